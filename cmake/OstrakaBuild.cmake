@@ -1,0 +1,67 @@
+# Flags and the three functions with which every folder declares its targets.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(OSTRAKA_CCACHE ccache)
+if(OSTRAKA_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${OSTRAKA_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${OSTRAKA_CCACHE})
+endif()
+find_program(OSTRAKA_MOLD mold)
+if(OSTRAKA_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# libtorch needs 1.5 GB a file: never compile two at once beside everything else.
+set_property(GLOBAL PROPERTY JOB_POOLS torch=1)
+
+# -ffp-contract=off: peers must agree on every bit (docs/architecture.md, numerics).
+add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off)
+if(OSTRAKA_SANITIZE)
+  add_compile_options(-fsanitize=${OSTRAKA_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${OSTRAKA_SANITIZE})
+endif()
+
+# ostraka_library(name SOURCES ... [PUBLIC ...] [PRIVATE ...])
+# One target per folder; PUBLIC and PRIVATE are its real dependencies and nothing else.
+function(ostraka_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+endfunction()
+
+# ostraka_test(name LABEL unit|property|... SOURCES ... DEPS ... [TIMEOUT seconds])
+function(ostraka_test name)
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+endfunction()
+
+# ostraka_fuzz(name SOURCES ... DEPS ... CORPUS dir)
+# With OSTRAKA_FUZZ a libFuzzer binary; else a program that replays the committed corpus as a test.
+function(ostraka_fuzz name)
+  cmake_parse_arguments(ARG "" "CORPUS" "SOURCES;DEPS" ${ARGN})
+  if(OSTRAKA_FUZZ)
+    add_executable(${name} ${ARG_SOURCES})
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    add_executable(${name} ${ARG_SOURCES} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
+    add_test(NAME ${name} COMMAND ${name} ${ARG_CORPUS})
+    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 60)
+  endif()
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+endfunction()

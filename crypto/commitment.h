@@ -1,0 +1,41 @@
+// Salted commitments to the coins of a step.
+//
+// commitment = H(kDomainCoin, peer | u64 step | u64 draw | coin | salt). The peer's id stops one peer
+// from replaying another's commitment; the salt stops anyone from guessing the coin.
+// A COMMIT carries the Merkle root of the step's commitments (crypto/merkle.h); a REVEAL opens one.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "crypto/merkle.h"
+#include "node/base/ids.h"
+
+namespace ostraka::crypto {
+
+using base::PeerId;
+
+struct Coin {
+  Digest value;  // 32 random bytes
+  Digest salt;   // 32 random bytes
+};
+
+// The coin that the holder of `private_seed` uses for (step, draw): secret until revealed, and a
+// function of its arguments alone. REQUIRES: private_seed has 32 bytes that no peer can guess.
+Coin DeriveCoin(ByteView private_seed, std::uint64_t step, std::uint64_t draw);
+
+Digest CommitCoin(const PeerId& peer, std::uint64_t step, std::uint64_t draw, const Coin& coin);
+
+// What REVEAL carries: the coin and its path under the root that COMMIT carried.
+struct CoinOpening {
+  Coin coin;
+  std::vector<Digest> path;
+};
+
+// True iff `opening` opens leaf `draw` of `coin_count` coins under `coins_root`.
+bool VerifyOpening(const PeerId& peer, std::uint64_t step, std::uint64_t draw,
+                   std::size_t coin_count, const Digest& coins_root, const CoinOpening& opening);
+
+}  // namespace ostraka::crypto

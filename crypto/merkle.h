@@ -1,0 +1,57 @@
+// Merkle trees over 64 KiB chunks, with tags that keep leaves, nodes and roots apart.
+//
+//   leaf  = H(kDomainLeaf, chunk)
+//   node  = H(kDomainNode, left | right); an odd node at the end of a level moves up unchanged
+//   root  = H(kDomainRoot, u64 leaf count | top); with no leaves, top is 32 zero bytes
+//
+// Binding the count in the root means a path cannot be replayed in a tree of another size.
+// The same construction serves lists of digests (parts of a gradient, coins of a step): their
+// leaves are the digests themselves, already tagged by what made them.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "node/base/bytes.h"
+#include "node/base/ids.h"
+
+namespace ostraka::crypto {
+
+using base::ByteView;
+using base::Digest;
+
+inline constexpr std::size_t kChunkBytes = 64 * 1024;
+
+// Number of leaves of `byte_count` bytes: ceil(byte_count / 64 KiB); 0 for none.
+std::size_t ChunkCount(std::size_t byte_count);
+Digest ChunkLeaf(ByteView chunk);
+// One leaf a chunk, the last chunk short.
+std::vector<Digest> ChunkLeaves(ByteView data);
+
+Digest MerkleRoot(std::span<const Digest> leaves);
+// MerkleRoot(ChunkLeaves(data)).
+Digest MerkleRootOfData(ByteView data);
+
+// Siblings from the leaf up. REQUIRES: index < leaves.size().
+std::vector<Digest> MerklePath(std::span<const Digest> leaves, std::size_t index);
+
+// True iff `leaf` is leaf `index` of `leaf_count` under `root`. Any input is safe.
+bool VerifyMerklePath(const Digest& root, const Digest& leaf, std::size_t index,
+                      std::size_t leaf_count, std::span<const Digest> path);
+
+// Bulk bytes that carry their own root: what a Send shares and a transport checks on arrival.
+// INVARIANT: root == MerkleRootOfData(data), or zero in unprotected runs, where nothing is hashed.
+// MakeBlob and a transport that checked the chunks are the only makers of a root.
+struct Blob {
+  base::Bytes data;
+  Digest root;
+};
+using SharedBlob = std::shared_ptr<const Blob>;
+SharedBlob MakeBlob(base::Bytes data);
+
+}  // namespace ostraka::crypto

@@ -1,0 +1,42 @@
+// Unlimited deterministic bytes from a public digest: ChaCha20 (RFC 8439) keyed by
+// H(kDomainStream, sized label | key), nonce zero, counter from zero.
+//
+// For what all peers must draw alike from the coin of a step (roles, batches, directions), where
+// nobody may predict the draw before the coin is shown. Numbers are little-endian.
+//
+// Thread safety: one owner each.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "node/base/ids.h"
+
+namespace ostraka::crypto {
+
+using base::Digest;
+
+class Stream {
+ public:
+  Stream(std::string_view label, const Digest& key);
+
+  void Fill(std::span<std::uint8_t> out);
+  std::uint64_t NextU64();
+  // Uniform in [0, bound), without modulo bias. REQUIRES: bound > 0.
+  std::uint64_t Below(std::uint64_t bound);
+  // A uniform permutation of 0..count-1 (Fisher-Yates from the end).
+  std::vector<std::uint32_t> Permutation(std::uint32_t count);
+
+ private:
+  void Refill();
+  std::array<std::uint8_t, 32> key_{};
+  std::array<std::uint8_t, 1024> buffer_{};
+  std::size_t used_ = 1024;
+  std::uint32_t next_block_ = 0;
+};
+
+}  // namespace ostraka::crypto

@@ -1,0 +1,40 @@
+// A seeded generator for drivers, tests and attacks: SplitMix64 over a forkable key. Never used
+// for secrets (crypto/stream.h is), and never seeded by the operating system in layers 0-5.
+//
+// Fork(label) gives an independent child, so drawing more in one part never shifts another part.
+// The values are part of the simulator's contract: same seed, same run, on every machine.
+//
+// Thread safety: none; one owner each.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace ostraka::base {
+
+class Rng {
+ public:
+  explicit Rng(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t Next();
+  // Uniform in [0, bound), without modulo bias. REQUIRES: bound > 0.
+  std::uint64_t Below(std::uint64_t bound);
+  // Uniform in [low, high]. REQUIRES: low <= high.
+  std::int64_t Between(std::int64_t low, std::int64_t high);
+  // True with probability numerator / denominator. REQUIRES: denominator > 0.
+  bool Chance(std::uint64_t numerator, std::uint64_t denominator);
+  // Uniform in [0, 1), a multiple of 2^-53: exact, so the same on every machine.
+  double Unit();
+  // Near-normal (mean 0, variance 1): the sum of 12 uniforms less 6 (Irwin-Hall). No libm, so the
+  // same bits on every machine; tails end at +-6.
+  double Normal();
+
+  // A child whose draws are independent of this one's and of every other label's.
+  Rng Fork(std::string_view label) const;
+  Rng Fork(std::string_view label, std::uint64_t index) const;
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace ostraka::base

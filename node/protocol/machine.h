@@ -1,0 +1,133 @@
+// The seam: a protocol machine takes inputs and returns actions, all plain values.
+//
+// A Machine is deterministic. It never blocks, throws, logs, reads a clock, draws the operating
+// system's randomness or starts a thread. The simulator and the real node are two drivers around
+// the same machine; an adversary is the same machine with an editor on its inputs and actions.
+//
+// Contract between a driver and a machine
+// - Step calls are serial and `now` never goes back.
+// - Every StartJob comes back as one JobDone with the same id; a result is a function of its spec.
+// - Every Store comes back as one Stored with the same id, once the records survive a crash. The
+//   machine signs a slot only after the record that it signs it is Stored.
+// - Send is best effort while the link is up, in order per peer for messages without a blob, and
+//   dropped while it is down. On LinkChanged up the machine sends again whatever may be missing.
+// - A MessageReceived blob has been checked against its own root by the driver, nothing else has.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "crypto/merkle.h"
+#include "node/base/ids.h"
+#include "node/base/time.h"
+#include "node/protocol/jobs.h"
+#include "node/protocol/observation.h"
+
+namespace ostraka::protocol {
+
+using base::Bytes;
+using base::Digest;
+using base::Duration;
+using base::PeerId;
+using base::SharedBytes;
+using base::Time;
+using crypto::SharedBlob;
+
+using TimerId = std::uint64_t;
+using StoreId = std::uint64_t;
+
+// --- inputs -------------------------------------------------------------------------------------
+
+struct Started {
+  Digest private_seed;  // 32 secret bytes: this process's coins
+};
+struct MessageReceived {
+  PeerId from;        // the authenticated peer at the other end of the link, not the signer
+  SharedBytes frame;  // node/wire/codec.h
+  SharedBlob blob;    // null, or the bulk data that came with the frame
+};
+struct LinkChanged {
+  PeerId peer;
+  bool up = false;
+};
+struct TimerFired {
+  TimerId id = 0;
+};
+struct JobDone {
+  JobId id = 0;
+  std::shared_ptr<const JobResult> result;  // never null
+};
+struct Stored {
+  StoreId id = 0;
+};
+using Input = std::variant<Started, MessageReceived, LinkChanged, TimerFired, JobDone, Stored>;
+
+// --- actions ------------------------------------------------------------------------------------
+
+struct Send {
+  PeerId to;
+  SharedBytes frame;
+  SharedBlob blob;  // may be null
+};
+struct SetTimer {  // replaces a timer of the same id
+  TimerId id = 0;
+  Time at;
+};
+struct CancelTimer {
+  TimerId id = 0;
+};
+struct StartJob {
+  JobId id = 0;
+  std::shared_ptr<const JobSpec> spec;
+};
+
+// A durable fact. `key` orders and identifies within its kind; writing a key again with another
+// value is our own bug, except for kMeta.
+enum class RecordKind : std::uint8_t {
+  kSlot = 0,      // key: encoded slot; value: digest that will be signed
+  kBlock = 1,     // key: step, big-endian; value: encoded block (node/wire/block.h)
+  kEvidence = 2,  // key: digest of the evidence file; value: the file
+};
+struct Record {
+  RecordKind kind = RecordKind::kSlot;
+  Bytes key;
+  Bytes value;
+};
+struct Store {
+  StoreId id = 0;
+  std::vector<Record> records;  // all or none
+};
+struct Observe {
+  Observation what;
+};
+using Action = std::variant<Send, SetTimer, CancelTimer, StartJob, Store, Observe>;
+
+class Outbox {
+ public:
+  template <typename T>
+  void Add(T action) {
+    actions_.emplace_back(std::move(action));
+  }
+  std::vector<Action>& actions() { return actions_; }
+
+ private:
+  std::vector<Action> actions_;
+};
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  // REQUIRES: `now` never goes back.
+  virtual void Step(Time now, const Input& input, Outbox& out) = 0;
+  // Aborts (CHECK) if our own state contradicts itself.
+  virtual void CheckInvariants() const = 0;
+  // Of all state that decides what the machine will do.
+  virtual Digest Fingerprint() const = 0;
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,82 @@
+// What all peers of a run agree on before it starts. Parsed from TOML by node/cli/manifest_toml.h;
+// the simulator builds it in memory.
+//
+// Thread safety: immutable once built.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/base/status.h"
+#include "node/base/time.h"
+#include "node/wire/block.h"
+
+namespace ostraka::protocol {
+
+using base::Digest;
+using base::PeerId;
+using wire::Thresholds;
+
+// How many faults a run tolerates, as a share of its members (protocol.md, 1).
+enum class Mode : std::uint8_t { kMajority = 0, kBalanced = 1, kThird = 2 };
+const char* ModeName(Mode mode);  // majority, balanced, third
+base::StatusOr<Mode> ParseMode(std::string_view name);
+
+struct Member {
+  PeerId id;
+  std::string address;  // "host:port"; empty in the simulator
+};
+
+struct TrainingPlan {
+  std::string model = "mlp";
+  std::string data = "digits";  // data source id: part of every batch seed
+  std::uint64_t batch_size = 32;
+  std::uint64_t hidden = 64;
+  std::uint64_t data_seed = 0;
+  std::uint64_t steps = 200;
+  std::uint64_t steps_after_ban = 10;  // the run lasts at least this long after the last ban
+  std::uint64_t settle_steps = 5;      // at the end, with learning rate 0
+  double learning_rate = 0.1;          // peak; then linear decay to 0 at `steps` - settle_steps
+  std::uint64_t warmup_steps = 0;      // linear from 0
+  double momentum = 0.9;
+  double weight_decay = 0;
+};
+
+struct Manifest {
+  Digest run_id;                // H(kDomainManifest, the file's bytes)
+  std::string name;
+  std::uint32_t protocol_version = 1;
+  Mode mode = Mode::kMajority;
+  std::vector<Member> members;  // genesis members by key
+  TrainingPlan training;
+  std::string compute_profile = "tolerant";
+
+  bool clip = true;             // false: mean, for comparison only
+  double tau = 0;               // 0: auto, `tau_multiple` x the median sealed norm of the last block
+  double tau_multiple = 1.0;
+  double tau_initial = 0x1.0p-10;  // auto's first step: near the geometric median of any scale
+  double eps = 1e-6;            // CenteredClip's residual per row
+  double eps_g = 1e-3;          // gradient noise, relative (docs/protocol.md, tolerant profile)
+  double delta_max = 0;         // V3; 0: off
+  std::uint32_t validators = 1;  // m
+  std::uint64_t state_root_every = 10;  // R steps
+
+  base::Duration part_timeout = base::Seconds(20);  // an aggregator waits this long for parts
+  base::Duration seal_timeout = base::Seconds(60);  // then the fast path has failed
+};
+
+// t_a at genesis for n members: what the mode asks for (protocol.md, 1).
+std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n);
+// The thresholds of n members when t_a was taken at genesis as `t_a_genesis`.
+Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis);
+
+// FailedPrecondition, naming the mode that would do (or saying that none does), unless `mode`
+// tolerates `faults` of `n` members.
+base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults);
+
+// Everything that must hold of a manifest for a run to start; one line on the first that does not.
+base::Status Validate(const Manifest& manifest);
+
+}  // namespace ostraka::protocol

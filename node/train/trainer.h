@@ -1,0 +1,63 @@
+// What trains: a model and a data set behind one small interface that shows no library.
+//
+// A gradient is a function of (parameters, batch seed) alone: that is what lets peers check each
+// other. Initial parameters are the same bits on every machine (own generator, no libm but sqrt).
+// Gradients may differ by ~1e-7 relative between machines (docs/protocol.md, tolerant profile).
+//
+// Thread safety: Gradient and Evaluate are called from one thread at a time (the compute thread).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/base/status.h"
+#include "node/base/tensor_layout.h"
+
+namespace ostraka::train {
+
+using base::Digest;
+
+struct Evaluation {
+  std::string metric;  // "accuracy" or "loss"
+  double value = 0;    // of `metric`, on held-out data
+  double loss = 0;     // mean loss on held-out data
+};
+
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+
+  // Named tensors whose concatenation is the parameter vector.
+  virtual const base::TensorLayout& layout() const = 0;
+
+  // d floats, a function of `seed` alone.
+  virtual std::vector<float> InitialParameters(const Digest& seed) const = 0;
+
+  // Mean gradient of the loss at `parameters` on the batch that `batch_seed` draws, d floats.
+  // `flip_labels` is the label-flip attack (class c becomes classes-1-c). Non-finite values are
+  // the caller's to handle. Internal if the library fails.
+  // REQUIRES: parameters.size() == ElementCount(layout()).
+  virtual base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
+                                                      const Digest& batch_seed,
+                                                      bool flip_labels) = 0;
+
+  virtual base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) = 0;
+};
+
+// What a manifest says of training. Every peer builds the same trainer from it.
+struct TrainerOptions {
+  std::string model = "mlp";    // toy, softmax, mlp
+  std::string data = "digits";  // toy, digits
+  std::uint64_t batch_size = 32;
+  std::uint64_t hidden = 64;    // mlp: hidden units; toy: dimension
+  std::uint64_t data_seed = 0;  // toy: the problem
+};
+
+// The toy trainer: no library, any dimension, for the simulator and protocol tests.
+// InvalidArgument if options.model is not "toy".
+base::StatusOr<std::unique_ptr<Trainer>> MakeToyTrainer(const TrainerOptions& options);
+
+}  // namespace ostraka::train

@@ -1,0 +1,22 @@
+// What a message may hold at most. Decoders check these before they allocate.
+#pragma once
+
+#include <cstddef>
+
+namespace ostraka::wire {
+
+inline constexpr std::size_t kMaxPeers = 256;
+inline constexpr std::size_t kMaxParts = kMaxPeers;
+inline constexpr std::size_t kMaxFrameBytes = 256 * 1024;  // one control message
+inline constexpr std::size_t kMaxMerklePath = 32;
+inline constexpr std::size_t kMaxTensorRank = 8;
+inline constexpr std::size_t kMaxVotes = kMaxPeers / 2;  // open cases pair members off
+inline constexpr std::size_t kMaxInlineEvidence = 8;
+inline constexpr std::size_t kMaxEvidenceBytes = 16 * 1024;  // one piece, inline
+inline constexpr std::size_t kMaxConfirmations = kMaxPeers;
+inline constexpr std::size_t kMaxBitmapBytes = 2 * kMaxPeers / 8;  // two entries a member
+// What a Cap'n Proto reader may visit: a multiple of the frame, against overlapping pointers.
+inline constexpr std::size_t kTraversalFactor = 4;
+inline constexpr std::size_t kNestingLimit = 16;
+
+}  // namespace ostraka::wire
