@@ -1,4 +1,4 @@
-# Flags and the three functions with which every folder declares its targets.
+# Flags and the functions with which every folder declares its targets.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -25,6 +25,17 @@ if(OSTRAKA_SANITIZE)
   add_compile_options(-fsanitize=${OSTRAKA_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${OSTRAKA_SANITIZE})
 endif()
+
+# ostraka_add_folder(dir)
+# add_subdirectory, or one line that says the folder is not there yet: folders arrive one by one.
+function(ostraka_add_folder dir)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/CMakeLists.txt)
+    add_subdirectory(${dir})
+  else()
+    file(RELATIVE_PATH shown ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${dir})
+    message(STATUS "Not there yet: ${shown}")
+  endif()
+endfunction()
 
 # ostraka_library(name SOURCES ... [PUBLIC ...] [PRIVATE ...])
 # One target per folder; PUBLIC and PRIVATE are its real dependencies and nothing else.
