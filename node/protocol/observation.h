@@ -7,10 +7,20 @@
 #include <vector>
 
 #include "node/base/ids.h"
+#include "node/protocol/roles.h"
 #include "node/protocol/state.h"
 #include "node/wire/block.h"
 
 namespace ostraka::protocol {
+
+// A step begins. Public knowledge: everyone can derive it from the blocks.
+struct StepStarted {
+  std::uint64_t step = 0;
+  Digest previous_randomness;  // r^{step-1}: seeds this step's batches
+  ModelState state;            // x^step and the velocity
+  Roles roles;
+  double tau = 0;
+};
 
 // A seal was decided; its certificate was n identical echoes.
 struct Sealed {
@@ -49,6 +59,6 @@ struct Halted {
   std::string reason;  // one line: what happened and what to do
 };
 
-using Observation = std::variant<Sealed, StepDone, Suspicion, StepTimes, Halted>;
+using Observation = std::variant<StepStarted, Sealed, StepDone, Suspicion, StepTimes, Halted>;
 
 }  // namespace ostraka::protocol

@@ -1,0 +1,138 @@
+#include "node/protocol/manifest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+namespace {
+
+struct ModeEntry {
+  Mode mode;
+  const char* name;
+  // t_s is at most share_numerator / share_denominator of the members.
+  std::uint32_t share_numerator;
+  std::uint32_t share_denominator;
+};
+constexpr ModeEntry kModes[] = {
+    {Mode::kMajority, "majority", 1, 2},
+    {Mode::kBalanced, "balanced", 2, 5},
+    {Mode::kThird, "third", 1, 3},
+};
+
+const ModeEntry& EntryOf(Mode mode) { return kModes[static_cast<std::size_t>(mode)]; }
+
+base::Status Require(bool holds, std::string_view message) {
+  return holds ? base::OkStatus() : base::InvalidArgument(message);
+}
+
+bool PositiveFinite(double value) { return std::isfinite(value) && value > 0; }
+bool NonNegativeFinite(double value) { return std::isfinite(value) && value >= 0; }
+
+base::Status ValidateMembers(const Manifest& manifest) {
+  const auto& members = manifest.members;
+  RETURN_IF_ERROR(Require(members.size() >= 2, "a run needs at least 2 members"));
+  RETURN_IF_ERROR(Require(members.size() <= wire::kMaxPeers,
+                          "a run has at most " + std::to_string(wire::kMaxPeers) + " members"));
+  for (std::size_t i = 0; i + 1 < members.size(); ++i) {
+    const PeerId& id = members[i].id;
+    RETURN_IF_ERROR(Require(id != members[i + 1].id, "member " + id.Short() + " is listed twice"));
+    RETURN_IF_ERROR(Require(id < members[i + 1].id, "members must be sorted by key"));
+  }
+  return base::OkStatus();
+}
+
+base::Status ValidateTraining(const TrainingPlan& plan) {
+  RETURN_IF_ERROR(Require(plan.steps >= 1, "training.steps must be at least 1"));
+  RETURN_IF_ERROR(Require(plan.steps <= 100'000'000, "training.steps must be at most 10^8"));
+  RETURN_IF_ERROR(
+      Require(plan.settle_steps < plan.steps, "training.settle_steps must be below training.steps"));
+  RETURN_IF_ERROR(Require(plan.batch_size >= 1, "training.batch_size must be at least 1"));
+  RETURN_IF_ERROR(Require(plan.hidden >= 1, "training.hidden must be at least 1"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.learning_rate),
+                          "training.learning_rate must be a number of at least 0"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.momentum) && plan.momentum < 1,
+                          "training.momentum must be in [0, 1)"));
+  return Require(NonNegativeFinite(plan.weight_decay),
+                 "training.weight_decay must be a number of at least 0");
+}
+
+}  // namespace
+
+const char* ModeName(Mode mode) { return EntryOf(mode).name; }
+
+base::StatusOr<Mode> ParseMode(std::string_view name) {
+  for (const ModeEntry& entry : kModes) {
+    if (name == entry.name) return entry.mode;
+  }
+  return base::InvalidArgument("mode '" + std::string(name) +
+                               "' is not known: use majority, balanced or third");
+}
+
+std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n) {
+  switch (mode) {
+    case Mode::kMajority:
+      return 1;
+    case Mode::kBalanced:
+      return n / 5;
+    case Mode::kThird:
+      return n == 0 ? 0 : (n - 1) / 3;
+  }
+  return 0;
+}
+
+Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis) {
+  const ModeEntry& entry = EntryOf(mode);
+  const std::uint32_t by_share = n * entry.share_numerator / entry.share_denominator;
+  // t_a + 2 t_s < n (Blum, Katz, Loss): t_s <= (n - 1 - t_a) / 2.
+  const std::uint32_t by_quorum = n > t_a_genesis ? (n - 1 - t_a_genesis) / 2 : 0;
+  Thresholds thresholds;
+  thresholds.n = n;
+  thresholds.t_s = std::min(by_share, by_quorum);
+  thresholds.t_a = std::min(t_a_genesis, thresholds.t_s);
+  return thresholds;
+}
+
+base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
+  const auto tolerated = [n](Mode m) {
+    return ThresholdsFor(m, n, GenesisAsynchronousFaults(m, n)).t_s;
+  };
+  if (faults <= tolerated(mode)) return base::OkStatus();
+  std::string message = "mode " + std::string(ModeName(mode)) + " bears " +
+                        std::to_string(tolerated(mode)) + " faulty of " + std::to_string(n) +
+                        " peers, not " + std::to_string(faults);
+  for (const ModeEntry& entry : kModes) {
+    if (faults <= tolerated(entry.mode)) {
+      return base::FailedPrecondition(message + ": use --mode " + entry.name);
+    }
+  }
+  const std::uint32_t best = tolerated(Mode::kMajority);
+  return base::FailedPrecondition(message + ", and no mode bears more than " +
+                                  std::to_string(best) + ": use more peers or fewer faults");
+}
+
+base::Status Validate(const Manifest& manifest) {
+  RETURN_IF_ERROR(Require(!manifest.run_id.is_zero(), "the manifest has no run id"));
+  RETURN_IF_ERROR(Require(manifest.protocol_version == wire::kProtocolVersion,
+                          "this build speaks protocol version " +
+                              std::to_string(wire::kProtocolVersion) + ", the manifest asks for " +
+                              std::to_string(manifest.protocol_version)));
+  RETURN_IF_ERROR(ValidateMembers(manifest));
+  RETURN_IF_ERROR(ValidateTraining(manifest.training));
+  RETURN_IF_ERROR(Require(manifest.compute_profile == "tolerant",
+                          "compute_profile must be \"tolerant\" (exact gradients are not built yet)"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.tau), "tau must be 0 (auto) or positive"));
+  RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_multiple), "tau_multiple must be positive"));
+  RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_initial), "tau_initial must be positive"));
+  RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps), "eps must be positive"));
+  RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps_g), "eps_g must be positive"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));
+  RETURN_IF_ERROR(Require(manifest.state_root_every >= 1, "state_root_every must be at least 1"));
+  RETURN_IF_ERROR(Require(manifest.part_timeout.ns > 0, "part_timeout_ms must be positive"));
+  return Require(manifest.seal_timeout > manifest.part_timeout,
+                 "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,128 @@
+#include "node/protocol/roles.h"
+
+#include <algorithm>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "crypto/stream.h"
+
+namespace ostraka::protocol {
+namespace {
+
+Digest RoleKey(const Digest& randomness, std::string_view purpose) {
+  return crypto::Hasher(crypto::kDomainRoles)
+      .Update(randomness)
+      .UpdateSized(base::AsBytes(purpose))
+      .Finish();
+}
+
+std::vector<PeerId> Shuffled(const std::vector<PeerId>& peers, std::string_view purpose,
+                             const Digest& randomness) {
+  crypto::Stream stream(purpose, RoleKey(randomness, purpose));
+  std::vector<PeerId> shuffled;
+  shuffled.reserve(peers.size());
+  for (const std::uint32_t i : stream.Permutation(static_cast<std::uint32_t>(peers.size()))) {
+    shuffled.push_back(peers[i]);
+  }
+  return shuffled;
+}
+
+}  // namespace
+
+bool IsMember(const std::vector<PeerId>& sorted, const PeerId& peer) {
+  return std::binary_search(sorted.begin(), sorted.end(), peer);
+}
+
+bool Roles::IsWorker(const PeerId& peer) const { return IsMember(workers, peer); }
+
+std::optional<std::uint32_t> Roles::PartOwnedBy(const PeerId& peer) const {
+  const auto owner = std::find(owners.begin(), owners.end(), peer);
+  if (owner == owners.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(owner - owners.begin());
+}
+
+std::optional<Assignment> Roles::AssignmentOf(const PeerId& validator) const {
+  for (const Assignment& assignment : validators) {
+    if (assignment.validator == validator) return assignment;
+  }
+  return std::nullopt;
+}
+
+std::vector<PeerId> InRole(const Block& view) {
+  std::vector<PeerId> in_role;
+  for (const PeerId& member : view.members) {
+    const bool named = std::any_of(view.cases.begin(), view.cases.end(), [&](const auto& open) {
+      return open.accuser == member || open.target == member;
+    });
+    if (!named) in_role.push_back(member);
+  }
+  return in_role;
+}
+
+std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty) {
+  const auto known = static_cast<std::uint32_t>(view.cases.size()) + known_faulty;
+  const std::uint32_t rest = view.thresholds.t_s > known ? view.thresholds.t_s - known : 0;
+  return std::max(view.thresholds.t_a, rest);
+}
+
+std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& view,
+                                       const std::vector<PeerId>& workers_proven,
+                                       std::uint64_t next_step, std::uint32_t m) {
+  if (next_step < 2) return {};
+  const std::vector<PeerId> pool = InRole(view);
+  const auto in_role = static_cast<std::int64_t>(pool.size());
+  const std::int64_t b = FaultsAmongWorkers(view, 0);
+  const std::int64_t count =
+      std::max<std::int64_t>(0, std::min({std::int64_t{m}, in_role - 2 * b - 1, in_role - 3}));
+  std::vector<PeerId> drawn = Shuffled(pool, "validators", randomness);
+  drawn.resize(static_cast<std::size_t>(count));
+
+  std::vector<PeerId> candidates;
+  for (const PeerId& worker : workers_proven) {
+    const bool validates = std::find(drawn.begin(), drawn.end(), worker) != drawn.end();
+    if (!validates && IsMember(pool, worker)) candidates.push_back(worker);
+  }
+  const std::vector<PeerId> targets = Shuffled(candidates, "targets", randomness);
+  std::vector<Assignment> assignments;
+  for (std::size_t i = 0; i < drawn.size() && i < targets.size(); ++i) {
+    assignments.push_back({drawn[i], targets[i], next_step - 2});
+  }
+  return assignments;
+}
+
+Roles AssignRoles(const Block& view, const std::vector<Assignment>& drawn,
+                  std::uint64_t dimension) {
+  Roles roles;
+  const std::vector<PeerId> pool = InRole(view);
+  if (pool.size() < 3) return roles;
+  for (const Assignment& assignment : drawn) {
+    if (IsMember(pool, assignment.validator)) roles.validators.push_back(assignment);
+  }
+  for (const PeerId& peer : pool) {
+    if (!roles.AssignmentOf(peer)) roles.workers.push_back(peer);
+  }
+  roles.owners = Shuffled(roles.workers, "owners", view.randomness);
+  roles.parts = CutParts(dimension, static_cast<std::uint32_t>(roles.workers.size()));
+  return roles;
+}
+
+Digest BatchSeed(const Digest& run_id, std::string_view data_source,
+                 const Digest& previous_randomness, std::uint64_t step, const PeerId& peer) {
+  return crypto::Hasher(crypto::kDomainBatch)
+      .Update(run_id)
+      .UpdateSized(base::AsBytes(data_source))
+      .Update(previous_randomness)
+      .UpdateU64(step)
+      .Update(peer.view())
+      .Finish();
+}
+
+Digest DirectionSeed(const Digest& randomness, std::uint64_t step, std::uint32_t part_index) {
+  return crypto::Hasher(crypto::kDomainDirection)
+      .Update(randomness)
+      .UpdateU64(step)
+      .UpdateU64(part_index)
+      .Finish();
+}
+
+}  // namespace ostraka::protocol
