@@ -7,6 +7,7 @@
 // Thread safety: Gradient and Evaluate are called from one thread at a time (the compute thread).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,8 +57,9 @@ struct TrainerOptions {
   std::uint64_t data_seed = 0;  // toy: the problem
 };
 
-// The toy trainer: no library, any dimension, for the simulator and protocol tests.
-// InvalidArgument if options.model is not "toy".
+// The toy trainer: no library, any dimension up to 2^27, the same bits on every machine; for the
+// simulator and protocol tests. The problem and its noise are described in toy_trainer.cpp.
+// InvalidArgument unless model and data are both "toy" and hidden and batch_size are in range.
 base::StatusOr<std::unique_ptr<Trainer>> MakeToyTrainer(const TrainerOptions& options);
 
 }  // namespace ostraka::train
