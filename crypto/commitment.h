@@ -1,12 +1,14 @@
 // Salted commitments to the coins of a step.
 //
-// commitment = H(kDomainCoin, peer | u64 step | u64 draw | coin | salt). The peer's id stops one peer
-// from replaying another's commitment; the salt stops anyone from guessing the coin.
-// A COMMIT carries the Merkle root of the step's commitments (crypto/merkle.h); a REVEAL opens one.
+// coin       = H(kDomainCoinSeed, private seed | u64 step | u64 draw | u64 0); its salt: u64 1
+// commitment = H(kDomainCoin, peer | u64 step | u64 draw | coin | salt). The peer's id stops one
+// peer from replaying another's commitment; the salt stops anyone from guessing the coin. A COMMIT
+// carries the Merkle root of the step's commitments (crypto/merkle.h); a REVEAL opens one.
 //
 // Thread safety: pure functions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -34,7 +36,7 @@ struct CoinOpening {
   std::vector<Digest> path;
 };
 
-// True iff `opening` opens leaf `draw` of `coin_count` coins under `coins_root`.
+// True iff `opening` opens leaf `draw` of `coin_count` coins under `coins_root`. Any input is safe.
 bool VerifyOpening(const PeerId& peer, std::uint64_t step, std::uint64_t draw,
                    std::size_t coin_count, const Digest& coins_root, const CoinOpening& opening);
 

@@ -6,24 +6,26 @@
 
 namespace ostraka::crypto {
 
-inline constexpr std::string_view kDomainLeaf = "merkle.leaf/1";      // chunk bytes
-inline constexpr std::string_view kDomainNode = "merkle.node/1";      // left | right
-inline constexpr std::string_view kDomainRoot = "merkle.root/1";      // leaf count | top
-inline constexpr std::string_view kDomainCoin = "coin/1";             // peer | slot tag | coin | salt
-inline constexpr std::string_view kDomainCoinSeed = "coin.seed/1";    // private seed | step | draw
-inline constexpr std::string_view kDomainEnvelope = "envelope/1";     // the envelope's core bytes
-inline constexpr std::string_view kDomainManifest = "manifest/1";     // the manifest file's bytes
-inline constexpr std::string_view kDomainVector = "seal.vector/1";    // entries of a seal, in view order
+inline constexpr std::string_view kDomainLeaf = "merkle.leaf/1";  // chunk bytes
+inline constexpr std::string_view kDomainNode = "merkle.node/1";  // left | right
+inline constexpr std::string_view kDomainRoot = "merkle.root/1";  // leaf count | top
+inline constexpr std::string_view kDomainCoin = "coin/1";  // peer | step | draw | coin | salt
+inline constexpr std::string_view kDomainCoinSeed =
+    "coin.seed/1";  // private seed | step | draw | field
+inline constexpr std::string_view kDomainEnvelope = "envelope/1";  // the envelope's core bytes
+inline constexpr std::string_view kDomainManifest = "manifest/1";  // the manifest file's bytes
+inline constexpr std::string_view kDomainVector =
+    "seal.vector/1";  // entries of a seal, in view order
 inline constexpr std::string_view kDomainDecision = "seal.decision/1";  // slot | vector | previous
 inline constexpr std::string_view kDomainRandomness = "coin.result/1";  // sorted (peer, coin)
-inline constexpr std::string_view kDomainBatch = "batch/1";           // run | source | r | step | peer
-inline constexpr std::string_view kDomainRoles = "roles/1";           // r | purpose
-inline constexpr std::string_view kDomainDirection = "direction/1";   // r | step | part
-inline constexpr std::string_view kDomainStream = "stream/1";         // label | key
-inline constexpr std::string_view kDomainState = "state.root/1";      // named tensors
-inline constexpr std::string_view kDomainSet = "set.root/1";          // an ordered list of digests
-inline constexpr std::string_view kDomainEvidence = "evidence/1";     // an evidence file's bytes
+inline constexpr std::string_view kDomainBatch = "batch/1";  // run | source | r | step | peer
+inline constexpr std::string_view kDomainRoles = "roles/1";  // r | purpose
+inline constexpr std::string_view kDomainDirection = "direction/1";  // r | step | part
+inline constexpr std::string_view kDomainStream = "stream/1";        // label | key
+inline constexpr std::string_view kDomainState = "state.root/1";     // named tensors
+inline constexpr std::string_view kDomainSet = "set.root/1";         // an ordered list of digests
+inline constexpr std::string_view kDomainEvidence = "evidence/1";    // an evidence file's bytes
 inline constexpr std::string_view kDomainFingerprint = "fingerprint/1";  // a machine's state
-inline constexpr std::string_view kDomainTrace = "trace/1";           // a simulator's history
+inline constexpr std::string_view kDomainTrace = "trace/1";              // a simulator's history
 
 }  // namespace ostraka::crypto

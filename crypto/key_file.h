@@ -34,9 +34,12 @@ struct KdfCost {
 // Called only if the file is encrypted.
 using PassphraseSource = std::function<base::StatusOr<std::string>()>;
 
-// The file's text. Without a passphrase the key is stored in the clear (kdf "--").
-std::string EncodeKeyFile(const SigningKey& key, std::optional<std::string_view> passphrase,
-                          KdfCost cost = {});
+// The file's text, with salt and nonce from the operating system. Without a passphrase the key is
+// stored in the clear. InvalidArgument: an empty passphrase, or a cost outside the limits.
+// Unavailable: no memory for Argon2id.
+base::StatusOr<std::string> EncodeKeyFile(const SigningKey& key,
+                                          std::optional<std::string_view> passphrase,
+                                          KdfCost cost = {});
 // Pure; any bytes are safe. Wrong passphrase and altered file are told apart only by the message
 // "wrong passphrase, or the file was altered".
 base::StatusOr<SigningKey> DecodeKeyFile(std::string_view text, const PassphraseSource& passphrase);

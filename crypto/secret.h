@@ -7,13 +7,24 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace ostraka::crypto {
 
 class Secret {
  public:
-  // `size` zero bytes from sodium_malloc (guard pages, mlock where permitted).
+  // `size` zero bytes from sodium_malloc (guard pages, mlock where permitted). Each takes a few
+  // pages whatever its size. Throws std::bad_alloc, as new does.
   explicit Secret(std::size_t size);
+
+  // A moved-from Secret is empty.
+  Secret(Secret&& other) noexcept
+      : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
+  Secret& operator=(Secret&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
 
   std::span<std::uint8_t> span() { return {data_.get(), size_}; }
   std::span<const std::uint8_t> span() const { return {data_.get(), size_}; }

@@ -10,6 +10,8 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <span>
+#include <utility>
 
 #include "crypto/secret.h"
 #include "node/base/ids.h"

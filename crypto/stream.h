@@ -1,5 +1,6 @@
 // Unlimited deterministic bytes from a public digest: ChaCha20 (RFC 8439) keyed by
-// H(kDomainStream, sized label | key), nonce zero, counter from zero.
+// H(kDomainStream, sized label | key), nonce zero, counter from zero. Past the RFC's 2^32 blocks
+// the counter goes on in 64 bits, as in the original ChaCha20.
 //
 // For what all peers must draw alike from the coin of a step (roles, batches, directions), where
 // nobody may predict the draw before the coin is shown. Numbers are little-endian.
@@ -26,9 +27,11 @@ class Stream {
 
   void Fill(std::span<std::uint8_t> out);
   std::uint64_t NextU64();
-  // Uniform in [0, bound), without modulo bias. REQUIRES: bound > 0.
+  // Uniform in [0, bound): the first NextU64() that is not below 2^64 mod bound, modulo bound.
+  // REQUIRES: bound > 0.
   std::uint64_t Below(std::uint64_t bound);
-  // A uniform permutation of 0..count-1 (Fisher-Yates from the end).
+  // A uniform permutation of 0..count-1 (Fisher-Yates from the end: for i = count-1
+  // down to 1, swaps i with Below(i + 1)).
   std::vector<std::uint32_t> Permutation(std::uint32_t count);
 
  private:
@@ -36,7 +39,7 @@ class Stream {
   std::array<std::uint8_t, 32> key_{};
   std::array<std::uint8_t, 1024> buffer_{};
   std::size_t used_ = 1024;
-  std::uint32_t next_block_ = 0;
+  std::uint64_t next_block_ = 0;
 };
 
 }  // namespace ostraka::crypto

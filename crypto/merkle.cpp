@@ -1,0 +1,91 @@
+#include "crypto/merkle.h"
+
+#include <algorithm>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/base/check.h"
+
+namespace ostraka::crypto {
+namespace {
+
+Digest ParentOf(const Digest& left, const Digest& right) {
+  return Hasher(kDomainNode).Update(left).Update(right).Finish();
+}
+
+Digest RootOf(std::size_t leaf_count, const Digest& top) {
+  return Hasher(kDomainRoot).UpdateU64(leaf_count).Update(top).Finish();
+}
+
+// Nodes of the level above `count` nodes: ceil(count / 2), for every count.
+std::size_t LevelAbove(std::size_t count) { return count / 2 + count % 2; }
+
+// Replaces a level by the one above it.
+void Fold(std::vector<Digest>& level) {
+  const std::size_t pairs = level.size() / 2;
+  const std::size_t above = LevelAbove(level.size());
+  for (std::size_t i = 0; i < pairs; ++i) level[i] = ParentOf(level[2 * i], level[2 * i + 1]);
+  if (above > pairs) level[pairs] = level.back();
+  level.resize(above);
+}
+
+}  // namespace
+
+std::size_t ChunkCount(std::size_t byte_count) {
+  return byte_count / kChunkBytes + (byte_count % kChunkBytes != 0 ? 1 : 0);
+}
+
+Digest ChunkLeaf(ByteView chunk) { return Hash(kDomainLeaf, chunk); }
+
+std::vector<Digest> ChunkLeaves(ByteView data) {
+  std::vector<Digest> leaves;
+  leaves.reserve(ChunkCount(data.size()));
+  while (!data.empty()) {
+    const std::size_t size = std::min(data.size(), kChunkBytes);
+    leaves.push_back(ChunkLeaf(data.first(size)));
+    data = data.subspan(size);
+  }
+  return leaves;
+}
+
+Digest MerkleRoot(std::span<const Digest> leaves) {
+  std::vector<Digest> level(leaves.begin(), leaves.end());
+  while (level.size() > 1) Fold(level);
+  return RootOf(leaves.size(), level.empty() ? Digest{} : level.front());
+}
+
+Digest MerkleRootOfData(ByteView data) { return MerkleRoot(ChunkLeaves(data)); }
+
+std::vector<Digest> MerklePath(std::span<const Digest> leaves, std::size_t index) {
+  OSTRAKA_CHECK(index < leaves.size());
+  std::vector<Digest> path;
+  std::vector<Digest> level(leaves.begin(), leaves.end());
+  while (level.size() > 1) {
+    const std::size_t sibling = index ^ 1;
+    if (sibling < level.size()) path.push_back(level[sibling]);
+    Fold(level);
+    index /= 2;
+  }
+  return path;
+}
+
+bool VerifyMerklePath(const Digest& root, const Digest& leaf, std::size_t index,
+                      std::size_t leaf_count, std::span<const Digest> path) {
+  if (index >= leaf_count) return false;
+  Digest node = leaf;
+  for (std::size_t count = leaf_count; count > 1; count = LevelAbove(count), index /= 2) {
+    const bool moves_up_unchanged = index % 2 == 0 && index + 1 == count;
+    if (moves_up_unchanged) continue;
+    if (path.empty()) return false;
+    node = index % 2 == 0 ? ParentOf(node, path.front()) : ParentOf(path.front(), node);
+    path = path.subspan(1);
+  }
+  return path.empty() && RootOf(leaf_count, node) == root;
+}
+
+SharedBlob MakeBlob(base::Bytes data) {
+  const Digest root = MerkleRootOfData(data);
+  return std::make_shared<const Blob>(Blob{std::move(data), root});
+}
+
+}  // namespace ostraka::crypto
