@@ -26,6 +26,13 @@ if(OSTRAKA_SANITIZE)
   add_link_options(-fsanitize=${OSTRAKA_SANITIZE})
 endif()
 
+if(OSTRAKA_FUZZ)
+  # Every file reports its coverage to the fuzzer, or the fuzzer would search blindly.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  set(OSTRAKA_FUZZ_SECONDS 60 CACHE STRING "How long each fuzzer runs as a test")
+  add_custom_target(fuzzers)
+endif()
+
 # ostraka_add_folder(dir)
 # add_subdirectory, or one line that says the folder is not there yet: folders arrive one by one.
 function(ostraka_add_folder dir)
@@ -61,18 +68,27 @@ function(ostraka_test name)
 endfunction()
 
 # ostraka_fuzz(name SOURCES ... DEPS ... CORPUS dir)
-# With OSTRAKA_FUZZ a libFuzzer binary; else a program that replays the committed corpus as a test.
+# With OSTRAKA_FUZZ a libFuzzer binary, run as a test for OSTRAKA_FUZZ_SECONDS from its corpus (what
+# it finds stays in the build folder); else a program that replays the committed corpus as a test.
 function(ostraka_fuzz name)
   cmake_parse_arguments(ARG "" "CORPUS" "SOURCES;DEPS" ${ARGN})
+  get_filename_component(corpus ${ARG_CORPUS} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
   if(OSTRAKA_FUZZ)
     add_executable(${name} ${ARG_SOURCES})
-    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${name})
+    set(found ${CMAKE_BINARY_DIR}/fuzz/${name})
+    file(MAKE_DIRECTORY ${found}/corpus)
+    add_test(NAME ${name} COMMAND ${name} -max_total_time=${OSTRAKA_FUZZ_SECONDS}
+      -artifact_prefix=${found}/ -print_final_stats=1 ${found}/corpus ${corpus})
+    math(EXPR timeout "${OSTRAKA_FUZZ_SECONDS} + 120")
   else()
     add_executable(${name} ${ARG_SOURCES} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
-    add_test(NAME ${name} COMMAND ${name} ${ARG_CORPUS})
-    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 60)
+    add_test(NAME ${name} COMMAND ${name} ${corpus})
+    set(timeout 60)
   endif()
+  set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT ${timeout}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS})
 endfunction()

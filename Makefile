@@ -1,0 +1,76 @@
+# The front door: each target installs what it needs, configures, builds and runs. Needs Debian 12
+# with root or sudo; elsewhere see cmake/deps. Real build rules are in CMakeLists.txt.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help deps deps-build deps-dev build demo test lint format bench asan tsan tidy fuzz clean
+
+# Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
+DEMO ?=
+# More of ctest's options, e.g. make test CTEST="-L unit"
+CTEST ?=
+JOBS ?= $(shell nproc)
+# Seconds for each fuzzer of `make fuzz`.
+FUZZ_SECONDS ?= 60
+
+# ccache then serves a fresh clone from the objects of any other checkout.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
+# configure-and-build PRESET [TARGETS]
+define build_preset
+	cmake --preset $(1) --log-level=WARNING
+	cmake --build --preset $(1) -j $(JOBS) $(if $(2),--target $(2))
+endef
+run_tests = ctest --no-tests=error -j $(JOBS) --output-on-failure
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+deps:  ## install the Debian packages that building and testing need
+	@cmake/deps build test
+
+deps-build:
+	@cmake/deps build
+
+deps-dev:
+	@cmake/deps build test dev
+
+build: deps-build  ## the release binary: build/release/ostraka
+	$(call build_preset,release)
+
+demo: build  ## eight peers train on real digits, three of them cheat and are banished
+	build/release/ostraka swarm $(DEMO)
+
+test: deps  ## build with checks, lint, and run every test
+	$(call build_preset,dev)
+	python3 tests/lint.py --fast
+	$(run_tests) --test-dir build/dev $(CTEST)
+
+lint: deps  ## layer order, banned constructs, headers that stand alone, formatting
+	python3 tests/lint.py
+
+format: deps  ## clang-format every C++ file
+	python3 tests/lint.py --format
+
+bench: build  ## the benchmarks of docs/benchmarks.md
+	build/release/ostraka bench
+
+asan: deps-dev  ## all tests under the address and undefined sanitizers (clang, no libtorch)
+	$(call build_preset,asan)
+	$(run_tests) --test-dir build/asan $(CTEST)
+
+tsan: deps-dev  ## all tests under the thread sanitizer (clang, no libtorch)
+	$(call build_preset,tsan)
+	$(run_tests) --test-dir build/tsan $(CTEST)
+
+tidy: deps-dev  ## clang-tidy on every file but libtorch's
+	$(call build_preset,tidy)
+
+fuzz: deps-dev  ## each fuzzer for FUZZ_SECONDS seconds (60), from its corpus
+	cmake --preset fuzz --log-level=WARNING -DOSTRAKA_FUZZ_SECONDS=$(FUZZ_SECONDS)
+	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
+	$(run_tests) --test-dir build/fuzz -L fuzz
+
+clean:  ## remove everything that was built
+	rm -rf build
