@@ -1,0 +1,173 @@
+// The network of a node: one authenticated, encrypted link to every other member of a run.
+//
+// A link is a WebSocket (binary messages) over mutual TLS 1.3. Each side shows a self-signed
+// Ed25519 certificate made from its identity key, so the id of the peer at the other end is proven
+// before a byte of ours is believed; then both say HELLO (protocol version, run id, capabilities).
+// Both sides dial; of several connections to one peer exactly one becomes the link, the same one at
+// both ends (docs/decisions/0003-channel.md).
+//
+// What it promises (node/protocol/machine.h states what a machine expects of its driver)
+// - link(peer, true) comes before the first message of a link and link(peer, false) after the last.
+//   The two alternate for each peer, starting with true.
+// - Send while a link is down is dropped. While it is up: messages without a blob arrive in the
+// order
+//   they were sent, and go before any blob that waits; messages with a blob arrive in order among
+//   themselves. A link that goes down may lose what was queued, never a message in the middle.
+// - A message with a blob arrives once, whole, after every chunk was checked against its leaf hash
+//   and the leaves against the root: Blob::root is the verified root. A lie closes the connection.
+// - A member that cannot be reached is dialed for ever, with exponential back-off.
+// - Nothing that a peer sends makes memory grow beyond the limits below, nor faster than it sends.
+// - No event fires inside a call of this class: all come from the io_context.
+//
+// Thread safety: none. The io_context runs on one thread, and all calls come from that thread (or
+// from before it runs). Does not throw.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crypto/merkle.h"
+#include "crypto/sign.h"
+#include "node/base/bytes.h"
+#include "node/base/ids.h"
+#include "node/base/status.h"
+#include "node/base/time.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace ostraka::runtime {
+
+using base::Digest;
+using base::Duration;
+using base::PeerId;
+using base::SharedBytes;
+using crypto::SharedBlob;
+
+// A member of the run and where it listens: "host:port", "[v6]:port"; empty: it dials us.
+struct TransportMember {
+  PeerId id;
+  std::string address;
+};
+
+struct TransportTimeouts {
+  Duration handshake = base::Seconds(5);  // TCP connect, TLS and WebSocket upgrade together
+  Duration hello = base::Seconds(10);     // from the first byte until the connection is a link
+  Duration idle = base::Seconds(30);      // a peer silent for so long is gone; pinged at half
+  Duration close = base::Seconds(2);      // for the peer to answer a close
+};
+
+// Between two dials of one member.
+struct TransportBackoff {
+  Duration first = base::Milliseconds(200);  // doubles with each failure
+  Duration longest = base::Seconds(30);
+  double jitter = 0.3;                  // each wait is this share longer or shorter, at random
+  Duration stable = base::Seconds(10);  // a link that lived so long starts again from `first`
+  Duration stagger = base::Milliseconds(100);  // the larger id waits so long before its first dial
+};
+
+struct TransportLimits {
+  std::size_t control_queue_bytes = 1 << 20;  // waiting for one peer; more: disconnected
+  std::uint64_t bulk_queue_bytes = std::uint64_t{4}
+                                   << 30;  // likewise; blobs are shared, not copied
+  std::size_t half_open = 64;              // accepted connections that are not yet a link
+  std::size_t half_open_per_address = 16;  // of these from one address other than loopback
+};
+
+struct TransportOptions {
+  std::shared_ptr<const crypto::SigningKey> key;  // REQUIRES: not null
+  Digest run_id;
+  std::uint32_t protocol_version = 1;
+  std::string listen;  // "host:port" (port 0: any free one); empty with listen_fd -1: dial only
+  int listen_fd = -1;  // a bound and listening socket to take over instead; closed by Transport
+  std::vector<TransportMember> members;  // may name ourselves; that entry is ignored
+  std::uint64_t max_blob_bytes = 0;      // larger blobs are refused before anything is allocated
+  bool allow_unhashed = false;  // unprotected runs: blobs without a root, sent and taken unchecked
+  TransportTimeouts timeouts;
+  TransportBackoff backoff;
+  TransportLimits limits;
+};
+
+enum class NoticeLevel : std::uint8_t { kDebug, kInfo, kWarning };
+
+struct TransportEvents {
+  // `blob` is null for a message that was sent without one.
+  std::function<void(const PeerId& from, SharedBytes frame, SharedBlob blob)> message;
+  std::function<void(const PeerId& peer, bool up)> link;
+  // One line for people, printable ASCII, without a newline; may be null.
+  std::function<void(NoticeLevel level, const std::string& line)> notice;
+};
+
+// Bytes of records handed to or taken from TLS; its framing and TCP's are not counted.
+struct Traffic {
+  std::uint64_t control_sent = 0;  // messages, headers, leaf hashes
+  std::uint64_t control_received = 0;
+  std::uint64_t payload_sent = 0;  // chunks of blobs
+  std::uint64_t payload_received = 0;
+};
+
+struct TransportCounters {
+  Traffic total;  // of all members, forgotten ones too
+  std::map<PeerId, Traffic> by_peer;
+  std::uint64_t dialed = 0;    // attempts
+  std::uint64_t accepted = 0;  // TCP connections
+  std::uint64_t links = 0;     // link(up) events
+  std::uint64_t refused = 0;   // connections that we closed because of what the other side did
+  std::size_t links_up = 0;    // now
+  std::size_t half_open = 0;   // now, accepted ones
+};
+
+class Transport {
+ public:
+  // Binds, so that a port that is taken shows here. InvalidArgument: an address that is none;
+  // Unavailable: the port is taken or the address is not ours; Internal: OpenSSL failed.
+  // REQUIRES: `io` outlives the transport.
+  static base::StatusOr<std::unique_ptr<Transport>> Make(boost::asio::io_context& io,
+                                                         TransportOptions options,
+                                                         TransportEvents events);
+  // Closes whatever is open at once. REQUIRES: not called from an event.
+  ~Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  // Starts to accept and to dial. REQUIRES: called once.
+  void Start();
+
+  // REQUIRES: 0 < frame->size() <= wire::kMaxFrameBytes; a blob of at most max_blob_bytes, with a
+  // root unless allow_unhashed.
+  void Send(const PeerId& to, SharedBytes frame, SharedBlob blob = nullptr);
+
+  // `peer` was removed from the run: closes its link, dials it no more and refuses it for ever.
+  void Forget(const PeerId& peer);
+
+  // Accepts and dials no more, sends what is queued, closes every link, and calls `done` once from
+  // the io_context when all are closed or `deadline` has passed. REQUIRES: called once.
+  void Shutdown(Duration deadline, std::function<void()> done);
+
+  bool IsUp(const PeerId& peer) const;
+  TransportCounters counters() const;
+  // 0 if it does not listen.
+  std::uint16_t port() const;
+
+ private:
+  class Impl;
+  explicit Transport(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+struct ListeningSocket {
+  int fd = -1;  // the caller's to close, or to pass as TransportOptions::listen_fd
+  std::uint16_t port = 0;
+};
+
+// A listening socket on 127.0.0.1 with a port that the system chose. As it listens already, nobody
+// can take the port before the node that will own it starts.
+base::StatusOr<ListeningSocket> ListenOnLoopback();
+
+}  // namespace ostraka::runtime
