@@ -13,13 +13,14 @@
 namespace ostraka::wire {
 
 enum class RemovalKind : std::uint8_t { kVerdict = 0, kEvidence = 1, kDrop = 2, kEliminate = 3 };
+inline constexpr std::uint8_t kRemovalKindCount = 4;
 const char* RemovalKindName(RemovalKind kind);  // as in JSON: verdict, evidence, drop, eliminate
 
 struct Removal {
   PeerId peer;
   RemovalKind kind = RemovalKind::kVerdict;
   std::uint64_t step = 0;  // the block that removed it
-  std::string reason;      // one line, the same on all peers
+  std::string reason;      // one line without control characters, the same on all peers
 };
 
 // Why a column's coordinates were or were not updated.
@@ -32,7 +33,8 @@ enum class ColumnFate : std::uint8_t {
   kSumCheck = 5,        // V2
   kNormCheck = 6,       // V3
 };
-const char* ColumnFateName(ColumnFate fate);
+inline constexpr std::uint8_t kColumnFateCount = 7;
+const char* ColumnFateName(ColumnFate fate);  // as in JSON: applied, no_aggregate, bad_senders, ...
 
 // An open case: accuser and target are quarantined until it closes.
 struct Case {
@@ -57,21 +59,22 @@ struct Thresholds {
 };
 
 struct Block {
-  std::uint64_t step = 0;    // the genesis block has step 0 and `genesis` set
+  std::uint64_t step = 0;  // the genesis block has step 0 and `genesis` set
   bool genesis = false;
-  Digest decision;           // of seal C (or the genesis seal): the chain's head
-  Digest previous;           // decision of the block before
-  Digest randomness;         // r^t
+  Digest decision;              // of seal C (or the genesis seal): the chain's head
+  Digest previous;              // decision of the block before
+  Digest randomness;            // r^t
   std::vector<PeerId> members;  // the view after this block, by key
-  Thresholds thresholds;     // after this block
-  double tau = 0;            // for the next step
+  Thresholds thresholds;        // after this block
+  double tau = 0;               // for the next step
   std::vector<ColumnFate> columns;
-  std::vector<Removal> removals;  // of this block
-  std::vector<Case> cases;        // open after this block
+  std::vector<Removal> removals;     // of this block
+  std::vector<Case> cases;           // open after this block
   std::optional<Digest> state_root;  // sealed in this block, of the state this step started from
 };
 
 // Cap'n Proto, for the ledger and for `ledger show`.
+// A decoded block has ascending members and no more faults than members; nothing else is judged.
 base::Bytes EncodeBlock(const Block& block);
 base::StatusOr<Block> DecodeBlock(base::ByteView bytes);
 

@@ -8,6 +8,7 @@ namespace ostraka::wire {
 inline constexpr std::size_t kMaxPeers = 256;
 inline constexpr std::size_t kMaxParts = kMaxPeers;
 inline constexpr std::size_t kMaxFrameBytes = 256 * 1024;  // one control message
+inline constexpr std::size_t kMaxCoins = kMaxPeers;        // of one COMMIT
 inline constexpr std::size_t kMaxMerklePath = 32;
 inline constexpr std::size_t kMaxTensorRank = 8;
 inline constexpr std::size_t kMaxVotes = kMaxPeers / 2;  // open cases pair members off
@@ -15,6 +16,11 @@ inline constexpr std::size_t kMaxInlineEvidence = 8;
 inline constexpr std::size_t kMaxEvidenceBytes = 16 * 1024;  // one piece, inline
 inline constexpr std::size_t kMaxConfirmations = kMaxPeers;
 inline constexpr std::size_t kMaxBitmapBytes = 2 * kMaxPeers / 8;  // two entries a member
+inline constexpr std::size_t kMaxReasonBytes = 256;                // why a peer was removed
+inline constexpr std::size_t kMaxBlockBytes = 2 * 1024 * 1024;  // most of it ballots of open cases
+inline constexpr std::size_t kMaxEvidenceFrames = 8;
+inline constexpr std::size_t kMaxEvidenceAttachments = 2 * kMaxPeers;
+inline constexpr std::size_t kMaxEvidenceFileBytes = 1024 * 1024;  // without attachments
 // What a Cap'n Proto reader may visit: a multiple of the frame, against overlapping pointers.
 inline constexpr std::size_t kTraversalFactor = 4;
 inline constexpr std::size_t kNestingLimit = 16;

@@ -28,6 +28,8 @@ inline constexpr std::size_t kDirections = 4;  // random directions per part (pr
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
 enum class Phase : std::uint8_t { kGenesis = 0, kA = 1, kB = 2, kC = 3 };
+inline constexpr std::uint8_t kPhaseCount = 4;
+const char* PhaseName(Phase phase);  // as in JSON: genesis, a, b, c
 
 enum class MessageType : std::uint8_t {
   kBoot = 0,
@@ -40,6 +42,7 @@ enum class MessageType : std::uint8_t {
   kEcho = 7,
 };
 inline constexpr std::uint8_t kMessageTypeCount = 8;
+const char* MessageTypeName(MessageType type);  // as in JSON: boot, commit, part, aggregate, ...
 
 struct Slot {
   Digest run_id;
@@ -69,7 +72,9 @@ struct SignedEnvelope {
 };
 
 enum class ElementType : std::uint8_t { kFloat32 = 0 };
+inline constexpr std::uint8_t kElementTypeCount = 1;
 enum class Codec : std::uint8_t { kRaw = 0 };  // room for compression (protocol.md, 10)
+inline constexpr std::uint8_t kCodecCount = 1;
 
 struct TensorHeader {
   ElementType element = ElementType::kFloat32;
@@ -84,7 +89,10 @@ struct Boot {
 };
 
 struct Commit {
-  Digest coins_root;                    // Merkle root of this step's coin commitments
+  Digest coins_root;  // Merkle root of this step's coin commitments
+  // Leaves under coins_root, 1..kMaxCoins. Signed, because a path verifies only against the count
+  // it was made for: an accuser who could name the count could make any honest REVEAL look false.
+  std::uint32_t coin_count = 0;
   std::optional<Digest> gradient_root;  // workers only: Merkle root of the part roots
 };
 
@@ -121,6 +129,7 @@ struct ColumnNumbers {
 };
 
 enum class Verdict : std::uint8_t { kAbstain = 0, kGuilty = 1, kInnocent = 2 };
+inline constexpr std::uint8_t kVerdictCount = 3;
 
 struct Accusation {
   PeerId target;
@@ -151,8 +160,8 @@ struct Proof {
 };
 
 struct Echo {
-  Digest vector;      // H(kDomainVector, entries)
-  Bytes present;      // bitmaps over (entry, view): why two echoes differ can be said
+  Digest vector;  // H(kDomainVector, entries)
+  Bytes present;  // bitmaps over (entry, view): why two echoes differ can be said
   Bytes equivocated;
 };
 

@@ -1,0 +1,55 @@
+#include "node/wire/canonical.h"
+
+#include <cstring>
+
+namespace ostraka::wire::internal {
+namespace {
+
+// What a reader of the smallest messages may visit, where the factor alone would be too tight.
+constexpr std::size_t kMinTraversalWords = 64;
+constexpr std::size_t kMaxReasonBytes = 120;
+
+}  // namespace
+
+Status Refuse(std::string_view what, std::string_view problem) {
+  std::string reason(what);
+  reason.append(": ").append(problem);
+  return base::InvalidArgument(reason);
+}
+
+Status RefuseException(std::string_view what, const kj::Exception& exception) {
+  const kj::StringPtr description = exception.getDescription();
+  return Refuse(what, std::string_view(description.begin(),
+                                       std::min<std::size_t>(description.size(), kMaxReasonBytes)));
+}
+
+AlignedWords::AlignedWords(ByteView bytes) {
+  const std::size_t count = bytes.size() / sizeof(capnp::word);
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(capnp::word) == 0 &&
+      reinterpret_cast<std::uintptr_t>(bytes.data()) % sizeof(capnp::word) == 0) {
+    words_ = {reinterpret_cast<const capnp::word*>(bytes.data()), count};
+    return;
+  }
+  copy_ = kj::heapArray<capnp::word>(count);
+  std::memcpy(copy_.begin(), bytes.data(), bytes.size());
+  words_ = copy_;
+}
+
+capnp::ReaderOptions BoundedOptions(std::size_t word_count) {
+  capnp::ReaderOptions options;
+  options.traversalLimitInWords = std::max(kTraversalFactor * word_count, kMinTraversalWords);
+  options.nestingLimit = kNestingLimit;
+  return options;
+}
+
+Status ReadBytes(capnp::Data::Reader data, std::string_view name, std::size_t max, Bytes& out) {
+  if (data.size() > max) return Refuse(name, "too long");
+  out.assign(data.begin(), data.end());
+  return base::OkStatus();
+}
+
+Status CheckCount(std::size_t count, std::string_view name, std::size_t max) {
+  return count > max ? Refuse(name, "too many") : base::OkStatus();
+}
+
+}  // namespace ostraka::wire::internal

@@ -1,0 +1,22 @@
+# An evidence file: the claim that a peer broke the protocol, with the peer's own signed frames as
+# proof. Same rules as ostraka.capnp: canonical form, one encoding a value.
+
+@0xb6f21c7e9a0d4358;
+
+using Cxx = import "/capnp/c++.capnp";
+using Wire = import "ostraka.capnp";
+$Cxx.namespace("ostraka::wire::schema");
+
+enum EvidenceKind {
+  equivocation @0;
+  falseReveal @1;
+}
+
+struct Evidence {
+  version @0 :UInt32;       # 1
+  kind @1 :EvidenceKind;
+  accused @2 :Data;
+  slot @3 :Wire.Slot;       # of the offence; its runId is the run that the file belongs to
+  frames @4 :List(Data);    # signed frames exactly as received, in the order that the kind says
+  attachments @5 :Data;     # digests of bulk data that the kind needs
+}

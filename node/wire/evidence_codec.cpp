@@ -1,0 +1,57 @@
+#include "node/wire/evidence_codec.h"
+
+#include "evidence.capnp.h"
+#include "node/wire/canonical.h"
+#include "node/wire/slot_codec.h"
+
+namespace ostraka::wire {
+namespace {
+
+using internal::AsData;
+
+base::Status ReadFrames(schema::Evidence::Reader root, std::vector<Bytes>& out) {
+  const auto list = root.getFrames();
+  RETURN_IF_ERROR(internal::CheckCount(list.size(), "frames", kMaxEvidenceFrames));
+  out.resize(list.size());
+  for (unsigned i = 0; i < list.size(); ++i) {
+    RETURN_IF_ERROR(internal::ReadBytes(list[i], "frame", kMaxFrameBytes, out[i]));
+  }
+  return base::OkStatus();
+}
+
+base::StatusOr<EvidenceFile> ReadFile(schema::Evidence::Reader root) {
+  EvidenceFile file;
+  if (root.getVersion() != kEvidenceVersion) return internal::Refuse("version", "not supported");
+  RETURN_IF_ERROR(internal::ReadEnum(root.getKind(), "kind", kEvidenceKindCount, file.kind));
+  RETURN_IF_ERROR(internal::ReadId(root.getAccused(), "accused", file.accused));
+  RETURN_IF_ERROR(internal::ReadSlot(root.getSlot(), file.slot));
+  RETURN_IF_ERROR(ReadFrames(root, file.frames));
+  RETURN_IF_ERROR(internal::ReadIds(root.getAttachments(), "attachments", kMaxEvidenceAttachments,
+                                    file.attachments));
+  return file;
+}
+
+}  // namespace
+
+Bytes EncodeEvidence(const EvidenceFile& file) {
+  return internal::EncodeCanonical<schema::Evidence>([&](schema::Evidence::Builder root) {
+    root.setVersion(kEvidenceVersion);
+    root.setKind(static_cast<schema::EvidenceKind>(file.kind));
+    root.setAccused(AsData(file.accused));
+    internal::WriteSlot(file.slot, root.initSlot());
+    if (!file.frames.empty()) {
+      auto list = root.initFrames(static_cast<unsigned>(file.frames.size()));
+      for (unsigned i = 0; i < list.size(); ++i) {
+        if (!file.frames[i].empty()) list.set(i, AsData(file.frames[i]));
+      }
+    }
+    if (!file.attachments.empty()) root.setAttachments(AsData(file.attachments));
+  });
+}
+
+base::StatusOr<EvidenceFile> DecodeEvidence(base::ByteView bytes) {
+  return internal::DecodeCanonical<schema::Evidence, EvidenceFile>(
+      "evidence", bytes, kMaxEvidenceFileBytes, ReadFile, EncodeEvidence);
+}
+
+}  // namespace ostraka::wire

@@ -1,0 +1,39 @@
+// An evidence file as a plain struct, and its bytes (node/wire/evidence.capnp). Only the form is
+// judged here; whether the file proves anything is proofs/evidence's question.
+//
+// Thread safety: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "node/base/bytes.h"
+#include "node/base/status.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::wire {
+
+inline constexpr std::uint32_t kEvidenceVersion = 1;
+
+enum class EvidenceKind : std::uint8_t {
+  kEquivocation = 0,  // two frames of one slot and sender with different digests
+  kFalseReveal = 1,   // a COMMIT and a REVEAL that does not open it
+};
+inline constexpr std::uint8_t kEvidenceKindCount = 2;
+const char* EvidenceKindName(EvidenceKind kind);  // as in JSON: equivocation, false_reveal
+
+struct EvidenceFile {
+  EvidenceKind kind = EvidenceKind::kEquivocation;
+  PeerId accused;
+  Slot slot;                        // of the offence; slot.run_id names the run
+  std::vector<Bytes> frames;        // signed frames exactly as received
+  std::vector<Digest> attachments;  // of bulk data that the kind needs; no kind needs any yet
+};
+
+// Canonical bytes: the same claim with the same frames is the same file. Takes any value; one over
+// the limits encodes to bytes that DecodeEvidence refuses.
+Bytes EncodeEvidence(const EvidenceFile& file);
+// InvalidArgument with a reason, for any bytes. The frames are not looked into.
+base::StatusOr<EvidenceFile> DecodeEvidence(base::ByteView bytes);
+
+}  // namespace ostraka::wire

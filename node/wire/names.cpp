@@ -1,0 +1,47 @@
+#include "node/base/check.h"
+#include "node/wire/block.h"
+#include "node/wire/evidence_codec.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::wire {
+namespace {
+
+template <typename Enum, std::size_t kCount>
+const char* NameOf(Enum value, const char* const (&names)[kCount]) {
+  const auto index = static_cast<std::size_t>(value);
+  OSTRAKA_CHECK(index < kCount);  // decoders refuse other values
+  return names[index];
+}
+
+}  // namespace
+
+const char* PhaseName(Phase phase) {
+  static constexpr const char* kNames[kPhaseCount] = {"genesis", "a", "b", "c"};
+  return NameOf(phase, kNames);
+}
+
+const char* MessageTypeName(MessageType type) {
+  static constexpr const char* kNames[kMessageTypeCount] = {
+      "boot", "commit", "part", "aggregate", "result", "reveal", "proof", "echo"};
+  return NameOf(type, kNames);
+}
+
+const char* RemovalKindName(RemovalKind kind) {
+  static constexpr const char* kNames[kRemovalKindCount] = {"verdict", "evidence", "drop",
+                                                            "eliminate"};
+  return NameOf(kind, kNames);
+}
+
+const char* ColumnFateName(ColumnFate fate) {
+  static constexpr const char* kNames[kColumnFateCount] = {
+      "applied",         "no_aggregate", "bad_senders", "too_few_senders",
+      "missing_numbers", "sum_check",    "norm_check"};
+  return NameOf(fate, kNames);
+}
+
+const char* EvidenceKindName(EvidenceKind kind) {
+  static constexpr const char* kNames[kEvidenceKindCount] = {"equivocation", "false_reveal"};
+  return NameOf(kind, kNames);
+}
+
+}  // namespace ostraka::wire

@@ -1,0 +1,215 @@
+# The wire format of ostraka: the envelope that every peer signs, the bodies that it carries, and
+# the block that a node keeps in its ledger. docs/wire.md says the same in prose, with the limits.
+#
+# Rules for all structs here:
+# - Messages are in Cap'n Proto's canonical form: one segment, no segment table, never packed. An
+#   empty list, Data or Text is a null pointer. Decoders refuse anything else, so a value has
+#   exactly one encoding.
+# - A digest, a peer id or a coin is Data of exactly 32 bytes; a list of digests is one Data of
+#   32 bytes each, so that a count cannot be larger than the message.
+# - A double travels as the bits of its IEEE-754 form in a UInt64: no runtime on the way may touch
+#   a NaN's payload or the sign of a zero.
+# - Fields are never renumbered. A change that an old decoder would refuse takes a new
+#   protocolVersion in Boot.
+
+@0xd3a8e0f1c5b47290;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("ostraka::wire::schema");
+
+# The agreement that a message belongs to.
+enum Phase {
+  genesis @0;
+  a @1;
+  b @2;
+  c @3;
+}
+
+enum MessageType {
+  boot @0;
+  commit @1;
+  part @2;
+  aggregate @3;
+  result @4;
+  reveal @5;
+  proof @6;
+  echo @7;
+}
+
+enum ElementType {
+  float32 @0;
+}
+
+enum Codec {
+  raw @0;
+}
+
+enum Verdict {
+  abstain @0;
+  guilty @1;
+  innocent @2;
+}
+
+# What a peer signs at most one body for.
+struct Slot {
+  runId @0 :Data;
+  incarnation @1 :UInt32;
+  step @2 :UInt64;
+  phase @3 :Phase;
+  type @4 :MessageType;
+  draw @5 :UInt32;       # REVEAL and the echoes of seal B; else 0
+  iteration @6 :UInt32;  # PART, RESULT: the part's index; else 0
+}
+
+# The core of a frame: signature (64 bytes) | Envelope.
+struct Envelope {
+  slot @0 :Slot;
+  entry @1 :Data;   # digest of the decision that opened this message's seal
+  sender @2 :Data;  # Ed25519 public key
+  body @3 :Data;    # a canonical message of the struct that slot.type names
+}
+
+# First message of a process: which protocol it speaks, and a fresh id for this start.
+struct Boot {
+  bootId @0 :Data;
+  protocolVersion @1 :UInt32;
+}
+
+# What a member is bound to before any coin of the step is shown.
+struct Commit {
+  coinsRoot @0 :Data;
+  coinCount @1 :UInt32;    # leaves under coinsRoot
+  gradientRoot @2 :Data;   # workers; else empty
+}
+
+struct TensorHeader {
+  element @0 :ElementType;
+  codec @1 :Codec;
+  shape @2 :List(UInt64);
+}
+
+# Announces the bulk bytes of part slot.iteration of the sender's gradient.
+struct Part {
+  header @0 :TensorHeader;
+  root @1 :Data;   # Merkle root of the bulk bytes
+  path @2 :Data;   # digests, from the leaf up
+}
+
+# A worker's word on the column that it aggregated.
+struct Aggregate {
+  partIndex @0 :UInt32;
+  resultRoot @1 :Data;
+  included @2 :Data;     # bitmap over the view, member i is bit i % 8 of byte i / 8
+  leavesRoot @3 :Data;
+  commitsRoot @4 :Data;
+}
+
+# Announces the bulk bytes of the aggregate of part slot.iteration.
+struct Result {
+  header @0 :TensorHeader;
+  root @1 :Data;
+}
+
+# Opens coin number slot.draw of the step's Commit.
+struct Reveal {
+  coin @0 :Data;
+  salt @1 :Data;
+  path @2 :Data;  # digests, from the leaf up
+}
+
+# What a worker proves of its gradient in one column. All six numbers are zero if missing.
+struct ColumnNumbers {
+  missing @0 :Bool;
+  s0 @1 :UInt64;    # bits of a double
+  s1 @2 :UInt64;
+  s2 @3 :UInt64;
+  s3 @4 :UInt64;
+  norm @5 :UInt64;
+}
+
+struct Accusation {
+  target @0 :Data;
+  step @1 :UInt64;
+}
+
+struct Vote {
+  accuser @0 :Data;
+  target @1 :Data;
+  step @2 :UInt64;
+  verdict @3 :Verdict;
+}
+
+# A member's word on evidence whose bulk data it checked.
+struct Confirmation {
+  evidence @0 :Data;
+  valid @1 :Bool;
+}
+
+# PROOF and VERDICT are one entry of seal C.
+struct Proof {
+  columns @0 :List(ColumnNumbers);
+  accusation @1 :Accusation;  # null: none
+  votes @2 :List(Vote);
+  stateRoot @3 :Data;         # empty: none
+  evidence @4 :List(Data);    # evidence files (evidence.capnp)
+  confirmations @5 :List(Confirmation);
+}
+
+# What a member received, so that all can see whether they received the same.
+struct Echo {
+  vector @0 :Data;
+  present @1 :Data;      # bitmap over (entry, view)
+  equivocated @2 :Data;  # bitmap over (entry, view)
+}
+
+enum RemovalKind {
+  verdict @0;
+  evidence @1;
+  drop @2;
+  eliminate @3;
+}
+
+enum ColumnFate {
+  applied @0;
+  noAggregate @1;
+  badSenders @2;
+  tooFewSenders @3;
+  missingNumbers @4;
+  sumCheck @5;
+  normCheck @6;
+}
+
+struct Removal {
+  peer @0 :Data;
+  kind @1 :RemovalKind;
+  step @2 :UInt64;
+  reason @3 :Text;  # one line
+}
+
+# An open case. Ballot k is voter k of `voters` and byte k of `verdicts`.
+struct Case {
+  accuser @0 :Data;
+  target @1 :Data;
+  accusedStep @2 :UInt64;
+  openedStep @3 :UInt64;
+  voters @4 :Data;    # peer ids, 32 bytes each
+  verdicts @5 :Data;  # a Verdict a byte
+}
+
+# What seal C of a step decided: a row of the ledger.
+struct Block {
+  step @0 :UInt64;
+  genesis @1 :Bool;
+  decision @2 :Data;
+  previous @3 :Data;
+  randomness @4 :Data;
+  members @5 :Data;      # peer ids, 32 bytes each, strictly ascending
+  n @6 :UInt32;
+  tS @7 :UInt32;
+  tA @8 :UInt32;
+  tau @9 :UInt64;        # bits of a double
+  columns @10 :Data;     # a ColumnFate a byte
+  removals @11 :List(Removal);
+  cases @12 :List(Case);
+  stateRoot @13 :Data;   # empty: none
+}
