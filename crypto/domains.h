@@ -18,6 +18,7 @@ inline constexpr std::string_view kDomainVector =
     "seal.vector/1";  // entries of a seal, in view order
 inline constexpr std::string_view kDomainDecision = "seal.decision/1";  // slot | vector | previous
 inline constexpr std::string_view kDomainRandomness = "coin.result/1";  // sorted (peer, coin)
+inline constexpr std::string_view kDomainGenesis = "coin.genesis/1";    // run | genesis decision
 inline constexpr std::string_view kDomainBatch = "batch/1";  // run | source | r | step | peer
 inline constexpr std::string_view kDomainRoles = "roles/1";  // r | purpose
 inline constexpr std::string_view kDomainDirection = "direction/1";  // r | step | part

@@ -1,19 +1,26 @@
 // Identity key files: an Ed25519 seed, encrypted with a passphrase unless the user says otherwise.
 //
 // Format (text, two lines):
-//   ostraka identity key <public key, 64 hex digits>
-//   <base64 of: magic "OSK1" | kdf "A2" or "--" | salt16 | u32 ops | u32 mem_kib | nonce24 |
-//               XChaCha20-Poly1305(seed32 | public key32)>
-// The header (everything before the ciphertext) is the additional data, so it cannot be altered.
+//   ostraka identity key <public key, 64 lower-case hex digits>
+//   <base64, padded, of: magic "OSK1" | kdf "A2" or "--" | salt16 | u32 ops | u32 mem_kib |
+//                        nonce24 | body>
+// Numbers are little-endian. With kdf "A2" the body is XChaCha20-Poly1305(seed32 | public key32)
+// under Argon2id(passphrase, salt, ops, mem_kib), and the header (everything before the body) is
+// the additional data, so it cannot be altered. With "--" salt, costs and nonce are zero and the
+// body is seed32 | public key32 in the clear. Each key has one text: no other spelling is read.
+//
 // Argon2id, default 3 passes over 256 MiB (0.4 s). On reading, more than 1 GiB or 10 passes is
 // refused before any memory is taken: a hostile file must not exhaust the machine.
 //
-// Files are made with O_EXCL | O_NOFOLLOW, mode 0600, fsynced, renamed into place; an existing file
-// is never overwritten. Reading refuses a file that group or others may read, or another user's.
+// Files are written under a temporary name (O_EXCL, mode 0600), fsynced, and then linked to their
+// own: unlike rename, link never replaces a file, so an existing key is never overwritten. Reading
+// refuses symbolic links, a file that group or others may open, and another user's.
 //
 // Thread safety: free functions; not for concurrent use on one path.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,33 +32,51 @@
 
 namespace ostraka::crypto {
 
-// Argon2id's cost. Tests inject a cheap one; readers take any within the limits above.
+// No key file is longer; real ones have some 270 bytes.
+inline constexpr std::size_t kMaxKeyFileBytes = 4096;
+
+// Argon2id's cost. Tests inject a cheap one; readers take any within the limits.
 struct KdfCost {
+  static constexpr std::uint32_t kMaxOps = 10;
+  static constexpr std::uint32_t kMinMemoryKib = 8;  // Argon2's own minimum
+  static constexpr std::uint32_t kMaxMemoryKib = 1024 * 1024;
+
   std::uint32_t ops = 3;
   std::uint32_t memory_kib = 256 * 1024;
+
+  bool operator==(const KdfCost&) const = default;
 };
 
-// Called only if the file is encrypted.
+// Called only if the file is encrypted and its cost within the limits.
 using PassphraseSource = std::function<base::StatusOr<std::string>()>;
 
 // The file's text, with salt and nonce from the operating system. Without a passphrase the key is
-// stored in the clear. InvalidArgument: an empty passphrase, or a cost outside the limits.
-// Unavailable: no memory for Argon2id.
+// stored in the clear, and the text is as secret as the key.
+// InvalidArgument: an empty passphrase, or a cost outside the limits. Unavailable: no memory for
+// Argon2id.
 base::StatusOr<std::string> EncodeKeyFile(const SigningKey& key,
                                           std::optional<std::string_view> passphrase,
                                           KdfCost cost = {});
-// Pure; any bytes are safe. Wrong passphrase and altered file are told apart only by the message
-// "wrong passphrase, or the file was altered".
+
+// Pure; any bytes are safe. InvalidArgument: not a key file, or damaged, or a cost outside the
+// limits, or "wrong passphrase, or the file was altered": those two cannot be told apart.
+// Unavailable: no memory for Argon2id. A failure of `passphrase` is passed on.
 base::StatusOr<SigningKey> DecodeKeyFile(std::string_view text, const PassphraseSource& passphrase);
-// The public key that the first line claims, without the passphrase; and whether one is needed.
+
 struct KeyFileInfo {
-  base::PeerId id;
-  bool encrypted = false;
+  base::PeerId id;         // what the first line claims; DecodeKeyFile checks it
+  bool encrypted = false;  // whether a passphrase is needed
+  KdfCost cost{0, 0};      // zeros unless encrypted
 };
+// What can be known without the passphrase. The errors of DecodeKeyFile up to the passphrase.
 base::StatusOr<KeyFileInfo> InspectKeyFile(std::string_view text);
 
+// FailedPrecondition: `path` exists or its folder may not be written. NotFound: no such folder.
+// Unavailable: the disk refused; nothing is left under `path`, unless the message says so.
 base::Status WriteKeyFile(const std::string& path, std::string_view text);
-// Checks owner and mode, and reads at most 4 KiB.
+
+// Reads at most kMaxKeyFileBytes; does not look inside. NotFound: no file. FailedPrecondition: an
+// owner, mode or kind of file that is refused. InvalidArgument: too long.
 base::StatusOr<std::string> ReadKeyFile(const std::string& path);
 
 }  // namespace ostraka::crypto
