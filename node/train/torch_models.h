@@ -1,0 +1,31 @@
+// The models that libtorch runs, as a layout and a function. For torch_*.cpp only: shows ATen.
+//
+// Thread safety: plain values; a forward function has no state.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "node/base/status.h"
+#include "node/base/tensor_layout.h"
+#include "node/train/trainer.h"
+
+namespace ostraka::train {
+
+struct TorchModel {
+  base::TensorLayout layout;
+  // Logits [rows, classes] of inputs [rows, features], under `parameters` in layout order.
+  std::function<at::Tensor(const std::vector<at::Tensor>& parameters, const at::Tensor& inputs)>
+      forward;
+};
+
+// softmax: features -> classes, linear.
+// mlp: features -> options.hidden -> classes, with ReLU between.
+// InvalidArgument: another model, or hidden out of range.
+base::StatusOr<TorchModel> MakeTorchModel(const TrainerOptions& options,
+                                          std::uint32_t feature_count, std::uint32_t class_count);
+
+}  // namespace ostraka::train

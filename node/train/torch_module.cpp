@@ -1,0 +1,9 @@
+// What libostraka_torch.so exports: this one function.
+#include "node/train/torch_trainer.h"
+#include "node/train/trainer_module.h"
+
+extern "C" __attribute__((visibility("default"))) const ostraka::train::TrainerModule*
+ostraka_trainer_module() {
+  static constexpr ostraka::train::TrainerModule kModule{.make = &ostraka::train::MakeTorchTrainer};
+  return &kModule;
+}

@@ -1,0 +1,112 @@
+#include "node/train/trainer_loader.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "node/train/trainer_module.h"
+
+namespace ostraka::train {
+namespace {
+
+constexpr char kModuleFile[] = "libostraka_torch.so";
+constexpr std::array<std::string_view, 3> kModels = {"toy", "softmax", "mlp"};
+constexpr std::array<std::string_view, 2> kData = {"toy", "digits"};
+
+template <std::size_t N>
+base::Status CheckKnown(std::string_view kind, const std::string& name,
+                        const std::array<std::string_view, N>& known) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return base::OkStatus();
+  std::string message = "unknown " + std::string(kind) + " '" + name + "'; known:";
+  for (const std::string_view each : known) message += " " + std::string(each);
+  return base::InvalidArgument(message);
+}
+
+base::Status ModuleMissing(const TrainerOptions& options,
+                           const std::vector<std::string>& module_files) {
+  std::string message = "model " + options.model + " needs the module " + kModuleFile + ", and ";
+#ifdef OSTRAKA_WITH_TORCH
+  message += "it is neither";
+  for (const std::string& file : module_files) message += " " + file + " nor";
+  message.resize(message.size() - std::string_view(" nor").size());
+  message += ": build the target ostraka_torch, or install the program with its lib folder";
+#else
+  message += "this program was built with OSTRAKA_WITH_TORCH=OFF: build with";
+  message += " -DOSTRAKA_WITH_TORCH=ON (Debian package libtorch-dev)";
+  for (const std::string& file : module_files) message += "; no " + file;
+#endif
+  return base::NotFound(message);
+}
+
+// dlerror's text, one line.
+std::string LoaderError() {
+  const char* text = dlerror();
+  std::string line = text == nullptr ? "no reason given" : text;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+base::StatusOr<const TrainerModule*> LoadModule(const std::string& file) {
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) {
+    return base::Unavailable("cannot load a trainer module: " + LoaderError() +
+                             "; is libtorch installed (Debian package libtorch1.13)?");
+  }
+  auto* entry = reinterpret_cast<TrainerModuleEntry*>(dlsym(library, kTrainerModuleEntry));
+  if (entry == nullptr) {
+    return base::FailedPrecondition(file + " is no trainer module: it lacks " +
+                                    kTrainerModuleEntry);
+  }
+  const TrainerModule* module = entry();
+  if (module->version != kTrainerModuleVersion || module->options_bytes != sizeof(TrainerOptions)) {
+    return base::FailedPrecondition(file + " is of another build (module version " +
+                                    std::to_string(module->version) + ", this program has " +
+                                    std::to_string(kTrainerModuleVersion) +
+                                    "): build or install both together");
+  }
+  return module;
+}
+
+}  // namespace
+
+base::Status CheckTrainerNames(const TrainerOptions& options) {
+  RETURN_IF_ERROR(CheckKnown("model", options.model, kModels));
+  RETURN_IF_ERROR(CheckKnown("data", options.data, kData));
+  if ((options.model == "toy") != (options.data == "toy")) {
+    return base::InvalidArgument("model toy goes with data toy and nothing else; got model " +
+                                 options.model + ", data " + options.data);
+  }
+  return base::OkStatus();
+}
+
+std::vector<std::string> ModuleCandidates() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  // Without /proc only the current folder is left to look in, and the message will name it.
+  const std::filesystem::path folder = error ? "." : program.parent_path();
+  return {(folder / kModuleFile).string(), (folder / "lib" / kModuleFile).string(),
+          (folder.parent_path() / "lib" / "ostraka" / kModuleFile).string()};
+}
+
+base::StatusOr<std::unique_ptr<Trainer>> MakeTrainer(const TrainerOptions& options) {
+  return MakeTrainerFrom(options, ModuleCandidates());
+}
+
+base::StatusOr<std::unique_ptr<Trainer>> MakeTrainerFrom(
+    const TrainerOptions& options, const std::vector<std::string>& module_files) {
+  RETURN_IF_ERROR(CheckTrainerNames(options));
+  if (options.model == "toy") return MakeToyTrainer(options);
+  for (const std::string& file : module_files) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) continue;
+    ASSIGN_OR_RETURN(const TrainerModule* module, LoadModule(file));
+    return module->make(options);
+  }
+  return ModuleMissing(options, module_files);
+}
+
+}  // namespace ostraka::train
