@@ -5,8 +5,9 @@
 namespace ostraka::wire::internal {
 namespace {
 
-// What a reader of the smallest messages may visit, where the factor alone would be too tight.
-constexpr std::size_t kMinTraversalWords = 64;
+// What a reader may visit of the smallest messages, where the factor alone would be too tight: a
+// list of all-zero structs takes no room in canonical form, but counts as a word an element.
+constexpr std::size_t kMinTraversalWords = 4 * kMaxPeers;
 constexpr std::size_t kMaxReasonBytes = 120;
 
 }  // namespace
