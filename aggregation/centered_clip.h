@@ -12,6 +12,7 @@
 #pragma once
 
 #include "aggregation/rule.h"
+#include "aggregation/simd.h"
 
 namespace ostraka::aggregation {
 
@@ -21,15 +22,17 @@ struct CenteredClipOptions {
 };
 
 struct CenteredClipReport {
-  std::size_t iterations = 0;    // on coefficients, over all centrings
-  std::size_t centrings = 0;     // passes that formed a Gram matrix
-  double residual = 0;           // |sum_i clip(g_i - out, tau)|, measured
-  double residual_bound = 0;     // n (eps + 2^-23 |out|)
+  std::size_t iterations = 0;  // on coefficients, over all centrings
+  std::size_t centrings = 0;   // passes that formed a Gram matrix
+  double residual = 0;         // |sum_i clip(g_i - out, tau)|, measured
+  double residual_bound = 0;   // n (eps + 2^-23 |out|)
 };
 
 class CenteredClip final : public Rule {
  public:
-  explicit CenteredClip(CenteredClipOptions options) : options_(options) {}
+  explicit CenteredClip(CenteredClipOptions options,
+                        const simd::Kernels& kernels = simd::BestKernels())
+      : options_(options), kernels_(kernels) {}
   std::string_view name() const override { return "centered_clip"; }
   base::Status Aggregate(const Rows& rows, const Executor& executor,
                          std::span<float> out) const override;
@@ -38,6 +41,7 @@ class CenteredClip final : public Rule {
 
  private:
   CenteredClipOptions options_;
+  const simd::Kernels& kernels_;
 };
 
 }  // namespace ostraka::aggregation

@@ -1,15 +1,22 @@
 // The arithmetic mean: no robustness, the baseline that every attack breaks.
+//
+// Each coordinate is the sum in row order in double, divided by n, rounded to float32; never -0.
 #pragma once
 
 #include "aggregation/rule.h"
+#include "aggregation/simd.h"
 
 namespace ostraka::aggregation {
 
 class Mean final : public Rule {
  public:
+  explicit Mean(const simd::Kernels& kernels = simd::BestKernels()) : kernels_(kernels) {}
   std::string_view name() const override { return "mean"; }
   base::Status Aggregate(const Rows& rows, const Executor& executor,
                          std::span<float> out) const override;
+
+ private:
+  const simd::Kernels& kernels_;
 };
 
 }  // namespace ostraka::aggregation

@@ -4,13 +4,20 @@
 //
 //   D = part - aggregate;  norm = |D|;  w = min(1, tau / norm);  s_k = w <z_k, D> for k = 0..3
 // with z_k = +-1/sqrt(p) per coordinate, p = part length >= 2, signs given as bits.
+// Computed as s_k = (sum_c +-D_c / sqrt(p)) w, then limited to +-min(tau, norm): by Cauchy and
+// Schwarz no true value lies outside, but rounding could put an honest one an ulp beyond, where
+// protocol.md 4 takes it for evidence.
 //
+// Non-finite input gives a non-finite norm and NaN; callers that face peers check parts first.
 // Thread safety: pure functions.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+
+#include "aggregation/simd.h"
 
 namespace ostraka::aggregation {
 
@@ -29,9 +36,10 @@ constexpr std::size_t SignBytes(std::size_t length) {
 // Sign of z_k at coordinate c: bit c%8 of signs[k * ceil(p/8) + c/8]; 1 means minus.
 // REQUIRES: part.size() == center.size(), signs.size() == SignBytes(part.size()), tau > 0.
 Projection ClippedProjection(std::span<const float> part, std::span<const float> center, double tau,
-                             std::span<const std::uint8_t> signs);
+                             std::span<const std::uint8_t> signs,
+                             const simd::Kernels& kernels = simd::BestKernels());
 
 // |values| in double, in the folder's fixed reduction order.
-double Norm(std::span<const float> values);
+double Norm(std::span<const float> values, const simd::Kernels& kernels = simd::BestKernels());
 
 }  // namespace ostraka::aggregation

@@ -30,7 +30,8 @@ struct Rows {
 class Executor {
  public:
   virtual ~Executor() = default;
-  virtual void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body) const = 0;
+  virtual void ParallelFor(std::size_t count,
+                           const std::function<void(std::size_t)>& body) const = 0;
 };
 
 class SerialExecutor final : public Executor {

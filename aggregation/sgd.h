@@ -1,5 +1,6 @@
 // SGD with (Nesterov-free) momentum and decoupled weight decay as order-fixed kernels: the update
-// that all peers must compute to the same bits. Each operation rounds to float32 once, in this order:
+// that all peers must compute to the same bits. Each operation rounds to float32 once, in this
+// order:
 //   v' = momentum * v + g          (two roundings)
 //   x' = x - rate * (v' + decay * x)
 // Elementwise, no reduction, no fused operations.
@@ -8,6 +9,8 @@
 #pragma once
 
 #include <span>
+
+#include "aggregation/simd.h"
 
 namespace ostraka::aggregation {
 
@@ -20,6 +23,7 @@ struct SgdOptions {
 // Updates `parameters` and `velocity` in place.
 // REQUIRES: all three spans have one size.
 void SgdStep(const SgdOptions& options, std::span<const float> gradient,
-             std::span<float> parameters, std::span<float> velocity);
+             std::span<float> parameters, std::span<float> velocity,
+             const simd::Kernels& kernels = simd::BestKernels());
 
 }  // namespace ostraka::aggregation

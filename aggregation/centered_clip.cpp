@@ -1,0 +1,142 @@
+#include "aggregation/centered_clip.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "aggregation/checks.h"
+#include "aggregation/huber_solver.h"
+#include "aggregation/passes.h"
+#include "node/base/check.h"
+
+namespace ostraka::aggregation {
+namespace {
+
+constexpr std::size_t kMaxCentrings = 12;
+// The solver aims below eps, so that the bound is left to the rounding of the result.
+constexpr double kSolverShare = 1.0 / 1024;
+
+// Coordinates that the choice of the first center looks at.
+constexpr std::size_t kSampleBlock = 64;
+constexpr std::size_t kSampleBlocks = 16;
+
+double SampledSquaredDistance(const float* a, const float* b, std::size_t dimension) {
+  const std::size_t blocks = dimension <= kSampleBlock * kSampleBlocks ? 1 : kSampleBlocks;
+  const std::size_t length = blocks == 1 ? dimension : kSampleBlock;
+  double sum = 0;
+  for (std::size_t k = 0; k < blocks; ++k) {
+    const std::size_t offset = dimension / blocks * k;
+    for (std::size_t c = offset; c < offset + length; ++c) {
+      const double difference = static_cast<double>(a[c]) - static_cast<double>(b[c]);
+      sum += difference * difference;
+    }
+  }
+  return sum;
+}
+
+// The row that has a majority of the rows nearest around it, as far as a sample of coordinates
+// shows: the first of equals. Only a start: a bad one (rows that differ elsewhere) costs centrings.
+std::size_t MajorityCenter(const Rows& rows) {
+  const std::size_t n = rows.count();
+  std::vector<double> distance(n * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      distance[i * n + j] = SampledSquaredDistance(rows.row[i], rows.row[j], rows.dimension);
+      distance[j * n + i] = distance[i * n + j];
+    }
+  }
+  std::size_t best = 0;
+  double best_radius = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto begin = distance.begin() + static_cast<std::ptrdiff_t>(i * n);
+    const auto middle = begin + static_cast<std::ptrdiff_t>(n / 2);
+    // NaN sorts last, so that rows which will be refused cannot break the order.
+    std::nth_element(begin, middle, begin + static_cast<std::ptrdiff_t>(n),
+                     [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
+    if (i == 0 || *middle < best_radius) {
+      best = i;
+      best_radius = *middle;
+    }
+  }
+  return best;
+}
+
+// Weights at the measured distances, and how far |sum_i w_i (row_i - out)| can be from the residual
+// that was measured with `assumed`.
+struct Weighed {
+  std::vector<double> weights;
+  double slack = 0;
+};
+
+Weighed Weigh(const Measurement& measured, std::span<const double> assumed, double tau) {
+  Weighed result;
+  for (std::size_t i = 0; i < assumed.size(); ++i) {
+    const double distance = std::sqrt(measured.squared_distances[i]);
+    const double weight = distance <= tau ? 1.0 : tau / distance;
+    result.weights.push_back(weight);
+    result.slack += std::abs(weight - assumed[i]) * distance;
+  }
+  return result;
+}
+
+bool DiagonalIsFinite(std::span<const double> gram, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!std::isfinite(gram[simd::TriangleIndex(i, i)])) return false;
+  }
+  return true;
+}
+
+base::Status CheckOptions(const CenteredClipOptions& options) {
+  if (!(options.tau > 0) || !std::isfinite(options.tau)) {
+    return base::InvalidArgument("tau must be positive and finite");
+  }
+  if (!(options.eps > 0) || !std::isfinite(options.eps)) {
+    return base::InvalidArgument("eps must be positive and finite");
+  }
+  return base::OkStatus();
+}
+
+}  // namespace
+
+base::Status CenteredClip::Aggregate(const Rows& rows, const Executor& executor,
+                                     std::span<float> out) const {
+  return AggregateWithReport(rows, executor, out).status();
+}
+
+base::StatusOr<CenteredClipReport> CenteredClip::AggregateWithReport(const Rows& rows,
+                                                                     const Executor& executor,
+                                                                     std::span<float> out) const {
+  OSTRAKA_CHECK(out.size() == rows.dimension);
+  RETURN_IF_ERROR(CheckOptions(options_));
+  RETURN_IF_ERROR(CheckShape(rows));
+  const std::size_t n = rows.count();
+  const double per_row = static_cast<double>(n);
+  const Passes passes(rows, executor, kernels_);
+  CenteredClipReport report;
+  const float* center = rows.row[MajorityCenter(rows)];
+  std::vector<float> previous;  // the result that the rows are centred on, from the second time on
+  while (report.centrings < kMaxCentrings) {
+    const std::vector<double> gram = passes.Gram(center);
+    if (!DiagonalIsFinite(gram, n)) return CheckRows(rows, executor);
+    ++report.centrings;
+    const HuberSolution solution =
+        SolveHuber({n, gram, options_.tau, per_row * options_.eps * kSolverShare});
+    report.iterations += solution.iterations;
+    Measurement measured =
+        passes.CombineAndMeasure(center, solution.coefficients, solution.weights, out.data());
+    const Weighed weighed = Weigh(measured, solution.weights, options_.tau);
+    report.residual = std::sqrt(measured.squared_residual) + weighed.slack;
+    report.residual_bound = per_row * (options_.eps + 0x1p-23 * std::sqrt(measured.squared_center));
+    if (report.residual <= report.residual_bound) return report;
+    // The quick bound on the residual was too weak, or the residual is too large: look closer.
+    measured = passes.Measure(out.data(), weighed.weights);
+    report.residual = std::sqrt(measured.squared_residual);
+    if (report.residual <= report.residual_bound) return report;
+    previous.assign(out.begin(), out.end());
+    center = previous.data();
+  }
+  return base::FailedPrecondition(
+      "the residual of CenteredClip stays above its bound: tau or the rows are too large against "
+      "eps");
+}
+
+}  // namespace ostraka::aggregation

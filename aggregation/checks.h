@@ -1,0 +1,11 @@
+// Checks that rules share. Internal to aggregation.
+#pragma once
+
+#include "aggregation/rule.h"
+
+namespace ostraka::aggregation {
+
+// InvalidArgument unless n > 0, d > 0 and no row pointer is null. Reads no value.
+base::Status CheckShape(const Rows& rows);
+
+}  // namespace ostraka::aggregation
