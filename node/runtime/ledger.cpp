@@ -1,0 +1,410 @@
+#include "node/runtime/ledger.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/runtime/ledger_reader.h"
+#include "node/runtime/ledger_schema.h"
+#include "node/wire/block.h"
+#include "node/wire/evidence_codec.h"
+
+namespace ostraka::runtime {
+namespace {
+
+using protocol::Record;
+using protocol::RecordKind;
+using protocol::Store;
+using protocol::StoreId;
+
+// How long a metric may wait for a Store to share its commit with.
+constexpr std::chrono::seconds kMetricDelay{1};
+
+// SQLite's integers are signed.
+constexpr std::uint64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
+
+// Counts and steps of our own, which never get near 2^63.
+std::int64_t Signed(std::uint64_t value) {
+  OSTRAKA_CHECK(value <= kMaxInteger);
+  return static_cast<std::int64_t>(value);
+}
+
+std::size_t SizeOf(const Store& store) {
+  std::size_t bytes = 0;
+  for (const Record& record : store.records) {
+    bytes += sizeof record + record.key.size() + record.value.size();
+  }
+  return bytes;
+}
+
+std::uint64_t BigEndian(base::ByteView bytes) {
+  std::uint64_t value = 0;
+  for (const std::uint8_t byte : bytes) value = value << 8 | byte;
+  return value;
+}
+
+// Where protocol::SlotKey puts what the readable columns show.
+constexpr std::size_t kSlotKeySize = 22;
+constexpr std::size_t kSlotStepSize = 8;
+constexpr std::size_t kSlotPhaseAt = 8;
+constexpr std::size_t kSlotTypeAt = 9;
+
+base::Status OwnBug(const std::string& what) {
+  return base::Internal("ledger: " + what + ": please report this as a bug of ostraka");
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+base::Status Configure(sqlite::Database& database, const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string mode, database.QueryText("PRAGMA journal_mode = WAL"));
+  if (mode != "wal") {
+    return base::Unavailable(path + ": this file system cannot hold a write-ahead log (it gave '" +
+                             mode + "'): put the data folder on a local disk");
+  }
+  // FULL syncs the log at every commit: what makes "Stored" true.
+  return database.Execute("PRAGMA synchronous = FULL");
+}
+
+base::Status CreateTables(sqlite::Database& database, const LedgerOptions& options) {
+  RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
+  RETURN_IF_ERROR(database.Execute(kLedgerSchema));
+  ASSIGN_OR_RETURN(sqlite::Statement meta,
+                   database.Prepare("INSERT INTO meta (key, value) VALUES (?1, ?2)"));
+  RETURN_IF_ERROR(meta.Bind(1, "run_id").Bind(2, options.run_id.Hex()).Run());
+  RETURN_IF_ERROR(meta.Bind(1, "peer").Bind(2, options.peer.Hex()).Run());
+  RETURN_IF_ERROR(database.Execute(
+      "INSERT INTO meta VALUES ('created_utc', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'));"
+      "PRAGMA application_id = " +
+      std::to_string(kLedgerApplicationId) +
+      ";"
+      "PRAGMA user_version = " +
+      std::to_string(kLedgerSchemaVersion) +
+      ";"
+      "COMMIT"));
+  return base::OkStatus();
+}
+
+// A ledger that was there before: ours to write, or one line on why not.
+base::Status CheckExisting(sqlite::Database& database, const LedgerOptions& options) {
+  const std::string folder = "data folder " + options.data_dir + ": ";
+  ASSIGN_OR_RETURN(const std::string run,
+                   database.QueryText("SELECT value FROM meta WHERE key = 'run_id'"));
+  if (run != options.run_id.Hex()) {
+    return base::FailedPrecondition(folder + "belongs to run " + run.substr(0, 16) +
+                                    ", this is run " + options.run_id.Short() +
+                                    ": give this run its own folder");
+  }
+  ASSIGN_OR_RETURN(const std::string peer,
+                   database.QueryText("SELECT value FROM meta WHERE key = 'peer'"));
+  if (peer != options.peer.Hex()) {
+    return base::FailedPrecondition(folder + "belongs to the key of " + peer.substr(0, 16) +
+                                    ", this is " + options.peer.Short() +
+                                    ": give this key its own folder");
+  }
+  ASSIGN_OR_RETURN(const std::int64_t slots,
+                   database.QueryInteger("SELECT count(*) FROM slots WHERE phase <> 0"));
+  ASSIGN_OR_RETURN(const std::int64_t blocks, database.QueryInteger("SELECT count(*) FROM blocks"));
+  if (slots == 0 && blocks == 0) return database.Execute("DELETE FROM slots");
+  ASSIGN_OR_RETURN(const std::int64_t last,
+                   database.QueryInteger("SELECT ifnull(max(step), 0) FROM blocks"));
+  return base::FailedPrecondition(
+      folder + "this key already signed " + std::to_string(slots) +
+      " messages of this run (last block: step " + std::to_string(last) +
+      "), and returning after a restart is not built yet: start a new run; do NOT use this key in "
+      "a new folder for this run: it could sign twice, which is proof of cheating");
+}
+
+}  // namespace
+
+struct Ledger::Statements {
+  sqlite::Statement add_slot;
+  sqlite::Statement get_slot;
+  sqlite::Statement add_block;
+  sqlite::Statement get_block;
+  sqlite::Statement add_removal;
+  sqlite::Statement add_evidence;
+  sqlite::Statement add_metric;
+};
+
+Ledger::Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database)
+    : options_(std::move(options)), folder_(std::move(folder)), database_(std::move(database)) {}
+
+Ledger::~Ledger() {
+  // A ledger that its owner did not close still writes what was queued; nobody hears of it.
+  const base::Status unheard = Close("not closed");
+  (void)unheard;
+}
+
+base::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
+  ASSIGN_OR_RETURN(DataFolder folder, DataFolder::Claim(options.data_dir));
+  const std::string path = options.data_dir + "/" + kLedgerFileName;
+  ASSIGN_OR_RETURN(sqlite::Database database,
+                   sqlite::Database::Open(path, sqlite::Database::Mode::kReadWriteCreate));
+  ASSIGN_OR_RETURN(const std::int64_t tables,
+                   database.QueryInteger("SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) {
+    RETURN_IF_ERROR(Configure(database, path));
+    RETURN_IF_ERROR(CreateTables(database, options));
+    RETURN_IF_ERROR(folder.Sync());
+  } else {
+    RETURN_IF_ERROR(CheckLedgerSchema(database, path));
+    RETURN_IF_ERROR(Configure(database, path));
+    RETURN_IF_ERROR(CheckExisting(database, options));
+  }
+  std::unique_ptr<Ledger> ledger(
+      new Ledger(std::move(options), std::move(folder), std::move(database)));
+  RETURN_IF_ERROR(ledger->Prepare());
+  return ledger;
+}
+
+base::Status Ledger::Prepare() {
+  statements_ = std::make_unique<Statements>();
+  const std::pair<sqlite::Statement*, const char*> all[] = {
+      {&statements_->add_slot,
+       "INSERT INTO slots VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"},
+      {&statements_->get_slot, "SELECT digest FROM slots WHERE slot = ?1"},
+      {&statements_->add_block,
+       "INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
+       "?15, ?16) ON CONFLICT DO NOTHING"},
+      {&statements_->get_block, "SELECT block FROM blocks WHERE height = ?1"},
+      {&statements_->add_removal, "INSERT INTO removals VALUES (?1, ?2, ?3, ?4, ?5)"},
+      {&statements_->add_evidence,
+       "INSERT INTO evidence (digest, step, kind, accused, file) VALUES (?1, ?2, ?3, ?4, ?5) "
+       "ON CONFLICT DO NOTHING"},
+      {&statements_->add_metric, "INSERT OR REPLACE INTO metrics VALUES (?1, ?2, ?3)"},
+  };
+  for (const auto& [statement, sql] : all) {
+    ASSIGN_OR_RETURN(*statement, database_.Prepare(sql));
+  }
+  return base::OkStatus();
+}
+
+// --- the owner's side ---------------------------------------------------------------------------
+
+void Ledger::Start(LedgerCallbacks callbacks) {
+  OSTRAKA_CHECK(!writer_.joinable() && !closed_);
+  callbacks_ = std::move(callbacks);
+  writer_ = std::thread([this] { WriterLoop(); });
+}
+
+base::Status Ledger::Append(Store store) {
+  const std::size_t bytes = SizeOf(store);
+  const std::lock_guard lock(mutex_);
+  OSTRAKA_CHECK(!closing_);
+  if (!failure_.ok()) return failure_;
+  if (pending_.bytes + bytes > options_.max_queued_bytes) {
+    return base::Unavailable("data folder " + options_.data_dir + ": the disk is too slow (" +
+                             std::to_string(pending_.bytes) +
+                             " bytes wait for it): use a faster disk");
+  }
+  pending_.bytes += bytes;
+  pending_.stores.push_back(std::move(store));
+  wake_.notify_one();
+  return base::OkStatus();
+}
+
+base::Status Ledger::AppendMetric(std::uint64_t step, std::string name, double value) {
+  const std::lock_guard lock(mutex_);
+  OSTRAKA_CHECK(!closing_);
+  if (!failure_.ok()) return failure_;
+  pending_.metrics.push_back({step, std::move(name), value});
+  wake_.notify_one();
+  return base::OkStatus();
+}
+
+base::Status Ledger::Close(const std::string& outcome) {
+  if (!std::exchange(closed_, true) && writer_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_one();
+    writer_.join();
+    // The writer has ended: database and status are this thread's now.
+    if (failure_.ok()) {
+      auto note = database_.Prepare("INSERT OR REPLACE INTO meta VALUES ('outcome', ?1)");
+      failure_ = note.ok() ? note->Bind(1, outcome).Run() : note.status();
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+LedgerStats Ledger::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+// --- the writer thread --------------------------------------------------------------------------
+
+void Ledger::WriterLoop() {
+  while (std::optional<Batch> batch = NextBatch()) {
+    const auto begin = std::chrono::steady_clock::now();
+    const base::Status status = Commit(*batch);
+    const base::Duration took{
+        std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
+    if (!status.ok()) return Fail(status);
+    {
+      const std::lock_guard lock(mutex_);
+      stats_.stores += batch->stores.size();
+      stats_.commits += 1;
+      stats_.commit_time = stats_.commit_time + took;
+      stats_.longest_commit = std::max(stats_.longest_commit, took);
+    }
+    std::vector<StoreId> ids;
+    ids.reserve(batch->stores.size());
+    for (const Store& store : batch->stores) ids.push_back(store.id);
+    if (!ids.empty()) callbacks_.committed(std::move(ids));
+  }
+}
+
+std::optional<Ledger::Batch> Ledger::NextBatch() {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return closing_ || !pending_.empty(); });
+  // Metrics alone are not worth a sync of their own yet.
+  wake_.wait_for(lock, kMetricDelay, [this] { return closing_ || !pending_.stores.empty(); });
+  if (pending_.empty()) return std::nullopt;
+  return std::exchange(pending_, {});
+}
+
+base::Status Ledger::Commit(const Batch& batch) {
+  RETURN_IF_ERROR(database_.Execute("BEGIN IMMEDIATE"));
+  base::Status status = Apply(batch);
+  if (status.ok()) status = database_.Execute("COMMIT");
+  if (!status.ok()) {
+    // Nothing of the batch was reported; the first error is the one worth telling.
+    const base::Status second = database_.Execute("ROLLBACK");
+    (void)second;
+  }
+  return status;
+}
+
+base::Status Ledger::Apply(const Batch& batch) {
+  for (const Store& store : batch.stores) {
+    for (const Record& record : store.records) RETURN_IF_ERROR(Apply(record));
+  }
+  for (const Metric& metric : batch.metrics) {
+    RETURN_IF_ERROR(statements_->add_metric.Bind(1, Signed(metric.step))
+                        .Bind(2, metric.name)
+                        .Bind(3, metric.value)
+                        .Run());
+  }
+  return base::OkStatus();
+}
+
+base::Status Ledger::Apply(const Record& record) {
+  switch (record.kind) {
+    case RecordKind::kSlot:
+      return ApplySlot(record);
+    case RecordKind::kBlock:
+      return ApplyBlock(record);
+    case RecordKind::kEvidence:
+      return ApplyEvidence(record);
+  }
+  return OwnBug("a record of kind " + std::to_string(static_cast<int>(record.kind)));
+}
+
+base::Status Ledger::ApplySlot(const Record& record) {
+  if (record.key.size() != kSlotKeySize || record.value.size() != Digest::kSize) {
+    return OwnBug("a slot record of " + std::to_string(record.key.size()) + " + " +
+                  std::to_string(record.value.size()) + " bytes");
+  }
+  const std::string digest = base::ToHex(record.value);
+  RETURN_IF_ERROR(statements_->add_slot.Bind(1, record.key)
+                      .Bind(2, Signed(BigEndian(base::ByteView(record.key).first(kSlotStepSize))))
+                      .Bind(3, std::int64_t{record.key[kSlotPhaseAt]})
+                      .Bind(4, std::int64_t{record.key[kSlotTypeAt]})
+                      .Bind(5, digest)
+                      .Run());
+  if (database_.changed_rows() == 1) return base::OkStatus();
+  sqlite::Statement& get = statements_->get_slot;
+  ASSIGN_OR_RETURN(const bool row, get.Bind(1, record.key).Step());
+  const bool same = row && get.Text(0) == digest;
+  get.Reset();
+  if (same) return base::OkStatus();
+  return base::FailedPrecondition(
+      "data folder " + options_.data_dir + ": slot " + base::ToHex(record.key) +
+      " was signed already for other bytes, and a second signature would be proof of cheating: the "
+      "node stops (is the folder a copy, or the key in use elsewhere?)");
+}
+
+base::Status Ledger::ApplyBlock(const Record& record) {
+  const auto decoded = wire::DecodeBlock(record.value);
+  if (!decoded.ok()) {
+    return OwnBug("a block that cannot be read: " + base::MessageOf(decoded.status()));
+  }
+  const wire::Block& block = *decoded;
+  const std::uint64_t height = block.genesis ? 0 : block.step + 1;
+  if (record.key.size() != sizeof height || BigEndian(record.key) != height) {
+    return OwnBug("block " + std::to_string(height) + " under key " + base::ToHex(record.key));
+  }
+  RETURN_IF_ERROR(InsertBlock(block, height, record.value));
+  if (database_.changed_rows() == 1) return InsertRemovals(block, height);
+  sqlite::Statement& get = statements_->get_block;
+  ASSIGN_OR_RETURN(const bool row, get.Bind(1, Signed(height)).Step());
+  const bool same = row && get.Blob(0) == record.value;
+  get.Reset();
+  return same ? base::OkStatus() : OwnBug("a second block of height " + std::to_string(height));
+}
+
+base::Status Ledger::InsertBlock(const wire::Block& block, std::uint64_t height,
+                                 base::ByteView bytes) {
+  const auto applied =
+      std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
+  sqlite::Statement& add = statements_->add_block;
+  add.Bind(1, Signed(height)).Bind(2, Signed(block.step)).Bind(3, std::int64_t{block.genesis});
+  add.Bind(4, block.decision.Hex()).Bind(5, block.previous.Hex()).Bind(6, block.randomness.Hex());
+  add.Bind(7, Signed(block.members.size()));
+  add.Bind(8, Signed(block.thresholds.t_s)).Bind(9, Signed(block.thresholds.t_a));
+  add.Bind(10, block.tau);
+  add.Bind(11, Signed(block.columns.size())).Bind(12, std::int64_t{applied});
+  add.Bind(13, Signed(block.removals.size())).Bind(14, Signed(block.cases.size()));
+  if (block.state_root) {
+    add.Bind(15, block.state_root->Hex());
+  } else {
+    add.BindNull(15);
+  }
+  return add.Bind(16, bytes).Run();
+}
+
+base::Status Ledger::InsertRemovals(const wire::Block& block, std::uint64_t height) {
+  for (const wire::Removal& removal : block.removals) {
+    RETURN_IF_ERROR(statements_->add_removal.Bind(1, Signed(height))
+                        .Bind(2, Signed(block.step))
+                        .Bind(3, removal.peer.Hex())
+                        .Bind(4, wire::RemovalKindName(removal.kind))
+                        .Bind(5, removal.reason)
+                        .Run());
+  }
+  return base::OkStatus();
+}
+
+base::Status Ledger::ApplyEvidence(const Record& record) {
+  if (record.key.size() != Digest::kSize) {
+    return OwnBug("evidence under a key of " + std::to_string(record.key.size()) + " bytes");
+  }
+  sqlite::Statement& add = statements_->add_evidence;
+  add.Bind(1, base::ToHex(record.key)).Bind(5, record.value);
+  const auto file = wire::DecodeEvidence(record.value);
+  // The step is a peer's word: one that no run reaches has no column.
+  if (file.ok() && file->slot.step <= kMaxInteger) {
+    add.Bind(2, Signed(file->slot.step));
+    add.Bind(3, wire::EvidenceKindName(file->kind)).Bind(4, file->accused.Hex());
+  } else {
+    add.BindNull(2).BindNull(3).BindNull(4);
+  }
+  return add.Run();  // the key is the file's hash: a second write is the same write
+}
+
+void Ledger::Fail(const base::Status& status) {
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = status;
+    pending_ = {};
+  }
+  callbacks_.failed(status);
+}
+
+}  // namespace ostraka::runtime

@@ -1,0 +1,138 @@
+// The node's durable memory: slots it signed, blocks, evidence and metrics, in
+// <data_dir>/ledger.sqlite (SQLite, WAL, synchronous=FULL; tables in node/runtime/ledger_schema.h).
+//
+// Promises
+// - A Store is reported committed only after its records survive a power cut; its records are
+//   written all or none. Everything queued while one commit syncs shares the next one.
+// - Stores commit, and are reported, in the order of Append.
+// - A key never gets a second value: that is our own bug or a copied folder, and ends the ledger.
+// - After any failure nothing more is written or reported: a node that cannot remember must not
+//   sign.
+//
+// Opening rules; each refusal is one line that says what is wrong and what to do.
+//   FailedPrecondition  folder in use by a live process; of another run; of another key; one in
+//                       which this key signed slots of this run already; another schema
+//   InvalidArgument     ledger.sqlite is no ledger, or is damaged
+//   Unavailable         folder or disk not writable, disk full
+//
+// Slots of the genesis seal are the exception: they are never evidence (docs/protocol.md, 2), so a
+// folder that holds nothing else is emptied and used again. A node may be stopped while it waits
+// for its peers.
+//
+// Thread safety: Append, AppendMetric and stats from any thread; Start and Close from the owner's.
+// The callbacks run on the writer thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/base/status.h"
+#include "node/base/time.h"
+#include "node/protocol/machine.h"
+#include "node/runtime/data_folder.h"
+#include "node/runtime/sqlite.h"
+#include "node/wire/block.h"
+
+namespace ostraka::runtime {
+
+using base::Digest;
+using base::PeerId;
+
+struct LedgerOptions {
+  std::string data_dir;
+  Digest run_id;
+  PeerId peer;  // whose slots these are
+  // What may wait for the disk: far above what a run makes, so reaching it means a dead disk.
+  std::size_t max_queued_bytes = std::size_t{256} << 20;
+};
+
+struct LedgerCallbacks {
+  // Ids of Stores that are now durable, in the order of Append.
+  std::function<void(std::vector<protocol::StoreId>)> committed;
+  // At most once, and the last call: why nothing more will be committed.
+  std::function<void(base::Status)> failed;
+};
+
+struct LedgerStats {
+  std::uint64_t stores = 0;
+  std::uint64_t commits = 0;   // stores / commits: how well group commit works
+  base::Duration commit_time;  // sum over commits, syncs included
+  base::Duration longest_commit;
+};
+
+class Ledger {
+ public:
+  static base::StatusOr<std::unique_ptr<Ledger>> Open(LedgerOptions options);
+  ~Ledger();
+
+  // Starts the writer thread. REQUIRES: called once, before Append.
+  void Start(LedgerCallbacks callbacks);
+
+  // Queues `store`; never waits for the disk. Unavailable if too much is queued; the failure, if
+  // the ledger has failed.
+  base::Status Append(protocol::Store store);
+  // Queues a number for people; durable with the next Store, or within a second.
+  base::Status AppendMetric(std::uint64_t step, std::string name, double value);
+
+  // Commits what is queued, notes how the run ended (one line) and ends the writer. The folder is
+  // free again when the Ledger is destroyed. A second call returns what the first one did.
+  base::Status Close(const std::string& outcome);
+
+  LedgerStats stats() const;
+
+ private:
+  struct Metric {
+    std::uint64_t step;
+    std::string name;
+    double value;
+  };
+  struct Batch {
+    std::vector<protocol::Store> stores;
+    std::vector<Metric> metrics;
+    std::size_t bytes = 0;
+    bool empty() const { return stores.empty() && metrics.empty(); }
+  };
+  struct Statements;
+
+  Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database);
+
+  base::Status Prepare();
+  void WriterLoop();
+  // What is queued, as soon as there is something to commit; nullopt: closing, nothing left.
+  std::optional<Batch> NextBatch();
+  base::Status Commit(const Batch& batch);
+  base::Status Apply(const Batch& batch);
+  base::Status Apply(const protocol::Record& record);
+  base::Status ApplySlot(const protocol::Record& record);
+  base::Status ApplyBlock(const protocol::Record& record);
+  base::Status InsertBlock(const wire::Block& block, std::uint64_t height, base::ByteView bytes);
+  base::Status InsertRemovals(const wire::Block& block, std::uint64_t height);
+  base::Status ApplyEvidence(const protocol::Record& record);
+  void Fail(const base::Status& status);
+
+  const LedgerOptions options_;
+  // Destroyed last: the folder stays locked until the database is closed.
+  DataFolder folder_;
+  sqlite::Database database_;               // the writer thread's, once started
+  std::unique_ptr<Statements> statements_;  // likewise
+  LedgerCallbacks callbacks_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  Batch pending_;         // guarded by mutex_
+  bool closing_ = false;  // guarded by mutex_
+  base::Status failure_;  // guarded by mutex_: the failure
+  LedgerStats stats_;     // guarded by mutex_
+  bool closed_ = false;   // the owner's
+  std::thread writer_;
+};
+
+}  // namespace ostraka::runtime
