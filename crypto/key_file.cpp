@@ -107,16 +107,33 @@ base::StatusOr<KdfCost> ReadCost(ByteView header) {
   return cost;
 }
 
+// The base64 of `binary`; secret, since `binary` may hold the key in the clear.
+Secret ToBase64(ByteView binary) {
+  Secret text(sodium_base64_encoded_len(binary.size(), sodium_base64_VARIANT_ORIGINAL));
+  sodium_bin2base64(reinterpret_cast<char*>(text.span().data()), text.span().size(), binary.data(),
+                    binary.size(), sodium_base64_VARIANT_ORIGINAL);
+  return text;
+}
+
+// How many bytes went into `out`; 0 unless `text` is exactly what ToBase64 makes of them.
+std::size_t FromBase64(std::string_view text, std::span<std::uint8_t> out) {
+  std::size_t size = 0;
+  if (sodium_base642bin(out.data(), out.size(), text.data(), text.size(), /*ignore=*/nullptr, &size,
+                        /*b64_end=*/nullptr, sodium_base64_VARIANT_ORIGINAL) != 0) {
+    return 0;
+  }
+  // libsodium 1.0.18 reads every byte above 0x7f as the digit "/".
+  const Secret spelling = ToBase64(out.first(size));
+  const bool same =
+      std::ranges::equal(spelling.span().first(spelling.span().size() - 1), base::AsBytes(text));
+  return same ? size : 0;
+}
+
 base::StatusOr<ParsedFile> Parse(std::string_view text) {
   ASSIGN_OR_RETURN(const PeerId id, TakeFirstLine(text));
   ParsedFile parsed{.info = {.id = id}, .binary = Secret(kEncryptedBytes)};
-  std::size_t size = 0;
-  if (sodium_base642bin(parsed.binary.span().data(), kEncryptedBytes, text.data(), text.size(),
-                        /*ignore=*/nullptr, &size, /*b64_end=*/nullptr,
-                        sodium_base64_VARIANT_ORIGINAL) != 0 ||
-      size < kHeaderBytes) {
-    return Damaged("its second line");
-  }
+  const std::size_t size = FromBase64(text, parsed.binary.span());
+  if (size < kHeaderBytes) return Damaged("its second line");
   const ByteView header = parsed.header();
   if (!HasTextAt(header, 0, kMagic)) {
     return base::InvalidArgument(
@@ -199,12 +216,10 @@ Secret StoreInTheClear(ByteView plain) {
 }
 
 std::string TextOf(const PeerId& id, ByteView binary) {
-  std::string base64(sodium_base64_encoded_len(binary.size(), sodium_base64_VARIANT_ORIGINAL),
-                     '\0');
-  sodium_bin2base64(base64.data(), base64.size(), binary.data(), binary.size(),
-                    sodium_base64_VARIANT_ORIGINAL);
-  base64.back() = '\n';  // was the terminating zero
-  return std::string(kFirstLine) + id.Hex() + '\n' + base64;
+  const Secret base64 = ToBase64(binary);
+  std::string text = std::string(kFirstLine) + id.Hex() + '\n';
+  text += reinterpret_cast<const char*>(base64.span().data());  // ends with a zero
+  return text += '\n';
 }
 
 }  // namespace
