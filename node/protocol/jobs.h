@@ -46,7 +46,7 @@ struct PackSpec {
 // CenteredClip (or the mean, in unprotected runs) of the parts that one aggregator holds.
 struct AggregateSpec {
   std::vector<SharedBlob> parts;  // raw float32, equal sizes, all finite
-  bool clip = true;  // false: the mean
+  bool clip = true;               // false: the mean
   double tau = 0;
   double eps = 0;
   bool hash = true;  // false in unprotected runs: the root stays zero
@@ -56,8 +56,8 @@ struct AggregateSpec {
 struct Column {
   std::uint32_t part_index = 0;
   PartRange range;
-  SharedBlob result;         // null: missing
-  Digest direction_seed;     // from the coin of the step
+  SharedBlob result;      // null: missing
+  Digest direction_seed;  // from the coin of the step
 };
 
 // The numbers that a worker's PROOF states of its own parts.
@@ -127,8 +127,8 @@ struct CrossCheckResult {
   std::vector<PeerId> liars;  // in claim order
 };
 struct RecomputeResult {
-  bool accuse = false;   // beyond the accusing threshold
-  bool convict = false;  // beyond half of it: what a voter asks
+  bool accuse = false;     // beyond the accusing threshold
+  bool convict = false;    // beyond half of it: what a voter asks
   double worst_ratio = 0;  // largest deviation over its accusing threshold
 };
 struct UpdateResult {
@@ -141,9 +141,9 @@ struct JobFailed {
   std::string reason;  // one line; a library failed or memory ran out
 };
 
-using JobResult = std::variant<GradientResult, PackResult, AggregateResult, ProveResult,
-                               CrossCheckResult, RecomputeResult, UpdateResult, RootResult,
-                               JobFailed>;
+using JobResult =
+    std::variant<GradientResult, PackResult, AggregateResult, ProveResult, CrossCheckResult,
+                 RecomputeResult, UpdateResult, RootResult, JobFailed>;
 
 using GradientFunction = std::function<base::StatusOr<std::vector<float>>(const GradientSpec&)>;
 

@@ -90,7 +90,8 @@ struct StartJob {
 // value is our own bug, except for kMeta.
 enum class RecordKind : std::uint8_t {
   kSlot = 0,      // key: encoded slot; value: digest that will be signed
-  kBlock = 1,     // key: step, big-endian; value: encoded block (node/wire/block.h)
+  kBlock = 1,     // key: height, big-endian (genesis 0, else step + 1); value: encoded block
+                  // (node/wire/block.h)
   kEvidence = 2,  // key: digest of the evidence file; value: the file
 };
 struct Record {

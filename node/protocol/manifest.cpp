@@ -47,8 +47,8 @@ base::Status ValidateMembers(const Manifest& manifest) {
 base::Status ValidateTraining(const TrainingPlan& plan) {
   RETURN_IF_ERROR(Require(plan.steps >= 1, "training.steps must be at least 1"));
   RETURN_IF_ERROR(Require(plan.steps <= 100'000'000, "training.steps must be at most 10^8"));
-  RETURN_IF_ERROR(
-      Require(plan.settle_steps < plan.steps, "training.settle_steps must be below training.steps"));
+  RETURN_IF_ERROR(Require(plan.settle_steps < plan.steps,
+                          "training.settle_steps must be below training.steps"));
   RETURN_IF_ERROR(Require(plan.batch_size >= 1, "training.batch_size must be at least 1"));
   RETURN_IF_ERROR(Require(plan.hidden >= 1, "training.hidden must be at least 1"));
   RETURN_IF_ERROR(Require(NonNegativeFinite(plan.learning_rate),
@@ -121,14 +121,16 @@ base::Status Validate(const Manifest& manifest) {
                               std::to_string(manifest.protocol_version)));
   RETURN_IF_ERROR(ValidateMembers(manifest));
   RETURN_IF_ERROR(ValidateTraining(manifest.training));
-  RETURN_IF_ERROR(Require(manifest.compute_profile == "tolerant",
-                          "compute_profile must be \"tolerant\" (exact gradients are not built yet)"));
+  RETURN_IF_ERROR(
+      Require(manifest.compute_profile == "tolerant",
+              "compute_profile must be \"tolerant\" (exact gradients are not built yet)"));
   RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.tau), "tau must be 0 (auto) or positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_multiple), "tau_multiple must be positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_initial), "tau_initial must be positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps), "eps must be positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps_g), "eps_g must be positive"));
-  RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));
+  RETURN_IF_ERROR(
+      Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));
   RETURN_IF_ERROR(Require(manifest.state_root_every >= 1, "state_root_every must be at least 1"));
   RETURN_IF_ERROR(Require(manifest.part_timeout.ns > 0, "part_timeout_ms must be positive"));
   return Require(manifest.seal_timeout > manifest.part_timeout,

@@ -45,7 +45,7 @@ struct TrainingPlan {
 };
 
 struct Manifest {
-  Digest run_id;                // H(kDomainManifest, the file's bytes)
+  Digest run_id;  // H(kDomainManifest, the file's bytes)
   std::string name;
   std::uint32_t protocol_version = 1;
   Mode mode = Mode::kMajority;
@@ -53,14 +53,14 @@ struct Manifest {
   TrainingPlan training;
   std::string compute_profile = "tolerant";
 
-  bool clip = true;             // false: mean, for comparison only
-  double tau = 0;               // 0: auto, `tau_multiple` x the median sealed norm of the last block
+  bool clip = true;  // false: mean, for comparison only
+  double tau = 0;    // 0: auto, `tau_multiple` x the median sealed norm of the last block
   double tau_multiple = 1.0;
   double tau_initial = 0x1.0p-10;  // auto's first step: near the geometric median of any scale
-  double eps = 1e-6;            // CenteredClip's residual per row
-  double eps_g = 1e-3;          // gradient noise, relative (docs/protocol.md, tolerant profile)
-  double delta_max = 0;         // V3; 0: off
-  std::uint32_t validators = 1;  // m
+  double eps = 1e-6;               // CenteredClip's residual per row
+  double eps_g = 1e-3;             // gradient noise, relative (docs/protocol.md, tolerant profile)
+  double delta_max = 0;            // V3; 0: off
+  std::uint32_t validators = 1;    // m
   std::uint64_t state_root_every = 10;  // R steps
 
   base::Duration part_timeout = base::Seconds(20);  // an aggregator waits this long for parts

@@ -17,7 +17,7 @@
 namespace ostraka::protocol {
 
 struct PeerOptions {
-  std::shared_ptr<const Manifest> manifest;  // REQUIRES: Validate(*manifest).ok()
+  std::shared_ptr<const Manifest> manifest;       // REQUIRES: Validate(*manifest).ok()
   std::shared_ptr<const crypto::SigningKey> key;  // REQUIRES: a genesis member's
   std::shared_ptr<crypto::Verifier> verifier;
   base::TensorLayout layout;  // of the trainer that the manifest names

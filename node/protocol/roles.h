@@ -23,12 +23,13 @@ struct Assignment {
   std::uint64_t step = 0;  // of the gradient to recompute
 };
 
-// Roles of one step. Members in no list hold no role: they are quarantined, and still seal and vote.
+// Roles of one step. Members in no list hold no role: they are quarantined, and still seal and
+// vote.
 struct Roles {
-  std::vector<PeerId> workers;          // by key
-  std::vector<Assignment> validators;   // in draw order
-  std::vector<PartRange> parts;         // one a worker; empty if fewer than 3 members are in role
-  std::vector<PeerId> owners;           // owners[j] aggregates parts[j]
+  std::vector<PeerId> workers;         // by key
+  std::vector<Assignment> validators;  // in draw order
+  std::vector<PartRange> parts;        // one a worker; empty if fewer than 3 members are in role
+  std::vector<PeerId> owners;          // owners[j] aggregates parts[j]
 
   bool IsWorker(const PeerId& peer) const;
   // Index of the part that `peer` aggregates.
@@ -56,8 +57,7 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& vi
 
 // Roles of step `view.step + 1` (of step 0 after the genesis block): validators of `drawn` that are
 // still in role, workers the others in role, parts permuted by view.randomness.
-Roles AssignRoles(const Block& view, const std::vector<Assignment>& drawn,
-                  std::uint64_t dimension);
+Roles AssignRoles(const Block& view, const std::vector<Assignment>& drawn, std::uint64_t dimension);
 
 // Seed of the batch of `peer` in `step`: H(run, data source, r^{step-1}, step, peer).
 Digest BatchSeed(const Digest& run_id, std::string_view data_source,

@@ -45,8 +45,8 @@ Digest StateRoot(const ModelState& state, const base::TensorLayout& layout) {
   std::size_t offset = 0;
   for (const base::TensorSpec& tensor : layout) {
     const std::size_t count = tensor.element_count();
-    leaves.push_back(TensorLeaf(tensor, "parameters",
-                                std::span(*state.parameters).subspan(offset, count)));
+    leaves.push_back(
+        TensorLeaf(tensor, "parameters", std::span(*state.parameters).subspan(offset, count)));
     leaves.push_back(
         TensorLeaf(tensor, "velocity", std::span(*state.velocity).subspan(offset, count)));
     offset += count;

@@ -35,8 +35,8 @@ struct PartRange {
 std::vector<PartRange> CutParts(std::uint64_t dimension, std::uint32_t count);
 
 // Merkle root over named tensors: for each tensor of `layout`, parameters and then velocity,
-// leaf = H(kDomainState, sized name | u64 rank | extents | role | Merkle root of its float32 bytes).
-// REQUIRES: both vectors have ElementCount(layout) floats.
+// leaf = H(kDomainState, sized name | u64 rank | extents | role | Merkle root of its float32
+// bytes). REQUIRES: both vectors have ElementCount(layout) floats.
 Digest StateRoot(const ModelState& state, const base::TensorLayout& layout);
 
 }  // namespace ostraka::protocol

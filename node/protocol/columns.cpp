@@ -1,0 +1,117 @@
+#include "node/protocol/columns.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/protocol/numbers.h"
+
+namespace ostraka::protocol {
+namespace {
+
+const wire::ColumnNumbers* NumbersIn(const SealedStep& sealed, const PeerId& worker,
+                                     std::size_t column) {
+  const auto proof = sealed.proofs.find(worker);
+  if (proof == sealed.proofs.end()) return nullptr;
+  if (proof->second.columns.size() != sealed.roles.parts.size()) return nullptr;
+  const wire::ColumnNumbers& numbers = proof->second.columns[column];
+  return numbers.missing ? nullptr : &numbers;
+}
+
+// True iff every sender is a worker with a sealed COMMIT and those COMMITs hash to the AGG's root.
+bool SendersAreSealed(const SealedStep& sealed, const wire::Aggregate& aggregate,
+                      const std::vector<PeerId>& senders) {
+  std::vector<Digest> commits;
+  for (const PeerId& sender : senders) {
+    const auto digest = sealed.commit_digests.find(sender);
+    if (digest == sealed.commit_digests.end() || !sealed.roles.IsWorker(sender)) return false;
+    commits.push_back(digest->second);
+  }
+  return SetRoot(commits) == aggregate.commits_root;
+}
+
+ColumnFate JudgeColumn(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+                       std::size_t column) {
+  const auto& aggregate = sealed.aggregates[column];
+  if (!aggregate || aggregate->part_index != column) return ColumnFate::kNoAggregate;
+  const auto senders = SendersOf(aggregate->included, view.members);
+  if (!senders || !SendersAreSealed(sealed, *aggregate, *senders)) return ColumnFate::kBadSenders;
+  const std::uint32_t b = FaultsAmongWorkers(view, sealed.faulty_in_a);
+  if (senders->size() < 2 * std::size_t{b} + 1) return ColumnFate::kTooFewSenders;
+
+  std::size_t far_away = 0;
+  for (const PeerId& sender : *senders) {
+    const wire::ColumnNumbers* numbers = NumbersIn(sealed, sender, column);
+    if (numbers == nullptr) return ColumnFate::kMissingNumbers;
+    if (!(numbers->norm <= manifest.delta_max)) ++far_away;
+  }
+  const bool norm_check_on = manifest.delta_max > 0;
+  if (norm_check_on && far_away * 2 > senders->size()) return ColumnFate::kNormCheck;
+  return ColumnFate::kApplied;
+}
+
+bool SumsVanish(const SealedStep& sealed, const std::vector<PeerId>& senders, std::size_t column,
+                double tolerance) {
+  for (std::size_t k = 0; k < wire::kDirections; ++k) {
+    double sum = 0;
+    for (const PeerId& sender : senders) sum += NumbersIn(sealed, sender, column)->s[k];
+    if (!(std::abs(sum) <= tolerance)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<PeerId>> SendersOf(const base::Bytes& included,
+                                             const std::vector<PeerId>& members) {
+  if (included.size() != (members.size() + 7) / 8) return std::nullopt;
+  std::vector<PeerId> senders;
+  for (std::size_t i = 0; i < included.size() * 8; ++i) {
+    if (((included[i / 8] >> (i % 8)) & 1) == 0) continue;
+    if (i >= members.size()) return std::nullopt;
+    senders.push_back(members[i]);
+  }
+  return senders;
+}
+
+base::Bytes BitmapOf(const std::vector<PeerId>& senders, const std::vector<PeerId>& members) {
+  base::Bytes bitmap((members.size() + 7) / 8, 0);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (std::find(senders.begin(), senders.end(), members[i]) == senders.end()) continue;
+    bitmap[i / 8] = static_cast<std::uint8_t>(bitmap[i / 8] | 1U << (i % 8));
+  }
+  return bitmap;
+}
+
+Digest SetRoot(const std::vector<Digest>& digests) {
+  crypto::Hasher hasher(crypto::kDomainSet);
+  hasher.UpdateU64(digests.size());
+  for (const Digest& digest : digests) hasher.Update(digest);
+  return hasher.Finish();
+}
+
+std::vector<ColumnFate> JudgeBeforeSums(const SealedStep& sealed, const Block& view,
+                                        const Manifest& manifest) {
+  std::vector<ColumnFate> fates;
+  fates.reserve(sealed.roles.parts.size());
+  for (std::size_t j = 0; j < sealed.roles.parts.size(); ++j) {
+    fates.push_back(JudgeColumn(sealed, view, manifest, j));
+  }
+  return fates;
+}
+
+void JudgeSums(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+               const std::vector<double>& result_norms, std::vector<ColumnFate>& fates) {
+  // Without clipping the identity that V2 tests does not hold; such runs are for comparison only.
+  if (!manifest.clip) return;
+  for (std::size_t j = 0; j < fates.size(); ++j) {
+    if (fates[j] != ColumnFate::kApplied) continue;
+    const auto senders = *SendersOf(sealed.aggregates[j]->included, view.members);
+    const double tolerance =
+        SumTolerance(senders.size(), manifest.eps, result_norms[j], sealed.roles.parts[j].size());
+    if (!SumsVanish(sealed, senders, j, tolerance)) fates[j] = ColumnFate::kSumCheck;
+  }
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,53 @@
+// The column rule (protocol.md 5): which parts of a step are applied. A function of sealed data.
+//
+// A column is applied iff its S_j names only peers whose COMMIT is sealed present, the sealed
+// COMMIT digests hash to its root, |S_j| >= 2b + 1, every i in S_j has sealed numbers, and V2 and
+// V3 pass; else it is void: its coordinates of parameters and optimiser state stay as they are, on
+// all peers.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "node/protocol/manifest.h"
+#include "node/protocol/roles.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::protocol {
+
+using wire::ColumnFate;
+
+// What seals A and C fixed of a step, decoded once.
+struct SealedStep {
+  std::uint64_t step = 0;
+  Roles roles;
+  double tau = 0;
+  std::map<PeerId, Digest> commit_digests;  // COMMITs sealed present
+  std::map<PeerId, wire::Commit> commits;   // of those, the well-formed ones
+  // One a part; nullopt if the AGG is absent, equivocated, malformed or says it has no result.
+  std::vector<std::optional<wire::Aggregate>> aggregates;
+  std::uint32_t faulty_in_a = 0;  // members outside open cases absent or equivocated in seal A
+  std::map<PeerId, wire::Proof> proofs;  // sealed present and well-formed
+};
+
+// The members whom bitmap `included` over `members` names; nullopt if it has bits beyond them.
+std::optional<std::vector<PeerId>> SendersOf(const base::Bytes& included,
+                                             const std::vector<PeerId>& members);
+base::Bytes BitmapOf(const std::vector<PeerId>& senders, const std::vector<PeerId>& members);
+
+// Root over an ordered list of digests: the COMMITs or part roots that an AGG includes.
+Digest SetRoot(const std::vector<Digest>& digests);
+
+// Fates from everything but V2, which needs the aggregates themselves: kApplied here means "applied
+// if V2 passes".
+std::vector<ColumnFate> JudgeBeforeSums(const SealedStep& sealed, const Block& view,
+                                        const Manifest& manifest);
+
+// V2 on the columns that `fates` still has applied. `result_norms[j]` is |ghat[j]| there.
+void JudgeSums(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+               const std::vector<double>& result_norms, std::vector<ColumnFate>& fates);
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,123 @@
+// Phase B: the coin of the step by commit and reveal, over seal B (MPRNG).
+//
+// Seal A has fixed every gradient, aggregate and coin commitment before any coin is shown. A
+// missing or false revealer is left out and the next coin is revealed by all, so an abort buys one
+// redraw and costs an identity; mixing only what came would give an attacker a choice among 2^f
+// coins.
+#include <utility>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/protocol/peer_machine.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+crypto::Coin PeerMachine::CoinOf(std::uint32_t draw) const {
+  return crypto::DeriveCoin(private_seed_.view(), CurrentStep(), draw);
+}
+
+std::vector<Digest> PeerMachine::CoinCommitments() const {
+  std::vector<Digest> commitments;
+  for (std::uint32_t draw = 0; draw < round_->coin_count; ++draw) {
+    commitments.push_back(crypto::CommitCoin(self_, CurrentStep(), draw, CoinOf(draw)));
+  }
+  return commitments;
+}
+
+// Members whose COMMIT is sealed with as many coins as the view asks for, less those already
+// caught.
+bool PeerMachine::MustReveal(const PeerId& peer) const {
+  const auto commit = round_->sealed.commits.find(peer);
+  return commit != round_->sealed.commits.end() &&
+         commit->second.coin_count == round_->coin_count && !round_->false_revealers.contains(peer);
+}
+
+void PeerMachine::PrepareReveal() {
+  wire::Reveal reveal;
+  reveal.opening.coin = CoinOf(round_->draw);
+  reveal.opening.path = crypto::MerklePath(CoinCommitments(), round_->draw);
+  Prepare({MakeDraft(SlotOf(Phase::kB, MessageType::kReveal, round_->draw), wire::Encode(reveal),
+                     view_->members)});
+}
+
+bool PeerMachine::TrySealB() {
+  const Inbox::Place place{CurrentStep(), Phase::kB, MessageType::kReveal, round_->draw};
+  std::optional<SealVector> vector = SealVector{};
+  for (const PeerId& member : view_->members) {
+    const SealEntry entry = MustReveal(member) ? EntryFor(place, member) : SealEntry{};
+    if (MustReveal(member) && entry.state == SealEntry::State::kAbsent) {
+      vector.reset();
+      break;
+    }
+    vector->push_back(entry);
+  }
+  if (!DriveSeal(Phase::kB, round_->draw, vector)) return false;
+
+  const Digest decision = DecisionDigest(SlotOf(Phase::kB, MessageType::kEcho, round_->draw),
+                                         EchoOf(*own_vector_).vector, round_->entry_b);
+  out_->Add(Observe{Sealed{CurrentStep(), static_cast<std::uint8_t>(Phase::kB), decision}});
+  const bool all_good = OpenReveals();
+  round_->entry_b = decision;
+  if (all_good) {
+    MixCoins();
+    round_->entry_c = decision;
+    BeginProve();
+    return true;
+  }
+  if (++round_->draw >= round_->coin_count) {
+    Halt(Halted::Why::kStalled,
+         "step " + std::to_string(CurrentStep()) +
+             ": every coin was spoilt: more members cheat than the mode bears");
+    return false;
+  }
+  BeginPhase();
+  if (MustReveal(self_)) PrepareReveal();
+  return true;
+}
+
+bool PeerMachine::OpenReveals() {
+  round_->coins.clear();
+  bool all_good = true;
+  const SealVector vector = *own_vector_;
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    const PeerId& member = view_->members[i];
+    if (!MustReveal(member)) continue;
+    const bool equivocated = vector[i].state == SealEntry::State::kEquivocated;
+    if (!equivocated && RevealIsGood(member)) continue;
+    all_good = false;
+    round_->false_revealers.insert(member);
+    round_->faults.emplace(member, equivocated ? "signed two different REVEALs of one slot"
+                                               : "its REVEAL does not open its COMMIT");
+  }
+  return all_good;
+}
+
+bool PeerMachine::RevealIsGood(const PeerId& peer) {
+  const Inbox::Item* item =
+      Usable({CurrentStep(), Phase::kB, MessageType::kReveal, round_->draw}, peer);
+  const auto reveal = wire::DecodeReveal(item->message.envelope.body);
+  if (!reveal.ok()) return false;
+  const wire::Commit& commit = round_->sealed.commits.at(peer);
+  if (!crypto::VerifyOpening(peer, CurrentStep(), round_->draw, commit.coin_count,
+                             commit.coins_root, reveal->opening)) {
+    return false;
+  }
+  round_->coins[peer] = reveal->opening.coin.value;
+  return true;
+}
+
+// r^t, and what it draws: the validators of the next step, from the view before this coin.
+void PeerMachine::MixCoins() {
+  crypto::Hasher hasher(crypto::kDomainRandomness);
+  hasher.Update(manifest_->run_id).UpdateU64(CurrentStep()).UpdateU64(round_->coins.size());
+  for (const auto& [peer, coin] : round_->coins) hasher.Update(peer.view()).Update(coin);
+  round_->randomness = hasher.Finish();
+  round_->next_drawn = DrawValidators(round_->randomness, *view_, workers_proven_,
+                                      CurrentStep() + 1, manifest_->validators);
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,62 @@
+#include "node/protocol/signer.h"
+
+#include <utility>
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+namespace {
+
+void AppendBigEndian(base::Bytes& out, std::uint64_t value, int byte_count) {
+  for (int i = byte_count - 1; i >= 0; --i) {
+    out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  }
+}
+
+}  // namespace
+
+base::Bytes SlotKey(const wire::Slot& slot) {
+  base::Bytes key;
+  AppendBigEndian(key, slot.step, 8);
+  AppendBigEndian(key, static_cast<std::uint64_t>(slot.phase), 1);
+  AppendBigEndian(key, static_cast<std::uint64_t>(slot.type), 1);
+  AppendBigEndian(key, slot.draw, 4);
+  AppendBigEndian(key, slot.iteration, 4);
+  AppendBigEndian(key, slot.incarnation, 4);
+  return key;
+}
+
+base::Bytes BlockKey(bool genesis, std::uint64_t step) {
+  base::Bytes key;
+  AppendBigEndian(key, genesis ? 0 : step + 1, 8);
+  return key;
+}
+
+Store Signer::Prepare(StoreId id, std::vector<Draft> drafts) {
+  Store store;
+  store.id = id;
+  store.records.reserve(drafts.size());
+  for (const Draft& draft : drafts) {
+    OSTRAKA_CHECK(draft.envelope.sender == key_->id());
+    const Digest digest = wire::DigestOf(draft.envelope);
+    store.records.push_back({RecordKind::kSlot, SlotKey(draft.envelope.slot),
+                             Bytes(digest.bytes.begin(), digest.bytes.end())});
+  }
+  const bool fresh = pending_.emplace(id, std::move(drafts)).second;
+  OSTRAKA_CHECK(fresh);
+  return store;
+}
+
+std::optional<std::vector<SignedDraft>> Signer::Release(StoreId id) {
+  auto node = pending_.extract(id);
+  if (node.empty()) return std::nullopt;
+  std::vector<SignedDraft> released;
+  released.reserve(node.mapped().size());
+  for (Draft& draft : node.mapped()) {
+    released.push_back(
+        {wire::Seal(std::move(draft.envelope), *key_), std::move(draft.blob), std::move(draft.to)});
+  }
+  return released;
+}
+
+}  // namespace ostraka::protocol
