@@ -48,7 +48,7 @@ demo: build  ## eight peers train on real digits, three of them cheat and are ba
 
 test: deps  ## build with checks, lint, and run every test
 	$(call build_preset,dev)
-	python3 tests/lint.py --fast
+	python3 tests/lint.py
 	$(run_tests) --test-dir build/dev $(CTEST)
 
 lint: deps  ## layer order, banned constructs, headers that stand alone, formatting

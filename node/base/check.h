@@ -9,9 +9,9 @@ namespace ostraka::base {
 
 }  // namespace ostraka::base
 
-#define OSTRAKA_CHECK(condition)                                             \
-  do {                                                                       \
-    if (!(condition)) [[unlikely]] {                                         \
-      ::ostraka::base::CheckFailed(#condition, __FILE__, __LINE__);          \
-    }                                                                        \
+#define OSTRAKA_CHECK(condition)                                    \
+  do {                                                              \
+    if (!(condition)) [[unlikely]] {                                \
+      ::ostraka::base::CheckFailed(#condition, __FILE__, __LINE__); \
+    }                                                               \
   } while (false)

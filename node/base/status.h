@@ -47,8 +47,8 @@ inline std::string MessageOf(const Status& status) { return std::string(status.m
 #define OSTRAKA_CONCAT(a, b) OSTRAKA_CONCAT_INNER(a, b)
 
 // Returns the status from the enclosing function unless it is ok.
-#define RETURN_IF_ERROR(expression)                          \
-  do {                                                       \
+#define RETURN_IF_ERROR(expression)                                 \
+  do {                                                              \
     if (auto status_ = (expression); !status_.ok()) return status_; \
   } while (false)
 

@@ -11,7 +11,7 @@
 namespace ostraka::base {
 
 struct TensorSpec {
-  std::string name;                 // as checkpoints call it, e.g. "layers.0.weight"
+  std::string name;                  // as checkpoints call it, e.g. "layers.0.weight"
   std::vector<std::uint64_t> shape;  // empty: a scalar
 
   std::uint64_t element_count() const {

@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""The rules of the house, checked: layers, banned constructs, headers, formatting, sizes.
+
+usage: tests/lint.py [--fast] [--format] [--rules]
+
+  --fast    leave out what compiles (headers that stand alone)
+  --format  run clang-format on every file instead of checking
+  --rules   list the checks
+
+Prints `path:line: [rule] message`, one finding a line. Exit code 0 (warnings may have been
+printed), 1 if a rule is broken, 3 if a tool is missing. The tables are in tests/lint_rules.py, the
+tests in tests/lint_test.py. Needs Python 3.11 and nothing else.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+from typing import NamedTuple
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import lint_rules as rules  # noqa: E402  (the path above finds it)
+import lint_text as text_of  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CPP = (".h", ".cpp", ".inc")  # .inc: text that several files include, with their own macros
+
+
+class Finding(NamedTuple):
+    path: str
+    line: int
+    rule: str
+    message: str
+    fatal: bool = True
+
+    def __str__(self):
+        kind = "" if self.fatal else "warning: "
+        return f"{self.path}:{self.line}: {kind}[{self.rule}] {self.message}"
+
+
+class Tree:
+    """The files to check: path -> text, and path -> size."""
+
+    def __init__(self, texts, sizes=None):
+        self.texts = dict(sorted(texts.items()))
+        self.sizes = sizes or {path: len(text.encode()) for path, text in texts.items()}
+        self._code = {}
+        self._includes = {}
+
+    @classmethod
+    def from_git(cls, root):
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=root, check=True, capture_output=True, text=True).stdout
+        paths = [p for p in listed.split("\0") if p and (root / p).is_file()]
+        sizes = {path: (root / path).stat().st_size for path in paths}
+        readable = (*CPP, ".capnp", ".py", ".md", ".txt", ".cmake", "Makefile", "deps", "run")
+        return cls({path: (root / path).read_text(encoding="utf-8", errors="replace")
+                    for path in paths if path.endswith(readable)}, sizes)
+
+    def cpp(self, suffixes=CPP):
+        return [path for path in self.texts if path.endswith(suffixes)]
+
+    def code(self, path):
+        """The text without comments and strings."""
+        if path not in self._code:
+            self._code[path] = text_of.strip(self.texts[path])
+        return self._code[path]
+
+    def includes(self, path):
+        """(line, target, is_quoted) of each #include."""
+        if path not in self._includes:
+            self._includes[path] = list(text_of.includes(self.texts[path]))
+        return self._includes[path]
+
+
+def layer_of(path):
+    """(layer, member) of a source file, or None outside the layers (tests, data)."""
+    for prefix, layer, member in rules.LAYERS:
+        if path.startswith(prefix):
+            return layer, member
+    return None
+
+
+def matches(pattern, path):
+    return re.fullmatch(pattern, path) is not None
+
+
+# --- checks: each takes a Tree and yields Findings -----------------------------------------------
+
+def check_layers(tree):
+    """a file includes only its own folder and lower layers, from the repository's root"""
+    for path in tree.cpp():
+        own = layer_of(path)
+        for line, target, quoted in tree.includes(path):
+            if not quoted:
+                continue
+            if _library(target):  # quoted in a library's own style; check_third_party judges it
+                continue
+            other = layer_of(target)
+            if target not in tree.texts:
+                yield Finding(path, line, "layers", f'no such file "{target}"; includes are from '
+                              "the repository's root")
+                continue
+            if own is None:
+                continue
+            if other is None:
+                yield Finding(path, line, "layers", f"{target} is not part of the product")
+            elif other[1] != own[1] and other[0] >= own[0]:
+                yield Finding(path, line, "layers", f"{own[1]} (layer {own[0]}) may not include "
+                              f"{other[1]} (layer {other[0]}): {target}")
+
+
+def _library(target):
+    """The row of THIRD_PARTY that an include fits, or None."""
+    return next((row for row in rules.THIRD_PARTY if matches(row[0], target)), None)
+
+
+def check_third_party(tree):
+    """libraries and the system are included, or reached, only where docs/architecture.md allows"""
+    for path in tree.cpp():
+        if path.startswith("tests/"):
+            continue
+        for line, target, quoted in tree.includes(path):
+            problem = _third_party_problem(tree, path, target, quoted)
+            if problem:
+                yield Finding(path, line, "third-party", problem)
+
+
+def _third_party_problem(tree, path, target, quoted):
+    row = _library(target)
+    if row:
+        return None if matches(row[1], path) else f"{row[2]} may only be included in {row[1]}"
+    if quoted:
+        for header in _closure(tree, target):
+            for _, deeper, _ in tree.includes(header):
+                row = _library(deeper)
+                if (row and row[2] not in rules.SHOWN_THROUGH_HEADERS and matches(row[1], header)
+                        and not matches(row[1], path)):
+                    return f"{target} shows {row[2]} ({header}), which only {row[1]} may see"
+        return None
+    if target in rules.STANDARD_HEADERS:
+        return None
+    if rules.INTRINSICS_HEADER.fullmatch(target) and rules.INTRINSICS_FILES.fullmatch(path):
+        return None
+    if rules.SYSTEM_HEADER.fullmatch(target):
+        if any(matches(files, path) for files, _ in rules.SYSTEM_HEADER_FILES):
+            return None
+        return f"<{target}> is the operating system's; allowed in drivers and tools"
+    return f"<{target}> is in no row of tests/lint_rules.py THIRD_PARTY"
+
+
+def check_banned(tree):
+    """no clocks, randomness, threads, unordered containers ... in layers 0-5"""
+    used = set()
+    for path in tree.cpp():
+        layer = layer_of(path)
+        pure = layer is not None and layer[0] < rules.FIRST_IMPURE_LAYER
+        banned = rules.BANNED_EVERYWHERE + (rules.BANNED_IN_PURE_LAYERS if pure else [])
+        code = tree.code(path)
+        lines = code.split("\n")
+        for pattern, why in banned:
+            for found in re.finditer(pattern, code):
+                number = code.count("\n", 0, found.start()) + 1
+                if not _excepted(path, lines[number - 1], used):
+                    yield Finding(path, number, "banned", f"`{found.group(0).strip()}` {why}")
+        if pure:
+            yield from _float_formatting(tree, path)
+    for index, (files, _, _) in enumerate(rules.EXCEPTIONS):
+        if index not in used and any(matches(files, path) for path in tree.cpp((".cpp",))):
+            yield Finding("tests/lint_rules.py", 1, "banned",
+                          f"exception {index + 1} of EXCEPTIONS is not in use: remove it", False)
+
+
+def _excepted(path, line, used):
+    for index, (files, pattern, _) in enumerate(rules.EXCEPTIONS):
+        if matches(files, path) and re.search(pattern, line):
+            used.add(index)
+            return True
+    return False
+
+
+def _float_formatting(tree, path):
+    if not rules.FORMATTERS.search(tree.code(path)):
+        return
+    lines = text_of.strip(tree.texts[path], keep_strings=True).split("\n")
+    for number, line in enumerate(lines, 1):
+        if rules.FORMATTERS.search(line) and rules.FLOAT_FORMAT.search(line):
+            yield Finding(path, number, "banned", "formats a floating-point number: the text "
+                          "depends on the locale and loses bits")
+
+
+def check_marks(tree):
+    """a TODO names who will do it; no comment is left for nobody"""
+    for path in tree.cpp():
+        for line, comment in text_of.comments(tree.texts[path]):
+            if re.search(r"\bTODO\b(?!\([\w.-]+\): \S)", comment):
+                yield Finding(path, line, "todo", "write TODO(owner): what is to be done")
+            if re.search(r"\b(FIXME|XXX|HACK)\b", comment):
+                yield Finding(path, line, "todo", "open an issue, or write TODO(owner): what")
+
+
+def check_pragma_once(tree):
+    """every header opens with #pragma once, after its comment"""
+    for path in tree.cpp((".h",)):
+        first = next((line for line in tree.code(path).split("\n") if line.strip()), "")
+        if first.strip() != "#pragma once":
+            yield Finding(path, 1, "pragma-once", "the first line of code must be #pragma once")
+
+
+def check_readmes(tree):
+    """every folder of sources, and every top-level folder, says in a README.md what it is"""
+    folders = set()
+    for path in tree.sizes:
+        parts = path.split("/")
+        if len(parts) > 1 and not parts[0].startswith("."):
+            folders.add(parts[0])
+    folders |= {os.path.dirname(path) for path in tree.cpp((".h", ".cpp", ".capnp"))
+                if not path.startswith("tests/")}
+    for folder in sorted(folders - {"", "cmake"}):
+        if f"{folder}/README.md" not in tree.sizes:
+            yield Finding(folder, 1, "readme", "has no README.md (model: node/base/README.md)")
+
+
+def check_test_mirror(tree):
+    """every unit has its test, tests/unit/**/<name>_test.cpp"""
+    tests = {os.path.basename(path) for path in tree.texts if path.startswith("tests/unit/")}
+    for path in tree.cpp((".cpp",)):
+        if layer_of(path) is None or any(matches(p, path) for p, _ in rules.TESTED_ELSEWHERE):
+            continue
+        if not tests & {f"{name}_test.cpp" for name in _unit_names(tree, path)}:
+            name = os.path.basename(path)[:-4]
+            yield Finding(path, 1, "test-mirror", f"no {name}_test.cpp under tests/unit", False)
+
+
+def _unit_names(tree, path):
+    """A .cpp is the unit of its header; without one of its own, of a header whose name it extends:
+    key_file_disk.cpp is part of key_file.h."""
+    folder, name = os.path.split(path)
+    stem = name[:-4]
+    names = [stem]
+    while f"{folder}/{stem}.h" not in tree.texts and "_" in stem:
+        stem = stem.rsplit("_", 1)[0]
+        names.append(stem)
+    return names
+
+
+def check_built(tree):
+    """every .cpp is named in a CMakeLists.txt: nothing is left out silently"""
+    lists = {os.path.dirname(path): text for path, text in tree.texts.items()
+             if os.path.basename(path) == "CMakeLists.txt"}
+    for path in tree.cpp((".cpp",)):
+        if path in rules.BUILT_BY_FUNCTIONS:
+            continue
+        above = [str(folder) for folder in pathlib.PurePosixPath(path).parents]
+        named = any(_names(lists.get("" if folder == "." else folder, ""),
+                           path if folder == "." else path[len(folder) + 1:]) for folder in above)
+        if not named and not any(f"}}/{path}" in text for text in lists.values()):
+            yield Finding(path, 1, "built", "no CMakeLists.txt names it")
+
+
+def _names(cmake, path):
+    return re.search(rf"(^|[\s(\"]){re.escape(path)}(?=[\s)\"]|$)", cmake, re.M) is not None
+
+
+def check_sizes(tree):
+    """files and functions stay small; large files are data with a reason"""
+    for path, size in tree.sizes.items():
+        if size > rules.MAX_FILE_BYTES and path not in rules.LARGE_FILES:
+            yield Finding(path, 1, "size", f"{size} bytes; more than {rules.MAX_FILE_BYTES} needs "
+                          "a reason in tests/lint_rules.py LARGE_FILES")
+    for path in tree.cpp():
+        lines = tree.texts[path].count("\n")
+        if lines > rules.MAX_FILE_LINES:
+            yield Finding(path, 1, "size", f"{lines} lines; more than {rules.MAX_FILE_LINES} "
+                          "hardly hold one idea", False)
+        for first, last, name in text_of.functions(tree.texts[path]):
+            if last - first + 1 > rules.MAX_FUNCTION_LINES:
+                yield Finding(path, first, "size", f"{name} has {last - first + 1} lines; more "
+                              f"than {rules.MAX_FUNCTION_LINES} do not fit a screen", False)
+
+
+def check_format(tree, root=ROOT, fix=False):
+    """clang-format (.clang-format) would change nothing"""
+    paths = tree.cpp()
+    if not paths:
+        return
+    mode = ["-i"] if fix else ["--dry-run", "-Werror"]
+    result = subprocess.run(["clang-format", "--style=file", *mode, *paths], cwd=root,
+                            capture_output=True, text=True, check=False)
+    seen = set()
+    for match in re.finditer(r"^(.*?):(\d+):\d+: error: code should be clang-formatted",
+                             result.stderr, re.M):
+        if match.group(1) not in seen:
+            seen.add(match.group(1))
+            yield Finding(match.group(1), int(match.group(2)), "format", "run `make format`")
+    if result.returncode != 0 and not seen:
+        yield Finding(".clang-format", 1, "format", result.stderr.strip().split("\n")[0])
+
+
+def check_own_header_first(tree):
+    """x.cpp includes x.h before anything else, so building it proves that x.h stands alone"""
+    for path in tree.cpp((".cpp",)):
+        own = path[:-4] + ".h"
+        first = next((target for _, target, _ in tree.includes(path)), None)
+        if own in tree.texts and first != own:
+            yield Finding(path, 1, "own-header-first", f'the first include must be "{own}"')
+
+
+def check_headers_alone(tree, root=ROOT, cache=None):
+    """every header compiles when it is the only include: by a .cpp that opens with it, or here"""
+    cache = cache or root / "build" / "lint" / "headers"
+    cache.mkdir(parents=True, exist_ok=True)
+    compiler = ["g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Werror",
+                "-x", "c++", f"-I{root}"]
+    version = subprocess.run(["g++", "--version"], capture_output=True, text=True,
+                             check=True).stdout.split("\n")[0]
+
+    def check(path):
+        parts = [part for name in _closure(tree, path) for part in (name, tree.texts[name])]
+        key = hashlib.sha256("\0".join([version, *compiler[1:-1], *parts]).encode()).hexdigest()
+        mark = cache / key
+        if mark.exists():
+            return None
+        # The second include shows that #pragma once works.
+        done = subprocess.run([*compiler, "-"], input=f'#include "{path}"\n' * 2, check=False,
+                              capture_output=True, text=True)
+        if done.returncode == 0:
+            mark.touch()
+            return None
+        errors = [line for line in done.stderr.split("\n") if "error" in line] + [done.stderr]
+        return Finding(path, 1, "header-alone", f"does not compile alone: {errors[0].strip()}")
+
+    proven_by_build = {next((target for _, target, _ in tree.includes(path)), None)
+                       for path in tree.cpp((".cpp",))}
+    headers = [path for path in tree.cpp((".h",)) if path not in proven_by_build]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+        yield from filter(None, pool.map(check, headers))
+
+
+def _closure(tree, path):
+    """`path` and all project files that it includes, directly or not."""
+    seen, waiting = set(), [path]
+    while waiting:
+        current = waiting.pop()
+        if current in seen or current not in tree.texts:
+            continue
+        seen.add(current)
+        waiting += [target for _, target, quoted in tree.includes(current) if quoted]
+    return sorted(seen)
+
+
+FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once,
+               check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
+               check_format]
+SLOW_CHECKS = [check_headers_alone]
+
+
+def missing_tools(fast):
+    needed = ["git", "clang-format"] + ([] if fast else ["g++"])
+    return [tool for tool in needed if shutil.which(tool) is None]
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fast", action="store_true", help="leave out what compiles")
+    parser.add_argument("--format", action="store_true", help="reformat instead of checking")
+    parser.add_argument("--rules", action="store_true", help="list the checks")
+    options = parser.parse_args(arguments)
+    if options.rules:
+        for check in FAST_CHECKS + SLOW_CHECKS:
+            print(f"{check.__name__.removeprefix('check_')}: {check.__doc__}")
+        return 0
+    missing = missing_tools(options.fast or options.format)
+    if missing:
+        print(f"lint: {', '.join(missing)} not found; run `make deps`", file=sys.stderr)
+        return 3
+
+    tree = Tree.from_git(ROOT)
+    if options.format:
+        findings = list(check_format(tree, fix=True))
+    else:
+        checks = FAST_CHECKS + ([] if options.fast else SLOW_CHECKS)
+        findings = [finding for check in checks for finding in check(tree)]
+    for finding in findings:
+        print(finding)
+    broken = sum(finding.fatal for finding in findings)
+    print(f"lint: {len(tree.cpp())} files, {broken} broken rules, "
+          f"{len(findings) - broken} warnings")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

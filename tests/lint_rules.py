@@ -1,0 +1,152 @@
+"""What tests/lint.py enforces, as tables. An exception without a reason is not an exception."""
+
+import re
+
+# --- layers (docs/architecture.md) ---------------------------------------------------------------
+# (prefix, layer, name of the row's member). The first prefix that fits a path wins. A file may
+# include files of its own member and of lower layers; members of one row may not see each other.
+LAYERS = [
+    ("node/base/", 0, "base"),
+    ("crypto/", 1, "crypto"),
+    ("node/wire/", 2, "wire"),
+    ("aggregation/", 2, "aggregation"),
+    ("proofs/evidence/", 3, "evidence"),
+    ("dht/", 4, "dht"),
+    ("node/protocol/", 5, "protocol"),
+    ("node/train/trainer.h", 5, "trainer"),
+    ("node/train/batch.", 5, "trainer"),
+    ("node/train/toy_trainer.", 5, "trainer"),
+    ("node/train/", 6, "train"),
+    ("sim/compare", 7, "compare"),
+    ("sim/", 6, "sim"),
+    ("node/runtime/", 6, "runtime"),
+    ("node/cli/", 7, "cli"),
+]
+# Below this layer everything is a function of its inputs: what the banned constructs protect.
+FIRST_IMPURE_LAYER = 6
+
+# --- who may include what is not ours ------------------------------------------------------------
+# (include, files that may, library). Files are regular expressions on the whole path; tests/ may
+# include anything. A library is also confined: no file outside may reach it through a header of
+# ours, so a private header of its folder may show it and a public one may not.
+# An include in angle brackets that fits no row and is not the standard library's is refused: a new
+# library starts here and in docs/decisions/0001.
+THIRD_PARTY = [
+    (r"sodium.*", r"crypto/.*", "libsodium"),
+    (r"(capnp|kj)/.*|.*\.capnp\.h", r"node/wire/.*", "Cap'n Proto"),
+    (r"(torch|ATen|c10)/.*", r"node/train/torch_[^/]*", "libtorch"),
+    (r"boost/.*", r"node/runtime/.*", "Boost"),
+    (r"openssl/.*", r"node/runtime/.*", "OpenSSL"),
+    (r"sqlite3\.h", r"node/runtime/.*", "SQLite"),
+    (r"CLI/.*", r"(node/cli|sim/compare)/.*", "CLI11"),
+    (r"toml\+\+/.*", r"(node/cli|sim/compare)/.*", "toml++"),
+    (r"nlohmann/.*", r"(node/cli|node/runtime|sim/compare)/.*", "nlohmann-json"),
+    (r"(spdlog|fmt)/.*", r"(node/cli|node/runtime)/.*", "spdlog"),
+    (r"(gtest|gmock|rapidcheck)(/.*|\.h)", r"tests/.*", "test libraries"),
+    # Abseil is everybody's, but only as our own names show it.
+    (r"absl/.*", r"node/base/.*", "Abseil"),
+]
+# Libraries that headers of ours are meant to show.
+SHOWN_THROUGH_HEADERS = {"Abseil"}
+# The operating system: only in drivers and tools, and where a table row says why.
+SYSTEM_HEADER = re.compile(
+    r"(sys|netinet|arpa|net|linux)/.*|(unistd|fcntl|signal|dlfcn|poll|pthread|sched|termios|pwd|netdb|"
+    r"spawn|getopt|cpuid)\.h"
+)
+SYSTEM_HEADER_FILES = [
+    (r"node/(runtime|cli)/.*", "drivers and tools"),
+    (r"crypto/key_file_disk\.cpp", "key files: owner, mode and atomic replacement"),
+    (r"node/train/(trainer_loader|torch_trainer)\.cpp", "loads the libtorch module with dlopen"),
+]
+INTRINSICS_HEADER = re.compile(r"(immintrin|x86intrin|cpuid)\.h")
+INTRINSICS_FILES = re.compile(r"aggregation/.*\.(cpp|h)")
+
+STANDARD_HEADERS = set(
+    """algorithm any array atomic barrier bit bitset cassert cctype cerrno cfloat charconv chrono
+    cinttypes climits clocale cmath compare complex concepts condition_variable coroutine csignal
+    cstdarg cstddef cstdint cstdio cstdlib cstring ctime deque exception execution filesystem format
+    forward_list fstream functional future initializer_list iomanip ios iosfwd iostream istream
+    iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional
+    ostream queue random ranges ratio regex scoped_allocator semaphore set shared_mutex source_location
+    span sstream stack stdexcept stop_token streambuf string string_view syncstream system_error
+    thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant
+    vector version errno.h stdint.h stddef.h stdlib.h string.h""".split()
+)
+
+# --- banned in layers 0-5 ------------------------------------------------------------------------
+# (what to look for in code without comments and strings, why)
+BANNED_IN_PURE_LAYERS = [
+    (r"\b(system|steady|high_resolution|utc|file)_clock\b|\bclock_gettime\b|\bgettimeofday\b"
+     r"|\btime\s*\(\s*(NULL|nullptr|0|&)|<(chrono|ctime)>",
+     "reads a clock: take base::Time as an argument"),
+    (r"\brandom_device\b|\b[sd]?rand(48)?\s*\(|\bgetrandom\b|\bgetentropy\b|\barc4random\w*"
+     r"|\brandombytes\w*|<random>",
+     "draws the system's randomness or an unspecified generator's: take a seed (node/base/rng.h)"),
+    (r"\bmt19937\w*|\b\w+_distribution\b|\bstd::(random_)?shuffle\b|\bstd::sample\b",
+     "its values differ between standard libraries: use node/base/rng.h or crypto/stream.h"),
+    (r"<(thread|mutex|shared_mutex|condition_variable|future|semaphore|barrier|latch|stop_token"
+     r"|execution)>|\bstd::(j?thread|async|mutex|lock_guard|unique_lock|scoped_lock|execution)\b"
+     r"|\bthread_local\b|\bpthread_\w+",
+     "starts or waits for a thread: a driver's business (node/runtime)"),
+    (r"<unordered_(map|set)>|\bunordered_(multi)?(map|set)\b|\b(flat|node)_hash_(map|set)\b"
+     r"|\bstd::hash\b",
+     "its order differs between processes: use a sorted container"),
+    (r"\bstd::(multi)?(map|set)<\s*(const\s+)?[\w:]+\s*\*",
+     "sorts by address, which differs between processes: sort by a value"),
+    (r"\bstd::(cout|cerr|clog|cin)\b|<iostream>|\b(std::)?(printf|puts|putchar|perror)\s*\(",
+     "does I/O: return a value or a Status"),
+    (r"\b(std::)?(fopen|freopen|tmpfile)\s*\(|<(fstream|filesystem)>|\bgetenv\s*\(",
+     "reads or writes files or the environment: a driver's business"),
+    (r"<(sstream|iomanip|format)>|\bstd::(set)?(precision|fixed|scientific)\b|\bstd::format\b",
+     "formats by locale or rounds numbers: build text with std::to_string of integers"),
+    (r"\bstd::(exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh"
+     r"|cbrt|hypot|erf|erfc|tgamma|lgamma)f?\b",
+     "libm differs between machines in the last bit; only sqrt is correctly rounded"),
+    (r"\bstd::(transform_)?reduce\b", "sums in an unspecified order: write the loop"),
+    (r"#\s*pragma\s+omp\b|\b__attribute__\s*\(\(\s*optimize", "changes the order of operations"),
+    (r"\bthrow\b", "throws: return a Status, or CHECK for our own bugs"),
+    (r"\b(sleep|usleep|nanosleep)\s*\(|\bsleep_(for|until)\b", "blocks"),
+]
+# Float formatting hides in format strings, which the patterns above do not see.
+FLOAT_FORMAT = re.compile(r"%[-+ #0-9.*]*(l|L)?[aAeEfFgG]")
+FORMATTERS = re.compile(r"\b(std::)?(v?s?n?printf|fprintf|StrFormat)\s*\(")
+
+# --- banned everywhere ---------------------------------------------------------------------------
+BANNED_EVERYWHERE = [
+    (r"\busing\s+namespace\s+(?!std::(chrono_|string_|string_view_)?literals\b)",
+     "pulls in names nobody listed"),
+    (r"(?<!static_)\bassert\s*\(|<cassert>", "vanishes in release builds: OSTRAKA_CHECK stays on"),
+    (r"\b(sleep|usleep|nanosleep)\s*\(|\bsleep_(for|until)\b",
+     "waits for time to pass instead of for what it needs"),
+    (r"\b(TEST\w*)\s*\([^)]*\bDISABLED_", "a test that does not run proves nothing"),
+    (r"\b(FIXME|XXX|HACK)\b", "is not how we mark work: open an issue, or TODO(owner): what"),
+]
+
+# --- exceptions ----------------------------------------------------------------------------------
+# (path, what the line must contain, reason). Each must be in use: an idle one is reported.
+EXCEPTIONS = [
+    (r"crypto/[^/]+\.(cpp|h)", r"\brandombytes",
+     "Generate, FillRandom, salts and nonces of key files: documented in crypto/sign.h as for "
+     "drivers and tools only"),
+    (r"crypto/key_file_disk\.cpp", r"<filesystem>", "reads and writes key files: what it is for"),
+    (r"crypto/secret\.cpp", r"\bthrow std::bad_alloc\b",
+     "memory for a secret has run out: as operator new says it"),
+]
+
+# --- files ---------------------------------------------------------------------------------------
+MAX_FILE_BYTES = 200_000
+LARGE_FILES = {
+    "node/train/data/digits.csv": "the embedded data set: provenance beside it",
+}
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 70
+
+# Sources without a tests/unit/**/<name>_test.cpp, and where they are tested.
+TESTED_ELSEWHERE = [
+    (r".*/main\.cpp", "e2e: a main only starts what others do"),
+    (r"node/cli/(cmd_)?[^/]*\.cpp", "tests/e2e runs the binary"),
+    (r"node/train/torch_[^/]*\.cpp", "one test of the module through its interface"),
+]
+
+# Sources that a function of cmake/OstrakaBuild.cmake adds to many targets.
+BUILT_BY_FUNCTIONS = {"tests/fuzz/replay_main.cpp"}

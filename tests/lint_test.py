@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""Tests of the linter: each check must find what was planted, and nothing in clean code."""
+
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import lint  # noqa: E402
+import lint_rules as rules  # noqa: E402
+import lint_text as text_of  # noqa: E402
+
+
+def findings(check, files, **options):
+    """What `check` says of a tree of these files, as (path, line)."""
+    return [(finding.path, finding.line) for finding in check(lint.Tree(files), **options)]
+
+
+class Layers(unittest.TestCase):
+    FILES = {
+        "node/base/status.h": "#pragma once\n",
+        "crypto/hash.h": '#pragma once\n#include "node/base/status.h"\n',
+        "node/wire/codec.h": '#pragma once\n#include "crypto/hash.h"\n',
+        "aggregation/rule.h": "#pragma once\n",
+        "node/protocol/peer.h": '#pragma once\n#include "node/wire/codec.h"\n',
+        "node/train/trainer.h": "#pragma once\n",
+        "node/train/loader.h": '#pragma once\n#include "node/train/trainer.h"\n',
+        "sim/simulator.h": '#pragma once\n#include "node/protocol/peer.h"\n',
+        "tests/support/world.h": '#pragma once\n#include "sim/simulator.h"\n',
+    }
+
+    def planted(self, path, include):
+        return findings(lint.check_layers, {**self.FILES, path: f'\n#include "{include}"\n'})
+
+    def test_accepts_the_layers_as_they_are(self):
+        self.assertEqual(findings(lint.check_layers, self.FILES), [])
+
+    def test_refuses_a_higher_layer(self):
+        self.assertEqual(self.planted("crypto/x.cpp", "node/wire/codec.h"), [("crypto/x.cpp", 2)])
+        self.assertEqual(self.planted("node/base/x.h", "crypto/hash.h"), [("node/base/x.h", 2)])
+
+    def test_refuses_a_neighbour_in_the_row(self):
+        for path, include in [("aggregation/x.cpp", "node/wire/codec.h"),
+                              ("node/protocol/x.cpp", "node/train/trainer.h"),
+                              ("node/train/toy_trainer.cpp", "node/protocol/peer.h"),
+                              ("sim/x.cpp", "node/train/loader.h"),
+                              ("node/runtime/x.cpp", "sim/simulator.h")]:
+            self.assertEqual(self.planted(path, include), [(path, 2)])
+
+    def test_lets_a_driver_use_the_trainer_interface(self):
+        self.assertEqual(self.planted("sim/x.cpp", "node/train/trainer.h"), [])
+
+    def test_refuses_tests_in_the_product_and_unknown_files(self):
+        self.assertEqual(self.planted("sim/x.cpp", "tests/support/world.h"), [("sim/x.cpp", 2)])
+        self.assertEqual(self.planted("sim/x.cpp", "simulator.h"), [("sim/x.cpp", 2)])
+
+    def test_knows_every_folder_of_sources(self):
+        for path in lint.Tree.from_git(lint.ROOT).cpp():
+            if not path.startswith("tests/"):
+                self.assertIsNotNone(lint.layer_of(path), f"{path} is in no row of LAYERS")
+
+
+class ThirdParty(unittest.TestCase):
+    PLACES = {
+        "sodium.h": "crypto/x.cpp",
+        "capnp/message.h": "node/wire/x.cpp",
+        "kj/exception.h": "node/wire/x.cpp",
+        "torch/torch.h": "node/train/torch_models.cpp",
+        "boost/asio.hpp": "node/runtime/x.cpp",
+        "openssl/ssl.h": "node/runtime/x.cpp",
+        "sqlite3.h": "node/runtime/x.cpp",
+        "CLI/CLI.hpp": "node/cli/x.cpp",
+        "toml++/toml.h": "node/cli/x.cpp",
+        "nlohmann/json.hpp": "node/cli/x.cpp",
+        "spdlog/spdlog.h": "node/runtime/x.cpp",
+        "absl/status/status.h": "node/base/x.cpp",
+        "immintrin.h": "aggregation/x.cpp",
+        "unistd.h": "node/runtime/x.cpp",
+    }
+
+    def test_accepts_each_library_in_its_place_and_nowhere_else(self):
+        places = sorted({*self.PLACES.values(), "node/protocol/x.cpp", "sim/x.cpp"})
+        for header, place in self.PLACES.items():
+            for path in places:
+                found = findings(lint.check_third_party, {path: f"#include <{header}>\n"})
+                allowed = path == place or (header == "unistd.h" and path == "node/cli/x.cpp") or (
+                    header in ("nlohmann/json.hpp", "spdlog/spdlog.h")
+                    and path in ("node/cli/x.cpp", "node/runtime/x.cpp"))
+                self.assertEqual(found, [] if allowed else [(path, 1)], f"{header} in {path}")
+
+    def test_refuses_a_library_that_a_header_of_ours_shows(self):
+        files = {"node/wire/inner.h": "#include <capnp/message.h>\n",
+                 "node/wire/codec.h": '#include "node/wire/inner.h"\n',
+                 "node/wire/codec.cpp": '#include "node/wire/codec.h"\n'}
+        self.assertEqual(findings(lint.check_third_party, files), [])
+        files["sim/x.cpp"] = '\n#include "node/wire/codec.h"\n'
+        self.assertEqual(findings(lint.check_third_party, files), [("sim/x.cpp", 2)])
+
+    def test_lets_everybody_see_abseil_through_base(self):
+        files = {"node/base/status.h": '#include "absl/status/status.h"\n',
+                 "sim/x.cpp": '#include "node/base/status.h"\n'}
+        self.assertEqual(findings(lint.check_third_party, files), [])
+
+    def test_refuses_generated_code_outside_wire(self):
+        files = {"sim/x.cpp": '#include "ostraka.capnp.h"\n',
+                 "node/wire/x.cpp": '#include "ostraka.capnp.h"\n'}
+        self.assertEqual(findings(lint.check_third_party, files), [("sim/x.cpp", 1)])
+
+    def test_refuses_a_library_nobody_listed(self):
+        self.assertEqual(findings(lint.check_third_party, {"sim/x.cpp": "#include <curl/curl.h>\n"}),
+                         [("sim/x.cpp", 1)])
+
+    def test_accepts_the_standard_library(self):
+        self.assertEqual(findings(lint.check_third_party, {"sim/x.cpp": "#include <vector>\n"}), [])
+
+
+class Banned(unittest.TestCase):
+    PLANTED = [
+        "auto t = std::chrono::steady_clock::now();", "clock_gettime(CLOCK_REALTIME, &t);",
+        "auto t = time(nullptr);", "#include <chrono>",
+        "std::random_device device;", "int x = rand();", "std::mt19937 generator(1);",
+        "std::uniform_int_distribution<int> d;", "std::normal_distribution<> d;",
+        "std::shuffle(a.begin(), a.end(), g);",
+        "#include <thread>", "#include <mutex>", "std::mutex m;", "std::jthread t;",
+        "thread_local int x;", "std::unordered_map<int, int> m;", "std::unordered_multiset<int> m;",
+        "absl::flat_hash_map<int, int> m;", "std::hash<int> h;", "std::map<const Peer*, int> m;",
+        "std::set<Peer *> s;", "std::cout << 1;", 'printf("x");', "#include <iostream>",
+        'std::fopen("x", "r");', "#include <fstream>", 'getenv("HOME");',
+        "#include <sstream>", "std::setprecision(3);", "double y = std::exp(x);",
+        "double y = std::pow(x, 2);", "std::reduce(a.begin(), a.end());", "#pragma omp parallel",
+        "throw 1;", 'std::snprintf(b, 9, "%.3f", x);', 'snprintf(b, 9, "%d %g", n, x);',
+    ]
+    HARMLESS = [
+        "// std::random_device is not used here: rand() neither.",
+        'const char* text = "std::cout << rand()";',
+        "int operand(int);", "int brand = operand(3);", "runtime(0);", "double y = std::sqrt(x);",
+        "std::map<PeerId, int> m;", "static_assert(sizeof(int) == 4);", "x.sorted(y);",
+        'std::snprintf(b, 9, "%02x", x);', "crypto::Stream shuffle;",
+        "std::uint64_t n = 1'000'000; char c = 'x'; std::uint64_t m = 1'000;",
+    ]
+
+    def test_refuses_each_in_a_pure_layer(self):
+        for line in self.PLANTED:
+            found = findings(lint.check_banned, {"node/protocol/x.cpp": f"\n{line}\n"})
+            self.assertEqual(found[:1], [("node/protocol/x.cpp", 2)], line)
+
+    def test_leaves_drivers_free(self):
+        for line in self.PLANTED:
+            self.assertEqual(findings(lint.check_banned, {"node/runtime/x.cpp": line}), [], line)
+
+    def test_accepts_what_only_looks_alike(self):
+        for line in self.HARMLESS:
+            self.assertEqual(findings(lint.check_banned, {"node/protocol/x.cpp": line}), [], line)
+
+    def test_refuses_everywhere(self):
+        for line in ["using namespace std;", "assert(x);", "#include <cassert>",
+                     "std::this_thread::sleep_for(1s);", "usleep(5);", "TEST(A, DISABLED_B) {"]:
+            for path in ["node/cli/x.cpp", "tests/unit/base/x_test.cpp"]:
+                self.assertEqual(findings(lint.check_banned, {path: line}), [(path, 1)], line)
+        self.assertEqual(findings(lint.check_banned, {
+            "sim/x.cpp": "using namespace std::string_view_literals;\nusing namespace std::literals;"
+        }), [])
+
+    def test_excepts_only_the_listed_files(self):
+        line = "randombytes_buf(out.data(), out.size());"
+        self.assertNotIn(("crypto/sign.cpp", 1), findings(lint.check_banned, {"crypto/sign.cpp": line}))
+        self.assertIn(("dht/x.cpp", 1), findings(lint.check_banned, {"dht/x.cpp": line}))
+
+    def test_reports_an_exception_that_is_not_in_use(self):
+        self.assertIn(("tests/lint_rules.py", 1), findings(lint.check_banned, {"crypto/sign.cpp": ""}))
+
+    def test_gives_a_reason_for_every_exception(self):
+        for _, _, reason in rules.EXCEPTIONS:
+            self.assertGreater(len(reason), 20)
+
+
+class Marks(unittest.TestCase):
+    def test_refuses_marks_for_nobody(self):
+        for comment in ["// TODO: later", "// TODO later", "/* TODO() x */", "// FIXME(me): x",
+                        "// XXX", "// HACK around it"]:
+            self.assertEqual(findings(lint.check_marks, {"sim/x.h": f"\n{comment}\n"}),
+                             [("sim/x.h", 2)], comment)
+
+    def test_accepts_an_owner_and_words_that_contain_the_mark(self):
+        for text in ["// TODO(network): close idle links", "// hackney", 'auto x = "TODO";']:
+            self.assertEqual(findings(lint.check_marks, {"sim/x.h": text}), [], text)
+
+
+class Headers(unittest.TestCase):
+    def test_refuses_a_header_without_pragma_once_first(self):
+        for text in ["int x;\n#pragma once\n", "#ifndef X\n#define X\n#endif\n", "",
+                     "// #pragma once\nint x;\n"]:
+            self.assertEqual(findings(lint.check_pragma_once, {"sim/x.h": text}), [("sim/x.h", 1)])
+        self.assertEqual(findings(lint.check_pragma_once, {"sim/x.h": "// What.\n#pragma once\n"}), [])
+
+    def test_wants_its_own_header_first(self):
+        files = {"sim/x.h": "", "sim/x.cpp": '#include <vector>\n#include "sim/x.h"\n'}
+        self.assertEqual(findings(lint.check_own_header_first, files), [("sim/x.cpp", 1)])
+        files["sim/x.cpp"] = '// What.\n#include "sim/x.h"\n#include <vector>\n'
+        self.assertEqual(findings(lint.check_own_header_first, files), [])
+        self.assertEqual(findings(lint.check_own_header_first, {"sim/main.cpp": "#include <vector>\n"}), [])
+
+    def compile(self, files):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path, text in files.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            cache = root / "cache"
+            first = findings(lint.check_headers_alone, files, root=root, cache=cache)
+            marks = len(list(cache.iterdir()))
+            self.assertEqual(findings(lint.check_headers_alone, files, root=root, cache=cache), first)
+            return first, marks
+
+    def test_compiles_headers_alone_and_remembers_the_good_ones(self):
+        good = {"sim/a.h": "#pragma once\n#include <vector>\ninline std::vector<int> A() { return {}; }\n",
+                "sim/b.h": '#pragma once\n#include "sim/a.h"\ninline auto B() { return A(); }\n'}
+        self.assertEqual(self.compile(good), ([], 2))
+        bad = {**good, "sim/c.h": "#pragma once\ninline std::vector<int> C() { return {}; }\n",
+               "sim/d.h": "inline int D() { return 1; }\n"}
+        self.assertEqual(self.compile(bad), ([("sim/c.h", 1), ("sim/d.h", 1)], 2))
+
+    def test_leaves_to_the_build_what_a_source_opens_with(self):
+        files = {"sim/c.h": "#pragma once\nstd::vector<int> C();\n",
+                 "sim/c.cpp": '#include "sim/c.h"\n'}
+        self.assertEqual(self.compile(files), ([], 0))
+
+    def test_judges_anew_when_an_included_header_changes(self):
+        base = {"sim/a.h": "#pragma once\nstruct A {};\n"}
+        user = {"sim/b.h": '#pragma once\n#include "sim/a.h"\ninline A B() { return {}; }\n'}
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "sim").mkdir()
+            for text, expected in [("#pragma once\nstruct A {};\n", []),
+                                   ("#pragma once\nstruct Z {};\n", [("sim/b.h", 1)])]:
+                files = {**base, **user, "sim/a.h": text}
+                for path, content in files.items():
+                    (root / path).write_text(content)
+                self.assertEqual(findings(lint.check_headers_alone, files, root=root,
+                                          cache=root / "cache"), expected)
+
+
+class Houses(unittest.TestCase):
+    def test_wants_a_readme_in_source_and_top_level_folders(self):
+        files = {"sim/README.md": "", "sim/faults/x.h": "", "docs/a.md": "", ".ci/run": "",
+                 "cmake/a.cmake": "", "tests/README.md": "", "tests/unit/base/x_test.cpp": ""}
+        self.assertEqual(findings(lint.check_readmes, files), [("docs", 1), ("sim/faults", 1)])
+
+    def test_wants_a_test_for_each_unit(self):
+        files = {"crypto/hash.h": "", "crypto/hash.cpp": "", "crypto/hash_simd.cpp": "",
+                 "crypto/sign.h": "", "crypto/sign.cpp": "",
+                 "tests/unit/crypto/hash_test.cpp": ""}
+        self.assertEqual(findings(lint.check_test_mirror, files), [("crypto/sign.cpp", 1)])
+        files["tests/unit/crypto/sign_test.cpp"] = ""
+        self.assertEqual(findings(lint.check_test_mirror, files), [])
+
+    def test_wants_every_source_built(self):
+        files = {"sim/a.cpp": "", "sim/b.cpp": "", "sim/faults/c.cpp": "", "tests/unit/sim/a_test.cpp": "",
+                 "tests/fuzz/d.cpp": "",
+                 "sim/CMakeLists.txt": "ostraka_library(sim\n  SOURCES a.cpp faults/c.cpp xb.cpp)\n",
+                 "dht/CMakeLists.txt": "ostraka_fuzz(d ${CMAKE_SOURCE_DIR}/tests/fuzz/d.cpp)"}
+        self.assertEqual(findings(lint.check_built, files),
+                         [("sim/b.cpp", 1), ("tests/unit/sim/a_test.cpp", 1)])
+
+    def test_refuses_large_files_and_warns_of_long_ones(self):
+        large = {"docs/picture.txt": "x" * (rules.MAX_FILE_BYTES + 1)}
+        self.assertEqual(findings(lint.check_sizes, large), [("docs/picture.txt", 1)])
+        allowed = {next(iter(rules.LARGE_FILES)): "x" * (rules.MAX_FILE_BYTES + 1)}
+        self.assertEqual(findings(lint.check_sizes, allowed), [])
+        long_file = lint.Tree({"sim/x.h": "int x;\n" * (rules.MAX_FILE_LINES + 1)})
+        self.assertEqual([f.fatal for f in lint.check_sizes(long_file)], [False])
+
+    def test_warns_of_long_functions(self):
+        body = "  Call();\n" * rules.MAX_FUNCTION_LINES
+        self.assertEqual(findings(lint.check_sizes, {"sim/x.cpp": f"void F() {{\n{body}}}\n"}),
+                         [("sim/x.cpp", 1)])
+        self.assertEqual(findings(lint.check_sizes, {"sim/x.cpp": f"class C {{\n{body}}};\n"}), [])
+
+
+class Format(unittest.TestCase):
+    def test_finds_and_mends_what_clang_format_would_change(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / ".clang-format").write_text((lint.ROOT / ".clang-format").read_text())
+            files = {"good.cpp": "int main() { return 0; }\n", "bad.cpp": "int  main(){return 0;}\n"}
+            for path, text in files.items():
+                (root / path).write_text(text)
+            self.assertEqual(findings(lint.check_format, files, root=root), [("bad.cpp", 1)])
+            self.assertEqual(findings(lint.check_format, files, root=root, fix=True), [])
+            self.assertEqual((root / "bad.cpp").read_text(), files["good.cpp"])
+
+
+class Text(unittest.TestCase):
+    def test_keeps_lines_where_they_were(self):
+        source = 'int a; // one\n/* two\nthree */ char b = \'"\'; const char* c = "// no";\nR"x(\n)"\n)x";\n'
+        stripped = text_of.strip(source)
+        self.assertEqual([len(l) for l in stripped.split("\n")], [len(l) for l in source.split("\n")])
+        self.assertNotRegex(stripped, r"one|two|three|no")
+        self.assertIn("char b", stripped)
+
+    def test_sees_digit_separators_as_digits(self):
+        self.assertIn("rand()", text_of.strip("int a = 1'000; rand(); int b = 2'000;"))
+
+    def test_reads_includes_but_not_commented_ones(self):
+        source = '// #include "a.h"\n#include "b.h"  // why\n# include <c>\n'
+        self.assertEqual(list(text_of.includes(source)), [(2, "b.h", True), (3, "c", False)])
+
+    def test_cuts_functions(self):
+        source = "\n".join([
+            "#define M(x) do { x; } while (0)",
+            "namespace a {",
+            "struct S {",
+            "  S() : x_{1}, y_(2) {",
+            "    x_ = 2;",
+            "  }",
+            "  int Get() const { return x_; }",
+            "  int x_ = 0;",
+            "};",
+            "enum class E { kOne };",
+            "constexpr int kTable[] = {1, 2};",
+            "template <typename T>",
+            "T Twice(T value) {",
+            "  auto f = [&] { return value; };",
+            "  return f() + f();",
+            "}",
+            "}  // namespace a",
+        ])
+        self.assertEqual(list(text_of.functions(source)),
+                         [(4, 6, "S"), (7, 7, "Get"), (12, 16, "Twice")])
+
+
+class Command(unittest.TestCase):
+    def test_documents_every_check(self):
+        names = [name for name in dir(lint) if name.startswith("check_")]
+        listed = {check.__name__ for check in lint.FAST_CHECKS + lint.SLOW_CHECKS}
+        self.assertEqual(set(names), listed)
+        for check in lint.FAST_CHECKS + lint.SLOW_CHECKS:
+            self.assertRegex(check.__doc__ or "", re.compile(r"\w"))
+
+
+if __name__ == "__main__":
+    unittest.main()
