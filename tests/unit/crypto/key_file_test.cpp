@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <string>
 
 namespace ostraka::crypto {
@@ -132,7 +133,8 @@ TEST(KeyFile, EncryptsEachTimeAnew) {
   EXPECT_NE(BinaryOf(first), BinaryOf(second));
   const Bytes seed = *base::FromHex(kSeedHex);
   const Bytes binary = BinaryOf(first);
-  EXPECT_TRUE(std::ranges::search(binary, seed).empty()) << "the seed is in the clear";
+  EXPECT_EQ(std::search(binary.begin(), binary.end(), seed.begin(), seed.end()), binary.end())
+      << "the seed is in the clear";
 }
 
 TEST(KeyFile, RefusesTheWrongPassphrase) {
