@@ -22,7 +22,9 @@ void WriteRemovals(const std::vector<Removal>& removals, schema::Block::Builder 
     item.setPeer(AsData(removals[i].peer));
     item.setKind(static_cast<schema::RemovalKind>(removals[i].kind));
     item.setStep(removals[i].step);
-    if (!removals[i].reason.empty()) item.setReason(removals[i].reason);
+    const std::string& reason = removals[i].reason;
+    // With its size: Cap'n Proto would take a std::string to end at its first NUL.
+    if (!reason.empty()) item.setReason(capnp::Text::Reader(reason.c_str(), reason.size()));
   }
 }
 

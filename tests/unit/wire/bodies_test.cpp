@@ -1,0 +1,198 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "node/wire/limits.h"
+#include "tests/unit/wire/fields.h"
+#include "tests/unit/wire/samples.h"
+
+namespace ostraka::wire {
+namespace {
+
+using testing::HasSubstr;
+
+// Decodes what `body` encodes to: "" or the reason.
+template <typename Body, typename Decoder>
+std::string Judge(const Body& body, Decoder decode) {
+  const auto decoded = decode(Encode(body));
+  if (!decoded.ok()) {
+    EXPECT_EQ(decoded.status().code(), absl::StatusCode::kInvalidArgument);
+    return base::MessageOf(decoded.status());
+  }
+  EXPECT_TRUE(Fields(*decoded) == Fields(body));
+  return "";
+}
+
+// Every truncation fails, and every flipped bit either fails or shows: no two byte strings have
+// the same fields.
+template <typename Body, typename Decoder>
+void ExpectEveryBitMatters(const Body& body, Decoder decode) {
+  const Bytes bytes = Encode(body);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(decode(base::ByteView(bytes).first(length)).ok()) << length;
+  }
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    Bytes flipped = bytes;
+    flipped[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
+    const auto decoded = decode(flipped);
+    EXPECT_FALSE(decoded.ok() && Fields(*decoded) == Fields(body)) << bit;
+  }
+}
+
+TEST(BodiesTest, EveryBitMatters) {
+  ExpectEveryBitMatters(SampleBoot(), DecodeBoot);
+  ExpectEveryBitMatters(SampleCommit(), DecodeCommit);
+  ExpectEveryBitMatters(SampleValidatorCommit(), DecodeCommit);
+  ExpectEveryBitMatters(SamplePart(), DecodePart);
+  ExpectEveryBitMatters(SampleAggregate(), DecodeAggregate);
+  ExpectEveryBitMatters(SampleResult(), DecodeResult);
+  ExpectEveryBitMatters(SampleReveal(), DecodeReveal);
+  ExpectEveryBitMatters(SampleProof(), DecodeProof);
+  ExpectEveryBitMatters(Proof{}, DecodeProof);
+  ExpectEveryBitMatters(SampleEcho(), DecodeEcho);
+}
+
+TEST(BodiesTest, CoinCountHasBounds) {
+  Commit commit = SampleCommit();
+  commit.coin_count = 0;
+  EXPECT_THAT(Judge(commit, DecodeCommit), HasSubstr("coin count"));
+  commit.coin_count = kMaxCoins;
+  EXPECT_EQ(Judge(commit, DecodeCommit), "");
+  commit.coin_count = kMaxCoins + 1;
+  EXPECT_THAT(Judge(commit, DecodeCommit), HasSubstr("coin count"));
+}
+
+TEST(BodiesTest, ShapeAndPathHaveBounds) {
+  Part part = SamplePart();
+  part.header.shape.assign(kMaxTensorRank, ~std::uint64_t{0});
+  part.path.assign(kMaxMerklePath, Filled(1));
+  EXPECT_EQ(Judge(part, DecodePart), "");
+  part.header.shape.push_back(1);
+  EXPECT_THAT(Judge(part, DecodePart), HasSubstr("shape: too many"));
+  part = SamplePart();
+  part.path.assign(kMaxMerklePath + 1, Filled(1));
+  EXPECT_THAT(Judge(part, DecodePart), HasSubstr("path: too many"));
+
+  Result result = SampleResult();
+  result.header.shape.assign(kMaxTensorRank + 1, 1);
+  EXPECT_THAT(Judge(result, DecodeResult), HasSubstr("shape: too many"));
+
+  Reveal reveal = SampleReveal();
+  reveal.opening.path.assign(kMaxMerklePath, Filled(1));
+  EXPECT_EQ(Judge(reveal, DecodeReveal), "");
+  reveal.opening.path.push_back(Filled(1));
+  EXPECT_THAT(Judge(reveal, DecodeReveal), HasSubstr("path: too many"));
+}
+
+TEST(BodiesTest, UnknownTensorKindsAreRefused) {
+  Result result = SampleResult();
+  result.header.element = static_cast<ElementType>(kElementTypeCount);
+  EXPECT_THAT(Judge(result, DecodeResult), HasSubstr("element type: unknown"));
+  result = SampleResult();
+  result.header.codec = static_cast<Codec>(kCodecCount);
+  EXPECT_THAT(Judge(result, DecodeResult), HasSubstr("codec: unknown"));
+}
+
+TEST(BodiesTest, AggregateHasBounds) {
+  Aggregate aggregate = SampleAggregate();
+  aggregate.part_index = kMaxParts - 1;
+  aggregate.included.assign(kMaxPeers / 8, 0xff);
+  EXPECT_EQ(Judge(aggregate, DecodeAggregate), "");
+  aggregate.part_index = kMaxParts;
+  EXPECT_THAT(Judge(aggregate, DecodeAggregate), HasSubstr("part index"));
+  aggregate.part_index = 0;
+  aggregate.included.push_back(0);
+  EXPECT_THAT(Judge(aggregate, DecodeAggregate), HasSubstr("included: too long"));
+}
+
+TEST(BodiesTest, EchoBitmapsHaveBounds) {
+  Echo echo = SampleEcho();
+  echo.present.assign(kMaxBitmapBytes, 0xff);
+  echo.equivocated.assign(kMaxBitmapBytes, 0xff);
+  EXPECT_EQ(Judge(echo, DecodeEcho), "");
+  echo.present.push_back(0);
+  EXPECT_THAT(Judge(echo, DecodeEcho), HasSubstr("present: too long"));
+  echo = SampleEcho();
+  echo.equivocated.assign(kMaxBitmapBytes + 1, 0);
+  EXPECT_THAT(Judge(echo, DecodeEcho), HasSubstr("equivocated: too long"));
+}
+
+// Everything at its limit at once still fits in a frame; one more of anything is refused.
+TEST(BodiesTest, ProofListsHaveBounds) {
+  Proof full;
+  full.columns.assign(kMaxParts, SampleProof().columns[0]);
+  full.votes.assign(kMaxVotes, SampleProof().votes[0]);
+  full.evidence.assign(kMaxInlineEvidence, Bytes(kMaxEvidenceBytes, 7));
+  full.confirmations.assign(kMaxConfirmations, SampleProof().confirmations[0]);
+  full.accusation = SampleProof().accusation;
+  full.state_root = Filled(1);
+  EXPECT_EQ(Judge(full, DecodeProof), "");
+  Envelope envelope = SampleEnvelope(MessageType::kProof);
+  envelope.body = Encode(full);
+  EXPECT_TRUE(Open(Seal(envelope, SampleKey(1)).frame).ok());
+
+  Proof over = full;
+  over.columns.emplace_back();
+  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("columns: too many"));
+  over = full;
+  over.votes.push_back(full.votes[0]);
+  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("votes: too many"));
+  over = full;
+  over.evidence.emplace_back();
+  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("evidence: too many"));
+  over = full;
+  over.evidence[0].push_back(7);
+  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("evidence: too long"));
+  over = full;
+  over.confirmations.push_back(full.confirmations[0]);
+  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("confirmations: too many"));
+}
+
+// A list of all-zero structs has no bytes in canonical form; it must not be taken for a bomb. A
+// worker whose gradient equals the aggregate sends one.
+TEST(BodiesTest, AllZeroColumnsDecode) {
+  Proof proof;
+  proof.columns.resize(kMaxParts);
+  EXPECT_EQ(Judge(proof, DecodeProof), "");
+}
+
+TEST(BodiesTest, MissingColumnsHaveNoNumbers) {
+  Proof proof;
+  proof.columns.resize(1);
+  proof.columns[0].missing = true;
+  EXPECT_EQ(Judge(proof, DecodeProof), "");
+  proof.columns[0].norm = -0.0;
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("must be zero"));
+  proof.columns[0].norm = 0;
+  for (double& s : proof.columns[0].s) {
+    s = 1;
+    EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("must be zero"));
+    s = 0;
+  }
+}
+
+TEST(BodiesTest, UnknownVerdictsAreRefused) {
+  Proof proof = SampleProof();
+  proof.votes[1].verdict = static_cast<Verdict>(kVerdictCount);
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("verdict: unknown"));
+}
+
+TEST(BodiesTest, OneTypesBodyIsNotAnothers) {
+  EXPECT_FALSE(DecodeCommit(Encode(SampleProof())).ok());
+  EXPECT_FALSE(DecodeProof(Encode(SampleCommit())).ok());
+  EXPECT_FALSE(DecodeReveal(Encode(SampleEcho())).ok());
+  EXPECT_FALSE(DecodeBoot(Encode(SampleAggregate())).ok());
+}
+
+TEST(BodiesTest, EmptyInputIsRefused) {
+  EXPECT_FALSE(DecodeBoot({}).ok());
+  EXPECT_FALSE(DecodeCommit({}).ok());
+  EXPECT_FALSE(DecodePart({}).ok());
+  EXPECT_FALSE(DecodeAggregate({}).ok());
+  EXPECT_FALSE(DecodeResult({}).ok());
+  EXPECT_FALSE(DecodeReveal({}).ok());
+  EXPECT_FALSE(DecodeProof({}).ok());
+  EXPECT_FALSE(DecodeEcho({}).ok());
+}
+
+}  // namespace
+}  // namespace ostraka::wire

@@ -1,0 +1,28 @@
+// rapidcheck's draws of every message, within its limits. Call them inside a property.
+#pragma once
+
+#include "node/wire/block.h"
+#include "node/wire/evidence_codec.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::wire {
+
+Digest AnyDigest();
+PeerId AnyPeer();
+Bytes AnyBytes(std::size_t max);
+// A slot that messages of some type are sent in.
+Slot AnySlot();
+
+Boot AnyBoot();
+Commit AnyCommit();
+Part AnyPart();
+Aggregate AnyAggregate();
+Result AnyResult();
+Reveal AnyReveal();
+Proof AnyProof();
+Echo AnyEcho();
+Envelope AnyEnvelope();
+Block AnyBlock();
+EvidenceFile AnyEvidenceFile();
+
+}  // namespace ostraka::wire

@@ -1,0 +1,73 @@
+// The bytes of every message, checked both ways against vectors that do not change by accident.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/wire/fields.h"
+#include "tests/unit/wire/samples.h"
+#include "tests/unit/wire/vector_file.h"
+
+namespace ostraka::wire {
+namespace {
+
+Bytes Vector(const std::string& name) {
+  const auto bytes = ReadVector("tests/vectors/wire/" + name + ".hex");
+  EXPECT_TRUE(bytes.ok()) << bytes.status();
+  return bytes.ok() ? *bytes : Bytes{};
+}
+
+template <typename Value, typename Decoder>
+void ExpectVector(const std::string& name, const Value& value, const Bytes& encoded,
+                  Decoder decode) {
+  const Bytes golden = Vector(name);
+  EXPECT_EQ(base::ToHex(encoded), base::ToHex(golden)) << name;
+  const auto decoded = decode(golden);
+  ASSERT_TRUE(decoded.ok()) << name << ": " << decoded.status();
+  EXPECT_TRUE(Fields(*decoded) == Fields(value)) << name;
+}
+
+TEST(GoldenTest, Bodies) {
+  ExpectVector("boot", SampleBoot(), Encode(SampleBoot()), DecodeBoot);
+  ExpectVector("commit", SampleCommit(), Encode(SampleCommit()), DecodeCommit);
+  ExpectVector("commit_validator", SampleValidatorCommit(), Encode(SampleValidatorCommit()),
+               DecodeCommit);
+  ExpectVector("part", SamplePart(), Encode(SamplePart()), DecodePart);
+  ExpectVector("aggregate", SampleAggregate(), Encode(SampleAggregate()), DecodeAggregate);
+  ExpectVector("result", SampleResult(), Encode(SampleResult()), DecodeResult);
+  ExpectVector("reveal", SampleReveal(), Encode(SampleReveal()), DecodeReveal);
+  ExpectVector("proof", SampleProof(), Encode(SampleProof()), DecodeProof);
+  ExpectVector("proof_empty", Proof{}, Encode(Proof{}), DecodeProof);
+  ExpectVector("echo", SampleEcho(), Encode(SampleEcho()), DecodeEcho);
+}
+
+TEST(GoldenTest, BlockAndEvidence) {
+  ExpectVector("block", SampleBlock(), EncodeBlock(SampleBlock()), DecodeBlock);
+  ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);
+}
+
+TEST(GoldenTest, UnsignedCore) {
+  const Envelope envelope = SampleEnvelope(MessageType::kCommit);
+  ExpectVector("core_unsigned", envelope, *EncodeUnsigned(envelope), OpenUnsigned);
+}
+
+class GoldenFrameTest : public testing::TestWithParam<MessageType> {};
+
+TEST_P(GoldenFrameTest, FrameOfType) {
+  const std::string name = std::string("frame_") + MessageTypeName(GetParam());
+  const Envelope envelope = SampleEnvelope(GetParam());
+  const Bytes golden = Vector(name);
+  const SignedEnvelope sealed = Seal(envelope, SampleKey(1));
+  EXPECT_EQ(base::ToHex(*sealed.frame), base::ToHex(golden));
+  const auto opened = Open(std::make_shared<const Bytes>(golden));
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_TRUE(Fields(opened->envelope) == Fields(envelope));
+  EXPECT_EQ(opened->digest, sealed.digest);
+  EXPECT_EQ(opened->signature, sealed.signature);
+  crypto::PlainVerifier verifier;
+  EXPECT_TRUE(verifier.Verify(opened->envelope.sender, opened->digest, opened->signature));
+}
+
+INSTANTIATE_TEST_SUITE_P(AllTypes, GoldenFrameTest, testing::ValuesIn(AllMessageTypes()),
+                         [](const auto& param_info) { return MessageTypeName(param_info.param); });
+
+}  // namespace
+}  // namespace ostraka::wire

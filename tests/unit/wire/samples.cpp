@@ -1,0 +1,215 @@
+#include "tests/unit/wire/samples.h"
+
+#include <bit>
+#include <limits>
+
+#include "node/base/check.h"
+
+namespace ostraka::wire {
+namespace {
+
+ColumnNumbers SampleColumn() {
+  return {.missing = false,
+          .s = {std::bit_cast<double>(std::uint64_t{0x7ff0dead0000beef}),  // a signalling NaN
+                -std::numeric_limits<double>::infinity(), -0.0,
+                std::numeric_limits<double>::denorm_min()},
+          .norm = 0.1};
+}
+
+Bytes BodyOf(MessageType type) {
+  switch (type) {
+    case MessageType::kBoot:
+      return Encode(SampleBoot());
+    case MessageType::kCommit:
+      return Encode(SampleCommit());
+    case MessageType::kPart:
+      return Encode(SamplePart());
+    case MessageType::kAggregate:
+      return Encode(SampleAggregate());
+    case MessageType::kResult:
+      return Encode(SampleResult());
+    case MessageType::kReveal:
+      return Encode(SampleReveal());
+    case MessageType::kProof:
+      return Encode(SampleProof());
+    case MessageType::kEcho:
+      return Encode(SampleEcho());
+  }
+  OSTRAKA_CHECK(false);
+}
+
+}  // namespace
+
+crypto::SigningKey SampleKey(std::uint8_t byte) {
+  OSTRAKA_CHECK(crypto::Initialize().ok());
+  return crypto::SigningKey::FromSeed(Bytes(crypto::SigningKey::kSeedSize, byte));
+}
+
+Boot SampleBoot() { return {.boot_id = Filled(0x11), .protocol_version = kProtocolVersion}; }
+
+Commit SampleCommit() {
+  return {.coins_root = Filled(0x21), .coin_count = 4, .gradient_root = Filled(0x22)};
+}
+
+Commit SampleValidatorCommit() {
+  return {.coins_root = Filled(0x21), .coin_count = 4, .gradient_root = std::nullopt};
+}
+
+Part SamplePart() {
+  return {.header = {.element = ElementType::kFloat32, .codec = Codec::kRaw, .shape = {1250, 3}},
+          .root = Filled(0x31),
+          .path = {Filled(0x32), Filled(0x33), Filled(0x34)}};
+}
+
+Aggregate SampleAggregate() {
+  return {.part_index = 5,
+          .result_root = Filled(0x41),
+          .included = {0xfb},
+          .leaves_root = Filled(0x42),
+          .commits_root = Filled(0x43)};
+}
+
+Result SampleResult() {
+  return {.header = {.element = ElementType::kFloat32, .codec = Codec::kRaw, .shape = {}},
+          .root = Filled(0x51)};
+}
+
+Reveal SampleReveal() {
+  return {.opening = {.coin = {.value = Filled(0x61), .salt = Filled(0x62)},
+                      .path = {Filled(0x63), Filled(0x64)}}};
+}
+
+Proof SampleProof() {
+  const ColumnNumbers missing = {.missing = true, .s = {}, .norm = 0};
+  return {.columns = {SampleColumn(), missing, ColumnNumbers{}},
+          .accusation = Accusation{.target = Filled<PeerId>(0x71), .step = 40},
+          .votes = {{.accuser = Filled<PeerId>(0x72),
+                     .target = Filled<PeerId>(0x73),
+                     .step = 38,
+                     .verdict = Verdict::kGuilty},
+                    {.accuser = Filled<PeerId>(0x74),
+                     .target = Filled<PeerId>(0x75),
+                     .step = 0,
+                     .verdict = Verdict::kAbstain}},
+          .state_root = Filled(0x76),
+          .evidence = {Bytes{1, 2, 3}, Bytes{}},
+          .confirmations = {{.evidence = Filled(0x77), .valid = true},
+                            {.evidence = Filled(0x78), .valid = false}}};
+}
+
+Echo SampleEcho() {
+  return {.vector = Filled(0x81), .present = {0xff, 0xfd}, .equivocated = {0x00, 0x02}};
+}
+
+Block SampleBlock() {
+  Block block;
+  block.step = 42;
+  block.decision = Filled(0x91);
+  block.previous = Filled(0x92);
+  block.randomness = Filled(0x93);
+  block.members = {Filled<PeerId>(0x01), Filled<PeerId>(0x02), Filled<PeerId>(0x03)};
+  block.thresholds = {.n = 3, .t_s = 1, .t_a = 0};
+  block.tau = 0.25;
+  block.columns = {ColumnFate::kApplied, ColumnFate::kSumCheck, ColumnFate::kNormCheck};
+  block.removals = {
+      {.peer = Filled<PeerId>(0x04),
+       .kind = RemovalKind::kEvidence,
+       .step = 42,
+       .reason = "signed two different messages for one slot"},
+      {.peer = Filled<PeerId>(0x05), .kind = RemovalKind::kDrop, .step = 42, .reason = ""}};
+  block.cases = {{.accuser = Filled<PeerId>(0x01),
+                  .target = Filled<PeerId>(0x02),
+                  .accused_step = 40,
+                  .opened_step = 42,
+                  .ballots = {{.voter = Filled<PeerId>(0x03), .verdict = Verdict::kInnocent}}},
+                 {.accuser = Filled<PeerId>(0x03),
+                  .target = Filled<PeerId>(0x06),
+                  .accused_step = 1,
+                  .opened_step = 2,
+                  .ballots = {}}};
+  block.state_root = Filled(0x94);
+  return block;
+}
+
+Slot SampleSlot(MessageType type) {
+  Slot slot;
+  slot.run_id = Filled(0xa1);
+  slot.incarnation = 1;
+  slot.step = 42;
+  slot.type = type;
+  switch (type) {
+    case MessageType::kBoot:
+      slot.phase = Phase::kGenesis;
+      slot.step = 0;
+      break;
+    case MessageType::kCommit:
+    case MessageType::kAggregate:
+      slot.phase = Phase::kA;
+      break;
+    case MessageType::kPart:
+    case MessageType::kResult:
+      slot.phase = Phase::kA;
+      slot.iteration = 5;
+      break;
+    case MessageType::kReveal:
+    case MessageType::kEcho:
+      slot.phase = Phase::kB;
+      slot.draw = 2;
+      break;
+    case MessageType::kProof:
+      slot.phase = Phase::kC;
+      break;
+  }
+  return slot;
+}
+
+Envelope SampleEnvelope(MessageType type) {
+  return {.slot = SampleSlot(type),
+          .entry = Filled(0xa2),
+          .sender = SampleKey(1).id(),
+          .body = BodyOf(type)};
+}
+
+EvidenceFile SampleEvidence() {
+  const crypto::SigningKey key = SampleKey(1);
+  Envelope first = SampleEnvelope(MessageType::kCommit);
+  Envelope second = first;
+  second.body = Encode(SampleValidatorCommit());
+  if (DigestOf(second) < DigestOf(first)) std::swap(first, second);
+  return {.kind = EvidenceKind::kEquivocation,
+          .accused = key.id(),
+          .slot = first.slot,
+          .frames = {*Seal(first, key).frame, *Seal(second, key).frame},
+          .attachments = {}};
+}
+
+std::vector<MessageType> AllMessageTypes() {
+  std::vector<MessageType> types;
+  for (std::uint8_t i = 0; i < kMessageTypeCount; ++i) types.push_back(static_cast<MessageType>(i));
+  return types;
+}
+
+std::vector<NamedBytes> AllSamples() {
+  std::vector<NamedBytes> samples = {
+      {"boot", Encode(SampleBoot())},
+      {"commit", Encode(SampleCommit())},
+      {"commit_validator", Encode(SampleValidatorCommit())},
+      {"part", Encode(SamplePart())},
+      {"aggregate", Encode(SampleAggregate())},
+      {"result", Encode(SampleResult())},
+      {"reveal", Encode(SampleReveal())},
+      {"proof", Encode(SampleProof())},
+      {"proof_empty", Encode(Proof{})},
+      {"echo", Encode(SampleEcho())},
+      {"block", EncodeBlock(SampleBlock())},
+      {"evidence", EncodeEvidence(SampleEvidence())},
+      {"core_unsigned", *EncodeUnsigned(SampleEnvelope(MessageType::kCommit))},
+  };
+  for (const MessageType type : AllMessageTypes()) {
+    samples.push_back({std::string("frame_") + MessageTypeName(type),
+                       *Seal(SampleEnvelope(type), SampleKey(1)).frame});
+  }
+  return samples;
+}
+
+}  // namespace ostraka::wire

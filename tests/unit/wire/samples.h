@@ -1,0 +1,55 @@
+// One fixed value of every message: the golden vectors of tests/vectors/wire, the seeds of the
+// fuzzers' corpora, and the valid frames that hostile tests damage.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "crypto/sign.h"
+#include "node/wire/block.h"
+#include "node/wire/codec.h"
+#include "node/wire/evidence_codec.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::wire {
+
+// 32 times `byte`.
+template <typename Id = Digest>
+Id Filled(std::uint8_t byte) {
+  Id id;
+  id.bytes.fill(byte);
+  return id;
+}
+
+// The key of the seed of 32 times `byte`.
+crypto::SigningKey SampleKey(std::uint8_t byte);
+
+Boot SampleBoot();
+Commit SampleCommit();           // a worker's
+Commit SampleValidatorCommit();  // no gradient
+Part SamplePart();
+Aggregate SampleAggregate();
+Result SampleResult();
+Reveal SampleReveal();
+Proof SampleProof();  // something in every field; NaN payload, infinity, -0 and a denormal
+Echo SampleEcho();
+Block SampleBlock();
+
+// A slot that messages of `type` are sent in.
+Slot SampleSlot(MessageType type);
+// The sample body of `type` in its slot, from SampleKey(1).
+Envelope SampleEnvelope(MessageType type);
+// Both frames are of SampleKey(1) and differ in their body.
+EvidenceFile SampleEvidence();
+
+std::vector<MessageType> AllMessageTypes();
+
+// Every sample as bytes, by the name of its vector file.
+struct NamedBytes {
+  std::string name;
+  Bytes bytes;
+};
+std::vector<NamedBytes> AllSamples();
+
+}  // namespace ostraka::wire

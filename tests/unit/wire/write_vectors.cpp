@@ -1,0 +1,59 @@
+// Writes the golden vectors of every message and the fuzzers' seeds that are made of them:
+//   wire_write_vectors tests
+// Only after a change of format that is meant: the golden test fails until then, on purpose.
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "node/wire/limits.h"
+#include "tests/unit/wire/samples.h"
+#include "tests/unit/wire/vector_file.h"
+
+namespace ostraka::wire {
+namespace {
+
+// A body fuzzer's input is the message type and then the body.
+Bytes WithType(MessageType type, const Bytes& body) {
+  Bytes input = {static_cast<std::uint8_t>(type)};
+  input.insert(input.end(), body.begin(), body.end());
+  return input;
+}
+
+base::Status WriteAll(const std::string& tests) {
+  const std::string corpus = tests + "/fuzz/corpus/";
+  for (const std::string folder : {"envelope", "bodies", "block"}) {
+    std::filesystem::create_directories(corpus + folder);
+  }
+  std::filesystem::create_directories(tests + "/vectors/wire");
+  for (const NamedBytes& sample : AllSamples()) {
+    RETURN_IF_ERROR(WriteVector(tests + "/vectors/wire/" + sample.name + ".hex",
+                                sample.name + ", as tests/unit/wire/samples.cpp fills it",
+                                sample.bytes));
+    if (sample.name.starts_with("frame_") || sample.name.starts_with("core_")) {
+      RETURN_IF_ERROR(WriteRaw(corpus + "envelope/" + sample.name, sample.bytes));
+    }
+  }
+  for (const MessageType type : AllMessageTypes()) {
+    RETURN_IF_ERROR(WriteRaw(corpus + "bodies/" + MessageTypeName(type),
+                             WithType(type, SampleEnvelope(type).body)));
+  }
+  Proof columns;
+  columns.columns.resize(kMaxParts);
+  RETURN_IF_ERROR(WriteRaw(corpus + "bodies/proof_zero_columns",
+                           WithType(MessageType::kProof, Encode(columns))));
+  RETURN_IF_ERROR(WriteRaw(corpus + "block/full", EncodeBlock(SampleBlock())));
+  return WriteRaw(corpus + "block/empty", EncodeBlock(Block{}));
+}
+
+}  // namespace
+}  // namespace ostraka::wire
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: wire_write_vectors TESTS_FOLDER\n";
+    return 2;
+  }
+  const auto status = ostraka::wire::WriteAll(argv[1]);
+  if (!status.ok()) std::cerr << ostraka::base::MessageOf(status) << "\n";
+  return status.ok() ? 0 : 3;
+}
