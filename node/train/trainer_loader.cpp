@@ -28,16 +28,14 @@ base::Status CheckKnown(std::string_view kind, const std::string& name,
 
 base::Status ModuleMissing(const TrainerOptions& options,
                            const std::vector<std::string>& module_files) {
-  std::string message = "model " + options.model + " needs the module " + kModuleFile + ", and ";
+  std::string message = "model " + options.model + " needs " + kModuleFile + ", which is not at";
+  for (const std::string& file : module_files) message += " " + file;
 #ifdef OSTRAKA_WITH_TORCH
-  message += "it is neither";
-  for (const std::string& file : module_files) message += " " + file + " nor";
-  message.resize(message.size() - std::string_view(" nor").size());
   message += ": build the target ostraka_torch, or install the program with its lib folder";
 #else
-  message += "this program was built with OSTRAKA_WITH_TORCH=OFF: build with";
-  message += " -DOSTRAKA_WITH_TORCH=ON (Debian package libtorch-dev)";
-  for (const std::string& file : module_files) message += "; no " + file;
+  message +=
+      ": this program was built with OSTRAKA_WITH_TORCH=OFF; build it with ON (Debian "
+      "package libtorch-dev)";
 #endif
   return base::NotFound(message);
 }

@@ -72,7 +72,7 @@ TEST(TrainerLoader, LooksBesideTheProgramAndWhereItIsInstalled) {
 TEST(TrainerLoader, AMissingModuleIsNamedWithWhatToDo) {
   const auto made = MakeTrainerFrom(kNeedsModule, {"/nonexistent/a.so", "/nonexistent/b.so"});
   const std::string message = MessageOfOneLine(made.status(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(message, AllOf(HasSubstr("model mlp needs the module libostraka_torch.so"),
+  EXPECT_THAT(message, AllOf(HasSubstr("model mlp needs libostraka_torch.so"),
                              HasSubstr("/nonexistent/a.so"), HasSubstr("/nonexistent/b.so")));
 #ifdef OSTRAKA_WITH_TORCH
   EXPECT_THAT(message, HasSubstr("build the target ostraka_torch"));
