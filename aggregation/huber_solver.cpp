@@ -47,16 +47,20 @@ class Solver {
   const std::vector<double>& coefficients() const { return a_; }
   const std::vector<double>& weights() const { return weight_; }
 
-  // |F(v)|. F = sum_i (w_i - W a_i) D_i; the coefficients are small near the fixed point, so the
-  // square below loses less than sum_ij w_i w_j <D_i - v, D_j - v> would.
+  // |F(v)|, and a little more than rounding could hide. F = sum_i (w_i - W a_i) D_i: after a
+  // fixed-point step the coefficients are small near the solution, so their square loses less than
+  // sum_ij w_i w_j <D_i - v, D_j - v> would.
   double Residual() const {
     double squared = 0;
+    double magnitude = 0;
     for (std::size_t i = 0; i < n_; ++i) {
       double inner = 0;
       for (std::size_t j = 0; j < n_; ++j) inner += gram_[i * n_ + j] * Excess(j);
       squared += Excess(i) * inner;
+      magnitude += std::abs(Excess(i)) * std::sqrt(gram_[i * n_ + i]);
     }
-    return std::sqrt(std::max(0.0, squared));
+    const double hidden = 0x1p-52 * static_cast<double>(n_) * magnitude * magnitude;
+    return std::sqrt(std::max(0.0, squared) + hidden);
   }
 
   void FixedPointStep() {

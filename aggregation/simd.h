@@ -3,7 +3,7 @@
 // Promise: every level gives the same bits. All levels compile one text (simd_kernels.inc) over a
 // Pack of eight doubles, whose operations round as IEEE-754 says, never fused. The order is part of
 // the contract: coordinate c of a block goes to lane c % 8, a lane adds in ascending order, lanes
-// add as ((0+4)+(2+6))+((1+5)+(3+7)), blocks of 512 coordinates add in ascending order.
+// add as ((0+4)+(2+6))+((1+5)+(3+7)), blocks of 256 coordinates add in ascending order.
 //
 // Rules and functions choose BestKernels() by themselves; tests pass a level.
 // Thread safety: immutable tables of pure functions.
@@ -20,7 +20,7 @@ enum class Level { kScalar, kAvx2, kAvx512 };
 
 inline constexpr Level kAllLevels[] = {Level::kScalar, Level::kAvx2, Level::kAvx512};
 inline constexpr std::size_t kLanes = 8;
-inline constexpr std::size_t kBlock = 512;  // coordinates; a multiple of kLanes
+inline constexpr std::size_t kBlock = 256;  // coordinates; a multiple of kLanes
 
 // Rows of a Gram buffer are padded with zero rows to a multiple of this.
 inline constexpr std::size_t kRowPadding = 4;
