@@ -166,7 +166,8 @@ double NextTau(const SealedStep& sealed, const Block& view, const Manifest& mani
   std::vector<double> norms;
   for (std::size_t j = 0; j < fates.size(); ++j) {
     if (fates[j] != ColumnFate::kApplied) continue;
-    for (const PeerId& sender : *SendersOf(sealed.aggregates[j]->included, view.members)) {
+    const auto senders = SendersOf(sealed.aggregates[j]->included, view.members);
+    for (const PeerId& sender : *senders) {
       norms.push_back(sealed.proofs.at(sender).columns[j].norm);
     }
   }
