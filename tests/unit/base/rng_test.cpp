@@ -39,8 +39,8 @@ TEST(Rng, ForksToFixedValues) {
 
 TEST(Rng, DrawsFixedNumbersInRanges) {
   Rng between(9);
-  std::vector<std::int64_t> numbers;
-  for (int i = 0; i < 8; ++i) numbers.push_back(between.Between(-5, 5));
+  std::vector<std::int64_t> numbers(8);
+  for (std::int64_t& number : numbers) number = between.Between(-5, 5);
   EXPECT_EQ(numbers, (std::vector<std::int64_t>{-3, -1, -2, -1, -2, -5, -4, 2}));
 
   Rng chance(11);
@@ -75,7 +75,7 @@ TEST(Below, IsUnbiasedForALargeBound) {
   int first_third = 0;
   constexpr int kDraws = 30'000;
   for (int i = 0; i < kDraws; ++i) first_third += rng.Below(3ULL << 62) < (1ULL << 62) ? 1 : 0;
-  EXPECT_NEAR(first_third, kDraws / 3, 400);  // five standard deviations
+  EXPECT_NEAR(first_third, kDraws / 3.0, 400);  // five standard deviations
 }
 
 TEST(Below, ReachesEveryValueEquallyOften) {
