@@ -1,0 +1,47 @@
+// Any bytes as a frame, signed and unsigned: refused with one line, or the very bytes that the
+// envelope encodes to.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "crypto/sign.h"
+#include "node/base/check.h"
+#include "node/wire/codec.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::wire {
+namespace {
+
+void CheckOneLine(const base::Status& status) {
+  OSTRAKA_CHECK(status.code() == absl::StatusCode::kInvalidArgument);
+  OSTRAKA_CHECK(!status.message().empty());
+  OSTRAKA_CHECK(base::MessageOf(status).find('\n') == std::string::npos);
+}
+
+void CheckUnsigned(base::ByteView frame) {
+  const auto opened = OpenUnsigned(frame);
+  if (!opened.ok()) return CheckOneLine(opened.status());
+  const base::SharedBytes again = EncodeUnsigned(*opened);
+  OSTRAKA_CHECK(std::equal(again->begin(), again->end(), frame.begin(), frame.end()));
+}
+
+void CheckSigned(base::ByteView bytes) {
+  const auto frame = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
+  const auto opened = Open(frame);
+  if (!opened.ok()) return CheckOneLine(opened.status());
+  OSTRAKA_CHECK(frame->size() <= kMaxFrameBytes);
+  OSTRAKA_CHECK(opened->frame == frame);
+  OSTRAKA_CHECK(opened->digest == DigestOf(opened->envelope));
+  CheckUnsigned(base::ByteView(*frame).subspan(crypto::Signature::kSize));
+}
+
+}  // namespace
+}  // namespace ostraka::wire
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  ostraka::wire::CheckSigned({data, size});
+  ostraka::wire::CheckUnsigned({data, size});
+  // A core that does not lie on a word's boundary.
+  if (size > 0) ostraka::wire::CheckUnsigned({data + 1, size - 1});
+  return 0;
+}

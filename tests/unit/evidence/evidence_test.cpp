@@ -1,0 +1,255 @@
+#include "proofs/evidence/evidence.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/evidence/scene.h"
+#include "tests/unit/wire/samples.h"
+#include "tests/unit/wire/vector_file.h"
+
+namespace ostraka::evidence {
+namespace {
+
+using testing::HasSubstr;
+using wire::MessageType;
+
+const Turn kCheat = {.key = &CheaterKey(), .incarnation = 0, .step = 7, .coin_count = 5};
+const Turn kFair = {.key = &HonestKey(), .incarnation = 0, .step = 7, .coin_count = 5};
+
+// The second message of a slot whose first is CommitFrame(kCheat).
+Bytes OtherCommit() {
+  wire::Commit commit = CommitOf(kCheat);
+  commit.gradient_root.reset();
+  return FrameWithBody(kCheat, MessageType::kCommit, Encode(commit));
+}
+
+Bytes RevealWith(const Turn& turn, std::uint32_t draw, const wire::Reveal& reveal) {
+  return FrameWithBody(turn, MessageType::kReveal, Encode(reveal), draw);
+}
+
+TEST(EvidenceTest, TwoMessagesOfOneSlotProveEquivocation) {
+  const auto file = MakeEquivocation(CommitFrame(kCheat), OtherCommit());
+  ASSERT_TRUE(file.ok()) << file.status();
+  const Finding finding = Verify(*file);
+  EXPECT_EQ(finding.outcome, Outcome::kProven);
+  EXPECT_EQ(finding.kind, EvidenceKind::kEquivocation);
+  EXPECT_EQ(finding.accused, CheaterKey().id());
+  EXPECT_EQ(finding.slot.step, kCheat.step);
+  EXPECT_EQ(finding.slot.type, MessageType::kCommit);
+  EXPECT_EQ(finding.slot.run_id, wire::Filled(0xa1));
+  EXPECT_THAT(finding.reason, HasSubstr("two different messages"));
+}
+
+TEST(EvidenceTest, TheOrderOfTheFramesDoesNotMatter) {
+  const auto one = MakeEquivocation(CommitFrame(kCheat), OtherCommit());
+  const auto two = MakeEquivocation(OtherCommit(), CommitFrame(kCheat));
+  ASSERT_TRUE(one.ok() && two.ok());
+  EXPECT_EQ(*one, *two);
+  EXPECT_EQ(IdOf(*one), IdOf(*two));
+  EXPECT_NE(IdOf(*one), IdOf(Bytes{}));
+}
+
+// What a slot's signer may not vary is everything: the entry that it saw too.
+TEST(EvidenceTest, AnotherEntryIsEquivocationToo) {
+  const auto frame = wire::Open(std::make_shared<const Bytes>(CommitFrame(kCheat)));
+  ASSERT_TRUE(frame.ok());
+  wire::Envelope other = frame->envelope;
+  other.entry = wire::Filled(0x77);
+  const auto file = MakeEquivocation(*frame->frame, *wire::Seal(other, CheaterKey()).frame);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(Verify(*file).outcome, Outcome::kProven);
+}
+
+// Bodies are not looked into: garbage twice is still two messages.
+TEST(EvidenceTest, UnreadableBodiesEquivocateToo) {
+  const auto file = MakeEquivocation(FrameWithBody(kCheat, MessageType::kProof, Bytes(3, 1)),
+                                     FrameWithBody(kCheat, MessageType::kProof, Bytes(4, 1)));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(Verify(*file).outcome, Outcome::kProven);
+}
+
+TEST(EvidenceTest, TheSameMessageTwiceProvesNothing) {
+  const auto file = MakeEquivocation(CommitFrame(kCheat), CommitFrame(kCheat));
+  EXPECT_THAT(base::MessageOf(file.status()), HasSubstr("same message"));
+}
+
+TEST(EvidenceTest, MessagesOfDifferentSlotsProveNothing) {
+  Turn next = kCheat;
+  ++next.step;
+  EXPECT_FALSE(MakeEquivocation(CommitFrame(kCheat), CommitFrame(next)).ok());
+  next = kCheat;
+  ++next.incarnation;
+  EXPECT_FALSE(MakeEquivocation(CommitFrame(kCheat), CommitFrame(next)).ok());
+  EXPECT_FALSE(MakeEquivocation(RevealFrame(kCheat, 0), RevealFrame(kCheat, 1)).ok());
+}
+
+TEST(EvidenceTest, MessagesOfTwoPeersProveNothing) {
+  EXPECT_FALSE(MakeEquivocation(CommitFrame(kCheat), CommitFrame(kFair)).ok());
+  EXPECT_FALSE(MakeFalseReveal(CommitFrame(kCheat), RevealFrame(kFair, 0)).ok());
+}
+
+TEST(EvidenceTest, GenesisIsNeverEvidence) {
+  const Turn start = {.key = &CheaterKey(), .incarnation = 0, .step = 0, .coin_count = 1};
+  const auto boots = MakeEquivocation(
+      FrameWithBody(start, MessageType::kBoot, Encode(wire::Boot{.boot_id = wire::Filled(1)})),
+      FrameWithBody(start, MessageType::kBoot, Encode(wire::Boot{.boot_id = wire::Filled(2)})));
+  EXPECT_THAT(base::MessageOf(boots.status()), HasSubstr("genesis"));
+
+  wire::Envelope echo = wire::SampleEnvelope(MessageType::kEcho);
+  echo.slot.phase = wire::Phase::kGenesis;
+  echo.slot.draw = 0;
+  echo.sender = CheaterKey().id();
+  wire::Envelope other = echo;
+  other.body = Encode(wire::Echo{});
+  const auto echoes = MakeEquivocation(*wire::Seal(echo, CheaterKey()).frame,
+                                       *wire::Seal(other, CheaterKey()).frame);
+  EXPECT_THAT(base::MessageOf(echoes.status()), HasSubstr("genesis"));
+}
+
+TEST(EvidenceTest, AnotherCoinProvesAFalseReveal) {
+  wire::Reveal reveal = RevealOf(kCheat, 3);
+  reveal.opening.coin.value.bytes[0] ^= 1;
+  const auto file = MakeFalseReveal(CommitFrame(kCheat), RevealWith(kCheat, 3, reveal));
+  ASSERT_TRUE(file.ok()) << file.status();
+  const Finding finding = Verify(*file);
+  EXPECT_EQ(finding.outcome, Outcome::kProven);
+  EXPECT_EQ(finding.kind, EvidenceKind::kFalseReveal);
+  EXPECT_EQ(finding.accused, CheaterKey().id());
+  EXPECT_EQ(finding.slot.type, MessageType::kReveal);
+  EXPECT_EQ(finding.slot.draw, 3u);
+}
+
+TEST(EvidenceTest, EveryWayNotToOpenIsAFalseReveal) {
+  const auto convicts = [](std::uint32_t draw, const wire::Reveal& reveal) {
+    return MakeFalseReveal(CommitFrame(kCheat), RevealWith(kCheat, draw, reveal)).ok();
+  };
+  wire::Reveal reveal = RevealOf(kCheat, 2);
+  EXPECT_FALSE(convicts(2, reveal));
+  EXPECT_TRUE(convicts(1, reveal)) << "the coin of another draw";
+  EXPECT_TRUE(convicts(kCheat.coin_count, reveal)) << "a coin that was never committed to";
+  EXPECT_TRUE(convicts(~0u, reveal));
+  reveal.opening.coin.salt.bytes[0] ^= 1;
+  EXPECT_TRUE(convicts(2, reveal)) << "another salt";
+  reveal = RevealOf(kCheat, 2);
+  reveal.opening.path.pop_back();
+  EXPECT_TRUE(convicts(2, reveal)) << "a short path";
+  reveal = RevealOf(kCheat, 2);
+  reveal.opening.path.push_back(wire::Filled(0));
+  EXPECT_TRUE(convicts(2, reveal)) << "a long path";
+}
+
+// The trap that put the count into COMMIT: with a count of the accuser's choice an honest REVEAL
+// fails its path. Here the accuser can only replace the whole COMMIT, which it cannot sign.
+TEST(EvidenceTest, AForgedCoinCountConvictsNobody) {
+  ASSERT_TRUE(crypto::VerifyOpening(HonestKey().id(), kFair.step, 1, kFair.coin_count,
+                                    CommitOf(kFair).coins_root, RevealOf(kFair, 1).opening));
+  ASSERT_FALSE(crypto::VerifyOpening(HonestKey().id(), kFair.step, 1, kFair.coin_count + 3,
+                                     CommitOf(kFair).coins_root, RevealOf(kFair, 1).opening));
+  auto commit = wire::Open(std::make_shared<const Bytes>(CommitFrame(kFair)));
+  ASSERT_TRUE(commit.ok());
+  wire::Commit body = CommitOf(kFair);
+  body.coin_count += 3;
+  wire::Envelope forged = commit->envelope;
+  forged.body = Encode(body);
+  Bytes frame(commit->signature.bytes.begin(), commit->signature.bytes.end());
+  const base::SharedBytes core = wire::EncodeUnsigned(forged);
+  frame.insert(frame.end(), core->begin(), core->end());
+  const auto file = MakeFalseReveal(frame, RevealFrame(kFair, 1));
+  EXPECT_THAT(base::MessageOf(file.status()), HasSubstr("signature"));
+}
+
+TEST(EvidenceTest, ACommitOfAnotherStepProvesNothing) {
+  Turn before = kCheat;
+  --before.step;
+  EXPECT_FALSE(MakeFalseReveal(CommitFrame(before), RevealFrame(kCheat, 0)).ok());
+  Turn again = kCheat;
+  ++again.incarnation;
+  EXPECT_FALSE(MakeFalseReveal(CommitFrame(again), RevealFrame(kCheat, 0)).ok());
+}
+
+TEST(EvidenceTest, SwappedOrForeignFramesProveNothing) {
+  EXPECT_FALSE(MakeFalseReveal(RevealFrame(kCheat, 0), CommitFrame(kCheat)).ok());
+  EXPECT_FALSE(MakeFalseReveal(CommitFrame(kCheat), CommitFrame(kCheat)).ok());
+  EXPECT_FALSE(MakeFalseReveal({}, {}).ok());
+  EXPECT_FALSE(MakeEquivocation({}, CommitFrame(kCheat)).ok());
+  EXPECT_FALSE(MakeEquivocation(CommitFrame(kCheat), Bytes(300, 7)).ok());
+}
+
+// A verifier that trusts nobody: what Verify proves it proves by signatures.
+TEST(EvidenceTest, EverySignatureIsAsked) {
+  class CountingVerifier final : public crypto::Verifier {
+   public:
+    explicit CountingVerifier(int good) : good_(good) {}
+    bool Verify(const PeerId&, const Digest&, const crypto::Signature&) override {
+      return good_-- > 0;
+    }
+
+   private:
+    int good_;
+  };
+  const auto file = MakeEquivocation(CommitFrame(kCheat), OtherCommit());
+  ASSERT_TRUE(file.ok());
+  for (const int good : {0, 1}) {
+    CountingVerifier verifier(good);
+    EXPECT_EQ(Verify(*file, verifier).outcome, Outcome::kNotProven) << good;
+  }
+  CountingVerifier both(2);
+  EXPECT_EQ(Verify(*file, both).outcome, Outcome::kProven);
+}
+
+TEST(EvidenceTest, MalformedFindingsAccuseNobody) {
+  const Finding finding = Verify(Bytes(64, 0xff));
+  EXPECT_EQ(finding.outcome, Outcome::kMalformed);
+  EXPECT_TRUE(finding.accused.is_zero());
+}
+
+TEST(EvidenceTest, NamesAreAsInJson) {
+  EXPECT_STREQ(OutcomeName(Outcome::kProven), "proven");
+  EXPECT_STREQ(OutcomeName(Outcome::kNotProven), "not_proven");
+  EXPECT_STREQ(OutcomeName(Outcome::kMalformed), "malformed");
+  EXPECT_STREQ(OutcomeName(Outcome::kMissingData), "missing_data");
+}
+
+void PrintTo(const NamedFile& file, std::ostream* out) { *out << file.name; }
+
+class EvidenceVectorTest : public testing::TestWithParam<NamedFile> {};
+
+TEST_P(EvidenceVectorTest, JudgedAsItsNameSays) {
+  const NamedFile& file = GetParam();
+  const auto golden = wire::ReadVector("tests/vectors/evidence/" + file.name + ".hex");
+  ASSERT_TRUE(golden.ok()) << golden.status();
+  EXPECT_EQ(base::ToHex(*golden), base::ToHex(file.bytes));
+  const Finding finding = Verify(*golden);
+  EXPECT_EQ(finding.outcome, file.expected) << finding.reason;
+  EXPECT_TRUE(file.name.starts_with(OutcomeName(finding.outcome)));
+}
+
+TEST_P(EvidenceVectorTest, NoTruncationLeavesItProven) {
+  const Bytes& bytes = GetParam().bytes;
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_EQ(Verify(ByteView(bytes).first(length)).outcome, Outcome::kMalformed) << length;
+  }
+}
+
+// Of the proven files; damage to another could just undo what is wrong with it.
+TEST(EvidenceTest, NoDamagedByteLeavesAFileProven) {
+  int proven = 0;
+  for (const NamedFile& file : AllFiles()) {
+    if (file.expected != Outcome::kProven) continue;
+    ++proven;
+    for (std::size_t i = 0; i < file.bytes.size(); ++i) {
+      for (const int mask : {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff}) {
+        Bytes damaged = file.bytes;
+        damaged[i] ^= static_cast<std::uint8_t>(mask);
+        EXPECT_NE(Verify(damaged).outcome, Outcome::kProven) << file.name << " byte " << i;
+      }
+    }
+  }
+  EXPECT_EQ(proven, wire::kEvidenceKindCount);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllFiles, EvidenceVectorTest, testing::ValuesIn(AllFiles()),
+                         [](const auto& param_info) { return param_info.param.name; });
+
+}  // namespace
+}  // namespace ostraka::evidence

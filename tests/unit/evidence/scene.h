@@ -1,0 +1,45 @@
+// Two peers in one run: one that keeps the rules and one that does not. What both sign is what the
+// tests, the vectors and the fuzzer's corpus of evidence are made of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "crypto/sign.h"
+#include "node/wire/codec.h"
+#include "node/wire/messages.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::evidence {
+
+const crypto::SigningKey& HonestKey();
+const crypto::SigningKey& CheaterKey();
+
+// Who, when and with how many coins.
+struct Turn {
+  const crypto::SigningKey* key = nullptr;
+  std::uint32_t incarnation = 0;
+  std::uint64_t step = 0;
+  std::uint32_t coin_count = 1;  // >= 1
+};
+
+// What an honest peer signs; the coins are a function of the key and the step.
+Bytes CommitFrame(const Turn& turn);
+Bytes RevealFrame(const Turn& turn, std::uint32_t draw);  // REQUIRES: draw < turn.coin_count
+
+// `type` with an arbitrary body, in the phase where it is sent.
+Bytes FrameWithBody(const Turn& turn, wire::MessageType type, Bytes body, std::uint32_t draw = 0);
+// The body of a frame, for damaging it and signing it again.
+wire::Commit CommitOf(const Turn& turn);
+wire::Reveal RevealOf(const Turn& turn, std::uint32_t draw);
+
+// Every kind of finding as a file, by the name of its vector: proven_*, not_proven_*, malformed_*.
+struct NamedFile {
+  std::string name;
+  Outcome expected;
+  Bytes bytes;
+};
+std::vector<NamedFile> AllFiles();
+
+}  // namespace ostraka::evidence

@@ -1,0 +1,143 @@
+// The promise that evidence stands on: whatever an accuser writes around them, the messages of a
+// peer that signed one body per slot and revealed what it committed to convict it of nothing.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+
+#include "tests/unit/evidence/scene.h"
+#include "tests/unit/wire/generators.h"
+#include "tests/unit/wire/samples.h"
+
+namespace ostraka::evidence {
+namespace {
+
+using wire::EvidenceFile;
+
+// Everything that an honest peer signed in a run: one body per slot, kept by slot so that it is.
+class HonestHistory {
+ public:
+  void Sign(wire::Envelope envelope) {
+    envelope.sender = HonestKey().id();
+    if (by_slot_.contains(envelope.slot)) return;
+    by_slot_[envelope.slot] = *wire::Seal(envelope, HonestKey()).frame;
+  }
+  void SignFrame(const Bytes& frame) {
+    const auto opened = wire::Open(std::make_shared<const Bytes>(frame));
+    RC_ASSERT(opened.ok());
+    by_slot_.emplace(opened->envelope.slot, frame);
+  }
+  std::vector<Bytes> frames() const {
+    std::vector<Bytes> all;
+    for (const auto& [slot, frame] : by_slot_) all.push_back(frame);
+    return all;
+  }
+
+ private:
+  std::map<wire::Slot, Bytes> by_slot_;
+};
+
+// A few steps of one peer: a COMMIT and reveals of its coins, and messages of any other kind.
+HonestHistory AnyHistory() {
+  HonestHistory history;
+  const auto steps = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < steps; ++i) {
+    const Turn turn = {.key = &HonestKey(),
+                       .incarnation = *rc::gen::inRange<std::uint32_t>(0, 2),
+                       .step = *rc::gen::inRange<std::uint64_t>(0, 3),
+                       .coin_count = *rc::gen::inRange<std::uint32_t>(1, 9)};
+    // A peer that has committed in this slot already does not commit to another count.
+    const std::size_t before = history.frames().size();
+    history.SignFrame(CommitFrame(turn));
+    if (history.frames().size() == before) continue;
+    for (std::uint32_t draw = 0; draw < turn.coin_count; ++draw) {
+      if (*rc::gen::arbitrary<bool>()) history.SignFrame(RevealFrame(turn, draw));
+    }
+  }
+  const auto others = *rc::gen::inRange(0, 4);
+  for (int i = 0; i < others; ++i) {
+    wire::Envelope envelope = wire::AnyEnvelope();
+    // COMMIT and REVEAL of the honest have the coins above and no other body.
+    if (envelope.slot.type == wire::MessageType::kCommit) continue;
+    if (envelope.slot.type == wire::MessageType::kReveal) continue;
+    history.Sign(envelope);
+  }
+  return history;
+}
+
+// What an adversary can do to a frame that it cannot sign again.
+Bytes Tampered(Bytes frame) {
+  const auto edits = *rc::gen::inRange(0, 3);
+  for (int i = 0; i < edits && !frame.empty(); ++i) {
+    frame[*rc::gen::inRange<std::size_t>(0, frame.size())] = *rc::gen::arbitrary<std::uint8_t>();
+  }
+  return frame;
+}
+
+// A frame that names the honest peer as its sender, signed by somebody else.
+Bytes Forged(const Bytes& frame) {
+  const auto opened = wire::Open(std::make_shared<const Bytes>(frame));
+  wire::Envelope envelope = opened->envelope;
+  envelope.body = wire::AnyBytes(64);
+  const crypto::Signature signature = CheaterKey().Sign(wire::DigestOf(envelope));
+  Bytes forged(signature.bytes.begin(), signature.bytes.end());
+  const base::SharedBytes core = wire::EncodeUnsigned(envelope);
+  forged.insert(forged.end(), core->begin(), core->end());
+  return forged;
+}
+
+RC_GTEST_PROP(SoundnessTest, NoPairOfHonestMessagesConvicts, ()) {
+  const std::vector<Bytes> frames = AnyHistory().frames();
+  for (const Bytes& a : frames) {
+    for (const Bytes& b : frames) {
+      RC_ASSERT(!MakeEquivocation(a, b).ok());
+      RC_ASSERT(!MakeFalseReveal(a, b).ok());
+    }
+  }
+}
+
+RC_GTEST_PROP(SoundnessTest, NoFileAroundHonestMessagesConvicts, ()) {
+  const std::vector<Bytes> frames = AnyHistory().frames();
+  EvidenceFile file = wire::AnyEvidenceFile();
+  file.accused = HonestKey().id();
+  const Bytes a = *rc::gen::elementOf(frames);
+  const Bytes b = *rc::gen::elementOf(frames);
+  file.frames = {*rc::gen::arbitrary<bool>() ? Forged(a) : Tampered(a),
+                 *rc::gen::arbitrary<bool>() ? Forged(b) : Tampered(b)};
+  if (*rc::gen::arbitrary<bool>()) file.attachments.clear();
+  // Claims that fit the second frame get furthest.
+  const auto opened = wire::Open(std::make_shared<const Bytes>(b));
+  if (*rc::gen::arbitrary<bool>()) file.slot = opened->envelope.slot;
+  RC_ASSERT(Verify(wire::EncodeEvidence(file)).outcome != Outcome::kProven);
+}
+
+// The other half, or the properties above would hold of a verifier that never convicts.
+RC_GTEST_PROP(SoundnessTest, EveryPairOfDifferentMessagesOfOneSlotConvicts, ()) {
+  wire::Envelope first = wire::AnyEnvelope();
+  first.sender = CheaterKey().id();
+  wire::Envelope second = first;
+  second.body = wire::AnyBytes(4096);
+  second.entry = wire::AnyDigest();
+  const bool differ = wire::DigestOf(first) != wire::DigestOf(second);
+  const bool genesis = first.slot.phase == wire::Phase::kGenesis;
+  const auto file = MakeEquivocation(*wire::Seal(first, CheaterKey()).frame,
+                                     *wire::Seal(second, CheaterKey()).frame);
+  RC_ASSERT(file.ok() == (differ && !genesis));
+}
+
+RC_GTEST_PROP(SoundnessTest, EveryFalseCoinConvicts, ()) {
+  const Turn turn = {.key = &CheaterKey(),
+                     .incarnation = 0,
+                     .step = *rc::gen::arbitrary<std::uint64_t>(),
+                     .coin_count = *rc::gen::inRange<std::uint32_t>(1, 17)};
+  const auto draw = *rc::gen::inRange<std::uint32_t>(0, turn.coin_count);
+  wire::Reveal reveal = RevealOf(turn, draw);
+  reveal.opening.coin.value = wire::AnyDigest();
+  const Bytes frame = FrameWithBody(turn, wire::MessageType::kReveal, Encode(reveal), draw);
+  const bool honest = reveal.opening.coin.value == RevealOf(turn, draw).opening.coin.value;
+  RC_ASSERT(MakeFalseReveal(CommitFrame(turn), frame).ok() != honest);
+}
+
+}  // namespace
+}  // namespace ostraka::evidence
