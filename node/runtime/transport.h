@@ -85,7 +85,7 @@ struct TransportOptions {
   Digest run_id;
   std::uint32_t protocol_version = 1;
   std::string listen;  // "host:port" (port 0: any free one); empty with listen_fd -1: dial only
-  int listen_fd = -1;  // a bound and listening socket to take over instead; closed by Transport
+  int listen_fd = -1;  // a listening socket to take over instead, even if Make fails
   std::vector<TransportMember> members;  // may name ourselves; that entry is ignored
   std::uint64_t max_blob_bytes = 0;      // larger blobs are refused before anything is allocated
   bool allow_unhashed = false;  // unprotected runs: blobs without a root, sent and taken unchecked
@@ -136,7 +136,7 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  // Starts to accept and to dial. REQUIRES: called once.
+  // Starts to accept and to dial. REQUIRES: called once, before Shutdown.
   void Start();
 
   // REQUIRES: 0 < frame->size() <= wire::kMaxFrameBytes; a blob of at most max_blob_bytes, with a
@@ -157,8 +157,8 @@ class Transport {
 
  private:
   class Impl;
-  explicit Transport(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;
+  explicit Transport(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 struct ListeningSocket {

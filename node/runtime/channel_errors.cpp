@@ -1,0 +1,68 @@
+#include "node/runtime/channel_errors.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/websocket/error.hpp>
+
+#include "node/base/bytes.h"
+#include "node/runtime/tls_identity.h"
+
+namespace ostraka::runtime {
+
+namespace net = boost::asio;
+namespace http = boost::beast::http;
+namespace websocket = boost::beast::websocket;
+using boost::system::error_code;
+
+bool IsTlsError(const error_code& error) {
+  return error && error.category() == net::error::get_ssl_category();
+}
+
+bool IsWebSocketError(const error_code& error) {
+  static const error_code of_websocket = make_error_code(websocket::error::closed);
+  static const error_code of_http = make_error_code(http::error::bad_method);
+  // The end of the stream within a request is the network's, not a wrong request.
+  if (error == http::error::end_of_stream || error == http::error::partial_message) return false;
+  return error &&
+         (error.category() == of_websocket.category() || error.category() == of_http.category());
+}
+
+std::string Explain(const error_code& error) {
+  if (IsTlsError(error)) return ExplainTlsError(static_cast<unsigned int>(error.value()));
+  if (IsWebSocketError(error)) return "broke the WebSocket protocol: " + error.message();
+  if (error == net::error::eof || error == net::ssl::error::stream_truncated ||
+      error == net::error::connection_reset || error == net::error::broken_pipe ||
+      error == http::error::end_of_stream || error == http::error::partial_message) {
+    return "closed the connection without a reason";
+  }
+  return "lost the connection: " + error.message();
+}
+
+std::string ExplainFirstBytes(std::string_view bytes) {
+  constexpr std::array<std::string_view, 7> kMethods = {"GET ", "POST ", "HEAD ",  "PUT ",
+                                                        "PRI ", "OPTI",  "CONNECT"};
+  const bool is_http = std::any_of(
+      kMethods.begin(), kMethods.end(),
+      [bytes](std::string_view method) { return bytes.substr(0, method.size()) == method; });
+  if (is_http) return "speaks plain HTTP; this port takes TLS only";
+  const auto first = static_cast<std::uint8_t>(bytes.front());
+  return "does not speak TLS (its first byte is 0x" + base::ToHex({&first, 1}) + ")";
+}
+
+std::string Printable(std::string_view text) {
+  std::string printable(text);
+  for (char& c : printable) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return printable;
+}
+
+std::string FormatSeconds(base::Duration duration) {
+  const std::int64_t ms = duration.ns / 1'000'000;
+  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
+}
+
+}  // namespace ostraka::runtime

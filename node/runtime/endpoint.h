@@ -1,0 +1,29 @@
+// "host:port" and listening sockets.
+//
+// Thread safety: pure functions, and calls of the operating system.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "node/base/status.h"
+
+namespace ostraka::runtime {
+
+struct HostPort {
+  std::string host;  // an address (IPv6 without brackets) or a name
+  std::uint16_t port = 0;
+};
+
+// "host:port", "[v6]:port". InvalidArgument names what is wrong.
+base::StatusOr<HostPort> ParseHostPort(std::string_view text);
+
+// A bound and listening TCP socket; the caller closes it. InvalidArgument: not an address (a name
+// will not do here); Unavailable: the port is taken, or the address is not ours.
+base::StatusOr<int> ListenOn(std::string_view address);
+
+// The local port of a socket. InvalidArgument: `fd` is not a listening TCP socket.
+base::StatusOr<std::uint16_t> ListeningPort(int fd);
+
+}  // namespace ostraka::runtime

@@ -1,0 +1,100 @@
+#include "node/runtime/listener.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/runtime/timer.h"
+
+namespace ostraka::runtime {
+namespace {
+
+namespace net = boost::asio;
+using tcp = net::ip::tcp;
+
+// Long enough not to spin while the system has no file descriptors, short enough to go unnoticed.
+constexpr base::Duration kRetryAfter = base::Milliseconds(100);
+
+tcp FamilyOf(int fd) {
+  int family = AF_INET;
+  socklen_t size = sizeof(family);
+  getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size);
+  return family == AF_INET6 ? tcp::v6() : tcp::v4();
+}
+
+std::string FormatEndpoint(const tcp::endpoint& endpoint) {
+  const std::string address = endpoint.address().to_string();
+  const std::string port = std::to_string(endpoint.port());
+  return endpoint.address().is_v6() ? "[" + address + "]:" + port : address + ":" + port;
+}
+
+}  // namespace
+
+class Listener::Impl : public std::enable_shared_from_this<Listener::Impl> {
+ public:
+  Impl(net::io_context& io, Events events)
+      : acceptor_(io), retry_(io), events_(std::move(events)) {}
+
+  void TakeOver(int fd) {
+    boost::system::error_code ec;
+    acceptor_.assign(FamilyOf(fd), fd, ec);
+    OSTRAKA_CHECK(!ec);  // the caller has checked that it is a listening socket
+  }
+
+  void AcceptNext() {
+    acceptor_.async_accept(
+        [self = shared_from_this()](boost::system::error_code ec, tcp::socket socket) {
+          self->OnAccept(ec, std::move(socket));
+        });
+  }
+
+  void Stop() {
+    stopped_ = true;
+    retry_.Cancel();
+    boost::system::error_code ignored;  // a listening socket has nothing to lose
+    acceptor_.close(ignored);
+  }
+
+ private:
+  void OnAccept(boost::system::error_code ec, tcp::socket socket) {
+    if (stopped_) return;
+    if (ec) {
+      events_.failed(ec.message());
+      retry_.Start(kRetryAfter, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->AcceptNext();
+      });
+      return;
+    }
+    const tcp::endpoint remote = socket.remote_endpoint(ec);
+    if (!ec) {
+      AcceptedSocket accepted;
+      accepted.address = remote.address().to_string();
+      accepted.remote = FormatEndpoint(remote);
+      accepted.is_loopback = remote.address().is_loopback();
+      accepted.fd = socket.release(ec);
+      OSTRAKA_CHECK(!ec);  // epoll is always able to let go of a descriptor
+      events_.accepted(std::move(accepted));
+    }  // otherwise it has gone already, and there is nobody to speak of
+    if (!stopped_) AcceptNext();
+  }
+
+  tcp::acceptor acceptor_;
+  Timer retry_;
+  Events events_;
+  bool stopped_ = false;
+};
+
+Listener::Listener(net::io_context& io, int fd, Events events)
+    : impl_(std::make_shared<Impl>(io, std::move(events))) {
+  impl_->TakeOver(fd);
+}
+
+Listener::~Listener() { impl_->Stop(); }
+
+void Listener::Start() { impl_->AcceptNext(); }
+
+}  // namespace ostraka::runtime

@@ -1,0 +1,351 @@
+#include "node/runtime/mesh.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "node/base/check.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::runtime {
+namespace {
+
+base::Time SteadyNow() {
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(
+              std::chrono::steady_clock::now().time_since_epoch())
+              .count()};
+}
+
+std::uint64_t RandomSeed() {
+  std::uint64_t seed = 0;
+  crypto::FillRandom({reinterpret_cast<std::uint8_t*>(&seed), sizeof(seed)});
+  return seed;
+}
+
+std::string Name(const Connection& connection) {
+  if (!connection.peer()) return connection.remote();
+  return connection.peer()->Short() + " at " + connection.remote();
+}
+
+}  // namespace
+
+Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls,
+           TransportEvents events)
+    : io_(io),
+      options_(std::move(options)),
+      settings_{.tls = std::move(tls),
+                .max_blob_bytes = options_.max_blob_bytes,
+                .allow_unhashed = options_.allow_unhashed,
+                .timeouts = options_.timeouts,
+                .limits = options_.limits},
+      events_(std::move(events)),
+      self_(options_.key->id()),
+      rng_(RandomSeed()),
+      instance_(rng_.Next()),
+      last_link_id_(rng_.Next() >> 1),
+      notices_(events_.notice),
+      shutdown_timer_(io) {
+  for (const TransportMember& member : options_.members) {
+    members_.try_emplace(member.id, io, member, options_.backoff);
+  }
+}
+
+Mesh::~Mesh() {
+  for (const auto& [key, connection] : connections_) connection->Abandon();
+}
+
+void Mesh::Start() {
+  for (auto& [id, member] : members_) {
+    // If both dialed at once, one of two handshakes would be for nothing.
+    if (self_ < id) {
+      Dial(member);
+    } else {
+      ScheduleDial(member, options_.backoff.stagger);
+    }
+  }
+}
+
+void Mesh::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
+  OSTRAKA_CHECK(frame != nullptr && !frame->empty() && frame->size() <= wire::kMaxFrameBytes);
+  if (blob != nullptr) {
+    OSTRAKA_CHECK(blob->data.size() <= options_.max_blob_bytes);
+    OSTRAKA_CHECK(options_.allow_unhashed || !blob->root.is_zero());
+  }
+  if (!IsUp(to)) return;
+  Find(to)->link->Send(std::move(frame), blob == nullptr ? nullptr : Share(std::move(blob)));
+}
+
+std::shared_ptr<OutgoingBlob> Mesh::Share(SharedBlob blob) {
+  std::weak_ptr<OutgoingBlob>& known = outgoing_[blob.get()];
+  std::shared_ptr<OutgoingBlob> shared = known.lock();
+  if (shared == nullptr) {
+    shared = std::make_shared<OutgoingBlob>(std::move(blob));
+    known = shared;
+    std::erase_if(outgoing_, [](const auto& entry) { return entry.second.expired(); });
+  }
+  return shared;
+}
+
+void Mesh::Forget(const PeerId& peer) {
+  Member* member = Find(peer);
+  if (member == nullptr || member->forgotten) return;
+  member->forgotten = true;
+  member->dial_timer.Cancel();
+  for (const auto& [key, connection] : connections_) {
+    if (connection->peer() == peer) {
+      connection->Close(Closing::Why::kLocal, CloseCode::kRefused, "was removed from this run");
+    }
+  }
+}
+
+void Mesh::Shutdown(Duration deadline, std::function<void()> done) {
+  OSTRAKA_CHECK(!stopping_);
+  stopping_ = true;
+  done_ = std::move(done);
+  for (auto& [id, member] : members_) member.dial_timer.Cancel();
+  for (const auto& [key, connection] : connections_) connection->CloseWhenFlushed("shutting down");
+  // With nothing open no OnGone will come, and `done` may not be called from within this call.
+  const Duration wait = connections_.empty() ? Duration{} : deadline;
+  shutdown_timer_.Start(wait, [this] {
+    if (connections_.empty()) return FinishShutdown();
+    for (const auto& [key, connection] : connections_) connection->Abort("took too long to close");
+  });
+}
+
+void Mesh::FinishShutdown() {
+  shutdown_timer_.Cancel();
+  const std::function<void()> done = std::exchange(done_, nullptr);
+  if (done) done();
+}
+
+bool Mesh::IsUp(const PeerId& peer) const {
+  const auto member = members_.find(peer);
+  if (member == members_.end()) return false;
+  const std::shared_ptr<Connection>& link = member->second.link;
+  return link != nullptr && !link->closing();
+}
+
+TransportCounters Mesh::counters() const {
+  TransportCounters counters = counters_;
+  for (const auto& [id, member] : members_) counters.by_peer[id] = member.traffic;
+  counters.half_open = half_open_.size();
+  return counters;
+}
+
+Mesh::Member* Mesh::Find(const PeerId& id) {
+  const auto found = members_.find(id);
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+Mesh::Member* Mesh::MemberOf(const Connection& connection) {
+  return connection.peer() ? Find(*connection.peer()) : nullptr;
+}
+
+// --- connections from outside -------------------------------------------------------------------
+
+void Mesh::Accept(AcceptedSocket socket) {
+  ++counters_.accepted;
+  std::size_t& of_address = half_open_by_address_[socket.address];
+  const bool full = half_open_.size() >= options_.limits.half_open;
+  const bool address_full =
+      !socket.is_loopback && of_address >= options_.limits.half_open_per_address;
+  if (stopping_ || full || address_full) {
+    if (of_address == 0) half_open_by_address_.erase(socket.address);
+    close(socket.fd);
+    if (stopping_) return;
+    ++counters_.refused;
+    notices_.SayOfStranger(SteadyNow(), socket.remote + " came while " +
+                                            std::to_string(half_open_.size()) +
+                                            " connections were half-open");
+    return;
+  }
+  ++of_address;
+  const auto connection =
+      Connection::Accepted(io_, settings_, *this, socket.fd, std::move(socket.remote));
+  connections_.emplace(connection.get(), connection);
+  half_open_.emplace(connection.get(), std::move(socket.address));
+  connection->Start();
+}
+
+void Mesh::OnAcceptFailed(const std::string& reason) {
+  notices_.SayOfStranger(SteadyNow(), "cannot accept connections: " + reason);
+}
+
+void Mesh::LeaveHalfOpen(const Connection& connection) {
+  const auto entry = half_open_.find(&connection);
+  if (entry == half_open_.end()) return;
+  const auto of_address = half_open_by_address_.find(entry->second);
+  if (--of_address->second == 0) half_open_by_address_.erase(of_address);
+  half_open_.erase(entry);
+}
+
+void Mesh::EndStranger(const Connection& connection, const Closing& closing) {
+  const std::string line = Name(connection) + " " + closing.reason;
+  if (closing.why == Closing::Why::kRefused) {
+    notices_.SayOfStranger(SteadyNow(), line);
+  } else {
+    notices_.Say(NoticeLevel::kDebug, line);
+  }
+}
+
+// --- which connection is the link ---------------------------------------------------------------
+
+base::StatusOr<Hello> Mesh::OnAuthenticated(Connection& connection) {
+  if (connection.peer() == self_) {
+    return base::FailedPrecondition("has our own identity key; each node needs its own");
+  }
+  const Member* member = MemberOf(connection);
+  return Hello{.version = options_.protocol_version,
+               .run_id = options_.run_id,
+               .capabilities = options_.allow_unhashed ? kCapabilityUnhashed : 0,
+               .instance = instance_,
+               .lost_link = member == nullptr ? 0 : member->lost_link};
+}
+
+void Mesh::OnHello(Connection& connection, const Hello& theirs) {
+  Member* member = MemberOf(connection);
+  if (member == nullptr) {
+    return connection.Close(Closing::Why::kRefused, CloseCode::kRefused,
+                            "is not a member of this run");
+  }
+  if (member->forgotten) {
+    return connection.Close(Closing::Why::kRefused, CloseCode::kRefused,
+                            "was removed from this run");
+  }
+  if (self_ < member->id) Decide(*member, connection, theirs);
+  // Otherwise the other side decides, and says GO or closes.
+}
+
+void Mesh::Decide(Member& member, Connection& connection, const Hello& theirs) {
+  if (member.link != nullptr && !member.link->closing()) {
+    const bool is_dead =
+        theirs.instance != member.link_instance || theirs.lost_link == member.link_id;
+    if (!is_dead) {
+      return connection.Close(Closing::Why::kDuplicate, CloseCode::kDuplicate,
+                              "has another connection with us");
+    }
+  }
+  connection.SendGo(++last_link_id_);
+  MakeLink(member, connection, last_link_id_);
+}
+
+void Mesh::OnGo(Connection& connection, std::uint64_t link_id) {
+  Member* member = MemberOf(connection);
+  if (member == nullptr || self_ < member->id) {
+    return connection.Close(Closing::Why::kRefused, CloseCode::kRefused,
+                            "said GO, which is ours to say");
+  }
+  const bool is_late = member->link != nullptr &&
+                       connection.their_hello().instance == member->link_instance &&
+                       link_id < member->link_id;
+  if (is_late) {
+    return connection.Close(Closing::Why::kDuplicate, CloseCode::kDuplicate,
+                            "has another connection with us");
+  }
+  MakeLink(*member, connection, link_id);
+}
+
+void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_id) {
+  if (member.link != nullptr) {
+    const std::shared_ptr<Connection> old = member.link;
+    EndLink(member,
+            old->closing() ? old->why() : Closing{Closing::Why::kLost, "made a new connection"});
+    old->Close(Closing::Why::kDuplicate, CloseCode::kDuplicate, "has another connection with us");
+    if (connection.closing()) return;  // the event that said "down" closed it
+  }
+  connection.BecomeLink();
+  LeaveHalfOpen(connection);
+  member.link = connections_.at(&connection);
+  member.link_id = link_id;
+  member.link_instance = connection.their_hello().instance;
+  member.up_since = SteadyNow();
+  member.last_failure.clear();
+  member.dial_timer.Cancel();
+  const std::shared_ptr<Connection> dial = std::exchange(member.dial, nullptr);
+  if (dial != nullptr && dial != member.link) dial->Abort("is linked already");
+  ++counters_.links;
+  ++counters_.links_up;
+  notices_.Say(NoticeLevel::kInfo, "linked with " + Name(connection));
+  events_.link(member.id, true);
+}
+
+void Mesh::EndLink(Member& member, const Closing& closing) {
+  const std::string name = Name(*member.link);
+  member.link = nullptr;
+  member.lost_link = member.link_id;
+  member.backoff.OnLinkEnded(SteadyNow() - member.up_since);
+  --counters_.links_up;
+  notices_.Say(closing.why == Closing::Why::kRefused ? NoticeLevel::kWarning : NoticeLevel::kInfo,
+               "link with " + name + " is down: it " + closing.reason);
+  ScheduleDial(member, member.backoff.Next(rng_));
+  events_.link(member.id, false);
+}
+
+void Mesh::OnMessage(Connection& connection, SharedBytes frame, SharedBlob blob) {
+  events_.message(*connection.peer(), std::move(frame), std::move(blob));
+}
+
+void Mesh::OnBytes(Connection& connection, const Traffic& added) {
+  const auto add = [&added](Traffic& sum) {
+    sum.control_sent += added.control_sent;
+    sum.control_received += added.control_received;
+    sum.payload_sent += added.payload_sent;
+    sum.payload_received += added.payload_received;
+  };
+  add(counters_.total);
+  if (Member* member = MemberOf(connection)) add(member->traffic);
+}
+
+void Mesh::OnClosing(Connection& connection, const Closing& closing) {
+  if (closing.why == Closing::Why::kRefused) ++counters_.refused;
+  Member* member = MemberOf(connection);
+  if (member != nullptr && member->link.get() == &connection) {
+    EndLink(*member, closing);
+  } else if (member != nullptr && member->dial.get() == &connection) {
+    EndDial(*member, closing);
+  } else {
+    EndStranger(connection, closing);
+  }
+}
+
+void Mesh::OnGone(Connection& connection) {
+  LeaveHalfOpen(connection);
+  connections_.erase(&connection);
+  if (stopping_ && connections_.empty()) FinishShutdown();
+}
+
+// --- dialing ------------------------------------------------------------------------------------
+
+void Mesh::ScheduleDial(Member& member, Duration wait) {
+  if (stopping_ || member.forgotten || member.address.empty()) return;
+  member.dial_timer.Start(wait, [this, &member] { Dial(member); });
+}
+
+void Mesh::Dial(Member& member) {
+  if (stopping_ || member.forgotten || member.address.empty()) return;
+  if (member.link != nullptr || member.dial != nullptr) return;
+  ++counters_.dialed;
+  member.dial = Connection::Dialed(io_, settings_, *this, member.id, member.address);
+  connections_.emplace(member.dial.get(), member.dial);
+  member.dial->Start();
+}
+
+void Mesh::EndDial(Member& member, const Closing& closing) {
+  const std::string name = Name(*member.dial);
+  member.dial = nullptr;
+  if (closing.why == Closing::Why::kDuplicate) {
+    // The other connection is about to become the link; if it does not, try again.
+    return ScheduleDial(member, options_.backoff.first);
+  }
+  // A member that is away for hours is said once, not at each attempt.
+  const bool is_news = closing.reason != member.last_failure;
+  const NoticeLevel level =
+      closing.why == Closing::Why::kRefused ? NoticeLevel::kWarning : NoticeLevel::kInfo;
+  notices_.Say(is_news ? level : NoticeLevel::kDebug, name + " " + closing.reason);
+  member.last_failure = closing.reason;
+  ScheduleDial(member, member.backoff.Next(rng_));
+}
+
+}  // namespace ostraka::runtime
