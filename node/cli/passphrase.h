@@ -1,0 +1,35 @@
+// Where a key file's passphrase comes from: a file, an open descriptor, or the terminal. Never an
+// argument or the environment, which other users can read.
+#pragma once
+
+#include <string>
+
+#include "crypto/key_file.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ostraka::cli {
+
+struct PassphraseOptions {
+  std::string file;
+  int descriptor = -1;
+};
+
+// Adds --passphrase-file and --passphrase-fd.
+void AddPassphraseOptions(CLI::App& command, PassphraseOptions& options);
+
+// Asked only when a key file needs one. From a file or descriptor: the first line, at most 1 KiB.
+// Without either it asks on the terminal, without echo; FailedPrecondition if there is none.
+crypto::PassphraseSource MakePassphraseSource(const PassphraseOptions& options,
+                                              const std::string& prompt);
+
+// The same for a new key: asks twice on the terminal.
+crypto::PassphraseSource MakeNewPassphraseSource(const PassphraseOptions& options);
+
+// Reads and opens a key file.
+base::StatusOr<crypto::SigningKey> LoadKey(const std::string& path,
+                                           const PassphraseOptions& options);
+
+}  // namespace ostraka::cli

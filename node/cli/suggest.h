@@ -1,0 +1,17 @@
+// "Did you mean ...?": the closest of some known names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ostraka::cli {
+
+// The known name with the least edit distance to `name` (insertions, deletions, substitutions and
+// swaps of neighbours), if that is at most 2 or a third of its length; else empty. Ties: the first.
+std::string ClosestName(std::string_view name, const std::vector<std::string>& known);
+
+// "; did you mean 'x'?" or "; known: a, b, c".
+std::string SuggestionFor(std::string_view name, const std::vector<std::string>& known);
+
+}  // namespace ostraka::cli
