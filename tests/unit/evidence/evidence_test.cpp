@@ -210,8 +210,6 @@ TEST(EvidenceTest, NamesAreAsInJson) {
   EXPECT_STREQ(OutcomeName(Outcome::kMissingData), "missing_data");
 }
 
-void PrintTo(const NamedFile& file, std::ostream* out) { *out << file.name; }
-
 class EvidenceVectorTest : public testing::TestWithParam<NamedFile> {};
 
 TEST_P(EvidenceVectorTest, JudgedAsItsNameSays) {

@@ -1,5 +1,7 @@
 #include "tests/unit/evidence/scene.h"
 
+#include <ostream>
+
 #include "crypto/commitment.h"
 #include "node/base/check.h"
 #include "tests/unit/wire/samples.h"
@@ -183,5 +185,7 @@ std::vector<NamedFile> AllFiles() {
   files.push_back({"malformed_text", Outcome::kMalformed, Bytes(64, 'x')});
   return files;
 }
+
+void PrintTo(const NamedFile& file, std::ostream* out) { *out << file.name; }
 
 }  // namespace ostraka::evidence

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -41,5 +42,7 @@ struct NamedFile {
   Bytes bytes;
 };
 std::vector<NamedFile> AllFiles();
+// What GoogleTest prints of one.
+void PrintTo(const NamedFile& file, std::ostream* out);
 
 }  // namespace ostraka::evidence
