@@ -1,0 +1,58 @@
+// What colluders share: who they are, one seed, the vectors they have worked out together, and a
+// record of what each has done, against which checkers ask whether it was caught.
+//
+// In one simulation all adversaries share one object; each attacking real node has its own, made
+// from the same public list, and the vectors come out the same.
+//
+// Thread safety: none; one simulation or one node's protocol thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/protocol/state.h"
+
+namespace ostraka::sim {
+
+// What one adversary did, in steps of the run.
+struct Deeds {
+  std::uint64_t first_step = 0;
+  std::uint64_t last_step = 0;
+  std::uint64_t count = 0;
+};
+
+class Coven {
+ public:
+  Coven(std::vector<base::PeerId> members, std::uint64_t seed);
+
+  const std::vector<base::PeerId>& members() const { return members_; }  // by key
+  bool Contains(const base::PeerId& peer) const;
+  std::uint64_t seed() const { return seed_; }
+
+  // The vector that all colluders send in `step` from `parameters`: made by the first who asks,
+  // given to the others. The last few are kept.
+  protocol::SharedVector Agree(std::uint64_t step, const protocol::SharedVector& parameters,
+                               const std::function<std::vector<float>()>& make);
+
+  // An adversary says so each time that it leaves the protocol.
+  void Confess(const base::PeerId& peer, std::uint64_t step);
+  const std::map<base::PeerId, Deeds>& deeds() const { return deeds_; }
+
+ private:
+  struct Agreed {
+    std::uint64_t step = 0;
+    protocol::SharedVector parameters;
+    protocol::SharedVector vector;
+  };
+  std::vector<base::PeerId> members_;
+  std::uint64_t seed_;
+  std::deque<Agreed> agreed_;  // newest first
+  std::map<base::PeerId, Deeds> deeds_;
+};
+
+}  // namespace ostraka::sim

@@ -1,0 +1,37 @@
+// false_proof: PROOF states numbers of the own parts that are not theirs.
+#include <utility>
+
+#include "sim/adversary/editors.h"
+#include "sim/adversary/lying.h"
+
+namespace ostraka::sim {
+namespace {
+
+// The signs of all projections turned, the norms left: within the range of honest numbers, so only
+// somebody who holds the part can tell.
+class FalseProof final : public LyingEditor<protocol::ProveResult> {
+ public:
+  explicit FalseProof(const EditorOptions& options) : LyingEditor(options.from_step) {}
+
+ private:
+  std::optional<protocol::ProveResult> Lie(const Turn&, const protocol::JobSpec&,
+                                           const protocol::ProveResult& truth) override {
+    protocol::ProveResult lie = truth;
+    bool differs = false;
+    for (wire::ColumnNumbers& numbers : lie.columns) {
+      for (double& s : numbers.s) {
+        differs = differs || s != 0;
+        s = -s;
+      }
+    }
+    return differs ? std::optional(std::move(lie)) : std::nullopt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Editor> MakeFalseProof(const EditorOptions& options) {
+  return std::make_unique<FalseProof>(options);
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,86 @@
+// The attacks of aggregation/attacks.h, as editors: another vector in place of the own gradient.
+//
+// They wait for the result of the own GradientSpec job and put the vector in its place before the
+// machine inside sees it, so everything after (parts, roots, proofs) is consistent with the lie and
+// only a recomputation can tell. Label flipping changes the job instead: the trainer does the rest.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "aggregation/attacks.h"
+#include "sim/adversary.h"
+#include "sim/adversary/editors.h"
+
+namespace ostraka::sim {
+
+// REQUIRES: `attack` is one of aggregation::Attacks() and has all parameters in `options`.
+std::unique_ptr<Editor> MakeGradientAttack(const aggregation::AttackInfo& attack,
+                                           const EditorOptions& options);
+
+// What an attack on vectors is called with, apart from what it is called on.
+struct VectorAttack {
+  std::string name;
+  aggregation::AttackParameters params;
+  base::TensorLayout layout;
+  std::uint64_t seed = 0;  // of the coven
+};
+
+// For attacks that need the own gradient alone.
+class OwnGradientEditor final : public Editor {
+ public:
+  OwnGradientEditor(VectorAttack attack, std::uint64_t from_step)
+      : attack_(std::move(attack)), from_step_(from_step) {}
+  void OnInput(Turn& turn, protocol::Input input) override;
+
+ private:
+  VectorAttack attack_;
+  std::uint64_t from_step_;
+};
+
+// Omniscient: roles and batch seeds are public, so it computes the gradient of every honest worker
+// of the step itself (jobs of its own), and all colluders send the same vector. It stays honest
+// where no honest gradient is to be had.
+class OmniscientEditor final : public Editor {
+ public:
+  OmniscientEditor(VectorAttack attack, std::uint64_t from_step,
+                   std::shared_ptr<const protocol::Manifest> manifest)
+      : attack_(std::move(attack)), from_step_(from_step), manifest_(std::move(manifest)) {}
+  void OnInput(Turn& turn, protocol::Input input) override;
+  base::Digest Fingerprint() const override;
+
+ private:
+  struct Held {  // the own result, until the honest gradients are there
+    protocol::JobDone done;
+    protocol::SharedVector own;
+    std::uint64_t step = 0;
+    protocol::SharedVector parameters;
+    std::size_t colluders = 0;                                 // workers of this step
+    std::map<protocol::JobId, protocol::SharedVector> honest;  // null: still running
+    std::size_t running = 0;
+  };
+  void Spy(Turn& turn, const protocol::JobDone& done, const protocol::GradientSpec& job,
+           const protocol::SharedVector& own);
+  void OnSpied(Turn& turn, const protocol::JobDone& done);
+  void Release(Turn& turn);
+
+  VectorAttack attack_;
+  std::uint64_t from_step_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  std::optional<Held> held_;
+};
+
+// label_flip.
+class LabelFlipEditor final : public Editor {
+ public:
+  explicit LabelFlipEditor(std::uint64_t from_step) : from_step_(from_step) {}
+  void OnAction(Turn& turn, protocol::Action action) override;
+
+ private:
+  std::uint64_t from_step_;
+};
+
+}  // namespace ostraka::sim

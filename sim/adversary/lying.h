@@ -1,0 +1,40 @@
+// The shape of attacks that lie about the result of an own job: the machine inside believes the
+// lie, so all that it says afterwards is consistent with it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "sim/adversary.h"
+
+namespace ostraka::sim {
+
+// Replaces results of type `Result`, from a step on.
+template <typename Result>
+class LyingEditor : public Editor {
+ public:
+  explicit LyingEditor(std::uint64_t from_step) : from_step_(from_step) {}
+
+  void OnInput(Turn& turn, protocol::Input input) final {
+    const auto* done = std::get_if<protocol::JobDone>(&input);
+    const auto* truth = done ? std::get_if<Result>(done->result.get()) : nullptr;
+    const auto spec = truth ? turn.SpecOf(done->id) : nullptr;
+    if (!spec || turn.step() < from_step_) return turn.Deliver(input);
+    std::optional<Result> lie = Lie(turn, *spec, *truth);
+    if (!lie) return turn.Deliver(input);
+    turn.Confess();
+    turn.Deliver(
+        protocol::JobDone{done->id, std::make_shared<const protocol::JobResult>(std::move(*lie))});
+  }
+
+ private:
+  // Nullopt to tell the truth this time.
+  virtual std::optional<Result> Lie(const Turn& turn, const protocol::JobSpec& spec,
+                                    const Result& truth) = 0;
+  std::uint64_t from_step_;
+};
+
+}  // namespace ostraka::sim

@@ -1,0 +1,244 @@
+#include "sim/checkers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <variant>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::sim {
+namespace {
+
+constexpr std::uint64_t kRememberedSteps = 32;       // of slots: twice what peers keep
+constexpr std::size_t kRememberedRecords = 1 << 12;  // of durable digests a peer
+
+std::string Named(const Roster& roster, std::uint32_t peer) {
+  return "peer " + std::to_string(peer) + " (" + roster.ids[peer].Short() + ")";
+}
+
+// The observation in `action`, if it is one of type T.
+template <typename T>
+const T* Observed(const protocol::Action& action) {
+  const auto* observe = std::get_if<protocol::Observe>(&action);
+  return observe ? std::get_if<T>(&observe->what) : nullptr;
+}
+
+std::uint64_t HeightOf(const wire::Block& block) { return block.genesis ? 0 : block.step + 1; }
+
+std::string StepName(const wire::Block& block) {
+  return block.genesis ? "genesis" : "step " + std::to_string(block.step);
+}
+
+std::uint32_t CountHonest(const Roster& roster) {
+  return static_cast<std::uint32_t>(
+      std::count(roster.byzantine.begin(), roster.byzantine.end(), false));
+}
+
+bool SameBits(const protocol::SharedVector& a, const protocol::SharedVector& b) {
+  if (a == b) return true;
+  if (!a || !b || a->size() != b->size()) return false;
+  return a->empty() || std::memcmp(a->data(), b->data(), a->size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+// --- HonestNeverRemoved -------------------------------------------------------------------------
+
+base::Status HonestNeverRemoved::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  const auto* done = Observed<protocol::StepDone>(action);
+  if (!done) return base::OkStatus();
+  for (const wire::Removal& removal : done->block->removals) {
+    const auto removed = roster_.IndexOf(removal.peer);
+    if (!removed || !roster_.IsHonest(*removed)) continue;
+    return base::FailedPrecondition(Named(roster_, peer) + " removed honest " +
+                                    Named(roster_, *removed) + " in " + StepName(*done->block) +
+                                    ": " + wire::RemovalKindName(removal.kind) + ", " +
+                                    removal.reason);
+  }
+  return base::OkStatus();
+}
+
+// --- Agreement ----------------------------------------------------------------------------------
+
+base::Status Agreement::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  if (const auto* sealed = Observed<protocol::Sealed>(action)) return OnSealed(peer, *sealed);
+  if (const auto* done = Observed<protocol::StepDone>(action)) return OnBlock(peer, *done->block);
+  return base::OkStatus();
+}
+
+base::Status Agreement::OnSealed(std::uint32_t peer, const protocol::Sealed& sealed) {
+  const base::Digest digest = crypto::Hasher(crypto::kDomainTrace)
+                                  .UpdateU64(sealed.step)
+                                  .UpdateU64(sealed.phase)
+                                  .Update(sealed.decision)
+                                  .Finish();
+  const std::uint64_t count = seals_done_[peer]++;
+  if (count == seals_.size()) {
+    seals_.push_back({peer, digest});
+    return base::OkStatus();
+  }
+  if (seals_[count].digest == digest) return base::OkStatus();
+  return base::FailedPrecondition(Named(roster_, peer) + " and " +
+                                  Named(roster_, seals_[count].peer) +
+                                  " decided differently in step " + std::to_string(sealed.step) +
+                                  ", phase " + std::to_string(sealed.phase));
+}
+
+base::Status Agreement::OnBlock(std::uint32_t peer, const wire::Block& block) {
+  const base::Digest digest = crypto::Hash(crypto::kDomainTrace, wire::EncodeBlock(block));
+  const auto [first, is_first] = blocks_.try_emplace(HeightOf(block), First{peer, digest});
+  if (is_first || first->second.digest == digest) return base::OkStatus();
+  return base::FailedPrecondition(Named(roster_, peer) + " and " +
+                                  Named(roster_, first->second.peer) +
+                                  " accepted different blocks in " + StepName(block));
+}
+
+// --- StateEquality ------------------------------------------------------------------------------
+
+StateEquality::StateEquality(const Roster& roster)
+    : roster_(roster), honest_(CountHonest(roster)) {}
+
+base::Status StateEquality::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  const auto* done = Observed<protocol::StepDone>(action);
+  if (!done) return base::OkStatus();
+  const auto [place, is_first] =
+      first_.try_emplace(HeightOf(*done->block), First{peer, done->state, 0});
+  const First& first = place->second;
+  const std::uint32_t first_peer = first.peer;
+  const bool same = SameBits(first.state.parameters, done->state.parameters) &&
+                    SameBits(first.state.velocity, done->state.velocity);
+  if (++place->second.seen == honest_) first_.erase(place);
+  if (same) return base::OkStatus();
+  return base::FailedPrecondition(Named(roster_, peer) + " and " + Named(roster_, first_peer) +
+                                  " hold different states after " + StepName(*done->block));
+}
+
+// --- NoSelfEquivocation -------------------------------------------------------------------------
+
+NoSelfEquivocation::NoSelfEquivocation(const Roster& roster)
+    : roster_(roster), authors_(roster.ids.size()) {}
+
+base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  const auto* send = std::get_if<protocol::Send>(&action);
+  Author& author = authors_[peer];
+  if (!send || send->frame == author.last_frame) return base::OkStatus();
+  author.last_frame = send->frame;
+  const auto opened = wire::Open(send->frame);
+  if (!opened.ok()) {
+    return base::FailedPrecondition(Named(roster_, peer) + " sent a frame that does not open: " +
+                                    base::MessageOf(opened.status()));
+  }
+  const wire::Envelope& envelope = opened->envelope;
+  if (envelope.sender != roster_.ids[peer]) return base::OkStatus();  // passes on another's
+  Forget(author, envelope.slot.step);
+  const auto [known, is_first] = author.signed_slots.try_emplace(envelope.slot, opened->digest);
+  if (is_first || known->second == opened->digest) return base::OkStatus();
+  return base::FailedPrecondition(Named(roster_, peer) + " signed two bodies for step " +
+                                  std::to_string(envelope.slot.step) + ", message type " +
+                                  std::to_string(static_cast<int>(envelope.slot.type)));
+}
+
+void NoSelfEquivocation::Forget(Author& author, std::uint64_t step) {
+  if (step <= author.newest_step) return;
+  author.newest_step = step;
+  std::erase_if(author.signed_slots, [&](const auto& entry) {
+    return entry.first.step + kRememberedSteps < author.newest_step;
+  });
+}
+
+// --- WriteAhead ---------------------------------------------------------------------------------
+
+WriteAhead::WriteAhead(const Roster& roster) : roster_(roster), disks_(roster.ids.size()) {}
+
+void WriteAhead::OnStep(const StepRecord& record) {
+  const auto* stored = std::get_if<protocol::Stored>(&record.input);
+  if (!stored || !roster_.IsHonest(record.peer)) return;
+  Disk& disk = disks_[record.peer];
+  const auto batch = disk.waiting.find(stored->id);
+  if (batch == disk.waiting.end()) return;
+  for (const base::Digest& digest : batch->second) {
+    if (disk.durable.insert(digest).second) disk.durable_order.push_back(digest);
+  }
+  disk.waiting.erase(batch);
+  if (disk.durable_order.size() < 2 * kRememberedRecords) return;
+  for (std::size_t i = 0; i < kRememberedRecords; ++i) disk.durable.erase(disk.durable_order[i]);
+  disk.durable_order.erase(disk.durable_order.begin(),
+                           disk.durable_order.begin() + kRememberedRecords);
+}
+
+base::Status WriteAhead::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  Disk& disk = disks_[peer];
+  if (const auto* store = std::get_if<protocol::Store>(&action)) {
+    std::vector<base::Digest>& digests = disk.waiting[store->id];
+    for (const protocol::Record& record : store->records) {
+      if (record.kind != protocol::RecordKind::kSlot) continue;
+      if (const auto digest = base::Digest::FromBytes(record.value)) digests.push_back(*digest);
+    }
+    return base::OkStatus();
+  }
+  const auto* send = std::get_if<protocol::Send>(&action);
+  if (!send || send->frame == disk.last_frame) return base::OkStatus();
+  disk.last_frame = send->frame;
+  const auto opened = wire::Open(send->frame);
+  if (!opened.ok() || opened->envelope.sender != roster_.ids[peer]) return base::OkStatus();
+  if (disk.durable.contains(opened->digest)) return base::OkStatus();
+  return base::FailedPrecondition(Named(roster_, peer) + " signed a message of step " +
+                                  std::to_string(opened->envelope.slot.step) + ", type " +
+                                  std::to_string(static_cast<int>(opened->envelope.slot.type)) +
+                                  ", before its record was durable");
+}
+
+// --- CheatersRemoved ----------------------------------------------------------------------------
+
+base::Status CheatersRemoved::OnAction(std::uint32_t, const protocol::Action& action) {
+  if (const auto* done = Observed<protocol::StepDone>(action)) {
+    for (const wire::Removal& removal : done->block->removals) removed_.insert(removal.peer);
+  }
+  return base::OkStatus();
+}
+
+base::Status CheatersRemoved::AtEnd() {
+  for (const auto& [cheater, deeds] : coven_->deeds()) {
+    if (removed_.contains(cheater)) continue;
+    return base::FailedPrecondition("peer " + cheater.Short() + " cheated " +
+                                    std::to_string(deeds.count) + " times in steps " +
+                                    std::to_string(deeds.first_step) + ".." +
+                                    std::to_string(deeds.last_step) + " and was not removed");
+  }
+  return base::OkStatus();
+}
+
+// --- Progress -----------------------------------------------------------------------------------
+
+Progress::Progress(const Roster& roster)
+    : roster_(roster),
+      honest_(CountHonest(roster)),
+      done_(roster.ids.size()),
+      steps_(roster.ids.size()) {}
+
+base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  if (Observed<protocol::StepDone>(action)) ++steps_[peer];
+  const auto* halted = Observed<protocol::Halted>(action);
+  if (!halted) return base::OkStatus();
+  if (halted->why != protocol::Halted::Why::kFinished) {
+    return base::FailedPrecondition(Named(roster_, peer) + " halted in step " +
+                                    std::to_string(halted->step) + ": " + halted->reason);
+  }
+  if (!done_[peer]) ++finished_;
+  done_[peer] = true;
+  return base::OkStatus();
+}
+
+base::Status Progress::AtEnd() {
+  for (std::uint32_t peer = 0; peer < done_.size(); ++peer) {
+    if (!roster_.IsHonest(peer) || done_[peer]) continue;
+    return base::FailedPrecondition(Named(roster_, peer) + " did not finish: it accepted " +
+                                    std::to_string(steps_[peer]) + " blocks");
+  }
+  return base::OkStatus();
+}
+
+}  // namespace ostraka::sim

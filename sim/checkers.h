@@ -1,0 +1,145 @@
+// The checkers of a run. Each promises one line of docs/protocol.md, 1.
+//
+// Memory: per step of the run at most a few digests a peer, forgotten once all honest peers are
+// past it; vectors only of the steps that some honest peer has not finished.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "sim/adversary/coven.h"
+#include "sim/checker.h"
+
+namespace ostraka::sim {
+
+// "honest_removed": no block that an honest peer accepts removes an honest peer.
+class HonestNeverRemoved final : public Checker {
+ public:
+  explicit HonestNeverRemoved(const Roster& roster) : roster_(roster) {}
+  std::string_view name() const override { return "honest_removed"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+};
+
+// "agreement": honest peers decide the same seals and the same blocks (so the same removals), in
+// the same order, step by step.
+class Agreement final : public Checker {
+ public:
+  explicit Agreement(const Roster& roster) : roster_(roster), seals_done_(roster.ids.size()) {}
+  std::string_view name() const override { return "agreement"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  struct First {
+    std::uint32_t peer = 0;
+    base::Digest digest;
+  };
+  base::Status OnSealed(std::uint32_t peer, const protocol::Sealed& sealed);
+  base::Status OnBlock(std::uint32_t peer, const wire::Block& block);
+
+  Roster roster_;
+  std::vector<First> seals_;               // of the k-th seal of a run
+  std::vector<std::uint64_t> seals_done_;  // how many each peer has decided
+  std::map<std::uint64_t, First> blocks_;  // by height: 0 genesis, step + 1 after
+};
+
+// "state": parameters and optimiser state are equal by bits on all honest peers after every step.
+class StateEquality final : public Checker {
+ public:
+  explicit StateEquality(const Roster& roster);
+  std::string_view name() const override { return "state"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  struct First {
+    std::uint32_t peer = 0;
+    protocol::ModelState state;
+    std::uint32_t seen = 0;  // honest peers that have shown theirs
+  };
+  Roster roster_;
+  std::uint32_t honest_ = 0;
+  std::map<std::uint64_t, First> first_;  // by height
+};
+
+// "self_equivocation": an honest peer never signs two bodies for one slot. Reads frames on the
+// wire. Off in unprotected runs, whose frames are not signed.
+class NoSelfEquivocation final : public Checker {
+ public:
+  explicit NoSelfEquivocation(const Roster& roster);
+  std::string_view name() const override { return "self_equivocation"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  struct Author {
+    base::SharedBytes last_frame;  // a broadcast is one frame sent many times
+    std::map<wire::Slot, base::Digest> signed_slots;
+    std::uint64_t newest_step = 0;
+  };
+  void Forget(Author& author, std::uint64_t step);
+
+  Roster roster_;
+  std::vector<Author> authors_;
+};
+
+// "write_ahead": an honest peer signs nothing whose record was not durable before.
+class WriteAhead final : public Checker, public StepObserver {
+ public:
+  explicit WriteAhead(const Roster& roster);
+  std::string_view name() const override { return "write_ahead"; }
+  // Learns from inputs which stores are durable. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override;
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  struct Disk {
+    base::SharedBytes last_frame;
+    std::map<protocol::StoreId, std::vector<base::Digest>> waiting;
+    std::set<base::Digest> durable;
+    std::vector<base::Digest> durable_order;  // oldest first, to forget
+  };
+  Roster roster_;
+  std::vector<Disk> disks_;
+};
+
+// "undetected": whoever left the protocol is removed by the end. For attacks that the protocol
+// promises to remove.
+class CheatersRemoved final : public Checker {
+ public:
+  CheatersRemoved(const Roster& roster, std::shared_ptr<const Coven> coven)
+      : roster_(roster), coven_(std::move(coven)) {}
+  std::string_view name() const override { return "undetected"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+  base::Status AtEnd() override;
+
+ private:
+  Roster roster_;
+  std::shared_ptr<const Coven> coven_;
+  std::set<base::PeerId> removed_;
+};
+
+// "progress": every honest peer comes to the end of the run.
+class Progress final : public Checker {
+ public:
+  explicit Progress(const Roster& roster);
+  std::string_view name() const override { return "progress"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+  base::Status AtEnd() override;
+
+  bool AllFinished() const { return finished_ == honest_; }
+
+ private:
+  Roster roster_;
+  std::uint32_t honest_ = 0;
+  std::uint32_t finished_ = 0;
+  std::vector<bool> done_;
+  std::vector<std::uint64_t> steps_;  // blocks accepted
+};
+
+}  // namespace ostraka::sim

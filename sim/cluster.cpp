@@ -1,0 +1,340 @@
+#include "sim/cluster.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "aggregation/rule.h"
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/base/check.h"
+#include "node/protocol/peer.h"
+#include "node/train/trainer.h"
+#include "sim/adversary.h"
+#include "sim/adversary/registry.h"
+#include "sim/checkers.h"
+#include "sim/memo_verifier.h"
+#include "sim/simulator.h"
+
+namespace ostraka::sim {
+namespace {
+
+// Reads the chain as the first honest peer sees it; checkers say whether the others see the same.
+class Chronicle final : public StepObserver {
+ public:
+  explicit Chronicle(const Roster& roster) : blocks_(roster.ids.size()), roster_(roster) {
+    while (!roster.IsHonest(reporter_)) ++reporter_;
+  }
+
+  void OnStep(const StepRecord& record) override {
+    for (const protocol::Action& action : record.actions) {
+      const auto* observe = std::get_if<protocol::Observe>(&action);
+      const auto* done = observe ? std::get_if<protocol::StepDone>(&observe->what) : nullptr;
+      if (!done || done->block->genesis) continue;
+      ++blocks_[record.peer];
+      if (record.peer != reporter_) continue;
+      parameters_ = done->state.parameters;
+      removals_.insert(removals_.end(), done->block->removals.begin(), done->block->removals.end());
+    }
+  }
+
+  std::uint64_t steps() const {  // of the slowest honest peer
+    std::uint64_t least = UINT64_MAX;
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      if (roster_.IsHonest(i)) least = std::min(least, blocks_[i]);
+    }
+    return least;
+  }
+  const protocol::SharedVector& parameters() const { return parameters_; }  // null before a block
+  const std::vector<wire::Removal>& removals() const { return removals_; }
+
+ private:
+  std::vector<std::uint64_t> blocks_;
+  Roster roster_;
+  std::uint32_t reporter_ = 0;
+  protocol::SharedVector parameters_;
+  std::vector<wire::Removal> removals_;
+};
+
+class LineSink final : public StepObserver {
+ public:
+  explicit LineSink(const TraceSink& sink) : sink_(sink) {}
+  void OnStep(const StepRecord& record) override { sink_(Describe(record)); }
+
+ private:
+  const TraceSink& sink_;
+};
+
+std::vector<std::shared_ptr<const crypto::SigningKey>> MakeKeys(const base::Rng& rng,
+                                                                std::uint32_t count) {
+  std::vector<std::shared_ptr<const crypto::SigningKey>> keys;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    base::Rng own = rng.Fork("key", i);
+    base::Bytes seed(crypto::SigningKey::kSeedSize);
+    for (std::uint8_t& byte : seed) byte = static_cast<std::uint8_t>(own.Next() >> 56);
+    keys.push_back(std::make_shared<const crypto::SigningKey>(crypto::SigningKey::FromSeed(seed)));
+  }
+  std::sort(keys.begin(), keys.end(),
+            [](const auto& a, const auto& b) { return a->id() < b->id(); });
+  return keys;
+}
+
+// Which members are Byzantine: a uniform choice, by partial Fisher-Yates.
+Roster DrawRoster(base::Rng rng, const std::vector<std::shared_ptr<const crypto::SigningKey>>& keys,
+                  std::uint32_t byzantine) {
+  Roster roster;
+  std::vector<std::uint32_t> order(keys.size());
+  for (std::uint32_t i = 0; i < keys.size(); ++i) {
+    roster.ids.push_back(keys[i]->id());
+    order[i] = i;
+  }
+  roster.byzantine.assign(keys.size(), false);
+  for (std::uint32_t i = 0; i < byzantine; ++i) {
+    std::swap(order[i], order[i + rng.Below(order.size() - i)]);
+    roster.byzantine[order[i]] = true;
+  }
+  return roster;
+}
+
+std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options,
+                                                       const Roster& roster) {
+  auto manifest = std::make_shared<protocol::Manifest>();
+  manifest->run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(FormatOptions(options)));
+  manifest->name = "simulation";
+  manifest->mode = options.mode;
+  for (const base::PeerId& id : roster.ids) manifest->members.push_back({id, ""});
+  manifest->training.model = "toy";
+  manifest->training.data = "toy";
+  manifest->training.batch_size = options.batch_size;
+  manifest->training.hidden = options.dimension;
+  manifest->training.data_seed = options.seed;
+  manifest->training.steps = options.steps;
+  manifest->training.settle_steps = std::min<std::uint64_t>(5, options.steps - 1);
+  manifest->training.learning_rate = options.learning_rate;
+  manifest->tau = options.tau;
+  manifest->validators = options.validators;
+  return manifest;
+}
+
+SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
+  SimulatorOptions simulator;
+  simulator.seed = options.seed;
+  simulator.network.distance = {options.delay_min, options.delay_max - options.delay_min};
+  simulator.network.jitter = options.jitter;
+  simulator.network.bytes_per_second = options.bytes_per_second;
+  simulator.fsync = {base::Duration{options.fsync_max.ns / 8},
+                     base::Duration{options.fsync_max.ns - options.fsync_max.ns / 8}};
+  return simulator;
+}
+
+// Everything that lives as long as one run.
+class Cluster {
+ public:
+  static base::StatusOr<std::unique_ptr<Cluster>> Make(const SimOptions& options);
+  SimResult Run(const TraceSink& trace);
+
+ private:
+  Cluster(const SimOptions& options, std::unique_ptr<train::Trainer> trainer);
+  base::StatusOr<std::vector<Simulator::Member>> MakeMembers();
+  void AddCheckers(Simulator& simulator);
+  void Summarise(const Simulator& simulator, SimResult& result);
+
+  SimOptions options_;
+  base::Rng rng_;
+  std::unique_ptr<train::Trainer> trainer_;
+  std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;
+  Roster roster_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  std::shared_ptr<Coven> coven_;
+  aggregation::SerialExecutor executor_;
+  JobMemo jobs_;
+  CheckerSet checkers_;
+  Chronicle chronicle_;
+  Progress* progress_ = nullptr;  // owned by checkers_
+  std::vector<Simulator::Member> members_;
+};
+
+Cluster::Cluster(const SimOptions& options, std::unique_ptr<train::Trainer> trainer)
+    : options_(options),
+      rng_(base::Rng(options.seed).Fork("cluster")),
+      trainer_(std::move(trainer)),
+      keys_(MakeKeys(rng_, options.peers)),
+      roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options.byzantine)),
+      manifest_(MakeManifest(options, roster_)),
+      jobs_(
+          [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
+            return protocol::RunJob(spec, gradients, executor_);
+          },
+          [this](const protocol::GradientSpec& spec) {
+            return trainer_->Gradient(*spec.parameters, spec.batch_seed, spec.flip_labels);
+          },
+          {.gradients = std::size_t{4} * options.peers, .others = 8}),
+      checkers_(roster_),
+      chronicle_(roster_) {
+  std::vector<base::PeerId> colluders;
+  for (std::uint32_t i = 0; i < roster_.ids.size(); ++i) {
+    if (roster_.byzantine[i]) colluders.push_back(roster_.ids[i]);
+  }
+  coven_ = std::make_shared<Coven>(std::move(colluders), rng_.Fork("coven").Next());
+}
+
+base::StatusOr<std::unique_ptr<Cluster>> Cluster::Make(const SimOptions& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  RETURN_IF_ERROR(crypto::Initialize());
+  ASSIGN_OR_RETURN(auto trainer, train::MakeToyTrainer({.model = "toy",
+                                                        .data = "toy",
+                                                        .batch_size = options.batch_size,
+                                                        .hidden = options.dimension,
+                                                        .data_seed = options.seed}));
+  std::unique_ptr<Cluster> cluster(new Cluster(options, std::move(trainer)));
+  RETURN_IF_ERROR(protocol::Validate(*cluster->manifest_));
+  ASSIGN_OR_RETURN(cluster->members_, cluster->MakeMembers());
+  return cluster;
+}
+
+base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers() {
+  const auto verifier = std::make_shared<MemoVerifier>();
+  const auto initial =
+      std::make_shared<const std::vector<float>>(trainer_->InitialParameters(manifest_->run_id));
+  std::vector<Simulator::Member> members;
+  for (std::uint32_t i = 0; i < keys_.size(); ++i) {
+    protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(), initial};
+    std::unique_ptr<protocol::Machine> machine = options_.unprotected
+                                                     ? protocol::MakePlainPeer(std::move(peer))
+                                                     : protocol::MakePeer(std::move(peer));
+    if (roster_.byzantine[i]) {
+      AdversaryOptions adversary{options_.attack,
+                                 options_.attack_params,
+                                 options_.attack_from_step,
+                                 manifest_,
+                                 keys_[i],
+                                 trainer_->layout(),
+                                 coven_};
+      ASSIGN_OR_RETURN(machine, MakeAdversary(std::move(adversary), std::move(machine)));
+    }
+    members.push_back({keys_[i]->id(), std::move(machine)});
+  }
+  return members;
+}
+
+void Cluster::AddCheckers(Simulator& simulator) {
+  auto progress = std::make_unique<Progress>(roster_);
+  progress_ = progress.get();
+  if (!options_.unprotected) {
+    auto write_ahead = std::make_unique<WriteAhead>(roster_);
+    simulator.AddObserver(write_ahead.get());  // before the set: it learns what is durable
+    checkers_.Add(std::make_unique<HonestNeverRemoved>(roster_));
+    checkers_.Add(std::make_unique<NoSelfEquivocation>(roster_));
+    checkers_.Add(std::move(write_ahead));
+    checkers_.Add(std::make_unique<Agreement>(roster_));
+  }
+  checkers_.Add(std::make_unique<StateEquality>(roster_));
+  checkers_.Add(std::move(progress));
+  const auto attack = FindAttack(options_.attack);
+  OSTRAKA_CHECK(attack.ok());  // CheckOptions
+  if (!options_.unprotected && attack->outcome == KnownAttack::Outcome::kRemoved) {
+    checkers_.Add(std::make_unique<CheatersRemoved>(roster_, coven_));
+  }
+  simulator.AddObserver(&checkers_);
+  simulator.AddObserver(&chronicle_);
+}
+
+SimResult Cluster::Run(const TraceSink& trace) {
+  Simulator simulator(MakeSimulatorOptions(options_), std::move(members_), &jobs_);
+  AddCheckers(simulator);
+  LineSink lines(trace);
+  if (trace) simulator.AddObserver(&lines);
+
+  const base::Duration limit =
+      options_.time_limit.ns > 0
+          ? options_.time_limit
+          : base::Seconds(120) + base::Seconds(60) * static_cast<std::int64_t>(options_.steps);
+  simulator.Run({.until = base::Time{} + limit, .finished = [this] {
+                   return progress_->AllFinished() || checkers_.failure().has_value();
+                 }});
+  checkers_.Finish(simulator.now());
+
+  SimResult result;
+  Summarise(simulator, result);
+  return result;
+}
+
+void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
+  result.failure = checkers_.failure();
+  result.ok = !result.failure;
+  result.replay = FormatOptions(options_);
+  result.byzantine = coven_->members();
+  result.removals = chronicle_.removals();
+  result.steps = chronicle_.steps();
+  result.events = simulator.events();
+  result.bytes_sent = simulator.bytes_sent();
+  result.virtual_time = simulator.now() - base::Time{};
+  result.trace_digest = simulator.trace_digest();
+
+  std::uint64_t first_misdeed = UINT64_MAX;
+  std::uint64_t last_removal = 0;
+  std::set<base::PeerId> at_large;
+  for (const auto& [peer, deeds] : coven_->deeds()) {
+    first_misdeed = std::min(first_misdeed, deeds.first_step);
+    at_large.insert(peer);
+  }
+  for (const wire::Removal& removal : result.removals) {
+    if (coven_->Contains(removal.peer)) {
+      ++result.byzantine_removed;
+    } else {
+      ++result.honest_removed;
+    }
+    if (at_large.erase(removal.peer) > 0) last_removal = std::max(last_removal, removal.step);
+  }
+  if (!coven_->deeds().empty() && at_large.empty()) {
+    result.detection_steps = last_removal - first_misdeed;
+  }
+  if (chronicle_.parameters()) {
+    const auto evaluation = trainer_->Evaluate(*chronicle_.parameters());
+    if (evaluation.ok()) result.loss = evaluation->loss;
+  }
+}
+
+}  // namespace
+
+base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace) {
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(options));
+  return cluster->Run(trace);
+}
+
+base::StatusOr<SeedsResult> RunSeeds(SimOptions options, std::uint64_t first, std::uint64_t last,
+                                     const std::function<bool(const SimResult&)>& progress) {
+  OSTRAKA_CHECK(first <= last);
+  SeedsResult all;
+  std::vector<std::uint64_t> detections;
+  for (std::uint64_t i = 0; i <= last - first; ++i) {
+    options.seed = first + i;
+    ASSIGN_OR_RETURN(SimResult one, RunSimulation(options));
+    ++all.seeds;
+    all.steps += one.steps;
+    all.events += one.events;
+    all.byzantine_removed += one.byzantine_removed;
+    all.honest_removed += one.honest_removed;
+    if (one.detection_steps) detections.push_back(*one.detection_steps);
+    all.trace_digest = crypto::Hasher(crypto::kDomainTrace)
+                           .Update(all.trace_digest)
+                           .Update(one.trace_digest)
+                           .Finish();
+    const bool go_on = !progress || progress(one);
+    if (!one.ok) all.failures.push_back(std::move(one));
+    if (!go_on) break;
+  }
+  all.ok = all.failures.empty();
+  if (!detections.empty()) {
+    std::sort(detections.begin(), detections.end());
+    for (const std::uint64_t steps : detections) {
+      all.detection_mean += static_cast<double>(steps) / static_cast<double>(detections.size());
+    }
+    const std::size_t rank = (detections.size() * 95 + 99) / 100;  // nearest rank, from 1
+    all.detection_p95 = detections[rank - 1];
+  }
+  return all;
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,69 @@
+// A whole simulated run: manifest, keys, toy trainer, honest machines, adversaries and checkers
+// from SimOptions, run to the end. This is the API of `ostraka sim`.
+//
+// Promise: the result, `trace_digest` included, is a function of the options alone, on every
+// machine and compiler.
+//
+// Thread safety: RunSimulation shares nothing; calls may run on different threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/base/status.h"
+#include "node/wire/block.h"
+#include "sim/checker.h"
+#include "sim/options.h"
+
+namespace ostraka::sim {
+
+struct SimResult {
+  bool ok = false;                 // no checker failed
+  std::optional<Failure> failure;  // of the first checker that did
+  std::string replay;              // FormatOptions: what --replay reads
+
+  std::vector<base::PeerId> byzantine;  // by key
+  std::vector<wire::Removal> removals;  // as sealed, in order
+  std::uint32_t byzantine_removed = 0;
+  std::uint32_t honest_removed = 0;
+  // Steps from the first misdeed to the block that removed the last of those who misbehaved;
+  // nullopt if none did or one was not removed.
+  std::optional<std::uint64_t> detection_steps;
+
+  std::uint64_t steps = 0;   // blocks that all honest peers accepted, genesis not counted
+  std::uint64_t events = 0;  // inputs that machines took
+  std::uint64_t bytes_sent = 0;
+  base::Duration virtual_time;
+  double loss = 0;  // on held-out data, of the honest peers' parameters at the end
+  base::Digest trace_digest;
+};
+
+// Called with one line per step of a machine; for debugging and for comparing two traces.
+using TraceSink = std::function<void(const std::string&)>;
+
+// InvalidArgument or FailedPrecondition as CheckOptions says. A run that a checker fails is a
+// result, not a status.
+base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace = {});
+
+struct SeedsResult {
+  bool ok = false;
+  std::uint64_t seeds = 0;
+  std::vector<SimResult> failures;  // those with ok == false, by seed
+  std::uint64_t steps = 0;          // sums over the seeds
+  std::uint64_t events = 0;
+  std::uint64_t byzantine_removed = 0;
+  std::uint64_t honest_removed = 0;
+  double detection_mean = 0;  // of detection_steps, over the seeds that have one; 0 if none has
+  std::uint64_t detection_p95 = 0;  // nearest rank
+  base::Digest trace_digest;        // chains the digests of all seeds, in order
+};
+
+// Seeds `first`..`last`, both included, of otherwise equal options. `progress`, if given, is called
+// after every seed; returning false stops early. REQUIRES: first <= last.
+base::StatusOr<SeedsResult> RunSeeds(SimOptions options, std::uint64_t first, std::uint64_t last,
+                                     const std::function<bool(const SimResult&)>& progress = {});
+
+}  // namespace ostraka::sim

@@ -1,0 +1,73 @@
+// Runs jobs, and runs none twice that all peers ask for: n peers apply the same update to the same
+// state, seal the same root and recompute the same gradient.
+//
+// Promise: the result is exactly what running the job would give. A remembered result is used only
+// if every field of the spec is equal; bulk fields are equal if they are one object, or else if all
+// their bits are. (A hash would cost more than the jobs it saves.) Since peers that share a result
+// share its vectors, the comparison is by pointer nearly always.
+// Memory: the last `Limits` specs and results of each kind, which hold their vectors alive.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "node/protocol/jobs.h"
+
+namespace ostraka::sim {
+
+// protocol::RunJob with an executor bound, or a test's own.
+using JobFunction =
+    std::function<protocol::JobResult(const protocol::JobSpec&, const protocol::GradientFunction&)>;
+
+class JobMemo {
+ public:
+  struct Limits {
+    std::size_t gradients = 64;  // about four steps' worth: validators look two steps back
+    std::size_t others = 8;      // of each other remembered kind
+  };
+
+  JobMemo(JobFunction run, protocol::GradientFunction gradients, Limits limits);
+  JobMemo(const JobMemo&) = delete;
+  JobMemo& operator=(const JobMemo&) = delete;
+
+  // Never null.
+  std::shared_ptr<const protocol::JobResult> Run(
+      const std::shared_ptr<const protocol::JobSpec>& spec);
+
+  std::uint64_t gradients_computed() const { return gradients_computed_; }
+  std::uint64_t jobs_run() const { return jobs_run_; }
+
+ private:
+  struct Gradient {
+    protocol::GradientSpec spec;
+    std::vector<float> values;
+  };
+  struct Entry {
+    std::shared_ptr<const protocol::JobSpec> spec;
+    std::shared_ptr<const protocol::JobResult> result;
+  };
+
+  base::StatusOr<std::vector<float>> GradientOf(const protocol::GradientSpec& spec);
+
+  JobFunction run_;
+  protocol::GradientFunction compute_;
+  protocol::GradientFunction remembering_;  // GradientOf, as RunJob wants it
+  Limits limits_;
+  std::deque<Gradient> gradients_;  // newest first
+  std::deque<Entry> recomputations_;
+  std::deque<Entry> updates_;
+  std::deque<Entry> roots_;
+  std::uint64_t gradients_computed_ = 0;
+  std::uint64_t jobs_run_ = 0;
+};
+
+// Equal in every field, floating-point fields by bits. For kinds that the memo does not remember
+// (their specs differ from peer to peer anyway): false.
+bool SameJob(const protocol::JobSpec& a, const protocol::JobSpec& b);
+
+}  // namespace ostraka::sim

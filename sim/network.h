@@ -1,0 +1,69 @@
+// When a message arrives: one link for each ordered pair of peers, each with its own delay.
+//
+// A link has two lanes. Control messages keep their order among themselves; messages with bulk
+// data go one after another at the link's bandwidth and keep theirs, and a control message may
+// overtake them: exactly what the machines' contract allows (node/protocol/machine.h).
+// Every link draws from its own generator, so traffic on one never shifts another.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "node/base/rng.h"
+#include "node/base/time.h"
+#include "sim/latency.h"
+
+namespace ostraka::sim {
+
+struct NetworkOptions {
+  // A link's base delay is drawn once from `distance`; each message adds a draw of [0, jitter].
+  Latency distance{base::Milliseconds(5), base::Milliseconds(45)};
+  base::Duration jitter = base::Milliseconds(5);
+  std::uint64_t bytes_per_second = 12'500'000;  // of each link; what bulk data waits for
+  // From the later start of two peers until the link between them is up.
+  Latency connect{base::Milliseconds(10), base::Milliseconds(190)};
+};
+
+class Network {
+ public:
+  // All links are down. REQUIRES: peers > 0, bytes_per_second > 0.
+  Network(NetworkOptions options, std::uint32_t peers, const base::Rng& rng);
+
+  // Both directions between `a` and `b`. What is on its way when a link goes down is lost, which
+  // the caller learns from epoch(). Idempotent.
+  void SetUp(std::uint32_t a, std::uint32_t b, bool up);
+  bool IsUp(std::uint32_t from, std::uint32_t to) const { return At(from, to).up; }
+  // Changes whenever the link goes down: a message sent in an earlier epoch must not arrive.
+  std::uint64_t Epoch(std::uint32_t from, std::uint32_t to) const { return At(from, to).epoch; }
+
+  // When a message sent `now` arrives, or nullopt if it is dropped because the link is down.
+  // `blob_bytes` is nullopt for a control message. REQUIRES: `now` never goes back; from != to.
+  std::optional<base::Time> Arrival(std::uint32_t from, std::uint32_t to, base::Time now,
+                                    std::optional<std::uint64_t> blob_bytes);
+
+  base::Duration DrawConnectDelay() { return options_.connect.Draw(connect_rng_); }
+
+ private:
+  struct Link {
+    explicit Link(base::Rng own_rng) : rng(own_rng) {}
+    base::Rng rng;
+    base::Duration distance;
+    base::Time last_control;  // arrival of the last message in each lane
+    base::Time last_bulk;
+    base::Time bulk_sent;  // when the sender has put its last bulk byte on the wire
+    std::uint64_t epoch = 0;
+    bool up = false;
+  };
+  const Link& At(std::uint32_t from, std::uint32_t to) const { return links_[from * peers_ + to]; }
+  Link& At(std::uint32_t from, std::uint32_t to) { return links_[from * peers_ + to]; }
+
+  NetworkOptions options_;
+  std::uint32_t peers_;
+  std::vector<Link> links_;  // peers x peers, row = sender
+  base::Rng connect_rng_;
+};
+
+}  // namespace ostraka::sim

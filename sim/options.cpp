@@ -1,0 +1,165 @@
+#include "sim/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <vector>
+
+#include "node/wire/limits.h"
+#include "sim/adversary/registry.h"
+
+namespace ostraka::sim {
+namespace {
+
+constexpr std::string_view kAttackParamPrefix = "attack.";
+
+template <typename Number>
+std::string FormatNumber(Number value) {
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
+  return {buffer, end};
+}
+
+template <typename Number>
+bool ParseNumber(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// One option: its word and how it is written and read.
+struct Field {
+  std::string_view name;
+  std::function<std::string(const SimOptions&)> write;
+  std::function<bool(std::string_view, SimOptions&)> read;
+};
+
+template <typename Number>
+Field NumberField(std::string_view name, Number SimOptions::*member) {
+  return {name, [member](const SimOptions& o) { return FormatNumber(o.*member); },
+          [member](std::string_view text, SimOptions& o) { return ParseNumber(text, o.*member); }};
+}
+
+Field DurationField(std::string_view name, base::Duration SimOptions::*member) {
+  return {
+      name, [member](const SimOptions& o) { return FormatNumber((o.*member).ns); },
+      [member](std::string_view text, SimOptions& o) { return ParseNumber(text, (o.*member).ns); }};
+}
+
+const std::vector<Field>& Fields() {
+  static const std::vector<Field> kFields = {
+      NumberField("seed", &SimOptions::seed),
+      NumberField("peers", &SimOptions::peers),
+      NumberField("byzantine", &SimOptions::byzantine),
+      {"attack", [](const SimOptions& o) { return o.attack; },
+       [](std::string_view text, SimOptions& o) {
+         o.attack = text;
+         return true;
+       }},
+      NumberField("attack_from_step", &SimOptions::attack_from_step),
+      {"mode", [](const SimOptions& o) { return std::string(protocol::ModeName(o.mode)); },
+       [](std::string_view text, SimOptions& o) {
+         const auto mode = protocol::ParseMode(text);
+         if (mode.ok()) o.mode = *mode;
+         return mode.ok();
+       }},
+      {"unprotected", [](const SimOptions& o) { return std::string(o.unprotected ? "1" : "0"); },
+       [](std::string_view text, SimOptions& o) {
+         o.unprotected = text == "1";
+         return text == "0" || text == "1";
+       }},
+      NumberField("steps", &SimOptions::steps),
+      NumberField("validators", &SimOptions::validators),
+      NumberField("dimension", &SimOptions::dimension),
+      NumberField("batch_size", &SimOptions::batch_size),
+      NumberField("learning_rate", &SimOptions::learning_rate),
+      NumberField("tau", &SimOptions::tau),
+      DurationField("delay_min_ns", &SimOptions::delay_min),
+      DurationField("delay_max_ns", &SimOptions::delay_max),
+      DurationField("jitter_ns", &SimOptions::jitter),
+      NumberField("bytes_per_second", &SimOptions::bytes_per_second),
+      DurationField("fsync_max_ns", &SimOptions::fsync_max),
+      DurationField("time_limit_ns", &SimOptions::time_limit),
+  };
+  return kFields;
+}
+
+std::string_view WithoutComments(std::string_view line) { return line.substr(0, line.find('#')); }
+
+std::vector<std::string_view> WordsOf(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\v\f";
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = WithoutComments(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    for (std::size_t from = line.find_first_not_of(kSpace); from != std::string_view::npos;
+         from = line.find_first_not_of(kSpace)) {
+      line.remove_prefix(from);
+      const std::size_t length = std::min(line.find_first_of(kSpace), line.size());
+      words.push_back(line.substr(0, length));
+      line.remove_prefix(length);
+    }
+  }
+  return words;
+}
+
+bool ReadWord(std::string_view name, std::string_view value, SimOptions& options) {
+  if (name.starts_with(kAttackParamPrefix)) {
+    const std::string param(name.substr(kAttackParamPrefix.size()));
+    return ParseNumber(value, options.attack_params[param]);
+  }
+  for (const Field& field : Fields()) {
+    if (field.name == name) return field.read(value, options);
+  }
+  return false;
+}
+
+base::Status Require(bool holds, std::string_view message) {
+  return holds ? base::OkStatus() : base::InvalidArgument(message);
+}
+
+}  // namespace
+
+std::string FormatOptions(const SimOptions& options) {
+  std::string text;
+  for (const Field& field : Fields()) {
+    text += (text.empty() ? "" : " ") + std::string(field.name) + "=" + field.write(options);
+  }
+  for (const auto& [name, value] : options.attack_params) {
+    text += " " + std::string(kAttackParamPrefix) + name + "=" + FormatNumber(value);
+  }
+  return text;
+}
+
+base::StatusOr<SimOptions> ParseOptions(std::string_view text) {
+  SimOptions options;
+  for (const std::string_view word : WordsOf(text)) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos ||
+        !ReadWord(word.substr(0, equals), word.substr(equals + 1), options)) {
+      return base::InvalidArgument("'" + std::string(word) +
+                                   "' is not an option of a simulation with a value it can take");
+    }
+  }
+  return options;
+}
+
+base::Status CheckOptions(const SimOptions& options) {
+  RETURN_IF_ERROR(Require(options.peers >= 2 && options.peers <= wire::kMaxPeers,
+                          "peers must be 2.." + std::to_string(wire::kMaxPeers)));
+  RETURN_IF_ERROR(Require(options.byzantine < options.peers, "byzantine must be below peers"));
+  ASSIGN_OR_RETURN(const KnownAttack attack, FindAttack(options.attack));
+  RETURN_IF_ERROR(CompleteParams(attack, options.attack_params).status());
+  if (!options.unprotected) {
+    RETURN_IF_ERROR(protocol::CheckTolerates(options.mode, options.peers, options.byzantine));
+  }
+  RETURN_IF_ERROR(Require(options.dimension >= 2 * options.peers,
+                          "dimension must be at least 2 x peers: a part has two elements"));
+  RETURN_IF_ERROR(Require(options.bytes_per_second > 0, "bytes_per_second must be positive"));
+  const bool delays_ok = options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
+                         options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&
+                         options.time_limit.ns >= 0;
+  return Require(delays_ok, "delays must be at least 0, and delay_max at least delay_min");
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,62 @@
+// What a simulation is a function of, and its text form for replays.
+//
+// Thread safety: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "node/base/status.h"
+#include "node/base/time.h"
+#include "node/protocol/manifest.h"
+
+namespace ostraka::sim {
+
+struct SimOptions {
+  std::uint64_t seed = 1;
+
+  // Who.
+  std::uint32_t peers = 8;
+  std::uint32_t byzantine = 3;
+  std::string attack = "none";                  // sim/adversary/registry.h
+  std::map<std::string, double> attack_params;  // overrides of its defaults
+  std::uint64_t attack_from_step = 5;
+
+  // What.
+  protocol::Mode mode = protocol::Mode::kMajority;
+  bool unprotected = false;  // the plain butterfly all-reduce instead
+  std::uint64_t steps = 200;
+  std::uint32_t validators = 1;
+  std::uint64_t dimension = 1000;  // of the toy problem
+  std::uint64_t batch_size = 32;
+  double learning_rate = 0.1;
+  double tau = 0;  // 0: auto
+
+  // Where: uniform delays, see sim/network.h.
+  base::Duration delay_min = base::Milliseconds(5);
+  base::Duration delay_max = base::Milliseconds(50);
+  base::Duration jitter = base::Milliseconds(5);
+  std::uint64_t bytes_per_second = 12'500'000;
+  base::Duration fsync_max = base::Milliseconds(5);
+
+  // Virtual time after which a run has failed to make progress; 0: two minutes, and one minute
+  // more for every step.
+  base::Duration time_limit;
+
+  bool operator==(const SimOptions&) const = default;
+};
+
+// InvalidArgument or FailedPrecondition, in one line that says what to do: unknown attack or
+// parameter, more faults than the mode bears (naming the mode that does), dimension too small...
+base::Status CheckOptions(const SimOptions& options);
+
+// "seed=7 peers=8 attack=alie attack.z=1.5 ...": one line, every option. What a replay file holds.
+std::string FormatOptions(const SimOptions& options);
+
+// The inverse: words separated by white space, '#' to the end of the line is a comment, options
+// that are not named keep their defaults. InvalidArgument naming the word that is wrong.
+base::StatusOr<SimOptions> ParseOptions(std::string_view text);
+
+}  // namespace ostraka::sim

@@ -1,0 +1,194 @@
+#include "sim/simulator.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "node/base/check.h"
+
+namespace ostraka::sim {
+namespace {
+
+base::Digest DrawDigest(base::Rng rng) {
+  base::Digest digest;
+  for (std::size_t i = 0; i < digest.bytes.size(); i += 8) {
+    const std::uint64_t word = rng.Next();
+    for (std::size_t k = 0; k < 8; ++k) {
+      digest.bytes[i + k] = static_cast<std::uint8_t>(word >> (8 * k));
+    }
+  }
+  return digest;
+}
+
+}  // namespace
+
+Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> members, JobMemo* jobs)
+    : options_(options),
+      rng_(base::Rng(options.seed).Fork("simulator")),
+      network_(options.network, static_cast<std::uint32_t>(members.size()), rng_.Fork("network")),
+      jobs_(jobs) {
+  peers_.reserve(members.size());
+  for (std::uint32_t i = 0; i < members.size(); ++i) {
+    OSTRAKA_CHECK(members[i].machine != nullptr);
+    by_id_.emplace_back(members[i].id, i);
+    peers_.push_back(Peer{.id = members[i].id,
+                          .machine = std::move(members[i].machine),
+                          .disk_rng = rng_.Fork("disk", i),
+                          .job_rng = rng_.Fork("jobs", i),
+                          .timers = {},
+                          .next_timer_generation = 0,
+                          .disk_free = {},
+                          .compute_free = {},
+                          .steps = 0});
+  }
+  std::sort(by_id_.begin(), by_id_.end());
+  for (std::size_t i = 1; i < by_id_.size(); ++i) {
+    OSTRAKA_CHECK(by_id_[i - 1].first != by_id_[i].first);
+  }
+  StartAll();
+}
+
+void Simulator::StartAll() {
+  std::vector<base::Time> started(peers_.size());
+  for (std::uint32_t i = 0; i < peers_.size(); ++i) {
+    base::Rng rng = rng_.Fork("start", i);
+    started[i] = base::Time{} + options_.start.Draw(rng);
+    queue_.Push(started[i], {.peer = i,
+                             .from = i,
+                             .ticket = 0,
+                             .input = protocol::Started{DrawDigest(rng.Fork("private seed"))},
+                             .job = nullptr});
+  }
+  for (std::uint32_t a = 0; a < peers_.size(); ++a) {
+    for (std::uint32_t b = a + 1; b < peers_.size(); ++b) {
+      ScheduleLink(std::max(started[a], started[b]) + network_.DrawConnectDelay(), a, b, true);
+    }
+  }
+}
+
+void Simulator::ScheduleLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up) {
+  OSTRAKA_CHECK(at >= now_ && a != b && a < peers_.size() && b < peers_.size());
+  for (const auto& [self, other] : {std::pair{a, b}, std::pair{b, a}}) {
+    queue_.Push(at, {.peer = self,
+                     .from = other,
+                     .ticket = 0,
+                     .input = protocol::LinkChanged{peers_[other].id, up},
+                     .job = nullptr});
+  }
+}
+
+std::optional<std::uint32_t> Simulator::IndexOf(const base::PeerId& id) const {
+  const auto place = std::lower_bound(
+      by_id_.begin(), by_id_.end(), id,
+      [](const auto& entry, const base::PeerId& wanted) { return entry.first < wanted; });
+  if (place == by_id_.end() || place->first != id) return std::nullopt;
+  return place->second;
+}
+
+Simulator::Ended Simulator::Run(const Limits& limits) {
+  while (!queue_.empty()) {
+    if (queue_.next_time() > limits.until) return Ended::kOutOfTime;
+    if (events_ >= limits.events) return Ended::kOutOfEvents;
+    EventQueue::Due due = queue_.Pop();
+    OSTRAKA_CHECK(due.at >= now_);
+    now_ = due.at;
+    if (!Prepare(due.event)) continue;
+    Deliver(due.sequence, due.event);
+    if (limits.finished && limits.finished()) return Ended::kFinished;
+  }
+  return Ended::kIdle;
+}
+
+bool Simulator::Prepare(Event& event) {
+  Peer& peer = peers_[event.peer];
+  if (const auto* timer = std::get_if<protocol::TimerFired>(&event.input)) {
+    const auto current = peer.timers.find(timer->id);
+    if (current == peer.timers.end() || current->second != event.ticket) return false;
+    peer.timers.erase(current);
+  } else if (auto* job = std::get_if<protocol::JobDone>(&event.input)) {
+    job->result = jobs_->Run(event.job);
+  } else if (const auto* link = std::get_if<protocol::LinkChanged>(&event.input)) {
+    network_.SetUp(event.peer, event.from, link->up);
+  } else if (std::holds_alternative<protocol::MessageReceived>(event.input)) {
+    return event.ticket == network_.Epoch(event.from, event.peer);
+  }
+  return true;
+}
+
+void Simulator::Deliver(std::uint64_t sequence, Event& event) {
+  ++events_;
+  outbox_.actions().clear();
+  peers_[event.peer].machine->Step(now_, event.input, outbox_);
+  const StepRecord record{now_, sequence, event.peer, event.input, outbox_.actions()};
+  trace_.OnStep(record);
+  for (StepObserver* observer : observers_) observer->OnStep(record);
+  Inspect(event.peer);
+  for (protocol::Action& action : outbox_.actions()) {
+    std::visit([&](auto& what) { Perform(event.peer, what); }, action);
+  }
+}
+
+void Simulator::Inspect(std::uint32_t index) {
+  Peer& peer = peers_[index];
+  if (++peer.steps % options_.inspect_every != 0) return;
+  peer.machine->CheckInvariants();
+  trace_.OnFingerprint(index, peer.machine->Fingerprint());
+}
+
+void Simulator::Perform(std::uint32_t from, protocol::Send& send) {
+  const std::optional<std::uint32_t> to = IndexOf(send.to);
+  if (!to || *to == from) return;  // nobody's address: best effort, as on a real network
+  const std::uint64_t blob_bytes = send.blob ? send.blob->data.size() : 0;
+  const std::optional<base::Time> arrival =
+      network_.Arrival(from, *to, now_, send.blob ? std::optional(blob_bytes) : std::nullopt);
+  if (!arrival) return;
+  bytes_sent_ += send.frame->size() + blob_bytes;
+  queue_.Push(*arrival, {.peer = *to,
+                         .from = from,
+                         .ticket = network_.Epoch(from, *to),
+                         .input = protocol::MessageReceived{peers_[from].id, std::move(send.frame),
+                                                            std::move(send.blob)},
+                         .job = nullptr});
+}
+
+void Simulator::Perform(std::uint32_t from, protocol::SetTimer& timer) {
+  Peer& peer = peers_[from];
+  const std::uint64_t generation = peer.next_timer_generation++;
+  peer.timers[timer.id] = generation;
+  queue_.Push(std::max(timer.at, now_), {.peer = from,
+                                         .from = from,
+                                         .ticket = generation,
+                                         .input = protocol::TimerFired{timer.id},
+                                         .job = nullptr});
+}
+
+void Simulator::Perform(std::uint32_t from, protocol::CancelTimer& timer) {
+  peers_[from].timers.erase(timer.id);
+}
+
+void Simulator::Perform(std::uint32_t from, protocol::StartJob& job) {
+  Peer& peer = peers_[from];
+  const base::Duration takes = DrawJobTime(options_.jobs, *job.spec, peer.job_rng);
+  base::Time done = now_ + takes;
+  if (protocol::NeedsGradient(*job.spec) && job.id < kFirstReservedJob) {
+    done = std::max(now_, peer.compute_free) + takes;
+    peer.compute_free = done;
+  }
+  queue_.Push(done, {.peer = from,
+                     .from = from,
+                     .ticket = 0,
+                     .input = protocol::JobDone{job.id, nullptr},
+                     .job = std::move(job.spec)});
+}
+
+void Simulator::Perform(std::uint32_t from, protocol::Store& store) {
+  Peer& peer = peers_[from];
+  peer.disk_free = std::max(now_, peer.disk_free) + options_.fsync.Draw(peer.disk_rng);
+  queue_.Push(peer.disk_free, {.peer = from,
+                               .from = from,
+                               .ticket = 0,
+                               .input = protocol::Stored{store.id},
+                               .job = nullptr});
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,211 @@
+#include "sim/trace.h"
+
+#include <array>
+#include <cstdio>
+#include <span>
+#include <variant>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+
+namespace ostraka::sim {
+namespace {
+
+constexpr std::size_t kFoldBytes = 64 * 1024;
+
+template <typename... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <typename... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+}  // namespace
+
+void Trace::Put(std::uint64_t value) {
+  std::array<std::uint8_t, 8> bytes;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(value >> (8 * i));
+  }
+  pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+}
+
+void Trace::Put(base::ByteView bytes) {
+  Put(bytes.size());
+  pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+}
+
+void Trace::Fold() {
+  chain_ = crypto::Hasher(crypto::kDomainTrace).Update(chain_).UpdateSized(pending_).Finish();
+  pending_.clear();
+}
+
+base::Digest Trace::digest() const {
+  return crypto::Hasher(crypto::kDomainTrace).Update(chain_).UpdateSized(pending_).Finish();
+}
+
+const base::Digest& Trace::DigestOf(const base::SharedBytes& frame) {
+  if (frame != last_frame_.frame) {
+    last_frame_ = {frame, crypto::Hash(crypto::kDomainTrace, *frame)};
+  }
+  return last_frame_.digest;
+}
+
+const base::Digest& Trace::DigestOf(const protocol::SharedVector& vector) {
+  if (vector != last_vector_.vector) {
+    const auto bytes = base::AsBytes(std::span<const float>(*vector));
+    last_vector_ = {vector, crypto::Hash(crypto::kDomainTrace, bytes)};
+  }
+  return last_vector_.digest;
+}
+
+void Trace::PutInput(const protocol::Input& input) {
+  Put(input.index());
+  std::visit(Overloaded{
+                 [this](const protocol::Started& started) { Put(started.private_seed.view()); },
+                 [](const protocol::MessageReceived&) {},  // by sequence number
+                 [this](const protocol::LinkChanged& link) {
+                   Put(link.peer.view());
+                   Put(std::uint64_t{link.up});
+                 },
+                 [this](const protocol::TimerFired& timer) { Put(timer.id); },
+                 [this](const protocol::JobDone& job) {
+                   Put(job.id);
+                   Put(job.result->index());
+                 },
+                 [this](const protocol::Stored& stored) { Put(stored.id); },
+             },
+             input);
+}
+
+void Trace::PutObservation(const protocol::Observation& what) {
+  Put(what.index());
+  std::visit(Overloaded{
+                 [this](const protocol::StepStarted& started) {
+                   Put(started.step);
+                   Put(started.previous_randomness.view());
+                   for (const base::PeerId& owner : started.roles.owners) Put(owner.view());
+                 },
+                 [this](const protocol::Sealed& sealed) {
+                   Put(sealed.step);
+                   Put(std::uint64_t{sealed.phase});
+                   Put(sealed.decision.view());
+                 },
+                 [this](const protocol::StepDone& done) {
+                   Put(wire::EncodeBlock(*done.block));
+                   if (done.state.parameters) Put(DigestOf(done.state.parameters).view());
+                 },
+                 [this](const protocol::Suspicion& suspicion) {
+                   Put(suspicion.step);
+                   Put(suspicion.peer.view());
+                   Put(base::AsBytes(suspicion.check));
+                   Put(base::AsBytes(suspicion.reason));
+                 },
+                 [this](const protocol::StepTimes& times) {
+                   Put(times.step);
+                   Put(static_cast<std::uint64_t>(times.compute_ns));
+                   Put(static_cast<std::uint64_t>(times.aggregate_ns));
+                   Put(static_cast<std::uint64_t>(times.agree_ns));
+                 },
+                 [this](const protocol::Halted& halted) {
+                   Put(static_cast<std::uint64_t>(halted.why));
+                   Put(halted.step);
+                   Put(base::AsBytes(halted.reason));
+                 },
+             },
+             what);
+}
+
+void Trace::PutAction(const protocol::Action& action) {
+  Put(action.index());
+  std::visit(Overloaded{
+                 [this](const protocol::Send& send) {
+                   Put(send.to.view());
+                   Put(DigestOf(send.frame).view());
+                   if (!send.blob) return Put(std::uint64_t{0});
+                   Put(send.blob->data.size());
+                   Put(send.blob->root.view());
+                 },
+                 [this](const protocol::SetTimer& timer) {
+                   Put(timer.id);
+                   Put(static_cast<std::uint64_t>(timer.at.ns));
+                 },
+                 [this](const protocol::CancelTimer& timer) { Put(timer.id); },
+                 [this](const protocol::StartJob& job) {
+                   Put(job.id);
+                   Put(job.spec->index());
+                 },
+                 [this](const protocol::Store& store) {
+                   Put(store.id);
+                   Put(store.records.size());
+                   for (const protocol::Record& record : store.records) {
+                     Put(static_cast<std::uint64_t>(record.kind));
+                     Put(record.key);
+                     Put(record.value);
+                   }
+                 },
+                 [this](const protocol::Observe& observe) { PutObservation(observe.what); },
+             },
+             action);
+}
+
+void Trace::OnStep(const StepRecord& record) {
+  Put(static_cast<std::uint64_t>(record.now.ns));
+  Put(record.sequence);
+  Put(std::uint64_t{record.peer});
+  PutInput(record.input);
+  Put(record.actions.size());
+  for (const protocol::Action& action : record.actions) PutAction(action);
+  if (pending_.size() >= kFoldBytes) Fold();
+}
+
+void Trace::OnFingerprint(std::uint32_t peer, const base::Digest& fingerprint) {
+  Put(std::uint64_t{peer});
+  Put(fingerprint.view());
+}
+
+namespace {
+
+std::string DescribeInput(const protocol::Input& input) {
+  return std::visit(
+      Overloaded{
+          [](const protocol::Started&) { return std::string("starts"); },
+          [](const protocol::MessageReceived& message) {
+            std::string line = "message from " + message.from.Short() + " (" +
+                               std::to_string(message.frame->size()) + " bytes";
+            if (message.blob) line += " + blob of " + std::to_string(message.blob->data.size());
+            return line + ")";
+          },
+          [](const protocol::LinkChanged& link) {
+            return "link to " + link.peer.Short() + (link.up ? " up" : " down");
+          },
+          [](const protocol::TimerFired& timer) { return "timer " + std::to_string(timer.id); },
+          [](const protocol::JobDone& job) { return "job " + std::to_string(job.id) + " done"; },
+          [](const protocol::Stored& stored) { return "stored " + std::to_string(stored.id); },
+      },
+      input);
+}
+
+}  // namespace
+
+std::string Describe(const StepRecord& record) {
+  static constexpr std::array<const char*, 6> kNames = {"sends", "timers set", "timers cancelled",
+                                                        "jobs",  "stores",     "observations"};
+  std::array<std::size_t, kNames.size()> counts{};
+  for (const protocol::Action& action : record.actions) ++counts[action.index()];
+
+  std::array<char, 64> head;
+  std::snprintf(head.data(), head.size(), "%lld.%09lld s peer %u ",
+                static_cast<long long>(record.now.ns / 1'000'000'000),
+                static_cast<long long>(record.now.ns % 1'000'000'000), record.peer);
+  std::string line = head.data() + DescribeInput(record.input);
+  const char* separator = " -> ";
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    line += separator + std::to_string(counts[i]) + " " + kNames[i];
+    separator = ", ";
+  }
+  return line;
+}
+
+}  // namespace ostraka::sim
