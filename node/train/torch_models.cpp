@@ -1,7 +1,9 @@
 #include "node/train/torch_models.h"
 
 #include <ATen/ops/linear.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/sub.h>
 
 #include <string>
 
@@ -10,11 +12,13 @@ namespace {
 
 constexpr std::uint64_t kMaxHidden = std::uint64_t{1} << 20;
 
+at::Tensor Centred(const at::Tensor& inputs) { return inputs.mul(2).sub(1); }
+
 TorchModel MakeSoftmax(std::uint32_t feature_count, std::uint32_t class_count) {
   return {
       .layout = {{"linear.weight", {class_count, feature_count}}, {"linear.bias", {class_count}}},
       .forward = [](const std::vector<at::Tensor>& p, const at::Tensor& inputs) {
-        return at::linear(inputs, p[0], p[1]);
+        return at::linear(Centred(inputs), p[0], p[1]);
       }};
 }
 
@@ -24,7 +28,7 @@ TorchModel MakeMlp(std::uint64_t hidden, std::uint32_t feature_count, std::uint3
                      {"layers.1.weight", {class_count, hidden}},
                      {"layers.1.bias", {class_count}}},
           .forward = [](const std::vector<at::Tensor>& p, const at::Tensor& inputs) {
-            return at::linear(at::relu(at::linear(inputs, p[0], p[1])), p[2], p[3]);
+            return at::linear(at::relu(at::linear(Centred(inputs), p[0], p[1])), p[2], p[3]);
           }};
 }
 

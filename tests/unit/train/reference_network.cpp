@@ -64,7 +64,8 @@ ReferenceResult ReferenceGradient(const Examples& examples, std::span<const std:
   for (const std::uint32_t row : rows) {
     const std::size_t truth = examples.labels[row];
     const std::size_t label = flip_labels ? class_count - 1 - truth : truth;
-    const std::vector<double> input(examples.row(row).begin(), examples.row(row).end());
+    std::vector<double> input(examples.row(row).begin(), examples.row(row).end());
+    for (double& feature : input) feature = 2 * feature - 1;
     std::vector<double> outputs = Forward(first, parameters, input);
     if (hidden == 0) {
       result.loss += CrossEntropy(outputs, label);
