@@ -1,0 +1,74 @@
+// The real driver: runs one protocol::Machine over sockets, threads, a disk and a clock.
+//
+//   protocol thread  Run's: one io_context; owns the machine, its timers and the transport
+//   compute thread   owns the trainer: gradients, recomputations, evaluations   (job_pool.h)
+//   job threads      pure functions                                             (job_pool.h)
+//   disk thread      SQLite                                                     (ledger.h)
+// Jobs and stores go out, completions come back as posted inputs; nothing else crosses.
+//
+// It keeps the contract of node/protocol/machine.h: inputs are serial, time is monotonic, actions
+// are performed in order, Stored comes only after the records survive a crash. The machine is the
+// caller's: an adversary is the honest machine wrapped in an editor (sim/).
+//
+// Ends
+// - The machine halts: what is queued is sent, the last state is evaluated, Run returns.
+// - The disk or the job pool fails: the same, as kFailed; the machine gets no further input.
+// - SIGINT, SIGTERM or Stop(): the same without the evaluation, as kInterrupted. A second signal
+//   ends the process at once: the first one gives both signals back to the system.
+//
+// A removed member is forgotten by the transport only after `forget_after`, so that it can still
+// learn of its ban.
+//
+// Thread safety: Stop from any thread; the rest from one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "node/base/status.h"
+#include "node/base/time.h"
+#include "node/protocol/machine.h"
+#include "node/runtime/job_pool.h"
+#include "node/runtime/ledger.h"
+#include "node/runtime/node_events.h"
+#include "node/runtime/transport.h"
+#include "node/train/trainer.h"
+
+namespace ostraka::runtime {
+
+struct NodeOptions {
+  std::unique_ptr<protocol::Machine> machine;  // REQUIRES: fresh, not null
+  std::shared_ptr<train::Trainer> trainer;     // REQUIRES: not null
+  std::unique_ptr<Ledger> ledger;              // REQUIRES: open, not started
+  TransportOptions transport;
+  JobPoolOptions jobs;
+  std::uint64_t evaluate_every = 0;                 // steps; 0: only at the end
+  base::Duration flush_timeout = base::Seconds(5);  // to send what is queued at the end
+  base::Duration forget_after = base::Seconds(10);  // from a member's removal
+  bool handle_signals = true;                       // false: the caller owns SIGINT, SIGTERM
+};
+
+class NodeDriver {
+ public:
+  // Binds the port, so that one that is taken shows here; starts no thread and sends nothing.
+  // Transport::Make's errors. REQUIRES: `events` outlives the driver.
+  static base::StatusOr<std::unique_ptr<NodeDriver>> Make(NodeOptions options, NodeEvents& events);
+  ~NodeDriver();
+
+  // The port it listens on; 0 if it only dials.
+  std::uint16_t port() const;
+
+  // Runs the node to its end on the calling thread. Every thread has ended, and the ledger is
+  // closed, when it returns. REQUIRES: called once.
+  NodeReport Run();
+
+  // Ends Run soon, as Ctrl-C does; one that has not begun yet too.
+  void Stop();
+
+ private:
+  class Impl;
+  explicit NodeDriver(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ostraka::runtime
