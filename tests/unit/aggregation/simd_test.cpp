@@ -1,0 +1,178 @@
+#include "aggregation/simd.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "tests/unit/aggregation/testing.h"
+
+namespace ostraka::aggregation::simd {
+namespace {
+
+using testing::Matrix;
+using testing::SameBits;
+using testing::SupportedLevels;
+
+constexpr std::size_t kLengths[] = {1, 7, 8, 9, 63, 64, 129, kBlock - 1, kBlock};
+
+// Values over the whole range of float32: zeros of both signs, subnormals, the largest.
+Matrix WildRows(std::size_t n, std::size_t d) {
+  base::Rng rng(n * 1000 + d);
+  constexpr float kSpecial[] = {0.0f, -0.0f, 1e-45f, -1e-40f, 3.4028235e38f, -3.4028235e38f, 1.0f};
+  Matrix rows = testing::NormalRows(rng, n, d);
+  for (auto& row : rows) {
+    for (float& value : row) {
+      const int exponent = static_cast<int>(rng.Between(-40, 37));
+      value = static_cast<float>(value * testing::PowerOfTen(exponent));
+      if (rng.Chance(1, 8)) value = kSpecial[rng.Below(std::size(kSpecial))];
+    }
+  }
+  return rows;
+}
+
+// The order that simd.h promises, written out.
+double PromisedSumOfSquares(const std::vector<float>& values) {
+  std::array<double, 8> lane{};
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    lane[c % 8] += static_cast<double>(values[c]) * static_cast<double>(values[c]);
+  }
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+TEST(Simd, ScalarIsAlwaysThereAndNamesAreDistinct) {
+  EXPECT_TRUE(IsSupported(Level::kScalar));
+  EXPECT_EQ(KernelsFor(Level::kScalar).level, Level::kScalar);
+  EXPECT_EQ(LevelName(Level::kScalar), "scalar");
+  EXPECT_EQ(LevelName(Level::kAvx2), "avx2");
+  EXPECT_EQ(LevelName(Level::kAvx512), "avx512");
+  EXPECT_EQ(BestKernels().level, SupportedLevels().back());
+  for (const Level level : SupportedLevels()) EXPECT_EQ(KernelsFor(level).level, level);
+}
+
+TEST(Simd, SumsRunInThePromisedOrder) {
+  base::Rng rng(7);
+  for (const std::size_t length : kLengths) {
+    const std::vector<float> values = testing::NormalRows(rng, 1, length)[0];
+    for (const Level level : SupportedLevels()) {
+      EXPECT_EQ(KernelsFor(level).squared_norm(values.data(), length), PromisedSumOfSquares(values))
+          << LevelName(level) << " " << length;
+    }
+  }
+}
+
+// Everything that the kernels write for one input, to compare between levels.
+struct Outputs {
+  std::vector<double> doubles;
+  std::vector<float> floats;
+  std::vector<bool> flags;
+};
+
+void RunRowKernels(const Kernels& kernels, const Matrix& rows, std::size_t offset, Outputs& out) {
+  const std::size_t n = rows.size();
+  const std::size_t length = rows[0].size() - offset;
+  std::vector<const float*> pointers;
+  for (const auto& row : rows) pointers.push_back(row.data());
+  const BlockOfRows block{pointers.data(), n, offset, length};
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < n; ++i) weights.push_back(1.0 / static_cast<double>(i + 3));
+
+  std::vector<double> buffer(PaddedRows(n) * kBlock, 0.0);
+  kernels.center(block, rows[0].data(), buffer.data());
+  std::vector<double> gram(TriangleSize(n), 0.5);
+  kernels.gram(buffer.data(), n, length, gram.data());
+  std::vector<double> squared(n, 0.25);
+  double residual = 0.125;
+  kernels.measure(block, rows[0].data(), weights.data(), squared.data(), &residual);
+  for (const auto& part : {buffer, gram, squared}) {
+    out.doubles.insert(out.doubles.end(), part.begin(), part.end());
+  }
+  out.doubles.push_back(residual);
+
+  std::vector<float> combined(rows[0].size(), 9.0f), mean(rows[0].size(), 9.0f);
+  kernels.combine(block, rows[0].data(), weights.data(), combined.data());
+  out.flags.push_back(kernels.mean(block, mean.data()));
+  out.floats.insert(out.floats.end(), combined.begin(), combined.end());
+  out.floats.insert(out.floats.end(), mean.begin(), mean.end());
+}
+
+void RunVectorKernels(const Kernels& kernels, const Matrix& rows, Outputs& out) {
+  const std::size_t length = rows[0].size();
+  base::Rng rng(length);
+  std::vector<std::uint8_t> bits(4 * kBlock);
+  for (auto& byte : bits) byte = static_cast<std::uint8_t>(rng.Below(256));
+  const std::uint8_t* planes[] = {&bits[0], &bits[kBlock], &bits[2 * kBlock], &bits[3 * kBlock]};
+  std::array<double, 4> sums{1, 2, 3, 4};
+  double squared = 5;
+  kernels.project(rows[0].data(), rows[1].data(), length, planes, sums.data(), &squared);
+  out.doubles.insert(out.doubles.end(), sums.begin(), sums.end());
+  out.doubles.push_back(squared);
+  out.doubles.push_back(kernels.squared_norm(rows[0].data(), length));
+  out.flags.push_back(kernels.all_finite(rows[0].data(), length));
+  std::vector<float> x = rows[1], v = rows[2];
+  kernels.sgd(0.1f, 0.9f, 0.01f, rows[0].data(), x.data(), v.data(), length);
+  out.floats.insert(out.floats.end(), x.begin(), x.end());
+  out.floats.insert(out.floats.end(), v.begin(), v.end());
+}
+
+TEST(Simd, EveryLevelWritesTheSameBits) {
+  for (const std::size_t length : kLengths) {
+    for (const std::size_t n : {3u, 4u, 5u, 9u}) {
+      const Matrix rows = WildRows(n, length);
+      const std::size_t offset = length / 3;
+      Outputs expected;
+      RunRowKernels(KernelsFor(Level::kScalar), rows, offset, expected);
+      RunVectorKernels(KernelsFor(Level::kScalar), rows, expected);
+      for (const Level level : SupportedLevels()) {
+        Outputs found;
+        RunRowKernels(KernelsFor(level), rows, offset, found);
+        RunVectorKernels(KernelsFor(level), rows, found);
+        EXPECT_TRUE(SameBits(std::span<const double>(found.doubles),
+                             std::span<const double>(expected.doubles)))
+            << LevelName(level) << " n " << n << " length " << length;
+        EXPECT_TRUE(SameBits(found.floats, expected.floats))
+            << LevelName(level) << " n " << n << " length " << length;
+        EXPECT_EQ(found.flags, expected.flags);
+      }
+    }
+  }
+}
+
+TEST(Simd, KernelsWriteNothingBeyondTheirLength) {
+  for (const Level level : SupportedLevels()) {
+    const Kernels& kernels = KernelsFor(level);
+    const std::vector<float> row(kBlock, 1.0f);
+    const float* pointers[] = {row.data(), row.data()};
+    for (const std::size_t length : {1u, 5u, 8u, 13u}) {
+      std::vector<float> out(kBlock, 42.0f);
+      const double coefficients[] = {0.5, 0.5};
+      kernels.combine({pointers, 2, 3, length}, row.data(), coefficients, out.data());
+      EXPECT_EQ(std::count(out.begin(), out.end(), 42.0f),
+                static_cast<std::ptrdiff_t>(kBlock - length));
+      std::fill(out.begin(), out.end(), 42.0f);
+      EXPECT_TRUE(kernels.mean({pointers, 2, 3, length}, out.data()));
+      EXPECT_EQ(std::count(out.begin(), out.end(), 42.0f),
+                static_cast<std::ptrdiff_t>(kBlock - length));
+    }
+  }
+}
+
+TEST(Simd, FindsANonFiniteValueInAnyLane) {
+  const float bad[] = {std::numeric_limits<float>::quiet_NaN(),
+                       std::numeric_limits<float>::infinity(),
+                       -std::numeric_limits<float>::infinity()};
+  for (const Level level : SupportedLevels()) {
+    for (std::size_t at = 0; at < 21; ++at) {
+      for (const float value : bad) {
+        std::vector<float> values(21, 3.4e38f);
+        EXPECT_TRUE(KernelsFor(level).all_finite(values.data(), values.size()));
+        values[at] = value;
+        EXPECT_FALSE(KernelsFor(level).all_finite(values.data(), values.size())) << at;
+        // One past the end must not be looked at.
+        EXPECT_TRUE(KernelsFor(level).all_finite(values.data(), at));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::aggregation::simd
