@@ -16,7 +16,8 @@ enum ExitCode : int {
   kEnvironment = 3,  // port taken, file missing, no peers
 };
 
-// InvalidArgument, FailedPrecondition -> kBadInput; NotFound, Unavailable, Internal -> kEnvironment.
+// InvalidArgument, FailedPrecondition -> kBadInput; NotFound, Unavailable, Internal ->
+// kEnvironment.
 ExitCode ExitCodeOf(const base::Status& status);
 
 // Prints "ostraka: <message>" as one line to stderr (control characters shown as '?', so that a

@@ -36,9 +36,10 @@ base::Status New(const KeyOptions& options) {
     ASSIGN_OR_RETURN(passphrase, MakeNewPassphraseSource(options.passphrase)());
   }
   const crypto::SigningKey key = crypto::SigningKey::Generate();
-  ASSIGN_OR_RETURN(const std::string text,
-                   crypto::EncodeKeyFile(key, passphrase ? std::optional<std::string_view>(*passphrase)
-                                                         : std::nullopt));
+  ASSIGN_OR_RETURN(
+      const std::string text,
+      crypto::EncodeKeyFile(
+          key, passphrase ? std::optional<std::string_view>(*passphrase) : std::nullopt));
   RETURN_IF_ERROR(crypto::WriteKeyFile(options.file, text));
   Show(key.id(), passphrase.has_value(), options);
   return base::OkStatus();
@@ -72,7 +73,8 @@ void AddKeyCommand(CLI::App& program, Invocation& invocation) {
     };
   });
 
-  auto* show = command->add_subcommand("show", "print the peer id of a key file; needs no passphrase");
+  auto* show =
+      command->add_subcommand("show", "print the peer id of a key file; needs no passphrase");
   show->add_option("file", options->file, "the key file")->required();
   show->add_flag("--json", options->json, "print one JSON object");
   show->footer("Example: ostraka key show me.key");

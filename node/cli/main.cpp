@@ -39,8 +39,8 @@ int Main(int argc, char** argv) {
     return program.exit(help);
   } catch (const CLI::ParseError& error) {
     const std::string at = argc > 1 && argv[1][0] != '-' ? std::string(" ") + argv[1] : "";
-    return ostraka::cli::Fail(ostraka::base::InvalidArgument(
-        std::string(error.what()) + " (see `ostraka" + at + " --help`)"));
+    return ostraka::cli::Fail(ostraka::base::InvalidArgument(std::string(error.what()) +
+                                                             " (see `ostraka" + at + " --help`)"));
   }
   const ExitCode code = invocation.body();
   // Output that could not be written (a full disk, a closed pipe) is no success.

@@ -115,7 +115,8 @@ Field ModeField(protocol::Mode& value) {
   return {"run", "mode", "majority bears the most faults, third stays safe in any network",
           [&value](const toml::node& node) -> Status {
             auto mode = protocol::ParseMode(node.value_or(std::string()));
-            if (!mode.ok()) return InvalidArgument("must be \"majority\", \"balanced\" or \"third\"");
+            if (!mode.ok())
+              return InvalidArgument("must be \"majority\", \"balanced\" or \"third\"");
             value = *mode;
             return base::OkStatus();
           },
@@ -181,7 +182,8 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       RealField("aggregation", "tau_multiple", "of auto: times the median norm", m.tau_multiple),
       RealField("aggregation", "tau_initial", "of auto: the first step's", m.tau_initial),
       RealField("aggregation", "eps", "residual per row that an aggregator must reach", m.eps),
-      CountField("checks", "validators", "members that recompute instead of training", m.validators),
+      CountField("checks", "validators", "members that recompute instead of training",
+                 m.validators),
       RealField("checks", "eps_g", "relative noise of an honest gradient", m.eps_g),
       RealField("checks", "delta_max", "norm check; 0: off", m.delta_max),
       CountField("checks", "state_root_every", "steps between sealed state roots",
@@ -192,7 +194,8 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
 }
 
 Status At(const toml::node& node, const std::string& message) {
-  return InvalidArgument("manifest line " + std::to_string(node.source().begin.line) + ": " + message);
+  return InvalidArgument("manifest line " + std::to_string(node.source().begin.line) + ": " +
+                         message);
 }
 
 Status RefuseUnknown(const toml::table& table, const std::string& section,
@@ -294,7 +297,8 @@ base::StatusOr<Manifest> ReadManifestFile(const std::string& path) {
 std::string WriteManifest(const Manifest& manifest, const base::Digest& nonce) {
   Manifest copy = manifest;
   base::Digest nonce_copy = nonce;
-  std::string text = "# ostraka run manifest: its bytes are the run, so every member needs the same file.\n";
+  std::string text =
+      "# ostraka run manifest: its bytes are the run, so every member needs the same file.\n";
   std::string section;
   for (const Field& field : FieldsOf(copy, nonce_copy)) {
     if (field.section != section) text += "\n[" + field.section + "]\n";

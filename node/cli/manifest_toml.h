@@ -1,5 +1,6 @@
-// Run manifests as TOML files. The file's exact bytes are the run: run_id = H(kDomainManifest, bytes),
-// so there is no canonical form to get wrong (docs/decisions/0004-run-id-is-hash-of-file-bytes.md).
+// Run manifests as TOML files. The file's exact bytes are the run: run_id = H(kDomainManifest,
+// bytes), so there is no canonical form to get wrong
+// (docs/decisions/0004-run-id-is-hash-of-file-bytes.md).
 //
 // Every key is described once, in a table that reading, writing and suggestions share.
 //
@@ -21,7 +22,8 @@ base::StatusOr<protocol::Manifest> ParseManifest(std::string_view text);
 // Reads at most 1 MiB. NotFound if there is no such file.
 base::StatusOr<protocol::Manifest> ReadManifestFile(const std::string& path);
 
-// A commented TOML text that ParseManifest takes. `nonce` makes two runs with equal settings differ.
+// A commented TOML text that ParseManifest takes. `nonce` makes two runs with equal settings
+// differ.
 std::string WriteManifest(const protocol::Manifest& manifest, const base::Digest& nonce);
 
 }  // namespace ostraka::cli

@@ -104,7 +104,8 @@ crypto::PassphraseSource MakeNewPassphraseSource(const PassphraseOptions& option
     if (Given(options)) return FromOptions(options);
     ASSIGN_OR_RETURN(const std::string first, AskTerminal("Passphrase for the new key: "));
     ASSIGN_OR_RETURN(const std::string second, AskTerminal("Again: "));
-    if (first != second) return base::InvalidArgument("the two passphrases differ: nothing was written");
+    if (first != second)
+      return base::InvalidArgument("the two passphrases differ: nothing was written");
     return first;
   };
 }

@@ -57,16 +57,12 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
     for (const auto& member : m.members) {
       members.push_back({{"peer", member.id.Hex()}, {"address", member.address}});
     }
-    const nlohmann::json result = {{"run_id", m.run_id.Hex()},
-                                   {"name", m.name},
-                                   {"mode", protocol::ModeName(m.mode)},
-                                   {"members", members},
-                                   {"tolerates", thresholds.t_s},
-                                   {"tolerates_asynchronous", thresholds.t_a},
-                                   {"model", m.training.model},
-                                   {"data", m.training.data},
-                                   {"steps", m.training.steps},
-                                   {"validators", m.validators}};
+    const nlohmann::json result = {
+        {"run_id", m.run_id.Hex()},           {"name", m.name},
+        {"mode", protocol::ModeName(m.mode)}, {"members", members},
+        {"tolerates", thresholds.t_s},        {"tolerates_asynchronous", thresholds.t_a},
+        {"model", m.training.model},          {"data", m.training.data},
+        {"steps", m.training.steps},          {"validators", m.validators}};
     std::printf("%s\n", result.dump().c_str());
     return;
   }
@@ -139,7 +135,8 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
   const auto add_reader = [&](const char* name, const char* description) {
     auto* reader = command->add_subcommand(name, description);
     reader->add_option("file", options->file, "the manifest")->required();
-    reader->add_option("--faults", options->faults, "refuse a mode that bears fewer faulty members");
+    reader->add_option("--faults", options->faults,
+                       "refuse a mode that bears fewer faulty members");
     reader->add_flag("--json", options->json, "print one JSON object");
     reader->footer(std::string("Example: ostraka run ") + name + " run.toml");
     reader->callback([options, &invocation] {

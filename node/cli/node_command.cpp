@@ -1,0 +1,244 @@
+// ostraka node: one member of a run.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "node/cli/commands.h"
+#include "node/cli/manifest_options.h"
+#include "node/cli/manifest_toml.h"
+#include "node/cli/node_json.h"
+#include "node/cli/node_view.h"
+#include "node/cli/passphrase.h"
+#include "node/protocol/peer.h"
+#include "node/runtime/node_driver.h"
+#include "node/train/trainer_loader.h"
+#include "sim/adversary.h"
+
+namespace ostraka::cli {
+namespace {
+
+struct NodeCommandOptions {
+  std::string manifest_file;
+  std::string key_file;
+  PassphraseOptions passphrase;
+  std::vector<std::string> peers;  // ID@HOST:PORT
+  std::string data_dir;
+  std::string listen;
+  int listen_fd = -1;
+  std::uint64_t evaluate_every = 0;
+  bool unprotected = false;
+  bool events = false;
+  bool json = false;
+  bool verbose = false;
+  std::string attack;
+  std::vector<std::string> attack_params;  // name=value
+  std::vector<std::string> colluders;      // ids
+  std::uint64_t attack_seed = 0;
+};
+
+base::StatusOr<std::string> DataDirOf(const NodeCommandOptions& options,
+                                      const protocol::Manifest& manifest) {
+  if (!options.data_dir.empty()) return options.data_dir;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') {
+    return base::FailedPrecondition("HOME is not set: give --data-dir");
+  }
+  return std::string(home) + "/.local/share/ostraka/" + manifest.run_id.Hex();
+}
+
+// Addresses given on the command line replace the manifest's.
+base::Status OverrideAddresses(const std::vector<std::string>& peers,
+                               std::vector<runtime::TransportMember>& members) {
+  for (const std::string& text : peers) {
+    const std::size_t at = text.find('@');
+    const auto id = base::PeerId::FromHexDigits(text.substr(0, at));
+    if (!id || at == std::string::npos) {
+      return base::InvalidArgument("--peers '" + text + "': write ID@HOST:PORT");
+    }
+    bool known = false;
+    for (auto& member : members) {
+      if (member.id != *id) continue;
+      member.address = text.substr(at + 1);
+      known = true;
+    }
+    if (!known)
+      return base::InvalidArgument("--peers: " + id->Short() + " is no member of this run");
+  }
+  return base::OkStatus();
+}
+
+base::StatusOr<runtime::TransportOptions> MakeTransport(
+    const NodeCommandOptions& options, const protocol::Manifest& manifest,
+    std::shared_ptr<const crypto::SigningKey> key, std::uint64_t dimension) {
+  runtime::TransportOptions transport;
+  transport.run_id = manifest.run_id;
+  transport.protocol_version = manifest.protocol_version;
+  for (const protocol::Member& member : manifest.members) {
+    transport.members.push_back({member.id, member.address});
+    if (member.id == key->id()) transport.listen = member.address;
+  }
+  RETURN_IF_ERROR(OverrideAddresses(options.peers, transport.members));
+  if (!options.listen.empty()) transport.listen = options.listen;
+  if (options.listen_fd >= 0) transport.listen.clear();
+  transport.listen_fd = options.listen_fd;
+  transport.key = std::move(key);
+  // A step has at least three parts; half leaves room for the uneven cut of tiny models.
+  transport.max_blob_bytes = (dimension / 2 + 1) * sizeof(float);
+  transport.allow_unhashed = options.unprotected;
+  return transport;
+}
+
+base::StatusOr<std::unique_ptr<protocol::Machine>> Corrupt(
+    const NodeCommandOptions& options, std::shared_ptr<const protocol::Manifest> manifest,
+    std::shared_ptr<const crypto::SigningKey> key, const base::TensorLayout& layout,
+    std::unique_ptr<protocol::Machine> machine) {
+  if (options.attack.empty() || options.attack == "none") return machine;
+  std::vector<base::PeerId> colluders = {key->id()};
+  for (const std::string& text : options.colluders) {
+    const auto id = base::PeerId::FromHexDigits(text);
+    if (!id) return base::InvalidArgument("--colluders '" + text + "': give peer ids");
+    if (*id != key->id()) colluders.push_back(*id);
+  }
+  sim::AdversaryOptions adversary;
+  adversary.name = options.attack;
+  for (const std::string& text : options.attack_params) {
+    const std::size_t equals = text.find('=');
+    char* end = nullptr;
+    const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
+    const double number = std::strtod(value.c_str(), &end);
+    if (value.empty() || *end != '\0') {
+      return base::InvalidArgument("--attack-param '" + text + "': write name=number");
+    }
+    adversary.params[text.substr(0, equals)] = number;
+  }
+  adversary.manifest = std::move(manifest);
+  adversary.key = std::move(key);
+  adversary.layout = layout;
+  adversary.coven = std::make_shared<sim::Coven>(std::move(colluders), options.attack_seed);
+  return sim::MakeAdversary(std::move(adversary), std::move(machine));
+}
+
+struct Node {
+  std::unique_ptr<runtime::NodeDriver> driver;
+  std::unique_ptr<runtime::NodeEvents> events;
+  base::TensorLayout layout;
+  base::PeerId self;
+};
+
+base::StatusOr<Node> Build(const NodeCommandOptions& options) {
+  ASSIGN_OR_RETURN(protocol::Manifest parsed, ReadManifestFile(options.manifest_file));
+  const auto manifest = std::make_shared<const protocol::Manifest>(std::move(parsed));
+  ASSIGN_OR_RETURN(crypto::SigningKey loaded, LoadKey(options.key_file, options.passphrase));
+  const auto key = std::make_shared<const crypto::SigningKey>(std::move(loaded));
+  bool member = false;
+  for (const auto& entry : manifest->members) member = member || entry.id == key->id();
+  if (!member) {
+    return base::FailedPrecondition("key " + key->id().Short() +
+                                    " is no member of this run: ask for a manifest that lists it");
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> trainer,
+                   train::MakeTrainer(TrainerOptionsOf(*manifest)));
+  Node node;
+  node.self = key->id();
+  node.layout = trainer->layout();
+  const std::uint64_t dimension = base::ElementCount(node.layout);
+  if (dimension < 2 * manifest->members.size()) {
+    return base::FailedPrecondition("the model has " + std::to_string(dimension) +
+                                    " parameters: at least two a member are needed");
+  }
+  ASSIGN_OR_RETURN(runtime::TransportOptions transport,
+                   MakeTransport(options, *manifest, key, dimension));
+
+  protocol::PeerOptions peer;
+  peer.manifest = manifest;
+  peer.key = key;
+  peer.verifier = std::make_shared<crypto::PlainVerifier>();
+  peer.layout = node.layout;
+  peer.initial_parameters =
+      std::make_shared<const std::vector<float>>(trainer->InitialParameters(manifest->run_id));
+  auto honest = options.unprotected ? protocol::MakePlainPeer(std::move(peer))
+                                    : protocol::MakePeer(std::move(peer));
+  runtime::NodeOptions node_options;
+  ASSIGN_OR_RETURN(node_options.machine,
+                   Corrupt(options, manifest, key, node.layout, std::move(honest)));
+  ASSIGN_OR_RETURN(const std::string data_dir, DataDirOf(options, *manifest));
+  ASSIGN_OR_RETURN(
+      node_options.ledger,
+      runtime::Ledger::Open({.data_dir = data_dir, .run_id = manifest->run_id, .peer = key->id()}));
+  node_options.trainer = std::move(trainer);
+  node_options.transport = std::move(transport);
+  node_options.evaluate_every = options.evaluate_every;
+  node.events =
+      options.events ? MakeJsonView() : MakePeopleView(manifest->training.steps, options.verbose);
+  ASSIGN_OR_RETURN(node.driver, runtime::NodeDriver::Make(std::move(node_options), *node.events));
+  return node;
+}
+
+ExitCode ExitCodeOf(runtime::NodeEnd end) {
+  switch (end) {
+    case runtime::NodeEnd::kFinished:
+      return kDone;
+    case runtime::NodeEnd::kBanned:
+    case runtime::NodeEnd::kDiverged:
+    case runtime::NodeEnd::kInterrupted:
+      return kNegative;
+    case runtime::NodeEnd::kStalled:
+    case runtime::NodeEnd::kFailed:
+      return kEnvironment;
+  }
+  return kEnvironment;
+}
+
+ExitCode RunNode(const NodeCommandOptions& options) {
+  auto node = Build(options);
+  if (!node.ok()) return Fail(node.status());
+  if (!options.attack.empty() && options.attack != "none") {
+    std::fprintf(stderr, "this node is Byzantine: it attacks with %s\n", options.attack.c_str());
+  }
+  const runtime::NodeReport report = node->driver->Run();
+  nlohmann::json result = ReportJson(report, node->self, node->layout);
+  if (options.events) result["event"] = "report";
+  if (options.events || options.json) std::printf("%s\n", result.dump().c_str());
+  return ExitCodeOf(report.outcome.end);
+}
+
+}  // namespace
+
+void AddNodeCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand("node", "be a member of a run");
+  auto options = std::make_shared<NodeCommandOptions>();
+  command->add_option("manifest", options->manifest_file, "the run's manifest")->required();
+  command->add_option("--key", options->key_file, "identity key file")->required();
+  AddPassphraseOptions(*command, options->passphrase);
+  command->add_option("--peers", options->peers,
+                      "ID@HOST:PORT: addresses instead of the manifest's");
+  command->add_option("--data-dir", options->data_dir,
+                      "where the ledger is kept (default ~/.local/share/ostraka/<run id>)");
+  command->add_option("--listen", options->listen, "HOST:PORT instead of the manifest's");
+  command->add_option("--listen-fd", options->listen_fd,
+                      "take over this listening socket (socket activation)");
+  command->add_option("--evaluate-every", options->evaluate_every,
+                      "evaluate on held-out data every so many steps; 0: at the end");
+  command->add_flag("--json", options->json, "print a final report as one JSON object");
+  command->add_flag("--events", options->events, "print one JSON object a line for each event");
+  command->add_flag("--verbose", options->verbose, "tell what the network does");
+  const char* lab = "For experiments: misbehave on purpose";
+  command->add_flag("--unprotected", options->unprotected, "plain averaging, nothing checked")
+      ->group(lab);
+  command->add_option("--attack", options->attack, "attack by this name")->group(lab);
+  command->add_option("--attack-param", options->attack_params, "name=number")->group(lab);
+  command->add_option("--attack-seed", options->attack_seed, "shared by colluders")->group(lab);
+  command->add_option("--colluders", options->colluders, "peer ids of all colluders")->group(lab);
+  command->footer(
+      "Example: ostraka node run.toml --key me.key\n"
+      "Ctrl-C stops cleanly. Exit 0: the run finished; 1: banned or stopped; 3: no peers, no disk");
+  command->callback(
+      [options, &invocation] { invocation.body = [options] { return RunNode(*options); }; });
+}
+
+}  // namespace ostraka::cli

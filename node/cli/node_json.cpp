@@ -1,0 +1,103 @@
+#include "node/cli/node_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "node/protocol/state.h"
+
+namespace ostraka::cli {
+
+using nlohmann::json;
+
+json JsonOf(const wire::Removal& removal) {
+  return {{"peer", removal.peer.Hex()},
+          {"step", removal.step},
+          {"kind", wire::RemovalKindName(removal.kind)},
+          {"reason", removal.reason}};
+}
+
+json StepEvent(const wire::Block& block) {
+  const auto applied =
+      std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
+  json cases = json::array();
+  for (const wire::Case& open : block.cases) {
+    cases.push_back({{"accuser", open.accuser.Hex()},
+                     {"target", open.target.Hex()},
+                     {"accused_step", open.accused_step}});
+  }
+  return {{"event", "step"},          {"step", block.step},
+          {"genesis", block.genesis}, {"members", block.members.size()},
+          {"applied", applied},       {"parts", block.columns.size()},
+          {"tau", block.tau},         {"cases", cases}};
+}
+
+json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation) {
+  return {{"event", "evaluation"},
+          {"step", step},
+          {"metric", evaluation.metric},
+          {"value", evaluation.value},
+          {"loss", evaluation.loss}};
+}
+
+json SuspicionEvent(const protocol::Suspicion& suspicion) {
+  return {{"event", "suspicion"},
+          {"step", suspicion.step},
+          {"peer", suspicion.peer.Hex()},
+          {"check", suspicion.check},
+          {"reason", suspicion.reason}};
+}
+
+json RemovalEvent(const wire::Removal& removal) {
+  json event = JsonOf(removal);
+  event["event"] = "removal";
+  return event;
+}
+
+json LinksEvent(std::size_t up, std::size_t of) {
+  return {{"event", "links"}, {"up", up}, {"of", of}};
+}
+
+json HaltedEvent(const runtime::NodeOutcome& outcome) {
+  return {{"event", "halted"},
+          {"end", runtime::NodeEndName(outcome.end)},
+          {"step", outcome.step},
+          {"reason", outcome.reason}};
+}
+
+json ReportJson(const runtime::NodeReport& report, const base::PeerId& self,
+                const base::TensorLayout& layout) {
+  json removals = json::array();
+  for (const wire::Removal& removal : report.removals) removals.push_back(JsonOf(removal));
+  json result = {
+      {"ok", report.outcome.end == runtime::NodeEnd::kFinished},
+      {"peer", self.Hex()},
+      {"end", runtime::NodeEndName(report.outcome.end)},
+      {"step", report.outcome.step},
+      {"reason", report.outcome.reason},
+      {"steps", report.steps_done},
+      {"removals", removals},
+      {"seconds", report.wall.seconds()},
+      {"bytes_sent", report.traffic.total.control_sent + report.traffic.total.payload_sent},
+      {"payload_bytes_sent", report.traffic.total.payload_sent},
+      {"peak_rss_bytes", report.peak_rss_bytes}};
+  if (report.state.parameters != nullptr) {
+    result["state_root"] = protocol::StateRoot(report.state, layout).Hex();
+  }
+  if (report.evaluation) {
+    result["metric"] = {{"name", report.evaluation->metric},
+                        {"value", report.evaluation->value},
+                        {"loss", report.evaluation->loss},
+                        {"step", report.evaluated_step}};
+  }
+  const double steps = static_cast<double>(std::max<std::uint64_t>(report.timed_steps, 1));
+  const protocol::StepTimes& times = report.step_times;
+  const auto per_step = [steps](std::int64_t ns) { return static_cast<double>(ns) * 1e-9 / steps; };
+  result["seconds_per_step"] = {
+      {"compute", per_step(times.compute_ns)},
+      {"aggregate", per_step(times.aggregate_ns)},
+      {"agree", per_step(times.agree_ns)},
+      {"total", per_step(times.compute_ns + times.aggregate_ns + times.agree_ns)}};
+  return result;
+}
+
+}  // namespace ostraka::cli

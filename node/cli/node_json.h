@@ -1,0 +1,30 @@
+// What a node tells in JSON: one object an event (`node --events`, read by `swarm`), and the final
+// report (`node --json`). Keys are a contract; more may be added (docs/json.md).
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "node/base/tensor_layout.h"
+#include "node/runtime/node_events.h"
+
+namespace ostraka::cli {
+
+// {"peer","step","kind","reason"}
+nlohmann::json JsonOf(const wire::Removal& removal);
+
+// {"event":"step","step","members","applied","parts","tau","loss"?...}
+nlohmann::json StepEvent(const wire::Block& block);
+nlohmann::json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation);
+nlohmann::json SuspicionEvent(const protocol::Suspicion& suspicion);
+nlohmann::json RemovalEvent(const wire::Removal& removal);
+nlohmann::json LinksEvent(std::size_t up, std::size_t of);
+nlohmann::json HaltedEvent(const runtime::NodeOutcome& outcome);
+
+// The final report: {"ok","peer","end","step","reason","steps","removals","state_root","metric",
+// "seconds","seconds_per_step","bytes_sent","payload_bytes_sent","peak_rss_bytes"}.
+nlohmann::json ReportJson(const runtime::NodeReport& report, const base::PeerId& self,
+                          const base::TensorLayout& layout);
+
+}  // namespace ostraka::cli

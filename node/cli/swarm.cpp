@@ -1,0 +1,256 @@
+#include "node/cli/swarm.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "crypto/key_file.h"
+#include "node/cli/manifest_toml.h"
+#include "node/cli/process.h"
+#include "node/runtime/transport.h"
+#include "node/train/trainer_loader.h"
+
+namespace ostraka::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t g_interrupted = 0;  // a signal handler can reach nothing else
+
+// Notes SIGINT and SIGTERM while it lives: the nodes are told, and end cleanly.
+class SignalGuard {
+ public:
+  SignalGuard() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { g_interrupted = 1; };
+    sigaction(SIGINT, &action, &old_int_);
+    sigaction(SIGTERM, &action, &old_term_);
+  }
+  ~SignalGuard() {
+    sigaction(SIGINT, &old_int_, nullptr);
+    sigaction(SIGTERM, &old_term_, nullptr);
+  }
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+
+ private:
+  struct sigaction old_int_ {};
+  struct sigaction old_term_ {};
+};
+
+crypto::SigningKey KeyOf(std::uint64_t seed, std::uint64_t index) {
+  return crypto::SigningKey::FromSeed(
+      crypto::Hasher("swarm.key/1").UpdateU64(seed).UpdateU64(index).Finish().view());
+}
+
+base::Digest NonceOf(std::uint64_t seed) {
+  return crypto::Hasher("swarm.nonce/1").UpdateU64(seed).Finish();
+}
+
+base::StatusOr<std::string> MakeRunDir(const std::string& wanted) {
+  std::error_code error;
+  if (wanted.empty()) {
+    std::string path = (fs::temp_directory_path(error) / "ostraka-swarm-XXXXXX").string();
+    if (error || mkdtemp(path.data()) == nullptr) {
+      return base::Unavailable("cannot make a temporary folder: give --out DIR");
+    }
+    return path;
+  }
+  if (fs::exists(wanted, error) && !fs::is_empty(wanted, error)) {
+    return base::FailedPrecondition("'" + wanted + "' is not empty: give a new folder with --out");
+  }
+  fs::create_directories(wanted, error);
+  if (error) return base::Unavailable("cannot make '" + wanted + "': " + error.message());
+  return wanted;
+}
+
+class Swarm {
+ public:
+  Swarm(const SwarmOptions& options, SwarmWatcher& watcher)
+      : options_(options), watcher_(watcher) {}
+  ~Swarm() {
+    for (const auto& socket : sockets_) {
+      if (socket.fd >= 0) close(socket.fd);
+    }
+  }
+  Swarm(const Swarm&) = delete;
+  Swarm& operator=(const Swarm&) = delete;
+
+  base::StatusOr<SwarmRun> Run() {
+    RETURN_IF_ERROR(CheckOptions());
+    RETURN_IF_ERROR(Plan());
+    const SignalGuard guard;
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < run_.nodes.size(); ++i) RETURN_IF_ERROR(Start(i));
+    RETURN_IF_ERROR(Watch());
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    run_.seconds = wall.count();
+    return std::move(run_);
+  }
+
+ private:
+  base::Status CheckOptions() const {
+    if (options_.peers < 3) return base::InvalidArgument("--peers must be at least 3");
+    if (options_.byzantine >= options_.peers) {
+      return base::InvalidArgument("--byzantine must be below --peers");
+    }
+    ASSIGN_OR_RETURN(const protocol::Mode mode, protocol::ParseMode(options_.manifest.mode));
+    return options_.unprotected
+               ? base::OkStatus()
+               : protocol::CheckTolerates(mode, options_.peers, options_.byzantine);
+  }
+
+  // Keys, sockets, the manifest and folders: everything before the first process.
+  base::Status Plan() {
+    ASSIGN_OR_RETURN(protocol::Manifest manifest, MakeManifest(options_.manifest));
+    ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(TrainerOptionsOf(manifest)));
+    run_.dimension = base::ElementCount(trainer->layout());
+    ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
+    for (std::uint32_t i = 0; i < options_.peers; ++i) {
+      const crypto::SigningKey key = KeyOf(options_.seed, i);
+      const std::string name = "node" + std::to_string(i);
+      ASSIGN_OR_RETURN(const std::string text, crypto::EncodeKeyFile(key, std::nullopt));
+      RETURN_IF_ERROR(crypto::WriteKeyFile(KeyFile(i), text));
+      ASSIGN_OR_RETURN(sockets_.emplace_back(), runtime::ListenOnLoopback());
+      manifest.members.push_back({key.id(), "127.0.0.1:" + std::to_string(sockets_.back().port)});
+      SwarmNode& node = run_.nodes.emplace_back();
+      node.id = key.id();
+      node.byzantine = i >= options_.peers - options_.byzantine;
+      node.data_dir = run_.run_dir + "/" + name;
+      node.log_file = run_.run_dir + "/" + name + ".log";
+    }
+    std::sort(manifest.members.begin(), manifest.members.end(),
+              [](const auto& a, const auto& b) { return a.id < b.id; });
+    const std::string text = WriteManifest(manifest, NonceOf(options_.seed));
+    RETURN_IF_ERROR(ParseManifest(text).status());
+    std::ofstream file(ManifestFile(), std::ios::binary);
+    file << text;
+    file.close();
+    return file ? base::OkStatus() : base::Unavailable("cannot write '" + ManifestFile() + "'");
+  }
+
+  std::string KeyFile(std::size_t i) const {
+    return run_.run_dir + "/node" + std::to_string(i) + ".key";
+  }
+  std::string ManifestFile() const { return run_.run_dir + "/run.toml"; }
+
+  base::Status Start(std::size_t index) {
+    const SwarmNode& node = run_.nodes[index];
+    ProcessOptions process;
+    process.program = "/proc/self/exe";
+    process.inherited_fd = sockets_[index].fd;
+    process.stderr_file = node.log_file;
+    process.arguments = {"node",
+                         ManifestFile(),
+                         "--key",
+                         KeyFile(index),
+                         "--data-dir",
+                         node.data_dir,
+                         "--listen-fd",
+                         std::to_string(process.inherited_fd),
+                         "--evaluate-every",
+                         index == 0 ? std::to_string(options_.evaluate_every) : "0",
+                         "--events"};
+    if (options_.unprotected) process.arguments.push_back("--unprotected");
+    if (node.byzantine) AddAttack(process.arguments);
+    ASSIGN_OR_RETURN(Process started, Process::Start(process));
+    processes_.push_back(std::move(started));
+    close(std::exchange(sockets_[index].fd, -1));
+    return base::OkStatus();
+  }
+
+  void AddAttack(std::vector<std::string>& arguments) const {
+    arguments.insert(arguments.end(), {"--attack", options_.attack, "--attack-seed",
+                                       std::to_string(options_.seed), "--colluders"});
+    for (const SwarmNode& node : run_.nodes) {
+      if (node.byzantine) arguments.push_back(node.id.Hex());
+    }
+    if (options_.attack_params.empty()) return;
+    arguments.push_back("--attack-param");
+    arguments.insert(arguments.end(), options_.attack_params.begin(), options_.attack_params.end());
+  }
+
+  base::Status Watch() {
+    while (Running()) {
+      std::vector<pollfd> fds;
+      for (const Process& process : processes_) fds.push_back({process.stdout_fd(), POLLIN, 0});
+      // The time-out only bounds how late an exit without output is seen.
+      if (poll(fds.data(), fds.size(), 200) < 0 && errno != EINTR) {
+        return base::Unavailable(std::string("poll failed: ") + std::strerror(errno));
+      }
+      for (std::size_t i = 0; i < processes_.size(); ++i) RETURN_IF_ERROR(Read(i));
+      if (g_interrupted != 0 && !run_.interrupted) {
+        run_.interrupted = true;
+        TellAll(SIGINT);
+      }
+    }
+    return base::OkStatus();
+  }
+
+  bool Running() const {
+    return std::any_of(run_.nodes.begin(), run_.nodes.end(),
+                       [](const SwarmNode& node) { return node.exit_status < 0; });
+  }
+
+  base::Status Read(std::size_t index) {
+    SwarmNode& node = run_.nodes[index];
+    if (node.exit_status >= 0) return base::OkStatus();
+    // Before the read: what the process wrote before it ended is then read for certain.
+    const std::optional<int> status = processes_[index].Poll();
+    ASSIGN_OR_RETURN(const std::vector<std::string> lines, processes_[index].ReadLines());
+    for (const std::string& line : lines) {
+      const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
+      if (event.is_discarded() || !event.contains("event")) {
+        return base::Internal("node " + std::to_string(index) +
+                              " printed what is no event: " + line);
+      }
+      Take(index, event);
+    }
+    if (!status) return base::OkStatus();
+    node.exit_status = *status;
+    // A node that ends without a report leaves the others waiting for ever.
+    if (node.report.is_null()) TellAll(SIGINT);
+    return base::OkStatus();
+  }
+
+  void Take(std::size_t index, const nlohmann::json& event) {
+    SwarmNode& node = run_.nodes[index];
+    if (event["event"] == "report") node.report = event;
+    if (index == 0 && event["event"] == "evaluation") run_.losses.push_back(event["loss"]);
+    watcher_.OnEvent(index, node, event);
+  }
+
+  void TellAll(int signal) {
+    for (const Process& process : processes_) process.Signal(signal);
+  }
+
+  const SwarmOptions& options_;
+  SwarmWatcher& watcher_;
+  SwarmRun run_;
+  std::vector<runtime::ListeningSocket> sockets_;
+  std::vector<Process> processes_;
+};
+
+}  // namespace
+
+base::StatusOr<SwarmRun> RunSwarm(const SwarmOptions& options, SwarmWatcher& watcher) {
+  g_interrupted = 0;
+  // Eight nodes share the cores: threads inside a matrix product would only fight each other.
+  setenv("OPENBLAS_NUM_THREADS", "1", /*overwrite=*/0);
+  setenv("OMP_NUM_THREADS", "1", /*overwrite=*/0);
+  return Swarm(options, watcher).Run();
+}
+
+}  // namespace ostraka::cli

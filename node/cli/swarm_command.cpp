@@ -1,0 +1,189 @@
+// ostraka swarm: options, the live view, the summary.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "node/cli/commands.h"
+#include "node/cli/swarm.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string ShortId(const json& id) { return id.get<std::string>().substr(0, 16); }
+
+// The live view on stderr: a progress line on a terminal, and a line for each thing worth telling.
+// Everyone says the same, so it listens to the first node, which is honest.
+class LiveView final : public SwarmWatcher {
+ public:
+  LiveView(const SwarmOptions& options, bool quiet)
+      : options_(options), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+  void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
+    if (quiet_ || index != 0) return;
+    const std::string kind = event["event"];
+    if (kind == "step" && !event["genesis"].get<bool>()) OnStep(event);
+    if (kind == "evaluation") OnEvaluation(event);
+    if (kind == "removal") OnRemoval(event);
+    if (kind == "halted")
+      Line(event["end"].get<std::string>() + ": " + event["reason"].get<std::string>());
+  }
+
+ private:
+  void OnStep(const json& event) {
+    for (const json& open : event["cases"]) {
+      const std::string key = open.dump();
+      if (!cases_.emplace(key, true).second) continue;
+      Line("step " + event["step"].dump() + ": " + ShortId(open["accuser"]) + " accuses " +
+           ShortId(open["target"]) + " of its gradient of step " + open["accused_step"].dump());
+    }
+    if (!terminal_) return;
+    std::fprintf(stderr, "\r\x1b[Kstep %llu of %llu  %llu members  %zu removed  %s",
+                 static_cast<unsigned long long>(event["step"].get<std::uint64_t>() + 1),
+                 static_cast<unsigned long long>(options_.manifest.manifest.training.steps),
+                 static_cast<unsigned long long>(event["members"].get<std::uint64_t>()), removed_,
+                 metric_.c_str());
+  }
+  void OnEvaluation(const json& event) {
+    char text[96];
+    std::snprintf(text, sizeof(text), "%s %.4f  loss %.4f",
+                  event["metric"].get<std::string>().c_str(), event["value"].get<double>(),
+                  event["loss"].get<double>());
+    metric_ = text;
+    Line("step " + event["step"].dump() + ": " + metric_);
+  }
+  void OnRemoval(const json& event) {
+    ++removed_;
+    Line("step " + event["step"].dump() + ": BANISHED " + ShortId(event["peer"]) + " (" +
+         event["kind"].get<std::string>() + "): " + event["reason"].get<std::string>());
+  }
+  void Line(const std::string& text) {
+    std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\x1b[K" : "", text.c_str());
+  }
+
+  const SwarmOptions& options_;
+  const bool quiet_;
+  const bool terminal_;
+  std::size_t removed_ = 0;
+  std::string metric_;
+  std::map<std::string, bool> cases_;
+};
+
+void PrintNodes(const SwarmRun& run, const json& result) {
+  std::printf("%-6s %-16s %-10s %-10s %s\n", "node", "peer", "role", "end", "why");
+  for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+    const SwarmNode& node = run.nodes[i];
+    std::string end = node.report.is_null() ? "lost" : node.report["end"].get<std::string>();
+    std::string why;
+    for (const json& ban : result["bans"]) {
+      if (ban["peer"] != node.id.Hex()) continue;
+      end = "banished";
+      why = "step " + ban["step"].dump() + ", " + ban["kind"].get<std::string>() + ": " +
+            ban["reason"].get<std::string>();
+    }
+    if (why.empty() && end != "finished" && !node.report.is_null()) {
+      why = node.report["reason"].get<std::string>();
+    }
+    std::printf("%-6zu %-16s %-10s %-10s %s\n", i, node.id.Short().c_str(),
+                node.byzantine ? "byzantine" : "honest", end.c_str(), why.c_str());
+  }
+}
+
+void PrintNumbers(const SwarmOptions& options, const json& result) {
+  if (!result["metric"].is_null()) {
+    std::printf("%s %.4f%s, loss %.4f after step %llu\n",
+                result["metric"]["name"].get<std::string>().c_str(),
+                result["metric"]["value"].get<double>(),
+                options.target > 0
+                    ? (" (target " + std::to_string(options.target).substr(0, 5) + ")").c_str()
+                    : "",
+                result["metric"]["loss"].get<double>(),
+                static_cast<unsigned long long>(result["metric"]["step"].get<std::uint64_t>()));
+  }
+  std::printf("state roots of the honest nodes: %s\n",
+              result["state_roots_equal"].get<bool>() ? "equal" : "DIFFERENT");
+  if (result.contains("seconds_per_step")) {
+    const json& times = result["seconds_per_step"];
+    std::printf("%llu steps in %.1f s; a step %.0f ms: compute %.0f, aggregate %.0f, agree %.0f\n",
+                static_cast<unsigned long long>(result["steps"].get<std::uint64_t>()),
+                result["seconds"].get<double>(), times["total"].get<double>() * 1e3,
+                times["compute"].get<double>() * 1e3, times["aggregate"].get<double>() * 1e3,
+                times["agree"].get<double>() * 1e3);
+  }
+  std::printf("%.1f MB sent by all nodes, peak memory of a node %.0f MiB\n",
+              result["bytes_sent"].get<double>() / 1e6,
+              result["peak_rss_bytes"].get<double>() / (1 << 20));
+}
+
+ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
+  LiveView view(options, false);
+  if (!print_json) {
+    std::fprintf(stderr, "%u nodes on loopback, %u Byzantine (%s)%s: %s on %s\n", options.peers,
+                 options.byzantine, options.attack.c_str(),
+                 options.unprotected ? ", UNPROTECTED" : "",
+                 options.manifest.manifest.training.model.c_str(),
+                 options.manifest.manifest.training.data.c_str());
+  }
+  const auto run = RunSwarm(options, view);
+  if (!run.ok()) return Fail(run.status());
+  const json result = JudgeSwarm(options, *run);
+  const bool ok = result["ok"].get<bool>();
+  if (print_json) {
+    std::printf("%s\n", result.dump().c_str());
+  } else {
+    std::printf("\n");
+    PrintNodes(*run, result);
+    PrintNumbers(options, result);
+    std::printf("%s\n", ok ? "OK" : "FAILED");
+    for (const json& problem : result["problems"]) {
+      std::printf("  %s\n", problem.get<std::string>().c_str());
+    }
+  }
+  if (ok && options.out_dir.empty()) {
+    std::error_code ignored;  // a folder left in /tmp is no failure of the run
+    std::filesystem::remove_all(run->run_dir, ignored);
+  } else {
+    std::fprintf(stderr, "logs and ledgers: %s\n", run->run_dir.c_str());
+  }
+  return ok ? kDone : kNegative;
+}
+
+}  // namespace
+
+void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand("swarm", "real nodes on this machine, some of them liars");
+  auto options = std::make_shared<SwarmOptions>();
+  auto print_json = std::make_shared<bool>(false);
+  command->add_option("--peers", options->peers, "nodes")->capture_default_str();
+  command->add_option("--byzantine", options->byzantine, "of them attackers")
+      ->capture_default_str();
+  command
+      ->add_option("--attack", options->attack,
+                   "sign_flip, random_direction, label_flip, alie, ipm, none ...")
+      ->capture_default_str();
+  command->add_option("--attack-param", options->attack_params, "name=number");
+  AddManifestOptions(*command, options->manifest);
+  command->add_option("--seed", options->seed, "of keys, run and initial parameters")
+      ->capture_default_str();
+  command->add_option("--target", options->target, "fail unless the metric reaches this");
+  command->add_option("--evaluate-every", options->evaluate_every, "steps between evaluations")
+      ->capture_default_str();
+  command->add_option("--out", options->out_dir, "keep data folders, logs and ledgers here");
+  command->add_flag("--unprotected", options->unprotected, "plain averaging, nothing checked");
+  command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
+  command->footer(
+      "Example: ostraka swarm --attack label_flip --steps 300\n"
+      "Exit 0 only if every attacker was removed, no honest peer was, and all states are equal");
+  command->callback([options, print_json, &invocation] {
+    invocation.body = [options, print_json] { return RunCommand(*options, *print_json); };
+  });
+}
+
+}  // namespace ostraka::cli

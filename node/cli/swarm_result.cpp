@@ -1,0 +1,147 @@
+// What a swarm's reports add up to.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "node/cli/swarm.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Tally {
+  json bans = json::array();
+  std::size_t honest_removed = 0;
+  std::set<std::string> byzantine_removed;
+  bool removals_agree = true;
+  bool roots_equal = true;
+  bool all_finished = true;
+  const json* first = nullptr;  // report of the first honest node that has one
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t payload_bytes_honest = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  std::map<std::string, double> seconds_per_step;
+  std::size_t honest_reports = 0;
+};
+
+void Add(const SwarmNode& node, Tally& tally) {
+  if (node.report.is_null()) {
+    tally.all_finished = tally.all_finished && node.byzantine;
+    return;
+  }
+  const json& report = node.report;
+  tally.bytes_sent += report["bytes_sent"].get<std::uint64_t>();
+  tally.peak_rss_bytes =
+      std::max(tally.peak_rss_bytes, report["peak_rss_bytes"].get<std::uint64_t>());
+  if (node.byzantine) return;
+  tally.all_finished = tally.all_finished && report["end"] == "finished";
+  ++tally.honest_reports;
+  tally.payload_bytes_honest += report["payload_bytes_sent"].get<std::uint64_t>();
+  for (const auto& [part, seconds] : report["seconds_per_step"].items()) {
+    tally.seconds_per_step[part] += seconds.get<double>();
+  }
+  if (tally.first == nullptr) {
+    tally.first = &report;
+    tally.bans = report["removals"];
+  }
+  tally.removals_agree = tally.removals_agree && report["removals"] == (*tally.first)["removals"];
+  tally.roots_equal = tally.roots_equal && report.contains("state_root") &&
+                      tally.first->contains("state_root") &&
+                      report["state_root"] == (*tally.first)["state_root"];
+}
+
+void CountRemovals(const SwarmRun& run, Tally& tally) {
+  for (const json& ban : tally.bans) {
+    for (const SwarmNode& node : run.nodes) {
+      if (node.id.Hex() != ban["peer"]) continue;
+      if (node.byzantine) {
+        tally.byzantine_removed.insert(node.id.Hex());
+      } else {
+        ++tally.honest_removed;
+      }
+    }
+  }
+}
+
+json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& tally) {
+  json problems = json::array();
+  const auto require = [&problems](bool holds, const std::string& problem) {
+    if (!holds) problems.push_back(problem);
+  };
+  require(!run.interrupted, "interrupted");
+  for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+    const SwarmNode& node = run.nodes[i];
+    const std::string name = "node " + std::to_string(i) + " (" + node.id.Short() + ") ";
+    if (node.report.is_null()) {
+      require(false, name + "ended without a report, status " + std::to_string(node.exit_status) +
+                         ": see " + node.log_file);
+    } else if (!node.byzantine && node.report["end"] != "finished") {
+      require(false, name + node.report["end"].get<std::string>() + ": " +
+                         node.report["reason"].get<std::string>());
+    }
+  }
+  const bool attacked = options.attack != "none" && options.byzantine > 0;
+  if (attacked && !options.unprotected) {
+    const std::size_t removed = tally.byzantine_removed.size();
+    require(removed == options.byzantine, std::to_string(options.byzantine - removed) + " of " +
+                                              std::to_string(options.byzantine) +
+                                              " Byzantine peers were not removed");
+  }
+  require(tally.honest_removed == 0,
+          std::to_string(tally.honest_removed) + " honest peers were removed");
+  require(tally.removals_agree, "honest nodes disagree on who was removed");
+  require(tally.roots_equal, "the honest nodes' state roots differ");
+  if (options.target > 0) {
+    const bool measured = tally.first != nullptr && tally.first->contains("metric");
+    const double value = measured ? (*tally.first)["metric"]["value"].get<double>() : 0;
+    require(measured && value >= options.target, "the metric is " + std::to_string(value) +
+                                                     ", below the target " +
+                                                     std::to_string(options.target));
+  }
+  return problems;
+}
+
+}  // namespace
+
+json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
+  Tally tally;
+  for (const SwarmNode& node : run.nodes) Add(node, tally);
+  CountRemovals(run, tally);
+  json byzantine = json::array();
+  for (const SwarmNode& node : run.nodes) {
+    if (node.byzantine) byzantine.push_back(node.id.Hex());
+  }
+  const json problems = ProblemsOf(options, run, tally);
+  json result = {{"ok", problems.empty()},
+                 {"peers", options.peers},
+                 {"byzantine", byzantine},
+                 {"attack", options.attack},
+                 {"unprotected", options.unprotected},
+                 {"seed", options.seed},
+                 {"parameters", run.dimension},
+                 {"steps", tally.first == nullptr ? json(0) : (*tally.first)["steps"]},
+                 {"bans", tally.bans},
+                 {"honest_removed", tally.honest_removed},
+                 {"state_roots_equal", tally.roots_equal && tally.honest_reports > 0},
+                 {"metric", nullptr},
+                 {"loss", run.losses},
+                 {"seconds", run.seconds},
+                 {"bytes_sent", tally.bytes_sent},
+                 {"peak_rss_bytes", tally.peak_rss_bytes},
+                 {"problems", problems}};
+  if (tally.first != nullptr && tally.first->contains("metric")) {
+    result["metric"] = (*tally.first)["metric"];
+  }
+  for (auto& [part, seconds] : tally.seconds_per_step) {
+    result["seconds_per_step"][part] = seconds / static_cast<double>(tally.honest_reports);
+  }
+  if (tally.honest_reports > 0 && result["steps"].get<double>() > 0) {
+    result["payload_bytes_per_step"] = static_cast<double>(tally.payload_bytes_honest) /
+                                       static_cast<double>(tally.honest_reports) /
+                                       result["steps"].get<double>();
+  }
+  return result;
+}
+
+}  // namespace ostraka::cli
