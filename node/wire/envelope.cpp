@@ -24,7 +24,9 @@ base::StatusOr<Envelope> ReadEnvelope(schema::Envelope::Reader root) {
   RETURN_IF_ERROR(internal::ReadSlot(root.getSlot(), envelope.slot));
   RETURN_IF_ERROR(internal::ReadId(root.getEntry(), "entry", envelope.entry));
   RETURN_IF_ERROR(internal::ReadId(root.getSender(), "sender", envelope.sender));
-  RETURN_IF_ERROR(internal::ReadBytes(root.getBody(), "body", kMaxFrameBytes, envelope.body));
+  const std::size_t max_body =
+      envelope.slot.type == MessageType::kProof ? kMaxFrameBytes : kMaxSmallBodyBytes;
+  RETURN_IF_ERROR(internal::ReadBytes(root.getBody(), "body", max_body, envelope.body));
   return envelope;
 }
 

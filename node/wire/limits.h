@@ -8,7 +8,10 @@ namespace ostraka::wire {
 inline constexpr std::size_t kMaxPeers = 256;
 inline constexpr std::size_t kMaxParts = kMaxPeers;
 inline constexpr std::size_t kMaxFrameBytes = 256 * 1024;  // one control message
-inline constexpr std::size_t kMaxCoins = kMaxPeers;        // of one COMMIT
+// Any body but PROOF's. Two frames with such bodies fit in one piece of inline evidence, so nobody
+// can equivocate in messages too large for the proof to travel.
+inline constexpr std::size_t kMaxSmallBodyBytes = 2 * 1024;
+inline constexpr std::size_t kMaxCoins = kMaxPeers;  // of one COMMIT
 inline constexpr std::size_t kMaxMerklePath = 32;
 inline constexpr std::size_t kMaxTensorRank = 8;
 inline constexpr std::size_t kMaxVotes = kMaxPeers / 2;  // open cases pair members off

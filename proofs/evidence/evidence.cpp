@@ -76,12 +76,13 @@ Objections CheckFalseReveal(const wire::EvidenceFile& file, const Frames& frames
   if (commit_envelope.slot != CommitSlotOf(file.slot)) {
     return NotProven("the first message is not the COMMIT of the same step");
   }
-  // A body that nobody can read is no coin shown: the protocol treats it as silence, and silence is
-  // never evidence.
+  // A COMMIT that nobody can read commits to nothing: nobody counts on its coins.
   const auto commit = wire::DecodeCommit(commit_envelope.body);
   if (!commit.ok()) return NotProven(base::MessageOf(commit.status()));
+  // A signed REVEAL that nobody can read opens nothing. No honest peer signs one: there is one
+  // encoding of each protocol version, and every decoder accepts it.
   const auto reveal = wire::DecodeReveal(reveal_envelope.body);
-  if (!reveal.ok()) return NotProven(base::MessageOf(reveal.status()));
+  if (!reveal.ok()) return std::nullopt;
   if (crypto::VerifyOpening(file.accused, file.slot.step, file.slot.draw, commit->coin_count,
                             commit->coins_root, reveal->opening)) {
     return NotProven("the revealed coin is the one that was committed to");

@@ -9,6 +9,10 @@
 //                 reveals only coins that it committed to in this process. (After a restart it says
 //                 nothing more in that step.) Count and root come from its own signed COMMIT: if
 //                 either were the accuser's word, an honest REVEAL could be made to look false.
+//                 A signed REVEAL with an unreadable body opens nothing and is false too.
+//
+// A file of messages other than PROOF is at most kMaxEvidenceBytes long and may travel inline; one
+// of two PROOFs may be longer (seal C itself shows those as equivocated).
 //
 // Not judged here: whether the run is mine and the accused a member of it. The caller compares
 // Finding::slot.run_id with its own run and looks the accused up.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "node/wire/limits.h"
 #include "tests/unit/evidence/scene.h"
 #include "tests/unit/wire/samples.h"
 #include "tests/unit/wire/vector_file.h"
@@ -117,6 +118,24 @@ TEST(EvidenceTest, AnotherCoinProvesAFalseReveal) {
   EXPECT_EQ(finding.accused, CheaterKey().id());
   EXPECT_EQ(finding.slot.type, MessageType::kReveal);
   EXPECT_EQ(finding.slot.draw, 3u);
+}
+
+// Whoever cheats in a large message must not escape for want of room in an honest PROOF.
+TEST(EvidenceTest, ProofsOfAllButProofsTravelInline) {
+  for (const MessageType type : wire::AllMessageTypes()) {
+    if (type == MessageType::kBoot || type == MessageType::kProof) continue;
+    const auto frame = [&](std::uint8_t byte) {
+      return FrameWithBody(kCheat, type, Bytes(wire::kMaxSmallBodyBytes, byte));
+    };
+    const auto file = MakeEquivocation(frame(1), frame(2));
+    ASSERT_TRUE(file.ok()) << wire::MessageTypeName(type) << file.status();
+    EXPECT_LE(file->size(), wire::kMaxEvidenceBytes);
+  }
+  const auto reveal = MakeFalseReveal(
+      CommitFrame(kCheat),
+      FrameWithBody(kCheat, MessageType::kReveal, Bytes(wire::kMaxSmallBodyBytes, 1), 2));
+  ASSERT_TRUE(reveal.ok()) << reveal.status();
+  EXPECT_LE(reveal->size(), wire::kMaxEvidenceBytes);
 }
 
 TEST(EvidenceTest, EveryWayNotToOpenIsAFalseReveal) {
@@ -243,7 +262,7 @@ TEST(EvidenceTest, NoDamagedByteLeavesAFileProven) {
       }
     }
   }
-  EXPECT_EQ(proven, wire::kEvidenceKindCount);
+  EXPECT_GE(proven, wire::kEvidenceKindCount);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllFiles, EvidenceVectorTest, testing::ValuesIn(AllFiles()),

@@ -118,9 +118,12 @@ void AddFalseReveals(std::vector<NamedFile>& files) {
                      ++again.incarnation;
                      f.frames[0] = CommitFrame(again);
                    })});
+  files.push_back({"proven_unreadable_reveal", Outcome::kProven, Edited(file, [](EvidenceFile& f) {
+                     f.frames[1] = FrameWithBody(kCheat, MessageType::kReveal, Bytes(8, 0xff), 1);
+                   })});
   files.push_back(
-      {"not_proven_unreadable_reveal", Outcome::kNotProven, Edited(file, [](EvidenceFile& f) {
-         f.frames[1] = FrameWithBody(kCheat, MessageType::kReveal, Bytes(8, 0xff), 1);
+      {"not_proven_unreadable_commit", Outcome::kNotProven, Edited(file, [](EvidenceFile& f) {
+         f.frames[0] = FrameWithBody(kCheat, MessageType::kCommit, Bytes(8, 0xff));
        })});
 }
 

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "node/wire/limits.h"
 #include "tests/unit/evidence/scene.h"
 #include "tests/unit/wire/generators.h"
 #include "tests/unit/wire/samples.h"
@@ -117,7 +118,7 @@ RC_GTEST_PROP(SoundnessTest, EveryPairOfDifferentMessagesOfOneSlotConvicts, ()) 
   wire::Envelope first = wire::AnyEnvelope();
   first.sender = CheaterKey().id();
   wire::Envelope second = first;
-  second.body = wire::AnyBytes(4096);
+  second.body = wire::AnyBytes(wire::kMaxSmallBodyBytes);
   second.entry = wire::AnyDigest();
   const bool differ = wire::DigestOf(first) != wire::DigestOf(second);
   const bool genesis = first.slot.phase == wire::Phase::kGenesis;

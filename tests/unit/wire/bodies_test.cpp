@@ -83,6 +83,26 @@ TEST(BodiesTest, ShapeAndPathHaveBounds) {
   EXPECT_THAT(Judge(reveal, DecodeReveal), HasSubstr("path: too many"));
 }
 
+// Every message within its limits fits in an envelope.
+TEST(BodiesTest, TheLargestBodiesAreSmall) {
+  Part part = SamplePart();
+  part.header.shape.assign(kMaxTensorRank, ~std::uint64_t{0});
+  part.path.assign(kMaxMerklePath, Filled(1));
+  EXPECT_LE(Encode(part).size(), kMaxSmallBodyBytes);
+  Reveal reveal = SampleReveal();
+  reveal.opening.path = part.path;
+  EXPECT_LE(Encode(reveal).size(), kMaxSmallBodyBytes);
+  Echo echo = SampleEcho();
+  echo.present.assign(kMaxBitmapBytes, 0xff);
+  echo.equivocated.assign(kMaxBitmapBytes, 0xff);
+  EXPECT_LE(Encode(echo).size(), kMaxSmallBodyBytes);
+  Aggregate aggregate = SampleAggregate();
+  aggregate.included.assign(kMaxPeers / 8, 0xff);
+  EXPECT_LE(Encode(aggregate).size(), kMaxSmallBodyBytes);
+  EXPECT_LE(Encode(SampleCommit()).size(), kMaxSmallBodyBytes);
+  EXPECT_LE(Encode(SampleBoot()).size(), kMaxSmallBodyBytes);
+}
+
 TEST(BodiesTest, UnknownTensorKindsAreRefused) {
   Result result = SampleResult();
   result.header.element = static_cast<ElementType>(kElementTypeCount);

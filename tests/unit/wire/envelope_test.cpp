@@ -130,6 +130,17 @@ TEST(EnvelopeTest, FrameLimitIsExact) {
   EXPECT_FALSE(OpenUnsigned(*EncodeUnsigned(envelope)).ok());
 }
 
+TEST(EnvelopeTest, OnlyProofsHaveLargeBodies) {
+  for (const MessageType type : AllMessageTypes()) {
+    Envelope envelope = SampleEnvelope(type);
+    envelope.body.resize(kMaxSmallBodyBytes);
+    EXPECT_TRUE(OpenUnsigned(*EncodeUnsigned(envelope)).ok()) << MessageTypeName(type);
+    envelope.body.resize(kMaxSmallBodyBytes + 1);
+    EXPECT_EQ(OpenUnsigned(*EncodeUnsigned(envelope)).ok(), type == MessageType::kProof)
+        << MessageTypeName(type);
+  }
+}
+
 TEST(EnvelopeTest, AnEmptyBodyIsABody) {
   Envelope envelope = SampleEnvelope(MessageType::kProof);
   envelope.body.clear();

@@ -200,7 +200,10 @@ Echo AnyEcho() {
 }
 
 Envelope AnyEnvelope() {
-  return {.slot = AnySlot(), .entry = AnyDigest(), .sender = AnyPeer(), .body = AnyBytes(4096)};
+  return {.slot = AnySlot(),
+          .entry = AnyDigest(),
+          .sender = AnyPeer(),
+          .body = AnyBytes(kMaxSmallBodyBytes)};
 }
 
 Block AnyBlock() {
