@@ -164,6 +164,7 @@ class WebSocketConnection final : public Connection,
   Hello our_hello_;
   Hello their_hello_;
   beast::flat_buffer inbox_;
+  std::size_t max_record_bytes_ = kMaxFirstRecordBytes;
   SendQueue queue_;
   SendQueue::Record writing_;
   bool is_writing_ = false;
@@ -276,7 +277,7 @@ void WebSocketConnection::Upgrade() {
   phase_ = Phase::kUpgrade;
   ws_.binary(true);
   ws_.auto_fragment(false);
-  ws_.read_message_max(kMaxFirstRecordBytes);
+  ws_.read_message_max(0);  // the limit is ReadNext's
   ws_.write_buffer_bytes(crypto::kChunkBytes + 64);  // where a client's chunk is masked in one go
   websocket::stream_base::timeout timeout{};
   timeout.handshake_timeout = ToChrono(settings_.timeouts.hello);  // deadline_ comes first
@@ -307,12 +308,22 @@ void WebSocketConnection::OnUpgraded(error_code ec) {
 
 // --- records ------------------------------------------------------------------------------------
 
-void WebSocketConnection::ReadNext() { ws_.async_read(inbox_, Then(&WebSocketConnection::OnRead)); }
+// Reads piecewise, because Beast's own limit on messages hides its reason behind whatever error its
+// hasty close then meets.
+void WebSocketConnection::ReadNext() {
+  ws_.async_read_some(inbox_, max_record_bytes_ + 1 - inbox_.size(),
+                      Then(&WebSocketConnection::OnRead));
+}
 
-void WebSocketConnection::OnRead(error_code ec, std::size_t size) {
+void WebSocketConnection::OnRead(error_code ec, std::size_t /*size*/) {
   if (closing()) return;  // what still arrives is for nobody
   if (ec) return OnReadError(ec);
   if (!ws_.got_binary()) return Refuse("sent a text message");
+  const std::size_t size = inbox_.size();
+  if (size > max_record_bytes_) {
+    return Refuse("sent a record of more than " + std::to_string(max_record_bytes_) + " bytes");
+  }
+  if (!ws_.is_message_done()) return ReadNext();
   const base::ByteView record(static_cast<const std::uint8_t*>(inbox_.data().data()), size);
   const bool is_chunk = size > 0 && record[0] == static_cast<std::uint8_t>(RecordType::kChunk);
   Traffic added;
@@ -394,7 +405,7 @@ void WebSocketConnection::BecomeLink() {
   OSTRAKA_CHECK(phase_ == Phase::kReady);
   phase_ = Phase::kLink;
   deadline_.Cancel();
-  ws_.read_message_max(kMaxRecordBytes);
+  max_record_bytes_ = kMaxRecordBytes;
 }
 
 void WebSocketConnection::Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) {
@@ -475,10 +486,6 @@ void WebSocketConnection::OnReadError(error_code ec) {
   }
   if (ec == beast::error::timeout) {
     return Lose("was silent for " + FormatSeconds(settings_.timeouts.idle));
-  }
-  if (ec == websocket::error::message_too_big) {
-    StartClosing(Closing::Why::kRefused, "sent a record that is too long");
-    return Finish();
   }
   if (IsWebSocketError(ec) || IsTlsError(ec)) {
     StartClosing(Closing::Why::kRefused, Explain(ec));

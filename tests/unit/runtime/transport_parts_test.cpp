@@ -1,0 +1,209 @@
+// The parts of the channel that touch no socket: HELLO, the queue of a peer and the assembly of a
+// blob, addresses, back-off, notices.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "node/runtime/backoff.h"
+#include "node/runtime/blob_receiver.h"
+#include "node/runtime/channel_errors.h"
+#include "node/runtime/endpoint.h"
+#include "node/runtime/hello.h"
+#include "node/runtime/notices.h"
+#include "node/runtime/send_queue.h"
+#include "tests/unit/runtime/transport_net.h"
+
+namespace ostraka::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Hello SomeHello() {
+  return {.version = 1,
+          .run_id = RunId(3),
+          .capabilities = 4,
+          .instance = 0x0123456789abcdef,
+          .lost_link = 77};
+}
+
+TEST(HelloRecord, HasTheDocumentedBytes) {
+  const base::Bytes bytes = EncodeHello(SomeHello());
+  EXPECT_EQ(base::ToHex(bytes),
+            "6f737472616b6100"
+            "01000000"
+            "0303030303030303030303030303030303030303030303030303030303030303"
+            "0400000000000000"
+            "efcdab8967452301"
+            "4d00000000000000");
+  const auto decoded = DecodeHello(bytes, 1);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(*decoded, SomeHello());
+}
+
+TEST(HelloRecord, EveryTruncationIsRefused) {
+  const base::Bytes bytes = EncodeHello(SomeHello());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(DecodeHello({bytes.data(), size}, 1).ok()) << size;
+  }
+  base::Bytes longer = bytes;
+  longer.push_back(0);
+  EXPECT_FALSE(DecodeHello(longer, 1).ok());
+}
+
+TEST(HelloRecord, OfAnotherVersionOnlyTheVersionCounts) {
+  Hello hello = SomeHello();
+  hello.version = 2;
+  base::Bytes bytes = EncodeHello(hello);
+  bytes.resize(12);
+  const auto decoded = DecodeHello(bytes, 1);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(base::MessageOf(CheckCompatible(SomeHello(), *decoded)),
+            "speaks protocol 2, we speak 1");
+}
+
+TEST(HelloRecord, UnknownCapabilitiesAreIgnored) {
+  Hello theirs = SomeHello();
+  theirs.capabilities = 0xfffffffffffffffe;
+  EXPECT_TRUE(CheckCompatible(SomeHello(), theirs).ok());
+  theirs.capabilities |= kCapabilityUnhashed;
+  EXPECT_FALSE(CheckCompatible(SomeHello(), theirs).ok());
+}
+
+std::vector<int> TypesOf(SendQueue& queue) {
+  std::vector<int> types;
+  while (!queue.empty()) types.push_back(queue.Next().head()[0]);
+  return types;
+}
+
+TEST(SendQueue, ControlGoesBeforeBulk) {
+  SendQueue queue(1000, 1 << 20);
+  const auto blob = std::make_shared<OutgoingBlob>(TestBlob(100'000));
+  ASSERT_TRUE(queue.PushBulk(Frame("f"), blob).ok());
+  ASSERT_TRUE(queue.PushControl(Frame("a")).ok());
+  EXPECT_THAT(TypesOf(queue), ElementsAre(3, 4, 5, 6, 6));
+}
+
+TEST(SendQueue, ControlGoesBetweenChunks) {
+  SendQueue queue(1000, 1 << 20);
+  ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(100'000))).ok());
+  for (int i = 0; i < 3; ++i) queue.Next();
+  ASSERT_TRUE(queue.PushControl(Frame("a")).ok());
+  EXPECT_THAT(TypesOf(queue), ElementsAre(3, 6));
+}
+
+TEST(SendQueue, AnEmptyBlobIsOneRecord) {
+  SendQueue queue(1000, 1 << 20);
+  ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(0))).ok());
+  EXPECT_THAT(TypesOf(queue), ElementsAre(4));
+}
+
+TEST(SendQueue, LimitsCountWhatWaits) {
+  SendQueue queue(10, 200);
+  EXPECT_TRUE(queue.PushControl(Frame("12345678")).ok());
+  EXPECT_FALSE(queue.PushControl(Frame("123")).ok());
+  EXPECT_TRUE(queue.PushControl(Frame("12")).ok());
+  queue.Next();
+  EXPECT_TRUE(queue.PushControl(Frame("12345678")).ok());
+  const auto blob = std::make_shared<OutgoingBlob>(TestBlob(100));
+  EXPECT_TRUE(queue.PushBulk(Frame("f"), blob).ok());
+  EXPECT_FALSE(queue.PushBulk(Frame("f"), blob).ok());
+  while (!queue.empty()) queue.Next();
+  EXPECT_TRUE(queue.PushBulk(Frame("f"), blob).ok());
+}
+
+// Whatever the queue cuts, the receiver puts together.
+TEST(BlobReceiver, TakesWhatTheQueueCuts) {
+  for (const std::size_t size : {0u, 1u, 65535u, 65536u, 65537u, 400'000u}) {
+    SendQueue queue(1000, 1 << 20);
+    BlobReceiver receiver(size, false);
+    const auto blob = TestBlob(size);
+    // Twice: the receiver must start afresh.
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(blob)).ok());
+    }
+    int messages = 0;
+    while (!queue.empty()) {
+      const SendQueue::Record record = queue.Next();
+      base::Bytes body(record.head().begin() + 1, record.head().end());
+      body.insert(body.end(), record.body.begin(), record.body.end());
+      const auto type = static_cast<RecordType>(record.head()[0]);
+      ASSERT_TRUE((type == RecordType::kAnnounce ? receiver.Announce(body)
+                   : type == RecordType::kLeaves ? receiver.Leaves(body)
+                                                 : receiver.Chunk(body))
+                      .ok());
+      const auto message = receiver.Take();
+      if (!message) continue;
+      ++messages;
+      EXPECT_EQ(message->blob->data, blob->data);
+      EXPECT_EQ(message->blob->root, blob->root);
+    }
+    EXPECT_EQ(messages, 2) << size;
+  }
+}
+
+TEST(Backoff, DoublesUpToTheLongestWithJitter) {
+  TransportBackoff options;
+  base::Rng rng(1);
+  Backoff backoff(options);
+  double expected = 0.2;
+  for (int i = 0; i < 12; ++i) {
+    const double wait = backoff.Next(rng).seconds();
+    EXPECT_GE(wait, expected * 0.699) << i;
+    EXPECT_LE(wait, expected * 1.301) << i;
+    expected = std::min(30.0, expected * 2);
+  }
+  // A link that flapped does not shorten it; one that was stable does.
+  backoff.OnLinkEnded(base::Seconds(1));
+  EXPECT_GE(backoff.Next(rng).seconds(), 20);
+  backoff.OnLinkEnded(base::Seconds(10));
+  EXPECT_LE(backoff.Next(rng).seconds(), 0.27);
+}
+
+TEST(Backoff, PeersDoNotComeAllAtOnce) {
+  base::Rng rng(1);
+  std::set<std::int64_t> waits;
+  for (int i = 0; i < 100; ++i) waits.insert(Backoff({}).Next(rng).ns);
+  EXPECT_GT(waits.size(), 95u);
+}
+
+TEST(Notices, StrangersGetABurstAndThenOneASecond) {
+  std::vector<std::string> said;
+  Notices notices([&said](NoticeLevel, const std::string& line) { said.push_back(line); });
+  const base::Time start{base::Seconds(1000).ns};
+  for (int i = 0; i < 100; ++i) notices.SayOfStranger(start, "x");
+  EXPECT_EQ(said.size(), static_cast<std::size_t>(Notices::kBurst));
+  notices.SayOfStranger(start + base::Seconds(1), "y");
+  notices.SayOfStranger(start + base::Seconds(1), "y");
+  ASSERT_EQ(said.size(), static_cast<std::size_t>(Notices::kBurst) + 1);
+  EXPECT_EQ(said.back(), "y (80 such lines left out before it)");
+}
+
+TEST(Endpoint, ParsesHostAndPort) {
+  const auto parse = [](std::string_view text) {
+    const auto where = ParseHostPort(text);
+    return where.ok() ? where->host + "|" + std::to_string(where->port)
+                      : base::MessageOf(where.status());
+  };
+  EXPECT_EQ(parse("127.0.0.1:80"), "127.0.0.1|80");
+  EXPECT_EQ(parse("node.example.org:65535"), "node.example.org|65535");
+  EXPECT_EQ(parse("[::1]:0"), "::1|0");
+  EXPECT_THAT(parse("::1:80"), HasSubstr("in brackets"));
+  for (const char* bad : {"", ":", ":80", "host", "host:", "host:65536", "host:-1", "host:8x"}) {
+    EXPECT_FALSE(ParseHostPort(bad).ok()) << bad;
+  }
+}
+
+TEST(Endpoint, ListeningNeedsAnAddress) {
+  EXPECT_EQ(ListenOn("localhost:0").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ListenOn("192.0.2.1:0").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ListeningPort(0).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ChannelErrors, TextOfStrangersIsHarmless) {
+  EXPECT_EQ(Printable("a\x1b[2Jb\nc\x7f\xff"), "a?[2Jb?c??");
+  EXPECT_EQ(FormatSeconds(base::Seconds(5)), "5 s");
+  EXPECT_EQ(FormatSeconds(base::Milliseconds(1500)), "1500 ms");
+}
+
+}  // namespace
+}  // namespace ostraka::runtime
