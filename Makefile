@@ -57,8 +57,9 @@ lint: deps  ## layer order, banned constructs, headers that stand alone, formatt
 format: deps  ## clang-format every C++ file
 	python3 tests/lint.py --format
 
-bench: build  ## the benchmarks of docs/benchmarks.md
-	build/release/ostraka bench
+bench: deps  ## how far the aggregation kernels are from the memory's speed, as JSON
+	$(call build_preset,bench,aggregation_bench)
+	build/bench/tests/unit/aggregation/aggregation_bench
 
 asan: deps-dev  ## all tests under the address and undefined sanitizers (clang, no libtorch)
 	$(call build_preset,asan)
