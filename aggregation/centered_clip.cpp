@@ -6,12 +6,15 @@
 #include "aggregation/checks.h"
 #include "aggregation/huber_solver.h"
 #include "aggregation/passes.h"
+#include "aggregation/wide_passes.h"
 #include "node/base/check.h"
 
 namespace ostraka::aggregation {
 namespace {
 
-constexpr std::size_t kMaxCentrings = 12;
+// Centrings in double, then in Wide. Two are the most that ordinary rows were seen to need; rows
+// that fool the first choice of a center cost one or two more.
+constexpr std::size_t kMaxCentrings = 6;
 // The solver aims below eps, so that the bound is left to the rounding of the result.
 constexpr double kSolverShare = 1.0 / 1024;
 
@@ -62,32 +65,37 @@ std::size_t MajorityCenter(const Rows& rows) {
 
 // Weights at the measured distances, and how far |sum_i w_i (row_i - out)| can be from the residual
 // that was measured with the weights of the solver (`slack`) and with these (`rounding`).
+template <typename Real>
 struct Weighed {
-  std::vector<double> weights;
+  std::vector<Real> weights;
   double slack = 0;
   double rounding = 0;
 };
 
-Weighed Weigh(const Measurement& measured, std::span<const double> assumed, double tau) {
-  Weighed result;
-  double pull = 0;
+template <typename Real>
+Weighed<Real> Weigh(const Measurement<Real>& measured, std::span<const Real> assumed, double tau) {
+  Weighed<Real> result;
+  Real slack = 0;
+  Real pull = 0;
   for (std::size_t i = 0; i < assumed.size(); ++i) {
-    const double distance = std::sqrt(measured.squared_distances[i]);
-    const double weight = distance <= tau ? 1.0 : tau / distance;
+    const Real distance = Sqrt(measured.squared_distances[i]);
+    const Real weight = distance <= Real(tau) ? Real(1.0) : Real(tau) / distance;
     result.weights.push_back(weight);
-    result.slack += std::abs(weight - assumed[i]) * distance;
+    slack += Abs(weight - assumed[i]) * distance;
     pull += weight * distance;
   }
   // Sums over n rows and over the trees of simd.h and passes.h lose a few units in the last place
   // of each row's pull: next to nothing, unless rows of enormous pull cancel each other.
-  result.rounding = 0x1p-53 * static_cast<double>(assumed.size() + 64) * pull;
-  result.slack += result.rounding;
+  result.rounding =
+      kRounding<Real> * static_cast<double>(assumed.size() + 64) * static_cast<double>(pull);
+  result.slack = static_cast<double>(slack) + result.rounding;
   return result;
 }
 
-bool DiagonalIsFinite(std::span<const double> gram, std::size_t n) {
+template <typename Real>
+bool DiagonalIsFinite(std::span<const Real> gram, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
-    if (!std::isfinite(gram[simd::TriangleIndex(i, i)])) return false;
+    if (!std::isfinite(static_cast<double>(gram[simd::TriangleIndex(i, i)]))) return false;
   }
   return true;
 }
@@ -100,6 +108,43 @@ base::Status CheckOptions(const CenteredClipOptions& options) {
     return base::InvalidArgument("eps must be positive and finite");
   }
   return base::OkStatus();
+}
+
+enum class Outcome { kSettled, kNotSettled, kNotFinite };
+
+// Centres, solves, forms and measures until the bound holds. `start` is the first center; the
+// result is in `out` either way. Pass is Passes (double) or WidePasses.
+template <typename Pass>
+Outcome Settle(const Pass& passes, const CenteredClipOptions& options, std::size_t n,
+               const float* start, std::span<float> out, CenteredClipReport& report) {
+  using Real = typename Pass::Real;
+  const double per_row = static_cast<double>(n);
+  const float* center = start;
+  std::vector<float> previous;  // the result that the rows are centred on, from the second time on
+  for (std::size_t centring = 0; centring < kMaxCentrings; ++centring) {
+    const std::vector<Real> gram = passes.Gram(center);
+    if (!DiagonalIsFinite<Real>(gram, n)) return Outcome::kNotFinite;
+    ++report.centrings;
+    const HuberSolution<Real> solution =
+        SolveHuber(HuberProblem<Real>{n, gram, options.tau, per_row * options.eps * kSolverShare});
+    report.iterations += solution.iterations;
+    Measurement<Real> measured =
+        passes.CombineAndMeasure(center, solution.coefficients, solution.weights, out.data());
+    const Weighed<Real> weighed = Weigh<Real>(measured, solution.weights, options.tau);
+    report.residual = static_cast<double>(Sqrt(measured.squared_residual)) + weighed.slack;
+    report.residual_bound =
+        per_row * (options.eps + 0x1p-23 * static_cast<double>(Sqrt(measured.squared_center)));
+    if (report.residual <= report.residual_bound) return Outcome::kSettled;
+    // The quick bound on the residual was too weak, or the residual is too large: look closer.
+    measured = passes.Measure(out.data(), weighed.weights);
+    report.residual = static_cast<double>(Sqrt(measured.squared_residual)) + weighed.rounding;
+    if (report.residual <= report.residual_bound) return Outcome::kSettled;
+    previous.assign(out.begin(), out.end());
+    center = previous.data();
+    // Where rounding alone exceeds the bound, no further centring in this arithmetic can help.
+    if (centring > 0 && weighed.rounding > report.residual_bound) break;
+  }
+  return Outcome::kNotSettled;
 }
 
 }  // namespace
@@ -116,34 +161,19 @@ base::StatusOr<CenteredClipReport> CenteredClip::AggregateWithReport(const Rows&
   RETURN_IF_ERROR(CheckOptions(options_));
   RETURN_IF_ERROR(CheckShape(rows));
   const std::size_t n = rows.count();
-  const double per_row = static_cast<double>(n);
-  const Passes passes(rows, executor, kernels_);
   CenteredClipReport report;
-  const float* center = rows.row[MajorityCenter(rows)];
-  std::vector<float> previous;  // the result that the rows are centred on, from the second time on
-  while (report.centrings < kMaxCentrings) {
-    const std::vector<double> gram = passes.Gram(center);
-    if (!DiagonalIsFinite(gram, n)) return CheckRows(rows, executor);
-    ++report.centrings;
-    const HuberSolution solution =
-        SolveHuber({n, gram, options_.tau, per_row * options_.eps * kSolverShare});
-    report.iterations += solution.iterations;
-    Measurement measured =
-        passes.CombineAndMeasure(center, solution.coefficients, solution.weights, out.data());
-    const Weighed weighed = Weigh(measured, solution.weights, options_.tau);
-    report.residual = std::sqrt(measured.squared_residual) + weighed.slack;
-    report.residual_bound = per_row * (options_.eps + 0x1p-23 * std::sqrt(measured.squared_center));
-    if (report.residual <= report.residual_bound) return report;
-    // The quick bound on the residual was too weak, or the residual is too large: look closer.
-    measured = passes.Measure(out.data(), weighed.weights);
-    report.residual = std::sqrt(measured.squared_residual) + weighed.rounding;
-    if (report.residual <= report.residual_bound) return report;
-    previous.assign(out.begin(), out.end());
-    center = previous.data();
+  const Outcome outcome = Settle(Passes(rows, executor, kernels_), options_, n,
+                                 rows.row[MajorityCenter(rows)], out, report);
+  if (outcome == Outcome::kSettled) return report;
+  if (outcome == Outcome::kNotFinite) return CheckRows(rows, executor);
+  const std::vector<float> nearest(out.begin(), out.end());
+  if (Settle(WidePasses(rows, executor), options_, n, nearest.data(), out, report) ==
+      Outcome::kSettled) {
+    return report;
   }
   return base::FailedPrecondition(
-      "the residual of CenteredClip stays above its bound: tau or the rows are too large against "
-      "eps");
+      "the residual of CenteredClip cannot be brought below its bound: tau or the rows are too "
+      "large against eps");
 }
 
 }  // namespace ostraka::aggregation

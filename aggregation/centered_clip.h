@@ -4,11 +4,18 @@
 //   sum_i (g_i - v) min(1, tau / |g_i - v|) = 0.
 // Rows are centred, their Gram matrix is formed in double in one pass, the iteration runs on n
 // coefficients (it costs nothing there, however long), the result is formed in a second pass and
-// its residual measured directly in a third. If the measured residual is too large (one row may
-// dwarf the rest) the rows are centred on the result and the iteration goes on.
+// its residual measured on the float32 result in the same one (with the solver's weights and the
+// triangle inequality; in a third pass where that is too weak). If the residual is too large (one
+// row may dwarf the rest) the rows are centred on the result and the iteration goes on. Where
+// double cannot tell, a last stage does the same in Wide (wide.h): some hundred times slower, and
+// out of reach of attackers while n tau 2^-45 < eps.
 //
-// Promise: on Ok, |sum_i clip(g_i - out, tau)| <= n (eps + 2^-23 |out|), measured in double on the
-// float32 result. An honest aggregator can always reach this: there is no excuse flag.
+// Promise: on Ok, |sum_i clip(g_i - out, tau)| <= n (eps + 2^-23 |out|) for the float32 result. The
+// minimum exists and its rounding costs half of that, so an honest aggregator reaches it for any
+// finite rows: there is no excuse flag. FailedPrecondition is left for pulls min(tau, |g_i - out|)
+// beyond about 2^90 times the bound that cancel each other (and eps below float32's subnormals).
+// A run's manifest should keep n tau 2^-45 < eps, for the proofs (projection.h) are in double.
+// Where the minimum is not unique (all rows on a line) the result is one of them.
 #pragma once
 
 #include "aggregation/rule.h"
@@ -24,7 +31,7 @@ struct CenteredClipOptions {
 struct CenteredClipReport {
   std::size_t iterations = 0;  // on coefficients, over all centrings
   std::size_t centrings = 0;   // passes that formed a Gram matrix
-  double residual = 0;         // |sum_i clip(g_i - out, tau)|, measured
+  double residual = 0;         // |sum_i clip(g_i - out, tau)| is at most this, rounding included
   double residual_bound = 0;   // n (eps + 2^-23 |out|)
 };
 

@@ -18,15 +18,20 @@ constexpr std::size_t kMaxIterations = 4000;
 constexpr double kRegularisation = 1e-12;
 constexpr int kLineSearchSteps = 60;
 
-double Weight(double distance, double tau) { return distance <= tau ? 1.0 : tau / distance; }
+template <typename Real>
+Real Weight(const Real& distance, double tau) {
+  return distance <= Real(tau) ? Real(1.0) : Real(tau) / distance;
+}
 
+// Rounding can make a square negative; Sqrt takes those for zero.
+template <typename Real>
 class Solver {
  public:
-  explicit Solver(const HuberProblem& problem)
+  explicit Solver(const HuberProblem<Real>& problem)
       : n_(problem.count),
         tau_(problem.tau),
         gram_(n_ * n_),
-        a_(n_, 0.0),
+        a_(n_, Real(0.0)),
         gram_a_(n_),
         distance_(n_),
         weight_(n_),
@@ -36,7 +41,7 @@ class Solver {
         step_(n_) {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        const double value = problem.gram[simd::TriangleIndex(i, j)];
+        const Real value = problem.gram[simd::TriangleIndex(i, j)];
         gram_[i * n_ + j] = value;
         gram_[j * n_ + i] = value;
       }
@@ -44,23 +49,23 @@ class Solver {
     Evaluate();
   }
 
-  const std::vector<double>& coefficients() const { return a_; }
-  const std::vector<double>& weights() const { return weight_; }
+  const std::vector<Real>& coefficients() const { return a_; }
+  const std::vector<Real>& weights() const { return weight_; }
 
   // |F(v)|, and a little more than rounding could hide. F = sum_i (w_i - W a_i) D_i: after a
   // fixed-point step the coefficients are small near the solution, so their square loses less than
   // sum_ij w_i w_j <D_i - v, D_j - v> would.
   double Residual() const {
-    double squared = 0;
-    double magnitude = 0;
+    Real squared = 0;
+    Real magnitude = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      double inner = 0;
+      Real inner = 0;
       for (std::size_t j = 0; j < n_; ++j) inner += gram_[i * n_ + j] * Excess(j);
       squared += Excess(i) * inner;
-      magnitude += std::abs(Excess(i)) * std::sqrt(gram_[i * n_ + i]);
+      magnitude += Abs(Excess(i)) * Sqrt(gram_[i * n_ + i]);
     }
-    const double hidden = 0x1p-52 * static_cast<double>(n_) * magnitude * magnitude;
-    return std::sqrt(std::max(0.0, squared) + hidden);
+    const Real hidden = 2 * kRounding<Real> * static_cast<double>(n_) * magnitude * magnitude;
+    return static_cast<double>(Sqrt(std::max(Real(0.0), squared) + hidden));
   }
 
   void FixedPointStep() {
@@ -72,10 +77,10 @@ class Solver {
   void NewtonStep() {
     ViewFromHere();
     SolveNewton();
-    const double length = LineSearch();
-    if (length == 0) return;
-    double direction_sum = 0;
-    for (const double b : direction_) direction_sum += b;
+    const Real length = LineSearch();
+    if (!(length > 0)) return;
+    Real direction_sum = 0;
+    for (const Real& b : direction_) direction_sum += b;
     for (std::size_t i = 0; i < n_; ++i) {
       a_[i] += length * (direction_[i] - direction_sum * a_[i]);
     }
@@ -83,21 +88,21 @@ class Solver {
   }
 
  private:
-  double Excess(std::size_t i) const { return weight_[i] - weight_sum_ * a_[i]; }
+  Real Excess(std::size_t i) const { return weight_[i] - weight_sum_ * a_[i]; }
 
   // Distances and weights at v = sum_i a_i D_i.
   void Evaluate() {
     squared_v_ = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      double inner = 0;
+      Real inner = 0;
       for (std::size_t j = 0; j < n_; ++j) inner += gram_[i * n_ + j] * a_[j];
       gram_a_[i] = inner;
       squared_v_ += a_[i] * inner;
     }
     weight_sum_ = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      const double squared = gram_[i * n_ + i] - 2 * gram_a_[i] + squared_v_;
-      distance_[i] = std::sqrt(std::max(0.0, squared));
+      const Real squared = gram_[i * n_ + i] - 2 * gram_a_[i] + squared_v_;
+      distance_[i] = Sqrt(squared);
       weight_[i] = Weight(distance_[i], tau_);
       weight_sum_ += weight_[i];
     }
@@ -118,10 +123,10 @@ class Solver {
   void SolveNewton() {
     for (std::size_t i = 0; i < n_; ++i) {
       const bool clipped = distance_[i] > tau_;
-      step_[i] = clipped ? std::sqrt(weight_[i]) / distance_[i] : 0.0;  // sqrt(s_i)
+      step_[i] = clipped ? Sqrt(weight_[i]) / distance_[i] : 0.0;  // sqrt(s_i)
     }
     for (std::size_t i = 0; i < n_; ++i) {
-      double force = 0;
+      Real force = 0;
       for (std::size_t j = 0; j < n_; ++j) force += view_[i * n_ + j] * weight_[j];
       direction_[i] = step_[i] * force;
       for (std::size_t j = 0; j < n_; ++j) {
@@ -137,62 +142,62 @@ class Solver {
 
   // direction_ = newton_^-1 direction_, in place; pivots that rounding made too small are raised.
   void CholeskySolve() {
-    const double smallest_pivot = weight_sum_ * kRegularisation;
+    const Real smallest_pivot = weight_sum_ * kRegularisation;
     for (std::size_t j = 0; j < n_; ++j) {
       for (std::size_t i = j; i < n_; ++i) {
-        double value = newton_[i * n_ + j];
+        Real value = newton_[i * n_ + j];
         for (std::size_t k = 0; k < j; ++k) value -= newton_[i * n_ + k] * newton_[j * n_ + k];
         if (i == j) {
-          newton_[j * n_ + j] = std::sqrt(std::max(value, smallest_pivot));
+          newton_[j * n_ + j] = Sqrt(std::max(value, smallest_pivot));
         } else {
           newton_[i * n_ + j] = value / newton_[j * n_ + j];
         }
       }
     }
     for (std::size_t i = 0; i < n_; ++i) {
-      double value = direction_[i];
+      Real value = direction_[i];
       for (std::size_t k = 0; k < i; ++k) value -= newton_[i * n_ + k] * direction_[k];
       direction_[i] = value / newton_[i * n_ + i];
     }
     for (std::size_t i = n_; i-- > 0;) {
-      double value = direction_[i];
+      Real value = direction_[i];
       for (std::size_t k = i + 1; k < n_; ++k) value -= newton_[k * n_ + i] * direction_[k];
       direction_[i] = value / newton_[i * n_ + i];
     }
   }
 
   // d/dt f(v + t delta) for step_[i] = <E_i, delta> and squared = |delta|^2.
-  double Slope(double t, double squared) const {
-    double slope = 0;
+  Real Slope(const Real& t, const Real& squared) const {
+    Real slope = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      const double r2 = distance_[i] * distance_[i] - 2 * t * step_[i] + t * t * squared;
-      slope += Weight(std::sqrt(std::max(0.0, r2)), tau_) * (t * squared - step_[i]);
+      const Real r2 = distance_[i] * distance_[i] - 2 * t * step_[i] + t * t * squared;
+      slope += Weight(Sqrt(r2), tau_) * (t * squared - step_[i]);
     }
     return slope;
   }
 
   // The length along direction_ where the slope of f is zero, to a tenth; 0 if it never descends.
-  double LineSearch() {
-    double squared = 0;
+  Real LineSearch() {
+    Real squared = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      double inner = 0;
+      Real inner = 0;
       for (std::size_t j = 0; j < n_; ++j) inner += view_[i * n_ + j] * direction_[j];
       step_[i] = inner;
       squared += direction_[i] * inner;
     }
-    const double start = Slope(0, squared);
+    const Real start = Slope(0, squared);
     if (!(squared > 0) || !(start < 0)) return 0;
-    const double enough = -0.1 * start;
-    double low = 0, high = 1;
-    double slope = Slope(high, squared);
+    const Real enough = -0.1 * start;
+    Real low = 0, high = 1;
+    Real slope = Slope(high, squared);
     for (int i = 0; slope < -enough && i < kLineSearchSteps; ++i) {
       low = high;
       high *= 2;
       slope = Slope(high, squared);
     }
     for (int i = 0; slope > enough && i < kLineSearchSteps; ++i) {
-      const double middle = 0.5 * (low + high);
-      const double at_middle = Slope(middle, squared);
+      const Real middle = 0.5 * (low + high);
+      const Real at_middle = Slope(middle, squared);
       if (at_middle < -enough) {
         low = middle;
       } else {
@@ -205,24 +210,23 @@ class Solver {
 
   const std::size_t n_;
   const double tau_;
-  std::vector<double> gram_;  // full symmetric
-  std::vector<double> a_;
-  std::vector<double> gram_a_;
-  std::vector<double> distance_;
-  std::vector<double> weight_;
-  std::vector<double> view_;
-  std::vector<double> newton_;
-  std::vector<double> direction_;
-  std::vector<double> step_;
-  double squared_v_ = 0;
-  double weight_sum_ = 0;
+  std::vector<Real> gram_;  // full symmetric
+  std::vector<Real> a_;
+  std::vector<Real> gram_a_;
+  std::vector<Real> distance_;
+  std::vector<Real> weight_;
+  std::vector<Real> view_;
+  std::vector<Real> newton_;
+  std::vector<Real> direction_;
+  std::vector<Real> step_;
+  Real squared_v_ = 0;
+  Real weight_sum_ = 0;
 };
 
-}  // namespace
-
-HuberSolution SolveHuber(const HuberProblem& problem) {
-  Solver solver(problem);
-  HuberSolution best;
+template <typename Real>
+HuberSolution<Real> Solve(const HuberProblem<Real>& problem) {
+  Solver<Real> solver(problem);
+  HuberSolution<Real> best;
   best.residual = std::numeric_limits<double>::infinity();
   std::size_t iterations = 0;
   std::size_t since_best = 0;
@@ -247,5 +251,10 @@ HuberSolution SolveHuber(const HuberProblem& problem) {
     ++iterations;
   }
 }
+
+}  // namespace
+
+HuberSolution<double> SolveHuber(const HuberProblem<double>& problem) { return Solve(problem); }
+HuberSolution<Wide> SolveHuber(const HuberProblem<Wide>& problem) { return Solve(problem); }
 
 }  // namespace ostraka::aggregation

@@ -12,30 +12,35 @@
 // step along which the line search is exact, for f on a line needs n numbers only. The fixed-point
 // step alone needs more than 10,000 rounds when tau is small against the rows' spread.
 //
-// Pure, deterministic arithmetic in double: + - * / sqrt. Internal to aggregation.
+// Pure, deterministic arithmetic: + - * / sqrt, in Real = double or Wide. Internal to aggregation.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <vector>
 
+#include "aggregation/wide.h"
+
 namespace ostraka::aggregation {
 
+template <typename Real>
 struct HuberProblem {
-  std::size_t count = 0;         // n
-  std::span<const double> gram;  // packed lower triangle (simd::TriangleIndex), all finite
+  std::size_t count = 0;       // n
+  std::span<const Real> gram;  // packed lower triangle (simd::TriangleIndex), all finite
   double tau = 1;
   double tolerance = 0;  // stop when |F| is at most this, or when rounding hides any progress
 };
 
+template <typename Real>
 struct HuberSolution {
-  std::vector<double> coefficients;  // a
-  std::vector<double> weights;       // w at v
-  double residual = 0;               // |F(v)| as far as the Gram matrix shows it
-  std::size_t iterations = 0;        // fixed-point and Newton steps together
+  std::vector<Real> coefficients;  // a
+  std::vector<Real> weights;       // w at v
+  double residual = 0;             // |F(v)| as far as the Gram matrix shows it
+  std::size_t iterations = 0;      // fixed-point and Newton steps together
 };
 
 // Starts at v = 0, the center. Always returns the best point that it met.
-HuberSolution SolveHuber(const HuberProblem& problem);
+HuberSolution<double> SolveHuber(const HuberProblem<double>& problem);
+HuberSolution<Wide> SolveHuber(const HuberProblem<Wide>& problem);
 
 }  // namespace ostraka::aggregation

@@ -23,17 +23,19 @@ std::vector<double> AddChunks(const std::vector<double>& partial, std::size_t co
 
 }  // namespace
 
-Passes::Passes(const Rows& rows, const Executor& executor, const simd::Kernels& kernels)
-    : rows_(rows), executor_(executor), kernels_(kernels) {
-  const std::size_t even_share = DivideUp(DivideUp(rows.dimension, kMaxChunks), kBlock) * kBlock;
-  chunk_length_ = std::max(kMinChunkLength, even_share);
-  chunk_count_ = DivideUp(rows.dimension, chunk_length_);
+Chunks CutChunks(std::size_t dimension) {
+  const std::size_t even_share = DivideUp(DivideUp(dimension, kMaxChunks), kBlock) * kBlock;
+  const std::size_t length = std::max(kMinChunkLength, even_share);
+  return {DivideUp(dimension, length), length};
 }
 
+Passes::Passes(const Rows& rows, const Executor& executor, const simd::Kernels& kernels)
+    : rows_(rows), executor_(executor), kernels_(kernels), chunks_(CutChunks(rows.dimension)) {}
+
 void Passes::ForEachBlock(const std::function<void(std::size_t, const BlockOfRows&)>& body) const {
-  executor_.ParallelFor(chunk_count_, [&](std::size_t chunk) {
-    const std::size_t end = std::min(rows_.dimension, (chunk + 1) * chunk_length_);
-    for (std::size_t offset = chunk * chunk_length_; offset < end; offset += kBlock) {
+  executor_.ParallelFor(chunks_.count, [&](std::size_t chunk) {
+    const std::size_t end = std::min(rows_.dimension, (chunk + 1) * chunks_.length);
+    for (std::size_t offset = chunk * chunks_.length; offset < end; offset += kBlock) {
       body(chunk, {rows_.row.data(), rows_.count(), offset, std::min(kBlock, end - offset)});
     }
   });
@@ -42,11 +44,11 @@ void Passes::ForEachBlock(const std::function<void(std::size_t, const BlockOfRow
 std::vector<double> Passes::Gram(const float* center) const {
   const std::size_t n = rows_.count();
   const std::size_t size = simd::TriangleSize(n);
-  std::vector<double> partial(chunk_count_ * size, 0.0);
-  executor_.ParallelFor(chunk_count_, [&](std::size_t chunk) {
+  std::vector<double> partial(chunks_.count * size, 0.0);
+  executor_.ParallelFor(chunks_.count, [&](std::size_t chunk) {
     std::vector<double> centered(simd::PaddedRows(n) * kBlock, 0.0);
-    const std::size_t end = std::min(rows_.dimension, (chunk + 1) * chunk_length_);
-    for (std::size_t offset = chunk * chunk_length_; offset < end; offset += kBlock) {
+    const std::size_t end = std::min(rows_.dimension, (chunk + 1) * chunks_.length);
+    for (std::size_t offset = chunk * chunks_.length; offset < end; offset += kBlock) {
       const std::size_t length = std::min(kBlock, end - offset);
       kernels_.center({rows_.row.data(), n, offset, length}, center, centered.data());
       kernels_.gram(centered.data(), n, length, &partial[chunk * size]);
@@ -55,11 +57,12 @@ std::vector<double> Passes::Gram(const float* center) const {
   return AddChunks(partial, size);
 }
 
-Measurement Passes::MeasureWith(const float* center, std::span<const double> weights,
-                                const std::function<void(const BlockOfRows&)>& before) const {
+Measurement<double> Passes::MeasureWith(
+    const float* center, std::span<const double> weights,
+    const std::function<void(const BlockOfRows&)>& before) const {
   const std::size_t n = rows_.count();
   const std::size_t size = n + 2;
-  std::vector<double> partial(chunk_count_ * size, 0.0);
+  std::vector<double> partial(chunks_.count * size, 0.0);
   ForEachBlock([&](std::size_t chunk, const BlockOfRows& block) {
     before(block);
     double* sums = &partial[chunk * size];
@@ -67,7 +70,7 @@ Measurement Passes::MeasureWith(const float* center, std::span<const double> wei
     sums[n + 1] += kernels_.squared_norm(center + block.offset, block.length);
   });
   std::vector<double> total = AddChunks(partial, size);
-  Measurement measurement;
+  Measurement<double> measurement;
   measurement.squared_residual = total[n];
   measurement.squared_center = total[n + 1];
   total.resize(n);
@@ -75,19 +78,20 @@ Measurement Passes::MeasureWith(const float* center, std::span<const double> wei
   return measurement;
 }
 
-Measurement Passes::Measure(const float* center, std::span<const double> weights) const {
+Measurement<double> Passes::Measure(const float* center, std::span<const double> weights) const {
   return MeasureWith(center, weights, [](const BlockOfRows&) {});
 }
 
-Measurement Passes::CombineAndMeasure(const float* center, std::span<const double> coefficients,
-                                      std::span<const double> weights, float* out) const {
+Measurement<double> Passes::CombineAndMeasure(const float* center,
+                                              std::span<const double> coefficients,
+                                              std::span<const double> weights, float* out) const {
   return MeasureWith(out, weights, [&](const BlockOfRows& block) {
     kernels_.combine(block, center, coefficients.data(), out);
   });
 }
 
 bool Passes::Mean(float* out) const {
-  std::vector<char> finite(chunk_count_, 1);
+  std::vector<char> finite(chunks_.count, 1);
   ForEachBlock([&](std::size_t chunk, const BlockOfRows& block) {
     if (!kernels_.mean(block, out)) finite[chunk] = 0;
   });

@@ -16,26 +16,36 @@ namespace ostraka::aggregation {
 
 // A vector seen from every row: |row_i - center|^2, |sum_i weight_i (row_i - center)|^2 for the
 // weights that were asked for, and |center|^2.
+template <typename Real>
 struct Measurement {
-  std::vector<double> squared_distances;
-  double squared_residual = 0;
-  double squared_center = 0;
+  std::vector<Real> squared_distances;
+  Real squared_residual = 0;
+  Real squared_center = 0;
 };
+
+// The cut of d coordinates: a function of d alone.
+struct Chunks {
+  std::size_t count = 0;
+  std::size_t length = 0;  // coordinates; a multiple of simd::kBlock; the last chunk may be shorter
+};
+Chunks CutChunks(std::size_t dimension);
 
 // REQUIRES: rows, executor and kernels outlive this; row pointers are not null.
 class Passes {
  public:
+  using Real = double;
+
   Passes(const Rows& rows, const Executor& executor, const simd::Kernels& kernels);
 
   // Packed lower triangle of <row_i - center, row_j - center>. A non-finite value in row i makes
   // entry (i, i) non-finite; finite rows never do (squares of floats stay below 1e78).
   std::vector<double> Gram(const float* center) const;
 
-  Measurement Measure(const float* center, std::span<const double> weights) const;
+  Measurement<double> Measure(const float* center, std::span<const double> weights) const;
 
   // out = center + sum_i coefficient_i (row_i - center), measured while it is in the cache.
-  Measurement CombineAndMeasure(const float* center, std::span<const double> coefficients,
-                                std::span<const double> weights, float* out) const;
+  Measurement<double> CombineAndMeasure(const float* center, std::span<const double> coefficients,
+                                        std::span<const double> weights, float* out) const;
 
   // False if some value is not finite; `out` then holds no meaning.
   bool Mean(float* out) const;
@@ -43,14 +53,14 @@ class Passes {
  private:
   // body(chunk, block) for every block, blocks of a chunk in ascending order.
   void ForEachBlock(const std::function<void(std::size_t, const simd::BlockOfRows&)>& body) const;
-  Measurement MeasureWith(const float* center, std::span<const double> weights,
-                          const std::function<void(const simd::BlockOfRows&)>& before) const;
+  Measurement<double> MeasureWith(
+      const float* center, std::span<const double> weights,
+      const std::function<void(const simd::BlockOfRows&)>& before) const;
 
   const Rows& rows_;
   const Executor& executor_;
   const simd::Kernels& kernels_;
-  std::size_t chunk_length_;
-  std::size_t chunk_count_;
+  Chunks chunks_;
 };
 
 }  // namespace ostraka::aggregation

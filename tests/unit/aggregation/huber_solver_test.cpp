@@ -23,7 +23,7 @@ std::vector<double> GramAboutFirst(const testing::Matrix& rows) {
   return gram;
 }
 
-std::vector<double> PointOf(const testing::Matrix& rows, const HuberSolution& solution) {
+std::vector<double> PointOf(const testing::Matrix& rows, const HuberSolution<double>& solution) {
   std::vector<double> point(rows[0].begin(), rows[0].end());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t c = 0; c < point.size(); ++c) {
@@ -39,7 +39,7 @@ TEST(HuberSolver, ReachesTheToleranceThatItReports) {
     for (const std::size_t n : {1u, 2u, 3u, 8u, 33u}) {
       const testing::Matrix rows = testing::NormalRows(rng, n, 20);
       const auto gram = GramAboutFirst(rows);
-      const HuberSolution solution = SolveHuber({n, gram, tau, 1e-10});
+      const HuberSolution<double> solution = SolveHuber(HuberProblem<double>{n, gram, tau, 1e-10});
       EXPECT_LE(solution.residual, 1e-10);
       const auto point = PointOf(rows, solution);
       EXPECT_LE(testing::SlowResidual(rows, point, tau), 2e-10L) << "n " << n << " tau " << tau;
@@ -53,7 +53,7 @@ TEST(HuberSolver, ReachesTheToleranceThatItReports) {
 
 TEST(HuberSolver, UnclippedIsTheMeanInOneStep) {
   const std::vector<double> gram = {0, 0, 4, 0, 0, 9};  // 0, (2, 0) and (0, 3)
-  const HuberSolution solution = SolveHuber({3, gram, 100, 1e-12});
+  const HuberSolution<double> solution = SolveHuber(HuberProblem<double>{3, gram, 100, 1e-12});
   for (const double a : solution.coefficients) EXPECT_NEAR(a, 1.0 / 3, 1e-15);
   EXPECT_LE(solution.iterations, 2u);
 }
@@ -62,7 +62,7 @@ TEST(HuberSolver, UnclippedIsTheMeanInOneStep) {
 TEST(HuberSolver, LineOfPointsGivesTheMedian) {
   const testing::Matrix rows = {{0.0f}, {1.0f}, {10.0f}};
   const auto gram = GramAboutFirst(rows);
-  const HuberSolution solution = SolveHuber({3, gram, 1e-3, 1e-12});
+  const HuberSolution<double> solution = SolveHuber(HuberProblem<double>{3, gram, 1e-3, 1e-12});
   EXPECT_NEAR(PointOf(rows, solution)[0], 1.0, 1e-9);
   EXPECT_LE(solution.iterations, 40u);
 }
@@ -71,7 +71,7 @@ TEST(HuberSolver, TinyTauNeedsFewSteps) {
   base::Rng rng(9);
   const testing::Matrix rows = testing::NormalRows(rng, 16, 50);
   const auto gram = GramAboutFirst(rows);
-  const HuberSolution solution = SolveHuber({16, gram, 0x1p-10, 1e-11});
+  const HuberSolution<double> solution = SolveHuber(HuberProblem<double>{16, gram, 0x1p-10, 1e-11});
   EXPECT_LE(solution.residual, 1e-11);
   EXPECT_LE(solution.iterations, 60u);
 }
@@ -80,7 +80,7 @@ TEST(HuberSolver, ImpossibleToleranceStillEnds) {
   base::Rng rng(10);
   const testing::Matrix rows = testing::NormalRows(rng, 9, 5);
   const auto gram = GramAboutFirst(rows);
-  const HuberSolution solution = SolveHuber({9, gram, 0.5, 0});
+  const HuberSolution<double> solution = SolveHuber(HuberProblem<double>{9, gram, 0.5, 0});
   EXPECT_LE(solution.residual, 1e-12);  // as far as double goes
   EXPECT_LE(solution.iterations, 5000u);
 }

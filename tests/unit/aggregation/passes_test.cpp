@@ -44,7 +44,7 @@ TEST(Passes, CombineAndMeasureMatchTheirDefinitions) {
     const std::vector<double> coefficients = {0.5, -0.25, 0.125, 0.625};
     const std::vector<double> weights = {1, 0.5, 0.25, 1};
     std::vector<float> out(d);
-    const Measurement found =
+    const Measurement<double> found =
         Passes(rows, executor, simd::BestKernels())
             .CombineAndMeasure(matrix[0].data(), coefficients, weights, out.data());
     std::vector<long double> residual(d, 0.0L);
@@ -75,13 +75,13 @@ TEST(Passes, NeitherThreadsNorLevelsChangeABit) {
   const SerialExecutor serial;
   const Passes reference(rows, serial, simd::KernelsFor(simd::Level::kScalar));
   const auto gram = reference.Gram(matrix[1].data());
-  const Measurement measured = reference.Measure(matrix[2].data(), weights);
+  const Measurement<double> measured = reference.Measure(matrix[2].data(), weights);
   for (const simd::Level level : testing::SupportedLevels()) {
     for (const int threads : {1, 2, 5}) {
       const testing::ThreadedExecutor executor(threads);
       const Passes passes(rows, executor, simd::KernelsFor(level));
       EXPECT_EQ(passes.Gram(matrix[1].data()), gram) << simd::LevelName(level) << threads;
-      const Measurement found = passes.Measure(matrix[2].data(), weights);
+      const Measurement<double> found = passes.Measure(matrix[2].data(), weights);
       EXPECT_EQ(found.squared_distances, measured.squared_distances);
       EXPECT_EQ(found.squared_residual, measured.squared_residual);
       EXPECT_EQ(found.squared_center, measured.squared_center);
