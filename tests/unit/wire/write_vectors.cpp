@@ -6,11 +6,15 @@
 #include <string>
 
 #include "node/wire/limits.h"
+#include "tests/unit/wire/hostile.h"
 #include "tests/unit/wire/samples.h"
 #include "tests/unit/wire/vector_file.h"
 
 namespace ostraka::wire {
 namespace {
+
+// Seeds are in the repository: the large bombs stay with the unit tests.
+constexpr std::size_t kMaxSeedBytes = 1024;
 
 // A body fuzzer's input is the message type and then the body.
 Bytes WithType(MessageType type, const Bytes& body) {
@@ -41,6 +45,11 @@ base::Status WriteAll(const std::string& tests) {
   columns.columns.resize(kMaxParts);
   RETURN_IF_ERROR(WriteRaw(corpus + "bodies/proof_zero_columns",
                            WithType(MessageType::kProof, Encode(columns))));
+  for (std::size_t i = 0; const Bomb& bomb : ProofBombs()) {
+    if (bomb.proof.size() > kMaxSeedBytes) continue;
+    RETURN_IF_ERROR(WriteRaw(corpus + "bodies/bomb_" + std::to_string(i++),
+                             WithType(MessageType::kProof, bomb.proof)));
+  }
   RETURN_IF_ERROR(WriteRaw(corpus + "block/full", EncodeBlock(SampleBlock())));
   return WriteRaw(corpus + "block/empty", EncodeBlock(Block{}));
 }
