@@ -69,6 +69,13 @@ TEST(Below, DrawsAgainWhereAPlainRemainderWouldBeBiased) {
   EXPECT_EQ(rng.Next(), skipped.Next()) << "exactly three draws were used";
 }
 
+TEST(Below, KeepsTheFirstDrawThatIsNotInTheIncompleteInterval) {
+  // The seed whose first draw is 2^62 = 2^64 mod (3 * 2^62), found by inverting SplitMix64.
+  constexpr std::uint64_t kSeed = 0x7d6c2e9076b45a87ULL;
+  ASSERT_EQ(Rng(kSeed).Next(), 1ULL << 62);
+  EXPECT_EQ(Rng(kSeed).Below(3ULL << 62), 1ULL << 62);
+}
+
 TEST(Below, IsUnbiasedForALargeBound) {
   // A plain remainder would put 1/2 of the draws in the first third, not 1/3.
   Rng rng(1);
