@@ -89,6 +89,37 @@ TEST(EvidenceTest, MessagesOfTwoPeersProveNothing) {
   EXPECT_FALSE(MakeFalseReveal(CommitFrame(kCheat), RevealFrame(kFair, 0)).ok());
 }
 
+// The accused's signature under an envelope that names another sender: whatever that is, it is no
+// message of the accused. By its digest it may come first or second.
+TEST(EvidenceTest, AMessageInAnothersNameProvesNothing) {
+  const auto own = wire::Open(std::make_shared<const Bytes>(CommitFrame(kCheat)));
+  ASSERT_TRUE(own.ok());
+  bool came_first = false;
+  bool came_second = false;
+  for (std::uint8_t i = 0; i < 16; ++i) {
+    wire::Envelope envelope = own->envelope;
+    envelope.sender = HonestKey().id();
+    envelope.body.assign(8, i);
+    const Digest digest = wire::DigestOf(envelope);
+    const crypto::Signature signature = CheaterKey().Sign(digest);
+    Bytes frame(signature.bytes.begin(), signature.bytes.end());
+    const base::SharedBytes core = wire::EncodeUnsigned(envelope);
+    frame.insert(frame.end(), core->begin(), core->end());
+    const bool first = digest < own->digest;
+    (first ? came_first : came_second) = true;
+    wire::EvidenceFile file = {.kind = EvidenceKind::kEquivocation,
+                               .accused = CheaterKey().id(),
+                               .slot = envelope.slot,
+                               .frames = {*own->frame, frame},
+                               .attachments = {}};
+    if (first) std::swap(file.frames[0], file.frames[1]);
+    const Finding finding = Verify(wire::EncodeEvidence(file));
+    EXPECT_EQ(finding.outcome, Outcome::kNotProven);
+    EXPECT_THAT(finding.reason, HasSubstr("not both of the accused"));
+  }
+  EXPECT_TRUE(came_first && came_second);
+}
+
 TEST(EvidenceTest, GenesisIsNeverEvidence) {
   const Turn start = {.key = &CheaterKey(), .incarnation = 0, .step = 0, .coin_count = 1};
   const auto boots = MakeEquivocation(
