@@ -5,6 +5,11 @@
 // re-encoding. Decoders take any bytes: they return InvalidArgument with a reason, never throw,
 // never crash, and allocate no more than a small multiple of the frame's size.
 //
+// A value has one encoding: whatever decodes encodes to the same bytes (docs/wire.md, canonical
+// form). Encoders take any value; one over the limits encodes to bytes that every decoder refuses,
+// so whoever fills a message minds the limits. A slot that no honest peer signs is refused too: a
+// phase that does not fit the type, or a draw or iteration where there is none.
+//
 // Thread safety: pure functions.
 #pragma once
 
@@ -20,8 +25,9 @@ SignedEnvelope Seal(Envelope envelope, const crypto::SigningKey& key);
 // signature exists.
 Digest DigestOf(const Envelope& envelope);
 
-// Decodes and bounds-checks a frame, and computes its digest. Does NOT verify the signature: the
-// caller does, with its Verifier, before it believes a word (so that cheap checks come first).
+// Decodes and bounds-checks a frame (null is refused too), and computes its digest. The body stays
+// encoded: only its length is checked. Does NOT verify the signature: the caller does, with its
+// Verifier, before it believes a word (so that cheap checks come first).
 base::StatusOr<SignedEnvelope> Open(base::SharedBytes frame);
 
 // Unprotected runs only (`swarm --unprotected`): the core bytes alone, no signature, no hash.
