@@ -61,7 +61,8 @@ base::Status CannotListen(std::string_view address, int error) {
 }  // namespace
 
 base::StatusOr<HostPort> ParseHostPort(std::string_view text) {
-  const std::string quoted = "\"" + std::string(text) + "\"";
+  std::string quoted(1, '"');  // not "\"" + ...: GCC 12 warns of an overlap that is none
+  quoted.append(text).push_back('"');
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) {
     return base::InvalidArgument(quoted + " is no address: write host:port");

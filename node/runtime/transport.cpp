@@ -69,6 +69,7 @@ base::StatusOr<std::unique_ptr<Transport>> Transport::Make(boost::asio::io_conte
                                                            TransportOptions options,
                                                            TransportEvents events) {
   OSTRAKA_CHECK(options.key != nullptr && events.message && events.link);
+  OSTRAKA_CHECK(options.timeouts.hello > options.timeouts.handshake);
   FdGuard fd(options.listen_fd);
   RETURN_IF_ERROR(PrepareMembers(options));
   ASSIGN_OR_RETURN(TlsContext tls, MakeTlsContext(*options.key));

@@ -58,7 +58,7 @@ struct TransportMember {
 
 struct TransportTimeouts {
   Duration handshake = base::Seconds(5);  // TCP connect, TLS and WebSocket upgrade together
-  Duration hello = base::Seconds(10);     // from the first byte until the connection is a link
+  Duration hello = base::Seconds(10);     // all until it is a link. REQUIRES: > handshake
   Duration idle = base::Seconds(30);      // a peer silent for so long is gone; pinged at half
   Duration close = base::Seconds(2);      // for the peer to answer a close
 };
