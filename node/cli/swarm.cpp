@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 
 #include "crypto/domains.h"
@@ -49,6 +50,11 @@ class SignalGuard {
   struct sigaction old_int_ {};
   struct sigaction old_term_ {};
 };
+
+// JSON has no NaN: a loss that is none came as null.
+double NumberOf(const nlohmann::json& value) {
+  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
 
 crypto::SigningKey KeyOf(std::uint64_t seed, std::uint64_t index) {
   return crypto::SigningKey::FromSeed(
@@ -228,7 +234,8 @@ class Swarm {
   void Take(std::size_t index, const nlohmann::json& event) {
     SwarmNode& node = run_.nodes[index];
     if (event["event"] == "report") node.report = event;
-    if (index == 0 && event["event"] == "evaluation") run_.losses.push_back(event["loss"]);
+    if (index == 0 && event["event"] == "evaluation")
+      run_.losses.push_back(NumberOf(event["loss"]));
     watcher_.OnEvent(index, node, event);
   }
 

@@ -17,6 +17,14 @@ namespace {
 
 using nlohmann::json;
 
+// JSON has no NaN or Inf: a training that blew up shows them as null.
+std::string FourDigits(const json& number) {
+  if (!number.is_number()) return "not a number";
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.4f", number.get<double>());
+  return text;
+}
+
 std::string ShortId(const json& id) { return id.get<std::string>().substr(0, 16); }
 
 // The live view on stderr: a progress line on a terminal, and a line for each thing worth telling.
@@ -52,11 +60,8 @@ class LiveView final : public SwarmWatcher {
                  metric_.c_str());
   }
   void OnEvaluation(const json& event) {
-    char text[96];
-    std::snprintf(text, sizeof(text), "%s %.4f  loss %.4f",
-                  event["metric"].get<std::string>().c_str(), event["value"].get<double>(),
-                  event["loss"].get<double>());
-    metric_ = text;
+    metric_ = event["metric"].get<std::string>() + " " + FourDigits(event["value"]) + "  loss " +
+              FourDigits(event["loss"]);
     Line("step " + event["step"].dump() + ": " + metric_);
   }
   void OnRemoval(const json& event) {
@@ -98,14 +103,12 @@ void PrintNodes(const SwarmRun& run, const json& result) {
 
 void PrintNumbers(const SwarmOptions& options, const json& result) {
   if (!result["metric"].is_null()) {
-    std::printf("%s %.4f%s, loss %.4f after step %llu\n",
-                result["metric"]["name"].get<std::string>().c_str(),
-                result["metric"]["value"].get<double>(),
-                options.target > 0
-                    ? (" (target " + std::to_string(options.target).substr(0, 5) + ")").c_str()
-                    : "",
-                result["metric"]["loss"].get<double>(),
-                static_cast<unsigned long long>(result["metric"]["step"].get<std::uint64_t>()));
+    const json& metric = result["metric"];
+    const std::string target =
+        options.target > 0 ? " (target " + FourDigits(options.target) + ")" : "";
+    std::printf("%s %s%s, loss %s after step %s\n", metric["name"].get<std::string>().c_str(),
+                FourDigits(metric["value"]).c_str(), target.c_str(),
+                FourDigits(metric["loss"]).c_str(), metric["step"].dump().c_str());
   }
   std::printf("state roots of the honest nodes: %s\n",
               result["state_roots_equal"].get<bool>() ? "equal" : "DIFFERENT");

@@ -93,7 +93,8 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
   require(tally.removals_agree, "honest nodes disagree on who was removed");
   require(tally.roots_equal, "the honest nodes' state roots differ");
   if (options.target > 0) {
-    const bool measured = tally.first != nullptr && tally.first->contains("metric");
+    const bool measured = tally.first != nullptr && tally.first->contains("metric") &&
+                          (*tally.first)["metric"]["value"].is_number();
     const double value = measured ? (*tally.first)["metric"]["value"].get<double>() : 0;
     require(measured && value >= options.target, "the metric is " + std::to_string(value) +
                                                      ", below the target " +
