@@ -277,7 +277,7 @@ void WebSocketConnection::Upgrade() {
   phase_ = Phase::kUpgrade;
   ws_.binary(true);
   ws_.auto_fragment(false);
-  ws_.read_message_max(0);  // the limit is ReadNext's
+  ws_.read_message_max(0);                           // the limit is ReadNext's
   ws_.write_buffer_bytes(crypto::kChunkBytes + 64);  // where a client's chunk is masked in one go
   websocket::stream_base::timeout timeout{};
   timeout.handshake_timeout = ToChrono(settings_.timeouts.hello);  // deadline_ comes first
