@@ -66,7 +66,7 @@ class Docket {
                "accused " + open.target.Short() + " falsely of step " +
                    std::to_string(open.accused_step) + ": innocent by " + std::to_string(innocent) +
                    of);
-      } else if (sealed_.step >= open.opened_step + kCaseBlocks) {
+      } else if (sealed_.step >= open.opened_step + kCaseBlocks && !IsRemoved(open.target)) {
         Remove(open.accuser, RemovalKind::kDrop,
                "its accusation of " + open.target.Short() + " found no majority in " +
                    std::to_string(kCaseBlocks) + " blocks");
@@ -174,8 +174,9 @@ double NextTau(const SealedStep& sealed, const Block& view, const Manifest& mani
   if (norms.empty()) return sealed.tau;
   const auto middle = norms.begin() + static_cast<std::ptrdiff_t>((norms.size() - 1) / 2);
   std::nth_element(norms.begin(), middle, norms.end());
-  // Equal rows have norm 0, where CenteredClip needs a positive radius.
-  return std::max(manifest.tau_multiple * *middle, manifest.eps);
+  // Equal rows have norm 0, where CenteredClip needs a positive radius; and huge ones stop where
+  // doubles still resolve the sum check.
+  return std::clamp(manifest.tau_multiple * *middle, manifest.eps, LargestTau(manifest));
 }
 
 Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& manifest,

@@ -95,6 +95,10 @@ Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis) 
   return thresholds;
 }
 
+double LargestTau(const Manifest& manifest) {
+  return 0x1.0p44 * manifest.eps / static_cast<double>(manifest.members.size());
+}
+
 base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
   const auto tolerated = [n](Mode m) {
     return ThresholdsFor(m, n, GenesisAsynchronousFaults(m, n)).t_s;
@@ -108,7 +112,8 @@ base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
       return base::FailedPrecondition(message + ": use --mode " + entry.name);
     }
   }
-  const std::uint32_t best = tolerated(Mode::kMajority);
+  std::uint32_t best = 0;
+  for (const ModeEntry& entry : kModes) best = std::max(best, tolerated(entry.mode));
   return base::FailedPrecondition(message + ", and no mode bears more than " +
                                   std::to_string(best) + ": use more peers or fewer faults");
 }
@@ -128,6 +133,9 @@ base::Status Validate(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_multiple), "tau_multiple must be positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_initial), "tau_initial must be positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps), "eps must be positive"));
+  RETURN_IF_ERROR(Require(std::max(manifest.tau, manifest.tau_initial) <= LargestTau(manifest),
+                          "tau is too large for eps: doubles cannot resolve the sum check; "
+                          "raise eps or lower tau"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps_g), "eps_g must be positive"));
   RETURN_IF_ERROR(
       Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));

@@ -68,6 +68,10 @@ struct Manifest {
   base::Duration seal_timeout = base::Seconds(60);  // then the fast path has failed
 };
 
+// The largest tau of a run. Beyond it sums of n clipped differences in double cannot resolve eps, so
+// that an honest aggregator could not meet its bound, nor V2 its tolerance.
+double LargestTau(const Manifest& manifest);
+
 // t_a at genesis for n members: what the mode asks for (protocol.md, 1).
 std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n);
 // The thresholds of n members when t_a was taken at genesis as `t_a_genesis`.
