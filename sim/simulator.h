@@ -53,7 +53,7 @@ class Simulator {
   struct Limits {
     base::Time until;  // virtual time
     std::uint64_t events = UINT64_MAX;
-    std::function<bool()> finished;  // asked after every step; may be empty
+    std::function<bool()> finished = {};  // asked after every step; may be empty
   };
   enum class Ended { kFinished, kIdle, kOutOfTime, kOutOfEvents };
 

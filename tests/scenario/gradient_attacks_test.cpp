@@ -1,0 +1,77 @@
+// Every attack on gradients against the real protocol, with as many attackers as the mode bears:
+// all are removed, nobody honest is, all honest peers agree, and training comes to the same loss as
+// without an attack. (The simulator's checkers watch the first three in every step.)
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "sim/cluster.h"
+
+namespace ostraka::sim {
+namespace {
+
+struct Size {
+  std::uint32_t peers = 0;
+  std::uint32_t byzantine = 0;
+  std::uint64_t steps = 0;
+};
+
+class GradientAttack : public testing::TestWithParam<std::tuple<std::string, Size>> {
+ protected:
+  static SimOptions Options() {
+    const auto& [attack, size] = GetParam();
+    SimOptions options;
+    options.peers = size.peers;
+    options.byzantine = size.byzantine;
+    options.steps = size.steps;
+    options.attack = attack;
+    options.dimension = 1000;
+    return options;
+  }
+
+  // Of the same run with nobody cheating; computed once for each size.
+  static double HonestLoss(SimOptions options) {
+    static std::map<std::uint32_t, double> known;
+    options.attack = "none";
+    options.byzantine = 0;
+    const auto [loss, is_new] = known.try_emplace(options.peers);
+    if (is_new) {
+      const auto honest = RunSimulation(options);
+      EXPECT_TRUE(honest.ok() && honest->ok);
+      loss->second = honest->loss;
+    }
+    return loss->second;
+  }
+};
+
+TEST_P(GradientAttack, EndsWithTheAttackersRemovedAndTheModelTrained) {
+  const SimOptions options = Options();
+  const auto attacked = RunSimulation(options);
+  ASSERT_TRUE(attacked.ok()) << attacked.status().message();
+  ASSERT_TRUE(attacked->ok) << attacked->failure->checker << ": " << attacked->failure->message
+                            << "\n"
+                            << attacked->replay;
+  EXPECT_EQ(attacked->byzantine_removed, options.byzantine);
+  EXPECT_EQ(attacked->honest_removed, 0U);
+  for (const wire::Removal& removal : attacked->removals) {
+    EXPECT_EQ(removal.kind, wire::RemovalKind::kVerdict);
+  }
+
+  // The attackers' batches are missing and their steps were disturbed.
+  EXPECT_LT(attacked->loss, 1.5 * HonestLoss(options));
+}
+
+std::string NameOf(const testing::TestParamInfo<GradientAttack::ParamType>& info) {
+  return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param).peers);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllAttacks, GradientAttack,
+                         testing::Combine(testing::Values("sign_flip", "random_direction",
+                                                          "label_flip", "alie", "ipm"),
+                                          testing::Values(Size{8, 3, 150}, Size{16, 7, 200})),
+                         NameOf);
+
+}  // namespace
+}  // namespace ostraka::sim

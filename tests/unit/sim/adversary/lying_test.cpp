@@ -1,0 +1,76 @@
+// wrong_aggregate, false_proof and false_accuse: what they change in a result, and what they leave.
+#include "sim/adversary/lying.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/sim/adversary/wrapped.h"
+
+namespace ostraka::sim {
+namespace {
+
+TEST(WrongAggregate, ShiftsEveryCoordinateAndKeepsTheRootConsistent) {
+  Wrapped wrapped("wrong_aggregate", 1, {{"scale", 2}});
+  const protocol::AggregateResult truth{BlobOfFloats({3, -3, 3, 3})};
+  wrapped.Enter(0);
+  EXPECT_EQ(std::get<protocol::AggregateResult>(wrapped.RunInside(protocol::AggregateSpec{}, truth))
+                .result,
+            truth.result);
+  wrapped.Enter(1);
+  const auto lie =
+      std::get<protocol::AggregateResult>(wrapped.RunInside(protocol::AggregateSpec{}, truth));
+  EXPECT_EQ(FloatsOf(*lie.result), (std::vector<float>{9, 3, 9, 9}));
+  EXPECT_EQ(lie.result->root, crypto::MerkleRootOfData(lie.result->data));
+  EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 1U);
+}
+
+TEST(WrongAggregate, LeavesTheRootZeroWhereNothingIsHashed) {
+  Wrapped wrapped("wrong_aggregate", 0);
+  wrapped.Enter(0);
+  protocol::AggregateSpec spec;
+  spec.hash = false;
+  const auto lie = std::get<protocol::AggregateResult>(
+      wrapped.RunInside(spec, protocol::AggregateResult{BlobOfFloats({0, 0})}));
+  EXPECT_EQ(FloatsOf(*lie.result), (std::vector<float>{1, 1}));
+  EXPECT_TRUE(lie.result->root.is_zero());
+}
+
+TEST(FalseProof, TurnsSignsAndLeavesNorms) {
+  Wrapped wrapped("false_proof", 0);
+  wrapped.Enter(0);
+  const protocol::ProveResult truth{{{false, {1, -2, 0, 4}, 5}, {true, {0, 0, 0, 0}, 0}}};
+  const auto lie = std::get<protocol::ProveResult>(wrapped.RunInside(protocol::ProveSpec{}, truth));
+  ASSERT_EQ(lie.columns.size(), 2U);
+  EXPECT_EQ(lie.columns[0].s, (std::array<double, 4>{-1, 2, 0, -4}));
+  EXPECT_EQ(lie.columns[0].norm, 5);
+  EXPECT_TRUE(lie.columns[1].missing);
+  EXPECT_EQ(wrapped.coven().deeds().size(), 1U);
+}
+
+TEST(FalseProof, IsNoDeedIfThereIsNothingToTurn) {
+  Wrapped wrapped("false_proof", 0);
+  wrapped.Enter(0);
+  wrapped.RunInside(protocol::ProveSpec{}, protocol::ProveResult{{{true, {}, 0}}});
+  EXPECT_TRUE(wrapped.coven().deeds().empty());
+}
+
+TEST(FalseAccuse, AccusesTheHonestAndOnlyThem) {
+  Wrapped wrapped("false_accuse", 0);
+  wrapped.Enter(0);
+  const auto judged = [&](const base::PeerId& target, const protocol::RecomputeResult& truth) {
+    protocol::RecomputeSpec spec;
+    spec.gradient.owner = target;
+    return std::get<protocol::RecomputeResult>(wrapped.RunInside(spec, truth));
+  };
+  const protocol::RecomputeResult innocent;
+  const protocol::RecomputeResult guilty{.accuse = true, .convict = true, .worst_ratio = 3};
+  EXPECT_FALSE(judged(wrapped.mate(), innocent).accuse);
+  EXPECT_FALSE(judged(wrapped.mate(), guilty).convict);
+  EXPECT_EQ(judged(wrapped.member(4), guilty).worst_ratio, 3) << "true as it is";
+  EXPECT_TRUE(wrapped.coven().deeds().empty());
+  EXPECT_TRUE(judged(wrapped.member(4), innocent).accuse);
+  EXPECT_TRUE(judged(wrapped.member(4), innocent).convict);
+  EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 2U);
+}
+
+}  // namespace
+}  // namespace ostraka::sim

@@ -1,0 +1,117 @@
+// Whole runs of the real protocol, small. The long ones are in tests/scenario.
+#include "sim/cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace ostraka::sim {
+namespace {
+
+SimOptions Small() {
+  SimOptions options;
+  options.peers = 4;
+  options.byzantine = 0;
+  options.steps = 12;
+  options.dimension = 64;
+  return options;
+}
+
+TEST(RunSimulation, AnHonestRunFinishesAndLearns) {
+  SimOptions options = Small();
+  options.steps = 60;
+  const auto result = RunSimulation(options);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->message;
+  EXPECT_EQ(result->steps, 60U);
+  EXPECT_TRUE(result->removals.empty());
+  EXPECT_FALSE(result->detection_steps);
+  options.steps = 6;
+  const auto shorter = RunSimulation(options);
+  EXPECT_LT(result->loss, shorter->loss / 2);
+}
+
+TEST(RunSimulation, IsAFunctionOfItsOptions) {
+  const auto once = RunSimulation(Small());
+  const auto again = RunSimulation(Small());
+  ASSERT_TRUE(once.ok() && again.ok());
+  EXPECT_EQ(once->trace_digest, again->trace_digest);
+  EXPECT_EQ(once->events, again->events);
+  EXPECT_EQ(once->loss, again->loss);
+
+  SimOptions other_seed = Small();
+  other_seed.seed = 2;
+  EXPECT_NE(RunSimulation(other_seed)->trace_digest, once->trace_digest);
+  SimOptions other_option = Small();
+  other_option.validators = 0;
+  EXPECT_NE(RunSimulation(other_option)->trace_digest, once->trace_digest);
+}
+
+TEST(RunSimulation, ItsReplayLineGivesTheSameRun) {
+  SimOptions options = Small();
+  options.learning_rate = 1.0 / 3;
+  const auto result = RunSimulation(options);
+  const auto replayed = ParseOptions(result->replay);
+  ASSERT_TRUE(replayed.ok());
+  EXPECT_EQ(RunSimulation(*replayed)->trace_digest, result->trace_digest);
+}
+
+TEST(RunSimulation, LookingDoesNotChangeTheRun) {
+  std::size_t lines = 0;
+  const auto watched = RunSimulation(Small(), [&](const std::string&) { ++lines; });
+  EXPECT_EQ(watched->trace_digest, RunSimulation(Small())->trace_digest);
+  EXPECT_EQ(lines, watched->events);
+}
+
+TEST(RunSimulation, NamesTheCheckerThatFailedAndWhere) {
+  SimOptions options = Small();
+  options.time_limit = base::Seconds(1);  // too short for twelve steps
+  const auto result = RunSimulation(options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_FALSE(result->ok);
+  ASSERT_TRUE(result->failure);
+  EXPECT_EQ(result->failure->checker, "progress");
+  EXPECT_THAT(result->failure->message, testing::HasSubstr("did not finish"));
+  EXPECT_THAT(result->replay, testing::HasSubstr("time_limit_ns=1000000000"));
+}
+
+TEST(RunSimulation, RefusesOptionsThatCannotRun) {
+  SimOptions options = Small();
+  options.attack = "tickle";
+  EXPECT_EQ(RunSimulation(options).status().code(), absl::StatusCode::kInvalidArgument);
+  options = Small();
+  options.steps = 0;
+  EXPECT_EQ(RunSimulation(options).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(RunSeeds, SumsUpAndChainsInOrder) {
+  std::vector<SimResult> seen;
+  const auto all = RunSeeds(Small(), 3, 5, [&](const SimResult& one) {
+    seen.push_back(one);
+    return true;
+  });
+  ASSERT_TRUE(all.ok());
+  EXPECT_TRUE(all->ok);
+  EXPECT_EQ(all->seeds, 3U);
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(all->steps, 36U);
+  EXPECT_EQ(all->events, seen[0].events + seen[1].events + seen[2].events);
+  EXPECT_EQ(RunSeeds(Small(), 3, 5)->trace_digest, all->trace_digest);
+  EXPECT_NE(RunSeeds(Small(), 3, 4)->trace_digest, all->trace_digest);
+}
+
+TEST(RunSeeds, KeepsFailuresWithTheirSeedsAndStopsWhenTold) {
+  SimOptions options = Small();
+  options.time_limit = base::Seconds(1);
+  const auto all = RunSeeds(options, 1, 10, [](const SimResult& one) {
+    return one.replay.find("seed=2 ") == std::string::npos;
+  });
+  EXPECT_FALSE(all->ok);
+  EXPECT_EQ(all->seeds, 2U);
+  ASSERT_EQ(all->failures.size(), 2U);
+  EXPECT_THAT(all->failures[1].replay, testing::StartsWith("seed=2 "));
+}
+
+}  // namespace
+}  // namespace ostraka::sim
