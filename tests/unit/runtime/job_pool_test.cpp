@@ -43,12 +43,12 @@ std::shared_ptr<const JobSpec> PackOf(float x) {
 // Pure and heavy enough that the rule cuts it for the executor.
 std::shared_ptr<const JobSpec> AggregateOf(std::uint64_t seed) {
   constexpr std::size_t kRows = 6;
-  constexpr std::size_t kDimension = 200'000;
+  constexpr std::size_t kDimension = 50'000;
   base::Rng rng(seed);
   protocol::AggregateSpec spec;
   for (std::size_t i = 0; i < kRows; ++i) {
     std::vector<float> row(kDimension);
-    for (float& value : row) value = static_cast<float>(rng.Normal());
+    for (float& value : row) value = static_cast<float>(rng.Unit());
     const base::ByteView bytes = base::AsBytes(std::span<const float>(row));
     spec.parts.push_back(crypto::MakeBlob({bytes.begin(), bytes.end()}));
   }
