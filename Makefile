@@ -44,7 +44,7 @@ build: deps-build  ## the release binary: build/release/ostraka
 	$(call build_preset,release)
 
 demo: build  ## eight peers train on real digits, three of them cheat and are banished
-	build/release/ostraka swarm $(DEMO)
+	build/release/ostraka swarm --target 0.95 $(DEMO)
 
 test: deps  ## build with checks, lint, and run every test
 	$(call build_preset,dev)
