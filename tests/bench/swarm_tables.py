@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""The tables of docs/benchmarks.md, measured: real swarms of real nodes on this machine.
+
+usage: tests/bench/swarm_tables.py BINARY accuracy|unprotected|price [--seeds N]
+
+Each prints a Markdown table and, on stderr, one line a run. A run that is not ok ends the program
+with exit code 1: a table of failed runs would be no measurement.
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+
+ATTACKS = ["none", "sign_flip", "random_direction", "label_flip", "alie", "ipm"]
+
+
+def swarm(binary, *options, must_pass=True):
+    """One `ostraka swarm --json` with these options, as a dict."""
+    command = [binary, "swarm", "--json", *map(str, options)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 1) or not done.stdout:
+        sys.exit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()}")
+    result = json.loads(done.stdout)
+    print(" ".join(command[2:]), "->", "ok" if result["ok"] else result["problems"], file=sys.stderr)
+    if must_pass and not result["ok"]:
+        sys.exit(1)
+    return result
+
+
+def value_of(result):
+    """The metric; None if training blew up or ended before it was measured."""
+    return result["metric"]["value"] if result["metric"] else None
+
+
+def accuracy(binary, seeds):
+    """Accuracy over seeds under each attack, beside the run with no attacker."""
+    print(f"| attack | accuracy, mean of {seeds} seeds | min | max | last ban at step, by seed | honest removed |")
+    print("|---|---|---|---|---|---|")
+    for attack in ATTACKS:
+        runs = [swarm(binary, "--attack", attack, "--seed", seed) for seed in range(seeds)]
+        values = [value_of(run) for run in runs]
+        bans = [max((ban["step"] for ban in run["bans"]), default="-") for run in runs]
+        removed = sum(run["honest_removed"] for run in runs)
+        print(f"| {attack} | {statistics.mean(values):.4f} | {min(values):.4f} | {max(values):.4f} | "
+              f"{' '.join(map(str, bans))} | {removed} |", flush=True)
+
+
+def unprotected(binary, seeds):
+    """The same attacks on plain averaging and on the protected run."""
+    print("| attack | plain averaging: accuracy | protected: accuracy | plain: how it ended |")
+    print("|---|---|---|---|")
+    for attack in ATTACKS:
+        plain = [swarm(binary, "--attack", attack, "--seed", seed, "--unprotected", must_pass=False)
+                 for seed in range(seeds)]
+        safe = [swarm(binary, "--attack", attack, "--seed", seed) for seed in range(seeds)]
+        plain_values = [value_of(run) for run in plain]
+        known = [value for value in plain_values if value is not None]
+        shown = f"{statistics.mean(known):.4f}" if len(known) == len(plain) else "none"
+        ends = "all steps" if all(run["ok"] for run in plain) else plain[0]["problems"][0]
+        print(f"| {attack} | {shown} | {statistics.mean(map(value_of, safe)):.4f} | {ends} |", flush=True)
+
+
+def price(binary, seeds):
+    """What protection costs: seconds a step by part, bytes against the butterfly's floor, memory."""
+    del seeds  # sizes, not seeds
+    print("| parameters | run | compute ms | aggregate ms | agree ms | total ms | payload MB a step and node "
+          "| floor 2d(k-1)/k floats, MB | all bytes / payload | peak MiB a node |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for hidden in (133, 1333, 13333):  # mlp 64-h-10: 75 h + 10 parameters
+        for name, flags in (("protected", []), ("plain", ["--unprotected"])):
+            run = swarm(binary, "--attack", "none", "--byzantine", 0, "--hidden", hidden, "--steps", 40,
+                        "--evaluate-every", 0, *flags)
+            seconds = run["seconds_per_step"]
+            # One of eight validates from step 2 on, so that k = 7 aggregate; plain averaging has k = 8.
+            k = 7 if name == "protected" else 8
+            floor = 2 * run["parameters"] * (k - 1) / k * 4
+            all_bytes = run["bytes_sent"] / run["peers"] / run["steps"]
+            print(f"| {run['parameters']} | {name} | {seconds['compute'] * 1e3:.1f} | "
+                  f"{seconds['aggregate'] * 1e3:.1f} | {seconds['agree'] * 1e3:.1f} | "
+                  f"{seconds['total'] * 1e3:.1f} | {run['payload_bytes_per_step'] / 1e6:.3f} | "
+                  f"{floor / 1e6:.3f} | {all_bytes / run['payload_bytes_per_step']:.2f} | "
+                  f"{run['peak_rss_bytes'] / 2**20:.0f} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("binary")
+    parser.add_argument("table", choices=["accuracy", "unprotected", "price"])
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    {"accuracy": accuracy, "unprotected": unprotected, "price": price}[options.table](
+        options.binary, options.seeds)
+
+
+if __name__ == "__main__":
+    main()
