@@ -47,9 +47,11 @@ inline std::string MessageOf(const Status& status) { return std::string(status.m
 #define OSTRAKA_CONCAT(a, b) OSTRAKA_CONCAT_INNER(a, b)
 
 // Returns the status from the enclosing function unless it is ok.
-#define RETURN_IF_ERROR(expression)                                 \
-  do {                                                              \
-    if (auto status_ = (expression); !status_.ok()) return status_; \
+#define RETURN_IF_ERROR(expression) \
+  RETURN_IF_ERROR_IMPL(OSTRAKA_CONCAT(status_, __LINE__), expression)
+#define RETURN_IF_ERROR_IMPL(holder, expression)                 \
+  do {                                                           \
+    if (auto holder = (expression); !holder.ok()) return holder; \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto value, F()): declares or assigns `value`, or returns F's status.

@@ -25,6 +25,12 @@ Inbox::Outcome Inbox::Add(wire::SignedEnvelope message, SharedBlob blob) {
   return outcome;
 }
 
+void Inbox::Replace(wire::SignedEnvelope message) {
+  const Place place = PlaceOf(message.envelope.slot);
+  const PeerId sender = message.envelope.sender;
+  places_[place].insert_or_assign(sender, Item{std::move(message), nullptr, nullptr});
+}
+
 const Inbox::Item* Inbox::Find(const Place& place, const PeerId& sender) const {
   const auto& items = At(place);
   const auto item = items.find(sender);

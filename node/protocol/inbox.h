@@ -43,6 +43,10 @@ class Inbox {
   // REQUIRES: the signature was verified, and the caller checked the window.
   Outcome Add(wire::SignedEnvelope message, SharedBlob blob);
 
+  // The same, but a different message takes the place of the one held: for BOOT, where the newest
+  // start of a process counts and two are no offence.
+  void Replace(wire::SignedEnvelope message);
+
   // Null if that sender filled that place with nothing yet.
   const Item* Find(const Place& place, const PeerId& sender) const;
   // All messages of a place, by sender.

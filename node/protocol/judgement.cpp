@@ -23,7 +23,10 @@ void CountVotes(const SealedStep& sealed, const Block& view, std::vector<Case>& 
       for (Case& open : cases) {
         const bool about = open.accuser == vote.accuser && open.target == vote.target &&
                            open.accused_step == vote.step;
-        const auto voted = [&](const Case::Ballot& ballot) { return ballot.voter == voter; };
+        // clang 14 cannot capture a structured binding by name alone.
+        const auto voted = [&who = voter](const Case::Ballot& ballot) {
+          return ballot.voter == who;
+        };
         if (!about || IsParty(open, voter)) continue;
         if (std::any_of(open.ballots.begin(), open.ballots.end(), voted)) continue;
         open.ballots.push_back({voter, vote.verdict});

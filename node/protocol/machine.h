@@ -87,7 +87,7 @@ struct StartJob {
 };
 
 // A durable fact. `key` orders and identifies within its kind; writing a key again with another
-// value is our own bug, except for kMeta.
+// value is our own bug.
 enum class RecordKind : std::uint8_t {
   kSlot = 0,      // key: encoded slot; value: digest that will be signed
   kBlock = 1,     // key: height, big-endian (genesis 0, else step + 1); value: encoded block

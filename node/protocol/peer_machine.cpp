@@ -7,6 +7,7 @@
 #include "crypto/hash.h"
 #include "node/base/check.h"
 #include "node/wire/codec.h"
+#include "node/wire/limits.h"
 #include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
@@ -143,6 +144,11 @@ void PeerMachine::On(const MessageReceived& input) {
     return Suspect(input.from, "blob",
                    "sent a message without its bulk data, or with some it may not have");
   }
+  // A frame goes with any bytes that a relay puts beside it, and a part that another aggregator was
+  // sent is a true frame here too: either would keep out what the author itself is about to send.
+  if (CarriesBlob(envelope.slot.type) && envelope.sender != input.from) {
+    return Suspect(input.from, "relay", "passed on bulk data of another peer");
+  }
   switch (inbox_.Probe(*opened)) {
     case Inbox::Outcome::kDuplicate:
       return;
@@ -251,11 +257,14 @@ bool PeerMachine::InWindow(const wire::Slot& slot) const {
 void PeerMachine::Accept(wire::SignedEnvelope message, SharedBlob blob) {
   const Inbox::Place place = Inbox::PlaceOf(message.envelope.slot);
   const PeerId sender = message.envelope.sender;
-  const Inbox::Outcome outcome = inbox_.Add(std::move(message), std::move(blob));
-  // BOOT and the genesis seal are never evidence: a key may boot twice.
-  if (outcome == Inbox::Outcome::kEquivocation && place.phase != Phase::kGenesis) {
-    KeepEquivocation(*inbox_.Find(place, sender));
+  if (place.phase == Phase::kGenesis) {
+    // Genesis is never evidence: a process may be started again before it is sealed, and its newest
+    // BOOT counts until we have echoed.
+    if (!own_vector_ || place.type == MessageType::kEcho) inbox_.Replace(std::move(message));
+    return;
   }
+  const Inbox::Outcome outcome = inbox_.Add(std::move(message), std::move(blob));
+  if (outcome == Inbox::Outcome::kEquivocation) KeepEquivocation(*inbox_.Find(place, sender));
 }
 
 void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
@@ -266,7 +275,9 @@ void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
   const Digest id = evidence::IdOf(file);
   out_->Add(Store{next_store_++,
                   {{RecordKind::kEvidence, Bytes(id.bytes.begin(), id.bytes.end()), file}}});
-  evidence_.emplace(sender, std::move(file));
+  // Two large PROOFs of one slot make a file that no frame may carry. It stays in our store (seal C
+  // shows that fault itself, if in time), and must not shield its maker from a shorter one.
+  if (file.size() <= wire::kMaxEvidenceBytes) evidence_.emplace(sender, std::move(file));
   Suspect(sender, "equivocation",
           std::string("signed two different messages of one ") +
               wire::MessageTypeName(item.message.envelope.slot.type) + " slot");

@@ -100,9 +100,6 @@ void PeerMachine::TryPrepareProof() {
   }
   proof.state_root = round.my_state_root;
   for (const auto& [accused, file] : evidence_) {
-    // Two large PROOFs of one slot make a file that no frame may carry; seal C shows that fault
-    // itself, as an equivocated entry.
-    if (file.size() > wire::kMaxEvidenceBytes) continue;
     if (proof.evidence.size() < wire::kMaxInlineEvidence) proof.evidence.push_back(file);
   }
   round.times.aggregate_ns += (now_ - mark_).ns;
