@@ -1,0 +1,108 @@
+// Machines of one run in one process, with deliveries in order and at once: for tests that drive
+// peers by hand. (The simulator has the network; this has none.)
+//
+// Checks on the way, with gtest failures: a frame of a member leaves it only after the record of
+// its slot, with the same digest, was durable; no frame is longer than a frame may be; every PROOF
+// that a machine signs can be read; invariants hold after every input.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "node/base/rng.h"
+#include "node/protocol/peer.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol::scene {
+
+struct ClusterOptions {
+  std::uint32_t n = 4;
+  std::uint64_t dimension = 64;
+  std::uint64_t steps = 4;
+  bool plain = false;
+  std::function<void(Manifest&)> edit = [](Manifest&) {};
+};
+
+class Cluster {
+ public:
+  struct Node {
+    std::shared_ptr<const crypto::SigningKey> key;
+    std::unique_ptr<Machine> machine;
+    std::map<TimerId, Time> timers;
+    std::map<base::Bytes, base::Bytes> durable;  // slot records
+    std::map<StoreId, std::vector<Record>> storing;
+    std::vector<std::shared_ptr<const Block>> blocks;
+    std::vector<base::Bytes> encoded_blocks;  // of the stored records
+    std::vector<ModelState> states;
+    std::vector<Suspicion> suspicions;
+    std::vector<StepStarted> started;
+    std::optional<Halted> halted;
+    std::size_t evidence_stored = 0;
+    PeerId id() const { return key->id(); }
+  };
+
+  explicit Cluster(ClusterOptions options = {});
+
+  // Hooks, all optional. Return false to drop the message.
+  std::function<bool(std::size_t from, const Send&)> on_send;
+  // May change what a machine's own job returned: how an attacker lies.
+  std::function<void(std::size_t node, const JobSpec&, JobResult&)> on_job;
+  // Stored is not given back while this says true.
+  std::function<bool(std::size_t node)> disk_hangs;
+  // If set: messages are delivered in a drawn order, each up to three times.
+  std::optional<base::Rng> disorder;
+
+  void Start();  // gives every machine Started
+  void Run();    // until nothing is under way
+  // Run; then fires timers, earliest first, until all have halted or nothing is left to wait for.
+  void RunToEnd();
+  // Gives one input to one machine now; what it asks for is queued. Returns its actions.
+  std::vector<Action> Feed(std::size_t node, const Input& input);
+  // Queues a message as if it came over the link from `from`.
+  void Deliver(std::size_t to, std::size_t from, base::SharedBytes frame,
+               SharedBlob blob = nullptr);
+  void ReleaseStores(std::size_t node);
+
+  Node& node(std::size_t index) { return nodes_[index]; }
+  std::size_t size() const { return nodes_.size(); }
+  std::size_t IndexOf(const PeerId& id) const;
+  const Manifest& manifest() const { return *manifest_; }
+  Time now() const { return now_; }
+
+  // Halted in the same way; "" if so, else the first that is not, with its reason.
+  std::string NotHaltedAs(Halted::Why why) const;
+  // Asserts that all of `nodes` have the same blocks and the same states, bit for bit.
+  void ExpectAgreement(const std::vector<std::size_t>& nodes) const;
+  void ExpectAgreement() const;
+
+ private:
+  struct Event {
+    std::size_t node;
+    Input input;
+  };
+  void Perform(std::size_t node, const Action& action);
+  void CheckSend(const Node& node, const Send& send) const;
+  void PerformStore(Node& node, std::size_t index, const Store& store);
+  void Note(Node& node, const Observation& what);
+  Event TakeNext();
+
+  ClusterOptions options_;
+  std::shared_ptr<const Manifest> manifest_;
+  std::shared_ptr<crypto::Verifier> verifier_;
+  std::vector<Node> nodes_;
+  std::deque<Event> queue_;
+  Time now_;
+};
+
+// `frame` with its envelope changed by `edit` and signed anew by `key`.
+base::SharedBytes Resigned(const base::SharedBytes& frame, const crypto::SigningKey& key,
+                           const std::function<void(wire::Envelope&)>& edit);
+wire::Envelope EnvelopeOf(const base::SharedBytes& frame);
+
+}  // namespace ostraka::protocol::scene

@@ -1,0 +1,145 @@
+#include "tests/unit/protocol/scene.h"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "aggregation/projection.h"
+#include "node/base/check.h"
+#include "node/base/rng.h"
+#include "node/protocol/numbers.h"
+
+namespace ostraka::protocol::scene {
+namespace {
+
+template <typename Id>
+Id Numbered(std::uint8_t tag, std::uint64_t number) {
+  Id id;
+  for (int i = 0; i < 8; ++i) id.bytes[i] = static_cast<std::uint8_t>(number >> (8 * (7 - i)));
+  id.bytes[31] = tag;
+  return id;
+}
+
+JobResult Run(const JobSpec& spec) {
+  return RunJob(
+      spec, [](const GradientSpec&) { return base::Internal("no gradients here"); },
+      aggregation::SerialExecutor());
+}
+
+SharedVector RandomGradient(base::Rng rng, std::uint64_t dimension) {
+  auto gradient = std::make_shared<std::vector<float>>(dimension);
+  for (float& value : *gradient) value = static_cast<float>(0.5 + rng.Normal());
+  return gradient;
+}
+
+}  // namespace
+
+Digest DigestOf(std::uint64_t number) { return Numbered<Digest>(0xd1, number); }
+PeerId PeerNumber(std::uint32_t number) { return Numbered<PeerId>(0x9e, number); }
+
+std::vector<PeerId> PeersUpTo(std::uint32_t count) {
+  std::vector<PeerId> peers;
+  for (std::uint32_t i = 0; i < count; ++i) peers.push_back(PeerNumber(i));
+  return peers;
+}
+
+Manifest ManifestOf(std::uint32_t n, Mode mode) {
+  Manifest manifest;
+  manifest.run_id = DigestOf(7);
+  manifest.mode = mode;
+  manifest.training.model = "toy";
+  manifest.training.data = "toy";
+  for (const PeerId& peer : PeersUpTo(n)) manifest.members.push_back({peer, ""});
+  return manifest;
+}
+
+Block ViewBefore(const Manifest& manifest, std::uint64_t step) {
+  OSTRAKA_CHECK(step > 0);
+  Block view;
+  view.step = step - 1;
+  view.decision = DigestOf(1000 + step);
+  view.randomness = DigestOf(2000 + step);
+  for (const Member& member : manifest.members) view.members.push_back(member.id);
+  const auto n = static_cast<std::uint32_t>(view.members.size());
+  view.thresholds = ThresholdsFor(manifest.mode, n, GenesisAsynchronousFaults(manifest.mode, n));
+  view.tau = manifest.tau;
+  return view;
+}
+
+HonestStep MakeHonestStep(HonestStepOptions options) {
+  HonestStep made;
+  made.manifest = ManifestOf(options.n, options.mode);
+  made.view = ViewBefore(made.manifest, options.step);
+  made.view.tau = options.tau;
+  made.view.cases = std::move(options.cases);
+  made.randomness = DigestOf(3000 + options.seed);
+
+  SealedStep& sealed = made.sealed;
+  sealed.step = options.step;
+  sealed.tau = options.tau;
+  sealed.roles = AssignRoles(made.view, options.drawn, options.dimension);
+  const std::vector<PeerId>& workers = sealed.roles.workers;
+  const base::Rng rng(options.seed);
+  std::map<PeerId, std::vector<SharedBlob>> parts;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const SharedVector gradient = RandomGradient(rng.Fork("gradient", i), options.dimension);
+    parts[workers[i]] =
+        std::get<PackResult>(Run(PackSpec{gradient, sealed.roles.parts, true})).parts;
+  }
+  for (const PeerId& member : made.view.members) {
+    sealed.commit_digests[member] = DigestOf(4000 + member.bytes[7]);
+    wire::Commit commit;
+    commit.coin_count = made.view.thresholds.t_s + 1;
+    if (sealed.roles.IsWorker(member)) commit.gradient_root = DigestOf(5000 + member.bytes[7]);
+    sealed.commits.emplace(member, commit);
+    sealed.proofs[member];
+  }
+  sealed.aggregates.resize(sealed.roles.parts.size());
+  for (std::size_t j = 0; j < sealed.roles.parts.size(); ++j) {
+    AggregateSpec spec;
+    for (const PeerId& worker : workers) spec.parts.push_back(parts[worker][j]);
+    spec.tau = options.tau;
+    spec.eps = made.manifest.eps;
+    const SharedBlob result = std::get<AggregateResult>(Run(spec)).result;
+    const auto index = static_cast<std::uint32_t>(j);
+    made.columns.push_back({index, sealed.roles.parts[j], result,
+                            DirectionSeed(made.randomness, options.step, index)});
+    made.result_norms.push_back(aggregation::Norm(AsFloats(*result)));
+    wire::Aggregate& aggregate = sealed.aggregates[j].emplace();
+    aggregate.part_index = index;
+    aggregate.result_root = result->root;
+    made.SetSenders(j, workers);
+  }
+  for (const PeerId& worker : workers) {
+    sealed.proofs[worker].columns =
+        std::get<ProveResult>(Run(ProveSpec{parts[worker], made.columns, options.tau})).columns;
+  }
+  return made;
+}
+
+std::vector<PeerId> HonestStep::Senders(std::size_t column) const {
+  return *SendersOf(sealed.aggregates[column]->included, view.members);
+}
+
+void HonestStep::SetSenders(std::size_t column, const std::vector<PeerId>& senders) {
+  std::vector<Digest> commits;
+  for (const PeerId& sender : senders) commits.push_back(sealed.commit_digests.at(sender));
+  AggregateOf(column).included = BitmapOf(senders, view.members);
+  AggregateOf(column).commits_root = SetRoot(commits);
+}
+
+std::vector<ColumnFate> HonestStep::Fates() const {
+  std::vector<ColumnFate> fates = JudgeBeforeSums(sealed, view, manifest);
+  JudgeSums(sealed, view, manifest, result_norms, fates);
+  return fates;
+}
+
+Judged HonestStep::JudgedWith(SealedFaults faults) const {
+  return {DigestOf(6000), randomness, Fates(), std::move(faults)};
+}
+
+Block HonestStep::Judge(SealedFaults faults) const {
+  return JudgeStep(sealed, view, manifest, JudgedWith(std::move(faults)));
+}
+
+}  // namespace ostraka::protocol::scene

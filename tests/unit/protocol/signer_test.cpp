@@ -1,0 +1,116 @@
+#include "node/protocol/signer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/protocol/keys.h"
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::DigestOf;
+using scene::KeyNumber;
+using scene::PeersUpTo;
+using wire::MessageType;
+using wire::Phase;
+
+wire::Slot SlotOf(std::uint64_t step, Phase phase = Phase::kA,
+                  MessageType type = MessageType::kCommit, std::uint32_t draw = 0,
+                  std::uint32_t iteration = 0) {
+  return {.run_id = DigestOf(1),
+          .incarnation = 0,
+          .step = step,
+          .phase = phase,
+          .type = type,
+          .draw = draw,
+          .iteration = iteration};
+}
+
+Draft DraftOf(std::uint64_t step, SharedBlob blob = nullptr) {
+  return {wire::Envelope{
+              SlotOf(step), DigestOf(2), KeyNumber(1)->id(), {static_cast<std::uint8_t>(step)}},
+          std::move(blob), PeersUpTo(2)};
+}
+
+TEST(SignerTest, RecordsNameTheSlotAndTheDigestThatWillBeSigned) {
+  Signer signer(KeyNumber(1));
+  const std::vector<Draft> drafts = {DraftOf(3), DraftOf(4)};
+  const Store store = signer.Prepare(9, drafts);
+  EXPECT_EQ(store.id, 9u);
+  ASSERT_EQ(store.records.size(), 2u);
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    EXPECT_EQ(store.records[i].kind, RecordKind::kSlot);
+    EXPECT_EQ(store.records[i].key, SlotKey(drafts[i].envelope.slot));
+    const Digest digest = wire::DigestOf(drafts[i].envelope);
+    EXPECT_EQ(store.records[i].value, base::Bytes(digest.bytes.begin(), digest.bytes.end()));
+  }
+}
+
+TEST(SignerTest, ReleasesWhatWasPreparedUnderThatIdAndOnce) {
+  Signer signer(KeyNumber(1));
+  signer.Prepare(1, {DraftOf(3)});
+  signer.Prepare(2, {DraftOf(4)});
+  EXPECT_EQ(signer.pending(), 2u);
+  EXPECT_FALSE(signer.Release(3));
+  const auto released = signer.Release(2);
+  ASSERT_TRUE(released);
+  ASSERT_EQ(released->size(), 1u);
+  EXPECT_EQ(released->front().message.envelope.slot.step, 4u);
+  EXPECT_FALSE(signer.Release(2));
+  EXPECT_EQ(signer.pending(), 1u);
+}
+
+TEST(SignerTest, KeepsOrderReceiversAndBlobs) {
+  Signer signer(KeyNumber(1));
+  const SharedBlob blob = crypto::MakeBlob({1});
+  std::vector<Draft> drafts = {DraftOf(7), DraftOf(3, blob), DraftOf(5)};
+  const Store store = signer.Prepare(1, drafts);
+  const auto released = signer.Release(1);
+  ASSERT_EQ(released->size(), 3u);
+  crypto::PlainVerifier verifier;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    const SignedDraft& draft = (*released)[i];
+    EXPECT_EQ(draft.message.envelope.slot, drafts[i].envelope.slot);
+    EXPECT_EQ(draft.blob, drafts[i].blob);
+    EXPECT_EQ(draft.to, drafts[i].to);
+    const Digest& digest = draft.message.digest;
+    EXPECT_EQ(store.records[i].value, base::Bytes(digest.bytes.begin(), digest.bytes.end()))
+        << "signed something else than was stored";
+    EXPECT_TRUE(verifier.Verify(signer.id(), digest, draft.message.signature));
+    EXPECT_TRUE(wire::Open(draft.message.frame).ok());
+  }
+}
+
+TEST(SlotKeyTest, SortsByStepThenPhaseAndNamesTheSlot) {
+  // In ascending order; each pair differs in one field and in more than one byte's worth of it.
+  const wire::Slot ascending[] = {
+      SlotOf(1, Phase::kC, MessageType::kProof),
+      SlotOf(255, Phase::kA, MessageType::kCommit),
+      SlotOf(256, Phase::kA, MessageType::kCommit),
+      SlotOf(256, Phase::kA, MessageType::kPart, 0, 255),
+      SlotOf(256, Phase::kA, MessageType::kPart, 0, 256),
+      SlotOf(256, Phase::kB, MessageType::kReveal, 1),
+      SlotOf(256, Phase::kB, MessageType::kReveal, 256),
+      SlotOf(257, Phase::kA, MessageType::kCommit),
+      SlotOf(std::uint64_t{1} << 40, Phase::kA, MessageType::kCommit),
+  };
+  for (std::size_t i = 0; i + 1 < std::size(ascending); ++i) {
+    EXPECT_LT(SlotKey(ascending[i]), SlotKey(ascending[i + 1])) << i;
+    EXPECT_EQ(SlotKey(ascending[i]).size(), 22u);
+  }
+  wire::Slot again = ascending[0];
+  again.incarnation = 1;
+  EXPECT_LT(SlotKey(ascending[0]), SlotKey(again));
+}
+
+TEST(BlockKeyTest, SortsByHeightWithGenesisFirst) {
+  EXPECT_EQ(BlockKey(true, 0), base::Bytes(8, 0));
+  EXPECT_LT(BlockKey(true, 0), BlockKey(false, 0));
+  EXPECT_LT(BlockKey(false, 254), BlockKey(false, 255));
+  EXPECT_LT(BlockKey(false, 255), BlockKey(false, 256));
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
