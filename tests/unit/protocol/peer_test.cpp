@@ -336,6 +336,56 @@ TEST_F(HostileBytesTest, AnotherEntryDecisionIsAbsent) {
       << reason;
 }
 
+// --- relays that would frame the honest ----------------------------------------------------------
+
+// A RESULT goes to all, so anyone can show it before its author's bulk data arrives. With other
+// bytes beside it that must not make the author look like a cheat, nor take the true one's place.
+TEST(RelayTest, AResultWithOtherBytesDoesNotTakeTheTrueOnesPlace) {
+  Cluster cluster(Steps(4));
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    if (from != kCheat && SlotOf(send).type == MessageType::kResult &&
+        cluster.IndexOf(send.to) != kCheat) {
+      cluster.Deliver(cluster.IndexOf(send.to), kCheat, send.frame, crypto::MakeBlob({0, 0, 0, 0}));
+    }
+    return true;
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  ExpectAllApplied(cluster.node(0));
+  ExpectNoSuspicionOf(cluster, kHonest);
+}
+
+// An aggregator holds a signed PART of every worker: its own. Shown to the other aggregators first,
+// it must not keep out the part that they are owed.
+TEST(RelayTest, APartOfAnotherIndexDoesNotTakeTheTrueOnesPlace) {
+  Cluster cluster(Steps(4));
+  std::vector<Send> direct;
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    if (from == kCheat || SlotOf(send).type != MessageType::kPart) return true;
+    if (cluster.IndexOf(send.to) != kCheat) {
+      direct.push_back(send);  // slower than the relay
+      return false;
+    }
+    for (const std::size_t victim : kHonest) {
+      if (victim != from) cluster.Deliver(victim, kCheat, send.frame, send.blob);
+    }
+    return true;
+  };
+  cluster.Start();
+  for (int round = 0; round < 4; ++round) {
+    cluster.Run();
+    for (const Send& send : std::exchange(direct, {})) {
+      cluster.Deliver(cluster.IndexOf(send.to), cluster.IndexOf(EnvelopeOf(send.frame).sender),
+                      send.frame, send.blob);
+    }
+  }
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  ExpectAllApplied(cluster.node(0));
+  ExpectNoSuspicionOf(cluster, kHonest);
+}
+
 // --- stalls --------------------------------------------------------------------------------------
 
 TEST(StallTest, ASilentPeerStopsTheRunWithOneLineThatNamesIt) {
