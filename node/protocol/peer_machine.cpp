@@ -7,6 +7,7 @@
 #include "crypto/hash.h"
 #include "node/base/check.h"
 #include "node/wire/codec.h"
+#include "node/wire/limits.h"
 #include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
@@ -274,7 +275,9 @@ void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
   const Digest id = evidence::IdOf(file);
   out_->Add(Store{next_store_++,
                   {{RecordKind::kEvidence, Bytes(id.bytes.begin(), id.bytes.end()), file}}});
-  evidence_.emplace(sender, std::move(file));
+  // Two large PROOFs of one slot make a file that no frame may carry. It stays in our store (seal C
+  // shows that fault itself, if in time), and must not shield its maker from a shorter one.
+  if (file.size() <= wire::kMaxEvidenceBytes) evidence_.emplace(sender, std::move(file));
   Suspect(sender, "equivocation",
           std::string("signed two different messages of one ") +
               wire::MessageTypeName(item.message.envelope.slot.type) + " slot");

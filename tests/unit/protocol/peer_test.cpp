@@ -609,6 +609,35 @@ TEST(CheatTest, AHugeEquivocationDoesNotSpoilTheFindersProof) {
   }
 }
 
+// The proof of a large equivocation cannot travel; it must not stand in the way of one that can.
+TEST(CheatTest, AHugeEquivocationDoesNotShieldFromASmallOne) {
+  Cluster cluster(Steps(6));
+  base::SharedBytes commit;
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Slot slot = SlotOf(send);
+    if (from != kCheat || cluster.IndexOf(send.to) != 0) return true;
+    const auto again = [&](const base::SharedBytes& frame, base::Bytes body, MessageType type) {
+      cluster.Deliver(0, kCheat, Resigned(frame, *cluster.node(kCheat).key, [&](wire::Envelope& e) {
+                        e.slot.type = type;
+                        e.body = std::move(body);
+                      }));
+    };
+    const bool echo_c = slot.type == MessageType::kEcho && slot.phase == Phase::kC;
+    if (slot.step == 1 && echo_c) {
+      again(send.frame, base::Bytes(20'000, 0xcc), MessageType::kProof);
+    }
+    if (slot.step == 2 && slot.type == MessageType::kCommit) commit = send.frame;
+    if (slot.step == 2 && slot.type == MessageType::kReveal) {
+      again(commit, {1}, MessageType::kCommit);
+    }
+    return true;
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  ExpectBanned(cluster, wire::RemovalKind::kEvidence);
+  EXPECT_EQ(RemovalsOf(cluster)[0].step, 2u);
+}
+
 // --- failures of our own -------------------------------------------------------------------------
 
 TEST(PeerTest, AFailedJobHaltsWithItsReason) {
