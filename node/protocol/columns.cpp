@@ -44,6 +44,11 @@ ColumnFate JudgeColumn(const SealedStep& sealed, const Block& view, const Manife
   for (const PeerId& sender : *senders) {
     const wire::ColumnNumbers* numbers = NumbersIn(sealed, sender, column);
     if (numbers == nullptr) return ColumnFate::kMissingNumbers;
+    // Evidence against whoever stated them, and none of a sum or of the next tau: NaN orders
+    // nothing.
+    if (!InHonestRange(*numbers, sealed.roles.parts[column].size(), sealed.tau)) {
+      return ColumnFate::kMissingNumbers;
+    }
     if (!(numbers->norm <= manifest.delta_max)) ++far_away;
   }
   const bool norm_check_on = manifest.delta_max > 0;

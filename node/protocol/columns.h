@@ -1,9 +1,9 @@
 // The column rule (protocol.md 5): which parts of a step are applied. A function of sealed data.
 //
 // A column is applied iff its S_j names only peers whose COMMIT is sealed present, the sealed
-// COMMIT digests hash to its root, |S_j| >= 2b + 1, every i in S_j has sealed numbers, and V2 and
-// V3 pass; else it is void: its coordinates of parameters and optimiser state stay as they are, on
-// all peers.
+// COMMIT digests hash to its root, |S_j| >= 2b + 1, every i in S_j has sealed numbers that an
+// honest peer can have stated, and V2 and V3 pass; else it is void: its coordinates of parameters
+// and optimiser state stay as they are, on all peers.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -206,6 +206,18 @@ TEST(ColumnTest, AProofOfAPeerThatIsNoSenderDoesNotMatter) {
   EXPECT_EQ(JudgeBeforeSums(step.sealed, step.view, step.manifest)[kColumn], ColumnFate::kApplied);
 }
 
+// Numbers that no honest peer can state are evidence, and an applied column rests on none of them:
+// a NaN among the norms would go into the next step's tau, and from there into every aggregation.
+TEST(ColumnTest, ImpossibleNumbersVoid) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const double bad : {kNan, kInf, -1.0}) {
+    HonestStep step = MakeHonestStep();
+    step.ProofOf(step.sealed.roles.workers[3]).columns[kColumn].norm = bad;
+    EXPECT_NE(FateOf(step), ColumnFate::kApplied) << bad;
+  }
+}
+
 // --- V2 ------------------------------------------------------------------------------------------
 
 TEST(ColumnTest, V2VoidsWhenTheNumbersDoNotSumToZero) {
