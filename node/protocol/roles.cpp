@@ -101,6 +101,7 @@ Roles AssignRoles(const Block& view, const std::vector<Assignment>& drawn,
   for (const PeerId& peer : pool) {
     if (!roles.AssignmentOf(peer)) roles.workers.push_back(peer);
   }
+  if (roles.workers.empty()) return roles;
   roles.owners = Shuffled(roles.workers, "owners", view.randomness);
   roles.parts = CutParts(dimension, static_cast<std::uint32_t>(roles.workers.size()));
   return roles;

@@ -224,6 +224,17 @@ TEST(AssignRolesTest, ADrawnMemberThatLeftIsNotReplaced) {
   EXPECT_EQ(roles.workers.size(), 7u);
 }
 
+// When everybody left in role was drawn to validate nobody is left to work: no parts, no crash.
+TEST(AssignRolesTest, WithValidatorsOnlyThereAreNoParts) {
+  Block view = ViewBefore(ManifestOf(8), 5);
+  view.members = PeersUpTo(3);
+  std::vector<Assignment> drawn;
+  for (std::uint32_t i = 0; i < 3; ++i) drawn.push_back({PeerNumber(i), PeerNumber(i + 4), 3});
+  const Roles roles = AssignRoles(view, drawn, 100);
+  EXPECT_TRUE(roles.workers.empty());
+  EXPECT_TRUE(roles.parts.empty());
+}
+
 TEST(AssignRolesTest, IsGoldenForAFixedCoin) {
   Block view = ViewBefore(ManifestOf(8), 5);
   view.randomness = DigestOf(42);
