@@ -29,7 +29,8 @@ class PlainPeer final : public Machine {
 
   void Step(Time now, const Input& input, Outbox& out) override;
   void CheckInvariants() const override {
-    OSTRAKA_CHECK(inbox_.size() <= 4 * manifest_->members.size());
+    // BOOT, and PART and RESULT of two steps.
+    OSTRAKA_CHECK(inbox_.size() <= 5 * manifest_->members.size());
   }
   Digest Fingerprint() const override {
     return crypto::Hasher(crypto::kDomainFingerprint)
@@ -123,9 +124,10 @@ void PlainPeer::On(const MessageReceived& input) {
   // The channel is all there is to say who speaks.
   if (envelope->sender != input.from || !IsMember(members_, input.from)) return;
   const wire::Slot& slot = envelope->slot;
-  const bool in_window = slot.step == step_ || slot.step == step_ + 1;
+  const bool boots = slot.type == MessageType::kBoot;
+  const bool in_window = slot.step == step_ || (slot.step == step_ + 1 && !boots);
   const bool carries_part = slot.type == MessageType::kPart || slot.type == MessageType::kResult;
-  if (!in_window || (slot.type != MessageType::kBoot && !carries_part)) return;
+  if (!in_window || (!boots && !carries_part)) return;
   if (carries_part) {
     if (input.blob == nullptr) return;
     const auto sender = static_cast<std::size_t>(

@@ -83,5 +83,33 @@ TEST(PlainPeerTest, ASilentPeerStallsTheRun) {
   EXPECT_EQ(cluster.node(0).halted->why, Halted::Why::kStalled);
 }
 
+// Whatever a peer says first for a place is believed; what it says beyond that must not pile up.
+TEST(PlainPeerTest, MessagesThatNoStepUsesAreNotKept) {
+  Cluster cluster({.n = 2, .dimension = 30, .steps = 4, .plain = true});
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    if (from != 1) return true;
+    auto envelope = wire::OpenUnsigned(*send.frame);
+    EXPECT_TRUE(envelope.ok());
+    const std::uint64_t step = envelope->slot.step;
+    for (const std::uint64_t at : {step, step + 1}) {
+      for (const wire::MessageType type :
+           {wire::MessageType::kBoot, wire::MessageType::kPart, wire::MessageType::kResult}) {
+        wire::Envelope extra = *envelope;
+        extra.slot.type = type;
+        extra.slot.step = at;
+        extra.slot.iteration = 0;
+        extra.slot.phase =
+            type == wire::MessageType::kBoot ? wire::Phase::kGenesis : wire::Phase::kA;
+        cluster.Deliver(0, 1, wire::EncodeUnsigned(extra),
+                        crypto::MakeBlob(base::Bytes(15 * sizeof(float))));
+      }
+    }
+    return true;
+  };
+  cluster.Start();
+  cluster.RunToEnd();  // Cluster checks the invariants after every input
+  EXPECT_TRUE(cluster.node(0).halted);
+}
+
 }  // namespace
 }  // namespace ostraka::protocol
