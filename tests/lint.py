@@ -229,12 +229,15 @@ def check_readmes(tree):
 
 
 def check_test_mirror(tree):
-    """every unit has its test, tests/unit/**/<name>_test.cpp"""
+    """every unit has its test: tests/unit/**/<name>_test.cpp, or a test that includes its header"""
     tests = {os.path.basename(path) for path in tree.texts if path.startswith("tests/unit/")}
+    tested = "".join(text for path, text in tree.texts.items() if path.startswith("tests/"))
     for path in tree.cpp((".cpp",)):
         if layer_of(path) is None or any(matches(p, path) for p, _ in rules.TESTED_ELSEWHERE):
             continue
-        if not tests & {f"{name}_test.cpp" for name in _unit_names(tree, path)}:
+        names = _unit_names(tree, path)
+        header = f'#include "{os.path.dirname(path)}/{names[-1]}.h"'
+        if header not in tested and not tests & {f"{name}_test.cpp" for name in names}:
             name = os.path.basename(path)[:-4]
             yield Finding(path, 1, "test-mirror", f"no {name}_test.cpp under tests/unit", False)
 

@@ -29,7 +29,8 @@ struct Member {
   std::string address;  // "host:port"; empty in the simulator
 };
 
-// The defaults train mlp on digits to 0.96 +- 0.01 accuracy (measured over seeds: docs/benchmarks.md).
+// The defaults train mlp on digits to 0.96 +- 0.01 accuracy (measured over seeds:
+// docs/benchmarks.md).
 struct TrainingPlan {
   std::string model = "mlp";
   std::string data = "digits";  // data source id: part of every batch seed
@@ -68,8 +69,8 @@ struct Manifest {
   base::Duration seal_timeout = base::Seconds(60);  // then the fast path has failed
 };
 
-// The largest tau of a run. Beyond it sums of n clipped differences in double cannot resolve eps, so
-// that an honest aggregator could not meet its bound, nor V2 its tolerance.
+// The largest tau of a run. Beyond it sums of n clipped differences in double cannot resolve eps,
+// so that an honest aggregator could not meet its bound, nor V2 its tolerance.
 double LargestTau(const Manifest& manifest);
 
 // t_a at genesis for n members: what the mode asks for (protocol.md, 1).
