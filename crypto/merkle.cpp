@@ -84,8 +84,9 @@ bool VerifyMerklePath(const Digest& root, const Digest& leaf, std::size_t index,
 }
 
 SharedBlob MakeBlob(base::Bytes data) {
-  const Digest root = MerkleRootOfData(data);
-  return std::make_shared<const Blob>(Blob{std::move(data), root});
+  std::vector<Digest> leaves = ChunkLeaves(data);
+  const Digest root = MerkleRoot(leaves);
+  return std::make_shared<const Blob>(Blob{std::move(data), root, std::move(leaves)});
 }
 
 }  // namespace ostraka::crypto

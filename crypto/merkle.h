@@ -50,6 +50,8 @@ bool VerifyMerklePath(const Digest& root, const Digest& leaf, std::size_t index,
 struct Blob {
   base::Bytes data;
   Digest root;
+  // ChunkLeaves(data), so that a transport need not hash again; empty if nobody has them.
+  std::vector<Digest> leaves = {};
 };
 using SharedBlob = std::shared_ptr<const Blob>;
 SharedBlob MakeBlob(base::Bytes data);

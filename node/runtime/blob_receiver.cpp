@@ -78,9 +78,8 @@ std::optional<BlobReceiver::Message> BlobReceiver::Take() {
   if (!active_ || !leaves_complete() || chunks_taken_ != chunk_count_) return std::nullopt;
   Message message;
   message.frame = std::make_shared<const base::Bytes>(std::exchange(frame_, {}));
-  message.blob =
-      std::make_shared<const crypto::Blob>(crypto::Blob{std::exchange(data_, {}), root_});
-  leaves_.clear();
+  message.blob = std::make_shared<const crypto::Blob>(
+      crypto::Blob{std::exchange(data_, {}), root_, std::exchange(leaves_, {})});
   chunks_taken_ = 0;
   active_ = false;
   return message;

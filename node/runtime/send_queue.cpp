@@ -23,6 +23,7 @@ SendQueue::Record StartRecord(RecordType type) {
 }  // namespace
 
 const std::vector<base::Digest>& OutgoingBlob::leaves() {
+  if (!blob_->leaves.empty()) return blob_->leaves;
   if (!hashed_) leaves_ = crypto::ChunkLeaves(blob_->data);
   hashed_ = true;
   return leaves_;

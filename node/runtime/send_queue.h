@@ -23,7 +23,7 @@ class OutgoingBlob {
  public:
   explicit OutgoingBlob(crypto::SharedBlob blob) : blob_(std::move(blob)) {}
   const crypto::Blob& blob() const { return *blob_; }
-  // Hashed at the first call.
+  // The blob's own, or hashed at the first call.
   const std::vector<base::Digest>& leaves();
 
  private:
