@@ -1,5 +1,5 @@
-// The editors of attacks on the protocol, one file each; those on gradients are in gradient.h. Names,
-// summaries and defaults are in registry.cpp.
+// The editors of attacks on the protocol, one file each; those on gradients are in gradient.h.
+// Names, summaries and defaults are in registry.cpp.
 //
 // All are honest before `from_step`, and confess (Turn::Confess) each time that they are not.
 #pragma once
