@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Plants one bug at a time in a copy of the tree and demands that the tests named for it fail.
+
+usage: tests/planted.py [NAME...]      all, or those named; --list shows them
+
+A check whose tests cannot fail checks nothing. The copy is a clone of HEAD under build/planted, so
+nothing here touches the working tree. Exit code 0: the clean tree passes and every bug was found.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COPY = ROOT / "build" / "planted" / "tree"
+BUILD = ROOT / "build" / "planted" / "build"
+
+# name, file, what stands there, the bug, test program, gtest filter
+BUGS = [
+    ("v1_believes_everyone", "node/protocol/jobs.cpp",
+     "if (!SameBits(numbers, claim.numbers))", "if (false && !SameBits(numbers, claim.numbers))",
+     "protocol_test", "CrossCheckJobTest.*"),
+    ("v2_is_not_asked", "node/protocol/columns.cpp",
+     "if (!SumsVanish(sealed, senders, j, tolerance)) fates[j]",
+     "if (false && !SumsVanish(sealed, senders, j, tolerance)) fates[j]",
+     "protocol_test", "ColumnTest.V2*"),
+    ("v2_tolerates_a_hundredfold", "node/protocol/numbers.cpp",
+     "return 8.0 * static_cast<double>(senders)", "return 800.0 * static_cast<double>(senders)",
+     "protocol_test", "SumToleranceTest.*:ColumnTest.V2*"),
+    ("column_rule_takes_2b", "node/protocol/columns.cpp",
+     "senders->size() < 2 * std::size_t{b} + 1", "senders->size() < 2 * std::size_t{b}",
+     "protocol_test", "*SenderCountTest*"),
+    ("validator_never_accuses", "node/protocol/jobs.cpp",
+     "result.accuse = result.worst_ratio > 1.0", "result.accuse = result.worst_ratio > 1e300",
+     "gradient_attacks_test", "*"),
+    ("false_accusers_go_free", "node/protocol/judgement.cpp",
+     "} else if (innocent * 2 > eligible) {", "} else if (innocent * 2 > eligible + 100) {",
+     "protocol_attacks_test", "ProtocolAttack.FalseAccusers*"),
+    ("half_the_votes_convict", "node/protocol/judgement.cpp",
+     "if (guilty * 2 > eligible) {", "if (guilty * 2 >= eligible) {",
+     "protocol_test", "VoteTest.*"),
+    ("equivocation_is_overlooked", "node/protocol/inbox.cpp",
+     "held->rival == nullptr ? Outcome::kEquivocation", "held->rival == nullptr ? Outcome::kDuplicate",
+     "protocol_attacks_test", "ProtocolAttack.Equivocators*"),
+    ("reveal_is_not_opened", "node/protocol/peer_coin.cpp",
+     "commit.coins_root, reveal->opening)) {", "commit.coins_root, reveal->opening) && false) {",
+     "protocol_attacks_test", "ProtocolAttack.FalseRevealers*"),
+    ("signature_is_not_checked", "node/protocol/peer_machine.cpp",
+     "if (!verifier_->Verify(envelope.sender, opened->digest, opened->signature)) {",
+     "if (false && !verifier_->Verify(envelope.sender, opened->digest, opened->signature)) {",
+     "protocol_peer_test", "*"),
+    ("signed_before_stored", "node/protocol/peer_machine.cpp",
+     "out_->Add(signer_.Prepare(next_store_++, std::move(drafts)));",
+     "out_->Add(signer_.Prepare(next_store_++, std::move(drafts)));\n  On(Stored{next_store_ - 1});",
+     "protocol_peer_test", "*"),
+]
+
+
+def run(*command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+
+def must(*command):
+    done = run(*command)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout[-3000:]}")
+
+
+def prepare():
+    shutil.rmtree(COPY, ignore_errors=True)
+    COPY.parent.mkdir(parents=True, exist_ok=True)
+    must("git", "clone", "--quiet", str(ROOT), str(COPY))
+    os.environ.update(CCACHE_BASEDIR=str(COPY), CCACHE_NOHASHDIR="1")
+    must("cmake", "-S", str(COPY), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_CXX_FLAGS=-O1 -g1",
+         "-DOSTRAKA_WITH_TORCH=OFF", "--log-level=WARNING")
+
+
+def test(program, gtest_filter):
+    """True if the tests pass. A filter that matches nothing is our mistake."""
+    must("cmake", "--build", str(BUILD), "--target", program)
+    binary = next(path for path in BUILD.rglob(program) if path.is_file())
+    listed = run(str(binary), f"--gtest_filter={gtest_filter}", "--gtest_list_tests", cwd=COPY)
+    if "  " not in listed.stdout:
+        sys.exit(f"{program}: no test matches {gtest_filter}")
+    # A planted bug may also make a test hang: that is found, too.
+    try:
+        return run(str(binary), f"--gtest_filter={gtest_filter}", cwd=COPY, timeout=300).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def found(bug):
+    _, file, clean, planted, program, gtest_filter = bug
+    path = COPY / file
+    text = path.read_text()
+    if text.count(clean) != 1:
+        sys.exit(f"{file}: the line to plant a bug in stands there {text.count(clean)} times: {clean}")
+    path.write_text(text.replace(clean, planted))
+    try:
+        return not test(program, gtest_filter)
+    finally:
+        path.write_text(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(f"{bug[0]:28} {bug[1]:34} {bug[4]} {bug[5]}" for bug in BUGS))
+        return 0
+    bugs = [bug for bug in BUGS if not options.names or bug[0] in options.names]
+    prepare()
+    missed = []
+    for bug in bugs:
+        if not test(bug[4], bug[5]):
+            sys.exit(f"{bug[4]} {bug[5]} fails on the clean tree")
+        caught = found(bug)
+        print(f"{'found ' if caught else 'MISSED'} {bug[0]} by {bug[4]} {bug[5]}", flush=True)
+        if not caught:
+            missed.append(bug[0])
+    print(f"{len(bugs) - len(missed)} of {len(bugs)} planted bugs were found")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
