@@ -21,6 +21,9 @@ constexpr std::size_t kMaxLineBytes = 1 << 20;
                          int stderr_fd) {
   // A child must not outlive a parent that was killed.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // Out of the terminal's foreground group: a Ctrl-C reaches the parent, which passes it on once. A
+  // node takes a second one for impatience and ends at once.
+  setpgid(0, 0);
   const int null_fd = open("/dev/null", O_RDONLY);
   dup2(null_fd, STDIN_FILENO);
   dup2(stdout_fd, STDOUT_FILENO);
