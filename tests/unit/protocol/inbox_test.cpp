@@ -121,6 +121,20 @@ TEST(InboxTest, ASecondIterationIsRefused) {
   EXPECT_EQ(inbox.Find(PlaceOf(part), Sender(1))->rival, nullptr);
 }
 
+TEST(InboxTest, ReplaceTakesTheNewestAndKeepsNoRival) {
+  Inbox inbox;
+  const Fields boot{.step = 0, .phase = Phase::kGenesis, .type = MessageType::kBoot, .body = 1};
+  Fields again = boot;
+  again.body = 2;
+  inbox.Add(Message(boot), nullptr);
+  inbox.Replace(Message(again));
+  const Inbox::Item* item = inbox.Find(PlaceOf(boot), Sender(1));
+  EXPECT_EQ(item->message.digest, Message(again).digest);
+  EXPECT_EQ(item->rival, nullptr);
+  inbox.Replace(Message({.sender = 2}));
+  EXPECT_NE(inbox.Find(PlaceOf({}), Sender(2)), nullptr) << "into an empty place too";
+}
+
 TEST(InboxTest, ForgetsStepsBeforeTheWindow) {
   Inbox inbox;
   for (std::uint64_t step = 3; step <= 6; ++step) inbox.Add(Message({.step = step}), nullptr);

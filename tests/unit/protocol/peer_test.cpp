@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/cluster.h"
@@ -104,6 +105,29 @@ TEST(PeerTest, TooFewInRoleTrainNothingAndStillAgree) {
   EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
   cluster.ExpectAgreement();
   for (const float x : *cluster.node(0).states.back().parameters) EXPECT_EQ(x, 0.0F);
+}
+
+// A process that was started again before genesis is sealed says BOOT anew: no offence.
+TEST(PeerTest, TheNewestBootOfAProcessCountsAndIsNoEvidence) {
+  Cluster cluster(Steps(2));
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    if (from == kCheat && SlotOf(send).type == MessageType::kBoot) {
+      cluster.Deliver(cluster.IndexOf(send.to), from,
+                      Resigned(send.frame, *cluster.node(from).key, [](wire::Envelope& e) {
+                        e.body = wire::Encode(wire::Boot{.boot_id = scene::DigestOf(5)});
+                      }));
+    }
+    return true;
+  };
+  // It is started, dies and is started again before the others are.
+  cluster.Feed(kCheat, Started{scene::DigestOf(77)});
+  cluster.Run();
+  for (const std::size_t i : kHonest) cluster.Feed(i, Started{scene::DigestOf(i)});
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  cluster.ExpectAgreement();
+  ExpectNoSuspicionOf(cluster, {0, 1, 2, 3});
+  for (std::size_t i = 0; i < cluster.size(); ++i) EXPECT_EQ(cluster.node(i).evidence_stored, 0u);
 }
 
 // --- the write-ahead rule ------------------------------------------------------------------------
@@ -575,6 +599,71 @@ TEST(CheatTest, ASecondCommitShownToOnePeerIsBannedByItsEvidence) {
   EXPECT_EQ(RemovalsOf(cluster)[0].step, 1u);
   EXPECT_EQ(cluster.node(0).evidence_stored, 1u);
   EXPECT_EQ(cluster.node(1).evidence_stored, 0u);
+}
+
+// What peer 0 echoes and proves the cheat signs too, so that the seals are decided: it has no
+// machine of its own from here on.
+void ShadowPeerZero(Cluster& cluster, const Send& send) {
+  const wire::Slot slot = SlotOf(send);
+  if (slot.type != MessageType::kEcho && slot.type != MessageType::kProof) return;
+  const auto frame = Resigned(send.frame, *cluster.node(kCheat).key, [&](wire::Envelope& envelope) {
+    if (slot.type == MessageType::kProof) envelope.body = wire::Encode(wire::Proof{});
+  });
+  for (const std::size_t i : kHonest) cluster.Deliver(i, kCheat, frame);
+}
+
+TEST(CheatTest, AFalseRevealCostsAnIdentityAndBuysOneRedraw) {
+  Cluster cluster(Steps(4));
+  std::set<std::uint32_t> draws;
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Slot slot = SlotOf(send);
+    if (slot.step != 1 || slot.phase == Phase::kA) return true;
+    if (from == 0) ShadowPeerZero(cluster, send);
+    if (from != kCheat) {
+      if (slot.type == MessageType::kReveal) draws.insert(slot.draw);
+      return true;
+    }
+    if (slot.type == MessageType::kReveal && cluster.IndexOf(send.to) != kCheat) {
+      cluster.Deliver(cluster.IndexOf(send.to), kCheat,
+                      Resigned(send.frame, *cluster.node(kCheat).key, [](wire::Envelope& e) {
+                        auto reveal = *wire::DecodeReveal(e.body);
+                        reveal.opening.coin.value.bytes[0] ^= 1;
+                        e.body = wire::Encode(reveal);
+                      }));
+    }
+    return false;
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  ExpectBanned(cluster, wire::RemovalKind::kEvidence);
+  EXPECT_EQ(RemovalsOf(cluster)[0].step, 1u);
+  EXPECT_EQ(RemovalsOf(cluster)[0].reason, "its REVEAL does not open its COMMIT");
+  EXPECT_EQ(draws, (std::set<std::uint32_t>{0, 1}));
+}
+
+// Bytes that are not under the root that their author signed are no part of anybody's column.
+TEST(CheatTest, BytesOtherThanThePartsAreLeftOut) {
+  Cluster cluster({.n = 5, .dimension = 64, .steps = 3});
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    if (from != kCheat || SlotOf(send).type != MessageType::kPart ||
+        cluster.IndexOf(send.to) != 0) {
+      return true;
+    }
+    base::Bytes other = send.blob->data;
+    other[0] ^= 1;
+    cluster.Deliver(0, kCheat, send.frame, crypto::MakeBlob(std::move(other)));
+    return false;
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  cluster.ExpectAgreement();
+  ExpectAllApplied(cluster.node(0));  // four of five are enough
+  ASSERT_FALSE(cluster.node(0).suspicions.empty());
+  for (const Suspicion& suspicion : cluster.node(0).suspicions) {
+    EXPECT_EQ(suspicion.peer, cluster.node(kCheat).id());
+    EXPECT_EQ(suspicion.check, "part");
+  }
 }
 
 // Whoever equivocates chooses how long its messages are. Evidence too long to travel inline must
