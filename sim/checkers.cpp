@@ -61,6 +61,18 @@ base::Status HonestNeverRemoved::OnAction(std::uint32_t peer, const protocol::Ac
   return base::OkStatus();
 }
 
+// --- HonestNeverSuspected -----------------------------------------------------------------------
+
+base::Status HonestNeverSuspected::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  const auto* suspicion = Observed<protocol::Suspicion>(action);
+  if (!suspicion) return base::OkStatus();
+  const auto suspected = roster_.IndexOf(suspicion->peer);
+  if (!suspected || !roster_.IsHonest(*suspected)) return base::OkStatus();
+  return base::FailedPrecondition(
+      Named(roster_, peer) + " suspects honest " + Named(roster_, *suspected) + " in step " +
+      std::to_string(suspicion->step) + ": " + suspicion->check + ", " + suspicion->reason);
+}
+
 // --- Agreement ----------------------------------------------------------------------------------
 
 base::Status Agreement::OnAction(std::uint32_t peer, const protocol::Action& action) {

@@ -28,6 +28,18 @@ class HonestNeverRemoved final : public Checker {
   Roster roster_;
 };
 
+// "honest_suspected": no honest peer's own check names an honest peer: what it sees of one is never
+// what only a cheat would do.
+class HonestNeverSuspected final : public Checker {
+ public:
+  explicit HonestNeverSuspected(const Roster& roster) : roster_(roster) {}
+  std::string_view name() const override { return "honest_suspected"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+};
+
 // "agreement": honest peers decide the same seals and the same blocks (so the same removals), in
 // the same order, step by step.
 class Agreement final : public Checker {

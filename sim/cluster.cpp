@@ -30,12 +30,12 @@ class Chronicle final : public StepObserver {
   void OnStep(const StepRecord& record) override {
     for (const protocol::Action& action : record.actions) {
       const auto* observe = std::get_if<protocol::Observe>(&action);
-      const auto* done = observe ? std::get_if<protocol::StepDone>(&observe->what) : nullptr;
-      if (!done || done->block->genesis) continue;
-      ++blocks_[record.peer];
-      if (record.peer != reporter_) continue;
-      parameters_ = done->state.parameters;
-      removals_.insert(removals_.end(), done->block->removals.begin(), done->block->removals.end());
+      if (!observe) continue;
+      if (const auto* done = std::get_if<protocol::StepDone>(&observe->what)) {
+        OnBlock(record.peer, *done);
+      } else if (const auto* suspicion = std::get_if<protocol::Suspicion>(&observe->what)) {
+        if (roster_.IsHonest(record.peer)) ++suspicions_[suspicion->check];
+      }
     }
   }
 
@@ -48,13 +48,27 @@ class Chronicle final : public StepObserver {
   }
   const protocol::SharedVector& parameters() const { return parameters_; }  // null before a block
   const std::vector<wire::Removal>& removals() const { return removals_; }
+  const std::map<std::string, std::uint64_t>& columns() const { return columns_; }
+  const std::map<std::string, std::uint64_t>& suspicions() const { return suspicions_; }
 
  private:
+  void OnBlock(std::uint32_t peer, const protocol::StepDone& done) {
+    const wire::Block& block = *done.block;
+    if (block.genesis) return;
+    ++blocks_[peer];
+    if (peer != reporter_) return;
+    parameters_ = done.state.parameters;
+    removals_.insert(removals_.end(), block.removals.begin(), block.removals.end());
+    for (const wire::ColumnFate fate : block.columns) ++columns_[wire::ColumnFateName(fate)];
+  }
+
   std::vector<std::uint64_t> blocks_;
   Roster roster_;
   std::uint32_t reporter_ = 0;
   protocol::SharedVector parameters_;
   std::vector<wire::Removal> removals_;
+  std::map<std::string, std::uint64_t> columns_;
+  std::map<std::string, std::uint64_t> suspicions_;
 };
 
 class LineSink final : public StepObserver {
@@ -225,6 +239,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
     auto write_ahead = std::make_unique<WriteAhead>(roster_);
     simulator.AddObserver(write_ahead.get());  // before the set: it learns what is durable
     checkers_.Add(std::make_unique<HonestNeverRemoved>(roster_));
+    checkers_.Add(std::make_unique<HonestNeverSuspected>(roster_));
     checkers_.Add(std::make_unique<NoSelfEquivocation>(roster_));
     checkers_.Add(std::move(write_ahead));
     checkers_.Add(std::make_unique<Agreement>(roster_));
@@ -266,6 +281,8 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.replay = FormatOptions(options_);
   result.byzantine = coven_->members();
   result.removals = chronicle_.removals();
+  result.columns = chronicle_.columns();
+  result.suspicions = chronicle_.suspicions();
   result.steps = chronicle_.steps();
   result.events = simulator.events();
   result.bytes_sent = simulator.bytes_sent();

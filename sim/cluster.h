@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,11 @@ struct SimResult {
   // Steps from the first misdeed to the block that removed the last of those who misbehaved;
   // nullopt if none did or one was not removed.
   std::optional<std::uint64_t> detection_steps;
+
+  // What the checks did: columns by fate (wire::ColumnFateName) in the blocks of one honest peer,
+  // and honest peers' suspicions of Byzantine ones by check (protocol::Suspicion::check).
+  std::map<std::string, std::uint64_t> columns;
+  std::map<std::string, std::uint64_t> suspicions;
 
   std::uint64_t steps = 0;   // blocks that all honest peers accepted, genesis not counted
   std::uint64_t events = 0;  // inputs that machines took
