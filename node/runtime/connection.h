@@ -113,8 +113,6 @@ class Connection {
   virtual const Hello& their_hello() const = 0;
   // Who it is: proven by TLS, or whom we dial. Nullopt while neither is known.
   virtual const std::optional<PeerId>& peer() const = 0;
-  virtual bool authenticated() const = 0;
-  virtual bool dialed() const = 0;
   virtual const std::string& remote() const = 0;  // "host:port"
 };
 

@@ -1,0 +1,208 @@
+// From the first byte of TCP to the link (node/runtime/websocket_connection.h).
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/connect.hpp>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/runtime/channel_errors.h"
+#include "node/runtime/endpoint.h"
+#include "node/runtime/little_endian.h"
+#include "node/runtime/websocket_connection.h"
+
+namespace ostraka::runtime {
+namespace {
+
+namespace net = boost::asio;
+namespace websocket = boost::beast::websocket;
+
+constexpr std::string_view kTarget = "/ostraka";
+constexpr std::uint8_t kTlsHandshakeByte = 0x16;
+// More than this unsent in the kernel would delay control that wants to overtake a blob.
+constexpr int kUnsentBytes = 128 * 1024;
+
+std::chrono::nanoseconds ToChrono(Duration duration) {
+  return std::chrono::nanoseconds(duration.ns);
+}
+
+}  // namespace
+
+// --- TCP -----------------------------------------------------------------------------------------
+
+void WebSocketConnection::Start() {
+  deadline_.Start(settings_.timeouts.handshake, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->OnDeadline();
+  });
+  if (dialed_) {
+    Resolve();
+  } else {
+    Sniff();
+  }
+}
+
+void WebSocketConnection::Sniff() {
+  socket().async_wait(Socket::wait_read, Then(&WebSocketConnection::OnReadable));
+}
+
+// Looks at the first bytes before TLS does: it is cheap, and says what is wrong in plain words.
+void WebSocketConnection::OnReadable(error_code ec) {
+  if (closing()) return;
+  if (ec) return Lose(Explain(ec));
+  std::array<char, 8> first{};
+  const ssize_t size =
+      recv(socket().native_handle(), first.data(), first.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Sniff();
+  if (size <= 0) return Lose("left without a word");
+  if (static_cast<std::uint8_t>(first[0]) == kTlsHandshakeByte) return StartTls();
+  Refuse(ExplainFirstBytes({first.data(), static_cast<std::size_t>(size)}));
+}
+
+void WebSocketConnection::Resolve() {
+  const base::StatusOr<HostPort> where = ParseHostPort(remote_);
+  if (!where.ok()) return Lose(base::MessageOf(where.status()));
+  error_code ec;
+  const auto address = net::ip::make_address(where->host, ec);
+  if (!ec) {
+    // Spares the resolver's thread.
+    socket().async_connect({address, where->port}, Then(&WebSocketConnection::OnConnected));
+    return;
+  }
+  resolver_.async_resolve(where->host, std::to_string(where->port),
+                          Then(&WebSocketConnection::OnResolved));
+}
+
+void WebSocketConnection::OnResolved(error_code ec, tcp::resolver::results_type where) {
+  if (closing()) return;
+  if (ec) return Lose("has an address that no name server knows: " + ec.message());
+  net::async_connect(
+      socket(), where,
+      [self = shared_from_this()](error_code result, const tcp::endpoint& /*which*/) {
+        self->OnConnected(result);
+      });
+}
+
+void WebSocketConnection::OnConnected(error_code ec) {
+  if (closing()) return;
+  if (ec) return Lose("cannot be reached: " + ec.message());
+  StartTls();
+}
+
+void WebSocketConnection::StartTls() {
+  phase_ = Phase::kTls;
+  error_code ec;
+  // Before TLS: with Nagle's delay a handshake takes 44 ms instead of 2.
+  socket().set_option(tcp::no_delay(true), ec);
+  if (ec) return Lose("cannot be given TCP_NODELAY: " + ec.message());
+  // Best effort: it only improves how soon control overtakes.
+  setsockopt(socket().native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes,
+             sizeof(kUnsentBytes));
+  ws_.next_layer().async_handshake(
+      dialed_ ? net::ssl::stream_base::client : net::ssl::stream_base::server,
+      Then(&WebSocketConnection::OnTls));
+}
+
+void WebSocketConnection::OnTls(error_code ec) {
+  if (closing()) return;
+  if (!tls_refusal_.empty()) return Refuse(tls_refusal_);
+  if (IsTlsError(ec)) return Refuse(Explain(ec));
+  if (ec) return Lose("left during the TLS handshake: " + Explain(ec));
+  const base::StatusOr<PeerId> id = AuthenticatedPeer(ws_.next_layer().native_handle());
+  if (!id.ok()) return Refuse(base::MessageOf(id.status()));
+  if (dialed_ && *id != *peer_) {
+    return Refuse("is " + id->Short() + ", not the " + peer_->Short() + " that we dialed");
+  }
+  peer_ = *id;
+  const base::StatusOr<Hello> hello = owner_->OnAuthenticated(*this);
+  if (!hello.ok()) return Refuse(base::MessageOf(hello.status()));
+  our_hello_ = *hello;
+  Upgrade();
+}
+
+void WebSocketConnection::Upgrade() {
+  phase_ = Phase::kUpgrade;
+  ws_.binary(true);
+  ws_.auto_fragment(false);
+  ws_.read_message_max(0);                           // the limit is ReadNext's
+  ws_.write_buffer_bytes(crypto::kChunkBytes + 64);  // where a client's chunk is masked in one go
+  websocket::stream_base::timeout timeout{};
+  timeout.handshake_timeout = ToChrono(settings_.timeouts.hello);  // deadline_ comes first
+  timeout.idle_timeout = ToChrono(settings_.timeouts.idle);
+  timeout.keep_alive_pings = true;
+  ws_.set_option(timeout);
+  if (dialed_) {
+    ws_.async_handshake(remote_, std::string(kTarget), Then(&WebSocketConnection::OnUpgraded));
+  } else {
+    ws_.async_accept(Then(&WebSocketConnection::OnUpgraded));
+  }
+}
+
+void WebSocketConnection::OnUpgraded(error_code ec) {
+  if (closing()) return;
+  if (IsTlsError(ec)) return Refuse(Explain(ec));
+  if (IsWebSocketError(ec)) return Refuse("does not speak WebSocket: " + ec.message());
+  if (ec) return Lose("left during the WebSocket upgrade: " + Explain(ec));
+  phase_ = Phase::kHello;
+  deadline_.Start(settings_.timeouts.hello - settings_.timeouts.handshake,
+                  [weak = weak_from_this()] {
+                    if (const auto self = weak.lock()) self->OnDeadline();
+                  });
+  queue_.PushRecord(RecordType::kHello, EncodeHello(our_hello_));
+  Pump();
+  ReadNext();
+}
+
+// --- HELLO and GO --------------------------------------------------------------------------------
+
+void WebSocketConnection::HandleHello(base::ByteView body) {
+  const base::StatusOr<Hello> theirs = DecodeHello(body, our_hello_.version);
+  if (!theirs.ok()) return Refuse(base::MessageOf(theirs.status()));
+  const base::Status compatible = CheckCompatible(our_hello_, *theirs);
+  if (!compatible.ok()) return Refuse(base::MessageOf(compatible));
+  phase_ = Phase::kReady;
+  their_hello_ = *theirs;
+  owner_->OnHello(*this, their_hello_);
+}
+
+void WebSocketConnection::SendGo(std::uint64_t link_id) {
+  if (closing()) return;
+  OSTRAKA_CHECK(phase_ == Phase::kReady);
+  base::Bytes body;
+  AppendLittleEndian(body, link_id, 8);
+  queue_.PushRecord(RecordType::kGo, std::move(body));
+  Pump();
+}
+
+void WebSocketConnection::BecomeLink() {
+  if (closing()) return;
+  OSTRAKA_CHECK(phase_ == Phase::kReady);
+  phase_ = Phase::kLink;
+  deadline_.Cancel();
+  max_record_bytes_ = kMaxRecordBytes;
+}
+
+// --- the deadline
+// ------------------------------------------------------------------------------------
+
+void WebSocketConnection::OnDeadline() {
+  if (closing()) return;
+  const std::string within_handshake = " within " + FormatSeconds(settings_.timeouts.handshake);
+  const std::string within_hello = " within " + FormatSeconds(settings_.timeouts.hello);
+  switch (phase_) {
+    case Phase::kTcp:
+      if (dialed_) return Lose("did not answer" + within_handshake);
+      return Refuse("said nothing" + within_handshake);
+    case Phase::kTls:
+      return Refuse("did not finish the TLS handshake" + within_handshake);
+    case Phase::kUpgrade:
+      return Refuse("did not finish the WebSocket upgrade" + within_handshake);
+    case Phase::kHello:
+      return Refuse("said no HELLO" + within_hello);
+    default:
+      return Refuse("did not make this connection the link" + within_hello);
+  }
+}
+
+}  // namespace ostraka::runtime

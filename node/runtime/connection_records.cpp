@@ -1,0 +1,148 @@
+// The record pump: one record read and one written at a time (node/runtime/websocket_connection.h).
+#include <array>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/runtime/channel_errors.h"
+#include "node/runtime/little_endian.h"
+#include "node/runtime/websocket_connection.h"
+
+namespace ostraka::runtime {
+namespace {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = boost::beast::websocket;
+
+}  // namespace
+
+// Reads piecewise, because Beast's own limit on messages hides its reason behind whatever error its
+// hasty close then meets.
+void WebSocketConnection::ReadNext() {
+  ws_.async_read_some(inbox_, max_record_bytes_ + 1 - inbox_.size(),
+                      Then(&WebSocketConnection::OnRead));
+}
+
+void WebSocketConnection::OnRead(error_code ec, std::size_t /*size*/) {
+  if (closing()) return;  // what still arrives is for nobody
+  if (ec) return OnReadError(ec);
+  if (!ws_.got_binary()) return Refuse("sent a text message");
+  const std::size_t size = inbox_.size();
+  if (size > max_record_bytes_) {
+    return Refuse("sent a record of more than " + std::to_string(max_record_bytes_) + " bytes");
+  }
+  if (!ws_.is_message_done()) return ReadNext();
+  const base::ByteView record(static_cast<const std::uint8_t*>(inbox_.data().data()), size);
+  const bool is_chunk = size > 0 && record[0] == static_cast<std::uint8_t>(RecordType::kChunk);
+  Traffic added;
+  added.control_received = is_chunk ? 1 : size;
+  added.payload_received = is_chunk ? size - 1 : 0;
+  owner_->OnBytes(*this, added);
+  HandleRecord(record);
+  inbox_.consume(size);
+  if (!closing()) ReadNext();
+}
+
+void WebSocketConnection::HandleRecord(base::ByteView record) {
+  if (record.empty()) return Refuse("sent an empty record");
+  const auto type = static_cast<RecordType>(record[0]);
+  const base::ByteView body = record.subspan(1);
+  switch (phase_) {
+    case Phase::kHello:
+      if (type != RecordType::kHello) return Refuse("said something else before HELLO");
+      return HandleHello(body);
+    case Phase::kReady:
+      if (type != RecordType::kGo || body.size() != 8) {
+        return Refuse("said something else before GO");
+      }
+      return owner_->OnGo(*this, ReadLittleEndian(body));
+    default:
+      return HandleLinkRecord(type, body);
+  }
+}
+
+void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body) {
+  base::Status status = base::OkStatus();
+  switch (type) {
+    case RecordType::kControl:
+      if (body.empty() || body.size() > wire::kMaxFrameBytes) {
+        return Refuse("sent a message of " + std::to_string(body.size()) + " bytes");
+      }
+      return owner_->OnMessage(*this, std::make_shared<const base::Bytes>(body.begin(), body.end()),
+                               nullptr);
+    case RecordType::kAnnounce:
+      status = receiver_.Announce(body);
+      break;
+    case RecordType::kLeaves:
+      status = receiver_.Leaves(body);
+      break;
+    case RecordType::kChunk:
+      status = receiver_.Chunk(body);
+      break;
+    default:
+      status = base::InvalidArgument("sent a record of unknown type " +
+                                     std::to_string(static_cast<unsigned>(type)));
+  }
+  if (!status.ok()) return Refuse(base::MessageOf(status));
+  if (std::optional<BlobReceiver::Message> message = receiver_.Take()) {
+    owner_->OnMessage(*this, std::move(message->frame), std::move(message->blob));
+  }
+}
+
+void WebSocketConnection::Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) {
+  if (closing() || leaving_) return;
+  OSTRAKA_CHECK(phase_ == Phase::kLink);
+  const base::Status queued = blob == nullptr ? queue_.PushControl(std::move(frame))
+                                              : queue_.PushBulk(std::move(frame), std::move(blob));
+  if (!queued.ok()) return Close(Closing::Why::kRefused, CloseCode::kSlow, base::MessageOf(queued));
+  Pump();
+}
+
+// One write at a time; what to write is decided when the one before has been taken.
+void WebSocketConnection::Pump() {
+  if (is_writing_ || closing()) return;
+  if (queue_.empty()) {
+    if (leaving_) Close(Closing::Why::kLocal, CloseCode::kLeaving, leaving_reason_);
+    return;
+  }
+  is_writing_ = true;
+  writing_ = queue_.Next();
+  const std::array<net::const_buffer, 2> buffers = {
+      net::buffer(writing_.head().data(), writing_.head().size()),
+      net::buffer(writing_.body.data(), writing_.body.size())};
+  ws_.async_write(buffers, Then(&WebSocketConnection::OnWritten));
+}
+
+void WebSocketConnection::OnWritten(error_code ec, std::size_t /*size*/) {
+  is_writing_ = false;
+  if (closing()) return;
+  if (ec) return Lose(Explain(ec));
+  Traffic added;
+  added.control_sent = writing_.head().size() + (writing_.is_payload ? 0 : writing_.body.size());
+  added.payload_sent = writing_.is_payload ? writing_.body.size() : 0;
+  writing_ = {};
+  owner_->OnBytes(*this, added);
+  Pump();
+}
+
+void WebSocketConnection::OnReadError(error_code ec) {
+  if (ec == websocket::error::closed) {
+    const websocket::close_reason& theirs = ws_.reason();
+    if (theirs.code == static_cast<std::uint16_t>(CloseCode::kDuplicate)) {
+      StartClosing(Closing::Why::kDuplicate, "has another connection with us");
+      return Finish();
+    }
+    return Lose("closed the connection, its reason: " +
+                Printable({theirs.reason.data(), theirs.reason.size()}));
+  }
+  if (ec == beast::error::timeout) {
+    return Lose("was silent for " + FormatSeconds(settings_.timeouts.idle));
+  }
+  if (IsWebSocketError(ec) || IsTlsError(ec)) {
+    StartClosing(Closing::Why::kRefused, Explain(ec));
+    return Finish();
+  }
+  Lose(Explain(ec));
+}
+
+}  // namespace ostraka::runtime
