@@ -43,6 +43,14 @@ const std::map<PeerId, Inbox::Item>& Inbox::At(const Place& place) const {
   return items == places_.end() ? kNone : items->second;
 }
 
+void Inbox::HashInto(crypto::Hasher& hasher) const {
+  for (const auto& [place, items] : places_) {
+    for (const auto& [sender, item] : items) {
+      hasher.Update(item.message.digest).UpdateU64(item.rival != nullptr ? 1 : 0);
+    }
+  }
+}
+
 void Inbox::ForgetBefore(std::uint64_t step) {
   while (!places_.empty() && places_.begin()->first.step < step) places_.erase(places_.begin());
 }

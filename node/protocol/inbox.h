@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 
+#include "crypto/hash.h"
 #include "crypto/merkle.h"
 #include "node/wire/messages.h"
 
@@ -51,6 +52,9 @@ class Inbox {
   const Item* Find(const Place& place, const PeerId& sender) const;
   // All messages of a place, by sender.
   const std::map<PeerId, Item>& At(const Place& place) const;
+
+  // Feeds every message held, in order: for fingerprints.
+  void HashInto(crypto::Hasher& hasher) const;
 
   void ForgetBefore(std::uint64_t step);
   // A removed member's messages mean nothing any more.

@@ -16,7 +16,13 @@ bool IsParty(const Case& open, const PeerId& peer) {
 }
 
 // Adds the sealed votes of this step: the first non-abstention of a member who is no party counts.
+// Ballots of members removed since are struck: the eligible are counted without them, too.
 void CountVotes(const SealedStep& sealed, const Block& view, std::vector<Case>& cases) {
+  for (Case& open : cases) {
+    std::erase_if(open.ballots, [&](const Case::Ballot& ballot) {
+      return !IsMember(view.members, ballot.voter);
+    });
+  }
   for (const auto& [voter, proof] : sealed.proofs) {
     for (const wire::Vote& vote : proof.votes) {
       if (vote.verdict == Verdict::kAbstain || !IsMember(view.members, voter)) continue;

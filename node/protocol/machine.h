@@ -11,6 +11,9 @@
 //   machine signs a slot only after the record that it signs it is Stored.
 // - Send is best effort while the link is up, in order per peer for messages without a blob, and
 //   dropped while it is down. On LinkChanged up the machine sends again whatever may be missing.
+// - A machine that has Halted ignores every input, but for one: as finished or banned it has said
+//   all that its peers need, and still answers LinkChanged up by sending that again, for a peer
+//   whose link was down at the end. The driver feeds it these for as long as it waits for links.
 // - A MessageReceived blob has been checked against its own root by the driver, nothing else has.
 //
 // Thread safety: none; one owner.

@@ -130,7 +130,8 @@ base::Status Validate(const Manifest& manifest) {
       Require(manifest.compute_profile == "tolerant",
               "compute_profile must be \"tolerant\" (exact gradients are not built yet)"));
   RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.tau), "tau must be 0 (auto) or positive"));
-  RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_multiple), "tau_multiple must be positive"));
+  RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_multiple) && manifest.tau_multiple <= 1,
+                          "tau_multiple must be in (0, 1]: above 1 attackers can make tau grow"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_initial), "tau_initial must be positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps), "eps must be positive"));
   RETURN_IF_ERROR(Require(std::max(manifest.tau, manifest.tau_initial) <= LargestTau(manifest),

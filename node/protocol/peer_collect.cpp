@@ -299,6 +299,12 @@ bool PeerMachine::TrySealA() {
   return true;
 }
 
+// As many coins as the view asks for; a gradient from workers and from nobody else.
+bool PeerMachine::CommitIsComplete(const PeerId& member, const wire::Commit& commit) const {
+  return commit.coin_count == round_->coin_count &&
+         commit.gradient_root.has_value() == round_->sealed.roles.IsWorker(member);
+}
+
 void PeerMachine::TakeSealA() {
   Round& round = *round_;
   SealedStep& sealed = round.sealed;
@@ -315,7 +321,12 @@ void PeerMachine::TakeSealA() {
       const auto& item = *Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0}, member);
       sealed.commit_digests[member] = item.message.digest;
       auto body = wire::DecodeCommit(item.message.envelope.body);
-      if (body.ok()) sealed.commits.emplace(member, std::move(body).value());
+      if (body.ok() && CommitIsComplete(member, *body)) {
+        sealed.commits.emplace(member, std::move(body).value());
+      } else {
+        // Sealed and signed, so all see the same bytes, and no honest peer signs such.
+        round.faults.emplace(member, "its COMMIT is malformed");
+      }
     }
     if (owned && vector[n + i].state != SealEntry::State::kPresent) {
       faulty = true;
@@ -323,7 +334,11 @@ void PeerMachine::TakeSealA() {
     } else if (owned) {
       const auto& item = *Usable({CurrentStep(), Phase::kA, MessageType::kAggregate, 0}, member);
       auto body = wire::DecodeAggregate(item.message.envelope.body);
-      if (body.ok() && !body->result_root.is_zero()) sealed.aggregates[*owned] = *body;
+      if (!body.ok() || body->part_index != *owned) {
+        round.faults.emplace(member, "its AGG is malformed");
+      } else if (!body->result_root.is_zero()) {
+        sealed.aggregates[*owned] = *body;
+      }
     }
     // Members in open cases are counted with their pair already.
     if (faulty && IsMember(in_role, member)) ++sealed.faulty_in_a;

@@ -89,10 +89,13 @@ PeerMachine::PeerMachine(PeerOptions options)
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
   OSTRAKA_CHECK(now >= now_);
   now_ = now;
-  if (stage_ == Stage::kHalted) return;
   out_ = &out;
-  std::visit([this](const auto& event) { On(event); }, input);
-  Advance();
+  if (stage_ != Stage::kHalted) {
+    std::visit([this](const auto& event) { On(event); }, input);
+    Advance();
+  } else if (const auto* link = std::get_if<LinkChanged>(&input); link != nullptr && resends_) {
+    On(*link);
+  }
   out_ = nullptr;
 }
 
@@ -146,6 +149,8 @@ void PeerMachine::On(const MessageReceived& input) {
   }
   // A frame goes with any bytes that a relay puts beside it, and a part that another aggregator was
   // sent is a true frame here too: either would keep out what the author itself is about to send.
+  // A relayed BOOT may be an older one, which must not displace the newest.
+  if (envelope.slot.phase == Phase::kGenesis && envelope.sender != input.from) return;
   if (CarriesBlob(envelope.slot.type) && envelope.sender != input.from) {
     return Suspect(input.from, "relay", "passed on bulk data of another peer");
   }
@@ -184,6 +189,9 @@ void PeerMachine::On(const JobDone& input) {
   OSTRAKA_CHECK(!node.empty());
   const PendingJob& job = node.mapped();
   if (const auto* failed = std::get_if<JobFailed>(input.result.get())) {
+    // What others sent must not stop us: the AGG says that there is no result, and the column is
+    // void.
+    if (job.purpose == Purpose::kAggregate) return PrepareAggregate(nullptr);
     return Halt(Halted::Why::kFailed, "step " + std::to_string(job.step) + ": " + failed->reason);
   }
   const JobResult& result = *input.result;
@@ -250,7 +258,10 @@ bool PeerMachine::InWindow(const wire::Slot& slot) const {
     return slot.step == 0 && (slot.phase == Phase::kGenesis || next_phase_a);
   }
   if (slot.phase == Phase::kGenesis) return false;
-  if (slot.step == round_->sealed.step) return slot.draw < round_->coin_count;
+  // Likewise it is at most one draw ahead.
+  if (slot.step == round_->sealed.step) {
+    return slot.draw < round_->coin_count && slot.draw <= round_->draw + 1;
+  }
   return slot.step == round_->sealed.step + 1 && next_phase_a;
 }
 
@@ -316,9 +327,11 @@ void PeerMachine::Prepare(std::vector<Draft> drafts) {
 // --- seals --------------------------------------------------------------------------------------
 
 SealEntry PeerMachine::EntryFor(const Inbox::Place& place, const PeerId& sender) const {
+  const Inbox::Item* any = inbox_.Find(place, sender);
+  // Two messages of one slot are equivocation whatever entries they name.
+  if (any != nullptr && any->rival != nullptr) return {SealEntry::State::kEquivocated, Digest{}};
   const Inbox::Item* item = Usable(place, sender);
   if (item == nullptr) return {};
-  if (item->rival != nullptr) return {SealEntry::State::kEquivocated, Digest{}};
   return {SealEntry::State::kPresent, item->message.digest};
 }
 
@@ -400,6 +413,7 @@ void PeerMachine::Halt(Halted::Why why, std::string reason) {
   if (stage_ == Stage::kHalted) return;
   const std::uint64_t step = CurrentStep();
   stage_ = Stage::kHalted;
+  resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
   out_->Add(CancelTimer{kSealTimer});
   out_->Add(CancelTimer{kBulkTimer});
   out_->Add(Observe{Halted{why, step, std::move(reason)}});
@@ -430,6 +444,7 @@ Digest PeerMachine::Fingerprint() const {
   hasher.UpdateU64(static_cast<std::uint64_t>(stage_)).Update(view_->decision);
   hasher.UpdateU64(jobs_.size()).UpdateU64(signer_.pending()).UpdateU64(next_store_);
   hasher.UpdateU64(next_job_).UpdateU64(own_vector_ ? 1 : 0).UpdateU64(echoes_.size());
+  inbox_.HashInto(hasher);
   if (round_) {
     hasher.UpdateU64(round_->sealed.step).Update(round_->entry_b).Update(round_->entry_c);
     hasher.UpdateU64(round_->draw).UpdateU64(round_->held.size()).Update(round_->randomness);

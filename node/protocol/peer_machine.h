@@ -101,7 +101,7 @@ class PeerMachine final : public Machine {
     kProve,    // seal C
     kSettle,   // waiting for results that the block needs
     kUpdate,   // waiting for the new state
-    kHalted,
+    kHalted,   // at most LinkChanged is answered: resends_
   };
   enum class Purpose : std::uint8_t {
     kGradient,
@@ -179,6 +179,7 @@ class PeerMachine final : public Machine {
   void OnAggregated(const AggregateResult& result);
   void PrepareAggregate(const SharedBlob& result);
   bool TrySealA();
+  bool CommitIsComplete(const PeerId& member, const wire::Commit& commit) const;
   void TakeSealA();
 
   // --- seal B (peer_coin.cpp) ---
@@ -246,6 +247,7 @@ class PeerMachine final : public Machine {
     std::vector<PeerId> to;
   };
   std::deque<Sent> sent_;  // of this step and the last, for links that come back
+  bool resends_ = true;    // false: halted without having said what the peers need
   std::map<JobId, PendingJob> jobs_;
   JobId next_job_ = 1;
   StoreId next_store_ = 1;

@@ -136,7 +136,14 @@ void PeerMachine::TakeSealC() {
     }
     const Inbox::Item& item = *Usable({CurrentStep(), Phase::kC, MessageType::kProof, 0}, member);
     auto body = wire::DecodeProof(item.message.envelope.body);
-    if (body.ok()) round.sealed.proofs.emplace(member, std::move(body).value());
+    const bool worker = round.sealed.roles.IsWorker(member);
+    const std::size_t columns = worker ? round.sealed.roles.parts.size() : 0;
+    if (body.ok() && body->columns.size() == columns) {
+      round.sealed.proofs.emplace(member, std::move(body).value());
+    } else {
+      // Else a worker could void every column for ever: without numbers it is nobody's target.
+      round.faults.emplace(member, "its PROOF is malformed");
+    }
   }
   round.decision_c =
       DecisionDigest(SlotOf(Phase::kC, MessageType::kEcho), EchoOf(vector).vector, round.entry_c);

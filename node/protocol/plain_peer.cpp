@@ -76,6 +76,7 @@ class PlainPeer final : public Machine {
 
   bool running_ = false;
   bool halted_ = false;
+  bool finished_ = false;  // halted with all steps done: links that come up are still answered
   std::uint64_t step_ = 0;
   bool aggregating_ = false;
   bool updating_ = false;
@@ -111,10 +112,13 @@ PlainPeer::PlainPeer(PeerOptions options)
 void PlainPeer::Step(Time now, const Input& input, Outbox& out) {
   OSTRAKA_CHECK(now >= now_);
   now_ = now;
-  if (halted_) return;
   out_ = &out;
-  std::visit([this](const auto& event) { On(event); }, input);
-  TryAdvance();
+  if (!halted_) {
+    std::visit([this](const auto& event) { On(event); }, input);
+    TryAdvance();
+  } else if (const auto* link = std::get_if<LinkChanged>(&input); link != nullptr && finished_) {
+    On(*link);
+  }
   out_ = nullptr;
 }
 
@@ -283,6 +287,7 @@ void PlainPeer::Update() {
 
 void PlainPeer::Halt(Halted::Why why, std::string reason) {
   halted_ = true;
+  finished_ = why == Halted::Why::kFinished;
   out_->Add(CancelTimer{kStallTimer});
   out_->Add(Observe{Halted{why, step_, std::move(reason)}});
 }

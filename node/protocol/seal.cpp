@@ -19,7 +19,9 @@ void SetBit(base::Bytes& bitmap, std::size_t index) {
 // differ.
 std::string FirstDifference(const wire::Echo& mine, const wire::Echo& theirs,
                             const std::vector<PeerId>& members) {
-  for (std::size_t i = 0; i < mine.present.size() * 8; ++i) {
+  // Whole rounds of members only: bits beyond the entries are padding, which may hold anything.
+  const std::size_t entries = mine.present.size() * 8 / members.size() * members.size();
+  for (std::size_t i = 0; i < entries; ++i) {
     const std::string subject = members[i % members.size()].Short();
     const bool agree_present = Bit(mine.present, i) == Bit(theirs.present, i);
     const bool agree_equivocated = Bit(mine.equivocated, i) == Bit(theirs.equivocated, i);

@@ -33,6 +33,9 @@ struct Model {
 std::vector<std::pair<PeerId, bool>> Play(Model& model, std::uint64_t step,
                                           const std::map<PeerId, wire::Proof>& proofs,
                                           const std::set<PeerId>& faulty) {
+  for (auto& [name, record] : model.cases) {  // who has left is not eligible any more
+    std::erase_if(record.firsts, [&](const auto& f) { return !model.members.contains(f.first); });
+  }
   for (const auto& [voter, proof] : proofs) {
     if (!model.members.contains(voter)) continue;
     for (const wire::Vote& vote : proof.votes) {
