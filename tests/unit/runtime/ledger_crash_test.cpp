@@ -1,0 +1,143 @@
+// What a ledger holds after a kill, on a full disk and on a slow one.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <thread>
+
+#include "node/runtime/ledger.h"
+#include "node/runtime/ledger_reader.h"
+#include "tests/unit/runtime/ledger_fixture.h"
+
+namespace ostraka::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using LedgerCrashTest = LedgerTest;
+
+// The child: stores slots for ever and writes each reported id to `pipe_fd`.
+[[noreturn]] void StoreUntilKilled(LedgerOptions options, int pipe_fd) {
+  auto ledger = Ledger::Open(std::move(options));
+  if (!ledger.ok()) ::_exit(1);
+  (*ledger)->Start({.committed =
+                        [pipe_fd](std::vector<StoreId> ids) {
+                          const auto size = ids.size() * sizeof ids[0];
+                          if (::write(pipe_fd, ids.data(), size) < 0) ::_exit(2);
+                        },
+                    .failed = [](base::Status) { ::_exit(3); }});
+  for (StoreId id = 1;; ++id) {
+    // Two records a Store, so that half a Store would show.
+    if (!(*ledger)->Append(StoreOf(id, {Slot(id, 1), BlockRecord(BlockOf(id))})).ok()) ::_exit(4);
+    while (id > (*ledger)->stats().stores + 8) std::this_thread::yield();
+  }
+}
+
+TEST_F(LedgerCrashTest, HoldsEverythingReportedBeforeAKill) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) StoreUntilKilled(Options(), ends[1]);
+  ::close(ends[1]);
+
+  StoreId id = 0;
+  StoreId last = 0;
+  while (::read(ends[0], &id, sizeof id) == sizeof id) {
+    last = id;
+    if (id == 300) {
+      ASSERT_EQ(::kill(child, SIGKILL), 0);
+    }
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself with " << WEXITSTATUS(status);
+  ASSERT_GE(last, 300u);
+
+  auto reader = LedgerReader::Open(Options().data_dir);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  std::uint64_t expected = 1;
+  ASSERT_TRUE(reader
+                  ->ForEachBlock(0,
+                                 [&](const wire::Block& block) {
+                                   EXPECT_EQ(block.step, expected++);
+                                   return true;
+                                 })
+                  .ok());
+  EXPECT_GT(expected, last) << "a reported Store is gone";
+  EXPECT_EQ(reader->Summary()->slots, reader->Summary()->blocks) << "half a Store is there";
+  EXPECT_THAT(reader->Summary()->outcome, IsEmpty());
+
+  // The lock went with the process: what stops a restart is what was signed.
+  const base::Status refusal = Refusal(Options());
+  EXPECT_THAT(base::MessageOf(refusal), HasSubstr("already signed"));
+}
+
+TEST_F(LedgerCrashTest, FailsOnceTheDiskIsFull) {
+  // A limit on file sizes stands for a full disk, in a child so that the limit ends with it.
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    auto ledger = Ledger::Open(Options());
+    if (!ledger.ok()) ::_exit(1);
+    std::atomic<bool> failed{false};
+    base::Status why;
+    (*ledger)->Start({.committed = [](std::vector<StoreId>) {},
+                      .failed =
+                          [&](base::Status status) {
+                            why = status;
+                            failed = true;
+                          }});
+    const rlimit limit{256 * 1024, 256 * 1024};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(2);
+    for (StoreId id = 1; (*ledger)->Append(StoreOf(id, {Slot(id, id)})).ok(); ++id) {
+      if (id > 1'000'000) ::_exit(3);
+      while (id > (*ledger)->stats().stores + 8 && !failed) std::this_thread::yield();
+    }
+    const bool told = absl::IsUnavailable((*ledger)->Close("x")) && IsOneLine(why);
+    ::_exit(told ? 0 : 4);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+
+  auto reader = LedgerReader::Open(Options().data_dir);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_GT(reader->Summary()->slots, 0u);
+}
+
+TEST_F(LedgerCrashTest, BoundsWhatWaitsForTheDisk) {
+  // The writer thread is held in its callback while the queue fills.
+  std::promise<void> hold;
+  std::shared_future<void> released(hold.get_future());
+  LedgerOptions options = Options();
+  options.max_queued_bytes = 1 << 20;
+  auto ledger = MustOpen(options);
+  ledger->Start({.committed = [released](std::vector<StoreId>) { released.wait(); },
+                 .failed = [](base::Status status) { ADD_FAILURE() << status; }});
+  ASSERT_TRUE(ledger->Append(StoreOf(1, {Slot(1, 1)})).ok());
+  while (ledger->stats().stores == 0) std::this_thread::yield();
+  const Digest name = DigestOf(1);
+  const Record big{RecordKind::kEvidence,
+                   {name.bytes.begin(), name.bytes.end()},
+                   base::Bytes(options.max_queued_bytes / 2, 0)};
+  ASSERT_TRUE(ledger->Append(StoreOf(2, {big})).ok());
+  const base::Status refused = ledger->Append(StoreOf(3, {big}));
+  EXPECT_TRUE(absl::IsUnavailable(refused)) << refused;
+  EXPECT_THAT(base::MessageOf(refused), HasSubstr("too slow"));
+  hold.set_value();
+  EXPECT_TRUE(ledger->Close("x").ok());
+}
+
+}  // namespace
+}  // namespace ostraka::runtime
