@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <map>
-#include <sstream>
 #include <vector>
 
+// toml++ 3.3 asserts of a user's text what its next lines then refuse as they should ("[[[" is such
+// a text), and with NDEBUG it lets the compiler assume it. We want the refusal.
+#undef NDEBUG
+#define TOML_ASSERT(expression) static_cast<void>(0)
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
@@ -16,6 +20,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/cli/suggest.h"
+#include "node/runtime/endpoint.h"
 
 namespace ostraka::cli {
 namespace {
@@ -27,6 +32,8 @@ using protocol::Manifest;
 constexpr std::size_t kMaxManifestBytes = 1 << 20;
 
 std::string FormatDouble(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   std::array<char, 40> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   std::string text(buffer.data(), end);
@@ -34,10 +41,22 @@ std::string FormatDouble(double value) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
+// A basic string of TOML, on one line: toml++ would write a line feed into a multi-line string,
+// which loses its first one when it is read.
 std::string Quoted(const std::string& text) {
-  std::ostringstream out;
-  out << toml::value<std::string>(text);
-  return out.str();
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted.append({'\\', c});
+    } else if (byte < 0x20 || byte == 0x7f) {
+      quoted.append("\\u00").append({kDigits[byte >> 4], kDigits[byte & 15]});
+    } else {
+      quoted.push_back(c);
+    }
+  }
+  return quoted + "\"";
 }
 
 // One key of the manifest: where it stands, what it means, and both directions of its value.
@@ -220,7 +239,11 @@ Status ReadMember(const toml::node& node, protocol::Member& member) {
   member.id = *peer;
   const toml::node* address = table->get("address");
   if (address != nullptr && !address->is_string()) return At(*address, "address must be a string");
-  member.address = address == nullptr ? "" : address->value_or(std::string());
+  if (address == nullptr) return base::OkStatus();  // it dials the others
+  member.address = address->value_or(std::string());
+  const auto parsed = runtime::ParseHostPort(member.address);
+  if (!parsed.ok()) return At(*address, "address " + base::MessageOf(parsed.status()));
+  if (parsed->port == 0) return At(*address, "address \"" + member.address + "\" has port 0");
   return base::OkStatus();
 }
 
@@ -284,14 +307,17 @@ base::StatusOr<Manifest> ParseManifest(std::string_view text) {
 base::StatusOr<Manifest> ReadManifestFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return base::NotFound("cannot read manifest '" + path +
-                          "': give the file that `ostraka run init` wrote");
+    return base::NotFound("cannot read manifest " + path +
+                          ": give the file that `ostraka run init` wrote");
   }
   std::string text(kMaxManifestBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return base::Unavailable("cannot read manifest '" + path + "'");
+  if (file.bad()) return base::Unavailable("cannot read manifest " + path + ": is it a file?");
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return ParseManifest(text);
+  auto manifest = ParseManifest(text);
+  if (manifest.ok()) return manifest;
+  return base::MakeStatus(manifest.status().code(),
+                          path + ": " + base::MessageOf(manifest.status()));
 }
 
 std::string WriteManifest(const Manifest& manifest, const base::Digest& nonce) {
