@@ -3,6 +3,7 @@
 // Thread safety: free functions.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "node/base/status.h"
@@ -20,8 +21,11 @@ enum ExitCode : int {
 // kEnvironment.
 ExitCode ExitCodeOf(const base::Status& status);
 
-// Prints "ostraka: <message>" as one line to stderr (control characters shown as '?', so that a
-// hostile file cannot draw on the terminal) and returns ExitCodeOf(status).
+// `message` as one line that is safe on a terminal, whatever file or peer had a say in it: control
+// characters and what is no UTF-8 become '?', and 1000 bytes are enough.
+std::string PrintableLine(std::string_view message);
+
+// Prints "ostraka: <message>" as one such line to stderr and returns ExitCodeOf(status).
 ExitCode Fail(const base::Status& status);
 
 }  // namespace ostraka::cli

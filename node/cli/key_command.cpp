@@ -8,6 +8,7 @@
 
 #include "crypto/key_file.h"
 #include "node/cli/commands.h"
+#include "node/cli/node_json.h"
 #include "node/cli/passphrase.h"
 
 namespace ostraka::cli {
@@ -22,9 +23,7 @@ struct KeyOptions {
 
 void Show(const base::PeerId& id, bool encrypted, const KeyOptions& options) {
   if (options.json) {
-    const nlohmann::json result = {
-        {"peer", id.Hex()}, {"file", options.file}, {"encrypted", encrypted}};
-    std::printf("%s\n", result.dump().c_str());
+    PrintJson({{"peer", id.Hex()}, {"file", options.file}, {"encrypted", encrypted}});
   } else {
     std::printf("%s\n", id.Hex().c_str());
   }
@@ -47,8 +46,9 @@ base::Status New(const KeyOptions& options) {
 
 base::Status ShowFile(const KeyOptions& options) {
   ASSIGN_OR_RETURN(const std::string text, crypto::ReadKeyFile(options.file));
-  ASSIGN_OR_RETURN(const crypto::KeyFileInfo info, crypto::InspectKeyFile(text));
-  Show(info.id, info.encrypted, options);
+  const auto info = crypto::InspectKeyFile(text);
+  if (!info.ok()) return About(options.file, info.status());
+  Show(info->id, info->encrypted, options);
   return base::OkStatus();
 }
 
@@ -57,6 +57,7 @@ base::Status ShowFile(const KeyOptions& options) {
 void AddKeyCommand(CLI::App& program, Invocation& invocation) {
   auto* command = program.add_subcommand("key", "identities: Ed25519 key files");
   command->require_subcommand(1);
+  command->footer("Example: ostraka key new me.key");
   auto options = std::make_shared<KeyOptions>();
 
   auto* create = command->add_subcommand("new", "make a key and print its peer id");

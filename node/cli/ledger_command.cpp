@@ -32,7 +32,7 @@ std::string ListOf(const std::vector<base::PeerId>& peers) {
 base::Status ShowText(runtime::LedgerReader& ledger, const runtime::LedgerSummary& summary) {
   std::printf("run   %s\nnode  %s\nsince %s\n", summary.run_id.Hex().c_str(),
               summary.peer.Hex().c_str(), summary.created_utc.c_str());
-  std::printf("ended %s\n",
+  std::printf("end   %s\n",
               summary.outcome.empty() ? "not yet, or it was killed" : summary.outcome.c_str());
   std::printf("%-8s %-16s %8s %10s %10s  %s\n", "step", "decision", "members", "applied", "tau",
               "events");
@@ -76,7 +76,7 @@ base::Status Show(const LedgerCommandOptions& options) {
   const json result = {{"run_id", summary.run_id.Hex()}, {"peer", summary.peer.Hex()},
                        {"outcome", summary.outcome},     {"slots", summary.slots},
                        {"evidence", summary.evidence},   {"blocks", blocks}};
-  std::printf("%s\n", result.dump().c_str());
+  PrintJson(result);
   return base::OkStatus();
 }
 
@@ -146,7 +146,7 @@ void PrintExplanation(const json& entry) {
   std::printf("%s was removed in step %llu (%s)\n", short_id(entry["peer"]).c_str(),
               static_cast<unsigned long long>(entry["step"]),
               entry["kind"].get<std::string>().c_str());
-  std::printf("  why: %s\n", entry["reason"].get<std::string>().c_str());
+  std::printf("  why: %s\n", PrintableLine(entry["reason"].get<std::string>()).c_str());
   if (entry.contains("accuser")) {
     std::printf("  case: %s accused %s of its gradient of step %llu; sealed in step %llu\n",
                 short_id(entry["accuser"]).c_str(), short_id(entry["target"]).c_str(),
@@ -172,7 +172,7 @@ base::Status Explain(const LedgerCommandOptions& options) {
     RETURN_IF_ERROR(ExplainRemoval(ledger, removal, list));
   }
   if (options.json) {
-    std::printf("%s\n", json({{"removals", list}}).dump().c_str());
+    PrintJson({{"removals", list}});
   } else if (list.empty()) {
     std::printf("%s\n", peer ? (peer->Short() + " was not removed").c_str() : "nobody was removed");
   }
@@ -187,6 +187,7 @@ base::Status Explain(const LedgerCommandOptions& options) {
 void AddLedgerCommand(CLI::App& program, Invocation& invocation) {
   auto* command = program.add_subcommand("ledger", "what a node's data folder says of a run");
   command->require_subcommand(1);
+  command->footer("Example: ostraka ledger explain out/node0");
   auto options = std::make_shared<LedgerCommandOptions>();
   const auto add = [&](const char* name, const char* description, const char* example,
                        base::Status (*body)(const LedgerCommandOptions&)) {

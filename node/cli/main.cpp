@@ -1,10 +1,16 @@
 // ostraka: the command line. Parses, runs the chosen subcommand, exits.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "crypto/sign.h"
 #include "node/cli/commands.h"
+#include "node/cli/usage.h"
 
 namespace {
 
@@ -18,7 +24,26 @@ constexpr char kFooter[] =
     "  eight real nodes on this machine, three of them liars; watch them being banished\n"
     "Exit codes: 0 done, 1 came out negative, 2 bad usage or input, 3 environment";
 
+// A parent may have closed our standard descriptors. The next file opened would take their numbers,
+// and what is printed would land in it: in the ledger, say. A closed stdout becomes one that
+// refuses, so that a lost result is no success.
+bool HoldStandardDescriptors() {
+  const char* const kStandIns[] = {"/dev/null", "/dev/full", "/dev/null"};
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) == -1 && open(kStandIns[fd], O_RDWR) != fd) return false;
+  }
+  return true;
+}
+
+// Output that could not be written (a full disk, a closed pipe) is no success.
+ExitCode Written(ExitCode code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return ostraka::cli::Fail(ostraka::base::Unavailable(
+      "cannot write to standard output: is the disk full, or the reader gone?"));
+}
+
 int Main(int argc, char** argv) {
+  if (!HoldStandardDescriptors()) return ExitCode::kEnvironment;
   if (const auto ready = ostraka::crypto::Initialize(); !ready.ok()) {
     return ostraka::cli::Fail(ready);
   }
@@ -33,21 +58,16 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddRunCommand(program, invocation);
   ostraka::cli::AddLedgerCommand(program, invocation);
   ostraka::cli::AddSimCommand(program, invocation);
+  ostraka::cli::RefuseWrappedCounts(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return program.exit(help);
+    return Written(static_cast<ExitCode>(program.exit(help)));
   } catch (const CLI::ParseError& error) {
-    const std::string at = argc > 1 && argv[1][0] != '-' ? std::string(" ") + argv[1] : "";
-    return ostraka::cli::Fail(ostraka::base::InvalidArgument(std::string(error.what()) +
-                                                             " (see `ostraka" + at + " --help`)"));
+    return ostraka::cli::Fail(
+        ostraka::cli::UsageError(program, {argv + std::min(argc, 1), argv + argc}, error));
   }
-  const ExitCode code = invocation.body();
-  // Output that could not be written (a full disk, a closed pipe) is no success.
-  if (std::fflush(stdout) != 0) {
-    return ostraka::cli::Fail(ostraka::base::Unavailable("cannot write to standard output"));
-  }
-  return code;
+  return Written(invocation.body());
 }
 
 }  // namespace

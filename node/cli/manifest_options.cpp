@@ -46,4 +46,12 @@ base::Status CheckTraining(const protocol::Manifest& manifest) {
   return train::CheckTrainerNames(TrainerOptionsOf(manifest));
 }
 
+base::Status CheckDimension(std::uint64_t dimension, std::size_t members) {
+  if (dimension >= 2 * members) return base::OkStatus();
+  return base::FailedPrecondition("the model has " + std::to_string(dimension) +
+                                  " parameters, and a run of " + std::to_string(members) +
+                                  " members needs at least two a member: use --hidden " +
+                                  std::to_string(2 * members) + " or more, or fewer members");
+}
+
 }  // namespace ostraka::cli

@@ -1,6 +1,8 @@
 // The settings of a run that `run init` and `swarm` share as options.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "node/base/status.h"
@@ -29,5 +31,8 @@ train::TrainerOptions TrainerOptionsOf(const protocol::Manifest& manifest);
 
 // InvalidArgument unless this build knows the manifest's model and data.
 base::Status CheckTraining(const protocol::Manifest& manifest);
+
+// FailedPrecondition unless a model of `dimension` parameters can be cut for so many members.
+base::Status CheckDimension(std::uint64_t dimension, std::size_t members);
 
 }  // namespace ostraka::cli

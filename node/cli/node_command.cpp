@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "node/cli/attack_options.h"
 #include "node/cli/commands.h"
 #include "node/cli/manifest_options.h"
 #include "node/cli/manifest_toml.h"
@@ -15,6 +16,7 @@
 #include "node/cli/node_view.h"
 #include "node/cli/passphrase.h"
 #include "node/protocol/peer.h"
+#include "node/runtime/endpoint.h"
 #include "node/runtime/node_driver.h"
 #include "node/train/trainer_loader.h"
 #include "sim/adversary.h"
@@ -60,6 +62,8 @@ base::Status OverrideAddresses(const std::vector<std::string>& peers,
     if (!id || at == std::string::npos) {
       return base::InvalidArgument("--peers '" + text + "': write ID@HOST:PORT");
     }
+    const auto address = runtime::ParseHostPort(text.substr(at + 1));
+    if (!address.ok()) return base::InvalidArgument("--peers " + base::MessageOf(address.status()));
     bool known = false;
     for (auto& member : members) {
       if (member.id != *id) continue;
@@ -83,7 +87,13 @@ base::StatusOr<runtime::TransportOptions> MakeTransport(
     if (member.id == key->id()) transport.listen = member.address;
   }
   RETURN_IF_ERROR(OverrideAddresses(options.peers, transport.members));
-  if (!options.listen.empty()) transport.listen = options.listen;
+  if (!options.listen.empty()) {
+    const auto address = runtime::ParseHostPort(options.listen);
+    if (!address.ok()) {
+      return base::InvalidArgument("--listen " + base::MessageOf(address.status()));
+    }
+    transport.listen = options.listen;
+  }
   if (options.listen_fd >= 0) transport.listen.clear();
   transport.listen_fd = options.listen_fd;
   transport.key = std::move(key);
@@ -106,16 +116,7 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Corrupt(
   }
   sim::AdversaryOptions adversary;
   adversary.name = options.attack;
-  for (const std::string& text : options.attack_params) {
-    const std::size_t equals = text.find('=');
-    char* end = nullptr;
-    const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-    const double number = std::strtod(value.c_str(), &end);
-    if (value.empty() || *end != '\0') {
-      return base::InvalidArgument("--attack-param '" + text + "': write name=number");
-    }
-    adversary.params[text.substr(0, equals)] = number;
-  }
+  ASSIGN_OR_RETURN(adversary.params, ParseAttackParams(options.attack_params));
   adversary.manifest = std::move(manifest);
   adversary.key = std::move(key);
   adversary.layout = layout;
@@ -147,10 +148,7 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   node.self = key->id();
   node.layout = trainer->layout();
   const std::uint64_t dimension = base::ElementCount(node.layout);
-  if (dimension < 2 * manifest->members.size()) {
-    return base::FailedPrecondition("the model has " + std::to_string(dimension) +
-                                    " parameters: at least two a member are needed");
-  }
+  RETURN_IF_ERROR(CheckDimension(dimension, manifest->members.size()));
   ASSIGN_OR_RETURN(runtime::TransportOptions transport,
                    MakeTransport(options, *manifest, key, dimension));
 
@@ -203,7 +201,7 @@ ExitCode RunNode(const NodeCommandOptions& options) {
   const runtime::NodeReport report = node->driver->Run();
   nlohmann::json result = ReportJson(report, node->self, node->layout);
   if (options.events) result["event"] = "report";
-  if (options.events || options.json) std::printf("%s\n", result.dump().c_str());
+  if (options.events || options.json) PrintJson(result);
   return ExitCodeOf(report.outcome.end);
 }
 

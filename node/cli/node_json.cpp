@@ -1,6 +1,7 @@
 #include "node/cli/node_json.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "node/protocol/state.h"
@@ -8,6 +9,10 @@
 namespace ostraka::cli {
 
 using nlohmann::json;
+
+void PrintJson(const json& value) {
+  std::printf("%s\n", value.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
+}
 
 json JsonOf(const wire::Removal& removal) {
   return {{"peer", removal.peer.Hex()},

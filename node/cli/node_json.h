@@ -1,7 +1,7 @@
 // What a node tells in JSON: one object an event (`node --events`, read by `swarm`), and the final
 // report (`node --json`). Keys are a contract; more may be added (docs/json.md).
 //
-// Thread safety: pure functions.
+// Thread safety: pure functions, but for PrintJson.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,6 +10,9 @@
 #include "node/runtime/node_events.h"
 
 namespace ostraka::cli {
+
+// One line on stdout. What is no UTF-8 (a file's name can be anything) becomes U+FFFD.
+void PrintJson(const nlohmann::json& value);
 
 // {"peer","step","kind","reason"}
 nlohmann::json JsonOf(const wire::Removal& removal);

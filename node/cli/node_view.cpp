@@ -34,10 +34,14 @@ class PeopleView final : public NodeEvents {
   void OnStepTimes(const protocol::StepTimes&) override {}
   void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) override {
     char text[96];
-    std::snprintf(text, sizeof(text), "step %llu: %s %.4f, loss %.4f",
-                  static_cast<unsigned long long>(step), evaluation.metric.c_str(),
-                  evaluation.value, evaluation.loss);
-    Line(text);
+    std::snprintf(text, sizeof(text), "step %llu: loss %.4f", static_cast<unsigned long long>(step),
+                  evaluation.loss);
+    std::string line = text;
+    if (evaluation.metric != "loss") {
+      std::snprintf(text, sizeof(text), ", %s %.4f", evaluation.metric.c_str(), evaluation.value);
+      line += text;
+    }
+    Line(line);
   }
   void OnSuspicion(const protocol::Suspicion& suspicion) override {
     if (!told_.emplace(suspicion.peer, suspicion.check).second) return;
@@ -89,7 +93,7 @@ class JsonView final : public NodeEvents {
 
  private:
   static void Emit(const nlohmann::json& event) {
-    std::printf("%s\n", event.dump().c_str());
+    PrintJson(event);
     std::fflush(stdout);
   }
 };

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
 
 namespace ostraka::cli {
 namespace {
@@ -37,7 +39,10 @@ base::StatusOr<std::string> ReadLine(int fd, const std::string& source) {
   char c = 0;
   for (;;) {
     const ssize_t got = read(fd, &c, 1);
-    if (got < 0) return base::Unavailable("cannot read the passphrase from " + source);
+    if (got < 0) {
+      return base::Unavailable("cannot read the passphrase from " + source + ": " +
+                               std::strerror(errno));
+    }
     if (got == 0 || c == '\n') break;
     line.push_back(c);
     if (line.size() > kMaxPassphraseBytes) {
@@ -71,7 +76,10 @@ base::StatusOr<std::string> AskTerminal(const std::string& prompt) {
 base::StatusOr<std::string> FromOptions(const PassphraseOptions& options) {
   if (options.descriptor >= 0) return ReadLine(options.descriptor, "--passphrase-fd");
   const int fd = open(options.file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return base::NotFound("cannot read passphrase file '" + options.file + "'");
+  if (fd < 0) {
+    return base::NotFound("cannot read passphrase file '" + options.file +
+                          "': " + std::strerror(errno));
+  }
   auto line = ReadLine(fd, "'" + options.file + "'");
   close(fd);
   return line;
@@ -110,11 +118,17 @@ crypto::PassphraseSource MakeNewPassphraseSource(const PassphraseOptions& option
   };
 }
 
+base::Status About(const std::string& path, const base::Status& status) {
+  return base::MakeStatus(status.code(), path + ": " + base::MessageOf(status));
+}
+
 base::StatusOr<crypto::SigningKey> LoadKey(const std::string& path,
                                            const PassphraseOptions& options) {
   ASSIGN_OR_RETURN(const std::string text, crypto::ReadKeyFile(path));
-  return crypto::DecodeKeyFile(text,
-                               MakePassphraseSource(options, "Passphrase for " + path + ": "));
+  auto key =
+      crypto::DecodeKeyFile(text, MakePassphraseSource(options, "Passphrase for " + path + ": "));
+  if (!key.ok()) return About(path, key.status());
+  return key;
 }
 
 }  // namespace ostraka::cli

@@ -28,7 +28,10 @@ crypto::PassphraseSource MakePassphraseSource(const PassphraseOptions& options,
 // The same for a new key: asks twice on the terminal.
 crypto::PassphraseSource MakeNewPassphraseSource(const PassphraseOptions& options);
 
-// Reads and opens a key file.
+// `status` with the file that it is about in front.
+base::Status About(const std::string& path, const base::Status& status);
+
+// Reads and opens a key file. Every message names it.
 base::StatusOr<crypto::SigningKey> LoadKey(const std::string& path,
                                            const PassphraseOptions& options);
 

@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,6 +15,8 @@
 #include "node/cli/commands.h"
 #include "node/cli/manifest_options.h"
 #include "node/cli/manifest_toml.h"
+#include "node/cli/node_json.h"
+#include "node/runtime/endpoint.h"
 
 namespace ostraka::cli {
 namespace {
@@ -32,7 +36,10 @@ base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
     return base::InvalidArgument("--member '" + text +
                                  "': write ID@HOST:PORT, the ID as `ostraka key show` prints it");
   }
-  return protocol::Member{*id, at == std::string::npos ? "" : text.substr(at + 1)};
+  if (at == std::string::npos) return protocol::Member{*id, ""};  // it dials the others
+  const auto address = runtime::ParseHostPort(text.substr(at + 1));
+  if (!address.ok()) return base::InvalidArgument("--member " + base::MessageOf(address.status()));
+  return protocol::Member{*id, text.substr(at + 1)};
 }
 
 // Makes `path` with `text`; an existing file is never overwritten.
@@ -41,7 +48,7 @@ base::Status WriteNewFile(const std::string& path, const std::string& text) {
   if (fd < 0) {
     return errno == EEXIST
                ? base::FailedPrecondition("'" + path + "' exists: give another name with --out")
-               : base::Unavailable("cannot create '" + path + "'");
+               : base::Unavailable("cannot create '" + path + "': " + std::strerror(errno));
   }
   const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const bool closed = fsync(fd) == 0 && close(fd) == 0;
@@ -63,18 +70,19 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
         {"tolerates", thresholds.t_s},        {"tolerates_asynchronous", thresholds.t_a},
         {"model", m.training.model},          {"data", m.training.data},
         {"steps", m.training.steps},          {"validators", m.validators}};
-    std::printf("%s\n", result.dump().c_str());
+    PrintJson(result);
     return;
   }
-  std::printf("run %s  %s\n", m.run_id.Hex().c_str(), m.name.c_str());
+  std::printf("run %s%s%s\n", m.run_id.Hex().c_str(), m.name.empty() ? "" : "  ",
+              PrintableLine(m.name).c_str());
   std::printf("mode %s: %u members, bears %u faulty (%u if the network is slow)\n",
               protocol::ModeName(m.mode), n, thresholds.t_s, thresholds.t_a);
-  std::printf("trains %s on %s, %llu steps, %u validators a step\n", m.training.model.c_str(),
+  std::printf("trains %s on %s for %llu steps; validators a step: %u\n", m.training.model.c_str(),
               m.training.data.c_str(), static_cast<unsigned long long>(m.training.steps),
               m.validators);
   for (const auto& member : m.members) {
     std::printf("member %s  %s\n", member.id.Hex().c_str(),
-                member.address.empty() ? "(dials only)" : member.address.c_str());
+                member.address.empty() ? "(dials only)" : PrintableLine(member.address).c_str());
   }
 }
 
@@ -114,11 +122,14 @@ base::Status Inspect(const RunOptions& options) {
 void AddRunCommand(CLI::App& program, Invocation& invocation) {
   auto* command = program.add_subcommand("run", "run manifests: what all members agree on");
   command->require_subcommand(1);
+  command->footer("Example: ostraka run check run.toml");
   auto options = std::make_shared<RunOptions>();
 
   auto* init = command->add_subcommand("init", "write a manifest");
   init->add_option("--out", options->file, "the file to write")->required();
-  init->add_option("--member", options->members, "ID@HOST:PORT, once for each member")->required();
+  init->add_option("--member", options->members,
+                   "ID@HOST:PORT, once for each member; only ID for one that dials the others")
+      ->required();
   init->add_option("--faults", options->faults, "refuse a mode that bears fewer faulty members");
   AddManifestOptions(*init, options->manifest);
   init->add_flag("--json", options->json, "print one JSON object");

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "node/cli/attack_options.h"
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
 #include "sim/cluster.h"
@@ -20,6 +20,8 @@ namespace ostraka::cli {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t kMaxReplayBytes = 64 * 1024;
 
 struct SimCommandOptions {
   sim::SimOptions sim;
@@ -52,27 +54,26 @@ base::StatusOr<SeedRange> ParseSeeds(const std::string& text) {
 }
 
 base::StatusOr<sim::SimOptions> ReadReplay(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return base::NotFound("cannot read replay file '" + path + "'");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return sim::ParseOptions(text.str());
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return base::NotFound("cannot read replay file " + path + ": check the path");
+  std::string text(kMaxReplayBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return base::Unavailable("cannot read replay file " + path + ": is it a file?");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.empty() || text.size() > kMaxReplayBytes) {
+    return base::InvalidArgument(path + " is " + (text.empty() ? "empty" : "larger than 64 KiB") +
+                                 ": give the file that a failed simulation left");
+  }
+  auto options = sim::ParseOptions(text);
+  if (options.ok()) return options;
+  return base::InvalidArgument(path + ": " + base::MessageOf(options.status()));
 }
 
 base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   if (!options.replay.empty()) return ReadReplay(options.replay);
   sim::SimOptions result = options.sim;
   ASSIGN_OR_RETURN(result.mode, protocol::ParseMode(options.mode));
-  for (const std::string& text : options.attack_params) {
-    const std::size_t equals = text.find('=');
-    char* end = nullptr;
-    const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-    const double number = std::strtod(value.c_str(), &end);
-    if (value.empty() || *end != '\0') {
-      return base::InvalidArgument("--attack-param '" + text + "': write name=number");
-    }
-    result.attack_params[text.substr(0, equals)] = number;
-  }
+  ASSIGN_OR_RETURN(result.attack_params, ParseAttackParams(options.attack_params));
   return result;
 }
 
@@ -116,8 +117,8 @@ void PrintText(const json& result, double seconds) {
   const auto count = [&result](const char* key) {
     return static_cast<unsigned long long>(result[key].get<std::uint64_t>());
   };
-  std::printf("%llu seeds, %llu steps, %llu events in %.1f s (%.0f events/s)\n", count("seeds"),
-              count("steps"), count("events"), seconds,
+  std::printf("%llu seed%s, %llu steps, %llu events in %.1f s (%.0f events/s)\n", count("seeds"),
+              count("seeds") == 1 ? "" : "s", count("steps"), count("events"), seconds,
               static_cast<double>(count("events")) / std::max(seconds, 1e-9));
   std::printf("removed: %llu Byzantine, %llu honest\n",
               static_cast<unsigned long long>(result["removed"]["byzantine"].get<std::uint64_t>()),
@@ -164,7 +165,7 @@ base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   ASSIGN_OR_RETURN(json out, JsonOfResult(result));
   if (options.json) {
-    std::printf("%s\n", out.dump().c_str());
+    PrintJson(out);
   } else {
     PrintText(out, wall.count());
   }
