@@ -18,9 +18,10 @@ constexpr std::size_t kMaxLineBytes = 1 << 20;
 
 // In the child, between fork and exec: only async-signal-safe calls. Does not return.
 [[noreturn]] void Become(const ProcessOptions& options, char* const* argv, int stdout_fd,
-                         int stderr_fd) {
-  // A child must not outlive a parent that was killed.
+                         int stderr_fd, pid_t parent) {
+  // A child must not outlive a parent that was killed, not even just now.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(127);
   // Out of the terminal's foreground group: a Ctrl-C reaches the parent, which passes it on once. A
   // node takes a second one for impatience and ends at once.
   setpgid(0, 0);
@@ -51,8 +52,9 @@ base::StatusOr<Process> Process::Start(const ProcessOptions& options) {
     argv.push_back(const_cast<char*>(argument.c_str()));
   }
   argv.push_back(nullptr);
+  const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) Become(options, argv.data(), pipe_fds[1], stderr_fd);
+  if (pid == 0) Become(options, argv.data(), pipe_fds[1], stderr_fd, parent);
   const int fork_error = errno;
   close(stderr_fd);
   close(pipe_fds[1]);

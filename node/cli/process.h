@@ -1,5 +1,6 @@
 // Child processes of `swarm`: started with a pipe on stdout, a file on stderr and, if asked, an
-// inherited socket; read without blocking; never left behind.
+// inherited socket; read without blocking; never left behind. Each has a process group of its own,
+// so that Ctrl-C on the terminal reaches the parent alone, and SIGTERM when the parent dies.
 //
 // Thread safety: one owner.
 #pragma once

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -18,10 +19,12 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "crypto/key_file.h"
+#include "node/cli/attack_options.h"
 #include "node/cli/manifest_toml.h"
 #include "node/cli/process.h"
 #include "node/runtime/transport.h"
 #include "node/train/trainer_loader.h"
+#include "node/wire/limits.h"
 
 namespace ostraka::cli {
 namespace {
@@ -78,8 +81,21 @@ base::StatusOr<std::string> MakeRunDir(const std::string& wanted) {
     return base::FailedPrecondition("'" + wanted + "' is not empty: give a new folder with --out");
   }
   fs::create_directories(wanted, error);
-  if (error) return base::Unavailable("cannot make '" + wanted + "': " + error.message());
+  if (error) {
+    return base::Unavailable("cannot make '" + wanted + "' (" + error.message() +
+                             "): give a folder that can be written with --out");
+  }
   return wanted;
+}
+
+// The last line of a log, which for a node that could not start is its reason; empty if none.
+std::string LastLineOf(const std::string& path) {
+  std::ifstream file(path);
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
 }
 
 class Swarm {
@@ -108,41 +124,53 @@ class Swarm {
 
  private:
   base::Status CheckOptions() const {
-    if (options_.peers < 3) return base::InvalidArgument("--peers must be at least 3");
+    if (options_.peers < 3 || options_.peers > wire::kMaxPeers) {
+      return base::InvalidArgument("--peers must be from 3 to " + std::to_string(wire::kMaxPeers));
+    }
     if (options_.byzantine >= options_.peers) {
       return base::InvalidArgument("--byzantine must be below --peers");
     }
+    if (!std::isfinite(options_.target)) return base::InvalidArgument("--target must be a number");
+    RETURN_IF_ERROR(CheckAttack(options_.attack, options_.attack_params));
     ASSIGN_OR_RETURN(const protocol::Mode mode, protocol::ParseMode(options_.manifest.mode));
     return options_.unprotected
                ? base::OkStatus()
                : protocol::CheckTolerates(mode, options_.peers, options_.byzantine);
   }
 
-  // Keys, sockets, the manifest and folders: everything before the first process.
+  // Keys, sockets, the manifest and folders: everything before the first process. What can be
+  // refused is refused before the first file.
   base::Status Plan() {
     ASSIGN_OR_RETURN(protocol::Manifest manifest, MakeManifest(options_.manifest));
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(TrainerOptionsOf(manifest)));
     run_.dimension = base::ElementCount(trainer->layout());
-    ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
+    RETURN_IF_ERROR(CheckDimension(run_.dimension, options_.peers));
     for (std::uint32_t i = 0; i < options_.peers; ++i) {
-      const crypto::SigningKey key = KeyOf(options_.seed, i);
-      const std::string name = "node" + std::to_string(i);
-      ASSIGN_OR_RETURN(const std::string text, crypto::EncodeKeyFile(key, std::nullopt));
-      RETURN_IF_ERROR(crypto::WriteKeyFile(KeyFile(i), text));
       ASSIGN_OR_RETURN(sockets_.emplace_back(), runtime::ListenOnLoopback());
-      manifest.members.push_back({key.id(), "127.0.0.1:" + std::to_string(sockets_.back().port)});
       SwarmNode& node = run_.nodes.emplace_back();
-      node.id = key.id();
+      node.id = KeyOf(options_.seed, i).id();
       node.byzantine = i >= options_.peers - options_.byzantine;
-      node.data_dir = run_.run_dir + "/" + name;
-      node.log_file = run_.run_dir + "/" + name + ".log";
+      manifest.members.push_back({node.id, "127.0.0.1:" + std::to_string(sockets_.back().port)});
     }
     std::sort(manifest.members.begin(), manifest.members.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
     const std::string text = WriteManifest(manifest, NonceOf(options_.seed));
     RETURN_IF_ERROR(ParseManifest(text).status());
+    ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
+    return WriteFiles(text);
+  }
+
+  base::Status WriteFiles(const std::string& manifest) {
+    for (std::uint32_t i = 0; i < options_.peers; ++i) {
+      ASSIGN_OR_RETURN(const std::string text,
+                       crypto::EncodeKeyFile(KeyOf(options_.seed, i), std::nullopt));
+      RETURN_IF_ERROR(crypto::WriteKeyFile(KeyFile(i), text));
+      const std::string name = "node" + std::to_string(i);
+      run_.nodes[i].data_dir = run_.run_dir + "/" + name;
+      run_.nodes[i].log_file = run_.run_dir + "/" + name + ".log";
+    }
     std::ofstream file(ManifestFile(), std::ios::binary);
-    file << text;
+    file << manifest;
     file.close();
     return file ? base::OkStatus() : base::Unavailable("cannot write '" + ManifestFile() + "'");
   }
@@ -226,8 +254,13 @@ class Swarm {
     }
     if (!status) return base::OkStatus();
     node.exit_status = *status;
+    if (!node.report.is_null()) return base::OkStatus();
     // A node that ends without a report leaves the others waiting for ever.
-    if (node.report.is_null()) TellAll(SIGINT);
+    if (!run_.first_lost) {
+      run_.first_lost = index;
+      node.last_words = LastLineOf(node.log_file);
+    }
+    TellAll(SIGINT);
     return base::OkStatus();
   }
 

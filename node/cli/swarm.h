@@ -7,8 +7,10 @@
 // Thread safety: one swarm a process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,7 @@ struct SwarmOptions {
   ManifestOptions manifest;
   std::uint64_t seed = 0;
   bool unprotected = false;
-  double target = 0;    // the metric that the run must reach; 0: none
+  double target = 0;    // the metric that the run must reach (a loss: at most); 0: none
   std::string out_dir;  // empty: a temporary folder, removed if all went well
   std::uint64_t evaluate_every = 10;
 };
@@ -37,8 +39,9 @@ struct SwarmNode {
   bool byzantine = false;
   std::string data_dir;
   std::string log_file;
-  nlohmann::json report;  // of the node's end; null until then
-  int exit_status = -1;   // -1: still runs
+  nlohmann::json report;   // of the node's end; null until then
+  int exit_status = -1;    // -1: still runs
+  std::string last_words;  // of its log, if it was the first to end without a report
 };
 
 struct SwarmRun {
@@ -48,6 +51,8 @@ struct SwarmRun {
   double seconds = 0;           // from the first start to the last end
   std::vector<double> losses;   // of the first honest node's evaluations
   bool interrupted = false;
+  // The first node that ended without a report; the others were stopped because of it.
+  std::optional<std::size_t> first_lost;
 };
 
 // Told of what happens while the swarm runs.

@@ -8,8 +8,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "node/cli/commands.h"
+#include "node/cli/node_json.h"
 #include "node/cli/swarm.h"
 
 namespace ostraka::cli {
@@ -25,6 +27,12 @@ std::string FourDigits(const json& number) {
   return text;
 }
 
+// The toy's metric is its loss: once is enough.
+std::string MetricText(const json& name, const json& value, const json& loss) {
+  const std::string text = name.get<std::string>() + " " + FourDigits(value);
+  return name == "loss" ? text : text + ", loss " + FourDigits(loss);
+}
+
 std::string ShortId(const json& id) { return id.get<std::string>().substr(0, 16); }
 
 // The live view on stderr: a progress line on a terminal, and a line for each thing worth telling.
@@ -35,7 +43,10 @@ class LiveView final : public SwarmWatcher {
       : options_(options), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 
   void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
-    if (quiet_ || index != 0) return;
+    if (quiet_) return;
+    // With the first sign of life, so that what cannot start is one line, the error.
+    if (!std::exchange(announced_, true)) Announce();
+    if (index != 0) return;
     const std::string kind = event["event"];
     if (kind == "step" && !event["genesis"].get<bool>()) OnStep(event);
     if (kind == "evaluation") OnEvaluation(event);
@@ -45,6 +56,15 @@ class LiveView final : public SwarmWatcher {
   }
 
  private:
+  void Announce() {
+    const auto& training = options_.manifest.manifest.training;
+    const std::string liars = options_.byzantine == 0 ? "all honest"
+                                                      : std::to_string(options_.byzantine) +
+                                                            " Byzantine (" + options_.attack + ")";
+    Line(std::to_string(options_.peers) + " nodes on loopback, " + liars +
+         (options_.unprotected ? ", UNPROTECTED: " : ": ") + training.model +
+         (training.model == "toy" ? "" : " on " + training.data));
+  }
   void OnStep(const json& event) {
     for (const json& open : event["cases"]) {
       const std::string key = open.dump();
@@ -60,8 +80,7 @@ class LiveView final : public SwarmWatcher {
                  metric_.c_str());
   }
   void OnEvaluation(const json& event) {
-    metric_ = event["metric"].get<std::string>() + " " + FourDigits(event["value"]) + "  loss " +
-              FourDigits(event["loss"]);
+    metric_ = MetricText(event["metric"], event["value"], event["loss"]);
     Line("step " + event["step"].dump() + ": " + metric_);
   }
   void OnRemoval(const json& event) {
@@ -76,6 +95,7 @@ class LiveView final : public SwarmWatcher {
   const SwarmOptions& options_;
   const bool quiet_;
   const bool terminal_;
+  bool announced_ = false;
   std::size_t removed_ = 0;
   std::string metric_;
   std::map<std::string, bool> cases_;
@@ -106,12 +126,12 @@ void PrintNumbers(const SwarmOptions& options, const json& result) {
     const json& metric = result["metric"];
     const std::string target =
         options.target > 0 ? " (target " + FourDigits(options.target) + ")" : "";
-    std::printf("%s %s%s, loss %s after step %s\n", metric["name"].get<std::string>().c_str(),
-                FourDigits(metric["value"]).c_str(), target.c_str(),
-                FourDigits(metric["loss"]).c_str(), metric["step"].dump().c_str());
+    std::printf("%s after step %s%s\n",
+                MetricText(metric["name"], metric["value"], metric["loss"]).c_str(),
+                metric["step"].dump().c_str(), target.c_str());
   }
-  std::printf("state roots of the honest nodes: %s\n",
-              result["state_roots_equal"].get<bool>() ? "equal" : "DIFFERENT");
+  if (result["state_roots_equal"].get<bool>())
+    std::printf("state roots of the honest nodes: equal\n");
   if (result.contains("seconds_per_step")) {
     const json& times = result["seconds_per_step"];
     std::printf("%llu steps in %.1f s; a step %.0f ms: compute %.0f, aggregate %.0f, agree %.0f\n",
@@ -127,19 +147,12 @@ void PrintNumbers(const SwarmOptions& options, const json& result) {
 
 ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
   LiveView view(options, false);
-  if (!print_json) {
-    std::fprintf(stderr, "%u nodes on loopback, %u Byzantine (%s)%s: %s on %s\n", options.peers,
-                 options.byzantine, options.attack.c_str(),
-                 options.unprotected ? ", UNPROTECTED" : "",
-                 options.manifest.manifest.training.model.c_str(),
-                 options.manifest.manifest.training.data.c_str());
-  }
   const auto run = RunSwarm(options, view);
   if (!run.ok()) return Fail(run.status());
   const json result = JudgeSwarm(options, *run);
   const bool ok = result["ok"].get<bool>();
   if (print_json) {
-    std::printf("%s\n", result.dump().c_str());
+    PrintJson(result);
   } else {
     std::printf("\n");
     PrintNodes(*run, result);
@@ -175,7 +188,8 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   AddManifestOptions(*command, options->manifest);
   command->add_option("--seed", options->seed, "of keys, run and initial parameters")
       ->capture_default_str();
-  command->add_option("--target", options->target, "fail unless the metric reaches this");
+  command->add_option("--target", options->target,
+                      "fail unless accuracy reaches this, or the toy's loss comes down to it");
   command->add_option("--evaluate-every", options->evaluate_every, "steps between evaluations")
       ->capture_default_str();
   command->add_option("--out", options->out_dir, "keep data folders, logs and ledgers here");

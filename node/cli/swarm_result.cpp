@@ -4,6 +4,7 @@
 #include <set>
 
 #include "node/cli/swarm.h"
+#include "sim/adversary/registry.h"
 
 namespace ostraka::cli {
 namespace {
@@ -14,9 +15,11 @@ struct Tally {
   json bans = json::array();
   std::size_t honest_removed = 0;
   std::set<std::string> byzantine_removed;
+  // Of the honest nodes that say where they ended. The other two compare only equals: nodes that
+  // were stopped at different steps may well have seen different things.
+  bool same_step = true;
   bool removals_agree = true;
   bool roots_equal = true;
-  bool all_finished = true;
   const json* first = nullptr;  // report of the first honest node that has one
   std::uint64_t bytes_sent = 0;
   std::uint64_t payload_bytes_honest = 0;
@@ -26,16 +29,12 @@ struct Tally {
 };
 
 void Add(const SwarmNode& node, Tally& tally) {
-  if (node.report.is_null()) {
-    tally.all_finished = tally.all_finished && node.byzantine;
-    return;
-  }
+  if (node.report.is_null()) return;
   const json& report = node.report;
   tally.bytes_sent += report["bytes_sent"].get<std::uint64_t>();
   tally.peak_rss_bytes =
       std::max(tally.peak_rss_bytes, report["peak_rss_bytes"].get<std::uint64_t>());
   if (node.byzantine) return;
-  tally.all_finished = tally.all_finished && report["end"] == "finished";
   ++tally.honest_reports;
   tally.payload_bytes_honest += report["payload_bytes_sent"].get<std::uint64_t>();
   for (const auto& [part, seconds] : report["seconds_per_step"].items()) {
@@ -45,10 +44,14 @@ void Add(const SwarmNode& node, Tally& tally) {
     tally.first = &report;
     tally.bans = report["removals"];
   }
-  tally.removals_agree = tally.removals_agree && report["removals"] == (*tally.first)["removals"];
+  const json& first = *tally.first;
+  if (report["steps"] != first["steps"]) {
+    tally.same_step = false;
+    return;
+  }
+  tally.removals_agree = tally.removals_agree && report["removals"] == first["removals"];
   tally.roots_equal = tally.roots_equal && report.contains("state_root") &&
-                      tally.first->contains("state_root") &&
-                      report["state_root"] == (*tally.first)["state_root"];
+                      first.contains("state_root") && report["state_root"] == first["state_root"];
 }
 
 void CountRemovals(const SwarmRun& run, Tally& tally) {
@@ -64,6 +67,29 @@ void CountRemovals(const SwarmRun& run, Tally& tally) {
   }
 }
 
+// Whether the protocol promises that whoever does this is removed.
+bool MustRemove(const SwarmOptions& options) {
+  if (options.unprotected || options.byzantine == 0 || options.attack == "none") return false;
+  const auto attack = sim::FindAttack(options.attack);
+  return !attack.ok() || attack->outcome == sim::KnownAttack::Outcome::kRemoved;
+}
+
+// Accuracy must reach the target, a loss must come down to it.
+void RequireTarget(double target, const Tally& tally, json& problems) {
+  const std::string wanted = std::to_string(target);
+  if (tally.first == nullptr || !tally.first->contains("metric") ||
+      !(*tally.first)["metric"]["value"].is_number()) {
+    problems.push_back("there is no metric to compare with the target " + wanted);
+    return;
+  }
+  const json& metric = (*tally.first)["metric"];
+  const auto value = metric["value"].get<double>();
+  const bool loss = metric["name"] == "loss";
+  if (loss ? value <= target : value >= target) return;
+  problems.push_back(metric["name"].get<std::string>() + " is " + std::to_string(value) +
+                     (loss ? ", above" : ", below") + " the target " + wanted);
+}
+
 json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& tally) {
   json problems = json::array();
   const auto require = [&problems](bool holds, const std::string& problem) {
@@ -74,15 +100,17 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
     const SwarmNode& node = run.nodes[i];
     const std::string name = "node " + std::to_string(i) + " (" + node.id.Short() + ") ";
     if (node.report.is_null()) {
+      // The others were stopped because of the first.
+      if (run.first_lost && run.first_lost != i) continue;
       require(false, name + "ended without a report, status " + std::to_string(node.exit_status) +
-                         ": see " + node.log_file);
+                         (node.last_words.empty() ? "" : " (" + node.last_words + ")") + ": see " +
+                         node.log_file);
     } else if (!node.byzantine && node.report["end"] != "finished") {
       require(false, name + node.report["end"].get<std::string>() + ": " +
                          node.report["reason"].get<std::string>());
     }
   }
-  const bool attacked = options.attack != "none" && options.byzantine > 0;
-  if (attacked && !options.unprotected) {
+  if (MustRemove(options)) {
     const std::size_t removed = tally.byzantine_removed.size();
     require(removed == options.byzantine, std::to_string(options.byzantine - removed) + " of " +
                                               std::to_string(options.byzantine) +
@@ -90,16 +118,10 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
   }
   require(tally.honest_removed == 0,
           std::to_string(tally.honest_removed) + " honest peers were removed");
+  require(tally.same_step, "the honest nodes ended after different steps");
   require(tally.removals_agree, "honest nodes disagree on who was removed");
   require(tally.roots_equal, "the honest nodes' state roots differ");
-  if (options.target > 0) {
-    const bool measured = tally.first != nullptr && tally.first->contains("metric") &&
-                          (*tally.first)["metric"]["value"].is_number();
-    const double value = measured ? (*tally.first)["metric"]["value"].get<double>() : 0;
-    require(measured && value >= options.target, "the metric is " + std::to_string(value) +
-                                                     ", below the target " +
-                                                     std::to_string(options.target));
-  }
+  if (options.target > 0) RequireTarget(options.target, tally, problems);
   return problems;
 }
 
@@ -114,23 +136,24 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
     if (node.byzantine) byzantine.push_back(node.id.Hex());
   }
   const json problems = ProblemsOf(options, run, tally);
-  json result = {{"ok", problems.empty()},
-                 {"peers", options.peers},
-                 {"byzantine", byzantine},
-                 {"attack", options.attack},
-                 {"unprotected", options.unprotected},
-                 {"seed", options.seed},
-                 {"parameters", run.dimension},
-                 {"steps", tally.first == nullptr ? json(0) : (*tally.first)["steps"]},
-                 {"bans", tally.bans},
-                 {"honest_removed", tally.honest_removed},
-                 {"state_roots_equal", tally.roots_equal && tally.honest_reports > 0},
-                 {"metric", nullptr},
-                 {"loss", run.losses},
-                 {"seconds", run.seconds},
-                 {"bytes_sent", tally.bytes_sent},
-                 {"peak_rss_bytes", tally.peak_rss_bytes},
-                 {"problems", problems}};
+  json result = {
+      {"ok", problems.empty()},
+      {"peers", options.peers},
+      {"byzantine", byzantine},
+      {"attack", options.attack},
+      {"unprotected", options.unprotected},
+      {"seed", options.seed},
+      {"parameters", run.dimension},
+      {"steps", tally.first == nullptr ? json(0) : (*tally.first)["steps"]},
+      {"bans", tally.bans},
+      {"honest_removed", tally.honest_removed},
+      {"state_roots_equal", tally.roots_equal && tally.same_step && tally.honest_reports > 0},
+      {"metric", nullptr},
+      {"loss", run.losses},
+      {"seconds", run.seconds},
+      {"bytes_sent", tally.bytes_sent},
+      {"peak_rss_bytes", tally.peak_rss_bytes},
+      {"problems", problems}};
   if (tally.first != nullptr && tally.first->contains("metric")) {
     result["metric"] = (*tally.first)["metric"];
   }
