@@ -1,0 +1,103 @@
+"""Help, usage errors, and where output goes."""
+import re
+import subprocess
+import unittest
+
+import harness
+from harness import OSTRAKA, TestCase, run
+
+COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], ["run"],
+            ["run", "init"], ["run", "show"], ["run", "check"], ["ledger"], ["ledger", "show"],
+            ["ledger", "explain"], ["sim"]]
+
+
+class HelpTest(TestCase):
+    def test_every_subcommand_explains_itself_with_an_example_of_its_own(self):
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                result = run(*command, "--help")
+                self.assertEqual(result.returncode, 0)
+                self.assertEqual(result.stderr, "")
+                example = " ".join(["Example: ostraka", *command])
+                self.assertIn(example, result.stdout)
+
+    def test_the_list_above_is_complete(self):
+        def listed(command):
+            text = run(*command, "--help").stdout
+            _, _, after = text.partition("Subcommands:\n")
+            return re.findall(r"^  ([a-z]+) ", after.partition("\n\n")[0], re.MULTILINE)
+        for command in [[], ["key"], ["run"], ["ledger"]]:
+            names = [c[-1] for c in COMMANDS if c[:-1] == command and c]
+            self.assertEqual(sorted(listed(command)), sorted(names))
+
+    def test_version(self):
+        result = run("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"\Aostraka \d+\.\d+\.\d+\n\Z")
+
+    def test_the_program_itself_links_no_libtorch(self):
+        # What starts in milliseconds does not load half a gigabyte first.
+        libraries = subprocess.run(["ldd", OSTRAKA], capture_output=True, text=True, check=True)
+        self.assertIn("libsodium", libraries.stdout)
+        for heavy in ["torch", "libc10", "openblas"]:
+            self.assertNotIn(heavy, libraries.stdout)
+
+
+class UsageTest(TestCase):
+    def test_no_subcommand_lists_them(self):
+        self.refused(2, [], "say what to do: swarm, node, key, run, ledger, sim")
+        self.refused(2, ["key"], "say what to do: new, show", "`ostraka key --help`")
+
+    def test_unknown_subcommand_suggests(self):
+        self.refused(2, ["swrm"], "unknown subcommand 'swrm'", "did you mean 'swarm'?")
+        self.refused(2, ["key", "shwo", "a"], "unknown subcommand 'shwo'", "did you mean 'show'?",
+                     "`ostraka key --help`")
+        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, ledger, sim")
+
+    def test_unknown_option_suggests(self):
+        self.refused(2, ["swarm", "--stps", "3"], "unknown option '--stps'",
+                     "did you mean '--steps'?", "`ostraka swarm --help`")
+        self.refused(2, ["swarm", "--stps=3"], "unknown option '--stps'", "'--steps'")
+        self.refused(2, ["node", "run.toml", "--kye", "k"], "unknown option '--kye'", "'--key'")
+        self.refused(2, ["--abracadabra"], "unknown option '--abracadabra'")
+
+    def test_missing_arguments_are_named(self):
+        self.refused(2, ["key", "new"], "file is required", "`ostraka key new --help`")
+        self.refused(2, ["node", "run.toml"], "--key is required")
+
+    def test_numbers_that_are_none(self):
+        self.refused(2, ["swarm", "--steps", "-3"], "--steps", "at least 0", "'-3'")
+        self.refused(2, ["swarm", "--steps", "18446744073709551615"], "--steps", "at least 0")
+        self.refused(2, ["swarm", "--steps", "many"], "--steps", "'many'")
+        self.refused(2, ["swarm", "--steps"], "--steps")
+        self.refused(2, ["swarm", "--target", "much"], "--target", "much")
+
+
+class OutputTest(TestCase):
+    """A result that nobody could read is no success."""
+
+    def test_full_disk(self):
+        key = self.folder / "a.key"
+        harness.expect_ok("key", "new", key, "--no-passphrase")
+        for args in [["--help"], ["--version"], ["swarm", "--help"], ["key", "show", key],
+                     ["sim", "--steps", "6", "--json"]]:
+            with self.subTest(args=args), open("/dev/full", "wb") as full:
+                result = run(*args, stdout=full)
+                self.assertEqual(result.returncode, 3)
+                self.assert_one_line(result.stderr, "cannot write to standard output")
+
+    def test_closed_descriptors_do_not_become_files(self):
+        # With 0, 1 and 2 closed, the first files opened would be the key and what is printed would
+        # land in it.
+        key = self.folder / "a.key"
+        script = f'exec "{OSTRAKA}" key new "{key}" --no-passphrase <&- >&- 2>&-'
+        ended = subprocess.run(["bash", "-c", script], timeout=harness.DEADLINE_S)
+        self.assertEqual(ended.returncode, 3)
+        lines = key.read_bytes().splitlines()
+        self.assertEqual(len(lines), 2)
+        shown = harness.expect_ok("key", "show", key)
+        self.assertIn(shown.strip().encode(), lines[0])
+
+
+if __name__ == "__main__":
+    harness.main()

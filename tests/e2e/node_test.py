@@ -1,0 +1,186 @@
+"""`ostraka node`: a few nodes of one run, one of which is stopped, killed, or started badly."""
+import json
+import os
+import signal
+import socket
+
+import harness
+from harness import TestCase, expect_ok, run
+
+REPORT_KEYS = {"event", "ok", "peer", "end", "step", "reason", "steps", "removals", "seconds",
+               "bytes_sent", "payload_bytes_sent", "peak_rss_bytes", "state_root", "metric",
+               "seconds_per_step"}
+
+
+class RunTest(TestCase):
+    def test_three_nodes_finish_alike(self):
+        made = self.make_run(steps=12)
+        nodes = [self.running(made.start(i)) for i in range(3)]
+        reports = []
+        for i, node in enumerate(nodes):
+            self.assertEqual(node.finish(), 0, node.text["stderr"])
+            events = [json.loads(line) for line in node.text["stdout"].splitlines()]
+            kinds = [event["event"] for event in events]
+            self.assertEqual(kinds[0], "started")
+            self.assertEqual(kinds[-1], "report")
+            self.assertEqual(kinds.count("step"), 12)
+            self.assertEqual(kinds.count("halted"), 1)
+            reports.append(events[-1])
+            self.assertEqual(set(reports[i]), REPORT_KEYS)
+            self.assertEqual((reports[i]["ok"], reports[i]["end"]), (True, "finished"))
+            self.assertEqual((reports[i]["peer"], reports[i]["steps"]), (made.ids[i], 12))
+        self.assertEqual(len({report["state_root"] for report in reports}), 1)
+        self.refuses_to_return(made)
+
+    def refuses_to_return(self, made):
+        """A key that has signed in a run cannot go on from its folder yet."""
+        before = self.ledger(made, 0)
+        result = run("node", made.manifest, "--key", made.key(0), "--data-dir", made.data_dir(0))
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assert_one_line(result.stderr, str(made.data_dir(0)))
+        self.assertRegex(result.stderr, "return|again|resume")
+        self.assertEqual(self.ledger(made, 0), before)
+        # Nor may another key or another run take the folder over.
+        self.refused(2, ["node", made.manifest, "--key", made.key(1), "--data-dir",
+                         made.data_dir(0)], "belongs to the key of " + made.ids[0][:16])
+        text = made.manifest.read_text()
+        made.manifest.write_text(text + "# one more comment is another run\n")
+        self.refused(2, ["node", made.manifest, "--key", made.key(0), "--data-dir",
+                         made.data_dir(0)], "belongs to run ", "give this run its own folder")
+        self.assertEqual(self.ledger(made, 0), before)
+
+    def ledger(self, made, index):
+        return json.loads(expect_ok("ledger", "show", "--json", made.data_dir(index)))
+
+    def test_the_default_data_folder_is_named_by_the_run(self):
+        made = self.make_run(steps=8)
+        home = self.folder / "home"
+        home.mkdir()
+        fd = made.sockets[0].fileno()
+        first = self.running(harness.Running(
+            "node", made.manifest, "--key", made.key(0), "--listen-fd", fd, "--json",
+            pass_fds=(fd,), env={**os.environ, "HOME": str(home)}))
+        others = [self.running(made.start(i)) for i in (1, 2)]
+        for node in [first, *others]:
+            self.assertEqual(node.finish(), 0, node.text["stderr"])
+        self.assertEqual(first.text["stdout"].count("\n"), 1)
+        self.assertEqual(set(first.report()), REPORT_KEYS - {"event"})
+        run_id = json.loads(expect_ok("run", "show", "--json", made.manifest))["run_id"]
+        folder = home / ".local/share/ostraka" / run_id
+        self.assertEqual(json.loads(expect_ok("ledger", "show", "--json", folder))["run_id"],
+                         run_id)
+
+    def test_an_encrypted_key_opens_with_its_passphrase(self):
+        made = self.make_run(count=3, steps=8)
+        secret = self.folder / "secret"
+        secret.write_text("correct horse\n")
+        encrypted = self.folder / "encrypted.key"
+        ident = expect_ok("key", "new", encrypted, "--passphrase-file", secret).strip()
+        made.replace(made.ids[0], ident)
+        read, write = os.pipe()
+        os.write(write, b"correct horse\n")
+        os.close(write)
+        fd = made.sockets[0].fileno()
+        first = self.running(harness.Running(
+            "node", made.manifest, "--key", encrypted, "--passphrase-fd", read, "--data-dir",
+            made.data_dir(0), "--listen-fd", fd, "--json", pass_fds=(fd, read)))
+        os.close(read)
+        others = [self.running(made.start(i)) for i in (1, 2)]
+        for node in [first, *others]:
+            self.assertEqual(node.finish(), 0, node.text["stderr"])
+        self.assertEqual(first.report()["peer"], ident)
+
+
+class LostNodeTest(TestCase):
+    """The slow path of a seal is not built yet: a node that falls silent ends the run, and the
+    others must say so, soon and by name."""
+
+    def start(self):
+        self.made = self.make_run(steps=1000000, deadlines_ms=(1000, 4000))
+        self.nodes = [self.running(self.made.start(i)) for i in range(3)]
+        for node in self.nodes:
+            node.wait_for_event(event="step", step=2)
+
+    def check_others(self):
+        for node in self.nodes[1:]:
+            self.assertEqual(node.finish(), 3, node.text["stderr"])
+            report = node.report()
+            self.assertEqual((report["ok"], report["end"]), (False, "stalled"))
+            self.assertIn(self.made.ids[0][:16], report["reason"])
+            for present in self.made.ids[1:]:
+                self.assertNotIn(present[:16], report["reason"])
+            self.assertNotIn("\n", report["reason"])
+        for i in (1, 2):
+            outcome = json.loads(
+                expect_ok("ledger", "show", "--json", self.made.data_dir(i)))["outcome"]
+            self.assertEqual(outcome, self.nodes[i].report()["reason"])
+
+    def test_killed(self):
+        self.start()
+        self.nodes[0].signal(signal.SIGKILL)
+        self.assertEqual(self.nodes[0].finish(), -signal.SIGKILL)
+        self.check_others()
+        shown = json.loads(expect_ok("ledger", "show", "--json", self.made.data_dir(0)))
+        self.assertEqual(shown["outcome"], "")
+        self.assertGreaterEqual(len(shown["blocks"]), 4)
+        self.assertIn("it was killed", expect_ok("ledger", "show", self.made.data_dir(0)))
+
+    def test_stopped_with_ctrl_c(self):
+        self.start()
+        self.nodes[0].signal(signal.SIGINT)
+        self.assertEqual(self.nodes[0].finish(), 1)
+        report = self.nodes[0].report()
+        self.assertEqual((report["ok"], report["end"]), (False, "interrupted"))
+        self.check_others()
+        shown = json.loads(expect_ok("ledger", "show", "--json", self.made.data_dir(0)))
+        self.assertIn("Ctrl-C", shown["outcome"])
+        self.assertEqual(len(shown["blocks"]), report["steps"] + 1)
+
+
+class FolderTest(TestCase):
+    def test_one_folder_serves_one_process(self):
+        made = self.make_run()
+        first = self.running(made.start(0))
+        first.wait_for_event(event="started")
+        self.refused(2, ["node", made.manifest, "--key", made.key(0), "--data-dir",
+                         made.data_dir(0)], str(made.data_dir(0)), f"process {first.pid}")
+        first.signal(signal.SIGINT)
+        self.assertEqual(first.finish(), 1)
+
+    def test_a_node_that_signed_nothing_may_start_again(self):
+        made = self.make_run()
+        for _ in range(2):
+            node = self.running(made.start(0))
+            node.wait_for_event(event="started")
+            node.signal(signal.SIGINT)
+            self.assertEqual(node.finish(), 1, node.text["stderr"])
+            self.assertEqual(node.report()["end"], "interrupted")
+
+    def test_busy_port(self):
+        made = self.make_run()
+        port = made.sockets[0].getsockname()[1]
+        self.refused(3, ["node", made.manifest, "--key", made.key(0), "--data-dir",
+                         made.data_dir(0)], f"127.0.0.1:{port}", "the port is taken")
+        # Nothing was lost: with a free socket the same folder serves.
+        node = self.running(made.start(0))
+        node.wait_for_event(event="started")
+
+    def test_addresses_and_sockets_that_are_none(self):
+        made = self.make_run()
+        common = ["node", made.manifest, "--key", made.key(0), "--data-dir", made.data_dir(0)]
+        self.refused(2, [*common, "--listen", "nonsense"], "--listen", "host:port")
+        self.refused(2, [*common, "--listen", "127.0.0.1:70000"], "--listen", "65535")
+        self.refused(2, [*common, "--peers", "x@y"], "--peers", "ID@HOST:PORT")
+        self.refused(2, [*common, "--peers", made.ids[1] + "@nowhere"], "--peers", "host:port")
+        self.refused(2, [*common, "--peers", "0" * 64 + "@a:1"], "no member of this run")
+        self.refused(2, [*common, "--attack", "nonsense"], "'nonsense' is not known", "sign_flip")
+        self.assertFalse(made.data_dir(0).exists(), "what is refused leaves nothing behind")
+        self.refused(2, [*common, "--listen-fd", 77], "77")
+        unbound = socket.socket()
+        self.addCleanup(unbound.close)
+        self.refused(2, [*common, "--listen-fd", unbound.fileno()], "listening",
+                     pass_fds=(unbound.fileno(),))
+
+
+if __name__ == "__main__":
+    harness.main()

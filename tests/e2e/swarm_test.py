@@ -1,0 +1,261 @@
+"""`ostraka swarm`: real nodes, some of them liars; and what their ledgers say afterwards."""
+import json
+import math
+import os
+import shutil
+import signal
+import sqlite3
+import stat
+import tempfile
+from pathlib import Path
+
+import harness
+from harness import Running, TestCase, await_gone, children_of, expect_ok, needs_torch, run
+
+TOY = ["--model", "toy", "--hidden", "256"]
+KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters", "steps", "bans",
+        "honest_removed", "state_roots_equal", "metric", "loss", "seconds", "bytes_sent",
+        "peak_rss_bytes", "problems", "seconds_per_step", "payload_bytes_per_step"}
+
+
+class BanishTest(TestCase):
+    """Eight nodes, three of which flip their gradients' sign; every test looks at the same run."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.base = Path(tempfile.mkdtemp(prefix="ostraka-e2e-"))
+        cls.addClassCleanup(shutil.rmtree, cls.base, ignore_errors=True)
+        cls.out = cls.base / "out"
+        cls.ended = run("swarm", *TOY, "--steps", 60, "--json", "--out", cls.out)
+        if cls.ended.returncode != 0:
+            raise AssertionError(f"exit {cls.ended.returncode}\n{cls.ended.stdout}\n"
+                                 f"{cls.ended.stderr}")
+        cls.result = json.loads(cls.ended.stdout)
+        cls.honest = [cls.out / f"node{i}" for i in range(5)]
+
+    def test_the_result_keeps_its_contract(self):
+        result = self.result
+        self.assertEqual(self.ended.stdout.count("\n"), 1)
+        self.assertEqual(set(result), KEYS)
+        self.assertIs(result["ok"], True)
+        self.assertEqual(result["problems"], [])
+        self.assertEqual((result["peers"], result["attack"], result["seed"]), (8, "sign_flip", 0))
+        self.assertIs(result["unprotected"], False)
+        self.assertEqual(result["parameters"], 256)
+        self.assertEqual(result["honest_removed"], 0)
+        self.assertIs(result["state_roots_equal"], True)
+        self.assertGreaterEqual(result["steps"], 60)
+        self.assertEqual(set(result["metric"]), {"name", "value", "loss", "step"})
+        self.assertTrue(result["loss"] and all(math.isfinite(loss) for loss in result["loss"]))
+        self.assertLess(result["loss"][-1], result["loss"][0])
+        self.assertEqual(set(result["seconds_per_step"]),
+                         {"compute", "aggregate", "agree", "total"})
+        for key in ["seconds", "bytes_sent", "peak_rss_bytes", "payload_bytes_per_step"]:
+            self.assertGreater(result[key], 0)
+
+    def test_the_byzantine_and_nobody_else_are_banned_with_step_and_reason(self):
+        self.assertEqual(len(self.result["byzantine"]), 3)
+        self.assertEqual(sorted(ban["peer"] for ban in self.result["bans"]),
+                         sorted(self.result["byzantine"]))
+        for ban in self.result["bans"]:
+            self.assertEqual(set(ban), {"peer", "step", "kind", "reason"})
+            self.assertEqual(len(ban["peer"]), harness.ID_DIGITS)
+            self.assertEqual(ban["kind"], "verdict")
+            self.assertIn("does not follow from its batch", ban["reason"])
+            self.assertTrue(0 < ban["step"] < self.result["steps"])
+            self.assertIn(f"step {ban['step']}: BANISHED {ban['peer'][:16]}", self.ended.stderr)
+
+    def test_every_honest_ledger_tells_the_same_story(self):
+        shown = [json.loads(expect_ok("ledger", "show", "--json", node)) for node in self.honest]
+        self.assertEqual(len({ledger["peer"] for ledger in shown}), 5)
+        self.assertEqual(len({ledger["run_id"] for ledger in shown}), 1)
+        blocks = shown[0]["blocks"]
+        self.assertEqual(len(blocks), self.result["steps"] + 1)  # and the genesis block
+        removals = [removal for block in blocks for removal in block["removals"]]
+        self.assertEqual(removals, self.result["bans"])
+        self.assertEqual(blocks[-1]["members"], 5)
+        self.assertTrue(any("state_root" in block for block in blocks))
+        for ledger in shown:
+            self.assertEqual(ledger["blocks"], blocks)
+            self.assertEqual(ledger["outcome"], "all steps are done")
+            self.assertGreater(ledger["slots"], self.result["steps"])
+
+    def test_explain_agrees_and_finds_a_peer_by_its_first_digits(self):
+        for node in self.honest:
+            removals = json.loads(expect_ok("ledger", "explain", "--json", node))["removals"]
+            plain = [{key: entry[key] for key in ("peer", "step", "kind", "reason")}
+                     for entry in removals]
+            self.assertEqual(plain, self.result["bans"])
+            for entry in removals:
+                self.assertIn(entry["accuser"][:16], entry["reason"])
+                self.assertEqual(entry["target"], entry["peer"])
+        first = self.result["bans"][0]
+        text = expect_ok("ledger", "explain", self.honest[0], first["peer"][:12])
+        self.assertIn(f"{first['peer'][:16]} was removed in step {first['step']} (verdict)", text)
+        self.assertIn(first["reason"], text)
+        self.assertNotIn(self.result["bans"][1]["peer"][:16] + " was removed", text)
+        me = json.loads(expect_ok("ledger", "show", "--json", self.honest[0]))["peer"]
+        self.assertIn("was not removed", expect_ok("ledger", "explain", self.honest[0], me))
+
+    def test_the_ledger_as_text(self):
+        text = expect_ok("ledger", "show", self.honest[0])
+        lines = text.splitlines()
+        self.assertEqual(lines[3], "end   all steps are done")
+        self.assertEqual(len(lines), 5 + self.result["steps"] + 1)
+        for ban in self.result["bans"]:
+            line = lines[5 + ban["step"] + 1]
+            self.assertTrue(line.startswith(str(ban["step"]) + " "))
+            self.assertIn("removed " + ban["peer"][:16], line)
+
+    def test_anyone_can_query_it_with_sqlite(self):
+        for node in self.honest:
+            with sqlite3.connect(f"file:{node}/ledger.sqlite?mode=ro", uri=True) as ledger:
+                rows = ledger.execute("SELECT peer, step, kind, reason FROM removals "
+                                      "ORDER BY height, peer").fetchall()
+            ledger.close()
+            wanted = sorted(self.result["bans"], key=lambda ban: (ban["step"], ban["peer"]))
+            self.assertEqual(rows, [(b["peer"], b["step"], b["kind"], b["reason"])
+                                    for b in wanted])
+
+    def test_nobody_signed_a_slot_twice(self):
+        for node in self.honest:
+            copy = self.base / "copy.sqlite"
+            with sqlite3.connect(f"file:{node}/ledger.sqlite?mode=ro", uri=True) as ledger, \
+                    sqlite3.connect(copy) as writable:
+                ledger.backup(writable)
+                twice = ledger.execute("SELECT step FROM slots GROUP BY slot "
+                                       "HAVING COUNT(DISTINCT digest) > 1").fetchall()
+                commits = dict(ledger.execute("SELECT step, COUNT(*) FROM slots WHERE type = 1 "
+                                              "GROUP BY step").fetchall())
+                self.assertEqual(twice, [])
+                self.assertEqual(commits, {s: 1 for s in range(self.result["steps"])})
+                # Nor could it: the table refuses a second digest.
+                with self.assertRaises(sqlite3.IntegrityError):
+                    writable.execute("INSERT INTO slots SELECT slot, step, phase, type, 'other' "
+                                     "FROM slots LIMIT 1")
+            ledger.close()
+            writable.close()
+            copy.unlink()
+
+    def test_what_is_kept(self):
+        expect_ok("run", "check", self.out / "run.toml", "--faults", 3)
+        for i in range(8):
+            self.assertTrue((self.out / f"node{i}.log").exists())
+            mode = stat.S_IMODE((self.out / f"node{i}.key").stat().st_mode)
+            self.assertEqual(mode, 0o600)
+        self.assertIn(str(self.out), self.ended.stderr)
+
+
+class OutcomeTest(TestCase):
+    def swarm(self, *args, **popen):
+        result = run("swarm", *args, "--json", **popen)
+        self.assertIn(result.returncode, (0, 1), result.stderr)
+        parsed = json.loads(result.stdout)
+        self.assertEqual(parsed["ok"], result.returncode == 0)
+        self.assertEqual(parsed["ok"], not parsed["problems"])
+        return parsed, result
+
+    def test_whoever_does_no_wrong_is_not_removed(self):
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        result, _ = self.swarm("--peers", 4, "--byzantine", 1, "--attack", "none", *TOY,
+                               "--steps", 12, env={**os.environ, "TMPDIR": str(temporary)})
+        self.assertTrue(result["ok"], result["problems"])
+        self.assertEqual((result["bans"], result["honest_removed"]), ([], 0))
+        self.assertEqual(result["steps"], 12)
+        self.assertEqual(list(temporary.iterdir()), [], "a run that went well leaves nothing")
+
+    def test_a_person_sees_who_was_banished_and_why(self):
+        result = run("swarm", "--peers", 4, "--byzantine", 1, *TOY, "--steps", 20)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^3 +[0-9a-f]{16} +byzantine +banished +step \d+, "
+                                        r"verdict: its gradient of step \d+ does not follow")
+        self.assertRegex(result.stdout, r"(?m)^0 +[0-9a-f]{16} +honest +finished")
+        self.assertIn("state roots of the honest nodes: equal", result.stdout)
+        self.assertEqual(result.stdout.splitlines()[-1], "OK")
+        self.assertTrue(result.stderr.startswith("4 nodes on loopback, 1 Byzantine (sign_flip): "))
+
+    def test_averaging_without_protection_ends_with_a_clear_reason(self):
+        result, ended = self.swarm("--unprotected", "--peers", 4, "--byzantine", 1, *TOY,
+                                   "--steps", 30, "--out", self.folder / "out")
+        self.assertEqual((result["bans"], result["honest_removed"]), ([], 0))
+        self.assertIs(result["unprotected"], True)
+        # A thousandfold gradient of the wrong sign: nothing is left of the model.
+        if result["ok"]:
+            self.assertGreater(result["metric"]["loss"], 1e3)
+        else:
+            self.assertRegex(" ".join(result["problems"]), "diverged|not finite|not a number")
+
+    def test_a_target_that_is_missed_is_a_negative_result(self):
+        args = ["--peers", 3, "--byzantine", 0, *TOY, "--steps", 8]
+        result, _ = self.swarm(*args, "--target", 1e-9)
+        self.assertFalse(result["ok"])
+        self.assertEqual(len(result["problems"]), 1)
+        self.assertRegex(result["problems"][0], r"loss is \S+, above the target 0\.0000")
+        result, _ = self.swarm(*args, "--target", 1e9)
+        self.assertTrue(result["ok"], result["problems"])
+
+    @needs_torch
+    def test_softmax_on_digits_learns_beside_a_liar(self):
+        result, _ = self.swarm("--peers", 4, "--byzantine", 1, "--model", "softmax", "--steps", 40)
+        self.assertTrue(result["ok"], result["problems"])
+        self.assertEqual([ban["peer"] for ban in result["bans"]], result["byzantine"])
+        self.assertEqual(result["metric"]["name"], "accuracy")
+        self.assertGreater(result["metric"]["value"], 0.8)
+        self.assertEqual(result["parameters"], 64 * 10 + 10)
+
+
+class InterruptTest(TestCase):
+    """A swarm that is stopped in the middle takes its nodes with it."""
+
+    def start(self):
+        self.out = self.folder / "out"
+        swarm = self.running(Running("swarm", "--peers", 3, "--byzantine", 0, *TOY, "--steps",
+                                     1000000, "--evaluate-every", 1, "--json", "--out", self.out))
+        swarm.wait_for("stderr", lambda line: line.startswith("step 3: "))
+        nodes = children_of(swarm.pid)
+        self.assertEqual(len(nodes), 3)
+        return swarm, nodes
+
+    def check_clean_end(self, swarm, nodes):
+        self.assertEqual(swarm.finish(), 1)
+        await_gone(nodes)
+        result = swarm.report()
+        self.assertIs(result["ok"], False)
+        self.assertIn("interrupted", result["problems"])
+        self.assertFalse([p for p in result["problems"] if "without a report" in p])
+        for i in range(3):
+            shown = json.loads(expect_ok("ledger", "show", "--json", self.out / f"node{i}"))
+            self.assertGreaterEqual(len(shown["blocks"]), 4)
+            self.assertIn("Ctrl-C", shown["outcome"])
+
+    def test_the_swarm_alone_is_told(self):
+        swarm, nodes = self.start()
+        swarm.signal(signal.SIGTERM)
+        self.check_clean_end(swarm, nodes)
+
+    def test_ctrl_c_on_a_terminal_tells_the_whole_group(self):
+        swarm, nodes = self.start()
+        os.killpg(swarm.pid, signal.SIGINT)
+        self.check_clean_end(swarm, nodes)
+
+    def test_killed_it_leaves_no_node_behind(self):
+        swarm, nodes = self.start()
+        swarm.signal(signal.SIGKILL)
+        self.assertEqual(swarm.finish(), -signal.SIGKILL)
+        await_gone(nodes)
+        for i in range(3):
+            expect_ok("ledger", "show", self.out / f"node{i}")
+
+    def test_one_lost_node_ends_the_swarm_with_its_name(self):
+        swarm, nodes = self.start()
+        os.kill(nodes[1], signal.SIGKILL)
+        self.assertEqual(swarm.finish(), 1)
+        await_gone(nodes)
+        problems = swarm.report()["problems"]
+        self.assertRegex(problems[0] + problems[1],
+                         r"node 1 \([0-9a-f]{16}\) ended without a report, status 137")
+
+
+if __name__ == "__main__":
+    harness.main()
