@@ -90,6 +90,7 @@ void WebSocketConnection::Lose(const std::string& reason) {
 void WebSocketConnection::Close(Closing::Why why, CloseCode code, const std::string& reason) {
   if (closing()) return;
   const bool upgraded = phase_ >= Phase::kHello;
+  const bool all_written = leaving_ && queue_.empty() && !is_writing_;
   StartClosing(why, reason);
   if (!upgraded) return Finish();
   deadline_.Start(settings_.timeouts.close, [weak = weak_from_this()] {
@@ -98,7 +99,20 @@ void WebSocketConnection::Close(Closing::Why why, CloseCode code, const std::str
   websocket::close_reason frame(static_cast<websocket::close_code>(code));
   const std::string_view fits = std::string_view(reason).substr(0, kMaxCloseReason);
   frame.reason.assign(fits.data(), fits.size());
-  ws_.async_close(frame, [self = shared_from_this()](error_code) { self->Finish(); });
+  ws_.async_close(frame, [self = shared_from_this(), all_written](error_code /*reason() says*/) {
+    self->OnCloseAnswered(all_written);
+  });
+}
+
+// The answer comes in order: whoever gives it has read what was sent before our close. Another code
+// than the standard's answer is a close of the other side's own, which crossed ours.
+void WebSocketConnection::OnCloseAnswered(bool all_written) {
+  if (phase_ == Phase::kGone) return;
+  const std::uint16_t code = ws_.reason().code;
+  const bool is_answer = code == websocket::close_code::normal;
+  const bool has_left = code == static_cast<std::uint16_t>(CloseCode::kLeaving);
+  delivered_ = (is_answer && all_written) || has_left;
+  Finish();
 }
 
 void WebSocketConnection::CloseWhenFlushed(const std::string& reason) {

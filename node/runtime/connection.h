@@ -33,7 +33,7 @@ class Connection;
 enum class CloseCode : std::uint16_t {
   kDuplicate = 4000,  // another connection is the link
   kRefused = 4001,    // what the other side is or did
-  kLeaving = 4002,    // we shut down
+  kLeaving = 4002,    // we need nothing more: we shut down, or the other side was removed
   kSlow = 4003,       // the other side takes too little
 };
 
@@ -42,6 +42,7 @@ struct Closing {
   enum class Why : std::uint8_t {
     kRefused,    // by us, for what the other side is, did or failed to do
     kLost,       // the network or the other side ended it, without a word or with its own reason
+    kLeft,       // the other side needs nothing more from us (CloseCode::kLeaving)
     kDuplicate,  // one of the two sides has another connection as the link
     kLocal,      // by us, for reasons of our own
   };
@@ -109,6 +110,9 @@ class Connection {
   virtual bool closing() const = 0;
   // REQUIRES: closing().
   virtual const Closing& why() const = 0;
+  // From OnGone on, of a connection that we closed: true if the other side has read all that was
+  // sent before CloseWhenFlushed, or has left itself.
+  virtual bool delivered() const = 0;
   // REQUIRES: OnHello was called.
   virtual const Hello& their_hello() const = 0;
   // Who it is: proven by TLS, or whom we dial. Nullopt while neither is known.

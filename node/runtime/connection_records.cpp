@@ -132,8 +132,11 @@ void WebSocketConnection::OnReadError(error_code ec) {
       StartClosing(Closing::Why::kDuplicate, "has another connection with us");
       return Finish();
     }
-    return Lose("closed the connection, its reason: " +
-                Printable({theirs.reason.data(), theirs.reason.size()}));
+    const bool has_left = theirs.code == static_cast<std::uint16_t>(CloseCode::kLeaving);
+    StartClosing(has_left ? Closing::Why::kLeft : Closing::Why::kLost,
+                 "closed the connection, its reason: " +
+                     Printable({theirs.reason.data(), theirs.reason.size()}));
+    return Finish();
   }
   if (ec == beast::error::timeout) {
     return Lose("was silent for " + FormatSeconds(settings_.timeouts.idle));

@@ -12,6 +12,8 @@
 namespace ostraka::runtime {
 namespace {
 
+constexpr char kLeavingReason[] = "shutting down";
+
 base::Time SteadyNow() {
   return {std::chrono::duration_cast<std::chrono::nanoseconds>(
               std::chrono::steady_clock::now().time_since_epoch())
@@ -46,7 +48,7 @@ Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls
       instance_(rng_.Next()),
       last_link_id_(rng_.Next() >> 1),
       notices_(events_.notice),
-      shutdown_timer_(io) {
+      end_timer_(io) {
   for (const TransportMember& member : options_.members) {
     members_.try_emplace(member.id, io, member, options_.backoff);
   }
@@ -95,29 +97,10 @@ void Mesh::Forget(const PeerId& peer) {
   member->dial_timer.Cancel();
   for (const auto& [key, connection] : connections_) {
     if (connection->peer() == peer) {
-      connection->Close(Closing::Why::kLocal, CloseCode::kRefused, "was removed from this run");
+      connection->Close(Closing::Why::kLocal, CloseCode::kLeaving, "was removed from this run");
     }
   }
-}
-
-void Mesh::Shutdown(Duration deadline, std::function<void()> done) {
-  OSTRAKA_CHECK(!stopping_);
-  stopping_ = true;
-  done_ = std::move(done);
-  for (auto& [id, member] : members_) member.dial_timer.Cancel();
-  for (const auto& [key, connection] : connections_) connection->CloseWhenFlushed("shutting down");
-  // With nothing open no OnGone will come, and `done` may not be called from within this call.
-  const Duration wait = connections_.empty() ? Duration{} : deadline;
-  shutdown_timer_.Start(wait, [this] {
-    if (connections_.empty()) return FinishShutdown();
-    for (const auto& [key, connection] : connections_) connection->Abort("took too long to close");
-  });
-}
-
-void Mesh::FinishShutdown() {
-  shutdown_timer_.Cancel();
-  const std::function<void()> done = std::exchange(done_, nullptr);
-  if (done) done();
+  StopOncePartedFromAll();
 }
 
 bool Mesh::IsUp(const PeerId& peer) const {
@@ -141,6 +124,67 @@ Mesh::Member* Mesh::Find(const PeerId& id) {
 
 Mesh::Member* Mesh::MemberOf(const Connection& connection) {
   return connection.peer() ? Find(*connection.peer()) : nullptr;
+}
+
+// --- the end ------------------------------------------------------------------------------------
+
+void Mesh::Part(Duration deadline, std::function<void()> done) {
+  parting_ = true;
+  BeginEnd(deadline, std::move(done));
+  for (auto& [id, member] : members_) {
+    if (member.link != nullptr) {
+      member.link->CloseWhenFlushed(kLeavingReason);
+    } else {
+      // It may have been away for long: now there is no time for long waits.
+      member.backoff = Backoff(options_.backoff);
+      Dial(member);
+    }
+  }
+  StopOncePartedFromAll();
+}
+
+void Mesh::Shutdown(Duration deadline, std::function<void()> done) {
+  BeginEnd(deadline, std::move(done));
+  Stop();
+}
+
+void Mesh::BeginEnd(Duration deadline, std::function<void()> done) {
+  OSTRAKA_CHECK(!done_ && !stopping_);
+  done_ = std::move(done);
+  end_timer_.Start(deadline, [this] { OnEndDeadline(); });
+}
+
+void Mesh::OnEndDeadline() {
+  for (const auto& [id, member] : members_) {
+    if (!parting_ || member.forgotten || member.parted || member.link != nullptr) continue;
+    notices_.Say(NoticeLevel::kWarning,
+                 id.Short() + " may lack our last messages: its link was down until the end");
+  }
+  Stop();
+  for (const auto& [key, connection] : connections_) connection->Abort("took too long to close");
+}
+
+void Mesh::StopOncePartedFromAll() {
+  if (!parting_ || stopping_) return;
+  for (const auto& [id, member] : members_) {
+    if (!member.forgotten && !member.parted) return;
+  }
+  Stop();
+}
+
+void Mesh::Stop() {
+  if (stopping_) return;
+  stopping_ = true;
+  for (auto& [id, member] : members_) member.dial_timer.Cancel();
+  for (const auto& [key, connection] : connections_) connection->CloseWhenFlushed(kLeavingReason);
+  // With nothing open no OnGone will come, and `done` may not be called from within this call.
+  if (connections_.empty()) end_timer_.Start(Duration{}, [this] { FinishShutdown(); });
+}
+
+void Mesh::FinishShutdown() {
+  end_timer_.Cancel();
+  const std::function<void()> done = std::exchange(done_, nullptr);
+  if (done) done();
 }
 
 // --- connections from outside -------------------------------------------------------------------
@@ -211,8 +255,11 @@ void Mesh::OnHello(Connection& connection, const Hello& theirs) {
                             "is not a member of this run");
   }
   if (member->forgotten) {
-    return connection.Close(Closing::Why::kRefused, CloseCode::kRefused,
+    return connection.Close(Closing::Why::kRefused, CloseCode::kLeaving,
                             "was removed from this run");
+  }
+  if (parting_ && member->parted) {
+    return connection.Close(Closing::Why::kLocal, CloseCode::kLeaving, kLeavingReason);
   }
   if (self_ < member->id) Decide(*member, connection, theirs);
   // Otherwise the other side decides, and says GO or closes.
@@ -258,6 +305,7 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
   connection.BecomeLink();
   LeaveHalfOpen(connection);
   member.link = connections_.at(&connection);
+  member.parted = false;  // a process that left may have been started again
   member.link_id = link_id;
   member.link_instance = connection.their_hello().instance;
   member.up_since = SteadyNow();
@@ -269,6 +317,8 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
   ++counters_.links_up;
   notices_.Say(NoticeLevel::kInfo, "linked with " + Name(connection));
   events_.link(member.id, true);
+  // What the event sent goes first. It may also have closed the connection; that is no matter.
+  if (parting_) connection.CloseWhenFlushed(kLeavingReason);
 }
 
 void Mesh::EndLink(Member& member, const Closing& closing) {
@@ -279,7 +329,8 @@ void Mesh::EndLink(Member& member, const Closing& closing) {
   --counters_.links_up;
   notices_.Say(closing.why == Closing::Why::kRefused ? NoticeLevel::kWarning : NoticeLevel::kInfo,
                "link with " + name + " is down: it " + closing.reason);
-  ScheduleDial(member, member.backoff.Next(rng_));
+  // What we close ourselves is over, or goes on when it is known whether the close was answered.
+  if (closing.why != Closing::Why::kLocal) ScheduleDial(member, member.backoff.Next(rng_));
   events_.link(member.id, false);
 }
 
@@ -301,7 +352,12 @@ void Mesh::OnBytes(Connection& connection, const Traffic& added) {
 void Mesh::OnClosing(Connection& connection, const Closing& closing) {
   if (closing.why == Closing::Why::kRefused) ++counters_.refused;
   Member* member = MemberOf(connection);
-  if (member != nullptr && member->link.get() == &connection) {
+  const bool is_link = member != nullptr && member->link.get() == &connection;
+  // (What a connection older than the link says is of a process that is no more.)
+  if (closing.why == Closing::Why::kLeft && member != nullptr && (is_link || !member->link)) {
+    member->parted = true;
+  }
+  if (is_link) {
     EndLink(*member, closing);
   } else if (member != nullptr && member->dial.get() == &connection) {
     EndDial(*member, closing);
@@ -312,19 +368,31 @@ void Mesh::OnClosing(Connection& connection, const Closing& closing) {
 
 void Mesh::OnGone(Connection& connection) {
   LeaveHalfOpen(connection);
+  if (Member* member = MemberOf(connection); parting_ && member != nullptr) {
+    member->parted |= connection.delivered();
+    // Of a close of ours that was not answered: what went before it may be lost.
+    if (connection.why().why == Closing::Why::kLocal) {
+      ScheduleDial(*member, member->backoff.Next(rng_));
+    }
+  }
   connections_.erase(&connection);
+  StopOncePartedFromAll();
   if (stopping_ && connections_.empty()) FinishShutdown();
 }
 
 // --- dialing ------------------------------------------------------------------------------------
 
+bool Mesh::MayDial(const Member& member) const {
+  return !stopping_ && !member.forgotten && !(parting_ && member.parted) && !member.address.empty();
+}
+
 void Mesh::ScheduleDial(Member& member, Duration wait) {
-  if (stopping_ || member.forgotten || member.address.empty()) return;
+  if (!MayDial(member)) return;
   member.dial_timer.Start(wait, [this, &member] { Dial(member); });
 }
 
 void Mesh::Dial(Member& member) {
-  if (stopping_ || member.forgotten || member.address.empty()) return;
+  if (!MayDial(member)) return;
   if (member.link != nullptr || member.dial != nullptr) return;
   ++counters_.dialed;
   member.dial = Connection::Dialed(io_, settings_, *this, member.id, member.address);

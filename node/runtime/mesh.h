@@ -39,6 +39,7 @@ class Mesh final : private ConnectionOwner {
   void Start();
   void Send(const PeerId& to, SharedBytes frame, SharedBlob blob);
   void Forget(const PeerId& peer);
+  void Part(Duration deadline, std::function<void()> done);
   void Shutdown(Duration deadline, std::function<void()> done);
   bool IsUp(const PeerId& peer) const;
   TransportCounters counters() const;
@@ -55,6 +56,7 @@ class Mesh final : private ConnectionOwner {
     const PeerId id;
     const std::string address;  // empty: never dialed
     bool forgotten = false;
+    bool parted = false;  // it said that it needs nothing more, or that it read our last words
     std::shared_ptr<Connection> link;  // null: down
     std::uint64_t link_id = 0;         // of the link now or last
     std::uint64_t link_instance = 0;   // the peer's process at the other end of it
@@ -83,10 +85,16 @@ class Mesh final : private ConnectionOwner {
   void EndLink(Member& member, const Closing& closing);
   void EndDial(Member& member, const Closing& closing);
   void EndStranger(const Connection& connection, const Closing& closing);
+  bool MayDial(const Member& member) const;
   void ScheduleDial(Member& member, Duration wait);
   void Dial(Member& member);
   void LeaveHalfOpen(const Connection& connection);
   std::shared_ptr<OutgoingBlob> Share(SharedBlob blob);
+  // Ends `deadline` from now at the latest.
+  void BeginEnd(Duration deadline, std::function<void()> done);
+  void OnEndDeadline();
+  void Stop();
+  void StopOncePartedFromAll();
   void FinishShutdown();
 
   boost::asio::io_context& io_;
@@ -109,9 +117,10 @@ class Mesh final : private ConnectionOwner {
   // The same blob on its way to many peers is hashed once.
   std::map<const crypto::Blob*, std::weak_ptr<OutgoingBlob>> outgoing_;
 
-  bool stopping_ = false;
+  bool parting_ = false;   // links are closed as soon as what is sent on them has gone
+  bool stopping_ = false;  // nobody is let in or dialed any more
   std::function<void()> done_;
-  Timer shutdown_timer_;
+  Timer end_timer_;
 };
 
 }  // namespace ostraka::runtime

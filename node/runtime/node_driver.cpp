@@ -111,6 +111,7 @@ class NodeDriver::Impl {
 
   // --- completions ---
   void LinkChanged(const PeerId& peer, bool up);
+  void SayLastWordsTo(const PeerId& peer);
   void Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result);
   void Evaluate(const protocol::StepDone& done);
   void EvaluateLastState();
@@ -139,6 +140,7 @@ class NodeDriver::Impl {
   std::optional<NodeOutcome> halted_;  // by the machine or a failure, during a Feed
   bool feeding_ = false;
   bool ending_ = false;
+  bool parting_ = false;  // ending, and peers may need what the machine said last
   bool flushed_ = false;
   std::optional<std::uint64_t> asked_evaluation_;     // the last step whose state was asked for
   std::optional<std::uint64_t> answered_evaluation_;  // and answered, well or badly
@@ -225,8 +227,8 @@ void NodeDriver::Impl::Start() {
   events_.OnLinks(0, others_.size());
   protocol::Started started;
   crypto::FillRandom(started.private_seed.bytes);
+  transport_->Start();  // before the machine's first word, which may be its last
   Feed(started);
-  if (!ending_) transport_->Start();
 }
 
 void NodeDriver::Impl::AwaitSignal() {
@@ -266,10 +268,16 @@ void NodeDriver::Impl::End(NodeOutcome outcome) {
   forgetting_.clear();
   events_.OnHalted(report_.outcome);
   if (report_.outcome.end != NodeEnd::kInterrupted) EvaluateLastState();
-  transport_->Shutdown(options_.flush_timeout, [this] {
+  parting_ = report_.outcome.end == NodeEnd::kFinished || report_.outcome.end == NodeEnd::kBanned;
+  const auto flushed = [this] {
     flushed_ = true;
     StopWhenDone();
-  });
+  };
+  if (parting_) {
+    transport_->Part(options_.flush_timeout, flushed);
+  } else {
+    transport_->Shutdown(options_.flush_timeout, flushed);
+  }
 }
 
 void NodeDriver::Impl::StopWhenDone() {
@@ -398,7 +406,17 @@ void NodeDriver::Impl::LinkChanged(const PeerId& peer, bool up) {
     }
     if (!ending_) events_.OnLinks(linked_.size(), others_.size());
   }
+  if (parting_ && up) return SayLastWordsTo(peer);
   Feed(protocol::LinkChanged{peer, up});
+}
+
+// The machine has halted, and answers nothing but this (node/protocol/machine.h).
+void NodeDriver::Impl::SayLastWordsTo(const PeerId& peer) {
+  protocol::Outbox out;
+  options_.machine->Step(Now(), protocol::LinkChanged{peer, true}, out);
+  for (Action& action : out.actions()) {
+    if (auto* send = std::get_if<protocol::Send>(&action)) On(*send);
+  }
 }
 
 void NodeDriver::Impl::Evaluate(const protocol::StepDone& done) {

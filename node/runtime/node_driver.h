@@ -11,8 +11,11 @@
 // caller's: an adversary is the honest machine wrapped in an editor (sim/).
 //
 // Ends
-// - The machine halts: what is queued is sent, the last state is evaluated, Run returns.
-// - The disk or the job pool fails: the same, as kFailed; the machine gets no further input.
+// - The machine halts: what is queued is sent, the last state is evaluated, Run returns. If it
+//   finished or was banned, its peers may need its last messages to end well too: every member
+//   whose link is down then is awaited for up to flush_timeout, and the machine says them again.
+// - The disk or the job pool fails: without that wait, as kFailed; the machine gets no further
+// input.
 // - SIGINT, SIGTERM or Stop(): the same without the evaluation, as kInterrupted. A second signal
 //   ends the process at once: the first one gives both signals back to the system.
 //
@@ -43,7 +46,7 @@ struct NodeOptions {
   TransportOptions transport;
   JobPoolOptions jobs;
   std::uint64_t evaluate_every = 0;                 // steps; 0: only at the end
-  base::Duration flush_timeout = base::Seconds(5);  // to send what is queued at the end
+  base::Duration flush_timeout = base::Seconds(5);  // for all that is sent at the end
   base::Duration forget_after = base::Seconds(10);  // from a member's removal
   bool handle_signals = true;                       // false: the caller owns SIGINT, SIGTERM
 };

@@ -109,6 +109,10 @@ void Transport::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
 
 void Transport::Forget(const PeerId& peer) { impl_->mesh.Forget(peer); }
 
+void Transport::Part(Duration deadline, std::function<void()> done) {
+  impl_->mesh.Part(deadline, std::move(done));
+}
+
 void Transport::Shutdown(Duration deadline, std::function<void()> done) {
   impl_->listener.reset();
   impl_->mesh.Shutdown(deadline, std::move(done));

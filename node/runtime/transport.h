@@ -146,8 +146,17 @@ class Transport {
   // `peer` was removed from the run: closes its link, dials it no more and refuses it for ever.
   void Forget(const PeerId& peer);
 
+  // The end of a run that went well: gives every member what it may still need. A link is closed
+  // as soon as all that is queued on it has been read at the other end. If it is down now, or goes
+  // down before that, it is made anew first: link(peer, true) fires, and what is sent from within
+  // that event is delivered too. Not awaited: members that have left in this way or by Shutdown,
+  // that have forgotten us or that we have. Calls `done` once from the io_context when no member
+  // is awaited any more and all is closed, or `deadline` has passed.
+  // REQUIRES: this or Shutdown is called once.
+  void Part(Duration deadline, std::function<void()> done);
+
   // Accepts and dials no more, sends what is queued, closes every link, and calls `done` once from
-  // the io_context when all are closed or `deadline` has passed. REQUIRES: called once.
+  // the io_context when all are closed or `deadline` has passed. REQUIRES: likewise.
   void Shutdown(Duration deadline, std::function<void()> done);
 
   bool IsUp(const PeerId& peer) const;

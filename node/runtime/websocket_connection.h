@@ -55,6 +55,7 @@ class WebSocketConnection final : public Connection,
 
   bool closing() const override { return phase_ >= Phase::kClosing; }
   const Closing& why() const override { return why_; }
+  bool delivered() const override { return delivered_; }
   const Hello& their_hello() const override { return their_hello_; }
   const std::optional<PeerId>& peer() const override { return peer_; }
   const std::string& remote() const override { return remote_; }
@@ -113,6 +114,7 @@ class WebSocketConnection final : public Connection,
   // --- the way down (connection.cpp) ---
   void Refuse(const std::string& reason);
   void Lose(const std::string& reason);
+  void OnCloseAnswered(bool all_written);
   void StartClosing(Closing::Why why, const std::string& reason);
   void Finish();
 
@@ -132,6 +134,7 @@ class WebSocketConnection final : public Connection,
   bool leaving_ = false;  // close once the queue is empty
   std::string leaving_reason_;
   Closing why_;  // once closing
+  bool delivered_ = false;
 
   Hello our_hello_;
   Hello their_hello_;

@@ -1,13 +1,20 @@
 // How a driver ends: what it still sends, what it says, and what it leaves behind.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <future>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "node/runtime/ledger_reader.h"
 #include "node/runtime/node_driver.h"
@@ -51,6 +58,78 @@ TEST_F(NodeDriverEndTest, SendsWhatIsQueuedBeforeItEnds) {
   EXPECT_EQ(frames, kFrames);
   EXPECT_EQ(blob_bytes, kBlobBytes);
   EXPECT_GE(mine.traffic.total.payload_sent, kBlobBytes);
+}
+
+// Shuts down every TCP connection of this process at `port`, as a network that fails does.
+void CutConnectionsAt(std::uint16_t port) {
+  const auto port_of = [](auto name, int fd) -> std::uint16_t {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    const bool known = name(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    return known && address.sin_family == AF_INET ? ntohs(address.sin_port) : 0;
+  };
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename().string());
+    const std::uint16_t remote = port_of(::getpeername, fd);
+    if (remote == 0) continue;  // no connection
+    if (remote == port || port_of(::getsockname, fd) == port) ::shutdown(fd, SHUT_RDWR);
+  }
+}
+
+// The link is cut at the very moment when a_ is done, and b_ needs what a_ says last.
+TEST_F(NodeDriverEndTest, AMemberWhoseLinkIsCutAtTheHaltStillHearsTheLastWords) {
+  a_.options.flush_timeout = base::Seconds(60);
+  bool cut = false;
+  a_.step = [&](base::Time, const Input& input, Outbox& out) {
+    const auto* link = std::get_if<protocol::LinkChanged>(&input);
+    if (link == nullptr || !link->up) return;
+    if (!std::exchange(cut, true)) {
+      CutConnectionsAt(a_.driver->port());
+      CutConnectionsAt(b_.driver->port());
+      Halt(out);
+    }
+    out.Add(protocol::Send{b_.id(), Frame("last words"), nullptr});
+  };
+  std::vector<std::string> heard;
+  b_.step = [&](base::Time now, const Input& input, Outbox& out) {
+    if (std::holds_alternative<protocol::Started>(input)) {
+      out.Add(protocol::SetTimer{1, now + base::Seconds(30)});
+    } else if (const auto* message = std::get_if<protocol::MessageReceived>(&input)) {
+      heard.push_back(TextOf(*message));
+      Halt(out);
+    } else if (std::holds_alternative<protocol::TimerFired>(input)) {
+      Tell(out, protocol::Halted{protocol::Halted::Why::kStalled, 0, "heard nothing"});
+    }
+  };
+  const auto [mine, theirs] = RunBoth();
+  EXPECT_EQ(mine.outcome.end, NodeEnd::kFinished);
+  EXPECT_EQ(theirs.outcome.end, NodeEnd::kFinished) << theirs.outcome.reason;
+  EXPECT_THAT(heard, ElementsAre("last words"));
+  EXPECT_LT(mine.wall, base::Seconds(25));
+}
+
+TEST_F(NodeDriverEndTest, OnlyANodeThatEndedWellWaitsForMembersThatAreAway) {
+  AddMember(b_);  // never runs
+  a_.options.flush_timeout = base::Seconds(3600);
+  a_.step = [](base::Time, const Input& input, Outbox& out) {
+    if (!std::holds_alternative<protocol::Started>(input)) return;
+    Tell(out, protocol::Halted{protocol::Halted::Why::kStalled, 0, "nobody is there"});
+  };
+  EXPECT_EQ(RunAlone().outcome.end, NodeEnd::kStalled);
+  ::close(b_.options.transport.listen_fd);
+}
+
+TEST_F(NodeDriverEndTest, AMemberThatStaysAwayIsNamedAfterTheFlushTimeout) {
+  AddMember(b_);  // never runs
+  a_.options.flush_timeout = base::Milliseconds(200);
+  a_.step = [](base::Time, const Input& input, Outbox& out) {
+    if (std::holds_alternative<protocol::Started>(input)) Halt(out);
+  };
+  const NodeReport report = RunAlone();
+  EXPECT_EQ(report.outcome.end, NodeEnd::kFinished);
+  EXPECT_GE(report.wall, base::Milliseconds(200));
+  EXPECT_THAT(a_.log.notices, ::testing::Contains(HasSubstr(b_.id().Short() + " may lack")));
+  ::close(b_.options.transport.listen_fd);
 }
 
 // --- failures and interruptions

@@ -70,7 +70,10 @@ void TestNode::Start(boost::asio::io_context& io) {
     messages.push_back({from, std::string(frame->begin(), frame->end()), std::move(blob)});
     if (on_message) on_message(messages.back());
   };
-  events.link = [this](const PeerId& peer, bool up) { links.emplace_back(peer, up); };
+  events.link = [this](const PeerId& peer, bool up) {
+    links.emplace_back(peer, up);
+    if (on_link) on_link(peer, up);
+  };
   events.notice = [this](NoticeLevel /*level*/, const std::string& line) {
     notices.push_back(line);
   };

@@ -56,7 +56,8 @@ class TestNode {
   std::vector<Received> messages;
   std::vector<std::pair<PeerId, bool>> links;
   std::vector<std::string> notices;
-  std::function<void(const Received&)> on_message;  // may be null
+  std::function<void(const Received&)> on_message;      // may be null
+  std::function<void(const PeerId&, bool up)> on_link;  // likewise
 
  private:
   int keep_fd_ = -1;  // a duplicate of the listening socket, so that nobody takes the port
