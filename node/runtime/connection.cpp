@@ -1,14 +1,13 @@
 #include "node/runtime/connection.h"
 
 #include <openssl/ssl.h>
-#include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
 #include <string_view>
 #include <utility>
 
 #include "node/base/check.h"
-#include "node/runtime/channel_errors.h"
+#include "node/runtime/endpoint.h"
 #include "node/runtime/websocket_connection.h"
 
 namespace ostraka::runtime {
@@ -67,13 +66,16 @@ WebSocketConnection::WebSocketConnection(net::io_context& io, const ConnectionSe
 }
 
 void WebSocketConnection::TakeOver(int fd) {
-  int family = AF_INET;
-  socklen_t size = sizeof(family);
-  getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size);
   error_code ec;
-  socket().assign(family == AF_INET6 ? tcp::v6() : tcp::v4(), fd, ec);
+  socket().assign(IsIpv6(fd) ? tcp::v6() : tcp::v4(), fd, ec);
   // Fails only for a descriptor that is open in Asio already, or none.
   OSTRAKA_CHECK(!ec);
+}
+
+void WebSocketConnection::StartDeadline(Duration after, void (WebSocketConnection::*then)()) {
+  deadline_.Start(after, [weak = weak_from_this(), then] {
+    if (const auto self = weak.lock()) ((*self).*then)();
+  });
 }
 
 // --- ending one ----------------------------------------------------------------------------------
@@ -93,9 +95,7 @@ void WebSocketConnection::Close(Closing::Why why, CloseCode code, const std::str
   const bool all_written = leaving_ && queue_.empty() && !is_writing_;
   StartClosing(why, reason);
   if (!upgraded) return Finish();
-  deadline_.Start(settings_.timeouts.close, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->Finish();
-  });
+  StartDeadline(settings_.timeouts.close, &WebSocketConnection::Finish);
   websocket::close_reason frame(static_cast<websocket::close_code>(code));
   const std::string_view fits = std::string_view(reason).substr(0, kMaxCloseReason);
   frame.reason.assign(fits.data(), fits.size());

@@ -33,9 +33,7 @@ std::chrono::nanoseconds ToChrono(Duration duration) {
 // --- TCP -----------------------------------------------------------------------------------------
 
 void WebSocketConnection::Start() {
-  deadline_.Start(settings_.timeouts.handshake, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->OnDeadline();
-  });
+  StartDeadline(settings_.timeouts.handshake, &WebSocketConnection::OnDeadline);
   if (dialed_) {
     Resolve();
   } else {
@@ -145,10 +143,8 @@ void WebSocketConnection::OnUpgraded(error_code ec) {
   if (IsWebSocketError(ec)) return Refuse("does not speak WebSocket: " + ec.message());
   if (ec) return Lose("left during the WebSocket upgrade: " + Explain(ec));
   phase_ = Phase::kHello;
-  deadline_.Start(settings_.timeouts.hello - settings_.timeouts.handshake,
-                  [weak = weak_from_this()] {
-                    if (const auto self = weak.lock()) self->OnDeadline();
-                  });
+  StartDeadline(settings_.timeouts.hello - settings_.timeouts.handshake,
+                &WebSocketConnection::OnDeadline);
   queue_.PushRecord(RecordType::kHello, EncodeHello(our_hello_));
   Pump();
   ReadNext();

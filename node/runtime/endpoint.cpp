@@ -101,6 +101,14 @@ base::StatusOr<int> ListenOn(std::string_view address) {
   return fd;
 }
 
+bool IsIpv6(int fd) {
+  int family = AF_INET;
+  socklen_t size = sizeof(family);
+  // Fails for no socket only, which whoever takes the descriptor over then finds out.
+  getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size);
+  return family == AF_INET6;
+}
+
 base::StatusOr<std::uint16_t> ListeningPort(int fd) {
   int is_listening = 0;
   socklen_t size = sizeof(is_listening);

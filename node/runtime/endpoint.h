@@ -23,6 +23,9 @@ base::StatusOr<HostPort> ParseHostPort(std::string_view text);
 // will not do here); Unavailable: the port is taken, or the address is not ours.
 base::StatusOr<int> ListenOn(std::string_view address);
 
+// False: it is of IPv4. REQUIRES: `fd` is a TCP socket.
+bool IsIpv6(int fd);
+
 // The local port of a socket. InvalidArgument: `fd` is not a listening TCP socket.
 base::StatusOr<std::uint16_t> ListeningPort(int fd);
 

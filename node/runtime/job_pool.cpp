@@ -1,7 +1,6 @@
 #include "node/runtime/job_pool.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <new>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "aggregation/rule.h"
 #include "node/base/check.h"
+#include "node/runtime/steady_clock.h"
 
 namespace ostraka::runtime {
 namespace {
@@ -16,11 +16,6 @@ namespace {
 using protocol::GradientSpec;
 using protocol::JobFailed;
 using protocol::JobResult;
-using std::chrono::steady_clock;
-
-base::Duration Since(steady_clock::time_point begin) {
-  return {std::chrono::nanoseconds(steady_clock::now() - begin).count()};
-}
 
 // What was thrown, in one line.
 std::string Describe(const std::exception_ptr& thrown) {
@@ -199,14 +194,14 @@ void JobPool::RunOne(const Job& job, bool compute) {
   const auto gradients = [this](const GradientSpec& spec) {
     return trainer_->Gradient(*spec.parameters, spec.batch_seed, spec.flip_labels);
   };
-  const auto begin = steady_clock::now();
+  const base::Time begin = SteadyNow();
   std::shared_ptr<const JobResult> result;
   try {
     result = std::make_shared<const JobResult>(protocol::RunJob(*job.spec, gradients, *executor_));
   } catch (...) {
     result = std::make_shared<const JobResult>(JobFailed{Describe(std::current_exception())});
   }
-  const base::Duration busy = Since(begin);
+  const base::Duration busy = SteadyNow() - begin;
   {
     const std::lock_guard lock(mutex_);
     ++(compute ? stats_.compute_jobs : stats_.pure_jobs);
@@ -217,14 +212,14 @@ void JobPool::RunOne(const Job& job, bool compute) {
 }
 
 void JobPool::EvaluateOne(const Evaluation& evaluation) {
-  const auto begin = steady_clock::now();
+  const base::Time begin = SteadyNow();
   base::StatusOr<train::Evaluation> result = base::Internal("not evaluated");
   try {
     result = trainer_->Evaluate(*evaluation.parameters);
   } catch (...) {
     result = base::Internal(Describe(std::current_exception()));
   }
-  const base::Duration busy = Since(begin);
+  const base::Duration busy = SteadyNow() - begin;
   {
     const std::lock_guard lock(mutex_);
     ++stats_.evaluations;

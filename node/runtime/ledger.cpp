@@ -8,6 +8,7 @@
 #include "node/base/check.h"
 #include "node/runtime/ledger_reader.h"
 #include "node/runtime/ledger_schema.h"
+#include "node/runtime/steady_clock.h"
 #include "node/wire/block.h"
 #include "node/wire/evidence_codec.h"
 
@@ -241,10 +242,9 @@ LedgerStats Ledger::stats() const {
 
 void Ledger::WriterLoop() {
   while (std::optional<Batch> batch = NextBatch()) {
-    const auto begin = std::chrono::steady_clock::now();
+    const base::Time begin = SteadyNow();
     const base::Status status = Commit(*batch);
-    const base::Duration took{
-        std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count()};
+    const base::Duration took = SteadyNow() - begin;
     if (!status.ok()) return Fail(status);
     {
       const std::lock_guard lock(mutex_);

@@ -1,13 +1,11 @@
 #include "node/runtime/listener.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/runtime/endpoint.h"
 #include "node/runtime/timer.h"
 
 namespace ostraka::runtime {
@@ -18,13 +16,6 @@ using tcp = net::ip::tcp;
 
 // Long enough not to spin while the system has no file descriptors, short enough to go unnoticed.
 constexpr base::Duration kRetryAfter = base::Milliseconds(100);
-
-tcp FamilyOf(int fd) {
-  int family = AF_INET;
-  socklen_t size = sizeof(family);
-  getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size);
-  return family == AF_INET6 ? tcp::v6() : tcp::v4();
-}
 
 std::string FormatEndpoint(const tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
@@ -41,7 +32,7 @@ class Listener::Impl : public std::enable_shared_from_this<Listener::Impl> {
 
   void TakeOver(int fd) {
     boost::system::error_code ec;
-    acceptor_.assign(FamilyOf(fd), fd, ec);
+    acceptor_.assign(IsIpv6(fd) ? tcp::v6() : tcp::v4(), fd, ec);
     OSTRAKA_CHECK(!ec);  // the caller has checked that it is a listening socket
   }
 

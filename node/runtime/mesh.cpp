@@ -2,23 +2,17 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "node/base/check.h"
+#include "node/runtime/steady_clock.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::runtime {
 namespace {
 
 constexpr char kLeavingReason[] = "shutting down";
-
-base::Time SteadyNow() {
-  return {std::chrono::duration_cast<std::chrono::nanoseconds>(
-              std::chrono::steady_clock::now().time_since_epoch())
-              .count()};
-}
 
 std::uint64_t RandomSeed() {
   std::uint64_t seed = 0;

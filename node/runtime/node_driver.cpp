@@ -6,7 +6,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <chrono>
 #include <csignal>
 #include <exception>
 #include <map>
@@ -17,6 +16,7 @@
 
 #include "crypto/sign.h"
 #include "node/base/check.h"
+#include "node/runtime/steady_clock.h"
 #include "node/runtime/timer_queue.h"
 
 namespace ostraka::runtime {
@@ -79,6 +79,7 @@ class NodeDriver::Impl {
   void Stop();
 
  private:
+  // Since this driver was made.
   base::Time Now() const;
 
   // --- starting and ending ---
@@ -120,7 +121,7 @@ class NodeDriver::Impl {
   NodeOptions options_;
   NodeEvents& events_;
   const PeerId self_;
-  const std::chrono::steady_clock::time_point origin_;
+  const base::Time origin_;
 
   boost::asio::io_context io_{1};
   // Jobs and stores in flight are work, which an io_context does not see.
@@ -152,7 +153,7 @@ NodeDriver::Impl::Impl(NodeOptions options, NodeEvents& events)
     : options_(std::move(options)),
       events_(events),
       self_(options_.transport.key->id()),
-      origin_(std::chrono::steady_clock::now()),
+      origin_(SteadyNow()),
       timers_(
           io_, [this] { return Now(); },
           [this](TimerQueue::Id id) { Feed(protocol::TimerFired{id}); }) {
@@ -175,9 +176,7 @@ base::Status NodeDriver::Impl::Bind() {
   return base::OkStatus();
 }
 
-base::Time NodeDriver::Impl::Now() const {
-  return {std::chrono::nanoseconds(std::chrono::steady_clock::now() - origin_).count()};
-}
+base::Time NodeDriver::Impl::Now() const { return base::Time{} + (SteadyNow() - origin_); }
 
 // --- starting and ending ------------------------------------------------------------------------
 

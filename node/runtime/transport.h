@@ -9,10 +9,10 @@
 // What it promises (node/protocol/machine.h states what a machine expects of its driver)
 // - link(peer, true) comes before the first message of a link and link(peer, false) after the last.
 //   The two alternate for each peer, starting with true.
-// - Send while a link is down is dropped. While it is up: messages without a blob arrive in the
-// order
-//   they were sent, and go before any blob that waits; messages with a blob arrive in order among
-//   themselves. A link that goes down may lose what was queued, never a message in the middle.
+// - Send while a link is down is dropped. While it is up: messages without a blob arrive in
+//   the order they were sent, and go before any blob that waits; messages with a blob arrive in
+//   order among themselves. A link that goes down may lose what was queued, never a message in the
+//   middle.
 // - A message with a blob arrives once, whole, after every chunk was checked against its leaf hash
 //   and the leaves against the root: Blob::root is the verified root. A lie closes the connection.
 // - A member that cannot be reached is dialed for ever, with exponential back-off.
@@ -73,9 +73,9 @@ struct TransportBackoff {
 };
 
 struct TransportLimits {
-  std::size_t control_queue_bytes = 1 << 20;  // waiting for one peer; more: disconnected
-  std::uint64_t bulk_queue_bytes = std::uint64_t{4}
-                                   << 30;  // likewise; blobs are shared, not copied
+  // Waiting for one peer; more: disconnected.
+  std::size_t control_queue_bytes = 1 << 20;
+  std::uint64_t bulk_queue_bytes = std::uint64_t{4} << 30;  // blobs are shared, not copied
   std::size_t half_open = 64;              // accepted connections that are not yet a link
   std::size_t half_open_per_address = 16;  // of these from one address other than loopback
 };

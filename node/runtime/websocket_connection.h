@@ -89,6 +89,9 @@ class WebSocketConnection final : public Connection,
     };
   }
 
+  // Replaces the deadline before it, and does not keep the connection alive.
+  void StartDeadline(Duration after, void (WebSocketConnection::*then)());
+
   // --- the way up (connection_handshake.cpp) ---
   void Sniff();
   void OnReadable(error_code ec);
