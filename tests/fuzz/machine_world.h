@@ -1,0 +1,121 @@
+// Four members of a tiny run, the last a cheat, with everything that may go differently decided
+// from outside: what is delivered when, how often and to whom, which timers fire, what the cheat
+// says.
+//
+// Aborts as soon as an honest member breaks a promise of the protocol (docs/protocol.md): its
+// invariants, one message a slot, no honest member removed, one chain of blocks for all.
+//
+// Thread safety: one owner.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "node/base/bytes.h"
+#include "node/protocol/peer.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::fuzz {
+
+inline constexpr std::size_t kMembers = 4;
+inline constexpr std::size_t kCheat = kMembers - 1;
+
+// A message that a member sent, and to whom.
+struct Heard {
+  std::size_t to = 0;
+  wire::Envelope envelope;
+  base::SharedBytes frame;
+  crypto::SharedBlob blob;
+};
+
+// Says what the cheat does in place of its machine.
+class Cheat {
+ public:
+  virtual ~Cheat() = default;
+  // May change what a job of the cheat's machine returned.
+  virtual void OnJob(protocol::JobResult& result) = 0;
+  // True: the cheat will sign something else in the slots that its machine prepared together, of
+  // which this is the first, each once it has heard an honest message of the kind.
+  virtual bool WantsToForge(const wire::Slot& first) = 0;
+  // What it signs in place of `honest`, an honest member's message of the same kind.
+  virtual base::Bytes Forge(const wire::Envelope& honest) = 0;
+};
+
+class MachineWorld {
+ public:
+  explicit MachineWorld(Cheat& cheat);
+  ~MachineWorld();
+  MachineWorld(const MachineWorld&) = delete;
+  MachineWorld& operator=(const MachineWorld&) = delete;
+
+  // Inputs under way, oldest first. Messages may be delivered again or lost, the others may not
+  // (node/protocol/machine.h).
+  std::size_t under_way() const { return queue_.size(); }
+  void Deliver(std::size_t index);
+  void DeliverAgain(std::size_t index);
+  void Lose(std::size_t index);
+  // Delivers everything, in order, until nothing is under way.
+  void DeliverAll();
+
+  // Fires the timer of `member` that is due first, if it has one. The clock goes there.
+  void FireTimer(std::size_t member);
+  void ChangeLink(std::size_t member, std::size_t other, bool up);
+  void Wait(base::Duration duration) { now_ = now_ + duration; }
+  // A message as if it came over the link from `from`, now.
+  void Inject(std::size_t to, std::size_t from, base::SharedBytes frame, crypto::SharedBlob blob);
+  // Signs as the cheat.
+  base::SharedBytes SignAsCheat(wire::Envelope envelope);
+
+  // What has been sent lately, oldest first; at most kMemory.
+  const std::deque<Heard>& heard() const { return heard_; }
+  const std::vector<base::PeerId>& members() const { return members_; }
+  std::uint64_t step() const { return step_; }
+  const std::vector<base::Bytes>& evidence() const { return evidence_; }
+
+ private:
+  static constexpr std::size_t kMemory = 64;
+  class Notary;
+  struct Node {
+    std::shared_ptr<const crypto::SigningKey> key;
+    std::unique_ptr<protocol::Machine> machine;
+    std::map<protocol::TimerId, base::Time> timers;
+    std::set<base::Bytes> slots;  // that it said it would sign in
+  };
+  struct Event {
+    std::size_t to = 0;
+    protocol::Input input;
+  };
+
+  void Feed(std::size_t index, const protocol::Input& input);
+  void Perform(std::size_t index, protocol::Action& action);
+  void PerformSend(std::size_t index, const protocol::Send& send);
+  void PerformStore(std::size_t index, const protocol::Store& store);
+  void PerformJob(std::size_t index, const protocol::StartJob& job);
+  void Note(std::size_t index, const protocol::Observation& what);
+  void Hear(std::size_t index, const protocol::Send& send);
+  void TryForge();
+  void SendForged(const wire::Slot& slot, const Heard& honest);
+  std::size_t IndexOf(const base::PeerId& id) const;
+
+  Cheat& cheat_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  std::shared_ptr<Notary> notary_;
+  std::vector<base::PeerId> members_;
+  std::array<Node, kMembers> nodes_;
+  std::deque<Event> queue_;
+  std::deque<Heard> heard_;
+  std::vector<wire::Slot> to_forge_;
+  std::map<base::Bytes, base::Bytes> chain_;  // of all honest members: key and encoded block
+  std::vector<base::Bytes> evidence_;
+  std::uint64_t step_ = 0;  // latest that an honest member began
+  base::Time now_;
+};
+
+}  // namespace ostraka::fuzz
