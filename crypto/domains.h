@@ -27,6 +27,8 @@ inline constexpr std::string_view kDomainState = "state.root/1";     // named te
 inline constexpr std::string_view kDomainSet = "set.root/1";         // an ordered list of digests
 inline constexpr std::string_view kDomainEvidence = "evidence/1";    // an evidence file's bytes
 inline constexpr std::string_view kDomainFingerprint = "fingerprint/1";  // a machine's state
+inline constexpr std::string_view kDomainSwarmKey = "swarm.key/1";       // u64 seed | u64 node
+inline constexpr std::string_view kDomainSwarmNonce = "swarm.nonce/1";   // u64 seed
 inline constexpr std::string_view kDomainTrace = "trace/1";              // a simulator's history
 
 }  // namespace ostraka::crypto

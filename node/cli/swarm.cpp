@@ -61,11 +61,11 @@ double NumberOf(const nlohmann::json& value) {
 
 crypto::SigningKey KeyOf(std::uint64_t seed, std::uint64_t index) {
   return crypto::SigningKey::FromSeed(
-      crypto::Hasher("swarm.key/1").UpdateU64(seed).UpdateU64(index).Finish().view());
+      crypto::Hasher(crypto::kDomainSwarmKey).UpdateU64(seed).UpdateU64(index).Finish().view());
 }
 
 base::Digest NonceOf(std::uint64_t seed) {
-  return crypto::Hasher("swarm.nonce/1").UpdateU64(seed).Finish();
+  return crypto::Hasher(crypto::kDomainSwarmNonce).UpdateU64(seed).Finish();
 }
 
 base::StatusOr<std::string> MakeRunDir(const std::string& wanted) {

@@ -122,7 +122,9 @@ class LostNodeTest(TestCase):
         self.check_others()
         shown = json.loads(expect_ok("ledger", "show", "--json", self.made.data_dir(0)))
         self.assertEqual(shown["outcome"], "")
-        self.assertGreaterEqual(len(shown["blocks"]), 4)
+        # It had announced step 2, for whose signatures genesis and blocks 0 and 1 were durable; block 2
+        # itself may have been on its way to the disk.
+        self.assertGreaterEqual(len(shown["blocks"]), 3)
         self.assertIn("it was killed", expect_ok("ledger", "show", self.made.data_dir(0)))
 
     def test_stopped_with_ctrl_c(self):
