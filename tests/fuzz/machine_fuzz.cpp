@@ -19,7 +19,9 @@ namespace {
 
 using base::Bytes;
 
-constexpr std::size_t kMaxOperations = 200;  // bounds the time that one input takes
+// Both bound the time that one input takes.
+constexpr std::size_t kMaxOperations = 200;
+constexpr std::size_t kMaxSteps = 5;
 
 void SpoilFloats(Bytes& bytes, ByteSource& source) {
   if (bytes.size() < 4) return;
@@ -38,7 +40,8 @@ crypto::SharedBlob SpoiledBlob(const crypto::SharedBlob& blob, ByteSource& sourc
 // Runs one input: the operations that it spells, then everything that is still under way.
 class Play final : public Cheat {
  public:
-  explicit Play(base::ByteView bytes) : source_(bytes), world_(*this) {}
+  explicit Play(base::ByteView bytes)
+      : source_(bytes), world_(*this, 1 + source_.Below(kMaxSteps)) {}
 
   void Run() {
     for (std::size_t i = 0; i < kMaxOperations && !source_.empty(); ++i) Operate();
@@ -151,6 +154,7 @@ class Play final : public Cheat {
     if ((how & 4) != 0) envelope.slot.iteration = source_.Byte();
     if ((how & 8) != 0) envelope.slot.draw = source_.Byte();
     if ((how & 16) != 0) blob = SpoiledBlob(blob, source_);
+    if ((how & 64) != 0) blob = nullptr;
     if ((how & 32) != 0) envelope.entry.bytes[0] ^= source_.Byte();
     const base::SharedBytes frame = world_.SignAsCheat(std::move(envelope));
     // To one, or to all alike.

@@ -29,16 +29,15 @@ std::vector<std::shared_ptr<const crypto::SigningKey>> SortedKeys() {
   return keys;
 }
 
-// As short as a run can be in which a validator accuses, members vote and the accused goes.
-protocol::Manifest ShortRun(const std::vector<PeerId>& members) {
+protocol::Manifest ShortRun(const std::vector<PeerId>& members, std::uint64_t steps) {
   protocol::Manifest manifest;
   manifest.run_id.bytes.fill(0x5a);
   for (const PeerId& member : members) manifest.members.push_back({member, ""});
   manifest.training.model = "toy";
   manifest.training.data = "toy";
-  manifest.training.steps = 5;
+  manifest.training.steps = steps;
   manifest.training.steps_after_ban = 1;
-  manifest.training.settle_steps = 1;
+  manifest.training.settle_steps = steps > 1 ? 1 : 0;
   manifest.training.warmup_steps = 0;
   manifest.state_root_every = 2;
   return manifest;
@@ -93,10 +92,11 @@ class MachineWorld::Notary final : public crypto::Verifier {
   std::set<std::tuple<PeerId, base::Digest, crypto::Signature>> signed_;
 };
 
-MachineWorld::MachineWorld(Cheat& cheat) : cheat_(cheat), notary_(std::make_shared<Notary>()) {
+MachineWorld::MachineWorld(Cheat& cheat, std::uint64_t steps)
+    : cheat_(cheat), notary_(std::make_shared<Notary>()) {
   static const auto keys = SortedKeys();
   for (const auto& key : keys) members_.push_back(key->id());
-  manifest_ = std::make_shared<const protocol::Manifest>(ShortRun(members_));
+  manifest_ = std::make_shared<const protocol::Manifest>(ShortRun(members_, steps));
   const auto initial = std::make_shared<const std::vector<float>>(kDimension, 0.0F);
   for (std::size_t i = 0; i < kMembers; ++i) {
     nodes_[i].key = keys[i];

@@ -50,7 +50,9 @@ class Cheat {
 
 class MachineWorld {
  public:
-  explicit MachineWorld(Cheat& cheat);
+  // A run of `steps` steps. From three steps on a validator may accuse, and from four on the
+  // accused may go. REQUIRES: steps >= 1.
+  MachineWorld(Cheat& cheat, std::uint64_t steps);
   ~MachineWorld();
   MachineWorld(const MachineWorld&) = delete;
   MachineWorld& operator=(const MachineWorld&) = delete;
