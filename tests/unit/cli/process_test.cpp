@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,15 @@ class ProcessTest : public testing::Test {
       all.insert(all.end(), lines->begin(), lines->end());
     }
     return all;
+  }
+
+  static void ReadUntilALine(Process& process) {
+    for (bool read_one = false; !read_one && process.stdout_fd() >= 0;) {
+      pollfd fd{process.stdout_fd(), POLLIN, 0};
+      if (poll(&fd, 1, kDeadlineMs) != 1) return;
+      const auto lines = process.ReadLines();
+      read_one = lines.ok() && !lines->empty();
+    }
   }
 
   // Waits for the end without reaping it, which is Poll's to do.
@@ -165,6 +175,30 @@ TEST_F(ProcessTest, HasAGroupOfItsOwn) {
   const auto lines = ReadAll(*process);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(std::stoi(lines[0]), pid);
+}
+
+TEST_F(ProcessTest, DoesNotOutliveAParentThatWasKilled) {
+  // The grandchild alone holds the pipe's writing end in the end: its death is the pipe's end.
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    ProcessOptions options = Shell("echo started; exec tail -f /dev/null");
+    options.inherited_fd = ends[1];
+    auto process = Process::Start(options);
+    if (!process.ok()) _exit(1);
+    ReadUntilALine(*process);
+    kill(getpid(), SIGKILL);  // no destructor runs
+  }
+  close(ends[1]);
+  int status = 0;
+  ASSERT_EQ(waitpid(parent, &status, 0), parent);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  pollfd fd{ends[0], POLLIN, 0};
+  EXPECT_EQ(poll(&fd, 1, kDeadlineMs), 1) << "the child is still there";
+  char byte = 0;
+  EXPECT_EQ(read(ends[0], &byte, 1), 0);
+  close(ends[0]);
 }
 
 TEST_F(ProcessTest, WhatCannotStartSaysSo) {
