@@ -183,7 +183,7 @@ TEST_F(ProcessTest, DoesNotOutliveAParentThatWasKilled) {
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
   const pid_t parent = fork();
   if (parent == 0) {
-    ProcessOptions options = Shell("echo started; exec tail -f /dev/null");
+    ProcessOptions options = Shell("echo started; exec tail -f /dev/null > /dev/null");
     options.inherited_fd = ends[1];
     auto process = Process::Start(options);
     if (!process.ok()) _exit(1);
@@ -195,7 +195,7 @@ TEST_F(ProcessTest, DoesNotOutliveAParentThatWasKilled) {
   ASSERT_EQ(waitpid(parent, &status, 0), parent);
   ASSERT_TRUE(WIFSIGNALED(status));
   pollfd fd{ends[0], POLLIN, 0};
-  EXPECT_EQ(poll(&fd, 1, kDeadlineMs), 1) << "the child is still there";
+  ASSERT_EQ(poll(&fd, 1, kDeadlineMs), 1) << "the child is still there";
   char byte = 0;
   EXPECT_EQ(read(ends[0], &byte, 1), 0);
   close(ends[0]);
