@@ -48,7 +48,7 @@ class NodeEvents {
   virtual void OnStarted(std::uint16_t port) = 0;
   // `up` of `of` other members still in the run are linked.
   virtual void OnLinks(std::size_t up, std::size_t of) = 0;
-  // Every block, the genesis block too.
+  // Every block of a step; genesis is no step.
   virtual void OnStepDone(const protocol::StepDone& done) = 0;
   // The three sum to the wall time of the step; the machine takes them from its driver's clock.
   virtual void OnStepTimes(const protocol::StepTimes& times) = 0;
