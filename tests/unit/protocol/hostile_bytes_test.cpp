@@ -158,14 +158,14 @@ TEST_F(HostileBytesTest, OutsideTheWindow) {
         Give(Edited(MessageType::kCommit, [&](wire::Envelope& e) { e.slot.step = step; })));
   }
   // Of the next step only what can be there before it begins here.
-  for (const auto& [type, phase] : {std::pair{MessageType::kReveal, Phase::kB},
-                                    {MessageType::kProof, Phase::kC},
-                                    {MessageType::kEcho, Phase::kA},
-                                    {MessageType::kEcho, Phase::kC}}) {
+  for (const auto& kind : {std::pair{MessageType::kReveal, Phase::kB},
+                           {MessageType::kProof, Phase::kC},
+                           {MessageType::kEcho, Phase::kA},
+                           {MessageType::kEcho, Phase::kC}}) {
     ExpectIgnored(Give(Edited(MessageType::kCommit, [&](wire::Envelope& e) {
       e.slot.step = 2;
-      e.slot.type = type;
-      e.slot.phase = phase;
+      e.slot.type = kind.first;
+      e.slot.phase = kind.second;
     })));
   }
   // A coin that no COMMIT of this step can hold.
