@@ -139,7 +139,7 @@ class WriteAheadTest : public testing::Test {
     return protocol::Store{id, {{kind, {1}, base::Bytes(digest.begin(), digest.end())}}};
   }
   WriteAhead checker_{ThreePeers()};
-  const std::vector<protocol::Action> none_;
+  const std::vector<protocol::Action> none_ = {};
 };
 
 TEST_F(WriteAheadTest, PassesWhatWasStoredBefore) {
