@@ -53,6 +53,9 @@ base::Status Initialize() {
   return base::OkStatus();
 }
 
-void FillRandom(std::span<std::uint8_t> out) { randombytes_buf(out.data(), out.size()); }
+void FillRandom(std::span<std::uint8_t> out) {
+  // libsodium declares that it takes no null pointer, and an empty span may hold one.
+  if (!out.empty()) randombytes_buf(out.data(), out.size());
+}
 
 }  // namespace ostraka::crypto
