@@ -81,6 +81,7 @@ class AdversarialMachine final : public protocol::Machine {
   void Step(base::Time now, const protocol::Input& input, protocol::Outbox& out) override;
   void CheckInvariants() const override { inside_->CheckInvariants(); }
   base::Digest Fingerprint() const override;
+  protocol::Progress progress() const override { return inside_->progress(); }
 
  private:
   friend class Turn;

@@ -132,6 +132,8 @@ class Machine {
   virtual void CheckInvariants() const = 0;
   // Of all state that decides what the machine will do.
   virtual Digest Fingerprint() const = 0;
+  // For people: what it waits for now. Asked at any time between two Steps.
+  virtual Progress progress() const { return {}; }
 };
 
 }  // namespace ostraka::protocol

@@ -59,6 +59,19 @@ struct Halted {
   std::string reason;  // one line: what happened and what to do
 };
 
+// Where a machine stands, for whoever asks (Machine::progress).
+struct Progress {
+  std::uint64_t step = 0;  // in progress
+  // genesis, collect (to seal A), reveal (B), prove (C), settle, update; starting, halted.
+  std::string phase = "starting";
+  struct Missing {
+    PeerId peer;
+    std::string message;  // wire::MessageTypeName
+  };
+  // What it waits for from others. Empty: its own work, its disk, or nothing.
+  std::vector<Missing> missing;
+};
+
 using Observation = std::variant<StepStarted, Sealed, StepDone, Suspicion, StepTimes, Halted>;
 
 }  // namespace ostraka::protocol

@@ -367,44 +367,13 @@ void PeerMachine::BeginPhase() {
 }
 
 std::string PeerMachine::DescribeWait() const {
-  Phase phase = Phase::kGenesis;
-  std::vector<std::pair<MessageType, std::vector<PeerId>>> wanted;
-  switch (stage_) {
-    case Stage::kGenesis:
-      wanted = {{MessageType::kBoot, view_->members}};
-      break;
-    case Stage::kCollect:
-      phase = Phase::kA;
-      wanted = {{MessageType::kCommit, view_->members},
-                {MessageType::kAggregate, round_->sealed.roles.owners}};
-      break;
-    case Stage::kReveal:
-      phase = Phase::kB;
-      wanted = {{MessageType::kReveal, view_->members}};
-      break;
-    case Stage::kProve:
-      phase = Phase::kC;
-      wanted = {{MessageType::kProof, view_->members}};
-      break;
-    case Stage::kSettle:
-      phase = Phase::kA;
-      wanted = {{MessageType::kResult, round_->sealed.roles.owners}};
-      break;
-    default:
-      break;
-  }
-  if (own_vector_) wanted = {{MessageType::kEcho, view_->members}};
   std::string missing;
-  for (const auto& [type, senders] : wanted) {
-    const std::uint32_t draw = phase == Phase::kB ? round_->draw : 0;
-    for (const PeerId& sender : senders) {
-      if (Usable({CurrentStep(), phase, type, draw}, sender) != nullptr) continue;
-      missing += (missing.empty() ? "" : ", ") + std::string(wire::MessageTypeName(type)) + " of " +
-                 sender.Short();
-    }
+  for (const Awaited& awaited : AwaitedMessages()) {
+    missing += (missing.empty() ? "" : ", ") + std::string(wire::MessageTypeName(awaited.type)) +
+               " of " + awaited.sender.Short();
   }
   if (missing.empty()) missing = "own work";
-  return "step " + std::to_string(CurrentStep()) + ": " + SealName(phase) + " waited " +
+  return "step " + std::to_string(CurrentStep()) + ": " + SealName(PhaseNow()) + " waited " +
          std::to_string(manifest_->seal_timeout.ns / 1'000'000) + " ms for " + missing +
          kNoSlowPath;
 }

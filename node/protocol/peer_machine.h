@@ -4,6 +4,7 @@
 //   peer_coin.cpp     REVEAL and seal B
 //   peer_prove.cpp    PROOF + VERDICT and seal C
 //   peer_settle.cpp   the block, the update, the next step
+//   peer_progress.cpp what it waits for, and from whom
 //
 // Flow: every input changes the inbox or the round, and then Advance() takes as many transitions as
 // the sealed and received data allow. Nothing is decided anywhere else.
@@ -91,6 +92,7 @@ class PeerMachine final : public Machine {
   void Step(Time now, const Input& input, Outbox& out) override;
   void CheckInvariants() const override;
   Digest Fingerprint() const override;
+  Progress progress() const override;
 
  private:
   enum class Stage : std::uint8_t {
@@ -156,6 +158,15 @@ class PeerMachine final : public Machine {
   bool DriveSeal(wire::Phase phase, std::uint32_t draw, const std::optional<SealVector>& complete);
   void BeginPhase();  // arms the seal timer
   std::string DescribeWait() const;
+
+  // --- what it waits for (peer_progress.cpp) ---
+  struct Awaited {
+    wire::MessageType type;
+    PeerId sender;
+  };
+  wire::Phase PhaseNow() const;
+  // The messages without which the current stage cannot end, own ones too.
+  std::vector<Awaited> AwaitedMessages() const;
 
   void Halt(Halted::Why why, std::string reason);
   void Suspect(const PeerId& peer, std::string check, std::string reason);

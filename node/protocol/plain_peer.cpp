@@ -39,6 +39,7 @@ class PlainPeer final : public Machine {
         .UpdateU64(next_job_)
         .Finish();
   }
+  Progress progress() const override;
 
  private:
   enum class Purpose : std::uint8_t { kGradient, kPack, kAggregate, kUpdate };
@@ -194,6 +195,21 @@ bool PlainPeer::HaveAll(MessageType type) const {
     if (!inbox_.contains({step_, type, member})) return false;
   }
   return true;
+}
+
+Progress PlainPeer::progress() const {
+  Progress progress;
+  progress.step = step_;
+  progress.phase = halted_ ? "halted" : !running_ ? "genesis" : updating_ ? "update" : "collect";
+  if (halted_ || updating_) return progress;
+  const MessageType awaited = !running_      ? MessageType::kBoot
+                              : aggregating_ ? MessageType::kResult
+                                             : MessageType::kPart;
+  for (const PeerId& member : members_) {
+    if (member == self_ || inbox_.contains({step_, awaited, member})) continue;
+    progress.missing.push_back({member, wire::MessageTypeName(awaited)});
+  }
+  return progress;
 }
 
 void PlainPeer::BeginStep() {

@@ -1,0 +1,114 @@
+// What a member waits for, and from whom: for people, and for the reason of a stall.
+#include "node/protocol/peer_machine.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+Phase PeerMachine::PhaseNow() const {
+  switch (stage_) {
+    case Stage::kUnstarted:
+    case Stage::kGenesis:
+      return Phase::kGenesis;
+    case Stage::kReveal:
+      return Phase::kB;
+    case Stage::kProve:
+      return Phase::kC;
+    case Stage::kCollect:
+    case Stage::kSettle:  // RESULTs belong to it
+    case Stage::kUpdate:
+    case Stage::kHalted:
+      break;
+  }
+  return round_ ? Phase::kA : Phase::kGenesis;
+}
+
+std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
+  const Phase phase = PhaseNow();
+  std::vector<Awaited> awaited;
+  const auto want = [&](MessageType type, const std::vector<PeerId>& senders) {
+    const std::uint32_t draw = phase == Phase::kB ? round_->draw : 0;
+    for (const PeerId& sender : senders) {
+      if (Usable({CurrentStep(), phase, type, draw}, sender) != nullptr) continue;
+      awaited.push_back({type, sender});
+    }
+  };
+  const auto want_results = [&] {
+    for (std::size_t j = 0; j < round_->results.size(); ++j) {
+      if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
+      awaited.push_back({MessageType::kResult, round_->sealed.roles.owners[j]});
+    }
+  };
+  // The vector of a stage is complete once it was echoed; the last one lives on while settling.
+  const bool sealing = own_vector_ && stage_ != Stage::kSettle;
+  switch (stage_) {
+    case Stage::kGenesis:
+      want(sealing ? MessageType::kEcho : MessageType::kBoot, view_->members);
+      break;
+    case Stage::kCollect:
+      if (sealing) {
+        want(MessageType::kEcho, view_->members);
+        break;
+      }
+      want(MessageType::kCommit, view_->members);
+      if (round_->my_part && !round_->parts_closed) {
+        for (const PeerId& worker : round_->sealed.roles.workers) {
+          const bool settled = round_->held.contains(worker) || round_->refused.contains(worker);
+          if (!settled) awaited.push_back({MessageType::kPart, worker});
+        }
+      }
+      want(MessageType::kAggregate, round_->sealed.roles.owners);
+      break;
+    case Stage::kReveal:
+      want(sealing ? MessageType::kEcho : MessageType::kReveal, view_->members);
+      break;
+    case Stage::kProve:
+      if (!sealing && !round_->results_closed) want_results();
+      want(sealing ? MessageType::kEcho : MessageType::kProof, view_->members);
+      break;
+    case Stage::kSettle:
+      want_results();
+      break;
+    case Stage::kUnstarted:
+    case Stage::kUpdate:
+    case Stage::kHalted:
+      break;
+  }
+  return awaited;
+}
+
+Progress PeerMachine::progress() const {
+  const auto name = [this] {
+    switch (stage_) {
+      case Stage::kUnstarted:
+        return "starting";
+      case Stage::kGenesis:
+        return "genesis";
+      case Stage::kCollect:
+        return "collect";
+      case Stage::kReveal:
+        return "reveal";
+      case Stage::kProve:
+        return "prove";
+      case Stage::kSettle:
+        return "settle";
+      case Stage::kUpdate:
+        return "update";
+      case Stage::kHalted:
+        return "halted";
+    }
+    return "halted";
+  };
+  Progress progress;
+  progress.step = CurrentStep();
+  progress.phase = name();
+  for (const Awaited& awaited : AwaitedMessages()) {
+    if (awaited.sender == self_) continue;
+    progress.missing.push_back({awaited.sender, wire::MessageTypeName(awaited.type)});
+  }
+  return progress;
+}
+
+}  // namespace ostraka::protocol
