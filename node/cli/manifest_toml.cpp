@@ -19,7 +19,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
-#include "node/cli/suggest.h"
+#include "node/base/suggest.h"
 #include "node/runtime/endpoint.h"
 
 namespace ostraka::cli {
@@ -223,7 +223,7 @@ Status RefuseUnknown(const toml::table& table, const std::string& section,
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string where = section.empty() ? "" : " in [" + section + "]";
-    return At(node, "unknown key '" + name + "'" + where + SuggestionFor(name, known));
+    return At(node, "unknown key '" + name + "'" + where + base::SuggestionFor(name, known));
   }
   return base::OkStatus();
 }

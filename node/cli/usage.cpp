@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "node/cli/suggest.h"
+#include "node/base/suggest.h"
 
 namespace ostraka::cli {
 namespace {
@@ -53,12 +53,12 @@ std::string Unknown(const CLI::App& app, const std::vector<std::string>& words) 
   for (const std::string& word : words) {
     const std::string name = word.substr(0, word.find('='));
     if (LooksLikeOption(word) && !Contains(options, name)) {
-      const std::string meant = ClosestName(name, options);
+      const std::string meant = base::ClosestName(name, options);
       return "unknown option '" + name + "'" +
              (meant.empty() ? "" : "; did you mean '" + meant + "'?");
     }
     if (!LooksLikeOption(word) && !commands.empty()) {
-      return "unknown subcommand '" + word + "'" + SuggestionFor(word, commands);
+      return "unknown subcommand '" + word + "'" + base::SuggestionFor(word, commands);
     }
   }
   if (commands.empty()) return "";

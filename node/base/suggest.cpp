@@ -1,9 +1,9 @@
-#include "node/cli/suggest.h"
+#include "node/base/suggest.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace ostraka::cli {
+namespace ostraka::base {
 namespace {
 
 // Optimal string alignment distance.
@@ -46,4 +46,4 @@ std::string SuggestionFor(std::string_view name, const std::vector<std::string>&
   return "; known: " + list;
 }
 
-}  // namespace ostraka::cli
+}  // namespace ostraka::base

@@ -1,10 +1,10 @@
-#include "node/cli/suggest.h"
+#include "node/base/suggest.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace ostraka::cli {
+namespace ostraka::base {
 namespace {
 
 const std::vector<std::string> kWords = {"steps", "momentum", "learning_rate", "eps", "eps_g"};
@@ -61,4 +61,4 @@ TEST(SuggestionForTest, SuggestsOrLists) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::base

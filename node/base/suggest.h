@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ostraka::cli {
+namespace ostraka::base {
 
 // The known name with the least edit distance to `name` (insertions, deletions, substitutions and
 // swaps of neighbours), if that is at most 2 or a third of its length; else empty. Ties: the first.
@@ -14,4 +14,4 @@ std::string ClosestName(std::string_view name, const std::vector<std::string>& k
 // "; did you mean 'x'?" or "; known: a, b, c".
 std::string SuggestionFor(std::string_view name, const std::vector<std::string>& known);
 
-}  // namespace ostraka::cli
+}  // namespace ostraka::base
