@@ -1,17 +1,46 @@
-// SEAL's fast path: agreement on the vector (peer -> message digest | absent | equivocated) of a
-// phase, decided when the echoes of ALL members are identical. (A quorum of equal echoes is not
-// enough: research/network.md 3.4 has the fork.) The slow path is not built yet: where the fast
-// path cannot be taken the caller stops the run with the reason given here.
+// SEAL: agreement of a view's members on the vector (member -> message digest | absent |
+// equivocated) of one phase, by one member. (docs/protocol.md, 3; derived and model-checked in
+// ../shared/research/network.md, 3.4; docs/seal.md says it in full.)
 //
-// Thread safety: pure functions and plain values.
+//   echo    when the phase is complete or its deadline has passed: ECHO{what I hold}
+//   fast    the echoes of all members that are not asleep are equal: decided, no timer
+//   lock 0  Q equal echoes: that vector is locked at rank 1
+//   slow    2 Delta after the own echo, iterations k = 1, 2, ... of four steps of 2 Delta each
+//           (doubled from k = 3 on, up to kMaxStep): STATUS, PROPOSE by leader k, VOTE, LOCK;
+//           Q LOCKs of one iteration for one vector: decided
+//
+// Q = n - t_s of the view; asleep members (sealed absent earlier in this step) count in n and are
+// never waited for. Safe while f <= t_s and messages arrive within Delta, and while f <= t_a if
+// they do not; live in the first case.
+//
+// Who is who. A Seal says what to sign, asks for what it lacks and announces the decision; it
+// neither signs nor sends. The caller owns the messages of the phase and answers what this member
+// holds (SealMessages); it verified signature, membership and entry of every frame it hands in.
+// A muted Seal (of one who is asleep or only watches) says nothing and still learns the decision.
+//
+// What an attacker can do to it: frames of members only, each once a slot; so memory is bounded by
+// O(n) frames an iteration, and iterations behind are forgotten. A member that equivocates in the
+// slow path is seen as whichever came first; two PROPOSEs of a leader void its iteration.
+//
+// Restart: own frames of this seal that were stored are handed in again (OnMessage) before
+// anything else: what they say is never said again differently, and the highest lock that they
+// name is this member's lock.
+//
+// Thread safety: none; one owner.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "node/base/ids.h"
+#include "node/base/time.h"
+#include "node/wire/block.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -31,18 +60,100 @@ struct SealEntry {
 using SealVector = std::vector<SealEntry>;
 
 wire::Echo EchoOf(const SealVector& vector);
+wire::Vector WireOf(const SealVector& vector);
+// Null unless well-formed: known states, digests zero unless present.
+std::optional<SealVector> VectorOf(const wire::Vector& vector);
 
 // What a seal decided, chained to the decision before: every later message names it.
 Digest DecisionDigest(const wire::Slot& seal_slot, const Digest& vector, const Digest& previous);
 
-struct FastPath {
-  enum class State : std::uint8_t { kWaiting, kDecided, kImpossible };
-  State state = State::kWaiting;
-  std::string reason;  // of kImpossible: who echoed what otherwise
+// What this member holds of the phase; answers may change between two calls into Seal.
+class SealMessages {
+ public:
+  virtual ~SealMessages() = default;
+  // Entry `index` as this member would echo it now: the message first received, equivocated if it
+  // holds two. Absent for members that fill no such entry.
+  virtual SealEntry EntryNow(std::size_t index) const = 0;
+  // True iff it holds the message with that digest for that entry.
+  virtual bool Holds(std::size_t index, const Digest& digest) const = 0;
 };
 
-// REQUIRES: `members` sorted; `echoes` holds own echo under `self`.
-FastPath TryFastPath(const PeerId& self, const std::vector<PeerId>& members,
-                     const std::map<PeerId, wire::Echo>& echoes);
+struct SealOptions {
+  wire::Slot slot;  // of its ECHO: run, incarnation, step, phase, draw
+  Digest entry;     // the decision or block that opened it
+  PeerId self;
+  bool muted = false;
+  std::vector<PeerId> members;  // the view, by key
+  std::set<PeerId> asleep;
+  wire::Thresholds thresholds;
+  base::Duration delta;
+  Digest leader_seed;          // of the permutation that leaders come from
+  std::size_t entries = 0;     // 2 n for seal A, else n
+};
+
+// A message for the caller to sign and send to all members, itself included (it comes back through
+// OnMessage once it is durable).
+struct SealSay {
+  wire::MessageType type = wire::MessageType::kEcho;
+  std::uint32_t iteration = 0;
+  base::Bytes body;
+};
+// A request for the caller to send to `to`.
+struct SealAsk {
+  PeerId to;
+  wire::Pull pull;
+};
+struct SealOutput {
+  std::vector<SealSay> say;
+  std::vector<base::SharedBytes> forward;  // frames of others, to all members
+  std::vector<std::pair<PeerId, wire::Vector>> answer_vector;  // kVector, unasked: proposal's value
+  std::vector<SealAsk> ask;
+};
+
+class Seal {
+ public:
+  // REQUIRES: `messages` outlives the Seal.
+  Seal(SealOptions options, const SealMessages* messages);
+  ~Seal();
+
+  // --- inputs; each may make the Seal decide ---
+  // The phase is complete, or its deadline has passed: echo what is held now. Idempotent.
+  void Echo(base::Time now, SealOutput& out);
+  bool echoed() const;
+  // A verified ECHO, STATUS, PROPOSE, VOTE or LOCK of a member in this seal's slots, naming this
+  // seal's entry. Own ones too, once durable.
+  void OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out);
+  // An answer to kVector (or what came with a PROPOSE). Any content is safe: it counts by its hash.
+  void OnVector(base::Time now, const wire::Vector& vector, SealOutput& out);
+  // The caller holds more messages of the phase than at the last call.
+  void OnHeld(base::Time now, SealOutput& out);
+  // It is `wake()` or later.
+  void OnTimer(base::Time now, SealOutput& out);
+  // When OnTimer is due; nullopt: never (decided, or nothing begun).
+  std::optional<base::Time> wake() const;
+
+  // --- outcome ---
+  // The decided vector, once it is decided, known entry by entry, and every message that it names
+  // present or (for an equivocated entry) nothing more is held. Until then it goes on asking.
+  const std::optional<SealVector>& decision() const;
+  // Frames that prove the decision: equal ECHOs of all that were awake, or Q LOCKs; empty before.
+  std::vector<base::SharedBytes> Certificate() const;
+  // Members whose ECHO had not come when the slow path began; empty if it did not.
+  const std::set<PeerId>& silent() const;
+  // How long after the own echo each member's came: at least 0; for Delta.
+  const std::map<PeerId, base::Duration>& lags() const;
+  bool slow() const;                 // the slow path has begun
+  std::uint32_t iteration() const;   // 0 before it
+  std::string Describe() const;      // one line: what it waits for, and from whom
+
+  // --- what others may ask of it ---
+  std::optional<wire::Vector> VectorFor(const Digest& value) const;
+  // Frames of the slow path and echoes that this member holds, of `type`.
+  std::vector<base::SharedBytes> Frames(wire::MessageType type) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace ostraka::protocol

@@ -15,6 +15,8 @@ namespace ostraka::wire {
 enum class RemovalKind : std::uint8_t { kVerdict = 0, kEvidence = 1, kDrop = 2, kEliminate = 3 };
 inline constexpr std::uint8_t kRemovalKindCount = 4;
 const char* RemovalKindName(RemovalKind kind);  // as in JSON: verdict, evidence, drop, eliminate
+// kVerdict and kEvidence are bans, for ever; the other kinds allow a return.
+bool IsBan(RemovalKind kind);
 
 struct Removal {
   PeerId peer;
@@ -36,17 +38,45 @@ enum class ColumnFate : std::uint8_t {
 inline constexpr std::uint8_t kColumnFateCount = 7;
 const char* ColumnFateName(ColumnFate fate);  // as in JSON: applied, no_aggregate, bad_senders, ...
 
-// An open case: accuser and target are quarantined until it closes.
+// An open case. Who of its parties holds no role meanwhile: node/protocol/roles.h.
 struct Case {
-  PeerId accuser;
-  PeerId target;
-  std::uint64_t accused_step = 0;  // of the gradient
-  std::uint64_t opened_step = 0;   // of the block that sealed the accusation
+  CaseId id;
+  std::uint64_t opened_step = 0;  // of the block that sealed the accusation, naming or conviction
   struct Ballot {
     PeerId voter;
     Verdict verdict = Verdict::kAbstain;
   };
   std::vector<Ballot> ballots;  // first non-abstention of each voter, in the order sealed
+};
+
+// A validator of one step and the worker whose step it recomputes.
+struct Assignment {
+  PeerId validator;
+  PeerId target;
+  std::uint64_t step = 0;  // of the gradient to recompute
+};
+
+// Worker and aggregator that once failed to hand over a part or a result (docs/protocol.md, 6).
+struct Dispute {
+  PeerId worker;
+  PeerId aggregator;
+  std::uint64_t since = 0;  // step of the first dispute of the pair
+};
+
+// What a member's past costs it. Kept for ever, also after it came back.
+struct Standing {
+  PeerId peer;
+  bool banned = false;
+  std::uint32_t drops = 0;
+  std::uint64_t last_drop_step = 0;
+  std::uint64_t barred_until = 0;  // no REJOIN is in order before this step
+};
+
+// A dropped member that follows the run and has asked to come back.
+struct Candidate {
+  PeerId peer;
+  std::uint64_t since = 0;      // block that sealed its first REJOIN
+  std::uint64_t confirmed = 0;  // newest block that sealed one
 };
 
 // n, t_s, t_a as they stand after a block (protocol.md, 1).
@@ -61,8 +91,8 @@ struct Thresholds {
 struct Block {
   std::uint64_t step = 0;  // the genesis block has step 0 and `genesis` set
   bool genesis = false;
-  Digest decision;              // of seal C (or the genesis seal): the chain's head
-  Digest previous;              // decision of the block before
+  Digest decision;              // of seal C (or the genesis seal)
+  Digest previous;              // BlockDigest of the block before: the chain
   Digest randomness;            // r^t
   std::vector<PeerId> members;  // the view after this block, by key
   Thresholds thresholds;        // after this block
@@ -71,7 +101,26 @@ struct Block {
   std::vector<Removal> removals;     // of this block
   std::vector<Case> cases;           // open after this block
   std::optional<Digest> state_root;  // sealed in this block, of the state this step started from
+  // One a column: the sealed root of the aggregate if the column is applied, else zero. With the
+  // state before, they determine the state after, so that one who was away can catch up.
+  std::vector<Digest> result_roots;
+
+  // The rest of what the next step needs: a block and the state after it are all there is.
+  std::vector<Assignment> drawn;  // validators of the next step
+  std::vector<PeerId> proven;     // workers of this step whose PROOF is sealed, by key
+  // By key: aggregators whose column failed V2 in this block. Each must name a liar in the next.
+  std::vector<PeerId> owing;
+  std::vector<Dispute> disputes;      // by (worker, aggregator)
+  std::vector<Standing> standings;    // by key: who was ever removed
+  std::vector<Candidate> candidates;  // by key
+  std::vector<PeerId> joined;         // admitted by this block, by key
+  std::optional<std::uint64_t> last_removal_step;
+  std::uint64_t delta_us = 0;  // Delta of the next step's seals
 };
+
+// H(kDomainBlock, EncodeBlock(block)): what the next step's messages name as their entry, and so
+// what t_s + 1 of them attest to.
+base::Digest BlockDigest(const Block& block);
 
 // Cap'n Proto, for the ledger and for `ledger show`.
 // A decoded block has ascending members and no more faults than members; nothing else is judged.

@@ -40,9 +40,24 @@ enum class MessageType : std::uint8_t {
   kReveal = 5,
   kProof = 6,
   kEcho = 7,
+  // SEAL's slow path; slot.iteration is the leader iteration, from 1.
+  kStatus = 8,
+  kPropose = 9,
+  kVote = 10,
+  kLock = 11,
+  kRejoin = 12,
+  // Services: between two neighbours, about what others signed. Never signed, never evidence.
+  kPull = 13,
+  kVector = 14,
+  kBlock = 15,
+  kChunk = 16,
 };
-inline constexpr std::uint8_t kMessageTypeCount = 8;
+inline constexpr std::uint8_t kMessageTypeCount = 17;
 const char* MessageTypeName(MessageType type);  // as in JSON: boot, commit, part, aggregate, ...
+
+// True for kPull and what answers it. Such a frame has 64 zero bytes for a signature: the link says
+// whose it is, and what it carries proves itself by its hash or is a request.
+bool IsService(MessageType type);
 
 struct Slot {
   Digest run_id;
@@ -51,7 +66,8 @@ struct Slot {
   Phase phase = Phase::kGenesis;
   MessageType type = MessageType::kBoot;
   std::uint32_t draw = 0;       // of the coin; 0 outside REVEAL and the echoes of seal B
-  std::uint32_t iteration = 0;  // PART, RESULT: the part's index; else 0
+  // PART, RESULT: the part's index; STATUS to LOCK: the leader iteration, from 1; else 0
+  std::uint32_t iteration = 0;
 
   auto operator<=>(const Slot&) const = default;
 };
@@ -136,33 +152,141 @@ struct Accusation {
   std::uint64_t step = 0;  // of the gradient that was recomputed
 };
 
-struct Vote {
-  PeerId accuser;
+// What a case is about (docs/protocol.md, 5).
+enum class CaseKind : std::uint8_t {
+  kGradient = 0,  // a validator: the target's gradient does not follow from its batch
+  kNumbers = 1,   // an aggregator: the target's numbers do not follow from the part it sent me
+  kCover = 2,     // nobody: the target aggregated a convicted worker's part, and must show it
+};
+inline constexpr std::uint8_t kCaseKindCount = 3;
+const char* CaseKindName(CaseKind kind);  // as in JSON: gradient, numbers, cover
+
+// Which case a vote or a piece of evidence is about. Two cases with equal ids are one.
+struct CaseId {
+  CaseKind kind = CaseKind::kGradient;
+  PeerId accuser;  // kCover: the convicted worker, whose part the target must show
   PeerId target;
-  std::uint64_t step = 0;
+  std::uint64_t step = 0;    // of the gradient, the numbers or the aggregate
+  std::uint32_t column = 0;  // kNumbers, kCover: whose part it is about; else 0
+  auto operator<=>(const CaseId&) const = default;
+};
+
+// kGuilty, in a case of kNumbers or kCover: I hold the part, and the sealed numbers do not follow
+// from it; kInnocent: they do; kAbstain is never sent: it is the same as no vote.
+struct Vote {
+  CaseId about;
   Verdict verdict = Verdict::kAbstain;
 };
 
-// A member's word on evidence whose bulk data it checked.
-struct Confirmation {
-  Digest evidence;
-  bool valid = false;
+// An aggregator names who lied to it about the column that it owned.
+struct Naming {
+  PeerId target;
+  std::uint64_t step = 0;
+  std::uint32_t column = 0;
 };
 
 // PROOF and VERDICT are one entry of seal C.
 struct Proof {
   std::vector<ColumnNumbers> columns;  // workers: one per part; others: empty
   std::optional<Accusation> accusation;
+  std::optional<Naming> naming;
   std::vector<Vote> votes;
   std::optional<Digest> state_root;  // every R steps: of the state that this step started from
   std::vector<Bytes> evidence;       // small evidence, inline (proofs/evidence)
-  std::vector<Confirmation> confirmations;
+  // Bit d: I hold the part of disputed pair d of the view's block (Block::disputes), which its
+  // worker had to give to all in this step.
+  Bytes held;
+  // Bitmap over the view: members whose echo of one of the last three seals had not come when the
+  // slow path began.
+  Bytes silent;
+  std::vector<PeerId> joins;  // by key: REJOINs of this step that I hold and find in order
+  std::uint64_t lag_us = 0;   // how long echoes lag behind mine: p99 of the last seals
 };
 
 struct Echo {
   Digest vector;  // H(kDomainVector, entries)
   Bytes present;  // bitmaps over (entry, view): why two echoes differ can be said
   Bytes equivocated;
+};
+
+// --- SEAL's slow path (docs/protocol.md, 3; docs/seal.md) ---------------------------------------
+// A rank is 0 for "no lock", else 1 + r for a lock of rank r: 1 is a lock by Q equal echoes, 1 + k
+// one by Q votes of iteration k.
+
+struct Status {
+  std::uint32_t rank = 0;
+  Digest value;  // the locked vector; with rank 0 the one that this member echoed
+};
+
+struct Propose {
+  std::uint32_t rank = 0;  // of the certificate that `value` has; 0: by the statuses below
+  Digest value;
+  Bytes statuses;        // rank 0: bitmap over the view, whose STATUSes of this iteration I took
+  Digest statuses_root;  // rank 0: H over their digests, by key; else zero
+};
+
+struct SealVote {
+  Digest value;
+  std::uint32_t rank = 0;  // of the certificate that the voter relied on: amnesia is provable
+};
+
+// SEAL's COMMIT: I hold Q votes of this iteration for `value` and saw no second proposal.
+struct Lock {
+  Digest value;
+};
+
+// A member that was dropped, or lost its disk, asks to come back. The entry names the block that it
+// has followed to. Exempt from evidence, as BOOT is.
+struct Rejoin {
+  Digest nonce;
+};
+
+// --- services -----------------------------------------------------------------------------------
+
+enum class PullKind : std::uint8_t {
+  kMessages = 0,  // frames of `type` in the slot's (step, phase, draw) by `members`
+  kDigests = 1,   // frames with these `digests` in the slot's (step, phase, draw)
+  kVector = 2,    // the entries whose hash is digests[0], in the slot's seal
+  kHead = 3,      // the newest block and its attestation
+  kBlock = 4,     // the block of the slot's step, or the genesis block with phase kGenesis
+  kResult = 5,    // the RESULT of column `index` of the slot's step, with its bytes
+  kPart = 6,      // the PART of members' only bit for column `index` of the slot's step
+  kState = 7,     // chunk `index` of the newest state that has a sealed root
+  kFollow = 8,    // send me what you send to members, from now on
+};
+inline constexpr std::uint8_t kPullKindCount = 9;
+
+struct Pull {
+  PullKind kind = PullKind::kMessages;
+  MessageType type = MessageType::kBoot;
+  Bytes members;
+  std::vector<Digest> digests;
+  std::uint64_t index = 0;
+};
+
+// Entry k of a seal's vector, as Echo::vector hashes it: a state (0 absent, 1 present, 2
+// equivocated) and the digest of the message, zero unless present.
+struct VectorEntry {
+  std::uint8_t state = 0;
+  Digest digest;
+};
+struct Vector {
+  std::vector<VectorEntry> entries;
+};
+
+// Announces the blob that comes with it: EncodeBlock of the block of slot.step (phase kGenesis: of
+// the genesis block). The newest one comes with the COMMITs that attest to it, as frames of their
+// own.
+struct BlockMessage {
+  Digest digest;      // BlockDigest
+  bool head = false;  // the sender's newest
+};
+
+// Announces the blob that comes with it: bytes [index * kStateChunkBytes, ...) of the state.
+struct Chunk {
+  std::uint64_t step = 0;   // the state that this step started from
+  std::uint64_t index = 0;
+  std::uint64_t count = 0;  // chunks of the state
 };
 
 }  // namespace ostraka::wire
