@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -46,8 +47,37 @@ using StoreId = std::uint64_t;
 
 // --- inputs -------------------------------------------------------------------------------------
 
+// A durable fact. `key` orders and identifies within its kind; writing a key again with another
+// value is our own bug.
+enum class RecordKind : std::uint8_t {
+  kSlot = 0,      // key: SlotKey (signer.h); value: the core bytes that will be signed
+  kBlock = 1,     // key: height, big-endian (genesis 0, else step + 1); value: encoded block
+                  // (node/wire/block.h)
+  kEvidence = 2,  // key: digest of the evidence file; value: the file
+  kState = 3,     // key: height of the block that the state follows; blob: state_codec.h. Makes all
+                  // older kState records, and kResult records up to that height, superfluous
+  kResult = 4,    // key: height of its block, then the column, big-endian; blob: the aggregate
+};
+struct Record {
+  RecordKind kind = RecordKind::kSlot;
+  Bytes key;
+  Bytes value;
+  SharedBlob blob = nullptr;  // in place of `value` where the kind says so
+};
+
+// What a store still holds of this key's part in this run, for a machine that starts again.
+struct Restored {
+  std::vector<Record> blocks;   // from the height of `state` on (all, if there is none), by key
+  std::vector<Record> slots;    // of steps after the newest block, by key
+  std::optional<Record> state;  // the newest kState
+  std::vector<Record> results;  // of the heights above `state`, by key
+};
+
 struct Started {
-  Digest private_seed;  // 32 secret bytes: this process's coins
+  // 32 secret bytes for this member's coins: the same at every start of a key in a run, so that one
+  // that starts again can open what it committed to.
+  Digest private_seed;
+  std::shared_ptr<const Restored> restored = nullptr;  // null: the store is empty
 };
 struct MessageReceived {
   PeerId from;        // the authenticated peer at the other end of the link, not the signer
@@ -89,19 +119,6 @@ struct StartJob {
   std::shared_ptr<const JobSpec> spec;
 };
 
-// A durable fact. `key` orders and identifies within its kind; writing a key again with another
-// value is our own bug.
-enum class RecordKind : std::uint8_t {
-  kSlot = 0,      // key: encoded slot; value: digest that will be signed
-  kBlock = 1,     // key: height, big-endian (genesis 0, else step + 1); value: encoded block
-                  // (node/wire/block.h)
-  kEvidence = 2,  // key: digest of the evidence file; value: the file
-};
-struct Record {
-  RecordKind kind = RecordKind::kSlot;
-  Bytes key;
-  Bytes value;
-};
 struct Store {
   StoreId id = 0;
   std::vector<Record> records;  // all or none
