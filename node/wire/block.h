@@ -104,6 +104,13 @@ struct Block {
   // One a column: the sealed root of the aggregate if the column is applied, else zero. With the
   // state before, they determine the state after, so that one who was away can catch up.
   std::vector<Digest> result_roots;
+  // One a column: who aggregated it, and the workers that its sealed AGG includes (by key; empty if
+  // there is no AGG to go by). A later case may be about them (docs/protocol.md, 5: covering).
+  struct Column {
+    PeerId owner;
+    std::vector<PeerId> senders;
+  };
+  std::vector<Column> aggregated;
 
   // The rest of what the next step needs: a block and the state after it are all there is.
   std::vector<Assignment> drawn;  // validators of the next step
