@@ -13,6 +13,7 @@ inline constexpr std::string_view kDomainCoin = "coin/1";  // peer | step | draw
 inline constexpr std::string_view kDomainCoinSeed =
     "coin.seed/1";  // private seed | step | draw | field
 inline constexpr std::string_view kDomainEnvelope = "envelope/1";  // the envelope's core bytes
+inline constexpr std::string_view kDomainBlock = "block/1";        // an encoded block
 inline constexpr std::string_view kDomainManifest = "manifest/1";  // the manifest file's bytes
 inline constexpr std::string_view kDomainVector =
     "seal.vector/1";  // entries of a seal, in view order

@@ -1,10 +1,10 @@
-// The messages of the current step and the first phase of the next, one per sender and place.
+// The messages of the last step, the current one and the first phase of the next, one per sender and
+// place.
 //
-// Why bounded: a place is (step, phase, type, draw) and a sender fills it once; the window is two
-// steps; draws are limited. So a peer can make us hold at most a dozen frames and two blobs a step.
-// A second, different message for the same slot is equivocation: its frame is kept as the proof. A
-// second message for another iteration of the same place (a PART for an index I do not own) is
-// refused.
+// Why bounded: a place is (step, phase, type, draw, iteration) and a sender fills it once; the
+// caller admits few places (its window). A second, different message for the same slot is
+// equivocation: it is kept as the rival that proves it. Further ones are kept only if a seal has
+// named them (Want).
 //
 // Thread safety: one owner.
 #pragma once
@@ -12,6 +12,8 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <vector>
 
 #include "crypto/hash.h"
 #include "crypto/merkle.h"
@@ -29,14 +31,17 @@ class Inbox {
     wire::Phase phase = wire::Phase::kGenesis;
     wire::MessageType type = wire::MessageType::kBoot;
     std::uint32_t draw = 0;
+    std::uint32_t iteration = 0;
     auto operator<=>(const Place&) const = default;
   };
   struct Item {
     wire::SignedEnvelope message;
-    SharedBlob blob;          // null if none came
-    base::SharedBytes rival;  // another frame signed for the same slot; null unless equivocated
+    SharedBlob blob;                           // null if none came
+    std::vector<wire::SignedEnvelope> rivals;  // others signed for the same slot
+    bool equivocated() const { return !rivals.empty(); }
   };
-  enum class Outcome : std::uint8_t { kNew, kDuplicate, kEquivocation, kRefused };
+  // kRival: the first proof of an equivocation. kMore: nothing new about one who is caught.
+  enum class Outcome : std::uint8_t { kNew, kDuplicate, kRival, kMore };
 
   // What Add would return, without changing anything. Lets a caller skip the signature check of a
   // duplicate.
@@ -48,10 +53,21 @@ class Inbox {
   // start of a process counts and two are no offence.
   void Replace(wire::SignedEnvelope message);
 
+  // A message with this digest is kept, whatever else its sender signed for that slot.
+  void Want(const Digest& digest) { wanted_.insert(digest); }
+
   // Null if that sender filled that place with nothing yet.
   const Item* Find(const Place& place, const PeerId& sender) const;
+  // The message with that digest; null if it is not held.
+  const wire::SignedEnvelope* Find(const Place& place, const PeerId& sender,
+                                   const Digest& digest) const;
   // All messages of a place, by sender.
   const std::map<PeerId, Item>& At(const Place& place) const;
+  // How many iterations of a place that sender fills.
+  std::size_t CountIterations(const Place& place, const PeerId& sender) const;
+  // The first message of that (step, phase, draw) with the digest, of any type or sender.
+  const wire::SignedEnvelope* FindDigest(std::uint64_t step, wire::Phase phase,
+                                         const Digest& digest) const;
 
   // Feeds every message held, in order: for fingerprints.
   void HashInto(crypto::Hasher& hasher) const;
@@ -59,13 +75,17 @@ class Inbox {
   void ForgetBefore(std::uint64_t step);
   // A removed member's messages mean nothing any more.
   void ForgetSender(const PeerId& sender);
+  // Messages of SEAL's slow path, once their seal is decided; before `iteration`, while it is not.
+  void ForgetSlowPath(std::uint32_t iteration = UINT32_MAX);
+  void ForgetWants() { wanted_.clear(); }
 
   static Place PlaceOf(const wire::Slot& slot) {
-    return {slot.step, slot.phase, slot.type, slot.draw};
+    return {slot.step, slot.phase, slot.type, slot.draw, slot.iteration};
   }
 
  private:
   std::map<Place, std::map<PeerId, Item>> places_;
+  std::set<Digest> wanted_;
 };
 
 }  // namespace ostraka::protocol

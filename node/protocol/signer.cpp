@@ -32,15 +32,23 @@ base::Bytes BlockKey(bool genesis, std::uint64_t step) {
   return key;
 }
 
+base::Bytes ResultKey(std::uint64_t step, std::uint32_t column) {
+  base::Bytes key = BlockKey(false, step);
+  AppendBigEndian(key, column, 4);
+  return key;
+}
+
 Store Signer::Prepare(StoreId id, std::vector<Draft> drafts) {
+  std::erase_if(drafts, [this](const Draft& draft) {
+    return !said_.insert(SlotKey(draft.envelope.slot)).second;
+  });
   Store store;
   store.id = id;
   store.records.reserve(drafts.size());
   for (const Draft& draft : drafts) {
     OSTRAKA_CHECK(draft.envelope.sender == key_->id());
-    const Digest digest = wire::DigestOf(draft.envelope);
     store.records.push_back({RecordKind::kSlot, SlotKey(draft.envelope.slot),
-                             Bytes(digest.bytes.begin(), digest.bytes.end())});
+                             *wire::EncodeUnsigned(draft.envelope)});
   }
   const bool fresh = pending_.emplace(id, std::move(drafts)).second;
   OSTRAKA_CHECK(fresh);
@@ -57,6 +65,26 @@ std::optional<std::vector<SignedDraft>> Signer::Release(StoreId id) {
         {wire::Seal(std::move(draft.envelope), *key_), std::move(draft.blob), std::move(draft.to)});
   }
   return released;
+}
+
+base::StatusOr<std::vector<wire::SignedEnvelope>> Signer::Restore(
+    const std::vector<Record>& records) {
+  std::vector<wire::SignedEnvelope> messages;
+  for (const Record& record : records) {
+    ASSIGN_OR_RETURN(wire::Envelope envelope, wire::OpenUnsigned(record.value));
+    if (envelope.sender != key_->id() || SlotKey(envelope.slot) != record.key) {
+      return base::InvalidArgument("a stored slot is not of this key, or not the one it is filed under");
+    }
+    said_.insert(record.key);
+    messages.push_back(wire::Seal(std::move(envelope), *key_));
+  }
+  return messages;
+}
+
+void Signer::ForgetBefore(std::uint64_t step) {
+  base::Bytes first;
+  AppendBigEndian(first, step, 8);
+  said_.erase(said_.begin(), said_.lower_bound(first));
 }
 
 }  // namespace ostraka::protocol

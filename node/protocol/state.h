@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "crypto/merkle.h"
+#include "node/base/bytes.h"
 #include "node/base/ids.h"
 #include "node/base/tensor_layout.h"
 
@@ -38,5 +41,32 @@ std::vector<PartRange> CutParts(std::uint64_t dimension, std::uint32_t count);
 // leaf = H(kDomainState, sized name | u64 rank | extents | role | Merkle root of its float32
 // bytes). REQUIRES: both vectors have ElementCount(layout) floats.
 Digest StateRoot(const ModelState& state, const base::TensorLayout& layout);
+
+// --- in pieces, for one who was away ------------------------------------------------------------
+// The leaves are those of the tensors' own Merkle trees (crypto/merkle.h), one after another in the
+// order above. They make the root, so one who has the root can check the leaves, and one who has
+// those can check each piece, from whomever it comes.
+
+struct StatePiece {
+  bool velocity = false;
+  std::uint64_t begin = 0;  // elements [begin, end) of the flat vector, within one tensor
+  std::uint64_t end = 0;
+  std::size_t first_leaf = 0;
+  std::size_t leaf_count = 0;
+};
+// Pieces of at most kStateChunkBytes (node/wire/limits.h), in the leaves' order.
+std::vector<StatePiece> StatePieces(const base::TensorLayout& layout);
+std::vector<Digest> StateLeaves(const ModelState& state, const base::TensorLayout& layout);
+// The root that `leaves` make; nullopt if they are not as many as the layout has.
+std::optional<Digest> StateRootOf(const std::vector<Digest>& leaves,
+                                  const base::TensorLayout& layout);
+// The bytes of a piece, and whether bytes are those that its leaves name. Any bytes are safe.
+base::Bytes PieceOf(const ModelState& state, const StatePiece& piece);
+bool PieceMatches(const StatePiece& piece, base::ByteView bytes, const std::vector<Digest>& leaves);
+
+// The whole state as one blob, for this member's own store: u64 d, parameters, velocity.
+crypto::SharedBlob EncodeState(const ModelState& state);
+// Nullopt unless it holds exactly two vectors of `dimension` floats.
+std::optional<ModelState> DecodeState(base::ByteView bytes, std::uint64_t dimension);
 
 }  // namespace ostraka::protocol

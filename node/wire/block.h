@@ -130,7 +130,8 @@ struct Block {
 base::Digest BlockDigest(const Block& block);
 
 // Cap'n Proto, for the ledger and for `ledger show`.
-// A decoded block has ascending members and no more faults than members; nothing else is judged.
+// In a decoded block every list that is in the order of keys ascends strictly, and there are no
+// more faults than members; nothing else is judged.
 base::Bytes EncodeBlock(const Block& block);
 base::StatusOr<Block> DecodeBlock(base::ByteView bytes);
 

@@ -1,31 +1,33 @@
+#include "crypto/domains.h"
+#include "crypto/hash.h"
 #include "node/wire/block.h"
 #include "node/wire/canonical.h"
+#include "node/wire/case_codec.h"
 #include "ostraka.capnp.h"
 
 namespace ostraka::wire {
 namespace {
 
 using internal::AsData;
+using internal::CheckAscending;
 using internal::CheckCount;
 using internal::EncodeCanonical;
 using internal::ReadEnum;
 using internal::ReadId;
 using internal::ReadIds;
+using internal::ReadList;
 using internal::ReadOptionalId;
+using internal::ReadPeers;
 using internal::Refuse;
+using internal::WriteList;
 
-void WriteRemovals(const std::vector<Removal>& removals, schema::Block::Builder root) {
-  if (removals.empty()) return;
-  auto list = root.initRemovals(static_cast<unsigned>(removals.size()));
-  for (unsigned i = 0; i < list.size(); ++i) {
-    auto item = list[i];
-    item.setPeer(AsData(removals[i].peer));
-    item.setKind(static_cast<schema::RemovalKind>(removals[i].kind));
-    item.setStep(removals[i].step);
-    const std::string& reason = removals[i].reason;
-    // With its size: Cap'n Proto would take a std::string to end at its first NUL.
-    if (!reason.empty()) item.setReason(capnp::Text::Reader(reason.c_str(), reason.size()));
-  }
+void WriteRemoval(const Removal& removal, schema::Removal::Builder item) {
+  item.setPeer(AsData(removal.peer));
+  item.setKind(static_cast<schema::RemovalKind>(removal.kind));
+  item.setStep(removal.step);
+  const std::string& reason = removal.reason;
+  // With its size: Cap'n Proto would take a std::string to end at its first NUL.
+  if (!reason.empty()) item.setReason(capnp::Text::Reader(reason.c_str(), reason.size()));
 }
 
 // Reasons end up on terminals and in logs: one line, and nothing that steers either.
@@ -39,24 +41,15 @@ base::Status ReadReason(capnp::Text::Reader text, std::string& out) {
   return base::OkStatus();
 }
 
-base::Status ReadRemovals(schema::Block::Reader root, std::vector<Removal>& out) {
-  const auto list = root.getRemovals();
-  RETURN_IF_ERROR(CheckCount(list.size(), "removals", kMaxPeers));
-  out.resize(list.size());
-  for (unsigned i = 0; i < list.size(); ++i) {
-    const schema::Removal::Reader item = list[i];
-    RETURN_IF_ERROR(ReadId(item.getPeer(), "removed peer", out[i].peer));
-    RETURN_IF_ERROR(ReadEnum(item.getKind(), "removal kind", kRemovalKindCount, out[i].kind));
-    out[i].step = item.getStep();
-    RETURN_IF_ERROR(ReadReason(item.getReason(), out[i].reason));
-  }
-  return base::OkStatus();
+base::Status ReadRemoval(schema::Removal::Reader item, Removal& out) {
+  RETURN_IF_ERROR(ReadId(item.getPeer(), "removed peer", out.peer));
+  RETURN_IF_ERROR(ReadEnum(item.getKind(), "removal kind", kRemovalKindCount, out.kind));
+  out.step = item.getStep();
+  return ReadReason(item.getReason(), out.reason);
 }
 
 void WriteCase(const Case& open, schema::Case::Builder item) {
-  item.setAccuser(AsData(open.accuser));
-  item.setTarget(AsData(open.target));
-  item.setAccusedStep(open.accused_step);
+  internal::WriteCaseId(open.id, item.initId());
   item.setOpenedStep(open.opened_step);
   if (open.ballots.empty()) return;
   std::vector<PeerId> voters;
@@ -71,16 +64,8 @@ void WriteCase(const Case& open, schema::Case::Builder item) {
   item.setVerdicts(AsData(verdicts));
 }
 
-void WriteCases(const std::vector<Case>& cases, schema::Block::Builder root) {
-  if (cases.empty()) return;
-  auto list = root.initCases(static_cast<unsigned>(cases.size()));
-  for (unsigned i = 0; i < list.size(); ++i) WriteCase(cases[i], list[i]);
-}
-
 base::Status ReadCase(schema::Case::Reader item, Case& out) {
-  RETURN_IF_ERROR(ReadId(item.getAccuser(), "accuser", out.accuser));
-  RETURN_IF_ERROR(ReadId(item.getTarget(), "target", out.target));
-  out.accused_step = item.getAccusedStep();
+  RETURN_IF_ERROR(internal::ReadCaseId(item.getId(), out.id));
   out.opened_step = item.getOpenedStep();
   std::vector<PeerId> voters;
   RETURN_IF_ERROR(ReadIds(item.getVoters(), "voters", kMaxPeers, voters));
@@ -94,21 +79,64 @@ base::Status ReadCase(schema::Case::Reader item, Case& out) {
   return base::OkStatus();
 }
 
-base::Status ReadCases(schema::Block::Reader root, std::vector<Case>& out) {
-  const auto list = root.getCases();
-  RETURN_IF_ERROR(CheckCount(list.size(), "cases", kMaxVotes));
-  out.resize(list.size());
-  for (unsigned i = 0; i < list.size(); ++i) RETURN_IF_ERROR(ReadCase(list[i], out[i]));
+void WriteAssignment(const Assignment& drawn, schema::Assignment::Builder item) {
+  item.setValidator(AsData(drawn.validator));
+  item.setTarget(AsData(drawn.target));
+  item.setStep(drawn.step);
+}
+
+base::Status ReadAssignment(schema::Assignment::Reader item, Assignment& out) {
+  RETURN_IF_ERROR(ReadId(item.getValidator(), "validator", out.validator));
+  RETURN_IF_ERROR(ReadId(item.getTarget(), "target", out.target));
+  out.step = item.getStep();
   return base::OkStatus();
 }
 
-base::Status ReadMembers(schema::Block::Reader root, Block& out) {
-  RETURN_IF_ERROR(ReadIds(root.getMembers(), "members", kMaxPeers, out.members));
-  const auto not_ascending = [](const PeerId& a, const PeerId& b) { return !(a < b); };
-  if (std::adjacent_find(out.members.begin(), out.members.end(), not_ascending) !=
-      out.members.end()) {
-    return Refuse("members", "must be strictly ascending");
-  }
+void WriteDispute(const Dispute& dispute, schema::Dispute::Builder item) {
+  item.setWorker(AsData(dispute.worker));
+  item.setAggregator(AsData(dispute.aggregator));
+  item.setSince(dispute.since);
+}
+
+base::Status ReadDispute(schema::Dispute::Reader item, Dispute& out) {
+  RETURN_IF_ERROR(ReadId(item.getWorker(), "worker", out.worker));
+  RETURN_IF_ERROR(ReadId(item.getAggregator(), "aggregator", out.aggregator));
+  out.since = item.getSince();
+  return base::OkStatus();
+}
+
+void WriteStanding(const Standing& standing, schema::Standing::Builder item) {
+  item.setPeer(AsData(standing.peer));
+  item.setBanned(standing.banned);
+  item.setDrops(standing.drops);
+  item.setLastDropStep(standing.last_drop_step);
+  item.setBarredUntil(standing.barred_until);
+}
+
+base::Status ReadStanding(schema::Standing::Reader item, Standing& out) {
+  RETURN_IF_ERROR(ReadId(item.getPeer(), "peer", out.peer));
+  out.banned = item.getBanned();
+  out.drops = item.getDrops();
+  out.last_drop_step = item.getLastDropStep();
+  out.barred_until = item.getBarredUntil();
+  return base::OkStatus();
+}
+
+void WriteCandidate(const Candidate& candidate, schema::Candidate::Builder item) {
+  item.setPeer(AsData(candidate.peer));
+  item.setSince(candidate.since);
+  item.setConfirmed(candidate.confirmed);
+}
+
+base::Status ReadCandidate(schema::Candidate::Reader item, Candidate& out) {
+  RETURN_IF_ERROR(ReadId(item.getPeer(), "peer", out.peer));
+  out.since = item.getSince();
+  out.confirmed = item.getConfirmed();
+  return base::OkStatus();
+}
+
+base::Status ReadView(schema::Block::Reader root, Block& out) {
+  RETURN_IF_ERROR(ReadPeers(root.getMembers(), "members", out.members));
   out.thresholds = {root.getN(), root.getTS(), root.getTA()};
   if (out.thresholds.t_s > out.thresholds.n || out.thresholds.t_a > out.thresholds.n) {
     return Refuse("thresholds", "more faults than members");
@@ -126,6 +154,34 @@ base::Status ReadColumns(schema::Block::Reader root, std::vector<ColumnFate>& ou
   return base::OkStatus();
 }
 
+// What is kept of every pair and peer, in the order of their keys.
+base::Status ReadRecords(schema::Block::Reader root, Block& out) {
+  const auto peer_of = [](const auto& record) { return record.peer; };
+  RETURN_IF_ERROR(
+      ReadList(root.getDisputes(), "disputes", kMaxDisputes, out.disputes, ReadDispute));
+  RETURN_IF_ERROR(CheckAscending(out.disputes, "disputes", [](const Dispute& dispute) {
+    return std::pair(dispute.worker, dispute.aggregator);
+  }));
+  RETURN_IF_ERROR(
+      ReadList(root.getStandings(), "standings", kMaxPeers, out.standings, ReadStanding));
+  RETURN_IF_ERROR(CheckAscending(out.standings, "standings", peer_of));
+  RETURN_IF_ERROR(
+      ReadList(root.getCandidates(), "candidates", kMaxPeers, out.candidates, ReadCandidate));
+  return CheckAscending(out.candidates, "candidates", peer_of);
+}
+
+// What the next step needs beside the view.
+base::Status ReadNext(schema::Block::Reader root, Block& out) {
+  RETURN_IF_ERROR(ReadList(root.getDrawn(), "drawn", kMaxPeers, out.drawn, ReadAssignment));
+  RETURN_IF_ERROR(ReadPeers(root.getProven(), "proven", out.proven));
+  RETURN_IF_ERROR(ReadPeers(root.getOwing(), "owing", out.owing));
+  RETURN_IF_ERROR(ReadRecords(root, out));
+  RETURN_IF_ERROR(ReadPeers(root.getJoined(), "joined", out.joined));
+  if (root.getAnyRemoval()) out.last_removal_step = root.getLastRemovalStep();
+  out.delta_us = root.getDeltaUs();
+  return base::OkStatus();
+}
+
 base::StatusOr<Block> ReadBlock(schema::Block::Reader root) {
   Block block;
   block.step = root.getStep();
@@ -133,41 +189,71 @@ base::StatusOr<Block> ReadBlock(schema::Block::Reader root) {
   RETURN_IF_ERROR(ReadId(root.getDecision(), "decision", block.decision));
   RETURN_IF_ERROR(ReadId(root.getPrevious(), "previous", block.previous));
   RETURN_IF_ERROR(ReadId(root.getRandomness(), "randomness", block.randomness));
-  RETURN_IF_ERROR(ReadMembers(root, block));
+  RETURN_IF_ERROR(ReadView(root, block));
   block.tau = internal::BitsDouble(root.getTau());
   RETURN_IF_ERROR(ReadColumns(root, block.columns));
-  RETURN_IF_ERROR(ReadRemovals(root, block.removals));
-  RETURN_IF_ERROR(ReadCases(root, block.cases));
+  RETURN_IF_ERROR(ReadList(root.getRemovals(), "removals", kMaxPeers, block.removals, ReadRemoval));
+  RETURN_IF_ERROR(ReadList(root.getCases(), "cases", kMaxCases, block.cases, ReadCase));
   RETURN_IF_ERROR(ReadOptionalId(root.getStateRoot(), "state root", block.state_root));
+  RETURN_IF_ERROR(ReadIds(root.getResultRoots(), "result roots", kMaxParts, block.result_roots));
+  RETURN_IF_ERROR(ReadNext(root, block));
   return block;
+}
+
+void WriteNext(const Block& block, schema::Block::Builder root) {
+  WriteList(
+      block.drawn, [&](unsigned size) { return root.initDrawn(size); }, WriteAssignment);
+  if (!block.proven.empty()) root.setProven(AsData(block.proven));
+  if (!block.owing.empty()) root.setOwing(AsData(block.owing));
+  WriteList(
+      block.disputes, [&](unsigned size) { return root.initDisputes(size); }, WriteDispute);
+  WriteList(
+      block.standings, [&](unsigned size) { return root.initStandings(size); }, WriteStanding);
+  WriteList(
+      block.candidates, [&](unsigned size) { return root.initCandidates(size); }, WriteCandidate);
+  if (!block.joined.empty()) root.setJoined(AsData(block.joined));
+  root.setAnyRemoval(block.last_removal_step.has_value());
+  root.setLastRemovalStep(block.last_removal_step.value_or(0));
+  root.setDeltaUs(block.delta_us);
+}
+
+void WriteBlock(const Block& block, schema::Block::Builder root) {
+  root.setStep(block.step);
+  root.setGenesis(block.genesis);
+  root.setDecision(AsData(block.decision));
+  root.setPrevious(AsData(block.previous));
+  root.setRandomness(AsData(block.randomness));
+  if (!block.members.empty()) root.setMembers(AsData(block.members));
+  root.setN(block.thresholds.n);
+  root.setTS(block.thresholds.t_s);
+  root.setTA(block.thresholds.t_a);
+  root.setTau(internal::DoubleBits(block.tau));
+  if (!block.columns.empty()) {
+    root.setColumns(AsData(base::AsBytes(std::span<const ColumnFate>(block.columns))));
+  }
+  WriteList(
+      block.removals, [&](unsigned size) { return root.initRemovals(size); }, WriteRemoval);
+  WriteList(
+      block.cases, [&](unsigned size) { return root.initCases(size); }, WriteCase);
+  if (block.state_root) root.setStateRoot(AsData(*block.state_root));
+  if (!block.result_roots.empty()) root.setResultRoots(AsData(block.result_roots));
+  WriteNext(block, root);
 }
 
 }  // namespace
 
 base::Bytes EncodeBlock(const Block& block) {
-  return EncodeCanonical<schema::Block>([&](schema::Block::Builder root) {
-    root.setStep(block.step);
-    root.setGenesis(block.genesis);
-    root.setDecision(AsData(block.decision));
-    root.setPrevious(AsData(block.previous));
-    root.setRandomness(AsData(block.randomness));
-    if (!block.members.empty()) root.setMembers(AsData(block.members));
-    root.setN(block.thresholds.n);
-    root.setTS(block.thresholds.t_s);
-    root.setTA(block.thresholds.t_a);
-    root.setTau(internal::DoubleBits(block.tau));
-    if (!block.columns.empty()) {
-      root.setColumns(AsData(base::AsBytes(std::span<const ColumnFate>(block.columns))));
-    }
-    WriteRemovals(block.removals, root);
-    WriteCases(block.cases, root);
-    if (block.state_root) root.setStateRoot(AsData(*block.state_root));
-  });
+  return EncodeCanonical<schema::Block>(
+      [&](schema::Block::Builder root) { WriteBlock(block, root); });
 }
 
 base::StatusOr<Block> DecodeBlock(base::ByteView bytes) {
   return internal::DecodeCanonical<schema::Block, Block>("block", bytes, kMaxBlockBytes, ReadBlock,
                                                          EncodeBlock);
+}
+
+base::Digest BlockDigest(const Block& block) {
+  return crypto::Hash(crypto::kDomainBlock, EncodeBlock(block));
 }
 
 }  // namespace ostraka::wire

@@ -1,14 +1,13 @@
-#include "node/wire/canonical.h"
-#include "node/wire/codec.h"
-#include "ostraka.capnp.h"
+// The bodies that fill the entries of seals A and B and the slots around them. PROOF:
+// proof_body.cpp; what seals say: seal_bodies.cpp; services: service_bodies.cpp.
+#include "node/wire/body_codec.h"
 
 namespace ostraka::wire {
 namespace {
 
 using internal::AsData;
-using internal::BitsDouble;
 using internal::CheckCount;
-using internal::DoubleBits;
+using internal::DecodeBody;
 using internal::EncodeCanonical;
 using internal::ReadBytes;
 using internal::ReadEnum;
@@ -16,19 +15,6 @@ using internal::ReadId;
 using internal::ReadIds;
 using internal::ReadOptionalId;
 using internal::Refuse;
-
-// A body never comes but in a frame.
-template <typename Schema, typename Body>
-base::StatusOr<Body> DecodeBody(std::string_view what, base::ByteView bytes,
-                                base::Status (*read)(typename Schema::Reader, Body&)) {
-  const auto read_value = [read](typename Schema::Reader root) -> base::StatusOr<Body> {
-    Body body;
-    RETURN_IF_ERROR(read(root, body));
-    return body;
-  };
-  return internal::DecodeCanonical<Schema, Body>(what, bytes, kMaxFrameBytes, read_value,
-                                                 [](const Body& body) { return Encode(body); });
-}
 
 void WriteHeader(const TensorHeader& header, schema::TensorHeader::Builder builder) {
   builder.setElement(static_cast<schema::ElementType>(header.element));
@@ -89,129 +75,8 @@ base::Status ReadReveal(schema::Reveal::Reader root, Reveal& out) {
   return ReadIds(root.getPath(), "path", kMaxMerklePath, out.opening.path);
 }
 
-base::Status ReadEcho(schema::Echo::Reader root, Echo& out) {
-  RETURN_IF_ERROR(ReadId(root.getVector(), "vector", out.vector));
-  RETURN_IF_ERROR(ReadBytes(root.getPresent(), "present", kMaxBitmapBytes, out.present));
-  return ReadBytes(root.getEquivocated(), "equivocated", kMaxBitmapBytes, out.equivocated);
-}
-
-// --- PROOF, list by list -------------------------------------------------------------------------
-
-void WriteColumns(const std::vector<ColumnNumbers>& columns, schema::Proof::Builder root) {
-  if (columns.empty()) return;
-  auto list = root.initColumns(static_cast<unsigned>(columns.size()));
-  for (unsigned i = 0; i < list.size(); ++i) {
-    const ColumnNumbers& numbers = columns[i];
-    auto item = list[i];
-    static_assert(kDirections == 4);
-    item.setMissing(numbers.missing);
-    item.setS0(DoubleBits(numbers.s[0]));
-    item.setS1(DoubleBits(numbers.s[1]));
-    item.setS2(DoubleBits(numbers.s[2]));
-    item.setS3(DoubleBits(numbers.s[3]));
-    item.setNorm(DoubleBits(numbers.norm));
-  }
-}
-
-base::Status ReadColumn(schema::ColumnNumbers::Reader item, ColumnNumbers& out) {
-  out.missing = item.getMissing();
-  const std::uint64_t s[kDirections] = {item.getS0(), item.getS1(), item.getS2(), item.getS3()};
-  const std::uint64_t norm = item.getNorm();
-  if (out.missing && (s[0] | s[1] | s[2] | s[3] | norm) != 0) {
-    return Refuse("columns", "numbers of a missing column must be zero");
-  }
-  for (std::size_t k = 0; k < kDirections; ++k) out.s[k] = BitsDouble(s[k]);
-  out.norm = BitsDouble(norm);
-  return base::OkStatus();
-}
-
-base::Status ReadColumns(schema::Proof::Reader root, std::vector<ColumnNumbers>& out) {
-  const auto list = root.getColumns();
-  RETURN_IF_ERROR(CheckCount(list.size(), "columns", kMaxParts));
-  out.resize(list.size());
-  for (unsigned i = 0; i < list.size(); ++i) RETURN_IF_ERROR(ReadColumn(list[i], out[i]));
-  return base::OkStatus();
-}
-
-void WriteVotes(const std::vector<Vote>& votes, schema::Proof::Builder root) {
-  if (votes.empty()) return;
-  auto list = root.initVotes(static_cast<unsigned>(votes.size()));
-  for (unsigned i = 0; i < list.size(); ++i) {
-    auto item = list[i];
-    item.setAccuser(AsData(votes[i].accuser));
-    item.setTarget(AsData(votes[i].target));
-    item.setStep(votes[i].step);
-    item.setVerdict(static_cast<schema::Verdict>(votes[i].verdict));
-  }
-}
-
-base::Status ReadVotes(schema::Proof::Reader root, std::vector<Vote>& out) {
-  const auto list = root.getVotes();
-  RETURN_IF_ERROR(CheckCount(list.size(), "votes", kMaxVotes));
-  out.resize(list.size());
-  for (unsigned i = 0; i < list.size(); ++i) {
-    const schema::Vote::Reader item = list[i];
-    RETURN_IF_ERROR(ReadId(item.getAccuser(), "accuser", out[i].accuser));
-    RETURN_IF_ERROR(ReadId(item.getTarget(), "target", out[i].target));
-    out[i].step = item.getStep();
-    RETURN_IF_ERROR(ReadEnum(item.getVerdict(), "verdict", kVerdictCount, out[i].verdict));
-  }
-  return base::OkStatus();
-}
-
-void WriteEvidence(const std::vector<Bytes>& evidence, schema::Proof::Builder root) {
-  if (evidence.empty()) return;
-  auto list = root.initEvidence(static_cast<unsigned>(evidence.size()));
-  for (unsigned i = 0; i < list.size(); ++i) {
-    if (!evidence[i].empty()) list.set(i, AsData(evidence[i]));
-  }
-}
-
-base::Status ReadEvidence(schema::Proof::Reader root, std::vector<Bytes>& out) {
-  const auto list = root.getEvidence();
-  RETURN_IF_ERROR(CheckCount(list.size(), "evidence", kMaxInlineEvidence));
-  out.resize(list.size());
-  for (unsigned i = 0; i < list.size(); ++i) {
-    RETURN_IF_ERROR(ReadBytes(list[i], "evidence", kMaxEvidenceBytes, out[i]));
-  }
-  return base::OkStatus();
-}
-
-void WriteConfirmations(const std::vector<Confirmation>& confirmations,
-                        schema::Proof::Builder root) {
-  if (confirmations.empty()) return;
-  auto list = root.initConfirmations(static_cast<unsigned>(confirmations.size()));
-  for (unsigned i = 0; i < list.size(); ++i) {
-    auto item = list[i];
-    item.setEvidence(AsData(confirmations[i].evidence));
-    item.setValid(confirmations[i].valid);
-  }
-}
-
-base::Status ReadConfirmations(schema::Proof::Reader root, std::vector<Confirmation>& out) {
-  const auto list = root.getConfirmations();
-  RETURN_IF_ERROR(CheckCount(list.size(), "confirmations", kMaxConfirmations));
-  out.resize(list.size());
-  for (unsigned i = 0; i < list.size(); ++i) {
-    const schema::Confirmation::Reader item = list[i];
-    RETURN_IF_ERROR(ReadId(item.getEvidence(), "confirmed evidence", out[i].evidence));
-    out[i].valid = item.getValid();
-  }
-  return base::OkStatus();
-}
-
-base::Status ReadProof(schema::Proof::Reader root, Proof& out) {
-  RETURN_IF_ERROR(ReadColumns(root, out.columns));
-  if (root.hasAccusation()) {
-    const schema::Accusation::Reader item = root.getAccusation();
-    Accusation& accusation = out.accusation.emplace();
-    RETURN_IF_ERROR(ReadId(item.getTarget(), "accused", accusation.target));
-    accusation.step = item.getStep();
-  }
-  RETURN_IF_ERROR(ReadVotes(root, out.votes));
-  RETURN_IF_ERROR(ReadOptionalId(root.getStateRoot(), "state root", out.state_root));
-  RETURN_IF_ERROR(ReadEvidence(root, out.evidence));
-  return ReadConfirmations(root, out.confirmations);
+base::Status ReadRejoin(schema::Rejoin::Reader root, Rejoin& out) {
+  return ReadId(root.getNonce(), "nonce", out.nonce);
 }
 
 }  // namespace
@@ -264,27 +129,9 @@ Bytes Encode(const Reveal& body) {
   });
 }
 
-Bytes Encode(const Proof& body) {
-  return EncodeCanonical<schema::Proof>([&](schema::Proof::Builder root) {
-    WriteColumns(body.columns, root);
-    if (body.accusation) {
-      auto accusation = root.initAccusation();
-      accusation.setTarget(AsData(body.accusation->target));
-      accusation.setStep(body.accusation->step);
-    }
-    WriteVotes(body.votes, root);
-    if (body.state_root) root.setStateRoot(AsData(*body.state_root));
-    WriteEvidence(body.evidence, root);
-    WriteConfirmations(body.confirmations, root);
-  });
-}
-
-Bytes Encode(const Echo& body) {
-  return EncodeCanonical<schema::Echo>([&](schema::Echo::Builder root) {
-    root.setVector(AsData(body.vector));
-    if (!body.present.empty()) root.setPresent(AsData(body.present));
-    if (!body.equivocated.empty()) root.setEquivocated(AsData(body.equivocated));
-  });
+Bytes Encode(const Rejoin& body) {
+  return EncodeCanonical<schema::Rejoin>(
+      [&](schema::Rejoin::Builder root) { root.setNonce(AsData(body.nonce)); });
 }
 
 base::StatusOr<Boot> DecodeBoot(base::ByteView body) {
@@ -311,12 +158,8 @@ base::StatusOr<Reveal> DecodeReveal(base::ByteView body) {
   return DecodeBody<schema::Reveal>("REVEAL", body, ReadReveal);
 }
 
-base::StatusOr<Proof> DecodeProof(base::ByteView body) {
-  return DecodeBody<schema::Proof>("PROOF", body, ReadProof);
-}
-
-base::StatusOr<Echo> DecodeEcho(base::ByteView body) {
-  return DecodeBody<schema::Echo>("ECHO", body, ReadEcho);
+base::StatusOr<Rejoin> DecodeRejoin(base::ByteView body) {
+  return DecodeBody<schema::Rejoin>("REJOIN", body, ReadRejoin);
 }
 
 }  // namespace ostraka::wire

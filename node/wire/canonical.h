@@ -53,6 +53,14 @@ capnp::Data::Reader AsData(const std::vector<base::Id32<Tag>>& ids) {
   return AsData(base::AsBytes(std::span<const base::Id32<Tag>>(ids)));
 }
 
+// `write` fills the element of `init(size)` for each item; an empty list stays a null pointer.
+template <typename Item, typename Init, typename Write>
+void WriteList(const std::vector<Item>& items, Init init, Write write) {
+  if (items.empty()) return;
+  auto list = init(static_cast<unsigned>(items.size()));
+  for (unsigned i = 0; i < list.size(); ++i) write(items[i], list[i]);
+}
+
 inline std::uint64_t DoubleBits(double value) { return std::bit_cast<std::uint64_t>(value); }
 inline double BitsDouble(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
@@ -144,6 +152,29 @@ Status ReadBytes(capnp::Data::Reader data, std::string_view name, std::size_t ma
 
 // A list's length, before anything is allocated for it.
 Status CheckCount(std::size_t count, std::string_view name, std::size_t max);
+
+// At most `max` elements, each with `read`. Grows with what has been read: elements without content
+// take no room in a message, so the count alone is no measure of it.
+template <typename List, typename Item, typename Read>
+Status ReadList(List list, std::string_view name, std::size_t max, std::vector<Item>& out,
+                Read read) {
+  RETURN_IF_ERROR(CheckCount(list.size(), name, max));
+  for (unsigned i = 0; i < list.size(); ++i) RETURN_IF_ERROR(read(list[i], out.emplace_back()));
+  return base::OkStatus();
+}
+
+// `key(item)` must grow from each item to the next.
+template <typename Item, typename Key>
+Status CheckAscending(const std::vector<Item>& items, std::string_view name, Key key) {
+  const auto not_ascending = [&](const Item& a, const Item& b) { return !(key(a) < key(b)); };
+  if (std::adjacent_find(items.begin(), items.end(), not_ascending) != items.end()) {
+    return Refuse(name, "must be strictly ascending");
+  }
+  return base::OkStatus();
+}
+
+// A set of peers: their ids in strictly ascending order.
+Status ReadPeers(capnp::Data::Reader data, std::string_view name, std::vector<base::PeerId>& out);
 
 // `raw` is the number of an enumerator in [0, count). Cap'n Proto hands unknown ones through.
 template <typename Enum, typename Raw>

@@ -19,14 +19,18 @@ Bytes EncodeCore(const Envelope& envelope) {
   });
 }
 
+// Services are no evidence: theirs may be as large as a frame.
+std::size_t MaxBody(MessageType type) {
+  return type == MessageType::kProof || IsService(type) ? kMaxFrameBytes : kMaxSmallBodyBytes;
+}
+
 base::StatusOr<Envelope> ReadEnvelope(schema::Envelope::Reader root) {
   Envelope envelope;
   RETURN_IF_ERROR(internal::ReadSlot(root.getSlot(), envelope.slot));
   RETURN_IF_ERROR(internal::ReadId(root.getEntry(), "entry", envelope.entry));
   RETURN_IF_ERROR(internal::ReadId(root.getSender(), "sender", envelope.sender));
-  const std::size_t max_body =
-      envelope.slot.type == MessageType::kProof ? kMaxFrameBytes : kMaxSmallBodyBytes;
-  RETURN_IF_ERROR(internal::ReadBytes(root.getBody(), "body", max_body, envelope.body));
+  RETURN_IF_ERROR(
+      internal::ReadBytes(root.getBody(), "body", MaxBody(envelope.slot.type), envelope.body));
   return envelope;
 }
 
@@ -35,25 +39,44 @@ base::StatusOr<Envelope> DecodeCore(base::ByteView core) {
                                                                ReadEnvelope, EncodeCore);
 }
 
+Bytes JoinFrame(const Signature& signature, base::ByteView core) {
+  Bytes frame;
+  frame.reserve(Signature::kSize + core.size());
+  frame.insert(frame.end(), signature.bytes.begin(), signature.bytes.end());
+  frame.insert(frame.end(), core.begin(), core.end());
+  return frame;
+}
+
+// Zero bytes stand for "nobody signed this": on services, and on nothing else.
+base::Status CheckSignedness(const SignedEnvelope& opened) {
+  const bool is_signed = opened.signature != Signature{};
+  if (IsService(opened.envelope.slot.type)) {
+    return is_signed ? internal::Refuse("frame", "a service is not signed") : base::OkStatus();
+  }
+  return is_signed ? base::OkStatus() : internal::Refuse("frame", "not signed");
+}
+
 }  // namespace
 
 SignedEnvelope Seal(Envelope envelope, const crypto::SigningKey& key) {
   OSTRAKA_CHECK(key.id() == envelope.sender);
+  OSTRAKA_CHECK(!IsService(envelope.slot.type));
   const Bytes core = EncodeCore(envelope);
   SignedEnvelope sealed;
   sealed.digest = crypto::Hash(crypto::kDomainEnvelope, core);
   sealed.signature = key.Sign(sealed.digest);
-  Bytes frame;
-  frame.reserve(Signature::kSize + core.size());
-  frame.insert(frame.end(), sealed.signature.bytes.begin(), sealed.signature.bytes.end());
-  frame.insert(frame.end(), core.begin(), core.end());
-  sealed.frame = std::make_shared<const Bytes>(std::move(frame));
+  sealed.frame = std::make_shared<const Bytes>(JoinFrame(sealed.signature, core));
   sealed.envelope = std::move(envelope);
   return sealed;
 }
 
 Digest DigestOf(const Envelope& envelope) {
   return crypto::Hash(crypto::kDomainEnvelope, EncodeCore(envelope));
+}
+
+base::SharedBytes EncodeService(const Envelope& envelope) {
+  OSTRAKA_CHECK(IsService(envelope.slot.type));
+  return std::make_shared<const Bytes>(JoinFrame(Signature{}, EncodeCore(envelope)));
 }
 
 base::StatusOr<SignedEnvelope> Open(base::SharedBytes frame) {
@@ -65,6 +88,7 @@ base::StatusOr<SignedEnvelope> Open(base::SharedBytes frame) {
   SignedEnvelope opened;
   ASSIGN_OR_RETURN(opened.envelope, DecodeCore(core));
   std::copy_n(frame->begin(), Signature::kSize, opened.signature.bytes.begin());
+  RETURN_IF_ERROR(CheckSignedness(opened));
   opened.digest = crypto::Hash(crypto::kDomainEnvelope, core);
   opened.frame = std::move(frame);
   return opened;

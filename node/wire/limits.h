@@ -8,8 +8,8 @@ namespace ostraka::wire {
 inline constexpr std::size_t kMaxPeers = 256;
 inline constexpr std::size_t kMaxParts = kMaxPeers;
 inline constexpr std::size_t kMaxFrameBytes = 256 * 1024;  // one control message
-// Any body but PROOF's. Two frames with such bodies fit in one piece of inline evidence, so nobody
-// can equivocate in messages too large for the proof to travel.
+// Any signed body but PROOF's. Two frames with such bodies fit in one piece of inline evidence, so
+// nobody can equivocate in messages too large for the proof to travel.
 inline constexpr std::size_t kMaxSmallBodyBytes = 2 * 1024;
 inline constexpr std::size_t kMaxCoins = kMaxPeers;  // of one COMMIT
 inline constexpr std::size_t kMaxMerklePath = 32;
@@ -18,13 +18,14 @@ inline constexpr std::size_t kMaxCases = 2 * kMaxPeers;  // open at once; more w
 inline constexpr std::size_t kMaxVotes = kMaxCases;
 inline constexpr std::size_t kMaxInlineEvidence = 8;
 inline constexpr std::size_t kMaxEvidenceBytes = 16 * 1024;  // one piece, inline
-inline constexpr std::size_t kMaxDisputes = 1024;  // live at once; the oldest go first
+inline constexpr std::size_t kMaxDisputes = 1024;            // live at once; the oldest go first
 inline constexpr std::size_t kMaxPullDigests = 64;
 inline constexpr std::uint32_t kMaxIterations = 1 << 20;  // of a seal's slow path
 inline constexpr std::size_t kStateChunkBytes = 1024 * 1024;
 inline constexpr std::size_t kMaxBitmapBytes = 2 * kMaxPeers / 8;  // two entries a member
+inline constexpr std::size_t kMaxVectorEntries = 2 * kMaxPeers;    // of one seal
 inline constexpr std::size_t kMaxReasonBytes = 256;                // why a peer was removed
-inline constexpr std::size_t kMaxBlockBytes = 2 * 1024 * 1024;  // most of it ballots of open cases
+inline constexpr std::size_t kMaxBlockBytes = 5 * 1024 * 1024;  // most of it ballots of open cases
 inline constexpr std::size_t kMaxEvidenceFrames = 8;
 inline constexpr std::size_t kMaxEvidenceAttachments = 2 * kMaxPeers;
 inline constexpr std::size_t kMaxEvidenceFileBytes = 1024 * 1024;  // without attachments

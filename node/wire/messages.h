@@ -65,7 +65,7 @@ struct Slot {
   std::uint64_t step = 0;
   Phase phase = Phase::kGenesis;
   MessageType type = MessageType::kBoot;
-  std::uint32_t draw = 0;       // of the coin; 0 outside REVEAL and the echoes of seal B
+  std::uint32_t draw = 0;  // of the coin; 0 outside REVEAL and the echoes of seal B
   // PART, RESULT: the part's index; STATUS to LOCK: the leader iteration, from 1; else 0
   std::uint32_t iteration = 0;
 
@@ -284,7 +284,7 @@ struct BlockMessage {
 
 // Announces the blob that comes with it: bytes [index * kStateChunkBytes, ...) of the state.
 struct Chunk {
-  std::uint64_t step = 0;   // the state that this step started from
+  std::uint64_t step = 0;  // the state that this step started from
   std::uint64_t index = 0;
   std::uint64_t count = 0;  // chunks of the state
 };

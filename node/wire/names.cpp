@@ -22,14 +22,36 @@ const char* PhaseName(Phase phase) {
 
 const char* MessageTypeName(MessageType type) {
   static constexpr const char* kNames[kMessageTypeCount] = {
-      "boot", "commit", "part", "aggregate", "result", "reveal", "proof", "echo"};
+      "boot",    "commit", "part", "aggregate", "result", "reveal", "proof", "echo", "status",
+      "propose", "vote",   "lock", "rejoin",    "pull",   "vector", "block", "chunk"};
   return NameOf(type, kNames);
+}
+
+bool IsService(MessageType type) {
+  switch (type) {
+    case MessageType::kPull:
+    case MessageType::kVector:
+    case MessageType::kBlock:
+    case MessageType::kChunk:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const char* CaseKindName(CaseKind kind) {
+  static constexpr const char* kNames[kCaseKindCount] = {"gradient", "numbers", "cover"};
+  return NameOf(kind, kNames);
 }
 
 const char* RemovalKindName(RemovalKind kind) {
   static constexpr const char* kNames[kRemovalKindCount] = {"verdict", "evidence", "drop",
                                                             "eliminate"};
   return NameOf(kind, kNames);
+}
+
+bool IsBan(RemovalKind kind) {
+  return kind == RemovalKind::kVerdict || kind == RemovalKind::kEvidence;
 }
 
 const char* ColumnFateName(ColumnFate fate) {

@@ -34,6 +34,15 @@ enum MessageType {
   reveal @5;
   proof @6;
   echo @7;
+  status @8;
+  propose @9;
+  vote @10;
+  lock @11;
+  rejoin @12;
+  pull @13;
+  vector @14;
+  block @15;
+  chunk @16;
 }
 
 enum ElementType {
@@ -50,6 +59,24 @@ enum Verdict {
   innocent @2;
 }
 
+enum CaseKind {
+  gradient @0;
+  numbers @1;
+  cover @2;
+}
+
+enum PullKind {
+  messages @0;
+  digests @1;
+  vector @2;
+  head @3;
+  block @4;
+  result @5;
+  part @6;
+  state @7;
+  follow @8;
+}
+
 # What a peer signs at most one body for.
 struct Slot {
   runId @0 :Data;
@@ -57,11 +84,12 @@ struct Slot {
   step @2 :UInt64;
   phase @3 :Phase;
   type @4 :MessageType;
-  draw @5 :UInt32;       # REVEAL and the echoes of seal B; else 0
-  iteration @6 :UInt32;  # PART, RESULT: the part's index; else 0
+  draw @5 :UInt32;       # of the coin, in messages about seal B; else 0
+  # PART, RESULT: the part's index; STATUS, PROPOSE, VOTE, LOCK: the leader iteration; else 0
+  iteration @6 :UInt32;
 }
 
-# The core of a frame: signature (64 bytes) | Envelope.
+# The core of a frame: signature (64 bytes; of a service 64 zero bytes) | Envelope.
 struct Envelope {
   slot @0 :Slot;
   entry @1 :Data;   # digest of the decision that opened this message's seal
@@ -132,27 +160,39 @@ struct Accusation {
   step @1 :UInt64;
 }
 
-struct Vote {
-  accuser @0 :Data;
-  target @1 :Data;
-  step @2 :UInt64;
-  verdict @3 :Verdict;
+# Which case a vote is about, or is open.
+struct CaseId {
+  kind @0 :CaseKind;
+  accuser @1 :Data;
+  target @2 :Data;
+  step @3 :UInt64;
+  column @4 :UInt32;  # numbers, cover; else 0
 }
 
-# A member's word on evidence whose bulk data it checked.
-struct Confirmation {
-  evidence @0 :Data;
-  valid @1 :Bool;
+struct Vote {
+  about @0 :CaseId;
+  verdict @1 :Verdict;
+}
+
+# An aggregator names who lied to it about its column.
+struct Naming {
+  target @0 :Data;
+  step @1 :UInt64;
+  column @2 :UInt32;
 }
 
 # PROOF and VERDICT are one entry of seal C.
 struct Proof {
   columns @0 :List(ColumnNumbers);
   accusation @1 :Accusation;  # null: none
-  votes @2 :List(Vote);
-  stateRoot @3 :Data;         # empty: none
-  evidence @4 :List(Data);    # evidence files (evidence.capnp)
-  confirmations @5 :List(Confirmation);
+  naming @2 :Naming;          # null: none
+  votes @3 :List(Vote);
+  stateRoot @4 :Data;         # empty: none
+  evidence @5 :List(Data);    # evidence files (evidence.capnp)
+  held @6 :Data;              # bitmap over the disputes of the view's block
+  silent @7 :Data;            # bitmap over the view
+  joins @8 :Data;             # peer ids, 32 bytes each, strictly ascending
+  lagUs @9 :UInt64;           # microseconds
 }
 
 # What a member received, so that all can see whether they received the same.
@@ -161,6 +201,67 @@ struct Echo {
   present @1 :Data;      # bitmap over (entry, view)
   equivocated @2 :Data;  # bitmap over (entry, view)
 }
+
+# --- SEAL's slow path. A rank is 0 for no lock, 1 for Q equal echoes, 1 + k for Q votes of iteration
+# k.
+
+struct Status {
+  rank @0 :UInt32;
+  value @1 :Data;
+}
+
+struct Propose {
+  rank @0 :UInt32;
+  value @1 :Data;
+  statuses @2 :Data;      # bitmap over the view; empty unless rank is 0
+  statusesRoot @3 :Data;  # zero unless rank is 0
+}
+
+struct SealVote {
+  value @0 :Data;
+  rank @1 :UInt32;
+}
+
+struct Lock {
+  value @0 :Data;
+}
+
+# Somebody who was dropped asks to come back.
+struct Rejoin {
+  nonce @0 :Data;
+}
+
+# --- services: not signed.
+
+struct Pull {
+  kind @0 :PullKind;
+  type @1 :MessageType;
+  members @2 :Data;  # bitmap over the view
+  digests @3 :Data;
+  index @4 :UInt64;
+}
+
+# The entries of a seal. Entry k is byte k of `states` (0 absent, 1 present, 2 equivocated) and the
+# k-th 32 bytes of `digests`, zero unless it is present.
+struct Vector {
+  states @0 :Data;
+  digests @1 :Data;
+}
+
+# Announces the bulk bytes of a block.
+struct BlockMessage {
+  digest @0 :Data;
+  head @1 :Bool;
+}
+
+# Announces the bulk bytes of a chunk of the model's state.
+struct Chunk {
+  step @0 :UInt64;
+  index @1 :UInt64;
+  count @2 :UInt64;
+}
+
+# --- the ledger
 
 enum RemovalKind {
   verdict @0;
@@ -188,22 +289,47 @@ struct Removal {
 
 # An open case. Ballot k is voter k of `voters` and byte k of `verdicts`.
 struct Case {
-  accuser @0 :Data;
-  target @1 :Data;
-  accusedStep @2 :UInt64;
-  openedStep @3 :UInt64;
-  voters @4 :Data;    # peer ids, 32 bytes each
-  verdicts @5 :Data;  # a Verdict a byte
+  id @0 :CaseId;
+  openedStep @1 :UInt64;
+  voters @2 :Data;    # peer ids, 32 bytes each
+  verdicts @3 :Data;  # a Verdict a byte
 }
 
-# What seal C of a step decided: a row of the ledger.
+struct Assignment {
+  validator @0 :Data;
+  target @1 :Data;
+  step @2 :UInt64;
+}
+
+struct Dispute {
+  worker @0 :Data;
+  aggregator @1 :Data;
+  since @2 :UInt64;
+}
+
+struct Standing {
+  peer @0 :Data;
+  banned @1 :Bool;
+  drops @2 :UInt32;
+  lastDropStep @3 :UInt64;
+  barredUntil @4 :UInt64;
+}
+
+struct Candidate {
+  peer @0 :Data;
+  since @1 :UInt64;
+  confirmed @2 :UInt64;
+}
+
+# What seal C of a step decided: a row of the ledger. Lists of peers have 32 bytes each and ascend
+# strictly; so do disputes, standings and candidates, by their first fields.
 struct Block {
   step @0 :UInt64;
   genesis @1 :Bool;
   decision @2 :Data;
   previous @3 :Data;
   randomness @4 :Data;
-  members @5 :Data;      # peer ids, 32 bytes each, strictly ascending
+  members @5 :Data;
   n @6 :UInt32;
   tS @7 :UInt32;
   tA @8 :UInt32;
@@ -211,5 +337,16 @@ struct Block {
   columns @10 :Data;     # a ColumnFate a byte
   removals @11 :List(Removal);
   cases @12 :List(Case);
-  stateRoot @13 :Data;   # empty: none
+  stateRoot @13 :Data;    # empty: none
+  resultRoots @14 :Data;  # digests, one a column
+  drawn @15 :List(Assignment);
+  proven @16 :Data;
+  owing @17 :Data;
+  disputes @18 :List(Dispute);
+  standings @19 :List(Standing);
+  candidates @20 :List(Candidate);
+  joined @21 :Data;
+  anyRemoval @22 :Bool;
+  lastRemovalStep @23 :UInt64;  # zero unless anyRemoval
+  deltaUs @24 :UInt64;          # microseconds
 }

@@ -5,6 +5,12 @@
 namespace ostraka::wire::internal {
 namespace {
 
+// SEAL's slow path: STATUS, PROPOSE, VOTE and LOCK.
+bool IsSlowPath(MessageType type) {
+  return type == MessageType::kStatus || type == MessageType::kPropose ||
+         type == MessageType::kVote || type == MessageType::kLock;
+}
+
 bool PhaseFits(MessageType type, Phase phase) {
   switch (type) {
     case MessageType::kBoot:
@@ -17,28 +23,45 @@ bool PhaseFits(MessageType type, Phase phase) {
     case MessageType::kReveal:
       return phase == Phase::kB;
     case MessageType::kProof:
+    case MessageType::kRejoin:
       return phase == Phase::kC;
+    case MessageType::kStatus:
+    case MessageType::kPropose:
+    case MessageType::kVote:
+    case MessageType::kLock:
+      return phase != Phase::kGenesis;
     case MessageType::kEcho:
+    case MessageType::kPull:
+    case MessageType::kVector:
+    case MessageType::kBlock:
+    case MessageType::kChunk:
       return true;
   }
   return false;
 }
 
-bool HasDraw(const Slot& slot) {
-  return slot.type == MessageType::kReveal ||
-         (slot.type == MessageType::kEcho && slot.phase == Phase::kB);
+// Only seal B has draws: its REVEALs, what agrees on them, and services about them.
+base::Status CheckDraw(const Slot& slot) {
+  if (slot.draw != 0 && slot.phase != Phase::kB) return Refuse("slot", "draw must be 0 here");
+  return base::OkStatus();
 }
 
-bool HasIteration(const Slot& slot) {
-  return slot.type == MessageType::kPart || slot.type == MessageType::kResult;
+base::Status CheckIteration(const Slot& slot) {
+  if (IsSlowPath(slot.type)) {
+    const bool counts = slot.iteration >= 1 && slot.iteration <= kMaxIterations;
+    return counts ? base::OkStatus() : Refuse("slot", "no such leader iteration");
+  }
+  if (slot.type == MessageType::kPart || slot.type == MessageType::kResult) {
+    if (slot.iteration >= kMaxParts) return Refuse("slot", "iteration is not a part's index");
+    return base::OkStatus();
+  }
+  return slot.iteration == 0 ? base::OkStatus() : Refuse("slot", "iteration must be 0 here");
 }
 
 base::Status CheckSlot(const Slot& slot) {
   if (!PhaseFits(slot.type, slot.phase)) return Refuse("slot", "no such message in this phase");
-  if (slot.draw != 0 && !HasDraw(slot)) return Refuse("slot", "draw must be 0 here");
-  if (slot.iteration != 0 && !HasIteration(slot)) return Refuse("slot", "iteration must be 0 here");
-  if (slot.iteration >= kMaxParts) return Refuse("slot", "iteration is not a part's index");
-  return base::OkStatus();
+  RETURN_IF_ERROR(CheckDraw(slot));
+  return CheckIteration(slot);
 }
 
 }  // namespace
