@@ -1,0 +1,302 @@
+#include "node/protocol/catch_up.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/numbers.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+namespace {
+
+constexpr std::size_t kEntriesAMember = 4;
+constexpr std::uint64_t kBlocksAhead = 4;  // whose results are fetched at once
+
+std::uint32_t Vouchers(const Block& view) {
+  return std::max(view.thresholds.t_s, view.thresholds.t_a) + 1;
+}
+
+}  // namespace
+
+CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
+                 base::Duration patience)
+    : self_(self),
+      layout_(std::move(layout)),
+      pieces_(StatePieces(layout_)),
+      patience_(patience),
+      view_(std::move(view)),
+      state_(std::move(state)),
+      head_(view_),
+      reported_(HeightOf(*view_)) {}
+
+// --- head and chain -----------------------------------------------------------------------------
+
+void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) {
+  if (!IsMember(view_->members, sender)) return;
+  auto& entries = attests_[sender];
+  entries[step] = entry;
+  if (entries.size() > kEntriesAMember) entries.erase(entries.begin());
+  const auto block = unproven_.find(entry);
+  if (block != unproven_.end() && IsAttested(entry)) Believe(block->second);
+}
+
+bool CatchUp::IsAttested(const Digest& digest) const {
+  std::uint32_t vouchers = 0;
+  for (const auto& [member, entries] : attests_) {
+    if (!IsMember(view_->members, member)) continue;
+    for (const auto& [step, entry] : entries) {
+      if (entry != digest) continue;
+      ++vouchers;
+      break;
+    }
+  }
+  return vouchers >= Vouchers(*view_);
+}
+
+void CatchUp::OnBlock(Block block) {
+  if (HeightOf(block) <= HeightOf(*view_) || chain_.contains(HeightOf(block))) return;
+  const Digest digest = wire::BlockDigest(block);
+  auto shared = std::make_shared<const Block>(std::move(block));
+  if (IsAttested(digest)) return Believe(std::move(shared));
+  // An older block that the believed one names?
+  const SharedBlock after = BlockAt(HeightOf(*shared) + 1);
+  if (after != nullptr && after->previous == digest) return Believe(std::move(shared));
+  if (unproven_.size() >= kMaxHeads) {
+    // The lowest goes: the newest block is the one that is attested soon.
+    const auto lowest = std::min_element(
+        unproven_.begin(), unproven_.end(), [](const auto& a, const auto& b) {
+          return HeightOf(*a.second) < HeightOf(*b.second);
+        });
+    unproven_.erase(lowest);
+  }
+  unproven_.emplace(digest, std::move(shared));
+}
+
+void CatchUp::Believe(SharedBlock block) {
+  const std::uint64_t height = HeightOf(*block);
+  if (height <= HeightOf(*view_)) return;
+  if (height > HeightOf(*head_)) head_ = block;
+  chain_.emplace(height, std::move(block));
+  DescendChain();
+  PlanWay();
+}
+
+// Blocks that came before the one that proves them.
+void CatchUp::DescendChain() {
+  for (auto it = chain_.rbegin(); it != chain_.rend();) {
+    const std::uint64_t below = it->first - 1;
+    const auto proven = unproven_.find(it->second->previous);
+    if (below > HeightOf(*view_) && !chain_.contains(below) && proven != unproven_.end()) {
+      chain_.emplace(below, proven->second);
+      it = chain_.rbegin();
+    } else {
+      ++it;
+    }
+  }
+  std::erase_if(unproven_, [this](const auto& entry) {
+    return HeightOf(*entry.second) <= HeightOf(*view_) ||
+           chain_.contains(HeightOf(*entry.second));
+  });
+}
+
+SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
+  const auto block = chain_.find(height);
+  return block == chain_.end() ? nullptr : block->second;
+}
+
+// A long way starts from the newest sealed state root, if the block before that state is known.
+void CatchUp::PlanWay() {
+  const std::uint64_t here = HeightOf(*view_);
+  if (HeightOf(*head_) - here <= kLongWay) return;
+  for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
+    const Block& block = *it->second;
+    if (!block.state_root) continue;
+    // The state at the start of `step` follows the block of height `step`.
+    if (block.step <= here || !chain_.contains(block.step)) return;
+    const bool newer = !fetch_ || fetch_->step + 2 * kLongWay < block.step;
+    if (newer) StartFetch(block.step, *block.state_root);
+    return;
+  }
+}
+
+void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
+  std::erase_if(open_, [](const auto& entry) { return entry.first.kind == wire::PullKind::kState; });
+  const std::uint64_t dimension = base::ElementCount(layout_);
+  fetch_.emplace();
+  fetch_->step = step;
+  fetch_->root = root;
+  fetch_->have.assign(pieces_.size(), false);
+  fetch_->left = pieces_.size();
+  fetch_->parameters = std::make_shared<std::vector<float>>(dimension);
+  fetch_->velocity = std::make_shared<std::vector<float>>(dimension);
+}
+
+// --- state --------------------------------------------------------------------------------------
+
+void CatchUp::OnState(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob) {
+  if (!fetch_ || slot.step != fetch_->step || chunk.index > pieces_.size()) return;
+  open_.erase({wire::PullKind::kState, slot.step, chunk.index});
+  if (chunk.index == 0) {
+    if (!fetch_->leaves.empty() || blob->data.size() % sizeof(Digest) != 0) return;
+    std::vector<Digest> leaves(blob->data.size() / sizeof(Digest));
+    std::memcpy(leaves.data(), blob->data.data(), blob->data.size());
+    if (StateRootOf(leaves, layout_) == fetch_->root) fetch_->leaves = std::move(leaves);
+    return;
+  }
+  const std::size_t at = chunk.index - 1;
+  const StatePiece& piece = pieces_[at];
+  if (fetch_->have[at] || !PieceMatches(piece, blob->data, fetch_->leaves)) return;
+  auto& into = piece.velocity ? *fetch_->velocity : *fetch_->parameters;
+  std::memcpy(into.data() + piece.begin, blob->data.data(), blob->data.size());
+  fetch_->have[at] = true;
+  if (--fetch_->left > 0) return;
+
+  view_ = BlockAt(fetch_->step);
+  state_ = {fetch_->parameters, fetch_->velocity};
+  fetched_ = {view_, state_};
+  fetch_.reset();
+  chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));
+  results_.clear();
+}
+
+// --- results ------------------------------------------------------------------------------------
+
+void CatchUp::OnResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob) {
+  open_.erase({wire::PullKind::kResult, step, column});
+  const SharedBlock block = BlockAt(step + 1);
+  if (block == nullptr || column >= block->columns.size()) return;
+  if (step + 1 > HeightOf(*view_) + kBlocksAhead) return;
+  if (block->columns[column] != wire::ColumnFate::kApplied) return;
+  const auto ranges = CutParts(base::ElementCount(layout_),
+                               static_cast<std::uint32_t>(block->columns.size()));
+  if (blob->root != block->result_roots[column]) return;
+  if (!HoldsFiniteFloats(*blob, ranges[column].size())) return;
+  auto& held = results_[step];
+  held.resize(block->columns.size());
+  held[column] = blob;
+}
+
+std::optional<CatchUp::Ready> CatchUp::Next() const {
+  const SharedBlock next = BlockAt(HeightOf(*view_) + 1);
+  if (next == nullptr || fetch_) return std::nullopt;
+  Ready ready{next, std::vector<SharedBlob>(next->columns.size())};
+  const auto held = results_.find(next->step);
+  for (std::size_t j = 0; j < next->columns.size(); ++j) {
+    if (next->columns[j] != wire::ColumnFate::kApplied) continue;
+    if (held == results_.end() || held->second[j] == nullptr) return std::nullopt;
+    ready.results[j] = held->second[j];
+  }
+  return ready;
+}
+
+void CatchUp::Applied(SharedBlock block, ModelState state) {
+  if (HeightOf(*block) != HeightOf(*view_) + 1) return;  // a fetched state came meanwhile
+  view_ = std::move(block);
+  state_ = std::move(state);
+  chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));
+  results_.erase(results_.begin(), results_.upper_bound(view_->step));
+}
+
+std::vector<SharedBlock> CatchUp::TakeBlocks() {
+  std::vector<SharedBlock> blocks;
+  // Complete down to the view, or (after a state was fetched) to where it begins.
+  if (chain_.empty() || chain_.begin()->first != HeightOf(*view_) + 1) return blocks;
+  for (const auto& [height, block] : chain_) {
+    if (height != chain_.begin()->first + blocks.size()) break;
+    blocks.push_back(block);
+  }
+  std::erase_if(blocks, [this](const SharedBlock& b) { return HeightOf(*b) <= reported_; });
+  if (!blocks.empty()) reported_ = HeightOf(*blocks.back());
+  return blocks;
+}
+
+std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
+  return std::exchange(fetched_, std::nullopt);
+}
+
+// --- asking -------------------------------------------------------------------------------------
+
+PeerId CatchUp::NextMember() {
+  const std::vector<PeerId>& members = head_->members;
+  for (std::size_t i = 0; i <= members.size(); ++i) {
+    const PeerId& member = members[turn_++ % members.size()];
+    if (member != self_) return member;
+  }
+  return self_;
+}
+
+void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
+                  std::vector<Request>& out) {
+  const auto open = open_.find(key);
+  if (open != open_.end() && now < open->second.asked + patience_) {
+    wake_ = std::min(wake_.value_or(open->second.asked + patience_),
+                     open->second.asked + patience_);
+    return;
+  }
+  if (open == open_.end() && open_.size() >= kMaxRequests) return;
+  Open& entry = open_[key];
+  entry.asked = now;
+  ++entry.attempts;
+  wake_ = std::min(wake_.value_or(now + patience_), now + patience_);
+  out.push_back({NextMember(), key.step,
+                 key.kind == wire::PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
+}
+
+std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
+  std::vector<Request> out;
+  wake_.reset();
+  // Requests whose answer nobody needs any more make room.
+  std::erase_if(open_, [this](const auto& entry) {
+    const Key& key = entry.first;
+    return (key.kind == wire::PullKind::kResult && key.step + 1 <= HeightOf(*view_)) ||
+           (key.kind == wire::PullKind::kBlock && chain_.contains(key.step + 1));
+  });
+  Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kHead}, out);
+  // The chain: the highest gap, downwards.
+  for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
+    const std::uint64_t below = it->first - 1;
+    if (below <= HeightOf(*view_) || chain_.contains(below)) continue;
+    Ask(now, {wire::PullKind::kBlock, below - 1, 0},
+        {.kind = wire::PullKind::kBlock, .index = kMaxBlocksAnAnswer}, out);
+    break;
+  }
+  if (fetch_) {
+    if (fetch_->leaves.empty()) {
+      Ask(now, {wire::PullKind::kState, fetch_->step, 0},
+          {.kind = wire::PullKind::kState, .index = 0}, out);
+      return out;
+    }
+    for (std::size_t i = 0; i < pieces_.size() && open_.size() < kMaxRequests; ++i) {
+      if (fetch_->have[i]) continue;
+      Ask(now, {wire::PullKind::kState, fetch_->step, i + 1},
+          {.kind = wire::PullKind::kState, .index = i + 1}, out);
+    }
+    return out;
+  }
+  for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
+       ++height) {
+    const SharedBlock block = BlockAt(height);
+    if (block == nullptr) break;
+    const auto held = results_.find(block->step);
+    for (std::size_t j = 0; j < block->columns.size(); ++j) {
+      if (block->columns[j] != wire::ColumnFate::kApplied) continue;
+      if (held != results_.end() && held->second[j] != nullptr) continue;
+      Ask(now, {wire::PullKind::kResult, block->step, j},
+          {.kind = wire::PullKind::kResult, .index = j}, out);
+    }
+  }
+  return out;
+}
+
+std::string CatchUp::Describe() const {
+  const std::string way = "at block " + std::to_string(HeightOf(*view_)) + " of " +
+                          std::to_string(HeightOf(*head_));
+  if (!fetch_) return way;
+  return way + ", " + std::to_string(pieces_.size() - fetch_->left) + " of " +
+         std::to_string(pieces_.size()) + " pieces of the state of step " +
+         std::to_string(fetch_->step);
+}
+
+}  // namespace ostraka::protocol
