@@ -129,7 +129,8 @@ struct Block {
 // what t_s + 1 of them attest to.
 base::Digest BlockDigest(const Block& block);
 
-// Cap'n Proto, for the ledger and for `ledger show`.
+// Cap'n Proto, for the ledger, for `ledger show` and for members that come back.
+// REQUIRES: Column::senders ascend strictly.
 // In a decoded block every list that is in the order of keys ascends strictly, and there are no
 // more faults than members; nothing else is judged.
 base::Bytes EncodeBlock(const Block& block);

@@ -1,5 +1,6 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
+#include "node/wire/aggregated_codec.h"
 #include "node/wire/block.h"
 #include "node/wire/canonical.h"
 #include "node/wire/case_codec.h"
@@ -196,6 +197,7 @@ base::StatusOr<Block> ReadBlock(schema::Block::Reader root) {
   RETURN_IF_ERROR(ReadList(root.getCases(), "cases", kMaxCases, block.cases, ReadCase));
   RETURN_IF_ERROR(ReadOptionalId(root.getStateRoot(), "state root", block.state_root));
   RETURN_IF_ERROR(ReadIds(root.getResultRoots(), "result roots", kMaxParts, block.result_roots));
+  RETURN_IF_ERROR(internal::ReadAggregated(root, block.aggregated));
   RETURN_IF_ERROR(ReadNext(root, block));
   return block;
 }
@@ -237,6 +239,7 @@ void WriteBlock(const Block& block, schema::Block::Builder root) {
       block.cases, [&](unsigned size) { return root.initCases(size); }, WriteCase);
   if (block.state_root) root.setStateRoot(AsData(*block.state_root));
   if (!block.result_roots.empty()) root.setResultRoots(AsData(block.result_roots));
+  internal::WriteAggregated(block.aggregated, root);
   WriteNext(block, root);
 }
 

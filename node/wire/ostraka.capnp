@@ -295,6 +295,12 @@ struct Case {
   verdicts @3 :Data;  # a Verdict a byte
 }
 
+# Who aggregated a column of whose parts.
+struct AggregatedColumn {
+  owner @0 :Data;
+  included @1 :Data;  # bitmap over Block.senders; empty: none
+}
+
 struct Assignment {
   validator @0 :Data;
   target @1 :Data;
@@ -339,14 +345,16 @@ struct Block {
   cases @12 :List(Case);
   stateRoot @13 :Data;    # empty: none
   resultRoots @14 :Data;  # digests, one a column
-  drawn @15 :List(Assignment);
-  proven @16 :Data;
-  owing @17 :Data;
-  disputes @18 :List(Dispute);
-  standings @19 :List(Standing);
-  candidates @20 :List(Candidate);
-  joined @21 :Data;
-  anyRemoval @22 :Bool;
-  lastRemovalStep @23 :UInt64;  # zero unless anyRemoval
-  deltaUs @24 :UInt64;          # microseconds
+  senders @15 :Data;      # whoever is in an aggregate of `aggregated`
+  aggregated @16 :List(AggregatedColumn);
+  drawn @17 :List(Assignment);
+  proven @18 :Data;
+  owing @19 :Data;
+  disputes @20 :List(Dispute);
+  standings @21 :List(Standing);
+  candidates @22 :List(Candidate);
+  joined @23 :Data;
+  anyRemoval @24 :Bool;
+  lastRemovalStep @25 :UInt64;  # zero unless anyRemoval
+  deltaUs @26 :UInt64;          # microseconds
 }

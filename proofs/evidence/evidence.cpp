@@ -100,6 +100,17 @@ Objections CheckKind(const wire::EvidenceFile& file, const Frames& frames) {
   return Malformed("unknown kind");
 }
 
+// Messages of which an honest peer may have signed two, having lost its store in between; and what
+// nobody signs at all.
+Objections CheckExempt(const Slot& slot) {
+  if (slot.phase == Phase::kGenesis) {
+    return NotProven("messages of the genesis seal are never evidence");
+  }
+  if (slot.type == MessageType::kRejoin) return NotProven("a REJOIN is never evidence");
+  if (wire::IsService(slot.type)) return NotProven("a service is never evidence");
+  return std::nullopt;
+}
+
 // What every kind asks of its frames, cheap checks first.
 Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames,
                        crypto::Verifier& verifier) {
@@ -107,9 +118,7 @@ Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames,
       frames.second.envelope.sender != file.accused) {
     return NotProven("the messages are not both of the accused");
   }
-  if (file.slot.phase == Phase::kGenesis) {
-    return NotProven("messages of the genesis seal are never evidence");
-  }
+  if (auto objection = CheckExempt(file.slot)) return objection;
   if (auto objection = CheckKind(file, frames)) return objection;
   for (const SignedEnvelope* message : {&frames.first, &frames.second}) {
     if (!verifier.Verify(file.accused, message->digest, message->signature)) {

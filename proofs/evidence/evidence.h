@@ -3,8 +3,9 @@
 //
 // What makes a kind sound is that no honest peer ever signs what it shows:
 //   equivocation  An honest peer signs at most one message per slot, across crashes too, because it
-//                 stores what it will sign first. Genesis is the exception: a key may have lost its
-//                 store, so BOOT and the genesis seal are never evidence.
+//                 stores what it will sign first. What somebody says who has lost that store is the
+//                 exception: BOOT, the genesis seal and REJOIN are never evidence. Nor are
+//                 services, which nobody signs.
 //   false_reveal  An honest peer commits to coin_count coins, signs the count with their root, and
 //                 reveals only coins that it committed to in this process. (After a restart it says
 //                 nothing more in that step.) Count and root come from its own signed COMMIT: if
@@ -68,7 +69,7 @@ base::StatusOr<Bytes> MakeEquivocation(ByteView frame_a, ByteView frame_b);
 // InvalidArgument, saying why, if the frames prove nothing.
 base::StatusOr<Bytes> MakeFalseReveal(ByteView commit_frame, ByteView reveal_frame);
 
-// What confirmations and ledgers name a file by: H(kDomainEvidence, bytes).
+// What ledgers name a file by: H(kDomainEvidence, bytes).
 Digest IdOf(ByteView file);
 
 }  // namespace ostraka::evidence
