@@ -17,6 +17,7 @@ inline constexpr std::string_view kDomainBlock = "block/1";        // an encoded
 inline constexpr std::string_view kDomainManifest = "manifest/1";  // the manifest file's bytes
 inline constexpr std::string_view kDomainVector =
     "seal.vector/1";  // entries of a seal, in view order
+inline constexpr std::string_view kDomainLeaders = "seal.leaders/1";    // seed | phase | draw
 inline constexpr std::string_view kDomainDecision = "seal.decision/1";  // slot | vector | previous
 inline constexpr std::string_view kDomainRandomness = "coin.result/1";  // sorted (peer, coin)
 inline constexpr std::string_view kDomainGenesis = "coin.genesis/1";    // run | genesis decision

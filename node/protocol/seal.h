@@ -9,22 +9,28 @@
 //           (doubled from k = 3 on, up to kMaxStep): STATUS, PROPOSE by leader k, VOTE, LOCK;
 //           Q LOCKs of one iteration for one vector: decided
 //
-// Q = n - t_s of the view; asleep members (sealed absent earlier in this step) count in n and are
-// never waited for. Safe while f <= t_s and messages arrive within Delta, and while f <= t_a if
-// they do not; live in the first case.
+// Q = n - t_s of the view; asleep members (sealed absent earlier in this step) count in n, are
+// never waited for and not listened to. Safe while f <= t_s and the network is timely, and while f
+// <= t_a if it is not; live in the first case, and in the second once it is timely again. Timely: a
+// message takes at most Delta/4, and honest members echo within Delta of each other.
 //
 // Who is who. A Seal says what to sign, asks for what it lacks and announces the decision; it
 // neither signs nor sends. The caller owns the messages of the phase and answers what this member
 // holds (SealMessages); it verified signature, membership and entry of every frame it hands in.
 // A muted Seal (of one who is asleep or only watches) says nothing and still learns the decision.
 //
-// What an attacker can do to it: frames of members only, each once a slot; so memory is bounded by
-// O(n) frames an iteration, and iterations behind are forgotten. A member that equivocates in the
-// slow path is seen as whichever came first; two PROPOSEs of a leader void its iteration.
+// What an attacker can do to it: frames of members only, of three iterations at a time, each
+// member's few; so memory is O(n) frames, and O(n) more for each false claim of a lock. Two
+// PROPOSEs of a leader void its iteration. Hand in EVERY verified frame, rivals of a slot too, and
+// third ones: a lock may rest on the one vote of a two-faced member that came here second, and
+// the Seal keeps of them what somebody claims to rest on.
 //
 // Restart: own frames of this seal that were stored are handed in again (OnMessage) before
-// anything else: what they say is never said again differently, and the highest lock that they
-// name is this member's lock.
+// anything else: no slot of theirs is spoken in again, and the highest lock that they name is this
+// member's lock. It goes on in the iteration after the last it spoke in.
+//
+// Help: once Certificate() is not empty, answer every STATUS that an undecided member sends, also
+// one repeated byte for byte, with the frames of Certificate(): this Seal speaks no more.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -64,6 +70,15 @@ wire::Vector WireOf(const SealVector& vector);
 // Null unless well-formed: known states, digests zero unless present.
 std::optional<SealVector> VectorOf(const wire::Vector& vector);
 
+// Step length of iteration k >= 1: 2 Delta, doubled from k = 3 on, at most kMaxStep (but never less
+// than 2 Delta).
+inline constexpr base::Duration kMaxStep = base::Seconds(30);
+base::Duration StepLength(base::Duration delta, std::uint32_t iteration);
+// Who leads iteration k >= 1: leaders[(k - 1) mod size]. A permutation of the members that are not
+// asleep, drawn from `seed`, phase and draw.
+std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
+                              const std::vector<PeerId>& awake);
+
 // What a seal decided, chained to the decision before: every later message names it.
 Digest DecisionDigest(const wire::Slot& seal_slot, const Digest& vector, const Digest& previous);
 
@@ -87,8 +102,8 @@ struct SealOptions {
   std::set<PeerId> asleep;
   wire::Thresholds thresholds;
   base::Duration delta;
-  Digest leader_seed;          // of the permutation that leaders come from
-  std::size_t entries = 0;     // 2 n for seal A, else n
+  Digest leader_seed;       // of the permutation that leaders come from
+  std::size_t entries = 0;  // 2 n for seal A, else n
 };
 
 // A message for the caller to sign and send to all members, itself included (it comes back through
@@ -105,7 +120,8 @@ struct SealAsk {
 };
 struct SealOutput {
   std::vector<SealSay> say;
-  std::vector<base::SharedBytes> forward;  // frames of others, to all members
+  // To all members: frames of others, and an own STATUS again while too few are there to go on.
+  std::vector<base::SharedBytes> forward;
   std::vector<std::pair<PeerId, wire::Vector>> answer_vector;  // kVector, unasked: proposal's value
   std::vector<SealAsk> ask;
 };
@@ -121,7 +137,8 @@ class Seal {
   void Echo(base::Time now, SealOutput& out);
   bool echoed() const;
   // A verified ECHO, STATUS, PROPOSE, VOTE or LOCK of a member in this seal's slots, naming this
-  // seal's entry. Own ones too, once durable.
+  // seal's entry, of any iteration. Own ones too, once durable. A body that does not decode counts
+  // as not sent.
   void OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out);
   // An answer to kVector (or what came with a PROPOSE). Any content is safe: it counts by its hash.
   void OnVector(base::Time now, const wire::Vector& vector, SealOutput& out);
@@ -138,17 +155,20 @@ class Seal {
   const std::optional<SealVector>& decision() const;
   // Frames that prove the decision: equal ECHOs of all that were awake, or Q LOCKs; empty before.
   std::vector<base::SharedBytes> Certificate() const;
-  // Members whose ECHO had not come when the slow path began; empty if it did not.
+  // Members whose ECHO had not come when the slow path began here; empty if it did not.
   const std::set<PeerId>& silent() const;
   // How long after the own echo each member's came: at least 0; for Delta.
   const std::map<PeerId, base::Duration>& lags() const;
-  bool slow() const;                 // the slow path has begun
-  std::uint32_t iteration() const;   // 0 before it
-  std::string Describe() const;      // one line: what it waits for, and from whom
+  bool slow() const;                // the slow path has begun
+  std::uint32_t iteration() const;  // 0 before it
+  // One line: what it waits for, from whom, how long already, and who echoed what otherwise.
+  std::string Describe(base::Time now) const;
 
   // --- what others may ask of it ---
   std::optional<wire::Vector> VectorFor(const Digest& value) const;
-  // Frames of the slow path and echoes that this member holds, of `type`.
+  // Frames of the slow path and echoes that this member holds, of `type`, several of one sender if
+  // it is two-faced: what to answer kMessages with. (Where kMessages asks for messages of the phase
+  // the answer must hold both frames of one who equivocated: a merge rests on it.)
   std::vector<base::SharedBytes> Frames(wire::MessageType type) const;
 
  private:
