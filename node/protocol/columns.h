@@ -5,11 +5,15 @@
 // honest peer can have stated, and V2 and V3 pass; else it is void: its coordinates of parameters
 // and optimiser state stay as they are, on all peers.
 //
+// Of the members that seal A proves at fault only those outside S_j lower the column's b [one who
+// sends its parts and withholds its AGG is still among the senders].
+//
 // Thread safety: pure functions.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "node/protocol/manifest.h"
@@ -27,15 +31,22 @@ struct SealedStep {
   double tau = 0;
   std::map<PeerId, Digest> commit_digests;  // COMMITs sealed present
   std::map<PeerId, wire::Commit> commits;   // of those, the well-formed ones
-  // One a part; nullopt if the AGG is absent, equivocated, malformed or says it has no result.
+  // One a part; nullopt if the AGG is absent, equivocated or malformed. One that says that it has
+  // no result (a zero root) stands here too: whom it leaves out is in dispute with it.
   std::vector<std::optional<wire::Aggregate>> aggregates;
-  std::uint32_t faulty_in_a = 0;  // members outside open cases absent or equivocated in seal A
+  std::set<PeerId> faulty_in_a;          // members in role, absent or equivocated in seal A
   std::map<PeerId, wire::Proof> proofs;  // sealed present and well-formed
+
+  // True iff the column's sealed AGG gives a result: one that all wait for.
+  bool GivesResult(std::size_t column) const;
 };
 
 // The members whom bitmap `included` over `members` names; nullopt if it has bits beyond them.
 std::optional<std::vector<PeerId>> SendersOf(const base::Bytes& included,
                                              const std::vector<PeerId>& members);
+// Members that the column's sealed AGG includes; nullopt if there is none or it cannot be read.
+std::optional<std::vector<PeerId>> IncludedIn(const SealedStep& sealed, const Block& view,
+                                              std::size_t column);
 base::Bytes BitmapOf(const std::vector<PeerId>& senders, const std::vector<PeerId>& members);
 
 // Root over an ordered list of digests: the COMMITs or part roots that an AGG includes.

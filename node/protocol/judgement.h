@@ -1,38 +1,42 @@
-// The block of a step: every removal, case and threshold as a deterministic function of sealed data
-// alone (protocol.md 5 and 6). No local observation enters here: what one peer saw and others did
-// not must never decide.
+// The block of a step: every removal, case, dispute, return and threshold as a deterministic
+// function of the last block and sealed data alone (protocol.md 5 to 7). No local observation
+// enters here: what one peer saw and others did not must never decide. A block needs no older one
+// but the view.
 //
-// Order within a block: bans by key, then drops by key; then accusations open cases.
+// Passes over one docket, each of which sees the losers of those before it:
+//   1 what the seals prove: bans, and drops of the absent
+//   2 cases decided: bans             3 cases undecided: drops
+//   4 owners that owe a name          5 withheld results, withheld echoes
+//   6 disputed pairs that failed again, then peers in dispute with too many
+// then standings, cases that open, returns. Order of the removals: bans, drops, joins, each by key.
 //
 // Thread safety: pure functions.
 #pragma once
 
-#include <map>
-#include <string>
+#include <cstdint>
 #include <vector>
 
+#include "node/protocol/cases.h"
 #include "node/protocol/columns.h"
+#include "node/protocol/disputes.h"
+#include "node/protocol/docket.h"
 #include "node/protocol/manifest.h"
+#include "node/protocol/standing.h"
 
 namespace ostraka::protocol {
 
-using wire::Case;
-
-// Blocks that an open case may take before it ends without a majority: the accuser is dropped.
-inline constexpr std::uint64_t kCaseBlocks = 8;
-
-// Faults that the seals themselves prove: who did what, one line each.
-using SealedFaults = std::map<PeerId, std::string>;
-
 struct Judged {
-  Digest decision;    // of seal C
-  Digest randomness;  // r^t
-  std::vector<ColumnFate> fates;
-  SealedFaults faults;  // equivocations, false reveals, numbers out of range, inline evidence
+  Digest decision;                // of seal C
+  Digest randomness;              // r^t
+  std::vector<ColumnFate> fates;  // one a column
+  // Absences, equivocations, malformed words, false reveals, inline evidence. What the decoded
+  // words prove by themselves (FindImpossibleWords) is added.
+  SealedFaults faults;
 };
 
-// Numbers that no honest peer can have stated, in any sealed PROOF (protocol.md 4).
-void FindImpossibleNumbers(const SealedStep& sealed, SealedFaults& faults);
+// Words that no honest peer can have signed: numbers out of range (protocol.md 4), and an AGG whose
+// bitmap is not one over the view or names who is no worker.
+void FindImpossibleWords(const SealedStep& sealed, const Block& view, SealedFaults& faults);
 
 // tau of the next step: the manifest's, or tau_multiple x the (lower) median of the sealed norms in
 // applied columns; `current` if there is none. With tau_multiple <= 1 the feedback from a displaced
@@ -40,6 +44,12 @@ void FindImpossibleNumbers(const SealedStep& sealed, SealedFaults& faults);
 double NextTau(const SealedStep& sealed, const Block& view, const Manifest& manifest,
                const std::vector<ColumnFate>& fates);
 
+// Delta of the next step in microseconds: 4 x the lower median of the sealed lag_us, between the
+// manifest's floor and ceiling. As the median lies among the honest, no minority can move it out of
+// what they measured. The view's if no PROOF is sealed.
+std::uint64_t NextDelta(const SealedStep& sealed, const Block& view, const Manifest& manifest);
+
+// REQUIRES: `sealed` is of the step after `view`, and fates are one a column.
 Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& manifest,
                 const Judged& judged);
 

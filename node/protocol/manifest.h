@@ -65,6 +65,13 @@ struct Manifest {
   std::uint32_t validators = 1;    // m
   std::uint64_t state_root_every = 10;  // R steps
 
+  // Blocks that a returning member follows before it is admitted. At least 3: it must know the
+  // gradients that cases opened after its return are about.
+  std::uint64_t probation = 5;
+
+  base::Duration delta = base::Seconds(1);  // how long a message may take; the first steps'
+  base::Duration delta_floor = base::Milliseconds(250);  // what the sealed lags may make of it
+  base::Duration delta_ceiling = base::Seconds(30);
   base::Duration part_timeout = base::Seconds(20);  // an aggregator waits this long for parts
   base::Duration seal_timeout = base::Seconds(60);  // then the fast path has failed
 };
@@ -77,6 +84,12 @@ double LargestTau(const Manifest& manifest);
 std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n);
 // The thresholds of n members when t_a was taken at genesis as `t_a_genesis`.
 Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis);
+
+// The thresholds of `n` members in a run of `manifest`; at its genesis.
+Thresholds ThresholdsIn(const Manifest& manifest, std::size_t n);
+Thresholds GenesisThresholds(const Manifest& manifest);
+// Faults that may be in any set of members: more than so many members say what an honest one says.
+std::uint32_t FaultBound(const Thresholds& thresholds);
 
 // FailedPrecondition, naming the mode that would do (or saying that none does), unless `mode`
 // tolerates `faults` of `n` members.

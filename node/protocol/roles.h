@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "node/protocol/state.h"
@@ -13,15 +14,9 @@
 
 namespace ostraka::protocol {
 
+using wire::Assignment;
 using wire::Block;
 using wire::Thresholds;
-
-// A validator of one step and the worker whose step it recomputes.
-struct Assignment {
-  PeerId validator;
-  PeerId target;
-  std::uint64_t step = 0;  // of the gradient to recompute
-};
 
 // Roles of one step. Members in no list hold no role: they are quarantined, and still seal and
 // vote.
@@ -39,12 +34,18 @@ struct Roles {
 
 bool IsMember(const std::vector<PeerId>& sorted, const PeerId& peer);
 
-// Members that no open case names: the ones that may hold a role.
+// Accuser and target of open cases, disjoint: greedily in the order of the cases, gradient cases
+// first. They hold no role. A case of kNumbers that finds one of its two taken puts nobody out [an
+// aggregator that names many, or a liar whom all name, would else put the whole swarm out of role].
+// A case of kCover puts nobody out. Each pair holds at least one fault.
+std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& view);
+
+// Members in no quarantined pair: the ones that may hold a role.
 std::vector<PeerId> InRole(const Block& view);
 
-// Faults that an aggregation must still bear: max(t_a, t_s - pairs in open cases - `known_faulty`),
-// `known_faulty` being members outside those pairs that seal A shows absent or equivocated.
-// (Each quarantined pair holds at least one fault, and a known fault sends nothing.)
+// Faults that an aggregation must still bear: max(t_a, t_s - quarantined pairs - `known_faulty`),
+// `known_faulty` being members outside those pairs that seal A proves at fault and that send
+// nothing here.
 std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty);
 
 // Validators for step `next_step` from the coin `randomness` of the step before. Drawn from the
@@ -55,9 +56,9 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& vi
                                        const std::vector<PeerId>& workers_proven,
                                        std::uint64_t next_step, std::uint32_t m);
 
-// Roles of step `view.step + 1` (of step 0 after the genesis block): validators of `drawn` that are
-// still in role, workers the others in role, parts permuted by view.randomness.
-Roles AssignRoles(const Block& view, const std::vector<Assignment>& drawn, std::uint64_t dimension);
+// Roles of step `view.step + 1` (of step 0 after the genesis block): validators of view.drawn that
+// are still in role, workers the others in role, parts permuted by view.randomness.
+Roles AssignRoles(const Block& view, std::uint64_t dimension);
 
 // Seed of the batch of `peer` in `step`: H(run, data source, r^{step-1}, step, peer).
 Digest BatchSeed(const Digest& run_id, std::string_view data_source,

@@ -38,6 +38,13 @@ enum class ColumnFate : std::uint8_t {
 inline constexpr std::uint8_t kColumnFateCount = 7;
 const char* ColumnFateName(ColumnFate fate);  // as in JSON: applied, no_aggregate, bad_senders, ...
 
+// An aggregator that must show a worker's part of its column once that worker is convicted.
+struct Covering {
+  std::uint32_t column = 0;
+  PeerId owner;
+  bool operator==(const Covering&) const = default;
+};
+
 // An open case. Who of its parties holds no role meanwhile: node/protocol/roles.h.
 struct Case {
   CaseId id;
@@ -46,7 +53,8 @@ struct Case {
     PeerId voter;
     Verdict verdict = Verdict::kAbstain;
   };
-  std::vector<Ballot> ballots;  // first non-abstention of each voter, in the order sealed
+  std::vector<Ballot> ballots;     // first non-abstention of each voter, in the order sealed
+  std::vector<Covering> covering;  // kGradient: Assignment::covering; else empty
 };
 
 // A validator of one step and the worker whose step it recomputes.
@@ -54,6 +62,9 @@ struct Assignment {
   PeerId validator;
   PeerId target;
   std::uint64_t step = 0;  // of the gradient to recompute
+  // By column: who answers for the target's parts of that step, if it is convicted. Settled here,
+  // while the block before still says who aggregated what, so that no judgement needs older blocks.
+  std::vector<Covering> covering;
 };
 
 // Worker and aggregator that once failed to hand over a part or a result (docs/protocol.md, 6).

@@ -18,7 +18,10 @@ inline constexpr std::size_t kMaxCases = 2 * kMaxPeers;  // open at once; more w
 inline constexpr std::size_t kMaxVotes = kMaxCases;
 inline constexpr std::size_t kMaxInlineEvidence = 8;
 inline constexpr std::size_t kMaxEvidenceBytes = 16 * 1024;  // one piece, inline
-inline constexpr std::size_t kMaxDisputes = 1024;            // live at once; the oldest go first
+// Live at once; the oldest go first. Every pair holds a fault, and a peer in more disputes than the
+// genesis bears faults is dropped: so this is never reached, and nobody can make others forget.
+inline constexpr std::size_t kMaxDisputes = kMaxPeers * kMaxPeers / 4;
+inline constexpr std::size_t kMaxHeldBytes = 2 * kMaxDisputes / 8;
 inline constexpr std::size_t kMaxPullDigests = 64;
 inline constexpr std::uint32_t kMaxIterations = 1 << 20;  // of a seal's slow path
 inline constexpr std::size_t kStateChunkBytes = 1024 * 1024;

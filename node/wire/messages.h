@@ -193,8 +193,9 @@ struct Proof {
   std::vector<Vote> votes;
   std::optional<Digest> state_root;  // every R steps: of the state that this step started from
   std::vector<Bytes> evidence;       // small evidence, inline (proofs/evidence)
-  // Bit d: I hold the part of disputed pair d of the view's block (Block::disputes), which its
-  // worker had to give to all in this step.
+  // Of disputed pair d of the D in the view's block (Block::disputes), if it meets in this step,
+  // bit d: I held in time, and forwarded to its aggregator, the part that its worker gave to all;
+  // and bit D + d: the same of the aggregate, to its worker (node/protocol/disputes.h).
   Bytes held;
   // Bitmap over the view: members whose echo of one of the last three seals had not come when the
   // slow path began.
