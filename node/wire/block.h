@@ -53,8 +53,8 @@ struct Case {
     PeerId voter;
     Verdict verdict = Verdict::kAbstain;
   };
-  std::vector<Ballot> ballots;     // first non-abstention of each voter, in the order sealed
-  std::vector<Covering> covering;  // kGradient: Assignment::covering; else empty
+  std::vector<Ballot> ballots;          // first non-abstention of each voter, in the order sealed
+  std::vector<Covering> covering = {};  // kGradient: Assignment::covering; else empty
 };
 
 // A validator of one step and the worker whose step it recomputes.
@@ -64,7 +64,7 @@ struct Assignment {
   std::uint64_t step = 0;  // of the gradient to recompute
   // By column: who answers for the target's parts of that step, if it is convicted. Settled here,
   // while the block before still says who aggregated what, so that no judgement needs older blocks.
-  std::vector<Covering> covering;
+  std::vector<Covering> covering = {};
 };
 
 // Worker and aggregator that once failed to hand over a part or a result (docs/protocol.md, 6).
@@ -142,8 +142,8 @@ base::Digest BlockDigest(const Block& block);
 
 // Cap'n Proto, for the ledger, for `ledger show` and for members that come back.
 // REQUIRES: Column::senders ascend strictly.
-// In a decoded block every list that is in the order of keys ascends strictly, and there are no
-// more faults than members; nothing else is judged.
+// In a decoded block every list that is in the order of keys or columns ascends strictly, and there
+// are no more faults than members; nothing else is judged.
 base::Bytes EncodeBlock(const Block& block);
 base::StatusOr<Block> DecodeBlock(base::ByteView bytes);
 

@@ -49,9 +49,30 @@ base::Status ReadRemoval(schema::Removal::Reader item, Removal& out) {
   return ReadReason(item.getReason(), out.reason);
 }
 
+// `Builder` is of whatever has such a list.
+template <typename Builder>
+void WriteCoverings(const std::vector<Covering>& covering, Builder item) {
+  const auto write = [](const Covering& one, schema::Covering::Builder builder) {
+    builder.setColumn(one.column);
+    builder.setOwner(AsData(one.owner));
+  };
+  WriteList(
+      covering, [&](unsigned size) { return item.initCovering(size); }, write);
+}
+
+base::Status ReadCoverings(capnp::List<schema::Covering>::Reader list, std::vector<Covering>& out) {
+  const auto read = [](schema::Covering::Reader reader, Covering& one) {
+    RETURN_IF_ERROR(internal::ReadColumnIndex(reader.getColumn(), one.column));
+    return ReadId(reader.getOwner(), "owner", one.owner);
+  };
+  RETURN_IF_ERROR(ReadList(list, "covering", kMaxParts, out, read));
+  return CheckAscending(out, "covering", [](const Covering& one) { return one.column; });
+}
+
 void WriteCase(const Case& open, schema::Case::Builder item) {
   internal::WriteCaseId(open.id, item.initId());
   item.setOpenedStep(open.opened_step);
+  WriteCoverings(open.covering, item);
   if (open.ballots.empty()) return;
   std::vector<PeerId> voters;
   Bytes verdicts;
@@ -77,20 +98,21 @@ base::Status ReadCase(schema::Case::Reader item, Case& out) {
     out.ballots[i].voter = voters[i];
     RETURN_IF_ERROR(ReadEnum(verdicts[i], "verdict", kVerdictCount, out.ballots[i].verdict));
   }
-  return base::OkStatus();
+  return ReadCoverings(item.getCovering(), out.covering);
 }
 
 void WriteAssignment(const Assignment& drawn, schema::Assignment::Builder item) {
   item.setValidator(AsData(drawn.validator));
   item.setTarget(AsData(drawn.target));
   item.setStep(drawn.step);
+  WriteCoverings(drawn.covering, item);
 }
 
 base::Status ReadAssignment(schema::Assignment::Reader item, Assignment& out) {
   RETURN_IF_ERROR(ReadId(item.getValidator(), "validator", out.validator));
   RETURN_IF_ERROR(ReadId(item.getTarget(), "target", out.target));
   out.step = item.getStep();
-  return base::OkStatus();
+  return ReadCoverings(item.getCovering(), out.covering);
 }
 
 void WriteDispute(const Dispute& dispute, schema::Dispute::Builder item) {

@@ -189,7 +189,7 @@ struct Proof {
   votes @3 :List(Vote);
   stateRoot @4 :Data;         # empty: none
   evidence @5 :List(Data);    # evidence files (evidence.capnp)
-  held @6 :Data;              # bitmap over the disputes of the view's block
+  held @6 :Data;              # two bitmaps over the disputes of the view's block
   silent @7 :Data;            # bitmap over the view
   joins @8 :Data;             # peer ids, 32 bytes each, strictly ascending
   lagUs @9 :UInt64;           # microseconds
@@ -293,6 +293,13 @@ struct Case {
   openedStep @1 :UInt64;
   voters @2 :Data;    # peer ids, 32 bytes each
   verdicts @3 :Data;  # a Verdict a byte
+  covering @4 :List(Covering);
+}
+
+# Who aggregated a column with the part of one who is accused.
+struct Covering {
+  column @0 :UInt32;
+  owner @1 :Data;
 }
 
 # Who aggregated a column of whose parts.
@@ -305,6 +312,7 @@ struct Assignment {
   validator @0 :Data;
   target @1 :Data;
   step @2 :UInt64;
+  covering @3 :List(Covering);
 }
 
 struct Dispute {

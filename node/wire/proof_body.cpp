@@ -86,7 +86,7 @@ base::Status ReadProof(schema::Proof::Reader root, Proof& out) {
   RETURN_IF_ERROR(ReadOptionalId(root.getStateRoot(), "state root", out.state_root));
   RETURN_IF_ERROR(
       ReadList(root.getEvidence(), "evidence", kMaxInlineEvidence, out.evidence, ReadEvidence));
-  RETURN_IF_ERROR(ReadBytes(root.getHeld(), "held", kMaxDisputes / 8, out.held));
+  RETURN_IF_ERROR(ReadBytes(root.getHeld(), "held", kMaxHeldBytes, out.held));
   RETURN_IF_ERROR(ReadBytes(root.getSilent(), "silent", kMaxPeers / 8, out.silent));
   RETURN_IF_ERROR(internal::ReadPeers(root.getJoins(), "joins", out.joins));
   out.lag_us = root.getLagUs();
