@@ -31,13 +31,21 @@ bool SendersAreSealed(const SealedStep& sealed, const wire::Aggregate& aggregate
   return SetRoot(commits) == aggregate.commits_root;
 }
 
+std::uint32_t FaultyOutside(const SealedStep& sealed, const std::vector<PeerId>& senders) {
+  return static_cast<std::uint32_t>(
+      std::count_if(sealed.faulty_in_a.begin(), sealed.faulty_in_a.end(),
+                    [&](const PeerId& faulty) { return !IsMember(senders, faulty); }));
+}
+
 ColumnFate JudgeColumn(const SealedStep& sealed, const Block& view, const Manifest& manifest,
                        std::size_t column) {
   const auto& aggregate = sealed.aggregates[column];
-  if (!aggregate || aggregate->part_index != column) return ColumnFate::kNoAggregate;
-  const auto senders = SendersOf(aggregate->included, view.members);
+  if (!sealed.GivesResult(column) || aggregate->part_index != column) {
+    return ColumnFate::kNoAggregate;
+  }
+  const auto senders = IncludedIn(sealed, view, column);
   if (!senders || !SendersAreSealed(sealed, *aggregate, *senders)) return ColumnFate::kBadSenders;
-  const std::uint32_t b = FaultsAmongWorkers(view, sealed.faulty_in_a);
+  const std::uint32_t b = FaultsAmongWorkers(view, FaultyOutside(sealed, *senders));
   if (senders->size() < 2 * std::size_t{b} + 1) return ColumnFate::kTooFewSenders;
 
   std::size_t far_away = 0;
@@ -68,12 +76,27 @@ bool SumsVanish(const SealedStep& sealed, const std::vector<PeerId>& senders, st
 
 }  // namespace
 
+bool SealedStep::GivesResult(std::size_t column) const {
+  return column < aggregates.size() && aggregates[column] &&
+         !aggregates[column]->result_root.is_zero();
+}
+
+bool HasBit(const base::Bytes& bitmap, std::size_t bit) {
+  return bit / 8 < bitmap.size() && ((bitmap[bit / 8] >> (bit % 8)) & 1) != 0;
+}
+
+std::optional<std::vector<PeerId>> IncludedIn(const SealedStep& sealed, const Block& view,
+                                              std::size_t column) {
+  if (column >= sealed.aggregates.size() || !sealed.aggregates[column]) return std::nullopt;
+  return SendersOf(sealed.aggregates[column]->included, view.members);
+}
+
 std::optional<std::vector<PeerId>> SendersOf(const base::Bytes& included,
                                              const std::vector<PeerId>& members) {
   if (included.size() != (members.size() + 7) / 8) return std::nullopt;
   std::vector<PeerId> senders;
   for (std::size_t i = 0; i < included.size() * 8; ++i) {
-    if (((included[i / 8] >> (i % 8)) & 1) == 0) continue;
+    if (!HasBit(included, i)) continue;
     if (i >= members.size()) return std::nullopt;
     senders.push_back(members[i]);
   }

@@ -41,6 +41,7 @@ struct SealedStep {
   bool GivesResult(std::size_t column) const;
 };
 
+bool HasBit(const base::Bytes& bitmap, std::size_t bit);  // false beyond its end
 // The members whom bitmap `included` over `members` names; nullopt if it has bits beyond them.
 std::optional<std::vector<PeerId>> SendersOf(const base::Bytes& included,
                                              const std::vector<PeerId>& members);

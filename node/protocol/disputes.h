@@ -49,14 +49,15 @@ bool HeldResult(const base::Bytes& held, std::size_t index, std::size_t disputes
 
 // --- the passes of a block over its docket (judgement.cpp) ---
 
-// Drops the owner of every column that more workers miss than can be at fault.
+// Drops the owner of every column that more workers miss than can be at fault. Ends no pass.
 void DropWithholders(const SealedStep& sealed, const Block& view, Docket& docket);
 // Drops the loser of every live pair that failed again.
 void RuleOnLivePairs(const SealedStep& sealed, const Block& view, Docket& docket);
-// Disputes after this step: those that live on and this step's failures, by (worker, aggregator),
-// of members of the view; the newest kMaxDisputes.
+// This step's failures and the view's disputes that live on, by (worker, aggregator).
 std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& view);
 // Drops whoever `disputes` has with more peers that stay than the genesis bears faults.
 void DropDisputed(const std::vector<Dispute>& disputes, const Manifest& manifest, Docket& docket);
+// Those of `disputes` whose two stay; the newest kMaxDisputes.
+std::vector<Dispute> KeptDisputes(std::vector<Dispute> disputes, const Docket& docket);
 
 }  // namespace ostraka::protocol

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,7 @@ class Docket {
   // A banned peer need not be a member: who was dropped answers for what it signed before. Peers
   // that `may_be_banned` does not name, and drops of who is no member, are ignored.
   // REQUIRES: both by key.
-  Docket(const std::vector<PeerId>& members, const std::vector<PeerId>& may_be_banned);
+  Docket(std::vector<PeerId> members, std::vector<PeerId> may_be_banned);
 
   void Ban(const PeerId& peer, wire::RemovalKind kind, std::string reason);
   void Drop(const PeerId& peer, std::string reason, FaultKind kind = FaultKind::kDrop);
@@ -55,7 +56,7 @@ class Docket {
   // True iff `peer` is a member and no earlier pass has removed it.
   bool Stays(const PeerId& peer) const;
   // Every loser, those of the pass in progress too.
-  const std::map<PeerId, FaultKind>& Losers() const;
+  std::map<PeerId, FaultKind> Losers() const;
   // Bans by key, then drops by key.
   std::vector<wire::Removal> Removals(std::uint64_t step) const;
 
@@ -70,9 +71,7 @@ class Docket {
   std::vector<PeerId> members_;
   std::vector<PeerId> may_be_banned_;
   std::map<PeerId, Loss> losses_;
-  std::map<PeerId, FaultKind> losers_;
-  std::vector<PeerId> pass_;     // added in this pass
-  std::vector<PeerId> removed_;  // by key: lost to earlier passes
+  std::set<PeerId> lost_;  // to earlier passes
 };
 
 }  // namespace ostraka::protocol

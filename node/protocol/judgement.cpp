@@ -1,170 +1,156 @@
 #include "node/protocol/judgement.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "node/protocol/numbers.h"
 
 namespace ostraka::protocol {
 namespace {
 
-using wire::Removal;
-using wire::RemovalKind;
-using wire::Verdict;
+using wire::CaseKind;
 
-bool IsParty(const Case& open, const PeerId& peer) {
-  return open.accuser == peer || open.target == peer;
+// Whom evidence may still ban: keys of the genesis, but for those banned already.
+std::vector<PeerId> MayBeBanned(const Manifest& manifest, const Block& view) {
+  std::vector<PeerId> peers;
+  for (const Member& member : manifest.members) {
+    const Standing* standing = StandingOf(view.standings, member.id);
+    if (standing == nullptr || !standing->banned) peers.push_back(member.id);
+  }
+  return peers;
 }
 
-// Adds the sealed votes of this step: the first non-abstention of a member who is no party counts.
-// Ballots of members removed since are struck: the eligible are counted without them, too.
-void CountVotes(const SealedStep& sealed, const Block& view, std::vector<Case>& cases) {
-  for (Case& open : cases) {
-    std::erase_if(open.ballots, [&](const Case::Ballot& ballot) {
-      return !IsMember(view.members, ballot.voter);
-    });
-  }
-  for (const auto& [voter, proof] : sealed.proofs) {
-    for (const wire::Vote& vote : proof.votes) {
-      if (vote.verdict == Verdict::kAbstain || !IsMember(view.members, voter)) continue;
-      for (Case& open : cases) {
-        const bool about = open.accuser == vote.accuser && open.target == vote.target &&
-                           open.accused_step == vote.step;
-        // clang 14 cannot capture a structured binding by name alone.
-        const auto voted = [&who = voter](const Case::Ballot& ballot) {
-          return ballot.voter == who;
-        };
-        if (!about || IsParty(open, voter)) continue;
-        if (std::any_of(open.ballots.begin(), open.ballots.end(), voted)) continue;
-        open.ballots.push_back({voter, vote.verdict});
-      }
+void RemoveForFaults(const SealedFaults& faults, Docket& docket) {
+  for (const auto& [peer, fault] : faults) {
+    if (fault.kind == FaultKind::kBan) {
+      docket.Ban(peer, wire::RemovalKind::kEvidence, fault.reason);
+    } else {
+      docket.Drop(peer, fault.reason, fault.kind);
     }
+  }
+  docket.EndPass();
+}
+
+// Members whose echoes more members miss than can be at fault. Ends no pass.
+void DropSilent(const SealedStep& sealed, const Block& view, Docket& docket) {
+  for (std::size_t i = 0; i < view.members.size(); ++i) {
+    const auto misses = [&](const auto& entry) {
+      return IsMember(view.members, entry.first) && HasBit(entry.second.silent, i);
+    };
+    const auto count = std::count_if(sealed.proofs.begin(), sealed.proofs.end(), misses);
+    if (static_cast<std::size_t>(count) <= FaultBound(view.thresholds)) continue;
+    docket.Drop(view.members[i],
+                "withheld its echo: " + std::to_string(count) + " members waited for it");
   }
 }
 
-std::size_t Count(const Case& open, Verdict verdict) {
-  return static_cast<std::size_t>(
-      std::count_if(open.ballots.begin(), open.ballots.end(),
-                    [&](const Case::Ballot& ballot) { return ballot.verdict == verdict; }));
+// A case goes on while nothing ended it and its parties stay; of a kCover case that is its target.
+bool GoesOn(const Case& open, const Block& view, std::uint64_t step, const Docket& docket) {
+  if (RuleOn(open, view, step) != Ruling::kPending || !docket.Stays(open.id.target)) return false;
+  return open.id.kind == CaseKind::kCover || docket.Stays(open.id.accuser);
 }
 
-class Docket {
- public:
-  Docket(const SealedStep& sealed, const Block& view) : sealed_(sealed), view_(view) {
-    cases_ = view.cases;
-    CountVotes(sealed, view, cases_);
-  }
-
-  void BanForFaults(const SealedFaults& faults) {
-    for (const auto& [peer, reason] : faults) Remove(peer, RemovalKind::kEvidence, reason);
-  }
-
-  // More than half of the eligible decide (protocol.md 5); members other than the two are eligible.
-  void DecideCases() {
-    const std::size_t eligible = view_.members.size() - 2;
-    for (const Case& open : cases_) {
-      const std::size_t guilty = Count(open, Verdict::kGuilty);
-      const std::size_t innocent = Count(open, Verdict::kInnocent);
-      const std::string of = " of " + std::to_string(eligible) + " votes";
-      if (guilty * 2 > eligible) {
-        Remove(open.target, RemovalKind::kVerdict,
-               "its gradient of step " + std::to_string(open.accused_step) +
-                   " does not follow from its batch: accused by " + open.accuser.Short() +
-                   ", guilty by " + std::to_string(guilty) + of);
-      } else if (innocent * 2 > eligible) {
-        Remove(open.accuser, RemovalKind::kVerdict,
-               "accused " + open.target.Short() + " falsely of step " +
-                   std::to_string(open.accused_step) + ": innocent by " + std::to_string(innocent) +
-                   of);
-      } else if (sealed_.step >= open.opened_step + kCaseBlocks && !IsRemoved(open.target)) {
-        Remove(open.accuser, RemovalKind::kDrop,
-               "its accusation of " + open.target.Short() + " found no majority in " +
-                   std::to_string(kCaseBlocks) + " blocks");
-      }
+std::vector<Case> CasesAfter(const SealedStep& sealed, const Block& view,
+                             const std::vector<Case>& counted, const Docket& docket) {
+  std::vector<Case> cases;
+  std::vector<Case> convicted;
+  for (const Case& open : counted) {
+    if (GoesOn(open, view, sealed.step, docket)) cases.push_back(open);
+    if (open.id.kind == CaseKind::kGradient && RuleOn(open, view, sealed.step) == Ruling::kGuilty) {
+      convicted.push_back(open);
     }
   }
-
-  // A case ends with the removal of either party.
-  void CloseCases() {
-    std::erase_if(cases_, [&](const Case& open) {
-      return IsRemoved(open.accuser) || IsRemoved(open.target);
-    });
+  for (Case& opened : OpenCases(sealed, view, cases, convicted, docket)) {
+    cases.push_back(std::move(opened));
   }
+  return cases;
+}
 
-  // Only a validator may accuse, only its target, only in the step it was drawn for.
-  void OpenCases() {
-    for (const Assignment& assignment : sealed_.roles.validators) {
-      const auto proof = sealed_.proofs.find(assignment.validator);
-      if (proof == sealed_.proofs.end() || !proof->second.accusation) continue;
-      const wire::Accusation& accusation = *proof->second.accusation;
-      const bool as_drawn =
-          accusation.target == assignment.target && accusation.step == assignment.step;
-      if (!as_drawn || !MayBeParty(assignment.validator) || !MayBeParty(assignment.target))
-        continue;
-      cases_.push_back({.accuser = assignment.validator,
-                        .target = assignment.target,
-                        .accused_step = assignment.step,
-                        .opened_step = sealed_.step,
-                        .ballots = {}});
-    }
-  }
-
-  std::vector<Case> TakeCases() { return std::move(cases_); }
-
-  // Bans by key, then drops by key.
-  std::vector<Removal> TakeRemovals() {
-    std::stable_sort(removals_.begin(), removals_.end(), [](const Removal& a, const Removal& b) {
-      const bool a_drops = a.kind == RemovalKind::kDrop;
-      const bool b_drops = b.kind == RemovalKind::kDrop;
-      return a_drops != b_drops ? b_drops : a.peer < b.peer;
-    });
-    return std::move(removals_);
-  }
-
-  bool IsRemoved(const PeerId& peer) const {
-    return std::any_of(removals_.begin(), removals_.end(),
-                       [&](const Removal& removal) { return removal.peer == peer; });
-  }
-
- private:
-  void Remove(const PeerId& peer, RemovalKind kind, std::string reason) {
-    if (!IsMember(view_.members, peer) || IsRemoved(peer)) return;
-    removals_.push_back({peer, kind, sealed_.step, std::move(reason)});
-  }
-
-  bool MayBeParty(const PeerId& peer) const {
-    const auto named = [&](const Case& open) { return IsParty(open, peer); };
-    return IsMember(view_.members, peer) && !IsRemoved(peer) &&
-           std::none_of(cases_.begin(), cases_.end(), named);
-  }
-
-  const SealedStep& sealed_;
-  const Block& view_;
-  std::vector<Case> cases_;
-  std::vector<Removal> removals_;
-};
-
-// The value of at least max(t_s, t_a) + 1 members, so of an honest one.
+// The value of more members than can be at fault, so of an honest one.
 std::optional<Digest> SealedStateRoot(const SealedStep& sealed, const Thresholds& thresholds) {
   std::map<Digest, std::uint32_t> votes;
   for (const auto& [peer, proof] : sealed.proofs) {
     if (proof.state_root) ++votes[*proof.state_root];
   }
   for (const auto& [root, count] : votes) {
-    if (count >= std::max(thresholds.t_s, thresholds.t_a) + 1) return root;
+    if (count > FaultBound(thresholds)) return root;
   }
   return std::nullopt;
 }
 
+// --- what the step did, for those who were away and for later judgements
+// --------------------------
+
+// The senders that a claim about the column can be about: those whose sealed COMMIT it names.
+bool SendersCount(ColumnFate fate) {
+  return fate != ColumnFate::kNoAggregate && fate != ColumnFate::kBadSenders;
+}
+
+void RecordColumns(const SealedStep& sealed, const Block& view, Block& block) {
+  for (std::size_t j = 0; j < block.columns.size(); ++j) {
+    Block::Column& column = block.aggregated.emplace_back();
+    column.owner = sealed.roles.owners[j];
+    if (SendersCount(block.columns[j])) column.senders = *IncludedIn(sealed, view, j);
+    const bool applied = block.columns[j] == ColumnFate::kApplied;
+    block.result_roots.push_back(applied ? sealed.aggregates[j]->result_root : Digest{});
+    // Where the sum does not vanish although the owner aggregated well, somebody lied to it.
+    if (block.columns[j] == ColumnFate::kSumCheck && IsMember(block.members, column.owner)) {
+      block.owing.push_back(column.owner);
+    }
+  }
+  std::sort(block.owing.begin(), block.owing.end());
+  for (const PeerId& worker : sealed.roles.workers) {
+    if (sealed.proofs.contains(worker)) block.proven.push_back(worker);
+  }
+}
+
+void DrawNext(const SealedStep& sealed, const Block& view, const Manifest& manifest, Block& block) {
+  block.drawn =
+      DrawValidators(block.randomness, view, view.proven, sealed.step + 1, manifest.validators);
+  const auto namings = NamingsInOrder(sealed, view);
+  for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(drawn.target, view, namings);
+}
+
+// Who is a member after the block, and what the others' past costs them.
+void SettleMembers(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+                   const Docket& docket, Block& block) {
+  const auto losers = docket.Losers();
+  block.removals = docket.Removals(sealed.step);
+  block.last_removal_step =
+      block.removals.empty() ? view.last_removal_step : std::optional(sealed.step);
+  block.standings = StandingsAfter(view, losers, sealed.step);
+  Returns returns = ReturnsAfter(sealed, view, manifest, losers);
+  block.candidates = std::move(returns.candidates);
+  block.joined = std::move(returns.joined);
+  block.members = block.joined;
+  for (const PeerId& member : view.members) {
+    if (!losers.contains(member)) block.members.push_back(member);
+  }
+  std::sort(block.members.begin(), block.members.end());
+  block.thresholds = ThresholdsIn(manifest, block.members.size());
+}
+
 }  // namespace
 
-void FindImpossibleNumbers(const SealedStep& sealed, SealedFaults& faults) {
+void FindImpossibleWords(const SealedStep& sealed, const Block& view, SealedFaults& faults) {
+  for (std::size_t j = 0; j < sealed.aggregates.size(); ++j) {
+    if (!sealed.aggregates[j]) continue;
+    const auto included = IncludedIn(sealed, view, j);
+    const auto works = [&](const PeerId& sender) { return sealed.roles.IsWorker(sender); };
+    if (included && std::all_of(included->begin(), included->end(), works)) continue;
+    NoteFault(faults, sealed.roles.owners[j], FaultKind::kBan,
+              "its AGG includes who is no worker of the step");
+  }
   for (const auto& [peer, proof] : sealed.proofs) {
     if (proof.columns.size() != sealed.roles.parts.size()) continue;
     for (std::size_t j = 0; j < proof.columns.size(); ++j) {
       const wire::ColumnNumbers& numbers = proof.columns[j];
       if (numbers.missing) continue;
       if (InHonestRange(numbers, sealed.roles.parts[j].size(), sealed.tau)) continue;
-      faults.emplace(peer, "its PROOF states impossible numbers for part " + std::to_string(j));
+      NoteFault(faults, peer, FaultKind::kBan,
+                "its PROOF states impossible numbers for part " + std::to_string(j));
     }
   }
 }
@@ -188,29 +174,50 @@ double NextTau(const SealedStep& sealed, const Block& view, const Manifest& mani
   return std::clamp(manifest.tau_multiple * *middle, manifest.eps, LargestTau(manifest));
 }
 
+std::uint64_t NextDelta(const SealedStep& sealed, const Block& view, const Manifest& manifest) {
+  const auto microseconds = [](base::Duration d) {
+    return static_cast<std::uint64_t>(d.ns / 1000);
+  };
+  const std::uint64_t ceiling = microseconds(manifest.delta_ceiling);
+  std::vector<std::uint64_t> lags;
+  for (const auto& [member, proof] : sealed.proofs) {
+    if (IsMember(view.members, member)) lags.push_back(std::min(proof.lag_us, ceiling));
+  }
+  if (lags.empty()) return view.delta_us;
+  const auto middle = lags.begin() + static_cast<std::ptrdiff_t>((lags.size() - 1) / 2);
+  std::nth_element(lags.begin(), middle, lags.end());
+  return std::clamp(4 * *middle, microseconds(manifest.delta_floor), ceiling);
+}
+
 Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& manifest,
                 const Judged& judged) {
-  Docket docket(sealed, view);
-  docket.BanForFaults(judged.faults);
-  docket.DecideCases();
-  docket.CloseCases();
-  docket.OpenCases();
+  Docket docket(view.members, MayBeBanned(manifest, view));
+  SealedFaults faults = judged.faults;
+  FindImpossibleWords(sealed, view, faults);
+  RemoveForFaults(faults, docket);
+  const std::vector<Case> counted = CountBallots(sealed, view);
+  RuleOnCases(counted, view, sealed.step, docket);
+  DropSilentOwers(sealed, view, docket);
+  DropWithholders(sealed, view, docket);
+  DropSilent(sealed, view, docket);
+  docket.EndPass();
+  RuleOnLivePairs(sealed, view, docket);
+  const std::vector<Dispute> disputes = DisputesAfter(sealed, view);
+  DropDisputed(disputes, manifest, docket);
 
   Block block;
   block.step = sealed.step;
   block.decision = judged.decision;
-  block.previous = view.decision;
+  block.previous = wire::BlockDigest(view);
   block.randomness = judged.randomness;
-  for (const PeerId& member : view.members) {
-    if (!docket.IsRemoved(member)) block.members.push_back(member);
-  }
-  const auto genesis_members = static_cast<std::uint32_t>(manifest.members.size());
-  block.thresholds = ThresholdsFor(manifest.mode, static_cast<std::uint32_t>(block.members.size()),
-                                   GenesisAsynchronousFaults(manifest.mode, genesis_members));
-  block.tau = NextTau(sealed, view, manifest, judged.fates);
   block.columns = judged.fates;
-  block.removals = docket.TakeRemovals();
-  block.cases = docket.TakeCases();
+  SettleMembers(sealed, view, manifest, docket, block);
+  RecordColumns(sealed, view, block);
+  DrawNext(sealed, view, manifest, block);
+  block.cases = CasesAfter(sealed, view, counted, docket);
+  block.disputes = KeptDisputes(disputes, docket);
+  block.tau = NextTau(sealed, view, manifest, judged.fates);
+  block.delta_us = NextDelta(sealed, view, manifest);
   block.state_root = SealedStateRoot(sealed, view.thresholds);
   return block;
 }

@@ -33,7 +33,8 @@ bool NonNegativeFinite(double value) { return std::isfinite(value) && value >= 0
 
 base::Status ValidateMembers(const Manifest& manifest) {
   const auto& members = manifest.members;
-  RETURN_IF_ERROR(Require(members.size() >= 2, "a run needs at least 2 members"));
+  RETURN_IF_ERROR(
+      Require(members.size() >= 3, "a run needs at least 3 members: two have no majority"));
   RETURN_IF_ERROR(Require(members.size() <= wire::kMaxPeers,
                           "a run has at most " + std::to_string(wire::kMaxPeers) + " members"));
   for (std::size_t i = 0; i + 1 < members.size(); ++i) {
@@ -47,6 +48,9 @@ base::Status ValidateMembers(const Manifest& manifest) {
 base::Status ValidateTraining(const TrainingPlan& plan) {
   RETURN_IF_ERROR(Require(plan.steps >= 1, "training.steps must be at least 1"));
   RETURN_IF_ERROR(Require(plan.steps <= 100'000'000, "training.steps must be at most 10^8"));
+  RETURN_IF_ERROR(Require(plan.settle_steps >= 5,
+                          "training.settle_steps must be at least 5, so that what is claimed in "
+                          "the last steps that move something can still be tried"));
   RETURN_IF_ERROR(Require(plan.settle_steps < plan.steps,
                           "training.settle_steps must be below training.steps"));
   RETURN_IF_ERROR(Require(plan.batch_size >= 1, "training.batch_size must be at least 1"));
@@ -57,6 +61,16 @@ base::Status ValidateTraining(const TrainingPlan& plan) {
                           "training.momentum must be in [0, 1)"));
   return Require(NonNegativeFinite(plan.weight_decay),
                  "training.weight_decay must be a number of at least 0");
+}
+
+base::Status ValidateDeadlines(const Manifest& manifest) {
+  RETURN_IF_ERROR(Require(manifest.delta_floor.ns > 0, "delta_floor_ms must be positive"));
+  RETURN_IF_ERROR(
+      Require(manifest.delta_floor <= manifest.delta && manifest.delta <= manifest.delta_ceiling,
+              "delta_ms must be from delta_floor_ms to delta_ceiling_ms"));
+  RETURN_IF_ERROR(Require(manifest.part_timeout.ns > 0, "part_timeout_ms must be positive"));
+  return Require(manifest.seal_timeout > manifest.part_timeout,
+                 "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
 }
 
 }  // namespace
@@ -93,6 +107,20 @@ Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis) 
   thresholds.t_s = std::min(by_share, by_quorum);
   thresholds.t_a = std::min(t_a_genesis, thresholds.t_s);
   return thresholds;
+}
+
+Thresholds ThresholdsIn(const Manifest& manifest, std::size_t n) {
+  const auto genesis = static_cast<std::uint32_t>(manifest.members.size());
+  return ThresholdsFor(manifest.mode, static_cast<std::uint32_t>(n),
+                       GenesisAsynchronousFaults(manifest.mode, genesis));
+}
+
+Thresholds GenesisThresholds(const Manifest& manifest) {
+  return ThresholdsIn(manifest, manifest.members.size());
+}
+
+std::uint32_t FaultBound(const Thresholds& thresholds) {
+  return std::max(thresholds.t_s, thresholds.t_a);
 }
 
 double LargestTau(const Manifest& manifest) {
@@ -141,9 +169,10 @@ base::Status Validate(const Manifest& manifest) {
   RETURN_IF_ERROR(
       Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));
   RETURN_IF_ERROR(Require(manifest.state_root_every >= 1, "state_root_every must be at least 1"));
-  RETURN_IF_ERROR(Require(manifest.part_timeout.ns > 0, "part_timeout_ms must be positive"));
-  return Require(manifest.seal_timeout > manifest.part_timeout,
-                 "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
+  RETURN_IF_ERROR(Require(manifest.probation >= 3,
+                          "probation must be at least 3 blocks, so that who returns knows what the "
+                          "cases that open then are about"));
+  return ValidateDeadlines(manifest);
 }
 
 }  // namespace ostraka::protocol

@@ -1,6 +1,7 @@
 #include "node/protocol/roles.h"
 
 #include <algorithm>
+#include <set>
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
@@ -8,6 +9,8 @@
 
 namespace ostraka::protocol {
 namespace {
+
+using wire::CaseKind;
 
 Digest RoleKey(const Digest& randomness, std::string_view purpose) {
   return crypto::Hasher(crypto::kDomainRoles)
@@ -48,19 +51,36 @@ std::optional<Assignment> Roles::AssignmentOf(const PeerId& validator) const {
   return std::nullopt;
 }
 
+std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& view) {
+  std::vector<std::pair<PeerId, PeerId>> pairs;
+  std::set<PeerId> taken;
+  for (const CaseKind kind : {CaseKind::kGradient, CaseKind::kNumbers}) {
+    for (const wire::Case& open : view.cases) {
+      const PeerId& accuser = open.id.accuser;
+      const PeerId& target = open.id.target;
+      if (open.id.kind != kind || taken.contains(accuser) || taken.contains(target)) continue;
+      if (!IsMember(view.members, accuser) || !IsMember(view.members, target)) continue;
+      taken.insert({accuser, target});
+      pairs.emplace_back(accuser, target);
+    }
+  }
+  return pairs;
+}
+
 std::vector<PeerId> InRole(const Block& view) {
+  std::set<PeerId> quarantined;
+  for (const auto& [accuser, target] : QuarantinedPairs(view)) {
+    quarantined.insert({accuser, target});
+  }
   std::vector<PeerId> in_role;
   for (const PeerId& member : view.members) {
-    const bool named = std::any_of(view.cases.begin(), view.cases.end(), [&](const auto& open) {
-      return open.accuser == member || open.target == member;
-    });
-    if (!named) in_role.push_back(member);
+    if (!quarantined.contains(member)) in_role.push_back(member);
   }
   return in_role;
 }
 
 std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty) {
-  const auto known = static_cast<std::uint32_t>(view.cases.size()) + known_faulty;
+  const auto known = static_cast<std::uint32_t>(QuarantinedPairs(view).size()) + known_faulty;
   const std::uint32_t rest = view.thresholds.t_s > known ? view.thresholds.t_s - known : 0;
   return std::max(view.thresholds.t_a, rest);
 }
@@ -85,17 +105,16 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& vi
   const std::vector<PeerId> targets = Shuffled(candidates, "targets", randomness);
   std::vector<Assignment> assignments;
   for (std::size_t i = 0; i < drawn.size() && i < targets.size(); ++i) {
-    assignments.push_back({drawn[i], targets[i], next_step - 2});
+    assignments.push_back({drawn[i], targets[i], next_step - 2, {}});
   }
   return assignments;
 }
 
-Roles AssignRoles(const Block& view, const std::vector<Assignment>& drawn,
-                  std::uint64_t dimension) {
+Roles AssignRoles(const Block& view, std::uint64_t dimension) {
   Roles roles;
   const std::vector<PeerId> pool = InRole(view);
   if (pool.size() < 3) return roles;
-  for (const Assignment& assignment : drawn) {
+  for (const Assignment& assignment : view.drawn) {
     if (IsMember(pool, assignment.validator)) roles.validators.push_back(assignment);
   }
   for (const PeerId& peer : pool) {
