@@ -17,7 +17,13 @@ void CheckBlock(base::ByteView bytes) {
   }
   const Bytes again = EncodeBlock(*block);
   OSTRAKA_CHECK(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
-  OSTRAKA_CHECK(std::is_sorted(block->members.begin(), block->members.end()));
+  for (const auto& peers : {block->members, block->proven, block->owing, block->joined}) {
+    OSTRAKA_CHECK(std::is_sorted(peers.begin(), peers.end()));
+  }
+  for (const Block::Column& column : block->aggregated) {
+    OSTRAKA_CHECK(std::is_sorted(column.senders.begin(), column.senders.end()));
+  }
+  for (const Case& open : block->cases) OSTRAKA_CHECK(*CaseKindName(open.id.kind) != '\0');
   OSTRAKA_CHECK(block->thresholds.quorum() <= block->thresholds.n);
   for (const ColumnFate fate : block->columns) OSTRAKA_CHECK(*ColumnFateName(fate) != '\0');
   for (const Removal& removal : block->removals) {

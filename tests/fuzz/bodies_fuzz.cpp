@@ -39,6 +39,24 @@ void CheckAs(MessageType type, base::ByteView body) {
       return Check(body, DecodeProof);
     case MessageType::kEcho:
       return Check(body, DecodeEcho);
+    case MessageType::kStatus:
+      return Check(body, DecodeStatus);
+    case MessageType::kPropose:
+      return Check(body, DecodePropose);
+    case MessageType::kVote:
+      return Check(body, DecodeSealVote);
+    case MessageType::kLock:
+      return Check(body, DecodeLock);
+    case MessageType::kRejoin:
+      return Check(body, DecodeRejoin);
+    case MessageType::kPull:
+      return Check(body, DecodePull);
+    case MessageType::kVector:
+      return Check(body, DecodeVector);
+    case MessageType::kBlock:
+      return Check(body, DecodeBlockMessage);
+    case MessageType::kChunk:
+      return Check(body, DecodeChunk);
   }
 }
 

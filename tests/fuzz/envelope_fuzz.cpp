@@ -32,6 +32,8 @@ void CheckSigned(base::ByteView bytes) {
   OSTRAKA_CHECK(frame->size() <= kMaxFrameBytes);
   OSTRAKA_CHECK(opened->frame == frame);
   OSTRAKA_CHECK(opened->digest == DigestOf(opened->envelope));
+  OSTRAKA_CHECK(IsService(opened->envelope.slot.type) ==
+                (opened->signature == crypto::Signature{}));
   CheckUnsigned(base::ByteView(*frame).subspan(crypto::Signature::kSize));
 }
 

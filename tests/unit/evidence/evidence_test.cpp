@@ -138,6 +138,48 @@ TEST(EvidenceTest, GenesisIsNeverEvidence) {
   EXPECT_THAT(base::MessageOf(echoes.status()), HasSubstr("genesis"));
 }
 
+TEST(EvidenceTest, TwoSaysOfOneIterationProveEquivocation) {
+  for (const MessageType type :
+       {MessageType::kStatus, MessageType::kPropose, MessageType::kVote, MessageType::kLock}) {
+    wire::Envelope first = wire::SampleEnvelope(type);
+    first.sender = CheaterKey().id();
+    wire::Envelope second = first;
+    second.body = Encode(wire::Lock{.value = wire::Filled(0x99)});
+    const auto file = MakeEquivocation(*wire::Seal(first, CheaterKey()).frame,
+                                       *wire::Seal(second, CheaterKey()).frame);
+    ASSERT_TRUE(file.ok()) << wire::MessageTypeName(type) << file.status();
+    EXPECT_EQ(Verify(*file).outcome, Outcome::kProven) << wire::MessageTypeName(type);
+    // One may say another thing in the next iteration.
+    ++second.slot.iteration;
+    EXPECT_FALSE(MakeEquivocation(*wire::Seal(first, CheaterKey()).frame,
+                                  *wire::Seal(second, CheaterKey()).frame)
+                     .ok())
+        << wire::MessageTypeName(type);
+  }
+}
+
+// Whoever lost its disk asks again, and cannot know what it asked before.
+TEST(EvidenceTest, RejoinIsNeverEvidence) {
+  const auto rejoin = [](std::uint8_t nonce) {
+    return FrameWithBody(kCheat, MessageType::kRejoin,
+                         Encode(wire::Rejoin{.nonce = wire::Filled(nonce)}));
+  };
+  const auto file = MakeEquivocation(rejoin(1), rejoin(2));
+  EXPECT_THAT(base::MessageOf(file.status()), HasSubstr("REJOIN is never evidence"));
+}
+
+// Nobody signs one: the frames are whoever's who wants to accuse.
+TEST(EvidenceTest, ServicesAreNeverEvidence) {
+  for (const MessageType type : wire::AllMessageTypes()) {
+    if (!wire::IsService(type)) continue;
+    wire::Envelope first = wire::SampleEnvelope(type);
+    wire::Envelope second = first;
+    second.body.assign(8, 1);
+    const auto file = MakeEquivocation(*wire::EncodeService(first), *wire::EncodeService(second));
+    EXPECT_THAT(base::MessageOf(file.status()), HasSubstr("service is never evidence"));
+  }
+}
+
 TEST(EvidenceTest, AnotherCoinProvesAFalseReveal) {
   wire::Reveal reveal = RevealOf(kCheat, 3);
   reveal.opening.coin.value.bytes[0] ^= 1;
@@ -153,8 +195,9 @@ TEST(EvidenceTest, AnotherCoinProvesAFalseReveal) {
 
 // Whoever cheats in a large message must not escape for want of room in an honest PROOF.
 TEST(EvidenceTest, ProofsOfAllButProofsTravelInline) {
-  for (const MessageType type : wire::AllMessageTypes()) {
-    if (type == MessageType::kBoot || type == MessageType::kProof) continue;
+  for (const MessageType type : wire::SignedMessageTypes()) {
+    if (type == MessageType::kProof) continue;
+    if (type == MessageType::kBoot || type == MessageType::kRejoin) continue;  // never evidence
     const auto frame = [&](std::uint8_t byte) {
       return FrameWithBody(kCheat, type, Bytes(wire::kMaxSmallBodyBytes, byte));
     };

@@ -11,7 +11,6 @@ namespace {
 
 using wire::EvidenceFile;
 using wire::MessageType;
-using wire::Phase;
 using wire::Slot;
 
 const Digest kRun = wire::Filled(0xa1);
@@ -29,16 +28,13 @@ std::vector<Digest> CommitmentsOf(const Turn& turn) {
   return leaves;
 }
 
-Phase PhaseOf(MessageType type) { return wire::SampleSlot(type).phase; }
-
 Slot SlotOf(const Turn& turn, MessageType type, std::uint32_t draw) {
-  return {.run_id = kRun,
-          .incarnation = turn.incarnation,
-          .step = turn.step,
-          .phase = PhaseOf(type),
-          .type = type,
-          .draw = draw,
-          .iteration = 0};
+  Slot slot = wire::SampleSlot(type);
+  slot.run_id = kRun;
+  slot.incarnation = turn.incarnation;
+  slot.step = turn.step;
+  slot.draw = draw;
+  return slot;
 }
 
 const Turn kCheat = {.key = &CheaterKey(), .incarnation = 0, .step = 9, .coin_count = 4};
@@ -127,6 +123,28 @@ void AddFalseReveals(std::vector<NamedFile>& files) {
        })});
 }
 
+// Two votes of one leader iteration.
+void AddSlowPath(std::vector<NamedFile>& files) {
+  const auto vote = [](std::uint8_t value) {
+    return FrameWithBody(kCheat, MessageType::kVote,
+                         Encode(wire::SealVote{.value = wire::Filled(value), .rank = 0}));
+  };
+  files.push_back({"proven_two_votes", Outcome::kProven,
+                   wire::EncodeEvidence(Decoded(MakeEquivocation(vote(1), vote(2))))});
+}
+
+// What somebody says who has lost its store is no evidence, however it is put.
+void AddRejoin(std::vector<NamedFile>& files) {
+  EvidenceFile file;
+  file.accused = CheaterKey().id();
+  for (const std::uint8_t nonce : {1, 2}) {
+    file.frames.push_back(FrameWithBody(kCheat, MessageType::kRejoin,
+                                        Encode(wire::Rejoin{.nonce = wire::Filled(nonce)})));
+  }
+  file.slot = SlotOf(kCheat, MessageType::kRejoin, 0);
+  files.push_back({"not_proven_two_rejoins", Outcome::kNotProven, wire::EncodeEvidence(file)});
+}
+
 void AddGenesis(std::vector<NamedFile>& files) {
   const Turn start = {.key = &CheaterKey(), .incarnation = 0, .step = 0, .coin_count = 1};
   EvidenceFile file;
@@ -183,6 +201,8 @@ std::vector<NamedFile> AllFiles() {
   std::vector<NamedFile> files;
   AddEquivocations(files);
   AddFalseReveals(files);
+  AddSlowPath(files);
+  AddRejoin(files);
   AddGenesis(files);
   files.push_back({"malformed_empty", Outcome::kMalformed, {}});
   files.push_back({"malformed_text", Outcome::kMalformed, Bytes(64, 'x')});

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "node/wire/limits.h"
 #include "tests/unit/wire/allocation_counter.h"
 #include "tests/unit/wire/hostile.h"
 #include "tests/unit/wire/samples.h"
@@ -51,24 +52,76 @@ TEST(AllocationTest, SamplesAsEveryType) {
     ExpectFrugal(sample.name, sample.bytes, DecodeReveal);
     ExpectFrugal(sample.name, sample.bytes, DecodeProof);
     ExpectFrugal(sample.name, sample.bytes, DecodeEcho);
+    ExpectFrugal(sample.name, sample.bytes, DecodeStatus);
+    ExpectFrugal(sample.name, sample.bytes, DecodePropose);
+    ExpectFrugal(sample.name, sample.bytes, DecodeSealVote);
+    ExpectFrugal(sample.name, sample.bytes, DecodeLock);
+    ExpectFrugal(sample.name, sample.bytes, DecodeRejoin);
+    ExpectFrugal(sample.name, sample.bytes, DecodePull);
+    ExpectFrugal(sample.name, sample.bytes, DecodeVector);
+    ExpectFrugal(sample.name, sample.bytes, DecodeBlockMessage);
+    ExpectFrugal(sample.name, sample.bytes, DecodeChunk);
     ExpectFrugal(sample.name, sample.bytes, DecodeBlock);
     ExpectFrugal(sample.name, sample.bytes, DecodeEvidence);
     ExpectFrugal(sample.name, sample.bytes, OpenUnsigned);
   }
 }
 
-// Each word of a valid PROOF in turn becomes the most greedy pointer there is.
-TEST(AllocationTest, GreedyPointersEverywhere) {
-  const Bytes sample = Encode(SampleProof());
+// Each word of `sample` in turn becomes the most greedy pointer there is.
+template <typename Decode>
+void ExpectFrugalWithGreedyPointers(const Bytes& sample, Decode decode) {
   for (const ElementSize size : {ElementSize::kVoid, ElementSize::kByte, ElementSize::kWord,
                                  ElementSize::kPointer, ElementSize::kStruct}) {
     const Bytes pointer = ToBytes({ListPointer(0, size, kMaxCount)});
     for (std::size_t at = 0; at < sample.size(); at += pointer.size()) {
       Bytes bytes = sample;
       std::copy(pointer.begin(), pointer.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
-      ExpectFrugal("word " + std::to_string(at / 8), bytes, DecodeProof);
+      ExpectFrugal("word " + std::to_string(at / 8), bytes, decode);
     }
   }
+}
+
+// Each word of `sample` in turn opens a list of `count` structs without content, which take no
+// room.
+template <typename Decode>
+void ExpectFrugalWithEmptyStructs(const Bytes& sample, std::uint32_t count, Decode decode) {
+  const Bytes tag = ToBytes({StructListTag(count, 0, 0)});
+  for (std::size_t at = 0; at < sample.size(); at += tag.size()) {
+    const auto offset = static_cast<std::int32_t>((sample.size() - at) / tag.size() - 1);
+    const Bytes pointer = ToBytes({ListPointer(offset, ElementSize::kStruct, 0)});
+    Bytes bytes = sample;
+    std::copy(pointer.begin(), pointer.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+    bytes.insert(bytes.end(), tag.begin(), tag.end());
+    ExpectFrugal("word " + std::to_string(at / 8), bytes, decode);
+  }
+}
+
+TEST(AllocationTest, GreedyPointersEverywhere) {
+  ExpectFrugalWithGreedyPointers(Encode(SampleProof()), DecodeProof);
+  ExpectFrugalWithGreedyPointers(Encode(SamplePull()), DecodePull);
+  ExpectFrugalWithGreedyPointers(Encode(SampleVector()), DecodeVector);
+  ExpectFrugalWithGreedyPointers(EncodeBlock(SampleBlock()), DecodeBlock);
+}
+
+TEST(AllocationTest, EmptyStructsEverywhere) {
+  for (const std::size_t count : {kMaxParts, kMaxCases}) {
+    const auto elements = static_cast<std::uint32_t>(count);
+    ExpectFrugalWithEmptyStructs(Encode(SampleProof()), elements, DecodeProof);
+    ExpectFrugalWithEmptyStructs(EncodeBlock(SampleBlock()), elements, DecodeBlock);
+  }
+}
+
+// The exception: a bit of a block may stand for a sender, 32 bytes in memory. It has a bound.
+TEST(AllocationTest, SendersOfABlockAreBits) {
+  std::vector<PeerId> all(kMaxPeers);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].bytes[0] = static_cast<std::uint8_t>(i);
+  Block block;
+  block.aggregated.assign(kMaxParts, {.owner = Filled<PeerId>(1), .senders = all});
+  const Bytes bytes = EncodeBlock(block);
+  const std::size_t before = AllocatedBytes();
+  ASSERT_TRUE(DecodeBlock(bytes).ok());
+  EXPECT_LE(AllocatedBytes() - before,
+            kConstantBytes + kFactor * bytes.size() + kMaxParts * kMaxPeers * PeerId::kSize);
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
 #include "node/wire/limits.h"
 #include "tests/unit/wire/fields.h"
 #include "tests/unit/wire/samples.h"
@@ -24,6 +28,12 @@ PeerId Peer(std::size_t index) {
   return id;
 }
 
+std::vector<PeerId> Peers(std::size_t count) {
+  std::vector<PeerId> peers;
+  for (std::size_t i = 0; i < count; ++i) peers.push_back(Peer(i));
+  return peers;
+}
+
 TEST(BlockCodecTest, EveryBitMatters) {
   const Bytes bytes = EncodeBlock(SampleBlock());
   for (std::size_t length = 0; length < bytes.size(); ++length) {
@@ -43,40 +53,182 @@ TEST(BlockCodecTest, GenesisBlock) {
   EXPECT_EQ(Judge(block), "");
 }
 
+std::vector<Covering> FullCovering() {
+  std::vector<Covering> covering;
+  for (std::uint32_t i = 0; i < kMaxParts; ++i) covering.push_back({.column = i, .owner = Peer(i)});
+  return covering;
+}
+
+Case FullCase() {
+  Case open = SampleBlock().cases[0];
+  open.ballots.assign(kMaxPeers, {.voter = Peer(2), .verdict = Verdict::kGuilty});
+  open.covering = FullCovering();
+  return open;
+}
+
+std::vector<Dispute> Disputes(std::size_t count) {
+  std::vector<Dispute> disputes;
+  for (std::size_t i = 0; i < count; ++i) {
+    disputes.push_back({.worker = Peer(i), .aggregator = Peer(0), .since = 1});
+  }
+  return disputes;
+}
+
+template <typename Record>
+std::vector<Record> RecordsOf(std::size_t count) {
+  std::vector<Record> records(count);
+  for (std::size_t i = 0; i < count; ++i) records[i].peer = Peer(i);
+  return records;
+}
+
 // The largest block that a run can seal fits in its limit.
 TEST(BlockCodecTest, EverythingAtItsLimit) {
   Block block = SampleBlock();
-  block.members.clear();
-  for (std::size_t i = 0; i < kMaxPeers; ++i) block.members.push_back(Peer(i));
+  block.members = Peers(kMaxPeers);
   block.thresholds = {.n = kMaxPeers, .t_s = kMaxPeers, .t_a = kMaxPeers};
   block.columns.assign(kMaxParts, ColumnFate::kNormCheck);
   block.removals.assign(kMaxPeers, {.peer = Peer(1),
                                     .kind = RemovalKind::kEliminate,
                                     .step = 1,
                                     .reason = std::string(kMaxReasonBytes, 'x')});
-  Case open = SampleBlock().cases[0];
-  open.ballots.assign(kMaxPeers, {.voter = Peer(2), .verdict = Verdict::kGuilty});
-  block.cases.assign(kMaxVotes, open);
+  block.cases.assign(kMaxCases, FullCase());
+  block.result_roots.assign(kMaxParts, Filled(3));
+  block.aggregated.assign(kMaxParts, {.owner = Peer(1), .senders = Peers(kMaxPeers)});
+  block.drawn.assign(kMaxPeers, SampleBlock().drawn[0]);
+  for (Assignment& drawn : block.drawn) drawn.covering = FullCovering();
+  block.proven = block.owing = block.joined = Peers(kMaxPeers);
+  block.disputes = Disputes(kMaxDisputes);
+  block.standings = RecordsOf<Standing>(kMaxPeers);
+  block.candidates = RecordsOf<Candidate>(kMaxPeers);
   EXPECT_EQ(Judge(block), "");
+}
 
-  Block over = block;
-  over.members.push_back(Peer(kMaxPeers));
-  EXPECT_THAT(Judge(over), HasSubstr("members: too many"));
-  over = block;
-  over.columns.push_back(ColumnFate::kApplied);
-  EXPECT_THAT(Judge(over), HasSubstr("columns: too many"));
-  over = block;
-  over.removals.push_back(block.removals[0]);
-  EXPECT_THAT(Judge(over), HasSubstr("removals: too many"));
-  over = block;
-  over.removals[0].reason += "x";
-  EXPECT_THAT(Judge(over), HasSubstr("reason: too long"));
-  over = block;
-  over.cases.push_back(open);
-  EXPECT_THAT(Judge(over), HasSubstr("cases: too many"));
-  over = block;
-  over.cases[0].ballots.push_back(open.ballots[0]);
-  EXPECT_THAT(Judge(over), HasSubstr("voters: too many"));
+// What `edit` makes of the sample is refused.
+template <typename Edit>
+std::string JudgeEdited(Edit edit) {
+  Block block = SampleBlock();
+  edit(block);
+  return Judge(block);
+}
+
+TEST(BlockCodecTest, ListsOfPeersHaveBounds) {
+  const auto over = [](std::vector<PeerId> Block::*list) {
+    return JudgeEdited([&](Block& block) { block.*list = Peers(kMaxPeers + 1); });
+  };
+  EXPECT_THAT(over(&Block::members), HasSubstr("members: too many"));
+  EXPECT_THAT(over(&Block::proven), HasSubstr("proven: too many"));
+  EXPECT_THAT(over(&Block::owing), HasSubstr("owing: too many"));
+  EXPECT_THAT(over(&Block::joined), HasSubstr("joined: too many"));
+}
+
+TEST(BlockCodecTest, ListsOfRecordsHaveBounds) {
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.removals.assign(kMaxPeers + 1, b.removals[0]); }),
+              HasSubstr("removals: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.cases.assign(kMaxCases + 1, b.cases[0]); }),
+              HasSubstr("cases: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.drawn.assign(kMaxPeers + 1, b.drawn[0]); }),
+              HasSubstr("drawn: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.disputes = Disputes(kMaxDisputes + 1); }),
+              HasSubstr("disputes: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.standings = RecordsOf<Standing>(kMaxPeers + 1); }),
+              HasSubstr("standings: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.candidates = RecordsOf<Candidate>(kMaxPeers + 1); }),
+              HasSubstr("candidates: too many"));
+}
+
+TEST(BlockCodecTest, WhatIsPerColumnHasBounds) {
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.columns.resize(kMaxParts + 1); }),
+              HasSubstr("columns: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.result_roots.resize(kMaxParts + 1); }),
+              HasSubstr("result roots: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.aggregated.resize(kMaxParts + 1); }),
+              HasSubstr("aggregated: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.aggregated[0].senders = Peers(kMaxPeers + 1); }),
+              HasSubstr("senders: too many"));
+}
+
+TEST(BlockCodecTest, WhatIsInsideOfARecordHasBounds) {
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.removals[0].reason.assign(kMaxReasonBytes + 1, 'x'); }),
+              HasSubstr("reason: too long"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.cases[0].ballots.resize(kMaxPeers + 1); }),
+              HasSubstr("voters: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.cases[0].covering.resize(kMaxParts + 1); }),
+              HasSubstr("covering: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.drawn[0].covering.resize(kMaxParts + 1); }),
+              HasSubstr("covering: too many"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.drawn[0].covering[0].column = kMaxParts; }),
+              HasSubstr("column: out of range"));
+}
+
+TEST(BlockCodecTest, CoveringIsInTheOrderOfColumns) {
+  EXPECT_THAT(
+      JudgeEdited([](Block& b) { std::swap(b.cases[0].covering[0], b.cases[0].covering[1]); }),
+      HasSubstr("covering: must be strictly ascending"));
+  EXPECT_THAT(JudgeEdited([](Block& b) { b.drawn[0].covering.assign(2, {}); }),
+              HasSubstr("covering: must be strictly ascending"));
+}
+
+// What a block of 256 members with nothing to complain of costs: a row of the ledger a step.
+TEST(BlockCodecTest, AQuietBlockIsSmall) {
+  Block block;
+  block.members = block.proven = Peers(kMaxPeers);
+  block.columns.assign(kMaxParts, ColumnFate::kApplied);
+  block.result_roots.assign(kMaxParts, Filled(3));
+  block.aggregated.assign(kMaxParts, {.owner = Peer(1), .senders = Peers(kMaxPeers)});
+  EXPECT_EQ(Judge(block), "");
+  EXPECT_LT(EncodeBlock(block).size(), 64 * 1024U);
+}
+
+TEST(BlockCodecTest, WhatIsInTheOrderOfKeysAscends) {
+  const auto reversed = [](auto member) {
+    Block block = SampleBlock();
+    auto& list = block.*member;
+    if (list.size() < 2) list.insert(list.begin(), 2, list.at(0));
+    std::reverse(list.begin(), list.end());
+    return Judge(block);
+  };
+  EXPECT_THAT(reversed(&Block::proven), HasSubstr("proven: must be strictly ascending"));
+  EXPECT_THAT(reversed(&Block::owing), HasSubstr("owing: must be strictly ascending"));
+  EXPECT_THAT(reversed(&Block::joined), HasSubstr("joined: must be strictly ascending"));
+  EXPECT_THAT(reversed(&Block::disputes), HasSubstr("disputes: must be strictly ascending"));
+  EXPECT_THAT(reversed(&Block::standings), HasSubstr("standings: must be strictly ascending"));
+  EXPECT_THAT(reversed(&Block::candidates), HasSubstr("candidates: must be strictly ascending"));
+}
+
+// One worker may have disputes with many, and many with one.
+TEST(BlockCodecTest, DisputesAreOfPairs) {
+  Block block = SampleBlock();
+  block.disputes = {{.worker = Peer(1), .aggregator = Peer(2), .since = 9},
+                    {.worker = Peer(1), .aggregator = Peer(3), .since = 1},
+                    {.worker = Peer(2), .aggregator = Peer(1), .since = 5}};
+  EXPECT_EQ(Judge(block), "");
+  block.disputes[1].aggregator = Peer(2);
+  EXPECT_THAT(Judge(block), HasSubstr("disputes"));
+}
+
+TEST(BlockCodecTest, AColumnsSendersAreAnyOfTheBlocks) {
+  Block block = SampleBlock();
+  block.aggregated = {{.owner = Peer(9), .senders = Peers(3)},
+                      {.owner = Peer(8), .senders = {}},
+                      {.owner = Peer(7), .senders = {Peer(2), Peer(300), Peer(301)}}};
+  EXPECT_EQ(Judge(block), "");
+  block.aggregated = {{.owner = Peer(9), .senders = {}}};
+  EXPECT_EQ(Judge(block), "");
+}
+
+TEST(BlockCodecTest, ARemovalInTheFirstStepIsNotNone) {
+  Block block = SampleBlock();
+  block.last_removal_step = 0;
+  EXPECT_EQ(Judge(block), "");
+  const Digest first = BlockDigest(block);
+  block.last_removal_step.reset();
+  EXPECT_EQ(Judge(block), "");
+  EXPECT_NE(BlockDigest(block), first);
+}
+
+TEST(BlockCodecTest, TheDigestIsOfTheEncodedBlock) {
+  EXPECT_EQ(BlockDigest(SampleBlock()),
+            crypto::Hash(crypto::kDomainBlock, EncodeBlock(SampleBlock())));
 }
 
 TEST(BlockCodecTest, MembersAscend) {

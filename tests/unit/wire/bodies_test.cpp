@@ -38,6 +38,15 @@ void ExpectEveryBitMatters(const Body& body, Decoder decode) {
   }
 }
 
+std::vector<PeerId> AscendingPeers(std::size_t count) {
+  std::vector<PeerId> peers(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    peers[i].bytes[0] = static_cast<std::uint8_t>(i >> 8);
+    peers[i].bytes[1] = static_cast<std::uint8_t>(i);
+  }
+  return peers;
+}
+
 TEST(BodiesTest, EveryBitMatters) {
   ExpectEveryBitMatters(SampleBoot(), DecodeBoot);
   ExpectEveryBitMatters(SampleCommit(), DecodeCommit);
@@ -49,6 +58,17 @@ TEST(BodiesTest, EveryBitMatters) {
   ExpectEveryBitMatters(SampleProof(), DecodeProof);
   ExpectEveryBitMatters(Proof{}, DecodeProof);
   ExpectEveryBitMatters(SampleEcho(), DecodeEcho);
+  ExpectEveryBitMatters(SampleStatus(), DecodeStatus);
+  ExpectEveryBitMatters(SamplePropose(), DecodePropose);
+  ExpectEveryBitMatters(SampleSealVote(), DecodeSealVote);
+  ExpectEveryBitMatters(SampleLock(), DecodeLock);
+  ExpectEveryBitMatters(SampleRejoin(), DecodeRejoin);
+  ExpectEveryBitMatters(SamplePull(), DecodePull);
+  ExpectEveryBitMatters(SampleVector(), DecodeVector);
+  ExpectEveryBitMatters(SampleBlockMessage(), DecodeBlockMessage);
+  ExpectEveryBitMatters(SampleChunk(), DecodeChunk);
+  ExpectEveryBitMatters(SampleLockedPropose(), DecodePropose);
+  ExpectEveryBitMatters(Vector{}, DecodeVector);
 }
 
 TEST(BodiesTest, CoinCountHasBounds) {
@@ -101,6 +121,14 @@ TEST(BodiesTest, TheLargestBodiesAreSmall) {
   EXPECT_LE(Encode(aggregate).size(), kMaxSmallBodyBytes);
   EXPECT_LE(Encode(SampleCommit()).size(), kMaxSmallBodyBytes);
   EXPECT_LE(Encode(SampleBoot()).size(), kMaxSmallBodyBytes);
+  Propose propose = SamplePropose();
+  propose.statuses.assign(kMaxPeers / 8, 0xff);
+  EXPECT_EQ(Judge(propose, DecodePropose), "");
+  EXPECT_LE(Encode(propose).size(), kMaxSmallBodyBytes);
+  EXPECT_LE(Encode(SampleStatus()).size(), kMaxSmallBodyBytes);
+  EXPECT_LE(Encode(SampleSealVote()).size(), kMaxSmallBodyBytes);
+  EXPECT_LE(Encode(SampleLock()).size(), kMaxSmallBodyBytes);
+  EXPECT_LE(Encode(SampleRejoin()).size(), kMaxSmallBodyBytes);
 }
 
 TEST(BodiesTest, UnknownTensorKindsAreRefused) {
@@ -142,8 +170,12 @@ TEST(BodiesTest, ProofListsHaveBounds) {
   full.columns.assign(kMaxParts, SampleProof().columns[0]);
   full.votes.assign(kMaxVotes, SampleProof().votes[0]);
   full.evidence.assign(kMaxInlineEvidence, Bytes(kMaxEvidenceBytes, 7));
-  full.confirmations.assign(kMaxConfirmations, SampleProof().confirmations[0]);
+  full.held.assign(kMaxHeldBytes, 0xff);
+  full.silent.assign(kMaxPeers / 8, 0xff);
+  full.joins = AscendingPeers(kMaxPeers);
+  full.lag_us = ~std::uint64_t{0};
   full.accusation = SampleProof().accusation;
+  full.naming = SampleProof().naming;
   full.state_root = Filled(1);
   EXPECT_EQ(Judge(full, DecodeProof), "");
   Envelope envelope = SampleEnvelope(MessageType::kProof);
@@ -163,8 +195,123 @@ TEST(BodiesTest, ProofListsHaveBounds) {
   over.evidence[0].push_back(7);
   EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("evidence: too long"));
   over = full;
-  over.confirmations.push_back(full.confirmations[0]);
-  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("confirmations: too many"));
+  over.held.push_back(0);
+  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("held: too long"));
+  over = full;
+  over.silent.push_back(0);
+  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("silent: too long"));
+  over = full;
+  over.joins = AscendingPeers(kMaxPeers + 1);
+  EXPECT_THAT(Judge(over, DecodeProof), HasSubstr("joins: too many"));
+}
+
+TEST(BodiesTest, JoinsAscend) {
+  Proof proof = SampleProof();
+  std::swap(proof.joins[0], proof.joins[1]);
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("joins: must be strictly ascending"));
+  proof.joins[0] = proof.joins[1];
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("joins: must be strictly ascending"));
+}
+
+// Else one case would have several names, and votes on it would not add up.
+TEST(BodiesTest, ACaseHasOneName) {
+  Proof proof = SampleProof();
+  for (std::uint8_t i = 0; i < kCaseKindCount; ++i) {
+    CaseId& about = proof.votes[0].about;
+    about.kind = static_cast<CaseKind>(i);
+    about.column = 0;
+    EXPECT_EQ(Judge(proof, DecodeProof), "");
+    about.column = kMaxParts - 1;
+    const bool has_column = about.kind != CaseKind::kGradient;
+    EXPECT_EQ(Judge(proof, DecodeProof) == "", has_column) << CaseKindName(about.kind);
+    about.column = kMaxParts;
+    EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("column: out of range"));
+  }
+  proof.votes[0].about = SampleCaseId();
+  proof.votes[0].about.kind = static_cast<CaseKind>(kCaseKindCount);
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("case kind: unknown"));
+}
+
+TEST(BodiesTest, NamingIsOfAColumn) {
+  Proof proof = SampleProof();
+  proof.naming->column = kMaxParts - 1;
+  EXPECT_EQ(Judge(proof, DecodeProof), "");
+  proof.naming->column = kMaxParts;
+  EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("column: out of range"));
+}
+
+TEST(BodiesTest, RanksHaveBounds) {
+  Status status = SampleStatus();
+  Propose propose = SampleLockedPropose();
+  SealVote vote = SampleSealVote();
+  status.rank = propose.rank = vote.rank = 1 + kMaxIterations;
+  EXPECT_EQ(Judge(status, DecodeStatus), "");
+  EXPECT_EQ(Judge(propose, DecodePropose), "");
+  EXPECT_EQ(Judge(vote, DecodeSealVote), "");
+  status.rank = propose.rank = vote.rank = 2 + kMaxIterations;
+  EXPECT_THAT(Judge(status, DecodeStatus), HasSubstr("rank: out of range"));
+  EXPECT_THAT(Judge(propose, DecodePropose), HasSubstr("rank: out of range"));
+  EXPECT_THAT(Judge(vote, DecodeSealVote), HasSubstr("rank: out of range"));
+}
+
+TEST(BodiesTest, AProposalOfALockedValueNamesNoStatuses) {
+  Propose propose = SampleLockedPropose();
+  propose.statuses = {0x01};
+  EXPECT_THAT(Judge(propose, DecodePropose), HasSubstr("only with rank 0"));
+  propose = SampleLockedPropose();
+  propose.statuses_root = Filled(1);
+  EXPECT_THAT(Judge(propose, DecodePropose), HasSubstr("only with rank 0"));
+  propose = SamplePropose();
+  propose.statuses.assign(kMaxPeers / 8 + 1, 0xff);
+  EXPECT_THAT(Judge(propose, DecodePropose), HasSubstr("statuses: too long"));
+}
+
+TEST(BodiesTest, PullHasBounds) {
+  Pull pull = SamplePull();
+  pull.members.assign(kMaxPeers / 8, 0xff);
+  pull.digests.assign(kMaxPullDigests, Filled(1));
+  EXPECT_EQ(Judge(pull, DecodePull), "");
+  pull.members.push_back(0);
+  EXPECT_THAT(Judge(pull, DecodePull), HasSubstr("members: too long"));
+  pull = SamplePull();
+  pull.digests.assign(kMaxPullDigests + 1, Filled(1));
+  EXPECT_THAT(Judge(pull, DecodePull), HasSubstr("digests: too many"));
+  pull = SamplePull();
+  pull.kind = static_cast<PullKind>(kPullKindCount);
+  EXPECT_THAT(Judge(pull, DecodePull), HasSubstr("pull kind: unknown"));
+  pull = SamplePull();
+  pull.type = static_cast<MessageType>(kMessageTypeCount);
+  EXPECT_THAT(Judge(pull, DecodePull), HasSubstr("type: unknown"));
+}
+
+TEST(BodiesTest, TheLargestVectorFitsInAFrame) {
+  Vector vector;
+  vector.entries.assign(kMaxVectorEntries, {.state = 1, .digest = Filled(0xff)});
+  EXPECT_EQ(Judge(vector, DecodeVector), "");
+  Envelope envelope = SampleEnvelope(MessageType::kVector);
+  envelope.body = Encode(vector);
+  EXPECT_TRUE(Open(EncodeService(envelope)).ok());
+  vector.entries.emplace_back();
+  EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("too many"));
+}
+
+TEST(BodiesTest, VectorEntriesAreAsTheyAreHashed) {
+  Vector vector = SampleVector();
+  vector.entries[1].state = 3;
+  EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("state: unknown"));
+  for (const std::uint8_t state : {0, 2}) {
+    vector.entries[1] = {.state = state, .digest = Filled(1)};
+    EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("only of entries that are present"));
+  }
+}
+
+TEST(BodiesTest, AChunkIsOneOfItsCount) {
+  Chunk chunk = SampleChunk();
+  chunk.index = chunk.count - 1;
+  EXPECT_EQ(Judge(chunk, DecodeChunk), "");
+  chunk.index = chunk.count;
+  EXPECT_THAT(Judge(chunk, DecodeChunk), HasSubstr("beyond"));
+  EXPECT_THAT(Judge(Chunk{}, DecodeChunk), HasSubstr("beyond"));
 }
 
 // A list of all-zero structs has no bytes in canonical form; it must not be taken for a bomb. A
@@ -212,6 +359,15 @@ TEST(BodiesTest, EmptyInputIsRefused) {
   EXPECT_FALSE(DecodeReveal({}).ok());
   EXPECT_FALSE(DecodeProof({}).ok());
   EXPECT_FALSE(DecodeEcho({}).ok());
+  EXPECT_FALSE(DecodeStatus({}).ok());
+  EXPECT_FALSE(DecodePropose({}).ok());
+  EXPECT_FALSE(DecodeSealVote({}).ok());
+  EXPECT_FALSE(DecodeLock({}).ok());
+  EXPECT_FALSE(DecodeRejoin({}).ok());
+  EXPECT_FALSE(DecodePull({}).ok());
+  EXPECT_FALSE(DecodeVector({}).ok());
+  EXPECT_FALSE(DecodeBlockMessage({}).ok());
+  EXPECT_FALSE(DecodeChunk({}).ok());
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST(CanonicalTest, FarPointersAreRefused) {
 }
 
 TEST(CanonicalTest, EmptyIsNullNotAnEmptyList) {
-  Words words = {StructPointer(0, 0, 6), 0, 0, 0, ListPointer(2, ElementSize::kByte, 0), 0, 0};
+  const Words words = {StructPointer(0, 0, 5), 0, 0, 0, 0, ListPointer(0, ElementSize::kByte, 0)};
   EXPECT_THAT(WhyNotProof(ToBytes(words)), HasSubstr("canonical"));
 }
 

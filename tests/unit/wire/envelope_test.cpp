@@ -67,7 +67,7 @@ TEST(EnvelopeTest, EveryFieldChangesTheDigest) {
 
 class EnvelopeFrameTest : public testing::TestWithParam<MessageType> {
  protected:
-  const Bytes frame_ = *Seal(SampleEnvelope(GetParam()), SampleKey(1)).frame;
+  const Bytes frame_ = *SampleFrame(GetParam());
 };
 
 TEST_P(EnvelopeFrameTest, NoTruncationOpens) {
@@ -78,7 +78,7 @@ TEST_P(EnvelopeFrameTest, NoTruncationOpens) {
 }
 
 TEST_P(EnvelopeFrameTest, NoBitFlipPassesAsSigned) {
-  ASSERT_TRUE(PassesAsSigned(frame_));
+  ASSERT_EQ(PassesAsSigned(frame_), !IsService(GetParam()));
   for (std::size_t bit = 0; bit < 8 * frame_.size(); ++bit) {
     Bytes flipped = frame_;
     flipped[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
@@ -110,6 +110,20 @@ TEST_P(EnvelopeFrameTest, AlignmentDoesNotMatter) {
 INSTANTIATE_TEST_SUITE_P(AllTypes, EnvelopeFrameTest, testing::ValuesIn(AllMessageTypes()),
                          [](const auto& param_info) { return MessageTypeName(param_info.param); });
 
+// So that the type alone says whether there is a signature to verify.
+TEST_P(EnvelopeFrameTest, AllButServicesAreSigned) {
+  Bytes frame = frame_;
+  if (IsService(GetParam())) {
+    frame[17] = 1;
+    EXPECT_THAT(WhyNot(frame), HasSubstr("a service is not signed"));
+  } else {
+    std::fill_n(frame.begin(), crypto::Signature::kSize, std::uint8_t{0});
+    EXPECT_THAT(WhyNot(frame), HasSubstr("not signed"));
+    frame[17] = 1;
+    EXPECT_EQ(WhyNot(frame), "opened");
+  }
+}
+
 TEST(EnvelopeTest, NullAndEmptyFramesAreRefused) {
   EXPECT_FALSE(Open(nullptr).ok());
   EXPECT_THAT(WhyNot({}), HasSubstr("shorter"));
@@ -130,13 +144,14 @@ TEST(EnvelopeTest, FrameLimitIsExact) {
   EXPECT_FALSE(OpenUnsigned(*EncodeUnsigned(envelope)).ok());
 }
 
-TEST(EnvelopeTest, OnlyProofsHaveLargeBodies) {
+TEST(EnvelopeTest, OnlyProofsAndServicesHaveLargeBodies) {
   for (const MessageType type : AllMessageTypes()) {
     Envelope envelope = SampleEnvelope(type);
     envelope.body.resize(kMaxSmallBodyBytes);
     EXPECT_TRUE(OpenUnsigned(*EncodeUnsigned(envelope)).ok()) << MessageTypeName(type);
     envelope.body.resize(kMaxSmallBodyBytes + 1);
-    EXPECT_EQ(OpenUnsigned(*EncodeUnsigned(envelope)).ok(), type == MessageType::kProof)
+    EXPECT_EQ(OpenUnsigned(*EncodeUnsigned(envelope)).ok(),
+              type == MessageType::kProof || IsService(type))
         << MessageTypeName(type);
   }
 }

@@ -49,17 +49,43 @@ inline auto Fields(const ColumnNumbers& c) {
 
 inline auto Fields(const Accusation& a) { return std::tuple(a.target, a.step); }
 
-inline auto Fields(const Vote& v) { return std::tuple(v.accuser, v.target, v.step, v.verdict); }
+inline auto Fields(const Naming& n) { return std::tuple(n.target, n.step, n.column); }
 
-inline auto Fields(const Confirmation& c) { return std::tuple(c.evidence, c.valid); }
+inline auto Fields(const Vote& v) { return std::tuple(v.about, v.verdict); }
 
 inline auto Fields(const Proof& p) {
   const Accusation accusation = p.accusation.value_or(Accusation{});
+  const Naming naming = p.naming.value_or(Naming{});
   return std::tuple(FieldsOfAll(p.columns), p.accusation.has_value(), Fields(accusation),
-                    FieldsOfAll(p.votes), p.state_root, p.evidence, FieldsOfAll(p.confirmations));
+                    p.naming.has_value(), Fields(naming), FieldsOfAll(p.votes), p.state_root,
+                    p.evidence, p.held, p.silent, p.joins, p.lag_us);
 }
 
 inline auto Fields(const Echo& e) { return std::tuple(e.vector, e.present, e.equivocated); }
+
+inline auto Fields(const Status& s) { return std::tuple(s.rank, s.value); }
+
+inline auto Fields(const Propose& p) {
+  return std::tuple(p.rank, p.value, p.statuses, p.statuses_root);
+}
+
+inline auto Fields(const SealVote& v) { return std::tuple(v.value, v.rank); }
+
+inline auto Fields(const Lock& l) { return std::tuple(l.value); }
+
+inline auto Fields(const Rejoin& r) { return std::tuple(r.nonce); }
+
+inline auto Fields(const Pull& p) {
+  return std::tuple(p.kind, p.type, p.members, p.digests, p.index);
+}
+
+inline auto Fields(const VectorEntry& e) { return std::tuple(e.state, e.digest); }
+
+inline auto Fields(const Vector& v) { return FieldsOfAll(v.entries); }
+
+inline auto Fields(const BlockMessage& b) { return std::tuple(b.digest, b.head); }
+
+inline auto Fields(const Chunk& c) { return std::tuple(c.step, c.index, c.count); }
 
 inline auto Fields(const Envelope& e) { return std::tuple(e.slot, e.entry, e.sender, e.body); }
 
@@ -67,15 +93,34 @@ inline auto Fields(const Removal& r) { return std::tuple(r.peer, r.kind, r.step,
 
 inline auto Fields(const Case::Ballot& b) { return std::tuple(b.voter, b.verdict); }
 
+inline auto Fields(const Covering& c) { return std::tuple(c.column, c.owner); }
+
 inline auto Fields(const Case& c) {
-  return std::tuple(c.accuser, c.target, c.accused_step, c.opened_step, FieldsOfAll(c.ballots));
+  return std::tuple(c.id, c.opened_step, FieldsOfAll(c.ballots), FieldsOfAll(c.covering));
 }
+
+inline auto Fields(const Block::Column& c) { return std::tuple(c.owner, c.senders); }
+
+inline auto Fields(const Assignment& a) {
+  return std::tuple(a.validator, a.target, a.step, FieldsOfAll(a.covering));
+}
+
+inline auto Fields(const Dispute& d) { return std::tuple(d.worker, d.aggregator, d.since); }
+
+inline auto Fields(const Standing& s) {
+  return std::tuple(s.peer, s.banned, s.drops, s.last_drop_step, s.barred_until);
+}
+
+inline auto Fields(const Candidate& c) { return std::tuple(c.peer, c.since, c.confirmed); }
 
 inline auto Fields(const Block& b) {
   return std::tuple(b.step, b.genesis, b.decision, b.previous, b.randomness, b.members,
                     b.thresholds.n, b.thresholds.t_s, b.thresholds.t_a,
                     std::bit_cast<std::uint64_t>(b.tau), b.columns, FieldsOfAll(b.removals),
-                    FieldsOfAll(b.cases), b.state_root);
+                    FieldsOfAll(b.cases), b.state_root, b.result_roots, FieldsOfAll(b.aggregated),
+                    FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
+                    FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined,
+                    b.last_removal_step, b.delta_us);
 }
 
 inline auto Fields(const EvidenceFile& f) {

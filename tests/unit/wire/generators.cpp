@@ -77,15 +77,51 @@ ColumnNumbers AnyColumn() {
 
 Accusation AnyAccusation() { return {.target = AnyPeer(), .step = AnyInteger<std::uint64_t>()}; }
 
-Vote AnyVote() {
-  return {.accuser = AnyPeer(),
-          .target = AnyPeer(),
-          .step = AnyInteger<std::uint64_t>(),
-          .verdict = AnyEnum<Verdict>(kVerdictCount)};
+std::uint32_t AnyColumnIndex() { return *rc::gen::inRange<std::uint32_t>(0, kMaxParts); }
+
+Naming AnyNaming() {
+  return {.target = AnyPeer(), .step = AnyInteger<std::uint64_t>(), .column = AnyColumnIndex()};
 }
 
-Confirmation AnyConfirmation() {
-  return {.evidence = AnyDigest(), .valid = *rc::gen::arbitrary<bool>()};
+CaseId AnyCaseId() {
+  CaseId id;
+  id.kind = AnyEnum<CaseKind>(kCaseKindCount);
+  id.accuser = AnyPeer();
+  id.target = AnyPeer();
+  id.step = AnyInteger<std::uint64_t>();
+  if (id.kind != CaseKind::kGradient) id.column = AnyColumnIndex();
+  return id;
+}
+
+Vote AnyVote() { return {.about = AnyCaseId(), .verdict = AnyEnum<Verdict>(kVerdictCount)}; }
+
+// Items whose `key` ascends strictly.
+template <typename Item, typename Key>
+std::vector<Item> Ascending(std::vector<Item> items, Key key) {
+  std::sort(items.begin(), items.end(),
+            [&](const Item& a, const Item& b) { return key(a) < key(b); });
+  const auto last = std::unique(items.begin(), items.end(),
+                                [&](const Item& a, const Item& b) { return key(a) == key(b); });
+  items.erase(last, items.end());
+  return items;
+}
+
+std::vector<PeerId> AnyPeers(std::size_t max) {
+  return Ascending(ListOf(max, AnyPeer), [](const PeerId& peer) { return peer; });
+}
+
+// 0, the limit, and in between.
+std::uint32_t AnyRank() {
+  return *rc::gen::oneOf(rc::gen::inRange<std::uint32_t>(0, 4),
+                         rc::gen::inRange<std::uint32_t>(0, kMaxIterations + 2),
+                         rc::gen::just<std::uint32_t>(kMaxIterations + 1));
+}
+
+VectorEntry AnyEntry() {
+  VectorEntry entry;
+  entry.state = *rc::gen::element<std::uint8_t>(0, 1, 2);
+  if (entry.state == 1) entry.digest = AnyDigest();
+  return entry;
 }
 
 Removal AnyRemoval() {
@@ -102,12 +138,72 @@ Case::Ballot AnyBallot() {
   return {.voter = AnyPeer(), .verdict = AnyEnum<Verdict>(kVerdictCount)};
 }
 
+std::vector<Covering> AnyCovering() {
+  const auto one = [] { return Covering{.column = AnyColumnIndex(), .owner = AnyPeer()}; };
+  return Ascending(ListOf(8, one), [](const Covering& covering) { return covering.column; });
+}
+
 Case AnyCase() {
-  return {.accuser = AnyPeer(),
-          .target = AnyPeer(),
-          .accused_step = AnyInteger<std::uint64_t>(),
+  return {.id = AnyCaseId(),
           .opened_step = AnyInteger<std::uint64_t>(),
-          .ballots = ListOf(8, AnyBallot)};
+          .ballots = ListOf(8, AnyBallot),
+          .covering = AnyCovering()};
+}
+
+Assignment AnyAssignment() {
+  return {.validator = AnyPeer(),
+          .target = AnyPeer(),
+          .step = AnyInteger<std::uint64_t>(),
+          .covering = AnyCovering()};
+}
+
+Dispute AnyDispute() {
+  return {.worker = AnyPeer(), .aggregator = AnyPeer(), .since = AnyInteger<std::uint64_t>()};
+}
+
+Standing AnyStanding() {
+  return {.peer = AnyPeer(),
+          .banned = *rc::gen::arbitrary<bool>(),
+          .drops = AnyInteger<std::uint32_t>(),
+          .last_drop_step = AnyInteger<std::uint64_t>(),
+          .barred_until = AnyInteger<std::uint64_t>()};
+}
+
+Candidate AnyCandidate() {
+  return {.peer = AnyPeer(),
+          .since = AnyInteger<std::uint64_t>(),
+          .confirmed = AnyInteger<std::uint64_t>()};
+}
+
+// Senders come from few, as the workers of a run do, or from anywhere.
+std::vector<Block::Column> AnyAggregated() {
+  const std::vector<PeerId> workers = AnyPeers(20);
+  return ListOf(8, [&] {
+    Block::Column column;
+    column.owner = AnyPeer();
+    if (*rc::gen::weightedElement<bool>({{1, true}, {4, false}})) {
+      column.senders = AnyPeers(8);
+      return column;
+    }
+    for (const PeerId& worker : workers) {
+      if (*rc::gen::arbitrary<bool>()) column.senders.push_back(worker);
+    }
+    return column;
+  });
+}
+
+void FillNext(Block& block) {
+  const auto peer_of = [](const auto& record) { return record.peer; };
+  block.drawn = ListOf(8, AnyAssignment);
+  block.proven = AnyPeers(kMaxPeers);
+  block.owing = AnyPeers(kMaxPeers);
+  block.disputes = Ascending(ListOf(8, AnyDispute),
+                             [](const Dispute& d) { return std::pair(d.worker, d.aggregator); });
+  block.standings = Ascending(ListOf(8, AnyStanding), peer_of);
+  block.candidates = Ascending(ListOf(8, AnyCandidate), peer_of);
+  block.joined = AnyPeers(8);
+  block.last_removal_step = Maybe(AnyInteger<std::uint64_t>);
+  block.delta_us = AnyInteger<std::uint64_t>();
 }
 
 }  // namespace
@@ -124,12 +220,14 @@ Bytes AnyBytes(std::size_t max) {
   return bytes;
 }
 
-Slot AnySlot() {
+namespace {
+
+Slot AnySlotOf(MessageType type) {
   Slot slot;
   slot.run_id = AnyDigest();
   slot.incarnation = AnyInteger<std::uint32_t>();
   slot.step = AnyInteger<std::uint64_t>();
-  slot.type = AnyEnum<MessageType>(kMessageTypeCount);
+  slot.type = type;
   switch (slot.type) {
     case MessageType::kBoot:
       break;
@@ -147,14 +245,37 @@ Slot AnySlot() {
       slot.draw = AnyInteger<std::uint32_t>();
       break;
     case MessageType::kProof:
+    case MessageType::kRejoin:
       slot.phase = Phase::kC;
       break;
+    case MessageType::kStatus:
+    case MessageType::kPropose:
+    case MessageType::kVote:
+    case MessageType::kLock:
+      slot.phase = *rc::gen::element(Phase::kA, Phase::kB, Phase::kC);
+      if (slot.phase == Phase::kB) slot.draw = AnyInteger<std::uint32_t>();
+      slot.iteration = *rc::gen::inRange<std::uint32_t>(1, kMaxIterations + 1);
+      break;
     case MessageType::kEcho:
+    case MessageType::kPull:
+    case MessageType::kVector:
+    case MessageType::kBlock:
+    case MessageType::kChunk:
       slot.phase = AnyEnum<Phase>(kPhaseCount);
       if (slot.phase == Phase::kB) slot.draw = AnyInteger<std::uint32_t>();
       break;
   }
   return slot;
+}
+
+}  // namespace
+
+Slot AnySlot() { return AnySlotOf(AnyEnum<MessageType>(kMessageTypeCount)); }
+
+Slot AnySignedSlot() {
+  MessageType type = AnyEnum<MessageType>(kMessageTypeCount);
+  while (IsService(type)) type = AnyEnum<MessageType>(kMessageTypeCount);
+  return AnySlotOf(type);
 }
 
 Boot AnyBoot() { return {.boot_id = AnyDigest(), .protocol_version = AnyInteger<std::uint32_t>()}; }
@@ -187,10 +308,14 @@ Reveal AnyReveal() {
 Proof AnyProof() {
   return {.columns = ListOf(kMaxParts, AnyColumn),
           .accusation = Maybe(AnyAccusation),
+          .naming = Maybe(AnyNaming),
           .votes = ListOf(kMaxVotes, AnyVote),
           .state_root = Maybe(AnyDigest),
           .evidence = ListOf(kMaxInlineEvidence, [] { return AnyBytes(kMaxEvidenceBytes); }),
-          .confirmations = ListOf(kMaxConfirmations, AnyConfirmation)};
+          .held = AnyBytes(kMaxHeldBytes),
+          .silent = AnyBytes(kMaxPeers / 8),
+          .joins = AnyPeers(kMaxPeers),
+          .lag_us = AnyInteger<std::uint64_t>()};
 }
 
 Echo AnyEcho() {
@@ -199,8 +324,57 @@ Echo AnyEcho() {
           .equivocated = AnyBytes(kMaxBitmapBytes)};
 }
 
+Status AnyStatus() { return {.rank = AnyRank(), .value = AnyDigest()}; }
+
+Propose AnyPropose() {
+  Propose propose = {.rank = AnyRank(), .value = AnyDigest(), .statuses = {}, .statuses_root = {}};
+  if (propose.rank != 0) return propose;
+  propose.statuses = AnyBytes(kMaxPeers / 8);
+  propose.statuses_root = AnyDigest();
+  return propose;
+}
+
+SealVote AnySealVote() { return {.value = AnyDigest(), .rank = AnyRank()}; }
+
+Lock AnyLock() { return {.value = AnyDigest()}; }
+
+Rejoin AnyRejoin() { return {.nonce = AnyDigest()}; }
+
+Pull AnyPull() {
+  return {.kind = AnyEnum<PullKind>(kPullKindCount),
+          .type = AnyEnum<MessageType>(kMessageTypeCount),
+          .members = AnyBytes(kMaxPeers / 8),
+          .digests = ListOf(kMaxPullDigests, AnyDigest),
+          .index = AnyInteger<std::uint64_t>()};
+}
+
+Vector AnyVector() { return {.entries = ListOf(kMaxVectorEntries, AnyEntry)}; }
+
+BlockMessage AnyBlockMessage() {
+  return {.digest = AnyDigest(), .head = *rc::gen::arbitrary<bool>()};
+}
+
+Chunk AnyChunk() {
+  Chunk chunk = {.step = AnyInteger<std::uint64_t>(),
+                 .index = AnyInteger<std::uint64_t>(),
+                 .count = AnyInteger<std::uint64_t>()};
+  if (chunk.index > chunk.count) std::swap(chunk.index, chunk.count);
+  if (chunk.index == chunk.count) {
+    chunk.index = 0;
+    chunk.count = 1;
+  }
+  return chunk;
+}
+
 Envelope AnyEnvelope() {
   return {.slot = AnySlot(),
+          .entry = AnyDigest(),
+          .sender = AnyPeer(),
+          .body = AnyBytes(kMaxSmallBodyBytes)};
+}
+
+Envelope AnySignedEnvelope() {
+  return {.slot = AnySignedSlot(),
           .entry = AnyDigest(),
           .sender = AnyPeer(),
           .body = AnyBytes(kMaxSmallBodyBytes)};
@@ -213,9 +387,7 @@ Block AnyBlock() {
   block.decision = AnyDigest();
   block.previous = AnyDigest();
   block.randomness = AnyDigest();
-  block.members = ListOf(kMaxPeers, AnyPeer);
-  std::sort(block.members.begin(), block.members.end());
-  block.members.erase(std::unique(block.members.begin(), block.members.end()), block.members.end());
+  block.members = AnyPeers(kMaxPeers);
   block.thresholds.n = AnyInteger<std::uint32_t>();
   block.thresholds.t_s = std::min(AnyInteger<std::uint32_t>(), block.thresholds.n);
   block.thresholds.t_a = std::min(AnyInteger<std::uint32_t>(), block.thresholds.n);
@@ -224,6 +396,9 @@ Block AnyBlock() {
   block.removals = ListOf(8, AnyRemoval);
   block.cases = ListOf(8, AnyCase);
   block.state_root = Maybe(AnyDigest);
+  block.result_roots = ListOf(kMaxParts, AnyDigest);
+  block.aggregated = AnyAggregated();
+  FillNext(block);
   return block;
 }
 

@@ -10,8 +10,9 @@ namespace ostraka::wire {
 Digest AnyDigest();
 PeerId AnyPeer();
 Bytes AnyBytes(std::size_t max);
-// A slot that messages of some type are sent in.
+// A slot that messages of some type are sent in; AnySignedSlot: of a type that is signed.
 Slot AnySlot();
+Slot AnySignedSlot();
 
 Boot AnyBoot();
 Commit AnyCommit();
@@ -21,7 +22,17 @@ Result AnyResult();
 Reveal AnyReveal();
 Proof AnyProof();
 Echo AnyEcho();
+Status AnyStatus();
+Propose AnyPropose();
+SealVote AnySealVote();
+Lock AnyLock();
+Rejoin AnyRejoin();
+Pull AnyPull();
+Vector AnyVector();
+BlockMessage AnyBlockMessage();
+Chunk AnyChunk();
 Envelope AnyEnvelope();
+Envelope AnySignedEnvelope();
 Block AnyBlock();
 EvidenceFile AnyEvidenceFile();
 

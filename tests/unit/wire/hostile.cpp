@@ -11,11 +11,10 @@ namespace {
 enum Field : std::size_t {
   kColumns = 0,
   kAccusation = 1,
-  kVotes = 2,
-  kStateRoot = 3,
-  kEvidence = 4,
-  kConfirmations = 5,
-  kFieldCount = 6,
+  kVotes = 3,
+  kStateRoot = 4,
+  kEvidence = 5,
+  kFieldCount = 9,
 };
 
 // A PROOF with all fields null; word 1 + f is field f, and content goes behind.
@@ -57,7 +56,7 @@ base::Bytes WithSharedEvidence(std::uint32_t count) {
   return ToBytes(words);
 }
 
-// A seventh pointer, unknown to the schema, that opens a chain of `depth` structs.
+// One more pointer, unknown to the schema, that opens a chain of `depth` structs.
 base::Bytes WithDeepChain(std::size_t depth) {
   Words words(1 + kFieldCount);
   words[0] = StructPointer(0, 0, kFieldCount + 1);
@@ -69,8 +68,8 @@ base::Bytes WithDeepChain(std::size_t depth) {
 // An accusation that is the PROOF itself, again and again.
 base::Bytes WithLoop() {
   Words words = EmptyProof();
-  words[1 + kAccusation] = StructPointer(-2 - static_cast<std::int32_t>(kAccusation), 0, 6);
-  words[1] = StructPointer(-2, 0, 6);
+  words[1 + kAccusation] = StructPointer(-2, 0, kFieldCount);
+  words[1] = StructPointer(-2, 0, kFieldCount);
   return ToBytes(words);
 }
 
@@ -111,7 +110,7 @@ std::vector<Bomb> ProofBombs() {
       {"half a billion empty columns", WithZeroSizedStructs(kColumns, kMaxCount)},
       {"half a billion empty votes", WithZeroSizedStructs(kVotes, kMaxCount)},
       {"one empty column too many", WithZeroSizedStructs(kColumns, kMaxParts + 1)},
-      {"empty confirmations", WithZeroSizedStructs(kConfirmations, kMaxConfirmations)},
+      {"as many empty votes as a PROOF may have", WithZeroSizedStructs(kVotes, kMaxVotes)},
       {"one piece of evidence twice", WithSharedEvidence(2)},
       {"one piece of evidence eight times", WithSharedEvidence(8)},
       {"a chain of 10,000 structs", WithDeepChain(10000)},

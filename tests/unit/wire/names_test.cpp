@@ -23,9 +23,11 @@ std::vector<std::string> AllNames(std::uint8_t count, const char* (*name)(Enum))
 // Keys of JSON results: a contract.
 TEST(NamesTest, AsInJson) {
   EXPECT_THAT(AllNames(kPhaseCount, PhaseName), ElementsAre("genesis", "a", "b", "c"));
-  EXPECT_THAT(
-      AllNames(kMessageTypeCount, MessageTypeName),
-      ElementsAre("boot", "commit", "part", "aggregate", "result", "reveal", "proof", "echo"));
+  EXPECT_THAT(AllNames(kMessageTypeCount, MessageTypeName),
+              ElementsAre("boot", "commit", "part", "aggregate", "result", "reveal", "proof",
+                          "echo", "status", "propose", "vote", "lock", "rejoin", "pull", "vector",
+                          "block", "chunk"));
+  EXPECT_THAT(AllNames(kCaseKindCount, CaseKindName), ElementsAre("gradient", "numbers", "cover"));
   EXPECT_THAT(AllNames(kRemovalKindCount, RemovalKindName),
               ElementsAre("verdict", "evidence", "drop", "eliminate"));
   EXPECT_THAT(AllNames(kColumnFateCount, ColumnFateName),
@@ -33,6 +35,22 @@ TEST(NamesTest, AsInJson) {
                           "missing_numbers", "sum_check", "norm_check"));
   EXPECT_THAT(AllNames(kEvidenceKindCount, EvidenceKindName),
               ElementsAre("equivocation", "false_reveal"));
+}
+
+TEST(NamesTest, ServicesArePullAndItsAnswers) {
+  std::vector<std::string> services;
+  for (std::uint8_t i = 0; i < kMessageTypeCount; ++i) {
+    const auto type = static_cast<MessageType>(i);
+    if (IsService(type)) services.emplace_back(MessageTypeName(type));
+  }
+  EXPECT_THAT(services, ElementsAre("pull", "vector", "block", "chunk"));
+}
+
+TEST(NamesTest, VerdictAndEvidenceBanForEver) {
+  EXPECT_TRUE(IsBan(RemovalKind::kVerdict));
+  EXPECT_TRUE(IsBan(RemovalKind::kEvidence));
+  EXPECT_FALSE(IsBan(RemovalKind::kDrop));
+  EXPECT_FALSE(IsBan(RemovalKind::kEliminate));
 }
 
 }  // namespace

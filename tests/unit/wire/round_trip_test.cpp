@@ -33,6 +33,19 @@ RC_GTEST_PROP(RoundTripTest, Result, ()) { CheckRoundTrip(AnyResult(), kEncode, 
 RC_GTEST_PROP(RoundTripTest, Reveal, ()) { CheckRoundTrip(AnyReveal(), kEncode, DecodeReveal); }
 RC_GTEST_PROP(RoundTripTest, Proof, ()) { CheckRoundTrip(AnyProof(), kEncode, DecodeProof); }
 RC_GTEST_PROP(RoundTripTest, Echo, ()) { CheckRoundTrip(AnyEcho(), kEncode, DecodeEcho); }
+RC_GTEST_PROP(RoundTripTest, Status, ()) { CheckRoundTrip(AnyStatus(), kEncode, DecodeStatus); }
+RC_GTEST_PROP(RoundTripTest, Propose, ()) { CheckRoundTrip(AnyPropose(), kEncode, DecodePropose); }
+RC_GTEST_PROP(RoundTripTest, SealVote, ()) {
+  CheckRoundTrip(AnySealVote(), kEncode, DecodeSealVote);
+}
+RC_GTEST_PROP(RoundTripTest, Lock, ()) { CheckRoundTrip(AnyLock(), kEncode, DecodeLock); }
+RC_GTEST_PROP(RoundTripTest, Rejoin, ()) { CheckRoundTrip(AnyRejoin(), kEncode, DecodeRejoin); }
+RC_GTEST_PROP(RoundTripTest, Pull, ()) { CheckRoundTrip(AnyPull(), kEncode, DecodePull); }
+RC_GTEST_PROP(RoundTripTest, Vector, ()) { CheckRoundTrip(AnyVector(), kEncode, DecodeVector); }
+RC_GTEST_PROP(RoundTripTest, BlockMessage, ()) {
+  CheckRoundTrip(AnyBlockMessage(), kEncode, DecodeBlockMessage);
+}
+RC_GTEST_PROP(RoundTripTest, Chunk, ()) { CheckRoundTrip(AnyChunk(), kEncode, DecodeChunk); }
 RC_GTEST_PROP(RoundTripTest, Block, ()) { CheckRoundTrip(AnyBlock(), EncodeBlock, DecodeBlock); }
 RC_GTEST_PROP(RoundTripTest, Evidence, ()) {
   CheckRoundTrip(AnyEvidenceFile(), EncodeEvidence, DecodeEvidence);
@@ -42,8 +55,21 @@ RC_GTEST_PROP(RoundTripTest, UnsignedEnvelope, ()) {
       AnyEnvelope(), [](const Envelope& e) { return *EncodeUnsigned(e); }, OpenUnsigned);
 }
 
-RC_GTEST_PROP(RoundTripTest, SignedEnvelope, ()) {
+RC_GTEST_PROP(RoundTripTest, Service, ()) {
   Envelope envelope = AnyEnvelope();
+  envelope.slot.type = *rc::gen::element(MessageType::kPull, MessageType::kVector,
+                                         MessageType::kBlock, MessageType::kChunk);
+  envelope.slot.iteration = 0;
+  if (envelope.slot.phase != Phase::kB) envelope.slot.draw = 0;
+  const auto opened = Open(EncodeService(envelope));
+  RC_ASSERT(opened.ok());
+  RC_ASSERT(Fields(opened->envelope) == Fields(envelope));
+  RC_ASSERT(opened->signature == crypto::Signature{});
+  RC_ASSERT(opened->digest == DigestOf(envelope));
+}
+
+RC_GTEST_PROP(RoundTripTest, SignedEnvelope, ()) {
+  Envelope envelope = AnySignedEnvelope();
   envelope.sender = SampleKey(1).id();
   const SignedEnvelope sealed = Seal(envelope, SampleKey(1));
   const auto opened = Open(sealed.frame);
@@ -59,6 +85,13 @@ RC_GTEST_PROP(RoundTripTest, DifferentEnvelopesHaveDifferentDigests, ()) {
   const Envelope a = AnyEnvelope();
   const Envelope b = AnyEnvelope();
   RC_ASSERT((Fields(a) == Fields(b)) == (DigestOf(a) == DigestOf(b)));
+}
+
+RC_GTEST_PROP(RoundTripTest, DifferentBlocksHaveDifferentDigests, ()) {
+  const Block a = AnyBlock();
+  const Block b = AnyBlock();
+  RC_ASSERT(BlockDigest(a) == BlockDigest(*DecodeBlock(EncodeBlock(a))));
+  RC_ASSERT((Fields(a) == Fields(b)) == (BlockDigest(a) == BlockDigest(b)));
 }
 
 // Words that look like pointers more often than chance would have it.
@@ -80,6 +113,15 @@ RC_GTEST_PROP(RoundTripTest, AnyWordsAreSafeToDecode, ()) {
   check(DecodeReveal(bytes));
   check(DecodeProof(bytes));
   check(DecodeEcho(bytes));
+  check(DecodeStatus(bytes));
+  check(DecodePropose(bytes));
+  check(DecodeSealVote(bytes));
+  check(DecodeLock(bytes));
+  check(DecodeRejoin(bytes));
+  check(DecodePull(bytes));
+  check(DecodeVector(bytes));
+  check(DecodeBlockMessage(bytes));
+  check(DecodeChunk(bytes));
 }
 
 }  // namespace

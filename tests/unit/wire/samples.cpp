@@ -34,6 +34,24 @@ Bytes BodyOf(MessageType type) {
       return Encode(SampleProof());
     case MessageType::kEcho:
       return Encode(SampleEcho());
+    case MessageType::kStatus:
+      return Encode(SampleStatus());
+    case MessageType::kPropose:
+      return Encode(SamplePropose());
+    case MessageType::kVote:
+      return Encode(SampleSealVote());
+    case MessageType::kLock:
+      return Encode(SampleLock());
+    case MessageType::kRejoin:
+      return Encode(SampleRejoin());
+    case MessageType::kPull:
+      return Encode(SamplePull());
+    case MessageType::kVector:
+      return Encode(SampleVector());
+    case MessageType::kBlock:
+      return Encode(SampleBlockMessage());
+    case MessageType::kChunk:
+      return Encode(SampleChunk());
   }
   OSTRAKA_CHECK(false);
 }
@@ -79,27 +97,101 @@ Reveal SampleReveal() {
                       .path = {Filled(0x63), Filled(0x64)}}};
 }
 
+CaseId SampleCaseId() {
+  return {.kind = CaseKind::kNumbers,
+          .accuser = Filled<PeerId>(0x72),
+          .target = Filled<PeerId>(0x73),
+          .step = 38,
+          .column = 1};
+}
+
 Proof SampleProof() {
   const ColumnNumbers missing = {.missing = true, .s = {}, .norm = 0};
   return {.columns = {SampleColumn(), missing, ColumnNumbers{}},
           .accusation = Accusation{.target = Filled<PeerId>(0x71), .step = 40},
-          .votes = {{.accuser = Filled<PeerId>(0x72),
-                     .target = Filled<PeerId>(0x73),
-                     .step = 38,
-                     .verdict = Verdict::kGuilty},
-                    {.accuser = Filled<PeerId>(0x74),
-                     .target = Filled<PeerId>(0x75),
-                     .step = 0,
+          .naming = Naming{.target = Filled<PeerId>(0x72), .step = 41, .column = 2},
+          .votes = {{.about = SampleCaseId(), .verdict = Verdict::kGuilty},
+                    {.about = {.kind = CaseKind::kGradient,
+                               .accuser = Filled<PeerId>(0x74),
+                               .target = Filled<PeerId>(0x75)},
                      .verdict = Verdict::kAbstain}},
           .state_root = Filled(0x76),
           .evidence = {Bytes{1, 2, 3}, Bytes{}},
-          .confirmations = {{.evidence = Filled(0x77), .valid = true},
-                            {.evidence = Filled(0x78), .valid = false}}};
+          .held = {0x05},
+          .silent = {0x00, 0x10},
+          .joins = {Filled<PeerId>(0x77), Filled<PeerId>(0x78)},
+          .lag_us = 1234};
 }
 
 Echo SampleEcho() {
   return {.vector = Filled(0x81), .present = {0xff, 0xfd}, .equivocated = {0x00, 0x02}};
 }
+
+Status SampleStatus() { return {.rank = 2, .value = Filled(0xb1)}; }
+
+Propose SamplePropose() {
+  return {.rank = 0, .value = Filled(0xb2), .statuses = {0x0e}, .statuses_root = Filled(0xb3)};
+}
+
+Propose SampleLockedPropose() {
+  return {.rank = 1, .value = Filled(0xb2), .statuses = {}, .statuses_root = {}};
+}
+
+SealVote SampleSealVote() { return {.value = Filled(0xb4), .rank = 1}; }
+
+Lock SampleLock() { return {.value = Filled(0xb5)}; }
+
+Rejoin SampleRejoin() { return {.nonce = Filled(0xb6)}; }
+
+Pull SamplePull() {
+  return {.kind = PullKind::kDigests,
+          .type = MessageType::kReveal,
+          .members = {0x09},
+          .digests = {Filled(0xb7), Filled(0xb8)},
+          .index = 3};
+}
+
+Vector SampleVector() {
+  return {.entries = {{.state = 1, .digest = Filled(0xb9)},
+                      {.state = 0, .digest = {}},
+                      {.state = 2, .digest = {}},
+                      {.state = 1, .digest = Filled(0xba)}}};
+}
+
+BlockMessage SampleBlockMessage() { return {.digest = Filled(0xbb), .head = true}; }
+
+Chunk SampleChunk() { return {.step = 40, .index = 2, .count = 7}; }
+
+namespace {
+
+// The fields that the next step needs.
+void FillNext(Block& block) {
+  block.drawn = {{.validator = Filled<PeerId>(0x02),
+                  .target = Filled<PeerId>(0x01),
+                  .step = 42,
+                  .covering = {{.column = 1, .owner = Filled<PeerId>(0x02)}}}};
+  block.proven = {Filled<PeerId>(0x01), Filled<PeerId>(0x03)};
+  block.owing = {Filled<PeerId>(0x02)};
+  block.disputes = {
+      {.worker = Filled<PeerId>(0x01), .aggregator = Filled<PeerId>(0x02), .since = 7},
+      {.worker = Filled<PeerId>(0x01), .aggregator = Filled<PeerId>(0x03), .since = 6}};
+  block.standings = {{.peer = Filled<PeerId>(0x04),
+                      .banned = true,
+                      .drops = 0,
+                      .last_drop_step = 0,
+                      .barred_until = 0},
+                     {.peer = Filled<PeerId>(0x05),
+                      .banned = false,
+                      .drops = 2,
+                      .last_drop_step = 42,
+                      .barred_until = 52}};
+  block.candidates = {{.peer = Filled<PeerId>(0x07), .since = 39, .confirmed = 41}};
+  block.joined = {Filled<PeerId>(0x03)};
+  block.last_removal_step = 42;
+  block.delta_us = 250000;
+}
+
+}  // namespace
 
 Block SampleBlock() {
   Block block;
@@ -117,17 +209,29 @@ Block SampleBlock() {
        .step = 42,
        .reason = "signed two different messages for one slot"},
       {.peer = Filled<PeerId>(0x05), .kind = RemovalKind::kDrop, .step = 42, .reason = ""}};
-  block.cases = {{.accuser = Filled<PeerId>(0x01),
-                  .target = Filled<PeerId>(0x02),
-                  .accused_step = 40,
+  block.cases = {{.id = {.kind = CaseKind::kGradient,
+                         .accuser = Filled<PeerId>(0x01),
+                         .target = Filled<PeerId>(0x02),
+                         .step = 40},
                   .opened_step = 42,
-                  .ballots = {{.voter = Filled<PeerId>(0x03), .verdict = Verdict::kInnocent}}},
-                 {.accuser = Filled<PeerId>(0x03),
-                  .target = Filled<PeerId>(0x06),
-                  .accused_step = 1,
+                  .ballots = {{.voter = Filled<PeerId>(0x03), .verdict = Verdict::kInnocent}},
+                  .covering = {{.column = 0, .owner = Filled<PeerId>(0x01)},
+                               {.column = 2, .owner = Filled<PeerId>(0x03)}}},
+                 {.id = {.kind = CaseKind::kCover,
+                         .accuser = Filled<PeerId>(0x03),
+                         .target = Filled<PeerId>(0x06),
+                         .step = 1,
+                         .column = 2},
                   .opened_step = 2,
-                  .ballots = {}}};
+                  .ballots = {},
+                  .covering = {}}};
   block.state_root = Filled(0x94);
+  block.result_roots = {Filled(0x95), Digest{}, Digest{}};
+  block.aggregated = {
+      {.owner = Filled<PeerId>(0x01), .senders = {Filled<PeerId>(0x01), Filled<PeerId>(0x03)}},
+      {.owner = Filled<PeerId>(0x02), .senders = {}},
+      {.owner = Filled<PeerId>(0x03), .senders = {Filled<PeerId>(0x02), Filled<PeerId>(0x03)}}};
+  FillNext(block);
   return block;
 }
 
@@ -157,7 +261,23 @@ Slot SampleSlot(MessageType type) {
       slot.draw = 2;
       break;
     case MessageType::kProof:
+    case MessageType::kRejoin:
       slot.phase = Phase::kC;
+      break;
+    case MessageType::kStatus:
+    case MessageType::kPropose:
+    case MessageType::kVote:
+    case MessageType::kLock:
+      slot.phase = Phase::kB;
+      slot.draw = 2;
+      slot.iteration = 3;
+      break;
+    case MessageType::kPull:
+    case MessageType::kVector:
+    case MessageType::kBlock:
+    case MessageType::kChunk:
+      slot.phase = Phase::kB;
+      slot.draw = 2;
       break;
   }
   return slot;
@@ -168,6 +288,11 @@ Envelope SampleEnvelope(MessageType type) {
           .entry = Filled(0xa2),
           .sender = SampleKey(1).id(),
           .body = BodyOf(type)};
+}
+
+base::SharedBytes SampleFrame(MessageType type) {
+  const Envelope envelope = SampleEnvelope(type);
+  return IsService(type) ? EncodeService(envelope) : Seal(envelope, SampleKey(1)).frame;
 }
 
 EvidenceFile SampleEvidence() {
@@ -189,6 +314,12 @@ std::vector<MessageType> AllMessageTypes() {
   return types;
 }
 
+std::vector<MessageType> SignedMessageTypes() {
+  std::vector<MessageType> types = AllMessageTypes();
+  std::erase_if(types, IsService);
+  return types;
+}
+
 std::vector<NamedBytes> AllSamples() {
   std::vector<NamedBytes> samples = {
       {"boot", Encode(SampleBoot())},
@@ -201,13 +332,23 @@ std::vector<NamedBytes> AllSamples() {
       {"proof", Encode(SampleProof())},
       {"proof_empty", Encode(Proof{})},
       {"echo", Encode(SampleEcho())},
+      {"status", Encode(SampleStatus())},
+      {"propose", Encode(SamplePropose())},
+      {"propose_locked", Encode(SampleLockedPropose())},
+      {"vote", Encode(SampleSealVote())},
+      {"lock", Encode(SampleLock())},
+      {"rejoin", Encode(SampleRejoin())},
+      {"pull", Encode(SamplePull())},
+      {"vector", Encode(SampleVector())},
+      {"vector_empty", Encode(Vector{})},
+      {"block_message", Encode(SampleBlockMessage())},
+      {"chunk", Encode(SampleChunk())},
       {"block", EncodeBlock(SampleBlock())},
       {"evidence", EncodeEvidence(SampleEvidence())},
       {"core_unsigned", *EncodeUnsigned(SampleEnvelope(MessageType::kCommit))},
   };
   for (const MessageType type : AllMessageTypes()) {
-    samples.push_back({std::string("frame_") + MessageTypeName(type),
-                       *Seal(SampleEnvelope(type), SampleKey(1)).frame});
+    samples.push_back({std::string("frame_") + MessageTypeName(type), *SampleFrame(type)});
   }
   return samples;
 }

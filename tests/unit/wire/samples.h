@@ -32,18 +32,32 @@ Part SamplePart();
 Aggregate SampleAggregate();
 Result SampleResult();
 Reveal SampleReveal();
+CaseId SampleCaseId();
 Proof SampleProof();  // something in every field; NaN payload, infinity, -0 and a denormal
 Echo SampleEcho();
+Status SampleStatus();
+Propose SamplePropose();        // of an unlocked value, by the statuses
+Propose SampleLockedPropose();  // of a locked one
+SealVote SampleSealVote();
+Lock SampleLock();
+Rejoin SampleRejoin();
+Pull SamplePull();
+Vector SampleVector();
+BlockMessage SampleBlockMessage();
+Chunk SampleChunk();
 Block SampleBlock();
 
 // A slot that messages of `type` are sent in.
 Slot SampleSlot(MessageType type);
 // The sample body of `type` in its slot, from SampleKey(1).
 Envelope SampleEnvelope(MessageType type);
+// The same as a frame: signed, or a service's.
+base::SharedBytes SampleFrame(MessageType type);
 // Both frames are of SampleKey(1) and differ in their body.
 EvidenceFile SampleEvidence();
 
 std::vector<MessageType> AllMessageTypes();
+std::vector<MessageType> SignedMessageTypes();  // all but services
 
 // Every sample as bytes, by the name of its vector file.
 struct NamedBytes {

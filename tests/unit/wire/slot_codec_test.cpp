@@ -12,14 +12,25 @@ bool Opens(const Slot& slot) {
   return OpenUnsigned(*EncodeUnsigned(envelope)).ok();
 }
 
+bool IsSlowPath(MessageType type) {
+  return type >= MessageType::kStatus && type <= MessageType::kLock;
+}
+
+// ECHOs and services are about any seal, the slow path about any but the genesis seal, and every
+// other message belongs to one.
+bool IsSentIn(MessageType type, Phase phase) {
+  if (type == MessageType::kEcho || IsService(type)) return true;
+  if (IsSlowPath(type)) return phase != Phase::kGenesis;
+  return phase == SampleSlot(type).phase;
+}
+
 TEST(SlotCodecTest, EachTypeHasItsPhases) {
   for (const MessageType type : AllMessageTypes()) {
-    const Slot sample = SampleSlot(type);
     for (std::uint8_t phase = 0; phase < kPhaseCount; ++phase) {
-      Slot slot = sample;
+      Slot slot = SampleSlot(type);
       slot.phase = static_cast<Phase>(phase);
       slot.draw = 0;
-      EXPECT_EQ(Opens(slot), type == MessageType::kEcho || slot.phase == sample.phase)
+      EXPECT_EQ(Opens(slot), IsSentIn(type, slot.phase))
           << MessageTypeName(type) << " in " << PhaseName(slot.phase);
     }
   }
@@ -37,27 +48,38 @@ TEST(SlotCodecTest, UnknownPhaseAndTypeAreRefused) {
 }
 
 // Else one message could be signed under two slots that mean the same, unpunished.
-TEST(SlotCodecTest, OnlyRevealsAndEchoesOfSealBHaveADraw) {
+TEST(SlotCodecTest, OnlyMessagesAboutSealBHaveADraw) {
   for (const MessageType type : AllMessageTypes()) {
-    Slot slot = SampleSlot(type);
-    slot.draw = 1;
-    EXPECT_EQ(Opens(slot), type == MessageType::kReveal || type == MessageType::kEcho)
-        << MessageTypeName(type);
-  }
-  Slot echo = SampleSlot(MessageType::kEcho);
-  for (const Phase phase : {Phase::kGenesis, Phase::kA, Phase::kC}) {
-    echo.phase = phase;
-    echo.draw = 1;
-    EXPECT_FALSE(Opens(echo)) << PhaseName(phase);
+    for (std::uint8_t phase = 0; phase < kPhaseCount; ++phase) {
+      Slot slot = SampleSlot(type);
+      slot.phase = static_cast<Phase>(phase);
+      slot.draw = 1;
+      EXPECT_EQ(Opens(slot), slot.phase == Phase::kB && IsSentIn(type, slot.phase))
+          << MessageTypeName(type) << " in " << PhaseName(slot.phase);
+    }
   }
 }
 
-TEST(SlotCodecTest, OnlyPartsAndResultsHaveAnIteration) {
+TEST(SlotCodecTest, OnlyPartsResultsAndTheSlowPathHaveAnIteration) {
   for (const MessageType type : AllMessageTypes()) {
     Slot slot = SampleSlot(type);
     slot.iteration = 1;
-    EXPECT_EQ(Opens(slot), type == MessageType::kPart || type == MessageType::kResult)
+    EXPECT_EQ(Opens(slot),
+              type == MessageType::kPart || type == MessageType::kResult || IsSlowPath(type))
         << MessageTypeName(type);
+  }
+}
+
+TEST(SlotCodecTest, LeaderIterationsCountFromOneToTheLimit) {
+  for (const MessageType type : AllMessageTypes()) {
+    if (!IsSlowPath(type)) continue;
+    Slot slot = SampleSlot(type);
+    slot.iteration = 0;
+    EXPECT_FALSE(Opens(slot)) << MessageTypeName(type);
+    slot.iteration = kMaxIterations;
+    EXPECT_TRUE(Opens(slot)) << MessageTypeName(type);
+    slot.iteration = kMaxIterations + 1;
+    EXPECT_FALSE(Opens(slot)) << MessageTypeName(type);
   }
 }
 

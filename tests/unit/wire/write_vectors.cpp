@@ -45,6 +45,8 @@ base::Status WriteAll(const std::string& tests) {
   columns.columns.resize(kMaxParts);
   RETURN_IF_ERROR(WriteRaw(corpus + "bodies/proof_zero_columns",
                            WithType(MessageType::kProof, Encode(columns))));
+  RETURN_IF_ERROR(WriteRaw(corpus + "bodies/propose_locked",
+                           WithType(MessageType::kPropose, Encode(SampleLockedPropose()))));
   for (std::size_t i = 0; const Bomb& bomb : ProofBombs()) {
     if (bomb.proof.size() > kMaxSeedBytes) continue;
     RETURN_IF_ERROR(WriteRaw(corpus + "bodies/bomb_" + std::to_string(i++),
