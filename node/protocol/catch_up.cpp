@@ -21,13 +21,14 @@ std::uint32_t Vouchers(const Block& view) {
 }  // namespace
 
 CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
-                 base::Duration patience)
+                 bool trust_state, base::Duration patience)
     : self_(self),
       layout_(std::move(layout)),
       pieces_(StatePieces(layout_)),
       patience_(patience),
       view_(std::move(view)),
       state_(std::move(state)),
+      trust_state_(trust_state),
       head_(view_),
       reported_(HeightOf(*view_)) {}
 
@@ -109,12 +110,13 @@ SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
 // A long way starts from the newest sealed state root, if the block before that state is known.
 void CatchUp::PlanWay() {
   const std::uint64_t here = HeightOf(*view_);
-  if (HeightOf(*head_) - here <= kLongWay) return;
+  if (trust_state_ && HeightOf(*head_) - here <= kLongWay) return;
   for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
     const Block& block = *it->second;
     if (!block.state_root) continue;
     // The state at the start of `step` follows the block of height `step`.
-    if (block.step <= here || !chain_.contains(block.step)) return;
+    const bool known = block.step == here || chain_.contains(block.step);
+    if (block.step < here || !known || (trust_state_ && block.step == here)) return;
     const bool newer = !fetch_ || fetch_->step + 2 * kLongWay < block.step;
     if (newer) StartFetch(block.step, *block.state_root);
     return;
@@ -153,7 +155,8 @@ void CatchUp::OnState(const wire::Slot& slot, const wire::Chunk& chunk, const Sh
   fetch_->have[at] = true;
   if (--fetch_->left > 0) return;
 
-  view_ = BlockAt(fetch_->step);
+  if (fetch_->step != HeightOf(*view_)) view_ = BlockAt(fetch_->step);
+  trust_state_ = true;
   state_ = {fetch_->parameters, fetch_->velocity};
   fetched_ = {view_, state_};
   fetch_.reset();
@@ -180,7 +183,7 @@ void CatchUp::OnResult(std::uint64_t step, std::uint64_t column, const SharedBlo
 
 std::optional<CatchUp::Ready> CatchUp::Next() const {
   const SharedBlock next = BlockAt(HeightOf(*view_) + 1);
-  if (next == nullptr || fetch_) return std::nullopt;
+  if (next == nullptr || fetch_ || !trust_state_) return std::nullopt;
   Ready ready{next, std::vector<SharedBlob>(next->columns.size())};
   const auto held = results_.find(next->step);
   for (std::size_t j = 0; j < next->columns.size(); ++j) {

@@ -58,9 +58,10 @@ class CatchUp {
     std::vector<SharedBlob> results;  // one a column; null where the column is void
   };
 
-  // From `view`, whose following state is `state`. REQUIRES: `self` is in the run.
+  // From `view`, whose following state is `state`; if that is not to be trusted, any way begins with
+  // a fetched one. REQUIRES: `self` is in the run.
   CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
-          base::Duration patience);
+          bool trust_state, base::Duration patience);
 
   // --- answers; any content is safe ---
   // `sender` signed a message of phase A of `step` with this entry. REQUIRES: verified.
@@ -123,6 +124,7 @@ class CatchUp {
   const base::Duration patience_;
   SharedBlock view_;
   ModelState state_;
+  bool trust_state_;
   SharedBlock head_;
 
   // member -> step -> entry of its newest few messages of phase A.

@@ -21,6 +21,7 @@
 
 namespace ostraka::protocol {
 
+using base::Digest;
 using base::PeerId;
 using crypto::SharedBlob;
 

@@ -116,7 +116,10 @@ class Runner {
   }
 
   JobResult operator()(const RootSpec& spec) const {
-    return RootResult{StateRoot(spec.state, spec.layout)};
+    RootResult result;
+    result.leaves = StateLeaves(spec.state, spec.layout);
+    result.root = *StateRootOf(result.leaves, spec.layout);
+    return result;
   }
 
  private:

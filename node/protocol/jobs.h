@@ -136,6 +136,7 @@ struct UpdateResult {
 };
 struct RootResult {
   Digest root;
+  std::vector<Digest> leaves;  // that make it: what one who was away asks for first
 };
 struct JobFailed {
   std::string reason;  // one line; a library failed or memory ran out

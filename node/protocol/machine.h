@@ -57,6 +57,7 @@ enum class RecordKind : std::uint8_t {
   kState = 3,     // key: height of the block that the state follows; blob: state_codec.h. Makes all
                   // older kState records, and kResult records up to that height, superfluous
   kResult = 4,    // key: height of its block, then the column, big-endian; blob: the aggregate
+  kMember = 5,    // key: height of the block from which on this key signs from this store; no value
 };
 struct Record {
   RecordKind kind = RecordKind::kSlot;
@@ -71,6 +72,9 @@ struct Restored {
   std::vector<Record> slots;    // of steps after the newest block, by key
   std::optional<Record> state;  // the newest kState
   std::vector<Record> results;  // of the heights above `state`, by key
+  // There is a kMember record. Without one the store began after the run: what this key signed
+  // before is not known, and only an admission lets it sign again.
+  bool member = false;
 };
 
 struct Started {

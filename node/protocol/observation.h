@@ -22,11 +22,37 @@ struct StepStarted {
   double tau = 0;
 };
 
-// A seal was decided; its certificate was n identical echoes.
+// A seal was decided: by equal echoes (iteration 0), or in an iteration of the slow path.
 struct Sealed {
   std::uint64_t step = 0;
   std::uint8_t phase = 0;  // wire::Phase
   Digest decision;
+  std::uint32_t draw = 0;
+  std::uint32_t iteration = 0;
+};
+
+// A seal takes its slow path: somebody is silent, late or two-faced. Again at each iteration.
+struct SlowSeal {
+  std::uint64_t step = 0;
+  std::uint8_t phase = 0;
+  std::uint32_t iteration = 0;
+  std::string reason;  // one line: what it waits for, and from whom
+};
+
+// This member has no part in the run for now: it was sealed absent, fell behind, came without its
+// store, or found its state to differ. It follows and asks to come back.
+struct Away {
+  std::uint64_t step = 0;
+  std::string reason;  // one line
+};
+// How far an absent member has come; and that it is a member again, from `step` on.
+struct CatchingUp {
+  std::uint64_t height = 0;  // blocks it has
+  std::uint64_t head = 0;    // blocks there are
+  std::string detail;
+};
+struct Back {
+  std::uint64_t step = 0;
 };
 
 // A step is complete: its block and the state that the next step starts from.
@@ -53,7 +79,7 @@ struct StepTimes {
 
 // The machine will sign nothing more.
 struct Halted {
-  enum class Why : std::uint8_t { kFinished, kBanned, kStalled, kDiverged, kFailed };
+  enum class Why : std::uint8_t { kFinished, kBanned, kStalled, kDiverged, kFailed, kForked };
   Why why = Why::kFinished;
   std::uint64_t step = 0;
   std::string reason;  // one line: what happened and what to do
@@ -72,6 +98,7 @@ struct Progress {
   std::vector<Missing> missing;
 };
 
-using Observation = std::variant<StepStarted, Sealed, StepDone, Suspicion, StepTimes, Halted>;
+using Observation = std::variant<StepStarted, Sealed, SlowSeal, StepDone, Away, CatchingUp, Back,
+                                 Suspicion, StepTimes, Halted>;
 
 }  // namespace ostraka::protocol

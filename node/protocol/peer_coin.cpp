@@ -33,7 +33,8 @@ std::vector<Digest> PeerMachine::CoinCommitments() const {
 bool PeerMachine::MustReveal(const PeerId& peer) const {
   const auto commit = round_->sealed.commits.find(peer);
   return commit != round_->sealed.commits.end() &&
-         commit->second.coin_count == round_->coin_count && !round_->false_revealers.contains(peer);
+         commit->second.coin_count == round_->coin_count &&
+         !round_->false_revealers.contains(peer) && !round_->asleep.contains(peer);
 }
 
 void PeerMachine::PrepareReveal() {
@@ -45,26 +46,17 @@ void PeerMachine::PrepareReveal() {
 }
 
 bool PeerMachine::TrySealB() {
-  const Inbox::Place place{CurrentStep(), Phase::kB, MessageType::kReveal, round_->draw};
-  std::optional<SealVector> vector = SealVector{};
-  for (const PeerId& member : view_->members) {
-    const SealEntry entry = MustReveal(member) ? EntryFor(place, member) : SealEntry{};
-    if (MustReveal(member) && entry.state == SealEntry::State::kAbsent) {
-      vector.reset();
-      break;
-    }
-    vector->push_back(entry);
+  if (!DriveSeal(EntriesComplete())) return false;
+  const SealVector vector = *seal_->decision();
+  const bool all_good = OpenReveals(vector);
+  round_->entry_b = CloseSeal();
+  if (round_->asleep.contains(self_)) {
+    Leave("this node's REVEAL came too late");
+    return true;
   }
-  if (!DriveSeal(Phase::kB, round_->draw, vector)) return false;
-
-  const Digest decision = DecisionDigest(SlotOf(Phase::kB, MessageType::kEcho, round_->draw),
-                                         EchoOf(*own_vector_).vector, round_->entry_b);
-  out_->Add(Observe{Sealed{CurrentStep(), static_cast<std::uint8_t>(Phase::kB), decision}});
-  const bool all_good = OpenReveals();
-  round_->entry_b = decision;
   if (all_good) {
     MixCoins();
-    round_->entry_c = decision;
+    round_->entry_c = round_->entry_b;
     BeginProve();
     return true;
   }
@@ -74,32 +66,32 @@ bool PeerMachine::TrySealB() {
              ": every coin was spoilt: more members cheat than the mode bears");
     return false;
   }
-  BeginPhase();
+  OpenSeal(Phase::kB, round_->draw, delta() * 2);
   if (MustReveal(self_)) PrepareReveal();
   return true;
 }
 
-bool PeerMachine::OpenReveals() {
+bool PeerMachine::OpenReveals(const SealVector& vector) {
   round_->coins.clear();
   bool all_good = true;
-  const SealVector vector = *own_vector_;
   for (std::size_t i = 0; i < vector.size(); ++i) {
     const PeerId& member = view_->members[i];
     if (!MustReveal(member)) continue;
-    const bool equivocated = vector[i].state == SealEntry::State::kEquivocated;
-    if (!equivocated && RevealIsGood(member)) continue;
+    if (vector[i].state == SealEntry::State::kPresent) {
+      if (RevealIsGood(member, vector[i])) continue;
+      NoteFault(round_->faults, member, FaultKind::kBan, "its REVEAL does not open its COMMIT");
+    }
     all_good = false;
     round_->false_revealers.insert(member);
-    round_->faults.emplace(member, equivocated ? "signed two different REVEALs of one slot"
-                                               : "its REVEAL does not open its COMMIT");
+    NoteEntry(member, vector[i], "REVEAL");
   }
   return all_good;
 }
 
-bool PeerMachine::RevealIsGood(const PeerId& peer) {
-  const Inbox::Item* item =
-      Usable({CurrentStep(), Phase::kB, MessageType::kReveal, round_->draw}, peer);
-  const auto reveal = wire::DecodeReveal(item->message.envelope.body);
+bool PeerMachine::RevealIsGood(const PeerId& peer, const SealEntry& entry) {
+  const auto& message = SealedMessage(
+      {CurrentStep(), Phase::kB, MessageType::kReveal, round_->draw, 0}, peer, entry);
+  const auto reveal = wire::DecodeReveal(message.envelope.body);
   if (!reveal.ok()) return false;
   const wire::Commit& commit = round_->sealed.commits.at(peer);
   if (!crypto::VerifyOpening(peer, CurrentStep(), round_->draw, commit.coin_count,
@@ -116,7 +108,7 @@ void PeerMachine::MixCoins() {
   hasher.Update(manifest_->run_id).UpdateU64(CurrentStep()).UpdateU64(round_->coins.size());
   for (const auto& [peer, coin] : round_->coins) hasher.Update(peer.view()).Update(coin);
   round_->randomness = hasher.Finish();
-  round_->next_drawn = DrawValidators(round_->randomness, *view_, workers_proven_,
+  round_->next_drawn = DrawValidators(round_->randomness, *view_, view_->proven,
                                       CurrentStep() + 1, manifest_->validators);
 }
 

@@ -1,4 +1,4 @@
-// Genesis, and phase A of a step: COMMIT, PARTs, AGG, RESULT and seal A.
+// Phase A of a step: COMMIT, PARTs, AGG, RESULT and seal A.
 #include <algorithm>
 #include <utility>
 
@@ -22,129 +22,101 @@ wire::TensorHeader HeaderOf(const PartRange& range) {
 
 }  // namespace
 
-// --- genesis ------------------------------------------------------------------------------------
-
-void PeerMachine::BeginGenesis() {
-  stage_ = Stage::kGenesis;
-  BeginPhase();
-  wire::Boot boot;
-  boot.boot_id = crypto::DeriveCoin(private_seed_.view(), 0, ~std::uint64_t{0}).salt;
-  Prepare(
-      {MakeDraft(SlotOf(Phase::kGenesis, MessageType::kBoot), wire::Encode(boot), view_->members)});
-}
-
-bool PeerMachine::TryGenesis() {
-  std::optional<SealVector> vector = SealVector{};
-  for (const PeerId& member : view_->members) {
-    const SealEntry entry = EntryFor({0, Phase::kGenesis, MessageType::kBoot, 0}, member);
-    if (entry.state == SealEntry::State::kAbsent) {
-      vector.reset();
-      break;
-    }
-    vector->push_back(entry);
-  }
-  if (!DriveSeal(Phase::kGenesis, 0, vector)) return false;
-
-  const Digest decision =
-      DecisionDigest(SlotOf(Phase::kGenesis, MessageType::kEcho), EchoOf(*own_vector_).vector, {});
-  auto block = std::make_shared<Block>(*view_);
-  block->decision = decision;
-  block->randomness =
-      crypto::Hasher(crypto::kDomainGenesis).Update(manifest_->run_id).Update(decision).Finish();
-  view_ = std::move(block);
-  out_->Add(
-      Store{next_store_++, {{RecordKind::kBlock, BlockKey(true, 0), wire::EncodeBlock(*view_)}}});
-  out_->Add(Observe{Sealed{0, static_cast<std::uint8_t>(Phase::kGenesis), decision}});
-  BeginStep();
-  return true;
-}
-
 // --- a step begins ------------------------------------------------------------------------------
 
 void PeerMachine::BeginStep() {
-  const std::uint64_t step = view_->genesis ? 0 : view_->step + 1;
+  const std::uint64_t step = HeightOf(*view_);
   round_.emplace();
   Round& round = *round_;
   round.sealed.step = step;
   round.sealed.tau = view_->tau;
-  round.sealed.roles = AssignRoles(*view_, drawn_, state_.parameters->size());
+  round.sealed.roles = AssignRoles(*view_, state_.parameters->size());
   round.sealed.aggregates.resize(round.sealed.roles.parts.size());
   round.results.resize(round.sealed.roles.parts.size());
-  round.entry_a = view_->decision;
-  round.coin_count = std::max(view_->thresholds.t_s, view_->thresholds.t_a) + 1;
+  round.entry_a = wire::BlockDigest(*view_);
+  round.coin_count = FaultBound(view_->thresholds) + 1;
   round.my_part = round.sealed.roles.PartOwnedBy(self_);
+  round.pairs = LivePairsOf(*view_, round.sealed.roles);
   round.times.step = step;
   mark_ = now_;
 
-  inbox_.ForgetBefore(step);
-  while (!sent_.empty() && sent_.front().step + 1 < step) sent_.pop_front();
+  // The last step's messages stay for those who are stuck in it.
+  const std::uint64_t kept = step == 0 ? 0 : step - 1;
+  inbox_.ForgetBefore(kept);
+  std::erase_if(past_seals_, [kept](const auto& entry) { return entry.first.step < kept; });
+  while (!sent_.empty() && sent_.front().step < kept) sent_.pop_front();
+  signer_.ForgetBefore(kept);
+  ahead_.clear();
   stage_ = Stage::kCollect;
-  BeginPhase();
-  out_->Add(SetTimer{kBulkTimer, now_ + manifest_->part_timeout});
+  OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + delta() * 2);
+  // What goes through all members, in a dispute, may take one delay more.
+  out_->Add(SetTimer{kBulkTimer, now_ + manifest_->part_timeout + delta()});
   out_->Add(Observe{StepStarted{step, view_->randomness, state_, round.sealed.roles, view_->tau}});
 
   if (round.sealed.roles.IsWorker(self_)) {
     const Digest seed =
         BatchSeed(manifest_->run_id, manifest_->training.data, view_->randomness, step, self_);
-    StartJob({.purpose = Purpose::kGradient, .step = step, .accuser = {}, .target = {}},
+    StartJob({.purpose = Purpose::kGradient, .step = step},
              GradientSpec{step, self_, state_.parameters, seed, false});
   } else {
     PrepareCommit(std::nullopt, {});
   }
   if (step % manifest_->state_root_every == 0) {
     round.root_pending = true;
-    StartJob({.purpose = Purpose::kRoot, .step = step, .accuser = {}, .target = {}},
-             RootSpec{state_, layout_});
+    StartJob({.purpose = Purpose::kRoot, .step = step}, RootSpec{state_, layout_});
   }
   StartRecomputations();
 }
 
-// A validator recomputes its target's step; every member recomputes what an open case is about.
+// A validator recomputes its target's step; every member recomputes what a gradient case is about.
 void PeerMachine::StartRecomputations() {
   if (const auto assignment = round_->sealed.roles.AssignmentOf(self_)) {
     const bool target_in_role = IsMember(InRole(*view_), assignment->target);
     if (target_in_role) {
-      StartRecomputation({Purpose::kAccuse, assignment->step, self_, assignment->target});
+      StartRecomputation(
+          {.purpose = Purpose::kAccuse, .step = assignment->step, .target = assignment->target},
+          assignment->target);
     }
   }
   for (const Case& open : view_->cases) {
-    const CaseKey key{open.accuser, open.target, open.accused_step};
-    if (open.accuser == self_ || open.target == self_ || my_verdicts_.contains(key)) continue;
-    const bool started =
-        StartRecomputation({Purpose::kVote, open.accused_step, open.accuser, open.target});
-    my_verdicts_[key] =
+    if (open.id.kind != wire::CaseKind::kGradient || my_verdicts_.contains(open.id)) continue;
+    if (open.id.accuser == self_ || open.id.target == self_) continue;
+    const bool started = StartRecomputation(
+        {.purpose = Purpose::kVote, .step = open.id.step, .about = open.id}, open.id.target);
+    my_verdicts_[open.id] =
         started ? std::nullopt : std::optional<wire::Verdict>(wire::Verdict::kAbstain);
   }
 }
 
 // False if the step is no longer held or the target proved nothing that was applied.
-bool PeerMachine::StartRecomputation(const PendingJob& job) {
+bool PeerMachine::StartRecomputation(PendingJob job, const PeerId& target) {
   const auto past = past_.find(job.step);
   if (past == past_.end()) return false;
-  const auto proof = past->second.proofs.find(job.target);
+  const auto proof = past->second.proofs.find(target);
   if (proof == past->second.proofs.end()) return false;
   RecomputeSpec spec;
-  spec.gradient = {job.step, job.target, past->second.state.parameters,
+  spec.gradient = {job.step, target, past->second.state.parameters,
                    BatchSeed(manifest_->run_id, manifest_->training.data,
-                             past->second.previous_randomness, job.step, job.target),
+                             past->second.previous_randomness, job.step, target),
                    false};
   spec.tau = past->second.tau;
   spec.eps_g = manifest_->eps_g;
-  for (const Column& column : past->second.applied) {
-    if (column.part_index >= proof->second.columns.size()) return false;
+  for (const Column& column : past->second.columns) {
+    if (past->second.fates[column.part_index] != ColumnFate::kApplied) continue;
+    if (column.result == nullptr) return false;
     const wire::ColumnNumbers& numbers = proof->second.columns[column.part_index];
     if (!numbers.missing) spec.claims.push_back({column, numbers});
   }
   if (spec.claims.empty()) return false;
   ++round_->recomputations_pending;
-  StartJob(job, std::move(spec));
+  StartJob(std::move(job), std::move(spec));
   return true;
 }
 
 // --- own work -----------------------------------------------------------------------------------
 
 void PeerMachine::OnGradient(const GradientResult& result) {
-  StartJob({.purpose = Purpose::kPack, .step = CurrentStep(), .accuser = {}, .target = {}},
+  StartJob({.purpose = Purpose::kPack, .step = CurrentStep()},
            PackSpec{result.gradient, round_->sealed.roles.parts, true});
 }
 
@@ -155,7 +127,15 @@ void PeerMachine::OnPacked(const PackResult& result) {
   mark_ = now_;
   std::vector<Digest> roots;
   for (const SharedBlob& part : round.parts) roots.push_back(part->root);
-  PrepareCommit(crypto::MerkleRoot(roots), roots);
+  const Digest root = crypto::MerkleRoot(roots);
+  const Inbox::Item* said =
+      inbox_.Find({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, self_);
+  if (said != nullptr) {  // before a crash
+    const auto commit = wire::DecodeCommit(said->message.envelope.body);
+    round.parts_lost = !commit.ok() || commit->gradient_root != root;
+    if (round.parts_lost) return;  // what was committed to cannot be shown: the others go on
+  }
+  PrepareCommit(root, roots);
 }
 
 void PeerMachine::PrepareCommit(std::optional<Digest> gradient_root,
@@ -167,16 +147,24 @@ void PeerMachine::PrepareCommit(std::optional<Digest> gradient_root,
   commit.gradient_root = gradient_root;
   std::vector<Draft> drafts;
   drafts.push_back(
-      MakeDraft(SlotOf(Phase::kA, MessageType::kCommit), wire::Encode(commit), view_->members));
+      MakeDraft(SlotOf(Phase::kA, MessageType::kCommit), wire::Encode(commit), Audience()));
   for (std::uint32_t j = 0; j < part_roots.size(); ++j) {
     wire::Part part;
     part.header = HeaderOf(round.sealed.roles.parts[j]);
     part.root = part_roots[j];
     part.path = crypto::MerklePath(part_roots, j);
     drafts.push_back(MakeDraft(SlotOf(Phase::kA, MessageType::kPart, 0, j), wire::Encode(part),
-                               {round.sealed.roles.owners[j]}, round.parts[j]));
+                               RecipientsOfPart(j), round.parts[j]));
   }
   Prepare(std::move(drafts));
+}
+
+// The column's owner; all members, if this worker and that owner failed each other before.
+std::vector<PeerId> PeerMachine::RecipientsOfPart(std::uint32_t column) const {
+  for (const LivePair& pair : round_->pairs) {
+    if (pair.worker == self_ && pair.column == column) return view_->members;
+  }
+  return {round_->sealed.roles.owners[column]};
 }
 
 // --- aggregating my part ------------------------------------------------------------------------
@@ -185,8 +173,10 @@ void PeerMachine::JudgeParts() {
   Round& round = *round_;
   for (const PeerId& worker : round.sealed.roles.workers) {
     if (round.held.contains(worker) || round.refused.contains(worker)) continue;
-    const Inbox::Item* commit = Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0}, worker);
-    const Inbox::Item* part = Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0}, worker);
+    const Inbox::Item* commit =
+        Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, worker);
+    const Inbox::Item* part =
+        Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, *round.my_part}, worker);
     if (commit == nullptr || part == nullptr) continue;
     if (const auto reason = JudgePart(worker, *commit, *part)) {
       round.refused.insert(worker);
@@ -202,29 +192,32 @@ std::optional<std::string> PeerMachine::JudgePart(const PeerId& worker, const In
                                                   const Inbox::Item& item) {
   Round& round = *round_;
   const std::uint32_t index = *round.my_part;
-  if (commit.rival != nullptr || item.rival != nullptr) return "equivocated";
+  if (commit.equivocated() || item.equivocated()) return "equivocated";
   const auto commitment = wire::DecodeCommit(commit.message.envelope.body);
   const auto part = wire::DecodePart(item.message.envelope.body);
   if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";
   if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
-  if (item.message.envelope.slot.iteration != index) return "sent a part that I do not aggregate";
   const PartRange& range = round.sealed.roles.parts[index];
   if (part->header != HeaderOf(range)) return "sent a part of another type, codec or shape";
-  if (part->root != item.blob->root) return "sent bytes that are not under the part's root";
   if (!crypto::VerifyMerklePath(*commitment->gradient_root, part->root, index,
                                 round.sealed.roles.parts.size(), part->path)) {
     return "sent a part that is not under its COMMIT";
   }
   if (!HoldsFiniteFloats(*item.blob, range.size()))
     return "sent a part with NaN, Inf or a wrong length";
-  round.held.emplace(worker, Round::HeldPart{item.blob, part->root, commit.message.digest});
+  round.held.emplace(worker, Round::HeldPart{item.blob, part->root, commit.message.digest,
+                                             item.message.frame});
   return std::nullopt;
 }
 
 void PeerMachine::TryAggregate() {
   Round& round = *round_;
   if (!round.my_part || round.aggregation_started) return;
+  // Said before a crash: the aggregate itself is with the others, or lost.
+  const bool said =
+      inbox_.Find({CurrentStep(), Phase::kA, MessageType::kAggregate, 0, 0}, self_) != nullptr;
   JudgeParts();
+  if (said) return;
   if (!round.parts_closed) return;
   round.aggregation_started = true;
   if (round.held.empty()) return PrepareAggregate(nullptr);
@@ -233,8 +226,7 @@ void PeerMachine::TryAggregate() {
   spec.clip = manifest_->clip;
   spec.tau = round.sealed.tau;
   spec.eps = manifest_->eps;
-  StartJob({.purpose = Purpose::kAggregate, .step = CurrentStep(), .accuser = {}, .target = {}},
-           std::move(spec));
+  StartJob({.purpose = Purpose::kAggregate, .step = CurrentStep()}, std::move(spec));
 }
 
 void PeerMachine::OnAggregated(const AggregateResult& result) { PrepareAggregate(result.result); }
@@ -272,30 +264,15 @@ void PeerMachine::PrepareAggregate(const SharedBlob& result) {
 // --- seal A -------------------------------------------------------------------------------------
 
 bool PeerMachine::TrySealA() {
+  ForwardDisputed();
   TryAggregate();
-  const std::vector<PeerId>& members = view_->members;
-  std::optional<SealVector> vector = SealVector(2 * members.size());
-  for (std::size_t i = 0; i < members.size() && vector; ++i) {
-    const SealEntry commit =
-        EntryFor({CurrentStep(), Phase::kA, MessageType::kCommit, 0}, members[i]);
-    const SealEntry aggregate =
-        EntryFor({CurrentStep(), Phase::kA, MessageType::kAggregate, 0}, members[i]);
-    const bool owner = round_->sealed.roles.PartOwnedBy(members[i]).has_value();
-    if (commit.state == SealEntry::State::kAbsent ||
-        (owner && aggregate.state == SealEntry::State::kAbsent)) {
-      vector.reset();
-    } else {
-      (*vector)[i] = commit;
-      // An AGG of a member that owns no part says nothing and is not sealed.
-      if (owner) (*vector)[members.size() + i] = aggregate;
-    }
-  }
-  if (vector && !own_vector_) {
+  const bool complete = EntriesComplete();
+  if (complete && !seal_->echoed()) {
     round_->times.aggregate_ns += (now_ - mark_).ns;
     mark_ = now_;
   }
-  if (!DriveSeal(Phase::kA, 0, vector)) return false;
-  TakeSealA();
+  if (!DriveSeal(complete)) return false;
+  TakeSealA(*seal_->decision());
   return true;
 }
 
@@ -305,49 +282,60 @@ bool PeerMachine::CommitIsComplete(const PeerId& member, const wire::Commit& com
          commit.gradient_root.has_value() == round_->sealed.roles.IsWorker(member);
 }
 
-void PeerMachine::TakeSealA() {
+void PeerMachine::NoteEntry(const PeerId& member, const SealEntry& entry, const char* what) {
+  if (entry.state == SealEntry::State::kEquivocated) {
+    NoteFault(round_->faults, member, FaultKind::kBan,
+              std::string("signed two different ") + what + "s of one slot");
+  } else if (entry.state == SealEntry::State::kAbsent) {
+    round_->asleep.insert(member);
+    const bool reveal = seal_slot_.phase == Phase::kB;
+    NoteFault(round_->faults, member, reveal ? FaultKind::kDropAtReveal : FaultKind::kDrop,
+              std::string("sealed absent: its ") + what + " did not come");
+  }
+}
+
+void PeerMachine::TakeSealA(const SealVector& decided) {
+  const SealVector vector = decided;
   Round& round = *round_;
   SealedStep& sealed = round.sealed;
-  const SealVector vector = *own_vector_;
   const std::size_t n = view_->members.size();
   const std::vector<PeerId> in_role = InRole(*view_);
   for (std::size_t i = 0; i < n; ++i) {
     const PeerId& member = view_->members[i];
     const auto owned = sealed.roles.PartOwnedBy(member);
-    bool faulty = vector[i].state != SealEntry::State::kPresent;
-    if (faulty) {
-      round.faults.emplace(member, "signed two different COMMITs of one slot");
-    } else {
-      const auto& item = *Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0}, member);
-      sealed.commit_digests[member] = item.message.digest;
-      auto body = wire::DecodeCommit(item.message.envelope.body);
+    const bool committed = vector[i].state == SealEntry::State::kPresent;
+    const bool aggregated = !owned || vector[n + i].state == SealEntry::State::kPresent;
+    NoteEntry(member, vector[i], "COMMIT");
+    if (owned) NoteEntry(member, vector[n + i], "AGG");
+    // Members in quarantined pairs are counted with their pair already.
+    if ((!committed || !aggregated) && IsMember(in_role, member)) sealed.faulty_in_a.insert(member);
+    if (committed) {
+      const auto& message =
+          SealedMessage({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, member, vector[i]);
+      sealed.commit_digests[member] = message.digest;
+      auto body = wire::DecodeCommit(message.envelope.body);
       if (body.ok() && CommitIsComplete(member, *body)) {
         sealed.commits.emplace(member, std::move(body).value());
       } else {
         // Sealed and signed, so all see the same bytes, and no honest peer signs such.
-        round.faults.emplace(member, "its COMMIT is malformed");
+        NoteFault(round.faults, member, FaultKind::kBan, "its COMMIT is malformed");
       }
     }
-    if (owned && vector[n + i].state != SealEntry::State::kPresent) {
-      faulty = true;
-      round.faults.emplace(member, "signed two different AGGs of one slot");
-    } else if (owned) {
-      const auto& item = *Usable({CurrentStep(), Phase::kA, MessageType::kAggregate, 0}, member);
-      auto body = wire::DecodeAggregate(item.message.envelope.body);
-      if (!body.ok() || body->part_index != *owned) {
-        round.faults.emplace(member, "its AGG is malformed");
-      } else if (!body->result_root.is_zero()) {
-        sealed.aggregates[*owned] = *body;
+    if (owned && aggregated) {
+      const auto& message =
+          SealedMessage({CurrentStep(), Phase::kA, MessageType::kAggregate, 0, 0}, member, vector[n + i]);
+      auto body = wire::DecodeAggregate(message.envelope.body);
+      if (body.ok() && body->part_index == *owned) {
+        sealed.aggregates[*owned] = std::move(body).value();
+      } else {
+        NoteFault(round.faults, member, FaultKind::kBan, "its AGG is malformed");
       }
     }
-    // Members in open cases are counted with their pair already.
-    if (faulty && IsMember(in_role, member)) ++sealed.faulty_in_a;
   }
-  round.entry_b =
-      DecisionDigest(SlotOf(Phase::kA, MessageType::kEcho), EchoOf(vector).vector, round.entry_a);
-  out_->Add(Observe{Sealed{CurrentStep(), static_cast<std::uint8_t>(Phase::kA), round.entry_b}});
+  round.entry_b = CloseSeal();
+  if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");
   stage_ = Stage::kReveal;
-  BeginPhase();
+  OpenSeal(Phase::kB, 0, delta() * 2);
   if (MustReveal(self_)) PrepareReveal();
 }
 

@@ -7,57 +7,18 @@
 #include "crypto/hash.h"
 #include "node/base/check.h"
 #include "node/wire/codec.h"
-#include "node/wire/limits.h"
-#include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
-namespace {
 
 using wire::MessageType;
 using wire::Phase;
 
-bool CarriesBlob(MessageType type) {
-  return type == MessageType::kPart || type == MessageType::kResult;
-}
+namespace {
 
-// True iff an honest peer could use the slot at all: each type in its phase, unused fields zero.
-bool SlotIsWellFormed(const wire::Slot& slot) {
-  if (slot.incarnation != 0) return false;
-  if (slot.draw != 0 && slot.phase != Phase::kB) return false;
-  if (slot.iteration != 0 && !CarriesBlob(slot.type)) return false;
-  switch (slot.type) {
-    case MessageType::kBoot:
-      return slot.phase == Phase::kGenesis && slot.step == 0;
-    case MessageType::kCommit:
-    case MessageType::kPart:
-    case MessageType::kAggregate:
-    case MessageType::kResult:
-      return slot.phase == Phase::kA;
-    case MessageType::kReveal:
-      return slot.phase == Phase::kB;
-    case MessageType::kProof:
-      return slot.phase == Phase::kC;
-    case MessageType::kEcho:
-      return slot.phase != Phase::kGenesis || slot.step == 0;
-  }
-  return false;
+// Four full models and states a second: nobody needs more to catch up, nobody can make us send more.
+std::uint64_t BulkRation(std::uint64_t dimension) {
+  return std::max<std::uint64_t>(16 << 20, 4 * 2 * sizeof(float) * dimension);
 }
-
-std::string SealName(Phase phase) {
-  switch (phase) {
-    case Phase::kGenesis:
-      return "the genesis seal";
-    case Phase::kA:
-      return "SEAL A";
-    case Phase::kB:
-      return "SEAL B";
-    case Phase::kC:
-      return "SEAL C";
-  }
-  return "?";
-}
-
-constexpr char kNoSlowPath[] = "; the slow path of SEAL is not built yet, so the run stops";
 
 }  // namespace
 
@@ -66,6 +27,7 @@ PeerMachine::PeerMachine(PeerOptions options)
       verifier_(std::move(options.verifier)),
       layout_(std::move(options.layout)),
       self_(options.key->id()),
+      ration_(BulkRation(base::ElementCount(layout_))),
       signer_(options.key) {
   OSTRAKA_CHECK(Validate(*manifest_).ok());
   const std::uint64_t dimension = base::ElementCount(layout_);
@@ -82,6 +44,7 @@ PeerMachine::PeerMachine(PeerOptions options)
   view->thresholds =
       ThresholdsFor(manifest_->mode, n, GenesisAsynchronousFaults(manifest_->mode, n));
   view->tau = manifest_->tau > 0 ? manifest_->tau : manifest_->tau_initial;
+  view->delta_us = static_cast<std::uint64_t>(manifest_->delta.ns / 1'000);
   OSTRAKA_CHECK(IsMember(view->members, self_));
   view_ = std::move(view);
 }
@@ -95,6 +58,11 @@ void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
     Advance();
   } else if (const auto* link = std::get_if<LinkChanged>(&input); link != nullptr && resends_) {
     On(*link);
+  } else if (const auto* message = std::get_if<MessageReceived>(&input);
+             message != nullptr && resends_) {
+    On(*message);  // answers who asks for what it lacks
+  } else if (const auto* stored = std::get_if<Stored>(&input); stored != nullptr && resends_) {
+    On(*stored);  // last words
   }
   out_ = nullptr;
 }
@@ -116,7 +84,11 @@ bool PeerMachine::TryAdvance() {
       return TrySealC();
     case Stage::kSettle:
       return TrySettle();
+    case Stage::kFollow:
+      AdvanceFollowing();
+      return false;
     case Stage::kUnstarted:
+    case Stage::kRestore:
     case Stage::kUpdate:
     case Stage::kHalted:
       return false;
@@ -124,70 +96,71 @@ bool PeerMachine::TryAdvance() {
   return false;
 }
 
+bool PeerMachine::InStep() const {
+  return stage_ >= Stage::kCollect && stage_ <= Stage::kUpdate;
+}
+
+base::Duration PeerMachine::delta() const {
+  return base::Microseconds(static_cast<std::int64_t>(view_->delta_us));
+}
+
 // --- inputs -------------------------------------------------------------------------------------
 
 void PeerMachine::On(const Started& input) {
   OSTRAKA_CHECK(stage_ == Stage::kUnstarted);
   private_seed_ = input.private_seed;
-  BeginGenesis();
-}
-
-void PeerMachine::On(const MessageReceived& input) {
-  auto opened = wire::Open(input.frame);
-  if (!opened.ok()) {
-    return Suspect(input.from, "frame", base::MessageOf(opened.status()));
+  if (input.restored == nullptr) return BeginGenesis();
+  const base::Status status = Restore(*input.restored);
+  if (!status.ok()) {
+    Halt(Halted::Why::kFailed, "what this node stored cannot be used: " + base::MessageOf(status) +
+                                   "; move its data folder away and start again to rejoin");
   }
-  const wire::Envelope& envelope = opened->envelope;
-  if (envelope.slot.run_id != manifest_->run_id || !SlotIsWellFormed(envelope.slot)) {
-    return Suspect(input.from, "slot", "sent a message whose slot no honest peer can use");
-  }
-  // A removed member may not know yet; a message outside the window is late or early.
-  if (!IsMember(view_->members, envelope.sender) || !InWindow(envelope.slot)) return;
-  if (CarriesBlob(envelope.slot.type) != (input.blob != nullptr)) {
-    return Suspect(input.from, "blob",
-                   "sent a message without its bulk data, or with some it may not have");
-  }
-  // A frame goes with any bytes that a relay puts beside it, and a part that another aggregator was
-  // sent is a true frame here too: either would keep out what the author itself is about to send.
-  // A relayed BOOT may be an older one, which must not displace the newest.
-  if (envelope.slot.phase == Phase::kGenesis && envelope.sender != input.from) return;
-  if (CarriesBlob(envelope.slot.type) && envelope.sender != input.from) {
-    return Suspect(input.from, "relay", "passed on bulk data of another peer");
-  }
-  switch (inbox_.Probe(*opened)) {
-    case Inbox::Outcome::kDuplicate:
-      return;
-    case Inbox::Outcome::kRefused:
-      return Suspect(input.from, "slot", "sent a second message of a kind it may send once");
-    case Inbox::Outcome::kNew:
-    case Inbox::Outcome::kEquivocation:
-      break;
-  }
-  if (!verifier_->Verify(envelope.sender, opened->digest, opened->signature)) {
-    return Suspect(input.from, "signature", "sent a message whose signature is not its sender's");
-  }
-  Accept(std::move(opened).value(), input.blob);
 }
 
 void PeerMachine::On(const LinkChanged& input) {
   if (!input.up) return;
   for (const Sent& sent : sent_) {
     const bool wanted = std::find(sent.to.begin(), sent.to.end(), input.peer) != sent.to.end();
-    if (wanted) out_->Add(Send{input.peer, sent.frame, sent.blob});
+    if (wanted && !(sent.bulk && sent.blob == nullptr)) out_->Add(Send{input.peer, sent.frame, sent.blob});
   }
+  if (stage_ == Stage::kFollow) Follow();
 }
 
 void PeerMachine::On(const TimerFired& input) {
-  if (input.id == kSealTimer) return Halt(Halted::Why::kStalled, DescribeWait());
-  if (input.id != kBulkTimer || !round_) return;
-  if (stage_ == Stage::kCollect) round_->parts_closed = true;
-  if (stage_ == Stage::kProve) round_->results_closed = true;
+  switch (input.id) {
+    case kEchoTimer:
+      if (seal_ == nullptr) return;
+      {
+        SealOutput output;
+        seal_->Echo(now_, output);
+        Perform(std::move(output));
+      }
+      return;
+    case kSealTimer:
+      if (seal_ == nullptr) return;
+      {
+        SealOutput output;
+        seal_->OnTimer(now_, output);
+        Perform(std::move(output));
+      }
+      return;
+    case kBulkTimer:
+      if (!round_) return;
+      if (stage_ == Stage::kCollect) round_->parts_closed = true;
+      if (stage_ == Stage::kProve) round_->results_closed = true;
+      return;
+    case kPullTimer:
+      return OnPullTimer();
+    default:
+      return;  // kFollowTimer: Advance asks again
+  }
 }
 
 void PeerMachine::On(const JobDone& input) {
   const auto node = jobs_.extract(input.id);
   OSTRAKA_CHECK(!node.empty());
   const PendingJob& job = node.mapped();
+  if (job.era != era_) return;  // of a step that this member left
   if (const auto* failed = std::get_if<JobFailed>(input.result.get())) {
     // What others sent must not stop us: the AGG says that there is no result, and the column is
     // void.
@@ -206,16 +179,23 @@ void PeerMachine::On(const JobDone& input) {
       round_->numbers = std::get<ProveResult>(result).columns;
       return;
     case Purpose::kCrossCheck:
+    case Purpose::kExhibit:
       return OnCrossChecked(job, std::get<CrossCheckResult>(result));
     case Purpose::kAccuse:
     case Purpose::kVote:
       return OnRecomputed(job, std::get<RecomputeResult>(result));
-    case Purpose::kRoot:
-      round_->my_state_root = std::get<RootResult>(result).root;
+    case Purpose::kRoot: {
+      const RootResult& root = std::get<RootResult>(result);
+      round_->my_state_root = root.root;
       round_->root_pending = false;
+      served_[job.step] = {state_, root.leaves};
+      while (served_.size() > 2) served_.erase(served_.begin());
       return;
+    }
     case Purpose::kUpdate:
       return OnUpdated(std::get<UpdateResult>(result));
+    case Purpose::kReplay:
+      return OnReplayed(std::get<UpdateResult>(result));
   }
 }
 
@@ -231,13 +211,12 @@ void PeerMachine::On(const Stored& input) {
         out_->Add(Send{peer, draft.message.frame, draft.blob});
       }
     }
-    sent_.push_back(
-        {draft.message.envelope.slot.step, draft.message.frame, draft.blob, std::move(draft.to)});
-    if (to_self) Accept(std::move(draft.message), draft.blob);
+    KeepSent(draft.message, draft.blob, std::move(draft.to));
+    if (to_self && stage_ != Stage::kHalted) Accept(std::move(draft.message), draft.blob);
   }
 }
 
-// --- messages -----------------------------------------------------------------------------------
+// --- speaking -----------------------------------------------------------------------------------
 
 wire::Slot PeerMachine::SlotOf(Phase phase, MessageType type, std::uint32_t draw,
                                std::uint32_t iteration) const {
@@ -248,50 +227,6 @@ wire::Slot PeerMachine::SlotOf(Phase phase, MessageType type, std::uint32_t draw
           .type = type,
           .draw = draw,
           .iteration = iteration};
-}
-
-bool PeerMachine::InWindow(const wire::Slot& slot) const {
-  // A peer ahead of us has all our messages of its last seal, so it is at most in the first phase
-  // of the next step; and it cannot echo there before it has our COMMIT.
-  const bool next_phase_a = slot.phase == Phase::kA && slot.type != MessageType::kEcho;
-  if (!round_) {
-    return slot.step == 0 && (slot.phase == Phase::kGenesis || next_phase_a);
-  }
-  if (slot.phase == Phase::kGenesis) return false;
-  // Likewise it is at most one draw ahead.
-  if (slot.step == round_->sealed.step) {
-    return slot.draw < round_->coin_count && slot.draw <= round_->draw + 1;
-  }
-  return slot.step == round_->sealed.step + 1 && next_phase_a;
-}
-
-void PeerMachine::Accept(wire::SignedEnvelope message, SharedBlob blob) {
-  const Inbox::Place place = Inbox::PlaceOf(message.envelope.slot);
-  const PeerId sender = message.envelope.sender;
-  if (place.phase == Phase::kGenesis) {
-    // Genesis is never evidence: a process may be started again before it is sealed, and its newest
-    // BOOT counts until we have echoed.
-    if (!own_vector_ || place.type == MessageType::kEcho) inbox_.Replace(std::move(message));
-    return;
-  }
-  const Inbox::Outcome outcome = inbox_.Add(std::move(message), std::move(blob));
-  if (outcome == Inbox::Outcome::kEquivocation) KeepEquivocation(*inbox_.Find(place, sender));
-}
-
-void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
-  const PeerId& sender = item.message.envelope.sender;
-  auto made = evidence::MakeEquivocation(*item.message.frame, *item.rival);
-  OSTRAKA_CHECK(made.ok());  // the inbox holds two verified frames of one slot
-  Bytes file = std::move(made).value();
-  const Digest id = evidence::IdOf(file);
-  out_->Add(Store{next_store_++,
-                  {{RecordKind::kEvidence, Bytes(id.bytes.begin(), id.bytes.end()), file}}});
-  // Two large PROOFs of one slot make a file that no frame may carry. It stays in our store (seal C
-  // shows that fault itself, if in time), and must not shield its maker from a shorter one.
-  if (file.size() <= wire::kMaxEvidenceBytes) evidence_.emplace(sender, std::move(file));
-  Suspect(sender, "equivocation",
-          std::string("signed two different messages of one ") +
-              wire::MessageTypeName(item.message.envelope.slot.type) + " slot");
 }
 
 const Digest& PeerMachine::EntryOf(Phase phase) const {
@@ -308,83 +243,73 @@ const Digest& PeerMachine::EntryOf(Phase phase) const {
   return entry_genesis_;
 }
 
-const Inbox::Item* PeerMachine::Usable(const Inbox::Place& place, const PeerId& sender) const {
-  const Inbox::Item* item = inbox_.Find(place, sender);
-  if (item == nullptr || item->message.envelope.entry != EntryOf(place.phase)) return nullptr;
-  return item;
-}
-
 Draft PeerMachine::MakeDraft(const wire::Slot& slot, Bytes body, std::vector<PeerId> to,
                              SharedBlob blob) const {
   return {wire::Envelope{slot, EntryOf(slot.phase), self_, std::move(body)}, std::move(blob),
           std::move(to)};
 }
 
+// What was said before a crash stays said: its drafts are left out, and the restored frame goes out
+// with the bulk data that belongs to it.
 void PeerMachine::Prepare(std::vector<Draft> drafts) {
-  out_->Add(signer_.Prepare(next_store_++, std::move(drafts)));
+  for (Draft& draft : drafts) {
+    if (!signer_.Said(draft.envelope.slot) || draft.blob == nullptr) continue;
+    const Inbox::Place place = Inbox::PlaceOf(draft.envelope.slot);
+    for (Sent& sent : sent_) {
+      auto opened = wire::Open(sent.frame);
+      if (!opened.ok() || Inbox::PlaceOf(opened->envelope.slot) != place) continue;
+      if (opened->digest != wire::DigestOf(draft.envelope)) continue;  // not the same bytes again
+      sent.blob = draft.blob;
+      sent.to = draft.to;
+      for (const PeerId& peer : draft.to) {
+        if (peer != self_) out_->Add(Send{peer, sent.frame, sent.blob});
+      }
+      if (IsMember(draft.to, self_) ||
+          std::find(draft.to.begin(), draft.to.end(), self_) != draft.to.end()) {
+        Accept(std::move(opened).value(), draft.blob);
+      }
+    }
+  }
+  Store store = signer_.Prepare(next_store_++, std::move(drafts));
+  if (store.records.empty()) {
+    signer_.Release(store.id);
+    return;
+  }
+  out_->Add(std::move(store));
 }
 
-// --- seals --------------------------------------------------------------------------------------
-
-SealEntry PeerMachine::EntryFor(const Inbox::Place& place, const PeerId& sender) const {
-  const Inbox::Item* any = inbox_.Find(place, sender);
-  // Two messages of one slot are equivocation whatever entries they name.
-  if (any != nullptr && any->rival != nullptr) return {SealEntry::State::kEquivocated, Digest{}};
-  const Inbox::Item* item = Usable(place, sender);
-  if (item == nullptr) return {};
-  return {SealEntry::State::kPresent, item->message.digest};
+void PeerMachine::SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob) {
+  slot.run_id = manifest_->run_id;
+  const SharedBytes frame =
+      wire::EncodeService({slot, Digest{}, self_, std::move(body)});
+  out_->Add(Send{to, frame, std::move(blob)});
 }
 
-bool PeerMachine::DriveSeal(Phase phase, std::uint32_t draw,
-                            const std::optional<SealVector>& complete) {
-  const wire::Slot slot = SlotOf(phase, MessageType::kEcho, draw);
-  if (!own_vector_) {
-    if (!complete) return false;
-    own_vector_ = complete;
-    echoes_.clear();
-    Prepare({MakeDraft(slot, wire::Encode(EchoOf(*own_vector_)), view_->members)});
-    return false;
+std::vector<PeerId> PeerMachine::Audience() const {
+  std::vector<PeerId> audience = view_->members;
+  for (const auto& [peer, since] : followers_) {
+    if (!IsMember(view_->members, peer)) audience.push_back(peer);
   }
-  for (const auto& [sender, item] : inbox_.At(Inbox::PlaceOf(slot))) {
-    if (echoes_.contains(sender) || Usable(Inbox::PlaceOf(slot), sender) == nullptr) continue;
-    auto echo = wire::DecodeEcho(item.message.envelope.body);
-    if (echo.ok()) echoes_.emplace(sender, std::move(echo).value());
-  }
-  if (!echoes_.contains(self_)) return false;
-  const FastPath fast = TryFastPath(self_, view_->members, echoes_);
-  if (fast.state == FastPath::State::kImpossible) {
-    Halt(Halted::Why::kStalled, "step " + std::to_string(slot.step) + ": " + SealName(phase) +
-                                    " cannot take its fast path: " + fast.reason + kNoSlowPath);
-    return false;
-  }
-  return fast.state == FastPath::State::kDecided;
+  return audience;
 }
 
-void PeerMachine::BeginPhase() {
-  own_vector_.reset();
-  echoes_.clear();
-  out_->Add(SetTimer{kSealTimer, now_ + manifest_->seal_timeout});
-}
-
-std::string PeerMachine::DescribeWait() const {
-  std::string missing;
-  for (const Awaited& awaited : AwaitedMessages()) {
-    missing += (missing.empty() ? "" : ", ") + std::string(wire::MessageTypeName(awaited.type)) +
-               " of " + awaited.sender.Short();
-  }
-  if (missing.empty()) missing = "own work";
-  return "step " + std::to_string(CurrentStep()) + ": " + SealName(PhaseNow()) + " waited " +
-         std::to_string(manifest_->seal_timeout.ns / 1'000'000) + " ms for " + missing +
-         kNoSlowPath;
+void PeerMachine::KeepSent(const wire::SignedEnvelope& message, SharedBlob blob,
+                           std::vector<PeerId> to) {
+  const MessageType type = message.envelope.slot.type;
+  const bool bulk = type == MessageType::kPart || type == MessageType::kResult;
+  sent_.push_back(
+      {message.envelope.slot.step, message.frame, std::move(blob), std::move(to), bulk});
 }
 
 void PeerMachine::Halt(Halted::Why why, std::string reason) {
   if (stage_ == Stage::kHalted) return;
   const std::uint64_t step = CurrentStep();
   stage_ = Stage::kHalted;
+  ++era_;
   resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
-  out_->Add(CancelTimer{kSealTimer});
-  out_->Add(CancelTimer{kBulkTimer});
+  for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer, kFollowTimer}) {
+    out_->Add(CancelTimer{timer});
+  }
   out_->Add(Observe{Halted{why, step, std::move(reason)}});
 }
 
@@ -396,11 +321,14 @@ void PeerMachine::Suspect(const PeerId& peer, std::string check, std::string rea
 
 void PeerMachine::CheckInvariants() const {
   OSTRAKA_CHECK(std::is_sorted(view_->members.begin(), view_->members.end()));
-  OSTRAKA_CHECK(stage_ == Stage::kHalted || IsMember(view_->members, self_));
+  OSTRAKA_CHECK(!InStep() || stage_ == Stage::kUpdate || IsMember(view_->members, self_));
   OSTRAKA_CHECK(past_.size() <= kPastSteps);
+  OSTRAKA_CHECK(recent_.size() <= kRecentBlocks);
   OSTRAKA_CHECK(evidence_.size() <= manifest_->members.size());
-  OSTRAKA_CHECK(!own_vector_ || own_vector_->size() % view_->members.size() == 0 ||
-                stage_ == Stage::kHalted);
+  OSTRAKA_CHECK(followers_.size() + rejoins_.size() <= 2 * manifest_->members.size());
+  const bool sealing = stage_ == Stage::kCollect || stage_ == Stage::kReveal ||
+                       stage_ == Stage::kProve;
+  OSTRAKA_CHECK(sealing == (seal_ != nullptr) || stage_ == Stage::kHalted);
   if (round_) {
     OSTRAKA_CHECK(round_->sealed.roles.owners.size() == round_->sealed.roles.parts.size());
     OSTRAKA_CHECK(round_->held.size() + round_->refused.size() <=
@@ -412,8 +340,13 @@ Digest PeerMachine::Fingerprint() const {
   crypto::Hasher hasher(crypto::kDomainFingerprint);
   hasher.UpdateU64(static_cast<std::uint64_t>(stage_)).Update(view_->decision);
   hasher.UpdateU64(jobs_.size()).UpdateU64(signer_.pending()).UpdateU64(next_store_);
-  hasher.UpdateU64(next_job_).UpdateU64(own_vector_ ? 1 : 0).UpdateU64(echoes_.size());
+  hasher.UpdateU64(next_job_).UpdateU64(era_).UpdateU64(followers_.size());
   inbox_.HashInto(hasher);
+  if (seal_) {
+    hasher.UpdateU64(seal_->echoed() ? 1 : 0).UpdateU64(seal_->iteration());
+    hasher.UpdateU64(seal_->lags().size());
+  }
+  if (catch_up_) hasher.UpdateU64(HeightOf(*catch_up_->view())).UpdateU64(HeightOf(*catch_up_->head()));
   if (round_) {
     hasher.UpdateU64(round_->sealed.step).Update(round_->entry_b).Update(round_->entry_c);
     hasher.UpdateU64(round_->draw).UpdateU64(round_->held.size()).Update(round_->randomness);
@@ -424,6 +357,7 @@ Digest PeerMachine::Fingerprint() const {
 template <typename Spec>
 void PeerMachine::StartJob(PendingJob job, Spec spec) {
   const JobId id = next_job_++;
+  job.era = era_;
   jobs_.emplace(id, job);
   out_->Add(protocol::StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
 }

@@ -1,10 +1,16 @@
-// The implementation of MakePeer: one class, whose member functions live in one file per phase.
-//   peer_machine.cpp  inputs, signing, seals, halting
-//   peer_collect.cpp  genesis; COMMIT, PARTs, AGG, RESULT and seal A
-//   peer_coin.cpp     REVEAL and seal B
-//   peer_prove.cpp    PROOF + VERDICT and seal C
-//   peer_settle.cpp   the block, the update, the next step
-//   peer_progress.cpp what it waits for, and from whom
+// The implementation of MakePeer: one class, whose member functions live in one file per concern.
+//   peer_machine.cpp   inputs, signing, halting
+//   peer_messages.cpp  what is let in: window, relays, equivocation
+//   peer_seals.cpp     the seal in progress and the past ones
+//   peer_pull.cpp      asking for what is missing, answering those who ask
+//   peer_genesis.cpp   start, restart and the genesis seal
+//   peer_collect.cpp   COMMIT, PARTs, AGG, RESULT and seal A
+//   peer_coin.cpp      REVEAL and seal B
+//   peer_prove.cpp     PROOF + VERDICT and seal C
+//   peer_cases.cpp     exhibits, votes, namings, parts of disputed pairs
+//   peer_settle.cpp    the block, the update, the next step
+//   peer_follow.cpp    away from the run: catching up, asking to come back
+//   peer_progress.cpp  what people are told
 //
 // Flow: every input changes the inbox or the round, and then Advance() takes as many transitions as
 // the sealed and received data allow. Nothing is decided anywhere else.
@@ -18,28 +24,29 @@
 #include <string>
 #include <vector>
 
+#include "node/protocol/catch_up.h"
 #include "node/protocol/columns.h"
 #include "node/protocol/inbox.h"
 #include "node/protocol/judgement.h"
+#include "node/protocol/past_step.h"
 #include "node/protocol/peer.h"
+#include "node/protocol/ration.h"
 #include "node/protocol/roles.h"
 #include "node/protocol/seal.h"
 #include "node/protocol/signer.h"
 
 namespace ostraka::protocol {
 
-// What is kept of a past step, so that claims about it can be checked.
-struct PastStep {
-  ModelState state;  // x^s
-  double tau = 0;
-  Digest previous_randomness;   // r^{s-1}
-  std::vector<Column> applied;  // with results and directions
-  std::map<PeerId, wire::Proof> proofs;
-};
-inline constexpr std::uint64_t kPastSteps = 16;
+inline constexpr TimerId kEchoTimer = 1;    // the phase's deadline: echo what is there
+inline constexpr TimerId kBulkTimer = 2;    // parts or results do not come: go on without them
+inline constexpr TimerId kSealTimer = 3;    // the seal's own clock
+inline constexpr TimerId kPullTimer = 4;    // ask for what is missing
+inline constexpr TimerId kFollowTimer = 5;  // the way back
 
-inline constexpr TimerId kSealTimer = 1;  // a phase takes too long: the fast path has failed
-inline constexpr TimerId kBulkTimer = 2;  // parts or results do not come: go on without them
+// Blocks that are kept for members who were away.
+inline constexpr std::size_t kRecentBlocks = 4096;
+// A state is stored once in so many blocks, the results in between with each.
+inline constexpr std::uint64_t kStateEvery = 16;
 
 // The step in progress.
 struct Round {
@@ -47,18 +54,24 @@ struct Round {
   Digest entry_a, entry_b, entry_c;  // decisions that open the seals
   std::uint32_t coin_count = 0;
   std::optional<std::uint32_t> my_part;  // index that this member aggregates
+  std::set<PeerId> asleep;               // sealed absent in this step
 
   // Collecting.
   std::vector<SharedBlob> parts;  // own gradient, one a column
+  bool parts_lost = false;        // committed before a crash, and not the same bits any more
   struct HeldPart {
     SharedBlob blob;
     Digest root;
     Digest commit;  // digest of the COMMIT that the part is under
+    base::SharedBytes frame;
   };
   std::map<PeerId, HeldPart> held;  // for my_part, checked
   std::set<PeerId> refused;         // senders whose part can never be included
   bool parts_closed = false;        // complete, or the part timer fired
   bool aggregation_started = false;
+  std::vector<LivePair> pairs;      // disputed, and meeting in this step
+  // Of those (by index in view.disputes): whose part or result I passed on to the other party.
+  std::set<std::size_t> forwarded_parts, forwarded_results;
 
   // Coin.
   std::uint32_t draw = 0;
@@ -72,7 +85,7 @@ struct Round {
   bool results_closed = false;
   bool prove_started = false;
   std::optional<std::vector<wire::ColumnNumbers>> numbers;
-  std::size_t recomputations_pending = 0;
+  std::size_t recomputations_pending = 0;  // and votes on exhibits
   std::optional<wire::Accusation> accusation;
   bool root_pending = false;
   std::optional<Digest> my_state_root;
@@ -85,7 +98,15 @@ struct Round {
   StepTimes times;
 };
 
-class PeerMachine final : public Machine {
+// A decided seal of this step or the last, for those who are stuck in it.
+struct PastSeal {
+  SealVector vector;
+  std::vector<base::SharedBytes> certificate;
+  // Who signed LOCK for another vector, by (iteration, vector): Q of them are a fork.
+  std::map<std::pair<std::uint32_t, Digest>, std::set<PeerId>> other_locks;
+};
+
+class PeerMachine final : public Machine, public SealMessages {
  public:
   explicit PeerMachine(PeerOptions options);
 
@@ -97,13 +118,15 @@ class PeerMachine final : public Machine {
  private:
   enum class Stage : std::uint8_t {
     kUnstarted,
+    kRestore,  // replaying what the store kept
     kGenesis,  // BOOT and the genesis seal
     kCollect,  // seal A
     kReveal,   // seal B
     kProve,    // seal C
     kSettle,   // waiting for results that the block needs
     kUpdate,   // waiting for the new state
-    kHalted,   // at most LinkChanged is answered: resends_
+    kFollow,   // no member of the step: catching up, watching, asking to come back
+    kHalted,   // answers who asks, and links that come up
   };
   enum class Purpose : std::uint8_t {
     kGradient,
@@ -113,18 +136,28 @@ class PeerMachine final : public Machine {
     kCrossCheck,
     kAccuse,
     kVote,
+    kExhibit,
     kRoot,
     kUpdate,
+    kReplay,  // an update while restoring or catching up
   };
   struct PendingJob {
     Purpose purpose = Purpose::kGradient;
     std::uint64_t step = 0;
-    PeerId accuser, target;  // kAccuse, kVote
+    PeerId target = {};       // kAccuse
+    wire::CaseId about = {};  // kVote, kExhibit
+    std::uint64_t era = 0;    // results of an era that is over are dropped
   };
-  struct CaseKey {
-    PeerId accuser, target;
+  struct SealKey {
     std::uint64_t step = 0;
-    auto operator<=>(const CaseKey&) const = default;
+    wire::Phase phase = wire::Phase::kA;
+    std::uint32_t draw = 0;
+    auto operator<=>(const SealKey&) const = default;
+  };
+  // What one waits for from another, for people.
+  struct Awaited {
+    PeerId sender;
+    wire::MessageType type = wire::MessageType::kBoot;
   };
 
   // --- inputs (peer_machine.cpp) ---
@@ -136,62 +169,102 @@ class PeerMachine final : public Machine {
   void On(const Stored& input);
   void Advance();
   bool TryAdvance();
-
-  // --- messages ---
   std::uint64_t CurrentStep() const { return round_ ? round_->sealed.step : 0; }
+  bool InStep() const;  // a member at work: a stage from kCollect to kUpdate
+  // The step in progress, or the one that the view's members seal next.
+  std::uint64_t ExpectedStep() const { return InStep() ? CurrentStep() : HeightOf(*view_); }
+  base::Duration delta() const;
   wire::Slot SlotOf(wire::Phase phase, wire::MessageType type, std::uint32_t draw = 0,
                     std::uint32_t iteration = 0) const;
-  bool InWindow(const wire::Slot& slot) const;
-  void Accept(wire::SignedEnvelope message, SharedBlob blob);
-  void KeepEquivocation(const Inbox::Item& item);
-  const Digest& EntryOf(wire::Phase phase) const;
-  // A message that names the right entry decision; null if there is none (yet).
-  const Inbox::Item* Usable(const Inbox::Place& place, const PeerId& sender) const;
   Draft MakeDraft(const wire::Slot& slot, Bytes body, std::vector<PeerId> to,
                   SharedBlob blob = nullptr) const;
   void Prepare(std::vector<Draft> drafts);
-
-  // --- seals ---
-  // The entry of one member's message in a vector.
-  SealEntry EntryFor(const Inbox::Place& place, const PeerId& sender) const;
-  // Echoes `complete` once it is given; true when the fast path has decided own_vector_.
-  bool DriveSeal(wire::Phase phase, std::uint32_t draw, const std::optional<SealVector>& complete);
-  void BeginPhase();  // arms the seal timer
-  std::string DescribeWait() const;
-
-  // --- what it waits for (peer_progress.cpp) ---
-  struct Awaited {
-    wire::MessageType type;
-    PeerId sender;
-  };
-  wire::Phase PhaseNow() const;
-  // The messages without which the current stage cannot end, own ones too.
-  std::vector<Awaited> AwaitedMessages() const;
-
+  void SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob = nullptr);
+  std::vector<PeerId> Audience() const;  // members, and those who follow
+  void KeepSent(const wire::SignedEnvelope& message, SharedBlob blob, std::vector<PeerId> to);
   void Halt(Halted::Why why, std::string reason);
   void Suspect(const PeerId& peer, std::string check, std::string reason);
   template <typename Spec>
   void StartJob(PendingJob job, Spec spec);
+  const Digest& EntryOf(wire::Phase phase) const;
 
-  // --- genesis and seal A (peer_collect.cpp) ---
+  // --- what is let in (peer_messages.cpp) ---
+  void OnSigned(const wire::SignedEnvelope& message, const MessageReceived& input);
+  bool InWindow(const wire::Slot& slot) const;
+  bool PartWanted(const wire::Envelope& envelope) const;
+  // Why the bulk data cannot be what the message announces; nullopt if it is.
+  static std::optional<std::string> BlobFault(const wire::Envelope& envelope,
+                                              const SharedBlob& blob);
+  bool Verified(const wire::SignedEnvelope& message, const PeerId& from);
+  void Accept(wire::SignedEnvelope message, SharedBlob blob);
+  void KeepEquivocation(const Inbox::Item& item);
+  void NoteAttestation(const wire::SignedEnvelope& message);
+  // A message that names the right entry decision; null if there is none (yet).
+  const Inbox::Item* Usable(const Inbox::Place& place, const PeerId& sender) const;
+  // The message that a sealed entry names. REQUIRES: the seal decided it as present.
+  const wire::SignedEnvelope& SealedMessage(const Inbox::Place& place, const PeerId& sender,
+                                     const SealEntry& entry) const;
+
+  // --- seals (peer_seals.cpp) ---
+  SealEntry EntryNow(std::size_t index) const override;
+  bool Holds(std::size_t index, const Digest& digest) const override;
+  // Where entry `index` of the current seal is found; nullopt if nobody fills it.
+  std::optional<std::pair<Inbox::Place, PeerId>> PlaceOfEntry(std::size_t index) const;
+  void OpenSeal(wire::Phase phase, std::uint32_t draw, base::Duration deadline);
+  // Echoes once `complete`; true when the seal has decided.
+  bool DriveSeal(bool complete);
+  bool EntriesComplete() const;  // nothing that somebody awake owes is absent
+  void FeedSeal(const wire::SignedEnvelope& message);
+  void Perform(SealOutput output);
+  Digest CloseSeal();  // remembers it; returns the decision's digest
+  void OnPastSealMessage(const SealKey& key, const wire::SignedEnvelope& message,
+                         const PeerId& from);
+  std::uint64_t EchoLagMicroseconds() const;
+
+  // --- services (peer_pull.cpp) ---
+  void OnService(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob);
+  void Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
+  void AnswerMessages(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
+  void AnswerHead(const PeerId& to);
+  void AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count);
+  void AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column);
+  void AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull);
+  void AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index);
+  void Ask(const PeerId& to, wire::Slot slot, const wire::Pull& pull);
+  void ArmPull(base::Duration after);
+  void OnPullTimer();
+  bool PullEntries();
+  bool PullEchoes();
+  bool PullResults();
+
+  // --- start (peer_genesis.cpp) ---
+  base::Status Restore(const Restored& restored);
+  void ReplayNext();
+  void OnReplayed(const UpdateResult& result);
   void BeginGenesis();
   bool TryGenesis();
+
+  // --- seal A (peer_collect.cpp) ---
   void BeginStep();
   void StartRecomputations();
-  bool StartRecomputation(const PendingJob& job);
+  bool StartRecomputation(PendingJob job, const PeerId& target);
   void OnGradient(const GradientResult& result);
   void OnPacked(const PackResult& result);
   void PrepareCommit(std::optional<Digest> gradient_root, const std::vector<Digest>& part_roots);
+  std::vector<PeerId> RecipientsOfPart(std::uint32_t column) const;
   void JudgeParts();
   // Why the part of `worker` is refused; nullopt and the part held if it is good.
   std::optional<std::string> JudgePart(const PeerId& worker, const Inbox::Item& commit,
                                        const Inbox::Item& part);
+  bool IsUnderCommit(const wire::Commit& commit, const wire::Part& part, std::uint32_t column) const;
   void TryAggregate();
   void OnAggregated(const AggregateResult& result);
   void PrepareAggregate(const SharedBlob& result);
   bool TrySealA();
   bool CommitIsComplete(const PeerId& member, const wire::Commit& commit) const;
-  void TakeSealA();
+  void TakeSealA(const SealVector& vector);
+  // Notes what a sealed entry that is not present says of its member; who is absent is asleep.
+  void NoteEntry(const PeerId& member, const SealEntry& entry, const char* what);
 
   // --- seal B (peer_coin.cpp) ---
   crypto::Coin CoinOf(std::uint32_t draw) const;
@@ -200,31 +273,68 @@ class PeerMachine final : public Machine {
   void PrepareReveal();
   bool TrySealB();
   // Opens the reveals that seal B fixed; true if all were good and the coin of the step is known.
-  bool OpenReveals();
-  bool RevealIsGood(const PeerId& peer);
+  bool OpenReveals(const SealVector& vector);
+  bool RevealIsGood(const PeerId& peer, const SealEntry& entry);
   void MixCoins();
 
   // --- seal C (peer_prove.cpp) ---
   void BeginProve();
   void JudgeResults();
-  bool ResultIsGood(std::size_t column, const Inbox::Item& item) const;
   bool ResultWanted(std::size_t column) const;
+  bool TakeResult(std::size_t column, const SharedBlob& blob);
   void TryProve();
   void OnRecomputed(const PendingJob& job, const RecomputeResult& result);
   void TryPrepareProof();
+  std::vector<PeerId> JoinsToConfirm() const;
   bool TrySealC();
-  void TakeSealC();
+  void TakeSealC(const SealVector& vector);
+  Column ColumnOf(std::size_t index) const;
+
+  // --- cases and disputes (peer_cases.cpp) ---
+  std::size_t DisputesOfWorker(const PeerId& worker) const;
+  void ForwardDisputed();
+  void StartCrossCheck();
+  void OnCrossChecked(const PendingJob& job, const CrossCheckResult& result);
+  // The part that a case is about: whose, and of which column.
+  static PartKey ExhibitOf(const wire::CaseId& id);
+  bool ExhibitMissing(const wire::Case& open) const;
+  bool AwaitsExhibits() const;
+  bool PullExhibits();
+  void OnExhibit(const wire::SignedEnvelope& message, const SharedBlob& blob);
+  void TryJudgeExhibits();
 
   // --- block and update (peer_settle.cpp) ---
   bool TrySettle();
   void TakeBlock(std::shared_ptr<const Block> block);
   void JudgeInlineEvidence();
-  void StartCrossCheck();
-  void OnCrossChecked(const PendingJob& job, const CrossCheckResult& result);
+  void StoreBlock(const Block& block);
+  void StoreMembership();
+  void RememberBlock(std::shared_ptr<const Block> block);
+  void RememberStep();
   void StartUpdate();
   void OnUpdated(const UpdateResult& result);
-  void RememberStep();
-  Column ColumnOf(std::size_t index) const;
+  void StoreState();
+  void ShowHeadToFollowers();
+  bool RunIsOver(const Block& block) const;
+  void Finish();
+
+  // --- away (peer_follow.cpp) ---
+  // Signs nothing more in this step: the run goes on without this member.
+  void Leave(std::string reason, bool trust_state = true);
+  void Follow();
+  void AdvanceFollowing();
+  void ApplyNext();
+  void OnCaughtUp(const ModelState& state);
+  void AtHead();
+  void SendRejoin();
+  void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from);
+  // `sender` is two steps ahead: with t_s + 1 such, the run went on without this member.
+  void NoteAhead(const PeerId& sender);
+  bool MayReturn(const PeerId& peer) const;
+
+  // --- for people (peer_progress.cpp) ---
+  wire::Phase PhaseNow() const;
+  std::vector<Awaited> AwaitedMessages() const;
 
   // Fixed.
   std::shared_ptr<const Manifest> manifest_;
@@ -235,19 +345,41 @@ class PeerMachine final : public Machine {
   // The chain and the replicated state.
   std::shared_ptr<const Block> view_;  // last block: whose members seal the next one
   ModelState state_;
-  std::vector<Assignment> drawn_;       // validators of the current step, as drawn
-  std::vector<PeerId> workers_proven_;  // of the last step: PROOF sealed
-  std::optional<std::uint64_t> last_removal_step_;
+  std::map<std::uint64_t, std::shared_ptr<const Block>> recent_;  // by height, view_ included
   std::map<std::uint64_t, PastStep> past_;
-  std::map<CaseKey, std::optional<wire::Verdict>> my_verdicts_;  // nullopt: being recomputed
+  std::map<wire::CaseId, std::optional<wire::Verdict>> my_verdicts_;  // nullopt: being worked out
   std::map<PeerId, Bytes> evidence_;  // inline evidence against members, to put into VERDICT
+  std::optional<wire::Naming> naming_;  // who lied to me about the last step
+  bool cross_check_pending_ = false;
+  std::set<PeerId> silent_;               // whose echoes did not come, since my last PROOF
+  std::deque<std::uint64_t> echo_lags_;   // of the last seals, in microseconds
+  std::map<std::uint64_t, std::pair<ModelState, std::vector<Digest>>> served_;  // by step: roots
 
   // The step in progress.
   Stage stage_ = Stage::kUnstarted;
   std::optional<Round> round_;
   Digest entry_genesis_;
-  std::optional<SealVector> own_vector_;  // echoed; nullopt while still collecting
-  std::map<PeerId, wire::Echo> echoes_;   // of the current seal
+  bool genesis_echoed_ = false;
+  std::unique_ptr<Seal> seal_;
+  wire::Slot seal_slot_;  // of its ECHO
+  std::map<SealKey, PastSeal> past_seals_;
+  std::optional<Time> pull_at_;  // when kPullTimer fires
+  std::uint32_t pull_attempts_ = 0;
+  std::map<PeerId, std::uint32_t> seal_rivals_;  // further frames of one slot, by who signed them
+
+  // Others who are away: who watches, and who asked to come back with the entry it named.
+  std::map<PeerId, Time> followers_;
+  std::map<PeerId, Digest> rejoins_;
+  std::set<PeerId> ahead_;
+  Ration ration_;
+
+  // Away.
+  std::optional<CatchUp> catch_up_;
+  std::string away_because_;
+  bool replaying_ = false;
+  // The store was lost, or began after the run: only what follows an admission may be signed.
+  bool must_rejoin_ = false;
+  std::deque<std::pair<std::shared_ptr<const Block>, std::vector<SharedBlob>>> to_replay_;
 
   Inbox inbox_;
   Signer signer_;
@@ -256,10 +388,12 @@ class PeerMachine final : public Machine {
     SharedBytes frame;
     SharedBlob blob;
     std::vector<PeerId> to;
+    bool bulk = false;  // a PART or RESULT: says nothing without its blob, which a crash loses
   };
   std::deque<Sent> sent_;  // of this step and the last, for links that come back
   bool resends_ = true;    // false: halted without having said what the peers need
   std::map<JobId, PendingJob> jobs_;
+  std::uint64_t era_ = 0;
   JobId next_job_ = 1;
   StoreId next_store_ = 1;
   Digest private_seed_;

@@ -1,4 +1,4 @@
-// What a member waits for, and from whom: for people, and for the reason of a stall.
+// What a member waits for, and from whom: for people.
 #include "node/protocol/peer_machine.h"
 #include "node/wire/messages.h"
 
@@ -10,6 +10,7 @@ using wire::Phase;
 Phase PeerMachine::PhaseNow() const {
   switch (stage_) {
     case Stage::kUnstarted:
+    case Stage::kRestore:
     case Stage::kGenesis:
       return Phase::kGenesis;
     case Stage::kReveal:
@@ -19,6 +20,7 @@ Phase PeerMachine::PhaseNow() const {
     case Stage::kCollect:
     case Stage::kSettle:  // RESULTs belong to it
     case Stage::kUpdate:
+    case Stage::kFollow:
     case Stage::kHalted:
       break;
   }
@@ -31,18 +33,19 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
   const auto want = [&](MessageType type, const std::vector<PeerId>& senders) {
     const std::uint32_t draw = phase == Phase::kB ? round_->draw : 0;
     for (const PeerId& sender : senders) {
-      if (Usable({CurrentStep(), phase, type, draw}, sender) != nullptr) continue;
-      awaited.push_back({type, sender});
+      if (round_ && round_->asleep.contains(sender)) continue;
+      if (Usable({CurrentStep(), phase, type, draw, 0}, sender) != nullptr) continue;
+      awaited.push_back({sender, type});
     }
   };
   const auto want_results = [&] {
     for (std::size_t j = 0; j < round_->results.size(); ++j) {
       if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
-      awaited.push_back({MessageType::kResult, round_->sealed.roles.owners[j]});
+      awaited.push_back({round_->sealed.roles.owners[j], MessageType::kResult});
     }
   };
-  // The vector of a stage is complete once it was echoed; the last one lives on while settling.
-  const bool sealing = own_vector_ && stage_ != Stage::kSettle;
+  // What a phase needs is complete, or late, once it was echoed.
+  const bool sealing = stage_ == Stage::kGenesis ? genesis_echoed_ : seal_ && seal_->echoed();
   switch (stage_) {
     case Stage::kGenesis:
       want(sealing ? MessageType::kEcho : MessageType::kBoot, view_->members);
@@ -56,7 +59,7 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
       if (round_->my_part && !round_->parts_closed) {
         for (const PeerId& worker : round_->sealed.roles.workers) {
           const bool settled = round_->held.contains(worker) || round_->refused.contains(worker);
-          if (!settled) awaited.push_back({MessageType::kPart, worker});
+          if (!settled) awaited.push_back({worker, MessageType::kPart});
         }
       }
       want(MessageType::kAggregate, round_->sealed.roles.owners);
@@ -72,7 +75,9 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
       want_results();
       break;
     case Stage::kUnstarted:
+    case Stage::kRestore:
     case Stage::kUpdate:
+    case Stage::kFollow:
     case Stage::kHalted:
       break;
   }
@@ -84,6 +89,8 @@ Progress PeerMachine::progress() const {
     switch (stage_) {
       case Stage::kUnstarted:
         return "starting";
+      case Stage::kRestore:
+        return "restore";
       case Stage::kGenesis:
         return "genesis";
       case Stage::kCollect:
@@ -96,13 +103,15 @@ Progress PeerMachine::progress() const {
         return "settle";
       case Stage::kUpdate:
         return "update";
+      case Stage::kFollow:
+        return "follow";
       case Stage::kHalted:
         return "halted";
     }
     return "halted";
   };
   Progress progress;
-  progress.step = CurrentStep();
+  progress.step = ExpectedStep();
   progress.phase = name();
   for (const Awaited& awaited : AwaitedMessages()) {
     if (awaited.sender == self_) continue;

@@ -13,12 +13,20 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
+namespace {
+
+// A REJOIN that names one of so many newest blocks is in time: it travels while the run goes on.
+constexpr std::uint64_t kRejoinBlocks = 8;
+
+}  // namespace
+
 void PeerMachine::BeginProve() {
   stage_ = Stage::kProve;
-  BeginPhase();
+  OpenSeal(Phase::kC, 0, manifest_->part_timeout * 2 + delta() * 2);
   round_->times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
   out_->Add(SetTimer{kBulkTimer, now_ + manifest_->part_timeout});
+  ArmPull(delta());
 }
 
 Column PeerMachine::ColumnOf(std::size_t index) const {
@@ -30,37 +38,36 @@ Column PeerMachine::ColumnOf(std::size_t index) const {
 }
 
 bool PeerMachine::ResultWanted(std::size_t column) const {
-  return round_->sealed.aggregates[column].has_value();
+  return round_->sealed.GivesResult(column);
 }
 
 // Takes results that have come for sealed aggregates. `results_closed` once none is missing.
 void PeerMachine::JudgeResults() {
   bool all = true;
-  for (std::size_t j = 0; j < round_->results.size(); ++j) {
+  for (std::uint32_t j = 0; j < round_->results.size(); ++j) {
     if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
     const PeerId& owner = round_->sealed.roles.owners[j];
-    const Inbox::Item* item = Usable({CurrentStep(), Phase::kA, MessageType::kResult, 0}, owner);
-    if (item != nullptr && ResultIsGood(j, *item)) {
-      round_->results[j] = item->blob;
-    } else {
-      all = false;
-    }
+    const Inbox::Item* item =
+        Usable({CurrentStep(), Phase::kA, MessageType::kResult, 0, j}, owner);
+    if (item == nullptr || !TakeResult(j, item->blob)) all = false;
   }
   if (all) round_->results_closed = true;
 }
 
-bool PeerMachine::ResultIsGood(std::size_t column, const Inbox::Item& item) const {
-  const wire::Aggregate& aggregate = *round_->sealed.aggregates[column];
-  return item.message.envelope.slot.iteration == column &&
-         item.blob->root == aggregate.result_root &&
-         HoldsFiniteFloats(*item.blob, round_->sealed.roles.parts[column].size());
+// From whomever it comes: the sealed AGG names its root.
+bool PeerMachine::TakeResult(std::size_t column, const SharedBlob& blob) {
+  if (column >= round_->results.size() || !ResultWanted(column)) return false;
+  if (blob->root != round_->sealed.aggregates[column]->result_root) return false;
+  if (!HoldsFiniteFloats(*blob, round_->sealed.roles.parts[column].size())) return false;
+  if (round_->results[column] == nullptr) round_->results[column] = blob;
+  return true;
 }
 
 void PeerMachine::TryProve() {
   Round& round = *round_;
-  if (round.prove_started || !round.results_closed) return;
+  if (round.prove_started || round.parts_lost || !round.results_closed) return;
   round.prove_started = true;
-  if (round.parts.empty()) {  // no worker: nothing to prove
+  if (!round.sealed.roles.IsWorker(self_)) {  // nothing to prove
     round.numbers.emplace();
     return;
   }
@@ -68,15 +75,13 @@ void PeerMachine::TryProve() {
   spec.parts = round.parts;
   for (std::size_t j = 0; j < round.results.size(); ++j) spec.columns.push_back(ColumnOf(j));
   spec.tau = round.sealed.tau;
-  StartJob({.purpose = Purpose::kProve, .step = CurrentStep(), .accuser = {}, .target = {}},
-           std::move(spec));
+  StartJob({.purpose = Purpose::kProve, .step = CurrentStep()}, std::move(spec));
 }
 
 void PeerMachine::OnRecomputed(const PendingJob& job, const RecomputeResult& result) {
   --round_->recomputations_pending;
   if (job.purpose == Purpose::kVote) {
-    my_verdicts_[{job.accuser, job.target, job.step}] =
-        result.convict ? wire::Verdict::kGuilty : wire::Verdict::kInnocent;
+    my_verdicts_[job.about] = result.convict ? wire::Verdict::kGuilty : wire::Verdict::kInnocent;
   } else if (result.accuse) {
     round_->accusation = wire::Accusation{job.target, job.step};
   }
@@ -86,75 +91,96 @@ void PeerMachine::OnRecomputed(const PendingJob& job, const RecomputeResult& res
 void PeerMachine::TryPrepareProof() {
   Round& round = *round_;
   if (round.proof_prepared || !round.numbers || round.recomputations_pending > 0 ||
-      round.root_pending) {
+      round.root_pending || cross_check_pending_) {
     return;
   }
+  // Exhibits may take as long as other bulk data.
+  if (AwaitsExhibits() && !round.results_closed) return;
   round.proof_prepared = true;
   wire::Proof proof;
   proof.columns = *round.numbers;
   proof.accusation = round.accusation;
+  proof.naming = naming_;
   for (const Case& open : view_->cases) {
-    const auto verdict = my_verdicts_.find({open.accuser, open.target, open.accused_step});
+    const auto verdict = my_verdicts_.find(open.id);
     if (verdict == my_verdicts_.end() || !verdict->second) continue;
-    proof.votes.push_back({open.accuser, open.target, open.accused_step, *verdict->second});
+    if (*verdict->second == wire::Verdict::kAbstain) continue;
+    if (proof.votes.size() < wire::kMaxVotes) proof.votes.push_back({open.id, *verdict->second});
   }
   proof.state_root = round.my_state_root;
   for (const auto& [accused, file] : evidence_) {
     if (proof.evidence.size() < wire::kMaxInlineEvidence) proof.evidence.push_back(file);
   }
+  proof.held = HeldBitmap(*view_, round.forwarded_parts, round.forwarded_results);
+  std::vector<PeerId> silent;
+  for (const PeerId& member : silent_) {
+    if (IsMember(view_->members, member)) silent.push_back(member);
+  }
+  proof.silent = BitmapOf(silent, view_->members);
+  silent_.clear();
+  proof.joins = JoinsToConfirm();
+  proof.lag_us = EchoLagMicroseconds();
   round.times.aggregate_ns += (now_ - mark_).ns;
   mark_ = now_;
   Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof), view_->members)});
 }
 
-bool PeerMachine::TrySealC() {
-  JudgeResults();
-  TryProve();
-  TryPrepareProof();
-  std::optional<SealVector> vector = SealVector{};
-  for (const PeerId& member : view_->members) {
-    const SealEntry entry = EntryFor({CurrentStep(), Phase::kC, MessageType::kProof, 0}, member);
-    if (entry.state == SealEntry::State::kAbsent) {
-      vector.reset();
+// Who asked, names a block of the last few steps, and may come back.
+std::vector<PeerId> PeerMachine::JoinsToConfirm() const {
+  std::vector<PeerId> joins;
+  for (const auto& [peer, entry] : rejoins_) {
+    if (!MayRejoin(*view_, *manifest_, peer, CurrentStep())) continue;
+    std::uint64_t back = 0;
+    for (auto it = recent_.rbegin(); it != recent_.rend() && back < kRejoinBlocks; ++it, ++back) {
+      if (wire::BlockDigest(*it->second) != entry) continue;
+      joins.push_back(peer);
       break;
     }
-    vector->push_back(entry);
   }
-  if (!DriveSeal(Phase::kC, 0, vector)) return false;
-  TakeSealC();
+  return joins;
+}
+
+bool PeerMachine::TrySealC() {
+  JudgeResults();
+  ForwardDisputed();
+  TryProve();
+  TryJudgeExhibits();
+  TryPrepareProof();
+  if (!DriveSeal(EntriesComplete())) return false;
+  TakeSealC(*seal_->decision());
   return true;
 }
 
-void PeerMachine::TakeSealC() {
+void PeerMachine::TakeSealC(const SealVector& decided) {
+  const SealVector vector = decided;
   Round& round = *round_;
-  const SealVector vector = *own_vector_;
   for (std::size_t i = 0; i < vector.size(); ++i) {
     const PeerId& member = view_->members[i];
+    if (round.asleep.contains(member)) continue;
     if (vector[i].state != SealEntry::State::kPresent) {
-      round.faults.emplace(member, "signed two different PROOFs of one slot");
+      NoteEntry(member, vector[i], "PROOF");
       continue;
     }
-    const Inbox::Item& item = *Usable({CurrentStep(), Phase::kC, MessageType::kProof, 0}, member);
-    auto body = wire::DecodeProof(item.message.envelope.body);
+    const auto& message =
+        SealedMessage({CurrentStep(), Phase::kC, MessageType::kProof, 0, 0}, member, vector[i]);
+    auto body = wire::DecodeProof(message.envelope.body);
     const bool worker = round.sealed.roles.IsWorker(member);
     const std::size_t columns = worker ? round.sealed.roles.parts.size() : 0;
     if (body.ok() && body->columns.size() == columns) {
       round.sealed.proofs.emplace(member, std::move(body).value());
     } else {
       // Else a worker could void every column for ever: without numbers it is nobody's target.
-      round.faults.emplace(member, "its PROOF is malformed");
+      NoteFault(round.faults, member, FaultKind::kBan, "its PROOF is malformed");
     }
   }
-  round.decision_c =
-      DecisionDigest(SlotOf(Phase::kC, MessageType::kEcho), EchoOf(vector).vector, round.entry_c);
-  out_->Add(Observe{Sealed{CurrentStep(), static_cast<std::uint8_t>(Phase::kC), round.decision_c}});
-  FindImpossibleNumbers(round.sealed, round.faults);
+  round.decision_c = CloseSeal();
+  if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
   JudgeInlineEvidence();
   round.fates = JudgeBeforeSums(round.sealed, *view_, *manifest_);
   round.times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
   stage_ = Stage::kSettle;
-  BeginPhase();  // the timer now waits for results
+  ArmPull({delta().ns / 4});  // for results that the block needs
 }
 
 }  // namespace ostraka::protocol

@@ -12,6 +12,22 @@
 
 namespace ostraka::protocol {
 
+using wire::Phase;
+
+namespace {
+
+// A watcher that asks for nothing more is gone.
+constexpr base::Duration kFollowersStay = base::Seconds(60);
+
+std::string DescribeRemoval(const Block& block, const PeerId& peer) {
+  for (const wire::Removal& removal : block.removals) {
+    if (removal.peer == peer) return "dropped: " + removal.reason;
+  }
+  return "no member any more";
+}
+
+}  // namespace
+
 // Evidence is judged by what its bytes prove, so all peers find the same.
 void PeerMachine::JudgeInlineEvidence() {
   for (const auto& [member, proof] : round_->sealed.proofs) {
@@ -19,8 +35,7 @@ void PeerMachine::JudgeInlineEvidence() {
       const evidence::Finding finding = evidence::Verify(file, *verifier_);
       if (finding.outcome != evidence::Outcome::kProven) continue;
       if (finding.slot.run_id != manifest_->run_id) continue;
-      if (!IsMember(view_->members, finding.accused)) continue;
-      round_->faults.emplace(finding.accused, finding.reason);
+      NoteFault(round_->faults, finding.accused, FaultKind::kBan, finding.reason);
     }
   }
 }
@@ -41,85 +56,90 @@ bool PeerMachine::TrySettle() {
   judged.randomness = round.randomness;
   judged.fates = round.fates;
   judged.faults = round.faults;
-  auto block = std::make_shared<const Block>(JudgeStep(round.sealed, *view_, *manifest_, judged));
-  out_->Add(Store{next_store_++,
-                  {{RecordKind::kBlock, BlockKey(false, block->step), wire::EncodeBlock(*block)}}});
-  StartCrossCheck();
-  TakeBlock(std::move(block));
+  Block judged_block = JudgeStep(round.sealed, *view_, *manifest_, judged);
+  if (judged_block.state_root && round.my_state_root &&
+      *judged_block.state_root != *round.my_state_root) {
+    Leave("DIVERGED: this node's state of step " + std::to_string(CurrentStep()) +
+              " is not the sealed one",
+          false);
+    return true;
+  }
+  TakeBlock(std::make_shared<const Block>(std::move(judged_block)));
   return true;
 }
 
 void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
+  StoreBlock(*block);
+  StartCrossCheck();
+  RememberStep();
+  RememberBlock(block);
   for (const wire::Removal& removal : block->removals) {
-    last_removal_step_ = block->step;
     inbox_.ForgetSender(removal.peer);
     evidence_.erase(removal.peer);
-    if (removal.peer == self_) {
+    silent_.erase(removal.peer);
+    if (removal.peer == self_ && wire::IsBan(removal.kind)) {
       return Halt(Halted::Why::kBanned,
                   "banned in step " + std::to_string(block->step) + ": " + removal.reason);
     }
   }
-  if (block->state_root && *block->state_root != round_->my_state_root) {
-    return Halt(
-        Halted::Why::kDiverged,
-        "step " + std::to_string(block->step) +
-            ": my state is not the sealed one; catching up is not built yet, so start over");
-  }
-  RememberStep();
   std::erase_if(my_verdicts_, [&](const auto& entry) {
-    return std::none_of(block->cases.begin(), block->cases.end(), [&](const Case& open) {
-      return entry.first == CaseKey{open.accuser, open.target, open.accused_step};
-    });
+    return std::none_of(block->cases.begin(), block->cases.end(),
+                        [&](const Case& open) { return entry.first == open.id; });
   });
-  workers_proven_.clear();
-  for (const PeerId& worker : round_->sealed.roles.workers) {
-    if (past_.at(CurrentStep()).proofs.contains(worker)) workers_proven_.push_back(worker);
-  }
-  drawn_ = round_->next_drawn;
+  std::erase_if(rejoins_, [&](const auto& entry) {
+    return IsMember(block->members, entry.first);
+  });
+  std::erase_if(followers_, [&](const auto& entry) {
+    return IsMember(block->members, entry.first) || now_ - entry.second > kFollowersStay;
+  });
   view_ = std::move(block);
   StartUpdate();
 }
 
+// The block and the results that it applies, in one transaction: after a crash of all, the run goes
+// on from here.
+void PeerMachine::StoreBlock(const Block& block) {
+  Store store{next_store_++, {}};
+  store.records.push_back(
+      {RecordKind::kBlock, BlockKey(block.genesis, block.step), wire::EncodeBlock(block)});
+  for (std::uint32_t j = 0; j < block.columns.size(); ++j) {
+    if (block.columns[j] != ColumnFate::kApplied) continue;
+    store.records.push_back(
+        {RecordKind::kResult, ResultKey(block.step, j), {}, round_->results[j]});
+  }
+  out_->Add(std::move(store));
+}
+
+void PeerMachine::StoreMembership() {
+  out_->Add(
+      Store{next_store_++, {{RecordKind::kMember, BlockKey(view_->genesis, view_->step), {}}}});
+}
+
+void PeerMachine::RememberBlock(std::shared_ptr<const Block> block) {
+  recent_[HeightOf(*block)] = std::move(block);
+  while (recent_.size() > kRecentBlocks) recent_.erase(recent_.begin());
+}
+
 void PeerMachine::RememberStep() {
   PastStep past;
+  past.view = view_;
   past.state = state_;
   past.tau = round_->sealed.tau;
   past.previous_randomness = view_->randomness;
-  for (std::size_t j = 0; j < round_->fates.size(); ++j) {
-    if (round_->fates[j] == ColumnFate::kApplied) past.applied.push_back(ColumnOf(j));
-  }
+  for (std::size_t j = 0; j < round_->fates.size(); ++j) past.columns.push_back(ColumnOf(j));
+  past.fates = round_->fates;
+  past.commits = round_->sealed.commits;
   for (const auto& [member, proof] : round_->sealed.proofs) {
     const bool complete = proof.columns.size() == round_->sealed.roles.parts.size();
     if (complete && round_->sealed.roles.IsWorker(member)) past.proofs.emplace(member, proof);
   }
+  if (round_->my_part) {
+    for (const auto& [worker, held] : round_->held) {
+      past.parts[{*round_->my_part, worker}] = {held.frame, held.blob};
+    }
+  }
   past_.emplace(CurrentStep(), std::move(past));
   if (past_.size() > kPastSteps) past_.erase(past_.begin());
-}
-
-// V1: what everyone stated of my column against the parts that I hold.
-void PeerMachine::StartCrossCheck() {
-  Round& round = *round_;
-  if (!round.my_part || round.results[*round.my_part] == nullptr) return;
-  CrossCheckSpec spec;
-  spec.column = ColumnOf(*round.my_part);
-  spec.tau = round.sealed.tau;
-  for (const auto& [worker, held] : round.held) {
-    const auto proof = round.sealed.proofs.find(worker);
-    if (proof == round.sealed.proofs.end()) continue;
-    if (proof->second.columns.size() != round.sealed.roles.parts.size()) continue;
-    const wire::ColumnNumbers& numbers = proof->second.columns[*round.my_part];
-    if (!numbers.missing) spec.claims.push_back({worker, held.blob, numbers});
-  }
-  StartJob({.purpose = Purpose::kCrossCheck, .step = CurrentStep(), .accuser = {}, .target = {}},
-           std::move(spec));
-}
-
-void PeerMachine::OnCrossChecked(const PendingJob& job, const CrossCheckResult& result) {
-  for (const PeerId& liar : result.liars) {
-    Suspect(liar, "V1",
-            "its sealed numbers of step " + std::to_string(job.step) +
-                " do not follow from the part that it sent me");
-  }
 }
 
 void PeerMachine::StartUpdate() {
@@ -131,8 +151,7 @@ void PeerMachine::StartUpdate() {
     spec.columns.push_back({round_->sealed.roles.parts[j], round_->results[j]});
   }
   spec.sgd = SgdOf(manifest_->training, CurrentStep());
-  StartJob({.purpose = Purpose::kUpdate, .step = CurrentStep(), .accuser = {}, .target = {}},
-           std::move(spec));
+  StartJob({.purpose = Purpose::kUpdate, .step = CurrentStep()}, std::move(spec));
 }
 
 void PeerMachine::OnUpdated(const UpdateResult& result) {
@@ -140,10 +159,44 @@ void PeerMachine::OnUpdated(const UpdateResult& result) {
   round_->times.aggregate_ns += (now_ - mark_).ns;
   out_->Add(Observe{round_->times});
   out_->Add(Observe{StepDone{view_, state_}});
-  if (RunEndsWith(manifest_->training, view_->step, last_removal_step_, !view_->cases.empty())) {
-    return Halt(Halted::Why::kFinished, "all steps are done");
-  }
+  if (HeightOf(*view_) % kStateEvery == 0) StoreState();
+  ShowHeadToFollowers();
+  if (RunIsOver(*view_)) return Finish();
+  // Dropped by rules that need no absence: the others do not listen any more.
+  if (!IsMember(view_->members, self_)) return Leave(DescribeRemoval(*view_, self_));
   BeginStep();
+}
+
+void PeerMachine::StoreState() {
+  out_->Add(Store{next_store_++,
+                  {{RecordKind::kState, BlockKey(view_->genesis, view_->step), {},
+                    EncodeState(state_)}}});
+}
+
+void PeerMachine::ShowHeadToFollowers() {
+  for (const auto& [peer, since] : followers_) {
+    if (!IsMember(view_->members, peer)) AnswerHead(peer);
+  }
+}
+
+bool PeerMachine::RunIsOver(const Block& block) const {
+  return !block.genesis && RunEndsWith(manifest_->training, block.step, block.last_removal_step,
+                                       !block.cases.empty());
+}
+
+// The last block has no next step whose COMMITs attest to it; so each member says one more, for
+// those who were away.
+void PeerMachine::Finish() {
+  if (IsMember(view_->members, self_)) {
+    round_.emplace();
+    round_->sealed.step = HeightOf(*view_);
+    round_->entry_a = wire::BlockDigest(*view_);
+    wire::Commit last;
+    last.coin_count = 1;
+    Prepare({MakeDraft(SlotOf(Phase::kA, wire::MessageType::kCommit), wire::Encode(last),
+                       Audience())});
+  }
+  return Halt(Halted::Why::kFinished, "all steps are done");
 }
 
 }  // namespace ostraka::protocol

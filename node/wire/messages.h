@@ -260,8 +260,8 @@ inline constexpr std::uint8_t kPullKindCount = 9;
 struct Pull {
   PullKind kind = PullKind::kMessages;
   MessageType type = MessageType::kBoot;
-  Bytes members;
-  std::vector<Digest> digests;
+  Bytes members = {};
+  std::vector<Digest> digests = {};
   std::uint64_t index = 0;
 };
 

@@ -1,0 +1,46 @@
+// What a member keeps of a past step, so that claims about it can be checked, and so that others
+// can have from it what they lack (docs/protocol.md, 5: x, ghat, parts and blocks of 16 steps).
+//
+// Thread safety: a plain value.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "node/protocol/jobs.h"
+#include "node/protocol/roles.h"
+#include "node/wire/block.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::protocol {
+
+inline constexpr std::uint64_t kPastSteps = 16;
+
+// A PART as its author signed it, with its bytes.
+struct SignedPart {
+  base::SharedBytes frame;
+  SharedBlob blob;
+};
+// Whose part of which column.
+struct PartKey {
+  std::uint32_t column = 0;
+  PeerId author;
+  auto operator<=>(const PartKey&) const = default;
+};
+
+struct PastStep {
+  std::shared_ptr<const wire::Block> view;  // whose members sealed the step
+  ModelState state;                         // x^s
+  double tau = 0;
+  Digest previous_randomness;   // r^{s-1}
+  std::vector<Column> columns;  // all; the result is null where there is none
+  std::vector<wire::ColumnFate> fates;
+  std::map<PeerId, wire::Commit> commits;  // sealed and well-formed
+  std::map<PeerId, wire::Proof> proofs;    // sealed, with numbers for every column
+  std::map<PartKey, SignedPart> parts;     // held: those of the own column, and exhibits of cases
+};
+
+}  // namespace ostraka::protocol

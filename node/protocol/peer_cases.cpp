@@ -1,0 +1,193 @@
+// What this member does for cases and disputes: it shows and forwards parts, compares the numbers of
+// others with them, names who lied to it, and votes.
+#include <algorithm>
+#include <utility>
+
+#include "node/protocol/numbers.h"
+#include "node/protocol/peer_machine.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::CaseKind;
+using wire::MessageType;
+using wire::Phase;
+using wire::Verdict;
+
+// --- disputes -----------------------------------------------------------------------------------
+
+std::size_t PeerMachine::DisputesOfWorker(const PeerId& worker) const {
+  return static_cast<std::size_t>(
+      std::count_if(view_->disputes.begin(), view_->disputes.end(),
+                    [&](const Dispute& dispute) { return dispute.worker == worker; }));
+}
+
+// What a disputed pair owes each other comes to all; whoever has it in time passes it on.
+void PeerMachine::ForwardDisputed() {
+  Round& round = *round_;
+  for (const LivePair& pair : round.pairs) {
+    if (pair.worker == self_ || pair.aggregator == self_) continue;
+    if (stage_ == Stage::kCollect && !round.parts_closed &&
+        !round.forwarded_parts.contains(pair.index)) {
+      const Inbox::Item* commit =
+          Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, pair.worker);
+      const Inbox::Item* part =
+          Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, pair.column}, pair.worker);
+      if (commit == nullptr || part == nullptr) continue;
+      const auto commitment = wire::DecodeCommit(commit->message.envelope.body);
+      const auto body = wire::DecodePart(part->message.envelope.body);
+      if (!commitment.ok() || !body.ok() || !IsUnderCommit(*commitment, *body, pair.column)) {
+        continue;
+      }
+      round.forwarded_parts.insert(pair.index);
+      out_->Add(Send{pair.aggregator, part->message.frame, part->blob});
+    }
+    if (stage_ == Stage::kProve && !round.results_closed &&
+        !round.forwarded_results.contains(pair.index) && ResultWanted(pair.column) &&
+        round.results[pair.column] != nullptr) {
+      round.forwarded_results.insert(pair.index);
+      AnswerResult(pair.worker, CurrentStep(), pair.column);
+    }
+  }
+}
+
+bool PeerMachine::IsUnderCommit(const wire::Commit& commit, const wire::Part& part,
+                                std::uint32_t column) const {
+  return commit.gradient_root &&
+         crypto::VerifyMerklePath(*commit.gradient_root, part.root, column,
+                                  round_->sealed.roles.parts.size(), part.path);
+}
+
+// --- V1 -----------------------------------------------------------------------------------------
+
+// What everyone stated of my column against the parts that I hold.
+void PeerMachine::StartCrossCheck() {
+  Round& round = *round_;
+  naming_.reset();
+  if (!round.my_part || round.results[*round.my_part] == nullptr) return;
+  CrossCheckSpec spec;
+  spec.column = ColumnOf(*round.my_part);
+  spec.tau = round.sealed.tau;
+  for (const auto& [worker, held] : round.held) {
+    const auto proof = round.sealed.proofs.find(worker);
+    if (proof == round.sealed.proofs.end()) continue;
+    if (proof->second.columns.size() != round.sealed.roles.parts.size()) continue;
+    const wire::ColumnNumbers& numbers = proof->second.columns[*round.my_part];
+    if (!numbers.missing) spec.claims.push_back({worker, held.blob, numbers});
+  }
+  cross_check_pending_ = true;
+  StartJob({.purpose = Purpose::kCrossCheck, .step = CurrentStep()}, std::move(spec));
+}
+
+void PeerMachine::OnCrossChecked(const PendingJob& job, const CrossCheckResult& result) {
+  if (job.purpose == Purpose::kExhibit) {
+    --round_->recomputations_pending;
+    my_verdicts_[job.about] = result.liars.empty() ? Verdict::kInnocent : Verdict::kGuilty;
+    return;
+  }
+  cross_check_pending_ = false;
+  const PastStep& past = past_.at(job.step);
+  for (const PeerId& liar : result.liars) {
+    Suspect(liar, "V1",
+            "its sealed numbers of step " + std::to_string(job.step) +
+                " do not follow from the part that it sent me");
+    if (naming_ || !IsMember(view_->members, liar)) continue;
+    for (const Column& column : past.columns) {
+      if (past.parts.contains({column.part_index, liar})) {
+        naming_ = wire::Naming{liar, job.step, column.part_index};
+      }
+    }
+  }
+}
+
+// --- exhibits -----------------------------------------------------------------------------------
+
+PartKey PeerMachine::ExhibitOf(const wire::CaseId& id) {
+  return {id.column, id.kind == CaseKind::kCover ? id.accuser : id.target};
+}
+
+// True iff this member should vote on the case and lacks the part for it.
+bool PeerMachine::ExhibitMissing(const Case& open) const {
+  if (open.id.kind == CaseKind::kGradient || my_verdicts_.contains(open.id)) return false;
+  if (open.id.accuser == self_ || open.id.target == self_) return false;
+  const auto past = past_.find(open.id.step);
+  if (past == past_.end() || open.id.column >= past->second.columns.size()) return false;
+  if (past->second.columns[open.id.column].result == nullptr) return false;
+  const PartKey exhibit = ExhibitOf(open.id);
+  return past->second.proofs.contains(exhibit.author) && !past->second.parts.contains(exhibit);
+}
+
+bool PeerMachine::AwaitsExhibits() const {
+  return std::any_of(view_->cases.begin(), view_->cases.end(),
+                     [this](const Case& open) { return ExhibitMissing(open); });
+}
+
+// From whoever must show it, then from whoever may have seen it.
+bool PeerMachine::PullExhibits() {
+  bool missing = false;
+  for (const Case& open : view_->cases) {
+    if (!ExhibitMissing(open)) continue;
+    missing = true;
+    const PartKey exhibit = ExhibitOf(open.id);
+    const PeerId& debtor =
+        open.id.kind == CaseKind::kCover ? open.id.target : open.id.accuser;
+    const std::vector<PeerId>& members = view_->members;
+    const PeerId& whom =
+        pull_attempts_ % 2 == 0 ? debtor : members[(pull_attempts_ / 2) % members.size()];
+    wire::Slot slot = SlotOf(Phase::kA, MessageType::kPull);
+    slot.step = open.id.step;
+    Ask(whom, slot,
+        {.kind = wire::PullKind::kPart,
+         .type = MessageType::kPart,
+         .members = BitmapOf({exhibit.author}, past_.at(open.id.step).view->members),
+         .digests = {},
+         .index = exhibit.column});
+  }
+  return missing;
+}
+
+void PeerMachine::OnExhibit(const wire::SignedEnvelope& message, const SharedBlob& blob) {
+  const wire::Slot& slot = message.envelope.slot;
+  const PartKey key{slot.iteration, message.envelope.sender};
+  const bool wanted = std::any_of(view_->cases.begin(), view_->cases.end(), [&](const Case& open) {
+    return open.id.step == slot.step && ExhibitMissing(open) && ExhibitOf(open.id) == key;
+  });
+  if (!InStep() || !wanted) return;
+  PastStep& past = past_.at(slot.step);
+  const auto commit = past.commits.find(key.author);
+  const auto body = wire::DecodePart(message.envelope.body);
+  if (commit == past.commits.end() || !commit->second.gradient_root || !body.ok()) return;
+  if (body->root != blob->root ||
+      !crypto::VerifyMerklePath(*commit->second.gradient_root, body->root, key.column,
+                                past.columns.size(), body->path) ||
+      !HoldsFiniteFloats(*blob, past.columns[key.column].range.size())) {
+    return;
+  }
+  past.parts[key] = {message.frame, blob};
+}
+
+// Numbers that do not follow from the part shown: guilty in either kind of case.
+void PeerMachine::TryJudgeExhibits() {
+  for (const Case& open : view_->cases) {
+    if (open.id.kind == CaseKind::kGradient || my_verdicts_.contains(open.id)) continue;
+    if (open.id.accuser == self_ || open.id.target == self_) continue;
+    const auto past = past_.find(open.id.step);
+    if (past == past_.end()) continue;
+    const PartKey exhibit = ExhibitOf(open.id);
+    const auto part = past->second.parts.find(exhibit);
+    const auto proof = past->second.proofs.find(exhibit.author);
+    if (part == past->second.parts.end() || proof == past->second.proofs.end()) continue;
+    if (past->second.columns[exhibit.column].result == nullptr) continue;
+    const wire::ColumnNumbers& numbers = proof->second.columns[exhibit.column];
+    CrossCheckSpec spec;
+    spec.column = past->second.columns[exhibit.column];
+    spec.tau = past->second.tau;
+    if (!numbers.missing) spec.claims.push_back({exhibit.author, part->second.blob, numbers});
+    my_verdicts_[open.id] = std::nullopt;
+    ++round_->recomputations_pending;
+    StartJob({.purpose = Purpose::kExhibit, .step = CurrentStep(), .about = open.id},
+             std::move(spec));
+  }
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,172 @@
+// Away from the run: why, the way back (catch_up.h), and the REJOIN that ends it.
+//
+// One who is away signs nothing but REJOIN. It is a member again when a block admits it; or, if no
+// block dropped it while it was away, as soon as it has the newest block: what it said it said in
+// steps that are over.
+#include <algorithm>
+#include <utility>
+
+#include "crypto/stream.h"
+#include "node/base/check.h"
+#include "node/protocol/peer_machine.h"
+#include "node/protocol/schedule.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+void PeerMachine::NoteAhead(const PeerId& sender) {
+  ahead_.insert(sender);
+  if (stage_ == Stage::kUpdate || stage_ == Stage::kSettle) return;  // the block first
+  if (ahead_.size() <= FaultBound(view_->thresholds)) return;
+  Leave("the others are steps ahead: this node was too slow, or cut off");
+}
+
+void PeerMachine::Leave(std::string reason, bool trust_state) {
+  const std::uint64_t step = ExpectedStep();
+  ++era_;
+  away_because_ = std::move(reason);
+  out_->Add(Observe{Away{step, away_because_}});
+  for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
+    out_->Add(CancelTimer{timer});
+  }
+  // A step that was not finished left the view and the state as they were before it.
+  round_.reset();
+  seal_.reset();
+  pull_at_.reset();
+  cross_check_pending_ = false;
+  naming_.reset();
+  my_verdicts_.clear();
+  past_.clear();
+  past_seals_.clear();
+  served_.clear();
+  ahead_.clear();
+  replaying_ = false;
+  to_replay_.clear();
+  stage_ = Stage::kFollow;
+  catch_up_.emplace(self_, layout_, view_, state_, trust_state, delta());
+  for (const auto& [height, block] : recent_) {
+    if (height > HeightOf(*view_)) catch_up_->OnBlock(*block);
+  }
+  Follow();
+}
+
+// Asks every member to send what it sends to members. Again now and then: some may have restarted.
+void PeerMachine::Follow() {
+  wire::Slot slot = SlotOf(Phase::kC, MessageType::kPull);
+  slot.step = HeightOf(*view_);
+  for (const Member& member : manifest_->members) {
+    Ask(member.id, slot, {.kind = wire::PullKind::kFollow});
+  }
+  out_->Add(SetTimer{kFollowTimer, now_ + delta()});
+}
+
+void PeerMachine::AdvanceFollowing() {
+  for (const SharedBlock& block : catch_up_->TakeBlocks()) {
+    // Stored when it is applied if it was sealed here before the crash.
+    const bool stored = recent_.contains(HeightOf(*block));
+    RememberBlock(block);
+    if (!stored) {
+      out_->Add(Store{next_store_++,
+                      {{RecordKind::kBlock, BlockKey(block->genesis, block->step),
+                        wire::EncodeBlock(*block)}}});
+    }
+  }
+  if (auto state = catch_up_->TakeState()) {
+    ++era_;  // an update of the old way may be under way
+    replaying_ = false;
+    view_ = state->first;
+    state_ = state->second;
+    StoreState();
+    out_->Add(Observe{StepDone{view_, state_}});
+  }
+  for (const CatchUp::Request& request : catch_up_->Wants(now_)) {
+    wire::Slot slot = SlotOf(request.phase, MessageType::kPull);
+    slot.step = request.step;
+    Ask(request.to, slot, request.pull);
+  }
+  if (const auto wake = catch_up_->wake()) out_->Add(SetTimer{kFollowTimer, std::max(*wake, now_)});
+  ApplyNext();
+}
+
+void PeerMachine::ApplyNext() {
+  if (replaying_) return;
+  const auto next = catch_up_->Next();
+  if (!next) {
+    if (catch_up_->at_head()) AtHead();
+    return;
+  }
+  replaying_ = true;
+  to_replay_.clear();
+  to_replay_.emplace_back(next->block, next->results);
+  ReplayNext();
+}
+
+void PeerMachine::OnCaughtUp(const ModelState& state) {
+  const auto [block, results] = to_replay_.front();
+  to_replay_.clear();
+  replaying_ = false;
+  Store store{next_store_++, {}};
+  for (std::uint32_t j = 0; j < results.size(); ++j) {
+    if (results[j] == nullptr) continue;
+    store.records.push_back({RecordKind::kResult, ResultKey(block->step, j), {}, results[j]});
+  }
+  if (!store.records.empty()) out_->Add(std::move(store));
+  view_ = block;
+  state_ = state;
+  if (HeightOf(*view_) % kStateEvery == 0) StoreState();
+  if (std::find(view_->joined.begin(), view_->joined.end(), self_) != view_->joined.end()) {
+    must_rejoin_ = false;
+    StoreMembership();
+  }
+  catch_up_->Applied(view_, state_);
+  out_->Add(Observe{StepDone{view_, state_}});
+  out_->Add(Observe{CatchingUp{HeightOf(*view_), HeightOf(*catch_up_->head()),
+                               catch_up_->Describe()}});
+  inbox_.ForgetBefore(HeightOf(*view_));
+}
+
+// The newest block that is known here: a member again, or one who asks to be.
+void PeerMachine::AtHead() {
+  if (view_->decision.is_zero()) return;  // not even the genesis block yet
+  const Standing* standing = StandingOf(view_->standings, self_);
+  if (standing != nullptr && standing->banned) {
+    return Halt(Halted::Why::kBanned, "banned: see `ostraka ledger explain`");
+  }
+  if (RunIsOver(*view_)) return Halt(Halted::Why::kFinished, "all steps are done");
+  if (!IsMember(view_->members, self_)) return SendRejoin();
+  if (must_rejoin_) return;  // until a block has dropped the one who signed from the lost store
+  catch_up_.reset();
+  out_->Add(CancelTimer{kFollowTimer});
+  out_->Add(Observe{Back{HeightOf(*view_)}});
+  away_because_.clear();
+  BeginStep();
+}
+
+void PeerMachine::SendRejoin() {
+  const std::uint64_t step = HeightOf(*view_);
+  if (!MayRejoin(*view_, *manifest_, self_, step)) return;
+  wire::Slot slot = SlotOf(Phase::kC, MessageType::kRejoin);
+  slot.step = step;
+  if (signer_.Said(slot)) return;
+  wire::Rejoin rejoin;
+  rejoin.nonce = crypto::DeriveCoin(private_seed_.view(), step, ~std::uint64_t{0}).salt;
+  Draft draft{wire::Envelope{slot, wire::BlockDigest(*view_), self_, wire::Encode(rejoin)}, nullptr,
+              view_->members};
+  Prepare({std::move(draft)});
+}
+
+void PeerMachine::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
+  const PeerId& sender = message.envelope.sender;
+  if (!InStep() || sender != from) return;
+  if (!MayRejoin(*view_, *manifest_, sender, CurrentStep())) return;
+  const auto held = rejoins_.find(sender);
+  if (held != rejoins_.end() && held->second == message.envelope.entry) return;
+  if (!Verified(message, from)) return;
+  rejoins_[sender] = message.envelope.entry;
+  followers_[sender] = now_;
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,166 @@
+// How a member begins: at the genesis of the run, or from what its store kept.
+//
+// The genesis seal takes the fast path only: a run begins when all its members are there. Nothing
+// of it is ever evidence, for a key may have lost its store.
+#include <algorithm>
+#include <utility>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/base/check.h"
+#include "node/protocol/peer_machine.h"
+#include "node/protocol/schedule.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+// --- genesis ------------------------------------------------------------------------------------
+
+void PeerMachine::BeginGenesis() {
+  stage_ = Stage::kGenesis;
+  wire::Boot boot;
+  boot.boot_id = crypto::DeriveCoin(private_seed_.view(), 0, ~std::uint64_t{0}).salt;
+  Prepare(
+      {MakeDraft(SlotOf(Phase::kGenesis, MessageType::kBoot), wire::Encode(boot), view_->members)});
+}
+
+bool PeerMachine::TryGenesis() {
+  SealVector vector;
+  for (const PeerId& member : view_->members) {
+    const Inbox::Item* boot =
+        Usable({0, Phase::kGenesis, MessageType::kBoot, 0, 0}, member);
+    if (boot == nullptr) return false;
+    vector.push_back({SealEntry::State::kPresent, boot->message.digest});
+  }
+  const wire::Slot slot = SlotOf(Phase::kGenesis, MessageType::kEcho);
+  const wire::Echo own = EchoOf(vector);
+  if (!genesis_echoed_) {
+    genesis_echoed_ = true;
+    Prepare({MakeDraft(slot, wire::Encode(own), view_->members)});
+    return true;
+  }
+  for (const PeerId& member : view_->members) {
+    const Inbox::Item* item = Usable(Inbox::PlaceOf(slot), member);
+    if (item == nullptr) return false;
+    const auto echo = wire::DecodeEcho(item->message.envelope.body);
+    if (!echo.ok() || echo->vector != own.vector) return false;
+  }
+
+  const Digest decision = DecisionDigest(slot, own.vector, {});
+  auto block = std::make_shared<Block>(*view_);
+  block->decision = decision;
+  block->randomness =
+      crypto::Hasher(crypto::kDomainGenesis).Update(manifest_->run_id).Update(decision).Finish();
+  view_ = std::move(block);
+  RememberBlock(view_);
+  StoreBlock(*view_);
+  StoreMembership();
+  out_->Add(Observe{protocol::Sealed{
+      .step = 0, .phase = static_cast<std::uint8_t>(Phase::kGenesis), .decision = decision}});
+  BeginStep();
+  return true;
+}
+
+// --- restart ------------------------------------------------------------------------------------
+
+base::Status PeerMachine::Restore(const Restored& restored) {
+  ASSIGN_OR_RETURN(const std::vector<wire::SignedEnvelope> own, signer_.Restore(restored.slots));
+  for (const wire::SignedEnvelope& message : own) {
+    if (message.envelope.slot.run_id != manifest_->run_id) {
+      return base::InvalidArgument("a slot of another run");
+    }
+    KeepSent(message, nullptr, manifest_->members.empty() ? std::vector<PeerId>{} : view_->members);
+  }
+  if (restored.blocks.empty()) {
+    BeginGenesis();
+    for (const wire::SignedEnvelope& message : own) {
+      Accept(message, nullptr);
+      if (message.envelope.slot.type == MessageType::kEcho) genesis_echoed_ = true;
+    }
+    return base::OkStatus();
+  }
+  std::map<std::uint64_t, SharedBlock> blocks;
+  for (const Record& record : restored.blocks) {
+    ASSIGN_OR_RETURN(Block block, wire::DecodeBlock(record.value));
+    auto shared = std::make_shared<const Block>(std::move(block));
+    RememberBlock(shared);
+    blocks[HeightOf(*shared)] = std::move(shared);
+  }
+  must_rejoin_ = !restored.member;
+  if (restored.state) {
+    const auto state = DecodeState(restored.state->blob->data, state_.parameters->size());
+    if (!state) return base::InvalidArgument("the stored state has another size than the model");
+    state_ = *state;
+    const auto base_block = std::find_if(blocks.begin(), blocks.end(), [&](const auto& entry) {
+      return BlockKey(entry.second->genesis, entry.second->step) == restored.state->key;
+    });
+    if (base_block == blocks.end()) return base::InvalidArgument("the state's block is missing");
+    view_ = base_block->second;
+  } else if (blocks.contains(0)) {
+    view_ = blocks.at(0);
+  }  // else from before the genesis block, which one who came late never had
+  std::map<Bytes, SharedBlob> results;
+  for (const Record& record : restored.results) results[record.key] = record.blob;
+  // As far as every result is there; the rest comes from the other members.
+  for (std::uint64_t height = HeightOf(*view_) + 1; blocks.contains(height); ++height) {
+    const SharedBlock& block = blocks.at(height);
+    std::vector<SharedBlob> columns(block->columns.size());
+    bool complete = true;
+    for (std::uint32_t j = 0; j < columns.size(); ++j) {
+      if (block->columns[j] != wire::ColumnFate::kApplied) continue;
+      const auto found = results.find(ResultKey(block->step, j));
+      if (found == results.end()) complete = false;
+      if (complete) columns[j] = found->second;
+    }
+    if (!complete) break;
+    to_replay_.emplace_back(block, std::move(columns));
+  }
+  stage_ = Stage::kRestore;
+  ReplayNext();
+  return base::OkStatus();
+}
+
+void PeerMachine::ReplayNext() {
+  if (to_replay_.empty()) {
+    const auto newest = recent_.rbegin()->second;
+    if (HeightOf(*newest) > HeightOf(*view_)) {
+      return Leave("results of the last blocks were lost in the crash");
+    }
+    if (!IsMember(view_->members, self_)) return Leave("this node was dropped before it restarted");
+    if (RunIsOver(*view_)) return Finish();
+    std::vector<wire::SignedEnvelope> own;
+    for (const Sent& sent : sent_) own.push_back(wire::Open(sent.frame).value());
+    BeginStep();
+    for (const wire::SignedEnvelope& message : own) {
+      const MessageType type = message.envelope.slot.type;
+      const bool bulk = type == MessageType::kPart || type == MessageType::kResult;
+      if (!bulk && message.envelope.slot.step == CurrentStep()) Accept(message, nullptr);
+    }
+    return;
+  }
+  const auto& [block, results] = to_replay_.front();
+  UpdateSpec spec;
+  spec.state = state_;
+  const auto ranges = block->columns.empty()
+                          ? std::vector<PartRange>{}
+                          : CutParts(state_.parameters->size(),
+                                     static_cast<std::uint32_t>(block->columns.size()));
+  for (std::size_t j = 0; j < ranges.size(); ++j) {
+    if (results[j] != nullptr) spec.columns.push_back({ranges[j], results[j]});
+  }
+  spec.sgd = SgdOf(manifest_->training, block->step);
+  StartJob({.purpose = Purpose::kReplay, .step = block->step}, std::move(spec));
+}
+
+void PeerMachine::OnReplayed(const UpdateResult& result) {
+  if (stage_ == Stage::kFollow) return OnCaughtUp(result.state);
+  view_ = to_replay_.front().first;
+  to_replay_.pop_front();
+  state_ = result.state;
+  ReplayNext();
+}
+
+}  // namespace ostraka::protocol

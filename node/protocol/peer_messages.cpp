@@ -1,0 +1,229 @@
+// What is let in: every message of another peer passes here, cheap checks first, before anything
+// is kept or believed.
+//
+// What an attacker can do here: fill its own places of the inbox, once each, in a window of two
+// steps; ask (peer_pull.cpp); be suspected. Relayed frames count as their author's, for they are
+// signed; relayed bulk data counts if it is what the frame announces.
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/peer_machine.h"
+#include "node/wire/codec.h"
+#include "node/wire/limits.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+namespace {
+
+bool CarriesBlob(MessageType type) {
+  return type == MessageType::kPart || type == MessageType::kResult;
+}
+
+bool IsSealMessage(MessageType type) {
+  return type >= MessageType::kEcho && type <= MessageType::kLock;
+}
+
+// Iterations of the slow path that a member may be ahead of us.
+constexpr std::uint32_t kIterationsAhead = 8;
+// Third and further versions of its words in one seal that are taken from one member.
+constexpr std::uint32_t kSealRivals = 256;
+
+}  // namespace
+
+void PeerMachine::On(const MessageReceived& input) {
+  auto opened = wire::Open(input.frame);
+  if (!opened.ok()) return Suspect(input.from, "frame", base::MessageOf(opened.status()));
+  const wire::Envelope& envelope = opened->envelope;
+  if (envelope.slot.run_id != manifest_->run_id || envelope.slot.incarnation != 0) {
+    return Suspect(input.from, "slot", "sent a message whose slot no honest peer can use");
+  }
+  if (wire::IsService(envelope.slot.type)) {
+    if (envelope.sender != input.from) {
+      return Suspect(input.from, "relay", "passed on a request or answer of another peer");
+    }
+    return OnService(input.from, envelope, input.blob);
+  }
+  if (stage_ == Stage::kHalted) return;
+  if (CarriesBlob(envelope.slot.type) != (input.blob != nullptr)) {
+    return Suspect(input.from, "blob",
+                   "sent a message without its bulk data, or with some it may not have");
+  }
+  if (envelope.slot.type == MessageType::kRejoin) return OnRejoin(*opened, input.from);
+  OnSigned(*opened, input);
+}
+
+void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageReceived& input) {
+  const wire::Envelope& envelope = message.envelope;
+  // A removed member may not know yet.
+  if (!IsMember(view_->members, envelope.sender)) return;
+  if (envelope.slot.phase == Phase::kGenesis && stage_ != Stage::kGenesis) {
+    // Somebody who lost its store, or comes late, believes that the run has not begun.
+    if (envelope.sender == input.from && InStep()) AnswerHead(input.from);
+    return;
+  }
+  // A relayed BOOT may be an older one, which must not displace the newest.
+  if (envelope.slot.phase == Phase::kGenesis && envelope.sender != input.from) return;
+  if (stage_ == Stage::kFollow) NoteAttestation(message);
+  if (IsSealMessage(envelope.slot.type) && envelope.slot.phase != Phase::kGenesis) {
+    const SealKey key{envelope.slot.step, envelope.slot.phase, envelope.slot.draw};
+    if (past_seals_.contains(key)) return OnPastSealMessage(key, message, input.from);
+  }
+  if (envelope.slot.type == MessageType::kPart && envelope.slot.step < ExpectedStep()) {
+    return OnExhibit(message, input.blob);
+  }
+  if (!InWindow(envelope.slot)) {
+    const bool ahead = InStep() && envelope.slot.step >= CurrentStep() + 2;
+    if (ahead && !ahead_.contains(envelope.sender) && Verified(message, input.from)) {
+      NoteAhead(envelope.sender);
+    }
+    return;
+  }
+  if (input.blob != nullptr) {
+    if (const auto fault = BlobFault(envelope, input.blob)) {
+      return Suspect(input.from, "blob", *fault);
+    }
+    if (envelope.slot.type == MessageType::kPart && !PartWanted(envelope)) return;
+  }
+  const Inbox::Outcome outcome = inbox_.Probe(message);
+  if (outcome == Inbox::Outcome::kDuplicate) return;
+  if (outcome == Inbox::Outcome::kMore) {
+    // Proves nothing new, but a lock may rest on it.
+    if (seal_ == nullptr || !IsSealMessage(envelope.slot.type)) return;
+    if (++seal_rivals_[envelope.sender] > kSealRivals) return;
+    if (Verified(message, input.from)) FeedSeal(message);
+    return;
+  }
+  if (!Verified(message, input.from)) return;
+  Accept(message, input.blob);
+}
+
+bool PeerMachine::Verified(const wire::SignedEnvelope& message, const PeerId& from) {
+  if (verifier_->Verify(message.envelope.sender, message.digest, message.signature)) return true;
+  Suspect(from, "signature", "sent a message whose signature is not its sender's");
+  return false;
+}
+
+// Steps and phases in which a message of an honest member can be of use now.
+bool PeerMachine::InWindow(const wire::Slot& slot) const {
+  // A peer ahead of us has all our messages of its last seal, so it is at most in the first phase
+  // of the next step; and it cannot echo there before it has our COMMIT.
+  const bool opening = slot.phase == Phase::kA && !IsSealMessage(slot.type);
+  if (stage_ == Stage::kGenesis) {
+    return slot.step == 0 && (slot.phase == Phase::kGenesis || opening);
+  }
+  if (!InStep()) {
+    // Away: what members of a step that this one may join have sent to it already.
+    return opening && slot.step >= ExpectedStep() && slot.step <= ExpectedStep() + 2;
+  }
+  if (slot.step == CurrentStep() + 1) return opening;
+  if (slot.step != CurrentStep()) return false;
+  // Likewise it is at most one draw ahead.
+  if (slot.draw >= round_->coin_count || slot.draw > round_->draw + 1) return false;
+  if (slot.type < MessageType::kStatus) return true;
+  // The slow path of the seal in progress; another's is over, or far.
+  return seal_ != nullptr && slot.phase == seal_slot_.phase && slot.draw == seal_slot_.draw &&
+         slot.iteration <= seal_->iteration() + kIterationsAhead &&
+         slot.iteration + 2 >= seal_->iteration();
+}
+
+// Parts are as large as the model is, so no more of them are held than somebody needs: those of my
+// column, and those that a dispute has shown to all.
+bool PeerMachine::PartWanted(const wire::Envelope& envelope) const {
+  const wire::Slot& slot = envelope.slot;
+  if (InStep() && slot.step == CurrentStep()) {
+    if (round_->my_part == slot.iteration) return true;
+    return std::any_of(round_->pairs.begin(), round_->pairs.end(), [&](const LivePair& pair) {
+      return pair.worker == envelope.sender && pair.column == slot.iteration;
+    });
+  }
+  // Of a step whose roles are not known yet.
+  const std::size_t held =
+      inbox_.CountIterations(Inbox::PlaceOf(slot), envelope.sender);
+  return held < 2 + DisputesOfWorker(envelope.sender);
+}
+
+std::optional<std::string> PeerMachine::BlobFault(const wire::Envelope& envelope,
+                                                  const SharedBlob& blob) {
+  Digest announced;
+  if (envelope.slot.type == MessageType::kPart) {
+    const auto part = wire::DecodePart(envelope.body);
+    if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
+    announced = part->root;
+  } else {
+    const auto result = wire::DecodeResult(envelope.body);
+    if (!result.ok()) return "sent a malformed RESULT: " + base::MessageOf(result.status());
+    announced = result->root;
+  }
+  if (announced != blob->root) return "sent bulk data other than its message announces";
+  return std::nullopt;
+}
+
+void PeerMachine::Accept(wire::SignedEnvelope message, SharedBlob blob) {
+  const wire::Slot slot = message.envelope.slot;
+  const Inbox::Place place = Inbox::PlaceOf(slot);
+  const PeerId sender = message.envelope.sender;
+  if (place.phase == Phase::kGenesis) {
+    // Genesis is never evidence: a process may be started again before it is sealed, and its newest
+    // BOOT counts until we have echoed.
+    if (!genesis_echoed_ || place.type == MessageType::kEcho) inbox_.Replace(std::move(message));
+    return;
+  }
+  const wire::SignedEnvelope kept = message;
+  const Inbox::Outcome outcome = inbox_.Add(std::move(message), std::move(blob));
+  if (outcome == Inbox::Outcome::kRival && inbox_.Find(place, sender)->rivals.size() == 1) {
+    KeepEquivocation(*inbox_.Find(place, sender));
+  }
+  if (seal_ == nullptr || slot.step != seal_slot_.step || slot.phase != seal_slot_.phase) return;
+  if (IsSealMessage(slot.type)) {
+    if (slot.draw == seal_slot_.draw) FeedSeal(kept);
+  } else if (seal_->echoed()) {
+    SealOutput output;
+    seal_->OnHeld(now_, output);
+    Perform(std::move(output));
+  }
+}
+
+void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
+  const PeerId& sender = item.message.envelope.sender;
+  auto made = evidence::MakeEquivocation(*item.message.frame, *item.rivals.front().frame);
+  OSTRAKA_CHECK(made.ok());  // the inbox holds two verified frames of one slot
+  Bytes file = std::move(made).value();
+  const Digest id = evidence::IdOf(file);
+  out_->Add(Store{next_store_++,
+                  {{RecordKind::kEvidence, Bytes(id.bytes.begin(), id.bytes.end()), file}}});
+  // Two large PROOFs of one slot make a file that no frame may carry. It stays in our store (seal C
+  // shows that fault itself, if in time), and must not shield its maker from a shorter one.
+  if (file.size() <= wire::kMaxEvidenceBytes) evidence_.emplace(sender, std::move(file));
+  Suspect(sender, "equivocation",
+          std::string("signed two different messages of one ") +
+              wire::MessageTypeName(item.message.envelope.slot.type) + " slot");
+}
+
+// Phase A of a step names the block before as its entry: t_s + 1 of these prove the block.
+void PeerMachine::NoteAttestation(const wire::SignedEnvelope& message) {
+  const wire::Envelope& envelope = message.envelope;
+  if (envelope.slot.phase != Phase::kA || envelope.slot.type != MessageType::kCommit) return;
+  if (!catch_up_ || envelope.slot.step < HeightOf(*view_)) return;
+  if (!verifier_->Verify(envelope.sender, message.digest, message.signature)) return;
+  catch_up_->OnAttest(envelope.sender, envelope.slot.step, envelope.entry);
+}
+
+const Inbox::Item* PeerMachine::Usable(const Inbox::Place& place, const PeerId& sender) const {
+  const Inbox::Item* item = inbox_.Find(place, sender);
+  if (item == nullptr || item->message.envelope.entry != EntryOf(place.phase)) return nullptr;
+  return item;
+}
+
+const wire::SignedEnvelope& PeerMachine::SealedMessage(const Inbox::Place& place, const PeerId& sender,
+                                                const SealEntry& entry) const {
+  const wire::SignedEnvelope* message = inbox_.Find(place, sender, entry.digest);
+  OSTRAKA_CHECK(message != nullptr);  // a seal decides only when its messages are held
+  return *message;
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,339 @@
+// Asking for what is missing, and answering those who ask. Nothing here is signed: a request says
+// what its asker lacks, an answer proves itself by its signature or its hash.
+//
+// What an attacker can do here: ask, as often as its ration lasts; answer with rubbish, which is
+// dropped; not answer, which sends us to the next member.
+#include <algorithm>
+#include <utility>
+
+#include "node/protocol/numbers.h"
+#include "node/protocol/peer_machine.h"
+#include "node/wire/codec.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+using wire::PullKind;
+
+namespace {
+
+// Chunks of phase A are results, those of phase C pieces of a state.
+constexpr Phase kResultChunk = Phase::kA;
+constexpr Phase kStateChunk = Phase::kC;
+
+wire::Slot ServiceSlot(std::uint64_t step, Phase phase, MessageType type) {
+  return {.run_id = {},
+          .incarnation = 0,
+          .step = step,
+          .phase = phase,
+          .type = type,
+          .draw = 0,
+          .iteration = 0};
+}
+
+}  // namespace
+
+// --- what comes ---------------------------------------------------------------------------------
+
+void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
+                            const SharedBlob& blob) {
+  const wire::Slot& slot = envelope.slot;
+  const auto malformed = [&](const base::Status& status) {
+    Suspect(from, "service", "sent a malformed request or answer: " + base::MessageOf(status));
+  };
+  switch (slot.type) {
+    case MessageType::kPull: {
+      const auto pull = wire::DecodePull(envelope.body);
+      if (!pull.ok()) return malformed(pull.status());
+      return Answer(from, slot, *pull);
+    }
+    case MessageType::kVector: {
+      const auto vector = wire::DecodeVector(envelope.body);
+      if (!vector.ok()) return malformed(vector.status());
+      if (seal_ == nullptr || slot.step != seal_slot_.step || slot.phase != seal_slot_.phase ||
+          slot.draw != seal_slot_.draw) {
+        return;
+      }
+      SealOutput output;
+      seal_->OnVector(now_, *vector, output);
+      return Perform(std::move(output));
+    }
+    case MessageType::kBlock: {
+      // A newcomer learns here that the run has begun; a member has no use for it.
+      if (stage_ == Stage::kGenesis && blob != nullptr) {
+        must_rejoin_ = true;
+        Leave("the run has begun, and this node's store does not know it");
+      }
+      if (stage_ != Stage::kFollow || blob == nullptr) return;
+      auto block = wire::DecodeBlock(blob->data);
+      if (!block.ok()) return malformed(block.status());
+      return catch_up_->OnBlock(std::move(block).value());
+    }
+    case MessageType::kChunk: {
+      const auto chunk = wire::DecodeChunk(envelope.body);
+      if (!chunk.ok()) return malformed(chunk.status());
+      if (blob == nullptr) return;
+      if (stage_ == Stage::kFollow) {
+        if (slot.phase == kStateChunk) return catch_up_->OnState(slot, *chunk, blob);
+        return catch_up_->OnResult(slot.step, chunk->index, blob);
+      }
+      if (InStep() && slot.phase == kResultChunk && slot.step == CurrentStep()) {
+        TakeResult(chunk->index, blob);
+      }
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+// --- answering ----------------------------------------------------------------------------------
+
+void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull) {
+  const bool known = std::any_of(manifest_->members.begin(), manifest_->members.end(),
+                                 [&](const Member& member) { return member.id == from; });
+  const Standing* standing = StandingOf(view_->standings, from);
+  if (!known || (standing != nullptr && standing->banned) || !ration_.Take(now_, from)) return;
+  switch (pull.kind) {
+    case PullKind::kMessages:
+      return AnswerMessages(from, slot, pull);
+    case PullKind::kDigests:
+      for (const Digest& digest : pull.digests) {
+        const auto* message = inbox_.FindDigest(slot.step, slot.phase, digest);
+        if (message != nullptr) out_->Add(Send{from, message->frame, nullptr});
+      }
+      return;
+    case PullKind::kVector: {
+      if (pull.digests.empty()) return;
+      std::optional<wire::Vector> vector;
+      const auto past = past_seals_.find({slot.step, slot.phase, slot.draw});
+      if (past != past_seals_.end()) {
+        if (EchoOf(past->second.vector).vector == pull.digests[0]) {
+          vector = WireOf(past->second.vector);
+        }
+      } else if (seal_ != nullptr && slot.step == seal_slot_.step &&
+                 slot.phase == seal_slot_.phase && slot.draw == seal_slot_.draw) {
+        vector = seal_->VectorFor(pull.digests[0]);
+      }
+      if (!vector) return;
+      wire::Slot answer = slot;
+      answer.type = MessageType::kVector;
+      return SendService(from, answer, wire::Encode(*vector));
+    }
+    case PullKind::kHead:
+      return AnswerHead(from);
+    case PullKind::kBlock:
+      return AnswerBlocks(from, slot, pull.index);
+    case PullKind::kResult:
+      return AnswerResult(from, slot.step, pull.index);
+    case PullKind::kPart:
+      return AnswerPart(from, slot, pull);
+    case PullKind::kState:
+      return AnswerState(from, slot.step, pull.index);
+    case PullKind::kFollow:
+      if (!IsMember(view_->members, from)) followers_[from] = now_;
+      return AnswerHead(from);
+  }
+}
+
+void PeerMachine::AnswerMessages(const PeerId& from, const wire::Slot& slot,
+                                 const wire::Pull& pull) {
+  if (pull.type == MessageType::kPart || pull.type == MessageType::kResult) return;
+  // The bitmap is over the view that seals the step.
+  const auto past = past_.find(slot.step);
+  const bool current = InStep() && slot.step == CurrentStep();
+  if (!current && past == past_.end()) return;
+  const std::vector<PeerId>& members = current ? view_->members : past->second.view->members;
+  const auto wanted = SendersOf(pull.members, members);
+  if (!wanted) return;
+  const Inbox::Place place{slot.step, slot.phase, pull.type, slot.draw,
+                           static_cast<std::uint32_t>(pull.index)};
+  for (const PeerId& member : *wanted) {
+    const Inbox::Item* item = inbox_.Find(place, member);
+    if (item == nullptr) continue;
+    out_->Add(Send{from, item->message.frame, nullptr});
+    // Who equivocated is seen to have: a merge rests on both frames.
+    for (const wire::SignedEnvelope& rival : item->rivals) {
+      out_->Add(Send{from, rival.frame, nullptr});
+    }
+  }
+}
+
+void PeerMachine::AnswerHead(const PeerId& to) {
+  if (stage_ == Stage::kGenesis || view_->decision.is_zero()) return;
+  const auto phase = view_->genesis ? Phase::kGenesis : Phase::kC;
+  SendService(to, ServiceSlot(view_->step, phase, MessageType::kBlock),
+              wire::Encode(wire::BlockMessage{wire::BlockDigest(*view_), true}),
+              crypto::MakeBlob(wire::EncodeBlock(*view_)));
+  // COMMITs of the step after attest to it; those of the step itself to the block before.
+  const std::uint64_t next = HeightOf(*view_);
+  for (const auto& [sender, item] : inbox_.At({next, Phase::kA, MessageType::kCommit, 0, 0})) {
+    out_->Add(Send{to, item.message.frame, nullptr});
+  }
+}
+
+void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count) {
+  const std::uint64_t newest = slot.phase == Phase::kGenesis ? 0 : slot.step + 1;
+  count = std::min<std::uint64_t>(count, kMaxBlocksAnAnswer);
+  for (std::uint64_t i = 0; i < count && i <= newest; ++i) {
+    const auto block = recent_.find(newest - i);
+    if (block == recent_.end()) return;
+    const auto phase = block->second->genesis ? Phase::kGenesis : Phase::kC;
+    SendService(to, ServiceSlot(block->second->step, phase, MessageType::kBlock),
+                wire::Encode(wire::BlockMessage{wire::BlockDigest(*block->second), false}),
+                crypto::MakeBlob(wire::EncodeBlock(*block->second)));
+  }
+}
+
+void PeerMachine::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column) {
+  SharedBlob result;
+  const auto past = past_.find(step);
+  if (past != past_.end()) {
+    if (column < past->second.columns.size()) result = past->second.columns[column].result;
+  } else if (InStep() && step == CurrentStep() && column < round_->results.size()) {
+    result = round_->results[column];
+  }
+  if (result == nullptr || !ration_.Take(now_, to, result->data.size())) return;
+  SendService(to, ServiceSlot(step, kResultChunk, MessageType::kChunk),
+              wire::Encode(wire::Chunk{step, column, 1}), result);
+}
+
+void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull) {
+  const auto past = past_.find(slot.step);
+  if (past == past_.end()) return;
+  const auto authors = SendersOf(pull.members, past->second.view->members);
+  if (!authors || authors->size() != 1) return;
+  const auto part =
+      past->second.parts.find({static_cast<std::uint32_t>(pull.index), authors->front()});
+  if (part == past->second.parts.end()) return;
+  if (!ration_.Take(now_, to, part->second.blob->data.size())) return;
+  out_->Add(Send{to, part->second.frame, part->second.blob});
+}
+
+void PeerMachine::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index) {
+  const auto served = served_.find(step);
+  if (served == served_.end()) return;
+  const auto& [state, leaves] = served->second;
+  const std::vector<StatePiece> pieces = StatePieces(layout_);
+  if (index > pieces.size()) return;
+  base::Bytes bytes;
+  if (index == 0) {
+    for (const Digest& leaf : leaves) bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
+  } else {
+    bytes = PieceOf(state, pieces[index - 1]);
+  }
+  if (!ration_.Take(now_, to, bytes.size())) return;
+  SendService(to, ServiceSlot(step, kStateChunk, MessageType::kChunk),
+              wire::Encode(wire::Chunk{step, index, pieces.size() + 1}),
+              crypto::MakeBlob(std::move(bytes)));
+}
+
+// --- asking -------------------------------------------------------------------------------------
+
+void PeerMachine::Ask(const PeerId& to, wire::Slot slot, const wire::Pull& pull) {
+  if (to == self_) return;
+  slot.type = MessageType::kPull;
+  slot.iteration = 0;
+  SendService(to, slot, wire::Encode(pull));
+}
+
+void PeerMachine::ArmPull(base::Duration after) {
+  const Time at = now_ + after;
+  if (pull_at_ && *pull_at_ <= at) return;
+  pull_at_ = at;
+  out_->Add(SetTimer{kPullTimer, at});
+}
+
+// Something that exists is not here. Not every gap is a fault: messages overtake each other, so the
+// timer gave them a moment.
+void PeerMachine::OnPullTimer() {
+  pull_at_.reset();
+  if (!InStep()) return;
+  bool missing = false;
+  if (seal_ != nullptr) {
+    missing |= PullEntries();
+    missing |= PullEchoes();
+  }
+  missing |= PullResults();
+  missing |= PullExhibits();
+  ++pull_attempts_;
+  if (missing) ArmPull({delta().ns / 2});
+}
+
+// Messages that the echo of another member shows to exist: from that member.
+bool PeerMachine::PullEntries() {
+  const std::size_t n = view_->members.size();
+  std::map<std::pair<PeerId, MessageType>, std::vector<PeerId>> wanted;
+  bool missing = false;
+  const std::size_t entries = n * (seal_slot_.phase == Phase::kA ? 2 : 1);
+  const auto& echoes = inbox_.At(Inbox::PlaceOf(seal_slot_));
+  std::vector<std::pair<PeerId, wire::Echo>> shown;
+  for (const auto& [sender, item] : echoes) {
+    auto echo = wire::DecodeEcho(item.message.envelope.body);
+    if (echo.ok() && sender != self_) shown.emplace_back(sender, std::move(echo).value());
+  }
+  if (shown.empty()) return false;
+  for (std::size_t i = 0; i < entries; ++i) {
+    const auto place = PlaceOfEntry(i);
+    if (!place || EntryNow(i).state != SealEntry::State::kAbsent) continue;
+    // Another one each time, so that a liar among them costs half a Delta.
+    for (std::size_t k = 0; k < shown.size(); ++k) {
+      const auto& [sender, echo] = shown[(i + pull_attempts_ + k) % shown.size()];
+      const auto bit = [i](const Bytes& bitmap) {
+        return i / 8 < bitmap.size() && ((bitmap[i / 8] >> (i % 8)) & 1) != 0;
+      };
+      if (!bit(echo.present) && !bit(echo.equivocated)) continue;
+      wanted[{sender, place->first.type}].push_back(place->second);
+      missing = true;
+      break;
+    }
+  }
+  for (const auto& [whom, senders] : wanted) {
+    Ask(whom.first, seal_slot_,
+        {.kind = PullKind::kMessages,
+         .type = whom.second,
+         .members = BitmapOf(senders, view_->members),
+         .digests = {},
+         .index = 0});
+  }
+  return missing;
+}
+
+// Echoes that lack half a Delta after mine: a two-faced member may have shown them to others.
+bool PeerMachine::PullEchoes() {
+  if (!seal_->echoed() || seal_->decision()) return false;
+  std::vector<PeerId> lacking;
+  const auto& echoes = inbox_.At(Inbox::PlaceOf(seal_slot_));
+  for (const PeerId& member : view_->members) {
+    if (!echoes.contains(member) && !round_->asleep.contains(member)) lacking.push_back(member);
+  }
+  if (!lacking.empty()) {
+    for (const PeerId& member : view_->members) {
+      Ask(member, seal_slot_,
+          {.kind = PullKind::kMessages,
+           .type = MessageType::kEcho,
+           .members = BitmapOf(lacking, view_->members),
+           .digests = {},
+           .index = 0});
+    }
+  }
+  return true;
+}
+
+bool PeerMachine::PullResults() {
+  if (stage_ != Stage::kProve && stage_ != Stage::kSettle) return false;
+  bool missing = false;
+  const std::size_t n = view_->members.size();
+  for (std::size_t j = 0; j < round_->results.size(); ++j) {
+    if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
+    missing = true;
+    const PeerId& whom = view_->members[(j + 1 + pull_attempts_) % n];
+    Ask(whom, ServiceSlot(CurrentStep(), Phase::kA, MessageType::kPull),
+        {.kind = PullKind::kResult, .type = {}, .members = {}, .digests = {}, .index = j});
+  }
+  return missing;
+}
+
+}  // namespace ostraka::protocol

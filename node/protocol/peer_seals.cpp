@@ -1,0 +1,249 @@
+// The seal in progress, fed from the inbox; and what is kept of decided ones, to help whoever is
+// stuck in them and to see a fork.
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/peer_machine.h"
+#include "node/wire/codec.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+namespace {
+
+constexpr MessageType kSealTypes[] = {MessageType::kEcho, MessageType::kStatus,
+                                      MessageType::kPropose, MessageType::kVote,
+                                      MessageType::kLock};
+constexpr std::size_t kLagsKept = 100;
+
+}  // namespace
+
+std::optional<std::pair<Inbox::Place, PeerId>> PeerMachine::PlaceOfEntry(std::size_t index) const {
+  const std::vector<PeerId>& members = view_->members;
+  const PeerId& member = members[index % members.size()];
+  if (round_->asleep.contains(member)) return std::nullopt;
+  Inbox::Place place{CurrentStep(), seal_slot_.phase, MessageType::kCommit, seal_slot_.draw, 0};
+  switch (seal_slot_.phase) {
+    case Phase::kA:
+      if (index < members.size()) break;
+      // An AGG of a member that owns no part says nothing and is not sealed.
+      if (!round_->sealed.roles.PartOwnedBy(member)) return std::nullopt;
+      place.type = MessageType::kAggregate;
+      break;
+    case Phase::kB:
+      if (!MustReveal(member)) return std::nullopt;
+      place.type = MessageType::kReveal;
+      break;
+    case Phase::kC:
+      place.type = MessageType::kProof;
+      break;
+    case Phase::kGenesis:
+      return std::nullopt;
+  }
+  return std::pair{place, member};
+}
+
+SealEntry PeerMachine::EntryNow(std::size_t index) const {
+  const auto place = PlaceOfEntry(index);
+  if (!place) return {};
+  const Inbox::Item* any = inbox_.Find(place->first, place->second);
+  if (any == nullptr) return {};
+  // Two messages of one slot are equivocation whatever entries they name.
+  if (any->equivocated()) return {SealEntry::State::kEquivocated, Digest{}};
+  if (any->message.envelope.entry != EntryOf(place->first.phase)) return {};
+  return {SealEntry::State::kPresent, any->message.digest};
+}
+
+bool PeerMachine::Holds(std::size_t index, const Digest& digest) const {
+  const auto place = PlaceOfEntry(index);
+  if (!place) return false;
+  const wire::SignedEnvelope* message = inbox_.Find(place->first, place->second, digest);
+  return message != nullptr && message->envelope.entry == EntryOf(place->first.phase);
+}
+
+void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadline) {
+  seal_slot_ = SlotOf(phase, MessageType::kEcho, draw);
+  SealOptions options;
+  options.slot = seal_slot_;
+  options.entry = EntryOf(phase);
+  options.self = self_;
+  options.members = view_->members;
+  options.asleep = round_->asleep;
+  options.thresholds = view_->thresholds;
+  options.delta = delta();
+  options.leader_seed = phase == Phase::kC ? round_->randomness : view_->randomness;
+  options.entries = view_->members.size() * (phase == Phase::kA ? 2 : 1);
+  seal_ = std::make_unique<Seal>(std::move(options), this);
+  pull_at_.reset();
+  pull_attempts_ = 0;
+  inbox_.ForgetWants();
+  seal_rivals_.clear();
+  out_->Add(CancelTimer{kPullTimer});
+  out_->Add(CancelTimer{kSealTimer});
+  out_->Add(SetTimer{kEchoTimer, now_ + deadline});
+  // What came early, or was said before a crash: own words first.
+  std::vector<wire::SignedEnvelope> early;
+  for (const MessageType type : kSealTypes) {
+    Inbox::Place place{seal_slot_.step, phase, type, draw, 0};
+    for (const auto& [sender, item] : inbox_.At(place)) {
+      early.push_back(item.message);
+      for (const wire::SignedEnvelope& rival : item.rivals) early.push_back(rival);
+    }
+  }
+  std::stable_partition(early.begin(), early.end(), [this](const wire::SignedEnvelope& message) {
+    return message.envelope.sender == self_;
+  });
+  for (const Sent& sent : sent_) {  // own slow path, restored
+    auto opened = wire::Open(sent.frame);
+    if (!opened.ok()) continue;
+    const wire::Slot& slot = opened->envelope.slot;
+    const bool of_this = slot.step == seal_slot_.step && slot.phase == phase && slot.draw == draw;
+    if (of_this && slot.type >= MessageType::kStatus && slot.type <= MessageType::kLock) {
+      FeedSeal(*opened);
+    }
+  }
+  for (const wire::SignedEnvelope& message : early) FeedSeal(message);
+}
+
+bool PeerMachine::EntriesComplete() const {
+  const std::size_t entries =
+      view_->members.size() * (seal_slot_.phase == Phase::kA ? 2 : 1);
+  for (std::size_t i = 0; i < entries; ++i) {
+    if (PlaceOfEntry(i) && EntryNow(i).state == SealEntry::State::kAbsent) return false;
+  }
+  return true;
+}
+
+bool PeerMachine::DriveSeal(bool complete) {
+  if (complete && !seal_->echoed()) {
+    SealOutput output;
+    seal_->Echo(now_, output);
+    Perform(std::move(output));
+  }
+  return seal_->decision().has_value();
+}
+
+void PeerMachine::FeedSeal(const wire::SignedEnvelope& message) {
+  // Another entry is another history, or a cheat: not this seal's.
+  if (message.envelope.entry != EntryOf(seal_slot_.phase)) return;
+  SealOutput output;
+  seal_->OnMessage(now_, message, output);
+  Perform(std::move(output));
+  if (message.envelope.slot.type == MessageType::kEcho && message.envelope.sender != self_) {
+    ArmPull({delta().ns / 4});
+  }
+}
+
+void PeerMachine::Perform(SealOutput output) {
+  const std::uint32_t draw = seal_slot_.draw;
+  std::vector<Draft> drafts;
+  for (SealSay& say : output.say) {
+    drafts.push_back(MakeDraft(SlotOf(seal_slot_.phase, say.type, draw, say.iteration),
+                               std::move(say.body), view_->members));
+    if (say.type == MessageType::kEcho) ArmPull({delta().ns / 2});
+    if (say.type == MessageType::kStatus) {
+      inbox_.ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
+      for (const PeerId& member : seal_->silent()) silent_.insert(member);
+      out_->Add(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
+                                 say.iteration, seal_->Describe(now_)}});
+    }
+  }
+  if (!drafts.empty()) Prepare(std::move(drafts));
+  for (const SharedBytes& frame : output.forward) {
+    for (const PeerId& member : view_->members) {
+      if (member != self_) out_->Add(Send{member, frame, nullptr});
+    }
+  }
+  wire::Slot slot = seal_slot_;
+  slot.type = MessageType::kVector;
+  for (const auto& [to, vector] : output.answer_vector) {
+    if (to != self_) SendService(to, slot, wire::Encode(vector));
+  }
+  for (const SealAsk& ask : output.ask) {
+    if (ask.pull.kind == wire::PullKind::kDigests) {
+      for (const Digest& digest : ask.pull.digests) inbox_.Want(digest);
+    }
+    Ask(ask.to, seal_slot_, ask.pull);
+  }
+  if (const auto wake = seal_->wake()) out_->Add(SetTimer{kSealTimer, std::max(*wake, now_)});
+}
+
+Digest PeerMachine::CloseSeal() {
+  const SealVector& vector = *seal_->decision();
+  const Digest decision =
+      DecisionDigest(seal_slot_, EchoOf(vector).vector, EntryOf(seal_slot_.phase));
+  const bool slow = seal_->iteration() > 0;
+  out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase), decision,
+                           seal_slot_.draw, seal_->iteration()}});
+  if (!slow) {
+    // As many members as a quorum needs: one of the t_s others may be slow at will.
+    std::vector<std::uint64_t> lags;
+    for (const auto& [member, lag] : seal_->lags()) {
+      lags.push_back(static_cast<std::uint64_t>(lag.ns / 1'000));
+    }
+    std::sort(lags.begin(), lags.end());
+    const std::size_t quorum = view_->thresholds.quorum();
+    if (lags.size() >= quorum) echo_lags_.push_back(lags[quorum - 1]);
+    if (echo_lags_.size() > kLagsKept) echo_lags_.pop_front();
+  }
+  past_seals_[{seal_slot_.step, seal_slot_.phase, seal_slot_.draw}] = {vector,
+                                                                      seal_->Certificate(), {}};
+  inbox_.ForgetSlowPath();
+  seal_.reset();
+  for (const TimerId timer : {kEchoTimer, kSealTimer, kPullTimer}) {
+    out_->Add(CancelTimer{timer});
+  }
+  pull_at_.reset();
+  return decision;
+}
+
+// Whoever speaks in a seal that is decided is stuck in it: the certificate helps it on.
+void PeerMachine::OnPastSealMessage(const SealKey& key, const wire::SignedEnvelope& message,
+                                    const PeerId& from) {
+  PastSeal& past = past_seals_.at(key);
+  const wire::Envelope& envelope = message.envelope;
+  if (envelope.slot.type == MessageType::kLock) {
+    const auto lock = wire::DecodeLock(envelope.body);
+    const Digest decided = EchoOf(past.vector).vector;
+    const std::uint32_t iteration = envelope.slot.iteration;
+    if (lock.ok() && lock->value != decided && past.other_locks.size() < wire::kMaxPeers &&
+        Verified(message, from)) {
+      auto& others = past.other_locks[{iteration, lock->value}];
+      others.insert(envelope.sender);
+      if (others.size() >= view_->thresholds.quorum()) {
+        return Halt(Halted::Why::kForked,
+                    "two different decisions of one seal in step " + std::to_string(key.step) +
+                        ": more members cheat, or were cut off, than the mode bears; this node "
+                        "signs nothing more: compare ledgers with the other members before anybody "
+                        "goes on");
+      }
+    }
+  }
+  if (envelope.sender != from) return;
+  const bool newly_stuck = envelope.slot.type == MessageType::kEcho ||
+                           envelope.slot.type == MessageType::kStatus;
+  if (!newly_stuck || !ration_.Take(now_, from)) return;
+  // Its echo, in time for the decision, came here before it: that is no cry for help.
+  if (envelope.slot.type == MessageType::kEcho) {
+    const auto mine = std::find_if(
+        past.certificate.begin(), past.certificate.end(),
+        [&](const SharedBytes& frame) { return *frame == *message.frame; });
+    if (mine != past.certificate.end()) return;
+  }
+  for (const SharedBytes& frame : past.certificate) out_->Add(Send{from, frame, nullptr});
+}
+
+// p99 of the last seals, by nearest rank.
+std::uint64_t PeerMachine::EchoLagMicroseconds() const {
+  if (echo_lags_.empty()) return view_->delta_us / 4;  // nothing measured: as things are
+  std::vector<std::uint64_t> lags(echo_lags_.begin(), echo_lags_.end());
+  const std::size_t rank = (lags.size() * 99 + 99) / 100 - 1;
+  std::nth_element(lags.begin(), lags.begin() + static_cast<std::ptrdiff_t>(rank), lags.end());
+  return lags[rank];
+}
+
+}  // namespace ostraka::protocol
