@@ -46,41 +46,12 @@
 
 #include "node/base/ids.h"
 #include "node/base/time.h"
+#include "node/protocol/seal_clock.h"
+#include "node/protocol/seal_vector.h"
 #include "node/wire/block.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
-
-using base::Digest;
-using base::PeerId;
-
-struct SealEntry {
-  enum class State : std::uint8_t { kAbsent = 0, kPresent = 1, kEquivocated = 2 };
-  State state = State::kAbsent;
-  Digest digest;  // of the envelope if present, else zero
-  bool operator==(const SealEntry&) const = default;
-};
-
-// entries[e * n + i]: entry e of the i-th member by key. Seal A has two entries a member
-// (0: COMMIT, 1: AGG), the others one.
-using SealVector = std::vector<SealEntry>;
-
-wire::Echo EchoOf(const SealVector& vector);
-wire::Vector WireOf(const SealVector& vector);
-// Null unless well-formed: known states, digests zero unless present.
-std::optional<SealVector> VectorOf(const wire::Vector& vector);
-
-// Step length of iteration k >= 1: 2 Delta, doubled from k = 3 on, at most kMaxStep (but never less
-// than 2 Delta).
-inline constexpr base::Duration kMaxStep = base::Seconds(30);
-base::Duration StepLength(base::Duration delta, std::uint32_t iteration);
-// Who leads iteration k >= 1: leaders[(k - 1) mod size]. A permutation of the members that are not
-// asleep, drawn from `seed`, phase and draw.
-std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
-                              const std::vector<PeerId>& awake);
-
-// What a seal decided, chained to the decision before: every later message names it.
-Digest DecisionDigest(const wire::Slot& seal_slot, const Digest& vector, const Digest& previous);
 
 // What this member holds of the phase; answers may change between two calls into Seal.
 class SealMessages {
