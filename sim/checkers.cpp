@@ -87,14 +87,12 @@ base::Status Agreement::OnSealed(std::uint32_t peer, const protocol::Sealed& sea
                                   .UpdateU64(sealed.phase)
                                   .Update(sealed.decision)
                                   .Finish();
-  const std::uint64_t count = seals_done_[peer]++;
-  if (count == seals_.size()) {
-    seals_.push_back({peer, digest});
-    return base::OkStatus();
-  }
-  if (seals_[count].digest == digest) return base::OkStatus();
+  // A member that was away decides fewer seals than the others, but none otherwise.
+  const SealName name{sealed.step, sealed.phase, sealed.draw};
+  const auto [first, is_first] = seals_.try_emplace(name, First{peer, digest});
+  if (is_first || first->second.digest == digest) return base::OkStatus();
   return base::FailedPrecondition(Named(roster_, peer) + " and " +
-                                  Named(roster_, seals_[count].peer) +
+                                  Named(roster_, first->second.peer) +
                                   " decided differently in step " + std::to_string(sealed.step) +
                                   ", phase " + std::to_string(sealed.phase));
 }
@@ -145,6 +143,7 @@ base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Ac
   }
   const wire::Envelope& envelope = opened->envelope;
   if (envelope.sender != roster_.ids[peer]) return base::OkStatus();  // passes on another's
+  if (wire::IsService(envelope.slot.type)) return base::OkStatus();   // not signed
   Forget(author, envelope.slot.step);
   const auto [known, is_first] = author.signed_slots.try_emplace(envelope.slot, opened->digest);
   if (is_first || known->second == opened->digest) return base::OkStatus();
@@ -187,7 +186,7 @@ base::Status WriteAhead::OnAction(std::uint32_t peer, const protocol::Action& ac
     std::vector<base::Digest>& digests = disk.waiting[store->id];
     for (const protocol::Record& record : store->records) {
       if (record.kind != protocol::RecordKind::kSlot) continue;
-      if (const auto digest = base::Digest::FromBytes(record.value)) digests.push_back(*digest);
+      digests.push_back(crypto::Hash(crypto::kDomainEnvelope, record.value));
     }
     return base::OkStatus();
   }
@@ -196,6 +195,7 @@ base::Status WriteAhead::OnAction(std::uint32_t peer, const protocol::Action& ac
   disk.last_frame = send->frame;
   const auto opened = wire::Open(send->frame);
   if (!opened.ok() || opened->envelope.sender != roster_.ids[peer]) return base::OkStatus();
+  if (wire::IsService(opened->envelope.slot.type)) return base::OkStatus();  // not signed
   if (disk.durable.contains(opened->digest)) return base::OkStatus();
   return base::FailedPrecondition(Named(roster_, peer) + " signed a message of step " +
                                   std::to_string(opened->envelope.slot.step) + ", type " +

@@ -44,7 +44,7 @@ class HonestNeverSuspected final : public Checker {
 // the same order, step by step.
 class Agreement final : public Checker {
  public:
-  explicit Agreement(const Roster& roster) : roster_(roster), seals_done_(roster.ids.size()) {}
+  explicit Agreement(const Roster& roster) : roster_(roster) {}
   std::string_view name() const override { return "agreement"; }
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
@@ -57,8 +57,8 @@ class Agreement final : public Checker {
   base::Status OnBlock(std::uint32_t peer, const wire::Block& block);
 
   Roster roster_;
-  std::vector<First> seals_;               // of the k-th seal of a run
-  std::vector<std::uint64_t> seals_done_;  // how many each peer has decided
+  using SealName = std::tuple<std::uint64_t, std::uint8_t, std::uint32_t>;  // step, phase, draw
+  std::map<SealName, First> seals_;
   std::map<std::uint64_t, First> blocks_;  // by height: 0 genesis, step + 1 after
 };
 

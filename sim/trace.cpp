@@ -90,7 +90,25 @@ void Trace::PutObservation(const protocol::Observation& what) {
                    Put(sealed.step);
                    Put(std::uint64_t{sealed.phase});
                    Put(sealed.decision.view());
+                   Put(std::uint64_t{sealed.draw});
+                   Put(std::uint64_t{sealed.iteration});
                  },
+                 [this](const protocol::SlowSeal& slow) {
+                   Put(slow.step);
+                   Put(std::uint64_t{slow.phase});
+                   Put(std::uint64_t{slow.iteration});
+                   Put(base::AsBytes(slow.reason));
+                 },
+                 [this](const protocol::Away& away) {
+                   Put(away.step);
+                   Put(base::AsBytes(away.reason));
+                 },
+                 [this](const protocol::CatchingUp& way) {
+                   Put(way.height);
+                   Put(way.head);
+                   Put(base::AsBytes(way.detail));
+                 },
+                 [this](const protocol::Back& back) { Put(back.step); },
                  [this](const protocol::StepDone& done) {
                    Put(wire::EncodeBlock(*done.block));
                    if (done.state.parameters) Put(DigestOf(done.state.parameters).view());
@@ -142,6 +160,7 @@ void Trace::PutAction(const protocol::Action& action) {
                      Put(static_cast<std::uint64_t>(record.kind));
                      Put(record.key);
                      Put(record.value);
+                     Put(record.blob ? record.blob->data.size() : 0);
                    }
                  },
                  [this](const protocol::Observe& observe) { PutObservation(observe.what); },
