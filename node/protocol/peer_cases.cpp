@@ -91,7 +91,11 @@ void PeerMachine::OnCrossChecked(const PendingJob& job, const CrossCheckResult& 
     Suspect(liar, "V1",
             "its sealed numbers of step " + std::to_string(job.step) +
                 " do not follow from the part that it sent me");
-    if (naming_ || !IsMember(view_->members, liar)) continue;
+    // One who is gone already owes no answer, but clears me of having failed the sum myself.
+    if (naming_ && (IsMember(view_->members, naming_->target) ||
+                    !IsMember(view_->members, liar))) {
+      continue;
+    }
     for (const Column& column : past.columns) {
       if (past.parts.contains({column.part_index, liar})) {
         naming_ = wire::Naming{liar, job.step, column.part_index};
@@ -133,7 +137,7 @@ bool PeerMachine::PullExhibits() {
         open.id.kind == CaseKind::kCover ? open.id.target : open.id.accuser;
     const std::vector<PeerId>& members = view_->members;
     const PeerId& whom =
-        pull_attempts_ % 2 == 0 ? debtor : members[(pull_attempts_ / 2) % members.size()];
+        exhibit_attempts_ % 2 == 0 ? debtor : members[(exhibit_attempts_ / 2) % members.size()];
     wire::Slot slot = SlotOf(Phase::kA, MessageType::kPull);
     slot.step = open.id.step;
     Ask(whom, slot,
@@ -143,6 +147,7 @@ bool PeerMachine::PullExhibits() {
          .digests = {},
          .index = exhibit.column});
   }
+  if (missing) ++exhibit_attempts_;
   return missing;
 }
 

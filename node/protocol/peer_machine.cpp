@@ -147,7 +147,7 @@ void PeerMachine::On(const TimerFired& input) {
     case kBulkTimer:
       if (!round_) return;
       if (stage_ == Stage::kCollect) round_->parts_closed = true;
-      if (stage_ == Stage::kProve) round_->results_closed = true;
+      if (stage_ == Stage::kProve) round_->results_closed = round_->bulk_expired = true;
       return;
     case kPullTimer:
       return OnPullTimer();

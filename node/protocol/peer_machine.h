@@ -83,6 +83,7 @@ struct Round {
   // Proving.
   std::vector<SharedBlob> results;  // one a column; null until held
   bool results_closed = false;
+  bool bulk_expired = false;  // the phase waits for no more bulk data
   bool prove_started = false;
   std::optional<std::vector<wire::ColumnNumbers>> numbers;
   std::size_t recomputations_pending = 0;  // and votes on exhibits
@@ -365,6 +366,7 @@ class PeerMachine final : public Machine, public SealMessages {
   std::map<SealKey, PastSeal> past_seals_;
   std::optional<Time> pull_at_;  // when kPullTimer fires
   std::uint32_t pull_attempts_ = 0;
+  std::uint32_t exhibit_attempts_ = 0;
   std::map<PeerId, std::uint32_t> seal_rivals_;  // further frames of one slot, by who signed them
 
   // Others who are away: who watches, and who asked to come back with the entry it named.

@@ -59,6 +59,10 @@ void PeerMachine::On(const MessageReceived& input) {
 
 void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageReceived& input) {
   const wire::Envelope& envelope = message.envelope;
+  // What a case is about, perhaps by one who is banned already.
+  if (envelope.slot.type == MessageType::kPart && envelope.slot.step < ExpectedStep()) {
+    return OnExhibit(message, input.blob);
+  }
   // A removed member may not know yet.
   if (!IsMember(view_->members, envelope.sender)) return;
   if (envelope.slot.phase == Phase::kGenesis && stage_ != Stage::kGenesis) {
@@ -72,9 +76,6 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
   if (IsSealMessage(envelope.slot.type) && envelope.slot.phase != Phase::kGenesis) {
     const SealKey key{envelope.slot.step, envelope.slot.phase, envelope.slot.draw};
     if (past_seals_.contains(key)) return OnPastSealMessage(key, message, input.from);
-  }
-  if (envelope.slot.type == MessageType::kPart && envelope.slot.step < ExpectedStep()) {
-    return OnExhibit(message, input.blob);
   }
   if (!InWindow(envelope.slot)) {
     const bool ahead = InStep() && envelope.slot.step >= CurrentStep() + 2;

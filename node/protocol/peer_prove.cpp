@@ -95,7 +95,7 @@ void PeerMachine::TryPrepareProof() {
     return;
   }
   // Exhibits may take as long as other bulk data.
-  if (AwaitsExhibits() && !round.results_closed) return;
+  if (AwaitsExhibits() && !round.bulk_expired) return;
   round.proof_prepared = true;
   wire::Proof proof;
   proof.columns = *round.numbers;

@@ -197,7 +197,7 @@ void PeerMachine::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64
   }
   if (result == nullptr || !ration_.Take(now_, to, result->data.size())) return;
   SendService(to, ServiceSlot(step, kResultChunk, MessageType::kChunk),
-              wire::Encode(wire::Chunk{step, column, 1}), result);
+              wire::Encode(wire::Chunk{step, column, column + 1}), result);
 }
 
 void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull) {

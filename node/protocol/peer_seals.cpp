@@ -107,6 +107,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
     }
   }
   for (const wire::SignedEnvelope& message : early) FeedSeal(message);
+  if (PullExhibits()) ArmPull({delta().ns / 2});
 }
 
 bool PeerMachine::EntriesComplete() const {

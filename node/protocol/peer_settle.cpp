@@ -89,9 +89,6 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   std::erase_if(rejoins_, [&](const auto& entry) {
     return IsMember(block->members, entry.first);
   });
-  std::erase_if(followers_, [&](const auto& entry) {
-    return IsMember(block->members, entry.first) || now_ - entry.second > kFollowersStay;
-  });
   view_ = std::move(block);
   StartUpdate();
 }
@@ -173,10 +170,12 @@ void PeerMachine::StoreState() {
                     EncodeState(state_)}}});
 }
 
+// Also to one whom this block admits: it waits for it.
 void PeerMachine::ShowHeadToFollowers() {
-  for (const auto& [peer, since] : followers_) {
-    if (!IsMember(view_->members, peer)) AnswerHead(peer);
-  }
+  for (const auto& [peer, since] : followers_) AnswerHead(peer);
+  std::erase_if(followers_, [this](const auto& entry) {
+    return IsMember(view_->members, entry.first) || now_ - entry.second > kFollowersStay;
+  });
 }
 
 bool PeerMachine::RunIsOver(const Block& block) const {
