@@ -46,6 +46,13 @@ TEST(ColumnTest, NoAggregateVoids) {
   EXPECT_EQ(FateOf(step), ColumnFate::kNoAggregate);
 }
 
+TEST(ColumnTest, AnAggregateWithoutAResultVoids) {
+  HonestStep step = MakeHonestStep();
+  step.AggregateOf(kColumn).result_root = {};
+  EXPECT_FALSE(step.sealed.GivesResult(kColumn));
+  EXPECT_EQ(FateOf(step), ColumnFate::kNoAggregate);
+}
+
 TEST(ColumnTest, AnAggregateOfAnotherPartVoids) {
   HonestStep step = MakeHonestStep();
   step.AggregateOf(kColumn).part_index = 3;
@@ -139,12 +146,25 @@ TEST(ColumnTest, AKnownFaultLowersTheNumberAsked) {
   senders.resize(5);
   step.SetSenders(kColumn, senders);
   EXPECT_EQ(FateOf(step), ColumnFate::kTooFewSenders);
-  step.sealed.faulty_in_a = 1;  // b = 2
+  std::vector<PeerId> outside = step.sealed.roles.workers;
+  outside.erase(outside.begin(), outside.begin() + 5);
+  step.sealed.faulty_in_a = {outside[0]};  // b = 2
   EXPECT_EQ(JudgeBeforeSums(step.sealed, step.view, step.manifest)[kColumn], ColumnFate::kApplied);
 }
 
+// Whoever sends its part and withholds its AGG is at fault, and among the senders all the same:
+// were it taken off b, three liars of five would have a majority.
+TEST(ColumnTest, AKnownFaultAmongTheSendersLowersNothing) {
+  HonestStep step = MakeHonestStep();
+  std::vector<PeerId> senders = step.sealed.roles.workers;
+  senders.resize(5);
+  step.SetSenders(kColumn, senders);
+  step.sealed.faulty_in_a = {senders[4]};
+  EXPECT_EQ(FateOf(step), ColumnFate::kTooFewSenders);
+}
+
 TEST(ColumnTest, AQuarantinedPairLowersTheNumberAsked) {
-  HonestStep step = MakeHonestStep({.cases = {{PeerNumber(0), PeerNumber(7), 2, 3, {}}}});
+  HonestStep step = MakeHonestStep({.cases = {scene::GradientCase(0, 7, 2, 3)}});
   ASSERT_EQ(step.sealed.roles.workers.size(), 6u);  // b = 2: 5 are asked
   std::vector<PeerId> senders = step.sealed.roles.workers;
   senders.resize(5);
@@ -158,8 +178,8 @@ TEST(ColumnTest, AQuarantinedPairLowersTheNumberAsked) {
 
 TEST(ColumnTest, KnownFaultsNeverLowerItBelowTheAsynchronousBound) {
   HonestStep step = MakeHonestStep();
-  step.sealed.faulty_in_a = 8;  // b = t_a = 1
   std::vector<PeerId> senders = step.sealed.roles.workers;
+  step.sealed.faulty_in_a = {senders.begin() + 2, senders.end()};  // b = t_a = 1
   senders.resize(2);
   step.SetSenders(kColumn, senders);
   EXPECT_EQ(FateOf(step), ColumnFate::kTooFewSenders);

@@ -1,8 +1,9 @@
-// Every removal rule and the one loser it has.
+// The block as a whole: what it records, what seals prove, the order of removals, tau, Delta.
 #include "node/protocol/judgement.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,43 +12,20 @@
 namespace ostraka::protocol {
 namespace {
 
+using scene::Banned;
 using scene::DigestOf;
 using scene::HonestStep;
 using scene::MakeHonestStep;
+using scene::NumbersOfPeers;
 using scene::PeerNumber;
-using scene::PeersUpTo;
+using scene::RecordHonestStep;
+using scene::Removed;
 using wire::RemovalKind;
-using wire::Verdict;
 
 constexpr std::uint64_t kStep = 20;
-constexpr std::uint64_t kAccusedStep = 16;
-constexpr std::uint64_t kOpenedStep = 18;
 
-Case CaseOf(std::uint32_t accuser, std::uint32_t target) {
-  return {PeerNumber(accuser), PeerNumber(target), kAccusedStep, kOpenedStep, {}};
-}
-
-HonestStep StepWith(std::vector<Case> cases, std::vector<Assignment> drawn = {},
-                    std::uint32_t n = 8) {
-  return MakeHonestStep(
-      {.n = n, .step = kStep, .drawn = std::move(drawn), .cases = std::move(cases)});
-}
-
-void Vote(HonestStep& step, std::uint32_t voter, const Case& about, Verdict verdict) {
-  step.ProofOf(PeerNumber(voter))
-      .votes.push_back({about.accuser, about.target, about.accused_step, verdict});
-}
-
-std::vector<int> NumbersOfPeers(const std::vector<PeerId>& peers) {
-  std::vector<int> numbers;
-  for (const PeerId& peer : peers) numbers.push_back(peer.bytes[7]);
-  return numbers;
-}
-
-std::vector<int> Removed(const Block& block) {
-  std::vector<int> numbers;
-  for (const wire::Removal& removal : block.removals) numbers.push_back(removal.peer.bytes[7]);
-  return numbers;
+HonestStep StepWith(std::vector<Case> cases, std::uint32_t n = 8) {
+  return MakeHonestStep({.n = n, .step = kStep, .cases = std::move(cases)});
 }
 
 // --- the block itself ----------------------------------------------------------------------------
@@ -58,7 +36,7 @@ TEST(JudgeStepTest, AnHonestStepRemovesNobody) {
   EXPECT_EQ(block.step, kStep);
   EXPECT_FALSE(block.genesis);
   EXPECT_EQ(block.decision, DigestOf(6000));
-  EXPECT_EQ(block.previous, step.view.decision);
+  EXPECT_EQ(block.previous, wire::BlockDigest(step.view));
   EXPECT_EQ(block.randomness, step.randomness);
   EXPECT_EQ(block.members, step.view.members);
   EXPECT_EQ(block.thresholds, (Thresholds{8, 3, 1}));
@@ -72,7 +50,8 @@ TEST(JudgeStepTest, AnHonestStepRemovesNobody) {
 
 TEST(JudgeStepTest, AProvenFaultBansAndRecomputesTheThresholds) {
   const HonestStep step = MakeHonestStep({.step = kStep});
-  const Block block = step.Judge({{PeerNumber(3), "signed twice"}, {PeerNumber(99), "no member"}});
+  const Block block = step.Judge({{PeerNumber(3), {FaultKind::kBan, "signed twice"}},
+                                  {PeerNumber(99), {FaultKind::kBan, "no member"}}});
   ASSERT_EQ(block.removals.size(), 1u);
   EXPECT_EQ(block.removals[0].peer, PeerNumber(3));
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kEvidence);
@@ -82,274 +61,234 @@ TEST(JudgeStepTest, AProvenFaultBansAndRecomputesTheThresholds) {
   EXPECT_EQ(block.thresholds, (Thresholds{7, 2, 1}));
 }
 
-TEST(FindImpossibleNumbersTest, NamesThePeerAndThePart) {
+TEST(FindImpossibleWordsTest, NamesThePeerAndThePart) {
   HonestStep step = MakeHonestStep();
   SealedFaults faults;
-  FindImpossibleNumbers(step.sealed, faults);
+  FindImpossibleWords(step.sealed, step.view, faults);
   EXPECT_TRUE(faults.empty());
 
   step.ProofOf(PeerNumber(2)).columns[4].norm = std::numeric_limits<double>::infinity();
   step.ProofOf(PeerNumber(6)).columns[1].s[3] = 100;
-  FindImpossibleNumbers(step.sealed, faults);
+  FindImpossibleWords(step.sealed, step.view, faults);
   ASSERT_EQ(faults.size(), 2u);
-  EXPECT_EQ(faults.at(PeerNumber(2)), "its PROOF states impossible numbers for part 4");
-  EXPECT_EQ(faults.at(PeerNumber(6)), "its PROOF states impossible numbers for part 1");
+  EXPECT_EQ(faults.at(PeerNumber(2)).reason, "its PROOF states impossible numbers for part 4");
+  EXPECT_EQ(faults.at(PeerNumber(6)).reason, "its PROOF states impossible numbers for part 1");
 }
 
-TEST(FindImpossibleNumbersTest, KeepsAnEarlierReason) {
+TEST(FindImpossibleWordsTest, KeepsAnEarlierReason) {
   HonestStep step = MakeHonestStep();
   step.ProofOf(PeerNumber(2)).columns[4].norm = -1;
-  SealedFaults faults = {{PeerNumber(2), "equivocated"}};
-  FindImpossibleNumbers(step.sealed, faults);
-  EXPECT_EQ(faults.at(PeerNumber(2)), "equivocated");
+  SealedFaults faults = {{PeerNumber(2), {FaultKind::kBan, "equivocated"}}};
+  FindImpossibleWords(step.sealed, step.view, faults);
+  EXPECT_EQ(faults.at(PeerNumber(2)).reason, "equivocated");
 }
 
-TEST(FindImpossibleNumbersTest, MissingNumbersAreNone) {
+TEST(FindImpossibleWordsTest, MissingNumbersAreNone) {
   HonestStep step = MakeHonestStep();
   step.ProofOf(PeerNumber(2)).columns[4] = {.missing = true, .s = {}, .norm = 0};
   SealedFaults faults;
-  FindImpossibleNumbers(step.sealed, faults);
+  FindImpossibleWords(step.sealed, step.view, faults);
   EXPECT_TRUE(faults.empty());
 }
 
-// --- accusations ---------------------------------------------------------------------------------
-
-class AccusationTest : public testing::Test {
- protected:
-  // Member 2 validates what member 5 did in step 18.
-  AccusationTest() : step_(StepWith({}, {{PeerNumber(2), PeerNumber(5), kStep - 2}})) {}
-  void Accuse(std::uint32_t accuser, std::uint32_t target, std::uint64_t accused_step) {
-    step_.ProofOf(PeerNumber(accuser)).accusation = {PeerNumber(target), accused_step};
-  }
-  HonestStep step_;
-};
-
-TEST_F(AccusationTest, TheDrawnValidatorOpensACase) {
-  Accuse(2, 5, kStep - 2);
-  const Block block = step_.Judge();
-  ASSERT_EQ(block.cases.size(), 1u);
-  EXPECT_EQ(block.cases[0].accuser, PeerNumber(2));
-  EXPECT_EQ(block.cases[0].target, PeerNumber(5));
-  EXPECT_EQ(block.cases[0].accused_step, kStep - 2);
-  EXPECT_EQ(block.cases[0].opened_step, kStep);
-  EXPECT_TRUE(block.cases[0].ballots.empty());
-  EXPECT_TRUE(block.removals.empty()) << "an accusation removes nobody";
+TEST(FindImpossibleWordsTest, AnAggregateOfWhoIsNoWorker) {
+  HonestStep step = MakeHonestStep({.drawn = {{PeerNumber(2), PeerNumber(5), 3, {}}}});
+  std::vector<PeerId> senders = step.Senders(1);
+  senders.insert(senders.begin() + 2, PeerNumber(2));  // the validator
+  step.SetSenders(1, senders);
+  step.AggregateOf(4).included.push_back(0);  // longer than the view
+  SealedFaults faults;
+  FindImpossibleWords(step.sealed, step.view, faults);
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults.at(step.sealed.roles.owners[1]).kind, FaultKind::kBan);
+  EXPECT_EQ(faults.at(step.sealed.roles.owners[4]).kind, FaultKind::kBan);
+  EXPECT_EQ(step.Judge().removals.size(), 2u) << "the block finds them by itself";
 }
 
-TEST_F(AccusationTest, OfAnotherMemberIsVoid) {
-  Accuse(2, 6, kStep - 2);
-  EXPECT_TRUE(step_.Judge().cases.empty());
-}
-
-TEST_F(AccusationTest, OfAnotherStepIsVoid) {
-  Accuse(2, 5, kStep - 3);
-  EXPECT_TRUE(step_.Judge().cases.empty());
-}
-
-TEST_F(AccusationTest, ByAnyoneElseIsVoid) {
-  for (const std::uint32_t other : {0u, 5u, 7u}) Accuse(other, 5, kStep - 2);
-  Accuse(7, 2, kStep - 2);
-  EXPECT_TRUE(step_.Judge().cases.empty());
-}
-
-TEST_F(AccusationTest, OfOrByAMemberRemovedInThisBlockIsVoid) {
-  Accuse(2, 5, kStep - 2);
-  EXPECT_TRUE(step_.Judge({{PeerNumber(5), "fault"}}).cases.empty());
-  EXPECT_TRUE(step_.Judge({{PeerNumber(2), "fault"}}).cases.empty());
-}
-
-TEST_F(AccusationTest, OfAPartyToAnOpenCaseIsVoid) {
-  step_.view.cases = {CaseOf(5, 6)};
-  Accuse(2, 5, kStep - 2);
-  const Block block = step_.Judge();
-  ASSERT_EQ(block.cases.size(), 1u);
-  EXPECT_EQ(block.cases[0].target, PeerNumber(6));
-}
-
-TEST_F(AccusationTest, ByAValidatorWithoutAProofIsVoid) {
-  step_.sealed.proofs.erase(PeerNumber(2));
-  EXPECT_TRUE(step_.Judge().cases.empty());
-}
-
-TEST_F(AccusationTest, VotesOfTheSameBlockDoNotCount) {
-  Accuse(2, 5, kStep - 2);
-  const Case about{PeerNumber(2), PeerNumber(5), kStep - 2, kStep, {}};
-  for (const std::uint32_t voter : {0u, 1u, 3u, 4u, 6u, 7u}) {
-    Vote(step_, voter, about, Verdict::kGuilty);
-  }
-  const Block block = step_.Judge();
-  EXPECT_TRUE(block.removals.empty());
-  ASSERT_EQ(block.cases.size(), 1u);
-  EXPECT_TRUE(block.cases[0].ballots.empty());
-}
-
-// --- votes ---------------------------------------------------------------------------------------
-
-class VoteTest : public testing::Test {
- protected:
-  // Member 1 accuses member 6; the other six are eligible, so four decide.
-  VoteTest() : open_(CaseOf(1, 6)), step_(StepWith({open_})) {}
-  void VoteAll(std::vector<std::uint32_t> voters, Verdict verdict) {
-    for (const std::uint32_t voter : voters) Vote(step_, voter, open_, verdict);
-  }
-  Case open_;
-  HonestStep step_;
-};
-
-TEST_F(VoteTest, GuiltyByMoreThanHalfBansTheTarget) {
-  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
-  VoteAll({5, 7}, Verdict::kInnocent);
-  const Block block = step_.Judge();
-  ASSERT_EQ(Removed(block), std::vector<int>{6});
-  EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
-  EXPECT_NE(block.removals[0].reason.find("guilty by 4 of 6"), std::string::npos)
-      << block.removals[0].reason;
-  EXPECT_TRUE(block.cases.empty()) << "the accuser goes back to work";
-  EXPECT_TRUE(IsMember(block.members, PeerNumber(1)));
-}
-
-TEST_F(VoteTest, InnocentByMoreThanHalfBansTheAccuser) {
-  VoteAll({0, 2, 3, 4}, Verdict::kInnocent);
-  VoteAll({5, 7}, Verdict::kGuilty);
-  const Block block = step_.Judge();
-  ASSERT_EQ(Removed(block), std::vector<int>{1});
-  EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
-  EXPECT_NE(block.removals[0].reason.find("innocent by 4 of 6"), std::string::npos);
-  EXPECT_TRUE(block.cases.empty());
-}
-
-TEST_F(VoteTest, HalfIsNoMajority) {
-  VoteAll({0, 2, 3}, Verdict::kGuilty);
-  VoteAll({4, 5, 7}, Verdict::kInnocent);
-  const Block block = step_.Judge();
-  EXPECT_TRUE(block.removals.empty());
-  ASSERT_EQ(block.cases.size(), 1u);
-  EXPECT_EQ(block.cases[0].ballots.size(), 6u);
-}
-
-TEST_F(VoteTest, ThePartiesDoNotVote) {
-  VoteAll({0, 2, 3, 1, 6}, Verdict::kGuilty);
-  const Block block = step_.Judge();
-  EXPECT_TRUE(block.removals.empty());
-  EXPECT_EQ(block.cases[0].ballots.size(), 3u);
-}
-
-TEST_F(VoteTest, StrangersDoNotVote) {
-  VoteAll({0, 2, 3}, Verdict::kGuilty);
-  step_.sealed.proofs[PeerNumber(50)];
-  step_.sealed.proofs[PeerNumber(51)];
-  VoteAll({50, 51}, Verdict::kGuilty);
-  const Block block = step_.Judge();
-  EXPECT_TRUE(block.removals.empty());
-  EXPECT_EQ(block.cases[0].ballots.size(), 3u);
-}
-
-TEST_F(VoteTest, AbstentionsNeverDecideAndLeaveNoBallot) {
-  VoteAll({0, 2, 3}, Verdict::kGuilty);
-  VoteAll({4, 5, 7}, Verdict::kAbstain);
-  const Block block = step_.Judge();
-  EXPECT_TRUE(block.removals.empty());
-  EXPECT_EQ(block.cases[0].ballots.size(), 3u);
-}
-
-TEST_F(VoteTest, TheFirstVerdictOfAVoterCounts) {
-  open_.ballots = {{PeerNumber(0), Verdict::kInnocent}};
-  step_.view.cases = {open_};
-  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);  // member 0 has changed its mind
-  Block block = step_.Judge();
-  EXPECT_TRUE(block.removals.empty());
-  EXPECT_EQ(block.cases[0].ballots[0].verdict, Verdict::kInnocent);
-
-  VoteAll({5}, Verdict::kAbstain);  // then guilty, in the same PROOF
-  VoteAll({5}, Verdict::kGuilty);
-  VoteAll({5}, Verdict::kInnocent);
-  block = step_.Judge();
-  EXPECT_EQ(Removed(block), std::vector<int>{6});
-}
-
-TEST_F(VoteTest, AVoteOnAnotherCaseIsNone) {
-  Case other = open_;
-  ++other.accused_step;
-  for (const std::uint32_t voter : {0u, 2u, 3u, 4u}) {
-    Vote(step_, voter, other, Verdict::kGuilty);
-    Vote(step_, voter, CaseOf(6, 1), Verdict::kGuilty);
-  }
-  EXPECT_TRUE(step_.Judge().cases[0].ballots.empty());
-}
-
-TEST_F(VoteTest, BallotsAddUpOverBlocks) {
-  VoteAll({0, 2, 3}, Verdict::kGuilty);
-  step_.view.cases = step_.Judge().cases;
-  for (auto& [peer, proof] : step_.sealed.proofs) proof.votes.clear();
-  EXPECT_TRUE(step_.Judge().removals.empty());
-  VoteAll({7}, Verdict::kGuilty);
-  EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{6});
-}
-
-TEST_F(VoteTest, TheQuarantinedVoteOnOtherCases) {
-  step_.view.cases = {CaseOf(1, 6), CaseOf(0, 2)};
-  for (const std::uint32_t voter : {0u, 2u, 3u, 4u}) Vote(step_, voter, open_, Verdict::kGuilty);
-  EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{6});
-}
-
-TEST_F(VoteTest, EightBlocksWithoutAMajorityDropTheAccuser) {
-  VoteAll({0, 2, 3}, Verdict::kGuilty);
-  open_.opened_step = kStep - kCaseBlocks + 1;
-  step_.view.cases = {open_};
-  EXPECT_TRUE(step_.Judge().removals.empty()) << "the eighth block is still to come";
-  open_.opened_step = kStep - kCaseBlocks;
-  step_.view.cases = {open_};
-  const Block block = step_.Judge();
-  ASSERT_EQ(Removed(block), std::vector<int>{1});
-  EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
-  EXPECT_TRUE(block.cases.empty()) << "the target is freed";
-  EXPECT_TRUE(IsMember(block.members, PeerNumber(6)));
-}
-
-TEST_F(VoteTest, AMajorityInTheLastBlockStillDecides) {
-  open_.opened_step = kStep - kCaseBlocks;
-  step_.view.cases = {open_};
-  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
-  EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{6});
-}
-
-TEST_F(VoteTest, ACaseEndsWhenAPartyIsBannedOtherwise) {
-  for (const std::uint32_t party : {1u, 6u}) {
-    const Block block = step_.Judge({{PeerNumber(party), "fault"}});
-    EXPECT_EQ(Removed(block), std::vector<int>{static_cast<int>(party)});
-    EXPECT_TRUE(block.cases.empty());
-  }
-}
-
-// An accuser whose target turned out to be a cheat in another way has not failed.
-TEST_F(VoteTest, ACaseThatEvidenceEndsHasNoSecondLoser) {
-  open_.opened_step = kStep - kCaseBlocks;
-  step_.view.cases = {open_};
-  const Block block = step_.Judge({{PeerNumber(6), "fault"}});
-  EXPECT_EQ(Removed(block), std::vector<int>{6});
-}
+// --- order, and the graver fault
+// ------------------------------------------------------------------
 
 TEST(JudgeStepTest, BansComeBeforeDropsEachByKey) {
-  Case expired = CaseOf(0, 3);
-  expired.opened_step = kStep - kCaseBlocks;
-  Case expired_too = CaseOf(4, 1);
-  expired_too.opened_step = kStep - kCaseBlocks;
-  const Case guilty = CaseOf(7, 5);
-  HonestStep step = StepWith({expired_too, expired, guilty}, {}, 12);
-  for (const std::uint32_t voter : {0u, 2u, 6u, 8u, 9u, 10u}) {
-    Vote(step, voter, guilty, Verdict::kGuilty);
+  HonestStep step = StepWith({}, 12);
+  SealedFaults faults = Banned({11, 2, 5});
+  for (const std::uint32_t absent : {4u, 0u, 8u}) {
+    NoteFault(faults, PeerNumber(absent), FaultKind::kDrop, "absent");
   }
-  const Block block = step.Judge({{PeerNumber(11), "b"}, {PeerNumber(2), "a"}});
-  EXPECT_EQ(Removed(block), (std::vector<int>{2, 5, 11, 0, 4}));
+  const Block block = step.Judge(faults);
+  EXPECT_EQ(Removed(block), (std::vector<int>{2, 5, 11, 0, 4, 8}));
   EXPECT_EQ(block.removals[2].kind, RemovalKind::kEvidence);
   EXPECT_EQ(block.removals[3].kind, RemovalKind::kDrop);
-  EXPECT_EQ(block.thresholds, ThresholdsFor(Mode::kMajority, 7, 1));
+  EXPECT_EQ(block.thresholds, ThresholdsFor(Mode::kMajority, 6, 1));
+  EXPECT_EQ(block.last_removal_step, kStep);
+}
+
+TEST(JudgeStepTest, TheLastRemovalIsRemembered) {
+  HonestStep step = MakeHonestStep({.step = kStep});
+  EXPECT_EQ(step.Judge().last_removal_step, std::nullopt);
+  step.view.last_removal_step = 7;
+  EXPECT_EQ(step.Judge().last_removal_step, 7u);
+}
+
+// Who was dropped answers for what it signed before, and must not come back.
+TEST(JudgeStepTest, ADroppedMemberCanStillBeBannedOnce) {
+  HonestStep step = MakeHonestStep({.n = 8, .step = kStep});
+  std::erase(step.view.members, PeerNumber(3));
+  step.sealed.proofs.erase(PeerNumber(3));
+  step.view.standings = {{PeerNumber(3), false, 1, 12, 0}};
+  step.sealed.aggregates.clear();
+  step.sealed.roles = {};
+  const Judged judged{DigestOf(1), DigestOf(2), {}, Banned({3})};
+  const Block block = JudgeStep(step.sealed, step.view, step.manifest, judged);
+  EXPECT_EQ(Removed(block), std::vector<int>{3});
+  EXPECT_EQ(block.members, step.view.members);
+  ASSERT_EQ(block.standings.size(), 1u);
+  EXPECT_TRUE(block.standings[0].banned);
+  EXPECT_EQ(block.standings[0].drops, 1u);
+  EXPECT_TRUE(JudgeStep(step.sealed, block, step.manifest, judged).removals.empty());
+}
+
+// --- silence
+// --------------------------------------------------------------------------------------
+
+class SilenceTest : public testing::Test {
+ protected:
+  SilenceTest() : step_(MakeHonestStep({.step = kStep})) {}  // t_s = 3
+  void Miss(std::uint32_t member, std::uint32_t by) {
+    base::Bytes& silent = step_.ProofOf(PeerNumber(by)).silent;
+    silent.resize(1);
+    silent[0] = static_cast<std::uint8_t>(silent[0] | 1U << member);
+  }
+  HonestStep step_;
+};
+
+TEST_F(SilenceTest, MoreThanTheFaultsMustMissAnEcho) {
+  for (const std::uint32_t by : {0u, 1u, 2u}) Miss(6, by);
+  EXPECT_TRUE(step_.Judge().removals.empty());
+  Miss(6, 3);
+  const Block block = step_.Judge();
+  EXPECT_EQ(Removed(block), std::vector<int>{6});
+  EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
+  EXPECT_EQ(block.removals[0].reason, "withheld its echo: 4 members waited for it");
+}
+
+TEST_F(SilenceTest, StrangersMissNobody) {
+  for (const std::uint32_t by : {0u, 1u, 2u}) Miss(6, by);
+  step_.sealed.proofs[PeerNumber(50)];
+  Miss(6, 50);
+  EXPECT_TRUE(step_.Judge().removals.empty());
+}
+
+TEST_F(SilenceTest, BitsBeyondTheViewNameNobody) {
+  for (std::uint32_t by = 0; by < 8; ++by) {
+    step_.ProofOf(PeerNumber(by)).silent = base::Bytes{0, 0xff, 0xff};
+  }
+  EXPECT_TRUE(step_.Judge().removals.empty());
+}
+
+// --- what the block records for the next steps
+// ----------------------------------------------------
+
+TEST(BlockRecordTest, WhoAggregatedWhoseParts) {
+  HonestStep step = MakeHonestStep({.step = kStep});
+  std::vector<PeerId> senders = step.sealed.roles.workers;
+  senders.pop_back();
+  step.SetSenders(2, senders);
+  step.sealed.aggregates[3].reset();
+  step.AggregateOf(5).commits_root = DigestOf(1);
+  Judged judged = step.JudgedWith();
+  judged.fates[2] = ColumnFate::kApplied;  // as if it had aggregated those alone
+  const Block block = JudgeStep(step.sealed, step.view, step.manifest, judged);
+  ASSERT_EQ(block.aggregated.size(), 8u);
+  for (std::size_t j = 0; j < 8; ++j) {
+    EXPECT_EQ(block.aggregated[j].owner, step.sealed.roles.owners[j]) << j;
+    const bool applied = block.columns[j] == ColumnFate::kApplied;
+    EXPECT_EQ(applied, j != 3 && j != 5) << j;
+    EXPECT_EQ(block.aggregated[j].senders.size(), j == 2 ? 7u : applied ? 8u : 0u) << j;
+    EXPECT_EQ(block.result_roots[j], applied ? step.AggregateOf(j).result_root : Digest{}) << j;
+  }
+  EXPECT_EQ(block.proven, step.view.members);
+  EXPECT_TRUE(block.owing.empty());
+}
+
+TEST(BlockRecordTest, OwnersWhoseSumDoesNotVanishOweAName) {
+  HonestStep step = MakeHonestStep({.step = kStep});
+  wire::Proof& lie = step.ProofOf(PeerNumber(4));
+  for (const std::size_t j : {1u, 6u}) {
+    lie.columns[j].s[0] = lie.columns[j].s[0] > 0 ? -lie.columns[j].s[0] : 0.5;
+  }
+  const Block block = step.Judge();
+  ASSERT_EQ(block.columns[1], ColumnFate::kSumCheck);
+  ASSERT_EQ(block.columns[6], ColumnFate::kSumCheck);
+  std::vector<PeerId> owing = {step.sealed.roles.owners[1], step.sealed.roles.owners[6]};
+  std::sort(owing.begin(), owing.end());
+  EXPECT_EQ(block.owing, owing);
+  EXPECT_TRUE(block.removals.empty());
+  // Whoever this block removes owes nothing.
+  EXPECT_EQ(step.Judge({{owing[0], {FaultKind::kDrop, "absent"}}}).owing,
+            std::vector<PeerId>{owing[1]});
+}
+
+TEST(BlockRecordTest, TheNextValidatorsAndWhoAnswersForTheirTargets) {
+  HonestStep step = MakeHonestStep({.step = kStep});
+  RecordHonestStep(step.view);
+  step.view.columns[3] = ColumnFate::kSumCheck;
+  std::erase(step.view.aggregated[4].senders, PeerNumber(5));
+  const Block block = step.Judge();
+  ASSERT_EQ(block.drawn.size(), 1u);
+  const Assignment& drawn = block.drawn[0];
+  EXPECT_EQ(drawn.step, kStep - 1);
+  const auto expected = DrawValidators(step.randomness, step.view, step.view.proven, kStep + 1, 1);
+  EXPECT_EQ(drawn.validator, expected[0].validator);
+  EXPECT_EQ(drawn.target, expected[0].target);
+  EXPECT_EQ(drawn.covering, CoveringOf(drawn.target, step.view, {}));
+  EXPECT_GE(drawn.covering.size(), 5u);
+}
+
+// --- Delta
+// ----------------------------------------------------------------------------------------
+
+class NextDeltaTest : public testing::Test {
+ protected:
+  NextDeltaTest() : step_(MakeHonestStep({.n = 4})) { step_.view.delta_us = 777'000; }
+  std::uint64_t DeltaOf(const std::vector<std::uint64_t>& lags) {
+    for (std::size_t i = 0; i < lags.size(); ++i) {
+      step_.ProofOf(PeerNumber(static_cast<std::uint32_t>(i))).lag_us = lags[i];
+    }
+    return NextDelta(step_.sealed, step_.view, step_.manifest);
+  }
+  HonestStep step_;
+};
+
+TEST_F(NextDeltaTest, IsFourTimesTheLowerMedianOfTheSealedLags) {
+  EXPECT_EQ(DeltaOf({400'000, 100'000, 300'000, 200'000}), 800'000u);
+  EXPECT_EQ(step_.Judge().delta_us, 800'000u);
+}
+
+TEST_F(NextDeltaTest, StaysWithinTheManifestsBounds) {
+  EXPECT_EQ(DeltaOf({0, 0, 0, 0}), 250'000u);
+  EXPECT_EQ(DeltaOf({~0ull, ~0ull, ~0ull, ~0ull}), 30'000'000u);
+  step_.manifest.delta_ceiling = base::Seconds(2);
+  EXPECT_EQ(DeltaOf({500'001, 500'001, 500'001, 500'001}), 2'000'000u);
+}
+
+// t_s = 1 of 4: what one says moves it no further than another's honest measurement.
+TEST_F(NextDeltaTest, AMinorityCannotMoveItBeyondWhatTheOthersMeasured) {
+  for (const std::uint64_t lie : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    const std::uint64_t delta = DeltaOf({lie, 100'000, 110'000, 120'000});
+    EXPECT_GE(delta, 400'000u);
+    EXPECT_LE(delta, 480'000u);
+  }
+}
+
+TEST_F(NextDeltaTest, StaysWhereNoProofIsSealed) {
+  step_.sealed.proofs.clear();
+  EXPECT_EQ(NextDelta(step_.sealed, step_.view, step_.manifest), 777'000u);
 }
 
 // The thresholds keep the t_a of the genesis, not one of the smaller run.
 TEST(JudgeStepTest, AsynchronousFaultsAreThoseOfTheGenesis) {
   const HonestStep step = MakeHonestStep({.n = 10, .mode = Mode::kBalanced, .step = kStep});
-  const Block block = step.Judge({{PeerNumber(3), "fault"}});
+  const Block block = step.Judge(Banned({3}));
   EXPECT_EQ(block.thresholds, ThresholdsFor(Mode::kBalanced, 9, 2));
   EXPECT_NE(block.thresholds, ThresholdsFor(Mode::kBalanced, 9, 1));
 }

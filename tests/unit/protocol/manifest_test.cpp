@@ -71,6 +71,13 @@ TEST(ThresholdsTest, ABanGivesSlackBack) {
   EXPECT_EQ(ThresholdsFor(Mode::kMajority, 5, 1), (Thresholds{5, 1, 1}));
 }
 
+TEST(ThresholdsTest, ARunKeepsTheAsynchronousFaultsOfItsGenesis) {
+  const Manifest manifest = ManifestOf(10, Mode::kBalanced);
+  EXPECT_EQ(GenesisThresholds(manifest), ThresholdsFor(Mode::kBalanced, 10, 2));
+  EXPECT_EQ(ThresholdsIn(manifest, 9), ThresholdsFor(Mode::kBalanced, 9, 2));
+  EXPECT_EQ(FaultBound({9, 3, 2}), 3u);
+}
+
 TEST(CheckToleratesTest, RefusesExactlyWhatTheModeCannotBear) {
   for (const Mode mode : kAllModes) {
     for (std::uint32_t n = 2; n <= 64; ++n) {
@@ -137,7 +144,7 @@ TEST(ModeTest, NamesParseBack) {
 
 TEST(ValidateTest, TakesAnHonestManifest) {
   EXPECT_TRUE(Validate(ManifestOf(8)).ok());
-  EXPECT_TRUE(Validate(ManifestOf(2)).ok());
+  EXPECT_TRUE(Validate(ManifestOf(3)).ok());
   EXPECT_TRUE(Validate(ManifestOf(static_cast<std::uint32_t>(wire::kMaxPeers))).ok());
 }
 
@@ -168,8 +175,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadManifest{"RunId", [](Manifest& m) { m.run_id = {}; }, "run id"},
         BadManifest{"Version", [](Manifest& m) { m.protocol_version = 2; }, "protocol version"},
-        BadManifest{"NoMembers", [](Manifest& m) { m.members.clear(); }, "at least 2"},
-        BadManifest{"OneMember", [](Manifest& m) { m.members.resize(1); }, "at least 2"},
+        BadManifest{"NoMembers", [](Manifest& m) { m.members.clear(); }, "at least 3"},
+        BadManifest{"TwoMembers", [](Manifest& m) { m.members.resize(2); }, "at least 3"},
         BadManifest{
             "TooManyMembers",
             [](Manifest& m) { m = ManifestOf(static_cast<std::uint32_t>(wire::kMaxPeers) + 1); },
@@ -182,6 +189,14 @@ INSTANTIATE_TEST_SUITE_P(
                     "training.steps"},
         BadManifest{"Settle", [](Manifest& m) { m.training.settle_steps = m.training.steps; },
                     "settle_steps"},
+        BadManifest{"ShortSettle", [](Manifest& m) { m.training.settle_steps = 4; },
+                    "settle_steps must be at least 5"},
+        BadManifest{"Probation", [](Manifest& m) { m.probation = 2; }, "probation"},
+        BadManifest{"DeltaFloor", [](Manifest& m) { m.delta_floor = {}; }, "delta_floor_ms"},
+        BadManifest{"DeltaBelow", [](Manifest& m) { m.delta = base::Milliseconds(249); },
+                    "delta_ms must be from"},
+        BadManifest{"DeltaAbove", [](Manifest& m) { m.delta = base::Seconds(31); },
+                    "delta_ms must be from"},
         BadManifest{"Batch", [](Manifest& m) { m.training.batch_size = 0; }, "batch_size"},
         BadManifest{"Hidden", [](Manifest& m) { m.training.hidden = 0; }, "hidden"},
         BadManifest{"RateNegative", [](Manifest& m) { m.training.learning_rate = -0.1; },

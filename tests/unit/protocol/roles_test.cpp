@@ -17,7 +17,18 @@ using scene::PeersUpTo;
 using scene::ViewBefore;
 
 wire::Case CaseOf(std::uint32_t accuser, std::uint32_t target) {
-  return {PeerNumber(accuser), PeerNumber(target), 3, 5, {}};
+  return scene::GradientCase(accuser, target, 3, 5);
+}
+
+wire::Case CaseOf(wire::CaseKind kind, std::uint32_t accuser, std::uint32_t target) {
+  wire::Case open = CaseOf(accuser, target);
+  open.id.kind = kind;
+  return open;
+}
+
+Roles RolesWith(Block view, std::vector<Assignment> drawn, std::uint64_t dimension = 100) {
+  view.drawn = std::move(drawn);
+  return AssignRoles(view, dimension);
 }
 
 std::vector<Assignment> Draw(const Block& view, std::uint32_t m, std::uint64_t coin = 1) {
@@ -31,6 +42,62 @@ TEST(InRoleTest, LeavesOutBothPartiesOfEveryOpenCase) {
   EXPECT_EQ(InRole(view), PeersUpTo(6));
   view.cases = {CaseOf(4, 1), CaseOf(0, 5)};
   EXPECT_EQ(InRole(view), (std::vector<PeerId>{PeerNumber(2), PeerNumber(3)}));
+}
+
+class QuarantineTest : public testing::Test {
+ protected:
+  QuarantineTest() : view_(ViewBefore(ManifestOf(8), 5)) {}
+  void Open(wire::CaseKind kind, std::uint32_t accuser, std::uint32_t target) {
+    view_.cases.push_back(CaseOf(kind, accuser, target));
+  }
+  std::vector<std::pair<int, int>> Pairs() const {
+    std::vector<std::pair<int, int>> pairs;
+    for (const auto& [accuser, target] : QuarantinedPairs(view_)) {
+      pairs.emplace_back(accuser.bytes[7], target.bytes[7]);
+    }
+    return pairs;
+  }
+  using Pairing = std::vector<std::pair<int, int>>;
+  Block view_;
+};
+
+TEST_F(QuarantineTest, OneNamerOfALiarWhomAllName) {
+  for (std::uint32_t namer = 1; namer < 8; ++namer) Open(wire::CaseKind::kNumbers, namer, 0);
+  EXPECT_EQ(Pairs(), (Pairing{{1, 0}}));
+  EXPECT_EQ(InRole(view_).size(), 6u);
+}
+
+TEST_F(QuarantineTest, OneOfThoseWhomANamerNames) {
+  for (std::uint32_t target = 1; target < 8; ++target) Open(wire::CaseKind::kNumbers, 0, target);
+  EXPECT_EQ(Pairs(), (Pairing{{0, 1}}));
+}
+
+TEST_F(QuarantineTest, TheOldestNamingStandsAndALaterOneCannotFreeItsTarget) {
+  Open(wire::CaseKind::kNumbers, 5, 6);
+  Open(wire::CaseKind::kNumbers, 0, 5);
+  Open(wire::CaseKind::kNumbers, 1, 2);
+  EXPECT_EQ(Pairs(), (Pairing{{5, 6}, {1, 2}}));
+}
+
+TEST_F(QuarantineTest, AnAccusationComesFirst) {
+  Open(wire::CaseKind::kNumbers, 5, 6);
+  Open(wire::CaseKind::kGradient, 4, 6);
+  EXPECT_EQ(Pairs(), (Pairing{{4, 6}}));
+  EXPECT_TRUE(IsMember(InRole(view_), PeerNumber(5)));
+}
+
+TEST_F(QuarantineTest, CoveringPutsNobodyOutOfRole) {
+  Open(wire::CaseKind::kCover, 5, 6);
+  EXPECT_TRUE(Pairs().empty());
+  EXPECT_EQ(FaultsAmongWorkers(view_, 0), 3u);
+}
+
+// b counts a pair once, however many cases name its two.
+TEST_F(QuarantineTest, OnlyDisjointPairsLowerB) {
+  Open(wire::CaseKind::kNumbers, 0, 1);
+  Open(wire::CaseKind::kNumbers, 2, 1);
+  Open(wire::CaseKind::kNumbers, 0, 3);
+  EXPECT_EQ(FaultsAmongWorkers(view_, 0), 2u);
 }
 
 // --- faults that an aggregation must bear --------------------------------------------------------
@@ -149,8 +216,8 @@ TEST(DrawValidatorsTest, IsGoldenForAFixedCoin) {
 
 TEST(AssignRolesTest, EveryMemberInRoleWorksOrValidates) {
   const Block view = ViewBefore(ManifestOf(8), 5);
-  const std::vector<Assignment> drawn = {{PeerNumber(2), PeerNumber(5), 3}};
-  const Roles roles = AssignRoles(view, drawn, 1000);
+  const std::vector<Assignment> drawn = {{PeerNumber(2), PeerNumber(5), 3, {}}};
+  const Roles roles = RolesWith(view, drawn, 1000);
   ASSERT_EQ(roles.validators.size(), 1u);
   EXPECT_FALSE(roles.IsWorker(PeerNumber(2)));
   EXPECT_EQ(roles.AssignmentOf(PeerNumber(2))->target, PeerNumber(5));
@@ -163,7 +230,7 @@ TEST(AssignRolesTest, EveryMemberInRoleWorksOrValidates) {
 TEST(AssignRolesTest, PartsCoverTheDimensionAndEveryWorkerOwnsOne) {
   for (std::uint32_t n = 3; n <= 20; ++n) {
     const Block view = ViewBefore(ManifestOf(n), 5);
-    const Roles roles = AssignRoles(view, {}, 1003);
+    const Roles roles = AssignRoles(view, 1003);
     ASSERT_EQ(roles.parts.size(), n);
     std::uint64_t next = 0;
     for (const PartRange& part : roles.parts) {
@@ -181,32 +248,32 @@ TEST(AssignRolesTest, PartsCoverTheDimensionAndEveryWorkerOwnsOne) {
 
 TEST(AssignRolesTest, OwnersChangeWithTheCoin) {
   Block view = ViewBefore(ManifestOf(8), 5);
-  const Roles first = AssignRoles(view, {}, 100);
-  EXPECT_EQ(AssignRoles(view, {}, 100).owners, first.owners);
+  const Roles first = AssignRoles(view, 100);
+  EXPECT_EQ(AssignRoles(view, 100).owners, first.owners);
   view.randomness = DigestOf(1);
-  EXPECT_NE(AssignRoles(view, {}, 100).owners, first.owners);
+  EXPECT_NE(AssignRoles(view, 100).owners, first.owners);
 }
 
 TEST(AssignRolesTest, FewerThanThreeInRoleHaveNoParts) {
   Block view = ViewBefore(ManifestOf(6), 5);
   view.cases = {CaseOf(0, 1), CaseOf(2, 3)};
-  const Roles roles = AssignRoles(view, {{PeerNumber(4), PeerNumber(5), 3}}, 100);
+  const Roles roles = RolesWith(view, {{PeerNumber(4), PeerNumber(5), 3, {}}});
   EXPECT_TRUE(roles.workers.empty());
   EXPECT_TRUE(roles.validators.empty());
   EXPECT_TRUE(roles.parts.empty());
   EXPECT_TRUE(roles.owners.empty());
 
   view.cases.pop_back();
-  EXPECT_EQ(AssignRoles(view, {}, 100).workers.size(), 4u);
-  EXPECT_EQ(AssignRoles(ViewBefore(ManifestOf(3), 5), {}, 100).parts.size(), 3u);
-  EXPECT_TRUE(AssignRoles(ViewBefore(ManifestOf(2), 5), {}, 100).parts.empty());
+  EXPECT_EQ(AssignRoles(view, 100).workers.size(), 4u);
+  EXPECT_EQ(AssignRoles(ViewBefore(ManifestOf(3), 5), 100).parts.size(), 3u);
+  EXPECT_TRUE(AssignRoles(ViewBefore(ManifestOf(2), 5), 100).parts.empty());
 }
 
 TEST(AssignRolesTest, TheQuarantinedHoldNoRoleEvenIfTheyWereDrawn) {
   Block view = ViewBefore(ManifestOf(8), 5);
   view.cases = {CaseOf(2, 6)};
-  const Roles roles = AssignRoles(
-      view, {{PeerNumber(2), PeerNumber(5), 3}, {PeerNumber(3), PeerNumber(6), 3}}, 100);
+  const Roles roles = RolesWith(
+      view, {{PeerNumber(2), PeerNumber(5), 3, {}}, {PeerNumber(3), PeerNumber(6), 3, {}}});
   ASSERT_EQ(roles.validators.size(), 1u);
   EXPECT_EQ(roles.validators[0].validator, PeerNumber(3));
   for (const std::uint32_t quarantined : {2u, 6u}) {
@@ -219,7 +286,7 @@ TEST(AssignRolesTest, TheQuarantinedHoldNoRoleEvenIfTheyWereDrawn) {
 TEST(AssignRolesTest, ADrawnMemberThatLeftIsNotReplaced) {
   Block view = ViewBefore(ManifestOf(8), 5);
   std::erase(view.members, PeerNumber(2));
-  const Roles roles = AssignRoles(view, {{PeerNumber(2), PeerNumber(5), 3}}, 100);
+  const Roles roles = RolesWith(view, {{PeerNumber(2), PeerNumber(5), 3, {}}});
   EXPECT_TRUE(roles.validators.empty());
   EXPECT_EQ(roles.workers.size(), 7u);
 }
@@ -229,8 +296,8 @@ TEST(AssignRolesTest, WithValidatorsOnlyThereAreNoParts) {
   Block view = ViewBefore(ManifestOf(8), 5);
   view.members = PeersUpTo(3);
   std::vector<Assignment> drawn;
-  for (std::uint32_t i = 0; i < 3; ++i) drawn.push_back({PeerNumber(i), PeerNumber(i + 4), 3});
-  const Roles roles = AssignRoles(view, drawn, 100);
+  for (std::uint32_t i = 0; i < 3; ++i) drawn.push_back({PeerNumber(i), PeerNumber(i + 4), 3, {}});
+  const Roles roles = RolesWith(view, drawn);
   EXPECT_TRUE(roles.workers.empty());
   EXPECT_TRUE(roles.parts.empty());
 }
@@ -239,7 +306,7 @@ TEST(AssignRolesTest, IsGoldenForAFixedCoin) {
   Block view = ViewBefore(ManifestOf(8), 5);
   view.randomness = DigestOf(42);
   std::vector<int> owners;
-  for (const PeerId& owner : AssignRoles(view, {}, 100).owners) owners.push_back(owner.bytes[7]);
+  for (const PeerId& owner : AssignRoles(view, 100).owners) owners.push_back(owner.bytes[7]);
   EXPECT_EQ(owners, (std::vector<int>{5, 0, 2, 7, 4, 6, 3, 1}));
 }
 

@@ -66,18 +66,55 @@ Block ViewBefore(const Manifest& manifest, std::uint64_t step) {
   return view;
 }
 
+void RecordHonestStep(Block& view) {
+  for (const PeerId& member : view.members) {
+    view.columns.push_back(ColumnFate::kApplied);
+    view.aggregated.push_back({member, view.members});
+  }
+  view.proven = view.members;
+}
+
+wire::Case GradientCase(std::uint32_t accuser, std::uint32_t target, std::uint64_t step,
+                        std::uint64_t opened_step) {
+  wire::Case open;
+  open.id = {wire::CaseKind::kGradient, PeerNumber(accuser), PeerNumber(target), step, 0};
+  open.opened_step = opened_step;
+  return open;
+}
+
+std::vector<int> NumbersOfPeers(const std::vector<PeerId>& peers) {
+  std::vector<int> numbers;
+  for (const PeerId& peer : peers) numbers.push_back(peer.bytes[7]);
+  return numbers;
+}
+
+std::vector<int> Removed(const Block& block) {
+  std::vector<int> numbers;
+  for (const wire::Removal& removal : block.removals) numbers.push_back(removal.peer.bytes[7]);
+  return numbers;
+}
+
+SealedFaults Banned(const std::vector<std::uint32_t>& peers) {
+  SealedFaults faults;
+  for (const std::uint32_t peer : peers) {
+    NoteFault(faults, PeerNumber(peer), FaultKind::kBan, "fault");
+  }
+  return faults;
+}
+
 HonestStep MakeHonestStep(HonestStepOptions options) {
   HonestStep made;
   made.manifest = ManifestOf(options.n, options.mode);
   made.view = ViewBefore(made.manifest, options.step);
   made.view.tau = options.tau;
   made.view.cases = std::move(options.cases);
+  made.view.drawn = std::move(options.drawn);
   made.randomness = DigestOf(3000 + options.seed);
 
   SealedStep& sealed = made.sealed;
   sealed.step = options.step;
   sealed.tau = options.tau;
-  sealed.roles = AssignRoles(made.view, options.drawn, options.dimension);
+  sealed.roles = AssignRoles(made.view, options.dimension);
   const std::vector<PeerId>& workers = sealed.roles.workers;
   const base::Rng rng(options.seed);
   std::map<PeerId, std::vector<SharedBlob>> parts;

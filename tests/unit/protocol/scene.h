@@ -22,6 +22,18 @@ Manifest ManifestOf(std::uint32_t n, Mode mode = Mode::kMajority);
 // The block before step `step` with all members and no case. REQUIRES: step > 0.
 Block ViewBefore(const Manifest& manifest, std::uint64_t step);
 
+// Makes `view` the block of a step in which all members worked, member j owned column j and
+// included all, and every column was applied.
+void RecordHonestStep(Block& view);
+
+wire::Case GradientCase(std::uint32_t accuser, std::uint32_t target, std::uint64_t step,
+                        std::uint64_t opened_step);
+// Numbers of peers, in their order.
+std::vector<int> NumbersOfPeers(const std::vector<PeerId>& peers);
+std::vector<int> Removed(const Block& block);
+// Proven faults of these.
+SealedFaults Banned(const std::vector<std::uint32_t>& peers);
+
 // A step of n members that all did their work, as seals A and C fixed it.
 struct HonestStep {
   Manifest manifest;
