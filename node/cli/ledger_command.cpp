@@ -43,7 +43,7 @@ base::Status ShowText(runtime::LedgerReader& ledger, const runtime::LedgerSummar
     for (const auto& removal : block.removals) events += "removed " + removal.peer.Short() + " ";
     for (const auto& open : block.cases) {
       if (open.opened_step == block.step) {
-        events += open.accuser.Short() + " accuses " + open.target.Short() + " ";
+        events += CaseText(JsonOf(open.id)) + " ";
       }
     }
     if (block.state_root) events += "state root " + block.state_root->Short();
@@ -103,14 +103,17 @@ const char* VerdictName(wire::Verdict verdict) {
                                                : "abstain";
 }
 
-// The case that a verdict closed, as the block before the removal held it.
+// The case that a verdict closed, as the block before the removal held it. The accuser of a cover
+// case is convicted already.
 base::StatusOr<std::optional<wire::Case>> CaseAgainst(runtime::LedgerReader& ledger,
                                                       const wire::Removal& removal) {
   std::optional<wire::Case> found;
   // Height of block `step` is step + 1, so the block before a removal has the removal's step.
   RETURN_IF_ERROR(ledger.ForEachBlock(removal.step, [&](const wire::Block& block) {
     for (const wire::Case& open : block.cases) {
-      if (open.target == removal.peer || open.accuser == removal.peer) found = open;
+      const bool accused_others =
+          open.id.accuser == removal.peer && open.id.kind != wire::CaseKind::kCover;
+      if (open.id.target == removal.peer || accused_others) found = open;
     }
     return false;
   }));
@@ -123,9 +126,7 @@ base::Status ExplainRemoval(runtime::LedgerReader& ledger, const wire::Removal& 
   if (removal.kind == wire::RemovalKind::kVerdict) {
     ASSIGN_OR_RETURN(const std::optional<wire::Case> open, CaseAgainst(ledger, removal));
     if (open) {
-      entry["accuser"] = open->accuser.Hex();
-      entry["target"] = open->target.Hex();
-      entry["accused_step"] = open->accused_step;
+      entry.update(JsonOf(open->id));
       entry["case_opened_in_step"] = open->opened_step;
       for (const auto& ballot : open->ballots) {
         entry["earlier_ballots"].push_back(
@@ -148,9 +149,7 @@ void PrintExplanation(const json& entry) {
               entry["kind"].get<std::string>().c_str());
   std::printf("  why: %s\n", PrintableLine(entry["reason"].get<std::string>()).c_str());
   if (entry.contains("accuser")) {
-    std::printf("  case: %s accused %s of its gradient of step %llu; sealed in step %llu\n",
-                short_id(entry["accuser"]).c_str(), short_id(entry["target"]).c_str(),
-                static_cast<unsigned long long>(entry["accused_step"]),
+    std::printf("  case: %s; sealed in step %llu\n", CaseText(entry).c_str(),
                 static_cast<unsigned long long>(entry["case_opened_in_step"]));
   }
   if (!entry.contains("evidence")) return;

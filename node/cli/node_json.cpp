@@ -21,15 +21,34 @@ json JsonOf(const wire::Removal& removal) {
           {"reason", removal.reason}};
 }
 
+json JsonOf(const wire::CaseId& id) {
+  json result = {{"case_kind", wire::CaseKindName(id.kind)},
+                 {"accuser", id.accuser.Hex()},
+                 {"target", id.target.Hex()},
+                 {"accused_step", id.step}};
+  if (id.kind != wire::CaseKind::kGradient) result["column"] = id.column;
+  return result;
+}
+
+std::string CaseText(const json& id) {
+  const auto short_id = [&](const char* key) { return id[key].get<std::string>().substr(0, 16); };
+  const std::string accuser = short_id("accuser");
+  const std::string target = short_id("target");
+  const std::string step = " of step " + id["accused_step"].dump();
+  const std::string kind = id["case_kind"].get<std::string>();
+  if (kind == "gradient") return accuser + " accuses " + target + " of its gradient" + step;
+  const std::string column = id["column"].dump();
+  if (kind == "numbers") {
+    return accuser + " accuses " + target + " of its numbers for column " + column + step;
+  }
+  return target + " must show what " + accuser + " sent it for column " + column + step;
+}
+
 json StepEvent(const wire::Block& block) {
   const auto applied =
       std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
   json cases = json::array();
-  for (const wire::Case& open : block.cases) {
-    cases.push_back({{"accuser", open.accuser.Hex()},
-                     {"target", open.target.Hex()},
-                     {"accused_step", open.accused_step}});
-  }
+  for (const wire::Case& open : block.cases) cases.push_back(JsonOf(open.id));
   return {{"event", "step"},          {"step", block.step},
           {"genesis", block.genesis}, {"members", block.members.size()},
           {"applied", applied},       {"parts", block.columns.size()},

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "node/base/tensor_layout.h"
 #include "node/runtime/node_events.h"
@@ -16,6 +17,11 @@ void PrintJson(const nlohmann::json& value);
 
 // {"peer","step","kind","reason"}
 nlohmann::json JsonOf(const wire::Removal& removal);
+
+// {"case_kind","accuser","target","accused_step","column"?}: column of what is about one.
+nlohmann::json JsonOf(const wire::CaseId& id);
+// What such an object says, with short ids: "81fd... accuses ee37... of ...".
+std::string CaseText(const nlohmann::json& id);
 
 // {"event":"step","step","members","applied","parts","tau","loss"?...}
 nlohmann::json StepEvent(const wire::Block& block);

@@ -69,8 +69,7 @@ class LiveView final : public SwarmWatcher {
     for (const json& open : event["cases"]) {
       const std::string key = open.dump();
       if (!cases_.emplace(key, true).second) continue;
-      Line("step " + event["step"].dump() + ": " + ShortId(open["accuser"]) + " accuses " +
-           ShortId(open["target"]) + " of its gradient of step " + open["accused_step"].dump());
+      Line("step " + event["step"].dump() + ": " + CaseText(open));
     }
     if (!terminal_) return;
     std::fprintf(stderr, "\r\x1b[Kstep %llu of %llu  %llu members  %zu removed  %s",

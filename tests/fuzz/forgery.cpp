@@ -125,17 +125,22 @@ void EditColumns(std::vector<wire::ColumnNumbers>& columns, ByteSource& source) 
   }
 }
 
+wire::CaseId AnyCase(const ForgerView& view, ByteSource& source) {
+  return {static_cast<wire::CaseKind>(source.Below(wire::kCaseKindCount)), AnyMember(view, source),
+          AnyMember(view, source), AnyStep(view, source),
+          static_cast<std::uint32_t>(source.Below(6))};
+}
+
 void Edit(wire::Proof& proof, const ForgerView& view, ByteSource& source) {
-  switch (source.Below(6)) {
+  switch (source.Below(10)) {
     case 0:
       return EditColumns(proof.columns, source);
     case 1:
       proof.accusation = {AnyMember(view, source), AnyStep(view, source)};
       return;
     case 2:
-      proof.votes.push_back({AnyMember(view, source), AnyMember(view, source),
-                             AnyStep(view, source),
-                             static_cast<wire::Verdict>(source.Below(wire::kVerdictCount))});
+      proof.votes.push_back(
+          {AnyCase(view, source), static_cast<wire::Verdict>(source.Below(wire::kVerdictCount))});
       return;
     case 3:
       return Spoil(proof.state_root.emplace(), source);
@@ -145,8 +150,18 @@ void Edit(wire::Proof& proof, const ForgerView& view, ByteSource& source) {
       if (!file.empty() && source.Flip()) file[source.Below(file.size())] ^= source.Byte();
       return proof.evidence.push_back(std::move(file));
     }
+    case 5:
+      proof.naming = {AnyMember(view, source), AnyStep(view, source),
+                      static_cast<std::uint32_t>(source.Below(6))};
+      return;
+    case 6:
+      return Spoil(proof.held, source);
+    case 7:
+      return Spoil(proof.silent, source);
+    case 8:
+      return proof.joins.push_back(AnyMember(view, source));
     default:
-      proof.confirmations.push_back({Digest{}, source.Flip()});
+      proof.lag_us = source.Integer(8);
       return;
   }
 }
@@ -160,6 +175,78 @@ void Edit(wire::Echo& echo, const ForgerView&, ByteSource& source) {
     default:
       return Spoil(echo.equivocated, source);
   }
+}
+
+// A rank of the slow path's, mostly one that a seal may see.
+std::uint32_t AnyRank(ByteSource& source) {
+  return static_cast<std::uint32_t>(source.Byte() % 8 == 0 ? source.Integer(4) : source.Below(4));
+}
+
+void Edit(wire::Status& status, const ForgerView&, ByteSource& source) {
+  if (source.Flip()) return Spoil(status.value, source);
+  status.rank = AnyRank(source);
+}
+
+void Edit(wire::Propose& propose, const ForgerView&, ByteSource& source) {
+  switch (source.Below(4)) {
+    case 0:
+      return Spoil(propose.value, source);
+    case 1:
+      return Spoil(propose.statuses, source);
+    case 2:
+      return Spoil(propose.statuses_root, source);
+    default:
+      propose.rank = AnyRank(source);
+      return;
+  }
+}
+
+void Edit(wire::SealVote& vote, const ForgerView&, ByteSource& source) {
+  if (source.Flip()) return Spoil(vote.value, source);
+  vote.rank = AnyRank(source);
+}
+
+void Edit(wire::Lock& lock, const ForgerView&, ByteSource& source) { Spoil(lock.value, source); }
+
+void Edit(wire::Rejoin& rejoin, const ForgerView&, ByteSource& source) {
+  Spoil(rejoin.nonce, source);
+}
+
+void Edit(wire::Pull& pull, const ForgerView&, ByteSource& source) {
+  switch (source.Below(5)) {
+    case 0:
+      pull.kind = static_cast<wire::PullKind>(source.Below(wire::kPullKindCount));
+      return;
+    case 1:
+      pull.type = static_cast<wire::MessageType>(source.Below(wire::kMessageTypeCount));
+      return;
+    case 2:
+      return Spoil(pull.members, source);
+    case 3:
+      return Spoil(pull.digests, source);
+    default:
+      pull.index = source.Integer(8);
+      return;
+  }
+}
+
+void Edit(wire::Vector& vector, const ForgerView&, ByteSource& source) {
+  if (source.Byte() % 4 == 0) return vector.entries.resize(source.Below(20));
+  if (vector.entries.empty()) return;
+  wire::VectorEntry& entry = vector.entries[source.Below(vector.entries.size())];
+  if (source.Flip()) return Spoil(entry.digest, source);
+  entry = {static_cast<std::uint8_t>(source.Below(3)), {}};
+}
+
+void Edit(wire::BlockMessage& block, const ForgerView&, ByteSource& source) {
+  if (source.Flip()) return Spoil(block.digest, source);
+  block.head = !block.head;
+}
+
+void Edit(wire::Chunk& chunk, const ForgerView&, ByteSource& source) {
+  chunk.step = source.Integer(8);
+  chunk.index = source.Below(4);
+  chunk.count = source.Flip() ? source.Integer(8) : chunk.index + source.Below(4);
 }
 
 // `decoded` is of an honest body, or of one that was forged before and may be unreadable.
@@ -195,6 +282,24 @@ Bytes ForgeBody(wire::MessageType type, const Bytes& body, const ForgerView& vie
       return Forged(wire::DecodeProof(body), view, source);
     case wire::MessageType::kEcho:
       return Forged(wire::DecodeEcho(body), view, source);
+    case wire::MessageType::kStatus:
+      return Forged(wire::DecodeStatus(body), view, source);
+    case wire::MessageType::kPropose:
+      return Forged(wire::DecodePropose(body), view, source);
+    case wire::MessageType::kVote:
+      return Forged(wire::DecodeSealVote(body), view, source);
+    case wire::MessageType::kLock:
+      return Forged(wire::DecodeLock(body), view, source);
+    case wire::MessageType::kRejoin:
+      return Forged(wire::DecodeRejoin(body), view, source);
+    case wire::MessageType::kPull:
+      return Forged(wire::DecodePull(body), view, source);
+    case wire::MessageType::kVector:
+      return Forged(wire::DecodeVector(body), view, source);
+    case wire::MessageType::kBlock:
+      return Forged(wire::DecodeBlockMessage(body), view, source);
+    case wire::MessageType::kChunk:
+      return Forged(wire::DecodeChunk(body), view, source);
   }
   OSTRAKA_CHECK(false);
 }
