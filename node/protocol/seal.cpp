@@ -50,8 +50,8 @@ bool Seal::Impl::IsAwake(const PeerId& peer) const {
 
 void Seal::Impl::Echo(base::Time now, SealOutput& out) {
   now_ = now;
-  if (echo_begun) return;
-  echo_begun = true;
+  if (begun_at_) return;
+  begun_at_ = now;
   TickAt(now + base::Duration{options_.delta.ns / 2});
   if (!options_.muted) {
     echo_time_ = now;
@@ -131,8 +131,8 @@ void Seal::Impl::Remember(const wire::SignedEnvelope& own) {
   const wire::Slot& slot = own.envelope.slot;
   if (slot.type == MessageType::kEcho) {
     const auto echo = wire::DecodeEcho(own.envelope.body);
-    if (!echo.ok() || echo_begun) return;
-    echo_begun = true;
+    if (!echo.ok() || begun_at_) return;
+    begun_at_ = now_;
     echo_time_ = now_;
     own_value_ = echo->vector;
     if (clock_.step() == SealClock::Step::kIdle) clock_.Rest(0, now_ + options_.delta * 2);
@@ -260,28 +260,33 @@ bool Seal::Impl::Needed(std::uint32_t iteration, const Digest& value) const {
 // --- the decision --------------------------------------------------------------------------------
 
 void Seal::Impl::Drive(SealOutput& out) {
-  if (undecided()) Decide();
+  if (undecided()) Decide(out);
   if (undecided()) RunClock(out);
   if (!undecided() && !decision) Resolve();
   if (!decision && tick_ && *tick_ <= now_) Ask(out);
 }
 
-void Seal::Impl::Decide() {
+void Seal::Impl::Decide(SealOutput& out) {
   for (const auto& [value, signers] : ballots_[0].by_value()) {
     if (signers.size() == awake_.size() && signers.size() >= quorum_) {
-      return DecideOn(value, signers);
+      return DecideOn(value, signers, out);
     }
   }
   for (const auto& [group, signers] : locks_.groups()) {
-    if (signers.size() >= quorum_) return DecideOn(group.value, signers);
+    if (signers.size() >= quorum_) return DecideOn(group.value, signers, out);
   }
 }
 
-void Seal::Impl::DecideOn(const Digest& value, const Signers& signers) {
+void Seal::Impl::DecideOn(const Digest& value, const Signers& signers, SealOutput& out) {
   decided_value_ = value;
   for (const auto& [sender, frame] : signers) {
     certificate.push_back(frame);
     if (sender != options_.self) witnesses_.push_back(sender);
+  }
+  // One frame too few may have come to the others, and they would learn it an iteration later.
+  // Until then they ask for ECHOs by themselves.
+  if (echo_time_ && (slow || now_ - *echo_time_ > options_.delta)) {
+    out.forward.insert(out.forward.end(), certificate.begin(), certificate.end());
   }
   clock_.Stop();
   say_again_.reset();
@@ -356,7 +361,7 @@ Seal::Seal(SealOptions options, const SealMessages* messages)
 Seal::~Seal() = default;
 
 void Seal::Echo(base::Time now, SealOutput& out) { impl_->Echo(now, out); }
-bool Seal::echoed() const { return impl_->echo_begun; }
+bool Seal::echoed() const { return impl_->echoed(); }
 void Seal::OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out) {
   impl_->OnMessage(now, message, out);
 }

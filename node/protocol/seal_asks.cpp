@@ -1,7 +1,8 @@
 // What a seal lacks, who shows to hold it, and whom it asks (docs/seal.md, 5).
 //
 // Of those who show to hold a thing, one more than can be faulty are asked at once: so an honest
-// one is, if there is one. The others follow Delta/2 later. Each is asked once an iteration.
+// one is, if there is one. The others follow Delta/2 later. Each is asked once an iteration; for
+// ECHOs before the slow path all are, every Delta/2.
 #include <algorithm>
 
 #include "node/base/check.h"
@@ -78,7 +79,7 @@ void Seal::Impl::Ask(SealOutput& out) {
         break;
       }
       --room;
-      asked.insert(source);
+      if (!of_all || slow) asked.insert(source);
       Request& request = requests[source];
       if (lack.kind == PullKind::kVector) request.vectors.insert(lack.digest);
       if (lack.kind == PullKind::kDigests) request.digests.insert(lack.digest);
@@ -87,7 +88,8 @@ void Seal::Impl::Ask(SealOutput& out) {
   }
   for (const auto& [to, request] : requests) Emit(to, request, options_.members, out.ask);
   if (lacks.later) TickAt(*lacks.later);
-  if (more) {
+  const bool ask_again = undecided() && !slow && !lacks.sources.empty() && begun_at_;
+  if (more || ask_again) {
     TickAt(now_ + Part(options_.delta, 2));
   } else if (!lacks.sources.empty() && (!undecided() || options_.muted)) {
     // No iterations go on that would make it ask again.
@@ -102,9 +104,9 @@ Seal::Impl::Lacks Seal::Impl::FindLacks() const {
     LackForDecision(lacks);
     return lacks;
   }
-  if (echo_begun) LackEchoes(lacks);
+  if (begun_at_) LackEchoes(lacks);
   if (options_.muted) {
-    if (!echo_begun) return lacks;
+    if (!begun_at_) return lacks;
     for (const PeerId& member : awake_) {
       lacks.sources[{PullKind::kMessages, MessageType::kLock, IndexOf(member), {}}] = OthersAwake();
     }
@@ -161,9 +163,20 @@ void Seal::Impl::LackVectors(Lacks& lacks) const {
   }
 }
 
+// Those that are missing, and those of members that said another thing here than most: to others
+// they may have said the same. Whoever is decided got them all, so an honest member that decides by
+// the fast path is followed by the others within Delta.
 void Seal::Impl::LackEchoes(Lacks& lacks) const {
+  const base::Time due = *begun_at_ + Part(options_.delta, 2);
+  if (due > now_) {
+    if (!lacks.later || due < *lacks.later) lacks.later = due;
+    return;
+  }
+  const auto ballots = ballots_.find(0);
+  const Digest leading = ballots == ballots_.end() ? Digest{} : ballots->second.Leading();
   for (const PeerId& member : awake_) {
-    if (member == options_.self || echoes_.contains(member)) continue;
+    if (member == options_.self) continue;
+    if (ballots != ballots_.end() && ballots->second.For(leading).contains(member)) continue;
     lacks.sources[{PullKind::kMessages, MessageType::kEcho, IndexOf(member), {}}] = OthersAwake();
   }
 }

@@ -45,7 +45,7 @@ std::string Seal::Impl::Describe(base::Time now) const {
   if (decided_value_) {
     return "decided; waits for what it names, from " + Names(witnesses_);
   }
-  if (!echo_begun) return "waits for the messages of the phase";
+  if (!begun_at_) return "waits for the messages of the phase";
   std::string line = options_.muted ? "follows without a voice: " : "";
   std::vector<PeerId> without_echo;
   std::string difference;

@@ -32,13 +32,13 @@ class Seal::Impl {
   std::string Describe(base::Time now) const;
 
   // Outcome, as in seal.h.
-  bool echo_begun = false;
   std::optional<SealVector> decision;
   std::vector<base::SharedBytes> certificate;
   std::set<PeerId> silent;
   std::map<PeerId, base::Duration> lags;
   bool slow = false;
   std::uint32_t iteration() const { return clock_.iteration(); }
+  bool echoed() const { return begun_at_.has_value(); }
 
  private:
   struct EchoSeen {
@@ -78,8 +78,8 @@ class Seal::Impl {
   void Remember(const wire::SignedEnvelope& own);
   void RebuildOwnVector();
   void Drive(SealOutput& out);
-  void Decide();
-  void DecideOn(const Digest& value, const Signers& signers);
+  void Decide(SealOutput& out);
+  void DecideOn(const Digest& value, const Signers& signers, SealOutput& out);
   void Resolve();
   SealVector HeldNow() const;
   bool IsAwake(const PeerId& peer) const;
@@ -136,7 +136,8 @@ class Seal::Impl {
   const std::size_t faults_;  // more members than that cannot all be faulty
 
   base::Time now_;
-  std::optional<base::Time> echo_time_;  // of the own echo; never set if muted
+  std::optional<base::Time> begun_at_;   // when Echo was called
+  std::optional<base::Time> echo_time_;  // the same if not muted: I have a voice
   Digest own_value_;
   std::optional<SealVector> own_vector_;  // unknown after a restart until it can be rebuilt
 
