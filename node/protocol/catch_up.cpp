@@ -39,6 +39,7 @@ void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& e
   auto& entries = attests_[sender];
   entries[step] = entry;
   if (entries.size() > kEntriesAMember) entries.erase(entries.begin());
+  if (!confirmed_ && entry == wire::BlockDigest(*view_)) confirmed_ = IsAttested(entry);
   const auto block = unproven_.find(entry);
   if (block != unproven_.end() && IsAttested(entry)) Believe(block->second);
 }
@@ -79,6 +80,7 @@ void CatchUp::Believe(SharedBlock block) {
   const std::uint64_t height = HeightOf(*block);
   if (height <= HeightOf(*view_)) return;
   if (height > HeightOf(*head_)) head_ = block;
+  confirmed_ = true;
   chain_.emplace(height, std::move(block));
   DescendChain();
   PlanWay();

@@ -86,7 +86,8 @@ class CatchUp {
   const SharedBlock& view() const { return view_; }
   // The newest block believed; the view itself if none is newer.
   const SharedBlock& head() const { return head_; }
-  bool at_head() const { return HeightOf(*view_) == HeightOf(*head_); }
+  // True iff the view is the newest block, and enough members have said so.
+  bool at_head() const { return confirmed_ && HeightOf(*view_) == HeightOf(*head_); }
   std::string Describe() const;
 
  private:
@@ -126,6 +127,7 @@ class CatchUp {
   ModelState state_;
   bool trust_state_;
   SharedBlock head_;
+  bool confirmed_ = false;  // head_ is attested to, not only where we began
 
   // member -> step -> entry of its newest few messages of phase A.
   std::map<PeerId, std::map<std::uint64_t, Digest>> attests_;

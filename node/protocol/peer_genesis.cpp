@@ -139,6 +139,7 @@ void PeerMachine::ReplayNext() {
       const bool bulk = type == MessageType::kPart || type == MessageType::kResult;
       if (!bulk && message.envelope.slot.step == CurrentStep()) Accept(message, nullptr);
     }
+    AskHeads();  // and again at each link, which may not be up yet
     return;
   }
   const auto& [block, results] = to_replay_.front();

@@ -124,6 +124,11 @@ void PeerMachine::On(const LinkChanged& input) {
     if (wanted && !(sent.bulk && sent.blob == nullptr)) out_->Add(Send{input.peer, sent.frame, sent.blob});
   }
   if (stage_ == Stage::kFollow) Follow();
+  // Whichever of the two was away, the other may have gone on.
+  if (InStep()) {
+    wire::Slot slot = SlotOf(Phase::kC, MessageType::kPull);
+    Ask(input.peer, slot, {.kind = wire::PullKind::kHead});
+  }
 }
 
 void PeerMachine::On(const TimerFired& input) {

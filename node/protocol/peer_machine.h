@@ -232,6 +232,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index);
   void Ask(const PeerId& to, wire::Slot slot, const wire::Pull& pull);
+  void AskHeads();
   void ArmPull(base::Duration after);
   void OnPullTimer();
   bool PullEntries();

@@ -22,6 +22,8 @@ namespace {
 // Chunks of phase A are results, those of phase C pieces of a state.
 constexpr Phase kResultChunk = Phase::kA;
 constexpr Phase kStateChunk = Phase::kC;
+// Iterations of a seal after which a member asks itself whether the run went on without it.
+constexpr std::uint32_t kStuckIterations = 3;
 
 wire::Slot ServiceSlot(std::uint64_t step, Phase phase, MessageType type) {
   return {.run_id = {},
@@ -66,10 +68,14 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
         must_rejoin_ = true;
         Leave("the run has begun, and this node's store does not know it");
       }
-      if (stage_ != Stage::kFollow || blob == nullptr) return;
+      if ((stage_ != Stage::kFollow && !InStep()) || blob == nullptr) return;
       auto block = wire::DecodeBlock(blob->data);
       if (!block.ok()) return malformed(block.status());
-      return catch_up_->OnBlock(std::move(block).value());
+      if (stage_ == Stage::kFollow) return catch_up_->OnBlock(std::move(block).value());
+      // Asked for while stuck. One block ahead is the fate of whoever is a little late.
+      const std::uint64_t ahead = seal_ != nullptr && seal_->iteration() >= kStuckIterations ? 1 : 2;
+      if (HeightOf(*block) >= HeightOf(*view_) + ahead) NoteAhead(from);
+      return;
     }
     case MessageType::kChunk: {
       const auto chunk = wire::DecodeChunk(envelope.body);
@@ -169,8 +175,17 @@ void PeerMachine::AnswerHead(const PeerId& to) {
               crypto::MakeBlob(wire::EncodeBlock(*view_)));
   // COMMITs of the step after attest to it; those of the step itself to the block before.
   const std::uint64_t next = HeightOf(*view_);
-  for (const auto& [sender, item] : inbox_.At({next, Phase::kA, MessageType::kCommit, 0, 0})) {
-    out_->Add(Send{to, item.message.frame, nullptr});
+  const Inbox::Place commits{next, Phase::kA, MessageType::kCommit, 0, 0};
+  for (const auto& [sender, item] : inbox_.At(commits)) {
+    if (sender != self_) out_->Add(Send{to, item.message.frame, nullptr});
+  }
+  // The own one is there also after the end.
+  for (const Sent& sent : sent_) {
+    if (sent.step != next || sent.bulk) continue;
+    const auto opened = wire::Open(sent.frame);
+    if (opened.ok() && Inbox::PlaceOf(opened->envelope.slot) == commits) {
+      out_->Add(Send{to, sent.frame, nullptr});
+    }
   }
 }
 
@@ -237,6 +252,14 @@ void PeerMachine::Ask(const PeerId& to, wire::Slot slot, const wire::Pull& pull)
   slot.type = MessageType::kPull;
   slot.iteration = 0;
   SendService(to, slot, wire::Encode(pull));
+}
+
+// Has the run gone on without this member? Asked after a restart, and when a seal does not end.
+void PeerMachine::AskHeads() {
+  for (const PeerId& member : view_->members) {
+    Ask(member, ServiceSlot(CurrentStep(), Phase::kC, MessageType::kPull),
+        {.kind = PullKind::kHead});
+  }
 }
 
 void PeerMachine::ArmPull(base::Duration after) {

@@ -147,6 +147,7 @@ void PeerMachine::Perform(SealOutput output) {
                                std::move(say.body), view_->members));
     if (say.type == MessageType::kEcho) ArmPull({delta().ns / 2});
     if (say.type == MessageType::kStatus) {
+      if (say.iteration > 1) AskHeads();
       inbox_.ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
       for (const PeerId& member : seal_->silent()) silent_.insert(member);
       out_->Add(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
