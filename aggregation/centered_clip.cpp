@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "aggregation/checks.h"
+#include "aggregation/entries.h"
 #include "aggregation/huber_solver.h"
 #include "aggregation/passes.h"
 #include "aggregation/wide_passes.h"
@@ -110,6 +111,19 @@ base::Status CheckOptions(const CenteredClipOptions& options) {
   return base::OkStatus();
 }
 
+constexpr ParameterInfo kParameters[] = {
+    {.name = "tau",
+     .meaning = "clipping radius, in the rows' unit",
+     .default_kind = Default::kValue,
+     .default_text = "1",
+     .low_open = true},
+    {.name = "eps",
+     .meaning = "residual per row at the fixed point, in the rows' unit",
+     .default_kind = Default::kValue,
+     .default_text = "1e-6",
+     .low_open = true},
+};
+
 enum class Outcome { kSettled, kNotSettled, kNotFinite };
 
 // Centres, solves, forms and measures until the bound holds. `start` is the first center; the
@@ -149,9 +163,38 @@ Outcome Settle(const Pass& passes, const CenteredClipOptions& options, std::size
 
 }  // namespace
 
-base::Status CenteredClip::Aggregate(const Rows& rows, const Executor& executor,
+const RuleInfo kCenteredClipInfo = {
+    .about = {.name = "centered_clip",
+              .summary = "the point whose clipped differences to the rows cancel",
+              .definition = "the v with sum_i (row_i - v) min(1, tau / |row_i - v|) = 0, which "
+                            "minimises sum_i Huber_tau(|row_i - v|)",
+              .source = "Karimireddy, He, Jaggi, ICML 2021, at its fixed point (Gorbunov et al., "
+                        "ICML 2022)",
+              .parameters = kParameters,
+              .requirement = "f < n/2",
+              .largest_f = MinorityLimit,
+              .breakdown = "f < n/2; each Byzantine row pulls by at most tau",
+              .passes = 3},
+    .make = [](const Parameters& given) -> std::unique_ptr<Rule> {
+      return std::make_unique<CenteredClip>(
+          CenteredClipOptions{given.Real("tau"), given.Real("eps")});
+    }};
+
+base::Status CenteredClip::Aggregate(const Rows& rows, const Call& call,
                                      std::span<float> out) const {
-  return AggregateWithReport(rows, executor, out).status();
+  ASSIGN_OR_RETURN(const CenteredClipReport report, AggregateWithReport(rows, call.executor, out));
+  if (call.report != nullptr) {
+    call.report->iterations = report.iterations;
+    call.report->residual = report.residual;
+  }
+  return base::OkStatus();
+}
+
+base::Status CenteredClip::Aggregate(const DoubleRows& rows, const Call& call,
+                                     std::span<double> out) const {
+  OSTRAKA_CHECK(out.size() == rows.dimension);
+  RETURN_IF_ERROR(CheckRows(rows, call.executor));
+  return base::InvalidArgument("not for float64 rows");
 }
 
 base::StatusOr<CenteredClipReport> CenteredClip::AggregateWithReport(const Rows& rows,

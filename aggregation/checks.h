@@ -7,5 +7,6 @@ namespace ostraka::aggregation {
 
 // InvalidArgument unless n > 0, d > 0 and no row pointer is null. Reads no value.
 base::Status CheckShape(const Rows& rows);
+base::Status CheckShape(const DoubleRows& rows);
 
 }  // namespace ostraka::aggregation

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "aggregation/attacks.h"
 #include "aggregation/centered_clip.h"
 #include "aggregation/mean.h"
 #include "tests/unit/aggregation/testing.h"
@@ -65,28 +64,6 @@ TEST(Golden, Mean) { ExpectRule(Mean(), CasesOf("byzfl", "Average"), 2); }
 TEST(Golden, CenteredClipWhereNothingIsClipped) {
   ExpectRule(CenteredClip({100.0, 1e-6}), CasesOf("byzfl", "CenteredClipping", {{"tau", 100.0}}),
              2);
-}
-
-TEST(Golden, InnerProductManipulation) {
-  const auto cases = CasesOf("byzfl", "InnerProductManipulation");
-  ASSERT_EQ(cases.size(), 1u);
-  for (const json& test_case : cases) {
-    ExpectNear(InnerProductManipulation(RowsOf(InputOf(test_case)),
-                                        test_case["params"]["tau"].get<double>()),
-               test_case);
-  }
-}
-
-// There it is mu + tau sigma with sigma over n - 1.
-TEST(Golden, Alie) {
-  const auto cases = CasesOf("byzfl", "ALittleIsEnough");
-  ASSERT_EQ(cases.size(), 1u);
-  for (const json& test_case : cases) {
-    const Matrix honest = InputOf(test_case);
-    const auto n = static_cast<double>(honest.size());
-    const double z = -test_case["params"]["tau"].get<double>() * std::sqrt(n / (n - 1));
-    ExpectNear(Alie(RowsOf(honest), z), test_case);
-  }
 }
 
 }  // namespace
