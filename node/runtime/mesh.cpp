@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace ostraka::runtime {
 namespace {
 
 constexpr char kLeavingReason[] = "shutting down";
+const Closing kDuplicate{Closing::Why::kDuplicate, "has another connection with us"};
 
 std::uint64_t RandomSeed() {
   std::uint64_t seed = 0;
@@ -25,24 +27,45 @@ std::string Name(const Connection& connection) {
   return connection.peer()->Short() + " at " + connection.remote();
 }
 
+// How the limits are to be used once what depends on the options is known.
+TransportLimits EffectiveLimits(const TransportOptions& options) {
+  TransportLimits limits = options.limits;
+  if (limits.bulk_queue_bytes == 0) {
+    constexpr std::uint64_t kBlobs = 64;
+    constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;
+    limits.bulk_queue_bytes = std::max(kLeast, options.max_blob_bytes > ~std::uint64_t{0} / kBlobs
+                                                   ? ~std::uint64_t{0}
+                                                   : kBlobs * options.max_blob_bytes);
+  }
+  // What was granted comes at once: under a cap it must be little.
+  if (options.max_bytes_per_second > 0) limits.credit_bytes = kInitialCredit;
+  limits.credit_bytes = std::max(limits.credit_bytes, kInitialCredit);
+  return limits;
+}
+
 }  // namespace
 
 Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls,
            TransportEvents events)
     : io_(io),
       options_(std::move(options)),
+      sending_(io, options_.max_bytes_per_second),
+      receiving_(io, options_.max_bytes_per_second),
       settings_{.tls = std::move(tls),
+                .sending = &sending_,
+                .receiving = &receiving_,
                 .max_blob_bytes = options_.max_blob_bytes,
                 .allow_unhashed = options_.allow_unhashed,
                 .timeouts = options_.timeouts,
-                .limits = options_.limits},
+                .limits = EffectiveLimits(options_)},
       events_(std::move(events)),
       self_(options_.key->id()),
       rng_(RandomSeed()),
       instance_(rng_.Next()),
       last_link_id_(rng_.Next() >> 1),
       notices_(events_.notice),
-      end_timer_(io) {
+      end_timer_(io),
+      look_timer_(io) {
   for (const TransportMember& member : options_.members) {
     members_.try_emplace(member.id, io, member, options_.backoff);
   }
@@ -53,6 +76,7 @@ Mesh::~Mesh() {
 }
 
 void Mesh::Start() {
+  LookAtLinks();
   for (auto& [id, member] : members_) {
     // If both dialed at once, one of two handshakes would be for nothing.
     if (self_ < id) {
@@ -91,7 +115,7 @@ void Mesh::Forget(const PeerId& peer) {
   member->dial_timer.Cancel();
   for (const auto& [key, connection] : connections_) {
     if (connection->peer() == peer) {
-      connection->Close(Closing::Why::kLocal, CloseCode::kLeaving, "was removed from this run");
+      connection->Close({Closing::Why::kLocal, "was removed from this run"}, CloseCode::kLeaving);
     }
   }
   StopOncePartedFromAll();
@@ -108,6 +132,11 @@ TransportCounters Mesh::counters() const {
   TransportCounters counters = counters_;
   for (const auto& [id, member] : members_) counters.by_peer[id] = member.traffic;
   counters.half_open = half_open_.size();
+  counters.connections_open = connections_.size();
+  for (const auto& [key, connection] : connections_) {
+    counters.queued_control_bytes += connection->queue().control_bytes();
+    counters.queued_bulk_bytes += connection->queue().bulk_bytes();
+  }
   return counters;
 }
 
@@ -155,7 +184,9 @@ void Mesh::OnEndDeadline() {
                  id.Short() + " may lack our last messages: its link was down until the end");
   }
   Stop();
-  for (const auto& [key, connection] : connections_) connection->Abort("took too long to close");
+  for (const auto& [key, connection] : connections_) {
+    connection->Abort({Closing::Why::kLocal, "took too long to close"});
+  }
 }
 
 void Mesh::StopOncePartedFromAll() {
@@ -169,6 +200,7 @@ void Mesh::StopOncePartedFromAll() {
 void Mesh::Stop() {
   if (stopping_) return;
   stopping_ = true;
+  look_timer_.Cancel();
   for (auto& [id, member] : members_) member.dial_timer.Cancel();
   for (const auto& [key, connection] : connections_) connection->CloseWhenFlushed(kLeavingReason);
   // With nothing open no OnGone will come, and `done` may not be called from within this call.
@@ -179,6 +211,13 @@ void Mesh::FinishShutdown() {
   end_timer_.Cancel();
   const std::function<void()> done = std::exchange(done_, nullptr);
   if (done) done();
+}
+
+void Mesh::LookAtLinks() {
+  for (const auto& [id, member] : members_) {
+    if (member.link != nullptr) member.link->Look();
+  }
+  look_timer_.Start(options_.limits.look, [this] { LookAtLinks(); });
 }
 
 // --- connections from outside -------------------------------------------------------------------
@@ -193,7 +232,7 @@ void Mesh::Accept(AcceptedSocket socket) {
     if (of_address == 0) half_open_by_address_.erase(socket.address);
     close(socket.fd);
     if (stopping_) return;
-    ++counters_.refused;
+    CountRefusal(Refusal::kQuota);
     notices_.SayOfStranger(SteadyNow(), socket.remote + " came while " +
                                             std::to_string(half_open_.size()) +
                                             " connections were half-open");
@@ -209,6 +248,11 @@ void Mesh::Accept(AcceptedSocket socket) {
 
 void Mesh::OnAcceptFailed(const std::string& reason) {
   notices_.SayOfStranger(SteadyNow(), "cannot accept connections: " + reason);
+}
+
+void Mesh::CountRefusal(Refusal refusal) {
+  ++counters_.refused;
+  ++counters_.refused_by[static_cast<std::size_t>(refusal)];
 }
 
 void Mesh::LeaveHalfOpen(const Connection& connection) {
@@ -245,15 +289,17 @@ base::StatusOr<Hello> Mesh::OnAuthenticated(Connection& connection) {
 void Mesh::OnHello(Connection& connection, const Hello& theirs) {
   Member* member = MemberOf(connection);
   if (member == nullptr) {
-    return connection.Close(Closing::Why::kRefused, CloseCode::kRefused,
-                            "is not a member of this run");
+    return connection.Close(
+        {Closing::Why::kRefused, "is not a member of this run", Refusal::kIdentity},
+        CloseCode::kRefused);
   }
   if (member->forgotten) {
-    return connection.Close(Closing::Why::kRefused, CloseCode::kLeaving,
-                            "was removed from this run");
+    return connection.Close(
+        {Closing::Why::kRefused, "was removed from this run", Refusal::kIdentity},
+        CloseCode::kLeaving);
   }
   if (parting_ && member->parted) {
-    return connection.Close(Closing::Why::kLocal, CloseCode::kLeaving, kLeavingReason);
+    return connection.Close({Closing::Why::kLocal, kLeavingReason}, CloseCode::kLeaving);
   }
   if (self_ < member->id) Decide(*member, connection, theirs);
   // Otherwise the other side decides, and says GO or closes.
@@ -264,8 +310,7 @@ void Mesh::Decide(Member& member, Connection& connection, const Hello& theirs) {
     const bool is_dead =
         theirs.instance != member.link_instance || theirs.lost_link == member.link_id;
     if (!is_dead) {
-      return connection.Close(Closing::Why::kDuplicate, CloseCode::kDuplicate,
-                              "has another connection with us");
+      return connection.Close(kDuplicate, CloseCode::kDuplicate);
     }
   }
   connection.SendGo(++last_link_id_);
@@ -275,15 +320,15 @@ void Mesh::Decide(Member& member, Connection& connection, const Hello& theirs) {
 void Mesh::OnGo(Connection& connection, std::uint64_t link_id) {
   Member* member = MemberOf(connection);
   if (member == nullptr || self_ < member->id) {
-    return connection.Close(Closing::Why::kRefused, CloseCode::kRefused,
-                            "said GO, which is ours to say");
+    return connection.Close(
+        {Closing::Why::kRefused, "said GO, which is ours to say", Refusal::kRecord},
+        CloseCode::kRefused);
   }
   const bool is_late = member->link != nullptr &&
                        connection.their_hello().instance == member->link_instance &&
                        link_id < member->link_id;
   if (is_late) {
-    return connection.Close(Closing::Why::kDuplicate, CloseCode::kDuplicate,
-                            "has another connection with us");
+    return connection.Close(kDuplicate, CloseCode::kDuplicate);
   }
   MakeLink(*member, connection, link_id);
 }
@@ -293,7 +338,7 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
     const std::shared_ptr<Connection> old = member.link;
     EndLink(member,
             old->closing() ? old->why() : Closing{Closing::Why::kLost, "made a new connection"});
-    old->Close(Closing::Why::kDuplicate, CloseCode::kDuplicate, "has another connection with us");
+    old->Close(kDuplicate, CloseCode::kDuplicate);
     if (connection.closing()) return;  // the event that said "down" closed it
   }
   connection.BecomeLink();
@@ -306,7 +351,9 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
   member.last_failure.clear();
   member.dial_timer.Cancel();
   const std::shared_ptr<Connection> dial = std::exchange(member.dial, nullptr);
-  if (dial != nullptr && dial != member.link) dial->Abort("is linked already");
+  if (dial != nullptr && dial != member.link) {
+    dial->Abort({Closing::Why::kLocal, "is linked already"});
+  }
   ++counters_.links;
   ++counters_.links_up;
   notices_.Say(NoticeLevel::kInfo, "linked with " + Name(connection));
@@ -344,7 +391,7 @@ void Mesh::OnBytes(Connection& connection, const Traffic& added) {
 }
 
 void Mesh::OnClosing(Connection& connection, const Closing& closing) {
-  if (closing.why == Closing::Why::kRefused) ++counters_.refused;
+  if (closing.why == Closing::Why::kRefused) CountRefusal(closing.refusal);
   Member* member = MemberOf(connection);
   const bool is_link = member != nullptr && member->link.get() == &connection;
   // (What a connection older than the link says is of a process that is no more.)

@@ -21,6 +21,7 @@
 #include "node/runtime/connection.h"
 #include "node/runtime/listener.h"
 #include "node/runtime/notices.h"
+#include "node/runtime/pacer.h"
 #include "node/runtime/timer.h"
 #include "node/runtime/transport.h"
 
@@ -88,6 +89,7 @@ class Mesh final : private ConnectionOwner {
   bool MayDial(const Member& member) const;
   void ScheduleDial(Member& member, Duration wait);
   void Dial(Member& member);
+  void CountRefusal(Refusal refusal);
   void LeaveHalfOpen(const Connection& connection);
   std::shared_ptr<OutgoingBlob> Share(SharedBlob blob);
   // Ends `deadline` from now at the latest.
@@ -96,9 +98,12 @@ class Mesh final : private ConnectionOwner {
   void Stop();
   void StopOncePartedFromAll();
   void FinishShutdown();
+  void LookAtLinks();
 
   boost::asio::io_context& io_;
   const TransportOptions options_;
+  Pacer sending_;
+  Pacer receiving_;
   const ConnectionSettings settings_;
   const TransportEvents events_;
   const PeerId self_;
@@ -121,6 +126,7 @@ class Mesh final : private ConnectionOwner {
   bool stopping_ = false;  // nobody is let in or dialed any more
   std::function<void()> done_;
   Timer end_timer_;
+  Timer look_timer_;
 };
 
 }  // namespace ostraka::runtime

@@ -9,7 +9,9 @@
 #include "node/runtime/endpoint.h"
 #include "node/runtime/hello.h"
 #include "node/runtime/notices.h"
+#include "node/runtime/rate_floor.h"
 #include "node/runtime/send_queue.h"
+#include "node/runtime/token_bucket.h"
 #include "tests/unit/runtime/transport_net.h"
 
 namespace ostraka::runtime {
@@ -97,6 +99,34 @@ TEST(SendQueue, AnEmptyBlobIsOneRecord) {
   EXPECT_THAT(TypesOf(queue), ElementsAre(4));
 }
 
+TEST(SendQueue, BulkGoesAsFarAsCreditDoes) {
+  SendQueue queue(1000, 10 << 20);
+  ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(1 << 20))).ok());
+  std::uint64_t sent = 0;
+  while (queue.has_credit()) {
+    const SendQueue::Record record = queue.Next();
+    sent += record.head().size() + record.body.size();
+  }
+  EXPECT_LE(sent, kInitialCredit);
+  EXPECT_GT(sent + 1 + crypto::kChunkBytes, kInitialCredit);
+  // Control goes all the same.
+  ASSERT_TRUE(queue.PushControl(Frame("a")).ok());
+  EXPECT_EQ(queue.Next().head()[0], 3);
+  EXPECT_FALSE(queue.has_control() || queue.has_credit());
+  // To the byte: one less than the next chunk is not enough.
+  ASSERT_TRUE(queue.Grant(std::max(kInitialCredit, sent + crypto::kChunkBytes)).ok());
+  EXPECT_FALSE(queue.has_credit());
+  ASSERT_TRUE(queue.Grant(sent + 1 + crypto::kChunkBytes).ok());
+  EXPECT_TRUE(queue.has_credit());
+}
+
+TEST(SendQueue, CreditIsNotTakenBack) {
+  SendQueue queue(1000, 1 << 20);
+  EXPECT_EQ(base::MessageOf(queue.Grant(kInitialCredit - 1)), "took back credit that it gave");
+  EXPECT_TRUE(queue.Grant(~std::uint64_t{0}).ok());
+  EXPECT_FALSE(queue.Grant(~std::uint64_t{0} - 1).ok());
+}
+
 TEST(SendQueue, LimitsCountWhatWaits) {
   SendQueue queue(10, 200);
   EXPECT_TRUE(queue.PushControl(Frame("12345678")).ok());
@@ -115,6 +145,7 @@ TEST(SendQueue, LimitsCountWhatWaits) {
 TEST(BlobReceiver, TakesWhatTheQueueCuts) {
   for (const std::size_t size : {0u, 1u, 65535u, 65536u, 65537u, 400'000u}) {
     SendQueue queue(1000, 1 << 20);
+    ASSERT_TRUE(queue.Grant(~std::uint64_t{0}).ok());
     BlobReceiver receiver(size, false);
     const auto blob = TestBlob(size);
     // Twice: the receiver must start afresh.
@@ -164,6 +195,44 @@ TEST(Backoff, PeersDoNotComeAllAtOnce) {
   std::set<std::int64_t> waits;
   for (int i = 0; i < 100; ++i) waits.insert(Backoff({}).Next(rng).ns);
   EXPECT_GT(waits.size(), 95u);
+}
+
+TEST(TokenBucket, FillsAtItsRateAndCarriesDebt) {
+  TokenBucket bucket(1000, 500);
+  base::Time now{base::Seconds(1000).ns};
+  ASSERT_TRUE(bucket.Ready(now));
+  bucket.Take(1500);  // more than it holds: a debt of 1,000
+  EXPECT_FALSE(bucket.Ready(now));
+  EXPECT_GE(bucket.Wait(now), base::Seconds(1));
+  EXPECT_LE(bucket.Wait(now), base::Milliseconds(1001));
+  now = now + bucket.Wait(now);
+  EXPECT_TRUE(bucket.Ready(now));
+  EXPECT_FALSE(bucket.Full(now));
+  now = now + base::Seconds(3600);
+  EXPECT_TRUE(bucket.Full(now));
+  bucket.Take(500);  // it never holds more than its capacity
+  EXPECT_FALSE(bucket.Ready(now));
+}
+
+TEST(RateFloor, OnlyAFullRowOfLooksAccuses) {
+  RateFloor floor(100, 3);
+  std::uint64_t total = 0;
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(floor.TooSlow(i % 4 != 3, total)) << i;
+  // The first look begins, the third after it judges.
+  EXPECT_FALSE(floor.TooSlow(true, total));
+  EXPECT_FALSE(floor.TooSlow(true, total));
+  EXPECT_FALSE(floor.TooSlow(true, total));
+  EXPECT_TRUE(floor.TooSlow(true, total + 299));
+}
+
+TEST(RateFloor, WhoKeepsTheRateIsNeverAccused) {
+  RateFloor floor(100, 3);
+  std::uint64_t total = 0;
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(floor.TooSlow(true, total += 100)) << i;
+  // Then it stops: the next judgement or the one after sees it.
+  int accused = 0;
+  for (int i = 0; i < 6; ++i) accused += floor.TooSlow(true, total) ? 1 : 0;
+  EXPECT_GE(accused, 1);
 }
 
 TEST(Notices, StrangersGetABurstAndThenOneASecond) {
