@@ -38,6 +38,7 @@ THIRD_PARTY = [
     (r"boost/.*", r"node/runtime/.*", "Boost"),
     (r"openssl/.*", r"node/runtime/.*", "OpenSSL"),
     (r"sqlite3\.h", r"node/runtime/.*", "SQLite"),
+    (r"zlib\.h", r"node/train/gzip\.cpp", "zlib"),
     (r"CLI/.*", r"(node/cli|sim/compare)/.*", "CLI11"),
     (r"toml\+\+/.*", r"(node/cli|sim/compare)/.*", "toml++"),
     (r"nlohmann/.*", r"(node/cli|node/runtime|sim/compare)/.*", "nlohmann-json"),
