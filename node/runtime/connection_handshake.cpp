@@ -115,7 +115,10 @@ void WebSocketConnection::OnTls(error_code ec) {
   }
   peer_ = *id;
   const base::StatusOr<Hello> hello = owner_->OnAuthenticated(*this);
-  if (!hello.ok()) return Refuse(Refusal::kIdentity, base::MessageOf(hello.status()));
+  if (!hello.ok()) {
+    const bool too_many = hello.status().code() == absl::StatusCode::kUnavailable;
+    return Refuse(too_many ? Refusal::kQuota : Refusal::kIdentity, base::MessageOf(hello.status()));
+  }
   our_hello_ = *hello;
   Upgrade();
 }

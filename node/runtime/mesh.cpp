@@ -1,19 +1,18 @@
 #include "node/runtime/mesh.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "node/base/check.h"
+#include "node/runtime/endpoint.h"
 #include "node/runtime/steady_clock.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::runtime {
 namespace {
 
-constexpr char kLeavingReason[] = "shutting down";
 const Closing kDuplicate{Closing::Why::kDuplicate, "has another connection with us"};
 
 std::uint64_t RandomSeed() {
@@ -43,6 +42,16 @@ TransportLimits EffectiveLimits(const TransportOptions& options) {
   return limits;
 }
 
+std::set<std::string> KnownAddresses(const std::vector<TransportMember>& members) {
+  std::set<std::string> known;
+  for (const TransportMember& member : members) {
+    const base::StatusOr<HostPort> where = ParseHostPort(member.address);
+    const std::string group = where.ok() ? AddressGroup(where->host) : "";
+    if (!group.empty()) known.insert(group);
+  }
+  return known;
+}
+
 }  // namespace
 
 Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls,
@@ -64,6 +73,7 @@ Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls
       instance_(rng_.Next()),
       last_link_id_(rng_.Next() >> 1),
       notices_(events_.notice),
+      admission_(options_.limits, options_.members.size(), KnownAddresses(options_.members)),
       end_timer_(io),
       look_timer_(io) {
   for (const TransportMember& member : options_.members) {
@@ -149,127 +159,11 @@ Mesh::Member* Mesh::MemberOf(const Connection& connection) {
   return connection.peer() ? Find(*connection.peer()) : nullptr;
 }
 
-// --- the end ------------------------------------------------------------------------------------
-
-void Mesh::Part(Duration deadline, std::function<void()> done) {
-  parting_ = true;
-  BeginEnd(deadline, std::move(done));
-  for (auto& [id, member] : members_) {
-    if (member.link != nullptr) {
-      member.link->CloseWhenFlushed(kLeavingReason);
-    } else {
-      // It may have been away for long: now there is no time for long waits.
-      member.backoff = Backoff(options_.backoff);
-      Dial(member);
-    }
-  }
-  StopOncePartedFromAll();
-}
-
-void Mesh::Shutdown(Duration deadline, std::function<void()> done) {
-  BeginEnd(deadline, std::move(done));
-  Stop();
-}
-
-void Mesh::BeginEnd(Duration deadline, std::function<void()> done) {
-  OSTRAKA_CHECK(!done_ && !stopping_);
-  done_ = std::move(done);
-  end_timer_.Start(deadline, [this] { OnEndDeadline(); });
-}
-
-void Mesh::OnEndDeadline() {
-  for (const auto& [id, member] : members_) {
-    if (!parting_ || member.forgotten || member.parted || member.link != nullptr) continue;
-    notices_.Say(NoticeLevel::kWarning,
-                 id.Short() + " may lack our last messages: its link was down until the end");
-  }
-  Stop();
-  for (const auto& [key, connection] : connections_) {
-    connection->Abort({Closing::Why::kLocal, "took too long to close"});
-  }
-}
-
-void Mesh::StopOncePartedFromAll() {
-  if (!parting_ || stopping_) return;
-  for (const auto& [id, member] : members_) {
-    if (!member.forgotten && !member.parted) return;
-  }
-  Stop();
-}
-
-void Mesh::Stop() {
-  if (stopping_) return;
-  stopping_ = true;
-  look_timer_.Cancel();
-  for (auto& [id, member] : members_) member.dial_timer.Cancel();
-  for (const auto& [key, connection] : connections_) connection->CloseWhenFlushed(kLeavingReason);
-  // With nothing open no OnGone will come, and `done` may not be called from within this call.
-  if (connections_.empty()) end_timer_.Start(Duration{}, [this] { FinishShutdown(); });
-}
-
-void Mesh::FinishShutdown() {
-  end_timer_.Cancel();
-  const std::function<void()> done = std::exchange(done_, nullptr);
-  if (done) done();
-}
-
 void Mesh::LookAtLinks() {
   for (const auto& [id, member] : members_) {
     if (member.link != nullptr) member.link->Look();
   }
   look_timer_.Start(options_.limits.look, [this] { LookAtLinks(); });
-}
-
-// --- connections from outside -------------------------------------------------------------------
-
-void Mesh::Accept(AcceptedSocket socket) {
-  ++counters_.accepted;
-  std::size_t& of_address = half_open_by_address_[socket.address];
-  const bool full = half_open_.size() >= options_.limits.half_open;
-  const bool address_full =
-      !socket.is_loopback && of_address >= options_.limits.half_open_per_address;
-  if (stopping_ || full || address_full) {
-    if (of_address == 0) half_open_by_address_.erase(socket.address);
-    close(socket.fd);
-    if (stopping_) return;
-    CountRefusal(Refusal::kQuota);
-    notices_.SayOfStranger(SteadyNow(), socket.remote + " came while " +
-                                            std::to_string(half_open_.size()) +
-                                            " connections were half-open");
-    return;
-  }
-  ++of_address;
-  const auto connection =
-      Connection::Accepted(io_, settings_, *this, socket.fd, std::move(socket.remote));
-  connections_.emplace(connection.get(), connection);
-  half_open_.emplace(connection.get(), std::move(socket.address));
-  connection->Start();
-}
-
-void Mesh::OnAcceptFailed(const std::string& reason) {
-  notices_.SayOfStranger(SteadyNow(), "cannot accept connections: " + reason);
-}
-
-void Mesh::CountRefusal(Refusal refusal) {
-  ++counters_.refused;
-  ++counters_.refused_by[static_cast<std::size_t>(refusal)];
-}
-
-void Mesh::LeaveHalfOpen(const Connection& connection) {
-  const auto entry = half_open_.find(&connection);
-  if (entry == half_open_.end()) return;
-  const auto of_address = half_open_by_address_.find(entry->second);
-  if (--of_address->second == 0) half_open_by_address_.erase(of_address);
-  half_open_.erase(entry);
-}
-
-void Mesh::EndStranger(const Connection& connection, const Closing& closing) {
-  const std::string line = Name(connection) + " " + closing.reason;
-  if (closing.why == Closing::Why::kRefused) {
-    notices_.SayOfStranger(SteadyNow(), line);
-  } else {
-    notices_.Say(NoticeLevel::kDebug, line);
-  }
 }
 
 // --- which connection is the link ---------------------------------------------------------------
@@ -278,6 +172,7 @@ base::StatusOr<Hello> Mesh::OnAuthenticated(Connection& connection) {
   if (connection.peer() == self_) {
     return base::FailedPrecondition("has our own identity key; each node needs its own");
   }
+  RETURN_IF_ERROR(CheckPeerQuota(connection));
   const Member* member = MemberOf(connection);
   return Hello{.version = options_.protocol_version,
                .run_id = options_.run_id,
@@ -391,7 +286,13 @@ void Mesh::OnBytes(Connection& connection, const Traffic& added) {
 }
 
 void Mesh::OnClosing(Connection& connection, const Closing& closing) {
-  if (closing.why == Closing::Why::kRefused) CountRefusal(closing.refusal);
+  if (closing.why == Closing::Why::kRefused) {
+    CountRefusal(closing.refusal);
+    const auto entry = half_open_.find(&connection);
+    if (entry != half_open_.end()) {
+      admission_.OnRefused(SteadyNow(), entry->second.address, entry->second.is_loopback);
+    }
+  }
   Member* member = MemberOf(connection);
   const bool is_link = member != nullptr && member->link.get() == &connection;
   // (What a connection older than the link says is of a process that is no more.)
@@ -405,6 +306,20 @@ void Mesh::OnClosing(Connection& connection, const Closing& closing) {
   } else {
     EndStranger(connection, closing);
   }
+}
+
+void Mesh::EndStranger(const Connection& connection, const Closing& closing) {
+  const std::string line = Name(connection) + " " + closing.reason;
+  if (closing.why == Closing::Why::kRefused) {
+    notices_.SayOfStranger(SteadyNow(), line);
+  } else {
+    notices_.Say(NoticeLevel::kDebug, line);
+  }
+}
+
+void Mesh::CountRefusal(Refusal refusal) {
+  ++counters_.refused;
+  ++counters_.refused_by[static_cast<std::size_t>(refusal)];
 }
 
 void Mesh::OnGone(Connection& connection) {

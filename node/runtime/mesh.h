@@ -17,6 +17,7 @@
 #include <string>
 
 #include "node/base/rng.h"
+#include "node/runtime/admission.h"
 #include "node/runtime/backoff.h"
 #include "node/runtime/connection.h"
 #include "node/runtime/listener.h"
@@ -50,6 +51,8 @@ class Mesh final : private ConnectionOwner {
   void OnAcceptFailed(const std::string& reason);
 
  private:
+  static constexpr char kLeavingReason[] = "shutting down";
+
   struct Member {
     Member(boost::asio::io_context& io, const TransportMember& who, const TransportBackoff& waits)
         : id(who.id), address(who.address), dial_timer(io), backoff(waits) {}
@@ -68,6 +71,13 @@ class Mesh final : private ConnectionOwner {
     Backoff backoff;
     std::string last_failure;  // said already
     Traffic traffic;
+  };
+
+  // A connection from outside that is not a link.
+  struct HalfOpen {
+    std::string address;  // AddressGroup
+    bool is_loopback = false;
+    base::Time since;
   };
 
   base::StatusOr<Hello> OnAuthenticated(Connection& connection) override;
@@ -90,6 +100,11 @@ class Mesh final : private ConnectionOwner {
   void ScheduleDial(Member& member, Duration wait);
   void Dial(Member& member);
   void CountRefusal(Refusal refusal);
+  // Ends the half-open connection that hopes least, if one has had its time.
+  bool MakeRoom(base::Time now);
+  void RefuseSocket(const AcceptedSocket& socket, const std::string& reason);
+  // OK unless there are too many connections already of its peer, or of peers that are no members.
+  base::Status CheckPeerQuota(const Connection& connection) const;
   void LeaveHalfOpen(const Connection& connection);
   std::shared_ptr<OutgoingBlob> Share(SharedBlob blob);
   // Ends `deadline` from now at the latest.
@@ -117,8 +132,8 @@ class Mesh final : private ConnectionOwner {
 
   std::map<PeerId, Member> members_;
   std::map<const Connection*, std::shared_ptr<Connection>> connections_;  // all that are not gone
-  std::map<const Connection*, std::string> half_open_;  // accepted, not a link; its address
-  std::map<std::string, std::size_t> half_open_by_address_;
+  std::map<const Connection*, HalfOpen> half_open_;                       // accepted, not a link
+  Admission admission_;
   // The same blob on its way to many peers is hashed once.
   std::map<const crypto::Blob*, std::weak_ptr<OutgoingBlob>> outgoing_;
 

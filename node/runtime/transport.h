@@ -28,7 +28,8 @@
 //             1/2048 of it for leaves; one record, 256 KiB
 //   sent:     control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
 //             and the machine share; one record, and 128 KiB of TLS and WebSocket
-// and for everyone who is not a link: `half_open` times 128 KiB.
+// and 128 KiB for each connection that is not a link: half_open, and half_open_per_address for each
+// member's address.
 // - No event fires inside a call of this class: all come from the io_context.
 //
 // Thread safety: none. The io_context runs on one thread, and all calls come from that thread (or
@@ -98,8 +99,16 @@ struct TransportLimits {
   std::uint64_t min_bytes_per_second = 4 << 10;
   int slow_looks = 30;
   Duration look = base::Seconds(1);
-  std::size_t half_open = 64;              // accepted connections that are not yet a link
-  std::size_t half_open_per_address = 16;  // of these from one address other than loopback
+  // Accepted connections that are not a link. An address is all of one IPv4 address, or 64 bits of
+  // an IPv6 one; the limits of an address do not hold for loopback. Where a member's address stands
+  // in `members`, who comes from it counts as no stranger, but against the address alone.
+  std::size_t half_open = 64;  // of strangers; one that was so for half_open_grace gives way
+  Duration half_open_grace = base::Seconds(2);
+  std::size_t half_open_per_address = 16;
+  std::size_t half_open_per_member = 4;      // once TLS has proven which member it is
+  std::size_t non_members = 8;               // likewise, whose key is no member's
+  std::uint64_t handshakes_per_second = 50;  // of strangers, after a burst
+  std::uint64_t refusals_per_address = 32;   // a minute; then it is not even heard
 };
 
 struct TransportOptions {
