@@ -22,6 +22,7 @@ void AddKeyCommand(CLI::App& program, Invocation& invocation);
 void AddRunCommand(CLI::App& program, Invocation& invocation);
 void AddNodeCommand(CLI::App& program, Invocation& invocation);
 void AddSwarmCommand(CLI::App& program, Invocation& invocation);
+void AddStatusCommand(CLI::App& program, Invocation& invocation);
 void AddLedgerCommand(CLI::App& program, Invocation& invocation);
 void AddSimCommand(CLI::App& program, Invocation& invocation);
 
