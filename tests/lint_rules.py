@@ -144,6 +144,7 @@ MAX_FUNCTION_LINES = 70
 
 # Sources without a tests/unit/**/<name>_test.cpp, and where they are tested.
 TESTED_ELSEWHERE = [
+    (r"aggregation/attack_entries_[a-z]+\.cpp", "the table of attacks: attacks_test.cpp runs every row"),
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/(cmd_)?[^/]*\.cpp", "tests/e2e runs the binary"),
     (r"node/train/torch_[^/]*\.cpp", "one test of the module through its interface"),

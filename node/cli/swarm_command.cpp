@@ -184,7 +184,7 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
       ->add_option("--attack", options->attack,
                    "sign_flip, random_direction, label_flip, alie, ipm, none ...")
       ->capture_default_str();
-  command->add_option("--attack-param", options->attack_params, "name=number");
+  command->add_option("--attack-param", options->attack_params, "name=value");
   AddManifestOptions(*command, options->manifest);
   command->add_option("--seed", options->seed, "of keys, run and initial parameters")
       ->capture_default_str();
