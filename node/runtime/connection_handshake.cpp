@@ -143,8 +143,8 @@ void WebSocketConnection::Upgrade() {
 
 void WebSocketConnection::OnUpgraded(error_code ec) {
   if (closing()) return;
-  if (IsTlsError(ec)) return Refuse(Explain(ec));
-  if (IsWebSocketError(ec)) return Refuse("does not speak WebSocket: " + ec.message());
+  if (IsTlsError(ec)) return Refuse(ExplainOnLink(ec));
+  if (IsWebSocketError(ec)) return Refuse(ExplainUpgrade(ec));
   if (ec) return Lose("left during the WebSocket upgrade: " + Explain(ec));
   phase_ = Phase::kHello;
   StartDeadline(settings_.timeouts.hello - settings_.timeouts.handshake,

@@ -214,7 +214,7 @@ void WebSocketConnection::OnReadError(error_code ec) {
     return Lose("was silent for " + FormatSeconds(settings_.timeouts.idle));
   }
   if (IsWebSocketError(ec) || IsTlsError(ec)) {
-    StartClosing({Closing::Why::kRefused, Explain(ec),
+    StartClosing({Closing::Why::kRefused, ExplainOnLink(ec),
                   phase_ < Phase::kReady ? Refusal::kHandshake : Refusal::kRecord});
     return Finish();
   }

@@ -72,7 +72,7 @@ Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls
       rng_(RandomSeed()),
       instance_(rng_.Next()),
       last_link_id_(rng_.Next() >> 1),
-      notices_(events_.notice),
+      notices_(events_.notice, options_.limits.stranger_notices),
       admission_(options_.limits, options_.members.size(), KnownAddresses(options_.members)),
       end_timer_(io),
       look_timer_(io) {

@@ -109,6 +109,7 @@ struct TransportLimits {
   std::size_t non_members = 8;               // likewise, whose key is no member's
   std::uint64_t handshakes_per_second = 50;  // of strangers, after a burst
   std::uint64_t refusals_per_address = 32;   // a minute; then it is not even heard
+  std::int64_t stranger_notices = 20;        // lines that strangers cause at once; then one a second
 };
 
 struct TransportOptions {

@@ -8,6 +8,7 @@
 #include "node/runtime/channel_errors.h"
 #include "node/runtime/endpoint.h"
 #include "node/runtime/hello.h"
+#include "node/runtime/little_endian.h"
 #include "node/runtime/notices.h"
 #include "node/runtime/rate_floor.h"
 #include "node/runtime/send_queue.h"
@@ -69,6 +70,23 @@ TEST(HelloRecord, UnknownCapabilitiesAreIgnored) {
   EXPECT_TRUE(CheckCompatible(SomeHello(), theirs).ok());
   theirs.capabilities |= kCapabilityUnhashed;
   EXPECT_FALSE(CheckCompatible(SomeHello(), theirs).ok());
+}
+
+// Any wrong byte of what must fit ours. The rest is the speaker's to choose: unknown capabilities,
+// a number of its process and of a link; TLS sees to it that it arrives as it was said.
+TEST(HelloRecord, AnyWrongByteThatMattersIsRefused) {
+  const base::Bytes good = EncodeHello(SomeHello());
+  constexpr std::size_t kRunEnd = 8 + 4 + 32;
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    for (int wrong = 1; wrong < 256; ++wrong) {
+      base::Bytes bytes = good;
+      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ wrong);
+      const auto hello = DecodeHello(bytes, 1);
+      const bool accepted = hello.ok() && CheckCompatible(SomeHello(), *hello).ok();
+      const bool matters = at < kRunEnd || (at == kRunEnd && (wrong & 1) != 0);
+      ASSERT_EQ(accepted, !matters) << at << " " << wrong;
+    }
+  }
 }
 
 std::vector<int> TypesOf(SendQueue& queue) {
@@ -172,6 +190,40 @@ TEST(BlobReceiver, TakesWhatTheQueueCuts) {
   }
 }
 
+// One wrong byte in any record of a blob, and it does not arrive. The frame is the machine's to
+// judge.
+TEST(BlobReceiver, AnyWrongByteIsRefused) {
+  const auto blob = TestBlob(crypto::kChunkBytes + 100);
+  base::Bytes announce;
+  AppendLittleEndian(announce, blob->data.size(), 8);
+  announce.insert(announce.end(), blob->root.bytes.begin(), blob->root.bytes.end());
+  announce.push_back('f');
+  base::Bytes leaves;
+  for (const base::Digest& leaf : crypto::ChunkLeaves(blob->data)) {
+    leaves.insert(leaves.end(), leaf.bytes.begin(), leaf.bytes.end());
+  }
+  const auto chunk_end = blob->data.begin() + crypto::kChunkBytes;
+  const std::array<base::Bytes, 4> records = {
+      announce, leaves, {blob->data.begin(), chunk_end}, {chunk_end, blob->data.end()}};
+  const auto arrives = [](const std::array<base::Bytes, 4>& bodies) {
+    BlobReceiver receiver(1 << 20, false);
+    return receiver.Announce(bodies[0]).ok() && receiver.Leaves(bodies[1]).ok() &&
+           receiver.Chunk(bodies[2]).ok() && receiver.Chunk(bodies[3]).ok() &&
+           receiver.Take().has_value();
+  };
+  ASSERT_TRUE(arrives(records));
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    // Of the long chunk every 97th byte, for it is hashed as a whole each time.
+    const std::size_t stride = i == 2 ? 97 : 1;
+    const std::size_t end = records[i].size() - (i == 0 ? 1 : 0);
+    for (std::size_t at = 0; at < end; at += stride) {
+      std::array<base::Bytes, 4> bad = records;
+      bad[i][at] = static_cast<std::uint8_t>(bad[i][at] ^ (1 + at % 255));
+      ASSERT_FALSE(arrives(bad)) << "record " << i << ", byte " << at;
+    }
+  }
+}
+
 TEST(Backoff, DoublesUpToTheLongestWithJitter) {
   TransportBackoff options;
   base::Rng rng(1);
@@ -237,13 +289,13 @@ TEST(RateFloor, WhoKeepsTheRateIsNeverAccused) {
 
 TEST(Notices, StrangersGetABurstAndThenOneASecond) {
   std::vector<std::string> said;
-  Notices notices([&said](NoticeLevel, const std::string& line) { said.push_back(line); });
+  Notices notices([&said](NoticeLevel, const std::string& line) { said.push_back(line); }, 20);
   const base::Time start{base::Seconds(1000).ns};
   for (int i = 0; i < 100; ++i) notices.SayOfStranger(start, "x");
-  EXPECT_EQ(said.size(), static_cast<std::size_t>(Notices::kBurst));
+  EXPECT_EQ(said.size(), 20u);
   notices.SayOfStranger(start + base::Seconds(1), "y");
   notices.SayOfStranger(start + base::Seconds(1), "y");
-  ASSERT_EQ(said.size(), static_cast<std::size_t>(Notices::kBurst) + 1);
+  ASSERT_EQ(said.size(), 20u + 1);
   EXPECT_EQ(said.back(), "y (80 such lines left out before it)");
 }
 
