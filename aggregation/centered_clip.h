@@ -48,6 +48,12 @@ class CenteredClip final : public Rule {
                                                          std::span<float> out) const;
 
  private:
+  template <typename T>
+  base::StatusOr<CenteredClipReport> Run(const BasicRows<T>& rows, const Executor& executor,
+                                         std::span<T> out) const;
+  template <typename T>
+  base::Status RunWithCall(const BasicRows<T>& rows, const Call& call, std::span<T> out) const;
+
   CenteredClipOptions options_;
   const simd::Kernels& kernels_;
 };

@@ -9,4 +9,8 @@ namespace ostraka::aggregation {
 base::Status CheckShape(const Rows& rows);
 base::Status CheckShape(const DoubleRows& rows);
 
+// InvalidArgument if one of `dimension` values is not as CheckRows demands.
+base::Status CheckReferenceValues(const float* reference, std::size_t dimension);
+base::Status CheckReferenceValues(const double* reference, std::size_t dimension);
+
 }  // namespace ostraka::aggregation

@@ -5,8 +5,38 @@
 
 namespace ostraka::aggregation {
 
+extern const RuleInfo kAkselInfo;
+extern const RuleInfo kBulyanInfo;
+extern const RuleInfo kCafInfo;
 extern const RuleInfo kCenteredClipInfo;
+extern const RuleInfo kCgeInfo;
+extern const RuleInfo kClippedClusteringInfo;
+extern const RuleInfo kDncInfo;
+extern const RuleInfo kFlameInfo;
+extern const RuleInfo kFlTrustInfo;
+extern const RuleInfo kFoolsGoldInfo;
+extern const RuleInfo kGeometricMedianInfo;
+extern const RuleInfo kKrumInfo;
+extern const RuleInfo kMdaInfo;
+extern const RuleInfo kMeamedInfo;
 extern const RuleInfo kMeanInfo;
+extern const RuleInfo kMedianInfo;
+extern const RuleInfo kMonnaInfo;
+extern const RuleInfo kMultiKrumInfo;
+extern const RuleInfo kNormClippingInfo;
+extern const RuleInfo kPhocasInfo;
+extern const RuleInfo kSafeguardInfo;
+extern const RuleInfo kSelfCenteredClipInfo;
+extern const RuleInfo kSignMajorityInfo;
+extern const RuleInfo kSignGuardInfo;
+extern const RuleInfo kSmeaInfo;
+extern const RuleInfo kTrimmedMeanInfo;
+
+extern const PreInfo kArcInfo;
+extern const PreInfo kBucketingInfo;
+extern const PreInfo kClippingInfo;
+extern const PreInfo kNnmInfo;
+extern const PreInfo kWorkerMomentumInfo;
 
 // What parameters of several entries have in common.
 inline constexpr ParameterInfo kFaults = {.name = "f",

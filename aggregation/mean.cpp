@@ -24,19 +24,22 @@ const RuleInfo kMeanInfo = {
               .blockwise = true},
     .make = [](const Parameters&) -> std::unique_ptr<Rule> { return std::make_unique<Mean>(); }};
 
-base::Status Mean::Aggregate(const Rows& rows, const Call& call, std::span<float> out) const {
+template <typename T>
+base::Status Mean::Run(const BasicRows<T>& rows, const Call& call, std::span<T> out) const {
   OSTRAKA_CHECK(out.size() == rows.dimension);
   RETURN_IF_ERROR(CheckShape(rows));
   // One pass when all is well; a second one only to name what is wrong.
-  if (Passes(rows, call.executor, kernels_).Mean(out.data())) return base::OkStatus();
+  if (BasicPasses<T>(rows, call.executor, kernels_).Mean(out.data())) return base::OkStatus();
   return CheckRows(rows, call.executor);
+}
+
+base::Status Mean::Aggregate(const Rows& rows, const Call& call, std::span<float> out) const {
+  return Run(rows, call, out);
 }
 
 base::Status Mean::Aggregate(const DoubleRows& rows, const Call& call,
                              std::span<double> out) const {
-  OSTRAKA_CHECK(out.size() == rows.dimension);
-  RETURN_IF_ERROR(CheckRows(rows, call.executor));
-  return base::InvalidArgument("not for float64 rows");
+  return Run(rows, call, out);
 }
 
 }  // namespace ostraka::aggregation

@@ -17,6 +17,9 @@ class Mean final : public Rule {
                          std::span<double> out) const override;
 
  private:
+  template <typename T>
+  base::Status Run(const BasicRows<T>& rows, const Call& call, std::span<T> out) const;
+
   const simd::Kernels& kernels_;
 };
 

@@ -35,8 +35,11 @@ base::StatusOr<const Info*> Find(std::span<const Info* const> all, std::string_v
                                base::SuggestionFor(name, known));
 }
 
-base::Status CheckReference(const Description& about, std::string_view kind, bool given) {
-  if (given || about.reference != ReferenceUse::kRequired) return base::OkStatus();
+template <typename T>
+base::Status CheckReference(const Description& about, std::string_view kind, const T* reference,
+                            std::size_t dimension) {
+  if (reference != nullptr) return CheckReferenceValues(reference, dimension);
+  if (about.reference != ReferenceUse::kRequired) return base::OkStatus();
   return base::InvalidArgument(
       std::string(kind) + " " + std::string(about.name) +
       " needs a reference vector: " + std::string(about.reference_meaning));
@@ -44,10 +47,13 @@ base::Status CheckReference(const Description& about, std::string_view kind, boo
 
 template <typename T>
 base::Status CheckInput(const Description& about, std::string_view kind, const BasicRows<T>& rows,
-                        const Parameters& parameters) {
+                        const Parameters& parameters, const Executor& executor) {
   RETURN_IF_ERROR(CheckShape(rows));
+  // float32 rows show what is not finite in the passes that read them anyway; float64 rows need a
+  // look of their own, for their magnitude is limited.
+  if constexpr (std::is_same_v<T, double>) RETURN_IF_ERROR(CheckRows(rows, executor));
   RETURN_IF_ERROR(CheckFaults(about, kind, rows.count(), parameters));
-  return CheckReference(about, kind, rows.reference != nullptr);
+  return CheckReference(about, kind, rows.reference, rows.dimension);
 }
 
 // What every rule has in common: its limits, an empty report, every row selected.
@@ -69,7 +75,7 @@ class CheckedRule final : public Rule {
   template <typename T>
   base::Status Run(const BasicRows<T>& rows, const Call& call, std::span<T> out) const {
     OSTRAKA_CHECK(out.size() == rows.dimension);
-    RETURN_IF_ERROR(CheckInput(info_.about, "rule", rows, parameters_));
+    RETURN_IF_ERROR(CheckInput(info_.about, "rule", rows, parameters_, call.executor));
     if (call.report != nullptr) *call.report = Report();
     RETURN_IF_ERROR(rule_->Aggregate(rows, call, out));
     if (call.report != nullptr && call.report->selected.empty()) {
@@ -101,7 +107,7 @@ class CheckedPre final : public PreAggregation {
  private:
   template <typename T>
   base::Status Run(const BasicRows<T>& rows, const Call& call, std::span<T> out) const {
-    RETURN_IF_ERROR(CheckInput(info_.about, "pre-aggregation", rows, parameters_));
+    RETURN_IF_ERROR(CheckInput(info_.about, "pre-aggregation", rows, parameters_, call.executor));
     OSTRAKA_CHECK(out.size() == OutputRows(rows.count()) * rows.dimension);
     return pre_->Apply(rows, call, out);
   }
@@ -112,12 +118,39 @@ class CheckedPre final : public PreAggregation {
 };
 
 // In alphabetical order.
-constexpr const RuleInfo* kRules[] = {&kCenteredClipInfo, &kMeanInfo};
+constexpr const RuleInfo* kRules[] = {&kAkselInfo,
+                                      &kBulyanInfo,
+                                      &kCafInfo,
+                                      &kCenteredClipInfo,
+                                      &kCgeInfo,
+                                      &kClippedClusteringInfo,
+                                      &kDncInfo,
+                                      &kFlameInfo,
+                                      &kFlTrustInfo,
+                                      &kFoolsGoldInfo,
+                                      &kGeometricMedianInfo,
+                                      &kKrumInfo,
+                                      &kMdaInfo,
+                                      &kMeamedInfo,
+                                      &kMeanInfo,
+                                      &kMedianInfo,
+                                      &kMonnaInfo,
+                                      &kMultiKrumInfo,
+                                      &kNormClippingInfo,
+                                      &kPhocasInfo,
+                                      &kSafeguardInfo,
+                                      &kSelfCenteredClipInfo,
+                                      &kSignMajorityInfo,
+                                      &kSignGuardInfo,
+                                      &kSmeaInfo,
+                                      &kTrimmedMeanInfo};
+constexpr const PreInfo* kPreAggregations[] = {&kArcInfo, &kBucketingInfo, &kClippingInfo,
+                                               &kNnmInfo, &kWorkerMomentumInfo};
 
 }  // namespace
 
 std::span<const RuleInfo* const> Rules() { return kRules; }
-std::span<const PreInfo* const> PreAggregations() { return {}; }
+std::span<const PreInfo* const> PreAggregations() { return kPreAggregations; }
 
 std::optional<std::size_t> MinorityLimit(std::size_t n, const Parameters&) {
   if (n == 0) return std::nullopt;

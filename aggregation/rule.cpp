@@ -42,8 +42,16 @@ std::string WhatIsWrong(T value) {
   return "larger than 2^480 in magnitude";
 }
 
-std::string NameOf(std::size_t i, std::size_t count) {
-  return i == count ? "the reference" : "row " + std::to_string(i);
+template <typename T>
+base::Status CheckValues(const std::string& name, const T* values, std::size_t first) {
+  if (first == kAllValid) return base::OkStatus();
+  return base::InvalidArgument(name + ", coordinate " + std::to_string(first) + " is " +
+                               WhatIsWrong(values[first]));
+}
+
+template <typename T>
+base::Status CheckReferenceOf(const T* reference, std::size_t dimension) {
+  return CheckValues("the reference", reference, FirstInvalid(reference, dimension));
 }
 
 template <typename T>
@@ -61,23 +69,27 @@ base::Status CheckShapeOf(const BasicRows<T>& rows) {
 template <typename T>
 base::Status CheckRowsOf(const BasicRows<T>& rows, const Executor& executor) {
   RETURN_IF_ERROR(CheckShape(rows));
-  std::vector<const T*> all = rows.row;
-  if (rows.reference != nullptr) all.push_back(rows.reference);
-  std::vector<std::size_t> first(all.size(), kAllValid);
-  executor.ParallelFor(all.size(),
-                       [&](std::size_t i) { first[i] = FirstInvalid(all[i], rows.dimension); });
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (first[i] == kAllValid) continue;
-    return base::InvalidArgument(NameOf(i, rows.count()) + ", coordinate " +
-                                 std::to_string(first[i]) + " is " + WhatIsWrong(all[i][first[i]]));
+  std::vector<std::size_t> first(rows.count(), kAllValid);
+  executor.ParallelFor(
+      rows.count(), [&](std::size_t i) { first[i] = FirstInvalid(rows.row[i], rows.dimension); });
+  for (std::size_t i = 0; i < rows.count(); ++i) {
+    RETURN_IF_ERROR(CheckValues("row " + std::to_string(i), rows.row[i], first[i]));
   }
-  return base::OkStatus();
+  if (rows.reference == nullptr) return base::OkStatus();
+  return CheckReferenceOf(rows.reference, rows.dimension);
 }
 
 }  // namespace
 
 base::Status CheckShape(const Rows& rows) { return CheckShapeOf(rows); }
 base::Status CheckShape(const DoubleRows& rows) { return CheckShapeOf(rows); }
+
+base::Status CheckReferenceValues(const float* reference, std::size_t dimension) {
+  return CheckReferenceOf(reference, dimension);
+}
+base::Status CheckReferenceValues(const double* reference, std::size_t dimension) {
+  return CheckReferenceOf(reference, dimension);
+}
 
 base::Status CheckRows(const Rows& rows, const Executor& executor) {
   return CheckRowsOf(rows, executor);

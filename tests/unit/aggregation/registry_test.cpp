@@ -27,7 +27,13 @@ void ExpectComplete(const Description& about, std::string_view kind) {
     EXPECT_EQ(info.type == ValueType::kChoice, !info.choices.empty()) << info.name;
     for (const Choice& choice : info.choices) EXPECT_FALSE(choice.meaning.empty());
   }
-  const auto parameters = ParametersOf(about, kind, {{"f", "1"}});
+  Arguments required = {{"f", "1"}};
+  for (const ParameterInfo& info : about.parameters) {
+    if (info.default_kind == Default::kRequired && info.name != "f") {
+      required.emplace_back(info.name, "1");
+    }
+  }
+  const auto parameters = ParametersOf(about, kind, required);
   EXPECT_TRUE(parameters.ok()) << parameters.status();
 }
 
