@@ -24,6 +24,7 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation);
 void AddSwarmCommand(CLI::App& program, Invocation& invocation);
 void AddStatusCommand(CLI::App& program, Invocation& invocation);
 void AddLedgerCommand(CLI::App& program, Invocation& invocation);
+void AddExportCommand(CLI::App& program, Invocation& invocation);
 void AddSimCommand(CLI::App& program, Invocation& invocation);
 
 }  // namespace ostraka::cli

@@ -58,6 +58,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddRunCommand(program, invocation);
   ostraka::cli::AddStatusCommand(program, invocation);
   ostraka::cli::AddLedgerCommand(program, invocation);
+  ostraka::cli::AddExportCommand(program, invocation);
   ostraka::cli::AddSimCommand(program, invocation);
   ostraka::cli::RefuseWrappedCounts(program);
   try {

@@ -16,6 +16,7 @@
 #include "node/cli/node_json.h"
 #include "node/cli/node_view.h"
 #include "node/cli/passphrase.h"
+#include "node/cli/state_options.h"
 #include "node/protocol/peer.h"
 #include "node/runtime/endpoint.h"
 #include "node/runtime/node_driver.h"
@@ -35,7 +36,9 @@ struct NodeCommandOptions {
   int listen_fd = -1;
   std::string http;  // HOST:PORT
   bool http_remote = false;
+  std::string data;  // where this node has the run's data
   std::uint64_t evaluate_every = 0;
+  StateOptions states;
   bool unprotected = false;
   bool events = false;
   bool json = false;
@@ -118,6 +121,7 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Corrupt(
 }
 
 struct Node {
+  std::unique_ptr<runtime::CheckpointWriter> checkpoints;  // outlives the driver, which feeds it
   std::unique_ptr<runtime::NodeDriver> driver;
   std::unique_ptr<runtime::NodeEvents> events;
   base::TensorLayout layout;
@@ -157,8 +161,10 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
     return base::FailedPrecondition("key " + key->id().Short() +
                                     " is no member of this run: ask for a manifest that lists it");
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> trainer,
-                   train::MakeTrainer(TrainerOptionsOf(*manifest)));
+  ASSIGN_OR_RETURN(const train::HeldOut evaluate_on, HeldOutOf(options.states));
+  ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
+                   TrainerOptionsOf(*manifest, options.data, evaluate_on));
+  ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> trainer, train::MakeTrainer(trainer_options));
   Node node;
   node.self = key->id();
   node.layout = trainer->layout();
@@ -191,6 +197,10 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
                                                                 const runtime::NodeStatus& status) {
     return AnswerHttp(path, status, steps);
   };
+  node.checkpoints = MakeCheckpointWriter(options.states, *manifest, data_dir, node.layout);
+  node_options.on_state = [writer = node.checkpoints.get()](const protocol::StepDone& done) {
+    writer->Offer(done);
+  };
   node.events =
       options.events ? MakeJsonView() : MakePeopleView(manifest->training.steps, options.verbose);
   ASSIGN_OR_RETURN(node.driver, runtime::NodeDriver::Make(std::move(node_options), *node.events));
@@ -219,9 +229,16 @@ ExitCode RunNode(const NodeCommandOptions& options) {
     std::fprintf(stderr, "this node is Byzantine: it attacks with %s\n", options.attack.c_str());
   }
   const runtime::NodeReport report = node->driver->Run();
+  const base::StatusOr<std::string> checkpoint = node->checkpoints->Finish();
   nlohmann::json result = ReportJson(report, node->self, node->layout);
+  if (checkpoint.ok()) {
+    result["checkpoint"] = *checkpoint;
+    if (!options.events) std::fprintf(stderr, "the state is in %s\n", checkpoint->c_str());
+  }
   if (options.events) result["event"] = "report";
   if (options.events || options.json) PrintJson(result);
+  // A run whose result is lost came to nothing, however well it went.
+  if (!checkpoint.ok() && report.steps_done > 0) return Fail(checkpoint.status());
   return ExitCodeOf(report.outcome.end);
 }
 
@@ -245,8 +262,11 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
                       "on this machine only");
   command->add_flag("--http-remote", options->http_remote,
                     "let --http listen on addresses that other machines reach");
+  command->add_option("--data", options->data,
+                      "mnist:DIR or cifar10:DIR, where this node has the run's data");
   command->add_option("--evaluate-every", options->evaluate_every,
                       "evaluate on held-out data every so many steps; 0: at the end");
+  AddStateOptions(*command, options->states);
   command->add_flag("--json", options->json, "print a final report as one JSON object");
   command->add_flag("--events", options->events, "print one JSON object a line for each event");
   command->add_flag("--verbose", options->verbose, "tell what the network does");

@@ -365,6 +365,7 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   met_ = true;
   report_.last_block = seen.block;
   report_.state = seen.state;
+  if (options_.on_state) options_.on_state(seen);
   if (!block.genesis) {
     step_ = block.step;
     ++report_.steps_done;

@@ -50,7 +50,9 @@ struct NodeOptions {
   std::unique_ptr<Ledger> ledger;              // REQUIRES: open, not started
   TransportOptions transport;
   JobPoolOptions jobs;
-  std::uint64_t evaluate_every = 0;                 // steps; 0: only at the end
+  std::uint64_t evaluate_every = 0;  // steps; 0: only at the end
+  // Given every state that Run reaches, on Run's thread: must return quickly. May be null.
+  std::function<void(const protocol::StepDone&)> on_state;
   base::Duration flush_timeout = base::Seconds(5);  // for all that is sent at the end
   base::Duration forget_after = base::Seconds(10);  // from a member's removal
   bool handle_signals = true;                       // false: the caller owns SIGINT, SIGTERM
