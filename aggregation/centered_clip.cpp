@@ -5,6 +5,7 @@
 
 #include "aggregation/checks.h"
 #include "aggregation/huber_solver.h"
+#include "aggregation/majority_center.h"
 #include "aggregation/passes.h"
 #include "aggregation/wide_passes.h"
 #include "node/base/check.h"
@@ -17,51 +18,6 @@ namespace {
 constexpr std::size_t kMaxCentrings = 6;
 // The solver aims below eps, so that the bound is left to the rounding of the result.
 constexpr double kSolverShare = 1.0 / 1024;
-
-// Coordinates that the choice of the first center looks at.
-constexpr std::size_t kSampleBlock = 64;
-constexpr std::size_t kSampleBlocks = 16;
-
-double SampledSquaredDistance(const float* a, const float* b, std::size_t dimension) {
-  const std::size_t blocks = dimension <= kSampleBlock * kSampleBlocks ? 1 : kSampleBlocks;
-  const std::size_t length = blocks == 1 ? dimension : kSampleBlock;
-  double sum = 0;
-  for (std::size_t k = 0; k < blocks; ++k) {
-    const std::size_t offset = dimension / blocks * k;
-    for (std::size_t c = offset; c < offset + length; ++c) {
-      const double difference = static_cast<double>(a[c]) - static_cast<double>(b[c]);
-      sum += difference * difference;
-    }
-  }
-  return sum;
-}
-
-// The row that has a majority of the rows nearest around it, as far as a sample of coordinates
-// shows: the first of equals. Only a start: a bad one (rows that differ elsewhere) costs centrings.
-std::size_t MajorityCenter(const Rows& rows) {
-  const std::size_t n = rows.count();
-  std::vector<double> distance(n * n, 0.0);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      distance[i * n + j] = SampledSquaredDistance(rows.row[i], rows.row[j], rows.dimension);
-      distance[j * n + i] = distance[i * n + j];
-    }
-  }
-  std::size_t best = 0;
-  double best_radius = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto begin = distance.begin() + static_cast<std::ptrdiff_t>(i * n);
-    const auto middle = begin + static_cast<std::ptrdiff_t>(n / 2);
-    // NaN sorts last, so that rows which will be refused cannot break the order.
-    std::nth_element(begin, middle, begin + static_cast<std::ptrdiff_t>(n),
-                     [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
-    if (i == 0 || *middle < best_radius) {
-      best = i;
-      best_radius = *middle;
-    }
-  }
-  return best;
-}
 
 // Weights at the measured distances, and how far |sum_i w_i (row_i - out)| can be from the residual
 // that was measured with the weights of the solver (`slack`) and with these (`rounding`).
@@ -116,11 +72,13 @@ enum class Outcome { kSettled, kNotSettled, kNotFinite };
 // result is in `out` either way. Pass is Passes (double) or WidePasses.
 template <typename Pass>
 Outcome Settle(const Pass& passes, const CenteredClipOptions& options, std::size_t n,
-               const float* start, std::span<float> out, CenteredClipReport& report) {
+               const typename Pass::Value* start, std::span<typename Pass::Value> out,
+               CenteredClipReport& report) {
   using Real = typename Pass::Real;
   const double per_row = static_cast<double>(n);
-  const float* center = start;
-  std::vector<float> previous;  // the result that the rows are centred on, from the second time on
+  const typename Pass::Value* center = start;
+  std::vector<typename Pass::Value>
+      previous;  // the result that the rows are centred on, from the second time on
   for (std::size_t centring = 0; centring < kMaxCentrings; ++centring) {
     const std::vector<Real> gram = passes.Gram(center);
     if (!DiagonalIsFinite<Real>(gram, n)) return Outcome::kNotFinite;
@@ -149,31 +107,54 @@ Outcome Settle(const Pass& passes, const CenteredClipOptions& options, std::size
 
 }  // namespace
 
-base::Status CenteredClip::Aggregate(const Rows& rows, const Executor& executor,
-                                     std::span<float> out) const {
-  return AggregateWithReport(rows, executor, out).status();
-}
-
-base::StatusOr<CenteredClipReport> CenteredClip::AggregateWithReport(const Rows& rows,
-                                                                     const Executor& executor,
-                                                                     std::span<float> out) const {
+template <typename T>
+base::StatusOr<CenteredClipReport> CenteredClip::Run(const BasicRows<T>& rows,
+                                                     const Executor& executor,
+                                                     std::span<T> out) const {
   OSTRAKA_CHECK(out.size() == rows.dimension);
   RETURN_IF_ERROR(CheckOptions(options_));
   RETURN_IF_ERROR(CheckShape(rows));
   const std::size_t n = rows.count();
   CenteredClipReport report;
-  const Outcome outcome = Settle(Passes(rows, executor, kernels_), options_, n,
-                                 rows.row[MajorityCenter(rows)], out, report);
+  const BasicPasses<T> passes(rows, executor, kernels_);
+  const Outcome outcome = Settle(passes, options_, n, rows.row[MajorityCenter(rows)], out, report);
   if (outcome == Outcome::kSettled) return report;
   if (outcome == Outcome::kNotFinite) return CheckRows(rows, executor);
-  const std::vector<float> nearest(out.begin(), out.end());
-  if (Settle(WidePasses(rows, executor), options_, n, nearest.data(), out, report) ==
-      Outcome::kSettled) {
+  const std::vector<T> nearest(out.begin(), out.end());
+  const BasicWidePasses<T> wide_passes(rows, executor);
+  if (Settle(wide_passes, options_, n, nearest.data(), out, report) == Outcome::kSettled) {
     return report;
   }
   return base::FailedPrecondition(
       "the residual of CenteredClip cannot be brought below its bound: tau or the rows are too "
       "large against eps");
+}
+
+template <typename T>
+base::Status CenteredClip::RunWithCall(const BasicRows<T>& rows, const Call& call,
+                                       std::span<T> out) const {
+  ASSIGN_OR_RETURN(const CenteredClipReport report, Run(rows, call.executor, out));
+  if (call.report != nullptr) {
+    call.report->iterations = report.iterations;
+    call.report->residual = report.residual;
+  }
+  return base::OkStatus();
+}
+
+base::Status CenteredClip::Aggregate(const Rows& rows, const Call& call,
+                                     std::span<float> out) const {
+  return RunWithCall(rows, call, out);
+}
+
+base::Status CenteredClip::Aggregate(const DoubleRows& rows, const Call& call,
+                                     std::span<double> out) const {
+  return RunWithCall(rows, call, out);
+}
+
+base::StatusOr<CenteredClipReport> CenteredClip::AggregateWithReport(const Rows& rows,
+                                                                     const Executor& executor,
+                                                                     std::span<float> out) const {
+  return Run(rows, executor, out);
 }
 
 }  // namespace ostraka::aggregation

@@ -41,12 +41,19 @@ class CenteredClip final : public Rule {
                         const simd::Kernels& kernels = simd::BestKernels())
       : options_(options), kernels_(kernels) {}
   std::string_view name() const override { return "centered_clip"; }
-  base::Status Aggregate(const Rows& rows, const Executor& executor,
-                         std::span<float> out) const override;
+  base::Status Aggregate(const Rows& rows, const Call& call, std::span<float> out) const override;
+  base::Status Aggregate(const DoubleRows& rows, const Call& call,
+                         std::span<double> out) const override;
   base::StatusOr<CenteredClipReport> AggregateWithReport(const Rows& rows, const Executor& executor,
                                                          std::span<float> out) const;
 
  private:
+  template <typename T>
+  base::StatusOr<CenteredClipReport> Run(const BasicRows<T>& rows, const Executor& executor,
+                                         std::span<T> out) const;
+  template <typename T>
+  base::Status RunWithCall(const BasicRows<T>& rows, const Call& call, std::span<T> out) const;
+
   CenteredClipOptions options_;
   const simd::Kernels& kernels_;
 };

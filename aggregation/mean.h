@@ -12,10 +12,14 @@ class Mean final : public Rule {
  public:
   explicit Mean(const simd::Kernels& kernels = simd::BestKernels()) : kernels_(kernels) {}
   std::string_view name() const override { return "mean"; }
-  base::Status Aggregate(const Rows& rows, const Executor& executor,
-                         std::span<float> out) const override;
+  base::Status Aggregate(const Rows& rows, const Call& call, std::span<float> out) const override;
+  base::Status Aggregate(const DoubleRows& rows, const Call& call,
+                         std::span<double> out) const override;
 
  private:
+  template <typename T>
+  base::Status Run(const BasicRows<T>& rows, const Call& call, std::span<T> out) const;
+
   const simd::Kernels& kernels_;
 };
 

@@ -5,7 +5,6 @@
 namespace ostraka::aggregation {
 namespace {
 
-using simd::BlockOfRows;
 using simd::kBlock;
 
 // Enough chunks to keep a few threads busy, few enough that n^2 sums a chunk stay small.
@@ -17,8 +16,14 @@ std::size_t DivideUp(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 // Adds `count` sums of each chunk in chunk order; chunk k's stand at partial[k * count].
 std::vector<double> AddChunks(const std::vector<double>& partial, std::size_t count) {
   std::vector<double> total(count, 0.0);
-  for (std::size_t i = 0; i < partial.size(); ++i) total[i % count] += partial[i];
+  for (std::size_t begin = 0; begin < partial.size(); begin += count) {
+    for (std::size_t i = 0; i < count; ++i) total[i] += partial[begin + i];
+  }
   return total;
+}
+
+bool AllTrue(const std::vector<char>& flags) {
+  return std::find(flags.begin(), flags.end(), 0) == flags.end();
 }
 
 }  // namespace
@@ -29,45 +34,77 @@ Chunks CutChunks(std::size_t dimension) {
   return {DivideUp(dimension, length), length};
 }
 
-Passes::Passes(const Rows& rows, const Executor& executor, const simd::Kernels& kernels)
-    : rows_(rows), executor_(executor), kernels_(kernels), chunks_(CutChunks(rows.dimension)) {}
-
-void Passes::ForEachBlock(const std::function<void(std::size_t, const BlockOfRows&)>& body) const {
+template <typename T>
+template <typename Scratch>
+void BasicPasses<T>::ForEachBlock(
+    std::size_t scratch,
+    const std::function<void(std::size_t, const Block&, std::vector<Scratch>&)>& body) const {
   executor_.ParallelFor(chunks_.count, [&](std::size_t chunk) {
-    const std::size_t end = std::min(rows_.dimension, (chunk + 1) * chunks_.length);
-    for (std::size_t offset = chunk * chunks_.length; offset < end; offset += kBlock) {
-      body(chunk, {rows_.row.data(), rows_.count(), offset, std::min(kBlock, end - offset)});
-    }
-  });
-}
-
-std::vector<double> Passes::Gram(const float* center) const {
-  const std::size_t n = rows_.count();
-  const std::size_t size = simd::TriangleSize(n);
-  std::vector<double> partial(chunks_.count * size, 0.0);
-  executor_.ParallelFor(chunks_.count, [&](std::size_t chunk) {
-    std::vector<double> centered(simd::PaddedRows(n) * kBlock, 0.0);
+    std::vector<Scratch> buffer(scratch);
     const std::size_t end = std::min(rows_.dimension, (chunk + 1) * chunks_.length);
     for (std::size_t offset = chunk * chunks_.length; offset < end; offset += kBlock) {
       const std::size_t length = std::min(kBlock, end - offset);
-      kernels_.center({rows_.row.data(), n, offset, length}, center, centered.data());
-      kernels_.gram(centered.data(), n, length, &partial[chunk * size]);
+      body(chunk, Block{rows_.row.data(), rows_.count(), offset, length}, buffer);
     }
   });
+}
+
+template <typename T>
+std::vector<double> BasicPasses<T>::OverPairs(const T* center,
+                                              void (*kernel)(const double*, std::size_t,
+                                                             std::size_t, double*)) const {
+  const std::size_t n = rows_.count();
+  const std::size_t size = simd::TriangleSize(n);
+  std::vector<double> partial(chunks_.count * size, 0.0);
+  ForEachBlock<double>(simd::PaddedRows(n) * kBlock,
+                       [&](std::size_t chunk, const Block& block, std::vector<double>& buffer) {
+                         kernels_.Of<T>().center(block, center, buffer.data());
+                         kernel(buffer.data(), n, block.length, &partial[chunk * size]);
+                       });
   return AddChunks(partial, size);
 }
 
-Measurement<double> Passes::MeasureWith(
-    const float* center, std::span<const double> weights,
-    const std::function<void(const BlockOfRows&)>& before) const {
+template <typename T>
+std::vector<double> BasicPasses<T>::Gram(const T* center) const {
+  return OverPairs(center, kernels_.gram);
+}
+
+template <typename T>
+std::vector<double> BasicPasses<T>::SquaredDistances() const {
+  return OverPairs(nullptr, kernels_.distances);
+}
+
+template <typename T>
+std::vector<double> BasicPasses<T>::SquaredNorms(const T* center) const {
+  const std::size_t n = rows_.count();
+  std::vector<double> partial(chunks_.count * n, 0.0);
+  const std::vector<double> no_weights(n, 0.0);
+  ForEachBlock<char>(0, [&](std::size_t chunk, const Block& block, std::vector<char>&) {
+    double* sums = &partial[chunk * n];
+    if (center != nullptr) {
+      double ignored = 0;
+      kernels_.Of<T>().measure(block, center, no_weights.data(), sums, &ignored);
+      return;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      sums[i] += kernels_.Of<T>().squared_norm(block.rows[i] + block.offset, block.length);
+    }
+  });
+  return AddChunks(partial, n);
+}
+
+template <typename T>
+Measurement<double> BasicPasses<T>::MeasureWith(
+    const T* center, std::span<const double> weights,
+    const std::function<void(const Block&)>& before) const {
   const std::size_t n = rows_.count();
   const std::size_t size = n + 2;
   std::vector<double> partial(chunks_.count * size, 0.0);
-  ForEachBlock([&](std::size_t chunk, const BlockOfRows& block) {
+  ForEachBlock<char>(0, [&](std::size_t chunk, const Block& block, std::vector<char>&) {
     before(block);
     double* sums = &partial[chunk * size];
-    kernels_.measure(block, center, weights.data(), sums, sums + n);
-    sums[n + 1] += kernels_.squared_norm(center + block.offset, block.length);
+    kernels_.Of<T>().measure(block, center, weights.data(), sums, sums + n);
+    sums[n + 1] += kernels_.Of<T>().squared_norm(center + block.offset, block.length);
   });
   std::vector<double> total = AddChunks(partial, size);
   Measurement<double> measurement;
@@ -78,24 +115,67 @@ Measurement<double> Passes::MeasureWith(
   return measurement;
 }
 
-Measurement<double> Passes::Measure(const float* center, std::span<const double> weights) const {
-  return MeasureWith(center, weights, [](const BlockOfRows&) {});
+template <typename T>
+Measurement<double> BasicPasses<T>::Measure(const T* center,
+                                            std::span<const double> weights) const {
+  return MeasureWith(center, weights, [](const Block&) {});
 }
 
-Measurement<double> Passes::CombineAndMeasure(const float* center,
-                                              std::span<const double> coefficients,
-                                              std::span<const double> weights, float* out) const {
-  return MeasureWith(out, weights, [&](const BlockOfRows& block) {
-    kernels_.combine(block, center, coefficients.data(), out);
+template <typename T>
+Measurement<double> BasicPasses<T>::CombineAndMeasure(const T* center,
+                                                      std::span<const double> coefficients,
+                                                      std::span<const double> weights,
+                                                      T* out) const {
+  return MeasureWith(out, weights, [&](const Block& block) {
+    kernels_.Of<T>().combine(block, center, coefficients.data(), out);
   });
 }
 
-bool Passes::Mean(float* out) const {
+template <typename T>
+bool BasicPasses<T>::Mean(T* out) const {
   std::vector<char> finite(chunks_.count, 1);
-  ForEachBlock([&](std::size_t chunk, const BlockOfRows& block) {
-    if (!kernels_.mean(block, out)) finite[chunk] = 0;
+  ForEachBlock<char>(0, [&](std::size_t chunk, const Block& block, std::vector<char>&) {
+    if (!kernels_.Of<T>().mean(block, out)) finite[chunk] = 0;
   });
-  return std::find(finite.begin(), finite.end(), 0) == finite.end();
+  return AllTrue(finite);
 }
+
+template <typename T>
+bool BasicPasses<T>::Columns(const simd::ColumnPlan& plan, T* out,
+                             std::vector<double>* squares) const {
+  const std::size_t n = rows_.count();
+  std::vector<char> finite(chunks_.count, 1);
+  std::vector<double> partial(squares == nullptr ? 0 : chunks_.count * n, 0.0);
+  const std::vector<double> no_weights(n, 0.0);
+  ForEachBlock<T>(n * kBlock, [&](std::size_t chunk, const Block& block, std::vector<T>& scratch) {
+    std::vector<double> flags((plan.trim + 1) * simd::kLanes);
+    if (!kernels_.Of<T>().columns(block, plan, scratch.data(), flags.data(), out)) {
+      finite[chunk] = 0;
+    }
+    if (squares == nullptr) return;
+    double ignored = 0;
+    kernels_.Of<T>().measure(block, out, no_weights.data(), &partial[chunk * n], &ignored);
+  });
+  if (squares != nullptr) *squares = AddChunks(partial, n);
+  return AllTrue(finite);
+}
+
+template <typename T>
+void BasicPasses<T>::Mix(const LinearMap& map, T* out) const {
+  const std::size_t d = rows_.dimension;
+  ForEachBlock<double>(simd::PaddedRows(rows_.count()) * kBlock, [&](std::size_t,
+                                                                     const Block& block,
+                                                                     std::vector<double>& buffer) {
+    kernels_.Of<T>().center(block, nullptr, buffer.data());
+    for (std::size_t k = 0; k < map.rows.size(); ++k) {
+      const LinearMap::OutputRow& row = map.rows[k];
+      kernels_.Of<T>().mix(buffer.data(), {row.index.data(), row.weight.data(), row.index.size()},
+                           block.length, out + k * d + block.offset);
+    }
+  });
+}
+
+template class BasicPasses<float>;
+template class BasicPasses<double>;
 
 }  // namespace ostraka::aggregation

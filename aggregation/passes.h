@@ -30,37 +30,73 @@ struct Chunks {
 };
 Chunks CutChunks(std::size_t dimension);
 
+// A linear map of rows: row k of the result is sum_e weight[e] row[index[e]] over its entries.
+struct LinearMap {
+  struct OutputRow {
+    std::vector<std::uint32_t> index;
+    std::vector<double> weight;
+  };
+  std::vector<OutputRow> rows;
+};
+
+// T is the type of the rows. Where a value is not finite, sums over its row are not finite (finite
+// rows never make them so) and functions that return bool return false.
 // REQUIRES: rows, executor and kernels outlive this; row pointers are not null.
-class Passes {
+template <typename T>
+class BasicPasses {
  public:
   using Real = double;
+  using Value = T;
 
-  Passes(const Rows& rows, const Executor& executor, const simd::Kernels& kernels);
+  BasicPasses(const BasicRows<T>& rows, const Executor& executor, const simd::Kernels& kernels)
+      : rows_(rows), executor_(executor), kernels_(kernels), chunks_(CutChunks(rows.dimension)) {}
 
-  // Packed lower triangle of <row_i - center, row_j - center>. A non-finite value in row i makes
-  // entry (i, i) non-finite; finite rows never do (squares of floats stay below 1e78).
-  std::vector<double> Gram(const float* center) const;
+  // Packed lower triangle of <row_i - center, row_j - center>; about zero where center is null.
+  std::vector<double> Gram(const T* center) const;
 
-  Measurement<double> Measure(const float* center, std::span<const double> weights) const;
+  // Packed lower triangle of |row_i - row_j|^2. Sums of squares of differences: no offset that the
+  // rows have in common costs a digit.
+  std::vector<double> SquaredDistances() const;
+
+  // |row_i|^2 or |row_i - center|^2.
+  std::vector<double> SquaredNorms(const T* center = nullptr) const;
+
+  Measurement<double> Measure(const T* center, std::span<const double> weights) const;
 
   // out = center + sum_i coefficient_i (row_i - center), measured while it is in the cache.
-  Measurement<double> CombineAndMeasure(const float* center, std::span<const double> coefficients,
-                                        std::span<const double> weights, float* out) const;
+  Measurement<double> CombineAndMeasure(const T* center, std::span<const double> coefficients,
+                                        std::span<const double> weights, T* out) const;
 
-  // False if some value is not finite; `out` then holds no meaning.
-  bool Mean(float* out) const;
+  bool Mean(T* out) const;
+
+  // What `plan` makes of every column. If `squares` is not null, squares[i] = |row_i - out|^2.
+  bool Columns(const simd::ColumnPlan& plan, T* out, std::vector<double>* squares = nullptr) const;
+
+  // out = the mapped rows, one after another. REQUIRES: all values are finite.
+  void Mix(const LinearMap& map, T* out) const;
 
  private:
-  // body(chunk, block) for every block, blocks of a chunk in ascending order.
-  void ForEachBlock(const std::function<void(std::size_t, const simd::BlockOfRows&)>& body) const;
-  Measurement<double> MeasureWith(
-      const float* center, std::span<const double> weights,
-      const std::function<void(const simd::BlockOfRows&)>& before) const;
+  using Block = simd::BasicBlock<T>;
 
-  const Rows& rows_;
+  // body(chunk, block, buffer) for every block, blocks of a chunk in ascending order; `buffer` is a
+  // chunk's own scratch of `scratch` values, zero at first.
+  template <typename Scratch>
+  void ForEachBlock(
+      std::size_t scratch,
+      const std::function<void(std::size_t, const Block&, std::vector<Scratch>&)>& body) const;
+  std::vector<double> OverPairs(const T* center, void (*kernel)(const double*, std::size_t,
+                                                                std::size_t, double*)) const;
+  Measurement<double> MeasureWith(const T* center, std::span<const double> weights,
+                                  const std::function<void(const Block&)>& before) const;
+
+  const BasicRows<T>& rows_;
   const Executor& executor_;
   const simd::Kernels& kernels_;
   Chunks chunks_;
 };
+
+extern template class BasicPasses<float>;
+extern template class BasicPasses<double>;
+using Passes = BasicPasses<float>;
 
 }  // namespace ostraka::aggregation

@@ -19,7 +19,9 @@ std::string_view LevelName(Level level) {
 
 bool IsSupported(Level level) {
 #if defined(__x86_64__)
-  if (level == Level::kAvx2) return __builtin_cpu_supports("avx2") != 0;
+  if (level == Level::kAvx2) {
+    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  }
   if (level == Level::kAvx512) return __builtin_cpu_supports("avx512f") != 0;
 #endif
   return level == Level::kScalar;

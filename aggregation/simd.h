@@ -1,9 +1,10 @@
 // The vector kernels below every rule of this folder, once for each instruction set.
 //
 // Promise: every level gives the same bits. All levels compile one text (simd_kernels.inc) over a
-// Pack of eight doubles, whose operations round as IEEE-754 says, never fused. The order is part of
-// the contract: coordinate c of a block goes to lane c % 8, a lane adds in ascending order, lanes
-// add as ((0+4)+(2+6))+((1+5)+(3+7)), blocks of 256 coordinates add in ascending order.
+// Pack of eight doubles, whose operations round as IEEE-754 says; products are fused into sums
+// where the text says Fma and nowhere else. The order is part of the contract: coordinate c of a
+// block goes to lane c % 8, a lane adds in ascending order, lanes add as
+// ((0+4)+(2+6))+((1+5)+(3+7)), blocks of 256 coordinates add in ascending order.
 //
 // Rules and functions choose BestKernels() by themselves; tests pass a level.
 // Thread safety: immutable tables of pure functions.
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace ostraka::aggregation::simd {
 
@@ -32,42 +34,98 @@ constexpr std::size_t PaddedRows(std::size_t rows) {
 constexpr std::size_t TriangleIndex(std::size_t i, std::size_t j) { return i * (i + 1) / 2 + j; }
 constexpr std::size_t TriangleSize(std::size_t n) { return n * (n + 1) / 2; }
 
-// `length` coordinates of every row, from `offset` on. REQUIRES: length <= kBlock.
-struct BlockOfRows {
-  const float* const* rows = nullptr;
+// `length` coordinates of every row, from `offset` on. T is float or double.
+// REQUIRES: length <= kBlock.
+template <typename T>
+struct BasicBlock {
+  const T* const* rows = nullptr;
   std::size_t row_count = 0;
   std::size_t offset = 0;
   std::size_t length = 0;
 };
+using BlockOfRows = BasicBlock<float>;
 
-struct Kernels {
+// One step of a sorting network: afterwards row `low` holds the smaller value and row `high` the
+// larger. A half that nobody looks at again may be left unwritten.
+struct Comparator {
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  bool keep_low = true;
+  bool keep_high = true;
+};
+
+// What a coordinate becomes. x is the column in ascending order, n its length; sums run in
+// ascending order in double.
+enum class ColumnRule {
+  kMedian,       // x[(n-1)/2] and x[n/2], halfway between
+  kLowerMedian,  // x[(n-1)/2]
+  kTrimmedMean,  // the mean of x[trim] .. x[n-1-trim]
+  kNearMedian,   // the mean of the n - trim values nearest to the median; of equals the lower
+  kNearTrimmed,  // the same, nearest to the trimmed mean with `center_trim`
+  kSign,         // the sign of the sum of signs; not sorted
+};
+
+struct ColumnPlan {
+  const Comparator* comparators = nullptr;
+  std::size_t comparator_count = 0;
+  ColumnRule rule = ColumnRule::kMedian;
+  std::size_t trim = 0;
+  std::size_t center_trim = 0;
+};
+
+// One row of a linear map: sum_k weight[k] row[index[k]].
+struct MixRow {
+  const std::uint32_t* index = nullptr;
+  const double* weight = nullptr;
+  std::size_t count = 0;
+};
+
+// Kernels that read or write values of type T. Results are rounded to T once, within its finite
+// range, and never -0.
+template <typename T>
+struct TypedKernels {
+  // buffer[i * kBlock + c] = row_i - center, or row_i where center is null; zero for lanes beyond
+  // length. REQUIRES: buffer holds PaddedRows(row_count) * kBlock doubles; padding rows are zero.
+  void (*center)(const BasicBlock<T>& block, const T* center, double* buffer);
+
+  // out = center + sum_i coefficient_i (row_i - center), in row order. Whole vectors.
+  void (*combine)(const BasicBlock<T>& block, const T* center, const double* coefficients, T* out);
+
+  // squared_norms[i] += |row_i - center|^2 and
+  // *squared_residual += |sum_i weight_i (row_i - center)|^2, over the block.
+  void (*measure)(const BasicBlock<T>& block, const T* center, const double* weights,
+                  double* squared_norms, double* squared_residual);
+
+  // out = (sum of rows in row order) / row_count. False if a value is not finite.
+  bool (*mean)(const BasicBlock<T>& block, T* out);
+
+  // True if every value is finite.
+  bool (*all_finite)(const T* values, std::size_t length);
+
+  // The sum of squares of at most kBlock values.
+  double (*squared_norm)(const T* values, std::size_t length);
+
+  // out[c] = what plan.rule makes of column c. `scratch` holds row_count * kBlock values, `flags`
+  // (trim + 1) * kLanes doubles. False if a value is not finite; `out` then has no meaning.
+  bool (*columns)(const BasicBlock<T>& block, const ColumnPlan& plan, T* scratch, double* flags,
+                  T* out);
+
+  // out[0..length) = the mixed rows of a buffer that `center` filled.
+  void (*mix)(const double* buffer, const MixRow& row, std::size_t length, T* out);
+};
+
+struct Kernels : TypedKernels<float> {
+  TypedKernels<double> float64;
+
   Level level = Level::kScalar;
-
-  // buffer[i * kBlock + c] = row_i - center, zero where c >= length.
-  // REQUIRES: buffer holds PaddedRows(row_count) * kBlock doubles; padding rows are zero already.
-  void (*center)(const BlockOfRows& block, const float* center, double* buffer);
 
   // gram[TriangleIndex(i, j)] += <buffer row i, buffer row j> for j <= i < row_count.
   void (*gram)(const double* buffer, std::size_t row_count, std::size_t length, double* gram);
 
-  // out = center + sum_i coefficient_i (row_i - center), in row order, then rounded to float32
-  // within the finite range; never -0. `center` and `out` are whole vectors.
-  void (*combine)(const BlockOfRows& block, const float* center, const double* coefficients,
-                  float* out);
-
-  // squared_norms[i] += |row_i - center|^2 and
-  // *squared_residual += |sum_i weight_i (row_i - center)|^2, over the block.
-  void (*measure)(const BlockOfRows& block, const float* center, const double* weights,
-                  double* squared_norms, double* squared_residual);
-
-  // out = (sum of rows in row order) / row_count, never -0. False if a value is not finite.
-  bool (*mean)(const BlockOfRows& block, float* out);
-
-  // True if every value is finite.
-  bool (*all_finite)(const float* values, std::size_t length);
-
-  // The sum of squares of at most kBlock values.
-  double (*squared_norm)(const float* values, std::size_t length);
+  // squares[TriangleIndex(i, j)] += |buffer row i - buffer row j|^2 for j < i; squares of
+  // differences only, so nothing cancels.
+  void (*distances)(const double* buffer, std::size_t row_count, std::size_t length,
+                    double* squares);
 
   // sums[k] += <+-1, part - center> for four planes of sign bits, and
   // *squared_norm += |part - center|^2. `signs[k]` is the plane's first byte for this block.
@@ -77,6 +135,15 @@ struct Kernels {
   // v = momentum v + g; x = x - rate (v + decay x), each operation rounded to float32.
   void (*sgd)(float rate, float momentum, float decay, const float* gradient, float* parameters,
               float* velocity, std::size_t length);
+
+  template <typename T>
+  const TypedKernels<T>& Of() const {
+    if constexpr (std::is_same_v<T, float>) {
+      return *this;
+    } else {
+      return float64;
+    }
+  }
 };
 
 std::string_view LevelName(Level level);

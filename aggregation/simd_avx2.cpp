@@ -1,4 +1,5 @@
-// Two 256-bit registers a Pack. FMA is not among the target's features, so nothing can be fused.
+// Two 256-bit registers a Pack. The target has fused operations, so this file relies on
+// -ffp-contract=off (cmake/OstrakaBuild.cmake); the bit-identity tests notice its absence.
 #include "aggregation/simd_levels.h"
 
 #if defined(__x86_64__)
@@ -10,7 +11,7 @@
 namespace ostraka::aggregation::simd {
 namespace {
 
-#define OSTRAKA_TARGET __attribute__((target("avx2")))
+#define OSTRAKA_TARGET __attribute__((target("avx2,fma")))
 #define OSTRAKA_OP OSTRAKA_TARGET inline __attribute__((always_inline))
 
 constexpr std::size_t kTile = 2;
@@ -40,6 +41,14 @@ OSTRAKA_OP Pack Sub(Pack a, Pack b) {
 }
 OSTRAKA_OP Pack Mul(Pack a, Pack b) {
   return {_mm256_mul_pd(a.low, b.low), _mm256_mul_pd(a.high, b.high)};
+}
+OSTRAKA_OP Pack Fma(Pack a, Pack b, Pack c) {
+  return {_mm256_fmadd_pd(a.low, b.low, c.low), _mm256_fmadd_pd(a.high, b.high, c.high)};
+}
+OSTRAKA_OP Pack Less(Pack a, Pack b) {
+  const __m256d one = _mm256_set1_pd(1.0);
+  return {_mm256_and_pd(_mm256_cmp_pd(a.low, b.low, _CMP_LT_OQ), one),
+          _mm256_and_pd(_mm256_cmp_pd(a.high, b.high, _CMP_LT_OQ), one)};
 }
 OSTRAKA_OP Pack Div(Pack a, Pack b) {
   return {_mm256_div_pd(a.low, b.low), _mm256_div_pd(a.high, b.high)};
@@ -88,6 +97,45 @@ OSTRAKA_OP Pack Widen(FloatPack a) {
 OSTRAKA_OP FloatPack Narrow(Pack a) {
   return {_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(a.low)),
                                _mm256_cvtpd_ps(a.high), 1)};
+}
+
+template <typename T>
+struct WidePack;
+template <>
+struct WidePack<float> {
+  static constexpr std::size_t kWidth = 8;
+  __m256 value;
+};
+template <>
+struct WidePack<double> {
+  static constexpr std::size_t kWidth = 4;
+  __m256d value;
+};
+OSTRAKA_OP WidePack<float> LoadWide(const float* values) { return {_mm256_loadu_ps(values)}; }
+OSTRAKA_OP void StoreWide(float* values, WidePack<float> pack) {
+  _mm256_storeu_ps(values, pack.value);
+}
+OSTRAKA_OP WidePack<float> MinWide(WidePack<float> a, WidePack<float> b) {
+  return {_mm256_min_ps(a.value, b.value)};
+}
+OSTRAKA_OP WidePack<float> MaxWide(WidePack<float> a, WidePack<float> b) {
+  return {_mm256_max_ps(a.value, b.value)};
+}
+OSTRAKA_OP WidePack<float> Poison(WidePack<float> poison, WidePack<float> v) {
+  return {_mm256_add_ps(poison.value, _mm256_sub_ps(v.value, v.value))};
+}
+OSTRAKA_OP WidePack<double> LoadWide(const double* values) { return {_mm256_loadu_pd(values)}; }
+OSTRAKA_OP void StoreWide(double* values, WidePack<double> pack) {
+  _mm256_storeu_pd(values, pack.value);
+}
+OSTRAKA_OP WidePack<double> MinWide(WidePack<double> a, WidePack<double> b) {
+  return {_mm256_min_pd(a.value, b.value)};
+}
+OSTRAKA_OP WidePack<double> MaxWide(WidePack<double> a, WidePack<double> b) {
+  return {_mm256_max_pd(a.value, b.value)};
+}
+OSTRAKA_OP WidePack<double> Poison(WidePack<double> poison, WidePack<double> v) {
+  return {_mm256_add_pd(poison.value, _mm256_sub_pd(v.value, v.value))};
 }
 
 #include "aggregation/simd_kernels.inc"

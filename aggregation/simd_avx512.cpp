@@ -19,6 +19,7 @@ constexpr std::size_t kTile = 4;
 // g++ 12 warns of uninitialised registers inside its own unmasked intrinsics; with a full mask the
 // zeroing forms compile to the same instructions.
 constexpr __mmask8 kAllLanes = 0xff;
+constexpr __mmask16 kAllFloats = 0xffff;
 
 struct Pack {
   __m512d value;
@@ -34,6 +35,11 @@ OSTRAKA_OP void StorePack(double* values, Pack pack) { _mm512_storeu_pd(values, 
 OSTRAKA_OP Pack Add(Pack a, Pack b) { return {_mm512_add_pd(a.value, b.value)}; }
 OSTRAKA_OP Pack Sub(Pack a, Pack b) { return {_mm512_sub_pd(a.value, b.value)}; }
 OSTRAKA_OP Pack Mul(Pack a, Pack b) { return {_mm512_mul_pd(a.value, b.value)}; }
+OSTRAKA_OP Pack Fma(Pack a, Pack b, Pack c) { return {_mm512_fmadd_pd(a.value, b.value, c.value)}; }
+OSTRAKA_OP Pack Less(Pack a, Pack b) {
+  return {
+      _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(a.value, b.value, _CMP_LT_OQ), _mm512_set1_pd(1.0))};
+}
 OSTRAKA_OP Pack Div(Pack a, Pack b) { return {_mm512_div_pd(a.value, b.value)}; }
 OSTRAKA_OP Pack Min(Pack a, Pack b) { return {_mm512_maskz_min_pd(kAllLanes, a.value, b.value)}; }
 OSTRAKA_OP Pack Max(Pack a, Pack b) { return {_mm512_maskz_max_pd(kAllLanes, a.value, b.value)}; }
@@ -65,6 +71,45 @@ OSTRAKA_OP FloatPack MulFloats(FloatPack a, FloatPack b) {
 }
 OSTRAKA_OP Pack Widen(FloatPack a) { return {_mm512_maskz_cvtps_pd(kAllLanes, a.value)}; }
 OSTRAKA_OP FloatPack Narrow(Pack a) { return {_mm512_maskz_cvtpd_ps(kAllLanes, a.value)}; }
+
+template <typename T>
+struct WidePack;
+template <>
+struct WidePack<float> {
+  static constexpr std::size_t kWidth = 16;
+  __m512 value;
+};
+template <>
+struct WidePack<double> {
+  static constexpr std::size_t kWidth = 8;
+  __m512d value;
+};
+OSTRAKA_OP WidePack<float> LoadWide(const float* values) { return {_mm512_loadu_ps(values)}; }
+OSTRAKA_OP void StoreWide(float* values, WidePack<float> pack) {
+  _mm512_storeu_ps(values, pack.value);
+}
+OSTRAKA_OP WidePack<float> MinWide(WidePack<float> a, WidePack<float> b) {
+  return {_mm512_maskz_min_ps(kAllFloats, a.value, b.value)};
+}
+OSTRAKA_OP WidePack<float> MaxWide(WidePack<float> a, WidePack<float> b) {
+  return {_mm512_maskz_max_ps(kAllFloats, a.value, b.value)};
+}
+OSTRAKA_OP WidePack<float> Poison(WidePack<float> poison, WidePack<float> v) {
+  return {_mm512_add_ps(poison.value, _mm512_sub_ps(v.value, v.value))};
+}
+OSTRAKA_OP WidePack<double> LoadWide(const double* values) { return {_mm512_loadu_pd(values)}; }
+OSTRAKA_OP void StoreWide(double* values, WidePack<double> pack) {
+  _mm512_storeu_pd(values, pack.value);
+}
+OSTRAKA_OP WidePack<double> MinWide(WidePack<double> a, WidePack<double> b) {
+  return {_mm512_maskz_min_pd(kAllLanes, a.value, b.value)};
+}
+OSTRAKA_OP WidePack<double> MaxWide(WidePack<double> a, WidePack<double> b) {
+  return {_mm512_maskz_max_pd(kAllLanes, a.value, b.value)};
+}
+OSTRAKA_OP WidePack<double> Poison(WidePack<double> poison, WidePack<double> v) {
+  return {_mm512_add_pd(poison.value, _mm512_sub_pd(v.value, v.value))};
+}
 
 #include "aggregation/simd_kernels.inc"
 

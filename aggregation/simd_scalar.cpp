@@ -1,5 +1,6 @@
 // The reference level: plain C++, any machine. The others must equal it bit for bit.
 #include <cfloat>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -48,6 +49,15 @@ inline Pack Sub(Pack a, const Pack& b) {
 inline Pack Mul(Pack a, const Pack& b) {
   for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] *= b.lane[i];
   return a;
+}
+inline Pack Fma(const Pack& a, const Pack& b, Pack c) {
+  for (std::size_t i = 0; i < kLanes; ++i) c.lane[i] = std::fma(a.lane[i], b.lane[i], c.lane[i]);
+  return c;
+}
+// 1 where a < b, else 0.
+inline Pack Less(const Pack& a, Pack b) {
+  for (std::size_t i = 0; i < kLanes; ++i) b.lane[i] = a.lane[i] < b.lane[i] ? 1.0 : 0.0;
+  return b;
 }
 inline Pack Div(Pack a, const Pack& b) {
   for (std::size_t i = 0; i < kLanes; ++i) a.lane[i] /= b.lane[i];
@@ -109,6 +119,45 @@ inline FloatPack Narrow(const Pack& a) {
   FloatPack result;
   for (std::size_t i = 0; i < kLanes; ++i) result.lane[i] = static_cast<float>(a.lane[i]);
   return result;
+}
+
+// As many values of T as the level's widest register holds: for what works on each value alone.
+template <typename T>
+struct WidePack {
+  static constexpr std::size_t kWidth = kLanes;
+  T lane[kWidth];
+};
+template <typename T>
+inline WidePack<T> LoadWide(const T* values) {
+  WidePack<T> result;
+  std::memcpy(result.lane, values, sizeof(result.lane));
+  return result;
+}
+template <typename T>
+inline void StoreWide(T* values, const WidePack<T>& pack) {
+  std::memcpy(values, pack.lane, sizeof(pack.lane));
+}
+template <typename T>
+inline WidePack<T> MinWide(WidePack<T> a, const WidePack<T>& b) {
+  for (std::size_t i = 0; i < a.kWidth; ++i) {
+    a.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
+  }
+  return a;
+}
+template <typename T>
+inline WidePack<T> MaxWide(WidePack<T> a, const WidePack<T>& b) {
+  for (std::size_t i = 0; i < a.kWidth; ++i) {
+    a.lane[i] = a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i];
+  }
+  return a;
+}
+// poison + (value - value): stays zero while every value is finite.
+template <typename T>
+inline WidePack<T> Poison(WidePack<T> poison, const WidePack<T>& value) {
+  for (std::size_t i = 0; i < poison.kWidth; ++i) {
+    poison.lane[i] += value.lane[i] - value.lane[i];
+  }
+  return poison;
 }
 
 #include "aggregation/simd_kernels.inc"

@@ -8,23 +8,23 @@
 namespace ostraka::aggregation {
 namespace {
 
-// a - b exactly: the difference of two floats fits two doubles.
-Wide Difference(float a, float b) {
+// a - b exactly: the difference of two values fits two doubles.
+template <typename T>
+Wide Difference(T a, T b) {
   return ExactSum(static_cast<double>(a), -static_cast<double>(b));
 }
 
-// Within float32's finite range, never -0, like the kernels.
-float RoundToFloat(const Wide& value) {
-  constexpr double kLargest = std::numeric_limits<float>::max();
-  return static_cast<float>(std::clamp(value.high, -kLargest, kLargest)) + 0.0f;
+// Within T's finite range, never -0, like the kernels.
+template <typename T>
+T RoundTo(const Wide& value) {
+  constexpr double kLargest = std::numeric_limits<T>::max();
+  return static_cast<T>(std::clamp(value.high, -kLargest, kLargest)) + T{0};
 }
 
 }  // namespace
 
-WidePasses::WidePasses(const Rows& rows, const Executor& executor)
-    : rows_(rows), executor_(executor), chunks_(CutChunks(rows.dimension)) {}
-
-std::vector<Wide> WidePasses::SumOverCoordinates(
+template <typename T>
+std::vector<Wide> BasicWidePasses<T>::SumOverCoordinates(
     std::size_t size, const std::function<void(std::size_t, std::span<Wide>)>& body) const {
   std::vector<Wide> partial(chunks_.count * size);
   executor_.ParallelFor(chunks_.count, [&](std::size_t chunk) {
@@ -37,7 +37,8 @@ std::vector<Wide> WidePasses::SumOverCoordinates(
   return total;
 }
 
-std::vector<Wide> WidePasses::Gram(const float* center) const {
+template <typename T>
+std::vector<Wide> BasicWidePasses<T>::Gram(const T* center) const {
   const std::size_t n = rows_.count();
   return SumOverCoordinates(simd::TriangleSize(n), [&](std::size_t c, std::span<Wide> sums) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -49,7 +50,9 @@ std::vector<Wide> WidePasses::Gram(const float* center) const {
   });
 }
 
-Measurement<Wide> WidePasses::Measure(const float* center, std::span<const Wide> weights) const {
+template <typename T>
+Measurement<Wide> BasicWidePasses<T>::Measure(const T* center,
+                                              std::span<const Wide> weights) const {
   const std::size_t n = rows_.count();
   std::vector<Wide> total = SumOverCoordinates(n + 2, [&](std::size_t c, std::span<Wide> sums) {
     Wide residual;
@@ -69,17 +72,22 @@ Measurement<Wide> WidePasses::Measure(const float* center, std::span<const Wide>
   return measurement;
 }
 
-Measurement<Wide> WidePasses::CombineAndMeasure(const float* center,
-                                                std::span<const Wide> coefficients,
-                                                std::span<const Wide> weights, float* out) const {
+template <typename T>
+Measurement<Wide> BasicWidePasses<T>::CombineAndMeasure(const T* center,
+                                                        std::span<const Wide> coefficients,
+                                                        std::span<const Wide> weights,
+                                                        T* out) const {
   SumOverCoordinates(0, [&](std::size_t c, std::span<Wide>) {
     Wide value = static_cast<double>(center[c]);
     for (std::size_t i = 0; i < rows_.count(); ++i) {
       value += coefficients[i] * Difference(rows_.row[i][c], center[c]);
     }
-    out[c] = RoundToFloat(value);
+    out[c] = RoundTo<T>(value);
   });
   return Measure(out, weights);
 }
+
+template class BasicWidePasses<float>;
+template class BasicWidePasses<double>;
 
 }  // namespace ostraka::aggregation

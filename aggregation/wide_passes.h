@@ -14,25 +14,32 @@
 namespace ostraka::aggregation {
 
 // REQUIRES: rows and executor outlive this; all values are finite.
-class WidePasses {
+template <typename T>
+class BasicWidePasses {
  public:
   using Real = Wide;
+  using Value = T;
 
-  WidePasses(const Rows& rows, const Executor& executor);
+  BasicWidePasses(const BasicRows<T>& rows, const Executor& executor)
+      : rows_(rows), executor_(executor), chunks_(CutChunks(rows.dimension)) {}
 
-  std::vector<Wide> Gram(const float* center) const;
-  Measurement<Wide> Measure(const float* center, std::span<const Wide> weights) const;
-  Measurement<Wide> CombineAndMeasure(const float* center, std::span<const Wide> coefficients,
-                                      std::span<const Wide> weights, float* out) const;
+  std::vector<Wide> Gram(const T* center) const;
+  Measurement<Wide> Measure(const T* center, std::span<const Wide> weights) const;
+  Measurement<Wide> CombineAndMeasure(const T* center, std::span<const Wide> coefficients,
+                                      std::span<const Wide> weights, T* out) const;
 
  private:
   // Adds `size` sums a chunk, in chunk order; body adds a coordinate to its chunk's sums.
   std::vector<Wide> SumOverCoordinates(
       std::size_t size, const std::function<void(std::size_t, std::span<Wide>)>& body) const;
 
-  const Rows& rows_;
+  const BasicRows<T>& rows_;
   const Executor& executor_;
   Chunks chunks_;
 };
+
+extern template class BasicWidePasses<float>;
+extern template class BasicWidePasses<double>;
+using WidePasses = BasicWidePasses<float>;
 
 }  // namespace ostraka::aggregation

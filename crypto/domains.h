@@ -31,6 +31,7 @@ inline constexpr std::string_view kDomainEvidence = "evidence/1";    // an evide
 inline constexpr std::string_view kDomainFingerprint = "fingerprint/1";  // a machine's state
 inline constexpr std::string_view kDomainSwarmKey = "swarm.key/1";       // u64 seed | u64 node
 inline constexpr std::string_view kDomainSwarmNonce = "swarm.nonce/1";   // u64 seed
-inline constexpr std::string_view kDomainTrace = "trace/1";              // a simulator's history
+inline constexpr std::string_view kDomainData = "data/1";    // a data set (node/train/dataset.h)
+inline constexpr std::string_view kDomainTrace = "trace/1";  // a simulator's history
 
 }  // namespace ostraka::crypto

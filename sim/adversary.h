@@ -98,11 +98,14 @@ class AdversarialMachine final : public protocol::Machine {
   std::optional<protocol::StepStarted> round_;
 };
 
+// Parameters of an attack, by name, as a user writes them.
+using AttackParams = std::map<std::string, std::string>;
+
 // What every attack is made from.
 struct AdversaryOptions {
-  std::string name;                      // of the registry
-  std::map<std::string, double> params;  // overrides of the attack's defaults
-  std::uint64_t attack_from_step = 0;    // honest before
+  std::string name;                    // of the registry
+  AttackParams params;                 // overrides of the attack's defaults
+  std::uint64_t attack_from_step = 0;  // honest before
   std::shared_ptr<const protocol::Manifest> manifest;
   std::shared_ptr<const crypto::SigningKey> key;  // the attacker's own
   base::TensorLayout layout;

@@ -106,7 +106,8 @@ std::vector<std::string_view> WordsOf(std::string_view text) {
 bool ReadWord(std::string_view name, std::string_view value, SimOptions& options) {
   if (name.starts_with(kAttackParamPrefix)) {
     const std::string param(name.substr(kAttackParamPrefix.size()));
-    return ParseNumber(value, options.attack_params[param]);
+    options.attack_params[param] = value;
+    return !value.empty();
   }
   for (const Field& field : Fields()) {
     if (field.name == name) return field.read(value, options);
@@ -126,7 +127,7 @@ std::string FormatOptions(const SimOptions& options) {
     text += (text.empty() ? "" : " ") + std::string(field.name) + "=" + field.write(options);
   }
   for (const auto& [name, value] : options.attack_params) {
-    text += " " + std::string(kAttackParamPrefix) + name + "=" + FormatNumber(value);
+    text += " " + std::string(kAttackParamPrefix) + name + "=" + value;
   }
   return text;
 }
@@ -149,7 +150,7 @@ base::Status CheckOptions(const SimOptions& options) {
                           "peers must be 2.." + std::to_string(wire::kMaxPeers)));
   RETURN_IF_ERROR(Require(options.byzantine < options.peers, "byzantine must be below peers"));
   ASSIGN_OR_RETURN(const KnownAttack attack, FindAttack(options.attack));
-  RETURN_IF_ERROR(CompleteParams(attack, options.attack_params).status());
+  RETURN_IF_ERROR(CheckParams(attack, options.attack_params));
   if (!options.unprotected) {
     RETURN_IF_ERROR(protocol::CheckTolerates(options.mode, options.peers, options.byzantine));
   }

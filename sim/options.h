@@ -4,13 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/protocol/manifest.h"
+#include "sim/adversary.h"
 
 namespace ostraka::sim {
 
@@ -20,8 +20,8 @@ struct SimOptions {
   // Who.
   std::uint32_t peers = 8;
   std::uint32_t byzantine = 3;
-  std::string attack = "none";                  // sim/adversary/registry.h
-  std::map<std::string, double> attack_params;  // overrides of its defaults
+  std::string attack = "none";  // sim/adversary/registry.h
+  AttackParams attack_params;   // overrides of its defaults
   std::uint64_t attack_from_step = 5;
 
   // What.

@@ -38,6 +38,7 @@ THIRD_PARTY = [
     (r"boost/.*", r"node/runtime/.*", "Boost"),
     (r"openssl/.*", r"node/runtime/.*", "OpenSSL"),
     (r"sqlite3\.h", r"node/runtime/.*", "SQLite"),
+    (r"zlib\.h", r"node/train/gzip\.cpp", "zlib"),
     (r"CLI/.*", r"(node/cli|sim/compare)/.*", "CLI11"),
     (r"toml\+\+/.*", r"(node/cli|sim/compare)/.*", "toml++"),
     (r"nlohmann/.*", r"(node/cli|node/runtime|sim/compare)/.*", "nlohmann-json"),
@@ -143,6 +144,7 @@ MAX_FUNCTION_LINES = 70
 
 # Sources without a tests/unit/**/<name>_test.cpp, and where they are tested.
 TESTED_ELSEWHERE = [
+    (r"aggregation/attack_entries_[a-z]+\.cpp", "the table of attacks: attacks_test.cpp runs every row"),
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/(cmd_)?[^/]*\.cpp", "tests/e2e runs the binary"),
     (r"node/train/torch_[^/]*\.cpp", "one test of the module through its interface"),

@@ -1,23 +1,17 @@
 #include "node/cli/attack_options.h"
 
-#include <cstdlib>
-
 #include "sim/adversary/registry.h"
 
 namespace ostraka::cli {
 
-base::StatusOr<std::map<std::string, double>> ParseAttackParams(
-    const std::vector<std::string>& texts) {
-  std::map<std::string, double> params;
+base::StatusOr<sim::AttackParams> ParseAttackParams(const std::vector<std::string>& texts) {
+  sim::AttackParams params;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
-    char* end = nullptr;
-    const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-    const double number = std::strtod(value.c_str(), &end);
-    if (value.empty() || *end != '\0') {
-      return base::InvalidArgument("--attack-param '" + text + "': write name=number");
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      return base::InvalidArgument("--attack-param '" + text + "': write name=value");
     }
-    params[text.substr(0, equals)] = number;
+    params[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return params;
 }
@@ -25,7 +19,7 @@ base::StatusOr<std::map<std::string, double>> ParseAttackParams(
 base::Status CheckAttack(const std::string& name, const std::vector<std::string>& params) {
   ASSIGN_OR_RETURN(const sim::KnownAttack attack, sim::FindAttack(name));
   ASSIGN_OR_RETURN(const auto given, ParseAttackParams(params));
-  return sim::CompleteParams(attack, given).status();
+  return sim::CheckParams(attack, given);
 }
 
 }  // namespace ostraka::cli

@@ -3,17 +3,16 @@
 // Thread safety: pure functions.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "node/base/status.h"
+#include "sim/adversary.h"
 
 namespace ostraka::cli {
 
-// From "name=number" each. InvalidArgument quotes the text that is not so.
-base::StatusOr<std::map<std::string, double>> ParseAttackParams(
-    const std::vector<std::string>& texts);
+// From "name=value" each. InvalidArgument quotes the text that is not so.
+base::StatusOr<sim::AttackParams> ParseAttackParams(const std::vector<std::string>& texts);
 
 // InvalidArgument, listing what is known, unless the attack exists and has these parameters.
 base::Status CheckAttack(const std::string& name, const std::vector<std::string>& params);

@@ -22,7 +22,9 @@ void AddKeyCommand(CLI::App& program, Invocation& invocation);
 void AddRunCommand(CLI::App& program, Invocation& invocation);
 void AddNodeCommand(CLI::App& program, Invocation& invocation);
 void AddSwarmCommand(CLI::App& program, Invocation& invocation);
+void AddStatusCommand(CLI::App& program, Invocation& invocation);
 void AddLedgerCommand(CLI::App& program, Invocation& invocation);
+void AddExportCommand(CLI::App& program, Invocation& invocation);
 void AddSimCommand(CLI::App& program, Invocation& invocation);
 
 }  // namespace ostraka::cli

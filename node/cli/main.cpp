@@ -56,7 +56,9 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddNodeCommand(program, invocation);
   ostraka::cli::AddKeyCommand(program, invocation);
   ostraka::cli::AddRunCommand(program, invocation);
+  ostraka::cli::AddStatusCommand(program, invocation);
   ostraka::cli::AddLedgerCommand(program, invocation);
+  ostraka::cli::AddExportCommand(program, invocation);
   ostraka::cli::AddSimCommand(program, invocation);
   ostraka::cli::RefuseWrappedCounts(program);
   try {

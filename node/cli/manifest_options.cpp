@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "node/train/data_source.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
@@ -11,10 +12,13 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   auto& t = m.training;
   command.add_option("--name", m.name, "a name for people");
   command.add_option("--mode", options.mode, "majority, balanced or third")->capture_default_str();
-  command.add_option("--model", t.model, "softmax, mlp or toy")->capture_default_str();
-  command.add_option("--data", t.data, "digits (embedded), or toy with model toy")
+  command.add_option("--model", t.model, "softmax, mlp, cnn or toy")->capture_default_str();
+  command
+      .add_option("--data", t.data,
+                  "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), or toy "
+                  "with model toy")
       ->capture_default_str();
-  command.add_option("--hidden", t.hidden, "mlp: hidden units; toy: dimension")
+  command.add_option("--hidden", t.hidden, "mlp, cnn: hidden units; toy: dimension")
       ->capture_default_str();
   command.add_option("--batch-size", t.batch_size, "rows of each worker's batch")
       ->capture_default_str();
@@ -28,22 +32,45 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
 base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) {
   protocol::Manifest manifest = options.manifest;
   ASSIGN_OR_RETURN(manifest.mode, protocol::ParseMode(options.mode));
-  if (manifest.training.model == "toy") manifest.training.data = "toy";
-  RETURN_IF_ERROR(CheckTraining(manifest));
+  protocol::TrainingPlan& plan = manifest.training;
+  if (plan.model == "toy") plan.data = "toy";
+  ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(plan.data));
+  train::DataId id{.name = source.name, .hash = {}};
+  // Names first: they are quicker to check than files are to read.
+  RETURN_IF_ERROR(train::CheckTrainerNames({.model = plan.model, .data = id.name}));
+  if (id.name != "toy") {
+    ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
+    id.hash = train::HashOf(data);
+  }
+  plan.data = train::TextOf(id);
   return manifest;
 }
 
-train::TrainerOptions TrainerOptionsOf(const protocol::Manifest& manifest) {
+base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest& manifest,
+                                                       const std::string& data,
+                                                       train::HeldOut evaluate_on) {
   const protocol::TrainingPlan& plan = manifest.training;
-  return {.model = plan.model,
-          .data = plan.data,
-          .batch_size = plan.batch_size,
-          .hidden = plan.hidden,
-          .data_seed = plan.data_seed};
+  ASSIGN_OR_RETURN(const train::DataId id, train::ParseDataId(plan.data));
+  train::DataSource source{.name = id.name, .dir = {}};
+  if (!data.empty()) {
+    ASSIGN_OR_RETURN(source, train::ParseDataSource(data));
+    if (source.name != id.name) {
+      return base::InvalidArgument("--data " + data + ": the run trains on " + id.name);
+    }
+  }
+  return train::TrainerOptions{.model = plan.model,
+                               .data = id.name,
+                               .data_hash = id.hash,
+                               .batch_size = plan.batch_size,
+                               .hidden = plan.hidden,
+                               .data_seed = plan.data_seed,
+                               .data_dir = source.dir,
+                               .evaluate_on = evaluate_on};
 }
 
 base::Status CheckTraining(const protocol::Manifest& manifest) {
-  return train::CheckTrainerNames(TrainerOptionsOf(manifest));
+  const auto options = TrainerOptionsOf(manifest, "", train::HeldOut::kTest);
+  return options.ok() ? train::CheckTrainerNames(*options) : options.status();
 }
 
 base::Status CheckDimension(std::uint64_t dimension, std::size_t members) {

@@ -1,7 +1,6 @@
 // ostraka node: one member of a run.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,11 +9,14 @@
 
 #include "node/cli/attack_options.h"
 #include "node/cli/commands.h"
+#include "node/cli/data_dir.h"
 #include "node/cli/manifest_options.h"
 #include "node/cli/manifest_toml.h"
+#include "node/cli/node_answers.h"
 #include "node/cli/node_json.h"
 #include "node/cli/node_view.h"
 #include "node/cli/passphrase.h"
+#include "node/cli/state_options.h"
 #include "node/protocol/peer.h"
 #include "node/runtime/endpoint.h"
 #include "node/runtime/node_driver.h"
@@ -32,7 +34,11 @@ struct NodeCommandOptions {
   std::string data_dir;
   std::string listen;
   int listen_fd = -1;
+  std::string http;  // HOST:PORT
+  bool http_remote = false;
+  std::string data;  // where this node has the run's data
   std::uint64_t evaluate_every = 0;
+  StateOptions states;
   bool unprotected = false;
   bool events = false;
   bool json = false;
@@ -42,16 +48,6 @@ struct NodeCommandOptions {
   std::vector<std::string> colluders;      // ids
   std::uint64_t attack_seed = 0;
 };
-
-base::StatusOr<std::string> DataDirOf(const NodeCommandOptions& options,
-                                      const protocol::Manifest& manifest) {
-  if (!options.data_dir.empty()) return options.data_dir;
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') {
-    return base::FailedPrecondition("HOME is not set: give --data-dir");
-  }
-  return std::string(home) + "/.local/share/ostraka/" + manifest.run_id.Hex();
-}
 
 // Addresses given on the command line replace the manifest's.
 base::Status OverrideAddresses(const std::vector<std::string>& peers,
@@ -125,13 +121,36 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Corrupt(
 }
 
 struct Node {
+  std::unique_ptr<runtime::CheckpointWriter> checkpoints;  // outlives the driver, which feeds it
   std::unique_ptr<runtime::NodeDriver> driver;
   std::unique_ptr<runtime::NodeEvents> events;
   base::TensorLayout layout;
   base::PeerId self;
 };
 
+// Whoever can connect can read the members, their ids and how they do, and is asked for no
+// password.
+base::Status CheckHttp(const NodeCommandOptions& options) {
+  if (options.http.empty()) return base::OkStatus();
+  const auto address = runtime::ParseHostPort(options.http);
+  if (!address.ok()) return base::InvalidArgument("--http " + base::MessageOf(address.status()));
+  if (options.http_remote || runtime::IsLoopback(options.http)) return base::OkStatus();
+  return base::InvalidArgument("--http " + options.http +
+                               ": other machines could read it without a password; use 127.0.0.1 "
+                               "(and an SSH tunnel), or add --http-remote if the network is yours");
+}
+
+// For `ostraka status DIR`, and as the user asks.
+std::vector<runtime::HttpPlace> StatusPlaces(const NodeCommandOptions& options,
+                                             const std::string& data_dir) {
+  std::vector<runtime::HttpPlace> places;
+  places.push_back({.address = {}, .socket_path = data_dir + "/" + kStatusSocketName});
+  if (!options.http.empty()) places.push_back({.address = options.http, .socket_path = {}});
+  return places;
+}
+
 base::StatusOr<Node> Build(const NodeCommandOptions& options) {
+  RETURN_IF_ERROR(CheckHttp(options));
   ASSIGN_OR_RETURN(protocol::Manifest parsed, ReadManifestFile(options.manifest_file));
   const auto manifest = std::make_shared<const protocol::Manifest>(std::move(parsed));
   ASSIGN_OR_RETURN(crypto::SigningKey loaded, LoadKey(options.key_file, options.passphrase));
@@ -142,8 +161,10 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
     return base::FailedPrecondition("key " + key->id().Short() +
                                     " is no member of this run: ask for a manifest that lists it");
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> trainer,
-                   train::MakeTrainer(TrainerOptionsOf(*manifest)));
+  ASSIGN_OR_RETURN(const train::HeldOut evaluate_on, HeldOutOf(options.states));
+  ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
+                   TrainerOptionsOf(*manifest, options.data, evaluate_on));
+  ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> trainer, train::MakeTrainer(trainer_options));
   Node node;
   node.self = key->id();
   node.layout = trainer->layout();
@@ -164,13 +185,22 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   runtime::NodeOptions node_options;
   ASSIGN_OR_RETURN(node_options.machine,
                    Corrupt(options, manifest, key, node.layout, std::move(honest)));
-  ASSIGN_OR_RETURN(const std::string data_dir, DataDirOf(options, *manifest));
+  ASSIGN_OR_RETURN(const std::string data_dir, DataDirOf(options.data_dir, manifest->run_id));
   ASSIGN_OR_RETURN(
       node_options.ledger,
       runtime::Ledger::Open({.data_dir = data_dir, .run_id = manifest->run_id, .peer = key->id()}));
   node_options.trainer = std::move(trainer);
   node_options.transport = std::move(transport);
   node_options.evaluate_every = options.evaluate_every;
+  node_options.http = StatusPlaces(options, data_dir);
+  node_options.http_answer = [steps = manifest->training.steps](std::string_view path,
+                                                                const runtime::NodeStatus& status) {
+    return AnswerHttp(path, status, steps);
+  };
+  node.checkpoints = MakeCheckpointWriter(options.states, *manifest, data_dir, node.layout);
+  node_options.on_state = [writer = node.checkpoints.get()](const protocol::StepDone& done) {
+    writer->Offer(done);
+  };
   node.events =
       options.events ? MakeJsonView() : MakePeopleView(manifest->training.steps, options.verbose);
   ASSIGN_OR_RETURN(node.driver, runtime::NodeDriver::Make(std::move(node_options), *node.events));
@@ -199,9 +229,16 @@ ExitCode RunNode(const NodeCommandOptions& options) {
     std::fprintf(stderr, "this node is Byzantine: it attacks with %s\n", options.attack.c_str());
   }
   const runtime::NodeReport report = node->driver->Run();
+  const base::StatusOr<std::string> checkpoint = node->checkpoints->Finish();
   nlohmann::json result = ReportJson(report, node->self, node->layout);
+  if (checkpoint.ok()) {
+    result["checkpoint"] = *checkpoint;
+    if (!options.events) std::fprintf(stderr, "the state is in %s\n", checkpoint->c_str());
+  }
   if (options.events) result["event"] = "report";
   if (options.events || options.json) PrintJson(result);
+  // A run whose result is lost came to nothing, however well it went.
+  if (!checkpoint.ok() && report.steps_done > 0) return Fail(checkpoint.status());
   return ExitCodeOf(report.outcome.end);
 }
 
@@ -220,8 +257,16 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--listen", options->listen, "HOST:PORT instead of the manifest's");
   command->add_option("--listen-fd", options->listen_fd,
                       "take over this listening socket (socket activation)");
+  command->add_option("--http", options->http,
+                      "HOST:PORT (port 0: any) for /status, /metrics (Prometheus) and /healthz; "
+                      "on this machine only");
+  command->add_flag("--http-remote", options->http_remote,
+                    "let --http listen on addresses that other machines reach");
+  command->add_option("--data", options->data,
+                      "mnist:DIR or cifar10:DIR, where this node has the run's data");
   command->add_option("--evaluate-every", options->evaluate_every,
                       "evaluate on held-out data every so many steps; 0: at the end");
+  AddStateOptions(*command, options->states);
   command->add_flag("--json", options->json, "print a final report as one JSON object");
   command->add_flag("--events", options->events, "print one JSON object a line for each event");
   command->add_flag("--verbose", options->verbose, "tell what the network does");
@@ -234,6 +279,7 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--colluders", options->colluders, "peer ids of all colluders")->group(lab);
   command->footer(
       "Example: ostraka node run.toml --key me.key\n"
+      "         ostraka node run.toml --key me.key --http 127.0.0.1:9464\n"
       "Ctrl-C stops cleanly. Exit 0: the run finished; 1: banned or stopped; 3: no peers, no disk");
   command->callback(
       [options, &invocation] { invocation.body = [options] { return RunNode(*options); }; });

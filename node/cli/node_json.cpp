@@ -56,11 +56,9 @@ json StepEvent(const wire::Block& block) {
 }
 
 json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation) {
-  return {{"event", "evaluation"},
-          {"step", step},
-          {"metric", evaluation.metric},
-          {"value", evaluation.value},
-          {"loss", evaluation.loss}};
+  return {{"event", "evaluation"},       {"step", step},
+          {"metric", evaluation.metric}, {"on", train::HeldOutName(evaluation.on)},
+          {"value", evaluation.value},   {"loss", evaluation.loss}};
 }
 
 json SuspicionEvent(const protocol::Suspicion& suspicion) {
@@ -109,6 +107,7 @@ json ReportJson(const runtime::NodeReport& report, const base::PeerId& self,
   }
   if (report.evaluation) {
     result["metric"] = {{"name", report.evaluation->metric},
+                        {"on", train::HeldOutName(report.evaluation->on)},
                         {"value", report.evaluation->value},
                         {"loss", report.evaluation->loss},
                         {"step", report.evaluated_step}};

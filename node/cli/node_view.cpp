@@ -21,8 +21,9 @@ class PeopleView final : public NodeEvents {
   PeopleView(std::uint64_t steps, bool verbose)
       : steps_(steps), verbose_(verbose), terminal_(isatty(STDERR_FILENO) != 0) {}
 
-  void OnStarted(std::uint16_t port) override {
+  void OnStarted(std::uint16_t port, std::uint16_t http_port) override {
     if (port != 0) Line("listening on port " + std::to_string(port));
+    if (http_port != 0) Line("status and metrics on port " + std::to_string(http_port));
   }
   void OnLinks(std::size_t up, std::size_t of) override {
     Progress("linked to " + std::to_string(up) + " of " + std::to_string(of) + " members");
@@ -75,7 +76,9 @@ class PeopleView final : public NodeEvents {
 
 class JsonView final : public NodeEvents {
  public:
-  void OnStarted(std::uint16_t port) override { Emit({{"event", "started"}, {"port", port}}); }
+  void OnStarted(std::uint16_t port, std::uint16_t http_port) override {
+    Emit({{"event", "started"}, {"port", port}, {"http_port", http_port}});
+  }
   void OnLinks(std::size_t up, std::size_t of) override { Emit(LinksEvent(up, of)); }
   void OnStepDone(const protocol::StepDone& done) override { Emit(StepEvent(*done.block)); }
   void OnStepTimes(const protocol::StepTimes&) override {}

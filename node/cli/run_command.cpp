@@ -77,9 +77,12 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
               PrintableLine(m.name).c_str());
   std::printf("mode %s: %u members, bears %u faulty (%u if the network is slow)\n",
               protocol::ModeName(m.mode), n, thresholds.t_s, thresholds.t_a);
+  // Of a hash 16 digits are enough to compare.
+  const std::size_t at = m.training.data.find('@');
+  const std::string data =
+      at == std::string::npos ? m.training.data : m.training.data.substr(0, at + 1 + 16);
   std::printf("trains %s on %s for %llu steps; validators a step: %u\n", m.training.model.c_str(),
-              m.training.data.c_str(), static_cast<unsigned long long>(m.training.steps),
-              m.validators);
+              data.c_str(), static_cast<unsigned long long>(m.training.steps), m.validators);
   for (const auto& member : m.members) {
     std::printf("member %s  %s\n", member.id.Hex().c_str(),
                 member.address.empty() ? "(dials only)" : PrintableLine(member.address).c_str());

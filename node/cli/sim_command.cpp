@@ -182,7 +182,7 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--byzantine", sim.byzantine, "of them adversaries")->capture_default_str();
   command->add_option("--attack", sim.attack, "what they do; a wrong name lists the known ones")
       ->capture_default_str();
-  command->add_option("--attack-param", options->attack_params, "name=number");
+  command->add_option("--attack-param", options->attack_params, "name=value");
   command->add_option("--attack-from", sim.attack_from_step, "honest before this step")
       ->capture_default_str();
   command->add_option("--mode", options->mode, "majority, balanced or third")

@@ -142,7 +142,10 @@ class Swarm {
   // refused is refused before the first file.
   base::Status Plan() {
     ASSIGN_OR_RETURN(protocol::Manifest manifest, MakeManifest(options_.manifest));
-    ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(TrainerOptionsOf(manifest)));
+    ASSIGN_OR_RETURN(const train::HeldOut evaluate_on, HeldOutOf(options_.states));
+    ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
+                     TrainerOptionsOf(manifest, DataSourceText(), evaluate_on));
+    ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
     run_.dimension = base::ElementCount(trainer->layout());
     RETURN_IF_ERROR(CheckDimension(run_.dimension, options_.peers));
     for (std::uint32_t i = 0; i < options_.peers; ++i) {
@@ -175,6 +178,12 @@ class Swarm {
     return file ? base::OkStatus() : base::Unavailable("cannot write '" + ManifestFile() + "'");
   }
 
+  // As --data of each node; empty if the data is in the program.
+  std::string DataSourceText() const {
+    const std::string& text = options_.manifest.manifest.training.data;
+    return text.find(':') == std::string::npos ? "" : text;
+  }
+
   std::string KeyFile(std::size_t i) const {
     return run_.run_dir + "/node" + std::to_string(i) + ".key";
   }
@@ -197,6 +206,10 @@ class Swarm {
                          "--evaluate-every",
                          index == 0 ? std::to_string(options_.evaluate_every) : "0",
                          "--events"};
+    if (!DataSourceText().empty()) {
+      process.arguments.insert(process.arguments.end(), {"--data", DataSourceText()});
+    }
+    AppendStateArguments(options_.states, process.arguments);
     if (options_.unprotected) process.arguments.push_back("--unprotected");
     if (node.byzantine) AddAttack(process.arguments);
     ASSIGN_OR_RETURN(Process started, Process::Start(process));

@@ -17,6 +17,7 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/cli/manifest_options.h"
+#include "node/cli/state_options.h"
 
 namespace ostraka::cli {
 
@@ -31,6 +32,7 @@ struct SwarmOptions {
   double target = 0;    // the metric that the run must reach (a loss: at most); 0: none
   std::string out_dir;  // empty: a temporary folder, removed if all went well
   std::uint64_t evaluate_every = 10;
+  StateOptions states;
 };
 
 // One node as the parent sees it.

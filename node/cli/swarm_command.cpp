@@ -183,7 +183,7 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
       ->add_option("--attack", options->attack,
                    "sign_flip, random_direction, label_flip, alie, ipm, none ...")
       ->capture_default_str();
-  command->add_option("--attack-param", options->attack_params, "name=number");
+  command->add_option("--attack-param", options->attack_params, "name=value");
   AddManifestOptions(*command, options->manifest);
   command->add_option("--seed", options->seed, "of keys, run and initial parameters")
       ->capture_default_str();
@@ -191,6 +191,7 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
                       "fail unless accuracy reaches this, or the toy's loss comes down to it");
   command->add_option("--evaluate-every", options->evaluate_every, "steps between evaluations")
       ->capture_default_str();
+  AddStateOptions(*command, options->states);
   command->add_option("--out", options->out_dir, "keep data folders, logs and ledgers here");
   command->add_flag("--unprotected", options->unprotected, "plain averaging, nothing checked");
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");

@@ -35,6 +35,9 @@ class BlobReceiver {
   base::Status Leaves(base::ByteView body);
   base::Status Chunk(base::ByteView body);
 
+  // A blob was announced and is not whole yet.
+  bool active() const { return active_; }
+
   // The message, once, when its blob is whole.
   std::optional<Message> Take();
 
@@ -46,7 +49,7 @@ class BlobReceiver {
   const std::uint64_t max_blob_bytes_;
   const bool allow_unhashed_;
 
-  bool active_ = false;  // between ANNOUNCE and Take
+  bool active_ = false;
   base::Bytes frame_;
   base::Digest root_;
   std::size_t blob_bytes_ = 0;

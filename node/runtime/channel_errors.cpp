@@ -17,6 +17,56 @@ namespace http = boost::beast::http;
 namespace websocket = boost::beast::websocket;
 using boost::system::error_code;
 
+namespace {
+
+// The rule of RFC 6455 or HTTP that was broken.
+const char* BrokenRule(const error_code& error) {
+  if (error.category() != make_error_code(websocket::error::closed).category()) {
+    return "what it sent is no HTTP";
+  }
+  switch (static_cast<websocket::error>(error.value())) {
+    case websocket::error::bad_http_version:
+    case websocket::error::bad_method:
+      return "its request is not GET with HTTP/1.1";
+    case websocket::error::no_host:
+    case websocket::error::no_connection:
+    case websocket::error::no_connection_upgrade:
+    case websocket::error::no_upgrade:
+    case websocket::error::no_upgrade_websocket:
+      return "its request asks for no upgrade";
+    case websocket::error::no_sec_key:
+    case websocket::error::bad_sec_key:
+    case websocket::error::no_sec_version:
+    case websocket::error::bad_sec_version:
+      return "its request has no good key or version";
+    case websocket::error::no_sec_accept:
+    case websocket::error::bad_sec_accept:
+      return "its answer does not fit our key";
+    case websocket::error::upgrade_declined:
+      return "it declined the upgrade";
+    case websocket::error::bad_unmasked_frame:
+    case websocket::error::bad_masked_frame:
+      return "a frame is masked wrongly";
+    case websocket::error::bad_data_frame:
+    case websocket::error::bad_continuation:
+      return "a frame goes on with nothing or begins within another";
+    case websocket::error::bad_control_fragment:
+    case websocket::error::bad_control_size:
+    case websocket::error::bad_close_code:
+    case websocket::error::bad_close_size:
+    case websocket::error::bad_close_payload:
+      return "a control frame is malformed";
+    case websocket::error::bad_opcode:
+    case websocket::error::bad_reserved_bits:
+    case websocket::error::bad_size:
+      return "the head of a frame is malformed";
+    default:
+      return "a frame is malformed";
+  }
+}
+
+}  // namespace
+
 bool IsTlsError(const error_code& error) {
   return error && error.category() == net::error::get_ssl_category();
 }
@@ -32,13 +82,24 @@ bool IsWebSocketError(const error_code& error) {
 
 std::string Explain(const error_code& error) {
   if (IsTlsError(error)) return ExplainTlsError(static_cast<unsigned int>(error.value()));
-  if (IsWebSocketError(error)) return "broke the WebSocket protocol: " + error.message();
+  if (IsWebSocketError(error)) {
+    return std::string("broke the WebSocket protocol: ") + BrokenRule(error);
+  }
   if (error == net::error::eof || error == net::ssl::error::stream_truncated ||
       error == net::error::connection_reset || error == net::error::broken_pipe ||
       error == http::error::end_of_stream || error == http::error::partial_message) {
     return "closed the connection without a reason";
   }
   return "lost the connection: " + error.message();
+}
+
+std::string ExplainUpgrade(const error_code& error) {
+  return std::string("does not speak WebSocket: ") + BrokenRule(error);
+}
+
+std::string ExplainOnLink(const error_code& error) {
+  if (!IsTlsError(error)) return Explain(error);
+  return ExplainTlsRecordError(static_cast<unsigned int>(error.value()));
 }
 
 std::string ExplainFirstBytes(std::string_view bytes) {

@@ -19,7 +19,12 @@ bool IsTlsError(const boost::system::error_code& error);
 // Of WebSocket or of the HTTP upgrade before it.
 bool IsWebSocketError(const boost::system::error_code& error);
 
+// Of the TLS handshake, or of the network at any time.
 std::string Explain(const boost::system::error_code& error);
+// Of the WebSocket upgrade. REQUIRES: IsWebSocketError.
+std::string ExplainUpgrade(const boost::system::error_code& error);
+// Of whatever comes after the TLS handshake.
+std::string ExplainOnLink(const boost::system::error_code& error);
 
 // What somebody speaks whose first bytes are not TLS's. REQUIRES: !bytes.empty().
 std::string ExplainFirstBytes(std::string_view bytes);

@@ -2,6 +2,7 @@
 
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,8 @@ namespace net = boost::asio;
 namespace websocket = boost::beast::websocket;
 using boost::system::error_code;
 
+// For a connection that never was a link to answer a close: long enough to hear the reason.
+constexpr Duration kStrangerClose = base::Seconds(1);
 // The WebSocket standard leaves 123 bytes for the reason in a close frame.
 constexpr std::size_t kMaxCloseReason = 123;
 
@@ -24,6 +27,11 @@ constexpr std::size_t kMaxCloseReason = 123;
 net::ssl::context WrapContext(const TlsContext& tls) {
   SSL_CTX_up_ref(tls.get());
   return net::ssl::context(tls.get());
+}
+
+std::uint64_t BytesPerLook(const TransportLimits& limits) {
+  return static_cast<std::uint64_t>(static_cast<double>(limits.min_bytes_per_second) *
+                                    limits.look.seconds());
 }
 
 }  // namespace
@@ -61,7 +69,9 @@ WebSocketConnection::WebSocketConnection(net::io_context& io, const ConnectionSe
       resolver_(io.get_executor()),
       deadline_(io),
       queue_(settings.limits.control_queue_bytes, settings.limits.bulk_queue_bytes),
-      receiver_(settings.max_blob_bytes, settings.allow_unhashed) {
+      receiver_(settings.max_blob_bytes, settings.allow_unhashed),
+      taking_(BytesPerLook(settings.limits), settings.limits.slow_looks),
+      giving_(BytesPerLook(settings.limits), settings.limits.slow_looks) {
   ReportRefusal(ws_.next_layer().native_handle(), &tls_refusal_);
 }
 
@@ -81,23 +91,31 @@ void WebSocketConnection::StartDeadline(Duration after, void (WebSocketConnectio
 // --- ending one ----------------------------------------------------------------------------------
 
 void WebSocketConnection::Refuse(const std::string& reason) {
-  Close(Closing::Why::kRefused, CloseCode::kRefused, reason);
+  Refuse(phase_ < Phase::kReady ? Refusal::kHandshake : Refusal::kRecord, reason);
+}
+
+void WebSocketConnection::Refuse(Refusal refusal, const std::string& reason) {
+  Close({Closing::Why::kRefused, reason, refusal},
+        refusal == Refusal::kSlow ? CloseCode::kSlow : CloseCode::kRefused);
 }
 
 void WebSocketConnection::Lose(const std::string& reason) {
-  StartClosing(Closing::Why::kLost, reason);
+  StartClosing({Closing::Why::kLost, reason});
   Finish();
 }
 
-void WebSocketConnection::Close(Closing::Why why, CloseCode code, const std::string& reason) {
-  if (closing()) return;
+void WebSocketConnection::Close(const Closing& closing, CloseCode code) {
+  if (this->closing()) return;
   const bool upgraded = phase_ >= Phase::kHello;
+  const bool was_link = phase_ == Phase::kLink;
   const bool all_written = leaving_ && queue_.empty() && !is_writing_;
-  StartClosing(why, reason);
+  StartClosing(closing);
   if (!upgraded) return Finish();
-  StartDeadline(settings_.timeouts.close, &WebSocketConnection::Finish);
+  StartDeadline(
+      was_link ? settings_.timeouts.close : std::min(settings_.timeouts.close, kStrangerClose),
+      &WebSocketConnection::Finish);
   websocket::close_reason frame(static_cast<websocket::close_code>(code));
-  const std::string_view fits = std::string_view(reason).substr(0, kMaxCloseReason);
+  const std::string_view fits = std::string_view(closing.reason).substr(0, kMaxCloseReason);
   frame.reason.assign(fits.data(), fits.size());
   ws_.async_close(frame, [self = shared_from_this(), all_written](error_code /*reason() says*/) {
     self->OnCloseAnswered(all_written);
@@ -116,28 +134,28 @@ void WebSocketConnection::OnCloseAnswered(bool all_written) {
 }
 
 void WebSocketConnection::CloseWhenFlushed(const std::string& reason) {
-  if (phase_ != Phase::kLink) return Close(Closing::Why::kLocal, CloseCode::kLeaving, reason);
+  if (phase_ != Phase::kLink) return Close({Closing::Why::kLocal, reason}, CloseCode::kLeaving);
   leaving_ = true;
   leaving_reason_ = reason;
   Pump();
 }
 
-void WebSocketConnection::Abort(const std::string& reason) {
+void WebSocketConnection::Abort(const Closing& closing) {
   if (phase_ == Phase::kGone) return;
-  StartClosing(Closing::Why::kLocal, reason);
+  StartClosing(closing);
   Finish();
 }
 
 void WebSocketConnection::Abandon() {
   owner_ = nullptr;
-  Abort("");
+  Abort({});
 }
 
-void WebSocketConnection::StartClosing(Closing::Why why, const std::string& reason) {
-  if (closing()) return;
+void WebSocketConnection::StartClosing(const Closing& closing) {
+  if (this->closing()) return;
   phase_ = Phase::kClosing;
   deadline_.Cancel();
-  why_ = {why, reason};
+  why_ = closing;
   net::post(io_, [self = shared_from_this()] {
     if (self->owner_ != nullptr) self->owner_->OnClosing(*self, self->why_);
   });

@@ -21,6 +21,7 @@
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/runtime/hello.h"
+#include "node/runtime/pacer.h"
 #include "node/runtime/send_queue.h"
 #include "node/runtime/tls_identity.h"
 #include "node/runtime/transport.h"
@@ -47,7 +48,8 @@ struct Closing {
     kLocal,      // by us, for reasons of our own
   };
   Why why = Why::kLocal;
-  std::string reason;  // one line, as said of the other side; printable
+  std::string reason;                  // one line, as said of the other side; printable
+  Refusal refusal = Refusal::kRecord;  // of kRefused
 };
 
 // What a connection tells its owner, always from the io_context.
@@ -69,10 +71,13 @@ class ConnectionOwner {
 
 struct ConnectionSettings {
   TlsContext tls;
+  // The rates of all connections; outlive them.
+  Pacer* sending = nullptr;
+  Pacer* receiving = nullptr;
   std::uint64_t max_blob_bytes = 0;
   bool allow_unhashed = false;
   TransportTimeouts timeouts;
-  TransportLimits limits;
+  TransportLimits limits;  // with bulk_queue_bytes and credit_bytes as they are to be used
 };
 
 class Connection {
@@ -97,13 +102,16 @@ class Connection {
   // A queue over its limit closes the connection. Dropped if it is closing.
   virtual void Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) = 0;
 
+  // Sees whether a link makes the progress that it owes (TransportLimits::look).
+  virtual void Look() = 0;
+
   // Tells the other side, gives it a moment to answer, and is gone. OnClosing is deferred. No-op if
   // it is closing already.
-  virtual void Close(Closing::Why why, CloseCode code, const std::string& reason) = 0;
+  virtual void Close(const Closing& closing, CloseCode code) = 0;
   // Close(kLocal, kLeaving), after what is queued has been written.
   virtual void CloseWhenFlushed(const std::string& reason) = 0;
-  // Closes the socket at once; OnClosing (kLocal) and OnGone are deferred.
-  virtual void Abort(const std::string& reason) = 0;
+  // Closes the socket at once; OnClosing and OnGone are deferred.
+  virtual void Abort(const Closing& closing) = 0;
   // Abort, and the owner hears nothing more.
   virtual void Abandon() = 0;
 
@@ -118,6 +126,7 @@ class Connection {
   // Who it is: proven by TLS, or whom we dial. Nullopt while neither is known.
   virtual const std::optional<PeerId>& peer() const = 0;
   virtual const std::string& remote() const = 0;  // "host:port"
+  virtual const SendQueue& queue() const = 0;
 };
 
 }  // namespace ostraka::runtime

@@ -110,11 +110,15 @@ void WebSocketConnection::OnTls(error_code ec) {
   const base::StatusOr<PeerId> id = AuthenticatedPeer(ws_.next_layer().native_handle());
   if (!id.ok()) return Refuse(base::MessageOf(id.status()));
   if (dialed_ && *id != *peer_) {
-    return Refuse("is " + id->Short() + ", not the " + peer_->Short() + " that we dialed");
+    return Refuse(Refusal::kIdentity,
+                  "is " + id->Short() + ", not the " + peer_->Short() + " that we dialed");
   }
   peer_ = *id;
   const base::StatusOr<Hello> hello = owner_->OnAuthenticated(*this);
-  if (!hello.ok()) return Refuse(base::MessageOf(hello.status()));
+  if (!hello.ok()) {
+    const bool too_many = hello.status().code() == absl::StatusCode::kUnavailable;
+    return Refuse(too_many ? Refusal::kQuota : Refusal::kIdentity, base::MessageOf(hello.status()));
+  }
   our_hello_ = *hello;
   Upgrade();
 }
@@ -139,8 +143,8 @@ void WebSocketConnection::Upgrade() {
 
 void WebSocketConnection::OnUpgraded(error_code ec) {
   if (closing()) return;
-  if (IsTlsError(ec)) return Refuse(Explain(ec));
-  if (IsWebSocketError(ec)) return Refuse("does not speak WebSocket: " + ec.message());
+  if (IsTlsError(ec)) return Refuse(ExplainOnLink(ec));
+  if (IsWebSocketError(ec)) return Refuse(ExplainUpgrade(ec));
   if (ec) return Lose("left during the WebSocket upgrade: " + Explain(ec));
   phase_ = Phase::kHello;
   StartDeadline(settings_.timeouts.hello - settings_.timeouts.handshake,
@@ -156,7 +160,7 @@ void WebSocketConnection::HandleHello(base::ByteView body) {
   const base::StatusOr<Hello> theirs = DecodeHello(body, our_hello_.version);
   if (!theirs.ok()) return Refuse(base::MessageOf(theirs.status()));
   const base::Status compatible = CheckCompatible(our_hello_, *theirs);
-  if (!compatible.ok()) return Refuse(base::MessageOf(compatible));
+  if (!compatible.ok()) return Refuse(Refusal::kIdentity, base::MessageOf(compatible));
   phase_ = Phase::kReady;
   their_hello_ = *theirs;
   owner_->OnHello(*this, their_hello_);
@@ -177,10 +181,10 @@ void WebSocketConnection::BecomeLink() {
   phase_ = Phase::kLink;
   deadline_.Cancel();
   max_record_bytes_ = kMaxRecordBytes;
+  GrantMore();
 }
 
-// --- the deadline
-// ------------------------------------------------------------------------------------
+// --- the deadline --------------------------------------------------------------------------------
 
 void WebSocketConnection::OnDeadline() {
   if (closing()) return;
@@ -197,7 +201,7 @@ void WebSocketConnection::OnDeadline() {
     case Phase::kHello:
       return Refuse("said no HELLO" + within_hello);
     default:
-      return Refuse("did not make this connection the link" + within_hello);
+      return Refuse(Refusal::kHandshake, "did not make this connection the link" + within_hello);
   }
 }
 

@@ -1,4 +1,5 @@
 // The record pump: one record read and one written at a time (node/runtime/websocket_connection.h).
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -23,9 +24,11 @@ void WebSocketConnection::ReadNext() {
                       Then(&WebSocketConnection::OnRead));
 }
 
-void WebSocketConnection::OnRead(error_code ec, std::size_t /*size*/) {
+void WebSocketConnection::OnRead(error_code ec, std::size_t added_size) {
   if (closing()) return;  // what still arrives is for nobody
   if (ec) return OnReadError(ec);
+  bytes_received_ += added_size;
+  settings_.receiving->Charge(added_size);
   if (!ws_.got_binary()) return Refuse("sent a text message");
   const std::size_t size = inbox_.size();
   if (size > max_record_bytes_) {
@@ -63,6 +66,10 @@ void WebSocketConnection::HandleRecord(base::ByteView record) {
 
 void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body) {
   base::Status status = base::OkStatus();
+  if (IsBulk(type)) {
+    bulk_received_ += 1 + body.size();
+    if (bulk_received_ > granted_) return Refuse("sent more bulk than it had credit for");
+  }
   switch (type) {
     case RecordType::kControl:
       if (body.empty() || body.size() > wire::kMaxFrameBytes) {
@@ -79,6 +86,11 @@ void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body)
     case RecordType::kChunk:
       status = receiver_.Chunk(body);
       break;
+    case RecordType::kCredit:
+      if (body.size() != 8) return Refuse("sent a credit of a wrong length");
+      status = queue_.Grant(ReadLittleEndian(body));
+      if (status.ok()) Pump();
+      break;
     default:
       status = base::InvalidArgument("sent a record of unknown type " +
                                      std::to_string(static_cast<unsigned>(type)));
@@ -87,14 +99,71 @@ void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body)
   if (std::optional<BlobReceiver::Message> message = receiver_.Take()) {
     owner_->OnMessage(*this, std::move(message->frame), std::move(message->blob));
   }
+  if (IsBulk(type)) GrantMore();
 }
+
+// --- credit and pace -----------------------------------------------------------------------------
+
+// What the other side may have on its way is topped up when half of it has come.
+void WebSocketConnection::GrantMore() {
+  const std::uint64_t window = settings_.limits.credit_bytes;
+  if (closing() || granting_ || granted_ - bulk_received_ > window / 2) return;
+  const bool may_go = settings_.receiving->MayGo([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->granting_ = false;
+    if (!self->closing()) self->Grant();
+  });
+  if (may_go) return Grant();
+  granting_ = true;
+}
+
+void WebSocketConnection::Grant() {
+  granted_ = std::max(granted_, bulk_received_ + settings_.limits.credit_bytes);
+  base::Bytes body;
+  AppendLittleEndian(body, granted_, 8);
+  queue_.PushRecord(RecordType::kCredit, std::move(body));
+  Pump();
+}
+
+bool WebSocketConnection::MaySendBulk() {
+  if (!queue_.has_credit() || asked_turn_) return false;
+  if (std::exchange(my_turn_, false)) return true;
+  const bool may_go = settings_.sending->MayGo([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->asked_turn_ = false;
+    self->my_turn_ = true;
+    self->Pump();
+  });
+  asked_turn_ = !may_go;
+  return may_go;
+}
+
+// Our own pace is nobody's fault: who waits for his turn owes nothing, and neither does he who has
+// no credit of ours.
+void WebSocketConnection::Look() {
+  if (phase_ != Phase::kLink) return;
+  const std::string rate =
+      std::to_string(settings_.limits.min_bytes_per_second) + " bytes a second";
+  const bool lacks_credit = !queue_.empty() && !queue_.has_control() && !queue_.has_credit();
+  if (taking_.TooSlow(is_writing_ || lacks_credit, bytes_sent_)) {
+    return Refuse(Refusal::kSlow, "takes what we send too slowly: less than " + rate);
+  }
+  const bool has_credit = granted_ - bulk_received_ >= kMaxRecordBytes;
+  if (giving_.TooSlow(inbox_.size() > 0 || (receiver_.active() && has_credit), bytes_received_)) {
+    Refuse(Refusal::kSlow, "sends what it has begun too slowly: less than " + rate);
+  }
+}
+
+// --- writing -------------------------------------------------------------------------------------
 
 void WebSocketConnection::Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) {
   if (closing() || leaving_) return;
   OSTRAKA_CHECK(phase_ == Phase::kLink);
   const base::Status queued = blob == nullptr ? queue_.PushControl(std::move(frame))
                                               : queue_.PushBulk(std::move(frame), std::move(blob));
-  if (!queued.ok()) return Close(Closing::Why::kRefused, CloseCode::kSlow, base::MessageOf(queued));
+  if (!queued.ok()) return Refuse(Refusal::kSlow, base::MessageOf(queued));
   Pump();
 }
 
@@ -102,11 +171,13 @@ void WebSocketConnection::Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> 
 void WebSocketConnection::Pump() {
   if (is_writing_ || closing()) return;
   if (queue_.empty()) {
-    if (leaving_) Close(Closing::Why::kLocal, CloseCode::kLeaving, leaving_reason_);
+    if (leaving_) Close({Closing::Why::kLocal, leaving_reason_}, CloseCode::kLeaving);
     return;
   }
+  if (!queue_.has_control() && !MaySendBulk()) return;
   is_writing_ = true;
   writing_ = queue_.Next();
+  settings_.sending->Charge(writing_.head().size() + writing_.body.size());
   const std::array<net::const_buffer, 2> buffers = {
       net::buffer(writing_.head().data(), writing_.head().size()),
       net::buffer(writing_.body.data(), writing_.body.size())};
@@ -117,6 +188,7 @@ void WebSocketConnection::OnWritten(error_code ec, std::size_t /*size*/) {
   is_writing_ = false;
   if (closing()) return;
   if (ec) return Lose(Explain(ec));
+  bytes_sent_ += writing_.head().size() + writing_.body.size();
   Traffic added;
   added.control_sent = writing_.head().size() + (writing_.is_payload ? 0 : writing_.body.size());
   added.payload_sent = writing_.is_payload ? writing_.body.size() : 0;
@@ -129,20 +201,21 @@ void WebSocketConnection::OnReadError(error_code ec) {
   if (ec == websocket::error::closed) {
     const websocket::close_reason& theirs = ws_.reason();
     if (theirs.code == static_cast<std::uint16_t>(CloseCode::kDuplicate)) {
-      StartClosing(Closing::Why::kDuplicate, "has another connection with us");
+      StartClosing({Closing::Why::kDuplicate, "has another connection with us"});
       return Finish();
     }
     const bool has_left = theirs.code == static_cast<std::uint16_t>(CloseCode::kLeaving);
-    StartClosing(has_left ? Closing::Why::kLeft : Closing::Why::kLost,
-                 "closed the connection, its reason: " +
-                     Printable({theirs.reason.data(), theirs.reason.size()}));
+    StartClosing({has_left ? Closing::Why::kLeft : Closing::Why::kLost,
+                  "closed the connection, its reason: " +
+                      Printable({theirs.reason.data(), theirs.reason.size()})});
     return Finish();
   }
   if (ec == beast::error::timeout) {
     return Lose("was silent for " + FormatSeconds(settings_.timeouts.idle));
   }
   if (IsWebSocketError(ec) || IsTlsError(ec)) {
-    StartClosing(Closing::Why::kRefused, Explain(ec));
+    StartClosing({Closing::Why::kRefused, ExplainOnLink(ec),
+                  phase_ < Phase::kReady ? Refusal::kHandshake : Refusal::kRecord});
     return Finish();
   }
   Lose(Explain(ec));

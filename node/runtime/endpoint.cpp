@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -99,6 +101,21 @@ base::StatusOr<int> ListenOn(std::string_view address) {
     return CannotListen(address, error);
   }
   return fd;
+}
+
+std::string AddressGroup(const std::string& host) {
+  in_addr v4{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return host;
+  in6_addr v6{};
+  // A scope ("fe80::1%eth0") is part of the text only.
+  if (inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &v6) != 1) return "";
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    return inet_ntop(AF_INET, &v6.s6_addr[12], text.data(), text.size());
+  }
+  if (IN6_IS_ADDR_LOOPBACK(&v6)) return "::1";
+  std::fill(&v6.s6_addr[8], &v6.s6_addr[16], std::uint8_t{0});
+  return std::string(inet_ntop(AF_INET6, &v6, text.data(), text.size())) + "/64";
 }
 
 bool IsIpv6(int fd) {

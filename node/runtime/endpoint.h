@@ -23,6 +23,11 @@ base::StatusOr<HostPort> ParseHostPort(std::string_view text);
 // will not do here); Unavailable: the port is taken, or the address is not ours.
 base::StatusOr<int> ListenOn(std::string_view address);
 
+// What counts as one address: an IPv4 address, also where it is written as an IPv6 one, or the
+// first 64 bits of an IPv6 address, which one person usually has all of ("2001:db8:1:2::/64").
+// Empty if `host` is no address. Loopback, so written by this function, is "127.0.0.1" or "::1".
+std::string AddressGroup(const std::string& host);
+
 // False: it is of IPv4. REQUIRES: `fd` is a TCP socket.
 bool IsIpv6(int fd);
 

@@ -142,7 +142,9 @@ void JobPool::Shutdown() {
 
 JobPoolStats JobPool::stats() const {
   const std::lock_guard lock(mutex_);
-  return stats_;
+  JobPoolStats stats = stats_;
+  stats.waiting = compute_jobs_.size() + pure_jobs_.size();
+  return stats;
 }
 
 void JobPool::ComputeThread() {

@@ -47,6 +47,7 @@ struct JobPoolStats {
   base::Duration compute_busy;  // of the compute thread, evaluations not counted
   base::Duration pure_busy;     // summed over the job threads that own a job
   base::Duration evaluation_busy;
+  std::size_t waiting = 0;  // now, evaluations not counted
 };
 
 class JobPool {

@@ -235,7 +235,9 @@ base::Status Ledger::Close(const std::string& outcome) {
 
 LedgerStats Ledger::stats() const {
   const std::lock_guard lock(mutex_);
-  return stats_;
+  LedgerStats stats = stats_;
+  stats.waiting_bytes = pending_.bytes;
+  return stats;
 }
 
 // --- the writer thread --------------------------------------------------------------------------

@@ -66,6 +66,7 @@ struct LedgerStats {
   std::uint64_t commits = 0;   // stores / commits: how well group commit works
   base::Duration commit_time;  // sum over commits, syncs included
   base::Duration longest_commit;
+  std::size_t waiting_bytes = 0;  // now, for the disk
 };
 
 class Ledger {

@@ -17,6 +17,12 @@ using tcp = net::ip::tcp;
 // Long enough not to spin while the system has no file descriptors, short enough to go unnoticed.
 constexpr base::Duration kRetryAfter = base::Milliseconds(100);
 
+// A socket on [::] shows clients of IPv4 as IPv6 addresses that hold theirs.
+net::ip::address Unmapped(const net::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+  return net::ip::make_address_v4(net::ip::v4_mapped, address.to_v6());
+}
+
 std::string FormatEndpoint(const tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
   const std::string port = std::to_string(endpoint.port());
@@ -63,9 +69,10 @@ class Listener::Impl : public std::enable_shared_from_this<Listener::Impl> {
     const tcp::endpoint remote = socket.remote_endpoint(ec);
     if (!ec) {
       AcceptedSocket accepted;
-      accepted.address = remote.address().to_string();
-      accepted.remote = FormatEndpoint(remote);
-      accepted.is_loopback = remote.address().is_loopback();
+      const net::ip::address address = Unmapped(remote.address());
+      accepted.address = AddressGroup(address.to_string());
+      accepted.remote = FormatEndpoint({address, remote.port()});
+      accepted.is_loopback = address.is_loopback();
       accepted.fd = socket.release(ec);
       OSTRAKA_CHECK(!ec);  // epoll is always able to let go of a descriptor
       events_.accepted(std::move(accepted));

@@ -16,7 +16,7 @@ namespace ostraka::runtime {
 
 struct AcceptedSocket {
   int fd = -1;          // the receiver's to close
-  std::string address;  // without the port
+  std::string address;  // AddressGroup
   std::string remote;   // "host:port"
   bool is_loopback = false;
 };

@@ -1,18 +1,19 @@
 #include "node/runtime/mesh.h"
 
-#include <unistd.h>
-
+#include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "node/base/check.h"
+#include "node/runtime/endpoint.h"
 #include "node/runtime/steady_clock.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::runtime {
 namespace {
 
-constexpr char kLeavingReason[] = "shutting down";
+const Closing kDuplicate{Closing::Why::kDuplicate, "has another connection with us"};
 
 std::uint64_t RandomSeed() {
   std::uint64_t seed = 0;
@@ -25,24 +26,56 @@ std::string Name(const Connection& connection) {
   return connection.peer()->Short() + " at " + connection.remote();
 }
 
+// How the limits are to be used once what depends on the options is known.
+TransportLimits EffectiveLimits(const TransportOptions& options) {
+  TransportLimits limits = options.limits;
+  if (limits.bulk_queue_bytes == 0) {
+    constexpr std::uint64_t kBlobs = 64;
+    constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;
+    limits.bulk_queue_bytes = std::max(kLeast, options.max_blob_bytes > ~std::uint64_t{0} / kBlobs
+                                                   ? ~std::uint64_t{0}
+                                                   : kBlobs * options.max_blob_bytes);
+  }
+  // What was granted comes at once: under a cap it must be little.
+  if (options.max_bytes_per_second > 0) limits.credit_bytes = kInitialCredit;
+  limits.credit_bytes = std::max(limits.credit_bytes, kInitialCredit);
+  return limits;
+}
+
+std::set<std::string> KnownAddresses(const std::vector<TransportMember>& members) {
+  std::set<std::string> known;
+  for (const TransportMember& member : members) {
+    const base::StatusOr<HostPort> where = ParseHostPort(member.address);
+    const std::string group = where.ok() ? AddressGroup(where->host) : "";
+    if (!group.empty()) known.insert(group);
+  }
+  return known;
+}
+
 }  // namespace
 
 Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls,
            TransportEvents events)
     : io_(io),
       options_(std::move(options)),
+      sending_(io, options_.max_bytes_per_second),
+      receiving_(io, options_.max_bytes_per_second),
       settings_{.tls = std::move(tls),
+                .sending = &sending_,
+                .receiving = &receiving_,
                 .max_blob_bytes = options_.max_blob_bytes,
                 .allow_unhashed = options_.allow_unhashed,
                 .timeouts = options_.timeouts,
-                .limits = options_.limits},
+                .limits = EffectiveLimits(options_)},
       events_(std::move(events)),
       self_(options_.key->id()),
       rng_(RandomSeed()),
       instance_(rng_.Next()),
       last_link_id_(rng_.Next() >> 1),
-      notices_(events_.notice),
-      end_timer_(io) {
+      notices_(events_.notice, options_.limits.stranger_notices),
+      admission_(options_.limits, options_.members.size(), KnownAddresses(options_.members)),
+      end_timer_(io),
+      look_timer_(io) {
   for (const TransportMember& member : options_.members) {
     members_.try_emplace(member.id, io, member, options_.backoff);
   }
@@ -53,6 +86,7 @@ Mesh::~Mesh() {
 }
 
 void Mesh::Start() {
+  LookAtLinks();
   for (auto& [id, member] : members_) {
     // If both dialed at once, one of two handshakes would be for nothing.
     if (self_ < id) {
@@ -91,7 +125,7 @@ void Mesh::Forget(const PeerId& peer) {
   member->dial_timer.Cancel();
   for (const auto& [key, connection] : connections_) {
     if (connection->peer() == peer) {
-      connection->Close(Closing::Why::kLocal, CloseCode::kLeaving, "was removed from this run");
+      connection->Close({Closing::Why::kLocal, "was removed from this run"}, CloseCode::kLeaving);
     }
   }
   StopOncePartedFromAll();
@@ -108,6 +142,11 @@ TransportCounters Mesh::counters() const {
   TransportCounters counters = counters_;
   for (const auto& [id, member] : members_) counters.by_peer[id] = member.traffic;
   counters.half_open = half_open_.size();
+  counters.connections_open = connections_.size();
+  for (const auto& [key, connection] : connections_) {
+    counters.queued_control_bytes += connection->queue().control_bytes();
+    counters.queued_bulk_bytes += connection->queue().bulk_bytes();
+  }
   return counters;
 }
 
@@ -120,112 +159,11 @@ Mesh::Member* Mesh::MemberOf(const Connection& connection) {
   return connection.peer() ? Find(*connection.peer()) : nullptr;
 }
 
-// --- the end ------------------------------------------------------------------------------------
-
-void Mesh::Part(Duration deadline, std::function<void()> done) {
-  parting_ = true;
-  BeginEnd(deadline, std::move(done));
-  for (auto& [id, member] : members_) {
-    if (member.link != nullptr) {
-      member.link->CloseWhenFlushed(kLeavingReason);
-    } else {
-      // It may have been away for long: now there is no time for long waits.
-      member.backoff = Backoff(options_.backoff);
-      Dial(member);
-    }
-  }
-  StopOncePartedFromAll();
-}
-
-void Mesh::Shutdown(Duration deadline, std::function<void()> done) {
-  BeginEnd(deadline, std::move(done));
-  Stop();
-}
-
-void Mesh::BeginEnd(Duration deadline, std::function<void()> done) {
-  OSTRAKA_CHECK(!done_ && !stopping_);
-  done_ = std::move(done);
-  end_timer_.Start(deadline, [this] { OnEndDeadline(); });
-}
-
-void Mesh::OnEndDeadline() {
+void Mesh::LookAtLinks() {
   for (const auto& [id, member] : members_) {
-    if (!parting_ || member.forgotten || member.parted || member.link != nullptr) continue;
-    notices_.Say(NoticeLevel::kWarning,
-                 id.Short() + " may lack our last messages: its link was down until the end");
+    if (member.link != nullptr) member.link->Look();
   }
-  Stop();
-  for (const auto& [key, connection] : connections_) connection->Abort("took too long to close");
-}
-
-void Mesh::StopOncePartedFromAll() {
-  if (!parting_ || stopping_) return;
-  for (const auto& [id, member] : members_) {
-    if (!member.forgotten && !member.parted) return;
-  }
-  Stop();
-}
-
-void Mesh::Stop() {
-  if (stopping_) return;
-  stopping_ = true;
-  for (auto& [id, member] : members_) member.dial_timer.Cancel();
-  for (const auto& [key, connection] : connections_) connection->CloseWhenFlushed(kLeavingReason);
-  // With nothing open no OnGone will come, and `done` may not be called from within this call.
-  if (connections_.empty()) end_timer_.Start(Duration{}, [this] { FinishShutdown(); });
-}
-
-void Mesh::FinishShutdown() {
-  end_timer_.Cancel();
-  const std::function<void()> done = std::exchange(done_, nullptr);
-  if (done) done();
-}
-
-// --- connections from outside -------------------------------------------------------------------
-
-void Mesh::Accept(AcceptedSocket socket) {
-  ++counters_.accepted;
-  std::size_t& of_address = half_open_by_address_[socket.address];
-  const bool full = half_open_.size() >= options_.limits.half_open;
-  const bool address_full =
-      !socket.is_loopback && of_address >= options_.limits.half_open_per_address;
-  if (stopping_ || full || address_full) {
-    if (of_address == 0) half_open_by_address_.erase(socket.address);
-    close(socket.fd);
-    if (stopping_) return;
-    ++counters_.refused;
-    notices_.SayOfStranger(SteadyNow(), socket.remote + " came while " +
-                                            std::to_string(half_open_.size()) +
-                                            " connections were half-open");
-    return;
-  }
-  ++of_address;
-  const auto connection =
-      Connection::Accepted(io_, settings_, *this, socket.fd, std::move(socket.remote));
-  connections_.emplace(connection.get(), connection);
-  half_open_.emplace(connection.get(), std::move(socket.address));
-  connection->Start();
-}
-
-void Mesh::OnAcceptFailed(const std::string& reason) {
-  notices_.SayOfStranger(SteadyNow(), "cannot accept connections: " + reason);
-}
-
-void Mesh::LeaveHalfOpen(const Connection& connection) {
-  const auto entry = half_open_.find(&connection);
-  if (entry == half_open_.end()) return;
-  const auto of_address = half_open_by_address_.find(entry->second);
-  if (--of_address->second == 0) half_open_by_address_.erase(of_address);
-  half_open_.erase(entry);
-}
-
-void Mesh::EndStranger(const Connection& connection, const Closing& closing) {
-  const std::string line = Name(connection) + " " + closing.reason;
-  if (closing.why == Closing::Why::kRefused) {
-    notices_.SayOfStranger(SteadyNow(), line);
-  } else {
-    notices_.Say(NoticeLevel::kDebug, line);
-  }
+  look_timer_.Start(options_.limits.look, [this] { LookAtLinks(); });
 }
 
 // --- which connection is the link ---------------------------------------------------------------
@@ -234,6 +172,7 @@ base::StatusOr<Hello> Mesh::OnAuthenticated(Connection& connection) {
   if (connection.peer() == self_) {
     return base::FailedPrecondition("has our own identity key; each node needs its own");
   }
+  RETURN_IF_ERROR(CheckPeerQuota(connection));
   const Member* member = MemberOf(connection);
   return Hello{.version = options_.protocol_version,
                .run_id = options_.run_id,
@@ -245,15 +184,17 @@ base::StatusOr<Hello> Mesh::OnAuthenticated(Connection& connection) {
 void Mesh::OnHello(Connection& connection, const Hello& theirs) {
   Member* member = MemberOf(connection);
   if (member == nullptr) {
-    return connection.Close(Closing::Why::kRefused, CloseCode::kRefused,
-                            "is not a member of this run");
+    return connection.Close(
+        {Closing::Why::kRefused, "is not a member of this run", Refusal::kIdentity},
+        CloseCode::kRefused);
   }
   if (member->forgotten) {
-    return connection.Close(Closing::Why::kRefused, CloseCode::kLeaving,
-                            "was removed from this run");
+    return connection.Close(
+        {Closing::Why::kRefused, "was removed from this run", Refusal::kIdentity},
+        CloseCode::kLeaving);
   }
   if (parting_ && member->parted) {
-    return connection.Close(Closing::Why::kLocal, CloseCode::kLeaving, kLeavingReason);
+    return connection.Close({Closing::Why::kLocal, kLeavingReason}, CloseCode::kLeaving);
   }
   if (self_ < member->id) Decide(*member, connection, theirs);
   // Otherwise the other side decides, and says GO or closes.
@@ -264,8 +205,7 @@ void Mesh::Decide(Member& member, Connection& connection, const Hello& theirs) {
     const bool is_dead =
         theirs.instance != member.link_instance || theirs.lost_link == member.link_id;
     if (!is_dead) {
-      return connection.Close(Closing::Why::kDuplicate, CloseCode::kDuplicate,
-                              "has another connection with us");
+      return connection.Close(kDuplicate, CloseCode::kDuplicate);
     }
   }
   connection.SendGo(++last_link_id_);
@@ -275,15 +215,15 @@ void Mesh::Decide(Member& member, Connection& connection, const Hello& theirs) {
 void Mesh::OnGo(Connection& connection, std::uint64_t link_id) {
   Member* member = MemberOf(connection);
   if (member == nullptr || self_ < member->id) {
-    return connection.Close(Closing::Why::kRefused, CloseCode::kRefused,
-                            "said GO, which is ours to say");
+    return connection.Close(
+        {Closing::Why::kRefused, "said GO, which is ours to say", Refusal::kRecord},
+        CloseCode::kRefused);
   }
   const bool is_late = member->link != nullptr &&
                        connection.their_hello().instance == member->link_instance &&
                        link_id < member->link_id;
   if (is_late) {
-    return connection.Close(Closing::Why::kDuplicate, CloseCode::kDuplicate,
-                            "has another connection with us");
+    return connection.Close(kDuplicate, CloseCode::kDuplicate);
   }
   MakeLink(*member, connection, link_id);
 }
@@ -293,7 +233,7 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
     const std::shared_ptr<Connection> old = member.link;
     EndLink(member,
             old->closing() ? old->why() : Closing{Closing::Why::kLost, "made a new connection"});
-    old->Close(Closing::Why::kDuplicate, CloseCode::kDuplicate, "has another connection with us");
+    old->Close(kDuplicate, CloseCode::kDuplicate);
     if (connection.closing()) return;  // the event that said "down" closed it
   }
   connection.BecomeLink();
@@ -306,7 +246,9 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
   member.last_failure.clear();
   member.dial_timer.Cancel();
   const std::shared_ptr<Connection> dial = std::exchange(member.dial, nullptr);
-  if (dial != nullptr && dial != member.link) dial->Abort("is linked already");
+  if (dial != nullptr && dial != member.link) {
+    dial->Abort({Closing::Why::kLocal, "is linked already"});
+  }
   ++counters_.links;
   ++counters_.links_up;
   notices_.Say(NoticeLevel::kInfo, "linked with " + Name(connection));
@@ -344,7 +286,13 @@ void Mesh::OnBytes(Connection& connection, const Traffic& added) {
 }
 
 void Mesh::OnClosing(Connection& connection, const Closing& closing) {
-  if (closing.why == Closing::Why::kRefused) ++counters_.refused;
+  if (closing.why == Closing::Why::kRefused) {
+    CountRefusal(closing.refusal);
+    const auto entry = half_open_.find(&connection);
+    if (entry != half_open_.end()) {
+      admission_.OnRefused(SteadyNow(), entry->second.address, entry->second.is_loopback);
+    }
+  }
   Member* member = MemberOf(connection);
   const bool is_link = member != nullptr && member->link.get() == &connection;
   // (What a connection older than the link says is of a process that is no more.)
@@ -358,6 +306,20 @@ void Mesh::OnClosing(Connection& connection, const Closing& closing) {
   } else {
     EndStranger(connection, closing);
   }
+}
+
+void Mesh::EndStranger(const Connection& connection, const Closing& closing) {
+  const std::string line = Name(connection) + " " + closing.reason;
+  if (closing.why == Closing::Why::kRefused) {
+    notices_.SayOfStranger(SteadyNow(), line);
+  } else {
+    notices_.Say(NoticeLevel::kDebug, line);
+  }
+}
+
+void Mesh::CountRefusal(Refusal refusal) {
+  ++counters_.refused;
+  ++counters_.refused_by[static_cast<std::size_t>(refusal)];
 }
 
 void Mesh::OnGone(Connection& connection) {

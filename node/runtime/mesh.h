@@ -17,10 +17,12 @@
 #include <string>
 
 #include "node/base/rng.h"
+#include "node/runtime/admission.h"
 #include "node/runtime/backoff.h"
 #include "node/runtime/connection.h"
 #include "node/runtime/listener.h"
 #include "node/runtime/notices.h"
+#include "node/runtime/pacer.h"
 #include "node/runtime/timer.h"
 #include "node/runtime/transport.h"
 
@@ -49,6 +51,8 @@ class Mesh final : private ConnectionOwner {
   void OnAcceptFailed(const std::string& reason);
 
  private:
+  static constexpr char kLeavingReason[] = "shutting down";
+
   struct Member {
     Member(boost::asio::io_context& io, const TransportMember& who, const TransportBackoff& waits)
         : id(who.id), address(who.address), dial_timer(io), backoff(waits) {}
@@ -67,6 +71,13 @@ class Mesh final : private ConnectionOwner {
     Backoff backoff;
     std::string last_failure;  // said already
     Traffic traffic;
+  };
+
+  // A connection from outside that is not a link.
+  struct HalfOpen {
+    std::string address;  // AddressGroup
+    bool is_loopback = false;
+    base::Time since;
   };
 
   base::StatusOr<Hello> OnAuthenticated(Connection& connection) override;
@@ -88,6 +99,12 @@ class Mesh final : private ConnectionOwner {
   bool MayDial(const Member& member) const;
   void ScheduleDial(Member& member, Duration wait);
   void Dial(Member& member);
+  void CountRefusal(Refusal refusal);
+  // Ends the half-open connection that hopes least, if one has had its time.
+  bool MakeRoom(base::Time now);
+  void RefuseSocket(const AcceptedSocket& socket, const std::string& reason);
+  // OK unless there are too many connections already of its peer, or of peers that are no members.
+  base::Status CheckPeerQuota(const Connection& connection) const;
   void LeaveHalfOpen(const Connection& connection);
   std::shared_ptr<OutgoingBlob> Share(SharedBlob blob);
   // Ends `deadline` from now at the latest.
@@ -96,9 +113,12 @@ class Mesh final : private ConnectionOwner {
   void Stop();
   void StopOncePartedFromAll();
   void FinishShutdown();
+  void LookAtLinks();
 
   boost::asio::io_context& io_;
   const TransportOptions options_;
+  Pacer sending_;
+  Pacer receiving_;
   const ConnectionSettings settings_;
   const TransportEvents events_;
   const PeerId self_;
@@ -112,8 +132,8 @@ class Mesh final : private ConnectionOwner {
 
   std::map<PeerId, Member> members_;
   std::map<const Connection*, std::shared_ptr<Connection>> connections_;  // all that are not gone
-  std::map<const Connection*, std::string> half_open_;  // accepted, not a link; its address
-  std::map<std::string, std::size_t> half_open_by_address_;
+  std::map<const Connection*, HalfOpen> half_open_;                       // accepted, not a link
+  Admission admission_;
   // The same blob on its way to many peers is hashed once.
   std::map<const crypto::Blob*, std::weak_ptr<OutgoingBlob>> outgoing_;
 
@@ -121,6 +141,7 @@ class Mesh final : private ConnectionOwner {
   bool stopping_ = false;  // nobody is let in or dialed any more
   std::function<void()> done_;
   Timer end_timer_;
+  Timer look_timer_;
 };
 
 }  // namespace ostraka::runtime

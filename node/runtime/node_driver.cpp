@@ -1,7 +1,5 @@
 #include "node/runtime/node_driver.h"
 
-#include <sys/resource.h>
-
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -26,12 +24,6 @@ using protocol::Action;
 using protocol::Input;
 using protocol::Observation;
 
-std::uint64_t PeakRssBytes() {
-  rusage usage{};
-  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
 NodeEnd EndOf(protocol::Halted::Why why) {
   using Why = protocol::Halted::Why;
   switch (why) {
@@ -51,36 +43,21 @@ NodeEnd EndOf(protocol::Halted::Why why) {
 
 }  // namespace
 
-const char* NodeEndName(NodeEnd end) {
-  switch (end) {
-    case NodeEnd::kFinished:
-      return "finished";
-    case NodeEnd::kBanned:
-      return "banned";
-    case NodeEnd::kStalled:
-      return "stalled";
-    case NodeEnd::kDiverged:
-      return "diverged";
-    case NodeEnd::kFailed:
-      return "failed";
-    case NodeEnd::kInterrupted:
-      return "interrupted";
-  }
-  return "unknown";
-}
-
 class NodeDriver::Impl {
  public:
   Impl(NodeOptions options, NodeEvents& events);
 
   base::Status Bind();
   std::uint16_t port() const { return port_; }
+  std::uint16_t http_port() const { return http_port_; }
   NodeReport Run();
   void Stop();
 
  private:
   // Since this driver was made.
   base::Time Now() const;
+  NodeStatus Status() const;
+  base::Status ServeStatus();
 
   // --- starting and ending ---
   void Start();
@@ -132,6 +109,9 @@ class NodeDriver::Impl {
   std::map<PeerId, Timer> forgetting_;
   std::unique_ptr<Transport> transport_;  // until Run has ended
   std::uint16_t port_ = 0;
+  NodeMonitor monitor_;
+  std::vector<std::unique_ptr<HttpServer>> http_;
+  std::uint16_t http_port_ = 0;
   std::unique_ptr<JobPool> jobs_;
 
   std::set<PeerId> others_;  // members still in the run, without this node
@@ -156,7 +136,8 @@ NodeDriver::Impl::Impl(NodeOptions options, NodeEvents& events)
       origin_(SteadyNow()),
       timers_(
           io_, [this] { return Now(); },
-          [this](TimerQueue::Id id) { Feed(protocol::TimerFired{id}); }) {
+          [this](TimerQueue::Id id) { Feed(protocol::TimerFired{id}); }),
+      monitor_(Now()) {
   for (const TransportMember& member : options_.transport.members) {
     if (member.id != self_) others_.insert(member.id);
   }
@@ -173,10 +154,36 @@ base::Status NodeDriver::Impl::Bind() {
   };
   ASSIGN_OR_RETURN(transport_, Transport::Make(io_, options_.transport, std::move(events)));
   port_ = transport_->port();
+  return ServeStatus();
+}
+
+base::Status NodeDriver::Impl::ServeStatus() {
+  for (const HttpPlace& place : options_.http) {
+    const auto answer = [this](std::string_view path) {
+      return options_.http_answer(path, Status());
+    };
+    ASSIGN_OR_RETURN(http_.emplace_back(), HttpServer::Make(io_, place, answer));
+    if (http_.back()->port() != 0) http_port_ = http_.back()->port();
+  }
   return base::OkStatus();
 }
 
 base::Time NodeDriver::Impl::Now() const { return base::Time{} + (SteadyNow() - origin_); }
+
+NodeStatus NodeDriver::Impl::Status() const {
+  NodeStatus status = monitor_.StatusAt(Now());
+  status.self = self_;
+  status.run_id = options_.transport.run_id;
+  if (ending_) status.outcome = report_.outcome;
+  status.progress = options_.machine->progress();
+  status.others.assign(others_.begin(), others_.end());
+  status.linked.assign(linked_.begin(), linked_.end());
+  status.traffic = transport_->counters();
+  if (jobs_) status.jobs = jobs_->stats();
+  status.ledger = options_.ledger->stats();
+  status.process = ReadProcessStats();
+  return status;
+}
 
 // --- starting and ending ------------------------------------------------------------------------
 
@@ -222,7 +229,7 @@ void NodeDriver::Impl::Start() {
                 post([this, step, done = std::move(result)] { Evaluated(step, done); });
               },
       });
-  events_.OnStarted(port_);
+  events_.OnStarted(port_, http_port_);
   events_.OnLinks(0, others_.size());
   protocol::Started started;
   crypto::FillRandom(started.private_seed.bytes);
@@ -295,6 +302,7 @@ void NodeDriver::Impl::Finish(const std::optional<std::string>& thrown) {
     report_.jobs = jobs_->stats();
   }
   report_.traffic = transport_->counters();
+  http_.clear();
   transport_.reset();
   const base::Status closed = options_.ledger->Close(report_.outcome.reason);
   if (!closed.ok() && report_.outcome.end != NodeEnd::kFailed) {
@@ -302,7 +310,7 @@ void NodeDriver::Impl::Finish(const std::optional<std::string>& thrown) {
     report_.outcome.reason = base::MessageOf(closed);
   }
   report_.ledger = options_.ledger->stats();
-  report_.peak_rss_bytes = PeakRssBytes();
+  report_.peak_rss_bytes = ReadProcessStats().peak_rss_bytes;
 }
 
 // --- the machine --------------------------------------------------------------------------------
@@ -341,6 +349,7 @@ void NodeDriver::Impl::On(protocol::Store& action) {
 }
 
 void NodeDriver::Impl::On(const protocol::Observe& action) {
+  monitor_.See(Now(), action.what);
   std::visit([this](const auto& seen) { See(seen); }, action.what);
 }
 
@@ -356,6 +365,7 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   met_ = true;
   report_.last_block = seen.block;
   report_.state = seen.state;
+  if (options_.on_state) options_.on_state(seen);
   if (!block.genesis) {
     step_ = block.step;
     ++report_.steps_done;
@@ -436,6 +446,7 @@ void NodeDriver::Impl::Evaluated(std::uint64_t step,
   if (result.ok()) {
     report_.evaluation = *result;
     report_.evaluated_step = step;
+    monitor_.SeeEvaluation(step, *result);
     Record(step, result->metric, result->value);
     if (result->metric != "loss") Record(step, "loss", result->loss);
     events_.OnEvaluation(step, *result);
@@ -462,12 +473,14 @@ NodeDriver::~NodeDriver() = default;
 base::StatusOr<std::unique_ptr<NodeDriver>> NodeDriver::Make(NodeOptions options,
                                                              NodeEvents& events) {
   OSTRAKA_CHECK(options.machine && options.trainer && options.ledger && options.transport.key);
+  OSTRAKA_CHECK(options.http.empty() || options.http_answer);
   auto impl = std::make_unique<Impl>(std::move(options), events);
   RETURN_IF_ERROR(impl->Bind());
   return std::unique_ptr<NodeDriver>(new NodeDriver(std::move(impl)));
 }
 
 std::uint16_t NodeDriver::port() const { return impl_->port(); }
+std::uint16_t NodeDriver::http_port() const { return impl_->http_port(); }
 NodeReport NodeDriver::Run() { return impl_->Run(); }
 void NodeDriver::Stop() { impl_->Stop(); }
 

@@ -26,14 +26,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/protocol/machine.h"
+#include "node/runtime/http_server.h"
 #include "node/runtime/job_pool.h"
 #include "node/runtime/ledger.h"
 #include "node/runtime/node_events.h"
+#include "node/runtime/node_status.h"
 #include "node/runtime/transport.h"
 #include "node/train/trainer.h"
 
@@ -45,21 +50,28 @@ struct NodeOptions {
   std::unique_ptr<Ledger> ledger;              // REQUIRES: open, not started
   TransportOptions transport;
   JobPoolOptions jobs;
-  std::uint64_t evaluate_every = 0;                 // steps; 0: only at the end
+  std::uint64_t evaluate_every = 0;  // steps; 0: only at the end
+  // Given every state that Run reaches, on Run's thread: must return quickly. May be null.
+  std::function<void(const protocol::StepDone&)> on_state;
   base::Duration flush_timeout = base::Seconds(5);  // for all that is sent at the end
   base::Duration forget_after = base::Seconds(10);  // from a member's removal
   bool handle_signals = true;                       // false: the caller owns SIGINT, SIGTERM
+  // Where it tells how it is, from Make until Run returns, and the answer to a path.
+  std::vector<HttpPlace> http;
+  std::function<HttpResponse(std::string_view path, const NodeStatus& status)> http_answer;
 };
 
 class NodeDriver {
  public:
   // Binds the port, so that one that is taken shows here; starts no thread and sends nothing.
-  // Transport::Make's errors. REQUIRES: `events` outlives the driver.
+  // Transport::Make's and HttpServer::Make's errors. REQUIRES: `events` outlives the driver.
   static base::StatusOr<std::unique_ptr<NodeDriver>> Make(NodeOptions options, NodeEvents& events);
   ~NodeDriver();
 
   // The port it listens on; 0 if it only dials.
   std::uint16_t port() const;
+  // The port of the last of NodeOptions::http that has one; 0 if none has.
+  std::uint16_t http_port() const;
 
   // Runs the node to its end on the calling thread. Every thread has ended, and the ledger is
   // closed, when it returns. REQUIRES: called once.

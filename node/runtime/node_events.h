@@ -44,8 +44,9 @@ class NodeEvents {
  public:
   virtual ~NodeEvents() = default;
 
-  // It listens on `port` (0: it only dials) and starts to look for the other members.
-  virtual void OnStarted(std::uint16_t port) = 0;
+  // It listens on `port` (0: it only dials) and starts to look for the other members. It tells how
+  // it is on `http_port` (0: on none).
+  virtual void OnStarted(std::uint16_t port, std::uint16_t http_port) = 0;
   // `up` of `of` other members still in the run are linked.
   virtual void OnLinks(std::size_t up, std::size_t of) = 0;
   // Every block of a step; genesis is no step.

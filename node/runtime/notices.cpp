@@ -11,7 +11,7 @@ void Notices::Say(NoticeLevel level, const std::string& line) {
 void Notices::SayOfStranger(base::Time now, const std::string& line) {
   const std::int64_t seconds = (now - refilled_).ns / base::Seconds(1).ns;
   if (seconds > 0) {
-    allowed_ = std::min(kBurst, allowed_ + std::min(seconds, kBurst));
+    allowed_ = std::min(burst_, allowed_ + std::min(seconds, burst_));
     refilled_ = refilled_ + base::Seconds(seconds);
   }
   if (allowed_ == 0) {

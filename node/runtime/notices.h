@@ -14,19 +14,18 @@ namespace ostraka::runtime {
 
 class Notices {
  public:
-  explicit Notices(std::function<void(NoticeLevel, const std::string&)> sink)
-      : sink_(std::move(sink)) {}
+  Notices(std::function<void(NoticeLevel, const std::string&)> sink, std::int64_t burst)
+      : sink_(std::move(sink)), burst_(burst), allowed_(burst) {}
 
   void Say(NoticeLevel level, const std::string& line);
-  // A line that a stranger caused at `now`: a burst of kBurst passes, then one a second; the next
+  // A line that a stranger caused at `now`: a burst passes, then one a second; the next
   // that passes says how many did not.
   void SayOfStranger(base::Time now, const std::string& line);
 
-  static constexpr std::int64_t kBurst = 20;
-
  private:
   std::function<void(NoticeLevel, const std::string&)> sink_;
-  std::int64_t allowed_ = kBurst;
+  const std::int64_t burst_;
+  std::int64_t allowed_;
   std::int64_t left_out_ = 0;
   base::Time refilled_;
 };

@@ -9,7 +9,7 @@
 namespace ostraka::runtime {
 namespace {
 
-std::size_t LeafCount(OutgoingBlob& blob) {
+std::size_t LeafCount(const OutgoingBlob& blob) {
   return blob.blob().root.is_zero() ? 0 : crypto::ChunkCount(blob.blob().data.size());
 }
 
@@ -55,8 +55,22 @@ base::Status SendQueue::PushBulk(base::SharedBytes frame, std::shared_ptr<Outgoi
   return base::OkStatus();
 }
 
+base::Status SendQueue::Grant(std::uint64_t total) {
+  if (total < credit_) return base::InvalidArgument("took back credit that it gave");
+  credit_ = total;
+  return base::OkStatus();
+}
+
+std::uint64_t SendQueue::NextSize() const {
+  const Bulk& bulk = bulk_.front();
+  if (!bulk.announced) return 1 + kAnnounceHeadBytes + bulk.frame->size();
+  const std::size_t leaves = LeafCount(*bulk.blob) - bulk.leaves_sent;
+  if (leaves > 0) return 1 + std::min(kLeavesPerRecord, leaves) * base::Digest::kSize;
+  return 1 + std::min(crypto::kChunkBytes, bulk.blob->blob().data.size() - bulk.bytes_sent);
+}
+
 SendQueue::Record SendQueue::Next() {
-  OSTRAKA_CHECK(!empty());
+  OSTRAKA_CHECK(has_control() || has_credit());
   if (!control_.empty()) {
     Control next = std::move(control_.front());
     control_.pop_front();
@@ -66,6 +80,7 @@ SendQueue::Record SendQueue::Next() {
     record.owner = std::move(next.body);
     return record;
   }
+  bulk_sent_ += NextSize();
   Bulk& bulk = bulk_.front();
   Record record = NextOf(bulk);
   if (IsDone(bulk)) {

@@ -1,4 +1,5 @@
-// What waits to be written to one peer: control first, then blobs one at a time, cut in chunks.
+// What waits to be written to one peer: control first, then blobs one at a time, cut in chunks and
+// as far as the peer's credit goes (node/runtime/record.h).
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -54,8 +55,16 @@ class SendQueue {
   base::Status PushControl(base::SharedBytes frame);
   base::Status PushBulk(base::SharedBytes frame, std::shared_ptr<OutgoingBlob> blob);
 
+  // The other side's CREDIT. InvalidArgument, as said of it: less than it gave before.
+  base::Status Grant(std::uint64_t total);
+
   bool empty() const { return control_.empty() && bulk_.empty(); }
-  // REQUIRES: !empty().
+  bool has_control() const { return !control_.empty(); }
+  // The next bulk record may go.
+  bool has_credit() const { return !bulk_.empty() && bulk_sent_ + NextSize() <= credit_; }
+  std::uint64_t control_bytes() const { return control_bytes_; }
+  std::uint64_t bulk_bytes() const { return bulk_bytes_; }
+  // REQUIRES: has_control() or has_credit().
   Record Next();
 
  private:
@@ -70,6 +79,8 @@ class SendQueue {
     std::size_t leaves_sent = 0;
     std::size_t bytes_sent = 0;
   };
+  // Of the next bulk record. REQUIRES: !bulk_.empty().
+  std::uint64_t NextSize() const;
   static Record NextOf(Bulk& bulk);
   static bool IsDone(const Bulk& bulk);
 
@@ -79,6 +90,8 @@ class SendQueue {
   std::deque<Bulk> bulk_;
   std::size_t control_bytes_ = 0;  // of the bodies in control_
   std::uint64_t bulk_bytes_ = 0;   // of the frames and blobs in bulk_
+  std::uint64_t bulk_sent_ = 0;    // in bulk records, ever
+  std::uint64_t credit_ = kInitialCredit;
 };
 
 }  // namespace ostraka::runtime

@@ -111,6 +111,10 @@ int SelectAlpn(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size,
   return SSL_TLSEXT_ERR_OK;
 }
 
+// OpenSSL numbers what the other side's alerts say from an offset on.
+bool IsAlert(unsigned long code) { return ERR_GET_REASON(code) >= SSL_AD_REASON_OFFSET; }
+int AlertOf(unsigned long code) { return ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET; }
+
 }  // namespace
 
 base::StatusOr<TlsContext> MakeTlsContext(const crypto::SigningKey& key) {
@@ -209,11 +213,27 @@ std::string ExplainTlsError(unsigned long code) {
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
       return "refused our certificate";
-    default: {
-      const char* reason = ERR_reason_error_string(code);
-      return std::string("failed in TLS: ") + (reason == nullptr ? "unknown" : reason);
-    }
+    case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC:
+    case SSL_R_BAD_SIGNATURE:
+    case SSL_R_DIGEST_CHECK_FAILED:
+      return "sent a TLS handshake that does not verify: something changed it on its way, or it is "
+             "forged";
+    default:
+      if (IsAlert(code)) {
+        return "ended the TLS handshake with alert " + std::to_string(AlertOf(code)) +
+               ": it cannot read ours";
+      }
+      return "sent a malformed TLS handshake (OpenSSL's reason " +
+             std::to_string(ERR_GET_REASON(code)) + ")";
   }
+}
+
+std::string ExplainTlsRecordError(unsigned long code) {
+  if (IsAlert(code)) {
+    return "ended TLS with alert " + std::to_string(AlertOf(code)) + ": it cannot read ours";
+  }
+  return "sent a TLS record that does not decrypt: something changed it on its way, or it is "
+         "forged";
 }
 
 }  // namespace ostraka::runtime

@@ -42,7 +42,8 @@ void ReportRefusal(ssl_st* ssl, std::string* refusal);
 base::StatusOr<base::PeerId> AuthenticatedPeer(ssl_st* ssl);
 
 // What an OpenSSL error code (ERR_get_error's) of a handshake means here, as said of the other
-// side.
+// side, and of a record after it. Never in OpenSSL's words.
 std::string ExplainTlsError(unsigned long code);
+std::string ExplainTlsRecordError(unsigned long code);
 
 }  // namespace ostraka::runtime

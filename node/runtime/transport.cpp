@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -32,6 +33,19 @@ class FdGuard {
   int fd_;
 };
 
+// A cap under which honest members would be taken for slow ones helps nobody.
+base::Status CheckRate(const TransportOptions& options) {
+  const std::uint64_t least =
+      2 * options.limits.min_bytes_per_second * std::max<std::size_t>(options.members.size(), 1);
+  if (options.max_bytes_per_second == 0 || options.max_bytes_per_second >= least) {
+    return base::OkStatus();
+  }
+  return base::InvalidArgument("a bandwidth of " + std::to_string(options.max_bytes_per_second) +
+                               " bytes a second is too little for " +
+                               std::to_string(options.members.size()) + " members: give at least " +
+                               std::to_string(least));
+}
+
 // Checks the members and leaves out ourselves.
 base::Status PrepareMembers(TransportOptions& options) {
   std::set<PeerId> seen;
@@ -54,6 +68,22 @@ base::Status PrepareMembers(TransportOptions& options) {
 
 }  // namespace
 
+const char* RefusalName(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kQuota:
+      return "quota";
+    case Refusal::kHandshake:
+      return "handshake";
+    case Refusal::kIdentity:
+      return "identity";
+    case Refusal::kRecord:
+      return "record";
+    case Refusal::kSlow:
+      return "slow";
+  }
+  return "unknown";
+}
+
 class Transport::Impl {
  public:
   Impl(boost::asio::io_context& io, TransportOptions options, TlsContext tls,
@@ -72,6 +102,7 @@ base::StatusOr<std::unique_ptr<Transport>> Transport::Make(boost::asio::io_conte
   OSTRAKA_CHECK(options.timeouts.hello > options.timeouts.handshake);
   FdGuard fd(options.listen_fd);
   RETURN_IF_ERROR(PrepareMembers(options));
+  RETURN_IF_ERROR(CheckRate(options));
   ASSIGN_OR_RETURN(TlsContext tls, MakeTlsContext(*options.key));
   if (fd.get() < 0 && !options.listen.empty()) {
     ASSIGN_OR_RETURN(const int listening, ListenOn(options.listen));

@@ -16,13 +16,27 @@
 // - A message with a blob arrives once, whole, after every chunk was checked against its leaf hash
 //   and the leaves against the root: Blob::root is the verified root. A lie closes the connection.
 // - A member that cannot be reached is dialed for ever, with exponential back-off.
+// - Control never waits for bulk: it goes before the next chunk, and no more bulk is on its way
+// than
+//   the credit that the receiver gave (TransportLimits::credit_bytes).
+// - Who owes us progress and makes less than TransportLimits::min_bytes_per_second is disconnected.
+// - Every connection that is refused is said, in one line with the reason, and counted by kind.
 // - Nothing that a peer sends makes memory grow beyond the limits below, nor faster than it sends.
+//
+// Memory for one member, whatever it does
+//   received: one blob while it is put together, max_blob_bytes (1.5 times that while it grows) and
+//             1/2048 of it for leaves; one record, 256 KiB
+//   sent:     control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
+//             and the machine share; one record, and 128 KiB of TLS and WebSocket
+// and 128 KiB for each connection that is not a link: half_open, and half_open_per_address for each
+// member's address.
 // - No event fires inside a call of this class: all come from the io_context.
 //
 // Thread safety: none. The io_context runs on one thread, and all calls come from that thread (or
 // from before it runs). Does not throw.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -56,11 +70,12 @@ struct TransportMember {
   std::string address;
 };
 
+// A connection that never becomes a link is gone after `hello` and a second to hear why.
 struct TransportTimeouts {
-  Duration handshake = base::Seconds(5);  // TCP connect, TLS and WebSocket upgrade together
-  Duration hello = base::Seconds(10);     // all until it is a link. REQUIRES: > handshake
+  Duration handshake = base::Seconds(4);  // TCP connect, TLS and WebSocket upgrade together
+  Duration hello = base::Seconds(8);      // all until it is a link. REQUIRES: > handshake
   Duration idle = base::Seconds(30);      // a peer silent for so long is gone; pinged at half
-  Duration close = base::Seconds(2);      // for the peer to answer a close
+  Duration close = base::Seconds(2);      // for a link's peer to answer a close
 };
 
 // Between two dials of one member.
@@ -75,9 +90,26 @@ struct TransportBackoff {
 struct TransportLimits {
   // Waiting for one peer; more: disconnected.
   std::size_t control_queue_bytes = 1 << 20;
-  std::uint64_t bulk_queue_bytes = std::uint64_t{4} << 30;  // blobs are shared, not copied
-  std::size_t half_open = 64;              // accepted connections that are not yet a link
-  std::size_t half_open_per_address = 16;  // of these from one address other than loopback
+  std::uint64_t bulk_queue_bytes = 0;  // 0: 64 blobs of the largest size, 64 MiB at least
+  // Bulk that a member may send before we have taken it, so what control may have to wait behind. A
+  // link carries at most so much in a round trip.
+  std::uint64_t credit_bytes = 4 << 20;
+  // Of a member that could go on: it has credit and a blob of which a part has come, or it was sent
+  // something and has not taken it. Judged over `slow_looks` seconds in a row.
+  std::uint64_t min_bytes_per_second = 4 << 10;
+  int slow_looks = 30;
+  Duration look = base::Seconds(1);
+  // Accepted connections that are not a link. An address is all of one IPv4 address, or 64 bits of
+  // an IPv6 one; the limits of an address do not hold for loopback. Where a member's address stands
+  // in `members`, who comes from it counts as no stranger, but against the address alone.
+  std::size_t half_open = 64;  // of strangers; one that was so for half_open_grace gives way
+  Duration half_open_grace = base::Seconds(2);
+  std::size_t half_open_per_address = 16;
+  std::size_t half_open_per_member = 4;      // once TLS has proven which member it is
+  std::size_t non_members = 8;               // likewise, whose key is no member's
+  std::uint64_t handshakes_per_second = 50;  // of strangers, after a burst
+  std::uint64_t refusals_per_address = 32;   // a minute; then it is not even heard
+  std::int64_t stranger_notices = 20;        // lines that strangers cause at once; then one a second
 };
 
 struct TransportOptions {
@@ -89,10 +121,24 @@ struct TransportOptions {
   std::vector<TransportMember> members;  // may name ourselves; that entry is ignored
   std::uint64_t max_blob_bytes = 0;      // larger blobs are refused before anything is allocated
   bool allow_unhashed = false;  // unprotected runs: blobs without a root, sent and taken unchecked
+  // All links together, and each way; 0: no cap. Control is counted but never held back. REQUIRES
+  // (else Make refuses): twice min_bytes_per_second for each member.
+  std::uint64_t max_bytes_per_second = 0;
   TransportTimeouts timeouts;
   TransportBackoff backoff;
   TransportLimits limits;
 };
+
+// For what a connection was refused, or a link closed by us.
+enum class Refusal : std::uint8_t {
+  kQuota,      // there are too many connections
+  kHandshake,  // it did not finish TLS, WebSocket or HELLO, or broke their rules
+  kIdentity,   // whose key, run or protocol it is: not a member, say
+  kRecord,     // it broke the rules of the records
+  kSlow,       // it sends or takes too slowly
+};
+inline constexpr std::size_t kRefusals = 5;
+const char* RefusalName(Refusal refusal);  // quota, handshake, identity, record, slow
 
 enum class NoticeLevel : std::uint8_t { kDebug, kInfo, kWarning };
 
@@ -119,8 +165,13 @@ struct TransportCounters {
   std::uint64_t accepted = 0;  // TCP connections
   std::uint64_t links = 0;     // link(up) events
   std::uint64_t refused = 0;   // connections that we closed because of what the other side did
-  std::size_t links_up = 0;    // now
-  std::size_t half_open = 0;   // now, accepted ones
+  std::array<std::uint64_t, kRefusals> refused_by{};  // of these, by Refusal
+  // Now:
+  std::size_t links_up = 0;
+  std::size_t half_open = 0;         // accepted ones
+  std::size_t connections_open = 0;  // links, half-open ones, dialed ones, and those that close
+  std::uint64_t queued_control_bytes = 0;  // on all links
+  std::uint64_t queued_bulk_bytes = 0;     // likewise; a blob on its way to two counts twice
 };
 
 class Transport {

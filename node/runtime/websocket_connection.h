@@ -28,6 +28,7 @@
 
 #include "node/runtime/blob_receiver.h"
 #include "node/runtime/connection.h"
+#include "node/runtime/rate_floor.h"
 #include "node/runtime/record.h"
 #include "node/runtime/send_queue.h"
 #include "node/runtime/timer.h"
@@ -48,9 +49,10 @@ class WebSocketConnection final : public Connection,
   void SendGo(std::uint64_t link_id) override;
   void BecomeLink() override;
   void Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) override;
-  void Close(Closing::Why why, CloseCode code, const std::string& reason) override;
+  void Look() override;
+  void Close(const Closing& closing, CloseCode code) override;
   void CloseWhenFlushed(const std::string& reason) override;
-  void Abort(const std::string& reason) override;
+  void Abort(const Closing& closing) override;
   void Abandon() override;
 
   bool closing() const override { return phase_ >= Phase::kClosing; }
@@ -59,6 +61,7 @@ class WebSocketConnection final : public Connection,
   const Hello& their_hello() const override { return their_hello_; }
   const std::optional<PeerId>& peer() const override { return peer_; }
   const std::string& remote() const override { return remote_; }
+  const SendQueue& queue() const override { return queue_; }
 
  private:
   using error_code = boost::system::error_code;
@@ -112,13 +115,17 @@ class WebSocketConnection final : public Connection,
   void HandleRecord(base::ByteView record);
   void HandleLinkRecord(RecordType type, base::ByteView body);
   void Pump();
+  bool MaySendBulk();
+  void GrantMore();
+  void Grant();
   void OnWritten(error_code ec, std::size_t size);
 
   // --- the way down (connection.cpp) ---
   void Refuse(const std::string& reason);
+  void Refuse(Refusal refusal, const std::string& reason);
   void Lose(const std::string& reason);
   void OnCloseAnswered(bool all_written);
-  void StartClosing(Closing::Why why, const std::string& reason);
+  void StartClosing(const Closing& closing);
   void Finish();
 
   boost::asio::io_context& io_;
@@ -147,6 +154,16 @@ class WebSocketConnection final : public Connection,
   SendQueue::Record writing_;
   bool is_writing_ = false;
   BlobReceiver receiver_;
+
+  bool my_turn_ = false;     // the sending pacer said so, for one bulk record
+  bool asked_turn_ = false;  // it has been asked
+  bool granting_ = false;    // the receiving pacer has been asked
+  std::uint64_t granted_ = kInitialCredit;
+  std::uint64_t bulk_received_ = 0;  // in bulk records, what counts against granted_
+  std::uint64_t bytes_sent_ = 0;     // in records of any kind
+  std::uint64_t bytes_received_ = 0;
+  RateFloor taking_;
+  RateFloor giving_;
 };
 
 }  // namespace ostraka::runtime

@@ -1,6 +1,9 @@
-// Labelled examples in memory, split into what trains and what judges.
+// Labelled images in memory, split into what trains, what tunes and what judges.
 //
-// Thread safety: plain values.
+// Pixels stay the bytes that they are on disk: a quarter of the memory of floats, and what is
+// hashed and split does not depend on any rounding. Models see value / max_value, in [0, 1].
+//
+// Thread safety: plain values and pure functions.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +12,52 @@
 #include <string>
 #include <vector>
 
+#include "node/base/ids.h"
+
 namespace ostraka::train {
 
-// INVARIANT: features.size() == labels.size() * feature_count.
+struct ImageShape {
+  std::uint32_t channels = 0;
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+
+  std::uint32_t value_count() const { return channels * height * width; }
+  bool operator==(const ImageShape&) const = default;
+};
+
+// INVARIANT: values.size() == labels.size() * value_count.
 struct Examples {
-  std::uint32_t feature_count = 0;
-  std::vector<float> features;       // row-major, one row an example
+  std::uint32_t value_count = 0;     // of one image
+  std::vector<std::uint8_t> values;  // an image after the other: channel by channel, row by row
   std::vector<std::uint8_t> labels;  // 0..class_count-1
 
   std::size_t size() const { return labels.size(); }
-  std::span<const float> row(std::size_t index) const {
-    return std::span(features).subspan(index * feature_count, feature_count);
+  std::span<const std::uint8_t> image(std::size_t index) const {
+    return std::span(values).subspan(index * value_count, value_count);
   }
+  // REQUIRES: image.size() == value_count.
+  void Add(std::span<const std::uint8_t> image, std::uint8_t label);
 };
 
 struct Dataset {
   std::string name;
+  ImageShape shape;
   std::uint32_t class_count = 0;
+  std::uint8_t max_value = 0;  // a feature is value / max_value
   Examples training;
+  Examples validation;  // hyperparameters are chosen by it, never by `test`
   Examples test;
 };
+
+// Of everything a gradient or an evaluation depends on: two data sets of one hash are the same
+// data. H(kDomainData, channels | height | width | classes | max_value | for training, validation
+// and test: sized values | sized labels), all numbers as u64.
+base::Digest HashOf(const Dataset& data);
+
+// Takes one example in `share` of each class out of `examples`, those with the smallest leaf hashes
+// (crypto/merkle.h) of image and label. So the split is stratified, depends neither on the order of
+// a file nor on a generator, and is the same on every machine. Both parts keep their order.
+// REQUIRES: share > 0, labels are below class_count.
+Examples SplitOff(Examples& examples, std::uint32_t class_count, std::size_t share);
 
 }  // namespace ostraka::train

@@ -1,6 +1,7 @@
 #include "node/train/torch_trainer.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/Reduction.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/cross_entropy_loss.h>
@@ -12,17 +13,20 @@
 
 #include <algorithm>
 #include <exception>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "node/base/check.h"
 #include "node/train/batch.h"
-#include "node/train/digits.h"
+#include "node/train/data_source.h"
 #include "node/train/initial.h"
 #include "node/train/torch_models.h"
 
 namespace ostraka::train {
 namespace {
+
+constexpr std::size_t kEvaluationRows = 512;
 
 // libtorch reports by exceptions, which stop here. Their text goes on with a stack trace: the
 // first line says it.
@@ -46,38 +50,34 @@ void UseOneThread() {
   if (set != nullptr) set(1);
 }
 
-// Rows `rows` of `examples`, in libtorch's own (aligned) memory.
+// Examples in libtorch's own (aligned) memory.
 struct Batch {
-  at::Tensor inputs;  // [rows, features] float
+  at::Tensor inputs;  // [rows, values of an image] float, in [0, 1]
   at::Tensor labels;  // [rows] int64
 };
-Batch Gather(const Examples& examples, const std::vector<std::uint32_t>& rows) {
+Batch Gather(const Dataset& data, const Examples& examples, std::span<const std::uint32_t> rows) {
   const auto row_count = static_cast<std::int64_t>(rows.size());
-  Batch batch{.inputs = at::empty({row_count, examples.feature_count}, at::kFloat),
+  Batch batch{.inputs = at::empty({row_count, examples.value_count}, at::kFloat),
               .labels = at::empty({row_count}, at::kLong)};
   float* input = batch.inputs.data_ptr<float>();
   auto* label = batch.labels.data_ptr<std::int64_t>();
+  const auto max_value = static_cast<float>(data.max_value);
   for (const std::uint32_t row : rows) {
-    const std::span<const float> features = examples.row(row);
-    input = std::copy(features.begin(), features.end(), input);
+    for (const std::uint8_t value : examples.image(row)) {
+      *input++ = static_cast<float>(value) / max_value;
+    }
     *label++ = examples.labels[row];
   }
   return batch;
 }
 
-Batch GatherAll(const Examples& examples) {
-  std::vector<std::uint32_t> rows(examples.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::uint32_t>(i);
-  return Gather(examples, rows);
-}
-
 class TorchTrainer final : public Trainer {
  public:
-  TorchTrainer(Dataset data, TorchModel model, std::uint32_t batch_size)
+  TorchTrainer(Dataset data, TorchModel model, const TrainerOptions& options)
       : data_(std::move(data)),
         model_(std::move(model)),
-        batch_size_(batch_size),
-        test_(GatherAll(data_.test)) {}
+        batch_size_(static_cast<std::uint32_t>(options.batch_size)),
+        evaluate_on_(options.evaluate_on) {}
 
   const base::TensorLayout& layout() const override { return model_.layout; }
 
@@ -90,7 +90,7 @@ class TorchTrainer final : public Trainer {
     return CatchAll([&]() -> base::StatusOr<std::vector<float>> {
       const auto row_count = static_cast<std::uint32_t>(data_.training.size());
       const auto last_class = static_cast<std::int64_t>(data_.class_count) - 1;
-      Batch batch = Gather(data_.training, DrawBatch(batch_seed, row_count, batch_size_));
+      Batch batch = Gather(data_, data_.training, DrawBatch(batch_seed, row_count, batch_size_));
       if (flip_labels) batch.labels = batch.labels.neg().add(last_class);
 
       const std::vector<at::Tensor> tensors = Unpack(parameters);
@@ -106,11 +106,26 @@ class TorchTrainer final : public Trainer {
   base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) override {
     return CatchAll([&]() -> base::StatusOr<Evaluation> {
       const at::NoGradGuard no_gradients;
-      const at::Tensor logits = model_.forward(Unpack(parameters), test_.inputs);
-      const auto loss = at::cross_entropy_loss(logits, test_.labels).item<double>();
-      const auto right = at::eq(at::argmax(logits, 1), test_.labels).sum().item<std::int64_t>();
-      const double accuracy = static_cast<double>(right) / static_cast<double>(data_.test.size());
-      return Evaluation{.metric = "accuracy", .value = accuracy, .loss = loss};
+      const Examples& examples = evaluate_on_ == HeldOut::kTest ? data_.test : data_.validation;
+      const std::vector<at::Tensor> tensors = Unpack(parameters);
+      std::vector<std::uint32_t> rows(examples.size());
+      std::iota(rows.begin(), rows.end(), 0U);
+      double loss = 0;
+      std::int64_t right = 0;
+      // Piece by piece, so that memory does not grow with the data.
+      for (std::size_t begin = 0; begin < rows.size(); begin += kEvaluationRows) {
+        const std::size_t count = std::min(kEvaluationRows, rows.size() - begin);
+        const Batch batch = Gather(data_, examples, std::span(rows).subspan(begin, count));
+        const at::Tensor logits = model_.forward(tensors, batch.inputs);
+        loss += at::cross_entropy_loss(logits, batch.labels, /*weight=*/{}, at::Reduction::Sum)
+                    .item<double>();
+        right += at::eq(at::argmax(logits, 1), batch.labels).sum().item<std::int64_t>();
+      }
+      const auto count = static_cast<double>(examples.size());
+      return Evaluation{.metric = "accuracy",
+                        .value = static_cast<double>(right) / count,
+                        .loss = loss / count,
+                        .on = evaluate_on_};
     });
   }
 
@@ -141,17 +156,18 @@ class TorchTrainer final : public Trainer {
   Dataset data_;
   TorchModel model_;
   std::uint32_t batch_size_;
-  Batch test_;
+  HeldOut evaluate_on_;
 };
 
 }  // namespace
 
 base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& options) {
-  if (options.data != "digits") {
-    return base::InvalidArgument("libtorch module: unknown data '" + options.data +
-                                 "'; known: digits");
+  ASSIGN_OR_RETURN(Dataset data,
+                   LoadDatasetOf({options.data, options.data_dir}, options.data_hash));
+  if (data.test.size() == 0 || data.validation.size() == 0) {
+    return base::InvalidArgument("data " + data.name +
+                                 ": too few images for a test and a validation part");
   }
-  Dataset data = LoadDigits();
   if (options.batch_size == 0 || options.batch_size > data.training.size()) {
     return base::InvalidArgument("batch_size must be 1 to " + std::to_string(data.training.size()) +
                                  ", the training rows of " + data.name + ", not " +
@@ -159,10 +175,8 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& 
   }
   return CatchAll([&]() -> base::StatusOr<std::unique_ptr<Trainer>> {
     UseOneThread();
-    ASSIGN_OR_RETURN(TorchModel model,
-                     MakeTorchModel(options, data.training.feature_count, data.class_count));
-    return std::make_unique<TorchTrainer>(std::move(data), std::move(model),
-                                          static_cast<std::uint32_t>(options.batch_size));
+    ASSIGN_OR_RETURN(TorchModel model, MakeTorchModel(options, data.shape, data.class_count));
+    return std::make_unique<TorchTrainer>(std::move(data), std::move(model), options);
   });
 }
 

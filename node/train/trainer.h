@@ -21,10 +21,18 @@ namespace ostraka::train {
 
 using base::Digest;
 
+// Data that no gradient sees. Choose hyperparameters by `validation`; `test` is for the last word,
+// and a number that was tuned on it is too good.
+enum class HeldOut : std::uint8_t { kTest, kValidation };
+inline const char* HeldOutName(HeldOut part) {
+  return part == HeldOut::kTest ? "test" : "validation";
+}
+
 struct Evaluation {
   std::string metric;  // "accuracy" or "loss"
   double value = 0;    // of `metric`, on held-out data
   double loss = 0;     // mean loss on held-out data
+  HeldOut on = HeldOut::kTest;
 };
 
 class Trainer {
@@ -48,13 +56,18 @@ class Trainer {
   virtual base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) = 0;
 };
 
-// What a manifest says of training. Every peer builds the same trainer from it.
+// What a manifest says of training, from which every peer builds the same trainer; and, last, what
+// is this machine's own business.
 struct TrainerOptions {
-  std::string model = "mlp";    // toy, softmax, mlp
-  std::string data = "digits";  // toy, digits
+  std::string model = "mlp";    // toy, softmax, mlp, cnn
+  std::string data = "digits";  // toy, digits, mnist, cifar10
+  Digest data_hash = {};        // the data's content (node/train/data_source.h); zero: any
   std::uint64_t batch_size = 32;
-  std::uint64_t hidden = 64;    // mlp: hidden units; toy: dimension
+  std::uint64_t hidden = 64;    // mlp, cnn: hidden units; toy: dimension
   std::uint64_t data_seed = 0;  // toy: the problem
+
+  std::string data_dir = {};  // mnist, cifar10: where their files are
+  HeldOut evaluate_on = HeldOut::kTest;
 };
 
 // The toy trainer: no library, any dimension up to 2^27, the same bits on every machine; for the

@@ -8,21 +8,19 @@
 #include <string_view>
 #include <system_error>
 
+#include "node/train/data_source.h"
 #include "node/train/trainer_module.h"
 
 namespace ostraka::train {
 namespace {
 
 constexpr char kModuleFile[] = "libostraka_torch.so";
-constexpr std::array<std::string_view, 3> kModels = {"toy", "softmax", "mlp"};
-constexpr std::array<std::string_view, 2> kData = {"toy", "digits"};
+constexpr std::array<std::string_view, 4> kModels = {"toy", "softmax", "mlp", "cnn"};
 
-template <std::size_t N>
-base::Status CheckKnown(std::string_view kind, const std::string& name,
-                        const std::array<std::string_view, N>& known) {
-  if (std::find(known.begin(), known.end(), name) != known.end()) return base::OkStatus();
-  std::string message = "unknown " + std::string(kind) + " '" + name + "'; known:";
-  for (const std::string_view each : known) message += " " + std::string(each);
+base::Status CheckModelName(const std::string& name) {
+  if (std::find(kModels.begin(), kModels.end(), name) != kModels.end()) return base::OkStatus();
+  std::string message = "unknown model '" + name + "'; known:";
+  for (const std::string_view each : kModels) message += " " + std::string(each);
   return base::InvalidArgument(message);
 }
 
@@ -72,8 +70,8 @@ base::StatusOr<const TrainerModule*> LoadModule(const std::string& file) {
 }  // namespace
 
 base::Status CheckTrainerNames(const TrainerOptions& options) {
-  RETURN_IF_ERROR(CheckKnown("model", options.model, kModels));
-  RETURN_IF_ERROR(CheckKnown("data", options.data, kData));
+  RETURN_IF_ERROR(CheckModelName(options.model));
+  RETURN_IF_ERROR(CheckDataName(options.data));
   if ((options.model == "toy") != (options.data == "toy")) {
     return base::InvalidArgument("model toy goes with data toy and nothing else; got model " +
                                  options.model + ", data " + options.data);

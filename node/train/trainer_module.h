@@ -15,7 +15,7 @@ namespace ostraka::train {
 
 // Changes whenever Trainer, TrainerOptions or TrainerModule do. A module of another version is
 // refused before anything of it but the two numbers is used.
-inline constexpr std::uint32_t kTrainerModuleVersion = 1;
+inline constexpr std::uint32_t kTrainerModuleVersion = 2;
 inline constexpr char kTrainerModuleEntry[] = "ostraka_trainer_module";
 
 struct TrainerModule {

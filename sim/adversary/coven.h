@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregation/attacks.h"
 #include "node/base/ids.h"
 #include "node/protocol/state.h"
 
@@ -39,6 +40,9 @@ class Coven {
   protocol::SharedVector Agree(std::uint64_t step, const protocol::SharedVector& parameters,
                                const std::function<std::vector<float>()>& make);
 
+  // What an attack remembers between the vectors that it agreed on.
+  aggregation::AttackState& memory() { return memory_; }
+
   // An adversary says so each time that it leaves the protocol.
   void Confess(const base::PeerId& peer, std::uint64_t step);
   const std::map<base::PeerId, Deeds>& deeds() const { return deeds_; }
@@ -52,6 +56,7 @@ class Coven {
   std::vector<base::PeerId> members_;
   std::uint64_t seed_;
   std::deque<Agreed> agreed_;  // newest first
+  aggregation::AttackState memory_;
   std::map<base::PeerId, Deeds> deeds_;
 };
 

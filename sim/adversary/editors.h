@@ -9,13 +9,14 @@
 #include <memory>
 #include <string>
 
+#include "aggregation/attacks.h"
 #include "sim/adversary.h"
 
 namespace ostraka::sim {
 
 struct EditorOptions {
-  // Given by the user, or else the attack's default; parameters without a default may be missing.
-  std::map<std::string, double> params;
+  std::map<std::string, double> params;  // of attacks on the protocol: given, or else the default
+  aggregation::Attack gradient;          // of attacks on gradients
   std::uint64_t from_step = 0;
   std::shared_ptr<const protocol::Manifest> manifest;
   std::shared_ptr<const crypto::SigningKey> key;

@@ -1,8 +1,11 @@
 #include "sim/adversary/gradient.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
+#include "aggregation/centered_clip.h"
+#include "aggregation/mean.h"
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
@@ -45,13 +48,46 @@ std::optional<OwnGradient> OwnGradientIn(const Turn& turn, const protocol::Input
 }
 
 // Parameters were checked when the adversary was made and the view has what the attack needs, so
-// what is left to fail is our own bug.
+// what is left to fail is what only the view can tell (a coordinate beyond the last). An attacker
+// that cannot attack is honest.
 std::vector<float> Apply(const VectorAttack& attack, aggregation::AttackView view) {
   view.layout = &attack.layout;
   view.seed = attack.seed;
-  auto vector = aggregation::ApplyAttack(attack.name, attack.params, view);
-  OSTRAKA_CHECK(vector.ok() && vector->size() == view.own.size());
+  auto vector = aggregation::ApplyAttack(attack.attack, view);
+  if (!vector.ok()) return {view.own.begin(), view.own.end()};
+  OSTRAKA_CHECK(vector->size() == view.own.size());
   return std::move(vector).value();
+}
+
+// Its place among the colluders.
+std::size_t NumberOf(const Turn& turn) {
+  const std::vector<base::PeerId>& members = turn.coven().members();
+  return static_cast<std::size_t>(std::find(members.begin(), members.end(), turn.self()) -
+                                  members.begin());
+}
+
+// An identity that a worker keeps from step to step.
+std::uint64_t NumberOf(const base::PeerId& peer) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < 8; ++i) number = number << 8 | peer.bytes[i];
+  return number;
+}
+
+// What the run's aggregators do to whole gradients: part by part, as each of them.
+base::Status AggregateParts(const protocol::Manifest& manifest, double tau,
+                            const std::vector<protocol::PartRange>& parts,
+                            const aggregation::Rows& rows, std::span<float> out) {
+  for (const protocol::PartRange& part : parts) {
+    aggregation::Rows slice;
+    slice.dimension = part.size();
+    for (const float* row : rows.row) slice.row.push_back(row + part.begin);
+    const std::span<float> target = out.subspan(part.begin, part.size());
+    const aggregation::SerialExecutor serial;
+    RETURN_IF_ERROR(manifest.clip ? aggregation::CenteredClip({.tau = tau, .eps = manifest.eps})
+                                        .Aggregate(slice, serial, target)
+                                  : aggregation::Mean().Aggregate(slice, serial, target));
+  }
+  return base::OkStatus();
 }
 
 }  // namespace
@@ -63,6 +99,11 @@ void OwnGradientEditor::OnInput(Turn& turn, protocol::Input input) {
   if (!own) return turn.Deliver(input);
   aggregation::AttackView view;
   view.own = *own->gradient;
+  view.byzantine_count = turn.coven().members().size();
+  view.step = own->job().step;
+  view.attacker = NumberOf(turn);
+  if (turn.round() != nullptr) view.worker_count = turn.round()->roles.workers.size();
+  view.state = &state_;
   turn.Confess();
   turn.Deliver(WithGradient(std::get<protocol::JobDone>(input).id,
                             std::make_shared<const std::vector<float>>(Apply(attack_, view))));
@@ -82,7 +123,7 @@ void OmniscientEditor::Spy(Turn& turn, const protocol::JobDone& done,
                            const protocol::GradientSpec& job, const protocol::SharedVector& own) {
   const protocol::StepStarted* round = turn.round();
   OSTRAKA_CHECK(round != nullptr && round->step == job.step && !held_);
-  held_ = Held{done, own, job.step, job.parameters, 0, {}, 0};
+  held_ = Held{done, own, job.step, job.parameters, round->roles.parts, round->tau, 0, {}, 0};
   for (const base::PeerId& worker : round->roles.workers) {
     if (turn.coven().Contains(worker)) {
       ++held_->colluders;
@@ -95,7 +136,7 @@ void OmniscientEditor::Spy(Turn& turn, const protocol::JobDone& done,
         .batch_seed = protocol::BatchSeed(manifest_->run_id, manifest_->training.data,
                                           round->previous_randomness, job.step, worker),
         .flip_labels = false});
-    held_->honest.emplace(id, nullptr);
+    held_->honest.emplace(id, Held::Spied{worker, nullptr});
     ++held_->running;
   }
   if (held_->running == 0) Release(turn);
@@ -105,8 +146,8 @@ void OmniscientEditor::OnSpied(Turn& turn, const protocol::JobDone& done) {
   if (!held_) return;
   const auto place = held_->honest.find(done.id);
   if (place == held_->honest.end()) return;
-  place->second = GradientOf(done);
-  if (!place->second) held_->honest.erase(place);  // failed: do without
+  place->second.gradient = GradientOf(done);
+  if (!place->second.gradient) held_->honest.erase(place);  // failed: do without
   if (--held_->running == 0) Release(turn);
 }
 
@@ -117,7 +158,18 @@ void OmniscientEditor::Release(Turn& turn) {
   view.own = *held.own;
   view.honest.dimension = held.own->size();
   view.byzantine_count = held.colluders;
-  for (const auto& [id, gradient] : held.honest) view.honest.row.push_back(gradient->data());
+  view.step = held.step;
+  view.state = &turn.coven().memory();
+  std::vector<std::uint64_t> ids;
+  for (const auto& [job, spied] : held.honest) {
+    view.honest.row.push_back(spied.gradient->data());
+    ids.push_back(NumberOf(spied.worker));
+  }
+  view.honest_ids = ids;
+  const aggregation::Victim victim = [&](const aggregation::Rows& rows, std::span<float> out) {
+    return AggregateParts(*manifest_, held.tau, held.parts, rows, out);
+  };
+  view.victim = &victim;
   turn.Confess();
   turn.Deliver(WithGradient(held.done.id, turn.coven().Agree(held.step, held.parameters, [&] {
     return Apply(attack_, view);
@@ -145,18 +197,19 @@ void LabelFlipEditor::OnAction(Turn& turn, protocol::Action action) {
       protocol::StartJob{start->id, std::make_shared<const protocol::JobSpec>(std::move(flipped))});
 }
 
-std::unique_ptr<Editor> MakeGradientAttack(const aggregation::AttackInfo& attack,
-                                           const EditorOptions& options) {
-  if (attack.flips_labels) return std::make_unique<LabelFlipEditor>(options.from_step);
-  VectorAttack vector{std::string(attack.name),
-                      {options.params.begin(), options.params.end()},
-                      options.layout,
-                      options.coven_seed};
-  if (attack.needs_honest_gradients) {
-    return std::make_unique<OmniscientEditor>(std::move(vector), options.from_step,
-                                              options.manifest);
+std::unique_ptr<Editor> MakeGradientAttack(const EditorOptions& options) {
+  VectorAttack vector{options.gradient, options.layout, options.coven_seed};
+  switch (options.gradient.info->knowledge) {
+    case aggregation::Knowledge::kLabels:
+      return std::make_unique<LabelFlipEditor>(options.from_step);
+    case aggregation::Knowledge::kOwn:
+      return std::make_unique<OwnGradientEditor>(std::move(vector), options.from_step);
+    case aggregation::Knowledge::kHonest:
+    case aggregation::Knowledge::kRule:
+      return std::make_unique<OmniscientEditor>(std::move(vector), options.from_step,
+                                                options.manifest);
   }
-  return std::make_unique<OwnGradientEditor>(std::move(vector), options.from_step);
+  OSTRAKA_CHECK(false);
 }
 
 }  // namespace ostraka::sim

@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
+#include <vector>
 
 #include "aggregation/attacks.h"
 #include "sim/adversary.h"
@@ -17,14 +17,12 @@
 
 namespace ostraka::sim {
 
-// REQUIRES: `attack` is one of aggregation::Attacks() and has all parameters in `options`.
-std::unique_ptr<Editor> MakeGradientAttack(const aggregation::AttackInfo& attack,
-                                           const EditorOptions& options);
+// The editor of `options.gradient`.
+std::unique_ptr<Editor> MakeGradientAttack(const EditorOptions& options);
 
 // What an attack on vectors is called with, apart from what it is called on.
 struct VectorAttack {
-  std::string name;
-  aggregation::AttackParameters params;
+  aggregation::Attack attack;
   base::TensorLayout layout;
   std::uint64_t seed = 0;  // of the coven
 };
@@ -39,11 +37,13 @@ class OwnGradientEditor final : public Editor {
  private:
   VectorAttack attack_;
   std::uint64_t from_step_;
+  aggregation::AttackState state_;
 };
 
 // Omniscient: roles and batch seeds are public, so it computes the gradient of every honest worker
 // of the step itself (jobs of its own), and all colluders send the same vector. It stays honest
-// where no honest gradient is to be had.
+// where no honest gradient is to be had. Attacks on the rule are told the run's own: the mean, or
+// CenteredClip of every part with the tau of the step.
 class OmniscientEditor final : public Editor {
  public:
   OmniscientEditor(VectorAttack attack, std::uint64_t from_step,
@@ -58,8 +58,14 @@ class OmniscientEditor final : public Editor {
     protocol::SharedVector own;
     std::uint64_t step = 0;
     protocol::SharedVector parameters;
-    std::size_t colluders = 0;                                 // workers of this step
-    std::map<protocol::JobId, protocol::SharedVector> honest;  // null: still running
+    std::vector<protocol::PartRange> parts;
+    double tau = 0;
+    std::size_t colluders = 0;  // workers of this step
+    struct Spied {
+      base::PeerId worker;
+      protocol::SharedVector gradient;  // null: still running
+    };
+    std::map<protocol::JobId, Spied> honest;
     std::size_t running = 0;
   };
   void Spy(Turn& turn, const protocol::JobDone& done, const protocol::GradientSpec& job,

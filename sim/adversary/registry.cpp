@@ -1,5 +1,6 @@
 #include "sim/adversary/registry.h"
 
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -21,19 +22,16 @@ struct Entry {
 };
 
 Entry GradientEntry(const aggregation::AttackInfo& info) {
-  Entry entry{{std::string(info.name), std::string(info.summary), {}, Outcome::kRemoved},
-              [&info](const EditorOptions& options) { return MakeGradientAttack(info, options); }};
-  for (const aggregation::AttackParameter& parameter : info.parameters) {
-    entry.attack.params.emplace(parameter.name, parameter.default_value);
-  }
-  return entry;
+  return {{std::string(info.name), std::string(info.summary), {}, Outcome::kRemoved, &info},
+          MakeGradientAttack};
 }
 
 std::vector<Entry> MakeEntries() {
   std::vector<Entry> entries = {{{"none", "does nothing wrong", {}, Outcome::kContained},
                                  [](const EditorOptions&) { return std::make_unique<Editor>(); }}};
-  for (const aggregation::AttackInfo& info : aggregation::Attacks()) {
-    entries.push_back(GradientEntry(info));
+  for (const aggregation::AttackInfo* info : aggregation::Attacks()) {
+    // A malformed vector is none that a machine could pack into parts; "none" stands there already.
+    if (!info->malformed && info->name != "none") entries.push_back(GradientEntry(*info));
   }
   const std::vector<Entry> on_the_protocol = {
       {{"wrong_aggregate",
@@ -80,6 +78,33 @@ base::StatusOr<const Entry*> FindEntry(std::string_view name) {
                                Listed(known));
 }
 
+// `given`, and the defaults of the others, for an attack on the protocol.
+base::StatusOr<std::map<std::string, double>> NumbersFrom(const KnownAttack& attack,
+                                                          const AttackParams& given) {
+  std::map<std::string, double> params = attack.params;
+  for (const auto& [name, text] : given) {
+    if (!params.contains(name)) {
+      std::vector<std::string> names;
+      for (const auto& [known, value] : attack.params) names.push_back(known);
+      return base::InvalidArgument("attack " + attack.name + " has no parameter '" + name +
+                                   "'; it has: " + Listed(names));
+    }
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+      return base::InvalidArgument("parameter '" + name + "' of attack " + attack.name +
+                                   " must be a finite number, not '" + text + "'");
+    }
+    params[name] = value;
+  }
+  return params;
+}
+
+base::StatusOr<aggregation::Attack> GradientAttack(const KnownAttack& attack,
+                                                   const AttackParams& given) {
+  return aggregation::MakeAttack(attack.name, {given.begin(), given.end()});
+}
+
 }  // namespace
 
 const std::vector<KnownAttack>& KnownAttacks() {
@@ -96,33 +121,20 @@ base::StatusOr<KnownAttack> FindAttack(std::string_view name) {
   return entry->attack;
 }
 
-base::StatusOr<std::map<std::string, double>> CompleteParams(
-    const KnownAttack& attack, const std::map<std::string, double>& given) {
-  std::map<std::string, double> params;
-  std::vector<std::string> names;
-  for (const auto& [name, default_value] : attack.params) {
-    names.push_back(name);
-    if (default_value) params.emplace(name, *default_value);
-  }
-  for (const auto& [name, value] : given) {
-    if (!attack.params.contains(name)) {
-      return base::InvalidArgument("attack " + attack.name + " has no parameter '" + name +
-                                   "'; it has: " + Listed(names));
-    }
-    if (!std::isfinite(value)) {
-      return base::InvalidArgument("parameter '" + name + "' of attack " + attack.name +
-                                   " must be a finite number");
-    }
-    params[name] = value;
-  }
-  return params;
+base::Status CheckParams(const KnownAttack& attack, const AttackParams& given) {
+  return attack.gradient != nullptr ? GradientAttack(attack, given).status()
+                                    : NumbersFrom(attack, given).status();
 }
 
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
     AdversaryOptions options, std::unique_ptr<protocol::Machine> inside) {
   ASSIGN_OR_RETURN(const Entry* entry, FindEntry(options.name));
   EditorOptions editor;
-  ASSIGN_OR_RETURN(editor.params, CompleteParams(entry->attack, options.params));
+  if (entry->attack.gradient != nullptr) {
+    ASSIGN_OR_RETURN(editor.gradient, GradientAttack(entry->attack, options.params));
+  } else {
+    ASSIGN_OR_RETURN(editor.params, NumbersFrom(entry->attack, options.params));
+  }
   editor.from_step = options.attack_from_step;
   editor.manifest = std::move(options.manifest);
   editor.key = options.key;

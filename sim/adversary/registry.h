@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "aggregation/attacks.h"
 #include "node/base/status.h"
+#include "sim/adversary.h"
 
 namespace ostraka::sim {
 
@@ -21,10 +23,11 @@ struct KnownAttack {
     kContained,  // nothing they do enters the model and nobody honest is removed
   };
   std::string name;
-  std::string summary;  // one line
-  // Parameters and their defaults; nullopt: derived from the run.
-  std::map<std::string, std::optional<double>> params;
+  std::string summary;                   // one line
+  std::map<std::string, double> params;  // and their defaults; of attacks on the protocol
   Outcome outcome = Outcome::kRemoved;
+  const aggregation::AttackInfo* gradient =
+      nullptr;  // of attacks on gradients: all there is to say
 };
 
 // "none" first, then attacks on gradients, then on the protocol.
@@ -33,9 +36,8 @@ const std::vector<KnownAttack>& KnownAttacks();
 // InvalidArgument for an unknown name, with the known ones.
 base::StatusOr<KnownAttack> FindAttack(std::string_view name);
 
-// `given`, and the defaults of the others. InvalidArgument for a parameter that the attack does not
-// have, with those it has, or for one that is not finite.
-base::StatusOr<std::map<std::string, double>> CompleteParams(
-    const KnownAttack& attack, const std::map<std::string, double>& given);
+// InvalidArgument for a parameter that the attack does not have, with those it has, or for a value
+// that it cannot take.
+base::Status CheckParams(const KnownAttack& attack, const AttackParams& given);
 
 }  // namespace ostraka::sim

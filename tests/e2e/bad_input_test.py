@@ -129,8 +129,8 @@ class ManifestTest(TestCase):
 
     def test_unknown_model_and_data_set(self):
         data = self.folder / "data"
-        for old, new, fragment in [("model = \"toy\"", "model = \"resnet18\"", "toy softmax mlp"),
-                                   ("data = \"toy\"", "data = \"mnist:/x\"", "toy digits")]:
+        for old, new, fragment in [("model = \"toy\"", "model = \"resnet18\"", "toy softmax mlp cnn"),
+                                   ("data = \"toy\"", "data = \"text:/x\"", "toy digits mnist")]:
             self.made.manifest.write_text(self.whole.replace(old, new))
             for command in (["run", "check", self.made.manifest],
                             ["node", self.made.manifest, "--key", self.made.key(0), "--data-dir",
@@ -257,7 +257,8 @@ class SwarmTest(TestCase):
         self.refused_swarm([*toy, "--target", "nan"], "--target must be a number")
         self.refused_swarm([*toy, "--batch-size", 0], "batch_size")
         self.refused_swarm(["--model", "resnet18"], "unknown model 'resnet18'", "softmax")
-        self.refused_swarm(["--data", "mnist:/x"], "unknown data 'mnist:/x'", "digits")
+        self.refused_swarm(["--data", "text:/x"], "unknown data 'text'", "digits")
+        self.refused_swarm(["--data", "mnist:/x"], "/x/train-images-idx3-ubyte is not there", code=3)
 
     def test_a_folder_that_is_in_use_is_left_alone(self):
         out = self.folder / "out"

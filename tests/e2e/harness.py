@@ -143,7 +143,8 @@ def await_gone(pids):
 class Run:
     """Keys, listening sockets and a manifest for a run of a few nodes."""
 
-    def __init__(self, folder, count=3, steps=15, options=(), deadlines_ms=None):
+    def __init__(self, folder, count=3, steps=15, options=(), deadlines_ms=None,
+                 model="toy"):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.manifest = self.folder / "run.toml"
@@ -154,7 +155,7 @@ class Run:
             self.sockets.append(listener)
             self.ids.append(expect_ok("key", "new", self.key(i), "--no-passphrase").strip())
             members += ["--member", f"{self.ids[i]}@127.0.0.1:{listener.getsockname()[1]}"]
-        expect_ok("run", "init", "--out", self.manifest, "--model", "toy", "--steps", steps,
+        expect_ok("run", "init", "--out", self.manifest, "--model", model, "--steps", steps,
                   *members, *options)
         if deadlines_ms:
             part, seal = deadlines_ms

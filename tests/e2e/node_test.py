@@ -9,7 +9,7 @@ from harness import TestCase, expect_ok, run
 
 REPORT_KEYS = {"event", "ok", "peer", "end", "step", "reason", "steps", "removals", "seconds",
                "bytes_sent", "payload_bytes_sent", "peak_rss_bytes", "state_root", "metric",
-               "seconds_per_step"}
+               "seconds_per_step", "checkpoint"}
 
 
 class RunTest(TestCase):

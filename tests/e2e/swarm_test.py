@@ -45,7 +45,7 @@ class BanishTest(TestCase):
         self.assertEqual(result["honest_removed"], 0)
         self.assertIs(result["state_roots_equal"], True)
         self.assertGreaterEqual(result["steps"], 60)
-        self.assertEqual(set(result["metric"]), {"name", "value", "loss", "step"})
+        self.assertEqual(set(result["metric"]), {"name", "on", "value", "loss", "step"})
         self.assertTrue(result["loss"] and all(math.isfinite(loss) for loss in result["loss"]))
         self.assertLess(result["loss"][-1], result["loss"][0])
         self.assertEqual(set(result["seconds_per_step"]),

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "aggregation/attacks.h"
 #include "aggregation/centered_clip.h"
 #include "aggregation/mean.h"
 #include "aggregation/projection.h"
@@ -171,19 +170,6 @@ RC_GTEST_PROP(ProjectionProperty, AnHonestAggregatorPassesTheSumCheck, ()) {
   const auto threshold =
       static_cast<double>(8 * Bound(rows, out) / std::sqrt(static_cast<long double>(out.size())));
   for (const double sum : sums) RC_ASSERT(std::abs(sum) <= threshold);
-}
-
-RC_GTEST_PROP(AttackProperty, ResultsAreFiniteAndDependOnTheSeedAlone, ()) {
-  const Matrix rows = AnyRows(6, 40);
-  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
-  for (const AttackInfo& attack : Attacks()) {
-    if (attack.flips_labels) continue;
-    const AttackView view{rows[0], RowsOf(rows), 2, nullptr, seed};
-    const auto sent = ApplyAttack(attack.name, {}, view);
-    RC_ASSERT(sent.ok());
-    RC_ASSERT(std::all_of(sent->begin(), sent->end(), [](float v) { return std::isfinite(v); }));
-    RC_ASSERT(testing::SameBits(*sent, *ApplyAttack(attack.name, {}, view)));
-  }
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace ostraka::sim {
 namespace {
 
-SimResult RunAttack(const std::string& attack, std::map<std::string, double> params = {}) {
+SimResult RunAttack(const std::string& attack, AttackParams params = {}) {
   SimOptions options;
   options.attack = attack;
   options.attack_params = std::move(params);
@@ -64,7 +64,7 @@ TEST(ProtocolAttack, FalseProofsAreContained) {
 
 // Halves that hold different COMMITs: safety holds, progress does not (without SEAL's slow path).
 TEST(ProtocolAttack, SplitEquivocationStallsButNeverForks) {
-  const SimResult result = RunAttack("equivocate", {{"split", 1}});
+  const SimResult result = RunAttack("equivocate", {{"split", "1"}});
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->checker, "progress") << result.failure->message;
   EXPECT_EQ(result.honest_removed, 0U);

@@ -38,7 +38,7 @@ TEST(CheckRows, NamesTheRowAndTheCoordinate) {
 }
 
 TEST(CheckRows, RefusesWhatIsNoInput) {
-  EXPECT_EQ(CheckRows({}, SerialExecutor()).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckRows(Rows(), SerialExecutor()).code(), absl::StatusCode::kInvalidArgument);
   const std::vector<float> row(1);
   EXPECT_EQ(CheckRows({{row.data()}, 0}, SerialExecutor()).code(),
             absl::StatusCode::kInvalidArgument);

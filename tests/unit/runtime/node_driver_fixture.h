@@ -75,7 +75,10 @@ inline std::string TextOf(const protocol::MessageReceived& message) {
 // What a driver told its listener.
 class Log final : public NodeEvents {
  public:
-  void OnStarted(std::uint16_t port) override { started_port = port; }
+  void OnStarted(std::uint16_t port, std::uint16_t http_port) override {
+    started_port = port;
+    started_http_port = http_port;
+  }
   void OnLinks(std::size_t up, std::size_t of) override { links.emplace_back(up, of); }
   void OnStepDone(const protocol::StepDone& done) override { steps.push_back(done.block->step); }
   void OnStepTimes(const protocol::StepTimes& t) override { times.push_back(t.step); }
@@ -91,6 +94,7 @@ class Log final : public NodeEvents {
   }
 
   std::uint16_t started_port = 0;
+  std::uint16_t started_http_port = 0;
   std::vector<std::pair<std::size_t, std::size_t>> links;
   std::vector<std::uint64_t> steps, times, evaluated;
   std::vector<std::string> suspicions, notices, halted;

@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "node/runtime/http_get.h"
 #include "node/runtime/ledger_reader.h"
 #include "tests/unit/runtime/node_driver_fixture.h"
 
@@ -238,6 +239,36 @@ TEST_F(NodeDriverTest, AnEvaluationThatFailsEndsNothing) {
   EXPECT_EQ(report.outcome.end, NodeEnd::kFinished);
   EXPECT_FALSE(report.evaluation.has_value());
   EXPECT_THAT(a_.log.notices, ::testing::Contains(HasSubstr("no held-out data")));
+}
+
+// --- what it tells -------------------------------------------------------------------------------
+
+TEST_F(NodeDriverTest, AnswersOverHttpFromItsBirthToItsEnd) {
+  const HttpPlace place{.address = {}, .socket_path = root_ + "/status.sock"};
+  a_.options.http = {place, {.address = "127.0.0.1:0", .socket_path = {}}};
+  a_.options.http_answer = [](std::string_view path, const NodeStatus& status) {
+    return HttpResponse{200, "text/plain",
+                        std::string(path) + " " + status.self.Short() + " " +
+                            std::to_string(status.steps_done) +
+                            (status.outcome ? " ended" : " runs")};
+  };
+  a_.step = [](base::Time, const Input& input, Outbox& out) {
+    if (!std::holds_alternative<protocol::Started>(input)) return;
+    Tell(out, DoneWith(0, 1));
+  };
+  MakeDriver(a_);
+  auto run = std::async(std::launch::async, [this] { return a_.driver->Run(); });
+  const std::string expected = "/x " + a_.id().Short() + " 1 runs";
+  const std::string tcp = "127.0.0.1:" + std::to_string(a_.driver->http_port());
+  for (const HttpPlace& where : {place, HttpPlace{.address = tcp, .socket_path = {}}}) {
+    const auto answer = HttpGet(where, "/x");
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->body, expected);
+  }
+  a_.driver->Stop();
+  EXPECT_EQ(run.get().outcome.end, NodeEnd::kInterrupted);
+  EXPECT_EQ(a_.log.started_http_port, a_.driver->http_port());
+  EXPECT_EQ(HttpGet(place, "/x").status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -334,7 +334,14 @@ TEST_F(TransportLink, BulkBeyondTheQueueDisconnects) {
 
 TEST_F(TransportLink, CountsBytesByPeerAndKind) {
   TestNode a(0), b(1);
-  Connect(a, b);
+  // Only one dials, so that there is one HELLO each: then HELLO, GO, CREDIT.
+  a.options.members = {b.AsMember()};
+  b.options.members = {{a.id(), ""}};
+  a.Start(io_);
+  b.Start(io_);
+  ASSERT_TRUE(RunUntil(io_, [&] { return BothUp(a, b); }));
+  const auto sent_now = [&] { return a.transport->counters().by_peer.at(b.id()).control_sent; };
+  ASSERT_TRUE(RunUntil(io_, [&] { return sent_now() == 69u + 9u + 9u; }));
   const Traffic before = a.transport->counters().by_peer.at(b.id());
   a.transport->Send(b.id(), Frame(std::string(1000, 'x')));
   a.transport->Send(b.id(), Frame("f"), TestBlob(200'000));

@@ -8,8 +8,11 @@
 #include "node/runtime/channel_errors.h"
 #include "node/runtime/endpoint.h"
 #include "node/runtime/hello.h"
+#include "node/runtime/little_endian.h"
 #include "node/runtime/notices.h"
+#include "node/runtime/rate_floor.h"
 #include "node/runtime/send_queue.h"
+#include "node/runtime/token_bucket.h"
 #include "tests/unit/runtime/transport_net.h"
 
 namespace ostraka::runtime {
@@ -69,6 +72,23 @@ TEST(HelloRecord, UnknownCapabilitiesAreIgnored) {
   EXPECT_FALSE(CheckCompatible(SomeHello(), theirs).ok());
 }
 
+// Any wrong byte of what must fit ours. The rest is the speaker's to choose: unknown capabilities,
+// a number of its process and of a link; TLS sees to it that it arrives as it was said.
+TEST(HelloRecord, AnyWrongByteThatMattersIsRefused) {
+  const base::Bytes good = EncodeHello(SomeHello());
+  constexpr std::size_t kRunEnd = 8 + 4 + 32;
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    for (int wrong = 1; wrong < 256; ++wrong) {
+      base::Bytes bytes = good;
+      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ wrong);
+      const auto hello = DecodeHello(bytes, 1);
+      const bool accepted = hello.ok() && CheckCompatible(SomeHello(), *hello).ok();
+      const bool matters = at < kRunEnd || (at == kRunEnd && (wrong & 1) != 0);
+      ASSERT_EQ(accepted, !matters) << at << " " << wrong;
+    }
+  }
+}
+
 std::vector<int> TypesOf(SendQueue& queue) {
   std::vector<int> types;
   while (!queue.empty()) types.push_back(queue.Next().head()[0]);
@@ -97,6 +117,34 @@ TEST(SendQueue, AnEmptyBlobIsOneRecord) {
   EXPECT_THAT(TypesOf(queue), ElementsAre(4));
 }
 
+TEST(SendQueue, BulkGoesAsFarAsCreditDoes) {
+  SendQueue queue(1000, 10 << 20);
+  ASSERT_TRUE(queue.PushBulk(Frame("f"), std::make_shared<OutgoingBlob>(TestBlob(1 << 20))).ok());
+  std::uint64_t sent = 0;
+  while (queue.has_credit()) {
+    const SendQueue::Record record = queue.Next();
+    sent += record.head().size() + record.body.size();
+  }
+  EXPECT_LE(sent, kInitialCredit);
+  EXPECT_GT(sent + 1 + crypto::kChunkBytes, kInitialCredit);
+  // Control goes all the same.
+  ASSERT_TRUE(queue.PushControl(Frame("a")).ok());
+  EXPECT_EQ(queue.Next().head()[0], 3);
+  EXPECT_FALSE(queue.has_control() || queue.has_credit());
+  // To the byte: one less than the next chunk is not enough.
+  ASSERT_TRUE(queue.Grant(std::max(kInitialCredit, sent + crypto::kChunkBytes)).ok());
+  EXPECT_FALSE(queue.has_credit());
+  ASSERT_TRUE(queue.Grant(sent + 1 + crypto::kChunkBytes).ok());
+  EXPECT_TRUE(queue.has_credit());
+}
+
+TEST(SendQueue, CreditIsNotTakenBack) {
+  SendQueue queue(1000, 1 << 20);
+  EXPECT_EQ(base::MessageOf(queue.Grant(kInitialCredit - 1)), "took back credit that it gave");
+  EXPECT_TRUE(queue.Grant(~std::uint64_t{0}).ok());
+  EXPECT_FALSE(queue.Grant(~std::uint64_t{0} - 1).ok());
+}
+
 TEST(SendQueue, LimitsCountWhatWaits) {
   SendQueue queue(10, 200);
   EXPECT_TRUE(queue.PushControl(Frame("12345678")).ok());
@@ -115,6 +163,7 @@ TEST(SendQueue, LimitsCountWhatWaits) {
 TEST(BlobReceiver, TakesWhatTheQueueCuts) {
   for (const std::size_t size : {0u, 1u, 65535u, 65536u, 65537u, 400'000u}) {
     SendQueue queue(1000, 1 << 20);
+    ASSERT_TRUE(queue.Grant(~std::uint64_t{0}).ok());
     BlobReceiver receiver(size, false);
     const auto blob = TestBlob(size);
     // Twice: the receiver must start afresh.
@@ -138,6 +187,40 @@ TEST(BlobReceiver, TakesWhatTheQueueCuts) {
       EXPECT_EQ(message->blob->root, blob->root);
     }
     EXPECT_EQ(messages, 2) << size;
+  }
+}
+
+// One wrong byte in any record of a blob, and it does not arrive. The frame is the machine's to
+// judge.
+TEST(BlobReceiver, AnyWrongByteIsRefused) {
+  const auto blob = TestBlob(crypto::kChunkBytes + 100);
+  base::Bytes announce;
+  AppendLittleEndian(announce, blob->data.size(), 8);
+  announce.insert(announce.end(), blob->root.bytes.begin(), blob->root.bytes.end());
+  announce.push_back('f');
+  base::Bytes leaves;
+  for (const base::Digest& leaf : crypto::ChunkLeaves(blob->data)) {
+    leaves.insert(leaves.end(), leaf.bytes.begin(), leaf.bytes.end());
+  }
+  const auto chunk_end = blob->data.begin() + crypto::kChunkBytes;
+  const std::array<base::Bytes, 4> records = {
+      announce, leaves, {blob->data.begin(), chunk_end}, {chunk_end, blob->data.end()}};
+  const auto arrives = [](const std::array<base::Bytes, 4>& bodies) {
+    BlobReceiver receiver(1 << 20, false);
+    return receiver.Announce(bodies[0]).ok() && receiver.Leaves(bodies[1]).ok() &&
+           receiver.Chunk(bodies[2]).ok() && receiver.Chunk(bodies[3]).ok() &&
+           receiver.Take().has_value();
+  };
+  ASSERT_TRUE(arrives(records));
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    // Of the long chunk every 97th byte, for it is hashed as a whole each time.
+    const std::size_t stride = i == 2 ? 97 : 1;
+    const std::size_t end = records[i].size() - (i == 0 ? 1 : 0);
+    for (std::size_t at = 0; at < end; at += stride) {
+      std::array<base::Bytes, 4> bad = records;
+      bad[i][at] = static_cast<std::uint8_t>(bad[i][at] ^ (1 + at % 255));
+      ASSERT_FALSE(arrives(bad)) << "record " << i << ", byte " << at;
+    }
   }
 }
 
@@ -166,15 +249,53 @@ TEST(Backoff, PeersDoNotComeAllAtOnce) {
   EXPECT_GT(waits.size(), 95u);
 }
 
+TEST(TokenBucket, FillsAtItsRateAndCarriesDebt) {
+  TokenBucket bucket(1000, 500);
+  base::Time now{base::Seconds(1000).ns};
+  ASSERT_TRUE(bucket.Ready(now));
+  bucket.Take(1500);  // more than it holds: a debt of 1,000
+  EXPECT_FALSE(bucket.Ready(now));
+  EXPECT_GE(bucket.Wait(now), base::Seconds(1));
+  EXPECT_LE(bucket.Wait(now), base::Milliseconds(1001));
+  now = now + bucket.Wait(now);
+  EXPECT_TRUE(bucket.Ready(now));
+  EXPECT_FALSE(bucket.Full(now));
+  now = now + base::Seconds(3600);
+  EXPECT_TRUE(bucket.Full(now));
+  bucket.Take(500);  // it never holds more than its capacity
+  EXPECT_FALSE(bucket.Ready(now));
+}
+
+TEST(RateFloor, OnlyAFullRowOfLooksAccuses) {
+  RateFloor floor(100, 3);
+  std::uint64_t total = 0;
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(floor.TooSlow(i % 4 != 3, total)) << i;
+  // The first look begins, the third after it judges.
+  EXPECT_FALSE(floor.TooSlow(true, total));
+  EXPECT_FALSE(floor.TooSlow(true, total));
+  EXPECT_FALSE(floor.TooSlow(true, total));
+  EXPECT_TRUE(floor.TooSlow(true, total + 299));
+}
+
+TEST(RateFloor, WhoKeepsTheRateIsNeverAccused) {
+  RateFloor floor(100, 3);
+  std::uint64_t total = 0;
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(floor.TooSlow(true, total += 100)) << i;
+  // Then it stops: the next judgement or the one after sees it.
+  int accused = 0;
+  for (int i = 0; i < 6; ++i) accused += floor.TooSlow(true, total) ? 1 : 0;
+  EXPECT_GE(accused, 1);
+}
+
 TEST(Notices, StrangersGetABurstAndThenOneASecond) {
   std::vector<std::string> said;
-  Notices notices([&said](NoticeLevel, const std::string& line) { said.push_back(line); });
+  Notices notices([&said](NoticeLevel, const std::string& line) { said.push_back(line); }, 20);
   const base::Time start{base::Seconds(1000).ns};
   for (int i = 0; i < 100; ++i) notices.SayOfStranger(start, "x");
-  EXPECT_EQ(said.size(), static_cast<std::size_t>(Notices::kBurst));
+  EXPECT_EQ(said.size(), 20u);
   notices.SayOfStranger(start + base::Seconds(1), "y");
   notices.SayOfStranger(start + base::Seconds(1), "y");
-  ASSERT_EQ(said.size(), static_cast<std::size_t>(Notices::kBurst) + 1);
+  ASSERT_EQ(said.size(), 20u + 1);
   EXPECT_EQ(said.back(), "y (80 such lines left out before it)");
 }
 

@@ -92,13 +92,17 @@ void RawPeer::WriteBytes(const base::Bytes& message, bool binary) {
 }
 
 base::Bytes RawPeer::Read(RecordType type) {
-  boost::beast::flat_buffer buffer;
-  const std::size_t size = stream_.read(buffer);
-  const auto* data = static_cast<const std::uint8_t*>(buffer.data().data());
-  if (size == 0 || data[0] != static_cast<std::uint8_t>(type)) {
-    throw std::runtime_error("a record of another type came");
+  while (true) {
+    boost::beast::flat_buffer buffer;
+    const std::size_t size = stream_.read(buffer);
+    const auto* data = static_cast<const std::uint8_t*>(buffer.data().data());
+    if (size == 0) throw std::runtime_error("an empty record came");
+    if (data[0] == static_cast<std::uint8_t>(type)) return {data + 1, data + size};
+    // Credit comes at any time.
+    if (data[0] != static_cast<std::uint8_t>(RecordType::kCredit)) {
+      throw std::runtime_error("a record of another type came");
+    }
   }
-  return {data + 1, data + size};
 }
 
 std::string RawPeer::ReadUntilClosed() {

@@ -76,9 +76,9 @@ TEST(MakeAdversary, ListsWhatItKnows) {
     EXPECT_THAT(base::MessageOf(unknown.status()), HasSubstr(name));
   }
   options.name = "sign_flip";
-  options.params = {{"mu", 1}};
+  options.params = {{"mu", "1"}};
   const auto wrong = MakeAdversary(options, std::make_unique<ScriptedMachine>());
-  EXPECT_THAT(base::MessageOf(wrong.status()), HasSubstr("no parameter 'mu'; it has: lambda"));
+  EXPECT_THAT(base::MessageOf(wrong.status()), HasSubstr("no parameter 'mu'; known: lambda"));
 }
 
 }  // namespace

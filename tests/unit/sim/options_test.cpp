@@ -14,7 +14,7 @@ TEST(SimOptions, FormatAndParseAreInverse) {
   options.peers = 16;
   options.byzantine = 5;
   options.attack = "alie";
-  options.attack_params = {{"z", 0.1}};
+  options.attack_params = {{"z", "0.1"}};
   options.attack_from_step = 9;
   options.mode = protocol::Mode::kThird;
   options.unprotected = true;
@@ -65,8 +65,8 @@ TEST(SimOptions, CheckSaysWhatToDo) {
 
   options = {};
   options.attack = "alie";
-  options.attack_params = {{"y", 1}};
-  EXPECT_THAT(WhyNot(options), HasSubstr("it has: z"));
+  options.attack_params = {{"y", "1"}};
+  EXPECT_THAT(WhyNot(options), HasSubstr("has no parameter 'y'"));
 
   options = {};
   options.mode = protocol::Mode::kThird;

@@ -3,20 +3,26 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "node/train/dataset.h"
 
 namespace ostraka::train {
 
+struct ReferenceNetwork {
+  std::string model;  // softmax, mlp, cnn
+  std::size_t hidden = 0;
+};
+
 struct ReferenceResult {
   double loss = 0;               // mean cross entropy of the rows
   std::vector<double> gradient;  // of the loss, in layout order
 };
 
-// Mean over `rows` of `examples`, whose labels are label_of(class). hidden == 0: softmax.
-ReferenceResult ReferenceGradient(const Examples& examples, std::span<const std::uint32_t> rows,
-                                  std::size_t class_count, std::size_t hidden, bool flip_labels,
-                                  std::span<const float> parameters);
+// Mean over `rows` of `examples`, one of `data`'s parts.
+ReferenceResult ReferenceGradient(const ReferenceNetwork& network, const Dataset& data,
+                                  const Examples& examples, std::span<const std::uint32_t> rows,
+                                  bool flip_labels, std::span<const float> parameters);
 
 }  // namespace ostraka::train

@@ -22,8 +22,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::size_t kClasses = 10;
-
 base::StatusOr<std::unique_ptr<Trainer>> Make(const TrainerOptions& options) {
   return MakeTrainerFrom(options, {TORCH_MODULE});
 }
@@ -57,9 +55,7 @@ class TorchTrainerOf : public ::testing::TestWithParam<Case> {
   TrainerOptions options() const {
     return {.model = GetParam().model, .batch_size = 32, .hidden = GetParam().hidden};
   }
-  std::size_t reference_hidden() const {
-    return GetParam().model == "softmax" ? 0 : GetParam().hidden;
-  }
+  ReferenceNetwork reference() const { return {GetParam().model, GetParam().hidden}; }
 };
 
 TEST_P(TorchTrainerOf, GradientIsTheReferences) {
@@ -71,8 +67,7 @@ TEST_P(TorchTrainerOf, GradientIsTheReferences) {
     const auto rows = DrawBatch(SeedOf(100 + seed), row_count, 32);
     for (const bool flip : {false, true}) {
       const auto gradient = trainer->Gradient(at, SeedOf(100 + seed), flip).value();
-      const auto expected =
-          ReferenceGradient(digits.training, rows, kClasses, reference_hidden(), flip, at);
+      const auto expected = ReferenceGradient(reference(), digits, digits.training, rows, flip, at);
       ASSERT_EQ(gradient.size(), expected.gradient.size());
       EXPECT_LT(RelativeError(gradient, expected.gradient), 1e-5);
     }
@@ -86,13 +81,13 @@ TEST_P(TorchTrainerOf, GradientIsTheSlopeOfTheLoss) {
   const std::vector<float> at = trainer->InitialParameters(SeedOf(2));
   const auto gradient = trainer->Gradient(at, SeedOf(1), false).value();
   const auto loss_at = [&](const std::vector<float>& parameters) {
-    return ReferenceGradient(digits.training, rows, kClasses, reference_hidden(), false, parameters)
-        .loss;
+    return ReferenceGradient(reference(), digits, digits.training, rows, false, parameters).loss;
   };
-  // So small a step that no unit's ReLU turns on or off between the two. Every 37th coordinate:
-  // all tensors are met.
+  // So small a step that no unit's ReLU turns on or off between the two. About 130 coordinates: all
+  // tensors are met.
   constexpr float kStep = 0x1.0p-17F;
-  for (std::size_t i = 0; i < at.size(); i += 37) {
+  const std::size_t stride = at.size() / 130 + 1;
+  for (std::size_t i = 0; i < at.size(); i += stride) {
     std::vector<float> above = at;
     std::vector<float> below = at;
     above[i] += kStep;
@@ -102,21 +97,24 @@ TEST_P(TorchTrainerOf, GradientIsTheSlopeOfTheLoss) {
   }
 }
 
-TEST_P(TorchTrainerOf, EvaluationIsOverTheWholeTestPart) {
-  const auto trainer = Make(options()).value();
+TEST_P(TorchTrainerOf, EvaluationIsOverTheWholePartThatWasAskedFor) {
   const Dataset digits = LoadDigits();
-  const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
-  const Evaluation evaluation = trainer->Evaluate(at).value();
-  EXPECT_EQ(evaluation.metric, "accuracy");
-  EXPECT_NEAR(
-      evaluation.loss,
-      ReferenceGradient(digits.test, AllRows(digits.test), kClasses, reference_hidden(), false, at)
-          .loss,
-      1e-5);
-  // A whole number of test rows, and no more than an untrained network can have right.
-  const double right = evaluation.value * static_cast<double>(digits.test.size());
-  EXPECT_NEAR(right, std::round(right), 1e-9);
-  EXPECT_LT(evaluation.value, 0.5);
+  for (const HeldOut on : {HeldOut::kTest, HeldOut::kValidation}) {
+    TrainerOptions with = options();
+    with.evaluate_on = on;
+    const auto trainer = Make(with).value();
+    const Examples& part = on == HeldOut::kTest ? digits.test : digits.validation;
+    const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
+    const Evaluation evaluation = trainer->Evaluate(at).value();
+    EXPECT_EQ(evaluation.metric, "accuracy");
+    EXPECT_EQ(evaluation.on, on);
+    EXPECT_NEAR(evaluation.loss,
+                ReferenceGradient(reference(), digits, part, AllRows(part), false, at).loss, 1e-5);
+    // A whole number of rows, and no more than an untrained network can have right.
+    const double right = evaluation.value * static_cast<double>(part.size());
+    EXPECT_NEAR(right, std::round(right), 1e-9);
+    EXPECT_LT(evaluation.value, 0.5);
+  }
 }
 
 TEST_P(TorchTrainerOf, GradientHasTheSameBitsEachTime) {
@@ -173,7 +171,8 @@ TEST_P(TorchTrainerOf, NonFiniteParametersAreNoError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, TorchTrainerOf,
-                         ::testing::Values(Case{"softmax", 64}, Case{"mlp", 64}, Case{"mlp", 1}),
+                         ::testing::Values(Case{"softmax", 64}, Case{"mlp", 64}, Case{"mlp", 1},
+                                           Case{"cnn", 64}),
                          [](const auto& test) {
                            return test.param.model + std::to_string(test.param.hidden);
                          });
@@ -186,6 +185,15 @@ TEST(TorchTrainer, LayoutsAreNamedAsCheckpointsNameThem) {
                                 {"layers.1.bias", {10}}}));
   EXPECT_EQ(Make({.model = "softmax"}).value()->layout(),
             (base::TensorLayout{{"linear.weight", {10, 64}}, {"linear.bias", {10}}}));
+  EXPECT_EQ(Make({.model = "cnn", .hidden = 48}).value()->layout(),
+            (base::TensorLayout{{"conv1.weight", {16, 1, 3, 3}},
+                                {"conv1.bias", {16}},
+                                {"conv2.weight", {32, 16, 3, 3}},
+                                {"conv2.bias", {32}},
+                                {"fc1.weight", {48, 128}},
+                                {"fc1.bias", {48}},
+                                {"fc2.weight", {10, 48}},
+                                {"fc2.bias", {10}}}));
 }
 
 TEST(TorchTrainer, SgdWithSevenPeersLearnsDigits) {
@@ -218,9 +226,9 @@ TEST(TorchTrainer, RefusesOptionsThatItCannotServe) {
   EXPECT_EQ(message_of({.hidden = (1u << 20) + 1}),
             "mlp: hidden must be 1 to 1048576, not 1048577");
   EXPECT_EQ(message_of({.batch_size = 0}),
-            "batch_size must be 1 to 1442, the training rows of digits, not 0");
-  EXPECT_THAT(message_of({.batch_size = 1443}), HasSubstr("not 1443"));
-  EXPECT_TRUE(Make({.batch_size = 1442}).ok());
+            "batch_size must be 1 to 1302, the training rows of digits, not 0");
+  EXPECT_THAT(message_of({.batch_size = 1303}), HasSubstr("not 1303"));
+  EXPECT_TRUE(Make({.batch_size = 1302}).ok());
 }
 
 // In a child process, whose memory is limited so that libtorch throws.

@@ -37,11 +37,11 @@ TEST(TrainerLoader, UnknownNamesListTheKnownOnes) {
   TrainerOptions options;
   options.model = "mpl";
   EXPECT_EQ(MessageOfOneLine(MakeTrainer(options).status(), absl::StatusCode::kInvalidArgument),
-            "unknown model 'mpl'; known: toy softmax mlp");
+            "unknown model 'mpl'; known: toy softmax mlp cnn");
   options = {};
   options.data = "digit";
   EXPECT_EQ(MessageOfOneLine(MakeTrainer(options).status(), absl::StatusCode::kInvalidArgument),
-            "unknown data 'digit'; known: toy digits");
+            "unknown data 'digit'; known: toy digits mnist cifar10");
 }
 
 TEST(TrainerLoader, ToyModelAndToyDataGoTogether) {
@@ -102,7 +102,7 @@ TEST(TrainerLoader, AModuleOfAnotherVersionIsRefused) {
   const auto made = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_OLD});
   EXPECT_THAT(MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
               AllOf(HasSubstr(FAKE_MODULE_OLD), HasSubstr("of another build (module version 0, "
-                                                          "this program has 1)")));
+                                                          "this program has 2)")));
 }
 
 TEST(TrainerLoader, ALibraryThatIsNoModuleIsRefused) {

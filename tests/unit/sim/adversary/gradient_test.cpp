@@ -24,7 +24,7 @@ std::vector<float> SentInsteadOf(Wrapped& wrapped, const base::PeerId& owner, st
 }
 
 TEST(SignFlip, ReplacesTheOwnGradientFromItsStepOn) {
-  Wrapped wrapped("sign_flip", 5, {{"lambda", 10}});
+  Wrapped wrapped("sign_flip", 5, {{"lambda", "10"}});
   wrapped.Enter(4);
   EXPECT_EQ(SentInsteadOf(wrapped, wrapped.self(), 4), kTrue);
   EXPECT_TRUE(wrapped.coven().deeds().empty());
@@ -55,7 +55,7 @@ TEST(RandomDirection, IsTheSameForTheWholeCovenAndNotTheTruth) {
 // Drives an omniscient attack by hand: member i's gradient is (i, i, i, i).
 class Omniscient {
  public:
-  explicit Omniscient(std::string attack, std::map<std::string, double> params)
+  explicit Omniscient(std::string attack, AttackParams params)
       : wrapped(std::move(attack), 0, std::move(params)) {
     wrapped.Enter(0);
     wrapped.Say({protocol::StartJob{
@@ -92,7 +92,7 @@ protocol::JobResult Constant(float value) {
 }
 
 TEST(Omniscient, ComputesTheGradientOfEveryHonestWorkerFromPublicSeeds) {
-  Omniscient ipm("ipm", {{"eps", 0.5}});
+  Omniscient ipm("ipm", {{"eps", "0.5"}});
   ASSERT_EQ(ipm.spying.size(), 4U) << "six workers, two of them colluders";
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_GE(ipm.spying[i].id, kFirstReservedJob);
@@ -107,7 +107,7 @@ TEST(Omniscient, ComputesTheGradientOfEveryHonestWorkerFromPublicSeeds) {
 }
 
 TEST(Omniscient, WaitsForAllAndThenSendsTheFormula) {
-  Omniscient ipm("ipm", {{"eps", 0.5}});
+  Omniscient ipm("ipm", {{"eps", "0.5"}});
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_FALSE(ipm.Delivered());
     ipm.Answer(3 - i, Constant(static_cast<float>(i + 1)));  // mean 2.5, in any order
@@ -118,7 +118,7 @@ TEST(Omniscient, WaitsForAllAndThenSendsTheFormula) {
 }
 
 TEST(Omniscient, DoesWithoutAGradientThatFailed) {
-  Omniscient ipm("ipm", {{"eps", 1}});
+  Omniscient ipm("ipm", {{"eps", "1"}});
   ipm.Answer(0, protocol::JobFailed{"no memory"});
   for (std::size_t i = 1; i < 4; ++i) ipm.Answer(i, Constant(6));
   ASSERT_TRUE(ipm.Delivered());
@@ -134,7 +134,7 @@ TEST(Omniscient, StaysHonestIfAllFailed) {
 }
 
 TEST(Omniscient, AlieShiftsTheHonestMeanByItsDeviations) {
-  Omniscient alie("alie", {{"z", 2}});
+  Omniscient alie("alie", {{"z", "2"}});
   for (std::size_t i = 0; i < 4; ++i) alie.Answer(i, Constant(i < 2 ? 1 : 5));
   ASSERT_TRUE(alie.Delivered());
   EXPECT_EQ(alie.Sent(), std::vector<float>(4, 3.0F - 2 * 2.0F));

@@ -9,7 +9,7 @@ namespace ostraka::sim {
 namespace {
 
 TEST(WrongAggregate, ShiftsEveryCoordinateAndKeepsTheRootConsistent) {
-  Wrapped wrapped("wrong_aggregate", 1, {{"scale", 2}});
+  Wrapped wrapped("wrong_aggregate", 1, {{"scale", "2"}});
   const protocol::AggregateResult truth{BlobOfFloats({3, -3, 3, 3})};
   wrapped.Enter(0);
   EXPECT_EQ(std::get<protocol::AggregateResult>(wrapped.RunInside(protocol::AggregateSpec{}, truth))

@@ -81,7 +81,7 @@ TEST(Equivocate, GivesEveryoneBothAndItsOwnMachineTheRival) {
 }
 
 TEST(Equivocate, SplitGivesEachHalfOne) {
-  Wrapped wrapped("equivocate", 1, {{"split", 1}});
+  Wrapped wrapped("equivocate", 1, {{"split", "1"}});
   wrapped.Enter(1);
   const wire::SignedEnvelope original = OwnCommit(wrapped, 1);
   std::vector<protocol::Action> says;

@@ -28,7 +28,7 @@ inline std::shared_ptr<const crypto::SigningKey> KeyNumber(std::uint8_t number) 
 // Members 0..5 by key; the attacker is `self()`, in a coven with `mate()`.
 class Wrapped {
  public:
-  Wrapped(std::string attack, std::uint64_t from_step, std::map<std::string, double> params = {}) {
+  Wrapped(std::string attack, std::uint64_t from_step, AttackParams params = {}) {
     auto manifest = std::make_shared<protocol::Manifest>();
     manifest->training.data = "toy";
     for (std::uint8_t i = 0; i < 6; ++i) {

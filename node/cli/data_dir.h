@@ -1,0 +1,19 @@
+// Where nodes keep their data unless told otherwise.
+//
+// Thread safety: free functions; they read the environment.
+#pragma once
+
+#include <string>
+
+#include "node/base/ids.h"
+#include "node/base/status.h"
+
+namespace ostraka::cli {
+
+// ~/.local/share/ostraka. FailedPrecondition: HOME is not set.
+base::StatusOr<std::string> DefaultDataRoot();
+
+// `wanted`, or the run's folder in DefaultDataRoot() if that is empty.
+base::StatusOr<std::string> DataDirOf(const std::string& wanted, const base::Digest& run_id);
+
+}  // namespace ostraka::cli

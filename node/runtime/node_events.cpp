@@ -1,0 +1,23 @@
+#include "node/runtime/node_events.h"
+
+namespace ostraka::runtime {
+
+const char* NodeEndName(NodeEnd end) {
+  switch (end) {
+    case NodeEnd::kFinished:
+      return "finished";
+    case NodeEnd::kBanned:
+      return "banned";
+    case NodeEnd::kStalled:
+      return "stalled";
+    case NodeEnd::kDiverged:
+      return "diverged";
+    case NodeEnd::kFailed:
+      return "failed";
+    case NodeEnd::kInterrupted:
+      return "interrupted";
+  }
+  return "unknown";
+}
+
+}  // namespace ostraka::runtime

@@ -1,0 +1,241 @@
+#include "node/train/data_source.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "node/train/cifar10.h"
+#include "node/train/digits.h"
+#include "node/train/gzip.h"
+#include "node/train/idx.h"
+
+namespace ostraka::train {
+namespace {
+
+struct KnownData {
+  std::string_view name;
+  bool in_files;
+  std::string_view scaling;
+};
+constexpr std::array<KnownData, 4> kKnownData = {{
+    {"toy", false, ""},
+    {"digits", false, "2 * p / 16 - 1"},
+    {"mnist", true, "2 * p / 255 - 1"},
+    {"cifar10", true, "2 * p / 255 - 1"},
+}};
+
+constexpr std::uint32_t kMnistClasses = 10;
+constexpr std::uint8_t kMaxByte = 255;
+constexpr std::size_t kValidationShare = 10;
+// The largest file of either format is MNIST's training images, 47 MB.
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
+
+const KnownData* Find(std::string_view name) {
+  const auto found = std::find_if(kKnownData.begin(), kKnownData.end(),
+                                  [name](const KnownData& known) { return known.name == name; });
+  return found == kKnownData.end() ? nullptr : &*found;
+}
+
+// The file's bytes, decompressed if it is gzip. `names` are looked for in order.
+struct DataFile {
+  std::string path;
+  base::Bytes bytes;
+
+  // `status` with the file's name in front.
+  base::Status Named(const base::Status& status) const {
+    if (status.ok()) return status;
+    return base::MakeStatus(status.code(), path + ": " + base::MessageOf(status));
+  }
+};
+
+base::StatusOr<base::Bytes> ReadWhole(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) return base::Unavailable("cannot be read: " + error.message());
+  if (size > kMaxFileBytes) return base::InvalidArgument("is larger than 1 GiB");
+  std::ifstream file(path, std::ios::binary);
+  base::Bytes bytes(static_cast<std::size_t>(size));
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file || file.gcount() != static_cast<std::streamsize>(bytes.size())) {
+    return base::Unavailable("cannot be read: check its mode and the disk");
+  }
+  if (!LooksLikeGzip(bytes)) return bytes;
+  return Gunzip(bytes, kMaxFileBytes);
+}
+
+base::StatusOr<DataFile> ReadDataFile(const std::string& dir,
+                                      const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    for (const char* suffix : {"", ".gz"}) {
+      DataFile file{.path = dir + "/" + name + suffix, .bytes = {}};
+      std::error_code ignored;  // what cannot be looked at is not there
+      if (!std::filesystem::is_regular_file(file.path, ignored)) continue;
+      auto bytes = ReadWhole(file.path);
+      if (!bytes.ok()) return file.Named(bytes.status());
+      file.bytes = *std::move(bytes);
+      return file;
+    }
+  }
+  return base::NotFound(dir + "/" + names.front() +
+                        " is not there, nor with .gz: give the folder that holds the data's files");
+}
+
+// --- mnist --------------------------------------------------------------------------------------
+
+struct MnistPart {
+  ImageShape shape;
+  Examples examples;
+  std::string images_path;
+};
+
+base::StatusOr<MnistPart> LoadMnistPart(const std::string& dir, const std::string& prefix) {
+  ASSIGN_OR_RETURN(const DataFile images_file, ReadDataFile(dir, {prefix + "-images-idx3-ubyte",
+                                                                  prefix + "-images.idx3-ubyte"}));
+  ASSIGN_OR_RETURN(const DataFile labels_file, ReadDataFile(dir, {prefix + "-labels-idx1-ubyte",
+                                                                  prefix + "-labels.idx1-ubyte"}));
+  const auto images = ParseIdxImages(images_file.bytes);
+  if (!images.ok()) return images_file.Named(images.status());
+  const auto labels = ParseIdxLabels(labels_file.bytes, kMnistClasses);
+  if (!labels.ok()) return labels_file.Named(labels.status());
+  if (labels->size() != images->count) {
+    return base::InvalidArgument(labels_file.path + ": " + std::to_string(labels->size()) +
+                                 " labels for the " + std::to_string(images->count) +
+                                 " images of " + images_file.path);
+  }
+  MnistPart part{
+      .shape = {1, images->height, images->width}, .examples = {}, .images_path = images_file.path};
+  part.examples.value_count = part.shape.value_count();
+  part.examples.values.assign(images->pixels.begin(), images->pixels.end());
+  part.examples.labels.assign(labels->begin(), labels->end());
+  return part;
+}
+
+base::StatusOr<Dataset> LoadMnist(const std::string& dir) {
+  ASSIGN_OR_RETURN(MnistPart training, LoadMnistPart(dir, "train"));
+  ASSIGN_OR_RETURN(MnistPart test, LoadMnistPart(dir, "t10k"));
+  if (test.shape != training.shape) {
+    return base::InvalidArgument(
+        test.images_path + ": its images are " + std::to_string(test.shape.height) + " x " +
+        std::to_string(test.shape.width) + ", those of " + training.images_path + " are not");
+  }
+  return Dataset{.name = "mnist",
+                 .shape = training.shape,
+                 .class_count = kMnistClasses,
+                 .max_value = kMaxByte,
+                 .training = std::move(training.examples),
+                 .validation = {},
+                 .test = std::move(test.examples)};
+}
+
+// --- cifar10 ------------------------------------------------------------------------------------
+
+base::Status AddCifar10File(const std::string& dir, const std::string& name, Examples& examples) {
+  ASSIGN_OR_RETURN(const DataFile file, ReadDataFile(dir, {name}));
+  return file.Named(AddCifar10Batch(file.bytes, examples));
+}
+
+base::StatusOr<Dataset> LoadCifar10(const std::string& dir) {
+  Dataset cifar{.name = "cifar10",
+                .shape = kCifar10Shape,
+                .class_count = kCifar10Classes,
+                .max_value = kMaxByte,
+                .training = {},
+                .validation = {},
+                .test = {}};
+  cifar.training.value_count = cifar.test.value_count = kCifar10Shape.value_count();
+  for (const char* batch : {"1", "2", "3", "4", "5"}) {
+    const std::string name = std::string("data_batch_") + batch + ".bin";
+    RETURN_IF_ERROR(AddCifar10File(dir, name, cifar.training));
+  }
+  RETURN_IF_ERROR(AddCifar10File(dir, "test_batch.bin", cifar.test));
+  return cifar;
+}
+
+}  // namespace
+
+base::Status CheckDataName(std::string_view name) {
+  if (Find(name) != nullptr) return base::OkStatus();
+  std::string message = "unknown data '" + std::string(name) + "'; known:";
+  for (const KnownData& known : kKnownData) message += " " + std::string(known.name);
+  return base::InvalidArgument(message);
+}
+
+bool NeedsFolder(std::string_view name) {
+  const KnownData* known = Find(name);
+  return known != nullptr && known->in_files;
+}
+
+std::string InputScaling(std::string_view name) {
+  const KnownData* known = Find(name);
+  return known == nullptr ? "" : std::string(known->scaling);
+}
+
+base::StatusOr<DataId> ParseDataId(std::string_view text) {
+  const std::size_t at = text.find('@');
+  DataId id{.name = std::string(text.substr(0, at)), .hash = {}};
+  RETURN_IF_ERROR(CheckDataName(id.name));
+  if (id.name == "toy" && at == std::string_view::npos) return id;
+  const auto hash = at == std::string_view::npos ? std::nullopt
+                                                 : base::Digest::FromHexDigits(text.substr(at + 1));
+  if (id.name == "toy" || !hash || hash->is_zero()) {
+    return base::InvalidArgument("data '" + std::string(text) + "' must be " +
+                                 (id.name == "toy" ? "toy" : id.name + "@<hash of its content>") +
+                                 ": let `ostraka run init` write the manifest");
+  }
+  id.hash = *hash;
+  return id;
+}
+
+std::string TextOf(const DataId& id) {
+  return id.hash.is_zero() ? id.name : id.name + "@" + id.hash.Hex();
+}
+
+base::StatusOr<DataSource> ParseDataSource(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  DataSource source{.name = std::string(text.substr(0, colon)), .dir = {}};
+  RETURN_IF_ERROR(CheckDataName(source.name));
+  if (colon != std::string_view::npos) source.dir = std::string(text.substr(colon + 1));
+  if (NeedsFolder(source.name) && source.dir.empty()) {
+    return base::InvalidArgument("data " + source.name + " is in files: say " + source.name +
+                                 ":DIR with the folder that holds them");
+  }
+  if (!NeedsFolder(source.name) && colon != std::string_view::npos) {
+    return base::InvalidArgument("data " + source.name + " is in the program: say " + source.name +
+                                 " without a folder");
+  }
+  return source;
+}
+
+base::StatusOr<Dataset> LoadDataset(const DataSource& source) {
+  RETURN_IF_ERROR(CheckDataName(source.name));
+  if (source.name == "digits") return LoadDigits();
+  if (source.dir.empty()) {
+    return base::FailedPrecondition("the run trains on " + source.name +
+                                    ": say where your copy is with --data " + source.name + ":DIR");
+  }
+  auto data = source.name == "mnist" ? LoadMnist(source.dir) : LoadCifar10(source.dir);
+  if (!data.ok()) return data.status();
+  data->validation = SplitOff(data->training, data->class_count, kValidationShare);
+  return data;
+}
+
+base::StatusOr<Dataset> LoadDatasetOf(const DataSource& source, const base::Digest& hash) {
+  ASSIGN_OR_RETURN(Dataset data, LoadDataset(source));
+  if (hash.is_zero()) return data;
+  const base::Digest mine = HashOf(data);
+  if (mine == hash) return data;
+  const std::string advice =
+      source.dir.empty()
+          ? "this program is of another version than that which made the manifest: "
+            "use the same one as the other members"
+          : "the files in " + source.dir + " are not those of the other members: get theirs";
+  return base::FailedPrecondition("the run trains on " + source.name + " of hash " + hash.Short() +
+                                  ", this copy has " + mine.Short() + ": " + advice);
+}
+
+}  // namespace ostraka::train

@@ -1,0 +1,57 @@
+#include "node/train/dataset.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "crypto/merkle.h"
+#include "node/base/check.h"
+
+namespace ostraka::train {
+
+void Examples::Add(std::span<const std::uint8_t> image, std::uint8_t label) {
+  OSTRAKA_CHECK(image.size() == value_count);
+  values.insert(values.end(), image.begin(), image.end());
+  labels.push_back(label);
+}
+
+base::Digest HashOf(const Dataset& data) {
+  crypto::Hasher hasher(crypto::kDomainData);
+  for (const std::uint64_t number : {data.shape.channels, data.shape.height, data.shape.width,
+                                     data.class_count, std::uint32_t{data.max_value}}) {
+    hasher.UpdateU64(number);
+  }
+  for (const Examples* part : {&data.training, &data.validation, &data.test}) {
+    hasher.UpdateSized(part->values).UpdateSized(part->labels);
+  }
+  return hasher.Finish();
+}
+
+Examples SplitOff(Examples& examples, std::uint32_t class_count, std::size_t share) {
+  OSTRAKA_CHECK(share > 0);
+  std::vector<std::vector<std::pair<base::Digest, std::size_t>>> hashed(class_count);
+  std::vector<std::uint8_t> row;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const std::uint8_t label = examples.labels[i];
+    OSTRAKA_CHECK(label < class_count);
+    row.assign(examples.image(i).begin(), examples.image(i).end());
+    row.push_back(label);
+    hashed[label].emplace_back(crypto::ChunkLeaf(row), i);
+  }
+  std::vector<bool> is_taken(examples.size(), false);
+  for (auto& rows : hashed) {
+    std::sort(rows.begin(), rows.end());
+    for (std::size_t k = 0; k < rows.size() / share; ++k) is_taken[rows[k].second] = true;
+  }
+  Examples kept{.value_count = examples.value_count, .values = {}, .labels = {}};
+  Examples taken = kept;
+  kept.values.reserve(examples.values.size());
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    (is_taken[i] ? taken : kept).Add(examples.image(i), examples.labels[i]);
+  }
+  examples = std::move(kept);
+  return taken;
+}
+
+}  // namespace ostraka::train

@@ -1,0 +1,90 @@
+"""Data in files: training on them, and what a peer with other files is told."""
+import json
+
+import harness
+import image_files
+from harness import TestCase, expect_ok, needs_torch
+
+
+class TrainTest(TestCase):
+    def swarm(self, *options):
+        return json.loads(expect_ok("swarm", "--peers", 4, "--byzantine", 0, "--attack", "none",
+                                    "--model", "cnn", "--evaluate-every", 0, "--json", *options))
+
+    @needs_torch
+    def test_cnn_on_mnist_files(self):
+        image_files.write_mnist(self.folder / "mnist", 1200, 200, compressed=True)
+        result = self.swarm("--data", f"mnist:{self.folder / 'mnist'}", "--steps", 30,
+                            "--learning-rate", 0.3)
+        self.assertEqual(result["parameters"], 105866)
+        self.assertGreater(result["metric"]["value"], 0.5)
+
+    @needs_torch
+    def test_cnn_on_cifar10_files(self):
+        image_files.write_cifar10(self.folder / "cifar", 200)
+        result = self.swarm("--data", f"cifar10:{self.folder / 'cifar'}", "--steps", 15,
+                            "--learning-rate", 0.3)
+        self.assertEqual(result["parameters"], 136874)
+        self.assertTrue(result["state_roots_equal"])
+
+
+class OtherDataTest(TestCase):
+    """Every check comes before the node meets anybody: no other data is ever trained on."""
+
+    def setUp(self):
+        super().setUp()
+        self.mnist = self.folder / "mnist"
+        image_files.write_mnist(self.mnist, 300, 100)
+        self.made = self.make_run(model="softmax", options=["--data", f"mnist:{self.mnist}"])
+
+    def node(self, *options):
+        return ["node", self.made.manifest, "--key", self.made.key(0), "--data-dir",
+                self.folder / "data", *options]
+
+    @needs_torch
+    def test_one_other_pixel(self):
+        other = self.folder / "other"
+        image_files.write_mnist(other, 300, 100)
+        images = bytearray((other / "train-images-idx3-ubyte").read_bytes())
+        images[-1] ^= 1
+        (other / "train-images-idx3-ubyte").write_bytes(images)
+        shown = json.loads(expect_ok("run", "show", "--json", self.made.manifest))
+        wanted = shown["data"].removeprefix("mnist@")[:16]
+        self.refused(2, self.node("--data", f"mnist:{other}"), "the run trains on mnist of hash "
+                     + wanted, "this copy has", str(other), "get theirs")
+        self.assertFalse((self.folder / "data").exists())
+
+    @needs_torch
+    def test_no_folder_and_other_names(self):
+        self.refused(2, self.node(), "the run trains on mnist", "--data mnist:DIR")
+        self.refused(2, self.node("--data", f"cifar10:{self.mnist}"), "the run trains on mnist")
+        self.refused(2, self.node("--data", "mnist"), "mnist:DIR")
+        self.refused(3, self.node("--data", f"mnist:{self.folder}"), "train-images-idx3-ubyte",
+                     "is not there")
+
+    def test_files_that_are_wrong_are_named(self):
+        labels = self.mnist / "train-labels-idx1-ubyte"
+        whole = labels.read_bytes()
+        init = ["run", "init", "--out", self.folder / "new.toml", "--model", "softmax", "--data",
+                f"mnist:{self.mnist}", "--member", self.made.ids[0], "--member", self.made.ids[1]]
+        for data, reason in [(whole[:-1], "cut short"), (whole + b"\0", "too long"),
+                             (whole[:-1] + b"\x0a", "label 10 of image 199 is out of range"),
+                             (b"\0\0\x08\x03" + whole[4:], "wrong magic number 2051")]:
+            labels.write_bytes(data)
+            self.refused(2, init, f"{labels}: ", reason)
+        labels.unlink()
+        self.refused(3, init, str(labels), "is not there")
+        self.assertFalse((self.folder / "new.toml").exists())
+
+    def test_a_manifest_says_which_data(self):
+        text = self.made.manifest.read_text()
+        name = json.loads(expect_ok("run", "show", "--json", self.made.manifest))["data"]
+        self.assertRegex(name, r"\Amnist@[0-9a-f]{64}\Z")
+        self.assertNotIn(str(self.folder), text)  # where a member has its copy is its own business
+        for bad in ("mnist", "mnist@", name[:-1], "mnist@" + 64 * "0", f"mnist:{self.mnist}"):
+            self.made.manifest.write_text(text.replace(name, bad))
+            self.refused(2, ["run", "check", self.made.manifest], "data '" + bad[:7])
+
+
+if __name__ == "__main__":
+    harness.main()

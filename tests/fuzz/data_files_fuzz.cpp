@@ -1,0 +1,78 @@
+// Any bytes as a file of a data set: IDX images, IDX labels, a CIFAR-10 batch, gzip. The first byte
+// chooses; what is taken must be all that the parser promises.
+#include <cstdint>
+#include <string>
+
+#include "node/base/check.h"
+#include "node/train/cifar10.h"
+#include "node/train/gzip.h"
+#include "node/train/idx.h"
+
+namespace ostraka::train {
+namespace {
+
+constexpr std::size_t kMaxBytes = 1 << 20;
+
+void Refused(const base::Status& status) {
+  OSTRAKA_CHECK(status.code() == absl::StatusCode::kInvalidArgument);
+  OSTRAKA_CHECK(!status.message().empty());
+  OSTRAKA_CHECK(base::MessageOf(status).find('\n') == std::string::npos);
+}
+
+void RunImages(base::ByteView bytes) {
+  const auto images = ParseIdxImages(bytes);
+  if (!images.ok()) return Refused(images.status());
+  OSTRAKA_CHECK(images->count > 0 && images->height >= 4 && images->width >= 4);
+  OSTRAKA_CHECK(images->pixels.size() ==
+                std::uint64_t{images->count} * images->height * images->width);
+  OSTRAKA_CHECK(images->pixels.size() + 16 == bytes.size());
+}
+
+void RunLabels(base::ByteView bytes) {
+  const auto labels = ParseIdxLabels(bytes, 10);
+  if (!labels.ok()) return Refused(labels.status());
+  OSTRAKA_CHECK(labels->size() + 8 == bytes.size());
+  for (const std::uint8_t label : *labels) OSTRAKA_CHECK(label < 10);
+}
+
+void RunCifar10(base::ByteView bytes) {
+  Examples examples{.value_count = kCifar10Shape.value_count(), .values = {}, .labels = {}};
+  const base::Status status = AddCifar10Batch(bytes, examples);
+  if (!status.ok()) {
+    OSTRAKA_CHECK(examples.size() == 0 && examples.values.empty());
+    return Refused(status);
+  }
+  OSTRAKA_CHECK(examples.values.size() == examples.size() * examples.value_count);
+  OSTRAKA_CHECK(examples.size() * 3073 == bytes.size());
+  for (const std::uint8_t label : examples.labels) OSTRAKA_CHECK(label < kCifar10Classes);
+}
+
+void RunGzip(base::ByteView bytes) {
+  const auto plain = Gunzip(bytes, kMaxBytes);
+  if (!plain.ok()) return Refused(plain.status());
+  OSTRAKA_CHECK(LooksLikeGzip(bytes));
+  OSTRAKA_CHECK(plain->size() <= kMaxBytes);
+  RunImages(*plain);
+}
+
+}  // namespace
+}  // namespace ostraka::train
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const ostraka::base::ByteView bytes(data + 1, size - 1);
+  switch (data[0] % 4) {
+    case 0:
+      ostraka::train::RunImages(bytes);
+      break;
+    case 1:
+      ostraka::train::RunLabels(bytes);
+      break;
+    case 2:
+      ostraka::train::RunCifar10(bytes);
+      break;
+    default:
+      ostraka::train::RunGzip(bytes);
+  }
+  return 0;
+}
