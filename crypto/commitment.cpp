@@ -28,6 +28,10 @@ Coin DeriveCoin(ByteView private_seed, std::uint64_t step, std::uint64_t draw) {
               .salt = DeriveField(private_seed, step, draw, CoinField::kSalt)};
 }
 
+Digest CoinSeed(const SigningKey& key, const Digest& run_id) {
+  return Hasher(kDomainCoinKey).Update(key.seed()).Update(run_id).Finish();
+}
+
 Digest CommitCoin(const PeerId& peer, std::uint64_t step, std::uint64_t draw, const Coin& coin) {
   return Hasher(kDomainCoin)
       .Update(peer.view())

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "crypto/merkle.h"
+#include "crypto/sign.h"
 #include "node/base/ids.h"
 
 namespace ostraka::crypto {
@@ -27,6 +28,10 @@ struct Coin {
 // The coin that the holder of `private_seed` uses for (step, draw): secret until revealed, and a
 // function of its arguments alone. REQUIRES: private_seed has 32 bytes that no peer can guess.
 Coin DeriveCoin(ByteView private_seed, std::uint64_t step, std::uint64_t draw);
+
+// The private seed of a key's coins in a run: the same at every start, so that one who starts again
+// can open what it committed to, and a secret as long as the key is.
+Digest CoinSeed(const SigningKey& key, const Digest& run_id);
 
 Digest CommitCoin(const PeerId& peer, std::uint64_t step, std::uint64_t draw, const Coin& coin);
 

@@ -208,6 +208,12 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       RealField("checks", "delta_max", "norm check; 0: off", m.delta_max),
       CountField("checks", "state_root_every", "steps between sealed state roots",
                  m.state_root_every),
+      CountField("checks", "probation", "blocks that a returning member follows first",
+                 m.probation),
+      MillisecondsField("delta_ms", "how long a message may take, in the first steps", m.delta),
+      MillisecondsField("delta_floor_ms", "what the measured delays may make of it: least",
+                        m.delta_floor),
+      MillisecondsField("delta_ceiling_ms", "and most", m.delta_ceiling),
       MillisecondsField("part_timeout_ms", "an aggregator waits so long for parts", m.part_timeout),
       MillisecondsField("seal_timeout_ms", "then the fast path has failed", m.seal_timeout),
   };

@@ -135,7 +135,10 @@ void PeerMachine::AtHead() {
   if (standing != nullptr && standing->banned) {
     return Halt(Halted::Why::kBanned, "banned: see `ostraka ledger explain`");
   }
-  if (RunIsOver(*view_)) return Halt(Halted::Why::kFinished, "all steps are done");
+  if (RunIsOver(*view_)) {
+    Follow();  // says by its step that it has all: nobody need wait for it
+    return Halt(Halted::Why::kFinished, kAllDone);
+  }
   if (!IsMember(view_->members, self_)) return SendRejoin();
   if (must_rejoin_) return;  // until a block has dropped the one who signed from the lost store
   catch_up_.reset();

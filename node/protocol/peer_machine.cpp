@@ -90,6 +90,7 @@ bool PeerMachine::TryAdvance() {
     case Stage::kUnstarted:
     case Stage::kRestore:
     case Stage::kUpdate:
+    case Stage::kLinger:
     case Stage::kHalted:
       return false;
   }
@@ -156,8 +157,11 @@ void PeerMachine::On(const TimerFired& input) {
       return;
     case kPullTimer:
       return OnPullTimer();
+    case kFollowTimer:
+      if (stage_ == Stage::kLinger) Halt(Halted::Why::kFinished, kAllDone);
+      return;  // else Advance asks again
     default:
-      return;  // kFollowTimer: Advance asks again
+      return;
   }
 }
 

@@ -48,6 +48,8 @@ inline constexpr std::size_t kRecentBlocks = 4096;
 // A state is stored once in so many blocks, the results in between with each.
 inline constexpr std::uint64_t kStateEvery = 16;
 
+inline constexpr char kAllDone[] = "all steps are done";
+
 // The step in progress.
 struct Round {
   SealedStep sealed;  // step, roles and tau from the start; the rest as the seals decide
@@ -127,6 +129,7 @@ class PeerMachine final : public Machine, public SealMessages {
     kSettle,   // waiting for results that the block needs
     kUpdate,   // waiting for the new state
     kFollow,   // no member of the step: catching up, watching, asking to come back
+    kLinger,   // the run is over, but not for those who still catch up
     kHalted,   // answers who asks, and links that come up
   };
   enum class Purpose : std::uint8_t {

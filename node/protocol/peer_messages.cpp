@@ -48,7 +48,7 @@ void PeerMachine::On(const MessageReceived& input) {
     }
     return OnService(input.from, envelope, input.blob);
   }
-  if (stage_ == Stage::kHalted) return;
+  if (stage_ == Stage::kHalted || stage_ == Stage::kLinger) return;
   if (CarriesBlob(envelope.slot.type) != (input.blob != nullptr)) {
     return Suspect(input.from, "blob",
                    "sent a message without its bulk data, or with some it may not have");

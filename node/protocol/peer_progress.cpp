@@ -21,6 +21,7 @@ Phase PeerMachine::PhaseNow() const {
     case Stage::kSettle:  // RESULTs belong to it
     case Stage::kUpdate:
     case Stage::kFollow:
+    case Stage::kLinger:
     case Stage::kHalted:
       break;
   }
@@ -78,6 +79,7 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
     case Stage::kRestore:
     case Stage::kUpdate:
     case Stage::kFollow:
+    case Stage::kLinger:
     case Stage::kHalted:
       break;
   }
@@ -105,6 +107,8 @@ Progress PeerMachine::progress() const {
         return "update";
       case Stage::kFollow:
         return "follow";
+      case Stage::kLinger:
+        return "linger";
       case Stage::kHalted:
         return "halted";
     }

@@ -139,7 +139,12 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
     case PullKind::kState:
       return AnswerState(from, slot.step, pull.index);
     case PullKind::kFollow:
-      if (!IsMember(view_->members, from)) followers_[from] = now_;
+      if (stage_ == Stage::kLinger && slot.step >= HeightOf(*view_)) {
+        followers_.erase(from);
+        if (followers_.empty()) Halt(Halted::Why::kFinished, kAllDone);
+        return;
+      }
+      followers_[from] = now_;
       return AnswerHead(from);
   }
 }

@@ -18,6 +18,8 @@ namespace {
 
 // A watcher that asks for nothing more is gone.
 constexpr base::Duration kFollowersStay = base::Seconds(60);
+// After the end: as long as one who catches up may take to say that it has.
+constexpr base::Duration kLingerFor = base::Seconds(20);
 
 std::string DescribeRemoval(const Block& block, const PeerId& peer) {
   for (const wire::Removal& removal : block.removals) {
@@ -195,7 +197,9 @@ void PeerMachine::Finish() {
     Prepare({MakeDraft(SlotOf(Phase::kA, wire::MessageType::kCommit), wire::Encode(last),
                        Audience())});
   }
-  return Halt(Halted::Why::kFinished, "all steps are done");
+  if (followers_.empty()) return Halt(Halted::Why::kFinished, kAllDone);
+  stage_ = Stage::kLinger;
+  out_->Add(SetTimer{kFollowTimer, now_ + kLingerFor});
 }
 
 }  // namespace ostraka::protocol

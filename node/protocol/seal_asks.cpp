@@ -181,11 +181,17 @@ void Seal::Impl::LackEchoes(Lacks& lacks) const {
   }
 }
 
-// Members that are in this iteration, or were, and whose STATUS of it did not come.
+// STATUSes of members that are in this iteration, or were; and while too few are here for too long,
+// of all.
 void Seal::Impl::LackStatuses(Lacks& lacks) const {
+  const base::Time due = clock_.began() + StepLength(options_.delta, clock_.iteration());
+  const bool of_all =
+      clock_.step() == SealClock::Step::kStatus && !clock_.gathered() && due <= now_;
   const auto round = rounds_.find(clock_.iteration());
-  for (const auto& [member, reached] : reached_) {
-    if (member == options_.self || reached < clock_.iteration()) continue;
+  for (const PeerId& member : OthersAwake()) {
+    const auto reached = reached_.find(member);
+    const bool here = reached != reached_.end() && reached->second >= clock_.iteration();
+    if (!here && !of_all) continue;
     if (round != rounds_.end() && round->second.statuses.FirstOf(member) != nullptr) continue;
     lacks.sources[{PullKind::kMessages, MessageType::kStatus, IndexOf(member), {}}] = {member};
   }
@@ -268,8 +274,8 @@ void Seal::Impl::LackBallots(Lacks& lacks, const SealLock& lock,
                              const std::vector<PeerId>& sources) const {
   const MessageType type = lock.rank == 1 ? MessageType::kEcho : MessageType::kVote;
   const auto ballots = ballots_.find(lock.rank - 1);
+  // Also my own ballot: it may be of an iteration that I have forgotten.
   for (const PeerId& member : awake_) {
-    if (member == options_.self) continue;
     if (ballots != ballots_.end() && ballots->second.For(lock.value).contains(member)) continue;
     lacks.sources[{PullKind::kMessages, type, IndexOf(member), lock.value}] = sources;
   }

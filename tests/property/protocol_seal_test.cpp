@@ -79,6 +79,34 @@ void CheckEntries(const World& world, const WorldOptions& options) {
   }
 }
 
+void CheckDecided(const World& world, const WorldOptions& options, base::Time from,
+                  base::Duration bound, std::optional<std::uint32_t> excused = std::nullopt) {
+  if (!world.violation().empty()) RC_FAIL(Explain(world, options));
+  for (std::uint32_t i = 0; i < world.nodes(); ++i) {
+    if (!world.IsHonest(i) || options.asleep.contains(i)) continue;
+    if (!world.DecidedAt(i)) RC_FAIL("undecided: " + Explain(world, options));
+    if (i == excused) continue;
+    // An observer asks every 2 Delta.
+    const base::Duration more = i < options.n ? base::Duration{} : options.delta * 4;
+    if (*world.DecidedAt(i) - from <= bound + more) continue;
+    RC_FAIL("node " + std::to_string(i) + " took " +
+            std::to_string((*world.DecidedAt(i) - from).ns / 1'000'000) + " ms of " +
+            std::to_string(bound.ns / 1'000'000) + ": " + Explain(world, options));
+  }
+}
+
+// What all honest members echoed; nullopt if they did not all echo the same.
+std::optional<Digest> EchoedByAll(const World& world, const WorldOptions& options) {
+  std::set<Digest> echoed;
+  for (std::uint32_t i = 0; i < options.n; ++i) {
+    if (!world.IsHonest(i) || world.EchoedVector(i) == nullptr) continue;
+    echoed.insert(EchoOf(*world.EchoedVector(i)).vector);
+  }
+  return echoed.size() == 1 ? std::optional(*echoed.begin()) : std::nullopt;
+}
+
+constexpr base::Time kNever{24 * 3600 * std::int64_t{1'000'000'000}};
+
 RC_GTEST_PROP(SealProperty, TimelyNetworksDecideWithinTheBound, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   WorldOptions options;
@@ -95,31 +123,77 @@ RC_GTEST_PROP(SealProperty, TimelyNetworksDecideWithinTheBound, ()) {
     if (!options.byzantine.contains(member)) options.asleep.insert(member);
   }
   World world(options);
-  world.Run(base::Time{3'600'000'000'000});
-  if (!world.violation().empty()) RC_FAIL(Explain(world, options));
-  const base::Time echo = world.LastHonestEcho();
-  RC_ASSERT(echo - world.FirstHonestEcho() <= options.delta);
-  for (std::uint32_t i = 0; i < world.nodes(); ++i) {
-    if (!world.IsHonest(i) || options.asleep.contains(i)) continue;
-    if (!world.DecidedAt(i)) RC_FAIL("undecided: " + Explain(world, options));
-    base::Duration bound = DecisionBound(options.delta, faulty);
-    if (i >= options.n) bound = bound + options.delta * 4;  // it asks every 2 Delta
-    if (*world.DecidedAt(i) - echo > bound) {
-      RC_FAIL("node " + std::to_string(i) + " took " +
-              std::to_string((*world.DecidedAt(i) - echo).ns / 1'000'000) +
-              " ms: " + Explain(world, options));
-    }
-  }
+  world.Run(kNever);
+  RC_ASSERT(world.LastHonestEcho() - world.FirstHonestEcho() <= options.delta);
+  CheckDecided(world, options, world.LastHonestEcho(), DecisionBound(options.delta, faulty));
   CheckEntries(world, options);
-  // If all honest members echo the same, that is decided.
-  std::set<Digest> echoed;
+  if (const auto all = EchoedByAll(world, options)) RC_ASSERT(*world.Decision() == *all);
+}
+
+// A crash is a fault like another; but the member comes back, says nothing otherwise than before,
+// and learns the decision.
+RC_GTEST_PROP(SealProperty, AMemberThatRestartsKeepsItsWord, ()) {
+  base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  WorldOptions options;
+  options.seed = rng.Next();
+  options.n = DrawSize(rng);
+  DrawThresholds(options, rng);
+  RC_PRE(options.t_s > 0);
+  const auto faulty = static_cast<std::uint32_t>(rng.Below(options.t_s));
+  DrawFaulty(options, faulty, rng);
+  std::uint32_t restarting = 0;
+  while (options.byzantine.contains(restarting)) ++restarting;
+  World world(options);
+  const base::Time at{rng.Between(0, 40 * options.delta.ns)};
+  const base::Duration down{rng.Between(0, 5 * options.delta.ns)};
+  const bool keeps = rng.Chance(1, 2);
+  world.At(at, [&] { world.Restart(restarting, down, keeps); });
+  world.Run(kNever);
+  CheckDecided(world, options, world.LastHonestEcho(), DecisionBound(options.delta, faulty + 1),
+               restarting);
+}
+
+// Messages lost, late by minutes, a partition: nobody decides otherwise than another, and after it
+// has healed all decide.
+RC_GTEST_PROP(SealProperty, UntimelyNetworksNeverForkAndHeal, ()) {
+  base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  WorldOptions options;
+  options.seed = rng.Next();
+  options.n = DrawSize(rng);
+  DrawThresholds(options, rng);
+  const auto faulty = static_cast<std::uint32_t>(rng.Below(options.t_a + 1));
+  DrawFaulty(options, faulty, rng);
+  const base::Time heals{rng.Between(0, 120) * options.delta.ns};
+  options.entry_skew = {rng.Chance(1, 2) ? options.delta.ns : heals.ns};
+  std::set<std::uint32_t> side;
   for (std::uint32_t i = 0; i < options.n; ++i) {
-    if (world.IsHonest(i) && world.EchoedVector(i) != nullptr) {
-      echoed.insert(EchoOf(*world.EchoedVector(i)).vector);
-    }
+    if (rng.Chance(1, 2)) side.insert(i);
   }
-  if (echoed.size() == 1) RC_ASSERT(*world.Decision() == *echoed.begin());
-  RC_CLASSIFY(world.SealOf(0) != nullptr && world.SealOf(0)->slow(), "slow");
+  const std::uint64_t lost = rng.Below(12);
+  const std::uint64_t slow = rng.Below(12);
+  const bool partition = rng.Chance(1, 2);
+  options.network = [=](std::uint32_t from, std::uint32_t to, base::Time now,
+                        base::Rng& draw) -> std::optional<base::Duration> {
+    const base::Duration timely{draw.Between(1'000'000, 247'000'000)};
+    if (now >= heals) return timely;
+    const bool cut = partition && side.contains(from) != side.contains(to);
+    if (draw.Chance(lost, 16) || (cut && draw.Chance(1, 2))) return std::nullopt;
+    if (cut) return heals - now + timely;
+    if (draw.Chance(slow, 16)) return base::Duration{draw.Between(0, (heals - now).ns)} + timely;
+    return timely;
+  };
+  World world(options);
+  std::uint32_t reached = 1;
+  world.At(heals, [&] {
+    for (std::uint32_t i = 0; i < options.n; ++i) {
+      if (world.IsHonest(i) && world.SealOf(i) != nullptr) {
+        reached = std::max(reached, world.SealOf(i)->iteration());
+      }
+    }
+  });
+  world.Run(kNever);
+  const base::Time from = std::max(heals, world.LastHonestEcho());
+  CheckDecided(world, options, from, scene::HealingBound(options.delta, reached, faulty));
 }
 
 }  // namespace

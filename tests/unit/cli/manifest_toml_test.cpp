@@ -102,7 +102,7 @@ protocol::TrainingPlan AnyPlan() {
   plan.data_seed = *Count(0);
   plan.hidden = *Count(1);
   plan.batch_size = *Count(1);
-  plan.settle_steps = *rc::gen::inRange<std::uint64_t>(0, 1000);
+  plan.settle_steps = *rc::gen::inRange<std::uint64_t>(5, 1000);
   plan.steps = plan.settle_steps + 1 + *rc::gen::inRange<std::uint64_t>(0, 1000);
   plan.steps_after_ban = *Count(0);
   plan.learning_rate = *Positive();
@@ -119,7 +119,7 @@ Manifest AnyManifest() {
                                     protocol::Mode::kThird);
   const auto ids = *rc::gen::suchThat(
       rc::gen::container<std::set<std::uint8_t>>(rc::gen::arbitrary<std::uint8_t>()),
-      [](const auto& set) { return set.size() >= 2; });
+      [](const auto& set) { return set.size() >= 3; });
   for (const std::uint8_t id : ids) {
     const auto port = *rc::gen::inRange(1, 65536);
     const bool dials = *rc::gen::arbitrary<bool>();
@@ -135,6 +135,10 @@ Manifest AnyManifest() {
   manifest.delta_max = *rc::gen::arbitrary<bool>() ? 0 : *Positive();
   manifest.validators = *rc::gen::arbitrary<std::uint32_t>();
   manifest.state_root_every = *Count(1);
+  manifest.probation = *Count(3);
+  manifest.delta_floor = base::Milliseconds(*rc::gen::inRange(1, 100'000));
+  manifest.delta = manifest.delta_floor + base::Milliseconds(*rc::gen::inRange(0, 100'000));
+  manifest.delta_ceiling = manifest.delta + base::Milliseconds(*rc::gen::inRange(0, 100'000));
   manifest.part_timeout = base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
   manifest.seal_timeout =
       manifest.part_timeout + base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
@@ -181,6 +185,10 @@ RC_GTEST_PROP(ManifestProperty, WhatIsWrittenIsRead, ()) {
   RC_ASSERT(read->delta_max == wrote.delta_max);
   RC_ASSERT(read->validators == wrote.validators);
   RC_ASSERT(read->state_root_every == wrote.state_root_every);
+  RC_ASSERT(read->probation == wrote.probation);
+  RC_ASSERT(read->delta == wrote.delta);
+  RC_ASSERT(read->delta_floor == wrote.delta_floor);
+  RC_ASSERT(read->delta_ceiling == wrote.delta_ceiling);
   RC_ASSERT(read->part_timeout == wrote.part_timeout);
   RC_ASSERT(read->seal_timeout == wrote.seal_timeout);
 }

@@ -560,4 +560,14 @@ Duration DecisionBound(Duration delta, std::uint32_t faults) {
   return bound + StepLength(delta, faults + 1) * 3 + delta * 3;
 }
 
+Duration HealingBound(Duration delta, std::uint32_t reached, std::uint32_t faults) {
+  // A step until what was lost is said again, the iteration that is not in step any more, and then
+  // as in a timely network.
+  Duration bound = delta * 2 + StepLength(delta, reached);
+  for (std::uint32_t k = reached; k <= reached + faults + 1; ++k) {
+    bound = bound + StepLength(delta, k) * 4;
+  }
+  return bound + delta * 3;
+}
+
 }  // namespace ostraka::protocol::scene
