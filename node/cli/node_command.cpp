@@ -189,6 +189,8 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   ASSIGN_OR_RETURN(
       node_options.ledger,
       runtime::Ledger::Open({.data_dir = data_dir, .run_id = manifest->run_id, .peer = key->id()}));
+  node_options.coin_seed = crypto::CoinSeed(*key, manifest->run_id);
+  ASSIGN_OR_RETURN(node_options.restored, node_options.ledger->Restore());
   node_options.trainer = std::move(trainer);
   node_options.transport = std::move(transport);
   node_options.evaluate_every = options.evaluate_every;
@@ -213,6 +215,7 @@ ExitCode ExitCodeOf(runtime::NodeEnd end) {
       return kDone;
     case runtime::NodeEnd::kBanned:
     case runtime::NodeEnd::kDiverged:
+    case runtime::NodeEnd::kForked:
     case runtime::NodeEnd::kInterrupted:
       return kNegative;
     case runtime::NodeEnd::kStalled:

@@ -12,15 +12,16 @@ inline constexpr char kLedgerFileName[] = "ledger.sqlite";
 // "OSTK": `file ledger.sqlite` and we can tell a ledger from any other database.
 inline constexpr std::int64_t kLedgerApplicationId = 0x4f53544b;
 // Raised with every change of the tables, which then must bring a migration.
-inline constexpr std::int64_t kLedgerSchemaVersion = 1;
+inline constexpr std::int64_t kLedgerSchemaVersion = 2;
 
 inline constexpr char kLedgerSchema[] = R"sql(
 CREATE TABLE meta (
-  key   TEXT PRIMARY KEY,  -- run_id, peer, created_utc, outcome
+  key   TEXT PRIMARY KEY,  -- run_id, peer, created_utc, outcome, pruned_below, pruned_slots, member_since
   value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- Every slot that this key signed, written before the signature: what stops a second one.
+-- Every slot that this key signed, written before the signature: what stops a second one. Those
+-- of steps below meta.pruned_below are gone, and never signed again.
 CREATE TABLE slots (
   slot   BLOB PRIMARY KEY,  -- protocol::SlotKey
   step   INTEGER NOT NULL,
@@ -28,6 +29,26 @@ CREATE TABLE slots (
   type   INTEGER NOT NULL,  -- wire::MessageType: 0 boot, 1 commit, 2 part, 3 aggregate ...
   digest TEXT NOT NULL      -- of the envelope that was signed
 ) WITHOUT ROWID;
+
+-- What the newest of them say, byte for byte, so that a node that starts again says the same again:
+-- slots of steps after the newest block.
+CREATE TABLE said (
+  slot BLOB PRIMARY KEY,
+  core BLOB NOT NULL  -- the unsigned envelope (docs/wire.md)
+) WITHOUT ROWID;
+
+-- The newest stored state of the model, and what the blocks since then apply to it: from here a
+-- run goes on when all its nodes have died.
+CREATE TABLE states (
+  height INTEGER PRIMARY KEY,  -- of the block that it follows
+  state  BLOB NOT NULL         -- u64 d, d parameters, d velocities; little-endian floats
+);
+CREATE TABLE results (
+  height INTEGER NOT NULL,  -- of its block
+  part   INTEGER NOT NULL,
+  result BLOB NOT NULL,     -- little-endian floats
+  PRIMARY KEY (height, part)
+);
 
 -- What the run decided at each step. `block` has everything (ostraka ledger show).
 CREATE TABLE blocks (

@@ -37,9 +37,14 @@ NodeEnd EndOf(protocol::Halted::Why why) {
       return NodeEnd::kDiverged;
     case Why::kFailed:
       return NodeEnd::kFailed;
+    case Why::kForked:
+      return NodeEnd::kForked;
   }
   return NodeEnd::kFailed;
 }
+
+// Between two lines on how far a node has caught up.
+constexpr base::Duration kTellEvery = base::Seconds(1);
 
 }  // namespace
 
@@ -81,6 +86,10 @@ class NodeDriver::Impl {
   // --- what it observes ---
   void See(const protocol::StepStarted& seen);
   void See(const protocol::Sealed&) {}
+  void See(const protocol::SlowSeal& seen);
+  void See(const protocol::Away& seen);
+  void See(const protocol::CatchingUp& seen);
+  void See(const protocol::Back& seen);
   void See(const protocol::StepDone& seen);
   void See(const protocol::Suspicion& seen) { events_.OnSuspicion(seen); }
   void See(const protocol::StepTimes& seen);
@@ -122,6 +131,8 @@ class NodeDriver::Impl {
   bool feeding_ = false;
   bool ending_ = false;
   bool parting_ = false;  // ending, and peers may need what the machine said last
+  std::size_t stores_in_flight_ = 0;  // of the machine
+  base::Time told_of_way_;            // when people last heard how far it has caught up
   bool flushed_ = false;
   std::optional<std::uint64_t> asked_evaluation_;     // the last step whose state was asked for
   std::optional<std::uint64_t> answered_evaluation_;  // and answered, well or badly
@@ -212,7 +223,10 @@ void NodeDriver::Impl::Start() {
       .committed =
           [this, post](std::vector<protocol::StoreId> ids) {
             post([this, stored = std::move(ids)] {
-              for (const protocol::StoreId id : stored) Feed(protocol::Stored{id});
+              for (const protocol::StoreId id : stored) {
+                --stores_in_flight_;
+                Feed(protocol::Stored{id});
+              }
             });
           },
       .failed = [this, post](base::Status why) { post([this, why] { Fail(why); }); },
@@ -231,8 +245,7 @@ void NodeDriver::Impl::Start() {
       });
   events_.OnStarted(port_, http_port_);
   events_.OnLinks(0, others_.size());
-  protocol::Started started;
-  crypto::FillRandom(started.private_seed.bytes);
+  const protocol::Started started{options_.coin_seed, std::move(options_.restored)};
   transport_->Start();  // before the machine's first word, which may be its last
   Feed(started);
 }
@@ -323,7 +336,10 @@ void NodeDriver::Impl::Feed(const Input& input) {
   options_.machine->Step(Now(), input, out);
   for (Action& action : out.actions()) Perform(action);
   feeding_ = false;
-  if (halted_ && !ending_) End(*halted_);
+  // Its last words are said once the record of them is on disk.
+  const bool in_peace = halted_ && (halted_->end == NodeEnd::kFinished ||
+                                    halted_->end == NodeEnd::kBanned);
+  if (halted_ && !ending_ && !(in_peace && stores_in_flight_ > 0)) End(*halted_);
 }
 
 void NodeDriver::Impl::Perform(Action& action) {
@@ -345,7 +361,8 @@ void NodeDriver::Impl::On(protocol::StartJob& action) {
 
 void NodeDriver::Impl::On(protocol::Store& action) {
   const base::Status status = options_.ledger->Append(std::move(action));
-  if (!status.ok()) Fail(status);
+  if (!status.ok()) return Fail(status);
+  ++stores_in_flight_;
 }
 
 void NodeDriver::Impl::On(const protocol::Observe& action) {
@@ -381,6 +398,7 @@ void NodeDriver::Impl::SeeRemoval(const wire::Removal& removal) {
   report_.removals.push_back(removal);
   events_.OnRemoval(removal);
   const PeerId peer = removal.peer;
+  if (!wire::IsBan(removal.kind)) return;  // a dropped one may come back
   if (others_.erase(peer) == 0) return;
   linked_.erase(peer);
   events_.OnLinks(linked_.size(), others_.size());
@@ -398,6 +416,27 @@ void NodeDriver::Impl::See(const protocol::StepTimes& seen) {
   Record(seen.step, "aggregate_seconds", base::Nanoseconds(seen.aggregate_ns).seconds());
   Record(seen.step, "agree_seconds", base::Nanoseconds(seen.agree_ns).seconds());
   events_.OnStepTimes(seen);
+}
+
+void NodeDriver::Impl::See(const protocol::SlowSeal& seen) {
+  events_.OnNotice(NoticeLevel::kWarning, "step " + std::to_string(seen.step) + ": " + seen.reason);
+}
+
+void NodeDriver::Impl::See(const protocol::Away& seen) {
+  events_.OnNotice(NoticeLevel::kWarning, "out of the run since step " + std::to_string(seen.step) +
+                                              ": " + seen.reason +
+                                              "; it follows, and asks to come back");
+}
+
+void NodeDriver::Impl::See(const protocol::CatchingUp& seen) {
+  if (Now() - told_of_way_ < kTellEvery && seen.height < seen.head) return;
+  told_of_way_ = Now();
+  events_.OnNotice(NoticeLevel::kInfo, "catching up: " + seen.detail);
+}
+
+void NodeDriver::Impl::See(const protocol::Back& seen) {
+  events_.OnNotice(NoticeLevel::kInfo,
+                   "a member again, from step " + std::to_string(seen.step) + " on");
 }
 
 void NodeDriver::Impl::See(const protocol::Halted& seen) {

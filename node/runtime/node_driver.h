@@ -48,6 +48,9 @@ struct NodeOptions {
   std::unique_ptr<protocol::Machine> machine;  // REQUIRES: fresh, not null
   std::shared_ptr<train::Trainer> trainer;     // REQUIRES: not null
   std::unique_ptr<Ledger> ledger;              // REQUIRES: open, not started
+  base::Digest coin_seed;                      // crypto::CoinSeed of the node's key and run
+  // What the ledger kept of this key's part in the run; null if it is new.
+  std::shared_ptr<const protocol::Restored> restored;
   TransportOptions transport;
   JobPoolOptions jobs;
   std::uint64_t evaluate_every = 0;  // steps; 0: only at the end

@@ -23,16 +23,17 @@
 
 namespace ostraka::runtime {
 
-// How a node ended. The first five are the machine's (protocol::Halted::Why).
+// How a node ended. All but kInterrupted are the machine's (protocol::Halted::Why).
 enum class NodeEnd : std::uint8_t {
   kFinished,
   kBanned,
   kStalled,
   kDiverged,
   kFailed,       // also: the disk, the job pool or a library failed
+  kForked,       // two decisions of one seal: people must compare ledgers
   kInterrupted,  // a person or the system asked it to stop
 };
-const char* NodeEndName(NodeEnd end);  // finished, banned, stalled, diverged, failed, interrupted
+const char* NodeEndName(NodeEnd end);  // finished, banned, stalled, diverged, failed, forked, interrupted
 
 struct NodeOutcome {
   NodeEnd end = NodeEnd::kFailed;

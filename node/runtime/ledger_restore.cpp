@@ -1,0 +1,79 @@
+// Ledger::Restore: what a node that starts again hands to its machine.
+#include <memory>
+
+#include "node/protocol/signer.h"
+#include "node/runtime/ledger.h"
+
+namespace ostraka::runtime {
+namespace {
+
+using protocol::Record;
+using protocol::RecordKind;
+
+// A height is the step after its block: BlockKey of that block.
+base::Bytes KeyOfHeight(std::int64_t height) {
+  return height == 0 ? protocol::BlockKey(true, 0)
+                     : protocol::BlockKey(false, static_cast<std::uint64_t>(height - 1));
+}
+
+// From our own disk: the database checks its pages, and nobody asks for a root.
+crypto::SharedBlob OwnBlob(base::Bytes data) {
+  return std::make_shared<const crypto::Blob>(crypto::Blob{std::move(data), {}, {}});
+}
+
+}  // namespace
+
+base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
+  auto restored = std::make_shared<protocol::Restored>();
+  ASSIGN_OR_RETURN(const std::int64_t slots, database_.QueryInteger("SELECT count(*) FROM slots"));
+  ASSIGN_OR_RETURN(const std::int64_t all, database_.QueryInteger("SELECT count(*) FROM blocks"));
+  if (slots == 0 && all == 0) return std::shared_ptr<const protocol::Restored>();
+
+  ASSIGN_OR_RETURN(sqlite::Statement state,
+                   database_.Prepare("SELECT height, state FROM states ORDER BY height DESC"));
+  ASSIGN_OR_RETURN(const bool has_state, state.Step());
+  std::int64_t from = 0;
+  if (has_state) {
+    from = state.Integer(0);
+    restored->state = Record{RecordKind::kState, KeyOfHeight(from), {}, OwnBlob(state.Blob(1))};
+  }
+  ASSIGN_OR_RETURN(sqlite::Statement blocks,
+                   database_.Prepare(
+                       "SELECT height, block FROM blocks WHERE height >= ?1 ORDER BY height"));
+  blocks.Bind(1, from);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, blocks.Step());
+    if (!row) break;
+    restored->blocks.push_back(
+        {RecordKind::kBlock, KeyOfHeight(blocks.Integer(0)), blocks.Blob(1)});
+  }
+  ASSIGN_OR_RETURN(sqlite::Statement said,
+                   database_.Prepare("SELECT slot, core FROM said ORDER BY slot"));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, said.Step());
+    if (!row) break;
+    restored->slots.push_back({RecordKind::kSlot, said.Blob(0), said.Blob(1)});
+  }
+  ASSIGN_OR_RETURN(
+      sqlite::Statement results,
+      database_.Prepare("SELECT height, part, result FROM results WHERE height > ?1 "
+                        "ORDER BY height, part"));
+  results.Bind(1, from);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, results.Step());
+    if (!row) break;
+    const auto step = static_cast<std::uint64_t>(results.Integer(0) - 1);
+    restored->results.push_back(
+        {RecordKind::kResult,
+         protocol::ResultKey(step, static_cast<std::uint32_t>(results.Integer(1))),
+         {},
+         OwnBlob(results.Blob(2))});
+  }
+  ASSIGN_OR_RETURN(
+      const std::int64_t member,
+      database_.QueryInteger("SELECT count(*) FROM meta WHERE key = 'member_since'"));
+  restored->member = member > 0;
+  return std::shared_ptr<const protocol::Restored>(std::move(restored));
+}
+
+}  // namespace ostraka::runtime
