@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,6 +21,7 @@
 #include "node/protocol/peer.h"
 #include "node/runtime/endpoint.h"
 #include "node/runtime/node_driver.h"
+#include "node/wire/limits.h"
 #include "node/train/trainer_loader.h"
 #include "sim/adversary.h"
 
@@ -94,7 +96,12 @@ base::StatusOr<runtime::TransportOptions> MakeTransport(
   transport.listen_fd = options.listen_fd;
   transport.key = std::move(key);
   // A step has at least three parts; half leaves room for the uneven cut of tiny models.
-  transport.max_blob_bytes = (dimension / 2 + 1) * sizeof(float);
+  const std::uint64_t part = (dimension / 2 + 1) * sizeof(float);
+  // What one who was away fetches: pieces of a state, and blocks, which grow with the cases that n
+  // members can have open and the ballots on them.
+  const std::uint64_t n = manifest.members.size();
+  const std::uint64_t block = std::min<std::uint64_t>(wire::kMaxBlockBytes, 65'536 + 640 * n * n);
+  transport.max_blob_bytes = std::max({part, std::uint64_t{wire::kStateChunkBytes}, block});
   transport.allow_unhashed = options.unprotected;
   return transport;
 }
