@@ -40,6 +40,7 @@ struct NodeCommandOptions {
   bool http_remote = false;
   std::string data;  // where this node has the run's data
   std::uint64_t evaluate_every = 0;
+  std::string record_frames;
   StateOptions states;
   bool unprotected = false;
   bool events = false;
@@ -201,6 +202,7 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   node_options.trainer = std::move(trainer);
   node_options.transport = std::move(transport);
   node_options.evaluate_every = options.evaluate_every;
+  node_options.record_file = options.record_frames;
   node_options.http = StatusPlaces(options, data_dir);
   node_options.http_answer = [steps = manifest->training.steps](std::string_view path,
                                                                 const runtime::NodeStatus& status) {
@@ -274,6 +276,8 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
                     "let --http listen on addresses that other machines reach");
   command->add_option("--data", options->data,
                       "mnist:DIR or cifar10:DIR, where this node has the run's data");
+  command->add_option("--record-frames", options->record_frames,
+                      "append every frame that comes to this file: for audits from outside");
   command->add_option("--evaluate-every", options->evaluate_every,
                       "evaluate on held-out data every so many steps; 0: at the end");
   AddStateOptions(*command, options->states);

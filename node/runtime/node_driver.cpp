@@ -6,6 +6,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <exception>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,6 +54,7 @@ class NodeDriver::Impl {
   Impl(NodeOptions options, NodeEvents& events);
 
   base::Status Bind();
+  void RecordFrame(const base::Bytes& frame);
   std::uint16_t port() const { return port_; }
   std::uint16_t http_port() const { return http_port_; }
   NodeReport Run();
@@ -95,6 +97,7 @@ class NodeDriver::Impl {
   void See(const protocol::StepTimes& seen);
   void See(const protocol::Halted& seen);
   void SeeRemoval(const wire::Removal& removal);
+  void ForgetSoon(const PeerId& peer);
 
   // --- completions ---
   void LinkChanged(const PeerId& peer, bool up);
@@ -117,6 +120,7 @@ class NodeDriver::Impl {
   TimerQueue timers_;
   std::map<PeerId, Timer> forgetting_;
   std::unique_ptr<Transport> transport_;  // until Run has ended
+  std::ofstream record_;
   std::uint16_t port_ = 0;
   NodeMonitor monitor_;
   std::vector<std::unique_ptr<HttpServer>> http_;
@@ -154,9 +158,22 @@ NodeDriver::Impl::Impl(NodeOptions options, NodeEvents& events)
   }
 }
 
+void NodeDriver::Impl::RecordFrame(const base::Bytes& frame) {
+  const auto size = static_cast<std::uint32_t>(frame.size());
+  char length[sizeof size];
+  for (std::size_t i = 0; i < sizeof size; ++i) length[i] = static_cast<char>(size >> (8 * i));
+  record_.write(length, sizeof length);
+  record_.write(reinterpret_cast<const char*>(frame.data()), size);
+}
+
 base::Status NodeDriver::Impl::Bind() {
+  if (!options_.record_file.empty()) {
+    record_.open(options_.record_file, std::ios::binary | std::ios::app);
+    if (!record_.is_open()) return base::Unavailable("cannot write " + options_.record_file);
+  }
   TransportEvents events;
   events.message = [this](const PeerId& from, SharedBytes frame, SharedBlob blob) {
+    if (record_.is_open()) RecordFrame(*frame);
     Feed(protocol::MessageReceived{from, std::move(frame), std::move(blob)});
   };
   events.link = [this](const PeerId& peer, bool up) { LinkChanged(peer, up); };
@@ -392,13 +409,19 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   }
   events_.OnStepDone(seen);
   for (const wire::Removal& removal : block.removals) SeeRemoval(removal);
+  // Bans of blocks that this node skipped, or sealed before it was started again.
+  for (const wire::Standing& standing : block.standings) {
+    if (standing.banned) ForgetSoon(standing.peer);
+  }
 }
 
 void NodeDriver::Impl::SeeRemoval(const wire::Removal& removal) {
   report_.removals.push_back(removal);
   events_.OnRemoval(removal);
-  const PeerId peer = removal.peer;
-  if (!wire::IsBan(removal.kind)) return;  // a dropped one may come back
+  if (wire::IsBan(removal.kind)) ForgetSoon(removal.peer);  // a dropped one may come back
+}
+
+void NodeDriver::Impl::ForgetSoon(const PeerId& peer) {
   if (others_.erase(peer) == 0) return;
   linked_.erase(peer);
   events_.OnLinks(linked_.size(), others_.size());

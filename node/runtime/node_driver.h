@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,9 @@ struct NodeOptions {
   std::function<void(const protocol::StepDone&)> on_state;
   base::Duration flush_timeout = base::Seconds(5);  // for all that is sent at the end
   base::Duration forget_after = base::Seconds(10);  // from a member's removal
+  // Appends every frame that comes, each behind its length (u32, little-endian): for audits from
+  // outside. Empty: nothing is recorded.
+  std::string record_file = {};
   bool handle_signals = true;                       // false: the caller owns SIGINT, SIGTERM
   // Where it tells how it is, from Make until Run returns, and the answer to a path.
   std::vector<HttpPlace> http;

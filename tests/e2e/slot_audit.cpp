@@ -1,0 +1,90 @@
+// An outside checker of honesty across crashes: reads the frames that nodes recorded of each other
+// (`ostraka node --record-frames`) and reports every slot for which one key signed two different
+// messages. It shares with the node the codec and the signature check, and none of its rules.
+//
+//   slot_audit FILE...      exit 0: none; 1: some, one line each; 2: a file cannot be used
+//
+// A file may end in the middle of a frame: its node was killed.
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "crypto/sign.h"
+#include "node/wire/codec.h"
+
+namespace {
+
+using ostraka::base::Bytes;
+using ostraka::base::Digest;
+using ostraka::base::PeerId;
+
+class Audit {
+ public:
+  bool Read(const char* path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return false;
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    std::size_t at = 0;
+    while (bytes.size() - at >= 4) {
+      std::uint32_t size = 0;
+      for (int i = 3; i >= 0; --i) size = size << 8 | static_cast<std::uint8_t>(bytes[at + i]);
+      if (bytes.size() - at - 4 < size) break;
+      const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at + 4);
+      Take(std::make_shared<const Bytes>(begin, begin + size));
+      at += 4 + size;
+    }
+    return true;
+  }
+
+  std::uint64_t frames() const { return frames_; }
+  std::size_t slots() const { return said_.size(); }
+  std::uint64_t doubles() const { return doubles_; }
+
+ private:
+  void Take(ostraka::base::SharedBytes frame) {
+    using ostraka::wire::MessageType;
+    const auto opened = ostraka::wire::Open(std::move(frame));
+    if (!opened.ok()) return;
+    const ostraka::wire::Envelope& envelope = opened->envelope;
+    // Not signed, or exempt: a key that lost its store says these anew (docs/protocol.md, 2).
+    const MessageType type = envelope.slot.type;
+    if (ostraka::wire::IsService(type) || type == MessageType::kRejoin) return;
+    if (envelope.slot.phase == ostraka::wire::Phase::kGenesis) return;
+    if (!verifier_.Verify(envelope.sender, opened->digest, opened->signature)) return;
+    ++frames_;
+    const auto [known, fresh] =
+        said_.try_emplace({envelope.sender, envelope.slot}, opened->digest);
+    if (fresh || known->second == opened->digest) return;
+    ++doubles_;
+    std::printf("%s signed two messages: step %llu, %s, draw %u, iteration %u\n",
+                envelope.sender.Hex().c_str(),
+                static_cast<unsigned long long>(envelope.slot.step),
+                ostraka::wire::MessageTypeName(type), envelope.slot.draw, envelope.slot.iteration);
+  }
+
+  ostraka::crypto::PlainVerifier verifier_;
+  std::map<std::pair<PeerId, ostraka::wire::Slot>, Digest> said_;
+  std::uint64_t frames_ = 0;
+  std::uint64_t doubles_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (!ostraka::crypto::Initialize().ok() || argc < 2) return 2;
+  Audit audit;
+  for (int i = 1; i < argc; ++i) {
+    if (audit.Read(argv[i])) continue;
+    std::fprintf(stderr, "cannot read %s\n", argv[i]);
+    return 2;
+  }
+  std::printf("%llu signed frames, %zu slots, %llu signed twice\n",
+              static_cast<unsigned long long>(audit.frames()), audit.slots(),
+              static_cast<unsigned long long>(audit.doubles()));
+  return audit.doubles() == 0 ? 0 : 1;
+}
