@@ -55,7 +55,7 @@ class Nodes:
 
     def step(self, index):
         return max((event["step"] for event in self.events(index)
-                    if event.get("event") == "block"), default=-1)
+                    if event.get("event") == "step"), default=-1)
 
     def close(self):
         for process in self.processes.values():
