@@ -24,7 +24,9 @@ struct KnownAttack {
   std::string summary;  // one line
   // Parameters and their defaults; nullopt: derived from the run.
   std::map<std::string, std::optional<double>> params;
-  Outcome outcome = Outcome::kRemoved;
+  Outcome outcome = Outcome::kRemoved;  // with the default parameters
+  // One line: by which rule they are removed, or why no more is promised than to contain them.
+  std::string ending = {};
 };
 
 // "none" first, then attacks on gradients, then on the protocol.
