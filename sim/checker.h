@@ -20,8 +20,12 @@ namespace ostraka::sim {
 struct Roster {
   std::vector<base::PeerId> ids;
   std::vector<bool> byzantine;
+  // Honest, but crashed or cut off at some time: such a peer counts as a fault then, and may be
+  // dropped (never banned).
+  std::vector<bool> unlucky = {};
 
   bool IsHonest(std::uint32_t peer) const { return !byzantine[peer]; }
+  bool IsUnlucky(std::uint32_t peer) const { return peer < unlucky.size() && unlucky[peer]; }
   // Nullopt for an id that is not in the roster.
   std::optional<std::uint32_t> IndexOf(const base::PeerId& id) const;
 };

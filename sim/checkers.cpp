@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <variant>
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
+#include "node/protocol/seal_clock.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::sim {
 namespace {
 
 constexpr std::uint64_t kRememberedSteps = 32;       // of slots: twice what peers keep
+constexpr std::uint64_t kComparedByBits = 8;         // newest steps whose states are held
 constexpr std::size_t kRememberedRecords = 1 << 12;  // of durable digests a peer
 
 std::string Named(const Roster& roster, std::uint32_t peer) {
@@ -37,6 +40,14 @@ std::uint32_t CountHonest(const Roster& roster) {
       std::count(roster.byzantine.begin(), roster.byzantine.end(), false));
 }
 
+base::Digest DigestOf(const protocol::ModelState& state) {
+  crypto::Hasher hasher(crypto::kDomainTrace);
+  for (const protocol::SharedVector& vector : {state.parameters, state.velocity}) {
+    hasher.Update(base::AsBytes(std::span<const float>(*vector)));
+  }
+  return hasher.Finish();
+}
+
 bool SameBits(const protocol::SharedVector& a, const protocol::SharedVector& b) {
   if (a == b) return true;
   if (!a || !b || a->size() != b->size()) return false;
@@ -53,6 +64,7 @@ base::Status HonestNeverRemoved::OnAction(std::uint32_t peer, const protocol::Ac
   for (const wire::Removal& removal : done->block->removals) {
     const auto removed = roster_.IndexOf(removal.peer);
     if (!removed || !roster_.IsHonest(*removed)) continue;
+    if (removal.kind == wire::RemovalKind::kDrop && roster_.IsUnlucky(*removed)) continue;
     return base::FailedPrecondition(Named(roster_, peer) + " removed honest " +
                                     Named(roster_, *removed) + " in " + StepName(*done->block) +
                                     ": " + wire::RemovalKindName(removal.kind) + ", " +
@@ -106,23 +118,138 @@ base::Status Agreement::OnBlock(std::uint32_t peer, const wire::Block& block) {
                                   " accepted different blocks in " + StepName(block));
 }
 
-// --- StateEquality ------------------------------------------------------------------------------
+// --- BansKept -----------------------------------------------------------------------------------
 
-StateEquality::StateEquality(const Roster& roster)
-    : roster_(roster), honest_(CountHonest(roster)) {}
+base::Status BansKept::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  const auto* done = Observed<protocol::StepDone>(action);
+  if (!done || done->block->genesis) return base::OkStatus();
+  const wire::Block& block = *done->block;
+  for (const wire::Removal& removal : block.removals) {
+    if (wire::IsBan(removal.kind)) banned_.try_emplace(removal.peer, block.step);
+  }
+  for (const auto& [banned, step] : banned_) {
+    if (step > block.step) continue;  // this peer is behind the one that saw it
+    const auto standing =
+        std::find_if(block.standings.begin(), block.standings.end(),
+                     [&who = banned](const wire::Standing& s) { return s.peer == who; });
+    const bool member = std::binary_search(block.members.begin(), block.members.end(), banned);
+    if (standing != block.standings.end() && standing->banned && !member) continue;
+    return base::FailedPrecondition(Named(roster_, peer) + " accepted " + StepName(block) +
+                                    ", which does not know that " + banned.Short() +
+                                    " was banned in step " + std::to_string(step));
+  }
+  return base::OkStatus();
+}
+
+// --- RebornRejoins ------------------------------------------------------------------------------
+
+RebornRejoins::RebornRejoins(const Roster& roster)
+    : roster_(roster), lived_(roster.ids.size()), reborn_(roster.ids.size()) {}
+
+void RebornRejoins::OnStep(const StepRecord& record) {
+  const auto* started = std::get_if<protocol::Started>(&record.input);
+  if (started && lived_[record.peer]) reborn_[record.peer] = started->restored == nullptr;
+}
+
+base::Status RebornRejoins::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  if (const auto* done = Observed<protocol::StepDone>(action)) {
+    const std::vector<base::PeerId>& joined = done->block->joined;
+    if (std::find(joined.begin(), joined.end(), roster_.ids[peer]) != joined.end()) {
+      reborn_[peer] = false;
+    }
+    lived_[peer] = true;
+    return base::OkStatus();
+  }
+  const auto* send = std::get_if<protocol::Send>(&action);
+  if (!send || !reborn_[peer]) return base::OkStatus();
+  const auto opened = wire::Open(send->frame);
+  if (!opened.ok() || opened->envelope.sender != roster_.ids[peer]) return base::OkStatus();
+  const wire::MessageType type = opened->envelope.slot.type;
+  if (wire::IsService(type) || type == wire::MessageType::kBoot ||
+      type == wire::MessageType::kRejoin) {
+    return base::OkStatus();
+  }
+  return base::FailedPrecondition(
+      Named(roster_, peer) + " lost its disk and signed " + wire::MessageTypeName(type) +
+      " of step " + std::to_string(opened->envelope.slot.step) + " before a block admitted it");
+}
+
+// --- Recovery -----------------------------------------------------------------------------------
+
+base::Duration RecoveryBound(const protocol::Manifest& manifest, base::Duration apart) {
+  const auto n = static_cast<std::uint32_t>(manifest.members.size());
+  const std::int64_t faults =
+      protocol::ThresholdsFor(manifest.mode, n,
+                              protocol::GenesisAsynchronousFaults(manifest.mode, n))
+          .t_s;
+  const base::Duration delta = manifest.delta;
+  // The iteration in which the fault ends, one that each faulty member leads, and an honest one's.
+  // Steps double, so one that has lasted long is at most as long as all before it together.
+  base::Duration slow;
+  base::Duration step = std::max(delta * 2, base::Duration{apart.ns / 4} + delta * 2);
+  for (std::int64_t k = 0; k < faults + 2; ++k) {
+    slow = slow + std::min(step, std::max(protocol::kMaxStep, delta * 2)) * 4;
+    step = step * 2;
+  }
+  // What is left of the step, and one more: each of the three seals waits for its deadline, then 2
+  // Delta, then for the leaders that are faulty.
+  const base::Duration phases = manifest.part_timeout * 4 + delta * 6 + delta * 6;
+  const base::Duration leaders = delta * 8 * (faults + 1) * 3;
+  return slow + (phases + leaders) * 2;
+}
+
+Recovery::Recovery(const Roster& roster, base::Time over, base::Duration within)
+    : roster_(roster), over_(over), due_(over + within), heights_(roster.ids.size()) {}
+
+base::Status Recovery::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  if (const auto* done = Observed<protocol::StepDone>(action)) {
+    const std::uint64_t height = HeightOf(*done->block);
+    heights_[peer] = std::max(heights_[peer], height);
+    if (now_ < over_) highest_ = std::max(highest_, height);
+  } else if (Observed<protocol::Halted>(action)) {
+    heights_[peer] = UINT64_MAX;
+  }
+  if (judged_ || now_ < due_) return base::OkStatus();
+  judged_ = true;
+  return Judge();
+}
+
+base::Status Recovery::AtEnd() { return now_ < due_ ? base::OkStatus() : Judge(); }
+
+base::Status Recovery::Judge() const {
+  for (std::uint32_t peer = 0; peer < heights_.size(); ++peer) {
+    if (!roster_.IsHonest(peer) || heights_[peer] > highest_) continue;
+    return base::FailedPrecondition(
+        Named(roster_, peer) + " has " + std::to_string(heights_[peer]) + " blocks " +
+        std::to_string((due_ - over_).seconds()) + " s after the last fault ended; there were " +
+        std::to_string(highest_) + " before");
+  }
+  return base::OkStatus();
+}
+
+// --- StateEquality ------------------------------------------------------------------------------
 
 base::Status StateEquality::OnAction(std::uint32_t peer, const protocol::Action& action) {
   const auto* done = Observed<protocol::StepDone>(action);
   if (!done) return base::OkStatus();
-  const auto [place, is_first] =
-      first_.try_emplace(HeightOf(*done->block), First{peer, done->state, 0});
+  const std::uint64_t height = HeightOf(*done->block);
+  const auto [place, is_first] = first_.try_emplace(height, First{peer, done->state, {}});
+  if (is_first) {
+    const auto old =
+        height < kComparedByBits ? first_.end() : first_.find(height - kComparedByBits);
+    if (old != first_.end()) {
+      old->second.digest = DigestOf(old->second.state);
+      old->second.state = {};
+    }
+    return base::OkStatus();
+  }
   const First& first = place->second;
-  const std::uint32_t first_peer = first.peer;
-  const bool same = SameBits(first.state.parameters, done->state.parameters) &&
-                    SameBits(first.state.velocity, done->state.velocity);
-  if (++place->second.seen == honest_) first_.erase(place);
+  const bool same = first.state.parameters
+                        ? SameBits(first.state.parameters, done->state.parameters) &&
+                              SameBits(first.state.velocity, done->state.velocity)
+                        : first.digest == DigestOf(done->state);
   if (same) return base::OkStatus();
-  return base::FailedPrecondition(Named(roster_, peer) + " and " + Named(roster_, first_peer) +
+  return base::FailedPrecondition(Named(roster_, peer) + " and " + Named(roster_, first.peer) +
                                   " hold different states after " + StepName(*done->block));
 }
 
@@ -166,8 +293,11 @@ WriteAhead::WriteAhead(const Roster& roster) : roster_(roster), disks_(roster.id
 
 void WriteAhead::OnStep(const StepRecord& record) {
   const auto* stored = std::get_if<protocol::Stored>(&record.input);
-  if (!stored || !roster_.IsHonest(record.peer)) return;
+  if (!roster_.IsHonest(record.peer)) return;
   Disk& disk = disks_[record.peer];
+  // What a crash caught on its way to the disk never was.
+  if (std::holds_alternative<protocol::Started>(record.input)) disk.waiting.clear();
+  if (!stored) return;
   const auto batch = disk.waiting.find(stored->id);
   if (batch == disk.waiting.end()) return;
   for (const base::Digest& digest : batch->second) {

@@ -1,7 +1,7 @@
 // The checkers of a run. Each promises one line of docs/protocol.md, 1.
 //
-// Memory: per step of the run at most a few digests a peer, forgotten once all honest peers are
-// past it; vectors only of the steps that some honest peer has not finished.
+// Memory: per step of the run a few digests, and at most a few a peer of the newest steps; vectors
+// only of the newest steps.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "node/protocol/manifest.h"
 #include "sim/adversary/coven.h"
 #include "sim/checker.h"
 
@@ -62,21 +63,76 @@ class Agreement final : public Checker {
   std::map<std::uint64_t, First> blocks_;  // by height: 0 genesis, step + 1 after
 };
 
+// "ban_lost": whom a block banned is banned in every later block that an honest peer accepts, also
+// in those that it reads again or fetches after a crash.
+class BansKept final : public Checker {
+ public:
+  explicit BansKept(const Roster& roster) : roster_(roster) {}
+  std::string_view name() const override { return "ban_lost"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+  std::map<base::PeerId, std::uint64_t> banned_;  // and in the block of which step
+};
+
+// "rejoin_only": who starts again without its disk signs nothing but BOOT and REJOIN until a block
+// admits it: nobody knows what it signed before.
+class RebornRejoins final : public Checker, public StepObserver {
+ public:
+  explicit RebornRejoins(const Roster& roster);
+  std::string_view name() const override { return "rejoin_only"; }
+  // Learns from inputs who starts from nothing. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override;
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+  std::vector<bool> lived_;   // has had a disk: accepted a block
+  std::vector<bool> reborn_;  // and lost it since
+};
+
+// The longest that honest members may need, once the network is timely again and nobody is down, to
+// accept a block that nobody had (docs/simulation.md derives it). `apart` is how long the fault
+// lasted.
+base::Duration RecoveryBound(const protocol::Manifest& manifest, base::Duration apart);
+
+// "recovery": by `over` + `within` every honest peer has a block that nobody had at `over`.
+class Recovery final : public Checker, public StepObserver {
+ public:
+  Recovery(const Roster& roster, base::Time over, base::Duration within);
+  std::string_view name() const override { return "recovery"; }
+  // Reads the clock. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override { now_ = record.now; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+  base::Status AtEnd() override;
+
+ private:
+  base::Status Judge() const;
+
+  Roster roster_;
+  base::Time over_;
+  base::Time due_;
+  base::Time now_;
+  std::uint64_t highest_ = 0;           // before `over`
+  std::vector<std::uint64_t> heights_;  // by peer; UINT64_MAX once it has finished
+  bool judged_ = false;
+};
+
 // "state": parameters and optimiser state are equal by bits on all honest peers after every step.
 class StateEquality final : public Checker {
  public:
-  explicit StateEquality(const Roster& roster);
+  explicit StateEquality(const Roster& roster) : roster_(roster) {}
   std::string_view name() const override { return "state"; }
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
  private:
   struct First {
     std::uint32_t peer = 0;
-    protocol::ModelState state;
-    std::uint32_t seen = 0;  // honest peers that have shown theirs
+    protocol::ModelState state;  // null vectors once it is old
+    base::Digest digest;         // instead of them
   };
   Roster roster_;
-  std::uint32_t honest_ = 0;
   std::map<std::uint64_t, First> first_;  // by height
 };
 

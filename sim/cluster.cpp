@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -20,29 +21,31 @@
 namespace ostraka::sim {
 namespace {
 
-// Reads the chain as the first honest peer sees it; checkers say whether the others see the same.
+// Reads the chain: each block from the first honest peer that has it; checkers say whether the
+// others see the same.
 class Chronicle final : public StepObserver {
  public:
-  explicit Chronicle(const Roster& roster) : blocks_(roster.ids.size()), roster_(roster) {
-    while (!roster.IsHonest(reporter_)) ++reporter_;
-  }
+  explicit Chronicle(const Roster& roster) : heights_(roster.ids.size()), roster_(roster) {}
 
   void OnStep(const StepRecord& record) override {
+    if (!roster_.IsHonest(record.peer)) return;
     for (const protocol::Action& action : record.actions) {
       const auto* observe = std::get_if<protocol::Observe>(&action);
       if (!observe) continue;
       if (const auto* done = std::get_if<protocol::StepDone>(&observe->what)) {
         OnBlock(record.peer, *done);
       } else if (const auto* suspicion = std::get_if<protocol::Suspicion>(&observe->what)) {
-        if (roster_.IsHonest(record.peer)) ++suspicions_[suspicion->check];
+        ++suspicions_[suspicion->check];
+      } else if (std::holds_alternative<protocol::SlowSeal>(observe->what)) {
+        ++slow_iterations_;
       }
     }
   }
 
   std::uint64_t steps() const {  // of the slowest honest peer
     std::uint64_t least = UINT64_MAX;
-    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
-      if (roster_.IsHonest(i)) least = std::min(least, blocks_[i]);
+    for (std::uint32_t i = 0; i < heights_.size(); ++i) {
+      if (roster_.IsHonest(i)) least = std::min(least, heights_[i]);
     }
     return least;
   }
@@ -50,25 +53,31 @@ class Chronicle final : public StepObserver {
   const std::vector<wire::Removal>& removals() const { return removals_; }
   const std::map<std::string, std::uint64_t>& columns() const { return columns_; }
   const std::map<std::string, std::uint64_t>& suspicions() const { return suspicions_; }
+  std::uint64_t returns() const { return returns_; }
+  std::uint64_t slow_iterations() const { return slow_iterations_; }
 
  private:
   void OnBlock(std::uint32_t peer, const protocol::StepDone& done) {
     const wire::Block& block = *done.block;
     if (block.genesis) return;
-    ++blocks_[peer];
-    if (peer != reporter_) return;
+    heights_[peer] = std::max(heights_[peer], block.step + 1);
+    if (block.step < height_) return;
+    height_ = block.step + 1;
     parameters_ = done.state.parameters;
     removals_.insert(removals_.end(), block.removals.begin(), block.removals.end());
+    returns_ += block.joined.size();
     for (const wire::ColumnFate fate : block.columns) ++columns_[wire::ColumnFateName(fate)];
   }
 
-  std::vector<std::uint64_t> blocks_;
+  std::vector<std::uint64_t> heights_;
   Roster roster_;
-  std::uint32_t reporter_ = 0;
+  std::uint64_t height_ = 0;
   protocol::SharedVector parameters_;
   std::vector<wire::Removal> removals_;
   std::map<std::string, std::uint64_t> columns_;
   std::map<std::string, std::uint64_t> suspicions_;
+  std::uint64_t returns_ = 0;
+  std::uint64_t slow_iterations_ = 0;
 };
 
 class LineSink final : public StepObserver {
@@ -131,6 +140,63 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   return manifest;
 }
 
+// Which fault hits whom and when, drawn from `rng`. Only honest peers crash: what an adversary does
+// when it starts again is the attack's business.
+struct FaultPlan {
+  struct Kill {
+    std::uint32_t peer = 0;
+    base::Time down;
+    base::Time up;
+  };
+  std::vector<Kill> kills;
+  std::vector<std::uint32_t> first_half;  // of a cut; empty without one
+  std::optional<base::Time> over;         // when the last fault ends; nullopt: there is none
+};
+
+// How long a flapping link is down, and then up.
+constexpr base::Duration kFlap = base::Seconds(1);
+// From here on every process has started.
+constexpr base::Time kFirstKill{300'000'000};
+
+void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, FaultPlan& plan) {
+  std::vector<std::uint32_t> honest;
+  for (std::uint32_t i = 0; i < roster.ids.size(); ++i) {
+    if (roster.IsHonest(i)) honest.push_back(i);
+  }
+  // Virtual time that a step takes, roughly: seven delays, disks and jobs.
+  const base::Duration run = options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
+  for (std::uint32_t k = 0; k < options.crashes; ++k) {
+    const base::Duration each{run.ns / options.crashes};
+    FaultPlan::Kill kill;
+    kill.peer = honest[rng.Below(honest.size())];
+    kill.down = kFirstKill + each * static_cast<std::int64_t>(k) + Latency{{}, each}.Draw(rng);
+    kill.up = kill.down + Latency{{}, options.crash_down}.Draw(rng);
+    plan.over = std::max(plan.over.value_or(kill.up), kill.up);
+    plan.kills.push_back(kill);
+  }
+}
+
+FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& roster) {
+  FaultPlan plan;
+  DrawKills(rng, options, roster, plan);
+  if (options.cut == "none") return plan;
+  std::vector<std::uint32_t> all(roster.ids.size());
+  std::iota(all.begin(), all.end(), 0U);
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    std::swap(all[i], all[i + rng.Below(all.size() - i)]);
+  }
+  plan.first_half.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
+  const base::Time healed = base::Time{} + options.cut_at + options.cut_for;
+  plan.over = std::max(plan.over.value_or(healed), healed);
+  return plan;
+}
+
+Roster WithUnlucky(Roster roster, const SimOptions& options, const FaultPlan& plan) {
+  roster.unlucky.assign(roster.ids.size(), options.cut != "none");
+  for (const FaultPlan::Kill& kill : plan.kills) roster.unlucky[kill.peer] = true;
+  return roster;
+}
+
 SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
   SimulatorOptions simulator;
   simulator.seed = options.seed;
@@ -152,6 +218,8 @@ class Cluster {
   Cluster(const SimOptions& options, std::unique_ptr<train::Trainer> trainer);
   base::StatusOr<std::vector<Simulator::Member>> MakeMembers();
   void AddCheckers(Simulator& simulator);
+  void ScheduleFaults(Simulator& simulator);
+  void ScheduleCut(Simulator& simulator, std::uint32_t a, std::uint32_t b);
   void Summarise(const Simulator& simulator, SimResult& result);
 
   SimOptions options_;
@@ -159,6 +227,7 @@ class Cluster {
   std::unique_ptr<train::Trainer> trainer_;
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;
   Roster roster_;
+  FaultPlan faults_;
   std::shared_ptr<const protocol::Manifest> manifest_;
   std::shared_ptr<Coven> coven_;
   aggregation::SerialExecutor executor_;
@@ -175,6 +244,7 @@ Cluster::Cluster(const SimOptions& options, std::unique_ptr<train::Trainer> trai
       trainer_(std::move(trainer)),
       keys_(MakeKeys(rng_, options.peers)),
       roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options.byzantine)),
+      faults_(DrawFaults(rng_.Fork("faults"), options, roster_)),
       manifest_(MakeManifest(options, roster_)),
       jobs_(
           [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
@@ -184,8 +254,9 @@ Cluster::Cluster(const SimOptions& options, std::unique_ptr<train::Trainer> trai
             return trainer_->Gradient(*spec.parameters, spec.batch_seed, spec.flip_labels);
           },
           {.gradients = std::size_t{4} * options.peers, .others = 8}),
-      checkers_(roster_),
+      checkers_(WithUnlucky(roster_, options, faults_)),
       chronicle_(roster_) {
+  roster_ = checkers_.roster();
   std::vector<base::PeerId> colluders;
   for (std::uint32_t i = 0; i < roster_.ids.size(); ++i) {
     if (roster_.byzantine[i]) colluders.push_back(roster_.ids[i]);
@@ -213,10 +284,9 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers() {
       std::make_shared<const std::vector<float>>(trainer_->InitialParameters(manifest_->run_id));
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
-    protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(), initial};
-    std::unique_ptr<protocol::Machine> machine = options_.unprotected
-                                                     ? protocol::MakePlainPeer(std::move(peer))
-                                                     : protocol::MakePeer(std::move(peer));
+    const protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(), initial};
+    std::unique_ptr<protocol::Machine> machine =
+        options_.unprotected ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
     if (roster_.byzantine[i]) {
       AdversaryOptions adversary{options_.attack,
                                  options_.attack_params,
@@ -227,9 +297,18 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers() {
                                  coven_};
       ASSIGN_OR_RETURN(machine, MakeAdversary(std::move(adversary), std::move(machine)));
     }
-    members.push_back({keys_[i]->id(), std::move(machine)});
+    Simulator::Member& member = members.emplace_back();
+    member.id = keys_[i]->id();
+    member.machine = std::move(machine);
+    if (!roster_.byzantine[i]) member.remake = [peer] { return protocol::MakePeer(peer); };
   }
   return members;
+}
+
+// How long the longest fault keeps members apart.
+base::Duration LongestFault(const SimOptions& options) {
+  const base::Duration cut = options.cut == "none" ? base::Duration{} : options.cut_for;
+  return options.crashes > 0 ? std::max(cut, options.crash_down) : cut;
 }
 
 void Cluster::AddCheckers(Simulator& simulator) {
@@ -243,6 +322,16 @@ void Cluster::AddCheckers(Simulator& simulator) {
     checkers_.Add(std::make_unique<NoSelfEquivocation>(roster_));
     checkers_.Add(std::move(write_ahead));
     checkers_.Add(std::make_unique<Agreement>(roster_));
+    checkers_.Add(std::make_unique<BansKept>(roster_));
+    auto reborn = std::make_unique<RebornRejoins>(roster_);
+    simulator.AddObserver(reborn.get());  // it learns who lost its disk
+    checkers_.Add(std::move(reborn));
+    if (faults_.over) {
+      auto recovery = std::make_unique<Recovery>(roster_, *faults_.over,
+                                                 RecoveryBound(*manifest_, LongestFault(options_)));
+      simulator.AddObserver(recovery.get());  // it reads the clock
+      checkers_.Add(std::move(recovery));
+    }
   }
   checkers_.Add(std::make_unique<StateEquality>(roster_));
   checkers_.Add(std::move(progress));
@@ -255,9 +344,35 @@ void Cluster::AddCheckers(Simulator& simulator) {
   simulator.AddObserver(&chronicle_);
 }
 
+void Cluster::ScheduleFaults(Simulator& simulator) {
+  for (const FaultPlan::Kill& kill : faults_.kills) {
+    simulator.ScheduleCrash(kill.down, kill.peer);
+    simulator.ScheduleRestart(kill.up, kill.peer, options_.lose_disk);
+  }
+  std::vector<bool> in_first(simulator.peer_count());
+  for (const std::uint32_t peer : faults_.first_half) in_first[peer] = true;
+  for (std::uint32_t a = 0; a < simulator.peer_count(); ++a) {
+    for (std::uint32_t b = 0; b < simulator.peer_count(); ++b) {
+      if (in_first[a] && !in_first[b]) ScheduleCut(simulator, a, b);
+    }
+  }
+}
+
+void Cluster::ScheduleCut(Simulator& simulator, std::uint32_t a, std::uint32_t b) {
+  const base::Time begin = base::Time{} + options_.cut_at;
+  const base::Time end = begin + options_.cut_for;
+  if (options_.cut == "one_way") return simulator.ScheduleHold(begin, end, b, a);
+  const bool flapping = options_.cut == "flapping";
+  for (base::Time t = begin; t < end; t = flapping ? t + kFlap * 2 : end) {
+    simulator.ScheduleLink(t, a, b, false);
+    simulator.ScheduleLink(flapping ? t + kFlap : end, a, b, true);
+  }
+}
+
 SimResult Cluster::Run(const TraceSink& trace) {
   Simulator simulator(MakeSimulatorOptions(options_), std::move(members_), &jobs_);
   AddCheckers(simulator);
+  ScheduleFaults(simulator);
   LineSink lines(trace);
   if (trace) simulator.AddObserver(&lines);
 
@@ -283,6 +398,8 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.removals = chronicle_.removals();
   result.columns = chronicle_.columns();
   result.suspicions = chronicle_.suspicions();
+  result.returns = chronicle_.returns();
+  result.slow_iterations = chronicle_.slow_iterations();
   result.steps = chronicle_.steps();
   result.events = simulator.events();
   result.bytes_sent = simulator.bytes_sent();

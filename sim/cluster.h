@@ -34,12 +34,15 @@ struct SimResult {
   // nullopt if none did or one was not removed.
   std::optional<std::uint64_t> detection_steps;
 
-  // What the checks did: columns by fate (wire::ColumnFateName) in the blocks of one honest peer,
-  // and honest peers' suspicions of Byzantine ones by check (protocol::Suspicion::check).
+  // What the checks did: columns by fate (wire::ColumnFateName) in the chain, and honest peers'
+  // suspicions of Byzantine ones by check (protocol::Suspicion::check).
   std::map<std::string, std::uint64_t> columns;
   std::map<std::string, std::uint64_t> suspicions;
 
-  std::uint64_t steps = 0;   // blocks that all honest peers accepted, genesis not counted
+  std::uint64_t returns = 0;          // members that a block admitted again
+  std::uint64_t slow_iterations = 0;  // of SEAL's slow path, at honest peers
+
+  std::uint64_t steps = 0;   // height that all honest peers reached, genesis not counted
   std::uint64_t events = 0;  // inputs that machines took
   std::uint64_t bytes_sent = 0;
   base::Duration virtual_time;

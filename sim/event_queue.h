@@ -21,6 +21,10 @@ struct Event {
   std::uint64_t ticket = 0;  // TimerFired: its generation; MessageReceived: the link's epoch
   protocol::Input input;
   std::shared_ptr<const protocol::JobSpec> job;  // JobDone: run when the event is due
+  std::uint32_t life = 0;  // of the peer: a job or a store of an earlier life is void
+  // What is no input of a machine, but happens to it, or to its link with `from`.
+  enum class Fate : std::uint8_t { kInput, kCrash, kRestart, kLoseDisk, kCut, kHeal };
+  Fate fate = Fate::kInput;
 };
 
 class EventQueue {

@@ -37,12 +37,19 @@ void Network::SetUp(std::uint32_t a, std::uint32_t b, bool up) {
   }
 }
 
+void Network::Hold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to) {
+  At(from, to).holds.emplace_back(begin, end);
+}
+
 std::optional<base::Time> Network::Arrival(std::uint32_t from, std::uint32_t to, base::Time now,
                                            std::optional<std::uint64_t> blob_bytes) {
   OSTRAKA_CHECK(from != to);
   Link& link = At(from, to);
   if (!link.up) return std::nullopt;
   const base::Duration delay = link.distance + Latency{{}, options_.jitter}.Draw(link.rng);
+  for (const auto& [begin, end] : link.holds) {
+    if (begin <= now && now < end) now = end;
+  }
   if (!blob_bytes) {
     link.last_control = std::max(link.last_control, now + delay);
     return link.last_control;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "node/base/rng.h"
@@ -36,8 +37,15 @@ class Network {
   // the caller learns from epoch(). Idempotent.
   void SetUp(std::uint32_t a, std::uint32_t b, bool up);
   bool IsUp(std::uint32_t from, std::uint32_t to) const { return At(from, to).up; }
+  // A link that is cut stays down whoever tries to connect. Idempotent.
+  void SetCut(std::uint32_t a, std::uint32_t b, bool cut) { At(a, b).cut = At(b, a).cut = cut; }
+  bool IsCut(std::uint32_t a, std::uint32_t b) const { return At(a, b).cut; }
   // Changes whenever the link goes down: a message sent in an earlier epoch must not arrive.
   std::uint64_t Epoch(std::uint32_t from, std::uint32_t to) const { return At(from, to).epoch; }
+
+  // What `from` sends to `to` within [begin, end) arrives only after `end`, in order: a network
+  // that is slow, or cut, one way for a while.
+  void Hold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to);
 
   // When a message sent `now` arrives, or nullopt if it is dropped because the link is down.
   // `blob_bytes` is nullopt for a control message. REQUIRES: `now` never goes back; from != to.
@@ -53,9 +61,11 @@ class Network {
     base::Duration distance;
     base::Time last_control;  // arrival of the last message in each lane
     base::Time last_bulk;
+    std::vector<std::pair<base::Time, base::Time>> holds;
     base::Time bulk_sent;  // when the sender has put its last bulk byte on the wire
     std::uint64_t epoch = 0;
     bool up = false;
+    bool cut = false;
   };
   const Link& At(std::uint32_t from, std::uint32_t to) const { return links_[from * peers_ + to]; }
   Link& At(std::uint32_t from, std::uint32_t to) { return links_[from * peers_ + to]; }

@@ -45,6 +45,14 @@ Field DurationField(std::string_view name, base::Duration SimOptions::*member) {
       [member](std::string_view text, SimOptions& o) { return ParseNumber(text, (o.*member).ns); }};
 }
 
+Field BoolField(std::string_view name, bool SimOptions::*member) {
+  return {name, [member](const SimOptions& o) { return std::string(o.*member ? "1" : "0"); },
+          [member](std::string_view text, SimOptions& o) {
+            o.*member = text == "1";
+            return text == "0" || text == "1";
+          }};
+}
+
 const std::vector<Field>& Fields() {
   static const std::vector<Field> kFields = {
       NumberField("seed", &SimOptions::seed),
@@ -62,11 +70,7 @@ const std::vector<Field>& Fields() {
          if (mode.ok()) o.mode = *mode;
          return mode.ok();
        }},
-      {"unprotected", [](const SimOptions& o) { return std::string(o.unprotected ? "1" : "0"); },
-       [](std::string_view text, SimOptions& o) {
-         o.unprotected = text == "1";
-         return text == "0" || text == "1";
-       }},
+      BoolField("unprotected", &SimOptions::unprotected),
       NumberField("steps", &SimOptions::steps),
       NumberField("validators", &SimOptions::validators),
       NumberField("dimension", &SimOptions::dimension),
@@ -78,6 +82,16 @@ const std::vector<Field>& Fields() {
       DurationField("jitter_ns", &SimOptions::jitter),
       NumberField("bytes_per_second", &SimOptions::bytes_per_second),
       DurationField("fsync_max_ns", &SimOptions::fsync_max),
+      NumberField("crashes", &SimOptions::crashes),
+      DurationField("crash_down_ns", &SimOptions::crash_down),
+      BoolField("lose_disk", &SimOptions::lose_disk),
+      {"cut", [](const SimOptions& o) { return o.cut; },
+       [](std::string_view text, SimOptions& o) {
+         o.cut = text;
+         return true;
+       }},
+      DurationField("cut_at_ns", &SimOptions::cut_at),
+      DurationField("cut_for_ns", &SimOptions::cut_for),
       DurationField("time_limit_ns", &SimOptions::time_limit),
   };
   return kFields;
@@ -159,7 +173,13 @@ base::Status CheckOptions(const SimOptions& options) {
   RETURN_IF_ERROR(Require(options.bytes_per_second > 0, "bytes_per_second must be positive"));
   const bool delays_ok = options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
                          options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&
-                         options.time_limit.ns >= 0;
+                         options.time_limit.ns >= 0 && options.crash_down.ns >= 0 &&
+                         options.cut_at.ns >= 0 && options.cut_for.ns >= 0;
+  RETURN_IF_ERROR(Require(options.cut == "none" || options.cut == "halves" ||
+                              options.cut == "one_way" || options.cut == "flapping",
+                          "cut must be none, halves, one_way or flapping"));
+  RETURN_IF_ERROR(Require(!options.unprotected || (options.crashes == 0 && options.cut == "none"),
+                          "an unprotected run bears no crash and no cut"));
   return Require(delays_ok, "delays must be at least 0, and delay_max at least delay_min");
 }
 

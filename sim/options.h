@@ -41,6 +41,17 @@ struct SimOptions {
   std::uint64_t bytes_per_second = 12'500'000;
   base::Duration fsync_max = base::Milliseconds(5);
 
+  // Faults of honest peers and of the network. Kills come one after another, evenly over the run;
+  // each time another honest peer, which starts again after up to crash_down.
+  std::uint32_t crashes = 0;
+  base::Duration crash_down = base::Seconds(2);
+  bool lose_disk = false;  // they start again from nothing
+  // none; halves: two halves of the peers cannot hear each other; one_way: the first half hears the
+  // second only when the cut ends; flapping: halves, on and off, a second each.
+  std::string cut = "none";
+  base::Duration cut_at = base::Seconds(5);
+  base::Duration cut_for = base::Seconds(20);
+
   // Virtual time after which a run has failed to make progress; 0: two minutes, and one minute
   // more for every step.
   base::Duration time_limit;

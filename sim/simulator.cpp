@@ -33,6 +33,12 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
     by_id_.emplace_back(members[i].id, i);
     peers_.push_back(Peer{.id = members[i].id,
                           .machine = std::move(members[i].machine),
+                          .remake = std::move(members[i].remake),
+                          .private_seed = {},
+                          .life = 0,
+                          .up = true,
+                          .disk = {},
+                          .unsynced = {},
                           .disk_rng = rng_.Fork("disk", i),
                           .job_rng = rng_.Fork("jobs", i),
                           .timers = {},
@@ -53,27 +59,101 @@ void Simulator::StartAll() {
   for (std::uint32_t i = 0; i < peers_.size(); ++i) {
     base::Rng rng = rng_.Fork("start", i);
     started[i] = base::Time{} + options_.start.Draw(rng);
+    peers_[i].private_seed = DrawDigest(rng.Fork("private seed"));
     queue_.Push(started[i], {.peer = i,
                              .from = i,
                              .ticket = 0,
-                             .input = protocol::Started{DrawDigest(rng.Fork("private seed"))},
+                             .input = protocol::Started{peers_[i].private_seed},
                              .job = nullptr});
   }
   for (std::uint32_t a = 0; a < peers_.size(); ++a) {
     for (std::uint32_t b = a + 1; b < peers_.size(); ++b) {
-      ScheduleLink(std::max(started[a], started[b]) + network_.DrawConnectDelay(), a, b, true);
+      PushLink(std::max(started[a], started[b]) + network_.DrawConnectDelay(), a, b, true);
     }
   }
 }
 
-void Simulator::ScheduleLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up) {
-  OSTRAKA_CHECK(at >= now_ && a != b && a < peers_.size() && b < peers_.size());
+void Simulator::PushLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up) {
   for (const auto& [self, other] : {std::pair{a, b}, std::pair{b, a}}) {
     queue_.Push(at, {.peer = self,
                      .from = other,
                      .ticket = 0,
                      .input = protocol::LinkChanged{peers_[other].id, up},
                      .job = nullptr});
+  }
+}
+
+// --- faults -------------------------------------------------------------------------------------
+
+namespace {
+
+Event FateOf(std::uint32_t peer, std::uint32_t from, Event::Fate fate) {
+  return {.peer = peer,
+          .from = from,
+          .ticket = 0,
+          .input = protocol::Started{},
+          .job = nullptr,
+          .life = 0,
+          .fate = fate};
+}
+
+}  // namespace
+
+void Simulator::ScheduleLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up) {
+  OSTRAKA_CHECK(at >= now_ && a != b && a < peers_.size() && b < peers_.size());
+  queue_.Push(at, FateOf(a, b, up ? Event::Fate::kHeal : Event::Fate::kCut));
+}
+
+void Simulator::ScheduleCrash(base::Time at, std::uint32_t peer) {
+  OSTRAKA_CHECK(at >= now_ && peer < peers_.size());
+  queue_.Push(at, FateOf(peer, peer, Event::Fate::kCrash));
+}
+
+void Simulator::ScheduleRestart(base::Time at, std::uint32_t peer, bool lose_disk) {
+  OSTRAKA_CHECK(at >= now_ && peer < peers_.size() && peers_[peer].remake);
+  const auto fate = lose_disk ? Event::Fate::kLoseDisk : Event::Fate::kRestart;
+  queue_.Push(at, FateOf(peer, peer, fate));
+}
+
+void Simulator::CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut) {
+  network_.SetCut(a, b, cut);
+  if (network_.IsUp(a, b) != cut) return;  // it is as it should be, or not connected yet
+  // At once, and not when its two ends learn of it: nothing passes meanwhile.
+  if (cut) network_.SetUp(a, b, false);
+  PushLink(now_, a, b, !cut);
+}
+
+void Simulator::Crash(std::uint32_t index) {
+  Peer& peer = peers_[index];
+  if (!peer.up) return;
+  peer.up = false;
+  ++peer.life;
+  peer.timers.clear();
+  peer.unsynced.clear();
+  peer.machine.reset();
+  for (std::uint32_t other = 0; other < peers_.size(); ++other) {
+    if (other == index || !network_.IsUp(index, other)) continue;
+    network_.SetUp(index, other, false);
+    PushLink(now_, index, other, false);
+  }
+}
+
+void Simulator::Restart(std::uint32_t index, bool lose_disk) {
+  Peer& peer = peers_[index];
+  if (peer.up) return;
+  peer.up = true;
+  peer.machine = peer.remake();
+  peer.disk_free = peer.compute_free = now_;
+  if (lose_disk) peer.disk.Erase();
+  queue_.Push(now_, {.peer = index,
+                     .from = index,
+                     .ticket = 0,
+                     .input = protocol::Started{peer.private_seed, peer.disk.Restored()},
+                     .job = nullptr,
+                     .life = peer.life});
+  for (std::uint32_t other = 0; other < peers_.size(); ++other) {
+    if (other == index || !peers_[other].up) continue;
+    PushLink(now_ + network_.DrawConnectDelay(), index, other, true);
   }
 }
 
@@ -100,15 +180,47 @@ Simulator::Ended Simulator::Run(const Limits& limits) {
 }
 
 bool Simulator::Prepare(Event& event) {
+  switch (event.fate) {
+    case Event::Fate::kInput:
+      return PrepareInput(event);
+    case Event::Fate::kCrash:
+      Crash(event.peer);
+      return false;
+    case Event::Fate::kLoseDisk:
+    case Event::Fate::kRestart:
+      Restart(event.peer, event.fate == Event::Fate::kLoseDisk);
+      return false;
+    case Event::Fate::kCut:
+    case Event::Fate::kHeal:
+      CutOrHeal(event.peer, event.from, event.fate == Event::Fate::kCut);
+      return false;
+  }
+  return false;
+}
+
+bool Simulator::PrepareInput(Event& event) {
   Peer& peer = peers_[event.peer];
+  if (const auto* link = std::get_if<protocol::LinkChanged>(&event.input)) {
+    // A link needs both its ends, and the network between them.
+    const bool possible =
+        peer.up && peers_[event.from].up && !network_.IsCut(event.peer, event.from);
+    if (link->up && !possible) return false;
+    network_.SetUp(event.peer, event.from, link->up);
+    return peer.up;
+  }
+  if (!peer.up) return false;
   if (const auto* timer = std::get_if<protocol::TimerFired>(&event.input)) {
     const auto current = peer.timers.find(timer->id);
     if (current == peer.timers.end() || current->second != event.ticket) return false;
     peer.timers.erase(current);
   } else if (auto* job = std::get_if<protocol::JobDone>(&event.input)) {
+    if (event.life != peer.life) return false;
     job->result = jobs_->Run(event.job);
-  } else if (const auto* link = std::get_if<protocol::LinkChanged>(&event.input)) {
-    network_.SetUp(event.peer, event.from, link->up);
+  } else if (const auto* stored = std::get_if<protocol::Stored>(&event.input)) {
+    if (event.life != peer.life) return false;
+    auto store = peer.unsynced.extract(stored->id);
+    OSTRAKA_CHECK(!store.empty());
+    peer.disk.Apply(store.mapped());
   } else if (std::holds_alternative<protocol::MessageReceived>(event.input)) {
     return event.ticket == network_.Epoch(event.from, event.peer);
   }
@@ -178,7 +290,8 @@ void Simulator::Perform(std::uint32_t from, protocol::StartJob& job) {
                      .from = from,
                      .ticket = 0,
                      .input = protocol::JobDone{job.id, nullptr},
-                     .job = std::move(job.spec)});
+                     .job = std::move(job.spec),
+                     .life = peer.life});
 }
 
 void Simulator::Perform(std::uint32_t from, protocol::Store& store) {
@@ -188,7 +301,10 @@ void Simulator::Perform(std::uint32_t from, protocol::Store& store) {
                                .from = from,
                                .ticket = 0,
                                .input = protocol::Stored{store.id},
-                               .job = nullptr});
+                               .job = nullptr,
+                               .life = peer.life});
+  const protocol::StoreId id = store.id;
+  peer.unsynced.emplace(id, std::move(store));
 }
 
 }  // namespace ostraka::sim

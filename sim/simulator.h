@@ -22,6 +22,7 @@
 
 #include "node/base/rng.h"
 #include "node/protocol/machine.h"
+#include "sim/disk.h"
 #include "sim/event_queue.h"
 #include "sim/job_memo.h"
 #include "sim/job_times.h"
@@ -49,6 +50,8 @@ class Simulator {
   struct Member {
     base::PeerId id;
     std::unique_ptr<protocol::Machine> machine;
+    // Makes it anew, for a restart; may be empty if it never restarts.
+    std::function<std::unique_ptr<protocol::Machine>()> remake = {};
   };
   struct Limits {
     base::Time until;  // virtual time
@@ -67,8 +70,19 @@ class Simulator {
   void AddObserver(StepObserver* observer) { observers_.push_back(observer); }
 
   // Cuts (up = false) or heals both directions between two peers at `at`; both see LinkChanged.
-  // REQUIRES: `at` is not in the past.
+  // Whoever starts while the link is cut comes up without it. REQUIRES: `at` is not in the past.
   void ScheduleLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up);
+
+  // Kills the process of `peer` at `at`: what is not durable is gone, its links go down.
+  // REQUIRES: `at` is not in the past.
+  void ScheduleCrash(base::Time at, std::uint32_t peer);
+  // Starts it again from what its disk holds; with `lose_disk` from nothing. Nothing happens if it
+  // runs then. REQUIRES: `at` is not in the past; it can be remade.
+  void ScheduleRestart(base::Time at, std::uint32_t peer, bool lose_disk = false);
+  // Holds what `from` sends to `to` from `begin` on until `end`: a network that is slow one way.
+  void ScheduleHold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to) {
+    network_.Hold(begin, end, from, to);
+  }
 
   // May be called again to go on.
   Ended Run(const Limits& limits);
@@ -85,6 +99,12 @@ class Simulator {
   struct Peer {
     base::PeerId id;
     std::unique_ptr<protocol::Machine> machine;
+    std::function<std::unique_ptr<protocol::Machine>()> remake;
+    base::Digest private_seed;
+    std::uint32_t life = 0;
+    bool up = true;
+    Disk disk;
+    std::map<protocol::StoreId, protocol::Store> unsynced;  // on their way to the disk
     base::Rng disk_rng;
     base::Rng job_rng;
     std::map<protocol::TimerId, std::uint64_t> timers;  // id -> the generation that counts
@@ -95,8 +115,15 @@ class Simulator {
   };
 
   void StartAll();
-  // False if the event is void: a cancelled timer, a message on a link that went down.
+  // Both ends of a link see it change at `at`.
+  void PushLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up);
+  void CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut);
+  void Crash(std::uint32_t index);
+  void Restart(std::uint32_t index, bool lose_disk);
+  // False if no machine sees the event: a cancelled timer, a message on a link that went down, the
+  // end of a peer.
   bool Prepare(Event& event);
+  bool PrepareInput(Event& event);
   void Deliver(std::uint64_t sequence, Event& event);
   void Inspect(std::uint32_t index);
 

@@ -7,6 +7,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
+#include "node/wire/codec.h"
 
 namespace ostraka::sim {
 namespace {
@@ -185,12 +186,60 @@ void Trace::OnFingerprint(std::uint32_t peer, const base::Digest& fingerprint) {
 
 namespace {
 
+// "commit of step 3, phase a, by 0123456789abcdef, "; empty if it does not open.
+std::string DescribeFrame(const base::SharedBytes& frame) {
+  const auto opened = wire::Open(frame);
+  if (!opened.ok()) return "";
+  const wire::Slot& slot = opened->envelope.slot;
+  return std::string(wire::MessageTypeName(slot.type)) + " of step " + std::to_string(slot.step) +
+         ", phase " + wire::PhaseName(slot.phase) + ", by " + opened->envelope.sender.Short() +
+         ", ";
+}
+
+// What people are told, in a few words; empty for what every step has.
+std::string DescribeObservation(const protocol::Observation& what) {
+  const auto phase = [](std::uint8_t number) {
+    return std::string(wire::PhaseName(static_cast<wire::Phase>(number)));
+  };
+  return std::visit(
+      Overloaded{
+          [&](const protocol::Sealed& sealed) {
+            return "sealed " + std::to_string(sealed.step) + phase(sealed.phase) + " as " +
+                   sealed.decision.Hex().substr(0, 8) +
+                   (sealed.iteration > 0 ? " in iteration " + std::to_string(sealed.iteration)
+                                         : std::string());
+          },
+          [&](const protocol::SlowSeal& slow) {
+            return "slow " + std::to_string(slow.step) + phase(slow.phase) + ", iteration " +
+                   std::to_string(slow.iteration) + ": " + slow.reason;
+          },
+          [](const protocol::StepDone& done) {
+            return (done.block->genesis ? "genesis" : "block " + std::to_string(done.block->step)) +
+                   " with " + std::to_string(done.block->members.size()) + " members";
+          },
+          [](const protocol::Away& away) { return "away: " + away.reason; },
+          [](const protocol::Back& back) { return "back in step " + std::to_string(back.step); },
+          [](const protocol::CatchingUp& up) {
+            return "has " + std::to_string(up.height) + " of " + std::to_string(up.head) +
+                   " blocks";
+          },
+          [](const protocol::Suspicion& suspicion) {
+            return "suspects " + suspicion.peer.Short() + ": " + suspicion.check + ", " +
+                   suspicion.reason;
+          },
+          [](const protocol::Halted& halted) { return "halts: " + halted.reason; },
+          [](const auto&) { return std::string(); },
+      },
+      what);
+}
+
 std::string DescribeInput(const protocol::Input& input) {
   return std::visit(
       Overloaded{
           [](const protocol::Started&) { return std::string("starts"); },
           [](const protocol::MessageReceived& message) {
             std::string line = "message from " + message.from.Short() + " (" +
+                               DescribeFrame(message.frame) +
                                std::to_string(message.frame->size()) + " bytes";
             if (message.blob) line += " + blob of " + std::to_string(message.blob->data.size());
             return line + ")";
@@ -223,6 +272,11 @@ std::string Describe(const StepRecord& record) {
     if (counts[i] == 0) continue;
     line += separator + std::to_string(counts[i]) + " " + kNames[i];
     separator = ", ";
+  }
+  for (const protocol::Action& action : record.actions) {
+    const auto* observe = std::get_if<protocol::Observe>(&action);
+    const std::string what = observe ? DescribeObservation(observe->what) : "";
+    if (!what.empty()) line += "; " + what;
   }
   return line;
 }

@@ -3,10 +3,10 @@
 //
 // A first failure of a pair opens a dispute, which lives for 100 steps. Meanwhile what the pair
 // owes each other goes to all: the worker sends its part for that aggregator to every member, and
-// the aggregate goes to every member anyway. A member that holds one in time (D1: before parts or
-// results close) forwards it at once, and states in its PROOF that it held it. So if an honest
-// member held it, an honest other party has it; and if the one who owed it is honest, all honest
-// members held it. A second failure therefore has one loser:
+// the aggregate goes to every member anyway. A member that holds one in time (D1: within
+// part_timeout; whoever is owed it waits 2 Delta longer) forwards it at once, and states in its
+// PROOF that it held it. So if an honest member held it, an honest other party has it; and if the
+// one who owed it is honest, all honest members held it. A second failure therefore has one loser:
 //   the part is left out    more than the faults held it: the aggregator drops, else the worker
 //   the result is missing   more than the faults held it: the worker drops, else the aggregator
 // Honest pairs never fail each other while messages arrive in time, so a peer in dispute with more

@@ -1,5 +1,5 @@
-// What this member does for cases and disputes: it shows and forwards parts, compares the numbers of
-// others with them, names who lied to it, and votes.
+// What this member does for cases and disputes: it shows and forwards parts, compares the numbers
+// of others with them, names who lied to it, and votes.
 #include <algorithm>
 #include <utility>
 
@@ -22,13 +22,14 @@ std::size_t PeerMachine::DisputesOfWorker(const PeerId& worker) const {
                     [&](const Dispute& dispute) { return dispute.worker == worker; }));
 }
 
-// What a disputed pair owes each other comes to all; whoever has it in time passes it on.
+// What a disputed pair owes each other comes to all; whoever has it in time passes it on. Whether
+// the own column is complete does not matter: others may lack what comes late.
 void PeerMachine::ForwardDisputed() {
   Round& round = *round_;
+  if (now_ > round.forward_until) return;
   for (const LivePair& pair : round.pairs) {
     if (pair.worker == self_ || pair.aggregator == self_) continue;
-    if (stage_ == Stage::kCollect && !round.parts_closed &&
-        !round.forwarded_parts.contains(pair.index)) {
+    if (stage_ == Stage::kCollect && !round.forwarded_parts.contains(pair.index)) {
       const Inbox::Item* commit =
           Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, pair.worker);
       const Inbox::Item* part =
@@ -42,9 +43,8 @@ void PeerMachine::ForwardDisputed() {
       round.forwarded_parts.insert(pair.index);
       out_->Add(Send{pair.aggregator, part->message.frame, part->blob});
     }
-    if (stage_ == Stage::kProve && !round.results_closed &&
-        !round.forwarded_results.contains(pair.index) && ResultWanted(pair.column) &&
-        round.results[pair.column] != nullptr) {
+    if (stage_ == Stage::kProve && !round.forwarded_results.contains(pair.index) &&
+        ResultWanted(pair.column) && round.results[pair.column] != nullptr) {
       round.forwarded_results.insert(pair.index);
       AnswerResult(pair.worker, CurrentStep(), pair.column);
     }
@@ -92,8 +92,7 @@ void PeerMachine::OnCrossChecked(const PendingJob& job, const CrossCheckResult& 
             "its sealed numbers of step " + std::to_string(job.step) +
                 " do not follow from the part that it sent me");
     // One who is gone already owes no answer, but clears me of having failed the sum myself.
-    if (naming_ && (IsMember(view_->members, naming_->target) ||
-                    !IsMember(view_->members, liar))) {
+    if (naming_ && (IsMember(view_->members, naming_->target) || !IsMember(view_->members, liar))) {
       continue;
     }
     for (const Column& column : past.columns) {
@@ -133,8 +132,7 @@ bool PeerMachine::PullExhibits() {
     if (!ExhibitMissing(open)) continue;
     missing = true;
     const PartKey exhibit = ExhibitOf(open.id);
-    const PeerId& debtor =
-        open.id.kind == CaseKind::kCover ? open.id.target : open.id.accuser;
+    const PeerId& debtor = open.id.kind == CaseKind::kCover ? open.id.target : open.id.accuser;
     const std::vector<PeerId>& members = view_->members;
     const PeerId& whom =
         exhibit_attempts_ % 2 == 0 ? debtor : members[(exhibit_attempts_ / 2) % members.size()];

@@ -49,8 +49,11 @@ void PeerMachine::BeginStep() {
   ahead_.clear();
   stage_ = Stage::kCollect;
   OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + delta() * 2);
-  // What goes through all members, in a dispute, may take one delay more.
-  out_->Add(SetTimer{kBulkTimer, now_ + manifest_->part_timeout + delta()});
+  // Who is owed something in a dispute waits longer than those who may pass it on: they may have
+  // begun a Delta later, and it takes its time. Else a peer that sends at the last moment would
+  // have the one who waits for it blamed.
+  round.forward_until = now_ + manifest_->part_timeout;
+  out_->Add(SetTimer{kBulkTimer, round.forward_until + delta() * 2});
   out_->Add(Observe{StepStarted{step, view_->randomness, state_, round.sealed.roles, view_->tau}});
 
   if (round.sealed.roles.IsWorker(self_)) {
@@ -205,8 +208,8 @@ std::optional<std::string> PeerMachine::JudgePart(const PeerId& worker, const In
   }
   if (!HoldsFiniteFloats(*item.blob, range.size()))
     return "sent a part with NaN, Inf or a wrong length";
-  round.held.emplace(worker, Round::HeldPart{item.blob, part->root, commit.message.digest,
-                                             item.message.frame});
+  round.held.emplace(
+      worker, Round::HeldPart{item.blob, part->root, commit.message.digest, item.message.frame});
   return std::nullopt;
 }
 
@@ -322,8 +325,8 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
       }
     }
     if (owned && aggregated) {
-      const auto& message =
-          SealedMessage({CurrentStep(), Phase::kA, MessageType::kAggregate, 0, 0}, member, vector[n + i]);
+      const auto& message = SealedMessage({CurrentStep(), Phase::kA, MessageType::kAggregate, 0, 0},
+                                          member, vector[n + i]);
       auto body = wire::DecodeAggregate(message.envelope.body);
       if (body.ok() && body->part_index == *owned) {
         sealed.aggregates[*owned] = std::move(body).value();

@@ -26,6 +26,7 @@ void PeerMachine::NoteAhead(const PeerId& sender) {
 
 void PeerMachine::Leave(std::string reason, bool trust_state) {
   const std::uint64_t step = ExpectedStep();
+  if (InStep()) left_step_ = step;
   ++era_;
   away_because_ = std::move(reason);
   out_->Add(Observe{Away{step, away_because_}});
@@ -123,8 +124,8 @@ void PeerMachine::OnCaughtUp(const ModelState& state) {
   }
   catch_up_->Applied(view_, state_);
   out_->Add(Observe{StepDone{view_, state_}});
-  out_->Add(Observe{CatchingUp{HeightOf(*view_), HeightOf(*catch_up_->head()),
-                               catch_up_->Describe()}});
+  out_->Add(
+      Observe{CatchingUp{HeightOf(*view_), HeightOf(*catch_up_->head()), catch_up_->Describe()}});
   inbox_.ForgetBefore(HeightOf(*view_));
 }
 
@@ -140,6 +141,7 @@ void PeerMachine::AtHead() {
     return Halt(Halted::Why::kFinished, kAllDone);
   }
   if (!IsMember(view_->members, self_)) return SendRejoin();
+  if (left_step_ && HeightOf(*view_) <= *left_step_) return;  // asleep in it: it ends without us
   if (must_rejoin_) return;  // until a block has dropped the one who signed from the lost store
   catch_up_.reset();
   out_->Add(CancelTimer{kFollowTimer});

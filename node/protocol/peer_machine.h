@@ -72,6 +72,7 @@ struct Round {
   bool parts_closed = false;        // complete, or the part timer fired
   bool aggregation_started = false;
   std::vector<LivePair> pairs;      // disputed, and meeting in this step
+  Time forward_until;               // what a pair owes each other and came later is not passed on
   // Of those (by index in view.disputes): whose part or result I passed on to the other party.
   std::set<std::size_t> forwarded_parts, forwarded_results;
 
@@ -382,6 +383,8 @@ class PeerMachine final : public Machine, public SealMessages {
   // Away.
   std::optional<CatchUp> catch_up_;
   std::string away_because_;
+  // The step in which this member fell asleep: it takes no part in it any more.
+  std::optional<std::uint64_t> left_step_;
   bool replaying_ = false;
   // The store was lost, or began after the run: only what follows an admission may be signed.
   bool must_rejoin_ = false;

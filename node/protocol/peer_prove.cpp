@@ -25,7 +25,8 @@ void PeerMachine::BeginProve() {
   OpenSeal(Phase::kC, 0, manifest_->part_timeout * 2 + delta() * 2);
   round_->times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
-  out_->Add(SetTimer{kBulkTimer, now_ + manifest_->part_timeout});
+  round_->forward_until = now_ + manifest_->part_timeout;  // as in phase A
+  out_->Add(SetTimer{kBulkTimer, round_->forward_until + delta() * 2});
   ArmPull(delta());
 }
 
@@ -47,8 +48,7 @@ void PeerMachine::JudgeResults() {
   for (std::uint32_t j = 0; j < round_->results.size(); ++j) {
     if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
     const PeerId& owner = round_->sealed.roles.owners[j];
-    const Inbox::Item* item =
-        Usable({CurrentStep(), Phase::kA, MessageType::kResult, 0, j}, owner);
+    const Inbox::Item* item = Usable({CurrentStep(), Phase::kA, MessageType::kResult, 0, j}, owner);
     if (item == nullptr || !TakeResult(j, item->blob)) all = false;
   }
   if (all) round_->results_closed = true;
@@ -66,8 +66,11 @@ bool PeerMachine::TakeResult(std::size_t column, const SharedBlob& blob) {
 void PeerMachine::TryProve() {
   Round& round = *round_;
   if (round.prove_started || round.parts_lost || !round.results_closed) return;
+  const bool worker = round.sealed.roles.IsWorker(self_);
+  // After a restart the seals of the step may be there before the own gradient is.
+  if (worker && round.parts.empty()) return;
   round.prove_started = true;
-  if (!round.sealed.roles.IsWorker(self_)) {  // nothing to prove
+  if (!worker) {  // nothing to prove
     round.numbers.emplace();
     return;
   }

@@ -182,14 +182,14 @@ Digest PeerMachine::CloseSeal() {
   out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase), decision,
                            seal_slot_.draw, seal_->iteration()}});
   if (!slow) {
-    // As many members as a quorum needs: one of the t_s others may be slow at will.
+    // The members that a quorum needs beside this one: the t_s others may be slow at will.
     std::vector<std::uint64_t> lags;
     for (const auto& [member, lag] : seal_->lags()) {
       lags.push_back(static_cast<std::uint64_t>(lag.ns / 1'000));
     }
     std::sort(lags.begin(), lags.end());
     const std::size_t quorum = view_->thresholds.quorum();
-    if (lags.size() >= quorum) echo_lags_.push_back(lags[quorum - 1]);
+    if (quorum >= 2 && lags.size() + 1 >= quorum) echo_lags_.push_back(lags[quorum - 2]);
     if (echo_lags_.size() > kLagsKept) echo_lags_.pop_front();
   }
   past_seals_[{seal_slot_.step, seal_slot_.phase, seal_slot_.draw}] = {vector,

@@ -26,17 +26,26 @@ struct EditorOptions {
   double Param(const std::string& name) const { return params.at(name); }
 };
 
-// AGG and RESULT carry an aggregate that is not CenteredClip's.
+// Timers of an editor's own have ids from here up; no machine uses them.
+inline constexpr protocol::TimerId kFirstReservedTimer = protocol::TimerId{1} << 62;
+
+// Lies in results of own jobs.
 std::unique_ptr<Editor> MakeWrongAggregate(const EditorOptions& options);
-// PROOF states numbers of its own parts that are not theirs.
 std::unique_ptr<Editor> MakeFalseProof(const EditorOptions& options);
-// As a validator it accuses, as a voter it convicts, whoever is honest.
 std::unique_ptr<Editor> MakeFalseAccuse(const EditorOptions& options);
-// One honest owner does not get its part.
-std::unique_ptr<Editor> MakeSelectiveSend(const EditorOptions& options);
-// Two COMMITs for one slot, both to everyone; or, with split = 1, one to each half.
+std::unique_ptr<Editor> MakeCoverUp(const EditorOptions& options);
+std::unique_ptr<Editor> MakeFalseComplaint(const EditorOptions& options);
+// Other messages than the machine's.
 std::unique_ptr<Editor> MakeEquivocate(const EditorOptions& options);
-// REVEAL opens a coin that COMMIT did not commit to.
 std::unique_ptr<Editor> MakeBadReveal(const EditorOptions& options);
+std::unique_ptr<Editor> MakeLyingEcho(const EditorOptions& options);
+std::unique_ptr<Editor> MakeDoublePropose(const EditorOptions& options);
+// Messages that do not come, or late, or not to all.
+std::unique_ptr<Editor> MakeSelectiveSend(const EditorOptions& options);
+std::unique_ptr<Editor> MakeSilent(const EditorOptions& options);
+std::unique_ptr<Editor> MakeAbortCoin(const EditorOptions& options);
+std::unique_ptr<Editor> MakeWithholdEcho(const EditorOptions& options);
+std::unique_ptr<Editor> MakeWithholdResult(const EditorOptions& options);
+std::unique_ptr<Editor> MakeLate(const EditorOptions& options);
 
 }  // namespace ostraka::sim

@@ -19,19 +19,17 @@ class Equivocate final : public Editor {
       : from_step_(options.from_step),
         split_(options.Param("split") != 0),
         key_(options.key),
-        manifest_(options.manifest) {}
+        victims_(options) {}
 
   void OnAction(Turn& turn, protocol::Action action) override {
-    const wire::SignedEnvelope* message = frames_.Read(action);
-    const bool is_commit = message && message->envelope.sender == turn.self() &&
-                           message->envelope.slot.type == wire::MessageType::kCommit;
-    if (!is_commit || message->envelope.slot.step < from_step_) {
+    const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
+    if (!message || message->envelope.slot.type != wire::MessageType::kCommit) {
       return turn.Emit(std::move(action));
     }
     MakeRival(turn, *message);
     const base::PeerId to = std::get<protocol::Send>(action).to;
     if (split_) {
-      if (InSecondHalf(to)) std::get<protocol::Send>(action).frame = rival_;
+      if (victims_.InSecondHalf(to)) std::get<protocol::Send>(action).frame = rival_;
       return turn.Emit(std::move(action));
     }
     turn.Emit(protocol::Send{to, rival_, nullptr});
@@ -52,17 +50,10 @@ class Equivocate final : public Editor {
     if (!split_) turn.Deliver(protocol::MessageReceived{turn.self(), rival_, nullptr});
   }
 
-  bool InSecondHalf(const base::PeerId& peer) const {
-    for (std::size_t i = 0; i < manifest_->members.size(); ++i) {
-      if (manifest_->members[i].id == peer) return i % 2 == 1;
-    }
-    return false;
-  }
-
   std::uint64_t from_step_;
   bool split_;
   std::shared_ptr<const crypto::SigningKey> key_;
-  std::shared_ptr<const protocol::Manifest> manifest_;
+  Victims victims_;
   FrameReader frames_;
   base::SharedBytes rival_of_;
   base::SharedBytes rival_;

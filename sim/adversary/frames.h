@@ -1,36 +1,104 @@
-// What attacks on messages share: reading an own frame and signing another in its place.
+// What attacks on messages share: reading an own frame and signing another in its place, and
+// choosing whom to wrong.
 //
-// Thread safety: a FrameReader has one owner.
+// Thread safety: each object has one owner.
 #pragma once
 
-#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "crypto/sign.h"
 #include "node/protocol/machine.h"
 #include "node/wire/codec.h"
+#include "sim/adversary.h"
+#include "sim/adversary/editors.h"
 
 namespace ostraka::sim {
 
-// Opens the frames of Sends. A broadcast is one frame sent many times: it is opened once.
+// Opens frames. A broadcast is one frame sent many times: it is opened once.
 class FrameReader {
  public:
-  // Null if `action` is no Send, or its frame does not open (unprotected runs). Valid until the
-  // next call.
-  const wire::SignedEnvelope* Read(const protocol::Action& action) {
-    const auto* send = std::get_if<protocol::Send>(&action);
-    if (!send) return nullptr;
-    if (send->frame != last_) {
-      last_ = send->frame;
-      auto opened = wire::Open(send->frame);
+  // Null if the frame does not open (unprotected runs). Valid until the next call.
+  const wire::SignedEnvelope* Open(const base::SharedBytes& frame) {
+    if (frame != last_) {
+      last_ = frame;
+      auto opened = wire::Open(frame);
       message_ = opened.ok() ? std::optional(std::move(opened).value()) : std::nullopt;
     }
     return message_ ? &*message_ : nullptr;
+  }
+  // Null if `action` is no Send, or its frame does not open. Valid until the next call.
+  const wire::SignedEnvelope* Read(const protocol::Action& action) {
+    const auto* send = std::get_if<protocol::Send>(&action);
+    return send ? Open(send->frame) : nullptr;
+  }
+  // What this peer itself signed in `from_step` or later; else null. Valid until the next call.
+  const wire::SignedEnvelope* ReadOwn(const Turn& turn, const protocol::Action& action,
+                                      std::uint64_t from_step) {
+    const wire::SignedEnvelope* message = Read(action);
+    const bool own = message && message->envelope.sender == turn.self() &&
+                     !wire::IsService(message->envelope.slot.type) &&
+                     message->envelope.slot.step >= from_step;
+    return own ? message : nullptr;
   }
 
  private:
   base::SharedBytes last_;
   std::optional<wire::SignedEnvelope> message_;
+};
+
+// Signs other bodies for slots that the machine inside fills too; the same for a slot each time.
+class Forger {
+ public:
+  explicit Forger(std::shared_ptr<const crypto::SigningKey> key) : key_(std::move(key)) {}
+
+  bool Knows(const wire::Slot& slot) const { return forged_.contains(slot); }
+  // `body` is taken at the first call for a slot only.
+  const base::SharedBytes& Forge(const wire::SignedEnvelope& original, base::Bytes body) {
+    const auto [place, is_new] = forged_.try_emplace(original.envelope.slot);
+    if (is_new) {
+      wire::Envelope envelope = original.envelope;
+      envelope.body = std::move(body);
+      place->second = wire::Seal(std::move(envelope), *key_).frame;
+      while (forged_.size() > kRemembered) forged_.erase(forged_.begin());
+    }
+    return forged_.at(original.envelope.slot);
+  }
+
+ private:
+  static constexpr std::size_t kRemembered = 64;  // of the steps in which they may be asked for
+  std::shared_ptr<const crypto::SigningKey> key_;
+  std::map<wire::Slot, base::SharedBytes> forged_;  // by step, oldest first
+};
+
+// Honest members to wrong; the same for the whole coven and run.
+class Victims {
+ public:
+  explicit Victims(const EditorOptions& options)
+      : seed_(options.coven_seed), manifest_(options.manifest) {}
+
+  // Victim number `index`, counted round; nullopt if everybody is in the coven.
+  std::optional<base::PeerId> At(const Turn& turn, std::uint64_t index = 0) const {
+    std::vector<base::PeerId> honest;
+    for (const protocol::Member& member : manifest_->members) {
+      if (!turn.coven().Contains(member.id)) honest.push_back(member.id);
+    }
+    if (honest.empty()) return std::nullopt;
+    return honest[(seed_ % honest.size() + index) % honest.size()];
+  }
+  // True for every second member: one of two halves.
+  bool InSecondHalf(const base::PeerId& peer) const {
+    for (std::size_t i = 0; i < manifest_->members.size(); ++i) {
+      if (manifest_->members[i].id == peer) return i % 2 == 1;
+    }
+    return false;
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
 };
 
 }  // namespace ostraka::sim

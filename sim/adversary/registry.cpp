@@ -22,38 +22,132 @@ struct Entry {
 };
 
 Entry GradientEntry(const aggregation::AttackInfo& info) {
-  return {{std::string(info.name), std::string(info.summary), {}, Outcome::kRemoved, &info},
+  return {{std::string(info.name),
+           std::string(info.summary),
+           {},
+           Outcome::kRemoved,
+           "banned by verdict: a validator recomputes the gradient",
+           &info},
           MakeGradientAttack};
 }
 
+std::vector<Entry> LiesAboutWork() {
+  return {
+      {{"wrong_aggregate",
+        "as an aggregator, shifts every coordinate by scale x root mean square",
+        {{"scale", 1}},
+        Outcome::kRemoved,
+        "dropped: its sum check failed and it names nobody who lied to it"},
+       MakeWrongAggregate},
+      {{"false_proof",
+        "turns the signs of its own projections",
+        {},
+        Outcome::kRemoved,
+        "banned by verdict: the aggregator names it and shows its part"},
+       MakeFalseProof},
+      {{"false_accuse",
+        "accuses and convicts honest peers",
+        {},
+        Outcome::kRemoved,
+        "banned by verdict: most members find the accused innocent"},
+       MakeFalseAccuse},
+      {{"cover_up",
+        "shifts an aggregate, and a friend's numbers hide it; show = 0: withholds that part later",
+        {{"scale", 1}, {"show", 1}},
+        Outcome::kRemoved,
+        "the friend is banned by verdict, and the aggregator for covering it (show = 0: dropped)"},
+       MakeCoverUp},
+      {{"false_complaint",
+        "of an honest member: kind 0: no part came, 1: its numbers are false, 2: no aggregate came",
+        {{"kind", 0}},
+        Outcome::kRemoved,
+        "0 and 2: dropped at the second time, as others held it; 1: banned by verdict"},
+       MakeFalseComplaint},
+  };
+}
+
+std::vector<Entry> LiesInMessages() {
+  return {
+      {{"equivocate",
+        "two COMMITs for one slot, both to all; split = 1: one to each half",
+        {{"split", 0}},
+        Outcome::kRemoved,
+        "banned by evidence in the step that shows it"},
+       MakeEquivocate},
+      {{"bad_reveal",
+        "reveals a coin that it did not commit to",
+        {},
+        Outcome::kRemoved,
+        "banned by evidence in the same step"},
+       MakeBadReveal},
+      {{"lying_echo",
+        "echoes a vector that nobody holds",
+        {},
+        Outcome::kContained,
+        "seals take the slow path; an honest member may hold something else, so no rule blames it"},
+       MakeLyingEcho},
+      {{"double_propose",
+        "forces the slow path and, as its leader, proposes two values",
+        {},
+        Outcome::kRemoved,
+        "banned by evidence: two PROPOSEs of one slot"},
+       MakeDoublePropose},
+  };
+}
+
+std::vector<Entry> Silences() {
+  return {
+      {{"selective_send",
+        "withholds its part from an honest owner; stubborn = 1: from all; rotate = 1: from another "
+        "owner each step",
+        {{"stubborn", 0}, {"rotate", 0}},
+        Outcome::kContained,
+        "once in dispute its part goes to all, who pass it on (stubborn, rotate: dropped)"},
+       MakeSelectiveSend},
+      {{"silent",
+        "says nothing at all; phase = 1, 2, 3: nothing in seal A, B, C",
+        {{"phase", 0}},
+        Outcome::kRemoved,
+        "dropped: sealed absent"},
+       MakeSilent},
+      {{"abort_coin",
+        "sees the others' coins and does not show its own; one draw each, or (together = 1) one",
+        {{"together", 0}},
+        Outcome::kRemoved,
+        "dropped at REVEAL, barred for 1000 steps; the next coin decides"},
+       MakeAbortCoin},
+      {{"withhold_echo",
+        "its echoes reach nobody; half = 1: every second member does not get them",
+        {{"half", 0}},
+        Outcome::kRemoved,
+        "dropped: more members miss its echo than can be at fault (half: others pass it on)"},
+       MakeWithholdEcho},
+      {{"withhold_result",
+        "as an aggregator, withholds the aggregate from an honest member; all = 1: from all",
+        {{"all", 0}},
+        Outcome::kContained,
+        "whoever lacks it asks the others (all: dropped, more miss it than can be at fault)"},
+       MakeWithholdResult},
+      {{"late",
+        "sends everything some Deltas late",
+        {{"deltas", 1.1}},
+        Outcome::kContained,
+        "costs time only, up to 2 Delta; from there on it is sealed absent and dropped"},
+       MakeLate},
+  };
+}
+
 std::vector<Entry> MakeEntries() {
-  std::vector<Entry> entries = {{{"none", "does nothing wrong", {}, Outcome::kContained},
-                                 [](const EditorOptions&) { return std::make_unique<Editor>(); }}};
+  std::vector<Entry> entries = {
+      {{"none", "does nothing wrong", {}, Outcome::kContained, "nothing to remove"},
+       [](const EditorOptions&) { return std::make_unique<Editor>(); }}};
   for (const aggregation::AttackInfo* info : aggregation::Attacks()) {
     // A malformed vector is none that a machine could pack into parts; "none" stands there already.
     if (!info->malformed && info->name != "none") entries.push_back(GradientEntry(*info));
   }
-  const std::vector<Entry> on_the_protocol = {
-      {{"wrong_aggregate",
-        "as an aggregator, shifts every coordinate by scale x root mean square",
-        {{"scale", 1}},
-        Outcome::kContained},
-       MakeWrongAggregate},
-      {{"false_proof", "turns the signs of its own projections", {}, Outcome::kContained},
-       MakeFalseProof},
-      {{"false_accuse", "accuses and convicts honest peers", {}, Outcome::kRemoved},
-       MakeFalseAccuse},
-      {{"selective_send", "withholds its part from one honest owner", {}, Outcome::kContained},
-       MakeSelectiveSend},
-      {{"equivocate",
-        "two COMMITs for one slot, both to all; split = 1: one to each half",
-        {{"split", 0}},
-        Outcome::kRemoved},
-       MakeEquivocate},
-      {{"bad_reveal", "reveals a coin that it did not commit to", {}, Outcome::kRemoved},
-       MakeBadReveal},
-  };
-  entries.insert(entries.end(), on_the_protocol.begin(), on_the_protocol.end());
+  for (const std::vector<Entry>& group : {LiesAboutWork(), LiesInMessages(), Silences()}) {
+    entries.insert(entries.end(), group.begin(), group.end());
+  }
   return entries;
 }
 

@@ -25,9 +25,11 @@ struct KnownAttack {
   std::string name;
   std::string summary;                   // one line
   std::map<std::string, double> params;  // and their defaults; of attacks on the protocol
-  Outcome outcome = Outcome::kRemoved;
-  const aggregation::AttackInfo* gradient =
-      nullptr;  // of attacks on gradients: all there is to say
+  Outcome outcome = Outcome::kRemoved;   // with the default parameters
+  // One line: by which rule they are removed, or why no more is promised than to contain them.
+  std::string ending = {};
+  // Of attacks on gradients: all there is to say.
+  const aggregation::AttackInfo* gradient = nullptr;
 };
 
 // "none" first, then attacks on gradients, then on the protocol.

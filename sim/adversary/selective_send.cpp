@@ -1,9 +1,11 @@
-// selective_send: one honest owner, the same for the whole coven and run, does not get its part.
-#include <algorithm>
+// selective_send: an honest owner does not get its part.
+//
+// By default the same owner for the whole coven and run, and the part is withheld from it alone:
+// once the two are in dispute the part goes to all, and the others pass it on. With stubborn = 1
+// nobody gets that part. With rotate = 1 it is another owner in each step.
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
@@ -14,36 +16,33 @@ namespace {
 class SelectiveSend final : public Editor {
  public:
   explicit SelectiveSend(const EditorOptions& options)
-      : from_step_(options.from_step), seed_(options.coven_seed), manifest_(options.manifest) {}
+      : from_step_(options.from_step),
+        stubborn_(options.Param("stubborn") != 0),
+        rotate_(options.Param("rotate") != 0),
+        victims_(options) {}
 
   void OnAction(Turn& turn, protocol::Action action) override {
-    const wire::SignedEnvelope* message = frames_.Read(action);
-    const bool is_part = message && message->envelope.sender == turn.self() &&
-                         message->envelope.slot.type == wire::MessageType::kPart;
-    if (!is_part || message->envelope.slot.step < from_step_ ||
-        std::get<protocol::Send>(action).to != Victim(turn)) {
+    const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
+    if (!message || message->envelope.slot.type != wire::MessageType::kPart ||
+        !Withholds(turn, message->envelope.slot, std::get<protocol::Send>(action).to)) {
       return turn.Emit(std::move(action));
     }
     turn.Confess();
   }
 
  private:
-  // Nullopt if everybody is in the coven.
-  const std::optional<base::PeerId>& Victim(const Turn& turn) {
-    if (victim_) return victim_;
-    std::vector<base::PeerId> honest;
-    for (const protocol::Member& member : manifest_->members) {
-      if (!turn.coven().Contains(member.id)) honest.push_back(member.id);
-    }
-    if (!honest.empty()) victim_ = honest[seed_ % honest.size()];
-    return victim_;
+  bool Withholds(const Turn& turn, const wire::Slot& slot, const base::PeerId& to) const {
+    const auto victim = victims_.At(turn, rotate_ ? slot.step : 0);
+    if (!victim) return false;
+    if (!stubborn_) return to == *victim;
+    return turn.round()->roles.PartOwnedBy(*victim) == slot.iteration;
   }
 
   std::uint64_t from_step_;
-  std::uint64_t seed_;
-  std::shared_ptr<const protocol::Manifest> manifest_;
+  bool stubborn_;
+  bool rotate_;
+  Victims victims_;
   FrameReader frames_;
-  std::optional<base::PeerId> victim_;
 };
 
 }  // namespace

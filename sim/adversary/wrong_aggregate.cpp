@@ -1,13 +1,9 @@
 // wrong_aggregate: AGG and RESULT carry an aggregate that is not CenteredClip's.
 #include <cmath>
-#include <cstring>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "crypto/merkle.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/lying.h"
+#include "sim/adversary/shift.h"
 
 namespace ostraka::sim {
 namespace {
@@ -22,19 +18,11 @@ class WrongAggregate final : public LyingEditor<protocol::AggregateResult> {
  private:
   std::optional<protocol::AggregateResult> Lie(const Turn&, const protocol::JobSpec& spec,
                                                const protocol::AggregateResult& truth) override {
-    std::vector<float> values(truth.result->data.size() / sizeof(float));
-    std::memcpy(values.data(), truth.result->data.data(), values.size() * sizeof(float));
+    const std::vector<float> values = FloatsIn(*truth.result);
     double squares = 0;
     for (const float value : values) squares += double{value} * value;
     const double rms = std::sqrt(squares / static_cast<double>(values.size()));
-    const auto shift = static_cast<float>(scale_ * (rms > 0 ? rms : 1));
-    for (float& value : values) value += shift;
-    const base::ByteView bytes = base::AsBytes(std::span<const float>(values));
-    base::Bytes data(bytes.begin(), bytes.end());
-    const bool hash = std::get<protocol::AggregateSpec>(spec).hash;
-    return protocol::AggregateResult{
-        hash ? crypto::MakeBlob(std::move(data))
-             : std::make_shared<const crypto::Blob>(crypto::Blob{std::move(data), {}})};
+    return Shifted(std::get<protocol::AggregateSpec>(spec), values, scale_ * (rms > 0 ? rms : 1));
   }
 
   double scale_;

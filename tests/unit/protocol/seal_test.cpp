@@ -1,181 +1,556 @@
+// One Seal, message by message: each rule of docs/seal.md. What several do together is
+// tests/property/protocol_seal_test.cpp's.
 #include "node/protocol/seal.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
+#include "node/protocol/columns.h"
+#include "node/protocol/seal_proposal.h"
+#include "node/wire/codec.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {
 namespace {
 
+using base::Time;
 using scene::DigestOf;
 using scene::PeerNumber;
 using scene::PeersUpTo;
+using wire::MessageType;
+using wire::PullKind;
 using State = SealEntry::State;
 
-SealEntry Present(std::uint64_t number) { return {State::kPresent, DigestOf(number)}; }
-SealVector VectorOf(std::uint32_t n) {
-  SealVector vector;
-  for (std::uint32_t i = 0; i < n; ++i) vector.push_back(Present(i));
-  return vector;
+// Five members, of which two may be faulty: Q = 3. Delta is one second.
+constexpr std::uint32_t kMembers = 5;
+
+wire::SignedEnvelope Frame(std::uint32_t sender, MessageType type, std::uint32_t iteration,
+                           base::Bytes body) {
+  wire::SignedEnvelope message;
+  message.envelope.slot.phase = wire::Phase::kB;
+  message.envelope.slot.type = type;
+  message.envelope.slot.iteration = iteration;
+  message.envelope.sender = PeerNumber(sender);
+  message.envelope.body = std::move(body);
+  message.digest = wire::DigestOf(message.envelope);
+  message.frame = wire::EncodeUnsigned(message.envelope);
+  return message;
 }
 
-// --- echoes --------------------------------------------------------------------------------------
-
-TEST(EchoTest, BitmapsSayWhoIsPresentAndWhoEquivocated) {
-  SealVector vector = VectorOf(10);
-  vector[3] = {};
-  vector[9] = {State::kEquivocated, {}};
-  const wire::Echo echo = EchoOf(vector);
-  EXPECT_EQ(echo.present, (base::Bytes{0xf7, 0x01}));
-  EXPECT_EQ(echo.equivocated, (base::Bytes{0x00, 0x02}));
-}
-
-TEST(EchoTest, EveryEntryAndItsPlaceAreInTheHash) {
-  const SealVector vector = VectorOf(4);
-  std::set<Digest> hashes = {EchoOf(vector).vector};
-  for (std::size_t i = 0; i < vector.size(); ++i) {
-    SealVector changed = vector;
-    changed[i] = Present(99);
-    EXPECT_TRUE(hashes.insert(EchoOf(changed).vector).second);
-    changed[i] = {};
-    EXPECT_TRUE(hashes.insert(EchoOf(changed).vector).second);
-    changed[i] = {State::kEquivocated, {}};
-    EXPECT_TRUE(hashes.insert(EchoOf(changed).vector).second);
-  }
-  SealVector swapped = vector;
-  std::swap(swapped[0], swapped[1]);
-  EXPECT_TRUE(hashes.insert(EchoOf(swapped).vector).second);
-  SealVector longer = vector;
-  longer.push_back({});
-  EXPECT_TRUE(hashes.insert(EchoOf(longer).vector).second);
-  EXPECT_EQ(EchoOf(vector).vector, EchoOf(VectorOf(4)).vector);
-}
-
-// --- the fast path -------------------------------------------------------------------------------
-
-class FastPathTest : public testing::Test {
+class SealTest : public testing::Test, public SealMessages {
  protected:
-  static constexpr std::uint32_t kMembers = 5;
-
-  FastPathTest() {
-    for (const PeerId& member : members_) echoes_[member] = EchoOf(VectorOf(kMembers));
-  }
-  void Echo(std::uint32_t member, const SealVector& vector) {
-    echoes_[PeerNumber(member)] = EchoOf(vector);
-  }
-  FastPath Try() const { return TryFastPath(PeerNumber(0), members_, echoes_); }
-  std::string ReasonWhen(const SealVector& mine, const SealVector& theirs) {
-    Echo(0, mine);
-    for (std::uint32_t i = 1; i < kMembers; ++i) Echo(i, mine);
-    Echo(3, theirs);
-    const FastPath fast = Try();
-    EXPECT_EQ(fast.state, FastPath::State::kImpossible);
-    return fast.reason;
+  SealTest() {
+    for (std::uint32_t i = 0; i < kMembers; ++i) held_[i] = {DigestOf(100 + i)};
+    Start();
   }
 
-  const std::vector<PeerId> members_ = PeersUpTo(kMembers);
-  std::map<PeerId, wire::Echo> echoes_;
+  void Start(std::set<std::uint32_t> asleep = {}, bool muted = false) {
+    SealOptions options;
+    options.slot.phase = wire::Phase::kB;
+    options.slot.type = MessageType::kEcho;
+    options.self = PeerNumber(0);
+    options.muted = muted;
+    options.members = PeersUpTo(kMembers);
+    for (const std::uint32_t i : asleep) options.asleep.insert(PeerNumber(i));
+    options.thresholds = {kMembers, 2, 0};
+    options.delta = base::Seconds(1);
+    options.leader_seed = DigestOf(1);
+    options.entries = kMembers;
+    seal_ = std::make_unique<Seal>(options, this);
+    std::vector<PeerId> awake;
+    for (const PeerId& member : options.members) {
+      if (!options.asleep.contains(member)) awake.push_back(member);
+    }
+    leaders_ = LeadersOf(options.leader_seed, options.slot, awake);
+  }
+
+  SealEntry EntryNow(std::size_t index) const override {
+    const auto found = held_.find(index);
+    if (found == held_.end() || found->second.empty()) return {};
+    if (found->second.size() > 1) return {State::kEquivocated, {}};
+    return {State::kPresent, *found->second.begin()};
+  }
+  bool Holds(std::size_t index, const Digest& digest) const override {
+    const auto found = held_.find(index);
+    return found != held_.end() && found->second.contains(digest);
+  }
+  SealVector All() const {
+    SealVector all;
+    for (std::uint32_t i = 0; i < kMembers; ++i) {
+      all.push_back({State::kPresent, DigestOf(100 + i)});
+    }
+    return all;
+  }
+  SealVector Without(std::size_t index) const {
+    SealVector less = All();
+    less[index] = {};
+    return less;
+  }
+
+  // Time goes on to `ms`, with every timer on the way.
+  void Until(std::int64_t ms) {
+    const Time end{ms * 1'000'000};
+    while (seal_->wake() && *seal_->wake() <= end) {
+      now_ = std::max(now_, *seal_->wake());
+      Take([&](SealOutput& out) { seal_->OnTimer(now_, out); });
+    }
+    now_ = end;
+  }
+  // What the Seal says comes back at once: the store is fast.
+  template <typename Input>
+  void Take(Input input) {
+    SealOutput out;
+    input(out);
+    for (const SealAsk& ask : out.ask) asks_.push_back(ask);
+    for (const auto& frame : out.forward) forwards_.push_back(frame);
+    for (const auto& answer : out.answer_vector) answers_.push_back(answer);
+    for (const SealSay& say : out.say) {
+      said_.push_back(say);
+      if (stores_) Hear(Frame(0, say.type, say.iteration, say.body));
+    }
+  }
+  void Hear(const wire::SignedEnvelope& message) {
+    Take([&](SealOutput& out) { seal_->OnMessage(now_, message, out); });
+  }
+  void Echo() {
+    Take([&](SealOutput& out) { seal_->Echo(now_, out); });
+  }
+  void HearEcho(std::uint32_t sender, const SealVector& vector) {
+    Hear(Frame(sender, MessageType::kEcho, 0, wire::Encode(EchoOf(vector))));
+  }
+  void HearStatus(std::uint32_t sender, std::uint32_t k, std::uint32_t rank, const Digest& value) {
+    Hear(Frame(sender, MessageType::kStatus, k, wire::Encode(wire::Status{rank, value})));
+  }
+  void HearVote(std::uint32_t sender, std::uint32_t k, const Digest& value) {
+    Hear(Frame(sender, MessageType::kVote, k, wire::Encode(wire::SealVote{value, 0})));
+  }
+  void HearLock(std::uint32_t sender, std::uint32_t k, const Digest& value) {
+    Hear(Frame(sender, MessageType::kLock, k, wire::Encode(wire::Lock{value})));
+  }
+  // The body said in iteration k; null if none was.
+  const SealSay* Said(MessageType type, std::uint32_t k = 0) const {
+    for (const SealSay& say : said_) {
+      if (say.type == type && say.iteration == k) return &say;
+    }
+    return nullptr;
+  }
+  std::uint32_t NumberOf(const PeerId& peer) const {
+    for (std::uint32_t i = 0; i < kMembers; ++i) {
+      if (PeerNumber(i) == peer) return i;
+    }
+    return kMembers;
+  }
+  std::uint32_t Leader(std::uint32_t k) const {
+    return NumberOf(leaders_[(k - 1) % leaders_.size()]);
+  }
+  // The first iteration that I lead, or that another does.
+  std::uint32_t IterationLedBy(bool me) const {
+    std::uint32_t k = 1;
+    while ((Leader(k) == 0) != me) ++k;
+    return k;
+  }
+  // Everybody echoes something else, so there is no lock; and all enter iteration k now.
+  void SplitAndEnter(std::uint32_t k) {
+    Echo();
+    HearEcho(1, Without(1));
+    HearEcho(2, Without(2));
+    HearEcho(3, Without(3));
+    HearEcho(4, Without(4));
+    for (std::uint32_t i = 1; i < kMembers; ++i) {
+      HearStatus(i, k, 0, EchoOf(Without(i)).vector);
+    }
+    ASSERT_EQ(seal_->iteration(), k);
+  }
+  wire::Propose ProposalOfMine() const {
+    return wire::DecodePropose(Said(MessageType::kPropose, seal_->iteration())->body).value();
+  }
+  // A merge by another leader of iteration k over the STATUSes of members 1 to 3.
+  wire::SignedEnvelope MergeBy(std::uint32_t leader, std::uint32_t k, const SealVector& merged) {
+    std::vector<PeerId> chosen = {PeerNumber(1), PeerNumber(2), PeerNumber(3)};
+    std::vector<Digest> digests;
+    for (std::uint32_t i = 1; i <= 3; ++i) {
+      const wire::Status status{0, EchoOf(Without(i)).vector};
+      digests.push_back(Frame(i, MessageType::kStatus, k, wire::Encode(status)).digest);
+    }
+    wire::Propose propose;
+    propose.value = EchoOf(merged).vector;
+    propose.statuses = BitmapOf(chosen, PeersUpTo(kMembers));
+    propose.statuses_root = SetRoot(digests);
+    return Frame(leader, MessageType::kPropose, k, wire::Encode(propose));
+  }
+  void HearMerge(std::uint32_t k, const SealVector& merged) {
+    Hear(MergeBy(Leader(k), k, merged));
+    Take([&](SealOutput& out) { seal_->OnVector(now_, WireOf(merged), out); });
+  }
+  std::int64_t StepEnd(std::uint32_t k, int step) const {
+    return step * StepLength(base::Seconds(1), k).ns / 1'000'000;
+  }
+
+  std::map<std::size_t, std::set<Digest>> held_;
+  std::unique_ptr<Seal> seal_;
+  std::vector<PeerId> leaders_;
+  Time now_;
+  bool stores_ = true;
+  std::vector<SealSay> said_;
+  std::vector<SealAsk> asks_;
+  std::vector<base::SharedBytes> forwards_;
+  std::vector<std::pair<PeerId, wire::Vector>> answers_;
 };
 
-TEST_F(FastPathTest, DecidesOnIdenticalEchoesOfAll) {
-  EXPECT_EQ(Try().state, FastPath::State::kDecided);
+// --- fast path -----------------------------------------------------------------------------------
+
+TEST_F(SealTest, EqualEchoesOfAllDecideWithoutATimer) {
+  Echo();
+  Echo();  // idempotent
+  EXPECT_EQ(said_.size(), 1u);
+  for (std::uint32_t i = 1; i < kMembers; ++i) {
+    EXPECT_EQ(seal_->decision(), std::nullopt);
+    EXPECT_TRUE(seal_->Certificate().empty());
+    HearEcho(i, All());
+  }
+  EXPECT_EQ(seal_->decision(), All());
+  EXPECT_EQ(seal_->Certificate().size(), kMembers);
+  EXPECT_EQ(seal_->wake(), std::nullopt);
+  EXPECT_FALSE(seal_->slow());
+  EXPECT_TRUE(forwards_.empty());
 }
 
-// A quorum is not enough: the model finds a fork.
-TEST_F(FastPathTest, WaitsForTheLastEcho) {
-  for (std::uint32_t missing = 1; missing < kMembers; ++missing) {
-    auto echoes = echoes_;
-    echoes.erase(PeerNumber(missing));
-    EXPECT_EQ(TryFastPath(PeerNumber(0), members_, echoes).state, FastPath::State::kWaiting);
+TEST_F(SealTest, TheOwnEchoCountsOnlyOnceItIsDurable) {
+  stores_ = false;
+  Echo();
+  for (std::uint32_t i = 1; i < kMembers; ++i) HearEcho(i, All());
+  EXPECT_EQ(seal_->decision(), std::nullopt);
+  HearEcho(0, All());
+  EXPECT_EQ(seal_->decision(), All());
+}
+
+TEST_F(SealTest, AsleepMembersAreNeitherWaitedForNorHeard) {
+  Start({4});
+  Echo();
+  for (std::uint32_t i = 1; i < 3; ++i) HearEcho(i, All());
+  HearEcho(4, All());
+  EXPECT_EQ(seal_->decision(), std::nullopt);
+  HearEcho(3, All());
+  EXPECT_EQ(seal_->decision(), All());
+}
+
+// All of fewer than Q would hold no honest one for sure.
+TEST_F(SealTest, FewerThanAQuorumDecideNothing) {
+  Start({2, 3, 4});
+  Echo();
+  HearEcho(1, All());
+  Until(60'000);
+  EXPECT_EQ(seal_->decision(), std::nullopt);
+}
+
+TEST_F(SealTest, ADecisionWaitsForItsMessagesAndAsksThoseWhoDecided) {
+  held_.erase(3);
+  Echo();          // without 3
+  held_.erase(2);  // and lost since
+  for (std::uint32_t i = 1; i < kMembers; ++i) HearEcho(i, Without(3));
+  EXPECT_EQ(seal_->decision(), std::nullopt);
+  EXPECT_EQ(seal_->Certificate().size(), kMembers);
+  ASSERT_FALSE(asks_.empty());
+  EXPECT_EQ(asks_.back().pull.kind, PullKind::kDigests);
+  EXPECT_EQ(asks_.back().pull.digests, std::vector<Digest>{DigestOf(102)});
+  held_[2] = {DigestOf(102)};
+  Take([&](SealOutput& out) { seal_->OnHeld(now_, out); });
+  EXPECT_EQ(seal_->decision(), Without(3));
+}
+
+TEST_F(SealTest, LagsAreMeasuredFromTheOwnEcho) {
+  HearEcho(1, All());
+  Until(100);
+  Echo();
+  Until(350);
+  HearEcho(2, All());
+  EXPECT_EQ(seal_->lags().at(PeerNumber(1)).ns, 0);
+  EXPECT_EQ(seal_->lags().at(PeerNumber(2)).ns, 250'000'000);
+  EXPECT_FALSE(seal_->lags().contains(PeerNumber(3)));
+}
+
+// --- what is asked for ---------------------------------------------------------------------------
+
+TEST_F(SealTest, AnEchoShowsMessagesThatAreAskedForAfterAQuarterOfDelta) {
+  held_.erase(3);
+  HearEcho(1, All());
+  Until(249);
+  EXPECT_TRUE(asks_.empty());
+  Until(250);
+  ASSERT_EQ(asks_.size(), 1u);
+  EXPECT_EQ(asks_[0].to, PeerNumber(1));
+  EXPECT_EQ(asks_[0].pull.kind, PullKind::kMessages);
+  EXPECT_EQ(asks_[0].pull.type, MessageType::kReveal);
+  EXPECT_EQ(asks_[0].pull.members, BitmapOf({PeerNumber(3)}, PeersUpTo(kMembers)));
+}
+
+TEST_F(SealTest, EchoesThatDidNotComeAreAskedOfAllEveryHalfDelta) {
+  Echo();
+  HearEcho(1, All());
+  for (const std::int64_t ms : {500, 1000, 1500}) {
+    asks_.clear();
+    Until(ms - 1);
+    EXPECT_TRUE(asks_.empty()) << ms;
+    Until(ms);
+    EXPECT_EQ(asks_.size(), kMembers - 1) << ms;
+    for (const SealAsk& ask : asks_) EXPECT_EQ(ask.pull.type, MessageType::kEcho);
   }
 }
 
-TEST_F(FastPathTest, IsImpossibleWithOneOtherEchoEvenBeforeAllHaveCome) {
-  SealVector other = VectorOf(kMembers);
-  other[1] = Present(99);
-  Echo(4, other);
-  EXPECT_EQ(Try().state, FastPath::State::kImpossible);
-  echoes_.erase(PeerNumber(2));
-  EXPECT_EQ(Try().state, FastPath::State::kImpossible);
+TEST_F(SealTest, AVectorNobodyNamedIsNotKept) {
+  Echo();
+  Take([&](SealOutput& out) { seal_->OnVector(now_, WireOf(Without(1)), out); });
+  EXPECT_EQ(seal_->VectorFor(EchoOf(Without(1)).vector), std::nullopt);
+  HearEcho(1, Without(1));
+  Take([&](SealOutput& out) { seal_->OnVector(now_, WireOf(Without(1)), out); });
+  EXPECT_NE(seal_->VectorFor(EchoOf(Without(1)).vector), std::nullopt);
 }
 
-TEST_F(FastPathTest, EchoesOfStrangersDoNotMatter) {
-  Echo(77, VectorOf(2));
-  EXPECT_EQ(Try().state, FastPath::State::kDecided);
+// --- the slow path -------------------------------------------------------------------------------
+
+TEST_F(SealTest, TheSlowPathBeginsTwoDeltaAfterTheOwnEcho) {
+  Until(500);
+  Echo();
+  HearEcho(1, All());
+  HearEcho(2, Without(3));
+  Until(2499);
+  EXPECT_FALSE(seal_->slow());
+  Until(2500);
+  EXPECT_TRUE(seal_->slow());
+  EXPECT_EQ(seal_->silent(), (std::set<PeerId>{PeerNumber(3), PeerNumber(4)}));
+  const auto status = wire::DecodeStatus(Said(MessageType::kStatus, 1)->body).value();
+  EXPECT_EQ(status.rank, 0u);
+  EXPECT_EQ(status.value, EchoOf(All()).vector);
 }
 
-TEST_F(FastPathTest, TheReasonNamesWhoDiffersAndAboutWhom) {
-  const SealVector all = VectorOf(kMembers);
-  SealVector less = all;
-  less[2] = {};
-  SealVector twice = all;
-  twice[2] = {State::kEquivocated, {}};
-  SealVector other = all;
-  other[2] = Present(99);
-  const std::string who = PeerNumber(3).Short() + " echoed another vector: ";
-  const std::string whom = PeerNumber(2).Short();
-  EXPECT_EQ(ReasonWhen(all, less), who + "it lacks a message of " + whom);
-  EXPECT_EQ(ReasonWhen(less, all), who + "it has a message of " + whom + " that did not come here");
-  EXPECT_EQ(ReasonWhen(all, twice), who + "it holds two messages of " + whom);
-  EXPECT_EQ(ReasonWhen(twice, all), who + "it has not seen that " + whom + " equivocated");
-  EXPECT_EQ(ReasonWhen(all, other), who + "it holds another message of one sender than came here");
+TEST_F(SealTest, EqualEchoesOfAQuorumLock) {
+  Echo();
+  HearEcho(1, All());
+  HearEcho(2, All());
+  HearEcho(3, Without(3));
+  Until(2000);
+  const auto status = wire::DecodeStatus(Said(MessageType::kStatus, 1)->body).value();
+  EXPECT_EQ(status.rank, 1u);
+  EXPECT_EQ(status.value, EchoOf(All()).vector);
 }
 
-// Seal A has two entries a member; both are the same member's.
-TEST_F(FastPathTest, TheSecondEntryOfAMemberIsItsOwnToo) {
-  SealVector all = VectorOf(2 * kMembers);
-  SealVector less = all;
-  less[kMembers + 2] = {};
-  EXPECT_EQ(ReasonWhen(all, less), PeerNumber(3).Short() +
+TEST_F(SealTest, StatusIsSaidAgainUntilAQuorumIsThere) {
+  Echo();
+  HearEcho(1, All());
+  Until(20'000);
+  EXPECT_EQ(seal_->iteration(), 1u);
+  EXPECT_EQ(Said(MessageType::kVote, 1), nullptr);
+  EXPECT_EQ(forwards_.size(), 9u);  // at 4, 6, ... 20 seconds
+  EXPECT_NE(seal_->Describe(now_).find("no quorum of 3: waits for"), std::string::npos);
+  EXPECT_NE(seal_->Describe(now_).find("own echo 20.0 s ago"), std::string::npos);
+}
+
+TEST_F(SealTest, MoreThanCanBeFaultyAreFollowedIntoTheirIteration) {
+  Echo();
+  HearStatus(1, 7, 0, DigestOf(1));
+  HearStatus(2, 9, 0, DigestOf(1));
+  EXPECT_EQ(seal_->iteration(), 0u);  // both may be faulty
+  HearStatus(3, 8, 0, DigestOf(1));
+  EXPECT_EQ(seal_->iteration(), 7u);
+}
+
+TEST_F(SealTest, ALeaderMergesWhatItHoldsAndSendsTheVector) {
+  const std::uint32_t k = IterationLedBy(true);
+  SplitAndEnter(k);
+  Until(StepEnd(k, 1));
+  const wire::Propose propose = ProposalOfMine();
+  EXPECT_EQ(propose.rank, 0u);
+  EXPECT_EQ(propose.value, EchoOf(All()).vector);
+  EXPECT_EQ(answers_.size(), kMembers - 1);
+  Until(StepEnd(k, 2));
+  EXPECT_NE(Said(MessageType::kVote, k), nullptr);
+  EXPECT_EQ(forwards_.size(), 1u);
+}
+
+TEST_F(SealTest, ALeaderProposesTheHighestLockThatIsCertified) {
+  const std::uint32_t k = IterationLedBy(true);
+  SplitAndEnter(k);
+  HearStatus(1, k, k + 1, DigestOf(66));  // of this iteration: nonsense
+  for (std::uint32_t i = 2; i < kMembers; ++i) HearEcho(i, Without(1));  // late: Q with that of 1
+  Until(StepEnd(k, 1));
+  // Rivals of echoes are kept only for a value that somebody rests on: nobody claimed this one.
+  EXPECT_EQ(ProposalOfMine().rank, 0u);
+}
+
+TEST_F(SealTest, ARivalEchoCountsForALockThatSomebodyClaims) {
+  const std::uint32_t k = IterationLedBy(true);
+  Echo();
+  for (std::uint32_t i = 1; i < kMembers; ++i) HearEcho(i, Without(i));
+  for (std::uint32_t i = 1; i < kMembers; ++i) {
+    HearStatus(i, k, i == 1 ? 1 : 0, EchoOf(Without(i)).vector);
+  }
+  // Its certificate is asked for, at once, of who claims it.
+  const auto asked = std::find_if(asks_.begin(), asks_.end(), [](const SealAsk& ask) {
+    return ask.to == PeerNumber(1) && ask.pull.kind == PullKind::kMessages &&
+           ask.pull.type == MessageType::kEcho;
+  });
+  EXPECT_NE(asked, asks_.end());
+  HearEcho(2, Without(1));
+  HearEcho(3, Without(1));
+  Until(StepEnd(k, 1));
+  EXPECT_EQ(ProposalOfMine().rank, 1u);
+  EXPECT_EQ(ProposalOfMine().value, EchoOf(Without(1)).vector);
+}
+
+TEST_F(SealTest, AMergeThatLeavesOutWhatIEchoedGetsNoVote) {
+  const std::uint32_t k = IterationLedBy(false);
+  SplitAndEnter(k);
+  Until(StepEnd(k, 1) + 100);
+  HearMerge(k, Without(2));
+  Until(StepEnd(k, 2));
+  EXPECT_EQ(Said(MessageType::kVote, k), nullptr);
+  EXPECT_NE(seal_->Describe(now_).find("it leaves out a message that I echoed"), std::string::npos);
+}
+
+TEST_F(SealTest, AGoodMergeGetsAVoteALockAndADecision) {
+  const std::uint32_t k = IterationLedBy(false);
+  SplitAndEnter(k);
+  const Digest value = EchoOf(All()).vector;
+  Until(StepEnd(k, 1) + 100);
+  HearMerge(k, All());
+  Until(StepEnd(k, 2));
+  ASSERT_NE(Said(MessageType::kVote, k), nullptr);
+  HearVote(1, k, value);
+  HearVote(2, k, value);
+  Until(StepEnd(k, 3) - 1);
+  EXPECT_EQ(Said(MessageType::kLock, k), nullptr);  // only at the boundary
+  Until(StepEnd(k, 3));
+  ASSERT_NE(Said(MessageType::kLock, k), nullptr);
+  HearLock(1, k, value);
+  EXPECT_EQ(seal_->decision(), std::nullopt);
+  forwards_.clear();
+  HearLock(2, k, value);
+  EXPECT_EQ(seal_->decision(), All());
+  EXPECT_EQ(forwards_.size(), 3u);
+  EXPECT_EQ(seal_->Certificate().size(), 3u);
+}
+
+TEST_F(SealTest, ASecondProposalOfTheLeaderVoidsItsIteration) {
+  const std::uint32_t k = IterationLedBy(false);
+  SplitAndEnter(k);
+  const Digest value = EchoOf(All()).vector;
+  Until(StepEnd(k, 1) + 100);
+  HearMerge(k, All());
+  Until(StepEnd(k, 2));
+  HearVote(1, k, value);
+  HearVote(2, k, value);
+  Hear(MergeBy(Leader(k), k, Without(2)));
+  Until(StepEnd(k, 3));
+  EXPECT_EQ(Said(MessageType::kLock, k), nullptr);
+  // The votes are a certificate all the same: the next iteration begins with it.
+  Until(StepEnd(k, 4));
+  const auto status = wire::DecodeStatus(Said(MessageType::kStatus, k + 1)->body).value();
+  EXPECT_EQ(status.rank, k + 1);
+  EXPECT_EQ(status.value, value);
+}
+
+TEST_F(SealTest, ALockRefusesLowerRanks) {
+  const std::uint32_t k = IterationLedBy(false);
+  Echo();
+  HearEcho(1, All());
+  HearEcho(2, All());
+  for (std::uint32_t i = 1; i < kMembers; ++i) HearStatus(i, k, 0, EchoOf(Without(i)).vector);
+  Until(StepEnd(k, 1) + 100);
+  HearMerge(k, All());
+  Until(StepEnd(k, 2));
+  EXPECT_EQ(Said(MessageType::kVote, k), nullptr);
+  EXPECT_NE(seal_->Describe(now_).find("it passes over my lock"), std::string::npos);
+}
+
+TEST_F(SealTest, ACertificateThatComesLateCountsWhenTheNextIterationBegins) {
+  const std::uint32_t k = IterationLedBy(false);
+  SplitAndEnter(k);
+  Until(StepEnd(k, 1) + 100);
+  HearMerge(k, All());
+  HearEcho(1, All());  // rivals for what I echoed: now Q of them
+  HearEcho(2, All());
+  Until(StepEnd(k, 2));
+  EXPECT_NE(Said(MessageType::kVote, k), nullptr);  // rank 0, as my STATUS said
+}
+
+TEST_F(SealTest, ATwoFacedStatusIsShownToAll) {
+  SplitAndEnter(1);
+  HearStatus(2, 1, 0, DigestOf(77));
+  EXPECT_EQ(forwards_.size(), 2u);
+  HearStatus(2, 1, 0, DigestOf(78));
+  EXPECT_EQ(forwards_.size(), 2u);
+}
+
+TEST_F(SealTest, LocksOfAnyIterationDecideForOneWhoWasCutOff) {
+  Echo();
+  for (std::uint32_t i = 1; i <= 3; ++i) HearLock(i, 900, EchoOf(All()).vector);
+  EXPECT_EQ(seal_->decision(), All());
+}
+
+TEST_F(SealTest, AMutedOneSaysNothingAsksAndDecides) {
+  Start({0}, true);
+  Echo();
+  EXPECT_TRUE(seal_->echoed());
+  Until(10'000);
+  EXPECT_TRUE(said_.empty());
+  std::set<MessageType> asked;
+  for (const SealAsk& ask : asks_) asked.insert(ask.pull.type);
+  EXPECT_EQ(asked, (std::set<MessageType>{MessageType::kEcho, MessageType::kLock}));
+  for (std::uint32_t i = 1; i <= 3; ++i) HearLock(i, 2, EchoOf(Without(1)).vector);
+  EXPECT_EQ(seal_->decision(), std::nullopt);
+  Take([&](SealOutput& out) { seal_->OnVector(now_, WireOf(Without(1)), out); });
+  EXPECT_EQ(seal_->decision(), Without(1));
+  EXPECT_TRUE(said_.empty());
+}
+
+// --- restarts ------------------------------------------------------------------------------------
+
+TEST_F(SealTest, AfterARestartItSpeaksInNoSlotAgainAndKeepsItsLock) {
+  const Digest value = EchoOf(All()).vector;
+  HearEcho(0, All());
+  Hear(Frame(0, MessageType::kStatus, 2, wire::Encode(wire::Status{0, value})));
+  Hear(Frame(0, MessageType::kVote, 2, wire::Encode(wire::SealVote{DigestOf(5), 0})));
+  Hear(Frame(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(5)})));
+  Echo();
+  EXPECT_TRUE(seal_->echoed());
+  EXPECT_TRUE(said_.empty());
+  EXPECT_NE(seal_->VectorFor(value), std::nullopt);  // rebuilt from what it holds
+  Until(7'999);
+  EXPECT_TRUE(said_.empty());
+  Until(8'000);  // four steps of iteration 2
+  const auto status = wire::DecodeStatus(Said(MessageType::kStatus, 3)->body).value();
+  EXPECT_EQ(status.rank, 3u);
+  EXPECT_EQ(status.value, DigestOf(5));
+}
+
+TEST_F(SealTest, AfterARestartWithOtherMessagesItVotesForNoMerge) {
+  const std::uint32_t k = IterationLedBy(false);
+  HearEcho(0, Without(1));  // what it echoed in a life before
+  EXPECT_EQ(seal_->VectorFor(EchoOf(Without(1)).vector), std::nullopt);
+  for (std::uint32_t i = 1; i < kMembers; ++i) HearStatus(i, k, 0, EchoOf(Without(i)).vector);
+  Until(StepEnd(k, 1) + 100);
+  HearMerge(k, All());
+  Until(StepEnd(k, 2));
+  EXPECT_EQ(Said(MessageType::kVote, k), nullptr);
+  EXPECT_NE(seal_->Describe(now_).find("I do not know any more what I echoed"), std::string::npos);
+}
+
+// --- for people ----------------------------------------------------------------------------------
+
+TEST_F(SealTest, DescribeNamesWhoEchoedWhatOtherwiseAndWhoDidNot) {
+  EXPECT_EQ(seal_->Describe(now_), "waits for the messages of the phase");
+  Echo();
+  HearEcho(1, All());
+  HearEcho(2, Without(4));
+  HearEcho(4, All());
+  Until(300);
+  EXPECT_EQ(seal_->Describe(now_), "no echo of " + PeerNumber(3).Short() + "; " +
+                                       PeerNumber(2).Short() +
                                        " echoed another vector: it lacks a message of " +
-                                       PeerNumber(2).Short());
-}
-
-// Bitmaps are another peer's bytes: any length is safe, and equal hashes decide whatever they say.
-TEST_F(FastPathTest, BitmapsOfAnyLengthAreSafe) {
-  for (const std::size_t length : {0u, 1u, 64u}) {
-    echoes_[PeerNumber(3)].present.assign(length, 0xff);
-    echoes_[PeerNumber(3)].equivocated.assign(length, 0xff);
-    EXPECT_EQ(Try().state, FastPath::State::kDecided);
-    auto differing = echoes_;
-    differing[PeerNumber(3)].vector = DigestOf(1);
-    EXPECT_EQ(TryFastPath(PeerNumber(0), members_, differing).state, FastPath::State::kImpossible);
-  }
-}
-
-// --- decisions -----------------------------------------------------------------------------------
-
-TEST(DecisionDigestTest, NamesTheSealTheVectorAndTheDecisionBefore) {
-  const wire::Slot slot{.run_id = DigestOf(1),
-                        .incarnation = 0,
-                        .step = 2,
-                        .phase = wire::Phase::kB,
-                        .type = wire::MessageType::kEcho,
-                        .draw = 3,
-                        .iteration = 0};
-  const Digest decision = DecisionDigest(slot, DigestOf(4), DigestOf(5));
-  EXPECT_EQ(decision.Hex(), "19fafbccbadda2f93c7908c84d1dd34b178bbe776f08915c0a3b426a98b5b65e");
-  std::set<Digest> decisions = {decision};
-  const auto differs = [&](const Digest& other) { return decisions.insert(other).second; };
-  wire::Slot changed = slot;
-  changed.run_id = DigestOf(9);
-  EXPECT_TRUE(differs(DecisionDigest(changed, DigestOf(4), DigestOf(5))));
-  changed = slot;
-  changed.incarnation = 9;
-  EXPECT_TRUE(differs(DecisionDigest(changed, DigestOf(4), DigestOf(5))));
-  changed = slot;
-  changed.step = 9;
-  EXPECT_TRUE(differs(DecisionDigest(changed, DigestOf(4), DigestOf(5))));
-  changed = slot;
-  changed.phase = wire::Phase::kC;
-  EXPECT_TRUE(differs(DecisionDigest(changed, DigestOf(4), DigestOf(5))));
-  changed = slot;
-  changed.draw = 9;
-  EXPECT_TRUE(differs(DecisionDigest(changed, DigestOf(4), DigestOf(5))));
-  EXPECT_TRUE(differs(DecisionDigest(slot, DigestOf(9), DigestOf(5))));
-  EXPECT_TRUE(differs(DecisionDigest(slot, DigestOf(4), DigestOf(9))));
+                                       PeerNumber(4).Short() + "; own echo 0.3 s ago");
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// What a simulated peer's store holds: the records whose Store was reported durable before a crash,
+// and none of those that were on their way.
+//
+// Memory: one state, the results and blocks after it, and the slots after the newest block.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "node/protocol/machine.h"
+
+namespace ostraka::sim {
+
+class Disk {
+ public:
+  // Keeps the records, and drops those that they make superfluous (protocol::RecordKind).
+  // REQUIRES: no key gets a second value.
+  void Apply(const protocol::Store& store);
+  // Null if nothing was ever stored.
+  std::shared_ptr<const protocol::Restored> Restored() const;
+  // A lost disk.
+  void Erase() { records_.clear(); }
+
+ private:
+  using Key = std::pair<protocol::RecordKind, protocol::Bytes>;
+  // Those of `kind` whose key begins with a height (or step) below `height`, big-endian.
+  void DropBelow(protocol::RecordKind kind, const protocol::Bytes& height);
+
+  std::map<Key, protocol::Record> records_;
+};
+
+}  // namespace ostraka::sim
