@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-dev build demo test lint format bench asan tsan tidy fuzz planted clean
+.PHONY: help deps deps-build deps-dev build python demo test lint format bench asan tsan tidy fuzz planted clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -45,6 +45,11 @@ build: deps-build  ## the release binary: build/release/ostraka
 
 demo: build  ## eight peers train on real digits, three of them cheat and are banished
 	build/release/ostraka swarm --target 0.95 $(DEMO)
+
+python: deps  ## the Python module `ostraka`: build/release/python
+	cmake --preset release --log-level=WARNING -DOSTRAKA_PYTHON=ON
+	cmake --build --preset release -j $(JOBS) --target ostraka_python
+	@echo 'PYTHONPATH=build/release/python /usr/bin/python3 -c "import ostraka; help(ostraka)"'
 
 test: deps  ## build with checks, lint, and run every test
 	$(call build_preset,dev)
