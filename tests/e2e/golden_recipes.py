@@ -19,7 +19,7 @@ def rule_recipe(lib, rule, p):
         ("byzfl", "MultiKrum"): lambda: ["--rule", "multi_krum", "--param", "variant=byzfl", *f],
         ("byzfl", "CenteredClipping"): lambda: [
             "--rule", "centered_clip", "--param", "variant=steps", "--param", f"L={p['L']}",
-            "--param", f"tau={p['tau']}", "--param", "start=zero"],
+            "--param", f"tau={p['tau']}"],
         ("byzfl", "MDA"): lambda: ["--rule", "mda", *f],
         ("byzfl", "MoNNA"): lambda: ["--rule", "monna", "--param", f"idx={p['idx']}", *f],
         ("byzfl", "Meamed"): lambda: ["--rule", "meamed", *f],
@@ -51,7 +51,7 @@ def rule_recipe(lib, rule, p):
             "--rule", "multi_krum", "--param", "variant=epfl", "--param", f"m={p['k']}", *f],
         ("fedlib", "Centeredclipping"): lambda: [
             "--rule", "centered_clip", "--param", "variant=steps", "--param", f"L={p['n_iter']}",
-            "--param", f"tau={p['tau']}", "--param", "start=zero"],
+            "--param", f"tau={p['tau']}"],
         ("fedlib", "DnC"): lambda: [
             "--rule", "dnc", "--param", f"iterations={p['num_iters']}", *f],
         ("flower", "krum"): lambda: ["--rule", "krum", *f],
