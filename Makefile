@@ -62,9 +62,9 @@ lint: deps  ## layer order, banned constructs, headers that stand alone, formatt
 format: deps  ## clang-format every C++ file
 	python3 tests/lint.py --format
 
-bench: deps  ## how far the aggregation kernels are from the memory's speed, as JSON
-	$(call build_preset,bench,aggregation_bench)
-	build/bench/tests/unit/aggregation/aggregation_bench
+bench: deps  ## how far aggregation rules are from the speed of memory
+	$(call build_preset,bench,ostraka)
+	build/bench/ostraka bench aggregation
 
 asan: deps-dev  ## all tests under the address and undefined sanitizers (clang, no libtorch)
 	$(call build_preset,asan)

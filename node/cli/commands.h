@@ -26,6 +26,7 @@ void AddStatusCommand(CLI::App& program, Invocation& invocation);
 void AddLedgerCommand(CLI::App& program, Invocation& invocation);
 void AddExportCommand(CLI::App& program, Invocation& invocation);
 void AddSimCommand(CLI::App& program, Invocation& invocation);
+void AddBenchCommand(CLI::App& program, Invocation& invocation);
 void AddAggregateCommand(CLI::App& program, Invocation& invocation);
 void AddAttackCommand(CLI::App& program, Invocation& invocation);
 

@@ -62,6 +62,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddSimCommand(program, invocation);
   ostraka::cli::AddAggregateCommand(program, invocation);
   ostraka::cli::AddAttackCommand(program, invocation);
+  ostraka::cli::AddBenchCommand(program, invocation);
   ostraka::cli::RefuseWrappedCounts(program);
   try {
     program.parse(argc, argv);
