@@ -7,7 +7,7 @@
 #include "aggregation/mean.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
-#include "python/functions.h"
+#include "python/module.h"
 #include "python/texts.h"
 
 namespace ostraka::python {

@@ -1,7 +1,7 @@
 // The Python module `ostraka`: rules and attacks of aggregation/ on arrays (README.md here).
-#include <pybind11/pybind11.h>
+#include "python/module.h"
 
-#include "python/functions.h"
+#include <pybind11/pybind11.h>
 
 PYBIND11_MODULE(ostraka, module) {
   pybind11::options options;
