@@ -280,6 +280,14 @@ void PeerMachine::Accept(wire::SignedEnvelope message, SharedBlob blob) {
 
 void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
   const PeerId& sender = item.message.envelope.sender;
+  if (sender == self_) {
+    // Whatever we sign from here on may be the second message of its slot too, and this file would
+    // convict us: it is left to others to find.
+    return Halt(
+        Halted::Why::kFailed,
+        "another process signs with this key: end it, or this node, before both are banned; "
+        "is the key in use on another machine, or was the data folder copied?");
+  }
   auto made = evidence::MakeEquivocation(*item.message.frame, *item.rival);
   OSTRAKA_CHECK(made.ok());  // the inbox holds two verified frames of one slot
   Bytes file = std::move(made).value();
