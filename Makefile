@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-dev build demo test lint format bench asan tsan tidy fuzz planted clean
+.PHONY: help deps deps-build deps-dev build python demo test lint format bench asan tsan tidy fuzz planted clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -46,6 +46,11 @@ build: deps-build  ## the release binary: build/release/ostraka
 demo: build  ## eight peers train on real digits, three of them cheat and are banished
 	build/release/ostraka swarm --target 0.95 $(DEMO)
 
+python: deps  ## the Python module `ostraka`: build/release/python
+	cmake --preset release --log-level=WARNING -DOSTRAKA_PYTHON=ON
+	cmake --build --preset release -j $(JOBS) --target ostraka_python
+	@echo 'PYTHONPATH=build/release/python /usr/bin/python3 -c "import ostraka; help(ostraka)"'
+
 test: deps  ## build with checks, lint, and run every test
 	$(call build_preset,dev)
 	python3 tests/lint.py
@@ -57,9 +62,9 @@ lint: deps  ## layer order, banned constructs, headers that stand alone, formatt
 format: deps  ## clang-format every C++ file
 	python3 tests/lint.py --format
 
-bench: deps  ## how far the aggregation kernels are from the memory's speed, as JSON
-	$(call build_preset,bench,aggregation_bench)
-	build/bench/tests/unit/aggregation/aggregation_bench
+bench: deps  ## how far aggregation rules are from the speed of memory
+	$(call build_preset,bench,ostraka)
+	build/bench/ostraka bench aggregation
 
 asan: deps-dev  ## all tests under the address and undefined sanitizers (clang, no libtorch)
 	$(call build_preset,asan)

@@ -169,7 +169,7 @@ const AttackInfo kOptAlieInfo = {
     .summary = "alie with the z that does the most damage to the rule",
     .definition =
         "mean + t deviation, |t| <= range, where |rule - mean| is largest; both "
-        "signs, about 250 calls of the rule",
+        "signs, about 400 calls of the rule",
     .source = "Shejwalkar, Houmansadr, NDSS 2021; ByzFL (code), which looks at one side",
     .parameters = kAlieRange,
     .knowledge = Knowledge::kRule,
@@ -179,7 +179,7 @@ const AttackInfo kOptIpmInfo = {
     .name = "opt_ipm",
     .summary = "ipm with the factor that does the most damage to the rule",
     .definition =
-        "t mean, |t| <= range, where |rule - mean| is largest; both signs, about 250 "
+        "t mean, |t| <= range, where |rule - mean| is largest; both signs, about 400 "
         "calls of the rule",
     .source = "ByzFL (code), which looks at one side",
     .parameters = kIpmRange,
@@ -191,7 +191,7 @@ const AttackInfo kOptFangInfo = {
     .summary = "fang with the distance that does the most damage to the rule",
     .definition =
         "mean + t (extreme - mean), |t| <= range: the extreme against the sign of the "
-        "mean for t > 0, the other for t < 0; both signs, about 250 calls of the rule",
+        "mean for t > 0, the other for t < 0; both signs, about 400 calls of the rule",
     .source = "after Fang, Cao, Jia, Gong, USENIX Security 2020",
     .parameters = kFangRange,
     .knowledge = Knowledge::kRule,
@@ -202,7 +202,7 @@ const AttackInfo kOptMinMaxInfo = {
     .summary = "within the limits of min_max, what does the most damage to the rule",
     .definition =
         "mean + t p, t within the limits of min_max on either side; both signs, about "
-        "250 calls of the rule",
+        "400 calls of the rule",
     .source = "Shejwalkar, Houmansadr, NDSS 2021, against a known rule",
     .parameters = kPerturbation,
     .knowledge = Knowledge::kRule,
@@ -213,7 +213,7 @@ const AttackInfo kOptMinSumInfo = {
     .summary = "within the limits of min_sum, what does the most damage to the rule",
     .definition =
         "mean + t p, t within the limits of min_sum on either side; both signs, about "
-        "250 calls of the rule",
+        "400 calls of the rule",
     .source = "Shejwalkar, Houmansadr, NDSS 2021, against a known rule",
     .parameters = kPerturbation,
     .knowledge = Knowledge::kRule,
@@ -224,7 +224,7 @@ const AttackInfo kOptCoordinateInfo = {
     .summary = "one coordinate moved as far as the rule bears: the hidden vulnerability",
     .definition =
         "mean + t e_k, |t| <= range, where |rule - mean| is largest; both signs, "
-        "about 250 calls of the rule",
+        "about 400 calls of the rule",
     .source = "El Mhamdi, Guerraoui, Rouault, ICML 2018",
     .parameters = kCoordinate,
     .knowledge = Knowledge::kRule,

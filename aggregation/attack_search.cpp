@@ -11,11 +11,11 @@
 namespace ostraka::aggregation {
 namespace {
 
-constexpr int kGeometric = 40;      // samples a side, ratio 10^(5/40) = 1.33
+constexpr int kGeometric = 60;      // samples a side, ratio 10^(5/60) = 1.21
 constexpr double kSmallest = 1e-5;  // of the way to the end
-constexpr int kEven = 24;           // more samples a side
-constexpr int kPeaks = 4;           // places that are looked at closer
-constexpr int kRounds = 4;
+constexpr int kEven = 60;           // more samples a side
+constexpr int kPeaks = 6;           // places that are looked at closer
+constexpr int kRounds = 3;
 constexpr int kCloser = 4;  // samples between two neighbours in each round
 
 struct Sample {
@@ -51,8 +51,8 @@ class Search {
 
   base::Status TryBothSides() {
     RETURN_IF_ERROR(Try(0));
-    // 10^(5/40), written out because pow may differ in the last bit.
-    constexpr double kRatio = 1.333521432163324;
+    // 10^(5/60), written out because pow may differ in the last bit.
+    constexpr double kRatio = 1.2115276586285884;
     for (const double end : {line_.high, line_.low}) {
       if (end == 0) continue;
       double share = kSmallest;

@@ -5,7 +5,7 @@
 // (ByzFL's line search reaches 27 % to 90 % of what a dense grid does). Here both sides of the line
 // are sampled, at lengths in geometric progression over five decades and evenly; around the best
 // few samples the sampling is repeated between their neighbours, several times. No climbing, no
-// randomness: about 250 calls of the rule.
+// randomness: about 400 calls of the rule.
 //
 // Internal to aggregation, but for tests. Thread safety: pure function of a pure victim.
 #pragma once

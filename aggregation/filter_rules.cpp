@@ -441,7 +441,8 @@ const RuleInfo kFoolsGoldInfo = {
                            "a single one passes",
               .passes = 3,
               .writes = 0,
-              .stateful = true},
+              .stateful = true,
+              .per_row_state = true},
     .make = [](const Parameters&) -> std::unique_ptr<Rule> {
       return std::make_unique<FoolsGold>();
     }};
@@ -495,6 +496,7 @@ const RuleInfo kSafeguardInfo = {
               .breakdown = "f < n/2 over time; a row is trusted until its sums leave the rest",
               .passes = 3,
               .stateful = true,
+              .per_row_state = true,
               .exchangeable = false},
     .make = [](const Parameters& given) -> std::unique_ptr<Rule> {
       return std::make_unique<Safeguard>(SafeguardOptions{given.Integer("T0"), given.Integer("T1"),

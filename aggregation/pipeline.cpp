@@ -121,10 +121,10 @@ base::Status RunPipeline(const Pipeline& pipeline, const BasicRows<T>& rows,
     RETURN_IF_ERROR(CheckDropped(valid.dropped, spec.f.value_or(0)));
   }
   const bool dropped = !valid.dropped.empty();
-  if (dropped && pipeline.stateful()) {
+  if (dropped && pipeline.per_row_state()) {
     return base::InvalidArgument("row " + std::to_string(valid.dropped.front()) +
-                                 " is not finite, and " + std::string(pipeline.rule().about.name) +
-                                 " remembers rows by their place: none can be dropped");
+                                 " is not finite, and this pipeline remembers rows by their "
+                                 "place: none can be dropped");
   }
   const std::size_t elements = spec.pre.size() + 1;
   std::vector<State> working = states == nullptr ? std::vector<State>() : *states;
@@ -190,6 +190,12 @@ base::StatusOr<Pipeline> Pipeline::Make(PipelineSpec spec) {
 bool Pipeline::stateful() const {
   return rule_->about.stateful ||
          std::any_of(pre_.begin(), pre_.end(), [](auto* info) { return info->about.stateful; });
+}
+
+bool Pipeline::per_row_state() const {
+  return rule_->about.per_row_state || std::any_of(pre_.begin(), pre_.end(), [](auto* info) {
+           return info->about.per_row_state;
+         });
 }
 
 bool Pipeline::blockwise() const {

@@ -44,6 +44,8 @@ class Pipeline {
   std::span<const PreInfo* const> pre() const { return pre_; }
   // True if some element is stateful.
   bool stateful() const;
+  // True if some element's state remembers rows by their place: none can then be dropped.
+  bool per_row_state() const;
   // True if blocks of coordinates may be aggregated one by one with the same result.
   bool blockwise() const;
 

@@ -274,7 +274,8 @@ const PreInfo kWorkerMomentumInfo = {
               .passes = 1,
               .writes = 1,
               .blockwise = false,
-              .stateful = true},
+              .stateful = true,
+              .per_row_state = true},
     .make = [](const Parameters& given) -> std::unique_ptr<PreAggregation> {
       return std::make_unique<WorkerMomentum>(given.Real("beta"));
     }};

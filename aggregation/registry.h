@@ -43,7 +43,8 @@ struct Description {
   int writes = 0;
   bool blockwise = false;  // a coordinate of the result depends on that coordinate of the rows only
   bool stateful = false;   // reads and writes a State
-  bool exchangeable = true;  // the order of the rows does not matter, but for ties
+  bool per_row_state = false;  // which remembers rows by their place
+  bool exchangeable = true;    // the order of the rows does not matter, but for ties
   ReferenceUse reference = ReferenceUse::kNone;
   std::string_view reference_meaning = {};
 };

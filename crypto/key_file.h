@@ -75,6 +75,10 @@ base::StatusOr<KeyFileInfo> InspectKeyFile(std::string_view text);
 // Unavailable: the disk refused; nothing is left under `path`, unless the message says so.
 base::Status WriteKeyFile(const std::string& path, std::string_view text);
 
+// The same for a `path` that is there and that ReadKeyFile would read: it holds either the old text
+// or the new one, whole, at every moment. The errors of ReadKeyFile, too.
+base::Status ReplaceKeyFile(const std::string& path, std::string_view text);
+
 // Reads at most kMaxKeyFileBytes; does not look inside. NotFound: no file. FailedPrecondition: an
 // owner, mode or kind of file that is refused. InvalidArgument: too long.
 base::StatusOr<std::string> ReadKeyFile(const std::string& path);

@@ -93,6 +93,13 @@ base::Status CheckOwnerAndMode(const struct stat& info, const std::string& path)
   return base::OkStatus();
 }
 
+// Removes a file that may hold a key.
+base::Status Remove(const std::string& temporary) {
+  if (unlink(temporary.c_str()) == 0) return base::OkStatus();
+  return base::Unavailable("a copy of the key is left in " + temporary + ": delete it (" +
+                           std::generic_category().message(errno) + ")");
+}
+
 }  // namespace
 
 base::Status WriteKeyFile(const std::string& path, std::string_view text) {
@@ -104,11 +111,24 @@ base::Status WriteKeyFile(const std::string& path, std::string_view text) {
   if (status.ok() && link(temporary.c_str(), path.c_str()) != 0) {
     status = SystemError(errno, "create", path);
   }
-  if (unlink(temporary.c_str()) != 0) {
-    return base::Unavailable("a copy of the key is left in " + temporary + ": delete it (" +
-                             std::generic_category().message(errno) + ")");
-  }
+  RETURN_IF_ERROR(Remove(temporary));
   RETURN_IF_ERROR(status);
+  return SyncFolderOf(path);
+}
+
+base::Status ReplaceKeyFile(const std::string& path, std::string_view text) {
+  RETURN_IF_ERROR(ReadKeyFile(path).status());
+  std::string temporary = path + ".XXXXXX";
+  const Descriptor fd(mkostemp(temporary.data(), O_CLOEXEC));  // O_EXCL, mode 0600
+  if (!fd.ok()) return SystemError(errno, "create", path);
+  base::Status status = WriteAndSync(fd.get(), text, path);
+  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) {
+    status = SystemError(errno, "replace", path);
+  }
+  if (!status.ok()) {
+    RETURN_IF_ERROR(Remove(temporary));
+    return status;
+  }
   return SyncFolderOf(path);
 }
 

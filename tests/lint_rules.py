@@ -21,6 +21,7 @@ LAYERS = [
     ("sim/", 6, "sim"),
     ("node/runtime/", 6, "runtime"),
     ("node/cli/", 7, "cli"),
+    ("python/", 7, "python"),
 ]
 # Below this layer everything is a function of its inputs: what the banned constructs protect.
 FIRST_IMPURE_LAYER = 6
@@ -44,6 +45,7 @@ THIRD_PARTY = [
     (r"nlohmann/.*", r"(node/cli|node/runtime|sim/compare)/.*", "nlohmann-json"),
     (r"(spdlog|fmt)/.*", r"(node/cli|node/runtime)/.*", "spdlog"),
     (r"(gtest|gmock|rapidcheck)(/.*|\.h)", r"tests/.*", "test libraries"),
+    (r"pybind11/.*", r"python/.*", "pybind11"),
     # Abseil is everybody's, but only as our own names show it.
     (r"absl/.*", r"node/base/.*", "Abseil"),
 ]
@@ -147,6 +149,7 @@ TESTED_ELSEWHERE = [
     (r"aggregation/attack_entries_[a-z]+\.cpp", "the table of attacks: attacks_test.cpp runs every row"),
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/(cmd_)?[^/]*\.cpp", "tests/e2e runs the binary"),
+    (r"python/[^/]*\.cpp", "tests/python imports the module"),
     (r"node/train/torch_[^/]*\.cpp", "one test of the module through its interface"),
 ]
 

@@ -23,8 +23,12 @@ void AddRunCommand(CLI::App& program, Invocation& invocation);
 void AddNodeCommand(CLI::App& program, Invocation& invocation);
 void AddSwarmCommand(CLI::App& program, Invocation& invocation);
 void AddStatusCommand(CLI::App& program, Invocation& invocation);
+void AddDoctorCommand(CLI::App& program, Invocation& invocation);
 void AddLedgerCommand(CLI::App& program, Invocation& invocation);
 void AddExportCommand(CLI::App& program, Invocation& invocation);
 void AddSimCommand(CLI::App& program, Invocation& invocation);
+void AddBenchCommand(CLI::App& program, Invocation& invocation);
+void AddAggregateCommand(CLI::App& program, Invocation& invocation);
+void AddAttackCommand(CLI::App& program, Invocation& invocation);
 
 }  // namespace ostraka::cli

@@ -57,9 +57,13 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddKeyCommand(program, invocation);
   ostraka::cli::AddRunCommand(program, invocation);
   ostraka::cli::AddStatusCommand(program, invocation);
+  ostraka::cli::AddDoctorCommand(program, invocation);
   ostraka::cli::AddLedgerCommand(program, invocation);
   ostraka::cli::AddExportCommand(program, invocation);
   ostraka::cli::AddSimCommand(program, invocation);
+  ostraka::cli::AddAggregateCommand(program, invocation);
+  ostraka::cli::AddAttackCommand(program, invocation);
+  ostraka::cli::AddBenchCommand(program, invocation);
   ostraka::cli::RefuseWrappedCounts(program);
   try {
     program.parse(argc, argv);

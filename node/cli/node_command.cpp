@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "node/cli/attack_options.h"
+#include "node/cli/byte_count.h"
 #include "node/cli/commands.h"
 #include "node/cli/data_dir.h"
+#include "node/cli/log.h"
 #include "node/cli/manifest_options.h"
 #include "node/cli/manifest_toml.h"
 #include "node/cli/node_answers.h"
@@ -20,6 +23,7 @@
 #include "node/cli/state_options.h"
 #include "node/protocol/peer.h"
 #include "node/runtime/endpoint.h"
+#include "node/runtime/key_lock.h"
 #include "node/runtime/node_driver.h"
 #include "node/wire/limits.h"
 #include "node/train/trainer_loader.h"
@@ -45,7 +49,8 @@ struct NodeCommandOptions {
   bool unprotected = false;
   bool events = false;
   bool json = false;
-  bool verbose = false;
+  LogOptions log;
+  std::string bandwidth;  // bytes per second
   std::string attack;
   std::vector<std::string> attack_params;  // name=value
   std::vector<std::string> colluders;      // ids
@@ -104,6 +109,14 @@ base::StatusOr<runtime::TransportOptions> MakeTransport(
   const std::uint64_t block = std::min<std::uint64_t>(wire::kMaxBlockBytes, 65'536 + 640 * n * n);
   transport.max_blob_bytes = std::max({part, std::uint64_t{wire::kStateChunkBytes}, block});
   transport.allow_unhashed = options.unprotected;
+  if (!options.bandwidth.empty()) {
+    const auto cap = ParseByteCount(options.bandwidth);
+    if (!cap.ok() || *cap == 0) {
+      return base::InvalidArgument("--bandwidth " +
+                                   (cap.ok() ? "must be above 0" : base::MessageOf(cap.status())));
+    }
+    transport.max_bytes_per_second = *cap;
+  }
   return transport;
 }
 
@@ -130,8 +143,10 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Corrupt(
 
 struct Node {
   std::unique_ptr<runtime::CheckpointWriter> checkpoints;  // outlives the driver, which feeds it
-  std::unique_ptr<runtime::NodeDriver> driver;
+  std::unique_ptr<Log> log;
   std::unique_ptr<runtime::NodeEvents> events;
+  std::optional<runtime::KeyLock> key_lock;
+  std::unique_ptr<runtime::NodeDriver> driver;
   base::TensorLayout layout;
   base::PeerId self;
 };
@@ -158,6 +173,9 @@ std::vector<runtime::HttpPlace> StatusPlaces(const NodeCommandOptions& options,
 }
 
 base::StatusOr<Node> Build(const NodeCommandOptions& options) {
+  Node node;
+  ASSIGN_OR_RETURN(node.log,
+                   Log::Open(options.log, options.events ? LogLevel::kWarning : LogLevel::kInfo));
   RETURN_IF_ERROR(CheckHttp(options));
   ASSIGN_OR_RETURN(protocol::Manifest parsed, ReadManifestFile(options.manifest_file));
   const auto manifest = std::make_shared<const protocol::Manifest>(std::move(parsed));
@@ -173,7 +191,6 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
                    TrainerOptionsOf(*manifest, options.data, evaluate_on));
   ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> trainer, train::MakeTrainer(trainer_options));
-  Node node;
   node.self = key->id();
   node.layout = trainer->layout();
   const std::uint64_t dimension = base::ElementCount(node.layout);
@@ -193,6 +210,7 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   runtime::NodeOptions node_options;
   ASSIGN_OR_RETURN(node_options.machine,
                    Corrupt(options, manifest, key, node.layout, std::move(honest)));
+  ASSIGN_OR_RETURN(node.key_lock, runtime::KeyLock::Claim(manifest->run_id, key->id()));
   ASSIGN_OR_RETURN(const std::string data_dir, DataDirOf(options.data_dir, manifest->run_id));
   ASSIGN_OR_RETURN(
       node_options.ledger,
@@ -212,8 +230,8 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   node_options.on_state = [writer = node.checkpoints.get()](const protocol::StepDone& done) {
     writer->Offer(done);
   };
-  node.events =
-      options.events ? MakeJsonView() : MakePeopleView(manifest->training.steps, options.verbose);
+  node.events = options.events ? MakeJsonView(*node.log)
+                               : MakePeopleView(manifest->training.steps, *node.log);
   ASSIGN_OR_RETURN(node.driver, runtime::NodeDriver::Make(std::move(node_options), *node.events));
   return node;
 }
@@ -269,6 +287,8 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--listen", options->listen, "HOST:PORT instead of the manifest's");
   command->add_option("--listen-fd", options->listen_fd,
                       "take over this listening socket (socket activation)");
+  command->add_option("--bandwidth", options->bandwidth,
+                      "send, and take, at most so many bytes of gradients a second (10M, 500K)");
   command->add_option("--http", options->http,
                       "HOST:PORT (port 0: any) for /status, /metrics (Prometheus) and /healthz; "
                       "on this machine only");
@@ -283,7 +303,7 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
   AddStateOptions(*command, options->states);
   command->add_flag("--json", options->json, "print a final report as one JSON object");
   command->add_flag("--events", options->events, "print one JSON object a line for each event");
-  command->add_flag("--verbose", options->verbose, "tell what the network does");
+  AddLogOptions(*command, options->log);
   const char* lab = "For experiments: misbehave on purpose";
   command->add_flag("--unprotected", options->unprotected, "plain averaging, nothing checked")
       ->group(lab);

@@ -1,7 +1,5 @@
 #include "node/cli/node_view.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,21 +14,32 @@ namespace {
 using runtime::NodeEvents;
 using runtime::NoticeLevel;
 
+LogLevel LevelOf(NoticeLevel level) {
+  switch (level) {
+    case NoticeLevel::kDebug:
+      return LogLevel::kDebug;
+    case NoticeLevel::kInfo:
+      return LogLevel::kInfo;
+    case NoticeLevel::kWarning:
+      break;
+  }
+  return LogLevel::kWarning;
+}
+
 class PeopleView final : public NodeEvents {
  public:
-  PeopleView(std::uint64_t steps, bool verbose)
-      : steps_(steps), verbose_(verbose), terminal_(isatty(STDERR_FILENO) != 0) {}
+  PeopleView(std::uint64_t steps, Log& log) : steps_(steps), log_(log) {}
 
   void OnStarted(std::uint16_t port, std::uint16_t http_port) override {
-    if (port != 0) Line("listening on port " + std::to_string(port));
-    if (http_port != 0) Line("status and metrics on port " + std::to_string(http_port));
+    if (port != 0) Info("listening on port " + std::to_string(port));
+    if (http_port != 0) Info("status and metrics on port " + std::to_string(http_port));
   }
   void OnLinks(std::size_t up, std::size_t of) override {
-    Progress("linked to " + std::to_string(up) + " of " + std::to_string(of) + " members");
+    log_.Progress("linked to " + std::to_string(up) + " of " + std::to_string(of) + " members");
   }
   void OnStepDone(const protocol::StepDone& done) override {
-    Progress("step " + std::to_string(done.block->step + 1) + " of " + std::to_string(steps_) +
-             ", " + std::to_string(done.block->members.size()) + " members");
+    log_.Progress("step " + std::to_string(done.block->step + 1) + " of " + std::to_string(steps_) +
+                  ", " + std::to_string(done.block->members.size()) + " members");
   }
   void OnStepTimes(const protocol::StepTimes&) override {}
   void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) override {
@@ -42,40 +51,43 @@ class PeopleView final : public NodeEvents {
       std::snprintf(text, sizeof(text), ", %s %.4f", evaluation.metric.c_str(), evaluation.value);
       line += text;
     }
-    Line(line);
+    Info(line);
   }
   void OnSuspicion(const protocol::Suspicion& suspicion) override {
     if (!told_.emplace(suspicion.peer, suspicion.check).second) return;
-    Line("step " + std::to_string(suspicion.step) + ": suspect " + suspicion.peer.Short() + " (" +
+    Warn("step " + std::to_string(suspicion.step) + ": suspect " + suspicion.peer.Short() + " (" +
          suspicion.check + "): " + suspicion.reason);
   }
   void OnRemoval(const wire::Removal& removal) override {
-    Line("step " + std::to_string(removal.step) + ": removed " + removal.peer.Short() + " (" +
+    Warn("step " + std::to_string(removal.step) + ": removed " + removal.peer.Short() + " (" +
          wire::RemovalKindName(removal.kind) + "): " + removal.reason);
   }
   void OnNotice(NoticeLevel level, const std::string& line) override {
-    if (level == NoticeLevel::kWarning || verbose_) Line(line);
+    // That links end when the node does is no news.
+    if (halted_ && level != NoticeLevel::kWarning) return;
+    log_.Say(LevelOf(level), line);
   }
   void OnHalted(const runtime::NodeOutcome& outcome) override {
-    Line(std::string(runtime::NodeEndName(outcome.end)) + ": " + outcome.reason);
+    halted_ = true;
+    const bool finished = outcome.end == runtime::NodeEnd::kFinished;
+    log_.Say(finished ? LogLevel::kInfo : LogLevel::kError,
+             std::string(runtime::NodeEndName(outcome.end)) + ": " + outcome.reason);
   }
 
  private:
-  void Line(const std::string& text) {
-    std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\x1b[K" : "", text.c_str());
-  }
-  void Progress(const std::string& text) {
-    if (terminal_) std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
-  }
+  void Info(const std::string& line) { log_.Say(LogLevel::kInfo, line); }
+  void Warn(const std::string& line) { log_.Say(LogLevel::kWarning, line); }
 
   const std::uint64_t steps_;
-  const bool verbose_;
-  const bool terminal_;
+  Log& log_;
+  bool halted_ = false;
   std::set<std::pair<base::PeerId, std::string>> told_;
 };
 
 class JsonView final : public NodeEvents {
  public:
+  explicit JsonView(Log& log) : log_(log) {}
+
   void OnStarted(std::uint16_t port, std::uint16_t http_port) override {
     Emit({{"event", "started"}, {"port", port}, {"http_port", http_port}});
   }
@@ -90,7 +102,7 @@ class JsonView final : public NodeEvents {
   }
   void OnRemoval(const wire::Removal& removal) override { Emit(RemovalEvent(removal)); }
   void OnNotice(NoticeLevel level, const std::string& line) override {
-    if (level == NoticeLevel::kWarning) std::fprintf(stderr, "%s\n", line.c_str());
+    log_.Say(LevelOf(level), line);
   }
   void OnHalted(const runtime::NodeOutcome& outcome) override { Emit(HaltedEvent(outcome)); }
 
@@ -99,14 +111,16 @@ class JsonView final : public NodeEvents {
     PrintJson(event);
     std::fflush(stdout);
   }
+
+  Log& log_;
 };
 
 }  // namespace
 
-std::unique_ptr<NodeEvents> MakePeopleView(std::uint64_t steps, bool verbose) {
-  return std::make_unique<PeopleView>(steps, verbose);
+std::unique_ptr<NodeEvents> MakePeopleView(std::uint64_t steps, Log& log) {
+  return std::make_unique<PeopleView>(steps, log);
 }
 
-std::unique_ptr<NodeEvents> MakeJsonView() { return std::make_unique<JsonView>(); }
+std::unique_ptr<NodeEvents> MakeJsonView(Log& log) { return std::make_unique<JsonView>(log); }
 
 }  // namespace ostraka::cli

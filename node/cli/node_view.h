@@ -1,19 +1,20 @@
-// Shows a running node to a person: a progress line on a terminal, a line for what matters.
-// Everything goes to stderr; stdout is for results.
+// Shows a running node to a person (a progress line on a terminal, a line in the log for what
+// matters) or to a parent process.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "node/cli/log.h"
 #include "node/runtime/node_events.h"
 
 namespace ostraka::cli {
 
 // `steps` is the manifest's, for the progress line. Suspicions of one peer and check are shown
-// once.
-std::unique_ptr<runtime::NodeEvents> MakePeopleView(std::uint64_t steps, bool verbose);
+// once. REQUIRES: `log` outlives the view, here and below.
+std::unique_ptr<runtime::NodeEvents> MakePeopleView(std::uint64_t steps, Log& log);
 
-// One JSON object a line on stdout, flushed, for a parent process.
-std::unique_ptr<runtime::NodeEvents> MakeJsonView();
+// One JSON object a line on stdout, flushed; notices go to the log.
+std::unique_ptr<runtime::NodeEvents> MakeJsonView(Log& log);
 
 }  // namespace ostraka::cli

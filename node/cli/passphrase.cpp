@@ -74,7 +74,7 @@ base::StatusOr<std::string> AskTerminal(const std::string& prompt) {
 }
 
 base::StatusOr<std::string> FromOptions(const PassphraseOptions& options) {
-  if (options.descriptor >= 0) return ReadLine(options.descriptor, "--passphrase-fd");
+  if (options.descriptor >= 0) return ReadLine(options.descriptor, options.descriptor_option);
   const int fd = open(options.file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     return base::NotFound("cannot read passphrase file '" + options.file +
@@ -91,12 +91,15 @@ bool Given(const PassphraseOptions& options) {
 
 }  // namespace
 
-void AddPassphraseOptions(CLI::App& command, PassphraseOptions& options) {
-  auto* file = command.add_option("--passphrase-file", options.file,
-                                  "read the passphrase from the first line of this file");
+void AddPassphraseOptions(CLI::App& command, PassphraseOptions& options, WhichPassphrase which) {
+  const bool is_new = which == WhichPassphrase::kNew;
+  const std::string prefix = is_new ? "--new-passphrase-" : "--passphrase-";
+  const std::string read = is_new ? "read the new passphrase from " : "read the passphrase from ";
+  options.descriptor_option = prefix + "fd";
+  auto* file =
+      command.add_option(prefix + "file", options.file, read + "the first line of this file");
   command
-      .add_option("--passphrase-fd", options.descriptor,
-                  "read the passphrase from this open file descriptor")
+      .add_option(options.descriptor_option, options.descriptor, read + "this open file descriptor")
       ->excludes(file);
 }
 

@@ -2,6 +2,7 @@
 // argument or the environment, which other users can read.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "crypto/key_file.h"
@@ -15,10 +16,13 @@ namespace ostraka::cli {
 struct PassphraseOptions {
   std::string file;
   int descriptor = -1;
+  std::string descriptor_option = "--passphrase-fd";  // its name, for errors
 };
 
-// Adds --passphrase-file and --passphrase-fd.
-void AddPassphraseOptions(CLI::App& command, PassphraseOptions& options);
+// Adds --passphrase-file and --passphrase-fd, or --new-passphrase-file and --new-passphrase-fd.
+enum class WhichPassphrase : std::uint8_t { kOnly, kNew };
+void AddPassphraseOptions(CLI::App& command, PassphraseOptions& options,
+                          WhichPassphrase which = WhichPassphrase::kOnly);
 
 // Asked only when a key file needs one. From a file or descriptor: the first line, at most 1 KiB.
 // Without either it asks on the terminal, without echo; FailedPrecondition if there is none.

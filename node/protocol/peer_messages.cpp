@@ -178,6 +178,7 @@ void PeerMachine::Accept(wire::SignedEnvelope message, SharedBlob blob) {
   const Inbox::Outcome outcome = inbox_.Add(std::move(message), std::move(blob));
   if (outcome == Inbox::Outcome::kRival && inbox_.Find(place, sender)->rivals.size() == 1) {
     KeepEquivocation(*inbox_.Find(place, sender));
+    if (stage_ == Stage::kHalted) return;
   }
   if (seal_ == nullptr || slot.step != seal_slot_.step || slot.phase != seal_slot_.phase) return;
   if (IsSealMessage(slot.type)) {
@@ -191,6 +192,14 @@ void PeerMachine::Accept(wire::SignedEnvelope message, SharedBlob blob) {
 
 void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
   const PeerId& sender = item.message.envelope.sender;
+  if (sender == self_) {
+    // Whatever we sign from here on may be the second message of its slot too, and this file would
+    // convict us: it is left to others to find.
+    return Halt(
+        Halted::Why::kFailed,
+        "another process signs with this key: end it, or this node, before both are banned; "
+        "is the key in use on another machine, or was the data folder copied?");
+  }
   auto made = evidence::MakeEquivocation(*item.message.frame, *item.rivals.front().frame);
   OSTRAKA_CHECK(made.ok());  // the inbox holds two verified frames of one slot
   Bytes file = std::move(made).value();

@@ -10,11 +10,13 @@
 namespace ostraka::runtime {
 namespace {
 
-// Makes room for `added` more elements, at most doubling and never beyond `final_size`.
+// Makes room for `added` more elements, never beyond `final_size`. Room that is not written to
+// costs addresses, not memory; and to grow by much means to move little.
 template <typename T>
 void GrowFor(std::vector<T>& vector, std::size_t added, std::size_t final_size) {
+  constexpr std::size_t kFactor = 16;
   const std::size_t needed = vector.size() + added;
-  if (needed > vector.capacity()) vector.reserve(std::min(final_size, 2 * needed));
+  if (needed > vector.capacity()) vector.reserve(std::min(final_size, kFactor * needed));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Puts together the message with a blob that one peer is sending, and believes nothing of it.
 //
-// INVARIANT: memory is at most a small multiple of the bytes received so far, whatever was
-// announced; a chunk is kept only if it has the announced leaf hash, and leaves only if they make
-// the announced root.
+// INVARIANT: memory that is written to is at most 17/16 of the bytes received so far, and addresses
+// that are taken 16 times as many, whatever was announced; a chunk is kept only if it has the
+// announced leaf hash, and leaves only if they make the announced root.
 //
 // Thread safety: none; one owner.
 #pragma once

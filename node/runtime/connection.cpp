@@ -70,6 +70,7 @@ WebSocketConnection::WebSocketConnection(net::io_context& io, const ConnectionSe
       deadline_(io),
       queue_(settings.limits.control_queue_bytes, settings.limits.bulk_queue_bytes),
       receiver_(settings.max_blob_bytes, settings.allow_unhashed),
+      credit_(settings.limits.credit_bytes),
       taking_(BytesPerLook(settings.limits), settings.limits.slow_looks),
       giving_(BytesPerLook(settings.limits), settings.limits.slow_looks) {
   ReportRefusal(ws_.next_layer().native_handle(), &tls_refusal_);

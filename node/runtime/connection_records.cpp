@@ -1,5 +1,4 @@
 // The record pump: one record read and one written at a time (node/runtime/websocket_connection.h).
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -67,8 +66,8 @@ void WebSocketConnection::HandleRecord(base::ByteView record) {
 void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body) {
   base::Status status = base::OkStatus();
   if (IsBulk(type)) {
-    bulk_received_ += 1 + body.size();
-    if (bulk_received_ > granted_) return Refuse("sent more bulk than it had credit for");
+    status = credit_.Take(1 + body.size());
+    if (!status.ok()) return Refuse(base::MessageOf(status));
   }
   switch (type) {
     case RecordType::kControl:
@@ -106,8 +105,7 @@ void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body)
 
 // What the other side may have on its way is topped up when half of it has come.
 void WebSocketConnection::GrantMore() {
-  const std::uint64_t window = settings_.limits.credit_bytes;
-  if (closing() || granting_ || granted_ - bulk_received_ > window / 2) return;
+  if (closing() || granting_ || !credit_.wants_grant()) return;
   const bool may_go = settings_.receiving->MayGo([weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self == nullptr) return;
@@ -119,9 +117,8 @@ void WebSocketConnection::GrantMore() {
 }
 
 void WebSocketConnection::Grant() {
-  granted_ = std::max(granted_, bulk_received_ + settings_.limits.credit_bytes);
   base::Bytes body;
-  AppendLittleEndian(body, granted_, 8);
+  AppendLittleEndian(body, credit_.Grant(), 8);
   queue_.PushRecord(RecordType::kCredit, std::move(body));
   Pump();
 }
@@ -150,7 +147,7 @@ void WebSocketConnection::Look() {
   if (taking_.TooSlow(is_writing_ || lacks_credit, bytes_sent_)) {
     return Refuse(Refusal::kSlow, "takes what we send too slowly: less than " + rate);
   }
-  const bool has_credit = granted_ - bulk_received_ >= kMaxRecordBytes;
+  const bool has_credit = credit_.left() >= kMaxRecordBytes;
   if (giving_.TooSlow(inbox_.size() > 0 || (receiver_.active() && has_credit), bytes_received_)) {
     Refuse(Refusal::kSlow, "sends what it has begun too slowly: less than " + rate);
   }

@@ -7,6 +7,8 @@
 // only if the HELLO on it proves the old one dead, by another instance (the peer restarted) or by
 // naming the link as lost (docs/decisions/0003-channel.md).
 //
+// mesh_accept.cpp has connections from outside, mesh_end.cpp how all ends, mesh.cpp the rest.
+//
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
 

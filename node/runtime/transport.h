@@ -24,7 +24,7 @@
 // - Nothing that a peer sends makes memory grow beyond the limits below, nor faster than it sends.
 //
 // Memory for one member, whatever it does
-//   received: one blob while it is put together, max_blob_bytes (1.5 times that while it grows) and
+//   received: one blob while it is put together, max_blob_bytes (and a sixteenth while it grows), and
 //             1/2048 of it for leaves; one record, 256 KiB
 //   sent:     control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
 //             and the machine share; one record, and 128 KiB of TLS and WebSocket

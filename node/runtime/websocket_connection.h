@@ -29,6 +29,7 @@
 #include "node/runtime/blob_receiver.h"
 #include "node/runtime/connection.h"
 #include "node/runtime/rate_floor.h"
+#include "node/runtime/receive_credit.h"
 #include "node/runtime/record.h"
 #include "node/runtime/send_queue.h"
 #include "node/runtime/timer.h"
@@ -154,13 +155,12 @@ class WebSocketConnection final : public Connection,
   SendQueue::Record writing_;
   bool is_writing_ = false;
   BlobReceiver receiver_;
+  ReceiveCredit credit_;
 
-  bool my_turn_ = false;     // the sending pacer said so, for one bulk record
-  bool asked_turn_ = false;  // it has been asked
-  bool granting_ = false;    // the receiving pacer has been asked
-  std::uint64_t granted_ = kInitialCredit;
-  std::uint64_t bulk_received_ = 0;  // in bulk records, what counts against granted_
-  std::uint64_t bytes_sent_ = 0;     // in records of any kind
+  bool my_turn_ = false;          // the sending pacer said so, for one bulk record
+  bool asked_turn_ = false;       // it has been asked
+  bool granting_ = false;         // the receiving pacer has been asked
+  std::uint64_t bytes_sent_ = 0;  // in records of any kind
   std::uint64_t bytes_received_ = 0;
   RateFloor taking_;
   RateFloor giving_;

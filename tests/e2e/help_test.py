@@ -6,9 +6,11 @@ import unittest
 import harness
 from harness import OSTRAKA, TestCase, run
 
-COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], ["run"],
+COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], ["key", "passwd"],
+            ["key", "import"], ["run"],
             ["run", "init"], ["run", "show"], ["run", "check"], ["ledger"], ["ledger", "show"],
-            ["ledger", "explain"], ["sim"], ["status"], ["export"]]
+            ["ledger", "explain"], ["sim"], ["status"], ["doctor"], ["export"],
+            ["aggregate"], ["attack"]]
 
 
 class HelpTest(TestCase):
@@ -45,14 +47,14 @@ class HelpTest(TestCase):
 
 class UsageTest(TestCase):
     def test_no_subcommand_lists_them(self):
-        self.refused(2, [], "say what to do: swarm, node, key, run, status, ledger, export, sim")
-        self.refused(2, ["key"], "say what to do: new, show", "`ostraka key --help`")
+        self.refused(2, [], "say what to do: swarm, node, key, run, status, doctor, ledger, export, sim, aggregate, attack")
+        self.refused(2, ["key"], "say what to do: new, show, passwd, import", "`ostraka key --help`")
 
     def test_unknown_subcommand_suggests(self):
         self.refused(2, ["swrm"], "unknown subcommand 'swrm'", "did you mean 'swarm'?")
         self.refused(2, ["key", "shwo", "a"], "unknown subcommand 'shwo'", "did you mean 'show'?",
                      "`ostraka key --help`")
-        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, status, ledger, export, sim")
+        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, status, doctor, ledger, export, sim, aggregate, attack")
 
     def test_unknown_option_suggests(self):
         self.refused(2, ["swarm", "--stps", "3"], "unknown option '--stps'",

@@ -104,9 +104,12 @@ class KillTest(TestCase):
         # Every ledger knows both bans, also those of nodes that were away.
         for index in honest:
             ledger = json.loads(expect_ok("ledger", "show", made.data_dir(index), "--json"))
-            gone = {row["peer"]: row["kind"] for row in ledger["removals"]}
+            gone = {row["peer"]: row["kind"] for block in ledger["blocks"]
+                    for row in block["removals"]}
             for honest_index in honest:
-                self.assertIn(gone.get(made.ids[honest_index], "drop"), ("drop",))
+                self.assertEqual(gone.get(made.ids[honest_index], "drop"), "drop")
+            for cheat in byzantine:
+                self.assertEqual(gone.get(made.ids[cheat]), "verdict")
         nodes.close()
 
     def test_kills_at_random_points(self):

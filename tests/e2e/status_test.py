@@ -230,8 +230,8 @@ class HttpTest(StatusTestCase):
         started = self.running(made.start(0, "--http", "0.0.0.0:0", "--http-remote"))
         port = started.wait_for_event(event="started")["http_port"]
         self.assertEqual(get(port, "/healthz")[0], 200)
-        self.refused(3, [*node[:4], "--data-dir", self.folder / "other", "--listen", "127.0.0.1:0",
-                         "--http", f"127.0.0.1:{port}"], "the port is taken")
+        self.refused(3, ["node", made.manifest, "--key", made.key(1), "--data-dir", self.folder / "other", "--listen",
+                         "127.0.0.1:0", "--http", f"127.0.0.1:{port}"], "the port is taken")
 
 
 class WrongPlaceTest(TestCase):

@@ -1,11 +1,13 @@
 // Any bytes where the channel reads plain bytes of a stranger: HELLO, the certificate, and the
-// records that carry a blob (node/runtime/record.h).
+// records that carry a blob (node/runtime/record.h); and both ends of a link, driven in any order.
 //
 // Records come from a sender that is honest but for what the fuzzer bends, because nobody guesses a
 // hash: leaves and chunks that were never true would all end at the first check.
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <utility>
 
 #include "crypto/merkle.h"
 #include "crypto/sign.h"
@@ -13,7 +15,9 @@
 #include "node/runtime/blob_receiver.h"
 #include "node/runtime/hello.h"
 #include "node/runtime/little_endian.h"
+#include "node/runtime/receive_credit.h"
 #include "node/runtime/record.h"
+#include "node/runtime/send_queue.h"
 #include "node/runtime/tls_identity.h"
 #include "tests/fuzz/byte_source.h"
 
@@ -39,9 +43,17 @@ void TakeHello(base::ByteView bytes) {
     const Bytes again = EncodeHello(*hello);
     OSTRAKA_CHECK(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
   }
-  Hello ours;
-  ours.version = kVersion;
-  if (CheckCompatible(ours, *hello).ok()) OSTRAKA_CHECK(hello->run_id == ours.run_id);
+  // Everyone can work with his like, and with nobody of another version, run or protection.
+  OSTRAKA_CHECK(CheckCompatible(*hello, *hello).ok());
+  Hello other = *hello;
+  other.version += 1;
+  OSTRAKA_CHECK(!CheckCompatible(other, *hello).ok());
+  other = *hello;
+  other.run_id.bytes[0] ^= 1;
+  OSTRAKA_CHECK(!CheckCompatible(other, *hello).ok());
+  other = *hello;
+  other.capabilities ^= kCapabilityUnhashed;
+  OSTRAKA_CHECK(!CheckCompatible(other, *hello).ok());
 }
 
 // The corpus holds certificates of this key.
@@ -135,7 +147,8 @@ void Bend(std::vector<Record>& records, ByteSource& source) {
 
 class Receiving {
  public:
-  explicit Receiving(bool allow_unhashed) : receiver_(kMaxBlobBytes, allow_unhashed) {}
+  Receiving(bool allow_unhashed, bool grants)
+      : receiver_(kMaxBlobBytes, allow_unhashed), grants_(grants) {}
 
   // False once the connection is over.
   bool Take(const Record& record) {
@@ -155,6 +168,8 @@ class Receiving {
 
  private:
   base::Status Pass(const Record& record) {
+    RETURN_IF_ERROR(credit_.Take(1 + record.body.size()));
+    if (credit_.wants_grant() && grants_) credit_.Grant();
     switch (record.type) {
       case RecordType::kAnnounce:
         return receiver_.Announce(record.body);
@@ -166,11 +181,14 @@ class Receiving {
   }
 
   BlobReceiver receiver_;
+  ReceiveCredit credit_{kInitialCredit};
+  const bool grants_;
 };
 
 void TakeBlobs(ByteSource& source) {
   const bool hashed = source.Flip();
-  Receiving receiving(!hashed || source.Flip());
+  const bool allow_unhashed = !hashed || source.Flip();
+  Receiving receiving(allow_unhashed, source.Flip());
   for (std::size_t blobs = 1 + source.Below(3); blobs > 0; --blobs) {
     const base::ByteView frame = source.Take(1 + source.Below(16));
     auto records = RecordsOf({frame.begin(), frame.end()}, *AnyBlob(source), hashed);
@@ -183,8 +201,118 @@ void TakeBlobs(ByteSource& source) {
   }
 }
 
+// --- both ends of a link ------------------------------------------------------------------------
+
+// One end: what it sends, what it takes, and what it has reason to expect.
+class End {
+ public:
+  explicit End(std::uint64_t window) : credit_(window) {}
+
+  void SendControl(const Bytes& frame) {
+    if (queue_.PushControl(std::make_shared<const Bytes>(frame)).ok())
+      sent_control_.push_back(frame);
+  }
+  void SendBlob(const Bytes& frame, crypto::SharedBlob blob) {
+    sent_blobs_.emplace_back(frame, blob);
+    const auto outgoing = std::make_shared<OutgoingBlob>(std::move(blob));
+    OSTRAKA_CHECK(queue_.PushBulk(std::make_shared<const Bytes>(frame), outgoing).ok());
+  }
+  // As Connection does when the other side's bulk has come.
+  void Grant() {
+    Bytes body;
+    AppendLittleEndian(body, credit_.Grant(), 8);
+    queue_.PushRecord(RecordType::kCredit, std::move(body));
+  }
+  bool may_write() const { return queue_.has_control() || queue_.has_credit(); }
+
+  // The next record goes to `to` and must be taken there: both ends are honest.
+  void WriteTo(End& to) {
+    const bool has_control = queue_.has_control();
+    const SendQueue::Record record = queue_.Next();
+    Bytes bytes(record.head().begin(), record.head().end());
+    bytes.insert(bytes.end(), record.body.begin(), record.body.end());
+    OSTRAKA_CHECK(bytes.size() <= kMaxRecordBytes);
+    OSTRAKA_CHECK(has_control == !IsBulk(static_cast<RecordType>(bytes[0])));  // control goes first
+    to.Take(bytes, *this);
+  }
+  bool all_arrived() const { return sent_control_.empty() && sent_blobs_.empty(); }
+
+ private:
+  void Take(const Bytes& record, End& from) {
+    const auto type = static_cast<RecordType>(record[0]);
+    const base::ByteView body = base::ByteView(record).subspan(1);
+    base::Status status = base::OkStatus();
+    if (IsBulk(type)) status = credit_.Take(record.size());
+    OSTRAKA_CHECK(status.ok());
+    switch (type) {
+      case RecordType::kCredit:
+        status = queue_.Grant(ReadLittleEndian(body));
+        break;
+      case RecordType::kControl:
+        OSTRAKA_CHECK(Bytes(body.begin(), body.end()) == from.sent_control_.front());
+        from.sent_control_.pop_front();
+        break;
+      case RecordType::kAnnounce:
+        status = receiver_.Announce(body);
+        break;
+      case RecordType::kLeaves:
+        status = receiver_.Leaves(body);
+        break;
+      default:
+        status = receiver_.Chunk(body);
+    }
+    OSTRAKA_CHECK(status.ok());
+    if (const auto message = receiver_.Take()) {
+      OSTRAKA_CHECK(*message->frame == from.sent_blobs_.front().first);
+      OSTRAKA_CHECK(message->blob->data == from.sent_blobs_.front().second->data);
+      from.sent_blobs_.pop_front();
+    }
+  }
+
+  SendQueue queue_{1 << 20, std::uint64_t{64} << 20};
+  BlobReceiver receiver_{kMaxBlobBytes, false};
+  ReceiveCredit credit_;
+  std::deque<Bytes> sent_control_;  // not arrived yet
+  std::deque<std::pair<Bytes, crypto::SharedBlob>> sent_blobs_;
+};
+
+// Whatever is sent, granted and written in whatever order, everything arrives, in order of its
+// class, and nothing is sent without credit. In the end everyone is granted what he waits for.
+void DriveBothEnds(ByteSource& source) {
+  End ends[2] = {End(kInitialCredit + source.Integer(3)), End(kInitialCredit)};
+  for (std::size_t turns = 0; turns < 64 && !source.empty(); ++turns) {
+    const std::size_t who = source.Below(2);
+    End& end = ends[who];
+    switch (source.Below(4)) {
+      case 0: {
+        const base::ByteView frame = source.Take(1 + source.Below(64));
+        end.SendControl(frame.empty() ? Bytes{1} : Bytes(frame.begin(), frame.end()));
+        break;
+      }
+      case 1:
+        end.SendBlob({source.Byte()}, AnyBlob(source));
+        break;
+      case 2:
+        end.Grant();
+        break;
+      default:
+        for (std::size_t i = source.Below(8); i > 0 && end.may_write(); --i) {
+          end.WriteTo(ends[1 - who]);
+        }
+    }
+  }
+  while (!ends[0].all_arrived() || !ends[1].all_arrived()) {
+    for (std::size_t who : {0, 1}) {
+      ends[who].Grant();
+      while (ends[who].may_write()) ends[who].WriteTo(ends[1 - who]);
+    }
+  }
+}
+
 void TakeAny(ByteSource source) {
-  switch (source.Byte() % 4) {
+  switch (source.Byte() % 5) {
+    case 4:
+      return DriveBothEnds(source);
     case 0:
       return TakeHello(source.Take(kMaxRecordBytes));
     case 1:

@@ -27,14 +27,14 @@ double DamageOf(const Line& line, double t, const Matrix& honest, std::size_t m,
   return std::sqrt(squares);
 }
 
-// 2,000 lengths a side, half of them even and half geometric: it looks where the search does not.
+// 1,000 lengths a side, half of them even and half geometric: it looks where the search does not.
 double DenseGrid(const Line& line, const Matrix& honest, std::size_t m, const Victim& victim) {
   double worst = 0;
   for (const double end : {line.low, line.high}) {
     double share = 1;
-    for (int k = 0; k < 1000; ++k, share *= 0.9886) {
+    for (int k = 0; k < 500; ++k, share *= 0.9772) {
       worst = std::max(worst, DamageOf(line, end * share, honest, m, victim));
-      worst = std::max(worst, DamageOf(line, end * (k + 1) / 1000, honest, m, victim));
+      worst = std::max(worst, DamageOf(line, end * (k + 1) / 500, honest, m, victim));
     }
   }
   return worst;
@@ -118,7 +118,7 @@ TEST(AttackSearch, ReachesTheWorstOfEveryRule) {
   for (const RuleInfo* rule : Rules()) {
     if (rule->about.stateful || rule->about.reference == ReferenceUse::kRequired) continue;
     const Matrix honest = [&] {
-      Matrix rows = testing::NormalRows(rng, 8, 5);
+      Matrix rows = testing::NormalRows(rng, 9, 5);
       for (auto& row : rows) row[1] += 2;
       return rows;
     }();
@@ -134,7 +134,7 @@ TEST(AttackSearch, ReachesTheWorstOfEveryRule) {
       ExpectNearTheWorst(line, honest, 2, victim, std::string(rule->about.name) + " " + name);
     }
   }
-  EXPECT_GE(rules, 2u);
+  EXPECT_GE(rules, 15u);
 }
 
 }  // namespace

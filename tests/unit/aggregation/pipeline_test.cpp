@@ -48,6 +48,16 @@ TEST(PipelineTest, DroppedRowsCountAgainstF) {
             "2 rows are not finite, more than f = 1; the first is row 1");
 }
 
+TEST(PipelineTest, NoRowIsDroppedFromARuleThatRemembersRowsByTheirPlace) {
+  const auto pipeline = Pipeline::Make({{"foolsgold", {}}, {}, 1, true});
+  ASSERT_TRUE(pipeline.ok());
+  const Matrix rows = {{1, 2}, {3, kNaN}, {5, 6}};
+  std::vector<float> out(2);
+  EXPECT_EQ(base::MessageOf(pipeline->Aggregate(RowsOf(rows), SerialExecutor(), out)),
+            "row 1 is not finite, and this pipeline remembers rows by their place: none can be "
+            "dropped");
+}
+
 TEST(PipelineTest, FIsGivenOnceForAll) {
   const auto pipeline = Pipeline::Make({{"centered_clip", {{"f", "2"}}}, {}, std::nullopt, false});
   ASSERT_TRUE(pipeline.ok());

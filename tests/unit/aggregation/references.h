@@ -197,7 +197,7 @@ inline Vector SlowCaf(const Matrix& rows, std::size_t f, bool maximum_over_all) 
   Vector c(n, 1.0L);
   Vector best;
   long double best_value = 0;
-  while (std::accumulate(c.begin(), c.end(), 0.0L) > static_cast<long double>(n - 2 * f)) {
+  do {
     Vector mean;
     const auto [value, v] = SlowTopEigen(SlowCovariance(rows, c, mean));
     if (best.empty() || value < best_value) {
@@ -213,8 +213,169 @@ inline Vector SlowCaf(const Matrix& rows, std::size_t f, bool maximum_over_all) 
     }
     if (largest == 0) break;
     for (std::size_t i = 0; i < n; ++i) c[i] *= c[i] > 0 ? 1 - t[i] / largest : 0;
-  }
+  } while (std::accumulate(c.begin(), c.end(), 0.0L) > static_cast<long double>(n - 2 * f));
   return best;
+}
+
+inline Vector SlowRow(const std::vector<float>& row) { return {row.begin(), row.end()}; }
+
+inline long double Dot(const Vector& a, const Vector& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0L);
+}
+inline long double Cosine(const Vector& a, const Vector& b) {
+  const long double lengths = SlowNorm(a) * SlowNorm(b);
+  return lengths > 0 ? Dot(a, b) / lengths : 0;
+}
+
+inline Vector SlowNorms(const Matrix& rows) {
+  Vector norms;
+  for (const auto& row : rows) norms.push_back(SlowNorm(row));
+  return norms;
+}
+inline Vector SlowDistancesTo(const Matrix& rows, const Vector& center) {
+  Vector distances;
+  for (const auto& row : rows) distances.push_back(SlowDistance(row, center));
+  return distances;
+}
+
+inline Vector SlowWeightedSum(const Matrix& rows, const Vector& weights) {
+  Vector out(rows[0].size(), 0.0L);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t c = 0; c < out.size(); ++c) out[c] += weights[i] * rows[i][c];
+  }
+  return out;
+}
+
+inline long double ClipFactor(long double length, long double limit) {
+  return length <= limit ? 1.0L : limit / length;
+}
+
+// Krum chooses, its choice is taken out, and so on; then each column's values nearest its median.
+inline Indices SlowBulyanSet(const Matrix& rows, std::size_t f) {
+  Indices left(rows.size());
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  Indices chosen;
+  while (chosen.size() < rows.size() - 2 * f) {
+    Matrix rest;
+    for (const std::size_t i : left) rest.push_back(rows[i]);
+    const std::size_t r = rest.size();
+    const Vector scores = SlowKrumScores(rest, r > f + 2 ? r - f - 2 : 1, 2);
+    const std::size_t best = SlowSmallest(scores, 1)[0];
+    chosen.push_back(left[best]);
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(best));
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+// `steps` steps v += (1/n) sum_i clip(row_i - v, tau), or Weiszfeld's.
+inline Vector SlowClipSteps(const Matrix& rows, Vector v, long double tau, int steps) {
+  for (int k = 0; k < steps; ++k) {
+    const Vector move = SlowClippedSum(rows, v, tau);
+    for (std::size_t c = 0; c < v.size(); ++c) {
+      v[c] += move[c] / static_cast<long double>(rows.size());
+    }
+  }
+  return v;
+}
+inline Vector SlowWeiszfeld(const Matrix& rows, Vector v, long double nu, int steps) {
+  for (int k = 0; k < steps; ++k) {
+    Vector weights = SlowDistancesTo(rows, v);
+    for (long double& w : weights) w = 1 / std::max(nu, w);
+    const long double sum = std::accumulate(weights.begin(), weights.end(), 0.0L);
+    for (long double& w : weights) w /= sum;
+    v = SlowWeightedSum(rows, weights);
+  }
+  return v;
+}
+
+// FoolsGold's weights, not yet divided by their sum.
+inline Vector SlowFoolsGold(const Matrix& rows) {
+  const std::size_t n = rows.size();
+  std::vector<Vector> cs(n, Vector(n, -1.0L));
+  Vector most(n, -1.0L);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (i != j) cs[i][j] = Cosine(SlowRow(rows[i]), SlowRow(rows[j]));
+    }
+    most[i] = *std::max_element(cs[i].begin(), cs[i].end());
+  }
+  Vector w(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (i != j && most[i] < most[j] && most[j] > 0) cs[i][j] *= most[i] / most[j];
+    }
+    w[i] = std::clamp(1 - *std::max_element(cs[i].begin(), cs[i].end()), 0.0L, 1.0L);
+  }
+  const long double largest = *std::max_element(w.begin(), w.end());
+  for (long double& value : w) {
+    value = std::min(value / largest, 0.99L);
+    value = value > 0 ? std::clamp(std::log(value / (1 - value)) + 0.5L, 0.0L, 1.0L) : 0;
+  }
+  return w;
+}
+
+// The larger of two clusters by average linkage of 1 - cos,
+// averages taken over all pairs anew for each merge.
+inline Indices SlowLargerCluster(const Matrix& rows) {
+  std::vector<Indices> clusters;
+  for (std::size_t i = 0; i < rows.size(); ++i) clusters.push_back({i});
+  const auto linkage = [&](const Indices& a, const Indices& b) {
+    long double sum = 0;
+    for (const std::size_t i : a) {
+      for (const std::size_t j : b) sum += 1 - Cosine(SlowRow(rows[i]), SlowRow(rows[j]));
+    }
+    return sum / static_cast<long double>(a.size() * b.size());
+  };
+  while (clusters.size() > 2) {
+    std::size_t first = 0, second = 1;
+    for (std::size_t a = 0; a < clusters.size(); ++a) {
+      for (std::size_t b = a + 1; b < clusters.size(); ++b) {
+        if (linkage(clusters[a], clusters[b]) < linkage(clusters[first], clusters[second])) {
+          first = a;
+          second = b;
+        }
+      }
+    }
+    clusters[first].insert(clusters[first].end(), clusters[second].begin(), clusters[second].end());
+    clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(second));
+  }
+  for (Indices& cluster : clusters) std::sort(cluster.begin(), cluster.end());
+  std::sort(clusters.begin(), clusters.end());
+  return clusters.size() == 2 && clusters[1].size() > clusters[0].size() ? clusters[1]
+                                                                         : clusters[0];
+}
+
+// The first threshold at which a majority is connected, by growing from every row.
+inline Indices SlowDensestMajority(const Matrix& rows) {
+  const std::size_t n = rows.size();
+  const auto distance = [&](std::size_t i, std::size_t j) {
+    return 1 - Cosine(SlowRow(rows[i]), SlowRow(rows[j]));
+  };
+  Vector thresholds;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) thresholds.push_back(distance(i, j));
+  }
+  std::sort(thresholds.begin(), thresholds.end());
+  for (const long double threshold : thresholds) {
+    for (std::size_t from = 0; from < n; ++from) {
+      std::vector<char> in(n, 0);
+      in[from] = 1;
+      for (std::size_t round = 0; round < n; ++round) {
+        for (std::size_t i = 0; i < n; ++i) {
+          for (std::size_t j = 0; j < n; ++j) {
+            if (in[i] && i != j && distance(i, j) <= threshold) in[j] = 1;
+          }
+        }
+      }
+      Indices found;
+      for (std::size_t i = 0; i < n; ++i) {
+        if (in[i]) found.push_back(i);
+      }
+      if (2 * found.size() > n) return found;
+    }
+  }
+  return {0};
 }
 
 }  // namespace ostraka::aggregation::testing

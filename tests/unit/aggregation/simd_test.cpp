@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "aggregation/sort_network.h"
 #include "tests/unit/aggregation/testing.h"
 
 namespace ostraka::aggregation::simd {
@@ -112,6 +113,84 @@ void RunVectorKernels(const Kernels& kernels, const Matrix& rows, Outputs& out) 
   kernels.sgd(0.1f, 0.9f, 0.01f, rows[0].data(), x.data(), v.data(), length);
   out.floats.insert(out.floats.end(), x.begin(), x.end());
   out.floats.insert(out.floats.end(), v.begin(), v.end());
+}
+
+// The kernels of rules that sort columns or look at pairs, for rows of type T.
+template <typename T>
+void RunTypedKernels(const Kernels& kernels, const std::vector<std::vector<T>>& rows,
+                     std::vector<double>& out) {
+  const std::size_t n = rows.size();
+  const std::size_t length = rows[0].size();
+  std::vector<const T*> pointers;
+  for (const auto& row : rows) pointers.push_back(row.data());
+  const BasicBlock<T> block{pointers.data(), n, 0, length};
+  const TypedKernels<T>& typed = kernels.Of<T>();
+
+  std::vector<double> buffer(PaddedRows(n) * kBlock, 0.0);
+  typed.center(block, nullptr, buffer.data());
+  std::vector<double> squares(TriangleSize(n), 0.0);
+  kernels.distances(buffer.data(), n, length, squares.data());
+  out.insert(out.end(), squares.begin(), squares.end());
+
+  std::vector<T> result(length, T{7});
+  const std::vector<std::uint32_t> index = {0, static_cast<std::uint32_t>(n - 1)};
+  const std::vector<double> weight = {0.3, 0.7};
+  typed.mix(buffer.data(), {index.data(), weight.data(), 2}, length, result.data());
+  out.insert(out.end(), result.begin(), result.end());
+
+  const std::size_t trim = (n - 1) / 2;
+  for (const ColumnRule rule :
+       {ColumnRule::kMedian, ColumnRule::kLowerMedian, ColumnRule::kTrimmedMean,
+        ColumnRule::kNearMedian, ColumnRule::kNearTrimmed, ColumnRule::kSign}) {
+    const std::vector<Comparator> network = SortNetwork(n, 0, n);
+    const ColumnPlan plan{network.data(), network.size(), rule, trim, trim};
+    std::vector<T> scratch(n * kBlock, T{0});
+    std::vector<double> flags((trim + 1) * kLanes);
+    out.push_back(typed.columns(block, plan, scratch.data(), flags.data(), result.data()) ? 1 : 0);
+    out.insert(out.end(), result.begin(), result.end());
+  }
+}
+
+TEST(Simd, EveryLevelSortsAndComparesRowsToTheSameBits) {
+  for (const std::size_t length : kLengths) {
+    for (const std::size_t n : {1u, 2u, 5u, 16u}) {
+      const Matrix rows = WildRows(n, length);
+      std::vector<std::vector<double>> double_rows;
+      for (const auto& row : rows) double_rows.emplace_back(row.begin(), row.end());
+      std::vector<double> expected;
+      RunTypedKernels<float>(KernelsFor(Level::kScalar), rows, expected);
+      RunTypedKernels<double>(KernelsFor(Level::kScalar), double_rows, expected);
+      for (const Level level : SupportedLevels()) {
+        std::vector<double> found;
+        RunTypedKernels<float>(KernelsFor(level), rows, found);
+        RunTypedKernels<double>(KernelsFor(level), double_rows, found);
+        EXPECT_TRUE(SameBits(std::span<const double>(found), std::span<const double>(expected)))
+            << LevelName(level) << " n " << n << " length " << length;
+      }
+    }
+  }
+}
+
+TEST(Simd, ColumnsSayWhenAValueIsNotFinite) {
+  const float bad[] = {std::numeric_limits<float>::quiet_NaN(),
+                       std::numeric_limits<float>::infinity()};
+  const std::vector<Comparator> network = SortNetwork(3, 1, 2);
+  const ColumnPlan plan{network.data(), network.size(), ColumnRule::kMedian, 0, 0};
+  for (const Level level : SupportedLevels()) {
+    for (std::size_t at = 0; at < 37; ++at) {
+      for (const float value : bad) {
+        Matrix rows(3, std::vector<float>(37, 3.4e38f));
+        rows[1][at] = value;
+        const float* pointers[] = {rows[0].data(), rows[1].data(), rows[2].data()};
+        std::vector<float> scratch(3 * kBlock), out(37);
+        double flags[kLanes];
+        EXPECT_FALSE(KernelsFor(level).columns({pointers, 3, 0, 37}, plan, scratch.data(), flags,
+                                               out.data()));
+        EXPECT_TRUE(KernelsFor(level).columns({pointers, 3, 0, at}, plan, scratch.data(), flags,
+                                              out.data()));
+      }
+    }
+  }
 }
 
 TEST(Simd, EveryLevelWritesTheSameBits) {

@@ -171,5 +171,46 @@ TEST_F(KeyFileDisk, ReadsNoMoreThanTheLimit) {
   EXPECT_EQ(ReadKeyFile(path_).value(), "");
 }
 
+// --- replacing ----------------------------------------------------------------------------------
+
+TEST_F(KeyFileDisk, ReplacesAFileAndLeavesNothingElse) {
+  MakeFile("old");
+  const mode_t before = umask(0);
+  const base::Status status = ReplaceKeyFile(path_, "new");
+  umask(before);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(ReadKeyFile(path_).value(), "new");
+  EXPECT_EQ(ModeOf(path_), 0600u);
+  EXPECT_EQ(FilesInFolder(), 1u);
+}
+
+TEST_F(KeyFileDisk, ReplacesOnlyWhatItWouldRead) {
+  ExpectRefused(ReplaceKeyFile(path_, "new"), StatusCode::kNotFound, "does not exist");
+  EXPECT_EQ(FilesInFolder(), 0u);
+  MakeFile("old", 0644);
+  ExpectRefused(ReplaceKeyFile(path_, "new"), StatusCode::kFailedPrecondition, "chmod 600");
+  fs::remove(path_);
+  const fs::path real = folder_ / "real";
+  std::ofstream(real) << "old";
+  fs::create_symlink(real, path_);
+  ExpectRefused(ReplaceKeyFile(path_, "new"), StatusCode::kFailedPrecondition, "symbolic link");
+  EXPECT_EQ(FilesInFolder(), 2u);
+}
+
+TEST_F(KeyFileDisk, AReplacementThatCannotBeWrittenChangesNothing) {
+  MakeFile("old");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{.rlim_cur = 16, .rlim_max = before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const base::Status status = ReplaceKeyFile(path_, std::string(100, 'x'));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable) << status;
+  EXPECT_EQ(ReadKeyFile(path_).value(), "old");
+  EXPECT_EQ(FilesInFolder(), 1u);
+}
+
 }  // namespace
 }  // namespace ostraka::crypto

@@ -277,7 +277,7 @@ TEST_F(TransportPace, AHostileSenderCostsOneBlob) {
   });
   EXPECT_EQ(reason, "sends what it has begun too slowly: less than 100000 bytes a second");
   EXPECT_TRUE(node.messages.empty());
-  EXPECT_LT(most, before + kBlob + kBlob / 2 + (512 << 10));
+  EXPECT_LT(most, before + kBlob + kBlob / 16 + (512 << 10));
   EXPECT_TRUE(RunUntil(io_, [&] { return InUse() < before + (256 << 10); }));
 }
 

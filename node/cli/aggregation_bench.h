@@ -1,0 +1,41 @@
+// How long rules take beside the memory traffic that they cannot avoid.
+//
+// Thread safety: none; one at a time. Starts its own threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "node/base/status.h"
+
+namespace ostraka::cli {
+
+struct AggregationBenchOptions {
+  struct Shape {
+    std::size_t rows = 0;
+    std::size_t dimension = 0;
+  };
+  std::vector<Shape> shapes;
+  std::vector<std::string> rules;  // names of the registry; empty: those of docs/benchmarks.md
+  std::size_t threads = 1;
+  int runs = 5;  // the fastest of so many counts
+};
+
+struct BenchResult {
+  std::string name;  // "krum/n16/d1000000/threads2"
+  double seconds = 0;
+  // The registry's reads and writes of the rows, at the read bandwidth of the same buffer with the
+  // same threads, measured in turns with the rule.
+  double floor_seconds = 0;
+  std::string skipped;  // why there are no numbers: an exact search that takes too long
+};
+
+// float32 rows, uniform and seeded; f = n / 5 (3 of 16, 12 of 64) or what the rule allows.
+// `on_result` is called after each. InvalidArgument for an unknown rule or an empty shape;
+// Unavailable if the rows do not fit into memory.
+base::Status RunAggregationBench(const AggregationBenchOptions& options,
+                                 const std::function<void(const BenchResult&)>& on_result);
+
+}  // namespace ostraka::cli

@@ -1,0 +1,103 @@
+// `ostraka doctor`: what of this machine a node would suffer from, each with what to do.
+//
+// Facts are read from the machine in doctor_facts.cpp; the functions here judge them, so that tests
+// need no sick machine.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/base/time.h"
+
+namespace ostraka::cli {
+
+enum class Severity : std::uint8_t {
+  kOk,
+  kWarning,  // it works, worse than it could
+  kSerious,  // a node fails here, or is of no use to its run
+};
+const char* SeverityName(Severity severity);  // ok, warning, serious
+
+struct Finding {
+  std::string check;  // "cpu", "blas", ...: as in JSON
+  Severity severity = Severity::kOk;
+  std::string text;  // what was found
+  std::string fix;   // what to do; empty iff ok
+};
+
+struct CpuFacts {
+  std::string model;
+  bool avx2 = false;
+  bool avx512 = false;
+  unsigned cores = 0;      // that this process may use
+  double quota_cores = 0;  // of the control group; 0: no quota
+};
+Finding JudgeCpu(const CpuFacts& facts);
+Finding JudgeThreads(const CpuFacts& facts);
+
+struct BlasFacts {
+  bool loaded = false;    // there is a libblas.so.3
+  bool openblas = false;  // and it is OpenBLAS
+  std::string core;       // the CPU that OpenBLAS takes this one for
+  double gflops = 0;      // of a single-precision product on one thread; 0: not measured
+};
+// OpenBLAS may take a new CPU for an old one, and then runs at a fraction of its speed.
+Finding JudgeBlas(const BlasFacts& facts, const CpuFacts& cpu);
+
+struct ClockFacts {
+  bool known = false;         // the kernel says
+  bool synchronised = false;  // by NTP or the like
+  double max_error_seconds = 0;
+};
+Finding JudgeClock(const ClockFacts& facts);
+
+struct DiskFacts {
+  std::string path;
+  std::string problem;       // why nothing could be written; empty: it could
+  std::string network_type;  // "nfs", ...; empty: a local file system
+  std::uint64_t free_bytes = 0;
+  base::Duration median_sync;  // of a small write made durable
+  base::Duration longest_sync;
+};
+Finding JudgeDisk(const DiskFacts& facts);
+
+struct MemoryFacts {
+  std::uint64_t available_bytes = 0;
+  std::uint64_t limit_bytes = 0;  // of the control group; 0: none
+};
+Finding JudgeMemory(const MemoryFacts& facts);
+
+// The soft and hard limit of open files.
+Finding JudgeFiles(std::uint64_t soft, std::uint64_t hard);
+
+struct ListenFacts {
+  std::string address;
+  std::string problem;  // why it cannot be listened on; empty: it can
+};
+Finding JudgeListen(const ListenFacts& facts);
+
+struct ReachFacts {
+  std::string peer;     // its id
+  std::string address;  // empty: it only dials
+  std::string problem;  // why no connection came about; empty: it did
+};
+// One finding for all members of a run.
+Finding JudgeReach(const std::vector<ReachFacts>& facts);
+
+// --- doctor_facts.cpp: what the machine says ----------------------------------------------------
+
+CpuFacts ReadCpu();
+BlasFacts ReadBlas();  // about half a second
+ClockFacts ReadClock();
+DiskFacts ReadDisk(const std::string& folder);  // made if missing; leaves nothing behind in it
+MemoryFacts ReadMemory();
+Finding CheckFiles();
+Finding CheckModule();  // whether models that need libtorch can be trained
+ListenFacts TryListen(const std::string& address);
+ReachFacts TryReach(const std::string& peer, const std::string& address);
+
+}  // namespace ostraka::cli

@@ -1,0 +1,94 @@
+#include "python/arguments.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace ostraka::python {
+namespace {
+
+// Never destroyed: threads must not be joined while the interpreter goes down.
+struct Idle {
+  std::mutex mutex;
+  std::multimap<std::size_t, std::unique_ptr<runtime::ThreadExecutor>> executors;
+};
+Idle& IdleThreads() {
+  static Idle* const idle = new Idle;
+  return *idle;
+}
+
+std::size_t CountOf(const py::object& count) {
+  if (count.is_none()) return runtime::AvailableThreads();
+  constexpr std::size_t kMost = 1024;
+  if (!py::isinstance<py::int_>(count)) throw py::type_error("threads must be an integer");
+  const auto value = count.cast<py::ssize_t>();
+  if (value < 1 || static_cast<std::size_t>(value) > kMost) {
+    throw py::value_error("threads must be 1 to 1024");
+  }
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+void ThrowIfError(const base::Status& status) {
+  if (!status.ok()) throw py::value_error(base::MessageOf(status));
+}
+
+aggregation::Arguments ArgumentsOf(const py::kwargs& keywords) {
+  aggregation::Arguments arguments;
+  const py::object number = py::module_::import("numbers").attr("Number");
+  for (const auto& [key, value] : keywords) {
+    auto name = key.cast<std::string>();
+    if (name.ends_with('_')) name.pop_back();  // lambda_: Python keeps lambda for itself
+    const bool is_bool = py::isinstance<py::bool_>(value);
+    if (is_bool || !(py::isinstance<py::str>(value) || py::isinstance(value, number))) {
+      throw py::type_error(name + " must be a number or a string");
+    }
+    arguments.emplace_back(name, py::str(value).cast<std::string>());
+  }
+  return arguments;
+}
+
+py::object Take(py::kwargs& keywords, const char* name) {
+  if (!keywords.contains(name)) return py::none();
+  py::object value = keywords[name];
+  if (PyDict_DelItemString(keywords.ptr(), name) != 0) throw py::error_already_set();
+  return value;
+}
+
+std::vector<aggregation::ElementSpec> ElementsOf(const py::object& pre) {
+  std::vector<aggregation::ElementSpec> elements;
+  if (pre.is_none()) return elements;
+  const auto add = [&elements](const py::handle& text) {
+    if (!py::isinstance<py::str>(text)) {
+      throw py::type_error("pre: give names as 'nnm' or 'bucketing:s=2', or a list of them");
+    }
+    elements.push_back(ValueOrThrow(aggregation::ParseElement(text.cast<std::string>())));
+  };
+  if (py::isinstance<py::list>(pre) || py::isinstance<py::tuple>(pre)) {
+    for (const py::handle& text : pre) add(text);
+  } else {
+    add(pre);
+  }
+  return elements;
+}
+
+Threads::Threads(const py::object& count) : count_(CountOf(count)) {
+  Idle& idle = IdleThreads();
+  const std::lock_guard lock(idle.mutex);
+  const auto found = idle.executors.find(count_);
+  if (found == idle.executors.end()) {
+    executor_ = std::make_unique<runtime::ThreadExecutor>(count_);
+  } else {
+    executor_ = std::move(found->second);
+    idle.executors.erase(found);
+  }
+}
+
+Threads::~Threads() {
+  Idle& idle = IdleThreads();
+  const std::lock_guard lock(idle.mutex);
+  idle.executors.emplace(count_, std::move(executor_));
+}
+
+}  // namespace ostraka::python

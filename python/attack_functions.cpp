@@ -1,0 +1,178 @@
+// Attacks: ostraka.Memory, ostraka.attack, ostraka.attacks.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "aggregation/attacks.h"
+#include "aggregation/mean.h"
+#include "python/arguments.h"
+#include "python/arrays.h"
+#include "python/module.h"
+#include "python/texts.h"
+
+namespace ostraka::python {
+namespace {
+
+using aggregation::Pipeline;
+using aggregation::Rows;
+
+// What each attacker remembers between steps.
+struct Memory {
+  std::vector<aggregation::AttackState> states;
+};
+
+// The keywords that all attacks share.
+struct Options {
+  explicit Options(py::kwargs& keywords)
+      : own(Take(keywords, "own")),
+        rule(Take(keywords, "rule")),
+        memory(Take(keywords, "memory")),
+        threads(Take(keywords, "threads")) {
+    const auto integer = [&keywords](const char* name, std::uint64_t otherwise) {
+      const py::object value = Take(keywords, name);
+      return value.is_none() ? otherwise : value.cast<std::uint64_t>();
+    };
+    byzantine = integer("byzantine", 1);
+    seed = integer("seed", 0);
+    step = integer("step", 0);
+    constexpr std::uint64_t kMost = 100'000;
+    if (byzantine < 1 || byzantine > kMost) {
+      throw py::value_error("byzantine must be 1 to 100000, the number of attackers");
+    }
+  }
+
+  std::uint64_t byzantine = 1;
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+  py::object own;
+  py::object rule;
+  py::object memory;
+  py::object threads;
+};
+
+const Rows& Float32Of(const Matrix& matrix, const char* what) {
+  const Rows* rows = std::get_if<Rows>(&matrix.rows);
+  if (rows == nullptr) {
+    throw py::value_error(std::string(what) +
+                          ": float64; attacks are made of float32, as nodes send gradients: give "
+                          ".astype('float32')");
+  }
+  return *rows;
+}
+
+// Runs without the GIL.
+base::StatusOr<std::vector<std::vector<float>>> Vectors(const aggregation::Attack& attack,
+                                                        const Rows& honest, const Rows& own,
+                                                        const Options& options,
+                                                        const aggregation::Victim* victim,
+                                                        Memory& memory) {
+  std::vector<std::vector<float>> sent;
+  for (std::size_t b = 0; b < options.byzantine; ++b) {
+    if (b > 0 && attack.info->identical) {
+      sent.push_back(sent.front());
+      continue;
+    }
+    aggregation::AttackView view;
+    view.own = {own.row[b % own.count()], own.dimension};
+    view.honest = honest;
+    view.byzantine_count = options.byzantine;
+    view.seed = options.seed;
+    view.step = options.step;
+    view.attacker = b;
+    view.victim = victim;
+    view.state = &memory.states[b];
+    ASSIGN_OR_RETURN(std::vector<float> vector, aggregation::ApplyAttack(attack, view));
+    sent.push_back(std::move(vector));
+  }
+  return sent;
+}
+
+py::object Apply(const std::string& name, const py::object& object, py::kwargs keywords) {
+  const Options options(keywords);
+  const aggregation::Attack attack =
+      ValueOrThrow(aggregation::MakeAttack(name, ArgumentsOf(keywords)));
+  const Matrix honest = AsMatrix(object, "honest");
+  const Rows& rows = Float32Of(honest, "honest");
+  const Threads threads(options.threads);
+  std::optional<aggregation::Victim> victim;
+  if (!options.rule.is_none()) {
+    victim = [&threads, pipeline = options.rule.cast<const Pipeline*>()](const Rows& all,
+                                                                         std::span<float> out) {
+      return pipeline->Aggregate(all, threads.executor(), out);
+    };
+  }
+  Memory forgotten;
+  Memory& memory = options.memory.is_none() ? forgotten : *options.memory.cast<Memory*>();
+  memory.states.resize(std::max<std::size_t>(memory.states.size(), options.byzantine));
+
+  Matrix given;
+  std::vector<float> mean(rows.dimension);
+  Rows own;
+  own.dimension = rows.dimension;
+  if (options.own.is_none()) {
+    // The best guess of a gradient that nobody showed.
+    ThrowIfError(aggregation::Mean().Aggregate(rows, threads.executor(), mean));
+    own.row = {mean.data()};
+  } else {
+    given = AsMatrix(options.own, "own");
+    own = Float32Of(given, "own");
+    if (own.count() != options.byzantine || own.dimension != rows.dimension) {
+      throw py::value_error("own: give a row as long as the honest ones for each attacker");
+    }
+  }
+  base::StatusOr<std::vector<std::vector<float>>> sent = std::vector<std::vector<float>>();
+  {
+    const py::gil_scoped_release released;
+    sent = Vectors(attack, rows, own, options, victim ? &*victim : nullptr, memory);
+  }
+  ThrowIfError(sent.status());
+  const std::size_t length = sent->front().size();
+  py::array_t<float> out(
+      {static_cast<py::ssize_t>(sent->size()), static_cast<py::ssize_t>(length)});
+  float* at = out.mutable_data();
+  for (const std::vector<float>& vector : *sent) at = std::copy(vector.begin(), vector.end(), at);
+  return AsResult(std::move(out), honest.is_torch);
+}
+
+}  // namespace
+
+void AddAttacks(py::module_& module) {
+  py::class_<Memory>(module, "Memory",
+                     "What attackers remember from step to step. Memory() is the one before the "
+                     "first step; a call with it changes it.")
+      .def(py::init<>(), "Memory()\n\nNothing is remembered yet.")
+      .def(
+          "copy", [](const Memory& memory) { return Memory(memory); },
+          "copy()\n\nAnother memory of the same.");
+  module.def("attack", &Apply, py::arg("name"), py::arg("honest"),
+             "attack(name, honest, *, byzantine=1, seed=0, step=0, own=None, rule=None, "
+             "memory=None, threads=None, **parameters)\n\n"
+             "What `byzantine` attackers send among the honest rows: an array of shape "
+             "(byzantine, d). `honest` is float32, (n - m, d) or n - m arrays of d values. `own` "
+             "are the attackers' true gradients, by default the honest mean; `rule` is the "
+             "Pipeline that the opt_* attacks search against; `memory` is a Memory for those that "
+             "remember. The same as ostraka.attacks.<name>(honest, ...).");
+  module.def(
+      "list_attacks",
+      [] {
+        py::list list;
+        for (const aggregation::AttackInfo* attack : aggregation::Attacks()) {
+          list.append(DictOf(*attack));
+        }
+        return list;
+      },
+      "list_attacks()\n\nAll attacks: a dict each, with definition, source and parameters.");
+  py::module_ attacks =
+      module.def_submodule("attacks", "A function for every attack on gradients.");
+  for (const aggregation::AttackInfo* attack : aggregation::Attacks()) {
+    const std::string name(attack->name);
+    attacks.def(
+        name.c_str(),
+        [name](const py::object& honest, const py::kwargs& keywords) {
+          return Apply(name, honest, keywords);
+        },
+        py::arg("honest"), DocOf(*attack).c_str());
+  }
+}
+
+}  // namespace ostraka::python

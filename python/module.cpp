@@ -1,0 +1,20 @@
+// The Python module `ostraka`: rules and attacks of aggregation/ on arrays (README.md here).
+#include "python/module.h"
+
+#include <pybind11/pybind11.h>
+
+PYBIND11_MODULE(ostraka, module) {
+  pybind11::options options;
+  options.disable_function_signatures();  // the docstrings begin with better ones
+  module.doc() =
+      "Robust aggregation rules and the attacks against them, on NumPy arrays and torch "
+      "tensors.\n\n"
+      "    ostraka.rules.krum(rows, f=2)\n"
+      "    ostraka.aggregate('trimmed_mean', rows, f=2, pre='nnm')\n"
+      "    ostraka.attacks.alie(honest, byzantine=3)\n\n"
+      "Nothing is copied and nothing is converted: float32 rows give float32 results, float64 rows "
+      "float64 ones. What a rule cannot take is a ValueError of one line. The bits of a result do "
+      "not depend on threads, processor or compiler.";
+  ostraka::python::AddRules(module);
+  ostraka::python::AddAttacks(module);
+}

@@ -1,0 +1,23 @@
+// The parts of the module, each in a file of its own.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "aggregation/pipeline.h"
+
+namespace ostraka::python {
+
+namespace py = pybind11;
+
+// What a stateful pipeline remembers: a plain value, made empty, changed by each call with it.
+struct PipelineState {
+  std::vector<aggregation::State> states;
+};
+
+// ostraka.Pipeline, ostraka.State, ostraka.aggregate and a function for every rule in
+// ostraka.rules.
+void AddRules(py::module_& module);
+// ostraka.Memory, ostraka.attack and a function for every attack in ostraka.attacks.
+void AddAttacks(py::module_& module);
+
+}  // namespace ostraka::python

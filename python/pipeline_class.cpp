@@ -1,0 +1,201 @@
+// Rules: ostraka.Pipeline, ostraka.State, ostraka.aggregate, ostraka.rules.
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <utility>
+
+#include "aggregation/mixing.h"
+#include "python/arguments.h"
+#include "python/arrays.h"
+#include "python/module.h"
+#include "python/texts.h"
+
+namespace ostraka::python {
+namespace {
+
+using aggregation::Pipeline;
+using aggregation::Report;
+
+py::dict DictOf(const Report& report) {
+  py::dict entry;
+  entry["selected"] = report.selected;
+  entry["dropped"] = report.dropped;
+  entry["scores"] = report.scores;
+  entry["weights"] = report.weights;
+  entry["iterations"] = report.iterations;
+  entry["residual"] = report.residual;
+  return entry;
+}
+
+template <typename T>
+py::array AggregateAs(const Pipeline& pipeline, aggregation::BasicRows<T> rows,
+                      const py::object& reference, const Threads& threads, PipelineState* state,
+                      Report& report) {
+  py::array held;  // keeps the reference's memory
+  if (!reference.is_none()) {
+    held = AsVector<T>(reference, rows.dimension, "reference");
+    rows.reference = static_cast<const T*>(held.data());
+  }
+  py::array_t<T> out(static_cast<py::ssize_t>(rows.dimension));
+  T* const values = out.mutable_data();
+  base::Status status;
+  {
+    const py::gil_scoped_release released;
+    status = pipeline.Aggregate(rows, threads.executor(), {values, rows.dimension},
+                                state == nullptr ? nullptr : &state->states, &report);
+  }
+  ThrowIfError(status);
+  return out;
+}
+
+// How a pipeline is called, whatever it was made from.
+py::object Run(const Pipeline& pipeline, const py::object& object, const py::object& reference,
+               PipelineState* state, const py::object& thread_count, bool wants_report) {
+  const Matrix matrix = AsMatrix(object, "rows");
+  const Threads threads(thread_count);
+  Report report;
+  py::array out = std::visit(
+      [&](const auto& rows) {
+        return AggregateAs(pipeline, rows, reference, threads, state, report);
+      },
+      matrix.rows);
+  py::object result = AsResult(std::move(out), matrix.is_torch);
+  if (!wants_report) return result;
+  return py::make_tuple(result, DictOf(report));
+}
+
+Pipeline MakePipeline(const std::string& rule, const py::object& pre, bool drop_invalid,
+                      const py::kwargs& parameters) {
+  aggregation::PipelineSpec spec;
+  spec.rule = {rule, ArgumentsOf(parameters)};
+  spec.pre = ElementsOf(pre);
+  spec.drop_invalid = drop_invalid;
+  return ValueOrThrow(Pipeline::Make(std::move(spec)));
+}
+
+template <typename T>
+py::array MixAs(const aggregation::Mixing& mixing, const aggregation::BasicRows<T>& rows,
+                const Threads& threads, std::vector<aggregation::State>& states) {
+  const std::size_t count = mixing.OutputRows(rows.count());
+  py::array_t<T> out({static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(rows.dimension)});
+  T* const values = out.mutable_data();
+  base::Status status;
+  {
+    const py::gil_scoped_release released;
+    status = mixing.Apply(rows, threads.executor(), states, {values, count * rows.dimension});
+  }
+  ThrowIfError(status);
+  return out;
+}
+
+py::object Mix(const py::object& pre, const py::object& object, std::optional<std::size_t> f,
+               PipelineState* state, const py::object& thread_count) {
+  const aggregation::Mixing mixing = ValueOrThrow(aggregation::Mixing::Make(ElementsOf(pre), f));
+  const Matrix matrix = AsMatrix(object, "rows");
+  const Threads threads(thread_count);
+  std::vector<aggregation::State> forgotten;
+  py::array out = std::visit(
+      [&](const auto& rows) {
+        return MixAs(mixing, rows, threads, state == nullptr ? forgotten : state->states);
+      },
+      matrix.rows);
+  return AsResult(std::move(out), matrix.is_torch);
+}
+
+bool TakeBool(py::kwargs& keywords, const char* name) {
+  const py::object value = Take(keywords, name);
+  return !value.is_none() && value.cast<bool>();
+}
+
+// rows, and everything else by keyword.
+py::object Aggregate(const std::string& rule, const py::object& rows, py::kwargs keywords) {
+  const py::object pre = Take(keywords, "pre");
+  const py::object reference = Take(keywords, "reference");
+  const py::object state = Take(keywords, "state");
+  const py::object threads = Take(keywords, "threads");
+  const bool drop_invalid = TakeBool(keywords, "drop_invalid");
+  const bool report = TakeBool(keywords, "report");
+  const Pipeline pipeline = MakePipeline(rule, pre, drop_invalid, keywords);
+  return Run(pipeline, rows, reference, state.is_none() ? nullptr : state.cast<PipelineState*>(),
+             threads, report);
+}
+
+void AddClasses(py::module_& module) {
+  py::class_<PipelineState>(module, "State",
+                            "What a stateful rule remembers from call to call. State() is the one "
+                            "before the first call; a call with it changes it.")
+      .def(py::init<>(), "State()\n\nNothing is remembered yet.")
+      .def(
+          "copy", [](const PipelineState& state) { return PipelineState(state); },
+          "copy()\n\nAnother state that remembers the same.");
+  py::class_<Pipeline>(
+      module, "Pipeline",
+      "Pipeline(rule, *, pre=None, drop_invalid=False, **parameters)\n\n"
+      "Pre-aggregations and then a rule, checked once and called many times: "
+      "Pipeline('krum', f=2, pre='nnm')(rows). `rule` is a name of list_rules(), `pre` one or more "
+      "of list_pre() as 'nnm' or 'bucketing:s=2,seed=7'. ValueError for what there is not.")
+      .def(py::init([](const std::string& rule, py::kwargs keywords) {
+             const py::object pre = Take(keywords, "pre");
+             const bool drop_invalid = TakeBool(keywords, "drop_invalid");
+             return MakePipeline(rule, pre, drop_invalid, keywords);
+           }),
+           py::arg("rule"))
+      .def("__call__", &Run, py::arg("rows"), py::kw_only(), py::arg("reference") = py::none(),
+           py::arg("state") = py::none(), py::arg("threads") = py::none(),
+           py::arg("report") = false,
+           "__call__(rows, *, reference=None, state=None, threads=None, report=False)\n\n"
+           "The aggregate of `rows`: an array of shape (n, d), or n arrays of d values, float32 or "
+           "float64, of NumPy or torch; nothing is copied. With report=True also a dict of what "
+           "the rule found out. The GIL is released; the result is the same for any number of "
+           "threads.")
+      .def_property_readonly("rule",
+                             [](const Pipeline& p) { return std::string(p.rule().about.name); })
+      .def_property_readonly("stateful", &Pipeline::stateful);
+}
+
+}  // namespace
+
+void AddRules(py::module_& module) {
+  AddClasses(module);
+  module.def("aggregate", &Aggregate, py::arg("rule"), py::arg("rows"),
+             "aggregate(rule, rows, *, pre=None, drop_invalid=False, reference=None, state=None, "
+             "threads=None, report=False, **parameters)\n\n"
+             "The aggregate of `rows` by the rule of that name. The same as "
+             "ostraka.rules.<rule>(rows, ...), whose docstrings say what the parameters are.");
+  module.def("mix", &Mix, py::arg("pre"), py::arg("rows"), py::kw_only(), py::arg("f") = py::none(),
+             py::arg("state") = py::none(), py::arg("threads") = py::none(),
+             "mix(pre, rows, *, f=None, state=None, threads=None)\n\n"
+             "What the pre-aggregations `pre` make of the rows: what a rule after them is given.");
+  module.def(
+      "list_rules",
+      [] {
+        py::list list;
+        for (const aggregation::RuleInfo* rule : aggregation::Rules()) {
+          list.append(DictOf(rule->about));
+        }
+        return list;
+      },
+      "list_rules()\n\nAll rules: a dict each, with definition, source, limits and parameters.");
+  module.def(
+      "list_pre",
+      [] {
+        py::list list;
+        for (const aggregation::PreInfo* pre : aggregation::PreAggregations()) {
+          list.append(DictOf(pre->about));
+        }
+        return list;
+      },
+      "list_pre()\n\nAll pre-aggregations, as list_rules().");
+  py::module_ rules = module.def_submodule("rules", "A function for every rule.");
+  for (const aggregation::RuleInfo* rule : aggregation::Rules()) {
+    const std::string name(rule->about.name);
+    rules.def(
+        name.c_str(),
+        [name](const py::object& rows, const py::kwargs& keywords) {
+          return Aggregate(name, rows, keywords);
+        },
+        py::arg("rows"), DocOf(*rule).c_str());
+  }
+}
+
+}  // namespace ostraka::python

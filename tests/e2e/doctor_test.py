@@ -1,0 +1,55 @@
+"""`ostraka doctor` on the machine that runs the tests."""
+import json
+import socket
+
+import harness
+from harness import TestCase, run
+
+CHECKS = ["cpu", "threads", "blas", "trainer", "memory", "disk", "files", "clock", "listen"]
+
+
+class DoctorTest(TestCase):
+    def doctor(self, *options):
+        result = run("doctor", "--json", "--data-dir", self.folder, *options)
+        self.assertEqual(result.stderr, "")
+        report = json.loads(result.stdout)
+        serious = [f for f in report["findings"] if f["severity"] == "serious"]
+        self.assertEqual((result.returncode, report["ok"]), (1 if serious else 0, not serious))
+        for finding in report["findings"]:
+            self.assertEqual(set(finding), {"check", "severity", "text", "fix"})
+            self.assertEqual(finding["fix"] == "", finding["severity"] == "ok", finding)
+        return {finding["check"]: finding for finding in report["findings"]}
+
+    def test_every_check_has_one_finding(self):
+        findings = self.doctor()
+        self.assertEqual(list(findings), CHECKS)
+        self.assertEqual(findings["disk"]["severity"], "ok", findings["disk"])
+        self.assertEqual(findings["listen"]["severity"], "ok")
+        self.assertEqual(list(self.folder.iterdir()), [], "it leaves nothing behind")
+        text = run("doctor", "--data-dir", self.folder).stdout
+        for check in CHECKS:
+            self.assertRegex(text, rf"(?m)^(ok|warning|serious) +{check} ")
+
+    def test_a_taken_port_and_a_folder_that_cannot_be_written(self):
+        taken = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(taken.close)
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        finding = self.doctor("--listen", address)["listen"]
+        self.assertEqual(finding["severity"], "serious")
+        self.assertIn(address, finding["text"])
+        result = run("doctor", "--data-dir", "/proc/none")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"(?m)^serious +disk +/proc/none: cannot be written")
+
+    def test_members_that_answer_and_members_that_do_not(self):
+        made = self.make_run(count=3)
+        made.sockets[2].close()
+        finding = self.doctor(made.manifest)["reach"]
+        self.assertEqual(finding["severity"], "warning")
+        self.assertIn("2 of 3 members", finding["text"])
+        self.assertIn(made.ids[2][:16], finding["text"])
+        self.refused(3, ["doctor", self.folder / "none.toml"], "none.toml")
+
+
+if __name__ == "__main__":
+    harness.main()
