@@ -23,6 +23,9 @@ using protocol::StoreId;
 // How long a metric may wait for a Store to share its commit with.
 constexpr std::chrono::seconds kMetricDelay{1};
 
+// Steps between two prunings: rare enough to cost nothing, often enough to stay small.
+constexpr std::uint64_t kPruneEvery = 64;
+
 // SQLite's integers are signed.
 constexpr std::uint64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 
@@ -127,6 +130,10 @@ struct Ledger::Statements {
   sqlite::Statement add_removal;
   sqlite::Statement add_evidence;
   sqlite::Statement add_metric;
+  sqlite::Statement prune_slots;
+  sqlite::Statement prune_blocks;
+  sqlite::Statement prune_metrics;
+  sqlite::Statement note_pruned;
 };
 
 Ledger::Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database)
@@ -139,6 +146,7 @@ Ledger::~Ledger() {
 }
 
 base::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
+  OSTRAKA_CHECK(options.keep_steps >= kLeastKeptSteps);
   ASSIGN_OR_RETURN(DataFolder folder, DataFolder::Claim(options.data_dir));
   const std::string path = options.data_dir + "/" + kLedgerFileName;
   ASSIGN_OR_RETURN(sqlite::Database database,
@@ -175,10 +183,23 @@ base::Status Ledger::Prepare() {
        "INSERT INTO evidence (digest, step, kind, accused, file) VALUES (?1, ?2, ?3, ?4, ?5) "
        "ON CONFLICT DO NOTHING"},
       {&statements_->add_metric, "INSERT OR REPLACE INTO metrics VALUES (?1, ?2, ?3)"},
+      // Slots sort by step, so this walks over nothing but what it deletes.
+      {&statements_->prune_slots, "DELETE FROM slots WHERE slot < ?1"},
+      {&statements_->prune_blocks,
+       "DELETE FROM blocks WHERE height > 0 AND height <= ?1 AND removals = 0 AND open_cases = 0"},
+      {&statements_->prune_metrics, "DELETE FROM metrics WHERE step < ?1"},
+      {&statements_->note_pruned,
+       "INSERT INTO meta VALUES ('pruned_below', ?1), ('pruned_slots', ?2) ON CONFLICT (key) "
+       "DO UPDATE SET value = CASE key WHEN 'pruned_below' THEN excluded.value "
+       "ELSE value + excluded.value END"},
   };
   for (const auto& [statement, sql] : all) {
     ASSIGN_OR_RETURN(*statement, database_.Prepare(sql));
   }
+  ASSIGN_OR_RETURN(const std::int64_t below,
+                   database_.QueryInteger("SELECT ifnull(max(CAST(value AS INTEGER)), 0) FROM meta "
+                                          "WHERE key = 'pruned_below'"));
+  pruned_below_ = static_cast<std::uint64_t>(below);
   return base::OkStatus();
 }
 
@@ -314,8 +335,15 @@ base::Status Ledger::ApplySlot(const Record& record) {
                   std::to_string(record.value.size()) + " bytes");
   }
   const std::string digest = base::ToHex(record.value);
+  const std::uint64_t step = BigEndian(base::ByteView(record.key).first(kSlotStepSize));
+  if (step < pruned_below_) {
+    return base::FailedPrecondition(
+        "data folder " + options_.data_dir + ": a slot of step " + std::to_string(step) +
+        " is to be signed, and what was signed before step " + std::to_string(pruned_below_) +
+        " is forgotten: the node stops (is the key in use elsewhere?)");
+  }
   RETURN_IF_ERROR(statements_->add_slot.Bind(1, record.key)
-                      .Bind(2, Signed(BigEndian(base::ByteView(record.key).first(kSlotStepSize))))
+                      .Bind(2, Signed(step))
                       .Bind(3, std::int64_t{record.key[kSlotPhaseAt]})
                       .Bind(4, std::int64_t{record.key[kSlotTypeAt]})
                       .Bind(5, digest)
@@ -343,7 +371,10 @@ base::Status Ledger::ApplyBlock(const Record& record) {
     return OwnBug("block " + std::to_string(height) + " under key " + base::ToHex(record.key));
   }
   RETURN_IF_ERROR(InsertBlock(block, height, record.value));
-  if (database_.changed_rows() == 1) return InsertRemovals(block, height);
+  if (database_.changed_rows() == 1) {
+    RETURN_IF_ERROR(InsertRemovals(block, height));
+    return Prune(block.step);
+  }
   sqlite::Statement& get = statements_->get_block;
   ASSIGN_OR_RETURN(const bool row, get.Bind(1, Signed(height)).Step());
   const bool same = row && get.Blob(0) == record.value;
@@ -398,6 +429,24 @@ base::Status Ledger::ApplyEvidence(const Record& record) {
     add.BindNull(2).BindNull(3).BindNull(4);
   }
   return add.Run();  // the key is the file's hash: a second write is the same write
+}
+
+base::Status Ledger::Prune(std::uint64_t step) {
+  if (step % kPruneEvery != 0 || step <= options_.keep_steps) return base::OkStatus();
+  const std::uint64_t below = step - options_.keep_steps;
+  base::Bytes key(kSlotStepSize);
+  for (std::size_t i = 0; i < kSlotStepSize; ++i) {
+    key[i] = static_cast<std::uint8_t>(below >> (8 * (kSlotStepSize - 1 - i)));
+  }
+  RETURN_IF_ERROR(statements_->prune_slots.Bind(1, key).Run());
+  const std::int64_t slots = database_.changed_rows();
+  // The block of a step has height step + 1.
+  RETURN_IF_ERROR(statements_->prune_blocks.Bind(1, Signed(below)).Run());
+  RETURN_IF_ERROR(statements_->prune_metrics.Bind(1, Signed(below)).Run());
+  RETURN_IF_ERROR(
+      statements_->note_pruned.Bind(1, std::to_string(below)).Bind(2, std::to_string(slots)).Run());
+  pruned_below_ = below;
+  return base::OkStatus();
 }
 
 void Ledger::Fail(const base::Status& status) {

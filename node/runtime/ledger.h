@@ -6,6 +6,11 @@
 //   written all or none. Everything queued while one commit syncs shares the next one.
 // - Stores commit, and are reported, in the order of Append.
 // - A key never gets a second value: that is our own bug or a copied folder, and ends the ledger.
+// - The file stops growing: what is older than keep_steps is pruned. What stays for ever is small
+// and
+//   bounded by the members: removals, evidence, the genesis block and every block that removed
+//   somebody or had a case open. Slots below the pruned ones are never signed again: a Store with
+//   one ends the ledger.
 // - After any failure nothing more is written or reported: a node that cannot remember must not
 //   sign.
 //
@@ -52,7 +57,11 @@ struct LedgerOptions {
   PeerId peer;  // whose slots these are
   // What may wait for the disk: far above what a run makes, so reaching it means a dead disk.
   std::size_t max_queued_bytes = std::size_t{256} << 20;
+  // Steps of which slots, quiet blocks and metrics are kept. REQUIRES: at least kLeastKeptSteps.
+  std::uint64_t keep_steps = 10'000;
 };
+// Peers stay accountable for 16 steps (docs/protocol.md, 5), and ask each other for as many.
+inline constexpr std::uint64_t kLeastKeptSteps = 64;
 
 struct LedgerCallbacks {
   // Ids of Stores that are now durable, in the order of Append.
@@ -117,6 +126,8 @@ class Ledger {
   base::Status InsertBlock(const wire::Block& block, std::uint64_t height, base::ByteView bytes);
   base::Status InsertRemovals(const wire::Block& block, std::uint64_t height);
   base::Status ApplyEvidence(const protocol::Record& record);
+  // Forgets what is older than keep_steps before `step`, every now and then.
+  base::Status Prune(std::uint64_t step);
   void Fail(const base::Status& status);
 
   const LedgerOptions options_;
@@ -124,6 +135,7 @@ class Ledger {
   DataFolder folder_;
   sqlite::Database database_;               // the writer thread's, once started
   std::unique_ptr<Statements> statements_;  // likewise
+  std::uint64_t pruned_below_ = 0;          // likewise: slots of earlier steps are forgotten
   LedgerCallbacks callbacks_;
 
   mutable std::mutex mutex_;

@@ -68,7 +68,9 @@ base::StatusOr<LedgerSummary> LedgerReader::Summary() {
              (SELECT value FROM meta WHERE key = 'created_utc'),
              (SELECT value FROM meta WHERE key = 'outcome'),
              (SELECT count(*) FROM slots), (SELECT count(*) FROM blocks),
-             (SELECT count(*) FROM evidence))sql"));
+             (SELECT count(*) FROM evidence),
+             (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'pruned_slots'),
+             (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'pruned_below'))sql"));
   ASSIGN_OR_RETURN(const bool found, row.Step());
   if (!found) return Damaged(path_, "nothing is in it");
   LedgerSummary summary;
@@ -76,9 +78,10 @@ base::StatusOr<LedgerSummary> LedgerReader::Summary() {
   ASSIGN_OR_RETURN(summary.peer, ParseId<PeerId>(path_, row.Text(1)));
   summary.created_utc = row.Text(2);
   summary.outcome = row.Text(3);
-  summary.slots = static_cast<std::uint64_t>(row.Integer(4));
+  summary.slots = static_cast<std::uint64_t>(row.Integer(4) + row.Integer(7));  // NULL counts 0
   summary.blocks = static_cast<std::uint64_t>(row.Integer(5));
   summary.evidence = static_cast<std::uint64_t>(row.Integer(6));
+  summary.pruned_below = static_cast<std::uint64_t>(row.Integer(8));
   return summary;
 }
 

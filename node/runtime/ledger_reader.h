@@ -26,11 +26,13 @@ using base::PeerId;
 struct LedgerSummary {
   Digest run_id;
   PeerId peer;
-  std::string created_utc;  // ISO 8601
-  std::string outcome;      // one line; empty while the node runs, or after it was killed
-  std::uint64_t slots = 0;
-  std::uint64_t blocks = 0;
+  std::string created_utc;   // ISO 8601
+  std::string outcome;       // one line; empty while the node runs, or after it was killed
+  std::uint64_t slots = 0;   // that the key signed, pruned ones too
+  std::uint64_t blocks = 0;  // that are kept
   std::uint64_t evidence = 0;
+  // Of earlier steps only blocks that removed somebody or had a case open are kept, and no slots.
+  std::uint64_t pruned_below = 0;
 };
 
 struct EvidenceRow {

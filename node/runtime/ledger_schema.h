@@ -16,11 +16,12 @@ inline constexpr std::int64_t kLedgerSchemaVersion = 1;
 
 inline constexpr char kLedgerSchema[] = R"sql(
 CREATE TABLE meta (
-  key   TEXT PRIMARY KEY,  -- run_id, peer, created_utc, outcome
+  key   TEXT PRIMARY KEY,  -- run_id, peer, created_utc, outcome, pruned_below, pruned_slots
   value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- Every slot that this key signed, written before the signature: what stops a second one.
+-- Every slot that this key signed, written before the signature: what stops a second one. Those
+-- of steps below meta.pruned_below are gone, and never signed again.
 CREATE TABLE slots (
   slot   BLOB PRIMARY KEY,  -- protocol::SlotKey
   step   INTEGER NOT NULL,
