@@ -34,6 +34,10 @@ base::Status ShowText(runtime::LedgerReader& ledger, const runtime::LedgerSummar
               summary.peer.Hex().c_str(), summary.created_utc.c_str());
   std::printf("end   %s\n",
               summary.outcome.empty() ? "not yet, or it was killed" : summary.outcome.c_str());
+  if (summary.pruned_below > 0) {
+    std::printf("kept  of steps below %llu only blocks with removals or open cases\n",
+                static_cast<unsigned long long>(summary.pruned_below));
+  }
   std::printf("%-8s %-16s %8s %10s %10s  %s\n", "step", "decision", "members", "applied", "tau",
               "events");
   return ledger.ForEachBlock(0, [](const wire::Block& block) {
@@ -73,9 +77,13 @@ base::Status Show(const LedgerCommandOptions& options) {
     blocks.push_back(std::move(row));
     return true;
   }));
-  const json result = {{"run_id", summary.run_id.Hex()}, {"peer", summary.peer.Hex()},
-                       {"outcome", summary.outcome},     {"slots", summary.slots},
-                       {"evidence", summary.evidence},   {"blocks", blocks}};
+  const json result = {{"run_id", summary.run_id.Hex()},
+                       {"peer", summary.peer.Hex()},
+                       {"outcome", summary.outcome},
+                       {"slots", summary.slots},
+                       {"evidence", summary.evidence},
+                       {"pruned_below", summary.pruned_below},
+                       {"blocks", blocks}};
   PrintJson(result);
   return base::OkStatus();
 }

@@ -17,20 +17,20 @@
 //   and the leaves against the root: Blob::root is the verified root. A lie closes the connection.
 // - A member that cannot be reached is dialed for ever, with exponential back-off.
 // - Control never waits for bulk: it goes before the next chunk, and no more bulk is on its way
-// than
-//   the credit that the receiver gave (TransportLimits::credit_bytes).
+//   than the credit that the receiver gave (TransportLimits::credit_bytes).
 // - Who owes us progress and makes less than TransportLimits::min_bytes_per_second is disconnected.
-// - Every connection that is refused is said, in one line with the reason, and counted by kind.
+// - Every connection that is refused is said, in one line with the reason (where strangers cause
+//   many, one a second with their number), and counted by kind.
 // - Nothing that a peer sends makes memory grow beyond the limits below, nor faster than it sends.
-//
-// Memory for one member, whatever it does
-//   received: one blob while it is put together, max_blob_bytes (and a sixteenth while it grows), and
-//             1/2048 of it for leaves; one record, 256 KiB
-//   sent:     control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
-//             and the machine share; one record, and 128 KiB of TLS and WebSocket
-// and 128 KiB for each connection that is not a link: half_open, and half_open_per_address for each
-// member's address.
 // - No event fires inside a call of this class: all come from the io_context.
+//
+// Memory for one member, whatever it does:
+//   received  one blob while it is put together: max_blob_bytes, a sixteenth more while it grows,
+//             and 1/2048 for leaves; one record, 256 KiB
+//   sent      control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
+//             and the machine share; one record, and 128 KiB of TLS and WebSocket
+// For each connection that is no link 128 KiB: half_open, and half_open_per_address for each
+// address of a member.
 //
 // Thread safety: none. The io_context runs on one thread, and all calls come from that thread (or
 // from before it runs). Does not throw.
@@ -109,7 +109,7 @@ struct TransportLimits {
   std::size_t non_members = 8;               // likewise, whose key is no member's
   std::uint64_t handshakes_per_second = 50;  // of strangers, after a burst
   std::uint64_t refusals_per_address = 32;   // a minute; then it is not even heard
-  std::int64_t stranger_notices = 20;        // lines that strangers cause at once; then one a second
+  std::int64_t stranger_notices = 20;  // lines that strangers cause at once; then one a second
 };
 
 struct TransportOptions {

@@ -39,6 +39,7 @@
 #include <thread>
 #include <vector>
 
+#include "aggregation/projection.h"
 #include "aggregation/rule.h"
 #include "crypto/sign.h"
 #include "node/base/check.h"
@@ -238,11 +239,8 @@ class Peer {
     }
     // V2, of every column.
     for (std::size_t j = 0; j < columns_.size(); ++j) {
-      const std::span<const float> result = protocol::AsFloats(*results_[j]);
-      double squares = 0;
-      for (const float value : result) squares += static_cast<double>(value) * value;
-      const double tolerance =
-          protocol::SumTolerance(keys_.size(), kEps, std::sqrt(squares), ranges_[j].size());
+      const double norm = aggregation::Norm(protocol::AsFloats(*results_[j]));
+      const double tolerance = protocol::SumTolerance(keys_.size(), kEps, norm, ranges_[j].size());
       for (std::size_t z = 0; z < wire::kDirections; ++z) {
         double sum = 0;
         for (const auto& of_peer : numbers_) sum += of_peer[j].s[z];
