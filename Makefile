@@ -3,13 +3,15 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-dev build python demo test lint format bench asan tsan tidy fuzz planted clean
+.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz planted clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
 # More of ctest's options, e.g. make test CTEST="-L unit"
 CTEST ?=
 JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+export DESTDIR
 # Seconds for each fuzzer of `make fuzz`.
 FUZZ_SECONDS ?= 60
 
@@ -50,6 +52,12 @@ python: deps  ## the Python module `ostraka`: build/release/python
 	cmake --preset release --log-level=WARNING -DOSTRAKA_PYTHON=ON
 	cmake --build --preset release -j $(JOBS) --target ostraka_python
 	@echo 'PYTHONPATH=build/release/python /usr/bin/python3 -c "import ostraka; help(ostraka)"'
+
+install: build  ## into PREFIX (/usr/local), below DESTDIR: program, trainer module, docs, systemd unit
+	cmake --install build/release --prefix "$(PREFIX)"
+
+uninstall:  ## remove what `make install` installed
+	packaging/uninstall build/release/install_manifest.txt
 
 test: deps  ## build with checks, lint, and run every test
 	$(call build_preset,dev)

@@ -32,11 +32,10 @@ class LedgerPruneTest : public LedgerTest {
     for (std::uint64_t i = 1; i <= 16; ++i) block.members.push_back(PeerOf(i));
     block.thresholds.n = 16;
     if (step == 100) {
-      block.cases = {{.accuser = PeerOf(3),
-                      .target = PeerOf(2),
-                      .accused_step = 99,
-                      .opened_step = 100,
-                      .ballots = {}}};
+      wire::Case open;
+      open.id = {wire::CaseKind::kGradient, PeerOf(3), PeerOf(2), 99, 0};
+      open.opened_step = 100;
+      block.cases = {open};
     }
     if (step == 101) block.removals = {{PeerOf(2), wire::RemovalKind::kVerdict, 101, "guilty"}};
     std::vector<Record> records;

@@ -194,17 +194,18 @@ TEST_F(TransportPace, CreditThatLies) {
   TestNode node(1);
   node.options.members = {{TestKey(4)->id(), ""}};
   node.Start(io_);
-  for (const auto& [body, expected] : std::vector<std::pair<base::Bytes, std::string>>{
-           {base::Bytes(8), "took back credit that it gave"},
-           {base::Bytes(7, 0xff), "sent a credit of a wrong length"}}) {
+  const std::vector<std::pair<base::Bytes, std::string>> lies = {
+      {base::Bytes(8), "took back credit that it gave"},
+      {base::Bytes(7, 0xff), "sent a credit of a wrong length"}};
+  for (const auto& lie : lies) {
     RawPeer peer(node.port(), *MakeTlsContext(*TestKey(4)));
     std::string reason;
     RunScript(io_, peer, [&] {
       peer.Link(GoodHello(), false);
-      peer.Write(RecordType::kCredit, body);
+      peer.Write(RecordType::kCredit, lie.first);
       reason = peer.ReadUntilClosed();
     });
-    EXPECT_EQ(reason, expected);
+    EXPECT_EQ(reason, lie.second);
     node.Kill();
     node.Start(io_);
   }

@@ -1,0 +1,90 @@
+"""`make install`: what is put in place works there, and uninstall leaves nothing."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+import harness
+from harness import HAS_TORCH, OSTRAKA, TestCase
+
+BUILD = Path(OSTRAKA).parent
+SOURCE = Path(__file__).resolve().parents[2]
+PREFIX = "/opt/p"
+
+
+class InstallTest(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.root = self.folder / "root"
+        command = ["cmake", "--install", BUILD, "--prefix", PREFIX]
+        if not HAS_TORCH:  # configured, perhaps, but not built
+            command += ["--component", "program"]
+        ended = subprocess.run(command, env={**os.environ, "DESTDIR": str(self.root)},
+                               capture_output=True, text=True, timeout=harness.DEADLINE_S)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.prefix = Path(f"{self.root}{PREFIX}")
+        self.unit = self.prefix / "lib/systemd/system/ostraka@.service"
+        component = "" if HAS_TORCH else "_program"
+        self.manifest = BUILD / f"install_manifest{component}.txt"
+
+    def installed(self, *args):
+        return subprocess.run([self.prefix / "bin/ostraka", *args], capture_output=True, text=True,
+                              timeout=harness.DEADLINE_S)
+
+    def test_the_installed_program_runs(self):
+        self.assertRegex(self.installed("--version").stdout, r"\Aostraka \d+\.\d+\.\d+\n\Z")
+        ended = self.installed("sim", "--steps", "6", "--json")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        for doc in ("README.md", "LICENSE", "NOTICE", "SECURITY.md", "docs/operating.md"):
+            self.assertEqual((self.prefix / "share/doc/ostraka" / doc).read_bytes(),
+                             (SOURCE / doc).read_bytes())
+
+    @unittest.skipUnless(HAS_TORCH, "NOT TESTED: libostraka_torch.so is not beside the binary")
+    def test_it_finds_its_trainer_module(self):
+        made = self.make_run(options=["--model", "softmax"])
+        ended = self.installed("run", "check", made.manifest)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertTrue((self.prefix / "lib/ostraka/libostraka_torch.so").exists())
+        doctor = self.installed("doctor", "--data-dir", self.folder)
+        self.assertRegex(doctor.stdout, r"(?m)^ok +trainer ")
+
+    def test_the_unit_names_the_program_and_satisfies_systemd(self):
+        text = self.unit.read_text()
+        self.assertNotIn("@prefix@", text)
+        self.assertIn("SystemCallFilter=@system-service", text)
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("NOT TESTED: no systemd-analyze")
+        # A copy with what this machine has: the program's path, and a user that exists.
+        unit = self.folder / "ostraka@.service"
+        unit.write_text(re.sub(r"(?m)^(ExecStart=).*/bin/ostraka", r"\1" + OSTRAKA, text)
+                        .replace("User=ostraka", "User=daemon"))
+        ended = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no",
+                                unit.with_name("ostraka@run.service").as_posix()],
+                               cwd=self.folder, capture_output=True, text=True,
+                               timeout=harness.DEADLINE_S)
+        self.assertEqual((ended.returncode, ended.stdout + ended.stderr), (0, ""))
+        rated = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--threshold=25",
+                                unit], capture_output=True, text=True, timeout=harness.DEADLINE_S)
+        self.assertEqual(rated.returncode, 0, rated.stdout[-600:] + rated.stderr)
+
+    def test_uninstall_takes_all_of_it_away_and_nothing_else(self):
+        mine = self.prefix / "share/doc/other/file"
+        mine.parent.mkdir(parents=True)
+        mine.write_text("stays")
+        uninstall = [SOURCE / "packaging/uninstall", self.manifest]
+        ended = subprocess.run(uninstall, env={**os.environ, "DESTDIR": str(self.root)},
+                               capture_output=True, text=True, timeout=harness.DEADLINE_S)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        left = [path for path in self.root.rglob("*") if not path.is_dir()]
+        self.assertEqual(left, [mine])
+        self.assertFalse((self.prefix / "share/doc/ostraka").exists())
+        missing = subprocess.run([SOURCE / "packaging/uninstall", self.folder / "none"],
+                                 capture_output=True, text=True, timeout=harness.DEADLINE_S)
+        self.assertEqual(missing.returncode, 3)
+        self.assertEqual(missing.stderr.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    harness.main()
