@@ -41,7 +41,7 @@ void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& e
   if (entries.size() > kEntriesAMember) entries.erase(entries.begin());
   if (!confirmed_ && entry == wire::BlockDigest(*view_)) confirmed_ = IsAttested(entry);
   const auto block = unproven_.find(entry);
-  if (block != unproven_.end() && IsAttested(entry)) Believe(block->second);
+  if (block != unproven_.end() && IsAttested(entry)) Believe(block->second.block);
 }
 
 bool CatchUp::IsAttested(const Digest& digest) const {
@@ -57,7 +57,7 @@ bool CatchUp::IsAttested(const Digest& digest) const {
   return vouchers >= Vouchers(*view_);
 }
 
-void CatchUp::OnBlock(Block block) {
+void CatchUp::OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
   if (HeightOf(block) <= HeightOf(*view_) || chain_.contains(HeightOf(block))) return;
   const Digest digest = wire::BlockDigest(block);
   auto shared = std::make_shared<const Block>(std::move(block));
@@ -65,15 +65,31 @@ void CatchUp::OnBlock(Block block) {
   // An older block that the believed one names?
   const SharedBlock after = BlockAt(HeightOf(*shared) + 1);
   if (after != nullptr && after->previous == digest) return Believe(std::move(shared));
-  if (unproven_.size() >= kMaxHeads) {
-    // The lowest goes: the newest block is the one that is attested soon.
-    const auto lowest = std::min_element(
-        unproven_.begin(), unproven_.end(), [](const auto& a, const auto& b) {
-          return HeightOf(*a.second) < HeightOf(*b.second);
-        });
-    unproven_.erase(lowest);
+  const auto [held, fresh] = unproven_.try_emplace(digest, Unproven{std::move(shared), byte_count, {}});
+  held->second.from.insert(from);
+  BoundUnprovenOf(from);
+}
+
+// The lowest go: the newest block is the one that is attested soon. What another member sent as well
+// stays.
+void CatchUp::BoundUnprovenOf(const PeerId& from) {
+  while (true) {
+    std::size_t count = 0;
+    std::size_t bytes = 0;
+    auto lowest = unproven_.end();
+    for (auto it = unproven_.begin(); it != unproven_.end(); ++it) {
+      if (!it->second.from.contains(from)) continue;
+      ++count;
+      bytes += it->second.byte_count;
+      if (lowest == unproven_.end() ||
+          HeightOf(*it->second.block) < HeightOf(*lowest->second.block)) {
+        lowest = it;
+      }
+    }
+    if (count <= kUnprovenBlocks && bytes <= kUnprovenBytes) return;
+    lowest->second.from.erase(from);
+    if (lowest->second.from.empty()) unproven_.erase(lowest);
   }
-  unproven_.emplace(digest, std::move(shared));
 }
 
 void CatchUp::Believe(SharedBlock block) {
@@ -92,15 +108,15 @@ void CatchUp::DescendChain() {
     const std::uint64_t below = it->first - 1;
     const auto proven = unproven_.find(it->second->previous);
     if (below > HeightOf(*view_) && !chain_.contains(below) && proven != unproven_.end()) {
-      chain_.emplace(below, proven->second);
+      chain_.emplace(below, proven->second.block);
       it = chain_.rbegin();
     } else {
       ++it;
     }
   }
   std::erase_if(unproven_, [this](const auto& entry) {
-    return HeightOf(*entry.second) <= HeightOf(*view_) ||
-           chain_.contains(HeightOf(*entry.second));
+    const std::uint64_t height = HeightOf(*entry.second.block);
+    return height <= HeightOf(*view_) || chain_.contains(height);
   });
 }
 
@@ -255,8 +271,9 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   // Requests whose answer nobody needs any more make room.
   std::erase_if(open_, [this](const auto& entry) {
     const Key& key = entry.first;
-    return (key.kind == wire::PullKind::kResult && key.step + 1 <= HeightOf(*view_)) ||
-           (key.kind == wire::PullKind::kBlock && chain_.contains(key.step + 1));
+    const bool passed = key.step + 1 <= HeightOf(*view_);
+    return (key.kind == wire::PullKind::kResult && passed) ||
+           (key.kind == wire::PullKind::kBlock && (passed || chain_.contains(key.step + 1)));
   });
   Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kHead}, out);
   // The chain: the highest gap, downwards.

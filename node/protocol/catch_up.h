@@ -11,8 +11,9 @@
 // It plans and checks; the caller sends what Wants() asks, hands in the answers, runs the updates
 // and says Applied(). Nothing here is signed and nothing is believed for who says it.
 //
-// Memory: at most kMaxHeads unproven blocks, the chain's blocks, one state and the results of one
-// block at a time; at most kMaxRequests requests are open.
+// Memory: of each member at most kUnprovenBlocks blocks, and kUnprovenBytes of them, that nobody
+// attested to yet [one bound for all would let a liar push the true head out]; the chain's blocks,
+// one state and the results of a few blocks; at most kMaxRequests requests are open.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -28,6 +29,7 @@
 #include "node/base/time.h"
 #include "node/protocol/roles.h"
 #include "node/protocol/state.h"
+#include "node/wire/limits.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -35,9 +37,10 @@ namespace ostraka::protocol {
 using crypto::SharedBlob;
 using SharedBlock = std::shared_ptr<const Block>;
 
-inline constexpr std::size_t kMaxHeads = 64;
 inline constexpr std::size_t kMaxRequests = 8;
 inline constexpr std::size_t kMaxBlocksAnAnswer = 32;
+inline constexpr std::size_t kUnprovenBlocks = 2 * kMaxBlocksAnAnswer;
+inline constexpr std::size_t kUnprovenBytes = wire::kMaxBlockBytes;
 // A way of more blocks is made by fetching a state: members keep the results of a few steps only.
 inline constexpr std::uint64_t kLongWay = 8;
 
@@ -66,7 +69,8 @@ class CatchUp {
   // --- answers; any content is safe ---
   // `sender` signed a message of phase A of `step` with this entry. REQUIRES: verified.
   void OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry);
-  void OnBlock(Block block);
+  // `from` sent it, as so many bytes.
+  void OnBlock(const PeerId& from, Block block, std::size_t byte_count);
   void OnState(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob);
   void OnResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob);
 
@@ -89,8 +93,14 @@ class CatchUp {
   // True iff the view is the newest block, and enough members have said so.
   bool at_head() const { return confirmed_ && HeightOf(*view_) == HeightOf(*head_); }
   std::string Describe() const;
+  std::size_t unproven_count() const { return unproven_.size(); }
 
  private:
+  struct Unproven {
+    SharedBlock block;
+    std::size_t byte_count = 0;
+    std::set<PeerId> from;
+  };
   struct Fetch {  // of the state at the start of `step`
     std::uint64_t step = 0;
     Digest root;
@@ -113,6 +123,7 @@ class CatchUp {
   bool IsAttested(const Digest& digest) const;
   void Believe(SharedBlock block);
   void DescendChain();
+  void BoundUnprovenOf(const PeerId& from);
   void PlanWay();
   void StartFetch(std::uint64_t step, const Digest& root);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
@@ -131,7 +142,7 @@ class CatchUp {
 
   // member -> step -> entry of its newest few messages of phase A.
   std::map<PeerId, std::map<std::uint64_t, Digest>> attests_;
-  std::map<Digest, SharedBlock> unproven_;
+  std::map<Digest, Unproven> unproven_;
   std::map<std::uint64_t, SharedBlock> chain_;  // by height, above view_: the run's blocks
   std::uint64_t reported_ = 0;                  // height up to which TakeBlocks has given them
   std::optional<Fetch> fetch_;

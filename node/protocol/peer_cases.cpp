@@ -149,7 +149,8 @@ bool PeerMachine::PullExhibits() {
   return missing;
 }
 
-void PeerMachine::OnExhibit(const wire::SignedEnvelope& message, const SharedBlob& blob) {
+void PeerMachine::OnExhibit(const wire::SignedEnvelope& message, const PeerId& from,
+                            const SharedBlob& blob) {
   const wire::Slot& slot = message.envelope.slot;
   const PartKey key{slot.iteration, message.envelope.sender};
   const bool wanted = std::any_of(view_->cases.begin(), view_->cases.end(), [&](const Case& open) {
@@ -166,11 +167,14 @@ void PeerMachine::OnExhibit(const wire::SignedEnvelope& message, const SharedBlo
       !HoldsFiniteFloats(*blob, past.columns[key.column].range.size())) {
     return;
   }
+  if (!Verified(message, from)) return;  // it is passed on as its author's
   past.parts[key] = {message.frame, blob};
 }
 
 // Numbers that do not follow from the part shown: guilty in either kind of case.
 void PeerMachine::TryJudgeExhibits() {
+  // What comes after my PROOF is judged in the next step: no job of a vote outlives its round.
+  if (round_->proof_prepared) return;
   for (const Case& open : view_->cases) {
     if (open.id.kind == CaseKind::kGradient || my_verdicts_.contains(open.id)) continue;
     if (open.id.accuser == self_ || open.id.target == self_) continue;

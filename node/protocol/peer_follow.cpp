@@ -17,10 +17,14 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-void PeerMachine::NoteAhead(const PeerId& sender) {
-  ahead_.insert(sender);
-  if (stage_ == Stage::kUpdate || stage_ == Stage::kSettle) return;  // the block first
-  if (ahead_.size() <= FaultBound(view_->thresholds)) return;
+bool PeerMachine::NoteAhead(const PeerId& sender) {
+  if (IsMember(view_->members, sender)) ahead_.insert(sender);
+  return ahead_.size() > FaultBound(view_->thresholds);
+}
+
+void PeerMachine::LeaveIfBehind(const PeerId& sender) {
+  // The view is of the new block and the state still of the old one: BeginStep asks anew.
+  if (!NoteAhead(sender) || stage_ == Stage::kUpdate) return;
   Leave("the others are steps ahead: this node was too slow, or cut off");
 }
 
@@ -49,7 +53,7 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   stage_ = Stage::kFollow;
   catch_up_.emplace(self_, layout_, view_, state_, trust_state, delta());
   for (const auto& [height, block] : recent_) {
-    if (height > HeightOf(*view_)) catch_up_->OnBlock(*block);
+    if (height > HeightOf(*view_)) catch_up_->OnBlock(self_, *block, 0);
   }
   Follow();
 }

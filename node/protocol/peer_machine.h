@@ -56,7 +56,8 @@ struct Round {
   Digest entry_a, entry_b, entry_c;  // decisions that open the seals
   std::uint32_t coin_count = 0;
   std::optional<std::uint32_t> my_part;  // index that this member aggregates
-  std::set<PeerId> asleep;               // sealed absent in this step
+  std::set<PeerId> absent;               // sealed absent in this step: they owe nothing more
+  std::set<PeerId> asleep;               // of those, who is not waited for and not heard any more
 
   // Collecting.
   std::vector<SharedBlob> parts;  // own gradient, one a column
@@ -196,7 +197,7 @@ class PeerMachine final : public Machine, public SealMessages {
   // --- what is let in (peer_messages.cpp) ---
   void OnSigned(const wire::SignedEnvelope& message, const MessageReceived& input);
   bool InWindow(const wire::Slot& slot) const;
-  bool PartWanted(const wire::Envelope& envelope) const;
+  bool BulkWanted(const wire::Envelope& envelope) const;
   // Why the bulk data cannot be what the message announces; nullopt if it is.
   static std::optional<std::string> BlobFault(const wire::Envelope& envelope,
                                               const SharedBlob& blob);
@@ -231,6 +232,8 @@ class PeerMachine final : public Machine, public SealMessages {
   void Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerMessages(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerHead(const PeerId& to);
+  void ShowHead(const PeerId& to, SharedBlob block);
+  void SendFrame(const PeerId& to, const base::SharedBytes& frame);
   void AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count);
   void AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column);
   void AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull);
@@ -269,8 +272,9 @@ class PeerMachine final : public Machine, public SealMessages {
   bool TrySealA();
   bool CommitIsComplete(const PeerId& member, const wire::Commit& commit) const;
   void TakeSealA(const SealVector& vector);
-  // Notes what a sealed entry that is not present says of its member; who is absent is asleep.
+  // Notes what a sealed entry that is not present says of its member.
   void NoteEntry(const PeerId& member, const SealEntry& entry, const char* what);
+  void PutAbsentToSleep();
 
   // --- seal B (peer_coin.cpp) ---
   crypto::Coin CoinOf(std::uint32_t draw) const;
@@ -306,7 +310,7 @@ class PeerMachine final : public Machine, public SealMessages {
   bool ExhibitMissing(const wire::Case& open) const;
   bool AwaitsExhibits() const;
   bool PullExhibits();
-  void OnExhibit(const wire::SignedEnvelope& message, const SharedBlob& blob);
+  void OnExhibit(const wire::SignedEnvelope& message, const PeerId& from, const SharedBlob& blob);
   void TryJudgeExhibits();
 
   // --- block and update (peer_settle.cpp) ---
@@ -334,8 +338,11 @@ class PeerMachine final : public Machine, public SealMessages {
   void AtHead();
   void SendRejoin();
   void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from);
-  // `sender` is two steps ahead: with t_s + 1 such, the run went on without this member.
-  void NoteAhead(const PeerId& sender);
+  // `sender` is two steps ahead, or in a run that has not begun here. True iff so many members are
+  // that one of them is honest.
+  bool NoteAhead(const PeerId& sender);
+  // The same; then the run went on without this member.
+  void LeaveIfBehind(const PeerId& sender);
   bool MayReturn(const PeerId& peer) const;
 
   // --- for people (peer_progress.cpp) ---

@@ -61,13 +61,14 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
   const wire::Envelope& envelope = message.envelope;
   // What a case is about, perhaps by one who is banned already.
   if (envelope.slot.type == MessageType::kPart && envelope.slot.step < ExpectedStep()) {
-    return OnExhibit(message, input.blob);
+    return OnExhibit(message, input.from, input.blob);
   }
   // A removed member may not know yet.
   if (!IsMember(view_->members, envelope.sender)) return;
   if (envelope.slot.phase == Phase::kGenesis && stage_ != Stage::kGenesis) {
     // Somebody who lost its store, or comes late, believes that the run has not begun.
-    if (envelope.sender == input.from && InStep()) AnswerHead(input.from);
+    const bool asks = envelope.sender == input.from && InStep();
+    if (asks && ration_.Take(now_, input.from)) AnswerHead(input.from);
     return;
   }
   // A relayed BOOT may be an older one, which must not displace the newest.
@@ -80,7 +81,7 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
   if (!InWindow(envelope.slot)) {
     const bool ahead = InStep() && envelope.slot.step >= CurrentStep() + 2;
     if (ahead && !ahead_.contains(envelope.sender) && Verified(message, input.from)) {
-      NoteAhead(envelope.sender);
+      LeaveIfBehind(envelope.sender);
     }
     return;
   }
@@ -88,7 +89,7 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
     if (const auto fault = BlobFault(envelope, input.blob)) {
       return Suspect(input.from, "blob", *fault);
     }
-    if (envelope.slot.type == MessageType::kPart && !PartWanted(envelope)) return;
+    if (!BulkWanted(envelope)) return;
   }
   const Inbox::Outcome outcome = inbox_.Probe(message);
   if (outcome == Inbox::Outcome::kDuplicate) return;
@@ -132,11 +133,13 @@ bool PeerMachine::InWindow(const wire::Slot& slot) const {
          slot.iteration + 2 >= seal_->iteration();
 }
 
-// Parts are as large as the model is, so no more of them are held than somebody needs: those of my
-// column, and those that a dispute has shown to all.
-bool PeerMachine::PartWanted(const wire::Envelope& envelope) const {
+// Bulk data is as large as the model is, so no more of it is held than somebody needs: results of
+// their owners, parts of my column, and parts that a dispute has shown to all.
+bool PeerMachine::BulkWanted(const wire::Envelope& envelope) const {
   const wire::Slot& slot = envelope.slot;
+  const bool part = slot.type == MessageType::kPart;
   if (InStep() && slot.step == CurrentStep()) {
+    if (!part) return round_->sealed.roles.PartOwnedBy(envelope.sender) == slot.iteration;
     if (round_->my_part == slot.iteration) return true;
     return std::any_of(round_->pairs.begin(), round_->pairs.end(), [&](const LivePair& pair) {
       return pair.worker == envelope.sender && pair.column == slot.iteration;
@@ -145,7 +148,7 @@ bool PeerMachine::PartWanted(const wire::Envelope& envelope) const {
   // Of a step whose roles are not known yet.
   const std::size_t held =
       inbox_.CountIterations(Inbox::PlaceOf(slot), envelope.sender);
-  return held < 2 + DisputesOfWorker(envelope.sender);
+  return held < (part ? 2 + DisputesOfWorker(envelope.sender) : 1);
 }
 
 std::optional<std::string> PeerMachine::BlobFault(const wire::Envelope& envelope,

@@ -63,18 +63,21 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
       return Perform(std::move(output));
     }
     case MessageType::kBlock: {
-      // A newcomer learns here that the run has begun; a member has no use for it.
-      if (stage_ == Stage::kGenesis && blob != nullptr) {
+      // A newcomer learns here that the run has begun; a member has no use for it. One voice is not
+      // enough: a liar's block must not keep anybody from the beginning.
+      if (stage_ == Stage::kGenesis && blob != nullptr && NoteAhead(from)) {
         must_rejoin_ = true;
         Leave("the run has begun, and this node's store does not know it");
       }
       if ((stage_ != Stage::kFollow && !InStep()) || blob == nullptr) return;
       auto block = wire::DecodeBlock(blob->data);
       if (!block.ok()) return malformed(block.status());
-      if (stage_ == Stage::kFollow) return catch_up_->OnBlock(std::move(block).value());
+      if (stage_ == Stage::kFollow) {
+        return catch_up_->OnBlock(from, std::move(block).value(), blob->data.size());
+      }
       // Asked for while stuck. One block ahead is the fate of whoever is a little late.
       const std::uint64_t ahead = seal_ != nullptr && seal_->iteration() >= kStuckIterations ? 1 : 2;
-      if (HeightOf(*block) >= HeightOf(*view_) + ahead) NoteAhead(from);
+      if (HeightOf(*block) >= HeightOf(*view_) + ahead) LeaveIfBehind(from);
       return;
     }
     case MessageType::kChunk: {
@@ -108,7 +111,7 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
     case PullKind::kDigests:
       for (const Digest& digest : pull.digests) {
         const auto* message = inbox_.FindDigest(slot.step, slot.phase, digest);
-        if (message != nullptr) out_->Add(Send{from, message->frame, nullptr});
+        if (message != nullptr) SendFrame(from, message->frame);
       }
       return;
     case PullKind::kVector: {
@@ -164,20 +167,27 @@ void PeerMachine::AnswerMessages(const PeerId& from, const wire::Slot& slot,
   for (const PeerId& member : *wanted) {
     const Inbox::Item* item = inbox_.Find(place, member);
     if (item == nullptr) continue;
-    out_->Add(Send{from, item->message.frame, nullptr});
+    SendFrame(from, item->message.frame);
     // Who equivocated is seen to have: a merge rests on both frames.
-    for (const wire::SignedEnvelope& rival : item->rivals) {
-      out_->Add(Send{from, rival.frame, nullptr});
-    }
+    for (const wire::SignedEnvelope& rival : item->rivals) SendFrame(from, rival.frame);
   }
+}
+
+// What one asked for, as far as its ration goes.
+void PeerMachine::SendFrame(const PeerId& to, const base::SharedBytes& frame) {
+  if (ration_.Take(now_, to, frame->size())) out_->Add(Send{to, frame, nullptr});
 }
 
 void PeerMachine::AnswerHead(const PeerId& to) {
   if (stage_ == Stage::kGenesis || view_->decision.is_zero()) return;
+  SharedBlob block = crypto::MakeBlob(wire::EncodeBlock(*view_));
+  if (ration_.Take(now_, to, block->data.size())) ShowHead(to, std::move(block));
+}
+
+void PeerMachine::ShowHead(const PeerId& to, SharedBlob block) {
   const auto phase = view_->genesis ? Phase::kGenesis : Phase::kC;
   SendService(to, ServiceSlot(view_->step, phase, MessageType::kBlock),
-              wire::Encode(wire::BlockMessage{wire::BlockDigest(*view_), true}),
-              crypto::MakeBlob(wire::EncodeBlock(*view_)));
+              wire::Encode(wire::BlockMessage{wire::BlockDigest(*view_), true}), std::move(block));
   // COMMITs of the step after attest to it; those of the step itself to the block before.
   const std::uint64_t next = HeightOf(*view_);
   const Inbox::Place commits{next, Phase::kA, MessageType::kCommit, 0, 0};
@@ -200,10 +210,12 @@ void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::ui
   for (std::uint64_t i = 0; i < count && i <= newest; ++i) {
     const auto block = recent_.find(newest - i);
     if (block == recent_.end()) return;
+    SharedBlob blob = crypto::MakeBlob(wire::EncodeBlock(*block->second));
+    if (!ration_.Take(now_, to, blob->data.size())) return;
     const auto phase = block->second->genesis ? Phase::kGenesis : Phase::kC;
     SendService(to, ServiceSlot(block->second->step, phase, MessageType::kBlock),
                 wire::Encode(wire::BlockMessage{wire::BlockDigest(*block->second), false}),
-                crypto::MakeBlob(wire::EncodeBlock(*block->second)));
+                std::move(blob));
   }
 }
 

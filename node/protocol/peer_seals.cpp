@@ -6,7 +6,6 @@
 #include "node/base/check.h"
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
-#include "node/wire/limits.h"
 
 namespace ostraka::protocol {
 
@@ -19,13 +18,14 @@ constexpr MessageType kSealTypes[] = {MessageType::kEcho, MessageType::kStatus,
                                       MessageType::kPropose, MessageType::kVote,
                                       MessageType::kLock};
 constexpr std::size_t kLagsKept = 100;
+constexpr std::ptrdiff_t kOtherLocks = 8;  // of one member in one past seal
 
 }  // namespace
 
 std::optional<std::pair<Inbox::Place, PeerId>> PeerMachine::PlaceOfEntry(std::size_t index) const {
   const std::vector<PeerId>& members = view_->members;
   const PeerId& member = members[index % members.size()];
-  if (round_->asleep.contains(member)) return std::nullopt;
+  if (round_->absent.contains(member)) return std::nullopt;
   Inbox::Place place{CurrentStep(), seal_slot_.phase, MessageType::kCommit, seal_slot_.draw, 0};
   switch (seal_slot_.phase) {
     case Phase::kA:
@@ -212,8 +212,11 @@ void PeerMachine::OnPastSealMessage(const SealKey& key, const wire::SignedEnvelo
     const auto lock = wire::DecodeLock(envelope.body);
     const Digest decided = EchoOf(past.vector).vector;
     const std::uint32_t iteration = envelope.slot.iteration;
-    if (lock.ok() && lock->value != decided && past.other_locks.size() < wire::kMaxPeers &&
-        Verified(message, from)) {
+    // Of each member a few: nobody's many must keep out those that show a fork.
+    const auto noted = std::count_if(
+        past.other_locks.begin(), past.other_locks.end(),
+        [&](const auto& entry) { return entry.second.contains(envelope.sender); });
+    if (lock.ok() && lock->value != decided && noted < kOtherLocks && Verified(message, from)) {
       auto& others = past.other_locks[{iteration, lock->value}];
       others.insert(envelope.sender);
       if (others.size() >= view_->thresholds.quorum()) {

@@ -100,7 +100,7 @@ struct TensorHeader {
 };
 
 struct Boot {
-  Digest boot_id;  // fresh for each start of the process
+  Digest boot_id;  // a function of key and run: a start again says the same
   std::uint32_t protocol_version = kProtocolVersion;
 };
 
