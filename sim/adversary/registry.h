@@ -27,6 +27,8 @@ struct KnownAttack {
   Outcome outcome = Outcome::kRemoved;  // with the default parameters
   // One line: by which rule they are removed, or why no more is promised than to contain them.
   std::string ending = {};
+  // How it ends instead if the parameter of this name is not zero.
+  std::map<std::string, Outcome> outcome_if = {};
 };
 
 // "none" first, then attacks on gradients, then on the protocol.
@@ -34,6 +36,10 @@ const std::vector<KnownAttack>& KnownAttacks();
 
 // InvalidArgument for an unknown name, with the known ones.
 base::StatusOr<KnownAttack> FindAttack(std::string_view name);
+
+// With these parameters. REQUIRES: they are complete.
+KnownAttack::Outcome OutcomeOf(const KnownAttack& attack,
+                               const std::map<std::string, double>& params);
 
 // `given`, and the defaults of the others. InvalidArgument for a parameter that the attack does not
 // have, with those it has, or for one that is not finite.
