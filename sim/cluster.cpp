@@ -158,21 +158,39 @@ constexpr base::Duration kFlap = base::Seconds(1);
 // From here on every process has started.
 constexpr base::Time kFirstKill{300'000'000};
 
+// Times spread over the run, one in each of `count` equal stretches of it.
+std::vector<base::Time> SpreadOver(base::Rng& rng, const SimOptions& options, std::uint32_t count) {
+  // Virtual time that a step takes, roughly: seven delays, disks and jobs.
+  const base::Duration run = options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
+  std::vector<base::Time> times;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const base::Duration each{run.ns / count};
+    times.push_back(kFirstKill + each * static_cast<std::int64_t>(k) + Latency{{}, each}.Draw(rng));
+  }
+  return times;
+}
+
 void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, FaultPlan& plan) {
   std::vector<std::uint32_t> honest;
   for (std::uint32_t i = 0; i < roster.ids.size(); ++i) {
     if (roster.IsHonest(i)) honest.push_back(i);
   }
-  // Virtual time that a step takes, roughly: seven delays, disks and jobs.
-  const base::Duration run = options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
-  for (std::uint32_t k = 0; k < options.crashes; ++k) {
-    const base::Duration each{run.ns / options.crashes};
-    FaultPlan::Kill kill;
-    kill.peer = honest[rng.Below(honest.size())];
-    kill.down = kFirstKill + each * static_cast<std::int64_t>(k) + Latency{{}, each}.Draw(rng);
-    kill.up = kill.down + Latency{{}, options.crash_down}.Draw(rng);
-    plan.over = std::max(plan.over.value_or(kill.up), kill.up);
-    plan.kills.push_back(kill);
+  const auto kill = [&](std::uint32_t peer, base::Time down) {
+    const base::Time up = down + Latency{{}, options.crash_down}.Draw(rng);
+    plan.over = std::max(plan.over.value_or(up), up);
+    plan.kills.push_back({peer, down, up});
+  };
+  for (const base::Time at : SpreadOver(rng, options, options.blackouts)) {
+    for (const std::uint32_t peer : honest) kill(peer, at);
+  }
+  // Within what the mode bears: whoever crashes counts as faulty.
+  for (std::size_t i = 0; i < honest.size(); ++i) {
+    std::swap(honest[i], honest[i + rng.Below(honest.size() - i)]);
+  }
+  const std::uint32_t borne = FaultsBorne(options);
+  honest.resize(borne > options.byzantine ? borne - options.byzantine : 0);
+  for (const base::Time at : SpreadOver(rng, options, options.crashes)) {
+    kill(honest[rng.Below(honest.size())], at);
   }
 }
 
@@ -308,7 +326,8 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers() {
 // How long the longest fault keeps members apart.
 base::Duration LongestFault(const SimOptions& options) {
   const base::Duration cut = options.cut == "none" ? base::Duration{} : options.cut_for;
-  return options.crashes > 0 ? std::max(cut, options.crash_down) : cut;
+  const bool kills = options.crashes > 0 || options.blackouts > 0;
+  return kills ? std::max(cut, options.crash_down) : cut;
 }
 
 void Cluster::AddCheckers(Simulator& simulator) {
@@ -337,7 +356,8 @@ void Cluster::AddCheckers(Simulator& simulator) {
   checkers_.Add(std::move(progress));
   const auto attack = FindAttack(options_.attack);
   OSTRAKA_CHECK(attack.ok());  // CheckOptions
-  if (!options_.unprotected && attack->outcome == KnownAttack::Outcome::kRemoved) {
+  const auto outcome = OutcomeOf(*attack, options_.attack_params);
+  if (!options_.unprotected && outcome == KnownAttack::Outcome::kRemoved) {
     checkers_.Add(std::make_unique<CheatersRemoved>(roster_, coven_));
   }
   simulator.AddObserver(&checkers_);
@@ -450,6 +470,9 @@ base::StatusOr<SeedsResult> RunSeeds(SimOptions options, std::uint64_t first, st
     all.events += one.events;
     all.byzantine_removed += one.byzantine_removed;
     all.honest_removed += one.honest_removed;
+    all.returns += one.returns;
+    all.loss_mean += (one.loss - all.loss_mean) / static_cast<double>(all.seeds);
+    all.loss_worst = std::max(all.loss_worst, one.loss);
     if (one.detection_steps) detections.push_back(*one.detection_steps);
     all.trace_digest = crypto::Hasher(crypto::kDomainTrace)
                            .Update(all.trace_digest)

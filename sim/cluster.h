@@ -65,6 +65,9 @@ struct SeedsResult {
   std::uint64_t events = 0;
   std::uint64_t byzantine_removed = 0;
   std::uint64_t honest_removed = 0;
+  std::uint64_t returns = 0;
+  double loss_mean = 0;
+  double loss_worst = 0;
   double detection_mean = 0;  // of detection_steps, over the seeds that have one; 0 if none has
   std::uint64_t detection_p95 = 0;  // nearest rank
   base::Digest trace_digest;        // chains the digests of all seeds, in order

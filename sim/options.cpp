@@ -84,6 +84,7 @@ const std::vector<Field>& Fields() {
       DurationField("fsync_max_ns", &SimOptions::fsync_max),
       NumberField("crashes", &SimOptions::crashes),
       DurationField("crash_down_ns", &SimOptions::crash_down),
+      NumberField("blackouts", &SimOptions::blackouts),
       BoolField("lose_disk", &SimOptions::lose_disk),
       {"cut", [](const SimOptions& o) { return o.cut; },
        [](std::string_view text, SimOptions& o) {
@@ -135,6 +136,28 @@ base::Status Require(bool holds, std::string_view message) {
 
 }  // namespace
 
+std::uint32_t FaultsBorne(const SimOptions& options) {
+  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
+  return protocol::ThresholdsFor(options.mode, options.peers, t_a).t_s;
+}
+
+namespace {
+
+base::Status CheckFaults(const SimOptions& options) {
+  RETURN_IF_ERROR(Require(!options.unprotected || (options.crashes == 0 && options.blackouts == 0 &&
+                                                   options.cut == "none"),
+                          "an unprotected run bears no crash and no cut"));
+  RETURN_IF_ERROR(Require(options.cut == "none" || options.cut == "halves" ||
+                              options.cut == "one_way" || options.cut == "flapping",
+                          "cut must be none, halves, one_way or flapping"));
+  if (options.crashes == 0 || options.byzantine < FaultsBorne(options)) return base::OkStatus();
+  return base::FailedPrecondition(
+      "who crashes counts as faulty, and " + std::to_string(options.peers) + " peers bear " +
+      std::to_string(FaultsBorne(options)) + ": make byzantine less, or crashes 0");
+}
+
+}  // namespace
+
 std::string FormatOptions(const SimOptions& options) {
   std::string text;
   for (const Field& field : Fields()) {
@@ -175,11 +198,7 @@ base::Status CheckOptions(const SimOptions& options) {
                          options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&
                          options.time_limit.ns >= 0 && options.crash_down.ns >= 0 &&
                          options.cut_at.ns >= 0 && options.cut_for.ns >= 0;
-  RETURN_IF_ERROR(Require(options.cut == "none" || options.cut == "halves" ||
-                              options.cut == "one_way" || options.cut == "flapping",
-                          "cut must be none, halves, one_way or flapping"));
-  RETURN_IF_ERROR(Require(!options.unprotected || (options.crashes == 0 && options.cut == "none"),
-                          "an unprotected run bears no crash and no cut"));
+  RETURN_IF_ERROR(CheckFaults(options));
   return Require(delays_ok, "delays must be at least 0, and delay_max at least delay_min");
 }
 

@@ -41,10 +41,12 @@ struct SimOptions {
   std::uint64_t bytes_per_second = 12'500'000;
   base::Duration fsync_max = base::Milliseconds(5);
 
-  // Faults of honest peers and of the network. Kills come one after another, evenly over the run;
-  // each time another honest peer, which starts again after up to crash_down.
+  // Faults of honest peers and of the network. Kills come one after another, evenly over the run,
+  // each of one of so many honest peers as the mode bears beside the Byzantine ones; it starts
+  // again after up to crash_down.
   std::uint32_t crashes = 0;
   base::Duration crash_down = base::Seconds(2);
+  std::uint32_t blackouts = 0;  // as often all honest peers are killed at once
   bool lose_disk = false;  // they start again from nothing
   // none; halves: two halves of the peers cannot hear each other; one_way: the first half hears the
   // second only when the cut ends; flapping: halves, on and off, a second each.
@@ -58,6 +60,9 @@ struct SimOptions {
 
   bool operator==(const SimOptions&) const = default;
 };
+
+// t_s of the run at its genesis.
+std::uint32_t FaultsBorne(const SimOptions& options);
 
 // InvalidArgument or FailedPrecondition, in one line that says what to do: unknown attack or
 // parameter, more faults than the mode bears (naming the mode that does), dimension too small...

@@ -29,6 +29,9 @@ struct SimCommandOptions {
   std::vector<std::string> attack_params;
   std::string seeds;   // A..B
   std::string replay;  // file
+  double crash_down = 2;  // seconds
+  double cut_at = 5;
+  double cut_for = 20;
   bool json = false;
   bool trace = false;
 };
@@ -69,11 +72,22 @@ base::StatusOr<sim::SimOptions> ReadReplay(const std::string& path) {
   return base::InvalidArgument(path + ": " + base::MessageOf(options.status()));
 }
 
+base::StatusOr<base::Duration> SecondsOf(const std::string& flag, double seconds) {
+  constexpr double kMost = 86'400;  // a day of virtual time
+  if (seconds >= 0 && seconds <= kMost) {
+    return base::Duration{static_cast<std::int64_t>(seconds * 1e9)};
+  }
+  return base::InvalidArgument(flag + " must be 0..86400 seconds");
+}
+
 base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   if (!options.replay.empty()) return ReadReplay(options.replay);
   sim::SimOptions result = options.sim;
   ASSIGN_OR_RETURN(result.mode, protocol::ParseMode(options.mode));
   ASSIGN_OR_RETURN(result.attack_params, ParseAttackParams(options.attack_params));
+  ASSIGN_OR_RETURN(result.crash_down, SecondsOf("--crash-down", options.crash_down));
+  ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.cut_at));
+  ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.cut_for));
   return result;
 }
 
@@ -108,6 +122,8 @@ base::StatusOr<json> JsonOfResult(const sim::SeedsResult& result) {
       {"events", result.events},
       {"trace_digest", result.trace_digest.Hex()},
       {"removed", {{"byzantine", result.byzantine_removed}, {"honest", result.honest_removed}}},
+      {"returns", result.returns},
+      {"loss", {{"mean", result.loss_mean}, {"worst", result.loss_worst}}},
       {"detection_steps", {{"mean", result.detection_mean}, {"p95", result.detection_p95}}}};
   RETURN_IF_ERROR(AddFailures(result, out));
   return out;
@@ -191,6 +207,17 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--validators", sim.validators, "per step")->capture_default_str();
   command->add_option("--dimension", sim.dimension, "of the toy problem")->capture_default_str();
   command->add_flag("--unprotected", sim.unprotected, "plain averaging, nothing checked");
+  command->add_option("--crashes", sim.crashes, "kills of honest peers, spread over the run")
+      ->capture_default_str();
+  command->add_option("--blackouts", sim.blackouts, "kills of all honest peers at once")
+      ->capture_default_str();
+  command->add_option("--crash-down", options->crash_down, "seconds until they start again, at most")
+      ->capture_default_str();
+  command->add_flag("--lose-disk", sim.lose_disk, "they start again from nothing");
+  command->add_option("--cut", sim.cut, "the network: none, halves, one_way or flapping")
+      ->capture_default_str();
+  command->add_option("--cut-at", options->cut_at, "seconds")->capture_default_str();
+  command->add_option("--cut-for", options->cut_for, "seconds")->capture_default_str();
   auto* seed = command->add_option("--seed", sim.seed, "one run")->capture_default_str();
   auto* seeds =
       command->add_option("--seeds", options->seeds, "FIRST..LAST: many runs")->excludes(seed);
@@ -199,7 +226,9 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
       ->excludes(seeds);
   command->add_flag("--trace", options->trace, "print every event of the run to stderr");
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
-  command->footer("Example: ostraka sim --peers 16 --byzantine 7 --attack alie --seeds 1..20");
+  command->footer(
+      "Examples: ostraka sim --peers 16 --byzantine 7 --attack alie --seeds 1..20\n"
+      "          ostraka sim --byzantine 2 --attack sign_flip --crashes 10 --cut halves");
   command->callback([options, &invocation] {
     invocation.body = [options] {
       const auto ok = Simulate(*options);

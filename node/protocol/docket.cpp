@@ -33,6 +33,11 @@ void Docket::Add(const PeerId& peer, Loss loss) {
   losses_[peer] = std::move(loss);
 }
 
+void Docket::ForgiveDrops() {
+  std::erase_if(losses_, [](const auto& entry) { return entry.second.fault != FaultKind::kBan; });
+  std::erase_if(lost_, [this](const PeerId& peer) { return !losses_.contains(peer); });
+}
+
 void Docket::EndPass() {
   for (const auto& [peer, loss] : losses_) lost_.insert(peer);
 }

@@ -50,6 +50,8 @@ class Docket {
 
   void Ban(const PeerId& peer, wire::RemovalKind kind, std::string reason);
   void Drop(const PeerId& peer, std::string reason, FaultKind kind = FaultKind::kDrop);
+  // Drops nobody in this block; bans stay.
+  void ForgiveDrops();
   // Ends a pass: those added since the last call count as lost from now on.
   void EndPass();
 

@@ -46,6 +46,16 @@ void DropSilent(const SealedStep& sealed, const Block& view, Docket& docket) {
   }
 }
 
+// While the network is timely only faulty members are dropped. More than can be faulty show that it
+// was not; and a partition must not cost the run its members, perhaps all of them.
+void ForgiveUntimely(const Block& view, Docket& docket) {
+  const auto losers = docket.Losers();
+  const auto drops = std::count_if(losers.begin(), losers.end(), [&](const auto& loser) {
+    return loser.second != FaultKind::kBan;
+  });
+  if (static_cast<std::size_t>(drops) > FaultBound(view.thresholds)) docket.ForgiveDrops();
+}
+
 // A case goes on while nothing ended it and its parties stay; of a kCover case that is its target.
 bool GoesOn(const Case& open, const Block& view, std::uint64_t step, const Docket& docket) {
   if (RuleOn(open, view, step) != Ruling::kPending || !docket.Stays(open.id.target)) return false;
@@ -204,6 +214,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& man
   RuleOnLivePairs(sealed, view, docket);
   const std::vector<Dispute> disputes = DisputesAfter(sealed, view);
   DropDisputed(disputes, manifest, docket);
+  ForgiveUntimely(view, docket);
 
   Block block;
   block.step = sealed.step;

@@ -34,7 +34,7 @@ bool PeerMachine::MustReveal(const PeerId& peer) const {
   const auto commit = round_->sealed.commits.find(peer);
   return commit != round_->sealed.commits.end() &&
          commit->second.coin_count == round_->coin_count &&
-         !round_->false_revealers.contains(peer) && !round_->asleep.contains(peer);
+         !round_->false_revealers.contains(peer) && !round_->absent.contains(peer);
 }
 
 void PeerMachine::PrepareReveal() {
@@ -50,6 +50,7 @@ bool PeerMachine::TrySealB() {
   const SealVector vector = *seal_->decision();
   const bool all_good = OpenReveals(vector);
   round_->entry_b = CloseSeal();
+  PutAbsentToSleep();
   if (round_->asleep.contains(self_)) {
     Leave("this node's REVEAL came too late");
     return true;
@@ -89,8 +90,8 @@ bool PeerMachine::OpenReveals(const SealVector& vector) {
 }
 
 bool PeerMachine::RevealIsGood(const PeerId& peer, const SealEntry& entry) {
-  const auto& message = SealedMessage(
-      {CurrentStep(), Phase::kB, MessageType::kReveal, round_->draw, 0}, peer, entry);
+  const auto& message =
+      SealedMessage({CurrentStep(), Phase::kB, MessageType::kReveal, round_->draw, 0}, peer, entry);
   const auto reveal = wire::DecodeReveal(message.envelope.body);
   if (!reveal.ok()) return false;
   const wire::Commit& commit = round_->sealed.commits.at(peer);
@@ -108,8 +109,8 @@ void PeerMachine::MixCoins() {
   hasher.Update(manifest_->run_id).UpdateU64(CurrentStep()).UpdateU64(round_->coins.size());
   for (const auto& [peer, coin] : round_->coins) hasher.Update(peer.view()).Update(coin);
   round_->randomness = hasher.Finish();
-  round_->next_drawn = DrawValidators(round_->randomness, *view_, view_->proven,
-                                      CurrentStep() + 1, manifest_->validators);
+  round_->next_drawn = DrawValidators(round_->randomness, *view_, view_->proven, CurrentStep() + 1,
+                                      manifest_->validators);
 }
 
 }  // namespace ostraka::protocol

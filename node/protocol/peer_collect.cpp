@@ -290,11 +290,19 @@ void PeerMachine::NoteEntry(const PeerId& member, const SealEntry& entry, const 
     NoteFault(round_->faults, member, FaultKind::kBan,
               std::string("signed two different ") + what + "s of one slot");
   } else if (entry.state == SealEntry::State::kAbsent) {
-    round_->asleep.insert(member);
+    round_->absent.insert(member);
     const bool reveal = seal_slot_.phase == Phase::kB;
     NoteFault(round_->faults, member, reveal ? FaultKind::kDropAtReveal : FaultKind::kDrop,
               std::string("sealed absent: its ") + what + " did not come");
   }
+}
+
+// While the network is timely only faulty members are absent. After a partition honest ones may be,
+// in each seal others; so no more fall asleep than leave a quorum awake beside t_a faulty ones, or
+// the step could never end.
+void PeerMachine::PutAbsentToSleep() {
+  const wire::Thresholds& bounds = view_->thresholds;
+  if (round_->absent.size() + bounds.t_a <= bounds.t_s) round_->asleep = round_->absent;
 }
 
 void PeerMachine::TakeSealA(const SealVector& decided) {
@@ -336,6 +344,7 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
     }
   }
   round.entry_b = CloseSeal();
+  PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");
   stage_ = Stage::kReveal;
   OpenSeal(Phase::kB, 0, delta() * 2);

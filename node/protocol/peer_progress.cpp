@@ -34,7 +34,7 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
   const auto want = [&](MessageType type, const std::vector<PeerId>& senders) {
     const std::uint32_t draw = phase == Phase::kB ? round_->draw : 0;
     for (const PeerId& sender : senders) {
-      if (round_ && round_->asleep.contains(sender)) continue;
+      if (round_ && round_->absent.contains(sender)) continue;
       if (Usable({CurrentStep(), phase, type, draw, 0}, sender) != nullptr) continue;
       awaited.push_back({sender, type});
     }

@@ -159,7 +159,7 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
   Round& round = *round_;
   for (std::size_t i = 0; i < vector.size(); ++i) {
     const PeerId& member = view_->members[i];
-    if (round.asleep.contains(member)) continue;
+    if (round.absent.contains(member)) continue;
     if (vector[i].state != SealEntry::State::kPresent) {
       NoteEntry(member, vector[i], "PROOF");
       continue;
@@ -177,6 +177,7 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
     }
   }
   round.decision_c = CloseSeal();
+  PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
   JudgeInlineEvidence();
   round.fates = JudgeBeforeSums(round.sealed, *view_, *manifest_);

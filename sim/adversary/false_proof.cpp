@@ -8,18 +8,20 @@ namespace ostraka::sim {
 namespace {
 
 // The signs of all projections turned, the norms left: within the range of honest numbers, so only
-// somebody who holds the part can tell.
+// somebody who holds the part can tell. In the columns of friends it tells the truth: false sums
+// would cost them their place.
 class FalseProof final : public LyingEditor<protocol::ProveResult> {
  public:
   explicit FalseProof(const EditorOptions& options) : LyingEditor(options.from_step) {}
 
  private:
-  std::optional<protocol::ProveResult> Lie(const Turn&, const protocol::JobSpec&,
+  std::optional<protocol::ProveResult> Lie(const Turn& turn, const protocol::JobSpec&,
                                            const protocol::ProveResult& truth) override {
     protocol::ProveResult lie = truth;
     bool differs = false;
-    for (wire::ColumnNumbers& numbers : lie.columns) {
-      for (double& s : numbers.s) {
+    for (std::size_t j = 0; j < lie.columns.size(); ++j) {
+      if (turn.coven().Contains(turn.round()->roles.owners[j])) continue;
+      for (double& s : lie.columns[j].s) {
         differs = differs || s != 0;
         s = -s;
       }

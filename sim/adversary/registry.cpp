@@ -27,6 +27,7 @@ Entry GradientEntry(const aggregation::AttackInfo& info) {
            {},
            Outcome::kRemoved,
            "banned by verdict: a validator recomputes the gradient",
+           {},
            &info},
           MakeGradientAttack};
 }
@@ -43,7 +44,7 @@ std::vector<Entry> LiesAboutWork() {
         "turns the signs of its own projections",
         {},
         Outcome::kRemoved,
-        "banned by verdict: the aggregator names it and shows its part"},
+        "banned by verdict: an honest aggregator names it and shows its part"},
        MakeFalseProof},
       {{"false_accuse",
         "accuses and convicts honest peers",
@@ -102,7 +103,8 @@ std::vector<Entry> Silences() {
         "owner each step",
         {{"stubborn", 0}, {"rotate", 0}},
         Outcome::kContained,
-        "once in dispute its part goes to all, who pass it on (stubborn, rotate: dropped)"},
+        "once in dispute its part goes to all, who pass it on (stubborn, rotate: dropped)",
+        {{"stubborn", Outcome::kRemoved}, {"rotate", Outcome::kRemoved}}},
        MakeSelectiveSend},
       {{"silent",
         "says nothing at all; phase = 1, 2, 3: nothing in seal A, B, C",
@@ -120,13 +122,15 @@ std::vector<Entry> Silences() {
         "its echoes reach nobody; half = 1: every second member does not get them",
         {{"half", 0}},
         Outcome::kRemoved,
-        "dropped: more members miss its echo than can be at fault (half: others pass it on)"},
+        "dropped: more members miss its echo than can be at fault (half: others pass it on)",
+        {{"half", Outcome::kContained}}},
        MakeWithholdEcho},
       {{"withhold_result",
         "as an aggregator, withholds the aggregate from an honest member; all = 1: from all",
         {{"all", 0}},
         Outcome::kContained,
-        "whoever lacks it asks the others (all: dropped, more miss it than can be at fault)"},
+        "whoever lacks it asks the others (all: dropped, more miss it than can be at fault)",
+        {{"all", Outcome::kRemoved}}},
        MakeWithholdResult},
       {{"late",
         "sends everything some Deltas late",
@@ -218,6 +222,16 @@ base::StatusOr<KnownAttack> FindAttack(std::string_view name) {
 base::Status CheckParams(const KnownAttack& attack, const AttackParams& given) {
   return attack.gradient != nullptr ? GradientAttack(attack, given).status()
                                     : NumbersFrom(attack, given).status();
+}
+
+Outcome OutcomeOf(const KnownAttack& attack, const AttackParams& given) {
+  const auto params = attack.gradient != nullptr ? base::StatusOr<std::map<std::string, double>>()
+                                                 : NumbersFrom(attack, given);
+  if (!params.ok()) return attack.outcome;
+  for (const auto& [name, outcome] : attack.outcome_if) {
+    if (params->at(name) != 0) return outcome;
+  }
+  return attack.outcome;
 }
 
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(

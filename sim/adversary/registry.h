@@ -28,6 +28,8 @@ struct KnownAttack {
   Outcome outcome = Outcome::kRemoved;   // with the default parameters
   // One line: by which rule they are removed, or why no more is promised than to contain them.
   std::string ending = {};
+  // How it ends instead if the parameter of this name is not zero.
+  std::map<std::string, Outcome> outcome_if = {};
   // Of attacks on gradients: all there is to say.
   const aggregation::AttackInfo* gradient = nullptr;
 };
@@ -41,5 +43,8 @@ base::StatusOr<KnownAttack> FindAttack(std::string_view name);
 // InvalidArgument for a parameter that the attack does not have, with those it has, or for a value
 // that it cannot take.
 base::Status CheckParams(const KnownAttack& attack, const AttackParams& given);
+
+// How it ends with these parameters. REQUIRES: CheckParams is ok.
+KnownAttack::Outcome OutcomeOf(const KnownAttack& attack, const AttackParams& given);
 
 }  // namespace ostraka::sim

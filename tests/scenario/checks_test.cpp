@@ -35,6 +35,7 @@ TEST(Checks, NoneSpeaksInAnHonestRun) {
 TEST(Checks, V1NamesThoseWhoseNumbersDoNotFollowFromTheirParts) {
   const SimResult result = RunWith("false_proof");
   EXPECT_GT(CountOf(result.suspicions, "V1"), 0U);
+  EXPECT_GT(CountOf(result.columns, "sum_check"), 0U) << "what the lies touch is not applied";
   EXPECT_EQ(result.honest_removed, 0U);
 }
 

@@ -79,7 +79,7 @@ void LieInNumbers(Cluster& cluster, std::function<void(wire::ColumnNumbers&)> li
 }
 
 TEST(CheatTest, AFalseSumVoidsItsColumnAndTheAggregatorKnowsTheLiar) {
-  Cluster cluster(Steps(4));
+  Cluster cluster(Steps(8));
   LieInNumbers(cluster, [](wire::ColumnNumbers& numbers) { numbers.s[0] += 1e-4; });
   cluster.Start();
   cluster.RunToEnd();
@@ -153,7 +153,7 @@ void ShadowPeerZero(Cluster& cluster, const Send& send) {
 }
 
 TEST(CheatTest, AFalseRevealCostsAnIdentityAndBuysOneRedraw) {
-  Cluster cluster(Steps(4));
+  Cluster cluster(Steps(8));
   std::set<std::uint32_t> draws;
   cluster.on_send = [&](std::size_t from, const Send& send) {
     const wire::Slot slot = SlotOf(send);
@@ -183,7 +183,7 @@ TEST(CheatTest, AFalseRevealCostsAnIdentityAndBuysOneRedraw) {
 
 // Bytes that are not under the root that their author signed are no part of anybody's column.
 TEST(CheatTest, BytesOtherThanThePartsAreLeftOut) {
-  Cluster cluster({.n = 5, .dimension = 64, .steps = 3});
+  Cluster cluster({.n = 5, .dimension = 64, .steps = 6});
   cluster.on_send = [&](std::size_t from, const Send& send) {
     if (from != kCheat || SlotOf(send).type != MessageType::kPart ||
         cluster.IndexOf(send.to) != 0) {
@@ -210,7 +210,7 @@ TEST(CheatTest, BytesOtherThanThePartsAreLeftOut) {
 // not spoil the PROOF of the peer that found it. (Cluster reads every PROOF that is sent.)
 TEST(CheatTest, AHugeEquivocationDoesNotSpoilTheFindersProof) {
   for (const std::size_t length : {20'000u, 120'000u}) {
-    Cluster cluster(Steps(5));
+    Cluster cluster(Steps(8));
     cluster.on_send = [&](std::size_t from, const Send& send) {
       const wire::Slot slot = SlotOf(send);
       const bool echo_c = slot.type == MessageType::kEcho && slot.phase == Phase::kC;

@@ -35,6 +35,12 @@ base::Rng RngOf(const Digest& seed) {
   return base::Rng(number);
 }
 
+Digest SeedOf(std::size_t node) { return DigestOf(900 + node); }
+
+// An endless conversation would be a fault of the machines.
+constexpr std::size_t kMaxDeliveries = 2'000'000;
+constexpr Duration kPatience = base::Seconds(3600);
+
 // A quadratic around 1 with noise from the batch.
 std::vector<float> ToyGradient(const GradientSpec& spec) {
   base::Rng rng = RngOf(spec.batch_seed);
@@ -51,7 +57,7 @@ Cluster::Cluster(ClusterOptions options)
     : options_(std::move(options)), verifier_(std::make_shared<MemoVerifier>()) {
   Manifest manifest = ManifestOf(options_.n);
   manifest.training.steps = options_.steps;
-  manifest.training.settle_steps = 1;
+  manifest.training.settle_steps = kSettleSteps;
   manifest.training.learning_rate = 0.25;
   manifest.training.momentum = 0.5;
   manifest.state_root_every = 2;
@@ -59,20 +65,79 @@ Cluster::Cluster(ClusterOptions options)
   for (std::uint32_t i = 0; i < options_.n; ++i) manifest.members[i].id = keys[i]->id();
   options_.edit(manifest);
   manifest_ = std::make_shared<const Manifest>(std::move(manifest));
-  const auto initial = std::make_shared<const std::vector<float>>(options_.dimension, 0.0F);
   for (const auto& key : keys) {
-    PeerOptions peer{manifest_, key, verifier_, {{"x", {options_.dimension}}}, initial};
     Node& node = nodes_.emplace_back();
     node.key = key;
-    node.machine = options_.plain ? MakePlainPeer(std::move(peer)) : MakePeer(std::move(peer));
+    node.machine = MakeMachine(key);
   }
 }
 
-void Cluster::Start() {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) Feed(i, Started{DigestOf(900 + i)});
+std::unique_ptr<Machine> Cluster::MakeMachine(
+    const std::shared_ptr<const crypto::SigningKey>& key) const {
+  const auto initial = std::make_shared<const std::vector<float>>(options_.dimension, 0.0F);
+  PeerOptions peer{manifest_, key, verifier_, {{"x", {options_.dimension}}}, initial};
+  return options_.plain ? MakePlainPeer(std::move(peer)) : MakePeer(std::move(peer));
 }
 
+void Cluster::Start() {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) Feed(i, Started{SeedOf(i), nullptr});
+}
+
+// --- crashes --------------------------------------------------------------------------------------
+
+void Cluster::Kill(std::size_t index) {
+  Node& node = nodes_[index];
+  node.machine.reset();
+  node.timers.clear();
+  node.storing.clear();
+  std::erase_if(queue_, [index](const Event& event) { return event.node == index; });
+  for (std::size_t other = 0; other < nodes_.size(); ++other) {
+    if (other != index) Feed(other, LinkChanged{node.id(), false});
+  }
+}
+
+void Cluster::Restart(std::size_t index) {
+  Node& node = nodes_[index];
+  OSTRAKA_CHECK(node.machine == nullptr);
+  node.machine = MakeMachine(node.key);
+  node.halted.reset();
+  Feed(index, Started{SeedOf(index), RestoredOf(index)});
+  for (std::size_t other = 0; other < nodes_.size(); ++other) {
+    if (other == index || nodes_[other].machine == nullptr) continue;
+    Feed(index, LinkChanged{nodes_[other].id(), true});
+    Feed(other, LinkChanged{node.id(), true});
+  }
+}
+
+std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {
+  const auto& durable = nodes_[index].durable;
+  if (durable.empty()) return nullptr;
+  Restored restored;
+  base::Bytes state_key;
+  base::Bytes newest_block;
+  for (const auto& [key, record] : durable) {
+    if (key.first == RecordKind::kState) restored.state = record;
+    if (key.first == RecordKind::kMember) restored.member = true;
+    if (key.first == RecordKind::kBlock) newest_block = key.second;
+  }
+  if (restored.state) state_key = restored.state->key;
+  for (const auto& [key, record] : durable) {
+    if (key.first == RecordKind::kBlock && key.second >= state_key) {
+      restored.blocks.push_back(record);
+    } else if (key.first == RecordKind::kResult && base::Bytes(key.second.begin(), key.second.begin() + 8) > state_key) {
+      restored.results.push_back(record);
+    } else if (key.first == RecordKind::kSlot && (newest_block.empty() || key.second >= newest_block)) {
+      // The height of the newest block is the step after it.
+      restored.slots.push_back(record);
+    }
+  }
+  return std::make_shared<const Restored>(std::move(restored));
+}
+
+// --- driving --------------------------------------------------------------------------------------
+
 std::vector<Action> Cluster::Feed(std::size_t index, const Input& input) {
+  if (nodes_[index].machine == nullptr) return {};
   Outbox out;
   nodes_[index].machine->Step(now_, input, out);
   nodes_[index].machine->CheckInvariants();
@@ -97,29 +162,49 @@ Cluster::Event Cluster::TakeNext() {
 }
 
 void Cluster::Run() {
-  while (!queue_.empty()) {
+  for (std::size_t i = 0; !queue_.empty(); ++i) {
+    const Event event = TakeNext();
+    Feed(event.node, event.input);
+    if (i > kMaxDeliveries) {
+      ADD_FAILURE() << "the machines talk for ever";
+      return;
+    }
+  }
+}
+
+void Cluster::RunSome(std::size_t deliveries) {
+  for (; deliveries > 0 && !queue_.empty(); --deliveries) {
     const Event event = TakeNext();
     Feed(event.node, event.input);
   }
 }
 
 void Cluster::RunToEnd() {
-  for (Run();; Run()) {
-    Node* next = nullptr;
-    TimerId id = 0;
-    for (Node& node : nodes_) {
-      if (node.halted) continue;
-      for (const auto& [timer, at] : node.timers) {
-        if (next != nullptr && next->timers.at(id) <= at) continue;
-        next = &node;
-        id = timer;
-      }
-    }
-    if (next == nullptr) return;
-    now_ = std::max(now_, next->timers.at(id));
-    next->timers.erase(id);
-    Feed(static_cast<std::size_t>(next - nodes_.data()), TimerFired{id});
+  RunUntil([] { return false; });
+}
+
+void Cluster::RunUntil(const std::function<bool()>& done) {
+  const Time until = now_ + kPatience;
+  for (Run(); !done() && now_ < until && FireNextTimer(); Run()) {
   }
+}
+
+bool Cluster::FireNextTimer() {
+  Node* next = nullptr;
+  TimerId id = 0;
+  for (Node& node : nodes_) {
+    if (node.halted) continue;
+    for (const auto& [timer, at] : node.timers) {
+      if (next != nullptr && next->timers.at(id) <= at) continue;
+      next = &node;
+      id = timer;
+    }
+  }
+  if (next == nullptr) return false;
+  now_ = std::max(now_, next->timers.at(id));
+  next->timers.erase(id);
+  Feed(static_cast<std::size_t>(next - nodes_.data()), TimerFired{id});
+  return true;
 }
 
 void Cluster::Perform(std::size_t index, const Action& action) {
@@ -154,11 +239,16 @@ void Cluster::CheckSend(const Node& node, const Send& send) const {
   if (options_.plain) return;
   const auto opened = wire::Open(send.frame);
   ASSERT_TRUE(opened.ok()) << base::MessageOf(opened.status());
-  ASSERT_EQ(opened->envelope.sender, node.id());
-  const auto record = node.durable.find(SlotKey(opened->envelope.slot));
+  const wire::Envelope& envelope = opened->envelope;
+  if (wire::IsService(envelope.slot.type)) {
+    ASSERT_EQ(envelope.sender, node.id());
+    return;
+  }
+  ASSERT_TRUE(verifier_->Verify(envelope.sender, opened->digest, opened->signature));
+  if (envelope.sender != node.id()) return;  // passed on
+  const auto record = node.durable.find({RecordKind::kSlot, SlotKey(envelope.slot)});
   ASSERT_NE(record, node.durable.end()) << "sent before its slot record was stored";
-  const auto& digest = opened->digest.bytes;
-  ASSERT_EQ(record->second, base::Bytes(digest.begin(), digest.end()));
+  ASSERT_EQ(record->second.value, *wire::EncodeUnsigned(envelope));
   if (opened->envelope.slot.type == wire::MessageType::kProof) {
     const auto proof = wire::DecodeProof(opened->envelope.body);
     ASSERT_TRUE(proof.ok()) << base::MessageOf(proof.status());
@@ -173,19 +263,25 @@ void Cluster::PerformStore(Node& node, std::size_t index, const Store& store) {
 void Cluster::ReleaseStores(std::size_t index) {
   Node& node = nodes_[index];
   for (auto& [id, records] : node.storing) {
-    for (Record& record : records) {
-      if (record.kind == RecordKind::kSlot) {
-        const bool fresh = node.durable.emplace(record.key, std::move(record.value)).second;
-        EXPECT_TRUE(fresh) << "a slot was prepared twice";
-      } else if (record.kind == RecordKind::kBlock) {
-        node.encoded_blocks.push_back(std::move(record.value));
-      } else {
-        ++node.evidence_stored;
-      }
-    }
+    for (Record& record : records) KeepRecord(node, std::move(record));
     queue_.push_back({index, Stored{id}});
   }
   node.storing.clear();
+}
+
+void Cluster::KeepRecord(Node& node, Record record) {
+  const auto [at, fresh] = node.durable.try_emplace({record.kind, record.key}, record);
+  EXPECT_TRUE(fresh || record.kind != RecordKind::kSlot) << "a slot was prepared twice";
+  EXPECT_EQ(at->second.value, record.value) << "a key got another value";
+  EXPECT_EQ(at->second.blob == nullptr, record.blob == nullptr);
+  if (record.blob != nullptr) {
+    EXPECT_EQ(at->second.blob->data, record.blob->data);
+  }
+  if (record.kind == RecordKind::kBlock) {
+    node.encoded_blocks[record.key] = record.value;
+  } else if (record.kind == RecordKind::kEvidence) {
+    ++node.evidence_stored;
+  }
 }
 
 void Cluster::Note(Node& node, const Observation& what) {
@@ -196,6 +292,13 @@ void Cluster::Note(Node& node, const Observation& what) {
     node.suspicions.push_back(*suspicion);
   } else if (const auto* started = std::get_if<StepStarted>(&what)) {
     node.started.push_back(*started);
+  } else if (const auto* slow = std::get_if<SlowSeal>(&what)) {
+    node.slow_seals.push_back(*slow);
+  } else if (const auto* away = std::get_if<Away>(&what)) {
+    EXPECT_EQ(away->reason.find('\n'), std::string::npos);
+    node.away.push_back(*away);
+  } else if (const auto* back = std::get_if<Back>(&what)) {
+    node.back.push_back(*back);
   } else if (const auto* halted = std::get_if<Halted>(&what)) {
     EXPECT_FALSE(node.halted) << "halted twice";
     EXPECT_EQ(halted->reason.find('\n'), std::string::npos);
@@ -222,13 +325,19 @@ std::string Cluster::NotHaltedAs(Halted::Why why) const {
 
 void Cluster::ExpectAgreement(const std::vector<std::size_t>& nodes) const {
   const Node& first = nodes_[nodes.front()];
+  std::map<std::uint64_t, ModelState> states;  // by step
+  ASSERT_FALSE(first.blocks.empty());
   for (const std::size_t i : nodes) {
     const Node& other = nodes_[i];
     EXPECT_EQ(other.encoded_blocks, first.encoded_blocks) << "node " << i;
-    ASSERT_EQ(other.states.size(), first.states.size()) << "node " << i;
-    for (std::size_t step = 0; step < first.states.size(); ++step) {
-      EXPECT_EQ(*other.states[step].parameters, *first.states[step].parameters);
-      EXPECT_EQ(*other.states[step].velocity, *first.states[step].velocity);
+    ASSERT_FALSE(other.blocks.empty()) << "node " << i;
+    EXPECT_EQ(other.blocks.back()->step, first.blocks.back()->step) << "node " << i;
+    for (std::size_t k = 0; k < other.blocks.size(); ++k) {
+      if (other.blocks[k]->genesis) continue;
+      const std::uint64_t step = other.blocks[k]->step;
+      const ModelState& expected = states.try_emplace(step, other.states[k]).first->second;
+      EXPECT_EQ(*other.states[k].parameters, *expected.parameters) << "node " << i << " " << step;
+      EXPECT_EQ(*other.states[k].velocity, *expected.velocity) << "node " << i << " " << step;
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -22,7 +23,7 @@ inline ClusterOptions Steps(std::uint64_t steps) {
 inline wire::Slot SlotOf(const Send& send) { return EnvelopeOf(send.frame).slot; }
 
 // The blocks of a run in which all goes well.
-inline std::vector<base::Bytes> HonestBlocks(std::uint64_t steps) {
+inline std::map<base::Bytes, base::Bytes> HonestBlocks(std::uint64_t steps) {
   Cluster cluster(Steps(steps));
   cluster.Start();
   cluster.RunToEnd();

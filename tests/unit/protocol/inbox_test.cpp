@@ -41,7 +41,7 @@ wire::SignedEnvelope Message(const Fields& fields) {
 
 PeerId Sender(std::uint32_t number) { return KeyNumber(number)->id(); }
 Inbox::Place PlaceOf(const Fields& fields) {
-  return {fields.step, fields.phase, fields.type, fields.draw};
+  return {fields.step, fields.phase, fields.type, fields.draw, fields.iteration};
 }
 
 TEST(InboxTest, HoldsOneMessagePerSenderAndPlace) {
@@ -54,7 +54,7 @@ TEST(InboxTest, HoldsOneMessagePerSenderAndPlace) {
   ASSERT_NE(item, nullptr);
   EXPECT_EQ(item->message.digest, Message({}).digest);
   EXPECT_EQ(item->blob, blob);
-  EXPECT_EQ(item->rival, nullptr);
+  EXPECT_FALSE(item->equivocated());
   EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(2)), nullptr);
   EXPECT_EQ(inbox.At(PlaceOf({})).size(), 1u);
   EXPECT_TRUE(inbox.At(PlaceOf({.step = 5})).empty());
@@ -68,6 +68,8 @@ TEST(InboxTest, EveryFieldOfAPlaceCounts) {
                         {.type = MessageType::kAggregate},
                         {.phase = Phase::kB, .type = MessageType::kReveal},
                         {.phase = Phase::kB, .type = MessageType::kReveal, .draw = 1},
+                        {.type = MessageType::kPart},
+                        {.type = MessageType::kPart, .iteration = 3},
                         {.phase = Phase::kB, .type = MessageType::kEcho},
                         {.phase = Phase::kC, .type = MessageType::kEcho}};
   for (const Fields& fields : all) {
@@ -92,33 +94,109 @@ TEST(InboxTest, AnotherBodyOfOneSlotIsKeptAsTheProof) {
   Inbox inbox;
   inbox.Add(Message({.body = 1}), nullptr);
   const wire::SignedEnvelope rival = Message({.body = 2});
-  EXPECT_EQ(inbox.Probe(rival), Outcome::kEquivocation);
-  EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(1))->rival, nullptr) << "Probe changed the inbox";
-  EXPECT_EQ(inbox.Add(rival, nullptr), Outcome::kEquivocation);
+  EXPECT_EQ(inbox.Probe(rival), Outcome::kRival);
+  EXPECT_FALSE(inbox.Find(PlaceOf({}), Sender(1))->equivocated()) << "Probe changed the inbox";
+  EXPECT_EQ(inbox.Add(rival, nullptr), Outcome::kRival);
   const Inbox::Item* item = inbox.Find(PlaceOf({}), Sender(1));
   EXPECT_EQ(item->message.digest, Message({.body = 1}).digest) << "the first stays";
-  EXPECT_EQ(item->rival, rival.frame);
+  EXPECT_TRUE(item->equivocated());
+  ASSERT_EQ(item->rivals.size(), 1u);
+  EXPECT_EQ(item->rivals[0].frame, rival.frame);
+  EXPECT_EQ(inbox.Probe(rival), Outcome::kDuplicate) << "a rival is known as well";
 }
 
-TEST(InboxTest, AThirdBodyIsNotKept) {
+TEST(InboxTest, AThirdBodyIsKeptOnlyIfASealNamedIt) {
   Inbox inbox;
   inbox.Add(Message({.body = 1}), nullptr);
-  const wire::SignedEnvelope rival = Message({.body = 2});
-  inbox.Add(rival, nullptr);
-  EXPECT_EQ(inbox.Add(Message({.body = 3}), nullptr), Outcome::kDuplicate);
-  EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(1))->rival, rival.frame);
+  inbox.Add(Message({.body = 2}), nullptr);
+  EXPECT_EQ(inbox.Add(Message({.body = 3}), nullptr), Outcome::kMore);
+  EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(1))->rivals.size(), 1u);
+
+  const wire::SignedEnvelope named = Message({.body = 4});
+  inbox.Want(named.digest);
+  EXPECT_EQ(inbox.Add(named, nullptr), Outcome::kRival);
+  EXPECT_EQ(inbox.Add(named, nullptr), Outcome::kDuplicate);
+  EXPECT_EQ(inbox.Add(Message({.body = 3}), nullptr), Outcome::kMore) << "another was named";
+  EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(1))->rivals.size(), 2u);
+
+  const wire::SignedEnvelope late = Message({.body = 5});
+  inbox.Want(late.digest);
+  inbox.ForgetWants();
+  EXPECT_EQ(inbox.Add(late, nullptr), Outcome::kMore);
 }
 
-// Another slot in the same place proves nothing and must not make room for itself.
-TEST(InboxTest, ASecondIterationIsRefused) {
+TEST(InboxTest, FindsWhicheverVersionADigestNames) {
   Inbox inbox;
-  const Fields part{.type = MessageType::kPart, .iteration = 3};
-  const Fields other{.type = MessageType::kPart, .iteration = 4};
-  inbox.Add(Message(part), nullptr);
-  EXPECT_EQ(inbox.Probe(Message(other)), Outcome::kRefused);
-  EXPECT_EQ(inbox.Add(Message(other), nullptr), Outcome::kRefused);
-  EXPECT_EQ(inbox.Find(PlaceOf(part), Sender(1))->message.envelope.slot.iteration, 3u);
-  EXPECT_EQ(inbox.Find(PlaceOf(part), Sender(1))->rival, nullptr);
+  const wire::SignedEnvelope first = Message({.body = 1});
+  const wire::SignedEnvelope second = Message({.body = 2});
+  inbox.Add(first, nullptr);
+  inbox.Add(second, nullptr);
+  for (const wire::SignedEnvelope& message : {first, second}) {
+    const auto* found = inbox.Find(PlaceOf({}), Sender(1), message.digest);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->frame, message.frame);
+    EXPECT_EQ(inbox.FindDigest(4, Phase::kA, message.digest), found);
+    EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(2), message.digest), nullptr);
+    EXPECT_EQ(inbox.FindDigest(4, Phase::kB, message.digest), nullptr);
+    EXPECT_EQ(inbox.FindDigest(5, Phase::kA, message.digest), nullptr);
+  }
+  EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(1), Message({.body = 3}).digest), nullptr);
+}
+
+// A digest is asked for by (step, phase): the answer may be of any type, draw or iteration.
+TEST(InboxTest, FindDigestLooksAtEveryPlaceOfThePhase) {
+  Inbox inbox;
+  const Fields all[] = {{.phase = Phase::kB, .type = MessageType::kReveal, .draw = 2},
+                        {.phase = Phase::kB, .type = MessageType::kEcho, .draw = 1},
+                        {.phase = Phase::kB, .type = MessageType::kLock, .iteration = 7},
+                        {.sender = 2, .phase = Phase::kB, .type = MessageType::kStatus}};
+  inbox.Add(Message({.step = 3, .phase = Phase::kC, .type = MessageType::kProof}), nullptr);
+  for (const Fields& fields : all) inbox.Add(Message(fields), nullptr);
+  for (const Fields& fields : all) {
+    EXPECT_NE(inbox.FindDigest(4, Phase::kB, Message(fields).digest), nullptr);
+  }
+}
+
+// Parts and results are as large as the model: how many of them a sender has here is what bounds
+// the memory that it takes.
+TEST(InboxTest, CountsTheIterationsThatASenderFills) {
+  Inbox inbox;
+  const auto part = [](std::uint32_t iteration) {
+    return Fields{.type = MessageType::kPart, .iteration = iteration};
+  };
+  for (const std::uint32_t iteration : {0u, 3u, 255u}) inbox.Add(Message(part(iteration)), nullptr);
+  inbox.Add(Message({.sender = 2, .type = MessageType::kPart, .iteration = 4}), nullptr);
+  inbox.Add(Message({.type = MessageType::kCommit}), nullptr);
+  inbox.Add(Message({.type = MessageType::kResult, .iteration = 5}), nullptr);
+  inbox.Add(Message({.step = 5, .type = MessageType::kPart, .iteration = 6}), nullptr);
+  EXPECT_EQ(inbox.CountIterations(PlaceOf(part(17)), Sender(1)), 3u);
+  EXPECT_EQ(inbox.CountIterations(PlaceOf(part(17)), Sender(2)), 1u);
+  EXPECT_EQ(inbox.CountIterations(PlaceOf(part(17)), Sender(3)), 0u);
+}
+
+TEST(InboxTest, ForgetsTheSlowPathBeforeAnIterationOrAllOfIt) {
+  const MessageType slow[] = {MessageType::kStatus, MessageType::kPropose, MessageType::kVote,
+                              MessageType::kLock};
+  Inbox inbox;
+  for (const MessageType type : slow) {
+    for (const std::uint32_t iteration : {1u, 2u, 3u}) {
+      inbox.Add(Message({.type = type, .iteration = iteration}), nullptr);
+    }
+  }
+  inbox.Add(Message({.type = MessageType::kEcho}), nullptr);
+  inbox.Add(Message({.type = MessageType::kPart, .iteration = 1}), nullptr);
+  const auto held = [&](MessageType type, std::uint32_t iteration) {
+    const Fields fields{.type = type, .iteration = iteration};
+    return inbox.Find(PlaceOf(fields), Sender(1)) != nullptr;
+  };
+  inbox.ForgetSlowPath(2);
+  for (const MessageType type : slow) {
+    EXPECT_FALSE(held(type, 1));
+    EXPECT_TRUE(held(type, 2) && held(type, 3));
+  }
+  inbox.ForgetSlowPath();
+  for (const MessageType type : slow) EXPECT_FALSE(held(type, 2) || held(type, 3));
+  EXPECT_TRUE(held(MessageType::kEcho, 0) && held(MessageType::kPart, 1)) << "no slow path";
 }
 
 TEST(InboxTest, ReplaceTakesTheNewestAndKeepsNoRival) {
@@ -130,7 +208,7 @@ TEST(InboxTest, ReplaceTakesTheNewestAndKeepsNoRival) {
   inbox.Replace(Message(again));
   const Inbox::Item* item = inbox.Find(PlaceOf(boot), Sender(1));
   EXPECT_EQ(item->message.digest, Message(again).digest);
-  EXPECT_EQ(item->rival, nullptr);
+  EXPECT_FALSE(item->equivocated());
   inbox.Replace(Message({.sender = 2}));
   EXPECT_NE(inbox.Find(PlaceOf({}), Sender(2)), nullptr) << "into an empty place too";
 }

@@ -21,7 +21,7 @@ TEST(PeerProgressTest, NamesWhomItWaitsForAndForWhat) {
         Silence{MessageType::kResult, "prove"}}) {
     const std::string message = wire::MessageTypeName(silence.type);
     SCOPED_TRACE(message);
-    Cluster cluster(Steps(3));
+    Cluster cluster(Steps(6));
     cluster.on_send = [&](std::size_t from, const Send& send) {
       return from != kCheat || SlotOf(send).type != silence.type;
     };
@@ -42,19 +42,19 @@ TEST(PeerProgressTest, NamesWhomItWaitsForAndForWhat) {
 }
 
 TEST(PeerProgressTest, BeforeItsStartAndAfterItsEndItWaitsForNobody) {
-  Cluster cluster(Steps(3));
+  Cluster cluster(Steps(6));
   EXPECT_EQ(cluster.node(0).machine->progress().phase, "starting");
   EXPECT_TRUE(cluster.node(0).machine->progress().missing.empty());
   cluster.Start();
   cluster.RunToEnd();
   const Progress progress = cluster.node(0).machine->progress();
   EXPECT_EQ(progress.phase, "halted");
-  EXPECT_EQ(progress.step, 2U);
+  EXPECT_EQ(progress.step, 6U);
   EXPECT_TRUE(progress.missing.empty());
 }
 
 TEST(PeerProgressTest, AnUnprotectedPeerSaysItToo) {
-  Cluster cluster({.n = 4, .dimension = 64, .steps = 3, .plain = true});
+  Cluster cluster({.n = 4, .dimension = 64, .steps = 6, .plain = true});
   cluster.on_send = [&](std::size_t from, const Send& send) {
     return from != kCheat || wire::OpenUnsigned(*send.frame)->slot.type != MessageType::kResult;
   };

@@ -25,7 +25,7 @@ const wire::Removal* RemovalOf(const Cluster::Node& node, const PeerId& peer) {
 // Without numbers a worker is no validator's target, and every column that has its part is void: a
 // PROOF of the wrong length would stop all training for ever, and nobody could be named.
 TEST(SignedNonsenseTest, AProofOfTheWrongLengthBansItsAuthor) {
-  Cluster cluster({.n = 4, .dimension = 64, .steps = 6});
+  Cluster cluster({.n = 4, .dimension = 64, .steps = 8});
   cluster.on_job = [](std::size_t node, const JobSpec&, JobResult& result) {
     auto* proof = std::get_if<ProveResult>(&result);
     if (node == kCheat && proof != nullptr) proof->columns.pop_back();
@@ -46,7 +46,7 @@ TEST(SignedNonsenseTest, AProofOfTheWrongLengthBansItsAuthor) {
 
 // If no aggregate can be formed of what came, the AGG says so, the column is void, and all go on.
 TEST(SignedNonsenseTest, AnAggregationThatFailsVoidsItsColumn) {
-  Cluster cluster({.n = 4, .dimension = 64, .steps = 4});
+  Cluster cluster({.n = 4, .dimension = 64, .steps = 7});
   cluster.on_job = [](std::size_t node, const JobSpec& spec, JobResult& result) {
     if (node == 1 && std::holds_alternative<AggregateSpec>(spec))
       result = JobFailed{"no fixed point"};

@@ -34,7 +34,11 @@ Draft DraftOf(std::uint64_t step, SharedBlob blob = nullptr) {
           std::move(blob), PeersUpTo(2)};
 }
 
-TEST(SignerTest, RecordsNameTheSlotAndTheDigestThatWillBeSigned) {
+std::vector<Record> RecordsOf(const std::vector<Draft>& drafts) {
+  return Signer(KeyNumber(1)).Prepare(1, drafts).records;
+}
+
+TEST(SignerTest, RecordsNameTheSlotAndTheBytesThatWillBeSigned) {
   Signer signer(KeyNumber(1));
   const std::vector<Draft> drafts = {DraftOf(3), DraftOf(4)};
   const Store store = signer.Prepare(9, drafts);
@@ -43,8 +47,7 @@ TEST(SignerTest, RecordsNameTheSlotAndTheDigestThatWillBeSigned) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     EXPECT_EQ(store.records[i].kind, RecordKind::kSlot);
     EXPECT_EQ(store.records[i].key, SlotKey(drafts[i].envelope.slot));
-    const Digest digest = wire::DigestOf(drafts[i].envelope);
-    EXPECT_EQ(store.records[i].value, base::Bytes(digest.bytes.begin(), digest.bytes.end()));
+    EXPECT_EQ(store.records[i].value, *wire::EncodeUnsigned(drafts[i].envelope));
   }
 }
 
@@ -75,12 +78,76 @@ TEST(SignerTest, KeepsOrderReceiversAndBlobs) {
     EXPECT_EQ(draft.message.envelope.slot, drafts[i].envelope.slot);
     EXPECT_EQ(draft.blob, drafts[i].blob);
     EXPECT_EQ(draft.to, drafts[i].to);
-    const Digest& digest = draft.message.digest;
-    EXPECT_EQ(store.records[i].value, base::Bytes(digest.bytes.begin(), digest.bytes.end()))
+    EXPECT_EQ(store.records[i].value, *wire::EncodeUnsigned(draft.message.envelope))
         << "signed something else than was stored";
-    EXPECT_TRUE(verifier.Verify(signer.id(), digest, draft.message.signature));
+    EXPECT_TRUE(verifier.Verify(signer.id(), draft.message.digest, draft.message.signature));
     EXPECT_TRUE(wire::Open(draft.message.frame).ok());
   }
+}
+
+// Whatever a caller wants to say in a slot that it has used, it said something there already.
+TEST(SignerTest, ASlotIsPreparedOnce) {
+  Signer signer(KeyNumber(1));
+  Draft other = DraftOf(3);
+  other.envelope.body = {99};
+  EXPECT_EQ(signer.Prepare(1, {DraftOf(3), other}).records.size(), 1u);
+  EXPECT_TRUE(signer.Prepare(2, {other}).records.empty());
+  ASSERT_EQ(signer.Release(1)->size(), 1u);
+  EXPECT_TRUE(signer.Release(2)->empty());
+  EXPECT_TRUE(signer.Prepare(3, {other}).records.empty()) << "released is not forgotten";
+  EXPECT_TRUE(signer.Said(SlotOf(3)));
+  EXPECT_FALSE(signer.Said(SlotOf(4)));
+  EXPECT_EQ(signer.Prepare(4, {other, DraftOf(4)}).records.size(), 1u) << "of the new slot";
+}
+
+TEST(SignerTest, AfterARestartItSaysTheSameToTheByteAndNothingElse) {
+  const std::vector<Draft> drafts = {DraftOf(3), DraftOf(4)};
+  Signer before(KeyNumber(1));
+  before.Prepare(1, drafts);
+  const auto said = before.Release(1);
+
+  Signer after(KeyNumber(1));
+  const auto restored = after.Restore(RecordsOf(drafts));
+  ASSERT_TRUE(restored.ok()) << base::MessageOf(restored.status());
+  ASSERT_EQ(restored->size(), 2u);
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    EXPECT_EQ(*(*restored)[i].frame, *(*said)[i].message.frame);
+    EXPECT_EQ((*restored)[i].envelope.slot, drafts[i].envelope.slot);
+    Draft other = drafts[i];
+    other.envelope.body = {99};
+    EXPECT_TRUE(after.Prepare(5 + i, {other}).records.empty()) << "a second body of one slot";
+  }
+}
+
+TEST(SignerTest, RefusesRecordsThatAreNotItsOwn) {
+  const auto refuses = [](const Record& record) {
+    return !Signer(KeyNumber(1)).Restore({record}).ok();
+  };
+  const Record good = RecordsOf({DraftOf(3)}).front();
+  ASSERT_FALSE(refuses(good));
+  Record moved = good;
+  moved.key = SlotKey(SlotOf(4));
+  EXPECT_TRUE(refuses(moved)) << "filed under another slot";
+  Record cut = good;
+  cut.value.pop_back();
+  EXPECT_TRUE(refuses(cut));
+  Record empty = good;
+  empty.value.clear();
+  EXPECT_TRUE(refuses(empty));
+  Draft foreign = DraftOf(3);
+  foreign.envelope.sender = KeyNumber(2)->id();
+  Record others = good;
+  others.value = *wire::EncodeUnsigned(foreign.envelope);
+  EXPECT_TRUE(refuses(others)) << "of another key";
+}
+
+TEST(SignerTest, ForgetsSlotsOfStepsThatAreOver) {
+  Signer signer(KeyNumber(1));
+  signer.Prepare(1, {DraftOf(3), DraftOf(4), DraftOf(5)});
+  signer.ForgetBefore(4);
+  EXPECT_FALSE(signer.Said(SlotOf(3)));
+  EXPECT_TRUE(signer.Said(SlotOf(4)));
+  EXPECT_TRUE(signer.Said(SlotOf(5)));
 }
 
 TEST(SlotKeyTest, SortsByStepThenPhaseAndNamesTheSlot) {
@@ -110,6 +177,15 @@ TEST(BlockKeyTest, SortsByHeightWithGenesisFirst) {
   EXPECT_LT(BlockKey(true, 0), BlockKey(false, 0));
   EXPECT_LT(BlockKey(false, 254), BlockKey(false, 255));
   EXPECT_LT(BlockKey(false, 255), BlockKey(false, 256));
+}
+
+// Results are found by the block that applies them: its key, then the column.
+TEST(ResultKeyTest, SortsByBlockThenColumn) {
+  const base::Bytes block = BlockKey(false, 7);
+  const base::Bytes key = ResultKey(7, 255);
+  EXPECT_EQ(base::Bytes(key.begin(), key.begin() + 8), block);
+  EXPECT_LT(key, ResultKey(7, 256));
+  EXPECT_LT(ResultKey(7, 256), ResultKey(8, 0));
 }
 
 }  // namespace

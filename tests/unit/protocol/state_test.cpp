@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <map>
 #include <set>
 
+#include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {
@@ -77,6 +80,121 @@ TEST_F(StateRootTest, MinusZeroIsAnotherState) {
   minus_zero[6] = -0.0F;
   EXPECT_NE(StateRoot({Vector(zero), Vector(zero)}, layout_),
             StateRoot({Vector(minus_zero), Vector(zero)}, layout_));
+}
+
+// --- in pieces -----------------------------------------------------------------------------------
+
+// A tensor longer than a piece, one that ends with a full chunk, a scalar, and a short one.
+class StatePiecesTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kFloatsAPiece = wire::kStateChunkBytes / sizeof(float);
+  static constexpr std::uint64_t kFloatsAChunk = crypto::kChunkBytes / sizeof(float);
+
+  StatePiecesTest() {
+    auto parameters = std::make_shared<std::vector<float>>(base::ElementCount(layout_));
+    auto velocity = std::make_shared<std::vector<float>>(parameters->size());
+    for (std::size_t i = 0; i < parameters->size(); ++i) {
+      (*parameters)[i] = static_cast<float>(i % 8191) * 0.5F;
+      (*velocity)[i] = -static_cast<float>(i % 4093);
+    }
+    state_ = {std::move(parameters), std::move(velocity)};
+    leaves_ = StateLeaves(state_, layout_);
+  }
+
+  const base::TensorLayout layout_ = {{"long", {kFloatsAPiece + kFloatsAChunk + 3}},
+                                      {"full", {2, kFloatsAChunk}},
+                                      {"scalar", {}},
+                                      {"short", {5}}};
+  const std::vector<StatePiece> pieces_ = StatePieces(layout_);
+  ModelState state_;
+  std::vector<Digest> leaves_;
+};
+
+TEST_F(StatePiecesTest, HoldEveryElementOfBothVectorsOnceWithinATensor) {
+  EXPECT_EQ(pieces_.size(), 10u) << "two for the long tensor, one for each other, twice";
+  std::map<bool, std::uint64_t> elements;
+  std::size_t next_leaf = 0;
+  for (const StatePiece& piece : pieces_) {
+    EXPECT_LT(piece.begin, piece.end);
+    EXPECT_LE(PieceOf(state_, piece).size(), wire::kStateChunkBytes);
+    EXPECT_EQ(piece.first_leaf, next_leaf);
+    next_leaf += piece.leaf_count;
+    elements[piece.velocity] += piece.end - piece.begin;
+    std::uint64_t offset = 0;
+    bool within = false;
+    for (const base::TensorSpec& tensor : layout_) {
+      const std::uint64_t end = offset + tensor.element_count();
+      within = within || (offset <= piece.begin && piece.end <= end);
+      offset = end;
+    }
+    EXPECT_TRUE(within);
+  }
+  EXPECT_EQ(next_leaf, leaves_.size());
+  EXPECT_EQ(elements[false], base::ElementCount(layout_));
+  EXPECT_EQ(elements[true], base::ElementCount(layout_));
+}
+
+TEST_F(StatePiecesTest, PutTogetherTheyAreTheState) {
+  std::vector<float> parameters(state_.parameters->size());
+  std::vector<float> velocity(parameters.size());
+  for (const StatePiece& piece : pieces_) {
+    const base::Bytes bytes = PieceOf(state_, piece);
+    ASSERT_TRUE(PieceMatches(piece, bytes, leaves_));
+    auto& into = piece.velocity ? velocity : parameters;
+    std::memcpy(into.data() + piece.begin, bytes.data(), bytes.size());
+  }
+  EXPECT_EQ(parameters, *state_.parameters);
+  EXPECT_EQ(velocity, *state_.velocity);
+}
+
+TEST_F(StatePiecesTest, AnyWrongBitOrLengthIsRefused) {
+  for (const StatePiece& piece : pieces_) {
+    const base::Bytes good = PieceOf(state_, piece);
+    for (const std::size_t bit : {std::size_t{0}, good.size() * 4 + 3, good.size() * 8 - 1}) {
+      base::Bytes bad = good;
+      bad[bit / 8] = static_cast<std::uint8_t>(bad[bit / 8] ^ 1U << (bit % 8));
+      EXPECT_FALSE(PieceMatches(piece, bad, leaves_)) << bit;
+    }
+    base::Bytes longer = good;
+    longer.resize(good.size() + 4);
+    EXPECT_FALSE(PieceMatches(piece, longer, leaves_));
+    EXPECT_FALSE(PieceMatches(piece, base::ByteView(good).first(good.size() - 4), leaves_));
+    EXPECT_FALSE(PieceMatches(piece, {}, leaves_));
+  }
+  EXPECT_FALSE(PieceMatches(pieces_[1], PieceOf(state_, pieces_[0]), leaves_)) << "another piece";
+  EXPECT_FALSE(PieceMatches(pieces_[0], PieceOf(state_, pieces_[0]), {})) << "no leaves yet";
+}
+
+TEST_F(StatePiecesTest, OnlyTheTrueLeavesMakeTheRoot) {
+  const Digest root = StateRoot(state_, layout_);
+  EXPECT_EQ(StateRootOf(leaves_, layout_), root);
+  for (std::size_t i = 0; i < leaves_.size(); ++i) {
+    std::vector<Digest> bad = leaves_;
+    bad[i].bytes[31] ^= 1;
+    EXPECT_NE(StateRootOf(bad, layout_), root) << i;
+  }
+  std::vector<Digest> fewer = leaves_;
+  fewer.pop_back();
+  EXPECT_FALSE(StateRootOf(fewer, layout_));
+  EXPECT_FALSE(StateRootOf({}, layout_));
+  std::vector<Digest> more = leaves_;
+  more.push_back(more.back());
+  EXPECT_FALSE(StateRootOf(more, layout_));
+}
+
+TEST_F(StatePiecesTest, TheOwnStoreGivesBackWhatItGot) {
+  const crypto::SharedBlob blob = EncodeState(state_);
+  const auto decoded = DecodeState(blob->data, state_.parameters->size());
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(*decoded->parameters, *state_.parameters);
+  EXPECT_EQ(*decoded->velocity, *state_.velocity);
+  EXPECT_FALSE(DecodeState(blob->data, state_.parameters->size() + 1));
+  EXPECT_FALSE(DecodeState(base::ByteView(blob->data).first(blob->data.size() - 1),
+                           state_.parameters->size()));
+  EXPECT_FALSE(DecodeState({}, 0));
+  base::Bytes lying = blob->data;
+  lying[0] ^= 1;
+  EXPECT_FALSE(DecodeState(lying, state_.parameters->size()));
 }
 
 }  // namespace

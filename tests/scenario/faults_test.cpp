@@ -1,0 +1,145 @@
+// Crashes, lost disks and partitions, alone and with attackers: what docs/simulation.md promises of
+// such runs. The checkers do the watching: agreement of seals and blocks, no double signature over
+// restarts, no ban lost, nobody honest banned, honest peers dropped only if a fault hit them, who
+// lost its disk asks to rejoin first, and progress within the stated bound once the fault is over.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "sim/cluster.h"
+
+namespace ostraka::sim {
+namespace {
+
+SimOptions Eight(std::uint64_t seed) {
+  SimOptions options;
+  options.seed = seed;
+  options.byzantine = 0;
+  options.steps = 40;
+  options.dimension = 200;
+  return options;
+}
+
+SimResult Run(const SimOptions& options) {
+  auto result = RunSimulation(options);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                          << result->replay;
+  EXPECT_GE(result->steps, options.steps) << "also those who were away";
+  return std::move(result).value();
+}
+
+std::size_t BansOf(const SimResult& result) {
+  return static_cast<std::size_t>(
+      std::count_if(result.removals.begin(), result.removals.end(),
+                    [](const wire::Removal& removal) { return wire::IsBan(removal.kind); }));
+}
+
+// --- crashes ------------------------------------------------------------------------------------
+
+TEST(Crashes, AQuickRestartLosesNothing) {
+  SimOptions options = Eight(1);
+  options.crashes = 10;
+  options.crash_down = base::Milliseconds(200);
+  EXPECT_EQ(Run(options).honest_removed, 0U);
+}
+
+TEST(Crashes, WhoIsAwayTooLongIsDroppedFollowsAndComesBack) {
+  SimOptions options = Eight(2);
+  options.steps = 60;
+  options.crashes = 2;
+  options.crash_down = base::Seconds(120);
+  const SimResult result = Run(options);
+  EXPECT_GT(result.honest_removed, 0U);
+  EXPECT_GT(result.returns, 0U);
+  EXPECT_EQ(BansOf(result), 0U);
+}
+
+TEST(Crashes, WithoutItsDiskAPeerComesBackByRejoinOnly) {
+  SimOptions options = Eight(3);
+  options.crashes = 2;
+  options.lose_disk = true;
+  const SimResult result = Run(options);
+  EXPECT_GT(result.returns, 0U);
+  EXPECT_EQ(BansOf(result), 0U);
+}
+
+// Two Byzantine and the killed one are what eight peers bear.
+TEST(Crashes, KillsBesideAttackersChangeNoVerdict) {
+  for (const char* attack : {"sign_flip", "equivocate", "false_accuse", "wrong_aggregate"}) {
+    SimOptions options = Eight(4);
+    options.byzantine = 2;
+    options.attack = attack;
+    options.crashes = 12;
+    options.steps = 80;
+    const SimResult result = Run(options);
+    EXPECT_GE(result.byzantine_removed, 2U) << attack;
+  }
+}
+
+TEST(Crashes, CountAsFaults) {
+  SimOptions options = Eight(1);
+  options.byzantine = 3;
+  options.crashes = 1;
+  const auto refused = RunSimulation(options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(base::MessageOf(refused.status()), testing::HasSubstr("counts as faulty"));
+}
+
+// Power fails everywhere at once, again and again.
+TEST(Crashes, WhenAllStartAgainTheRunGoesOnFromTheLastSealedBlock) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    SimOptions options = Eight(seed);
+    options.blackouts = 3;
+    const SimResult result = Run(options);
+    EXPECT_THAT(result.removals, testing::IsEmpty()) << "seed " << seed;
+  }
+}
+
+// --- partitions ---------------------------------------------------------------------------------
+
+class Partition : public testing::TestWithParam<std::string> {};
+
+TEST_P(Partition, NeverForksAndTheRunGoesOnWhenItHeals) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    SimOptions options = Eight(seed);
+    options.cut = GetParam();
+    EXPECT_EQ(BansOf(Run(options)), 0U);
+  }
+}
+
+TEST_P(Partition, OneTwoFacedMemberDoesNotForkItEither) {
+  for (const std::uint64_t seed : {1, 2}) {
+    SimOptions options = Eight(seed);
+    options.cut = GetParam();
+    options.byzantine = 1;  // t_a of eight
+    options.attack = "equivocate";
+    options.attack_params = {{"split", "1"}};
+    options.attack_from_step = 10;  // about when the cut begins
+    EXPECT_EQ(Run(options).byzantine_removed, 1U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuts, Partition, testing::Values("halves", "one_way", "flapping"),
+                         [](const auto& info) { return info.param; });
+
+// Members were sealed absent in one seal here and others in the next, until too few were awake for
+// a quorum.
+TEST(Partition, NeverPutsMoreToSleepThanTheStepCanSpare) {
+  SimOptions options = Eight(4);
+  options.cut = "flapping";
+  Run(options);
+}
+
+// Each half missed the other's echoes and results, and the next block dropped every member.
+TEST(Partition, NeverDropsAllMembers) {
+  SimOptions options = Eight(1);
+  options.cut = "flapping";
+  const SimResult result = Run(options);
+  EXPECT_LT(result.honest_removed, 8U);
+}
+
+}  // namespace
+}  // namespace ostraka::sim

@@ -1,0 +1,50 @@
+#include "node/protocol/ration.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::PeerNumber;
+
+constexpr std::uint64_t kBytes = 1000;
+const base::Time kStart{base::Seconds(100).ns};
+
+TEST(RationTest, ManyAnswersASecondAndNoMore) {
+  Ration ration(kBytes);
+  for (std::uint64_t i = 0; i < Ration::kAnswersASecond; ++i) {
+    ASSERT_TRUE(ration.Take(kStart, PeerNumber(1))) << i;
+  }
+  EXPECT_FALSE(ration.Take(kStart, PeerNumber(1)));
+  EXPECT_FALSE(ration.Take(kStart + base::Milliseconds(999), PeerNumber(1)));
+  EXPECT_TRUE(ration.Take(kStart + base::Seconds(1), PeerNumber(1)));
+}
+
+TEST(RationTest, EachPeerHasItsOwn) {
+  Ration ration(kBytes);
+  while (ration.Take(kStart, PeerNumber(1))) {
+  }
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(2)));
+}
+
+TEST(RationTest, BulkBytesAreCountedTogether) {
+  Ration ration(kBytes);
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1), 600));
+  EXPECT_FALSE(ration.Take(kStart, PeerNumber(1), 401));
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1), 400)) << "what was refused is not counted";
+  EXPECT_FALSE(ration.Take(kStart, PeerNumber(1), 1));
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1), 0)) << "small answers still pass";
+  EXPECT_TRUE(ration.Take(kStart + base::Seconds(1), PeerNumber(1), kBytes));
+}
+
+// Else what is larger than a second's ration could never be had.
+TEST(RationTest, OneAnswerLargerThanTheRationPassesInAFreshSecond) {
+  Ration ration(kBytes);
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1), 5 * kBytes));
+  EXPECT_FALSE(ration.Take(kStart, PeerNumber(1), 1));
+}
+
+}  // namespace
+}  // namespace ostraka::protocol

@@ -1,0 +1,226 @@
+// A member that dies and starts again from its store, from a damaged store, or without one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "node/protocol/signer.h"
+#include "tests/unit/protocol/cluster.h"
+#include "tests/unit/protocol/four_peers.h"
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::Cluster;
+using scene::EnvelopeOf;
+using scene::HonestBlocks;
+using scene::RemovalsOf;
+using scene::Steps;
+using wire::MessageType;
+
+constexpr std::size_t kVictim = 2;
+
+// Remembers what the victim signed, and fails if it ever signs another body for one slot.
+class Scribe {
+ public:
+  explicit Scribe(Cluster& cluster) {
+    cluster.on_send = [this, &cluster](std::size_t from, const Send& send) {
+      if (from != kVictim) return true;
+      const wire::Envelope envelope = EnvelopeOf(send.frame);
+      const bool own = envelope.sender == cluster.node(kVictim).id();
+      if (!own || wire::IsService(envelope.slot.type)) return true;
+      const auto [said, fresh] = said_.try_emplace(envelope.slot, *send.frame);
+      EXPECT_EQ(said->second, *send.frame)
+          << wire::MessageTypeName(envelope.slot.type) << " of step " << envelope.slot.step;
+      if (!fresh) ++repeated_;
+      return true;
+    };
+  }
+  std::size_t repeated() const { return repeated_; }
+  // Of REJOINs.
+  std::size_t CountOf(MessageType type) const {
+    return static_cast<std::size_t>(std::count_if(
+        said_.begin(), said_.end(), [type](const auto& e) { return e.first.type == type; }));
+  }
+  // Nothing but REJOIN and the last COMMITs: a step without an echo of it is one it had no part in.
+  bool EchoedIn(std::uint64_t step) const {
+    return std::any_of(said_.begin(), said_.end(), [step](const auto& e) {
+      return e.first.step == step && e.first.type == MessageType::kEcho;
+    });
+  }
+
+ private:
+  std::map<wire::Slot, base::Bytes> said_;
+  std::size_t repeated_ = 0;
+};
+
+void ExpectSameEnd(Cluster& cluster) {
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  for (std::size_t i = 1; i < cluster.size(); ++i) {
+    ASSERT_FALSE(cluster.node(i).encoded_blocks.empty());
+    EXPECT_EQ(*cluster.node(i).encoded_blocks.rbegin(), *cluster.node(0).encoded_blocks.rbegin());
+    EXPECT_EQ(*cluster.node(i).states.back().parameters,
+              *cluster.node(0).states.back().parameters);
+  }
+}
+
+// Wherever it is killed: it says again what it said, to the byte, and never anything else.
+TEST(RestartTest, SaysWhatItSaidAndNothingElse) {
+  std::size_t repeated = 0;
+  for (std::size_t deliveries = 10; deliveries < 900; deliveries += 71) {
+    SCOPED_TRACE(deliveries);
+    Cluster cluster(Steps(8));
+    Scribe scribe(cluster);
+    cluster.Start();
+    cluster.RunSome(deliveries);
+    cluster.Kill(kVictim);
+    cluster.RunSome(20);
+    cluster.Restart(kVictim);
+    cluster.RunToEnd();
+    ExpectSameEnd(cluster);
+    for (const wire::Removal& removal : RemovalsOf(cluster)) {
+      EXPECT_EQ(removal.peer, cluster.node(kVictim).id()) << removal.reason;
+      EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
+    }
+    repeated += scribe.repeated();
+  }
+  EXPECT_GT(repeated, 0u) << "no restart came in the middle of a step";
+}
+
+// Between two steps nothing is lost at all.
+TEST(RestartTest, AQuickOneBetweenStepsCostsNothing) {
+  Cluster cluster(Steps(8));
+  Scribe scribe(cluster);
+  cluster.Start();
+  while (cluster.node(kVictim).blocks.size() < 3) cluster.RunSome(1);
+  cluster.Kill(kVictim);
+  cluster.Restart(kVictim);
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  EXPECT_TRUE(RemovalsOf(cluster).empty());
+  EXPECT_TRUE(cluster.node(kVictim).away.empty());
+  EXPECT_EQ(cluster.node(0).encoded_blocks, HonestBlocks(8));
+}
+
+TEST(RestartTest, WhenAllDieTheRunGoesOnFromTheLastBlock) {
+  Cluster cluster(Steps(8));
+  cluster.Start();
+  while (cluster.node(0).blocks.size() < 4) cluster.RunSome(1);
+  for (std::size_t i = 0; i < cluster.size(); ++i) cluster.Kill(i);
+  for (std::size_t i = 0; i < cluster.size(); ++i) cluster.Restart(i);
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  EXPECT_TRUE(RemovalsOf(cluster).empty());
+}
+
+// It is sealed absent while it is dead: dropped, it follows, asks, and is admitted again.
+TEST(RestartTest, ALateOneFollowsAndComesBack) {
+  Cluster late(Steps(24));
+  Scribe late_scribe(late);
+  late.Start();
+  while (late.node(kVictim).blocks.size() < 2) late.RunSome(1);
+  late.Kill(kVictim);
+  late.RunUntil([&] { return late.node(0).blocks.size() >= 5; });
+  late.Restart(kVictim);
+  late.RunToEnd();
+  ExpectSameEnd(late);
+  const auto removals = RemovalsOf(late);
+  ASSERT_EQ(removals.size(), 1u);
+  EXPECT_EQ(removals[0].peer, late.node(kVictim).id());
+  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kDrop);
+  ASSERT_EQ(late.node(kVictim).back.size(), 1u);
+  EXPECT_GT(late_scribe.CountOf(MessageType::kRejoin), 0u);
+  EXPECT_FALSE(late_scribe.EchoedIn(removals[0].step + 1)) << "a dropped one has no voice";
+}
+
+// Results of the last block were lost with the crash: the others still have them.
+TEST(RestartTest, LostResultsComeFromTheOthers) {
+  Cluster cluster(Steps(24));
+  Scribe scribe(cluster);
+  cluster.Start();
+  while (cluster.node(kVictim).blocks.size() < 3) cluster.RunSome(1);
+  cluster.Kill(kVictim);
+  std::erase_if(cluster.node(kVictim).durable,
+                [](const auto& entry) { return entry.first.first == RecordKind::kResult; });
+  cluster.Restart(kVictim);
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  ASSERT_FALSE(cluster.node(kVictim).away.empty());
+  EXPECT_NE(cluster.node(kVictim).away[0].reason.find("lost"), std::string::npos);
+  EXPECT_FALSE(cluster.node(kVictim).back.empty());
+}
+
+// Nobody knows what it signed before, so it signs nothing but REJOIN until a block admits it.
+TEST(RestartTest, WithoutItsStoreItMustRejoin) {
+  Cluster cluster(Steps(30));
+  Scribe scribe(cluster);
+  cluster.Start();
+  while (cluster.node(kVictim).blocks.size() < 2) cluster.RunSome(1);
+  cluster.Kill(kVictim);
+  Cluster::Node& node = cluster.node(kVictim);
+  node.durable.clear();
+  node.encoded_blocks.clear();
+  cluster.Restart(kVictim);
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  ASSERT_FALSE(node.away.empty());
+  ASSERT_EQ(node.back.size(), 1u);
+  const auto removals = RemovalsOf(cluster);
+  ASSERT_EQ(removals.size(), 1u);
+  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kDrop) << removals[0].reason;
+  for (std::uint64_t step = removals[0].step; step < node.back[0].step; ++step) {
+    EXPECT_FALSE(scribe.EchoedIn(step)) << step;
+  }
+  EXPECT_TRUE(scribe.EchoedIn(node.back[0].step));
+  EXPECT_TRUE(node.durable.contains(
+      {RecordKind::kMember, BlockKey(false, node.back[0].step - 1)}))
+      << "the next restart may trust this store";
+}
+
+TEST(RestartTest, AStoreThatCannotBeReadStopsItWithOneLine) {
+  Cluster cluster(Steps(6));
+  cluster.Start();
+  while (cluster.node(kVictim).blocks.size() < 2) cluster.RunSome(1);
+  cluster.Kill(kVictim);
+  for (auto& [key, record] : cluster.node(kVictim).durable) {
+    if (key.first == RecordKind::kBlock) record.value.pop_back();
+  }
+  cluster.Restart(kVictim);
+  ASSERT_TRUE(cluster.node(kVictim).halted);
+  EXPECT_EQ(cluster.node(kVictim).halted->why, Halted::Why::kFailed);
+  EXPECT_NE(cluster.node(kVictim).halted->reason.find("data folder"), std::string::npos);
+}
+
+// --- the beginning -------------------------------------------------------------------------------
+
+// A block shows a newcomer that the run has begun. One member's word must not: it could keep anybody
+// from the beginning.
+TEST(GenesisTest, OneLiarsBlockKeepsNobodyFromTheBeginning) {
+  Cluster cluster(Steps(6));
+  Block forged = scene::ViewBefore(cluster.manifest(), 5);
+  const wire::Slot slot{.run_id = cluster.manifest().run_id,
+                        .incarnation = 0,
+                        .step = 4,
+                        .phase = wire::Phase::kC,
+                        .type = MessageType::kBlock,
+                        .draw = 0,
+                        .iteration = 0};
+  const auto frame = wire::EncodeService(
+      {slot, {}, cluster.node(kVictim).id(),
+       wire::Encode(wire::BlockMessage{wire::BlockDigest(forged), true})});
+  cluster.Feed(0, Started{scene::DigestOf(0), nullptr});
+  for (int again = 0; again < 3; ++again) {
+    cluster.Feed(0, MessageReceived{cluster.node(kVictim).id(), frame,
+                                    crypto::MakeBlob(wire::EncodeBlock(forged))});
+  }
+  for (const std::size_t i : {1u, 2u, 3u}) {
+    cluster.Feed(i, Started{scene::DigestOf(i), nullptr});
+  }
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  EXPECT_TRUE(cluster.node(0).away.empty());
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
