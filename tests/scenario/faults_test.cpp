@@ -127,14 +127,14 @@ INSTANTIATE_TEST_SUITE_P(Cuts, Partition, testing::Values("halves", "one_way", "
 
 // Members were sealed absent in one seal here and others in the next, until too few were awake for
 // a quorum.
-TEST(Partition, NeverPutsMoreToSleepThanTheStepCanSpare) {
+TEST(HealedPartition, NeverPutsMoreToSleepThanTheStepCanSpare) {
   SimOptions options = Eight(4);
   options.cut = "flapping";
   Run(options);
 }
 
 // Each half missed the other's echoes and results, and the next block dropped every member.
-TEST(Partition, NeverDropsAllMembers) {
+TEST(HealedPartition, NeverDropsAllMembers) {
   SimOptions options = Eight(1);
   options.cut = "flapping";
   const SimResult result = Run(options);
