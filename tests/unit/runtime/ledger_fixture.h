@@ -37,6 +37,7 @@ inline Record Slot(std::uint64_t step, std::uint64_t signed_digest,
   slot.phase = phase;
   slot.type =
       phase == wire::Phase::kGenesis ? wire::MessageType::kBoot : wire::MessageType::kCommit;
+  // Any bytes stand for the message: the ledger keeps them and their hash.
   const Digest digest = DigestOf(signed_digest);
   return {RecordKind::kSlot, protocol::SlotKey(slot), {digest.bytes.begin(), digest.bytes.end()}};
 }

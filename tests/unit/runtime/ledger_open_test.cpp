@@ -44,21 +44,53 @@ TEST_F(LedgerOpenTest, RefusesAFolderOfAnotherKey) {
   EXPECT_THAT(base::MessageOf(refusal), HasSubstr("belongs to the key of " + PeerOf(1).Short()));
 }
 
-TEST_F(LedgerOpenTest, RefusesAFolderInWhichTheKeySigned) {
-  ASSERT_TRUE(Write({Slot(1, 1)}).ok());
-  const base::Status refusal = Refusal(Options());
-  EXPECT_TRUE(absl::IsFailedPrecondition(refusal)) << refusal;
-  EXPECT_TRUE(IsOneLine(refusal));
-  EXPECT_THAT(base::MessageOf(refusal), HasSubstr("not built yet"));
-  EXPECT_THAT(base::MessageOf(refusal), HasSubstr("do NOT use this key in a new folder"));
+TEST_F(LedgerOpenTest, GivesBackNothingAtFirst) {
+  const auto ledger = MustOpen(Options());
+  const auto restored = ledger->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ(*restored, nullptr);
 }
 
-TEST_F(LedgerOpenTest, StartsAgainWhenOnlyGenesisSlotsWereSigned) {
-  ASSERT_TRUE(Write({Slot(0, 1, wire::Phase::kGenesis)}).ok());
-  // A new boot has a new id: the same slot with another digest must be free again.
-  ASSERT_TRUE(Write({Slot(0, 2, wire::Phase::kGenesis)}).ok());
-  ASSERT_TRUE(Write({BlockRecord(BlockOf(0))}).ok());
-  EXPECT_TRUE(absl::IsFailedPrecondition(Refusal(Options())));
+// What the key said in the step that was not sealed, to the byte; nothing of sealed ones.
+TEST_F(LedgerOpenTest, GivesBackWhatTheKeySignedAfterTheNewestBlock) {
+  const Record sealed = Slot(3, 1);
+  const Record open = Slot(4, 2);
+  ASSERT_TRUE(Write({sealed, BlockRecord(BlockOf(3)), open}).ok());
+  const auto ledger = MustOpen(Options());
+  const auto restored = ledger->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  ASSERT_NE(*restored, nullptr);
+  ASSERT_EQ((*restored)->slots.size(), 1U);
+  EXPECT_EQ((*restored)->slots[0].key, open.key);
+  EXPECT_EQ((*restored)->slots[0].value, open.value);
+  ASSERT_EQ((*restored)->blocks.size(), 1U);
+  EXPECT_FALSE((*restored)->member) << "nothing says that this store began with the run";
+}
+
+// The newest state and what came after it; older ones are superfluous.
+TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
+  const auto blob = [](std::uint8_t byte) { return crypto::MakeBlob({byte, byte}); };
+  const auto state = [&](std::uint64_t step, std::uint8_t byte) {
+    return Record{RecordKind::kState, protocol::BlockKey(false, step), {}, blob(byte)};
+  };
+  const auto result = [&](std::uint64_t step, std::uint8_t byte) {
+    return Record{RecordKind::kResult, protocol::ResultKey(step, 0), {}, blob(byte)};
+  };
+  const Record member{RecordKind::kMember, protocol::BlockKey(true, 0), {}};
+  ASSERT_TRUE(Write({member, BlockRecord(BlockOf(3)), result(3, 1), state(3, 2),
+                     BlockRecord(BlockOf(4)), result(4, 3)})
+                  .ok());
+  const auto ledger = MustOpen(Options());
+  const auto restored = ledger->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  ASSERT_TRUE((*restored)->state);
+  EXPECT_EQ((*restored)->state->key, protocol::BlockKey(false, 3));
+  EXPECT_EQ((*restored)->state->blob->data, blob(2)->data);
+  ASSERT_EQ((*restored)->results.size(), 1U);
+  EXPECT_EQ((*restored)->results[0].key, protocol::ResultKey(4, 0));
+  EXPECT_EQ((*restored)->results[0].blob->data, blob(3)->data);
+  EXPECT_EQ((*restored)->blocks.size(), 2U);
+  EXPECT_TRUE((*restored)->member);
 }
 
 TEST_F(LedgerOpenTest, RefusesAFileThatIsNoLedger) {
@@ -82,7 +114,7 @@ TEST_F(LedgerOpenTest, RefusesADatabaseOfAnotherProgramAndAnotherSchema) {
     EXPECT_EQ(sqlite3_exec(raw, sql, nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(raw);
   };
-  execute("PRAGMA user_version = 2");
+  execute("PRAGMA user_version = 1");
   EXPECT_TRUE(absl::IsFailedPrecondition(Refusal(Options()))) << Refusal(Options());
   EXPECT_TRUE(absl::IsFailedPrecondition(LedgerReader::Open(Options().data_dir).status()));
   execute("PRAGMA application_id = 1");

@@ -228,7 +228,7 @@ TEST_F(LedgerTest, RefusesRecordsThatOnlyABugCanMake) {
   wire::Block other = BlockOf(3);
   other.tau = 0.25;
   Record short_slot = Slot(1, 1);
-  short_slot.value.pop_back();
+  short_slot.value.clear();
   Record wrong_key = BlockRecord(BlockOf(3));
   wrong_key.key = protocol::BlockKey(false, 4);
   const std::vector<std::vector<Record>> cases = {

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 // --- inputs and actions -------------------------------------------------------------------------
 
-TEST_F(NodeDriverTest, StartsTheMachineOnceWithASecretOfItsOwn) {
+TEST_F(NodeDriverTest, StartsTheMachineOnceWithTheSecretOfItsKey) {
   std::vector<Digest> seeds;
   a_.step = [&](base::Time, const Input& input, Outbox& out) {
     if (const auto* started = std::get_if<protocol::Started>(&input)) {
@@ -31,7 +31,7 @@ TEST_F(NodeDriverTest, StartsTheMachineOnceWithASecretOfItsOwn) {
   };
   const NodeReport report = RunAlone();
   ASSERT_EQ(seeds.size(), 1u);
-  EXPECT_FALSE(seeds[0].is_zero());
+  EXPECT_EQ(seeds[0], a_.coin_seed);
   EXPECT_EQ(report.outcome.end, NodeEnd::kFinished);
   EXPECT_EQ(report.outcome.step, 7u);
   EXPECT_EQ(report.outcome.reason, "nothing to do");

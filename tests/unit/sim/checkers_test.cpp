@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "node/wire/codec.h"
@@ -67,6 +68,74 @@ TEST(HonestNeverRemoved, FiresOnlyIfAnHonestPeerIsRemoved) {
   const std::string fault = Fault(checker.OnAction(0, Done(block)));
   EXPECT_THAT(fault, HasSubstr(Key(1)->id().Short()));
   EXPECT_THAT(fault, HasSubstr("drop, was silent"));
+}
+
+TEST(HonestNeverRemoved, LetsTheUnluckyBeDroppedAndNeverBanned) {
+  Roster roster = ThreePeers();
+  roster.unlucky = {false, true, false};
+  HonestNeverRemoved checker(roster);
+  wire::Block block = ABlock(4);
+  block.removals = {{Key(1)->id(), wire::RemovalKind::kDrop, 4, "was silent"}};
+  EXPECT_TRUE(checker.OnAction(0, Done(block)).ok());
+  block.removals = {{Key(1)->id(), wire::RemovalKind::kVerdict, 4, "guilty"}};
+  EXPECT_FALSE(checker.OnAction(0, Done(block)).ok());
+  block.removals = {{Key(0)->id(), wire::RemovalKind::kDrop, 4, "was silent"}};
+  EXPECT_FALSE(checker.OnAction(0, Done(block)).ok()) << "no fault hit it";
+}
+
+TEST(BansKept, FiresOnABlockThatForgetsABan) {
+  BansKept checker(ThreePeers());
+  wire::Block ban = ABlock(4);
+  ban.members = {Key(0)->id(), Key(1)->id()};
+  std::sort(ban.members.begin(), ban.members.end());
+  ban.removals = {{Key(2)->id(), wire::RemovalKind::kEvidence, 4, "signed two"}};
+  ban.standings = {{.peer = Key(2)->id(), .banned = true}};
+  EXPECT_TRUE(checker.OnAction(0, Done(ban)).ok());
+  EXPECT_TRUE(checker.OnAction(1, Done(ABlock(3))).ok()) << "behind: the ban is still to come";
+  wire::Block later = ban;
+  later.step = 5;
+  later.removals.clear();
+  EXPECT_TRUE(checker.OnAction(1, Done(later)).ok());
+  later.standings.clear();
+  EXPECT_THAT(Fault(checker.OnAction(1, Done(later))), HasSubstr("was banned in step 4"));
+}
+
+TEST(RebornRejoins, FiresIfALostDiskSignsMoreThanRejoin) {
+  RebornRejoins checker(ThreePeers());
+  const std::vector<protocol::Action> nothing;
+  const auto start = [&](std::shared_ptr<const protocol::Restored> restored) {
+    const protocol::Input input = protocol::Started{{}, std::move(restored)};
+    checker.OnStep({{}, 0, 0, input, nothing});
+  };
+  start(nullptr);
+  EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(0, 1, 1))).ok()) << "a first start is no loss";
+  EXPECT_TRUE(checker.OnAction(0, Done(ABlock(1))).ok());
+  start(std::make_shared<const protocol::Restored>());
+  EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(0, 2, 1))).ok()) << "its disk is there";
+  start(nullptr);
+  EXPECT_THAT(Fault(checker.OnAction(0, SendOf(Reveal(0, 3, 1)))), HasSubstr("lost its disk"));
+  EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(2, 3, 1))).ok()) << "passes on another's";
+  wire::Block admits = ABlock(9);
+  admits.joined = {Key(0)->id()};
+  EXPECT_TRUE(checker.OnAction(0, Done(admits)).ok());
+  EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(0, 10, 1))).ok());
+}
+
+TEST(Recovery, FiresIfAnHonestPeerHasNothingNewInTime) {
+  const base::Time over = base::Time{} + base::Seconds(10);
+  Recovery checker(ThreePeers(), over, base::Seconds(5));
+  const protocol::Input input = protocol::TimerFired{1};
+  const std::vector<protocol::Action> nothing;
+  const auto at = [&](std::int64_t seconds) {
+    checker.OnStep({base::Time{} + base::Seconds(seconds), 0, 0, input, nothing});
+  };
+  at(9);
+  EXPECT_TRUE(checker.OnAction(0, Done(ABlock(7))).ok());
+  at(12);
+  EXPECT_TRUE(checker.OnAction(0, Done(ABlock(8))).ok());
+  EXPECT_TRUE(checker.OnAction(1, Done(ABlock(7))).ok()) << "what somebody had before is not new";
+  at(16);
+  EXPECT_THAT(Fault(checker.OnAction(0, Done(ABlock(9)))), HasSubstr("peer 1"));
 }
 
 TEST(Agreement, FiresOnForkedSeals) {

@@ -29,6 +29,13 @@ TEST(SimOptions, FormatAndParseAreInverse) {
   options.jitter = base::Nanoseconds(3);
   options.bytes_per_second = 4;
   options.fsync_max = base::Nanoseconds(5);
+  options.crashes = 6;
+  options.crash_down = base::Seconds(7);
+  options.blackouts = 8;
+  options.lose_disk = true;
+  options.cut = "one_way";
+  options.cut_at = base::Seconds(9);
+  options.cut_for = base::Seconds(10);
   options.time_limit = base::Seconds(6);
   const auto parsed = ParseOptions(FormatOptions(options));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
