@@ -108,6 +108,7 @@ struct Node {
   std::string data_dir;
   std::shared_ptr<FakeTrainer> trainer = std::make_shared<FakeTrainer>();
   FakeMachine::StepFunction step;
+  Digest coin_seed;
   NodeOptions options;
   Log log;
   std::unique_ptr<NodeDriver> driver;
@@ -152,6 +153,7 @@ class NodeDriverTest : public ::testing::Test {
     node.options.ledger = *std::move(ledger);
     node.options.machine = std::make_unique<FakeMachine>(node.step);
     node.options.trainer = node.trainer;
+    node.coin_seed = node.options.coin_seed = crypto::CoinSeed(*node.key, kRun);
     node.options.transport.key = node.key;
     node.options.transport.run_id = kRun;
     node.options.transport.members = members_;
