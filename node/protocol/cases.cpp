@@ -24,9 +24,14 @@ bool HasVoted(const Case& open, const PeerId& voter) {
                      [&](const Case::Ballot& ballot) { return ballot.voter == voter; });
 }
 
-// True iff `verdict` has the ballots that decide the case.
-bool Decides(const Case& open, const Block& view, Verdict verdict) {
-  const std::size_t ballots = Count(open, verdict);
+bool HasVoted(const Case& open, const PeerId& voter, Verdict verdict) {
+  return std::any_of(open.ballots.begin(), open.ballots.end(), [&](const Case::Ballot& ballot) {
+    return ballot.voter == voter && ballot.verdict == verdict;
+  });
+}
+
+// True iff so many ballots for one verdict decide the case.
+bool IsEnough(const Case& open, const Block& view, std::size_t ballots) {
   switch (open.id.kind) {
     case CaseKind::kGradient:
       return 2 * ballots > view.members.size() - 2;  // the eligible: all but the two
@@ -36,6 +41,30 @@ bool Decides(const Case& open, const Block& view, Verdict verdict) {
       return ballots > FaultBound(view.thresholds);
   }
   return false;
+}
+
+// Who was admitted after the step that a case is about holds nothing of it and cannot vote; its place
+// among the ballots says so for as long as the case is open.
+void ExcuseJoined(Case& open, const Block& view) {
+  for (const PeerId& member : view.joined) {
+    if (IsParty(open, member) || HasVoted(open, member)) continue;
+    open.ballots.push_back({member, Verdict::kAbstain});
+  }
+}
+
+// True iff the honest who hold what the case is about could have decided it by themselves. If not,
+// that nobody did says nothing of its parties.
+bool CouldBeDecided(const Case& open, const Block& view) {
+  const auto knowing =
+      std::count_if(view.members.begin(), view.members.end(), [&](const PeerId& member) {
+        return !IsParty(open, member) && !HasVoted(open, member, Verdict::kAbstain);
+      });
+  // Of two parties one is at fault.
+  const bool two_parties = open.id.kind != CaseKind::kCover;
+  const std::uint32_t faults = FaultBound(view.thresholds);
+  const auto faulty = static_cast<std::ptrdiff_t>(two_parties && faults > 0 ? faults - 1 : faults);
+  const std::size_t honest = knowing > faulty ? static_cast<std::size_t>(knowing - faulty) : 0;
+  return IsEnough(open, view, honest);
 }
 
 // --- reasons ------------------------------------------------------------------------------------
@@ -156,6 +185,10 @@ std::vector<Case> OfConvictions(const SealedStep& sealed, const std::vector<Case
                         .opened_step = sealed.step,
                         .ballots = {},
                         .covering = {}});
+      for (const Case::Ballot& ballot : ended.ballots) {  // who knew nothing of that step then
+        const bool excused = ballot.verdict == Verdict::kAbstain && ballot.voter != covering.owner;
+        if (excused) opened.back().ballots.push_back(ballot);
+      }
     }
   }
   return opened;
@@ -187,6 +220,7 @@ std::vector<Case> CountBallots(const SealedStep& sealed, const Block& view) {
     std::erase_if(open.ballots, [&](const Case::Ballot& ballot) {
       return !IsMember(view.members, ballot.voter);
     });
+    ExcuseJoined(open, view);
     by_id[open.id] = &open;
   }
   for (const auto& [voter, proof] : sealed.proofs) {
@@ -203,8 +237,8 @@ std::vector<Case> CountBallots(const SealedStep& sealed, const Block& view) {
 }
 
 Ruling RuleOn(const Case& open, const Block& view, std::uint64_t step) {
-  if (Decides(open, view, Verdict::kGuilty)) return Ruling::kGuilty;
-  if (Decides(open, view, Verdict::kInnocent)) return Ruling::kInnocent;
+  if (IsEnough(open, view, Count(open, Verdict::kGuilty))) return Ruling::kGuilty;
+  if (IsEnough(open, view, Count(open, Verdict::kInnocent))) return Ruling::kInnocent;
   if (step >= open.opened_step + BlocksOf(open.id.kind)) return Ruling::kUndecided;
   return Ruling::kPending;
 }
@@ -255,6 +289,7 @@ std::vector<Case> OpenCases(const SealedStep& sealed, const Block& view,
     std::sort(group.begin(), group.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
     for (Case& one : group) {
       if (open.size() + opened.size() >= wire::kMaxCases) return opened;
+      ExcuseJoined(one, view);
       opened.push_back(std::move(one));
     }
   }
@@ -274,6 +309,7 @@ void RuleOnCases(const std::vector<Case>& cases, const Block& view, std::uint64_
   docket.EndPass();
   for (const Case& open : cases) {
     if (RuleOn(open, view, step) != Ruling::kUndecided || !docket.Stays(open.id.target)) continue;
+    if (!CouldBeDecided(open, view)) continue;
     const bool cover = open.id.kind == CaseKind::kCover;
     docket.Drop(cover ? open.id.target : open.id.accuser, UndecidedReason(open));
   }

@@ -7,7 +7,11 @@
 //   drops
 //
 // Eligible are the members that are no party. The first ballot of a voter counts; votes in the
-// block that opens a case are none.
+// block that opens a case are none. Who was admitted since the step that a case is about has no
+// vote (a ballot of kAbstain says so): it holds nothing of that step. An undecided case drops
+// somebody only if the honest among the others could have decided it; else it ends without a loser.
+// (A gradient case opens two blocks after its step, and its block sees admissions of the last one:
+// who was admitted by the block of the accused step itself counts as knowing.)
 //
 // Thread safety: pure functions.
 #pragma once

@@ -415,6 +415,37 @@ TEST_F(NumbersCaseTest, ThreeBlocksUndecidedDropTheNamer) {
   EXPECT_TRUE(block.cases.empty());
 }
 
+// Four ballots decide, and four of the six that are no party are honest if one party is: without one
+// of them to know, an honest namer could not win.
+TEST_F(NumbersCaseTest, NobodyLosesIfTooFewCouldKnow) {
+  step_.view.joined = {PeerNumber(7)};
+  VoteAll({0, 2, 3}, Verdict::kGuilty);
+  Vote(step_, 7, open_, Verdict::kGuilty);  // it cannot: it was not there
+  const Block pending = JudgedAfter(2);
+  EXPECT_TRUE(pending.removals.empty());
+  ASSERT_EQ(pending.cases.size(), 1u);
+  const Block block = JudgedAfter(3);
+  EXPECT_TRUE(block.removals.empty());
+  EXPECT_TRUE(block.cases.empty());
+}
+
+// Known for as long as the case is open, also when the view that admitted them is long past.
+TEST_F(NumbersCaseTest, WhoWasAdmittedTooLateStaysExcused) {
+  step_.view.joined = {PeerNumber(7)};
+  const Block next = JudgedAfter(1);
+  ASSERT_EQ(next.cases.size(), 1u);
+  ASSERT_EQ(next.cases[0].ballots.size(), 1u);
+  EXPECT_EQ(next.cases[0].ballots[0].voter, PeerNumber(7));
+  EXPECT_EQ(next.cases[0].ballots[0].verdict, Verdict::kAbstain);
+  step_.view.joined.clear();
+  open_ = next.cases[0];
+  VoteAll({7}, Verdict::kGuilty);
+  VoteAll({0, 2, 3}, Verdict::kGuilty);
+  EXPECT_TRUE(JudgedAfter(3).removals.empty());
+  VoteAll({4}, Verdict::kGuilty);
+  EXPECT_EQ(Removed(JudgedAfter(3)), std::vector<int>{6}) << "those who know still decide";
+}
+
 TEST_F(NumbersCaseTest, TheThirdBlockStillDecides) {
   VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
   EXPECT_EQ(Removed(JudgedAfter(3)), std::vector<int>{6});
@@ -507,6 +538,15 @@ TEST_F(CoverCaseTest, GoesOnWithoutItsAccuserAndDropsTheOwnerAfterThreeBlocks) {
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
 }
 
+// n = 7, two faults: four honest members besides the owner's, of whom three must know.
+TEST_F(CoverCaseTest, NobodyLosesIfTooFewCouldKnow) {
+  step_.view.cases[0].opened_step = kStep - 3;
+  step_.view.joined = {PeerNumber(5)};
+  EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{1}) << "three of them know";
+  step_.view.joined = {PeerNumber(4), PeerNumber(5)};
+  EXPECT_TRUE(step_.Judge().removals.empty());
+}
+
 class ConvictionTest : public testing::Test {
  protected:
   // Member 0 accused member 6, for whose parts members 1 and 3 answer.
@@ -535,6 +575,23 @@ TEST_F(ConvictionTest, AsksEveryOwnerThatStays) {
   block = step_.Judge(Banned({3}));
   ASSERT_EQ(block.cases.size(), 1u);
   EXPECT_EQ(block.cases[0].id.target, PeerNumber(1));
+}
+
+// Who knew nothing of the accused step in its case knows nothing in the cases that follow.
+TEST_F(ConvictionTest, WhoWasExcusedBeforeIsExcusedAgain) {
+  step_.view.cases[0].ballots = {{PeerNumber(3), Verdict::kAbstain}};
+  step_.view.joined = {PeerNumber(7)};
+  for (const std::uint32_t voter : {1u, 2u, 4u, 5u}) Vote(step_, voter, open_, Verdict::kGuilty);
+  const Block block = step_.Judge();
+  ASSERT_EQ(Removed(block), std::vector<int>{6});
+  ASSERT_EQ(block.cases.size(), 2u);
+  for (const Case& open : block.cases) {
+    std::vector<PeerId> excused;
+    for (const Case::Ballot& ballot : open.ballots) excused.push_back(ballot.voter);
+    const std::vector<int> expected =
+        open.id.target == PeerNumber(3) ? std::vector<int>{7} : std::vector<int>{3, 7};
+    EXPECT_EQ(scene::NumbersOfPeers(excused), expected) << "of column " << open.id.column;
+  }
 }
 
 TEST_F(ConvictionTest, AsksThoughEvidenceBannedTheTargetInTheSameBlock) {
