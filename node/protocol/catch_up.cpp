@@ -239,13 +239,10 @@ std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
 
 // --- asking -------------------------------------------------------------------------------------
 
-PeerId CatchUp::NextMember() {
-  const std::vector<PeerId>& members = head_->members;
-  for (std::size_t i = 0; i <= members.size(); ++i) {
-    const PeerId& member = members[turn_++ % members.size()];
-    if (member != self_) return member;
-  }
-  return self_;
+PeerId CatchUp::MemberOfTurn(std::size_t turn) const {
+  std::vector<PeerId> others = head_->members;
+  std::erase(others, self_);
+  return others.empty() ? self_ : others[turn % others.size()];
 }
 
 void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
@@ -257,11 +254,13 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
     return;
   }
   if (open == open_.end() && open_.size() >= kMaxRequests) return;
-  Open& entry = open_[key];
+  // Each thing goes its own round of all members: with one round for all, requests that time out
+  // together could ask the same silent one for ever.
+  Open& entry = open == open_.end() ? open_[key] : open->second;
+  entry.turn = open == open_.end() ? turn_++ : entry.turn + 1;
   entry.asked = now;
-  ++entry.attempts;
   wake_ = std::min(wake_.value_or(now + patience_), now + patience_);
-  out.push_back({NextMember(), key.step,
+  out.push_back({MemberOfTurn(entry.turn), key.step,
                  key.kind == wire::PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
 }
 

@@ -117,7 +117,7 @@ class CatchUp {
   };
   struct Open {
     base::Time asked;
-    std::uint32_t attempts = 0;
+    std::size_t turn = 0;  // whom to ask next
   };
 
   bool IsAttested(const Digest& digest) const;
@@ -127,7 +127,7 @@ class CatchUp {
   void PlanWay();
   void StartFetch(std::uint64_t step, const Digest& root);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
-  PeerId NextMember();
+  PeerId MemberOfTurn(std::size_t turn) const;
   SharedBlock BlockAt(std::uint64_t height) const;
 
   const PeerId self_;
@@ -149,7 +149,7 @@ class CatchUp {
   std::optional<std::pair<SharedBlock, ModelState>> fetched_;
   std::map<std::uint64_t, std::vector<SharedBlob>> results_;  // by step, of the next few blocks
   std::map<Key, Open> open_;
-  std::size_t turn_ = 0;  // whom to ask next
+  std::size_t turn_ = 0;  // whom to ask first for the next thing
   std::optional<base::Time> wake_;
 };
 
