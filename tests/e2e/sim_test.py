@@ -6,7 +6,7 @@ from harness import TestCase, run
 
 SMALL = ["--peers", 4, "--byzantine", 1, "--attack", "sign_flip", "--dimension", 64, "--steps", 15]
 KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "removed",
-        "detection_steps"}
+        "detection_steps", "returns", "loss"}
 
 
 class SimTest(TestCase):
@@ -66,7 +66,7 @@ class SimTest(TestCase):
         self.refused(2, ["sim", "--attack", "nonsense"], "'nonsense' is not known", "sign_flip")
         self.refused(2, ["sim", "--attack", "sign_flip", "--attack-param", "x=1"], "'x'", "lambda")
         self.refused(2, ["sim", "--attack", "sign_flip", "--attack-param", "lambda"],
-                     "write name=number")
+                     "write name=value")
         self.refused(2, ["sim", "--byzantine", 8], "byzantine must be below peers")
         self.refused(2, ["sim", "--mode", "thrid"], "'thrid'", "majority, balanced or third")
         self.refused(2, ["sim", "--seeds", "5..1"], "write FIRST..LAST")
