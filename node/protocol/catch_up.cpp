@@ -65,13 +65,14 @@ void CatchUp::OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
   // An older block that the believed one names?
   const SharedBlock after = BlockAt(HeightOf(*shared) + 1);
   if (after != nullptr && after->previous == digest) return Believe(std::move(shared));
-  const auto [held, fresh] = unproven_.try_emplace(digest, Unproven{std::move(shared), byte_count, {}});
+  const auto [held, fresh] =
+      unproven_.try_emplace(digest, Unproven{std::move(shared), byte_count, {}});
   held->second.from.insert(from);
   BoundUnprovenOf(from);
 }
 
-// The lowest go: the newest block is the one that is attested soon. What another member sent as well
-// stays.
+// The lowest go: the newest block is the one that is attested soon. What another member sent as
+// well stays.
 void CatchUp::BoundUnprovenOf(const PeerId& from) {
   while (true) {
     std::size_t count = 0;
@@ -142,7 +143,8 @@ void CatchUp::PlanWay() {
 }
 
 void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
-  std::erase_if(open_, [](const auto& entry) { return entry.first.kind == wire::PullKind::kState; });
+  std::erase_if(open_,
+                [](const auto& entry) { return entry.first.kind == wire::PullKind::kState; });
   const std::uint64_t dimension = base::ElementCount(layout_);
   fetch_.emplace();
   fetch_->step = step;
@@ -190,8 +192,8 @@ void CatchUp::OnResult(std::uint64_t step, std::uint64_t column, const SharedBlo
   if (block == nullptr || column >= block->columns.size()) return;
   if (step + 1 > HeightOf(*view_) + kBlocksAhead) return;
   if (block->columns[column] != wire::ColumnFate::kApplied) return;
-  const auto ranges = CutParts(base::ElementCount(layout_),
-                               static_cast<std::uint32_t>(block->columns.size()));
+  const auto ranges =
+      CutParts(base::ElementCount(layout_), static_cast<std::uint32_t>(block->columns.size()));
   if (blob->root != block->result_roots[column]) return;
   if (!HoldsFiniteFloats(*blob, ranges[column].size())) return;
   auto& held = results_[step];
@@ -249,8 +251,8 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
                   std::vector<Request>& out) {
   const auto open = open_.find(key);
   if (open != open_.end() && now < open->second.asked + patience_) {
-    wake_ = std::min(wake_.value_or(open->second.asked + patience_),
-                     open->second.asked + patience_);
+    wake_ =
+        std::min(wake_.value_or(open->second.asked + patience_), open->second.asked + patience_);
     return;
   }
   if (open == open_.end() && open_.size() >= kMaxRequests) return;
@@ -312,8 +314,8 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
 }
 
 std::string CatchUp::Describe() const {
-  const std::string way = "at block " + std::to_string(HeightOf(*view_)) + " of " +
-                          std::to_string(HeightOf(*head_));
+  const std::string way =
+      "at block " + std::to_string(HeightOf(*view_)) + " of " + std::to_string(HeightOf(*head_));
   if (!fetch_) return way;
   return way + ", " + std::to_string(pieces_.size() - fetch_->left) + " of " +
          std::to_string(pieces_.size()) + " pieces of the state of step " +

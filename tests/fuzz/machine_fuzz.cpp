@@ -1,7 +1,8 @@
 // Any bytes as what happens to a run of four members, of whom one cheats: which messages arrive,
-// when, twice or never; timers, links, the disk and the jobs in any order; whatever the cheat may
-// sign, and frames of others bent on the way. No input may make an honest member abort, sign twice,
-// be removed, or hold another block than the other honest members (tests/fuzz/machine_world.h).
+// when, twice or never; timers, links, the disk and the jobs in any order; deaths and restarts;
+// whatever the cheat may sign or ask, and frames of others bent on the way. No input may make an
+// honest member abort, sign twice, be banned, or hold another block than the other honest members
+// (tests/fuzz/machine_world.h).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -22,6 +23,7 @@ using base::Bytes;
 // Both bound the time that one input takes.
 constexpr std::size_t kMaxOperations = 200;
 constexpr std::size_t kMaxSteps = 5;
+constexpr int kLastRounds = 60;
 
 void SpoilFloats(Bytes& bytes, ByteSource& source) {
   if (bytes.size() < 4) return;
@@ -46,8 +48,9 @@ class Play final : public Cheat {
   void Run() {
     for (std::size_t i = 0; i < kMaxOperations && !source_.empty(); ++i) Operate();
     world_.DeliverAll();
-    // Parts or results that never come are given up; a seal that cannot be made stops the run.
-    for (int round = 0; round < 3; ++round) {
+    // Parts or results that never come are given up, seals take their slow path, and who was away
+    // comes back.
+    for (int round = 0; round < kLastRounds; ++round) {
       for (std::size_t member = 0; member < kMembers; ++member) world_.FireTimer(member);
       world_.DeliverAll();
     }
@@ -88,7 +91,9 @@ class Play final : public Cheat {
   std::size_t AnyMember() { return source_.Below(kMembers); }
 
   void Operate() {
-    switch (source_.Byte() % 14) {
+    const std::uint8_t operation = source_.Byte();
+    if (operation >= 248) return world_.Restart(AnyMember(), operation < 254);
+    switch (operation % 14) {
       case 0:
       case 1:
         return DeliverSome(1 + source_.Byte());

@@ -1,6 +1,7 @@
 #include "tests/fuzz/machine_world.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "aggregation/rule.h"
@@ -35,9 +36,10 @@ protocol::Manifest ShortRun(const std::vector<PeerId>& members, std::uint64_t st
   for (const PeerId& member : members) manifest.members.push_back({member, ""});
   manifest.training.model = "toy";
   manifest.training.data = "toy";
-  manifest.training.steps = steps;
+  manifest.training.settle_steps = 5;
+  manifest.training.steps = steps + manifest.training.settle_steps;
   manifest.training.steps_after_ban = 1;
-  manifest.training.settle_steps = steps > 1 ? 1 : 0;
+  manifest.probation = 3;
   manifest.training.warmup_steps = 0;
   manifest.state_root_every = 2;
   return manifest;
@@ -97,17 +99,18 @@ MachineWorld::MachineWorld(Cheat& cheat, std::uint64_t steps)
   static const auto keys = SortedKeys();
   for (const auto& key : keys) members_.push_back(key->id());
   manifest_ = std::make_shared<const protocol::Manifest>(ShortRun(members_, steps));
+  for (std::size_t i = 0; i < kMembers; ++i) nodes_[i].key = keys[i];
+  for (std::size_t i = 0; i < kMembers; ++i) StartMachine(i, nullptr);
+}
+
+void MachineWorld::StartMachine(std::size_t index,
+                                std::shared_ptr<const protocol::Restored> restored) {
+  Node& node = nodes_[index];
   const auto initial = std::make_shared<const std::vector<float>>(kDimension, 0.0F);
-  for (std::size_t i = 0; i < kMembers; ++i) {
-    nodes_[i].key = keys[i];
-    nodes_[i].machine =
-        protocol::MakePeer({manifest_, keys[i], notary_, {{"x", {kDimension}}}, initial});
-  }
-  for (std::size_t i = 0; i < kMembers; ++i) {
-    base::Digest seed;
-    seed.bytes.fill(static_cast<std::uint8_t>(i + 1));
-    Feed(i, protocol::Started{seed});
-  }
+  node.machine = protocol::MakePeer({manifest_, node.key, notary_, {{"x", {kDimension}}}, initial});
+  base::Digest seed;
+  seed.bytes.fill(static_cast<std::uint8_t>(index + 1));
+  Feed(index, protocol::Started{seed, std::move(restored)});
 }
 
 MachineWorld::~MachineWorld() = default;
@@ -150,6 +153,44 @@ void MachineWorld::ChangeLink(std::size_t member, std::size_t other, bool up) {
   if (member != other) Feed(member, protocol::LinkChanged{members_[other], up});
 }
 
+void MachineWorld::Restart(std::size_t member, bool with_store) {
+  if (member == kCheat) return;
+  Node& node = nodes_[member];
+  std::erase_if(queue_, [member](const Event& event) { return event.to == member; });
+  node.timers.clear();
+  if (!with_store) node.store.clear();
+  StartMachine(member, RestoredOf(node));
+  for (std::size_t other = 0; other < kMembers; ++other) {
+    ChangeLink(other, member, true);
+    ChangeLink(member, other, true);
+  }
+}
+
+std::shared_ptr<const protocol::Restored> MachineWorld::RestoredOf(const Node& node) const {
+  using protocol::RecordKind;
+  if (node.store.empty()) return nullptr;
+  auto restored = std::make_shared<protocol::Restored>();
+  Bytes state_key;
+  Bytes newest_block;
+  for (const auto& [key, record] : node.store) {
+    if (key.first == RecordKind::kState) restored->state = record;
+    if (key.first == RecordKind::kMember) restored->member = true;
+    if (key.first == RecordKind::kBlock) newest_block = key.second;
+  }
+  if (restored->state) state_key = restored->state->key;
+  for (const auto& [key, record] : node.store) {
+    const auto& [kind, name] = key;
+    if (kind == RecordKind::kBlock && name >= state_key) restored->blocks.push_back(record);
+    // A result's key begins with its block's, and a slot's with its step: the height of the block
+    // before it.
+    if (kind == RecordKind::kResult && Bytes(name.begin(), name.begin() + 8) > state_key) {
+      restored->results.push_back(record);
+    }
+    if (kind == RecordKind::kSlot && name >= newest_block) restored->slots.push_back(record);
+  }
+  return restored;
+}
+
 void MachineWorld::Inject(std::size_t to, std::size_t from, base::SharedBytes frame,
                           crypto::SharedBlob blob) {
   Feed(to, protocol::MessageReceived{members_[from], std::move(frame), std::move(blob)});
@@ -157,6 +198,7 @@ void MachineWorld::Inject(std::size_t to, std::size_t from, base::SharedBytes fr
 
 base::SharedBytes MachineWorld::SignAsCheat(wire::Envelope envelope) {
   envelope.sender = members_[kCheat];
+  if (wire::IsService(envelope.slot.type)) return wire::EncodeService(envelope);
   const wire::SignedEnvelope message = wire::Seal(std::move(envelope), *nodes_[kCheat].key);
   notary_->Note(message);
   return message.frame;
@@ -199,9 +241,16 @@ void MachineWorld::Hear(std::size_t index, const protocol::Send& send) {
     heard.envelope = heard_.back().envelope;
   } else {
     const auto opened = wire::Open(send.frame);
-    OSTRAKA_CHECK(opened.ok() && opened->envelope.sender == members_[index]);
-    notary_->Note(*opened);
+    OSTRAKA_CHECK(opened.ok());
     heard.envelope = opened->envelope;
+    const bool own = heard.envelope.sender == members_[index];
+    if (wire::IsService(heard.envelope.slot.type)) {
+      OSTRAKA_CHECK(own);
+    } else if (own) {
+      notary_->Note(*opened);
+    } else {  // passed on: as its author signed it
+      OSTRAKA_CHECK(notary_->Verify(heard.envelope.sender, opened->digest, opened->signature));
+    }
   }
   heard_.push_back(std::move(heard));
   if (heard_.size() > kMemory) heard_.pop_front();
@@ -211,12 +260,13 @@ void MachineWorld::PerformStore(std::size_t index, const protocol::Store& store)
   Node& node = nodes_[index];
   std::vector<wire::Slot> slots;
   for (const protocol::Record& record : store.records) {
+    node.store.insert_or_assign({record.kind, record.key}, record);
     if (record.kind == protocol::RecordKind::kSlot) {
-      OSTRAKA_CHECK(node.slots.insert(record.key).second);
+      NoteSlot(index, record);
       slots.push_back(SlotOfKey(record.key, manifest_->run_id));
     } else if (record.kind == protocol::RecordKind::kEvidence) {
       evidence_.push_back(record.value);
-    } else if (index != kCheat) {
+    } else if (record.kind == protocol::RecordKind::kBlock && index != kCheat) {
       OSTRAKA_CHECK(chain_.emplace(record.key, record.value).first->second == record.value);
     }
   }
@@ -226,6 +276,14 @@ void MachineWorld::PerformStore(std::size_t index, const protocol::Store& store)
     return TryForge();
   }
   queue_.push_back({index, protocol::Stored{store.id}});
+}
+
+// One body a slot, whatever became of the store. (Two of BOOT or REJOIN are no offence.)
+void MachineWorld::NoteSlot(std::size_t index, const protocol::Record& record) {
+  const wire::Slot slot = SlotOfKey(record.key, manifest_->run_id);
+  if (slot.phase == wire::Phase::kGenesis || slot.type == MessageType::kRejoin) return;
+  const auto [said, fresh] = nodes_[index].slots.emplace(record.key, record.value);
+  OSTRAKA_CHECK(fresh || said->second == record.value);
 }
 
 void MachineWorld::PerformJob(std::size_t index, const protocol::StartJob& job) {
@@ -240,15 +298,23 @@ void MachineWorld::Note(std::size_t index, const protocol::Observation& what) {
   if (const auto* started = std::get_if<protocol::StepStarted>(&what)) {
     step_ = std::max(step_, started->step);
   } else if (const auto* done = std::get_if<protocol::StepDone>(&what)) {
-    for (const wire::Removal& removal : done->block->removals) {
-      OSTRAKA_CHECK(removal.peer == members_[kCheat]);
-    }
+    NoteBlock(*done->block);
   } else if (const auto* suspicion = std::get_if<protocol::Suspicion>(&what)) {
     OSTRAKA_CHECK(suspicion->reason.find('\n') == std::string::npos);
   } else if (const auto* halted = std::get_if<protocol::Halted>(&what)) {
     using Why = protocol::Halted::Why;
-    OSTRAKA_CHECK(halted->why == Why::kFinished || halted->why == Why::kStalled);
+    OSTRAKA_CHECK(!within_bound_ || halted->why == Why::kFinished || halted->why == Why::kStalled);
   }
+}
+
+void MachineWorld::NoteBlock(const wire::Block& block) {
+  for (const wire::Removal& removal : block.removals) {
+    OSTRAKA_CHECK(!within_bound_ || removal.peer == members_[kCheat] || !wire::IsBan(removal.kind));
+  }
+  const bool cheats =
+      std::binary_search(block.members.begin(), block.members.end(), members_[kCheat]);
+  const std::uint32_t borne = std::max(block.thresholds.t_s, block.thresholds.t_a);
+  if (cheats && borne == 0) within_bound_ = false;
 }
 
 // --- the cheat -----------------------------------------------------------------------------------

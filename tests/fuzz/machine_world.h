@@ -1,9 +1,11 @@
 // Four members of a tiny run, the last a cheat, with everything that may go differently decided
-// from outside: what is delivered when, how often and to whom, which timers fire, what the cheat
-// says.
+// from outside: what is delivered when, how often and to whom, which timers fire, who dies and
+// starts again, with its store or without, what the cheat says.
 //
 // Aborts as soon as an honest member breaks a promise of the protocol (docs/protocol.md): its
-// invariants, one message a slot, no honest member removed, one chain of blocks for all.
+// invariants, one body a slot also across restarts, no honest member banned (one whose words the
+// fuzzer loses may be dropped), one chain of blocks for all. Four members bear one fault: once an
+// honest one was dropped while the cheat is a member, only the chain and the slots are promised.
 //
 // Thread safety: one owner.
 #pragma once
@@ -14,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -50,8 +51,7 @@ class Cheat {
 
 class MachineWorld {
  public:
-  // A run of `steps` steps. From three steps on a validator may accuse, and from four on the
-  // accused may go. REQUIRES: steps >= 1.
+  // A run of `steps` steps, and those in which claims settle. REQUIRES: steps >= 1.
   MachineWorld(Cheat& cheat, std::uint64_t steps);
   ~MachineWorld();
   MachineWorld(const MachineWorld&) = delete;
@@ -69,10 +69,13 @@ class MachineWorld {
   // Fires the timer of `member` that is due first, if it has one. The clock goes there.
   void FireTimer(std::size_t member);
   void ChangeLink(std::size_t member, std::size_t other, bool up);
+  // An honest member dies and starts again, from what it stored or, if that is lost, from nothing.
+  // What was under way to it is lost, and its links come up. Does nothing to the cheat.
+  void Restart(std::size_t member, bool with_store);
   void Wait(base::Duration duration) { now_ = now_ + duration; }
   // A message as if it came over the link from `from`, now.
   void Inject(std::size_t to, std::size_t from, base::SharedBytes frame, crypto::SharedBlob blob);
-  // Signs as the cheat.
+  // Signs as the cheat; services go unsigned.
   base::SharedBytes SignAsCheat(wire::Envelope envelope);
 
   // What has been sent lately, oldest first; at most kMemory.
@@ -88,19 +91,24 @@ class MachineWorld {
     std::shared_ptr<const crypto::SigningKey> key;
     std::unique_ptr<protocol::Machine> machine;
     std::map<protocol::TimerId, base::Time> timers;
-    std::set<base::Bytes> slots;  // that it said it would sign in
+    std::map<base::Bytes, base::Bytes> slots;  // that it said it would sign in, and what
+    std::map<std::pair<protocol::RecordKind, base::Bytes>, protocol::Record> store;
   };
   struct Event {
     std::size_t to = 0;
     protocol::Input input;
   };
 
+  void StartMachine(std::size_t index, std::shared_ptr<const protocol::Restored> restored);
+  std::shared_ptr<const protocol::Restored> RestoredOf(const Node& node) const;
   void Feed(std::size_t index, const protocol::Input& input);
   void Perform(std::size_t index, protocol::Action& action);
   void PerformSend(std::size_t index, const protocol::Send& send);
   void PerformStore(std::size_t index, const protocol::Store& store);
   void PerformJob(std::size_t index, const protocol::StartJob& job);
+  void NoteSlot(std::size_t index, const protocol::Record& record);
   void Note(std::size_t index, const protocol::Observation& what);
+  void NoteBlock(const wire::Block& block);
   void Hear(std::size_t index, const protocol::Send& send);
   void TryForge();
   void SendForged(const wire::Slot& slot, const Heard& honest);
@@ -116,7 +124,8 @@ class MachineWorld {
   std::vector<wire::Slot> to_forge_;
   std::map<base::Bytes, base::Bytes> chain_;  // of all honest members: key and encoded block
   std::vector<base::Bytes> evidence_;
-  std::uint64_t step_ = 0;  // latest that an honest member began
+  std::uint64_t step_ = 0;    // latest that an honest member began
+  bool within_bound_ = true;  // as many honest members as the promises need
   base::Time now_;
 };
 

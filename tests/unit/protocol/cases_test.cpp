@@ -415,8 +415,8 @@ TEST_F(NumbersCaseTest, ThreeBlocksUndecidedDropTheNamer) {
   EXPECT_TRUE(block.cases.empty());
 }
 
-// Four ballots decide, and four of the six that are no party are honest if one party is: without one
-// of them to know, an honest namer could not win.
+// Four ballots decide, and four of the six that are no party are honest if one party is: without
+// one of them to know, an honest namer could not win.
 TEST_F(NumbersCaseTest, NobodyLosesIfTooFewCouldKnow) {
   step_.view.joined = {PeerNumber(7)};
   VoteAll({0, 2, 3}, Verdict::kGuilty);

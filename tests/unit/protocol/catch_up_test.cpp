@@ -67,8 +67,8 @@ class PastRun {
   const SharedBlock& head() const { return blocks.back(); }
 
   const base::TensorLayout layout = {{"w", {30}}, {"b", {10}}};
-  std::vector<SharedBlock> blocks;              // by height
-  std::vector<ModelState> states;               // after the block of that height
+  std::vector<SharedBlock> blocks;               // by height
+  std::vector<ModelState> states;                // after the block of that height
   std::vector<std::vector<SharedBlob>> results;  // by step
 
  private:
@@ -130,9 +130,8 @@ class Members {
         ASSERT_NE(request.to, PeerNumber(kSelf));
         ++asked[request.pull.kind];
         const auto liar = liars.find(NumberOf(request.to));
-        (liar == liars.end()
-             ? Answer([this](CatchUp& w, const auto& r) { AnswerHonestly(w, r); })
-             : liar->second)(way, request);
+        (liar == liars.end() ? Answer([this](CatchUp& w, const auto& r) { AnswerHonestly(w, r); })
+                             : liar->second)(way, request);
       }
       Take(way);
       ASSERT_TRUE(way.wake());
@@ -149,8 +148,13 @@ class Members {
   }
 
   void AnswerState(CatchUp& way, std::uint64_t step, std::uint64_t index) const {
-    const wire::Slot slot{.run_id = {}, .incarnation = 0, .step = step, .phase = wire::Phase::kC,
-                          .type = wire::MessageType::kChunk, .draw = 0, .iteration = 0};
+    const wire::Slot slot{.run_id = {},
+                          .incarnation = 0,
+                          .step = step,
+                          .phase = wire::Phase::kC,
+                          .type = wire::MessageType::kChunk,
+                          .draw = 0,
+                          .iteration = 0};
     const std::vector<StatePiece> pieces = StatePieces(run_.layout);
     base::Bytes bytes;
     if (index == 0) {
@@ -350,8 +354,12 @@ TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
   Members members(run);
   std::uint64_t number = 0;
   const Answer lie = [&](CatchUp& w, const CatchUp::Request& request) {
-    const wire::Slot slot{.run_id = {}, .incarnation = 0, .step = request.step,
-                          .phase = wire::Phase::kC, .type = wire::MessageType::kChunk, .draw = 0,
+    const wire::Slot slot{.run_id = {},
+                          .incarnation = 0,
+                          .step = request.step,
+                          .phase = wire::Phase::kC,
+                          .type = wire::MessageType::kChunk,
+                          .draw = 0,
                           .iteration = 0};
     const std::uint64_t index = request.pull.index;
     switch (request.pull.kind) {

@@ -83,8 +83,7 @@ TEST(CheatTest, AFalseSumVoidsItsColumnAndTheAggregatorKnowsTheLiar) {
   LieInNumbers(cluster, [](wire::ColumnNumbers& numbers) { numbers.s[0] += 1e-4; });
   cluster.Start();
   cluster.RunToEnd();
-  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
-  cluster.ExpectAgreement();
+  ExpectBanned(cluster, wire::RemovalKind::kVerdict);
   const Cluster::Node& node = cluster.node(0);
   for (std::size_t step = 0; step < node.blocks.size(); ++step) {
     for (std::size_t j = 0; j < node.blocks[step]->columns.size(); ++j) {

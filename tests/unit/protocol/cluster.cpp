@@ -83,7 +83,8 @@ void Cluster::Start() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) Feed(i, Started{SeedOf(i), nullptr});
 }
 
-// --- crashes --------------------------------------------------------------------------------------
+// --- crashes
+// --------------------------------------------------------------------------------------
 
 void Cluster::Kill(std::size_t index) {
   Node& node = nodes_[index];
@@ -124,9 +125,11 @@ std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {
   for (const auto& [key, record] : durable) {
     if (key.first == RecordKind::kBlock && key.second >= state_key) {
       restored.blocks.push_back(record);
-    } else if (key.first == RecordKind::kResult && base::Bytes(key.second.begin(), key.second.begin() + 8) > state_key) {
+    } else if (key.first == RecordKind::kResult &&
+               base::Bytes(key.second.begin(), key.second.begin() + 8) > state_key) {
       restored.results.push_back(record);
-    } else if (key.first == RecordKind::kSlot && (newest_block.empty() || key.second >= newest_block)) {
+    } else if (key.first == RecordKind::kSlot &&
+               (newest_block.empty() || key.second >= newest_block)) {
       // The height of the newest block is the step after it.
       restored.slots.push_back(record);
     }
@@ -134,7 +137,8 @@ std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {
   return std::make_shared<const Restored>(std::move(restored));
 }
 
-// --- driving --------------------------------------------------------------------------------------
+// --- driving
+// --------------------------------------------------------------------------------------
 
 std::vector<Action> Cluster::Feed(std::size_t index, const Input& input) {
   if (nodes_[index].machine == nullptr) return {};

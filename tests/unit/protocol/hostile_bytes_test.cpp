@@ -261,7 +261,7 @@ TEST(RelayTest, APartOfAnotherIndexDoesNotTakeTheTrueOnesPlace) {
     return true;
   };
   cluster.Start();
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < 8; ++round) {
     cluster.Run();
     for (const Send& send : std::exchange(direct, {})) {
       cluster.Deliver(cluster.IndexOf(send.to), cluster.IndexOf(EnvelopeOf(send.frame).sender),

@@ -13,7 +13,7 @@ using scene::Cluster;
 using scene::ClusterOptions;
 
 ClusterOptions Plain(std::uint64_t steps) {
-  return {.n = 3, .dimension = 30, .steps = steps, .plain = true};
+  return {.n = 3, .dimension = 30, .steps = steps + scene::kSettleSteps, .plain = true};
 }
 
 TEST(PlainPeerTest, AveragesAndAgrees) {
@@ -22,7 +22,7 @@ TEST(PlainPeerTest, AveragesAndAgrees) {
   cluster.RunToEnd();
   EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
   for (std::size_t i = 0; i < cluster.size(); ++i) {
-    ASSERT_EQ(cluster.node(i).states.size(), 5u);
+    ASSERT_EQ(cluster.node(i).states.size(), 5u + scene::kSettleSteps);
     EXPECT_EQ(*cluster.node(i).states.back().parameters, *cluster.node(0).states.back().parameters);
     EXPECT_TRUE(cluster.node(i).durable.empty()) << "an unsigned run has nothing to store";
   }
@@ -85,7 +85,7 @@ TEST(PlainPeerTest, ASilentPeerStallsTheRun) {
 
 // Whatever a peer says first for a place is believed; what it says beyond that must not pile up.
 TEST(PlainPeerTest, MessagesThatNoStepUsesAreNotKept) {
-  Cluster cluster({.n = 2, .dimension = 30, .steps = 4, .plain = true});
+  Cluster cluster({.n = 2, .dimension = 30, .steps = 9, .plain = true});
   cluster.on_send = [&](std::size_t from, const Send& send) {
     if (from != 1) return true;
     auto envelope = wire::OpenUnsigned(*send.frame);

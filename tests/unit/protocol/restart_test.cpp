@@ -60,8 +60,7 @@ void ExpectSameEnd(Cluster& cluster) {
   for (std::size_t i = 1; i < cluster.size(); ++i) {
     ASSERT_FALSE(cluster.node(i).encoded_blocks.empty());
     EXPECT_EQ(*cluster.node(i).encoded_blocks.rbegin(), *cluster.node(0).encoded_blocks.rbegin());
-    EXPECT_EQ(*cluster.node(i).states.back().parameters,
-              *cluster.node(0).states.back().parameters);
+    EXPECT_EQ(*cluster.node(i).states.back().parameters, *cluster.node(0).states.back().parameters);
   }
 }
 
@@ -173,8 +172,7 @@ TEST(RestartTest, WithoutItsStoreItMustRejoin) {
     EXPECT_FALSE(scribe.EchoedIn(step)) << step;
   }
   EXPECT_TRUE(scribe.EchoedIn(node.back[0].step));
-  EXPECT_TRUE(node.durable.contains(
-      {RecordKind::kMember, BlockKey(false, node.back[0].step - 1)}))
+  EXPECT_TRUE(node.durable.contains({RecordKind::kMember, BlockKey(false, node.back[0].step - 1)}))
       << "the next restart may trust this store";
 }
 
@@ -194,8 +192,8 @@ TEST(RestartTest, AStoreThatCannotBeReadStopsItWithOneLine) {
 
 // --- the beginning -------------------------------------------------------------------------------
 
-// A block shows a newcomer that the run has begun. One member's word must not: it could keep anybody
-// from the beginning.
+// A block shows a newcomer that the run has begun. One member's word must not: it could keep
+// anybody from the beginning.
 TEST(GenesisTest, OneLiarsBlockKeepsNobodyFromTheBeginning) {
   Cluster cluster(Steps(6));
   Block forged = scene::ViewBefore(cluster.manifest(), 5);
@@ -206,9 +204,11 @@ TEST(GenesisTest, OneLiarsBlockKeepsNobodyFromTheBeginning) {
                         .type = MessageType::kBlock,
                         .draw = 0,
                         .iteration = 0};
-  const auto frame = wire::EncodeService(
-      {slot, {}, cluster.node(kVictim).id(),
-       wire::Encode(wire::BlockMessage{wire::BlockDigest(forged), true})});
+  const auto frame =
+      wire::EncodeService({slot,
+                           {},
+                           cluster.node(kVictim).id(),
+                           wire::Encode(wire::BlockMessage{wire::BlockDigest(forged), true})});
   cluster.Feed(0, Started{scene::DigestOf(0), nullptr});
   for (int again = 0; again < 3; ++again) {
     cluster.Feed(0, MessageReceived{cluster.node(kVictim).id(), frame,
