@@ -45,6 +45,7 @@ base::Status ShowText(runtime::LedgerReader& ledger, const runtime::LedgerSummar
         std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
     std::string events;
     for (const auto& removal : block.removals) events += "removed " + removal.peer.Short() + " ";
+    for (const auto& peer : block.joined) events += "joined " + peer.Short() + " ";
     for (const auto& open : block.cases) {
       if (open.opened_step == block.step) {
         events += CaseText(JsonOf(open.id)) + " ";

@@ -1,11 +1,28 @@
 #include "node/cli/manifest_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "node/train/data_source.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
+namespace {
+
+base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& manifest) {
+  constexpr std::uint64_t kDayMs = 86'400'000;
+  if (options.part_timeout_ms > kDayMs || options.delta_ms > kDayMs) {
+    return base::InvalidArgument("--part-timeout-ms and --delta-ms must be at most a day, " +
+                                 std::to_string(kDayMs));
+  }
+  manifest.delta = base::Milliseconds(static_cast<std::int64_t>(options.delta_ms));
+  manifest.part_timeout = base::Milliseconds(static_cast<std::int64_t>(options.part_timeout_ms));
+  // A manifest in which a seal ends before its parts can come would be refused.
+  manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
+  return base::OkStatus();
+}
+
+}  // namespace
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   auto& m = options.manifest;
@@ -27,11 +44,20 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   command.add_option("--momentum", t.momentum, "of SGD")->capture_default_str();
   command.add_option("--validators", m.validators, "members that recompute instead of training")
       ->capture_default_str();
+  command
+      .add_option("--part-timeout-ms", options.part_timeout_ms,
+                  "an aggregator waits so long for parts")
+      ->capture_default_str();
+  command
+      .add_option("--delta-ms", options.delta_ms,
+                  "how long a message may take; from the first steps on it is measured")
+      ->capture_default_str();
 }
 
 base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) {
   protocol::Manifest manifest = options.manifest;
   ASSIGN_OR_RETURN(manifest.mode, protocol::ParseMode(options.mode));
+  RETURN_IF_ERROR(SetDeadlines(options, manifest));
   protocol::TrainingPlan& plan = manifest.training;
   if (plan.model == "toy") plan.data = "toy";
   ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(plan.data));

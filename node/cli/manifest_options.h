@@ -20,6 +20,8 @@ namespace ostraka::cli {
 struct ManifestOptions {
   protocol::Manifest manifest;
   std::string mode = "majority";
+  std::uint64_t part_timeout_ms = 20'000;
+  std::uint64_t delta_ms = 1000;
 };
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options);

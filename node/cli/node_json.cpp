@@ -21,6 +21,16 @@ json JsonOf(const wire::Removal& removal) {
           {"reason", removal.reason}};
 }
 
+std::string RemovalWord(const json& removal) {
+  for (std::uint8_t i = 0; i < wire::kRemovalKindCount; ++i) {
+    const auto kind = static_cast<wire::RemovalKind>(i);
+    if (removal["kind"] != wire::RemovalKindName(kind)) continue;
+    if (wire::IsBan(kind)) return "banished";
+    return kind == wire::RemovalKind::kDrop ? "dropped" : "removed";
+  }
+  return "removed";
+}
+
 json JsonOf(const wire::CaseId& id) {
   json result = {{"case_kind", wire::CaseKindName(id.kind)},
                  {"accuser", id.accuser.Hex()},
@@ -49,10 +59,13 @@ json StepEvent(const wire::Block& block) {
       std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
   json cases = json::array();
   for (const wire::Case& open : block.cases) cases.push_back(JsonOf(open.id));
+  json joined = json::array();
+  for (const base::PeerId& peer : block.joined) joined.push_back(peer.Hex());
   return {{"event", "step"},          {"step", block.step},
           {"genesis", block.genesis}, {"members", block.members.size()},
           {"applied", applied},       {"parts", block.columns.size()},
-          {"tau", block.tau},         {"cases", cases}};
+          {"tau", block.tau},         {"cases", cases},
+          {"joined", joined}};
 }
 
 json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation) {
@@ -102,6 +115,10 @@ json ReportJson(const runtime::NodeReport& report, const base::PeerId& self,
       {"bytes_sent", report.traffic.total.control_sent + report.traffic.total.payload_sent},
       {"payload_bytes_sent", report.traffic.total.payload_sent},
       {"peak_rss_bytes", report.peak_rss_bytes}};
+  if (report.last_block != nullptr) {
+    const std::vector<base::PeerId>& members = report.last_block->members;
+    result["member"] = std::binary_search(members.begin(), members.end(), self);
+  }
   if (report.state.parameters != nullptr) {
     result["state_root"] = protocol::StateRoot(report.state, layout).Hex();
   }

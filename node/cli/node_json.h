@@ -17,13 +17,15 @@ void PrintJson(const nlohmann::json& value);
 
 // {"peer","step","kind","reason"}
 nlohmann::json JsonOf(const wire::Removal& removal);
+// What such an object says was done: "banished", for ever; "dropped", which allows a return; ...
+std::string RemovalWord(const nlohmann::json& removal);
 
 // {"case_kind","accuser","target","accused_step","column"?}: column of what is about one.
 nlohmann::json JsonOf(const wire::CaseId& id);
 // What such an object says, with short ids: "81fd... accuses ee37... of ...".
 std::string CaseText(const nlohmann::json& id);
 
-// {"event":"step","step","members","applied","parts","tau","loss"?...}
+// {"event":"step","step","genesis","members","applied","parts","tau","cases","joined"}
 nlohmann::json StepEvent(const wire::Block& block);
 nlohmann::json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation);
 nlohmann::json SuspicionEvent(const protocol::Suspicion& suspicion);
@@ -31,7 +33,8 @@ nlohmann::json RemovalEvent(const wire::Removal& removal);
 nlohmann::json LinksEvent(std::size_t up, std::size_t of);
 nlohmann::json HaltedEvent(const runtime::NodeOutcome& outcome);
 
-// The final report: {"ok","peer","end","step","reason","steps","removals","state_root","metric",
+// The final report:
+// {"ok","peer","end","step","reason","steps","removals","member","state_root","metric",
 // "seconds","seconds_per_step","bytes_sent","payload_bytes_sent","peak_rss_bytes"}.
 nlohmann::json ReportJson(const runtime::NodeReport& report, const base::PeerId& self,
                           const base::TensorLayout& layout);

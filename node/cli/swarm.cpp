@@ -238,6 +238,7 @@ class Swarm {
         return base::Unavailable(std::string("poll failed: ") + std::strerror(errno));
       }
       for (std::size_t i = 0; i < processes_.size(); ++i) RETURN_IF_ERROR(Read(i));
+      EndStragglers();
       if (g_interrupted != 0 && !run_.interrupted) {
         run_.interrupted = true;
         TellAll(SIGINT);
@@ -268,21 +269,62 @@ class Swarm {
     if (!status) return base::OkStatus();
     node.exit_status = *status;
     if (!node.report.is_null()) return base::OkStatus();
-    // A node that ends without a report leaves the others waiting for ever.
-    if (!run_.first_lost) {
-      run_.first_lost = index;
-      node.last_words = LastLineOf(node.log_file);
+    node.last_words = LastLineOf(node.log_file);
+    if (node.stopped) return base::OkStatus();
+    if (node.started) {
+      watcher_.OnLost(index, node);
+      return base::OkStatus();
     }
+    if (!run_.not_started) run_.not_started = index;
     TellAll(SIGINT);
     return base::OkStatus();
   }
 
+  // Once the run is over, nobody waits for those it goes on without: a Byzantine node may be silent
+  // for ever, one that lost touch may ask for what nobody is left to serve.
+  void EndStragglers() {
+    std::size_t honest_left = 0;
+    bool finished = false;
+    for (const SwarmNode& node : run_.nodes) {
+      if (node.byzantine) continue;
+      if (node.exit_status < 0) ++honest_left;
+      finished = finished || (node.report.is_object() && node.report["end"] == "finished");
+    }
+    if (honest_left > 0 && !finished) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (honest_left_ != honest_left) {
+      honest_left_ = honest_left;
+      quiet_since_ = now;
+    }
+    const std::chrono::seconds patience(honest_left > 0 ? 60 : 5);
+    if (now - quiet_since_ < patience) return;
+    StopRest(now - quiet_since_ < patience + std::chrono::seconds(15) ? SIGINT : SIGKILL);
+  }
+
+  void StopRest(int signal) {
+    for (std::size_t i = 0; i < run_.nodes.size(); ++i) {
+      SwarmNode& node = run_.nodes[i];
+      if (node.exit_status >= 0 || (node.stopped && signal == SIGINT)) continue;
+      node.stopped = true;
+      processes_[i].Signal(signal);
+    }
+  }
+
   void Take(std::size_t index, const nlohmann::json& event) {
     SwarmNode& node = run_.nodes[index];
+    if (event["event"] == "started") node.started = true;
     if (event["event"] == "report") node.report = event;
-    if (index == 0 && event["event"] == "evaluation")
-      run_.losses.push_back(NumberOf(event["loss"]));
+    if (index == 0) TakeFirst(event);
     watcher_.OnEvent(index, node, event);
+  }
+
+  // Everyone honest says the same, so one is heard.
+  void TakeFirst(const nlohmann::json& event) {
+    if (event["event"] == "evaluation") run_.losses.push_back(NumberOf(event["loss"]));
+    if (event["event"] != "step") return;
+    for (const nlohmann::json& peer : event["joined"]) {
+      run_.rejoined.push_back({peer, event["step"]});
+    }
   }
 
   void TellAll(int signal) {
@@ -294,6 +336,8 @@ class Swarm {
   SwarmRun run_;
   std::vector<runtime::ListeningSocket> sockets_;
   std::vector<Process> processes_;
+  std::optional<std::size_t> honest_left_;             // that still run, once the run is over
+  std::chrono::steady_clock::time_point quiet_since_;  // since this number is what it is
 };
 
 }  // namespace

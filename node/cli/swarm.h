@@ -33,6 +33,9 @@ struct SwarmOptions {
   std::string out_dir;  // empty: a temporary folder, removed if all went well
   std::uint64_t evaluate_every = 10;
   StateOptions states;
+
+  // On loopback whoever is silent for 5 s is silent: nothing travels for 20.
+  SwarmOptions() { manifest.part_timeout_ms = 5000; }
 };
 
 // One node as the parent sees it.
@@ -43,7 +46,15 @@ struct SwarmNode {
   std::string log_file;
   nlohmann::json report;   // of the node's end; null until then
   int exit_status = -1;    // -1: still runs
-  std::string last_words;  // of its log, if it was the first to end without a report
+  bool started = false;    // it said so
+  bool stopped = false;    // told to end, as the run was over without it
+  std::string last_words;  // of its log, if it ended without a report
+};
+
+// A member that was dropped and is back, as the first honest node saw it.
+struct SwarmReturn {
+  std::string peer;  // hex
+  std::uint64_t step = 0;
 };
 
 struct SwarmRun {
@@ -52,9 +63,11 @@ struct SwarmRun {
   std::uint64_t dimension = 0;  // parameters of the model
   double seconds = 0;           // from the first start to the last end
   std::vector<double> losses;   // of the first honest node's evaluations
+  std::vector<SwarmReturn> rejoined;
   bool interrupted = false;
-  // The first node that ended without a report; the others were stopped because of it.
-  std::optional<std::size_t> first_lost;
+  // A node that could not even start; the others were stopped because of it. One that is lost
+  // later is what the protocol is for: the others go on.
+  std::optional<std::size_t> not_started;
 };
 
 // Told of what happens while the swarm runs.
@@ -63,6 +76,8 @@ class SwarmWatcher {
   virtual ~SwarmWatcher() = default;
   // `event` is a line that node `index` printed (node/cli/node_json.h).
   virtual void OnEvent(std::size_t index, const SwarmNode& node, const nlohmann::json& event) = 0;
+  // Node `index` ended without a report; the others go on.
+  virtual void OnLost(std::size_t index, const SwarmNode& node) = 0;
 };
 
 // Plans, starts and watches. An error is the environment's or a usage error; a run that merely
@@ -70,9 +85,9 @@ class SwarmWatcher {
 base::StatusOr<SwarmRun> RunSwarm(const SwarmOptions& options, SwarmWatcher& watcher);
 
 // The contract of `ostraka swarm --json` (docs/json.md), from the nodes' reports. "ok" is false
-// unless every honest node finished, every Byzantine peer was removed (if it attacks), no honest
-// one was, the state roots are equal and the metric reached the target; "problems" says which of
-// these failed.
+// unless every honest node finished, every Byzantine peer was removed (if the registry of attacks
+// promises that), no honest one was, be it for a while, the state roots are equal and the metric
+// reached the target; "problems" says which of these failed.
 nlohmann::json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run);
 
 }  // namespace ostraka::cli

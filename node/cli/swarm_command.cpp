@@ -33,6 +33,12 @@ std::string MetricText(const json& name, const json& value, const json& loss) {
   return name == "loss" ? text : text + ", loss " + FourDigits(loss);
 }
 
+// A ban is for ever: it is told loudest.
+std::string Shout(const json& removal) {
+  const std::string word = RemovalWord(removal);
+  return word == "banished" ? "BANISHED" : word;
+}
+
 std::string ShortId(const json& id) { return id.get<std::string>().substr(0, 16); }
 
 // The live view on stderr: a progress line on a terminal, and a line for each thing worth telling.
@@ -51,8 +57,13 @@ class LiveView final : public SwarmWatcher {
     if (kind == "step" && !event["genesis"].get<bool>()) OnStep(event);
     if (kind == "evaluation") OnEvaluation(event);
     if (kind == "removal") OnRemoval(event);
-    if (kind == "halted")
+    if (kind == "halted") {
       Line(event["end"].get<std::string>() + ": " + event["reason"].get<std::string>());
+    }
+  }
+  void OnLost(std::size_t index, const SwarmNode& node) override {
+    Line("node " + std::to_string(index) + " (" + node.id.Short() + ") is lost, status " +
+         std::to_string(node.exit_status) + ": the others go on without it");
   }
 
  private:
@@ -71,6 +82,9 @@ class LiveView final : public SwarmWatcher {
       if (!cases_.emplace(key, true).second) continue;
       Line("step " + event["step"].dump() + ": " + CaseText(open));
     }
+    for (const json& peer : event["joined"]) {
+      Line("step " + event["step"].dump() + ": " + ShortId(peer) + " is a member again");
+    }
     if (!terminal_) return;
     std::fprintf(stderr, "\r\x1b[Kstep %llu of %llu  %llu members  %zu removed  %s",
                  static_cast<unsigned long long>(event["step"].get<std::uint64_t>() + 1),
@@ -84,8 +98,8 @@ class LiveView final : public SwarmWatcher {
   }
   void OnRemoval(const json& event) {
     ++removed_;
-    Line("step " + event["step"].dump() + ": BANISHED " + ShortId(event["peer"]) + " (" +
-         event["kind"].get<std::string>() + "): " + event["reason"].get<std::string>());
+    Line("step " + event["step"].dump() + ": " + Shout(event) + " " + ShortId(event["peer"]) +
+         " (" + event["kind"].get<std::string>() + "): " + event["reason"].get<std::string>());
   }
   void Line(const std::string& text) {
     std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\x1b[K" : "", text.c_str());
@@ -108,9 +122,14 @@ void PrintNodes(const SwarmRun& run, const json& result) {
     std::string why;
     for (const json& ban : result["bans"]) {
       if (ban["peer"] != node.id.Hex()) continue;
-      end = "banished";
+      end = RemovalWord(ban);
       why = "step " + ban["step"].dump() + ", " + ban["kind"].get<std::string>() + ": " +
             ban["reason"].get<std::string>();
+    }
+    for (const json& back : result["rejoined"]) {
+      if (back["peer"] == node.id.Hex() && end == "dropped") {
+        why += "; a member again in step " + back["step"].dump();
+      }
     }
     if (why.empty() && end != "finished" && !node.report.is_null()) {
       why = node.report["reason"].get<std::string>();
@@ -197,7 +216,9 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
   command->footer(
       "Example: ostraka swarm --attack label_flip --steps 300\n"
-      "Exit 0 only if every attacker was removed, no honest peer was, and all states are equal");
+      "Exit 0 only if every attacker was removed (unless its attack is one that is only "
+      "contained:\n"
+      "docs/simulation.md), no honest peer was, and all states are equal");
   command->callback([options, print_json, &invocation] {
     invocation.body = [options, print_json] { return RunCommand(*options, *print_json); };
   });

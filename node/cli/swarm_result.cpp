@@ -13,7 +13,7 @@ using nlohmann::json;
 
 struct Tally {
   json bans = json::array();
-  std::size_t honest_removed = 0;
+  std::set<std::string> honest_removed;  // also those that came back
   std::set<std::string> byzantine_removed;
   // Of the honest nodes that say where they ended. The other two compare only equals: nodes that
   // were stopped at different steps may well have seen different things.
@@ -58,11 +58,7 @@ void CountRemovals(const SwarmRun& run, Tally& tally) {
   for (const json& ban : tally.bans) {
     for (const SwarmNode& node : run.nodes) {
       if (node.id.Hex() != ban["peer"]) continue;
-      if (node.byzantine) {
-        tally.byzantine_removed.insert(node.id.Hex());
-      } else {
-        ++tally.honest_removed;
-      }
+      (node.byzantine ? tally.byzantine_removed : tally.honest_removed).insert(node.id.Hex());
     }
   }
 }
@@ -100,8 +96,10 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
     const SwarmNode& node = run.nodes[i];
     const std::string name = "node " + std::to_string(i) + " (" + node.id.Short() + ") ";
     if (node.report.is_null()) {
-      // The others were stopped because of the first.
-      if (run.first_lost && run.first_lost != i) continue;
+      // The others were stopped because of the one that could not start; a Byzantine node need not
+      // end by itself.
+      if (run.not_started && run.not_started != i) continue;
+      if (node.byzantine && node.stopped) continue;
       require(false, name + "ended without a report, status " + std::to_string(node.exit_status) +
                          (node.last_words.empty() ? "" : " (" + node.last_words + ")") + ": see " +
                          node.log_file);
@@ -116,8 +114,8 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
                                               std::to_string(options.byzantine) +
                                               " Byzantine peers were not removed");
   }
-  require(tally.honest_removed == 0,
-          std::to_string(tally.honest_removed) + " honest peers were removed");
+  require(tally.honest_removed.empty(),
+          std::to_string(tally.honest_removed.size()) + " honest peers were removed");
   require(tally.same_step, "the honest nodes ended after different steps");
   require(tally.removals_agree, "honest nodes disagree on who was removed");
   require(tally.roots_equal, "the honest nodes' state roots differ");
@@ -135,6 +133,10 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
   for (const SwarmNode& node : run.nodes) {
     if (node.byzantine) byzantine.push_back(node.id.Hex());
   }
+  json rejoined = json::array();
+  for (const SwarmReturn& back : run.rejoined) {
+    rejoined.push_back({{"peer", back.peer}, {"step", back.step}});
+  }
   const json problems = ProblemsOf(options, run, tally);
   json result = {
       {"ok", problems.empty()},
@@ -146,7 +148,8 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
       {"parameters", run.dimension},
       {"steps", tally.first == nullptr ? json(0) : (*tally.first)["steps"]},
       {"bans", tally.bans},
-      {"honest_removed", tally.honest_removed},
+      {"rejoined", rejoined},
+      {"honest_removed", tally.honest_removed.size()},
       {"state_roots_equal", tally.roots_equal && tally.same_step && tally.honest_reports > 0},
       {"metric", nullptr},
       {"loss", run.losses},

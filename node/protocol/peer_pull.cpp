@@ -104,7 +104,7 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
   const bool known = std::any_of(manifest_->members.begin(), manifest_->members.end(),
                                  [&](const Member& member) { return member.id == from; });
   const Standing* standing = StandingOf(view_->standings, from);
-  if (!known || (standing != nullptr && standing->banned) || !ration_.Take(now_, from)) return;
+  if (from == self_ || !known || (standing != nullptr && standing->banned) || !ration_.Take(now_, from)) return;
   switch (pull.kind) {
     case PullKind::kMessages:
       return AnswerMessages(from, slot, pull);

@@ -228,7 +228,7 @@ void PeerMachine::OnPastSealMessage(const SealKey& key, const wire::SignedEnvelo
       }
     }
   }
-  if (envelope.sender != from) return;
+  if (envelope.sender != from || from == self_) return;
   const bool newly_stuck = envelope.slot.type == MessageType::kEcho ||
                            envelope.slot.type == MessageType::kStatus;
   if (!newly_stuck || !ration_.Take(now_, from)) return;

@@ -5,6 +5,7 @@ Short in ctest. The full form, 50 kills:  OSTRAKA_KILLS=50 OSTRAKA_KILL_RUNS=5 (
 import json
 import os
 import random
+import shutil
 import subprocess
 import time
 
@@ -14,16 +15,17 @@ SLOT_AUDIT = os.environ["SLOT_AUDIT"]
 KILLS = int(os.environ.get("OSTRAKA_KILLS", "3"))
 RUNS = int(os.environ.get("OSTRAKA_KILL_RUNS", "1"))
 SEED = int(os.environ.get("OSTRAKA_KILL_SEED", "1"))
-# A deadline for a run, not a pause: a busy machine is no failure.
-RUN_DEADLINE_S = 300
-STEPS_A_KILL = 130
+STEPS_A_KILL = int(os.environ.get("OSTRAKA_KILL_STEPS", "20"))
+# Deadlines, not pauses: a busy machine is no failure.
+START_DEADLINE_S = 300
+KILL_DEADLINE_S = 60
 
 
 class Nodes:
     """Nodes of one run, each with its output in files, for they die and start again."""
 
-    def __init__(self, made, attacks):
-        self.made, self.attacks, self.processes, self.files = made, attacks, {}, []
+    def __init__(self, made, attacks=None):
+        self.made, self.attacks, self.processes, self.files = made, attacks or {}, {}, []
         for index in range(len(made.ids)):
             self.start(index)
 
@@ -46,16 +48,17 @@ class Nodes:
         self.processes[index].kill()
         self.processes[index].wait()
 
-    def events(self, index):
+    def events(self, index, kind):
         for line in self.path(index, "out").read_bytes().split(b"\n"):
             try:
-                yield json.loads(line)
+                event = json.loads(line)
             except ValueError:
-                pass  # cut off by a kill
+                continue  # cut off by a kill
+            if event.get("event") == kind:
+                yield event
 
     def step(self, index):
-        return max((event["step"] for event in self.events(index)
-                    if event.get("event") == "step"), default=-1)
+        return max((event["step"] for event in self.events(index, "step")), default=-1)
 
     def close(self):
         for process in self.processes.values():
@@ -65,56 +68,119 @@ class Nodes:
             file.close()
 
 
-class KillTest(TestCase):
+class NodesTest(TestCase):
+    def start(self, attacks=None, deadline_s=START_DEADLINE_S, **options):
+        self.made = self.make_run(model="toy", deadlines_ms=(3000, 60000), **options)
+        self.nodes = Nodes(self.made, attacks)
+        self.addCleanup(self.nodes.close)
+        self.honest = [i for i in range(len(self.made.ids)) if i not in self.nodes.attacks]
+        self.deadline = time.monotonic() + deadline_s
+
+    def await_step(self, indices, step):
+        while max(self.nodes.step(index) for index in indices) < step:
+            self.assertLess(time.monotonic(), self.deadline, "the run stands still")
+            time.sleep(0.02)
+
+    def finish(self):
+        """Waits for the honest nodes, which end alike; their reports by index."""
+        reports = {}
+        for index in self.honest:
+            process = self.nodes.processes[index]
+            process.wait(timeout=max(1, self.deadline - time.monotonic()))
+            reports[index] = next(self.nodes.events(index, "report"), None)
+            self.assertEqual((index, process.returncode), (index, 0),
+                             self.nodes.path(index, "err").read_text()[-2000:])
+        self.assertEqual(len({report["state_root"] for report in reports.values()}), 1)
+        return reports
+
+    def audit(self, *options):
+        frames = [self.nodes.path(index, "frames") for index in self.honest]
+        result = subprocess.run([SLOT_AUDIT, *options, *frames], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result.stdout.strip()
+
+    def ledger(self, index):
+        return json.loads(expect_ok("ledger", "show", self.made.data_dir(index), "--json"))
+
+    def removals(self, index):
+        return [row for block in self.ledger(index)["blocks"] for row in block["removals"]]
+
+
+class KillTest(NodesTest):
     def run_with_kills(self, kills, seed):
         rng = random.Random(seed)
-        made = self.make_run(count=8, steps=100 + STEPS_A_KILL * kills, model="toy",
-                             deadlines_ms=(3000, 60000))
-        byzantine = {0: "sign_flip", 1: "sign_flip"}
-        honest = [index for index in range(8) if index not in byzantine]
-        nodes = Nodes(made, byzantine)
-        self.addCleanup(nodes.close)
-        deadline = time.monotonic() + RUN_DEADLINE_S
+        self.start({0: "sign_flip", 1: "sign_flip"}, START_DEADLINE_S + KILL_DEADLINE_S * kills,
+                   count=8, steps=40 + STEPS_A_KILL * kills)
         killed = set()
         for k in range(kills):
             # At some moment while a certain step is on; and again from 0 to 2 s later.
-            target = 5 + STEPS_A_KILL * k + rng.randrange(STEPS_A_KILL)
-            while max(nodes.step(index) for index in honest) < target:
-                self.assertLess(time.monotonic(), deadline, "the run stands still")
-                time.sleep(0.02)
+            self.await_step(self.honest, 5 + STEPS_A_KILL * k + rng.randrange(STEPS_A_KILL))
             time.sleep(rng.random() * 0.05)
-            victim = rng.choice(honest)
-            nodes.kill(victim)
+            victim = rng.choice(self.honest)
+            self.nodes.kill(victim)
             killed.add(victim)
             time.sleep(rng.random() * 2)
-            nodes.start(victim)
-        roots = set()
-        for index in honest:
-            process = nodes.processes[index]
-            process.wait(timeout=max(1, deadline - time.monotonic()))
-            report = list(nodes.events(index))[-1]
-            self.assertEqual((index, process.returncode, report["event"]), (index, 0, "report"),
-                             nodes.path(index, "err").read_text()[-2000:])
-            roots.add(report["state_root"])
-        self.assertEqual(len(roots), 1)
-        audit = subprocess.run([SLOT_AUDIT, *(nodes.path(i, "frames") for i in honest)],
-                               capture_output=True, text=True)
-        self.assertEqual(audit.returncode, 0, audit.stdout + audit.stderr)
-        print(f"seed {seed}: {kills} kills of {len(killed)} nodes; {audit.stdout.strip()}")
-        # Every ledger knows both bans, also those of nodes that were away.
-        for index in honest:
-            ledger = json.loads(expect_ok("ledger", "show", made.data_dir(index), "--json"))
-            gone = {row["peer"]: row["kind"] for block in ledger["blocks"]
-                    for row in block["removals"]}
-            for honest_index in honest:
-                self.assertEqual(gone.get(made.ids[honest_index], "drop"), "drop")
-            for cheat in byzantine:
-                self.assertEqual(gone.get(made.ids[cheat]), "verdict")
-        nodes.close()
+            self.nodes.start(victim)
+        self.finish()
+        observers = len(self.honest) - self.ledger(self.honest[0])["blocks"][-1]["members"]
+        drops = [row for row in self.removals(self.honest[0]) if row["kind"] == "drop"]
+        print(f"seed {seed}: {kills} kills of {len(killed)} nodes, {len(drops)} drops; of those "
+              f"killed {len(killed) - observers} ended as members, {observers} as observers; "
+              f"{self.audit()}", flush=True)
+        # Every ledger knows both bans and no other, also those of nodes that were away.
+        for index in self.honest:
+            bans = {row["peer"]: row["kind"] for row in self.removals(index)
+                    if row["kind"] != "drop"}
+            self.assertEqual(bans, {self.made.ids[0]: "verdict", self.made.ids[1]: "verdict"})
+        self.nodes.close()
+        self.made.close()
+        shutil.rmtree(self.made.folder)
 
     def test_kills_at_random_points(self):
         for r in range(RUNS):
             self.run_with_kills(KILLS // RUNS, SEED + r)
+
+
+class ReturnTest(NodesTest):
+    def test_all_killed_at_once_resume_at_the_last_sealed_block(self):
+        self.start(count=4, steps=40)
+        self.await_step(self.honest, 12)
+        for process in self.nodes.processes.values():
+            process.kill()
+        for index in self.honest:
+            self.nodes.kill(index)
+        before = [self.ledger(index)["blocks"] for index in self.honest]
+        for index in self.honest:
+            self.nodes.start(index)
+        self.finish()
+        longest = max(before, key=len)
+        self.assertGreater(len(longest), 12)
+        for index in self.honest:
+            ledger = self.ledger(index)
+            self.assertEqual(ledger["blocks"][:len(longest)], longest)
+            self.assertEqual(ledger["outcome"], "all steps are done")
+            self.assertEqual([row for row in self.removals(index) if row["kind"] != "drop"], [])
+        self.audit()
+
+    def test_who_lost_its_disk_signs_only_rejoin_until_it_is_admitted(self):
+        lost = 3
+        self.start(count=4, steps=90)
+        self.await_step(self.honest, 8)
+        self.nodes.kill(lost)
+        shutil.rmtree(self.made.data_dir(lost))
+        self.nodes.start(lost)
+        reports = self.finish()
+        self.audit()
+        me = self.made.ids[lost]
+        drops = [row for row in self.removals(0) if row["peer"] == me]
+        self.assertEqual([row["kind"] for row in drops], ["drop"])
+        joined = [block["step"] for block in self.ledger(0)["blocks"] if me in block["joined"]]
+        self.assertEqual((len(joined), reports[lost]["member"]), (1, True))
+        said = [line.split() for line in self.audit("--said-by", me).splitlines()]
+        away = [kind for step, kind in said if drops[0]["step"] < int(step) <= joined[0]]
+        self.assertEqual(set(away), {"rejoin"})
+        self.assertTrue([kind for step, kind in said
+                         if int(step) > joined[0] and kind == "commit"], "it works again")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 // messages. It shares with the node the codec and the signature check, and none of its rules.
 //
 //   slot_audit FILE...      exit 0: none; 1: some, one line each; 2: a file cannot be used
+//   slot_audit --said-by ID FILE...   instead: what this key signed, a line "STEP TYPE" for each
+//                                     slot and each REJOIN, genesis left out
 //
 // A file may end in the middle of a frame: its node was killed.
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -25,6 +28,8 @@ using ostraka::base::PeerId;
 
 class Audit {
  public:
+  explicit Audit(std::string said_by) : said_by_(std::move(said_by)) {}
+
   bool Read(const char* path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return false;
@@ -44,6 +49,8 @@ class Audit {
   std::uint64_t frames() const { return frames_; }
   std::size_t slots() const { return said_.size(); }
   std::uint64_t doubles() const { return doubles_; }
+  // By `said_by`: step and type.
+  const std::set<std::pair<std::uint64_t, std::string>>& said_by_it() const { return signed_; }
 
  private:
   void Take(ostraka::base::SharedBytes frame) {
@@ -51,22 +58,26 @@ class Audit {
     const auto opened = ostraka::wire::Open(std::move(frame));
     if (!opened.ok()) return;
     const ostraka::wire::Envelope& envelope = opened->envelope;
-    // Not signed, or exempt: a key that lost its store says these anew (docs/protocol.md, 2).
     const MessageType type = envelope.slot.type;
-    if (ostraka::wire::IsService(type) || type == MessageType::kRejoin) return;
+    if (ostraka::wire::IsService(type)) return;  // not signed
     if (envelope.slot.phase == ostraka::wire::Phase::kGenesis) return;
     if (!verifier_.Verify(envelope.sender, opened->digest, opened->signature)) return;
+    if (envelope.sender.Hex() == said_by_) {
+      signed_.emplace(envelope.slot.step, ostraka::wire::MessageTypeName(type));
+    }
+    // Exempt, like genesis: a key that lost its store says these anew (docs/protocol.md, 2).
+    if (type == MessageType::kRejoin) return;
     ++frames_;
-    const auto [known, fresh] =
-        said_.try_emplace({envelope.sender, envelope.slot}, opened->digest);
+    const auto [known, fresh] = said_.try_emplace({envelope.sender, envelope.slot}, opened->digest);
     if (fresh || known->second == opened->digest) return;
     ++doubles_;
     std::printf("%s signed two messages: step %llu, %s, draw %u, iteration %u\n",
-                envelope.sender.Hex().c_str(),
-                static_cast<unsigned long long>(envelope.slot.step),
+                envelope.sender.Hex().c_str(), static_cast<unsigned long long>(envelope.slot.step),
                 ostraka::wire::MessageTypeName(type), envelope.slot.draw, envelope.slot.iteration);
   }
 
+  const std::string said_by_;
+  std::set<std::pair<std::uint64_t, std::string>> signed_;
   ostraka::crypto::PlainVerifier verifier_;
   std::map<std::pair<PeerId, ostraka::wire::Slot>, Digest> said_;
   std::uint64_t frames_ = 0;
@@ -77,11 +88,18 @@ class Audit {
 
 int main(int argc, char** argv) {
   if (!ostraka::crypto::Initialize().ok() || argc < 2) return 2;
-  Audit audit;
-  for (int i = 1; i < argc; ++i) {
+  const bool list = argc > 3 && std::string(argv[1]) == "--said-by";
+  Audit audit(list ? argv[2] : "");
+  for (int i = list ? 3 : 1; i < argc; ++i) {
     if (audit.Read(argv[i])) continue;
     std::fprintf(stderr, "cannot read %s\n", argv[i]);
     return 2;
+  }
+  if (list) {
+    for (const auto& [step, type] : audit.said_by_it()) {
+      std::printf("%llu %s\n", static_cast<unsigned long long>(step), type.c_str());
+    }
+    return 0;
   }
   std::printf("%llu signed frames, %zu slots, %llu signed twice\n",
               static_cast<unsigned long long>(audit.frames()), audit.slots(),

@@ -13,7 +13,7 @@ import harness
 from harness import Running, TestCase, await_gone, children_of, expect_ok, needs_torch, run
 
 TOY = ["--model", "toy", "--hidden", "256"]
-KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters", "steps", "bans",
+KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters", "steps", "bans", "rejoined",
         "honest_removed", "state_roots_equal", "metric", "loss", "seconds", "bytes_sent",
         "peak_rss_bytes", "problems", "seconds_per_step", "payload_bytes_per_step"}
 
@@ -128,7 +128,8 @@ class BanishTest(TestCase):
                 commits = dict(ledger.execute("SELECT step, COUNT(*) FROM slots WHERE type = 1 "
                                               "GROUP BY step").fetchall())
                 self.assertEqual(twice, [])
-                self.assertEqual(commits, {s: 1 for s in range(self.result["steps"])})
+                # The one after the last step attests to the last block.
+                self.assertEqual(commits, {s: 1 for s in range(self.result["steps"] + 1)})
                 # Nor could it: the table refuses a second digest.
                 with self.assertRaises(sqlite3.IntegrityError):
                     writable.execute("INSERT INTO slots SELECT slot, step, phase, type, 'other' "
@@ -247,14 +248,25 @@ class InterruptTest(TestCase):
         for i in range(3):
             expect_ok("ledger", "show", self.out / f"node{i}")
 
-    def test_one_lost_node_ends_the_swarm_with_its_name(self):
-        swarm, nodes = self.start()
+    def test_one_lost_node_is_named_and_the_others_go_on(self):
+        swarm = self.running(Running("swarm", "--peers", 4, "--byzantine", 0, *TOY, "--steps", 20,
+                                     "--evaluate-every", 1, "--part-timeout-ms", 1500, "--json",
+                                     "--out", self.folder / "out"))
+        swarm.wait_for("stderr", lambda line: line.startswith("step 3: "))
+        nodes = children_of(swarm.pid)
         os.kill(nodes[1], signal.SIGKILL)
         self.assertEqual(swarm.finish(), 1)
         await_gone(nodes)
-        problems = swarm.report()["problems"]
-        self.assertRegex(problems[0] + problems[1],
+        result = swarm.report()
+        self.assertEqual(len(result["problems"]), 2)
+        self.assertRegex(result["problems"][0],
                          r"node 1 \([0-9a-f]{16}\) ended without a report, status 137")
+        self.assertEqual(result["problems"][1], "1 honest peers were removed")
+        self.assertEqual([ban["kind"] for ban in result["bans"]], ["drop"])
+        self.assertEqual((result["steps"], result["state_roots_equal"]), (20, True))
+        self.assertRegex(swarm.text["stderr"], r"node 1 \([0-9a-f]{16}\) is lost, status 137: "
+                                               "the others go on without it")
+        self.assertRegex(swarm.text["stderr"], r"step \d+: dropped [0-9a-f]{16} \(drop\): sealed")
 
 
 if __name__ == "__main__":

@@ -146,8 +146,18 @@ TEST(ProtocolAttack, ALyingEchoCostsTimeAndNothingElse) {
 }
 
 TEST(ProtocolAttack, ALeaderWithTwoProposalsIsBannedByEvidence) {
-  ExpectRemoved(RunAttack("double_propose"), RemovalKind::kEvidence,
-                {"signed two different messages for one slot"});
+  const SimResult result = RunAttack("double_propose");
+  EXPECT_TRUE(result.ok) << result.failure->message;
+  EXPECT_EQ(result.byzantine_removed, result.byzantine.size());
+  EXPECT_EQ(result.honest_removed, 0U);
+  // Whoever withholds to force the slow path may be sealed absent before it leads an iteration.
+  std::size_t proven = 0;
+  for (const wire::Removal& removal : result.removals) {
+    if (removal.kind != RemovalKind::kEvidence) continue;
+    ++proven;
+    EXPECT_THAT(removal.reason, HasSubstr("signed two different"));
+  }
+  EXPECT_GE(proven, 1U);
 }
 
 // --- silence ------------------------------------------------------------------------------------
@@ -208,7 +218,7 @@ TEST(ProtocolAttack, AnAggregateWithheldFromAllIsDropped) {
 TEST(ProtocolAttack, APartWithheldFromOneOwnerIsPassedOnByTheOthers) {
   const SimResult result = RunAttack("selective_send");
   ExpectContained(result);
-  EXPECT_LE(result.columns.at("too_few_senders"), 1U);
+  EXPECT_LE(result.columns.at("too_few_senders"), result.byzantine.size());
 }
 
 TEST(ProtocolAttack, APartWithheldFromAllIsDroppedInItsDispute) {

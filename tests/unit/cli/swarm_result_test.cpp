@@ -133,6 +133,44 @@ TEST(JudgeSwarmTest, AnHonestPeerRemoved) {
   EXPECT_EQ(result["problems"], json::array({"1 honest peers were removed"}));
 }
 
+TEST(JudgeSwarmTest, AnHonestPeerThatWasDroppedTwiceAndIsBackCountsOnce) {
+  Story story;
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (int k = 0; k < 2; ++k) {
+      story.report(i)["removals"].push_back(Ban(2));
+      story.report(i)["removals"].back()["kind"] = "drop";
+    }
+  }
+  story.run.rejoined = {{Id(2).Hex(), 20}, {Id(2).Hex(), 40}};
+  const json result = story.Judge();
+  EXPECT_EQ(result["honest_removed"], 1);
+  EXPECT_EQ(result["rejoined"], json::array({{{"peer", Id(2).Hex()}, {"step", 20}},
+                                             {{"peer", Id(2).Hex()}, {"step", 40}}}));
+  EXPECT_EQ(result["problems"], json::array({"1 honest peers were removed"}));
+}
+
+TEST(JudgeSwarmTest, AByzantineNodeMustNotEndByItselfAnHonestOneMust) {
+  const auto stop = [](std::size_t i) {
+    return [i](Story& story) {
+      story.report(i) = nullptr;
+      story.run.nodes[i].stopped = true;
+      story.run.nodes[i].exit_status = 137;
+    };
+  };
+  EXPECT_THAT(ProblemsAfter(stop(3)), ElementsAre());
+  EXPECT_THAT(ProblemsAfter(stop(2)), ElementsAre(HasSubstr("ended without a report, status 137")));
+}
+
+TEST(JudgeSwarmTest, EveryOtherLostNodeIsToldToo) {
+  EXPECT_THAT(ProblemsAfter([](Story& story) {
+                for (const std::size_t i : {1, 2}) {
+                  story.report(i) = nullptr;
+                  story.run.nodes[i].exit_status = 137;
+                }
+              }),
+              ElementsAre(HasSubstr("node 1"), HasSubstr("node 2")));
+}
+
 TEST(JudgeSwarmTest, DifferentStates) {
   Story story;
   story.report(2)["state_root"] = std::string(64, 'c');
@@ -173,7 +211,7 @@ TEST(JudgeSwarmTest, ALostNodeIsToldWithItsLastWordsAndTheOnesStoppedForItAreNot
                   story.report(i) = nullptr;
                   story.run.nodes[i].exit_status = i == 2 ? 3 : 130;
                 }
-                story.run.first_lost = 2;
+                story.run.not_started = 2;
                 story.run.nodes[2].last_words = "ostraka: the disk is full";
               }),
               ElementsAre("node 2 (0202020202020202) ended without a report, status 3 "
@@ -183,7 +221,7 @@ TEST(JudgeSwarmTest, ALostNodeIsToldWithItsLastWordsAndTheOnesStoppedForItAreNot
 TEST(JudgeSwarmTest, NoReportAtAll) {
   Story story;
   for (SwarmNode& node : story.run.nodes) node.report = nullptr;
-  story.run.first_lost = 0;
+  story.run.not_started = 0;
   const json result = story.Judge();
   EXPECT_EQ(result["ok"], false);
   EXPECT_EQ(result["state_roots_equal"], false);

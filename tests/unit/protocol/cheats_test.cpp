@@ -201,7 +201,7 @@ TEST(CheatTest, BytesOtherThanThePartsAreLeftOut) {
   ASSERT_FALSE(cluster.node(0).suspicions.empty());
   for (const Suspicion& suspicion : cluster.node(0).suspicions) {
     EXPECT_EQ(suspicion.peer, cluster.node(kCheat).id());
-    EXPECT_EQ(suspicion.check, "part");
+    EXPECT_EQ(suspicion.check, "blob");
   }
 }
 

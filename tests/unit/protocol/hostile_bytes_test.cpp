@@ -121,7 +121,7 @@ TEST_F(HostileBytesTest, ASignatureThatIsNotTheSenders) {
   ExpectRefused(Give(std::make_shared<const base::Bytes>(forged)), "signature");
   base::Bytes unsigned_frame = forged;
   std::fill(unsigned_frame.begin(), unsigned_frame.begin() + 64, std::uint8_t{0});
-  ExpectRefused(Give(std::make_shared<const base::Bytes>(unsigned_frame)), "signature");
+  ExpectRefused(Give(std::make_shared<const base::Bytes>(unsigned_frame)), "frame");
   // In another member's name, signed by the cheat.
   wire::Envelope other = envelope;
   other.slot.step = 2;

@@ -40,7 +40,7 @@ void ExpectNothingHappens(Cluster& cluster, const Send& send) {
 }
 
 TEST(OneWrongByte, OfAnyMessageChangesNothing) {
-  Cluster cluster(Steps(3));
+  Cluster cluster(Steps(8));
   std::vector<Send> held;
   cluster.on_send = [&](std::size_t from, const Send& send) {
     if (from != kCheat || cluster.IndexOf(send.to) != 0) return true;

@@ -9,7 +9,7 @@ namespace {
 using wire::MessageType;
 
 TEST(OwnKeyTest, AnotherProcessWithItsKeyEndsItBeforeItSignsMore) {
-  Cluster cluster(Steps(4));
+  Cluster cluster(Steps(8));
   base::SharedBytes commit;
   std::size_t signed_after = 0;
   cluster.on_send = [&](std::size_t from, const Send& send) {

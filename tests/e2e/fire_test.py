@@ -1,0 +1,43 @@
+"""Attacks on the protocol in real processes: by which rule they end, and that `swarm` says so.
+
+All of them, with their numbers: docs/benchmarks.md, "Protocol attacks in real processes".
+"""
+import json
+
+import harness
+from harness import TestCase, run
+
+SWARM = ["swarm", "--model", "toy", "--hidden", "256", "--steps", 15, "--part-timeout-ms", 1500,
+         "--json"]
+
+
+class FireTest(TestCase):
+    def attack(self, name):
+        ended = run(*SWARM, "--attack", name, "--out", self.folder / "out")
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        result = json.loads(ended.stdout)
+        self.assertEqual((result["ok"], result["honest_removed"]), (True, 0))
+        self.assertEqual(sorted(ban["peer"] for ban in result["bans"]),
+                         sorted(result["byzantine"]))
+        self.assertEqual(len(result["bans"]), 3)
+        self.assertEqual(result["rejoined"], [])
+        return result["bans"], ended.stderr
+
+    def test_two_commits_for_one_slot_are_a_ban_by_evidence_in_the_same_step(self):
+        bans, told = self.attack("equivocate")
+        for ban in bans:
+            self.assertEqual((ban["kind"], ban["step"]), ("evidence", 0))
+            self.assertEqual(ban["reason"], "signed two different COMMITs of one slot")
+            self.assertIn(f"step 0: BANISHED {ban['peer'][:16]} (evidence)", told)
+
+    def test_the_silent_are_dropped_which_is_no_ban(self):
+        bans, told = self.attack("silent")
+        for ban in bans:
+            self.assertEqual(ban["kind"], "drop")
+            self.assertRegex(ban["reason"], "sealed absent: its [A-Z]+ did not come")
+            self.assertIn(f"step {ban['step']}: dropped {ban['peer'][:16]} (drop)", told)
+        self.assertNotIn("BANISHED", told)
+
+
+if __name__ == "__main__":
+    harness.main()
