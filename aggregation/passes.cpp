@@ -26,6 +26,19 @@ bool AllTrue(const std::vector<char>& flags) {
   return std::find(flags.begin(), flags.end(), 0) == flags.end();
 }
 
+// The map as a full matrix, if at least half of it is not zero; else nothing.
+std::vector<double> DenseWeights(const LinearMap& map, std::size_t n) {
+  std::size_t entries = 0;
+  for (const LinearMap::OutputRow& row : map.rows) entries += row.index.size();
+  if (2 * entries < map.rows.size() * n) return {};
+  std::vector<double> dense(map.rows.size() * n, 0.0);
+  for (std::size_t k = 0; k < map.rows.size(); ++k) {
+    const LinearMap::OutputRow& row = map.rows[k];
+    for (std::size_t e = 0; e < row.index.size(); ++e) dense[k * n + row.index[e]] = row.weight[e];
+  }
+  return dense;
+}
+
 }  // namespace
 
 Chunks CutChunks(std::size_t dimension) {
@@ -162,12 +175,19 @@ bool BasicPasses<T>::Columns(const simd::ColumnPlan& plan, T* out,
 
 template <typename T>
 void BasicPasses<T>::Mix(const LinearMap& map, T* out) const {
+  const std::size_t n = rows_.count();
   const std::size_t d = rows_.dimension;
-  ForEachBlock<double>(simd::PaddedRows(rows_.count()) * kBlock, [&](std::size_t,
-                                                                     const Block& block,
-                                                                     std::vector<double>& buffer) {
+  const std::vector<double> dense = DenseWeights(map, n);
+  ForEachBlock<double>(simd::PaddedRows(n) * kBlock, [&](std::size_t, const Block& block,
+                                                         std::vector<double>& buffer) {
     kernels_.Of<T>().center(block, nullptr, buffer.data());
-    for (std::size_t k = 0; k < map.rows.size(); ++k) {
+    std::size_t k = 0;
+    for (; !dense.empty() && k + 4 <= map.rows.size(); k += 4) {
+      T* const four[] = {out + k * d + block.offset, out + (k + 1) * d + block.offset,
+                         out + (k + 2) * d + block.offset, out + (k + 3) * d + block.offset};
+      kernels_.Of<T>().mix_four(buffer.data(), &dense[k * n], n, block.length, four);
+    }
+    for (; k < map.rows.size(); ++k) {
       const LinearMap::OutputRow& row = map.rows[k];
       kernels_.Of<T>().mix(buffer.data(), {row.index.data(), row.weight.data(), row.index.size()},
                            block.length, out + k * d + block.offset);

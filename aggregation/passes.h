@@ -30,7 +30,8 @@ struct Chunks {
 };
 Chunks CutChunks(std::size_t dimension);
 
-// A linear map of rows: row k of the result is sum_e weight[e] row[index[e]] over its entries.
+// A linear map of rows: row k of the result is sum_e weight[e] row[index[e]] over its entries,
+// whose indices ascend.
 struct LinearMap {
   struct OutputRow {
     std::vector<std::uint32_t> index;

@@ -138,6 +138,25 @@ void RunTypedKernels(const Kernels& kernels, const std::vector<std::vector<T>>& 
   typed.mix(buffer.data(), {index.data(), weight.data(), 2}, length, result.data());
   out.insert(out.end(), result.begin(), result.end());
 
+  std::vector<double> weights(4 * n, 0.0);
+  for (std::size_t i = 0; i < 4 * n; i += 3) weights[i] = 1.0 / static_cast<double>(i + 2);
+  std::vector<std::vector<T>> four(4, result);
+  T* const rows_of_four[] = {four[0].data(), four[1].data(), four[2].data(), four[3].data()};
+  typed.mix_four(buffer.data(), weights.data(), n, length, rows_of_four);
+  for (std::size_t k = 0; k < 4; ++k) {
+    std::vector<std::uint32_t> entries;
+    std::vector<double> values;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (weights[k * n + i] == 0) continue;
+      entries.push_back(static_cast<std::uint32_t>(i));
+      values.push_back(weights[k * n + i]);
+    }
+    typed.mix(buffer.data(), {entries.data(), values.data(), entries.size()}, length,
+              result.data());
+    EXPECT_TRUE(SameBits(std::span<const T>(four[k]), std::span<const T>(result)));
+    out.insert(out.end(), four[k].begin(), four[k].end());
+  }
+
   const std::size_t trim = (n - 1) / 2;
   for (const ColumnRule rule :
        {ColumnRule::kMedian, ColumnRule::kLowerMedian, ColumnRule::kTrimmedMean,
