@@ -11,7 +11,6 @@
 #include "node/protocol/peer_machine.h"
 #include "node/protocol/schedule.h"
 #include "node/wire/codec.h"
-#include "node/wire/limits.h"
 
 namespace ostraka::protocol {
 
@@ -118,13 +117,6 @@ base::Status PeerMachine::Restore(const Restored& restored) {
     }
     if (!complete) break;
     to_replay_.emplace_back(block, std::move(columns));
-  }
-  const std::uint64_t next =
-      HeightOf(to_replay_.empty() ? *view_ : *to_replay_.back().first);
-  for (std::uint32_t j = 0; j < wire::kMaxParts; ++j) {
-    const auto found = results.find(ResultKey(next, j));
-    // From our own disk, without its root.
-    if (found != results.end()) kept_results_[j] = crypto::MakeBlob(found->second->data);
   }
   stage_ = Stage::kRestore;
   ReplayNext();

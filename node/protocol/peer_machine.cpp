@@ -260,7 +260,7 @@ Draft PeerMachine::MakeDraft(const wire::Slot& slot, Bytes body, std::vector<Pee
 
 // What was said before a crash stays said: its drafts are left out, and the restored frame goes out
 // with the bulk data that belongs to it.
-void PeerMachine::Prepare(std::vector<Draft> drafts, std::vector<Record> with) {
+void PeerMachine::Prepare(std::vector<Draft> drafts) {
   for (Draft& draft : drafts) {
     if (!signer_.Said(draft.envelope.slot) || draft.blob == nullptr) continue;
     const Inbox::Place place = Inbox::PlaceOf(draft.envelope.slot);
@@ -284,7 +284,6 @@ void PeerMachine::Prepare(std::vector<Draft> drafts, std::vector<Record> with) {
     signer_.Release(store.id);
     return;
   }
-  for (Record& record : with) store.records.push_back(std::move(record));
   out_->Add(std::move(store));
 }
 

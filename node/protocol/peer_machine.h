@@ -184,8 +184,7 @@ class PeerMachine final : public Machine, public SealMessages {
                     std::uint32_t iteration = 0) const;
   Draft MakeDraft(const wire::Slot& slot, Bytes body, std::vector<PeerId> to,
                   SharedBlob blob = nullptr) const;
-  // `with` becomes durable in the same transaction.
-  void Prepare(std::vector<Draft> drafts, std::vector<Record> with = {});
+  void Prepare(std::vector<Draft> drafts);
   void SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob = nullptr);
   std::vector<PeerId> Audience() const;  // members, and those who follow
   void KeepSent(const wire::SignedEnvelope& message, SharedBlob blob, std::vector<PeerId> to);
@@ -394,8 +393,6 @@ class PeerMachine final : public Machine, public SealMessages {
   // The step in which this member fell asleep: it takes no part in it any more.
   std::optional<std::uint64_t> left_step_;
   bool replaying_ = false;
-  // By column: results that the store kept of the step that was not sealed.
-  std::map<std::uint32_t, SharedBlob> kept_results_;
   // The store was lost, or began after the run: only what follows an admission may be signed.
   bool must_rejoin_ = false;
   std::deque<std::pair<std::shared_ptr<const Block>, std::vector<SharedBlob>>> to_replay_;

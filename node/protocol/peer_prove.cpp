@@ -49,9 +49,7 @@ void PeerMachine::JudgeResults() {
     if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
     const PeerId& owner = round_->sealed.roles.owners[j];
     const Inbox::Item* item = Usable({CurrentStep(), Phase::kA, MessageType::kResult, 0, j}, owner);
-    if (item != nullptr && TakeResult(j, item->blob)) continue;
-    const auto kept = kept_results_.find(j);
-    if (kept == kept_results_.end() || !TakeResult(j, kept->second)) all = false;
+    if (item == nullptr || !TakeResult(j, item->blob)) all = false;
   }
   if (all) round_->results_closed = true;
 }
@@ -127,15 +125,7 @@ void PeerMachine::TryPrepareProof() {
   proof.lag_us = EchoLagMicroseconds();
   round.times.aggregate_ns += (now_ - mark_).ns;
   mark_ = now_;
-  // Whoever seals this step must be able to apply it, also if all members die before they have its
-  // block: what a PROOF is about lives as long as the PROOF does.
-  std::vector<Record> results;
-  for (std::uint32_t j = 0; j < round.results.size(); ++j) {
-    if (round.results[j] == nullptr) continue;
-    results.push_back({RecordKind::kResult, ResultKey(CurrentStep(), j), {}, round.results[j]});
-  }
-  Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof), view_->members)},
-          std::move(results));
+  Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof), view_->members)});
 }
 
 // Who asked, names a block of the last few steps, and may come back.

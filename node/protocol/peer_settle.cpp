@@ -91,7 +91,6 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   std::erase_if(rejoins_, [&](const auto& entry) {
     return IsMember(block->members, entry.first);
   });
-  kept_results_.clear();
   view_ = std::move(block);
   StartUpdate();
 }
