@@ -12,7 +12,7 @@ inline constexpr std::string_view kDomainRoot = "merkle.root/1";  // leaf count 
 inline constexpr std::string_view kDomainCoin = "coin/1";  // peer | step | draw | coin | salt
 inline constexpr std::string_view kDomainCoinSeed =
     "coin.seed/1";  // private seed | step | draw | field
-inline constexpr std::string_view kDomainCoinKey = "coin.key/1";  // key seed | run
+inline constexpr std::string_view kDomainCoinKey = "coin.key/1";   // key seed | run
 inline constexpr std::string_view kDomainEnvelope = "envelope/1";  // the envelope's core bytes
 inline constexpr std::string_view kDomainBlock = "block/1";        // an encoded block
 inline constexpr std::string_view kDomainManifest = "manifest/1";  // the manifest file's bytes

@@ -47,7 +47,7 @@ struct SimOptions {
   std::uint32_t crashes = 0;
   base::Duration crash_down = base::Seconds(2);
   std::uint32_t blackouts = 0;  // as often all honest peers are killed at once
-  bool lose_disk = false;  // they start again from nothing
+  bool lose_disk = false;       // they start again from nothing
   // none; halves: two halves of the peers cannot hear each other; one_way: the first half hears the
   // second only when the cut ends; flapping: halves, on and off, a second each.
   std::string cut = "none";

@@ -1,8 +1,8 @@
 // ostraka node: one member of a run.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <map>
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,8 +25,8 @@
 #include "node/runtime/endpoint.h"
 #include "node/runtime/key_lock.h"
 #include "node/runtime/node_driver.h"
-#include "node/wire/limits.h"
 #include "node/train/trainer_loader.h"
+#include "node/wire/limits.h"
 #include "sim/adversary.h"
 
 namespace ostraka::cli {

@@ -27,8 +27,8 @@ struct SimCommandOptions {
   sim::SimOptions sim;
   std::string mode = "majority";
   std::vector<std::string> attack_params;
-  std::string seeds;   // A..B
-  std::string replay;  // file
+  std::string seeds;      // A..B
+  std::string replay;     // file
   double crash_down = 2;  // seconds
   double cut_at = 5;
   double cut_for = 20;
@@ -211,7 +211,8 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--blackouts", sim.blackouts, "kills of all honest peers at once")
       ->capture_default_str();
-  command->add_option("--crash-down", options->crash_down, "seconds until they start again, at most")
+  command
+      ->add_option("--crash-down", options->crash_down, "seconds until they start again, at most")
       ->capture_default_str();
   command->add_flag("--lose-disk", sim.lose_disk, "they start again from nothing");
   command->add_option("--cut", sim.cut, "the network: none, halves, one_way or flapping")

@@ -43,8 +43,8 @@ bool IsEnough(const Case& open, const Block& view, std::size_t ballots) {
   return false;
 }
 
-// Who was admitted after the step that a case is about holds nothing of it and cannot vote; its place
-// among the ballots says so for as long as the case is open.
+// Who was admitted after the step that a case is about holds nothing of it and cannot vote; its
+// place among the ballots says so for as long as the case is open.
 void ExcuseJoined(Case& open, const Block& view) {
   for (const PeerId& member : view.joined) {
     if (IsParty(open, member) || HasVoted(open, member)) continue;

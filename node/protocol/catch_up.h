@@ -61,8 +61,8 @@ class CatchUp {
     std::vector<SharedBlob> results;  // one a column; null where the column is void
   };
 
-  // From `view`, whose following state is `state`; if that is not to be trusted, any way begins with
-  // a fetched one. REQUIRES: `self` is in the run.
+  // From `view`, whose following state is `state`; if that is not to be trusted, any way begins
+  // with a fetched one. REQUIRES: `self` is in the run.
   CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
           bool trust_state, base::Duration patience);
 

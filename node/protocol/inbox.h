@@ -1,5 +1,5 @@
-// The messages of the last step, the current one and the first phase of the next, one per sender and
-// place.
+// The messages of the last step, the current one and the first phase of the next, one per sender
+// and place.
 //
 // Why bounded: a place is (step, phase, type, draw, iteration) and a sender fills it once; the
 // caller admits few places (its window). A second, different message for the same slot is

@@ -9,7 +9,8 @@
 //   4 owners that owe a name          5 withheld results, withheld echoes
 //   6 disputed pairs that failed again, then peers in dispute with too many
 // if this dropped more than can be at fault, the network was not timely: nobody is dropped;
-//   then standings, cases that open, returns. Order of the removals: bans, drops, joins, each by key.
+//   then standings, cases that open, returns. Order of the removals: bans, drops, joins, each by
+//   key.
 //
 // Thread safety: pure functions.
 #pragma once

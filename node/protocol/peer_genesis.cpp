@@ -30,8 +30,7 @@ void PeerMachine::BeginGenesis() {
 bool PeerMachine::TryGenesis() {
   SealVector vector;
   for (const PeerId& member : view_->members) {
-    const Inbox::Item* boot =
-        Usable({0, Phase::kGenesis, MessageType::kBoot, 0, 0}, member);
+    const Inbox::Item* boot = Usable({0, Phase::kGenesis, MessageType::kBoot, 0, 0}, member);
     if (boot == nullptr) return false;
     vector.push_back({SealEntry::State::kPresent, boot->message.digest});
   }
@@ -145,10 +144,10 @@ void PeerMachine::ReplayNext() {
   const auto& [block, results] = to_replay_.front();
   UpdateSpec spec;
   spec.state = state_;
-  const auto ranges = block->columns.empty()
-                          ? std::vector<PartRange>{}
-                          : CutParts(state_.parameters->size(),
-                                     static_cast<std::uint32_t>(block->columns.size()));
+  const auto ranges =
+      block->columns.empty()
+          ? std::vector<PartRange>{}
+          : CutParts(state_.parameters->size(), static_cast<std::uint32_t>(block->columns.size()));
   for (std::size_t j = 0; j < ranges.size(); ++j) {
     if (results[j] != nullptr) spec.columns.push_back({ranges[j], results[j]});
   }

@@ -15,7 +15,8 @@ using wire::Phase;
 
 namespace {
 
-// Four full models and states a second: nobody needs more to catch up, nobody can make us send more.
+// Four full models and states a second: nobody needs more to catch up, nobody can make us send
+// more.
 std::uint64_t BulkRation(std::uint64_t dimension) {
   return std::max<std::uint64_t>(16 << 20, 4 * 2 * sizeof(float) * dimension);
 }
@@ -97,9 +98,7 @@ bool PeerMachine::TryAdvance() {
   return false;
 }
 
-bool PeerMachine::InStep() const {
-  return stage_ >= Stage::kCollect && stage_ <= Stage::kUpdate;
-}
+bool PeerMachine::InStep() const { return stage_ >= Stage::kCollect && stage_ <= Stage::kUpdate; }
 
 base::Duration PeerMachine::delta() const {
   return base::Microseconds(static_cast<std::int64_t>(view_->delta_us));
@@ -122,7 +121,8 @@ void PeerMachine::On(const LinkChanged& input) {
   if (!input.up) return;
   for (const Sent& sent : sent_) {
     const bool wanted = std::find(sent.to.begin(), sent.to.end(), input.peer) != sent.to.end();
-    if (wanted && !(sent.bulk && sent.blob == nullptr)) out_->Add(Send{input.peer, sent.frame, sent.blob});
+    if (wanted && !(sent.bulk && sent.blob == nullptr))
+      out_->Add(Send{input.peer, sent.frame, sent.blob});
   }
   if (stage_ == Stage::kFollow) Follow();
   // Whichever of the two was away, the other may have gone on.
@@ -289,8 +289,7 @@ void PeerMachine::Prepare(std::vector<Draft> drafts) {
 
 void PeerMachine::SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob) {
   slot.run_id = manifest_->run_id;
-  const SharedBytes frame =
-      wire::EncodeService({slot, Digest{}, self_, std::move(body)});
+  const SharedBytes frame = wire::EncodeService({slot, Digest{}, self_, std::move(body)});
   out_->Add(Send{to, frame, std::move(blob)});
 }
 
@@ -335,8 +334,8 @@ void PeerMachine::CheckInvariants() const {
   OSTRAKA_CHECK(recent_.size() <= kRecentBlocks);
   OSTRAKA_CHECK(evidence_.size() <= manifest_->members.size());
   OSTRAKA_CHECK(followers_.size() + rejoins_.size() <= 2 * manifest_->members.size());
-  const bool sealing = stage_ == Stage::kCollect || stage_ == Stage::kReveal ||
-                       stage_ == Stage::kProve;
+  const bool sealing =
+      stage_ == Stage::kCollect || stage_ == Stage::kReveal || stage_ == Stage::kProve;
   OSTRAKA_CHECK(sealing == (seal_ != nullptr) || stage_ == Stage::kHalted);
   if (round_) {
     OSTRAKA_CHECK(round_->sealed.roles.owners.size() == round_->sealed.roles.parts.size());
@@ -355,7 +354,8 @@ Digest PeerMachine::Fingerprint() const {
     hasher.UpdateU64(seal_->echoed() ? 1 : 0).UpdateU64(seal_->iteration());
     hasher.UpdateU64(seal_->lags().size());
   }
-  if (catch_up_) hasher.UpdateU64(HeightOf(*catch_up_->view())).UpdateU64(HeightOf(*catch_up_->head()));
+  if (catch_up_)
+    hasher.UpdateU64(HeightOf(*catch_up_->view())).UpdateU64(HeightOf(*catch_up_->head()));
   if (round_) {
     hasher.UpdateU64(round_->sealed.step).Update(round_->entry_b).Update(round_->entry_c);
     hasher.UpdateU64(round_->draw).UpdateU64(round_->held.size()).Update(round_->randomness);

@@ -72,8 +72,8 @@ struct Round {
   std::set<PeerId> refused;         // senders whose part can never be included
   bool parts_closed = false;        // complete, or the part timer fired
   bool aggregation_started = false;
-  std::vector<LivePair> pairs;      // disputed, and meeting in this step
-  Time forward_until;               // what a pair owes each other and came later is not passed on
+  std::vector<LivePair> pairs;  // disputed, and meeting in this step
+  Time forward_until;           // what a pair owes each other and came later is not passed on
   // Of those (by index in view.disputes): whose part or result I passed on to the other party.
   std::set<std::size_t> forwarded_parts, forwarded_results;
 
@@ -209,7 +209,7 @@ class PeerMachine final : public Machine, public SealMessages {
   const Inbox::Item* Usable(const Inbox::Place& place, const PeerId& sender) const;
   // The message that a sealed entry names. REQUIRES: the seal decided it as present.
   const wire::SignedEnvelope& SealedMessage(const Inbox::Place& place, const PeerId& sender,
-                                     const SealEntry& entry) const;
+                                            const SealEntry& entry) const;
 
   // --- seals (peer_seals.cpp) ---
   SealEntry EntryNow(std::size_t index) const override;
@@ -265,7 +265,8 @@ class PeerMachine final : public Machine, public SealMessages {
   // Why the part of `worker` is refused; nullopt and the part held if it is good.
   std::optional<std::string> JudgePart(const PeerId& worker, const Inbox::Item& commit,
                                        const Inbox::Item& part);
-  bool IsUnderCommit(const wire::Commit& commit, const wire::Part& part, std::uint32_t column) const;
+  bool IsUnderCommit(const wire::Commit& commit, const wire::Part& part,
+                     std::uint32_t column) const;
   void TryAggregate();
   void OnAggregated(const AggregateResult& result);
   void PrepareAggregate(const SharedBlob& result);
@@ -361,11 +362,11 @@ class PeerMachine final : public Machine, public SealMessages {
   std::map<std::uint64_t, std::shared_ptr<const Block>> recent_;  // by height, view_ included
   std::map<std::uint64_t, PastStep> past_;
   std::map<wire::CaseId, std::optional<wire::Verdict>> my_verdicts_;  // nullopt: being worked out
-  std::map<PeerId, Bytes> evidence_;  // inline evidence against members, to put into VERDICT
+  std::map<PeerId, Bytes> evidence_;    // inline evidence against members, to put into VERDICT
   std::optional<wire::Naming> naming_;  // who lied to me about the last step
   bool cross_check_pending_ = false;
-  std::set<PeerId> silent_;               // whose echoes did not come, since my last PROOF
-  std::deque<std::uint64_t> echo_lags_;   // of the last seals, in microseconds
+  std::set<PeerId> silent_;              // whose echoes did not come, since my last PROOF
+  std::deque<std::uint64_t> echo_lags_;  // of the last seals, in microseconds
   std::map<std::uint64_t, std::pair<ModelState, std::vector<Digest>>> served_;  // by step: roots
 
   // The step in progress.

@@ -146,8 +146,7 @@ bool PeerMachine::BulkWanted(const wire::Envelope& envelope) const {
     });
   }
   // Of a step whose roles are not known yet.
-  const std::size_t held =
-      inbox_.CountIterations(Inbox::PlaceOf(slot), envelope.sender);
+  const std::size_t held = inbox_.CountIterations(Inbox::PlaceOf(slot), envelope.sender);
   return held < (part ? 2 + DisputesOfWorker(envelope.sender) : 1);
 }
 
@@ -232,8 +231,9 @@ const Inbox::Item* PeerMachine::Usable(const Inbox::Place& place, const PeerId& 
   return item;
 }
 
-const wire::SignedEnvelope& PeerMachine::SealedMessage(const Inbox::Place& place, const PeerId& sender,
-                                                const SealEntry& entry) const {
+const wire::SignedEnvelope& PeerMachine::SealedMessage(const Inbox::Place& place,
+                                                       const PeerId& sender,
+                                                       const SealEntry& entry) const {
   const wire::SignedEnvelope* message = inbox_.Find(place, sender, entry.digest);
   OSTRAKA_CHECK(message != nullptr);  // a seal decides only when its messages are held
   return *message;

@@ -76,7 +76,8 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
         return catch_up_->OnBlock(from, std::move(block).value(), blob->data.size());
       }
       // Asked for while stuck. One block ahead is the fate of whoever is a little late.
-      const std::uint64_t ahead = seal_ != nullptr && seal_->iteration() >= kStuckIterations ? 1 : 2;
+      const std::uint64_t ahead =
+          seal_ != nullptr && seal_->iteration() >= kStuckIterations ? 1 : 2;
       if (HeightOf(*block) >= HeightOf(*view_) + ahead) LeaveIfBehind(from);
       return;
     }
@@ -104,7 +105,9 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
   const bool known = std::any_of(manifest_->members.begin(), manifest_->members.end(),
                                  [&](const Member& member) { return member.id == from; });
   const Standing* standing = StandingOf(view_->standings, from);
-  if (from == self_ || !known || (standing != nullptr && standing->banned) || !ration_.Take(now_, from)) return;
+  if (from == self_ || !known || (standing != nullptr && standing->banned) ||
+      !ration_.Take(now_, from))
+    return;
   switch (pull.kind) {
     case PullKind::kMessages:
       return AnswerMessages(from, slot, pull);
@@ -252,7 +255,8 @@ void PeerMachine::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_
   if (index > pieces.size()) return;
   base::Bytes bytes;
   if (index == 0) {
-    for (const Digest& leaf : leaves) bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
+    for (const Digest& leaf : leaves)
+      bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
   } else {
     bytes = PieceOf(state, pieces[index - 1]);
   }

@@ -111,8 +111,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
 }
 
 bool PeerMachine::EntriesComplete() const {
-  const std::size_t entries =
-      view_->members.size() * (seal_slot_.phase == Phase::kA ? 2 : 1);
+  const std::size_t entries = view_->members.size() * (seal_slot_.phase == Phase::kA ? 2 : 1);
   for (std::size_t i = 0; i < entries; ++i) {
     if (PlaceOfEntry(i) && EntryNow(i).state == SealEntry::State::kAbsent) return false;
   }
@@ -179,8 +178,8 @@ Digest PeerMachine::CloseSeal() {
   const Digest decision =
       DecisionDigest(seal_slot_, EchoOf(vector).vector, EntryOf(seal_slot_.phase));
   const bool slow = seal_->iteration() > 0;
-  out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase), decision,
-                           seal_slot_.draw, seal_->iteration()}});
+  out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
+                                     decision, seal_slot_.draw, seal_->iteration()}});
   if (!slow) {
     // The members that a quorum needs beside this one: the t_s others may be slow at will.
     std::vector<std::uint64_t> lags;
@@ -192,8 +191,8 @@ Digest PeerMachine::CloseSeal() {
     if (quorum >= 2 && lags.size() + 1 >= quorum) echo_lags_.push_back(lags[quorum - 2]);
     if (echo_lags_.size() > kLagsKept) echo_lags_.pop_front();
   }
-  past_seals_[{seal_slot_.step, seal_slot_.phase, seal_slot_.draw}] = {vector,
-                                                                      seal_->Certificate(), {}};
+  past_seals_[{seal_slot_.step, seal_slot_.phase, seal_slot_.draw}] = {
+      vector, seal_->Certificate(), {}};
   inbox_.ForgetSlowPath();
   seal_.reset();
   for (const TimerId timer : {kEchoTimer, kSealTimer, kPullTimer}) {
@@ -213,9 +212,9 @@ void PeerMachine::OnPastSealMessage(const SealKey& key, const wire::SignedEnvelo
     const Digest decided = EchoOf(past.vector).vector;
     const std::uint32_t iteration = envelope.slot.iteration;
     // Of each member a few: nobody's many must keep out those that show a fork.
-    const auto noted = std::count_if(
-        past.other_locks.begin(), past.other_locks.end(),
-        [&](const auto& entry) { return entry.second.contains(envelope.sender); });
+    const auto noted =
+        std::count_if(past.other_locks.begin(), past.other_locks.end(),
+                      [&](const auto& entry) { return entry.second.contains(envelope.sender); });
     if (lock.ok() && lock->value != decided && noted < kOtherLocks && Verified(message, from)) {
       auto& others = past.other_locks[{iteration, lock->value}];
       others.insert(envelope.sender);
@@ -229,14 +228,14 @@ void PeerMachine::OnPastSealMessage(const SealKey& key, const wire::SignedEnvelo
     }
   }
   if (envelope.sender != from || from == self_) return;
-  const bool newly_stuck = envelope.slot.type == MessageType::kEcho ||
-                           envelope.slot.type == MessageType::kStatus;
+  const bool newly_stuck =
+      envelope.slot.type == MessageType::kEcho || envelope.slot.type == MessageType::kStatus;
   if (!newly_stuck || !ration_.Take(now_, from)) return;
   // Its echo, in time for the decision, came here before it: that is no cry for help.
   if (envelope.slot.type == MessageType::kEcho) {
-    const auto mine = std::find_if(
-        past.certificate.begin(), past.certificate.end(),
-        [&](const SharedBytes& frame) { return *frame == *message.frame; });
+    const auto mine =
+        std::find_if(past.certificate.begin(), past.certificate.end(),
+                     [&](const SharedBytes& frame) { return *frame == *message.frame; });
     if (mine != past.certificate.end()) return;
   }
   for (const SharedBytes& frame : past.certificate) out_->Add(Send{from, frame, nullptr});

@@ -88,9 +88,7 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
     return std::none_of(block->cases.begin(), block->cases.end(),
                         [&](const Case& open) { return entry.first == open.id; });
   });
-  std::erase_if(rejoins_, [&](const auto& entry) {
-    return IsMember(block->members, entry.first);
-  });
+  std::erase_if(rejoins_, [&](const auto& entry) { return IsMember(block->members, entry.first); });
   view_ = std::move(block);
   StartUpdate();
 }
@@ -167,9 +165,9 @@ void PeerMachine::OnUpdated(const UpdateResult& result) {
 }
 
 void PeerMachine::StoreState() {
-  out_->Add(Store{next_store_++,
-                  {{RecordKind::kState, BlockKey(view_->genesis, view_->step), {},
-                    EncodeState(state_)}}});
+  out_->Add(Store{
+      next_store_++,
+      {{RecordKind::kState, BlockKey(view_->genesis, view_->step), {}, EncodeState(state_)}}});
 }
 
 // Also to one whom this block admits: it waits for it.
@@ -195,8 +193,8 @@ void PeerMachine::Finish() {
     round_->entry_a = wire::BlockDigest(*view_);
     wire::Commit last;
     last.coin_count = 1;
-    Prepare({MakeDraft(SlotOf(Phase::kA, wire::MessageType::kCommit), wire::Encode(last),
-                       Audience())});
+    Prepare(
+        {MakeDraft(SlotOf(Phase::kA, wire::MessageType::kCommit), wire::Encode(last), Audience())});
   }
   if (followers_.empty()) return Halt(Halted::Why::kFinished, kAllDone);
   stage_ = Stage::kLinger;

@@ -47,8 +47,8 @@ Store Signer::Prepare(StoreId id, std::vector<Draft> drafts) {
   store.records.reserve(drafts.size());
   for (const Draft& draft : drafts) {
     OSTRAKA_CHECK(draft.envelope.sender == key_->id());
-    store.records.push_back({RecordKind::kSlot, SlotKey(draft.envelope.slot),
-                             *wire::EncodeUnsigned(draft.envelope)});
+    store.records.push_back(
+        {RecordKind::kSlot, SlotKey(draft.envelope.slot), *wire::EncodeUnsigned(draft.envelope)});
   }
   const bool fresh = pending_.emplace(id, std::move(drafts)).second;
   OSTRAKA_CHECK(fresh);
@@ -73,7 +73,8 @@ base::StatusOr<std::vector<wire::SignedEnvelope>> Signer::Restore(
   for (const Record& record : records) {
     ASSIGN_OR_RETURN(wire::Envelope envelope, wire::OpenUnsigned(record.value));
     if (envelope.sender != key_->id() || SlotKey(envelope.slot) != record.key) {
-      return base::InvalidArgument("a stored slot is not of this key, or not the one it is filed under");
+      return base::InvalidArgument(
+          "a stored slot is not of this key, or not the one it is filed under");
     }
     said_.insert(record.key);
     messages.push_back(wire::Seal(std::move(envelope), *key_));

@@ -49,8 +49,8 @@ class Signer {
   std::optional<std::vector<SignedDraft>> Release(StoreId id);
 
   // Messages that records of kSlot stand for. A crash may have come before the signature, or after
-  // it was sent: saying it again, to the byte, is right in both cases. InvalidArgument if a record cannot
-  // be read.
+  // it was sent: saying it again, to the byte, is right in both cases. InvalidArgument if a record
+  // cannot be read.
   base::StatusOr<std::vector<wire::SignedEnvelope>> Restore(const std::vector<Record>& records);
   bool Said(const wire::Slot& slot) const { return said_.contains(SlotKey(slot)); }
   // Slots of steps before this one will not be prepared again.

@@ -37,9 +37,9 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
     from = state.Integer(0);
     restored->state = Record{RecordKind::kState, KeyOfHeight(from), {}, OwnBlob(state.Blob(1))};
   }
-  ASSIGN_OR_RETURN(sqlite::Statement blocks,
-                   database_.Prepare(
-                       "SELECT height, block FROM blocks WHERE height >= ?1 ORDER BY height"));
+  ASSIGN_OR_RETURN(
+      sqlite::Statement blocks,
+      database_.Prepare("SELECT height, block FROM blocks WHERE height >= ?1 ORDER BY height"));
   blocks.Bind(1, from);
   while (true) {
     ASSIGN_OR_RETURN(const bool row, blocks.Step());
@@ -54,10 +54,9 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
     if (!row) break;
     restored->slots.push_back({RecordKind::kSlot, said.Blob(0), said.Blob(1)});
   }
-  ASSIGN_OR_RETURN(
-      sqlite::Statement results,
-      database_.Prepare("SELECT height, part, result FROM results WHERE height > ?1 "
-                        "ORDER BY height, part"));
+  ASSIGN_OR_RETURN(sqlite::Statement results,
+                   database_.Prepare("SELECT height, part, result FROM results WHERE height > ?1 "
+                                     "ORDER BY height, part"));
   results.Bind(1, from);
   while (true) {
     ASSIGN_OR_RETURN(const bool row, results.Step());
@@ -69,9 +68,8 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
          {},
          OwnBlob(results.Blob(2))});
   }
-  ASSIGN_OR_RETURN(
-      const std::int64_t member,
-      database_.QueryInteger("SELECT count(*) FROM meta WHERE key = 'member_since'"));
+  ASSIGN_OR_RETURN(const std::int64_t member,
+                   database_.QueryInteger("SELECT count(*) FROM meta WHERE key = 'member_since'"));
   restored->member = member > 0;
   return std::shared_ptr<const protocol::Restored>(std::move(restored));
 }

@@ -134,7 +134,7 @@ class NodeDriver::Impl {
   std::optional<NodeOutcome> halted_;  // by the machine or a failure, during a Feed
   bool feeding_ = false;
   bool ending_ = false;
-  bool parting_ = false;  // ending, and peers may need what the machine said last
+  bool parting_ = false;              // ending, and peers may need what the machine said last
   std::size_t stores_in_flight_ = 0;  // of the machine
   base::Time told_of_way_;            // when people last heard how far it has caught up
   bool flushed_ = false;
@@ -354,8 +354,8 @@ void NodeDriver::Impl::Feed(const Input& input) {
   for (Action& action : out.actions()) Perform(action);
   feeding_ = false;
   // Its last words are said once the record of them is on disk.
-  const bool in_peace = halted_ && (halted_->end == NodeEnd::kFinished ||
-                                    halted_->end == NodeEnd::kBanned);
+  const bool in_peace =
+      halted_ && (halted_->end == NodeEnd::kFinished || halted_->end == NodeEnd::kBanned);
   if (halted_ && !ending_ && !(in_peace && stores_in_flight_ > 0)) End(*halted_);
 }
 

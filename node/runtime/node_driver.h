@@ -62,7 +62,7 @@ struct NodeOptions {
   // Appends every frame that comes, each behind its length (u32, little-endian): for audits from
   // outside. Empty: nothing is recorded.
   std::string record_file = {};
-  bool handle_signals = true;                       // false: the caller owns SIGINT, SIGTERM
+  bool handle_signals = true;  // false: the caller owns SIGINT, SIGTERM
   // Where it tells how it is, from Make until Run returns, and the answer to a path.
   std::vector<HttpPlace> http;
   std::function<HttpResponse(std::string_view path, const NodeStatus& status)> http_answer;

@@ -33,7 +33,8 @@ enum class NodeEnd : std::uint8_t {
   kForked,       // two decisions of one seal: people must compare ledgers
   kInterrupted,  // a person or the system asked it to stop
 };
-const char* NodeEndName(NodeEnd end);  // finished, banned, stalled, diverged, failed, forked, interrupted
+const char* NodeEndName(
+    NodeEnd end);  // finished, banned, stalled, diverged, failed, forked, interrupted
 
 struct NodeOutcome {
   NodeEnd end = NodeEnd::kFailed;
