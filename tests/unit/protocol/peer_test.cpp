@@ -67,38 +67,6 @@ TEST(PeerTest, OrderAndRepetitionOfDeliveriesDoNotMatter) {
   }
 }
 
-TEST(PeerTest, TooFewInRoleTrainNothingAndStillAgree) {
-  Cluster cluster({.n = 2, .dimension = 64, .steps = 6});
-  cluster.Start();
-  cluster.RunToEnd();
-  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
-  cluster.ExpectAgreement();
-  for (const float x : *cluster.node(0).states.back().parameters) EXPECT_EQ(x, 0.0F);
-}
-
-// A process that was started again before genesis is sealed says BOOT anew: no offence.
-TEST(PeerTest, TheNewestBootOfAProcessCountsAndIsNoEvidence) {
-  Cluster cluster(Steps(6));
-  cluster.on_send = [&](std::size_t from, const Send& send) {
-    if (from == kCheat && SlotOf(send).type == MessageType::kBoot) {
-      cluster.Deliver(cluster.IndexOf(send.to), from,
-                      Resigned(send.frame, *cluster.node(from).key, [](wire::Envelope& e) {
-                        e.body = wire::Encode(wire::Boot{.boot_id = scene::DigestOf(5)});
-                      }));
-    }
-    return true;
-  };
-  // It is started, dies and is started again before the others are.
-  cluster.Feed(kCheat, Started{scene::DigestOf(77)});
-  cluster.Run();
-  for (const std::size_t i : kHonest) cluster.Feed(i, Started{scene::DigestOf(i)});
-  cluster.RunToEnd();
-  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
-  cluster.ExpectAgreement();
-  ExpectNoSuspicionOf(cluster, {0, 1, 2, 3});
-  for (std::size_t i = 0; i < cluster.size(); ++i) EXPECT_EQ(cluster.node(i).evidence_stored, 0u);
-}
-
 // --- the write-ahead rule ------------------------------------------------------------------------
 
 // (Cluster checks every frame of every test against the stored records; this shows the wait.)
@@ -294,35 +262,6 @@ TEST(PeerTest, AFailedJobHaltsWithItsReason) {
   ASSERT_TRUE(cluster.node(1).halted);
   EXPECT_EQ(cluster.node(1).halted->why, Halted::Why::kFailed);
   EXPECT_EQ(cluster.node(1).halted->reason, "step 0: no memory");
-}
-
-// A bit of its memory flips once. It notices at the next sealed root, signs nothing more, fetches
-// the true state and comes back.
-TEST(PeerTest, AnotherStateThanTheSealedOneIsReplacedAndNobodyBanned) {
-  Cluster cluster(Steps(20));
-  bool flipped = false;
-  cluster.on_job = [&flipped](std::size_t node, const JobSpec& spec, JobResult& result) {
-    if (node != kCheat || flipped || !std::holds_alternative<UpdateSpec>(spec)) return;
-    flipped = true;
-    auto& state = std::get<UpdateResult>(result).state;
-    auto parameters = *state.parameters;
-    parameters[5] = std::nextafter(parameters[5], 2.0F);
-    state.parameters = std::make_shared<const std::vector<float>>(std::move(parameters));
-  };
-  cluster.Start();
-  cluster.RunToEnd();
-  const Cluster::Node& node = cluster.node(kCheat);
-  ASSERT_FALSE(node.away.empty());
-  EXPECT_EQ(node.away[0].step, 2u);
-  EXPECT_NE(node.away[0].reason.find("DIVERGED"), std::string::npos) << node.away[0].reason;
-  for (const wire::Removal& removal : RemovalsOf(cluster)) {
-    EXPECT_EQ(removal.peer, node.id());
-    EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
-  }
-  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
-  EXPECT_EQ(*node.states.back().parameters, *cluster.node(0).states.back().parameters);
-  EXPECT_EQ(node.encoded_blocks.rbegin()->second, cluster.node(0).encoded_blocks.rbegin()->second);
-  EXPECT_FALSE(node.back.empty());
 }
 
 TEST(PeerTest, AfterTheEndNothingIsSent) {

@@ -85,7 +85,7 @@ TEST(PlainPeerTest, ASilentPeerStallsTheRun) {
 
 // Whatever a peer says first for a place is believed; what it says beyond that must not pile up.
 TEST(PlainPeerTest, MessagesThatNoStepUsesAreNotKept) {
-  Cluster cluster({.n = 2, .dimension = 30, .steps = 9, .plain = true});
+  Cluster cluster({.n = 3, .dimension = 30, .steps = 9, .plain = true});
   cluster.on_send = [&](std::size_t from, const Send& send) {
     if (from != 1) return true;
     auto envelope = wire::OpenUnsigned(*send.frame);
