@@ -9,7 +9,7 @@ from harness import OSTRAKA, TestCase, run
 COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], ["key", "passwd"],
             ["key", "import"], ["run"],
             ["run", "init"], ["run", "show"], ["run", "check"], ["ledger"], ["ledger", "show"],
-            ["ledger", "explain"], ["sim"], ["status"], ["doctor"], ["export"],
+            ["ledger", "explain"], ["sim"], ["status"], ["doctor"], ["bench"], ["export"],
             ["aggregate"], ["attack"]]
 
 
