@@ -217,6 +217,7 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
                    "sign_flip, random_direction, label_flip, alie, ipm, none ...")
       ->capture_default_str();
   command->add_option("--attack-param", options->attack_params, "name=value");
+  command->add_option("--attack-from", options->attack_from, "honest before this step");
   AddManifestOptions(*command, options->manifest);
   command->add_option("--seed", options->seed, "of keys, run and initial parameters")
       ->capture_default_str();

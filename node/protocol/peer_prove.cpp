@@ -82,20 +82,11 @@ void PeerMachine::TryProve() {
   StartJob({.purpose = Purpose::kProve, .step = CurrentStep()}, std::move(spec));
 }
 
-void PeerMachine::OnRecomputed(const PendingJob& job, const RecomputeResult& result) {
-  --round_->recomputations_pending;
-  if (job.purpose == Purpose::kVote) {
-    my_verdicts_[job.about] = result.convict ? wire::Verdict::kGuilty : wire::Verdict::kInnocent;
-  } else if (result.accuse) {
-    round_->accusation = wire::Accusation{job.target, job.step};
-  }
-}
-
 // PROOF + VERDICT, once all that it states is known.
 void PeerMachine::TryPrepareProof() {
   Round& round = *round_;
   if (round.proof_prepared || !round.numbers || round.recomputations_pending > 0 ||
-      round.root_pending || cross_check_pending_) {
+      round.root_pending || cross_checking_) {
     return;
   }
   // Exhibits may take as long as other bulk data.
