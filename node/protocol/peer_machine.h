@@ -7,6 +7,7 @@
 //   peer_collect.cpp   COMMIT, PARTs, AGG, RESULT and seal A
 //   peer_coin.cpp      REVEAL and seal B
 //   peer_prove.cpp     PROOF + VERDICT and seal C
+//   peer_evidence.cpp  files that prove what it sees
 //   peer_cases.cpp     exhibits, votes, namings, parts of disputed pairs
 //   peer_settle.cpp    the block, the update, the next step
 //   peer_follow.cpp    away from the run: catching up, asking to come back
@@ -209,6 +210,13 @@ class PeerMachine final : public Machine, public SealMessages {
   bool Verified(const wire::SignedEnvelope& message, const PeerId& from);
   void Accept(wire::SignedEnvelope message, SharedBlob blob);
   void KeepEquivocation(const Inbox::Item& item);
+  // --- peer_evidence.cpp
+  void StoreEvidence(const base::StatusOr<Bytes>& made);
+  void KeepEvidence(const PeerId& accused, base::StatusOr<Bytes> made);
+  void FindBrokenLock(const wire::SignedEnvelope& message);
+  void ProveFalseReveal(const PeerId& member, const SealEntry& reveal);
+  void ProveImpossibleNumbers(const SealVector& proofs);
+  void ProveBans();
   void NoteAttestation(const wire::SignedEnvelope& message);
   // A message that names the right entry decision; null if there is none (yet).
   const Inbox::Item* Usable(const Inbox::Place& place, const PeerId& sender) const;

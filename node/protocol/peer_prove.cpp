@@ -7,6 +7,7 @@
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
+#include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
 
@@ -181,11 +182,13 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
     } else {
       // Else a worker could void every column for ever: without numbers it is nobody's target.
       NoteFault(round.faults, member, FaultKind::kBan, "its PROOF is malformed");
+      StoreEvidence(evidence::MakeUnreadable(*message.frame));
     }
   }
   round.decision_c = CloseSeal();
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
+  ProveImpossibleNumbers(vector);
   JudgeInlineEvidence();
   round.fates = JudgeBeforeSums(round.sealed, *view_, *manifest_);
   round.times.agree_ns += (now_ - mark_).ns;

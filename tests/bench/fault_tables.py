@@ -12,6 +12,7 @@ ends the program with exit code 1: a table of failed runs would be no measuremen
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -146,7 +147,7 @@ def row(name, nodes, ids, at_fault):
     took = {step: (now - before) * 1e3 for (_, before), (step, now) in zip(done, done[1:])}
     before = [ms for step, ms in took.items() if 5 <= step < FROM]
     after = [ms for step, ms in took.items() if step >= FROM]
-    slow = [line for _, line in seen.log if ": step " in line and "wait" in line]
+    slow = [line for _, line in seen.log if re.search(r"step \d+: .*iteration \d+", line)]
     removals = [event for _, event in seen.events if event["event"] == "removal"]
     honest = sum(event["peer"] not in {ids[i] for i in at_fault} for event in removals)
     fate = ", ".join(f"{event['kind']} at {event['step']}" for event in removals[:3]) or "nothing"
