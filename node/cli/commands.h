@@ -27,6 +27,7 @@ void AddDoctorCommand(CLI::App& program, Invocation& invocation);
 void AddLedgerCommand(CLI::App& program, Invocation& invocation);
 void AddExportCommand(CLI::App& program, Invocation& invocation);
 void AddSimCommand(CLI::App& program, Invocation& invocation);
+void AddCompareCommand(CLI::App& program, Invocation& invocation);
 void AddBenchCommand(CLI::App& program, Invocation& invocation);
 void AddAggregateCommand(CLI::App& program, Invocation& invocation);
 void AddAttackCommand(CLI::App& program, Invocation& invocation);

@@ -1,0 +1,51 @@
+#include "sim/compare/output.h"
+
+#include <filesystem>
+
+#include "node/runtime/durable_file.h"
+#include "sim/compare/profile.h"
+#include "sim/compare/selection.h"
+#include "sim/compare/tables.h"
+
+namespace ostraka::compare {
+namespace {
+
+std::vector<std::string> FailuresOf(const Plan& plan, const Records& records) {
+  std::vector<std::string> failures;
+  for (const Cell& cell : plan.cells) {
+    const auto record = records.find(IdOf(cell));
+    if (record == records.end() || record->second.result) continue;
+    failures.push_back(cell.rule.pipeline + ", " + cell.attack + ", " + cell.model + ", " +
+                       std::to_string(cell.byzantine) + " of " + std::to_string(cell.peers) +
+                       ", seed " + std::to_string(cell.seed) + ": " + record->second.error);
+  }
+  return failures;
+}
+
+}  // namespace
+
+base::Status WriteText(const std::string& path, const std::string& text) {
+  const base::ByteView pieces[] = {base::AsBytes(text)};
+  const base::Status written = runtime::WriteDurably(path, pieces, runtime::IfExists::kReplace);
+  if (written.ok()) return written;
+  return base::Unavailable(base::MessageOf(written) + ": free some space or name another folder");
+}
+
+base::StatusOr<Summary> WriteOutputs(const Plan& plan, const Records& records, const Maker& maker,
+                                     const std::string& folder) {
+  const std::vector<Done> done = DoneCells(plan, records);
+  const std::vector<Line> lines = Select(plan, done);
+  RETURN_IF_ERROR(WriteText(folder + "/results.csv", ResultsCsv(done, maker)));
+  RETURN_IF_ERROR(WriteText(folder + "/results.json", ResultsJson(plan, records, lines, maker)));
+  RETURN_IF_ERROR(WriteText(folder + "/timings.csv", TimingsCsv(done, ProcessorName())));
+  RETURN_IF_ERROR(WriteText(folder + "/selection.csv", SelectionCsv(lines)));
+  RETURN_IF_ERROR(WriteText(folder + "/table.tex", LatexTable(plan, lines)));
+  Summary summary;
+  summary.done = done.size();
+  summary.failed = FailuresOf(plan, records);
+  summary.text = TextTable(lines);
+  summary.winners_json = WinnersJson(lines);
+  return summary;
+}
+
+}  // namespace ostraka::compare
