@@ -25,6 +25,7 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation);
 void AddStatusCommand(CLI::App& program, Invocation& invocation);
 void AddDoctorCommand(CLI::App& program, Invocation& invocation);
 void AddLedgerCommand(CLI::App& program, Invocation& invocation);
+void AddEvidenceCommand(CLI::App& program, Invocation& invocation);
 void AddExportCommand(CLI::App& program, Invocation& invocation);
 void AddSimCommand(CLI::App& program, Invocation& invocation);
 void AddCompareCommand(CLI::App& program, Invocation& invocation);

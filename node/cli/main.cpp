@@ -59,6 +59,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddStatusCommand(program, invocation);
   ostraka::cli::AddDoctorCommand(program, invocation);
   ostraka::cli::AddLedgerCommand(program, invocation);
+  ostraka::cli::AddEvidenceCommand(program, invocation);
   ostraka::cli::AddExportCommand(program, invocation);
   ostraka::cli::AddSimCommand(program, invocation);
   ostraka::cli::AddCompareCommand(program, invocation);

@@ -55,6 +55,7 @@ struct NodeCommandOptions {
   std::vector<std::string> attack_params;  // name=value
   std::vector<std::string> colluders;      // ids
   std::uint64_t attack_seed = 0;
+  std::uint64_t attack_from = 0;
 };
 
 // Addresses given on the command line replace the manifest's.
@@ -134,6 +135,7 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Corrupt(
   sim::AdversaryOptions adversary;
   adversary.name = options.attack;
   ASSIGN_OR_RETURN(adversary.params, ParseAttackParams(options.attack_params));
+  adversary.attack_from_step = options.attack_from;
   adversary.manifest = std::move(manifest);
   adversary.key = std::move(key);
   adversary.layout = layout;
@@ -308,7 +310,8 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
   command->add_flag("--unprotected", options->unprotected, "plain averaging, nothing checked")
       ->group(lab);
   command->add_option("--attack", options->attack, "attack by this name")->group(lab);
-  command->add_option("--attack-param", options->attack_params, "name=number")->group(lab);
+  command->add_option("--attack-param", options->attack_params, "name=value")->group(lab);
+  command->add_option("--attack-from", options->attack_from, "honest before this step")->group(lab);
   command->add_option("--attack-seed", options->attack_seed, "shared by colluders")->group(lab);
   command->add_option("--colluders", options->colluders, "peer ids of all colluders")->group(lab);
   command->footer(

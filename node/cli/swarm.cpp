@@ -219,8 +219,9 @@ class Swarm {
   }
 
   void AddAttack(std::vector<std::string>& arguments) const {
-    arguments.insert(arguments.end(), {"--attack", options_.attack, "--attack-seed",
-                                       std::to_string(options_.seed), "--colluders"});
+    arguments.insert(arguments.end(),
+                     {"--attack", options_.attack, "--attack-seed", std::to_string(options_.seed),
+                      "--attack-from", std::to_string(options_.attack_from), "--colluders"});
     for (const SwarmNode& node : run_.nodes) {
       if (node.byzantine) arguments.push_back(node.id.Hex());
     }

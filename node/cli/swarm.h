@@ -26,6 +26,7 @@ struct SwarmOptions {
   std::uint32_t byzantine = 3;
   std::string attack = "sign_flip";
   std::vector<std::string> attack_params;
+  std::uint64_t attack_from = 0;  // honest before this step
   ManifestOptions manifest;
   std::uint64_t seed = 0;
   bool unprotected = false;

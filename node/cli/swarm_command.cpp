@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "node/cli/commands.h"
+#include "node/cli/evidence_files.h"
 #include "node/cli/node_json.h"
 #include "node/cli/swarm.h"
 
@@ -163,6 +165,16 @@ void PrintNumbers(const SwarmOptions& options, const json& result) {
               result["peak_rss_bytes"].get<double>() / (1 << 20));
 }
 
+// What the honest nodes' ledgers prove, in one folder.
+base::Status KeepEvidence(const SwarmRun& run) {
+  std::set<base::Digest> written;
+  for (const SwarmNode& node : run.nodes) {
+    if (node.byzantine || node.report.is_null()) continue;
+    RETURN_IF_ERROR(WriteEvidenceFiles(node.data_dir, run.run_dir + "/evidence", written));
+  }
+  return base::OkStatus();
+}
+
 ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
   LiveView view(options, false);
   const auto run = RunSwarm(options, view);
@@ -184,7 +196,9 @@ ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
     std::error_code ignored;  // a folder left in /tmp is no failure of the run
     std::filesystem::remove_all(run->run_dir, ignored);
   } else {
-    std::fprintf(stderr, "logs and ledgers: %s\n", run->run_dir.c_str());
+    const base::Status kept = options.unprotected ? base::OkStatus() : KeepEvidence(*run);
+    std::fprintf(stderr, "logs, ledgers and evidence: %s\n", run->run_dir.c_str());
+    if (!kept.ok()) return Fail(kept);
   }
   return ok ? kDone : kNegative;
 }
@@ -203,6 +217,7 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
                    "sign_flip, random_direction, label_flip, alie, ipm, none ...")
       ->capture_default_str();
   command->add_option("--attack-param", options->attack_params, "name=value");
+  command->add_option("--attack-from", options->attack_from, "honest before this step");
   AddManifestOptions(*command, options->manifest);
   command->add_option("--seed", options->seed, "of keys, run and initial parameters")
       ->capture_default_str();
@@ -211,7 +226,8 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--evaluate-every", options->evaluate_every, "steps between evaluations")
       ->capture_default_str();
   AddStateOptions(*command, options->states);
-  command->add_option("--out", options->out_dir, "keep data folders, logs and ledgers here");
+  command->add_option("--out", options->out_dir,
+                      "keep data folders, logs, ledgers and evidence here");
   command->add_flag("--unprotected", options->unprotected, "plain averaging, nothing checked");
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
   command->footer(

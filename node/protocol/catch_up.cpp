@@ -146,13 +146,13 @@ void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
   std::erase_if(open_,
                 [](const auto& entry) { return entry.first.kind == wire::PullKind::kState; });
   const std::uint64_t dimension = base::ElementCount(layout_);
-  fetch_.emplace();
-  fetch_->step = step;
-  fetch_->root = root;
-  fetch_->have.assign(pieces_.size(), false);
-  fetch_->left = pieces_.size();
-  fetch_->parameters = std::make_shared<std::vector<float>>(dimension);
-  fetch_->velocity = std::make_shared<std::vector<float>>(dimension);
+  fetch_ = Fetch{.step = step,
+                 .root = root,
+                 .leaves = {},
+                 .have = std::vector<bool>(pieces_.size(), false),
+                 .left = pieces_.size(),
+                 .parameters = std::make_shared<std::vector<float>>(dimension),
+                 .velocity = std::make_shared<std::vector<float>>(dimension)};
 }
 
 // --- state --------------------------------------------------------------------------------------

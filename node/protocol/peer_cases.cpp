@@ -64,6 +64,7 @@ bool PeerMachine::IsUnderCommit(const wire::Commit& commit, const wire::Part& pa
 void PeerMachine::StartCrossCheck() {
   Round& round = *round_;
   naming_.reset();
+  cross_checking_.reset();
   if (!round.my_part || round.results[*round.my_part] == nullptr) return;
   CrossCheckSpec spec;
   spec.column = ColumnOf(*round.my_part);
@@ -75,17 +76,13 @@ void PeerMachine::StartCrossCheck() {
     const wire::ColumnNumbers& numbers = proof->second.columns[*round.my_part];
     if (!numbers.missing) spec.claims.push_back({worker, held.blob, numbers});
   }
-  cross_check_pending_ = true;
+  cross_checking_ = CurrentStep();
   StartJob({.purpose = Purpose::kCrossCheck, .step = CurrentStep()}, std::move(spec));
 }
 
 void PeerMachine::OnCrossChecked(const PendingJob& job, const CrossCheckResult& result) {
-  if (job.purpose == Purpose::kExhibit) {
-    --round_->recomputations_pending;
-    my_verdicts_[job.about] = result.liars.empty() ? Verdict::kInnocent : Verdict::kGuilty;
-    return;
-  }
-  cross_check_pending_ = false;
+  if (cross_checking_ != job.step) return;  // steps have passed: too late to name anybody
+  cross_checking_.reset();
   const PastStep& past = past_.at(job.step);
   for (const PeerId& liar : result.liars) {
     Suspect(liar, "V1",
@@ -195,6 +192,15 @@ void PeerMachine::TryJudgeExhibits() {
     StartJob({.purpose = Purpose::kExhibit, .step = CurrentStep(), .about = open.id},
              std::move(spec));
   }
+}
+
+void PeerMachine::TakeVerdict(const wire::CaseId& about, const JobResult& result) {
+  const auto verdict = my_verdicts_.find(about);
+  if (verdict == my_verdicts_.end()) return;
+  const auto* recomputed = std::get_if<RecomputeResult>(&result);
+  const bool guilty = recomputed != nullptr ? recomputed->convict
+                                            : !std::get<CrossCheckResult>(result).liars.empty();
+  verdict->second = guilty ? Verdict::kGuilty : Verdict::kInnocent;
 }
 
 }  // namespace ostraka::protocol

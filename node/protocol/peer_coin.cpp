@@ -81,6 +81,7 @@ bool PeerMachine::OpenReveals(const SealVector& vector) {
     if (vector[i].state == SealEntry::State::kPresent) {
       if (RevealIsGood(member, vector[i])) continue;
       NoteFault(round_->faults, member, FaultKind::kBan, "its REVEAL does not open its COMMIT");
+      ProveFalseReveal(member, vector[i]);
     }
     all_good = false;
     round_->false_revealers.insert(member);

@@ -8,6 +8,7 @@
 #include "node/protocol/numbers.h"
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
+#include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -183,6 +184,7 @@ void PeerMachine::JudgeParts() {
     if (commit == nullptr || part == nullptr) continue;
     if (const auto reason = JudgePart(worker, *commit, *part)) {
       round.refused.insert(worker);
+      KeepEvidence(worker, evidence::MakeFalsePart(*commit->message.frame, *part->message.frame));
       Suspect(worker, "part", *reason);
     }
   }
@@ -330,6 +332,7 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
       } else {
         // Sealed and signed, so all see the same bytes, and no honest peer signs such.
         NoteFault(round.faults, member, FaultKind::kBan, "its COMMIT is malformed");
+        StoreEvidence(evidence::MakeUnreadable(*message.frame));
       }
     }
     if (owned && aggregated) {
@@ -340,9 +343,11 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
         sealed.aggregates[*owned] = std::move(body).value();
       } else {
         NoteFault(round.faults, member, FaultKind::kBan, "its AGG is malformed");
+        StoreEvidence(evidence::MakeUnreadable(*message.frame));
       }
     }
   }
+  ProveBans();
   round.entry_b = CloseSeal();
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");

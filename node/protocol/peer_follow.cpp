@@ -41,7 +41,7 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   round_.reset();
   seal_.reset();
   pull_at_.reset();
-  cross_check_pending_ = false;
+  cross_checking_.reset();
   naming_.reset();
   my_verdicts_.clear();
   past_.clear();

@@ -170,13 +170,28 @@ void PeerMachine::On(const JobDone& input) {
   OSTRAKA_CHECK(!node.empty());
   const PendingJob& job = node.mapped();
   if (job.era != era_) return;  // of a step that this member left
+  // V1 ends in the step after the one that it is about.
+  if (job.asked_in != CurrentStep() && job.purpose != Purpose::kCrossCheck) {
+    return OnOverdue(job, *input.result);
+  }
   if (const auto* failed = std::get_if<JobFailed>(input.result.get())) {
     // What others sent must not stop us: the AGG says that there is no result, and the column is
     // void.
     if (job.purpose == Purpose::kAggregate) return PrepareAggregate(nullptr);
     return Halt(Halted::Why::kFailed, "step " + std::to_string(job.step) + ": " + failed->reason);
   }
-  const JobResult& result = *input.result;
+  OnResult(job, *input.result);
+}
+
+// The seals of a step may end it while its jobs still run, most of all after a restart: what they
+// give says nothing of the step in progress [signed in it, the gradient or numbers of another step
+// would convict an honest member]. A vote is about its case, whenever it is ready.
+void PeerMachine::OnOverdue(const PendingJob& job, const JobResult& result) {
+  const bool vote = job.purpose == Purpose::kVote || job.purpose == Purpose::kExhibit;
+  if (vote && !std::holds_alternative<JobFailed>(result)) TakeVerdict(job.about, result);
+}
+
+void PeerMachine::OnResult(const PendingJob& job, const JobResult& result) {
   switch (job.purpose) {
     case Purpose::kGradient:
       return OnGradient(std::get<GradientResult>(result));
@@ -188,11 +203,17 @@ void PeerMachine::On(const JobDone& input) {
       round_->numbers = std::get<ProveResult>(result).columns;
       return;
     case Purpose::kCrossCheck:
-    case Purpose::kExhibit:
       return OnCrossChecked(job, std::get<CrossCheckResult>(result));
     case Purpose::kAccuse:
+      --round_->recomputations_pending;
+      if (std::get<RecomputeResult>(result).accuse) {
+        round_->accusation = wire::Accusation{job.target, job.step};
+      }
+      return;
+    case Purpose::kExhibit:
     case Purpose::kVote:
-      return OnRecomputed(job, std::get<RecomputeResult>(result));
+      --round_->recomputations_pending;
+      return TakeVerdict(job.about, result);
     case Purpose::kRoot: {
       const RootResult& root = std::get<RootResult>(result);
       round_->my_state_root = root.root;
@@ -367,6 +388,7 @@ template <typename Spec>
 void PeerMachine::StartJob(PendingJob job, Spec spec) {
   const JobId id = next_job_++;
   job.era = era_;
+  job.asked_in = CurrentStep();
   jobs_.emplace(id, job);
   out_->Add(protocol::StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
 }

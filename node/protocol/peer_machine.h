@@ -7,6 +7,7 @@
 //   peer_collect.cpp   COMMIT, PARTs, AGG, RESULT and seal A
 //   peer_coin.cpp      REVEAL and seal B
 //   peer_prove.cpp     PROOF + VERDICT and seal C
+//   peer_evidence.cpp  files that prove what it sees
 //   peer_cases.cpp     exhibits, votes, namings, parts of disputed pairs
 //   peer_settle.cpp    the block, the update, the next step
 //   peer_follow.cpp    away from the run: catching up, asking to come back
@@ -150,9 +151,10 @@ class PeerMachine final : public Machine, public SealMessages {
   struct PendingJob {
     Purpose purpose = Purpose::kGradient;
     std::uint64_t step = 0;
-    PeerId target = {};       // kAccuse
-    wire::CaseId about = {};  // kVote, kExhibit
-    std::uint64_t era = 0;    // results of an era that is over are dropped
+    PeerId target = {};          // kAccuse
+    wire::CaseId about = {};     // kVote, kExhibit
+    std::uint64_t era = 0;       // results of an era that is over are dropped
+    std::uint64_t asked_in = 0;  // the step in progress then
   };
   struct SealKey {
     std::uint64_t step = 0;
@@ -190,6 +192,10 @@ class PeerMachine final : public Machine, public SealMessages {
   void KeepSent(const wire::SignedEnvelope& message, SharedBlob blob, std::vector<PeerId> to);
   void Halt(Halted::Why why, std::string reason);
   void Suspect(const PeerId& peer, std::string check, std::string reason);
+  // What a job that was asked for in this step gave.
+  void OnResult(const PendingJob& job, const JobResult& result);
+  // The same, of a step that is over.
+  void OnOverdue(const PendingJob& job, const JobResult& result);
   template <typename Spec>
   void StartJob(PendingJob job, Spec spec);
   const Digest& EntryOf(wire::Phase phase) const;
@@ -204,6 +210,13 @@ class PeerMachine final : public Machine, public SealMessages {
   bool Verified(const wire::SignedEnvelope& message, const PeerId& from);
   void Accept(wire::SignedEnvelope message, SharedBlob blob);
   void KeepEquivocation(const Inbox::Item& item);
+  // --- peer_evidence.cpp
+  void StoreEvidence(const base::StatusOr<Bytes>& made);
+  void KeepEvidence(const PeerId& accused, base::StatusOr<Bytes> made);
+  void FindBrokenLock(const wire::SignedEnvelope& message);
+  void ProveFalseReveal(const PeerId& member, const SealEntry& reveal);
+  void ProveImpossibleNumbers(const SealVector& proofs);
+  void ProveBans();
   void NoteAttestation(const wire::SignedEnvelope& message);
   // A message that names the right entry decision; null if there is none (yet).
   const Inbox::Item* Usable(const Inbox::Place& place, const PeerId& sender) const;
@@ -294,7 +307,6 @@ class PeerMachine final : public Machine, public SealMessages {
   bool ResultWanted(std::size_t column) const;
   bool TakeResult(std::size_t column, const SharedBlob& blob);
   void TryProve();
-  void OnRecomputed(const PendingJob& job, const RecomputeResult& result);
   void TryPrepareProof();
   std::vector<PeerId> JoinsToConfirm() const;
   bool TrySealC();
@@ -313,6 +325,8 @@ class PeerMachine final : public Machine, public SealMessages {
   bool PullExhibits();
   void OnExhibit(const wire::SignedEnvelope& message, const PeerId& from, const SharedBlob& blob);
   void TryJudgeExhibits();
+  // From a recomputed gradient, or an exhibit. Nothing if the case is closed by now.
+  void TakeVerdict(const wire::CaseId& about, const JobResult& result);
 
   // --- block and update (peer_settle.cpp) ---
   bool TrySettle();
@@ -364,9 +378,9 @@ class PeerMachine final : public Machine, public SealMessages {
   std::map<wire::CaseId, std::optional<wire::Verdict>> my_verdicts_;  // nullopt: being worked out
   std::map<PeerId, Bytes> evidence_;    // inline evidence against members, to put into VERDICT
   std::optional<wire::Naming> naming_;  // who lied to me about the last step
-  bool cross_check_pending_ = false;
-  std::set<PeerId> silent_;              // whose echoes did not come, since my last PROOF
-  std::deque<std::uint64_t> echo_lags_;  // of the last seals, in microseconds
+  std::optional<std::uint64_t> cross_checking_;  // of which step V1 is not done yet
+  std::set<PeerId> silent_;                      // whose echoes did not come, since my last PROOF
+  std::deque<std::uint64_t> echo_lags_;          // of the last seals, in microseconds
   std::map<std::uint64_t, std::pair<ModelState, std::vector<Digest>>> served_;  // by step: roots
 
   // The step in progress.

@@ -87,6 +87,10 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
   }
   if (input.blob != nullptr) {
     if (const auto fault = BlobFault(envelope, input.blob)) {
+      // A relay may have spoilt the data; what cannot be read at all is its signer's word.
+      if (!evidence::IsReadable(envelope) && envelope.sender != self_) {
+        KeepEvidence(envelope.sender, evidence::MakeUnreadable(*input.frame));
+      }
       return Suspect(input.from, "blob", *fault);
     }
     if (!BulkWanted(envelope)) return;
@@ -182,6 +186,12 @@ void PeerMachine::Accept(wire::SignedEnvelope message, SharedBlob blob) {
     KeepEquivocation(*inbox_.Find(place, sender));
     if (stage_ == Stage::kHalted) return;
   }
+  if (IsSealMessage(slot.type) && sender != self_) {
+    if (!evidence::IsReadable(kept.envelope)) {
+      KeepEvidence(sender, evidence::MakeUnreadable(*kept.frame));
+    }
+    FindBrokenLock(kept);
+  }
   if (seal_ == nullptr || slot.step != seal_slot_.step || slot.phase != seal_slot_.phase) return;
   if (IsSealMessage(slot.type)) {
     if (slot.draw == seal_slot_.draw) FeedSeal(kept);
@@ -204,13 +214,7 @@ void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
   }
   auto made = evidence::MakeEquivocation(*item.message.frame, *item.rivals.front().frame);
   OSTRAKA_CHECK(made.ok());  // the inbox holds two verified frames of one slot
-  Bytes file = std::move(made).value();
-  const Digest id = evidence::IdOf(file);
-  out_->Add(Store{next_store_++,
-                  {{RecordKind::kEvidence, Bytes(id.bytes.begin(), id.bytes.end()), file}}});
-  // Two large PROOFs of one slot make a file that no frame may carry. It stays in our store (seal C
-  // shows that fault itself, if in time), and must not shield its maker from a shorter one.
-  if (file.size() <= wire::kMaxEvidenceBytes) evidence_.emplace(sender, std::move(file));
+  KeepEvidence(sender, std::move(made));
   Suspect(sender, "equivocation",
           std::string("signed two different messages of one ") +
               wire::MessageTypeName(item.message.envelope.slot.type) + " slot");

@@ -7,6 +7,7 @@
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
+#include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
 
@@ -81,20 +82,11 @@ void PeerMachine::TryProve() {
   StartJob({.purpose = Purpose::kProve, .step = CurrentStep()}, std::move(spec));
 }
 
-void PeerMachine::OnRecomputed(const PendingJob& job, const RecomputeResult& result) {
-  --round_->recomputations_pending;
-  if (job.purpose == Purpose::kVote) {
-    my_verdicts_[job.about] = result.convict ? wire::Verdict::kGuilty : wire::Verdict::kInnocent;
-  } else if (result.accuse) {
-    round_->accusation = wire::Accusation{job.target, job.step};
-  }
-}
-
 // PROOF + VERDICT, once all that it states is known.
 void PeerMachine::TryPrepareProof() {
   Round& round = *round_;
   if (round.proof_prepared || !round.numbers || round.recomputations_pending > 0 ||
-      round.root_pending || cross_check_pending_) {
+      round.root_pending || cross_checking_) {
     return;
   }
   // Exhibits may take as long as other bulk data.
@@ -174,11 +166,13 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
     } else {
       // Else a worker could void every column for ever: without numbers it is nobody's target.
       NoteFault(round.faults, member, FaultKind::kBan, "its PROOF is malformed");
+      StoreEvidence(evidence::MakeUnreadable(*message.frame));
     }
   }
   round.decision_c = CloseSeal();
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
+  ProveImpossibleNumbers(vector);
   JudgeInlineEvidence();
   round.fates = JudgeBeforeSums(round.sealed, *view_, *manifest_);
   round.times.agree_ns += (now_ - mark_).ns;

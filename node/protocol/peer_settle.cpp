@@ -77,7 +77,8 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   RememberBlock(block);
   for (const wire::Removal& removal : block->removals) {
     inbox_.ForgetSender(removal.peer);
-    evidence_.erase(removal.peer);
+    // Who was dropped meanwhile can still be banned for it.
+    if (wire::IsBan(removal.kind)) evidence_.erase(removal.peer);
     silent_.erase(removal.peer);
     if (removal.peer == self_ && wire::IsBan(removal.kind)) {
       return Halt(Halted::Why::kBanned,

@@ -5,12 +5,9 @@
 // - A Store is reported committed only after its records survive a power cut; its records are
 //   written all or none. Everything queued while one commit syncs shares the next one.
 // - Stores commit, and are reported, in the order of Append.
-// - A key never gets a second value: that is our own bug or a copied folder, and ends the ledger.
-// - The file stops growing: what is older than keep_steps is pruned. What stays for ever is small
-// and
-//   bounded by the members: removals, evidence, the genesis block and every block that removed
-//   somebody or had a case open. Slots below the pruned ones are never signed again: a Store with
-//   one ends the ledger.
+// - A key never gets a second value, a forgotten slot never a signature: a Store that tries, which
+//   is our own bug or a copied folder, ends the ledger.
+// - The file stops growing: what is older than keep_steps is pruned (ledger_tables.h).
 // - After any failure nothing more is written or reported: a node that cannot remember must not
 //   sign.
 //
@@ -43,8 +40,8 @@
 #include "node/base/time.h"
 #include "node/protocol/machine.h"
 #include "node/runtime/data_folder.h"
+#include "node/runtime/ledger_tables.h"
 #include "node/runtime/sqlite.h"
-#include "node/wire/block.h"
 
 namespace ostraka::runtime {
 
@@ -113,34 +110,21 @@ class Ledger {
     std::size_t bytes = 0;
     bool empty() const { return stores.empty() && metrics.empty(); }
   };
-  struct Statements;
 
   Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database);
 
-  base::Status Prepare();
   void WriterLoop();
   // What is queued, as soon as there is something to commit; nullopt: closing, nothing left.
   std::optional<Batch> NextBatch();
   base::Status Commit(const Batch& batch);
   base::Status Apply(const Batch& batch);
-  base::Status Apply(const protocol::Record& record);
-  base::Status ApplySlot(const protocol::Record& record);
-  base::Status ApplyBlock(const protocol::Record& record);
-  base::Status InsertBlock(const wire::Block& block, std::uint64_t height, base::ByteView bytes);
-  base::Status InsertRemovals(const wire::Block& block, std::uint64_t height);
-  base::Status ApplyEvidence(const protocol::Record& record);
-  base::Status ApplyState(const protocol::Record& record);
-  base::Status ApplyResult(const protocol::Record& record);
-  // Forgets what is older than keep_steps before `step`, every now and then.
-  base::Status Prune(std::uint64_t step);
   void Fail(const base::Status& status);
 
   const LedgerOptions options_;
   // Destroyed last: the folder stays locked until the database is closed.
   DataFolder folder_;
-  sqlite::Database database_;               // the writer thread's, once started
-  std::unique_ptr<Statements> statements_;  // likewise
-  std::uint64_t pruned_below_ = 0;          // likewise: slots of earlier steps are forgotten
+  sqlite::Database database_;             // the writer thread's, once started
+  std::unique_ptr<LedgerTables> tables_;  // likewise
   LedgerCallbacks callbacks_;
 
   mutable std::mutex mutex_;

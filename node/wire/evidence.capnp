@@ -10,6 +10,11 @@ $Cxx.namespace("ostraka::wire::schema");
 enum EvidenceKind {
   equivocation @0;
   falseReveal @1;
+  unreadable @2;
+  falsePart @3;
+  impossibleNumbers @4;
+  brokenLock @5;
+  sealedBan @6;
 }
 
 struct Evidence {
@@ -19,4 +24,5 @@ struct Evidence {
   slot @3 :Wire.Slot;       # of the offence; its runId is the run that the file belongs to
   frames @4 :List(Data);    # signed frames exactly as received, in the order that the kind says
   attachments @5 :Data;     # digests of bulk data that the kind needs
+  block @6 :Data;           # sealedBan: the block that bans, as sealed; else empty
 }

@@ -28,6 +28,7 @@ base::StatusOr<EvidenceFile> ReadFile(schema::Evidence::Reader root) {
   RETURN_IF_ERROR(ReadFrames(root, file.frames));
   RETURN_IF_ERROR(internal::ReadIds(root.getAttachments(), "attachments", kMaxEvidenceAttachments,
                                     file.attachments));
+  RETURN_IF_ERROR(internal::ReadBytes(root.getBlock(), "block", kMaxEvidenceFileBytes, file.block));
   return file;
 }
 
@@ -46,6 +47,7 @@ Bytes EncodeEvidence(const EvidenceFile& file) {
       }
     }
     if (!file.attachments.empty()) root.setAttachments(AsData(file.attachments));
+    if (!file.block.empty()) root.setBlock(AsData(file.block));
   });
 }
 

@@ -16,11 +16,16 @@ namespace ostraka::wire {
 inline constexpr std::uint32_t kEvidenceVersion = 1;
 
 enum class EvidenceKind : std::uint8_t {
-  kEquivocation = 0,  // two frames of one slot and sender with different digests
-  kFalseReveal = 1,   // a COMMIT and a REVEAL that does not open it
+  kEquivocation = 0,       // two frames of one slot and sender with different digests
+  kFalseReveal = 1,        // a COMMIT and a REVEAL that does not open it
+  kUnreadable = 2,         // a message whose body nobody can read
+  kFalsePart = 3,          // a COMMIT and a PART that is not under it
+  kImpossibleNumbers = 4,  // a PROOF with numbers that no gradient has
+  kBrokenLock = 5,         // a LOCK and a later VOTE that passes over it
+  kSealedBan = 6,          // a block that bans, and COMMITs that build on it
 };
-inline constexpr std::uint8_t kEvidenceKindCount = 2;
-const char* EvidenceKindName(EvidenceKind kind);  // as in JSON: equivocation, false_reveal
+inline constexpr std::uint8_t kEvidenceKindCount = 7;
+const char* EvidenceKindName(EvidenceKind kind);  // as in JSON: equivocation, false_reveal, ...
 
 struct EvidenceFile {
   EvidenceKind kind = EvidenceKind::kEquivocation;
@@ -28,6 +33,7 @@ struct EvidenceFile {
   Slot slot;                        // of the offence; slot.run_id names the run
   std::vector<Bytes> frames;        // signed frames exactly as received
   std::vector<Digest> attachments;  // of bulk data that the kind needs; no kind needs any yet
+  Bytes block = {};                 // kSealedBan: EncodeBlock of the block that bans; else empty
 };
 
 // Canonical bytes: the same claim with the same frames is the same file. Takes any value; one over

@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxBitmapBytes = 2 * kMaxPeers / 8;  // two entrie
 inline constexpr std::size_t kMaxVectorEntries = 2 * kMaxPeers;    // of one seal
 inline constexpr std::size_t kMaxReasonBytes = 256;                // why a peer was removed
 inline constexpr std::size_t kMaxBlockBytes = 16 * 1024 * 1024;    // most of it open cases
-inline constexpr std::size_t kMaxEvidenceFrames = 8;
+inline constexpr std::size_t kMaxEvidenceFrames = kMaxPeers;
 inline constexpr std::size_t kMaxEvidenceAttachments = 2 * kMaxPeers;
 inline constexpr std::size_t kMaxEvidenceFileBytes = 1024 * 1024;  // without attachments
 // What a Cap'n Proto reader may visit: a multiple of the frame, against overlapping pointers.

@@ -62,7 +62,9 @@ const char* ColumnFateName(ColumnFate fate) {
 }
 
 const char* EvidenceKindName(EvidenceKind kind) {
-  static constexpr const char* kNames[kEvidenceKindCount] = {"equivocation", "false_reveal"};
+  static constexpr const char* kNames[kEvidenceKindCount] = {
+      "equivocation",       "false_reveal", "unreadable", "false_part",
+      "impossible_numbers", "broken_lock",  "sealed_ban"};
   return NameOf(kind, kNames);
 }
 

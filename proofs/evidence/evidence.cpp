@@ -1,159 +1,133 @@
 #include "proofs/evidence/evidence.h"
 
+#include <algorithm>
+#include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
-#include "crypto/commitment.h"
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
 #include "node/wire/codec.h"
+#include "proofs/evidence/kinds.h"
 
 namespace ostraka::evidence {
 namespace {
 
-using wire::MessageType;
-using wire::Phase;
+using internal::Frames;
+using internal::Malformed;
+using internal::NotProven;
+using internal::Objection;
+using internal::Objections;
 using wire::SignedEnvelope;
 using wire::Slot;
-
-// Every kind of version 1 is about two messages of one sender.
-constexpr std::size_t kFrames = 2;
-
-struct Frames {
-  SignedEnvelope first;
-  SignedEnvelope second;
-};
-
-// Why a file is not proven or malformed; nothing if the check passed.
-struct Objection {
-  Outcome outcome;
-  std::string reason;
-};
-using Objections = std::optional<Objection>;
-
-Objections Malformed(std::string reason) {
-  return Objection{Outcome::kMalformed, std::move(reason)};
-}
-Objections NotProven(std::string reason) {
-  return Objection{Outcome::kNotProven, std::move(reason)};
-}
 
 base::StatusOr<SignedEnvelope> OpenCopy(ByteView frame) {
   return wire::Open(std::make_shared<const Bytes>(frame.begin(), frame.end()));
 }
 
-Objections CheckEquivocation(const wire::EvidenceFile& file, const Frames& frames) {
-  if (frames.first.envelope.slot != file.slot || frames.second.envelope.slot != file.slot) {
-    return NotProven("the messages are not both of the slot that the file names");
-  }
-  if (frames.first.digest == frames.second.digest) {
-    return NotProven("both frames carry the same message");
-  }
-  if (frames.second.digest < frames.first.digest) {
-    return Malformed("the frames must be in the order of their digests");
-  }
-  return std::nullopt;
-}
-
-// The COMMIT slot that the coins of a REVEAL were committed in.
-Slot CommitSlotOf(const Slot& reveal) {
-  Slot commit = reveal;
-  commit.phase = Phase::kA;
-  commit.type = MessageType::kCommit;
-  commit.draw = 0;
-  commit.iteration = 0;
-  return commit;
-}
-
-Objections CheckFalseReveal(const wire::EvidenceFile& file, const Frames& frames) {
-  const wire::Envelope& commit_envelope = frames.first.envelope;
-  const wire::Envelope& reveal_envelope = frames.second.envelope;
-  if (file.slot.type != MessageType::kReveal || reveal_envelope.slot != file.slot) {
-    return NotProven("the second message is not the REVEAL that the file names");
-  }
-  if (commit_envelope.slot != CommitSlotOf(file.slot)) {
-    return NotProven("the first message is not the COMMIT of the same step");
-  }
-  // A COMMIT that nobody can read commits to nothing: nobody counts on its coins.
-  const auto commit = wire::DecodeCommit(commit_envelope.body);
-  if (!commit.ok()) return NotProven(base::MessageOf(commit.status()));
-  // A signed REVEAL that nobody can read opens nothing. No honest peer signs one: there is one
-  // encoding of each protocol version, and every decoder accepts it.
-  const auto reveal = wire::DecodeReveal(reveal_envelope.body);
-  if (!reveal.ok()) return std::nullopt;
-  if (crypto::VerifyOpening(file.accused, file.slot.step, file.slot.draw, commit->coin_count,
-                            commit->coins_root, reveal->opening)) {
-    return NotProven("the revealed coin is the one that was committed to");
-  }
-  return std::nullopt;
-}
-
-Objections CheckKind(const wire::EvidenceFile& file, const Frames& frames) {
-  switch (file.kind) {
-    case EvidenceKind::kEquivocation:
-      return CheckEquivocation(file, frames);
-    case EvidenceKind::kFalseReveal:
-      return CheckFalseReveal(file, frames);
-  }
-  return Malformed("unknown kind");
-}
-
 // Messages of which an honest peer may have signed two, having lost its store in between; and what
 // nobody signs at all.
 Objections CheckExempt(const Slot& slot) {
-  if (slot.phase == Phase::kGenesis) {
+  if (slot.phase == wire::Phase::kGenesis) {
     return NotProven("messages of the genesis seal are never evidence");
   }
-  if (slot.type == MessageType::kRejoin) return NotProven("a REJOIN is never evidence");
+  if (slot.type == wire::MessageType::kRejoin) return NotProven("a REJOIN is never evidence");
   if (wire::IsService(slot.type)) return NotProven("a service is never evidence");
   return std::nullopt;
 }
 
+// More signers of the run than can be at fault: so an honest one is among them.
+Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, const KnownRun* run) {
+  if (internal::IsOwnWord(file.kind)) return std::nullopt;
+  if (run == nullptr) {
+    return Objection{Outcome::kMissingData, std::to_string(frames.size()) +
+                                                " keys signed that the block bans it: the run's "
+                                                "manifest must say whose they are"};
+  }
+  if (run->run_id != file.slot.run_id) return NotProven("the file is of another run");
+  const auto judges = std::count_if(frames.begin(), frames.end(), [&](const auto& frame) {
+    return std::binary_search(run->members.begin(), run->members.end(), frame.envelope.sender);
+  });
+  if (static_cast<std::size_t>(judges) > run->faults) return std::nullopt;
+  return NotProven("only " + std::to_string(judges) +
+                   " members signed that the block bans it, and " + std::to_string(run->faults) +
+                   " can be at fault");
+}
+
 // What every kind asks of its frames, cheap checks first.
-Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames,
+Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames, const KnownRun* run,
                        crypto::Verifier& verifier) {
-  if (frames.first.envelope.sender != file.accused ||
-      frames.second.envelope.sender != file.accused) {
+  const auto is_accused = [&](const auto& f) { return f.envelope.sender == file.accused; };
+  if (internal::IsOwnWord(file.kind) && !std::all_of(frames.begin(), frames.end(), is_accused)) {
     return NotProven("the messages are not both of the accused");
   }
   if (auto objection = CheckExempt(file.slot)) return objection;
-  if (auto objection = CheckKind(file, frames)) return objection;
-  for (const SignedEnvelope* message : {&frames.first, &frames.second}) {
-    if (!verifier.Verify(file.accused, message->digest, message->signature)) {
-      return NotProven("a signature is not the accused's");
+  if (auto objection = internal::CheckKind(file, frames)) return objection;
+  for (const SignedEnvelope& message : frames) {
+    if (!verifier.Verify(message.envelope.sender, message.digest, message.signature)) {
+      return NotProven("a signature is not its sender's");
     }
   }
-  return std::nullopt;
+  return CheckJudges(file, frames, run);
 }
 
-Objections CheckFile(const wire::EvidenceFile& file, crypto::Verifier& verifier) {
+Objections CheckFile(const wire::EvidenceFile& file, const KnownRun* run,
+                     crypto::Verifier& verifier) {
   if (!file.attachments.empty()) return Malformed("this kind has no attachments");
-  if (file.frames.size() != kFrames) return Malformed("this kind has two frames");
-  auto first = OpenCopy(file.frames[0]);
-  if (!first.ok()) return Malformed("first frame: " + base::MessageOf(first.status()));
-  auto second = OpenCopy(file.frames[1]);
-  if (!second.ok()) return Malformed("second frame: " + base::MessageOf(second.status()));
-  return CheckFrames(file, {*std::move(first), *std::move(second)}, verifier);
-}
-
-std::string ProvenReason(EvidenceKind kind) {
-  switch (kind) {
-    case EvidenceKind::kEquivocation:
-      return "signed two different messages for one slot";
-    case EvidenceKind::kFalseReveal:
-      return "revealed a coin that it had not committed to";
+  const bool own_word = internal::IsOwnWord(file.kind);
+  if (own_word && !file.block.empty()) return Malformed("this kind has no block");
+  const std::size_t frames_due = internal::FramesOf(file.kind);
+  if (own_word ? file.frames.size() != frames_due : file.frames.size() < frames_due) {
+    return Malformed("this kind has " + std::string(own_word ? "" : "at least ") +
+                     std::to_string(frames_due) + (frames_due == 1 ? " frame" : " frames"));
   }
-  OSTRAKA_CHECK(false);  // the decoder refuses other kinds
+  Frames frames;
+  for (const Bytes& bytes : file.frames) {
+    auto opened = OpenCopy(bytes);
+    if (!opened.ok()) {
+      return Malformed("frame " + std::to_string(frames.size()) + ": " +
+                       base::MessageOf(opened.status()));
+    }
+    frames.push_back(std::move(opened).value());
+  }
+  return CheckFrames(file, frames, run, verifier);
 }
 
-// The file, if it proves what it claims: a maker never hands out an accusation that fails.
-base::StatusOr<Bytes> MakeProven(const wire::EvidenceFile& file) {
+Finding Judge(ByteView file, const KnownRun* run, crypto::Verifier& verifier) {
+  const auto decoded = wire::DecodeEvidence(file);
+  if (!decoded.ok()) {
+    return {Outcome::kMalformed, {}, {}, {}, base::MessageOf(decoded.status())};
+  }
+  Objections objection = CheckFile(*decoded, run, verifier);
+  if (objection && objection->outcome == Outcome::kMalformed) {
+    return {Outcome::kMalformed, {}, {}, {}, std::move(objection->reason)};
+  }
+  if (objection) {
+    return {objection->outcome, decoded->kind, decoded->accused, decoded->slot,
+            std::move(objection->reason)};
+  }
+  return {Outcome::kProven, decoded->kind, decoded->accused, decoded->slot,
+          internal::ProvenReason(decoded->kind)};
+}
+
+// The file, if it is judged so: a maker never hands out an accusation that fails.
+base::StatusOr<Bytes> MakeWith(Outcome outcome, const wire::EvidenceFile& file) {
   Bytes bytes = wire::EncodeEvidence(file);
   const Finding finding = Verify(bytes);
-  if (finding.outcome != Outcome::kProven) return base::InvalidArgument(finding.reason);
+  if (finding.outcome != outcome) return base::InvalidArgument(finding.reason);
   return bytes;
+}
+
+// Of frames whose last one is the offence.
+base::StatusOr<Bytes> MakeOf(EvidenceKind kind, const std::vector<ByteView>& frames) {
+  ASSIGN_OR_RETURN(const SignedEnvelope offence, OpenCopy(frames.back()));
+  wire::EvidenceFile file;
+  file.kind = kind;
+  file.accused = offence.envelope.sender;
+  file.slot = offence.envelope.slot;
+  for (const ByteView frame : frames) file.frames.emplace_back(frame.begin(), frame.end());
+  return MakeWith(Outcome::kProven, file);
 }
 
 }  // namespace
@@ -172,43 +146,64 @@ const char* OutcomeName(Outcome outcome) {
   OSTRAKA_CHECK(false);
 }
 
-Finding Verify(ByteView file, crypto::Verifier& verifier) {
-  const auto decoded = wire::DecodeEvidence(file);
-  if (!decoded.ok()) {
-    return {Outcome::kMalformed, {}, {}, {}, base::MessageOf(decoded.status())};
-  }
-  Objections objection = CheckFile(*decoded, verifier);
-  if (objection && objection->outcome == Outcome::kMalformed) {
-    return {Outcome::kMalformed, {}, {}, {}, std::move(objection->reason)};
-  }
-  if (objection) {
-    return {objection->outcome, decoded->kind, decoded->accused, decoded->slot,
-            std::move(objection->reason)};
-  }
-  return {Outcome::kProven, decoded->kind, decoded->accused, decoded->slot,
-          ProvenReason(decoded->kind)};
-}
+Finding Verify(ByteView file, crypto::Verifier& verifier) { return Judge(file, nullptr, verifier); }
 
 Finding Verify(ByteView file) {
   crypto::PlainVerifier verifier;
-  return Verify(file, verifier);
+  return Judge(file, nullptr, verifier);
+}
+
+Finding VerifyInRun(ByteView file, const KnownRun& run) {
+  crypto::PlainVerifier verifier;
+  return Judge(file, &run, verifier);
 }
 
 base::StatusOr<Bytes> MakeEquivocation(ByteView frame_a, ByteView frame_b) {
   ASSIGN_OR_RETURN(SignedEnvelope a, OpenCopy(frame_a));
   ASSIGN_OR_RETURN(SignedEnvelope b, OpenCopy(frame_b));
   if (b.digest < a.digest) std::swap(a, b);
-  return MakeProven(
-      {EvidenceKind::kEquivocation, a.envelope.sender, a.envelope.slot, {*a.frame, *b.frame}, {}});
+  return MakeOf(EvidenceKind::kEquivocation, {*a.frame, *b.frame});
 }
 
 base::StatusOr<Bytes> MakeFalseReveal(ByteView commit_frame, ByteView reveal_frame) {
-  ASSIGN_OR_RETURN(const SignedEnvelope reveal, OpenCopy(reveal_frame));
-  return MakeProven({EvidenceKind::kFalseReveal,
-                     reveal.envelope.sender,
-                     reveal.envelope.slot,
-                     {Bytes(commit_frame.begin(), commit_frame.end()), *reveal.frame},
-                     {}});
+  return MakeOf(EvidenceKind::kFalseReveal, {commit_frame, reveal_frame});
+}
+
+base::StatusOr<Bytes> MakeFalsePart(ByteView commit_frame, ByteView part_frame) {
+  return MakeOf(EvidenceKind::kFalsePart, {commit_frame, part_frame});
+}
+
+base::StatusOr<Bytes> MakeUnreadable(ByteView frame) {
+  return MakeOf(EvidenceKind::kUnreadable, {frame});
+}
+
+base::StatusOr<Bytes> MakeImpossibleNumbers(ByteView proof_frame) {
+  return MakeOf(EvidenceKind::kImpossibleNumbers, {proof_frame});
+}
+
+base::StatusOr<Bytes> MakeBrokenLock(ByteView lock_frame, ByteView vote_frame) {
+  return MakeOf(EvidenceKind::kBrokenLock, {lock_frame, vote_frame});
+}
+
+base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& block,
+                                    const std::vector<base::SharedBytes>& commit_frames) {
+  wire::EvidenceFile file;
+  file.kind = EvidenceKind::kSealedBan;
+  file.accused = accused;
+  file.block = wire::EncodeBlock(block);
+  std::map<PeerId, SignedEnvelope> by_sender;
+  for (const base::SharedBytes& frame : commit_frames) {
+    ASSIGN_OR_RETURN(SignedEnvelope opened, wire::Open(frame));
+    const PeerId sender = opened.envelope.sender;
+    by_sender.emplace(sender, std::move(opened));
+  }
+  if (by_sender.empty()) return base::InvalidArgument("nobody signed");
+  for (const auto& [sender, frame] : by_sender) file.frames.push_back(*frame.frame);
+  file.slot.run_id = by_sender.begin()->second.envelope.slot.run_id;
+  file.slot.step = block.step;
+  file.slot.phase = wire::Phase::kC;
+  file.slot.type = wire::MessageType::kProof;
+  return MakeWith(Outcome::kMissingData, file);
 }
 
 Digest IdOf(ByteView file) { return crypto::Hash(crypto::kDomainEvidence, file); }

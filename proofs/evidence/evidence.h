@@ -1,5 +1,5 @@
 // Transferable proofs of misbehaviour: a file that convinces anyone who trusts the cryptography,
-// without a clock, a network, a configuration or the word of whoever made it (docs/wire.md).
+// without a clock, a network, a configuration or the word of whoever made it (docs/evidence.md).
 //
 // What makes a kind sound is that no honest peer ever signs what it shows:
 //   equivocation  An honest peer signs at most one message per slot, across crashes too, because it
@@ -11,9 +11,18 @@
 //                 nothing more in that step.) Count and root come from its own signed COMMIT: if
 //                 either were the accuser's word, an honest REVEAL could be made to look false.
 //                 A signed REVEAL with an unreadable body opens nothing and is false too.
+//   unreadable    One encoding a protocol version: an honest peer signs what every decoder reads.
+//   false_part    An honest worker cuts COMMIT and PARTs from one gradient. How many parts there
+//                 are would be the accuser's word, so the PART must lie under the COMMIT for none.
+//   impossible_numbers  In a PROOF: not finite, a negative norm, |s| > norm.
+//   broken_lock   An honest peer's lock only rises, across crashes too: after LOCK in iteration k
+//                 it votes for no proposal of a lower rank.
+//   sealed_ban    The odd one: its frames are not the accused's. More members than can be at fault
+//                 build on a block that bans it, so an honest one does. This makes every verdict
+//                 transferable; a manifest must say who the members are.
 //
 // A file of messages other than PROOF is at most kMaxEvidenceBytes long and may travel inline; one
-// of two PROOFs may be longer (seal C itself shows those as equivocated).
+// of PROOFs may be longer (seal C itself shows those faults), and so may a sealed_ban.
 //
 // Not judged here: whether the run is mine and the accused a member of it. The caller compares
 // Finding::slot.run_id with its own run and looks the accused up.
@@ -22,10 +31,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "crypto/sign.h"
 #include "node/base/bytes.h"
 #include "node/base/status.h"
+#include "node/wire/block.h"
 #include "node/wire/evidence_codec.h"
 #include "node/wire/messages.h"
 
@@ -42,7 +53,7 @@ enum class Outcome : std::uint8_t {
   kProven = 0,
   kNotProven = 1,    // well formed, but the frames do not show what the file claims
   kMalformed = 2,    // not an evidence file, or its frames are not frames
-  kMissingData = 3,  // needs attachments that are not at hand; no kind of version 1 does
+  kMissingData = 3,  // sealed_ban: whose the signatures are needs the run's manifest
 };
 const char* OutcomeName(
     Outcome outcome);  // as in JSON: proven, not_proven, malformed, missing_data
@@ -61,6 +72,20 @@ Finding Verify(ByteView file, crypto::Verifier& verifier);
 // The same with a verifier that remembers nothing.
 Finding Verify(ByteView file);
 
+// What a manifest says of a run: as much as a sealed_ban needs.
+struct KnownRun {
+  Digest run_id;
+  std::vector<PeerId> members;  // of the genesis, by key
+  std::size_t faults = 0;       // so many of them may be at fault: max(t_s, t_a) at the genesis
+};
+// The same for one who has it: no file is kMissingData. Files of other kinds are judged alike
+// whatever the run.
+Finding VerifyInRun(ByteView file, const KnownRun& run);
+
+// False if a body of slot.type that does not decode: what an honest peer never signs. Types that
+// are never evidence count as readable.
+bool IsReadable(const wire::Envelope& envelope);
+
 // A file that proves that the sender of two frames of one slot signed both. The order of the frames
 // does not matter: either way the same file. InvalidArgument, saying why, if they prove nothing.
 base::StatusOr<Bytes> MakeEquivocation(ByteView frame_a, ByteView frame_b);
@@ -68,6 +93,18 @@ base::StatusOr<Bytes> MakeEquivocation(ByteView frame_a, ByteView frame_b);
 // A file that proves that the sender of a COMMIT revealed something else than it committed to.
 // InvalidArgument, saying why, if the frames prove nothing.
 base::StatusOr<Bytes> MakeFalseReveal(ByteView commit_frame, ByteView reveal_frame);
+
+// Likewise: a COMMIT and a PART that is not under it; a message that nobody can read; a PROOF with
+// impossible numbers; a LOCK and a later VOTE that passes over it.
+base::StatusOr<Bytes> MakeFalsePart(ByteView commit_frame, ByteView part_frame);
+base::StatusOr<Bytes> MakeUnreadable(ByteView frame);
+base::StatusOr<Bytes> MakeImpossibleNumbers(ByteView proof_frame);
+base::StatusOr<Bytes> MakeBrokenLock(ByteView lock_frame, ByteView vote_frame);
+
+// A file that proves, to whoever has the manifest, that the run banned `accused` in `block`: the
+// COMMITs of the next step, in any order. InvalidArgument if they do not build on that block.
+base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& block,
+                                    const std::vector<base::SharedBytes>& commit_frames);
 
 // What ledgers name a file by: H(kDomainEvidence, bytes).
 Digest IdOf(ByteView file);

@@ -170,7 +170,8 @@ class ManifestTest(TestCase):
         ids = self.made.ids
         init = ["run", "init", "--out", out, "--model", "toy"]
         self.refused(2, [*init, "--member", ids[0]], "at least 3 members")
-        self.refused(2, [*init, "--member", ids[0], "--member", ids[0]], "listed twice")
+        self.refused(2, [*init, "--member", ids[0], "--member", ids[1], "--member", ids[0]],
+                     "listed twice")
         self.refused(2, [*init, "--member", "abc@127.0.0.1:1"], "'abc@127.0.0.1:1'", "ID@HOST:PORT")
         self.refused(2, [*init, "--member", ids[0] + "@nowhere"], "nowhere", "host:port")
         members = [word for ident in ids for word in ("--member", ident)]

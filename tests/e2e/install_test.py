@@ -43,7 +43,7 @@ class InstallTest(TestCase):
 
     @unittest.skipUnless(HAS_TORCH, "NOT TESTED: libostraka_torch.so is not beside the binary")
     def test_it_finds_its_trainer_module(self):
-        made = self.make_run(options=["--model", "softmax"])
+        made = self.make_run(model="softmax")
         ended = self.installed("run", "check", made.manifest)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertTrue((self.prefix / "lib/ostraka/libostraka_torch.so").exists())

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "node/base/rng.h"
 #include "node/wire/limits.h"
 #include "tests/unit/evidence/scene.h"
 #include "tests/unit/wire/samples.h"
@@ -16,6 +19,35 @@ using wire::MessageType;
 
 const Turn kCheat = {.key = &CheaterKey(), .incarnation = 0, .step = 7, .coin_count = 5};
 const Turn kFair = {.key = &HonestKey(), .incarnation = 0, .step = 7, .coin_count = 5};
+
+// One to three edits: a bit, a byte, a cut, a copied or a swapped stretch.
+Bytes Mutated(Bytes bytes, base::Rng& rng) {
+  for (std::uint64_t edits = 1 + rng.Below(3); edits > 0 && !bytes.empty(); --edits) {
+    const std::size_t at = rng.Below(bytes.size());
+    const std::size_t other = rng.Below(bytes.size());
+    const std::size_t length =
+        std::min<std::size_t>(1 + rng.Below(64), bytes.size() - std::max(at, other));
+    switch (rng.Below(5)) {
+      case 0:
+        bytes[at] ^= static_cast<std::uint8_t>(1U << rng.Below(8));
+        break;
+      case 1:
+        bytes[at] = static_cast<std::uint8_t>(rng.Below(256));
+        break;
+      case 2:
+        bytes.resize(at);
+        break;
+      case 3:
+        std::copy_n(Bytes(bytes).begin() + static_cast<std::ptrdiff_t>(other), length,
+                    bytes.begin() + static_cast<std::ptrdiff_t>(at));
+        break;
+      case 4:
+        bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), 8 * rng.Below(4), 0);
+        break;
+    }
+  }
+  return bytes;
+}
 
 // The second message of a slot whose first is CommitFrame(kCheat).
 Bytes OtherCommit() {
@@ -290,6 +322,62 @@ TEST(EvidenceTest, EverySignatureIsAsked) {
   EXPECT_EQ(Verify(*file, both).outcome, Outcome::kProven);
 }
 
+// A sealed ban convinces whoever knows the members: if more of them signed than can be at fault.
+TEST(EvidenceTest, ASealedBanNeedsMoreJudgesThanFaults) {
+  const wire::Block block = BanningBlock();
+  const auto file = MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(Verify(*file).outcome, Outcome::kMissingData);
+  EXPECT_EQ(VerifyInRun(*file, RunOfJudges(kJudges - 1)).outcome, Outcome::kProven);
+  const Finding few = VerifyInRun(*file, RunOfJudges(kJudges));
+  EXPECT_EQ(few.outcome, Outcome::kNotProven);
+  EXPECT_THAT(few.reason, HasSubstr("only 4 members"));
+}
+
+TEST(EvidenceTest, JudgesOfAnotherRunOrStrangersProveNothing) {
+  const wire::Block block = BanningBlock();
+  const auto file = MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block));
+  ASSERT_TRUE(file.ok()) << file.status();
+  KnownRun other = RunOfJudges(1);
+  other.run_id = wire::Filled(0x77);
+  EXPECT_THAT(VerifyInRun(*file, other).reason, HasSubstr("another run"));
+  KnownRun strangers = RunOfJudges(kJudges - 1);
+  std::erase(strangers.members, wire::SampleKey(10).id());
+  EXPECT_EQ(VerifyInRun(*file, strangers).outcome, Outcome::kNotProven);
+}
+
+TEST(EvidenceTest, ASealedBanNamesWhomTheBlockBansAndNobodyElse) {
+  wire::Block block = BanningBlock();
+  EXPECT_FALSE(MakeSealedBan(HonestKey().id(), block, CommitsBuildingOn(block)).ok());
+  block.removals[0].kind = wire::RemovalKind::kDrop;
+  EXPECT_FALSE(MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block)).ok());
+  EXPECT_FALSE(MakeSealedBan(CheaterKey().id(), BanningBlock(), {}).ok());
+  EXPECT_FALSE(MakeSealedBan(CheaterKey().id(), BanningBlock(), CommitsBuildingOn(block)).ok());
+}
+
+// Other kinds need no manifest, and none can undo them.
+TEST(EvidenceTest, TheRunMattersOnlyToASealedBan) {
+  const auto file = MakeEquivocation(CommitFrame(kCheat), OtherCommit());
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(VerifyInRun(*file, KnownRun{}).outcome, Outcome::kProven);
+}
+
+// The same draws of damage as proofs/verifier's test: truncations, bits, bytes, swaps and copies.
+TEST(EvidenceTest, TenThousandMutationsOfEachProvenFileProveNothing) {
+  const KnownRun run = RunOfJudges(kJudges - 1);
+  base::Rng rng(20240601);
+  for (const NamedFile& file : AllFiles()) {
+    if (VerifyInRun(file.bytes, run).outcome != Outcome::kProven) continue;
+    for (int i = 0; i < 10'000; ++i) {
+      const Bytes mutant = Mutated(file.bytes, rng);
+      if (mutant == file.bytes) continue;
+      const Finding finding = VerifyInRun(mutant, run);
+      ASSERT_NE(finding.outcome, Outcome::kProven) << file.name << " mutation " << i;
+      ASSERT_FALSE(finding.reason.empty());
+    }
+  }
+}
+
 TEST(EvidenceTest, MalformedFindingsAccuseNobody) {
   const Finding finding = Verify(Bytes(64, 0xff));
   EXPECT_EQ(finding.outcome, Outcome::kMalformed);
@@ -301,6 +389,15 @@ TEST(EvidenceTest, NamesAreAsInJson) {
   EXPECT_STREQ(OutcomeName(Outcome::kNotProven), "not_proven");
   EXPECT_STREQ(OutcomeName(Outcome::kMalformed), "malformed");
   EXPECT_STREQ(OutcomeName(Outcome::kMissingData), "missing_data");
+}
+
+// Makers for messages: what is not bad makes no file.
+TEST(EvidenceTest, MakersOfGoodMessagesRefuse) {
+  EXPECT_FALSE(MakeUnreadable(CommitFrame(kFair)).ok());
+  EXPECT_FALSE(MakeFalsePart(CommitFrame(kFair), RevealFrame(kFair, 0)).ok());
+  EXPECT_FALSE(MakeImpossibleNumbers(CommitFrame(kFair)).ok());
+  EXPECT_FALSE(MakeBrokenLock(CommitFrame(kFair), CommitFrame(kFair)).ok());
+  EXPECT_FALSE(MakeUnreadable({}).ok());
 }
 
 class EvidenceVectorTest : public testing::TestWithParam<NamedFile> {};
@@ -336,7 +433,7 @@ TEST(EvidenceTest, NoDamagedByteLeavesAFileProven) {
       }
     }
   }
-  EXPECT_GE(proven, wire::kEvidenceKindCount);
+  EXPECT_GE(proven, wire::kEvidenceKindCount - 1);  // a sealed ban needs a run
 }
 
 INSTANTIATE_TEST_SUITE_P(AllFiles, EvidenceVectorTest, testing::ValuesIn(AllFiles()),

@@ -1,5 +1,8 @@
 #include "tests/unit/evidence/scene.h"
 
+#include <algorithm>
+#include <limits>
+#include <memory>
 #include <ostream>
 
 #include "crypto/commitment.h"
@@ -123,6 +126,141 @@ void AddFalseReveals(std::vector<NamedFile>& files) {
        })});
 }
 
+// A file of that kind whose last frame is the offence, whatever it shows.
+EvidenceFile Claim(EvidenceKind kind, std::vector<Bytes> frames) {
+  const auto offence = wire::Open(std::make_shared<const Bytes>(frames.back()));
+  OSTRAKA_CHECK(offence.ok());
+  EvidenceFile file;
+  file.kind = kind;
+  file.accused = offence->envelope.sender;
+  file.slot = offence->envelope.slot;
+  file.frames = std::move(frames);
+  return file;
+}
+
+void AddClaim(std::vector<NamedFile>& files, const std::string& name, Outcome expected,
+              EvidenceKind kind, std::vector<Bytes> frames) {
+  files.push_back({name, expected, wire::EncodeEvidence(Claim(kind, std::move(frames)))});
+}
+
+// One of each type with a body that does not decode, and one that does.
+void AddUnreadables(std::vector<NamedFile>& files) {
+  for (const MessageType type : wire::SignedMessageTypes()) {
+    if (type == MessageType::kBoot || type == MessageType::kRejoin) continue;
+    const std::string name = std::string(wire::MessageTypeName(type));
+    const Bytes sample = wire::SampleEnvelope(type).body;
+    // Canonical form has one encoding of each value: a word too many is none of them.
+    Bytes longer = sample;
+    longer.insert(longer.end(), 8, 0);
+    AddClaim(files, "proven_overlong_" + name, Outcome::kProven, EvidenceKind::kUnreadable,
+             {FrameWithBody(kCheat, type, longer)});
+    AddClaim(files, "not_proven_readable_" + name, Outcome::kNotProven, EvidenceKind::kUnreadable,
+             {FrameWithBody(kCheat, type, sample)});
+  }
+}
+
+std::vector<Digest> PartRoots() { return {wire::Filled(1), wire::Filled(2), wire::Filled(3)}; }
+
+Bytes PartCommitFrame() {
+  wire::Commit commit = CommitOf(kCheat);
+  commit.gradient_root = crypto::MerkleRoot(PartRoots());
+  return FrameWithBody(kCheat, MessageType::kCommit, Encode(commit));
+}
+
+// Part 2 of three.
+Bytes PartFrame(const Digest& root) {
+  wire::Part part = wire::SamplePart();
+  part.root = root;
+  part.path = crypto::MerklePath(PartRoots(), 2);
+  wire::Envelope envelope = {.slot = SlotOf(kCheat, MessageType::kPart, 0),
+                             .entry = kEntry,
+                             .sender = CheaterKey().id(),
+                             .body = Encode(part)};
+  envelope.slot.iteration = 2;
+  return *wire::Seal(std::move(envelope), CheaterKey()).frame;
+}
+
+void AddFalseParts(std::vector<NamedFile>& files) {
+  const EvidenceKind kind = EvidenceKind::kFalsePart;
+  AddClaim(files, "proven_false_part", Outcome::kProven, kind,
+           {PartCommitFrame(), PartFrame(wire::Filled(9))});
+  AddClaim(files, "not_proven_honest_part", Outcome::kNotProven, kind,
+           {PartCommitFrame(), PartFrame(PartRoots()[2])});
+  wire::Commit validator = CommitOf(kCheat);
+  validator.gradient_root.reset();
+  AddClaim(
+      files, "proven_part_of_a_validator", Outcome::kProven, kind,
+      {FrameWithBody(kCheat, MessageType::kCommit, Encode(validator)), PartFrame(PartRoots()[2])});
+}
+
+Bytes NumbersFrame(double s, double norm) {
+  wire::Proof proof;
+  proof.columns.resize(3);
+  proof.columns[0].norm = 2;
+  proof.columns[1].missing = true;
+  proof.columns[2].s = {0, s, 0, 0};
+  proof.columns[2].norm = norm;
+  return FrameWithBody(kCheat, MessageType::kProof, Encode(proof));
+}
+
+void AddImpossibleNumbers(std::vector<NamedFile>& files) {
+  const EvidenceKind kind = EvidenceKind::kImpossibleNumbers;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  AddClaim(files, "proven_sum_above_norm", Outcome::kProven, kind, {NumbersFrame(-1.5, 1)});
+  AddClaim(files, "proven_negative_norm", Outcome::kProven, kind, {NumbersFrame(0, -1)});
+  AddClaim(files, "proven_nan", Outcome::kProven, kind, {NumbersFrame(nan, 1)});
+  AddClaim(files, "proven_infinity", Outcome::kProven, kind, {NumbersFrame(0, infinity)});
+  AddClaim(files, "not_proven_sum_at_norm", Outcome::kNotProven, kind, {NumbersFrame(-1, 1)});
+}
+
+Bytes SlowFrame(MessageType type, std::uint32_t iteration, Bytes body) {
+  wire::Envelope envelope = {.slot = SlotOf(kCheat, type, 0),
+                             .entry = kEntry,
+                             .sender = CheaterKey().id(),
+                             .body = std::move(body)};
+  envelope.slot.iteration = iteration;
+  return *wire::Seal(std::move(envelope), CheaterKey()).frame;
+}
+
+void AddBrokenLocks(std::vector<NamedFile>& files) {
+  const EvidenceKind kind = EvidenceKind::kBrokenLock;
+  const auto lock = [](std::uint32_t iteration) {
+    return SlowFrame(MessageType::kLock, iteration, Encode(wire::Lock{.value = wire::Filled(5)}));
+  };
+  const auto vote = [](std::uint32_t iteration, std::uint32_t rank) {
+    return SlowFrame(MessageType::kVote, iteration,
+                     Encode(wire::SealVote{.value = wire::Filled(6), .rank = rank}));
+  };
+  AddClaim(files, "proven_broken_lock", Outcome::kProven, kind, {lock(2), vote(4, 2)});
+  AddClaim(files, "not_proven_lock_respected", Outcome::kNotProven, kind, {lock(2), vote(4, 3)});
+  AddClaim(files, "not_proven_vote_before_lock", Outcome::kNotProven, kind, {lock(4), vote(4, 0)});
+}
+
+// Four judges build on a block that bans the sample peer.
+void AddSealedBans(std::vector<NamedFile>& files) {
+  const wire::Block block = BanningBlock();
+  const EvidenceFile file =
+      Decoded(MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block)));
+  files.push_back({"missing_data_sealed_ban", Outcome::kMissingData, wire::EncodeEvidence(file)});
+  files.push_back({"not_proven_ban_of_another", Outcome::kNotProven,
+                   Edited(file, [](EvidenceFile& f) { f.accused = HonestKey().id(); })});
+  files.push_back(
+      {"not_proven_other_block", Outcome::kNotProven, Edited(file, [&](EvidenceFile& f) {
+         wire::Block other = block;
+         other.tau += 1;
+         f.block = wire::EncodeBlock(other);
+       })});
+  files.push_back({"malformed_judges_out_of_order", Outcome::kMalformed,
+                   Edited(file, [](EvidenceFile& f) { std::swap(f.frames[0], f.frames[1]); })});
+  files.push_back({"malformed_no_judge", Outcome::kMalformed,
+                   Edited(file, [](EvidenceFile& f) { f.frames.clear(); })});
+  files.push_back({"malformed_block", Outcome::kMalformed,
+                   Edited(file, [](EvidenceFile& f) { f.block.pop_back(); })});
+  files.push_back({"malformed_block_where_none_belongs", Outcome::kMalformed,
+                   Edited(Equivocation(), [&](EvidenceFile& f) { f.block = file.block; })});
+}
+
 // Two votes of one leader iteration.
 void AddSlowPath(std::vector<NamedFile>& files) {
   const auto vote = [](std::uint8_t value) {
@@ -158,6 +296,38 @@ void AddGenesis(std::vector<NamedFile>& files) {
 }
 
 }  // namespace
+
+wire::Block BanningBlock() {
+  wire::Block block = wire::SampleBlock();
+  block.genesis = false;
+  block.step = kCheat.step;
+  block.removals = {{CheaterKey().id(), wire::RemovalKind::kVerdict, block.step, "test"}};
+  return block;
+}
+
+std::vector<base::SharedBytes> CommitsBuildingOn(const wire::Block& block) {
+  std::vector<base::SharedBytes> frames;
+  for (std::uint8_t judge = 10; judge < 10 + kJudges; ++judge) {
+    const crypto::SigningKey key = wire::SampleKey(judge);
+    Turn turn = {.key = &key, .incarnation = 0, .step = block.step + 1, .coin_count = 2};
+    frames.push_back(wire::Seal({.slot = SlotOf(turn, MessageType::kCommit, 0),
+                                 .entry = wire::BlockDigest(block),
+                                 .sender = key.id(),
+                                 .body = Encode(CommitOf(turn))},
+                                key)
+                         .frame);
+  }
+  return frames;
+}
+
+KnownRun RunOfJudges(std::size_t faults) {
+  KnownRun run{kRun, {CheaterKey().id()}, faults};
+  for (std::uint8_t judge = 10; judge < 10 + kJudges; ++judge) {
+    run.members.push_back(wire::SampleKey(judge).id());
+  }
+  std::sort(run.members.begin(), run.members.end());
+  return run;
+}
 
 const crypto::SigningKey& HonestKey() {
   static const crypto::SigningKey key = wire::SampleKey(2);
@@ -202,6 +372,11 @@ std::vector<NamedFile> AllFiles() {
   AddEquivocations(files);
   AddFalseReveals(files);
   AddSlowPath(files);
+  AddUnreadables(files);
+  AddFalseParts(files);
+  AddImpossibleNumbers(files);
+  AddBrokenLocks(files);
+  AddSealedBans(files);
   AddRejoin(files);
   AddGenesis(files);
   files.push_back({"malformed_empty", Outcome::kMalformed, {}});

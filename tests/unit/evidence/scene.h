@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "crypto/sign.h"
+#include "node/wire/block.h"
 #include "node/wire/codec.h"
 #include "node/wire/messages.h"
 #include "proofs/evidence/evidence.h"
@@ -35,7 +36,15 @@ Bytes FrameWithBody(const Turn& turn, wire::MessageType type, Bytes body, std::u
 wire::Commit CommitOf(const Turn& turn);
 wire::Reveal RevealOf(const Turn& turn, std::uint32_t draw);
 
-// Every kind of finding as a file, by the name of its vector: proven_*, not_proven_*, malformed_*.
+// A block that bans the cheater, the COMMITs of kJudges members that build on it, and the run that
+// they and the cheater are the members of.
+inline constexpr std::uint8_t kJudges = 4;
+wire::Block BanningBlock();
+std::vector<base::SharedBytes> CommitsBuildingOn(const wire::Block& block);
+KnownRun RunOfJudges(std::size_t faults);
+
+// Every kind of finding as a file, by the name of its vector: proven_*, not_proven_*, malformed_*,
+// missing_data_*.
 struct NamedFile {
   std::string name;
   Outcome expected;

@@ -5,7 +5,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <map>
+#include <memory>
 
+#include "crypto/merkle.h"
 #include "node/wire/limits.h"
 #include "tests/unit/evidence/scene.h"
 #include "tests/unit/wire/generators.h"
@@ -76,6 +78,14 @@ HonestHistory AnyHistory() {
   return history;
 }
 
+// The generator signs any LOCK and VOTE; an honest peer's votes respect its locks.
+bool PassesOverLock(const Bytes& lock, const Bytes& vote) {
+  const auto first = wire::Open(std::make_shared<const Bytes>(lock));
+  const auto second = wire::Open(std::make_shared<const Bytes>(vote));
+  const auto body = wire::DecodeSealVote(second->envelope.body);
+  return body.ok() && body->rank <= first->envelope.slot.iteration;
+}
+
 // What an adversary can do to a frame that it cannot sign again.
 Bytes Tampered(Bytes frame) {
   const auto edits = *rc::gen::inRange(0, 3);
@@ -103,6 +113,7 @@ RC_GTEST_PROP(SoundnessTest, NoPairOfHonestMessagesConvicts, ()) {
     for (const Bytes& b : frames) {
       RC_ASSERT(!MakeEquivocation(a, b).ok());
       RC_ASSERT(!MakeFalseReveal(a, b).ok());
+      RC_ASSERT(!MakeBrokenLock(a, b).ok() || PassesOverLock(a, b));
     }
   }
 }
@@ -120,6 +131,41 @@ RC_GTEST_PROP(SoundnessTest, NoFileAroundHonestMessagesConvicts, ()) {
   const auto opened = wire::Open(std::make_shared<const Bytes>(b));
   if (*rc::gen::arbitrary<bool>()) file.slot = opened->envelope.slot;
   RC_ASSERT(Verify(wire::EncodeEvidence(file)).outcome != Outcome::kProven);
+}
+
+// Of parts and numbers the honest sign what follows from a gradient, and no more.
+RC_GTEST_PROP(SoundnessTest, HonestPartsAndReadableBodiesConvictNobody, ()) {
+  const auto parts = *rc::gen::inRange<std::size_t>(1, 17);
+  const auto index = *rc::gen::inRange<std::size_t>(0, parts);
+  std::vector<Digest> roots;
+  for (std::size_t i = 0; i < parts; ++i) roots.push_back(wire::AnyDigest());
+  const Turn turn = {.key = &HonestKey(), .incarnation = 0, .step = 1, .coin_count = 1};
+  wire::Commit commit = CommitOf(turn);
+  commit.gradient_root = crypto::MerkleRoot(roots);
+  wire::Envelope envelope = wire::SampleEnvelope(wire::MessageType::kPart);
+  const Bytes commit_frame = FrameWithBody(turn, wire::MessageType::kCommit, Encode(commit));
+  const auto opened = wire::Open(std::make_shared<const Bytes>(commit_frame));
+  envelope.sender = HonestKey().id();
+  envelope.slot.run_id = opened->envelope.slot.run_id;
+  envelope.slot.incarnation = turn.incarnation;
+  envelope.slot.step = turn.step;
+  envelope.slot.iteration = static_cast<std::uint32_t>(index);
+  wire::Part part = wire::SamplePart();
+  part.root = roots[index];
+  part.path = crypto::MerklePath(roots, index);
+  envelope.body = Encode(part);
+  const Bytes honest = *wire::Seal(envelope, HonestKey()).frame;
+  RC_ASSERT(!MakeFalsePart(commit_frame, honest).ok());
+  RC_ASSERT(!MakeUnreadable(honest).ok());
+  // And the other half.
+  part.root = wire::AnyDigest();
+  envelope.sender = CheaterKey().id();
+  envelope.body = Encode(part);
+  const Turn cheat = {.key = &CheaterKey(), .incarnation = 0, .step = 1, .coin_count = 1};
+  const bool same = part.root == roots[index];
+  RC_ASSERT(MakeFalsePart(FrameWithBody(cheat, wire::MessageType::kCommit, Encode(commit)),
+                          *wire::Seal(envelope, CheaterKey()).frame)
+                .ok() != same);
 }
 
 // The other half, or the properties above would hold of a verifier that never convicts.

@@ -91,6 +91,7 @@ void Cluster::Kill(std::size_t index) {
   node.machine.reset();
   node.timers.clear();
   node.storing.clear();
+  node.hanging.clear();
   std::erase_if(queue_, [index](const Event& event) { return event.node == index; });
   for (std::size_t other = 0; other < nodes_.size(); ++other) {
     if (other != index) Feed(other, LinkChanged{node.id(), false});
@@ -231,7 +232,12 @@ void Cluster::Perform(std::size_t index, const Action& action) {
         },
         aggregation::SerialExecutor()));
     if (on_job) on_job(index, *job->spec, *result);
-    queue_.push_back({index, JobDone{job->id, std::move(result)}});
+    JobDone done{job->id, std::move(result)};
+    if (job_hangs && job_hangs(index, *job->spec)) {
+      node.hanging.push_back(std::move(done));
+    } else {
+      queue_.push_back({index, std::move(done)});
+    }
   } else {
     Note(node, std::get<Observe>(action).what);
   }
@@ -271,6 +277,12 @@ void Cluster::ReleaseStores(std::size_t index) {
     queue_.push_back({index, Stored{id}});
   }
   node.storing.clear();
+}
+
+void Cluster::ReleaseJobs(std::size_t index) {
+  for (JobDone& done : std::exchange(nodes_[index].hanging, {})) {
+    queue_.push_back({index, std::move(done)});
+  }
 }
 
 void Cluster::KeepRecord(Node& node, Record record) {

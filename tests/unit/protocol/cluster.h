@@ -42,6 +42,7 @@ class Cluster {
     std::map<TimerId, Time> timers;
     std::map<std::pair<RecordKind, base::Bytes>, Record> durable;
     std::map<StoreId, std::vector<Record>> storing;
+    std::vector<JobDone> hanging;
     // As observed, in order. A machine that replays after a restart does not tell of those steps.
     std::vector<std::shared_ptr<const Block>> blocks;
     std::vector<ModelState> states;
@@ -64,6 +65,8 @@ class Cluster {
   std::function<void(std::size_t node, const JobSpec&, JobResult&)> on_job;
   // Stored is not given back while this says true.
   std::function<bool(std::size_t node)> disk_hangs;
+  // A job's result is not given back while this says true; ReleaseJobs gives what was held.
+  std::function<bool(std::size_t node, const JobSpec&)> job_hangs;
   // If set: messages are delivered in a drawn order, each up to three times.
   std::optional<base::Rng> disorder;
 
@@ -88,6 +91,7 @@ class Cluster {
   void Deliver(std::size_t to, std::size_t from, base::SharedBytes frame,
                SharedBlob blob = nullptr);
   void ReleaseStores(std::size_t node);
+  void ReleaseJobs(std::size_t node);
 
   Node& node(std::size_t index) { return nodes_[index]; }
   std::size_t size() const { return nodes_.size(); }

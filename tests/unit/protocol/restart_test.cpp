@@ -14,6 +14,7 @@ namespace {
 
 using scene::Cluster;
 using scene::EnvelopeOf;
+using scene::ExpectNoSuspicionOf;
 using scene::HonestBlocks;
 using scene::RemovalsOf;
 using scene::Steps;
@@ -100,6 +101,45 @@ TEST(RestartTest, AQuickOneBetweenStepsCostsNothing) {
   EXPECT_TRUE(RemovalsOf(cluster).empty());
   EXPECT_TRUE(cluster.node(kVictim).away.empty());
   EXPECT_EQ(cluster.node(0).encoded_blocks, HonestBlocks(8));
+}
+
+// The others need nothing more of a step that it had spoken in, so the step ends while its gradient
+// is still computed anew. Taken for the next step's, that gradient or its numbers would convict it.
+TEST(RestartTest, WhatAJobOfTheLastStepGivesIsNotSignedInThisOne) {
+  Cluster calm(Steps(12));
+  calm.Start();
+  calm.RunToEnd();
+  const auto works_in = [&](std::size_t step) {
+    return calm.node(kVictim).started[step].roles.IsWorker(calm.node(kVictim).id());
+  };
+  std::uint64_t step = 2;
+  while (!works_in(step) || !works_in(step + 1)) ++step;
+
+  Cluster cluster(Steps(12));
+  cluster.Start();
+  const auto echoed_in_c = [&](const auto& entry) {
+    if (entry.first.first != RecordKind::kSlot) return false;
+    const wire::Slot slot = wire::OpenUnsigned(entry.second.value).value().slot;
+    return slot.step == step && slot.phase == wire::Phase::kC && slot.type == MessageType::kEcho;
+  };
+  const auto& durable = cluster.node(kVictim).durable;
+  while (std::none_of(durable.begin(), durable.end(), echoed_in_c)) cluster.RunSome(1);
+  cluster.Kill(kVictim);
+  bool hangs = true;
+  cluster.job_hangs = [&](std::size_t node, const JobSpec& spec) {
+    return node == kVictim && hangs && std::holds_alternative<GradientSpec>(spec);
+  };
+  cluster.Restart(kVictim);
+  cluster.RunUntil([&] { return cluster.node(kVictim).blocks.back()->step >= step; });
+  ASSERT_EQ(cluster.node(kVictim).hanging.size(), 2u) << "the gradients of two steps";
+  hangs = false;
+  cluster.ReleaseJobs(kVictim);
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  EXPECT_TRUE(RemovalsOf(cluster).empty());
+  ExpectNoSuspicionOf(cluster, {0, 1, 2, 3});
+  EXPECT_TRUE(*cluster.node(0).states.back().parameters == *calm.node(0).states.back().parameters)
+      << "another gradient went into the sums";
 }
 
 TEST(RestartTest, WhenAllDieTheRunGoesOnFromTheLastBlock) {

@@ -34,7 +34,8 @@ TEST(NamesTest, AsInJson) {
               ElementsAre("applied", "no_aggregate", "bad_senders", "too_few_senders",
                           "missing_numbers", "sum_check", "norm_check"));
   EXPECT_THAT(AllNames(kEvidenceKindCount, EvidenceKindName),
-              ElementsAre("equivocation", "false_reveal"));
+              ElementsAre("equivocation", "false_reveal", "unreadable", "false_part",
+                          "impossible_numbers", "broken_lock", "sealed_ban"));
 }
 
 TEST(NamesTest, ServicesArePullAndItsAnswers) {

@@ -1,0 +1,280 @@
+#include "proofs/evidence/kinds.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "crypto/commitment.h"
+#include "crypto/merkle.h"
+#include "node/base/check.h"
+#include "node/wire/block.h"
+#include "node/wire/codec.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::evidence::internal {
+namespace {
+
+using wire::EvidenceFile;
+using wire::MessageType;
+using wire::Phase;
+using wire::Slot;
+
+// The COMMIT slot of the step that a message belongs to.
+Slot CommitSlotOf(const Slot& of_step) {
+  Slot commit = of_step;
+  commit.phase = Phase::kA;
+  commit.type = MessageType::kCommit;
+  commit.draw = 0;
+  commit.iteration = 0;
+  return commit;
+}
+
+Objections CheckEquivocation(const EvidenceFile& file, const Frames& frames) {
+  if (frames[0].envelope.slot != file.slot || frames[1].envelope.slot != file.slot) {
+    return NotProven("the messages are not both of the slot that the file names");
+  }
+  if (frames[0].digest == frames[1].digest) return NotProven("both frames carry the same message");
+  if (frames[1].digest < frames[0].digest) {
+    return Malformed("the frames must be in the order of their digests");
+  }
+  return std::nullopt;
+}
+
+// Two frames: the COMMIT of a step, and a message of `type` that the file names.
+Objections CheckAgainstCommit(const EvidenceFile& file, const Frames& frames, MessageType type) {
+  const std::string name = wire::MessageTypeName(type);
+  if (file.slot.type != type || frames[1].envelope.slot != file.slot) {
+    return NotProven("the second message is not the " + name + " that the file names");
+  }
+  if (frames[0].envelope.slot != CommitSlotOf(file.slot)) {
+    return NotProven("the first message is not the commit of the same step");
+  }
+  return std::nullopt;
+}
+
+Objections CheckFalseReveal(const EvidenceFile& file, const Frames& frames) {
+  if (auto objection = CheckAgainstCommit(file, frames, MessageType::kReveal)) return objection;
+  // A COMMIT that nobody can read commits to nothing: nobody counts on its coins.
+  const auto commit = wire::DecodeCommit(frames[0].envelope.body);
+  if (!commit.ok()) return NotProven(base::MessageOf(commit.status()));
+  // A signed REVEAL that nobody can read opens nothing. No honest peer signs one: there is one
+  // encoding of each protocol version, and every decoder accepts it.
+  const auto reveal = wire::DecodeReveal(frames[1].envelope.body);
+  if (!reveal.ok()) return std::nullopt;
+  if (crypto::VerifyOpening(file.accused, file.slot.step, file.slot.draw, commit->coin_count,
+                            commit->coins_root, reveal->opening)) {
+    return NotProven("the revealed coin is the one that was committed to");
+  }
+  return std::nullopt;
+}
+
+// How many parts the step has is no word of the accused, so the file cannot name it: an honest PART
+// lies under its COMMIT for the true number, and a false one must lie under it for none.
+Objections CheckFalsePart(const EvidenceFile& file, const Frames& frames) {
+  if (auto objection = CheckAgainstCommit(file, frames, MessageType::kPart)) return objection;
+  const auto commit = wire::DecodeCommit(frames[0].envelope.body);
+  if (!commit.ok()) return NotProven(base::MessageOf(commit.status()));
+  const auto part = wire::DecodePart(frames[1].envelope.body);
+  if (!part.ok()) return NotProven(base::MessageOf(part.status()));
+  // A validator's COMMIT promises no gradient, and a validator sends no PART.
+  if (!commit->gradient_root) return std::nullopt;
+  const std::size_t index = file.slot.iteration;
+  for (std::size_t parts = index + 1; parts <= wire::kMaxParts; ++parts) {
+    if (crypto::VerifyMerklePath(*commit->gradient_root, part->root, index, parts, part->path)) {
+      return NotProven("the part lies under its commit");
+    }
+  }
+  return std::nullopt;
+}
+
+Objections CheckUnreadable(const EvidenceFile& file, const Frames& frames) {
+  if (frames[0].envelope.slot != file.slot) {
+    return NotProven("the message is not of the slot that the file names");
+  }
+  if (IsReadable(frames[0].envelope)) return NotProven("the body can be read");
+  return std::nullopt;
+}
+
+// Impossible whatever the part's length and tau are, which are no word of the accused: directions
+// are unit vectors, so |<z, D>| <= |D| <= norm; one part in 2^40 for rounding.
+bool IsImpossible(const wire::ColumnNumbers& numbers) {
+  if (numbers.missing) return false;
+  if (!std::isfinite(numbers.norm) || numbers.norm < 0) return true;
+  const double bound = numbers.norm * (1 + 0x1.0p-40);
+  return std::any_of(numbers.s.begin(), numbers.s.end(),
+                     [&](double s) { return !std::isfinite(s) || std::abs(s) > bound; });
+}
+
+Objections CheckImpossibleNumbers(const EvidenceFile& file, const Frames& frames) {
+  if (file.slot.type != MessageType::kProof || frames[0].envelope.slot != file.slot) {
+    return NotProven("the message is not the proof that the file names");
+  }
+  const auto proof = wire::DecodeProof(frames[0].envelope.body);
+  if (!proof.ok()) return NotProven(base::MessageOf(proof.status()));
+  if (!std::any_of(proof->columns.begin(), proof->columns.end(), IsImpossible)) {
+    return NotProven("every column's numbers are possible");
+  }
+  return std::nullopt;
+}
+
+// The seal that a message of the slow path belongs to, and who leads plays no part in it.
+Slot SealOf(Slot slot) {
+  slot.type = MessageType::kEcho;
+  slot.iteration = 0;
+  return slot;
+}
+
+Objections CheckBrokenLock(const EvidenceFile& file, const Frames& frames) {
+  const Slot& lock_slot = frames[0].envelope.slot;
+  const Slot& vote_slot = frames[1].envelope.slot;
+  if (file.slot.type != MessageType::kVote || vote_slot != file.slot) {
+    return NotProven("the second message is not the vote that the file names");
+  }
+  if (lock_slot.type != MessageType::kLock || SealOf(lock_slot) != SealOf(vote_slot) ||
+      lock_slot.iteration >= vote_slot.iteration) {
+    return NotProven("the first message is not a lock of an earlier iteration of the same seal");
+  }
+  const auto lock = wire::DecodeLock(frames[0].envelope.body);
+  if (!lock.ok()) return NotProven(base::MessageOf(lock.status()));
+  const auto vote = wire::DecodeSealVote(frames[1].envelope.body);
+  if (!vote.ok()) return NotProven(base::MessageOf(vote.status()));
+  // A LOCK of iteration k has rank k + 1, and the voter's lock only rises.
+  if (vote->rank > lock_slot.iteration) return NotProven("the vote respects the lock");
+  return std::nullopt;
+}
+
+// The block bans the accused, and what the judges signed names it as their entry. Who the judges
+// are is asked by Verify.
+Objections CheckSealedBan(const EvidenceFile& file, const Frames& frames) {
+  const auto block = wire::DecodeBlock(file.block);
+  if (!block.ok()) return Malformed(base::MessageOf(block.status()));
+  const bool bans = std::any_of(block->removals.begin(), block->removals.end(), [&](const auto& r) {
+    return r.peer == file.accused && wire::IsBan(r.kind);
+  });
+  const Slot sealed{file.slot.run_id, 0, block->step, Phase::kC, MessageType::kProof, 0, 0};
+  if (block->genesis || !bans) return NotProven("the block does not ban the accused");
+  if (file.slot != sealed) return NotProven("the file names another slot than the block's seal c");
+  Slot next = CommitSlotOf(sealed);
+  ++next.step;
+  const Digest digest = wire::BlockDigest(*block);
+  for (const wire::SignedEnvelope& frame : frames) {
+    if (frame.envelope.slot != next || frame.envelope.entry != digest) {
+      return NotProven("a frame is no commit that builds on the block");
+    }
+  }
+  const auto not_ascending = [](const wire::SignedEnvelope& a, const wire::SignedEnvelope& b) {
+    return !(a.envelope.sender < b.envelope.sender);
+  };
+  if (std::adjacent_find(frames.begin(), frames.end(), not_ascending) != frames.end()) {
+    return Malformed("the frames must be in the order of their senders, one each");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Objections Malformed(std::string reason) {
+  return Objection{Outcome::kMalformed, std::move(reason)};
+}
+Objections NotProven(std::string reason) {
+  return Objection{Outcome::kNotProven, std::move(reason)};
+}
+
+std::size_t FramesOf(EvidenceKind kind) {
+  switch (kind) {
+    case EvidenceKind::kUnreadable:
+    case EvidenceKind::kImpossibleNumbers:
+    case EvidenceKind::kSealedBan:
+      return 1;
+    case EvidenceKind::kEquivocation:
+    case EvidenceKind::kFalseReveal:
+    case EvidenceKind::kFalsePart:
+    case EvidenceKind::kBrokenLock:
+      return 2;
+  }
+  OSTRAKA_CHECK(false);  // the decoder refuses other kinds
+}
+
+bool IsOwnWord(EvidenceKind kind) { return kind != EvidenceKind::kSealedBan; }
+
+Objections CheckKind(const EvidenceFile& file, const Frames& frames) {
+  switch (file.kind) {
+    case EvidenceKind::kEquivocation:
+      return CheckEquivocation(file, frames);
+    case EvidenceKind::kFalseReveal:
+      return CheckFalseReveal(file, frames);
+    case EvidenceKind::kUnreadable:
+      return CheckUnreadable(file, frames);
+    case EvidenceKind::kFalsePart:
+      return CheckFalsePart(file, frames);
+    case EvidenceKind::kImpossibleNumbers:
+      return CheckImpossibleNumbers(file, frames);
+    case EvidenceKind::kBrokenLock:
+      return CheckBrokenLock(file, frames);
+    case EvidenceKind::kSealedBan:
+      return CheckSealedBan(file, frames);
+  }
+  OSTRAKA_CHECK(false);
+}
+
+std::string ProvenReason(EvidenceKind kind) {
+  switch (kind) {
+    case EvidenceKind::kEquivocation:
+      return "signed two different messages for one slot";
+    case EvidenceKind::kFalseReveal:
+      return "revealed a coin that it had not committed to";
+    case EvidenceKind::kUnreadable:
+      return "signed a message that nobody can read";
+    case EvidenceKind::kFalsePart:
+      return "sent a part that is not under its commit";
+    case EvidenceKind::kImpossibleNumbers:
+      return "stated numbers that no gradient has";
+    case EvidenceKind::kBrokenLock:
+      return "voted against an earlier lock of its own";
+    case EvidenceKind::kSealedBan:
+      return "banned by a block that more members than can be at fault built on";
+  }
+  OSTRAKA_CHECK(false);
+}
+
+}  // namespace ostraka::evidence::internal
+
+namespace ostraka::evidence {
+
+using wire::MessageType;
+
+bool IsReadable(const wire::Envelope& envelope) {
+  switch (envelope.slot.type) {
+    case MessageType::kCommit:
+      return wire::DecodeCommit(envelope.body).ok();
+    case MessageType::kPart:
+      return wire::DecodePart(envelope.body).ok();
+    case MessageType::kAggregate:
+      return wire::DecodeAggregate(envelope.body).ok();
+    case MessageType::kResult:
+      return wire::DecodeResult(envelope.body).ok();
+    case MessageType::kReveal:
+      return wire::DecodeReveal(envelope.body).ok();
+    case MessageType::kProof:
+      return wire::DecodeProof(envelope.body).ok();
+    case MessageType::kEcho:
+      return wire::DecodeEcho(envelope.body).ok();
+    case MessageType::kStatus:
+      return wire::DecodeStatus(envelope.body).ok();
+    case MessageType::kPropose:
+      return wire::DecodePropose(envelope.body).ok();
+    case MessageType::kVote:
+      return wire::DecodeSealVote(envelope.body).ok();
+    case MessageType::kLock:
+      return wire::DecodeLock(envelope.body).ok();
+    case MessageType::kBoot:
+    case MessageType::kRejoin:
+    case MessageType::kPull:
+    case MessageType::kVector:
+    case MessageType::kBlock:
+    case MessageType::kChunk:
+      return true;  // never evidence: CheckExempt has refused them
+  }
+  return true;
+}
+
+}  // namespace ostraka::evidence

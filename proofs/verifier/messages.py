@@ -1,0 +1,133 @@
+"""What ostraka signs, as tables for canonical.py (docs/wire.md, node/wire/ostraka.capnp)."""
+from canonical import Blobs, Bytes, Field, Id, Ids, Many, One, OptionalId, Refused, Struct, Words
+
+MAX_PEERS = 256
+MAX_FRAME = 256 * 1024
+MAX_SMALL_BODY = 2 * 1024
+MAX_FILE = 1024 * 1024
+MAX_ITERATIONS = 1 << 20
+
+PHASES = ["genesis", "a", "b", "c"]
+TYPES = ["boot", "commit", "part", "aggregate", "result", "reveal", "proof", "echo", "status", "propose", "vote",
+         "lock", "rejoin", "pull", "vector", "block", "chunk"]
+SERVICES = {"pull", "vector", "block", "chunk"}
+SLOW_PATH = {"status", "propose", "vote", "lock"}
+KINDS = ["equivocation", "false_reveal", "unreadable", "false_part", "impossible_numbers", "broken_lock",
+         "sealed_ban"]
+
+PHASE_OF = {"boot": "genesis", "commit": "a", "part": "a", "aggregate": "a", "result": "a", "reveal": "b",
+            "proof": "c", "rejoin": "c"}
+
+
+def check_slot(slot):
+    phase, type_ = PHASES[slot["phase"]], TYPES[slot["type"]]
+    if phase != PHASE_OF.get(type_, phase) or (type_ in SLOW_PATH and phase == "genesis"):
+        raise Refused("slot: no such message in this phase")
+    if slot["draw"] and phase != "b":
+        raise Refused("slot: draw must be 0 here")
+    if type_ in SLOW_PATH:
+        low, high = 1, MAX_ITERATIONS
+    else:
+        low, high = 0, MAX_PEERS - 1 if type_ in ("part", "result") else 0
+    if not low <= slot["iteration"] <= high:
+        raise Refused("slot: no such iteration")
+
+
+SLOT = Struct("slot", [Field("incarnation", 0, 32), Field("step", 64, 64), Field("phase", 32, 16, len(PHASES) - 1),
+                       Field("type", 48, 16, len(TYPES) - 1), Field("draw", 128, 32), Field("iteration", 160, 32)],
+              [Id("run_id")], check_slot)
+ENVELOPE = Struct("envelope", [], [One("slot", SLOT), Id("entry"), Id("sender"), Bytes("body", MAX_FRAME)])
+EVIDENCE = Struct("evidence", [Field("version", 0, 32), Field("kind", 32, 16, len(KINDS) - 1)],
+                  [Id("accused"), One("slot", SLOT), Blobs("frames", MAX_PEERS, MAX_FRAME),
+                   Ids("attachments", 2 * MAX_PEERS), Bytes("block", MAX_FILE)])
+
+
+def at_least_one_coin(commit):
+    if commit["coin_count"] == 0:
+        raise Refused("coin count: out of range")
+
+
+def zero_if_missing(column):
+    if column["missing"] and any(column[name] for name in ("s0", "s1", "s2", "s3", "norm")):
+        raise Refused("columns: numbers of a missing column must be zero")
+
+
+def no_column_of_gradients(case):
+    if case["kind"] == 0 and case["column"]:
+        raise Refused("column: must be 0 in a case about a gradient")
+
+
+def ascending_joins(proof):
+    ids = [proof["joins"][i:i + 32] for i in range(0, len(proof["joins"]), 32)]
+    if any(a >= b for a, b in zip(ids, ids[1:])):
+        raise Refused("joins: must be strictly ascending")
+
+
+def statuses_only_without_lock(propose):
+    if propose["rank"] and (propose["statuses"] or any(propose["statuses_root"])):
+        raise Refused("statuses: only with rank 0")
+
+
+HEADER = Struct("header", [Field("element", 0, 16, 0), Field("codec", 16, 16, 0)], [Words("shape", 8)])
+COLUMN = Struct("columns", [Field("missing", 0, 1)] + [Field(f"s{k}", 64 * (k + 1), 64) for k in range(4)] +
+                [Field("norm", 320, 64)], [], zero_if_missing)
+CASE = Struct("case", [Field("kind", 0, 16, 2), Field("column", 32, 32, MAX_PEERS - 1), Field("step", 64, 64)],
+              [Id("accuser"), Id("target")], no_column_of_gradients)
+VOTE = Struct("votes", [Field("verdict", 0, 16, 2)], [One("about", CASE)])
+ACCUSATION = Struct("accusation", [Field("step", 0, 64)], [Id("target")])
+NAMING = Struct("naming", [Field("step", 0, 64), Field("column", 64, 32, MAX_PEERS - 1)], [Id("target")])
+RANK = Field("rank", 0, 32, 1 + MAX_ITERATIONS)
+
+# The bodies that members sign, by the type of their slot.
+BODIES = {
+    "commit": Struct("commit", [Field("coin_count", 0, 32, 256)], [Id("coins_root"), OptionalId("gradient_root")],
+                     at_least_one_coin),
+    "part": Struct("part", [], [One("header", HEADER), Id("root"), Ids("path", 32)]),
+    "aggregate": Struct("aggregate", [Field("part_index", 0, 32, MAX_PEERS - 1)],
+                        [Id("result_root"), Bytes("included", MAX_PEERS // 8), Id("leaves_root"),
+                         Id("commits_root")]),
+    "result": Struct("result", [], [One("header", HEADER), Id("root")]),
+    "reveal": Struct("reveal", [], [Id("coin"), Id("salt"), Ids("path", 32)]),
+    "proof": Struct("proof", [Field("lag_us", 0, 64)],
+                    [Many("columns", COLUMN, MAX_PEERS), One("accusation", ACCUSATION, optional=True),
+                     One("naming", NAMING, optional=True), Many("votes", VOTE, 2 * MAX_PEERS),
+                     OptionalId("state_root"), Blobs("evidence", 8, 16 * 1024), Bytes("held", MAX_PEERS * MAX_PEERS // 16),
+                     Bytes("silent", MAX_PEERS // 8), Ids("joins", MAX_PEERS)], ascending_joins),
+    "echo": Struct("echo", [], [Id("vector"), Bytes("present", 2 * MAX_PEERS // 8),
+                                Bytes("equivocated", 2 * MAX_PEERS // 8)]),
+    "status": Struct("status", [RANK], [Id("value")]),
+    "propose": Struct("propose", [RANK], [Id("value"), Bytes("statuses", MAX_PEERS // 8), Id("statuses_root")],
+                      statuses_only_without_lock),
+    "vote": Struct("vote", [RANK], [Id("value")]),
+    "lock": Struct("lock", [], [Id("value")]),
+}
+
+# Of a block only the removals matter here: its hash is what the judges signed, whatever it says.
+REMOVAL_KINDS = ["verdict", "evidence", "drop", "eliminate"]
+BANS = {"verdict", "evidence"}
+REMOVAL = Struct("removal", [Field("kind", 0, 16, len(REMOVAL_KINDS) - 1), Field("step", 64, 64)],
+                 [Id("peer"), Bytes("reason", MAX_FILE)])
+COVERING = Struct("covering", [Field("column", 0, 32)], [Id("owner")])
+OPEN_CASE = Struct("open case", [Field("opened_step", 0, 64)],
+                   [One("id", CASE), Ids("voters", MAX_PEERS), Bytes("verdicts", MAX_PEERS),
+                    Many("covering", COVERING, MAX_PEERS)])
+BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1),
+                         Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
+                         Field("last_removal_step", 256, 64), Field("delta_us", 320, 64)],
+               [Id("decision"), Id("previous"), Id("randomness"), Ids("members", MAX_PEERS),
+                Bytes("columns", MAX_PEERS), Many("removals", REMOVAL, MAX_PEERS),
+                Many("cases", OPEN_CASE, 2 * MAX_PEERS), OptionalId("state_root"), Ids("result_roots", MAX_PEERS),
+                Ids("senders", MAX_PEERS),
+                Many("aggregated", Struct("column", [], [Id("owner"), Bytes("included", MAX_PEERS)]), MAX_PEERS),
+                Many("drawn", Struct("assignment", [Field("step", 0, 64)],
+                                     [Id("validator"), Id("target"), Many("covering", COVERING, MAX_PEERS)]),
+                     MAX_PEERS),
+                Ids("proven", MAX_PEERS), Ids("owing", MAX_PEERS),
+                Many("disputes", Struct("dispute", [Field("since", 0, 64)], [Id("worker"), Id("aggregator")]),
+                     MAX_PEERS * MAX_PEERS // 4),
+                Many("standings", Struct("standing", [Field("banned", 0, 1), Field("drops", 32, 32),
+                                                      Field("last_drop_step", 64, 64),
+                                                      Field("barred_until", 128, 64)], [Id("peer")]), MAX_PEERS),
+                Many("candidates", Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)],
+                                          [Id("peer")]), MAX_PEERS),
+                Ids("joined", MAX_PEERS)])

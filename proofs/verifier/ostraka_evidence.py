@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""A second verifier of ostraka's evidence, written from docs/evidence.md: no code of the node is used.
+
+usage: ostraka_evidence.py [--manifest RUN.toml] FILE...
+
+Prints one line a file. Exit code, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing (a
+sealed_ban without the manifest of its run). Needs Python 3.11 and PyNaCl (Debian: python3-nacl).
+"""
+import argparse
+import collections
+import hashlib
+import math
+import struct
+import sys
+import tomllib
+
+import nacl.exceptions
+import nacl.signing
+
+import messages
+from canonical import Refused, decode
+
+Frame = collections.namedtuple("Frame", "signature digest slot entry sender body")
+Run = collections.namedtuple("Run", "run_id members faults")
+Finding = collections.namedtuple("Finding", "verdict reason kind accused step", defaults=(None, None, None))
+
+
+class Malformed(Exception):
+    pass
+
+
+class NotProven(Exception):
+    pass
+
+
+def hashed(domain, *parts):
+    state = hashlib.blake2b(digest_size=32, person=domain.encode())
+    for part in parts:
+        state.update(part)
+    return state.digest()
+
+
+def u64(number):
+    return struct.pack("<Q", number)
+
+
+def type_of(slot):
+    return messages.TYPES[slot["type"]]
+
+
+def open_frame(frame):
+    """signature (64) | envelope. Raises Refused."""
+    if not 64 <= len(frame) <= messages.MAX_FRAME:
+        raise Refused("frame: wrong length")
+    signature, core = frame[:64], frame[64:]
+    envelope = decode(messages.ENVELOPE, core)
+    slot = envelope["slot"]
+    service = type_of(slot) in messages.SERVICES
+    longest = messages.MAX_FRAME if service or type_of(slot) == "proof" else messages.MAX_SMALL_BODY
+    if len(envelope["body"]) > longest:
+        raise Refused("frame: body too long")
+    if service == any(signature):
+        raise Refused("frame: services are not signed, and everything else is")
+    return Frame(signature, hashed("envelope/1", core), slot, envelope["entry"], envelope["sender"],
+                 envelope["body"])
+
+
+def signed(frame):
+    try:
+        nacl.signing.VerifyKey(frame.sender).verify(frame.digest, frame.signature)
+        return True
+    except (nacl.exceptions.BadSignatureError, nacl.exceptions.ValueError):
+        return False
+
+
+def under_root(root, leaf, index, count, path):
+    """Whether `leaf` is leaf `index` of the `count` leaves under `root`."""
+    if index >= count:
+        return False
+    node, left = leaf, list(path)
+    leaves = count
+    while count > 1:
+        if index % 2 == 1 or index + 1 < count:  # else the last of an odd level moves up as it is
+            if not left:
+                return False
+            sibling = left.pop(0)
+            pair = (node, sibling) if index % 2 == 0 else (sibling, node)
+            node = hashed("merkle.node/1", *pair)
+        count, index = (count + 1) // 2, index // 2
+    return not left and hashed("merkle.root/1", u64(leaves), node) == root
+
+
+def path_of(ids):
+    return [ids[i:i + 32] for i in range(0, len(ids), 32)]
+
+
+def body_of(frame):
+    """The body as a dict, or None if nobody can read it."""
+    try:
+        return decode(messages.BODIES[type_of(frame.slot)], frame.body)
+    except Refused:
+        return None
+
+
+def readable(frame, what):
+    body = body_of(frame)
+    if body is None:
+        raise NotProven(f"the {what} cannot be read")
+    return body
+
+
+def need(holds, reason):
+    if not holds:
+        raise NotProven(reason)
+
+
+def commit_slot(slot):
+    return dict(slot, phase=messages.PHASES.index("a"), type=messages.TYPES.index("commit"), draw=0, iteration=0)
+
+
+def is_double(bits):
+    return struct.unpack("<d", u64(bits))[0]
+
+
+# --- kinds --------------------------------------------------------------------------------------
+
+
+def equivocation(file, frames, run):
+    need(all(frame.slot == file["slot"] for frame in frames), "a message is of another slot")
+    need(frames[0].digest != frames[1].digest, "both frames carry the same message")
+    if frames[1].digest < frames[0].digest:
+        raise Malformed("the frames must be in the order of their digests")
+    return "signed two different messages for one slot"
+
+
+def against_commit(file, frames, type_):
+    need(type_of(file["slot"]) == type_ and frames[1].slot == file["slot"], f"the second message is not that {type_}")
+    need(frames[0].slot == commit_slot(file["slot"]), "the first message is not the commit of the same step")
+    return readable(frames[0], "commit")
+
+
+def false_reveal(file, frames, run):
+    commit = against_commit(file, frames, "reveal")
+    reveal, slot = body_of(frames[1]), file["slot"]
+    if reveal is not None:
+        leaf = hashed("coin/1", file["accused"], u64(slot["step"]), u64(slot["draw"]), reveal["coin"], reveal["salt"])
+        need(not under_root(commit["coins_root"], leaf, slot["draw"], commit["coin_count"], path_of(reveal["path"])),
+             "the revealed coin is the one that was committed to")
+    return "revealed a coin that it had not committed to"
+
+
+def unreadable(file, frames, run):
+    need(frames[0].slot == file["slot"], "the message is of another slot")
+    need(body_of(frames[0]) is None, "the body can be read")
+    return "signed a message that nobody can read"
+
+
+def false_part(file, frames, run):
+    commit = against_commit(file, frames, "part")
+    part, index = readable(frames[1], "part"), file["slot"]["iteration"]
+    if commit["gradient_root"]:
+        for count in range(index + 1, messages.MAX_PEERS + 1):
+            need(not under_root(commit["gradient_root"], part["root"], index, count, path_of(part["path"])),
+                 "the part lies under its commit")
+    return "sent a part that is not under its commit"
+
+
+def impossible(column):
+    if column["missing"]:
+        return False
+    norm = is_double(column["norm"])
+    sums = [is_double(column[f"s{k}"]) for k in range(4)]
+    if not math.isfinite(norm) or norm < 0:
+        return True
+    bound = norm * (1 + 2.0**-40)
+    return any(not math.isfinite(s) or abs(s) > bound for s in sums)
+
+
+def impossible_numbers(file, frames, run):
+    need(type_of(file["slot"]) == "proof" and frames[0].slot == file["slot"], "the message is not that proof")
+    proof = readable(frames[0], "proof")
+    need(any(impossible(column) for column in proof["columns"]), "every column's numbers are possible")
+    return "stated numbers that no gradient has"
+
+
+def broken_lock(file, frames, run):
+    lock, vote = frames
+    need(type_of(file["slot"]) == "vote" and vote.slot == file["slot"], "the second message is not that vote")
+    same_seal = dict(lock.slot, type=0, iteration=0) == dict(vote.slot, type=0, iteration=0)
+    need(type_of(lock.slot) == "lock" and same_seal and lock.slot["iteration"] < vote.slot["iteration"],
+         "the first message is not a lock of an earlier iteration of the same seal")
+    readable(lock, "lock")
+    need(readable(vote, "vote")["rank"] <= lock.slot["iteration"], "the vote respects the lock")
+    return "voted against an earlier lock of its own"
+
+
+def sealed_ban(file, frames, run):
+    block = decode(messages.BLOCK, file["block"])
+    bans = any(removal["peer"] == file["accused"] and messages.REMOVAL_KINDS[removal["kind"]] in messages.BANS
+               for removal in block["removals"])
+    need(bans and not block["genesis"], "the block does not ban the accused")
+    sealed = dict(run_id=file["slot"]["run_id"], incarnation=0, step=block["step"], phase=messages.PHASES.index("c"),
+                  type=messages.TYPES.index("proof"), draw=0, iteration=0)
+    need(file["slot"] == sealed, "the file names another slot than the block's seal c")
+    builds = dict(commit_slot(sealed), step=block["step"] + 1)
+    digest = hashed("block/1", file["block"])
+    need(all(frame.slot == builds and frame.entry == digest for frame in frames),
+         "a frame is no commit that builds on the block")
+    senders = [frame.sender for frame in frames]
+    if any(a >= b for a, b in zip(senders, senders[1:])):
+        raise Malformed("the frames must be in the order of their senders, one each")
+    return "banned by a block that more members than can be at fault built on"
+
+
+CHECKS = {"equivocation": (2, equivocation), "false_reveal": (2, false_reveal), "unreadable": (1, unreadable),
+          "false_part": (2, false_part), "impossible_numbers": (1, impossible_numbers),
+          "broken_lock": (2, broken_lock), "sealed_ban": (None, sealed_ban)}
+
+
+def check_form(file, kind, due):
+    if file["version"] != 1:
+        raise Malformed("version: not supported")
+    if file["attachments"]:
+        raise Malformed("this kind has no attachments")
+    if kind != "sealed_ban" and file["block"]:
+        raise Malformed("this kind has no block")
+    if len(file["frames"]) != due if due else not file["frames"]:
+        raise Malformed("wrong number of frames")
+
+
+def check_frames(file, kind, check, run):
+    frames = [open_frame(frame) for frame in file["frames"]]
+    if kind != "sealed_ban":
+        need(all(frame.sender == file["accused"] for frame in frames), "a message is not the accused's")
+    type_ = type_of(file["slot"])
+    need(messages.PHASES[file["slot"]["phase"]] != "genesis" and type_ not in {"rejoin"} | messages.SERVICES,
+         "such messages are never evidence")
+    reason = check(file, frames, run)
+    need(all(signed(frame) for frame in frames), "a signature is not its sender's")
+    return reason, frames
+
+
+def verify(data, run=None):
+    """A Finding for any bytes. `run`: what a manifest says (read_manifest), or None."""
+    kind = accused = step = None
+    try:
+        if len(data) > messages.MAX_FILE:
+            raise Malformed("too long")
+        file = decode(messages.EVIDENCE, data)
+        kind, accused = messages.KINDS[file["kind"]], file["accused"].hex()
+        step = file["slot"]["step"]
+        due, check = CHECKS[kind]
+        check_form(file, kind, due)
+        reason, frames = check_frames(file, kind, check, run)
+        if kind == "sealed_ban":
+            if run is None:
+                return Finding("missing_data", "the run's manifest must say whose the signatures are", kind, accused,
+                               step)
+            need(file["slot"]["run_id"] == run.run_id, "the file is of another run")
+            judges = sum(frame.sender in run.members for frame in frames)
+            need(judges > run.faults, f"only {judges} members signed, and {run.faults} can be at fault")
+        return Finding("proven", reason, kind, accused, step)
+    except (Refused, Malformed) as problem:
+        return Finding("malformed", str(problem))
+    except NotProven as problem:
+        return Finding("not_proven", str(problem), kind, accused, step)
+
+
+def read_manifest(text):
+    """Members and faults of a run from its manifest file's bytes (docs/protocol.md, 1)."""
+    manifest = tomllib.loads(text.decode())
+    n = len(manifest["members"])
+    share, t_a = {"majority": ((1, 2), 1), "balanced": ((2, 5), n // 5),
+                  "third": ((1, 3), (n - 1) // 3)}[manifest["run"]["mode"]]
+    t_s = min(n * share[0] // share[1], (n - 1 - t_a) // 2)
+    members = {bytes.fromhex(member["id"]) for member in manifest["members"]}
+    return Run(hashed("manifest/1", text), members, max(t_s, min(t_a, t_s)))
+
+
+EXIT_CODES = {"proven": 0, "not_proven": 1, "malformed": 2, "missing_data": 3}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--manifest", help="of the run: a sealed_ban needs it")
+    options = parser.parse_args()
+    run = None
+    if options.manifest:
+        with open(options.manifest, "rb") as file:
+            run = read_manifest(file.read())
+    worst = 0
+    for path in options.files:
+        with open(path, "rb") as file:
+            finding = verify(file.read(messages.MAX_FILE + 1), run)
+        worst = max(worst, EXIT_CODES[finding.verdict])
+        who = f" {finding.accused} in step {finding.step}:" if finding.accused else ""
+        print(f"{path}: {finding.verdict}:{who} {finding.reason}")
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())

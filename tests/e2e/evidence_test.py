@@ -1,0 +1,113 @@
+"""`ostraka evidence`: what real swarms leave behind convinces two verifiers, and damage convinces neither."""
+import json
+import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import TestCase, expect_ok, run
+
+VERIFIER = Path(__file__).resolve().parents[2] / "proofs" / "verifier" / "ostraka_evidence.py"
+DEBIAN_PYTHON = "/usr/bin/python3"  # python3-nacl is for it
+TOY = ["--model", "toy", "--hidden", "256", "--steps", 40]
+
+
+def second_verifier(*args):
+    return subprocess.run([DEBIAN_PYTHON, VERIFIER, *map(str, args)], stdin=subprocess.DEVNULL, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+class SwarmEvidenceTest(TestCase):
+    """One swarm whose liars equivocate: a self-contained proof and a sealed ban of each."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.base = Path(tempfile.mkdtemp(prefix="ostraka-e2e-"))
+        cls.addClassCleanup(shutil.rmtree, cls.base, ignore_errors=True)
+        cls.out = cls.base / "out"
+        result = json.loads(expect_ok("swarm", *TOY, "--attack", "equivocate", "--json", "--out", cls.out))
+        cls.byzantine = sorted(result["byzantine"])
+        cls.manifest = cls.out / "run.toml"
+        cls.files = sorted((cls.out / "evidence").iterdir())
+
+    def judge(self, file, *options):
+        ended = run("evidence", "verify", "--json", file, *options)
+        return ended.returncode, json.loads(ended.stdout)
+
+    def test_each_liar_left_both_kinds_and_nobody_else_left_any(self):
+        found = {}
+        for file in self.files:
+            code, finding = self.judge(file, "--manifest", self.manifest)
+            self.assertEqual((code, finding["verdict"]), (0, "proven"), file)
+            found.setdefault(finding["kind"], []).append(finding["accused"])
+        self.assertEqual(sorted(found), ["equivocation", "sealed_ban"])
+        for accused in found.values():
+            self.assertEqual(sorted(accused), self.byzantine)
+
+    def test_the_second_verifier_agrees(self):
+        ended = second_verifier("--manifest", self.manifest, *self.files)
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertEqual(ended.stdout.count(": proven: "), len(self.files))
+
+    def test_without_the_manifest_a_sealed_ban_lacks_data_and_the_rest_is_proven(self):
+        for file in self.files:
+            sealed = "sealed_ban" in file.name
+            code, finding = self.judge(file)
+            self.assertEqual((code, finding["verdict"]), (3, "missing_data") if sealed else (0, "proven"))
+            self.assertEqual(second_verifier(file).returncode, code)
+
+    def test_another_runs_manifest_proves_nothing(self):
+        other = self.base / "other.toml"
+        text = self.manifest.read_text()
+        other.write_text(text + "\n# another run\n")
+        file = next(file for file in self.files if "sealed_ban" in file.name)
+        code, finding = self.judge(file, "--manifest", other)
+        self.assertEqual((code, finding["verdict"]), (1, "not_proven"))
+        self.assertIn("another run", finding["reason"])
+        self.assertEqual(second_verifier("--manifest", other, file).returncode, 1)
+
+    def test_damage_is_judged_alike_by_both_and_never_proven(self):
+        rng = random.Random(7)
+        damaged = self.base / "damaged.evidence"
+        for file in self.files[:2] * 10:
+            data = bytearray(file.read_bytes())
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+            damaged.write_bytes(data)
+            code, finding = self.judge(damaged, "--manifest", self.manifest)
+            self.assertIn(code, (1, 2), finding)
+            second = second_verifier("--manifest", self.manifest, damaged)
+            self.assertIn(second.returncode, (1, 2), second.stdout)
+
+    def test_show_says_what_stands_in_it(self):
+        file = next(file for file in self.files if "equivocation" in file.name)
+        shown = json.loads(expect_ok("evidence", "show", "--json", file))
+        self.assertEqual((shown["kind"], len(shown["frames"])), ("equivocation", 2))
+        self.assertTrue(all(frame["signature_holds"] for frame in shown["frames"]))
+        self.assertTrue(file.name.endswith(shown["id"][:8] + ".evidence"))
+        self.assertIn("signature holds", expect_ok("evidence", "show", file))
+
+    def test_export_gets_them_out_of_one_ledger(self):
+        into = self.base / "exported"
+        expect_ok("evidence", "export", self.out / "node0", into)
+        names = {file.name for file in into.iterdir()}
+        self.assertTrue(names)
+        self.assertLessEqual(names, {file.name for file in self.files})
+
+
+class BadInputTest(TestCase):
+    def test_what_is_no_evidence_is_malformed_and_what_is_not_there_is_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            junk = Path(folder) / "junk"
+            junk.write_bytes(b"x" * 64)
+            ended = run("evidence", "verify", junk)
+            self.assertEqual(ended.returncode, 2)
+            self.assertTrue(ended.stdout.startswith("malformed: "), ended.stdout)
+            self.assertEqual(run("evidence", "show", junk).returncode, 2)
+            self.assertEqual(run("evidence", "verify", Path(folder) / "none").returncode, 3)
+            self.assertEqual(run("evidence", "export", folder, Path(folder) / "out").returncode, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+"""proofs/verifier against the vectors that the node's own verifier is held to, and against damage."""
+import collections
+import random
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "proofs" / "verifier"))
+
+import ostraka_evidence  # noqa: E402
+
+VERDICTS = ["proven", "not_proven", "malformed", "missing_data"]
+MUTATIONS = 10_000  # of the files of each kind
+
+
+def vectors():
+    """(name, bytes) of every golden file."""
+    for path in sorted((ROOT / "tests/vectors/evidence").glob("*.hex")):
+        lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+        yield path.stem, bytes.fromhex("".join(lines))
+
+
+def judges(data):
+    """A run whose members are the senders of a sealed_ban's frames, one of which may not be at fault."""
+    file = ostraka_evidence.decode(ostraka_evidence.messages.EVIDENCE, data)
+    senders = {ostraka_evidence.open_frame(frame).sender for frame in file["frames"]}
+    return ostraka_evidence.Run(file["slot"]["run_id"], senders, len(senders) - 1)
+
+
+def mutated(data, rng):
+    """One to three edits: a bit, a byte, a cut, a copied stretch, words of zeros."""
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 3)):
+        if not data:
+            break
+        at, other, length = rng.randrange(len(data)), rng.randrange(len(data)), rng.randint(1, 64)
+        edit = rng.randrange(5)
+        if edit == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif edit == 1:
+            data[at] = rng.randrange(256)
+        elif edit == 2:
+            del data[at:]
+        elif edit == 3:
+            data[at:at + length] = data[other:other + length]
+        else:
+            data[at:at] = bytes(8 * rng.randrange(4))
+    return bytes(data)
+
+
+class VectorTest(unittest.TestCase):
+    def test_every_file_is_judged_as_its_name_says(self):
+        seen = collections.Counter()
+        for name, data in vectors():
+            finding = ostraka_evidence.verify(data)
+            self.assertTrue(name.startswith(finding.verdict), f"{name}: {finding}")
+            self.assertTrue(finding.reason and "\n" not in finding.reason, name)
+            seen[finding.verdict] += 1
+        self.assertEqual(sorted(seen), sorted(VERDICTS))
+
+    def test_a_sealed_ban_needs_more_members_than_can_be_at_fault(self):
+        data = dict(vectors())["missing_data_sealed_ban"]
+        run = judges(data)
+        self.assertEqual(ostraka_evidence.verify(data, run).verdict, "proven")
+        few = run._replace(faults=len(run.members))
+        self.assertEqual(ostraka_evidence.verify(data, few).verdict, "not_proven")
+        other = run._replace(run_id=bytes(32))
+        self.assertEqual(ostraka_evidence.verify(data, other).verdict, "not_proven")
+
+    def test_no_mutation_proves_anything_and_none_crashes(self):
+        ban = dict(vectors())["missing_data_sealed_ban"]
+        files = [(data, None) for name, data in vectors() if name.startswith("proven_")]
+        by_kind = collections.defaultdict(list)
+        for data, run in [*files, (ban, judges(ban))]:
+            by_kind[ostraka_evidence.verify(data, run).kind].append((data, run))
+        self.assertEqual(sorted(by_kind), sorted(ostraka_evidence.CHECKS))
+        rng = random.Random(20240601)
+        for kind, cases in by_kind.items():
+            for i in range(MUTATIONS):
+                data, run = cases[i % len(cases)]
+                damaged = mutated(data, rng)
+                if damaged != data:
+                    finding = ostraka_evidence.verify(damaged, run)
+                    self.assertNotEqual(finding.verdict, "proven", f"{kind}, mutation {i}: {damaged.hex()}")
+                    self.assertIn(finding.verdict, VERDICTS)
+
+
+if __name__ == "__main__":
+    unittest.main()
