@@ -6,6 +6,7 @@
 
 #include "node/runtime/durable_file.h"
 #include "sim/compare/runner.h"
+#include "sim/compare/schedule.h"
 #include "sim/compare/worker_pool.h"
 
 namespace ostraka::compare {
@@ -186,7 +187,7 @@ base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const
     trial.attack_from = trial.warmup_steps = 0;
     // Loads what it needs; not counted.
     Cell shortest = trial;
-    shortest.steps = 2;
+    shortest.steps = std::min(trial.steps, kSettleSteps + 1);
     RETURN_IF_ERROR(runner.Run(shortest, nullptr).status());
     const auto begin = std::chrono::steady_clock::now();
     RETURN_IF_ERROR(runner.Run(trial, nullptr).status());

@@ -64,6 +64,10 @@ Status CheckProtocolRule(const Cell& cell) {
   ASSIGN_OR_RETURN(const auto parameters, ParseProtocol(element.arguments));
   ASSIGN_OR_RETURN(const auto mode, protocol::ParseMode(parameters.Choice("mode")));
   if (cell.peers < 3) return FailedPrecondition("rule btard needs at least 3 peers");
+  if (cell.steps <= kSettleSteps) {
+    return FailedPrecondition("rule btard needs more than " + std::to_string(kSettleSteps) +
+                              " steps: the last ones only settle what is in dispute");
+  }
   return protocol::CheckTolerates(mode, static_cast<std::uint32_t>(cell.peers),
                                   static_cast<std::uint32_t>(cell.byzantine));
 }

@@ -3,7 +3,9 @@
 #include <filesystem>
 
 #include "node/runtime/durable_file.h"
+#include "sim/compare/figures.h"
 #include "sim/compare/profile.h"
+#include "sim/compare/report.h"
 #include "sim/compare/selection.h"
 #include "sim/compare/tables.h"
 
@@ -20,6 +22,19 @@ std::vector<std::string> FailuresOf(const Plan& plan, const Records& records) {
                        ", seed " + std::to_string(cell.seed) + ": " + record->second.error);
   }
   return failures;
+}
+
+// A figure that an earlier grid left would be taken for one of this.
+base::Status WriteFigures(const std::vector<Figure>& figures, const std::string& folder) {
+  const std::string place = folder + "/figures";
+  std::error_code error;
+  std::filesystem::remove_all(place, error);
+  if (!error) std::filesystem::create_directories(place, error);
+  if (error) return base::Unavailable("cannot make the folder " + place + ": " + error.message());
+  for (const Figure& figure : figures) {
+    RETURN_IF_ERROR(WriteText(place + "/" + figure.name + ".svg", figure.svg));
+  }
+  return base::OkStatus();
 }
 
 }  // namespace
@@ -40,9 +55,13 @@ base::StatusOr<Summary> WriteOutputs(const Plan& plan, const Records& records, c
   RETURN_IF_ERROR(WriteText(folder + "/timings.csv", TimingsCsv(done, ProcessorName())));
   RETURN_IF_ERROR(WriteText(folder + "/selection.csv", SelectionCsv(lines)));
   RETURN_IF_ERROR(WriteText(folder + "/table.tex", LatexTable(plan, lines)));
+  ASSIGN_OR_RETURN(const std::vector<Figure> figures, FiguresOf(plan, lines));
+  RETURN_IF_ERROR(WriteFigures(figures, folder));
   Summary summary;
   summary.done = done.size();
   summary.failed = FailuresOf(plan, records);
+  const ReportInput report{plan, records, maker, lines, figures, summary.failed, ProcessorName()};
+  RETURN_IF_ERROR(WriteText(folder + "/report.html", ReportHtml(report)));
   summary.text = TextTable(lines);
   summary.winners_json = WinnersJson(lines);
   return summary;

@@ -15,6 +15,7 @@
 #include "node/train/dataset.h"
 #include "node/train/trainer.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/partition.h"
 #include "sim/compare/result.h"
 #include "sim/compare/study.h"
 
@@ -42,6 +43,9 @@ base::StatusOr<Point> Evaluate(std::uint64_t step, std::span<const float> parame
 // same batches, partitions and initial parameters (paired comparisons).
 base::Digest DrawSeed(const Cell& cell, std::string_view label, std::uint64_t a = 0,
                       std::uint64_t b = 0);
+
+// Who holds which rows in a cell. Errors as Partition.
+base::StatusOr<RowsOfWorkers> PartitionOf(const Cell& cell, const train::Dataset& data);
 
 class Runner {
  public:

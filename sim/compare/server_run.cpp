@@ -103,9 +103,7 @@ base::StatusOr<std::unique_ptr<ServerRun>> ServerRun::Make(const Cell& cell,
   spec.drop_invalid = true;
   ASSIGN_OR_RETURN(auto pipeline, aggregation::Pipeline::Make(std::move(spec)));
   ASSIGN_OR_RETURN(auto attack, ParseAttack(cell.attack));
-  ASSIGN_OR_RETURN(auto rows,
-                   Partition(cell.partition, context.data.training.labels, context.data.class_count,
-                             cell.peers, base::Rng(NumberOf(DrawSeed(cell, "partition")))));
+  ASSIGN_OR_RETURN(auto rows, PartitionOf(cell, context.data));
   return std::unique_ptr<ServerRun>(
       new ServerRun(cell, context, std::move(pipeline), std::move(attack), std::move(rows)));
 }
@@ -288,6 +286,11 @@ base::StatusOr<CellResult> ServerRun::Run(Study* study) {
 }
 
 }  // namespace
+
+base::StatusOr<RowsOfWorkers> PartitionOf(const Cell& cell, const train::Dataset& data) {
+  return Partition(cell.partition, data.training.labels, data.class_count, cell.peers,
+                   base::Rng(NumberOf(DrawSeed(cell, "partition"))));
+}
 
 base::StatusOr<CellResult> RunServerCell(const Cell& cell, const RunContext& context,
                                          Study* study) {

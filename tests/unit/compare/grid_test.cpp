@@ -96,6 +96,7 @@ TEST(MakePlan, SaysWhatIsWrong) {
   EXPECT_THAT(error([](Grid& g) { g.rules = {"centered_clip:tua=1"}; }), HasSubstr("tau"));
   EXPECT_THAT(error([](Grid& g) { g.rules = {"btard"}, g.byzantine = {5}; }),
               HasSubstr("bears 3 faulty of 9"));
+  EXPECT_THAT(error([](Grid& g) { g.rules = {"btard"}, g.steps = 5; }), HasSubstr("more than 5"));
   EXPECT_THAT(error([](Grid& g) { g.rules = {"btard+nnm"}; }), HasSubstr("no pre-aggregation"));
   EXPECT_THAT(error([](Grid& g) { g.rules = {}; }), HasSubstr("no rules"));
   EXPECT_THAT(error([](Grid& g) { g.rules = {"mean", "mean"}; }), HasSubstr("listed twice"));

@@ -23,8 +23,8 @@ TEST(Output, WritesEverythingAndSaysWhatFailed) {
   ASSERT_TRUE(summary.ok()) << summary.status().ToString();
   EXPECT_EQ(summary->done, plan.cells.size() - 1);
   EXPECT_THAT(summary->failed, testing::ElementsAre(testing::HasSubstr("out of memory")));
-  for (const char* name :
-       {"results.csv", "results.json", "timings.csv", "selection.csv", "table.tex"}) {
+  for (const char* name : {"results.csv", "results.json", "timings.csv", "selection.csv",
+                           "table.tex", "report.html", "figures/table.svg"}) {
     EXPECT_TRUE(std::filesystem::exists(folder + "/" + name)) << name;
   }
   std::filesystem::remove_all(folder);
