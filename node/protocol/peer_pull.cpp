@@ -223,16 +223,13 @@ void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::ui
 }
 
 void PeerMachine::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column) {
-  SharedBlob result;
-  const auto past = past_.find(step);
-  if (past != past_.end()) {
-    if (column < past->second.columns.size()) result = past->second.columns[column].result;
-  } else if (InStep() && step == CurrentStep() && column < round_->results.size()) {
-    result = round_->results[column];
-  }
-  if (result == nullptr || !ration_.Take(now_, to, result->data.size())) return;
+  const auto kept = kept_results_.find(step);
+  if (kept == kept_results_.end()) return;
+  const auto result = kept->second.find(static_cast<std::uint32_t>(column));
+  if (result == kept->second.end() || column > UINT32_MAX) return;
+  if (!ration_.Take(now_, to, result->second->data.size())) return;
   SendService(to, ServiceSlot(step, kResultChunk, MessageType::kChunk),
-              wire::Encode(wire::Chunk{step, column, column + 1}), result);
+              wire::Encode(wire::Chunk{step, column, column + 1}), result->second);
 }
 
 void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull) {

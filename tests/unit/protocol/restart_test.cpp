@@ -103,6 +103,32 @@ TEST(RestartTest, AQuickOneBetweenStepsCostsNothing) {
   EXPECT_EQ(cluster.node(0).encoded_blocks, HonestBlocks(8));
 }
 
+// Its AGG is on disk and nothing of it was sent: an aggregate that died with it would drop it.
+TEST(RestartTest, AnOwnerThatDiesWithItsAggUnsentShowsItsAggregateAfterwards) {
+  Cluster cluster(Steps(8));
+  cluster.on_send = [](std::size_t from, const Send& send) {
+    const wire::Slot slot = scene::SlotOf(send);
+    return from != kVictim || slot.step != 2 || slot.phase != wire::Phase::kA ||
+           (slot.type != MessageType::kAggregate && slot.type != MessageType::kResult);
+  };
+  cluster.Start();
+  const auto aggregated = [](const auto& entry) {
+    if (entry.first.first != RecordKind::kSlot) return false;
+    const wire::Slot slot = wire::OpenUnsigned(entry.second.value).value().slot;
+    return slot.step == 2 && slot.type == MessageType::kAggregate;
+  };
+  const auto& durable = cluster.node(kVictim).durable;
+  while (std::none_of(durable.begin(), durable.end(), aggregated)) cluster.RunSome(1);
+  cluster.Kill(kVictim);
+  cluster.on_send = nullptr;
+  cluster.Restart(kVictim);
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  EXPECT_TRUE(RemovalsOf(cluster).empty());
+  EXPECT_TRUE(cluster.node(kVictim).away.empty());
+  scene::ExpectAllApplied(cluster.node(0));
+}
+
 // The others need nothing more of a step that it had spoken in, so the step ends while its gradient
 // is still computed anew. Taken for the next step's, that gradient or its numbers would convict it.
 TEST(RestartTest, WhatAJobOfTheLastStepGivesIsNotSignedInThisOne) {
