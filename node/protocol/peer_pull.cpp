@@ -208,7 +208,9 @@ void PeerMachine::ShowHead(const PeerId& to, SharedBlob block) {
 }
 
 void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count) {
-  const std::uint64_t newest = slot.phase == Phase::kGenesis ? 0 : slot.step + 1;
+  const bool genesis = slot.phase == Phase::kGenesis;
+  if (!genesis && slot.step == UINT64_MAX) return;  // its block has no height
+  const std::uint64_t newest = genesis ? 0 : slot.step + 1;
   count = std::min<std::uint64_t>(count, kMaxBlocksAnAnswer);
   for (std::uint64_t i = 0; i < count && i <= newest; ++i) {
     const auto block = recent_.find(newest - i);

@@ -179,6 +179,26 @@ TEST(RestartTest, WhenAllDieTheRunGoesOnFromTheLastBlock) {
   EXPECT_TRUE(RemovalsOf(cluster).empty());
 }
 
+// It is sealed absent while it is dead: dropped, it follows, asks, and is admitted again.
+TEST(RestartTest, ALateOneFollowsAndComesBack) {
+  Cluster late(Steps(24));
+  Scribe late_scribe(late);
+  late.Start();
+  while (late.node(kVictim).blocks.size() < 2) late.RunSome(1);
+  late.Kill(kVictim);
+  late.RunUntil([&] { return late.node(0).blocks.size() >= 5; });
+  late.Restart(kVictim);
+  late.RunToEnd();
+  ExpectSameEnd(late);
+  const auto removals = RemovalsOf(late);
+  ASSERT_EQ(removals.size(), 1u);
+  EXPECT_EQ(removals[0].peer, late.node(kVictim).id());
+  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kDrop);
+  ASSERT_EQ(late.node(kVictim).back.size(), 1u);
+  EXPECT_GT(late_scribe.CountOf(MessageType::kRejoin), 0u);
+  EXPECT_FALSE(late_scribe.EchoedIn(removals[0].step + 1)) << "a dropped one has no voice";
+}
+
 // Results of the last block were lost with the crash: the others still have them.
 TEST(RestartTest, LostResultsComeFromTheOthers) {
   Cluster cluster(Steps(24));
