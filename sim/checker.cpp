@@ -9,6 +9,10 @@ std::optional<std::uint32_t> Roster::IndexOf(const base::PeerId& id) const {
   return std::nullopt;
 }
 
+std::string Named(const Roster& roster, std::uint32_t peer) {
+  return "peer " + std::to_string(peer) + " (" + roster.ids[peer].Short() + ")";
+}
+
 void CheckerSet::Judge(const Checker& checker, const base::Status& status, base::Time now,
                        std::uint64_t sequence) {
   if (status.ok() || failure_) return;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "node/base/status.h"
@@ -29,6 +30,21 @@ struct Roster {
   // Nullopt for an id that is not in the roster.
   std::optional<std::uint32_t> IndexOf(const base::PeerId& id) const;
 };
+
+// "peer 3 (194aebcc6ae7c0b0)".
+std::string Named(const Roster& roster, std::uint32_t peer);
+
+// The observation in `action`, if it is one of type T.
+template <typename T>
+const T* Observed(const protocol::Action& action) {
+  const auto* observe = std::get_if<protocol::Observe>(&action);
+  return observe ? std::get_if<T>(&observe->what) : nullptr;
+}
+
+// Blocks there are with this one: 0 for genesis.
+inline std::uint64_t HeightOf(const wire::Block& block) {
+  return block.genesis ? 0 : block.step + 1;
+}
 
 class Checker {
  public:

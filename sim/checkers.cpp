@@ -8,7 +8,6 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
-#include "node/protocol/seal_clock.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::sim {
@@ -17,19 +16,6 @@ namespace {
 constexpr std::uint64_t kRememberedSteps = 32;       // of slots: twice what peers keep
 constexpr std::uint64_t kComparedByBits = 8;         // newest steps whose states are held
 constexpr std::size_t kRememberedRecords = 1 << 12;  // of durable digests a peer
-
-std::string Named(const Roster& roster, std::uint32_t peer) {
-  return "peer " + std::to_string(peer) + " (" + roster.ids[peer].Short() + ")";
-}
-
-// The observation in `action`, if it is one of type T.
-template <typename T>
-const T* Observed(const protocol::Action& action) {
-  const auto* observe = std::get_if<protocol::Observe>(&action);
-  return observe ? std::get_if<T>(&observe->what) : nullptr;
-}
-
-std::uint64_t HeightOf(const wire::Block& block) { return block.genesis ? 0 : block.step + 1; }
 
 std::string StepName(const wire::Block& block) {
   return block.genesis ? "genesis" : "step " + std::to_string(block.step);
@@ -172,59 +158,6 @@ base::Status RebornRejoins::OnAction(std::uint32_t peer, const protocol::Action&
   return base::FailedPrecondition(
       Named(roster_, peer) + " lost its disk and signed " + wire::MessageTypeName(type) +
       " of step " + std::to_string(opened->envelope.slot.step) + " before a block admitted it");
-}
-
-// --- Recovery -----------------------------------------------------------------------------------
-
-base::Duration RecoveryBound(const protocol::Manifest& manifest, base::Duration apart) {
-  const auto n = static_cast<std::uint32_t>(manifest.members.size());
-  const std::int64_t faults =
-      protocol::ThresholdsFor(manifest.mode, n,
-                              protocol::GenesisAsynchronousFaults(manifest.mode, n))
-          .t_s;
-  const base::Duration delta = manifest.delta;
-  // The iteration in which the fault ends, one that each faulty member leads, and an honest one's.
-  // Steps double, so one that has lasted long is at most as long as all before it together.
-  base::Duration slow;
-  base::Duration step = std::max(delta * 2, base::Duration{apart.ns / 4} + delta * 2);
-  for (std::int64_t k = 0; k < faults + 2; ++k) {
-    slow = slow + std::min(step, std::max(protocol::kMaxStep, delta * 2)) * 4;
-    step = step * 2;
-  }
-  // What is left of the step, and one more: each of the three seals waits for its deadline, then 2
-  // Delta, then for the leaders that are faulty.
-  const base::Duration phases = manifest.part_timeout * 4 + delta * 6 + delta * 6;
-  const base::Duration leaders = delta * 8 * (faults + 1) * 3;
-  return slow + (phases + leaders) * 2;
-}
-
-Recovery::Recovery(const Roster& roster, base::Time over, base::Duration within)
-    : roster_(roster), over_(over), due_(over + within), heights_(roster.ids.size()) {}
-
-base::Status Recovery::OnAction(std::uint32_t peer, const protocol::Action& action) {
-  if (const auto* done = Observed<protocol::StepDone>(action)) {
-    const std::uint64_t height = HeightOf(*done->block);
-    heights_[peer] = std::max(heights_[peer], height);
-    if (now_ < over_) highest_ = std::max(highest_, height);
-  } else if (Observed<protocol::Halted>(action)) {
-    heights_[peer] = UINT64_MAX;
-  }
-  if (judged_ || now_ < due_) return base::OkStatus();
-  judged_ = true;
-  return Judge();
-}
-
-base::Status Recovery::AtEnd() { return now_ < due_ ? base::OkStatus() : Judge(); }
-
-base::Status Recovery::Judge() const {
-  for (std::uint32_t peer = 0; peer < heights_.size(); ++peer) {
-    if (!roster_.IsHonest(peer) || heights_[peer] > highest_) continue;
-    return base::FailedPrecondition(
-        Named(roster_, peer) + " has " + std::to_string(heights_[peer]) + " blocks " +
-        std::to_string((due_ - over_).seconds()) + " s after the last fault ended; there were " +
-        std::to_string(highest_) + " before");
-  }
-  return base::OkStatus();
 }
 
 // --- StateEquality ------------------------------------------------------------------------------

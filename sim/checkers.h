@@ -12,7 +12,6 @@
 #include <tuple>
 #include <vector>
 
-#include "node/protocol/manifest.h"
 #include "sim/adversary/coven.h"
 #include "sim/checker.h"
 
@@ -90,33 +89,6 @@ class RebornRejoins final : public Checker, public StepObserver {
   Roster roster_;
   std::vector<bool> lived_;   // has had a disk: accepted a block
   std::vector<bool> reborn_;  // and lost it since
-};
-
-// The longest that honest members may need, once the network is timely again and nobody is down, to
-// accept a block that nobody had (docs/simulation.md derives it). `apart` is how long the fault
-// lasted.
-base::Duration RecoveryBound(const protocol::Manifest& manifest, base::Duration apart);
-
-// "recovery": by `over` + `within` every honest peer has a block that nobody had at `over`.
-class Recovery final : public Checker, public StepObserver {
- public:
-  Recovery(const Roster& roster, base::Time over, base::Duration within);
-  std::string_view name() const override { return "recovery"; }
-  // Reads the clock. Register with the simulator before the set.
-  void OnStep(const StepRecord& record) override { now_ = record.now; }
-  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
-  base::Status AtEnd() override;
-
- private:
-  base::Status Judge() const;
-
-  Roster roster_;
-  base::Time over_;
-  base::Time due_;
-  base::Time now_;
-  std::uint64_t highest_ = 0;           // before `over`
-  std::vector<std::uint64_t> heights_;  // by peer; UINT64_MAX once it has finished
-  bool judged_ = false;
 };
 
 // "state": parameters and optimiser state are equal by bits on all honest peers after every step.

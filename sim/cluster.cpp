@@ -16,6 +16,7 @@
 #include "sim/adversary/registry.h"
 #include "sim/checkers.h"
 #include "sim/memo_verifier.h"
+#include "sim/recovery.h"
 #include "sim/simulator.h"
 
 namespace ostraka::sim {
@@ -264,7 +265,8 @@ class Cluster {
   JobMemo jobs_;
   CheckerSet checkers_;
   Chronicle chronicle_;
-  Progress* progress_ = nullptr;  // owned by checkers_
+  Progress* progress_ = nullptr;        // owned by checkers_
+  const Recovery* recovery_ = nullptr;  // too; null without faults
   std::vector<Simulator::Member> members_;
 };
 
@@ -333,13 +335,6 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   return members;
 }
 
-// How long the longest fault keeps members apart.
-base::Duration LongestFault(const SimOptions& options) {
-  const base::Duration cut = options.cut == "none" ? base::Duration{} : options.cut_for;
-  const bool kills = options.crashes > 0 || options.blackouts > 0;
-  return kills ? std::max(cut, options.crash_down) : cut;
-}
-
 void Cluster::AddCheckers(Simulator& simulator) {
   auto progress = std::make_unique<Progress>(roster_);
   progress_ = progress.get();
@@ -356,9 +351,10 @@ void Cluster::AddCheckers(Simulator& simulator) {
     simulator.AddObserver(reborn.get());  // it learns who lost its disk
     checkers_.Add(std::move(reborn));
     if (faults_.over) {
-      auto recovery = std::make_unique<Recovery>(roster_, *faults_.over,
-                                                 RecoveryBound(*manifest_, LongestFault(options_)));
+      auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, manifest_->delta,
+                                                 manifest_->part_timeout);
       simulator.AddObserver(recovery.get());  // it reads the clock
+      recovery_ = recovery.get();
       checkers_.Add(std::move(recovery));
     }
   }
@@ -435,6 +431,9 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.bytes_sent = simulator.bytes_sent();
   result.virtual_time = simulator.now() - base::Time{};
   result.trace_digest = simulator.trace_digest();
+  if (recovery_ && recovery_->took()) {
+    result.recovery = RecoveryTime{*recovery_->took(), recovery_->bound()};
+  }
 
   std::uint64_t first_misdeed = UINT64_MAX;
   std::uint64_t last_removal = 0;
@@ -505,6 +504,10 @@ base::StatusOr<SeedsResult> RunSeeds(SimOptions options, std::uint64_t first, st
     all.returns += one.returns;
     all.loss_mean += (one.loss - all.loss_mean) / static_cast<double>(all.seeds);
     all.loss_worst = std::max(all.loss_worst, one.loss);
+    if (one.recovery &&
+        (!all.slowest_recovery || all.slowest_recovery->took < one.recovery->took)) {
+      all.slowest_recovery = one.recovery;
+    }
     if (one.detection_steps) detections.push_back(*one.detection_steps);
     all.trace_digest = crypto::Hasher(crypto::kDomainTrace)
                            .Update(all.trace_digest)

@@ -23,6 +23,13 @@
 
 namespace ostraka::sim {
 
+// From the end of the last fault until every honest peer had a block that nobody had before, and
+// what docs/simulation.md says that it takes at most.
+struct RecoveryTime {
+  base::Duration took;
+  base::Duration bound;
+};
+
 struct SimResult {
   bool ok = false;                 // no checker failed
   std::optional<Failure> failure;  // of the first checker that did
@@ -43,6 +50,8 @@ struct SimResult {
 
   std::uint64_t returns = 0;          // members that a block admitted again
   std::uint64_t slow_iterations = 0;  // of SEAL's slow path, at honest peers
+
+  std::optional<RecoveryTime> recovery;  // nullopt: no fault, or the run ended before
 
   std::uint64_t steps = 0;   // height that all honest peers reached, genesis not counted
   std::uint64_t events = 0;  // inputs that machines took
@@ -87,7 +96,8 @@ struct SeedsResult {
   double loss_worst = 0;
   double detection_mean = 0;  // of detection_steps, over the seeds that have one; 0 if none has
   std::uint64_t detection_p95 = 0;  // nearest rank
-  base::Digest trace_digest;        // chains the digests of all seeds, in order
+  std::optional<RecoveryTime> slowest_recovery;
+  base::Digest trace_digest;  // chains the digests of all seeds, in order
 };
 
 // Seeds `first`..`last`, both included, of otherwise equal options. `progress`, if given, is called

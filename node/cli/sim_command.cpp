@@ -124,7 +124,12 @@ base::StatusOr<json> JsonOfResult(const sim::SeedsResult& result) {
       {"removed", {{"byzantine", result.byzantine_removed}, {"honest", result.honest_removed}}},
       {"returns", result.returns},
       {"loss", {{"mean", result.loss_mean}, {"worst", result.loss_worst}}},
-      {"detection_steps", {{"mean", result.detection_mean}, {"p95", result.detection_p95}}}};
+      {"detection_steps", {{"mean", result.detection_mean}, {"p95", result.detection_p95}}},
+      {"recovery", nullptr}};
+  if (result.slowest_recovery) {
+    out["recovery"] = {{"seconds", result.slowest_recovery->took.seconds()},
+                       {"bound_seconds", result.slowest_recovery->bound.seconds()}};
+  }
   RETURN_IF_ERROR(AddFailures(result, out));
   return out;
 }
@@ -143,6 +148,12 @@ void PrintText(const json& result, double seconds) {
       "steps from the first misdeed to the last removal: mean %.1f, p95 %llu\n",
       result["detection_steps"]["mean"].get<double>(),
       static_cast<unsigned long long>(result["detection_steps"]["p95"].get<std::uint64_t>()));
+  if (!result["recovery"].is_null()) {
+    std::printf(
+        "from the last fault to a new block everywhere: at most %.1f s, of %.1f s allowed\n",
+        result["recovery"]["seconds"].get<double>(),
+        result["recovery"]["bound_seconds"].get<double>());
+  }
   std::printf("trace %s\n", result["trace_digest"].get<std::string>().c_str());
   for (const json& failure : result["failures"]) {
     std::printf("FAIL seed=%s checker=%s: %s\n  replay: %s\n", failure["seed"].dump().c_str(),

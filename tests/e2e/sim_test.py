@@ -6,7 +6,7 @@ from harness import TestCase, run
 
 SMALL = ["--peers", 4, "--byzantine", 1, "--attack", "sign_flip", "--dimension", 64, "--steps", 15]
 KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "removed",
-        "detection_steps", "returns", "loss"}
+        "detection_steps", "returns", "loss", "recovery"}
 
 
 class SimTest(TestCase):

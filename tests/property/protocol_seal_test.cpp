@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
+#include "node/protocol/seal_bounds.h"
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/seal_world.h"
 
 namespace ostraka::protocol {
 namespace {
 
-using scene::DecisionBound;
 using scene::Script;
 using scene::World;
 using scene::WorldOptions;
@@ -193,7 +193,7 @@ RC_GTEST_PROP(SealProperty, UntimelyNetworksNeverForkAndHeal, ()) {
   });
   world.Run(kNever);
   const base::Time from = std::max(heals, world.LastHonestEcho());
-  CheckDecided(world, options, from, scene::HealingBound(options.delta, reached, faulty));
+  CheckDecided(world, options, from, HealingBound(options.delta, reached, faulty));
 }
 
 }  // namespace

@@ -31,6 +31,12 @@ SimResult RunWell(const SimOptions& options) {
   return std::move(result).value();
 }
 
+// The `recovery` checker holds every run to its bound; this run must have put it to the test.
+void ExpectRecovered(const SimResult& result) {
+  ASSERT_TRUE(result.recovery) << "the run was over before the fault was";
+  EXPECT_LE(result.recovery->took, result.recovery->bound);
+}
+
 std::size_t BansOf(const SimResult& result) {
   return static_cast<std::size_t>(
       std::count_if(result.removals.begin(), result.removals.end(),
@@ -106,7 +112,9 @@ TEST_P(Partition, NeverForksAndTheRunGoesOnWhenItHeals) {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
     SimOptions options = Eight(seed);
     options.cut = GetParam();
-    EXPECT_EQ(BansOf(RunWell(options)), 0U);
+    const SimResult result = RunWell(options);
+    EXPECT_EQ(BansOf(result), 0U);
+    ExpectRecovered(result);
   }
 }
 
@@ -118,7 +126,9 @@ TEST_P(Partition, OneTwoFacedMemberDoesNotForkItEither) {
     options.attack = "equivocate";
     options.attack_params = {{"split", "1"}};
     options.attack_from_step = 10;  // about when the cut begins
-    EXPECT_EQ(RunWell(options).byzantine_removed, 1U);
+    const SimResult result = RunWell(options);
+    EXPECT_EQ(result.byzantine_removed, 1U);
+    ExpectRecovered(result);
   }
 }
 

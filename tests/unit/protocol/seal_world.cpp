@@ -554,20 +554,4 @@ void World::Restart(std::uint32_t number, Duration down, bool keep_messages) {
   });
 }
 
-Duration DecisionBound(Duration delta, std::uint32_t faults) {
-  Duration bound = delta * 2;
-  for (std::uint32_t k = 1; k <= faults; ++k) bound = bound + StepLength(delta, k) * 4;
-  return bound + StepLength(delta, faults + 1) * 3 + delta * 3;
-}
-
-Duration HealingBound(Duration delta, std::uint32_t reached, std::uint32_t faults) {
-  // A step until what was lost is said again, the iteration that is not in step any more, and then
-  // as in a timely network.
-  Duration bound = delta * 2 + StepLength(delta, reached);
-  for (std::uint32_t k = reached; k <= reached + faults + 1; ++k) {
-    bound = bound + StepLength(delta, k) * 4;
-  }
-  return bound + delta * 3;
-}
-
 }  // namespace ostraka::protocol::scene

@@ -143,11 +143,4 @@ class World {
   std::size_t asked_ = 0;
 };
 
-// When the last honest member decides at the latest, from the last honest ECHO, in a timely network
-// with `faults` Byzantine members awake (docs/seal.md, 6).
-Duration DecisionBound(Duration delta, std::uint32_t faults);
-// The same after a time without synchrony, from its end or the last honest ECHO, if the honest
-// member that had come furthest was in iteration `reached` then.
-Duration HealingBound(Duration delta, std::uint32_t reached, std::uint32_t faults);
-
 }  // namespace ostraka::protocol::scene

@@ -121,23 +121,6 @@ TEST(RebornRejoins, FiresIfALostDiskSignsMoreThanRejoin) {
   EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(0, 10, 1))).ok());
 }
 
-TEST(Recovery, FiresIfAnHonestPeerHasNothingNewInTime) {
-  const base::Time over = base::Time{} + base::Seconds(10);
-  Recovery checker(ThreePeers(), over, base::Seconds(5));
-  const protocol::Input input = protocol::TimerFired{1};
-  const std::vector<protocol::Action> nothing;
-  const auto at = [&](std::int64_t seconds) {
-    checker.OnStep({base::Time{} + base::Seconds(seconds), 0, 0, input, nothing});
-  };
-  at(9);
-  EXPECT_TRUE(checker.OnAction(0, Done(ABlock(7))).ok());
-  at(12);
-  EXPECT_TRUE(checker.OnAction(0, Done(ABlock(8))).ok());
-  EXPECT_TRUE(checker.OnAction(1, Done(ABlock(7))).ok()) << "what somebody had before is not new";
-  at(16);
-  EXPECT_THAT(Fault(checker.OnAction(0, Done(ABlock(9)))), HasSubstr("peer 1"));
-}
-
 TEST(Agreement, FiresOnForkedSeals) {
   Agreement checker(ThreePeers());
   EXPECT_TRUE(checker.OnAction(0, SealedAs(1, 1, 5)).ok());
