@@ -228,6 +228,7 @@ base::Status Aggregate(const AggregateOptions& options) {
     return base::InvalidArgument(
         "give --rule RULE IN.npy OUT.npy, or --list (see `ostraka aggregate --help`)");
   }
+  RETURN_IF_ERROR(CheckKeepsInput(options.array, options.in));
   ASSIGN_OR_RETURN(Work work, MakeWork(options));
   ASSIGN_OR_RETURN(NpyFile in, NpyFile::Map(options.in));
   ASSIGN_OR_RETURN(const Steps steps, StepsOf(in));

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 
 namespace ostraka::cli {
 
@@ -11,8 +12,9 @@ void AddArrayOptions(CLI::App& command, const std::string& what, const std::stri
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command.add_flag("--list", options.list, "print all " + what);
-  command.add_flag("--markdown", options.markdown, "with --list: as " + page);
-  command.add_flag("--json", options.json, "print one JSON object (docs/json.md)");
+  auto* markdown = command.add_flag("--markdown", options.markdown, "with --list: as " + page);
+  command.add_flag("--json", options.json, "print one JSON object (docs/json.md)")
+      ->excludes(markdown);
 }
 
 ExitCode ListOrRun(const ArrayOptions& options, std::string (*list)(ListFormat),
@@ -26,6 +28,12 @@ ExitCode ListOrRun(const ArrayOptions& options, std::string (*list)(ListFormat),
   }
   const base::Status status = body();
   return status.ok() ? kDone : Fail(status);
+}
+
+base::Status CheckKeepsInput(const ArrayOptions& options, const std::string& input) {
+  std::error_code missing;  // no such file yet: nothing to replace
+  if (!std::filesystem::equivalent(input, options.out, missing)) return base::OkStatus();
+  return base::InvalidArgument(options.out + " is the input: give the result another name");
 }
 
 }  // namespace ostraka::cli

@@ -41,6 +41,10 @@ void AddArrayOptions(CLI::App& command, const std::string& what, const std::stri
 ExitCode ListOrRun(const ArrayOptions& options, std::string (*list)(ListFormat),
                    const std::function<base::Status()>& body);
 
+// InvalidArgument if the result would replace `input`, by whatever name: a file that is mapped
+// while it is read, and that whoever asked still wants.
+base::Status CheckKeepsInput(const ArrayOptions& options, const std::string& input);
+
 // Writes the result where `out` says: into the file, or into the answer.
 template <typename T>
 base::Status PutResult(const ArrayOptions& options, const std::vector<std::uint64_t>& shape,

@@ -228,6 +228,7 @@ base::Status RunAttack(const AttackCommandOptions& options) {
     return base::InvalidArgument(
         "give --name ATTACK HONEST.npy OUT.npy, or --list (see `ostraka attack --help`)");
   }
+  RETURN_IF_ERROR(CheckKeepsInput(options.array, options.honest));
   ASSIGN_OR_RETURN(const aggregation::Arguments given, ParseArguments(options.params));
   ASSIGN_OR_RETURN(aggregation::Attack attack, aggregation::MakeAttack(options.name, given));
   ASSIGN_OR_RETURN(auto rule, MakeVictim(options, attack));
