@@ -11,6 +11,32 @@ inline base::Rng RngOf(std::string_view attack, const AttackView& view) {
   return base::Rng(view.seed).Fork(attack, view.step).Fork("attacker", view.attacker);
 }
 
+// What some attacks remember: the attacker's state, or one that lives as long as this.
+class StateOf {
+ public:
+  explicit StateOf(const AttackView& view) : state_(view.state == nullptr ? &fresh_ : view.state) {}
+  StateOf(const StateOf&) = delete;
+  StateOf& operator=(const StateOf&) = delete;
+  AttackState& operator*() { return *state_; }
+
+ private:
+  AttackState fresh_;
+  AttackState* state_;
+};
+
+// The directions of Shejwalkar and Houmansadr, as a parameter of attacks along them.
+inline constexpr Choice kPerturbations[] = {{"std", "the deviation of every coordinate"},
+                                            {"sign", "the sign of the mean"},
+                                            {"unit", "the mean over its length"}};
+constexpr ParameterInfo PerturbationParameter(std::string_view meaning) {
+  return {.name = "perturbation",
+          .type = ValueType::kChoice,
+          .meaning = meaning,
+          .default_kind = Default::kValue,
+          .default_text = "std",
+          .choices = kPerturbations};
+}
+
 // attack_entries_own.cpp
 extern const AttackInfo kNoneInfo;
 extern const AttackInfo kSignFlipInfo;

@@ -50,17 +50,8 @@ constexpr ParameterInfo kMimic[] = {
      .default_text = "0",
      .low = 0},
 };
-constexpr Choice kPerturbations[] = {{"std", "the deviation of every coordinate"},
-                                     {"sign", "the sign of the mean"},
-                                     {"unit", "the mean over its length"}};
 constexpr ParameterInfo kPerturbation[] = {
-    {.name = "perturbation",
-     .type = ValueType::kChoice,
-     .meaning = "what is subtracted from the mean",
-     .default_kind = Default::kValue,
-     .default_text = "std",
-     .choices = kPerturbations},
-};
+    PerturbationParameter("what is subtracted from the mean")};
 constexpr Choice kTargets[] = {{"trimmed_mean", "against coordinate-wise rules"},
                                {"krum", "against Krum"}};
 constexpr ParameterInfo kFang[] = {
@@ -94,10 +85,9 @@ base::StatusOr<Vector> ApplyMimic(const Parameters& parameters, const AttackView
   if (!view.honest_ids.empty() && view.honest_ids.size() != view.honest.count()) {
     return base::InvalidArgument("attack mimic: not one identity for every honest row");
   }
-  AttackState fresh;
+  StateOf state(view);
   return Mimic(view.honest, view.honest_ids,
-               {parameters.Integer("epsilon"), parameters.Integer("warmup")}, view.seed,
-               view.state == nullptr ? fresh : *view.state);
+               {parameters.Integer("epsilon"), parameters.Integer("warmup")}, view.seed, *state);
 }
 
 base::StatusOr<Vector> MinMax(const Parameters& parameters, const AttackView& view) {

@@ -12,36 +12,23 @@
 namespace ostraka::aggregation {
 namespace {
 
+// How far a search looks.
+constexpr ParameterInfo RangeParameter(std::string_view meaning, std::string_view default_text) {
+  return {.name = "range",
+          .type = ValueType::kReal,
+          .meaning = meaning,
+          .default_kind = Default::kValue,
+          .default_text = default_text,
+          .low = 0,
+          .high = 1e15,
+          .low_open = true};
+}
 constexpr ParameterInfo kAlieRange[] = {
-    {.name = "range",
-     .type = ValueType::kReal,
-     .meaning = "the largest number of deviations that is tried, either way",
-     .default_kind = Default::kValue,
-     .default_text = "100",
-     .low = 0,
-     .high = 1e15,
-     .low_open = true},
-};
+    RangeParameter("the largest number of deviations that is tried, either way", "100")};
 constexpr ParameterInfo kIpmRange[] = {
-    {.name = "range",
-     .type = ValueType::kReal,
-     .meaning = "the largest multiple of the mean that is tried, either way",
-     .default_kind = Default::kValue,
-     .default_text = "100",
-     .low = 0,
-     .high = 1e15,
-     .low_open = true},
-};
-constexpr ParameterInfo kFangRange[] = {
-    {.name = "range",
-     .type = ValueType::kReal,
-     .meaning = "the largest multiple of the way to the extreme that is tried, either way",
-     .default_kind = Default::kValue,
-     .default_text = "100",
-     .low = 0,
-     .high = 1e15,
-     .low_open = true},
-};
+    RangeParameter("the largest multiple of the mean that is tried, either way", "100")};
+constexpr ParameterInfo kFangRange[] = {RangeParameter(
+    "the largest multiple of the way to the extreme that is tried, either way", "100")};
 constexpr ParameterInfo kCoordinate[] = {
     {.name = "coordinate",
      .type = ValueType::kInteger,
@@ -49,26 +36,9 @@ constexpr ParameterInfo kCoordinate[] = {
      .default_kind = Default::kValue,
      .default_text = "0",
      .low = 0},
-    {.name = "range",
-     .type = ValueType::kReal,
-     .meaning = "the furthest that is tried, either way",
-     .default_kind = Default::kValue,
-     .default_text = "1000",
-     .low = 0,
-     .high = 1e15,
-     .low_open = true},
+    RangeParameter("the furthest that is tried, either way", "1000"),
 };
-constexpr Choice kPerturbations[] = {{"std", "the deviation of every coordinate"},
-                                     {"sign", "the sign of the mean"},
-                                     {"unit", "the mean over its length"}};
-constexpr ParameterInfo kPerturbation[] = {
-    {.name = "perturbation",
-     .type = ValueType::kChoice,
-     .meaning = "the direction from the mean",
-     .default_kind = Default::kValue,
-     .default_text = "std",
-     .choices = kPerturbations},
-};
+constexpr ParameterInfo kPerturbation[] = {PerturbationParameter("the direction from the mean")};
 constexpr ParameterInfo kRop[] = {
     {.name = "z",
      .type = ValueType::kReal,
@@ -104,8 +74,8 @@ base::StatusOr<Vector> AggregateWith(const AttackView& view, const Vector& vecto
 }
 
 base::StatusOr<Vector> Rop(const Parameters& parameters, const AttackView& view) {
-  AttackState fresh;
-  AttackState& state = view.state == nullptr ? fresh : *view.state;
+  StateOf remembered(view);
+  AttackState& state = *remembered;
   if (state.aggregate.size() != view.honest.dimension) state.aggregate.clear();
   Vector sent = RelocatedOrthogonal(view.honest, state.aggregate, parameters.Real("z"),
                                     parameters.Real("lambda"), parameters.Real("cosine"));

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "aggregation/centered_clip.h"
+#include "aggregation/clip_factor.h"
 #include "aggregation/column_rules.h"
 #include "aggregation/entries.h"
 #include "aggregation/majority_center.h"
@@ -80,7 +81,7 @@ void TakeStep(const StepOptions& options, SpanPoint& point) {
     if (options.kind == StepKind::kWeiszfeld) {
       w = 1 / std::max(options.radius, w);
     } else {
-      w = w <= options.radius ? 1.0 : options.radius / w;
+      w = ClipFactor(w, options.radius);
     }
   }
   if (options.kind == StepKind::kWeiszfeld) {
@@ -178,8 +179,7 @@ class SelfCenteredClip final : public TypedRule<SelfCenteredClip> {
     }
     std::vector<double> coefficients;
     for (const double square : squares) {
-      const double distance = std::sqrt(square);
-      coefficients.push_back((distance <= tau ? 1.0 : tau / distance) / static_cast<double>(n));
+      coefficients.push_back(ClipFactor(std::sqrt(square), tau) / static_cast<double>(n));
     }
     const BasicPasses<T> passes(rows, call.executor, simd::BestKernels());
     passes.CombineAndMeasure(rows.reference, coefficients, std::vector<double>(n, 0.0), out.data());
@@ -200,10 +200,7 @@ class NormClipping final : public TypedRule<NormClipping> {
   base::Status Run(const BasicRows<T>& rows, const Call& call, std::span<T> out) const {
     ASSIGN_OR_RETURN(std::vector<double> weights, SquaredNormsOf<T>(rows, nullptr, call.executor));
     const auto n = static_cast<double>(rows.count());
-    for (double& w : weights) {
-      const double norm = std::sqrt(w);
-      w = (norm <= limit_ ? 1.0 : limit_ / norm) / n;
-    }
+    for (double& w : weights) w = ClipFactor(std::sqrt(w), limit_) / n;
     return WeightedSum<T>(rows, weights, call, out);
   }
 

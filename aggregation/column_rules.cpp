@@ -35,31 +35,28 @@ std::unique_ptr<Rule> Make(std::string_view name, const Parameters& parameters) 
 
 constexpr std::string_view kBreakdown = "f < n/2, coordinate by coordinate";
 
-constexpr Choice kMedianVariants[] = {
-    {"midpoint", "halfway between the two middle values where n is even"},
-    {"lower", "the lower of the two, as torch.median and what is built on it"}};
-constexpr ParameterInfo kMedianParameters[] = {{.name = "variant",
-                                                .type = ValueType::kChoice,
-                                                .meaning = "what the median of an even number is",
-                                                .default_kind = Default::kValue,
-                                                .default_text = "midpoint",
-                                                .choices = kMedianVariants}};
-constexpr ParameterInfo kOnlyFaults[] = {kFaults};
+constexpr ParameterInfo kMedianParameters[] = {MedianParameter("variant")};
+
+// What all rules of this file say of themselves.
+constexpr Description ByColumn(Description about) {
+  about.requirement = "f < n/2";
+  about.largest_f = MinorityLimit;
+  about.passes = 1;
+  about.blockwise = true;
+  return about;
+}
 
 }  // namespace
 
 const RuleInfo kMedianInfo = {
-    .about = {.name = "median",
-              .summary = "the median of each coordinate",
-              .definition = "with x the coordinate's values in ascending order: x[(n-1)/2] if n is "
-                            "odd, (x[n/2-1] + x[n/2]) / 2 if n is even (variant lower: x[n/2-1])",
-              .source = "Yin, Chen, Ramchandran, Bartlett, ICML 2018, definition 1",
-              .parameters = kMedianParameters,
-              .requirement = "f < n/2",
-              .largest_f = MinorityLimit,
-              .breakdown = kBreakdown,
-              .passes = 1,
-              .blockwise = true},
+    .about = ByColumn({.name = "median",
+                       .summary = "the median of each coordinate",
+                       .definition =
+                           "with x the coordinate's values in ascending order: x[(n-1)/2] if n is "
+                           "odd, (x[n/2-1] + x[n/2]) / 2 if n is even (variant lower: x[n/2-1])",
+                       .source = "Yin, Chen, Ramchandran, Bartlett, ICML 2018, definition 1",
+                       .parameters = kMedianParameters,
+                       .breakdown = kBreakdown}),
     .make = [](const Parameters& given) -> std::unique_ptr<Rule> {
       const bool lower = given.Choice("variant") == "lower";
       return std::make_unique<ColumnRuleOf>(
@@ -67,65 +64,50 @@ const RuleInfo kMedianInfo = {
     }};
 
 const RuleInfo kTrimmedMeanInfo = {
-    .about = {.name = "trimmed_mean",
-              .summary = "the mean of each coordinate without its f largest and f smallest values",
-              .definition =
-                  "with x the coordinate's values in ascending order: the mean of x[f] .. "
-                  "x[n-1-f]",
-              .source = "Yin, Chen, Ramchandran, Bartlett, ICML 2018, definition 2 (beta = f/n)",
-              .parameters = kOnlyFaults,
-              .requirement = "f < n/2",
-              .largest_f = MinorityLimit,
-              .breakdown = kBreakdown,
-              .passes = 1,
-              .blockwise = true},
+    .about = ByColumn(
+        {.name = "trimmed_mean",
+         .summary = "the mean of each coordinate without its f largest and f smallest values",
+         .definition = "with x the coordinate's values in ascending order: the mean of x[f] .. "
+                       "x[n-1-f]",
+         .source = "Yin, Chen, Ramchandran, Bartlett, ICML 2018, definition 2 (beta = f/n)",
+         .parameters = kOnlyFaults,
+         .breakdown = kBreakdown}),
     .make = [](const Parameters& given) {
       return Make<ColumnRule::kTrimmedMean>("trimmed_mean", given);
     }};
 
 const RuleInfo kMeamedInfo = {
-    .about = {.name = "meamed",
-              .summary = "the mean of the n - f values of each coordinate nearest to its median",
-              .definition = "coordinate by coordinate, with the midpoint median; of values equally "
-                            "far the lower is kept",
-              .source = "Xie, Koyejo, Gupta, Generalized Byzantine-tolerant SGD, 2018, "
-                        "\"mean around median\"",
-              .parameters = kOnlyFaults,
-              .requirement = "f < n/2",
-              .largest_f = MinorityLimit,
-              .breakdown = kBreakdown,
-              .passes = 1,
-              .blockwise = true},
+    .about = ByColumn(
+        {.name = "meamed",
+         .summary = "the mean of the n - f values of each coordinate nearest to its median",
+         .definition = "coordinate by coordinate, with the midpoint median; of values equally "
+                       "far the lower is kept",
+         .source = "Xie, Koyejo, Gupta, Generalized Byzantine-tolerant SGD, 2018, "
+                   "\"mean around median\"",
+         .parameters = kOnlyFaults,
+         .breakdown = kBreakdown}),
     .make = [](const Parameters& given) { return Make<ColumnRule::kNearMedian>("meamed", given); }};
 
 const RuleInfo kPhocasInfo = {
-    .about = {.name = "phocas",
-              .summary =
-                  "the mean of the n - f values of each coordinate nearest to its trimmed mean",
-              .definition = "coordinate by coordinate, around trimmed_mean with the same f; of "
-                            "values equally far the lower is kept",
-              .source = "Xie, Koyejo, Gupta, Phocas, 2018, definition 7",
-              .parameters = kOnlyFaults,
-              .requirement = "f < n/2",
-              .largest_f = MinorityLimit,
-              .breakdown = kBreakdown,
-              .passes = 1,
-              .blockwise = true},
+    .about = ByColumn(
+        {.name = "phocas",
+         .summary = "the mean of the n - f values of each coordinate nearest to its trimmed mean",
+         .definition = "coordinate by coordinate, around trimmed_mean with the same f; of "
+                       "values equally far the lower is kept",
+         .source = "Xie, Koyejo, Gupta, Phocas, 2018, definition 7",
+         .parameters = kOnlyFaults,
+         .breakdown = kBreakdown}),
     .make = [](const Parameters& given) {
       return Make<ColumnRule::kNearTrimmed>("phocas", given);
     }};
 
 const RuleInfo kSignMajorityInfo = {
-    .about = {.name = "sign_majority",
-              .summary = "the sign that most rows have, for each coordinate",
-              .definition = "sign(sum_i sign(row_i)): -1, 0 or 1; zeros vote for neither",
-              .source = "Bernstein, Zhao, Azizzadenesheli, Anandkumar, ICLR 2019, algorithm 1",
-              .requirement = "f < n/2",
-              .largest_f = MinorityLimit,
-              .breakdown =
-                  "f < n/2 where the honest rows agree in sign; its length is always bounded",
-              .passes = 1,
-              .blockwise = true},
+    .about = ByColumn(
+        {.name = "sign_majority",
+         .summary = "the sign that most rows have, for each coordinate",
+         .definition = "sign(sum_i sign(row_i)): -1, 0 or 1; zeros vote for neither",
+         .source = "Bernstein, Zhao, Azizzadenesheli, Anandkumar, ICLR 2019, algorithm 1",
+         .breakdown = "f < n/2 where the honest rows agree in sign; its length is always bounded"}),
     .make = [](const Parameters& given) {
       return Make<ColumnRule::kSign>("sign_majority", given);
     }};

@@ -224,8 +224,6 @@ constexpr ParameterInfo kBulyanParameters[] = {kFaults,
 
 constexpr Choice kAkselVariants[] = {{"half", "the (n + 1) / 2 nearest rows, rounded down"},
                                      {"n-f", "the n - f nearest rows"}};
-constexpr Choice kAkselMedians[] = {{"midpoint", "halfway between the two middle values"},
-                                    {"lower", "the lower of the two (ByzantineMomentum)"}};
 constexpr ParameterInfo kAkselParameters[] = {kFaults,
                                               {.name = "variant",
                                                .type = ValueType::kChoice,
@@ -233,12 +231,7 @@ constexpr ParameterInfo kAkselParameters[] = {kFaults,
                                                .default_kind = Default::kValue,
                                                .default_text = "half",
                                                .choices = kAkselVariants},
-                                              {.name = "median",
-                                               .type = ValueType::kChoice,
-                                               .meaning = "what the median of an even number is",
-                                               .default_kind = Default::kValue,
-                                               .default_text = "midpoint",
-                                               .choices = kAkselMedians}};
+                                              MedianParameter("median")};
 constexpr ParameterInfo kMonnaParameters[] = {
     kFaults,
     {.name = "idx",
@@ -246,7 +239,6 @@ constexpr ParameterInfo kMonnaParameters[] = {
      .meaning = "index of the own row, which is trusted; counted from 0",
      .default_kind = Default::kValue,
      .default_text = "0"}};
-constexpr ParameterInfo kOnlyFaults[] = {kFaults};
 
 std::optional<std::size_t> KrumLimit(std::size_t n, const Parameters& given) {
   const std::string_view variant = given.Choice("variant");
@@ -327,9 +319,7 @@ const RuleInfo kMdaInfo = {
               .largest_f = MinorityLimit,
               .breakdown = "f < n/2",
               .passes = 2},
-    .make = [](const Parameters& given) -> std::unique_ptr<Rule> {
-      return std::make_unique<MinimumDiameter>(given.Integer("f"));
-    }};
+    .make = MakeOfFaults<MinimumDiameter>};
 
 const RuleInfo kCgeInfo = {
     .about = {.name = "cge",
@@ -343,9 +333,7 @@ const RuleInfo kCgeInfo = {
               .largest_f = MinorityLimit,
               .breakdown = "f < n/2 in length only: short rows in a wrong direction pass",
               .passes = 2},
-    .make = [](const Parameters& given) -> std::unique_ptr<Rule> {
-      return std::make_unique<Cge>(given.Integer("f"));
-    }};
+    .make = MakeOfFaults<Cge>};
 
 const RuleInfo kMonnaInfo = {
     .about = {.name = "monna",

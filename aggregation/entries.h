@@ -43,6 +43,19 @@ inline constexpr ParameterInfo kFaults = {.name = "f",
                                           .type = ValueType::kInteger,
                                           .meaning = "Byzantine rows to tolerate",
                                           .default_kind = Default::kRequired};
+inline constexpr ParameterInfo kOnlyFaults[] = {kFaults};
+
+inline constexpr Choice kMedians[] = {
+    {"midpoint", "halfway between the two middle values where n is even"},
+    {"lower", "the lower of the two, as torch.median and what is built on it"}};
+constexpr ParameterInfo MedianParameter(std::string_view name) {
+  return {.name = name,
+          .type = ValueType::kChoice,
+          .meaning = "what the median of an even number is",
+          .default_kind = Default::kValue,
+          .default_text = "midpoint",
+          .choices = kMedians};
+}
 
 // Limits that several entries share: f < n / 2, and any f < n.
 std::optional<std::size_t> MinorityLimit(std::size_t n, const Parameters& parameters);

@@ -80,13 +80,12 @@ class BasicPasses {
   using Block = simd::BasicBlock<T>;
 
   // body(chunk, block, buffer) for every block, blocks of a chunk in ascending order; `buffer` is a
-  // chunk's own scratch of `scratch` values, zero at first.
+  // chunk's own scratch of `scratch` values, zero at first, aligned to a cache line.
   template <typename Scratch>
-  void ForEachBlock(
-      std::size_t scratch,
-      const std::function<void(std::size_t, const Block&, std::vector<Scratch>&)>& body) const;
+  void ForEachBlock(std::size_t scratch,
+                    const std::function<void(std::size_t, const Block&, Scratch*)>& body) const;
   std::vector<double> OverPairs(const T* center, void (*kernel)(const double*, std::size_t,
-                                                                std::size_t, double*)) const;
+                                                                const Block&, double*)) const;
   Measurement<double> MeasureWith(const T* center, std::span<const double> weights,
                                   const std::function<void(const Block&)>& before) const;
 

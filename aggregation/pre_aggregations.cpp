@@ -4,7 +4,9 @@
 #include <limits>
 #include <numeric>
 
+#include "aggregation/clip_factor.h"
 #include "aggregation/entries.h"
+#include "aggregation/history.h"
 #include "aggregation/passes.h"
 #include "aggregation/selection.h"
 #include "aggregation/typed_rule.h"
@@ -107,7 +109,7 @@ class Clipping final : public TypedPre<Clipping> {
     ASSIGN_OR_RETURN(std::vector<double> factors, SquaredNormsOf<T>(rows, nullptr, call.executor));
     for (double& value : factors) value = std::sqrt(value);
     const double limit = adaptive_ ? AdaptiveLimit(factors) : limit_;
-    for (double& value : factors) value = value <= limit ? 1.0 : limit / value;
+    for (double& value : factors) value = ClipFactor(value, limit);
     ApplyMap<T>(Scaling(factors), rows, call.executor, out);
     return base::OkStatus();
   }
@@ -136,20 +138,11 @@ class WorkerMomentum final : public TypedPre<WorkerMomentum> {
     RETURN_IF_ERROR(CheckRows(rows, call.executor));
     const std::size_t n = rows.count();
     const std::size_t d = rows.dimension;
-    State next;
-    if (call.state != nullptr && call.state->calls > 0) next = *call.state;
-    if (next.calls == 0) next.vectors.assign(n, std::vector<double>(d, 0.0));
-    const bool fits = next.vectors.size() == n && next.vectors[0].size() == d;
-    if (!fits) {
-      return base::InvalidArgument(
-          "worker_momentum: the state is of another rule, another n or another d");
-    }
+    ASSIGN_OR_RETURN(State next, ResumeHistory(name(), call.state, n, d));
+    AddToHistory(rows, beta_, 1 - beta_, call.executor, next, 0);
     call.executor.ParallelFor(n, [&](std::size_t i) {
-      for (std::size_t c = 0; c < d; ++c) {
-        double& momentum = next.vectors[i][c];
-        momentum = beta_ * momentum + (1 - beta_) * static_cast<double>(rows.row[i][c]);
-        out[i * d + c] = static_cast<T>(momentum) + T{0};
-      }
+      std::transform(next.vectors[i].begin(), next.vectors[i].end(), &out[i * d],
+                     [](double momentum) { return static_cast<T>(momentum) + T{0}; });
     });
     ++next.calls;
     if (call.state != nullptr) *call.state = std::move(next);
@@ -160,7 +153,6 @@ class WorkerMomentum final : public TypedPre<WorkerMomentum> {
   double beta_;
 };
 
-constexpr ParameterInfo kOnlyFaults[] = {kFaults};
 constexpr Choice kOrders[] = {{"random", "shuffled by the seed"},
                               {"given", "rows 0..s-1, s..2s-1 and so on"}};
 constexpr ParameterInfo kBucketingParameters[] = {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "aggregation/clip_factor.h"
 #include "node/base/check.h"
 
 namespace ostraka::aggregation {
@@ -24,7 +25,7 @@ Projection ClippedProjection(std::span<const float> part, std::span<const float>
   }
   Projection result;
   result.norm = std::sqrt(squared_norm);
-  const double weight = result.norm <= tau ? 1.0 : tau / result.norm;
+  const double weight = ClipFactor(result.norm, tau);
   const double limit = std::min(tau, result.norm);
   const double root = std::sqrt(static_cast<double>(length));
   for (std::size_t k = 0; k < kProjectionCount; ++k) {

@@ -71,7 +71,7 @@ struct Report {
   // those of the rows that were given, also where invalid rows were dropped.
   std::vector<std::size_t> selected;
   std::vector<std::size_t> dropped;  // not finite, left out as the caller asked
-  std::vector<double> scores;        // of each row, in the rule's own unit: low is good
+  std::vector<double> scores;        // of each row that the rule saw, in its own unit: low is good
   std::vector<double> weights;       // the result is sum_i weights[i] row_i, where a rule is that
   std::size_t iterations = 0;
   double residual = 0;  // what is left of the rule's fixed-point equation

@@ -4,6 +4,11 @@
 #include "node/base/check.h"
 
 namespace ostraka::aggregation::simd {
+namespace {
+
+const Kernels* forced = nullptr;
+
+}  // namespace
 
 std::string_view LevelName(Level level) {
   switch (level) {
@@ -36,7 +41,15 @@ const Kernels& KernelsFor(Level level) {
   return kScalarKernels;
 }
 
+ForcedLevel::ForcedLevel(Level level) {
+  OSTRAKA_CHECK(forced == nullptr);
+  forced = &KernelsFor(level);
+}
+
+ForcedLevel::~ForcedLevel() { forced = nullptr; }
+
 const Kernels& BestKernels() {
+  if (forced != nullptr) return *forced;
   if (IsSupported(Level::kAvx512)) return KernelsFor(Level::kAvx512);
   if (IsSupported(Level::kAvx2)) return KernelsFor(Level::kAvx2);
   return KernelsFor(Level::kScalar);

@@ -88,6 +88,14 @@ struct TypedKernels {
   // length. REQUIRES: buffer holds PaddedRows(row_count) * kBlock doubles; padding rows are zero.
   void (*center)(const BasicBlock<T>& block, const T* center, double* buffer);
 
+  // gram[TriangleIndex(i, j)] += <buffer row i, buffer row j> for j <= i < row_count, and the same
+  // with |buffer row i - buffer row j|^2: squares of differences only, so nothing cancels.
+  // Meanwhile the rows of `ahead` come from memory: the block that is read next, or any.
+  // REQUIRES: a buffer that `center` filled with `ahead.row_count` rows; length <= ahead.length.
+  void (*gram)(const double* buffer, std::size_t length, const BasicBlock<T>& ahead, double* gram);
+  void (*distances)(const double* buffer, std::size_t length, const BasicBlock<T>& ahead,
+                    double* squares);
+
   // out = center + sum_i coefficient_i (row_i - center), in row order. Whole vectors.
   void (*combine)(const BasicBlock<T>& block, const T* center, const double* coefficients, T* out);
 
@@ -124,14 +132,6 @@ struct Kernels : TypedKernels<float> {
 
   Level level = Level::kScalar;
 
-  // gram[TriangleIndex(i, j)] += <buffer row i, buffer row j> for j <= i < row_count.
-  void (*gram)(const double* buffer, std::size_t row_count, std::size_t length, double* gram);
-
-  // squares[TriangleIndex(i, j)] += |buffer row i - buffer row j|^2 for j < i; squares of
-  // differences only, so nothing cancels.
-  void (*distances)(const double* buffer, std::size_t row_count, std::size_t length,
-                    double* squares);
-
   // sums[k] += <+-1, part - center> for four planes of sign bits, and
   // *squared_norm += |part - center|^2. `signs[k]` is the plane's first byte for this block.
   void (*project)(const float* part, const float* center, std::size_t length,
@@ -158,5 +158,15 @@ bool IsSupported(Level level);
 const Kernels& KernelsFor(Level level);
 // The widest supported level.
 const Kernels& BestKernels();
+
+// While one lives, BestKernels() is another level's: tests run whole rules at each.
+// REQUIRES: IsSupported(level); one at a time, made and ended while no rule runs.
+class ForcedLevel {
+ public:
+  explicit ForcedLevel(Level level);
+  ~ForcedLevel();
+  ForcedLevel(const ForcedLevel&) = delete;
+  ForcedLevel& operator=(const ForcedLevel&) = delete;
+};
 
 }  // namespace ostraka::aggregation::simd

@@ -75,6 +75,9 @@ OSTRAKA_OP double Reduce(Pack a) {
   const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
   return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
+OSTRAKA_OP void ReduceTileRow(const Pack (&sums)[kTile], double (&results)[kTile]) {
+  for (std::size_t b = 0; b < kTile; ++b) results[b] = Reduce(sums[b]);
+}
 
 OSTRAKA_OP FloatPack LoadFloatPack(const float* values) { return {_mm256_loadu_ps(values)}; }
 OSTRAKA_OP void StoreFloatPack(float* values, FloatPack pack) {

@@ -54,6 +54,22 @@ OSTRAKA_OP double Reduce(Pack a) {
   const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
   return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
+// Lanes 0..3 and 4..7 of `a` added, then those of `b`.
+OSTRAKA_OP __m512d AddHalves(Pack a, Pack b) {
+  return _mm512_add_pd(_mm512_maskz_shuffle_f64x2(kAllLanes, a.value, b.value, 0x44),
+                       _mm512_maskz_shuffle_f64x2(kAllLanes, a.value, b.value, 0xee));
+}
+// Four sums at once, each in Reduce's order.
+OSTRAKA_OP void ReduceTileRow(const Pack (&sums)[kTile], double (&results)[kTile]) {
+  const __m512d ab = AddHalves(sums[0], sums[1]);
+  const __m512d cd = AddHalves(sums[2], sums[3]);
+  const __m512d quarters = _mm512_add_pd(_mm512_maskz_shuffle_f64x2(kAllLanes, ab, cd, 0x88),
+                                         _mm512_maskz_shuffle_f64x2(kAllLanes, ab, cd, 0xdd));
+  const __m512d odd = _mm512_maskz_unpackhi_pd(kAllLanes, quarters, quarters);
+  constexpr __mmask8 kEven = 0x55;
+  const __m512d packed = _mm512_maskz_compress_pd(kEven, _mm512_add_pd(quarters, odd));
+  _mm256_storeu_pd(results, _mm512_maskz_extractf64x4_pd(kAllLanes, packed, 0));
+}
 
 OSTRAKA_OP FloatPack LoadFloatPack(const float* values) { return {_mm256_loadu_ps(values)}; }
 OSTRAKA_OP void StoreFloatPack(float* values, FloatPack pack) {

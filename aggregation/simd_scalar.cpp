@@ -84,6 +84,9 @@ inline double Reduce(const Pack& a) {
   const double* x = a.lane;
   return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
+inline void ReduceTileRow(const Pack (&sums)[kTile], double (&results)[kTile]) {
+  for (std::size_t b = 0; b < kTile; ++b) results[b] = Reduce(sums[b]);
+}
 
 inline FloatPack LoadFloatPack(const float* values) {
   FloatPack result;

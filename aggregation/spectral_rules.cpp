@@ -210,7 +210,6 @@ class Dnc final : public TypedRule<Dnc> {
   DncOptions options_;
 };
 
-constexpr ParameterInfo kOnlyFaults[] = {kFaults};
 constexpr ParameterInfo kDncParameters[] = {
     kFaults,
     {.name = "b",
@@ -251,9 +250,7 @@ const RuleInfo kSmeaInfo = {
               .largest_f = MinorityLimit,
               .breakdown = "f < n/2",
               .passes = 2},
-    .make = [](const Parameters& given) -> std::unique_ptr<Rule> {
-      return std::make_unique<Smea>(given.Integer("f"));
-    }};
+    .make = MakeOfFaults<Smea>};
 
 const RuleInfo kCafInfo = {
     .about = {.name = "caf",
@@ -269,9 +266,7 @@ const RuleInfo kCafInfo = {
               .largest_f = MinorityLimit,
               .breakdown = "f < n/2",
               .passes = 2},
-    .make = [](const Parameters& given) -> std::unique_ptr<Rule> {
-      return std::make_unique<Caf>(given.Integer("f"));
-    }};
+    .make = MakeOfFaults<Caf>};
 
 const RuleInfo kDncInfo = {
     .about = {.name = "dnc",

@@ -4,6 +4,9 @@
 // float64 values. float32 values may still be not finite.
 #pragma once
 
+#include <memory>
+
+#include "aggregation/parameters.h"
 #include "aggregation/rule.h"
 
 namespace ostraka::aggregation {
@@ -22,6 +25,12 @@ class TypedRule : public Rule {
  private:
   const Derived& self() const { return static_cast<const Derived&>(*this); }
 };
+
+// RuleInfo::make of a rule whose one parameter is f.
+template <typename Made>
+std::unique_ptr<Rule> MakeOfFaults(const Parameters& given) {
+  return std::make_unique<Made>(given.Integer("f"));
+}
 
 template <typename Derived>
 class TypedPre : public PreAggregation {

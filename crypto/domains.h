@@ -34,5 +34,10 @@ inline constexpr std::string_view kDomainSwarmKey = "swarm.key/1";       // u64 
 inline constexpr std::string_view kDomainSwarmNonce = "swarm.nonce/1";   // u64 seed
 inline constexpr std::string_view kDomainData = "data/1";    // a data set (node/train/dataset.h)
 inline constexpr std::string_view kDomainTrace = "trace/1";  // a simulator's history
+// Of `ostraka compare`: "name=value\n" of each parameter of a cell; sized label | three u64.
+inline constexpr std::string_view kDomainCompareCell = "compare.cell/1";
+inline constexpr std::string_view kDomainCompareDraw = "compare.draw/1";
+inline constexpr std::string_view kDomainCompareLine = "compare.line/1";  // a line of its store
+inline constexpr std::string_view kDomainCompareProfile = "compare.profil/1";  // gradients
 
 }  // namespace ostraka::crypto

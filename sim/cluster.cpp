@@ -25,7 +25,9 @@ namespace {
 // others see the same.
 class Chronicle final : public StepObserver {
  public:
-  explicit Chronicle(const Roster& roster) : heights_(roster.ids.size()), roster_(roster) {}
+  using BlockSink = std::function<void(const wire::Block&, const std::vector<float>&)>;
+  Chronicle(const Roster& roster, BlockSink sink)
+      : heights_(roster.ids.size()), roster_(roster), sink_(std::move(sink)) {}
 
   void OnStep(const StepRecord& record) override {
     if (!roster_.IsHonest(record.peer)) return;
@@ -69,10 +71,12 @@ class Chronicle final : public StepObserver {
     removals_.insert(removals_.end(), block.removals.begin(), block.removals.end());
     returns_ += block.joined.size();
     for (const wire::ColumnFate fate : block.columns) ++columns_[wire::ColumnFateName(fate)];
+    if (sink_) sink_(block, *parameters_);
   }
 
   std::vector<std::uint64_t> heights_;
   Roster roster_;
+  BlockSink sink_;
   std::uint64_t height_ = 0;
   protocol::SharedVector parameters_;
   std::vector<wire::Removal> removals_;
@@ -123,21 +127,28 @@ Roster DrawRoster(base::Rng rng, const std::vector<std::shared_ptr<const crypto:
   return roster;
 }
 
+protocol::TrainingPlan ToyPlan(const SimOptions& options) {
+  protocol::TrainingPlan plan;
+  plan.model = "toy";
+  plan.data = "toy";
+  plan.batch_size = options.batch_size;
+  plan.hidden = options.dimension;
+  plan.data_seed = options.seed;
+  plan.steps = options.steps;
+  plan.settle_steps = std::min<std::uint64_t>(5, options.steps - 1);
+  plan.learning_rate = options.learning_rate;
+  return plan;
+}
+
 std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options,
+                                                       const protocol::TrainingPlan& plan,
                                                        const Roster& roster) {
   auto manifest = std::make_shared<protocol::Manifest>();
   manifest->run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(FormatOptions(options)));
   manifest->name = "simulation";
   manifest->mode = options.mode;
   for (const base::PeerId& id : roster.ids) manifest->members.push_back({id, ""});
-  manifest->training.model = "toy";
-  manifest->training.data = "toy";
-  manifest->training.batch_size = options.batch_size;
-  manifest->training.hidden = options.dimension;
-  manifest->training.data_seed = options.seed;
-  manifest->training.steps = options.steps;
-  manifest->training.settle_steps = std::min<std::uint64_t>(5, options.steps - 1);
-  manifest->training.learning_rate = options.learning_rate;
+  manifest->training = plan;
   manifest->tau = options.tau;
   manifest->validators = options.validators;
   return manifest;
@@ -241,13 +252,13 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
 // Everything that lives as long as one run.
 class Cluster {
  public:
-  static base::StatusOr<std::unique_ptr<Cluster>> Make(const SimOptions& options);
+  static base::StatusOr<std::unique_ptr<Cluster>> Make(const SimOptions& options,
+                                                       const Training& training);
   SimResult Run(const TraceSink& trace, StepObserver* observer);
-  const Roster& roster() const { return roster_; }
 
  private:
-  Cluster(const SimOptions& options, std::unique_ptr<train::Trainer> trainer);
-  base::StatusOr<std::vector<Simulator::Member>> MakeMembers();
+  Cluster(const SimOptions& options, const Training& training);
+  base::StatusOr<std::vector<Simulator::Member>> MakeMembers(const std::vector<float>& initial);
   void AddCheckers(Simulator& simulator);
   void ScheduleFaults(Simulator& simulator);
   void ScheduleCut(Simulator& simulator, std::uint32_t a, std::uint32_t b);
@@ -255,7 +266,7 @@ class Cluster {
 
   SimOptions options_;
   base::Rng rng_;
-  std::unique_ptr<train::Trainer> trainer_;
+  train::Trainer* trainer_;  // the caller's
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;
   Roster roster_;
   FaultPlan faults_;
@@ -269,14 +280,14 @@ class Cluster {
   std::vector<Simulator::Member> members_;
 };
 
-Cluster::Cluster(const SimOptions& options, std::unique_ptr<train::Trainer> trainer)
+Cluster::Cluster(const SimOptions& options, const Training& training)
     : options_(options),
       rng_(base::Rng(options.seed).Fork("cluster")),
-      trainer_(std::move(trainer)),
+      trainer_(training.trainer),
       keys_(MakeKeys(rng_, options.peers)),
       roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options.byzantine)),
       faults_(DrawFaults(rng_.Fork("faults"), options, roster_)),
-      manifest_(MakeManifest(options, roster_)),
+      manifest_(MakeManifest(options, training.plan, roster_)),
       jobs_(
           [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
             return protocol::RunJob(spec, gradients, executor_);
@@ -286,7 +297,7 @@ Cluster::Cluster(const SimOptions& options, std::unique_ptr<train::Trainer> trai
           },
           {.gradients = std::size_t{4} * options.peers, .others = 8}),
       checkers_(WithUnlucky(roster_, options, faults_)),
-      chronicle_(roster_) {
+      chronicle_(roster_, training.on_block) {
   roster_ = checkers_.roster();
   std::vector<base::PeerId> colluders;
   for (std::uint32_t i = 0; i < roster_.ids.size(); ++i) {
@@ -295,24 +306,22 @@ Cluster::Cluster(const SimOptions& options, std::unique_ptr<train::Trainer> trai
   coven_ = std::make_shared<Coven>(std::move(colluders), rng_.Fork("coven").Next());
 }
 
-base::StatusOr<std::unique_ptr<Cluster>> Cluster::Make(const SimOptions& options) {
-  RETURN_IF_ERROR(CheckOptions(options));
-  RETURN_IF_ERROR(crypto::Initialize());
-  ASSIGN_OR_RETURN(auto trainer, train::MakeToyTrainer({.model = "toy",
-                                                        .data = "toy",
-                                                        .batch_size = options.batch_size,
-                                                        .hidden = options.dimension,
-                                                        .data_seed = options.seed}));
-  std::unique_ptr<Cluster> cluster(new Cluster(options, std::move(trainer)));
+base::StatusOr<std::unique_ptr<Cluster>> Cluster::Make(const SimOptions& options,
+                                                       const Training& training) {
+  std::unique_ptr<Cluster> cluster(new Cluster(options, training));
   RETURN_IF_ERROR(protocol::Validate(*cluster->manifest_));
-  ASSIGN_OR_RETURN(cluster->members_, cluster->MakeMembers());
+  std::vector<float> initial = training.initial;
+  if (initial.empty()) {
+    initial = training.trainer->InitialParameters(cluster->manifest_->run_id);
+  }
+  ASSIGN_OR_RETURN(cluster->members_, cluster->MakeMembers(initial));
   return cluster;
 }
 
-base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers() {
+base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
+    const std::vector<float>& values) {
   const auto verifier = std::make_shared<MemoVerifier>();
-  const auto initial =
-      std::make_shared<const std::vector<float>>(trainer_->InitialParameters(manifest_->run_id));
+  const auto initial = std::make_shared<const std::vector<float>>(values);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     const protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(), initial};
@@ -464,7 +473,7 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   if (!coven_->deeds().empty() && at_large.empty()) {
     result.detection_steps = last_removal - first_misdeed;
   }
-  if (chronicle_.parameters()) {
+  if (manifest_->training.model == "toy" && chronicle_.parameters()) {
     const auto evaluation = trainer_->Evaluate(*chronicle_.parameters());
     if (evaluation.ok()) result.loss = evaluation->loss;
   }
@@ -474,13 +483,37 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
 
 base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace,
                                         StepObserver* observer) {
-  ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(options));
+  RETURN_IF_ERROR(CheckOptions(options));
+  RETURN_IF_ERROR(crypto::Initialize());
+  ASSIGN_OR_RETURN(const auto toy, train::MakeToyTrainer({.model = "toy",
+                                                          .data = "toy",
+                                                          .batch_size = options.batch_size,
+                                                          .hidden = options.dimension,
+                                                          .data_seed = options.seed}));
+  Training training;
+  training.trainer = toy.get();
+  training.plan = ToyPlan(options);
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(options, training));
   return cluster->Run(trace, observer);
 }
 
+base::StatusOr<SimResult> RunTraining(const SimOptions& options, const Training& training) {
+  SimOptions complete = options;
+  complete.steps = training.plan.steps;
+  complete.dimension = training.initial.size();
+  complete.batch_size = training.plan.batch_size;
+  complete.learning_rate = training.plan.learning_rate;
+  RETURN_IF_ERROR(CheckOptions(complete));
+  RETURN_IF_ERROR(crypto::Initialize());
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(complete, training));
+  return cluster->Run({}, nullptr);
+}
+
 base::StatusOr<Roster> RosterOf(const SimOptions& options) {
-  ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(options));
-  return cluster->roster();
+  RETURN_IF_ERROR(CheckOptions(options));
+  RETURN_IF_ERROR(crypto::Initialize());
+  const base::Rng rng = base::Rng(options.seed).Fork("cluster");
+  return DrawRoster(rng.Fork("byzantine"), MakeKeys(rng, options.peers), options.byzantine);
 }
 
 }  // namespace ostraka::sim

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "node/base/status.h"
+#include "node/protocol/manifest.h"
+#include "node/train/trainer.h"
 #include "node/wire/block.h"
 #include "sim/checker.h"
 #include "sim/options.h"
@@ -66,5 +68,20 @@ base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSi
 
 // Who takes part in that run, by index.
 base::StatusOr<Roster> RosterOf(const SimOptions& options);
+
+// What members train instead of the toy problem.
+struct Training {
+  train::Trainer* trainer = nullptr;  // outlives the run
+  protocol::TrainingPlan plan;
+  std::vector<float> initial;  // parameters
+  // Sees each block that an honest peer was the first to accept, and the parameters after it; may
+  // be empty.
+  std::function<void(const wire::Block&, const std::vector<float>&)> on_block;
+};
+
+// RunSimulation of `training`: the options' steps, dimension, batch_size and learning_rate are the
+// plan's. `replay` does not say what was trained, and `loss` stays 0: `on_block` has the
+// parameters.
+base::StatusOr<SimResult> RunTraining(const SimOptions& options, const Training& training);
 
 }  // namespace ostraka::sim

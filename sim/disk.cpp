@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/protocol/signer.h"
 
 namespace ostraka::sim {
 
@@ -16,13 +17,6 @@ bool SameRecord(const Record& a, const Record& b) {
   return a.blob == b.blob || a.blob->data == b.blob->data;
 }
 
-// The first key after every one that begins with `height`.
-protocol::Bytes After(protocol::Bytes height) {
-  for (auto byte = height.rbegin(); byte != height.rend() && ++*byte == 0; ++byte) {
-  }
-  return height;
-}
-
 }  // namespace
 
 void Disk::DropBelow(RecordKind kind, const protocol::Bytes& height) {
@@ -33,12 +27,13 @@ void Disk::Apply(const protocol::Store& store) {
   for (const Record& record : store.records) {
     const auto [place, fresh] = records_.try_emplace({record.kind, record.key}, record);
     OSTRAKA_CHECK(fresh || SameRecord(place->second, record));
-    // A slot's key begins with its step, which is the height of the block before it.
-    if (record.kind == RecordKind::kBlock) DropBelow(RecordKind::kSlot, record.key);
+    if (record.kind == RecordKind::kBlock) {
+      DropBelow(RecordKind::kSlot, protocol::FirstSlotKept(record.key));
+    }
     if (record.kind != RecordKind::kState) continue;
     DropBelow(RecordKind::kState, record.key);
     DropBelow(RecordKind::kBlock, record.key);
-    DropBelow(RecordKind::kResult, After(record.key));
+    DropBelow(RecordKind::kResult, record.key);
   }
 }
 

@@ -1,7 +1,8 @@
 // What a simulated peer's store holds: the records whose Store was reported durable before a crash,
 // and none of those that were on their way.
 //
-// Memory: one state, the results and blocks after it, and the slots after the newest block.
+// Memory: one state, the results and blocks after it, and the slots of the newest
+// block's step and after.
 //
 // Thread safety: none; one owner.
 #pragma once

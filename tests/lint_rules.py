@@ -20,8 +20,8 @@ LAYERS = [
     ("sim/compare", 7, "compare"),
     ("sim/", 6, "sim"),
     ("node/runtime/", 6, "runtime"),
-    ("node/cli/", 7, "cli"),
-    ("python/", 7, "python"),
+    ("node/cli/", 8, "cli"),
+    ("python/", 8, "python"),
 ]
 # Below this layer everything is a function of its inputs: what the banned constructs protect.
 FIRST_IMPURE_LAYER = 6
@@ -58,6 +58,7 @@ SYSTEM_HEADER = re.compile(
 )
 SYSTEM_HEADER_FILES = [
     (r"node/(runtime|cli)/.*", "drivers and tools"),
+    (r"sim/compare/(cell_store|worker_pool)\.cpp", "a store that survives kill -9; processes"),
     (r"crypto/key_file_disk\.cpp", "key files: owner, mode and atomic replacement"),
     (r"node/train/(trainer_loader|torch_trainer)\.cpp", "loads the libtorch module with dlopen"),
 ]

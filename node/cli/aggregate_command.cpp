@@ -13,11 +13,10 @@
 
 #include "aggregation/mixing.h"
 #include "aggregation/pipeline.h"
-#include "node/cli/array_json.h"
+#include "node/cli/array_command.h"
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
 #include "node/cli/npy_file.h"
-#include "node/cli/registry_view.h"
 #include "node/cli/rule_options.h"
 #include "node/runtime/thread_executor.h"
 
@@ -33,14 +32,10 @@ constexpr std::size_t kBlockCoordinates = std::size_t{1} << 20;
 
 struct AggregateOptions {
   RuleOptions rule;
+  ArrayOptions array;
   std::string in;
-  std::string out;
   std::string reference;
   bool drop_invalid = false;
-  std::size_t threads = runtime::AvailableThreads();
-  bool list = false;
-  bool markdown = false;
-  bool json = false;
 };
 
 // A rule; or, without one, pre-aggregations alone. One of the two is there.
@@ -58,7 +53,7 @@ class Aggregation {
         in_(std::move(in)),
         reference_(std::move(reference)),
         steps_(steps),
-        executor_(options.threads) {}
+        executor_(options.array.threads) {}
 
   // One JSON object (docs/json.md), with the result in it if it is written nowhere else.
   base::StatusOr<json> Run() {
@@ -94,11 +89,7 @@ class Aggregation {
     std::vector<std::uint64_t> shape = {steps_.dimension};
     if (work_.mixing) shape.insert(shape.begin(), rows_out);
     if (steps_.many) shape.insert(shape.begin(), steps_.count);
-    if (options_.out == "-") {
-      answer["result"] = JsonOfArray<T>(shape, result);
-    } else {
-      RETURN_IF_ERROR(WriteNpy<T>(options_.out, shape, result));
-    }
+    RETURN_IF_ERROR(PutResult<T>(options_.array, shape, result, answer));
     return answer;
   }
 
@@ -152,7 +143,7 @@ class Aggregation {
                     {"rows", steps_.rows},
                     {"dimension", steps_.dimension},
                     {"dtype", base::NpyTypeName(in_.header().type)},
-                    {"threads", options_.threads},
+                    {"threads", options_.array.threads},
                     {"seconds", seconds},
                     {"reports", std::move(reports)}};
     if (options_.rule.f) summary["f"] = *options_.rule.f;
@@ -229,21 +220,22 @@ void PrintText(const json& answer, const AggregateOptions& options) {
       answer["rule"].is_null() ? options.rule.pre.back() : answer["rule"].get<std::string>();
   std::printf("%s of %s x %s %s%s, %.1f ms: %s\n", what.c_str(), answer["rows"].dump().c_str(),
               answer["dimension"].dump().c_str(), answer["dtype"].get<std::string>().c_str(),
-              selected.c_str(), 1000 * answer["seconds"].get<double>(), options.out.c_str());
+              selected.c_str(), 1000 * answer["seconds"].get<double>(), options.array.out.c_str());
 }
 
 base::Status Aggregate(const AggregateOptions& options) {
-  if (options.in.empty() || options.out.empty()) {
+  if (options.in.empty() || options.array.out.empty()) {
     return base::InvalidArgument(
         "give --rule RULE IN.npy OUT.npy, or --list (see `ostraka aggregate --help`)");
   }
+  RETURN_IF_ERROR(CheckKeepsInput(options.array, options.in));
   ASSIGN_OR_RETURN(Work work, MakeWork(options));
   ASSIGN_OR_RETURN(NpyFile in, NpyFile::Map(options.in));
   ASSIGN_OR_RETURN(const Steps steps, StepsOf(in));
   ASSIGN_OR_RETURN(auto reference, MapReference(options, in, steps));
   Aggregation run(options, std::move(work), std::move(in), std::move(reference), steps);
   ASSIGN_OR_RETURN(const json answer, run.Run());
-  if (options.json || options.out == "-") {
+  if (options.array.prints_json()) {
     PrintJson(answer);
   } else {
     PrintText(answer, options);
@@ -259,33 +251,20 @@ void AddAggregateCommand(CLI::App& program, Invocation& invocation) {
   auto options = std::make_shared<AggregateOptions>();
   command->add_option("in", options->in,
                       "IN.npy: float32 or float64, of shape (n, d), or (steps, n, d)");
-  command->add_option("out", options->out, "OUT.npy, or - for JSON on stdout");
+  command->add_option("out", options->array.out, "OUT.npy, or - for JSON on stdout");
   AddRuleOptions(*command, "--param", options->rule);
   command->add_option("--reference", options->reference,
                       "REF.npy: the vector that some rules compare with");
   command->add_flag("--drop-invalid", options->drop_invalid,
                     "leave out rows with a NaN or an infinity and count them against f");
-  command->add_option("--threads", options->threads, "the result is the same for any number")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command->add_flag("--list", options->list, "print all rules and pre-aggregations");
-  command->add_flag("--markdown", options->markdown, "with --list: as docs/aggregation.md");
-  command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+  AddArrayOptions(*command, "rules and pre-aggregations", "docs/aggregation.md", options->array);
   command->footer(
       "Example: ostraka aggregate --rule krum --f 2 gradients.npy out.npy\n"
       "  --rule trimmed_mean --pre nnm --f 2 for a mix; --param variant=byzfl for a variant;\n"
       "  --pre nnm --f 2 without --rule writes the mixed rows");
   command->callback([options, &invocation] {
     invocation.body = [options] {
-      if (options->list) {
-        const ListFormat format = options->json       ? ListFormat::kJson
-                                  : options->markdown ? ListFormat::kMarkdown
-                                                      : ListFormat::kText;
-        std::fputs(ListOfRules(format).c_str(), stdout);
-        return kDone;
-      }
-      const base::Status status = Aggregate(*options);
-      return status.ok() ? kDone : Fail(status);
+      return ListOrRun(options->array, ListOfRules, [&] { return Aggregate(*options); });
     };
   });
 }

@@ -11,11 +11,10 @@
 
 #include "aggregation/attacks.h"
 #include "aggregation/mean.h"
-#include "node/cli/array_json.h"
+#include "node/cli/array_command.h"
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
 #include "node/cli/npy_file.h"
-#include "node/cli/registry_view.h"
 #include "node/cli/rule_options.h"
 #include "node/runtime/thread_executor.h"
 
@@ -29,15 +28,11 @@ struct AttackCommandOptions {
   std::string name;
   std::vector<std::string> params;
   std::string honest;
-  std::string out;
   std::string own;
   std::size_t byzantine = 1;
   std::uint64_t seed = 0;
   RuleOptions rule;
-  std::size_t threads = runtime::AvailableThreads();
-  bool list = false;
-  bool markdown = false;
-  bool json = false;
+  ArrayOptions array;
 };
 
 // The values of one step as float32, which is what nodes send: in the file, or converted.
@@ -84,7 +79,7 @@ class AttackRun {
         honest_(std::move(honest)),
         steps_(steps),
         own_(std::move(own)),
-        executor_(options.threads),
+        executor_(options.array.threads),
         states_(options.byzantine) {
     if (rule_) {
       victim_ = [this](const aggregation::Rows& rows, std::span<float> out) {
@@ -179,11 +174,7 @@ class AttackRun {
     if (!damage.empty()) answer["damage"] = std::move(damage);
     std::vector<std::uint64_t> shape = {options_.byzantine, length_};
     if (steps_.many) shape.insert(shape.begin(), steps_.count);
-    if (options_.out == "-") {
-      answer["result"] = JsonOfArray<float>(shape, sent);
-    } else {
-      RETURN_IF_ERROR(WriteNpy<float>(options_.out, shape, sent));
-    }
+    RETURN_IF_ERROR(PutResult<float>(options_.array, shape, sent, answer));
     return answer;
   }
 
@@ -233,10 +224,11 @@ base::StatusOr<std::optional<aggregation::Pipeline>> MakeVictim(const AttackComm
 }
 
 base::Status RunAttack(const AttackCommandOptions& options) {
-  if (options.name.empty() || options.honest.empty() || options.out.empty()) {
+  if (options.name.empty() || options.honest.empty() || options.array.out.empty()) {
     return base::InvalidArgument(
         "give --name ATTACK HONEST.npy OUT.npy, or --list (see `ostraka attack --help`)");
   }
+  RETURN_IF_ERROR(CheckKeepsInput(options.array, options.honest));
   ASSIGN_OR_RETURN(const aggregation::Arguments given, ParseArguments(options.params));
   ASSIGN_OR_RETURN(aggregation::Attack attack, aggregation::MakeAttack(options.name, given));
   ASSIGN_OR_RETURN(auto rule, MakeVictim(options, attack));
@@ -254,7 +246,7 @@ base::Status RunAttack(const AttackCommandOptions& options) {
     return base::MakeStatus(answer.status().code(),
                             options.honest + ": " + base::MessageOf(answer.status()));
   }
-  if (options.json || options.out == "-") {
+  if (options.array.prints_json()) {
     PrintJson(*answer);
     return base::OkStatus();
   }
@@ -263,14 +255,14 @@ base::Status RunAttack(const AttackCommandOptions& options) {
     std::printf("; %s moved by %.6g from the honest mean", options.rule.rule.c_str(),
                 (*answer)["damage"].back().get<double>());
   }
-  std::printf(": %s\n", options.out.c_str());
+  std::printf(": %s\n", options.array.out.c_str());
   return base::OkStatus();
 }
 
 void AddOptions(CLI::App& command, AttackCommandOptions& options) {
   command.add_option("honest", options.honest,
                      "HONEST.npy: the honest rows, of shape (n - m, d), or (steps, n - m, d)");
-  command.add_option("out", options.out, "OUT.npy, m rows; or - for JSON on stdout");
+  command.add_option("out", options.array.out, "OUT.npy, m rows; or - for JSON on stdout");
   command.add_option("--name", options.name, "of the attack; --list prints them");
   command.add_option("--param", options.params, "name=value, a parameter of the attack")
       ->allow_extra_args(false);
@@ -281,12 +273,7 @@ void AddOptions(CLI::App& command, AttackCommandOptions& options) {
   command.add_option("--own", options.own,
                      "OWN.npy: the attackers' true gradients, m rows; default: the honest mean");
   AddRuleOptions(command, "--rule-param", options.rule);
-  command.add_option("--threads", options.threads, "the result is the same for any number")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command.add_flag("--list", options.list, "print all attacks on gradients");
-  command.add_flag("--markdown", options.markdown, "with --list: as docs/attacks.md");
-  command.add_flag("--json", options.json, "print one JSON object (docs/json.md)");
+  AddArrayOptions(command, "attacks on gradients", "docs/attacks.md", options.array);
 }
 
 }  // namespace
@@ -302,15 +289,7 @@ void AddAttackCommand(CLI::App& program, Invocation& invocation) {
       "  --f is --byzantine unless it is given");
   command->callback([options, &invocation] {
     invocation.body = [options] {
-      if (options->list) {
-        const ListFormat format = options->json       ? ListFormat::kJson
-                                  : options->markdown ? ListFormat::kMarkdown
-                                                      : ListFormat::kText;
-        std::fputs(ListOfAttacks(format).c_str(), stdout);
-        return kDone;
-      }
-      const base::Status status = RunAttack(*options);
-      return status.ok() ? kDone : Fail(status);
+      return ListOrRun(options->array, ListOfAttacks, [&] { return RunAttack(*options); });
     };
   });
 }

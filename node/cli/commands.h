@@ -28,6 +28,7 @@ void AddLedgerCommand(CLI::App& program, Invocation& invocation);
 void AddEvidenceCommand(CLI::App& program, Invocation& invocation);
 void AddExportCommand(CLI::App& program, Invocation& invocation);
 void AddSimCommand(CLI::App& program, Invocation& invocation);
+void AddCompareCommand(CLI::App& program, Invocation& invocation);
 void AddBenchCommand(CLI::App& program, Invocation& invocation);
 void AddAggregateCommand(CLI::App& program, Invocation& invocation);
 void AddAttackCommand(CLI::App& program, Invocation& invocation);

@@ -62,6 +62,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddEvidenceCommand(program, invocation);
   ostraka::cli::AddExportCommand(program, invocation);
   ostraka::cli::AddSimCommand(program, invocation);
+  ostraka::cli::AddCompareCommand(program, invocation);
   ostraka::cli::AddAggregateCommand(program, invocation);
   ostraka::cli::AddAttackCommand(program, invocation);
   ostraka::cli::AddBenchCommand(program, invocation);

@@ -19,6 +19,13 @@ std::vector<std::string> SubcommandNames(const CLI::App& app) {
   return names;
 }
 
+// Words that are neither options nor subcommands may be right.
+bool TakesWords(const CLI::App& app) {
+  const auto options = app.get_options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
+}
+
 std::vector<std::string> OptionNames(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -57,11 +64,11 @@ std::string Unknown(const CLI::App& app, const std::vector<std::string>& words) 
       return "unknown option '" + name + "'" +
              (meant.empty() ? "" : "; did you mean '" + meant + "'?");
     }
-    if (!LooksLikeOption(word) && !commands.empty()) {
+    if (!LooksLikeOption(word) && !commands.empty() && !TakesWords(app)) {
       return "unknown subcommand '" + word + "'" + base::SuggestionFor(word, commands);
     }
   }
-  if (commands.empty()) return "";
+  if (commands.empty() || TakesWords(app)) return "";
   std::string list;
   for (const std::string& command : commands) list += (list.empty() ? "" : ", ") + command;
   return "say what to do: " + list;

@@ -7,8 +7,9 @@
 // Contract between a driver and a machine
 // - Step calls are serial and `now` never goes back.
 // - Every StartJob comes back as one JobDone with the same id; a result is a function of its spec.
-// - Every Store comes back as one Stored with the same id, once the records survive a crash. The
-//   machine signs a slot only after the record that it signs it is Stored.
+// - Every Store comes back as one Stored with the same id, once the records survive a crash. Stores
+//   become durable in the order in which they were asked for. The machine signs a slot only after
+//   the record that it signs it is Stored; so what it stored before that is durable too.
 // - Send is best effort while the link is up, in order per peer for messages without a blob, and
 //   dropped while it is down. On LinkChanged up the machine sends again whatever may be missing.
 // - A machine that has Halted ignores every input, but for one: as finished or banned it has said
@@ -52,10 +53,11 @@ using StoreId = std::uint64_t;
 enum class RecordKind : std::uint8_t {
   kSlot = 0,      // key: SlotKey (signer.h); value: the core bytes that will be signed
   kBlock = 1,     // key: height, big-endian (genesis 0, else step + 1); value: encoded block
-                  // (node/wire/block.h)
+                  // (node/wire/block.h). Makes kSlot records of steps before its own superfluous
   kEvidence = 2,  // key: digest of the evidence file; value: the file
   kState = 3,     // key: height of the block that the state follows; blob: state_codec.h. Makes all
-                  // older kState records, and kResult records up to that height, superfluous
+                  // older kState records, and kResult records below that height, superfluous: a
+                  // member that is one block behind may need those of the block itself
   kResult = 4,    // key: height of its block, then the column, big-endian; blob: the aggregate
   kMember = 5,    // key: height of the block from which on this key signs from this store; no value
 };
@@ -69,9 +71,9 @@ struct Record {
 // What a store still holds of this key's part in this run, for a machine that starts again.
 struct Restored {
   std::vector<Record> blocks;   // from the height of `state` on (all, if there is none), by key
-  std::vector<Record> slots;    // of steps after the newest block, by key
+  std::vector<Record> slots;    // of the newest block's step and after, by key: FirstSlotKept
   std::optional<Record> state;  // the newest kState
-  std::vector<Record> results;  // of the heights above `state`, by key
+  std::vector<Record> results;  // from the height of `state` on, by key
   // There is a kMember record. Without one the store began after the run: what this key signed
   // before is not known, and only an admission lets it sign again.
   bool member = false;

@@ -47,6 +47,9 @@ void PeerMachine::BeginStep() {
   std::erase_if(past_seals_, [kept](const auto& entry) { return entry.first.step < kept; });
   while (!sent_.empty() && sent_.front().step < kept) sent_.pop_front();
   signer_.ForgetBefore(kept);
+  while (!kept_results_.empty() && kept_results_.begin()->first + kPastSteps < step) {
+    kept_results_.erase(kept_results_.begin());
+  }
   ahead_.clear();
   stage_ = Stage::kCollect;
   OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + delta() * 2);
@@ -218,7 +221,7 @@ std::optional<std::string> PeerMachine::JudgePart(const PeerId& worker, const In
 void PeerMachine::TryAggregate() {
   Round& round = *round_;
   if (!round.my_part || round.aggregation_started) return;
-  // Said before a crash: the aggregate itself is with the others, or lost.
+  // Said before a crash, and sent again since.
   const bool said =
       inbox_.Find({CurrentStep(), Phase::kA, MessageType::kAggregate, 0, 0}, self_) != nullptr;
   JudgeParts();
@@ -259,11 +262,27 @@ void PeerMachine::PrepareAggregate(const SharedBlob& result) {
   drafts.push_back(MakeDraft(SlotOf(Phase::kA, MessageType::kAggregate), wire::Encode(aggregate),
                              view_->members));
   if (result != nullptr) {
-    const wire::Result body{HeaderOf(round.sealed.roles.parts[index]), result->root};
-    drafts.push_back(MakeDraft(SlotOf(Phase::kA, MessageType::kResult, 0, index),
-                               wire::Encode(body), view_->members, result));
+    KeepResult(CurrentStep(), index, result);  // an AGG whose aggregate is lost drops its owner
+    drafts.push_back(ResultDraft(result));
   }
   Prepare(std::move(drafts));
+}
+
+Draft PeerMachine::ResultDraft(const SharedBlob& result) const {
+  const std::uint32_t index = *round_->my_part;
+  const wire::Result body{HeaderOf(round_->sealed.roles.parts[index]), result->root};
+  return MakeDraft(SlotOf(Phase::kA, MessageType::kResult, 0, index), wire::Encode(body),
+                   view_->members, result);
+}
+
+// After a restart: the frame is restored, its bulk data the store has.
+void PeerMachine::SendResultAgain() {
+  const auto kept = kept_results_.find(CurrentStep());
+  if (!round_->my_part || kept == kept_results_.end()) return;
+  const auto result = kept->second.find(*round_->my_part);
+  if (result == kept->second.end()) return;
+  Draft draft = ResultDraft(result->second);
+  if (signer_.Said(draft.envelope.slot)) Prepare({std::move(draft)});
 }
 
 // --- seal A -------------------------------------------------------------------------------------

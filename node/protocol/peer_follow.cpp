@@ -113,12 +113,10 @@ void PeerMachine::OnCaughtUp(const ModelState& state) {
   const auto [block, results] = to_replay_.front();
   to_replay_.clear();
   replaying_ = false;
-  Store store{next_store_++, {}};
   for (std::uint32_t j = 0; j < results.size(); ++j) {
-    if (results[j] == nullptr) continue;
-    store.records.push_back({RecordKind::kResult, ResultKey(block->step, j), {}, results[j]});
+    if (results[j] != nullptr) KeepResult(block->step, j, results[j]);
   }
-  if (!store.records.empty()) out_->Add(std::move(store));
+  while (kept_results_.size() > kPastSteps) kept_results_.erase(kept_results_.begin());
   view_ = block;
   state_ = state;
   if (HeightOf(*view_) % kStateEvery == 0) StoreState();

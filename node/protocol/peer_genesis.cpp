@@ -71,7 +71,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
     if (message.envelope.slot.run_id != manifest_->run_id) {
       return base::InvalidArgument("a slot of another run");
     }
-    KeepSent(message, nullptr, manifest_->members.empty() ? std::vector<PeerId>{} : view_->members);
+    KeepSent(message, nullptr, view_->members);
   }
   if (restored.blocks.empty()) {
     BeginGenesis();
@@ -101,8 +101,12 @@ base::Status PeerMachine::Restore(const Restored& restored) {
   } else if (blocks.contains(0)) {
     view_ = blocks.at(0);
   }  // else from before the genesis block, which one who came late never had
-  std::map<Bytes, SharedBlob> results;
-  for (const Record& record : restored.results) results[record.key] = record.blob;
+  for (const Record& record : restored.results) {
+    const auto place = PlaceOfResult(record.key);
+    if (!place) return base::InvalidArgument("a result under a key that is none");
+    // What a store gives has no root yet.
+    kept_results_[place->first][place->second] = crypto::MakeBlob(record.blob->data);
+  }
   // As far as every result is there; the rest comes from the other members.
   for (std::uint64_t height = HeightOf(*view_) + 1; blocks.contains(height); ++height) {
     const SharedBlock& block = blocks.at(height);
@@ -110,8 +114,9 @@ base::Status PeerMachine::Restore(const Restored& restored) {
     bool complete = true;
     for (std::uint32_t j = 0; j < columns.size(); ++j) {
       if (block->columns[j] != wire::ColumnFate::kApplied) continue;
-      const auto found = results.find(ResultKey(block->step, j));
-      if (found == results.end()) complete = false;
+      const auto& kept = kept_results_[block->step];
+      const auto found = kept.find(j);
+      if (found == kept.end()) complete = false;
       if (complete) columns[j] = found->second;
     }
     if (!complete) break;
@@ -138,6 +143,7 @@ void PeerMachine::ReplayNext() {
       const bool bulk = type == MessageType::kPart || type == MessageType::kResult;
       if (!bulk && message.envelope.slot.step == CurrentStep()) Accept(message, nullptr);
     }
+    SendResultAgain();
     AskHeads();  // and again at each link, which may not be up yet
     return;
   }

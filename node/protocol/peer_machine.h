@@ -283,6 +283,8 @@ class PeerMachine final : public Machine, public SealMessages {
   void TryAggregate();
   void OnAggregated(const AggregateResult& result);
   void PrepareAggregate(const SharedBlob& result);
+  Draft ResultDraft(const SharedBlob& result) const;
+  void SendResultAgain();
   bool TrySealA();
   bool CommitIsComplete(const PeerId& member, const wire::Commit& commit) const;
   void TakeSealA(const SealVector& vector);
@@ -306,6 +308,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void JudgeResults();
   bool ResultWanted(std::size_t column) const;
   bool TakeResult(std::size_t column, const SharedBlob& blob);
+  void KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);
   void TryProve();
   void TryPrepareProof();
   std::vector<PeerId> JoinsToConfirm() const;
@@ -375,6 +378,8 @@ class PeerMachine final : public Machine, public SealMessages {
   ModelState state_;
   std::map<std::uint64_t, std::shared_ptr<const Block>> recent_;  // by height, view_ included
   std::map<std::uint64_t, PastStep> past_;
+  // By step and column: for those who are behind; and of the step in progress, what the store kept.
+  std::map<std::uint64_t, std::map<std::uint32_t, SharedBlob>> kept_results_;
   std::map<wire::CaseId, std::optional<wire::Verdict>> my_verdicts_;  // nullopt: being worked out
   std::map<PeerId, Bytes> evidence_;    // inline evidence against members, to put into VERDICT
   std::optional<wire::Naming> naming_;  // who lied to me about the last step

@@ -50,7 +50,13 @@ void PeerMachine::JudgeResults() {
     if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
     const PeerId& owner = round_->sealed.roles.owners[j];
     const Inbox::Item* item = Usable({CurrentStep(), Phase::kA, MessageType::kResult, 0, j}, owner);
-    if (item == nullptr || !TakeResult(j, item->blob)) all = false;
+    if (item != nullptr && TakeResult(j, item->blob)) continue;
+    const auto kept = kept_results_.find(CurrentStep());
+    if (kept != kept_results_.end() && kept->second.contains(j) &&
+        TakeResult(j, kept->second.at(j))) {
+      continue;
+    }
+    all = false;
   }
   if (all) round_->results_closed = true;
 }
@@ -60,8 +66,18 @@ bool PeerMachine::TakeResult(std::size_t column, const SharedBlob& blob) {
   if (column >= round_->results.size() || !ResultWanted(column)) return false;
   if (blob->root != round_->sealed.aggregates[column]->result_root) return false;
   if (!HoldsFiniteFloats(*blob, round_->sealed.roles.parts[column].size())) return false;
-  if (round_->results[column] == nullptr) round_->results[column] = blob;
+  if (round_->results[column] != nullptr) return true;
+  round_->results[column] = blob;
+  KeepResult(CurrentStep(), static_cast<std::uint32_t>(column), blob);
   return true;
+}
+
+// It is durable before anything that is said from now on: when a PROOF helps to seal the step, its
+// author can still apply it, and serve it, after a crash of all.
+void PeerMachine::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
+  const auto [kept, fresh] = kept_results_[step].try_emplace(column, blob);
+  if (!fresh) return;
+  out_->Add(Store{next_store_++, {{RecordKind::kResult, ResultKey(step, column), {}, blob}}});
 }
 
 void PeerMachine::TryProve() {

@@ -208,7 +208,9 @@ void PeerMachine::ShowHead(const PeerId& to, SharedBlob block) {
 }
 
 void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count) {
-  const std::uint64_t newest = slot.phase == Phase::kGenesis ? 0 : slot.step + 1;
+  const bool genesis = slot.phase == Phase::kGenesis;
+  if (!genesis && slot.step == UINT64_MAX) return;  // its block has no height
+  const std::uint64_t newest = genesis ? 0 : slot.step + 1;
   count = std::min<std::uint64_t>(count, kMaxBlocksAnAnswer);
   for (std::uint64_t i = 0; i < count && i <= newest; ++i) {
     const auto block = recent_.find(newest - i);
@@ -223,16 +225,13 @@ void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::ui
 }
 
 void PeerMachine::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column) {
-  SharedBlob result;
-  const auto past = past_.find(step);
-  if (past != past_.end()) {
-    if (column < past->second.columns.size()) result = past->second.columns[column].result;
-  } else if (InStep() && step == CurrentStep() && column < round_->results.size()) {
-    result = round_->results[column];
-  }
-  if (result == nullptr || !ration_.Take(now_, to, result->data.size())) return;
+  const auto kept = kept_results_.find(step);
+  if (kept == kept_results_.end()) return;
+  const auto result = kept->second.find(static_cast<std::uint32_t>(column));
+  if (result == kept->second.end() || column > UINT32_MAX) return;
+  if (!ration_.Take(now_, to, result->second->data.size())) return;
   SendService(to, ServiceSlot(step, kResultChunk, MessageType::kChunk),
-              wire::Encode(wire::Chunk{step, column, column + 1}), result);
+              wire::Encode(wire::Chunk{step, column, column + 1}), result->second);
 }
 
 void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull) {

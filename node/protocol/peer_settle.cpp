@@ -94,18 +94,11 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   StartUpdate();
 }
 
-// The block and the results that it applies, in one transaction: after a crash of all, the run goes
-// on from here.
+// The results that it applies are stored already: after a crash of all, the run goes on from here.
 void PeerMachine::StoreBlock(const Block& block) {
-  Store store{next_store_++, {}};
-  store.records.push_back(
-      {RecordKind::kBlock, BlockKey(block.genesis, block.step), wire::EncodeBlock(block)});
-  for (std::uint32_t j = 0; j < block.columns.size(); ++j) {
-    if (block.columns[j] != ColumnFate::kApplied) continue;
-    store.records.push_back(
-        {RecordKind::kResult, ResultKey(block.step, j), {}, round_->results[j]});
-  }
-  out_->Add(std::move(store));
+  out_->Add(
+      Store{next_store_++,
+            {{RecordKind::kBlock, BlockKey(block.genesis, block.step), wire::EncodeBlock(block)}}});
 }
 
 void PeerMachine::StoreMembership() {

@@ -32,10 +32,29 @@ base::Bytes BlockKey(bool genesis, std::uint64_t step) {
   return key;
 }
 
+// A slot's key begins with its step. The last step's own frames are for members still in it.
+base::Bytes FirstSlotKept(const base::Bytes& block_key) {
+  std::uint64_t height = 0;
+  for (const std::uint8_t byte : block_key) height = height << 8 | byte;
+  base::Bytes key;
+  AppendBigEndian(key, height == 0 ? 0 : height - 1, 8);
+  return key;
+}
+
 base::Bytes ResultKey(std::uint64_t step, std::uint32_t column) {
   base::Bytes key = BlockKey(false, step);
   AppendBigEndian(key, column, 4);
   return key;
+}
+
+std::optional<std::pair<std::uint64_t, std::uint32_t>> PlaceOfResult(const base::Bytes& key) {
+  if (key.size() != 12) return std::nullopt;
+  std::uint64_t height = 0;
+  std::uint32_t column = 0;
+  for (std::size_t i = 0; i < 8; ++i) height = height << 8 | key[i];
+  for (std::size_t i = 8; i < 12; ++i) column = column << 8 | key[i];
+  if (height == 0) return std::nullopt;  // the genesis block applies nothing
+  return std::pair{height - 1, column};
 }
 
 Store Signer::Prepare(StoreId id, std::vector<Draft> drafts) {

@@ -66,7 +66,11 @@ class Signer {
 
 // Big-endian height of a block: 0 for genesis, step + 1 after.
 base::Bytes BlockKey(bool genesis, std::uint64_t step);
+// The least key of a slot that a store still needs once it has that block.
+base::Bytes FirstSlotKept(const base::Bytes& block_key);
 // BlockKey, then the column, big-endian.
 base::Bytes ResultKey(std::uint64_t step, std::uint32_t column);
+// Step and column of such a key; nullopt if it is none.
+std::optional<std::pair<std::uint64_t, std::uint32_t>> PlaceOfResult(const base::Bytes& key);
 
 }  // namespace ostraka::protocol

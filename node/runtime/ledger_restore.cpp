@@ -55,7 +55,7 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
     restored->slots.push_back({RecordKind::kSlot, said.Blob(0), said.Blob(1)});
   }
   ASSIGN_OR_RETURN(sqlite::Statement results,
-                   database_.Prepare("SELECT height, part, result FROM results WHERE height > ?1 "
+                   database_.Prepare("SELECT height, part, result FROM results WHERE height >= ?1 "
                                      "ORDER BY height, part"));
   results.Bind(1, from);
   while (true) {

@@ -31,7 +31,7 @@ CREATE TABLE slots (
 ) WITHOUT ROWID;
 
 -- What the newest of them say, byte for byte, so that a node that starts again says the same again:
--- slots of steps after the newest block.
+-- slots of the newest block's step, for members that are still in it, and after.
 CREATE TABLE said (
   slot BLOB PRIMARY KEY,
   core BLOB NOT NULL  -- the unsigned envelope (docs/wire.md)

@@ -8,6 +8,7 @@
 #include "crypto/hash.h"
 #include "node/base/check.h"
 #include "node/base/ids.h"
+#include "node/protocol/signer.h"
 #include "node/wire/evidence_codec.h"
 
 namespace ostraka::runtime {
@@ -96,7 +97,7 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->add_state, "INSERT INTO states VALUES (?1, ?2) ON CONFLICT DO NOTHING"},
       {&statements_->forget_states, "DELETE FROM states WHERE height < ?1"},
       {&statements_->add_result, "INSERT INTO results VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"},
-      {&statements_->forget_results, "DELETE FROM results WHERE height <= ?1"},
+      {&statements_->forget_results, "DELETE FROM results WHERE height < ?1"},
       {&statements_->note_member,
        "INSERT INTO meta VALUES ('member_since', ?1) ON CONFLICT DO NOTHING"},
       {&statements_->add_block,
@@ -196,8 +197,7 @@ base::Status LedgerTables::ApplyBlock(const Record& record) {
   RETURN_IF_ERROR(InsertBlock(block, height, record.value));
   if (database_.changed_rows() == 1) {
     RETURN_IF_ERROR(InsertRemovals(block, height));
-    // What was said in a step that is sealed is never said again. A height is the next step.
-    RETURN_IF_ERROR(statements_->forget_said.Bind(1, record.key).Run());
+    RETURN_IF_ERROR(statements_->forget_said.Bind(1, protocol::FirstSlotKept(record.key)).Run());
     return Prune(block.step);
   }
   sqlite::Statement& get = statements_->get_block;

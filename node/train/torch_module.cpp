@@ -1,9 +1,12 @@
 // What libostraka_torch.so exports: this one function.
+#include <torch/csrc/api/include/torch/version.h>
+
 #include "node/train/torch_trainer.h"
 #include "node/train/trainer_module.h"
 
 extern "C" __attribute__((visibility("default"))) const ostraka::train::TrainerModule*
 ostraka_trainer_module() {
-  static constexpr ostraka::train::TrainerModule kModule{.make = &ostraka::train::MakeTorchTrainer};
+  static constexpr ostraka::train::TrainerModule kModule{.make = &ostraka::train::MakeTorchTrainer,
+                                                         .library = "libtorch " TORCH_VERSION};
   return &kModule;
 }

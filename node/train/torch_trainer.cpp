@@ -87,10 +87,20 @@ class TorchTrainer final : public Trainer {
 
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                               const Digest& batch_seed, bool flip_labels) override {
+    const auto row_count = static_cast<std::uint32_t>(data_.training.size());
+    return GradientOfRows(parameters, DrawBatch(batch_seed, row_count, batch_size_), flip_labels);
+  }
+
+  base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
+                                                    std::span<const std::uint32_t> rows,
+                                                    bool flip_labels) override {
+    const std::size_t row_count = data_.training.size();
+    if (rows.empty() || *std::max_element(rows.begin(), rows.end()) >= row_count) {
+      return base::InvalidArgument("a batch needs rows below " + std::to_string(row_count));
+    }
     return CatchAll([&]() -> base::StatusOr<std::vector<float>> {
-      const auto row_count = static_cast<std::uint32_t>(data_.training.size());
       const auto last_class = static_cast<std::int64_t>(data_.class_count) - 1;
-      Batch batch = Gather(data_, data_.training, DrawBatch(batch_seed, row_count, batch_size_));
+      Batch batch = Gather(data_, data_.training, rows);
       if (flip_labels) batch.labels = batch.labels.neg().add(last_class);
 
       const std::vector<at::Tensor> tensors = Unpack(parameters);
@@ -104,9 +114,13 @@ class TorchTrainer final : public Trainer {
   }
 
   base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) override {
+    return EvaluateOn(parameters, evaluate_on_);
+  }
+
+  base::StatusOr<Evaluation> EvaluateOn(std::span<const float> parameters, HeldOut part) override {
     return CatchAll([&]() -> base::StatusOr<Evaluation> {
       const at::NoGradGuard no_gradients;
-      const Examples& examples = evaluate_on_ == HeldOut::kTest ? data_.test : data_.validation;
+      const Examples& examples = part == HeldOut::kTest ? data_.test : data_.validation;
       const std::vector<at::Tensor> tensors = Unpack(parameters);
       std::vector<std::uint32_t> rows(examples.size());
       std::iota(rows.begin(), rows.end(), 0U);
@@ -125,7 +139,7 @@ class TorchTrainer final : public Trainer {
       return Evaluation{.metric = "accuracy",
                         .value = static_cast<double>(right) / count,
                         .loss = loss / count,
-                        .on = evaluate_on_};
+                        .on = part};
     });
   }
 

@@ -53,7 +53,23 @@ class Trainer {
                                                       const Digest& batch_seed,
                                                       bool flip_labels) = 0;
 
+  // Gradient on these rows of the training part, for comparisons in which every worker has data of
+  // its own. InvalidArgument: no rows, or one that is not there. FailedPrecondition: this trainer
+  // has no rows.
+  virtual base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
+                                                            std::span<const std::uint32_t> rows,
+                                                            bool flip_labels) {
+    static_cast<void>(parameters), static_cast<void>(rows), static_cast<void>(flip_labels);
+    return base::FailedPrecondition("this trainer's data are drawn, not stored: it has no rows");
+  }
+
   virtual base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) = 0;
+
+  // Evaluate on another part than the options'. FailedPrecondition: this trainer has one part.
+  virtual base::StatusOr<Evaluation> EvaluateOn(std::span<const float> parameters, HeldOut part) {
+    static_cast<void>(parameters), static_cast<void>(part);
+    return base::FailedPrecondition("this trainer's data are drawn, not stored: it has one part");
+  }
 };
 
 // What a manifest says of training, from which every peer builds the same trainer; and, last, what

@@ -24,9 +24,8 @@ base::Status CheckModelName(const std::string& name) {
   return base::InvalidArgument(message);
 }
 
-base::Status ModuleMissing(const TrainerOptions& options,
-                           const std::vector<std::string>& module_files) {
-  std::string message = "model " + options.model + " needs " + kModuleFile + ", which is not at";
+base::Status ModuleMissing(const std::string& model, const std::vector<std::string>& module_files) {
+  std::string message = model + " needs " + kModuleFile + ", which is not at";
   for (const std::string& file : module_files) message += " " + file;
 #ifdef OSTRAKA_WITH_TORCH
   message += ": build the target ostraka_torch, or install the program with its lib folder";
@@ -46,7 +45,7 @@ std::string LoaderError() {
   return line;
 }
 
-base::StatusOr<const TrainerModule*> LoadModule(const std::string& file) {
+base::StatusOr<const TrainerModule*> LoadModuleFile(const std::string& file) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     return base::Unavailable("cannot load a trainer module: " + LoaderError() +
@@ -65,6 +64,16 @@ base::StatusOr<const TrainerModule*> LoadModule(const std::string& file) {
                                     "): build or install both together");
   }
   return module;
+}
+
+// `needed_by` begins the message about a module that is missing.
+base::StatusOr<const TrainerModule*> LoadModule(const std::string& needed_by,
+                                                const std::vector<std::string>& module_files) {
+  for (const std::string& file : module_files) {
+    std::error_code error;
+    if (std::filesystem::exists(file, error)) return LoadModuleFile(file);
+  }
+  return ModuleMissing(needed_by, module_files);
 }
 
 }  // namespace
@@ -96,13 +105,13 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeTrainerFrom(
     const TrainerOptions& options, const std::vector<std::string>& module_files) {
   RETURN_IF_ERROR(CheckTrainerNames(options));
   if (options.model == "toy") return MakeToyTrainer(options);
-  for (const std::string& file : module_files) {
-    std::error_code error;
-    if (!std::filesystem::exists(file, error)) continue;
-    ASSIGN_OR_RETURN(const TrainerModule* module, LoadModule(file));
-    return module->make(options);
-  }
-  return ModuleMissing(options, module_files);
+  ASSIGN_OR_RETURN(const TrainerModule* module, LoadModule("model " + options.model, module_files));
+  return module->make(options);
+}
+
+base::StatusOr<std::string> TrainerLibrary() {
+  ASSIGN_OR_RETURN(const TrainerModule* module, LoadModule("training", ModuleCandidates()));
+  return std::string(module->library);
 }
 
 }  // namespace ostraka::train

@@ -22,6 +22,9 @@ base::Status CheckTrainerNames(const TrainerOptions& options);
 // another build. Each message is one line that says what to do.
 base::StatusOr<std::unique_ptr<Trainer>> MakeTrainer(const TrainerOptions& options);
 
+// What the module computes with, for people; "libtorch 1.13.1". Errors as MakeTrainer.
+base::StatusOr<std::string> TrainerLibrary();
+
 // Where the module may be, in order: beside the running program, in lib/ beside it, and in
 // ../lib/ostraka/ as installed.
 std::vector<std::string> ModuleCandidates();

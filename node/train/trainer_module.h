@@ -15,7 +15,7 @@ namespace ostraka::train {
 
 // Changes whenever Trainer, TrainerOptions or TrainerModule do. A module of another version is
 // refused before anything of it but the two numbers is used.
-inline constexpr std::uint32_t kTrainerModuleVersion = 2;
+inline constexpr std::uint32_t kTrainerModuleVersion = 3;
 inline constexpr char kTrainerModuleEntry[] = "ostraka_trainer_module";
 
 struct TrainerModule {
@@ -23,6 +23,8 @@ struct TrainerModule {
   std::uint32_t options_bytes = sizeof(TrainerOptions);  // sees a change that forgot the version
   // Never throws. InvalidArgument for options that the module cannot serve.
   base::StatusOr<std::unique_ptr<Trainer>> (*make)(const TrainerOptions& options) = nullptr;
+  // What computes, for people: "libtorch 1.13.1".
+  const char* library = "";
 };
 
 using TrainerModuleEntry = const TrainerModule*();

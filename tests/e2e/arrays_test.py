@@ -199,6 +199,15 @@ class AggregateTest(TestCase):
         self.refused(3, ["aggregate", "--rule", "mean", self.rows, self.folder / "no/out.npy"],
                      "no/out.npy")
 
+    def test_the_input_is_kept(self):
+        before = self.rows.read_bytes()
+        other = self.folder / "link.npy"
+        other.symlink_to(self.rows)
+        for out in (self.rows, other):
+            self.refused(2, ["aggregate", "--rule", "mean", self.rows, out], "is the input")
+            self.refused(2, ["attack", "--name", "alie", self.rows, out], "is the input")
+        self.assertEqual(self.rows.read_bytes(), before)
+
     def test_arrays_of_the_wrong_kind(self):
         self.refused_rows([1] * 6, (2, 3), "dtype is '<i4'", ".astype('<f4')", dtype="<i4")
         self.refused_rows([1.0] * 6, (2, 3), "Fortran order", "ascontiguousarray", fortran=True)
@@ -215,6 +224,7 @@ class AggregateTest(TestCase):
                          self.out], "give --rule")
 
     def test_list(self):
+        self.refused(2, ["aggregate", "--list", "--json", "--markdown"], "--json", "--markdown")
         text = expect_ok("aggregate", "--list")
         self.assertIn("centered_clip", text)
         listed = json.loads(expect_ok("aggregate", "--list", "--json"))

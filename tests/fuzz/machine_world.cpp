@@ -181,12 +181,13 @@ std::shared_ptr<const protocol::Restored> MachineWorld::RestoredOf(const Node& n
   for (const auto& [key, record] : node.store) {
     const auto& [kind, name] = key;
     if (kind == RecordKind::kBlock && name >= state_key) restored->blocks.push_back(record);
-    // A result's key begins with its block's, and a slot's with its step: the height of the block
-    // before it.
-    if (kind == RecordKind::kResult && Bytes(name.begin(), name.begin() + 8) > state_key) {
+    // A result's key begins with its block's.
+    if (kind == RecordKind::kResult && Bytes(name.begin(), name.begin() + 8) >= state_key) {
       restored->results.push_back(record);
     }
-    if (kind == RecordKind::kSlot && name >= newest_block) restored->slots.push_back(record);
+    if (kind == RecordKind::kSlot && name >= protocol::FirstSlotKept(newest_block)) {
+      restored->slots.push_back(record);
+    }
   }
   return restored;
 }

@@ -8,31 +8,15 @@
 #include "aggregation/centered_clip.h"
 #include "aggregation/mean.h"
 #include "aggregation/projection.h"
+#include "tests/property/aggregation_draws.h"
 #include "tests/unit/aggregation/testing.h"
 
 namespace ostraka::aggregation {
 namespace {
 
+using testing::AnyRows;
 using testing::Matrix;
 using testing::RowsOf;
-
-// Small numbers first, so that failures shrink to rows that a person can read.
-rc::Gen<float> Value() {
-  return rc::gen::oneOf(
-      rc::gen::map(rc::gen::inRange(-8, 9), [](int v) { return v * 0.5f; }),
-      rc::gen::map(rc::gen::inRange(-1'000'000, 1'000'001),
-                   [](int v) { return static_cast<float>(v) * 1e-5f; }),
-      rc::gen::map(rc::gen::pair(rc::gen::inRange(-99, 100), rc::gen::inRange(-30, 31)),
-                   [](const std::pair<int, int>& v) {
-                     return static_cast<float>(v.first * testing::PowerOfTen(v.second));
-                   }));
-}
-
-Matrix AnyRows(int max_rows, int max_dimension) {
-  const auto n = static_cast<std::size_t>(*rc::gen::inRange(1, max_rows + 1));
-  const auto d = static_cast<std::size_t>(*rc::gen::inRange(1, max_dimension + 1));
-  return *rc::gen::container<Matrix>(n, rc::gen::container<std::vector<float>>(d, Value()));
-}
 
 Matrix TameRows(int max_rows, int max_dimension) {
   Matrix rows = AnyRows(max_rows, max_dimension);

@@ -1,9 +1,11 @@
-// The bits of every rule on seeded rows, written down: another compiler, machine or instruction set
-// that computes others is caught here. A change of a kernel's order changes them knowingly.
+// The bits of every rule and pre-aggregation on seeded rows, written down, at every instruction set
+// that this machine has and with 1 to 5 threads: whatever computes others is caught here, another
+// compiler or machine too. A change of a kernel's order changes them knowingly.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "aggregation/registry.h"
 #include "tests/unit/aggregation/testing.h"
@@ -13,26 +15,62 @@ namespace {
 
 using testing::Matrix;
 
-std::uint64_t DigestOf(const RuleInfo& info, const Matrix& rows) {
+using Digests = std::map<std::string, std::uint64_t, std::less<>>;
+
+// f = 2, and 5 for every other parameter that has no default.
+Arguments ArgumentsOf(const Description& about) {
   Arguments arguments = {{"f", "2"}};
-  for (const ParameterInfo& parameter : info.about.parameters) {
+  for (const ParameterInfo& parameter : about.parameters) {
     if (parameter.default_kind == Default::kRequired && parameter.name != "f") {
       arguments.emplace_back(parameter.name, "5");
     }
   }
-  const auto rule = MakeRule(info.about.name, arguments);
+  return arguments;
+}
+
+std::uint64_t DigestOf(const RuleInfo& info, const Rows& rows, const Executor& executor) {
+  const auto rule = MakeRule(info.about.name, ArgumentsOf(info.about));
   EXPECT_TRUE(rule.ok()) << rule.status();
-  Rows view = testing::RowsOf(rows);
-  view.reference = rows[0].data();
-  std::vector<float> out(view.dimension);
-  const testing::ThreadedExecutor threads(2);
-  const base::Status status = (*rule)->Aggregate(view, threads, out);
+  std::vector<float> out(rows.dimension);
+  const base::Status status = (*rule)->Aggregate(rows, executor, out);
   EXPECT_TRUE(status.ok()) << info.about.name << ": " << status;
   return testing::BitsDigest(out);
 }
 
-TEST(Bits, AreTheOnesWrittenDownHere) {
-  const std::map<std::string, std::uint64_t> expected = {
+std::uint64_t DigestOf(const PreInfo& info, const Rows& rows, const Executor& executor) {
+  const auto pre = MakePreAggregation(info.about.name, ArgumentsOf(info.about));
+  EXPECT_TRUE(pre.ok()) << pre.status();
+  std::vector<float> out((*pre)->OutputRows(rows.count()) * rows.dimension);
+  const base::Status status = (*pre)->Apply(rows, executor, out);
+  EXPECT_TRUE(status.ok()) << info.about.name << ": " << status;
+  return testing::BitsDigest(out);
+}
+
+template <typename Info>
+void ExpectDigests(std::span<const Info* const> infos, const Digests& expected) {
+  base::Rng rng(2026);
+  Matrix matrix = testing::NormalRows(rng, 11, 5003);
+  testing::Multiply(matrix[3], -30);
+  Rows rows = testing::RowsOf(matrix);
+  rows.reference = matrix[0].data();
+  EXPECT_EQ(expected.size(), infos.size());
+  for (const simd::Level level : testing::SupportedLevels()) {
+    const simd::ForcedLevel forced(level);
+    for (const int threads : {1, 2, 5}) {
+      const testing::ThreadedExecutor executor(threads);
+      for (const Info* info : infos) {
+        const auto known = expected.find(info->about.name);
+        ASSERT_NE(known, expected.end()) << info->about.name << " has no digest here";
+        EXPECT_EQ(DigestOf(*info, rows, executor), known->second)
+            << info->about.name << " at " << LevelName(level) << " with " << threads << " threads, "
+            << std::hex << "0x" << DigestOf(*info, rows, executor);
+      }
+    }
+  }
+}
+
+TEST(Bits, OfRulesAreTheOnesWrittenDownHere) {
+  const Digests expected = {
       {"aksel", 0xb9b39a4fe8e7016du},
       {"bulyan", 0x53b9ee111b22047au},
       {"caf", 0x5e4a5f5308ce5183u},
@@ -60,15 +98,18 @@ TEST(Bits, AreTheOnesWrittenDownHere) {
       {"smea", 0x4132c6f2e4eb6454u},
       {"trimmed_mean", 0x2c163c9fbd1ecf25u},
   };
-  base::Rng rng(2026);
-  Matrix rows = testing::NormalRows(rng, 11, 5003);
-  testing::Multiply(rows[3], -30);
-  for (const RuleInfo* info : Rules()) {
-    const auto known = expected.find(std::string(info->about.name));
-    ASSERT_NE(known, expected.end()) << info->about.name << " has no digest here";
-    EXPECT_EQ(DigestOf(*info, rows), known->second) << info->about.name;
-  }
-  EXPECT_EQ(expected.size(), Rules().size());
+  ExpectDigests(Rules(), expected);
+}
+
+TEST(Bits, OfPreAggregationsAreTheOnesWrittenDownHere) {
+  const Digests expected = {
+      {"arc", 0xa6d9ca54dbc59d4fu},
+      {"bucketing", 0xa2ae1122ee730a60u},
+      {"clipping", 0x9ab39678d97afd16u},
+      {"nnm", 0x3caadd80305f412du},
+      {"worker_momentum", 0x3fcd346f66c1a77au},
+  };
+  ExpectDigests(PreAggregations(), expected);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Defects that were found in published libraries (../shared/research/aggregation.md, 1d), each as a
-// test that we pass. Those that are definitions (what Krum is, what the new Bulyan is) are known
-// answers in golden_test.cpp or references in tests/property/aggregation_rules_test.cpp.
+// test that we pass, by its number there. 4 (four Krums) are known answers in golden_test.cpp and
+// references in tests/property/aggregation_rules_test.cpp; 10 (searches that miss a third of the
+// damage) is attack_search_test.cpp; 11 and 12 are of programs around rules.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -111,6 +112,28 @@ TEST(Defects, TheTwoBulyansAreTwoVariants) {
     if (!testing::SameBits(paper, RunRule("bulyan:f=3,variant=multi_krum", rows))) ++different;
   }
   EXPECT_GT(different, 0);
+}
+
+// 7. Weights kept in a set made a "geometric median" the first row where all weights were equal,
+// and a "coordinate-wise trimmed mean" sorted rows by something else than their values.
+TEST(Defects, ValuesDecideAndNotThePlaceOfARow) {
+  base::Rng rng(7);
+  Matrix rows = testing::NormalRows(rng, 9, 6);
+  testing::Multiply(rows[0], 1e6);
+  const Matrix reversed(rows.rbegin(), rows.rend());
+  for (const char* text : {"geometric_median:f=2", "trimmed_mean:f=2"}) {
+    const auto out = RunRule(text, rows);
+    const auto mirrored = RunRule(text, reversed);
+    EXPECT_LT(testing::SlowNorm(out), 10) << text;
+    for (std::size_t c = 0; c < out.size(); ++c) EXPECT_NEAR(out[c], mirrored[c], 1e-5) << text;
+  }
+}
+
+// 8. A Bulyan returned the mean distance to the median in place of the values: nothing that moves
+// with its rows.
+TEST(Defects, BulyanMovesWithItsRows) {
+  const Matrix rows(7, std::vector<float>{-4, 0, 9});
+  EXPECT_EQ(RunRule("bulyan:f=1", rows), rows[0]);
 }
 
 // 9. Clipping and ARC overwrite the caller's array; float64 is silently made float32.

@@ -80,7 +80,7 @@ void RunRowKernels(const Kernels& kernels, const Matrix& rows, std::size_t offse
   std::vector<double> buffer(PaddedRows(n) * kBlock, 0.0);
   kernels.center(block, rows[0].data(), buffer.data());
   std::vector<double> gram(TriangleSize(n), 0.5);
-  kernels.gram(buffer.data(), n, length, gram.data());
+  kernels.gram(buffer.data(), length, block, gram.data());
   std::vector<double> squared(n, 0.25);
   double residual = 0.125;
   kernels.measure(block, rows[0].data(), weights.data(), squared.data(), &residual);
@@ -129,7 +129,7 @@ void RunTypedKernels(const Kernels& kernels, const std::vector<std::vector<T>>& 
   std::vector<double> buffer(PaddedRows(n) * kBlock, 0.0);
   typed.center(block, nullptr, buffer.data());
   std::vector<double> squares(TriangleSize(n), 0.0);
-  kernels.distances(buffer.data(), n, length, squares.data());
+  typed.distances(buffer.data(), length, block, squares.data());
   out.insert(out.end(), squares.begin(), squares.end());
 
   std::vector<T> result(length, T{7});

@@ -127,11 +127,10 @@ std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {
     if (key.first == RecordKind::kBlock && key.second >= state_key) {
       restored.blocks.push_back(record);
     } else if (key.first == RecordKind::kResult &&
-               base::Bytes(key.second.begin(), key.second.begin() + 8) > state_key) {
+               base::Bytes(key.second.begin(), key.second.begin() + 8) >= state_key) {
       restored.results.push_back(record);
     } else if (key.first == RecordKind::kSlot &&
-               (newest_block.empty() || key.second >= newest_block)) {
-      // The height of the newest block is the step after it.
+               (newest_block.empty() || key.second >= FirstSlotKept(newest_block))) {
       restored.slots.push_back(record);
     }
   }
@@ -190,7 +189,18 @@ void Cluster::RunToEnd() {
 
 void Cluster::RunUntil(const std::function<bool()>& done) {
   const Time until = now_ + kPatience;
-  for (Run(); !done() && now_ < until && FireNextTimer(); Run()) {
+  std::size_t deliveries = 0;
+  while (!done() && now_ < until) {
+    if (queue_.empty()) {
+      if (!FireNextTimer()) return;
+      deliveries = 0;
+      continue;
+    }
+    RunSome(1);
+    if (++deliveries > kMaxDeliveries) {
+      ADD_FAILURE() << "the machines talk for ever";
+      return;
+    }
   }
 }
 

@@ -76,7 +76,7 @@ class Cluster {
   // Run; then fires timers, earliest first, until all have halted, nothing is left to wait for, or
   // an hour of the cluster's time has passed.
   void RunToEnd();
-  // The same until `done` says so.
+  // The same until `done` says so; it is asked before every delivery.
   void RunUntil(const std::function<bool()>& done);
   // The process dies: what is under way to it is lost, and what was not durable yet; its links go
   // down.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <utility>
 
 #include "tests/unit/protocol/cluster.h"
@@ -65,6 +66,35 @@ TEST(PeerTest, OrderAndRepetitionOfDeliveriesDoNotMatter) {
     EXPECT_EQ(cluster.node(0).encoded_blocks, expected) << seed;
     ExpectNoSuspicionOf(cluster, {0, 1, 2, 3});
   }
+}
+
+// A process that was started again before genesis is sealed says BOOT anew: no offence.
+TEST(PeerTest, TheNewestBootOfAProcessCountsAndIsNoEvidence) {
+  Cluster cluster(Steps(6));
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    if (from == kCheat && SlotOf(send).type == MessageType::kBoot) {
+      cluster.Deliver(cluster.IndexOf(send.to), from,
+                      Resigned(send.frame, *cluster.node(from).key, [](wire::Envelope& e) {
+                        e.body = wire::Encode(wire::Boot{.boot_id = scene::DigestOf(5)});
+                      }));
+    }
+    return true;
+  };
+  // It is started, dies and is started again before the last of the others is.
+  const std::size_t last = kHonest.back();
+  for (const std::size_t i : {kHonest[0], kHonest[1], kCheat}) {
+    cluster.Feed(i, Started{scene::DigestOf(i), nullptr});
+  }
+  cluster.Run();
+  cluster.Feed(last, Started{scene::DigestOf(last), nullptr});
+  for (const std::size_t i : {kCheat, kHonest[0], kHonest[1]}) {
+    cluster.Feed(i, LinkChanged{cluster.node(last).id(), true});
+  }
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  cluster.ExpectAgreement();
+  ExpectNoSuspicionOf(cluster, {0, 1, 2, 3});
+  for (std::size_t i = 0; i < cluster.size(); ++i) EXPECT_EQ(cluster.node(i).evidence_stored, 0u);
 }
 
 // --- the write-ahead rule ------------------------------------------------------------------------
@@ -262,6 +292,37 @@ TEST(PeerTest, AFailedJobHaltsWithItsReason) {
   ASSERT_TRUE(cluster.node(1).halted);
   EXPECT_EQ(cluster.node(1).halted->why, Halted::Why::kFailed);
   EXPECT_EQ(cluster.node(1).halted->reason, "step 0: no memory");
+}
+
+// A bit of its memory flips once. It notices at the next sealed root, signs nothing more, fetches
+// the true state and comes back.
+TEST(PeerTest, AnotherStateThanTheSealedOneIsReplacedAndNobodyBanned) {
+  Cluster cluster(Steps(20));
+  bool flipped = false;
+  cluster.on_job = [&flipped](std::size_t node, const JobSpec& spec, JobResult& result) {
+    if (node != kCheat || flipped || !std::holds_alternative<UpdateSpec>(spec)) return;
+    flipped = true;
+    auto& state = std::get<UpdateResult>(result).state;
+    auto parameters = *state.parameters;
+    // Not the last bit: the next update's rounding may lose it. Not a high one: its gradients must
+    // stay those of an honest member.
+    parameters[5] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(parameters[5]) ^ (1U << 7));
+    state.parameters = std::make_shared<const std::vector<float>>(std::move(parameters));
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  const Cluster::Node& node = cluster.node(kCheat);
+  ASSERT_FALSE(node.away.empty());
+  EXPECT_EQ(node.away[0].step, 2u);
+  EXPECT_NE(node.away[0].reason.find("DIVERGED"), std::string::npos) << node.away[0].reason;
+  for (const wire::Removal& removal : RemovalsOf(cluster)) {
+    EXPECT_EQ(removal.peer, node.id());
+    EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
+  }
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  EXPECT_EQ(*node.states.back().parameters, *cluster.node(0).states.back().parameters);
+  EXPECT_EQ(node.encoded_blocks.rbegin()->second, cluster.node(0).encoded_blocks.rbegin()->second);
+  EXPECT_FALSE(node.back.empty());
 }
 
 TEST(PeerTest, AfterTheEndNothingIsSent) {

@@ -103,6 +103,32 @@ TEST(RestartTest, AQuickOneBetweenStepsCostsNothing) {
   EXPECT_EQ(cluster.node(0).encoded_blocks, HonestBlocks(8));
 }
 
+// Its AGG is on disk and nothing of it was sent: an aggregate that died with it would drop it.
+TEST(RestartTest, AnOwnerThatDiesWithItsAggUnsentShowsItsAggregateAfterwards) {
+  Cluster cluster(Steps(8));
+  cluster.on_send = [](std::size_t from, const Send& send) {
+    const wire::Slot slot = scene::SlotOf(send);
+    return from != kVictim || slot.step != 2 || slot.phase != wire::Phase::kA ||
+           (slot.type != MessageType::kAggregate && slot.type != MessageType::kResult);
+  };
+  cluster.Start();
+  const auto aggregated = [](const auto& entry) {
+    if (entry.first.first != RecordKind::kSlot) return false;
+    const wire::Slot slot = wire::OpenUnsigned(entry.second.value).value().slot;
+    return slot.step == 2 && slot.type == MessageType::kAggregate;
+  };
+  const auto& durable = cluster.node(kVictim).durable;
+  while (std::none_of(durable.begin(), durable.end(), aggregated)) cluster.RunSome(1);
+  cluster.Kill(kVictim);
+  cluster.on_send = nullptr;
+  cluster.Restart(kVictim);
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  EXPECT_TRUE(RemovalsOf(cluster).empty());
+  EXPECT_TRUE(cluster.node(kVictim).away.empty());
+  scene::ExpectAllApplied(cluster.node(0));
+}
+
 // The others need nothing more of a step that it had spoken in, so the step ends while its gradient
 // is still computed anew. Taken for the next step's, that gradient or its numbers would convict it.
 TEST(RestartTest, WhatAJobOfTheLastStepGivesIsNotSignedInThisOne) {
@@ -151,6 +177,26 @@ TEST(RestartTest, WhenAllDieTheRunGoesOnFromTheLastBlock) {
   cluster.RunToEnd();
   ExpectSameEnd(cluster);
   EXPECT_TRUE(RemovalsOf(cluster).empty());
+}
+
+// It is sealed absent while it is dead: dropped, it follows, asks, and is admitted again.
+TEST(RestartTest, ALateOneFollowsAndComesBack) {
+  Cluster late(Steps(24));
+  Scribe late_scribe(late);
+  late.Start();
+  while (late.node(kVictim).blocks.size() < 2) late.RunSome(1);
+  late.Kill(kVictim);
+  late.RunUntil([&] { return late.node(0).blocks.size() >= 5; });
+  late.Restart(kVictim);
+  late.RunToEnd();
+  ExpectSameEnd(late);
+  const auto removals = RemovalsOf(late);
+  ASSERT_EQ(removals.size(), 1u);
+  EXPECT_EQ(removals[0].peer, late.node(kVictim).id());
+  EXPECT_EQ(removals[0].kind, wire::RemovalKind::kDrop);
+  ASSERT_EQ(late.node(kVictim).back.size(), 1u);
+  EXPECT_GT(late_scribe.CountOf(MessageType::kRejoin), 0u);
+  EXPECT_FALSE(late_scribe.EchoedIn(removals[0].step + 1)) << "a dropped one has no voice";
 }
 
 // Results of the last block were lost with the crash: the others still have them.

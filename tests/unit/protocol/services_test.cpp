@@ -100,6 +100,8 @@ TEST_F(ServicesTest, BlocksComeNewestFirstAndNotMoreThanThereAre) {
     EXPECT_EQ(blocks[--i], encoded);
   }
   EXPECT_TRUE(Ask(Slot(99, Phase::kC), {.kind = PullKind::kBlock, .index = 3}).empty());
+  EXPECT_TRUE(
+      Ask(Slot(~std::uint64_t{0}, Phase::kC), {.kind = PullKind::kBlock, .index = 3}).empty());
 }
 
 TEST_F(ServicesTest, ResultsOfPastStepsAreServedWithTheirBytes) {

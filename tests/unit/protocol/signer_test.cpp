@@ -180,6 +180,21 @@ TEST(BlockKeyTest, SortsByHeightWithGenesisFirst) {
 }
 
 // Results are found by the block that applies them: its key, then the column.
+TEST(ResultKeyTest, GivesItsPlaceBack) {
+  EXPECT_EQ(PlaceOfResult(ResultKey(0, 0)), std::pair(std::uint64_t{0}, std::uint32_t{0}));
+  EXPECT_EQ(PlaceOfResult(ResultKey(1 << 20, 513)),
+            std::pair(std::uint64_t{1 << 20}, std::uint32_t{513}));
+  EXPECT_FALSE(PlaceOfResult(BlockKey(false, 3)));
+  EXPECT_FALSE(PlaceOfResult(base::Bytes(12, 0))) << "the genesis block applies nothing";
+}
+
+TEST(FirstSlotKeptTest, KeepsTheStepOfTheBlockAndWhatFollows) {
+  EXPECT_LT(SlotKey(SlotOf(6)), FirstSlotKept(BlockKey(false, 7)));
+  EXPECT_GE(SlotKey(SlotOf(7)), FirstSlotKept(BlockKey(false, 7)));
+  EXPECT_GE(SlotKey(SlotOf(0)), FirstSlotKept(BlockKey(false, 0)));
+  EXPECT_GE(SlotKey(SlotOf(0)), FirstSlotKept(BlockKey(true, 0)));
+}
+
 TEST(ResultKeyTest, SortsByBlockThenColumn) {
   const base::Bytes block = BlockKey(false, 7);
   const base::Bytes key = ResultKey(7, 255);

@@ -51,10 +51,10 @@ TEST_F(LedgerOpenTest, GivesBackNothingAtFirst) {
   EXPECT_EQ(*restored, nullptr);
 }
 
-// What the key said in the step that was not sealed, to the byte; nothing of sealed ones.
-TEST_F(LedgerOpenTest, GivesBackWhatTheKeySignedAfterTheNewestBlock) {
-  const Record sealed = Slot(3, 1);
-  const Record open = Slot(4, 2);
+// What the key said in the newest sealed step and the open one, to the byte; nothing before.
+TEST_F(LedgerOpenTest, GivesBackWhatTheKeySignedSinceTheNewestBlocksStep) {
+  const Record sealed = Slot(2, 1);
+  const Record open = Slot(3, 2);
   ASSERT_TRUE(Write({sealed, BlockRecord(BlockOf(3)), open}).ok());
   const auto ledger = MustOpen(Options());
   const auto restored = ledger->Restore();
@@ -77,7 +77,7 @@ TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
     return Record{RecordKind::kResult, protocol::ResultKey(step, 0), {}, blob(byte)};
   };
   const Record member{RecordKind::kMember, protocol::BlockKey(true, 0), {}};
-  ASSERT_TRUE(Write({member, BlockRecord(BlockOf(3)), result(3, 1), state(3, 2),
+  ASSERT_TRUE(Write({member, result(2, 4), BlockRecord(BlockOf(3)), result(3, 1), state(3, 2),
                      BlockRecord(BlockOf(4)), result(4, 3)})
                   .ok());
   const auto ledger = MustOpen(Options());
@@ -86,9 +86,10 @@ TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
   ASSERT_TRUE((*restored)->state);
   EXPECT_EQ((*restored)->state->key, protocol::BlockKey(false, 3));
   EXPECT_EQ((*restored)->state->blob->data, blob(2)->data);
-  ASSERT_EQ((*restored)->results.size(), 1U);
-  EXPECT_EQ((*restored)->results[0].key, protocol::ResultKey(4, 0));
-  EXPECT_EQ((*restored)->results[0].blob->data, blob(3)->data);
+  ASSERT_EQ((*restored)->results.size(), 2U) << "those of the state's block are for who is behind";
+  EXPECT_EQ((*restored)->results[0].key, protocol::ResultKey(3, 0));
+  EXPECT_EQ((*restored)->results[1].key, protocol::ResultKey(4, 0));
+  EXPECT_EQ((*restored)->results[1].blob->data, blob(3)->data);
   EXPECT_EQ((*restored)->blocks.size(), 2U);
   EXPECT_TRUE((*restored)->member);
 }

@@ -35,11 +35,11 @@ TEST(Disk, HoldsNothingAtFirstAndAfterItWasLost) {
   EXPECT_EQ(disk.Restored(), nullptr);
 }
 
-TEST(Disk, GivesBackSlotsOfTheStepAfterTheNewestBlockOnly) {
+TEST(Disk, GivesBackSlotsOfTheNewestBlocksStepAndAfterOnly) {
   Disk disk;
-  disk.Apply({1, {Slot(3), Slot(4), BlockOf(2)}});
+  disk.Apply({1, {Slot(3), Slot(4), BlockOf(3)}});
   EXPECT_EQ(disk.Restored()->slots.size(), 2U);
-  disk.Apply({2, {BlockOf(3)}});
+  disk.Apply({2, {BlockOf(4)}});
   ASSERT_EQ(disk.Restored()->slots.size(), 1U);
   EXPECT_EQ(disk.Restored()->slots[0].key, Slot(4).key);
   EXPECT_EQ(disk.Restored()->blocks.size(), 2U);
@@ -54,8 +54,11 @@ TEST(Disk, AStateReplacesWhatLeadsToIt) {
   EXPECT_EQ(restored->state->key, StateAfter(2).key);
   ASSERT_EQ(restored->blocks.size(), 2U) << "from the state's own block on";
   EXPECT_EQ(restored->blocks[0].key, BlockOf(2).key);
-  ASSERT_EQ(restored->results.size(), 1U);
-  EXPECT_EQ(restored->results[0].key, ResultOf(3, 0).key);
+  ASSERT_EQ(restored->results.size(), 3U) << "those of that block are for who is one behind";
+  EXPECT_EQ(restored->results[2].key, ResultOf(3, 0).key);
+  disk.Apply({3, {StateAfter(3)}});
+  ASSERT_EQ(disk.Restored()->results.size(), 1U);
+  EXPECT_EQ(disk.Restored()->results[0].key, ResultOf(3, 0).key);
 }
 
 TEST(Disk, SaysWhetherThisStoreHasSignedAsAMember) {

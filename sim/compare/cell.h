@@ -1,0 +1,92 @@
+// One cell of a comparison: a training run, by everything that its result depends on.
+//
+// A cell's id is the hash of its parameters, each as text. So a result belongs to what made it
+// whatever the grid that asked for it, and a grid that grows finds its old cells done.
+//
+// Thread safety: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aggregation/attacks.h"
+#include "aggregation/pipeline.h"
+#include "node/base/ids.h"
+#include "node/base/status.h"
+
+namespace ostraka::compare {
+
+// A line of the table: a rule with its pre-aggregations at a trusted server, or the protocol.
+struct RuleText {
+  std::string family;    // as the grid says it, "centered_clip:tau=0.1|1+nnm": a row of tables
+  std::string pipeline;  // one choice of its alternatives, "centered_clip:tau=1+nnm"
+
+  auto operator<=>(const RuleText&) const = default;
+};
+
+// The name of the full protocol among the rules: "ours" in papers.
+inline constexpr std::string_view kProtocolRule = "btard";
+
+struct Cell {
+  // The setting.
+  std::string data = "digits";
+  base::Digest data_hash;
+  std::string model = "softmax";
+  std::uint64_t hidden = 64;
+  std::string partition = "shared";
+  std::uint64_t peers = 16;
+  std::uint64_t byzantine = 3;
+  std::uint64_t tolerate = 3;  // f, what the rule is told
+  RuleText rule;
+  std::string attack = "none";
+  std::uint64_t attack_from = 0;  // the first step that is attacked
+  std::uint64_t steps = 100;
+  std::uint64_t batch_size = 8;
+  std::uint64_t evaluate_every = 10;  // steps
+
+  // What selection chooses among, with the alternatives in `rule`.
+  double learning_rate = 0.1;
+  std::string schedule = "linear";
+  std::uint64_t warmup_steps = 0;
+  double momentum = 0;         // of the server's SGD
+  double worker_momentum = 0;  // of each worker's vectors, before the attack
+  double weight_decay = 0;
+
+  std::uint64_t seed = 0;
+
+  bool is_protocol() const;
+};
+
+// What a parameter is for: tables group by it.
+enum class Role { kSetting, kRule, kAttack, kChoice, kSeed };
+
+struct Column {
+  std::string_view name;
+  Role role;
+  std::string text;
+};
+
+// Every parameter, in the order of results.csv. "rule" is the family.
+std::vector<Column> ColumnsOf(const Cell& cell);
+
+// H(kDomainCompareCell, "name=value\n" of every column but the family).
+base::Digest IdOf(const Cell& cell);
+
+// The columns of these roles, "name=value" joined by spaces: one text for cells that differ in
+// nothing else. Of kSetting it leaves out nothing.
+std::string KeyOf(const Cell& cell, std::initializer_list<Role> roles);
+
+// The shortest text that reads back as `value`; "nan", "inf", "-inf".
+std::string NumberText(double value);
+
+// "krum:variant=paper+nnm": the rule, then pre-aggregations in the order in which they are applied.
+// InvalidArgument as ParseElement.
+base::StatusOr<aggregation::PipelineSpec> ParsePipeline(std::string_view text);
+
+// "ipm:eps=0.1". InvalidArgument as ParseElement and MakeAttack; with a suggestion for a name.
+base::StatusOr<aggregation::Attack> ParseAttack(std::string_view text);
+
+}  // namespace ostraka::compare

@@ -1,0 +1,11 @@
+// Which code this is: "0.1.0+g3c4b83e1a2b3", with "-dirty." and a hash if files were changed after
+// that commit; "0.1.0" where it was not built from a git repository.
+#pragma once
+
+#include <string>
+
+namespace ostraka::compare {
+
+std::string CodeVersion();
+
+}  // namespace ostraka::compare

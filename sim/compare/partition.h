@@ -1,0 +1,55 @@
+// Who holds which training rows: how far workers' data differ.
+//
+//   shared               everybody draws from all rows, as in BTARD
+//   iid                  shuffled and split evenly
+//   dirichlet:alpha=A    of each class, shares p ~ Dir(A, ..., A) for the workers (Hsu et al.
+//   2019);
+//                        a worker left with nothing gets a row of the worker with the most
+//   gamma:similarity=S   a share S of the rows iid, the rest extreme (Karimireddy et al. 2022)
+//   extreme              sorted by label, then split evenly
+//   shards:each=K        sorted by label, cut into K shards a worker, dealt at random
+//                        (McMahan et al. 2017)
+//   pathological:classes=K   each worker holds rows of K classes only
+//
+// A partition is a function of the labels, the number of workers and a seed. Each row is held by
+// one worker (but for `shared`), no worker is empty, and each worker's rows ascend.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregation/parameters.h"
+#include "node/base/rng.h"
+#include "node/base/status.h"
+
+namespace ostraka::compare {
+
+struct PartitionInfo {
+  std::string_view name;
+  std::string_view summary;
+  std::span<const aggregation::ParameterInfo> parameters;
+};
+std::span<const PartitionInfo> KnownPartitions();
+
+using RowsOfWorkers = std::vector<std::vector<std::uint32_t>>;
+
+// InvalidArgument for an unknown name, with a suggestion, or a parameter that it cannot take.
+base::Status CheckPartition(std::string_view text);
+
+// InvalidArgument as CheckPartition; FailedPrecondition: fewer rows than workers, or too few
+// classes. REQUIRES: workers > 0.
+base::StatusOr<RowsOfWorkers> Partition(std::string_view text, std::span<const std::uint8_t> labels,
+                                        std::uint32_t class_count, std::size_t workers,
+                                        const base::Rng& rng);
+
+// How many rows of each class each worker holds.
+std::vector<std::vector<std::size_t>> CountClasses(const RowsOfWorkers& rows,
+                                                   std::span<const std::uint8_t> labels,
+                                                   std::uint32_t class_count);
+
+}  // namespace ostraka::compare

@@ -1,0 +1,269 @@
+"""ostraka compare: the same grid gives the same bytes, whatever interrupts it and however it is cut."""
+import csv
+import hashlib
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import unittest
+import zipfile
+
+import harness
+from harness import Running, TestCase, needs_torch, run
+
+GRID = """
+name = "e2e <grid> & co"
+peers = 9
+byzantine = 2
+rules = ["mean", "centered_clip:tau=0.1|1", "median+nnm", "btard"]
+partition = ["shared", "dirichlet:alpha=0.1"]
+attacks = ["none", "sign_flip"]
+attack_from = 4
+seeds = "0..1"
+steps = 12
+evaluate_every = 4
+study = true
+"""
+SERVER_CELLS = 4 * 2 * 2 * 2  # four pipelines, partitions, attacks, seeds
+CELLS = SERVER_CELLS + 2 * 2  # and the protocol on shared data
+OUTPUTS = ["results.csv", "results.json", "selection.csv", "table.tex", "grid.toml"]
+SEAL_DIGITS = 16
+
+
+class CompareTest(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.grid = self.folder / "grid.toml"
+        self.grid.write_text(GRID)
+
+    def compare(self, *args, code=0):
+        result = run("compare", *args, "--json", cwd=self.folder)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return json.loads(result.stdout)
+
+    def refused_grid(self, code, grid, *parts, args=("--out", "refused")):
+        """One line, and nothing is left behind."""
+        self.grid.write_text(grid)
+        self.refused(code, ["compare", self.grid, *args], *parts, cwd=self.folder)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["grid.toml"])
+
+    def outputs(self, out):
+        return {name: (self.folder / out / name).read_bytes() for name in OUTPUTS}
+
+    def rows(self, out):
+        return list(csv.DictReader(io.StringIO((self.folder / out / "results.csv").read_text())))
+
+
+@needs_torch
+class Results(CompareTest):
+    def test_the_same_grid_twice_and_killed_is_the_same_bytes(self):
+        whole = self.compare(self.grid, "--out", "whole")
+        self.assertEqual((whole["ok"], whole["cells"], whole["done"]), (True, CELLS, CELLS))
+        expected = self.outputs("whole")
+        self.compare(self.grid, "--out", "again", "--jobs", 1)
+        self.assertEqual(self.outputs("again"), expected)
+        draw = random.Random(6)
+        kills = 0
+        while kills < 10:
+            running = Running("compare", self.grid, "--out", "killed", "--jobs", 2, cwd=self.folder)
+            try:
+                # Killed within a second of a cell's end; what it was at then nobody knows.
+                running.wait_for("stderr", lambda line: "cells" in line)
+                if draw.random() < 0.5:
+                    running.wait_for("stderr", lambda line: "cells" in line)
+            except AssertionError:  # it was done before
+                break
+            finally:
+                running.signal(signal.SIGKILL)  # the parent alone: its workers must follow
+                running.close()
+            kills += 1
+        self.compare(self.grid, "--out", "killed")
+        self.assertEqual(self.outputs("killed"), expected)
+        # No cell was run twice, and none is kept twice.
+        lines = (self.folder / "killed" / "cells.jsonl").read_text().splitlines()
+        ids = [json.loads(line[SEAL_DIGITS + 1:])["id"] for line in lines[1:]]
+        self.assertEqual(len(ids), CELLS)
+        self.assertEqual(len(set(ids)), CELLS)
+
+    def test_a_torn_store_goes_on(self):
+        self.compare(self.grid, "--out", "whole")
+        expected = self.outputs("whole")
+        store = self.folder / "whole" / "cells.jsonl"
+        data = store.read_bytes()
+        for size in (len(data) // 2, len(data) - 1, 40):
+            store.write_bytes(data[:size])
+            self.compare(self.grid, "--out", "whole")
+            self.assertEqual(self.outputs("whole"), expected)
+
+    def test_shards_merged_are_the_whole(self):
+        self.compare(self.grid, "--out", "whole")
+        for shard in (1, 2, 3):
+            part = self.compare(self.grid, "--out", f"part-{shard}", "--shard", f"{shard}/3")
+            self.assertTrue(part["ok"])
+        missing = self.compare("merge", "two", "part-1", "part-2", code=1)
+        self.assertLess(missing["done"], CELLS)
+        merged = self.compare("merge", "merged", "part-1", "part-2", "part-3")
+        self.assertEqual(merged["done"], CELLS)
+        self.assertEqual(self.outputs("merged"), self.outputs("whole"))
+
+    def test_merge_refuses_to_mix(self):
+        self.compare(self.grid, "--out", "a", "--shard", "1/2")
+        self.compare(self.grid, "--out", "b", "--shard", "2/2")
+        store = self.folder / "b" / "cells.jsonl"
+        header, rest = store.read_bytes().split(b"\n", 1)
+        changed = header[SEAL_DIGITS + 1:].replace(b"numerics ", b"numerics 1")
+        seal = hashlib.blake2b(changed, digest_size=32, person=b"compare.line/1").hexdigest()
+        store.write_bytes(seal[:SEAL_DIGITS].encode() + b" " + changed + b"\n" + rest)
+        result = run("compare", "merge", "c", "a", "b", cwd=self.folder)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("will not mix compute profiles", result.stderr)
+        self.grid.write_text(GRID.replace("steps = 12", "steps = 13"))
+        self.compare(self.grid, "--out", "d", "--shard", "2/2")
+        result = run("compare", "merge", "c", "a", "d", cwd=self.folder)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("another grid", result.stderr)
+
+    def test_every_parameter_is_a_column_and_the_study_can_be_read(self):
+        self.compare(self.grid, "--out", "out")
+        rows = self.rows("out")
+        self.assertEqual(len(rows), CELLS)
+        self.assertEqual(len({row["id"] for row in rows}), CELLS)
+        for row in rows:
+            for name in ("version", "profile", "partition", "pipeline", "attack", "seed"):
+                self.assertTrue(row[name], name)
+            self.assertEqual(row["removed_honest"], "0" if row["rule"] == "btard" else "")
+        archives = sorted((self.folder / "out" / "study").iterdir())
+        self.assertEqual(len(archives), SERVER_CELLS)
+        with zipfile.ZipFile(archives[0]) as archive:
+            self.assertIsNone(archive.testzip())
+            self.assertIn("cos_honest_aggregate.npy", archive.namelist())
+            self.assertTrue(archive.read("rate.npy").startswith(b"\x93NUMPY"))
+
+    def test_failed_cells_are_told_and_tried_again_when_asked(self):
+        # A rule that remembers rows by their place cannot leave one out.
+        self.grid.write_text('rules = ["mean", "foolsgold"]\nattacks = "nan"\nseeds = 0\nsteps = 4\n')
+        first = self.compare(self.grid, "--out", "out", code=1)
+        self.assertEqual((first["ok"], first["done"]), (False, 1))
+        self.assertIn("not finite", first["failed"][0])
+        store = self.folder / "out" / "cells.jsonl"
+        lines = store.read_bytes().count(b"\n")
+        self.compare(self.grid, "--out", "out", code=1)
+        self.assertEqual(store.read_bytes().count(b"\n"), lines)
+        self.compare(self.grid, "--out", "out", "--retry-failed", code=1)
+        self.assertEqual(store.read_bytes().count(b"\n"), lines + 1)
+
+    def test_a_folder_in_use_is_refused(self):
+        self.grid.write_text(GRID.replace("steps = 12", "steps = 2000"))
+        running = Running("compare", self.grid, "--out", "out", cwd=self.folder)
+        self.addCleanup(running.close)
+        running.wait_for("stderr", lambda line: "cells" in line)
+        result = run("compare", self.grid, "--out", "out", cwd=self.folder)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("in use", result.stderr)
+
+    def test_a_dry_run_counts_and_runs_nothing(self):
+        result = self.compare(self.grid, "--dry-run")
+        self.assertEqual(result["cells"], CELLS)
+        self.assertGreater(result["estimated_seconds"], 0)
+        self.assertIn("shared only", result["left_out"][0])
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["grid.toml"])
+
+
+class BadGrids(CompareTest):
+    def test_one_line_before_the_first_cell(self):
+        self.refused_grid(2, 'rules = "krumm"', "did you mean 'krum'?")
+        self.refused_grid(2, 'rules = "krum"\nbyzantine = 7', "f = 7 with n = 16", "at most f = 6")
+        self.refused_grid(2, 'rules = "mean"\nattacks = "alei"', "did you mean 'alie'?")
+        self.refused_grid(2, 'rules = "mean"\nsteps = 0', "steps")
+        self.refused_grid(2, 'rules = "mean"\nstesp = 10', "line 2", "did you mean 'steps'?")
+        self.refused_grid(2, 'rules = [', "line 1")
+        self.refused_grid(3, 'rules = "mean"\ndata = "mnist:/nonexistent"', "/nonexistent")
+        self.refused_grid(2, 'rules = "mean"\nseeds = [1, 1]', "listed twice")
+        self.refused_grid(2, 'rules = "mean"', "--shard '3/2'", args=("--out", "refused", "--shard", "3/2"))
+
+    def test_usage(self):
+        for args, part in ((["compare"], "--preset"), (["compare", "--preset", "smok"], "'smoke'"),
+                           (["compare", "none.toml"], "none.toml"),
+                           (["compare", self.grid], "--out DIR is missing"),
+                           (["compare", self.grid, "--otu", "x"], "--out")):
+            self.refused(3 if "none.toml" in args else 2, args, part, cwd=self.folder)
+
+    @needs_torch
+    def test_no_place_to_write(self):
+        self.refused_grid(3, 'rules = "mean"', "/proc/none", args=("--out", "/proc/none"))
+        (self.folder / "file").touch()
+        self.refused(3, ["compare", self.grid, "--out", "file"], "file", cwd=self.folder)
+
+    @needs_torch
+    @unittest.skipUnless(os.geteuid() == 0, "NOT TESTED: a full disk; only root mounts one")
+    def test_a_disk_that_is_too_small(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", disk],
+                                 capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("NOT TESTED: a full disk; this machine lets nobody mount one")
+        self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        result = run("compare", self.grid, "--out", disk / "out", cwd=self.folder)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("MiB free", result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1)
+
+
+# Finds, in the page itself, texts of a drawing that lie over each other or leave it.
+PROBE = """<script>
+window.onload = () => {
+  const found = [];
+  for (const svg of document.querySelectorAll('svg')) {
+    const name = svg.querySelector('title').textContent;
+    const frame = svg.viewBox.baseVal;
+    const boxes = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBBox()]);
+    for (const [text, box] of boxes) {
+      if (box.width === 0) found.push(name + ': no text drawn for ' + text);
+      if (box.x < -0.5 || box.y < -0.5 || box.x + box.width > frame.width + 0.5 ||
+          box.y + box.height > frame.height + 0.5) found.push(name + ': cut off: ' + text);
+    }
+    for (let i = 0; i < boxes.length; ++i) for (let j = 0; j < i; ++j) {
+      const [a, b] = [boxes[i][1], boxes[j][1]];
+      const across = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x);
+      const down = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y);
+      if (across > 1 && down > 4) found.push(name + ': overlap: ' + boxes[i][0] + ' | ' + boxes[j][0]);
+    }
+  }
+  document.body.dataset.probe = JSON.stringify({figures: document.querySelectorAll('svg').length, found});
+};
+</script>"""
+
+
+@needs_torch
+@unittest.skipUnless(shutil.which("chromium"), "NOT TESTED: report.html in a browser; install chromium")
+class Report(CompareTest):
+    def chromium(self, page):
+        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                   f"--user-data-dir={self.folder}/profile", "--enable-logging=stderr",
+                   "--virtual-time-budget=5000", "--dump-dom", page.as_uri()]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=harness.DEADLINE_S,
+                                check=True)
+        self.assertNotIn("CONSOLE", result.stderr)
+        return result.stdout
+
+    def test_every_figure_is_shown_and_nothing_overlaps(self):
+        self.compare(self.grid, "--out", "out")
+        text = (self.folder / "out" / "report.html").read_text()
+        self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", ""))
+        page = self.folder / "probe.html"
+        page.write_text(text.replace("</body>", PROBE + "</body>"))
+        dom = self.chromium(page)
+        probe = json.loads(dom.split('data-probe="', 1)[1].split('"', 1)[0].replace("&quot;", '"')
+                           .replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"))
+        self.assertEqual(probe["found"], [])
+        self.assertEqual(probe["figures"], len(list((self.folder / "out" / "figures").iterdir())))
+        for kind in ("table", "curves", "cost", "map", "bans", "partition"):
+            self.assertTrue(list((self.folder / "out" / "figures").glob(kind + "*.svg")), kind)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,146 @@
+// Slow and obvious versions of the rules that look at lengths, signs and histories; with
+// references.h, which has all others.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "tests/unit/aggregation/references.h"
+
+namespace ostraka::aggregation::testing {
+
+// Positive, negative and zero coordinates of a row.
+inline Vector SignCountsOf(const std::vector<float>& row) {
+  Vector counts(3, 0.0L);
+  for (const float value : row) counts[value > 0 ? 0 : value < 0 ? 1 : 2] += 1;
+  return counts;
+}
+
+inline long double SquaredDistanceOf(const Vector& a, const Vector& b) {
+  long double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+  return sum;
+}
+
+// The larger of two clusters of points, Lloyd's algorithm from the first two that are farthest
+// apart. Nothing where a point is equally far from both means: rounding would decide.
+inline std::optional<Indices> SlowLargerOfTwoMeans(const std::vector<Vector>& points) {
+  const std::size_t n = points.size();
+  std::array<Vector, 2> centers = {points[0], points[0]};
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i + 1; j < n; ++j) {
+      if (SquaredDistanceOf(points[i], points[j]) > SquaredDistanceOf(centers[0], centers[1])) {
+        centers = {points[i], points[j]};
+      }
+    }
+  }
+  std::array<Indices, 2> clusters;
+  for (bool first = true;; first = false) {
+    std::array<Indices, 2> next;
+    for (std::size_t i = 0; i < n; ++i) {
+      const long double to_first = SquaredDistanceOf(points[i], centers[0]);
+      const long double to_second = SquaredDistanceOf(points[i], centers[1]);
+      if (!first && std::abs(to_first - to_second) <= 1e-9L * to_first) return std::nullopt;
+      next[to_second < to_first ? 1 : 0].push_back(i);
+    }
+    if (next == clusters) break;
+    clusters = next;
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (clusters[k].empty()) continue;
+      centers[k].assign(points[0].size(), 0.0L);
+      for (const std::size_t i : clusters[k]) {
+        for (std::size_t a = 0; a < centers[k].size(); ++a) {
+          centers[k][a] += points[i][a] / static_cast<long double>(clusters[k].size());
+        }
+      }
+    }
+  }
+  if (clusters[0].size() != clusters[1].size()) {
+    return clusters[0].size() > clusters[1].size() ? clusters[0] : clusters[1];
+  }
+  return std::min(clusters[0], clusters[1]);
+}
+
+// Nothing where SlowLargerOfTwoMeans says nothing.
+inline std::optional<Vector> SlowSignGuard(const Matrix& rows, long double low, long double high) {
+  std::vector<Vector> counts;
+  for (const auto& row : rows) counts.push_back(SignCountsOf(row));
+  const std::optional<Indices> alike = SlowLargerOfTwoMeans(counts);
+  if (!alike) return std::nullopt;
+  const Vector lengths = SlowNorms(rows);
+  Vector sorted = lengths;
+  std::sort(sorted.begin(), sorted.end());
+  const long double middle = MedianOfSorted(sorted);
+  Indices kept;
+  for (const std::size_t i : *alike) {
+    if (lengths[i] >= low * middle && lengths[i] <= high * middle) kept.push_back(i);
+  }
+  if (kept.empty()) kept = *alike;
+  Vector weights(rows.size(), 0.0L);
+  for (const std::size_t i : kept) {
+    weights[i] = ClipFactor(lengths[i], middle) / static_cast<long double>(kept.size());
+  }
+  return SlowWeightedSum(rows, weights);
+}
+
+// Safeguard over all calls from the first: who is trusted, and the sums of both windows.
+class SlowSafeguard {
+ public:
+  struct Window {
+    std::size_t calls = 0;
+    long double threshold = 0;
+    std::vector<Vector> sums = {};
+  };
+  SlowSafeguard(Window short_window, Window long_window)
+      : windows_{std::move(long_window), std::move(short_window)} {}
+
+  // The mean of the rows that were trusted before this call.
+  Vector operator()(const Matrix& rows) {
+    if (call_ == 0) trusted_.assign(rows.size(), true);
+    Indices good;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (trusted_[i]) good.push_back(i);
+    }
+    for (Window& window : windows_) {
+      if (call_ % window.calls == 0) {
+        window.sums.assign(rows.size(), Vector(rows[0].size(), 0.0L));
+      }
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t c = 0; c < rows[i].size(); ++c) {
+          window.sums[i][c] += rows[i][c] / static_cast<long double>(good.size());
+        }
+      }
+      Expel(window, good);
+    }
+    ++call_;
+    return SlowMeanOf(rows, good);
+  }
+
+ private:
+  void Expel(const Window& window, const Indices& good) {
+    const auto distance = [&](std::size_t i, std::size_t j) {
+      return std::sqrt(SquaredDistanceOf(window.sums[i], window.sums[j]));
+    };
+    Vector radii;
+    for (const std::size_t i : good) {
+      Vector near;
+      for (const std::size_t j : good) near.push_back(distance(i, j));
+      std::sort(near.begin(), near.end());
+      radii.push_back(near[std::min(trusted_.size() / 2, near.size() - 1)]);
+    }
+    const std::size_t median = good[SlowSmallest(radii, 1)[0]];
+    for (const std::size_t i : good) {
+      if (distance(i, median) > 2 * window.threshold) trusted_[i] = false;
+    }
+  }
+
+  std::array<Window, 2> windows_;
+  std::vector<bool> trusted_;
+  std::size_t call_ = 0;
+};
+
+}  // namespace ostraka::aggregation::testing
