@@ -107,9 +107,11 @@ def main():
     write_data(folder / "data" / "MNIST" / "raw")
     os.chdir(folder)
     os.environ["OMP_NUM_THREADS"] = "1"
-    for name, cells, seconds in (("ostraka", 4 * OSTRAKA_SEEDS, time_ostraka(ostraka)),
-                                 ("byzfl", 4 * BYZFL_SEEDS, time_byzfl())):
-        print(f"{name}: {cells} cells in {seconds:.1f} s, {3600 * cells / seconds:.0f} an hour")
+    for name, cells, run in (("ostraka", 4 * OSTRAKA_SEEDS, lambda: time_ostraka(ostraka)),
+                             ("byzfl", 4 * BYZFL_SEEDS, time_byzfl)):
+        seconds = run()
+        print(f"{name}: {cells} cells in {seconds:.1f} s, {3600 * cells / seconds:.0f} an hour",
+              flush=True)
 
 
 if __name__ == "__main__":
