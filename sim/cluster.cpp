@@ -39,8 +39,9 @@ class Chronicle final : public StepObserver {
         OnBlock(record.peer, *done);
       } else if (const auto* suspicion = std::get_if<protocol::Suspicion>(&observe->what)) {
         ++suspicions_[suspicion->check];
-      } else if (std::holds_alternative<protocol::SlowSeal>(observe->what)) {
+      } else if (const auto* slow = std::get_if<protocol::SlowSeal>(&observe->what)) {
         ++slow_iterations_;
+        slow_steps_.insert(slow->step);
       }
     }
   }
@@ -58,6 +59,7 @@ class Chronicle final : public StepObserver {
   const std::map<std::string, std::uint64_t>& suspicions() const { return suspicions_; }
   std::uint64_t returns() const { return returns_; }
   std::uint64_t slow_iterations() const { return slow_iterations_; }
+  std::uint64_t slow_steps() const { return slow_steps_.size(); }
 
  private:
   void OnBlock(std::uint32_t peer, const protocol::StepDone& done) {
@@ -83,6 +85,7 @@ class Chronicle final : public StepObserver {
   std::map<std::string, std::uint64_t> suspicions_;
   std::uint64_t returns_ = 0;
   std::uint64_t slow_iterations_ = 0;
+  std::set<std::uint64_t> slow_steps_;
 };
 
 class LineSink final : public StepObserver {
@@ -187,8 +190,12 @@ void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, 
   for (std::uint32_t i = 0; i < roster.ids.size(); ++i) {
     if (roster.IsHonest(i)) honest.push_back(i);
   }
+  std::uint32_t number = 0;
   const auto kill = [&](std::uint32_t peer, base::Time down) {
+    // Drawn also if it is left out: shrinking must not shift the others.
     const base::Time up = down + Latency{{}, options.crash_down}.Draw(rng);
+    const std::uint32_t k = number++;
+    if (k < 64 && (options.spared_kills >> k & 1) != 0) return;
     plan.over = std::max(plan.over.value_or(up), up);
     plan.kills.push_back({peer, down, up});
   };
@@ -233,6 +240,11 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
   simulator.network.distance = {options.delay_min, options.delay_max - options.delay_min};
   simulator.network.jitter = options.jitter;
   simulator.network.bytes_per_second = options.bytes_per_second;
+  simulator.network.loss_permille = options.loss_permille;
+  simulator.duplicate_permille = options.duplicate_permille;
+  simulator.stall_permille = options.stall_permille;
+  simulator.skew = options.skew;
+  simulator.drift_ppm = options.drift_ppm;
   simulator.fsync = {base::Duration{options.fsync_max.ns / 8},
                      base::Duration{options.fsync_max.ns - options.fsync_max.ns / 8}};
   return simulator;
@@ -243,7 +255,7 @@ class Cluster {
  public:
   static base::StatusOr<std::unique_ptr<Cluster>> Make(const SimOptions& options,
                                                        const Training& training);
-  SimResult Run(const TraceSink& trace);
+  SimResult Run(const TraceSink& trace, StepObserver* observer);
 
  private:
   Cluster(const SimOptions& options, const Training& training);
@@ -363,7 +375,8 @@ void Cluster::AddCheckers(Simulator& simulator) {
   const auto attack = FindAttack(options_.attack);
   OSTRAKA_CHECK(attack.ok());  // CheckOptions
   const auto outcome = OutcomeOf(*attack, options_.attack_params);
-  if (!options_.unprotected && outcome == KnownAttack::Outcome::kRemoved) {
+  if (!options_.unprotected && options_.await_removal &&
+      outcome == KnownAttack::Outcome::kRemoved) {
     checkers_.Add(std::make_unique<CheatersRemoved>(roster_, coven_));
   }
   simulator.AddObserver(&checkers_);
@@ -395,19 +408,21 @@ void Cluster::ScheduleCut(Simulator& simulator, std::uint32_t a, std::uint32_t b
   }
 }
 
-SimResult Cluster::Run(const TraceSink& trace) {
+SimResult Cluster::Run(const TraceSink& trace, StepObserver* observer) {
   Simulator simulator(MakeSimulatorOptions(options_), std::move(members_), &jobs_);
   AddCheckers(simulator);
   ScheduleFaults(simulator);
   LineSink lines(trace);
   if (trace) simulator.AddObserver(&lines);
+  if (observer != nullptr) simulator.AddObserver(observer);
 
   const base::Duration limit =
       options_.time_limit.ns > 0
           ? options_.time_limit
           : base::Seconds(120) + base::Seconds(60) * static_cast<std::int64_t>(options_.steps);
-  simulator.Run({.until = base::Time{} + limit, .finished = [this] {
-                   return progress_->AllFinished() || checkers_.failure().has_value();
+  simulator.Run({.until = base::Time{} + limit, .finished = [this, observer] {
+                   return progress_->AllFinished() || checkers_.failure().has_value() ||
+                          (observer != nullptr && observer->WantsStop());
                  }});
   checkers_.Finish(simulator.now());
 
@@ -420,12 +435,16 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.failure = checkers_.failure();
   result.ok = !result.failure;
   result.replay = FormatOptions(options_);
+  result.attack = options_.attack;
   result.byzantine = coven_->members();
   result.removals = chronicle_.removals();
   result.columns = chronicle_.columns();
   result.suspicions = chronicle_.suspicions();
   result.returns = chronicle_.returns();
   result.slow_iterations = chronicle_.slow_iterations();
+  result.slow_steps = chronicle_.slow_steps();
+  result.faults = simulator.faults();
+  for (const auto& [peer, deeds] : coven_->deeds()) result.misdeeds += deeds.count;
   result.steps = chronicle_.steps();
   result.events = simulator.events();
   result.bytes_sent = simulator.bytes_sent();
@@ -461,7 +480,8 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
 
 }  // namespace
 
-base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace) {
+base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace,
+                                        StepObserver* observer) {
   RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(crypto::Initialize());
   ASSIGN_OR_RETURN(const auto toy, train::MakeToyTrainer({.model = "toy",
@@ -473,7 +493,7 @@ base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSi
   training.trainer = toy.get();
   training.plan = ToyPlan(options);
   ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(options, training));
-  return cluster->Run(trace);
+  return cluster->Run(trace, observer);
 }
 
 base::StatusOr<SimResult> RunTraining(const SimOptions& options, const Training& training) {
@@ -485,48 +505,14 @@ base::StatusOr<SimResult> RunTraining(const SimOptions& options, const Training&
   RETURN_IF_ERROR(CheckOptions(complete));
   RETURN_IF_ERROR(crypto::Initialize());
   ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(complete, training));
-  return cluster->Run({});
+  return cluster->Run({}, nullptr);
 }
 
-base::StatusOr<SeedsResult> RunSeeds(SimOptions options, std::uint64_t first, std::uint64_t last,
-                                     const std::function<bool(const SimResult&)>& progress) {
-  OSTRAKA_CHECK(first <= last);
-  SeedsResult all;
-  std::vector<std::uint64_t> detections;
-  for (std::uint64_t i = 0; i <= last - first; ++i) {
-    options.seed = first + i;
-    ASSIGN_OR_RETURN(SimResult one, RunSimulation(options));
-    ++all.seeds;
-    all.steps += one.steps;
-    all.events += one.events;
-    all.byzantine_removed += one.byzantine_removed;
-    all.honest_removed += one.honest_removed;
-    all.returns += one.returns;
-    all.loss_mean += (one.loss - all.loss_mean) / static_cast<double>(all.seeds);
-    all.loss_worst = std::max(all.loss_worst, one.loss);
-    if (one.recovery &&
-        (!all.slowest_recovery || all.slowest_recovery->took < one.recovery->took)) {
-      all.slowest_recovery = one.recovery;
-    }
-    if (one.detection_steps) detections.push_back(*one.detection_steps);
-    all.trace_digest = crypto::Hasher(crypto::kDomainTrace)
-                           .Update(all.trace_digest)
-                           .Update(one.trace_digest)
-                           .Finish();
-    const bool go_on = !progress || progress(one);
-    if (!one.ok) all.failures.push_back(std::move(one));
-    if (!go_on) break;
-  }
-  all.ok = all.failures.empty();
-  if (!detections.empty()) {
-    std::sort(detections.begin(), detections.end());
-    for (const std::uint64_t steps : detections) {
-      all.detection_mean += static_cast<double>(steps) / static_cast<double>(detections.size());
-    }
-    const std::size_t rank = (detections.size() * 95 + 99) / 100;  // nearest rank, from 1
-    all.detection_p95 = detections[rank - 1];
-  }
-  return all;
+base::StatusOr<Roster> RosterOf(const SimOptions& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  RETURN_IF_ERROR(crypto::Initialize());
+  const base::Rng rng = base::Rng(options.seed).Fork("cluster");
+  return DrawRoster(rng.Fork("byzantine"), MakeKeys(rng, options.peers), options.byzantine);
 }
 
 }  // namespace ostraka::sim

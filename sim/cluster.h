@@ -20,6 +20,7 @@
 #include "node/wire/block.h"
 #include "sim/checker.h"
 #include "sim/options.h"
+#include "sim/simulator.h"
 
 namespace ostraka::sim {
 
@@ -35,6 +36,7 @@ struct SimResult {
   std::optional<Failure> failure;  // of the first checker that did
   std::string replay;              // FormatOptions: what --replay reads
 
+  std::string attack;                   // by name; "none"
   std::vector<base::PeerId> byzantine;  // by key
   std::vector<wire::Removal> removals;  // as sealed, in order
   std::uint32_t byzantine_removed = 0;
@@ -50,6 +52,9 @@ struct SimResult {
 
   std::uint64_t returns = 0;          // members that a block admitted again
   std::uint64_t slow_iterations = 0;  // of SEAL's slow path, at honest peers
+  std::uint64_t slow_steps = 0;       // in which an honest peer took it
+  FaultCounts faults;                 // that really happened
+  std::uint64_t misdeeds = 0;         // that adversaries confessed
 
   std::optional<RecoveryTime> recovery;  // nullopt: no fault, or the run ended before
 
@@ -66,7 +71,12 @@ using TraceSink = std::function<void(const std::string&)>;
 
 // InvalidArgument or FailedPrecondition as CheckOptions says. A run that a checker fails is a
 // result, not a status.
-base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace = {});
+// `observer`, if given, sees every step too, and may end the run (StepObserver::WantsStop).
+base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace = {},
+                                        StepObserver* observer = nullptr);
+
+// Who takes part in that run, by index.
+base::StatusOr<Roster> RosterOf(const SimOptions& options);
 
 // What members train instead of the toy problem.
 struct Training {
@@ -82,27 +92,5 @@ struct Training {
 // plan's. `replay` does not say what was trained, and `loss` stays 0: `on_block` has the
 // parameters.
 base::StatusOr<SimResult> RunTraining(const SimOptions& options, const Training& training);
-
-struct SeedsResult {
-  bool ok = false;
-  std::uint64_t seeds = 0;
-  std::vector<SimResult> failures;  // those with ok == false, by seed
-  std::uint64_t steps = 0;          // sums over the seeds
-  std::uint64_t events = 0;
-  std::uint64_t byzantine_removed = 0;
-  std::uint64_t honest_removed = 0;
-  std::uint64_t returns = 0;
-  double loss_mean = 0;
-  double loss_worst = 0;
-  double detection_mean = 0;  // of detection_steps, over the seeds that have one; 0 if none has
-  std::uint64_t detection_p95 = 0;  // nearest rank
-  std::optional<RecoveryTime> slowest_recovery;
-  base::Digest trace_digest;  // chains the digests of all seeds, in order
-};
-
-// Seeds `first`..`last`, both included, of otherwise equal options. `progress`, if given, is called
-// after every seed; returning false stops early. REQUIRES: first <= last.
-base::StatusOr<SeedsResult> RunSeeds(SimOptions options, std::uint64_t first, std::uint64_t last,
-                                     const std::function<bool(const SimResult&)>& progress = {});
 
 }  // namespace ostraka::sim

@@ -46,7 +46,11 @@ std::optional<base::Time> Network::Arrival(std::uint32_t from, std::uint32_t to,
   OSTRAKA_CHECK(from != to);
   Link& link = At(from, to);
   if (!link.up) return std::nullopt;
-  const base::Duration delay = link.distance + Latency{{}, options_.jitter}.Draw(link.rng);
+  base::Duration delay = link.distance + Latency{{}, options_.jitter}.Draw(link.rng);
+  if (options_.loss_permille > 0 && link.rng.Below(1000) < options_.loss_permille) {
+    delay = delay + options_.retransmit;
+    ++lost_;
+  }
   for (const auto& [begin, end] : link.holds) {
     if (begin <= now && now < end) now = end;
   }

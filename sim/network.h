@@ -24,6 +24,10 @@ struct NetworkOptions {
   Latency distance{base::Milliseconds(5), base::Milliseconds(45)};
   base::Duration jitter = base::Milliseconds(5);
   std::uint64_t bytes_per_second = 12'500'000;  // of each link; what bulk data waits for
+  // A lost message comes again after `retransmit`, and what is behind it in its lane waits: links
+  // are streams. So many of a thousand.
+  std::uint32_t loss_permille = 0;
+  base::Duration retransmit = base::Milliseconds(20);
   // From the later start of two peers until the link between them is up.
   Latency connect{base::Milliseconds(10), base::Milliseconds(190)};
 };
@@ -52,6 +56,7 @@ class Network {
   std::optional<base::Time> Arrival(std::uint32_t from, std::uint32_t to, base::Time now,
                                     std::optional<std::uint64_t> blob_bytes);
 
+  std::uint64_t lost() const { return lost_; }
   base::Duration DrawConnectDelay() { return options_.connect.Draw(connect_rng_); }
 
  private:
@@ -74,6 +79,7 @@ class Network {
   std::uint32_t peers_;
   std::vector<Link> links_;  // peers x peers, row = sender
   base::Rng connect_rng_;
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace ostraka::sim

@@ -64,6 +64,7 @@ const std::vector<Field>& Fields() {
          return true;
        }},
       NumberField("attack_from_step", &SimOptions::attack_from_step),
+      BoolField("await_removal", &SimOptions::await_removal),
       {"mode", [](const SimOptions& o) { return std::string(protocol::ModeName(o.mode)); },
        [](std::string_view text, SimOptions& o) {
          const auto mode = protocol::ParseMode(text);
@@ -82,6 +83,12 @@ const std::vector<Field>& Fields() {
       DurationField("jitter_ns", &SimOptions::jitter),
       NumberField("bytes_per_second", &SimOptions::bytes_per_second),
       DurationField("fsync_max_ns", &SimOptions::fsync_max),
+      NumberField("loss_permille", &SimOptions::loss_permille),
+      NumberField("duplicate_permille", &SimOptions::duplicate_permille),
+      NumberField("stall_permille", &SimOptions::stall_permille),
+      DurationField("skew_ns", &SimOptions::skew),
+      NumberField("drift_ppm", &SimOptions::drift_ppm),
+      NumberField("spared_kills", &SimOptions::spared_kills),
       NumberField("crashes", &SimOptions::crashes),
       DurationField("crash_down_ns", &SimOptions::crash_down),
       NumberField("blackouts", &SimOptions::blackouts),
@@ -199,6 +206,12 @@ base::Status CheckOptions(const SimOptions& options) {
                          options.time_limit.ns >= 0 && options.crash_down.ns >= 0 &&
                          options.cut_at.ns >= 0 && options.cut_for.ns >= 0;
   RETURN_IF_ERROR(CheckFaults(options));
+  RETURN_IF_ERROR(Require(options.loss_permille <= 500 && options.duplicate_permille <= 1000 &&
+                              options.stall_permille <= 1000,
+                          "loss_permille must be at most 500, the other shares at most 1000"));
+  RETURN_IF_ERROR(Require(
+      options.skew.ns >= 0 && options.skew <= base::Seconds(86'400) && options.drift_ppm <= 100'000,
+      "skew must be at most a day, and drift_ppm at most 100000"));
   return Require(delays_ok, "delays must be at least 0, and delay_max at least delay_min");
 }
 

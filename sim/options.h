@@ -23,6 +23,9 @@ struct SimOptions {
   std::string attack = "none";  // sim/adversary/registry.h
   AttackParams attack_params;   // overrides of its defaults
   std::uint64_t attack_from_step = 5;
+  // Checker "undetected": whoever cheats is removed by the end. Not to be asked of an attack that
+  // only a drawn validator sees, in a run that may end before it is drawn.
+  bool await_removal = true;
 
   // What.
   protocol::Mode mode = protocol::Mode::kMajority;
@@ -40,6 +43,14 @@ struct SimOptions {
   base::Duration jitter = base::Milliseconds(5);
   std::uint64_t bytes_per_second = 12'500'000;
   base::Duration fsync_max = base::Milliseconds(5);
+  // Of a thousand messages on a link so many are lost and come a retransmission later, with what is
+  // behind them in their lane; so many come twice; of a thousand stores so many take 5 x as long.
+  std::uint32_t loss_permille = 0;
+  std::uint32_t duplicate_permille = 0;
+  std::uint32_t stall_permille = 0;
+  // Clocks: each peer's is ahead by up to `skew`, and fast or slow by up to drift_ppm.
+  base::Duration skew;
+  std::uint32_t drift_ppm = 0;
 
   // Faults of honest peers and of the network. Kills come one after another, evenly over the run,
   // each of one of so many honest peers as the mode bears beside the Byzantine ones; it starts
@@ -48,6 +59,8 @@ struct SimOptions {
   base::Duration crash_down = base::Seconds(2);
   std::uint32_t blackouts = 0;  // as often all honest peers are killed at once
   bool lose_disk = false;       // they start again from nothing
+  // Bit k: kill number k is left out. What `sim shrink` tries (sim/shrink.h).
+  std::uint64_t spared_kills = 0;
   // none; halves: two halves of the peers cannot hear each other; one_way: the first half hears the
   // second only when the cut ends; flapping: halves, on and off, a second each.
   std::string cut = "none";

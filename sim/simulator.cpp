@@ -9,6 +9,8 @@
 namespace ostraka::sim {
 namespace {
 
+constexpr std::int64_t kStallFactor = 5;
+
 base::Digest DrawDigest(base::Rng rng) {
   base::Digest digest;
   for (std::size_t i = 0; i < digest.bytes.size(); i += 8) {
@@ -41,17 +43,41 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
                           .unsynced = {},
                           .disk_rng = rng_.Fork("disk", i),
                           .job_rng = rng_.Fork("jobs", i),
+                          .fault_rng = rng_.Fork("faults", i),
+                          .ahead = {},
+                          .drift_ppm = 0,
                           .timers = {},
                           .next_timer_generation = 0,
                           .disk_free = {},
                           .compute_free = {},
                           .steps = 0});
+    SetClock(peers_.back());
   }
   std::sort(by_id_.begin(), by_id_.end());
   for (std::size_t i = 1; i < by_id_.size(); ++i) {
     OSTRAKA_CHECK(by_id_[i - 1].first != by_id_[i].first);
   }
   StartAll();
+}
+
+// --- clocks -------------------------------------------------------------------------------------
+
+void Simulator::SetClock(Peer& peer) {
+  const auto drift = static_cast<std::int64_t>(options_.drift_ppm);
+  peer.ahead = Latency{{}, options_.skew}.Draw(peer.fault_rng);
+  peer.drift_ppm = peer.fault_rng.Between(-drift, drift);
+}
+
+base::Time Simulator::ClockOf(const Peer& peer, base::Time at) {
+  return base::Time{at.ns + peer.ahead.ns + at.ns * peer.drift_ppm / 1'000'000};
+}
+
+// Rounded up, so that a timer is never early by its own clock. In two parts: no product overflows.
+base::Time Simulator::WhenShows(const Peer& peer, base::Time local) {
+  const std::int64_t since = local.ns - peer.ahead.ns;
+  if (peer.drift_ppm == 0) return base::Time{since};
+  const std::int64_t rate = 1'000'000 + peer.drift_ppm;
+  return base::Time{since / rate * 1'000'000 + since % rate * 1'000'000 / rate + 2};
 }
 
 void Simulator::StartAll() {
@@ -118,6 +144,7 @@ void Simulator::ScheduleRestart(base::Time at, std::uint32_t peer, bool lose_dis
 void Simulator::CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut) {
   network_.SetCut(a, b, cut);
   if (network_.IsUp(a, b) != cut) return;  // it is as it should be, or not connected yet
+  if (cut) ++faults_.link_cuts;
   // At once, and not when its two ends learn of it: nothing passes meanwhile.
   if (cut) network_.SetUp(a, b, false);
   PushLink(now_, a, b, !cut);
@@ -126,6 +153,7 @@ void Simulator::CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut) {
 void Simulator::Crash(std::uint32_t index) {
   Peer& peer = peers_[index];
   if (!peer.up) return;
+  ++faults_.kills;
   peer.up = false;
   ++peer.life;
   peer.timers.clear();
@@ -144,7 +172,11 @@ void Simulator::Restart(std::uint32_t index, bool lose_disk) {
   peer.up = true;
   peer.machine = peer.remake();
   peer.disk_free = peer.compute_free = now_;
-  if (lose_disk) peer.disk.Erase();
+  ++faults_.starts_again;
+  if (lose_disk) {
+    ++faults_.disks_lost;
+    peer.disk.Erase();
+  }
   queue_.Push(now_, {.peer = index,
                      .from = index,
                      .ticket = 0,
@@ -230,7 +262,8 @@ bool Simulator::PrepareInput(Event& event) {
 void Simulator::Deliver(std::uint64_t sequence, Event& event) {
   ++events_;
   outbox_.actions().clear();
-  peers_[event.peer].machine->Step(now_, event.input, outbox_);
+  Peer& stepping = peers_[event.peer];
+  stepping.machine->Step(ClockOf(stepping, now_), event.input, outbox_);
   const StepRecord record{now_, sequence, event.peer, event.input, outbox_.actions()};
   trace_.OnStep(record);
   for (StepObserver* observer : observers_) observer->OnStep(record);
@@ -255,6 +288,19 @@ void Simulator::Perform(std::uint32_t from, protocol::Send& send) {
       network_.Arrival(from, *to, now_, send.blob ? std::optional(blob_bytes) : std::nullopt);
   if (!arrival) return;
   bytes_sent_ += send.frame->size() + blob_bytes;
+  // Twice: at the same time, so that links keep their order.
+  base::Rng& rng = peers_[from].fault_rng;
+  const bool twice =
+      options_.duplicate_permille > 0 && rng.Below(1000) < options_.duplicate_permille;
+  if (twice) {
+    ++faults_.messages_twice;
+    queue_.Push(*arrival,
+                {.peer = *to,
+                 .from = from,
+                 .ticket = network_.Epoch(from, *to),
+                 .input = protocol::MessageReceived{peers_[from].id, send.frame, send.blob},
+                 .job = nullptr});
+  }
   queue_.Push(*arrival, {.peer = *to,
                          .from = from,
                          .ticket = network_.Epoch(from, *to),
@@ -263,15 +309,21 @@ void Simulator::Perform(std::uint32_t from, protocol::Send& send) {
                          .job = nullptr});
 }
 
+FaultCounts Simulator::faults() const {
+  FaultCounts counts = faults_;
+  counts.messages_lost = network_.lost();
+  return counts;
+}
+
 void Simulator::Perform(std::uint32_t from, protocol::SetTimer& timer) {
   Peer& peer = peers_[from];
   const std::uint64_t generation = peer.next_timer_generation++;
   peer.timers[timer.id] = generation;
-  queue_.Push(std::max(timer.at, now_), {.peer = from,
-                                         .from = from,
-                                         .ticket = generation,
-                                         .input = protocol::TimerFired{timer.id},
-                                         .job = nullptr});
+  queue_.Push(std::max(WhenShows(peer, timer.at), now_), {.peer = from,
+                                                          .from = from,
+                                                          .ticket = generation,
+                                                          .input = protocol::TimerFired{timer.id},
+                                                          .job = nullptr});
 }
 
 void Simulator::Perform(std::uint32_t from, protocol::CancelTimer& timer) {
@@ -296,7 +348,12 @@ void Simulator::Perform(std::uint32_t from, protocol::StartJob& job) {
 
 void Simulator::Perform(std::uint32_t from, protocol::Store& store) {
   Peer& peer = peers_[from];
-  peer.disk_free = std::max(now_, peer.disk_free) + options_.fsync.Draw(peer.disk_rng);
+  base::Duration takes = options_.fsync.Draw(peer.disk_rng);
+  if (options_.stall_permille > 0 && peer.fault_rng.Below(1000) < options_.stall_permille) {
+    ++faults_.store_stalls;
+    takes = takes * kStallFactor;
+  }
+  peer.disk_free = std::max(now_, peer.disk_free) + takes;
   queue_.Push(peer.disk_free, {.peer = from,
                                .from = from,
                                .ticket = 0,

@@ -41,8 +41,23 @@ struct SimulatorOptions {
   Latency fsync{base::Microseconds(500), base::Milliseconds(4)};
   Latency start{base::Duration{}, base::Milliseconds(100)};  // of each process
   JobTimes jobs;
+  std::uint32_t duplicate_permille = 0;  // of messages that come twice
+  std::uint32_t stall_permille = 0;      // of stores that take kStallFactor times as long
+  base::Duration skew;                   // each clock is ahead by up to this
+  std::uint32_t drift_ppm = 0;           // and fast or slow by up to this
   // Each peer's CheckInvariants and Fingerprint are called once in so many of its steps.
   std::uint32_t inspect_every = 256;
+};
+
+// What really happened to a run, of what could.
+struct FaultCounts {
+  std::uint64_t kills = 0;
+  std::uint64_t starts_again = 0;
+  std::uint64_t disks_lost = 0;
+  std::uint64_t link_cuts = 0;
+  std::uint64_t messages_lost = 0;
+  std::uint64_t messages_twice = 0;
+  std::uint64_t store_stalls = 0;
 };
 
 class Simulator {
@@ -91,6 +106,7 @@ class Simulator {
   std::uint64_t events() const { return events_; }          // inputs delivered so far
   std::uint64_t bytes_sent() const { return bytes_sent_; }  // frames and blobs put on links
   base::Digest trace_digest() const { return trace_.digest(); }
+  FaultCounts faults() const;
   std::uint32_t peer_count() const { return static_cast<std::uint32_t>(peers_.size()); }
   const base::PeerId& id(std::uint32_t peer) const { return peers_[peer].id; }
   std::optional<std::uint32_t> IndexOf(const base::PeerId& id) const;
@@ -107,6 +123,9 @@ class Simulator {
     std::map<protocol::StoreId, protocol::Store> unsynced;  // on their way to the disk
     base::Rng disk_rng;
     base::Rng job_rng;
+    base::Rng fault_rng;
+    base::Duration ahead;                               // its clock is
+    std::int64_t drift_ppm = 0;                         // and gains so many microseconds a second
     std::map<protocol::TimerId, std::uint64_t> timers;  // id -> the generation that counts
     std::uint64_t next_timer_generation = 0;
     base::Time disk_free;     // when the last Store is durable
@@ -126,6 +145,10 @@ class Simulator {
   bool PrepareInput(Event& event);
   void Deliver(std::uint64_t sequence, Event& event);
   void Inspect(std::uint32_t index);
+  void SetClock(Peer& peer);
+  // What its clock shows at `at`, and when it shows `local`.
+  static base::Time ClockOf(const Peer& peer, base::Time at);
+  static base::Time WhenShows(const Peer& peer, base::Time local);
 
   void Perform(std::uint32_t from, protocol::Send& send);
   void Perform(std::uint32_t from, protocol::SetTimer& timer);
@@ -147,6 +170,7 @@ class Simulator {
   base::Time now_;
   std::uint64_t events_ = 0;
   std::uint64_t bytes_sent_ = 0;
+  FaultCounts faults_;
 };
 
 }  // namespace ostraka::sim

@@ -110,6 +110,10 @@ void Trace::PutObservation(const protocol::Observation& what) {
                    Put(base::AsBytes(way.detail));
                  },
                  [this](const protocol::Back& back) { Put(back.step); },
+                 [this](const protocol::Resumed& resumed) {
+                   Put(wire::EncodeBlock(*resumed.block));
+                   if (resumed.state.parameters) Put(DigestOf(resumed.state.parameters).view());
+                 },
                  [this](const protocol::StepDone& done) {
                    Put(wire::EncodeBlock(*done.block));
                    if (done.state.parameters) Put(DigestOf(done.state.parameters).view());
@@ -216,6 +220,11 @@ std::string DescribeObservation(const protocol::Observation& what) {
           [](const protocol::StepDone& done) {
             return (done.block->genesis ? "genesis" : "block " + std::to_string(done.block->step)) +
                    " with " + std::to_string(done.block->members.size()) + " members";
+          },
+          [](const protocol::Resumed& resumed) {
+            return "resumes after " + (resumed.block->genesis
+                                           ? std::string("genesis")
+                                           : "block " + std::to_string(resumed.block->step));
           },
           [](const protocol::Away& away) { return "away: " + away.reason; },
           [](const protocol::Back& back) { return "back in step " + std::to_string(back.step); },

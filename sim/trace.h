@@ -30,6 +30,8 @@ class StepObserver {
  public:
   virtual ~StepObserver() = default;
   virtual void OnStep(const StepRecord& record) = 0;
+  // True: has seen enough.
+  virtual bool WantsStop() const { return false; }
 };
 
 class Trace final : public StepObserver {

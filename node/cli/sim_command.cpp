@@ -2,19 +2,23 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "node/cli/attack_options.h"
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
-#include "sim/cluster.h"
+#include "node/cli/sim_runner.h"
+#include "sim/seeds.h"
+#include "sim/shrink.h"
 
 namespace ostraka::cli {
 namespace {
@@ -32,13 +36,32 @@ struct SimCommandOptions {
   double crash_down = 2;  // seconds
   double cut_at = 5;
   double cut_for = 20;
+  double skew = 0;
+  bool swarm_test = false;
+  bool attack_given = false;
+  std::uint32_t threads = 0;
+  std::uint64_t max_runs = 300;      // of shrink
+  std::vector<std::string> results;  // of merge
   bool json = false;
   bool trace = false;
 };
 
-struct SeedRange {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
+// "17 of 100 seeds" on a terminal.
+class Progress {
+ public:
+  explicit Progress(std::uint64_t total) : terminal_(isatty(STDERR_FILENO) != 0), total_(total) {}
+  void Show(std::uint64_t done) const {
+    if (!terminal_) return;
+    std::fprintf(stderr, "\r\x1b[K%llu of %llu seeds", static_cast<unsigned long long>(done),
+                 static_cast<unsigned long long>(total_));
+  }
+  void Clear() const {
+    if (terminal_) std::fprintf(stderr, "\r\x1b[K");
+  }
+
+ private:
+  bool terminal_;
+  std::uint64_t total_;
 };
 
 base::StatusOr<SeedRange> ParseSeeds(const std::string& text) {
@@ -88,80 +111,8 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   ASSIGN_OR_RETURN(result.crash_down, SecondsOf("--crash-down", options.crash_down));
   ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.cut_at));
   ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.cut_for));
+  ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.skew));
   return result;
-}
-
-// Writes what replays a failure, and returns the command.
-base::StatusOr<std::string> SaveReplay(const sim::SimResult& failed, std::uint64_t seed) {
-  const std::string path = "ostraka-sim-seed-" + std::to_string(seed) + ".replay";
-  std::ofstream file(path);
-  file << failed.replay << "\n";
-  file.close();
-  if (!file) return base::Unavailable("cannot write '" + path + "' in this folder");
-  return "ostraka sim --replay " + path;
-}
-
-base::Status AddFailures(const sim::SeedsResult& result, json& out) {
-  out["failures"] = json::array();
-  for (const sim::SimResult& failed : result.failures) {
-    ASSIGN_OR_RETURN(const sim::SimOptions options, sim::ParseOptions(failed.replay));
-    ASSIGN_OR_RETURN(const std::string replay, SaveReplay(failed, options.seed));
-    out["failures"].push_back({{"seed", options.seed},
-                               {"checker", failed.failure->checker},
-                               {"message", failed.failure->message},
-                               {"replay", replay}});
-  }
-  return base::OkStatus();
-}
-
-base::StatusOr<json> JsonOfResult(const sim::SeedsResult& result) {
-  json out = {
-      {"ok", result.ok},
-      {"seeds", result.seeds},
-      {"steps", result.steps},
-      {"events", result.events},
-      {"trace_digest", result.trace_digest.Hex()},
-      {"removed", {{"byzantine", result.byzantine_removed}, {"honest", result.honest_removed}}},
-      {"returns", result.returns},
-      {"loss", {{"mean", result.loss_mean}, {"worst", result.loss_worst}}},
-      {"detection_steps", {{"mean", result.detection_mean}, {"p95", result.detection_p95}}},
-      {"recovery", nullptr}};
-  if (result.slowest_recovery) {
-    out["recovery"] = {{"seconds", result.slowest_recovery->took.seconds()},
-                       {"bound_seconds", result.slowest_recovery->bound.seconds()}};
-  }
-  RETURN_IF_ERROR(AddFailures(result, out));
-  return out;
-}
-
-void PrintText(const json& result, double seconds) {
-  const auto count = [&result](const char* key) {
-    return static_cast<unsigned long long>(result[key].get<std::uint64_t>());
-  };
-  std::printf("%llu seed%s, %llu steps, %llu events in %.1f s (%.0f events/s)\n", count("seeds"),
-              count("seeds") == 1 ? "" : "s", count("steps"), count("events"), seconds,
-              static_cast<double>(count("events")) / std::max(seconds, 1e-9));
-  std::printf("removed: %llu Byzantine, %llu honest\n",
-              static_cast<unsigned long long>(result["removed"]["byzantine"].get<std::uint64_t>()),
-              static_cast<unsigned long long>(result["removed"]["honest"].get<std::uint64_t>()));
-  std::printf(
-      "steps from the first misdeed to the last removal: mean %.1f, p95 %llu\n",
-      result["detection_steps"]["mean"].get<double>(),
-      static_cast<unsigned long long>(result["detection_steps"]["p95"].get<std::uint64_t>()));
-  if (!result["recovery"].is_null()) {
-    std::printf(
-        "from the last fault to a new block everywhere: at most %.1f s, of %.1f s allowed\n",
-        result["recovery"]["seconds"].get<double>(),
-        result["recovery"]["bound_seconds"].get<double>());
-  }
-  std::printf("trace %s\n", result["trace_digest"].get<std::string>().c_str());
-  for (const json& failure : result["failures"]) {
-    std::printf("FAIL seed=%s checker=%s: %s\n  replay: %s\n", failure["seed"].dump().c_str(),
-                failure["checker"].get<std::string>().c_str(),
-                failure["message"].get<std::string>().c_str(),
-                failure["replay"].get<std::string>().c_str());
-  }
-  std::printf("%s\n", result["ok"].get<bool>() ? "OK" : "FAILED");
 }
 
 base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
@@ -175,28 +126,104 @@ base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
                       std::fprintf(stderr, "%s\n", line.c_str());
                     }).status());
   }
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  std::uint64_t done = 0;
-  const auto begin = std::chrono::steady_clock::now();
+  SimWork work;
+  work.options = sim_options;
+  work.seeds = range;
+  work.swarm_test = options.swarm_test;
+  work.only_attack = options.attack_given;
+  work.threads = std::min<std::uint64_t>(options.threads, range.last - range.first + 1);
+  const Progress progress(range.last - range.first + 1);
   ASSIGN_OR_RETURN(const sim::SeedsResult result,
-                   sim::RunSeeds(sim_options, range.first, range.last, [&](const auto&) {
-                     ++done;
-                     if (terminal) {
-                       std::fprintf(stderr, "\r\x1b[K%llu of %llu seeds",
-                                    static_cast<unsigned long long>(done),
-                                    static_cast<unsigned long long>(range.last - range.first + 1));
-                     }
-                     return true;
-                   }));
-  if (terminal) std::fprintf(stderr, "\r\x1b[K");
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  ASSIGN_OR_RETURN(json out, JsonOfResult(result));
+                   RunOnCores(work, [&](std::uint64_t done) { progress.Show(done); }));
+  progress.Clear();
+  ASSIGN_OR_RETURN(const json out, JsonOf(work, result));
   if (options.json) {
     PrintJson(out);
   } else {
-    PrintText(out, wall.count());
+    PrintSimText(out);
   }
   return result.ok;
+}
+
+base::Status ShrinkReplay(const SimCommandOptions& options) {
+  ASSIGN_OR_RETURN(const sim::SimOptions failing, ReadReplay(options.replay));
+  ASSIGN_OR_RETURN(const sim::ShrinkResult result,
+                   sim::Shrink(failing, options.max_runs, [](const std::string& what) {
+                     std::fprintf(stderr, "%s\n", what.c_str());
+                   }));
+  ASSIGN_OR_RETURN(const std::string folder, WriteBundle(result.options));
+  const std::string replay = "ostraka sim --replay " + folder + "/options.replay";
+  if (options.json) {
+    PrintJson({{"checker", result.failure.checker},
+               {"message", result.failure.message},
+               {"runs", result.runs},
+               {"applied", result.applied},
+               {"options", sim::FormatOptions(result.options)},
+               {"replay", replay}});
+    return base::OkStatus();
+  }
+  std::printf("%zu simplifications in %llu runs; checker %s still fails: %s\n  replay: %s\n",
+              result.applied.size(), static_cast<unsigned long long>(result.runs),
+              result.failure.checker.c_str(), PrintableLine(result.failure.message).c_str(),
+              replay.c_str());
+  return base::OkStatus();
+}
+
+base::StatusOr<json> ReadResult(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return base::NotFound("cannot read '" + path + "': check the path");
+  json result = json::parse(file, nullptr, false);
+  if (result.is_object() && result.contains("ranges") && result.contains("occurred")) return result;
+  return base::InvalidArgument(path + ": not what `ostraka sim --json` printed");
+}
+
+base::StatusOr<bool> Merge(const SimCommandOptions& options) {
+  std::vector<json> results;
+  for (const std::string& path : options.results) {
+    ASSIGN_OR_RETURN(results.emplace_back(), ReadResult(path));
+  }
+  json merged;
+  try {
+    ASSIGN_OR_RETURN(merged, MergeResults(results));
+  } catch (const json::exception& problem) {
+    return base::InvalidArgument(std::string("a result lacks a key: ") + problem.what());
+  }
+  if (options.json) {
+    PrintJson(merged);
+  } else {
+    PrintSimText(merged);
+  }
+  return merged["ok"].get<bool>();
+}
+
+template <typename Body>
+std::function<ExitCode()> AsExit(Body body) {
+  return [body] {
+    const auto ok = body();
+    if (!ok.ok()) return Fail(ok.status());
+    return *ok ? kDone : kNegative;
+  };
+}
+
+void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOptions>& options,
+                       Invocation& invocation) {
+  auto* shrink = command.add_subcommand("shrink", "make a failure smaller");
+  shrink->add_option("replay", options->replay, "options.replay of a failure")->required();
+  shrink->add_option("--max-runs", options->max_runs, "runs to spend")->capture_default_str();
+  shrink->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+  shrink->footer("Example: ostraka sim shrink ostraka-sim-seed-17/options.replay");
+  shrink->callback([options, &invocation] {
+    invocation.body = AsExit([options]() -> base::StatusOr<bool> {
+      RETURN_IF_ERROR(ShrinkReplay(*options));
+      return true;
+    });
+  });
+  auto* merge = command.add_subcommand("merge", "join results of ranges of seeds");
+  merge->add_option("results", options->results, "what `ostraka sim --json` printed")->required();
+  merge->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+  merge->footer("Example: ostraka sim merge range1.json range2.json");
+  merge->callback(
+      [options, &invocation] { invocation.body = AsExit([options] { return Merge(*options); }); });
 }
 
 }  // namespace
@@ -230,6 +257,20 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--cut-at", options->cut_at, "seconds")->capture_default_str();
   command->add_option("--cut-for", options->cut_for, "seconds")->capture_default_str();
+  command->add_option("--loss", sim.loss_permille, "of 1000 messages so many are lost at first")
+      ->capture_default_str();
+  command->add_option("--duplicates", sim.duplicate_permille, "of 1000 messages so many come twice")
+      ->capture_default_str();
+  command->add_option("--stalls", sim.stall_permille, "of 1000 stores so many take 5 x as long")
+      ->capture_default_str();
+  command->add_option("--skew", options->skew, "seconds that clocks differ, at most")
+      ->capture_default_str();
+  command->add_option("--drift", sim.drift_ppm, "clocks are fast or slow by so many ppm, at most")
+      ->capture_default_str();
+  command->add_flag("--swarm-test", options->swarm_test,
+                    "draw peers, attack, network and faults from each seed; --steps and, if given, "
+                    "--attack hold");
+  command->add_option("--threads", options->threads, "seeds at a time (default: cores)");
   auto* seed = command->add_option("--seed", sim.seed, "one run")->capture_default_str();
   auto* seeds =
       command->add_option("--seeds", options->seeds, "FIRST..LAST: many runs")->excludes(seed);
@@ -240,13 +281,15 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   command->footer(
       "Examples: ostraka sim --peers 16 --byzantine 7 --attack alie --seeds 1..20\n"
-      "          ostraka sim --byzantine 2 --attack sign_flip --crashes 10 --cut halves");
-  command->callback([options, &invocation] {
-    invocation.body = [options] {
-      const auto ok = Simulate(*options);
-      if (!ok.ok()) return Fail(ok.status());
-      return *ok ? kDone : kNegative;
-    };
+      "          ostraka sim --byzantine 2 --attack sign_flip --crashes 10 --cut halves\n"
+      "          ostraka sim --swarm-test --steps 40 --seeds 1..1000 --json > range1.json");
+  command->require_subcommand(0, 1);
+  AddSimSubcommands(*command, options, invocation);
+  command->callback([options, command, &invocation] {
+    if (!command->get_subcommands().empty()) return;
+    options->attack_given = command->count("--attack") > 0;
+    if (options->threads == 0) options->threads = std::max(std::thread::hardware_concurrency(), 1U);
+    invocation.body = AsExit([options] { return Simulate(*options); });
   });
 }
 

@@ -55,6 +55,12 @@ struct Back {
   std::uint64_t step = 0;
 };
 
+// What a member that starts again has from its store: the newest block whose state it holds.
+struct Resumed {
+  std::shared_ptr<const wire::Block> block;
+  ModelState state;
+};
+
 // A step is complete: its block and the state that the next step starts from.
 struct StepDone {
   std::shared_ptr<const wire::Block> block;
@@ -98,7 +104,7 @@ struct Progress {
   std::vector<Missing> missing;
 };
 
-using Observation = std::variant<StepStarted, Sealed, SlowSeal, StepDone, Away, CatchingUp, Back,
-                                 Suspicion, StepTimes, Halted>;
+using Observation = std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, CatchingUp,
+                                 Back, Suspicion, StepTimes, Halted>;
 
 }  // namespace ostraka::protocol

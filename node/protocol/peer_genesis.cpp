@@ -129,6 +129,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
 
 void PeerMachine::ReplayNext() {
   if (to_replay_.empty()) {
+    if (!view_->decision.is_zero()) out_->Add(Observe{Resumed{view_, state_}});
     const auto newest = recent_.rbegin()->second;
     if (HeightOf(*newest) > HeightOf(*view_)) {
       return Leave("results of the last blocks were lost in the crash");

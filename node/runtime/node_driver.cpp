@@ -92,6 +92,7 @@ class NodeDriver::Impl {
   void See(const protocol::Away& seen);
   void See(const protocol::CatchingUp& seen);
   void See(const protocol::Back& seen);
+  void See(const protocol::Resumed& seen);
   void See(const protocol::StepDone& seen);
   void See(const protocol::Suspicion& seen) { events_.OnSuspicion(seen); }
   void See(const protocol::StepTimes& seen);
@@ -392,6 +393,14 @@ void NodeDriver::Impl::On(const protocol::Observe& action) {
 void NodeDriver::Impl::See(const protocol::StepStarted& seen) {
   step_ = seen.step;
   met_ = true;
+}
+
+// A run that was complete already ends here: what it came to is reported all the same.
+void NodeDriver::Impl::See(const protocol::Resumed& seen) {
+  report_.last_block = seen.block;
+  report_.state = seen.state;
+  if (!seen.block->genesis) report_.steps_done = seen.block->step + 1;
+  if (options_.on_state) options_.on_state({seen.block, seen.state});
 }
 
 void NodeDriver::Impl::See(const protocol::StepDone& seen) {

@@ -67,7 +67,7 @@ class NodeEvents {
 
 struct NodeReport {
   NodeOutcome outcome;
-  std::uint64_t steps_done = 0;                   // the genesis block not counted
+  std::uint64_t steps_done = 0;                   // those of its store too, genesis not counted
   std::shared_ptr<const wire::Block> last_block;  // null if none was sealed
   protocol::ModelState state;                     // after it; null vectors if none
   std::vector<wire::Removal> removals;            // in the order sealed

@@ -32,21 +32,39 @@ double MeanSeconds(const Line& line) {
   return sum / count;
 }
 
-// Steps to the last ban: by number of Byzantine workers and attack, all runs of the protocol.
-using BanTimes = std::map<std::string, std::map<std::uint64_t, std::vector<std::uint64_t>>>;
+// Runs of the protocol under one attack with one number of Byzantine workers.
+struct Bans {
+  std::vector<std::uint64_t> steps;  // to the last ban, where all attackers were banned
+  std::size_t runs = 0;
+};
+using BanTimes = std::map<std::string, std::map<std::uint64_t, Bans>>;
 
 BanTimes BanTimesOf(const std::vector<Line>& lines, std::vector<std::string>& order) {
   BanTimes times;
   for (const Line& line : lines) {
     for (const UnderAttack& under : line.attacks) {
       for (const Done& run : under.runs) {
-        if (!run.result->protocol || !run.result->protocol->detection_steps) continue;
+        if (!run.result->protocol || under.attack == "none") continue;
         if (!times.contains(under.attack)) order.push_back(under.attack);
-        times[under.attack][line.cell->byzantine].push_back(*run.result->protocol->detection_steps);
+        Bans& bans = times[under.attack][line.cell->byzantine];
+        ++bans.runs;
+        const auto& steps = run.result->protocol->detection_steps;
+        if (steps) bans.steps.push_back(*steps);
       }
     }
   }
   return times;
+}
+
+std::string SummaryOf(const Bans& bans) {
+  const std::string share =
+      std::to_string(bans.steps.size()) + " of " + std::to_string(bans.runs) + " runs";
+  if (bans.steps.empty()) return share;
+  double mean = 0;
+  for (const std::uint64_t step : bans.steps) {
+    mean += static_cast<double>(step) / static_cast<double>(bans.steps.size());
+  }
+  return "mean " + ShortNumber(std::round(mean * 10) / 10) + ", " + share;
 }
 
 }  // namespace
@@ -110,9 +128,10 @@ std::string BansSvg(const std::vector<Line>& lines) {
   std::vector<std::uint64_t> counts;
   double longest = 1;
   for (const auto& [attack, by_count] : times) {
-    for (const auto& [count, steps] : by_count) {
+    for (const auto& [count, bans] : by_count) {
       if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
-      for (const std::uint64_t step : steps) longest = std::max(longest, static_cast<double>(step));
+      for (const std::uint64_t step : bans.steps)
+        longest = std::max(longest, static_cast<double>(step));
     }
   }
   std::sort(counts.begin(), counts.end());
@@ -121,7 +140,7 @@ std::string BansSvg(const std::vector<Line>& lines) {
   const double lane = 16;
   const double row = lane * static_cast<double>(counts.size()) + 10;
   const double bottom = 30 + row * static_cast<double>(attacks.size());
-  Svg svg(kLeft + kPlot + 90, bottom + 44, "steps from the first misdeed to the last ban");
+  Svg svg(kLeft + kPlot + 160, bottom + 44, "steps from the first misdeed to the last ban");
   const auto x = [&](double step) { return kLeft + kPlot * step / longest; };
   for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
     svg.Line({x(share * longest), 24}, {x(share * longest), bottom}, {"#dddddd", 0.8, ""});
@@ -139,12 +158,10 @@ std::string BansSvg(const std::vector<Line>& lines) {
       if (known == times.at(attacks[a]).end()) continue;
       svg.Text({kLeft - 8, y + 4}, std::to_string(counts[c]) + " byz.",
                {10, Anchor::kEnd, "#555555", false});
-      double mean = 0;
-      for (const std::uint64_t step : known->second) {
+      for (const std::uint64_t step : known->second.steps) {
         svg.Circle({x(static_cast<double>(step)), y}, 4, StrokeOf(c).color);
-        mean += static_cast<double>(step) / static_cast<double>(known->second.size());
       }
-      svg.Text({kLeft + kPlot + 12, y + 4}, "mean " + ShortNumber(std::round(mean * 10) / 10),
+      svg.Text({kLeft + kPlot + 12, y + 4}, SummaryOf(known->second),
                {10, Anchor::kStart, "#555555", false});
     }
   }

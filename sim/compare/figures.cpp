@@ -87,10 +87,12 @@ base::StatusOr<std::vector<Figure>> FiguresOf(const Plan& plan, const std::vecto
                        std::move(svg)});
   }
   if (std::string svg = BansSvg(lines); !svg.empty()) {
-    figures.push_back({"bans",
-                       "How long attackers of the protocol lasted: each dot is a run, from the "
-                       "first misdeed to the block that removed the last attacker.",
-                       std::move(svg)});
+    figures.push_back(
+        {"bans",
+         "How long attackers of the protocol lasted: each dot is a run, from the "
+         "first misdeed to the block that removed the last attacker; beside them in how many "
+         "runs all were.",
+         std::move(svg)});
   }
   RETURN_IF_ERROR(AddPartitions(plan, figures));
   return figures;

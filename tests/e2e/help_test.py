@@ -10,7 +10,9 @@ COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], [
             ["key", "import"], ["run"],
             ["run", "init"], ["run", "show"], ["run", "check"], ["ledger"], ["ledger", "show"],
             ["ledger", "explain"], ["sim"], ["status"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
-            ["aggregate"], ["attack"]]
+            ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
+            ["evidence"], ["evidence", "verify"], ["evidence", "show"],
+            ["evidence", "export"]]
 
 
 class HelpTest(TestCase):
@@ -28,7 +30,7 @@ class HelpTest(TestCase):
             text = run(*command, "--help").stdout
             _, _, after = text.partition("Subcommands:\n")
             return re.findall(r"^  ([a-z]+) ", after.partition("\n\n")[0], re.MULTILINE)
-        for command in [[], ["key"], ["run"], ["ledger"], ["bench"]]:
+        for command in [[], ["key"], ["run"], ["ledger"], ["bench"], ["compare"], ["evidence"]]:
             names = [c[-1] for c in COMMANDS if c[:-1] == command and c]
             self.assertEqual(sorted(listed(command)), sorted(names))
 
@@ -47,14 +49,14 @@ class HelpTest(TestCase):
 
 class UsageTest(TestCase):
     def test_no_subcommand_lists_them(self):
-        self.refused(2, [], "say what to do: swarm, node, key, run, status, doctor, ledger, export, sim, aggregate, attack")
+        self.refused(2, [], "say what to do: swarm, node, key, run, status, doctor, ledger, evidence, export, sim, compare, aggregate, attack")
         self.refused(2, ["key"], "say what to do: new, show, passwd, import", "`ostraka key --help`")
 
     def test_unknown_subcommand_suggests(self):
         self.refused(2, ["swrm"], "unknown subcommand 'swrm'", "did you mean 'swarm'?")
         self.refused(2, ["key", "shwo", "a"], "unknown subcommand 'shwo'", "did you mean 'show'?",
                      "`ostraka key --help`")
-        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, status, doctor, ledger, export, sim, aggregate, attack")
+        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, status, doctor, ledger, evidence, export, sim, compare, aggregate, attack")
 
     def test_unknown_option_suggests(self):
         self.refused(2, ["swarm", "--stps", "3"], "unknown option '--stps'",

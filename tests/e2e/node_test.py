@@ -30,14 +30,16 @@ class RunTest(TestCase):
             self.assertEqual((reports[i]["ok"], reports[i]["end"]), (True, "finished"))
             self.assertEqual((reports[i]["peer"], reports[i]["steps"]), (made.ids[i], 12))
         self.assertEqual(len({report["state_root"] for report in reports}), 1)
-        self.started_again_it_has_nothing_to_do(made)
+        self.started_again_it_has_nothing_to_do(made, reports[0])
 
-    def started_again_it_has_nothing_to_do(self, made):
+    def started_again_it_has_nothing_to_do(self, made, report):
         before = self.ledger(made, 0)
         again = self.running(made.start(0))
         self.assertEqual(again.finish(), 0, again.text["stderr"])
         self.assertEqual((again.report()["end"], again.report()["reason"]),
                          ("finished", "all steps are done"))
+        for key in ("steps", "state_root", "member", "checkpoint"):
+            self.assertEqual(again.report()[key], report[key])
         self.assertEqual(self.ledger(made, 0), before)
         # Nor may another key or another run take the folder over.
         self.refused(2, ["node", made.manifest, "--key", made.key(1), "--data-dir",

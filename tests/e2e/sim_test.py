@@ -6,7 +6,7 @@ from harness import TestCase, run
 
 SMALL = ["--peers", 4, "--byzantine", 1, "--attack", "sign_flip", "--dimension", 64, "--steps", 15]
 KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "removed",
-        "detection_steps", "returns", "loss", "recovery"}
+        "detection_steps", "returns", "loss", "recovery", "ranges", "slow_steps", "run_twice", "occurred"}
 
 
 class SimTest(TestCase):
@@ -55,6 +55,44 @@ class SimTest(TestCase):
         again = self.sim(*words[1:], code=1)
         self.assertEqual(again["trace_digest"], result["trace_digest"])
         self.assertEqual(again["failures"][0]["message"], failure["message"])
+
+    def test_a_failure_leaves_a_bundle_and_can_be_shrunk(self):
+        hurried = self.folder / "hurried.replay"
+        hurried.write_text("seed=7 peers=6 byzantine=0 attack=none dimension=64 steps=15 "
+                           "loss_permille=20 time_limit_ns=1000000\n")
+        failure, = self.sim("--replay", hurried, code=1)["failures"]
+        bundle = (self.folder / failure["replay"].split()[-1]).parent
+        self.assertEqual({file.name for file in bundle.iterdir()}, {"options.replay", "events.txt", "sequence.mmd"})
+        self.assertTrue((bundle / "sequence.mmd").read_text().startswith("sequenceDiagram"))
+        ended = run("sim", "shrink", bundle / "options.replay", "--json", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        shrunk = json.loads(ended.stdout)
+        self.assertEqual(shrunk["checker"], failure["checker"])
+        self.assertIn("peers=3 ", shrunk["options"])
+        self.assertIn("loss_permille=0 ", shrunk["options"])
+        again = self.sim(*shrunk["replay"].split()[2:], code=1)
+        self.assertEqual(again["failures"][0]["checker"], failure["checker"])
+        passing = self.folder / "passing.replay"
+        passing.write_text("seed=5 peers=4 byzantine=0 dimension=64 steps=6\n")
+        self.refused(2, ["sim", "shrink", passing], "nothing to shrink")
+
+    def test_ranges_of_seeds_merge_to_the_whole(self):
+        options = ["--swarm-test", "--attack", "equivocate", "--steps", 8]
+        whole = self.sim(*options, "--seeds", "19..22", "--threads", 2)
+        parts = []
+        for name, seeds in (("one.json", "19..20"), ("two.json", "21..22")):
+            path = self.folder / name
+            path.write_text(json.dumps(self.sim(*options, "--seeds", seeds, "--threads", 1)))
+            parts.append(path)
+        self.assertEqual(whole["run_twice"], 1)
+        ended = run("sim", "merge", *reversed(parts), "--json", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0 if whole["ok"] else 1, ended.stderr)
+        merged = json.loads(ended.stdout)
+        for key in ("seeds", "steps", "slow_steps", "events", "removed", "returns", "occurred", "run_twice"):
+            self.assertEqual(merged[key], whole[key], key)
+        self.assertEqual(merged["ranges"], [[19, 20], [21, 22]])
+        self.refused(2, ["sim", "merge", parts[0], parts[0]], "in two of the results")
+        self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "not what `ostraka sim --json`")
 
     def test_text_for_people(self):
         result = run("sim", *SMALL, "--seed", 5, cwd=self.folder)

@@ -30,9 +30,13 @@ TEST(Presets, Btard2022IsAllOfIt) {
 }
 
 TEST(Presets, ByzflMnistNeedsFiles) {
-  const auto grid = ParseGrid(*PresetText("byzfl-mnist"));
+  auto grid = ParseGrid(*PresetText("byzfl-mnist"));
   ASSERT_TRUE(grid.ok()) << grid.status().ToString();
   EXPECT_EQ(MakePlan(*grid).status().code(), absl::StatusCode::kNotFound);
+  grid->data = {"digits"};  // and nothing else is wrong with it
+  const auto plan = MakePlan(*grid);
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  EXPECT_EQ(plan->cells.size(), 288u);
 }
 
 TEST(Presets, AnUnknownOneIsNotGuessed) {

@@ -314,6 +314,8 @@ void Cluster::Note(Node& node, const Observation& what) {
   if (const auto* done = std::get_if<StepDone>(&what)) {
     node.blocks.push_back(done->block);
     node.states.push_back(done->state);
+  } else if (const auto* resumed = std::get_if<Resumed>(&what)) {
+    node.resumed.push_back(*resumed);
   } else if (const auto* suspicion = std::get_if<Suspicion>(&what)) {
     node.suspicions.push_back(*suspicion);
   } else if (const auto* started = std::get_if<StepStarted>(&what)) {

@@ -47,6 +47,7 @@ class Cluster {
     std::vector<std::shared_ptr<const Block>> blocks;
     std::vector<ModelState> states;
     std::map<base::Bytes, base::Bytes> encoded_blocks;  // of the stored records, by key
+    std::vector<Resumed> resumed;
     std::vector<Suspicion> suspicions;
     std::vector<StepStarted> started;
     std::vector<SlowSeal> slow_seals;

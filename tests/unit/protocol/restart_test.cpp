@@ -242,6 +242,23 @@ TEST(RestartTest, WithoutItsStoreItMustRejoin) {
       << "the next restart may trust this store";
 }
 
+// It has nothing left to do, and still says what the run came to.
+TEST(RestartTest, AfterTheEndItTellsWhereTheRunEnded) {
+  Cluster cluster(Steps(6));
+  cluster.Start();
+  cluster.RunToEnd();
+  const auto last = cluster.node(kVictim).blocks.back();
+  const std::vector<float> parameters = *cluster.node(kVictim).states.back().parameters;
+  cluster.Kill(kVictim);
+  cluster.Restart(kVictim);
+  cluster.RunToEnd();
+  ASSERT_EQ(cluster.node(kVictim).resumed.size(), 1u);
+  EXPECT_EQ(wire::BlockDigest(*cluster.node(kVictim).resumed[0].block), wire::BlockDigest(*last));
+  EXPECT_TRUE(*cluster.node(kVictim).resumed[0].state.parameters == parameters);
+  ASSERT_TRUE(cluster.node(kVictim).halted);
+  EXPECT_EQ(cluster.node(kVictim).halted->why, Halted::Why::kFinished);
+}
+
 TEST(RestartTest, AStoreThatCannotBeReadStopsItWithOneLine) {
   Cluster cluster(Steps(6));
   cluster.Start();

@@ -85,33 +85,5 @@ TEST(RunSimulation, RefusesOptionsThatCannotRun) {
   EXPECT_EQ(RunSimulation(options).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(RunSeeds, SumsUpAndChainsInOrder) {
-  std::vector<SimResult> seen;
-  const auto all = RunSeeds(Small(), 3, 5, [&](const SimResult& one) {
-    seen.push_back(one);
-    return true;
-  });
-  ASSERT_TRUE(all.ok());
-  EXPECT_TRUE(all->ok);
-  EXPECT_EQ(all->seeds, 3U);
-  ASSERT_EQ(seen.size(), 3U);
-  EXPECT_EQ(all->steps, 36U);
-  EXPECT_EQ(all->events, seen[0].events + seen[1].events + seen[2].events);
-  EXPECT_EQ(RunSeeds(Small(), 3, 5)->trace_digest, all->trace_digest);
-  EXPECT_NE(RunSeeds(Small(), 3, 4)->trace_digest, all->trace_digest);
-}
-
-TEST(RunSeeds, KeepsFailuresWithTheirSeedsAndStopsWhenTold) {
-  SimOptions options = Small();
-  options.time_limit = base::Seconds(1);
-  const auto all = RunSeeds(options, 1, 10, [](const SimResult& one) {
-    return one.replay.find("seed=2 ") == std::string::npos;
-  });
-  EXPECT_FALSE(all->ok);
-  EXPECT_EQ(all->seeds, 2U);
-  ASSERT_EQ(all->failures.size(), 2U);
-  EXPECT_THAT(all->failures[1].replay, testing::StartsWith("seed=2 "));
-}
-
 }  // namespace
 }  // namespace ostraka::sim

@@ -1,0 +1,110 @@
+#include "sim/swarm_draw.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "node/base/check.h"
+#include "node/base/rng.h"
+#include "sim/adversary/registry.h"
+
+namespace ostraka::sim {
+namespace {
+
+bool OneIn(base::Rng& rng, std::uint64_t n) { return rng.Below(n) == 0; }
+
+// Small swarms mostly: they are quick, and thresholds are tightest there.
+std::uint32_t DrawPeers(base::Rng rng) {
+  const std::uint64_t band = rng.Below(20);
+  if (band < 12) return static_cast<std::uint32_t>(4 + rng.Below(6));  // 4..9
+  if (band < 18) return static_cast<std::uint32_t>(10 + rng.Below(7));
+  return static_cast<std::uint32_t>(17 + rng.Below(16));  // ..32
+}
+
+void DrawMembers(base::Rng rng, SimOptions& options) {
+  constexpr protocol::Mode kModes[] = {protocol::Mode::kMajority, protocol::Mode::kMajority,
+                                       protocol::Mode::kBalanced, protocol::Mode::kThird};
+  options.peers = DrawPeers(rng.Fork("peers"));
+  options.mode = kModes[rng.Below(std::size(kModes))];
+  options.byzantine = static_cast<std::uint32_t>(rng.Below(FaultsBorne(options) + 1));
+  options.validators = static_cast<std::uint32_t>(1 + rng.Below(3));
+  options.dimension = 2 * options.peers + rng.Below(200);
+  options.batch_size = 4 + rng.Below(29);
+}
+
+// Each parameter that decides how an attack ends is drawn on or off; the others keep their
+// defaults.
+void DrawAttack(base::Rng rng, SimOptions& options) {
+  std::vector<const KnownAttack*> choices;
+  for (const KnownAttack& attack : KnownAttacks()) {
+    // Half of the draws attack the protocol, of which there are fewer.
+    if (attack.name == "none") continue;
+    choices.insert(choices.end(), attack.gradient == nullptr ? 3 : 1, &attack);
+  }
+  const KnownAttack& attack = *choices[rng.Below(choices.size())];
+  options.attack = attack.name;
+  options.await_removal = attack.gradient == nullptr && attack.name != "label_flip";
+  // After the genesis seal, which waits for everybody.
+  options.attack_from_step = 1 + rng.Below(8);
+  for (const auto& [name, outcome] : attack.outcome_if) {
+    if (OneIn(rng, 4)) options.attack_params[name] = "1";
+  }
+  if (!CheckParams(attack, options.attack_params).ok()) options.attack_params.clear();
+}
+
+base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64_t most) {
+  return base::Milliseconds(static_cast<std::int64_t>(least + rng.Below(most - least + 1)));
+}
+
+// Timely: with a retransmission and a stalled store a message still takes less than a quarter of
+// the least Delta, 250 ms, and a store less than another.
+void DrawNetwork(base::Rng rng, SimOptions& options) {
+  options.delay_min = DrawMilliseconds(rng, 0, 10);
+  options.delay_max = options.delay_min + DrawMilliseconds(rng, 0, 20);
+  options.jitter = DrawMilliseconds(rng, 0, 8);
+  options.bytes_per_second = std::uint64_t{100'000} << rng.Below(8);
+  options.fsync_max = DrawMilliseconds(rng, 0, 10);
+  if (OneIn(rng, 3)) options.loss_permille = static_cast<std::uint32_t>(1 + rng.Below(30));
+  if (OneIn(rng, 3)) options.duplicate_permille = static_cast<std::uint32_t>(1 + rng.Below(100));
+  if (OneIn(rng, 3)) options.stall_permille = static_cast<std::uint32_t>(1 + rng.Below(20));
+  if (OneIn(rng, 3)) options.skew = DrawMilliseconds(rng, 1, 60'000);
+  if (OneIn(rng, 3)) options.drift_ppm = static_cast<std::uint32_t>(1 + rng.Below(500));
+}
+
+void DrawFaults(base::Rng rng, SimOptions& options) {
+  if (options.byzantine < FaultsBorne(options) && OneIn(rng, 3)) {
+    options.crashes = static_cast<std::uint32_t>(1 + rng.Below(4));
+    options.crash_down = DrawMilliseconds(rng, 50, 4'000);
+    options.lose_disk = OneIn(rng, 4);
+  }
+  // Cuts only without Byzantine members: what they do in an untimely network is bounded by t_a.
+  if (options.byzantine == 0 && OneIn(rng, 2)) {
+    constexpr const char* kCuts[] = {"halves", "one_way", "flapping"};
+    options.cut = kCuts[rng.Below(std::size(kCuts))];
+    options.cut_at = DrawMilliseconds(rng, 1'000, 8'000);
+    options.cut_for = DrawMilliseconds(rng, 200, 15'000);
+  }
+}
+
+}  // namespace
+
+SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attack) {
+  const base::Rng rng = base::Rng(seed).Fork("swarm");
+  SimOptions options;
+  options.seed = seed;
+  options.steps = base.steps;
+  DrawMembers(rng.Fork("members"), options);
+  DrawNetwork(rng.Fork("network"), options);
+  if (only_attack) {
+    options.attack = base.attack;
+    options.attack_params = base.attack_params;
+    options.attack_from_step = base.attack_from_step;
+    if (options.byzantine == 0) options.byzantine = FaultsBorne(options);
+  } else if (options.byzantine > 0) {
+    DrawAttack(rng.Fork("attack"), options);
+  }
+  DrawFaults(rng.Fork("faults"), options);
+  OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
+  return options;
+}
+
+}  // namespace ostraka::sim
