@@ -29,8 +29,9 @@ SimResult RunOptions(const SimOptions& options) {
 }
 
 SimResult RunAttack(const std::string& attack, const Params& params = {},
-                    std::uint32_t byzantine = 3) {
+                    std::uint32_t byzantine = 3, std::uint64_t seed = 1) {
   SimOptions options;
+  options.seed = seed;
   options.attack = attack;
   for (const auto& [name, value] : params) options.attack_params[name] = std::to_string(value);
   options.byzantine = byzantine;
@@ -105,7 +106,8 @@ TEST(ProtocolAttack, AWrongAggregateIsDroppedForItsSumAndNamesNobody) {
 
 // The friend whose numbers hide it is convicted by a validator, the aggregator for not having said.
 TEST(ProtocolAttack, ACoveredAggregateCostsBothTheirPlace) {
-  const SimResult result = RunAttack("cover_up");
+  // With one friend left nobody can cover it and it stops: in this seed all three are drawn before.
+  const SimResult result = RunAttack("cover_up", {}, 3, 2);
   ExpectRemoved(result, RemovalKind::kVerdict,
                 {"does not follow from its batch", "it hid that the numbers of"});
   EXPECT_TRUE(std::any_of(
