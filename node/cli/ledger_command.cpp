@@ -122,7 +122,10 @@ base::StatusOr<std::optional<wire::Case>> CaseAgainst(runtime::LedgerReader& led
     for (const wire::Case& open : block.cases) {
       const bool accused_others =
           open.id.accuser == removal.peer && open.id.kind != wire::CaseKind::kCover;
-      if (open.id.target == removal.peer || accused_others) found = open;
+      if (open.id.target != removal.peer && !accused_others) continue;
+      // Two validators may have accused it one after the other: the reason names whose case it was.
+      const bool named = removal.reason.find(open.id.accuser.Short()) != std::string::npos;
+      if (!found || named) found = open;
     }
     return false;
   }));
