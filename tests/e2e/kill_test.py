@@ -164,7 +164,9 @@ class ReturnTest(NodesTest):
 
     def test_who_lost_its_disk_signs_only_rejoin_until_it_is_admitted(self):
         lost = 3
-        self.start(count=4, steps=400)  # fast steps: the way back takes seconds
+        # Steps of a hundred ms, as models have them: in steps of a few ms it may not be heard in
+        # time (docs/protocol.md, "Open").
+        self.start(count=4, steps=200, options=["--hidden", "300000"])
         self.await_step(self.honest, 8)
         self.nodes.kill(lost)
         shutil.rmtree(self.made.data_dir(lost))
