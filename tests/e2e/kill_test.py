@@ -166,7 +166,7 @@ class ReturnTest(NodesTest):
         lost = 3
         # Steps of a hundred ms, as models have them: in steps of a few ms it may not be heard in
         # time (docs/protocol.md, "Open").
-        self.start(count=4, steps=200, options=["--hidden", "300000"])
+        self.start(count=4, steps=600, options=["--hidden", "300000"])
         self.await_step(self.honest, 8)
         self.nodes.kill(lost)
         shutil.rmtree(self.made.data_dir(lost))
