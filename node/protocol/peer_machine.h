@@ -227,6 +227,8 @@ class PeerMachine final : public Machine, public SealMessages {
   // --- seals (peer_seals.cpp) ---
   SealEntry EntryNow(std::size_t index) const override;
   bool Holds(std::size_t index, const Digest& digest) const override;
+  // Entries of the current seal: two a member in phase A, else one.
+  std::size_t EntryCount() const;
   // Where entry `index` of the current seal is found; nullopt if nobody fills it.
   std::optional<std::pair<Inbox::Place, PeerId>> PlaceOfEntry(std::size_t index) const;
   void OpenSeal(wire::Phase phase, std::uint32_t draw, base::Duration deadline);

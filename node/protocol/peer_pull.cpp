@@ -307,10 +307,9 @@ void PeerMachine::OnPullTimer() {
 
 // Messages that the echo of another member shows to exist: from that member.
 bool PeerMachine::PullEntries() {
-  const std::size_t n = view_->members.size();
   std::map<std::pair<PeerId, MessageType>, std::vector<PeerId>> wanted;
   bool missing = false;
-  const std::size_t entries = n * (seal_slot_.phase == Phase::kA ? 2 : 1);
+  const std::size_t entries = EntryCount();
   const auto& echoes = inbox_.At(Inbox::PlaceOf(seal_slot_));
   std::vector<std::pair<PeerId, wire::Echo>> shown;
   for (const auto& [sender, item] : echoes) {
@@ -324,10 +323,7 @@ bool PeerMachine::PullEntries() {
     // Another one each time, so that a liar among them costs half a Delta.
     for (std::size_t k = 0; k < shown.size(); ++k) {
       const auto& [sender, echo] = shown[(i + pull_attempts_ + k) % shown.size()];
-      const auto bit = [i](const Bytes& bitmap) {
-        return i / 8 < bitmap.size() && ((bitmap[i / 8] >> (i % 8)) & 1) != 0;
-      };
-      if (!bit(echo.present) && !bit(echo.equivocated)) continue;
+      if (StateIn(echo, i) == SealEntry::State::kAbsent) continue;
       wanted[{sender, place->first.type}].push_back(place->second);
       missing = true;
       break;

@@ -22,6 +22,10 @@ constexpr std::ptrdiff_t kOtherLocks = 8;  // of one member in one past seal
 
 }  // namespace
 
+std::size_t PeerMachine::EntryCount() const {
+  return view_->members.size() * (seal_slot_.phase == Phase::kA ? 2 : 1);
+}
+
 std::optional<std::pair<Inbox::Place, PeerId>> PeerMachine::PlaceOfEntry(std::size_t index) const {
   const std::vector<PeerId>& members = view_->members;
   const PeerId& member = members[index % members.size()];
@@ -76,7 +80,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   options.thresholds = view_->thresholds;
   options.delta = delta();
   options.leader_seed = phase == Phase::kC ? round_->randomness : view_->randomness;
-  options.entries = view_->members.size() * (phase == Phase::kA ? 2 : 1);
+  options.entries = EntryCount();
   seal_ = std::make_unique<Seal>(std::move(options), this);
   pull_at_.reset();
   pull_attempts_ = 0;
@@ -111,7 +115,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
 }
 
 bool PeerMachine::EntriesComplete() const {
-  const std::size_t entries = view_->members.size() * (seal_slot_.phase == Phase::kA ? 2 : 1);
+  const std::size_t entries = EntryCount();
   for (std::size_t i = 0; i < entries; ++i) {
     if (PlaceOfEntry(i) && EntryNow(i).state == SealEntry::State::kAbsent) return false;
   }

@@ -7,24 +7,15 @@ Prints a Markdown table and, on stderr, one line an attack. The loss of the same
 cheating stands in the first row. A run that a checker fails ends the program with exit code 1.
 """
 import argparse
-import json
-import subprocess
-import sys
+
+from measured import measured
 
 ATTACKS = ["none", "sign_flip", "random_direction", "label_flip", "alie", "ipm"]
 
 
 def sim(binary, *options):
     """One `ostraka sim --json` with these options, as a dict."""
-    command = [binary, "sim", "--json", *map(str, options)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode not in (0, 1) or not done.stdout:
-        sys.exit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()}")
-    result = json.loads(done.stdout)
-    print(" ".join(command[2:]), "->", "ok" if result["ok"] else result["failures"], file=sys.stderr)
-    if not result["ok"]:
-        sys.exit(1)
-    return result
+    return measured(binary, "sim", *options, wrong="failures")
 
 
 def main():

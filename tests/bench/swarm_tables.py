@@ -8,16 +8,15 @@ with exit code 1: a table of failed runs would be no measurement.
 """
 import argparse
 import collections
-import json
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "e2e"))
 import image_files  # noqa: E402
+from measured import measured  # noqa: E402
 
 CNN_RATE = 0.3  # the best of 0.3, 0.5 and 1 on the validation part of digits
 # On the protocol, with parameters; the gradient attacks are ATTACKS.
@@ -30,15 +29,7 @@ ATTACKS = ["none", "sign_flip", "random_direction", "label_flip", "alie", "ipm"]
 
 def swarm(binary, *options, must_pass=True):
     """One `ostraka swarm --json` with these options, as a dict."""
-    command = [binary, "swarm", "--json", *map(str, options)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode not in (0, 1) or not done.stdout:
-        sys.exit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()}")
-    result = json.loads(done.stdout)
-    print(" ".join(command[2:]), "->", "ok" if result["ok"] else result["problems"], file=sys.stderr)
-    if must_pass and not result["ok"]:
-        sys.exit(1)
-    return result
+    return measured(binary, "swarm", *options, wrong="problems", must_pass=must_pass)
 
 
 def value_of(result):

@@ -17,6 +17,7 @@ namespace {
 
 using scene::Cluster;
 using scene::ExpectAllApplied;
+using scene::ExpectHonestFinished;
 using scene::ExpectNoSuspicionOf;
 using scene::kCheat;
 using scene::kHonest;
@@ -33,12 +34,7 @@ void ExpectBanned(Cluster& cluster, wire::RemovalKind kind) {
   ASSERT_EQ(removals.size(), 1u);
   EXPECT_EQ(removals[0].peer, cluster.node(kCheat).id());
   EXPECT_EQ(removals[0].kind, kind) << removals[0].reason;
-  for (const std::size_t i : kHonest) {
-    ASSERT_TRUE(cluster.node(i).halted);
-    EXPECT_EQ(cluster.node(i).halted->why, Halted::Why::kFinished)
-        << cluster.node(i).halted->reason;
-  }
-  cluster.ExpectAgreement(kHonest);
+  ExpectHonestFinished(cluster);
 }
 
 TEST(CheatTest, AFlippedGradientIsFoundByAValidatorAndBannedByVerdict) {

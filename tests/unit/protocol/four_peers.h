@@ -48,6 +48,16 @@ inline void ExpectAllApplied(const Cluster::Node& node) {
   }
 }
 
+// All but the cheat came to the end of the run, with the same blocks and states.
+inline void ExpectHonestFinished(Cluster& cluster) {
+  for (const std::size_t i : kHonest) {
+    ASSERT_TRUE(cluster.node(i).halted);
+    EXPECT_EQ(cluster.node(i).halted->why, Halted::Why::kFinished)
+        << cluster.node(i).halted->reason;
+  }
+  cluster.ExpectAgreement(kHonest);
+}
+
 // The removals of a run, as node 0 saw them.
 inline std::vector<wire::Removal> RemovalsOf(Cluster& cluster) {
   std::vector<wire::Removal> removals;

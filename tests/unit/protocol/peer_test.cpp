@@ -17,6 +17,7 @@ namespace {
 
 using scene::Cluster;
 using scene::ExpectAllApplied;
+using scene::ExpectHonestFinished;
 using scene::ExpectNoSuspicionOf;
 using scene::HonestBlocks;
 using scene::kCheat;
@@ -161,12 +162,7 @@ void ExpectRemovedFirst(Cluster& cluster, std::uint64_t step, wire::RemovalKind 
   }
   EXPECT_EQ(removals[0].step, step) << removals[0].reason;
   EXPECT_EQ(removals[0].kind, kind) << removals[0].reason;
-  for (const std::size_t i : kHonest) {
-    ASSERT_TRUE(cluster.node(i).halted);
-    EXPECT_EQ(cluster.node(i).halted->why, Halted::Why::kFinished)
-        << cluster.node(i).halted->reason;
-  }
-  cluster.ExpectAgreement(kHonest);
+  ExpectHonestFinished(cluster);
 }
 
 // Nothing begins without all members: nobody may be removed before the first block.
