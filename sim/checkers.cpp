@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kRememberedSteps = 32;       // of slots: twice what peers keep
 constexpr std::uint64_t kComparedByBits = 8;         // newest steps whose states are held
+constexpr std::uint64_t kStoppedFor = 10;            // steps without a misdeed
 constexpr std::size_t kRememberedRecords = 1 << 12;  // of durable digests a peer
 
 std::string StepName(const wire::Block& block) {
@@ -271,6 +272,7 @@ base::Status WriteAhead::OnAction(std::uint32_t peer, const protocol::Action& ac
 base::Status CheatersRemoved::OnAction(std::uint32_t, const protocol::Action& action) {
   if (const auto* done = Observed<protocol::StepDone>(action)) {
     for (const wire::Removal& removal : done->block->removals) removed_.insert(removal.peer);
+    newest_step_ = std::max(newest_step_, done->block->step);
   }
   return base::OkStatus();
 }
@@ -278,6 +280,7 @@ base::Status CheatersRemoved::OnAction(std::uint32_t, const protocol::Action& ac
 base::Status CheatersRemoved::AtEnd() {
   for (const auto& [cheater, deeds] : coven_->deeds()) {
     if (removed_.contains(cheater)) continue;
+    if (in_time_ && deeds.last_step + kStoppedFor < newest_step_) continue;
     return base::FailedPrecondition("peer " + cheater.Short() + " cheated " +
                                     std::to_string(deeds.count) + " times in steps " +
                                     std::to_string(deeds.first_step) + ".." +

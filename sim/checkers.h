@@ -149,11 +149,12 @@ class WriteAhead final : public Checker, public StepObserver {
 };
 
 // "undetected": whoever left the protocol is removed by the end. For attacks that the protocol
-// promises to remove.
+// promises to remove. `in_time`: it promises that of those who go on; who stopped long before the
+// end, for want of friends perhaps, may never have been watched.
 class CheatersRemoved final : public Checker {
  public:
-  CheatersRemoved(const Roster& roster, std::shared_ptr<const Coven> coven)
-      : roster_(roster), coven_(std::move(coven)) {}
+  CheatersRemoved(const Roster& roster, std::shared_ptr<const Coven> coven, bool in_time = false)
+      : roster_(roster), coven_(std::move(coven)), in_time_(in_time) {}
   std::string_view name() const override { return "undetected"; }
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
   base::Status AtEnd() override;
@@ -161,7 +162,9 @@ class CheatersRemoved final : public Checker {
  private:
   Roster roster_;
   std::shared_ptr<const Coven> coven_;
+  bool in_time_;
   std::set<base::PeerId> removed_;
+  std::uint64_t newest_step_ = 0;
 };
 
 // "progress": every honest peer comes to the end of the run.

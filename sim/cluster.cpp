@@ -15,7 +15,9 @@
 #include "sim/adversary.h"
 #include "sim/adversary/registry.h"
 #include "sim/checkers.h"
+#include "sim/column_checkers.h"
 #include "sim/memo_verifier.h"
+#include "sim/order_checkers.h"
 #include "sim/recovery.h"
 #include "sim/simulator.h"
 
@@ -170,6 +172,8 @@ struct FaultPlan {
 
 // How long a flapping link is down, and then up.
 constexpr base::Duration kFlap = base::Seconds(1);
+// A flaky one, each time.
+constexpr Latency kFlaky = {base::Milliseconds(100), base::Milliseconds(2'900)};
 // From here on every process has started.
 constexpr base::Time kFirstKill{300'000'000};
 
@@ -262,6 +266,7 @@ class Cluster {
   base::StatusOr<std::vector<Simulator::Member>> MakeMembers(const std::vector<float>& initial);
   void AddCheckers(Simulator& simulator);
   void ScheduleFaults(Simulator& simulator);
+  void ScheduleFlaky(Simulator& simulator, std::uint32_t a, std::uint32_t b);
   void ScheduleCut(Simulator& simulator, std::uint32_t a, std::uint32_t b);
   void Summarise(const Simulator& simulator, SimResult& result);
 
@@ -362,6 +367,15 @@ void Cluster::AddCheckers(Simulator& simulator) {
     auto reborn = std::make_unique<RebornRejoins>(roster_);
     simulator.AddObserver(reborn.get());  // it learns who lost its disk
     checkers_.Add(std::move(reborn));
+    checkers_.Add(std::make_unique<PhaseOrder>(roster_));
+    checkers_.Add(std::make_unique<DrawOrder>(roster_));
+    checkers_.Add(std::make_unique<GuiltSpreads>(roster_));
+    auto aggregation = std::make_unique<Aggregation>(roster_);
+    simulator.AddObserver(aggregation.get());  // it reads the results of jobs
+    checkers_.Add(std::move(aggregation));
+    auto columns = std::make_unique<Columns>(roster_, manifest_);
+    simulator.AddObserver(columns.get());  // it reads what all peers send
+    checkers_.Add(std::move(columns));
     if (faults_.over) {
       auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, manifest_->delta,
                                                  manifest_->part_timeout);
@@ -376,8 +390,9 @@ void Cluster::AddCheckers(Simulator& simulator) {
   OSTRAKA_CHECK(attack.ok());  // CheckOptions
   const auto outcome = OutcomeOf(*attack, options_.attack_params);
   if (!options_.unprotected && options_.await_removal &&
-      outcome == KnownAttack::Outcome::kRemoved) {
-    checkers_.Add(std::make_unique<CheatersRemoved>(roster_, coven_));
+      outcome != KnownAttack::Outcome::kContained) {
+    const bool in_time = outcome == KnownAttack::Outcome::kRemovedInTime;
+    checkers_.Add(std::make_unique<CheatersRemoved>(roster_, coven_, in_time));
   }
   simulator.AddObserver(&checkers_);
   simulator.AddObserver(&chronicle_);
@@ -392,9 +407,21 @@ void Cluster::ScheduleFaults(Simulator& simulator) {
   for (const std::uint32_t peer : faults_.first_half) in_first[peer] = true;
   for (std::uint32_t a = 0; a < simulator.peer_count(); ++a) {
     for (std::uint32_t b = 0; b < simulator.peer_count(); ++b) {
-      if (in_first[a] && !in_first[b]) ScheduleCut(simulator, a, b);
+      if (options_.cut == "flaky" && a < b) ScheduleFlaky(simulator, a, b);
+      if (options_.cut != "flaky" && in_first[a] && !in_first[b]) ScheduleCut(simulator, a, b);
     }
   }
+}
+
+void Cluster::ScheduleFlaky(Simulator& simulator, std::uint32_t a, std::uint32_t b) {
+  base::Rng rng = rng_.Fork("flaky").Fork("a", a).Fork("b", b);
+  const base::Time end = base::Time{} + options_.cut_at + options_.cut_for;
+  base::Time t = base::Time{} + options_.cut_at;
+  for (bool up = rng.Below(2) == 0; t < end; up = !up) {
+    simulator.ScheduleLink(t, a, b, up);
+    t = t + kFlaky.Draw(rng);
+  }
+  simulator.ScheduleLink(end, a, b, true);
 }
 
 void Cluster::ScheduleCut(Simulator& simulator, std::uint32_t a, std::uint32_t b) {

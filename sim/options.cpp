@@ -155,8 +155,9 @@ base::Status CheckFaults(const SimOptions& options) {
                                                    options.cut == "none"),
                           "an unprotected run bears no crash and no cut"));
   RETURN_IF_ERROR(Require(options.cut == "none" || options.cut == "halves" ||
-                              options.cut == "one_way" || options.cut == "flapping",
-                          "cut must be none, halves, one_way or flapping"));
+                              options.cut == "one_way" || options.cut == "flapping" ||
+                              options.cut == "flaky",
+                          "cut must be none, halves, one_way, flapping or flaky"));
   if (options.crashes == 0 || options.byzantine < FaultsBorne(options)) return base::OkStatus();
   return base::FailedPrecondition(
       "who crashes counts as faulty, and " + std::to_string(options.peers) + " peers bear " +

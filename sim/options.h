@@ -62,7 +62,8 @@ struct SimOptions {
   // Bit k: kill number k is left out. What `sim shrink` tries (sim/shrink.h).
   std::uint64_t spared_kills = 0;
   // none; halves: two halves of the peers cannot hear each other; one_way: the first half hears the
-  // second only when the cut ends; flapping: halves, on and off, a second each.
+  // second only when the cut ends; flapping: halves, on and off, a second each; flaky: every link
+  // by itself, down and up for up to three seconds at a time.
   std::string cut = "none";
   base::Duration cut_at = base::Seconds(5);
   base::Duration cut_for = base::Seconds(20);

@@ -31,8 +31,7 @@ void DrawMembers(base::Rng rng, SimOptions& options) {
   options.batch_size = 4 + rng.Below(29);
 }
 
-// Each parameter that decides how an attack ends is drawn on or off; the others keep their
-// defaults.
+// Parameters that have variants sometimes take one of them; the others keep their defaults.
 void DrawAttack(base::Rng rng, SimOptions& options) {
   std::vector<const KnownAttack*> choices;
   for (const KnownAttack& attack : KnownAttacks()) {
@@ -42,11 +41,11 @@ void DrawAttack(base::Rng rng, SimOptions& options) {
   }
   const KnownAttack& attack = *choices[rng.Below(choices.size())];
   options.attack = attack.name;
-  options.await_removal = attack.gradient == nullptr && attack.name != "label_flip";
+  options.await_removal = attack.outcome == KnownAttack::Outcome::kRemoved;
   // After the genesis seal, which waits for everybody.
   options.attack_from_step = 1 + rng.Below(8);
-  for (const auto& [name, outcome] : attack.outcome_if) {
-    if (OneIn(rng, 4)) options.attack_params[name] = "1";
+  for (const auto& [name, values] : attack.variants) {
+    if (OneIn(rng, 3)) options.attack_params[name] = values[rng.Below(values.size())];
   }
   if (!CheckParams(attack, options.attack_params).ok()) options.attack_params.clear();
 }
@@ -78,10 +77,12 @@ void DrawFaults(base::Rng rng, SimOptions& options) {
   }
   // Cuts only without Byzantine members: what they do in an untimely network is bounded by t_a.
   if (options.byzantine == 0 && OneIn(rng, 2)) {
-    constexpr const char* kCuts[] = {"halves", "one_way", "flapping"};
+    constexpr const char* kCuts[] = {"halves", "one_way", "flapping", "flaky"};
     options.cut = kCuts[rng.Below(std::size(kCuts))];
     options.cut_at = DrawMilliseconds(rng, 1'000, 8'000);
-    options.cut_for = DrawMilliseconds(rng, 200, 15'000);
+    // Seals A and C have deadlines of 42 s: what outlasts them is another test than what does not.
+    options.cut_for =
+        OneIn(rng, 2) ? DrawMilliseconds(rng, 200, 15'000) : DrawMilliseconds(rng, 15'000, 120'000);
   }
 }
 

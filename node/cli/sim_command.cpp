@@ -253,7 +253,7 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
       ->add_option("--crash-down", options->crash_down, "seconds until they start again, at most")
       ->capture_default_str();
   command->add_flag("--lose-disk", sim.lose_disk, "they start again from nothing");
-  command->add_option("--cut", sim.cut, "the network: none, halves, one_way or flapping")
+  command->add_option("--cut", sim.cut, "the network: none, halves, one_way, flapping or flaky")
       ->capture_default_str();
   command->add_option("--cut-at", options->cut_at, "seconds")->capture_default_str();
   command->add_option("--cut-for", options->cut_for, "seconds")->capture_default_str();

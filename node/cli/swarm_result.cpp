@@ -67,7 +67,7 @@ void CountRemovals(const SwarmRun& run, Tally& tally) {
 bool MustRemove(const SwarmOptions& options) {
   if (options.unprotected || options.byzantine == 0 || options.attack == "none") return false;
   const auto attack = sim::FindAttack(options.attack);
-  return !attack.ok() || attack->outcome == sim::KnownAttack::Outcome::kRemoved;
+  return !attack.ok() || attack->outcome != sim::KnownAttack::Outcome::kContained;
 }
 
 // Accuracy must reach the target, a loss must come down to it.

@@ -8,6 +8,7 @@
 #include "aggregation/projection.h"
 #include "crypto/stream.h"
 #include "node/base/check.h"
+#include "node/base/planted.h"
 
 namespace ostraka::protocol {
 
@@ -58,6 +59,7 @@ bool InHonestRange(const wire::ColumnNumbers& numbers, std::uint64_t part_length
 
 double SumTolerance(std::size_t senders, double eps, double result_norm,
                     std::uint64_t part_length) {
+  if (base::Planted(base::Bug::kToleranceHundredfold)) senders *= 100;
   return 8.0 * static_cast<double>(senders) * (eps + 0x1.0p-23 * result_norm) /
          std::sqrt(static_cast<double>(part_length));
 }

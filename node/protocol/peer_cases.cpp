@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/base/planted.h"
 #include "node/protocol/numbers.h"
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
@@ -186,6 +187,8 @@ void PeerMachine::TryJudgeExhibits() {
     CrossCheckSpec spec;
     spec.column = past->second.columns[exhibit.column];
     spec.tau = past->second.tau;
+    if (base::Planted(base::Bug::kEvidenceOfAnotherStep))
+      spec.column.direction_seed = view_->decision;
     if (!numbers.missing) spec.claims.push_back({exhibit.author, part->second.blob, numbers});
     my_verdicts_[open.id] = std::nullopt;
     ++round_->recomputations_pending;

@@ -5,6 +5,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
+#include "node/base/planted.h"
 #include "node/protocol/numbers.h"
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
@@ -52,6 +53,7 @@ void PeerMachine::BeginStep() {
   }
   ahead_.clear();
   stage_ = Stage::kCollect;
+  if (base::Planted(base::Bug::kCanary)) Suspect(self_, "canary", "a bug was planted");
   OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + delta() * 2);
   // Who is owed something in a dispute waits longer than those who may pass it on: they may have
   // begun a Delta later, and it takes its time. Else a peer that sends at the last moment would
@@ -291,6 +293,7 @@ bool PeerMachine::TrySealA() {
   ForwardDisputed();
   TryAggregate();
   const bool complete = EntriesComplete();
+  if (complete && base::Planted(base::Bug::kCoinBeforeSealA)) PrepareReveal();
   if (complete && !seal_->echoed()) {
     round_->times.aggregate_ns += (now_ - mark_).ns;
     mark_ = now_;
@@ -312,8 +315,9 @@ void PeerMachine::NoteEntry(const PeerId& member, const SealEntry& entry, const 
               std::string("signed two different ") + what + "s of one slot");
   } else if (entry.state == SealEntry::State::kAbsent) {
     round_->absent.insert(member);
-    const bool reveal = seal_slot_.phase == Phase::kB;
-    NoteFault(round_->faults, member, reveal ? FaultKind::kDropAtReveal : FaultKind::kDrop,
+    FaultKind fault = seal_slot_.phase == Phase::kB ? FaultKind::kDropAtReveal : FaultKind::kDrop;
+    if (base::Planted(base::Bug::kAbsenceBans)) fault = FaultKind::kBan;
+    NoteFault(round_->faults, member, fault,
               std::string("sealed absent: its ") + what + " did not come");
   }
 }

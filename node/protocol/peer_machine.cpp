@@ -6,6 +6,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
+#include "node/base/planted.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -305,7 +306,9 @@ void PeerMachine::Prepare(std::vector<Draft> drafts) {
     signer_.Release(store.id);
     return;
   }
+  const StoreId id = store.id;
   out_->Add(std::move(store));
+  if (base::Planted(base::Bug::kSignedBeforeStored)) On(Stored{id});
 }
 
 void PeerMachine::SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/base/planted.h"
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
@@ -109,6 +110,7 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
 }
 
 bool PeerMachine::Verified(const wire::SignedEnvelope& message, const PeerId& from) {
+  if (base::Planted(base::Bug::kSignatureSkipped)) return true;
   if (verifier_->Verify(message.envelope.sender, message.digest, message.signature)) return true;
   Suspect(from, "signature", "sent a message whose signature is not its sender's");
   return false;

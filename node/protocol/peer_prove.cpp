@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/base/planted.h"
 #include "node/protocol/numbers.h"
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
@@ -120,6 +121,7 @@ void PeerMachine::TryPrepareProof() {
   }
   proof.state_root = round.my_state_root;
   for (const auto& [accused, file] : evidence_) {
+    if (base::Planted(base::Bug::kGuiltKeptSecret)) break;
     if (proof.evidence.size() < wire::kMaxInlineEvidence) proof.evidence.push_back(file);
   }
   proof.held = HeldBitmap(*view_, round.forwarded_parts, round.forwarded_results);

@@ -6,6 +6,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "crypto/stream.h"
+#include "node/base/planted.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -103,9 +104,10 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& vi
     if (!validates && IsMember(pool, worker)) candidates.push_back(worker);
   }
   const std::vector<PeerId> targets = Shuffled(candidates, "targets", randomness);
+  const std::uint64_t judged = next_step - (base::Planted(base::Bug::kTargetsBeforeProof) ? 1 : 2);
   std::vector<Assignment> assignments;
   for (std::size_t i = 0; i < drawn.size() && i < targets.size(); ++i) {
-    assignments.push_back({drawn[i], targets[i], next_step - 2, {}});
+    assignments.push_back({drawn[i], targets[i], judged, {}});
   }
   return assignments;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "node/base/check.h"
+#include "node/base/planted.h"
 #include "node/protocol/seal_impl.h"
 #include "node/wire/codec.h"
 
@@ -34,7 +35,7 @@ Seal::Impl::Impl(SealOptions options, const SealMessages* messages)
       messages_(messages),
       awake_(AwakeOf(options_)),
       leaders_(LeadersOf(options_.leader_seed, options_.slot, awake_)),
-      quorum_(options_.thresholds.quorum()),
+      quorum_(options_.thresholds.quorum() - (base::Planted(base::Bug::kQuorumLessOne) ? 1 : 0)),
       enough_(quorum_ - options_.thresholds.t_a),
       faults_(std::max(options_.thresholds.t_s, options_.thresholds.t_a)),
       clock_(options_.delta) {

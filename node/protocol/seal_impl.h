@@ -7,6 +7,7 @@
 #include <compare>
 #include <functional>
 
+#include "node/base/planted.h"
 #include "node/protocol/seal.h"
 #include "node/protocol/seal_ballots.h"
 #include "node/protocol/seal_clock.h"
@@ -89,6 +90,7 @@ class Seal::Impl {
   bool Needed(std::uint32_t iteration, const Digest& value) const;
   std::set<Digest> RelevantVectors() const;
   const PeerId& LeaderOf(std::uint32_t iteration) const {
+    if (base::Planted(base::Bug::kLeaderStays)) return leaders_.front();
     return leaders_[(iteration - 1) % leaders_.size()];
   }
 

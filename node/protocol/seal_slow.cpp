@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "node/base/planted.h"
 #include "node/protocol/columns.h"
 #include "node/protocol/seal_impl.h"
 #include "node/wire/codec.h"
@@ -167,7 +168,8 @@ void Seal::Impl::Propose(SealOutput& out) {
 
 std::string Seal::Impl::FaultOf(const wire::Propose& propose) const {
   const std::uint32_t k = clock_.iteration();
-  if (propose.rank < lock_.rank) return "it passes over my lock";
+  const bool passed_over = propose.rank < lock_.rank && !base::Planted(base::Bug::kLockIgnored);
+  if (passed_over) return "it passes over my lock";
   if (propose.rank > k) return "it names a lock of this iteration or a later one";
   if (propose.rank > 0) {
     return Certified({propose.rank, propose.value}) ? ""

@@ -8,6 +8,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
+#include "node/base/planted.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/kinds.h"
 
@@ -65,6 +66,7 @@ Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames, con
   if (auto objection = CheckExempt(file.slot)) return objection;
   if (auto objection = internal::CheckKind(file, frames)) return objection;
   for (const SignedEnvelope& message : frames) {
+    if (base::Planted(base::Bug::kSignatureSkipped)) continue;
     if (!verifier.Verify(message.envelope.sender, message.digest, message.signature)) {
       return NotProven("a signature is not its sender's");
     }

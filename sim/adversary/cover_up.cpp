@@ -3,7 +3,8 @@
 // expose the absorber is its friend. Only a validator that recomputes the absorber's gradient can
 // tell; its conviction then asks the aggregator for the part that does not bear the numbers out.
 //
-// The absorber of a colluder's column is the next colluder by key among the step's workers. It
+// The absorber of a colluder's column is the next colluder by key among the step's workers; with
+// one = 1 the first by key is everybody's. It
 // needs the others' numbers before they are sealed, so it recomputes their gradients from the
 // public seeds, as every omniscient attack does; colluders send honest ones.
 #include <algorithm>
@@ -34,6 +35,7 @@ class CoverUp final : public Editor {
       : from_step_(options.from_step),
         scale_(options.Param("scale")),
         show_(options.Param("show") != 0),
+        one_(options.Param("one") != 0),
         manifest_(options.manifest) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
@@ -80,12 +82,13 @@ class CoverUp final : public Editor {
     std::size_t running = 0;
   };
 
-  static std::optional<base::PeerId> AbsorberOf(const Turn& turn, const base::PeerId& owner) {
+  std::optional<base::PeerId> AbsorberOf(const Turn& turn, const base::PeerId& owner) const {
     std::vector<base::PeerId> friends;
     for (const base::PeerId& member : turn.coven().members()) {
       if (turn.round()->roles.IsWorker(member) && member != owner) friends.push_back(member);
     }
     if (friends.empty()) return std::nullopt;
+    if (one_) return friends.front();
     const auto next = std::upper_bound(friends.begin(), friends.end(), owner);
     return next == friends.end() ? friends.front() : *next;
   }
@@ -172,6 +175,7 @@ class CoverUp final : public Editor {
   std::uint64_t from_step_;
   double scale_;
   bool show_;
+  bool one_;
   std::shared_ptr<const protocol::Manifest> manifest_;
   FrameReader frames_;
   std::optional<Held> held_;

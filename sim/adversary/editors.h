@@ -31,16 +31,20 @@ inline constexpr protocol::TimerId kFirstReservedTimer = protocol::TimerId{1} <<
 
 // Lies in results of own jobs.
 std::unique_ptr<Editor> MakeWrongAggregate(const EditorOptions& options);
+std::unique_ptr<Editor> MakeNearTolerance(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFalseProof(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFalseAccuse(const EditorOptions& options);
 std::unique_ptr<Editor> MakeCoverUp(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFalseComplaint(const EditorOptions& options);
 // Other messages than the machine's.
 std::unique_ptr<Editor> MakeEquivocate(const EditorOptions& options);
+std::unique_ptr<Editor> MakeImpersonate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeBadReveal(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLyingEcho(const EditorOptions& options);
 std::unique_ptr<Editor> MakeDoublePropose(const EditorOptions& options);
+std::unique_ptr<Editor> MakeStaleLock(const EditorOptions& options);
 // Messages that do not come, or late, or not to all.
+std::unique_ptr<Editor> MakeSelectiveBitmap(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSelectiveSend(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSilent(const EditorOptions& options);
 std::unique_ptr<Editor> MakeAbortCoin(const EditorOptions& options);

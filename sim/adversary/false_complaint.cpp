@@ -2,6 +2,7 @@
 //   kind 0  as an aggregator: never got its part
 //   kind 1  as an aggregator: its numbers do not follow from its part
 //   kind 2  as a worker: never got its aggregate
+// selective_bitmap says of all honest members that no part came: its aggregate is its friends'.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -16,8 +17,9 @@ namespace {
 // The part for the own column, from whomever it comes, is not let in.
 class NoPart final : public Editor {
  public:
-  explicit NoPart(const EditorOptions& options)
-      : from_step_(options.from_step), victims_(options) {}
+  // Of one victim, or of all who are not in the coven.
+  NoPart(const EditorOptions& options, bool of_all)
+      : from_step_(options.from_step), of_all_(of_all), victims_(options) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
     if (!IsVictimsPart(turn, input)) return turn.Deliver(input);
@@ -33,10 +35,12 @@ class NoPart final : public Editor {
     // A part of the next step may come early: whose column it is shows only then.
     const wire::Slot& slot = message->envelope.slot;
     return slot.step >= from_step_ && slot.step >= turn.step() &&
-           message->envelope.sender == victims_.At(turn);
+           (of_all_ ? !turn.coven().Contains(message->envelope.sender)
+                    : message->envelope.sender == victims_.At(turn));
   }
 
   std::uint64_t from_step_;
+  bool of_all_;
   Victims victims_;
   FrameReader frames_;
 };
@@ -85,7 +89,10 @@ std::unique_ptr<Editor> MakeFalseComplaint(const EditorOptions& options) {
   const int kind = static_cast<int>(options.Param("kind"));
   if (kind == 1) return std::make_unique<FalseNaming>(options);
   if (kind == 2) return std::make_unique<NoResult>(options);
-  return std::make_unique<NoPart>(options);
+  return std::make_unique<NoPart>(options, false);
+}
+std::unique_ptr<Editor> MakeSelectiveBitmap(const EditorOptions& options) {
+  return std::make_unique<NoPart>(options, true);
 }
 
 }  // namespace ostraka::sim

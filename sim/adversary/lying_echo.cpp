@@ -1,5 +1,5 @@
-// lying_echo and double_propose: lies in the seals themselves. Neither fast path nor honest leaders
-// need them, so what they cost is time.
+// lying_echo, double_propose and stale_lock: lies in the seals themselves. Neither fast path nor
+// honest leaders need them, so what they cost is time.
 #include <memory>
 #include <utility>
 
@@ -76,8 +76,63 @@ class DoublePropose final : public LyingEcho {
   Victims victims_;
 };
 
+// Has honest members lock a value and not decide it, and proposes past their locks. Leading an
+// iteration, it shows its proposal to one honest member fewer than a quorum; colluders vote to
+// those alone, so they lock, and keep their own LOCKs, so nobody decides. A colluder that leads the
+// next iteration proposes by the certificate of the echoes, which is older than those locks.
+class StaleLock final : public LyingEcho {
+ public:
+  explicit StaleLock(const EditorOptions& options) : LyingEcho(options) {}
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
+      const auto* done = std::get_if<protocol::StepDone>(&observe->what);
+      if (done) view_ = done->block;
+    }
+    LyingEcho::OnAction(turn, std::move(action));
+  }
+
+ private:
+  void OnOwn(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+    const wire::Slot& slot = message.envelope.slot;
+    const bool left_out = IsLeftOut(turn, send.to);
+    if (slot.type == wire::MessageType::kLock) return turn.Confess();
+    if (slot.type == wire::MessageType::kVote && left_out) return;
+    if (slot.type != wire::MessageType::kPropose) {
+      return LyingEcho::OnOwn(turn, message, std::move(send));
+    }
+    if (left_out) return;
+    if (slot.iteration > 1) send.frame = forger().Forge(message, ByEchoes(message.envelope.body));
+    turn.Emit(std::move(send));
+  }
+
+  // The first honest members by key, so many that one fewer than a quorum is left.
+  bool IsLeftOut(const Turn& turn, const base::PeerId& to) const {
+    if (!view_ || turn.coven().Contains(to)) return false;
+    std::size_t honest = 0;
+    std::size_t before = 0;
+    for (const base::PeerId& member : view_->members) {
+      if (turn.coven().Contains(member)) continue;
+      ++honest;
+      before += member < to ? 1 : 0;
+    }
+    return before + view_->thresholds.quorum() < honest + 1;
+  }
+
+  static base::Bytes ByEchoes(const base::Bytes& body) {
+    auto propose = wire::DecodePropose(body);
+    OSTRAKA_CHECK(propose.ok());
+    return wire::Encode(wire::Propose{1, propose->value, {}, {}});
+  }
+
+  std::shared_ptr<const wire::Block> view_;
+};
+
 }  // namespace
 
+std::unique_ptr<Editor> MakeStaleLock(const EditorOptions& options) {
+  return std::make_unique<StaleLock>(options);
+}
 std::unique_ptr<Editor> MakeLyingEcho(const EditorOptions& options) {
   return std::make_unique<LyingEcho>(options);
 }

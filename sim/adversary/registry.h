@@ -19,8 +19,9 @@ namespace ostraka::sim {
 struct KnownAttack {
   // What the protocol promises if at most t_s peers do this.
   enum class Outcome {
-    kRemoved,    // they are removed
-    kContained,  // nothing they do enters the model and nobody honest is removed
+    kRemoved,        // whoever does it once is removed
+    kRemovedInTime,  // whoever goes on is removed: a validator must be drawn for it first
+    kContained,      // nothing they do enters the model and nobody honest is removed
   };
   std::string name;
   std::string summary;                   // one line
@@ -30,6 +31,8 @@ struct KnownAttack {
   std::string ending = {};
   // How it ends instead if the parameter of this name is not zero.
   std::map<std::string, Outcome> outcome_if = {};
+  // Other values of its parameters that swarm testing tries.
+  std::map<std::string, std::vector<std::string>> variants = {};
   // Of attacks on gradients: all there is to say.
   const aggregation::AttackInfo* gradient = nullptr;
 };

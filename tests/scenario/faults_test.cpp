@@ -132,7 +132,7 @@ TEST_P(Partition, OneTwoFacedMemberDoesNotForkItEither) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cuts, Partition, testing::Values("halves", "one_way", "flapping"),
+INSTANTIATE_TEST_SUITE_P(Cuts, Partition, testing::Values("halves", "one_way", "flapping", "flaky"),
                          [](const auto& test) { return test.param; });
 
 // Members were sealed absent in one seal here and others in the next, until too few were awake for

@@ -104,9 +104,14 @@ TEST(ProtocolAttack, AWrongAggregateIsDroppedForItsSumAndNamesNobody) {
   EXPECT_GT(result.byzantine_removed, 3U) << "they came back, and were dropped again";
 }
 
+TEST(ProtocolAttack, AnAggregateJustBeyondTheToleranceIsDroppedForItsSum) {
+  ExpectRemoved(RunAttack("near_tolerance"), RemovalKind::kDrop,
+                {"failed the sum check and it named nobody who lied"});
+}
+
 // The friend whose numbers hide it is convicted by a validator, the aggregator for not having said.
 TEST(ProtocolAttack, ACoveredAggregateCostsBothTheirPlace) {
-  // With one friend left nobody can cover it and it stops: in this seed all three are drawn before.
+  // With no friend left nobody can cover it and it stops: in this seed all three are drawn before.
   const SimResult result = RunAttack("cover_up", {}, 3, 2);
   ExpectRemoved(result, RemovalKind::kVerdict,
                 {"does not follow from its batch", "it hid that the numbers of"});
@@ -114,6 +119,15 @@ TEST(ProtocolAttack, ACoveredAggregateCostsBothTheirPlace) {
       result.removals.begin(), result.removals.end(),
       [](const wire::Removal& r) { return r.reason.find("it hid") != std::string::npos; }))
       << "somebody was banned for covering";
+}
+
+// The one whose numbers hide all the others' is drawn sooner or later; then they have nobody.
+TEST(ProtocolAttack, OneLiarWhoCoversForAllIsFoundAndTheOthersStop) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const SimResult result = RunAttack("cover_up", {{"one", 1}}, 3, seed);
+    EXPECT_GE(result.byzantine_removed, 1U) << "seed " << seed;
+    EXPECT_LT(result.loss, 1.5 * HonestLoss());
+  }
 }
 
 TEST(ProtocolAttack, WhoDoesNotShowTheConvictedFriendsPartIsDropped) {
@@ -144,6 +158,12 @@ TEST(ProtocolAttack, WhoSaysThatNoResultCameIsDroppedAsOthersPassedItOn) {
   ExpectRemoved(result, RemovalKind::kDrop, {"it claims to miss the aggregate of part"});
 }
 
+TEST(ProtocolAttack, AnAggregateOfFriendsIsNeverAppliedAndItsOwnerIsDropped) {
+  const SimResult result = RunAttack("selective_bitmap");
+  ExpectRemoved(result, RemovalKind::kDrop, {"in dispute with", "which others held in time"});
+  EXPECT_GT(result.columns.at("too_few_senders"), 0U);
+}
+
 // --- two words for one slot, and words that are false -------------------------------------------
 
 TEST(ProtocolAttack, EquivocatorsAreBannedInTheStepThatShowsIt) {
@@ -158,6 +178,18 @@ TEST(ProtocolAttack, SplitEquivocationTakesTheSlowPathAndIsBannedInTheSameStep) 
   EXPECT_EQ(result.detection_steps, 0U);
 }
 
+TEST(ProtocolAttack, GuiltThatOneMemberSeesReachesAllInTheSameStep) {
+  const SimResult result = RunAttack("equivocate", {{"one", 1}});
+  ExpectRemoved(result, RemovalKind::kEvidence, {"two different"});
+  EXPECT_EQ(result.detection_steps, 0U);
+}
+
+TEST(ProtocolAttack, NobodyCanSpeakInAnothersName) {
+  const SimResult result = RunAttack("impersonate");
+  ExpectContained(result);
+  EXPECT_GT(result.suspicions.at("signature"), 0U);
+}
+
 TEST(ProtocolAttack, FalseRevealersAreBannedInTheStepThatShowsIt) {
   const SimResult result = RunAttack("bad_reveal");
   ExpectRemoved(result, RemovalKind::kEvidence, {"does not open its COMMIT"});
@@ -166,6 +198,12 @@ TEST(ProtocolAttack, FalseRevealersAreBannedInTheStepThatShowsIt) {
 
 TEST(ProtocolAttack, ALyingEchoCostsTimeAndNothingElse) {
   const SimResult result = RunAttack("lying_echo");
+  ExpectContained(result);
+  EXPECT_GE(result.slow_iterations, 55U * 3) << "every seal is slow";
+}
+
+TEST(ProtocolAttack, LocksThatDoNotDecideCostTimeAndNobodyVotesPastThem) {
+  const SimResult result = RunAttack("stale_lock");
   ExpectContained(result);
   EXPECT_GE(result.slow_iterations, 55U * 3) << "every seal is slow";
 }

@@ -7,57 +7,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "node/wire/codec.h"
+#include "tests/unit/sim/checked_peers.h"
 
 namespace ostraka::sim {
 namespace {
 
 using testing::HasSubstr;
-
-// Peers 0 and 1 are honest, 2 is Byzantine.
-std::shared_ptr<const crypto::SigningKey> Key(std::uint32_t peer) {
-  return std::make_shared<const crypto::SigningKey>(crypto::SigningKey::FromSeed(
-      base::Bytes(crypto::SigningKey::kSeedSize, static_cast<std::uint8_t>(peer + 1))));
-}
-Roster ThreePeers() { return {{Key(0)->id(), Key(1)->id(), Key(2)->id()}, {false, false, true}}; }
-
-wire::Block ABlock(std::uint64_t step) {
-  wire::Block block;
-  block.step = step;
-  block.members = ThreePeers().ids;
-  return block;
-}
-protocol::ModelState AState(std::vector<float> parameters) {
-  return {std::make_shared<const std::vector<float>>(std::move(parameters)),
-          std::make_shared<const std::vector<float>>(std::vector<float>{0})};
-}
-protocol::Action Done(wire::Block block, protocol::ModelState state = AState({1})) {
-  return protocol::Observe{
-      protocol::StepDone{std::make_shared<const wire::Block>(std::move(block)), std::move(state)}};
-}
-protocol::Action SealedAs(std::uint64_t step, std::uint8_t phase, std::uint8_t decision) {
-  protocol::Sealed sealed{step, phase, {}};
-  sealed.decision.bytes.fill(decision);
-  return protocol::Observe{sealed};
-}
-protocol::Action HaltedFor(protocol::Halted::Why why) {
-  return protocol::Observe{protocol::Halted{why, 3, "because"}};
-}
-
-wire::SignedEnvelope Reveal(std::uint32_t author, std::uint64_t step, std::uint8_t coin) {
-  wire::Reveal body;
-  body.opening.coin.value.bytes.fill(coin);
-  wire::Slot slot;
-  slot.step = step;
-  slot.phase = wire::Phase::kB;
-  slot.type = wire::MessageType::kReveal;
-  return wire::Seal({slot, {}, Key(author)->id(), wire::Encode(body)}, *Key(author));
-}
-protocol::Action SendOf(const wire::SignedEnvelope& message) {
-  return protocol::Send{Key(1)->id(), message.frame, nullptr};
-}
-
-std::string Fault(const base::Status& status) { return base::MessageOf(status); }
 
 TEST(HonestNeverRemoved, FiresOnlyIfAnHonestPeerIsRemoved) {
   HonestNeverRemoved checker(ThreePeers());
@@ -232,6 +187,16 @@ TEST(CheatersRemoved, FiresIfOneWhoCheatedIsStillThere) {
   wire::Block block = ABlock(9);
   block.removals = {{Key(2)->id(), wire::RemovalKind::kVerdict, 9, "guilty"}};
   EXPECT_TRUE(checker.OnAction(0, Done(block)).ok());
+  EXPECT_TRUE(checker.AtEnd().ok());
+}
+
+TEST(CheatersRemoved, InTimeExcusesWhoStoppedLongBeforeTheEnd) {
+  const auto coven = std::make_shared<Coven>(std::vector<base::PeerId>{Key(2)->id()}, 1);
+  CheatersRemoved checker(ThreePeers(), coven, true);
+  coven->Confess(Key(2)->id(), 4);
+  EXPECT_TRUE(checker.OnAction(0, Done(ABlock(14))).ok());
+  EXPECT_FALSE(checker.AtEnd().ok()) << "it may go on";
+  EXPECT_TRUE(checker.OnAction(0, Done(ABlock(15))).ok());
   EXPECT_TRUE(checker.AtEnd().ok());
 }
 

@@ -38,7 +38,9 @@ TEST(SwarmDrawTest, EverythingIsDrawnSometime) {
     attacks.insert(o.attack);
     cuts.insert(o.cut);
     peers.insert(o.peers);
-    for (const auto& [name, value] : o.attack_params) turned_on.insert(o.attack + "." + name);
+    for (const auto& [name, value] : o.attack_params) {
+      turned_on.insert(o.attack + "." + name + "=" + value);
+    }
     if (o.loss_permille > 0) turned_on.insert("loss");
     if (o.duplicate_permille > 0) turned_on.insert("duplicates");
     if (o.stall_permille > 0) turned_on.insert("stalls");
@@ -49,11 +51,14 @@ TEST(SwarmDrawTest, EverythingIsDrawnSometime) {
   }
   for (const KnownAttack& attack : KnownAttacks()) {
     EXPECT_TRUE(attacks.contains(attack.name)) << attack.name;
-    for (const auto& [name, outcome] : attack.outcome_if) {
-      EXPECT_TRUE(turned_on.contains(attack.name + "." + name)) << attack.name << "." << name;
+    for (const auto& [name, values] : attack.variants) {
+      for (const std::string& value : values) {
+        const std::string variant = attack.name + "." + name + "=" + value;
+        EXPECT_TRUE(turned_on.contains(variant)) << variant;
+      }
     }
   }
-  EXPECT_EQ(cuts, (std::set<std::string>{"none", "halves", "one_way", "flapping"}));
+  EXPECT_EQ(cuts, (std::set<std::string>{"none", "halves", "one_way", "flapping", "flaky"}));
   EXPECT_EQ(*peers.begin(), 4U);
   EXPECT_EQ(*peers.rbegin(), 32U);
   for (const char* name :

@@ -1,4 +1,5 @@
-// wrong_aggregate, false_proof and false_accuse: what they change in a result, and what they leave.
+// wrong_aggregate, near_tolerance, false_proof and false_accuse: what they change in a result, and
+// what they leave.
 #include "sim/adversary/lying.h"
 
 #include <gtest/gtest.h>
@@ -32,6 +33,16 @@ TEST(WrongAggregate, LeavesTheRootZeroWhereNothingIsHashed) {
       wrapped.RunInside(spec, protocol::AggregateResult{BlobOfFloats({0, 0})}));
   EXPECT_EQ(FloatsOf(*lie.result), (std::vector<float>{1, 1}));
   EXPECT_TRUE(lie.result->root.is_zero());
+}
+
+TEST(NearTolerance, ShiftsByAMultipleOfWhatTheSumCheckAllows) {
+  Wrapped wrapped("near_tolerance", 0, {{"times", "2"}});
+  wrapped.Enter(0);
+  protocol::AggregateSpec spec;
+  spec.eps = 0.5;
+  const auto lie = std::get<protocol::AggregateResult>(
+      wrapped.RunInside(spec, protocol::AggregateResult{BlobOfFloats({0, 0, 0, 0})}));
+  EXPECT_EQ(FloatsOf(*lie.result), (std::vector<float>{4, 4, 4, 4})) << "2 x 8 eps / sqrt(4)";
 }
 
 TEST(FalseProof, TurnsSignsAndLeavesNorms) {

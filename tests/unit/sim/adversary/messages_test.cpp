@@ -104,6 +104,45 @@ TEST(Equivocate, LeavesOtherMessagesAndEarlierStepsAlone) {
   EXPECT_TRUE(wrapped.coven().deeds().empty());
 }
 
+TEST(Equivocate, OneShowsTheRivalToOneHonestMemberWhenSealAIsOver) {
+  Wrapped wrapped("equivocate", 1, {{"one", "1"}});
+  wrapped.Enter(1);
+  const wire::SignedEnvelope original = OwnCommit(wrapped, 1);
+  const auto before = wrapped.Say({SendTo(wrapped.member(2), original)});
+  ASSERT_EQ(before.size(), 1U);
+  EXPECT_EQ(AsSend(before[0]).frame, original.frame);
+  EXPECT_TRUE(wrapped.coven().deeds().empty()) << "nothing is wrong yet";
+  const protocol::Observe sealed{protocol::Sealed{1, static_cast<std::uint8_t>(Phase::kA), {}}};
+  const auto after = wrapped.Say({sealed});
+  ASSERT_EQ(after.size(), 2U);
+  const auto rival = wire::Open(AsSend(after[0]).frame);
+  ASSERT_TRUE(rival.ok());
+  EXPECT_EQ(rival->envelope.slot, original.envelope.slot);
+  EXPECT_NE(rival->digest, original.digest);
+  EXPECT_FALSE(wrapped.coven().Contains(AsSend(after[0]).to));
+  EXPECT_EQ(wrapped.Say({sealed}).size(), 1U) << "once a step";
+}
+
+// --- impersonate --------------------------------------------------------------------------------
+
+TEST(Impersonate, SendsTheSameInAnHonestMembersNameWithoutItsSignature) {
+  Wrapped wrapped("impersonate", 1);
+  wrapped.Enter(1);
+  const wire::SignedEnvelope original = OwnCommit(wrapped, 1);
+  std::vector<protocol::Action> says;
+  for (std::size_t i = 1; i < 6; ++i) says.push_back(SendTo(wrapped.member(i), original));
+  const auto actions = wrapped.Say(says);
+  ASSERT_EQ(actions.size(), 9U) << "a pair to each, but for the victim";
+  EXPECT_EQ(AsSend(actions[0]).frame, original.frame);
+  const auto forged = wire::Open(AsSend(actions[1]).frame);
+  ASSERT_TRUE(forged.ok());
+  EXPECT_FALSE(wrapped.coven().Contains(forged->envelope.sender));
+  EXPECT_EQ(forged->envelope.slot, original.envelope.slot);
+  EXPECT_EQ(forged->envelope.body, original.envelope.body);
+  crypto::PlainVerifier verifier;
+  EXPECT_FALSE(verifier.Verify(forged->envelope.sender, forged->digest, forged->signature));
+}
+
 // --- bad_reveal ---------------------------------------------------------------------------------
 
 // What the machine inside does when seal A has decided: says so and stores its REVEAL's record.

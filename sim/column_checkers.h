@@ -1,0 +1,72 @@
+// What must hold of the columns of a step: how they are aggregated, when they are applied, and what
+// stays as it is if they are not (docs/protocol.md, 4 and 5). Computed again here, from the frames
+// on the wire and the blocks.
+//
+// Thread safety: none; one simulation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "node/protocol/manifest.h"
+#include "sim/checker.h"
+
+namespace ostraka::sim {
+
+// "aggregation": what an honest aggregator computes is CenteredClip's fixed point, as exactly as
+// promised: |sum_i D_i| <= |S| (eps + 2^-23 |ghat|).
+class Aggregation final : public Checker, public StepObserver {
+ public:
+  explicit Aggregation(const Roster& roster) : roster_(roster) {}
+  std::string_view name() const override { return "aggregation"; }
+  // Reads results as they come in. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override;
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+  std::map<std::pair<std::uint32_t, protocol::JobId>, std::shared_ptr<const protocol::JobSpec>>
+      running_;
+  base::Status fault_;  // the first, until it is asked for
+};
+
+// "columns": an applied column has 2b + 1 senders and sealed numbers whose sums vanish; a void one
+// leaves every bit of its coordinates.
+class Columns final : public Checker, public StepObserver {
+ public:
+  Columns(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest);
+  std::string_view name() const override { return "columns"; }
+  // Reads PROOFs and aggregates of all peers. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override;
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  struct Result {
+    double norm = 0;
+    std::size_t length = 0;
+  };
+  struct Said {                                                        // of one step
+    std::map<base::PeerId, std::vector<wire::SignedEnvelope>> proofs;  // different ones of a peer
+    std::map<base::Digest, Result> results;                            // by root
+  };
+  struct Before {  // the newest block, and the state after it
+    std::shared_ptr<const wire::Block> block;
+    protocol::ModelState state;
+  };
+  void Hear(std::uint32_t peer, const protocol::Send& send);
+  base::Status JudgeApplied(const wire::Block& block, std::size_t column) const;
+  base::Status JudgeSums(const wire::Block& block, std::size_t column) const;
+  std::size_t LeastSenders(const std::vector<base::PeerId>& senders) const;
+
+  Roster roster_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  std::vector<base::SharedBytes> last_frames_;  // a broadcast is one frame sent many times
+  std::map<std::uint64_t, Said> said_;          // by step, the newest few
+  std::optional<Before> before_;
+};
+
+}  // namespace ostraka::sim

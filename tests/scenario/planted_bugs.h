@@ -1,0 +1,47 @@
+// The bugs that are planted (node/base/planted.h), and how the general swarm tester finds each: a
+// swarm drawn from a seed fails, at the checker that is named for the bug.
+#pragma once
+
+#include <cstdint>
+
+#include "node/base/planted.h"
+#include "sim/swarm_draw.h"
+
+namespace ostraka::sim {
+
+struct PlantedBug {
+  base::Bug bug;
+  const char* name;
+  const char* checker;
+  std::uint64_t seed;  // whose swarm finds it
+};
+
+inline constexpr PlantedBug kPlantedBugs[] = {
+    {base::Bug::kSignatureSkipped, "signature check skipped", "honest_suspected", 96},
+    {base::Bug::kQuorumLessOne, "quorum - 1", "agreement", 33},
+    {base::Bug::kSignedBeforeStored, "signed before stored", "write_ahead", 1},
+    {base::Bug::kCoinBeforeSealA, "coin shown before seal A", "phase_order", 1},
+    {base::Bug::kMeanForClip, "mean for clip", "aggregation", 1},
+    {base::Bug::kToleranceHundredfold, "tolerance x 100", "columns", 13},
+    {base::Bug::kLockIgnored, "lock ignored", "honest_suspected", 12},
+    {base::Bug::kFewSendersSuffice, "column rule without 2b + 1", "columns", 7},
+    {base::Bug::kTargetsBeforeProof, "targets drawn before their PROOF", "draw_order", 1},
+    {base::Bug::kAbsenceBans, "absence bans", "honest_removed", 8},
+    {base::Bug::kEvidenceOfAnotherStep, "evidence judged by another step", "honest_removed", 490},
+    {base::Bug::kVoidColumnApplied, "void column applied", "columns", 7},
+    {base::Bug::kGuiltKeptSecret, "guilt kept secret", "guilt_spreads", 1},
+    {base::Bug::kLeaderStays, "leader stays", "progress", 43},
+    {base::Bug::kReturnsWithoutAdmission, "returns without admission", "rejoin_only", 8},
+};
+inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};
+
+// Steps of each run: as many as swarm testing is asked for.
+inline constexpr std::uint64_t kPlantedSteps = 40;
+
+inline SimOptions PlantedSwarm(std::uint64_t seed) {
+  SimOptions base;
+  base.steps = kPlantedSteps;
+  return DrawSwarm(seed, base);
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,55 @@
+// The tests of the tests: each planted bug is found by the swarm of its seed, at the checker that
+// is named for it, and the same swarm without the bug is found by nobody. (planted_search looks for
+// such seeds; docs/simulation.md says how many it takes.)
+#include "tests/scenario/planted_bugs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "sim/cluster.h"
+
+namespace ostraka::sim {
+namespace {
+
+SimResult RunSwarm(std::uint64_t seed, base::Bug bug) {
+  base::Plant(bug);
+  auto result = RunSimulation(PlantedSwarm(seed));
+  base::Plant(base::Bug::kNone);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  return std::move(result).value();
+}
+
+class PlantedBugs : public testing::TestWithParam<PlantedBug> {};
+
+TEST_P(PlantedBugs, IsFoundByTheCheckerNamedForItAndTheCleanSwarmIsSilent) {
+  const SimResult planted = RunSwarm(GetParam().seed, GetParam().bug);
+  ASSERT_TRUE(planted.failure.has_value()) << "no checker saw it: " << planted.replay;
+  EXPECT_EQ(planted.failure->checker, GetParam().checker) << planted.failure->message;
+
+  const SimResult clean = RunSwarm(GetParam().seed, base::Bug::kNone);
+  EXPECT_TRUE(clean.ok) << clean.failure->checker << ": " << clean.failure->message;
+  EXPECT_EQ(clean.steps, std::max(clean.steps, kPlantedSteps)) << "all of the run was watched";
+}
+
+std::string TestName(const testing::TestParamInfo<PlantedBug>& info) {
+  std::string name;
+  for (const char c : std::string(info.param.name)) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += c;
+  }
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(All, PlantedBugs, testing::ValuesIn(kPlantedBugs), TestName);
+
+// If this is not found, nothing above means anything.
+TEST(PlantedCanary, FailsInEverySwarm) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const SimResult planted = RunSwarm(seed, kCanary.bug);
+    ASSERT_TRUE(planted.failure.has_value()) << "seed " << seed;
+    EXPECT_EQ(planted.failure->checker, kCanary.checker);
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::sim
