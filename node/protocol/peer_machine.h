@@ -357,6 +357,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void OnCaughtUp(const ModelState& state);
   void AtHead();
   void SendRejoin();
+  void SayBarred();
   void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from);
   // `sender` is two steps ahead, or in a run that has not begun here. True iff so many members are
   // that one of them is honest.
@@ -411,7 +412,7 @@ class PeerMachine final : public Machine, public SealMessages {
 
   // Away.
   std::optional<CatchUp> catch_up_;
-  std::string away_because_;
+  bool said_barred_ = false;
   // The step in which this member fell asleep: it takes no part in it any more.
   std::optional<std::uint64_t> left_step_;
   bool replaying_ = false;

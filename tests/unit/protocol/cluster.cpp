@@ -325,6 +325,8 @@ void Cluster::Note(Node& node, const Observation& what) {
   } else if (const auto* away = std::get_if<Away>(&what)) {
     EXPECT_EQ(away->reason.find('\n'), std::string::npos);
     node.away.push_back(*away);
+  } else if (const auto* barred = std::get_if<Barred>(&what)) {
+    node.barred.push_back(*barred);
   } else if (const auto* back = std::get_if<Back>(&what)) {
     node.back.push_back(*back);
   } else if (const auto* halted = std::get_if<Halted>(&what)) {
