@@ -171,19 +171,20 @@ std::string BansSvg(const std::vector<Line>& lines) {
 base::StatusOr<std::string> PartitionSvg(const Plan& plan, const Cell& cell) {
   ASSIGN_OR_RETURN(const auto data, train::LoadDataset(plan.sources.at(cell.data)));
   ASSIGN_OR_RETURN(const auto rows, PartitionOf(cell, data));
-  const auto counts = CountClasses(rows, data.training.labels, data.class_count);
+  const Classes classes = ClassesOf(data);
+  const auto counts = CountClasses(rows, classes);
   std::size_t most = 1;
   for (const auto& own : counts) most = std::max(most, *std::max_element(own.begin(), own.end()));
   constexpr double kStep = 22;
   constexpr double kLeft = 64;
   const double plot_width = kStep * static_cast<double>(counts.size());
-  const double plot_height = kStep * static_cast<double>(data.class_count);
+  const double plot_height = kStep * static_cast<double>(classes.count);
   Svg svg(kLeft + plot_width + 12, 26 + plot_height + 40,
           "rows of each class that each worker holds, partition " + cell.partition);
   svg.Text({kLeft, 16}, cell.partition, {12, Anchor::kStart, "#111111", true});
-  for (std::size_t c = 0; c < data.class_count; ++c) {
+  for (std::size_t c = 0; c < classes.count; ++c) {
     const double y = 26 + kStep * (static_cast<double>(c) + 0.5);
-    svg.Text({kLeft - 8, y + 4}, "class " + std::to_string(c),
+    svg.Text({kLeft - 8, y + 4}, std::string(classes.noun) + " " + std::to_string(c),
              {10.5, Anchor::kEnd, "#444444", false});
     svg.Line({kLeft, y}, {kLeft + plot_width, y}, {"#eeeeee", 0.8, ""});
     for (std::size_t w = 0; w < counts.size(); ++w) {
