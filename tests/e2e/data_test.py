@@ -27,7 +27,6 @@ class TrainTest(TestCase):
         self.assertEqual(result["parameters"], 136874)
         self.assertTrue(result["state_roots_equal"])
 
-
     @needs_torch
     def test_mlp_on_a_text(self):
         text = self.folder / "text"
