@@ -21,17 +21,19 @@ peers = 9
 byzantine = 2
 rules = ["mean", "centered_clip:tau=0.1|1", "median+nnm", "btard"]
 partition = ["shared", "dirichlet:alpha=0.1"]
-attacks = ["none", "sign_flip"]
+attacks = ["none", "random_direction"]
 attack_from = 4
 seeds = "0..1"
 steps = 12
 evaluate_every = 4
 study = true
 """
-SERVER_CELLS = 4 * 2 * 2 * 2  # four pipelines, partitions, attacks, seeds
+PIPELINES = 5  # the protocol's too
+SERVER_CELLS = 4 * 2 * 2 * 2  # pipelines, partitions, attacks, seeds
 CELLS = SERVER_CELLS + 2 * 2  # and the protocol on shared data
 OUTPUTS = ["results.csv", "results.json", "selection.csv", "table.tex", "grid.toml"]
 SEAL_DIGITS = 16
+ID_DIGITS = 16  # of a cell in tables
 
 
 class CompareTest(TestCase):
@@ -53,6 +55,11 @@ class CompareTest(TestCase):
 
     def outputs(self, out):
         return {name: (self.folder / out / name).read_bytes() for name in OUTPUTS}
+
+    def stored_ids(self, out):
+        """Of all records, in the order in which they were written."""
+        lines = (self.folder / out / "cells.jsonl").read_text().splitlines()
+        return [json.loads(line[SEAL_DIGITS + 1:])["id"] for line in lines[1:]]
 
     def rows(self, out):
         return list(csv.DictReader(io.StringIO((self.folder / out / "results.csv").read_text())))
@@ -81,13 +88,16 @@ class Results(CompareTest):
         expected = self.outputs("whole")
         self.compare(self.grid, "--out", "again", "--jobs", 1)
         self.assertEqual(self.outputs("again"), expected)
+        # One of each kind came first, so that the time left was soon known.
+        pipelines = {row["id"]: row["pipeline"] for row in self.rows("again")}
+        first = [pipelines[cell_id[:ID_DIGITS]] for cell_id in self.stored_ids("again")]
+        self.assertEqual(set(first[:PIPELINES]), set(pipelines.values()))
         for cells in sorted(random.Random(6).sample(range(CELLS * 2 // 3), 10)):
             self.kill_when(cells, "killed")
         self.compare(self.grid, "--out", "killed")
         self.assertEqual(self.outputs("killed"), expected)
         # No cell was run twice, and none is kept twice.
-        lines = (self.folder / "killed" / "cells.jsonl").read_text().splitlines()
-        ids = [json.loads(line[SEAL_DIGITS + 1:])["id"] for line in lines[1:]]
+        ids = self.stored_ids("killed")
         self.assertEqual(len(ids), CELLS)
         self.assertEqual(len(set(ids)), CELLS)
 
