@@ -130,7 +130,7 @@ void PeerMachine::On(const LinkChanged& input) {
   }
   if (stage_ == Stage::kFollow) Follow();
   // Whichever of the two was away, the other may have gone on.
-  if (InStep()) {
+  if (InStep() || stage_ == Stage::kGenesis) {
     wire::Slot slot = SlotOf(Phase::kC, MessageType::kPull);
     Ask(input.peer, slot, {.kind = wire::PullKind::kHead});
   }

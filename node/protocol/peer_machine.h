@@ -246,6 +246,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerMessages(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerHead(const PeerId& to);
+  void SayWaiting(const PeerId& to);
   void ShowHead(const PeerId& to, SharedBlob block);
   void SendFrame(const PeerId& to, const base::SharedBytes& frame);
   void AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count);
@@ -395,6 +396,7 @@ class PeerMachine final : public Machine, public SealMessages {
   std::optional<Round> round_;
   Digest entry_genesis_;
   bool genesis_echoed_ = false;
+  std::set<PeerId> waiting_at_genesis_;  // members that said so since this process began
   std::unique_ptr<Seal> seal_;
   wire::Slot seal_slot_;  // of its ECHO
   std::map<SealKey, PastSeal> past_seals_;

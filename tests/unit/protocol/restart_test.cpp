@@ -274,6 +274,44 @@ TEST(RestartTest, WhoDiesBeforeItsRevealWatchesForAThousandSteps) {
   EXPECT_TRUE(victim.back.empty());
 }
 
+// As long as step 0 lasts, the words of genesis go round: with them and no store it must not begin
+// the step a second time, for in other company it says other things.
+TEST(RestartTest, WithoutItsStoreItDoesNotBeginTheFirstStepAgain) {
+  Cluster cluster(Steps(30));
+  Scribe scribe(cluster);
+  bool second_life = false;
+  cluster.on_send = [&, note = cluster.on_send](std::size_t from, const Send& send) {
+    note(from, send);
+    const wire::Envelope envelope = EnvelopeOf(send.frame);
+    if (envelope.slot.step != 0 || envelope.slot.phase != wire::Phase::kA) return true;
+    // The others cannot end the step before it dies; and later it hears less than before.
+    if (!second_life) return from != kVictim || envelope.slot.type != MessageType::kEcho;
+    return cluster.IndexOf(send.to) != kVictim || envelope.sender != cluster.node(0).id();
+  };
+  cluster.Start();
+  cluster.Run();
+  ASSERT_TRUE(scribe.EchoedIn(0));
+  Cluster::Node& node = cluster.node(kVictim);
+  ASSERT_FALSE(node.started.empty());
+  ASSERT_TRUE(node.blocks.empty());
+  cluster.Kill(kVictim);
+  second_life = true;
+  node.durable.clear();
+  node.encoded_blocks.clear();
+  node.started.clear();
+  cluster.Restart(kVictim);
+  cluster.Run();
+  for (const auto& [id, due] : std::map(node.timers)) cluster.Feed(kVictim, TimerFired{id});
+  cluster.Run();
+  EXPECT_TRUE(node.started.empty());
+  EXPECT_FALSE(node.away.empty());
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  for (const wire::Removal& removal : RemovalsOf(cluster)) {
+    EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
+  }
+}
+
 // It has nothing left to do, and still says what the run came to.
 TEST(RestartTest, AfterTheEndItTellsWhereTheRunEnded) {
   Cluster cluster(Steps(6));
