@@ -53,6 +53,7 @@ struct Origin {
   Digest run_id;           // the older run
   std::uint64_t step = 0;  // its last step that is in the state
   Digest state_root;       // of the state, optimiser and all
+  bool operator==(const Origin&) const = default;
 };
 
 struct Manifest {

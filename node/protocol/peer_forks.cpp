@@ -13,20 +13,32 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-void PeerMachine::WatchForFork(const wire::SignedEnvelope& message, const PeerId& from) {
-  if (forks_.IsRival(message.envelope) && Verified(message, from)) {
-    if (const auto fork = forks_.Note(message)) return Freeze(*fork);
-  }
+bool PeerMachine::WatchForFork(const wire::SignedEnvelope& message, const PeerId& from) {
+  const wire::Envelope& envelope = message.envelope;
   // COMMIT, AGG and what seals them name the block that their sender's step began with.
-  const wire::Slot& slot = message.envelope.slot;
-  if (slot.phase == Phase::kA) CompareHistories(from, slot.step, message.envelope.entry);
+  const bool parted =
+      envelope.slot.phase == Phase::kA && IsOtherHistory(envelope.slot.step, envelope.entry);
+  const bool rival = forks_.IsRival(envelope);
+  if (!parted && !rival) return true;
+  if (!Verified(message, from)) return false;
+  if (parted) TraceHistory(from, envelope.slot.step);
+  if (!rival) return true;
+  const auto fork = forks_.Note(message);
+  if (fork) Freeze(*fork);
+  return !fork;
 }
 
-// `from` has, or passes on, a word of a step that began with `entry`.
-void PeerMachine::CompareHistories(const PeerId& from, std::uint64_t step, const Digest& entry) {
-  const bool current = InStep() && step == CurrentStep();
-  const Digest* own = current ? &round_->entry_a : forks_.EntryOf({step, Phase::kA, 0});
-  if (own == nullptr || *own == entry || step == 0 || !forks_.MayAsk(from, step - 1)) return;
+// A step of which we know with what block it began, and it was not `entry`.
+bool PeerMachine::IsOtherHistory(std::uint64_t step, const Digest& entry) const {
+  if (step == 0) return false;
+  if (InStep() && step == CurrentStep()) return entry != round_->entry_a;
+  const Digest* own = forks_.EntryOf({step, Phase::kA, 0});
+  return own != nullptr && *own != entry;
+}
+
+// `from` has, or passes on, a word of `step` that began with another block: what made that block?
+void PeerMachine::TraceHistory(const PeerId& from, std::uint64_t step) {
+  if (!forks_.MayAsk(from, step - 1)) return;
   wire::Slot slot = SlotOf(Phase::kC, MessageType::kPull);
   slot.step = step - 1;
   Ask(from, slot, {.kind = wire::PullKind::kProofs});

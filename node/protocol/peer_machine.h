@@ -204,8 +204,10 @@ class PeerMachine final : public Machine, public SealMessages {
   void Accept(wire::SignedEnvelope message, SharedBlob blob);
   void KeepEquivocation(const Inbox::Item& item);
   // --- the run has split (peer_forks.cpp) ---
-  void WatchForFork(const wire::SignedEnvelope& message, const PeerId& from);
-  void CompareHistories(const PeerId& from, std::uint64_t step, const Digest& entry);
+  // False if nothing more is to be done with the message: forged, or the run has split.
+  bool WatchForFork(const wire::SignedEnvelope& message, const PeerId& from);
+  bool IsOtherHistory(std::uint64_t step, const Digest& entry) const;
+  void TraceHistory(const PeerId& from, std::uint64_t step);
   void AskHeadsOfDropped();
   void AnswerProofs(const PeerId& from, std::uint64_t step);
   void Freeze(const Fork& fork);

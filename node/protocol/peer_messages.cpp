@@ -59,8 +59,7 @@ void PeerMachine::On(const MessageReceived& input) {
 
 void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageReceived& input) {
   const wire::Envelope& envelope = message.envelope;
-  WatchForFork(message, input.from);
-  if (stage_ == Stage::kHalted) return;
+  if (!WatchForFork(message, input.from)) return;
   // What a case is about, perhaps by one who is banned already.
   if (envelope.slot.type == MessageType::kPart && envelope.slot.step < ExpectedStep()) {
     return OnExhibit(message, input.from, input.blob);

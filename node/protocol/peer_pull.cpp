@@ -79,7 +79,9 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
       if (stage_ == Stage::kFollow) {
         return catch_up_->OnBlock(from, std::move(block).value(), blob->data.size());
       }
-      if (!block->genesis) CompareHistories(from, HeightOf(*block), wire::BlockDigest(*block));
+      if (!block->genesis && IsOtherHistory(HeightOf(*block), wire::BlockDigest(*block))) {
+        TraceHistory(from, HeightOf(*block));
+      }
       // Asked for while stuck. One block ahead is the fate of whoever is a little late.
       const std::uint64_t ahead =
           seal_ != nullptr && seal_->iteration() >= kStuckIterations ? 1 : 2;
