@@ -12,7 +12,7 @@
 namespace ostraka::compare {
 namespace {
 
-constexpr TextStyle kAxisText{11, Anchor::kMiddle, "#444444", false};
+const TextStyle kAxisText{11, Anchor::kMiddle, "#444444", false};
 
 std::string ShortNumber(double value) {
   char text[32];
