@@ -1,8 +1,8 @@
 // What a text must keep to before toml++ 3.3 may read it.
 //
-// Where a token may begin, that version takes U+00A1 to U+0499 and some others for a place that
-// cannot be reached, which is undefined behaviour (a letter of most European alphabets does). TOML
-// allows no such character there anyway.
+// Where that version looks for white space it takes U+00A1 to U+0499 and some others, the letters
+// of most European alphabets, for a place that cannot be reached, which is undefined behaviour. It
+// looks there between tokens, in tokens that make no sense, and in strings of several lines.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace ostraka::base {
 
-// OK if every line of `text` is ASCII but for its comment and its strings, and a line with three
-// quotes in a row is ASCII altogether. A byte order mark at the beginning is taken.
+// OK if `text` is ASCII, or if all that is not stands in comments and in lines of the form
+// `name = "..."`, and no string has three quotes. A byte order mark at the beginning is taken.
 // InvalidArgument, without the name of the file: `line 3: ...`.
 Status CheckTomlText(std::string_view text);
 
