@@ -32,7 +32,8 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   command.add_option("--model", t.model, "softmax, mlp, cnn or toy")->capture_default_str();
   command
       .add_option("--data", t.data,
-                  "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), or toy "
+                  "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
+                  "text:FILE (any file), or toy "
                   "with model toy")
       ->capture_default_str();
   command.add_option("--hidden", t.hidden, "mlp, cnn: hidden units; toy: dimension")

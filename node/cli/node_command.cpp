@@ -297,7 +297,7 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
   command->add_flag("--http-remote", options->http_remote,
                     "let --http listen on addresses that other machines reach");
   command->add_option("--data", options->data,
-                      "mnist:DIR or cifar10:DIR, where this node has the run's data");
+                      "mnist:DIR, cifar10:DIR or text:FILE, where this node has the run's data");
   command->add_option("--record-frames", options->record_frames,
                       "append every frame that comes to this file: for audits from outside");
   command->add_option("--evaluate-every", options->evaluate_every,

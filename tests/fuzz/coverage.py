@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Which share of the decoders' lines the fuzzers' committed corpora run.
 
-usage: tests/fuzz/coverage.py BUILD [CORPORA]    (make coverage builds and runs it)
-
-BUILD is a build folder of the preset `coverage` with the target `fuzzers`. CORPORA holds one folder of
-inputs a target and is tests/fuzz/corpus if not given. Prints a table, and the lines that did not run;
-exit code 1 if a file of DECODERS is below 90 %.
+`make coverage` builds and runs it. Prints a table, and the lines that did not run; exit code 1 if a file
+of DECODERS is below 90 %.
 """
+import argparse
 import os
 import subprocess
 import sys
@@ -17,9 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 LEAST = 90.0
 # Target -> the files whose lines it has to reach: whatever reads bytes of a peer, a file or a user.
 DECODERS = {
-    "envelope": ["node/wire/envelope.cpp", "node/wire/slot_codec.cpp", "node/wire/canonical.cpp"],
-    "bodies": ["node/wire/bodies.cpp", "node/wire/body_codec.h", "node/wire/case_codec.cpp",
-               "node/wire/proof_body.cpp", "node/wire/seal_bodies.cpp", "node/wire/service_bodies.cpp"],
+    "envelope": ["node/wire/envelope.cpp", "node/wire/slot_codec.cpp"],
+    "bodies": ["node/wire/bodies.cpp", "node/wire/body_codec.h", "node/wire/canonical.cpp",
+               "node/wire/case_codec.cpp", "node/wire/proof_body.cpp", "node/wire/seal_bodies.cpp",
+               "node/wire/service_bodies.cpp"],
     "block": ["node/wire/block_codec.cpp", "node/wire/aggregated_codec.cpp"],
     "evidence": ["node/wire/evidence_codec.cpp", "proofs/evidence/evidence.cpp",
                  "proofs/evidence/kinds.cpp"],
@@ -77,19 +76,24 @@ def ranges(numbers):
 
 
 def main():
-    if not 2 <= len(sys.argv) <= 3:
-        sys.exit(__doc__)
-    build = Path(sys.argv[1]).resolve()
-    corpora = Path(sys.argv[2] if len(sys.argv) == 3 else ROOT / "tests/fuzz/corpus").resolve()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("build", type=Path, help="build folder of the preset `coverage`, with `fuzzers` built")
+    parser.add_argument("targets", nargs="*", choices=[[], *DECODERS], help="only these")
+    parser.add_argument("--corpora", type=Path, default=ROOT / "tests/fuzz/corpus",
+                        help="a folder of inputs for each target; default tests/fuzz/corpus")
+    options = parser.parse_args()
+    build, corpora = options.build.resolve(), options.corpora.resolve()
+    targets = options.targets or list(DECODERS)
     programs = {path.name.removesuffix("_fuzz"): path for path in build.glob("tests/**/*_fuzz")
                 if path.is_file()}
-    missing = sorted(set(DECODERS) - set(programs))
+    missing = sorted(set(targets) - set(programs))
     if missing:
         sys.exit(f"{build} has no program for {', '.join(missing)}: build the target `fuzzers`")
     low, not_run = [], []
     print("| fuzzer | file | lines | run by the corpus | % |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="ostraka-coverage-") as folder:
-        for target, sources in DECODERS.items():
+        for target in targets:
+            sources = DECODERS[target]
             counts = lines_of(programs[target],
                               profile(programs[target], corpora / target, Path(folder)), sources)
             for source in sources:
