@@ -20,6 +20,11 @@ void Skip(std::string_view& line, std::string_view characters) {
   line.remove_prefix(std::min(line.find_first_not_of(characters), line.size()));
 }
 
+bool HasThreeQuotes(std::string_view text) {
+  return text.find("\"\"\"") != std::string_view::npos ||
+         text.find("'''") != std::string_view::npos;
+}
+
 // What follows the string in a line of the form `name = "..."`; the whole line if it has another.
 std::string_view WithoutString(std::string_view line) {
   std::string_view rest = line;
@@ -32,6 +37,7 @@ std::string_view WithoutString(std::string_view line) {
   rest.remove_prefix(1);
   Skip(rest, " \t");
   if (!rest.starts_with('"') && !rest.starts_with('\'')) return line;
+  if (HasThreeQuotes(rest.substr(0, 3))) return line;
   const char quote = rest.front();
   std::size_t at = 1;
   for (; at < rest.size() && rest[at] != quote; ++at) {
@@ -40,8 +46,8 @@ std::string_view WithoutString(std::string_view line) {
   return rest.substr(std::min(at + 1, rest.size()));
 }
 
-bool IsReadable(std::string_view line) {
-  const std::string_view rest = WithoutString(line);
+// Of what WithoutString leaves of a line.
+bool IsReadable(std::string_view rest) {
   const std::size_t comment = std::min(rest.find('#'), rest.size());
   const std::string_view before = rest.substr(0, comment);
   if (!IsAscii(before)) return false;
@@ -56,10 +62,9 @@ Status CheckTomlText(std::string_view text) {
   if (IsAscii(text)) return OkStatus();
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    const bool three_quotes =
-        line.find("\"\"\"") != std::string_view::npos || line.find("'''") != std::string_view::npos;
-    if (three_quotes || !IsReadable(line)) {
+    const std::string_view rest = WithoutString(text.substr(0, end));
+    const bool three_quotes = HasThreeQuotes(rest);
+    if (three_quotes || !IsReadable(rest)) {
       return InvalidArgument("line " + std::to_string(number) + ": " +
                              (three_quotes ? "three quotes in a file that is not all ASCII"
                                            : "a character that is not ASCII, which only comments "
