@@ -20,6 +20,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/suggest.h"
+#include "node/base/toml_text.h"
 #include "node/runtime/endpoint.h"
 
 namespace ostraka::cli {
@@ -305,6 +306,8 @@ Status ReadSections(const toml::table& root, const std::vector<Field>& fields) {
 
 base::StatusOr<Manifest> ParseManifest(std::string_view text) {
   if (text.size() > kMaxManifestBytes) return InvalidArgument("manifest: larger than 1 MiB");
+  const Status readable = base::CheckTomlText(text);
+  if (!readable.ok()) return InvalidArgument("manifest " + base::MessageOf(readable));
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const auto& error = parsed.error();
