@@ -275,7 +275,7 @@ void AddCompareCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--out", options->out,
                       "folder for results; the same again goes on where it stopped");
   command->add_option("--data", options->data,
-                      "instead of the grid's: digits, mnist:DIR, cifar10:DIR");
+                      "instead of the grid's: digits, mnist:DIR, cifar10:DIR, text:FILE");
   command->add_option("--jobs", options->jobs, "cells at a time; 0: one a core")
       ->capture_default_str();
   command->add_option("--shard", options->shard, "I/N: only every N-th cell, from the I-th")

@@ -32,7 +32,8 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   command.add_option("--model", t.model, "softmax, mlp, cnn or toy")->capture_default_str();
   command
       .add_option("--data", t.data,
-                  "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), or toy "
+                  "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
+                  "text:FILE (any file), or toy "
                   "with model toy")
       ->capture_default_str();
   command.add_option("--hidden", t.hidden, "mlp, cnn: hidden units; toy: dimension")
@@ -59,7 +60,8 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   ASSIGN_OR_RETURN(manifest.mode, protocol::ParseMode(options.mode));
   RETURN_IF_ERROR(SetDeadlines(options, manifest));
   protocol::TrainingPlan& plan = manifest.training;
-  if (plan.model == "toy") plan.data = "toy";
+  // The default is meant for the other models.
+  if (plan.model == "toy" && plan.data == "digits") plan.data = "toy";
   ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(plan.data));
   train::DataId id{.name = source.name, .hash = {}};
   // Names first: they are quicker to check than files are to read.

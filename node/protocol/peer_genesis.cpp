@@ -1,7 +1,10 @@
 // How a member begins: at the genesis of the run, or from what its store kept.
 //
 // The genesis seal takes the fast path only: a run begins when all its members are there. Nothing
-// of it is ever evidence, for a key may have lost its store.
+// of it is ever evidence, for a key may have lost its store. Nor may such a key begin a second
+// time, for the messages of genesis go round as long as step 0 lasts: it echoes only once each
+// member has said, since this process began, that the run has not begun there. Without the earlier
+// ECHO it could not have begun anywhere.
 #include <algorithm>
 #include <utility>
 
@@ -25,6 +28,7 @@ void PeerMachine::BeginGenesis() {
   boot.boot_id = crypto::DeriveCoin(private_seed_.view(), 0, ~std::uint64_t{0}).salt;
   Prepare(
       {MakeDraft(SlotOf(Phase::kGenesis, MessageType::kBoot), wire::Encode(boot), view_->members)});
+  AskHeads();  // and again at each link, which may not be up yet
 }
 
 bool PeerMachine::TryGenesis() {
@@ -37,6 +41,7 @@ bool PeerMachine::TryGenesis() {
   const wire::Slot slot = SlotOf(Phase::kGenesis, MessageType::kEcho);
   const wire::Echo own = EchoOf(vector);
   if (!genesis_echoed_) {
+    if (waiting_at_genesis_.size() + 1 < view_->members.size()) return false;
     genesis_echoed_ = true;
     Prepare({MakeDraft(slot, wire::Encode(own), view_->members)});
     return true;

@@ -50,6 +50,12 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
   switch (stage_) {
     case Stage::kGenesis:
       want(sealing ? MessageType::kEcho : MessageType::kBoot, view_->members);
+      if (!sealing && awaited.empty()) {
+        for (const PeerId& member : view_->members) {
+          const bool waits = member == self_ || waiting_at_genesis_.contains(member);
+          if (!waits) awaited.push_back({member, MessageType::kBlock});
+        }
+      }
       break;
     case Stage::kCollect:
       if (sealing) {

@@ -65,15 +65,22 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
     case MessageType::kBlock: {
       // A newcomer learns here that the run has begun; a member has no use for it. One voice is not
       // enough: a liar's block must not keep anybody from the beginning.
-      if (stage_ == Stage::kGenesis && blob != nullptr && NoteAhead(from)) {
-        must_rejoin_ = true;
-        Leave("the run has begun, and this node's store does not know it");
+      if (stage_ == Stage::kGenesis) {
+        if (blob == nullptr) {
+          if (IsMember(view_->members, from)) waiting_at_genesis_.insert(from);
+        } else if (NoteAhead(from)) {
+          must_rejoin_ = true;
+          Leave("the run has begun, and this node's store does not know it");
+        }
       }
       if ((stage_ != Stage::kFollow && !InStep()) || blob == nullptr) return;
       auto block = wire::DecodeBlock(blob->data);
       if (!block.ok()) return malformed(block.status());
       if (stage_ == Stage::kFollow) {
         return catch_up_->OnBlock(from, std::move(block).value(), blob->data.size());
+      }
+      if (!block->genesis && IsOtherHistory(HeightOf(*block), wire::BlockDigest(*block))) {
+        TraceHistory(from, HeightOf(*block));
       }
       // Asked for while stuck. One block ahead is the fate of whoever is a little late.
       const std::uint64_t ahead =
@@ -144,6 +151,8 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
       return AnswerPart(from, slot, pull);
     case PullKind::kState:
       return AnswerState(from, slot.step, pull.index);
+    case PullKind::kProofs:
+      return AnswerProofs(from, slot.step);
     case PullKind::kFollow:
       if (stage_ == Stage::kLinger && slot.step >= HeightOf(*view_)) {
         followers_.erase(from);
@@ -182,9 +191,18 @@ void PeerMachine::SendFrame(const PeerId& to, const base::SharedBytes& frame) {
 }
 
 void PeerMachine::AnswerHead(const PeerId& to) {
-  if (stage_ == Stage::kGenesis || view_->decision.is_zero()) return;
+  if (stage_ == Stage::kGenesis) return SayWaiting(to);
+  if (view_->decision.is_zero()) return;
   SharedBlob block = crypto::MakeBlob(wire::EncodeBlock(*view_));
   if (ration_.Take(now_, to, block->data.size())) ShowHead(to, std::move(block));
+}
+
+// There is no block here yet. Not said to one who has begun without us, though its store may be
+// gone.
+void PeerMachine::SayWaiting(const PeerId& to) {
+  if (inbox_.Find({0, Phase::kA, MessageType::kCommit, 0, 0}, to) != nullptr) return;
+  SendService(to, ServiceSlot(0, Phase::kGenesis, MessageType::kBlock),
+              wire::Encode(wire::BlockMessage{Digest{}, true}));
 }
 
 void PeerMachine::ShowHead(const PeerId& to, SharedBlob block) {

@@ -13,20 +13,23 @@
 #include "node/train/digits.h"
 #include "node/train/gzip.h"
 #include "node/train/idx.h"
+#include "node/train/text.h"
 
 namespace ostraka::train {
 namespace {
 
 struct KnownData {
   std::string_view name;
-  bool in_files;
+  std::string_view place;  // what a source says after the name: a DIR, a FILE or nothing
   std::string_view scaling;
 };
-constexpr std::array<KnownData, 4> kKnownData = {{
-    {"toy", false, ""},
-    {"digits", false, "2 * p / 16 - 1"},
-    {"mnist", true, "2 * p / 255 - 1"},
-    {"cifar10", true, "2 * p / 255 - 1"},
+constexpr std::array<KnownData, 5> kKnownData = {{
+    {"toy", "", ""},
+    {"digits", "", "2 * p / 16 - 1"},
+    {"mnist", "DIR", "2 * p / 255 - 1"},
+    {"cifar10", "DIR", "2 * p / 255 - 1"},
+    {"text", "FILE",
+     "sqrt(k) * one_hot(s, k) of the last 8 bytes; s is a byte's place among the k that occur"},
 }};
 
 constexpr std::uint32_t kMnistClasses = 10;
@@ -34,11 +37,18 @@ constexpr std::uint8_t kMaxByte = 255;
 constexpr std::size_t kValidationShare = 10;
 // The largest file of either format is MNIST's training images, 47 MB.
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
+// A window a byte is held: 9 times as much.
+constexpr std::size_t kMaxTextBytes = std::size_t{32} << 20;
 
 const KnownData* Find(std::string_view name) {
   const auto found = std::find_if(kKnownData.begin(), kKnownData.end(),
                                   [name](const KnownData& known) { return known.name == name; });
   return found == kKnownData.end() ? nullptr : &*found;
+}
+
+std::string PlaceOf(std::string_view name) {
+  const KnownData* known = Find(name);
+  return known == nullptr ? "" : std::string(known->place);
 }
 
 // The file's bytes, decompressed if it is gzip. `names` are looked for in order.
@@ -53,11 +63,19 @@ struct DataFile {
   }
 };
 
-base::StatusOr<base::Bytes> ReadWhole(const std::string& path) {
+// What cannot be looked at is not there.
+bool IsFile(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+base::StatusOr<base::Bytes> ReadWhole(const std::string& path, std::size_t most) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) return base::Unavailable("cannot be read: " + error.message());
-  if (size > kMaxFileBytes) return base::InvalidArgument("is larger than 1 GiB");
+  if (size > most) {
+    return base::InvalidArgument("is larger than " + std::to_string(most >> 20) + " MiB");
+  }
   std::ifstream file(path, std::ios::binary);
   base::Bytes bytes(static_cast<std::size_t>(size));
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -65,20 +83,23 @@ base::StatusOr<base::Bytes> ReadWhole(const std::string& path) {
     return base::Unavailable("cannot be read: check its mode and the disk");
   }
   if (!LooksLikeGzip(bytes)) return bytes;
-  return Gunzip(bytes, kMaxFileBytes);
+  return Gunzip(bytes, most);
+}
+
+base::StatusOr<DataFile> ReadFile(const std::string& path, std::size_t most) {
+  DataFile file{.path = path, .bytes = {}};
+  auto bytes = ReadWhole(path, most);
+  if (!bytes.ok()) return file.Named(bytes.status());
+  file.bytes = *std::move(bytes);
+  return file;
 }
 
 base::StatusOr<DataFile> ReadDataFile(const std::string& dir,
                                       const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     for (const char* suffix : {"", ".gz"}) {
-      DataFile file{.path = dir + "/" + name + suffix, .bytes = {}};
-      std::error_code ignored;  // what cannot be looked at is not there
-      if (!std::filesystem::is_regular_file(file.path, ignored)) continue;
-      auto bytes = ReadWhole(file.path);
-      if (!bytes.ok()) return file.Named(bytes.status());
-      file.bytes = *std::move(bytes);
-      return file;
+      const std::string path = dir + "/" + name + suffix;
+      if (IsFile(path)) return ReadFile(path, kMaxFileBytes);
     }
   }
   return base::NotFound(dir + "/" + names.front() +
@@ -156,6 +177,15 @@ base::StatusOr<Dataset> LoadCifar10(const std::string& dir) {
   return cifar;
 }
 
+// --- text ---------------------------------------------------------------------------------------
+
+base::StatusOr<Dataset> LoadText(const std::string& path) {
+  if (!IsFile(path)) return base::NotFound(path + " is not a file: say text:FILE with the text's");
+  ASSIGN_OR_RETURN(const DataFile file, ReadFile(path, kMaxTextBytes));
+  auto data = TextDataset(file.bytes);
+  return data.ok() ? std::move(data) : file.Named(data.status());
+}
+
 }  // namespace
 
 base::Status CheckDataName(std::string_view name) {
@@ -163,11 +193,6 @@ base::Status CheckDataName(std::string_view name) {
   std::string message = "unknown data '" + std::string(name) + "'; known:";
   for (const KnownData& known : kKnownData) message += " " + std::string(known.name);
   return base::InvalidArgument(message);
-}
-
-bool NeedsFolder(std::string_view name) {
-  const KnownData* known = Find(name);
-  return known != nullptr && known->in_files;
 }
 
 std::string InputScaling(std::string_view name) {
@@ -200,11 +225,12 @@ base::StatusOr<DataSource> ParseDataSource(std::string_view text) {
   DataSource source{.name = std::string(text.substr(0, colon)), .dir = {}};
   RETURN_IF_ERROR(CheckDataName(source.name));
   if (colon != std::string_view::npos) source.dir = std::string(text.substr(colon + 1));
-  if (NeedsFolder(source.name) && source.dir.empty()) {
-    return base::InvalidArgument("data " + source.name + " is in files: say " + source.name +
-                                 ":DIR with the folder that holds them");
+  const std::string place = PlaceOf(source.name);
+  if (!place.empty() && source.dir.empty()) {
+    return base::InvalidArgument("data " + source.name + " is not in the program: say " +
+                                 source.name + ":" + place + ", where it is");
   }
-  if (!NeedsFolder(source.name) && colon != std::string_view::npos) {
+  if (place.empty() && colon != std::string_view::npos) {
     return base::InvalidArgument("data " + source.name + " is in the program: say " + source.name +
                                  " without a folder");
   }
@@ -216,8 +242,10 @@ base::StatusOr<Dataset> LoadDataset(const DataSource& source) {
   if (source.name == "digits") return LoadDigits();
   if (source.dir.empty()) {
     return base::FailedPrecondition("the run trains on " + source.name +
-                                    ": say where your copy is with --data " + source.name + ":DIR");
+                                    ": say where your copy is with --data " + source.name + ":" +
+                                    PlaceOf(source.name));
   }
+  if (source.name == "text") return LoadText(source.dir);
   auto data = source.name == "mnist" ? LoadMnist(source.dir) : LoadCifar10(source.dir);
   if (!data.ok()) return data.status();
   data->validation = SplitOff(data->training, data->class_count, kValidationShare);
@@ -233,7 +261,7 @@ base::StatusOr<Dataset> LoadDatasetOf(const DataSource& source, const base::Dige
       source.dir.empty()
           ? "this program is of another version than that which made the manifest: "
             "use the same one as the other members"
-          : "the files in " + source.dir + " are not those of the other members: get theirs";
+          : "the data at " + source.dir + " are not those of the other members: get theirs";
   return base::FailedPrecondition("the run trains on " + source.name + " of hash " + hash.Short() +
                                   ", this copy has " + mine.Short() + ": " + advice);
 }

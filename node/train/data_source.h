@@ -2,8 +2,9 @@
 //
 // Every peer recomputes others' gradients, so all must have the same data: a manifest names its
 // data by an id with the hash of the content, and each peer says where its own copy is.
-//   id       "digits@<64 hex digits>", "mnist@...", "cifar10@..." or "toy"    in the manifest
-//   source   "digits", "mnist:DIR", "cifar10:DIR" or "toy"                    on a command line
+//   id       "digits@<64 hex digits>", "mnist@...", "cifar10@...", "text@..." or "toy"   in the
+//   manifest source   "digits", "mnist:DIR", "cifar10:DIR", "text:FILE" or "toy"   on a command
+//   line
 //
 // Thread safety: pure functions, but for LoadDataset, which reads files.
 #pragma once
@@ -30,28 +31,26 @@ std::string TextOf(const DataId& id);
 
 struct DataSource {
   std::string name;
-  std::string dir;  // empty for data that is in the program
+  std::string dir;  // or the text's file; empty for data that is in the program
 
   bool operator==(const DataSource&) const = default;
 };
 
-// InvalidArgument: an unknown name, a folder that is missing or not wanted.
+// InvalidArgument: an unknown name, a place that is missing or not wanted.
 base::StatusOr<DataSource> ParseDataSource(std::string_view text);
 
 // OkStatus if `name` is data that this build knows, the toy included.
 base::Status CheckDataName(std::string_view name);
 
-// True of data in files, for which a peer must say where they are.
-bool NeedsFolder(std::string_view name);
-
-// How a model's inputs come from pixels p, for people who use an exported model elsewhere;
-// "2 * p / 255 - 1". Empty for the toy.
+// How a model's inputs come from pixels p or a text, for people who use an exported model
+// elsewhere; "2 * p / 255 - 1". Empty for the toy.
 std::string InputScaling(std::string_view name);
 
 // mnist: DIR/train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
 //   t10k-labels-idx1-ubyte; with '.' for the last '-' (train-images.idx3-ubyte) and with .gz too.
 //   A tenth of each class of the train files is the validation part.
 // cifar10: DIR/data_batch_1.bin to data_batch_5.bin and test_batch.bin; .gz too. Likewise.
+// text: any file of at most 32 MiB; compressed by gzip too. Its parts: node/train/text.h.
 // NotFound: a file is not there. InvalidArgument: a file is not what it should be. Unavailable: it
 // cannot be read. Each message names the file. REQUIRES: a name that is not the toy's.
 base::StatusOr<Dataset> LoadDataset(const DataSource& source);

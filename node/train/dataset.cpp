@@ -1,6 +1,7 @@
 #include "node/train/dataset.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "crypto/domains.h"
@@ -14,6 +15,27 @@ void Examples::Add(std::span<const std::uint8_t> image, std::uint8_t label) {
   OSTRAKA_CHECK(image.size() == value_count);
   values.insert(values.end(), image.begin(), image.end());
   labels.push_back(label);
+}
+
+std::uint32_t FeatureCount(const Dataset& data) {
+  return data.shape.value_count() * (data.max_value == kSymbols ? data.class_count : 1);
+}
+
+void WriteFeatures(const Dataset& data, std::span<const std::uint8_t> image,
+                   std::span<float> features) {
+  OSTRAKA_CHECK(features.size() == FeatureCount(data));
+  if (data.max_value == kSymbols) {
+    std::fill(features.begin(), features.end(), 0.0F);
+    const float present = std::sqrt(static_cast<float>(data.class_count));
+    for (std::size_t i = 0; i < image.size(); ++i) {
+      features[i * data.class_count + image[i]] = present;
+    }
+    return;
+  }
+  const auto max_value = static_cast<float>(data.max_value);
+  for (std::size_t i = 0; i < image.size(); ++i) {
+    features[i] = 2 * (static_cast<float>(image[i]) / max_value) - 1;
+  }
 }
 
 base::Digest HashOf(const Dataset& data) {

@@ -1,7 +1,8 @@
-// Labelled images in memory, split into what trains, what tunes and what judges.
+// Labelled images, or windows of a text, in memory: split into what trains, what tunes and what
+// judges.
 //
-// Pixels stay the bytes that they are on disk: a quarter of the memory of floats, and what is
-// hashed and split does not depend on any rounding. Models see value / max_value, in [0, 1].
+// Values stay the bytes that they are on disk: a quarter of the memory of floats, and what is
+// hashed and split does not depend on any rounding. Models see the features of WriteFeatures.
 //
 // Thread safety: plain values and pure functions.
 #pragma once
@@ -39,15 +40,29 @@ struct Examples {
   void Add(std::span<const std::uint8_t> image, std::uint8_t label);
 };
 
+// As `max_value`: values are symbols, 0..class_count-1, and no amounts.
+inline constexpr std::uint8_t kSymbols = 0;
+
 struct Dataset {
   std::string name;
   ImageShape shape;
   std::uint32_t class_count = 0;
-  std::uint8_t max_value = 0;  // a feature is value / max_value
+  std::uint8_t max_value = kSymbols;  // of a pixel
   Examples training;
   Examples validation;  // hyperparameters are chosen by it, never by `test`
   Examples test;
 };
+
+// What a model is given of an example, in order; all of mean square near one, which is what initial
+// parameters by fan-in presume:
+//   a pixel is one feature, 2 value / max_value - 1. (Mean square on digits: 0.72; without the
+//     centring 0.23. Measured for mlp with 7 workers, 128 hidden units, rate 1, 300 steps and 12
+//     seeds: accuracy 0.971 on average, 0.966 at worst; without it 0.965 and 0.958.)
+//   a symbol is class_count features, sqrt(class_count) for itself and 0 for every other one.
+std::uint32_t FeatureCount(const Dataset& data);
+// `features` are as many as FeatureCount says. REQUIRES: image.size() == data.shape.value_count().
+void WriteFeatures(const Dataset& data, std::span<const std::uint8_t> image,
+                   std::span<float> features);
 
 // Of everything a gradient or an evaluation depends on: two data sets of one hash are the same
 // data. H(kDomainData, channels | height | width | classes | max_value | for training, validation

@@ -52,20 +52,19 @@ void UseOneThread() {
 
 // Examples in libtorch's own (aligned) memory.
 struct Batch {
-  at::Tensor inputs;  // [rows, values of an image] float, in [0, 1]
+  at::Tensor inputs;  // [rows, features] float
   at::Tensor labels;  // [rows] int64
 };
 Batch Gather(const Dataset& data, const Examples& examples, std::span<const std::uint32_t> rows) {
   const auto row_count = static_cast<std::int64_t>(rows.size());
-  Batch batch{.inputs = at::empty({row_count, examples.value_count}, at::kFloat),
+  const std::size_t features = FeatureCount(data);
+  Batch batch{.inputs = at::empty({row_count, static_cast<std::int64_t>(features)}, at::kFloat),
               .labels = at::empty({row_count}, at::kLong)};
   float* input = batch.inputs.data_ptr<float>();
   auto* label = batch.labels.data_ptr<std::int64_t>();
-  const auto max_value = static_cast<float>(data.max_value);
   for (const std::uint32_t row : rows) {
-    for (const std::uint8_t value : examples.image(row)) {
-      *input++ = static_cast<float>(value) / max_value;
-    }
+    WriteFeatures(data, examples.image(row), {input, features});
+    input += features;
     *label++ = examples.labels[row];
   }
   return batch;
@@ -180,7 +179,7 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& 
                    LoadDatasetOf({options.data, options.data_dir}, options.data_hash));
   if (data.test.size() == 0 || data.validation.size() == 0) {
     return base::InvalidArgument("data " + data.name +
-                                 ": too few images for a test and a validation part");
+                                 ": too few examples for a test and a validation part");
   }
   if (options.batch_size == 0 || options.batch_size > data.training.size()) {
     return base::InvalidArgument("batch_size must be 1 to " + std::to_string(data.training.size()) +
@@ -189,7 +188,7 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& 
   }
   return CatchAll([&]() -> base::StatusOr<std::unique_ptr<Trainer>> {
     UseOneThread();
-    ASSIGN_OR_RETURN(TorchModel model, MakeTorchModel(options, data.shape, data.class_count));
+    ASSIGN_OR_RETURN(TorchModel model, MakeTorchModel(options, data));
     return std::make_unique<TorchTrainer>(std::move(data), std::move(model), options);
   });
 }

@@ -76,13 +76,13 @@ class Trainer {
 // is this machine's own business.
 struct TrainerOptions {
   std::string model = "mlp";    // toy, softmax, mlp, cnn
-  std::string data = "digits";  // toy, digits, mnist, cifar10
+  std::string data = "digits";  // toy, digits, mnist, cifar10, text
   Digest data_hash = {};        // the data's content (node/train/data_source.h); zero: any
   std::uint64_t batch_size = 32;
   std::uint64_t hidden = 64;    // mlp, cnn: hidden units; toy: dimension
   std::uint64_t data_seed = 0;  // toy: the problem
 
-  std::string data_dir = {};  // mnist, cifar10: where their files are
+  std::string data_dir = {};  // mnist, cifar10: the folder of their files; text: the file
   HeldOut evaluate_on = HeldOut::kTest;
 };
 

@@ -85,6 +85,9 @@ base::Status CheckTrainerNames(const TrainerOptions& options) {
     return base::InvalidArgument("model toy goes with data toy and nothing else; got model " +
                                  options.model + ", data " + options.data);
   }
+  if (options.model == "cnn" && options.data == "text") {
+    return base::InvalidArgument("model cnn is for images: data text goes with softmax or mlp");
+  }
   return base::OkStatus();
 }
 

@@ -1,8 +1,10 @@
 #include "sim/compare/engine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "node/runtime/durable_file.h"
 #include "sim/compare/runner.h"
@@ -108,6 +110,46 @@ base::Status CheckDisk(const Plan& plan, std::size_t cell_count, const std::stri
                            " MiB free: free some space or name another --out");
 }
 
+base::Status PrepareStudy(const Plan& plan, const std::string& folder) {
+  if (!plan.grid.study) return base::OkStatus();
+  std::error_code error;
+  std::filesystem::create_directories(folder + "/study", error);
+  if (!error) return base::OkStatus();
+  return base::Unavailable("cannot make the folder " + folder + "/study: " + error.message());
+}
+
+// The first cell of each kind, then the others: soon after the start the time left is predicted by
+// what cells of each kind take.
+std::vector<const Cell*> OneOfEachKindFirst(const std::vector<const Cell*>& cells) {
+  std::vector<const Cell*> ordered;
+  std::vector<const Cell*> others;
+  std::set<std::string> met;
+  for (const Cell* cell : cells) {
+    (met.insert(KindOf(*cell)).second ? ordered : others).push_back(cell);
+  }
+  ordered.insert(ordered.end(), others.begin(), others.end());
+  return ordered;
+}
+
+// What the store lacks; `report` gets what it has.
+std::vector<const Cell*> CellsToRun(const Plan& plan, const EngineOptions& options,
+                                    const Records& records, ProgressReport& report) {
+  const std::vector<const Cell*> cells = CellsOf(plan, options.shard);
+  report.total = cells.size();
+  std::vector<const Cell*> todo;
+  for (const Cell* cell : cells) {
+    const auto known = records.find(IdOf(*cell));
+    const bool failed = known != records.end() && !known->second.result;
+    if (known == records.end() || (failed && options.retry_failed)) {
+      todo.push_back(cell);
+      continue;
+    }
+    ++report.done;
+    if (failed) ++report.failed;
+  }
+  return OneOfEachKindFirst(todo);
+}
+
 }  // namespace
 
 std::vector<const Cell*> CellsOf(const Plan& plan, const Shard& shard) {
@@ -128,27 +170,11 @@ std::uint64_t DiskNeed(const Plan& plan, std::size_t cell_count) {
 }
 
 base::Status RunCells(const Plan& plan, const EngineOptions& options, CellStore& store) {
-  const std::vector<const Cell*> cells = CellsOf(plan, options.shard);
-  std::vector<const Cell*> todo;
   ProgressReport report;
-  report.total = cells.size();
-  for (const Cell* cell : cells) {
-    const auto known = store.records().find(IdOf(*cell));
-    const bool failed = known != store.records().end() && !known->second.result;
-    if (known == store.records().end() || (failed && options.retry_failed)) {
-      todo.push_back(cell);
-      continue;
-    }
-    ++report.done;
-    if (failed) ++report.failed;
-  }
+  const std::vector<const Cell*> todo = CellsToRun(plan, options, store.records(), report);
   if (todo.empty()) return base::OkStatus();
   RETURN_IF_ERROR(CheckDisk(plan, todo.size(), options.folder));
-  if (plan.grid.study) {
-    std::error_code error;
-    std::filesystem::create_directories(options.folder + "/study", error);
-    if (error) return base::Unavailable("cannot make " + options.folder + "/study");
-  }
+  RETURN_IF_ERROR(PrepareStudy(plan, options.folder));
   Clock clock(todo, options.workers);
   Runner runner(plan.sources);  // each worker's own copy
   PoolOptions pool;

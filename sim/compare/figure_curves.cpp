@@ -1,10 +1,10 @@
-// Accuracy against steps.
+// Accuracy against steps: a panel an attack, a curve with its band a rule.
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "sim/compare/axes.h"
 #include "sim/compare/figures.h"
-#include "sim/compare/svg.h"
 
 namespace ostraka::compare {
 namespace {
@@ -25,15 +25,15 @@ struct CurvePoint {
   Interval accuracy;
 };
 
-std::vector<CurvePoint> MeanCurve(const UnderAttack& under) {
+// Steps that all runs have; a run of the protocol may last some steps longer than the grid says.
+std::vector<CurvePoint> MeanCurve(const UnderAttack& under, std::uint64_t steps) {
   std::map<std::uint64_t, std::vector<double>> values;
   for (const Done& run : under.runs) {
     for (const Point& point : run.result->curve) values[point.step].push_back(point.test_accuracy);
   }
   std::vector<CurvePoint> curve;
   for (const auto& [step, at] : values) {
-    // A run of the protocol may last some steps longer than others.
-    if (at.size() < under.runs.size()) continue;
+    if (at.size() < under.runs.size() || step > steps) continue;
     Interval interval = MeanInterval(at);
     interval.low = std::max(interval.low, 0.0);
     interval.high = std::min(interval.high, 1.0);
@@ -42,28 +42,27 @@ std::vector<CurvePoint> MeanCurve(const UnderAttack& under) {
   return curve;
 }
 
+struct Label {
+  std::string name;
+  std::string color;
+  CurvePoint end;  // of the curve
+};
+
 class Panel {
  public:
-  Panel(Svg& svg, Place corner, double steps) : svg_(svg), corner_(corner), steps_(steps) {}
+  Panel(Svg& svg, Place corner, double steps)
+      : svg_(svg),
+        area_{corner.x + kLeft, corner.y + kTop, kPlotWidth, kPlotHeight},
+        steps_(steps) {}
 
-  Place At(double step, double accuracy) const {
-    return {corner_.x + kLeft + kPlotWidth * step / steps_,
-            corner_.y + kTop + kPlotHeight * (1 - accuracy)};
-  }
+  const PlotArea& area() const { return area_; }
 
   void Frame(const std::string& title, double attack_from) {
-    for (const double accuracy : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-      svg_.Line(At(0, accuracy), At(steps_, accuracy), {"#dddddd", 0.8, ""});
-      const Place at = At(0, accuracy);
-      svg_.Text({at.x - 6, at.y + 4}, std::to_string(static_cast<int>(100 * accuracy)),
-                {11, Anchor::kEnd, "#444444", false});
-    }
+    DrawAccuracyAxis(area_, svg_);
     for (const double share : {0.0, 0.5, 1.0}) {
-      const Place at = At(share * steps_, 0);
-      svg_.Text({at.x, at.y + 15}, std::to_string(static_cast<int>(share * steps_)),
-                {11, Anchor::kMiddle, "#444444", false});
+      DrawTick(area_, At(share * steps_, 0).x, std::floor(share * steps_), svg_);
     }
-    svg_.Text({At(0, 1).x, corner_.y + 18}, title, {12.5, Anchor::kStart, "#111111", true});
+    svg_.Text({area_.left, area_.top - 12}, title, {12.5, Anchor::kStart, "#111111", true});
     if (attack_from > 0) {
       svg_.Line(At(attack_from, 0), At(attack_from, 1), {"#999999", 1, "3 3"});
     }
@@ -84,31 +83,48 @@ class Panel {
   }
 
   // Names at the ends of the curves, with a thin line to each.
-  void Labels(const std::vector<std::string>& names, const std::vector<CurvePoint>& ends) {
+  void Labels(const std::vector<Label>& labels) {
     std::vector<double> wanted;
-    for (const CurvePoint& end : ends) wanted.push_back(At(end.step, end.accuracy.mean).y);
+    for (const Label& label : labels) wanted.push_back(area_.YOf(label.end.accuracy.mean));
     const std::vector<double> places =
-        Spread(wanted, kLabelHeight, corner_.y + kTop - 6, corner_.y + kTop + kPlotHeight + 20);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const Stroke stroke = StrokeOf(i);
-      const Place end = At(ends[i].step, ends[i].accuracy.mean);
-      svg_.Line(end, {end.x + 14, places[i]}, {stroke.color, 0.8, ""});
-      svg_.Circle({end.x + 18, places[i]}, 3.5, stroke.color);
-      svg_.Text({end.x + 25, places[i] + 4}, names[i], {10.5, Anchor::kStart, "#222222", false});
+        Spread(wanted, kLabelHeight, area_.top - 6, area_.bottom() + 20);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const Place end = At(labels[i].end.step, labels[i].end.accuracy.mean);
+      svg_.Line(end, {end.x + 14, places[i]}, {labels[i].color, 0.8, ""});
+      svg_.Circle({end.x + 18, places[i]}, 3.5, labels[i].color);
+      svg_.Text({end.x + 25, places[i] + 4}, labels[i].name,
+                {10.5, Anchor::kStart, "#222222", false});
     }
   }
 
  private:
+  Place At(double step, double accuracy) const {
+    return {area_.left + area_.width * step / steps_, area_.YOf(accuracy)};
+  }
+
   Svg& svg_;
-  Place corner_;
+  PlotArea area_;
   double steps_;
 };
+
+// What the lines did under one attack. Lines keep their colours also where one has not been run.
+void DrawCurves(const std::vector<const Line*>& lines, const std::string& attack, Panel& panel) {
+  std::vector<Label> labels;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const UnderAttack* under = Find(*lines[i], attack);
+    if (under == nullptr) continue;
+    const std::vector<CurvePoint> curve = MeanCurve(*under, lines[i]->cell->steps);
+    panel.Curve(curve, StrokeOf(i));
+    labels.push_back({lines[i]->cell->rule.family, StrokeOf(i).color, curve.back()});
+  }
+  panel.Labels(labels);
+}
 
 }  // namespace
 
 std::string CurvesSvg(const std::vector<const Line*>& lines) {
   const Cell& cell = *lines.front()->cell;
-  const std::vector<UnderAttack>& attacks = lines.front()->attacks;
+  const std::vector<std::string> attacks = AttacksOf(lines);
   const std::size_t rows = (attacks.size() + kPanelsARow - 1) / kPanelsARow;
   Svg svg(kPanelWidth * static_cast<double>(std::min(kPanelsARow, attacks.size())),
           kPanelHeight * static_cast<double>(rows) + 8, "test accuracy against steps, by attack");
@@ -116,27 +132,10 @@ std::string CurvesSvg(const std::vector<const Line*>& lines) {
     const Place corner = {kPanelWidth * static_cast<double>(a % kPanelsARow),
                           kPanelHeight * static_cast<double>(a / kPanelsARow)};
     Panel panel(svg, corner, static_cast<double>(cell.steps));
-    const bool attacked = attacks[a].attack != "none" && cell.byzantine > 0;
-    panel.Frame(attacks[a].attack, attacked ? static_cast<double>(cell.attack_from) : 0);
-    std::vector<std::string> names;
-    std::vector<CurvePoint> ends;
-    for (const Line* line : lines) {
-      for (const UnderAttack& under : line->attacks) {
-        if (under.attack != attacks[a].attack) continue;
-        std::vector<CurvePoint> curve = MeanCurve(under);
-        std::erase_if(curve, [&](const CurvePoint& point) {
-          return point.step > static_cast<double>(cell.steps);
-        });
-        panel.Curve(curve, StrokeOf(names.size()));
-        names.push_back(line->cell->rule.family);
-        ends.push_back(curve.back());
-      }
-    }
-    panel.Labels(names, ends);
-    if (a + kPanelsARow >= attacks.size()) {
-      svg.Text({corner.x + kLeft + kPlotWidth / 2, corner.y + kTop + kPlotHeight + 31}, "steps",
-               {11, Anchor::kMiddle, "#444444", false});
-    }
+    const bool attacked = attacks[a] != "none" && cell.byzantine > 0;
+    panel.Frame(attacks[a], attacked ? static_cast<double>(cell.attack_from) : 0);
+    DrawCurves(lines, attacks[a], panel);
+    if (a + kPanelsARow >= attacks.size()) DrawTitleBelow(panel.area(), "steps", svg);
   }
   return svg.Finish();
 }

@@ -1,43 +1,20 @@
 // Tables as shades: rules against attacks, and Byzantine workers against partitions.
 #include <algorithm>
-#include <cstdio>
 
+#include "sim/compare/axes.h"
 #include "sim/compare/figures.h"
-#include "sim/compare/svg.h"
 #include "sim/compare/tables.h"
 
 namespace ostraka::compare {
 namespace {
 
 constexpr double kRowHeight = 26;
-constexpr double kCharWidth = 7.2;  // of the 11 px font, generously
-
-std::string Percent(double value) {
-  char text[16];
-  std::snprintf(text, sizeof(text), "%.1f", 100 * value);
-  return text;
-}
-
-double WidthOf(const std::string& text) { return kCharWidth * static_cast<double>(text.size()); }
-
-template <typename Names>
-double WidestOf(const Names& names) {
-  double widest = 0;
-  for (const std::string& name : names) widest = std::max(widest, WidthOf(name));
-  return widest;
-}
 
 void Tile(Svg& svg, Place corner, double width, double share, const std::string& text,
           bool bold = false) {
   svg.Box({corner.x + 1, corner.y + 1}, width - 2, kRowHeight - 2, ShadeOf(share));
   svg.Text({corner.x + width / 2, corner.y + kRowHeight / 2 + 4}, text,
            {11, Anchor::kMiddle, InkOn(share), bold});
-}
-
-std::vector<std::string> AttacksOf(const std::vector<const Line*>& lines) {
-  std::vector<std::string> attacks;
-  for (const UnderAttack& under : lines.front()->attacks) attacks.push_back(under.attack);
-  return attacks;
 }
 
 // --- Byzantine workers against partitions -------------------------------------------------------
@@ -159,7 +136,7 @@ std::string HeatMapsSvg(const std::vector<Line>& lines) {
   const Axes axes = AxesOf(lines);
   if (!OneLineAPlace(lines, axes)) return "";
   const double tile =
-      std::max({64.0, WidestOf(axes.partitions) + 10, WidestOf(axes.rules) + 4 * kCharWidth + 10});
+      std::max({64.0, WidestOf(axes.partitions) + 10, WidestOf(axes.rules) + WidthOf(" =10") + 10});
   const double width = 34 + tile * static_cast<double>(axes.partitions.size()) + 30;
   const double height = 38 + kRowHeight * static_cast<double>(axes.byzantine.size()) + 22;
   const std::size_t maps = axes.rules.size() + 1;

@@ -1,5 +1,6 @@
 #include "sim/compare/figures.h"
 
+#include <map>
 #include <set>
 
 #include "sim/compare/tables.h"
@@ -46,12 +47,16 @@ void AddSetting(const std::vector<Line>& lines, const std::vector<const Line*>& 
 
 base::Status AddPartitions(const Plan& plan, std::vector<Figure>& figures) {
   std::set<std::string> drawn;
+  std::map<std::string, train::Dataset> data;
   for (const Cell& cell : plan.cells) {
     if (cell.partition == "shared") continue;  // nothing to see: everybody holds everything
     const std::string name =
         cell.data + " " + cell.partition + " " + std::to_string(cell.peers) + " workers";
     if (!drawn.insert(name).second) continue;
-    ASSIGN_OR_RETURN(std::string svg, PartitionSvg(plan, cell));
+    if (!data.contains(cell.data)) {
+      ASSIGN_OR_RETURN(data[cell.data], train::LoadDataset(plan.sources.at(cell.data)));
+    }
+    ASSIGN_OR_RETURN(std::string svg, PartitionSvg(data[cell.data], cell));
     figures.push_back({FileName("partition", name),
                        "Who holds what: " + name + ", seed " + std::to_string(cell.seed) +
                            "; areas are numbers of rows.",

@@ -2,7 +2,7 @@
 //
 // Accuracies are on test data, at the hyperparameters that were chosen on validation data. A rule
 // has one colour in all figures of a report. Nothing is drawn without a result behind it.
-// Thread safety: pure functions.
+// Thread safety: pure functions, but for FiguresOf, which reads the plan's data.
 #pragma once
 
 #include <string>
@@ -39,9 +39,9 @@ std::string HeatMapsSvg(const std::vector<Line>& lines);
 std::string BansSvg(const std::vector<Line>& lines);
 
 // How many rows of each class each worker holds, for seed `cell.seed`: a circle's area.
-base::StatusOr<std::string> PartitionSvg(const Plan& plan, const Cell& cell);
+base::StatusOr<std::string> PartitionSvg(const train::Dataset& data, const Cell& cell);
 
-// All of them that there is something to draw for.
+// All of them that there is something to draw for. Errors of data that were there before.
 base::StatusOr<std::vector<Figure>> FiguresOf(const Plan& plan, const std::vector<Line>& lines);
 
 }  // namespace ostraka::compare

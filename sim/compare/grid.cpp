@@ -126,8 +126,7 @@ class Expander {
  private:
   struct Data {
     base::Digest hash;
-    std::vector<std::uint8_t> labels;
-    std::uint32_t classes = 0;
+    Classes classes;  // of the training rows
   };
 
   Status LoadData() {
@@ -137,7 +136,7 @@ class Expander {
       RETURN_IF_ERROR(Require(plan_.sources.emplace(source.name, source).second,
                               "data " + source.name + " is named twice"));
       ASSIGN_OR_RETURN(const auto data, train::LoadDataset(source));
-      data_[source.name] = {train::HashOf(data), data.training.labels, data.class_count};
+      data_[source.name] = {train::HashOf(data), ClassesOf(data)};
       names_.push_back(source.name);
     }
     return base::OkStatus();
@@ -197,13 +196,14 @@ class Expander {
                                 std::to_string(cell.peers) + " peers leave nobody honest");
     }
     const Data& data = data_[cell.data];
-    if (cell.batch_size > data.labels.size()) {
+    const std::size_t rows = data.classes.of_rows.size();
+    if (cell.batch_size > rows) {
       return FailedPrecondition("grid: batch_size " + std::to_string(cell.batch_size) +
-                                " is more than the " + std::to_string(data.labels.size()) +
-                                " training rows of " + cell.data);
+                                " is more than the " + std::to_string(rows) + " training rows of " +
+                                cell.data);
     }
     // Every seed draws another partition, but whether there is one depends on sizes alone.
-    return Partition(cell.partition, data.labels, data.classes, cell.peers, base::Rng(0)).status();
+    return Partition(cell.partition, data.classes, cell.peers, base::Rng(0)).status();
   }
 
   // Nothing where the protocol cannot be asked this.

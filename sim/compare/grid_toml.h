@@ -6,7 +6,7 @@
 //   preset = "btard-2022"            begin with a preset and replace what stands here
 //
 // Keys are strict: an unknown one is refused with a suggestion.
-// Thread safety: pure functions, but for ReadGridFile.
+// Thread safety: pure functions.
 #pragma once
 
 #include <string>

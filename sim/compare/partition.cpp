@@ -52,6 +52,9 @@ constexpr PartitionInfo kPartitions[] = {
     {"pathological", "a few classes a worker", kClasses},
 };
 
+// Stretches of a text, which its rows are in the order of.
+constexpr std::uint32_t kTenths = 10;
+
 struct Choice {
   const PartitionInfo* info = nullptr;
   Parameters parameters;
@@ -85,9 +88,10 @@ Rows AllRows(std::size_t count) {
   return rows;
 }
 
-void SortByLabel(Rows& rows, std::span<const std::uint8_t> labels) {
+void SortByClass(Rows& rows, const Classes& classes) {
+  const std::vector<std::uint8_t>& of = classes.of_rows;
   std::stable_sort(rows.begin(), rows.end(),
-                   [labels](std::uint32_t a, std::uint32_t b) { return labels[a] < labels[b]; });
+                   [&of](std::uint32_t a, std::uint32_t b) { return of[a] < of[b]; });
 }
 
 // Adds slice w of `rows`, cut evenly, to worker w.
@@ -122,10 +126,12 @@ std::vector<double> DrawDirichlet(double alpha, std::size_t count, base::Rng& rn
   return shares;
 }
 
-std::vector<Rows> RowsByClass(std::span<const std::uint8_t> labels, std::uint32_t class_count) {
-  std::vector<Rows> classes(class_count);
-  for (std::uint32_t row = 0; row < labels.size(); ++row) classes[labels[row]].push_back(row);
-  return classes;
+std::vector<Rows> RowsByClass(const Classes& classes) {
+  std::vector<Rows> rows(classes.count);
+  for (std::uint32_t row = 0; row < classes.of_rows.size(); ++row) {
+    rows[classes.of_rows[row]].push_back(row);
+  }
+  return rows;
 }
 
 // REQUIRES: at least as many rows as workers.
@@ -198,16 +204,15 @@ base::Status DealPathological(std::size_t each, std::vector<Rows> classes, base:
   return base::OkStatus();
 }
 
-void DealGamma(double similarity, std::span<const std::uint8_t> labels, base::Rng rng,
-               RowsOfWorkers& workers) {
-  Rows all = AllRows(labels.size());
+void DealGamma(double similarity, const Classes& classes, base::Rng rng, RowsOfWorkers& workers) {
+  Rows all = AllRows(classes.of_rows.size());
   Shuffle(all, rng);
   const double kept = similarity * static_cast<double>(all.size());
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(kept);
   DealEvenly(Rows(all.begin(), middle), workers);
   Rows rest(middle, all.end());
   std::sort(rest.begin(), rest.end());
-  SortByLabel(rest, labels);
+  SortByClass(rest, classes);
   DealEvenly(rest, workers);
 }
 
@@ -217,34 +222,43 @@ std::span<const PartitionInfo> KnownPartitions() { return kPartitions; }
 
 base::Status CheckPartition(std::string_view text) { return Parse(text).status(); }
 
-base::StatusOr<RowsOfWorkers> Partition(std::string_view text, std::span<const std::uint8_t> labels,
-                                        std::uint32_t class_count, std::size_t workers,
-                                        const base::Rng& rng) {
+Classes ClassesOf(const train::Dataset& data) {
+  if (data.max_value != train::kSymbols) return {data.training.labels, data.class_count};
+  Classes classes{std::vector<std::uint8_t>(data.training.size()), kTenths, "tenth"};
+  for (std::size_t row = 0; row < classes.of_rows.size(); ++row) {
+    classes.of_rows[row] = static_cast<std::uint8_t>(row * kTenths / classes.of_rows.size());
+  }
+  return classes;
+}
+
+base::StatusOr<RowsOfWorkers> Partition(std::string_view text, const Classes& classes,
+                                        std::size_t workers, const base::Rng& rng) {
   OSTRAKA_CHECK(workers > 0);
   ASSIGN_OR_RETURN(const Choice choice, Parse(text));
-  if (labels.size() < workers) {
+  const std::size_t row_count = classes.of_rows.size();
+  if (row_count < workers) {
     return base::FailedPrecondition("partition " + std::string(text) + ": " +
-                                    std::to_string(labels.size()) + " rows for " +
+                                    std::to_string(row_count) + " rows for " +
                                     std::to_string(workers) + " workers");
   }
   RowsOfWorkers result(workers);
   const std::string_view name = choice.info->name;
   const Parameters& parameters = choice.parameters;
-  Rows all = AllRows(labels.size());
+  Rows all = AllRows(row_count);
   if (name == "shared") {
     result.assign(workers, all);
   } else if (name == "iid") {
     Shuffle(all, rng);
     DealEvenly(all, result);
   } else if (name == "dirichlet") {
-    DealDirichlet(parameters.Real("alpha"), RowsByClass(labels, class_count), rng, result);
+    DealDirichlet(parameters.Real("alpha"), RowsByClass(classes), rng, result);
   } else if (name == "gamma") {
-    DealGamma(parameters.Real("similarity"), labels, rng, result);
+    DealGamma(parameters.Real("similarity"), classes, rng, result);
   } else if (name == "pathological") {
-    RETURN_IF_ERROR(DealPathological(parameters.Integer("classes"),
-                                     RowsByClass(labels, class_count), rng, result));
+    RETURN_IF_ERROR(
+        DealPathological(parameters.Integer("classes"), RowsByClass(classes), rng, result));
   } else {
-    SortByLabel(all, labels);
+    SortByClass(all, classes);
     if (name == "extreme") DealEvenly(all, result);
     if (name == "shards") DealShards(parameters.Integer("each"), all, rng, result);
   }
@@ -254,12 +268,11 @@ base::StatusOr<RowsOfWorkers> Partition(std::string_view text, std::span<const s
 }
 
 std::vector<std::vector<std::size_t>> CountClasses(const RowsOfWorkers& rows,
-                                                   std::span<const std::uint8_t> labels,
-                                                   std::uint32_t class_count) {
+                                                   const Classes& classes) {
   std::vector<std::vector<std::size_t>> counts;
   for (const Rows& own : rows) {
-    auto& count = counts.emplace_back(class_count);
-    for (const std::uint32_t row : own) ++count[labels[row]];
+    auto& count = counts.emplace_back(classes.count);
+    for (const std::uint32_t row : own) ++count[classes.of_rows[row]];
   }
   return counts;
 }

@@ -1,17 +1,20 @@
 // Who holds which training rows: how far workers' data differ.
 //
+// They differ in classes: the labels of images; of a text, the tenth of it that a row is from, as
+// people differ in what they write about and not in the letter that comes next.
+//
 //   shared               everybody draws from all rows, as in BTARD
 //   iid                  shuffled and split evenly
-//   dirichlet:alpha=A    of each class, shares p ~ Dir(A, ..., A) for the workers (Hsu et al.
-//   2019);
+//   dirichlet:alpha=A    of each class, shares p ~ Dir(A, ..., A) for the workers (Hsu et
+//                        al. 2019);
 //                        a worker left with nothing gets a row of the worker with the most
 //   gamma:similarity=S   a share S of the rows iid, the rest extreme (Karimireddy et al. 2022)
-//   extreme              sorted by label, then split evenly
-//   shards:each=K        sorted by label, cut into K shards a worker, dealt at random
+//   extreme              sorted by class, then split evenly
+//   shards:each=K        sorted by class, cut into K shards a worker, dealt at random
 //                        (McMahan et al. 2017)
 //   pathological:classes=K   each worker holds rows of K classes only
 //
-// A partition is a function of the labels, the number of workers and a seed. Each row is held by
+// A partition is a function of the classes, the number of workers and a seed. Each row is held by
 // one worker (but for `shared`), no worker is empty, and each worker's rows ascend.
 //
 // Thread safety: pure functions.
@@ -26,6 +29,7 @@
 #include "aggregation/parameters.h"
 #include "node/base/rng.h"
 #include "node/base/status.h"
+#include "node/train/dataset.h"
 
 namespace ostraka::compare {
 
@@ -36,6 +40,13 @@ struct PartitionInfo {
 };
 std::span<const PartitionInfo> KnownPartitions();
 
+struct Classes {
+  std::vector<std::uint8_t> of_rows;  // of each training row; each below `count`
+  std::uint32_t count = 0;
+  std::string_view noun = "class";  // what one is, for people
+};
+Classes ClassesOf(const train::Dataset& data);
+
 using RowsOfWorkers = std::vector<std::vector<std::uint32_t>>;
 
 // InvalidArgument for an unknown name, with a suggestion, or a parameter that it cannot take.
@@ -43,13 +54,11 @@ base::Status CheckPartition(std::string_view text);
 
 // InvalidArgument as CheckPartition; FailedPrecondition: fewer rows than workers, or too few
 // classes. REQUIRES: workers > 0.
-base::StatusOr<RowsOfWorkers> Partition(std::string_view text, std::span<const std::uint8_t> labels,
-                                        std::uint32_t class_count, std::size_t workers,
-                                        const base::Rng& rng);
+base::StatusOr<RowsOfWorkers> Partition(std::string_view text, const Classes& classes,
+                                        std::size_t workers, const base::Rng& rng);
 
 // How many rows of each class each worker holds.
 std::vector<std::vector<std::size_t>> CountClasses(const RowsOfWorkers& rows,
-                                                   std::span<const std::uint8_t> labels,
-                                                   std::uint32_t class_count);
+                                                   const Classes& classes);
 
 }  // namespace ostraka::compare

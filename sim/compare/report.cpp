@@ -1,7 +1,6 @@
 #include "sim/compare/report.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "sim/compare/grid_toml.h"
 #include "sim/compare/svg.h"
@@ -23,12 +22,6 @@ pre { background: #f6f6f6; padding: 1em; font-size: 12px; overflow-x: auto; }
 .scroll { overflow-x: auto; }
 )";
 
-std::string Percent(double value) {
-  char text[16];
-  std::snprintf(text, sizeof(text), "%.1f", 100 * value);
-  return text;
-}
-
 std::string Tag(const std::string& name, const std::string& inside, const std::string& kind = "") {
   const std::string attribute = kind.empty() ? "" : " class=\"" + kind + "\"";
   return "<" + name + attribute + ">" + inside + "</" + name + ">";
@@ -43,27 +36,23 @@ std::string WithInterval(const Interval& interval) {
   return text;
 }
 
-bool IsAmong(const Winner& winner, const Line* line) {
-  return line == winner.line ||
-         std::find(winner.ties.begin(), winner.ties.end(), line) != winner.ties.end();
-}
-
 std::string TableOf(const std::vector<const Line*>& lines) {
-  std::string head = Tag("th", "rule");
-  for (const UnderAttack& under : lines.front()->attacks) {
-    head += Tag("th", Escaped(under.attack));
-  }
-  head += Tag("th", "worst") + Tag("th", "by", "text") + Tag("th", "worst, optimistic");
+  const std::vector<std::string> attacks = AttacksOf(lines);
+  // The worst first: a page may be narrower than the table.
+  std::string head = Tag("th", "rule") + Tag("th", "worst") + Tag("th", "by", "text");
+  for (const std::string& attack : attacks) head += Tag("th", Escaped(attack));
+  head += Tag("th", "worst, optimistic");
   std::string rows = Tag("tr", head) + "\n";
   const Winner at_worst = BestAtWorst(lines);
   for (const Line* line : lines) {
     std::string row = Tag("td", Escaped(line->cell->rule.family));
-    for (const UnderAttack& under : line->attacks) {
-      const bool best = IsAmong(BestUnder(lines, under.attack), line);
-      row += Tag("td", WithInterval(under.interval), best ? "best" : "");
-    }
-    row += Tag("td", WithInterval(line->worst), IsAmong(at_worst, line) ? "best" : "");
+    row += Tag("td", WithInterval(line->worst), at_worst.Has(line) ? "best" : "");
     row += Tag("td", Escaped(line->worst_attack), "text");
+    for (const std::string& attack : attacks) {
+      const UnderAttack* under = Find(*line, attack);
+      const bool best = BestUnder(lines, attack).Has(line);
+      row += Tag("td", under == nullptr ? "" : WithInterval(under->interval), best ? "best" : "");
+    }
     row += Tag("td", Percent(line->optimistic_worst));
     rows += Tag("tr", row) + "\n";
   }

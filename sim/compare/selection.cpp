@@ -1,6 +1,7 @@
 #include "sim/compare/selection.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -121,13 +122,6 @@ Line LineOf(const std::vector<Candidate>& candidates, std::size_t planned) {
 
 std::string LineKey(const Cell& cell) { return KeyOf(cell, {Role::kSetting, Role::kRule}); }
 
-const UnderAttack* Find(const Line& line, const std::string& attack) {
-  for (const UnderAttack& under : line.attacks) {
-    if (under.attack == attack) return &under;
-  }
-  return nullptr;
-}
-
 // Accuracies of the seeds that both have.
 std::pair<std::vector<double>, std::vector<double>> Pair(const UnderAttack& a,
                                                          const UnderAttack& b) {
@@ -144,6 +138,29 @@ std::pair<std::vector<double>, std::vector<double>> Pair(const UnderAttack& a,
 }
 
 }  // namespace
+
+const UnderAttack* Find(const Line& line, const std::string& attack) {
+  for (const UnderAttack& under : line.attacks) {
+    if (under.attack == attack) return &under;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> AttacksOf(const std::vector<const Line*>& lines) {
+  std::vector<std::string> attacks;
+  for (const Line* line : lines) {
+    for (const UnderAttack& under : line->attacks) {
+      if (std::find(attacks.begin(), attacks.end(), under.attack) == attacks.end()) {
+        attacks.push_back(under.attack);
+      }
+    }
+  }
+  return attacks;
+}
+
+bool Winner::Has(const Line* other) const {
+  return other == line || std::find(ties.begin(), ties.end(), other) != ties.end();
+}
 
 std::vector<Done> DoneCells(const Plan& plan, const Records& records) {
   std::vector<Done> done;
@@ -200,11 +217,15 @@ Winner BestUnder(const std::vector<const Line*>& lines, const std::string& attac
 
 Winner BestAtWorst(const std::vector<const Line*>& lines) {
   OSTRAKA_CHECK(!lines.empty());
+  std::vector<const Line*> whole;
+  std::copy_if(lines.begin(), lines.end(), std::back_inserter(whole),
+               [](const Line* line) { return line->complete; });
+  if (whole.empty()) whole = lines;
   Winner winner;
-  winner.line = *std::max_element(lines.begin(), lines.end(), [](const Line* a, const Line* b) {
+  winner.line = *std::max_element(whole.begin(), whole.end(), [](const Line* a, const Line* b) {
     return a->worst.mean < b->worst.mean;
   });
-  for (const Line* line : lines) {
+  for (const Line* line : whole) {
     if (line != winner.line && line->worst.high >= winner.line->worst.low) {
       winner.ties.push_back(line);
     }

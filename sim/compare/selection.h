@@ -54,15 +54,25 @@ struct Line {
 // A line for each setting and rule, in the plan's order; none for those without a done cell.
 std::vector<Line> Select(const Plan& plan, const std::vector<Done>& done);
 
+// What the line says of an attack; null if none of its runs is done.
+const UnderAttack* Find(const Line& line, const std::string& attack);
+// Every attack of the lines, in the order in which they first appear.
+std::vector<std::string> AttacksOf(const std::vector<const Line*>& lines);
+
 // The best of some rules: by mean, with those that cannot be told from it.
 struct Winner {
   const Line* line = nullptr;
   std::vector<const Line*> ties;
+
+  // True of the best and of what cannot be told from it.
+  bool Has(const Line* other) const;
 };
 // Of one setting's lines, under one attack: ties are told by paired differences over the seeds.
 // REQUIRES: a line that has the attack.
 Winner BestUnder(const std::vector<const Line*>& lines, const std::string& attack);
-// By the worst attack: ties are those whose intervals overlap the winner's. REQUIRES: a line.
+// By the worst attack: ties are those whose intervals overlap the winner's. Lines with cells that
+// are not done yet take no part, as their worst may be to come; unless all are such. REQUIRES: a
+// line.
 Winner BestAtWorst(const std::vector<const Line*>& lines);
 
 }  // namespace ostraka::compare

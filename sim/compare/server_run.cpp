@@ -288,7 +288,7 @@ base::StatusOr<CellResult> ServerRun::Run(Study* study) {
 }  // namespace
 
 base::StatusOr<RowsOfWorkers> PartitionOf(const Cell& cell, const train::Dataset& data) {
-  return Partition(cell.partition, data.training.labels, data.class_count, cell.peers,
+  return Partition(cell.partition, ClassesOf(data), cell.peers,
                    base::Rng(NumberOf(DrawSeed(cell, "partition"))));
 }
 

@@ -96,21 +96,20 @@ json JsonOf(const Line& line) {
           {"attacks", attacks}};
 }
 
+json JsonOf(const Winner& winner, const std::string& attack) {
+  return {{"setting", winner.line->setting},
+          {"attack", attack},
+          {"winner", winner.line->cell->rule.family},
+          {"not_told_apart", Names(winner.ties)}};
+}
+
 json WinnersOf(const std::vector<Line>& lines) {
   json winners = json::array();
   for (const auto& setting : BySetting(lines)) {
-    for (const UnderAttack& under : setting.front()->attacks) {
-      const Winner best = BestUnder(setting, under.attack);
-      winners.push_back({{"setting", setting.front()->setting},
-                         {"attack", under.attack},
-                         {"winner", best.line->cell->rule.family},
-                         {"not_told_apart", Names(best.ties)}});
+    for (const std::string& attack : AttacksOf(setting)) {
+      winners.push_back(JsonOf(BestUnder(setting, attack), attack));
     }
-    const Winner best = BestAtWorst(setting);
-    winners.push_back({{"setting", setting.front()->setting},
-                       {"attack", "worst"},
-                       {"winner", best.line->cell->rule.family},
-                       {"not_told_apart", Names(best.ties)}});
+    winners.push_back(JsonOf(BestAtWorst(setting), "worst"));
   }
   return winners;
 }
@@ -126,12 +125,6 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-std::string Percent(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f", 100 * value);
-  return text;
-}
-
 std::string LatexCell(const Interval& interval, bool bold) {
   std::string text = bold ? "\\textbf{" + Percent(interval.mean) + "}" : Percent(interval.mean);
   const double half = std::max(interval.high - interval.mean, interval.mean - interval.low);
@@ -139,14 +132,8 @@ std::string LatexCell(const Interval& interval, bool bold) {
   return text;
 }
 
-bool IsBest(const Winner& winner, const Line* line) {
-  return line == winner.line ||
-         std::find(winner.ties.begin(), winner.ties.end(), line) != winner.ties.end();
-}
-
 std::string LatexOf(const std::vector<const Line*>& lines) {
-  std::vector<std::string> attacks;
-  for (const UnderAttack& under : lines.front()->attacks) attacks.push_back(under.attack);
+  const std::vector<std::string> attacks = AttacksOf(lines);
   std::string text = "% " + lines.front()->setting + "\n\\begin{tabular}{l" +
                      std::string(attacks.size() + 1, 'r') + "}\n\\toprule\nrule";
   for (const std::string& attack : attacks) text += " & " + Escaped(attack);
@@ -154,13 +141,12 @@ std::string LatexOf(const std::vector<const Line*>& lines) {
   for (const Line* line : lines) {
     text += Escaped(line->cell->rule.family);
     for (const std::string& attack : attacks) {
-      const auto under = std::find_if(line->attacks.begin(), line->attacks.end(),
-                                      [&](const UnderAttack& u) { return u.attack == attack; });
+      const UnderAttack* under = Find(*line, attack);
       text += " & ";
-      if (under == line->attacks.end()) continue;
-      text += LatexCell(under->interval, IsBest(BestUnder(lines, attack), line));
+      if (under == nullptr) continue;
+      text += LatexCell(under->interval, BestUnder(lines, attack).Has(line));
     }
-    text += " & " + LatexCell(line->worst, IsBest(BestAtWorst(lines), line)) + " \\\\\n";
+    text += " & " + LatexCell(line->worst, BestAtWorst(lines).Has(line)) + " \\\\\n";
   }
   return text + "\\bottomrule\n\\end{tabular}\n";
 }
@@ -175,13 +161,15 @@ std::string TextOf(const std::vector<const Line*>& lines) {
   std::size_t width = 4;
   for (const Line* line : lines) width = std::max(width, line->cell->rule.family.size());
   std::string text = std::string(width, ' ');
-  for (const UnderAttack& under : lines.front()->attacks) text += "  " + under.attack;
+  const std::vector<std::string> attacks = AttacksOf(lines);
+  for (const std::string& attack : attacks) text += "  " + attack;
   text += "  worst\n";
   for (const Line* line : lines) {
     const std::string& name = line->cell->rule.family;
     text += name + std::string(width - name.size(), ' ');
-    for (const UnderAttack& under : line->attacks) {
-      text += "  " + Padded(Percent(under.interval.mean), under.attack.size());
+    for (const std::string& attack : attacks) {
+      const UnderAttack* under = Find(*line, attack);
+      text += "  " + Padded(under == nullptr ? "" : Percent(under->interval.mean), attack.size());
     }
     text += "  " + Padded(Percent(line->worst.mean), 5) + "  " + line->worst_attack + "\n";
   }
@@ -194,6 +182,12 @@ std::string TextOf(const std::vector<const Line*>& lines) {
 }
 
 }  // namespace
+
+std::string Percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f", 100 * share);
+  return text;
+}
 
 std::string TextTable(const std::vector<Line>& lines) {
   std::string text;

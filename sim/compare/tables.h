@@ -33,6 +33,9 @@ std::string SelectionCsv(const std::vector<Line>& lines);
 // half-width of the 95 % interval, the best and what cannot be told from it in bold.
 std::string LatexTable(const Plan& plan, const std::vector<Line>& lines);
 
+// "92.4" for 0.924.
+std::string Percent(double share);
+
 // For a terminal: a table for each setting, and who won.
 std::string TextTable(const std::vector<Line>& lines);
 

@@ -8,11 +8,12 @@ import random
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 import zipfile
 
 import harness
-from harness import Running, TestCase, needs_torch, run
+from harness import Running, TestCase, await_gone, children_of, needs_torch, run
 
 GRID = """
 name = "e2e <grid> & co"
@@ -20,17 +21,19 @@ peers = 9
 byzantine = 2
 rules = ["mean", "centered_clip:tau=0.1|1", "median+nnm", "btard"]
 partition = ["shared", "dirichlet:alpha=0.1"]
-attacks = ["none", "sign_flip"]
+attacks = ["none", "random_direction"]
 attack_from = 4
 seeds = "0..1"
 steps = 12
 evaluate_every = 4
 study = true
 """
-SERVER_CELLS = 4 * 2 * 2 * 2  # four pipelines, partitions, attacks, seeds
+PIPELINES = 5  # the protocol's too
+SERVER_CELLS = 4 * 2 * 2 * 2  # pipelines, partitions, attacks, seeds
 CELLS = SERVER_CELLS + 2 * 2  # and the protocol on shared data
 OUTPUTS = ["results.csv", "results.json", "selection.csv", "table.tex", "grid.toml"]
 SEAL_DIGITS = 16
+ID_DIGITS = 16  # of a cell in tables
 
 
 class CompareTest(TestCase):
@@ -53,38 +56,48 @@ class CompareTest(TestCase):
     def outputs(self, out):
         return {name: (self.folder / out / name).read_bytes() for name in OUTPUTS}
 
+    def stored_ids(self, out):
+        """Of all records, in the order in which they were written."""
+        lines = (self.folder / out / "cells.jsonl").read_text().splitlines()
+        return [json.loads(line[SEAL_DIGITS + 1:])["id"] for line in lines[1:]]
+
     def rows(self, out):
         return list(csv.DictReader(io.StringIO((self.folder / out / "results.csv").read_text())))
 
 
 @needs_torch
 class Results(CompareTest):
-    def test_the_same_grid_twice_and_killed_is_the_same_bytes(self):
+    def kill_when(self, cells, out):
+        """Goes on, and is killed once so many cells are kept; what it is at then nobody knows."""
+        store = self.folder / out / "cells.jsonl"
+        running = Running("compare", self.grid, "--out", out, "--jobs", 2, cwd=self.folder)
+        deadline = time.monotonic() + harness.DEADLINE_S
+        while not store.exists() or store.read_bytes().count(b"\n") - 1 < cells:
+            self.assertIsNone(running.process.poll(), "it ended before it could be killed")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.003)  # how often we look
+        workers = children_of(running.pid)
+        running.signal(signal.SIGKILL)  # the parent alone: its workers must follow
+        await_gone([running.pid, *workers])
+        self.assertEqual(running.finish(), -signal.SIGKILL)
+        running.close()
+
+    def test_the_same_grid_twice_is_the_same_bytes_though_killed_ten_times(self):
         whole = self.compare(self.grid, "--out", "whole")
         self.assertEqual((whole["ok"], whole["cells"], whole["done"]), (True, CELLS, CELLS))
         expected = self.outputs("whole")
         self.compare(self.grid, "--out", "again", "--jobs", 1)
         self.assertEqual(self.outputs("again"), expected)
-        draw = random.Random(6)
-        kills = 0
-        while kills < 10:
-            running = Running("compare", self.grid, "--out", "killed", "--jobs", 2, cwd=self.folder)
-            try:
-                # Killed within a second of a cell's end; what it was at then nobody knows.
-                running.wait_for("stderr", lambda line: "cells" in line)
-                if draw.random() < 0.5:
-                    running.wait_for("stderr", lambda line: "cells" in line)
-            except AssertionError:  # it was done before
-                break
-            finally:
-                running.signal(signal.SIGKILL)  # the parent alone: its workers must follow
-                running.close()
-            kills += 1
+        # One of each kind came first, so that the time left was soon known.
+        pipelines = {row["id"]: row["pipeline"] for row in self.rows("again")}
+        first = [pipelines[cell_id[:ID_DIGITS]] for cell_id in self.stored_ids("again")]
+        self.assertEqual(set(first[:PIPELINES]), set(pipelines.values()))
+        for cells in sorted(random.Random(6).sample(range(CELLS * 2 // 3), 10)):
+            self.kill_when(cells, "killed")
         self.compare(self.grid, "--out", "killed")
         self.assertEqual(self.outputs("killed"), expected)
         # No cell was run twice, and none is kept twice.
-        lines = (self.folder / "killed" / "cells.jsonl").read_text().splitlines()
-        ids = [json.loads(line[SEAL_DIGITS + 1:])["id"] for line in lines[1:]]
+        ids = self.stored_ids("killed")
         self.assertEqual(len(ids), CELLS)
         self.assertEqual(len(set(ids)), CELLS)
 
@@ -142,6 +155,22 @@ class Results(CompareTest):
             self.assertIn("cos_honest_aggregate.npy", archive.namelist())
             self.assertTrue(archive.read("rate.npy").startswith(b"\x93NUMPY"))
 
+    def test_a_text_is_data_too(self):
+        words = "the city wrote a name on a shard and counted the shards of the city ".split()
+        draw = random.Random(1)
+        (self.folder / "words.txt").write_text(" ".join(draw.choice(words) for _ in range(3000)))
+        self.grid.write_text('data = "text:words.txt"\nmodel = "mlp"\npeers = 5\nbyzantine = 1\nseeds = 0\n'
+                             'rules = ["mean", "median", "btard"]\npartition = ["shared", "extreme"]\n'
+                             'attacks = "sign_flip"\nbatch_size = 16\nsteps = 80\nattack_from = 10\nmomentum = 0.9\n')
+        self.assertEqual(self.compare(self.grid, "--out", "out")["done"], 5)
+        accuracy = {(row["rule"], row["partition"]): float(row["test_accuracy"])
+                    for row in self.rows("out")}
+        self.assertLess(accuracy["mean", "shared"], 0.4)  # it was told to unlearn
+        self.assertGreater(accuracy["median", "shared"], 0.5)
+        self.assertGreater(accuracy["btard", "shared"], 0.5)
+        (picture,) = (self.folder / "out" / "figures").glob("partition*.svg")
+        self.assertIn("tenth 9", picture.read_text())
+
     def test_failed_cells_are_told_and_tried_again_when_asked(self):
         # A rule that remembers rows by their place cannot leave one out.
         self.grid.write_text('rules = ["mean", "foolsgold"]\nattacks = "nan"\nseeds = 0\nsteps = 4\n')
@@ -181,6 +210,9 @@ class BadGrids(CompareTest):
         self.refused_grid(2, 'rules = "mean"\nstesp = 10', "line 2", "did you mean 'steps'?")
         self.refused_grid(2, 'rules = [', "line 1")
         self.refused_grid(3, 'rules = "mean"\ndata = "mnist:/nonexistent"', "/nonexistent")
+        self.refused_grid(3, 'rules = "mean"\ndata = "text:/nonexistent"', "/nonexistent is not a file")
+        self.refused_grid(2, 'rules = "mean"\ndata = "text"', "text:FILE")
+        self.refused_grid(2, f'rules = "mean"\nmodel = "cnn"\ndata = "text:{__file__}"', "for images")
         self.refused_grid(2, 'rules = "mean"\nseeds = [1, 1]', "listed twice")
         self.refused_grid(2, 'rules = "mean"', "--shard '3/2'", args=("--out", "refused", "--shard", "3/2"))
 

@@ -7,14 +7,14 @@ from harness import TestCase, expect_ok, needs_torch
 
 
 class TrainTest(TestCase):
-    def swarm(self, *options):
+    def swarm(self, model, *options):
         return json.loads(expect_ok("swarm", "--peers", 4, "--byzantine", 0, "--attack", "none",
-                                    "--model", "cnn", "--evaluate-every", 0, "--json", *options))
+                                    "--model", model, "--evaluate-every", 0, "--json", *options))
 
     @needs_torch
     def test_cnn_on_mnist_files(self):
         image_files.write_mnist(self.folder / "mnist", 1200, 200, compressed=True)
-        result = self.swarm("--data", f"mnist:{self.folder / 'mnist'}", "--steps", 30,
+        result = self.swarm("cnn", "--data", f"mnist:{self.folder / 'mnist'}", "--steps", 30,
                             "--learning-rate", 0.3)
         self.assertEqual(result["parameters"], 105866)
         self.assertGreater(result["metric"]["value"], 0.5)
@@ -22,10 +22,17 @@ class TrainTest(TestCase):
     @needs_torch
     def test_cnn_on_cifar10_files(self):
         image_files.write_cifar10(self.folder / "cifar", 200)
-        result = self.swarm("--data", f"cifar10:{self.folder / 'cifar'}", "--steps", 15,
+        result = self.swarm("cnn", "--data", f"cifar10:{self.folder / 'cifar'}", "--steps", 15,
                             "--learning-rate", 0.3)
         self.assertEqual(result["parameters"], 136874)
         self.assertTrue(result["state_roots_equal"])
+
+    @needs_torch
+    def test_mlp_on_a_text(self):
+        text = self.folder / "text"
+        text.write_text("Nobody vouches for anybody here. " * 200)
+        result = self.swarm("mlp", "--data", f"text:{text}", "--steps", 60, "--learning-rate", 0.1)
+        self.assertGreater(result["metric"]["value"], 0.9)
 
 
 class OtherDataTest(TestCase):

@@ -1,5 +1,5 @@
-// Any bytes as a file of a data set: IDX images, IDX labels, a CIFAR-10 batch, gzip. The first byte
-// chooses; what is taken must be all that the parser promises.
+// Any bytes as a file of a data set: IDX images, IDX labels, a CIFAR-10 batch, gzip, a text. The
+// first byte chooses; what is taken must be all that the parser promises.
 #include <cstdint>
 #include <string>
 
@@ -7,6 +7,7 @@
 #include "node/train/cifar10.h"
 #include "node/train/gzip.h"
 #include "node/train/idx.h"
+#include "node/train/text.h"
 
 namespace ostraka::train {
 namespace {
@@ -55,13 +56,23 @@ void RunGzip(base::ByteView bytes) {
   RunImages(*plain);
 }
 
+void RunText(base::ByteView bytes) {
+  const auto data = TextDataset(bytes);
+  if (!data.ok()) return Refused(data.status());
+  for (const Examples* part : {&data->training, &data->validation, &data->test}) {
+    OSTRAKA_CHECK(part->size() > 0 && part->values.size() == part->size() * kTextWindow);
+    for (const std::uint8_t symbol : part->values) OSTRAKA_CHECK(symbol < data->class_count);
+    for (const std::uint8_t symbol : part->labels) OSTRAKA_CHECK(symbol < data->class_count);
+  }
+}
+
 }  // namespace
 }  // namespace ostraka::train
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const ostraka::base::ByteView bytes(data + 1, size - 1);
-  switch (data[0] % 4) {
+  switch (data[0] % 5) {
     case 0:
       ostraka::train::RunImages(bytes);
       break;
@@ -71,8 +82,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 2:
       ostraka::train::RunCifar10(bytes);
       break;
-    default:
+    case 3:
       ostraka::train::RunGzip(bytes);
+      break;
+    default:
+      ostraka::train::RunText(bytes);
   }
   return 0;
 }

@@ -173,6 +173,12 @@ class Play final : public Cheat {
   void Bend() {
     if (world_.heard().empty()) return;
     const Heard heard = AnyHeard();
+    const std::size_t to = AnyMember();
+    const std::size_t from = AnyMember();
+    // For a service the link alone vouches, and nobody bends what an honest member says over its
+    // own.
+    const bool own = heard.envelope.sender == world_.members()[from];
+    if (wire::IsService(heard.envelope.slot.type) && own && from != kCheat) return;
     base::SharedBytes frame = heard.frame;
     crypto::SharedBlob blob = heard.blob;
     if (source_.Flip()) {
@@ -181,7 +187,7 @@ class Play final : public Cheat {
       frame = std::move(bent);
     }
     if (source_.Flip()) blob = source_.Flip() ? nullptr : SpoiledBlob(blob, source_);
-    world_.Inject(AnyMember(), AnyMember(), std::move(frame), std::move(blob));
+    world_.Inject(to, from, std::move(frame), std::move(blob));
   }
 
   // A slot and a body of any bytes, signed: past the signature check there is no more to guess.

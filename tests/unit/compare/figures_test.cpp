@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "sim/compare/svg.h"
 #include "tests/unit/compare/made_up.h"
 
 namespace ostraka::compare {
@@ -79,6 +80,28 @@ TEST(Figures, NumbersAreTheLines) {
   EXPECT_THAT(HeatMapsSvg(drawn->lines), HasSubstr(">12.3<"));
   EXPECT_THAT(HeatMapsSvg(drawn->lines), HasSubstr(">median<"));
   EXPECT_THAT(TableSvg({&drawn->lines[0], &drawn->lines[1]}), HasSubstr(">87.5<"));
+}
+
+// A curve keeps its rule's colour under an attack that another rule has not been run under.
+TEST(Figures, ARuleHasOneColourInEveryPanel) {
+  const auto drawn = Draw([](Grid& grid) {
+    grid.rules = {"mean", "median"};
+    grid.attacks = {"alie", "sign_flip"};
+  });
+  std::vector<Line> lines = drawn->lines;
+  const auto curves_of_second = [&lines] {
+    const std::string svg = CurvesSvg({&lines[0], &lines[1]});
+    std::size_t count = 0;
+    const std::string stroke = "stroke=\"" + StrokeOf(1).color + "\" stroke-width=\"1.80\"";
+    for (std::size_t at = svg.find(stroke); at != std::string::npos;
+         at = svg.find(stroke, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(curves_of_second(), 2u);
+  lines[0].attacks.pop_back();
+  EXPECT_EQ(curves_of_second(), 2u);
 }
 
 TEST(Figures, OneSeedHasNoBandAndStillACurve) {

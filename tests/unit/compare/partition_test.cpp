@@ -25,7 +25,7 @@ std::vector<std::uint8_t> Labels(std::size_t count, std::uint64_t seed = 1) {
 
 RowsOfWorkers Make(const std::string& text, const std::vector<std::uint8_t>& labels,
                    std::size_t workers, std::uint64_t seed = 1) {
-  auto rows = Partition(text, labels, kClasses, workers, base::Rng(seed));
+  auto rows = Partition(text, {labels, kClasses}, workers, base::Rng(seed));
   EXPECT_TRUE(rows.ok()) << rows.status().ToString();
   return rows.value_or(RowsOfWorkers());
 }
@@ -42,8 +42,8 @@ TEST(Partition, EveryRowHasOneWorkerAndNobodyIsEmpty) {
     const auto workers = *rc::gen::inRange<std::size_t>(10, 40);
     const auto labels = Labels(workers + *rc::gen::inRange<std::size_t>(30, 500),
                                *rc::gen::arbitrary<std::uint64_t>());
-    const auto rows =
-        Partition(text, labels, kClasses, workers, base::Rng(*rc::gen::arbitrary<std::uint64_t>()));
+    const auto rows = Partition(text, {labels, kClasses}, workers,
+                                base::Rng(*rc::gen::arbitrary<std::uint64_t>()));
     RC_ASSERT(rows.ok());
     RC_ASSERT(rows->size() == workers);
     std::vector<std::uint32_t> all;
@@ -93,7 +93,7 @@ TEST(Partition, GammaGoesFromExtremeToIid) {
   // A worker's largest class: all of it, a bit more than half, and about a tenth.
   const auto largest = [&](const std::string& text) {
     std::size_t sum = 0;
-    for (const auto& counts : CountClasses(Make(text, labels, 10), labels, kClasses)) {
+    for (const auto& counts : CountClasses(Make(text, labels, 10), {labels, kClasses})) {
       sum += *std::max_element(counts.begin(), counts.end());
     }
     return static_cast<double>(sum) / 1000;
@@ -108,7 +108,7 @@ TEST(Partition, DirichletGetsEvenWithItsConcentration) {
   const auto spread = [&](const std::string& text) {
     double sum = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      for (const auto& counts : CountClasses(Make(text, labels, 10, seed), labels, kClasses)) {
+      for (const auto& counts : CountClasses(Make(text, labels, 10, seed), {labels, kClasses})) {
         for (const std::size_t count : counts) {
           const double share = static_cast<double>(count) / 200;
           sum += (share - 0.1) * (share - 0.1) / 2000;
@@ -128,7 +128,7 @@ TEST(Partition, ShardsAndPathologicalLimitTheClasses) {
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::uint8_t>(i % 10);
   const auto most = [&](const std::string& text) {
     std::ptrdiff_t classes = 0;
-    for (const auto& counts : CountClasses(Make(text, labels, 10), labels, kClasses)) {
+    for (const auto& counts : CountClasses(Make(text, labels, 10), {labels, kClasses})) {
       classes = std::max(classes, std::count_if(counts.begin(), counts.end(),
                                                 [](std::size_t count) { return count > 0; }));
     }
@@ -137,6 +137,23 @@ TEST(Partition, ShardsAndPathologicalLimitTheClasses) {
   EXPECT_LE(most("shards:each=2"), 2);
   EXPECT_EQ(most("pathological:classes=2"), 2);
   EXPECT_EQ(most("pathological:classes=1"), 1);
+}
+
+// Who holds the beginning of a text holds what is written there.
+TEST(Partition, ATextsClassesAreItsTenths) {
+  train::Dataset data;
+  data.class_count = 60;
+  data.max_value = 16;
+  data.training.labels = Labels(95);
+  EXPECT_EQ(ClassesOf(data).of_rows, data.training.labels);
+  EXPECT_EQ(ClassesOf(data).count, 60u);
+  data.max_value = train::kSymbols;
+  const Classes tenths = ClassesOf(data);
+  EXPECT_EQ(tenths.count, 10u);
+  EXPECT_TRUE(std::is_sorted(tenths.of_rows.begin(), tenths.of_rows.end()));
+  for (std::uint8_t tenth = 0; tenth < 10; ++tenth) {
+    EXPECT_NEAR(std::count(tenths.of_rows.begin(), tenths.of_rows.end(), tenth), 9.5, 0.5);
+  }
 }
 
 TEST(Partition, ASeedIsAPartition) {
@@ -149,7 +166,8 @@ TEST(Partition, ASeedIsAPartition) {
 
 TEST(Partition, SaysWhatIsWrong) {
   const auto error = [](const std::string& text, std::size_t rows, std::size_t workers) {
-    return base::MessageOf(Partition(text, Labels(rows), kClasses, workers, base::Rng(1)).status());
+    return base::MessageOf(
+        Partition(text, {Labels(rows), kClasses}, workers, base::Rng(1)).status());
   };
   EXPECT_THAT(error("dirichelt:alpha=1", 50, 3), HasSubstr("did you mean 'dirichlet'?"));
   EXPECT_THAT(error("dirichlet", 50, 3), HasSubstr("alpha"));

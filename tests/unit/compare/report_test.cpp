@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/compare/tables.h"
 #include "tests/unit/compare/made_up.h"
 
 namespace ostraka::compare {
@@ -35,6 +36,28 @@ TEST(Report, HasTablesFiguresAndWhatIsMissing) {
   // Nothing is loaded from anywhere.
   EXPECT_THAT(html, Not(HasSubstr("src=")));
   EXPECT_THAT(html, Not(HasSubstr("https:")));
+}
+
+// A run that stopped half-way: what is there stands under its own attack, in every form.
+TEST(Report, AMissingAttackLeavesItsPlaceEmpty) {
+  const Plan plan = MadeUpPlan([](Grid& grid) {
+    grid.rules = {"mean", "median"};
+    grid.attacks = {"none", "alie", "sign_flip"};
+  });
+  Records records = MadeUpRecords(plan, [](const Cell& cell) {
+    return Scores{0.5, cell.attack == "sign_flip" ? 0.375 : 0.75, 0.75};
+  });
+  for (const Cell& cell : plan.cells) {
+    if (cell.rule.family == "median" && cell.attack == "alie") records.erase(IdOf(cell));
+  }
+  const auto lines = Select(plan, DoneCells(plan, records));
+  const auto figures = FiguresOf(plan, lines).value();
+  const Maker maker;
+  const std::string html = ReportHtml({plan, records, maker, lines, figures, {}, "a CPU"});
+  EXPECT_THAT(html, testing::ContainsRegex(
+                        "<td>median</td>.*>75.0 <.*</td><td></td><td[^>]*>37.5 <.*</td>.*</tr>"));
+  EXPECT_THAT(TextTable(lines), testing::ContainsRegex("median  75.0             37.5   37.5"));
+  EXPECT_THAT(LatexTable(plan, lines), testing::ContainsRegex("median & [^&]*75.0[^&]* &  & "));
 }
 
 }  // namespace

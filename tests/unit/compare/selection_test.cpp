@@ -77,6 +77,33 @@ TEST(Select, AnIncompleteLineSaysSo) {
   EXPECT_TRUE(Select(plan, DoneCells(plan, {})).empty());
 }
 
+// The attack that is its worst may be among those not run yet.
+TEST(Winners, ALineWithCellsMissingIsNotBestAtItsWorst) {
+  const Plan plan = MadeUpPlan([](Grid& grid) {
+    grid.rules = {"mean", "median"};
+    grid.attacks = {"none", "alie"};
+  });
+  Records records = MadeUpRecords(plan, [](const Cell& cell) {
+    const double test = cell.rule.family == "median" ? 0.9 : 0.8;
+    return Scores{.validation = 0.9, .test = cell.attack == "none" ? test : test - 0.3};
+  });
+  const auto winner = [&] {
+    const auto lines = Select(plan, DoneCells(plan, records));
+    const Winner best = BestAtWorst({&lines[0], &lines[1]});
+    EXPECT_TRUE(best.ties.empty());
+    return best.line->cell->rule.family;
+  };
+  EXPECT_EQ(winner(), "median");
+  for (const Cell& cell : plan.cells) {
+    if (cell.rule.family == "median" && cell.attack == "none") records.erase(IdOf(cell));
+  }
+  EXPECT_EQ(winner(), "mean");
+  for (const Cell& cell : plan.cells) {
+    if (cell.rule.family == "mean" && cell.attack == "none") records.erase(IdOf(cell));
+  }
+  EXPECT_EQ(winner(), "median");
+}
+
 TEST(Winners, NameTheBestAndWhatCannotBeToldFromIt) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"mean", "median", "krum"};

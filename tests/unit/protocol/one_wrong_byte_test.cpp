@@ -1,6 +1,6 @@
-// One wrong byte at every place of every kind of message, given to the member that waits for it:
-// nothing happens but a suspicion, and the true message still counts. (On the way between two nodes
-// TLS finds it first: tests/unit/runtime/transport_flip_test.cpp.)
+// One wrong byte at every place of every kind of signed message, given to the member that waits for
+// it: nothing happens but a suspicion, and the true message still counts. (On the way between two
+// nodes TLS finds it first, in services too: tests/unit/runtime/transport_flip_test.cpp.)
 #include <gtest/gtest.h>
 
 #include <set>
@@ -21,7 +21,7 @@ using wire::MessageType;
 constexpr std::size_t kKinds = 8;
 
 // Gives node 0 each wrong version of the frame, and expects it to stay as it is.
-void ExpectNothingHappens(Cluster& cluster, const Send& send) {
+void ExpectNothingHappens(Cluster& cluster, std::size_t from, const Send& send) {
   Cluster::Node& node = cluster.node(0);
   const Digest before = node.machine->Fingerprint();
   for (std::size_t at = 0; at < send.frame->size(); ++at) {
@@ -29,11 +29,11 @@ void ExpectNothingHappens(Cluster& cluster, const Send& send) {
     bad[at] = static_cast<std::uint8_t>(bad[at] ^ (1 + at * 37 % 255));
     node.suspicions.clear();
     const auto actions = cluster.Feed(
-        0, MessageReceived{cluster.node(kCheat).id(),
+        0, MessageReceived{cluster.node(from).id(),
                            std::make_shared<const base::Bytes>(std::move(bad)), send.blob});
     ASSERT_EQ(actions.size(), node.suspicions.size()) << "byte " << at;
     for (const Suspicion& suspicion : node.suspicions) {
-      ASSERT_EQ(suspicion.peer, cluster.node(kCheat).id()) << "byte " << at;
+      ASSERT_EQ(suspicion.peer, cluster.node(from).id()) << "byte " << at;
     }
     ASSERT_EQ(node.machine->Fingerprint(), before) << "byte " << at;
   }
@@ -43,7 +43,8 @@ TEST(OneWrongByte, OfAnyMessageChangesNothing) {
   Cluster cluster(Steps(6));
   std::vector<Send> held;
   cluster.on_send = [&](std::size_t from, const Send& send) {
-    if (from != kCheat || cluster.IndexOf(send.to) != 0) return true;
+    const bool wanted = from == kCheat && cluster.IndexOf(send.to) == 0;
+    if (!wanted || wire::IsService(SlotOf(send).type)) return true;
     held.push_back(send);  // node 0 waits for these
     return false;
   };
@@ -54,7 +55,7 @@ TEST(OneWrongByte, OfAnyMessageChangesNothing) {
     const std::vector<Send> now = std::exchange(held, {});
     for (const Send& send : now) {
       kinds.insert(SlotOf(send).type);
-      ExpectNothingHappens(cluster, send);
+      ExpectNothingHappens(cluster, kCheat, send);
       if (testing::Test::HasFatalFailure()) return;
     }
     for (const Send& send : now) cluster.Deliver(0, kCheat, send.frame, send.blob);
@@ -66,6 +67,41 @@ TEST(OneWrongByte, OfAnyMessageChangesNothing) {
   cluster.RunToEnd();
   EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
   EXPECT_EQ(cluster.node(0).encoded_blocks, HonestBlocks(6));
+}
+
+// What is said only when something went wrong: a member is silent for one step, its seals take the
+// slow path, it is dropped and asks to come back.
+TEST(OneWrongByte, OfTheSlowPathOrARejoinChangesNothing) {
+  constexpr std::size_t kSilent = 3;
+  const std::set<MessageType> wanted = {MessageType::kStatus, MessageType::kPropose,
+                                        MessageType::kVote, MessageType::kLock,
+                                        MessageType::kRejoin};
+  Cluster cluster(Steps(24));
+  std::set<MessageType> kinds;
+  std::vector<std::pair<std::size_t, Send>> held;
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Envelope envelope = scene::EnvelopeOf(send.frame);
+    const MessageType type = envelope.slot.type;
+    if (from == kSilent && envelope.slot.step == 1 && !wire::IsService(type)) return false;
+    const bool own = envelope.sender == cluster.node(from).id();
+    if (cluster.IndexOf(send.to) != 0 || !own || !wanted.contains(type)) return true;
+    if (!kinds.insert(type).second) return true;
+    held.emplace_back(from, send);
+    return false;
+  };
+  cluster.Start();
+  while (kinds != wanted) {
+    cluster.RunUntil([&] { return !held.empty(); });
+    ASSERT_FALSE(held.empty()) << "only " << kinds.size() << " kinds were said";
+    for (const auto& [from, send] : std::exchange(held, {})) {
+      ExpectNothingHappens(cluster, from, send);
+      if (testing::Test::HasFatalFailure()) return;
+      cluster.Deliver(0, from, send.frame, send.blob);
+    }
+  }
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  cluster.ExpectAgreement();
 }
 
 }  // namespace

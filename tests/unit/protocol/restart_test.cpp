@@ -5,6 +5,7 @@
 #include <map>
 
 #include "node/protocol/signer.h"
+#include "node/protocol/standing.h"
 #include "tests/unit/protocol/cluster.h"
 #include "tests/unit/protocol/four_peers.h"
 #include "tests/unit/protocol/scene.h"
@@ -240,6 +241,75 @@ TEST(RestartTest, WithoutItsStoreItMustRejoin) {
   EXPECT_TRUE(scribe.EchoedIn(node.back[0].step));
   EXPECT_TRUE(node.durable.contains({RecordKind::kMember, BlockKey(false, node.back[0].step - 1)}))
       << "the next restart may trust this store";
+}
+
+// Silence after seal A may be a coin that was seen and not liked, so it bars a return, and says so.
+TEST(RestartTest, WhoDiesBeforeItsRevealWatchesForAThousandSteps) {
+  Cluster cluster(Steps(20));
+  std::size_t asked_to_return = 0;
+  bool owes_its_coin = false;
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Slot slot = scene::SlotOf(send);
+    if (from != kVictim) return true;
+    if (slot.type == MessageType::kRejoin) ++asked_to_return;
+    if (slot.step != 2 || slot.type != MessageType::kReveal) return true;
+    owes_its_coin = true;
+    return false;
+  };
+  cluster.Start();
+  cluster.RunUntil([&] { return owes_its_coin; });
+  cluster.Kill(kVictim);
+  cluster.RunUntil([&] { return cluster.node(0).blocks.size() >= 5; });
+  cluster.Restart(kVictim);
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  const auto removals = RemovalsOf(cluster);
+  ASSERT_EQ(removals.size(), 1u);
+  EXPECT_NE(removals[0].reason.find("its REVEAL did not come"), std::string::npos);
+  const Cluster::Node& victim = cluster.node(kVictim);
+  ASSERT_EQ(victim.barred.size(), 1u) << "told once";
+  EXPECT_EQ(victim.barred[0].step, 2u);
+  EXPECT_EQ(victim.barred[0].until, 2 + kBarredSteps);
+  EXPECT_EQ(asked_to_return, 0u);
+  EXPECT_TRUE(victim.back.empty());
+}
+
+// As long as step 0 lasts, the words of genesis go round: with them and no store it must not begin
+// the step a second time, for in other company it says other things.
+TEST(RestartTest, WithoutItsStoreItDoesNotBeginTheFirstStepAgain) {
+  Cluster cluster(Steps(30));
+  Scribe scribe(cluster);
+  bool second_life = false;
+  cluster.on_send = [&, note = cluster.on_send](std::size_t from, const Send& send) {
+    note(from, send);
+    const wire::Envelope envelope = EnvelopeOf(send.frame);
+    if (envelope.slot.step != 0 || envelope.slot.phase != wire::Phase::kA) return true;
+    // The others cannot end the step before it dies; and later it hears less than before.
+    if (!second_life) return from != kVictim || envelope.slot.type != MessageType::kEcho;
+    return cluster.IndexOf(send.to) != kVictim || envelope.sender != cluster.node(0).id();
+  };
+  cluster.Start();
+  cluster.Run();
+  ASSERT_TRUE(scribe.EchoedIn(0));
+  Cluster::Node& node = cluster.node(kVictim);
+  ASSERT_FALSE(node.started.empty());
+  ASSERT_TRUE(node.blocks.empty());
+  cluster.Kill(kVictim);
+  second_life = true;
+  node.durable.clear();
+  node.encoded_blocks.clear();
+  node.started.clear();
+  cluster.Restart(kVictim);
+  cluster.Run();
+  for (const auto& [id, due] : std::map(node.timers)) cluster.Feed(kVictim, TimerFired{id});
+  cluster.Run();
+  EXPECT_TRUE(node.started.empty());
+  EXPECT_FALSE(node.away.empty());
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  for (const wire::Removal& removal : RemovalsOf(cluster)) {
+    EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
+  }
 }
 
 // It has nothing left to do, and still says what the run came to.

@@ -64,7 +64,7 @@ TEST(DataId, WithoutItsHashItIsRefused) {
     EXPECT_THAT(base::MessageOf(id.status()), AllOf(HasSubstr(text), HasSubstr("run init")));
   }
   EXPECT_EQ(base::MessageOf(ParseDataId("imagenet@" + hex).status()),
-            "unknown data 'imagenet'; known: toy digits mnist cifar10");
+            "unknown data 'imagenet'; known: toy digits mnist cifar10 text");
 }
 
 TEST(DataSource, IsANameAndAFolderWhereTheDataIsInFiles) {
@@ -78,7 +78,8 @@ TEST(DataSource, IsANameAndAFolderWhereTheDataIsInFiles) {
   EXPECT_THAT(message("mnist"), HasSubstr("mnist:DIR"));
   EXPECT_THAT(message("cifar10:"), HasSubstr("cifar10:DIR"));
   EXPECT_THAT(message("digits:/x"), HasSubstr("without a folder"));
-  EXPECT_THAT(message("text:/x"), StartsWith("unknown data 'text'"));
+  EXPECT_THAT(message("text"), HasSubstr("text:FILE"));
+  EXPECT_THAT(message("texts:/x"), StartsWith("unknown data 'texts'"));
 }
 
 // --- mnist --------------------------------------------------------------------------------------
@@ -174,6 +175,31 @@ TEST_F(DataSourceTest, CifarErrorsNameTheirFile) {
   fs::remove(File("data_batch_4.bin"));
   EXPECT_THAT(Error({"cifar10", dir_}, absl::StatusCode::kNotFound),
               StartsWith(File("data_batch_4.bin") + " is not there"));
+}
+
+// --- text ---------------------------------------------------------------------------------------
+
+TEST_F(DataSourceTest, ReadsATextCompressedOrNot) {
+  const base::Bytes text = RandomBytes(1, 3000, 40);
+  WriteBytes(File("a.txt"), text);
+  WriteBytes(File("a.gz"), Gzipped(text));
+  const Dataset data = LoadDataset({"text", File("a.txt")}).value();
+  EXPECT_EQ(data.class_count, 40u);
+  EXPECT_EQ(data.max_value, kSymbols);
+  EXPECT_EQ(HashOf(LoadDataset({"text", File("a.gz")}).value()), HashOf(data));
+}
+
+TEST_F(DataSourceTest, TextErrorsNameTheirFile) {
+  EXPECT_THAT(Error({"text", File("none")}, absl::StatusCode::kNotFound),
+              AllOf(StartsWith(File("none") + " is not a file"), HasSubstr("text:FILE")));
+  EXPECT_THAT(Error({"text", dir_}, absl::StatusCode::kNotFound), HasSubstr("is not a file"));
+  EXPECT_THAT(Error({"text", ""}, absl::StatusCode::kFailedPrecondition),
+              HasSubstr("--data text:FILE"));
+  WriteBytes(File("short"), base::Bytes(10));
+  EXPECT_THAT(Invalid({"text", File("short")}), StartsWith(File("short") + ": is too short"));
+  WriteBytes(File("long"), {});
+  fs::resize_file(File("long"), (std::uintmax_t{32} << 20) + 1);
+  EXPECT_EQ(Invalid({"text", File("long")}), File("long") + ": is larger than 32 MiB");
 }
 
 // --- the same data as the others ----------------------------------------------------------------

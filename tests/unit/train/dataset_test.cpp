@@ -96,5 +96,23 @@ TEST(HashOf, DoesNotDependOnTheName) {
   EXPECT_EQ(HashOf(data), hash);
 }
 
+TEST(WriteFeatures, PixelsAreCentredAndSymbolsAreOneHot) {
+  Dataset data = SomeDataset();
+  data.max_value = 16;
+  std::vector<float> features(4, 7);
+  ASSERT_EQ(FeatureCount(data), 4u);
+  WriteFeatures(data, std::vector<std::uint8_t>{0, 4, 8, 16}, features);
+  EXPECT_EQ(features, (std::vector<float>{-1, -0.5, 0, 1}));
+  data.max_value = kSymbols;
+  data.class_count = 9;
+  ASSERT_EQ(FeatureCount(data), 36u);
+  features.assign(36, 7);
+  WriteFeatures(data, std::vector<std::uint8_t>{0, 8, 3, 3}, features);
+  std::vector<float> expected(36, 0);
+  for (const std::size_t at : {0, 9 + 8, 18 + 3, 27 + 3})
+    expected[at] = 3;  // sqrt(9): mean square 1
+  EXPECT_EQ(features, expected);
+}
+
 }  // namespace
 }  // namespace ostraka::train

@@ -236,13 +236,21 @@ class Network {
 ReferenceResult ReferenceGradient(const ReferenceNetwork& network, const Dataset& data,
                                   const Examples& examples, std::span<const std::uint32_t> rows,
                                   bool flip_labels, std::span<const float> parameters) {
-  const Network layers(network, data.shape, data.class_count);
+  const bool one_hot = data.max_value == kSymbols;
+  ImageShape inputs = data.shape;
+  if (one_hot) inputs.width *= data.class_count;
+  const Network layers(network, inputs, data.class_count);
   ReferenceResult result{.loss = 0, .gradient = Values(parameters.size(), 0)};
   for (const std::uint32_t row : rows) {
     const std::size_t truth = examples.labels[row];
     const std::size_t label = flip_labels ? data.class_count - 1 - truth : truth;
-    Values input(examples.image(row).begin(), examples.image(row).end());
-    for (double& feature : input) feature = 2 * feature / data.max_value - 1;
+    Values input;
+    for (const std::uint8_t value : examples.image(row)) {
+      if (!one_hot) input.push_back(2.0 * value / data.max_value - 1);
+      for (std::size_t symbol = 0; one_hot && symbol < data.class_count; ++symbol) {
+        input.push_back(symbol == value ? std::sqrt(data.class_count) : 0);
+      }
+    }
     result.loss += layers.Add(parameters, std::move(input), label, result.gradient);
   }
   const auto count = static_cast<double>(rows.size());

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <numeric>
@@ -13,8 +14,10 @@
 #include "node/train/batch.h"
 #include "node/train/digits.h"
 #include "node/train/initial.h"
+#include "node/train/text.h"
 #include "node/train/trainer_loader.h"
 #include "tests/unit/train/digest_of.h"
+#include "tests/unit/train/image_files.h"
 #include "tests/unit/train/reference_network.h"
 
 namespace ostraka::train {
@@ -194,6 +197,31 @@ TEST(TorchTrainer, LayoutsAreNamedAsCheckpointsNameThem) {
                                 {"fc1.bias", {48}},
                                 {"fc2.weight", {10, 48}},
                                 {"fc2.bias", {10}}}));
+}
+
+TEST(TorchTrainer, GradientOnATextIsTheReferences) {
+  const std::string file = ::testing::TempDir() + "/ostraka_text";
+  const base::Bytes text = RandomBytes(1, 3000, 40);
+  WriteBytes(file, text);
+  const Dataset data = TextDataset(text).value();
+  for (const char* model : {"softmax", "mlp"}) {
+    const auto trainer =
+        Make({.model = model, .data = "text", .hidden = 20, .data_dir = file}).value();
+    const std::vector<float> at = trainer->InitialParameters(SeedOf(3));
+    const std::vector<std::uint32_t> rows = {0, 77, 1234};
+    for (const bool flip : {false, true}) {
+      const auto gradient = trainer->GradientOfRows(at, rows, flip).value();
+      const auto expected = ReferenceGradient({model, 20}, data, data.training, rows, flip, at);
+      ASSERT_EQ(gradient.size(), expected.gradient.size());
+      EXPECT_LT(RelativeError(gradient, expected.gradient), 1e-5) << model;
+    }
+    EXPECT_NEAR(trainer->Evaluate(at)->loss,
+                ReferenceGradient({model, 20}, data, data.test, AllRows(data.test), false, at).loss,
+                1e-5);
+  }
+  EXPECT_THAT(base::MessageOf(Make({.model = "cnn", .data = "text", .data_dir = file}).status()),
+              HasSubstr("for images"));
+  std::filesystem::remove(file);
 }
 
 TEST(TorchTrainer, SgdWithSevenPeersLearnsDigits) {

@@ -41,7 +41,7 @@ TEST(TrainerLoader, UnknownNamesListTheKnownOnes) {
   options = {};
   options.data = "digit";
   EXPECT_EQ(MessageOfOneLine(MakeTrainer(options).status(), absl::StatusCode::kInvalidArgument),
-            "unknown data 'digit'; known: toy digits mnist cifar10");
+            "unknown data 'digit'; known: toy digits mnist cifar10 text");
 }
 
 TEST(TrainerLoader, ToyModelAndToyDataGoTogether) {
@@ -53,6 +53,13 @@ TEST(TrainerLoader, ToyModelAndToyDataGoTogether) {
   options.model = "toy";
   EXPECT_THAT(MessageOfOneLine(CheckTrainerNames(options), absl::StatusCode::kInvalidArgument),
               HasSubstr("model toy, data digits"));
+}
+
+TEST(TrainerLoader, TheCnnIsForImages) {
+  EXPECT_EQ(MessageOfOneLine(CheckTrainerNames({.model = "cnn", .data = "text"}),
+                             absl::StatusCode::kInvalidArgument),
+            "model cnn is for images: data text goes with softmax or mlp");
+  EXPECT_TRUE(CheckTrainerNames({.model = "mlp", .data = "text"}).ok());
 }
 
 TEST(TrainerLoader, ChecksNamesWithoutAModule) {

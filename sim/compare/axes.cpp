@@ -1,0 +1,61 @@
+#include "sim/compare/axes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "node/base/check.h"
+
+namespace ostraka::compare {
+namespace {
+
+constexpr double kCharWidth = 7.2;  // of the 11 px font
+constexpr char kInk[] = "#444444";
+const Stroke kGrid{"#dddddd", 0.8, ""};
+
+std::string ShortNumber(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", value);
+  return text;
+}
+
+}  // namespace
+
+void DrawAccuracyAxis(const PlotArea& area, Svg& svg) {
+  for (const double accuracy : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+    const double y = area.YOf(accuracy);
+    svg.Line({area.left, y}, {area.right(), y}, kGrid);
+    svg.Text({area.left - 6, y + 4}, ShortNumber(100 * accuracy), {11, Anchor::kEnd, kInk, false});
+  }
+}
+
+void DrawTick(const PlotArea& area, double x, double value, Svg& svg) {
+  svg.Line({x, area.bottom()}, {x, area.bottom() + 4}, {"#666666", 1, ""});
+  svg.Text({x, area.bottom() + 17}, ShortNumber(value), {11, Anchor::kMiddle, kInk, false});
+}
+
+void DrawTitleBelow(const PlotArea& area, const std::string& title, Svg& svg) {
+  svg.Text({area.left + area.width / 2, area.bottom() + 33}, title,
+           {11, Anchor::kMiddle, kInk, false});
+}
+
+std::vector<double> RoundTicks(double most) {
+  OSTRAKA_CHECK(most >= 0);
+  constexpr double kMostSteps = 6;
+  constexpr std::array<double, 3> kFactors = {2, 2.5, 2};  // 1, 2, 5, 10, 20, ...
+  double step = 1;
+  for (std::size_t i = 0; most / step > kMostSteps; ++i) step *= kFactors[i % kFactors.size()];
+  std::vector<double> ticks;
+  for (double tick = 0; tick <= most; tick += step) ticks.push_back(tick);
+  return ticks;
+}
+
+double WidthOf(const std::string& text) { return kCharWidth * static_cast<double>(text.size()); }
+
+double WidestOf(const std::vector<std::string>& texts) {
+  double widest = 0;
+  for (const std::string& text : texts) widest = std::max(widest, WidthOf(text));
+  return widest;
+}
+
+}  // namespace ostraka::compare

@@ -1,0 +1,41 @@
+// Axes that figures share.
+//
+// Thread safety: pure functions, but for what they draw on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/compare/svg.h"
+
+namespace ostraka::compare {
+
+// Where the data of a plot are drawn, in pixels; y grows downwards.
+struct PlotArea {
+  double left = 0;
+  double top = 0;
+  double width = 0;
+  double height = 0;
+
+  double right() const { return left + width; }
+  double bottom() const { return top + height; }
+  // Of an accuracy in [0, 1].
+  double YOf(double accuracy) const { return top + height * (1 - accuracy); }
+};
+
+// Lines across the area at 0, 25, 50, 75 and 100, with numbers at its left: 30 pixels are needed.
+void DrawAccuracyAxis(const PlotArea& area, Svg& svg);
+
+// A number below the area, at `x`, and what the numbers mean, below its middle.
+void DrawTick(const PlotArea& area, double x, double value, Svg& svg);
+void DrawTitleBelow(const PlotArea& area, const std::string& title, Svg& svg);
+
+// 0, s, 2 s, ... up to `most`, at most 7 of them, s being 1, 2 or 5 times a power of ten and at
+// least 1. REQUIRES: most >= 0.
+std::vector<double> RoundTicks(double most);
+
+// Pixels that a text of the usual size may take, generously.
+double WidthOf(const std::string& text);
+double WidestOf(const std::vector<std::string>& texts);
+
+}  // namespace ostraka::compare
