@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz planted clean
+.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz coverage planted clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -89,6 +89,10 @@ fuzz: deps-dev  ## each fuzzer for FUZZ_SECONDS seconds (60), from its corpus
 	cmake --preset fuzz --log-level=WARNING -DOSTRAKA_FUZZ_SECONDS=$(FUZZ_SECONDS)
 	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
 	$(run_tests) --test-dir build/fuzz -L fuzz
+
+coverage: deps-dev  ## which share of the decoders' lines the fuzzers' corpora run: 90 % at least
+	$(call build_preset,coverage,fuzzers)
+	python3 tests/fuzz/coverage.py build/coverage
 
 planted: deps  ## plant one bug for each check and demand that its test fails (minutes)
 	python3 tests/planted.py

@@ -34,8 +34,8 @@ if(OSTRAKA_FUZZ)
   # Every file reports its coverage to the fuzzer, or the fuzzer would search blindly.
   add_compile_options(-fsanitize=fuzzer-no-link)
   set(OSTRAKA_FUZZ_SECONDS 60 CACHE STRING "How long each fuzzer runs as a test")
-  add_custom_target(fuzzers)
 endif()
+add_custom_target(fuzzers)  # libFuzzer programs, or those that replay the corpus
 
 # ostraka_add_folder(dir)
 # add_subdirectory, or one line that says the folder is not there yet: folders arrive one by one.
@@ -71,16 +71,15 @@ function(ostraka_test name)
     WORKING_DIRECTORY ${OSTRAKA_ROOT})
 endfunction()
 
-# ostraka_fuzz(name SOURCES ... DEPS ... CORPUS dir)
+# ostraka_fuzz(name SOURCES ... DEPS ... CORPUS dir [MUTATOR sources that only libFuzzer needs])
 # With OSTRAKA_FUZZ a libFuzzer binary, run as a test for OSTRAKA_FUZZ_SECONDS from its corpus (what
 # it finds stays in the build folder); else a program that replays the committed corpus as a test.
 function(ostraka_fuzz name)
-  cmake_parse_arguments(ARG "" "CORPUS" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "CORPUS" "SOURCES;DEPS;MUTATOR" ${ARGN})
   get_filename_component(corpus ${ARG_CORPUS} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
   if(OSTRAKA_FUZZ)
-    add_executable(${name} ${ARG_SOURCES})
+    add_executable(${name} ${ARG_SOURCES} ${ARG_MUTATOR})
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    add_dependencies(fuzzers ${name})
     set(found ${CMAKE_BINARY_DIR}/fuzz/${name})
     file(MAKE_DIRECTORY ${found}/corpus)
     add_test(NAME ${name} COMMAND ${name} -max_total_time=${OSTRAKA_FUZZ_SECONDS}
@@ -91,6 +90,7 @@ function(ostraka_fuzz name)
     add_test(NAME ${name} COMMAND ${name} ${corpus})
     set(timeout 60)
   endif()
+  add_dependencies(fuzzers ${name})
   set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT ${timeout}
     WORKING_DIRECTORY ${OSTRAKA_ROOT})
   target_include_directories(${name} PRIVATE ${OSTRAKA_ROOT})

@@ -60,7 +60,8 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   ASSIGN_OR_RETURN(manifest.mode, protocol::ParseMode(options.mode));
   RETURN_IF_ERROR(SetDeadlines(options, manifest));
   protocol::TrainingPlan& plan = manifest.training;
-  if (plan.model == "toy") plan.data = "toy";
+  // The default is meant for the other models.
+  if (plan.model == "toy" && plan.data == "digits") plan.data = "toy";
   ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(plan.data));
   train::DataId id{.name = source.name, .hash = {}};
   // Names first: they are quicker to check than files are to read.

@@ -1,7 +1,6 @@
 #include "node/cli/state_options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "node/cli/exit_code.h"
 #include "node/train/data_source.h"
@@ -20,6 +19,7 @@ void AddStateOptions(CLI::App& command, StateOptions& options) {
   command
       .add_option("--keep-checkpoints", options.keep_checkpoints,
                   "how many of them stay, at least 1")
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
 }
 
@@ -45,7 +45,7 @@ std::unique_ptr<runtime::CheckpointWriter> MakeCheckpointWriter(const StateOptio
   return std::make_unique<runtime::CheckpointWriter>(runtime::CheckpointWriterOptions{
       .data_dir = data_dir,
       .every = options.checkpoint_every,
-      .keep = std::max<std::size_t>(options.keep_checkpoints, 1),
+      .keep = options.keep_checkpoints,
       .layout = layout,
       .metadata = {{"run_id", manifest.run_id.Hex()},
                    {"model", manifest.training.model},

@@ -73,6 +73,7 @@ void PeerMachine::BeginStep() {
     StartJob({.purpose = Purpose::kRoot, .step = step}, RootSpec{state_, layout_});
   }
   StartRecomputations();
+  AskHeadsOfDropped();
 }
 
 // A validator recomputes its target's step; every member recomputes what a gradient case is about.

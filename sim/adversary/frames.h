@@ -34,12 +34,14 @@ class FrameReader {
     const auto* send = std::get_if<protocol::Send>(&action);
     return send ? Open(send->frame) : nullptr;
   }
-  // What this peer itself signed in `from_step` or later; else null. Valid until the next call.
+  // What this peer itself signed in `from_step` or later; else null. Not of genesis: whoever spoils
+  // that keeps the run from beginning, and attacks nothing. Valid until the next call.
   const wire::SignedEnvelope* ReadOwn(const Turn& turn, const protocol::Action& action,
                                       std::uint64_t from_step) {
     const wire::SignedEnvelope* message = Read(action);
     const bool own = message && message->envelope.sender == turn.self() &&
                      !wire::IsService(message->envelope.slot.type) &&
+                     message->envelope.slot.phase != wire::Phase::kGenesis &&
                      message->envelope.slot.step >= from_step;
     return own ? message : nullptr;
   }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "node/base/suggest.h"
+#include "node/base/toml_text.h"
 #include "sim/compare/toml.h"
 
 namespace ostraka::compare {
@@ -175,6 +176,8 @@ base::StatusOr<Grid> PresetOf(const toml::node& node) {
 }  // namespace
 
 base::StatusOr<Grid> ParseGrid(std::string_view text) {
+  const Status readable = base::CheckTomlText(text);
+  if (!readable.ok()) return InvalidArgument("grid " + base::MessageOf(readable));
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const auto& error = parsed.error();

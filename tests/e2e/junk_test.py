@@ -3,6 +3,8 @@
 
     OSTRAKA=build/release/ostraka tests/e2e/junk_test.py                       the short form, for ctest
     OSTRAKA=build/release/ostraka tests/e2e/junk_test.py --connections 10000   the full form
+
+The full form sends 350 a second; --patience N (6) says how many times as long the run lasts.
 """
 import contextlib
 import json
@@ -191,8 +193,9 @@ class JunkTest(harness.TestCase):
         self.assertEqual(result["made"], Options.connections)
         self.assertEqual(result["still_open"], 0)
         self.assertLess(longest, 10)
-        # Most of those with a valid key get as far as being told why not.
-        self.assertGreater(result["told_not_a_member"], Options.connections // 20)
+        # Of those with a valid key many get as far as being told why not. The faster they come, the
+        # more of them meet a quota first.
+        self.assertGreater(result["told_not_a_member"], Options.connections // 40)
         self.assertLessEqual(growth, 64 * MIB)
         self.assertGreater(end - begin, 0)
         if Options.judges_time:
@@ -208,6 +211,9 @@ def main():
         Options.judges_time = True
         harness.DEADLINE_S = 1200
         del sys.argv[1:3]
+        if sys.argv[1:2] == ["--patience"]:
+            Options.patience = float(sys.argv[2])
+            del sys.argv[1:3]
     harness.main()
 
 

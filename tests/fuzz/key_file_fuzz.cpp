@@ -21,12 +21,14 @@ void CheckOneLine(const base::Status& status) {
   OSTRAKA_CHECK(base::MessageOf(status).find('\n') == std::string::npos);
 }
 
-// A key that opened must survive being written and read again.
+// A key that opened must survive being written and read again, as it was: in the clear or not.
 void CheckOpened(const SigningKey& key, const KeyFileInfo& info) {
   OSTRAKA_CHECK(key.id() == info.id);
-  const auto text = EncodeKeyFile(key, std::nullopt);
+  const auto text = info.encrypted ? EncodeKeyFile(key, kPassphrase, info.cost)
+                                   : EncodeKeyFile(key, std::nullopt);
   OSTRAKA_CHECK(text.ok());
-  const auto again = DecodeKeyFile(*text, nullptr);
+  const auto again =
+      DecodeKeyFile(*text, [] { return base::StatusOr<std::string>(std::string(kPassphrase)); });
   OSTRAKA_CHECK(again.ok() && again->id() == key.id());
 }
 

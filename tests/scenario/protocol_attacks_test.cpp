@@ -226,6 +226,19 @@ TEST(ProtocolAttack, AWithheldEchoIsDroppedWhenMoreMissItThanCanBeAtFault) {
   ExpectRemoved(RunAttack("withhold_echo"), RemovalKind::kDrop, {"withheld its echo"});
 }
 
+// An attack is one on a run: what it does to the messages of genesis would only keep it from
+// beginning.
+TEST(ProtocolAttack, FromTheFirstStepOnItLetsTheRunBegin) {
+  for (const char* attack : {"withhold_echo", "lying_echo", "late", "equivocate"}) {
+    SimOptions options;
+    options.attack = attack;
+    options.attack_from_step = 0;
+    options.steps = 12;
+    options.dimension = 200;
+    EXPECT_GE(RunOptions(options).steps, 12U) << attack;
+  }
+}
+
 TEST(ProtocolAttack, AnEchoWithheldFromHalfIsPassedOnByTheOthers) {
   ExpectContained(RunAttack("withhold_echo", {{"half", 1}}));
 }
