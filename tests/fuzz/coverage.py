@@ -29,7 +29,7 @@ DECODERS = {
     "channel": ["node/runtime/hello.cpp", "node/runtime/blob_receiver.cpp",
                 "node/runtime/receive_credit.h", "node/runtime/send_queue.cpp"],
     "machine": ["node/protocol/inbox.cpp", "node/protocol/peer_messages.cpp",
-                "node/protocol/peer_pull.cpp", "node/protocol/seal_ballots.cpp",
+                "node/protocol/peer_pull.cpp", "node/protocol/catch_up.cpp",
                 "node/protocol/seal_vector.cpp"],
 }
 
