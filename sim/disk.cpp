@@ -57,6 +57,9 @@ std::shared_ptr<const protocol::Restored> Disk::Restored() const {
       case RecordKind::kMember:
         restored->member = true;
         break;
+      case RecordKind::kFork:
+        restored->fork = std::string(record.value.begin(), record.value.end());
+        break;
       case RecordKind::kEvidence:
         break;
     }

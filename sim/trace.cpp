@@ -104,6 +104,10 @@ void Trace::PutObservation(const protocol::Observation& what) {
                    Put(away.step);
                    Put(base::AsBytes(away.reason));
                  },
+                 [this](const protocol::Barred& barred) {
+                   Put(barred.step);
+                   Put(barred.until);
+                 },
                  [this](const protocol::CatchingUp& way) {
                    Put(way.height);
                    Put(way.head);
@@ -227,6 +231,9 @@ std::string DescribeObservation(const protocol::Observation& what) {
                                            : "block " + std::to_string(resumed.block->step));
           },
           [](const protocol::Away& away) { return "away: " + away.reason; },
+          [](const protocol::Barred& barred) {
+            return "barred until step " + std::to_string(barred.until);
+          },
           [](const protocol::Back& back) { return "back in step " + std::to_string(back.step); },
           [](const protocol::CatchingUp& up) {
             return "has " + std::to_string(up.height) + " of " + std::to_string(up.head) +

@@ -20,6 +20,8 @@ struct Invocation {
 
 void AddKeyCommand(CLI::App& program, Invocation& invocation);
 void AddRunCommand(CLI::App& program, Invocation& invocation);
+// `run` is the subcommand that AddRunCommand adds.
+void AddRunRecoverCommand(CLI::App& run, Invocation& invocation);
 void AddNodeCommand(CLI::App& program, Invocation& invocation);
 void AddSwarmCommand(CLI::App& program, Invocation& invocation);
 void AddStatusCommand(CLI::App& program, Invocation& invocation);

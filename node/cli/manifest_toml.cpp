@@ -177,7 +177,7 @@ Field TauField(double& tau) {
 // All keys but the members, bound to `m`. Their order is the file's.
 std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
   auto& t = m.training;
-  return {
+  std::vector<Field> fields = {
       TextField("run", "name", "for people", m.name),
       DigestField("run", "nonce", "makes this run another run than one with equal settings", nonce),
       CountField("run", "protocol_version", "", m.protocol_version),
@@ -218,6 +218,16 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       MillisecondsField("part_timeout_ms", "an aggregator waits so long for parts", m.part_timeout),
       MillisecondsField("seal_timeout_ms", "then the fast path has failed", m.seal_timeout),
   };
+  if (m.origin) {
+    fields.push_back(
+        DigestField("origin", "run", "the older run that this one goes on from", m.origin->run_id));
+    fields.push_back(
+        CountField("origin", "step", "its last step that is in the state", m.origin->step));
+    fields.push_back(DigestField("origin", "state_root",
+                                 "of the state, which nodes take with --origin",
+                                 m.origin->state_root));
+  }
+  return fields;
 }
 
 Status At(const toml::node& node, const std::string& message) {
@@ -268,7 +278,7 @@ Status ReadMembers(const toml::table& root, Manifest& manifest) {
 }
 
 Status ReadSections(const toml::table& root, const std::vector<Field>& fields) {
-  std::vector<std::string> sections = {"members"};
+  std::vector<std::string> sections = {"members", "origin"};
   std::map<std::string, std::vector<std::string>> keys;
   for (const Field& field : fields) {
     if (keys[field.section].empty()) sections.push_back(field.section);
@@ -306,6 +316,7 @@ base::StatusOr<Manifest> ParseManifest(std::string_view text) {
   }
   Manifest manifest;
   base::Digest nonce;
+  if (parsed.table().contains("origin")) manifest.origin.emplace();
   RETURN_IF_ERROR(ReadSections(parsed.table(), FieldsOf(manifest, nonce)));
   RETURN_IF_ERROR(ReadMembers(parsed.table(), manifest));
   manifest.run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(text));

@@ -20,6 +20,7 @@
 #include "node/cli/node_json.h"
 #include "node/cli/node_view.h"
 #include "node/cli/passphrase.h"
+#include "node/cli/recovery.h"
 #include "node/cli/state_options.h"
 #include "node/protocol/peer.h"
 #include "node/runtime/endpoint.h"
@@ -42,7 +43,8 @@ struct NodeCommandOptions {
   int listen_fd = -1;
   std::string http;  // HOST:PORT
   bool http_remote = false;
-  std::string data;  // where this node has the run's data
+  std::string data;    // where this node has the run's data
+  std::string origin;  // file of the state that the run begins with
   std::uint64_t evaluate_every = 0;
   std::string record_frames;
   StateOptions states;
@@ -205,8 +207,14 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   peer.key = key;
   peer.verifier = std::make_shared<crypto::PlainVerifier>();
   peer.layout = node.layout;
-  peer.initial_parameters =
-      std::make_shared<const std::vector<float>>(trainer->InitialParameters(manifest->run_id));
+  ASSIGN_OR_RETURN(const protocol::ModelState origin,
+                   ReadOrigin(*manifest, options.origin, node.layout));
+  peer.initial_parameters = origin.parameters;
+  peer.initial_velocity = origin.velocity;
+  if (origin.parameters == nullptr) {
+    peer.initial_parameters =
+        std::make_shared<const std::vector<float>>(trainer->InitialParameters(manifest->run_id));
+  }
   auto honest = options.unprotected ? protocol::MakePlainPeer(std::move(peer))
                                     : protocol::MakePeer(std::move(peer));
   runtime::NodeOptions node_options;
@@ -298,6 +306,8 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
                     "let --http listen on addresses that other machines reach");
   command->add_option("--data", options->data,
                       "mnist:DIR, cifar10:DIR or text:FILE, where this node has the run's data");
+  command->add_option("--origin", options->origin,
+                      "file of the state that the run goes on from, if it does (run recover)");
   command->add_option("--record-frames", options->record_frames,
                       "append every frame that comes to this file: for audits from outside");
   command->add_option("--evaluate-every", options->evaluate_every,

@@ -1,12 +1,7 @@
-// ostraka run init|show|check: run manifests.
-#include <fcntl.h>
-#include <unistd.h>
-
+// ostraka run init|show|check: run manifests. (recover: run_recover_command.cpp)
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,6 +10,7 @@
 #include "node/cli/commands.h"
 #include "node/cli/manifest_options.h"
 #include "node/cli/manifest_toml.h"
+#include "node/cli/new_file.h"
 #include "node/cli/node_json.h"
 #include "node/runtime/endpoint.h"
 
@@ -42,19 +38,6 @@ base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
   return protocol::Member{*id, text.substr(at + 1)};
 }
 
-// Makes `path` with `text`; an existing file is never overwritten.
-base::Status WriteNewFile(const std::string& path, const std::string& text) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) {
-    return errno == EEXIST
-               ? base::FailedPrecondition("'" + path + "' exists: give another name with --out")
-               : base::Unavailable("cannot create '" + path + "': " + std::strerror(errno));
-  }
-  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const bool closed = fsync(fd) == 0 && close(fd) == 0;
-  return written && closed ? base::OkStatus() : base::Unavailable("cannot write '" + path + "'");
-}
-
 void PrintSummary(const protocol::Manifest& m, bool json) {
   const auto n = static_cast<std::uint32_t>(m.members.size());
   const auto thresholds =
@@ -64,12 +47,17 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
     for (const auto& member : m.members) {
       members.push_back({{"peer", member.id.Hex()}, {"address", member.address}});
     }
-    const nlohmann::json result = {
+    nlohmann::json result = {
         {"run_id", m.run_id.Hex()},           {"name", m.name},
         {"mode", protocol::ModeName(m.mode)}, {"members", members},
         {"tolerates", thresholds.t_s},        {"tolerates_asynchronous", thresholds.t_a},
         {"model", m.training.model},          {"data", m.training.data},
         {"steps", m.training.steps},          {"validators", m.validators}};
+    if (m.origin) {
+      result["origin"] = {{"run_id", m.origin->run_id.Hex()},
+                          {"step", m.origin->step},
+                          {"state_root", m.origin->state_root.Hex()}};
+    }
     PrintJson(result);
     return;
   }
@@ -81,6 +69,10 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   const std::size_t at = m.training.data.find('@');
   const std::string data =
       at == std::string::npos ? m.training.data : m.training.data.substr(0, at + 1 + 16);
+  if (m.origin) {
+    std::printf("goes on from run %s, after step %llu\n", m.origin->run_id.Short().c_str(),
+                static_cast<unsigned long long>(m.origin->step));
+  }
   std::printf("trains %s on %s for %llu steps; validators a step: %u\n", m.training.model.c_str(),
               data.c_str(), static_cast<unsigned long long>(m.training.steps), m.validators);
   for (const auto& member : m.members) {
@@ -162,6 +154,7 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
   };
   add_reader("show", "print what a manifest says");
   add_reader("check", "exit 0 only if a run can start from this manifest");
+  AddRunRecoverCommand(*command, invocation);
 }
 
 }  // namespace ostraka::cli

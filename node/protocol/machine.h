@@ -60,6 +60,8 @@ enum class RecordKind : std::uint8_t {
                   // member that is one block behind may need those of the block itself
   kResult = 4,    // key: height of its block, then the column, big-endian; blob: the aggregate
   kMember = 5,    // key: height of the block from which on this key signs from this store; no value
+  kFork = 6,      // key: height of the block of the split step; value: a line for people. After it
+                  // this key signs nothing more in this run
 };
 struct Record {
   RecordKind kind = RecordKind::kSlot;
@@ -77,6 +79,7 @@ struct Restored {
   // There is a kMember record. Without one the store began after the run: what this key signed
   // before is not known, and only an admission lets it sign again.
   bool member = false;
+  std::optional<std::string> fork;  // the value of a kFork record
 };
 
 struct Started {

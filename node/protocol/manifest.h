@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,15 @@ struct TrainingPlan {
   double weight_decay = 0;
 };
 
+// The state that a run begins with, if not one drawn from its id: that of an older run which could
+// not go on (protocol.md, 8).
+struct Origin {
+  Digest run_id;           // the older run
+  std::uint64_t step = 0;  // its last step that is in the state
+  Digest state_root;       // of the state, optimiser and all
+  bool operator==(const Origin&) const = default;
+};
+
 struct Manifest {
   Digest run_id;  // H(kDomainManifest, the file's bytes)
   std::string name;
@@ -53,6 +63,7 @@ struct Manifest {
   Mode mode = Mode::kMajority;
   std::vector<Member> members;  // genesis members by key
   TrainingPlan training;
+  std::optional<Origin> origin;
   std::string compute_profile = "tolerant";
 
   bool clip = true;  // false: mean, for comparison only

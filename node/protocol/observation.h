@@ -45,6 +45,12 @@ struct Away {
   std::uint64_t step = 0;
   std::string reason;  // one line
 };
+// It was dropped in `step` as one that may not ask to come back before `until` (protocol.md, 6):
+// it follows the run as an observer. Once each time that it is away.
+struct Barred {
+  std::uint64_t step = 0;
+  std::uint64_t until = 0;
+};
 // How far an absent member has come; and that it is a member again, from `step` on.
 struct CatchingUp {
   std::uint64_t height = 0;  // blocks it has
@@ -104,7 +110,7 @@ struct Progress {
   std::vector<Missing> missing;
 };
 
-using Observation = std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, CatchingUp,
-                                 Back, Suspicion, StepTimes, Halted>;
+using Observation = std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred,
+                                 CatchingUp, Back, Suspicion, StepTimes, Halted>;
 
 }  // namespace ostraka::protocol

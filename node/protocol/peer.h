@@ -22,6 +22,7 @@ struct PeerOptions {
   std::shared_ptr<crypto::Verifier> verifier;
   base::TensorLayout layout;  // of the trainer that the manifest names
   SharedVector initial_parameters;
+  SharedVector initial_velocity = nullptr;  // null: zero
 };
 
 // A signing member of a protected run.

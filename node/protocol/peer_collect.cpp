@@ -73,6 +73,7 @@ void PeerMachine::BeginStep() {
     StartJob({.purpose = Purpose::kRoot, .step = step}, RootSpec{state_, layout_});
   }
   StartRecomputations();
+  AskHeadsOfDropped();
 }
 
 // A validator recomputes its target's step; every member recomputes what a gradient case is about.
@@ -184,6 +185,11 @@ void PeerMachine::JudgeParts() {
         Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, worker);
     const Inbox::Item* part =
         Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, *round.my_part}, worker);
+    // Under two COMMITs no part counts, and who is caught may send none.
+    if (commit != nullptr && commit->equivocated()) {
+      round.refused.insert(worker);
+      continue;
+    }
     if (commit == nullptr || part == nullptr) continue;
     if (const auto reason = JudgePart(worker, *commit, *part)) {
       round.refused.insert(worker);
@@ -200,7 +206,7 @@ std::optional<std::string> PeerMachine::JudgePart(const PeerId& worker, const In
                                                   const Inbox::Item& item) {
   Round& round = *round_;
   const std::uint32_t index = *round.my_part;
-  if (commit.equivocated() || item.equivocated()) return "equivocated";
+  if (item.equivocated()) return "equivocated";
   const auto commitment = wire::DecodeCommit(commit.message.envelope.body);
   const auto part = wire::DecodePart(item.message.envelope.body);
   if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";

@@ -32,8 +32,8 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   const std::uint64_t step = ExpectedStep();
   if (InStep()) left_step_ = step;
   ++era_;
-  away_because_ = std::move(reason);
-  out_->Add(Observe{Away{step, away_because_}});
+  said_barred_ = false;
+  out_->Add(Observe{Away{step, std::move(reason)}});
   for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
     out_->Add(CancelTimer{timer});
   }
@@ -148,13 +148,12 @@ void PeerMachine::AtHead() {
   catch_up_.reset();
   out_->Add(CancelTimer{kFollowTimer});
   out_->Add(Observe{Back{HeightOf(*view_)}});
-  away_because_.clear();
   BeginStep();
 }
 
 void PeerMachine::SendRejoin() {
   const std::uint64_t step = HeightOf(*view_);
-  if (!MayRejoin(*view_, *manifest_, self_, step)) return;
+  if (!MayRejoin(*view_, *manifest_, self_, step)) return SayBarred();
   wire::Slot slot = SlotOf(Phase::kC, MessageType::kRejoin);
   slot.step = step;
   if (signer_.Said(slot)) return;
@@ -163,6 +162,13 @@ void PeerMachine::SendRejoin() {
   Draft draft{wire::Envelope{slot, wire::BlockDigest(*view_), self_, wire::Encode(rejoin)}, nullptr,
               view_->members};
   Prepare({std::move(draft)});
+}
+
+void PeerMachine::SayBarred() {
+  const Standing* standing = StandingOf(view_->standings, self_);
+  if (standing == nullptr || said_barred_) return;
+  said_barred_ = true;
+  out_->Add(Observe{Barred{standing->last_drop_step, standing->barred_until}});
 }
 
 void PeerMachine::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {

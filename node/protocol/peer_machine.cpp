@@ -36,7 +36,10 @@ PeerMachine::PeerMachine(PeerOptions options)
   // A part has at least two elements, so that its directions are random.
   OSTRAKA_CHECK(dimension >= 2 * manifest_->members.size());
   state_.parameters = std::move(options.initial_parameters);
-  state_.velocity = std::make_shared<const std::vector<float>>(dimension, 0.0F);
+  state_.velocity = options.initial_velocity != nullptr
+                        ? std::move(options.initial_velocity)
+                        : std::make_shared<const std::vector<float>>(dimension, 0.0F);
+  OSTRAKA_CHECK(state_.velocity->size() == dimension);
 
   auto view = std::make_shared<Block>();
   view->genesis = true;
@@ -110,6 +113,7 @@ void PeerMachine::On(const Started& input) {
   OSTRAKA_CHECK(stage_ == Stage::kUnstarted);
   private_seed_ = input.private_seed;
   if (input.restored == nullptr) return BeginGenesis();
+  if (input.restored->fork) return Halt(Halted::Why::kForked, *input.restored->fork);
   const base::Status status = Restore(*input.restored);
   if (!status.ok()) {
     Halt(Halted::Why::kFailed, "what this node stored cannot be used: " + base::MessageOf(status) +

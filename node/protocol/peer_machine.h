@@ -27,6 +27,7 @@
 
 #include "node/protocol/catch_up.h"
 #include "node/protocol/columns.h"
+#include "node/protocol/fork_watch.h"
 #include "node/protocol/inbox.h"
 #include "node/protocol/judgement.h"
 #include "node/protocol/past_step.h"
@@ -108,8 +109,6 @@ struct Round {
 struct PastSeal {
   SealVector vector;
   std::vector<base::SharedBytes> certificate;
-  // Who signed LOCK for another vector, by (iteration, vector): Q of them are a fork.
-  std::map<std::pair<std::uint32_t, Digest>, std::set<PeerId>> other_locks;
 };
 
 class PeerMachine final : public Machine, public SealMessages {
@@ -155,12 +154,6 @@ class PeerMachine final : public Machine, public SealMessages {
     wire::CaseId about = {};     // kVote, kExhibit
     std::uint64_t era = 0;       // results of an era that is over are dropped
     std::uint64_t asked_in = 0;  // the step in progress then
-  };
-  struct SealKey {
-    std::uint64_t step = 0;
-    wire::Phase phase = wire::Phase::kA;
-    std::uint32_t draw = 0;
-    auto operator<=>(const SealKey&) const = default;
   };
   // What one waits for from another, for people.
   struct Awaited {
@@ -210,6 +203,14 @@ class PeerMachine final : public Machine, public SealMessages {
   bool Verified(const wire::SignedEnvelope& message, const PeerId& from);
   void Accept(wire::SignedEnvelope message, SharedBlob blob);
   void KeepEquivocation(const Inbox::Item& item);
+  // --- the run has split (peer_forks.cpp) ---
+  // False if nothing more is to be done with the message: forged, or the run has split.
+  bool WatchForFork(const wire::SignedEnvelope& message, const PeerId& from);
+  bool IsOtherHistory(std::uint64_t step, const Digest& entry) const;
+  void TraceHistory(const PeerId& from, std::uint64_t step);
+  void AskHeadsOfDropped();
+  void AnswerProofs(const PeerId& from, std::uint64_t step);
+  void Freeze(const Fork& fork);
   // --- peer_evidence.cpp
   void StoreEvidence(const base::StatusOr<Bytes>& made);
   void KeepEvidence(const PeerId& accused, base::StatusOr<Bytes> made);
@@ -358,6 +359,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void OnCaughtUp(const ModelState& state);
   void AtHead();
   void SendRejoin();
+  void SayBarred();
   void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from);
   // `sender` is two steps ahead, or in a run that has not begun here. True iff so many members are
   // that one of them is honest.
@@ -400,6 +402,7 @@ class PeerMachine final : public Machine, public SealMessages {
   std::unique_ptr<Seal> seal_;
   wire::Slot seal_slot_;  // of its ECHO
   std::map<SealKey, PastSeal> past_seals_;
+  ForkWatch forks_;
   std::optional<Time> pull_at_;  // when kPullTimer fires
   std::uint32_t pull_attempts_ = 0;
   std::uint32_t exhibit_attempts_ = 0;
@@ -413,7 +416,7 @@ class PeerMachine final : public Machine, public SealMessages {
 
   // Away.
   std::optional<CatchUp> catch_up_;
-  std::string away_because_;
+  bool said_barred_ = false;
   // The step in which this member fell asleep: it takes no part in it any more.
   std::optional<std::uint64_t> left_step_;
   bool replaying_ = false;

@@ -59,6 +59,7 @@ void PeerMachine::On(const MessageReceived& input) {
 
 void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageReceived& input) {
   const wire::Envelope& envelope = message.envelope;
+  if (!WatchForFork(message, input.from)) return;
   // What a case is about, perhaps by one who is banned already.
   if (envelope.slot.type == MessageType::kPart && envelope.slot.step < ExpectedStep()) {
     return OnExhibit(message, input.from, input.blob);
@@ -75,7 +76,7 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
   if (envelope.slot.phase == Phase::kGenesis && envelope.sender != input.from) return;
   if (stage_ == Stage::kFollow) NoteAttestation(message);
   if (IsSealMessage(envelope.slot.type) && envelope.slot.phase != Phase::kGenesis) {
-    const SealKey key{envelope.slot.step, envelope.slot.phase, envelope.slot.draw};
+    const SealKey key = SealKeyOf(envelope.slot);
     if (past_seals_.contains(key)) return OnPastSealMessage(key, message, input.from);
   }
   if (!InWindow(envelope.slot)) {

@@ -79,6 +79,9 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
       if (stage_ == Stage::kFollow) {
         return catch_up_->OnBlock(from, std::move(block).value(), blob->data.size());
       }
+      if (!block->genesis && IsOtherHistory(HeightOf(*block), wire::BlockDigest(*block))) {
+        TraceHistory(from, HeightOf(*block));
+      }
       // Asked for while stuck. One block ahead is the fate of whoever is a little late.
       const std::uint64_t ahead =
           seal_ != nullptr && seal_->iteration() >= kStuckIterations ? 1 : 2;
@@ -148,6 +151,8 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
       return AnswerPart(from, slot, pull);
     case PullKind::kState:
       return AnswerState(from, slot.step, pull.index);
+    case PullKind::kProofs:
+      return AnswerProofs(from, slot.step);
     case PullKind::kFollow:
       if (stage_ == Stage::kLinger && slot.step >= HeightOf(*view_)) {
         followers_.erase(from);

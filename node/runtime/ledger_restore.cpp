@@ -71,6 +71,10 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
   ASSIGN_OR_RETURN(const std::int64_t member,
                    database_.QueryInteger("SELECT count(*) FROM meta WHERE key = 'member_since'"));
   restored->member = member > 0;
+  ASSIGN_OR_RETURN(sqlite::Statement fork,
+                   database_.Prepare("SELECT value FROM meta WHERE key = 'fork'"));
+  ASSIGN_OR_RETURN(const bool forked, fork.Step());
+  if (forked) restored->fork = fork.Text(0);
   return std::shared_ptr<const protocol::Restored>(std::move(restored));
 }
 

@@ -90,6 +90,7 @@ class NodeDriver::Impl {
   void See(const protocol::Sealed&) {}
   void See(const protocol::SlowSeal& seen);
   void See(const protocol::Away& seen);
+  void See(const protocol::Barred& seen);
   void See(const protocol::CatchingUp& seen);
   void See(const protocol::Back& seen);
   void See(const protocol::Resumed& seen);
@@ -458,6 +459,15 @@ void NodeDriver::Impl::See(const protocol::Away& seen) {
   events_.OnNotice(NoticeLevel::kWarning, "out of the run since step " + std::to_string(seen.step) +
                                               ": " + seen.reason +
                                               "; it follows, and asks to come back");
+}
+
+void NodeDriver::Impl::See(const protocol::Barred& seen) {
+  events_.OnNotice(NoticeLevel::kWarning,
+                   "dropped in step " + std::to_string(seen.step) +
+                       ", after it had committed to a coin and before it showed it, or not for "
+                       "the first time: it follows as an observer, and may ask to come back from "
+                       "step " +
+                       std::to_string(seen.until) + " on");
 }
 
 void NodeDriver::Impl::See(const protocol::CatchingUp& seen) {

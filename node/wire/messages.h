@@ -254,8 +254,9 @@ enum class PullKind : std::uint8_t {
   kPart = 6,      // the PART of members' only bit for column `index` of the slot's step
   kState = 7,     // chunk `index` of the newest state that has a sealed root
   kFollow = 8,    // send me what you send to members, from now on
+  kProofs = 9,    // frames that prove what the seals of the slot's step decided
 };
-inline constexpr std::uint8_t kPullKindCount = 9;
+inline constexpr std::uint8_t kPullKindCount = 10;
 
 struct Pull {
   PullKind kind = PullKind::kMessages;

@@ -75,6 +75,7 @@ enum PullKind {
   part @6;
   state @7;
   follow @8;
+  proofs @9;
 }
 
 # What a peer signs at most one body for.

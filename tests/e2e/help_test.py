@@ -8,7 +8,7 @@ from harness import OSTRAKA, TestCase, run
 
 COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], ["key", "passwd"],
             ["key", "import"], ["run"],
-            ["run", "init"], ["run", "show"], ["run", "check"], ["ledger"], ["ledger", "show"],
+            ["run", "init"], ["run", "show"], ["run", "check"], ["run", "recover"], ["ledger"], ["ledger", "show"],
             ["ledger", "explain"], ["sim"], ["status"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
             ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
             ["evidence"], ["evidence", "verify"], ["evidence", "show"],

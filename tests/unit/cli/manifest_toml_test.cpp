@@ -126,6 +126,10 @@ Manifest AnyManifest() {
     manifest.members.push_back({Id(id), dials ? "" : "peer.example:" + std::to_string(port)});
   }
   manifest.training = AnyPlan();
+  if (*rc::gen::arbitrary<bool>()) {
+    manifest.origin = protocol::Origin{Filled(*rc::gen::arbitrary<std::uint8_t>()), *Count(0),
+                                       Filled(*rc::gen::arbitrary<std::uint8_t>())};
+  }
   manifest.clip = *rc::gen::arbitrary<bool>();
   manifest.tau = *rc::gen::arbitrary<bool>() ? 0 : *Positive();
   manifest.tau_multiple = *rc::gen::element(1.0, 0.3, 0x1p-40);
@@ -176,6 +180,7 @@ RC_GTEST_PROP(ManifestProperty, WhatIsWrittenIsRead, ()) {
     RC_ASSERT(read->members[i].address == wrote.members[i].address);
   }
   AssertSamePlan(read->training, wrote.training);
+  RC_ASSERT(read->origin == wrote.origin);
   RC_ASSERT(read->clip == wrote.clip);
   RC_ASSERT(read->tau == wrote.tau);
   RC_ASSERT(read->tau_multiple == wrote.tau_multiple);

@@ -120,6 +120,8 @@ std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {
   for (const auto& [key, record] : durable) {
     if (key.first == RecordKind::kState) restored.state = record;
     if (key.first == RecordKind::kMember) restored.member = true;
+    if (key.first == RecordKind::kFork)
+      restored.fork = std::string(record.value.begin(), record.value.end());
     if (key.first == RecordKind::kBlock) newest_block = key.second;
   }
   if (restored.state) state_key = restored.state->key;
@@ -325,6 +327,8 @@ void Cluster::Note(Node& node, const Observation& what) {
   } else if (const auto* away = std::get_if<Away>(&what)) {
     EXPECT_EQ(away->reason.find('\n'), std::string::npos);
     node.away.push_back(*away);
+  } else if (const auto* barred = std::get_if<Barred>(&what)) {
+    node.barred.push_back(*barred);
   } else if (const auto* back = std::get_if<Back>(&what)) {
     node.back.push_back(*back);
   } else if (const auto* halted = std::get_if<Halted>(&what)) {

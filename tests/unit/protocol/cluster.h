@@ -52,6 +52,7 @@ class Cluster {
     std::vector<StepStarted> started;
     std::vector<SlowSeal> slow_seals;
     std::vector<Away> away;
+    std::vector<Barred> barred;
     std::vector<Back> back;
     std::optional<Halted> halted;
     std::size_t evidence_stored = 0;

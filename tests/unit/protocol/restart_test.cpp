@@ -5,6 +5,7 @@
 #include <map>
 
 #include "node/protocol/signer.h"
+#include "node/protocol/standing.h"
 #include "tests/unit/protocol/cluster.h"
 #include "tests/unit/protocol/four_peers.h"
 #include "tests/unit/protocol/scene.h"
@@ -240,6 +241,37 @@ TEST(RestartTest, WithoutItsStoreItMustRejoin) {
   EXPECT_TRUE(scribe.EchoedIn(node.back[0].step));
   EXPECT_TRUE(node.durable.contains({RecordKind::kMember, BlockKey(false, node.back[0].step - 1)}))
       << "the next restart may trust this store";
+}
+
+// Silence after seal A may be a coin that was seen and not liked, so it bars a return, and says so.
+TEST(RestartTest, WhoDiesBeforeItsRevealWatchesForAThousandSteps) {
+  Cluster cluster(Steps(20));
+  std::size_t asked_to_return = 0;
+  bool owes_its_coin = false;
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Slot slot = scene::SlotOf(send);
+    if (from != kVictim) return true;
+    if (slot.type == MessageType::kRejoin) ++asked_to_return;
+    if (slot.step != 2 || slot.type != MessageType::kReveal) return true;
+    owes_its_coin = true;
+    return false;
+  };
+  cluster.Start();
+  cluster.RunUntil([&] { return owes_its_coin; });
+  cluster.Kill(kVictim);
+  cluster.RunUntil([&] { return cluster.node(0).blocks.size() >= 5; });
+  cluster.Restart(kVictim);
+  cluster.RunToEnd();
+  ExpectSameEnd(cluster);
+  const auto removals = RemovalsOf(cluster);
+  ASSERT_EQ(removals.size(), 1u);
+  EXPECT_NE(removals[0].reason.find("its REVEAL did not come"), std::string::npos);
+  const Cluster::Node& victim = cluster.node(kVictim);
+  ASSERT_EQ(victim.barred.size(), 1u) << "told once";
+  EXPECT_EQ(victim.barred[0].step, 2u);
+  EXPECT_EQ(victim.barred[0].until, 2 + kBarredSteps);
+  EXPECT_EQ(asked_to_return, 0u);
+  EXPECT_TRUE(victim.back.empty());
 }
 
 // As long as step 0 lasts, the words of genesis go round: with them and no store it must not begin

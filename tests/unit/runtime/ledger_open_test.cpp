@@ -92,6 +92,18 @@ TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
   EXPECT_EQ((*restored)->results[1].blob->data, blob(3)->data);
   EXPECT_EQ((*restored)->blocks.size(), 2U);
   EXPECT_TRUE((*restored)->member);
+  EXPECT_FALSE((*restored)->fork);
+}
+
+// A node that has seen the run split stays frozen, however often it is started.
+TEST_F(LedgerOpenTest, RemembersAFork) {
+  const std::string line = "the run has split";
+  ASSERT_TRUE(Write({BlockRecord(BlockOf(3)),
+                     {RecordKind::kFork, protocol::BlockKey(false, 3), {line.begin(), line.end()}}})
+                  .ok());
+  const auto restored = MustOpen(Options())->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ((*restored)->fork, line);
 }
 
 TEST_F(LedgerOpenTest, RefusesAFileThatIsNoLedger) {
