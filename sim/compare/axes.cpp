@@ -25,7 +25,9 @@ void DrawAccuracyAxis(const PlotArea& area, Svg& svg) {
   for (const double accuracy : {0.0, 0.25, 0.5, 0.75, 1.0}) {
     const double y = area.YOf(accuracy);
     svg.Line({area.left, y}, {area.right(), y}, kGrid);
-    svg.Text({area.left - 6, y + 4}, ShortNumber(100 * accuracy), {11, Anchor::kEnd, kInk, false});
+    const std::string unit = accuracy == 1 ? " %" : "";
+    svg.Text({area.left - 6, y + 4}, ShortNumber(100 * accuracy) + unit,
+             {11, Anchor::kEnd, kInk, false});
   }
 }
 

@@ -23,7 +23,7 @@ struct PlotArea {
   double YOf(double accuracy) const { return top + height * (1 - accuracy); }
 };
 
-// Lines across the area at 0, 25, 50, 75 and 100, with numbers at its left: 30 pixels are needed.
+// Lines across the area at 0, 25, 50, 75 and 100 %, with numbers at its left: 40 pixels are needed.
 void DrawAccuracyAxis(const PlotArea& area, Svg& svg);
 
 // A number below the area, at `x`, and what the numbers mean, below its middle.

@@ -55,6 +55,7 @@ base::StatusOr<Summary> WriteOutputs(const Plan& plan, const Records& records, c
   RETURN_IF_ERROR(WriteText(folder + "/timings.csv", TimingsCsv(done, ProcessorName())));
   RETURN_IF_ERROR(WriteText(folder + "/selection.csv", SelectionCsv(lines)));
   RETURN_IF_ERROR(WriteText(folder + "/table.tex", LatexTable(plan, lines)));
+  RETURN_IF_ERROR(WriteText(folder + "/table.md", MarkdownTable(lines)));
   ASSIGN_OR_RETURN(const std::vector<Figure> figures, FiguresOf(plan, lines));
   RETURN_IF_ERROR(WriteFigures(figures, folder));
   Summary summary;

@@ -19,8 +19,8 @@ struct Summary {
   std::string winners_json;         // as in results.json
 };
 
-// results.csv, results.json, timings.csv, selection.csv, table.tex, report.html and figures/*.svg.
-// Unavailable: the folder cannot be written.
+// results.csv, results.json, timings.csv, selection.csv, table.tex, table.md, report.html and
+// figures/*.svg. Unavailable: the folder cannot be written.
 base::StatusOr<Summary> WriteOutputs(const Plan& plan, const Records& records, const Maker& maker,
                                      const std::string& folder);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace ostraka::compare {
 namespace {
@@ -114,9 +115,41 @@ json WinnersOf(const std::vector<Line>& lines) {
   return winners;
 }
 
-// --- LaTeX --------------------------------------------------------------------------------------
+// --- for papers and pages ------------------------------------------------------------------------
 
-std::string Escaped(const std::string& text) {
+// What stands under an attack, or at the end of the row under "worst".
+struct Entry {
+  Interval interval;
+  bool best = false;  // or not told from it
+};
+struct Entries {
+  std::string rule;
+  std::vector<std::optional<Entry>> entries;  // nothing: not run
+};
+
+std::vector<Entries> EntriesOf(const std::vector<const Line*>& lines) {
+  const Winner at_worst = BestAtWorst(lines);
+  std::vector<Entries> rows;
+  for (const Line* line : lines) {
+    Entries& row = rows.emplace_back(Entries{line->cell->rule.family, {}});
+    for (const std::string& attack : AttacksOf(lines)) {
+      auto& entry = row.entries.emplace_back();
+      if (const UnderAttack* under = Find(*line, attack); under != nullptr) {
+        entry = {under->interval, BestUnder(lines, attack).Has(line)};
+      }
+    }
+    row.entries.push_back(Entry{line->worst, at_worst.Has(line)});
+  }
+  return rows;
+}
+
+// Nothing where one seed says nothing of it.
+std::string HalfWidth(const Interval& interval) {
+  const double half = std::max(interval.high - interval.mean, interval.mean - interval.low);
+  return half < 1 ? Percent(half) : "";
+}
+
+std::string LatexEscaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
     if (std::string_view("_&%#$").find(c) != std::string_view::npos) escaped += '\\';
@@ -125,30 +158,53 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-std::string LatexCell(const Interval& interval, bool bold) {
-  std::string text = bold ? "\\textbf{" + Percent(interval.mean) + "}" : Percent(interval.mean);
-  const double half = std::max(interval.high - interval.mean, interval.mean - interval.low);
-  if (half < 1) text += " {\\scriptsize$\\pm$" + Percent(half) + "}";
-  return text;
+std::string LatexEntry(const Entry& entry) {
+  const std::string mean = Percent(entry.interval.mean);
+  const std::string half = HalfWidth(entry.interval);
+  return (entry.best ? "\\textbf{" + mean + "}" : mean) +
+         (half.empty() ? "" : " {\\scriptsize$\\pm$" + half + "}");
 }
 
 std::string LatexOf(const std::vector<const Line*>& lines) {
   const std::vector<std::string> attacks = AttacksOf(lines);
   std::string text = "% " + lines.front()->setting + "\n\\begin{tabular}{l" +
                      std::string(attacks.size() + 1, 'r') + "}\n\\toprule\nrule";
-  for (const std::string& attack : attacks) text += " & " + Escaped(attack);
+  for (const std::string& attack : attacks) text += " & " + LatexEscaped(attack);
   text += " & worst \\\\\n\\midrule\n";
-  for (const Line* line : lines) {
-    text += Escaped(line->cell->rule.family);
-    for (const std::string& attack : attacks) {
-      const UnderAttack* under = Find(*line, attack);
-      text += " & ";
-      if (under == nullptr) continue;
-      text += LatexCell(under->interval, BestUnder(lines, attack).Has(line));
-    }
-    text += " & " + LatexCell(line->worst, BestAtWorst(lines).Has(line)) + " \\\\\n";
+  for (const Entries& row : EntriesOf(lines)) {
+    text += LatexEscaped(row.rule);
+    for (const auto& entry : row.entries) text += " & " + (entry ? LatexEntry(*entry) : "");
+    text += " \\\\\n";
   }
   return text + "\\bottomrule\n\\end{tabular}\n";
+}
+
+std::string MarkdownEscaped(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) escaped += (c == '|' ? "\\" : "") + std::string(1, c);
+  return escaped;
+}
+
+std::string MarkdownEntry(const Entry& entry) {
+  const std::string mean = Percent(entry.interval.mean);
+  const std::string half = HalfWidth(entry.interval);
+  return (entry.best ? "**" + mean + "**" : mean) + (half.empty() ? "" : " ±" + half);
+}
+
+std::string MarkdownOf(const std::vector<const Line*>& lines) {
+  std::string text = "| rule |";
+  std::string rule = "|---|";
+  for (const std::string& attack : AttacksOf(lines)) {
+    text += " " + MarkdownEscaped(attack) + " |";
+    rule += "---|";
+  }
+  text += " worst |\n" + rule + "---|\n";
+  for (const Entries& row : EntriesOf(lines)) {
+    text += "| " + MarkdownEscaped(row.rule) + " |";
+    for (const auto& entry : row.entries) text += " " + (entry ? MarkdownEntry(*entry) : "") + " |";
+    text += "\n";
+  }
+  return text;
 }
 
 // --- text ---------------------------------------------------------------------------------------
@@ -329,6 +385,16 @@ std::string LatexTable(const Plan& plan, const std::vector<Line>& lines) {
                      ": test accuracy in percent, mean and half-width of the 95 % interval over "
                      "seeds.\n% Bold: the best, and what cannot be told from it. Needs booktabs.\n";
   for (const auto& setting : BySetting(lines)) text += LatexOf(setting) + "\n";
+  return text;
+}
+
+std::string MarkdownTable(const std::vector<Line>& lines) {
+  std::string text;
+  for (const auto& setting : BySetting(lines)) {
+    const std::string name = SettingName(lines, *setting.front());
+    if (!name.empty()) text += "**" + name + "**\n\n";
+    text += MarkdownOf(setting) + "\n";
+  }
   return text;
 }
 

@@ -1,4 +1,4 @@
-// results.csv, results.json, timings.csv, selection.csv and table.tex.
+// results.csv, results.json, timings.csv, selection.csv, table.tex and table.md.
 //
 // All but timings.csv are a function of the grid, the code version and the compute profile: the
 // same bytes however often the cells were interrupted, and in whatever order they ended.
@@ -32,6 +32,8 @@ std::string SelectionCsv(const std::vector<Line>& lines);
 // A booktabs table for each setting: rules down, attacks across, means in percent with the
 // half-width of the 95 % interval, the best and what cannot be told from it in bold.
 std::string LatexTable(const Plan& plan, const std::vector<Line>& lines);
+// The same tables for pages.
+std::string MarkdownTable(const std::vector<Line>& lines);
 
 // "92.4" for 0.924.
 std::string Percent(double share);

@@ -31,7 +31,7 @@ study = true
 PIPELINES = 5  # the protocol's too
 SERVER_CELLS = 4 * 2 * 2 * 2  # pipelines, partitions, attacks, seeds
 CELLS = SERVER_CELLS + 2 * 2  # and the protocol on shared data
-OUTPUTS = ["results.csv", "results.json", "selection.csv", "table.tex", "grid.toml"]
+OUTPUTS = ["results.csv", "results.json", "selection.csv", "table.tex", "table.md", "grid.toml"]
 SEAL_DIGITS = 16
 ID_DIGITS = 16  # of a cell in tables
 

@@ -28,7 +28,7 @@ TEST(Axes, AccuraciesGoUpwards) {
   DrawTick(area, 150, 20, svg);
   DrawTitleBelow(area, "steps", svg);
   const std::string text = svg.Finish();
-  for (const char* number : {">0<", ">25<", ">50<", ">75<", ">100<", ">20<", ">steps<"}) {
+  for (const char* number : {">0<", ">25<", ">50<", ">75<", ">100 %<", ">20<", ">steps<"}) {
     EXPECT_THAT(text, HasSubstr(number));
   }
 }

@@ -24,7 +24,7 @@ TEST(Output, WritesEverythingAndSaysWhatFailed) {
   EXPECT_EQ(summary->done, plan.cells.size() - 1);
   EXPECT_THAT(summary->failed, testing::ElementsAre(testing::HasSubstr("out of memory")));
   for (const char* name : {"results.csv", "results.json", "timings.csv", "selection.csv",
-                           "table.tex", "report.html", "figures/table.svg"}) {
+                           "table.tex", "table.md", "report.html", "figures/table.svg"}) {
     EXPECT_TRUE(std::filesystem::exists(folder + "/" + name)) << name;
   }
   std::filesystem::remove_all(folder);

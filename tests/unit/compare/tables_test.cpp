@@ -74,6 +74,15 @@ TEST_F(TablesTest, LatexIsEscapedAndBoldWhereBest) {
   EXPECT_EQ(std::count(tex.begin(), tex.end(), '{'), std::count(tex.begin(), tex.end(), '}'));
 }
 
+TEST_F(TablesTest, MarkdownSaysTheSame) {
+  const std::string table = MarkdownTable(lines_);
+  EXPECT_THAT(table,
+              HasSubstr("**byzantine 1**\n\n| rule | none | alie | worst |\n|---|---|---|---|\n"));
+  EXPECT_THAT(table, HasSubstr("\n| median | 60.0 ±0.0 | 60.0 ±0.0 | 60.0 ±0.0 |\n"));
+  EXPECT_THAT(table, HasSubstr("\n| centered_clip:tau=0.1\\|1,eps=1e-6 | 60.0"));
+  EXPECT_THAT(table, HasSubstr("\n| btard | **90.0** ±0.0 | **90.0** ±0.0 | **90.0** ±0.0 |\n"));
+}
+
 TEST_F(TablesTest, TextNamesSettingsByWhatDiffers) {
   const std::string text = TextTable(lines_);
   EXPECT_THAT(text, HasSubstr("test accuracy, %: byzantine 1\n"));
