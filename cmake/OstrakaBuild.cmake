@@ -107,7 +107,7 @@ function(ostraka_fuzz name)
   else()
     add_executable(${name} ${ARG_SOURCES} ${OSTRAKA_ROOT}/tests/fuzz/replay_main.cpp)
     add_test(NAME ${name} COMMAND ${name} ${corpus})
-    set(timeout 60)
+    set(timeout 300)
   endif()
   add_dependencies(fuzzers ${name})
   set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT ${timeout}

@@ -27,9 +27,9 @@ DECODERS = {
     "npy": ["node/base/npy.cpp"],
     "data_files": ["node/train/cifar10.cpp", "node/train/gzip.cpp", "node/train/idx.cpp"],
     "channel": ["node/runtime/hello.cpp", "node/runtime/blob_receiver.cpp",
-                "node/runtime/receive_credit.cpp", "node/runtime/send_queue.cpp"],
+                "node/runtime/receive_credit.h", "node/runtime/send_queue.cpp"],
     "machine": ["node/protocol/inbox.cpp", "node/protocol/peer_messages.cpp",
-                "node/protocol/peer_pull.cpp", "node/protocol/seal_ballots.cpp",
+                "node/protocol/peer_pull.cpp", "node/protocol/catch_up.cpp",
                 "node/protocol/seal_vector.cpp"],
 }
 

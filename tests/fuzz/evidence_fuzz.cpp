@@ -2,6 +2,8 @@
 // not, and of four judges. However the fuzzer cuts and joins them, and whatever the cheater and two
 // of the judges sign besides (evidence_mutator.cpp), the honest are never convicted.
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "node/base/check.h"
 #include "proofs/evidence/evidence.h"
@@ -28,20 +30,38 @@ void CheckFile(ByteView file) {
   OSTRAKA_CHECK(*EvidenceKindName(finding.kind) != '\0');
 }
 
-// The same bytes as two frames: what a maker makes of them, if anything.
-void CheckMakers(ByteView bytes) {
-  const ByteView first = bytes.first(bytes.size() / 2);
-  const ByteView second = bytes.subspan(bytes.size() / 2);
-  for (const auto& made : {MakeEquivocation(first, second), MakeFalseReveal(first, second)}) {
-    if (made.ok()) CheckFile(*made);
+// What makers make of two frames, if anything.
+void CheckMakers(ByteView first, ByteView second) {
+  for (const auto& make : {MakeEquivocation, MakeFalseReveal, MakeFalsePart, MakeBrokenLock}) {
+    if (const auto made = make(first, second); made.ok()) CheckFile(*made);
   }
+  for (const auto& make : {MakeUnreadable, MakeImpossibleNumbers}) {
+    if (const auto made = make(second); made.ok()) CheckFile(*made);
+  }
+}
+
+// The frames and the block of a file as somebody else would have put them together.
+void CheckRemade(const wire::EvidenceFile& file) {
+  if (file.frames.empty()) return;
+  CheckMakers(file.frames.front(), file.frames.back());
+  const auto block = wire::DecodeBlock(file.block);
+  if (!block.ok()) return;
+  std::vector<base::SharedBytes> frames;
+  for (const Bytes& frame : file.frames) frames.push_back(std::make_shared<const Bytes>(frame));
+  const auto made = MakeSealedBan(file.accused, *block, frames);
+  if (made.ok()) CheckFile(*made);
+}
+
+void CheckInput(ByteView bytes) {
+  CheckFile(bytes);
+  if (const auto file = wire::DecodeEvidence(bytes); file.ok()) return CheckRemade(*file);
+  CheckMakers(bytes.first(bytes.size() / 2), bytes.subspan(bytes.size() / 2));
 }
 
 }  // namespace
 }  // namespace ostraka::evidence
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  ostraka::evidence::CheckFile({data, size});
-  ostraka::evidence::CheckMakers({data, size});
+  ostraka::evidence::CheckInput({data, size});
   return 0;
 }
