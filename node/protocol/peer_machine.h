@@ -195,7 +195,12 @@ class PeerMachine final : public Machine, public SealMessages {
 
   // --- what is let in (peer_messages.cpp) ---
   void OnSigned(const wire::SignedEnvelope& message, const MessageReceived& input);
+  static bool IsSealMessage(wire::MessageType type) {
+    return type >= wire::MessageType::kEcho && type <= wire::MessageType::kLock;
+  }
   bool InWindow(const wire::Slot& slot) const;
+  bool IsOldBallot(const wire::Slot& slot) const;
+  void TakeToSeal(const wire::SignedEnvelope& message, const PeerId& from);
   bool BulkWanted(const wire::Envelope& envelope) const;
   // Why the bulk data cannot be what the message announces; nullopt if it is.
   static std::optional<std::string> BlobFault(const wire::Envelope& envelope,

@@ -25,10 +25,6 @@ bool CarriesBlob(MessageType type) {
   return type == MessageType::kPart || type == MessageType::kResult;
 }
 
-bool IsSealMessage(MessageType type) {
-  return type >= MessageType::kEcho && type <= MessageType::kLock;
-}
-
 // Iterations of the slow path that a member may be ahead of us.
 constexpr std::uint32_t kIterationsAhead = 8;
 // Third and further versions of its words in one seal that are taken from one member.
@@ -80,6 +76,7 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
     const SealKey key = SealKeyOf(envelope.slot);
     if (past_seals_.contains(key)) return OnPastSealMessage(key, message, input.from);
   }
+  if (IsOldBallot(envelope.slot)) return TakeToSeal(message, input.from);
   if (!InWindow(envelope.slot)) {
     const bool ahead = InStep() && envelope.slot.step >= CurrentStep() + 2;
     if (ahead && !ahead_.contains(envelope.sender) && Verified(message, input.from)) {
@@ -102,12 +99,23 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
   if (outcome == Inbox::Outcome::kMore) {
     // Proves nothing new, but a lock may rest on it.
     if (seal_ == nullptr || !IsSealMessage(envelope.slot.type)) return;
-    if (++seal_rivals_[envelope.sender] > kSealRivals) return;
-    if (Verified(message, input.from)) FeedSeal(message);
-    return;
+    return TakeToSeal(message, input.from);
   }
   if (!Verified(message, input.from)) return;
   Accept(message, input.blob);
+}
+
+// A VOTE or LOCK of an iteration of the present seal that is long over: a lock may rest on it.
+bool PeerMachine::IsOldBallot(const wire::Slot& slot) const {
+  const bool ballot = slot.type == MessageType::kVote || slot.type == MessageType::kLock;
+  return ballot && InStep() && seal_ != nullptr && SealKeyOf(slot) == SealKeyOf(seal_slot_) &&
+         slot.iteration + 2 < seal_->iteration();
+}
+
+// Not kept here: the seal keeps what somebody claims to rest on.
+void PeerMachine::TakeToSeal(const wire::SignedEnvelope& message, const PeerId& from) {
+  if (++seal_rivals_[message.envelope.sender] > kSealRivals) return;
+  if (Verified(message, from)) FeedSeal(message);
 }
 
 bool PeerMachine::Verified(const wire::SignedEnvelope& message, const PeerId& from) {
