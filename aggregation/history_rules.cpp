@@ -97,6 +97,11 @@ class Safeguard final : public TypedRule<Safeguard> {
     for (std::size_t i = 0; i < n; ++i) {
       if (next.numbers[i] != 0) good.push_back(i);
     }
+    // The median of each window is kept by that window alone.
+    if (good.empty()) {
+      return base::FailedPrecondition(
+          "safeguard: no row is trusted any more: raise th0 and th1, or begin anew");
+    }
     RETURN_IF_ERROR(MeanOfSelected(rows, good, call, out));
     const double share = 1.0 / static_cast<double>(good.size());
     const auto keeps = [&](std::size_t window) { return next.calls % window == 0 ? 0.0 : 1.0; };
@@ -111,7 +116,7 @@ class Safeguard final : public TypedRule<Safeguard> {
 
  private:
   // Rows farther than twice the threshold from the vector median of one window lose their trust
-  // for ever; the vector median itself never does, so one row at least is left.
+  // for ever. The vector median of that window does not.
   static base::Status Expel(State& state, std::size_t first, std::size_t n, std::size_t d,
                             const std::vector<std::size_t>& good, double threshold,
                             const Executor& executor) {

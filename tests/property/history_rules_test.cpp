@@ -54,6 +54,16 @@ RC_GTEST_PROP(HistoryProperty, SafeguardOverManyCalls, ()) {
   for (int call = 0; call < 10; ++call) {
     Matrix rows = testing::NormalRows(rng, n, d);
     if (rng.Chance(1, 2)) testing::Multiply(rows[rng.Below(n)], 8);
+    // Two windows may expel each other's medians.
+    if (!slow.trusts_any()) {
+      const auto element = ParseElement(text);
+      std::vector<float> out(d);
+      const auto rule = MakeRule(element->name, element->arguments);
+      const SerialExecutor executor;
+      const Call again(executor, &state, nullptr);
+      RC_ASSERT(!(*rule)->Aggregate(testing::RowsOf(rows), again, out).ok());
+      return;
+    }
     ExpectNear(Run(text, rows, nullptr, nullptr, &state), slow(rows), rows);
   }
   RC_ASSERT(state.calls == 10u);

@@ -98,7 +98,10 @@ class SlowSafeguard {
   SlowSafeguard(Window short_window, Window long_window)
       : windows_{std::move(long_window), std::move(short_window)} {}
 
-  // The mean of the rows that were trusted before this call.
+  bool trusts_any() const {
+    return call_ == 0 || std::find(trusted_.begin(), trusted_.end(), true) != trusted_.end();
+  }
+  // The mean of the rows that were trusted before this call. REQUIRES: trusts_any().
   Vector operator()(const Matrix& rows) {
     if (call_ == 0) trusted_.assign(rows.size(), true);
     Indices good;
