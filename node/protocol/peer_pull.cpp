@@ -178,8 +178,7 @@ void PeerMachine::AnswerMessages(const PeerId& from, const wire::Slot& slot,
                        slot.phase == seal_slot_.phase && slot.draw == seal_slot_.draw;
   if (of_seal) {
     // Of any iteration: a lock may rest on votes that went to its holders alone.
-    for (const base::SharedBytes& frame : seal_->Frames(pull.type)) {
-      const PeerId sender = wire::Open(frame)->envelope.sender;
+    for (const auto& [sender, frame] : seal_->Frames(pull.type)) {
       if (std::find(wanted->begin(), wanted->end(), sender) != wanted->end()) {
         SendFrame(from, frame);
       }

@@ -24,8 +24,8 @@ std::vector<PeerId> AwakeOf(const SealOptions& options) {
   return awake;
 }
 
-void Append(const Signers& signers, std::vector<base::SharedBytes>& frames) {
-  for (const auto& [sender, frame] : signers) frames.push_back(frame);
+void Append(const Signers& signers, std::vector<SealFrame>& frames) {
+  for (const auto& [sender, frame] : signers) frames.push_back({sender, frame});
 }
 
 }  // namespace
@@ -332,8 +332,8 @@ std::optional<wire::Vector> Seal::Impl::VectorFor(const Digest& value) const {
   return WireOf(found->second);
 }
 
-std::vector<base::SharedBytes> Seal::Impl::Frames(MessageType type) const {
-  std::vector<base::SharedBytes> frames;
+std::vector<SealFrame> Seal::Impl::Frames(MessageType type) const {
+  std::vector<SealFrame> frames;
   if (type == MessageType::kEcho || type == MessageType::kVote) {
     for (const auto& [iteration, ballots] : ballots_) {
       if ((iteration == 0) != (type == MessageType::kEcho)) continue;
@@ -344,11 +344,13 @@ std::vector<base::SharedBytes> Seal::Impl::Frames(MessageType type) const {
   } else {
     for (const auto& [iteration, round] : rounds_) {
       if (type == MessageType::kPropose) {
-        for (const ProposeSeen& seen : round.proposals) frames.push_back(seen.frame);
+        for (const ProposeSeen& seen : round.proposals) {
+          frames.push_back({LeaderOf(iteration), seen.frame});
+        }
       }
       if (type != MessageType::kStatus) continue;
       for (const auto& [sender, statuses] : round.statuses.all()) {
-        for (const StatusSeen& seen : statuses) frames.push_back(seen.frame);
+        for (const StatusSeen& seen : statuses) frames.push_back({sender, seen.frame});
       }
     }
   }
@@ -382,8 +384,6 @@ std::string Seal::Describe(base::Time now) const { return impl_->Describe(now); 
 std::optional<wire::Vector> Seal::VectorFor(const Digest& value) const {
   return impl_->VectorFor(value);
 }
-std::vector<base::SharedBytes> Seal::Frames(wire::MessageType type) const {
-  return impl_->Frames(type);
-}
+std::vector<SealFrame> Seal::Frames(wire::MessageType type) const { return impl_->Frames(type); }
 
 }  // namespace ostraka::protocol

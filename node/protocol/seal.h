@@ -89,6 +89,11 @@ struct SealAsk {
   PeerId to;
   wire::Pull pull;
 };
+// A frame that this member holds, and who signed it.
+struct SealFrame {
+  PeerId sender;
+  base::SharedBytes frame;
+};
 struct SealOutput {
   std::vector<SealSay> say;
   // To all members: frames of others, and an own STATUS again while too few are there to go on.
@@ -140,7 +145,7 @@ class Seal {
   // Frames of the slow path and echoes that this member holds, of `type`, several of one sender if
   // it is two-faced: what to answer kMessages with. (Where kMessages asks for messages of the phase
   // the answer must hold both frames of one who equivocated: a merge rests on it.)
-  std::vector<base::SharedBytes> Frames(wire::MessageType type) const;
+  std::vector<SealFrame> Frames(wire::MessageType type) const;
 
  private:
   class Impl;

@@ -27,7 +27,7 @@ class Seal::Impl {
   void OnTimer(base::Time now, SealOutput& out);
   std::optional<base::Time> wake() const;
   std::optional<wire::Vector> VectorFor(const Digest& value) const;
-  std::vector<base::SharedBytes> Frames(wire::MessageType type) const;
+  std::vector<SealFrame> Frames(wire::MessageType type) const;
 
   // --- seal_describe.cpp ---
   std::string Describe(base::Time now) const;

@@ -102,7 +102,8 @@ void Fit(EvidenceFile& file) {
   if (other && offence->digest < other->digest) std::swap(file.frames[0], file.frames[1]);
 }
 
-// Empty if the input is no file, or this time is for changing bytes blindly.
+}  // namespace
+
 Bytes Resigned(base::ByteView input, Choices& choices) {
   if (choices.OneIn(4)) return {};
   auto file = wire::DecodeEvidence(input);
@@ -121,12 +122,4 @@ Bytes Resigned(base::ByteView input, Choices& choices) {
   return wire::EncodeEvidence(*file);
 }
 
-}  // namespace
 }  // namespace ostraka::fuzz
-
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                               std::size_t max_size, unsigned seed) {
-  ostraka::fuzz::Choices choices(seed);
-  return ostraka::fuzz::PutOrMutate(ostraka::fuzz::Resigned({data, size}, choices), data, size,
-                                    max_size);
-}

@@ -71,11 +71,14 @@ base::Bytes SignedAgain(wire::Envelope envelope, const crypto::SigningKey& key) 
   return *wire::Seal(std::move(envelope), key).frame;
 }
 
-std::size_t PutOrMutate(const base::Bytes& bytes, std::uint8_t* data, std::size_t size,
-                        std::size_t max_size) {
+}  // namespace ostraka::fuzz
+
+// What was signed again, if it fits; else the input as libFuzzer changes it.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
+  ostraka::fuzz::Choices choices(seed);
+  const ostraka::base::Bytes bytes = ostraka::fuzz::Resigned({data, size}, choices);
   if (bytes.empty() || bytes.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
   std::copy(bytes.begin(), bytes.end(), data);
   return bytes.size();
 }
-
-}  // namespace ostraka::fuzz

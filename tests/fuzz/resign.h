@@ -35,9 +35,8 @@ void MutateEnvelope(wire::Envelope& envelope, Choices& choices);
 // unsigned.
 base::Bytes SignedAgain(wire::Envelope envelope, const crypto::SigningKey& key);
 
-// What LLVMFuzzerCustomMutator returns: `bytes` in data[0, max_size), if they fit and are any; else
-// the first `size` bytes there changed by libFuzzer.
-std::size_t PutOrMutate(const base::Bytes& bytes, std::uint8_t* data, std::size_t size,
-                        std::size_t max_size);
+// Each mutator defines it: the input with something changed and signed again. Empty if the input is
+// none that it knows, or this time is for changing bytes blindly.
+base::Bytes Resigned(base::ByteView input, Choices& choices);
 
 }  // namespace ostraka::fuzz

@@ -398,10 +398,9 @@ void World::Answer(std::uint32_t number, std::uint32_t to, const wire::Pull& pul
       }
     }
   } else if (pull.type >= MessageType::kEcho) {
-    for (const base::SharedBytes& frame : node.seal->Frames(pull.type)) {
+    for (const auto& [sender, frame] : node.seal->Frames(pull.type)) {
+      if (!BitAt(pull.members, *NumberOf(sender))) continue;
       const wire::SignedEnvelope message = MessageIn(frame);
-      const auto sender = NumberOf(message.envelope.sender);
-      if (!BitAt(pull.members, *sender)) continue;
       Send(number, to, [this, to, message] { Deliver(to, message); });
     }
   } else {
@@ -437,7 +436,7 @@ base::Bytes World::FalseBody(std::uint32_t number, MessageType type, std::uint32
       propose.rank = static_cast<std::uint32_t>(rng_.Below(iteration + 1));
       if (propose.rank > 0) return wire::Encode(propose);
       std::map<PeerId, Digest> statuses;  // those of this iteration, one a member, any reading
-      for (const base::SharedBytes& frame : seal.Frames(MessageType::kStatus)) {
+      for (const auto& [sender, frame] : seal.Frames(MessageType::kStatus)) {
         const wire::SignedEnvelope& message = MessageIn(frame);
         if (message.envelope.slot.iteration != iteration) continue;
         if (rng_.Chance(1, 3)) statuses.erase(message.envelope.sender);
