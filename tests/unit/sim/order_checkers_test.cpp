@@ -81,6 +81,19 @@ TEST(DrawOrder, FiresOnATargetWithoutASealedProof) {
   EXPECT_THAT(Fault(checker.OnAction(0, Done(Drawing(5, 4)))), HasSubstr(Key(1)->id().Short()));
 }
 
+TEST(DrawOrder, DoesNotJudgeAgainWhatSomebodyAcceptsLate) {
+  DrawOrder checker(ThreePeers());
+  wire::Block first = Drawing(4, 3);
+  first.drawn.clear();
+  EXPECT_TRUE(checker.OnAction(0, Done(first)).ok());
+  for (std::uint64_t step = 5; step < 40; ++step) {
+    EXPECT_TRUE(checker.OnAction(0, Done(Drawing(step, step - 1))).ok());
+  }
+  for (std::uint64_t step = 5; step < 40; ++step) {
+    EXPECT_TRUE(checker.OnAction(1, Done(Drawing(step, step - 1))).ok()) << step;
+  }
+}
+
 // --- guilt_spreads ------------------------------------------------------------------------------
 
 protocol::Action Started(std::uint64_t step) {
