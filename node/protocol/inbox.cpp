@@ -10,10 +10,10 @@ bool IsSlowPath(wire::MessageType type) {
   return type >= wire::MessageType::kStatus && type <= wire::MessageType::kLock;
 }
 
-const wire::SignedEnvelope* WithDigest(const Inbox::Item& item, const Digest& digest) {
-  if (item.message->digest == digest) return item.message.get();
+wire::SharedMessage WithDigest(const Inbox::Item& item, const Digest& digest) {
+  if (item.message->digest == digest) return item.message;
   for (const wire::SharedMessage& rival : item.rivals) {
-    if (rival->digest == digest) return rival.get();
+    if (rival->digest == digest) return rival;
   }
   return nullptr;
 }
@@ -55,6 +55,11 @@ const Inbox::Item* Inbox::Find(const Place& place, const PeerId& sender) const {
 
 const wire::SignedEnvelope* Inbox::Find(const Place& place, const PeerId& sender,
                                         const Digest& digest) const {
+  return Shared(place, sender, digest).get();  // the inbox holds it too
+}
+
+wire::SharedMessage Inbox::Shared(const Place& place, const PeerId& sender,
+                                  const Digest& digest) const {
   const Item* item = Find(place, sender);
   return item == nullptr ? nullptr : WithDigest(*item, digest);
 }
@@ -83,7 +88,7 @@ const wire::SignedEnvelope* Inbox::FindDigest(std::uint64_t step, wire::Phase ph
   for (auto it = places_.lower_bound({step, phase, wire::MessageType::kBoot, 0, 0});
        it != places_.end() && it->first.step == step && it->first.phase == phase; ++it) {
     for (const auto& [sender, item] : it->second) {
-      if (const auto* found = WithDigest(item, digest)) return found;
+      if (const auto found = WithDigest(item, digest)) return found.get();
     }
   }
   return nullptr;

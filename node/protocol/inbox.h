@@ -62,6 +62,8 @@ class Inbox {
   // The message with that digest; null if it is not held.
   const wire::SignedEnvelope* Find(const Place& place, const PeerId& sender,
                                    const Digest& digest) const;
+  // The same, to keep beyond the inbox.
+  wire::SharedMessage Shared(const Place& place, const PeerId& sender, const Digest& digest) const;
   // All messages of a place, by sender.
   const std::map<PeerId, Item>& At(const Place& place) const;
   // How many iterations of a place that sender fills.

@@ -6,14 +6,15 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "node/base/check.h"
 #include "node/protocol/jobs.h"
 #include "node/protocol/roles.h"
 #include "node/wire/block.h"
-#include "node/wire/messages.h"
+#include "node/wire/codec.h"
 
 namespace ostraka::protocol {
 
@@ -32,15 +33,26 @@ struct PartKey {
 };
 
 struct PastStep {
-  std::shared_ptr<const wire::Block> view;  // whose members sealed the step
-  ModelState state;                         // x^s
+  std::vector<PeerId> members;  // who sealed the step
+  ModelState state;             // x^s
   double tau = 0;
   Digest previous_randomness;   // r^{s-1}
   std::vector<Column> columns;  // all; the result is null where there is none
   std::vector<wire::ColumnFate> fates;
   std::map<PeerId, wire::Commit> commits;  // sealed and well-formed
-  std::map<PeerId, wire::Proof> proofs;    // sealed, with numbers for every column
-  std::map<PartKey, SignedPart> parts;     // held: those of the own column, and exhibits of cases
+  // Sealed, with numbers for every column. Read again when somebody is to be judged, which is rare:
+  // sixteen steps of n proofs of n columns would be held by all.
+  std::map<PeerId, wire::SharedMessage> proofs;
+  std::map<PartKey, SignedPart> parts;  // held: those of the own column, and exhibits of cases
+
+  // Nullopt if `author` proved nothing.
+  std::optional<std::vector<wire::ColumnNumbers>> NumbersOf(const PeerId& author) const {
+    const auto proof = proofs.find(author);
+    if (proof == proofs.end()) return std::nullopt;
+    auto body = wire::DecodeProof(proof->second->envelope.body);
+    OSTRAKA_CHECK(body.ok());  // as when it was sealed
+    return std::move(body->columns);
+  }
 };
 
 }  // namespace ostraka::protocol

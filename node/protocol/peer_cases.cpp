@@ -139,7 +139,7 @@ bool PeerMachine::PullExhibits() {
     Ask(whom, slot,
         {.kind = wire::PullKind::kPart,
          .type = MessageType::kPart,
-         .members = BitmapOf({exhibit.author}, past_.at(open.id.step).view->members),
+         .members = BitmapOf({exhibit.author}, past_.at(open.id.step).members),
          .digests = {},
          .index = exhibit.column});
   }
@@ -180,10 +180,10 @@ void PeerMachine::TryJudgeExhibits() {
     if (past == past_.end()) continue;
     const PartKey exhibit = ExhibitOf(open.id);
     const auto part = past->second.parts.find(exhibit);
-    const auto proof = past->second.proofs.find(exhibit.author);
-    if (part == past->second.parts.end() || proof == past->second.proofs.end()) continue;
+    const auto proven = past->second.NumbersOf(exhibit.author);
+    if (part == past->second.parts.end() || !proven) continue;
     if (past->second.columns[exhibit.column].result == nullptr) continue;
-    const wire::ColumnNumbers& numbers = proof->second.columns[exhibit.column];
+    const wire::ColumnNumbers& numbers = (*proven)[exhibit.column];
     CrossCheckSpec spec;
     spec.column = past->second.columns[exhibit.column];
     spec.tau = past->second.tau;

@@ -103,8 +103,8 @@ void PeerMachine::StartRecomputations() {
 bool PeerMachine::StartRecomputation(PendingJob job, const PeerId& target) {
   const auto past = past_.find(job.step);
   if (past == past_.end()) return false;
-  const auto proof = past->second.proofs.find(target);
-  if (proof == past->second.proofs.end()) return false;
+  const auto proven = past->second.NumbersOf(target);
+  if (!proven) return false;
   RecomputeSpec spec;
   spec.gradient = {job.step, target, past->second.state.parameters,
                    BatchSeed(manifest_->run_id, manifest_->training.data,
@@ -115,7 +115,7 @@ bool PeerMachine::StartRecomputation(PendingJob job, const PeerId& target) {
   for (const Column& column : past->second.columns) {
     if (past->second.fates[column.part_index] != ColumnFate::kApplied) continue;
     if (column.result == nullptr) return false;
-    const wire::ColumnNumbers& numbers = proof->second.columns[column.part_index];
+    const wire::ColumnNumbers& numbers = (*proven)[column.part_index];
     if (!numbers.missing) spec.claims.push_back({column, numbers});
   }
   if (spec.claims.empty()) return false;

@@ -97,6 +97,7 @@ struct Round {
   std::size_t recomputations_pending = 0;  // and votes on exhibits
   std::optional<wire::Accusation> accusation;
   bool root_pending = false;
+  std::map<PeerId, wire::SharedMessage> proofs;  // as sealed: those of sealed.proofs
   std::optional<Digest> my_state_root;
   bool proof_prepared = false;
 

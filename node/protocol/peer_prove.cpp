@@ -175,17 +175,19 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
       NoteEntry(member, vector[i], "PROOF");
       continue;
     }
-    const auto& message =
-        SealedMessage({CurrentStep(), Phase::kC, MessageType::kProof, 0, 0}, member, vector[i]);
-    auto body = wire::DecodeProof(message.envelope.body);
+    const wire::SharedMessage message = inbox_.Shared(
+        {CurrentStep(), Phase::kC, MessageType::kProof, 0, 0}, member, vector[i].digest);
+    OSTRAKA_CHECK(message != nullptr);  // a seal decides only when its messages are held
+    auto body = wire::DecodeProof(message->envelope.body);
     const bool worker = round.sealed.roles.IsWorker(member);
     const std::size_t columns = worker ? round.sealed.roles.parts.size() : 0;
     if (body.ok() && body->columns.size() == columns) {
       round.sealed.proofs.emplace(member, std::move(body).value());
+      round.proofs.emplace(member, message);
     } else {
       // Else a worker could void every column for ever: without numbers it is nobody's target.
       NoteFault(round.faults, member, FaultKind::kBan, "its PROOF is malformed");
-      StoreEvidence(evidence::MakeUnreadable(*message.frame));
+      StoreEvidence(evidence::MakeUnreadable(*message->frame));
     }
   }
   round.decision_c = CloseSeal();

@@ -173,7 +173,7 @@ void PeerMachine::AnswerMessages(const PeerId& from, const wire::Slot& slot,
   const auto past = past_.find(slot.step);
   const bool current = InStep() && slot.step == CurrentStep();
   if (!current && past == past_.end()) return;
-  const std::vector<PeerId>& members = current ? view_->members : past->second.view->members;
+  const std::vector<PeerId>& members = current ? view_->members : past->second.members;
   const auto wanted = SendersOf(pull.members, members);
   if (!wanted) return;
   const bool of_seal = IsSealMessage(pull.type) && seal_ != nullptr && current &&
@@ -266,7 +266,7 @@ void PeerMachine::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64
 void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull) {
   const auto past = past_.find(slot.step);
   if (past == past_.end()) return;
-  const auto authors = SendersOf(pull.members, past->second.view->members);
+  const auto authors = SendersOf(pull.members, past->second.members);
   if (!authors || authors->size() != 1) return;
   const auto part =
       past->second.parts.find({static_cast<std::uint32_t>(pull.index), authors->front()});

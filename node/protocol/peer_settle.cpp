@@ -109,7 +109,7 @@ void PeerMachine::StoreMembership() {
 
 void PeerMachine::RememberStep() {
   PastStep past;
-  past.view = view_;
+  past.members = view_->members;
   past.state = state_;
   past.tau = round_->sealed.tau;
   past.previous_randomness = view_->randomness;
@@ -118,7 +118,8 @@ void PeerMachine::RememberStep() {
   past.commits = round_->sealed.commits;
   for (const auto& [member, proof] : round_->sealed.proofs) {
     const bool complete = proof.columns.size() == round_->sealed.roles.parts.size();
-    if (complete && round_->sealed.roles.IsWorker(member)) past.proofs.emplace(member, proof);
+    if (!complete || !round_->sealed.roles.IsWorker(member)) continue;
+    past.proofs.emplace(member, round_->proofs.at(member));
   }
   if (round_->my_part) {
     for (const auto& [worker, held] : round_->held) {
