@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz coverage planted clean
+.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz coverage mutations planted clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -93,6 +93,10 @@ fuzz: deps-dev  ## each fuzzer for FUZZ_SECONDS seconds (60), from its corpus
 coverage: deps-dev  ## which share of the decoders' lines the fuzzers' corpora run: 90 % at least
 	$(call build_preset,coverage,fuzzers)
 	python3 tests/fuzz/coverage.py build/coverage
+
+mutations: deps  ## damage evidence of real swarms 10,000 times a file: no verifier may believe it (minutes)
+	$(call build_preset,release,ostraka)
+	OSTRAKA=build/release/ostraka /usr/bin/python3 tests/e2e/evidence_mutations.py
 
 planted: deps  ## plant one bug for each check and demand that its test fails (minutes)
 	python3 tests/planted.py

@@ -7,11 +7,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "node/cli/commands.h"
 #include "node/cli/evidence_files.h"
 #include "node/cli/manifest_toml.h"
 #include "node/cli/node_json.h"
+#include "node/protocol/known_run.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -20,8 +22,11 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int kMostFiles = 100'000;  // of one command; a shell allows no more
+
 struct EvidenceCommandOptions {
-  std::string file;      // or, of export, the data folder
+  std::vector<std::string> files;
+  std::string data_dir;  // of export
   std::string manifest;  // empty: none
   std::string out_dir;
   bool json = false;
@@ -46,16 +51,15 @@ json JsonOf(const evidence::Finding& finding) {
   return result;
 }
 
-base::StatusOr<evidence::Finding> Judge(const EvidenceCommandOptions& options,
-                                        const base::Bytes& bytes) {
-  if (options.manifest.empty()) return evidence::Verify(bytes);
+// What --manifest says; nothing without it.
+base::StatusOr<std::optional<evidence::KnownRun>> ReadRun(const EvidenceCommandOptions& options) {
+  if (options.manifest.empty()) return std::nullopt;
   ASSIGN_OR_RETURN(const protocol::Manifest manifest, ReadManifestFile(options.manifest));
-  evidence::KnownRun run;
-  run.run_id = manifest.run_id;
-  for (const protocol::Member& member : manifest.members) run.members.push_back(member.id);
-  std::sort(run.members.begin(), run.members.end());
-  run.faults = protocol::FaultBound(protocol::GenesisThresholds(manifest));
-  return evidence::VerifyInRun(bytes, run);
+  return protocol::KnownRunOf(manifest);
+}
+
+evidence::Finding Judge(const base::Bytes& bytes, const std::optional<evidence::KnownRun>& run) {
+  return run ? evidence::VerifyInRun(bytes, *run) : evidence::Verify(bytes);
 }
 
 ExitCode ExitOf(evidence::Outcome outcome) {
@@ -84,15 +88,25 @@ void PrintFinding(const evidence::Finding& finding) {
   }
 }
 
-base::StatusOr<ExitCode> VerifyFile(const EvidenceCommandOptions& options) {
-  ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(options.file));
-  ASSIGN_OR_RETURN(const evidence::Finding finding, Judge(options, bytes));
-  if (options.json) {
-    PrintJson(JsonOf(finding));
-  } else {
-    PrintFinding(finding);
+// The exit code is that of the worst file.
+base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
+  ASSIGN_OR_RETURN(const auto run, ReadRun(options));
+  ExitCode worst = kDone;
+  json findings = json::array();
+  for (const std::string& file : options.files) {
+    ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(file));
+    const evidence::Finding finding = Judge(bytes, run);
+    worst = std::max(worst, ExitOf(finding.outcome));
+    if (options.json) {
+      findings.push_back(JsonOf(finding));
+      findings.back()["file"] = file;
+    } else {
+      if (options.files.size() > 1) std::printf("%s: ", PrintableLine(file).c_str());
+      PrintFinding(finding);
+    }
   }
-  return ExitOf(finding.outcome);
+  if (options.json) PrintJson(findings.size() == 1 ? findings[0] : json{{"findings", findings}});
+  return worst;
 }
 
 json JsonOfFrame(const base::Bytes& bytes) {
@@ -130,13 +144,13 @@ void PrintShown(const json& shown) {
 
 // What stands in it, whatever it proves.
 base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
-  ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(options.file));
+  ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(options.files.front()));
   const auto file = wire::DecodeEvidence(bytes);
   if (!file.ok()) {
-    return base::InvalidArgument(options.file + ": " + base::MessageOf(file.status()));
+    return base::InvalidArgument(options.files.front() + ": " + base::MessageOf(file.status()));
   }
-  ASSIGN_OR_RETURN(const evidence::Finding finding, Judge(options, bytes));
-  json shown = JsonOf(finding);
+  ASSIGN_OR_RETURN(const auto run, ReadRun(options));
+  json shown = JsonOf(Judge(bytes, run));
   shown["id"] = evidence::IdOf(bytes).Hex();
   shown["bytes"] = bytes.size();
   shown["kind"] = evidence::EvidenceKindName(file->kind);
@@ -154,7 +168,7 @@ base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
 
 base::StatusOr<ExitCode> ExportFiles(const EvidenceCommandOptions& options) {
   std::set<base::Digest> written;
-  RETURN_IF_ERROR(WriteEvidenceFiles(options.file, options.out_dir, written));
+  RETURN_IF_ERROR(WriteEvidenceFiles(options.data_dir, options.out_dir, written));
   if (options.json) {
     json ids = json::array();
     for (const base::Digest& id : written) ids.push_back(id.Hex());
@@ -189,20 +203,23 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
     });
     return one;
   };
-  const auto add_judge = [&](CLI::App* one) {
-    one->add_option("file", options->file, "the evidence file")->required();
+  const auto add_judge = [&](CLI::App* one, const char* name, const char* description, int most) {
+    one->add_option(name, options->files, description)->required()->expected(1, most);
     one->add_option("--manifest", options->manifest,
                     "of the run: who its members are, which a sealed_ban needs");
   };
-  add_judge(add("verify", "does it prove what it claims",
-                "Example: ostraka evidence verify ban.evidence --manifest run.toml\n"
-                "Exit codes: 0 proven, 1 not proven, 2 malformed, 3 data missing",
-                VerifyFile));
+  add_judge(
+      add("verify", "does it prove what it claims",
+          "Example: ostraka evidence verify --manifest run.toml evidence/*.evidence\n"
+          "Exit codes, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing",
+          VerifyFiles),
+      "files", "evidence files", kMostFiles);
   add_judge(add("show", "what stands in it", "Example: ostraka evidence show ban.evidence --json",
-                ShowFile));
+                ShowFile),
+            "file", "the evidence file", 1);
   auto* exporter = add("export", "out of a node's ledger, as files",
                        "Example: ostraka evidence export out/node0 evidence", ExportFiles);
-  exporter->add_option("dir", options->file, "the node's data folder")->required();
+  exporter->add_option("dir", options->data_dir, "the node's data folder")->required();
   exporter->add_option("out", options->out_dir, "the folder to write into")->required();
 }
 

@@ -3,6 +3,7 @@
 // only, for strangers.
 #include <utility>
 
+#include "node/protocol/known_run.h"
 #include "node/protocol/peer_machine.h"
 #include "proofs/evidence/evidence.h"
 
@@ -79,8 +80,9 @@ void PeerMachine::ProveImpossibleNumbers(const SealVector& proofs) {
   }
 }
 
-// Members that seal A has shown to build on this view, against whom it bans. More of them than can
-// be at fault convince whoever trusts the manifest.
+// Members that seal A has shown to build on this view, against whom it bans. More members of the
+// genesis than can be at fault convince whoever trusts the manifest; in a run that has lost so many
+// that these are not left, nobody convinces a stranger.
 void PeerMachine::ProveBans() {
   std::vector<SharedBytes> frames;
   for (const auto& [member, digest] : round_->sealed.commit_digests) {
@@ -88,9 +90,10 @@ void PeerMachine::ProveBans() {
         inbox_.Find({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, member, digest);
     if (message != nullptr) frames.push_back(message->frame);
   }
+  const evidence::KnownRun run = KnownRunOf(*manifest_);
   for (const wire::Removal& removal : view_->removals) {
     if (!wire::IsBan(removal.kind)) continue;
-    StoreEvidence(evidence::MakeSealedBan(removal.peer, *view_, frames));
+    StoreEvidence(evidence::MakeSealedBan(removal.peer, *view_, frames, run));
   }
 }
 

@@ -38,7 +38,12 @@ Objections CheckExempt(const Slot& slot) {
   return std::nullopt;
 }
 
-// More signers of the run than can be at fault: so an honest one is among them.
+bool IsMember(const KnownRun& run, const PeerId& peer) {
+  return std::binary_search(run.members.begin(), run.members.end(), peer);
+}
+
+// One signer of the run more than can be at fault: so an honest one is among them. And nobody else,
+// so that nothing can be added or left out.
 Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, const KnownRun* run) {
   if (internal::IsOwnWord(file.kind)) return std::nullopt;
   if (run == nullptr) {
@@ -47,13 +52,14 @@ Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, con
                                                 "manifest must say whose they are"};
   }
   if (run->run_id != file.slot.run_id) return NotProven("the file is of another run");
-  const auto judges = std::count_if(frames.begin(), frames.end(), [&](const auto& frame) {
-    return std::binary_search(run->members.begin(), run->members.end(), frame.envelope.sender);
+  const bool members = std::all_of(frames.begin(), frames.end(), [&](const auto& frame) {
+    return IsMember(*run, frame.envelope.sender);
   });
-  if (static_cast<std::size_t>(judges) > run->faults) return std::nullopt;
-  return NotProven("only " + std::to_string(judges) +
-                   " members signed that the block bans it, and " + std::to_string(run->faults) +
-                   " can be at fault");
+  if (!members) return NotProven("not only members signed that the block bans it");
+  if (frames.size() == run->faults + 1) return std::nullopt;
+  return NotProven(std::to_string(frames.size()) + " members signed that the block bans it; as " +
+                   std::to_string(run->faults) + " can be at fault, it must be " +
+                   std::to_string(run->faults + 1));
 }
 
 // What every kind asks of its frames, cheap checks first.
@@ -113,11 +119,12 @@ Finding Judge(ByteView file, const KnownRun* run, crypto::Verifier& verifier) {
           internal::ProvenReason(decoded->kind)};
 }
 
-// The file, if it is judged so: a maker never hands out an accusation that fails.
-base::StatusOr<Bytes> MakeWith(Outcome outcome, const wire::EvidenceFile& file) {
+// The file, if it proves what it claims: a maker never hands out an accusation that fails.
+base::StatusOr<Bytes> MakeProven(const wire::EvidenceFile& file, const KnownRun* run) {
   Bytes bytes = wire::EncodeEvidence(file);
-  const Finding finding = Verify(bytes);
-  if (finding.outcome != outcome) return base::InvalidArgument(finding.reason);
+  crypto::PlainVerifier verifier;
+  const Finding finding = Judge(bytes, run, verifier);
+  if (finding.outcome != Outcome::kProven) return base::InvalidArgument(finding.reason);
   return bytes;
 }
 
@@ -129,7 +136,7 @@ base::StatusOr<Bytes> MakeOf(EvidenceKind kind, const std::vector<ByteView>& fra
   file.accused = offence.envelope.sender;
   file.slot = offence.envelope.slot;
   for (const ByteView frame : frames) file.frames.emplace_back(frame.begin(), frame.end());
-  return MakeWith(Outcome::kProven, file);
+  return MakeProven(file, nullptr);
 }
 
 }  // namespace
@@ -188,7 +195,8 @@ base::StatusOr<Bytes> MakeBrokenLock(ByteView lock_frame, ByteView vote_frame) {
 }
 
 base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& block,
-                                    const std::vector<base::SharedBytes>& commit_frames) {
+                                    const std::vector<base::SharedBytes>& commit_frames,
+                                    const KnownRun& run) {
   wire::EvidenceFile file;
   file.kind = EvidenceKind::kSealedBan;
   file.accused = accused;
@@ -197,15 +205,16 @@ base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& bl
   for (const base::SharedBytes& frame : commit_frames) {
     ASSIGN_OR_RETURN(SignedEnvelope opened, wire::Open(frame));
     const PeerId sender = opened.envelope.sender;
-    by_sender.emplace(sender, std::move(opened));
+    if (IsMember(run, sender)) by_sender.emplace(sender, std::move(opened));
   }
-  if (by_sender.empty()) return base::InvalidArgument("nobody signed");
-  for (const auto& [sender, frame] : by_sender) file.frames.push_back(*frame.frame);
-  file.slot.run_id = by_sender.begin()->second.envelope.slot.run_id;
+  for (const auto& [sender, frame] : by_sender) {
+    if (file.frames.size() <= run.faults) file.frames.push_back(*frame.frame);
+  }
+  file.slot.run_id = run.run_id;
   file.slot.step = block.step;
   file.slot.phase = wire::Phase::kC;
   file.slot.type = wire::MessageType::kProof;
-  return MakeWith(Outcome::kMissingData, file);
+  return MakeProven(file, &run);
 }
 
 Digest IdOf(ByteView file) { return crypto::Hash(crypto::kDomainEvidence, file); }

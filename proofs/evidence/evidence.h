@@ -19,7 +19,9 @@
 //                 it votes for no proposal of a lower rank.
 //   sealed_ban    The odd one: its frames are not the accused's. More members than can be at fault
 //                 build on a block that bans it, so an honest one does. This makes every verdict
-//                 transferable; a manifest must say who the members are.
+//                 transferable; a manifest must say who the members are. One more than can be at
+//                 fault, and nobody else: else whoever passes a file on could add signatures or
+//                 leave some out, and have as many names for one proof as it likes.
 //
 // A file of messages other than PROOF is at most kMaxEvidenceBytes long and may travel inline; one
 // of PROOFs may be longer (seal C itself shows those faults), and so may a sealed_ban.
@@ -101,10 +103,12 @@ base::StatusOr<Bytes> MakeUnreadable(ByteView frame);
 base::StatusOr<Bytes> MakeImpossibleNumbers(ByteView proof_frame);
 base::StatusOr<Bytes> MakeBrokenLock(ByteView lock_frame, ByteView vote_frame);
 
-// A file that proves, to whoever has the manifest, that the run banned `accused` in `block`: the
-// COMMITs of the next step, in any order. InvalidArgument if they do not build on that block.
+// A file that proves, to whoever has the manifest, that `run` banned `accused` in `block`: of
+// COMMITs of the next step, in any order, those of the first members by key, as many as it takes.
+// InvalidArgument if they are too few, or one of them does not build on that block.
 base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& block,
-                                    const std::vector<base::SharedBytes>& commit_frames);
+                                    const std::vector<base::SharedBytes>& commit_frames,
+                                    const KnownRun& run);
 
 // What ledgers name a file by: H(kDomainEvidence, bytes).
 Digest IdOf(ByteView file);

@@ -42,6 +42,15 @@ EVIDENCE = Struct("evidence", [Field("version", 0, 32), Field("kind", 32, 16, le
                    Ids("attachments", 2 * MAX_PEERS), Bytes("block", MAX_FILE)])
 
 
+def ascending(what, keys):
+    if any(a >= b for a, b in zip(keys, keys[1:])):
+        raise Refused(what + ": must be strictly ascending")
+
+
+def ids_of(ids):
+    return [ids[i:i + 32] for i in range(0, len(ids), 32)]
+
+
 def at_least_one_coin(commit):
     if commit["coin_count"] == 0:
         raise Refused("coin count: out of range")
@@ -58,9 +67,7 @@ def no_column_of_gradients(case):
 
 
 def ascending_joins(proof):
-    ids = [proof["joins"][i:i + 32] for i in range(0, len(proof["joins"]), 32)]
-    if any(a >= b for a, b in zip(ids, ids[1:])):
-        raise Refused("joins: must be strictly ascending")
+    ascending("joins", ids_of(proof["joins"]))
 
 
 def statuses_only_without_lock(propose):
@@ -102,32 +109,78 @@ BODIES = {
     "lock": Struct("lock", [], [Id("value")]),
 }
 
-# Of a block only the removals matter here: its hash is what the judges signed, whatever it says.
+# What the judges of a sealed_ban signed is the hash of a block. Only its removals matter here; the rest is read because
+# bytes that are no block prove nothing.
 REMOVAL_KINDS = ["verdict", "evidence", "drop", "eliminate"]
 BANS = {"verdict", "evidence"}
+COLUMN_FATES, VERDICTS = 7, 3
+
+
+def one_line(removal):
+    """Text ends in a zero byte, and one without content is a null pointer."""
+    text = removal["reason"]
+    if text and (len(text) == 1 or text[-1] or any(byte < 0x20 or byte == 0x7F for byte in text[:-1])):
+        raise Refused("reason: not one line")
+
+
+def ascending_columns(one):
+    ascending("covering", [covering["column"] for covering in one["covering"]])
+
+
+def a_verdict_a_voter(case):
+    if len(case["verdicts"]) != len(case["voters"]) // 32 or any(verdict >= VERDICTS for verdict in case["verdicts"]):
+        raise Refused("verdicts: one byte a voter")
+    ascending_columns(case)
+
+
+def check_aggregated(block):
+    """`included` has a bit for each of `senders`, and each of these is in some column."""
+    senders = len(block["senders"]) // 32
+    union = 0
+    for column in block["aggregated"]:
+        bits = int.from_bytes(column["included"], "little")
+        if column["included"] and (len(column["included"]) != (senders + 7) // 8 or bits == 0 or bits >> senders):
+            raise Refused("included: a bit a sender")
+        union |= bits
+    if union != (1 << senders) - 1:
+        raise Refused("senders: not in canonical form")
+
+
+def check_block(block):
+    for name in ("members", "proven", "owing", "joined", "senders"):
+        ascending(name, ids_of(block[name]))
+    for name in ("standings", "candidates"):
+        ascending(name, [record["peer"] for record in block[name]])
+    ascending("disputes", [(dispute["worker"], dispute["aggregator"]) for dispute in block["disputes"]])
+    if max(block["t_s"], block["t_a"]) > block["n"]:
+        raise Refused("thresholds: more faults than members")
+    if any(fate >= COLUMN_FATES for fate in block["columns"]):
+        raise Refused("column fate: out of range")
+    if block["last_removal_step"] and not block["any_removal"]:
+        raise Refused("last removal step: without a removal")
+    check_aggregated(block)
+
+
 REMOVAL = Struct("removal", [Field("kind", 0, 16, len(REMOVAL_KINDS) - 1), Field("step", 64, 64)],
-                 [Id("peer"), Bytes("reason", MAX_FILE)])
-COVERING = Struct("covering", [Field("column", 0, 32)], [Id("owner")])
+                 [Id("peer"), Bytes("reason", 256 + 1)], one_line)
+COVERING = Struct("covering", [Field("column", 0, 32, MAX_PEERS - 1)], [Id("owner")])
 OPEN_CASE = Struct("open case", [Field("opened_step", 0, 64)],
                    [One("id", CASE), Ids("voters", MAX_PEERS), Bytes("verdicts", MAX_PEERS),
-                    Many("covering", COVERING, MAX_PEERS)])
+                    Many("covering", COVERING, MAX_PEERS)], a_verdict_a_voter)
+AGGREGATED = Struct("column", [], [Id("owner"), Bytes("included", MAX_PEERS // 8)])
+ASSIGNMENT = Struct("assignment", [Field("step", 0, 64)],
+                    [Id("validator"), Id("target"), Many("covering", COVERING, MAX_PEERS)], ascending_columns)
+DISPUTE = Struct("dispute", [Field("since", 0, 64)], [Id("worker"), Id("aggregator")])
+STANDING = Struct("standing", [Field("banned", 0, 1), Field("drops", 32, 32), Field("last_drop_step", 64, 64),
+                               Field("barred_until", 128, 64)], [Id("peer")])
+CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)], [Id("peer")])
 BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1),
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
                          Field("last_removal_step", 256, 64), Field("delta_us", 320, 64)],
                [Id("decision"), Id("previous"), Id("randomness"), Ids("members", MAX_PEERS),
                 Bytes("columns", MAX_PEERS), Many("removals", REMOVAL, MAX_PEERS),
                 Many("cases", OPEN_CASE, 2 * MAX_PEERS), OptionalId("state_root"), Ids("result_roots", MAX_PEERS),
-                Ids("senders", MAX_PEERS),
-                Many("aggregated", Struct("column", [], [Id("owner"), Bytes("included", MAX_PEERS)]), MAX_PEERS),
-                Many("drawn", Struct("assignment", [Field("step", 0, 64)],
-                                     [Id("validator"), Id("target"), Many("covering", COVERING, MAX_PEERS)]),
-                     MAX_PEERS),
-                Ids("proven", MAX_PEERS), Ids("owing", MAX_PEERS),
-                Many("disputes", Struct("dispute", [Field("since", 0, 64)], [Id("worker"), Id("aggregator")]),
-                     MAX_PEERS * MAX_PEERS // 4),
-                Many("standings", Struct("standing", [Field("banned", 0, 1), Field("drops", 32, 32),
-                                                      Field("last_drop_step", 64, 64),
-                                                      Field("barred_until", 128, 64)], [Id("peer")]), MAX_PEERS),
-                Many("candidates", Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)],
-                                          [Id("peer")]), MAX_PEERS),
-                Ids("joined", MAX_PEERS)])
+                Ids("senders", MAX_PEERS), Many("aggregated", AGGREGATED, MAX_PEERS),
+                Many("drawn", ASSIGNMENT, MAX_PEERS), Ids("proven", MAX_PEERS), Ids("owing", MAX_PEERS),
+                Many("disputes", DISPUTE, MAX_PEERS * MAX_PEERS // 4), Many("standings", STANDING, MAX_PEERS),
+                Many("candidates", CANDIDATE, MAX_PEERS), Ids("joined", MAX_PEERS)], check_block)

@@ -33,6 +33,10 @@ class NotProven(Exception):
     pass
 
 
+class NoManifest(Exception):
+    pass
+
+
 def hashed(domain, *parts):
     state = hashlib.blake2b(digest_size=32, person=domain.encode())
     for part in parts:
@@ -90,10 +94,6 @@ def under_root(root, leaf, index, count, path):
     return not left and hashed("merkle.root/1", u64(leaves), node) == root
 
 
-def path_of(ids):
-    return [ids[i:i + 32] for i in range(0, len(ids), 32)]
-
-
 def body_of(frame):
     """The body as a dict, or None if nobody can read it."""
     try:
@@ -144,7 +144,8 @@ def false_reveal(file, frames, run):
     reveal, slot = body_of(frames[1]), file["slot"]
     if reveal is not None:
         leaf = hashed("coin/1", file["accused"], u64(slot["step"]), u64(slot["draw"]), reveal["coin"], reveal["salt"])
-        need(not under_root(commit["coins_root"], leaf, slot["draw"], commit["coin_count"], path_of(reveal["path"])),
+        path = messages.ids_of(reveal["path"])
+        need(not under_root(commit["coins_root"], leaf, slot["draw"], commit["coin_count"], path),
              "the revealed coin is the one that was committed to")
     return "revealed a coin that it had not committed to"
 
@@ -158,9 +159,10 @@ def unreadable(file, frames, run):
 def false_part(file, frames, run):
     commit = against_commit(file, frames, "part")
     part, index = readable(frames[1], "part"), file["slot"]["iteration"]
+    path = messages.ids_of(part["path"])
     if commit["gradient_root"]:
         for count in range(index + 1, messages.MAX_PEERS + 1):
-            need(not under_root(commit["gradient_root"], part["root"], index, count, path_of(part["path"])),
+            need(not under_root(commit["gradient_root"], part["root"], index, count, path),
                  "the part lies under its commit")
     return "sent a part that is not under its commit"
 
@@ -257,8 +259,9 @@ def verify(data, run=None):
                 return Finding("missing_data", "the run's manifest must say whose the signatures are", kind, accused,
                                step)
             need(file["slot"]["run_id"] == run.run_id, "the file is of another run")
-            judges = sum(frame.sender in run.members for frame in frames)
-            need(judges > run.faults, f"only {judges} members signed, and {run.faults} can be at fault")
+            need(all(frame.sender in run.members for frame in frames), "not only members signed")
+            need(len(frames) == run.faults + 1,
+                 f"{len(frames)} members signed; as {run.faults} can be at fault, it must be one more than these")
         return Finding("proven", reason, kind, accused, step)
     except (Refused, Malformed) as problem:
         return Finding("malformed", str(problem))
@@ -267,13 +270,19 @@ def verify(data, run=None):
 
 
 def read_manifest(text):
-    """Members and faults of a run from its manifest file's bytes (docs/protocol.md, 1)."""
-    manifest = tomllib.loads(text.decode())
-    n = len(manifest["members"])
-    share, t_a = {"majority": ((1, 2), 1), "balanced": ((2, 5), n // 5),
-                  "third": ((1, 3), (n - 1) // 3)}[manifest["run"]["mode"]]
+    """Members and faults of a run from its manifest file's bytes (docs/protocol.md, 1). Raises NoManifest."""
+    try:
+        manifest = tomllib.loads(text.decode())
+        members = {bytes.fromhex(member["id"]) for member in manifest["members"]}
+        mode = str(manifest["run"]["mode"])
+    except (ValueError, KeyError, TypeError) as problem:
+        raise NoManifest(f"not a manifest: {problem}") from None
+    n = len(members)
+    modes = {"majority": ((1, 2), 1), "balanced": ((2, 5), n // 5), "third": ((1, 3), (n - 1) // 3)}
+    if mode not in modes:
+        raise NoManifest(f"unknown mode {mode!r}")
+    share, t_a = modes[mode]
     t_s = min(n * share[0] // share[1], (n - 1 - t_a) // 2)
-    members = {bytes.fromhex(member["id"]) for member in manifest["members"]}
     return Run(hashed("manifest/1", text), members, max(t_s, min(t_a, t_s)))
 
 
@@ -285,12 +294,23 @@ def main():
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--manifest", help="of the run: a sealed_ban needs it")
     options = parser.parse_args()
+    try:
+        return judge_files(options.files, options.manifest)
+    except OSError as problem:
+        print(f"{problem.filename}: {problem.strerror}", file=sys.stderr)
+        return EXIT_CODES["missing_data"]
+    except NoManifest as problem:
+        print(f"{options.manifest}: {problem}", file=sys.stderr)
+        return EXIT_CODES["malformed"]
+
+
+def judge_files(files, manifest):
     run = None
-    if options.manifest:
-        with open(options.manifest, "rb") as file:
+    if manifest:
+        with open(manifest, "rb") as file:
             run = read_manifest(file.read())
     worst = 0
-    for path in options.files:
+    for path in files:
         with open(path, "rb") as file:
             finding = verify(file.read(messages.MAX_FILE + 1), run)
         worst = max(worst, EXIT_CODES[finding.verdict])

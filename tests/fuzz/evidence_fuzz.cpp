@@ -13,11 +13,15 @@
 namespace ostraka::evidence {
 namespace {
 
+// The cheater and two judges are at fault, so that it takes an honest judge's word.
+const KnownRun& Run() {
+  static const KnownRun kRun = RunOfJudges(3);
+  return kRun;
+}
+
 void CheckFile(ByteView file) {
   Finding finding = Verify(file);
-  // The cheater and two judges are at fault, so that it takes an honest judge's word.
-  static const KnownRun kRun = RunOfJudges(3);
-  if (finding.outcome == Outcome::kMissingData) finding = VerifyInRun(file, kRun);
+  if (finding.outcome == Outcome::kMissingData) finding = VerifyInRun(file, Run());
   OSTRAKA_CHECK(finding.outcome != Outcome::kMissingData);
   OSTRAKA_CHECK(!finding.reason.empty());
   OSTRAKA_CHECK(finding.reason.find('\n') == std::string::npos);
@@ -48,7 +52,7 @@ void CheckRemade(const wire::EvidenceFile& file) {
   if (!block.ok()) return;
   std::vector<base::SharedBytes> frames;
   for (const Bytes& frame : file.frames) frames.push_back(std::make_shared<const Bytes>(frame));
-  const auto made = MakeSealedBan(file.accused, *block, frames);
+  const auto made = MakeSealedBan(file.accused, *block, frames, Run());
   if (made.ok()) CheckFile(*made);
 }
 

@@ -56,6 +56,12 @@ Bytes OtherCommit() {
   return FrameWithBody(kCheat, MessageType::kCommit, Encode(commit));
 }
 
+// Of the cheater, in a run of which `faults` may be at fault.
+base::StatusOr<Bytes> SealedBan(std::size_t faults) {
+  const wire::Block block = BanningBlock();
+  return MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block), RunOfJudges(faults));
+}
+
 Bytes RevealWith(const Turn& turn, std::uint32_t draw, const wire::Reveal& reveal) {
   return FrameWithBody(turn, MessageType::kReveal, Encode(reveal), draw);
 }
@@ -322,21 +328,40 @@ TEST(EvidenceTest, EverySignatureIsAsked) {
   EXPECT_EQ(Verify(*file, both).outcome, Outcome::kProven);
 }
 
-// A sealed ban convinces whoever knows the members: if more of them signed than can be at fault.
-TEST(EvidenceTest, ASealedBanNeedsMoreJudgesThanFaults) {
-  const wire::Block block = BanningBlock();
-  const auto file = MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block));
+// A sealed ban convinces whoever knows the members: if one more signed than can be at fault.
+TEST(EvidenceTest, ASealedBanNeedsOneJudgeMoreThanFaults) {
+  const auto file = SealedBan(kJudges - 1);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(Verify(*file).outcome, Outcome::kMissingData);
   EXPECT_EQ(VerifyInRun(*file, RunOfJudges(kJudges - 1)).outcome, Outcome::kProven);
   const Finding few = VerifyInRun(*file, RunOfJudges(kJudges));
   EXPECT_EQ(few.outcome, Outcome::kNotProven);
-  EXPECT_THAT(few.reason, HasSubstr("only 4 members"));
+  EXPECT_THAT(few.reason, HasSubstr("4 members signed"));
+  EXPECT_THAT(few.reason, HasSubstr("must be 5"));
+  EXPECT_THAT(SealedBan(kJudges).status().message(), HasSubstr("must be 5"));
+}
+
+// One proof, one file: a signature more would be another file that proves the same.
+TEST(EvidenceTest, ASealedBanHasNoJudgeToSpare) {
+  const KnownRun run = RunOfJudges(kJudges - 2);
+  const auto four = SealedBan(kJudges - 1);
+  const auto three = SealedBan(kJudges - 2);
+  ASSERT_TRUE(three.ok()) << three.status();
+  EXPECT_EQ(VerifyInRun(*three, run).outcome, Outcome::kProven);
+  EXPECT_THAT(VerifyInRun(*four, run).reason, HasSubstr("must be 3"));
+  KnownRun with_a_stranger = RunOfJudges(kJudges - 1);
+  std::erase(with_a_stranger.members, wire::SampleKey(10).id());
+  --with_a_stranger.faults;
+  EXPECT_THAT(VerifyInRun(*four, with_a_stranger).reason, HasSubstr("not only members"));
+  const wire::Block block = BanningBlock();
+  const auto without =
+      MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block), with_a_stranger);
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_EQ(VerifyInRun(*without, with_a_stranger).outcome, Outcome::kProven);
 }
 
 TEST(EvidenceTest, JudgesOfAnotherRunOrStrangersProveNothing) {
-  const wire::Block block = BanningBlock();
-  const auto file = MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block));
+  const auto file = SealedBan(kJudges - 1);
   ASSERT_TRUE(file.ok()) << file.status();
   KnownRun other = RunOfJudges(1);
   other.run_id = wire::Filled(0x77);
@@ -347,12 +372,14 @@ TEST(EvidenceTest, JudgesOfAnotherRunOrStrangersProveNothing) {
 }
 
 TEST(EvidenceTest, ASealedBanNamesWhomTheBlockBansAndNobodyElse) {
+  const KnownRun run = RunOfJudges(kJudges - 1);
   wire::Block block = BanningBlock();
-  EXPECT_FALSE(MakeSealedBan(HonestKey().id(), block, CommitsBuildingOn(block)).ok());
+  EXPECT_FALSE(MakeSealedBan(HonestKey().id(), block, CommitsBuildingOn(block), run).ok());
   block.removals[0].kind = wire::RemovalKind::kDrop;
-  EXPECT_FALSE(MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block)).ok());
-  EXPECT_FALSE(MakeSealedBan(CheaterKey().id(), BanningBlock(), {}).ok());
-  EXPECT_FALSE(MakeSealedBan(CheaterKey().id(), BanningBlock(), CommitsBuildingOn(block)).ok());
+  EXPECT_FALSE(MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block), run).ok());
+  EXPECT_FALSE(MakeSealedBan(CheaterKey().id(), BanningBlock(), {}, run).ok());
+  EXPECT_FALSE(
+      MakeSealedBan(CheaterKey().id(), BanningBlock(), CommitsBuildingOn(block), run).ok());
 }
 
 // Other kinds need no manifest, and none can undo them.

@@ -241,7 +241,7 @@ void AddBrokenLocks(std::vector<NamedFile>& files) {
 void AddSealedBans(std::vector<NamedFile>& files) {
   const wire::Block block = BanningBlock();
   const EvidenceFile file =
-      Decoded(MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block)));
+      Decoded(MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block), RunOfJudges(3)));
   files.push_back({"missing_data_sealed_ban", Outcome::kMissingData, wire::EncodeEvidence(file)});
   files.push_back({"not_proven_ban_of_another", Outcome::kNotProven,
                    Edited(file, [](EvidenceFile& f) { f.accused = HonestKey().id(); })});

@@ -59,12 +59,16 @@ class VectorTest(unittest.TestCase):
             seen[finding.verdict] += 1
         self.assertEqual(sorted(seen), sorted(VERDICTS))
 
-    def test_a_sealed_ban_needs_more_members_than_can_be_at_fault(self):
+    def test_a_sealed_ban_needs_one_member_more_than_can_be_at_fault(self):
         data = dict(vectors())["missing_data_sealed_ban"]
         run = judges(data)
         self.assertEqual(ostraka_evidence.verify(data, run).verdict, "proven")
         few = run._replace(faults=len(run.members))
         self.assertEqual(ostraka_evidence.verify(data, few).verdict, "not_proven")
+        spare = run._replace(faults=run.faults - 1)
+        self.assertEqual(ostraka_evidence.verify(data, spare).verdict, "not_proven")
+        stranger = spare._replace(members=set(sorted(run.members)[1:]))
+        self.assertEqual(ostraka_evidence.verify(data, stranger).verdict, "not_proven")
         other = run._replace(run_id=bytes(32))
         self.assertEqual(ostraka_evidence.verify(data, other).verdict, "not_proven")
 
