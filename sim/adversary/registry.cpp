@@ -82,6 +82,18 @@ std::vector<Entry> LiesAboutWork() {
         {},
         {{"kind", {"1", "2"}}}},
        MakeFalseComplaint},
+      {{"selective_bitmap",
+        "as an aggregator, leaves out all honest parts",
+        {},
+        Outcome::kRemoved,
+        "its column is void; dropped: in dispute with more members than can be at fault"},
+       MakeSelectiveBitmap},
+  };
+}
+
+// Other gradients, sent by who minds who is watching.
+std::vector<Entry> CautiousGradients() {
+  return {
       {{"unwatched",
         "another gradient, by as many as the odds of being watched allow (risk); abort = 1: a "
         "coin that would have one watched is kept",
@@ -100,12 +112,6 @@ std::vector<Entry> LiesAboutWork() {
         {},
         {{"steps", {"1", "3"}}, {"back", {"1"}}}},
        MakeLeaveAfter},
-      {{"selective_bitmap",
-        "as an aggregator, leaves out all honest parts",
-        {},
-        Outcome::kRemoved,
-        "its column is void; dropped: in dispute with more members than can be at fault"},
-       MakeSelectiveBitmap},
   };
 }
 
@@ -233,7 +239,7 @@ std::vector<Entry> MakeEntries() {
     if (!info->malformed && info->name != "none") entries.push_back(GradientEntry(*info));
   }
   for (const std::vector<Entry>& group :
-       {LiesAboutWork(), LiesInMessages(), Conspiracies(), Silences()}) {
+       {LiesAboutWork(), CautiousGradients(), LiesInMessages(), Conspiracies(), Silences()}) {
     entries.insert(entries.end(), group.begin(), group.end());
   }
   return entries;
