@@ -507,15 +507,19 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
 
 }  // namespace
 
+base::StatusOr<std::unique_ptr<train::Trainer>> ToyTrainerOf(const SimOptions& options) {
+  return train::MakeToyTrainer({.model = "toy",
+                                .data = "toy",
+                                .batch_size = options.batch_size,
+                                .hidden = options.dimension,
+                                .data_seed = options.seed});
+}
+
 base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace,
                                         StepObserver* observer) {
   RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(crypto::Initialize());
-  ASSIGN_OR_RETURN(const auto toy, train::MakeToyTrainer({.model = "toy",
-                                                          .data = "toy",
-                                                          .batch_size = options.batch_size,
-                                                          .hidden = options.dimension,
-                                                          .data_seed = options.seed}));
+  ASSIGN_OR_RETURN(const auto toy, ToyTrainerOf(options));
   Training training;
   training.trainer = toy.get();
   training.plan = ToyPlan(options);
