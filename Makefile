@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz coverage mutations planted clean
+.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz coverage mutations digests planted clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -97,6 +97,9 @@ coverage: deps-dev  ## which share of the decoders' lines the fuzzers' corpora r
 mutations: deps  ## damage evidence of real swarms 10,000 times a file: no verifier may believe it (minutes)
 	$(call build_preset,release,ostraka)
 	OSTRAKA=build/release/ostraka /usr/bin/python3 tests/e2e/evidence_mutations.py
+
+digests: deps-dev  ## build the simulator with g++ and clang++, -O0 to -O3: every run must have one digest (minutes)
+	python3 tests/digests.py --jobs $(JOBS)
 
 planted: deps  ## plant one bug for each check and demand that its test fails (minutes)
 	python3 tests/planted.py

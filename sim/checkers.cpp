@@ -130,8 +130,11 @@ base::Status BansKept::OnAction(std::uint32_t peer, const protocol::Action& acti
 
 // --- RebornRejoins ------------------------------------------------------------------------------
 
-RebornRejoins::RebornRejoins(const Roster& roster)
-    : roster_(roster), lived_(roster.ids.size()), reborn_(roster.ids.size()) {}
+RebornRejoins::RebornRejoins(const Roster& roster, std::shared_ptr<wire::Opener> opener)
+    : roster_(roster),
+      lived_(roster.ids.size()),
+      reborn_(roster.ids.size()),
+      speech_(roster, std::move(opener)) {}
 
 void RebornRejoins::OnStep(const StepRecord& record) {
   const auto* started = std::get_if<protocol::Started>(&record.input);
@@ -147,18 +150,17 @@ base::Status RebornRejoins::OnAction(std::uint32_t peer, const protocol::Action&
     lived_[peer] = true;
     return base::OkStatus();
   }
-  const auto* send = std::get_if<protocol::Send>(&action);
-  if (!send || !reborn_[peer]) return base::OkStatus();
-  const auto opened = wire::Open(send->frame);
-  if (!opened.ok() || opened->envelope.sender != roster_.ids[peer]) return base::OkStatus();
-  const wire::MessageType type = opened->envelope.slot.type;
-  if (wire::IsService(type) || type == wire::MessageType::kBoot ||
-      type == wire::MessageType::kRejoin) {
+  if (!reborn_[peer]) return base::OkStatus();
+  const auto said = speech_.Hear(peer, action);
+  if (!said.ok() || *said == nullptr) return base::OkStatus();
+  const wire::Slot& slot = (*said)->envelope.slot;
+  const wire::MessageType type = slot.type;
+  if (type == wire::MessageType::kBoot || type == wire::MessageType::kRejoin) {
     return base::OkStatus();
   }
-  return base::FailedPrecondition(
-      Named(roster_, peer) + " lost its disk and signed " + wire::MessageTypeName(type) +
-      " of step " + std::to_string(opened->envelope.slot.step) + " before a block admitted it");
+  return base::FailedPrecondition(Named(roster_, peer) + " lost its disk and signed " +
+                                  wire::MessageTypeName(type) + " of step " +
+                                  std::to_string(slot.step) + " before a block admitted it");
 }
 
 // --- StateEquality ------------------------------------------------------------------------------
@@ -189,25 +191,21 @@ base::Status StateEquality::OnAction(std::uint32_t peer, const protocol::Action&
 
 // --- NoSelfEquivocation -------------------------------------------------------------------------
 
-NoSelfEquivocation::NoSelfEquivocation(const Roster& roster)
-    : roster_(roster), authors_(roster.ids.size()) {}
+NoSelfEquivocation::NoSelfEquivocation(const Roster& roster, std::shared_ptr<wire::Opener> opener)
+    : roster_(roster), authors_(roster.ids.size()), speech_(roster, std::move(opener)) {}
 
 base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Action& action) {
-  const auto* send = std::get_if<protocol::Send>(&action);
-  Author& author = authors_[peer];
-  if (!send || send->frame == author.last_frame) return base::OkStatus();
-  author.last_frame = send->frame;
-  const auto opened = wire::Open(send->frame);
-  if (!opened.ok()) {
+  const auto said = speech_.Hear(peer, action);
+  if (!said.ok()) {
     return base::FailedPrecondition(Named(roster_, peer) + " sent a frame that does not open: " +
-                                    base::MessageOf(opened.status()));
+                                    base::MessageOf(said.status()));
   }
-  const wire::Envelope& envelope = opened->envelope;
-  if (envelope.sender != roster_.ids[peer]) return base::OkStatus();  // passes on another's
-  if (wire::IsService(envelope.slot.type)) return base::OkStatus();   // not signed
+  if (*said == nullptr) return base::OkStatus();
+  const auto& [envelope, signature, digest, frame] = **said;
+  Author& author = authors_[peer];
   Forget(author, envelope.slot.step);
-  const auto [known, is_first] = author.signed_slots.try_emplace(envelope.slot, opened->digest);
-  if (is_first || known->second == opened->digest) return base::OkStatus();
+  const auto [known, is_first] = author.signed_slots.try_emplace(envelope.slot, digest);
+  if (is_first || known->second == digest) return base::OkStatus();
   return base::FailedPrecondition(Named(roster_, peer) + " signed two bodies for step " +
                                   std::to_string(envelope.slot.step) + ", message type " +
                                   std::to_string(static_cast<int>(envelope.slot.type)));
@@ -223,7 +221,8 @@ void NoSelfEquivocation::Forget(Author& author, std::uint64_t step) {
 
 // --- WriteAhead ---------------------------------------------------------------------------------
 
-WriteAhead::WriteAhead(const Roster& roster) : roster_(roster), disks_(roster.ids.size()) {}
+WriteAhead::WriteAhead(const Roster& roster, std::shared_ptr<wire::Opener> opener)
+    : roster_(roster), disks_(roster.ids.size()), speech_(roster, std::move(opener)) {}
 
 void WriteAhead::OnStep(const StepRecord& record) {
   const auto* stored = std::get_if<protocol::Stored>(&record.input);
@@ -254,17 +253,14 @@ base::Status WriteAhead::OnAction(std::uint32_t peer, const protocol::Action& ac
     }
     return base::OkStatus();
   }
-  const auto* send = std::get_if<protocol::Send>(&action);
-  if (!send || send->frame == disk.last_frame) return base::OkStatus();
-  disk.last_frame = send->frame;
-  const auto opened = wire::Open(send->frame);
-  if (!opened.ok() || opened->envelope.sender != roster_.ids[peer]) return base::OkStatus();
-  if (wire::IsService(opened->envelope.slot.type)) return base::OkStatus();  // not signed
-  if (disk.durable.contains(opened->digest)) return base::OkStatus();
-  return base::FailedPrecondition(Named(roster_, peer) + " signed a message of step " +
-                                  std::to_string(opened->envelope.slot.step) + ", type " +
-                                  std::to_string(static_cast<int>(opened->envelope.slot.type)) +
-                                  ", before its record was durable");
+  const auto said = speech_.Hear(peer, action);
+  if (!said.ok() || *said == nullptr || disk.durable.contains((*said)->digest)) {
+    return base::OkStatus();
+  }
+  const wire::Slot& slot = (*said)->envelope.slot;
+  return base::FailedPrecondition(
+      Named(roster_, peer) + " signed a message of step " + std::to_string(slot.step) + ", type " +
+      std::to_string(static_cast<int>(slot.type)) + ", before its record was durable");
 }
 
 // --- CheatersRemoved ----------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 
 #include "sim/adversary/coven.h"
 #include "sim/checker.h"
+#include "sim/speech.h"
 
 namespace ostraka::sim {
 
@@ -79,7 +80,8 @@ class BansKept final : public Checker {
 // admits it: nobody knows what it signed before.
 class RebornRejoins final : public Checker, public StepObserver {
  public:
-  explicit RebornRejoins(const Roster& roster);
+  explicit RebornRejoins(const Roster& roster, std::shared_ptr<wire::Opener> opener =
+                                                   std::make_shared<wire::PlainOpener>());
   std::string_view name() const override { return "rejoin_only"; }
   // Learns from inputs who starts from nothing. Register with the simulator before the set.
   void OnStep(const StepRecord& record) override;
@@ -89,6 +91,7 @@ class RebornRejoins final : public Checker, public StepObserver {
   Roster roster_;
   std::vector<bool> lived_;   // has had a disk: accepted a block
   std::vector<bool> reborn_;  // and lost it since
+  Speech speech_;
 };
 
 // "state": parameters and optimiser state are equal by bits on all honest peers after every step.
@@ -112,13 +115,13 @@ class StateEquality final : public Checker {
 // wire. Off in unprotected runs, whose frames are not signed.
 class NoSelfEquivocation final : public Checker {
  public:
-  explicit NoSelfEquivocation(const Roster& roster);
+  explicit NoSelfEquivocation(const Roster& roster, std::shared_ptr<wire::Opener> opener =
+                                                        std::make_shared<wire::PlainOpener>());
   std::string_view name() const override { return "self_equivocation"; }
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
  private:
   struct Author {
-    base::SharedBytes last_frame;  // a broadcast is one frame sent many times
     std::map<wire::Slot, base::Digest> signed_slots;
     std::uint64_t newest_step = 0;
   };
@@ -126,12 +129,14 @@ class NoSelfEquivocation final : public Checker {
 
   Roster roster_;
   std::vector<Author> authors_;
+  Speech speech_;
 };
 
 // "write_ahead": an honest peer signs nothing whose record was not durable before.
 class WriteAhead final : public Checker, public StepObserver {
  public:
-  explicit WriteAhead(const Roster& roster);
+  explicit WriteAhead(const Roster& roster,
+                      std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>());
   std::string_view name() const override { return "write_ahead"; }
   // Learns from inputs which stores are durable. Register with the simulator before the set.
   void OnStep(const StepRecord& record) override;
@@ -139,13 +144,13 @@ class WriteAhead final : public Checker, public StepObserver {
 
  private:
   struct Disk {
-    base::SharedBytes last_frame;
     std::map<protocol::StoreId, std::vector<base::Digest>> waiting;
     std::set<base::Digest> durable;
     std::vector<base::Digest> durable_order;  // oldest first, to forget
   };
   Roster roster_;
   std::vector<Disk> disks_;
+  Speech speech_;
 };
 
 // "undetected": whoever left the protocol is removed by the end. For attacks that the protocol

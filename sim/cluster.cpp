@@ -16,6 +16,7 @@
 #include "sim/adversary/registry.h"
 #include "sim/checkers.h"
 #include "sim/column_checkers.h"
+#include "sim/memo_opener.h"
 #include "sim/memo_verifier.h"
 #include "sim/order_checkers.h"
 #include "sim/recovery.h"
@@ -279,6 +280,7 @@ class Cluster {
   std::shared_ptr<const protocol::Manifest> manifest_;
   std::shared_ptr<Coven> coven_;
   aggregation::SerialExecutor executor_;
+  std::shared_ptr<wire::Opener> opener_ = std::make_shared<MemoOpener>();
   JobMemo jobs_;
   CheckerSet checkers_;
   Chronicle chronicle_;
@@ -331,7 +333,8 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   const auto initial = std::make_shared<const std::vector<float>>(values);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
-    const protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(), initial};
+    const protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(),
+                                     initial,   nullptr,  opener_};
     std::unique_ptr<protocol::Machine> machine =
         options_.unprotected ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
     if (roster_.byzantine[i]) {
@@ -356,24 +359,24 @@ void Cluster::AddCheckers(Simulator& simulator) {
   auto progress = std::make_unique<Progress>(roster_);
   progress_ = progress.get();
   if (!options_.unprotected) {
-    auto write_ahead = std::make_unique<WriteAhead>(roster_);
+    auto write_ahead = std::make_unique<WriteAhead>(roster_, opener_);
     simulator.AddObserver(write_ahead.get());  // before the set: it learns what is durable
     checkers_.Add(std::make_unique<HonestNeverRemoved>(roster_));
     checkers_.Add(std::make_unique<HonestNeverSuspected>(roster_));
-    checkers_.Add(std::make_unique<NoSelfEquivocation>(roster_));
+    checkers_.Add(std::make_unique<NoSelfEquivocation>(roster_, opener_));
     checkers_.Add(std::move(write_ahead));
     checkers_.Add(std::make_unique<Agreement>(roster_));
     checkers_.Add(std::make_unique<BansKept>(roster_));
-    auto reborn = std::make_unique<RebornRejoins>(roster_);
+    auto reborn = std::make_unique<RebornRejoins>(roster_, opener_);
     simulator.AddObserver(reborn.get());  // it learns who lost its disk
     checkers_.Add(std::move(reborn));
-    checkers_.Add(std::make_unique<PhaseOrder>(roster_));
+    checkers_.Add(std::make_unique<PhaseOrder>(roster_, opener_));
     checkers_.Add(std::make_unique<DrawOrder>(roster_));
     checkers_.Add(std::make_unique<GuiltSpreads>(roster_));
     auto aggregation = std::make_unique<Aggregation>(roster_);
     simulator.AddObserver(aggregation.get());  // it reads the results of jobs
     checkers_.Add(std::move(aggregation));
-    auto columns = std::make_unique<Columns>(roster_, manifest_);
+    auto columns = std::make_unique<Columns>(roster_, manifest_, opener_);
     simulator.AddObserver(columns.get());  // it reads what all peers send
     checkers_.Add(std::move(columns));
     if (faults_.over) {

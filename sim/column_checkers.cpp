@@ -92,31 +92,29 @@ base::Status Aggregation::OnAction(std::uint32_t, const protocol::Action&) { ret
 
 // --- Columns ------------------------------------------------------------------------------------
 
-Columns::Columns(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest)
-    : roster_(roster), manifest_(std::move(manifest)), last_frames_(roster.ids.size()) {}
+Columns::Columns(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
+                 std::shared_ptr<wire::Opener> opener)
+    : roster_(roster), manifest_(std::move(manifest)), speech_(roster, std::move(opener)) {}
 
 void Columns::OnStep(const StepRecord& record) {
-  for (const protocol::Action& action : record.actions) {
-    if (const auto* send = std::get_if<protocol::Send>(&action)) Hear(record.peer, *send);
-  }
+  for (const protocol::Action& action : record.actions) Hear(record.peer, action);
 }
 
-// What a peer says itself: whatever it passes on was said by somebody else before.
-void Columns::Hear(std::uint32_t peer, const protocol::Send& send) {
-  if (send.frame == last_frames_[peer]) return;
-  last_frames_[peer] = send.frame;
-  auto opened = wire::Open(send.frame);
-  if (!opened.ok() || opened->envelope.sender != roster_.ids[peer]) return;
-  const wire::Slot& slot = opened->envelope.slot;
-  if (slot.type == wire::MessageType::kResult && send.blob) {
-    const std::vector<float> values = FloatsIn(*send.blob);
-    said_[slot.step].results[send.blob->root] = {NormOf(values), values.size()};
+void Columns::Hear(std::uint32_t peer, const protocol::Action& action) {
+  const auto said = speech_.Hear(peer, action);
+  if (!said.ok() || *said == nullptr) return;
+  const wire::Slot& slot = (*said)->envelope.slot;
+  const crypto::SharedBlob& blob = std::get<protocol::Send>(action).blob;
+  if (slot.type == wire::MessageType::kResult && blob) {
+    const std::vector<float> values = FloatsIn(*blob);
+    said_[slot.step].results[blob->root] = {NormOf(values), values.size()};
   }
   if (slot.type != wire::MessageType::kProof) return;
-  std::vector<wire::SignedEnvelope>& proofs = said_[slot.step].proofs[roster_.ids[peer]];
-  const bool known = std::any_of(proofs.begin(), proofs.end(),
-                                 [&](const auto& proof) { return proof.digest == opened->digest; });
-  if (!known) proofs.push_back(std::move(opened).value());
+  std::vector<wire::SharedMessage>& proofs = said_[slot.step].proofs[roster_.ids[peer]];
+  const bool known = std::any_of(proofs.begin(), proofs.end(), [&](const auto& proof) {
+    return proof->digest == (*said)->digest;
+  });
+  if (!known) proofs.push_back(*said);
 }
 
 base::Status Columns::OnAction(std::uint32_t, const protocol::Action& action) {
@@ -183,7 +181,7 @@ base::Status Columns::JudgeSums(const wire::Block& block, std::size_t column) co
     const auto proofs = said->second.proofs.find(sender);
     // Of two that it signed one is sealed, and the block does not say which.
     if (proofs == said->second.proofs.end() || proofs->second.size() != 1) return base::OkStatus();
-    const auto proof = wire::DecodeProof(proofs->second.front().envelope.body);
+    const auto proof = wire::DecodeProof(proofs->second.front()->envelope.body);
     if (!proof.ok() || proof->columns.size() != block.columns.size() ||
         proof->columns[column].missing) {
       return base::FailedPrecondition(Place(block, column) + " is applied without numbers of " +

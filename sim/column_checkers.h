@@ -14,6 +14,7 @@
 
 #include "node/protocol/manifest.h"
 #include "sim/checker.h"
+#include "sim/speech.h"
 
 namespace ostraka::sim {
 
@@ -38,7 +39,8 @@ class Aggregation final : public Checker, public StepObserver {
 // leaves every bit of its coordinates.
 class Columns final : public Checker, public StepObserver {
  public:
-  Columns(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest);
+  Columns(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
+          std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>());
   std::string_view name() const override { return "columns"; }
   // Reads PROOFs and aggregates of all peers. Register with the simulator before the set.
   void OnStep(const StepRecord& record) override;
@@ -49,23 +51,23 @@ class Columns final : public Checker, public StepObserver {
     double norm = 0;
     std::size_t length = 0;
   };
-  struct Said {                                                        // of one step
-    std::map<base::PeerId, std::vector<wire::SignedEnvelope>> proofs;  // different ones of a peer
-    std::map<base::Digest, Result> results;                            // by root
+  struct Said {                                                       // of one step
+    std::map<base::PeerId, std::vector<wire::SharedMessage>> proofs;  // different ones of a peer
+    std::map<base::Digest, Result> results;                           // by root
   };
   struct Before {  // the newest block, and the state after it
     std::shared_ptr<const wire::Block> block;
     protocol::ModelState state;
   };
-  void Hear(std::uint32_t peer, const protocol::Send& send);
+  void Hear(std::uint32_t peer, const protocol::Action& action);
   base::Status JudgeApplied(const wire::Block& block, std::size_t column) const;
   base::Status JudgeSums(const wire::Block& block, std::size_t column) const;
   std::size_t LeastSenders(const std::vector<base::PeerId>& senders) const;
 
   Roster roster_;
   std::shared_ptr<const protocol::Manifest> manifest_;
-  std::vector<base::SharedBytes> last_frames_;  // a broadcast is one frame sent many times
-  std::map<std::uint64_t, Said> said_;          // by step, the newest few
+  Speech speech_;
+  std::map<std::uint64_t, Said> said_;  // by step, the newest few
   std::optional<Before> before_;
 };
 

@@ -12,30 +12,28 @@
 #include <cstdint>
 #include <cstring>
 #include <unordered_set>
-#include <utility>
 
 #include "crypto/sign.h"
+#include "sim/generations.h"
 
 namespace ostraka::sim {
 
 class MemoVerifier final : public crypto::Verifier {
  public:
-  explicit MemoVerifier(std::size_t capacity = 1 << 14) : capacity_(capacity) {}
+  explicit MemoVerifier(std::size_t capacity = 1 << 14) : good_(capacity) {}
 
   bool Verify(const base::PeerId& signer, const base::Digest& digest,
               const crypto::Signature& signature) override {
     const Triple triple{signer, digest, signature};
-    if (young_.contains(triple)) return true;
-    if (!old_.contains(triple)) {
-      ++verified_for_real_;
-      if (!plain_.Verify(signer, digest, signature)) return false;
-    }
-    Remember(triple);
+    if (good_.Find(triple) != nullptr) return true;
+    ++verified_for_real_;
+    if (!plain_.Verify(signer, digest, signature)) return false;
+    good_.Add(triple);
     return true;
   }
 
   std::uint64_t verified_for_real() const { return verified_for_real_; }
-  std::size_t remembered() const { return young_.size() + old_.size(); }
+  std::size_t remembered() const { return good_.size(); }
 
  private:
   struct Triple {
@@ -52,21 +50,9 @@ class MemoVerifier final : public crypto::Verifier {
       return value;
     }
   };
-  using Table = std::unordered_set<Triple, FirstBytes>;
 
-  // Two generations: when the young one is full, the old one is forgotten as a whole. What is
-  // still asked for moves back to the young one.
-  void Remember(const Triple& triple) {
-    if (young_.size() >= capacity_) {
-      old_ = std::exchange(young_, Table{});
-    }
-    young_.insert(triple);
-  }
-
-  std::size_t capacity_;
   crypto::PlainVerifier plain_;
-  Table young_;
-  Table old_;
+  Generations<std::unordered_set<Triple, FirstBytes>> good_;
   std::uint64_t verified_for_real_ = 0;
 };
 

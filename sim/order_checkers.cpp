@@ -30,12 +30,9 @@ base::Status PhaseOrder::OnAction(std::uint32_t index, const protocol::Action& a
   } else if (const auto* resumed = Observed<protocol::Resumed>(action)) {
     peer.height = std::max(peer.height, HeightOf(*resumed->block));
   }
-  const auto* send = std::get_if<protocol::Send>(&action);
-  if (!send || send->frame == peer.last_frame) return base::OkStatus();
-  peer.last_frame = send->frame;
-  const auto opened = wire::Open(send->frame);
-  if (!opened.ok() || opened->envelope.sender != roster_.ids[index]) return base::OkStatus();
-  const wire::Slot& slot = opened->envelope.slot;
+  const auto said = speech_.Hear(index, action);
+  if (!said.ok() || *said == nullptr) return base::OkStatus();
+  const wire::Slot& slot = (*said)->envelope.slot;
   const char* missing = nullptr;
   if (slot.type == wire::MessageType::kCommit && slot.step > peer.height) missing = "block before";
   if (slot.type == wire::MessageType::kReveal && slot.step >= peer.sealed_a) missing = "seal A";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/checker.h"
+#include "sim/speech.h"
 
 namespace ostraka::sim {
 
@@ -17,19 +18,21 @@ namespace ostraka::sim {
 // seal A and a PROOF only after seal B of that step were decided here.
 class PhaseOrder final : public Checker {
  public:
-  explicit PhaseOrder(const Roster& roster) : roster_(roster), peers_(roster.ids.size()) {}
+  explicit PhaseOrder(const Roster& roster,
+                      std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>())
+      : roster_(roster), peers_(roster.ids.size()), speech_(roster, std::move(opener)) {}
   std::string_view name() const override { return "phase_order"; }
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
  private:
   struct Peer {
-    base::SharedBytes last_frame;  // a broadcast is one frame sent many times
-    std::uint64_t height = 0;      // blocks accepted
-    std::uint64_t sealed_a = 0;    // steps whose seal A is decided: those below
+    std::uint64_t height = 0;    // blocks accepted
+    std::uint64_t sealed_a = 0;  // steps whose seal A is decided: those below
     std::uint64_t sealed_b = 0;
   };
   Roster roster_;
   std::vector<Peer> peers_;
+  Speech speech_;
 };
 
 // "draw_order": validators judge numbers that were sealed before the coin that drew them was shown:

@@ -11,9 +11,9 @@ bool IsSlowPath(wire::MessageType type) {
 }
 
 const wire::SignedEnvelope* WithDigest(const Inbox::Item& item, const Digest& digest) {
-  if (item.message.digest == digest) return &item.message;
-  for (const wire::SignedEnvelope& rival : item.rivals) {
-    if (rival.digest == digest) return &rival;
+  if (item.message->digest == digest) return item.message.get();
+  for (const wire::SharedMessage& rival : item.rivals) {
+    if (rival->digest == digest) return rival.get();
   }
   return nullptr;
 }
@@ -29,10 +29,10 @@ Inbox::Outcome Inbox::Probe(const wire::SignedEnvelope& message) const {
   return Outcome::kMore;
 }
 
-Inbox::Outcome Inbox::Add(wire::SignedEnvelope message, SharedBlob blob) {
-  const Outcome outcome = Probe(message);
-  const Place place = PlaceOf(message.envelope.slot);
-  const PeerId sender = message.envelope.sender;
+Inbox::Outcome Inbox::Add(wire::SharedMessage message, SharedBlob blob) {
+  const Outcome outcome = Probe(*message);
+  const Place place = PlaceOf(message->envelope.slot);
+  const PeerId sender = message->envelope.sender;
   if (outcome == Outcome::kNew) {
     places_[place].emplace(sender, Item{std::move(message), std::move(blob), {}});
   } else if (outcome == Outcome::kRival) {
@@ -41,9 +41,9 @@ Inbox::Outcome Inbox::Add(wire::SignedEnvelope message, SharedBlob blob) {
   return outcome;
 }
 
-void Inbox::Replace(wire::SignedEnvelope message) {
-  const Place place = PlaceOf(message.envelope.slot);
-  const PeerId sender = message.envelope.sender;
+void Inbox::Replace(wire::SharedMessage message) {
+  const Place place = PlaceOf(message->envelope.slot);
+  const PeerId sender = message->envelope.sender;
   places_[place].insert_or_assign(sender, Item{std::move(message), nullptr, {}});
 }
 
@@ -92,7 +92,7 @@ const wire::SignedEnvelope* Inbox::FindDigest(std::uint64_t step, wire::Phase ph
 void Inbox::HashInto(crypto::Hasher& hasher) const {
   for (const auto& [place, items] : places_) {
     for (const auto& [sender, item] : items) {
-      hasher.Update(item.message.digest).UpdateU64(item.rivals.size());
+      hasher.Update(item.message->digest).UpdateU64(item.rivals.size());
     }
   }
 }

@@ -36,9 +36,9 @@ class Inbox {
     auto operator<=>(const Place&) const = default;
   };
   struct Item {
-    wire::SignedEnvelope message;
-    SharedBlob blob;                           // null if none came
-    std::vector<wire::SignedEnvelope> rivals;  // others signed for the same slot
+    wire::SharedMessage message;
+    SharedBlob blob;                          // null if none came
+    std::vector<wire::SharedMessage> rivals;  // others signed for the same slot
     bool equivocated() const { return !rivals.empty(); }
   };
   // kRival: the first proof of an equivocation. kMore: nothing new about one who is caught.
@@ -48,11 +48,11 @@ class Inbox {
   // duplicate.
   Outcome Probe(const wire::SignedEnvelope& message) const;
   // REQUIRES: the signature was verified, and the caller checked the window.
-  Outcome Add(wire::SignedEnvelope message, SharedBlob blob);
+  Outcome Add(wire::SharedMessage message, SharedBlob blob);
 
   // The same, but a different message takes the place of the one held: for BOOT, where the newest
   // start of a process counts and two are no offence.
-  void Replace(wire::SignedEnvelope message);
+  void Replace(wire::SharedMessage message);
 
   // A message with this digest is kept, whatever else its sender signed for that slot.
   void Want(const Digest& digest) { wanted_.insert(digest); }

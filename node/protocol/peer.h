@@ -13,6 +13,7 @@
 #include "node/base/tensor_layout.h"
 #include "node/protocol/machine.h"
 #include "node/protocol/manifest.h"
+#include "node/wire/opener.h"
 
 namespace ostraka::protocol {
 
@@ -23,6 +24,7 @@ struct PeerOptions {
   base::TensorLayout layout;  // of the trainer that the manifest names
   SharedVector initial_parameters;
   SharedVector initial_velocity = nullptr;  // null: zero
+  std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>();
 };
 
 // A signing member of a protected run.

@@ -36,13 +36,13 @@ void PeerMachine::ForwardDisputed() {
       const Inbox::Item* part =
           Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, pair.column}, pair.worker);
       if (commit == nullptr || part == nullptr) continue;
-      const auto commitment = wire::DecodeCommit(commit->message.envelope.body);
-      const auto body = wire::DecodePart(part->message.envelope.body);
+      const auto commitment = wire::DecodeCommit(commit->message->envelope.body);
+      const auto body = wire::DecodePart(part->message->envelope.body);
       if (!commitment.ok() || !body.ok() || !IsUnderCommit(*commitment, *body, pair.column)) {
         continue;
       }
       round.forwarded_parts.insert(pair.index);
-      out_->Add(Send{pair.aggregator, part->message.frame, part->blob});
+      out_->Add(Send{pair.aggregator, part->message->frame, part->blob});
     }
     if (stage_ == Stage::kProve && !round.forwarded_results.contains(pair.index) &&
         ResultWanted(pair.column) && round.results[pair.column] != nullptr) {

@@ -39,6 +39,7 @@ void PeerMachine::BeginStep() {
   round.coin_count = FaultBound(view_->thresholds) + 1;
   round.my_part = round.sealed.roles.PartOwnedBy(self_);
   round.pairs = LivePairsOf(*view_, round.sealed.roles);
+  round.to_judge.insert(round.sealed.roles.workers.begin(), round.sealed.roles.workers.end());
   round.times.step = step;
   mark_ = now_;
 
@@ -140,7 +141,7 @@ void PeerMachine::OnPacked(const PackResult& result) {
   const Inbox::Item* said =
       inbox_.Find({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, self_);
   if (said != nullptr) {  // before a crash
-    const auto commit = wire::DecodeCommit(said->message.envelope.body);
+    const auto commit = wire::DecodeCommit(said->message->envelope.body);
     round.parts_lost = !commit.ok() || commit->gradient_root != root;
     if (round.parts_lost) return;  // what was committed to cannot be shown: the others go on
   }
@@ -180,7 +181,8 @@ std::vector<PeerId> PeerMachine::RecipientsOfPart(std::uint32_t column) const {
 
 void PeerMachine::JudgeParts() {
   Round& round = *round_;
-  for (const PeerId& worker : round.sealed.roles.workers) {
+  for (const PeerId& worker : std::exchange(round.to_judge, {})) {
+    if (!round.sealed.roles.IsWorker(worker)) continue;
     if (round.held.contains(worker) || round.refused.contains(worker)) continue;
     const Inbox::Item* commit =
         Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, worker);
@@ -194,7 +196,7 @@ void PeerMachine::JudgeParts() {
     if (commit == nullptr || part == nullptr) continue;
     if (const auto reason = JudgePart(worker, *commit, *part)) {
       round.refused.insert(worker);
-      KeepEvidence(worker, evidence::MakeFalsePart(*commit->message.frame, *part->message.frame));
+      KeepEvidence(worker, evidence::MakeFalsePart(*commit->message->frame, *part->message->frame));
       Suspect(worker, "part", *reason);
     }
   }
@@ -208,8 +210,8 @@ std::optional<std::string> PeerMachine::JudgePart(const PeerId& worker, const In
   Round& round = *round_;
   const std::uint32_t index = *round.my_part;
   if (item.equivocated()) return "equivocated";
-  const auto commitment = wire::DecodeCommit(commit.message.envelope.body);
-  const auto part = wire::DecodePart(item.message.envelope.body);
+  const auto commitment = wire::DecodeCommit(commit.message->envelope.body);
+  const auto part = wire::DecodePart(item.message->envelope.body);
   if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";
   if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
   const PartRange& range = round.sealed.roles.parts[index];
@@ -221,7 +223,7 @@ std::optional<std::string> PeerMachine::JudgePart(const PeerId& worker, const In
   if (!HoldsFiniteFloats(*item.blob, range.size()))
     return "sent a part with NaN, Inf or a wrong length";
   round.held.emplace(
-      worker, Round::HeldPart{item.blob, part->root, commit.message.digest, item.message.frame});
+      worker, Round::HeldPart{item.blob, part->root, commit.message->digest, item.message->frame});
   return std::nullopt;
 }
 

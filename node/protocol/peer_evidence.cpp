@@ -50,8 +50,8 @@ void PeerMachine::FindBrokenLock(const wire::SignedEnvelope& message) {
     other.iteration = is_vote ? slot.iteration - apart : slot.iteration + apart;
     const Inbox::Item* held = inbox_.Find(other, sender);
     if (held == nullptr) continue;
-    const SharedBytes& lock = is_vote ? held->message.frame : message.frame;
-    const SharedBytes& vote = is_vote ? message.frame : held->message.frame;
+    const SharedBytes& lock = is_vote ? held->message->frame : message.frame;
+    const SharedBytes& vote = is_vote ? message.frame : held->message->frame;
     auto made = evidence::MakeBrokenLock(*lock, *vote);
     if (!made.ok()) continue;
     KeepEvidence(sender, std::move(made));

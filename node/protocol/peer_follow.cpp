@@ -53,8 +53,11 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   to_replay_.clear();
   stage_ = Stage::kFollow;
   catch_up_.emplace(self_, layout_, view_, state_, trust_state, delta());
-  for (const auto& [height, block] : recent_) {
-    if (height > HeightOf(*view_)) catch_up_->OnBlock(self_, *block, 0);
+  for (const auto& [height, kept] : recent_.all()) {
+    if (height <= HeightOf(*view_)) continue;
+    const auto block = wire::DecodeBlock(kept.encoded);
+    OSTRAKA_CHECK(block.ok());  // encoded here
+    catch_up_->OnBlock(self_, *block, 0);
   }
   Follow();
 }
@@ -72,8 +75,8 @@ void PeerMachine::Follow() {
 void PeerMachine::AdvanceFollowing() {
   for (const SharedBlock& block : catch_up_->TakeBlocks()) {
     // Stored when it is applied if it was sealed here before the crash.
-    const bool stored = recent_.contains(HeightOf(*block));
-    RememberBlock(block);
+    const bool stored = recent_.Find(HeightOf(*block)) != nullptr;
+    recent_.Add(*block);
     if (!stored) {
       out_->Add(Store{next_store_++,
                       {{RecordKind::kBlock, BlockKey(block->genesis, block->step),

@@ -36,7 +36,7 @@ bool PeerMachine::TryGenesis() {
   for (const PeerId& member : view_->members) {
     const Inbox::Item* boot = Usable({0, Phase::kGenesis, MessageType::kBoot, 0, 0}, member);
     if (boot == nullptr) return false;
-    vector.push_back({SealEntry::State::kPresent, boot->message.digest});
+    vector.push_back({SealEntry::State::kPresent, boot->message->digest});
   }
   const wire::Slot slot = SlotOf(Phase::kGenesis, MessageType::kEcho);
   const wire::Echo own = EchoOf(vector);
@@ -49,7 +49,7 @@ bool PeerMachine::TryGenesis() {
   for (const PeerId& member : view_->members) {
     const Inbox::Item* item = Usable(Inbox::PlaceOf(slot), member);
     if (item == nullptr) return false;
-    const auto echo = wire::DecodeEcho(item->message.envelope.body);
+    const auto echo = wire::DecodeEcho(item->message->envelope.body);
     if (!echo.ok() || echo->vector != own.vector) return false;
   }
 
@@ -59,7 +59,7 @@ bool PeerMachine::TryGenesis() {
   block->randomness =
       crypto::Hasher(crypto::kDomainGenesis).Update(manifest_->run_id).Update(decision).Finish();
   view_ = std::move(block);
-  RememberBlock(view_);
+  recent_.Add(*view_);
   StoreBlock(*view_);
   StoreMembership();
   out_->Add(Observe{protocol::Sealed{
@@ -81,7 +81,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
   if (restored.blocks.empty()) {
     BeginGenesis();
     for (const wire::SignedEnvelope& message : own) {
-      Accept(message, nullptr);
+      Accept(wire::Share(message), nullptr);
       if (message.envelope.slot.type == MessageType::kEcho) genesis_echoed_ = true;
     }
     return base::OkStatus();
@@ -89,9 +89,11 @@ base::Status PeerMachine::Restore(const Restored& restored) {
   std::map<std::uint64_t, SharedBlock> blocks;
   for (const Record& record : restored.blocks) {
     ASSIGN_OR_RETURN(Block block, wire::DecodeBlock(record.value));
-    auto shared = std::make_shared<const Block>(std::move(block));
-    RememberBlock(shared);
-    blocks[HeightOf(*shared)] = std::move(shared);
+    recent_.Add(block);
+    // Those before the stored state are for others. (Keys are big-endian.)
+    if (restored.state && record.key < restored.state->key) continue;
+    const std::uint64_t height = HeightOf(block);
+    blocks[height] = std::make_shared<const Block>(std::move(block));
   }
   must_rejoin_ = !restored.member;
   if (restored.state) {
@@ -135,8 +137,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
 void PeerMachine::ReplayNext() {
   if (to_replay_.empty()) {
     if (!view_->decision.is_zero()) out_->Add(Observe{Resumed{view_, state_}});
-    const auto newest = recent_.rbegin()->second;
-    if (HeightOf(*newest) > HeightOf(*view_)) {
+    if (recent_.all().rbegin()->first > HeightOf(*view_)) {
       return Leave("results of the last blocks were lost in the crash");
     }
     if (!IsMember(view_->members, self_)) return Leave("this node was dropped before it restarted");
@@ -147,7 +148,8 @@ void PeerMachine::ReplayNext() {
     for (const wire::SignedEnvelope& message : own) {
       const MessageType type = message.envelope.slot.type;
       const bool bulk = type == MessageType::kPart || type == MessageType::kResult;
-      if (!bulk && message.envelope.slot.step == CurrentStep()) Accept(message, nullptr);
+      if (!bulk && message.envelope.slot.step == CurrentStep())
+        Accept(wire::Share(message), nullptr);
     }
     SendResultAgain();
     AskHeads();  // and again at each link, which may not be up yet

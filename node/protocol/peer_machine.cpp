@@ -27,6 +27,7 @@ std::uint64_t BulkRation(std::uint64_t dimension) {
 PeerMachine::PeerMachine(PeerOptions options)
     : manifest_(std::move(options.manifest)),
       verifier_(std::move(options.verifier)),
+      opener_(std::move(options.opener)),
       layout_(std::move(options.layout)),
       self_(options.key->id()),
       ration_(BulkRation(base::ElementCount(layout_))),
@@ -247,7 +248,8 @@ void PeerMachine::On(const Stored& input) {
       }
     }
     KeepSent(draft.message, draft.blob, std::move(draft.to));
-    if (to_self && stage_ != Stage::kHalted) Accept(std::move(draft.message), draft.blob);
+    if (to_self && stage_ != Stage::kHalted)
+      Accept(wire::Share(std::move(draft.message)), draft.blob);
   }
 }
 
@@ -301,7 +303,7 @@ void PeerMachine::Prepare(std::vector<Draft> drafts) {
       }
       if (IsMember(draft.to, self_) ||
           std::find(draft.to.begin(), draft.to.end(), self_) != draft.to.end()) {
-        Accept(std::move(opened).value(), draft.blob);
+        Accept(wire::Share(std::move(opened).value()), draft.blob);
       }
     }
   }

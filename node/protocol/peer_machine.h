@@ -33,6 +33,7 @@
 #include "node/protocol/past_step.h"
 #include "node/protocol/peer.h"
 #include "node/protocol/ration.h"
+#include "node/protocol/recent_blocks.h"
 #include "node/protocol/roles.h"
 #include "node/protocol/seal.h"
 #include "node/protocol/signer.h"
@@ -72,6 +73,7 @@ struct Round {
   };
   std::map<PeerId, HeldPart> held;  // for my_part, checked
   std::set<PeerId> refused;         // senders whose part can never be included
+  std::set<PeerId> to_judge;        // of whom something came since: only their parts are looked at
   bool parts_closed = false;        // complete, or the part timer fired
   bool aggregation_started = false;
   std::vector<LivePair> pairs;  // disputed, and meeting in this step
@@ -194,7 +196,7 @@ class PeerMachine final : public Machine, public SealMessages {
   const Digest& EntryOf(wire::Phase phase) const;
 
   // --- what is let in (peer_messages.cpp) ---
-  void OnSigned(const wire::SignedEnvelope& message, const MessageReceived& input);
+  void OnSigned(const wire::SharedMessage& shared, const MessageReceived& input);
   static bool IsSealMessage(wire::MessageType type) {
     return type >= wire::MessageType::kEcho && type <= wire::MessageType::kLock;
   }
@@ -206,7 +208,7 @@ class PeerMachine final : public Machine, public SealMessages {
   static std::optional<std::string> BlobFault(const wire::Envelope& envelope,
                                               const SharedBlob& blob);
   bool Verified(const wire::SignedEnvelope& message, const PeerId& from);
-  void Accept(wire::SignedEnvelope message, SharedBlob blob);
+  void Accept(const wire::SharedMessage& shared, SharedBlob blob);
   void KeepEquivocation(const Inbox::Item& item);
   // --- the run has split (peer_forks.cpp) ---
   // False if nothing more is to be done with the message: forged, or the run has split.
@@ -240,7 +242,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void OpenSeal(wire::Phase phase, std::uint32_t draw, base::Duration deadline);
   // Echoes once `complete`; true when the seal has decided.
   bool DriveSeal(bool complete);
-  bool EntriesComplete() const;  // nothing that somebody awake owes is absent
+  bool EntriesComplete();  // nothing that somebody awake owes is absent
   void FeedSeal(const wire::SignedEnvelope& message);
   void Perform(SealOutput output);
   Digest CloseSeal();  // remembers it; returns the decision's digest
@@ -346,7 +348,6 @@ class PeerMachine final : public Machine, public SealMessages {
   void JudgeInlineEvidence();
   void StoreBlock(const Block& block);
   void StoreMembership();
-  void RememberBlock(std::shared_ptr<const Block> block);
   void RememberStep();
   void StartUpdate();
   void OnUpdated(const UpdateResult& result);
@@ -380,13 +381,14 @@ class PeerMachine final : public Machine, public SealMessages {
   // Fixed.
   std::shared_ptr<const Manifest> manifest_;
   std::shared_ptr<crypto::Verifier> verifier_;
+  std::shared_ptr<wire::Opener> opener_;
   base::TensorLayout layout_;
   PeerId self_;
 
   // The chain and the replicated state.
   std::shared_ptr<const Block> view_;  // last block: whose members seal the next one
   ModelState state_;
-  std::map<std::uint64_t, std::shared_ptr<const Block>> recent_;  // by height, view_ included
+  RecentBlocks recent_{kRecentBlocks};  // view_ included
   std::map<std::uint64_t, PastStep> past_;
   // By step and column: for those who are behind; and of the step in progress, what the store kept.
   std::map<std::uint64_t, std::map<std::uint32_t, SharedBlob>> kept_results_;
@@ -410,6 +412,7 @@ class PeerMachine final : public Machine, public SealMessages {
   ForkWatch forks_;
   std::optional<Time> pull_at_;  // when kPullTimer fires
   std::uint32_t pull_attempts_ = 0;
+  std::size_t entries_settled_ = 0;  // of this seal: the first so many lack nothing
   std::uint32_t exhibit_attempts_ = 0;
   std::map<PeerId, std::uint32_t> seal_rivals_;  // further frames of one slot, by who signed them
 

@@ -33,9 +33,9 @@ constexpr std::uint32_t kSealRivals = 256;
 }  // namespace
 
 void PeerMachine::On(const MessageReceived& input) {
-  auto opened = wire::Open(input.frame);
+  auto opened = opener_->Open(input.frame);
   if (!opened.ok()) return Suspect(input.from, "frame", base::MessageOf(opened.status()));
-  const wire::Envelope& envelope = opened->envelope;
+  const wire::Envelope& envelope = (*opened)->envelope;
   if (envelope.slot.run_id != manifest_->run_id || envelope.slot.incarnation != 0) {
     return Suspect(input.from, "slot", "sent a message whose slot no honest peer can use");
   }
@@ -50,11 +50,12 @@ void PeerMachine::On(const MessageReceived& input) {
     return Suspect(input.from, "blob",
                    "sent a message without its bulk data, or with some it may not have");
   }
-  if (envelope.slot.type == MessageType::kRejoin) return OnRejoin(*opened, input.from);
+  if (envelope.slot.type == MessageType::kRejoin) return OnRejoin(**opened, input.from);
   OnSigned(*opened, input);
 }
 
-void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageReceived& input) {
+void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageReceived& input) {
+  const wire::SignedEnvelope& message = *shared;
   const wire::Envelope& envelope = message.envelope;
   if (!WatchForFork(message, input.from)) return;
   // What a case is about, perhaps by one who is banned already.
@@ -102,7 +103,7 @@ void PeerMachine::OnSigned(const wire::SignedEnvelope& message, const MessageRec
     return TakeToSeal(message, input.from);
   }
   if (!Verified(message, input.from)) return;
-  Accept(message, input.blob);
+  Accept(shared, input.blob);
 }
 
 // A VOTE or LOCK of an iteration of the present seal that is long over: a lock may rest on it.
@@ -181,31 +182,32 @@ std::optional<std::string> PeerMachine::BlobFault(const wire::Envelope& envelope
   return std::nullopt;
 }
 
-void PeerMachine::Accept(wire::SignedEnvelope message, SharedBlob blob) {
-  const wire::Slot slot = message.envelope.slot;
+void PeerMachine::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
+  const wire::SignedEnvelope& message = *shared;
+  const wire::Slot& slot = message.envelope.slot;
   const Inbox::Place place = Inbox::PlaceOf(slot);
-  const PeerId sender = message.envelope.sender;
+  const PeerId& sender = message.envelope.sender;
   if (place.phase == Phase::kGenesis) {
     // Genesis is never evidence: a process may be started again before it is sealed, and its newest
     // BOOT counts until we have echoed.
-    if (!genesis_echoed_ || place.type == MessageType::kEcho) inbox_.Replace(std::move(message));
+    if (!genesis_echoed_ || place.type == MessageType::kEcho) inbox_.Replace(shared);
     return;
   }
-  const wire::SignedEnvelope kept = message;
-  const Inbox::Outcome outcome = inbox_.Add(std::move(message), std::move(blob));
+  const Inbox::Outcome outcome = inbox_.Add(shared, std::move(blob));
   if (outcome == Inbox::Outcome::kRival && inbox_.Find(place, sender)->rivals.size() == 1) {
     KeepEquivocation(*inbox_.Find(place, sender));
     if (stage_ == Stage::kHalted) return;
   }
+  if (round_ && slot.phase == Phase::kA) round_->to_judge.insert(sender);
   if (IsSealMessage(slot.type) && sender != self_) {
-    if (!evidence::IsReadable(kept.envelope)) {
-      KeepEvidence(sender, evidence::MakeUnreadable(*kept.frame));
+    if (!evidence::IsReadable(message.envelope)) {
+      KeepEvidence(sender, evidence::MakeUnreadable(*message.frame));
     }
-    FindBrokenLock(kept);
+    FindBrokenLock(message);
   }
   if (seal_ == nullptr || slot.step != seal_slot_.step || slot.phase != seal_slot_.phase) return;
   if (IsSealMessage(slot.type)) {
-    if (slot.draw == seal_slot_.draw) FeedSeal(kept);
+    if (slot.draw == seal_slot_.draw) FeedSeal(message);
   } else if (seal_->echoed()) {
     SealOutput output;
     seal_->OnHeld(now_, output);
@@ -214,7 +216,7 @@ void PeerMachine::Accept(wire::SignedEnvelope message, SharedBlob blob) {
 }
 
 void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
-  const PeerId& sender = item.message.envelope.sender;
+  const PeerId& sender = item.message->envelope.sender;
   if (sender == self_) {
     // Whatever we sign from here on may be the second message of its slot too, and this file would
     // convict us: it is left to others to find.
@@ -223,12 +225,12 @@ void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
         "another process signs with this key: end it, or this node, before both are banned; "
         "is the key in use on another machine, or was the data folder copied?");
   }
-  auto made = evidence::MakeEquivocation(*item.message.frame, *item.rivals.front().frame);
+  auto made = evidence::MakeEquivocation(*item.message->frame, *item.rivals.front()->frame);
   OSTRAKA_CHECK(made.ok());  // the inbox holds two verified frames of one slot
   KeepEvidence(sender, std::move(made));
   Suspect(sender, "equivocation",
           std::string("signed two different messages of one ") +
-              wire::MessageTypeName(item.message.envelope.slot.type) + " slot");
+              wire::MessageTypeName(item.message->envelope.slot.type) + " slot");
 }
 
 // Phase A of a step names the block before as its entry: t_s + 1 of these prove the block.
@@ -242,7 +244,7 @@ void PeerMachine::NoteAttestation(const wire::SignedEnvelope& message) {
 
 const Inbox::Item* PeerMachine::Usable(const Inbox::Place& place, const PeerId& sender) const {
   const Inbox::Item* item = inbox_.Find(place, sender);
-  if (item == nullptr || item->message.envelope.entry != EntryOf(place.phase)) return nullptr;
+  if (item == nullptr || item->message->envelope.entry != EntryOf(place.phase)) return nullptr;
   return item;
 }
 

@@ -143,9 +143,10 @@ std::vector<PeerId> PeerMachine::JoinsToConfirm() const {
   std::vector<PeerId> joins;
   for (const auto& [peer, entry] : rejoins_) {
     if (!MayRejoin(*view_, *manifest_, peer, CurrentStep())) continue;
+    const auto& blocks = recent_.all();
     std::uint64_t back = 0;
-    for (auto it = recent_.rbegin(); it != recent_.rend() && back < kRejoinBlocks; ++it, ++back) {
-      if (wire::BlockDigest(*it->second) != entry) continue;
+    for (auto it = blocks.rbegin(); it != blocks.rend() && back < kRejoinBlocks; ++it, ++back) {
+      if (it->second.digest != entry) continue;
       joins.push_back(peer);
       break;
     }

@@ -190,9 +190,9 @@ void PeerMachine::AnswerMessages(const PeerId& from, const wire::Slot& slot,
   for (const PeerId& member : *wanted) {
     const Inbox::Item* item = inbox_.Find(place, member);
     if (item == nullptr) continue;
-    SendFrame(from, item->message.frame);
+    SendFrame(from, item->message->frame);
     // Who equivocated is seen to have: a merge rests on both frames.
-    for (const wire::SignedEnvelope& rival : item->rivals) SendFrame(from, rival.frame);
+    for (const wire::SharedMessage& rival : item->rivals) SendFrame(from, rival->frame);
   }
 }
 
@@ -224,7 +224,7 @@ void PeerMachine::ShowHead(const PeerId& to, SharedBlob block) {
   const std::uint64_t next = HeightOf(*view_);
   const Inbox::Place commits{next, Phase::kA, MessageType::kCommit, 0, 0};
   for (const auto& [sender, item] : inbox_.At(commits)) {
-    if (sender != self_) out_->Add(Send{to, item.message.frame, nullptr});
+    if (sender != self_) out_->Add(Send{to, item.message->frame, nullptr});
   }
   // The own one is there also after the end.
   for (const Sent& sent : sent_) {
@@ -242,14 +242,12 @@ void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::ui
   const std::uint64_t newest = genesis ? 0 : slot.step + 1;
   count = std::min<std::uint64_t>(count, kMaxBlocksAnAnswer);
   for (std::uint64_t i = 0; i < count && i <= newest; ++i) {
-    const auto block = recent_.find(newest - i);
-    if (block == recent_.end()) return;
-    SharedBlob blob = crypto::MakeBlob(wire::EncodeBlock(*block->second));
-    if (!ration_.Take(now_, to, blob->data.size())) return;
-    const auto phase = block->second->genesis ? Phase::kGenesis : Phase::kC;
-    SendService(to, ServiceSlot(block->second->step, phase, MessageType::kBlock),
-                wire::Encode(wire::BlockMessage{wire::BlockDigest(*block->second), false}),
-                std::move(blob));
+    const RecentBlocks::Kept* block = recent_.Find(newest - i);
+    if (block == nullptr || !ration_.Take(now_, to, block->encoded.size())) return;
+    const auto phase = block->genesis ? Phase::kGenesis : Phase::kC;
+    SendService(to, ServiceSlot(block->step, phase, MessageType::kBlock),
+                wire::Encode(wire::BlockMessage{block->digest, false}),
+                crypto::MakeBlob(block->encoded));
   }
 }
 
@@ -342,7 +340,7 @@ bool PeerMachine::PullEntries() {
   const auto& echoes = inbox_.At(Inbox::PlaceOf(seal_slot_));
   std::vector<std::pair<PeerId, wire::Echo>> shown;
   for (const auto& [sender, item] : echoes) {
-    auto echo = wire::DecodeEcho(item.message.envelope.body);
+    auto echo = wire::DecodeEcho(item.message->envelope.body);
     if (echo.ok() && sender != self_) shown.emplace_back(sender, std::move(echo).value());
   }
   if (shown.empty()) return false;

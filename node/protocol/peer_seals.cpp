@@ -57,8 +57,8 @@ SealEntry PeerMachine::EntryNow(std::size_t index) const {
   if (any == nullptr) return {};
   // Two messages of one slot are equivocation whatever entries they name.
   if (any->equivocated()) return {SealEntry::State::kEquivocated, Digest{}};
-  if (any->message.envelope.entry != EntryOf(place->first.phase)) return {};
-  return {SealEntry::State::kPresent, any->message.digest};
+  if (any->message->envelope.entry != EntryOf(place->first.phase)) return {};
+  return {SealEntry::State::kPresent, any->message->digest};
 }
 
 bool PeerMachine::Holds(std::size_t index, const Digest& digest) const {
@@ -83,22 +83,23 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   seal_ = std::make_unique<Seal>(std::move(options), this);
   pull_at_.reset();
   pull_attempts_ = 0;
+  entries_settled_ = 0;
   inbox_.ForgetWants();
   seal_rivals_.clear();
   out_->Add(CancelTimer{kPullTimer});
   out_->Add(CancelTimer{kSealTimer});
   out_->Add(SetTimer{kEchoTimer, now_ + deadline});
   // What came early, or was said before a crash: own words first.
-  std::vector<wire::SignedEnvelope> early;
+  std::vector<wire::SharedMessage> early;
   for (const MessageType type : kSealTypes) {
     Inbox::Place place{seal_slot_.step, phase, type, draw, 0};
     for (const auto& [sender, item] : inbox_.At(place)) {
       early.push_back(item.message);
-      for (const wire::SignedEnvelope& rival : item.rivals) early.push_back(rival);
+      for (const wire::SharedMessage& rival : item.rivals) early.push_back(rival);
     }
   }
-  std::stable_partition(early.begin(), early.end(), [this](const wire::SignedEnvelope& message) {
-    return message.envelope.sender == self_;
+  std::stable_partition(early.begin(), early.end(), [this](const wire::SharedMessage& message) {
+    return message->envelope.sender == self_;
   });
   for (const Sent& sent : sent_) {  // own slow path, restored
     auto opened = wire::Open(sent.frame);
@@ -109,18 +110,20 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
       FeedSeal(*opened);
     }
   }
-  for (const wire::SignedEnvelope& message : early) FeedSeal(message);
+  for (const wire::SharedMessage& message : early) FeedSeal(*message);
   if (PullExhibits()) ArmPull({delta().ns / 2});
 }
 
-bool PeerMachine::EntriesComplete() const {
+// Asked at each message: what is held stays held, so an entry that is settled is not looked at
+// again before the next seal.
+bool PeerMachine::EntriesComplete() {
   const std::size_t entries = EntryCount();
-  for (std::size_t i = 0; i < entries; ++i) {
-    const auto place = PlaceOfEntry(i);
+  for (; entries_settled_ < entries; ++entries_settled_) {
+    const auto place = PlaceOfEntry(entries_settled_);
     // Who is proven to cheat is banned whether it goes on or not: seven that stopped after two
     // COMMITs held all others up for 40 s, until the deadline of seal A.
     if (!place || evidence_.contains(place->second)) continue;
-    if (EntryNow(i).state == SealEntry::State::kAbsent) return false;
+    if (EntryNow(entries_settled_).state == SealEntry::State::kAbsent) return false;
   }
   return true;
 }

@@ -75,7 +75,7 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   StoreBlock(*block);
   StartCrossCheck();
   RememberStep();
-  RememberBlock(block);
+  recent_.Add(*block);
   for (const wire::Removal& removal : block->removals) {
     inbox_.ForgetSender(removal.peer);
     // Who was dropped meanwhile can still be banned for it.
@@ -105,11 +105,6 @@ void PeerMachine::StoreBlock(const Block& block) {
 void PeerMachine::StoreMembership() {
   out_->Add(
       Store{next_store_++, {{RecordKind::kMember, BlockKey(view_->genesis, view_->step), {}}}});
-}
-
-void PeerMachine::RememberBlock(std::shared_ptr<const Block> block) {
-  recent_[HeightOf(*block)] = std::move(block);
-  while (recent_.size() > kRecentBlocks) recent_.erase(recent_.begin());
 }
 
 void PeerMachine::RememberStep() {

@@ -10,22 +10,28 @@ namespace ostraka::wire::internal {
 namespace {
 
 std::vector<PeerId> AllSenders(const std::vector<Block::Column>& columns) {
+  // Most columns have the same senders.
   std::set<PeerId> all;
+  const std::vector<PeerId>* last = nullptr;
   for (const Block::Column& column : columns) {
+    if (last != nullptr && column.senders == *last) continue;
     all.insert(column.senders.begin(), column.senders.end());
+    last = &column.senders;
   }
   return {all.begin(), all.end()};
 }
 
-// Bit i of the answer: all[i] is in `some`. Empty if `some` is.
+// Bit i of the answer: all[i] is in `some`. Empty if `some` is. REQUIRES: `all` is sorted and holds
+// all of `some`.
 Bytes BitmapOver(const std::vector<PeerId>& all, const std::vector<PeerId>& some) {
   if (some.empty()) return {};
   OSTRAKA_CHECK(std::adjacent_find(some.begin(), some.end(), std::greater_equal<>()) == some.end());
   Bytes bits((all.size() + 7) / 8);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (std::binary_search(some.begin(), some.end(), all[i])) {
-      bits[i / 8] |= static_cast<std::uint8_t>(1 << i % 8);
-    }
+  auto next = some.begin();
+  for (std::size_t i = 0; i < all.size() && next != some.end(); ++i) {
+    if (all[i] != *next) continue;
+    bits[i / 8] |= static_cast<std::uint8_t>(1 << i % 8);
+    ++next;
   }
   return bits;
 }

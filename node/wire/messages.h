@@ -87,6 +87,12 @@ struct SignedEnvelope {
   base::SharedBytes frame;  // signature | core bytes, exactly as received or sent
 };
 
+// A message that several hold: never copied, since a PROOF has as many numbers as there are parts.
+using SharedMessage = std::shared_ptr<const SignedEnvelope>;
+inline SharedMessage Share(SignedEnvelope message) {
+  return std::make_shared<const SignedEnvelope>(std::move(message));
+}
+
 enum class ElementType : std::uint8_t { kFloat32 = 0 };
 inline constexpr std::uint8_t kElementTypeCount = 1;
 enum class Codec : std::uint8_t { kRaw = 0 };  // room for compression (protocol.md, 10)

@@ -49,10 +49,10 @@ TEST(InboxTest, HoldsOneMessagePerSenderAndPlace) {
   const SharedBlob blob = crypto::MakeBlob({1, 2});
   EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(1)), nullptr);
   EXPECT_EQ(inbox.Probe(Message({})), Outcome::kNew);
-  EXPECT_EQ(inbox.Add(Message({}), blob), Outcome::kNew);
+  EXPECT_EQ(inbox.Add(wire::Share(Message({})), blob), Outcome::kNew);
   const Inbox::Item* item = inbox.Find(PlaceOf({}), Sender(1));
   ASSERT_NE(item, nullptr);
-  EXPECT_EQ(item->message.digest, Message({}).digest);
+  EXPECT_EQ(item->message->digest, Message({}).digest);
   EXPECT_EQ(item->blob, blob);
   EXPECT_FALSE(item->equivocated());
   EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(2)), nullptr);
@@ -73,64 +73,65 @@ TEST(InboxTest, EveryFieldOfAPlaceCounts) {
                         {.phase = Phase::kB, .type = MessageType::kEcho},
                         {.phase = Phase::kC, .type = MessageType::kEcho}};
   for (const Fields& fields : all) {
-    EXPECT_EQ(inbox.Add(Message(fields), nullptr), Outcome::kNew);
+    EXPECT_EQ(inbox.Add(wire::Share(Message(fields)), nullptr), Outcome::kNew);
   }
   for (const Fields& fields : all) {
     EXPECT_NE(inbox.Find(PlaceOf(fields), Sender(fields.sender)), nullptr);
-    EXPECT_EQ(inbox.Add(Message(fields), nullptr), Outcome::kDuplicate);
+    EXPECT_EQ(inbox.Add(wire::Share(Message(fields)), nullptr), Outcome::kDuplicate);
   }
 }
 
 TEST(InboxTest, ADuplicateChangesNothing) {
   Inbox inbox;
   const SharedBlob first = crypto::MakeBlob({1});
-  inbox.Add(Message({}), first);
+  inbox.Add(wire::Share(Message({})), first);
   EXPECT_EQ(inbox.Probe(Message({})), Outcome::kDuplicate);
-  EXPECT_EQ(inbox.Add(Message({}), crypto::MakeBlob({2})), Outcome::kDuplicate);
+  EXPECT_EQ(inbox.Add(wire::Share(Message({})), crypto::MakeBlob({2})), Outcome::kDuplicate);
   EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(1))->blob, first);
 }
 
 TEST(InboxTest, AnotherBodyOfOneSlotIsKeptAsTheProof) {
   Inbox inbox;
-  inbox.Add(Message({.body = 1}), nullptr);
+  inbox.Add(wire::Share(Message({.body = 1})), nullptr);
   const wire::SignedEnvelope rival = Message({.body = 2});
   EXPECT_EQ(inbox.Probe(rival), Outcome::kRival);
   EXPECT_FALSE(inbox.Find(PlaceOf({}), Sender(1))->equivocated()) << "Probe changed the inbox";
-  EXPECT_EQ(inbox.Add(rival, nullptr), Outcome::kRival);
+  EXPECT_EQ(inbox.Add(wire::Share(rival), nullptr), Outcome::kRival);
   const Inbox::Item* item = inbox.Find(PlaceOf({}), Sender(1));
-  EXPECT_EQ(item->message.digest, Message({.body = 1}).digest) << "the first stays";
+  EXPECT_EQ(item->message->digest, Message({.body = 1}).digest) << "the first stays";
   EXPECT_TRUE(item->equivocated());
   ASSERT_EQ(item->rivals.size(), 1u);
-  EXPECT_EQ(item->rivals[0].frame, rival.frame);
+  EXPECT_EQ(item->rivals[0]->frame, rival.frame);
   EXPECT_EQ(inbox.Probe(rival), Outcome::kDuplicate) << "a rival is known as well";
 }
 
 TEST(InboxTest, AThirdBodyIsKeptOnlyIfASealNamedIt) {
   Inbox inbox;
-  inbox.Add(Message({.body = 1}), nullptr);
-  inbox.Add(Message({.body = 2}), nullptr);
-  EXPECT_EQ(inbox.Add(Message({.body = 3}), nullptr), Outcome::kMore);
+  inbox.Add(wire::Share(Message({.body = 1})), nullptr);
+  inbox.Add(wire::Share(Message({.body = 2})), nullptr);
+  EXPECT_EQ(inbox.Add(wire::Share(Message({.body = 3})), nullptr), Outcome::kMore);
   EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(1))->rivals.size(), 1u);
 
   const wire::SignedEnvelope named = Message({.body = 4});
   inbox.Want(named.digest);
-  EXPECT_EQ(inbox.Add(named, nullptr), Outcome::kRival);
-  EXPECT_EQ(inbox.Add(named, nullptr), Outcome::kDuplicate);
-  EXPECT_EQ(inbox.Add(Message({.body = 3}), nullptr), Outcome::kMore) << "another was named";
+  EXPECT_EQ(inbox.Add(wire::Share(named), nullptr), Outcome::kRival);
+  EXPECT_EQ(inbox.Add(wire::Share(named), nullptr), Outcome::kDuplicate);
+  EXPECT_EQ(inbox.Add(wire::Share(Message({.body = 3})), nullptr), Outcome::kMore)
+      << "another was named";
   EXPECT_EQ(inbox.Find(PlaceOf({}), Sender(1))->rivals.size(), 2u);
 
   const wire::SignedEnvelope late = Message({.body = 5});
   inbox.Want(late.digest);
   inbox.ForgetWants();
-  EXPECT_EQ(inbox.Add(late, nullptr), Outcome::kMore);
+  EXPECT_EQ(inbox.Add(wire::Share(late), nullptr), Outcome::kMore);
 }
 
 TEST(InboxTest, FindsWhicheverVersionADigestNames) {
   Inbox inbox;
   const wire::SignedEnvelope first = Message({.body = 1});
   const wire::SignedEnvelope second = Message({.body = 2});
-  inbox.Add(first, nullptr);
-  inbox.Add(second, nullptr);
+  inbox.Add(wire::Share(first), nullptr);
+  inbox.Add(wire::Share(second), nullptr);
   for (const wire::SignedEnvelope& message : {first, second}) {
     const auto* found = inbox.Find(PlaceOf({}), Sender(1), message.digest);
     ASSERT_NE(found, nullptr);
@@ -150,8 +151,9 @@ TEST(InboxTest, FindDigestLooksAtEveryPlaceOfThePhase) {
                         {.phase = Phase::kB, .type = MessageType::kEcho, .draw = 1},
                         {.phase = Phase::kB, .type = MessageType::kLock, .iteration = 7},
                         {.sender = 2, .phase = Phase::kB, .type = MessageType::kStatus}};
-  inbox.Add(Message({.step = 3, .phase = Phase::kC, .type = MessageType::kProof}), nullptr);
-  for (const Fields& fields : all) inbox.Add(Message(fields), nullptr);
+  inbox.Add(wire::Share(Message({.step = 3, .phase = Phase::kC, .type = MessageType::kProof})),
+            nullptr);
+  for (const Fields& fields : all) inbox.Add(wire::Share(Message(fields)), nullptr);
   for (const Fields& fields : all) {
     EXPECT_NE(inbox.FindDigest(4, Phase::kB, Message(fields).digest), nullptr);
   }
@@ -164,11 +166,13 @@ TEST(InboxTest, CountsTheIterationsThatASenderFills) {
   const auto part = [](std::uint32_t iteration) {
     return Fields{.type = MessageType::kPart, .iteration = iteration};
   };
-  for (const std::uint32_t iteration : {0u, 3u, 255u}) inbox.Add(Message(part(iteration)), nullptr);
-  inbox.Add(Message({.sender = 2, .type = MessageType::kPart, .iteration = 4}), nullptr);
-  inbox.Add(Message({.type = MessageType::kCommit}), nullptr);
-  inbox.Add(Message({.type = MessageType::kResult, .iteration = 5}), nullptr);
-  inbox.Add(Message({.step = 5, .type = MessageType::kPart, .iteration = 6}), nullptr);
+  for (const std::uint32_t iteration : {0u, 3u, 255u})
+    inbox.Add(wire::Share(Message(part(iteration))), nullptr);
+  inbox.Add(wire::Share(Message({.sender = 2, .type = MessageType::kPart, .iteration = 4})),
+            nullptr);
+  inbox.Add(wire::Share(Message({.type = MessageType::kCommit})), nullptr);
+  inbox.Add(wire::Share(Message({.type = MessageType::kResult, .iteration = 5})), nullptr);
+  inbox.Add(wire::Share(Message({.step = 5, .type = MessageType::kPart, .iteration = 6})), nullptr);
   EXPECT_EQ(inbox.CountIterations(PlaceOf(part(17)), Sender(1)), 3u);
   EXPECT_EQ(inbox.CountIterations(PlaceOf(part(17)), Sender(2)), 1u);
   EXPECT_EQ(inbox.CountIterations(PlaceOf(part(17)), Sender(3)), 0u);
@@ -180,11 +184,11 @@ TEST(InboxTest, ForgetsTheSlowPathBeforeAnIterationOrAllOfIt) {
   Inbox inbox;
   for (const MessageType type : slow) {
     for (const std::uint32_t iteration : {1u, 2u, 3u}) {
-      inbox.Add(Message({.type = type, .iteration = iteration}), nullptr);
+      inbox.Add(wire::Share(Message({.type = type, .iteration = iteration})), nullptr);
     }
   }
-  inbox.Add(Message({.type = MessageType::kEcho}), nullptr);
-  inbox.Add(Message({.type = MessageType::kPart, .iteration = 1}), nullptr);
+  inbox.Add(wire::Share(Message({.type = MessageType::kEcho})), nullptr);
+  inbox.Add(wire::Share(Message({.type = MessageType::kPart, .iteration = 1})), nullptr);
   const auto held = [&](MessageType type, std::uint32_t iteration) {
     const Fields fields{.type = type, .iteration = iteration};
     return inbox.Find(PlaceOf(fields), Sender(1)) != nullptr;
@@ -204,18 +208,19 @@ TEST(InboxTest, ReplaceTakesTheNewestAndKeepsNoRival) {
   const Fields boot{.step = 0, .phase = Phase::kGenesis, .type = MessageType::kBoot, .body = 1};
   Fields again = boot;
   again.body = 2;
-  inbox.Add(Message(boot), nullptr);
-  inbox.Replace(Message(again));
+  inbox.Add(wire::Share(Message(boot)), nullptr);
+  inbox.Replace(wire::Share(Message(again)));
   const Inbox::Item* item = inbox.Find(PlaceOf(boot), Sender(1));
-  EXPECT_EQ(item->message.digest, Message(again).digest);
+  EXPECT_EQ(item->message->digest, Message(again).digest);
   EXPECT_FALSE(item->equivocated());
-  inbox.Replace(Message({.sender = 2}));
+  inbox.Replace(wire::Share(Message({.sender = 2})));
   EXPECT_NE(inbox.Find(PlaceOf({}), Sender(2)), nullptr) << "into an empty place too";
 }
 
 TEST(InboxTest, ForgetsStepsBeforeTheWindow) {
   Inbox inbox;
-  for (std::uint64_t step = 3; step <= 6; ++step) inbox.Add(Message({.step = step}), nullptr);
+  for (std::uint64_t step = 3; step <= 6; ++step)
+    inbox.Add(wire::Share(Message({.step = step})), nullptr);
   inbox.ForgetBefore(5);
   for (std::uint64_t step = 3; step <= 6; ++step) {
     EXPECT_EQ(inbox.Find(PlaceOf({.step = step}), Sender(1)) != nullptr, step >= 5) << step;
@@ -225,8 +230,8 @@ TEST(InboxTest, ForgetsStepsBeforeTheWindow) {
 TEST(InboxTest, ForgetsARemovedSenderEverywhere) {
   Inbox inbox;
   for (const std::uint32_t sender : {1u, 2u}) {
-    inbox.Add(Message({.sender = sender}), nullptr);
-    inbox.Add(Message({.sender = sender, .step = 5}), nullptr);
+    inbox.Add(wire::Share(Message({.sender = sender})), nullptr);
+    inbox.Add(wire::Share(Message({.sender = sender, .step = 5})), nullptr);
   }
   inbox.ForgetSender(Sender(1));
   for (const std::uint64_t step : {4u, 5u}) {

@@ -18,7 +18,7 @@ TEST(KnownRunTest, NamesTheMembersByKeyAndTheMostThatCanBeAtFault) {
   for (const Member& member : manifest.members) {
     EXPECT_TRUE(std::binary_search(run.members.begin(), run.members.end(), member.id));
   }
-  EXPECT_EQ(run.faults, 3U);  // floor((9 - 1 - 1) / 2)
+  EXPECT_EQ(run.faults, 3U);                                             // floor((9 - 1 - 1) / 2)
   EXPECT_EQ(KnownRunOf(scene::ManifestOf(9, Mode::kThird)).faults, 3U);  // floor(9 / 3)
 }
 
