@@ -14,7 +14,7 @@
 namespace ostraka::sim {
 namespace {
 
-constexpr double kWidth = 760;
+constexpr double kWidth = 800;
 constexpr page::PlotArea kArea{64, 20, 560, 200};
 constexpr char kHonest[] = "#0072b2";
 constexpr char kByzantine[] = "#d55e00";
@@ -192,7 +192,7 @@ Series LossSeries(const History& history, const StepAxis& axis, const Decades& d
 }
 
 std::string LossSvg(const ReportInput& input) {
-  page::Svg svg(kWidth + 60, kArea.bottom() + 42, "loss by step, with and without protection");
+  page::Svg svg(kWidth, kArea.bottom() + 42, "loss by step, with and without protection");
   const StepAxis axis(input.history);
   const Decades decades = DecadesOf({&input.history, &input.unprotected});
   const double every = std::ceil((decades.high - decades.low) / 6);
@@ -280,10 +280,10 @@ std::string StepSection(const ReportInput& input) {
   }
   return page::Tag("h2", "Step " + step) + "\n" +
          page::Figure(StepSvg(*input.step, input.roster),
-                      "The messages of step " + step +
-                          ", from when one is sent to when it comes, and what honest peers made of "
-                          "them; time runs downwards, long waits are drawn short. Of more than "
-                          "eight peers those that the step names and the first others.") +
+                      "What was signed in step " + step +
+                          ", from when a message is sent to when it comes, and what honest peers "
+                          "made of it. Time runs downwards; long waits are drawn short. Of more "
+                          "than eight peers those that the step names and the first others.") +
          page::Table(text);
 }
 

@@ -60,8 +60,9 @@ void StepRecorder::OnSend(const StepRecord& record, const protocol::Send& send) 
     last_slot_ = opened.ok() ? std::optional(opened->envelope.slot) : std::nullopt;
   }
   const auto to = roster_.IndexOf(send.to);
-  if (!last_slot_ || last_slot_->phase == wire::Phase::kGenesis || !to || *to == record.peer)
-    return;
+  const bool drawn = last_slot_ && last_slot_->phase != wire::Phase::kGenesis &&
+                     !wire::IsService(last_slot_->type);
+  if (!drawn || !to || *to == record.peer) return;
   InProgress* at = At(last_slot_->step);
   if (at == nullptr) return;
   at->under_way[{record.peer, *to}].emplace_back(send.frame, at->recorded.messages.size());
@@ -250,7 +251,6 @@ class Diagram {
     return lanes_.contains(message.from) && lanes_.contains(message.to);
   }
   page::Stroke StrokeFor(wire::MessageType type) const {
-    if (wire::IsService(type)) return {"#bbbbbb", 0.7, "2 2"};
     const auto place = std::distance(types_.begin(), types_.find(type));
     page::Stroke stroke = page::StrokeOf(static_cast<std::size_t>(place));
     stroke.width = 0.9;

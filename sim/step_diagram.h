@@ -1,4 +1,5 @@
-// One step of a run as a message sequence: who sent what, when it came, and what was decided.
+// One step of a run as a message sequence: who sent what, when it came, and what was decided. Of
+// what is signed: questions for what is missing are asked again and again until it is there.
 //
 // Memory: messages of the newest few steps, and of the one that is kept. Thread safety: one owner.
 #pragma once
