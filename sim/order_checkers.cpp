@@ -49,9 +49,9 @@ base::Status DrawOrder::OnAction(std::uint32_t peer, const protocol::Action& act
   const auto* done = Observed<protocol::StepDone>(action);
   if (!done || done->block->genesis) return base::OkStatus();
   const wire::Block& block = *done->block;
-  // Who catches up accepts what others did long ago: `agreement` says that it is the same.
+  // Who catches up accepts it long after the first did; that it is the same is for `agreement`.
   if (!proven_.empty() && block.step <= proven_.rbegin()->first) return base::OkStatus();
-  proven_.try_emplace(block.step, block.proven);
+  proven_.emplace(block.step, block.proven);
   while (proven_.size() > kRememberedSteps) proven_.erase(proven_.begin());
   for (const wire::Assignment& drawn : block.drawn) {
     const auto proven = proven_.find(drawn.step);

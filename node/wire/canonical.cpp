@@ -8,7 +8,6 @@ namespace {
 // What a reader may visit of the smallest messages, where the factor alone would be too tight: a
 // list of all-zero structs takes no room in canonical form, but counts as a word an element.
 constexpr std::size_t kMinTraversalWords = 4 * kMaxPeers;
-constexpr std::size_t kMaxReasonBytes = 120;
 
 }  // namespace
 
@@ -18,10 +17,8 @@ Status Refuse(std::string_view what, std::string_view problem) {
   return base::InvalidArgument(reason);
 }
 
-Status RefuseException(std::string_view what, const kj::Exception& exception) {
-  const kj::StringPtr description = exception.getDescription();
-  return Refuse(what, std::string_view(description.begin(),
-                                       std::min<std::size_t>(description.size(), kMaxReasonBytes)));
+Status RefuseException(std::string_view what) {
+  return Refuse(what, "cannot be read as Cap'n Proto");
 }
 
 AlignedWords::AlignedWords(ByteView bytes) {

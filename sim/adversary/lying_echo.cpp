@@ -14,8 +14,9 @@ namespace {
 // so no evidence.
 class LyingEcho : public Editor {
  public:
-  explicit LyingEcho(const EditorOptions& options)
-      : from_step_(options.from_step), forger_(options.key) {}
+  // `confesses`: each such ECHO counts as a misdeed.
+  explicit LyingEcho(const EditorOptions& options, bool confesses = true)
+      : from_step_(options.from_step), confesses_(confesses), forger_(options.key) {}
 
   void OnAction(Turn& turn, protocol::Action action) override {
     const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
@@ -26,7 +27,7 @@ class LyingEcho : public Editor {
  protected:
   virtual void OnOwn(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
     if (message.envelope.slot.type == wire::MessageType::kEcho) {
-      if (!forger_.Knows(message.envelope.slot)) turn.Confess();
+      if (confesses_ && !forger_.Knows(message.envelope.slot)) turn.Confess();
       send.frame = forger_.Forge(message, Lie(message.envelope.body));
     }
     turn.Emit(std::move(send));
@@ -44,14 +45,17 @@ class LyingEcho : public Editor {
   }
 
   std::uint64_t from_step_;
+  bool confesses_;
   Forger forger_;
   FrameReader frames_;
 };
 
-// Forces the slow path with a lying ECHO and, when it leads, proposes one value to each half.
+// Forces the slow path with a lying ECHO and, when it leads, proposes one value to each half. Only
+// that is a misdeed to be caught: whoever never leads leaves no evidence.
 class DoublePropose final : public LyingEcho {
  public:
-  explicit DoublePropose(const EditorOptions& options) : LyingEcho(options), victims_(options) {}
+  explicit DoublePropose(const EditorOptions& options)
+      : LyingEcho(options, /*confesses=*/false), victims_(options) {}
 
  private:
   void OnOwn(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
