@@ -115,9 +115,9 @@ class SimTest(TestCase):
     @browser.needs_browser
     def test_the_figures_of_a_report_can_be_read(self):
         page = self.folder / "page.html"
-        for attack, more in (("equivocate", ["--attack-param", "split=1"]), ("sign_flip", []),
-                             ("frame_victim", ["--peers", 12])):
-            self.sim("--peers", 8, "--byzantine", 3, "--attack", attack, "--dimension", 64,
+        for peers, attack, more in ((8, "equivocate", ["--attack-param", "split=1"]),
+                                    (8, "sign_flip", []), (12, "frame_victim", [])):
+            self.sim("--peers", peers, "--byzantine", 3, "--attack", attack, "--dimension", 64,
                      "--steps", 25, "--report", page, *more)
             probe = browser.probe(page.read_text(), self.folder)
             self.assertEqual(probe, {"figures": 3, "found": []}, attack)
