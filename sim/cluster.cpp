@@ -19,6 +19,7 @@
 #include "sim/memo_opener.h"
 #include "sim/memo_verifier.h"
 #include "sim/order_checkers.h"
+#include "sim/queue_checker.h"
 #include "sim/recovery.h"
 #include "sim/simulator.h"
 
@@ -379,6 +380,10 @@ void Cluster::AddCheckers(Simulator& simulator) {
     auto columns = std::make_unique<Columns>(roster_, manifest_, opener_);
     simulator.AddObserver(columns.get());  // it reads what all peers send
     checkers_.Add(std::move(columns));
+    auto queues = std::make_unique<Queues>(roster_, BoundsOf(options_.peers, options_.dimension),
+                                           options_.cut == "none");
+    simulator.AddObserver(queues.get());  // it learns what has come
+    checkers_.Add(std::move(queues));
     if (faults_.over) {
       auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, manifest_->delta,
                                                  manifest_->part_timeout);
@@ -510,15 +515,19 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
 
 }  // namespace
 
+base::StatusOr<std::unique_ptr<train::Trainer>> ToyTrainerOf(const SimOptions& options) {
+  return train::MakeToyTrainer({.model = "toy",
+                                .data = "toy",
+                                .batch_size = options.batch_size,
+                                .hidden = options.dimension,
+                                .data_seed = options.seed});
+}
+
 base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace,
                                         StepObserver* observer) {
   RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(crypto::Initialize());
-  ASSIGN_OR_RETURN(const auto toy, train::MakeToyTrainer({.model = "toy",
-                                                          .data = "toy",
-                                                          .batch_size = options.batch_size,
-                                                          .hidden = options.dimension,
-                                                          .data_seed = options.seed}));
+  ASSIGN_OR_RETURN(const auto toy, ToyTrainerOf(options));
   Training training;
   training.trainer = toy.get();
   training.plan = ToyPlan(options);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,6 +75,9 @@ using TraceSink = std::function<void(const std::string&)>;
 // `observer`, if given, sees every step too, and may end the run (StepObserver::WantsStop).
 base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace = {},
                                         StepObserver* observer = nullptr);
+
+// What its members train: the toy problem that the options describe.
+base::StatusOr<std::unique_ptr<train::Trainer>> ToyTrainerOf(const SimOptions& options);
 
 // Who takes part in that run, by index.
 base::StatusOr<Roster> RosterOf(const SimOptions& options);

@@ -36,7 +36,8 @@ class PhaseOrder final : public Checker {
 };
 
 // "draw_order": validators judge numbers that were sealed before the coin that drew them was shown:
-// a block's draw is about a step before its own, in whose block the target's PROOF is sealed.
+// a block's draw is about a step before its own, in whose block the target's PROOF is sealed. Of
+// each step the first block that somebody accepts is judged.
 class DrawOrder final : public Checker {
  public:
   explicit DrawOrder(const Roster& roster) : roster_(roster) {}

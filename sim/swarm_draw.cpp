@@ -31,15 +31,28 @@ void DrawMembers(base::Rng rng, SimOptions& options) {
   options.batch_size = 4 + rng.Below(29);
 }
 
+// The highest of tickets that each attack draws for itself: an attack that is added changes the
+// swarms that draw it, and no other. Three tickets for those on the protocol, of which there are
+// fewer.
+const KnownAttack& ChooseAttack(const base::Rng& rng) {
+  const KnownAttack* chosen = nullptr;
+  std::uint64_t highest = 0;
+  for (const KnownAttack& attack : KnownAttacks()) {
+    if (attack.name == "none") continue;
+    base::Rng tickets = rng.Fork(attack.name);
+    for (int i = attack.gradient == nullptr ? 3 : 1; i > 0; --i) {
+      const std::uint64_t ticket = tickets.Next();
+      if (chosen != nullptr && ticket <= highest) continue;
+      chosen = &attack;
+      highest = ticket;
+    }
+  }
+  return *chosen;
+}
+
 // Parameters that have variants sometimes take one of them; the others keep their defaults.
 void DrawAttack(base::Rng rng, SimOptions& options) {
-  std::vector<const KnownAttack*> choices;
-  for (const KnownAttack& attack : KnownAttacks()) {
-    // Half of the draws attack the protocol, of which there are fewer.
-    if (attack.name == "none") continue;
-    choices.insert(choices.end(), attack.gradient == nullptr ? 3 : 1, &attack);
-  }
-  const KnownAttack& attack = *choices[rng.Below(choices.size())];
+  const KnownAttack& attack = ChooseAttack(rng.Fork("attack"));
   options.attack = attack.name;
   options.await_removal = attack.outcome == KnownAttack::Outcome::kRemoved;
   // After the genesis seal, which waits for everybody.
@@ -75,8 +88,11 @@ void DrawFaults(base::Rng rng, SimOptions& options) {
     options.crash_down = DrawMilliseconds(rng, 50, 4'000);
     options.lose_disk = OneIn(rng, 4);
   }
-  // Cuts only without Byzantine members: what they do in an untimely network is bounded by t_a.
-  if (options.byzantine == 0 && OneIn(rng, 2)) {
+  // While the network is cut no more than t_a members may be at fault, whatever the mode bears
+  // else.
+  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
+  if (options.byzantine <= std::min(t_a, FaultsBorne(options)) && OneIn(rng, 2)) {
+    if (options.byzantine > 0) options.crashes = 0;
     constexpr const char* kCuts[] = {"halves", "one_way", "flapping", "flaky"};
     options.cut = kCuts[rng.Below(std::size(kCuts))];
     options.cut_at = DrawMilliseconds(rng, 1'000, 8'000);

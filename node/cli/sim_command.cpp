@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
 #include "node/cli/sim_runner.h"
+#include "sim/report.h"
 #include "sim/seeds.h"
 #include "sim/shrink.h"
 
@@ -44,6 +47,8 @@ struct SimCommandOptions {
   std::vector<std::string> results;  // of merge
   bool json = false;
   bool trace = false;
+  std::string report;  // file
+  std::optional<std::uint64_t> report_step;
 };
 
 // "17 of 100 seeds" on a terminal.
@@ -115,7 +120,45 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   return result;
 }
 
+// One run, and the page about it. The file is opened first: a place where none can be is said
+// before the run, not after it.
+base::StatusOr<sim::SeedsResult> RunForReport(const SimWork& work,
+                                              const SimCommandOptions& options) {
+  const bool is_new = !std::filesystem::exists(options.report);
+  if (!std::ofstream(options.report, std::ios::binary | std::ios::app)) {
+    return base::Unavailable("cannot write " + options.report +
+                             ": check the folder and your rights");
+  }
+  auto report = sim::MakeReport(OptionsFor(work, work.seeds.first), options.report_step,
+                                [](const std::string& what) {
+                                  if (isatty(STDERR_FILENO) == 0) return;
+                                  std::fprintf(stderr, "\r\x1b[K%s", what.c_str());
+                                });
+  if (!report.ok()) {
+    if (is_new) std::filesystem::remove(options.report);
+    return report.status();
+  }
+  std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
+  file << report->html;
+  file.close();
+  if (!file) return base::Unavailable("cannot write " + options.report + ": is the disk full?");
+  sim::SeedsTally tally;
+  tally.Add(std::move(report->result));
+  return std::move(tally).Finish();
+}
+
+base::Status CheckReport(const SimCommandOptions& options) {
+  if (options.report.empty() && options.report_step) {
+    return base::InvalidArgument("--report-step says what --report draws: give --report FILE too");
+  }
+  if (!options.report.empty() && !options.seeds.empty()) {
+    return base::InvalidArgument("--report shows one run: give --seed instead of --seeds");
+  }
+  return base::OkStatus();
+}
+
 base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
+  RETURN_IF_ERROR(CheckReport(options));
   ASSIGN_OR_RETURN(const sim::SimOptions sim_options, OptionsOf(options));
   SeedRange range{sim_options.seed, sim_options.seed};
   if (!options.seeds.empty()) {
@@ -133,9 +176,11 @@ base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
   work.only_attack = options.attack_given;
   work.threads = std::min<std::uint64_t>(options.threads, range.last - range.first + 1);
   const Progress progress(range.last - range.first + 1);
-  ASSIGN_OR_RETURN(const sim::SeedsResult result,
-                   RunOnCores(work, [&](std::uint64_t done) { progress.Show(done); }));
+  auto ran = options.report.empty()
+                 ? RunOnCores(work, [&](std::uint64_t done) { progress.Show(done); })
+                 : RunForReport(work, options);
   progress.Clear();
+  ASSIGN_OR_RETURN(const sim::SeedsResult result, std::move(ran));
   ASSIGN_OR_RETURN(const json out, JsonOf(work, result));
   if (options.json) {
     PrintJson(out);
@@ -277,11 +322,16 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--replay", options->replay, "a file that a failure left")
       ->excludes(seed)
       ->excludes(seeds);
+  command->add_option("--report", options->report,
+                      "a page about one run: removals, loss with and without protection, a step");
+  command->add_option("--report-step", options->report_step,
+                      "the step that it draws (default: the one that removed the first)");
   command->add_flag("--trace", options->trace, "print every event of the run to stderr");
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   command->footer(
       "Examples: ostraka sim --peers 16 --byzantine 7 --attack alie --seeds 1..20\n"
       "          ostraka sim --byzantine 2 --attack sign_flip --crashes 10 --cut halves\n"
+      "          ostraka sim --byzantine 3 --attack cover_up --report cover_up.html\n"
       "          ostraka sim --swarm-test --steps 40 --seeds 1..1000 --json > range1.json");
   command->require_subcommand(0, 1);
   AddSimSubcommands(*command, options, invocation);

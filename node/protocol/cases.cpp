@@ -30,11 +30,18 @@ bool HasVoted(const Case& open, const PeerId& voter, Verdict verdict) {
   });
 }
 
+// Members that are no party.
+std::size_t Eligible(const Case& open, const Block& view) {
+  return static_cast<std::size_t>(
+      std::count_if(view.members.begin(), view.members.end(),
+                    [&](const PeerId& member) { return !IsParty(open, member); }));
+}
+
 // True iff so many ballots for one verdict decide the case.
 bool IsEnough(const Case& open, const Block& view, std::size_t ballots) {
   switch (open.id.kind) {
     case CaseKind::kGradient:
-      return 2 * ballots > view.members.size() - 2;  // the eligible: all but the two
+      return 2 * ballots > Eligible(open, view);
     case CaseKind::kNumbers:
       return ballots >= DecidingBallots(view.thresholds);
     case CaseKind::kCover:
@@ -59,8 +66,9 @@ bool CouldBeDecided(const Case& open, const Block& view) {
       std::count_if(view.members.begin(), view.members.end(), [&](const PeerId& member) {
         return !IsParty(open, member) && !HasVoted(open, member, Verdict::kAbstain);
       });
-  // Of two parties one is at fault.
-  const bool two_parties = open.id.kind != CaseKind::kCover;
+  // Of two parties one is at fault, and a member unless it has left.
+  const bool two_parties =
+      open.id.kind != CaseKind::kCover && IsMember(view.members, open.id.target);
   const std::uint32_t faults = FaultBound(view.thresholds);
   const auto faulty = static_cast<std::ptrdiff_t>(two_parties && faults > 0 ? faults - 1 : faults);
   const std::size_t honest = knowing > faulty ? static_cast<std::size_t>(knowing - faulty) : 0;
@@ -70,10 +78,9 @@ bool CouldBeDecided(const Case& open, const Block& view) {
 // --- reasons ------------------------------------------------------------------------------------
 
 std::string Ballots(const Case& open, Verdict verdict, const Block& view) {
-  const auto eligible = std::count_if(view.members.begin(), view.members.end(),
-                                      [&](const PeerId& member) { return !IsParty(open, member); });
   return std::string(verdict == Verdict::kGuilty ? "guilty" : "innocent") + " by " +
-         std::to_string(Count(open, verdict)) + " of " + std::to_string(eligible) + " votes";
+         std::to_string(Count(open, verdict)) + " of " + std::to_string(Eligible(open, view)) +
+         " votes";
 }
 
 std::string PartOfStep(const CaseId& id) {
@@ -134,15 +141,16 @@ bool InGradientCase(const std::vector<Case>& cases, const PeerId& peer) {
 std::vector<Case> OfAccusations(const SealedStep& sealed, const std::vector<Case>& open,
                                 const Docket& docket) {
   std::vector<Case> opened;
-  const auto may_be_party = [&](const PeerId& peer) {
-    return docket.Stays(peer) && !InGradientCase(open, peer) && !InGradientCase(opened, peer);
+  const auto is_free = [&](const PeerId& peer) {
+    return !InGradientCase(open, peer) && !InGradientCase(opened, peer);
   };
   for (const Assignment& assignment : sealed.roles.validators) {
     const auto proof = sealed.proofs.find(assignment.validator);
     if (proof == sealed.proofs.end() || !proof->second.accusation) continue;
     const wire::Accusation& accusation = *proof->second.accusation;
     if (accusation.target != assignment.target || accusation.step != assignment.step) continue;
-    if (!may_be_party(assignment.validator) || !may_be_party(assignment.target)) continue;
+    if (!docket.Stays(assignment.validator) || !docket.Answers(assignment.target)) continue;
+    if (!is_free(assignment.validator) || !is_free(assignment.target)) continue;
     opened.push_back({.id = {.kind = CaseKind::kGradient,
                              .accuser = assignment.validator,
                              .target = assignment.target,

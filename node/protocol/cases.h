@@ -1,17 +1,18 @@
 // Cases (protocol.md 5): what opens one, who votes, and what it ends with. Each has one loser.
 //
-//   kind      opened by                            decided by                after     undecided
-//   gradient  a validator, of its target           > half of the eligible    8 blocks  accuser
-//   drops numbers   an aggregator, of a sender           DecidingBallots           3 blocks accuser
-//   drops cover     a conviction, of who aggregated it   more than the faults      3 blocks  target
-//   drops
+//   kind      opened by                            decided by               after     undecided
+//   drops gradient  a validator, of its target           > half of the eligible   8 blocks  the
+//   accuser numbers   an aggregator, of a sender           DecidingBallots          3 blocks  the
+//   accuser cover     a conviction, of who aggregated it   more than the faults     3 blocks  the
+//   target
 //
-// Eligible are the members that are no party. The first ballot of a voter counts; votes in the
+// Eligible are the members that are no party. The target of a gradient case need not be a member:
+// whoever leaves answers for what it had sealed. The first ballot of a voter counts; votes in the
 // block that opens a case are none. Who was admitted since the step that a case is about has no
-// vote (a ballot of kAbstain says so): it holds nothing of that step. An undecided case drops
-// somebody only if the honest among the others could have decided it; else it ends without a loser.
-// (A gradient case opens two blocks after its step, and its block sees admissions of the last one:
-// who was admitted by the block of the accused step itself counts as knowing.)
+// vote (a ballot of kAbstain says so): it holds nothing of that step. An undecided case between
+// members drops one of them only if the honest among the others could have decided it; else it ends
+// without a loser. (A gradient case opens two blocks after its step, and its block sees admissions
+// of the last one: who was admitted by the block of the accused step itself counts as knowing.)
 //
 // Thread safety: pure functions.
 #pragma once
@@ -65,7 +66,9 @@ std::vector<wire::Covering> CoveringOf(const PeerId& worker, const Block& view,
 
 // Cases that the accusations and namings of this step and `convicted` (gradient cases that ended
 // guilty in this block) open among those who stay, in the order gradient, numbers, cover and each
-// by id. `open` are those that stay open; beyond kMaxCases nothing is opened, and nobody is blamed.
+// by id. The target of a gradient case may have left: what convicts it is sealed, and to leave must
+// be no way out of a ban. `open` are those that stay open; beyond kMaxCases nothing is opened, and
+// nobody is blamed.
 std::vector<Case> OpenCases(const SealedStep& sealed, const Block& view,
                             const std::vector<Case>& open, const std::vector<Case>& convicted,
                             const Docket& docket);

@@ -46,6 +46,12 @@ bool Docket::Stays(const PeerId& peer) const {
   return std::binary_search(members_.begin(), members_.end(), peer) && !lost_.contains(peer);
 }
 
+bool Docket::Answers(const PeerId& peer) const {
+  if (!std::binary_search(may_be_banned_.begin(), may_be_banned_.end(), peer)) return false;
+  const auto loss = losses_.find(peer);
+  return loss == losses_.end() || loss->second.fault != FaultKind::kBan;
+}
+
 std::map<PeerId, FaultKind> Docket::Losers() const {
   std::map<PeerId, FaultKind> losers;
   for (const auto& [peer, loss] : losses_) losers.emplace(peer, loss.fault);

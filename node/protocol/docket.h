@@ -57,6 +57,9 @@ class Docket {
 
   // True iff `peer` is a member and no earlier pass has removed it.
   bool Stays(const PeerId& peer) const;
+  // True iff a ban can still hit `peer`, a member or not: it was not banned before, nor so far
+  // here.
+  bool Answers(const PeerId& peer) const;
   // Every loser, those of the pass in progress too.
   std::map<PeerId, FaultKind> Losers() const;
   // Bans by key, then drops by key.

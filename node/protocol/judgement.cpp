@@ -57,8 +57,12 @@ void ForgiveUntimely(const Block& view, Docket& docket) {
 }
 
 // A case goes on while nothing ended it and its parties stay; of a kCover case that is its target.
+// Whose gradient is judged need not stay: all that is asked of it is sealed.
 bool GoesOn(const Case& open, const Block& view, std::uint64_t step, const Docket& docket) {
-  if (RuleOn(open, view, step) != Ruling::kPending || !docket.Stays(open.id.target)) return false;
+  const PeerId& target = open.id.target;
+  const bool gradient = open.id.kind == CaseKind::kGradient;
+  if (RuleOn(open, view, step) != Ruling::kPending) return false;
+  if (gradient ? !docket.Answers(target) : !docket.Stays(target)) return false;
   return open.id.kind == CaseKind::kCover || docket.Stays(open.id.accuser);
 }
 

@@ -82,8 +82,7 @@ void PeerMachine::BeginStep() {
 // A validator recomputes its target's step; every member recomputes what a gradient case is about.
 void PeerMachine::StartRecomputations() {
   if (const auto assignment = round_->sealed.roles.AssignmentOf(self_)) {
-    const bool target_in_role = IsMember(InRole(*view_), assignment->target);
-    if (target_in_role) {
+    if (MayBeTarget(*view_, assignment->target)) {
       StartRecomputation(
           {.purpose = Purpose::kAccuse, .step = assignment->step, .target = assignment->target},
           assignment->target);

@@ -80,6 +80,12 @@ std::vector<PeerId> InRole(const Block& view) {
   return in_role;
 }
 
+bool MayBeTarget(const Block& view, const PeerId& worker) {
+  if (IsMember(view.members, worker)) return IsMember(InRole(view), worker);
+  const auto banned = [&](const wire::Standing& s) { return s.peer == worker && s.banned; };
+  return std::none_of(view.standings.begin(), view.standings.end(), banned);
+}
+
 std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty) {
   const auto known = static_cast<std::uint32_t>(QuarantinedPairs(view).size()) + known_faulty;
   const std::uint32_t rest = view.thresholds.t_s > known ? view.thresholds.t_s - known : 0;
@@ -101,7 +107,7 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& vi
   std::vector<PeerId> candidates;
   for (const PeerId& worker : workers_proven) {
     const bool validates = std::find(drawn.begin(), drawn.end(), worker) != drawn.end();
-    if (!validates && IsMember(pool, worker)) candidates.push_back(worker);
+    if (!validates && MayBeTarget(view, worker)) candidates.push_back(worker);
   }
   const std::vector<PeerId> targets = Shuffled(candidates, "targets", randomness);
   const std::uint64_t judged = next_step - (base::Planted(base::Bug::kTargetsBeforeProof) ? 1 : 2);

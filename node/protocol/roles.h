@@ -48,6 +48,10 @@ std::vector<PeerId> InRole(const Block& view);
 // nothing here.
 std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty);
 
+// True iff a validator may be drawn for what `worker` did before: it is in no quarantined pair. Who
+// has left answers too, unless it is banned already [else whoever leaves after a misdeed is safe].
+bool MayBeTarget(const Block& view, const PeerId& worker);
+
 // Validators for step `next_step` from the coin `randomness` of the step before. Drawn from the
 // members in role of `view` (the block before that coin: a silence after seeing the coin must not
 // change the draw); targets among `workers_proven`, the workers of step next_step - 2 whose PROOFs

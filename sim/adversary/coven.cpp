@@ -31,6 +31,12 @@ protocol::SharedVector Coven::Agree(std::uint64_t step, const protocol::SharedVe
   return vector;
 }
 
+Coven::Whispers& Coven::whispers(std::uint64_t step) {
+  Whispers& known = whispers_[step];
+  while (whispers_.size() > kRemembered) whispers_.erase(whispers_.begin());
+  return known;
+}
+
 void Coven::Confess(const base::PeerId& peer, std::uint64_t step) {
   const auto [place, first_time] = deeds_.try_emplace(peer, Deeds{step, step, 0});
   place->second.last_step = step;

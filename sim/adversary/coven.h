@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,15 @@ class Coven {
   // What an attack remembers between the vectors that it agreed on.
   aggregation::AttackState& memory() { return memory_; }
 
+  // What colluders tell each other of a step. The newest few are kept.
+  struct Whispers {
+    std::set<base::PeerId> guilty;  // who sent another gradient
+    // By draw: coins, their own before they are shown among them; and who keeps its own.
+    std::map<std::uint32_t, std::map<base::PeerId, base::Digest>> coins;
+    std::map<std::uint32_t, base::PeerId> keeper;
+  };
+  Whispers& whispers(std::uint64_t step);
+
   // An adversary says so each time that it leaves the protocol.
   void Confess(const base::PeerId& peer, std::uint64_t step);
   const std::map<base::PeerId, Deeds>& deeds() const { return deeds_; }
@@ -57,6 +67,7 @@ class Coven {
   std::uint64_t seed_;
   std::deque<Agreed> agreed_;  // newest first
   aggregation::AttackState memory_;
+  std::map<std::uint64_t, Whispers> whispers_;
   std::map<base::PeerId, Deeds> deeds_;
 };
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "aggregation/attacks.h"
 #include "sim/adversary.h"
@@ -36,6 +37,8 @@ std::unique_ptr<Editor> MakeFalseProof(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFalseAccuse(const EditorOptions& options);
 std::unique_ptr<Editor> MakeCoverUp(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFalseComplaint(const EditorOptions& options);
+std::unique_ptr<Editor> MakeLeaveAfter(const EditorOptions& options);
+std::unique_ptr<Editor> MakeUnwatched(const EditorOptions& options);
 // Other messages than the machine's.
 std::unique_ptr<Editor> MakeEquivocate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeImpersonate(const EditorOptions& options);
@@ -43,6 +46,8 @@ std::unique_ptr<Editor> MakeBadReveal(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLyingEcho(const EditorOptions& options);
 std::unique_ptr<Editor> MakeDoublePropose(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStaleLock(const EditorOptions& options);
+// All of these at once, each an editor around the ones before it.
+std::vector<std::unique_ptr<Editor>> MakeFrameVictim(const EditorOptions& options);
 // Messages that do not come, or late, or not to all.
 std::unique_ptr<Editor> MakeSelectiveBitmap(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSelectiveSend(const EditorOptions& options);

@@ -1,4 +1,5 @@
-// late: everything that it signs goes out some Deltas late.
+// late: everything that it signs goes out some Deltas late; with victim = 1 only to one honest
+// member.
 #include <deque>
 #include <memory>
 #include <utility>
@@ -16,6 +17,8 @@ class Late final : public Editor {
   explicit Late(const EditorOptions& options)
       : from_step_(options.from_step),
         deltas_(options.Param("deltas")),
+        victim_only_(options.Param("victim") != 0),
+        victims_(options),
         delta_(options.manifest->delta) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
@@ -33,7 +36,10 @@ class Late final : public Editor {
       const auto* done = std::get_if<protocol::StepDone>(&observe->what);
       if (done) delta_ = base::Microseconds(static_cast<std::int64_t>(done->block->delta_us));
     }
-    if (!frames_.ReadOwn(turn, action, from_step_)) return turn.Emit(std::move(action));
+    const bool own = frames_.ReadOwn(turn, action, from_step_) != nullptr;
+    if (!own || (victim_only_ && std::get<protocol::Send>(action).to != victims_.At(turn))) {
+      return turn.Emit(std::move(action));
+    }
     turn.Confess();
     base::Time due =
         turn.now() +
@@ -55,6 +61,8 @@ class Late final : public Editor {
   };
   std::uint64_t from_step_;
   double deltas_;
+  bool victim_only_;
+  Victims victims_;
   base::Duration delta_;  // of the newest block
   FrameReader frames_;
   std::deque<Held> held_;  // by due

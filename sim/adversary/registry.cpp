@@ -16,9 +16,13 @@ namespace {
 
 using Outcome = KnownAttack::Outcome;
 
+using Editors = std::vector<std::unique_ptr<Editor>>;
+
 struct Entry {
   KnownAttack attack;
   std::function<std::unique_ptr<Editor>(const EditorOptions&)> make;
+  // In its place, for attacks of several editors: each is around the ones before it.
+  std::function<Editors(const EditorOptions&)> make_several = {};
 };
 
 Entry GradientEntry(const aggregation::AttackInfo& info) {
@@ -56,8 +60,8 @@ std::vector<Entry> LiesAboutWork() {
         "banned by verdict: an honest aggregator names it and shows its part"},
        MakeFalseProof},
       {{"false_accuse",
-        "accuses and convicts honest peers",
-        {},
+        "accuses and convicts honest peers; victim = 1: one of them only",
+        {{"victim", 0}},
         Outcome::kRemoved,
         "banned by verdict: most members find the accused innocent"},
        MakeFalseAccuse},
@@ -84,6 +88,30 @@ std::vector<Entry> LiesAboutWork() {
         Outcome::kRemoved,
         "its column is void; dropped: in dispute with more members than can be at fault"},
        MakeSelectiveBitmap},
+  };
+}
+
+// Other gradients, sent by who minds who is watching.
+std::vector<Entry> CautiousGradients() {
+  return {
+      {{"unwatched",
+        "another gradient, by as many as the odds of being watched allow (risk); abort = 1: a "
+        "coin that would have one watched is kept",
+        {{"scale", 10}, {"risk", 0.25}, {"abort", 0}},
+        Outcome::kRemovedInTime,
+        "banned by verdict: who is watched is drawn after it is sealed; abort: each coin costs one",
+        {},
+        {{"risk", {"0.1", "1"}}, {"abort", {"1"}}}},
+       MakeUnwatched},
+      {{"leave_after",
+        "another gradient, and silence as soon as an honest validator is drawn for it; steps = k: "
+        "after k steps; back = 1: asks to come back",
+        {{"scale", 10}, {"steps", 0}, {"back", 0}},
+        Outcome::kRemovedInTime,
+        "who leaves is dropped, and banned by verdict all the same: what it had sealed is judged",
+        {},
+        {{"steps", {"1", "3"}}, {"back", {"1"}}}},
+       MakeLeaveAfter},
   };
 }
 
@@ -133,6 +161,21 @@ std::vector<Entry> LiesInMessages() {
   };
 }
 
+std::vector<Entry> Conspiracies() {
+  return {
+      {{"frame_victim",
+        "all say of one honest member whatever can be said, rules in turns; rule = 1..9: one rule",
+        {{"rule", 0}},
+        Outcome::kContained,
+        "the victim stays: no rule takes the word of as many as can be at fault; who is found out "
+        "by a rule is removed by it",
+        {},
+        {{"rule", {"1", "2", "3", "4", "5", "6", "7", "8", "9"}}}},
+       {},
+       MakeFrameVictim},
+  };
+}
+
 std::vector<Entry> Silences() {
   return {
       {{"selective_send",
@@ -177,12 +220,12 @@ std::vector<Entry> Silences() {
         {{"all", {"1"}}}},
        MakeWithholdResult},
       {{"late",
-        "sends everything some Deltas late",
-        {{"deltas", 1.1}},
+        "sends everything some Deltas late; victim = 1: to one honest member only",
+        {{"deltas", 1.1}, {"victim", 0}},
         Outcome::kContained,
         "costs time only, up to 2 Delta; from there on it is sealed absent and dropped",
         {},
-        {{"deltas", {"0.5", "2.1"}}}},
+        {{"deltas", {"0.5", "2.1"}}, {"victim", {"1"}}}},
        MakeLate},
   };
 }
@@ -195,7 +238,8 @@ std::vector<Entry> MakeEntries() {
     // A malformed vector is none that a machine could pack into parts; "none" stands there already.
     if (!info->malformed && info->name != "none") entries.push_back(GradientEntry(*info));
   }
-  for (const std::vector<Entry>& group : {LiesAboutWork(), LiesInMessages(), Silences()}) {
+  for (const std::vector<Entry>& group :
+       {LiesAboutWork(), CautiousGradients(), LiesInMessages(), Conspiracies(), Silences()}) {
     entries.insert(entries.end(), group.begin(), group.end());
   }
   return entries;
@@ -294,8 +338,17 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
   editor.key = options.key;
   editor.layout = std::move(options.layout);
   editor.coven_seed = options.coven->seed();
-  return std::make_unique<AdversarialMachine>(options.key->id(), std::move(inside),
-                                              entry->make(editor), options.coven);
+  Editors editors;
+  if (entry->make_several) {
+    editors = entry->make_several(editor);
+  } else {
+    editors.push_back(entry->make(editor));
+  }
+  for (std::unique_ptr<Editor>& one : editors) {
+    inside = std::make_unique<AdversarialMachine>(options.key->id(), std::move(inside),
+                                                  std::move(one), options.coven);
+  }
+  return inside;
 }
 
 }  // namespace ostraka::sim

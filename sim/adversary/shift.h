@@ -1,8 +1,9 @@
-// Aggregates that are not what their parts make.
+// Gradients and aggregates that are shifted.
 //
 // Thread safety: pure functions.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -18,6 +19,23 @@ inline std::vector<float> FloatsIn(const crypto::Blob& blob) {
   std::vector<float> values(blob.data.size() / sizeof(float));
   std::memcpy(values.data(), blob.data.data(), values.size() * sizeof(float));
   return values;
+}
+
+// The root mean square; 1 if that is zero: what shifts are measured by.
+inline double ScaleOf(std::span<const float> values) {
+  double squares = 0;
+  for (const float value : values) squares += double{value} * value;
+  const double rms = std::sqrt(squares / static_cast<double>(values.size()));
+  return rms > 0 ? rms : 1;
+}
+
+// `values` with `scale` times their root mean square added to each: a shift in one direction, whose
+// size does not depend on how far training has come.
+inline std::shared_ptr<const std::vector<float>> ShiftedBy(std::vector<float> values,
+                                                           double scale) {
+  const auto shift = static_cast<float>(scale * ScaleOf(values));
+  for (float& value : values) value += shift;
+  return std::make_shared<const std::vector<float>>(std::move(values));
 }
 
 // `values` with `shift` added to each, as the result of `spec`.

@@ -9,8 +9,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Every coordinate moved by `scale` times the aggregate's root mean square (by `scale` if that is
-// zero): a shift in one direction, whose size does not depend on how far training has come.
+// Every coordinate moved by `scale` times the aggregate's root mean square.
 class WrongAggregate final : public LyingEditor<protocol::AggregateResult> {
  public:
   explicit WrongAggregate(const EditorOptions& options)
@@ -20,10 +19,7 @@ class WrongAggregate final : public LyingEditor<protocol::AggregateResult> {
   std::optional<protocol::AggregateResult> Lie(const Turn&, const protocol::JobSpec& spec,
                                                const protocol::AggregateResult& truth) override {
     const std::vector<float> values = FloatsIn(*truth.result);
-    double squares = 0;
-    for (const float value : values) squares += double{value} * value;
-    const double rms = std::sqrt(squares / static_cast<double>(values.size()));
-    return Shifted(std::get<protocol::AggregateSpec>(spec), values, scale_ * (rms > 0 ? rms : 1));
+    return Shifted(std::get<protocol::AggregateSpec>(spec), values, scale_ * ScaleOf(values));
   }
 
   double scale_;

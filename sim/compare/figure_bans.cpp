@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <map>
 
-#include "sim/compare/axes.h"
 #include "sim/compare/figures.h"
+#include "sim/page/axes.h"
 
 namespace ostraka::compare {
 namespace {
@@ -67,14 +67,15 @@ std::string SummaryOf(const Bans& bans) {
   return std::string("mean ") + mean + ", " + share;
 }
 
-void DrawLane(const PlotArea& area, double y, std::uint64_t count, const Bans& bans, double scale,
-              const std::string& color, Svg& svg) {
+void DrawLane(const page::PlotArea& area, double y, std::uint64_t count, const Bans& bans,
+              double scale, const std::string& color, page::Svg& svg) {
   svg.Text({area.left - 8, y + 4}, std::to_string(count) + " byz.",
-           {10, Anchor::kEnd, "#555555", false});
+           {10, page::Anchor::kEnd, "#555555", false});
   for (const std::uint64_t step : bans.steps) {
     svg.Circle({area.left + scale * static_cast<double>(step), y}, 4, color);
   }
-  svg.Text({area.right() + 12, y + 4}, SummaryOf(bans), {10, Anchor::kStart, "#555555", false});
+  svg.Text({area.right() + 12, y + 4}, SummaryOf(bans),
+           {10, page::Anchor::kStart, "#555555", false});
 }
 
 }  // namespace
@@ -83,27 +84,27 @@ std::string BansSvg(const std::vector<Line>& lines) {
   const BansByAttack all = BansOf(lines);
   if (all.attacks.empty()) return "";
   const double row = kLane * static_cast<double>(all.counts.size()) + kGap;
-  const PlotArea area{WidestOf(all.attacks) + kCountWidth + 10, 12, kPlotWidth,
-                      row * static_cast<double>(all.attacks.size())};
+  const page::PlotArea area{page::WidestOf(all.attacks) + kCountWidth + 10, 12, kPlotWidth,
+                            row * static_cast<double>(all.attacks.size())};
   const double scale = area.width / all.longest;
   const std::string title = "steps from the first misdeed to the last ban";
-  Svg svg(area.right() + kSummaryWidth, area.bottom() + 44, title);
-  for (const double step : RoundTicks(all.longest)) {
+  page::Svg svg(area.right() + kSummaryWidth, area.bottom() + 44, title);
+  for (const double step : page::RoundTicks(all.longest)) {
     const double x = area.left + scale * step;
     svg.Line({x, area.top}, {x, area.bottom()}, {"#dddddd", 0.8, ""});
-    DrawTick(area, x, step, svg);
+    page::DrawTick(area, x, step, svg);
   }
-  DrawTitleBelow(area, title, svg);
+  page::DrawTitleBelow(area, title, svg);
   for (std::size_t a = 0; a < all.attacks.size(); ++a) {
     const double top = area.top + row * static_cast<double>(a);
     svg.Text({area.left - kCountWidth, top + (row - kGap) / 2 + 4}, all.attacks[a],
-             {11, Anchor::kEnd, "#222222", false});
+             {11, page::Anchor::kEnd, "#222222", false});
     const auto& by_count = all.bans.at(all.attacks[a]);
     for (std::size_t c = 0; c < all.counts.size(); ++c) {
       const auto bans = by_count.find(all.counts[c]);
       if (bans == by_count.end()) continue;
       DrawLane(area, top + kLane * (static_cast<double>(c) + 0.5), bans->first, bans->second, scale,
-               StrokeOf(c).color, svg);
+               page::StrokeOf(c).color, svg);
     }
   }
   return svg.Finish();

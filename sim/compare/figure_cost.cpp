@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/compare/axes.h"
 #include "sim/compare/figures.h"
+#include "sim/page/axes.h"
 
 namespace ostraka::compare {
 namespace {
 
-constexpr PlotArea kArea{52, 16, 358, 238};
+constexpr page::PlotArea kArea{52, 16, 358, 238};
 constexpr double kLabelWidth = 210;
 constexpr double kLabelHeight = 14;
 constexpr double kLeastSeconds = 1e-3;  // what is faster is drawn here
@@ -51,20 +51,21 @@ LogScale ScaleOf(const std::vector<const Line*>& lines) {
 }  // namespace
 
 std::string CostSvg(const std::vector<const Line*>& lines) {
-  Svg svg(kArea.right() + kLabelWidth, kArea.bottom() + 46, "worst accuracy against seconds a run");
+  page::Svg svg(kArea.right() + kLabelWidth, kArea.bottom() + 46,
+                "worst accuracy against seconds a run");
   const LogScale scale = ScaleOf(lines);
-  DrawAccuracyAxis(kArea, svg);
+  page::DrawAccuracyAxis(kArea, svg);
   for (double power = scale.first; power <= scale.last; ++power) {
-    DrawTick(kArea, scale.XOf(std::pow(10, power)), std::pow(10, power), svg);
+    page::DrawTick(kArea, scale.XOf(std::pow(10, power)), std::pow(10, power), svg);
   }
-  DrawTitleBelow(kArea, "seconds a run", svg);
+  page::DrawTitleBelow(kArea, "seconds a run", svg);
   std::vector<double> wanted;
   for (const Line* line : lines) wanted.push_back(kArea.YOf(line->worst.mean));
-  const auto places = Spread(wanted, kLabelHeight, kArea.top - 6, kArea.bottom() + 22);
+  const auto places = page::Spread(wanted, kLabelHeight, kArea.top - 6, kArea.bottom() + 22);
   const double label = kArea.right() + 15;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Stroke stroke = StrokeOf(i);
-    const Place at = {scale.XOf(MeanSeconds(*lines[i])), wanted[i]};
+    const page::Stroke stroke = page::StrokeOf(i);
+    const page::Place at = {scale.XOf(MeanSeconds(*lines[i])), wanted[i]};
     const Interval& worst = lines[i]->worst;
     svg.Line({at.x, kArea.YOf(std::clamp(worst.low, 0.0, 1.0))},
              {at.x, kArea.YOf(std::clamp(worst.high, 0.0, 1.0))}, {stroke.color, 1.4, ""});

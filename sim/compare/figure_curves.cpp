@@ -3,8 +3,8 @@
 #include <cmath>
 #include <map>
 
-#include "sim/compare/axes.h"
 #include "sim/compare/figures.h"
+#include "sim/page/axes.h"
 
 namespace ostraka::compare {
 namespace {
@@ -50,27 +50,27 @@ struct Label {
 
 class Panel {
  public:
-  Panel(Svg& svg, Place corner, double steps)
+  Panel(page::Svg& svg, page::Place corner, double steps)
       : svg_(svg),
         area_{corner.x + kLeft, corner.y + kTop, kPlotWidth, kPlotHeight},
         steps_(steps) {}
 
-  const PlotArea& area() const { return area_; }
+  const page::PlotArea& area() const { return area_; }
 
   void Frame(const std::string& title, double attack_from) {
-    DrawAccuracyAxis(area_, svg_);
+    page::DrawAccuracyAxis(area_, svg_);
     for (const double share : {0.0, 0.5, 1.0}) {
-      DrawTick(area_, At(share * steps_, 0).x, std::floor(share * steps_), svg_);
+      page::DrawTick(area_, At(share * steps_, 0).x, std::floor(share * steps_), svg_);
     }
-    svg_.Text({area_.left, area_.top - 12}, title, {12.5, Anchor::kStart, "#111111", true});
+    svg_.Text({area_.left, area_.top - 12}, title, {12.5, page::Anchor::kStart, "#111111", true});
     if (attack_from > 0) {
       svg_.Line(At(attack_from, 0), At(attack_from, 1), {"#999999", 1, "3 3"});
     }
   }
 
-  void Curve(const std::vector<CurvePoint>& curve, const Stroke& stroke) {
-    std::vector<Place> line;
-    std::vector<Place> band;
+  void Curve(const std::vector<CurvePoint>& curve, const page::Stroke& stroke) {
+    std::vector<page::Place> line;
+    std::vector<page::Place> band;
     for (const CurvePoint& point : curve) {
       line.push_back(At(point.step, point.accuracy.mean));
       band.push_back(At(point.step, point.accuracy.high));
@@ -87,23 +87,23 @@ class Panel {
     std::vector<double> wanted;
     for (const Label& label : labels) wanted.push_back(area_.YOf(label.end.accuracy.mean));
     const std::vector<double> places =
-        Spread(wanted, kLabelHeight, area_.top - 6, area_.bottom() + 20);
+        page::Spread(wanted, kLabelHeight, area_.top - 6, area_.bottom() + 20);
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      const Place end = At(labels[i].end.step, labels[i].end.accuracy.mean);
+      const page::Place end = At(labels[i].end.step, labels[i].end.accuracy.mean);
       svg_.Line(end, {end.x + 14, places[i]}, {labels[i].color, 0.8, ""});
       svg_.Circle({end.x + 18, places[i]}, 3.5, labels[i].color);
       svg_.Text({end.x + 25, places[i] + 4}, labels[i].name,
-                {10.5, Anchor::kStart, "#222222", false});
+                {10.5, page::Anchor::kStart, "#222222", false});
     }
   }
 
  private:
-  Place At(double step, double accuracy) const {
+  page::Place At(double step, double accuracy) const {
     return {area_.left + area_.width * step / steps_, area_.YOf(accuracy)};
   }
 
-  Svg& svg_;
-  PlotArea area_;
+  page::Svg& svg_;
+  page::PlotArea area_;
   double steps_;
 };
 
@@ -114,8 +114,8 @@ void DrawCurves(const std::vector<const Line*>& lines, const std::string& attack
     const UnderAttack* under = Find(*lines[i], attack);
     if (under == nullptr) continue;
     const std::vector<CurvePoint> curve = MeanCurve(*under, lines[i]->cell->steps);
-    panel.Curve(curve, StrokeOf(i));
-    labels.push_back({lines[i]->cell->rule.family, StrokeOf(i).color, curve.back()});
+    panel.Curve(curve, page::StrokeOf(i));
+    labels.push_back({lines[i]->cell->rule.family, page::StrokeOf(i).color, curve.back()});
   }
   panel.Labels(labels);
 }
@@ -126,16 +126,17 @@ std::string CurvesSvg(const std::vector<const Line*>& lines) {
   const Cell& cell = *lines.front()->cell;
   const std::vector<std::string> attacks = AttacksOf(lines);
   const std::size_t rows = (attacks.size() + kPanelsARow - 1) / kPanelsARow;
-  Svg svg(kPanelWidth * static_cast<double>(std::min(kPanelsARow, attacks.size())),
-          kPanelHeight * static_cast<double>(rows) + 8, "test accuracy against steps, by attack");
+  page::Svg svg(kPanelWidth * static_cast<double>(std::min(kPanelsARow, attacks.size())),
+                kPanelHeight * static_cast<double>(rows) + 8,
+                "test accuracy against steps, by attack");
   for (std::size_t a = 0; a < attacks.size(); ++a) {
-    const Place corner = {kPanelWidth * static_cast<double>(a % kPanelsARow),
-                          kPanelHeight * static_cast<double>(a / kPanelsARow)};
+    const page::Place corner = {kPanelWidth * static_cast<double>(a % kPanelsARow),
+                                kPanelHeight * static_cast<double>(a / kPanelsARow)};
     Panel panel(svg, corner, static_cast<double>(cell.steps));
     const bool attacked = attacks[a] != "none" && cell.byzantine > 0;
     panel.Frame(attacks[a], attacked ? static_cast<double>(cell.attack_from) : 0);
     DrawCurves(lines, attacks[a], panel);
-    if (a + kPanelsARow >= attacks.size()) DrawTitleBelow(panel.area(), "steps", svg);
+    if (a + kPanelsARow >= attacks.size()) page::DrawTitleBelow(panel.area(), "steps", svg);
   }
   return svg.Finish();
 }

@@ -1,20 +1,20 @@
 // Tables as shades: rules against attacks, and Byzantine workers against partitions.
 #include <algorithm>
 
-#include "sim/compare/axes.h"
 #include "sim/compare/figures.h"
 #include "sim/compare/tables.h"
+#include "sim/page/axes.h"
 
 namespace ostraka::compare {
 namespace {
 
 constexpr double kRowHeight = 26;
 
-void Tile(Svg& svg, Place corner, double width, double share, const std::string& text,
+void Tile(page::Svg& svg, page::Place corner, double width, double share, const std::string& text,
           bool bold = false) {
-  svg.Box({corner.x + 1, corner.y + 1}, width - 2, kRowHeight - 2, ShadeOf(share));
+  svg.Box({corner.x + 1, corner.y + 1}, width - 2, kRowHeight - 2, page::ShadeOf(share));
   svg.Text({corner.x + width / 2, corner.y + kRowHeight / 2 + 4}, text,
-           {11, Anchor::kMiddle, InkOn(share), bold});
+           {11, page::Anchor::kMiddle, page::InkOn(share), bold});
 }
 
 // --- Byzantine workers against partitions -------------------------------------------------------
@@ -81,18 +81,18 @@ std::string BestAt(const std::vector<Line>& lines, const Axes& axes, std::uint64
 
 // One map: what `text` and `share` say of each place.
 template <typename Cell>
-void Map(Svg& svg, Place corner, const std::string& title, const Axes& axes, double tile,
-         const Cell& cell) {
+void Map(page::Svg& svg, page::Place corner, const std::string& title, const Axes& axes,
+         double tile, const Cell& cell) {
   constexpr double kAxis = 34;
-  svg.Text({corner.x, corner.y + 14}, title, {12, Anchor::kStart, "#111111", true});
+  svg.Text({corner.x, corner.y + 14}, title, {12, page::Anchor::kStart, "#111111", true});
   for (std::size_t p = 0; p < axes.partitions.size(); ++p) {
     svg.Text({corner.x + kAxis + tile * (static_cast<double>(p) + 0.5), corner.y + 32},
-             axes.partitions[p], {10.5, Anchor::kMiddle, "#444444", false});
+             axes.partitions[p], {10.5, page::Anchor::kMiddle, "#444444", false});
   }
   for (std::size_t b = 0; b < axes.byzantine.size(); ++b) {
     const double y = corner.y + 38 + kRowHeight * static_cast<double>(b);
     svg.Text({corner.x + kAxis - 8, y + kRowHeight / 2 + 4}, std::to_string(axes.byzantine[b]),
-             {11, Anchor::kEnd, "#444444", false});
+             {11, page::Anchor::kEnd, "#444444", false});
     for (std::size_t p = 0; p < axes.partitions.size(); ++p) {
       double share = 0;
       const std::string text = cell(axes.byzantine[b], axes.partitions[p], share);
@@ -108,19 +108,21 @@ std::string TableSvg(const std::vector<const Line*>& lines) {
   const std::vector<std::string> attacks = AttacksOf(lines);
   std::vector<std::string> rules;
   for (const Line* line : lines) rules.push_back(line->cell->rule.family);
-  const double left = WidestOf(rules) + 14;
-  const double tile = std::max(58.0, WidestOf(attacks) + 10);
+  const double left = page::WidestOf(rules) + 14;
+  const double tile = std::max(58.0, page::WidestOf(attacks) + 10);
   const auto columns = static_cast<double>(attacks.size() + 1);
-  Svg svg(left + tile * columns + 10, 30 + kRowHeight * static_cast<double>(lines.size()) + 10,
-          "test accuracy in percent, by rule and attack");
+  page::Svg svg(left + tile * columns + 10,
+                30 + kRowHeight * static_cast<double>(lines.size()) + 10,
+                "test accuracy in percent, by rule and attack");
   for (std::size_t a = 0; a <= attacks.size(); ++a) {
     svg.Text({left + tile * (static_cast<double>(a) + 0.5), 20},
              a < attacks.size() ? attacks[a] : "worst",
-             {11, Anchor::kMiddle, "#222222", a == attacks.size()});
+             {11, page::Anchor::kMiddle, "#222222", a == attacks.size()});
   }
   for (std::size_t r = 0; r < lines.size(); ++r) {
     const double y = 30 + kRowHeight * static_cast<double>(r);
-    svg.Text({left - 8, y + kRowHeight / 2 + 4}, rules[r], {11, Anchor::kEnd, "#222222", false});
+    svg.Text({left - 8, y + kRowHeight / 2 + 4}, rules[r],
+             {11, page::Anchor::kEnd, "#222222", false});
     for (const UnderAttack& under : lines[r]->attacks) {
       const auto column = std::find(attacks.begin(), attacks.end(), under.attack);
       const auto a = static_cast<double>(column - attacks.begin());
@@ -135,18 +137,19 @@ std::string TableSvg(const std::vector<const Line*>& lines) {
 std::string HeatMapsSvg(const std::vector<Line>& lines) {
   const Axes axes = AxesOf(lines);
   if (!OneLineAPlace(lines, axes)) return "";
-  const double tile =
-      std::max({64.0, WidestOf(axes.partitions) + 10, WidestOf(axes.rules) + WidthOf(" =10") + 10});
+  const double tile = std::max({64.0, page::WidestOf(axes.partitions) + 10,
+                                page::WidestOf(axes.rules) + page::WidthOf(" =10") + 10});
   const double width = 34 + tile * static_cast<double>(axes.partitions.size()) + 30;
   const double height = 38 + kRowHeight * static_cast<double>(axes.byzantine.size()) + 22;
   const std::size_t maps = axes.rules.size() + 1;
   const auto across = static_cast<std::size_t>(std::clamp(1100 / width, 1.0, 4.0));
   const std::size_t rows = (maps + across - 1) / across;
-  Svg svg(width * static_cast<double>(std::min(across, maps)), height * static_cast<double>(rows),
-          "worst accuracy by number of Byzantine workers and partition");
+  page::Svg svg(width * static_cast<double>(std::min(across, maps)),
+                height * static_cast<double>(rows),
+                "worst accuracy by number of Byzantine workers and partition");
   for (std::size_t m = 0; m < maps; ++m) {
-    const Place corner = {8 + width * static_cast<double>(m % across),
-                          height * static_cast<double>(m / across)};
+    const page::Place corner = {8 + width * static_cast<double>(m % across),
+                                height * static_cast<double>(m / across)};
     if (m == axes.rules.size()) {
       Map(svg, corner, "best at its worst", axes, tile,
           [&](std::uint64_t byzantine, const std::string& partition, double& share) {

@@ -5,13 +5,13 @@ import io
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import time
 import unittest
 import zipfile
 
+import browser
 import harness
 from harness import Running, TestCase, await_gone, children_of, needs_torch, run
 
@@ -246,51 +246,14 @@ class BadGrids(CompareTest):
 
 
 # Finds, in the page itself, texts of a drawing that lie over each other or leave it.
-PROBE = """<script>
-window.onload = () => {
-  const found = [];
-  for (const svg of document.querySelectorAll('svg')) {
-    const name = svg.querySelector('title').textContent;
-    const frame = svg.viewBox.baseVal;
-    const boxes = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBBox()]);
-    for (const [text, box] of boxes) {
-      if (box.width === 0) found.push(name + ': no text drawn for ' + text);
-      if (box.x < -0.5 || box.y < -0.5 || box.x + box.width > frame.width + 0.5 ||
-          box.y + box.height > frame.height + 0.5) found.push(name + ': cut off: ' + text);
-    }
-    for (let i = 0; i < boxes.length; ++i) for (let j = 0; j < i; ++j) {
-      const [a, b] = [boxes[i][1], boxes[j][1]];
-      const across = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x);
-      const down = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y);
-      if (across > 1 && down > 4) found.push(name + ': overlap: ' + boxes[i][0] + ' | ' + boxes[j][0]);
-    }
-  }
-  document.body.dataset.probe = JSON.stringify({figures: document.querySelectorAll('svg').length, found});
-};
-</script>"""
-
-
 @needs_torch
-@unittest.skipUnless(shutil.which("chromium"), "NOT TESTED: report.html in a browser; install chromium")
+@browser.needs_browser
 class Report(CompareTest):
-    def chromium(self, page):
-        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-                   f"--user-data-dir={self.folder}/profile", "--enable-logging=stderr",
-                   "--virtual-time-budget=5000", "--dump-dom", page.as_uri()]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=harness.DEADLINE_S,
-                                check=True)
-        self.assertNotIn("CONSOLE", result.stderr)
-        return result.stdout
-
     def test_every_figure_is_shown_and_nothing_overlaps(self):
         self.compare(self.grid, "--out", "out")
         text = (self.folder / "out" / "report.html").read_text()
         self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", ""))
-        page = self.folder / "probe.html"
-        page.write_text(text.replace("</body>", PROBE + "</body>"))
-        dom = self.chromium(page)
-        probe = json.loads(dom.split('data-probe="', 1)[1].split('"', 1)[0].replace("&quot;", '"')
-                           .replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"))
+        probe = browser.probe(text, self.folder)
         self.assertEqual(probe["found"], [])
         self.assertEqual(probe["figures"], len(list((self.folder / "out" / "figures").iterdir())))
         for kind in ("table", "curves", "cost", "map", "bans", "partition"):

@@ -1,6 +1,7 @@
 """`ostraka sim`: the same seed gives the same run, and failures can be replayed."""
 import json
 
+import browser
 import harness
 from harness import TestCase, run
 
@@ -99,6 +100,39 @@ class SimTest(TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("removed: 1 Byzantine, 0 honest", result.stdout)
         self.assertEqual(result.stdout.splitlines()[-1], "OK")
+
+    def test_a_report_of_one_run(self):
+        page = self.folder / "page.html"
+        plain = self.sim(*SMALL, "--seed", 5)
+        self.assertEqual(self.sim(*SMALL, "--seed", 5, "--report", page), plain)
+        text = page.read_text()
+        self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", ""))
+        for part in ("Removals", "banned by verdict", "with protection", "seal a decided"):
+            self.assertIn(part, text)
+        self.sim(*SMALL, "--seed", 5, "--report", page, "--report-step", 3)
+        self.assertIn("<h2>Step 3</h2>", page.read_text())
+
+    @browser.needs_browser
+    def test_the_figures_of_a_report_can_be_read(self):
+        page = self.folder / "page.html"
+        for attack, more in (("equivocate", ["--attack-param", "split=1"]), ("sign_flip", []),
+                             ("frame_victim", ["--peers", 12])):
+            self.sim("--peers", 8, "--byzantine", 3, "--attack", attack, "--dimension", 64,
+                     "--steps", 25, "--report", page, *more)
+            probe = browser.probe(page.read_text(), self.folder)
+            self.assertEqual(probe, {"figures": 3, "found": []}, attack)
+
+    def test_what_no_report_can_show(self):
+        page = self.folder / "page.html"
+        self.refused(2, ["sim", *SMALL, "--seeds", "1..3", "--report", page], "--seed instead")
+        self.refused(2, ["sim", *SMALL, "--report-step", 3], "give --report FILE")
+        self.refused(2, ["sim", *SMALL, "--unprotected", "--report", page], "--unprotected out")
+        self.refused(2, ["sim", *SMALL, "--report", page, "--report-step", 9999],
+                     "never came to step 9999")
+        self.refused(3, ["sim", *SMALL, "--report", self.folder / "none" / "page.html"],
+                     "cannot write")
+        self.refused(3, ["sim", *SMALL, "--report", self.folder], "cannot write")
+        self.assertEqual(list(self.folder.iterdir()), [], "nothing is left behind")
 
     def test_bad_input(self):
         self.refused(2, ["sim", "--attack", "nonsense"], "'nonsense' is not known", "sign_flip")

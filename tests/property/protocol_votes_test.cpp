@@ -72,7 +72,8 @@ enum class End { kOpen, kGuilty, kInnocent, kUndecided };
 
 double Needed(const Model& model, const CaseId& id) {
   const auto n = static_cast<double>(model.members.size());
-  if (id.kind == CaseKind::kGradient) return (n - 2) / 2 + 0.5;  // more than half
+  const double parties = model.members.contains(id.target) ? 2 : 1;    // the accuser stays
+  if (id.kind == CaseKind::kGradient) return (n - parties) / 2 + 0.5;  // more than half
   const double more = model.Faults() + 1;
   if (id.kind == CaseKind::kCover) return more;
   // In the smallest views not even all honest members are more than the faults.
@@ -124,6 +125,7 @@ std::vector<std::pair<PeerId, bool>> Remove(Model& model, std::uint64_t step,
   gone.insert(drops.begin(), drops.end());
   for (const auto& [id, end] : ends) {
     if (end != End::kUndecided || gone.contains(id.target)) continue;
+    if (!model.members.contains(id.target)) continue;
     if (!HonestCouldDecide(model, id, model.cases.at(id))) continue;
     drops.insert(id.kind == CaseKind::kCover ? id.target : id.accuser);
   }
@@ -146,7 +148,9 @@ std::vector<std::pair<PeerId, bool>> Remove(Model& model, std::uint64_t step,
   for (const auto& [peer, dropped] : removed) model.members.erase(peer);
   std::erase_if(model.cases, [&](const auto& entry) {
     const CaseId& id = entry.first;
-    if (ends.at(id) != End::kOpen || !model.members.contains(id.target)) return true;
+    const bool answers = id.kind == CaseKind::kGradient ? !model.past[id.target].banned
+                                                        : model.members.contains(id.target);
+    if (ends.at(id) != End::kOpen || !answers) return true;
     return id.kind != CaseKind::kCover && !model.members.contains(id.accuser);
   });
   return removed;

@@ -132,6 +132,32 @@ TEST_P(Partition, OneTwoFacedMemberDoesNotForkItEither) {
   }
 }
 
+// As many as an untimely network bears, each of whom does its worst in the seals while it is cut.
+// `agreement` says that no two certificates came of it, `recovery` that the run went on in time.
+TEST_P(Partition, LiarsInTheSealsNeitherForkItNorKeepItFromRecovering) {
+  struct Liar {
+    const char* attack;
+    AttackParams params;
+  };
+  for (const Liar& liar :
+       {Liar{"equivocate", {{"one", "1"}}}, Liar{"withhold_echo", {}},
+        Liar{"withhold_echo", {{"half", "1"}}}, Liar{"lying_echo", {}}, Liar{"double_propose", {}},
+        Liar{"stale_lock", {}}, Liar{"withhold_result", {{"all", "1"}}}, Liar{"silent", {}}}) {
+    SimOptions options = Eight(1);
+    options.peers = 10;
+    options.mode = protocol::Mode::kThird;
+    options.byzantine = 3;  // t_a of ten
+    options.cut = GetParam();
+    options.attack = liar.attack;
+    options.attack_params = liar.params;
+    options.attack_from_step = 8;   // before the cut begins
+    options.await_removal = false;  // a step in the cut may be the last in which it cheats
+    const SimResult result = RunWell(options);
+    EXPECT_GT(result.misdeeds, 0U) << liar.attack;
+    ExpectRecovered(result);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cuts, Partition, testing::Values("halves", "one_way", "flapping", "flaky"),
                          [](const auto& test) { return test.param; });
 

@@ -139,6 +139,95 @@ TEST(ProtocolAttack, WhoDoesNotShowTheConvictedFriendsPartIsDropped) {
   EXPECT_THAT(dropped->reason, HasSubstr("did not show part"));
 }
 
+// --- who adapts ---------------------------------------------------------------------------------
+
+std::set<base::PeerId> BannedByVerdict(const SimResult& result) {
+  std::set<base::PeerId> banned;
+  for (const wire::Removal& removal : result.removals) {
+    if (removal.kind == RemovalKind::kVerdict) banned.insert(removal.peer);
+  }
+  return banned;
+}
+
+// Once silence between the draw and the accusation cost a place and no more: they came back.
+TEST(ProtocolAttack, WhoLeavesBeforeTheAccusationIsBannedAllTheSame) {
+  for (const double back : {0, 1}) {
+    const SimResult result = RunAttack("leave_after", {{"back", back}});
+    EXPECT_EQ(BannedByVerdict(result).size(), 3U) << "of whom somebody saw something";
+    EXPECT_EQ(result.returns, 0U);
+    std::size_t left = 0;
+    for (const wire::Removal& removal : result.removals) {
+      if (removal.kind != RemovalKind::kDrop) continue;
+      EXPECT_THAT(removal.reason, HasSubstr("its COMMIT did not come"));
+      ++left;
+    }
+    EXPECT_EQ(left, 3U) << "silence does cost the place first";
+    EXPECT_LT(result.loss, 1.5 * HonestLoss());
+  }
+}
+
+// It leaves before anybody is drawn for what it did last: the draw finds it nevertheless.
+TEST(ProtocolAttack, TheDrawFindsThoseWhoHaveLeft) {
+  std::size_t banned = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const SimResult result = RunAttack("leave_after", {{"steps", 1}, {"back", 1}}, 3, seed);
+    EXPECT_GE(result.byzantine_removed, 3U) << "seed " << seed;
+    banned += BannedByVerdict(result).size();
+  }
+  EXPECT_GE(banned, 1U);
+}
+
+TEST(ProtocolAttack, TheOddsOfBeingWatchedCatchUpWithThoseWhoPlayThem) {
+  SimOptions options;
+  options.attack = "unwatched";
+  options.steps = 120;
+  options.dimension = 200;
+  const SimResult result = RunOptions(options);
+  ExpectRemoved(result, RemovalKind::kVerdict, {"does not follow from its batch"});
+}
+
+// Each coin that would have had one of them watched costs one its place, for 1000 steps.
+TEST(ProtocolAttack, KeepingCoinsFromTheDrawCostsAnIdentityEach) {
+  SimOptions options;
+  options.attack = "unwatched";
+  options.attack_params = {{"abort", "1"}};
+  options.steps = 120;
+  options.dimension = 200;
+  const SimResult result = RunOptions(options);
+  std::set<base::PeerId> removed;
+  std::size_t kept = 0;
+  for (const wire::Removal& removal : result.removals) {
+    removed.insert(removal.peer);
+    kept += removal.reason.find("its REVEAL did not come") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(removed.size(), 3U);
+  EXPECT_GE(kept, 1U);
+  EXPECT_EQ(result.returns, 0U);
+  EXPECT_LT(result.loss, 1.5 * HonestLoss());
+}
+
+// As many as the mode bears, all against one, by each rule and by all in turns; the checkers watch
+// that the victim is neither removed nor suspected.
+TEST(ProtocolAttack, NobodyIsFramedByAsManyAsCanBeAtFault) {
+  for (int rule = 0; rule <= 9; ++rule) {
+    const SimResult result = RunAttack("frame_victim", {{"rule", double(rule)}});
+    EXPECT_EQ(result.honest_removed, 0U) << "rule " << rule;
+    EXPECT_LT(result.loss, 1.5 * HonestLoss()) << "rule " << rule;
+  }
+}
+
+TEST(ProtocolAttack, NorInASwarmOfSixteenWithSevenAgainstOne) {
+  SimOptions options;
+  options.peers = 16;
+  options.byzantine = 7;
+  options.attack = "frame_victim";
+  options.steps = 40;
+  options.dimension = 200;
+  for (options.seed = 1; options.seed <= 3; ++options.seed) {
+    EXPECT_EQ(RunOptions(options).honest_removed, 0U) << "seed " << options.seed;
+  }
+}
+
 // --- false complaints ---------------------------------------------------------------------------
 
 TEST(ProtocolAttack, WhoSaysThatNoPartCameIsDroppedAsOthersHeldIt) {

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "sim/compare/svg.h"
+#include "sim/page/svg.h"
 #include "tests/unit/compare/made_up.h"
 
 namespace ostraka::compare {
@@ -92,7 +92,7 @@ TEST(Figures, ARuleHasOneColourInEveryPanel) {
   const auto curves_of_second = [&lines] {
     const std::string svg = CurvesSvg({&lines[0], &lines[1]});
     std::size_t count = 0;
-    const std::string stroke = "stroke=\"" + StrokeOf(1).color + "\" stroke-width=\"1.80\"";
+    const std::string stroke = "stroke=\"" + page::StrokeOf(1).color + "\" stroke-width=\"1.80\"";
     for (std::size_t at = svg.find(stroke); at != std::string::npos;
          at = svg.find(stroke, at + 1)) {
       ++count;

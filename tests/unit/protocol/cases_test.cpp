@@ -96,6 +96,32 @@ TEST_F(AccusationTest, OfOrByAMemberRemovedInThisBlockIsVoid) {
   EXPECT_TRUE(step_.Judge(Banned({2})).cases.empty());
 }
 
+// Silence right after a misdeed must be no way out of the ban.
+TEST_F(AccusationTest, OfOneWhoIsDroppedInThisBlockCounts) {
+  Accuse(2, 5, kStep - 2);
+  SealedFaults silent;
+  NoteFault(silent, PeerNumber(5), FaultKind::kDrop, "its COMMIT did not come");
+  const Block block = step_.Judge(silent);
+  EXPECT_EQ(Removed(block), std::vector<int>{5});
+  ASSERT_EQ(block.cases.size(), 1u);
+  EXPECT_EQ(block.cases[0].id.target, PeerNumber(5));
+}
+
+TEST_F(AccusationTest, OfOneWhoLeftBeforeCountsUnlessItIsBanned) {
+  Accuse(2, 5, kStep - 2);
+  std::erase(step_.view.members, PeerNumber(5));
+  step_.sealed.proofs.erase(PeerNumber(5));
+  step_.sealed.aggregates.clear();
+  step_.sealed.roles.owners.clear();
+  step_.sealed.roles.parts.clear();
+  const auto judged = [&] {
+    return JudgeStep(step_.sealed, step_.view, step_.manifest, {{}, {}, {}, {}});
+  };
+  EXPECT_EQ(judged().cases.size(), 1u);
+  step_.view.standings = {{.peer = PeerNumber(5), .banned = true}};
+  EXPECT_TRUE(judged().cases.empty());
+}
+
 TEST_F(AccusationTest, OfAPartyToAnOpenCaseIsVoid) {
   step_.view.cases = {CaseOf(5, 6)};
   Accuse(2, 5, kStep - 2);
@@ -257,6 +283,44 @@ TEST_F(VoteTest, ACaseEndsWhenAPartyIsBannedOtherwise) {
     EXPECT_EQ(Removed(block), std::vector<int>{static_cast<int>(party)});
     EXPECT_TRUE(block.cases.empty());
   }
+}
+
+// Member 6 was dropped meanwhile: the other six are eligible still.
+TEST_F(VoteTest, ACaseGoesOnWithoutItsTarget) {
+  SealedFaults silent;
+  NoteFault(silent, PeerNumber(6), FaultKind::kDrop, "its COMMIT did not come");
+  const Block dropped = step_.Judge(silent);
+  EXPECT_EQ(Removed(dropped), std::vector<int>{6});
+  ASSERT_EQ(dropped.cases.size(), 1u);
+  EXPECT_EQ(dropped.cases[0].id, open_.id);
+
+  HonestStep after = StepWith({open_});
+  after.view = dropped;
+  after.view.step = kStep - 1;
+  after.sealed = {};
+  after.sealed.step = kStep;
+  const auto judged = [&](Verdict verdict, std::vector<std::uint32_t> voters) {
+    after.sealed.proofs.clear();
+    for (const std::uint32_t voter : voters) {
+      after.sealed.proofs[PeerNumber(voter)].votes = {{open_.id, verdict}};
+    }
+    return JudgeStep(after.sealed, after.view, after.manifest, {{}, {}, {}, {}});
+  };
+  EXPECT_TRUE(judged(Verdict::kGuilty, {0, 2, 3}).removals.empty());
+  const Block guilty = judged(Verdict::kGuilty, {0, 2, 3, 4});
+  ASSERT_EQ(Removed(guilty), std::vector<int>{6});
+  EXPECT_EQ(guilty.removals[0].kind, RemovalKind::kVerdict);
+  EXPECT_EQ(Removed(judged(Verdict::kInnocent, {0, 2, 3, 4})), std::vector<int>{1});
+}
+
+TEST_F(VoteTest, UndecidedAgainstOneWhoLeftHasNoLoser) {
+  open_.opened_step = kStep - kGradientCaseBlocks;
+  step_.view.cases = {open_};
+  SealedFaults silent;
+  NoteFault(silent, PeerNumber(6), FaultKind::kDrop, "its COMMIT did not come");
+  const Block block = step_.Judge(silent);
+  EXPECT_EQ(Removed(block), std::vector<int>{6});
+  EXPECT_TRUE(block.cases.empty());
 }
 
 // An accuser whose target turned out to be a cheat in another way has not failed.

@@ -184,6 +184,25 @@ TEST(DrawValidatorsTest, TargetsAreProvenWorkersOnly) {
   EXPECT_TRUE(DrawValidators(DigestOf(1), view, {}, 10, 4).empty());
 }
 
+// Who leaves after its PROOF was sealed is watched as those who stay are; who is banned is not.
+TEST(DrawValidatorsTest, TargetsMayHaveLeft) {
+  Block view = ViewBefore(ManifestOf(16, Mode::kThird), 9);
+  const std::vector<PeerId> proven = view.members;
+  std::erase(view.members, PeerNumber(3));
+  const auto ever_drawn = [&] {
+    for (std::uint64_t coin = 0; coin < 200; ++coin) {
+      for (const Assignment& drawn : DrawValidators(DigestOf(coin), view, proven, 10, 1)) {
+        EXPECT_NE(drawn.validator, PeerNumber(3));
+        if (drawn.target == PeerNumber(3)) return true;
+      }
+    }
+    return false;
+  };
+  EXPECT_TRUE(ever_drawn());
+  view.standings = {{.peer = PeerNumber(3), .banned = true}};
+  EXPECT_FALSE(ever_drawn());
+}
+
 TEST(DrawValidatorsTest, EveryMemberComesToValidateAndToBeValidated) {
   const Block view = ViewBefore(ManifestOf(8), 5);
   std::map<PeerId, int> validated;

@@ -150,12 +150,13 @@ std::vector<protocol::Action> SealAndStore(const Wrapped& wrapped, std::uint64_t
                                            protocol::StoreId id) {
   protocol::Sealed sealed{step, static_cast<std::uint8_t>(Phase::kA), {}};
   sealed.decision.bytes.fill(8);
-  const auto reveal =
-      wrapped.Own(Phase::kB, MessageType::kReveal, step, wire::Encode(wire::Reveal{}));
+  wire::Envelope reveal =
+      wrapped.Own(Phase::kB, MessageType::kReveal, step, wire::Encode(wire::Reveal{})).envelope;
+  reveal.entry = sealed.decision;
   return {protocol::Observe{sealed},
           protocol::Store{id,
-                          {{protocol::RecordKind::kSlot, protocol::SlotKey(reveal.envelope.slot),
-                            base::Bytes(32)}}}};
+                          {{protocol::RecordKind::kSlot, protocol::SlotKey(reveal.slot),
+                            *wire::EncodeUnsigned(reveal)}}}};
 }
 
 TEST(BadReveal, SignsAFalseRevealInPlaceOfTheTrueOne) {

@@ -60,6 +60,7 @@ class Wrapped {
   const base::PeerId& mate() const { return keys_[1]->id(); }
   const base::PeerId& member(std::size_t i) const { return keys_[i]->id(); }
   const crypto::SigningKey& key() const { return *keys_[0]; }
+  const crypto::SigningKey& key_of(std::size_t i) const { return *keys_[i]; }
   Coven& coven() { return *coven_; }
   const protocol::Manifest& manifest() const { return *manifest_; }
 

@@ -1,4 +1,4 @@
-#include "sim/compare/svg.h"
+#include "sim/page/svg.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <numeric>
 
-namespace ostraka::compare {
+namespace ostraka::page {
 namespace {
 
 // Two decimals are enough for a pixel.
@@ -148,4 +148,4 @@ std::vector<double> Spread(const std::vector<double>& wanted, double height, dou
   return places;
 }
 
-}  // namespace ostraka::compare
+}  // namespace ostraka::page

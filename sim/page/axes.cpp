@@ -1,4 +1,4 @@
-#include "sim/compare/axes.h"
+#include "sim/page/axes.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "node/base/check.h"
 
-namespace ostraka::compare {
+namespace ostraka::page {
 namespace {
 
 constexpr double kCharWidth = 7.2;  // of the 11 px font
@@ -60,4 +60,4 @@ double WidestOf(const std::vector<std::string>& texts) {
   return widest;
 }
 
-}  // namespace ostraka::compare
+}  // namespace ostraka::page

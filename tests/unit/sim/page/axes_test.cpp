@@ -1,9 +1,9 @@
-#include "sim/compare/axes.h"
+#include "sim/page/axes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ostraka::compare {
+namespace ostraka::page {
 namespace {
 
 using testing::ElementsAre;
@@ -34,4 +34,4 @@ TEST(Axes, AccuraciesGoUpwards) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::page

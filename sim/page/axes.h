@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/compare/svg.h"
+#include "sim/page/svg.h"
 
-namespace ostraka::compare {
+namespace ostraka::page {
 
 // Where the data of a plot are drawn, in pixels; y grows downwards.
 struct PlotArea {
@@ -38,4 +38,4 @@ std::vector<double> RoundTicks(double most);
 double WidthOf(const std::string& text);
 double WidestOf(const std::vector<std::string>& texts);
 
-}  // namespace ostraka::compare
+}  // namespace ostraka::page

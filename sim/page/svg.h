@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ostraka::compare {
+namespace ostraka::page {
 
 struct Place {
   double x = 0;
@@ -67,4 +67,4 @@ std::string InkOn(double share);
 std::vector<double> Spread(const std::vector<double>& wanted, double height, double low,
                            double high);
 
-}  // namespace ostraka::compare
+}  // namespace ostraka::page

@@ -1,4 +1,4 @@
-#include "sim/compare/svg.h"
+#include "sim/page/svg.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ostraka::compare {
+namespace ostraka::page {
 namespace {
 
 using testing::HasSubstr;
@@ -51,4 +51,4 @@ TEST(Spread, NoLabelOverAnother) {
 }
 
 }  // namespace
-}  // namespace ostraka::compare
+}  // namespace ostraka::page

@@ -1,0 +1,92 @@
+#include "sim/queue_checker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/sim/checked_peers.h"
+
+namespace ostraka::sim {
+namespace {
+
+using testing::HasSubstr;
+
+class QueuesTest : public testing::Test {
+ protected:
+  QueuesTest() : checker_(ThreePeers(), {2, 2, 2, 2, 1000}, true) {}
+  base::Status Does(const protocol::Action& action) { return checker_.OnAction(0, action); }
+  void Sees(std::uint32_t peer, const protocol::Input& input) {
+    checker_.OnStep({{1}, 1, peer, input, {}});
+  }
+  static protocol::Send ToPeerOne(std::size_t bytes = 10) {
+    return {ThreePeers().ids[1], std::make_shared<const base::Bytes>(bytes), nullptr};
+  }
+  // Peer 1 gets it from peer 0.
+  void Comes(const protocol::Send& send) {
+    Sees(1, protocol::MessageReceived{ThreePeers().ids[0], send.frame, send.blob});
+  }
+  Queues checker_;
+};
+
+TEST_F(QueuesTest, TimersThatNobodyTakesBackAreCounted) {
+  EXPECT_TRUE(Does(protocol::SetTimer{1, {}}).ok());
+  EXPECT_TRUE(Does(protocol::SetTimer{1, {}}).ok()) << "set again";
+  EXPECT_TRUE(Does(protocol::SetTimer{2, {}}).ok());
+  EXPECT_TRUE(Does(protocol::CancelTimer{1}).ok());
+  EXPECT_TRUE(Does(protocol::SetTimer{3, {}}).ok());
+  Sees(0, protocol::TimerFired{3});
+  EXPECT_TRUE(Does(protocol::SetTimer{4, {}}).ok());
+  EXPECT_THAT(Fault(Does(protocol::SetTimer{5, {}})), HasSubstr("3 timers, more than the 2"));
+}
+
+TEST_F(QueuesTest, JobsAndStoresAreCountedUntilTheyAreDone) {
+  for (protocol::JobId id = 1; id <= 10; ++id) {
+    EXPECT_TRUE(Does(protocol::StartJob{id, nullptr}).ok());
+    EXPECT_TRUE(Does(protocol::Store{id, {}}).ok());
+    if (id == 1) continue;  // the first never ends
+    Sees(0, protocol::JobDone{id, nullptr});
+    Sees(0, protocol::Stored{id});
+  }
+  EXPECT_TRUE(Does(protocol::StartJob{20, nullptr}).ok());
+  EXPECT_TRUE(Does(protocol::Store{20, {}}).ok());
+  EXPECT_THAT(Fault(Does(protocol::StartJob{21, nullptr})), HasSubstr("3 jobs"));
+  EXPECT_THAT(Fault(Does(protocol::Store{21, {}})), HasSubstr("3 stores"));
+  Sees(0, protocol::Started{});
+  EXPECT_TRUE(Does(protocol::Store{22, {}}).ok()) << "a crash empties them";
+}
+
+TEST_F(QueuesTest, MessagesAreCountedUntilTheyComeOrTheLinkGoesDown) {
+  for (int i = 0; i < 10; ++i) {
+    const protocol::Send send = ToPeerOne();
+    EXPECT_TRUE(Does(send).ok());
+    Comes(send);
+    Comes(send);  // twice
+  }
+  EXPECT_TRUE(Does(ToPeerOne()).ok());
+  EXPECT_TRUE(Does(ToPeerOne()).ok());
+  EXPECT_THAT(Fault(Does(ToPeerOne())), HasSubstr("3 messages on the way"));
+  Sees(1, protocol::LinkChanged{ThreePeers().ids[0], false});
+  EXPECT_TRUE(Does(ToPeerOne()).ok());
+  EXPECT_EQ(checker_.peaks().messages, 3U);
+}
+
+TEST_F(QueuesTest, BytesAreCountedToo) {
+  EXPECT_TRUE(Does(ToPeerOne(900)).ok());
+  EXPECT_THAT(Fault(Does(ToPeerOne(101))), HasSubstr("1001 bytes on the way"));
+}
+
+TEST_F(QueuesTest, WhereMessagesAreHeldBackTheyAreNotJudged) {
+  Queues held(ThreePeers(), {2, 2, 2, 2, 1000}, false);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(held.OnAction(0, ToPeerOne(500)).ok());
+}
+
+TEST(QueueBoundsTest, GrowWithTheRunAndNotWithItsLength) {
+  const QueueBounds small = BoundsOf(4, 100);
+  const QueueBounds large = BoundsOf(32, 100'000);
+  EXPECT_EQ(small.timers, large.timers);
+  EXPECT_LT(small.stores, large.stores);
+  EXPECT_LT(small.messages, large.messages);
+  EXPECT_LT(small.message_bytes, large.message_bytes);
+}
+
+}  // namespace
+}  // namespace ostraka::sim
