@@ -371,7 +371,8 @@ bool PeerMachine::PullEntries() {
 
 // Echoes that lack half a Delta after mine: a two-faced member may have shown them to others. While
 // more lack than can be at fault, honest ones have yet to speak, and will speak to all: asking all
-// for all made a quarter of a million messages of each slow seal of 64.
+// for all made a quarter of a million messages of each slow seal of 64. (The seal asks again, and
+// more of them, half a Delta after its own ECHO: docs/seal.md, 5.)
 bool PeerMachine::PullEchoes() {
   if (!seal_->echoed() || seal_->decision()) return false;
   const std::vector<PeerId>& members = view_->members;
