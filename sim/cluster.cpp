@@ -16,6 +16,7 @@
 #include "sim/adversary/registry.h"
 #include "sim/checkers.h"
 #include "sim/column_checkers.h"
+#include "sim/fault_plan.h"
 #include "sim/memo_opener.h"
 #include "sim/memo_verifier.h"
 #include "sim/order_checkers.h"
@@ -159,87 +160,6 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   return manifest;
 }
 
-// Which fault hits whom and when, drawn from `rng`. Only honest peers crash: what an adversary does
-// when it starts again is the attack's business.
-struct FaultPlan {
-  struct Kill {
-    std::uint32_t peer = 0;
-    base::Time down;
-    base::Time up;
-  };
-  std::vector<Kill> kills;
-  std::vector<std::uint32_t> first_half;  // of a cut; empty without one
-  std::optional<base::Time> over;         // when the last fault ends; nullopt: there is none
-};
-
-// How long a flapping link is down, and then up.
-constexpr base::Duration kFlap = base::Seconds(1);
-// A flaky one, each time.
-constexpr Latency kFlaky = {base::Milliseconds(100), base::Milliseconds(2'900)};
-// From here on every process has started.
-constexpr base::Time kFirstKill{300'000'000};
-
-// Times spread over the run, one in each of `count` equal stretches of it.
-std::vector<base::Time> SpreadOver(base::Rng& rng, const SimOptions& options, std::uint32_t count) {
-  // Virtual time that a step takes, roughly: seven delays, disks and jobs.
-  const base::Duration run = options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
-  std::vector<base::Time> times;
-  for (std::uint32_t k = 0; k < count; ++k) {
-    const base::Duration each{run.ns / count};
-    times.push_back(kFirstKill + each * static_cast<std::int64_t>(k) + Latency{{}, each}.Draw(rng));
-  }
-  return times;
-}
-
-void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, FaultPlan& plan) {
-  std::vector<std::uint32_t> honest;
-  for (std::uint32_t i = 0; i < roster.ids.size(); ++i) {
-    if (roster.IsHonest(i)) honest.push_back(i);
-  }
-  std::uint32_t number = 0;
-  const auto kill = [&](std::uint32_t peer, base::Time down) {
-    // Drawn also if it is left out: shrinking must not shift the others.
-    const base::Time up = down + Latency{{}, options.crash_down}.Draw(rng);
-    const std::uint32_t k = number++;
-    if (k < 64 && (options.spared_kills >> k & 1) != 0) return;
-    plan.over = std::max(plan.over.value_or(up), up);
-    plan.kills.push_back({peer, down, up});
-  };
-  for (const base::Time at : SpreadOver(rng, options, options.blackouts)) {
-    for (const std::uint32_t peer : honest) kill(peer, at);
-  }
-  // Within what the mode bears: whoever crashes counts as faulty.
-  for (std::size_t i = 0; i < honest.size(); ++i) {
-    std::swap(honest[i], honest[i + rng.Below(honest.size() - i)]);
-  }
-  const std::uint32_t borne = FaultsBorne(options);
-  honest.resize(borne > options.byzantine ? borne - options.byzantine : 0);
-  for (const base::Time at : SpreadOver(rng, options, options.crashes)) {
-    kill(honest[rng.Below(honest.size())], at);
-  }
-}
-
-FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& roster) {
-  FaultPlan plan;
-  DrawKills(rng, options, roster, plan);
-  if (options.cut == "none") return plan;
-  std::vector<std::uint32_t> all(roster.ids.size());
-  std::iota(all.begin(), all.end(), 0U);
-  for (std::uint32_t i = 0; i < all.size(); ++i) {
-    std::swap(all[i], all[i + rng.Below(all.size() - i)]);
-  }
-  plan.first_half.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
-  const base::Time healed = base::Time{} + options.cut_at + options.cut_for;
-  plan.over = std::max(plan.over.value_or(healed), healed);
-  return plan;
-}
-
-Roster WithUnlucky(Roster roster, const SimOptions& options, const FaultPlan& plan) {
-  roster.unlucky.assign(roster.ids.size(), options.cut != "none");
-  for (const FaultPlan::Kill& kill : plan.kills) roster.unlucky[kill.peer] = true;
-  return roster;
-}
-
 SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
   SimulatorOptions simulator;
   simulator.seed = options.seed;
@@ -267,9 +187,6 @@ class Cluster {
   Cluster(const SimOptions& options, const Training& training);
   base::StatusOr<std::vector<Simulator::Member>> MakeMembers(const std::vector<float>& initial);
   void AddCheckers(Simulator& simulator);
-  void ScheduleFaults(Simulator& simulator);
-  void ScheduleFlaky(Simulator& simulator, std::uint32_t a, std::uint32_t b);
-  void ScheduleCut(Simulator& simulator, std::uint32_t a, std::uint32_t b);
   void Summarise(const Simulator& simulator, SimResult& result);
 
   SimOptions options_;
@@ -406,47 +323,10 @@ void Cluster::AddCheckers(Simulator& simulator) {
   simulator.AddObserver(&chronicle_);
 }
 
-void Cluster::ScheduleFaults(Simulator& simulator) {
-  for (const FaultPlan::Kill& kill : faults_.kills) {
-    simulator.ScheduleCrash(kill.down, kill.peer);
-    simulator.ScheduleRestart(kill.up, kill.peer, options_.lose_disk);
-  }
-  std::vector<bool> in_first(simulator.peer_count());
-  for (const std::uint32_t peer : faults_.first_half) in_first[peer] = true;
-  for (std::uint32_t a = 0; a < simulator.peer_count(); ++a) {
-    for (std::uint32_t b = 0; b < simulator.peer_count(); ++b) {
-      if (options_.cut == "flaky" && a < b) ScheduleFlaky(simulator, a, b);
-      if (options_.cut != "flaky" && in_first[a] && !in_first[b]) ScheduleCut(simulator, a, b);
-    }
-  }
-}
-
-void Cluster::ScheduleFlaky(Simulator& simulator, std::uint32_t a, std::uint32_t b) {
-  base::Rng rng = rng_.Fork("flaky").Fork("a", a).Fork("b", b);
-  const base::Time end = base::Time{} + options_.cut_at + options_.cut_for;
-  base::Time t = base::Time{} + options_.cut_at;
-  for (bool up = rng.Below(2) == 0; t < end; up = !up) {
-    simulator.ScheduleLink(t, a, b, up);
-    t = t + kFlaky.Draw(rng);
-  }
-  simulator.ScheduleLink(end, a, b, true);
-}
-
-void Cluster::ScheduleCut(Simulator& simulator, std::uint32_t a, std::uint32_t b) {
-  const base::Time begin = base::Time{} + options_.cut_at;
-  const base::Time end = begin + options_.cut_for;
-  if (options_.cut == "one_way") return simulator.ScheduleHold(begin, end, b, a);
-  const bool flapping = options_.cut == "flapping";
-  for (base::Time t = begin; t < end; t = flapping ? t + kFlap * 2 : end) {
-    simulator.ScheduleLink(t, a, b, false);
-    simulator.ScheduleLink(flapping ? t + kFlap : end, a, b, true);
-  }
-}
-
 SimResult Cluster::Run(const TraceSink& trace, StepObserver* observer) {
   Simulator simulator(MakeSimulatorOptions(options_), std::move(members_), &jobs_);
   AddCheckers(simulator);
-  ScheduleFaults(simulator);
+  ScheduleFaults(faults_, options_, rng_, simulator);
   LineSink lines(trace);
   if (trace) simulator.AddObserver(&lines);
   if (observer != nullptr) simulator.AddObserver(observer);
