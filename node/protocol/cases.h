@@ -1,10 +1,9 @@
 // Cases (protocol.md 5): what opens one, who votes, and what it ends with. Each has one loser.
 //
-//   kind      opened by                            decided by               after     undecided
-//   drops gradient  a validator, of its target           > half of the eligible   8 blocks  the
-//   accuser numbers   an aggregator, of a sender           DecidingBallots          3 blocks  the
-//   accuser cover     a conviction, of who aggregated it   more than the faults     3 blocks  the
-//   target
+//   kind      opened by                           decided by              after     undecided
+//   gradient  a validator, of its target          > half of the eligible  8 blocks  drops accuser
+//   numbers   an aggregator, of a sender          DecidingBallots         3 blocks  drops accuser
+//   cover     a conviction, of who aggregated it  more than the faults    3 blocks  drops target
 //
 // Eligible are the members that are no party. The target of a gradient case need not be a member:
 // whoever leaves answers for what it had sealed. The first ballot of a voter counts; votes in the
