@@ -6,8 +6,6 @@
 // coins.
 #include <utility>
 
-#include "crypto/domains.h"
-#include "crypto/hash.h"
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
 
@@ -106,10 +104,7 @@ bool PeerMachine::RevealIsGood(const PeerId& peer, const SealEntry& entry) {
 
 // r^t, and what it draws: the validators of the next step, from the view before this coin.
 void PeerMachine::MixCoins() {
-  crypto::Hasher hasher(crypto::kDomainRandomness);
-  hasher.Update(manifest_->run_id).UpdateU64(CurrentStep()).UpdateU64(round_->coins.size());
-  for (const auto& [peer, coin] : round_->coins) hasher.Update(peer.view()).Update(coin);
-  round_->randomness = hasher.Finish();
+  round_->randomness = RandomnessOf(manifest_->run_id, CurrentStep(), round_->coins);
   round_->next_drawn = DrawValidators(round_->randomness, *view_, view_->proven, CurrentStep() + 1,
                                       manifest_->validators);
 }

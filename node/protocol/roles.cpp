@@ -92,6 +92,14 @@ std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty) 
   return std::max(view.thresholds.t_a, rest);
 }
 
+Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
+                    const std::map<PeerId, Digest>& coins) {
+  crypto::Hasher hasher(crypto::kDomainRandomness);
+  hasher.Update(run_id).UpdateU64(step).UpdateU64(coins.size());
+  for (const auto& [peer, coin] : coins) hasher.Update(peer.view()).Update(coin);
+  return hasher.Finish();
+}
+
 std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& view,
                                        const std::vector<PeerId>& workers_proven,
                                        std::uint64_t next_step, std::uint32_t m) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -51,6 +52,10 @@ std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty);
 // True iff a validator may be drawn for what `worker` did before: it is in no quarantined pair. Who
 // has left answers too, unless it is banned already [else whoever leaves after a misdeed is safe].
 bool MayBeTarget(const Block& view, const PeerId& worker);
+
+// r^t: what the coins of `step` make together, by the peers that showed them.
+Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
+                    const std::map<PeerId, Digest>& coins);
 
 // Validators for step `next_step` from the coin `randomness` of the step before. Drawn from the
 // members in role of `view` (the block before that coin: a silence after seeing the coin must not

@@ -163,10 +163,9 @@ class Unwatched final : public Editor {
     for (const base::PeerId& member : view_->members) {
       if (shows(member) && !coins->second.contains(member)) return std::nullopt;
     }
-    crypto::Hasher hasher(crypto::kDomainRandomness);
-    hasher.Update(manifest_->run_id).UpdateU64(held_draw_.first).UpdateU64(coins->second.size());
-    for (const auto& [peer, coin] : coins->second) hasher.Update(peer.view()).Update(coin);
-    return protocol::DrawValidators(hasher.Finish(), *view_, view_->proven, held_draw_.first + 1,
+    const base::Digest randomness =
+        protocol::RandomnessOf(manifest_->run_id, held_draw_.first, coins->second);
+    return protocol::DrawValidators(randomness, *view_, view_->proven, held_draw_.first + 1,
                                     manifest_->validators);
   }
 
