@@ -76,12 +76,8 @@ void PeerMachine::AdvanceFollowing() {
   for (const SharedBlock& block : catch_up_->TakeBlocks()) {
     // Stored when it is applied if it was sealed here before the crash.
     const bool stored = recent_.Find(HeightOf(*block)) != nullptr;
-    recent_.Add(*block);
-    if (!stored) {
-      out_->Add(Store{next_store_++,
-                      {{RecordKind::kBlock, BlockKey(block->genesis, block->step),
-                        wire::EncodeBlock(*block)}}});
-    }
+    const RecentBlocks::Kept& kept = recent_.Add(*block);
+    if (!stored) StoreBlock(kept);
   }
   if (auto state = catch_up_->TakeState()) {
     ++era_;  // an update of the old way may be under way

@@ -59,8 +59,7 @@ bool PeerMachine::TryGenesis() {
   block->randomness =
       crypto::Hasher(crypto::kDomainGenesis).Update(manifest_->run_id).Update(decision).Finish();
   view_ = std::move(block);
-  recent_.Add(*view_);
-  StoreBlock(*view_);
+  StoreBlock(recent_.Add(*view_));
   StoreMembership();
   out_->Add(Observe{protocol::Sealed{
       .step = 0, .phase = static_cast<std::uint8_t>(Phase::kGenesis), .decision = decision}});

@@ -347,7 +347,7 @@ class PeerMachine final : public Machine, public SealMessages {
   bool TrySettle();
   void TakeBlock(std::shared_ptr<const Block> block);
   void JudgeInlineEvidence();
-  void StoreBlock(const Block& block);
+  void StoreBlock(const RecentBlocks::Kept& block);
   void StoreMembership();
   void RememberStep();
   void StartUpdate();

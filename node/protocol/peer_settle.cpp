@@ -72,10 +72,9 @@ bool PeerMachine::TrySettle() {
 }
 
 void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
-  StoreBlock(*block);
+  StoreBlock(recent_.Add(*block));
   StartCrossCheck();
   RememberStep();
-  recent_.Add(*block);
   for (const wire::Removal& removal : block->removals) {
     inbox_.ForgetSender(removal.peer);
     // Who was dropped meanwhile can still be banned for it.
@@ -96,10 +95,9 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
 }
 
 // The results that it applies are stored already: after a crash of all, the run goes on from here.
-void PeerMachine::StoreBlock(const Block& block) {
-  out_->Add(
-      Store{next_store_++,
-            {{RecordKind::kBlock, BlockKey(block.genesis, block.step), wire::EncodeBlock(block)}}});
+void PeerMachine::StoreBlock(const RecentBlocks::Kept& block) {
+  out_->Add(Store{next_store_++,
+                  {{RecordKind::kBlock, BlockKey(block.genesis, block.step), block.encoded}}});
 }
 
 void PeerMachine::StoreMembership() {

@@ -31,10 +31,15 @@ class RecentBlocks {
   explicit RecentBlocks(std::size_t capacity) : capacity_(capacity) {}
 
   // Takes the place of another of that height; the lowest is forgotten for it.
-  void Add(const wire::Block& block) {
-    kept_[HeightOf(block)] = {block.genesis, block.step, wire::BlockDigest(block),
-                              wire::EncodeBlock(block)};
+  // What is returned stays until the next call of Add.
+  // REQUIRES: `block` is not lower than all that are kept, if they fill the capacity.
+  const Kept& Add(const wire::Block& block) {
+    base::Bytes encoded = wire::EncodeBlock(block);
+    const base::Digest digest = wire::DigestOfBlock(encoded);
+    Kept& kept = kept_[HeightOf(block)];
+    kept = {block.genesis, block.step, digest, std::move(encoded)};
     if (kept_.size() > capacity_) kept_.erase(kept_.begin());
+    return kept;
   }
 
   // Null if it is not kept.

@@ -139,6 +139,8 @@ struct Block {
 // H(kDomainBlock, EncodeBlock(block)): what the next step's messages name as their entry, and so
 // what t_s + 1 of them attest to.
 base::Digest BlockDigest(const Block& block);
+// The same, of what EncodeBlock gave.
+base::Digest DigestOfBlock(base::ByteView encoded);
 
 // Cap'n Proto, for the ledger, for `ledger show` and for members that come back.
 // REQUIRES: Column::senders ascend strictly.

@@ -277,8 +277,10 @@ base::StatusOr<Block> DecodeBlock(base::ByteView bytes) {
                                                          EncodeBlock);
 }
 
-base::Digest BlockDigest(const Block& block) {
-  return crypto::Hash(crypto::kDomainBlock, EncodeBlock(block));
+base::Digest BlockDigest(const Block& block) { return DigestOfBlock(EncodeBlock(block)); }
+
+base::Digest DigestOfBlock(base::ByteView encoded) {
+  return crypto::Hash(crypto::kDomainBlock, encoded);
 }
 
 }  // namespace ostraka::wire
