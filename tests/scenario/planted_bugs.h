@@ -30,6 +30,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kVoidColumnApplied, "void column applied", "columns", 7},
     {base::Bug::kGuiltKeptSecret, "guilt kept secret", "guilt_spreads", 190},
     {base::Bug::kLeaderStays, "leader stays", "progress", 60},
+    {base::Bug::kFirstTauGoesOn, "first tau goes on", "applied", 1},
     {base::Bug::kReturnsWithoutAdmission, "returns without admission", "rejoin_only", 8},
 };
 // Not found by the swarms that were tried (docs/simulation.md says how many): planted_search goes
