@@ -14,6 +14,7 @@
 #include "node/train/trainer.h"
 #include "sim/adversary.h"
 #include "sim/adversary/registry.h"
+#include "sim/applied_checker.h"
 #include "sim/checkers.h"
 #include "sim/column_checkers.h"
 #include "sim/fault_plan.h"
@@ -310,6 +311,9 @@ void Cluster::AddCheckers(Simulator& simulator) {
     auto columns = std::make_unique<Columns>(roster_, manifest_, opener_);
     simulator.AddObserver(columns.get());  // it reads what all peers send
     checkers_.Add(std::move(columns));
+    auto applied = std::make_unique<Applied>(roster_, manifest_, opener_);
+    simulator.AddObserver(applied.get());  // it reads what trainers computed and peers sent
+    checkers_.Add(std::move(applied));
     auto queues = std::make_unique<Queues>(roster_, BoundsOf(options_.peers, options_.dimension),
                                            options_.cut == "none");
     simulator.AddObserver(queues.get());  // it learns what has come

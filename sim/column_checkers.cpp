@@ -7,43 +7,22 @@
 #include <string>
 #include <variant>
 
+#include "node/protocol/numbers.h"
 #include "node/wire/codec.h"
-#include "sim/adversary/shift.h"
+#include "sim/clipped_rows.h"
 
 namespace ostraka::sim {
 namespace {
 
 constexpr std::uint64_t kRememberedSteps = 4;
-// Rounding of sums that are formed in another order than the protocol's.
-constexpr double kSlack = 1 + 1e-6;
-
-double NormOf(const std::vector<float>& values) {
-  double squares = 0;
-  for (const float value : values) squares += double{value} * value;
-  return std::sqrt(squares);
-}
 
 // |sum_i (g_i - v) min(1, tau / |g_i - v|)|.
-double Residual(const protocol::AggregateSpec& spec, const std::vector<float>& v) {
+double Residual(const protocol::AggregateSpec& spec, std::span<const float> v) {
   std::vector<double> sum(v.size());
   for (const protocol::SharedBlob& part : spec.parts) {
-    const std::vector<float> row = FloatsIn(*part);
-    double squares = 0;
-    for (std::size_t c = 0; c < v.size(); ++c) {
-      squares += (double{row[c]} - v[c]) * (double{row[c]} - v[c]);
-    }
-    const double distance = std::sqrt(squares);
-    const double scale = distance > spec.tau ? spec.tau / distance : 1;
-    for (std::size_t c = 0; c < v.size(); ++c) sum[c] += scale * (double{row[c]} - v[c]);
+    AddClipped(protocol::AsFloats(*part), v, spec.tau, sum);
   }
-  double squares = 0;
-  for (const double s : sum) squares += s * s;
-  return std::sqrt(squares);
-}
-
-// A bound on a sum over `senders` rows of numbers about an aggregate of norm `norm`.
-double Rounding(std::size_t senders, double eps, double norm) {
-  return static_cast<double>(senders) * (eps + 0x1.0p-23 * norm) * kSlack;
+  return NormOf<double>(sum);
 }
 
 bool SameBits(const protocol::SharedVector& a, const protocol::SharedVector& b,
@@ -70,8 +49,8 @@ void Aggregation::OnStep(const StepRecord& record) {
     const auto* result = std::get_if<protocol::AggregateResult>(done->result.get());
     if (!job.empty() && result && fault_.ok()) {
       const auto& spec = std::get<protocol::AggregateSpec>(*job.mapped());
-      const std::vector<float> values = FloatsIn(*result->result);
-      const double allowed = Rounding(spec.parts.size(), spec.eps, NormOf(values));
+      const std::span<const float> values = protocol::AsFloats(*result->result);
+      const double allowed = ClipBound(spec.parts.size(), spec.eps, NormOf(values));
       const double residual = Residual(spec, values);
       if (!(residual <= allowed)) {
         fault_ = base::FailedPrecondition(
@@ -105,8 +84,8 @@ void Columns::Hear(std::uint32_t peer, const protocol::Action& action) {
   if (!said.ok() || *said == nullptr) return;
   const wire::Slot& slot = (*said)->envelope.slot;
   const crypto::SharedBlob& blob = std::get<protocol::Send>(action).blob;
-  if (slot.type == wire::MessageType::kResult && blob) {
-    const std::vector<float> values = FloatsIn(*blob);
+  if (slot.type == wire::MessageType::kResult && blob && blob->data.size() % sizeof(float) == 0) {
+    const std::span<const float> values = protocol::AsFloats(*blob);
     said_[slot.step].results[blob->root] = {NormOf(values), values.size()};
   }
   if (slot.type != wire::MessageType::kProof) return;
@@ -189,7 +168,7 @@ base::Status Columns::JudgeSums(const wire::Block& block, std::size_t column) co
     }
     for (std::size_t k = 0; k < wire::kDirections; ++k) sums[k] += proof->columns[column].s[k];
   }
-  const double tolerance = 8 * Rounding(senders.size(), manifest_->eps, result->second.norm) /
+  const double tolerance = 8 * ClipBound(senders.size(), manifest_->eps, result->second.norm) /
                            std::sqrt(static_cast<double>(result->second.length));
   for (const double sum : sums) {
     if (std::abs(sum) <= tolerance) continue;

@@ -29,6 +29,7 @@ enum class Bug : std::uint8_t {
   kVoidColumnApplied,        // a void column is applied where its result is held
   kGuiltKeptSecret,          // evidence stays with who saw it
   kLeaderStays,              // the leader of a seal's slow path is the same in every iteration
+  kFirstTauGoesOn,           // parts are clipped at the manifest's tau, not at the sealed one
   kReturnsWithoutAdmission,  // after a lost disk, a member again before a block admits it
 };
 

@@ -31,7 +31,8 @@ void PeerMachine::BeginStep() {
   round_.emplace();
   Round& round = *round_;
   round.sealed.step = step;
-  round.sealed.tau = view_->tau;
+  round.sealed.tau =
+      base::Planted(base::Bug::kFirstTauGoesOn) ? manifest_->tau_initial : view_->tau;
   round.sealed.roles = AssignRoles(*view_, state_.parameters->size());
   round.sealed.aggregates.resize(round.sealed.roles.parts.size());
   round.results.resize(round.sealed.roles.parts.size());

@@ -1,5 +1,6 @@
 // lying_echo, double_propose and stale_lock: lies in the seals themselves. Neither fast path nor
 // honest leaders need them, so what they cost is time.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -79,9 +80,9 @@ class DoublePropose final : public LyingEcho {
 };
 
 // Has honest members lock a value and not decide it, and proposes past their locks. Leading an
-// iteration, it shows its proposal to one honest member fewer than a quorum; colluders vote to
-// those alone, so they lock, and keep their own LOCKs, so nobody decides. A colluder that leads the
-// next iteration proposes by the certificate of the echoes, which is older than those locks.
+// iteration, it shows its proposal to fewer honest members than a quorum; colluders vote to those
+// alone, so they lock, and keep their own LOCKs, so nobody decides. A colluder that leads the next
+// iteration proposes by the certificate of the echoes, which is older than those locks.
 class StaleLock final : public LyingEcho {
  public:
   explicit StaleLock(const EditorOptions& options) : LyingEcho(options) {}
@@ -108,7 +109,9 @@ class StaleLock final : public LyingEcho {
     turn.Emit(std::move(send));
   }
 
-  // The first honest members by key, so many that one fewer than a quorum is left.
+  // The first honest members by key: so many that those left, the votes of the coven and no more
+  // make a quorum, and that their LOCKs with the one that the machine inside holds back make none
+  // [it would decide by it, and lead nothing any more].
   bool IsLeftOut(const Turn& turn, const base::PeerId& to) const {
     if (!view_ || turn.coven().Contains(to)) return false;
     std::size_t honest = 0;
@@ -118,7 +121,9 @@ class StaleLock final : public LyingEcho {
       ++honest;
       before += member < to ? 1 : 0;
     }
-    return before + view_->thresholds.quorum() < honest + 1;
+    const std::size_t colluders = view_->members.size() - honest;
+    const std::size_t missing = std::min<std::size_t>(colluders, 2);
+    return before + view_->thresholds.quorum() < honest + missing;
   }
 
   static base::Bytes ByEchoes(const base::Bytes& body) {

@@ -23,6 +23,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kCoinBeforeSealA, "coin shown before seal A", "phase_order", 1},
     {base::Bug::kMeanForClip, "mean for clip", "aggregation", 1},
     {base::Bug::kToleranceHundredfold, "tolerance x 100", "columns", 1},
+    {base::Bug::kLockIgnored, "lock ignored", "honest_suspected", 229},
     {base::Bug::kFewSendersSuffice, "column rule without 2b + 1", "columns", 1},
     {base::Bug::kTargetsBeforeProof, "targets drawn before their PROOF", "draw_order", 1},
     {base::Bug::kAbsenceBans, "absence bans", "honest_removed", 8},
@@ -30,12 +31,9 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kVoidColumnApplied, "void column applied", "columns", 1},
     {base::Bug::kGuiltKeptSecret, "guilt kept secret", "guilt_spreads", 112},
     {base::Bug::kLeaderStays, "leader stays", "progress", 2},
+    {base::Bug::kFirstTauGoesOn, "first tau goes on", "applied", 1},
     {base::Bug::kReturnsWithoutAdmission, "returns without admission", "rejoin_only", 8},
 };
-// Not found by the swarms that were tried (docs/simulation.md says how many): planted_search goes
-// on.
-inline constexpr PlantedBug kNotFoundYet = {base::Bug::kLockIgnored, "lock ignored",
-                                            "honest_suspected", 0};
 inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};
 
 // Steps of each run: as many as swarm testing is asked for.

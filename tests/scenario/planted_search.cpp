@@ -87,7 +87,6 @@ int Main(int argc, char** argv) {
   for (const PlantedBug& planted : kPlantedBugs) {
     if (Names(arguments, planted)) all = Search(planted, arguments) && all;
   }
-  if (Names(arguments, kNotFoundYet)) all = Search(kNotFoundYet, arguments) && all;
   if (Names(arguments, kCanary)) all = Search(kCanary, arguments) && all;
   return all ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -56,6 +57,12 @@ inline wire::SignedEnvelope Reveal(std::uint32_t author, std::uint64_t step, std
 }
 inline protocol::Action SendOf(const wire::SignedEnvelope& message) {
   return protocol::Send{Key(1)->id(), message.frame, nullptr};
+}
+
+inline protocol::SharedBlob Blob(const std::vector<float>& values) {
+  base::Bytes bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return crypto::MakeBlob(std::move(bytes));
 }
 
 inline std::string Fault(const base::Status& status) { return base::MessageOf(status); }

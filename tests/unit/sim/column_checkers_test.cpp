@@ -4,20 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "tests/unit/sim/checked_peers.h"
 
 namespace ostraka::sim {
 namespace {
 
 using testing::HasSubstr;
-
-protocol::SharedBlob Blob(const std::vector<float>& values) {
-  base::Bytes bytes(values.size() * sizeof(float));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return crypto::MakeBlob(std::move(bytes));
-}
 
 // --- aggregation --------------------------------------------------------------------------------
 
