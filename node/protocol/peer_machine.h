@@ -265,6 +265,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index);
   void Ask(const PeerId& to, wire::Slot slot, const wire::Pull& pull);
   void AskHeads();
+  bool IsStuck() const;
   void ArmPull(base::Duration after);
   void OnPullTimer();
   bool PullEntries();

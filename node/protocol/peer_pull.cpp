@@ -84,9 +84,8 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
       if (!block->genesis && IsOtherHistory(HeightOf(*block), wire::BlockDigest(*block))) {
         TraceHistory(from, HeightOf(*block));
       }
-      // Asked for while stuck. One block ahead is the fate of whoever is a little late.
-      const std::uint64_t ahead =
-          seal_ != nullptr && seal_->iteration() >= kStuckIterations ? 1 : 2;
+      // One block ahead is the fate of whoever is a little late.
+      const std::uint64_t ahead = IsStuck() ? 1 : 2;
       if (HeightOf(*block) >= HeightOf(*view_) + ahead) LeaveIfBehind(from);
       return;
     }
@@ -301,6 +300,12 @@ void PeerMachine::Ask(const PeerId& to, wire::Slot slot, const wire::Pull& pull)
   slot.type = MessageType::kPull;
   slot.iteration = 0;
   SendService(to, slot, wire::Encode(pull));
+}
+
+// In a seal that others may have left: helping who is late takes less than this. Who was dropped
+// meanwhile, killed in that seal perhaps, is helped by nobody.
+bool PeerMachine::IsStuck() const {
+  return seal_ != nullptr && (seal_->iteration() >= kStuckIterations || seal_->alone());
 }
 
 // Has the run gone on without this member? Asked after a restart, and when a seal does not end.

@@ -164,6 +164,7 @@ void PeerMachine::Perform(SealOutput output) {
     }
   }
   if (!drafts.empty()) Prepare(std::move(drafts));
+  if (output.said_again) AskHeads();
   for (const SharedBytes& frame : output.forward) {
     for (const PeerId& member : view_->members) {
       if (member != self_) out_->Add(Send{member, frame, nullptr});

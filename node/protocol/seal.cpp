@@ -378,6 +378,7 @@ const std::optional<SealVector>& Seal::decision() const { return impl_->decision
 std::vector<base::SharedBytes> Seal::Certificate() const { return impl_->certificate; }
 const std::set<PeerId>& Seal::silent() const { return impl_->silent; }
 const std::map<PeerId, base::Duration>& Seal::lags() const { return impl_->lags; }
+bool Seal::alone() const { return impl_->alone(); }
 bool Seal::slow() const { return impl_->slow; }
 std::uint32_t Seal::iteration() const { return impl_->iteration(); }
 std::string Seal::Describe(base::Time now) const { return impl_->Describe(now); }

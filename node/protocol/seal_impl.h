@@ -39,6 +39,7 @@ class Seal::Impl {
   std::map<PeerId, base::Duration> lags;
   bool slow = false;
   std::uint32_t iteration() const { return clock_.iteration(); }
+  bool alone() const { return alone_; }
   bool echoed() const { return begun_at_.has_value(); }
 
  private:
@@ -154,6 +155,7 @@ class Seal::Impl {
   SealClock clock_;
   SealLock lock_;  // changes only when an iteration begins and when LOCK is said
   std::optional<base::Time> say_again_;
+  bool alone_ = false;
 
   std::optional<Digest> decided_value_;
   std::vector<PeerId> witnesses_;  // whose frames decided

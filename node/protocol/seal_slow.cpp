@@ -51,6 +51,7 @@ bool Seal::Impl::IsGathered() const {
 void Seal::Impl::SayStatusAgain(SealOutput& out) {
   if (!undecided() || clock_.step() != SealClock::Step::kStatus || clock_.gathered()) {
     say_again_.reset();
+    alone_ = false;
     return;
   }
   const base::Duration length = StepLength(options_.delta, clock_.iteration());
@@ -58,7 +59,11 @@ void Seal::Impl::SayStatusAgain(SealOutput& out) {
   if (*say_again_ > now_) return;
   say_again_ = now_ + length;
   const StatusSeen* own = rounds_[clock_.iteration()].statuses.FirstOf(options_.self);
-  if (own != nullptr) out.forward.push_back(own->frame);
+  if (own != nullptr) {
+    out.forward.push_back(own->frame);
+    out.said_again = true;
+    alone_ = true;
+  }
   asked_.clear();
   TickAt(now_);
 }
