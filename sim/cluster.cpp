@@ -28,6 +28,8 @@
 namespace ostraka::sim {
 namespace {
 
+constexpr char kLiarsAttack[] = "lying_echo";
+
 // Reads the chain: each block from the first honest peer that has it; checkers say whether the
 // others see the same.
 class Chronicle final : public StepObserver {
@@ -187,6 +189,7 @@ class Cluster {
  private:
   Cluster(const SimOptions& options, const Training& training);
   base::StatusOr<std::vector<Simulator::Member>> MakeMembers(const std::vector<float>& initial);
+  AdversaryOptions AdversaryAt(std::uint32_t peer) const;
   void AddCheckers(Simulator& simulator);
   void Summarise(const Simulator& simulator, SimResult& result);
 
@@ -198,6 +201,8 @@ class Cluster {
   FaultPlan faults_;
   std::shared_ptr<const protocol::Manifest> manifest_;
   std::shared_ptr<Coven> coven_;
+  // The same members; what liars confess is kept apart, since no rule removes them for it.
+  std::shared_ptr<Coven> liars_;
   aggregation::SerialExecutor executor_;
   std::shared_ptr<wire::Opener> opener_ = std::make_shared<MemoOpener>();
   JobMemo jobs_;
@@ -231,7 +236,9 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
   for (std::uint32_t i = 0; i < roster_.ids.size(); ++i) {
     if (roster_.byzantine[i]) colluders.push_back(roster_.ids[i]);
   }
-  coven_ = std::make_shared<Coven>(std::move(colluders), rng_.Fork("coven").Next());
+  const std::uint64_t coven_seed = rng_.Fork("coven").Next();
+  liars_ = std::make_shared<Coven>(colluders, coven_seed);
+  coven_ = std::make_shared<Coven>(std::move(colluders), coven_seed);
 }
 
 base::StatusOr<std::unique_ptr<Cluster>> Cluster::Make(const SimOptions& options,
@@ -246,9 +253,22 @@ base::StatusOr<std::unique_ptr<Cluster>> Cluster::Make(const SimOptions& options
   return cluster;
 }
 
+// The first Byzantine by key are the liars.
+AdversaryOptions Cluster::AdversaryAt(std::uint32_t peer) const {
+  const auto before = std::count(roster_.byzantine.begin(), roster_.byzantine.begin() + peer, true);
+  const bool lies = static_cast<std::uint32_t>(before) < options_.liars;
+  return {lies ? kLiarsAttack : options_.attack,
+          lies ? AttackParams{} : options_.attack_params,
+          options_.attack_from_step,
+          manifest_,
+          keys_[peer],
+          trainer_->layout(),
+          lies ? liars_ : coven_};
+}
+
 base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     const std::vector<float>& values) {
-  const auto verifier = std::make_shared<MemoVerifier>();
+  const auto verifier = std::make_shared<MemoVerifier>(keys_);
   const auto initial = std::make_shared<const std::vector<float>>(values);
   std::vector<Simulator::Member> members;
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
@@ -259,14 +279,8 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     };
     std::unique_ptr<protocol::Machine> machine = make();
     if (roster_.byzantine[i]) {
-      AdversaryOptions adversary{options_.attack,
-                                 options_.attack_params,
-                                 options_.attack_from_step,
-                                 manifest_,
-                                 keys_[i],
-                                 trainer_->layout(),
-                                 coven_,
-                                 make};
+      AdversaryOptions adversary = AdversaryAt(i);
+      adversary.another = make;
       ASSIGN_OR_RETURN(machine, MakeAdversary(std::move(adversary), std::move(machine)));
     }
     Simulator::Member& member = members.emplace_back();
@@ -367,6 +381,7 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.slow_steps = chronicle_.slow_steps();
   result.faults = simulator.faults();
   for (const auto& [peer, deeds] : coven_->deeds()) result.misdeeds += deeds.count;
+  for (const auto& [peer, deeds] : liars_->deeds()) result.lies += deeds.count;
   result.steps = chronicle_.steps();
   result.events = simulator.events();
   result.bytes_sent = simulator.bytes_sent();

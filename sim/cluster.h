@@ -52,6 +52,7 @@ struct SimResult {
   std::map<std::string, std::uint64_t> suspicions;
 
   std::uint64_t returns = 0;          // members that a block admitted again
+  std::uint64_t lies = 0;             // of those who only lie in their ECHOs (SimOptions::liars)
   std::uint64_t slow_iterations = 0;  // of SEAL's slow path, at honest peers
   std::uint64_t slow_steps = 0;       // in which an honest peer took it
   FaultCounts faults;                 // that really happened

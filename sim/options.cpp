@@ -31,6 +31,9 @@ struct Field {
   std::string_view name;
   std::function<std::string(const SimOptions&)> write;
   std::function<bool(std::string_view, SimOptions&)> read;
+  // Left out at its default. The text names the run, so an option that is added this way changes
+  // the runs that use it, and no other.
+  bool only_if_set = false;
 };
 
 template <typename Number>
@@ -53,6 +56,11 @@ Field BoolField(std::string_view name, bool SimOptions::*member) {
           }};
 }
 
+Field OnlyIfSet(Field field) {
+  field.only_if_set = true;
+  return field;
+}
+
 const std::vector<Field>& Fields() {
   static const std::vector<Field> kFields = {
       NumberField("seed", &SimOptions::seed),
@@ -64,6 +72,7 @@ const std::vector<Field>& Fields() {
          return true;
        }},
       NumberField("attack_from_step", &SimOptions::attack_from_step),
+      OnlyIfSet(NumberField("liars", &SimOptions::liars)),
       BoolField("await_removal", &SimOptions::await_removal),
       {"mode", [](const SimOptions& o) { return std::string(protocol::ModeName(o.mode)); },
        [](std::string_view text, SimOptions& o) {
@@ -167,9 +176,12 @@ base::Status CheckFaults(const SimOptions& options) {
 }  // namespace
 
 std::string FormatOptions(const SimOptions& options) {
+  const SimOptions defaults;
   std::string text;
   for (const Field& field : Fields()) {
-    text += (text.empty() ? "" : " ") + std::string(field.name) + "=" + field.write(options);
+    const std::string value = field.write(options);
+    if (field.only_if_set && value == field.write(defaults)) continue;
+    text += (text.empty() ? "" : " ") + std::string(field.name) + "=" + value;
   }
   for (const auto& [name, value] : options.attack_params) {
     text += " " + std::string(kAttackParamPrefix) + name + "=" + value;
@@ -194,6 +206,10 @@ base::Status CheckOptions(const SimOptions& options) {
   RETURN_IF_ERROR(Require(options.peers >= 2 && options.peers <= wire::kMaxPeers,
                           "peers must be 2.." + std::to_string(wire::kMaxPeers)));
   RETURN_IF_ERROR(Require(options.byzantine < options.peers, "byzantine must be below peers"));
+  RETURN_IF_ERROR(Require(options.liars <= options.byzantine,
+                          "liars are some of the Byzantine: make liars less, or byzantine more"));
+  RETURN_IF_ERROR(Require(options.liars == 0 || !options.unprotected,
+                          "an unprotected run has no ECHOs to lie in: make liars 0"));
   ASSIGN_OR_RETURN(const KnownAttack attack, FindAttack(options.attack));
   RETURN_IF_ERROR(CheckParams(attack, options.attack_params));
   if (!options.unprotected) {

@@ -23,6 +23,9 @@ struct SimOptions {
   std::string attack = "none";  // sim/adversary/registry.h
   AttackParams attack_params;   // overrides of its defaults
   std::uint64_t attack_from_step = 5;
+  // Of the Byzantine so many do nothing but lie in their ECHOs (attack lying_echo), so that the
+  // others attack a run whose seals take the slow path.
+  std::uint32_t liars = 0;
   // Checker "undetected": whoever cheats is removed by the end. Not to be asked of an attack that
   // only a drawn validator sees, in a run that may end before it is drawn.
   bool await_removal = true;
@@ -82,7 +85,8 @@ std::uint32_t FaultsBorne(const SimOptions& options);
 // parameter, more faults than the mode bears (naming the mode that does), dimension too small...
 base::Status CheckOptions(const SimOptions& options);
 
-// "seed=7 peers=8 attack=alie attack.z=1.5 ...": one line, every option. What a replay file holds.
+// "seed=7 peers=8 attack=alie attack.z=1.5 ...": one line. What a replay file holds. Equal for
+// equal options, and for no others.
 std::string FormatOptions(const SimOptions& options);
 
 // The inverse: words separated by white space, '#' to the end of the line is a comment, options

@@ -10,6 +10,8 @@
 namespace ostraka::sim {
 namespace {
 
+constexpr char kLiesBesideAnAttack[] = "liars beside another attack";
+
 // The digest of one event, with all that it holds.
 base::Digest DigestOf(const StepRecord& record) {
   Trace trace;
@@ -110,6 +112,10 @@ void SeedsTally::Add(SimResult one, bool twice) {
   if (!one.byzantine.empty()) {
     ++all_.attack_runs[one.attack];
     all_.misdeeds[one.attack] += one.misdeeds;
+  }
+  if (one.lies > 0) {
+    ++all_.attack_runs[kLiesBesideAnAttack];
+    all_.misdeeds[kLiesBesideAnAttack] += one.lies;
   }
   for (const wire::Removal& removal : one.removals) ++all_.rules[RuleOf(removal)];
   if (!one.ok) all_.failures.push_back(std::move(one));

@@ -41,6 +41,7 @@ class Candidates {
 };
 
 void DropFaults(const SimOptions& options, Candidates& candidates) {
+  candidates.Lower<std::uint32_t>("fewer liars", &SimOptions::liars, 0);
   candidates.Try<std::string>("no cut", &SimOptions::cut, {"none"});
   candidates.Lower<std::uint32_t>("fewer crashes", &SimOptions::crashes, 0);
   candidates.Lower<std::uint32_t>("fewer blackouts", &SimOptions::blackouts, 0);
@@ -54,6 +55,7 @@ void DropFaults(const SimOptions& options, Candidates& candidates) {
   honest.attack = "none";
   honest.attack_params.clear();
   honest.byzantine = 0;
+  honest.liars = 0;
   if (options.byzantine > 0) candidates.Add("nobody cheats", honest);
   for (const auto& [name, value] : options.attack_params) {
     SimOptions plain = options;

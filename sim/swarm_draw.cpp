@@ -12,11 +12,11 @@ namespace {
 
 bool OneIn(base::Rng& rng, std::uint64_t n) { return rng.Below(n) == 0; }
 
-// Small swarms mostly: they are quick, and thresholds are tightest there.
+// Small swarms mostly: thresholds are tightest there, and what a seal costs grows with the cube.
 std::uint32_t DrawPeers(base::Rng rng) {
-  const std::uint64_t band = rng.Below(20);
-  if (band < 12) return static_cast<std::uint32_t>(4 + rng.Below(6));  // 4..9
-  if (band < 18) return static_cast<std::uint32_t>(10 + rng.Below(7));
+  const std::uint64_t band = rng.Below(32);
+  if (band < 26) return static_cast<std::uint32_t>(4 + rng.Below(6));  // 4..9
+  if (band < 31) return static_cast<std::uint32_t>(10 + rng.Below(7));
   return static_cast<std::uint32_t>(17 + rng.Below(16));  // ..32
 }
 
@@ -48,6 +48,20 @@ const KnownAttack& ChooseAttack(const base::Rng& rng) {
     }
   }
   return *chosen;
+}
+
+// Of small swarms under attack two in three are slow in every seal: the fast path alone would be
+// well tested. Of large ones, in which that takes long, one in eight.
+void DrawLiars(base::Rng rng, bool only_attack, SimOptions& options) {
+  const bool slow = options.peers < 10 ? !OneIn(rng, 3) : OneIn(rng, 8);
+  if (!slow) return;
+  if (options.byzantine > 1) {
+    options.liars = 1;
+  } else if (options.byzantine == 1 && !only_attack) {
+    options.attack = "lying_echo";
+    options.attack_params.clear();
+    options.await_removal = false;
+  }
 }
 
 // Parameters that have variants sometimes take one of them; the others keep their defaults.
@@ -119,6 +133,7 @@ SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attac
   } else if (options.byzantine > 0) {
     DrawAttack(rng.Fork("attack"), options);
   }
+  DrawLiars(rng.Fork("liars"), only_attack, options);
   DrawFaults(rng.Fork("faults"), options);
   OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
   return options;

@@ -284,6 +284,8 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--attack-param", options->attack_params, "name=value");
   command->add_option("--attack-from", sim.attack_from_step, "honest before this step")
       ->capture_default_str();
+  command->add_option("--liars", sim.liars, "of the adversaries these only make each seal slow")
+      ->capture_default_str();
   command->add_option("--mode", options->mode, "majority, balanced or third")
       ->capture_default_str();
   command->add_option("--steps", sim.steps, "steps, at least")->capture_default_str();

@@ -64,6 +64,28 @@ TEST(RunSimulation, LookingDoesNotChangeTheRun) {
   EXPECT_EQ(lines, watched->events);
 }
 
+// The attack ends as without them, and the seals are slow to the end.
+TEST(RunSimulation, LiarsMakeSealsSlowBesideAnAttack) {
+  SimOptions options = Small();
+  options.peers = 7;
+  options.byzantine = 2;
+  options.attack = "bad_reveal";
+  options.attack_from_step = 3;
+  options.liars = 1;
+  const auto result = RunSimulation(options);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->message;
+  EXPECT_EQ(result->removals.size(), 1U);
+  EXPECT_GE(result->slow_steps, options.steps - options.attack_from_step);
+  EXPECT_EQ(result->misdeeds, 1U);
+  EXPECT_GE(result->lies, 3 * (options.steps - options.attack_from_step)) << "seals A, B and C";
+  options.liars = 0;
+  const auto without = RunSimulation(options);
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(without->removals.size(), 2U);
+  EXPECT_EQ(without->lies, 0U);
+}
+
 TEST(RunSimulation, NamesTheCheckerThatFailedAndWhere) {
   SimOptions options = Small();
   options.time_limit = base::Seconds(1);  // too short for twelve steps

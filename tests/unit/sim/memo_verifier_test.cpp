@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 
@@ -53,9 +57,32 @@ TEST(MemoVerifier, AGoodTripleVouchesForNoOther) {
   }
 }
 
+// With the key at hand the same is good, and the same is not.
+TEST(MemoVerifier, KnownKeysJudgeAsVerifyingDoes) {
+  std::vector<std::shared_ptr<const crypto::SigningKey>> keys;
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    keys.push_back(std::make_shared<const crypto::SigningKey>(Key(i)));
+  }
+  std::sort(keys.begin(), keys.end(),
+            [](const auto& a, const auto& b) { return a->id() < b->id(); });
+  MemoVerifier verifier(keys);
+  for (const auto& key : keys) {
+    const base::Digest digest = DigestNumber(1);
+    const crypto::Signature signature = key->Sign(digest);
+    EXPECT_TRUE(verifier.Verify(key->id(), digest, signature));
+    EXPECT_EQ(verifier.verified_for_real(), 0U);
+  }
+  const base::Digest digest = DigestNumber(2);
+  EXPECT_FALSE(verifier.Verify(keys[0]->id(), digest, keys[1]->Sign(digest)));
+  EXPECT_FALSE(verifier.Verify(keys[0]->id(), digest, keys[0]->Sign(DigestNumber(3))));
+  EXPECT_TRUE(verifier.Verify(Key(4).id(), digest, Key(4).Sign(digest))) << "a stranger's";
+  EXPECT_FALSE(verifier.Verify(Key(4).id(), digest, keys[0]->Sign(digest)));
+  EXPECT_EQ(verifier.verified_for_real(), 4U);
+}
+
 TEST(MemoVerifier, ForgetsTheOldestAndStaysBounded) {
   const crypto::SigningKey key = Key(1);
-  MemoVerifier verifier(/*capacity=*/8);
+  MemoVerifier verifier({}, /*capacity=*/8);
   const auto verify = [&](std::uint64_t i) {
     const base::Digest digest = DigestNumber(i);
     return verifier.Verify(key.id(), digest, key.Sign(digest));

@@ -13,6 +13,7 @@ TEST(SimOptions, FormatAndParseAreInverse) {
   options.seed = UINT64_MAX;
   options.peers = 16;
   options.byzantine = 5;
+  options.liars = 2;
   options.attack = "alie";
   options.attack_params = {{"z", "0.1"}};
   options.attack_from_step = 9;
@@ -40,6 +41,13 @@ TEST(SimOptions, FormatAndParseAreInverse) {
   const auto parsed = ParseOptions(FormatOptions(options));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   EXPECT_EQ(*parsed, options);
+}
+
+TEST(SimOptions, WhatWasAddedLaterIsWrittenIfSet) {
+  SimOptions options;
+  EXPECT_THAT(FormatOptions(options), testing::Not(HasSubstr("liars")));
+  options.liars = 1;
+  EXPECT_THAT(FormatOptions(options), HasSubstr(" liars=1"));
 }
 
 TEST(SimOptions, ParseTakesCommentsLinesAndDefaults) {

@@ -33,7 +33,7 @@ TEST(SwarmDrawTest, EverythingIsDrawnSometime) {
   std::set<std::string> cuts;
   std::set<std::uint32_t> peers;
   std::set<std::string> turned_on;
-  for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
     const SimOptions o = DrawSwarm(seed, Base());
     attacks.insert(o.attack);
     cuts.insert(o.cut);
@@ -41,6 +41,7 @@ TEST(SwarmDrawTest, EverythingIsDrawnSometime) {
     for (const auto& [name, value] : o.attack_params) {
       turned_on.insert(o.attack + "." + name + "=" + value);
     }
+    if (o.liars > 0) turned_on.insert("liars");
     if (o.loss_permille > 0) turned_on.insert("loss");
     if (o.duplicate_permille > 0) turned_on.insert("duplicates");
     if (o.stall_permille > 0) turned_on.insert("stalls");
@@ -62,7 +63,7 @@ TEST(SwarmDrawTest, EverythingIsDrawnSometime) {
   EXPECT_EQ(*peers.begin(), 4U);
   EXPECT_EQ(*peers.rbegin(), 32U);
   for (const char* name :
-       {"loss", "duplicates", "stalls", "skew", "drift", "crashes", "lost disks"}) {
+       {"liars", "loss", "duplicates", "stalls", "skew", "drift", "crashes", "lost disks"}) {
     EXPECT_TRUE(turned_on.contains(name)) << name;
   }
 }
