@@ -266,6 +266,7 @@ base::Status WriteAhead::OnAction(std::uint32_t peer, const protocol::Action& ac
 // --- CheatersRemoved ----------------------------------------------------------------------------
 
 base::Status CheatersRemoved::OnAction(std::uint32_t, const protocol::Action& action) {
+  slack_.OnAction(action);
   if (const auto* done = Observed<protocol::StepDone>(action)) {
     for (const wire::Removal& removal : done->block->removals) removed_.insert(removal.peer);
     newest_step_ = std::max(newest_step_, done->block->step);
@@ -274,6 +275,7 @@ base::Status CheatersRemoved::OnAction(std::uint32_t, const protocol::Action& ac
 }
 
 base::Status CheatersRemoved::AtEnd() {
+  if (!slack_.Borne()) return base::OkStatus();
   for (const auto& [cheater, deeds] : coven_->deeds()) {
     if (removed_.contains(cheater)) continue;
     if (in_time_ && deeds.last_step + kStoppedFor < newest_step_) continue;
@@ -290,10 +292,12 @@ base::Status CheatersRemoved::AtEnd() {
 Progress::Progress(const Roster& roster)
     : roster_(roster),
       honest_(CountHonest(roster)),
+      slack_(roster),
       done_(roster.ids.size()),
       steps_(roster.ids.size()) {}
 
 base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  slack_.OnAction(action);
   if (Observed<protocol::StepDone>(action)) ++steps_[peer];
   const auto* halted = Observed<protocol::Halted>(action);
   if (!halted) return base::OkStatus();
@@ -307,6 +311,7 @@ base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& acti
 }
 
 base::Status Progress::AtEnd() {
+  if (!slack_.Borne()) return base::OkStatus();
   for (std::uint32_t peer = 0; peer < done_.size(); ++peer) {
     if (!roster_.IsHonest(peer) || done_[peer]) continue;
     return base::FailedPrecondition(Named(roster_, peer) + " did not finish: it accepted " +

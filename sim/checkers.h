@@ -14,6 +14,7 @@
 
 #include "sim/adversary/coven.h"
 #include "sim/checker.h"
+#include "sim/slack.h"
 #include "sim/speech.h"
 
 namespace ostraka::sim {
@@ -153,13 +154,13 @@ class WriteAhead final : public Checker, public StepObserver {
   Speech speech_;
 };
 
-// "undetected": whoever left the protocol is removed by the end. For attacks that the protocol
-// promises to remove. `in_time`: it promises that of those who go on; who stopped long before the
-// end, for want of friends perhaps, may never have been watched.
+// "undetected": whoever left the protocol is removed by the end, unless the run had no slack left.
+// For attacks that the protocol promises to remove. `in_time`: it promises that of those who go on;
+// who stopped long before the end, for want of friends perhaps, may never have been watched.
 class CheatersRemoved final : public Checker {
  public:
   CheatersRemoved(const Roster& roster, std::shared_ptr<const Coven> coven, bool in_time = false)
-      : roster_(roster), coven_(std::move(coven)), in_time_(in_time) {}
+      : roster_(roster), coven_(std::move(coven)), in_time_(in_time), slack_(roster) {}
   std::string_view name() const override { return "undetected"; }
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
   base::Status AtEnd() override;
@@ -168,11 +169,13 @@ class CheatersRemoved final : public Checker {
   Roster roster_;
   std::shared_ptr<const Coven> coven_;
   bool in_time_;
+  Slack slack_;
   std::set<base::PeerId> removed_;
   std::uint64_t newest_step_ = 0;
 };
 
-// "progress": every honest peer comes to the end of the run.
+// "progress": every honest peer comes to the end of the run, or the run stands still with no slack
+// left (sim/slack.h).
 class Progress final : public Checker {
  public:
   explicit Progress(const Roster& roster);
@@ -181,11 +184,13 @@ class Progress final : public Checker {
   base::Status AtEnd() override;
 
   bool AllFinished() const { return finished_ == honest_; }
+  bool HasSlack() const { return slack_.Borne(); }
 
  private:
   Roster roster_;
   std::uint32_t honest_ = 0;
   std::uint32_t finished_ = 0;
+  Slack slack_;
   std::vector<bool> done_;
   std::vector<std::uint64_t> steps_;  // blocks accepted
 };

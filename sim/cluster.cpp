@@ -379,6 +379,7 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.returns = chronicle_.returns();
   result.slow_iterations = chronicle_.slow_iterations();
   result.slow_steps = chronicle_.slow_steps();
+  result.stood_still = result.ok && !progress_->AllFinished();
   result.faults = simulator.faults();
   for (const auto& [peer, deeds] : coven_->deeds()) result.misdeeds += deeds.count;
   for (const auto& [peer, deeds] : liars_->deeds()) result.lies += deeds.count;

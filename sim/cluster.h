@@ -51,8 +51,9 @@ struct SimResult {
   std::map<std::string, std::uint64_t> columns;
   std::map<std::string, std::uint64_t> suspicions;
 
-  std::uint64_t returns = 0;          // members that a block admitted again
-  std::uint64_t lies = 0;             // of those who only lie in their ECHOs (SimOptions::liars)
+  std::uint64_t returns = 0;  // members that a block admitted again
+  std::uint64_t lies = 0;     // of those who only lie in their ECHOs (SimOptions::liars)
+  bool stood_still = false;   // for want of slack (sim/slack.h): the steps are fewer than asked for
   std::uint64_t slow_iterations = 0;  // of SEAL's slow path, at honest peers
   std::uint64_t slow_steps = 0;       // in which an honest peer took it
   FaultCounts faults;                 // that really happened

@@ -24,7 +24,10 @@ base::Duration RecoveryBound(const RecoveryTerms& terms) {
 
 Recovery::Recovery(const Roster& roster, base::Time over, base::Duration delta,
                    base::Duration part_timeout)
-    : roster_(roster), over_(over), peers_(roster.ids.size(), Peer{.delta = delta}) {
+    : roster_(roster),
+      over_(over),
+      peers_(roster.ids.size(), Peer{.delta = delta}),
+      slack_(roster) {
   terms_.part_timeout = part_timeout;
   byzantine_ = static_cast<std::uint32_t>(
       std::count(roster.byzantine.begin(), roster.byzantine.end(), true));
@@ -83,7 +86,8 @@ void Recovery::Note(std::uint32_t index, const protocol::Action& action) {
 
 base::Status Recovery::OnAction(std::uint32_t peer, const protocol::Action& action) {
   Note(peer, action);
-  if (!stock_taken_ || took_) return base::OkStatus();
+  slack_.OnAction(action);
+  if (!stock_taken_ || took_ || !slack_.Borne()) return base::OkStatus();
   // What a peer works under until it has the new block.
   if (Waits(peer)) terms_.delta = std::max(terms_.delta, peers_[peer].delta);
   CountAway();

@@ -10,6 +10,7 @@
 
 #include "node/base/time.h"
 #include "sim/checker.h"
+#include "sim/slack.h"
 
 namespace ostraka::sim {
 
@@ -60,6 +61,7 @@ class Recovery final : public Checker, public StepObserver {
   std::vector<Peer> peers_;
   RecoveryTerms terms_;
   std::uint32_t byzantine_ = 0;
+  Slack slack_;
   bool stock_taken_ = false;
   std::uint64_t highest_ = 0;  // blocks that somebody honest had at `over`
   std::optional<base::Duration> took_;

@@ -97,6 +97,7 @@ void SeedsTally::Add(SimResult one, bool twice) {
   all_.honest_removed += one.honest_removed;
   all_.returns += one.returns;
   all_.slow_steps += one.slow_steps;
+  all_.stood_still += one.stood_still ? 1 : 0;
   all_.loss_mean += (one.loss - all_.loss_mean) / static_cast<double>(all_.seeds);
   all_.loss_worst = std::max(all_.loss_worst, one.loss);
   if (one.recovery &&

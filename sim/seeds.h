@@ -24,7 +24,8 @@ struct SeedsResult {
   std::uint64_t honest_removed = 0;
   std::uint64_t returns = 0;
   std::uint64_t slow_steps = 0;
-  std::uint64_t run_twice = 0;  // and found equal, or they are among the failures
+  std::uint64_t stood_still = 0;  // runs that a cut had left without slack
+  std::uint64_t run_twice = 0;    // and found equal, or they are among the failures
   double loss_mean = 0;
   double loss_worst = 0;
   double detection_mean = 0;  // of detection_steps, over the seeds that have one; 0 if none has

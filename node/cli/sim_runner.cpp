@@ -140,6 +140,7 @@ base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result)
       {"ranges", {{work.seeds.first, work.seeds.last}}},
       {"steps", result.steps},
       {"slow_steps", result.slow_steps},
+      {"stood_still", result.stood_still},
       {"run_twice", result.run_twice},
       {"events", result.events},
       {"trace_digest", result.trace_digest.Hex()},
@@ -186,7 +187,8 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
     all["loss"]["worst"] =
         std::max(all["loss"]["worst"].get<double>(), one.at("loss").at("worst").get<double>());
     all["ok"] = all["ok"].get<bool>() && one.at("ok").get<bool>();
-    for (const char* key : {"seeds", "steps", "slow_steps", "run_twice", "events", "returns"}) {
+    for (const char* key :
+         {"seeds", "steps", "slow_steps", "stood_still", "run_twice", "events", "returns"}) {
       all[key] = Count(all, key) + Count(one, key);
     }
     const json& recovery = one.at("recovery");
@@ -220,6 +222,10 @@ void PrintSimText(const json& result) {
   std::printf("%llu seed%s, %llu steps, %llu events; %llu steps took a slow path", count("seeds"),
               count("seeds") == 1 ? "" : "s", count("steps"), count("events"), count("slow_steps"));
   if (count("run_twice") > 0) std::printf("; %llu seeds ran twice", count("run_twice"));
+  if (count("stood_still") > 0) {
+    std::printf("; %llu stood still, as a cut had cost more members than the rest can do without",
+                count("stood_still"));
+  }
   std::printf("\nremoved: %llu Byzantine, %llu honest\n",
               static_cast<unsigned long long>(Count(result["removed"], "byzantine")),
               static_cast<unsigned long long>(Count(result["removed"], "honest")));

@@ -7,7 +7,8 @@ from harness import TestCase, run
 
 SMALL = ["--peers", 4, "--byzantine", 1, "--attack", "sign_flip", "--dimension", 64, "--steps", 15]
 KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "removed",
-        "detection_steps", "returns", "loss", "recovery", "ranges", "slow_steps", "run_twice", "occurred"}
+        "detection_steps", "returns", "loss", "recovery", "ranges", "slow_steps", "stood_still", "run_twice",
+        "occurred"}
 
 
 class SimTest(TestCase):

@@ -169,6 +169,34 @@ TEST(HealedPartition, NeverPutsMoreToSleepThanTheStepCanSpare) {
   RunWell(options);
 }
 
+// While each link of four was down in turns nobody heard the echo of an honest member, and it was
+// dropped. The three left bear nobody, one of them lies in its ECHOs, and the run waits for people.
+TEST(HealedPartition, StandsStillIfACutCostTheLastSlack) {
+  SimOptions options = Eight(117);
+  options.peers = 4;
+  options.byzantine = 1;
+  options.attack = "lying_echo";
+  options.dimension = 144;
+  options.batch_size = 26;
+  options.delay_min = base::Milliseconds(1);
+  options.delay_max = base::Milliseconds(17);
+  options.bytes_per_second = 6'400'000;
+  options.fsync_max = base::Milliseconds(2);
+  options.loss_permille = 28;
+  options.duplicate_permille = 42;
+  options.stall_permille = 2;
+  options.await_removal = false;
+  options.cut = "flaky";
+  options.cut_at = base::Milliseconds(7'009);
+  options.cut_for = base::Milliseconds(13'481);
+  const auto result = RunSimulation(options);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message;
+  EXPECT_EQ(result->honest_removed, 1U);
+  EXPECT_TRUE(result->stood_still);
+  EXPECT_LT(result->steps, options.steps);
+}
+
 // Each half missed the other's echoes and results, and the next block dropped every member.
 TEST(HealedPartition, NeverDropsAllMembers) {
   SimOptions options = Eight(1);

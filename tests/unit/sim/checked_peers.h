@@ -27,6 +27,7 @@ inline wire::Block ABlock(std::uint64_t step) {
   wire::Block block;
   block.step = step;
   block.members = ThreePeers().ids;
+  block.thresholds = {.n = 3, .t_s = 1, .t_a = 0};
   return block;
 }
 inline protocol::ModelState AState(std::vector<float> parameters) {

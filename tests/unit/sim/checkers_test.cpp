@@ -211,6 +211,22 @@ TEST(Progress, WantsEveryHonestPeerAtTheEnd) {
   EXPECT_TRUE(checker.AtEnd().ok());
 }
 
+TEST(Progress, AsksNothingWhileTheViewBearsFewerThanAreByzantine) {
+  Progress checker(ThreePeers());
+  wire::Block block = ABlock(4);
+  block.thresholds.t_s = 0;
+  EXPECT_TRUE(checker.OnAction(0, Done(block)).ok());
+  EXPECT_TRUE(checker.AtEnd().ok());
+  EXPECT_TRUE(checker.OnAction(1, Done(ABlock(3))).ok());
+  EXPECT_TRUE(checker.AtEnd().ok()) << "that was the view before";
+  EXPECT_TRUE(checker.OnAction(1, Done(ABlock(5))).ok());
+  EXPECT_FALSE(checker.AtEnd().ok()) << "who was dropped is a member again";
+  block.step = 6;
+  block.members = {Key(0)->id(), Key(1)->id()};
+  EXPECT_TRUE(checker.OnAction(1, Done(block)).ok());
+  EXPECT_FALSE(checker.AtEnd().ok()) << "nobody Byzantine is left";
+}
+
 TEST(Progress, FiresOnAnyOtherHalt) {
   for (const auto why : {protocol::Halted::Why::kBanned, protocol::Halted::Why::kStalled,
                          protocol::Halted::Why::kDiverged, protocol::Halted::Why::kFailed}) {
