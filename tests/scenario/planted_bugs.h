@@ -32,6 +32,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kGuiltKeptSecret, "guilt kept secret", "guilt_spreads", 112},
     {base::Bug::kLeaderStays, "leader stays", "progress", 2},
     {base::Bug::kFirstTauGoesOn, "first tau goes on", "applied", 1},
+    {base::Bug::kTimersPileUp, "timers pile up", "queues", 1},
     {base::Bug::kReturnsWithoutAdmission, "returns without admission", "rejoin_only", 8},
 };
 inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};
