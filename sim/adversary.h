@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -110,6 +111,8 @@ struct AdversaryOptions {
   std::shared_ptr<const crypto::SigningKey> key;  // the attacker's own
   base::TensorLayout layout;
   std::shared_ptr<Coven> coven;
+  // Makes an honest machine like the one inside, not started. Without it two_faced is honest.
+  std::function<std::unique_ptr<protocol::Machine>()> another = {};
 };
 
 // The same for the simulator and for `ostraka node --attack`. InvalidArgument for a name or

@@ -274,15 +274,19 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     const protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(),
                                      initial,   nullptr,  opener_};
-    std::unique_ptr<protocol::Machine> machine =
-        options_.unprotected ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
+    const auto make = [peer, plain = options_.unprotected] {
+      return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
+    };
+    std::unique_ptr<protocol::Machine> machine = make();
     if (roster_.byzantine[i]) {
-      ASSIGN_OR_RETURN(machine, MakeAdversary(AdversaryAt(i), std::move(machine)));
+      AdversaryOptions adversary = AdversaryAt(i);
+      adversary.another = make;
+      ASSIGN_OR_RETURN(machine, MakeAdversary(std::move(adversary), std::move(machine)));
     }
     Simulator::Member& member = members.emplace_back();
     member.id = keys_[i]->id();
     member.machine = std::move(machine);
-    if (!roster_.byzantine[i]) member.remake = [peer] { return protocol::MakePeer(peer); };
+    if (!roster_.byzantine[i]) member.remake = make;
   }
   return members;
 }

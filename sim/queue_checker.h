@@ -27,7 +27,12 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension);
 
 class Queues final : public Checker, public StepObserver {
  public:
-  // `links`: false where a network fault may hold messages back for as long as it likes.
+  // `links`: false where a network fault may hold messages back for as long as it likes. Nothing
+  // arrives then, and a machine goes on to ask (docs/seal.md, 5: at most so often a Delta), so what
+  // is on the way grows with the length of the hold, of which the size of a run says nothing. It
+  // waits in the network, not in a machine, and a real node's transport bounds it
+  // (node/runtime/transport.h: control_queue_bytes, bulk_queue_bytes). What a machine keeps itself,
+  // timers, jobs and stores, is held to its bounds then too.
   Queues(const Roster& roster, const QueueBounds& bounds, bool links);
   std::string_view name() const override { return "queues"; }
   // Learns from inputs what has come. Register with the simulator before the set.

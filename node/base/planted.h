@@ -30,6 +30,7 @@ enum class Bug : std::uint8_t {
   kGuiltKeptSecret,          // evidence stays with who saw it
   kLeaderStays,              // the leader of a seal's slow path is the same in every iteration
   kFirstTauGoesOn,           // parts are clipped at the manifest's tau, not at the sealed one
+  kTimersPileUp,             // each seal sets a timer of its own, and nobody takes it back
   kReturnsWithoutAdmission,  // after a lost disk, a member again before a block admits it
 };
 

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -123,10 +124,14 @@ base::StatusOr<runtime::TransportOptions> MakeTransport(
   return transport;
 }
 
-base::StatusOr<std::unique_ptr<protocol::Machine>> Corrupt(
+using MachineMaker = std::function<std::unique_ptr<protocol::Machine>()>;
+
+// An honest machine, or what --attack makes of it.
+base::StatusOr<std::unique_ptr<protocol::Machine>> MakeMachine(
     const NodeCommandOptions& options, std::shared_ptr<const protocol::Manifest> manifest,
     std::shared_ptr<const crypto::SigningKey> key, const base::TensorLayout& layout,
-    std::unique_ptr<protocol::Machine> machine) {
+    MachineMaker honest) {
+  std::unique_ptr<protocol::Machine> machine = honest();
   if (options.attack.empty() || options.attack == "none") return machine;
   std::vector<base::PeerId> colluders = {key->id()};
   for (const std::string& text : options.colluders) {
@@ -142,6 +147,7 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Corrupt(
   adversary.key = std::move(key);
   adversary.layout = layout;
   adversary.coven = std::make_shared<sim::Coven>(std::move(colluders), options.attack_seed);
+  adversary.another = std::move(honest);
   return sim::MakeAdversary(std::move(adversary), std::move(machine));
 }
 
@@ -215,11 +221,11 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
     peer.initial_parameters =
         std::make_shared<const std::vector<float>>(trainer->InitialParameters(manifest->run_id));
   }
-  auto honest = options.unprotected ? protocol::MakePlainPeer(std::move(peer))
-                                    : protocol::MakePeer(std::move(peer));
+  const auto honest = [peer = std::move(peer), plain = options.unprotected] {
+    return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
+  };
   runtime::NodeOptions node_options;
-  ASSIGN_OR_RETURN(node_options.machine,
-                   Corrupt(options, manifest, key, node.layout, std::move(honest)));
+  ASSIGN_OR_RETURN(node_options.machine, MakeMachine(options, manifest, key, node.layout, honest));
   ASSIGN_OR_RETURN(node.key_lock, runtime::KeyLock::Claim(manifest->run_id, key->id()));
   ASSIGN_OR_RETURN(const std::string data_dir, DataDirOf(options.data_dir, manifest->run_id));
   ASSIGN_OR_RETURN(

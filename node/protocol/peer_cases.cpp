@@ -42,6 +42,8 @@ void PeerMachine::ForwardDisputed() {
         continue;
       }
       round.forwarded_parts.insert(pair.index);
+      // With the COMMIT, without which no part counts: the worker may have kept it from its owner.
+      out_->Add(Send{pair.aggregator, commit->message->frame, nullptr});
       out_->Add(Send{pair.aggregator, part->message->frame, part->blob});
     }
     if (stage_ == Stage::kProve && !round.forwarded_results.contains(pair.index) &&

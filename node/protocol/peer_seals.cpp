@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/base/planted.h"
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
 
@@ -88,7 +89,9 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   seal_rivals_.clear();
   out_->Add(CancelTimer{kPullTimer});
   out_->Add(CancelTimer{kSealTimer});
-  out_->Add(SetTimer{kEchoTimer, now_ + deadline});
+  const TimerId seal_number = seal_slot_.step * 4 + static_cast<TimerId>(phase);
+  const TimerId pile = base::Planted(base::Bug::kTimersPileUp) ? 8 * (seal_number + 1) : 0;
+  out_->Add(SetTimer{kEchoTimer + pile, now_ + deadline});
   // What came early, or was said before a crash: own words first.
   std::vector<wire::SharedMessage> early;
   for (const MessageType type : kSealTypes) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@ struct EditorOptions {
   std::shared_ptr<const crypto::SigningKey> key;
   base::TensorLayout layout;
   std::uint64_t coven_seed = 0;
+  std::function<std::unique_ptr<protocol::Machine>()> another;  // AdversaryOptions::another
 
   double Param(const std::string& name) const { return params.at(name); }
 };
@@ -41,6 +43,7 @@ std::unique_ptr<Editor> MakeLeaveAfter(const EditorOptions& options);
 std::unique_ptr<Editor> MakeUnwatched(const EditorOptions& options);
 // Other messages than the machine's.
 std::unique_ptr<Editor> MakeEquivocate(const EditorOptions& options);
+std::unique_ptr<Editor> MakeTwoFaced(const EditorOptions& options);
 std::unique_ptr<Editor> MakeImpersonate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeBadReveal(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLyingEcho(const EditorOptions& options);

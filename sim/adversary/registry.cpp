@@ -127,6 +127,16 @@ std::vector<Entry> LiesInMessages() {
         {},
         {{"split", {"1"}}, {"one", {"1"}}}},
        MakeEquivocate},
+      {{"two_faced",
+        "two honest machines with its key, one for each half of the members; apart = 1: with the "
+        "same coins, and the second hears its half only",
+        {{"apart", 0}},
+        Outcome::kRemoved,
+        "banned by evidence: two words for one slot (apart: if a member gets both; most are the "
+        "same)",
+        {{"apart", Outcome::kContained}},
+        {{"apart", {"1"}}}},
+       MakeTwoFaced},
       {{"impersonate",
         "beside all that it signs, the same in an honest member's name",
         {},
@@ -338,6 +348,7 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
   editor.key = options.key;
   editor.layout = std::move(options.layout);
   editor.coven_seed = options.coven->seed();
+  editor.another = std::move(options.another);
   Editors editors;
   if (entry->make_several) {
     editors = entry->make_several(editor);

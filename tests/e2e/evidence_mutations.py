@@ -329,7 +329,7 @@ TWO = {"equivocation", "sealed_ban"}
 ATTACKS = {
     "sign_flip": BAN, "false_accuse": BAN, "false_proof": BAN, "cover_up": BAN, "cover_up show=0": BAN,
     "cover_up one=1": BAN, "false_complaint kind=1": BAN, "bad_reveal": {"false_reveal", "sealed_ban"},
-    "equivocate": TWO, "equivocate split=1": TWO, "equivocate one=1": TWO, "double_propose": TWO,
+    "equivocate": TWO, "equivocate split=1": TWO, "equivocate one=1": TWO, "double_propose": TWO, "two_faced": TWO,
     "wrong_aggregate": set(), "near_tolerance": set(), "selective_bitmap": set(), "false_complaint": set(),
     "false_complaint kind=2": set(), "impersonate": set(), "stale_lock": set(), "lying_echo": set(), "silent": set(),
     "abort_coin": set(), "withhold_echo": set(), "withhold_result": set(), "selective_send": set(),

@@ -23,7 +23,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kCoinBeforeSealA, "coin shown before seal A", "phase_order", 1},
     {base::Bug::kMeanForClip, "mean for clip", "aggregation", 1},
     {base::Bug::kToleranceHundredfold, "tolerance x 100", "columns", 1},
-    {base::Bug::kLockIgnored, "lock ignored", "honest_suspected", 229},
+    {base::Bug::kLockIgnored, "lock ignored", "honest_suspected", 263},
     {base::Bug::kFewSendersSuffice, "column rule without 2b + 1", "columns", 1},
     {base::Bug::kTargetsBeforeProof, "targets drawn before their PROOF", "draw_order", 1},
     {base::Bug::kAbsenceBans, "absence bans", "honest_removed", 8},
@@ -32,6 +32,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
     {base::Bug::kGuiltKeptSecret, "guilt kept secret", "guilt_spreads", 112},
     {base::Bug::kLeaderStays, "leader stays", "progress", 2},
     {base::Bug::kFirstTauGoesOn, "first tau goes on", "applied", 1},
+    {base::Bug::kTimersPileUp, "timers pile up", "queues", 1},
     {base::Bug::kReturnsWithoutAdmission, "returns without admission", "rejoin_only", 8},
 };
 inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};

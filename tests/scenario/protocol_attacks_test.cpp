@@ -273,6 +273,21 @@ TEST(ProtocolAttack, GuiltThatOneMemberSeesReachesAllInTheSameStep) {
   EXPECT_EQ(result.detection_steps, 0U);
 }
 
+TEST(ProtocolAttack, TwoMachinesWithOneKeyAreBannedInTheStepThatShowsThem) {
+  const SimResult result = RunAttack("two_faced");
+  ExpectRemoved(result, RemovalKind::kEvidence, {"two different COMMITs"});
+  EXPECT_EQ(result.detection_steps, 0U);
+}
+
+// The second machine says nothing in time, so a half of the members gets neither its COMMIT nor its
+// parts. Those in dispute with it got the parts from others; without the COMMIT they could not take
+// them in, and were dropped.
+TEST(ProtocolAttack, NobodyIsDroppedForAPartWhoseCommitIsKeptFromIt) {
+  const SimResult result = RunAttack("two_faced", {{"apart", 1}});
+  EXPECT_GT(result.misdeeds, 0U);
+  EXPECT_LT(result.loss, 1.5 * HonestLoss());
+}
+
 TEST(ProtocolAttack, NobodyCanSpeakInAnothersName) {
   const SimResult result = RunAttack("impersonate");
   ExpectContained(result);
