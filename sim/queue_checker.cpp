@@ -4,6 +4,8 @@
 #include <string>
 #include <variant>
 
+#include "node/protocol/catch_up.h"
+
 namespace ostraka::sim {
 namespace {
 
@@ -26,8 +28,10 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension) {
   // each member, its state and its block. What comes after has to wait for what came before.
   bounds.stores = 2 * (16 + 3 * n);
   // A step has a dozen messages from one to another; a slow seal passes on what others said, and
-  // who asks for what it lacks gets an answer from each, of all members at most.
-  bounds.messages = 32 + 16 * n;
+  // who asks for what it lacks gets an answer from each, of all members at most. Who catches up
+  // asks for many blocks, for more of them while some are on the way, and each question may come
+  // twice.
+  bounds.messages = 32 + 16 * n + 4 * protocol::kMaxBlocksAnAnswer;
   // A part and its aggregate, those of disputed pairs, the state with its velocity for who comes
   // back; all else is small, and as much as its number allows.
   bounds.message_bytes = 8 * 2 * sizeof(float) * dimension + bounds.messages * 4096;

@@ -98,7 +98,7 @@ struct SealOutput {
   std::vector<SealSay> say;
   // To all members: frames of others, and an own STATUS again while too few are there to go on.
   std::vector<base::SharedBytes> forward;
-  bool said_again = false;  // such a STATUS is among them
+  bool said_again = false;                                     // such a STATUS is among them
   std::vector<std::pair<PeerId, wire::Vector>> answer_vector;  // kVector, unasked: proposal's value
   std::vector<SealAsk> ask;
 };

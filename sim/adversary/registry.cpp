@@ -62,7 +62,7 @@ std::vector<Entry> LiesAboutWork() {
       {{"false_accuse",
         "accuses and convicts honest peers; victim = 1: one of them only",
         {{"victim", 0}},
-        Outcome::kRemoved,
+        Outcome::kRemovedInTime,  // false votes are not punished; it must be drawn to accuse
         "banned by verdict: most members find the accused innocent"},
        MakeFalseAccuse},
       {{"cover_up",

@@ -85,6 +85,33 @@ TEST(Crashes, KillsBesideAttackersChangeNoVerdict) {
   }
 }
 
+// One member was killed in a seal, and again in its slow path, until the others had dropped it and
+// gone on. It came back into iteration 2 of that seal, waited for others in it, and was helped by
+// nobody: they help members, and it asked for heads at the beginning of an iteration only.
+TEST(Crashes, InASealThatEndedWithoutItLeaveItByItself) {
+  SimOptions options = Eight(1735);
+  options.peers = 6;
+  options.byzantine = 1;
+  options.attack = "lying_echo";
+  options.attack_from_step = 8;
+  options.await_removal = false;
+  options.mode = protocol::Mode::kThird;
+  options.validators = 3;
+  options.dimension = 105;
+  options.batch_size = 25;
+  options.delay_min = base::Milliseconds(4);
+  options.delay_max = base::Milliseconds(17);
+  options.jitter = base::Milliseconds(3);
+  options.bytes_per_second = 1'600'000;
+  options.fsync_max = base::Milliseconds(4);
+  options.drift_ppm = 475;
+  options.crashes = 4;
+  options.crash_down = base::Milliseconds(2'493);
+  const SimResult result = RunWell(options);
+  EXPECT_EQ(result.honest_removed, 1U) << "it is dropped, and comes back";
+  ExpectRecovered(result);
+}
+
 TEST(Crashes, CountAsFaults) {
   SimOptions options = Eight(1);
   options.byzantine = 3;

@@ -340,8 +340,12 @@ TEST_F(SealTest, EqualEchoesOfAQuorumLock) {
 TEST_F(SealTest, StatusIsSaidAgainUntilAQuorumIsThere) {
   Echo();
   HearEcho(1, All());
+  Until(3'999);
+  EXPECT_EQ(seal_->iteration(), 1u);
+  EXPECT_FALSE(seal_->alone());
   Until(20'000);
   EXPECT_EQ(seal_->iteration(), 1u);
+  EXPECT_TRUE(seal_->alone());
   EXPECT_EQ(Said(MessageType::kVote, 1), nullptr);
   EXPECT_EQ(forwards_.size(), 9u);  // at 4, 6, ... 20 seconds
   EXPECT_NE(seal_->Describe(now_).find("no quorum of 3: waits for"), std::string::npos);
