@@ -14,9 +14,9 @@ bool OneIn(base::Rng& rng, std::uint64_t n) { return rng.Below(n) == 0; }
 
 // Small swarms mostly: thresholds are tightest there, and what a seal costs grows with the cube.
 std::uint32_t DrawPeers(base::Rng rng) {
-  const std::uint64_t band = rng.Below(32);
-  if (band < 26) return static_cast<std::uint32_t>(4 + rng.Below(6));  // 4..9
-  if (band < 31) return static_cast<std::uint32_t>(10 + rng.Below(7));
+  const std::uint64_t band = rng.Below(64);
+  if (band < 55) return static_cast<std::uint32_t>(4 + rng.Below(6));  // 4..9
+  if (band < 63) return static_cast<std::uint32_t>(10 + rng.Below(7));
   return static_cast<std::uint32_t>(17 + rng.Below(16));  // ..32
 }
 
@@ -50,11 +50,10 @@ const KnownAttack& ChooseAttack(const base::Rng& rng) {
   return *chosen;
 }
 
-// Of small swarms under attack two in three are slow in every seal: the fast path alone would be
-// well tested. Of large ones, in which that takes long, one in eight.
+// Of small swarms under attack half are slow in every seal: the fast path alone would be well
+// tested. Of large ones, in which that takes long, one in eight.
 void DrawLiars(base::Rng rng, bool only_attack, SimOptions& options) {
-  const bool slow = options.peers < 10 ? !OneIn(rng, 3) : OneIn(rng, 8);
-  if (!slow) return;
+  if (!OneIn(rng, options.peers < 10 ? 2 : 8)) return;
   if (options.byzantine > 1) {
     options.liars = 1;
   } else if (options.byzantine == 1 && !only_attack) {
