@@ -120,7 +120,11 @@ void Seal::Impl::OnTimer(base::Time now, SealOutput& out) {
 std::optional<base::Time> Seal::Impl::wake() const {
   if (decision) return std::nullopt;
   std::optional<base::Time> earliest;
-  for (const std::optional<base::Time>& at : {tick_, clock_.due(), say_again_}) {
+  // Once a value is decided the clock stands still, and what it waited for lies in the past [a
+  // machine that lacked what the value names was woken for it without end].
+  const std::optional<base::Time> due = undecided() ? clock_.due() : std::nullopt;
+  const std::optional<base::Time> again = undecided() ? say_again_ : std::nullopt;
+  for (const std::optional<base::Time>& at : {tick_, due, again}) {
     if (at && (!earliest || *at < *earliest)) earliest = at;
   }
   return earliest;
