@@ -494,6 +494,24 @@ TEST_F(SealTest, LocksOfAnyIterationDecideForOneWhoWasCutOff) {
   EXPECT_EQ(seal_->decision(), All());
 }
 
+// Its clock stood still at the end of the step, and woke it without end.
+TEST_F(SealTest, WhatIsDecidedAndNotHereIsAskedForAndTimeGoesOn) {
+  held_.erase(2);
+  SplitAndEnter(1);
+  for (std::uint32_t i = 1; i <= 3; ++i) HearLock(i, 1, EchoOf(All()).vector);
+  ASSERT_FALSE(seal_->Certificate().empty());
+  ASSERT_EQ(seal_->decision(), std::nullopt);
+  for (int timer = 0; timer < 20 && seal_->wake(); ++timer) {
+    now_ = std::max(now_, *seal_->wake());
+    Take([&](SealOutput& out) { seal_->OnTimer(now_, out); });
+  }
+  EXPECT_GT(now_, base::Time{} + base::Seconds(10));
+  Take([&](SealOutput& out) { seal_->OnVector(now_, WireOf(All()), out); });
+  held_[2] = {DigestOf(102)};
+  Take([&](SealOutput& out) { seal_->OnHeld(now_, out); });
+  EXPECT_EQ(seal_->decision(), All());
+}
+
 TEST_F(SealTest, AMutedOneSaysNothingAsksAndDecides) {
   Start({0}, true);
   Echo();
