@@ -494,11 +494,13 @@ TEST_F(SealTest, LocksOfAnyIterationDecideForOneWhoWasCutOff) {
   EXPECT_EQ(seal_->decision(), All());
 }
 
-// Its clock stood still at the end of the step, and woke it without end.
+// Another machine with this key speaks in a later iteration. That started the clock again, which
+// stood still at the end of its rest and woke the Seal without end.
 TEST_F(SealTest, WhatIsDecidedAndNotHereIsAskedForAndTimeGoesOn) {
   held_.erase(2);
-  SplitAndEnter(1);
+  Echo();
   for (std::uint32_t i = 1; i <= 3; ++i) HearLock(i, 1, EchoOf(All()).vector);
+  HearStatus(0, 1, 0, EchoOf(All()).vector);
   ASSERT_FALSE(seal_->Certificate().empty());
   ASSERT_EQ(seal_->decision(), std::nullopt);
   for (int timer = 0; timer < 20 && seal_->wake(); ++timer) {
