@@ -260,6 +260,9 @@ void PrintSimText(const json& result) {
                 failure["checker"].get<std::string>().c_str(),
                 failure["message"].get<std::string>().c_str(),
                 failure["replay"].get<std::string>().c_str());
+    if (failure["checker"] == "undetected") {
+      std::printf("  few members a step are drawn to be watched: it may take more --steps\n");
+    }
   }
   std::printf("%s\n", result["ok"].get<bool>() ? "OK" : "FAILED");
 }

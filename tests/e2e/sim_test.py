@@ -102,6 +102,12 @@ class SimTest(TestCase):
         self.assertIn("removed: 1 Byzantine, 0 honest", result.stdout)
         self.assertEqual(result.stdout.splitlines()[-1], "OK")
 
+    def test_a_run_too_short_to_watch_everybody_says_so(self):
+        result = run("sim", *SMALL[:-1], 7, "--seed", 5, cwd=self.folder)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("checker=undetected", result.stdout)
+        self.assertIn("more --steps", result.stdout)
+
     def test_a_report_of_one_run(self):
         page = self.folder / "page.html"
         plain = self.sim(*SMALL, "--seed", 5)
