@@ -95,7 +95,9 @@ void PrintTable(const char* title, const json& counts) {
   }
 }
 
+// `to` is an object, or null: nothing was counted before.
 void AddCounts(const json& from, json& to) {
+  if (to.is_null()) to = json::object();
   for (const auto& [name, count] : from.items()) {
     to[name] = to.value(name, std::uint64_t{0}) + count.get<std::uint64_t>();
   }

@@ -4,6 +4,7 @@
 // missing or false revealer is left out and the next coin is revealed by all, so an abort buys one
 // redraw and costs an identity; mixing only what came would give an attacker a choice among 2^f
 // coins.
+#include <optional>
 #include <utility>
 
 #include "node/protocol/peer_machine.h"
@@ -43,6 +44,14 @@ void PeerMachine::PrepareReveal() {
                      view_->members)});
 }
 
+// The last draw waits for whoever is left. While messages are timely each draw before it was spoilt
+// by another faulty member, and these are honest; while they are not, the spoilers were perhaps
+// honest too, and to give up on more of them would end the run for a cut that passes.
+void PeerMachine::OpenSealB() {
+  const bool last = round_->draw + 1 == round_->coin_count;
+  OpenSeal(Phase::kB, round_->draw, last ? std::nullopt : std::optional(delta() * 2));
+}
+
 bool PeerMachine::TrySealB() {
   if (!DriveSeal(EntriesComplete())) return false;
   const SealVector vector = *seal_->decision();
@@ -65,7 +74,7 @@ bool PeerMachine::TrySealB() {
              ": every coin was spoilt: more members cheat than the mode bears");
     return false;
   }
-  OpenSeal(Phase::kB, round_->draw, delta() * 2);
+  OpenSealB();
   if (MustReveal(self_)) PrepareReveal();
   return true;
 }

@@ -240,7 +240,9 @@ class PeerMachine final : public Machine, public SealMessages {
   std::size_t EntryCount() const;
   // Where entry `index` of the current seal is found; nullopt if nobody fills it.
   std::optional<std::pair<Inbox::Place, PeerId>> PlaceOfEntry(std::size_t index) const;
-  void OpenSeal(wire::Phase phase, std::uint32_t draw, base::Duration deadline);
+  // Without a deadline only complete entries are echoed.
+  void OpenSeal(wire::Phase phase, std::uint32_t draw, std::optional<base::Duration> deadline);
+  void OpenSealB();
   // Echoes once `complete`; true when the seal has decided.
   bool DriveSeal(bool complete);
   bool EntriesComplete();  // nothing that somebody awake owes is absent

@@ -69,7 +69,8 @@ bool PeerMachine::Holds(std::size_t index, const Digest& digest) const {
   return message != nullptr && message->envelope.entry == EntryOf(place->first.phase);
 }
 
-void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadline) {
+void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw,
+                           std::optional<base::Duration> deadline) {
   seal_slot_ = SlotOf(phase, MessageType::kEcho, draw);
   SealOptions options;
   options.slot = seal_slot_;
@@ -91,7 +92,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   out_->Add(CancelTimer{kSealTimer});
   const TimerId seal_number = seal_slot_.step * 4 + static_cast<TimerId>(phase);
   const TimerId pile = base::Planted(base::Bug::kTimersPileUp) ? 8 * (seal_number + 1) : 0;
-  out_->Add(SetTimer{kEchoTimer + pile, now_ + deadline});
+  if (deadline) out_->Add(SetTimer{kEchoTimer + pile, now_ + *deadline});
   // What came early, or was said before a crash: own words first.
   std::vector<wire::SharedMessage> early;
   for (const MessageType type : kSealTypes) {

@@ -93,6 +93,11 @@ class SimTest(TestCase):
         for key in ("seeds", "steps", "slow_steps", "events", "removed", "returns", "occurred", "run_twice"):
             self.assertEqual(merged[key], whole[key], key)
         self.assertEqual(merged["ranges"], [[19, 20], [21, 22]])
+        other = self.folder / "other.json"  # what is counted there is not counted in the first
+        other.write_text(json.dumps(self.sim("--byzantine", 1, "--attack", "lying_echo", "--steps", 8, "--seed", 30)))
+        ended = run("sim", "merge", parts[0], other, "--json", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual({"equivocate", "lying_echo"}, set(json.loads(ended.stdout)["occurred"]["attacks"]))
         self.refused(2, ["sim", "merge", parts[0], parts[0]], "in two of the results")
         self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "not what `ostraka sim --json`")
 

@@ -224,6 +224,26 @@ TEST(HealedPartition, StandsStillIfACutCostTheLastSlack) {
   EXPECT_LT(result->steps, options.steps);
 }
 
+// Four honest members, of which one or another was not heard when its coin was asked for, until
+// both coins of the step were spoilt: every one of them gave the run up.
+TEST(HealedPartition, WaitsForTheLastCoin) {
+  SimOptions options = Eight(9010);
+  options.peers = 4;
+  options.dimension = 193;
+  options.batch_size = 5;
+  options.delay_min = base::Milliseconds(5);
+  options.delay_max = base::Milliseconds(24);
+  options.jitter = base::Milliseconds(7);
+  options.bytes_per_second = 200'000;
+  options.fsync_max = base::Milliseconds(7);
+  options.stall_permille = 4;
+  options.drift_ppm = 170;
+  options.cut = "flaky";
+  options.cut_at = base::Milliseconds(6'323);
+  options.cut_for = base::Milliseconds(63'415);
+  ExpectRecovered(RunWell(options));
+}
+
 // Each half missed the other's echoes and results, and the next block dropped every member.
 TEST(HealedPartition, NeverDropsAllMembers) {
   SimOptions options = Eight(1);
