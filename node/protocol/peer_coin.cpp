@@ -4,7 +4,6 @@
 // missing or false revealer is left out and the next coin is revealed by all, so an abort buys one
 // redraw and costs an identity; mixing only what came would give an attacker a choice among 2^f
 // coins.
-#include <optional>
 #include <utility>
 
 #include "node/protocol/peer_machine.h"
@@ -44,12 +43,13 @@ void PeerMachine::PrepareReveal() {
                      view_->members)});
 }
 
-// The last draw waits for whoever is left. While messages are timely each draw before it was spoilt
-// by another faulty member, and these are honest; while they are not, the spoilers were perhaps
-// honest too, and to give up on more of them would end the run for a cut that passes.
-void PeerMachine::OpenSealB() {
-  const bool last = round_->draw + 1 == round_->coin_count;
-  OpenSeal(Phase::kB, round_->draw, last ? std::nullopt : std::optional(delta() * 2));
+// The last draw waits for whoever is left, and looks whether others do not. While messages are
+// timely each draw before it was spoilt by another faulty member, and these are honest; while they
+// are not, the spoilers were perhaps honest too, and to give up on more of them would end the run
+// for a cut that passes.
+bool PeerMachine::WaitsForLastCoin() const {
+  return seal_ != nullptr && seal_slot_.phase == Phase::kB &&
+         seal_slot_.draw + 1 == round_->coin_count && !seal_->echoed();
 }
 
 bool PeerMachine::TrySealB() {
@@ -74,7 +74,7 @@ bool PeerMachine::TrySealB() {
              ": every coin was spoilt: more members cheat than the mode bears");
     return false;
   }
-  OpenSealB();
+  OpenSeal(Phase::kB, round_->draw, delta() * 2);
   if (MustReveal(self_)) PrepareReveal();
   return true;
 }

@@ -383,7 +383,7 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");
   stage_ = Stage::kReveal;
-  OpenSealB();
+  OpenSeal(Phase::kB, 0, delta() * 2);
   if (MustReveal(self_)) PrepareReveal();
 }
 

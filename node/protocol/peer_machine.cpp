@@ -142,7 +142,11 @@ void PeerMachine::On(const TimerFired& input) {
   switch (input.id) {
     case kEchoTimer:
       if (seal_ == nullptr) return;
-      {
+      if (WaitsForLastCoin()) {
+        overdue_ = true;
+        AskHeads();
+        out_->Add(SetTimer{kEchoTimer, now_ + delta() * 2});
+      } else {
         SealOutput output;
         seal_->Echo(now_, output);
         Perform(std::move(output));

@@ -240,9 +240,8 @@ class PeerMachine final : public Machine, public SealMessages {
   std::size_t EntryCount() const;
   // Where entry `index` of the current seal is found; nullopt if nobody fills it.
   std::optional<std::pair<Inbox::Place, PeerId>> PlaceOfEntry(std::size_t index) const;
-  // Without a deadline only complete entries are echoed.
-  void OpenSeal(wire::Phase phase, std::uint32_t draw, std::optional<base::Duration> deadline);
-  void OpenSealB();
+  void OpenSeal(wire::Phase phase, std::uint32_t draw, base::Duration deadline);
+  bool WaitsForLastCoin() const;
   // Echoes once `complete`; true when the seal has decided.
   bool DriveSeal(bool complete);
   bool EntriesComplete();  // nothing that somebody awake owes is absent
@@ -411,6 +410,7 @@ class PeerMachine final : public Machine, public SealMessages {
   bool genesis_echoed_ = false;
   std::set<PeerId> waiting_at_genesis_;  // members that said so since this process began
   std::unique_ptr<Seal> seal_;
+  bool overdue_ = false;  // the last coin of the step
   wire::Slot seal_slot_;  // of its ECHO
   std::map<SealKey, PastSeal> past_seals_;
   ForkWatch forks_;

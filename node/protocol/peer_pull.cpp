@@ -305,7 +305,7 @@ void PeerMachine::Ask(const PeerId& to, wire::Slot slot, const wire::Pull& pull)
 // In a seal that others may have left: helping who is late takes less than this. Who was dropped
 // meanwhile, killed in that seal perhaps, is helped by nobody.
 bool PeerMachine::IsStuck() const {
-  return seal_ != nullptr && (seal_->iteration() >= kStuckIterations || seal_->alone());
+  return seal_ != nullptr && (overdue_ || seal_->iteration() >= kStuckIterations || seal_->alone());
 }
 
 // Has the run gone on without this member? Asked after a restart, and when a seal does not end.

@@ -69,8 +69,7 @@ bool PeerMachine::Holds(std::size_t index, const Digest& digest) const {
   return message != nullptr && message->envelope.entry == EntryOf(place->first.phase);
 }
 
-void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw,
-                           std::optional<base::Duration> deadline) {
+void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadline) {
   seal_slot_ = SlotOf(phase, MessageType::kEcho, draw);
   SealOptions options;
   options.slot = seal_slot_;
@@ -83,6 +82,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw,
   options.leader_seed = phase == Phase::kC ? round_->randomness : view_->randomness;
   options.entries = EntryCount();
   seal_ = std::make_unique<Seal>(std::move(options), this);
+  overdue_ = false;
   pull_at_.reset();
   pull_attempts_ = 0;
   entries_settled_ = 0;
@@ -92,7 +92,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw,
   out_->Add(CancelTimer{kSealTimer});
   const TimerId seal_number = seal_slot_.step * 4 + static_cast<TimerId>(phase);
   const TimerId pile = base::Planted(base::Bug::kTimersPileUp) ? 8 * (seal_number + 1) : 0;
-  if (deadline) out_->Add(SetTimer{kEchoTimer + pile, now_ + *deadline});
+  out_->Add(SetTimer{kEchoTimer + pile, now_ + deadline});
   // What came early, or was said before a crash: own words first.
   std::vector<wire::SharedMessage> early;
   for (const MessageType type : kSealTypes) {
@@ -168,7 +168,7 @@ void PeerMachine::Perform(SealOutput output) {
     }
   }
   if (!drafts.empty()) Prepare(std::move(drafts));
-  if (output.said_again) AskHeads();
+  if (output.unhelped) AskHeads();
   for (const SharedBytes& frame : output.forward) {
     for (const PeerId& member : view_->members) {
       if (member != self_) out_->Add(Send{member, frame, nullptr});

@@ -295,6 +295,7 @@ void Seal::Impl::DecideOn(const Digest& value, const Signers& signers, SealOutpu
   }
   clock_.Stop();
   say_again_.reset();
+  alone_ = false;
   asked_.clear();
   tick_ = now_;
 }

@@ -98,7 +98,7 @@ struct SealOutput {
   std::vector<SealSay> say;
   // To all members: frames of others, and an own STATUS again while too few are there to go on.
   std::vector<base::SharedBytes> forward;
-  bool said_again = false;                                     // such a STATUS is among them
+  bool unhelped = false;  // alone(), and time to look whether the run went on without this member
   std::vector<std::pair<PeerId, wire::Vector>> answer_vector;  // kVector, unasked: proposal's value
   std::vector<SealAsk> ask;
 };
@@ -138,7 +138,8 @@ class Seal {
   const std::map<PeerId, base::Duration>& lags() const;
   bool slow() const;                // the slow path has begun
   std::uint32_t iteration() const;  // 0 before it
-  // This iteration's STATUS had to be said again: too few are in it, and nobody helped this member.
+  // Nobody here helps: this iteration's STATUS had to be said again, as too few are in it, or what
+  // the decision names had to be asked for again.
   bool alone() const;
   // One line: what it waits for, from whom, how long already, and who echoed what otherwise.
   std::string Describe(base::Time now) const;

@@ -95,6 +95,10 @@ void Seal::Impl::Ask(SealOutput& out) {
     // No iterations go on that would make it ask again.
     asked_.clear();
     TickAt(now_ + options_.delta * 2);
+    if (undecided()) return;
+    out.unhelped = asked_for_decision_;
+    alone_ = asked_for_decision_;
+    asked_for_decision_ = true;
   }
 }
 

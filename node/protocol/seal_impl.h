@@ -156,6 +156,7 @@ class Seal::Impl {
   SealLock lock_;  // changes only when an iteration begins and when LOCK is said
   std::optional<base::Time> say_again_;
   bool alone_ = false;
+  bool asked_for_decision_ = false;
 
   std::optional<Digest> decided_value_;
   std::vector<PeerId> witnesses_;  // whose frames decided

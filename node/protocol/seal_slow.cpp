@@ -61,7 +61,7 @@ void Seal::Impl::SayStatusAgain(SealOutput& out) {
   const StatusSeen* own = rounds_[clock_.iteration()].statuses.FirstOf(options_.self);
   if (own != nullptr) {
     out.forward.push_back(own->frame);
-    out.said_again = true;
+    out.unhelped = true;
     alone_ = true;
   }
   asked_.clear();

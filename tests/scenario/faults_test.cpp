@@ -244,6 +244,31 @@ TEST(HealedPartition, WaitsForTheLastCoin) {
   ExpectRecovered(RunWell(options));
 }
 
+// One member heard nobody for a while. Then all came at once, and the LOCKs decided the seal it was
+// in, whose messages the others had long thrown away; it asked for those and for nothing else.
+TEST(HealedPartition, ASealWhoseMessagesAreGoneIsLeft) {
+  SimOptions options = Eight(3511);
+  options.peers = 7;
+  options.byzantine = 1;
+  options.attack = "opt_min_sum";
+  options.attack_from_step = 7;
+  options.await_removal = false;
+  options.mode = protocol::Mode::kBalanced;
+  options.validators = 2;
+  options.dimension = 201;
+  options.batch_size = 4;
+  options.delay_min = base::Milliseconds(6);
+  options.delay_max = base::Milliseconds(19);
+  options.jitter = base::Milliseconds(6);
+  options.bytes_per_second = 400'000;
+  options.fsync_max = base::Milliseconds(6);
+  options.loss_permille = 8;
+  options.cut = "one_way";
+  options.cut_at = base::Milliseconds(5'212);
+  options.cut_for = base::Milliseconds(14'380);
+  ExpectRecovered(RunWell(options));
+}
+
 // Each half missed the other's echoes and results, and the next block dropped every member.
 TEST(HealedPartition, NeverDropsAllMembers) {
   SimOptions options = Eight(1);

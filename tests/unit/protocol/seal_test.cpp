@@ -503,11 +503,13 @@ TEST_F(SealTest, WhatIsDecidedAndNotHereIsAskedForAndTimeGoesOn) {
   HearStatus(0, 1, 0, EchoOf(All()).vector);
   ASSERT_FALSE(seal_->Certificate().empty());
   ASSERT_EQ(seal_->decision(), std::nullopt);
+  EXPECT_FALSE(seal_->alone());
   for (int timer = 0; timer < 20 && seal_->wake(); ++timer) {
     now_ = std::max(now_, *seal_->wake());
     Take([&](SealOutput& out) { seal_->OnTimer(now_, out); });
   }
   EXPECT_GT(now_, base::Time{} + base::Seconds(10));
+  EXPECT_TRUE(seal_->alone());
   Take([&](SealOutput& out) { seal_->OnVector(now_, WireOf(All()), out); });
   held_[2] = {DigestOf(102)};
   Take([&](SealOutput& out) { seal_->OnHeld(now_, out); });
