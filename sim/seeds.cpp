@@ -118,7 +118,13 @@ void SeedsTally::Add(SimResult one, bool twice) {
     ++all_.attack_runs[kLiesBesideAnAttack];
     all_.misdeeds[kLiesBesideAnAttack] += one.lies;
   }
-  for (const wire::Removal& removal : one.removals) ++all_.rules[RuleOf(removal)];
+  for (const wire::Removal& removal : one.removals) {
+    const std::string rule = RuleOf(removal);
+    ++all_.rules[rule];
+    if (std::binary_search(one.byzantine.begin(), one.byzantine.end(), removal.peer)) {
+      ++all_.answers[one.attack][rule];
+    }
+  }
   if (!one.ok) all_.failures.push_back(std::move(one));
 }
 

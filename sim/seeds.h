@@ -39,6 +39,8 @@ struct SeedsResult {
   std::map<std::string, std::uint64_t> attack_runs;
   std::map<std::string, std::uint64_t> misdeeds;
   std::map<std::string, std::uint64_t> rules;
+  // By attack: which of these rules removed those who made it.
+  std::map<std::string, std::map<std::string, std::uint64_t>> answers;
 };
 
 class SeedsTally {

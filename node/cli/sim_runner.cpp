@@ -134,7 +134,11 @@ base::StatusOr<std::string> WriteBundle(const sim::SimOptions& options) {
 base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result) {
   json attacks = json::object();
   for (const auto& [name, runs] : result.attack_runs) {
-    attacks[name] = {{"runs", runs}, {"misdeeds", result.misdeeds.at(name)}};
+    const auto answers = result.answers.find(name);
+    attacks[name] = {
+        {"runs", runs},
+        {"misdeeds", result.misdeeds.at(name)},
+        {"rules", answers == result.answers.end() ? json::object() : json(answers->second)}};
   }
   json out = {
       {"ok", result.ok},
@@ -203,7 +207,9 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
     AddCounts(one.at("occurred").at("faults"), all["occurred"]["faults"]);
     AddCounts(one.at("occurred").at("rules"), all["occurred"]["rules"]);
     for (const auto& [name, counts] : one.at("occurred").at("attacks").items()) {
-      AddCounts(counts, all["occurred"]["attacks"][name]);
+      json& sum = all["occurred"]["attacks"][name];
+      AddCounts({{"runs", counts.at("runs")}, {"misdeeds", counts.at("misdeeds")}}, sum);
+      AddCounts(counts.at("rules"), sum["rules"]);
     }
     for (const json& failure : one.at("failures")) all["failures"].push_back(failure);
   }
