@@ -21,10 +21,6 @@ bool SameFloat(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
-std::string Place(const wire::Block& block, std::size_t column) {
-  return "column " + std::to_string(column) + " of step " + std::to_string(block.step);
-}
-
 // A part of a gradient, as a worker packs it: what is not finite is zero.
 std::vector<float> Cut(const std::vector<float>& gradient, const protocol::PartRange& range) {
   std::vector<float> part;
@@ -105,13 +101,9 @@ void Applied::Hear(std::uint32_t peer, const protocol::Action& action) {
 
 base::Status Applied::OnAction(std::uint32_t, const protocol::Action& action) {
   const auto* done = Observed<protocol::StepDone>(action);
-  if (!done || (before_ && HeightOf(*done->block) <= HeightOf(*before_->block))) {
-    return base::OkStatus();
-  }
-  const bool follows = before_ && HeightOf(*done->block) == HeightOf(*before_->block) + 1;
-  const base::Status status = follows ? JudgeStep(*done) : base::OkStatus();
-  before_ = Before{done->block, done->state};
-  if (!done->block->genesis) {
+  if (!done) return base::OkStatus();
+  const base::Status status = before_.IsFollowedBy(*done) ? JudgeStep(*done) : base::OkStatus();
+  if (before_.MoveTo(*done) && !done->block->genesis) {
     said_.erase(said_.begin(), said_.upper_bound(done->block->step));
   }
   return status;
@@ -130,11 +122,11 @@ base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
     const auto result = said.results.find(block.result_roots[j]);
     if (result == said.results.end() ||
         !protocol::HoldsFiniteFloats(*result->second, ranges[j].size())) {
-      return base::FailedPrecondition(Place(block, j) +
+      return base::FailedPrecondition(ColumnOf(block, j) +
                                       " is applied, and nobody sent its aggregate");
     }
     const Column column{block, j, ranges[j], protocol::AsFloats(*result->second),
-                        before_->block->tau};
+                        before_.block().tau};
     RETURN_IF_ERROR(JudgeState(column, done.state));
     if (manifest_->clip) RETURN_IF_ERROR(JudgeClip(column, said));
   }
@@ -146,13 +138,13 @@ base::Status Applied::JudgeState(const Column& column, const protocol::ModelStat
   const aggregation::SgdOptions sgd = protocol::SgdOf(manifest_->training, column.block.step);
   for (std::uint64_t c = 0; c < column.range.size(); ++c) {
     const std::uint64_t at = column.range.begin + c;
-    const float parameter = (*before_->state.parameters)[at];
-    const float velocity = sgd.momentum * (*before_->state.velocity)[at] + column.result[c];
+    const float parameter = (*before_.state().parameters)[at];
+    const float velocity = sgd.momentum * (*before_.state().velocity)[at] + column.result[c];
     const float moved = parameter - sgd.rate * (velocity + sgd.decay * parameter);
     if (SameFloat((*after.velocity)[at], velocity) && SameFloat((*after.parameters)[at], moved)) {
       continue;
     }
-    return base::FailedPrecondition(Place(column.block, column.index) + " changed coordinate " +
+    return base::FailedPrecondition(ColumnOf(column.block, column.index) + " changed coordinate " +
                                     std::to_string(at) + " otherwise than its aggregate says");
   }
   return base::OkStatus();
@@ -184,7 +176,7 @@ base::Status Applied::JudgeClip(const Column& column, const Said& said) const {
 }
 
 base::Status Applied::Unsent(const Column& column, const base::PeerId& sender) const {
-  return base::FailedPrecondition(Place(column.block, column.index) +
+  return base::FailedPrecondition(ColumnOf(column.block, column.index) +
                                   " is applied with a part of " + sender.Short() +
                                   " that it never made");
 }
@@ -195,7 +187,7 @@ base::Status Applied::JudgeHonest(const Column& column, std::span<const double> 
   const double residual = NormOf(sum);
   if (residual <= allowed) return base::OkStatus();
   return base::FailedPrecondition(
-      Place(column.block, column.index) + " is " + std::to_string(residual / allowed) +
+      ColumnOf(column.block, column.index) + " is " + std::to_string(residual / allowed) +
       " times as far from CenteredClip of what its senders computed as is allowed");
 }
 
@@ -209,7 +201,7 @@ base::Status Applied::JudgeByzantine(const Column& column, std::span<const doubl
       static_cast<double>(strangers) * std::min(1.0, 10 / std::sqrt(p)) * column.tau;
   for (const double projection : Project(column.block, column.index, sum)) {
     if (std::abs(projection) <= tolerance + lies * kRoundingSlack) continue;
-    return base::FailedPrecondition(Place(column.block, column.index) +
+    return base::FailedPrecondition(ColumnOf(column.block, column.index) +
                                     " is shifted by its aggregator, " +
                                     std::to_string(std::abs(projection) / (tolerance + lies)) +
                                     " times as far as its senders' numbers can have hidden");

@@ -18,13 +18,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "node/protocol/manifest.h"
 #include "sim/checker.h"
+#include "sim/sealed_tip.h"
 #include "sim/speech.h"
 
 namespace ostraka::sim {
@@ -44,10 +44,6 @@ class Applied final : public Checker, public StepObserver {
     // By sender and part: different ones that a Byzantine peer sent.
     std::map<std::pair<base::PeerId, std::uint32_t>, std::vector<protocol::SharedBlob>> parts;
     std::map<base::Digest, protocol::SharedBlob> results;  // by root
-  };
-  struct Before {  // the newest block, and the state after it
-    std::shared_ptr<const wire::Block> block;
-    protocol::ModelState state;
   };
   // A column under judgement.
   struct Column {
@@ -73,7 +69,7 @@ class Applied final : public Checker, public StepObserver {
   Speech speech_;
   std::map<std::pair<std::uint32_t, protocol::JobId>, std::uint64_t> training_;  // job -> step
   std::map<std::uint64_t, Said> said_;                                           // by step
-  std::optional<Before> before_;
+  SealedTip before_;
 };
 
 }  // namespace ostraka::sim

@@ -31,10 +31,6 @@ bool SameBits(const protocol::SharedVector& a, const protocol::SharedVector& b,
                      range.size() * sizeof(float)) == 0;
 }
 
-std::string Place(const wire::Block& block, std::size_t column) {
-  return "column " + std::to_string(column) + " of step " + std::to_string(block.step);
-}
-
 }  // namespace
 
 // --- Aggregation --------------------------------------------------------------------------------
@@ -98,34 +94,35 @@ void Columns::Hear(std::uint32_t peer, const protocol::Action& action) {
 
 base::Status Columns::OnAction(std::uint32_t, const protocol::Action& action) {
   const auto* done = Observed<protocol::StepDone>(action);
-  if (!done || (before_ && HeightOf(*done->block) <= HeightOf(*before_->block))) {
-    return base::OkStatus();
-  }
-  const wire::Block& block = *done->block;
-  base::Status status;
-  const bool follows = before_ && HeightOf(block) == HeightOf(*before_->block) + 1;
-  if (follows && !block.columns.empty()) {
-    const auto ranges = protocol::CutParts(done->state.parameters->size(),
-                                           static_cast<std::uint32_t>(block.columns.size()));
-    for (std::size_t j = 0; j < ranges.size() && status.ok(); ++j) {
-      if (block.columns[j] == wire::ColumnFate::kApplied) {
-        status = JudgeApplied(block, j);
-      } else if (!SameBits(before_->state.parameters, done->state.parameters, ranges[j]) ||
-                 !SameBits(before_->state.velocity, done->state.velocity, ranges[j])) {
-        status = base::FailedPrecondition(Place(block, j) + " is void and changed the state");
-      }
+  if (!done) return base::OkStatus();
+  const base::Status status = before_.IsFollowedBy(*done) ? JudgeStep(*done) : base::OkStatus();
+  before_.MoveTo(*done);
+  std::erase_if(
+      said_, [&](const auto& entry) { return entry.first + kRememberedSteps < done->block->step; });
+  return status;
+}
+
+base::Status Columns::JudgeStep(const protocol::StepDone& done) const {
+  const wire::Block& block = *done.block;
+  if (block.columns.empty()) return base::OkStatus();
+  const auto ranges = protocol::CutParts(done.state.parameters->size(),
+                                         static_cast<std::uint32_t>(block.columns.size()));
+  const protocol::ModelState& before = before_.state();
+  for (std::size_t j = 0; j < ranges.size(); ++j) {
+    if (block.columns[j] == wire::ColumnFate::kApplied) {
+      RETURN_IF_ERROR(JudgeApplied(block, j));
+    } else if (!SameBits(before.parameters, done.state.parameters, ranges[j]) ||
+               !SameBits(before.velocity, done.state.velocity, ranges[j])) {
+      return base::FailedPrecondition(ColumnOf(block, j) + " is void and changed the state");
     }
   }
-  before_ = Before{done->block, done->state};
-  std::erase_if(said_,
-                [&](const auto& entry) { return entry.first + kRememberedSteps < block.step; });
-  return status;
+  return base::OkStatus();
 }
 
 // 2b + 1, with the least b that the members outside can make: those at fault, or that a fault hit,
 // may all be sealed absent.
 std::size_t Columns::LeastSenders(const std::vector<base::PeerId>& senders) const {
-  const wire::Block& view = *before_->block;
+  const wire::Block& view = before_.block();
   std::uint32_t known = 0;
   for (const wire::Case& open : view.cases) known += open.id.kind != wire::CaseKind::kCover ? 1 : 0;
   for (const base::PeerId& member : view.members) {
@@ -142,7 +139,7 @@ base::Status Columns::JudgeApplied(const wire::Block& block, std::size_t column)
   const std::vector<base::PeerId>& senders = block.aggregated[column].senders;
   const std::size_t least = LeastSenders(senders);
   if (senders.size() < least) {
-    return base::FailedPrecondition(Place(block, column) + " is applied with " +
+    return base::FailedPrecondition(ColumnOf(block, column) + " is applied with " +
                                     std::to_string(senders.size()) + " senders of at least " +
                                     std::to_string(least));
   }
@@ -163,7 +160,7 @@ base::Status Columns::JudgeSums(const wire::Block& block, std::size_t column) co
     const auto proof = wire::DecodeProof(proofs->second.front()->envelope.body);
     if (!proof.ok() || proof->columns.size() != block.columns.size() ||
         proof->columns[column].missing) {
-      return base::FailedPrecondition(Place(block, column) + " is applied without numbers of " +
+      return base::FailedPrecondition(ColumnOf(block, column) + " is applied without numbers of " +
                                       sender.Short());
     }
     for (std::size_t k = 0; k < wire::kDirections; ++k) sums[k] += proof->columns[column].s[k];
@@ -172,7 +169,7 @@ base::Status Columns::JudgeSums(const wire::Block& block, std::size_t column) co
                            std::sqrt(static_cast<double>(result->second.length));
   for (const double sum : sums) {
     if (std::abs(sum) <= tolerance) continue;
-    return base::FailedPrecondition(Place(block, column) +
+    return base::FailedPrecondition(ColumnOf(block, column) +
                                     " is applied with sealed numbers whose sum is " +
                                     std::to_string(std::abs(sum) / tolerance) + " tolerances");
   }

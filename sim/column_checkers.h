@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "node/protocol/manifest.h"
 #include "sim/checker.h"
+#include "sim/sealed_tip.h"
 #include "sim/speech.h"
 
 namespace ostraka::sim {
@@ -55,11 +55,8 @@ class Columns final : public Checker, public StepObserver {
     std::map<base::PeerId, std::vector<wire::SharedMessage>> proofs;  // different ones of a peer
     std::map<base::Digest, Result> results;                           // by root
   };
-  struct Before {  // the newest block, and the state after it
-    std::shared_ptr<const wire::Block> block;
-    protocol::ModelState state;
-  };
   void Hear(std::uint32_t peer, const protocol::Action& action);
+  base::Status JudgeStep(const protocol::StepDone& done) const;
   base::Status JudgeApplied(const wire::Block& block, std::size_t column) const;
   base::Status JudgeSums(const wire::Block& block, std::size_t column) const;
   std::size_t LeastSenders(const std::vector<base::PeerId>& senders) const;
@@ -68,7 +65,7 @@ class Columns final : public Checker, public StepObserver {
   std::shared_ptr<const protocol::Manifest> manifest_;
   Speech speech_;
   std::map<std::uint64_t, Said> said_;  // by step, the newest few
-  std::optional<Before> before_;
+  SealedTip before_;
 };
 
 }  // namespace ostraka::sim

@@ -7,6 +7,7 @@
 // what it never signed stops. With apart = 1 they have the same coins, and the second hears its
 // half only: it says another thing where it has to do without the others.
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
