@@ -60,7 +60,7 @@ void Seal::Impl::Echo(base::Time now, SealOutput& out) {
     const wire::Echo echo = EchoOf(*own_vector_);
     own_value_ = echo.vector;
     vectors_[own_value_] = *own_vector_;
-    clock_.Rest(0, now + options_.delta * 2);
+    Rest(0, now + options_.delta * 2);
     out.say.push_back({MessageType::kEcho, 0, wire::Encode(echo)});
   }
   Drive(out);
@@ -120,11 +120,7 @@ void Seal::Impl::OnTimer(base::Time now, SealOutput& out) {
 std::optional<base::Time> Seal::Impl::wake() const {
   if (decision) return std::nullopt;
   std::optional<base::Time> earliest;
-  // Once a value is decided the clock stands still, and what it waited for lies in the past [a
-  // machine that lacked what the value names was woken for it without end].
-  const std::optional<base::Time> due = undecided() ? clock_.due() : std::nullopt;
-  const std::optional<base::Time> again = undecided() ? say_again_ : std::nullopt;
-  for (const std::optional<base::Time>& at : {tick_, due, again}) {
+  for (const std::optional<base::Time>& at : {tick_, clock_.due(), say_again_}) {
     if (at && (!earliest || *at < *earliest)) earliest = at;
   }
   return earliest;
@@ -140,14 +136,14 @@ void Seal::Impl::Remember(const wire::SignedEnvelope& own) {
     begun_at_ = now_;
     echo_time_ = now_;
     own_value_ = echo->vector;
-    if (clock_.step() == SealClock::Step::kIdle) clock_.Rest(0, now_ + options_.delta * 2);
+    if (clock_.step() == SealClock::Step::kIdle) Rest(0, now_ + options_.delta * 2);
     TickAt(now_ + base::Duration{options_.delta.ns / 2});
     RebuildOwnVector();
     return;
   }
   if (slot.iteration > clock_.iteration()) {
     slow = true;
-    clock_.Rest(slot.iteration, now_ + StepLength(options_.delta, slot.iteration) * 4);
+    Rest(slot.iteration, now_ + StepLength(options_.delta, slot.iteration) * 4);
   }
   SealLock said;
   if (slot.type == MessageType::kStatus) {
@@ -158,6 +154,10 @@ void Seal::Impl::Remember(const wire::SignedEnvelope& own) {
     if (locked.ok()) said = {slot.iteration + 1, locked->value};
   }
   if (said.rank > lock_.rank) lock_ = said;
+}
+
+void Seal::Impl::Rest(std::uint32_t iteration, base::Time until) {
+  if (undecided()) clock_.Rest(iteration, until);
 }
 
 void Seal::Impl::RebuildOwnVector() {

@@ -78,6 +78,9 @@ class Seal::Impl {
   void OnLock(const wire::SignedEnvelope& message);
   // After a restart: what I said in a life before binds me.
   void Remember(const wire::SignedEnvelope& own);
+  // Waits until `until` for iteration `iteration` to be over; not in a seal that is decided, whose
+  // clock is never looked at again [who lacked what the decision names was woken without end].
+  void Rest(std::uint32_t iteration, base::Time until);
   void RebuildOwnVector();
   void Drive(SealOutput& out);
   void Decide(SealOutput& out);

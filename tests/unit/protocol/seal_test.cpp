@@ -99,6 +99,13 @@ class SealTest : public testing::Test, public SealMessages {
     }
     now_ = end;
   }
+  // The next `timers` wake-ups, however late.
+  void Wake(int timers) {
+    for (; timers > 0 && seal_->wake(); --timers) {
+      now_ = std::max(now_, *seal_->wake());
+      Take([&](SealOutput& out) { seal_->OnTimer(now_, out); });
+    }
+  }
   // What the Seal says comes back at once: the store is fast.
   template <typename Input>
   void Take(Input input) {
@@ -504,16 +511,22 @@ TEST_F(SealTest, WhatIsDecidedAndNotHereIsAskedForAndTimeGoesOn) {
   ASSERT_FALSE(seal_->Certificate().empty());
   ASSERT_EQ(seal_->decision(), std::nullopt);
   EXPECT_FALSE(seal_->alone());
-  for (int timer = 0; timer < 20 && seal_->wake(); ++timer) {
-    now_ = std::max(now_, *seal_->wake());
-    Take([&](SealOutput& out) { seal_->OnTimer(now_, out); });
-  }
+  Wake(20);
   EXPECT_GT(now_, base::Time{} + base::Seconds(10));
   EXPECT_TRUE(seal_->alone());
   Take([&](SealOutput& out) { seal_->OnVector(now_, WireOf(All()), out); });
   held_[2] = {DigestOf(102)};
   Take([&](SealOutput& out) { seal_->OnHeld(now_, out); });
   EXPECT_EQ(seal_->decision(), All());
+}
+
+TEST_F(SealTest, TimeGoesOnForWhoEchoesOnlyAfterTheDecision) {
+  held_.erase(2);
+  for (std::uint32_t i = 1; i <= 3; ++i) HearLock(i, 1, EchoOf(All()).vector);
+  ASSERT_FALSE(seal_->Certificate().empty());
+  Echo();
+  Wake(20);
+  EXPECT_GT(now_, base::Time{} + base::Seconds(10));
 }
 
 TEST_F(SealTest, AMutedOneSaysNothingAsksAndDecides) {
