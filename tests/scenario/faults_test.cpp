@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "sim/cluster.h"
 
@@ -20,6 +22,13 @@ SimOptions Eight(std::uint64_t seed) {
   options.steps = 40;
   options.dimension = 200;
   return options;
+}
+
+// A swarm that was drawn and failed, as its replay file says.
+SimOptions Replayed(std::string_view replay) {
+  auto options = ParseOptions(replay);
+  EXPECT_TRUE(options.ok()) << options.status().message();
+  return std::move(options).value();
 }
 
 SimResult RunWell(const SimOptions& options) {
@@ -89,24 +98,13 @@ TEST(Crashes, KillsBesideAttackersChangeNoVerdict) {
 // gone on. It came back into iteration 2 of that seal, waited for others in it, and was helped by
 // nobody: they help members, and it asked for heads at the beginning of an iteration only.
 TEST(Crashes, InASealThatEndedWithoutItLeaveItByItself) {
-  SimOptions options = Eight(1735);
-  options.peers = 6;
-  options.byzantine = 1;
-  options.attack = "lying_echo";
-  options.attack_from_step = 8;
-  options.await_removal = false;
-  options.mode = protocol::Mode::kThird;
-  options.validators = 3;
-  options.dimension = 105;
-  options.batch_size = 25;
-  options.delay_min = base::Milliseconds(4);
-  options.delay_max = base::Milliseconds(17);
-  options.jitter = base::Milliseconds(3);
-  options.bytes_per_second = 1'600'000;
-  options.fsync_max = base::Milliseconds(4);
-  options.drift_ppm = 475;
-  options.crashes = 4;
-  options.crash_down = base::Milliseconds(2'493);
+  const SimOptions options = Replayed(
+      "seed=1735 peers=6 byzantine=1 attack=lying_echo attack_from_step=8 await_removal=0 "
+      "mode=third "
+      "steps=40 validators=3 dimension=105 batch_size=25 delay_min_ns=4000000 "
+      "delay_max_ns=17000000 "
+      "jitter_ns=3000000 bytes_per_second=1600000 fsync_max_ns=4000000 drift_ppm=475 crashes=4 "
+      "crash_down_ns=2493000000");
   const SimResult result = RunWell(options);
   EXPECT_EQ(result.honest_removed, 1U) << "it is dropped, and comes back";
   ExpectRecovered(result);
@@ -199,23 +197,11 @@ TEST(HealedPartition, NeverPutsMoreToSleepThanTheStepCanSpare) {
 // While each link of four was down in turns nobody heard the echo of an honest member, and it was
 // dropped. The three left bear nobody, one of them lies in its ECHOs, and the run waits for people.
 TEST(HealedPartition, StandsStillIfACutCostTheLastSlack) {
-  SimOptions options = Eight(117);
-  options.peers = 4;
-  options.byzantine = 1;
-  options.attack = "lying_echo";
-  options.dimension = 144;
-  options.batch_size = 26;
-  options.delay_min = base::Milliseconds(1);
-  options.delay_max = base::Milliseconds(17);
-  options.bytes_per_second = 6'400'000;
-  options.fsync_max = base::Milliseconds(2);
-  options.loss_permille = 28;
-  options.duplicate_permille = 42;
-  options.stall_permille = 2;
-  options.await_removal = false;
-  options.cut = "flaky";
-  options.cut_at = base::Milliseconds(7'009);
-  options.cut_for = base::Milliseconds(13'481);
+  const SimOptions options = Replayed(
+      "seed=117 peers=4 byzantine=1 attack=lying_echo await_removal=0 steps=40 dimension=144 "
+      "batch_size=26 delay_min_ns=1000000 delay_max_ns=17000000 bytes_per_second=6400000 "
+      "fsync_max_ns=2000000 loss_permille=28 duplicate_permille=42 stall_permille=2 cut=flaky "
+      "cut_at_ns=7009000000 cut_for_ns=13481000000");
   const auto result = RunSimulation(options);
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message;
@@ -227,45 +213,21 @@ TEST(HealedPartition, StandsStillIfACutCostTheLastSlack) {
 // Four honest members, of which one or another was not heard when its coin was asked for, until
 // both coins of the step were spoilt: every one of them gave the run up.
 TEST(HealedPartition, WaitsForTheLastCoin) {
-  SimOptions options = Eight(9010);
-  options.peers = 4;
-  options.dimension = 193;
-  options.batch_size = 5;
-  options.delay_min = base::Milliseconds(5);
-  options.delay_max = base::Milliseconds(24);
-  options.jitter = base::Milliseconds(7);
-  options.bytes_per_second = 200'000;
-  options.fsync_max = base::Milliseconds(7);
-  options.stall_permille = 4;
-  options.drift_ppm = 170;
-  options.cut = "flaky";
-  options.cut_at = base::Milliseconds(6'323);
-  options.cut_for = base::Milliseconds(63'415);
+  const SimOptions options = Replayed(
+      "seed=9010 peers=4 byzantine=0 steps=40 dimension=193 batch_size=5 delay_min_ns=5000000 "
+      "delay_max_ns=24000000 jitter_ns=7000000 bytes_per_second=200000 fsync_max_ns=7000000 "
+      "stall_permille=4 drift_ppm=170 cut=flaky cut_at_ns=6323000000 cut_for_ns=63415000000");
   ExpectRecovered(RunWell(options));
 }
 
 // One member heard nobody for a while. Then all came at once, and the LOCKs decided the seal it was
 // in, whose messages the others had long thrown away; it asked for those and for nothing else.
 TEST(HealedPartition, ASealWhoseMessagesAreGoneIsLeft) {
-  SimOptions options = Eight(3511);
-  options.peers = 7;
-  options.byzantine = 1;
-  options.attack = "opt_min_sum";
-  options.attack_from_step = 7;
-  options.await_removal = false;
-  options.mode = protocol::Mode::kBalanced;
-  options.validators = 2;
-  options.dimension = 201;
-  options.batch_size = 4;
-  options.delay_min = base::Milliseconds(6);
-  options.delay_max = base::Milliseconds(19);
-  options.jitter = base::Milliseconds(6);
-  options.bytes_per_second = 400'000;
-  options.fsync_max = base::Milliseconds(6);
-  options.loss_permille = 8;
-  options.cut = "one_way";
-  options.cut_at = base::Milliseconds(5'212);
-  options.cut_for = base::Milliseconds(14'380);
+  const SimOptions options = Replayed(
+      "seed=3511 peers=7 byzantine=1 attack=opt_min_sum attack_from_step=7 await_removal=0 "
+      "mode=balanced steps=40 validators=2 dimension=201 batch_size=4 delay_min_ns=6000000 "
+      "delay_max_ns=19000000 jitter_ns=6000000 bytes_per_second=400000 fsync_max_ns=6000000 "
+      "loss_permille=8 cut=one_way cut_at_ns=5212000000 cut_for_ns=14380000000");
   ExpectRecovered(RunWell(options));
 }
 
