@@ -239,7 +239,7 @@ def check_test_mirror(tree):
         header = f'#include "{os.path.dirname(path)}/{names[-1]}.h"'
         if header not in tested and not tests & {f"{name}_test.cpp" for name in names}:
             name = os.path.basename(path)[:-4]
-            yield Finding(path, 1, "test-mirror", f"no {name}_test.cpp under tests/unit", False)
+            yield Finding(path, 1, "test-mirror", f"no {name}_test.cpp under tests/unit")
 
 
 def _unit_names(tree, path):

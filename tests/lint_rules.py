@@ -148,10 +148,24 @@ MAX_FUNCTION_LINES = 70
 # Sources without a tests/unit/**/<name>_test.cpp, and where they are tested.
 TESTED_ELSEWHERE = [
     (r"aggregation/attack_entries_[a-z]+\.cpp", "the table of attacks: attacks_test.cpp runs every row"),
+    (r"aggregation/([a-z]+_rules|pre_aggregations)\.cpp",
+     "the table of rules: rule_test.cpp, golden_test.cpp and tests/property run every row"),
+    (r"aggregation/(history|krum_scores|majority_center)\.cpp", "as parts of those rules"),
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/(cmd_)?[^/]*\.cpp", "tests/e2e runs the binary"),
     (r"python/[^/]*\.cpp", "tests/python imports the module"),
+    (r"node/protocol/peer_machine\.cpp", "MakePeer: tests/unit/protocol/cluster.h runs whole machines"),
+    (r"node/runtime/(connection(_[a-z]+)?|listener|mesh(_[a-z]+)?|timer)\.cpp",
+     "transport_*_test.cpp, through real sockets"),
+    (r"node/runtime/(ledger_tables|sqlite)\.cpp", "ledger_*_test.cpp, through the ledger"),
+    (r"node/runtime/node_events\.cpp", "names of ends: tests/e2e reads them in reports"),
+    (r"node/runtime/tcp_probe\.cpp", "`ostraka doctor`, which tests/e2e runs"),
     (r"node/train/torch_[^/]*\.cpp", "one test of the module through its interface"),
+    (r"node/wire/(aggregated_codec|case_codec|proof_body|service_bodies)\.cpp",
+     "bodies_test.cpp, block_codec_test.cpp and round_trip_test.cpp, through wire/codec.h"),
+    (r"proofs/evidence/kinds\.cpp", "evidence_test.cpp goes through all kinds"),
+    (r"sim/adversary/[a-z_]+\.cpp", "one editor each: tests/scenario runs every attack by name"),
+    (r"sim/compare/figure_[a-z]+\.cpp", "figures_test.cpp draws each of them"),
 ]
 
 # Sources that a function of cmake/OstrakaBuild.cmake adds to many targets.
