@@ -114,6 +114,7 @@ class World {
   void SayFalsely(std::uint32_t node, const SealSay& say);
   void LieThroughIteration(std::uint32_t node, std::uint32_t iteration);
   base::Bytes FalseBody(std::uint32_t node, wire::MessageType type, std::uint32_t iteration);
+  base::Bytes FalsePropose(std::uint32_t node, std::uint32_t iteration, const Digest& value);
   Digest AnyValue();
   void Publish(std::uint32_t node);
   void HoldMessage(std::uint32_t node, std::size_t index, const Digest& digest);
