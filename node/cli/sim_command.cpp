@@ -271,11 +271,9 @@ void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOption
       [options, &invocation] { invocation.body = AsExit([options] { return Merge(*options); }); });
 }
 
-}  // namespace
+// --- what is simulated ---------------------------------------------------------------------------
 
-void AddSimCommand(CLI::App& program, Invocation& invocation) {
-  auto* command = program.add_subcommand("sim", "attack a swarm in virtual time, from a seed");
-  auto options = std::make_shared<SimCommandOptions>();
+void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   sim::SimOptions& sim = options->sim;
   command->add_option("--peers", sim.peers, "machines")->capture_default_str();
   command->add_option("--byzantine", sim.byzantine, "of them adversaries")->capture_default_str();
@@ -292,6 +290,10 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--validators", sim.validators, "per step")->capture_default_str();
   command->add_option("--dimension", sim.dimension, "of the toy problem")->capture_default_str();
   command->add_flag("--unprotected", sim.unprotected, "plain averaging, nothing checked");
+}
+
+void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
+  sim::SimOptions& sim = options->sim;
   command->add_option("--crashes", sim.crashes, "kills of honest peers, spread over the run")
       ->capture_default_str();
   command->add_option("--blackouts", sim.blackouts, "kills of all honest peers at once")
@@ -314,11 +316,16 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--drift", sim.drift_ppm, "clocks are fast or slow by so many ppm, at most")
       ->capture_default_str();
+}
+
+// --- which runs, and what is told of them --------------------------------------------------------
+
+void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
   command->add_flag("--swarm-test", options->swarm_test,
                     "draw peers, attack, network and faults from each seed; --steps and, if given, "
                     "--attack hold");
   command->add_option("--threads", options->threads, "seeds at a time (default: cores)");
-  auto* seed = command->add_option("--seed", sim.seed, "one run")->capture_default_str();
+  auto* seed = command->add_option("--seed", options->sim.seed, "one run")->capture_default_str();
   auto* seeds =
       command->add_option("--seeds", options->seeds, "FIRST..LAST: many runs")->excludes(seed);
   command->add_option("--replay", options->replay, "a file that a failure left")
@@ -330,6 +337,16 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
                       "the step that it draws (default: the one that removed the first)");
   command->add_flag("--trace", options->trace, "print every event of the run to stderr");
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+}
+
+}  // namespace
+
+void AddSimCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand("sim", "attack a swarm in virtual time, from a seed");
+  auto options = std::make_shared<SimCommandOptions>();
+  AddSwarmOptions(command, options.get());
+  AddFaultOptions(command, options.get());
+  AddRunOptions(command, options.get());
   command->footer(
       "Examples: ostraka sim --peers 16 --byzantine 7 --attack alie --seeds 1..20\n"
       "          ostraka sim --byzantine 2 --attack sign_flip --crashes 10 --cut halves\n"

@@ -6,7 +6,8 @@
 //   slot_audit --said-by ID FILE...   instead: what this key signed, a line "STEP TYPE" for each
 //                                     slot and each REJOIN, genesis left out
 //
-// A file may end in the middle of a frame: its node was killed.
+// A file may end in the middle of a frame: its node was killed. Frames that cannot be read are
+// counted: honest peers send none.
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -47,6 +48,8 @@ class Audit {
   }
 
   std::uint64_t frames() const { return frames_; }
+  // A peer's garbage, or a file that is no record of frames from some place on.
+  std::uint64_t unreadable() const { return unreadable_; }
   std::size_t slots() const { return said_.size(); }
   std::uint64_t doubles() const { return doubles_; }
   // By `said_by`: step and type.
@@ -56,7 +59,10 @@ class Audit {
   void Take(ostraka::base::SharedBytes frame) {
     using ostraka::wire::MessageType;
     const auto opened = ostraka::wire::Open(std::move(frame));
-    if (!opened.ok()) return;
+    if (!opened.ok()) {
+      ++unreadable_;
+      return;
+    }
     const ostraka::wire::Envelope& envelope = opened->envelope;
     const MessageType type = envelope.slot.type;
     if (ostraka::wire::IsService(type)) return;  // not signed
@@ -81,6 +87,7 @@ class Audit {
   ostraka::crypto::PlainVerifier verifier_;
   std::map<std::pair<PeerId, ostraka::wire::Slot>, Digest> said_;
   std::uint64_t frames_ = 0;
+  std::uint64_t unreadable_ = 0;
   std::uint64_t doubles_ = 0;
 };
 
@@ -101,8 +108,9 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  std::printf("%llu signed frames, %zu slots, %llu signed twice\n",
+  std::printf("%llu signed frames, %zu slots, %llu signed twice, %llu unreadable\n",
               static_cast<unsigned long long>(audit.frames()), audit.slots(),
-              static_cast<unsigned long long>(audit.doubles()));
+              static_cast<unsigned long long>(audit.doubles()),
+              static_cast<unsigned long long>(audit.unreadable()));
   return audit.doubles() == 0 ? 0 : 1;
 }

@@ -1,0 +1,45 @@
+#include "node/runtime/observation_lines.h"
+
+#include <variant>
+
+namespace ostraka::runtime {
+namespace {
+
+constexpr base::Duration kTellEvery = base::Seconds(1);
+
+std::string StepName(std::uint64_t step) { return "step " + std::to_string(step); }
+
+}  // namespace
+
+std::optional<ObservationLine> ObservationLines::Of(base::Time now,
+                                                    const protocol::Observation& seen) {
+  if (const auto* slow = std::get_if<protocol::SlowSeal>(&seen)) {
+    return ObservationLine{NoticeLevel::kWarning, StepName(slow->step) + ": " + slow->reason};
+  }
+  if (const auto* away = std::get_if<protocol::Away>(&seen)) {
+    return ObservationLine{NoticeLevel::kWarning, "out of the run since " + StepName(away->step) +
+                                                      ": " + away->reason +
+                                                      "; it follows, and asks to come back"};
+  }
+  if (const auto* barred = std::get_if<protocol::Barred>(&seen)) {
+    return ObservationLine{
+        NoticeLevel::kWarning,
+        "dropped in " + StepName(barred->step) +
+            ", after it had committed to a coin and before it showed it, or not for the "
+            "first time: it follows as an observer, and may ask to come back from " +
+            StepName(barred->until) + " on"};
+  }
+  if (const auto* back = std::get_if<protocol::Back>(&seen)) {
+    return ObservationLine{NoticeLevel::kInfo,
+                           "a member again, from " + StepName(back->step) + " on"};
+  }
+  if (const auto* way = std::get_if<protocol::CatchingUp>(&seen)) {
+    const bool just_told = told_of_way_ && now - *told_of_way_ < kTellEvery;
+    if (just_told && way->height < way->head) return std::nullopt;
+    told_of_way_ = now;
+    return ObservationLine{NoticeLevel::kInfo, "catching up: " + way->detail};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ostraka::runtime

@@ -1,0 +1,31 @@
+// What a machine observes of its own fate, as lines for a log.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "node/base/time.h"
+#include "node/protocol/observation.h"
+#include "node/runtime/transport.h"
+
+namespace ostraka::runtime {
+
+struct ObservationLine {
+  NoticeLevel level = NoticeLevel::kInfo;
+  std::string line;
+  bool operator==(const ObservationLine&) const = default;
+};
+
+class ObservationLines {
+ public:
+  // Nullopt for what NodeEvents has an event of its own for, and for what people know already: how
+  // far a node has caught up is told once a second, and when it is there.
+  std::optional<ObservationLine> Of(base::Time now, const protocol::Observation& seen);
+
+ private:
+  std::optional<base::Time> told_of_way_;
+};
+
+}  // namespace ostraka::runtime
