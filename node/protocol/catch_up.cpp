@@ -247,6 +247,15 @@ PeerId CatchUp::MemberOfTurn(std::size_t turn) const {
   return others.empty() ? self_ : others[turn % others.size()];
 }
 
+bool CatchUp::IsBulk(const Key& key) {
+  return key.kind == wire::PullKind::kState || key.kind == wire::PullKind::kResult;
+}
+
+std::size_t CatchUp::BulkRequests() const {
+  return static_cast<std::size_t>(std::count_if(
+      open_.begin(), open_.end(), [](const auto& entry) { return IsBulk(entry.first); }));
+}
+
 void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
                   std::vector<Request>& out) {
   const auto open = open_.find(key);
@@ -255,7 +264,7 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
         std::min(wake_.value_or(open->second.asked + patience_), open->second.asked + patience_);
     return;
   }
-  if (open == open_.end() && open_.size() >= kMaxRequests) return;
+  if (open == open_.end() && IsBulk(key) && BulkRequests() >= kMaxRequests) return;
   // Each thing goes its own round of all members: with one round for all, requests that time out
   // together could ask the same silent one for ever.
   Open& entry = open == open_.end() ? open_[key] : open->second;
@@ -266,24 +275,30 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
                  key.kind == wire::PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
 }
 
+// The highest block that the chain lacks.
+std::optional<std::uint64_t> CatchUp::Gap() const {
+  for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
+    const std::uint64_t below = it->first - 1;
+    if (below > HeightOf(*view_) && !chain_.contains(below)) return below;
+  }
+  return std::nullopt;
+}
+
 std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   std::vector<Request> out;
   wake_.reset();
-  // Requests whose answer nobody needs any more make room.
-  std::erase_if(open_, [this](const auto& entry) {
+  const std::optional<std::uint64_t> gap = Gap();
+  // Requests whose answer nobody needs any more make room: results too while a state is fetched,
+  // which is then where the way goes on.
+  std::erase_if(open_, [&](const auto& entry) {
     const Key& key = entry.first;
-    const bool passed = key.step + 1 <= HeightOf(*view_);
-    return (key.kind == wire::PullKind::kResult && passed) ||
-           (key.kind == wire::PullKind::kBlock && (passed || chain_.contains(key.step + 1)));
+    return (key.kind == wire::PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
+           (key.kind == wire::PullKind::kBlock && key.step + 1 != gap);
   });
   Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kHead}, out);
-  // The chain: the highest gap, downwards.
-  for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
-    const std::uint64_t below = it->first - 1;
-    if (below <= HeightOf(*view_) || chain_.contains(below)) continue;
-    Ask(now, {wire::PullKind::kBlock, below - 1, 0},
+  if (gap) {
+    Ask(now, {wire::PullKind::kBlock, *gap - 1, 0},
         {.kind = wire::PullKind::kBlock, .index = kMaxBlocksAnAnswer}, out);
-    break;
   }
   if (fetch_) {
     if (fetch_->leaves.empty()) {
@@ -291,7 +306,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
           {.kind = wire::PullKind::kState, .index = 0}, out);
       return out;
     }
-    for (std::size_t i = 0; i < pieces_.size() && open_.size() < kMaxRequests; ++i) {
+    for (std::size_t i = 0; i < pieces_.size() && BulkRequests() < kMaxRequests; ++i) {
       if (fetch_->have[i]) continue;
       Ask(now, {wire::PullKind::kState, fetch_->step, i + 1},
           {.kind = wire::PullKind::kState, .index = i + 1}, out);

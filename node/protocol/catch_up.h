@@ -13,7 +13,9 @@
 //
 // Memory: of each member at most kUnprovenBlocks blocks, and kUnprovenBytes of them, that nobody
 // attested to yet [one bound for all would let a liar push the true head out]; the chain's blocks,
-// one state and the results of a few blocks; at most kMaxRequests requests are open.
+// one state and the results of a few blocks. At most kMaxRequests requests for pieces and results
+// are open, and beside them one for the head and one for blocks [results that nobody has any more
+// would else keep a member from learning of the state that spares it them].
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -126,6 +128,9 @@ class CatchUp {
   void BoundUnprovenOf(const PeerId& from);
   void PlanWay();
   void StartFetch(std::uint64_t step, const Digest& root);
+  std::optional<std::uint64_t> Gap() const;
+  static bool IsBulk(const Key& key);
+  std::size_t BulkRequests() const;
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
   PeerId MemberOfTurn(std::size_t turn) const;
   SharedBlock BlockAt(std::uint64_t height) const;

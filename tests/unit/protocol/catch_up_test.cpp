@@ -445,5 +445,26 @@ TEST(AskingTest, RequestsOfAWayThatIsOverMakeRoom) {
   EXPECT_EQ(HeightOf(*way.view()), 300u);
 }
 
+// A short way became a long one while nobody answered for results, which nobody keeps any more.
+TEST(AskingTest, ResultsThatNobodyGaveMakeRoomForAState) {
+  const PastRun run(60, 10);
+  CatchUp way = run.From(0);
+  Members members(run);
+  for (std::uint32_t i = 0; i < kMemberCount; ++i) {
+    members.liars[i] = [&](CatchUp& w, const CatchUp::Request& request) {
+      const bool old = request.pull.kind == PullKind::kResult && request.step < 10;
+      if (!old) members.AnswerHonestly(w, request);
+    };
+  }
+  for (std::uint64_t height = 8; height > 0; --height) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+  }
+  Attest(way, *run.blocks[8], 5);
+  EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + 7u) << "the head, and four blocks' results";
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(HeightOf(*way.view()), 60u);
+}
+
 }  // namespace
 }  // namespace ostraka::protocol
