@@ -36,7 +36,7 @@ class NoPart final : public Editor {
     const wire::Slot& slot = message->envelope.slot;
     return slot.step >= from_step_ && slot.step >= turn.step() &&
            (of_all_ ? !turn.coven().Contains(message->envelope.sender)
-                    : message->envelope.sender == victims_.At(turn));
+                    : message->envelope.sender == victims_.InRole(turn));
   }
 
   std::uint64_t from_step_;
@@ -53,7 +53,7 @@ class FalseNaming final : public LyingEditor<protocol::CrossCheckResult> {
  private:
   std::optional<protocol::CrossCheckResult> Lie(const Turn& turn, const protocol::JobSpec& spec,
                                                 const protocol::CrossCheckResult&) override {
-    const auto victim = victims_.At(turn);
+    const auto victim = victims_.InRole(turn);
     const auto& claims = std::get<protocol::CrossCheckSpec>(spec).claims;
     const bool about = std::any_of(claims.begin(), claims.end(),
                                    [&](const auto& claim) { return claim.peer == victim; });
@@ -72,7 +72,7 @@ class NoResult final : public LyingEditor<protocol::ProveResult> {
  private:
   std::optional<protocol::ProveResult> Lie(const Turn& turn, const protocol::JobSpec&,
                                            const protocol::ProveResult& truth) override {
-    const auto victim = victims_.At(turn);
+    const auto victim = victims_.InRole(turn);
     const auto column = victim ? turn.round()->roles.PartOwnedBy(*victim) : std::nullopt;
     if (!column || truth.columns[*column].missing) return std::nullopt;
     protocol::ProveResult lie = truth;

@@ -90,6 +90,17 @@ class Victims {
     if (honest.empty()) return std::nullopt;
     return honest[(seed_ % honest.size() + index) % honest.size()];
   }
+  // Victim number 0, or the first after it that holds a role in this step: what one who has left
+  // did not do is nobody's concern.
+  std::optional<base::PeerId> InRole(const Turn& turn) const {
+    if (!turn.round()) return std::nullopt;
+    const protocol::Roles& roles = turn.round()->roles;
+    for (std::uint64_t index = 0; index < manifest_->members.size(); ++index) {
+      const auto victim = At(turn, index);
+      if (victim && (roles.IsWorker(*victim) || roles.AssignmentOf(*victim))) return victim;
+    }
+    return std::nullopt;
+  }
   // True for every second member: one of two halves.
   bool InSecondHalf(const base::PeerId& peer) const {
     for (std::size_t i = 0; i < manifest_->members.size(); ++i) {

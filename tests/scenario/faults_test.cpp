@@ -110,6 +110,18 @@ TEST(Crashes, InASealThatEndedWithoutItLeaveItByItself) {
   ExpectRecovered(result);
 }
 
+// A false complainer's victim was killed and dropped before it could complain for the second time.
+// It finds another: what it says of who has left is nobody's concern.
+TEST(Crashes, OfItsVictimDoNotEndAFalseComplaint) {
+  const SimResult result = RunWell(Replayed(
+      "seed=7064 peers=16 byzantine=1 attack=false_complaint attack_from_step=1 mode=third "
+      "steps=40 dimension=34 batch_size=31 delay_min_ns=3000000 delay_max_ns=3000000 "
+      "jitter_ns=8000000 bytes_per_second=6400000 fsync_max_ns=7000000 loss_permille=5 "
+      "duplicate_permille=53 drift_ppm=274 crashes=1 crash_down_ns=1976000000 attack.kind=2"));
+  EXPECT_EQ(result.honest_removed, 1U) << "the one that was killed";
+  EXPECT_GE(result.byzantine_removed, 1U);
+}
+
 TEST(Crashes, CountAsFaults) {
   SimOptions options = Eight(1);
   options.byzantine = 3;
@@ -208,6 +220,17 @@ TEST(HealedPartition, StandsStillIfACutCostTheLastSlack) {
   EXPECT_EQ(result->honest_removed, 1U);
   EXPECT_TRUE(result->stood_still);
   EXPECT_LT(result->steps, options.steps);
+}
+
+// One of four was on a short way back and waited for results from two who were cut off; then the
+// way was a long one, a state was to be fetched, and those requests left no room to ask for it.
+TEST(HealedPartition, AShortWayBackMayBecomeALongOne) {
+  const SimOptions options = Replayed(
+      "seed=5311 peers=4 byzantine=0 steps=40 validators=3 dimension=34 batch_size=10 "
+      "delay_min_ns=4000000 delay_max_ns=16000000 jitter_ns=0 bytes_per_second=400000 "
+      "fsync_max_ns=3000000 duplicate_permille=48 stall_permille=7 skew_ns=23489000000 crashes=2 "
+      "crash_down_ns=2551000000 cut=flaky cut_at_ns=1046000000 cut_for_ns=67540000000");
+  EXPECT_EQ(RunWell(options).honest_removed, 1U) << "it is dropped, and comes to the end";
 }
 
 // Four honest members, of which one or another was not heard when its coin was asked for, until
