@@ -73,8 +73,11 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
     std::printf("goes on from run %s, after step %llu\n", m.origin->run_id.Short().c_str(),
                 static_cast<unsigned long long>(m.origin->step));
   }
-  std::printf("trains %s on %s for %llu steps; validators a step: %u\n", m.training.model.c_str(),
-              data.c_str(), static_cast<unsigned long long>(m.training.steps), m.validators);
+  const std::uint32_t spared =
+      protocol::SparedValidators(n, protocol::FaultBound(thresholds), m.validators);
+  std::printf("trains %s on %s for %llu steps; validators a step: %u%s\n", m.training.model.c_str(),
+              data.c_str(), static_cast<unsigned long long>(m.training.steps), spared,
+              spared < m.validators ? ", as many as the mode can spare" : "");
   for (const auto& member : m.members) {
     std::printf("member %s  %s\n", member.id.Hex().c_str(),
                 member.address.empty() ? "(dials only)" : PrintableLine(member.address).c_str());

@@ -19,6 +19,7 @@
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
 #include "node/cli/sim_runner.h"
+#include "node/protocol/manifest.h"
 #include "sim/report.h"
 #include "sim/seeds.h"
 #include "sim/shrink.h"
@@ -157,9 +158,20 @@ base::Status CheckReport(const SimCommandOptions& options) {
   return base::OkStatus();
 }
 
+// Asking for more than the mode bears is no error (members leave, and the number falls in any run),
+// but who compares numbers of validators must know.
+void TellOfSparedValidators(const sim::SimOptions& sim) {
+  const std::uint32_t spared =
+      protocol::SparedValidators(sim.peers, sim::FaultsBorne(sim), sim.validators);
+  if (spared == sim.validators) return;
+  std::fprintf(stderr, "note: %u of %u validators a step: %u peers in mode %s can spare no more\n",
+               spared, sim.validators, sim.peers, protocol::ModeName(sim.mode));
+}
+
 base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
   RETURN_IF_ERROR(CheckReport(options));
   ASSIGN_OR_RETURN(const sim::SimOptions sim_options, OptionsOf(options));
+  if (!options.swarm_test && options.replay.empty()) TellOfSparedValidators(sim_options);
   SeedRange range{sim_options.seed, sim_options.seed};
   if (!options.seeds.empty()) {
     ASSIGN_OR_RETURN(range, ParseSeeds(options.seeds));

@@ -97,6 +97,12 @@ std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n) {
   return 0;
 }
 
+std::uint32_t SparedValidators(std::size_t in_role, std::uint32_t faults, std::uint32_t m) {
+  const std::size_t workers = std::max<std::size_t>(2 * std::size_t{faults} + 1, 3);
+  const std::size_t spared = in_role > workers ? in_role - workers : 0;
+  return static_cast<std::uint32_t>(std::min<std::size_t>(spared, m));
+}
+
 Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis) {
   const ModeEntry& entry = EntryOf(mode);
   const std::uint32_t by_share = n * entry.share_numerator / entry.share_denominator;

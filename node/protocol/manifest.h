@@ -99,6 +99,9 @@ Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis);
 // The thresholds of `n` members in a run of `manifest`; at its genesis.
 Thresholds ThresholdsIn(const Manifest& manifest, std::size_t n);
 Thresholds GenesisThresholds(const Manifest& manifest);
+// m_t (docs/protocol.md, 5): of the `m` validators asked for those that `in_role` members spare, of
+// whom `faults` may lie: the workers that are left must be 2 faults + 1, and three.
+std::uint32_t SparedValidators(std::size_t in_role, std::uint32_t faults, std::uint32_t m);
 // Faults that may be in any set of members: more than so many members say what an honest one says.
 std::uint32_t FaultBound(const Thresholds& thresholds);
 

@@ -7,6 +7,7 @@
 #include "crypto/hash.h"
 #include "crypto/stream.h"
 #include "node/base/planted.h"
+#include "node/protocol/manifest.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -105,12 +106,8 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& vi
                                        std::uint64_t next_step, std::uint32_t m) {
   if (next_step < 2) return {};
   const std::vector<PeerId> pool = InRole(view);
-  const auto in_role = static_cast<std::int64_t>(pool.size());
-  const std::int64_t b = FaultsAmongWorkers(view, 0);
-  const std::int64_t count =
-      std::max<std::int64_t>(0, std::min({std::int64_t{m}, in_role - 2 * b - 1, in_role - 3}));
   std::vector<PeerId> drawn = Shuffled(pool, "validators", randomness);
-  drawn.resize(static_cast<std::size_t>(count));
+  drawn.resize(SparedValidators(pool.size(), FaultsAmongWorkers(view, 0), m));
 
   std::vector<PeerId> candidates;
   for (const PeerId& worker : workers_proven) {

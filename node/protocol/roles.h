@@ -60,7 +60,7 @@ Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
 // Validators for step `next_step` from the coin `randomness` of the step before. Drawn from the
 // members in role of `view` (the block before that coin: a silence after seeing the coin must not
 // change the draw); targets among `workers_proven`, the workers of step next_step - 2 whose PROOFs
-// `view` sealed. At most m_t = max(0, min(m, R - 2b - 1, R - 3)) pairs, all distinct.
+// `view` sealed. At most m_t pairs (manifest.h, SparedValidators), all distinct.
 std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& view,
                                        const std::vector<PeerId>& workers_proven,
                                        std::uint64_t next_step, std::uint32_t m);

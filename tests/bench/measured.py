@@ -19,3 +19,9 @@ def measured(binary, command, *options, wrong, must_pass=True):
     if must_pass and not result["ok"]:
         sys.exit(1)
     return result
+
+
+def by_rule(rules):
+    """Which rules removed how many, of `ostraka sim --json`: most frequent first, as a table's cell."""
+    ordered = sorted(rules.items(), key=lambda rule: (-rule[1], rule[0]))
+    return "; ".join(f"{count:,} {rule}" for rule, count in ordered) or "-"

@@ -9,13 +9,7 @@ removed those who made it.
 import json
 import sys
 
-
-def answer(rules):
-    """The rules of one attack, most frequent first."""
-    if not rules:
-        return "-"
-    ordered = sorted(rules.items(), key=lambda rule: (-rule[1], rule[0]))
-    return "; ".join(f"{count:,} {rule}" for rule, count in ordered)
+from measured import by_rule
 
 
 def main():
@@ -29,7 +23,7 @@ def main():
         print(f"| {name} | {count:,} |")
     print("\n| attack | runs | misdeeds | removals of those who made it, by rule |\n|---|---|---|---|")
     for name, counts in result["occurred"]["attacks"].items():
-        print(f"| {name} | {counts['runs']:,} | {counts['misdeeds']:,} | {answer(counts['rules'])} |")
+        print(f"| {name} | {counts['runs']:,} | {counts['misdeeds']:,} | {by_rule(counts['rules'])} |")
 
 
 if __name__ == "__main__":

@@ -78,6 +78,16 @@ TEST(ThresholdsTest, ARunKeepsTheAsynchronousFaultsOfItsGenesis) {
   EXPECT_EQ(FaultBound({9, 3, 2}), 3u);
 }
 
+TEST(ThresholdsTest, ValidatorsAreSparedIfTheWorkersLeftOutnumberTheFaults) {
+  EXPECT_EQ(SparedValidators(16, 7, 4), 1U);
+  EXPECT_EQ(SparedValidators(16, 5, 4), 4U);
+  EXPECT_EQ(SparedValidators(16, 5, 9), 5U);
+  EXPECT_EQ(SparedValidators(16, 8, 1), 0U);
+  EXPECT_EQ(SparedValidators(4, 0, 2), 1U) << "three workers are left in any case";
+  EXPECT_EQ(SparedValidators(2, 0, 1), 0U);
+  EXPECT_EQ(SparedValidators(0, 0, 1), 0U);
+}
+
 TEST(CheckToleratesTest, RefusesExactlyWhatTheModeCannotBear) {
   for (const Mode mode : kAllModes) {
     for (std::uint32_t n = 2; n <= 64; ++n) {

@@ -114,7 +114,7 @@ TEST(FaultPlan, MarksWhomAFaultHits) {
   }
   options.cut = "halves";
   const Roster cut = WithUnlucky(RosterOf(options), options, Draw(options, 2));
-  EXPECT_TRUE(std::all_of(cut.unlucky.begin(), cut.unlucky.end(), [](bool hit) { return hit; }));
+  EXPECT_TRUE(std::all_of(cut.unlucky.begin(), cut.unlucky.end(), [](bool one) { return one; }));
 }
 
 }  // namespace
