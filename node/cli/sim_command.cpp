@@ -171,7 +171,6 @@ void TellOfSparedValidators(const sim::SimOptions& sim) {
 base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
   RETURN_IF_ERROR(CheckReport(options));
   ASSIGN_OR_RETURN(const sim::SimOptions sim_options, OptionsOf(options));
-  if (!options.swarm_test && options.replay.empty()) TellOfSparedValidators(sim_options);
   SeedRange range{sim_options.seed, sim_options.seed};
   if (!options.seeds.empty()) {
     ASSIGN_OR_RETURN(range, ParseSeeds(options.seeds));
@@ -193,6 +192,7 @@ base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
                  : RunForReport(work, options);
   progress.Clear();
   ASSIGN_OR_RETURN(const sim::SeedsResult result, std::move(ran));
+  if (!options.swarm_test && options.replay.empty()) TellOfSparedValidators(sim_options);
   ASSIGN_OR_RETURN(const json out, JsonOf(work, result));
   if (options.json) {
     PrintJson(out);

@@ -103,6 +103,15 @@ void AddCounts(const json& from, json& to) {
   }
 }
 
+void PrintDetection(const json& detection) {
+  std::printf("steps from the first misdeed to the last removal: mean %.1f",
+              detection["mean"].get<double>());
+  if (detection.contains("p95")) {
+    std::printf(", p95 %llu", static_cast<unsigned long long>(Count(detection, "p95")));
+  }
+  std::printf("\n");
+}
+
 }  // namespace
 
 sim::SimOptions OptionsFor(const SimWork& work, std::uint64_t seed) {
@@ -237,13 +246,7 @@ void PrintSimText(const json& result) {
   std::printf("\nremoved: %llu Byzantine, %llu honest\n",
               static_cast<unsigned long long>(Count(result["removed"], "byzantine")),
               static_cast<unsigned long long>(Count(result["removed"], "honest")));
-  const json& detection = result["detection_steps"];
-  std::printf("steps from the first misdeed to the last removal: mean %.1f",
-              detection["mean"].get<double>());
-  if (detection.contains("p95")) {
-    std::printf(", p95 %llu", static_cast<unsigned long long>(Count(detection, "p95")));
-  }
-  std::printf("\n");
+  if (Count(result["removed"], "byzantine") > 0) PrintDetection(result["detection_steps"]);
   if (!result["recovery"].is_null()) {
     std::printf(
         "from the last fault to a new block everywhere: at most %.1f s, of %.1f s allowed\n",
