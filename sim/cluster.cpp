@@ -16,6 +16,7 @@
 #include "sim/adversary/registry.h"
 #include "sim/applied_checker.h"
 #include "sim/checkers.h"
+#include "sim/chronicle.h"
 #include "sim/column_checkers.h"
 #include "sim/fault_plan.h"
 #include "sim/memo_opener.h"
@@ -29,72 +30,6 @@ namespace ostraka::sim {
 namespace {
 
 constexpr char kLiarsAttack[] = "lying_echo";
-
-// Reads the chain: each block from the first honest peer that has it; checkers say whether the
-// others see the same.
-class Chronicle final : public StepObserver {
- public:
-  using BlockSink = std::function<void(const wire::Block&, const std::vector<float>&)>;
-  Chronicle(const Roster& roster, BlockSink sink)
-      : heights_(roster.ids.size()), roster_(roster), sink_(std::move(sink)) {}
-
-  void OnStep(const StepRecord& record) override {
-    if (!roster_.IsHonest(record.peer)) return;
-    for (const protocol::Action& action : record.actions) {
-      const auto* observe = std::get_if<protocol::Observe>(&action);
-      if (!observe) continue;
-      if (const auto* done = std::get_if<protocol::StepDone>(&observe->what)) {
-        OnBlock(record.peer, *done);
-      } else if (const auto* suspicion = std::get_if<protocol::Suspicion>(&observe->what)) {
-        ++suspicions_[suspicion->check];
-      } else if (const auto* slow = std::get_if<protocol::SlowSeal>(&observe->what)) {
-        ++slow_iterations_;
-        slow_steps_.insert(slow->step);
-      }
-    }
-  }
-
-  std::uint64_t steps() const {  // of the slowest honest peer
-    std::uint64_t least = UINT64_MAX;
-    for (std::uint32_t i = 0; i < heights_.size(); ++i) {
-      if (roster_.IsHonest(i)) least = std::min(least, heights_[i]);
-    }
-    return least;
-  }
-  const protocol::SharedVector& parameters() const { return parameters_; }  // null before a block
-  const std::vector<wire::Removal>& removals() const { return removals_; }
-  const std::map<std::string, std::uint64_t>& columns() const { return columns_; }
-  const std::map<std::string, std::uint64_t>& suspicions() const { return suspicions_; }
-  std::uint64_t returns() const { return returns_; }
-  std::uint64_t slow_iterations() const { return slow_iterations_; }
-  std::uint64_t slow_steps() const { return slow_steps_.size(); }
-
- private:
-  void OnBlock(std::uint32_t peer, const protocol::StepDone& done) {
-    const wire::Block& block = *done.block;
-    if (block.genesis) return;
-    heights_[peer] = std::max(heights_[peer], block.step + 1);
-    if (block.step < height_) return;
-    height_ = block.step + 1;
-    parameters_ = done.state.parameters;
-    removals_.insert(removals_.end(), block.removals.begin(), block.removals.end());
-    returns_ += block.joined.size();
-    for (const wire::ColumnFate fate : block.columns) ++columns_[wire::ColumnFateName(fate)];
-    if (sink_) sink_(block, *parameters_);
-  }
-
-  std::vector<std::uint64_t> heights_;
-  Roster roster_;
-  BlockSink sink_;
-  std::uint64_t height_ = 0;
-  protocol::SharedVector parameters_;
-  std::vector<wire::Removal> removals_;
-  std::map<std::string, std::uint64_t> columns_;
-  std::map<std::string, std::uint64_t> suspicions_;
-  std::uint64_t returns_ = 0;
-  std::uint64_t slow_iterations_ = 0;
-  std::set<std::uint64_t> slow_steps_;
-};
 
 class LineSink final : public StepObserver {
  public:
@@ -191,6 +126,7 @@ class Cluster {
   base::StatusOr<std::vector<Simulator::Member>> MakeMembers(const std::vector<float>& initial);
   AdversaryOptions AdversaryAt(std::uint32_t peer) const;
   void AddCheckers(Simulator& simulator);
+  void AddRemovalChecker();
   void Summarise(const Simulator& simulator, SimResult& result);
 
   SimOptions options_;
@@ -292,56 +228,54 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
 }
 
 void Cluster::AddCheckers(Simulator& simulator) {
-  auto progress = std::make_unique<Progress>(roster_);
-  progress_ = progress.get();
+  // Some also read what is no action: inputs, stores, results of jobs, what adversaries send. They
+  // learn it before the set asks them.
+  const auto add_observing = [&](auto checker) {
+    simulator.AddObserver(checker.get());
+    checkers_.Add(std::move(checker));
+  };
   if (!options_.unprotected) {
-    auto write_ahead = std::make_unique<WriteAhead>(roster_, opener_);
-    simulator.AddObserver(write_ahead.get());  // before the set: it learns what is durable
     checkers_.Add(std::make_unique<HonestNeverRemoved>(roster_));
     checkers_.Add(std::make_unique<HonestNeverSuspected>(roster_));
     checkers_.Add(std::make_unique<NoSelfEquivocation>(roster_, opener_));
-    checkers_.Add(std::move(write_ahead));
+    add_observing(std::make_unique<WriteAhead>(roster_, opener_));
     checkers_.Add(std::make_unique<Agreement>(roster_));
     checkers_.Add(std::make_unique<BansKept>(roster_));
-    auto reborn = std::make_unique<RebornRejoins>(roster_, opener_);
-    simulator.AddObserver(reborn.get());  // it learns who lost its disk
-    checkers_.Add(std::move(reborn));
+    add_observing(std::make_unique<RebornRejoins>(roster_, opener_));
     checkers_.Add(std::make_unique<PhaseOrder>(roster_, opener_));
     checkers_.Add(std::make_unique<DrawOrder>(roster_));
     checkers_.Add(std::make_unique<GuiltSpreads>(roster_));
-    auto aggregation = std::make_unique<Aggregation>(roster_);
-    simulator.AddObserver(aggregation.get());  // it reads the results of jobs
-    checkers_.Add(std::move(aggregation));
-    auto columns = std::make_unique<Columns>(roster_, manifest_, opener_);
-    simulator.AddObserver(columns.get());  // it reads what all peers send
-    checkers_.Add(std::move(columns));
-    auto applied = std::make_unique<Applied>(roster_, manifest_, opener_);
-    simulator.AddObserver(applied.get());  // it reads what trainers computed and peers sent
-    checkers_.Add(std::move(applied));
-    auto queues = std::make_unique<Queues>(roster_, BoundsOf(options_.peers, options_.dimension),
-                                           options_.cut == "none");
-    simulator.AddObserver(queues.get());  // it learns what has come
-    checkers_.Add(std::move(queues));
+    add_observing(std::make_unique<Aggregation>(roster_));
+    add_observing(std::make_unique<Columns>(roster_, manifest_, opener_));
+    add_observing(std::make_unique<Applied>(roster_, manifest_, opener_));
+    add_observing(std::make_unique<Queues>(roster_, BoundsOf(options_.peers, options_.dimension),
+                                           options_.cut == "none"));
     if (faults_.over) {
       auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, manifest_->delta,
                                                  manifest_->part_timeout);
-      simulator.AddObserver(recovery.get());  // it reads the clock
       recovery_ = recovery.get();
-      checkers_.Add(std::move(recovery));
+      add_observing(std::move(recovery));  // it reads the clock
     }
   }
   checkers_.Add(std::make_unique<StateEquality>(roster_));
+  auto progress = std::make_unique<Progress>(roster_);
+  progress_ = progress.get();
   checkers_.Add(std::move(progress));
+  AddRemovalChecker();
+  simulator.AddObserver(&checkers_);
+  simulator.AddObserver(&chronicle_);
+}
+
+void Cluster::AddRemovalChecker() {
   const auto attack = FindAttack(options_.attack);
   OSTRAKA_CHECK(attack.ok());  // CheckOptions
   const auto outcome = OutcomeOf(*attack, options_.attack_params);
-  if (!options_.unprotected && options_.await_removal &&
-      outcome != KnownAttack::Outcome::kContained) {
-    const bool in_time = outcome == KnownAttack::Outcome::kRemovedInTime;
-    checkers_.Add(std::make_unique<CheatersRemoved>(roster_, coven_, in_time));
+  if (options_.unprotected || !options_.await_removal ||
+      outcome == KnownAttack::Outcome::kContained) {
+    return;
   }
-  simulator.AddObserver(&checkers_);
-  simulator.AddObserver(&chronicle_);
+  const bool in_time = outcome == KnownAttack::Outcome::kRemovedInTime;
+  checkers_.Add(std::make_unique<CheatersRemoved>(roster_, coven_, in_time));
 }
 
 SimResult Cluster::Run(const TraceSink& trace, StepObserver* observer) {
