@@ -114,10 +114,10 @@ class SimTest(TestCase):
         self.assertIn("more --steps", result.stdout)
 
     def test_validators_that_nobody_can_spare_are_told_of(self):
-        result = run("sim", "--steps", 3, "--validators", 9, cwd=self.folder)
+        result = run("sim", "--steps", 20, "--validators", 9, cwd=self.folder)
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stderr, r"^note: \d of 9 validators a step: \d+ peers in mode majority can spare no more\n$")
-        self.assertEqual(run("sim", "--steps", 3, "--validators", 1, cwd=self.folder).stderr, "")
+        self.assertEqual(run("sim", "--steps", 20, "--validators", 1, cwd=self.folder).stderr, "")
 
     def test_a_report_of_one_run(self):
         page = self.folder / "page.html"
