@@ -159,6 +159,9 @@ std::uint32_t FaultsBorne(const SimOptions& options) {
 
 namespace {
 
+// One that moves the model, and the settle steps after it (docs/protocol.md, 5).
+constexpr std::uint64_t kLeastSteps = 6;
+
 base::Status CheckFaults(const SimOptions& options) {
   RETURN_IF_ERROR(Require(!options.unprotected || (options.crashes == 0 && options.blackouts == 0 &&
                                                    options.cut == "none"),
@@ -206,6 +209,9 @@ base::Status CheckOptions(const SimOptions& options) {
   RETURN_IF_ERROR(Require(options.peers >= 2 && options.peers <= wire::kMaxPeers,
                           "peers must be 2.." + std::to_string(wire::kMaxPeers)));
   RETURN_IF_ERROR(Require(options.byzantine < options.peers, "byzantine must be below peers"));
+  RETURN_IF_ERROR(Require(options.steps >= kLeastSteps,
+                          "steps must be at least " + std::to_string(kLeastSteps) +
+                              ": what is claimed in the last that move something is still tried"));
   RETURN_IF_ERROR(Require(options.liars <= options.byzantine,
                           "liars are some of the Byzantine: make liars less, or byzantine more"));
   RETURN_IF_ERROR(Require(options.liars == 0 || !options.unprotected,

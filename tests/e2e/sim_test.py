@@ -158,6 +158,7 @@ class SimTest(TestCase):
         self.refused(2, ["sim", "--attack", "sign_flip", "--attack-param", "lambda"],
                      "write name=value")
         self.refused(2, ["sim", "--byzantine", 8], "byzantine must be below peers")
+        self.refused(2, ["sim", "--steps", 5], "steps must be at least 6")
         self.refused(2, ["sim", "--mode", "thrid"], "'thrid'", "majority, balanced or third")
         self.refused(2, ["sim", "--seeds", "5..1"], "write FIRST..LAST")
         self.refused(2, ["sim", "--seeds", "1..2", "--seed", 4], "--seeds")
