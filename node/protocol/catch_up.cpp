@@ -264,7 +264,7 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
         std::min(wake_.value_or(open->second.asked + patience_), open->second.asked + patience_);
     return;
   }
-  if (open == open_.end() && IsBulk(key) && BulkRequests() >= kMaxRequests) return;
+  if (open == open_.end() && IsBulk(key) && BulkRequests() >= kBulkRequests) return;
   // Each thing goes its own round of all members: with one round for all, requests that time out
   // together could ask the same silent one for ever.
   Open& entry = open == open_.end() ? open_[key] : open->second;
@@ -306,7 +306,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
           {.kind = wire::PullKind::kState, .index = 0}, out);
       return out;
     }
-    for (std::size_t i = 0; i < pieces_.size() && BulkRequests() < kMaxRequests; ++i) {
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
       if (fetch_->have[i]) continue;
       Ask(now, {wire::PullKind::kState, fetch_->step, i + 1},
           {.kind = wire::PullKind::kState, .index = i + 1}, out);

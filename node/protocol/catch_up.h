@@ -13,9 +13,9 @@
 //
 // Memory: of each member at most kUnprovenBlocks blocks, and kUnprovenBytes of them, that nobody
 // attested to yet [one bound for all would let a liar push the true head out]; the chain's blocks,
-// one state and the results of a few blocks. At most kMaxRequests requests for pieces and results
-// are open, and beside them one for the head and one for blocks [results that nobody has any more
-// would else keep a member from learning of the state that spares it them].
+// one state and the results of a few blocks; at most kMaxRequests requests are open, of which two
+// are kept for the head and for blocks [results that nobody has any more would else keep a member
+// from learning of the state that spares it them].
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -40,6 +40,7 @@ using crypto::SharedBlob;
 using SharedBlock = std::shared_ptr<const Block>;
 
 inline constexpr std::size_t kMaxRequests = 8;
+inline constexpr std::size_t kBulkRequests = kMaxRequests - 2;  // for pieces and results
 inline constexpr std::size_t kMaxBlocksAnAnswer = 32;
 inline constexpr std::size_t kUnprovenBlocks = 2 * kMaxBlocksAnAnswer;
 inline constexpr std::size_t kUnprovenBytes = wire::kMaxBlockBytes;

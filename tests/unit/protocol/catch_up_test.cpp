@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
@@ -34,8 +36,11 @@ SharedBlob FloatBlob(float value, std::size_t count) {
 // A run as its honest members know it: blocks, what each applied, and the state after each.
 class PastRun {
  public:
-  // Every `root_every`-th step seals the root of the state that it started from.
-  PastRun(std::uint64_t height, std::uint64_t root_every) {
+  // Every `root_every`-th step seals the root of the state that it started from. REQUIRES:
+  // `tensors` have 40 elements.
+  PastRun(std::uint64_t height, std::uint64_t root_every,
+          base::TensorLayout tensors = {{"w", {30}}, {"b", {10}}})
+      : layout(std::move(tensors)) {
     Block genesis = scene::ViewBefore(scene::ManifestOf(kMemberCount), 1);
     genesis.genesis = true;
     blocks.push_back(std::make_shared<const Block>(genesis));
@@ -66,7 +71,7 @@ class PastRun {
   }
   const SharedBlock& head() const { return blocks.back(); }
 
-  const base::TensorLayout layout = {{"w", {30}}, {"b", {10}}};
+  const base::TensorLayout layout;
   std::vector<SharedBlock> blocks;               // by height
   std::vector<ModelState> states;                // after the block of that height
   std::vector<std::vector<SharedBlob>> results;  // by step
@@ -460,10 +465,30 @@ TEST(AskingTest, ResultsThatNobodyGaveMakeRoomForAState) {
     way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
   }
   Attest(way, *run.blocks[8], 5);
-  EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + 7u) << "the head, and four blocks' results";
+  EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + kBulkRequests) << "the head, and results";
   members.Bring(way);
   EXPECT_TRUE(way.at_head()) << way.Describe();
   EXPECT_EQ(HeightOf(*way.view()), 60u);
+}
+
+// All links were down while as many pieces were asked for as are at a time.
+TEST(AskingTest, PiecesThatNobodyHeardOfAreAskedForAgain) {
+  base::TensorLayout tensors;  // two pieces each, of the parameters and of the velocity
+  for (int i = 0; i < 10; ++i) tensors.push_back({"w" + std::to_string(i), {4}});
+  const PastRun run(60, 10, tensors);
+  ASSERT_GT(StatePieces(run.layout).size(), kMaxRequests);
+  CatchUp way = run.From(0);
+  Members members(run);
+  std::size_t lost = 0;
+  for (std::uint32_t i = 0; i < kMemberCount; ++i) {
+    members.liars[i] = [&](CatchUp& w, const CatchUp::Request& request) {
+      const bool piece = request.pull.kind == PullKind::kState && request.pull.index > 0;
+      if (piece && lost++ < kMaxRequests) return;
+      members.AnswerHonestly(w, request);
+    };
+  }
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
 }
 
 }  // namespace
