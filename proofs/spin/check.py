@@ -30,6 +30,10 @@ RUNS = [
     ("coin", "NOSEALA", FAILS),
     ("coin", "NOSEALB", FAILS),
     ("coin", "NODRAW", FAILS),
+    ("ride", "", HOLDS),
+    ("ride", "ONESLOT", FAILS),
+    ("ride", "ONESLOT NOENTRY", FAILS),
+    ("ride", "EARLY", FAILS),
 ]
 
 
