@@ -211,7 +211,7 @@ base::Status CheckOptions(const SimOptions& options) {
   RETURN_IF_ERROR(Require(options.byzantine < options.peers, "byzantine must be below peers"));
   RETURN_IF_ERROR(Require(options.steps >= kLeastSteps,
                           "steps must be at least " + std::to_string(kLeastSteps) +
-                              ": what is claimed in the last that move something is still tried"));
+                              ": one that trains, and five in which claims about it are settled"));
   RETURN_IF_ERROR(Require(options.liars <= options.byzantine,
                           "liars are some of the Byzantine: make liars less, or byzantine more"));
   RETURN_IF_ERROR(Require(options.liars == 0 || !options.unprotected,
