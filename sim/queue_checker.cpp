@@ -15,7 +15,8 @@ std::uint64_t SizeOf(const base::SharedBytes& frame, const protocol::SharedBlob&
 
 }  // namespace
 
-QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension) {
+QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duration hold,
+                     base::Duration delta_floor) {
   const std::size_t n = peers;
   QueueBounds bounds;
   // The phase's deadline, bulk data, the seal, questions, and the way back.
@@ -32,14 +33,20 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension) {
   // asks for many blocks, for more of them while some are on the way, and each question may come
   // twice.
   bounds.messages = 32 + 16 * n + 4 * protocol::kMaxBlocksAnAnswer;
+  // While nothing arrives a member goes on to ask, at most once a Delta (docs/seal.md, 5) for each of
+  // 2 n entries and n echoes, answers as many questions, and says its words of the iterations.
+  const auto deltas = static_cast<std::size_t>(hold.ns / delta_floor.ns);
+  bounds.messages += deltas * (16 + 6 * n);
   // A part and its aggregate, those of disputed pairs, the state with its velocity for who comes
-  // back; all else is small, and as much as its number allows.
-  bounds.message_bytes = 8 * 2 * sizeof(float) * dimension + bounds.messages * 4096;
+  // back, and results each time that they are asked for; all else is small, and as much as its
+  // number allows.
+  bounds.message_bytes =
+      (8 + deltas) * 2 * sizeof(float) * dimension + bounds.messages * 4096;
   return bounds;
 }
 
-Queues::Queues(const Roster& roster, const QueueBounds& bounds, bool links)
-    : roster_(roster), bounds_(bounds), links_(links), peers_(roster.ids.size()) {}
+Queues::Queues(const Roster& roster, const QueueBounds& bounds)
+    : roster_(roster), bounds_(bounds), peers_(roster.ids.size()) {}
 
 void Queues::OnStep(const StepRecord& record) {
   Peer& peer = peers_[record.peer];
@@ -55,6 +62,11 @@ void Queues::OnStep(const StepRecord& record) {
   } else if (const auto* changed = std::get_if<protocol::LinkChanged>(&record.input)) {
     // What was on its way is lost when a link goes down.
     peer.links.erase(changed->peer);
+    if (changed->up) {
+      peer.down.erase(changed->peer);
+    } else {
+      peer.down.insert(changed->peer);
+    }
     if (const auto other = roster_.IndexOf(changed->peer)) peers_[*other].links.erase(self);
   } else if (const auto* message = std::get_if<protocol::MessageReceived>(&record.input)) {
     const auto from = roster_.IndexOf(message->from);
@@ -90,9 +102,9 @@ base::Status Queues::OnAction(std::uint32_t peer, const protocol::Action& action
   } else if (const auto* store = std::get_if<protocol::Store>(&action)) {
     own.stores.insert(store->id);
     return Judge(peer, "stores", own.stores.size(), bounds_.stores, peaks_.stores);
-  } else if (const auto* send = std::get_if<protocol::Send>(&action); send && links_) {
+  } else if (const auto* send = std::get_if<protocol::Send>(&action)) {
     const auto to = roster_.IndexOf(send->to);
-    if (!to || *to == peer) return base::OkStatus();
+    if (!to || *to == peer || own.down.contains(send->to)) return base::OkStatus();
     Link& link = own.links[send->to];
     link.bytes += SizeOf(send->frame, send->blob);
     const base::Status status = Judge(peer, "messages on the way to another", ++link.messages,

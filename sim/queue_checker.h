@@ -22,18 +22,16 @@ struct QueueBounds {
   std::uint64_t message_bytes = 0;  // of them, frames and bulk data
 };
 
-// Of a run of `peers` with `dimension` parameters.
-QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension);
+// Of a run of `peers` with `dimension` parameters, in which Delta is never below `delta_floor` and the
+// network keeps messages back for up to `hold`. What is kept back waits in the network and not in a
+// machine; what a real node holds of it is bounded by its transport (node/runtime/transport.h:
+// control_queue_bytes, bulk_queue_bytes).
+QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duration hold,
+                     base::Duration delta_floor);
 
 class Queues final : public Checker, public StepObserver {
  public:
-  // `links`: false where a network fault may hold messages back for as long as it likes. Nothing
-  // arrives then, and a machine goes on to ask (docs/seal.md, 5: at most so often a Delta), so what
-  // is on the way grows with the length of the hold, of which the size of a run says nothing. It
-  // waits in the network, not in a machine, and a real node's transport bounds it
-  // (node/runtime/transport.h: control_queue_bytes, bulk_queue_bytes). What a machine keeps itself,
-  // timers, jobs and stores, is held to its bounds then too.
-  Queues(const Roster& roster, const QueueBounds& bounds, bool links);
+  Queues(const Roster& roster, const QueueBounds& bounds);
   std::string_view name() const override { return "queues"; }
   // Learns from inputs what has come. Register with the simulator before the set.
   void OnStep(const StepRecord& record) override;
@@ -51,15 +49,16 @@ class Queues final : public Checker, public StepObserver {
     std::set<protocol::TimerId> timers;
     std::set<protocol::JobId> jobs;
     std::set<protocol::StoreId> stores;
-    // By receiver: what was sent since the link came up and is not there yet.
+    // By receiver: what was sent since the link came up and is not there yet. What is sent while it
+    // is down goes nowhere.
     std::map<base::PeerId, Link> links;
+    std::set<base::PeerId> down;
   };
   template <typename Size>
   base::Status Judge(std::uint32_t peer, const char* what, Size size, Size bound, Size& peak);
 
   Roster roster_;
   QueueBounds bounds_;
-  bool links_;
   QueueBounds peaks_;
   std::vector<Peer> peers_;
 };

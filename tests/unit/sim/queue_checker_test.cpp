@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 class QueuesTest : public testing::Test {
  protected:
-  QueuesTest() : checker_(ThreePeers(), {2, 2, 2, 2, 1000}, true) {}
+  QueuesTest() : checker_(ThreePeers(), {2, 2, 2, 2, 1000}) {}
   base::Status Does(const protocol::Action& action) { return checker_.OnAction(0, action); }
   void Sees(std::uint32_t peer, const protocol::Input& input) {
     checker_.OnStep({{1}, 1, peer, input, {}});
@@ -74,18 +74,27 @@ TEST_F(QueuesTest, BytesAreCountedToo) {
   EXPECT_THAT(Fault(Does(ToPeerOne(101))), HasSubstr("1001 bytes on the way"));
 }
 
-TEST_F(QueuesTest, WhereMessagesAreHeldBackTheyAreNotJudged) {
-  Queues held(ThreePeers(), {2, 2, 2, 2, 1000}, false);
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(held.OnAction(0, ToPeerOne(500)).ok());
+TEST_F(QueuesTest, WhatIsSentToALinkThatIsDownGoesNowhere) {
+  Sees(0, protocol::LinkChanged{ThreePeers().ids[1], false});
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(Does(ToPeerOne()).ok());
+  Sees(0, protocol::LinkChanged{ThreePeers().ids[1], true});
+  EXPECT_TRUE(Does(ToPeerOne()).ok());
+  EXPECT_TRUE(Does(ToPeerOne()).ok());
+  EXPECT_FALSE(Does(ToPeerOne()).ok());
 }
 
 TEST(QueueBoundsTest, GrowWithTheRunAndNotWithItsLength) {
-  const QueueBounds small = BoundsOf(4, 100);
-  const QueueBounds large = BoundsOf(32, 100'000);
+  constexpr base::Duration kDelta = base::Milliseconds(250);
+  const QueueBounds small = BoundsOf(4, 100, {}, kDelta);
+  const QueueBounds large = BoundsOf(32, 100'000, {}, kDelta);
   EXPECT_EQ(small.timers, large.timers);
   EXPECT_LT(small.stores, large.stores);
   EXPECT_LT(small.messages, large.messages);
   EXPECT_LT(small.message_bytes, large.message_bytes);
+  const QueueBounds held = BoundsOf(4, 100, base::Seconds(1), kDelta);
+  EXPECT_EQ(held.stores, small.stores);
+  EXPECT_EQ(held.messages, small.messages + 4 * (16 + 6 * 4));
+  EXPECT_GT(held.message_bytes, small.message_bytes);
 }
 
 }  // namespace
