@@ -33,15 +33,14 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duratio
   // asks for many blocks, for more of them while some are on the way, and each question may come
   // twice.
   bounds.messages = 32 + 16 * n + 4 * protocol::kMaxBlocksAnAnswer;
-  // While nothing arrives a member goes on to ask, at most once a Delta (docs/seal.md, 5) for each of
-  // 2 n entries and n echoes, answers as many questions, and says its words of the iterations.
+  // While nothing arrives a member goes on to ask, at most once a Delta (docs/seal.md, 5) for each
+  // of 2 n entries and n echoes, answers as many questions, and says its words of the iterations.
   const auto deltas = static_cast<std::size_t>(hold.ns / delta_floor.ns);
   bounds.messages += deltas * (16 + 6 * n);
   // A part and its aggregate, those of disputed pairs, the state with its velocity for who comes
   // back, and results each time that they are asked for; all else is small, and as much as its
   // number allows.
-  bounds.message_bytes =
-      (8 + deltas) * 2 * sizeof(float) * dimension + bounds.messages * 4096;
+  bounds.message_bytes = (8 + deltas) * 2 * sizeof(float) * dimension + bounds.messages * 4096;
   return bounds;
 }
 

@@ -22,9 +22,9 @@ struct QueueBounds {
   std::uint64_t message_bytes = 0;  // of them, frames and bulk data
 };
 
-// Of a run of `peers` with `dimension` parameters, in which Delta is never below `delta_floor` and the
-// network keeps messages back for up to `hold`. What is kept back waits in the network and not in a
-// machine; what a real node holds of it is bounded by its transport (node/runtime/transport.h:
+// Of a run of `peers` with `dimension` parameters, in which Delta is never below `delta_floor` and
+// the network keeps messages back for up to `hold`. What is kept back waits in the network and not
+// in a machine; what a real node holds of it is bounded by its transport (node/runtime/transport.h:
 // control_queue_bytes, bulk_queue_bytes).
 QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duration hold,
                      base::Duration delta_floor);

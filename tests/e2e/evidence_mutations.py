@@ -322,15 +322,17 @@ def judge_mutants(folder, files, others, manifest, count, seed):
 
 TOY = ["--peers", 8, "--byzantine", 3, "--model", "toy", "--hidden", 64]
 STEPS = 24
-FEW_STEPS = {"stale_lock": 6, "lying_echo": 6}  # each seal takes the slow path, some Delta long
+# Each seal takes the slow path, some Delta long; or who is watched is left to chance.
+STEPS_OF = {"stale_lock": 6, "lying_echo": 6, "unwatched": 60, "leave_after": 60}
 # Every attack on the protocol (docs/simulation.md) and one on gradients; which kinds of file it leaves.
 BAN = {"sealed_ban"}
 TWO = {"equivocation", "sealed_ban"}
 ATTACKS = {
     "sign_flip": BAN, "false_accuse": BAN, "false_proof": BAN, "cover_up": BAN, "cover_up show=0": BAN,
-    "cover_up one=1": BAN, "false_complaint kind=1": BAN, "bad_reveal": {"false_reveal", "sealed_ban"},
+    "cover_up one=1": BAN, "unwatched": BAN, "leave_after": BAN, "false_complaint kind=1": BAN,
+    "bad_reveal": {"false_reveal", "sealed_ban"},
     "equivocate": TWO, "equivocate split=1": TWO, "equivocate one=1": TWO, "double_propose": TWO, "two_faced": TWO,
-    "wrong_aggregate": set(), "near_tolerance": set(), "selective_bitmap": set(), "false_complaint": set(),
+    "frame_victim": set(), "wrong_aggregate": set(), "near_tolerance": set(), "selective_bitmap": set(), "false_complaint": set(),
     "false_complaint kind=2": set(), "impersonate": set(), "stale_lock": set(), "lying_echo": set(), "silent": set(),
     "abort_coin": set(), "withhold_echo": set(), "withhold_result": set(), "selective_send": set(),
     "selective_send stubborn=1": set(), "late": set()}
@@ -343,7 +345,7 @@ def swarm_files(out, attack):
     name, *params = attack.split()
     options = [option for param in params for option in ("--attack-param", param)]
     # Exit code 1: an attacker was not found in so few steps, which is not what is asked here.
-    ended = run("swarm", *TOY, "--steps", FEW_STEPS.get(name, STEPS), "--attack", name, *options, "--json",
+    ended = run("swarm", *TOY, "--steps", STEPS_OF.get(name, STEPS), "--attack", name, *options, "--json",
                 "--out", out, timeout=SWARM_DEADLINE_S)
     if ended.returncode not in (0, 1):
         raise AssertionError(f"{attack}: exit code {ended.returncode}: {ended.stderr}")
