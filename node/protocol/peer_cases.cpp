@@ -30,15 +30,16 @@ void PeerMachine::ForwardDisputed() {
   if (now_ > round.forward_until) return;
   for (const LivePair& pair : round.pairs) {
     if (pair.worker == self_ || pair.aggregator == self_) continue;
-    if (stage_ == Stage::kCollect && !round.forwarded_parts.contains(pair.index)) {
+    if (stage_ == Stage::kCollect && !round.forwarded_parts.contains(pair.index) &&
+        !round.spoilt_parts.contains(pair.index)) {
       const Inbox::Item* commit =
           Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, pair.worker);
       const Inbox::Item* part =
           Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, pair.column}, pair.worker);
       if (commit == nullptr || part == nullptr) continue;
-      const auto commitment = wire::DecodeCommit(commit->message->envelope.body);
-      const auto body = wire::DecodePart(part->message->envelope.body);
-      if (!commitment.ok() || !body.ok() || !IsUnderCommit(*commitment, *body, pair.column)) {
+      // Held is what its owner could take in: spoilt parts are the worker's fault.
+      if (PartFault(*commit, *part, pair.column)) {
+        round.spoilt_parts.insert(pair.index);
         continue;
       }
       round.forwarded_parts.insert(pair.index);
@@ -52,13 +53,6 @@ void PeerMachine::ForwardDisputed() {
       AnswerResult(pair.worker, CurrentStep(), pair.column);
     }
   }
-}
-
-bool PeerMachine::IsUnderCommit(const wire::Commit& commit, const wire::Part& part,
-                                std::uint32_t column) const {
-  return commit.gradient_root &&
-         crypto::VerifyMerklePath(*commit.gradient_root, part.root, column,
-                                  round_->sealed.roles.parts.size(), part.path);
 }
 
 // --- V1 -----------------------------------------------------------------------------------------

@@ -195,7 +195,11 @@ void PeerMachine::JudgeParts() {
       continue;
     }
     if (commit == nullptr || part == nullptr) continue;
-    if (const auto reason = JudgePart(worker, *commit, *part)) {
+    const auto reason = PartFault(*commit, *part, *round.my_part);
+    if (!reason) {
+      round.held.emplace(worker, Round::HeldPart{part->blob, part->blob->root,
+                                                 commit->message->digest, part->message->frame});
+    } else {
       round.refused.insert(worker);
       KeepEvidence(worker, evidence::MakeFalsePart(*commit->message->frame, *part->message->frame));
       Suspect(worker, "part", *reason);
@@ -206,25 +210,23 @@ void PeerMachine::JudgeParts() {
   }
 }
 
-std::optional<std::string> PeerMachine::JudgePart(const PeerId& worker, const Inbox::Item& commit,
-                                                  const Inbox::Item& item) {
-  Round& round = *round_;
-  const std::uint32_t index = *round.my_part;
+std::optional<std::string> PeerMachine::PartFault(const Inbox::Item& commit,
+                                                  const Inbox::Item& item,
+                                                  std::uint32_t column) const {
   if (item.equivocated()) return "equivocated";
   const auto commitment = wire::DecodeCommit(commit.message->envelope.body);
   const auto part = wire::DecodePart(item.message->envelope.body);
   if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";
   if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
-  const PartRange& range = round.sealed.roles.parts[index];
-  if (part->header != HeaderOf(range)) return "sent a part of another type, codec or shape";
-  if (!crypto::VerifyMerklePath(*commitment->gradient_root, part->root, index,
-                                round.sealed.roles.parts.size(), part->path)) {
+  const std::vector<PartRange>& parts = round_->sealed.roles.parts;
+  if (part->header != HeaderOf(parts[column])) return "sent a part of another type, codec or shape";
+  if (!crypto::VerifyMerklePath(*commitment->gradient_root, part->root, column, parts.size(),
+                                part->path)) {
     return "sent a part that is not under its COMMIT";
   }
-  if (!HoldsFiniteFloats(*item.blob, range.size()))
+  if (!HoldsFiniteFloats(*item.blob, parts[column].size())) {
     return "sent a part with NaN, Inf or a wrong length";
-  round.held.emplace(
-      worker, Round::HeldPart{item.blob, part->root, commit.message->digest, item.message->frame});
+  }
   return std::nullopt;
 }
 

@@ -80,6 +80,7 @@ struct Round {
   Time forward_until;           // what a pair owes each other and came later is not passed on
   // Of those (by index in view.disputes): whose part or result I passed on to the other party.
   std::set<std::size_t> forwarded_parts, forwarded_results;
+  std::set<std::size_t> spoilt_parts;  // of those: nobody may take the part in
 
   // Coin.
   std::uint32_t draw = 0;
@@ -289,11 +290,10 @@ class PeerMachine final : public Machine, public SealMessages {
   void PrepareCommit(std::optional<Digest> gradient_root, const std::vector<Digest>& part_roots);
   std::vector<PeerId> RecipientsOfPart(std::uint32_t column) const;
   void JudgeParts();
-  // Why the part of `worker` is refused; nullopt and the part held if it is good.
-  std::optional<std::string> JudgePart(const PeerId& worker, const Inbox::Item& commit,
-                                       const Inbox::Item& part);
-  bool IsUnderCommit(const wire::Commit& commit, const wire::Part& part,
-                     std::uint32_t column) const;
+  // Why nobody may take the part in for that column; nullopt if it is good. All who hold both
+  // messages find the same: else others would say that they held what its owner refused.
+  std::optional<std::string> PartFault(const Inbox::Item& commit, const Inbox::Item& part,
+                                       std::uint32_t column) const;
   void TryAggregate();
   void OnAggregated(const AggregateResult& result);
   void PrepareAggregate(const SharedBlob& result);

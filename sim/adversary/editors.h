@@ -54,6 +54,7 @@ std::vector<std::unique_ptr<Editor>> MakeFrameVictim(const EditorOptions& option
 // Messages that do not come, or late, or not to all.
 std::unique_ptr<Editor> MakeSelectiveBitmap(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSelectiveSend(const EditorOptions& options);
+std::unique_ptr<Editor> MakeSpoiltPart(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSilent(const EditorOptions& options);
 std::unique_ptr<Editor> MakeAbortCoin(const EditorOptions& options);
 std::unique_ptr<Editor> MakeWithholdEcho(const EditorOptions& options);

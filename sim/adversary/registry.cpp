@@ -29,8 +29,9 @@ Entry GradientEntry(const aggregation::AttackInfo& info) {
   return {{std::string(info.name),
            std::string(info.summary),
            {},
-           Outcome::kRemovedInTime,
-           "banned by verdict: a validator recomputes the gradient",
+           info.malformed ? Outcome::kRemoved : Outcome::kRemovedInTime,
+           info.malformed ? "banned by evidence: its own numbers are impossible"
+                          : "banned by verdict: a validator recomputes the gradient",
            {},
            {},
            &info},
@@ -197,6 +198,15 @@ std::vector<Entry> Silences() {
         {{"stubborn", Outcome::kRemoved}, {"rotate", Outcome::kRemoved}},
         {{"stubborn", {"1"}}, {"rotate", {"1"}}}},
        MakeSelectiveSend},
+      {{"spoilt_part",
+        "sends an honest owner a part of NaN, under its COMMIT and with the true numbers; short = "
+        "1: one number short",
+        {{"short", 0}},
+        Outcome::kRemoved,
+        "dropped at the second time: nobody held a part that its owner could take",
+        {},
+        {{"short", {"1"}}}},
+       MakeSpoiltPart},
       {{"silent",
         "says nothing at all; phase = 1, 2, 3: nothing in seal A, B, C",
         {{"phase", 0}},
@@ -245,8 +255,11 @@ std::vector<Entry> MakeEntries() {
       {{"none", "does nothing wrong", {}, Outcome::kContained, "nothing to remove"},
        [](const EditorOptions&) { return std::make_unique<Editor>(); }}};
   for (const aggregation::AttackInfo* info : aggregation::Attacks()) {
-    // A malformed vector is none that a machine could pack into parts; "none" stands there already.
-    if (!info->malformed && info->name != "none") entries.push_back(GradientEntry(*info));
+    // A vector of another length is none that a machine could pack into parts; spoilt_part sends
+    // one. "none" stands there already.
+    if (info->name != "wrong_length" && info->name != "none") {
+      entries.push_back(GradientEntry(*info));
+    }
   }
   for (const std::vector<Entry>& group :
        {LiesAboutWork(), CautiousGradients(), LiesInMessages(), Conspiracies(), Silences()}) {

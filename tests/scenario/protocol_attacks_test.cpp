@@ -406,6 +406,19 @@ TEST(ProtocolAttack, APartWithheldFromAllIsDroppedInItsDispute) {
                 {"it withheld part"});
 }
 
+// Its owner refuses such a part, all others get the same one once the two are in dispute, and its
+// numbers are as they should be. "Held in time", said of it, once dropped the honest owner.
+TEST(ProtocolAttack, APartThatNobodyCanTakeInIsTheWorkersFault) {
+  ExpectRemoved(RunAttack("spoilt_part"), RemovalKind::kDrop, {"it withheld part"});
+  ExpectRemoved(RunAttack("spoilt_part", {{"short", 1}}), RemovalKind::kDrop, {"it withheld part"});
+}
+
+TEST(ProtocolAttack, GradientsOfNoNumbersBanThemselves) {
+  for (const char* attack : {"inf", "nan"}) {
+    ExpectRemoved(RunAttack(attack), RemovalKind::kEvidence, {"states impossible numbers"});
+  }
+}
+
 TEST(ProtocolAttack, WhoQuarrelsWithMoreThanCanBeAtFaultIsDropped) {
   ExpectRemoved(RunAttack("selective_send", {{"rotate", 1}}), RemovalKind::kDrop,
                 {"in dispute with"});

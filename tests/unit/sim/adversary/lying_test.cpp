@@ -1,8 +1,10 @@
-// wrong_aggregate, near_tolerance, false_proof and false_accuse: what they change in a result, and
-// what they leave.
+// wrong_aggregate, near_tolerance, false_proof, false_accuse and spoilt_part: what they change in a
+// result, and what they leave.
 #include "sim/adversary/lying.h"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "tests/unit/sim/adversary/wrapped.h"
 
@@ -62,6 +64,49 @@ TEST(FalseProof, IsNoDeedIfThereIsNothingToTurn) {
   wrapped.Enter(0);
   wrapped.RunInside(protocol::ProveSpec{}, protocol::ProveResult{{{true, {}, 0}}});
   EXPECT_TRUE(wrapped.coven().deeds().empty());
+}
+
+TEST(SpoiltPart, IsOfOneHonestOwnerAndProvenAsIfItWereWhole) {
+  Wrapped wrapped("spoilt_part", 1);
+  protocol::PackResult truth;
+  for (int i = 0; i < 6; ++i) truth.parts.push_back(BlobOfFloats({1, 2, 3}));
+  const auto packed = [&] {
+    return std::get<protocol::PackResult>(wrapped.RunInside(protocol::PackSpec{}, truth)).parts;
+  };
+  wrapped.Enter(0);
+  EXPECT_EQ(packed(), truth.parts) << "honest before its step";
+  wrapped.Enter(1);
+  const std::vector<protocol::SharedBlob> parts = packed();
+  std::size_t spoilt = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] == truth.parts[i]) continue;
+    ++spoilt;
+    EXPECT_GE(i, 2U) << "its own or its mate's";
+    for (const float value : FloatsOf(*parts[i])) EXPECT_TRUE(std::isnan(value));
+    EXPECT_EQ(parts[i]->data.size(), truth.parts[i]->data.size());
+    EXPECT_EQ(parts[i]->root, crypto::MerkleRootOfData(parts[i]->data));
+  }
+  EXPECT_EQ(spoilt, 1U);
+  protocol::ProveSpec prove;
+  prove.parts = parts;
+  const auto actions = wrapped.Say(
+      {protocol::StartJob{9, std::make_shared<const protocol::JobSpec>(std::move(prove))}});
+  ASSERT_EQ(actions.size(), 1U);
+  EXPECT_EQ(std::get<protocol::ProveSpec>(*std::get<protocol::StartJob>(actions[0]).spec).parts,
+            truth.parts);
+  EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 1U);
+}
+
+TEST(SpoiltPart, MayBeShort) {
+  Wrapped wrapped("spoilt_part", 0, {{"short", "1"}});
+  wrapped.Enter(0);
+  protocol::PackResult truth;
+  for (int i = 0; i < 6; ++i) truth.parts.push_back(BlobOfFloats({1, 2, 3}));
+  std::size_t floats = 0;
+  const auto packed =
+      std::get<protocol::PackResult>(wrapped.RunInside(protocol::PackSpec{}, truth));
+  for (const auto& part : packed.parts) floats += FloatsOf(*part).size();
+  EXPECT_EQ(floats, 17U);
 }
 
 TEST(FalseAccuse, AccusesTheHonestAndOnlyThem) {

@@ -1,0 +1,75 @@
+// spoilt_part: an honest owner gets a part that holds no numbers, which it has to refuse.
+//
+// The part is well signed and under its COMMIT, and what the worker says of its numbers is true of
+// the part as it should be. So all that can be seen of it is that the owner left it out: who holds
+// the spoilt part must not say that it held what its owner would not take.
+#include <limits>
+#include <map>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "node/protocol/numbers.h"
+#include "sim/adversary/editors.h"
+#include "sim/adversary/frames.h"
+
+namespace ostraka::sim {
+namespace {
+
+class SpoiltPart final : public Editor {
+ public:
+  explicit SpoiltPart(const EditorOptions& options)
+      : from_step_(options.from_step), shorter_(options.Param("short") != 0), victims_(options) {}
+
+  void OnInput(Turn& turn, protocol::Input input) override {
+    const auto* done = std::get_if<protocol::JobDone>(&input);
+    const auto* packed = done ? std::get_if<protocol::PackResult>(done->result.get()) : nullptr;
+    const auto column = packed ? ColumnToSpoil(turn) : std::nullopt;
+    if (!column || *column >= packed->parts.size()) return turn.Deliver(input);
+    turn.Confess();
+    protocol::PackResult lie = *packed;
+    true_part_ = std::exchange(lie.parts[*column], Spoilt(*packed->parts[*column]));
+    spoilt_part_ = lie.parts[*column];
+    turn.Deliver(
+        protocol::JobDone{done->id, std::make_shared<const protocol::JobResult>(std::move(lie))});
+  }
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    const auto* start = std::get_if<protocol::StartJob>(&action);
+    const auto* prove = start ? std::get_if<protocol::ProveSpec>(start->spec.get()) : nullptr;
+    if (!prove) return turn.Emit(std::move(action));
+    protocol::ProveSpec spec = *prove;
+    for (protocol::SharedBlob& part : spec.parts) {
+      if (part && part == spoilt_part_) part = true_part_;
+    }
+    turn.Emit(
+        protocol::StartJob{start->id, std::make_shared<const protocol::JobSpec>(std::move(spec))});
+  }
+
+ private:
+  std::optional<std::uint32_t> ColumnToSpoil(const Turn& turn) const {
+    if (turn.round() == nullptr || turn.step() < from_step_) return std::nullopt;
+    const auto victim = victims_.At(turn, 0);
+    return victim ? turn.round()->roles.PartOwnedBy(*victim) : std::nullopt;
+  }
+
+  protocol::SharedBlob Spoilt(const crypto::Blob& part) const {
+    std::vector<float> values(part.data.size() / sizeof(float) - (shorter_ ? 1 : 0));
+    if (!shorter_) values.assign(values.size(), std::numeric_limits<float>::quiet_NaN());
+    const base::ByteView bytes = base::AsBytes(std::span<const float>(values));
+    return crypto::MakeBlob(base::Bytes(bytes.begin(), bytes.end()));
+  }
+
+  std::uint64_t from_step_;
+  bool shorter_;
+  Victims victims_;
+  protocol::SharedBlob true_part_, spoilt_part_;  // of this step
+};
+
+}  // namespace
+
+std::unique_ptr<Editor> MakeSpoiltPart(const EditorOptions& options) {
+  return std::make_unique<SpoiltPart>(options);
+}
+
+}  // namespace ostraka::sim
