@@ -169,6 +169,14 @@ std::vector<Entry> LiesInMessages() {
         "seals take the slow path, and nobody votes past a lock; who withholds a word is not "
         "blamed"},
        MakeStaleLock},
+      {{"state_poison",
+        "gives who asks for blocks, results or a state other bytes; cut = 1: a byte too few",
+        {{"cut", 0}},
+        Outcome::kContained,
+        "each piece is checked against what is sealed, and asked of another",
+        {},
+        {{"cut", {"1"}}}},
+       MakeStatePoison},
   };
 }
 

@@ -81,6 +81,25 @@ TEST(Crashes, WithoutItsDiskAPeerComesBackByRejoinOnly) {
   EXPECT_EQ(BansOf(result), 0U);
 }
 
+// Two of those whom it asks for blocks, results and the state spoil what they give.
+TEST(Crashes, WhatIsPoisonedIsAskedOfAnother) {
+  for (const char* cut : {"0", "1"}) {
+    SimOptions options = Eight(3);
+    options.byzantine = 2;
+    options.attack = "state_poison";
+    options.attack_params["cut"] = cut;
+    options.attack_from_step = 1;
+    options.crashes = 2;
+    options.lose_disk = true;
+    options.steps = 60;
+    const SimResult result = RunWell(options);
+    EXPECT_GT(result.returns, 0U);
+    EXPECT_GT(result.misdeeds, 0U) << "nobody asked them";
+    EXPECT_EQ(result.byzantine_removed, 0U);
+    EXPECT_EQ(BansOf(result), 0U);
+  }
+}
+
 // Two Byzantine and the killed one are what eight peers bear.
 TEST(Crashes, KillsBesideAttackersChangeNoVerdict) {
   for (const char* attack : {"sign_flip", "equivocate", "false_accuse", "wrong_aggregate"}) {

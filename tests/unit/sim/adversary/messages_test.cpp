@@ -46,6 +46,32 @@ TEST(SelectiveSend, WithholdsPartsFromOneHonestOwner) {
   EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 2U);
 }
 
+// --- state_poison -------------------------------------------------------------------------------
+
+TEST(StatePoison, SpoilsWhatIsAskedForAndNothingElse) {
+  Wrapped wrapped("state_poison", 3);
+  const auto blob = crypto::MakeBlob({1, 2, 3, 4});
+  const auto given = [&](MessageType type, std::uint64_t step) {
+    wire::Slot slot = wrapped.Own(Phase::kA, MessageType::kCommit, step, {1}).envelope.slot;
+    slot.type = type;
+    const auto frame = wire::IsService(type) ? wire::EncodeService({slot, {}, wrapped.self(), {1}})
+                                             : wrapped.Own(Phase::kA, type, step, {1}).frame;
+    const auto actions = wrapped.Say({protocol::Send{wrapped.member(2), frame, blob}});
+    EXPECT_EQ(AsSend(actions.at(0)).frame, frame);
+    return AsSend(actions.at(0)).blob;
+  };
+  wrapped.Enter(2);
+  EXPECT_EQ(given(MessageType::kChunk, 1), blob) << "honest before its step";
+  wrapped.Enter(3);
+  for (const MessageType type : {MessageType::kChunk, MessageType::kBlock}) {
+    const auto poisoned = given(type, 1);
+    EXPECT_EQ(poisoned->data, (base::Bytes{1, 2, 2, 4}));
+    EXPECT_EQ(poisoned->root, crypto::MerkleRootOfData(poisoned->data));
+  }
+  EXPECT_EQ(given(MessageType::kPart, 3), blob);
+  EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 2U);
+}
+
 // --- equivocate ---------------------------------------------------------------------------------
 
 wire::SignedEnvelope OwnCommit(const Wrapped& wrapped, std::uint64_t step) {
