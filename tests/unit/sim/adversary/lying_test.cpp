@@ -73,9 +73,9 @@ TEST(SpoiltPart, IsOfOneHonestOwnerAndProvenAsIfItWereWhole) {
   const auto packed = [&] {
     return std::get<protocol::PackResult>(wrapped.RunInside(protocol::PackSpec{}, truth)).parts;
   };
-  wrapped.Enter(0);
+  wrapped.Enter(0, true);
   EXPECT_EQ(packed(), truth.parts) << "honest before its step";
-  wrapped.Enter(1);
+  wrapped.Enter(1, true);
   const std::vector<protocol::SharedBlob> parts = packed();
   std::size_t spoilt = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -99,7 +99,7 @@ TEST(SpoiltPart, IsOfOneHonestOwnerAndProvenAsIfItWereWhole) {
 
 TEST(SpoiltPart, MayBeShort) {
   Wrapped wrapped("spoilt_part", 0, {{"short", "1"}});
-  wrapped.Enter(0);
+  wrapped.Enter(0, true);
   protocol::PackResult truth;
   for (int i = 0; i < 6; ++i) truth.parts.push_back(BlobOfFloats({1, 2, 3}));
   std::size_t floats = 0;

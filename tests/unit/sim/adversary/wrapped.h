@@ -76,13 +76,13 @@ class Wrapped {
   std::vector<protocol::Action> Say(std::vector<protocol::Action> actions) {
     return Step(protocol::TimerFired{1}, std::move(actions));
   }
-  // Brings the machine inside to `step`, all members workers; member i owns part i.
-  void Enter(std::uint64_t step) {
+  // Brings the machine inside to `step`, all members workers; with `owners` member i owns part i.
+  void Enter(std::uint64_t step, bool owners = false) {
     protocol::StepStarted started;
     started.step = step;
     started.previous_randomness.bytes.fill(3);
     for (const auto& key : keys_) started.roles.workers.push_back(key->id());
-    started.roles.owners = started.roles.workers;
+    if (owners) started.roles.owners = started.roles.workers;
     Say({protocol::Observe{started}});
   }
   // Starts a job inside and hands back `result`: what the machine inside gets to see.
