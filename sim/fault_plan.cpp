@@ -95,6 +95,7 @@ FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& ros
   plan.first_half.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
   const base::Time healed = base::Time{} + options.cut_at + options.cut_for;
   plan.over = std::max(plan.over.value_or(healed), healed);
+  if (options.cut == "one_way") plan.hold = options.cut_for;
   return plan;
 }
 

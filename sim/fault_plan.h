@@ -26,6 +26,7 @@ struct FaultPlan {
   std::vector<Kill> kills;
   std::vector<std::uint32_t> first_half;  // of a cut; empty without one
   std::optional<base::Time> over;         // when the last fault ends; nullopt: there is none
+  base::Duration hold;                    // the longest that a link keeps a message back
 };
 
 FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& roster);

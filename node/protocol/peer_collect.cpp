@@ -197,8 +197,8 @@ void PeerMachine::JudgeParts() {
     if (commit == nullptr || part == nullptr) continue;
     const auto reason = PartFault(*commit, *part, *round.my_part);
     if (!reason) {
-      round.held.emplace(worker, Round::HeldPart{part->blob, part->blob->root,
-                                                 commit->message->digest, part->message->frame});
+      round.held.emplace(
+          worker, Round::HeldPart{part->blob, commit->message->digest, part->message->frame});
     } else {
       round.refused.insert(worker);
       KeepEvidence(worker, evidence::MakeFalsePart(*commit->message->frame, *part->message->frame));
@@ -260,7 +260,7 @@ void PeerMachine::PrepareAggregate(const SharedBlob& result) {
   std::vector<Digest> commits;
   for (const auto& [worker, held] : round.held) {
     senders.push_back(worker);
-    leaves.push_back(held.root);
+    leaves.push_back(held.blob->root);
     commits.push_back(held.commit);
   }
   wire::Aggregate aggregate;

@@ -67,7 +67,6 @@ struct Round {
   bool parts_lost = false;        // committed before a crash, and not the same bits any more
   struct HeldPart {
     SharedBlob blob;
-    Digest root;
     Digest commit;  // digest of the COMMIT that the part is under
     base::SharedBytes frame;
   };

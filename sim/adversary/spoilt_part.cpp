@@ -3,36 +3,26 @@
 // The part is well signed and under its COMMIT, and what the worker says of its numbers is true of
 // the part as it should be. So all that can be seen of it is that the owner left it out: who holds
 // the spoilt part must not say that it held what its owner would not take.
+#include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 #include <variant>
+#include <vector>
 
-#include "node/protocol/numbers.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
+#include "sim/adversary/lying.h"
 
 namespace ostraka::sim {
 namespace {
 
-class SpoiltPart final : public Editor {
+class SpoiltPart final : public LyingEditor<protocol::PackResult> {
  public:
   explicit SpoiltPart(const EditorOptions& options)
-      : from_step_(options.from_step), shorter_(options.Param("short") != 0), victims_(options) {}
-
-  void OnInput(Turn& turn, protocol::Input input) override {
-    const auto* done = std::get_if<protocol::JobDone>(&input);
-    const auto* packed = done ? std::get_if<protocol::PackResult>(done->result.get()) : nullptr;
-    const auto column = packed ? ColumnToSpoil(turn) : std::nullopt;
-    if (!column || *column >= packed->parts.size()) return turn.Deliver(input);
-    turn.Confess();
-    protocol::PackResult lie = *packed;
-    true_part_ = std::exchange(lie.parts[*column], Spoilt(*packed->parts[*column]));
-    spoilt_part_ = lie.parts[*column];
-    turn.Deliver(
-        protocol::JobDone{done->id, std::make_shared<const protocol::JobResult>(std::move(lie))});
-  }
+      : LyingEditor(options.from_step), shorter_(options.Param("short") != 0), victims_(options) {}
 
   void OnAction(Turn& turn, protocol::Action action) override {
     const auto* start = std::get_if<protocol::StartJob>(&action);
@@ -47,10 +37,15 @@ class SpoiltPart final : public Editor {
   }
 
  private:
-  std::optional<std::uint32_t> ColumnToSpoil(const Turn& turn) const {
-    if (turn.round() == nullptr || turn.step() < from_step_) return std::nullopt;
-    const auto victim = victims_.At(turn, 0);
-    return victim ? turn.round()->roles.PartOwnedBy(*victim) : std::nullopt;
+  std::optional<protocol::PackResult> Lie(const Turn& turn, const protocol::JobSpec& /*spec*/,
+                                          const protocol::PackResult& truth) override {
+    const auto victim = turn.round() == nullptr ? std::nullopt : victims_.At(turn, 0);
+    const auto column = victim ? turn.round()->roles.PartOwnedBy(*victim) : std::nullopt;
+    if (!column || *column >= truth.parts.size()) return std::nullopt;
+    protocol::PackResult lie = truth;
+    true_part_ = std::exchange(lie.parts[*column], Spoilt(*truth.parts[*column]));
+    spoilt_part_ = lie.parts[*column];
+    return lie;
   }
 
   protocol::SharedBlob Spoilt(const crypto::Blob& part) const {
@@ -60,7 +55,6 @@ class SpoiltPart final : public Editor {
     return crypto::MakeBlob(base::Bytes(bytes.begin(), bytes.end()));
   }
 
-  std::uint64_t from_step_;
   bool shorter_;
   Victims victims_;
   protocol::SharedBlob true_part_, spoilt_part_;  // of this step

@@ -30,8 +30,9 @@ def main():
     count, first = [int(number) for number in numbers] + [20, None][len(numbers):]
     first = seed_of_commit() if first is None else first
     command = ["sim", "--swarm-test", "--steps", "40", "--threads", "2", "--seeds"]
-    print(" ".join(["ostraka", *command, f"{first}..{first + count - 1}"]), flush=True)
-    ended = subprocess.run([ostraka, *command, f"{first}..{first + count - 1}"], stdout=subprocess.PIPE, text=True)
+    seeds = f"{first}..{first + count - 1}"
+    print(" ".join(["ostraka", *command, seeds]), flush=True)
+    ended = subprocess.run([ostraka, *command, seeds], stdout=subprocess.PIPE, text=True)
     print(ended.stdout, end="")
     for line in ended.stdout.splitlines():
         if line.startswith("FAIL seed="):

@@ -101,7 +101,10 @@ TEST(FaultPlan, ACutHasTwoHalvesAndAnEnd) {
   EXPECT_EQ(half.size(), 4U);
   EXPECT_LT(*half.rbegin(), 8U);
   EXPECT_EQ(plan.over, base::Time{} + base::Seconds(7));
+  EXPECT_EQ(plan.hold, base::Duration{}) << "what a cut link does not carry is lost";
   EXPECT_NE(Draw(options, 6).first_half, plan.first_half) << "who is where is drawn";
+  options.cut = "one_way";
+  EXPECT_EQ(Draw(options, 5).hold, base::Seconds(4)) << "it hears all when the cut is over";
 }
 
 TEST(FaultPlan, MarksWhomAFaultHits) {
