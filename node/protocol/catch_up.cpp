@@ -44,6 +44,13 @@ void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& e
   if (block != unproven_.end() && IsAttested(entry)) Believe(block->second.block);
 }
 
+bool CatchUp::HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const {
+  const auto entries = attests_.find(sender);
+  if (entries == attests_.end()) return false;
+  const auto held = entries->second.find(step);
+  return held != entries->second.end() && held->second == entry;
+}
+
 bool CatchUp::IsAttested(const Digest& digest) const {
   std::uint32_t vouchers = 0;
   for (const auto& [member, entries] : attests_) {

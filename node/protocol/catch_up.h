@@ -72,6 +72,8 @@ class CatchUp {
   // --- answers; any content is safe ---
   // `sender` signed a message of phase A of `step` with this entry. REQUIRES: verified.
   void OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry);
+  // That is known already: nobody need verify it again.
+  bool HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const;
   // `from` sent it, as so many bytes.
   void OnBlock(const PeerId& from, Block block, std::size_t byte_count);
   void OnState(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob);

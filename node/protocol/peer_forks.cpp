@@ -20,7 +20,7 @@ bool PeerMachine::WatchForFork(const wire::SignedEnvelope& message, const PeerId
       envelope.slot.phase == Phase::kA && IsOtherHistory(envelope.slot.step, envelope.entry);
   const bool rival = forks_.IsRival(envelope);
   if (!parted && !rival) return true;
-  if (!Verified(message, from)) return false;
+  if (!ration_.TakeOddMessage(now_, from) || !Verified(message, from)) return false;
   if (parted) TraceHistory(from, envelope.slot.step);
   if (!rival) return true;
   const auto fork = forks_.Note(message);

@@ -14,23 +14,13 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-namespace {
-
-// Four full models and states a second: nobody needs more to catch up, nobody can make us send
-// more.
-std::uint64_t BulkRation(std::uint64_t dimension) {
-  return std::max<std::uint64_t>(16 << 20, 4 * 2 * sizeof(float) * dimension);
-}
-
-}  // namespace
-
 PeerMachine::PeerMachine(PeerOptions options)
     : manifest_(std::move(options.manifest)),
       verifier_(std::move(options.verifier)),
       opener_(std::move(options.opener)),
       layout_(std::move(options.layout)),
       self_(options.key->id()),
-      ration_(BulkRation(base::ElementCount(layout_))),
+      ration_(Ration::BytesASecond(base::ElementCount(layout_))),
       signer_(options.key) {
   OSTRAKA_CHECK(Validate(*manifest_).ok());
   const std::uint64_t dimension = base::ElementCount(layout_);

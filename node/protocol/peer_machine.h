@@ -226,7 +226,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void ProveFalseReveal(const PeerId& member, const SealEntry& reveal);
   void ProveImpossibleNumbers(const SealVector& proofs);
   void ProveBans();
-  void NoteAttestation(const wire::SignedEnvelope& message);
+  void NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from);
   // A message that names the right entry decision; null if there is none (yet).
   const Inbox::Item* Usable(const Inbox::Place& place, const PeerId& sender) const;
   // The message that a sealed entry names. REQUIRES: the seal decided it as present.
@@ -258,7 +258,13 @@ class PeerMachine final : public Machine, public SealMessages {
   void AnswerMessages(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
   void AnswerHead(const PeerId& to);
   void SayWaiting(const PeerId& to);
-  void ShowHead(const PeerId& to, SharedBlob block);
+  void ShowHead(const PeerId& to);
+  struct Head {
+    std::shared_ptr<const Block> block;
+    Digest digest;
+    SharedBlob blob;
+  };
+  const Head& EncodedHead();
   void SendFrame(const PeerId& to, const base::SharedBytes& frame);
   void AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count);
   void AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column);
@@ -417,9 +423,10 @@ class PeerMachine final : public Machine, public SealMessages {
   std::uint32_t pull_attempts_ = 0;
   std::size_t entries_settled_ = 0;  // of this seal: the first so many lack nothing
   std::uint32_t exhibit_attempts_ = 0;
-  std::map<PeerId, std::uint32_t> seal_rivals_;  // further frames of one slot, by who signed them
+  std::map<PeerId, std::size_t> odd_ballots_;  // of this seal, by who sent them: TakeToSeal
 
   // Others who are away: who watches, and who asked to come back with the entry it named.
+  Head head_;  // the last that was shown
   std::map<PeerId, Time> followers_;
   std::map<PeerId, Digest> rejoins_;
   std::set<PeerId> ahead_;

@@ -2,7 +2,8 @@
 // is kept or believed.
 //
 // What an attacker can do here: fill its own places of the inbox, once each, in a window of two
-// steps; ask (peer_pull.cpp); be suspected. Relayed frames count as their author's, for they are
+// steps; have signatures verified for nothing, as far as its ration goes (ration.h); ask
+// (peer_pull.cpp); be suspected. Relayed frames count as their author's, for they are
 // signed; relayed bulk data counts if it is what the frame announces.
 #include <algorithm>
 #include <utility>
@@ -27,8 +28,11 @@ bool CarriesBlob(MessageType type) {
 
 // Iterations of the slow path that a member may be ahead of us.
 constexpr std::uint32_t kIterationsAhead = 8;
-// Third and further versions of its words in one seal that are taken from one member.
-constexpr std::uint32_t kSealRivals = 256;
+// Third and further versions of words in one seal, and old ones, that one link may bring: so many,
+// and so many of each member for one who passes on what locks rest on. Not counted for their
+// signers: who repeats another's words must not use up what that one may say.
+constexpr std::size_t kOddBallots = 256;
+constexpr std::size_t kOddBallotsOfEach = 8;
 
 }  // namespace
 
@@ -72,7 +76,7 @@ void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageRecei
   }
   // A relayed BOOT may be an older one, which must not displace the newest.
   if (envelope.slot.phase == Phase::kGenesis && envelope.sender != input.from) return;
-  if (stage_ == Stage::kFollow) NoteAttestation(message);
+  if (stage_ == Stage::kFollow) NoteAttestation(message, input.from);
   if (IsSealMessage(envelope.slot.type) && envelope.slot.phase != Phase::kGenesis) {
     const SealKey key = SealKeyOf(envelope.slot);
     if (past_seals_.contains(key)) return OnPastSealMessage(key, message, input.from);
@@ -115,13 +119,16 @@ bool PeerMachine::IsOldBallot(const wire::Slot& slot) const {
 
 // Not kept here: the seal keeps what somebody claims to rest on.
 void PeerMachine::TakeToSeal(const wire::SignedEnvelope& message, const PeerId& from) {
-  if (++seal_rivals_[message.envelope.sender] > kSealRivals) return;
+  const std::size_t limit = kOddBallots + kOddBallotsOfEach * view_->members.size();
+  if (++odd_ballots_[from] > limit) return;
   if (Verified(message, from)) FeedSeal(message);
 }
 
 bool PeerMachine::Verified(const wire::SignedEnvelope& message, const PeerId& from) {
   if (base::Planted(base::Bug::kSignatureSkipped)) return true;
+  if (!ration_.IsHeard(now_, from)) return false;
   if (verifier_->Verify(message.envelope.sender, message.digest, message.signature)) return true;
+  ration_.CountForgery(now_, from);
   Suspect(from, "signature", "sent a message whose signature is not its sender's");
   return false;
 }
@@ -234,11 +241,12 @@ void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
 }
 
 // Phase A of a step names the block before as its entry: t_s + 1 of these prove the block.
-void PeerMachine::NoteAttestation(const wire::SignedEnvelope& message) {
+void PeerMachine::NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from) {
   const wire::Envelope& envelope = message.envelope;
   if (envelope.slot.phase != Phase::kA || envelope.slot.type != MessageType::kCommit) return;
   if (!catch_up_ || envelope.slot.step < HeightOf(*view_)) return;
-  if (!verifier_->Verify(envelope.sender, message.digest, message.signature)) return;
+  const bool known = catch_up_->HasAttest(envelope.sender, envelope.slot.step, envelope.entry);
+  if (!known && (!ration_.TakeOddMessage(now_, from) || !Verified(message, from))) return;
   catch_up_->OnAttest(envelope.sender, envelope.slot.step, envelope.entry);
 }
 

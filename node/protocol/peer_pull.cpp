@@ -121,6 +121,7 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
       return AnswerMessages(from, slot, pull);
     case PullKind::kDigests:
       for (const Digest& digest : pull.digests) {
+        if (!ration_.Take(now_, from)) return;  // to look for what is not there costs as much
         const auto* message = inbox_.FindDigest(slot.step, slot.phase, digest);
         if (message != nullptr) SendFrame(from, message->frame);
       }
@@ -140,7 +141,9 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
       if (!vector) return;
       wire::Slot answer = slot;
       answer.type = MessageType::kVector;
-      return SendService(from, answer, wire::Encode(*vector));
+      base::Bytes encoded = wire::Encode(*vector);
+      if (!ration_.Take(now_, from, encoded.size())) return;
+      return SendService(from, answer, std::move(encoded));
     }
     case PullKind::kHead:
       return AnswerHead(from);
@@ -205,8 +208,17 @@ void PeerMachine::SendFrame(const PeerId& to, const base::SharedBytes& frame) {
 void PeerMachine::AnswerHead(const PeerId& to) {
   if (stage_ == Stage::kGenesis) return SayWaiting(to);
   if (view_->decision.is_zero()) return;
-  SharedBlob block = crypto::MakeBlob(wire::EncodeBlock(*view_));
-  if (ration_.Take(now_, to, block->data.size())) ShowHead(to, std::move(block));
+  if (ration_.Take(now_, to, EncodedHead().blob->data.size())) ShowHead(to);
+}
+
+// Encoded once, however many ask.
+const PeerMachine::Head& PeerMachine::EncodedHead() {
+  if (head_.block != view_) {
+    base::Bytes encoded = wire::EncodeBlock(*view_);
+    const Digest digest = wire::DigestOfBlock(encoded);
+    head_ = {view_, digest, crypto::MakeBlob(std::move(encoded))};
+  }
+  return head_;
 }
 
 // There is no block here yet. Not said to one who has begun without us, though its store may be
@@ -217,22 +229,23 @@ void PeerMachine::SayWaiting(const PeerId& to) {
               wire::Encode(wire::BlockMessage{Digest{}, true}));
 }
 
-void PeerMachine::ShowHead(const PeerId& to, SharedBlob block) {
+void PeerMachine::ShowHead(const PeerId& to) {
   const auto phase = view_->genesis ? Phase::kGenesis : Phase::kC;
+  const Head& head = EncodedHead();
   SendService(to, ServiceSlot(view_->step, phase, MessageType::kBlock),
-              wire::Encode(wire::BlockMessage{wire::BlockDigest(*view_), true}), std::move(block));
+              wire::Encode(wire::BlockMessage{head.digest, true}), head.blob);
   // COMMITs of the step after attest to it; those of the step itself to the block before.
   const std::uint64_t next = HeightOf(*view_);
   const Inbox::Place commits{next, Phase::kA, MessageType::kCommit, 0, 0};
   for (const auto& [sender, item] : inbox_.At(commits)) {
-    if (sender != self_) out_->Add(Send{to, item.message->frame, nullptr});
+    if (sender != self_) SendFrame(to, item.message->frame);
   }
   // The own one is there also after the end.
   for (const Sent& sent : sent_) {
     if (sent.step != next || sent.bulk) continue;
     const auto opened = wire::Open(sent.frame);
     if (opened.ok() && Inbox::PlaceOf(opened->envelope.slot) == commits) {
-      out_->Add(Send{to, sent.frame, nullptr});
+      SendFrame(to, sent.frame);
     }
   }
 }
@@ -280,6 +293,10 @@ void PeerMachine::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_
   const auto& [state, leaves] = served->second;
   const std::vector<StatePiece> pieces = StatePieces(layout_);
   if (index > pieces.size()) return;
+  const std::uint64_t size =
+      index == 0 ? leaves.size() * sizeof(Digest::bytes)
+                 : (pieces[index - 1].end - pieces[index - 1].begin) * sizeof(float);
+  if (!ration_.Take(now_, to, size)) return;
   base::Bytes bytes;
   if (index == 0) {
     for (const Digest& leaf : leaves)
@@ -287,7 +304,6 @@ void PeerMachine::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_
   } else {
     bytes = PieceOf(state, pieces[index - 1]);
   }
-  if (!ration_.Take(now_, to, bytes.size())) return;
   SendService(to, ServiceSlot(step, kStateChunk, MessageType::kChunk),
               wire::Encode(wire::Chunk{step, index, pieces.size() + 1}),
               crypto::MakeBlob(std::move(bytes)));

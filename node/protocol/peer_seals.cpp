@@ -87,7 +87,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   pull_attempts_ = 0;
   entries_settled_ = 0;
   inbox_.ForgetWants();
-  seal_rivals_.clear();
+  odd_ballots_.clear();
   out_->Add(CancelTimer{kPullTimer});
   out_->Add(CancelTimer{kSealTimer});
   const TimerId seal_number = seal_slot_.step * 4 + static_cast<TimerId>(phase);
@@ -241,7 +241,7 @@ void PeerMachine::OnPastSealMessage(const SealKey& key, const wire::SignedEnvelo
                      [&](const SharedBytes& frame) { return *frame == *message.frame; });
     if (mine != past.certificate.end()) return;
   }
-  for (const SharedBytes& frame : past.certificate) out_->Add(Send{from, frame, nullptr});
+  for (const SharedBytes& frame : past.certificate) SendFrame(from, frame);
 }
 
 // p99 of the last seals, by nearest rank.

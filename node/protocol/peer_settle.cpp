@@ -163,8 +163,7 @@ void PeerMachine::StoreState() {
 
 // Also to one whom this block admits: it waits for it.
 void PeerMachine::ShowHeadToFollowers() {
-  const SharedBlob block = crypto::MakeBlob(wire::EncodeBlock(*view_));
-  for (const auto& [peer, since] : followers_) ShowHead(peer, block);
+  for (const auto& [peer, since] : followers_) ShowHead(peer);
   std::erase_if(followers_, [this](const auto& entry) {
     return IsMember(view_->members, entry.first) || now_ - entry.second > kFollowersStay;
   });

@@ -1,8 +1,13 @@
-// How much a peer may ask for in a second: answers cost us more than questions cost it.
+// How much a peer may make us do in a second: what it costs us is more than what it costs the peer.
+//
+// What an attacker can do here: use up its own ration, after which it is not answered, or not
+// heard, until the second is over. Nobody can use up another's: what is counted is counted for the
+// link that it came over, whoever is named in it.
 //
 // Thread safety: none; one owner.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 
@@ -13,31 +18,55 @@ namespace ostraka::protocol {
 
 class Ration {
  public:
+  // Frames that are sent to one because it asked, and things that are looked up for it.
   static constexpr std::uint64_t kAnswersASecond = 2048;
+  // Good signatures of messages that hardly ever matter: of another history, say.
+  static constexpr std::uint64_t kOddMessagesASecond = 1024;
+  // Bad signatures, which an honest peer neither makes nor passes on. Each costs us some 50 us.
+  static constexpr std::uint64_t kForgeriesASecond = 1024;
 
-  // `bulk_bytes_a_second`: of bulk data, for each peer.
-  explicit Ration(std::uint64_t bulk_bytes_a_second) : bulk_bytes_(bulk_bytes_a_second) {}
+  // Bytes that one is sent because it asked: four full models and states a second. Nobody needs
+  // more to catch up; the largest single answer, a block of 256 members, has less than a megabyte.
+  static constexpr std::uint64_t BytesASecond(std::uint64_t dimension) {
+    return std::max<std::uint64_t>(16 << 20, 4 * 2 * sizeof(float) * dimension);
+  }
 
-  // True, and it is counted, if `peer` may have one more answer with so many bytes of bulk data. A
-  // single answer larger than a second's ration passes when the second is fresh.
-  bool Take(base::Time now, const base::PeerId& peer, std::uint64_t bulk_bytes = 0) {
-    Used& used = used_[peer];
-    if (now - used.since >= base::Seconds(1)) used = {now, 0, 0};
-    const bool fresh = used.answers == 0;
-    if (used.answers >= kAnswersASecond) return false;
-    if (!fresh && used.bulk_bytes + bulk_bytes > bulk_bytes_) return false;
+  // REQUIRES: no answer is larger than `bytes_a_second`.
+  explicit Ration(std::uint64_t bytes_a_second) : bytes_a_second_(bytes_a_second) {}
+
+  // True, and it is counted, if `peer` may have one more answer, of so many bytes.
+  bool Take(base::Time now, const base::PeerId& peer, std::uint64_t bytes = 0) {
+    Used& used = Of(now, peer);
+    if (used.answers >= kAnswersASecond || used.bytes + bytes > bytes_a_second_) return false;
     ++used.answers;
-    used.bulk_bytes += bulk_bytes;
+    used.bytes += bytes;
     return true;
   }
+  // True, and it is counted, if one more such message of `peer` may be verified.
+  bool TakeOddMessage(base::Time now, const base::PeerId& peer) {
+    return ++Of(now, peer).odd_messages <= kOddMessagesASecond;
+  }
+  // False when `peer` has sent too many bad signatures: what else it sends is not looked at.
+  bool IsHeard(base::Time now, const base::PeerId& peer) {
+    return Of(now, peer).forgeries < kForgeriesASecond;
+  }
+  void CountForgery(base::Time now, const base::PeerId& peer) { ++Of(now, peer).forgeries; }
 
  private:
   struct Used {
     base::Time since;
     std::uint64_t answers = 0;
-    std::uint64_t bulk_bytes = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t odd_messages = 0;
+    std::uint64_t forgeries = 0;
   };
-  std::uint64_t bulk_bytes_;
+  Used& Of(base::Time now, const base::PeerId& peer) {
+    Used& used = used_[peer];
+    if (now - used.since >= base::Seconds(1)) used = {.since = now};
+    return used;
+  }
+
+  std::uint64_t bytes_a_second_;
   std::map<base::PeerId, Used> used_;  // genesis members only: bounded
 };
 

@@ -20,6 +20,13 @@ inline ClusterOptions Steps(std::uint64_t steps) {
   return {.n = 4, .dimension = 64, .steps = steps};
 }
 
+// The signature comes first.
+inline base::SharedBytes BadlySigned(const base::SharedBytes& frame) {
+  base::Bytes bytes = *frame;
+  bytes.at(10) ^= 1;
+  return std::make_shared<const base::Bytes>(std::move(bytes));
+}
+
 inline wire::Slot SlotOf(const Send& send) { return EnvelopeOf(send.frame).slot; }
 
 // The blocks of a run in which all goes well.

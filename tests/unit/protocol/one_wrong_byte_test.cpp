@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "node/protocol/ration.h"
 #include "tests/unit/protocol/four_peers.h"
 
 namespace ostraka::protocol {
@@ -18,12 +19,11 @@ using scene::SlotOf;
 using scene::Steps;
 using wire::MessageType;
 
-constexpr std::size_t kKinds = 8;
-
 // Gives node 0 each wrong version of the frame, and expects it to stay as it is.
 void ExpectNothingHappens(Cluster& cluster, std::size_t from, const Send& send) {
   Cluster::Node& node = cluster.node(0);
   const Digest before = node.machine->Fingerprint();
+  ASSERT_LE(send.frame->size(), Ration::kForgeriesASecond) << "the rest would not be looked at";
   for (std::size_t at = 0; at < send.frame->size(); ++at) {
     base::Bytes bad = *send.frame;
     bad[at] = static_cast<std::uint8_t>(bad[at] ^ (1 + at * 37 % 255));
@@ -39,34 +39,35 @@ void ExpectNothingHappens(Cluster& cluster, std::size_t from, const Send& send) 
   }
 }
 
-TEST(OneWrongByte, OfAnyMessageChangesNothing) {
+// Each kind in a run of its own: who sends so many bad signatures in a second is not heard.
+void TryKind(MessageType kind) {
+  SCOPED_TRACE(wire::MessageTypeName(kind));
   Cluster cluster(Steps(6));
   std::vector<Send> held;
+  bool tried = false;
   cluster.on_send = [&](std::size_t from, const Send& send) {
     const bool wanted = from == kCheat && cluster.IndexOf(send.to) == 0;
-    if (!wanted || wire::IsService(SlotOf(send).type)) return true;
-    held.push_back(send);  // node 0 waits for these
+    if (!wanted || tried || SlotOf(send).type != kind) return true;
+    held.push_back(send);  // node 0 waits for it
+    tried = true;
     return false;
   };
   cluster.Start();
   cluster.Run();
-  std::set<MessageType> kinds;
-  while (kinds.size() < kKinds && !held.empty()) {
-    const std::vector<Send> now = std::exchange(held, {});
-    for (const Send& send : now) {
-      kinds.insert(SlotOf(send).type);
-      ExpectNothingHappens(cluster, kCheat, send);
-      if (testing::Test::HasFatalFailure()) return;
-    }
-    for (const Send& send : now) cluster.Deliver(0, kCheat, send.frame, send.blob);
-    cluster.Run();
-  }
-  EXPECT_EQ(kinds.size(), kKinds);
-  cluster.on_send = nullptr;
-  for (const Send& send : held) cluster.Deliver(0, kCheat, send.frame, send.blob);
+  ASSERT_TRUE(tried);
+  ExpectNothingHappens(cluster, kCheat, held[0]);
+  cluster.Deliver(0, kCheat, held[0].frame, held[0].blob);
   cluster.RunToEnd();
   EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
   EXPECT_EQ(cluster.node(0).encoded_blocks, HonestBlocks(6));
+}
+
+TEST(OneWrongByte, OfAnyMessageChangesNothing) {
+  for (const MessageType kind :
+       {MessageType::kBoot, MessageType::kCommit, MessageType::kPart, MessageType::kAggregate,
+        MessageType::kResult, MessageType::kReveal, MessageType::kProof, MessageType::kEcho}) {
+    TryKind(kind);
+  }
 }
 
 // What is said only when something went wrong: a member is silent for one step, its seals take the

@@ -39,11 +39,26 @@ TEST(RationTest, BulkBytesAreCountedTogether) {
   EXPECT_TRUE(ration.Take(kStart + base::Seconds(1), PeerNumber(1), kBytes));
 }
 
-// Else what is larger than a second's ration could never be had.
-TEST(RationTest, OneAnswerLargerThanTheRationPassesInAFreshSecond) {
+TEST(RationTest, WhoForgesIsNotHeardUntilTheSecondIsOver) {
   Ration ration(kBytes);
-  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1), 5 * kBytes));
-  EXPECT_FALSE(ration.Take(kStart, PeerNumber(1), 1));
+  for (std::uint64_t i = 0; i < Ration::kForgeriesASecond; ++i) {
+    ASSERT_TRUE(ration.IsHeard(kStart, PeerNumber(1))) << i;
+    ration.CountForgery(kStart, PeerNumber(1));
+  }
+  EXPECT_FALSE(ration.IsHeard(kStart, PeerNumber(1)));
+  EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(2)));
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1))) << "a question has no signature";
+  EXPECT_TRUE(ration.IsHeard(kStart + base::Seconds(1), PeerNumber(1)));
+}
+
+TEST(RationTest, OddMessagesAreCountedByThemselves) {
+  Ration ration(kBytes);
+  for (std::uint64_t i = 0; i < Ration::kOddMessagesASecond; ++i) {
+    ASSERT_TRUE(ration.TakeOddMessage(kStart, PeerNumber(1))) << i;
+  }
+  EXPECT_FALSE(ration.TakeOddMessage(kStart, PeerNumber(1)));
+  EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(1))) << "all else goes on";
+  EXPECT_TRUE(ration.TakeOddMessage(kStart + base::Seconds(1), PeerNumber(1)));
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "node/base/rng.h"
 #include "node/protocol/columns.h"
 #include "node/protocol/ration.h"
+#include "node/wire/limits.h"
 #include "tests/unit/protocol/cluster.h"
 #include "tests/unit/protocol/four_peers.h"
 #include "tests/unit/protocol/keys.h"
@@ -16,7 +18,10 @@ namespace {
 
 using scene::Cluster;
 using scene::EnvelopeOf;
+using scene::ExpectHonestFinished;
+using scene::ExpectNoSuspicionOf;
 using scene::kCheat;
+using scene::kHonest;
 using scene::SlotOf;
 using scene::Steps;
 using wire::MessageType;
@@ -67,6 +72,16 @@ class ServicesTest : public testing::Test {
       types.push_back(SlotOf(*send).type);
     }
     return types;
+  }
+  // However often `ask` is done within a second.
+  void ExpectRationed(const std::function<std::vector<Action>()>& ask) {
+    EXPECT_GT(Answers(ask()).size(), 1u) << "else it is no multiplier";
+    std::size_t answers = 0;
+    for (std::size_t i = 0; i < Ration::kAnswersASecond; ++i) answers += Answers(ask()).size();
+    EXPECT_GT(answers, Ration::kAnswersASecond / 2);
+    EXPECT_LT(answers, Ration::kAnswersASecond);
+    EXPECT_TRUE(ask().empty());
+    ExpectTheRunGoesOn();
   }
   void ExpectTheRunGoesOn() {
     cluster_.on_send = nullptr;
@@ -161,14 +176,48 @@ TEST_F(ServicesTest, AStrangerAndABannedOneGetNothing) {
 }
 
 TEST_F(ServicesTest, QuestionsBeyondTheRationAreNotAnswered) {
-  std::size_t answered = 0;
-  for (std::size_t i = 0; i < Ration::kAnswersASecond + 50; ++i) {
-    answered += Ask(Slot(0, Phase::kC), {.kind = PullKind::kHead}).empty() ? 0 : 1;
-  }
-  EXPECT_GT(answered, 10u);
-  EXPECT_LE(answered, Ration::kAnswersASecond);
+  ExpectRationed([this] { return Ask(Slot(0, Phase::kC), {.kind = PullKind::kHead}); });
+}
+
+// One question has as many answers as a quorum has members.
+TEST_F(ServicesTest, HelpInASealThatIsOverIsRationedToo) {
+  wire::Slot slot = Slot(1, Phase::kC, MessageType::kStatus);
+  slot.iteration = 1;
+  const auto cry =
+      wire::Seal({slot, entry_c_, cluster_.node(kCheat).id(), wire::Encode(wire::Status{})},
+                 *cluster_.node(kCheat).key);
+  ExpectRationed([&] {
+    return cluster_.Feed(0, MessageReceived{cluster_.node(kCheat).id(), cry.frame, nullptr});
+  });
+}
+
+// What is not there is looked for as long as what is.
+TEST_F(ServicesTest, DigestsThatNobodyHasCountAsAnswers) {
+  wire::Pull pull{.kind = PullKind::kDigests};
+  pull.digests.assign(wire::kMaxPullDigests, scene::DigestOf(1));
+  const std::size_t enough = Ration::kAnswersASecond / wire::kMaxPullDigests + 1;
+  for (std::size_t i = 0; i < enough; ++i) EXPECT_TRUE(Ask(Slot(2, Phase::kA), pull).empty());
   EXPECT_TRUE(Ask(Slot(0, Phase::kC), {.kind = PullKind::kHead}).empty());
   ExpectTheRunGoesOn();
+}
+
+// Honest members neither make nor pass on what has not its sender's signature.
+TEST_F(ServicesTest, WhoForgesIsNotHeardForAWhile) {
+  const auto forged = [&](std::uint64_t value) {
+    const auto message = wire::Seal({Slot(2, Phase::kA, MessageType::kCommit),
+                                     scene::DigestOf(value),
+                                     cluster_.node(1).id(),
+                                     {}},
+                                    *cluster_.node(1).key);
+    return MessageReceived{cluster_.node(kCheat).id(), scene::BadlySigned(message.frame), nullptr};
+  };
+  cluster_.node(0).suspicions.clear();
+  for (std::uint64_t i = 0; i < 20 * Ration::kForgeriesASecond; ++i) cluster_.Feed(0, forged(i));
+  EXPECT_EQ(cluster_.node(0).suspicions.size(), Ration::kForgeriesASecond);
+  ExpectNoSuspicionOf(cluster_, kHonest);
+  cluster_.on_send = nullptr;
+  cluster_.RunToEnd();
+  ExpectHonestFinished(cluster_);
 }
 
 TEST_F(ServicesTest, PassedOnServicesAreTheirCarriersFault) {
@@ -256,6 +305,57 @@ TEST_F(ServicesTest, AForkIsSeenThroughOneMembersNoise) {
   lock(3, 5, 2);
   ASSERT_TRUE(cluster_.node(0).halted);
   EXPECT_EQ(cluster_.node(0).halted->why, Halted::Why::kForked);
+}
+
+// A lock may rest on what a member said long ago. Who forges its words, or repeats them, must not
+// use up the room for them.
+TEST(OddBallots, NobodyUsesUpWhatAnotherMaySay) {
+  Cluster cluster(Steps(8));
+  Digest entry;
+  std::uint32_t reached = 0;
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Slot slot = SlotOf(send);
+    const bool seal_a = slot.step == 2 && slot.phase == Phase::kA;
+    if (seal_a && slot.type == MessageType::kEcho) entry = EnvelopeOf(send.frame).entry;
+    if (seal_a && slot.type == MessageType::kStatus && from == 0) reached = slot.iteration;
+    // It goes on from one iteration to the next, and never ends.
+    return !seal_a || slot.type < MessageType::kEcho || slot.type == MessageType::kStatus ||
+           wire::IsService(slot.type);
+  };
+  cluster.Start();
+  cluster.RunUntil([&] { return reached == 5; });
+  ASSERT_EQ(reached, 5U);
+  const PeerId& victim = cluster.node(1).id();
+  const PeerId& cheat = cluster.node(kCheat).id();
+  const auto lock = [&](std::uint64_t value) {
+    const wire::Slot slot{.run_id = cluster.manifest().run_id,
+                          .incarnation = 0,
+                          .step = 2,
+                          .phase = Phase::kA,
+                          .type = MessageType::kLock,
+                          .draw = 0,
+                          .iteration = 1};
+    return wire::Seal({slot, entry, victim, wire::Encode(wire::Lock{scene::DigestOf(value)})},
+                      *cluster.node(1).key)
+        .frame;
+  };
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    cluster.Feed(0, MessageReceived{cheat, scene::BadlySigned(lock(i)), nullptr});
+  }
+  const base::SharedBytes said = lock(7);
+  cluster.Feed(0, MessageReceived{victim, said, nullptr});
+  wire::Slot slot = EnvelopeOf(said).slot;
+  slot.type = MessageType::kPull;
+  slot.iteration = 0;
+  const std::vector<PeerId>& members = cluster.node(0).blocks.back()->members;
+  const wire::Pull pull{.kind = PullKind::kMessages,
+                        .type = MessageType::kLock,
+                        .members = BitmapOf({victim}, members)};
+  const auto answers = cluster.Feed(
+      0,
+      MessageReceived{cheat, wire::EncodeService({slot, {}, cheat, wire::Encode(pull)}), nullptr});
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(*std::get<Send>(answers[0]).frame, *said);
 }
 
 // Every genesis member may watch; asking again is no second place.
