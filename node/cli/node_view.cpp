@@ -97,8 +97,11 @@ class JsonView final : public NodeEvents {
   void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) override {
     Emit(EvaluationEvent(step, evaluation));
   }
+  // The first of a peer and a check in each step: a peer can cause thousands, and lines stay.
   void OnSuspicion(const protocol::Suspicion& suspicion) override {
-    Emit(SuspicionEvent(suspicion));
+    if (suspicion.step != told_in_) told_.clear();
+    told_in_ = suspicion.step;
+    if (told_.emplace(suspicion.peer, suspicion.check).second) Emit(SuspicionEvent(suspicion));
   }
   void OnRemoval(const wire::Removal& removal) override { Emit(RemovalEvent(removal)); }
   void OnNotice(NoticeLevel level, const std::string& line) override {
@@ -113,6 +116,8 @@ class JsonView final : public NodeEvents {
   }
 
   Log& log_;
+  std::uint64_t told_in_ = 0;
+  std::set<std::pair<base::PeerId, std::string>> told_;
 };
 
 }  // namespace
