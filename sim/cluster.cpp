@@ -249,8 +249,8 @@ void Cluster::AddCheckers(Simulator& simulator) {
     add_observing(std::make_unique<Columns>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Applied>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Queues>(
-        roster_,
-        BoundsOf(options_.peers, options_.dimension, faults_.hold, manifest_->delta_floor)));
+        roster_, BoundsOf(options_.peers, options_.dimension, faults_.hold, manifest_->delta_floor),
+        opener_));
     if (faults_.over) {
       auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, manifest_->delta,
                                                  manifest_->part_timeout);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "node/protocol/catch_up.h"
+#include "node/protocol/ration.h"
 
 namespace ostraka::sim {
 namespace {
@@ -41,13 +43,25 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duratio
   // back, and results each time that they are asked for; all else is small, and as much as its
   // number allows.
   bounds.message_bytes = (8 + deltas) * 2 * sizeof(float) * dimension + bounds.messages * 4096;
+  bounds.answers = bounds.messages + 2 * protocol::Ration::kAnswersASecond;
+  bounds.answer_bytes = bounds.message_bytes + 2 * protocol::Ration::BytesASecond(dimension);
   return bounds;
 }
 
-Queues::Queues(const Roster& roster, const QueueBounds& bounds)
-    : roster_(roster), bounds_(bounds), peers_(roster.ids.size()) {}
+Queues::Queues(const Roster& roster, const QueueBounds& bounds,
+               std::shared_ptr<wire::Opener> opener)
+    : roster_(roster), bounds_(bounds), opener_(std::move(opener)), peers_(roster.ids.size()) {}
+
+bool Queues::IsAnswer(std::uint32_t from, std::uint32_t to, const base::SharedBytes& frame) const {
+  if (roster_.IsHonest(to) || !roster_.IsHonest(from)) return false;
+  const auto opened = opener_->Open(frame);
+  if (!opened.ok()) return false;  // an unprotected run
+  const wire::Envelope& envelope = (*opened)->envelope;
+  return wire::IsService(envelope.slot.type) || envelope.sender != roster_.ids[from];
+}
 
 void Queues::OnStep(const StepRecord& record) {
+  now_ = record.now;
   Peer& peer = peers_[record.peer];
   const base::PeerId& self = roster_.ids[record.peer];
   if (std::holds_alternative<protocol::Started>(record.input)) {
@@ -69,7 +83,7 @@ void Queues::OnStep(const StepRecord& record) {
     if (const auto other = roster_.IndexOf(changed->peer)) peers_[*other].links.erase(self);
   } else if (const auto* message = std::get_if<protocol::MessageReceived>(&record.input)) {
     const auto from = roster_.IndexOf(message->from);
-    if (!from) return;
+    if (!from || IsAnswer(*from, record.peer, message->frame)) return;
     Link& link = peers_[*from].links[self];
     if (link.messages > 0) --link.messages;  // a copy comes twice
     link.bytes -= std::min(link.bytes, SizeOf(message->frame, message->blob));
@@ -85,6 +99,20 @@ base::Status Queues::Judge(std::uint32_t peer, const char* what, Size size, Size
   return base::FailedPrecondition(Named(roster_, peer) + " has " + std::to_string(size) + " " +
                                   what + ", more than the " + std::to_string(bound) +
                                   " that this run can need");
+}
+
+base::Status Queues::CountAnswer(std::uint32_t peer, Link& link, std::uint64_t bytes) {
+  if (now_ - link.answers_since >= kAnswerWindow) {
+    link.answers_since = now_;
+    link.answers = 0;
+    link.answer_bytes = 0;
+  }
+  link.answer_bytes += bytes;
+  const base::Status status = Judge(peer, "answers to one peer in less than a second",
+                                    ++link.answers, bounds_.answers, peaks_.answers);
+  if (!status.ok()) return status;
+  return Judge(peer, "bytes of answers to one peer in less than a second", link.answer_bytes,
+               bounds_.answer_bytes, peaks_.answer_bytes);
 }
 
 base::Status Queues::OnAction(std::uint32_t peer, const protocol::Action& action) {
@@ -105,6 +133,9 @@ base::Status Queues::OnAction(std::uint32_t peer, const protocol::Action& action
     const auto to = roster_.IndexOf(send->to);
     if (!to || *to == peer || own.down.contains(send->to)) return base::OkStatus();
     Link& link = own.links[send->to];
+    if (IsAnswer(peer, *to, send->frame)) {
+      return CountAnswer(peer, link, SizeOf(send->frame, send->blob));
+    }
     link.bytes += SizeOf(send->frame, send->blob);
     const base::Status status = Judge(peer, "messages on the way to another", ++link.messages,
                                       bounds_.messages, peaks_.messages);

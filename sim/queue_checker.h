@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
+#include "node/wire/opener.h"
 #include "sim/checker.h"
 
 namespace ostraka::sim {
@@ -20,18 +22,28 @@ struct QueueBounds {
   std::size_t stores = 0;           // on their way to its disk
   std::size_t messages = 0;         // on their way from one peer to another
   std::uint64_t message_bytes = 0;  // of them, frames and bulk data
+  std::size_t answers = 0;          // to a Byzantine peer within kAnswerWindow
+  std::uint64_t answer_bytes = 0;
 };
+
+// Less than a second: no more than two seconds of a machine's ration touch it, whatever its clock.
+inline constexpr base::Duration kAnswerWindow = base::Milliseconds(900);
 
 // Of a run of `peers` with `dimension` parameters, in which Delta is never below `delta_floor` and
 // the network keeps messages back for up to `hold`. What is kept back waits in the network and not
 // in a machine; what a real node holds of it is bounded by its transport (node/runtime/transport.h:
 // control_queue_bytes, bulk_queue_bytes).
+//
+// An honest peer asks for what it lacks; a Byzantine one for everything, again and again. So what
+// others said, and what is said to one peer alone, is not counted on its way to a Byzantine peer,
+// but by the second: no more than the ration (node/protocol/ration.h) and what the peer would have
+// been sent unasked.
 QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duration hold,
                      base::Duration delta_floor);
 
 class Queues final : public Checker, public StepObserver {
  public:
-  Queues(const Roster& roster, const QueueBounds& bounds);
+  Queues(const Roster& roster, const QueueBounds& bounds, std::shared_ptr<wire::Opener> opener);
   std::string_view name() const override { return "queues"; }
   // Learns from inputs what has come. Register with the simulator before the set.
   void OnStep(const StepRecord& record) override;
@@ -44,6 +56,9 @@ class Queues final : public Checker, public StepObserver {
   struct Link {
     std::size_t messages = 0;
     std::uint64_t bytes = 0;
+    base::Time answers_since;
+    std::size_t answers = 0;
+    std::uint64_t answer_bytes = 0;
   };
   struct Peer {
     std::set<protocol::TimerId> timers;
@@ -54,12 +69,17 @@ class Queues final : public Checker, public StepObserver {
     std::map<base::PeerId, Link> links;
     std::set<base::PeerId> down;
   };
+  // Nobody's own word to all, sent to a Byzantine peer.
+  bool IsAnswer(std::uint32_t from, std::uint32_t to, const base::SharedBytes& frame) const;
+  base::Status CountAnswer(std::uint32_t peer, Link& link, std::uint64_t bytes);
   template <typename Size>
   base::Status Judge(std::uint32_t peer, const char* what, Size size, Size bound, Size& peak);
 
   Roster roster_;
   QueueBounds bounds_;
   QueueBounds peaks_;
+  std::shared_ptr<wire::Opener> opener_;
+  base::Time now_;
   std::vector<Peer> peers_;
 };
 

@@ -50,6 +50,7 @@ std::unique_ptr<Editor> MakeLyingEcho(const EditorOptions& options);
 std::unique_ptr<Editor> MakeDoublePropose(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStaleLock(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStatePoison(const EditorOptions& options);
+std::unique_ptr<Editor> MakeFlood(const EditorOptions& options);
 // All of these at once, each an editor around the ones before it.
 std::vector<std::unique_ptr<Editor>> MakeFrameVictim(const EditorOptions& options);
 // Messages that do not come, or late, or not to all.

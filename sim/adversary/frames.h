@@ -4,6 +4,7 @@
 // Thread safety: each object has one owner.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,6 +51,17 @@ class FrameReader {
   base::SharedBytes last_;
   std::optional<wire::SignedEnvelope> message_;
 };
+
+// `frame`, which `signer` signed, as if `other` had. Its signature is bad then.
+inline base::SharedBytes InNameOf(const base::PeerId& other, const base::PeerId& signer,
+                                  const base::SharedBytes& frame) {
+  base::Bytes bytes = *frame;
+  // The sender's id is 32 bytes somewhere in the frame.
+  const auto place =
+      std::search(bytes.begin(), bytes.end(), signer.bytes.begin(), signer.bytes.end());
+  if (place != bytes.end()) std::copy(other.bytes.begin(), other.bytes.end(), place);
+  return std::make_shared<const base::Bytes>(std::move(bytes));
+}
 
 // Signs other bodies for slots that the machine inside fills too; the same for a slot each time.
 class Forger {

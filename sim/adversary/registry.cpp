@@ -169,6 +169,11 @@ std::vector<Entry> LiesInMessages() {
         "seals take the slow path, and nobody votes past a lock; who withholds a word is not "
         "blamed"},
        MakeStaleLock},
+  };
+}
+
+std::vector<Entry> AbusesOfServices() {
+  return {
       {{"state_poison",
         "gives who asks for blocks, results or a state other bytes; cut = 1: a byte too few",
         {{"cut", 0}},
@@ -177,6 +182,13 @@ std::vector<Entry> LiesInMessages() {
         {},
         {{"cut", {"1"}}}},
        MakeStatePoison},
+      {{"flood",
+        "asks each honest member for everything, and sends what is of no use, `rate` messages a "
+        "second",
+        {{"rate", 100}},
+        Outcome::kContained,
+        "what it may cost them is rationed; what it would use up of another's is its own"},
+       MakeFlood},
   };
 }
 
@@ -269,8 +281,8 @@ std::vector<Entry> MakeEntries() {
       entries.push_back(GradientEntry(*info));
     }
   }
-  for (const std::vector<Entry>& group :
-       {LiesAboutWork(), CautiousGradients(), LiesInMessages(), Conspiracies(), Silences()}) {
+  for (const std::vector<Entry>& group : {LiesAboutWork(), CautiousGradients(), LiesInMessages(),
+                                          AbusesOfServices(), Conspiracies(), Silences()}) {
     entries.insert(entries.end(), group.begin(), group.end());
   }
   return entries;

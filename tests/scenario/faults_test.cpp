@@ -81,6 +81,21 @@ TEST(Crashes, WithoutItsDiskAPeerComesBackByRejoinOnly) {
   EXPECT_EQ(BansOf(result), 0U);
 }
 
+// Who comes back is helped while two members ask everybody for everything.
+TEST(Crashes, AFloodKeepsNobodyFromComingBack) {
+  SimOptions options = Eight(3);
+  options.byzantine = 2;
+  options.attack = "flood";
+  options.attack_params["rate"] = "500";
+  options.attack_from_step = 1;
+  options.crashes = 2;
+  options.lose_disk = true;
+  const SimResult result = RunWell(options);
+  EXPECT_GT(result.returns, 0U);
+  EXPECT_EQ(result.byzantine_removed, 0U);
+  EXPECT_EQ(BansOf(result), 0U);
+}
+
 // Two of those whom it asks for blocks, results and the state spoil what they give.
 TEST(Crashes, WhatIsPoisonedIsAskedOfAnother) {
   for (const char* cut : {"0", "1"}) {

@@ -294,6 +294,27 @@ TEST(ProtocolAttack, NobodyCanSpeakInAnothersName) {
   EXPECT_GT(result.suspicions.at("signature"), 0U);
 }
 
+TEST(ProtocolAttack, AFloodIsContained) {
+  const SimResult result = RunAttack("flood");
+  ExpectContained(result);
+  EXPECT_GT(result.suspicions.at("signature"), 0U);
+  EXPECT_EQ(result.slow_iterations, 0U) << "nobody waits for it";
+}
+
+// Of 9,000 messages a second to each a third are questions, with more answers than the ration has,
+// and more than it has are forged.
+TEST(ProtocolAttack, AFloodCostsNoMoreThanItsRation) {
+  SimOptions options;
+  options.attack = "flood";
+  options.attack_params["rate"] = "9000";
+  options.byzantine = 3;
+  options.steps = 10;
+  options.dimension = 200;
+  const SimResult result = RunOptions(options);
+  EXPECT_EQ(result.byzantine_removed, 0U);
+  EXPECT_EQ(result.slow_iterations, 0U) << "nobody waits for it";
+}
+
 TEST(ProtocolAttack, FalseRevealersAreBannedInTheStepThatShowsIt) {
   const SimResult result = RunAttack("bad_reveal");
   ExpectRemoved(result, RemovalKind::kEvidence, {"does not open its COMMIT"});

@@ -12,10 +12,17 @@ using testing::HasSubstr;
 
 class QueuesTest : public testing::Test {
  protected:
-  QueuesTest() : checker_(ThreePeers(), {2, 2, 2, 2, 1000}) {}
+  QueuesTest()
+      : checker_(ThreePeers(), {2, 2, 2, 2, 1000, 3, 2000}, std::make_shared<wire::PlainOpener>()) {
+  }
   base::Status Does(const protocol::Action& action) { return checker_.OnAction(0, action); }
   void Sees(std::uint32_t peer, const protocol::Input& input) {
-    checker_.OnStep({{1}, 1, peer, input, {}});
+    checker_.OnStep({now_, 1, peer, input, {}});
+  }
+  // Peer 0 sends the Byzantine peer what `author` signed.
+  base::Status PassesOn(std::uint32_t author, std::uint64_t step, std::size_t bulk_bytes = 0) {
+    const auto blob = bulk_bytes == 0 ? nullptr : crypto::MakeBlob(base::Bytes(bulk_bytes));
+    return Does(protocol::Send{ThreePeers().ids[2], Reveal(author, step, 1).frame, blob});
   }
   static protocol::Send ToPeerOne(std::size_t bytes = 10) {
     return {ThreePeers().ids[1], std::make_shared<const base::Bytes>(bytes), nullptr};
@@ -24,6 +31,7 @@ class QueuesTest : public testing::Test {
   void Comes(const protocol::Send& send) {
     Sees(1, protocol::MessageReceived{ThreePeers().ids[0], send.frame, send.blob});
   }
+  base::Time now_{1};
   Queues checker_;
 };
 
@@ -81,6 +89,22 @@ TEST_F(QueuesTest, WhatIsSentToALinkThatIsDownGoesNowhere) {
   EXPECT_TRUE(Does(ToPeerOne()).ok());
   EXPECT_TRUE(Does(ToPeerOne()).ok());
   EXPECT_FALSE(Does(ToPeerOne()).ok());
+}
+
+TEST_F(QueuesTest, AnswersToAByzantinePeerAreCountedByTheSecond) {
+  for (std::uint64_t step = 0; step < 3; ++step) EXPECT_TRUE(PassesOn(1, step).ok());
+  EXPECT_THAT(Fault(PassesOn(1, 3)), HasSubstr("4 answers to one peer"));
+  now_ = now_ + kAnswerWindow;
+  Sees(0, protocol::Stored{1});
+  EXPECT_TRUE(PassesOn(1, 4).ok()) << "another second";
+  EXPECT_THAT(Fault(PassesOn(1, 5, 2000)), HasSubstr("bytes of answers"));
+}
+
+TEST_F(QueuesTest, OwnWordsToAByzantinePeerAreCountedOnTheirWay) {
+  EXPECT_TRUE(PassesOn(0, 1).ok());
+  EXPECT_TRUE(PassesOn(0, 2).ok());
+  EXPECT_THAT(Fault(PassesOn(0, 3)), HasSubstr("3 messages on the way"));
+  EXPECT_EQ(checker_.peaks().answers, 0U);
 }
 
 TEST(QueueBoundsTest, GrowWithTheRunAndNotWithItsLength) {

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "sim/adversary/editors.h"
 #include "tests/unit/sim/adversary/wrapped.h"
 
 namespace ostraka::sim {
@@ -70,6 +71,40 @@ TEST(StatePoison, SpoilsWhatIsAskedForAndNothingElse) {
   }
   EXPECT_EQ(given(MessageType::kPart, 3), blob);
   EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 2U);
+}
+
+// --- flood --------------------------------------------------------------------------------------
+
+TEST(Flood, AsksTheHonestForEverythingAndSignsNothingThatCounts) {
+  Wrapped wrapped("flood", 3, {{"rate", "1000"}});
+  wrapped.Enter(2);
+  EXPECT_FALSE(wrapped.coven().deeds().contains(wrapped.self())) << "honest before its step";
+  wrapped.Enter(3);
+  std::set<wire::PullKind> kinds;
+  std::set<base::PeerId> receivers;
+  std::size_t poured = 0;
+  for (int tenth = 0; tenth < 10; ++tenth) {
+    const auto actions = wrapped.Step(protocol::TimerFired{kFirstReservedTimer});
+    ASSERT_TRUE(std::holds_alternative<protocol::SetTimer>(actions.back()));
+    for (const protocol::Action& action : actions) {
+      const auto* send = std::get_if<protocol::Send>(&action);
+      if (send == nullptr) continue;
+      ++poured;
+      receivers.insert(send->to);
+      const auto opened = wire::Open(send->frame);
+      if (!opened.ok()) continue;
+      const wire::Envelope& envelope = opened->envelope;
+      if (envelope.slot.type == MessageType::kPull) {
+        kinds.insert(wire::DecodePull(envelope.body)->kind);
+      } else if (!wire::IsService(envelope.slot.type) && envelope.sender == wrapped.self()) {
+        EXPECT_NE(envelope.slot.step, 3U) << "it would be evidence against itself";
+      }
+    }
+  }
+  EXPECT_EQ(poured, 4 * 1000U) << "a second, to four honest members";
+  EXPECT_EQ(receivers.size(), 4U);
+  EXPECT_FALSE(receivers.contains(wrapped.mate()));
+  EXPECT_EQ(kinds.size(), wire::kPullKindCount);
 }
 
 // --- equivocate ---------------------------------------------------------------------------------
