@@ -66,6 +66,7 @@ void Queues::OnStep(const StepRecord& record) {
   const base::PeerId& self = roster_.ids[record.peer];
   if (std::holds_alternative<protocol::Started>(record.input)) {
     peer = {};
+    peer.down.insert(roster_.ids.begin(), roster_.ids.end());  // until it is told of each link
   } else if (const auto* timer = std::get_if<protocol::TimerFired>(&record.input)) {
     peer.timers.erase(timer->id);
   } else if (const auto* job = std::get_if<protocol::JobDone>(&record.input)) {

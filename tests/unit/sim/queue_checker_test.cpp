@@ -107,6 +107,13 @@ TEST_F(QueuesTest, OwnWordsToAByzantinePeerAreCountedOnTheirWay) {
   EXPECT_EQ(checker_.peaks().answers, 0U);
 }
 
+// Started again while the network is cut it is never told that a link is down: none is up yet.
+TEST_F(QueuesTest, NoLinkIsUpBeforeAStartedPeerIsToldSo) {
+  Sees(0, protocol::Started{});
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(Does(ToPeerOne()).ok());
+  EXPECT_EQ(checker_.peaks().messages, 0U);
+}
+
 TEST(QueueBoundsTest, GrowWithTheRunAndNotWithItsLength) {
   constexpr base::Duration kDelta = base::Milliseconds(250);
   const QueueBounds small = BoundsOf(4, 100, {}, kDelta);
