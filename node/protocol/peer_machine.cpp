@@ -114,7 +114,7 @@ void PeerMachine::On(const Started& input) {
 }
 
 void PeerMachine::On(const LinkChanged& input) {
-  if (!input.up) return;
+  if (!input.up || !ration_.TakeRepeat(now_, input.peer)) return;
   for (const Sent& sent : sent_) {
     const bool wanted = std::find(sent.to.begin(), sent.to.end(), input.peer) != sent.to.end();
     if (wanted && !(sent.bulk && sent.blob == nullptr))

@@ -24,6 +24,9 @@ class Ration {
   static constexpr std::uint64_t kOddMessagesASecond = 1024;
   // Bad signatures, which an honest peer neither makes nor passes on. Each costs us some 50 us.
   static constexpr std::uint64_t kForgeriesASecond = 1024;
+  // Links that come up, to which all that is still of use is said again, parts and aggregates too.
+  // Who dials again waits longer each time (node/runtime/backoff.h), 200 ms at first.
+  static constexpr std::uint64_t kRepeatsASecond = 8;
 
   // Bytes that one is sent because it asked: four full models and states a second. Nobody needs
   // more to catch up; the largest single answer, a block of 256 members, has less than a megabyte.
@@ -46,6 +49,10 @@ class Ration {
   bool TakeOddMessage(base::Time now, const base::PeerId& peer) {
     return ++Of(now, peer).odd_messages <= kOddMessagesASecond;
   }
+  // True, and it is counted, if `peer` may be told all again because its link came up.
+  bool TakeRepeat(base::Time now, const base::PeerId& peer) {
+    return ++Of(now, peer).repeats <= kRepeatsASecond;
+  }
   // False when `peer` has sent too many bad signatures: what else it sends is not looked at.
   bool IsHeard(base::Time now, const base::PeerId& peer) {
     return Of(now, peer).forgeries < kForgeriesASecond;
@@ -59,6 +66,7 @@ class Ration {
     std::uint64_t bytes = 0;
     std::uint64_t odd_messages = 0;
     std::uint64_t forgeries = 0;
+    std::uint64_t repeats = 0;
   };
   Used& Of(base::Time now, const base::PeerId& peer) {
     Used& used = used_[peer];

@@ -191,6 +191,19 @@ TEST_F(ServicesTest, HelpInASealThatIsOverIsRationedToo) {
   });
 }
 
+// A part and an aggregate each time, at the price of a handshake.
+TEST_F(ServicesTest, ALinkThatComesUpAgainAndAgainIsNotToldAllEachTime) {
+  const auto comes_up = [this] {
+    return Answers(cluster_.Feed(0, LinkChanged{cluster_.node(kCheat).id(), true})).size();
+  };
+  const std::size_t told = comes_up();
+  EXPECT_GT(told, 5u);
+  std::size_t repeats = 1;
+  while (comes_up() > 0 && repeats < 1000) ++repeats;
+  EXPECT_EQ(repeats, Ration::kRepeatsASecond);
+  ExpectTheRunGoesOn();
+}
+
 // What is not there is looked for as long as what is.
 TEST_F(ServicesTest, DigestsThatNobodyHasCountAsAnswers) {
   wire::Pull pull{.kind = PullKind::kDigests};
