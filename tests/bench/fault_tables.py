@@ -5,8 +5,8 @@ usage: tests/bench/fault_tables.py BINARY [--steps N] [--fault NAME ...]
 
 Eight nodes on loopback, the mlp on digits, and from step `FROM` on one of them (for `silent` and the
 like) or several go wrong. Each row is seen by one honest node: the median step before and after,
-the longest step (what the fault cost once), how many seals took the slow path, and what became of
-who was at fault. A run whose honest nodes end other than by finishing, or with different states,
+the longest step (what the fault cost once), how many seals took the slow path, the most memory that
+any of them used, and what became of who was at fault. A run whose honest nodes end other than by finishing, or with different states,
 ends the program with exit code 1: a table of failed runs would be no measurement.
 """
 import argparse
@@ -98,7 +98,7 @@ def stop_and_continue(made, nodes):
     nodes[PEERS - 1].process.send_signal(signal.SIGCONT)
 
 
-# name: (nodes at fault, their attack or None, what is done to the last node meanwhile)
+# name: (nodes at fault, their attack and its parameters or None, what is done to the last node meanwhile)
 FAULTS = {
     "none": (0, None, None),
     "kill -9, back after 3 s": (0, None, kill_and_restart),
@@ -113,6 +113,8 @@ FAULTS = {
     "abort_coin": (1, "abort_coin", None),
     "withhold_result": (1, "withhold_result", None),
     "wrong_aggregate": (1, "wrong_aggregate", None),
+    "flood, 100 a second": (1, "flood", None),
+    "flood x 3, 10,000 a second": (3, "flood rate=10000", None),
 }
 
 
@@ -121,7 +123,11 @@ def measure(harness, folder, name, steps):
     made = harness.Run(folder / "run", count=PEERS, steps=steps, model="mlp",
                        options=["--part-timeout-ms", "2000"])
     liars = range(PEERS - faulty, PEERS)
-    lie = ["--attack", attack, "--attack-from", FROM] if attack else []
+    lie = []
+    if attack:
+        attack, *params = attack.split()
+        lie = ["--attack", attack, "--attack-from", FROM]
+        lie += [word for param in params for word in ("--attack-param", param)]
     lie += [word for i in liars for word in ("--colluders", made.ids[i])]
     nodes = [Node(made, i, lie if i in liars else ()) for i in range(PEERS)]
     try:
@@ -138,10 +144,11 @@ def measure(harness, folder, name, steps):
         for node in nodes:
             node.kill()
         made.close()
-    return row(name, nodes, made.ids, set(liars) or ({PEERS - 1} if meanwhile else set()))
+    peak = max(report["peak_rss_bytes"] for report in reports)
+    return row(name, nodes, made.ids, set(liars) or ({PEERS - 1} if meanwhile else set()), peak)
 
 
-def row(name, nodes, ids, at_fault):
+def row(name, nodes, ids, at_fault, peak):
     seen = nodes[0]
     done = sorted(seen.steps().items())
     took = {step: (now - before) * 1e3 for (_, before), (step, now) in zip(done, done[1:])}
@@ -155,7 +162,7 @@ def row(name, nodes, ids, at_fault):
     if back:
         fate += f"; a member again {back[0]:.1f} s after its start"
     return (f"| {name} | {statistics.median(before):.1f} | {statistics.median(after):.1f} | "
-            f"{max(after):.0f} | {len(slow)} | {fate}{' ...' if len(removals) > 3 else ''} | "
+            f"{max(after):.0f} | {len(slow)} | {peak / 2**20:.0f} | {fate}{' ...' if len(removals) > 3 else ''} | "
             f"{honest} |")
 
 
@@ -171,8 +178,8 @@ def main():
     import harness  # reads OSTRAKA
 
     print("| fault | median step before, ms | median step after, ms | longest step, ms | slow seals | "
-          "what became of who was at fault | honest removed |")
-    print("|---|---|---|---|---|---|---|")
+          "peak MiB of an honest node | what became of who was at fault | honest removed |")
+    print("|---|---|---|---|---|---|---|---|")
     for name in options.fault or FAULTS:
         folder = Path(tempfile.mkdtemp(prefix="ostraka-bench-"))
         try:
