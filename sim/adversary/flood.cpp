@@ -6,8 +6,10 @@
 // decoded. What they may cost is rationed, link by link (node/protocol/ration.h).
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -39,6 +41,7 @@ class Flood final : public Editor {
   explicit Flood(const EditorOptions& options)
       : from_step_(options.from_step),
         rate_(std::max(0.0, options.Param("rate"))),
+        most_(options.Param("most")),
         manifest_(options.manifest),
         key_(options.key),
         victims_(options) {}
@@ -67,9 +70,13 @@ class Flood final : public Editor {
  private:
   // So much as was due since the last time.
   void Pour(Turn& turn) {
-    turn.Confess();
+    if (turn.step() != poured_in_) left_ = most_ > 0 ? most_ : HUGE_VAL;
+    poured_in_ = turn.step();
     owed_ += rate_ * static_cast<double>(kEvery.ns) / static_cast<double>(base::Seconds(1).ns);
+    owed_ = std::min(owed_, left_);
+    if (owed_ >= 1) turn.Confess();
     for (; owed_ >= 1; --owed_) {
+      --left_;
       ++poured_;
       Send message = Next(turn);
       for (const protocol::Member& member : manifest_->members) {
@@ -193,12 +200,15 @@ class Flood final : public Editor {
 
   std::uint64_t from_step_;
   double rate_;  // messages a second to each honest member
+  double most_;  // and in a step
   std::shared_ptr<const protocol::Manifest> manifest_;
   std::shared_ptr<const crypto::SigningKey> key_;
   Victims victims_;
   std::vector<base::PeerId> members_;  // of the newest block
   bool pouring_ = false;
   double owed_ = 0;
+  std::optional<std::uint64_t> poured_in_;  // the step of `left_`
+  double left_ = 0;
   std::uint64_t poured_ = 0;
 };
 

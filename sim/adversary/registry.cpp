@@ -184,8 +184,8 @@ std::vector<Entry> AbusesOfServices() {
        MakeStatePoison},
       {{"flood",
         "asks each honest member for everything, and sends what is of no use, `rate` messages a "
-        "second",
-        {{"rate", 100}},
+        "second, no more than `most` in a step (0: any number)",
+        {{"rate", 100}, {"most", 60}},
         Outcome::kContained,
         "what it may cost them is rationed; what it would use up of another's is its own"},
        MakeFlood},

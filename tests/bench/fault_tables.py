@@ -113,8 +113,8 @@ FAULTS = {
     "abort_coin": (1, "abort_coin", None),
     "withhold_result": (1, "withhold_result", None),
     "wrong_aggregate": (1, "wrong_aggregate", None),
-    "flood, 100 a second": (1, "flood", None),
-    "flood x 3, 10,000 a second": (3, "flood rate=10000", None),
+    "flood, 100 a second": (1, "flood most=0", None),
+    "flood x 3, 10,000 a second": (3, "flood rate=10000 most=0", None),
 }
 
 

@@ -87,6 +87,7 @@ TEST(Crashes, AFloodKeepsNobodyFromComingBack) {
   options.byzantine = 2;
   options.attack = "flood";
   options.attack_params["rate"] = "500";
+  options.attack_params["most"] = "0";
   options.attack_from_step = 1;
   options.crashes = 2;
   options.lose_disk = true;

@@ -307,6 +307,7 @@ TEST(ProtocolAttack, AFloodCostsNoMoreThanItsRation) {
   SimOptions options;
   options.attack = "flood";
   options.attack_params["rate"] = "9000";
+  options.attack_params["most"] = "0";
   options.byzantine = 3;
   options.steps = 10;
   options.dimension = 200;

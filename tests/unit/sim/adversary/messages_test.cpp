@@ -76,7 +76,7 @@ TEST(StatePoison, SpoilsWhatIsAskedForAndNothingElse) {
 // --- flood --------------------------------------------------------------------------------------
 
 TEST(Flood, AsksTheHonestForEverythingAndSignsNothingThatCounts) {
-  Wrapped wrapped("flood", 3, {{"rate", "1000"}});
+  Wrapped wrapped("flood", 3, {{"rate", "1000"}, {"most", "0"}});
   wrapped.Enter(2);
   EXPECT_FALSE(wrapped.coven().deeds().contains(wrapped.self())) << "honest before its step";
   wrapped.Enter(3);
@@ -105,6 +105,18 @@ TEST(Flood, AsksTheHonestForEverythingAndSignsNothingThatCounts) {
   EXPECT_EQ(receivers.size(), 4U);
   EXPECT_FALSE(receivers.contains(wrapped.mate()));
   EXPECT_EQ(kinds.size(), wire::kPullKindCount);
+}
+
+TEST(Flood, IsBoundedInAStepIfItIsTold) {
+  Wrapped wrapped("flood", 1, {{"rate", "1000"}, {"most", "150"}});
+  wrapped.Enter(1);  // pours a tenth of a second's
+  std::vector<std::size_t> sends;
+  for (int tenth = 0; tenth < 4; ++tenth) {
+    if (tenth == 3) wrapped.Enter(2);
+    const auto actions = wrapped.Step(protocol::TimerFired{kFirstReservedTimer});
+    sends.push_back(actions.size() - 1);  // and the timer
+  }
+  EXPECT_EQ(sends, (std::vector<std::size_t>{4 * 50, 0, 0, 4 * 100}));
 }
 
 // --- equivocate ---------------------------------------------------------------------------------
