@@ -41,6 +41,7 @@ std::unique_ptr<Editor> MakeCoverUp(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFalseComplaint(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLeaveAfter(const EditorOptions& options);
 std::unique_ptr<Editor> MakeUnwatched(const EditorOptions& options);
+std::unique_ptr<Editor> MakeSybil(const EditorOptions& options);
 // Other messages than the machine's.
 std::unique_ptr<Editor> MakeEquivocate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeTwoFaced(const EditorOptions& options);
@@ -51,6 +52,7 @@ std::unique_ptr<Editor> MakeDoublePropose(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStaleLock(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStatePoison(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFlood(const EditorOptions& options);
+std::unique_ptr<Editor> MakeEclipse(const EditorOptions& options);
 // All of these at once, each an editor around the ones before it.
 std::vector<std::unique_ptr<Editor>> MakeFrameVictim(const EditorOptions& options);
 // Messages that do not come, or late, or not to all.

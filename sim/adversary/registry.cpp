@@ -113,6 +113,13 @@ std::vector<Entry> CautiousGradients() {
         {},
         {{"steps", {"1", "3"}}, {"back", {"1"}}}},
        MakeLeaveAfter},
+      {{"sybil",
+        "one of the colluders computes its gradient, and all sign that",
+        {},
+        Outcome::kRemovedInTime,
+        "banned by verdict, but for the one that computes: the others' does not follow from their "
+        "batches"},
+       MakeSybil},
   };
 }
 
@@ -209,6 +216,12 @@ std::vector<Entry> Conspiracies() {
 
 std::vector<Entry> Silences() {
   return {
+      {{"eclipse",
+        "no colluder says anything to one honest member",
+        {},
+        Outcome::kContained,
+        "the others pass on what it lacks"},
+       MakeEclipse},
       {{"selective_send",
         "withholds its part from an honest owner; stubborn = 1: from all; rotate = 1: from another "
         "owner each step",

@@ -331,7 +331,7 @@ ATTACKS = {
     "sign_flip": BAN, "false_accuse": BAN, "false_proof": BAN, "cover_up": BAN, "cover_up show=0": BAN,
     "cover_up one=1": BAN, "unwatched": BAN, "leave_after": BAN, "false_complaint kind=1": BAN,
     "bad_reveal": {"false_reveal", "sealed_ban"}, "inf": {"impossible_numbers", "sealed_ban"}, "spoilt_part": set(),
-    "state_poison": set(), "flood": set(),
+    "state_poison": set(), "flood": set(), "eclipse": set(), "sybil": BAN,
     "equivocate": TWO, "equivocate split=1": TWO, "equivocate one=1": TWO, "double_propose": TWO, "two_faced": TWO,
     "frame_victim": set(), "wrong_aggregate": set(), "near_tolerance": set(), "selective_bitmap": set(), "false_complaint": set(),
     "false_complaint kind=2": set(), "impersonate": set(), "stale_lock": set(), "lying_echo": set(), "silent": set(),

@@ -26,6 +26,8 @@ def seed_of_commit():
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__.strip())
     ostraka, *numbers = sys.argv[1:]
     count, first = [int(number) for number in numbers] + [20, None][len(numbers):]
     first = seed_of_commit() if first is None else first

@@ -294,6 +294,22 @@ TEST(ProtocolAttack, NobodyCanSpeakInAnothersName) {
   EXPECT_GT(result.suspicions.at("signature"), 0U);
 }
 
+TEST(ProtocolAttack, WhoHearsNoColluderGetsAllFromTheOthers) {
+  const SimResult result = RunAttack("eclipse");
+  ExpectContained(result);
+  EXPECT_GT(result.misdeeds, 0U);
+  EXPECT_EQ(result.slow_iterations, 0U);
+}
+
+TEST(ProtocolAttack, IdentitiesThatCopyOneAnothersGradientAreBannedByTheVerdict) {
+  const SimResult result = RunAttack("sybil");
+  EXPECT_EQ(result.byzantine_removed, 2U) << "all but the one that computes it";
+  for (const wire::Removal& removal : result.removals) {
+    EXPECT_EQ(removal.kind, RemovalKind::kVerdict) << removal.reason;
+    EXPECT_THAT(removal.reason, HasSubstr("does not follow from its batch"));
+  }
+}
+
 TEST(ProtocolAttack, AFloodIsContained) {
   const SimResult result = RunAttack("flood");
   ExpectContained(result);

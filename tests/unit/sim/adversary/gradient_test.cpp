@@ -156,5 +156,15 @@ TEST(LabelFlip, AsksItsOwnTrainerForFlippedLabels) {
   EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 1U);
 }
 
+// The others are seen in a whole run (tests/scenario).
+TEST(Sybil, TheFirstOfTheCovenComputesItsOwnGradient) {
+  Wrapped wrapped("sybil", 2);
+  wrapped.Enter(3);
+  const protocol::StartJob own{
+      3, std::make_shared<const protocol::JobSpec>(GradientOf(wrapped.self(), 3))};
+  EXPECT_EQ(std::get<protocol::StartJob>(wrapped.Say({own}).at(0)).spec, own.spec);
+  EXPECT_TRUE(wrapped.coven().deeds().empty());
+}
+
 }  // namespace
 }  // namespace ostraka::sim

@@ -73,6 +73,21 @@ TEST(StatePoison, SpoilsWhatIsAskedForAndNothingElse) {
   EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 2U);
 }
 
+// --- eclipse ------------------------------------------------------------------------------------
+
+TEST(Eclipse, SaysNothingToOneHonestMember) {
+  Wrapped wrapped("eclipse", 3);
+  wrapped.Enter(2);
+  EXPECT_EQ(ReceiversOf(wrapped, MessageType::kPart, 2).size(), 5U) << "honest before its step";
+  wrapped.Enter(3);
+  const auto receivers = ReceiversOf(wrapped, MessageType::kPart, 3);
+  EXPECT_EQ(receivers.size(), 4U);
+  EXPECT_TRUE(receivers.contains(wrapped.mate())) << "the victim is honest";
+  EXPECT_EQ(ReceiversOf(wrapped, MessageType::kResult, 3), receivers) << "whatever it is";
+  wrapped.Enter(4);
+  EXPECT_EQ(ReceiversOf(wrapped, MessageType::kPart, 4), receivers) << "the same each time";
+}
+
 // --- flood --------------------------------------------------------------------------------------
 
 TEST(Flood, AsksTheHonestForEverythingAndSignsNothingThatCounts) {
