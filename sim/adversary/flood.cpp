@@ -109,11 +109,11 @@ class Flood final : public Editor {
             .iteration = 0};
   }
   static std::uint64_t StepBefore(const Turn& turn) { return turn.step() - (turn.step() > 0); }
-  // Nobody is there any more, not even one who is late: what is signed of it is no second message
-  // of a slot that somebody may hold.
-  static std::uint64_t LongAgo(const Turn& turn) {
-    constexpr std::uint64_t kLong = 4;
-    return turn.step() - std::min(kLong, turn.step());
+  // Nobody is there, not even one who is late: what is signed of it is no second message of a slot
+  // that somebody may hold.
+  static std::uint64_t OtherStep(const Turn& turn) {
+    constexpr std::uint64_t kLongAgo = 4;
+    return turn.step() < kLongAgo ? kFarAhead : turn.step() - kLongAgo;
   }
   base::Digest AnyDigest() const {
     return crypto::Hasher(crypto::kDomainFingerprint).UpdateU64(poured_).Finish();
@@ -154,7 +154,7 @@ class Flood final : public Editor {
         envelope.slot.iteration = kNoIteration;
         break;
       case 1:  // of another history
-        envelope.slot = Slot(LongAgo(turn), Phase::kA, MessageType::kAggregate);
+        envelope.slot = Slot(OtherStep(turn), Phase::kA, MessageType::kAggregate);
         envelope.entry = AnyDigest();
         break;
       case 2:  // of a step far ahead

@@ -223,7 +223,7 @@ def change_envelope(rng, file, others):
     if name == "slot":
         change_slot(rng, envelope, others)
     elif name == "body":
-        body = bytearray(envelope["body"])
+        body = bytearray(envelope["body"] or b"\0")
         body[rng.randrange(len(body))] ^= 1 << rng.randrange(8)
         envelope["body"] = bytes(body)
     else:

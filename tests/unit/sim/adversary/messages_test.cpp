@@ -112,7 +112,9 @@ TEST(Flood, AsksTheHonestForEverythingAndSignsNothingThatCounts) {
       if (envelope.slot.type == MessageType::kPull) {
         kinds.insert(wire::DecodePull(envelope.body)->kind);
       } else if (!wire::IsService(envelope.slot.type) && envelope.sender == wrapped.self()) {
-        EXPECT_NE(envelope.slot.step, 3U) << "it would be evidence against itself";
+        const bool of_the_past = envelope.slot.step <= 3;
+        EXPECT_TRUE(!of_the_past || envelope.slot.type == MessageType::kStatus)
+            << "it would be evidence against itself";
       }
     }
   }
