@@ -14,7 +14,8 @@ namespace ostraka::cli {
 // once. REQUIRES: `log` outlives the view, here and below.
 std::unique_ptr<runtime::NodeEvents> MakePeopleView(std::uint64_t steps, Log& log);
 
-// One JSON object a line on stdout, flushed; notices go to the log.
+// One JSON object a line on stdout, flushed; notices go to the log. Suspicions of one peer and
+// check are told once a step.
 std::unique_ptr<runtime::NodeEvents> MakeJsonView(Log& log);
 
 }  // namespace ostraka::cli

@@ -52,7 +52,6 @@ std::unique_ptr<Editor> MakeDoublePropose(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStaleLock(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStatePoison(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFlood(const EditorOptions& options);
-std::unique_ptr<Editor> MakeEclipse(const EditorOptions& options);
 // All of these at once, each an editor around the ones before it.
 std::vector<std::unique_ptr<Editor>> MakeFrameVictim(const EditorOptions& options);
 // Messages that do not come, or late, or not to all.
@@ -60,6 +59,7 @@ std::unique_ptr<Editor> MakeSelectiveBitmap(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSelectiveSend(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSpoiltPart(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSilent(const EditorOptions& options);
+std::unique_ptr<Editor> MakeEclipse(const EditorOptions& options);
 std::unique_ptr<Editor> MakeAbortCoin(const EditorOptions& options);
 std::unique_ptr<Editor> MakeWithholdEcho(const EditorOptions& options);
 std::unique_ptr<Editor> MakeWithholdResult(const EditorOptions& options);

@@ -50,9 +50,8 @@ class Flood final : public Editor {
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     if (timer && timer->id == kFirstReservedTimer) return Pour(turn);
     turn.Deliver(input);
-    if (pouring_ || turn.round() == nullptr || turn.step() < from_step_) return;
-    pouring_ = true;
-    Pour(turn);
+    const bool begins = !poured_in_ && turn.round() != nullptr && turn.step() >= from_step_;
+    if (begins) Pour(turn);
   }
 
   void OnAction(Turn& turn, protocol::Action action) override {
@@ -205,9 +204,8 @@ class Flood final : public Editor {
   std::shared_ptr<const crypto::SigningKey> key_;
   Victims victims_;
   std::vector<base::PeerId> members_;  // of the newest block
-  bool pouring_ = false;
   double owed_ = 0;
-  std::optional<std::uint64_t> poured_in_;  // the step of `left_`
+  std::optional<std::uint64_t> poured_in_;  // the step of `left_`; nullopt: not begun
   double left_ = 0;
   std::uint64_t poured_ = 0;
 };
