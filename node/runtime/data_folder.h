@@ -1,7 +1,8 @@
 // A node's data folder: made if missing, and used by one process at a time.
 //
-// The folder holds `lock` (this file), `ledger.sqlite` (node/runtime/ledger.h) and whatever the
-// node's command adds. The lock is flock(2)'s: it goes with the process, however that ends.
+// The folder holds `lock` (this file), `ledger.sqlite` and `bulk` (node/runtime/ledger.h) and
+// whatever the node's command adds. The lock is flock(2)'s: it goes with the process, however that
+// ends.
 //
 // Thread safety: one owner.
 #pragma once

@@ -79,10 +79,26 @@ base::Status CheckExisting(sqlite::Database& database, const LedgerOptions& opti
   return base::OkStatus();
 }
 
+base::StatusOr<std::vector<Extent>> UsedExtents(sqlite::Database& database) {
+  ASSIGN_OR_RETURN(sqlite::Statement row, database.Prepare("SELECT start, size FROM states "
+                                                           "UNION ALL "
+                                                           "SELECT start, size FROM results"));
+  std::vector<Extent> used;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, row.Step());
+    if (!more) return used;
+    used.push_back(
+        {static_cast<std::uint64_t>(row.Integer(0)), static_cast<std::uint64_t>(row.Integer(1))});
+  }
+}
+
 }  // namespace
 
-Ledger::Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database)
-    : options_(std::move(options)), folder_(std::move(folder)), database_(std::move(database)) {}
+Ledger::Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database, BulkFile bulk)
+    : options_(std::move(options)),
+      folder_(std::move(folder)),
+      database_(std::move(database)),
+      bulk_(std::move(bulk)) {}
 
 Ledger::~Ledger() {
   // A ledger that its owner did not close still writes what was queued; nobody hears of it.
@@ -101,17 +117,20 @@ base::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
   if (tables == 0) {
     RETURN_IF_ERROR(Configure(database, path));
     RETURN_IF_ERROR(CreateTables(database, options));
-    RETURN_IF_ERROR(folder.Sync());
   } else {
     RETURN_IF_ERROR(CheckLedgerSchema(database, path));
     RETURN_IF_ERROR(Configure(database, path));
     RETURN_IF_ERROR(CheckExisting(database, options));
   }
+  ASSIGN_OR_RETURN(std::vector<Extent> used, UsedExtents(database));
+  ASSIGN_OR_RETURN(BulkFile bulk,
+                   BulkFile::Open(options.data_dir + "/" + kBulkFileName, std::move(used)));
+  RETURN_IF_ERROR(folder.Sync());
   std::unique_ptr<Ledger> ledger(
-      new Ledger(std::move(options), std::move(folder), std::move(database)));
+      new Ledger(std::move(options), std::move(folder), std::move(database), std::move(bulk)));
   ASSIGN_OR_RETURN(ledger->tables_,
-                   LedgerTables::Prepare(ledger->database_, ledger->options_.data_dir,
-                                         ledger->options_.keep_steps));
+                   LedgerTables::Prepare(ledger->database_, ledger->bulk_,
+                                         ledger->options_.data_dir, ledger->options_.keep_steps));
   return ledger;
 }
 
@@ -207,12 +226,16 @@ std::optional<Ledger::Batch> Ledger::NextBatch() {
 base::Status Ledger::Commit(const Batch& batch) {
   RETURN_IF_ERROR(database_.Execute("BEGIN IMMEDIATE"));
   base::Status status = Apply(batch);
+  // The rows must not outlive the bytes that they name.
+  if (status.ok()) status = bulk_.Sync();
   if (status.ok()) status = database_.Execute("COMMIT");
   if (!status.ok()) {
     // Nothing of the batch was reported; the first error is the one worth telling.
     const base::Status second = database_.Execute("ROLLBACK");
     (void)second;
+    return status;
   }
+  bulk_.Reclaim();
   return status;
 }
 

@@ -1,5 +1,6 @@
 // The node's durable memory: slots it signed, blocks, evidence and metrics, in
-// <data_dir>/ledger.sqlite (SQLite, WAL, synchronous=FULL; tables in node/runtime/ledger_schema.h).
+// <data_dir>/ledger.sqlite (SQLite, WAL, synchronous=FULL; tables in node/runtime/ledger_schema.h),
+// and the bytes of states and results in <data_dir>/bulk (bulk_file.h).
 //
 // Promises
 // - A Store is reported committed only after its records survive a power cut; its records are
@@ -14,7 +15,7 @@
 // Opening rules; each refusal is one line that says what is wrong and what to do.
 //   FailedPrecondition  folder in use by a live process; of another run; of another key; another
 //                       schema
-//   InvalidArgument     ledger.sqlite is no ledger, or is damaged
+//   InvalidArgument     ledger.sqlite is no ledger, or is damaged; so is bulk (Restore)
 //   Unavailable         folder or disk not writable, disk full
 //
 // A node that starts again finds here what it signed, and goes on from it: Restore(). An empty
@@ -39,6 +40,7 @@
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/protocol/machine.h"
+#include "node/runtime/bulk_file.h"
 #include "node/runtime/data_folder.h"
 #include "node/runtime/ledger_tables.h"
 #include "node/runtime/sqlite.h"
@@ -111,7 +113,7 @@ class Ledger {
     bool empty() const { return stores.empty() && metrics.empty(); }
   };
 
-  Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database);
+  Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database, BulkFile bulk);
 
   void WriterLoop();
   // What is queued, as soon as there is something to commit; nullopt: closing, nothing left.
@@ -124,6 +126,7 @@ class Ledger {
   // Destroyed last: the folder stays locked until the database is closed.
   DataFolder folder_;
   sqlite::Database database_;             // the writer thread's, once started
+  BulkFile bulk_;                         // likewise
   std::unique_ptr<LedgerTables> tables_;  // likewise
   LedgerCallbacks callbacks_;
 

@@ -16,9 +16,21 @@ base::Bytes KeyOfHeight(std::int64_t height) {
                      : protocol::BlockKey(false, static_cast<std::uint64_t>(height - 1));
 }
 
-// From our own disk: the database checks its pages, and nobody asks for a root.
-crypto::SharedBlob OwnBlob(base::Bytes data) {
-  return std::make_shared<const crypto::Blob>(crypto::Blob{std::move(data), {}, {}});
+// The bytes of a row (start, size, root) of states or results, if they are those that were written.
+base::StatusOr<crypto::SharedBlob> ReadBulk(const BulkFile& bulk, const sqlite::Statement& row,
+                                            const std::string& data_dir) {
+  auto data = bulk.Read(
+      {static_cast<std::uint64_t>(row.Integer(0)), static_cast<std::uint64_t>(row.Integer(1))});
+  if (data.ok()) {
+    crypto::SharedBlob blob = crypto::MakeBlob(*std::move(data));
+    if (blob->root.Hex() == row.Text(2)) return blob;
+  } else if (!absl::IsInvalidArgument(data.status())) {
+    return data.status();
+  }
+  return base::InvalidArgument(
+      data_dir + "/" + kBulkFileName +
+      ": is damaged, or not the one of this ledger.sqlite: move the data folder away; a node that "
+      "starts with an empty one fetches what it needs from the others and asks to come back");
 }
 
 }  // namespace
@@ -30,12 +42,14 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
   if (slots == 0 && all == 0) return std::shared_ptr<const protocol::Restored>();
 
   ASSIGN_OR_RETURN(sqlite::Statement state,
-                   database_.Prepare("SELECT height, state FROM states ORDER BY height DESC"));
+                   database_.Prepare("SELECT start, size, root, height FROM states "
+                                     "ORDER BY height DESC"));
   ASSIGN_OR_RETURN(const bool has_state, state.Step());
   std::int64_t from = 0;
   if (has_state) {
-    from = state.Integer(0);
-    restored->state = Record{RecordKind::kState, KeyOfHeight(from), {}, OwnBlob(state.Blob(1))};
+    from = state.Integer(3);
+    ASSIGN_OR_RETURN(crypto::SharedBlob blob, ReadBulk(bulk_, state, options_.data_dir));
+    restored->state = Record{RecordKind::kState, KeyOfHeight(from), {}, std::move(blob)};
   }
   ASSIGN_OR_RETURN(
       sqlite::Statement blocks,
@@ -55,18 +69,19 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
     restored->slots.push_back({RecordKind::kSlot, said.Blob(0), said.Blob(1)});
   }
   ASSIGN_OR_RETURN(sqlite::Statement results,
-                   database_.Prepare("SELECT height, part, result FROM results WHERE height >= ?1 "
-                                     "ORDER BY height, part"));
+                   database_.Prepare("SELECT start, size, root, height, part FROM results "
+                                     "WHERE height >= ?1 ORDER BY height, part"));
   results.Bind(1, from);
   while (true) {
     ASSIGN_OR_RETURN(const bool row, results.Step());
     if (!row) break;
-    const auto step = static_cast<std::uint64_t>(results.Integer(0) - 1);
+    ASSIGN_OR_RETURN(crypto::SharedBlob blob, ReadBulk(bulk_, results, options_.data_dir));
+    const auto step = static_cast<std::uint64_t>(results.Integer(3) - 1);
     restored->results.push_back(
         {RecordKind::kResult,
-         protocol::ResultKey(step, static_cast<std::uint32_t>(results.Integer(1))),
+         protocol::ResultKey(step, static_cast<std::uint32_t>(results.Integer(4))),
          {},
-         OwnBlob(results.Blob(2))});
+         std::move(blob)});
   }
   ASSIGN_OR_RETURN(const std::int64_t member,
                    database_.QueryInteger("SELECT count(*) FROM meta WHERE key = 'member_since'"));

@@ -12,7 +12,7 @@ inline constexpr char kLedgerFileName[] = "ledger.sqlite";
 // "OSTK": `file ledger.sqlite` and we can tell a ledger from any other database.
 inline constexpr std::int64_t kLedgerApplicationId = 0x4f53544b;
 // Raised with every change of the tables, which then must bring a migration.
-inline constexpr std::int64_t kLedgerSchemaVersion = 2;
+inline constexpr std::int64_t kLedgerSchemaVersion = 3;
 
 inline constexpr char kLedgerSchema[] = R"sql(
 CREATE TABLE meta (
@@ -38,15 +38,20 @@ CREATE TABLE said (
 ) WITHOUT ROWID;
 
 -- The newest stored state of the model, and what the blocks since then apply to it: from here a
--- run goes on when all its nodes have died.
+-- run goes on when all its nodes have died. Their bytes are in the file `bulk` beside the database
+-- (node/runtime/bulk_file.h), at `start`.
 CREATE TABLE states (
   height INTEGER PRIMARY KEY,  -- of the block that it follows
-  state  BLOB NOT NULL         -- u64 d, d parameters, d velocities; little-endian floats
+  start  INTEGER NOT NULL,
+  size   INTEGER NOT NULL,     -- bytes: u64 d, d parameters, d velocities; little-endian floats
+  root   TEXT NOT NULL         -- Merkle root of the bytes (crypto/merkle.h)
 );
 CREATE TABLE results (
   height INTEGER NOT NULL,  -- of its block
   part   INTEGER NOT NULL,
-  result BLOB NOT NULL,     -- little-endian floats
+  start  INTEGER NOT NULL,
+  size   INTEGER NOT NULL,  -- bytes: little-endian floats
+  root   TEXT NOT NULL,
   PRIMARY KEY (height, part)
 );
 

@@ -6,6 +6,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
+#include "crypto/merkle.h"
 #include "node/base/check.h"
 #include "node/base/ids.h"
 #include "node/protocol/signer.h"
@@ -14,6 +15,7 @@
 namespace ostraka::runtime {
 namespace {
 
+using base::Digest;
 using protocol::Record;
 using protocol::RecordKind;
 
@@ -41,6 +43,8 @@ constexpr std::size_t kSlotStepSize = 8;
 constexpr std::size_t kSlotPhaseAt = 8;
 constexpr std::size_t kSlotTypeAt = 9;
 constexpr std::size_t kResultKeySize = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+
+bool HasBytes(const Record& record) { return record.blob != nullptr && !record.blob->data.empty(); }
 
 base::Status OwnBug(const std::string& what) {
   return base::Internal("ledger: " + what + ": please report this as a bug of ostraka");
@@ -70,9 +74,10 @@ struct LedgerTables::Statements {
   sqlite::Statement note_pruned;
 };
 
-LedgerTables::LedgerTables(sqlite::Database& database, std::string data_dir,
+LedgerTables::LedgerTables(sqlite::Database& database, BulkFile& bulk, std::string data_dir,
                            std::uint64_t keep_steps)
     : database_(database),
+      bulk_(bulk),
       data_dir_(std::move(data_dir)),
       keep_steps_(keep_steps),
       statements_(std::make_unique<Statements>()) {}
@@ -80,9 +85,11 @@ LedgerTables::LedgerTables(sqlite::Database& database, std::string data_dir,
 LedgerTables::~LedgerTables() = default;
 
 base::StatusOr<std::unique_ptr<LedgerTables>> LedgerTables::Prepare(sqlite::Database& database,
+                                                                    BulkFile& bulk,
                                                                     std::string data_dir,
                                                                     std::uint64_t keep_steps) {
-  std::unique_ptr<LedgerTables> tables(new LedgerTables(database, std::move(data_dir), keep_steps));
+  std::unique_ptr<LedgerTables> tables(
+      new LedgerTables(database, bulk, std::move(data_dir), keep_steps));
   RETURN_IF_ERROR(tables->PrepareStatements());
   return tables;
 }
@@ -95,10 +102,12 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->add_said, "INSERT INTO said VALUES (?1, ?2) ON CONFLICT DO NOTHING"},
       // Both tables sort by step: nothing is walked over but what goes.
       {&statements_->forget_said, "DELETE FROM said WHERE slot < ?1"},
-      {&statements_->add_state, "INSERT INTO states VALUES (?1, ?2) ON CONFLICT DO NOTHING"},
-      {&statements_->forget_states, "DELETE FROM states WHERE height < ?1"},
-      {&statements_->add_result, "INSERT INTO results VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"},
-      {&statements_->forget_results, "DELETE FROM results WHERE height < ?1"},
+      {&statements_->add_state,
+       "INSERT INTO states VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"},
+      {&statements_->forget_states, "DELETE FROM states WHERE height < ?1 RETURNING start, size"},
+      {&statements_->add_result,
+       "INSERT INTO results VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"},
+      {&statements_->forget_results, "DELETE FROM results WHERE height < ?1 RETURNING start, size"},
       {&statements_->note_member,
        "INSERT INTO meta VALUES ('member_since', ?1) ON CONFLICT DO NOTHING"},
       {&statements_->note_fork, "INSERT INTO meta VALUES ('fork', ?1) ON CONFLICT DO NOTHING"},
@@ -262,24 +271,43 @@ base::Status LedgerTables::ApplyEvidence(const Record& record) {
 }
 
 base::Status LedgerTables::ApplyState(const Record& record) {
-  if (record.key.size() != sizeof(std::uint64_t) || record.blob == nullptr) {
+  if (record.key.size() != sizeof(std::uint64_t) || !HasBytes(record)) {
     return OwnBug("a state record without its state");
   }
   const std::int64_t height = Signed(BigEndian(record.key));
-  RETURN_IF_ERROR(statements_->add_state.Bind(1, height).Bind(2, record.blob->data).Run());
-  RETURN_IF_ERROR(statements_->forget_states.Bind(1, height).Run());
-  return statements_->forget_results.Bind(1, height).Run();
+  RETURN_IF_ERROR(AddBulk(statements_->add_state.Bind(1, height), 2, *record.blob));
+  RETURN_IF_ERROR(ForgetBulk(statements_->forget_states, height));
+  return ForgetBulk(statements_->forget_results, height);
 }
 
 base::Status LedgerTables::ApplyResult(const Record& record) {
-  if (record.key.size() != kResultKeySize || record.blob == nullptr) {
+  if (record.key.size() != kResultKeySize || !HasBytes(record)) {
     return OwnBug("a result record without its result");
   }
   const base::ByteView key(record.key);
-  return statements_->add_result.Bind(1, Signed(BigEndian(key.first(sizeof(std::uint64_t)))))
-      .Bind(2, Signed(BigEndian(key.subspan(sizeof(std::uint64_t)))))
-      .Bind(3, record.blob->data)
-      .Run();
+  sqlite::Statement& add = statements_->add_result;
+  add.Bind(1, Signed(BigEndian(key.first(sizeof(std::uint64_t)))));
+  add.Bind(2, Signed(BigEndian(key.subspan(sizeof(std::uint64_t)))));
+  return AddBulk(add, 3, *record.blob);
+}
+
+base::Status LedgerTables::AddBulk(sqlite::Statement& add, int first, const crypto::Blob& blob) {
+  const Digest root = blob.root.is_zero() ? crypto::MerkleRootOfData(blob.data) : blob.root;
+  ASSIGN_OR_RETURN(const Extent extent, bulk_.Write(blob.data));
+  add.Bind(first, Signed(extent.offset)).Bind(first + 1, Signed(extent.size));
+  RETURN_IF_ERROR(add.Bind(first + 2, root.Hex()).Run());
+  if (database_.changed_rows() == 0) bulk_.Free(extent);  // the key has its bytes already
+  return base::OkStatus();
+}
+
+base::Status LedgerTables::ForgetBulk(sqlite::Statement& forget, std::int64_t height) {
+  forget.Bind(1, height);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, forget.Step());
+    if (!row) return base::OkStatus();
+    bulk_.Free({static_cast<std::uint64_t>(forget.Integer(0)),
+                static_cast<std::uint64_t>(forget.Integer(1))});
+  }
 }
 
 base::Status LedgerTables::Prune(std::uint64_t step) {

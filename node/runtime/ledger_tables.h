@@ -1,5 +1,5 @@
 // What a record becomes in the tables of ledger_schema.h: the rows of slots, blocks, evidence,
-// states, results and metrics, and which rows are forgotten.
+// states, results and metrics, where in `bulk` the large ones are, and which rows are forgotten.
 //
 // Promises
 // - A key never gets a second value: for a slot FailedPrecondition (a copied folder, or the key in
@@ -8,8 +8,9 @@
 // - What is older than keep_steps goes, except what is small and bounded by the members: removals,
 //   evidence, the genesis block and every block that removed somebody or had a case open.
 //
-// Every call is a part of the transaction that its caller opened. Thread safety: none, the
-// ledger's writer thread is its only user. After an error the caller rolls back.
+// Every call is a part of the transaction that its caller opened, and that it commits once `bulk`
+// is synced. Thread safety: none, the ledger's writer thread is its only user. After an error the
+// caller rolls back, and writes no more.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "node/base/bytes.h"
 #include "node/base/status.h"
 #include "node/protocol/machine.h"
+#include "node/runtime/bulk_file.h"
 #include "node/runtime/sqlite.h"
 #include "node/wire/block.h"
 
@@ -26,9 +28,9 @@ namespace ostraka::runtime {
 
 class LedgerTables {
  public:
-  // REQUIRES: `database` has the tables, and outlives this. `data_dir` is for messages.
+  // REQUIRES: `database` has the tables; it and `bulk` outlive this. `data_dir` is for messages.
   static base::StatusOr<std::unique_ptr<LedgerTables>> Prepare(sqlite::Database& database,
-                                                               std::string data_dir,
+                                                               BulkFile& bulk, std::string data_dir,
                                                                std::uint64_t keep_steps);
   ~LedgerTables();
 
@@ -38,7 +40,8 @@ class LedgerTables {
  private:
   struct Statements;
 
-  LedgerTables(sqlite::Database& database, std::string data_dir, std::uint64_t keep_steps);
+  LedgerTables(sqlite::Database& database, BulkFile& bulk, std::string data_dir,
+               std::uint64_t keep_steps);
 
   base::Status PrepareStatements();
   base::Status ApplySlot(const protocol::Record& record);
@@ -48,10 +51,15 @@ class LedgerTables {
   base::Status ApplyEvidence(const protocol::Record& record);
   base::Status ApplyState(const protocol::Record& record);
   base::Status ApplyResult(const protocol::Record& record);
+  // Writes `blob` and binds where it is, as parameters `first` and on, of `add`; runs it.
+  base::Status AddBulk(sqlite::Statement& add, int first, const crypto::Blob& blob);
+  // Runs `forget` for what is below `height`, and frees what it returns.
+  base::Status ForgetBulk(sqlite::Statement& forget, std::int64_t height);
   // Forgets what is older than keep_steps before `step`, every now and then.
   base::Status Prune(std::uint64_t step);
 
   sqlite::Database& database_;
+  BulkFile& bulk_;
   const std::string data_dir_;
   const std::uint64_t keep_steps_;
   const std::unique_ptr<Statements> statements_;

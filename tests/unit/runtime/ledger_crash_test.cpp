@@ -23,6 +23,21 @@ using ::testing::IsEmpty;
 
 using LedgerCrashTest = LedgerTest;
 
+// Of its step alone, and of a size that does not fit where another one's was.
+Record ResultOf(std::uint64_t step) {
+  return {RecordKind::kResult,
+          protocol::ResultKey(step, 0),
+          {},
+          crypto::MakeBlob(base::Bytes(1000 + step % 7 * 500, static_cast<std::uint8_t>(step)))};
+}
+
+Record StateAfter(std::uint64_t step) {
+  return {RecordKind::kState,
+          protocol::BlockKey(false, step),
+          {},
+          crypto::MakeBlob(base::Bytes(3000, static_cast<std::uint8_t>(step)))};
+}
+
 // The child: stores slots for ever and writes each reported id to `pipe_fd`.
 [[noreturn]] void StoreUntilKilled(LedgerOptions options, int pipe_fd) {
   auto ledger = Ledger::Open(std::move(options));
@@ -34,8 +49,10 @@ using LedgerCrashTest = LedgerTest;
                         },
                     .failed = [](base::Status) { ::_exit(3); }});
   for (StoreId id = 1;; ++id) {
-    // Two records a Store, so that half a Store would show.
-    if (!(*ledger)->Append(StoreOf(id, {Slot(id, 1), BlockRecord(BlockOf(id))})).ok()) ::_exit(4);
+    // Several records a Store, so that half a Store would show.
+    std::vector<Record> records = {Slot(id, 1), ResultOf(id), BlockRecord(BlockOf(id))};
+    if (id % 16 == 0) records.push_back(StateAfter(id));
+    if (!(*ledger)->Append(StoreOf(id, std::move(records))).ok()) ::_exit(4);
     while (id > (*ledger)->stats().stores + 8) std::this_thread::yield();
   }
 }
@@ -80,16 +97,27 @@ TEST_F(LedgerCrashTest, HoldsEverythingReportedBeforeAKill) {
   const auto again = MustOpen(Options());
   const auto restored = again->Restore();
   ASSERT_TRUE(restored.ok()) << restored.status();
-  EXPECT_EQ((*restored)->blocks.size(), reader->Summary()->blocks);
+  const std::uint64_t state = (expected - 1) / 16 * 16;
+  ASSERT_TRUE((*restored)->state);
+  EXPECT_EQ((*restored)->state->key, protocol::BlockKey(false, state));
+  EXPECT_EQ((*restored)->state->blob->data, StateAfter(state).blob->data);
+  EXPECT_EQ((*restored)->blocks.size(), expected - state);
+  ASSERT_EQ((*restored)->results.size(), expected - state);
+  for (std::uint64_t step = state; step < expected; ++step) {
+    const Record& result = (*restored)->results[step - state];
+    EXPECT_EQ(result.key, protocol::ResultKey(step, 0));
+    EXPECT_EQ(result.blob->data, ResultOf(step).blob->data);
+  }
 }
 
-TEST_F(LedgerCrashTest, FailsOnceTheDiskIsFull) {
+// Whatever fills it: rows in the database, or bytes beside it.
+void FillTheDisk(const LedgerOptions& options, Record (*record)(std::uint64_t)) {
   // A limit on file sizes stands for a full disk, in a child so that the limit ends with it.
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     ::signal(SIGXFSZ, SIG_IGN);
-    auto ledger = Ledger::Open(Options());
+    auto ledger = Ledger::Open(options);
     if (!ledger.ok()) ::_exit(1);
     std::atomic<bool> failed{false};
     base::Status why;
@@ -101,7 +129,7 @@ TEST_F(LedgerCrashTest, FailsOnceTheDiskIsFull) {
                           }});
     const rlimit limit{256 * 1024, 256 * 1024};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(2);
-    for (StoreId id = 1; (*ledger)->Append(StoreOf(id, {Slot(id, id)})).ok(); ++id) {
+    for (StoreId id = 1; (*ledger)->Append(StoreOf(id, {record(id)})).ok(); ++id) {
       if (id > 1'000'000) ::_exit(3);
       while (id > (*ledger)->stats().stores + 8 && !failed) std::this_thread::yield();
     }
@@ -112,10 +140,22 @@ TEST_F(LedgerCrashTest, FailsOnceTheDiskIsFull) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
 
+TEST_F(LedgerCrashTest, FailsOnceTheDiskIsFull) {
+  FillTheDisk(Options(), [](std::uint64_t id) { return Slot(id, id); });
   auto reader = LedgerReader::Open(Options().data_dir);
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_GT(reader->Summary()->slots, 0u);
+}
+
+TEST_F(LedgerCrashTest, FailsOnceTheDiskIsFullOfResults) {
+  FillTheDisk(Options(), ResultOf);
+  ASSERT_TRUE(Write({Slot(1, 1)}).ok()) << "with room again it goes on";
+  const auto ledger = MustOpen(Options());
+  const auto restored = ledger->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_GT((*restored)->results.size(), 10U);
 }
 
 TEST_F(LedgerCrashTest, BoundsWhatWaitsForTheDisk) {

@@ -95,6 +95,26 @@ TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
   EXPECT_FALSE((*restored)->fork);
 }
 
+// The bytes are what was written, or nobody starts from them.
+TEST_F(LedgerOpenTest, RefusesBulkThatIsDamagedOrMissing) {
+  const Record member{RecordKind::kMember, protocol::BlockKey(true, 0), {}};
+  const Record state{
+      RecordKind::kState, protocol::BlockKey(false, 3), {}, crypto::MakeBlob(base::Bytes(1000, 1))};
+  ASSERT_TRUE(Write({member, BlockRecord(BlockOf(3)), state}).ok());
+  const std::string path = Options().data_dir + "/" + kBulkFileName;
+  const auto refusal = [&] { return MustOpen(Options())->Restore().status(); };
+  EXPECT_TRUE(refusal().ok()) << refusal();
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(999).put(2);
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(refusal())) << refusal();
+  EXPECT_TRUE(IsOneLine(refusal()));
+  EXPECT_THAT(base::MessageOf(refusal()), HasSubstr("damaged"));
+  std::filesystem::remove(path);
+  EXPECT_TRUE(absl::IsInvalidArgument(refusal())) << refusal();
+}
+
 // A node that has seen the run split stays frozen, however often it is started.
 TEST_F(LedgerOpenTest, RemembersAFork) {
   const std::string line = "the run has split";

@@ -25,7 +25,7 @@ class LedgerPruneTest : public LedgerTest {
     return options;
   }
 
-  // What a node stores in `step`: some slots, a block of some size, metrics.
+  // What a node stores in `step`: some slots, a block of some size, a result, metrics.
   static std::vector<Record> StepRecords(std::uint64_t step) {
     wire::Block block = BlockOf(step);
     block.members.clear();
@@ -43,6 +43,11 @@ class LedgerPruneTest : public LedgerTest {
       records.push_back(Slot(step, step, phase));
     }
     records.push_back(BlockRecord(block));
+    const auto blob = crypto::MakeBlob(base::Bytes(2000 + step % 100, 1));
+    records.push_back({RecordKind::kResult, protocol::ResultKey(step, 0), {}, blob});
+    if (step % 16 == 0) {
+      records.push_back({RecordKind::kState, protocol::BlockKey(false, step), {}, blob});
+    }
     return records;
   }
 

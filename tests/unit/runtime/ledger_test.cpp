@@ -181,6 +181,22 @@ TEST_F(LedgerTest, SyncsTheDiskBeforeItReports) {
   EXPECT_GE(during.get_future().get(), 1);
 }
 
+TEST_F(LedgerTest, SyncsTheBytesOfAResultToo) {
+  auto ledger = MustOpen(Options());
+  std::promise<int> counts[3];
+  ledger->Start({.committed = [&](std::vector<StoreId> ids) { counts[ids[0]].set_value(syncs); },
+                 .failed = [](base::Status status) { ADD_FAILURE() << status; }});
+  const auto syncs_after = [&](StoreId id, Record record) {
+    EXPECT_TRUE(ledger->Append(StoreOf(id, {std::move(record)})).ok());
+    return counts[id].get_future().get();
+  };
+  const int first = syncs_after(0, Slot(1, 1));  // the log begins
+  const int slot = syncs_after(1, Slot(2, 1)) - first;
+  const Record result{
+      RecordKind::kResult, protocol::ResultKey(1, 0), {}, crypto::MakeBlob({1, 2, 3})};
+  EXPECT_EQ(syncs_after(2, result) - first - slot, slot + 1);
+}
+
 TEST_F(LedgerTest, WritesMetricsWithoutAStore) {
   auto ledger = MustOpen(Options());
   ledger->Start({.committed = [](std::vector<StoreId>) {}, .failed = [](base::Status) {}});
