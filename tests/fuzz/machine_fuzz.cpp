@@ -146,7 +146,8 @@ class Play final : public Cheat {
   }
 
   // A message of the cheat's, true or forged after another's, beside what it says anyway: an
-  // equivocation, a message too early or too late, a blob beside a message that has none.
+  // equivocation, a message too early or too late, a blob beside a message that has none, a
+  // signature that is nobody's.
   void SayMore() {
     if (world_.heard().empty()) return;
     const Heard& model = AnyHeard();
@@ -161,12 +162,20 @@ class Play final : public Cheat {
     if ((how & 16) != 0) blob = SpoiledBlob(blob, source_);
     if ((how & 64) != 0) blob = nullptr;
     if ((how & 32) != 0) envelope.entry.bytes[0] ^= source_.Byte();
-    const base::SharedBytes frame = world_.SignAsCheat(std::move(envelope));
+    base::SharedBytes frame = world_.SignAsCheat(std::move(envelope));
+    if ((how & 128) != 0) frame = Bent(*frame, crypto::Signature::kSize);
     // To one, or to all alike.
     const std::size_t to = source_.Below(kMembers + 1);
     for (std::size_t member = 0; member < kMembers; ++member) {
       if (to == member || to == kMembers) world_.Inject(member, kCheat, frame, blob);
     }
+  }
+
+  // With a byte changed among the first `size`.
+  base::SharedBytes Bent(const Bytes& frame, std::size_t size) {
+    auto bent = std::make_shared<Bytes>(frame);
+    (*bent)[source_.Below(size)] ^= source_.Byte();
+    return bent;
   }
 
   // A true frame by another way, with other bulk data, or with a byte changed.
@@ -181,11 +190,7 @@ class Play final : public Cheat {
     if (wire::IsService(heard.envelope.slot.type) && own && from != kCheat) return;
     base::SharedBytes frame = heard.frame;
     crypto::SharedBlob blob = heard.blob;
-    if (source_.Flip()) {
-      auto bent = std::make_shared<Bytes>(*frame);
-      (*bent)[source_.Below(bent->size())] ^= source_.Byte();
-      frame = std::move(bent);
-    }
+    if (source_.Flip()) frame = Bent(*frame, frame->size());
     if (source_.Flip()) blob = source_.Flip() ? nullptr : SpoiledBlob(blob, source_);
     world_.Inject(to, from, std::move(frame), std::move(blob));
   }
