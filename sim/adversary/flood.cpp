@@ -40,7 +40,7 @@ class Flood final : public Editor {
  public:
   explicit Flood(const EditorOptions& options)
       : from_step_(options.from_step),
-        rate_(std::max(0.0, options.Param("rate"))),
+        rate_(options.Param("rate")),
         most_(options.Param("most")),
         manifest_(options.manifest),
         key_(options.key),

@@ -1,8 +1,7 @@
 #include "sim/adversary/registry.h"
 
-#include <charconv>
-#include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -17,6 +16,30 @@ namespace {
 using Outcome = KnownAttack::Outcome;
 
 using Editors = std::vector<std::unique_ptr<Editor>>;
+
+// More steps or messages than a run has.
+constexpr double kMany = 1e6;
+
+// From 0 on; what they mean stands in the summary of their attack.
+aggregation::ParameterInfo Count(const char* name, const char* usual, double most) {
+  return {.name = name,
+          .type = aggregation::ValueType::kInteger,
+          .default_kind = aggregation::Default::kValue,
+          .default_text = usual,
+          .high = most};
+}
+aggregation::ParameterInfo Switch(const char* name) { return Count(name, "0", 1); }
+aggregation::ParameterInfo Real(const char* name, const char* usual, double most) {
+  return {.name = name,
+          .default_kind = aggregation::Default::kValue,
+          .default_text = usual,
+          .high = most};
+}
+aggregation::ParameterInfo AnySize(const char* name, const char* usual) {
+  aggregation::ParameterInfo info = Real(name, usual, std::numeric_limits<double>::infinity());
+  info.low = -info.high;
+  return info;
+}
 
 struct Entry {
   KnownAttack attack;
@@ -42,13 +65,13 @@ std::vector<Entry> LiesAboutWork() {
   return {
       {{"wrong_aggregate",
         "as an aggregator, shifts every coordinate by scale x root mean square",
-        {{"scale", 1}},
+        {AnySize("scale", "1")},
         Outcome::kRemoved,
         "dropped: its sum check failed and it names nobody who lied to it"},
        MakeWrongAggregate},
       {{"near_tolerance",
         "as an aggregator, shifts it to `times` the limit of the sum check",
-        {{"times", 3}},
+        {AnySize("times", "3")},
         Outcome::kRemoved,
         "as wrong_aggregate; below the limit nothing is lost that rounding does not lose too",
         {},
@@ -62,14 +85,14 @@ std::vector<Entry> LiesAboutWork() {
        MakeFalseProof},
       {{"false_accuse",
         "accuses and convicts honest peers; victim = 1: one of them only",
-        {{"victim", 0}},
+        {Switch("victim")},
         Outcome::kRemovedInTime,  // false votes are not punished; it must be drawn to accuse
         "banned by verdict: most members find the accused innocent"},
        MakeFalseAccuse},
       {{"cover_up",
         "shifts an aggregate, and a friend's numbers hide it; show = 0: withholds that part later; "
         "one = 1: one friend hides it for all",
-        {{"scale", 1}, {"show", 1}, {"one", 0}},
+        {AnySize("scale", "1"), Count("show", "1", 1), Switch("one")},
         Outcome::kRemovedInTime,
         "the friend is banned by verdict, and the aggregator for covering it (show = 0: dropped)",
         {},
@@ -77,7 +100,7 @@ std::vector<Entry> LiesAboutWork() {
        MakeCoverUp},
       {{"false_complaint",
         "of an honest member: kind 0: no part came, 1: its numbers are false, 2: no aggregate came",
-        {{"kind", 0}},
+        {Count("kind", "0", 2)},
         Outcome::kRemoved,
         "0 and 2: dropped at the second time, as others held it; 1: banned by verdict",
         {},
@@ -98,7 +121,7 @@ std::vector<Entry> CautiousGradients() {
       {{"unwatched",
         "another gradient, by as many as the odds of being watched allow (risk); abort = 1: a "
         "coin that would have one watched is kept",
-        {{"scale", 10}, {"risk", 0.25}, {"abort", 0}},
+        {AnySize("scale", "10"), Real("risk", "0.25", 1), Switch("abort")},
         Outcome::kRemovedInTime,
         "banned by verdict: who is watched is drawn after it is sealed; abort: each coin costs one",
         {},
@@ -107,7 +130,7 @@ std::vector<Entry> CautiousGradients() {
       {{"leave_after",
         "another gradient, and silence as soon as an honest validator is drawn for it; steps = k: "
         "after k steps; back = 1: asks to come back",
-        {{"scale", 10}, {"steps", 0}, {"back", 0}},
+        {AnySize("scale", "10"), Count("steps", "0", kMany), Switch("back")},
         Outcome::kRemovedInTime,
         "who leaves is dropped, and banned by verdict all the same: what it had sealed is judged",
         {},
@@ -129,7 +152,7 @@ std::vector<Entry> LiesInMessages() {
         "two COMMITs for one slot, both to all; split = 1: one to each half; one = 1: the second "
         "to "
         "one honest member, after seal A",
-        {{"split", 0}, {"one", 0}},
+        {Switch("split"), Switch("one")},
         Outcome::kRemoved,
         "banned by evidence in the step that shows it",
         {},
@@ -138,7 +161,7 @@ std::vector<Entry> LiesInMessages() {
       {{"two_faced",
         "two honest machines with its key, one for each half of the members; apart = 1: with the "
         "same coins, and the second hears its half only",
-        {{"apart", 0}},
+        {Switch("apart")},
         Outcome::kRemoved,
         "banned by evidence: two words for one slot (apart: if a member gets both; most are the "
         "same)",
@@ -183,7 +206,7 @@ std::vector<Entry> AbusesOfServices() {
   return {
       {{"state_poison",
         "gives who asks for blocks, results or a state other bytes; cut = 1: a byte too few",
-        {{"cut", 0}},
+        {Switch("cut")},
         Outcome::kContained,
         "each piece is checked against what is sealed, and asked of another",
         {},
@@ -192,7 +215,7 @@ std::vector<Entry> AbusesOfServices() {
       {{"flood",
         "asks each honest member for everything, and sends what is of no use, `rate` messages a "
         "second, no more than `most` in a step (0: any number)",
-        {{"rate", 100}, {"most", 60}},
+        {Real("rate", "100", kMany), Count("most", "60", kMany)},
         Outcome::kContained,
         "what it may cost them is rationed; what it would use up of another's is its own"},
        MakeFlood},
@@ -203,7 +226,7 @@ std::vector<Entry> Conspiracies() {
   return {
       {{"frame_victim",
         "all say of one honest member whatever can be said, rules in turns; rule = 1..9: one rule",
-        {{"rule", 0}},
+        {Count("rule", "0", 9)},
         Outcome::kContained,
         "the victim stays: no rule takes the word of as many as can be at fault; who is found out "
         "by a rule is removed by it",
@@ -225,7 +248,7 @@ std::vector<Entry> Silences() {
       {{"selective_send",
         "withholds its part from an honest owner; stubborn = 1: from all; rotate = 1: from another "
         "owner each step",
-        {{"stubborn", 0}, {"rotate", 0}},
+        {Switch("stubborn"), Switch("rotate")},
         Outcome::kContained,
         "once in dispute its part goes to all, who pass it on (stubborn, rotate: dropped)",
         {{"stubborn", Outcome::kRemoved}, {"rotate", Outcome::kRemoved}},
@@ -234,7 +257,7 @@ std::vector<Entry> Silences() {
       {{"spoilt_part",
         "sends an honest owner a part of NaN, under its COMMIT and with the true numbers; short = "
         "1: one number short",
-        {{"short", 0}},
+        {Switch("short")},
         Outcome::kRemoved,
         "dropped at the second time: nobody held a part that its owner could take",
         {},
@@ -242,7 +265,7 @@ std::vector<Entry> Silences() {
        MakeSpoiltPart},
       {{"silent",
         "says nothing at all; phase = 1, 2, 3: nothing in seal A, B, C",
-        {{"phase", 0}},
+        {Count("phase", "0", 3)},
         Outcome::kRemoved,
         "dropped: sealed absent",
         {},
@@ -250,7 +273,7 @@ std::vector<Entry> Silences() {
        MakeSilent},
       {{"abort_coin",
         "sees the others' coins and does not show its own; one draw each, or (together = 1) one",
-        {{"together", 0}},
+        {Switch("together")},
         Outcome::kRemoved,
         "dropped at REVEAL, barred for 1000 steps; the next coin decides",
         {},
@@ -258,7 +281,7 @@ std::vector<Entry> Silences() {
        MakeAbortCoin},
       {{"withhold_echo",
         "its echoes reach nobody; half = 1: every second member does not get them",
-        {{"half", 0}},
+        {Switch("half")},
         Outcome::kRemoved,
         "dropped: more members miss its echo than can be at fault (half: others pass it on)",
         {{"half", Outcome::kContained}},
@@ -266,7 +289,7 @@ std::vector<Entry> Silences() {
        MakeWithholdEcho},
       {{"withhold_result",
         "as an aggregator, withholds the aggregate from an honest member; all = 1: from all",
-        {{"all", 0}},
+        {Switch("all")},
         Outcome::kContained,
         "whoever lacks it asks the others (all: dropped, more miss it than can be at fault)",
         {{"all", Outcome::kRemoved}},
@@ -274,7 +297,7 @@ std::vector<Entry> Silences() {
        MakeWithholdResult},
       {{"late",
         "sends everything some Deltas late; victim = 1: to one honest member only",
-        {{"deltas", 1.1}, {"victim", 0}},
+        {Real("deltas", "1.1", 1000), Switch("victim")},
         Outcome::kContained,
         "costs time only, up to 2 Delta; from there on it is sealed absent and dropped",
         {},
@@ -325,21 +348,14 @@ base::StatusOr<const Entry*> FindEntry(std::string_view name) {
 // `given`, and the defaults of the others, for an attack on the protocol.
 base::StatusOr<std::map<std::string, double>> NumbersFrom(const KnownAttack& attack,
                                                           const AttackParams& given) {
-  std::map<std::string, double> params = attack.params;
-  for (const auto& [name, text] : given) {
-    if (!params.contains(name)) {
-      std::vector<std::string> names;
-      for (const auto& [known, value] : attack.params) names.push_back(known);
-      return base::InvalidArgument("attack " + attack.name + " has no parameter '" + name +
-                                   "'; it has: " + Listed(names));
-    }
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-      return base::InvalidArgument("parameter '" + name + "' of attack " + attack.name +
-                                   " must be a finite number, not '" + text + "'");
-    }
-    params[name] = value;
+  ASSIGN_OR_RETURN(const aggregation::Parameters values,
+                   aggregation::ParseParameters("attack " + attack.name, attack.params,
+                                                {given.begin(), given.end()}));
+  std::map<std::string, double> params;
+  for (const aggregation::ParameterInfo& info : attack.params) {
+    params[std::string(info.name)] = info.type == aggregation::ValueType::kInteger
+                                         ? static_cast<double>(values.Integer(info.name))
+                                         : values.Real(info.name);
   }
   return params;
 }

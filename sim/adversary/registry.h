@@ -24,9 +24,9 @@ struct KnownAttack {
     kContained,      // nothing they do enters the model and nobody honest is removed
   };
   std::string name;
-  std::string summary;                   // one line
-  std::map<std::string, double> params;  // and their defaults; of attacks on the protocol
-  Outcome outcome = Outcome::kRemoved;   // with the default parameters
+  std::string summary;                             // one line
+  std::vector<aggregation::ParameterInfo> params;  // of attacks on the protocol: numbers
+  Outcome outcome = Outcome::kRemoved;             // with the default parameters
   // One line: by which rule they are removed, or why no more is promised than to contain them.
   std::string ending = {};
   // How it ends instead if the parameter of this name is not zero.

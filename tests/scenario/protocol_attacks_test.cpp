@@ -17,7 +17,6 @@ namespace {
 
 using testing::HasSubstr;
 using wire::RemovalKind;
-using Params = std::map<std::string, double>;
 
 SimResult RunOptions(const SimOptions& options) {
   auto result = RunSimulation(options);
@@ -28,12 +27,12 @@ SimResult RunOptions(const SimOptions& options) {
   return std::move(result).value();
 }
 
-SimResult RunAttack(const std::string& attack, const Params& params = {},
+SimResult RunAttack(const std::string& attack, const AttackParams& params = {},
                     std::uint32_t byzantine = 3, std::uint64_t seed = 1) {
   SimOptions options;
   options.seed = seed;
   options.attack = attack;
-  for (const auto& [name, value] : params) options.attack_params[name] = std::to_string(value);
+  options.attack_params = params;
   options.byzantine = byzantine;
   options.steps = 60;
   options.dimension = 200;
@@ -124,14 +123,14 @@ TEST(ProtocolAttack, ACoveredAggregateCostsBothTheirPlace) {
 // The one whose numbers hide all the others' is drawn sooner or later; then they have nobody.
 TEST(ProtocolAttack, OneLiarWhoCoversForAllIsFoundAndTheOthersStop) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const SimResult result = RunAttack("cover_up", {{"one", 1}}, 3, seed);
+    const SimResult result = RunAttack("cover_up", {{"one", "1"}}, 3, seed);
     EXPECT_GE(result.byzantine_removed, 1U) << "seed " << seed;
     EXPECT_LT(result.loss, 1.5 * HonestLoss());
   }
 }
 
 TEST(ProtocolAttack, WhoDoesNotShowTheConvictedFriendsPartIsDropped) {
-  const SimResult result = RunAttack("cover_up", {{"show", 0}});
+  const SimResult result = RunAttack("cover_up", {{"show", "0"}});
   const auto dropped =
       std::find_if(result.removals.begin(), result.removals.end(),
                    [](const wire::Removal& removal) { return removal.kind == RemovalKind::kDrop; });
@@ -151,7 +150,7 @@ std::set<base::PeerId> BannedByVerdict(const SimResult& result) {
 
 // Once silence between the draw and the accusation cost a place and no more: they came back.
 TEST(ProtocolAttack, WhoLeavesBeforeTheAccusationIsBannedAllTheSame) {
-  for (const double back : {0, 1}) {
+  for (const char* back : {"0", "1"}) {
     const SimResult result = RunAttack("leave_after", {{"back", back}});
     EXPECT_EQ(BannedByVerdict(result).size(), 3U) << "of whom somebody saw something";
     EXPECT_EQ(result.returns, 0U);
@@ -170,7 +169,7 @@ TEST(ProtocolAttack, WhoLeavesBeforeTheAccusationIsBannedAllTheSame) {
 TEST(ProtocolAttack, TheDrawFindsThoseWhoHaveLeft) {
   std::size_t banned = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const SimResult result = RunAttack("leave_after", {{"steps", 1}, {"back", 1}}, 3, seed);
+    const SimResult result = RunAttack("leave_after", {{"steps", "1"}, {"back", "1"}}, 3, seed);
     EXPECT_GE(result.byzantine_removed, 3U) << "seed " << seed;
     banned += BannedByVerdict(result).size();
   }
@@ -210,7 +209,7 @@ TEST(ProtocolAttack, KeepingCoinsFromTheDrawCostsAnIdentityEach) {
 // that the victim is neither removed nor suspected.
 TEST(ProtocolAttack, NobodyIsFramedByAsManyAsCanBeAtFault) {
   for (int rule = 0; rule <= 9; ++rule) {
-    const SimResult result = RunAttack("frame_victim", {{"rule", double(rule)}});
+    const SimResult result = RunAttack("frame_victim", {{"rule", std::to_string(rule)}});
     EXPECT_EQ(result.honest_removed, 0U) << "rule " << rule;
     EXPECT_LT(result.loss, 1.5 * HonestLoss()) << "rule " << rule;
   }
@@ -231,19 +230,19 @@ TEST(ProtocolAttack, NorInASwarmOfSixteenWithSevenAgainstOne) {
 // --- false complaints ---------------------------------------------------------------------------
 
 TEST(ProtocolAttack, WhoSaysThatNoPartCameIsDroppedAsOthersHeldIt) {
-  const SimResult result = RunAttack("false_complaint", {{"kind", 0}});
+  const SimResult result = RunAttack("false_complaint", {{"kind", "0"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"it left out part", "which others held in time"});
 }
 
 TEST(ProtocolAttack, WhoNamesAnHonestSenderIsBannedByTheVerdict) {
-  const SimResult result = RunAttack("false_complaint", {{"kind", 1}});
+  const SimResult result = RunAttack("false_complaint", {{"kind", "1"}});
   ExpectRemoved(result, RemovalKind::kVerdict, {"falsely of part"});
 }
 
 // Once an honest aggregator was dropped for this: its witnesses did not speak up, for they had
 // stopped passing the result on when they had all results themselves.
 TEST(ProtocolAttack, WhoSaysThatNoResultCameIsDroppedAsOthersPassedItOn) {
-  const SimResult result = RunAttack("false_complaint", {{"kind", 2}});
+  const SimResult result = RunAttack("false_complaint", {{"kind", "2"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"it claims to miss the aggregate of part"});
 }
 
@@ -262,13 +261,13 @@ TEST(ProtocolAttack, EquivocatorsAreBannedInTheStepThatShowsIt) {
 }
 
 TEST(ProtocolAttack, SplitEquivocationTakesTheSlowPathAndIsBannedInTheSameStep) {
-  const SimResult result = RunAttack("equivocate", {{"split", 1}});
+  const SimResult result = RunAttack("equivocate", {{"split", "1"}});
   ExpectRemoved(result, RemovalKind::kEvidence, {"two different COMMITs"});
   EXPECT_EQ(result.detection_steps, 0U);
 }
 
 TEST(ProtocolAttack, GuiltThatOneMemberSeesReachesAllInTheSameStep) {
-  const SimResult result = RunAttack("equivocate", {{"one", 1}});
+  const SimResult result = RunAttack("equivocate", {{"one", "1"}});
   ExpectRemoved(result, RemovalKind::kEvidence, {"two different"});
   EXPECT_EQ(result.detection_steps, 0U);
 }
@@ -283,7 +282,7 @@ TEST(ProtocolAttack, TwoMachinesWithOneKeyAreBannedInTheStepThatShowsThem) {
 // parts. Those in dispute with it got the parts from others; without the COMMIT they could not take
 // them in, and were dropped.
 TEST(ProtocolAttack, NobodyIsDroppedForAPartWhoseCommitIsKeptFromIt) {
-  const SimResult result = RunAttack("two_faced", {{"apart", 1}});
+  const SimResult result = RunAttack("two_faced", {{"apart", "1"}});
   EXPECT_GT(result.misdeeds, 0U);
   EXPECT_LT(result.loss, 1.5 * HonestLoss());
 }
@@ -375,26 +374,26 @@ TEST(ProtocolAttack, WhoSaysNothingIsDroppedAsSealedAbsent) {
 }
 
 TEST(ProtocolAttack, SilenceInSealAMayEndAndIsForgivenOnce) {
-  const SimResult result = RunAttack("silent", {{"phase", 1}});
+  const SimResult result = RunAttack("silent", {{"phase", "1"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"its COMMIT did not come"});
   EXPECT_EQ(result.byzantine_removed, 6U);
   EXPECT_EQ(result.returns, 3U) << "after a second drop 1000 steps must pass";
 }
 
 TEST(ProtocolAttack, SilenceAfterTheCoinsBarsFromReturning) {
-  const SimResult result = RunAttack("silent", {{"phase", 2}});
+  const SimResult result = RunAttack("silent", {{"phase", "2"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"its REVEAL did not come"});
   EXPECT_EQ(result.returns, 0U);
 }
 
 TEST(ProtocolAttack, SilenceInSealCIsDropped) {
-  ExpectRemoved(RunAttack("silent", {{"phase", 3}}), RemovalKind::kDrop,
+  ExpectRemoved(RunAttack("silent", {{"phase", "3"}}), RemovalKind::kDrop,
                 {"its PROOF did not come"});
 }
 
 // Three colluders see three coins and like none; the fourth counts whatever it is.
 TEST(ProtocolAttack, EachAbortedCoinCostsAnIdentity) {
-  for (const double together : {0, 1}) {
+  for (const char* together : {"0", "1"}) {
     const SimResult result = RunAttack("abort_coin", {{"together", together}});
     ExpectRemoved(result, RemovalKind::kDrop, {"its REVEAL did not come"});
     EXPECT_EQ(result.detection_steps, 0U);
@@ -420,7 +419,7 @@ TEST(ProtocolAttack, FromTheFirstStepOnItLetsTheRunBegin) {
 }
 
 TEST(ProtocolAttack, AnEchoWithheldFromHalfIsPassedOnByTheOthers) {
-  ExpectContained(RunAttack("withhold_echo", {{"half", 1}}));
+  ExpectContained(RunAttack("withhold_echo", {{"half", "1"}}));
 }
 
 TEST(ProtocolAttack, AnAggregateWithheldFromOneIsPassedOnByTheOthers) {
@@ -428,7 +427,7 @@ TEST(ProtocolAttack, AnAggregateWithheldFromOneIsPassedOnByTheOthers) {
 }
 
 TEST(ProtocolAttack, AnAggregateWithheldFromAllIsDropped) {
-  ExpectRemoved(RunAttack("withhold_result", {{"all", 1}}), RemovalKind::kDrop,
+  ExpectRemoved(RunAttack("withhold_result", {{"all", "1"}}), RemovalKind::kDrop,
                 {"it withheld its aggregate of part"});
 }
 
@@ -440,7 +439,7 @@ TEST(ProtocolAttack, APartWithheldFromOneOwnerIsPassedOnByTheOthers) {
 }
 
 TEST(ProtocolAttack, APartWithheldFromAllIsDroppedInItsDispute) {
-  ExpectRemoved(RunAttack("selective_send", {{"stubborn", 1}}), RemovalKind::kDrop,
+  ExpectRemoved(RunAttack("selective_send", {{"stubborn", "1"}}), RemovalKind::kDrop,
                 {"it withheld part"});
 }
 
@@ -448,7 +447,8 @@ TEST(ProtocolAttack, APartWithheldFromAllIsDroppedInItsDispute) {
 // numbers are as they should be. "Held in time", said of it, once dropped the honest owner.
 TEST(ProtocolAttack, APartThatNobodyCanTakeInIsTheWorkersFault) {
   ExpectRemoved(RunAttack("spoilt_part"), RemovalKind::kDrop, {"it withheld part"});
-  ExpectRemoved(RunAttack("spoilt_part", {{"short", 1}}), RemovalKind::kDrop, {"it withheld part"});
+  ExpectRemoved(RunAttack("spoilt_part", {{"short", "1"}}), RemovalKind::kDrop,
+                {"it withheld part"});
 }
 
 TEST(ProtocolAttack, GradientsOfNoNumbersBanThemselves) {
@@ -458,7 +458,7 @@ TEST(ProtocolAttack, GradientsOfNoNumbersBanThemselves) {
 }
 
 TEST(ProtocolAttack, WhoQuarrelsWithMoreThanCanBeAtFaultIsDropped) {
-  ExpectRemoved(RunAttack("selective_send", {{"rotate", 1}}), RemovalKind::kDrop,
+  ExpectRemoved(RunAttack("selective_send", {{"rotate", "1"}}), RemovalKind::kDrop,
                 {"in dispute with"});
 }
 
@@ -467,7 +467,7 @@ TEST(ProtocolAttack, WhoQuarrelsWithMoreThanCanBeAtFaultIsDropped) {
 // Once t_s late members drove Delta to its ceiling, and a step took three minutes.
 TEST(ProtocolAttack, LateUpToTwoDeltasCostsTimeButDoesNotMoveDelta) {
   const double honest_seconds = RunAttack("none").virtual_time.seconds();
-  for (const double deltas : {0.9, 1.1}) {
+  for (const char* deltas : {"0.9", "1.1"}) {
     const SimResult result = RunAttack("late", {{"deltas", deltas}});
     ExpectContained(result);
     EXPECT_LT(result.virtual_time.seconds(), 10 * honest_seconds) << deltas;
@@ -475,7 +475,7 @@ TEST(ProtocolAttack, LateUpToTwoDeltasCostsTimeButDoesNotMoveDelta) {
 }
 
 TEST(ProtocolAttack, LaterThanTheDeadlineIsAbsent) {
-  ExpectRemoved(RunAttack("late", {{"deltas", 2.1}}), RemovalKind::kDrop,
+  ExpectRemoved(RunAttack("late", {{"deltas", "2.1"}}), RemovalKind::kDrop,
                 {"its REVEAL did not come"});
 }
 

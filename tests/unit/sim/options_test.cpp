@@ -84,6 +84,14 @@ TEST(SimOptions, CheckSaysWhatToDo) {
   EXPECT_THAT(WhyNot(options), HasSubstr("has no parameter 'y'"));
 
   options = {};
+  options.attack = "flood";
+  options.attack_params = {{"rate", "-1"}};
+  EXPECT_THAT(WhyNot(options), HasSubstr("rate=-1 must be real in [0, 1e+06]"));
+  options.attack = "frame_victim";
+  options.attack_params = {{"rule", "10"}};
+  EXPECT_THAT(WhyNot(options), HasSubstr("rule=10 must be integer in [0, 9]"));
+
+  options = {};
   options.mode = protocol::Mode::kThird;
   EXPECT_THAT(WhyNot(options), HasSubstr("--mode majority"));
   options.unprotected = true;
