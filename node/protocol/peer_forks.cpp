@@ -62,7 +62,7 @@ void PeerMachine::AnswerProofs(const PeerId& from, std::uint64_t step) {
 void PeerMachine::Freeze(const Fork& fork) {
   std::set<PeerId> culprits;
   for (const auto& [ours, theirs] : DoubleSignedIn(fork)) {
-    const PeerId& signer = wire::Open(ours)->envelope.sender;
+    const PeerId signer = wire::Open(ours)->envelope.sender;
     if (signer == self_ || !culprits.insert(signer).second) continue;
     StoreEvidence(evidence::MakeEquivocation(*ours, *theirs));
   }
