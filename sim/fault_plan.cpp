@@ -14,6 +14,8 @@ namespace {
 constexpr base::Duration kFlap = base::Seconds(1);
 // A flaky one, each time.
 constexpr Latency kFlaky = {base::Milliseconds(100), base::Milliseconds(2'900)};
+// How long one that lost its disk runs before it is killed again.
+constexpr base::Duration kAgain = base::Seconds(3);
 // From here on every process has started.
 constexpr base::Time kFirstKill{300'000'000};
 
@@ -35,13 +37,24 @@ void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, 
     if (roster.IsHonest(i)) honest.push_back(i);
   }
   std::uint32_t number = 0;
-  const auto kill = [&](std::uint32_t peer, base::Time down) {
+  // Returns when it starts again.
+  const auto kill_once = [&](std::uint32_t peer, base::Time down, bool lose_disk) {
     // Drawn also if it is left out: shrinking must not shift the others.
     const base::Time up = down + Latency{{}, options.crash_down}.Draw(rng);
     const std::uint32_t k = number++;
-    if (k < 64 && (options.spared_kills >> k & 1) != 0) return;
+    if (k < 64 && (options.spared_kills >> k & 1) != 0) return up;
     plan.over = std::max(plan.over.value_or(up), up);
-    plan.kills.push_back({peer, down, up});
+    plan.kills.push_back({peer, down, up, lose_disk});
+    return up;
+  };
+  const auto kill = [&](std::uint32_t peer, base::Time down) {
+    if (!options.lose_disk) return void(kill_once(peer, down, false));
+    // A disk lost while the run begins is one that never begins (docs/protocol.md, Open).
+    const base::Time begun = kFirstKill + options.delay_max * 20;
+    const base::Time up = kill_once(peer, std::max(down, begun), true);
+    // And once more with the disk that it has by then, likely before anybody has removed it [one
+    // that fell back on blocks it had just fetched took part again, and signed what it had signed].
+    kill_once(peer, up + Latency{{}, kAgain}.Draw(rng), false);
   };
   for (const base::Time at : SpreadOver(rng, options, options.blackouts)) {
     for (const std::uint32_t peer : honest) kill(peer, at);
@@ -109,7 +122,7 @@ void ScheduleFaults(const FaultPlan& plan, const SimOptions& options, const base
                     Simulator& simulator) {
   for (const FaultPlan::Kill& kill : plan.kills) {
     simulator.ScheduleCrash(kill.down, kill.peer);
-    simulator.ScheduleRestart(kill.up, kill.peer, options.lose_disk);
+    simulator.ScheduleRestart(kill.up, kill.peer, kill.lose_disk);
   }
   std::vector<bool> in_first(simulator.peer_count());
   for (const std::uint32_t peer : plan.first_half) in_first[peer] = true;

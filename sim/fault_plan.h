@@ -22,6 +22,7 @@ struct FaultPlan {
     std::uint32_t peer = 0;
     base::Time down;
     base::Time up;
+    bool lose_disk = false;
   };
   std::vector<Kill> kills;
   std::vector<std::uint32_t> first_half;  // of a cut; empty without one

@@ -61,7 +61,8 @@ struct SimOptions {
   std::uint32_t crashes = 0;
   base::Duration crash_down = base::Seconds(2);
   std::uint32_t blackouts = 0;  // as often all honest peers are killed at once
-  bool lose_disk = false;       // they start again from nothing
+  // They start again from nothing, and soon after are killed once more, with what they have stored.
+  bool lose_disk = false;
   // Bit k: kill number k is left out. What `sim shrink` tries (sim/shrink.h).
   std::uint64_t spared_kills = 0;
   // none; halves: two halves of the peers cannot hear each other; one_way: the first half hears the

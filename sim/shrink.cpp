@@ -81,8 +81,9 @@ void MakeSmall(const SimOptions& options, Candidates& candidates) {
 
 // The decisions themselves: each kill that still happens.
 void SpareKills(const SimOptions& options, Candidates& candidates) {
-  const std::uint64_t kills =
+  const std::uint64_t restarts =
       options.crashes + std::uint64_t{options.blackouts} * (options.peers - options.byzantine);
+  const std::uint64_t kills = restarts * (options.lose_disk ? 2 : 1);
   for (std::uint64_t k = 0; k < std::min<std::uint64_t>(kills, 64); ++k) {
     if ((options.spared_kills >> k & 1) != 0) continue;
     SimOptions smaller = options;

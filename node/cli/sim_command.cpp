@@ -313,7 +313,8 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
   command
       ->add_option("--crash-down", options->crash_down, "seconds until they start again, at most")
       ->capture_default_str();
-  command->add_flag("--lose-disk", sim.lose_disk, "they start again from nothing");
+  command->add_flag("--lose-disk", sim.lose_disk,
+                    "they start again from nothing, and soon after once more");
   command->add_option("--cut", sim.cut, "the network: none, halves, one_way, flapping or flaky")
       ->capture_default_str();
   command->add_option("--cut-at", options->cut_at, "seconds")->capture_default_str();

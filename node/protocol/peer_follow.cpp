@@ -131,6 +131,10 @@ void PeerMachine::OnCaughtUp(const ModelState& state) {
   inbox_.ForgetBefore(HeightOf(*view_));
 }
 
+bool PeerMachine::MustBeAdmitted() const {
+  return must_rejoin_ && !base::Planted(base::Bug::kReturnsWithoutAdmission);
+}
+
 // The newest block that is known here: a member again, or one who asks to be.
 void PeerMachine::AtHead() {
   if (view_->decision.is_zero()) return;  // not even the genesis block yet
@@ -144,8 +148,8 @@ void PeerMachine::AtHead() {
   }
   if (!IsMember(view_->members, self_)) return SendRejoin();
   if (left_step_ && HeightOf(*view_) <= *left_step_) return;  // asleep in it: it ends without us
-  const bool waits = must_rejoin_ && !base::Planted(base::Bug::kReturnsWithoutAdmission);
-  if (waits) return;  // until a block has dropped the one who signed from the lost store
+  // Until a block has dropped the one who signed from the lost store.
+  if (MustBeAdmitted()) return;
   catch_up_.reset();
   out_->Add(CancelTimer{kFollowTimer});
   out_->Add(Observe{Back{HeightOf(*view_)}});

@@ -140,6 +140,7 @@ void PeerMachine::ReplayNext() {
       return Leave("results of the last blocks were lost in the crash");
     }
     if (!IsMember(view_->members, self_)) return Leave("this node was dropped before it restarted");
+    if (MustBeAdmitted()) return Leave("this node's store began after the run");
     if (RunIsOver(*view_)) return Finish();
     std::vector<wire::SignedEnvelope> own;
     for (const Sent& sent : sent_) own.push_back(wire::Open(sent.frame).value());

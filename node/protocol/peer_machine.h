@@ -371,6 +371,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void AdvanceFollowing();
   void ApplyNext();
   void OnCaughtUp(const ModelState& state);
+  bool MustBeAdmitted() const;
   void AtHead();
   void SendRejoin();
   void SayBarred();

@@ -81,6 +81,22 @@ TEST(Crashes, WithoutItsDiskAPeerComesBackByRejoinOnly) {
   EXPECT_EQ(BansOf(result), 0U);
 }
 
+// Found by the machine's fuzzer: one that had lost its disk fetched blocks, was killed again and
+// took them for its own past. It went on as a member and signed a second time what it had signed.
+TEST(Crashes, WhoWasKilledAgainBeforeItWasAdmittedStillSignsNothing) {
+  for (const std::uint64_t seed : {1, 4, 9}) {
+    SimOptions options;
+    options.seed = seed;
+    options.byzantine = 0;
+    options.steps = 20;
+    options.crashes = 3;
+    options.lose_disk = true;
+    const SimResult result = RunWell(options);
+    EXPECT_GT(result.faults.disks_lost, 0U);
+    EXPECT_EQ(BansOf(result), 0U);
+  }
+}
+
 // Who comes back is helped while two members ask everybody for everything.
 TEST(Crashes, AFloodKeepsNobodyFromComingBack) {
   SimOptions options = Eight(3);
