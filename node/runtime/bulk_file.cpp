@@ -51,8 +51,10 @@ base::StatusOr<BulkFile> BulkFile::Open(std::string path, std::vector<Extent> us
   std::sort(used.begin(), used.end(), Before);
   std::uint64_t end = 0;
   for (const Extent& extent : used) {
-    if (extent.offset < end || extent.offset + extent.size < extent.offset) {
-      return base::InvalidArgument(path + ": the ledger's places in it overlap: it is damaged");
+    if (extent.size == 0 || extent.offset < end || extent.offset + extent.size < extent.offset) {
+      return base::InvalidArgument(path +
+                                   ": the places in it that ledger.sqlite names cannot be: one of "
+                                   "them is damaged; start with an empty data folder");
     }
     end = extent.offset + extent.size;
   }

@@ -38,7 +38,7 @@ struct Extent {
 class BulkFile {
  public:
   // `used`: the extents that rows name, in any order. Makes an empty file if there is none.
-  // InvalidArgument: they overlap.
+  // InvalidArgument: they overlap, or one is empty.
   static base::StatusOr<BulkFile> Open(std::string path, std::vector<Extent> used);
 
   BulkFile(BulkFile&& other) noexcept;

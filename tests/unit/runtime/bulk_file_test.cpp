@@ -100,9 +100,10 @@ TEST_F(BulkFileTest, SaysThatItIsCutShort) {
   EXPECT_TRUE(absl::IsInvalidArgument(file.Read({~0ULL - 5, 10}).status()));
 }
 
-TEST_F(BulkFileTest, RefusesPlacesThatOverlapAndAFolderThatIsNotThere) {
+TEST_F(BulkFileTest, RefusesPlacesThatCannotBeAndAFolderThatIsNotThere) {
   EXPECT_TRUE(absl::IsInvalidArgument(BulkFile::Open(Path(), {{0, 10}, {9, 10}}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(BulkFile::Open(Path(), {{5, ~0ULL}}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(BulkFile::Open(Path(), {{5, 0}}).status()));
   EXPECT_TRUE(absl::IsUnavailable(BulkFile::Open(dir_ + "/no/bulk", {}).status()));
 }
 
