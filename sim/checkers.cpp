@@ -138,7 +138,7 @@ RebornRejoins::RebornRejoins(const Roster& roster, std::shared_ptr<wire::Opener>
 
 void RebornRejoins::OnStep(const StepRecord& record) {
   const auto* started = std::get_if<protocol::Started>(&record.input);
-  if (started && lived_[record.peer]) reborn_[record.peer] = started->restored == nullptr;
+  if (started && lived_[record.peer] && started->restored == nullptr) reborn_[record.peer] = true;
 }
 
 base::Status RebornRejoins::OnAction(std::uint32_t peer, const protocol::Action& action) {

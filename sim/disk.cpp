@@ -57,6 +57,9 @@ std::shared_ptr<const protocol::Restored> Disk::Restored() const {
       case RecordKind::kMember:
         restored->member = true;
         break;
+      case RecordKind::kAsks:
+        restored->asks_since = protocol::HeightOfBlockKey(record.key);
+        break;
       case RecordKind::kFork:
         restored->fork = std::string(record.value.begin(), record.value.end());
         break;

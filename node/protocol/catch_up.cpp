@@ -282,6 +282,26 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
                  key.kind == wire::PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
 }
 
+bool CatchUp::IsAskedBy(const Key& key, std::uint64_t height) {
+  return height <= key.step + 1 && height + kMaxBlocksAnAnswer > key.step + 1;
+}
+
+// One answer brings many blocks, newest first: while they come there is nothing to ask [each that
+// came was one more question, and brought the others once more].
+void CatchUp::AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out) {
+  const Key from_gap = {wire::PullKind::kBlock, gap - 1, 0};
+  auto open = std::find_if(open_.begin(), open_.end(), [](const auto& entry) {
+    return entry.first.kind == wire::PullKind::kBlock;
+  });
+  if (open != open_.end() && now >= open->second.asked + patience_) {
+    auto node = open_.extract(open);  // the next in its round is asked for what is left
+    node.key() = from_gap;
+    open = open_.insert(std::move(node)).position;
+  }
+  Ask(now, open == open_.end() ? from_gap : open->first,
+      {.kind = wire::PullKind::kBlock, .index = kMaxBlocksAnAnswer}, out);
+}
+
 // The highest block that the chain lacks.
 std::optional<std::uint64_t> CatchUp::Gap() const {
   for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
@@ -300,13 +320,10 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   std::erase_if(open_, [&](const auto& entry) {
     const Key& key = entry.first;
     return (key.kind == wire::PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
-           (key.kind == wire::PullKind::kBlock && key.step + 1 != gap);
+           (key.kind == wire::PullKind::kBlock && !(gap && IsAskedBy(key, *gap)));
   });
   Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kHead}, out);
-  if (gap) {
-    Ask(now, {wire::PullKind::kBlock, *gap - 1, 0},
-        {.kind = wire::PullKind::kBlock, .index = kMaxBlocksAnAnswer}, out);
-  }
+  if (gap) AskBlocks(now, *gap, out);
   if (fetch_) {
     if (fetch_->leaves.empty()) {
       Ask(now, {wire::PullKind::kState, fetch_->step, 0},

@@ -134,6 +134,9 @@ class CatchUp {
   std::optional<std::uint64_t> Gap() const;
   static bool IsBulk(const Key& key);
   std::size_t BulkRequests() const;
+  // The answer to `key`, a question for blocks, has the one of `height`.
+  static bool IsAskedBy(const Key& key, std::uint64_t height);
+  void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
   PeerId MemberOfTurn(std::size_t turn) const;
   SharedBlock BlockAt(std::uint64_t height) const;

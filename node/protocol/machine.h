@@ -62,6 +62,8 @@ enum class RecordKind : std::uint8_t {
   kMember = 5,    // key: height of the block from which on this key signs from this store; no value
   kFork = 6,      // key: height of the block of the split step; value: a line for people. After it
                   // this key signs nothing more in this run
+  kAsks = 7,  // key: height of the first block that can count a REJOIN which this key signed from
+              // this store, written with the first one; no value
 };
 struct Record {
   RecordKind kind = RecordKind::kSlot;
@@ -79,7 +81,8 @@ struct Restored {
   // There is a kMember record. Without one the store began after the run: what this key signed
   // before is not known, and only an admission lets it sign again.
   bool member = false;
-  std::optional<std::string> fork;  // the value of a kFork record
+  std::optional<std::uint64_t> asks_since;  // the height of a kAsks record
+  std::optional<std::string> fork;          // the value of a kFork record
 };
 
 struct Started {

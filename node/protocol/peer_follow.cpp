@@ -73,17 +73,23 @@ void PeerMachine::Follow() {
 }
 
 void PeerMachine::AdvanceFollowing() {
+  std::vector<Record> fresh;
   for (const SharedBlock& block : catch_up_->TakeBlocks()) {
     // Stored when it is applied if it was sealed here before the crash.
     const bool stored = recent_.Find(HeightOf(*block)) != nullptr;
     const RecentBlocks::Kept& kept = recent_.Add(*block);
-    if (!stored) StoreBlock(kept);
+    if (!stored) fresh.push_back(RecordOf(kept));
   }
+  if (!fresh.empty()) out_->Add(Store{next_store_++, std::move(fresh)});
   if (auto state = catch_up_->TakeState()) {
     ++era_;  // an update of the old way may be under way
     replaying_ = false;
     view_ = state->first;
     state_ = state->second;
+    // The blocks that were taken may begin after this one.
+    out_->Add(Store{
+        next_store_++,
+        {{RecordKind::kBlock, BlockKey(view_->genesis, view_->step), wire::EncodeBlock(*view_)}}});
     StoreState();
     out_->Add(Observe{StepDone{view_, state_}});
   }
@@ -120,7 +126,7 @@ void PeerMachine::OnCaughtUp(const ModelState& state) {
   view_ = block;
   state_ = state;
   if (HeightOf(*view_) % kStateEvery == 0) StoreState();
-  if (std::find(view_->joined.begin(), view_->joined.end(), self_) != view_->joined.end()) {
+  if (must_rejoin_ && AdmitsThisStore(*view_)) {
     must_rejoin_ = false;
     StoreMembership();
   }
@@ -129,6 +135,13 @@ void PeerMachine::OnCaughtUp(const ModelState& state) {
   out_->Add(
       Observe{CatchingUp{HeightOf(*view_), HeightOf(*catch_up_->head()), catch_up_->Describe()}});
   inbox_.ForgetBefore(HeightOf(*view_));
+}
+
+// `probation` blocks in a row confirmed it, so it is this store's if the first of them could be.
+bool PeerMachine::AdmitsThisStore(const Block& block) const {
+  const bool joins =
+      std::find(block.joined.begin(), block.joined.end(), self_) != block.joined.end();
+  return joins && asks_since_ && HeightOf(block) >= *asks_since_ + manifest_->probation - 1;
 }
 
 bool PeerMachine::MustBeAdmitted() const {
@@ -164,6 +177,10 @@ void PeerMachine::SendRejoin() {
   if (signer_.Said(slot)) return;
   wire::Rejoin rejoin;
   rejoin.nonce = crypto::DeriveCoin(private_seed_.view(), step, ~std::uint64_t{0}).salt;
+  if (must_rejoin_ && !asks_since_) {
+    asks_since_ = step + 1;
+    out_->Add(Store{next_store_++, {{RecordKind::kAsks, BlockKey(false, step), {}}}});
+  }
   Draft draft{wire::Envelope{slot, wire::BlockDigest(*view_), self_, wire::Encode(rejoin)}, nullptr,
               view_->members};
   Prepare({std::move(draft)});

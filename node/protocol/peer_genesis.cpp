@@ -95,6 +95,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
     blocks[height] = std::make_shared<const Block>(std::move(block));
   }
   must_rejoin_ = !restored.member;
+  asks_since_ = restored.asks_since;
   if (restored.state) {
     const auto state = DecodeState(restored.state->blob->data, state_.parameters->size());
     if (!state) return base::InvalidArgument("the stored state has another size than the model");

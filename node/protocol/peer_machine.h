@@ -355,6 +355,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void TakeBlock(std::shared_ptr<const Block> block);
   void JudgeInlineEvidence();
   void StoreBlock(const RecentBlocks::Kept& block);
+  static Record RecordOf(const RecentBlocks::Kept& block);
   void StoreMembership();
   void RememberStep();
   void StartUpdate();
@@ -371,6 +372,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void AdvanceFollowing();
   void ApplyNext();
   void OnCaughtUp(const ModelState& state);
+  bool AdmitsThisStore(const Block& block) const;
   bool MustBeAdmitted() const;
   void AtHead();
   void SendRejoin();
@@ -439,8 +441,10 @@ class PeerMachine final : public Machine, public SealMessages {
   // The step in which this member fell asleep: it takes no part in it any more.
   std::optional<std::uint64_t> left_step_;
   bool replaying_ = false;
-  // The store was lost, or began after the run: only what follows an admission may be signed.
+  // The store was lost, or began after the run: only what follows an admission may be signed, and
+  // one that this store asked for: blocks of the past have those of the stores before it.
   bool must_rejoin_ = false;
+  std::optional<std::uint64_t> asks_since_;  // height of the first block that can count its REJOINs
   std::deque<std::pair<std::shared_ptr<const Block>, std::vector<SharedBlob>>> to_replay_;
 
   Inbox inbox_;

@@ -96,8 +96,11 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
 
 // The results that it applies are stored already: after a crash of all, the run goes on from here.
 void PeerMachine::StoreBlock(const RecentBlocks::Kept& block) {
-  out_->Add(Store{next_store_++,
-                  {{RecordKind::kBlock, BlockKey(block.genesis, block.step), block.encoded}}});
+  out_->Add(Store{next_store_++, {RecordOf(block)}});
+}
+
+Record PeerMachine::RecordOf(const RecentBlocks::Kept& block) {
+  return {RecordKind::kBlock, BlockKey(block.genesis, block.step), block.encoded};
 }
 
 void PeerMachine::StoreMembership() {

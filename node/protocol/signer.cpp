@@ -41,6 +41,13 @@ base::Bytes FirstSlotKept(const base::Bytes& block_key) {
   return key;
 }
 
+std::uint64_t HeightOfBlockKey(const base::Bytes& key) {
+  OSTRAKA_CHECK(key.size() == sizeof(std::uint64_t));
+  std::uint64_t height = 0;
+  for (const std::uint8_t byte : key) height = height << 8 | byte;
+  return height;
+}
+
 base::Bytes ResultKey(std::uint64_t step, std::uint32_t column) {
   base::Bytes key = BlockKey(false, step);
   AppendBigEndian(key, column, 4);

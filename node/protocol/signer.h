@@ -66,6 +66,8 @@ class Signer {
 
 // Big-endian height of a block: 0 for genesis, step + 1 after.
 base::Bytes BlockKey(bool genesis, std::uint64_t step);
+// The height that such a key is. REQUIRES: BlockKey made it.
+std::uint64_t HeightOfBlockKey(const base::Bytes& key);
 // The least key of a slot that a store still needs once it has that block.
 base::Bytes FirstSlotKept(const base::Bytes& block_key);
 // BlockKey, then the column, big-endian.

@@ -86,6 +86,11 @@ base::StatusOr<std::shared_ptr<const protocol::Restored>> Ledger::Restore() {
   ASSIGN_OR_RETURN(const std::int64_t member,
                    database_.QueryInteger("SELECT count(*) FROM meta WHERE key = 'member_since'"));
   restored->member = member > 0;
+  ASSIGN_OR_RETURN(
+      sqlite::Statement asks,
+      database_.Prepare("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'asks_since'"));
+  ASSIGN_OR_RETURN(const bool asked, asks.Step());
+  if (asked) restored->asks_since = static_cast<std::uint64_t>(asks.Integer(0));
   ASSIGN_OR_RETURN(sqlite::Statement fork,
                    database_.Prepare("SELECT value FROM meta WHERE key = 'fork'"));
   ASSIGN_OR_RETURN(const bool forked, fork.Step());

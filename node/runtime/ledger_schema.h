@@ -16,7 +16,8 @@ inline constexpr std::int64_t kLedgerSchemaVersion = 3;
 
 inline constexpr char kLedgerSchema[] = R"sql(
 CREATE TABLE meta (
-  key   TEXT PRIMARY KEY,  -- run_id, peer, created_utc, outcome, pruned_below, pruned_slots, member_since, fork
+  key   TEXT PRIMARY KEY,  -- run_id, peer, created_utc, outcome, pruned_below, pruned_slots, member_since, asks_since,
+                           -- fork
   value TEXT NOT NULL
 ) WITHOUT ROWID;
 

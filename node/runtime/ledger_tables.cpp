@@ -62,6 +62,7 @@ struct LedgerTables::Statements {
   sqlite::Statement add_result;
   sqlite::Statement forget_results;
   sqlite::Statement note_member;
+  sqlite::Statement note_asks;
   sqlite::Statement note_fork;
   sqlite::Statement add_block;
   sqlite::Statement get_block;
@@ -110,6 +111,8 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->forget_results, "DELETE FROM results WHERE height < ?1 RETURNING start, size"},
       {&statements_->note_member,
        "INSERT INTO meta VALUES ('member_since', ?1) ON CONFLICT DO NOTHING"},
+      {&statements_->note_asks,
+       "INSERT INTO meta VALUES ('asks_since', ?1) ON CONFLICT DO NOTHING"},
       {&statements_->note_fork, "INSERT INTO meta VALUES ('fork', ?1) ON CONFLICT DO NOTHING"},
       {&statements_->add_block,
        "INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
@@ -155,6 +158,8 @@ base::Status LedgerTables::Apply(const Record& record) {
     case RecordKind::kFork:
       return statements_->note_fork.Bind(1, std::string(record.value.begin(), record.value.end()))
           .Run();
+    case RecordKind::kAsks:
+      return statements_->note_asks.Bind(1, std::to_string(BigEndian(record.key))).Run();
     case RecordKind::kMember:
       return statements_->note_member.Bind(1, std::to_string(BigEndian(record.key))).Run();
   }

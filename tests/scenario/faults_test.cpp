@@ -97,6 +97,36 @@ TEST(Crashes, WhoWasKilledAgainBeforeItWasAdmittedStillSignsNothing) {
   }
 }
 
+SimOptions LongWithLostDisks(std::uint64_t seed, std::uint32_t crashes, std::uint64_t steps) {
+  SimOptions options = Eight(seed);
+  options.steps = steps;
+  options.dimension = 60;
+  options.crashes = crashes;
+  options.lose_disk = true;
+  return options;
+}
+
+// Disks are lost again and again. One that was lost soon after its owner had been admitted was
+// followed by a store that met that admission among the blocks of the past, and took it for its
+// own: two signatures of one slot.
+TEST(Crashes, AnAdmissionOfTheStoreBeforeIsNone) {
+  const SimResult result = RunWell(LongWithLostDisks(7, 40, 500));
+  EXPECT_GT(result.returns, 0U);
+  EXPECT_EQ(BansOf(result), 0U);
+}
+
+// A long way back, from a fetched state, is interrupted. The state was stored without its block,
+// and could not be used; and each block that came was one more question for thirty-two.
+TEST(Crashes, ALongWayBackIsGoneOnWithAfterAKill) {
+  for (const std::uint64_t seed : {1, 4}) {
+    SimOptions options = LongWithLostDisks(seed, 8, 400);
+    options.dimension = 100;
+    const SimResult result = RunWell(options);
+    EXPECT_GT(result.returns, 0U);
+    EXPECT_EQ(BansOf(result), 0U);
+  }
+}
+
 // Who comes back is helped while two members ask everybody for everything.
 TEST(Crashes, AFloodKeepsNobodyFromComingBack) {
   SimOptions options = Eight(3);

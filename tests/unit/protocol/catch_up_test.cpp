@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "node/wire/limits.h"
+#include "tests/unit/protocol/past_run.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {
@@ -21,68 +22,6 @@ namespace {
 using scene::DigestOf;
 using scene::PeerNumber;
 using wire::PullKind;
-
-constexpr std::uint32_t kMemberCount = 7;  // two faults are borne, so three must vouch
-constexpr std::uint32_t kSelf = 6;
-constexpr std::uint32_t kColumns = 2;
-constexpr base::Duration kPatience = base::Seconds(1);
-
-SharedBlob FloatBlob(float value, std::size_t count) {
-  const std::vector<float> values(count, value);
-  const base::ByteView bytes = base::AsBytes(std::span(values));
-  return crypto::MakeBlob({bytes.begin(), bytes.end()});
-}
-
-// A run as its honest members know it: blocks, what each applied, and the state after each.
-class PastRun {
- public:
-  // Every `root_every`-th step seals the root of the state that it started from. REQUIRES:
-  // `tensors` have 40 elements.
-  PastRun(std::uint64_t height, std::uint64_t root_every,
-          base::TensorLayout tensors = {{"w", {30}}, {"b", {10}}})
-      : layout(std::move(tensors)) {
-    Block genesis = scene::ViewBefore(scene::ManifestOf(kMemberCount), 1);
-    genesis.genesis = true;
-    blocks.push_back(std::make_shared<const Block>(genesis));
-    states.push_back(StateAt(0));
-    for (std::uint64_t step = 0; step < height; ++step) {
-      Block block = genesis;
-      block.genesis = false;
-      block.step = step;
-      block.previous = wire::BlockDigest(*blocks.back());
-      block.decision = DigestOf(5000 + step);
-      // The second column of every third step is void.
-      const bool is_void = step % 3 == 2;
-      block.columns = {wire::ColumnFate::kApplied,
-                       is_void ? wire::ColumnFate::kSumCheck : wire::ColumnFate::kApplied};
-      std::vector<SharedBlob> own = {FloatBlob(static_cast<float>(step), 20),
-                                     is_void ? nullptr : FloatBlob(-static_cast<float>(step), 20)};
-      block.result_roots = {own[0]->root, is_void ? Digest{} : own[1]->root};
-      if (step % root_every == 0) block.state_root = StateRoot(states.back(), layout);
-      blocks.push_back(std::make_shared<const Block>(std::move(block)));
-      results.push_back(std::move(own));
-      states.push_back(StateAt(step + 1));
-    }
-  }
-
-  CatchUp From(std::uint64_t height, bool trust_state = true) const {
-    return CatchUp(PeerNumber(kSelf), layout, blocks[height], states[height], trust_state,
-                   kPatience);
-  }
-  const SharedBlock& head() const { return blocks.back(); }
-
-  const base::TensorLayout layout;
-  std::vector<SharedBlock> blocks;               // by height
-  std::vector<ModelState> states;                // after the block of that height
-  std::vector<std::vector<SharedBlob>> results;  // by step
-
- private:
-  static ModelState StateAt(std::uint64_t height) {
-    const auto value = static_cast<float>(height);
-    return {std::make_shared<const std::vector<float>>(40, value),
-            std::make_shared<const std::vector<float>>(40, -value)};
-  }
-};
 
 std::size_t SizeOf(const Block& block) { return wire::EncodeBlock(block).size(); }
 
@@ -431,6 +370,48 @@ TEST(AskingTest, ARequestIsRepeatedToAnotherMemberAfterAWhile) {
     asked.insert(again[0].to);
   }
   EXPECT_EQ(asked.size(), 6u) << "all but itself";
+}
+
+// Blocks come one by one. Each that came was one more question once, for thirty-two blocks of which
+// thirty-one were on their way.
+TEST(AskingTest, ABlockIsAskedForOnceWhileAnswersCome) {
+  const PastRun run(100, 200);
+  CatchUp way = run.From(0);
+  const base::Time start;
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  std::vector<std::uint64_t> asked_from;  // heights, downwards
+  for (std::uint64_t height = 99; height > 0; --height) {
+    for (const CatchUp::Request& request : way.Wants(start)) {
+      if (request.pull.kind == PullKind::kBlock) asked_from.push_back(request.step + 1);
+    }
+    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+  }
+  EXPECT_EQ(asked_from, (std::vector<std::uint64_t>{99, 67, 35, 3}));
+}
+
+TEST(AskingTest, TheRestOfAnAnswerThatStopsIsAskedOfTheNextMember) {
+  const PastRun run(60, 200);
+  CatchUp way = run.From(0);
+  const base::Time start;
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  const auto block_request = [&](base::Time now) -> std::optional<CatchUp::Request> {
+    for (const CatchUp::Request& request : way.Wants(now)) {
+      if (request.pull.kind == PullKind::kBlock) return request;
+    }
+    return std::nullopt;
+  };
+  const auto first = block_request(start);
+  ASSERT_TRUE(first);
+  for (const std::uint64_t height : {59, 58, 57}) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+  }
+  EXPECT_FALSE(block_request(start + base::Milliseconds(999)));
+  const auto second = block_request(start + kPatience);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->step + 1, 56U);
+  EXPECT_NE(second->to, first->to);
 }
 
 // What an old way still waited for must not use up the requests of the new one.

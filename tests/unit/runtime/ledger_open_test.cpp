@@ -77,7 +77,8 @@ TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
     return Record{RecordKind::kResult, protocol::ResultKey(step, 0), {}, blob(byte)};
   };
   const Record member{RecordKind::kMember, protocol::BlockKey(true, 0), {}};
-  ASSERT_TRUE(Write({member, result(2, 4), BlockRecord(BlockOf(3)), result(3, 1), state(3, 2),
+  const Record asks{RecordKind::kAsks, protocol::BlockKey(false, 7), {}};
+  ASSERT_TRUE(Write({member, asks, result(2, 4), BlockRecord(BlockOf(3)), result(3, 1), state(3, 2),
                      BlockRecord(BlockOf(4)), result(4, 3)})
                   .ok());
   const auto ledger = MustOpen(Options());
@@ -92,6 +93,7 @@ TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
   EXPECT_EQ((*restored)->results[1].blob->data, blob(3)->data);
   EXPECT_EQ((*restored)->blocks.size(), 2U);
   EXPECT_TRUE((*restored)->member);
+  EXPECT_EQ((*restored)->asks_since, 8U);
   EXPECT_FALSE((*restored)->fork);
 }
 
