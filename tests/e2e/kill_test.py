@@ -166,11 +166,18 @@ class ReturnTest(NodesTest):
         self.audit()
 
     def lose_a_disk(self, lost):
-        """Kills a node at step 8 of a run, starts it with an empty folder; its report and drop."""
+        """Kills a node at step 8 of a run, starts it with an empty folder; its report and drop.
+
+        It is killed and started once more at a random moment, most times before the others have
+        given it up: the blocks that it has fetched by then are no past of its own.
+        """
         self.start(count=4, steps=400)
         self.await_step(self.honest, 8)
         self.nodes.kill(lost)
         shutil.rmtree(self.made.data_dir(lost))
+        self.nodes.start(lost)
+        time.sleep(1 + random.random())
+        self.nodes.kill(lost)
         self.nodes.start(lost)
         report = self.finish()[lost]
         self.audit()
