@@ -170,6 +170,9 @@ base::Status CheckFaults(const SimOptions& options) {
                               options.cut == "one_way" || options.cut == "flapping" ||
                               options.cut == "flaky",
                           "cut must be none, halves, one_way, flapping or flaky"));
+  RETURN_IF_ERROR(Require(!options.lose_disk || options.blackouts == 0,
+                          "when all lose their disks at once the run is lost: make blackouts 0, or "
+                          "let them keep their disks"));
   if (options.crashes == 0 || options.byzantine < FaultsBorne(options)) return base::OkStatus();
   return base::FailedPrecondition(
       "who crashes counts as faulty, and " + std::to_string(options.peers) + " peers bear " +

@@ -84,6 +84,11 @@ TEST(SimOptions, CheckSaysWhatToDo) {
   EXPECT_THAT(WhyNot(options), HasSubstr("has no parameter 'y'"));
 
   options = {};
+  options.blackouts = 1;
+  options.lose_disk = true;
+  EXPECT_THAT(WhyNot(options), HasSubstr("make blackouts 0"));
+
+  options = {};
   options.attack = "flood";
   options.attack_params = {{"rate", "-1"}};
   EXPECT_THAT(WhyNot(options), HasSubstr("rate=-1 must be real in [0, 1e+06]"));
