@@ -2,6 +2,7 @@
 """The tables of docs/benchmarks.md, measured: real swarms of real nodes on this machine.
 
 usage: tests/bench/swarm_tables.py BINARY accuracy|unprotected|price|models|attacks [--seeds N] [--attack NAME ...]
+                                          [--peers N] [--byzantine B]
 
 Each prints a Markdown table and, on stderr, one line a run. A run that is not ok ends the program
 with exit code 1: a table of failed runs would be no measurement.
@@ -25,6 +26,8 @@ PROTOCOL_ATTACKS = [
     "false_complaint", "abort_coin", "bad_reveal", "silent", "late", "selective_send",
     "selective_send rotate=1", "lying_echo", "double_propose", "withhold_echo", "withhold_result"]
 ATTACKS = ["none", "sign_flip", "random_direction", "label_flip", "alie", "ipm"]
+# Those and the others that docs/attacks.md takes from the literature and the public code.
+MORE_ATTACKS = ["delayed", "inf", "mimic", "gaussian", "bit_flip"]
 
 
 def swarm(binary, *options, must_pass=True):
@@ -37,12 +40,13 @@ def value_of(result):
     return result["metric"]["value"] if result["metric"] else None
 
 
-def accuracy(binary, seeds):
+def accuracy(binary, seeds, only, peers, byzantine):
     """Accuracy over seeds under each attack, beside the run with no attacker."""
     print(f"| attack | accuracy, mean of {seeds} seeds | min | max | last ban at step, by seed | honest removed |")
     print("|---|---|---|---|---|---|")
-    for attack in ATTACKS:
-        runs = [swarm(binary, "--attack", attack, "--seed", seed) for seed in range(seeds)]
+    for attack in only or ATTACKS + MORE_ATTACKS:
+        runs = [swarm(binary, "--peers", peers, "--byzantine", byzantine, "--attack", attack, "--seed", seed)
+                for seed in range(seeds)]
         values = [value_of(run) for run in runs]
         bans = [max((ban["step"] for ban in run["bans"]), default="-") for run in runs]
         removed = sum(run["honest_removed"] for run in runs)
@@ -139,12 +143,17 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("table", choices=["accuracy", "unprotected", "price", "models", "attacks"])
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--attack", action="append", help="attacks: only these, as `name key=value`")
+    parser.add_argument("--attack", action="append", help="accuracy, attacks: only these; attacks: as `name key=value`")
+    parser.add_argument("--peers", type=int, default=8, help="accuracy: nodes")
+    parser.add_argument("--byzantine", type=int, default=3, help="accuracy: how many of them attack")
     options = parser.parse_args()
     if options.table == "attacks":
         attacks(options.binary, options.seeds, options.attack)
         return
-    {"accuracy": accuracy, "unprotected": unprotected, "price": price, "models": models}[options.table](
+    if options.table == "accuracy":
+        accuracy(options.binary, options.seeds, options.attack, options.peers, options.byzantine)
+        return
+    {"unprotected": unprotected, "price": price, "models": models}[options.table](
         options.binary, options.seeds)
 
 
