@@ -60,7 +60,8 @@ void Seal::Impl::Echo(base::Time now, SealOutput& out) {
     const wire::Echo echo = EchoOf(*own_vector_);
     own_value_ = echo.vector;
     vectors_[own_value_] = *own_vector_;
-    Rest(0, now + options_.delta * 2);
+    // Unless another process with this key has spoken in an iteration already: that one is past.
+    if (clock_.step() == SealClock::Step::kIdle) Rest(0, now + options_.delta * 2);
     out.say.push_back({MessageType::kEcho, 0, wire::Encode(echo)});
   }
   Drive(out);

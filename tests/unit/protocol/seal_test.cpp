@@ -158,6 +158,18 @@ TEST_F(SealTest, AfterARestartWithOtherMessagesItVotesForNoMerge) {
   EXPECT_NE(seal_->Describe(now_).find("I do not know any more what I echoed"), std::string::npos);
 }
 
+// Two processes with one key, of which the other is ahead. (This one once ended itself for it.)
+TEST_F(SealTest, AnIterationInWhichItsKeySpokeElsewhereIsPastForIt) {
+  Hear(Frame(0, MessageType::kStatus, 2, wire::Encode(wire::Status{0, EchoOf(All()).vector})));
+  Echo();
+  EXPECT_NE(Said(MessageType::kEcho, 0), nullptr);
+  Until(7'999);
+  EXPECT_EQ(Said(MessageType::kStatus, 1), nullptr);
+  EXPECT_EQ(Said(MessageType::kStatus, 3), nullptr);
+  Until(8'000);  // four steps of iteration 2
+  EXPECT_NE(Said(MessageType::kStatus, 3), nullptr);
+}
+
 // --- for people ----------------------------------------------------------------------------------
 
 TEST_F(SealTest, DescribeNamesWhoEchoedWhatOtherwiseAndWhoDidNot) {
