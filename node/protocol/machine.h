@@ -77,7 +77,7 @@ struct Restored {
   std::vector<Record> blocks;   // from the height of `state` on (all, if there is none), by key
   std::vector<Record> slots;    // of the newest block's step and after, by key: FirstSlotKept
   std::optional<Record> state;  // the newest kState
-  std::vector<Record> results;  // from the height of `state` on, by key
+  std::vector<Record> results;  // from the height of `state` on, by key; blobs with their roots
   // There is a kMember record. Without one the store began after the run: what this key signed
   // before is not known, and only an admission lets it sign again.
   bool member = false;

@@ -87,9 +87,7 @@ void PeerMachine::AdvanceFollowing() {
     view_ = state->first;
     state_ = state->second;
     // The blocks that were taken may begin after this one.
-    out_->Add(Store{
-        next_store_++,
-        {{RecordKind::kBlock, BlockKey(view_->genesis, view_->step), wire::EncodeBlock(*view_)}}});
+    StoreBlock({view_->genesis, view_->step, {}, wire::EncodeBlock(*view_)});
     StoreState();
     out_->Add(Observe{StepDone{view_, state_}});
   }

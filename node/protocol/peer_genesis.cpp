@@ -111,8 +111,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
   for (const Record& record : restored.results) {
     const auto place = PlaceOfResult(record.key);
     if (!place) return base::InvalidArgument("a result under a key that is none");
-    // What a store gives has no root yet.
-    kept_results_[place->first][place->second] = crypto::MakeBlob(record.blob->data);
+    kept_results_[place->first][place->second] = record.blob;
   }
   // As far as every result is there; the rest comes from the other members.
   for (std::uint64_t height = HeightOf(*view_) + 1; blocks.contains(height); ++height) {

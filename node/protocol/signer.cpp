@@ -13,6 +13,12 @@ void AppendBigEndian(base::Bytes& out, std::uint64_t value, int byte_count) {
   }
 }
 
+std::uint64_t ReadBigEndian(base::ByteView bytes) {
+  std::uint64_t value = 0;
+  for (const std::uint8_t byte : bytes) value = value << 8 | byte;
+  return value;
+}
+
 }  // namespace
 
 base::Bytes SlotKey(const wire::Slot& slot) {
@@ -43,9 +49,7 @@ base::Bytes FirstSlotKept(const base::Bytes& block_key) {
 
 std::uint64_t HeightOfBlockKey(const base::Bytes& key) {
   OSTRAKA_CHECK(key.size() == sizeof(std::uint64_t));
-  std::uint64_t height = 0;
-  for (const std::uint8_t byte : key) height = height << 8 | byte;
-  return height;
+  return ReadBigEndian(key);
 }
 
 base::Bytes ResultKey(std::uint64_t step, std::uint32_t column) {
@@ -56,12 +60,10 @@ base::Bytes ResultKey(std::uint64_t step, std::uint32_t column) {
 
 std::optional<std::pair<std::uint64_t, std::uint32_t>> PlaceOfResult(const base::Bytes& key) {
   if (key.size() != 12) return std::nullopt;
-  std::uint64_t height = 0;
-  std::uint32_t column = 0;
-  for (std::size_t i = 0; i < 8; ++i) height = height << 8 | key[i];
-  for (std::size_t i = 8; i < 12; ++i) column = column << 8 | key[i];
+  const std::uint64_t height = ReadBigEndian(base::ByteView(key).first(8));
   if (height == 0) return std::nullopt;  // the genesis block applies nothing
-  return std::pair{height - 1, column};
+  return std::pair{height - 1,
+                   static_cast<std::uint32_t>(ReadBigEndian(base::ByteView(key).subspan(8)))};
 }
 
 Store Signer::Prepare(StoreId id, std::vector<Draft> drafts) {
