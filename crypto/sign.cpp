@@ -58,4 +58,10 @@ void FillRandom(std::span<std::uint8_t> out) {
   if (!out.empty()) randombytes_buf(out.data(), out.size());
 }
 
+std::uint64_t RandomSeed() {
+  std::uint64_t seed = 0;
+  FillRandom({reinterpret_cast<std::uint8_t*>(&seed), sizeof(seed)});
+  return seed;
+}
+
 }  // namespace ostraka::crypto

@@ -68,5 +68,7 @@ base::Status Initialize();
 
 // `out` from the operating system's randomness. Drivers and tools only.
 void FillRandom(std::span<std::uint8_t> out);
+// The same, of 64 bits.
+std::uint64_t RandomSeed();
 
 }  // namespace ostraka::crypto

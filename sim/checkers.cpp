@@ -142,6 +142,7 @@ void RebornRejoins::OnStep(const StepRecord& record) {
 }
 
 base::Status RebornRejoins::OnAction(std::uint32_t peer, const protocol::Action& action) {
+  if (Observed<protocol::StepStarted>(action)) lived_[peer] = true;
   if (const auto* done = Observed<protocol::StepDone>(action)) {
     const std::vector<base::PeerId>& joined = done->block->joined;
     if (std::find(joined.begin(), joined.end(), roster_.ids[peer]) != joined.end()) {
@@ -154,12 +155,9 @@ base::Status RebornRejoins::OnAction(std::uint32_t peer, const protocol::Action&
   const auto said = speech_.Hear(peer, action);
   if (!said.ok() || *said == nullptr) return base::OkStatus();
   const wire::Slot& slot = (*said)->envelope.slot;
-  const wire::MessageType type = slot.type;
-  if (type == wire::MessageType::kBoot || type == wire::MessageType::kRejoin) {
-    return base::OkStatus();
-  }
+  if (wire::MayBeSaidAnew(slot)) return base::OkStatus();
   return base::FailedPrecondition(Named(roster_, peer) + " lost its disk and signed " +
-                                  wire::MessageTypeName(type) + " of step " +
+                                  wire::MessageTypeName(slot.type) + " of step " +
                                   std::to_string(slot.step) + " before a block admitted it");
 }
 
@@ -202,6 +200,7 @@ base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Ac
   }
   if (*said == nullptr) return base::OkStatus();
   const auto& [envelope, signature, digest, frame] = **said;
+  if (wire::MayBeSaidAnew(envelope.slot)) return base::OkStatus();
   Author& author = authors_[peer];
   Forget(author, envelope.slot.step);
   const auto [known, is_first] = author.signed_slots.try_emplace(envelope.slot, digest);

@@ -77,8 +77,8 @@ class BansKept final : public Checker {
   std::map<base::PeerId, std::uint64_t> banned_;  // and in the block of which step
 };
 
-// "rejoin_only": who starts again without its disk signs nothing but BOOT and REJOIN until a block
-// admits it: nobody knows what it signed before.
+// "rejoin_only": who was in a step and starts again without its disk signs nothing but genesis and
+// REJOIN until a block admits it: nobody knows what it signed before.
 class RebornRejoins final : public Checker, public StepObserver {
  public:
   explicit RebornRejoins(const Roster& roster, std::shared_ptr<wire::Opener> opener =
@@ -90,7 +90,7 @@ class RebornRejoins final : public Checker, public StepObserver {
 
  private:
   Roster roster_;
-  std::vector<bool> lived_;   // has had a disk: accepted a block
+  std::vector<bool> lived_;   // has had a disk: began a step or accepted a block
   std::vector<bool> reborn_;  // and lost it since
   Speech speech_;
 };

@@ -89,7 +89,7 @@ void Simulator::StartAll() {
     queue_.Push(started[i], {.peer = i,
                              .from = i,
                              .ticket = 0,
-                             .input = protocol::Started{peers_[i].private_seed},
+                             .input = protocol::Started{peers_[i].private_seed, 0},
                              .job = nullptr});
   }
   for (std::uint32_t a = 0; a < peers_.size(); ++a) {
@@ -180,7 +180,7 @@ void Simulator::Restart(std::uint32_t index, bool lose_disk) {
   queue_.Push(now_, {.peer = index,
                      .from = index,
                      .ticket = 0,
-                     .input = protocol::Started{peer.private_seed, peer.disk.Restored()},
+                     .input = protocol::Started{peer.private_seed, peer.life, peer.disk.Restored()},
                      .job = nullptr,
                      .life = peer.life});
   for (std::uint32_t other = 0; other < peers_.size(); ++other) {

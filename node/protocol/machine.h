@@ -89,6 +89,9 @@ struct Started {
   // 32 secret bytes for this member's coins: the same at every start of a key in a run, so that one
   // that starts again can open what it committed to.
   Digest private_seed;
+  // Drawn anew at each start by whoever drives the machine, that no other store of this key may
+  // have the same; a store that has said BOOT keeps to what it said.
+  std::uint64_t store_nonce = 0;
   std::shared_ptr<const Restored> restored = nullptr;  // null: the store is empty
 };
 struct MessageReceived {

@@ -2,9 +2,10 @@
 //
 // The genesis seal takes the fast path only: a run begins when all its members are there. Nothing
 // of it is ever evidence, for a key may have lost its store. Nor may such a key begin a second
-// time, for the messages of genesis go round as long as step 0 lasts: it echoes only once each
-// member has said, since this process began, that the run has not begun there. Without the earlier
-// ECHO it could not have begun anywhere.
+// time, though the messages of genesis go round as long as step 0 lasts. BOOT is another for each
+// store of a key, and who has echoed one BOOT of a member says nothing for the next: no two stores
+// of a key begin, as long as one other honest member keeps its own. And a process asks before it
+// echoes: once each member has said, since then, that the run has not begun there.
 #include <algorithm>
 #include <utility>
 
@@ -25,44 +26,93 @@ using wire::Phase;
 void PeerMachine::BeginGenesis() {
   stage_ = Stage::kGenesis;
   wire::Boot boot;
-  boot.boot_id = crypto::DeriveCoin(private_seed_.view(), 0, ~std::uint64_t{0}).salt;
+  boot.boot_id = crypto::DeriveCoin(private_seed_.view(), 0, ~store_nonce_).salt;
   Prepare(
       {MakeDraft(SlotOf(Phase::kGenesis, MessageType::kBoot), wire::Encode(boot), view_->members)});
   AskHeads();  // and again at each link, which may not be up yet
 }
 
-bool PeerMachine::TryGenesis() {
+// The newest BOOT of a process counts until we have echoed, its newest ECHO until it is ours.
+void PeerMachine::TakeToGenesis(const wire::SharedMessage& shared) {
+  const wire::Envelope& envelope = shared->envelope;
+  const bool boot = envelope.slot.type == MessageType::kBoot;
+  if (genesis_echo_ && (boot || HasEchoed(envelope.sender))) return;
+  inbox_.Replace(shared);
+}
+
+bool PeerMachine::TryGenesisEcho() {
+  if (waiting_at_genesis_.size() + 1 < view_->members.size()) return false;
   SealVector vector;
   for (const PeerId& member : view_->members) {
     const Inbox::Item* boot = Usable({0, Phase::kGenesis, MessageType::kBoot, 0, 0}, member);
     if (boot == nullptr) return false;
     vector.push_back({SealEntry::State::kPresent, boot->message->digest});
   }
+  const wire::Echo echo = EchoOf(vector);
+  genesis_echo_ = echo.vector;
   const wire::Slot slot = SlotOf(Phase::kGenesis, MessageType::kEcho);
-  const wire::Echo own = EchoOf(vector);
-  if (!genesis_echoed_) {
-    if (waiting_at_genesis_.size() + 1 < view_->members.size()) return false;
-    genesis_echoed_ = true;
-    Prepare({MakeDraft(slot, wire::Encode(own), view_->members)});
+  Prepare({MakeDraft(slot, wire::Encode(echo), view_->members)});
+  return true;
+}
+
+bool PeerMachine::HasEchoed(const PeerId& member) const {
+  const Inbox::Item* item = Usable({0, Phase::kGenesis, MessageType::kEcho, 0, 0}, member);
+  if (item == nullptr) return false;
+  const auto echo = wire::DecodeEcho(item->message->envelope.body);
+  return echo.ok() && echo->vector == *genesis_echo_;
+}
+
+Block PeerMachine::GenesisBlock() const {
+  Block block = *view_;
+  block.decision = DecisionDigest(SlotOf(Phase::kGenesis, MessageType::kEcho), *genesis_echo_, {});
+  block.randomness = crypto::Hasher(crypto::kDomainGenesis)
+                         .Update(manifest_->run_id)
+                         .Update(block.decision)
+                         .Finish();
+  return block;
+}
+
+// A member shows a block, so the run has begun there. One voice is not enough to leave for: a
+// liar's block must not keep anybody from the beginning.
+void PeerMachine::OnBegun(const PeerId& from, const Block& block) {
+  // Then its COMMIT comes too.
+  if (genesis_echo_ && wire::BlockDigest(block) == wire::BlockDigest(GenesisBlock())) return;
+  if (NoteAhead(from)) LeaveGenesis();
+}
+
+void PeerMachine::LeaveGenesis() {
+  must_rejoin_ = true;
+  Leave("the run has begun, and this node's store does not know it");
+}
+
+// Every COMMIT of step 0 names what its sender has begun with. Of more members than may lie one is
+// honest, and has had the ECHOs of all: of this store, or of one that is lost.
+bool PeerMachine::HaveBegun(bool as_echoed) const {
+  const auto& commits = inbox_.At({0, Phase::kA, MessageType::kCommit, 0, 0});
+  if (commits.empty()) return false;
+  const Digest ours = genesis_echo_ ? wire::BlockDigest(GenesisBlock()) : Digest{};
+  const auto begun = std::count_if(commits.begin(), commits.end(), [&](const auto& commit) {
+    return (commit.second.message->envelope.entry == ours) == as_echoed;
+  });
+  return static_cast<std::size_t>(begun) > FaultBound(view_->thresholds);
+}
+
+bool PeerMachine::TryGenesis() {
+  if (HaveBegun(false)) {
+    LeaveGenesis();
     return true;
   }
-  for (const PeerId& member : view_->members) {
-    const Inbox::Item* item = Usable(Inbox::PlaceOf(slot), member);
-    if (item == nullptr) return false;
-    const auto echo = wire::DecodeEcho(item->message->envelope.body);
-    if (!echo.ok() || echo->vector != own.vector) return false;
-  }
-
-  const Digest decision = DecisionDigest(slot, own.vector, {});
-  auto block = std::make_shared<Block>(*view_);
-  block->decision = decision;
-  block->randomness =
-      crypto::Hasher(crypto::kDomainGenesis).Update(manifest_->run_id).Update(decision).Finish();
-  view_ = std::move(block);
+  if (!genesis_echo_) return TryGenesisEcho();
+  const auto& members = view_->members;
+  const bool all = std::all_of(members.begin(), members.end(),
+                               [this](const PeerId& member) { return HasEchoed(member); });
+  if (!all && !HaveBegun(true)) return false;
+  view_ = std::make_shared<const Block>(GenesisBlock());
   StoreBlock(recent_.Add(*view_));
   StoreMembership();
-  out_->Add(Observe{protocol::Sealed{
-      .step = 0, .phase = static_cast<std::uint8_t>(Phase::kGenesis), .decision = decision}});
+  out_->Add(Observe{protocol::Sealed{.step = 0,
+                                     .phase = static_cast<std::uint8_t>(Phase::kGenesis),
+                                     .decision = view_->decision}});
   BeginStep();
   return true;
 }
@@ -81,7 +131,9 @@ base::Status PeerMachine::Restore(const Restored& restored) {
     BeginGenesis();
     for (const wire::SignedEnvelope& message : own) {
       Accept(wire::Share(message), nullptr);
-      if (message.envelope.slot.type == MessageType::kEcho) genesis_echoed_ = true;
+      if (message.envelope.slot.type != MessageType::kEcho) continue;
+      ASSIGN_OR_RETURN(const wire::Echo echo, wire::DecodeEcho(message.envelope.body));
+      genesis_echo_ = echo.vector;
     }
     return base::OkStatus();
   }

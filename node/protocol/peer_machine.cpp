@@ -104,6 +104,7 @@ base::Duration PeerMachine::delta() const {
 void PeerMachine::On(const Started& input) {
   OSTRAKA_CHECK(stage_ == Stage::kUnstarted);
   private_seed_ = input.private_seed;
+  store_nonce_ = input.store_nonce;
   if (input.restored == nullptr) return BeginGenesis();
   if (input.restored->fork) return Halt(Halted::Why::kForked, *input.restored->fork);
   const base::Status status = Restore(*input.restored);

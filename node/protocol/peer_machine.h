@@ -284,6 +284,13 @@ class PeerMachine final : public Machine, public SealMessages {
   void ReplayNext();
   void OnReplayed(const UpdateResult& result);
   void BeginGenesis();
+  void TakeToGenesis(const wire::SharedMessage& shared);
+  bool TryGenesisEcho();
+  bool HasEchoed(const PeerId& member) const;  // the same. REQUIRES: we have echoed
+  Block GenesisBlock() const;                  // likewise
+  bool HaveBegun(bool as_echoed) const;
+  void OnBegun(const PeerId& from, const Block& block);
+  void LeaveGenesis();
   bool TryGenesis();
 
   // --- seal A (peer_collect.cpp) ---
@@ -415,7 +422,7 @@ class PeerMachine final : public Machine, public SealMessages {
   Stage stage_ = Stage::kUnstarted;
   std::optional<Round> round_;
   Digest entry_genesis_;
-  bool genesis_echoed_ = false;
+  std::optional<Digest> genesis_echo_;   // the value of the own ECHO of genesis, once prepared
   std::set<PeerId> waiting_at_genesis_;  // members that said so since this process began
   std::unique_ptr<Seal> seal_;
   bool overdue_ = false;  // the last coin of the step
@@ -463,6 +470,7 @@ class PeerMachine final : public Machine, public SealMessages {
   JobId next_job_ = 1;
   StoreId next_store_ = 1;
   Digest private_seed_;
+  std::uint64_t store_nonce_ = 0;
 
   // Of the Step call in progress.
   Time now_;

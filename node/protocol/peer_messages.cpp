@@ -194,12 +194,7 @@ void PeerMachine::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
   const wire::Slot& slot = message.envelope.slot;
   const Inbox::Place place = Inbox::PlaceOf(slot);
   const PeerId& sender = message.envelope.sender;
-  if (place.phase == Phase::kGenesis) {
-    // Genesis is never evidence: a process may be started again before it is sealed, and its newest
-    // BOOT counts until we have echoed.
-    if (!genesis_echoed_ || place.type == MessageType::kEcho) inbox_.Replace(shared);
-    return;
-  }
+  if (place.phase == Phase::kGenesis) return TakeToGenesis(shared);
   const Inbox::Outcome outcome = inbox_.Add(shared, std::move(blob));
   if (outcome == Inbox::Outcome::kRival && inbox_.Find(place, sender)->rivals.size() == 1) {
     KeepEquivocation(*inbox_.Find(place, sender));

@@ -46,14 +46,16 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
     }
   };
   // What a phase needs is complete, or late, once it was echoed.
-  const bool sealing = stage_ == Stage::kGenesis ? genesis_echoed_ : seal_ && seal_->echoed();
+  const bool sealing = seal_ && seal_->echoed();
   switch (stage_) {
     case Stage::kGenesis:
-      want(sealing ? MessageType::kEcho : MessageType::kBoot, view_->members);
-      if (!sealing && awaited.empty()) {
-        for (const PeerId& member : view_->members) {
-          const bool waits = member == self_ || waiting_at_genesis_.contains(member);
-          if (!waits) awaited.push_back({member, MessageType::kBlock});
+      if (!genesis_echo_) want(MessageType::kBoot, view_->members);
+      if (!awaited.empty()) break;
+      for (const PeerId& member : view_->members) {
+        if (genesis_echo_) {
+          if (!HasEchoed(member)) awaited.push_back({member, MessageType::kEcho});
+        } else if (member != self_ && !waiting_at_genesis_.contains(member)) {
+          awaited.push_back({member, MessageType::kBlock});
         }
       }
       break;

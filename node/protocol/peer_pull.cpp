@@ -65,22 +65,18 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
       return Perform(std::move(output));
     }
     case MessageType::kBlock: {
-      // A newcomer learns here that the run has begun; a member has no use for it. One voice is not
-      // enough: a liar's block must not keep anybody from the beginning.
-      if (stage_ == Stage::kGenesis) {
-        if (blob == nullptr) {
-          if (IsMember(view_->members, from)) waiting_at_genesis_.insert(from);
-        } else if (NoteAhead(from)) {
-          must_rejoin_ = true;
-          Leave("the run has begun, and this node's store does not know it");
-        }
+      if (stage_ != Stage::kGenesis && stage_ != Stage::kFollow && !InStep()) return;
+      if (blob == nullptr) {
+        if (IsMember(view_->members, from)) waiting_at_genesis_.insert(from);
+        return;
       }
-      if ((stage_ != Stage::kFollow && !InStep()) || blob == nullptr) return;
       auto block = wire::DecodeBlock(blob->data);
       if (!block.ok()) return malformed(block.status());
+      if (stage_ == Stage::kGenesis) OnBegun(from, *block);
       if (stage_ == Stage::kFollow) {
         return catch_up_->OnBlock(from, std::move(block).value(), blob->data.size());
       }
+      if (!InStep()) return;
       if (!block->genesis && IsOtherHistory(HeightOf(*block), wire::BlockDigest(*block))) {
         TraceHistory(from, HeightOf(*block));
       }

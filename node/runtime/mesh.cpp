@@ -15,12 +15,6 @@ namespace {
 
 const Closing kDuplicate{Closing::Why::kDuplicate, "has another connection with us"};
 
-std::uint64_t RandomSeed() {
-  std::uint64_t seed = 0;
-  crypto::FillRandom({reinterpret_cast<std::uint8_t*>(&seed), sizeof(seed)});
-  return seed;
-}
-
 std::string Name(const Connection& connection) {
   if (!connection.peer()) return connection.remote();
   return connection.peer()->Short() + " at " + connection.remote();
@@ -69,7 +63,7 @@ Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls
                 .limits = EffectiveLimits(options_)},
       events_(std::move(events)),
       self_(options_.key->id()),
-      rng_(RandomSeed()),
+      rng_(crypto::RandomSeed()),
       instance_(rng_.Next()),
       last_link_id_(rng_.Next() >> 1),
       notices_(events_.notice, options_.limits.stranger_notices),

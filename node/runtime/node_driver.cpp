@@ -121,7 +121,8 @@ void NodeDriver::Impl::Start() {
       });
   events_.OnStarted(port_, http_port_);
   events_.OnLinks(0, others_.size());
-  const protocol::Started started{options_.coin_seed, std::move(options_.restored)};
+  const protocol::Started started{options_.coin_seed, crypto::RandomSeed(),
+                                  std::move(options_.restored)};
   transport_->Start();  // before the machine's first word, which may be its last
   Feed(started);
 }

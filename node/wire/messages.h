@@ -72,6 +72,10 @@ struct Slot {
   auto operator<=>(const Slot&) const = default;
 };
 
+// True for slots of genesis and for REJOIN: who lost its store says these anew, in other words, so
+// two signed bodies are no offence and never evidence.
+bool MayBeSaidAnew(const Slot& slot);
+
 struct Envelope {
   Slot slot;
   Digest entry;  // decision that opened this message's seal; the chain links every message to it
@@ -106,7 +110,7 @@ struct TensorHeader {
 };
 
 struct Boot {
-  Digest boot_id;  // a function of key and run: a start again says the same
+  Digest boot_id;  // of a store of this key: a start again says the same while it has its store
   std::uint32_t protocol_version = kProtocolVersion;
 };
 

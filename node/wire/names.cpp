@@ -39,6 +39,10 @@ bool IsService(MessageType type) {
   }
 }
 
+bool MayBeSaidAnew(const Slot& slot) {
+  return slot.phase == Phase::kGenesis || slot.type == MessageType::kRejoin;
+}
+
 const char* CaseKindName(CaseKind kind) {
   static constexpr const char* kNames[kCaseKindCount] = {"gradient", "numbers", "cover"};
   return NameOf(kind, kNames);

@@ -100,7 +100,7 @@ class TwoFaced final : public Editor {
   void Split(Turn& turn, std::uint64_t step) {
     split_at_ = step;
     other_ = another_();
-    StepOther(turn, protocol::Started{other_seed_, disk_.Restored()});
+    StepOther(turn, protocol::Started{other_seed_, 0, disk_.Restored()});
     for (const base::PeerId& peer : links_) StepOther(turn, protocol::LinkChanged{peer, true});
   }
 

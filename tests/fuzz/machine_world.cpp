@@ -110,7 +110,7 @@ void MachineWorld::StartMachine(std::size_t index,
   node.machine = protocol::MakePeer({manifest_, node.key, notary_, {{"x", {kDimension}}}, initial});
   base::Digest seed;
   seed.bytes.fill(static_cast<std::uint8_t>(index + 1));
-  Feed(index, protocol::Started{seed, std::move(restored)});
+  Feed(index, protocol::Started{seed, node.starts++, std::move(restored)});
 }
 
 MachineWorld::~MachineWorld() = default;
@@ -158,12 +158,24 @@ void MachineWorld::Restart(std::size_t member, bool with_store) {
   Node& node = nodes_[member];
   std::erase_if(queue_, [member](const Event& event) { return event.to == member; });
   node.timers.clear();
-  if (!with_store) node.store.clear();
+  if (!with_store && !WouldBeTheLastStore(member)) {
+    node.store.clear();
+    node.lost_its_store = true;
+  }
   StartMachine(member, RestoredOf(node));
   for (std::size_t other = 0; other < kMembers; ++other) {
     ChangeLink(other, member, true);
     ChangeLink(member, other, true);
   }
+}
+
+// Of honest members'. Nobody can tell a run whose stores are all lost from one that never began.
+bool MachineWorld::WouldBeTheLastStore(std::size_t member) const {
+  for (std::size_t other = 0; other < kMembers; ++other) {
+    const bool keeps = other != kCheat && other != member && !nodes_[other].lost_its_store;
+    if (keeps) return false;
+  }
+  return true;
 }
 
 std::shared_ptr<const protocol::Restored> MachineWorld::RestoredOf(const Node& node) const {
@@ -284,10 +296,10 @@ void MachineWorld::PerformStore(std::size_t index, const protocol::Store& store)
   queue_.push_back({index, protocol::Stored{store.id}});
 }
 
-// One body a slot, whatever became of the store. (Two of BOOT or REJOIN are no offence.)
+// One body a slot, whatever became of the store.
 void MachineWorld::NoteSlot(std::size_t index, const protocol::Record& record) {
   const wire::Slot slot = SlotOfKey(record.key, manifest_->run_id);
-  if (slot.phase == wire::Phase::kGenesis || slot.type == MessageType::kRejoin) return;
+  if (wire::MayBeSaidAnew(slot)) return;
   const auto [said, fresh] = nodes_[index].slots.emplace(record.key, record.value);
   OSTRAKA_CHECK(fresh || said->second == record.value);
 }

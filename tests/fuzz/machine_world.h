@@ -69,8 +69,9 @@ class MachineWorld {
   // Fires the timer of `member` that is due first, if it has one. The clock goes there.
   void FireTimer(std::size_t member);
   void ChangeLink(std::size_t member, std::size_t other, bool up);
-  // An honest member dies and starts again, from what it stored or, if that is lost, from nothing.
-  // What was under way to it is lost, and its links come up. Does nothing to the cheat.
+  // An honest member dies and starts again, from what it stored or, if that is lost, from nothing;
+  // one honest member keeps its first store. What was under way to it is lost, and its links come
+  // up. Does nothing to the cheat.
   void Restart(std::size_t member, bool with_store);
   void Wait(base::Duration duration) { now_ = now_ + duration; }
   // A message as if it came over the link from `from`, now.
@@ -93,6 +94,8 @@ class MachineWorld {
     std::map<protocol::TimerId, base::Time> timers;
     std::map<base::Bytes, base::Bytes> slots;  // that it said it would sign in, and what
     std::map<std::pair<protocol::RecordKind, base::Bytes>, protocol::Record> store;
+    bool lost_its_store = false;
+    std::uint64_t starts = 0;
   };
   struct Event {
     std::size_t to = 0;
@@ -100,6 +103,7 @@ class MachineWorld {
   };
 
   void StartMachine(std::size_t index, std::shared_ptr<const protocol::Restored> restored);
+  bool WouldBeTheLastStore(std::size_t member) const;
   std::shared_ptr<const protocol::Restored> RestoredOf(const Node& node) const;
   void Feed(std::size_t index, const protocol::Input& input);
   void Perform(std::size_t index, protocol::Action& action);

@@ -80,7 +80,7 @@ std::unique_ptr<Machine> Cluster::MakeMachine(
 }
 
 void Cluster::Start() {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) Feed(i, Started{SeedOf(i), nullptr});
+  for (std::size_t i = 0; i < nodes_.size(); ++i) Feed(i, Started{SeedOf(i), nodes_[i].starts++});
 }
 
 // --- crashes
@@ -103,7 +103,7 @@ void Cluster::Restart(std::size_t index) {
   OSTRAKA_CHECK(node.machine == nullptr);
   node.machine = MakeMachine(node.key);
   node.halted.reset();
-  Feed(index, Started{SeedOf(index), RestoredOf(index)});
+  Feed(index, Started{SeedOf(index), node.starts++, RestoredOf(index)});
   for (std::size_t other = 0; other < nodes_.size(); ++other) {
     if (other == index || nodes_[other].machine == nullptr) continue;
     Feed(index, LinkChanged{nodes_[other].id(), true});

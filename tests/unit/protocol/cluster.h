@@ -41,6 +41,7 @@ class Cluster {
     std::unique_ptr<Machine> machine;  // null: killed
     std::map<TimerId, Time> timers;
     std::map<std::pair<RecordKind, base::Bytes>, Record> durable;
+    std::uint64_t starts = 0;
     std::map<StoreId, std::vector<Record>> storing;
     std::vector<JobDone> hanging;
     // As observed, in order. A machine that replays after a restart does not tell of those steps.

@@ -84,10 +84,10 @@ TEST(PeerTest, TheNewestBootOfAProcessCountsAndIsNoEvidence) {
   // It is started, dies and is started again before the last of the others is.
   const std::size_t last = kHonest.back();
   for (const std::size_t i : {kHonest[0], kHonest[1], kCheat}) {
-    cluster.Feed(i, Started{scene::DigestOf(i), nullptr});
+    cluster.Feed(i, Started{scene::DigestOf(i), 0});
   }
   cluster.Run();
-  cluster.Feed(last, Started{scene::DigestOf(last), nullptr});
+  cluster.Feed(last, Started{scene::DigestOf(last), 0});
   for (const std::size_t i : {kCheat, kHonest[0], kHonest[1]}) {
     cluster.Feed(i, LinkChanged{cluster.node(last).id(), true});
   }

@@ -23,15 +23,18 @@ using ::testing::HasSubstr;
 
 TEST_F(NodeDriverTest, StartsTheMachineOnceWithTheSecretOfItsKey) {
   std::vector<Digest> seeds;
+  std::uint64_t nonce = 0;
   a_.step = [&](base::Time, const Input& input, Outbox& out) {
     if (const auto* started = std::get_if<protocol::Started>(&input)) {
       seeds.push_back(started->private_seed);
+      nonce = started->store_nonce;
       Halt(out, 7, "nothing to do");
     }
   };
   const NodeReport report = RunAlone();
   ASSERT_EQ(seeds.size(), 1u);
   EXPECT_EQ(seeds[0], a_.coin_seed);
+  EXPECT_NE(nonce, 0u) << "a draw of 64 bits";
   EXPECT_EQ(report.outcome.end, NodeEnd::kFinished);
   EXPECT_EQ(report.outcome.step, 7u);
   EXPECT_EQ(report.outcome.reason, "nothing to do");

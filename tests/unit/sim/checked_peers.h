@@ -47,6 +47,11 @@ inline protocol::Action HaltedFor(protocol::Halted::Why why) {
   return protocol::Observe{protocol::Halted{why, 3, "because"}};
 }
 
+inline wire::SignedEnvelope BootOf(std::uint32_t author, std::uint8_t store) {
+  wire::Boot body;
+  body.boot_id.bytes.fill(store);
+  return wire::Seal({wire::Slot{}, {}, Key(author)->id(), wire::Encode(body)}, *Key(author));
+}
 inline wire::SignedEnvelope Reveal(std::uint32_t author, std::uint64_t step, std::uint8_t coin) {
   wire::Reveal body;
   body.opening.coin.value.bytes.fill(coin);

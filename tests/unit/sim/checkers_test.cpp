@@ -59,7 +59,7 @@ TEST(RebornRejoins, FiresIfALostDiskSignsMoreThanRejoin) {
   RebornRejoins checker(ThreePeers());
   const std::vector<protocol::Action> nothing;
   const auto start = [&](std::shared_ptr<const protocol::Restored> restored) {
-    const protocol::Input input = protocol::Started{{}, std::move(restored)};
+    const protocol::Input input = protocol::Started{{}, 0, std::move(restored)};
     checker.OnStep({{}, 0, 0, input, nothing});
   };
   start(nullptr);
@@ -68,6 +68,7 @@ TEST(RebornRejoins, FiresIfALostDiskSignsMoreThanRejoin) {
   start(std::make_shared<const protocol::Restored>());
   EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(0, 2, 1))).ok()) << "its disk is there";
   start(nullptr);
+  EXPECT_TRUE(checker.OnAction(0, SendOf(BootOf(0, 1))).ok());
   EXPECT_THAT(Fault(checker.OnAction(0, SendOf(Reveal(0, 3, 1)))), HasSubstr("lost its disk"));
   EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(2, 3, 1))).ok()) << "passes on another's";
   wire::Block admits = ABlock(9);
@@ -128,6 +129,12 @@ TEST(NoSelfEquivocation, FiresOnTwoBodiesForOneSlot) {
   EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(2, 1, 7))).ok()) << "passes on another's";
   EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(2, 1, 8))).ok()) << "both of them: evidence";
   EXPECT_THAT(Fault(checker.OnAction(0, SendOf(Reveal(0, 1, 9)))), HasSubstr("two bodies"));
+}
+
+TEST(NoSelfEquivocation, PassesABootOfEachStore) {
+  NoSelfEquivocation checker(ThreePeers());
+  EXPECT_TRUE(checker.OnAction(0, SendOf(BootOf(0, 1))).ok());
+  EXPECT_TRUE(checker.OnAction(0, SendOf(BootOf(0, 2))).ok());
 }
 
 TEST(NoSelfEquivocation, FiresOnAFrameThatDoesNotOpen) {

@@ -47,6 +47,20 @@ TEST(NamesTest, ServicesArePullAndItsAnswers) {
   EXPECT_THAT(services, ElementsAre("pull", "vector", "block", "chunk"));
 }
 
+TEST(NamesTest, GenesisAndRejoinMayBeSaidAnew) {
+  const auto may = [](Phase phase, MessageType type) {
+    Slot slot;
+    slot.phase = phase;
+    slot.type = type;
+    return MayBeSaidAnew(slot);
+  };
+  EXPECT_TRUE(may(Phase::kGenesis, MessageType::kBoot));
+  EXPECT_TRUE(may(Phase::kGenesis, MessageType::kEcho));
+  EXPECT_TRUE(may(Phase::kC, MessageType::kRejoin));
+  EXPECT_FALSE(may(Phase::kA, MessageType::kEcho));
+  EXPECT_FALSE(may(Phase::kA, MessageType::kCommit));
+}
+
 TEST(NamesTest, VerdictAndEvidenceBanForEver) {
   EXPECT_TRUE(IsBan(RemovalKind::kVerdict));
   EXPECT_TRUE(IsBan(RemovalKind::kEvidence));
