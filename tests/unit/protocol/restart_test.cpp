@@ -355,12 +355,15 @@ TEST(GenesisTest, WhoBeganFirstAndLostItsStoreDoesNotBeginAgain) {
     note(from, send);
     const wire::Slot slot = scene::SlotOf(send);
     const bool echo = slot.phase == wire::Phase::kGenesis && slot.type == MessageType::kEcho;
-    return !apart || !echo || from == kVictim || cluster.IndexOf(send.to) == kVictim;
+    // Nobody hears of the step that it has begun.
+    if (from == kVictim && apart) return slot.phase != wire::Phase::kA;
+    return !apart || !echo || cluster.IndexOf(send.to) == kVictim;
   };
   cluster.Start();
   cluster.Run();
   Cluster::Node& node = cluster.node(kVictim);
   ASSERT_EQ(node.started.size(), 1u);
+  ASSERT_GT(scribe.CountOf(MessageType::kCommit), 0u);
   ASSERT_TRUE(cluster.node(0).started.empty());
   cluster.Kill(kVictim);
   node.durable.clear();
@@ -378,7 +381,7 @@ TEST(GenesisTest, WhoBeganFirstAndLostItsStoreDoesNotBeginAgain) {
   }
   cluster.RunToEnd();
   ExpectSameEnd(cluster);
-  EXPECT_FALSE(node.away.empty()) << "its COMMIT is out, so its step goes on without it";
+  EXPECT_FALSE(node.away.empty());
   for (const wire::Removal& removal : RemovalsOf(cluster)) {
     EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
   }
@@ -403,20 +406,20 @@ TEST(GenesisTest, AStoreLostBeforeAnyEchoCostsNothing) {
   cluster.ExpectAgreement();
 }
 
-// An ECHO names no BOOT one by one: who starts again from it must hear them all anew.
+// Its ECHO says all that was agreed on: who starts again from it needs no BOOT.
 TEST(GenesisTest, BeginsWhenAllHaveEchoedAndAllStartAgain) {
   Cluster cluster(Steps(6));
-  bool silent = true;
-  std::size_t lost = 0;
+  MessageType lost = MessageType::kEcho;
+  std::size_t lost_count = 0;
   cluster.on_send = [&](std::size_t, const Send& send) {
-    const bool echo = silent && scene::SlotOf(send).type == MessageType::kEcho;
-    if (echo) ++lost;
-    return !echo;
+    if (scene::SlotOf(send).type != lost) return true;
+    ++lost_count;
+    return false;
   };
   cluster.Start();
   cluster.Run();
-  ASSERT_EQ(lost, 12u);
-  silent = false;
+  ASSERT_EQ(lost_count, 12u);
+  lost = MessageType::kBoot;
   for (std::size_t i = 0; i < cluster.size(); ++i) cluster.Kill(i);
   for (std::size_t i = 0; i < cluster.size(); ++i) cluster.Restart(i);
   cluster.RunToEnd();
@@ -426,6 +429,21 @@ TEST(GenesisTest, BeginsWhenAllHaveEchoedAndAllStartAgain) {
     EXPECT_TRUE(RemovalsOf(cluster).empty());
   }
   cluster.ExpectAgreement();
+}
+
+// The COMMITs of the others name the block that it would have sealed with that ECHO.
+TEST(GenesisTest, WhoLacksAnEchoBeginsByTheCommitsOfTheOthers) {
+  Cluster cluster(Steps(6));
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Slot slot = scene::SlotOf(send);
+    const bool echo = slot.phase == wire::Phase::kGenesis && slot.type == MessageType::kEcho;
+    return !echo || from != kVictim || cluster.IndexOf(send.to) != 0;
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  EXPECT_TRUE(cluster.node(0).away.empty());
+  EXPECT_EQ(cluster.node(0).encoded_blocks, HonestBlocks(6));
 }
 
 // A block shows a newcomer that the run has begun. One member's word must not: it could keep
