@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "node/wire/messages.h"
+
 namespace ostraka::runtime {
 
 void StepHistogram::Add(double seconds) {
@@ -22,13 +24,31 @@ std::optional<base::Duration> TimeLeft(const NodeStatus& status, std::uint64_t s
   return base::Milliseconds(static_cast<std::int64_t>(std::min(left, kLongest) * 1e3));
 }
 
+namespace {
+
+std::string FirstMissing(const std::vector<protocol::Progress::Missing>& missing) {
+  if (missing.empty()) return "its own work";
+  std::string first = missing.front().message + " of " + missing.front().peer.Short();
+  if (missing.size() > 1) first += " and " + std::to_string(missing.size() - 1) + " more";
+  return first;
+}
+
+// All members are here, and have told each other what they begin with.
+bool BeginsByNow(const NodeStatus& status) {
+  const auto& missing = status.progress.missing;
+  return !missing.empty() &&
+         missing.front().message == wire::MessageTypeName(wire::MessageType::kEcho);
+}
+
+}  // namespace
+
 Health HealthOf(const NodeStatus& status) {
   if (status.outcome) {
     const bool finished = status.outcome->end == NodeEnd::kFinished;
     return {finished,
             std::string(NodeEndName(status.outcome->end)) + ": " + status.outcome->reason};
   }
-  if (!status.met) {
+  if (!status.met && !BeginsByNow(status)) {
     return {true, "waits for the members to meet: " + std::to_string(status.linked.size()) +
                       " of " + std::to_string(status.others.size()) + " linked"};
   }
@@ -36,14 +56,14 @@ Health HealthOf(const NodeStatus& status) {
   const std::string where =
       "step " + std::to_string(status.progress.step) + ", " + status.progress.phase;
   if (status.since_progress <= patience) return {true, where};
-  std::string waits = where + ": no progress for " +
-                      std::to_string(status.since_progress.ns / base::Seconds(1).ns) +
-                      " s, waits for ";
-  if (status.progress.missing.empty()) return {false, waits + "its own work"};
-  const protocol::Progress::Missing& first = status.progress.missing.front();
-  waits += first.message + " of " + first.peer.Short();
-  const std::size_t more = status.progress.missing.size() - 1;
-  return {false, more == 0 ? waits : waits + " and " + std::to_string(more) + " more"};
+  std::string reason = where + ": no progress for " +
+                       std::to_string(status.since_progress.ns / base::Seconds(1).ns) +
+                       " s, waits for " + FirstMissing(status.progress.missing);
+  if (!status.met) {
+    reason +=
+        "; if a member lost its data folder at the start, begin another run (ostraka run init)";
+  }
+  return {false, reason};
 }
 
 void NodeMonitor::See(base::Time now, const protocol::Observation& what) {

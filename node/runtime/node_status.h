@@ -68,7 +68,7 @@ struct Health {
 };
 // Not ok: it has halted other than by finishing, or waits for the others for longer than
 // kPatience and ten recent steps. Waiting for members to come at the start is ok: that may take
-// days.
+// days; that all are there and the run does not begin is not.
 inline constexpr base::Duration kPatience = base::Seconds(30);
 Health HealthOf(const NodeStatus& status);
 

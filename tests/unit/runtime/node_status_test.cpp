@@ -131,6 +131,21 @@ TEST(HealthTest, WaitingForMembersToMeetIsWell) {
   EXPECT_THAT(HealthOf(status).reason, HasSubstr("1 of 2 linked"));
 }
 
+TEST(HealthTest, ARunThatDoesNotBeginThoughAllAreThereIsNot) {
+  NodeStatus status;
+  status.progress.phase = "genesis";
+  status.others = status.linked = {PeerOf(1)};
+  status.progress.missing = {{PeerOf(1), "boot"}};
+  status.since_progress = Seconds(86'400);
+  EXPECT_TRUE(HealthOf(status).ok);
+  status.progress.missing = {{PeerOf(1), "echo"}};
+  EXPECT_FALSE(HealthOf(status).ok);
+  EXPECT_THAT(HealthOf(status).reason,
+              HasSubstr("waits for echo of 0101010101010101; if a member"));
+  status.since_progress = kPatience;
+  EXPECT_TRUE(HealthOf(status).ok);
+}
+
 TEST(HealthTest, NoProgressForLongIsNot) {
   EXPECT_TRUE(HealthOf(Running(3, Seconds(1), kPatience)).ok);
   NodeStatus late = Running(3, Seconds(1), kPatience + Milliseconds(1));
