@@ -192,6 +192,13 @@ base::Status StateEquality::OnAction(std::uint32_t peer, const protocol::Action&
 NoSelfEquivocation::NoSelfEquivocation(const Roster& roster, std::shared_ptr<wire::Opener> opener)
     : roster_(roster), authors_(roster.ids.size()), speech_(roster, std::move(opener)) {}
 
+void NoSelfEquivocation::OnStep(const StepRecord& record) {
+  const auto* started = std::get_if<protocol::Started>(&record.input);
+  if (!started || started->restored) return;
+  std::erase_if(authors_[record.peer].signed_slots,
+                [](const auto& entry) { return wire::MayBeSaidAnew(entry.first); });
+}
+
 base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Action& action) {
   const auto said = speech_.Hear(peer, action);
   if (!said.ok()) {
@@ -200,7 +207,6 @@ base::Status NoSelfEquivocation::OnAction(std::uint32_t peer, const protocol::Ac
   }
   if (*said == nullptr) return base::OkStatus();
   const auto& [envelope, signature, digest, frame] = **said;
-  if (wire::MayBeSaidAnew(envelope.slot)) return base::OkStatus();
   Author& author = authors_[peer];
   Forget(author, envelope.slot.step);
   const auto [known, is_first] = author.signed_slots.try_emplace(envelope.slot, digest);

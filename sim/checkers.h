@@ -112,13 +112,16 @@ class StateEquality final : public Checker {
   std::map<std::uint64_t, First> first_;  // by height
 };
 
-// "self_equivocation": an honest peer never signs two bodies for one slot. Reads frames on the
-// wire. Off in unprotected runs, whose frames are not signed.
-class NoSelfEquivocation final : public Checker {
+// "self_equivocation": an honest peer never signs two bodies for one slot, but for those that one
+// who lost its disk may say anew. Reads frames on the wire. Off in unprotected runs, whose frames
+// are not signed.
+class NoSelfEquivocation final : public Checker, public StepObserver {
  public:
   explicit NoSelfEquivocation(const Roster& roster, std::shared_ptr<wire::Opener> opener =
                                                         std::make_shared<wire::PlainOpener>());
   std::string_view name() const override { return "self_equivocation"; }
+  // Learns from inputs who starts from nothing. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override;
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
  private:

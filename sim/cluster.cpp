@@ -237,7 +237,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
   if (!options_.unprotected) {
     checkers_.Add(std::make_unique<HonestNeverRemoved>(roster_));
     checkers_.Add(std::make_unique<HonestNeverSuspected>(roster_));
-    checkers_.Add(std::make_unique<NoSelfEquivocation>(roster_, opener_));
+    add_observing(std::make_unique<NoSelfEquivocation>(roster_, opener_));
     add_observing(std::make_unique<WriteAhead>(roster_, opener_));
     checkers_.Add(std::make_unique<Agreement>(roster_));
     checkers_.Add(std::make_unique<BansKept>(roster_));

@@ -49,7 +49,7 @@ bool PeerMachine::TryGenesisEcho() {
     vector.push_back({SealEntry::State::kPresent, boot->message->digest});
   }
   const wire::Echo echo = EchoOf(vector);
-  genesis_echo_ = echo.vector;
+  TakeGenesisEcho(echo);
   const wire::Slot slot = SlotOf(Phase::kGenesis, MessageType::kEcho);
   Prepare({MakeDraft(slot, wire::Encode(echo), view_->members)});
   return true;
@@ -59,24 +59,26 @@ bool PeerMachine::HasEchoed(const PeerId& member) const {
   const Inbox::Item* item = Usable({0, Phase::kGenesis, MessageType::kEcho, 0, 0}, member);
   if (item == nullptr) return false;
   const auto echo = wire::DecodeEcho(item->message->envelope.body);
-  return echo.ok() && echo->vector == *genesis_echo_;
+  return echo.ok() && echo->vector == genesis_echo_->vector;
 }
 
-Block PeerMachine::GenesisBlock() const {
-  Block block = *view_;
-  block.decision = DecisionDigest(SlotOf(Phase::kGenesis, MessageType::kEcho), *genesis_echo_, {});
-  block.randomness = crypto::Hasher(crypto::kDomainGenesis)
-                         .Update(manifest_->run_id)
-                         .Update(block.decision)
-                         .Finish();
-  return block;
+// What the run begins with if all echo the same.
+void PeerMachine::TakeGenesisEcho(const wire::Echo& echo) {
+  auto block = std::make_shared<Block>(*view_);
+  block->decision = DecisionDigest(SlotOf(Phase::kGenesis, MessageType::kEcho), echo.vector, {});
+  block->randomness = crypto::Hasher(crypto::kDomainGenesis)
+                          .Update(manifest_->run_id)
+                          .Update(block->decision)
+                          .Finish();
+  const Digest digest = wire::BlockDigest(*block);
+  genesis_echo_ = {echo.vector, std::move(block), digest};
 }
 
 // A member shows a block, so the run has begun there. One voice is not enough to leave for: a
 // liar's block must not keep anybody from the beginning.
-void PeerMachine::OnBegun(const PeerId& from, const Block& block) {
+void PeerMachine::OnBegun(const PeerId& from, const Digest& block) {
   // Then its COMMIT comes too.
-  if (genesis_echo_ && wire::BlockDigest(block) == wire::BlockDigest(GenesisBlock())) return;
+  if (genesis_echo_ && block == genesis_echo_->digest) return;
   if (NoteAhead(from)) LeaveGenesis();
 }
 
@@ -89,10 +91,9 @@ void PeerMachine::LeaveGenesis() {
 // honest, and has had the ECHOs of all: of this store, or of one that is lost.
 bool PeerMachine::HaveBegun(bool as_echoed) const {
   const auto& commits = inbox_.At({0, Phase::kA, MessageType::kCommit, 0, 0});
-  if (commits.empty()) return false;
-  const Digest ours = genesis_echo_ ? wire::BlockDigest(GenesisBlock()) : Digest{};
   const auto begun = std::count_if(commits.begin(), commits.end(), [&](const auto& commit) {
-    return (commit.second.message->envelope.entry == ours) == as_echoed;
+    const Digest& entry = commit.second.message->envelope.entry;
+    return (genesis_echo_ && entry == genesis_echo_->digest) == as_echoed;
   });
   return static_cast<std::size_t>(begun) > FaultBound(view_->thresholds);
 }
@@ -104,12 +105,14 @@ bool PeerMachine::TryGenesis() {
   }
   if (!genesis_echo_) return TryGenesisEcho();
   const auto& members = view_->members;
-  const bool all = std::all_of(members.begin(), members.end(),
-                               [this](const PeerId& member) { return HasEchoed(member); });
-  if (!all && !HaveBegun(true)) return false;
-  view_ = std::make_shared<const Block>(GenesisBlock());
-  StoreBlock(recent_.Add(*view_));
+  const bool begins =
+      HaveBegun(true) || std::all_of(members.begin(), members.end(),
+                                     [this](const PeerId& member) { return HasEchoed(member); });
+  if (!begins) return false;
+  view_ = genesis_echo_->block;
+  // In this order: a block without it would be one of a run that this store was not in.
   StoreMembership();
+  StoreBlock(recent_.Add(*view_));
   out_->Add(Observe{protocol::Sealed{.step = 0,
                                      .phase = static_cast<std::uint8_t>(Phase::kGenesis),
                                      .decision = view_->decision}});
@@ -133,7 +136,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
       Accept(wire::Share(message), nullptr);
       if (message.envelope.slot.type != MessageType::kEcho) continue;
       ASSIGN_OR_RETURN(const wire::Echo echo, wire::DecodeEcho(message.envelope.body));
-      genesis_echo_ = echo.vector;
+      TakeGenesisEcho(echo);
     }
     return base::OkStatus();
   }

@@ -286,10 +286,10 @@ class PeerMachine final : public Machine, public SealMessages {
   void BeginGenesis();
   void TakeToGenesis(const wire::SharedMessage& shared);
   bool TryGenesisEcho();
+  void TakeGenesisEcho(const wire::Echo& echo);
   bool HasEchoed(const PeerId& member) const;  // the same. REQUIRES: we have echoed
-  Block GenesisBlock() const;                  // likewise
   bool HaveBegun(bool as_echoed) const;
-  void OnBegun(const PeerId& from, const Block& block);
+  void OnBegun(const PeerId& from, const Digest& block);
   void LeaveGenesis();
   bool TryGenesis();
 
@@ -422,8 +422,13 @@ class PeerMachine final : public Machine, public SealMessages {
   Stage stage_ = Stage::kUnstarted;
   std::optional<Round> round_;
   Digest entry_genesis_;
-  std::optional<Digest> genesis_echo_;   // the value of the own ECHO of genesis, once prepared
-  std::set<PeerId> waiting_at_genesis_;  // members that said so since this process began
+  struct GenesisEcho {
+    Digest vector;
+    SharedBlock block;  // that it leads to
+    Digest digest;      // of the block
+  };
+  std::optional<GenesisEcho> genesis_echo_;  // the own one, once prepared
+  std::set<PeerId> waiting_at_genesis_;      // members that said so since this process began
   std::unique_ptr<Seal> seal_;
   bool overdue_ = false;  // the last coin of the step
   wire::Slot seal_slot_;  // of its ECHO

@@ -72,7 +72,7 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
       }
       auto block = wire::DecodeBlock(blob->data);
       if (!block.ok()) return malformed(block.status());
-      if (stage_ == Stage::kGenesis) OnBegun(from, *block);
+      if (stage_ == Stage::kGenesis) OnBegun(from, wire::DigestOfBlock(blob->data));
       if (stage_ == Stage::kFollow) {
         return catch_up_->OnBlock(from, std::move(block).value(), blob->data.size());
       }

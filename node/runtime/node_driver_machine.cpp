@@ -151,6 +151,7 @@ void NodeDriver::Impl::LinkChanged(const PeerId& peer, bool up) {
     } else {
       linked_.erase(peer);
     }
+    monitor_.SeeLinks(Now());
     if (!ending_) events_.OnLinks(linked_.size(), others_.size());
   }
   if (parting_ && up) return SayLastWordsTo(peer);

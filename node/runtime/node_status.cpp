@@ -33,10 +33,10 @@ std::string FirstMissing(const std::vector<protocol::Progress::Missing>& missing
   return first;
 }
 
-// All members are here, and have told each other what they begin with.
+// All members are here, and have told this one what they begin with.
 bool BeginsByNow(const NodeStatus& status) {
   const auto& missing = status.progress.missing;
-  return !missing.empty() &&
+  return status.linked.size() == status.others.size() && !missing.empty() &&
          missing.front().message == wire::MessageTypeName(wire::MessageType::kEcho);
 }
 
@@ -73,6 +73,10 @@ void NodeMonitor::See(base::Time now, const protocol::Observation& what) {
 void NodeMonitor::SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation) {
   seen_.evaluation = evaluation;
   seen_.evaluated_step = step;
+}
+
+void NodeMonitor::SeeLinks(base::Time now) {
+  if (!seen_.met) progressed_ = now;
 }
 
 NodeStatus NodeMonitor::StatusAt(base::Time now) const {

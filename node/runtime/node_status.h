@@ -80,6 +80,8 @@ class NodeMonitor {
   explicit NodeMonitor(base::Time start) : start_(start), progressed_(start) {}
 
   void See(base::Time now, const protocol::Observation& what);
+  // Before the run begins, that somebody comes or goes is progress.
+  void SeeLinks(base::Time now);
   void SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation);
 
   // What it has seen; the rest of the status is the caller's to fill.

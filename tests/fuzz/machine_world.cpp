@@ -161,6 +161,9 @@ void MachineWorld::Restart(std::size_t member, bool with_store) {
   if (!with_store && !WouldBeTheLastStore(member)) {
     node.store.clear();
     node.lost_its_store = true;
+    std::erase_if(node.slots, [this](const auto& said) {
+      return wire::MayBeSaidAnew(SlotOfKey(said.first, manifest_->run_id));
+    });
   }
   StartMachine(member, RestoredOf(node));
   for (std::size_t other = 0; other < kMembers; ++other) {
@@ -296,10 +299,8 @@ void MachineWorld::PerformStore(std::size_t index, const protocol::Store& store)
   queue_.push_back({index, protocol::Stored{store.id}});
 }
 
-// One body a slot, whatever became of the store.
+// One body a slot, whatever became of the store, but for what is said anew without it.
 void MachineWorld::NoteSlot(std::size_t index, const protocol::Record& record) {
-  const wire::Slot slot = SlotOfKey(record.key, manifest_->run_id);
-  if (wire::MayBeSaidAnew(slot)) return;
   const auto [said, fresh] = nodes_[index].slots.emplace(record.key, record.value);
   OSTRAKA_CHECK(fresh || said->second == record.value);
 }

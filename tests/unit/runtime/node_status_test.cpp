@@ -142,8 +142,20 @@ TEST(HealthTest, ARunThatDoesNotBeginThoughAllAreThereIsNot) {
   EXPECT_FALSE(HealthOf(status).ok);
   EXPECT_THAT(HealthOf(status).reason,
               HasSubstr("waits for echo of 0101010101010101; if a member"));
+  status.linked.clear();
+  EXPECT_TRUE(HealthOf(status).ok) << "it is away";
+  status.linked = status.others;
   status.since_progress = kPatience;
   EXPECT_TRUE(HealthOf(status).ok);
+}
+
+TEST(NodeMonitorTest, BeforeTheRunBeginsWhoComesIsProgress) {
+  NodeMonitor monitor(Time{});
+  monitor.SeeLinks(Time{} + Seconds(100));
+  EXPECT_EQ(monitor.StatusAt(Time{} + Seconds(130)).since_progress, Seconds(30));
+  monitor.See(Time{} + Seconds(140), protocol::StepDone{std::make_shared<const wire::Block>(), {}});
+  monitor.SeeLinks(Time{} + Seconds(150));
+  EXPECT_EQ(monitor.StatusAt(Time{} + Seconds(160)).since_progress, Seconds(20));
 }
 
 TEST(HealthTest, NoProgressForLongIsNot) {

@@ -133,8 +133,18 @@ TEST(NoSelfEquivocation, FiresOnTwoBodiesForOneSlot) {
 
 TEST(NoSelfEquivocation, PassesABootOfEachStore) {
   NoSelfEquivocation checker(ThreePeers());
+  const std::vector<protocol::Action> nothing;
+  const auto start = [&](std::shared_ptr<const protocol::Restored> restored) {
+    const protocol::Input input = protocol::Started{{}, 0, std::move(restored)};
+    checker.OnStep({{}, 0, 0, input, nothing});
+  };
   EXPECT_TRUE(checker.OnAction(0, SendOf(BootOf(0, 1))).ok());
+  EXPECT_TRUE(checker.OnAction(0, SendOf(Reveal(0, 1, 1))).ok());
+  start(nullptr);
   EXPECT_TRUE(checker.OnAction(0, SendOf(BootOf(0, 2))).ok());
+  EXPECT_FALSE(checker.OnAction(0, SendOf(Reveal(0, 1, 2))).ok()) << "no word of genesis";
+  start(std::make_shared<const protocol::Restored>());
+  EXPECT_FALSE(checker.OnAction(0, SendOf(BootOf(0, 3))).ok()) << "its disk is there";
 }
 
 TEST(NoSelfEquivocation, FiresOnAFrameThatDoesNotOpen) {
