@@ -5,7 +5,7 @@
 // time, though the messages of genesis go round as long as step 0 lasts. BOOT is another for each
 // store of a key, and who has echoed one BOOT of a member says nothing for the next: no two stores
 // of a key begin, as long as one other honest member keeps its own. And a process asks before it
-// echoes: once each member has said, since then, that the run has not begun there.
+// echoes: once each member has said, over a link that is up, that the run has not begun there.
 #include <algorithm>
 #include <utility>
 

@@ -115,6 +115,8 @@ void PeerMachine::On(const Started& input) {
 }
 
 void PeerMachine::On(const LinkChanged& input) {
+  // Who comes back may be another store of its key, which says so before it says that it waits.
+  if (!input.up) waiting_at_genesis_.erase(input.peer);
   if (!input.up || !ration_.TakeRepeat(now_, input.peer)) return;
   for (const Sent& sent : sent_) {
     const bool wanted = std::find(sent.to.begin(), sent.to.end(), input.peer) != sent.to.end();

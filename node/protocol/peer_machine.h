@@ -428,7 +428,7 @@ class PeerMachine final : public Machine, public SealMessages {
     Digest digest;      // of the block
   };
   std::optional<GenesisEcho> genesis_echo_;  // the own one, once prepared
-  std::set<PeerId> waiting_at_genesis_;      // members that said so since this process began
+  std::set<PeerId> waiting_at_genesis_;      // members that said so on the link that is up
   std::unique_ptr<Seal> seal_;
   bool overdue_ = false;  // the last coin of the step
   wire::Slot seal_slot_;  // of its ECHO

@@ -349,11 +349,9 @@ TEST(RestartTest, AStoreThatCannotBeReadStopsItWithOneLine) {
   EXPECT_NE(cluster.node(kVictim).halted->reason.find("data folder"), std::string::npos);
 }
 
-// --- the beginning -------------------------------------------------------------------------------
-
 // BOOT names a store. The others have echoed the one that is lost, so what they have said cannot
 // let its successor begin, though the run has begun with none of them.
-TEST(GenesisTest, WhoBeganFirstAndLostItsStoreDoesNotBeginAgain) {
+TEST(RestartTest, WhoBeganFirstAndLostItsStoreDoesNotBeginAgain) {
   Cluster cluster(Steps(30));
   Scribe scribe(cluster);
   bool apart = true;
@@ -392,100 +390,6 @@ TEST(GenesisTest, WhoBeganFirstAndLostItsStoreDoesNotBeginAgain) {
   for (const wire::Removal& removal : RemovalsOf(cluster)) {
     EXPECT_FALSE(wire::IsBan(removal.kind)) << removal.reason;
   }
-}
-
-TEST(GenesisTest, AStoreLostBeforeAnyEchoCostsNothing) {
-  constexpr std::size_t kLast = 3;
-  Cluster cluster(Steps(6));
-  bool here = false;  // the last one
-  cluster.on_send = [&](std::size_t from, const Send& send) {
-    return here || (from != kLast && cluster.IndexOf(send.to) != kLast);
-  };
-  cluster.Start();
-  cluster.Run();
-  cluster.Kill(kVictim);
-  cluster.node(kVictim).durable.clear();
-  cluster.Restart(kVictim);
-  cluster.Run();
-  here = true;
-  for (const std::size_t i : {0u, 1u, 2u}) {
-    cluster.Feed(i, LinkChanged{cluster.node(kLast).id(), true});
-    cluster.Feed(kLast, LinkChanged{cluster.node(i).id(), true});
-  }
-  cluster.RunToEnd();
-  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
-  EXPECT_TRUE(cluster.node(kVictim).away.empty());
-  cluster.ExpectAgreement();
-}
-
-// Its ECHO says all that was agreed on: who starts again from it needs no BOOT.
-TEST(GenesisTest, BeginsWhenAllHaveEchoedAndAllStartAgain) {
-  Cluster cluster(Steps(6));
-  MessageType lost = MessageType::kEcho;
-  std::size_t lost_count = 0;
-  cluster.on_send = [&](std::size_t, const Send& send) {
-    if (scene::SlotOf(send).type != lost) return true;
-    ++lost_count;
-    return false;
-  };
-  cluster.Start();
-  cluster.Run();
-  ASSERT_EQ(lost_count, 12u);
-  lost = MessageType::kBoot;
-  for (std::size_t i = 0; i < cluster.size(); ++i) cluster.Kill(i);
-  for (std::size_t i = 0; i < cluster.size(); ++i) cluster.Restart(i);
-  cluster.RunToEnd();
-  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
-  for (std::size_t i = 0; i < cluster.size(); ++i) {
-    EXPECT_TRUE(cluster.node(i).away.empty());
-    EXPECT_TRUE(RemovalsOf(cluster).empty());
-  }
-  cluster.ExpectAgreement();
-}
-
-// The COMMITs of the others name the block that it would have sealed with that ECHO.
-TEST(GenesisTest, WhoLacksAnEchoBeginsByTheCommitsOfTheOthers) {
-  Cluster cluster(Steps(6));
-  cluster.on_send = [&](std::size_t from, const Send& send) {
-    const wire::Slot slot = scene::SlotOf(send);
-    const bool echo = slot.phase == wire::Phase::kGenesis && slot.type == MessageType::kEcho;
-    return !echo || from != kVictim || cluster.IndexOf(send.to) != 0;
-  };
-  cluster.Start();
-  cluster.RunToEnd();
-  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
-  EXPECT_TRUE(cluster.node(0).away.empty());
-  EXPECT_EQ(cluster.node(0).encoded_blocks, HonestBlocks(6));
-}
-
-// A block shows a newcomer that the run has begun. One member's word must not: it could keep
-// anybody from the beginning.
-TEST(GenesisTest, OneLiarsBlockKeepsNobodyFromTheBeginning) {
-  Cluster cluster(Steps(6));
-  Block forged = scene::ViewBefore(cluster.manifest(), 5);
-  const wire::Slot slot{.run_id = cluster.manifest().run_id,
-                        .incarnation = 0,
-                        .step = 4,
-                        .phase = wire::Phase::kC,
-                        .type = MessageType::kBlock,
-                        .draw = 0,
-                        .iteration = 0};
-  const auto frame =
-      wire::EncodeService({slot,
-                           {},
-                           cluster.node(kVictim).id(),
-                           wire::Encode(wire::BlockMessage{wire::BlockDigest(forged), true})});
-  cluster.Feed(0, Started{scene::DigestOf(0), 0});
-  for (int again = 0; again < 3; ++again) {
-    cluster.Feed(0, MessageReceived{cluster.node(kVictim).id(), frame,
-                                    crypto::MakeBlob(wire::EncodeBlock(forged))});
-  }
-  for (const std::size_t i : {1u, 2u, 3u}) {
-    cluster.Feed(i, Started{scene::DigestOf(i), 0});
-  }
-  cluster.RunToEnd();
-  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
-  EXPECT_TRUE(cluster.node(0).away.empty());
 }
 
 }  // namespace
