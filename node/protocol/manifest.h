@@ -59,7 +59,7 @@ struct Origin {
 struct Manifest {
   Digest run_id;  // H(kDomainManifest, the file's bytes)
   std::string name;
-  std::uint32_t protocol_version = 1;
+  std::uint32_t protocol_version = wire::kProtocolVersion;
   Mode mode = Mode::kMajority;
   std::vector<Member> members;  // genesis members by key
   TrainingPlan training;

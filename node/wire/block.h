@@ -34,8 +34,10 @@ enum class ColumnFate : std::uint8_t {
   kMissingNumbers = 4,  // a sender of S_j has no sealed numbers for it
   kSumCheck = 5,        // V2
   kNormCheck = 6,       // V3
+  kSizeCheck = 7,       // the aggregate is larger than its senders' sizes allow
+  kBlind = 8,           // the aggregate is so large beside tau that V2 sees nothing
 };
-inline constexpr std::uint8_t kColumnFateCount = 7;
+inline constexpr std::uint8_t kColumnFateCount = 9;
 const char* ColumnFateName(ColumnFate fate);  // as in JSON: applied, no_aggregate, bad_senders, ...
 
 // An aggregator that must show a worker's part of its column once that worker is convicted.
@@ -90,6 +92,19 @@ struct Candidate {
   std::uint64_t confirmed = 0;  // newest block that sealed one
 };
 
+// How long a member has let the others wait and is not forgiven yet (node/protocol/lateness.h).
+struct Lateness {
+  PeerId peer;
+  std::uint64_t ms = 0;
+};
+
+// Columns that a member voided by its own word (node/protocol/voids.h).
+struct Voids {
+  PeerId peer;
+  std::uint32_t count = 0;
+  std::uint64_t last_step = 0;
+};
+
 // n, t_s, t_a as they stand after a block (protocol.md, 1).
 struct Thresholds {
   std::uint32_t n = 0;
@@ -133,7 +148,9 @@ struct Block {
   std::vector<Candidate> candidates;  // by key
   std::vector<PeerId> joined;         // admitted by this block, by key
   std::optional<std::uint64_t> last_removal_step;
-  std::uint64_t delta_us = 0;  // Delta of the next step's seals
+  std::uint64_t delta_us = 0;      // Delta of the next step's seals
+  std::vector<Lateness> lateness;  // by key: members only, none of zero
+  std::vector<Voids> voids;        // by key: members only, none of zero
 };
 
 // H(kDomainBlock, EncodeBlock(block)): what the next step's messages name as their entry, and so

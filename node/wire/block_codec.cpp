@@ -158,6 +158,30 @@ base::Status ReadCandidate(schema::Candidate::Reader item, Candidate& out) {
   return base::OkStatus();
 }
 
+void WriteLateness(const Lateness& lateness, schema::Lateness::Builder item) {
+  item.setPeer(AsData(lateness.peer));
+  item.setMs(lateness.ms);
+}
+
+base::Status ReadLateness(schema::Lateness::Reader item, Lateness& out) {
+  RETURN_IF_ERROR(ReadId(item.getPeer(), "peer", out.peer));
+  out.ms = item.getMs();
+  return base::OkStatus();
+}
+
+void WriteVoids(const Voids& voids, schema::Voids::Builder item) {
+  item.setPeer(AsData(voids.peer));
+  item.setCount(voids.count);
+  item.setLastStep(voids.last_step);
+}
+
+base::Status ReadVoids(schema::Voids::Reader item, Voids& out) {
+  RETURN_IF_ERROR(ReadId(item.getPeer(), "peer", out.peer));
+  out.count = item.getCount();
+  out.last_step = item.getLastStep();
+  return base::OkStatus();
+}
+
 base::Status ReadView(schema::Block::Reader root, Block& out) {
   RETURN_IF_ERROR(ReadPeers(root.getMembers(), "members", out.members));
   out.thresholds = {root.getN(), root.getTS(), root.getTA()};
@@ -190,7 +214,11 @@ base::Status ReadRecords(schema::Block::Reader root, Block& out) {
   RETURN_IF_ERROR(CheckAscending(out.standings, "standings", peer_of));
   RETURN_IF_ERROR(
       ReadList(root.getCandidates(), "candidates", kMaxPeers, out.candidates, ReadCandidate));
-  return CheckAscending(out.candidates, "candidates", peer_of);
+  RETURN_IF_ERROR(CheckAscending(out.candidates, "candidates", peer_of));
+  RETURN_IF_ERROR(ReadList(root.getLateness(), "lateness", kMaxPeers, out.lateness, ReadLateness));
+  RETURN_IF_ERROR(CheckAscending(out.lateness, "lateness", peer_of));
+  RETURN_IF_ERROR(ReadList(root.getVoids(), "voids", kMaxPeers, out.voids, ReadVoids));
+  return CheckAscending(out.voids, "voids", peer_of);
 }
 
 // What the next step needs beside the view.
@@ -239,6 +267,10 @@ void WriteNext(const Block& block, schema::Block::Builder root) {
   root.setAnyRemoval(block.last_removal_step.has_value());
   root.setLastRemovalStep(block.last_removal_step.value_or(0));
   root.setDeltaUs(block.delta_us);
+  WriteList(
+      block.lateness, [&](unsigned size) { return root.initLateness(size); }, WriteLateness);
+  WriteList(
+      block.voids, [&](unsigned size) { return root.initVoids(size); }, WriteVoids);
 }
 
 void WriteBlock(const Block& block, schema::Block::Builder root) {

@@ -61,7 +61,8 @@ base::Status ReadAggregate(schema::Aggregate::Reader root, Aggregate& out) {
   RETURN_IF_ERROR(ReadId(root.getResultRoot(), "result root", out.result_root));
   RETURN_IF_ERROR(ReadBytes(root.getIncluded(), "included", kMaxPeers / 8, out.included));
   RETURN_IF_ERROR(ReadId(root.getLeavesRoot(), "leaves root", out.leaves_root));
-  return ReadId(root.getCommitsRoot(), "commits root", out.commits_root);
+  RETURN_IF_ERROR(ReadId(root.getCommitsRoot(), "commits root", out.commits_root));
+  return ReadOptionalId(root.getSlowest(), "slowest", out.slowest);
 }
 
 base::Status ReadResult(schema::Result::Reader root, Result& out) {
@@ -111,6 +112,7 @@ Bytes Encode(const Aggregate& body) {
     if (!body.included.empty()) root.setIncluded(AsData(body.included));
     root.setLeavesRoot(AsData(body.leaves_root));
     root.setCommitsRoot(AsData(body.commits_root));
+    if (body.slowest) root.setSlowest(AsData(*body.slowest));
   });
 }
 

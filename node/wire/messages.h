@@ -23,7 +23,7 @@ using base::Bytes;
 using base::Digest;
 using base::PeerId;
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::size_t kDirections = 4;  // random directions per part (protocol.md, 4)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
@@ -51,8 +51,10 @@ enum class MessageType : std::uint8_t {
   kVector = 14,
   kBlock = 15,
   kChunk = 16,
+  // SEAL's gate, between its fast and its slow path.
+  kClose = 17,
 };
-inline constexpr std::uint8_t kMessageTypeCount = 17;
+inline constexpr std::uint8_t kMessageTypeCount = 18;
 const char* MessageTypeName(MessageType type);  // as in JSON: boot, commit, part, aggregate, ...
 
 // True for kPull and what answers it. Such a frame has 64 zero bytes for a signature: the link says
@@ -135,6 +137,9 @@ struct Aggregate {
   Bytes included;       // bitmap over the view in key order: senders whose parts are in
   Digest leaves_root;   // Merkle root of the included part roots, in key order
   Digest commits_root;  // Merkle root of the included COMMIT digests, in key order
+  // The sender whose part came last, if the owner had to wait for it longer than it should have to
+  // (node/protocol/lateness.h).
+  std::optional<PeerId> slowest = std::nullopt;
 };
 
 // Announces the blob that comes with it: the aggregate of part `slot.iteration`.
@@ -152,6 +157,7 @@ struct ColumnNumbers {
   bool missing = false;  // "missing ghat[j]": I never got the aggregate; the numbers are zero
   std::array<double, kDirections> s{};  // <z, clipped difference> for each direction
   double norm = 0;                      // |part - aggregate|
+  double size = 0;                      // |part|, also if the aggregate is missing
 };
 
 enum class Verdict : std::uint8_t { kAbstain = 0, kGuilty = 1, kInnocent = 2 };
@@ -212,6 +218,13 @@ struct Proof {
   Bytes silent;
   std::vector<PeerId> joins;  // by key: REJOINs of this step that I hold and find in order
   std::uint64_t lag_us = 0;   // how long echoes lag behind mine: p99 of the last seals
+  // Bitmaps over the view, of seals since my last PROOF: members whose ECHO had absent entries
+  // before an honest one can have had (hasty), or another vector than was decided that they did not
+  // show when asked (unshown).
+  Bytes hasty = {};
+  Bytes unshown = {};
+  // One a member of the view: by how much its due entries came after the bar. Empty: nobody's did.
+  std::vector<std::uint64_t> late_ms = {};
 };
 
 struct Echo {
@@ -245,6 +258,9 @@ struct SealVote {
 struct Lock {
   Digest value;
 };
+
+// SEAL's gate: its signer echoes nothing more in this seal. A body without fields.
+struct Close {};
 
 // A member that was dropped, or lost its disk, asks to come back. The entry names the block that it
 // has followed to. Exempt from evidence, as BOOT is.

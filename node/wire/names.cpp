@@ -22,8 +22,8 @@ const char* PhaseName(Phase phase) {
 
 const char* MessageTypeName(MessageType type) {
   static constexpr const char* kNames[kMessageTypeCount] = {
-      "boot",    "commit", "part", "aggregate", "result", "reveal", "proof", "echo", "status",
-      "propose", "vote",   "lock", "rejoin",    "pull",   "vector", "block", "chunk"};
+      "boot",    "commit", "part", "aggregate", "result", "reveal", "proof", "echo",  "status",
+      "propose", "vote",   "lock", "rejoin",    "pull",   "vector", "block", "chunk", "close"};
   return NameOf(type, kNames);
 }
 
@@ -60,8 +60,9 @@ bool IsBan(RemovalKind kind) {
 
 const char* ColumnFateName(ColumnFate fate) {
   static constexpr const char* kNames[kColumnFateCount] = {
-      "applied",         "no_aggregate", "bad_senders", "too_few_senders",
-      "missing_numbers", "sum_check",    "norm_check"};
+      "applied",         "no_aggregate",    "bad_senders",
+      "too_few_senders", "missing_numbers", "sum_check",
+      "norm_check",      "size_check",      "blind"};
   return NameOf(fate, kNames);
 }
 

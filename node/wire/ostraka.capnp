@@ -43,6 +43,7 @@ enum MessageType {
   vector @14;
   block @15;
   chunk @16;
+  close @17;
 }
 
 enum ElementType {
@@ -131,6 +132,7 @@ struct Aggregate {
   included @2 :Data;     # bitmap over the view, member i is bit i % 8 of byte i / 8
   leavesRoot @3 :Data;
   commitsRoot @4 :Data;
+  slowest @5 :Data;     # whose part came last, if later than the owner should have to wait; empty: none
 }
 
 # Announces the bulk bytes of the aggregate of part slot.iteration.
@@ -146,7 +148,7 @@ struct Reveal {
   path @2 :Data;  # digests, from the leaf up
 }
 
-# What a worker proves of its gradient in one column. All six numbers are zero if missing.
+# What a worker proves of its gradient in one column. All numbers but `size` are zero if missing.
 struct ColumnNumbers {
   missing @0 :Bool;
   s0 @1 :UInt64;    # bits of a double
@@ -154,6 +156,7 @@ struct ColumnNumbers {
   s2 @3 :UInt64;
   s3 @4 :UInt64;
   norm @5 :UInt64;
+  size @6 :UInt64;  # of the part itself, whether or not the aggregate is missing
 }
 
 struct Accusation {
@@ -194,6 +197,9 @@ struct Proof {
   silent @7 :Data;            # bitmap over the view
   joins @8 :Data;             # peer ids, 32 bytes each, strictly ascending
   lagUs @9 :UInt64;           # microseconds
+  hasty @10 :Data;            # bitmap over the view
+  unshown @11 :Data;          # bitmap over the view
+  lateMs @12 :List(UInt64);   # one a member of the view, milliseconds; empty: nobody was late
 }
 
 # What a member received, so that all can see whether they received the same.
@@ -225,6 +231,10 @@ struct SealVote {
 
 struct Lock {
   value @0 :Data;
+}
+
+# Its signer echoes nothing more in this seal.
+struct Close {
 }
 
 # Somebody who was dropped asks to come back.
@@ -279,6 +289,8 @@ enum ColumnFate {
   missingNumbers @4;
   sumCheck @5;
   normCheck @6;
+  sizeCheck @7;
+  blind @8;
 }
 
 struct Removal {
@@ -336,8 +348,21 @@ struct Candidate {
   confirmed @2 :UInt64;
 }
 
+# How long a member has let the others wait and is not forgiven yet.
+struct Lateness {
+  peer @0 :Data;
+  ms @1 :UInt64;
+}
+
+# Columns that a member voided by its own word.
+struct Voids {
+  peer @0 :Data;
+  count @1 :UInt32;
+  lastStep @2 :UInt64;
+}
+
 # What seal C of a step decided: a row of the ledger. Lists of peers have 32 bytes each and ascend
-# strictly; so do disputes, standings and candidates, by their first fields.
+# strictly; so do disputes, standings, candidates, lateness and voids, by their first fields.
 struct Block {
   step @0 :UInt64;
   genesis @1 :Bool;
@@ -366,4 +391,6 @@ struct Block {
   anyRemoval @24 :Bool;
   lastRemovalStep @25 :UInt64;  # zero unless anyRemoval
   deltaUs @26 :UInt64;          # microseconds
+  lateness @27 :List(Lateness);
+  voids @28 :List(Voids);
 }

@@ -23,6 +23,7 @@ void WriteColumn(const ColumnNumbers& numbers, schema::ColumnNumbers::Builder it
   item.setS2(DoubleBits(numbers.s[2]));
   item.setS3(DoubleBits(numbers.s[3]));
   item.setNorm(DoubleBits(numbers.norm));
+  item.setSize(DoubleBits(numbers.size));
 }
 
 base::Status ReadColumn(schema::ColumnNumbers::Reader item, ColumnNumbers& out) {
@@ -34,6 +35,7 @@ base::Status ReadColumn(schema::ColumnNumbers::Reader item, ColumnNumbers& out) 
   }
   for (std::size_t k = 0; k < kDirections; ++k) out.s[k] = BitsDouble(s[k]);
   out.norm = BitsDouble(norm);
+  out.size = BitsDouble(item.getSize());
   return base::OkStatus();
 }
 
@@ -90,6 +92,10 @@ base::Status ReadProof(schema::Proof::Reader root, Proof& out) {
   RETURN_IF_ERROR(ReadBytes(root.getSilent(), "silent", kMaxPeers / 8, out.silent));
   RETURN_IF_ERROR(internal::ReadPeers(root.getJoins(), "joins", out.joins));
   out.lag_us = root.getLagUs();
+  RETURN_IF_ERROR(ReadBytes(root.getHasty(), "hasty", kMaxPeers / 8, out.hasty));
+  RETURN_IF_ERROR(ReadBytes(root.getUnshown(), "unshown", kMaxPeers / 8, out.unshown));
+  RETURN_IF_ERROR(internal::CheckCount(root.getLateMs().size(), "late", kMaxPeers));
+  for (const std::uint64_t ms : root.getLateMs()) out.late_ms.push_back(ms);
   return base::OkStatus();
 }
 
@@ -115,6 +121,12 @@ void WriteProof(const Proof& body, schema::Proof::Builder root) {
   if (!body.silent.empty()) root.setSilent(AsData(body.silent));
   if (!body.joins.empty()) root.setJoins(AsData(body.joins));
   root.setLagUs(body.lag_us);
+  if (!body.hasty.empty()) root.setHasty(AsData(body.hasty));
+  if (!body.unshown.empty()) root.setUnshown(AsData(body.unshown));
+  if (!body.late_ms.empty()) {
+    auto late = root.initLateMs(static_cast<unsigned>(body.late_ms.size()));
+    for (unsigned i = 0; i < late.size(); ++i) late.set(i, body.late_ms[i]);
+  }
 }
 
 }  // namespace

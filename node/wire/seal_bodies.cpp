@@ -1,4 +1,4 @@
-// What a seal says: ECHO, and the slow path's STATUS, PROPOSE, VOTE and LOCK.
+// What a seal says: ECHO, CLOSE, and the slow path's STATUS, PROPOSE, VOTE and LOCK.
 #include "node/wire/body_codec.h"
 
 namespace ostraka::wire {
@@ -49,6 +49,8 @@ base::Status ReadLock(schema::Lock::Reader root, Lock& out) {
   return ReadId(root.getValue(), "value", out.value);
 }
 
+base::Status ReadClose(schema::Close::Reader /*root*/, Close& /*out*/) { return base::OkStatus(); }
+
 }  // namespace
 
 Bytes Encode(const Echo& body) {
@@ -87,6 +89,10 @@ Bytes Encode(const Lock& body) {
       [&](schema::Lock::Builder root) { root.setValue(AsData(body.value)); });
 }
 
+Bytes Encode(const Close& /*body*/) {
+  return EncodeCanonical<schema::Close>([](schema::Close::Builder /*root*/) {});
+}
+
 base::StatusOr<Echo> DecodeEcho(base::ByteView body) {
   return DecodeBody<schema::Echo>("ECHO", body, ReadEcho);
 }
@@ -105,6 +111,10 @@ base::StatusOr<SealVote> DecodeSealVote(base::ByteView body) {
 
 base::StatusOr<Lock> DecodeLock(base::ByteView body) {
   return DecodeBody<schema::Lock>("LOCK", body, ReadLock);
+}
+
+base::StatusOr<Close> DecodeClose(base::ByteView body) {
+  return DecodeBody<schema::Close>("CLOSE", body, ReadClose);
 }
 
 }  // namespace ostraka::wire

@@ -29,6 +29,7 @@ bool PhaseFits(MessageType type, Phase phase) {
     case MessageType::kPropose:
     case MessageType::kVote:
     case MessageType::kLock:
+    case MessageType::kClose:
       return phase != Phase::kGenesis;
     case MessageType::kEcho:
     case MessageType::kPull:

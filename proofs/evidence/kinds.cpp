@@ -266,6 +266,8 @@ bool IsReadable(const wire::Envelope& envelope) {
       return wire::DecodeSealVote(envelope.body).ok();
     case MessageType::kLock:
       return wire::DecodeLock(envelope.body).ok();
+    case MessageType::kClose:
+      return wire::DecodeClose(envelope.body).ok();
     case MessageType::kBoot:
     case MessageType::kRejoin:
     case MessageType::kPull:

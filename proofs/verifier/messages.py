@@ -9,7 +9,7 @@ MAX_ITERATIONS = 1 << 20
 
 PHASES = ["genesis", "a", "b", "c"]
 TYPES = ["boot", "commit", "part", "aggregate", "result", "reveal", "proof", "echo", "status", "propose", "vote",
-         "lock", "rejoin", "pull", "vector", "block", "chunk"]
+         "lock", "rejoin", "pull", "vector", "block", "chunk", "close"]
 SERVICES = {"pull", "vector", "block", "chunk"}
 SLOW_PATH = {"status", "propose", "vote", "lock"}
 KINDS = ["equivocation", "false_reveal", "unreadable", "false_part", "impossible_numbers", "broken_lock",
@@ -21,7 +21,7 @@ PHASE_OF = {"boot": "genesis", "commit": "a", "part": "a", "aggregate": "a", "re
 
 def check_slot(slot):
     phase, type_ = PHASES[slot["phase"]], TYPES[slot["type"]]
-    if phase != PHASE_OF.get(type_, phase) or (type_ in SLOW_PATH and phase == "genesis"):
+    if phase != PHASE_OF.get(type_, phase) or (type_ in SLOW_PATH | {"close"} and phase == "genesis"):
         raise Refused("slot: no such message in this phase")
     if slot["draw"] and phase != "b":
         raise Refused("slot: draw must be 0 here")
@@ -77,7 +77,7 @@ def statuses_only_without_lock(propose):
 
 HEADER = Struct("header", [Field("element", 0, 16, 0), Field("codec", 16, 16, 0)], [Words("shape", 8)])
 COLUMN = Struct("columns", [Field("missing", 0, 1)] + [Field(f"s{k}", 64 * (k + 1), 64) for k in range(4)] +
-                [Field("norm", 320, 64)], [], zero_if_missing)
+                [Field("norm", 320, 64), Field("size", 384, 64)], [], zero_if_missing)
 CASE = Struct("case", [Field("kind", 0, 16, 2), Field("column", 32, 32, MAX_PEERS - 1), Field("step", 64, 64)],
               [Id("accuser"), Id("target")], no_column_of_gradients)
 VOTE = Struct("votes", [Field("verdict", 0, 16, 2)], [One("about", CASE)])
@@ -92,14 +92,15 @@ BODIES = {
     "part": Struct("part", [], [One("header", HEADER), Id("root"), Ids("path", 32)]),
     "aggregate": Struct("aggregate", [Field("part_index", 0, 32, MAX_PEERS - 1)],
                         [Id("result_root"), Bytes("included", MAX_PEERS // 8), Id("leaves_root"),
-                         Id("commits_root")]),
+                         Id("commits_root"), OptionalId("slowest")]),
     "result": Struct("result", [], [One("header", HEADER), Id("root")]),
     "reveal": Struct("reveal", [], [Id("coin"), Id("salt"), Ids("path", 32)]),
     "proof": Struct("proof", [Field("lag_us", 0, 64)],
                     [Many("columns", COLUMN, MAX_PEERS), One("accusation", ACCUSATION, optional=True),
                      One("naming", NAMING, optional=True), Many("votes", VOTE, 2 * MAX_PEERS),
                      OptionalId("state_root"), Blobs("evidence", 8, 16 * 1024), Bytes("held", MAX_PEERS * MAX_PEERS // 16),
-                     Bytes("silent", MAX_PEERS // 8), Ids("joins", MAX_PEERS)], ascending_joins),
+                     Bytes("silent", MAX_PEERS // 8), Ids("joins", MAX_PEERS), Bytes("hasty", MAX_PEERS // 8),
+                     Bytes("unshown", MAX_PEERS // 8), Words("late_ms", MAX_PEERS)], ascending_joins),
     "echo": Struct("echo", [], [Id("vector"), Bytes("present", 2 * MAX_PEERS // 8),
                                 Bytes("equivocated", 2 * MAX_PEERS // 8)]),
     "status": Struct("status", [RANK], [Id("value")]),
@@ -107,13 +108,14 @@ BODIES = {
                       statuses_only_without_lock),
     "vote": Struct("vote", [RANK], [Id("value")]),
     "lock": Struct("lock", [], [Id("value")]),
+    "close": Struct("close"),
 }
 
 # What the judges of a sealed_ban signed is the hash of a block. Only its removals matter here; the rest is read because
 # bytes that are no block prove nothing.
 REMOVAL_KINDS = ["verdict", "evidence", "drop", "eliminate"]
 BANS = {"verdict", "evidence"}
-COLUMN_FATES, VERDICTS = 7, 3
+COLUMN_FATES, VERDICTS = 9, 3
 
 
 def one_line(removal):
@@ -149,7 +151,7 @@ def check_aggregated(block):
 def check_block(block):
     for name in ("members", "proven", "owing", "joined", "senders"):
         ascending(name, ids_of(block[name]))
-    for name in ("standings", "candidates"):
+    for name in ("standings", "candidates", "lateness", "voids"):
         ascending(name, [record["peer"] for record in block[name]])
     ascending("disputes", [(dispute["worker"], dispute["aggregator"]) for dispute in block["disputes"]])
     if max(block["t_s"], block["t_a"]) > block["n"]:
@@ -174,6 +176,8 @@ DISPUTE = Struct("dispute", [Field("since", 0, 64)], [Id("worker"), Id("aggregat
 STANDING = Struct("standing", [Field("banned", 0, 1), Field("drops", 32, 32), Field("last_drop_step", 64, 64),
                                Field("barred_until", 128, 64)], [Id("peer")])
 CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)], [Id("peer")])
+LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
+VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])
 BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1),
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
                          Field("last_removal_step", 256, 64), Field("delta_us", 320, 64)],
@@ -183,4 +187,5 @@ BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("a
                 Ids("senders", MAX_PEERS), Many("aggregated", AGGREGATED, MAX_PEERS),
                 Many("drawn", ASSIGNMENT, MAX_PEERS), Ids("proven", MAX_PEERS), Ids("owing", MAX_PEERS),
                 Many("disputes", DISPUTE, MAX_PEERS * MAX_PEERS // 4), Many("standings", STANDING, MAX_PEERS),
-                Many("candidates", CANDIDATE, MAX_PEERS), Ids("joined", MAX_PEERS)], check_block)
+                Many("candidates", CANDIDATE, MAX_PEERS), Ids("joined", MAX_PEERS),
+                Many("lateness", LATENESS, MAX_PEERS), Many("voids", VOIDS, MAX_PEERS)], check_block)

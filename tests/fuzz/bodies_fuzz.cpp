@@ -47,6 +47,8 @@ void CheckAs(MessageType type, base::ByteView body) {
       return Check(body, DecodeSealVote);
     case MessageType::kLock:
       return Check(body, DecodeLock);
+    case MessageType::kClose:
+      return Check(body, DecodeClose);
     case MessageType::kRejoin:
       return Check(body, DecodeRejoin);
     case MessageType::kPull:

@@ -207,6 +207,7 @@ void Edit(wire::SealVote& vote, const ForgerView&, ByteSource& source) {
 }
 
 void Edit(wire::Lock& lock, const ForgerView&, ByteSource& source) { Spoil(lock.value, source); }
+void Edit(wire::Close& /*close*/, const ForgerView&, ByteSource& /*source*/) {}
 
 void Edit(wire::Rejoin& rejoin, const ForgerView&, ByteSource& source) {
   Spoil(rejoin.nonce, source);
@@ -290,6 +291,8 @@ Bytes ForgeBody(wire::MessageType type, const Bytes& body, const ForgerView& vie
       return Forged(wire::DecodeSealVote(body), view, source);
     case wire::MessageType::kLock:
       return Forged(wire::DecodeLock(body), view, source);
+    case wire::MessageType::kClose:
+      return Forged(wire::DecodeClose(body), view, source);
     case wire::MessageType::kRejoin:
       return Forged(wire::DecodeRejoin(body), view, source);
     case wire::MessageType::kPull:

@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, ValidateRefusalTest,
     testing::Values(
         BadManifest{"RunId", [](Manifest& m) { m.run_id = {}; }, "run id"},
-        BadManifest{"Version", [](Manifest& m) { m.protocol_version = 2; }, "protocol version"},
+        BadManifest{"Version", [](Manifest& m) { m.protocol_version = 1; }, "protocol version"},
         BadManifest{"NoMembers", [](Manifest& m) { m.members.clear(); }, "at least 3"},
         BadManifest{"TwoMembers", [](Manifest& m) { m.members.resize(2); }, "at least 3"},
         BadManifest{

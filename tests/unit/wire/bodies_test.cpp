@@ -363,6 +363,7 @@ TEST(BodiesTest, EmptyInputIsRefused) {
   EXPECT_FALSE(DecodePropose({}).ok());
   EXPECT_FALSE(DecodeSealVote({}).ok());
   EXPECT_FALSE(DecodeLock({}).ok());
+  EXPECT_FALSE(DecodeClose({}).ok());
   EXPECT_FALSE(DecodeRejoin({}).ok());
   EXPECT_FALSE(DecodePull({}).ok());
   EXPECT_FALSE(DecodeVector({}).ok());

@@ -32,7 +32,8 @@ inline auto Fields(const TensorHeader& h) { return std::tuple(h.element, h.codec
 inline auto Fields(const Part& p) { return std::tuple(Fields(p.header), p.root, p.path); }
 
 inline auto Fields(const Aggregate& a) {
-  return std::tuple(a.part_index, a.result_root, a.included, a.leaves_root, a.commits_root);
+  return std::tuple(a.part_index, a.result_root, a.included, a.leaves_root, a.commits_root,
+                    a.slowest);
 }
 
 inline auto Fields(const Result& r) { return std::tuple(Fields(r.header), r.root); }
@@ -44,7 +45,8 @@ inline auto Fields(const Reveal& r) {
 inline auto Fields(const ColumnNumbers& c) {
   std::array<std::uint64_t, kDirections> s{};
   for (std::size_t k = 0; k < kDirections; ++k) s[k] = std::bit_cast<std::uint64_t>(c.s[k]);
-  return std::tuple(c.missing, s, std::bit_cast<std::uint64_t>(c.norm));
+  return std::tuple(c.missing, s, std::bit_cast<std::uint64_t>(c.norm),
+                    std::bit_cast<std::uint64_t>(c.size));
 }
 
 inline auto Fields(const Accusation& a) { return std::tuple(a.target, a.step); }
@@ -58,7 +60,7 @@ inline auto Fields(const Proof& p) {
   const Naming naming = p.naming.value_or(Naming{});
   return std::tuple(FieldsOfAll(p.columns), p.accusation.has_value(), Fields(accusation),
                     p.naming.has_value(), Fields(naming), FieldsOfAll(p.votes), p.state_root,
-                    p.evidence, p.held, p.silent, p.joins, p.lag_us);
+                    p.evidence, p.held, p.silent, p.joins, p.lag_us, p.hasty, p.unshown, p.late_ms);
 }
 
 inline auto Fields(const Echo& e) { return std::tuple(e.vector, e.present, e.equivocated); }
@@ -72,6 +74,8 @@ inline auto Fields(const Propose& p) {
 inline auto Fields(const SealVote& v) { return std::tuple(v.value, v.rank); }
 
 inline auto Fields(const Lock& l) { return std::tuple(l.value); }
+
+inline auto Fields(const Close& /*c*/) { return std::tuple(); }
 
 inline auto Fields(const Rejoin& r) { return std::tuple(r.nonce); }
 
@@ -113,6 +117,10 @@ inline auto Fields(const Standing& s) {
 
 inline auto Fields(const Candidate& c) { return std::tuple(c.peer, c.since, c.confirmed); }
 
+inline auto Fields(const Lateness& l) { return std::tuple(l.peer, l.ms); }
+
+inline auto Fields(const Voids& v) { return std::tuple(v.peer, v.count, v.last_step); }
+
 inline auto Fields(const Block& b) {
   return std::tuple(b.step, b.genesis, b.decision, b.previous, b.randomness, b.members,
                     b.thresholds.n, b.thresholds.t_s, b.thresholds.t_a,
@@ -120,7 +128,7 @@ inline auto Fields(const Block& b) {
                     FieldsOfAll(b.cases), b.state_root, b.result_roots, FieldsOfAll(b.aggregated),
                     FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
                     FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined,
-                    b.last_removal_step, b.delta_us);
+                    b.last_removal_step, b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids));
 }
 
 inline auto Fields(const EvidenceFile& f) {

@@ -69,6 +69,7 @@ TensorHeader AnyHeader() {
 ColumnNumbers AnyColumn() {
   ColumnNumbers column;
   column.missing = *rc::gen::weightedElement<bool>({{1, true}, {4, false}});
+  column.size = AnyDouble();
   if (column.missing) return column;
   for (double& s : column.s) s = AnyDouble();
   column.norm = AnyDouble();
@@ -256,6 +257,10 @@ Slot AnySlotOf(MessageType type) {
       if (slot.phase == Phase::kB) slot.draw = AnyInteger<std::uint32_t>();
       slot.iteration = *rc::gen::inRange<std::uint32_t>(1, kMaxIterations + 1);
       break;
+    case MessageType::kClose:
+      slot.phase = *rc::gen::element(Phase::kA, Phase::kB, Phase::kC);
+      if (slot.phase == Phase::kB) slot.draw = AnyInteger<std::uint32_t>();
+      break;
     case MessageType::kEcho:
     case MessageType::kPull:
     case MessageType::kVector:
@@ -295,7 +300,8 @@ Aggregate AnyAggregate() {
           .result_root = AnyDigest(),
           .included = AnyBytes(kMaxPeers / 8),
           .leaves_root = AnyDigest(),
-          .commits_root = AnyDigest()};
+          .commits_root = AnyDigest(),
+          .slowest = Maybe(AnyPeer)};
 }
 
 Result AnyResult() { return {.header = AnyHeader(), .root = AnyDigest()}; }
@@ -315,7 +321,10 @@ Proof AnyProof() {
           .held = AnyBytes(kMaxHeldBytes),
           .silent = AnyBytes(kMaxPeers / 8),
           .joins = AnyPeers(kMaxPeers),
-          .lag_us = AnyInteger<std::uint64_t>()};
+          .lag_us = AnyInteger<std::uint64_t>(),
+          .hasty = AnyBytes(kMaxPeers / 8),
+          .unshown = AnyBytes(kMaxPeers / 8),
+          .late_ms = ListOf(kMaxPeers, AnyInteger<std::uint64_t>)};
 }
 
 Echo AnyEcho() {

@@ -26,13 +26,13 @@ TEST(NamesTest, AsInJson) {
   EXPECT_THAT(AllNames(kMessageTypeCount, MessageTypeName),
               ElementsAre("boot", "commit", "part", "aggregate", "result", "reveal", "proof",
                           "echo", "status", "propose", "vote", "lock", "rejoin", "pull", "vector",
-                          "block", "chunk"));
+                          "block", "chunk", "close"));
   EXPECT_THAT(AllNames(kCaseKindCount, CaseKindName), ElementsAre("gradient", "numbers", "cover"));
   EXPECT_THAT(AllNames(kRemovalKindCount, RemovalKindName),
               ElementsAre("verdict", "evidence", "drop", "eliminate"));
   EXPECT_THAT(AllNames(kColumnFateCount, ColumnFateName),
               ElementsAre("applied", "no_aggregate", "bad_senders", "too_few_senders",
-                          "missing_numbers", "sum_check", "norm_check"));
+                          "missing_numbers", "sum_check", "norm_check", "size_check", "blind"));
   EXPECT_THAT(AllNames(kEvidenceKindCount, EvidenceKindName),
               ElementsAre("equivocation", "false_reveal", "unreadable", "false_part",
                           "impossible_numbers", "broken_lock", "sealed_ban"));

@@ -117,6 +117,7 @@ RC_GTEST_PROP(RoundTripTest, AnyWordsAreSafeToDecode, ()) {
   check(DecodePropose(bytes));
   check(DecodeSealVote(bytes));
   check(DecodeLock(bytes));
+  check(DecodeClose(bytes));
   check(DecodeRejoin(bytes));
   check(DecodePull(bytes));
   check(DecodeVector(bytes));

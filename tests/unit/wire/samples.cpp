@@ -13,7 +13,8 @@ ColumnNumbers SampleColumn() {
           .s = {std::bit_cast<double>(std::uint64_t{0x7ff0dead0000beef}),  // a signalling NaN
                 -std::numeric_limits<double>::infinity(), -0.0,
                 std::numeric_limits<double>::denorm_min()},
-          .norm = 0.1};
+          .norm = 0.1,
+          .size = 0.3};
 }
 
 Bytes BodyOf(MessageType type) {
@@ -42,6 +43,8 @@ Bytes BodyOf(MessageType type) {
       return Encode(SampleSealVote());
     case MessageType::kLock:
       return Encode(SampleLock());
+    case MessageType::kClose:
+      return Encode(Close{});
     case MessageType::kRejoin:
       return Encode(SampleRejoin());
     case MessageType::kPull:
@@ -84,7 +87,8 @@ Aggregate SampleAggregate() {
           .result_root = Filled(0x41),
           .included = {0xfb},
           .leaves_root = Filled(0x42),
-          .commits_root = Filled(0x43)};
+          .commits_root = Filled(0x43),
+          .slowest = Filled<PeerId>(0x44)};
 }
 
 Result SampleResult() {
@@ -106,7 +110,7 @@ CaseId SampleCaseId() {
 }
 
 Proof SampleProof() {
-  const ColumnNumbers missing = {.missing = true, .s = {}, .norm = 0};
+  const ColumnNumbers missing = {.missing = true, .s = {}, .norm = 0, .size = 0.7};
   return {.columns = {SampleColumn(), missing, ColumnNumbers{}},
           .accusation = Accusation{.target = Filled<PeerId>(0x71), .step = 40},
           .naming = Naming{.target = Filled<PeerId>(0x72), .step = 41, .column = 2},
@@ -120,7 +124,10 @@ Proof SampleProof() {
           .held = {0x05},
           .silent = {0x00, 0x10},
           .joins = {Filled<PeerId>(0x77), Filled<PeerId>(0x78)},
-          .lag_us = 1234};
+          .lag_us = 1234,
+          .hasty = {0x02},
+          .unshown = {0x04},
+          .late_ms = {0, 1500, 0}};
 }
 
 Echo SampleEcho() {
@@ -189,6 +196,8 @@ void FillNext(Block& block) {
   block.joined = {Filled<PeerId>(0x03)};
   block.last_removal_step = 42;
   block.delta_us = 250000;
+  block.lateness = {{.peer = Filled<PeerId>(0x01), .ms = 2500}};
+  block.voids = {{.peer = Filled<PeerId>(0x02), .count = 2, .last_step = 41}};
 }
 
 }  // namespace
@@ -257,6 +266,7 @@ Slot SampleSlot(MessageType type) {
       break;
     case MessageType::kReveal:
     case MessageType::kEcho:
+    case MessageType::kClose:
       slot.phase = Phase::kB;
       slot.draw = 2;
       break;
@@ -337,6 +347,7 @@ std::vector<NamedBytes> AllSamples() {
       {"propose_locked", Encode(SampleLockedPropose())},
       {"vote", Encode(SampleSealVote())},
       {"lock", Encode(SampleLock())},
+      {"close", Encode(Close{})},
       {"rejoin", Encode(SampleRejoin())},
       {"pull", Encode(SamplePull())},
       {"vector", Encode(SampleVector())},

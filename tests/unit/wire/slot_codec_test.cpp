@@ -20,7 +20,7 @@ bool IsSlowPath(MessageType type) {
 // other message belongs to one.
 bool IsSentIn(MessageType type, Phase phase) {
   if (type == MessageType::kEcho || IsService(type)) return true;
-  if (IsSlowPath(type)) return phase != Phase::kGenesis;
+  if (IsSlowPath(type) || type == MessageType::kClose) return phase != Phase::kGenesis;
   return phase == SampleSlot(type).phase;
 }
 
