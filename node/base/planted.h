@@ -32,6 +32,13 @@ enum class Bug : std::uint8_t {
   kFirstTauGoesOn,           // parts are clipped at the manifest's tau, not at the sealed one
   kTimersPileUp,             // each seal sets a timer of its own, and nobody takes it back
   kReturnsWithoutAdmission,  // after a lost disk, a member again before a block admits it
+  kNoGate,                   // a seal's slow path counts from the own ECHO
+  kGateKeptSecret,           // the CLOSEs that opened the gate are not forwarded
+  kNoWaitAfterGate,          // STATUS begins when the gate is passed
+  kEchoAfterGate,            // a member that opens a seal too late echoes all the same
+  kLateWords,                // VOTE and LOCK are said however late the timer is
+  kEvidenceEndsWaits,        // a member does not wait for one against whom it holds evidence
+  kGenesisKeptSecret,        // who begins does not show the others the ECHOs of all
 };
 
 #ifdef OSTRAKA_PLANTED_BUGS

@@ -352,6 +352,7 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
     const bool committed = vector[i].state == SealEntry::State::kPresent;
     const bool aggregated = !owned || vector[n + i].state == SealEntry::State::kPresent;
     NoteEntry(member, vector[i], "COMMIT");
+    if (vector[i].state == SealEntry::State::kEquivocated) round.two_commits.insert(member);
     if (owned) NoteEntry(member, vector[n + i], "AGG");
     // Members in quarantined pairs are counted with their pair already.
     if ((!committed || !aggregated) && IsMember(in_role, member)) sealed.faulty_in_a.insert(member);

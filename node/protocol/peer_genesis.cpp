@@ -12,6 +12,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
+#include "node/base/planted.h"
 #include "node/protocol/peer_machine.h"
 #include "node/protocol/schedule.h"
 #include "node/wire/codec.h"
@@ -98,18 +99,40 @@ bool PeerMachine::HaveBegun(bool as_echoed) const {
   return static_cast<std::size_t>(begun) > FaultBound(view_->thresholds);
 }
 
+// Liars may have shown their ECHOs to some members only [they began and sealed the others' COMMITs
+// absent: three of five honest members were dropped in step 0]. So whoever begins shows the ECHOs
+// of the others to all, and to whoever asks while step 0 lasts. The own one went to all already,
+// and from its sender it would be taken for a question.
+void PeerMachine::ShowGenesisEchoes(const PeerId& to) {
+  if (to == self_) return;
+  for (const auto& [sender, item] : inbox_.At({0, Phase::kGenesis, MessageType::kEcho, 0, 0})) {
+    if (sender != to && sender != self_) out_->Add(Send{to, item.message->frame, nullptr});
+  }
+}
+
+// An ECHO that a member passes on counts if it is the own one's equal: then its sender has said it,
+// whatever else it says.
+bool PeerMachine::IsRelayedGenesisEcho(const wire::Envelope& envelope) const {
+  if (envelope.slot.type != MessageType::kEcho || !genesis_echo_) return false;
+  const auto echo = wire::DecodeEcho(envelope.body);
+  return echo.ok() && echo->vector == genesis_echo_->vector;
+}
+
 bool PeerMachine::TryGenesis() {
   if (HaveBegun(false)) {
     LeaveGenesis();
     return true;
   }
   if (!genesis_echo_) return TryGenesisEcho();
-  const auto& members = view_->members;
+  const std::vector<PeerId> members = view_->members;
   const bool begins =
       HaveBegun(true) || std::all_of(members.begin(), members.end(),
                                      [this](const PeerId& member) { return HasEchoed(member); });
   if (!begins) return false;
   view_ = genesis_echo_->block;
+  if (!base::Planted(base::Bug::kGenesisKeptSecret)) {
+    for (const PeerId& member : members) ShowGenesisEchoes(member);
+  }
   // In this order: a block without it would be one of a run that this store was not in.
   StoreMembership();
   StoreBlock(recent_.Add(*view_));

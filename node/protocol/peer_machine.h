@@ -61,6 +61,7 @@ struct Round {
   std::optional<std::uint32_t> my_part;  // index that this member aggregates
   std::set<PeerId> absent;               // sealed absent in this step: they owe nothing more
   std::set<PeerId> asleep;               // of those, who is not waited for and not heard any more
+  std::set<PeerId> two_commits;          // sealed so: banned by the block, and owe nothing more
 
   // Collecting.
   std::vector<SharedBlob> parts;  // own gradient, one a column
@@ -199,7 +200,8 @@ class PeerMachine final : public Machine, public SealMessages {
   // --- what is let in (peer_messages.cpp) ---
   void OnSigned(const wire::SharedMessage& shared, const MessageReceived& input);
   static bool IsSealMessage(wire::MessageType type) {
-    return type >= wire::MessageType::kEcho && type <= wire::MessageType::kLock;
+    return (type >= wire::MessageType::kEcho && type <= wire::MessageType::kLock) ||
+           type == wire::MessageType::kClose;
   }
   bool InWindow(const wire::Slot& slot) const;
   bool IsOldBallot(const wire::Slot& slot) const;
@@ -244,6 +246,8 @@ class PeerMachine final : public Machine, public SealMessages {
   bool WaitsForLastCoin() const;
   // Echoes once `complete`; true when the seal has decided.
   bool DriveSeal(bool complete);
+  // No entry of the member is waited for, as the ECHO shows why.
+  bool OwesNothing(std::size_t index, const PeerId& member) const;
   bool EntriesComplete();  // nothing that somebody awake owes is absent
   void FeedSeal(const wire::SignedEnvelope& message);
   void Perform(SealOutput output);
@@ -291,6 +295,8 @@ class PeerMachine final : public Machine, public SealMessages {
   bool HaveBegun(bool as_echoed) const;
   void OnBegun(const PeerId& from, const Digest& block);
   void LeaveGenesis();
+  void ShowGenesisEchoes(const PeerId& to);
+  bool IsRelayedGenesisEcho(const wire::Envelope& envelope) const;
   bool TryGenesis();
 
   // --- seal A (peer_collect.cpp) ---

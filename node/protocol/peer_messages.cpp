@@ -71,11 +71,13 @@ void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageRecei
   if (envelope.slot.phase == Phase::kGenesis && stage_ != Stage::kGenesis) {
     // Somebody who lost its store, or comes late, believes that the run has not begun.
     const bool asks = envelope.sender == input.from && InStep();
-    if (asks && ration_.Take(now_, input.from)) AnswerHead(input.from);
-    return;
+    if (!asks || !ration_.Take(now_, input.from)) return;
+    if (CurrentStep() == 0) ShowGenesisEchoes(input.from);
+    return AnswerHead(input.from);
   }
   // A relayed BOOT may be an older one, which must not displace the newest.
-  if (envelope.slot.phase == Phase::kGenesis && envelope.sender != input.from) return;
+  const bool relayed = envelope.slot.phase == Phase::kGenesis && envelope.sender != input.from;
+  if (relayed && !IsRelayedGenesisEcho(envelope)) return;
   if (stage_ == Stage::kFollow) NoteAttestation(message, input.from);
   if (IsSealMessage(envelope.slot.type) && envelope.slot.phase != Phase::kGenesis) {
     const SealKey key = SealKeyOf(envelope.slot);
@@ -136,8 +138,10 @@ bool PeerMachine::Verified(const wire::SignedEnvelope& message, const PeerId& fr
 // Steps and phases in which a message of an honest member can be of use now.
 bool PeerMachine::InWindow(const wire::Slot& slot) const {
   // A peer ahead of us has all our messages of its last seal, so it is at most in the first phase
-  // of the next step; and it cannot echo there before it has our COMMIT.
-  const bool opening = slot.phase == Phase::kA && !IsSealMessage(slot.type);
+  // of the next step; and it cannot echo there before it has our COMMIT, or its deadline has
+  // passed: then CLOSEs tell us, when we come, that it is too late to echo.
+  const bool close = slot.type == MessageType::kClose;
+  const bool opening = slot.phase == Phase::kA && (!IsSealMessage(slot.type) || close);
   if (stage_ == Stage::kGenesis) {
     return slot.step == 0 && (slot.phase == Phase::kGenesis || opening);
   }
@@ -149,7 +153,7 @@ bool PeerMachine::InWindow(const wire::Slot& slot) const {
   if (slot.step != CurrentStep()) return false;
   // Likewise it is at most one draw ahead.
   if (slot.draw >= round_->coin_count || slot.draw > round_->draw + 1) return false;
-  if (slot.type < MessageType::kStatus) return true;
+  if (slot.type < MessageType::kStatus || close) return true;
   // The slow path of the seal in progress; another's is over, or far.
   return seal_ != nullptr && slot.phase == seal_slot_.phase && slot.draw == seal_slot_.draw &&
          slot.iteration <= seal_->iteration() + kIterationsAhead &&

@@ -170,7 +170,7 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
   Round& round = *round_;
   for (std::size_t i = 0; i < vector.size(); ++i) {
     const PeerId& member = view_->members[i];
-    if (round.absent.contains(member)) continue;
+    if (round.absent.contains(member) || round.two_commits.contains(member)) continue;
     if (vector[i].state != SealEntry::State::kPresent) {
       NoteEntry(member, vector[i], "PROOF");
       continue;

@@ -38,6 +38,7 @@ Seal::Impl::Impl(SealOptions options, const SealMessages* messages)
       quorum_(options_.thresholds.quorum() - (base::Planted(base::Bug::kQuorumLessOne) ? 1 : 0)),
       enough_(quorum_ - options_.thresholds.t_a),
       faults_(std::max(options_.thresholds.t_s, options_.thresholds.t_a)),
+      gate_(awake_, quorum_),
       clock_(options_.delta) {
   OSTRAKA_CHECK(std::is_sorted(options_.members.begin(), options_.members.end()));
   OSTRAKA_CHECK(options_.entries % std::max<std::size_t>(options_.members.size(), 1) == 0);
@@ -49,22 +50,47 @@ bool Seal::Impl::IsAwake(const PeerId& peer) const {
 
 // --- inputs --------------------------------------------------------------------------------------
 
+void Seal::Impl::Opened(base::Time now, SealOutput& out) {
+  now_ = now;
+  if (passed_ && !begun_at_) Begin(out);  // too late to echo
+  opened_ = true;
+  Drive(out);
+}
+
 void Seal::Impl::Echo(base::Time now, SealOutput& out) {
   now_ = now;
-  if (begun_at_) return;
-  begun_at_ = now;
-  TickAt(now + base::Duration{options_.delta.ns / 2});
-  if (!options_.muted) {
-    echo_time_ = now;
-    own_vector_ = HeldNow();
-    const wire::Echo echo = EchoOf(*own_vector_);
-    own_value_ = echo.vector;
-    vectors_[own_value_] = *own_vector_;
-    // Unless another process with this key has spoken in an iteration already: that one is past.
-    if (clock_.step() == SealClock::Step::kIdle) Rest(0, now + options_.delta * 2);
-    out.say.push_back({MessageType::kEcho, 0, wire::Encode(echo)});
-  }
+  Begin(out);
   Drive(out);
+}
+
+void Seal::Impl::Begin(SealOutput& out) {
+  if (begun_at_) return;
+  begun_at_ = now_;
+  TickAt(now_ + base::Duration{options_.delta.ns / 2});
+  // A member that finds the gate passed when it opens the seal must not echo: others rely on having
+  // every honest ECHO soon after the gate.
+  const bool too_late = (passed_ && !opened_) || clock_.iteration() > 0;
+  if (options_.muted || (too_late && !base::Planted(base::Bug::kEchoAfterGate))) return;
+  echo_time_ = now_;
+  own_vector_ = HeldNow();
+  const wire::Echo echo = EchoOf(*own_vector_);
+  own_value_ = echo.vector;
+  vectors_[own_value_] = *own_vector_;
+  if (undecided()) clock_.Echoed(now_);
+  if (base::Planted(base::Bug::kNoGate)) Rest(0, now_ + options_.delta * 2);
+  out.say.push_back({MessageType::kEcho, 0, wire::Encode(echo)});
+}
+
+void Seal::Impl::TryGate(SealOutput& out) {
+  if (passed_ || !gate_.passed() || base::Planted(base::Bug::kNoGate)) return;
+  passed_ = true;
+  if (!options_.muted && !base::Planted(base::Bug::kGateKeptSecret)) {
+    const auto frames = gate_.FramesToForward(options_.self);
+    out.forward.insert(out.forward.end(), frames.begin(), frames.end());
+  }
+  if (opened_) Begin(out);
+  if (!options_.muted) clock_.Passed(now_);  // else nothing looks at the clock
+  TickAt(now_);
 }
 
 void Seal::Impl::OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out) {
@@ -87,6 +113,9 @@ void Seal::Impl::OnMessage(base::Time now, const wire::SignedEnvelope& message, 
       break;
     case MessageType::kLock:
       OnLock(message);
+      break;
+    case MessageType::kClose:
+      if (wire::DecodeClose(message.envelope.body).ok()) gate_.Add(sender, message.frame);
       break;
     default:
       return;
@@ -133,17 +162,22 @@ void Seal::Impl::Remember(const wire::SignedEnvelope& own) {
   const wire::Slot& slot = own.envelope.slot;
   if (slot.type == MessageType::kEcho) {
     const auto echo = wire::DecodeEcho(own.envelope.body);
-    if (!echo.ok() || begun_at_) return;
+    if (!echo.ok() || echo_time_) return;
     begun_at_ = now_;
     echo_time_ = now_;
     own_value_ = echo->vector;
-    if (clock_.step() == SealClock::Step::kIdle) Rest(0, now_ + options_.delta * 2);
+    if (undecided()) clock_.Echoed(now_);
     TickAt(now_ + base::Duration{options_.delta.ns / 2});
     RebuildOwnVector();
     return;
   }
+  if (slot.type == MessageType::kClose) {
+    if (undecided()) clock_.Closed(now_);
+    return;
+  }
   if (slot.iteration > clock_.iteration()) {
     slow = true;
+    if (!begun_at_) begun_at_ = now_;
     Rest(slot.iteration, now_ + StepLength(options_.delta, slot.iteration) * 4);
   }
   SealLock said;
@@ -183,8 +217,7 @@ void Seal::Impl::OnEcho(const wire::SignedEnvelope& message) {
 void Seal::Impl::OnStatus(const wire::SignedEnvelope& message, SealOutput& out) {
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
-  std::uint32_t& reached = reached_[sender];
-  reached = std::max(reached, k);
+  NoteReached(sender, k);
   const auto status = wire::DecodeStatus(message.envelope.body);
   if (!status.ok() || !InWindow(k)) return;
   Statuses& statuses = rounds_[k].statuses;
@@ -201,8 +234,7 @@ void Seal::Impl::OnStatus(const wire::SignedEnvelope& message, SealOutput& out) 
 void Seal::Impl::OnPropose(const wire::SignedEnvelope& message, SealOutput& out) {
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
-  std::uint32_t& reached = reached_[sender];
-  reached = std::max(reached, k);
+  NoteReached(sender, k);
   auto propose = wire::DecodePropose(message.envelope.body);
   if (!propose.ok() || !InWindow(k) || sender != LeaderOf(k)) return;
   std::vector<ProposeSeen>& proposals = rounds_[k].proposals;
@@ -224,8 +256,7 @@ void Seal::Impl::OnPropose(const wire::SignedEnvelope& message, SealOutput& out)
 void Seal::Impl::OnVote(const wire::SignedEnvelope& message) {
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
-  std::uint32_t& reached = reached_[sender];
-  reached = std::max(reached, k);
+  NoteReached(sender, k);
   const auto vote = wire::DecodeSealVote(message.envelope.body);
   if (!vote.ok()) return;
   const bool needed = Needed(k, vote->value);
@@ -236,11 +267,18 @@ void Seal::Impl::OnVote(const wire::SignedEnvelope& message) {
 void Seal::Impl::OnLock(const wire::SignedEnvelope& message) {
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
-  std::uint32_t& reached = reached_[sender];
-  reached = std::max(reached, k);
+  NoteReached(sender, k);
   const auto lock = wire::DecodeLock(message.envelope.body);
   if (!lock.ok()) return;
   if (locks_.Add(sender, k, lock->value, message.frame) && InWindow(k)) TickAt(now_);
+}
+
+// A member in an iteration has passed the gate, and can show it (LackCloses).
+void Seal::Impl::NoteReached(const PeerId& sender, std::uint32_t iteration) {
+  std::uint32_t& reached = reached_[sender];
+  if (iteration <= reached) return;
+  reached = iteration;
+  if (undecided() && !passed_) TickAt(now_);
 }
 
 bool Seal::Impl::InWindow(std::uint32_t iteration) const {
@@ -267,6 +305,7 @@ bool Seal::Impl::Needed(std::uint32_t iteration, const Digest& value) const {
 
 void Seal::Impl::Drive(SealOutput& out) {
   if (undecided()) Decide(out);
+  if (undecided()) TryGate(out);
   if (undecided()) RunClock(out);
   if (!undecided() && !decision) Resolve();
   if (!decision && tick_ && *tick_ <= now_) Ask(out);
@@ -289,9 +328,9 @@ void Seal::Impl::DecideOn(const Digest& value, const Signers& signers, SealOutpu
     certificate.push_back(frame);
     if (sender != options_.self) witnesses_.push_back(sender);
   }
-  // One frame too few may have come to the others, and they would learn it an iteration later.
-  // Until then they ask for ECHOs by themselves.
-  if (echo_time_ && (slow || now_ - *echo_time_ > options_.delta)) {
+  // One frame too few may have come to the others, and they would learn it an iteration later. As
+  // long as nobody has closed they ask for ECHOs often enough by themselves.
+  if (HasVoice() && (slow || !gate_.empty())) {
     out.forward.insert(out.forward.end(), certificate.begin(), certificate.end());
   }
   clock_.Stop();
@@ -347,6 +386,8 @@ std::vector<SealFrame> Seal::Impl::Frames(MessageType type) const {
     }
   } else if (type == MessageType::kLock) {
     for (const auto& [group, signers] : locks_.groups()) Append(signers, frames);
+  } else if (type == MessageType::kClose) {
+    Append(gate_.closers(), frames);
   } else {
     for (const auto& [iteration, round] : rounds_) {
       if (type == MessageType::kPropose) {
@@ -369,8 +410,10 @@ Seal::Seal(SealOptions options, const SealMessages* messages)
     : impl_(std::make_unique<Impl>(std::move(options), messages)) {}
 Seal::~Seal() = default;
 
+void Seal::Opened(base::Time now, SealOutput& out) { impl_->Opened(now, out); }
 void Seal::Echo(base::Time now, SealOutput& out) { impl_->Echo(now, out); }
 bool Seal::echoed() const { return impl_->echoed(); }
+bool Seal::gate_passed() const { return impl_->gate_passed(); }
 void Seal::OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out) {
   impl_->OnMessage(now, message, out);
 }

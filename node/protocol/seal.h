@@ -5,14 +5,15 @@
 //   echo    when the phase is complete or its deadline has passed: ECHO{what I hold}
 //   fast    the echoes of all members that are not asleep are equal: decided, no timer
 //   lock 0  Q equal echoes: that vector is locked at rank 1
-//   slow    2 Delta after the own echo, iterations k = 1, 2, ... of four steps of 2 Delta each
+//   gate    2 Delta after the own echo: CLOSE. Q CLOSEs are the gate (seal_gate.h)
+//   slow    3/2 Delta after the gate, iterations k = 1, 2, ... of four steps of 2 Delta each
 //           (doubled from k = 3 on, up to kMaxStep): STATUS, PROPOSE by leader k, VOTE, LOCK;
 //           Q LOCKs of one iteration for one vector: decided
 //
 // Q = n - t_s of the view; asleep members (sealed absent earlier in this step) count in n, are
 // never waited for and not listened to. Safe while f <= t_s and the network is timely, and while f
 // <= t_a if it is not; live in the first case, and in the second once it is timely again. Timely: a
-// message takes at most Delta/4, and honest members echo within Delta of each other.
+// message takes at most Delta/4. When members echo does not matter to safety.
 //
 // Who is who. A Seal says what to sign, asks for what it lacks and announces the decision; it
 // neither signs nor sends. The caller owns the messages of the phase and answers what this member
@@ -29,8 +30,9 @@
 // anything else: no slot of theirs is spoken in again, and the highest lock that they name is this
 // member's lock. It goes on in the iteration after the last it spoke in.
 //
-// Help: once Certificate() is not empty, answer every STATUS that an undecided member sends, also
-// one repeated byte for byte, with the frames of Certificate(): this Seal speaks no more.
+// Help: once Certificate() is not empty, answer every CLOSE and STATUS that an undecided member
+// sends, also one repeated byte for byte, with the frames of Certificate(): this Seal speaks no
+// more.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -96,7 +98,8 @@ struct SealFrame {
 };
 struct SealOutput {
   std::vector<SealSay> say;
-  // To all members: frames of others, and an own STATUS again while too few are there to go on.
+  // To all members: frames of others, and an own CLOSE or STATUS again while too few are there to
+  // go on.
   std::vector<base::SharedBytes> forward;
   bool unhelped = false;  // alone(), and time to look whether the run went on without this member
   std::vector<std::pair<PeerId, wire::Vector>> answer_vector;  // kVector, unasked: proposal's value
@@ -110,12 +113,16 @@ class Seal {
   ~Seal();
 
   // --- inputs; each may make the Seal decide ---
-  // The phase is complete, or its deadline has passed: echo what is held now. Idempotent.
+  // All that came before the seal opened has been handed in: own words of a life before, and what
+  // others said early. Call it once, before Echo.
+  void Opened(base::Time now, SealOutput& out);
+  // The phase is complete, or its deadline has passed: echo what is held now. Idempotent. The Seal
+  // does it by itself when it passes the gate.
   void Echo(base::Time now, SealOutput& out);
   bool echoed() const;
-  // A verified ECHO, STATUS, PROPOSE, VOTE or LOCK of a member in this seal's slots, naming this
-  // seal's entry, of any iteration. Own ones too, once durable. A body that does not decode counts
-  // as not sent.
+  // A verified ECHO, CLOSE, STATUS, PROPOSE, VOTE or LOCK of a member in this seal's slots, naming
+  // this seal's entry, of any iteration. Own ones too, once durable. A body that does not decode
+  // counts as not sent.
   void OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out);
   // An answer to kVector (or what came with a PROPOSE). Any content is safe: it counts by its hash.
   void OnVector(base::Time now, const wire::Vector& vector, SealOutput& out);
@@ -136,10 +143,11 @@ class Seal {
   const std::set<PeerId>& silent() const;
   // How long after the own echo each member's came: at least 0; for Delta.
   const std::map<PeerId, base::Duration>& lags() const;
+  bool gate_passed() const;
   bool slow() const;                // the slow path has begun
   std::uint32_t iteration() const;  // 0 before it
-  // Nobody here helps: this iteration's STATUS had to be said again, as too few are in it, or what
-  // the decision names had to be asked for again.
+  // Nobody here helps: CLOSE or this iteration's STATUS had to be said again, as too few others
+  // did, or what the decision names had to be asked for again.
   bool alone() const;
   // One line: what it waits for, from whom, how long already, and who echoed what otherwise.
   std::string Describe(base::Time now) const;

@@ -68,8 +68,9 @@ void Seal::Impl::Ask(SealOutput& out) {
   std::map<PeerId, Request> requests;
   bool more = false;
   for (const auto& [lack, sources] : lacks.sources) {
-    // Nobody shows whose ECHOs he holds, so for one all are asked.
-    const bool of_all = lack.type == MessageType::kEcho && lack.digest.is_zero();
+    // Nobody shows whose ECHOs or CLOSEs it holds, so for one all are asked.
+    const bool of_all = (lack.type == MessageType::kEcho && lack.digest.is_zero()) ||
+                        lack.type == MessageType::kClose;
     std::size_t room = of_all ? sources.size() : faults_ + 1;
     std::set<PeerId>& asked = asked_[lack];
     for (const PeerId& source : sources) {
@@ -90,7 +91,10 @@ void Seal::Impl::Ask(SealOutput& out) {
   if (lacks.later) TickAt(*lacks.later);
   const bool ask_again = undecided() && !slow && !lacks.sources.empty() && begun_at_;
   if (more || ask_again) {
-    TickAt(now_ + Part(options_.delta, 2));
+    // A member that has closed long ago waits for the gate, perhaps as long as a deadline lasts.
+    const bool waits =
+        clock_.step() == SealClock::Step::kClosed && now_ - clock_.began() > options_.delta;
+    TickAt(now_ + (waits ? options_.delta * 2 : Part(options_.delta, 2)));
   } else if (!lacks.sources.empty() && (!undecided() || options_.muted)) {
     // No iterations go on that would make it ask again.
     asked_.clear();
@@ -117,7 +121,8 @@ Seal::Impl::Lacks Seal::Impl::FindLacks() const {
     return lacks;
   }
   LackPhaseMessages(lacks);
-  if (!echo_time_) return lacks;
+  if (!passed_) LackCloses(lacks);
+  if (!HasVoice()) return lacks;
   LackVectors(lacks);
   if (clock_.step() <= SealClock::Step::kRest) return lacks;
   LackStatuses(lacks);
@@ -182,6 +187,25 @@ void Seal::Impl::LackEchoes(Lacks& lacks) const {
     if (member == options_.self) continue;
     if (ballots != ballots_.end() && ballots->second.For(leading).contains(member)) continue;
     lacks.sources[{PullKind::kMessages, MessageType::kEcho, IndexOf(member), {}}] = OthersAwake();
+  }
+}
+
+// A member in an iteration has passed the gate and can show it. While the own CLOSE waits for too
+// long, all are asked.
+void Seal::Impl::LackCloses(Lacks& lacks) const {
+  const bool long_closed =
+      clock_.step() == SealClock::Step::kClosed && now_ - clock_.began() >= options_.delta * 2;
+  std::vector<PeerId> sources;
+  for (const PeerId& member : OthersAwake()) {
+    const auto reached = reached_.find(member);
+    if (long_closed || (reached != reached_.end() && reached->second >= 1)) {
+      sources.push_back(member);
+    }
+  }
+  if (sources.empty()) return;
+  for (const PeerId& member : gate_.Lacking()) {
+    if (member == options_.self) continue;
+    lacks.sources[{PullKind::kMessages, MessageType::kClose, IndexOf(member), {}}] = sources;
   }
 }
 

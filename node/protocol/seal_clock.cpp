@@ -6,6 +6,7 @@
 #include "crypto/hash.h"
 #include "crypto/stream.h"
 #include "node/base/check.h"
+#include "node/base/planted.h"
 
 namespace ostraka::protocol {
 
@@ -37,6 +38,20 @@ void SealClock::Begin(Step step, base::Time now) {
   began_ = now;
 }
 
+void SealClock::Echoed(base::Time now) {
+  if (step_ == Step::kIdle) Begin(Step::kEchoed, now);
+}
+
+void SealClock::Closed(base::Time now) {
+  if (step_ == Step::kIdle || step_ == Step::kEchoed) Begin(Step::kClosed, now);
+}
+
+void SealClock::Passed(base::Time now) {
+  if (step_ > Step::kClosed || iteration_ > 0) return;
+  const bool at_once = base::Planted(base::Bug::kNoWaitAfterGate);
+  Rest(0, at_once ? now : now + base::Duration{delta_.ns * 3 / 2});
+}
+
 void SealClock::Rest(std::uint32_t iteration, base::Time until) {
   OSTRAKA_CHECK(iteration >= iteration_);
   iteration_ = iteration;
@@ -59,7 +74,10 @@ std::optional<base::Time> SealClock::due() const {
   const base::Duration length = StepLength(delta_, iteration_);
   switch (step_) {
     case Step::kIdle:
+    case Step::kClosed:
       return std::nullopt;
+    case Step::kEchoed:
+      return began_ + delta_ * 2;
     case Step::kRest:
       return rest_until_;
     case Step::kStatus:
@@ -77,11 +95,13 @@ std::optional<base::Time> SealClock::due() const {
 bool SealClock::Advance(base::Time now) {
   const std::optional<base::Time> end = due();
   if (!end || *end > now) return false;
-  // A timer that comes late by more than Delta (a process that was suspended) must not make the
-  // steps after it shorter: the others' messages are still to be read.
-  const base::Time next = now - *end <= delta_ ? *end : now;
+  const base::Time next = *end;
   switch (step_) {
     case Step::kIdle:
+    case Step::kClosed:
+      break;
+    case Step::kEchoed:
+      Begin(Step::kClosed, next);
       break;
     case Step::kStatus:
       Begin(Step::kPropose, next);
@@ -98,6 +118,11 @@ bool SealClock::Advance(base::Time now) {
       break;
   }
   return true;
+}
+
+bool SealClock::IsLate(base::Time now) const {
+  if (base::Planted(base::Bug::kLateWords)) return false;
+  return now - began_ > base::Duration{delta_.ns / 2};
 }
 
 }  // namespace ostraka::protocol

@@ -24,6 +24,10 @@ const char* NameOf(SealClock::Step step) {
   switch (step) {
     case SealClock::Step::kIdle:
       return "idle";
+    case SealClock::Step::kEchoed:
+      return "echoed";
+    case SealClock::Step::kClosed:
+      return "closed";
     case SealClock::Step::kRest:
       return "rest";
     case SealClock::Step::kStatus:
@@ -61,6 +65,11 @@ std::string Seal::Impl::Describe(base::Time now) const {
     }
   }
   const std::uint32_t k = clock_.iteration();
+  if (clock_.step() == SealClock::Step::kClosed) {
+    line += "closed " + Seconds(now - clock_.began()) + " ago; " +
+            std::to_string(gate_.closers().size()) + " of " + std::to_string(gate_.quorum()) +
+            " have; waits for " + Names(gate_.Lacking()) + "; ";
+  }
   if (clock_.step() > SealClock::Step::kRest) {
     line += "iteration " + std::to_string(k) + ", " + NameOf(clock_.step()) + " for " +
             Seconds(now - clock_.began()) + ", leader " + LeaderOf(k).Short();

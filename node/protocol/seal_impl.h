@@ -11,6 +11,7 @@
 #include "node/protocol/seal.h"
 #include "node/protocol/seal_ballots.h"
 #include "node/protocol/seal_clock.h"
+#include "node/protocol/seal_gate.h"
 #include "node/protocol/seal_proposal.h"
 
 namespace ostraka::protocol {
@@ -20,6 +21,7 @@ class Seal::Impl {
   Impl(SealOptions options, const SealMessages* messages);
 
   // --- seal.cpp ---
+  void Opened(base::Time now, SealOutput& out);
   void Echo(base::Time now, SealOutput& out);
   void OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out);
   void OnVector(base::Time now, const wire::Vector& vector, SealOutput& out);
@@ -41,6 +43,7 @@ class Seal::Impl {
   std::uint32_t iteration() const { return clock_.iteration(); }
   bool alone() const { return alone_; }
   bool echoed() const { return begun_at_.has_value(); }
+  bool gate_passed() const { return passed_; }
 
  private:
   struct EchoSeen {
@@ -76,6 +79,9 @@ class Seal::Impl {
   void OnPropose(const wire::SignedEnvelope& message, SealOutput& out);
   void OnVote(const wire::SignedEnvelope& message);
   void OnLock(const wire::SignedEnvelope& message);
+  // The gate, if Q have closed: forwards it, and begins what follows it.
+  void TryGate(SealOutput& out);
+  void Begin(SealOutput& out);
   // After a restart: what I said in a life before binds me.
   void Remember(const wire::SignedEnvelope& own);
   // Waits until `until` for iteration `iteration` to be over; not in a seal that is decided, whose
@@ -87,8 +93,13 @@ class Seal::Impl {
   void DecideOn(const Digest& value, const Signers& signers, SealOutput& out);
   void Resolve();
   SealVector HeldNow() const;
+  // Says words of the slow path: has echoed, or was too late to.
+  bool HasVoice() const {
+    return !options_.muted && (echo_time_ || passed_ || clock_.iteration() > 0);
+  }
   bool IsAwake(const PeerId& peer) const;
   bool undecided() const { return !decided_value_; }
+  void NoteReached(const PeerId& sender, std::uint32_t iteration);
   bool InWindow(std::uint32_t iteration) const;
   // Somebody may rest on ballots of that iteration for that value.
   bool Needed(std::uint32_t iteration, const Digest& value) const;
@@ -102,7 +113,8 @@ class Seal::Impl {
   void RunClock(SealOutput& out);
   void JoinThoseAhead(SealOutput& out);
   bool IsGathered() const;
-  void SayStatusAgain(SealOutput& out);
+  void SayAgain(SealOutput& out);
+  const base::SharedBytes* OwnFrameToRepeat();
   void BeginStep(SealOutput& out);
   void BeginIteration(SealOutput& out);
   void Forget();
@@ -121,6 +133,7 @@ class Seal::Impl {
   void LackPhaseMessages(Lacks& lacks) const;
   void LackVectors(Lacks& lacks) const;
   void LackEchoes(Lacks& lacks) const;
+  void LackCloses(Lacks& lacks) const;
   void LackStatuses(Lacks& lacks) const;
   void LackCertificates(Lacks& lacks) const;
   void LackOfProposal(Lacks& lacks) const;
@@ -142,10 +155,12 @@ class Seal::Impl {
   const std::size_t faults_;  // more members than that cannot all be faulty
 
   base::Time now_;
-  std::optional<base::Time> begun_at_;   // when Echo was called
+  bool opened_ = false;                  // Opened was called
+  std::optional<base::Time> begun_at_;   // when Echo was called, or the gate passed
   std::optional<base::Time> echo_time_;  // the same if not muted: I have a voice
   Digest own_value_;
   std::optional<SealVector> own_vector_;  // unknown after a restart until it can be rebuilt
+  bool passed_ = false;                   // the gate
 
   std::map<PeerId, EchoSeen> echoes_;          // the first of each member
   std::map<std::uint32_t, Ballots> ballots_;   // 0: ECHOs; k: VOTEs of iteration k
@@ -155,6 +170,7 @@ class Seal::Impl {
   std::set<SealLock> claims_;                // locks that members of this iteration rest on
   std::map<Digest, SealVector> vectors_;
 
+  SealGate gate_;
   SealClock clock_;
   SealLock lock_;  // changes only when an iteration begins and when LOCK is said
   std::optional<base::Time> say_again_;

@@ -44,6 +44,7 @@ std::optional<Digest> ForcedValue(const Statuses& statuses, const std::vector<Pe
   std::map<Digest, std::size_t> supporters;
   for (const PeerId& member : chosen) {
     const Digest& value = statuses.FirstOf(member)->body.value;
+    if (value.is_zero()) continue;  // it echoed nothing
     if (++supporters[value] >= enough) return value;
   }
   return std::nullopt;
@@ -88,7 +89,7 @@ StatusRule JudgeStatuses(const Statuses& statuses, const std::vector<PeerId>& ch
     } else if (status->body.rank != 0) {
       why = "it names " + member.Short() + ", who has a lock";
       return StatusRule::kRefused;
-    } else {
+    } else if (!status->body.value.is_zero()) {
       ++supporters[status->body.value];
     }
   }

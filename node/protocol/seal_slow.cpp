@@ -1,4 +1,4 @@
-// SEAL's slow path: what a member says in each step of an iteration (docs/seal.md, 3).
+// SEAL's slow path: what a member says in each step of an iteration (docs/seal.md, 4).
 #include <algorithm>
 #include <functional>
 
@@ -12,7 +12,7 @@ namespace ostraka::protocol {
 using wire::MessageType;
 
 void Seal::Impl::RunClock(SealOutput& out) {
-  if (!echo_time_) return;  // muted, or nothing echoed yet
+  if (!HasVoice()) return;
   JoinThoseAhead(out);
   do {
     if (clock_.step() == SealClock::Step::kStatus && IsGathered()) {
@@ -22,7 +22,7 @@ void Seal::Impl::RunClock(SealOutput& out) {
     if (!clock_.Advance(now_)) break;
     BeginStep(out);
   } while (undecided());
-  SayStatusAgain(out);
+  SayAgain(out);
 }
 
 // One more member than can be faulty is there: so is an honest one, and in a timely network no
@@ -47,9 +47,22 @@ bool Seal::Impl::IsGathered() const {
   return here >= quorum_;
 }
 
+// What this member said to those who must be here before it goes on: CLOSE or STATUS. Null if it
+// waits for nobody, or its word is not durable yet.
+const base::SharedBytes* Seal::Impl::OwnFrameToRepeat() {
+  if (clock_.step() == SealClock::Step::kClosed) {
+    const auto own = gate_.closers().find(options_.self);
+    return own == gate_.closers().end() ? nullptr : &own->second;
+  }
+  const StatusSeen* own = rounds_[clock_.iteration()].statuses.FirstOf(options_.self);
+  return own == nullptr ? nullptr : &own->frame;
+}
+
 // While too few are here, what was said may have been lost on the way.
-void Seal::Impl::SayStatusAgain(SealOutput& out) {
-  if (!undecided() || clock_.step() != SealClock::Step::kStatus || clock_.gathered()) {
+void Seal::Impl::SayAgain(SealOutput& out) {
+  const bool closed = clock_.step() == SealClock::Step::kClosed;
+  const bool alone_in_status = clock_.step() == SealClock::Step::kStatus && !clock_.gathered();
+  if (!undecided() || !(closed || alone_in_status)) {
     say_again_.reset();
     alone_ = false;
     return;
@@ -58,9 +71,8 @@ void Seal::Impl::SayStatusAgain(SealOutput& out) {
   if (!say_again_) say_again_ = clock_.began() + length;
   if (*say_again_ > now_) return;
   say_again_ = now_ + length;
-  const StatusSeen* own = rounds_[clock_.iteration()].statuses.FirstOf(options_.self);
-  if (own != nullptr) {
-    out.forward.push_back(own->frame);
+  if (const base::SharedBytes* own = OwnFrameToRepeat()) {
+    out.forward.push_back(*own);
     out.unhelped = true;
     alone_ = true;
   }
@@ -71,8 +83,12 @@ void Seal::Impl::SayStatusAgain(SealOutput& out) {
 void Seal::Impl::BeginStep(SealOutput& out) {
   switch (clock_.step()) {
     case SealClock::Step::kIdle:
+    case SealClock::Step::kEchoed:
     case SealClock::Step::kRest:
       return;
+    case SealClock::Step::kClosed:
+      out.say.push_back({MessageType::kClose, 0, wire::Encode(wire::Close{})});
+      break;
     case SealClock::Step::kStatus:
       BeginIteration(out);
       break;
@@ -80,10 +96,10 @@ void Seal::Impl::BeginStep(SealOutput& out) {
       if (LeaderOf(clock_.iteration()) == options_.self) Propose(out);
       break;
     case SealClock::Step::kVote:
-      Vote(out);
+      if (!clock_.IsLate(now_)) Vote(out);
       break;
     case SealClock::Step::kLock:
-      LockIn(out);
+      if (!clock_.IsLate(now_)) LockIn(out);
       break;
   }
   TickAt(now_);
@@ -193,8 +209,9 @@ std::string Seal::Impl::FaultOf(const wire::Propose& propose) const {
   }
   const auto merged = vectors_.find(propose.value);
   if (merged == vectors_.end()) return "its vector did not come";
-  if (!own_vector_) return "I do not know any more what I echoed";
-  return MergeFault(*own_vector_, merged->second, *messages_);
+  if (own_vector_) return MergeFault(*own_vector_, merged->second, *messages_);
+  if (echo_time_) return "I do not know any more what I echoed";
+  return MergeFault(HeldNow(), merged->second, *messages_);
 }
 
 void Seal::Impl::Vote(SealOutput& out) {

@@ -130,6 +130,47 @@ RC_GTEST_PROP(SealProperty, TimelyNetworksDecideWithinTheBound, ()) {
   if (const auto all = EchoedByAll(world, options)) RC_ASSERT(*world.Decision() == *all);
 }
 
+// When members echo does not matter to agreement: whatever ends the wait of one and not of another,
+// by whatever time, the gate comes after it. (A slow path that counted from the own ECHO forked at
+// a skew of 1.5 Delta.) Nobody honest is left out, as nobody is made to echo before the first
+// honest member has been patient.
+RC_GTEST_PROP(SealProperty, EchoesAtAnyTimeNeverFork, ()) {
+  base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  WorldOptions options;
+  options.seed = rng.Next();
+  options.n = DrawSize(rng);
+  DrawThresholds(options, rng);
+  options.entries_each = 1 + rng.Below(2);
+  options.deadline_spread = options.delta * rng.Between(0, 40);
+  const auto faulty = static_cast<std::uint32_t>(rng.Below(options.t_s + 1));
+  DrawFaulty(options, faulty, rng);
+  World world(options);
+  world.Run(kNever);
+  CheckDecided(world, options, world.LastHonestEcho(), DecisionBound(options.delta, faulty));
+  CheckEntries(world, options);
+}
+
+// A member that opens the seal long after the others counts as a fault, and splits nobody.
+RC_GTEST_PROP(SealProperty, LateOpenersNeverFork, ()) {
+  base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
+  WorldOptions options;
+  options.seed = rng.Next();
+  options.n = DrawSize(rng);
+  DrawThresholds(options, rng);
+  RC_PRE(options.t_s > 0);
+  const auto late = static_cast<std::uint32_t>(rng.Between(1, options.t_s));
+  const auto faulty = static_cast<std::uint32_t>(rng.Below(options.t_s - late + 1));
+  DrawFaulty(options, faulty, rng);
+  while (options.late_openers.size() < late) {
+    const auto member = static_cast<std::uint32_t>(rng.Below(options.n));
+    if (!options.byzantine.contains(member)) options.late_openers.insert(member);
+  }
+  options.lateness = options.delta * rng.Between(1, 60);
+  World world(options);
+  world.Run(kNever);
+  CheckDecided(world, options, world.LastHonestEcho(), DecisionBound(options.delta, faulty + late));
+}
+
 // A crash is a fault like another; but the member comes back, says nothing otherwise than before,
 // and learns the decision.
 RC_GTEST_PROP(SealProperty, AMemberThatRestartsKeepsItsWord, ()) {

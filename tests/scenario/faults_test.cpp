@@ -191,15 +191,15 @@ TEST(Crashes, InASealThatEndedWithoutItLeaveItByItself) {
   ExpectRecovered(result);
 }
 
-// A false complainer's victim was killed and dropped before it could complain for the second time.
-// It finds another: what it says of who has left is nobody's concern.
+// A false complainer's victim was killed, and once also dropped, before it could complain for the
+// second time. It finds another: what it says of who has left is nobody's concern.
 TEST(Crashes, OfItsVictimDoNotEndAFalseComplaint) {
   const SimResult result = RunWell(Replayed(
       "seed=7064 peers=16 byzantine=1 attack=false_complaint attack_from_step=1 mode=third "
       "steps=40 dimension=34 batch_size=31 delay_min_ns=3000000 delay_max_ns=3000000 "
       "jitter_ns=8000000 bytes_per_second=6400000 fsync_max_ns=7000000 loss_permille=5 "
       "duplicate_permille=53 drift_ppm=274 crashes=1 crash_down_ns=1976000000 attack.kind=2"));
-  EXPECT_EQ(result.honest_removed, 1U) << "the one that was killed";
+  EXPECT_LE(result.honest_removed, 1U) << "the one that was killed";
   EXPECT_GE(result.byzantine_removed, 1U);
 }
 
@@ -287,20 +287,16 @@ TEST(HealedPartition, NeverPutsMoreToSleepThanTheStepCanSpare) {
   RunWell(options);
 }
 
-// While each link of four was down in turns nobody heard the echo of an honest member, and it was
-// dropped. The three left bear nobody, one of them lies in its ECHOs, and the run waits for people.
-TEST(HealedPartition, StandsStillIfACutCostTheLastSlack) {
+// While each link of four was down in turns nobody heard the ECHO of an honest member. When the
+// slow path counted from the own ECHO that cost it its place, and the three others, of whom one
+// lies in its ECHOs, stood still.
+TEST(HealedPartition, ACutOfEachLinkInTurnsCostsNobodyItsPlace) {
   const SimOptions options = Replayed(
       "seed=117 peers=4 byzantine=1 attack=lying_echo await_removal=0 steps=40 dimension=144 "
       "batch_size=26 delay_min_ns=1000000 delay_max_ns=17000000 bytes_per_second=6400000 "
       "fsync_max_ns=2000000 loss_permille=28 duplicate_permille=42 stall_permille=2 cut=flaky "
       "cut_at_ns=7009000000 cut_for_ns=13481000000");
-  const auto result = RunSimulation(options);
-  ASSERT_TRUE(result.ok()) << result.status().message();
-  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message;
-  EXPECT_EQ(result->honest_removed, 1U);
-  EXPECT_TRUE(result->stood_still);
-  EXPECT_LT(result->steps, options.steps);
+  EXPECT_EQ(RunWell(options).honest_removed, 0U);
 }
 
 // One of four was on a short way back and waited for results from two who were cut off; then the
@@ -311,7 +307,7 @@ TEST(HealedPartition, AShortWayBackMayBecomeALongOne) {
       "delay_min_ns=4000000 delay_max_ns=16000000 jitter_ns=0 bytes_per_second=400000 "
       "fsync_max_ns=3000000 duplicate_permille=48 stall_permille=7 skew_ns=23489000000 crashes=2 "
       "crash_down_ns=2551000000 cut=flaky cut_at_ns=1046000000 cut_for_ns=67540000000");
-  EXPECT_EQ(RunWell(options).honest_removed, 1U) << "it is dropped, and comes to the end";
+  EXPECT_EQ(RunWell(options).honest_removed, 0U);
 }
 
 // Four honest members, of which one or another was not heard when its coin was asked for, until

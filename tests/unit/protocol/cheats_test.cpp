@@ -262,5 +262,34 @@ TEST(CheatTest, AHugeEquivocationDoesNotShieldFromASmallOne) {
   EXPECT_EQ(RemovalsOf(cluster)[0].step, 2u);
 }
 
+// Evidence that some members hold must not end their wait while others go on waiting: the early
+// ones once had the others dropped as silent, and two quorums could decide differently.
+TEST(CheatTest, AFaultShownToSomeMembersCostsNobodyElse) {
+  for (const std::size_t shown : {1u, 2u, 4u}) {
+    Cluster cluster({.n = 8, .dimension = 128, .steps = 8});
+    constexpr std::size_t kLiar = 7;
+    cluster.on_send = [&](std::size_t from, const Send& send) {
+      const wire::Slot slot = SlotOf(send);
+      if (from != kLiar || slot.step != 2) return true;
+      const std::size_t to = cluster.IndexOf(send.to);
+      if (slot.type == MessageType::kCommit && to < shown) {
+        cluster.Deliver(to, kLiar,
+                        Resigned(send.frame, *cluster.node(kLiar).key, [](wire::Envelope& e) {
+                          e.slot.type = MessageType::kEcho;
+                          e.body = {1};
+                        }));
+      }
+      return slot.type != MessageType::kAggregate;
+    };
+    cluster.Start();
+    cluster.RunToEnd();
+    for (const wire::Removal& removal : RemovalsOf(cluster)) {
+      EXPECT_EQ(cluster.IndexOf(removal.peer), kLiar) << removal.reason;
+    }
+    EXPECT_EQ(RemovalsOf(cluster).size(), 1u) << shown;
+    cluster.ExpectAgreement({0, 1, 2, 3, 4, 5, 6});
+  }
+}
+
 }  // namespace
 }  // namespace ostraka::protocol

@@ -68,6 +68,34 @@ TEST(GenesisTest, NobodyEchoesWhileOneIsAway) {
   cluster.ExpectAgreement();
 }
 
+// A liar shows its ECHO to one member only, which begins. The others begin with it, at once: left
+// to wait, they would lose their place for COMMITs that nobody got.
+TEST(GenesisTest, WhoBeginsTakesTheOthersAlong) {
+  constexpr std::size_t kLiar = 3;
+  Cluster cluster(Steps(6));
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Envelope envelope = scene::EnvelopeOf(send.frame);
+    const bool echo =
+        envelope.slot.phase == wire::Phase::kGenesis && envelope.slot.type == MessageType::kEcho;
+    const bool shows = from == kLiar && echo && cluster.IndexOf(send.to) != 0;
+    // Nor does its COMMIT prove that it has begun.
+    const bool commit = from == kLiar && envelope.slot.type == MessageType::kCommit &&
+                        envelope.slot.step == 0 && cluster.IndexOf(send.to) != 0;
+    return !shows && !commit;
+  };
+  cluster.Start();
+  cluster.RunUntil([&] { return !cluster.node(0).started.empty(); });
+  const base::Time begun = cluster.now();
+  cluster.RunUntil(
+      [&] { return !cluster.node(1).started.empty() && !cluster.node(2).started.empty(); });
+  EXPECT_LE(cluster.now() - begun, base::Milliseconds(100)) << "a message, not a deadline";
+  cluster.RunToEnd();
+  for (const wire::Removal& removal : RemovalsOf(cluster)) {
+    EXPECT_EQ(cluster.IndexOf(removal.peer), kLiar) << removal.reason;
+  }
+  cluster.ExpectAgreement({0, 1, 2});
+}
+
 // Its ECHO says all that was agreed on: who starts again from it needs no BOOT.
 TEST(GenesisTest, BeginsWhenAllHaveEchoedAndAllStartAgain) {
   Cluster cluster(Steps(6));

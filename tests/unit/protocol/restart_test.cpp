@@ -359,8 +359,11 @@ TEST(RestartTest, WhoBeganFirstAndLostItsStoreDoesNotBeginAgain) {
     note(from, send);
     const wire::Slot slot = scene::SlotOf(send);
     const bool echo = slot.phase == wire::Phase::kGenesis && slot.type == MessageType::kEcho;
-    // Nobody hears of the step that it has begun.
-    if (from == kVictim && apart) return slot.phase != wire::Phase::kA;
+    // Nobody hears of the step that it has begun, nor what it begins with.
+    if (from == kVictim && apart) {
+      const bool passed_on = scene::EnvelopeOf(send.frame).sender != cluster.node(kVictim).id();
+      return slot.phase != wire::Phase::kA && !(echo && passed_on);
+    }
     return !apart || !echo || cluster.IndexOf(send.to) == kVictim;
   };
   cluster.Start();

@@ -81,16 +81,55 @@ TEST(SealClockTest, StatusWaitsForAQuorumAndThenForItsMessages) {
   EXPECT_EQ(clock.due(), At(66'500));
 }
 
-// A process that was suspended for a minute must not rush through its steps.
-TEST(SealClockTest, ALateTimerMakesNoStepShorter) {
+TEST(SealClockTest, ClosesTwoDeltaAfterTheEchoAndWaitsForTheGate) {
+  SealClock clock(kDelta);
+  clock.Echoed(At(500));
+  clock.Echoed(At(900));  // only the first call counts
+  EXPECT_EQ(clock.due(), At(2500));
+  EXPECT_TRUE(clock.Advance(At(2500)));
+  EXPECT_EQ(clock.step(), Step::kClosed);
+  EXPECT_EQ(clock.due(), std::nullopt);
+  clock.Passed(At(9000));
+  EXPECT_EQ(clock.due(), At(10'500));
+  clock.Passed(At(9100));
+  EXPECT_EQ(clock.due(), At(10'500));
+  EXPECT_TRUE(clock.Advance(At(10'500)));
+  EXPECT_EQ(clock.step(), Step::kStatus);
+  EXPECT_EQ(clock.iteration(), 1u);
+}
+
+TEST(SealClockTest, TheGateSavesWhoPassesItEarlyItsClose) {
+  SealClock clock(kDelta);
+  clock.Echoed(At(0));
+  clock.Passed(At(100));
+  EXPECT_EQ(clock.step(), Step::kRest);
+  EXPECT_EQ(clock.due(), At(1600));
+}
+
+TEST(SealClockTest, AnIterationThatWasSpokenInIsNotUndoneByTheGate) {
+  SealClock clock(kDelta);
+  clock.Rest(2, At(8000));
+  clock.Closed(At(10));
+  clock.Passed(At(20));
+  EXPECT_EQ(clock.due(), At(8000));
+}
+
+// A process that was suspended does not shift its words into the steps of others: it skips them.
+TEST(SealClockTest, ALateTimerShiftsNoStep) {
   SealClock clock(kDelta);
   clock.Enter(1, At(0));
   clock.Gathered(At(0));
-  EXPECT_TRUE(clock.Advance(At(2900)));  // late by less than Delta: the schedule stays
+  EXPECT_TRUE(clock.Advance(At(2500)));
+  EXPECT_FALSE(clock.IsLate(At(2500)));
+  EXPECT_TRUE(clock.IsLate(At(2501)));
   EXPECT_EQ(clock.due(), At(4000));
   EXPECT_TRUE(clock.Advance(At(60'000)));
-  EXPECT_EQ(clock.due(), At(62'000));
-  EXPECT_FALSE(clock.Advance(At(60'000)));
+  EXPECT_EQ(clock.step(), Step::kVote);
+  EXPECT_TRUE(clock.IsLate(At(60'000)));
+  EXPECT_TRUE(clock.Advance(At(60'000)));
+  EXPECT_TRUE(clock.Advance(At(60'000)));
+  EXPECT_EQ(clock.step(), Step::kStatus);
+  EXPECT_FALSE(clock.Advance(At(60'000))) << "until a quorum is seen there";
 }
 
 }  // namespace

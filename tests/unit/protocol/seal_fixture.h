@@ -116,8 +116,20 @@ class SealTest : public testing::Test, public SealMessages {
   void Hear(const wire::SignedEnvelope& message) {
     Take([&](SealOutput& out) { seal_->OnMessage(now_, message, out); });
   }
+  void Open() {
+    Take([&](SealOutput& out) { seal_->Opened(now_, out); });
+  }
   void Echo() {
+    Open();
     Take([&](SealOutput& out) { seal_->Echo(now_, out); });
+  }
+  void HearClose(std::uint32_t sender) {
+    Hear(Frame(sender, wire::MessageType::kClose, 0, wire::Encode(wire::Close{})));
+  }
+  // A quorum with my own, if I have closed.
+  void HearCloses() {
+    HearClose(1);
+    HearClose(2);
   }
   void HearEcho(std::uint32_t sender, const SealVector& vector) {
     Hear(Frame(sender, wire::MessageType::kEcho, 0, wire::Encode(EchoOf(vector))));

@@ -13,14 +13,27 @@ using scene::PeerNumber;
 using wire::MessageType;
 using wire::PullKind;
 
-TEST_F(SealTest, TheSlowPathBeginsTwoDeltaAfterTheOwnEcho) {
+TEST_F(SealTest, CloseIsSaidTwoDeltaAfterTheOwnEchoAndStatusThreeHalvesAfterTheGate) {
   Until(500);
   Echo();
   HearEcho(1, All());
   HearEcho(2, Without(3));
   Until(2499);
-  EXPECT_FALSE(seal_->slow());
+  EXPECT_EQ(Said(MessageType::kClose), nullptr);
   Until(2500);
+  EXPECT_NE(Said(MessageType::kClose), nullptr);
+  HearClose(1);
+  Until(3000);
+  EXPECT_FALSE(seal_->gate_passed());
+  EXPECT_NE(seal_->Describe(now_).find("closed 0.5 s ago; 2 of 3 have; waits for"),
+            std::string::npos);
+  forwards_.clear();
+  HearClose(2);
+  EXPECT_TRUE(seal_->gate_passed());
+  EXPECT_EQ(forwards_.size(), 2u);  // those of the others: mine went to all
+  Until(4499);
+  EXPECT_FALSE(seal_->slow());
+  Until(4500);
   EXPECT_TRUE(seal_->slow());
   EXPECT_EQ(seal_->silent(), (std::set<PeerId>{PeerNumber(3), PeerNumber(4)}));
   const auto status = wire::DecodeStatus(Said(MessageType::kStatus, 1)->body).value();
@@ -34,6 +47,8 @@ TEST_F(SealTest, EqualEchoesOfAQuorumLock) {
   HearEcho(2, All());
   HearEcho(3, Without(3));
   Until(2000);
+  HearCloses();
+  Until(3500);
   const auto status = wire::DecodeStatus(Said(MessageType::kStatus, 1)->body).value();
   EXPECT_EQ(status.rank, 1u);
   EXPECT_EQ(status.value, EchoOf(All()).vector);
@@ -42,16 +57,93 @@ TEST_F(SealTest, EqualEchoesOfAQuorumLock) {
 TEST_F(SealTest, StatusIsSaidAgainUntilAQuorumIsThere) {
   Echo();
   HearEcho(1, All());
-  Until(3'999);
+  Until(2'000);
+  HearCloses();
+  forwards_.clear();
+  Until(5'499);
   EXPECT_EQ(seal_->iteration(), 1u);
   EXPECT_FALSE(seal_->alone());
   Until(20'000);
   EXPECT_EQ(seal_->iteration(), 1u);
   EXPECT_TRUE(seal_->alone());
   EXPECT_EQ(Said(MessageType::kVote, 1), nullptr);
-  EXPECT_EQ(forwards_.size(), 9u);  // at 4, 6, ... 20 seconds
+  EXPECT_EQ(forwards_.size(), 8u);  // at 5.5, 7.5, ... 19.5 seconds
   EXPECT_NE(seal_->Describe(now_).find("no quorum of 3: waits for"), std::string::npos);
   EXPECT_NE(seal_->Describe(now_).find("own echo 20.0 s ago"), std::string::npos);
+}
+
+TEST_F(SealTest, CloseIsSaidAgainAndAskedForUntilTheGateIsPassed) {
+  Echo();
+  Until(3'999);
+  EXPECT_FALSE(seal_->alone());
+  asks_.clear();
+  Until(10'000);
+  EXPECT_TRUE(seal_->alone());
+  EXPECT_EQ(forwards_.size(), 4u);  // at 4, 6, 8 and 10 seconds
+  const auto asked = std::count_if(asks_.begin(), asks_.end(), [](const SealAsk& ask) {
+    return ask.pull.type == MessageType::kClose;
+  });
+  EXPECT_GE(asked, 4 * (kMembers - 1));
+  EXPECT_EQ(seal_->Frames(MessageType::kClose).size(), 1u);
+  HearCloses();
+  EXPECT_FALSE(seal_->alone());
+  EXPECT_EQ(seal_->Frames(MessageType::kClose).size(), 3u);
+}
+
+// The gate leaves nobody waiting: whoever passes it echoes what it holds.
+TEST_F(SealTest, WhoPassesTheGateWhileItWaitsEchoesWhatItHolds) {
+  held_.erase(4);
+  Open();
+  for (std::uint32_t i = 1; i <= 3; ++i) HearClose(i);
+  ASSERT_NE(Said(MessageType::kEcho), nullptr);
+  EXPECT_TRUE(seal_->echoed());
+  EXPECT_EQ(wire::DecodeEcho(Said(MessageType::kEcho)->body)->vector, EchoOf(Without(4)).vector);
+  Until(1'500);
+  EXPECT_NE(Said(MessageType::kStatus, 1), nullptr);
+  EXPECT_EQ(Said(MessageType::kClose), nullptr) << "the gate is open without it";
+}
+
+// Others begin their slow path soon after the gate, and rely on having every honest ECHO by then.
+TEST_F(SealTest, WhoOpensTheSealAfterTheGateEchoesNothing) {
+  const std::uint32_t k = IterationLedBy(false);
+  for (std::uint32_t i = 1; i <= 3; ++i) HearClose(i);
+  Open();
+  Echo();
+  EXPECT_TRUE(seal_->echoed());
+  EXPECT_EQ(Said(MessageType::kEcho), nullptr);
+  Until(1'500);
+  const auto status = wire::DecodeStatus(Said(MessageType::kStatus, 1)->body).value();
+  EXPECT_EQ(status.rank, 0u);
+  EXPECT_TRUE(status.value.is_zero());
+  for (std::uint32_t i = 1; i < kMembers; ++i) HearEcho(i, Without(i));
+  for (std::uint32_t i = 1; i < kMembers; ++i) {
+    HearStatus(i, k + 1, 0, EchoOf(Without(i)).vector);
+  }
+}
+
+TEST_F(SealTest, AVoteThatWouldComeTooLateIsNotSaid) {
+  const std::uint32_t k = IterationLedBy(false);
+  SplitAndEnter(k);
+  Until(StepEnd(k, 1) + 100);
+  HearMerge(k, All());
+  now_ = base::Time{(StepEnd(k, 2) + 501) * 1'000'000};  // a process that was suspended
+  Take([&](SealOutput& out) { seal_->OnTimer(now_, out); });
+  EXPECT_EQ(Said(MessageType::kVote, k), nullptr);
+  for (std::uint32_t i = 1; i <= 3; ++i) HearVote(i, k, EchoOf(All()).vector);
+  Until(StepEnd(k, 3));
+  EXPECT_NE(Said(MessageType::kLock, k), nullptr) << "the schedule stays";
+}
+
+TEST_F(SealTest, AMemberThatIsInAnIterationIsAskedForTheGate) {
+  Open();
+  HearClose(1);
+  HearStatus(2, 1, 0, DigestOf(1));
+  Until(1);
+  ASSERT_FALSE(asks_.empty());
+  EXPECT_EQ(asks_.back().to, PeerNumber(2));
+  EXPECT_EQ(asks_.back().pull.type, MessageType::kClose);
+  EXPECT_EQ(asks_.back().pull.members,
+            BitmapOf({PeerNumber(2), PeerNumber(3), PeerNumber(4)}, scene::PeersUpTo(kMembers)));
 }
 
 TEST_F(SealTest, MoreThanCanBeFaultyAreFollowedIntoTheirIteration) {

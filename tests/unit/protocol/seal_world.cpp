@@ -21,7 +21,10 @@ World::World(WorldOptions options) : options_(std::move(options)), rng_(options_
     node->number = i;
     node->id = PeerNumber(i);
     nodes_.push_back(std::move(node));
-    const Time enters{rng_.Between(0, options_.entry_skew.ns)};
+    Time enters{rng_.Between(0, options_.entry_skew.ns)};
+    if (options_.late_openers.contains(i)) {
+      enters = enters + Duration{rng_.Between(0, options_.lateness.ns)};
+    }
     if (i < options_.n && options_.asleep.contains(i)) continue;  // says nothing, hears nothing
     At(enters, [this, i] { Enter(i); });
   }
@@ -145,7 +148,8 @@ void World::Deliver(std::uint32_t to, const wire::SignedEnvelope& message) {
   }
   SealOutput out;
   node.seal->OnMessage(now_, message, out);
-  const bool help = message.envelope.slot.type == MessageType::kStatus &&
+  const bool help = (message.envelope.slot.type == MessageType::kStatus ||
+                     message.envelope.slot.type == MessageType::kClose) &&
                     message.envelope.sender != node.id && IsHonest(to);
   if (help) {
     const auto stuck = NumberOf(message.envelope.sender);
@@ -173,7 +177,8 @@ void World::Enter(std::uint32_t number) {
   MakeSeal(number);
   if (number < options_.n) Publish(number);
   const std::uint64_t life = node.life;
-  At(now_ + options_.deadline, [this, number, life] {
+  const Duration later{rng_.Between(0, options_.deadline_spread.ns)};
+  At(now_ + options_.deadline + later, [this, number, life] {
     Node& late = *nodes_[number];
     if (late.life != life || late.seal->echoed()) return;
     SealOutput out;
@@ -183,7 +188,14 @@ void World::Enter(std::uint32_t number) {
   const auto waiting = std::move(node.waiting);
   node.waiting.clear();
   for (const wire::SignedEnvelope& message : waiting) Deliver(number, message);
+  Open(number);
   CompleteMaybe(number);
+}
+
+void World::Open(std::uint32_t number) {
+  SealOutput out;
+  nodes_[number]->seal->Opened(now_, out);
+  AfterInput(number, std::move(out));
 }
 
 void World::MakeSeal(std::uint32_t number) {
@@ -413,6 +425,7 @@ void World::Restart(std::uint32_t number, Duration down, bool keep_messages) {
     const auto waiting = std::move(back.waiting);
     back.waiting.clear();
     for (const wire::SignedEnvelope& message : waiting) Deliver(number, message);
+    Open(number);
     if (!back.seal->echoed()) {
       SealOutput out;
       back.seal->Echo(now_, out);

@@ -45,6 +45,9 @@ struct WorldOptions {
   Duration delay_max = base::Milliseconds(247);  // with the time to store: Delta/4
   Duration entry_skew = base::Seconds(1);        // honest members enter in [0, entry_skew]
   Duration deadline = base::Seconds(4);          // from the entry to the echo, if not complete
+  Duration deadline_spread = {};         // each member's deadline is later by a drawn part of this
+  std::set<std::uint32_t> late_openers;  // enter later than the others by up to `lateness`
+  Duration lateness = {};
   std::set<std::uint32_t> byzantine;
   std::set<std::uint32_t> asleep;
   std::uint32_t observers = 0;  // muted, beside the members
@@ -106,6 +109,7 @@ class World {
   };
 
   void Enter(std::uint32_t node);
+  void Open(std::uint32_t node);
   void MakeSeal(std::uint32_t node);
   void Handle(std::uint32_t node, SealOutput out);
   void AfterInput(std::uint32_t node, SealOutput out);

@@ -71,6 +71,8 @@ base::Bytes World::FalseBody(std::uint32_t number, MessageType type, std::uint32
     case MessageType::kVote:
       return wire::Encode(
           wire::SealVote{value, static_cast<std::uint32_t>(rng_.Below(iteration + 1))});
+    case MessageType::kClose:
+      return wire::Encode(wire::Close{});
     default:
       return wire::Encode(wire::Lock{value});
   }

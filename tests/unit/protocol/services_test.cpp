@@ -333,7 +333,7 @@ TEST(OddBallots, NobodyUsesUpWhatAnotherMaySay) {
     if (seal_a && slot.type == MessageType::kStatus && from == 0) reached = slot.iteration;
     // It goes on from one iteration to the next, and never ends.
     return !seal_a || slot.type < MessageType::kEcho || slot.type == MessageType::kStatus ||
-           wire::IsService(slot.type);
+           slot.type == MessageType::kClose || wire::IsService(slot.type);
   };
   cluster.Start();
   cluster.RunUntil([&] { return reached == 5; });
