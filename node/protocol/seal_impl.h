@@ -174,6 +174,7 @@ class Seal::Impl {
   SealClock clock_;
   SealLock lock_;  // changes only when an iteration begins and when LOCK is said
   std::optional<base::Time> say_again_;
+  std::uint32_t repeats_ = 0;  // of the word that is said again
   bool alone_ = false;
   bool asked_for_decision_ = false;
 

@@ -1,5 +1,6 @@
 // SEAL's slow path: what a member says in each step of an iteration (docs/seal.md, 4).
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 #include "node/base/planted.h"
@@ -64,6 +65,7 @@ void Seal::Impl::SayAgain(SealOutput& out) {
   const bool alone_in_status = clock_.step() == SealClock::Step::kStatus && !clock_.gathered();
   if (!undecided() || !(closed || alone_in_status)) {
     say_again_.reset();
+    repeats_ = 0;
     alone_ = false;
     return;
   }
@@ -73,7 +75,11 @@ void Seal::Impl::SayAgain(SealOutput& out) {
   say_again_ = now_ + length;
   if (const base::SharedBytes* own = OwnFrameToRepeat()) {
     out.forward.push_back(*own);
-    out.unhelped = true;
+    // The gate may stay shut as long as the deadline of a phase lasts, for all: then the question
+    // for the others' newest blocks becomes rarer.
+    ++repeats_;
+    const bool rarely = std::has_single_bit(repeats_) || repeats_ % 16 == 0;
+    out.unhelped = !closed || rarely;
     alone_ = true;
   }
   asked_.clear();
