@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Runs the Spin models, each with negative controls that must fail: a model that cannot fail shows nothing.
 
-usage: check.py [NAME...]       all, or those named. Needs spin and gcc.
+usage: check.py [--large] [NAME...]   all, or those named; --large: the searches of minutes. Needs spin and gcc.
 """
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 HOLDS, FAILS = "holds", "FAILS"
+PART = "no error in part"  # the search ended at MINUTES or MEGABYTES, and found nothing until then
+MINUTES, MEGABYTES = 10, 6000
 
 # model, macros, what must come out
 RUNS = [
@@ -22,6 +25,18 @@ RUNS = [
     ("seal", "N=3 F=2 TS=1 TA=0 K=2", FAILS),
     ("seal", "N=3 F=1 TS=1 TA=0 K=2 FASTQ", FAILS),
     ("seal", "N=3 F=1 TS=1 TA=0 K=2 NOLOCK", FAILS),
+    ("gate", "S=12", HOLDS),
+    ("gate", "S=5 TODAY", HOLDS),
+    ("gate", "S=6 TODAY", FAILS),
+    ("gate", "S=12 LATE=4", HOLDS),
+    ("gate", "S=12 LATE=6 AGREEMENT", FAILS),
+    ("gate", "S=12 LATE=2 LATEECHO AGREEMENT", FAILS),
+    ("gate", "S=12 NOFORWARD AGREEMENT", FAILS),
+    ("gate", "S=12 W0=1 AGREEMENT", FAILS),
+    ("gate", "S=12 GQ=3", FAILS),
+    ("gate", "S=12 F=4 S1=2 AGREEMENT", FAILS),
+    ("gate", "S=12 K=1 HL=0 BOUND=40", HOLDS),
+    ("gate", "S=12 K=1 HL=0 BOUND=39", FAILS),
     ("ban", "", HOLDS),
     ("ban", "LOCAL", FAILS),
     ("ban", "GULLIBLE", FAILS),
@@ -36,9 +51,24 @@ RUNS = [
     ("ride", "EARLY", FAILS),
 ]
 
+LARGE = [
+    ("gate", "S=44", HOLDS),
+    ("gate", "S=12 W0=2", HOLDS),
+    ("gate", "S=12 GQ=4", HOLDS),
+    ("gate", "S=12 LATE=40 KEPT", HOLDS),
+    ("gate", "S=12 HL=0 BOUND=72", HOLDS),
+    ("gate", "S=12 HL=1 BOUND=72", HOLDS),
+    ("gate", "S=12 HL=0 BOUND=71", FAILS),
+    ("gate", "S=12 JITTER=1", HOLDS),
+    ("gate", "S=12 JITTER=8 LATEWORDS AGREEMENT", FAILS),
+    ("gate", "S=12 S0=2 S1=2 Q=4 F=2 TS=2", HOLDS),
+    ("gate", "S=12 NG=3 S0=2 S1=2 S2=1", HOLDS),
+    ("gate", "S=12 K=3", HOLDS),
+]
+
 
 def check(model, macros):
-    """(HOLDS or FAILS, states)."""
+    """(HOLDS, FAILS or PART, states, seconds)."""
     defines = [f"-D{macro}" for macro in macros.split()]
     with tempfile.TemporaryDirectory() as folder:
         def must(*command):
@@ -47,24 +77,28 @@ def check(model, macros):
                 sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}")
             return done.stdout
         must("spin", "-a", *defines, str(HERE / f"{model}.pml"))
-        must("gcc", "-O1", "-DSAFETY", "-DCOLLAPSE", "-DVECTORSZ=2048", "-DMEMLIM=4000", "-w", "-o", "pan", "pan.c")
-        out = must("./pan", "-m1000000", "-n")
+        must("gcc", "-O1", "-DSAFETY", "-DCOLLAPSE", "-DVECTORSZ=2048", f"-DMEMLIM={MEGABYTES}", "-w", "-o", "pan", "pan.c")
+        began = time.monotonic()
+        out = must("./pan", "-m1000000", "-n", f"-Q{MINUTES}")
+        seconds = time.monotonic() - began
     errors = re.search(r"errors: (\d+)", out)
-    states = re.search(r"(\d+) states, stored", out)
-    if not errors or not states or "depth too small" in out or "out of memory" in out:
-        sys.exit(f"{model} {macros}: the search was not complete:\n{out[-2000:]}")
-    return (FAILS if int(errors[1]) else HOLDS), int(states[1])
+    states = re.search(r"([\d.e+]+) states, stored", out)
+    if not errors or not states or "depth too small" in out:
+        sys.exit(f"{model} {macros}: the search broke off:\n{out[-2000:]}")
+    came = FAILS if int(errors[1]) else PART if "Search not completed" in out else HOLDS
+    return came, int(float(states[1])), seconds
 
 
 def main():
-    names = sys.argv[1:]
+    names = [name for name in sys.argv[1:] if name != "--large"]
     wrong = 0
-    for model, macros, expected in RUNS:
+    for model, macros, expected in LARGE if "--large" in sys.argv else RUNS:
         if names and model not in names:
             continue
-        came, states = check(model, macros)
+        came, states, seconds = check(model, macros)
         wrong += came != expected
-        print(f"{'ok' if came == expected else 'WRONG':5} {model:5} {macros:34} {came}, {states} states", flush=True)
+        verdict = "ok" if came == expected else "WRONG"
+        print(f"{verdict:5} {model:5} {macros:34} {came}, {states} states, {seconds:.0f} s", flush=True)
     print("all as expected" if not wrong else f"{wrong} came out wrong")
     return 1 if wrong else 0
 
