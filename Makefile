@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz coverage mutations digests planted clean
+.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz coverage mutations digests planted models clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -103,6 +103,11 @@ digests: deps-dev  ## build the simulator with g++ and clang++, -O0 to -O3: ever
 
 planted: deps  ## plant one bug for each check and demand that its test fails (minutes)
 	python3 tests/planted.py
+
+models: deps  ## search every model of proofs/, the large ones too, with controls that must fail (minutes)
+	python3 proofs/spin/check.py
+	python3 proofs/spin/check.py --large
+	/usr/bin/python3 proofs/smt/thresholds.py
 
 clean:  ## remove everything that was built
 	rm -rf build

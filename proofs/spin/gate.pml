@@ -10,13 +10,16 @@
  * Order: an honest CLOSE is behind each passing; at STATUS(1) each group holds the ECHO of each that sent one.
  * With HL=g, the leader of iteration K is an honest member of group g: BOUND ticks after the last ECHO every group holds
  * LOCKs of all honest members for one value.
- * JITTER=j: each timer fires up to j ticks late, and VOTE and LOCK are not said more than SLACK late; the schedule does
- * not shift. LATE=x: a group that waits when the gate's frames reach it may not have opened the seal; it opens at most x
- * ticks later, echoes nothing, and its STATUS supports no value. Its clock counts from its opening; with KEPT, from the
- * moment the frames came, and it speaks from the next iteration on that begins.
- * Controls: TODAY (no gate) with S=6, NOFORWARD, W0=2, F=4, LATEECHO, LATE=6, GQ=3, LATEWORDS.
+ * JITTER=j: each timer fires up to j ticks late, with WORDS those of VOTE and LOCK alone; these two are not said more
+ * than SLACK late, and the schedule does not shift.
+ * LATE=x: a group that waits when the gate's frames reach it may not have opened the seal; it opens at most x ticks
+ * later, echoes nothing, and its STATUS supports no value. Its clock counts from its opening.
+ * Controls: TODAY (no gate) with S=6, NOFORWARD, W0=1, F=4 with S1=2, LATE=6, LATEECHO (it does echo) with W0=2, GQ=3,
+ * LATEWORDS (late words are said).
+ * AGREEMENT leaves the other claims out, so that a control shows a fork.
  * Left out: members that decide go on here as if they had not, which lets the others do no less; asleep members; an
- * untimely network (quorums alone bear that: seal.pml, smt/thresholds); pulls of messages and vectors. */
+ * untimely network (quorums alone bear that: seal.pml, smt/thresholds); pulls of messages and vectors. A member that
+ * restarts in mid-seal, or opens later than LATE=4, counts among the F: it may then have said anything. */
 #ifndef NG
 #define NG 2
 #endif
@@ -58,6 +61,9 @@
 #endif
 #ifndef JITTER
 #define JITTER 0
+#endif
+#ifndef WORDS
+#define WORDS false
 #endif
 #define SLACK 2        /* Delta/2 */
 #ifndef LATEWORDS
@@ -102,12 +108,6 @@ byte lt[NG];               /* ticks since the timer should have fired */
 #endif
 #if LATE > 0
 byte ul[NG];               /* ticks until it must have opened, plus one */
-#endif
-#ifdef KEPT
-bool mute[NG];             /* its schedule runs, and it says nothing */
-#define MUTE(a) mute[a]
-#else
-#define MUTE(a) false
 #endif
 #ifdef HL
 byte pr, pv, pa[NG]; bool proposed; byte clk;
@@ -173,17 +173,12 @@ inline next(a, st, ticks) {
 #endif
 }
 inline status(a) {
-#ifdef KEPT
-  if :: mute[a] && ul[a] == 0 -> mute[a] = false :: else fi;
-#endif
   gth[a] = 0; next(a, STATUS, L);
-  if :: !MUTE(a) ->
-        adopt(a, it[a]);
-        if :: lr[a] == 0 -> s0[Y(a,it[a])] = 1 :: else fi;
+  adopt(a, it[a]);
 #if !defined(TODAY) && !defined(AGREEMENT)
-        if :: it[a] == 1 && F <= TS -> EACH(x, assert(x == a || vt[Y(x,0)] == 0 || av[Z(a,x,0)] == 2)) :: else fi
+  if :: it[a] == 1 && F <= TS -> EACH(x, assert(x == a || vt[Y(x,0)] == 0 || av[Z(a,x,0)] == 2)) :: else fi;
 #endif
-     :: else fi
+  if :: lr[a] == 0 -> s0[Y(a,it[a])] = 1 :: else fi
 }
 #ifdef TODAY
 #define JOINS(a) (stage[a] >= STATUS || stage[a] == CLOSED || stage[a] == REST)
@@ -203,12 +198,7 @@ inline pass(a) {
   :: stage[a] != WAIT -> begin_gated(a)
 #if LATE > 0
   :: stage[a] == WAIT ->
-     ul[a] = LATE + 1;
-#ifdef KEPT
-     mute[a] = true; begin_gated(a)
-#else
-     stage[a] = UNOPENED
-#endif
+     ul[a] = LATE + 1; stage[a] = UNOPENED
 #endif
   fi
 }
@@ -320,7 +310,7 @@ inline do_propose(a) {
 /* Q members are seen in this iteration or a later one */
 inline gather(a) {
   if :: gth[a] == 0 ->
-        d_step { c = SZ(a); EACH(x, if :: x != a && it[x] >= it[a] && stage[x] >= STATUS && !MUTE(x) -> c = c + SZ(x) :: else fi) };
+        d_step { c = SZ(a); EACH(x, if :: x != a && it[x] >= it[a] && stage[x] >= STATUS -> c = c + SZ(x) :: else fi) };
         if :: c >= Q -> gth[a] = GATHER + 1 :: c < Q && c + F >= Q -> if :: gth[a] = GATHER + 1 :: skip fi :: else fi
      :: else fi
 }
@@ -328,7 +318,7 @@ inline gather(a) {
 inline join(a) {
   if :: JOINS(a) ->
      if :: it[a] < K ->
-           d_step { c = 0; EACH(x, if :: x != a && it[x] > it[a] && stage[x] >= STATUS && !MUTE(x) -> c = c + SZ(x) :: else fi) };
+           d_step { c = 0; EACH(x, if :: x != a && it[x] > it[a] && stage[x] >= STATUS -> c = c + SZ(x) :: else fi) };
            e = (TS > TA -> TS : TA);
            if :: c > 0 && c + F > e ->
                  if :: it[a] = it[a] + 1; status(a) :: c <= e fi
@@ -347,17 +337,17 @@ inline fire(a) {
 #endif
   :: stage[a] == GATED -> status(a)
   :: stage[a] == STATUS -> gather(a);
-     if :: gth[a] == 1 || MUTE(a) ->
+     if :: gth[a] == 1 ->
            next(a, PROPOSE, L);
 #ifdef HL
            if :: a == HL && it[a] == K -> do_propose(a) :: else fi
 #endif
         :: else fi
   :: stage[a] == PROPOSE ->
-     if :: !MUTE(a) && (LATENESS(a) <= SLACK || LATEWORDS) -> do_vote(a) :: else fi;
+     if :: (LATENESS(a) <= SLACK || LATEWORDS) -> do_vote(a) :: else fi;
      next(a, VOTE, L)
   :: stage[a] == VOTE ->
-     if :: !MUTE(a) && (LATENESS(a) <= SLACK || LATEWORDS) -> do_lock(a) :: else fi;
+     if :: (LATENESS(a) <= SLACK || LATEWORDS) -> do_lock(a) :: else fi;
      next(a, LOCK, L)
   :: stage[a] == LOCK -> if :: it[a] < K -> it[a] = it[a] + 1; status(a) :: else -> stage[a] = CLOSED fi
   fi
@@ -369,12 +359,10 @@ inline events(a) {
 #if LATE > 0
   if :: ul[a] > 0 ->
         if :: ul[a] = 0;
-#ifndef KEPT
-              begin_gated(a)
 #ifdef LATEECHO
-              ; echo(a); begin_gated(a)
+              echo(a);
 #endif
-#endif
+              begin_gated(a)
            :: ul[a] > 1 -> skip
         fi
      :: else fi;
@@ -387,7 +375,7 @@ inline events(a) {
 #endif
   if :: (stage[a] == REST || stage[a] >= GATED) && cnt[a] == 0 ->
 #if JITTER > 0
-        if :: fire(a) :: lt[a] < JITTER -> lt[a] = lt[a] + 1 fi
+        if :: fire(a) :: lt[a] < JITTER && (!WORDS || stage[a] == PROPOSE || stage[a] == VOTE) -> lt[a] = lt[a] + 1 fi
 #else
         fire(a)
 #endif
