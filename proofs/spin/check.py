@@ -30,6 +30,7 @@ RUNS = [
     ("gate", "S=6 TODAY", FAILS),
     ("gate", "S=12 LATE=4", HOLDS),
     ("gate", "S=12 LATE=6 AGREEMENT", FAILS),
+    ("gate", "S=12 LATE=4 W0=2 LATEECHO AGREEMENT", FAILS),
     ("gate", "S=12 NOFORWARD AGREEMENT", FAILS),
     ("gate", "S=12 W0=1 AGREEMENT", FAILS),
     ("gate", "S=12 GQ=3", FAILS),
@@ -53,6 +54,7 @@ RUNS = [
 LARGE = [
     ("gate", "S=44", HOLDS),
     ("gate", "S=12 W0=2", HOLDS),
+    ("gate", "S=12 LATE=4 W0=2 AGREEMENT", HOLDS),
     ("gate", "S=12 GQ=4", HOLDS),
     ("gate", "S=12 HL=0 BOUND=72", HOLDS),
     ("gate", "S=12 HL=1 BOUND=72", HOLDS),
@@ -97,7 +99,7 @@ def main():
         came, states, seconds = check(model, macros)
         wrong += came != expected
         verdict = "ok" if came == expected else "WRONG"
-        print(f"{verdict:5} {model:5} {macros:34} {came}, {states} states, {seconds:.0f} s", flush=True)
+        print(f"{verdict:5} {model:5} {macros:35} {came}, {states} states, {seconds:.0f} s", flush=True)
     print("all as expected" if not wrong else f"{wrong} came out wrong")
     return 1 if wrong else 0
 
