@@ -181,7 +181,14 @@ void PeerMachine::Perform(SealOutput output) {
     }
   }
   if (!drafts.empty()) Prepare(std::move(drafts));
-  if (output.unhelped) AskHeads();
+  if (output.unhelped) {
+    AskHeads();
+    // While the gate stays shut there is no iteration in which to say for whom the seal waits.
+    if (seal_->iteration() == 0 && seal_->Certificate().empty()) {
+      out_->Add(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase), 0,
+                                 seal_->Describe(now_)}});
+    }
+  }
   for (const SharedBytes& frame : output.forward) {
     for (const PeerId& member : view_->members) {
       if (member != self_) out_->Add(Send{member, frame, nullptr});
