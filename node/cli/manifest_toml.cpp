@@ -217,6 +217,8 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       MillisecondsField("delta_ceiling_ms", "and most", m.delta_ceiling),
       MillisecondsField("part_timeout_ms", "an aggregator waits so long for parts", m.part_timeout),
       MillisecondsField("seal_timeout_ms", "then the fast path has failed", m.seal_timeout),
+      MillisecondsField("patience_ms", "who needs no longer for a step's work is never late",
+                        m.patience),
   };
   if (m.origin) {
     fields.push_back(

@@ -87,6 +87,9 @@ struct Manifest {
   base::Duration delta_ceiling = base::Seconds(30);
   base::Duration part_timeout = base::Seconds(20);  // an aggregator waits this long for parts
   base::Duration seal_timeout = base::Seconds(60);  // then the fast path has failed
+  // What a step's work may take on the slowest machine that the run wants to keep: who needs no
+  // longer is never late, however fast the others are (node/protocol/lateness.h).
+  base::Duration patience = base::Seconds(1);
 };
 
 // The largest tau of a run. Beyond it sums of n clipped differences in double cannot resolve eps,

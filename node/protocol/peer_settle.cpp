@@ -92,6 +92,7 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   });
   std::erase_if(rejoins_, [&](const auto& entry) { return IsMember(block->members, entry.first); });
   view_ = std::move(block);
+  TellOwnLateness();
   StartUpdate();
 }
 

@@ -148,6 +148,7 @@ Manifest AnyManifest() {
   manifest.part_timeout = base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
   manifest.seal_timeout =
       manifest.part_timeout + base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
+  manifest.patience = base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
   return manifest;
 }
 
@@ -198,6 +199,7 @@ RC_GTEST_PROP(ManifestProperty, WhatIsWrittenIsRead, ()) {
   RC_ASSERT(read->delta_ceiling == wrote.delta_ceiling);
   RC_ASSERT(read->part_timeout == wrote.part_timeout);
   RC_ASSERT(read->seal_timeout == wrote.seal_timeout);
+  RC_ASSERT(read->patience == wrote.patience);
 }
 
 RC_GTEST_PROP(ManifestProperty, AnyChangeOfTheBytesIsAnotherRunOrNone, ()) {

@@ -171,6 +171,20 @@ TEST_F(SilenceTest, MoreThanTheFaultsMustMissAnEcho) {
   EXPECT_EQ(block.removals[0].reason, "withheld its echo: 4 members waited for it");
 }
 
+TEST_F(SilenceTest, NoHonestMemberEchoesTooEarlyOrWhatItDoesNotShow) {
+  for (const auto& [names, reason] :
+       {std::pair{&wire::Proof::hasty, "echoed without what it had to wait for: 4 members saw it"},
+        std::pair{&wire::Proof::unshown, "echoed what it did not show: 4 members asked for it"}}) {
+    HonestStep step = MakeHonestStep({.step = kStep});
+    for (std::uint32_t by = 0; by < 3; ++by) step.ProofOf(PeerNumber(by)).*names = {1U << 6};
+    EXPECT_TRUE(step.Judge().removals.empty());
+    step.ProofOf(PeerNumber(3)).*names = {1U << 6};
+    const Block block = step.Judge();
+    EXPECT_EQ(Removed(block), std::vector<int>{6});
+    EXPECT_EQ(block.removals[0].reason, reason);
+  }
+}
+
 TEST_F(SilenceTest, StrangersMissNobody) {
   for (const std::uint32_t by : {0u, 1u, 2u}) Miss(6, by);
   step_.sealed.proofs[PeerNumber(50)];

@@ -275,6 +275,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "use mode majority"},
         BadManifest{"RootEvery", [](Manifest& m) { m.state_root_every = 0; }, "state_root_every"},
         BadManifest{"PartTimeout", [](Manifest& m) { m.part_timeout = {}; }, "part_timeout"},
+        BadManifest{"Patience", [](Manifest& m) { m.patience = {}; }, "patience_ms"},
         BadManifest{"SealTimeout", [](Manifest& m) { m.seal_timeout = m.part_timeout; },
                     "seal_timeout"}),
     [](const auto& instance) { return std::string(instance.param.name); });
