@@ -61,10 +61,15 @@ void ExpectPaid(const Swarm& swarm, const AttackParams& params) {
   const double bound = places * (3 + 0.5 * swarm.byzantine) * DeadlineSeconds();
   EXPECT_LT(result.virtual_time.seconds(), 60 + bound) << result.replay;
   testing::Test::RecordProperty(std::to_string(swarm.peers) + "/" + std::to_string(swarm.byzantine),
-                 std::to_string(result.virtual_time.seconds()) + " s, " +
-                     std::to_string(result.removals.size()) + " removals");
-  std::printf("DBG what=%s turns=%s %u/%u %.1f s %zu removals slow %lu\n", params.count("what")?params.at("what").c_str():"0", params.count("turns")?"1":"0", swarm.peers, swarm.byzantine, result.virtual_time.seconds(), result.removals.size(), (unsigned long)result.slow_steps);
-  for (const auto& r : result.removals) std::printf("DBG   %lu %s\n", (unsigned long)r.step, r.reason.c_str());
+                                std::to_string(result.virtual_time.seconds()) + " s, " +
+                                    std::to_string(result.removals.size()) + " removals");
+  std::printf("DBG what=%s turns=%s %u/%u %.1f s %zu removals slow %lu\n",
+              params.count("what") ? params.at("what").c_str() : "0",
+              params.count("turns") ? "1" : "0", swarm.peers, swarm.byzantine,
+              result.virtual_time.seconds(), result.removals.size(),
+              (unsigned long)result.slow_steps);
+  for (const auto& r : result.removals)
+    std::printf("DBG   %lu %s\n", (unsigned long)r.step, r.reason.c_str());
 }
 
 class Dawdle : public testing::TestWithParam<Swarm> {};
