@@ -18,6 +18,11 @@ std::optional<base::Duration> Reached(std::vector<base::Time> times, std::size_t
   return std::max(*place - start, base::Duration{});
 }
 
+// Of all members, once it is late. Bulk goes to one, or is asked for by other rules.
+bool IsAskedFor(DueWord kind) {
+  return kind == DueWord::kCommit || kind == DueWord::kAggregate || kind == DueWord::kProof;
+}
+
 }  // namespace
 
 bool LateWatch::IsFirst(DueWord kind) {
@@ -103,8 +108,11 @@ std::optional<base::Time> LateWatch::LastBar() const {
 
 std::optional<base::Time> LateWatch::AskFrom() const {
   std::optional<base::Time> from;
-  for (const auto& bar : {FirstBar(), LastBar()}) {
-    if (bar && (!from || *bar < *from)) from = *bar;
+  const auto first = FirstBar();
+  const auto last = LastBar();
+  for (const Word& word : lacking_) {
+    const auto& bar = IsFirst(word.kind) ? first : last;
+    if (IsAskedFor(word.kind) && bar && (!from || *bar < *from)) from = *bar;
   }
   if (!from) return std::nullopt;
   return *from + base::Duration{-options_.delta.ns};
@@ -116,7 +124,8 @@ std::set<LateWatch::Word> LateWatch::Overdue(base::Time now) const {
   const auto last = LastBar();
   for (const Word& word : lacking_) {
     const auto& bar = IsFirst(word.kind) ? first : last;
-    if (bar && now + options_.delta >= *bar) overdue.insert(word);
+    const bool due = bar && now + options_.delta >= *bar;
+    if (IsAskedFor(word.kind) && due) overdue.insert(word);
   }
   return overdue;
 }

@@ -73,10 +73,10 @@ class LateWatch {
   // RESULTs are waited for no longer: PROOFs are due from now.
   void EndResults(base::Time now);
 
-  // When who waits for a word begins to ask all others for it: a Delta before the bar. Nullopt: no
-  // bar is known yet.
+  // When who waits for a COMMIT, AGG or PROOF begins to ask all others for it: a Delta before the
+  // bar. Nullopt: none lacks, or no bar is known yet.
   std::optional<base::Time> AskFrom() const;
-  // Authors to ask for: who owes a COMMIT, AGG or PROOF whose bar is less than a Delta away.
+  // What to ask for: COMMITs, AGGs and PROOFs whose bar is no more than a Delta away.
   std::set<Word> Overdue(base::Time now) const;
   // A timer that was set for `set_for` fires. More than a Delta late, and this machine stood still:
   // nobody is late for it in this seal.
