@@ -303,6 +303,7 @@ Progress::Progress(const Roster& roster)
 
 base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& action) {
   slack_.OnAction(action);
+  if (Observed<protocol::StepStarted>(action)) begun_ = true;
   if (Observed<protocol::StepDone>(action)) ++steps_[peer];
   const auto* halted = Observed<protocol::Halted>(action);
   if (!halted) return base::OkStatus();
@@ -317,6 +318,7 @@ base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& acti
 
 base::Status Progress::AtEnd() {
   if (!slack_.Borne()) return base::OkStatus();
+  if (!begun_ && honest_ < roster_.ids.size()) return base::OkStatus();
   for (std::uint32_t peer = 0; peer < done_.size(); ++peer) {
     if (!roster_.IsHonest(peer) || done_[peer]) continue;
     return base::FailedPrecondition(Named(roster_, peer) + " did not finish: it accepted " +

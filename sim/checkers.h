@@ -178,7 +178,7 @@ class CheatersRemoved final : public Checker {
 };
 
 // "progress": every honest peer comes to the end of the run, or the run stands still with no slack
-// left (sim/slack.h).
+// left (sim/slack.h), or no honest peer ever begins: genesis needs every member, the Byzantine too.
 class Progress final : public Checker {
  public:
   explicit Progress(const Roster& roster);
@@ -194,6 +194,7 @@ class Progress final : public Checker {
   std::uint32_t honest_ = 0;
   std::uint32_t finished_ = 0;
   Slack slack_;
+  bool begun_ = false;  // an honest peer has
   std::vector<bool> done_;
   std::vector<std::uint64_t> steps_;  // blocks accepted
 };

@@ -8,6 +8,7 @@ namespace ostraka::sim {
 namespace {
 
 constexpr std::size_t kRemembered = 4;  // colluders are at most a step apart
+constexpr std::size_t kRememberedWords = 8'192;
 
 }  // namespace
 
@@ -35,6 +36,21 @@ Coven::Whispers& Coven::whispers(std::uint64_t step) {
   Whispers& known = whispers_[step];
   while (whispers_.size() > kRemembered) whispers_.erase(whispers_.begin());
   return known;
+}
+
+void Coven::NoteSaid(const base::Digest& message, std::uint8_t machine) {
+  const auto [place, is_new] = said_.try_emplace(message, std::uint8_t{0});
+  place->second |= machine;
+  if (!is_new) return;
+  said_order_.push_back(message);
+  if (said_order_.size() <= kRememberedWords) return;
+  said_.erase(said_order_.front());
+  said_order_.pop_front();
+}
+
+std::uint8_t Coven::SaidBy(const base::Digest& message) const {
+  const auto known = said_.find(message);
+  return known == said_.end() ? 0 : known->second;
 }
 
 void Coven::Confess(const base::PeerId& peer, std::uint64_t step) {

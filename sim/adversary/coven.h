@@ -53,6 +53,11 @@ class Coven {
   };
   Whispers& whispers(std::uint64_t step);
 
+  // Which of a colluder's machines (bits) signed a message: friends' machines hear their own kind
+  // only. 0: not known, as of another process. The newest few thousand are kept.
+  void NoteSaid(const base::Digest& message, std::uint8_t machine);
+  std::uint8_t SaidBy(const base::Digest& message) const;
+
   // An adversary says so each time that it leaves the protocol.
   void Confess(const base::PeerId& peer, std::uint64_t step);
   const std::map<base::PeerId, Deeds>& deeds() const { return deeds_; }
@@ -69,6 +74,8 @@ class Coven {
   aggregation::AttackState memory_;
   std::map<std::uint64_t, Whispers> whispers_;
   std::map<base::PeerId, Deeds> deeds_;
+  std::map<base::Digest, std::uint8_t> said_;
+  std::deque<base::Digest> said_order_;  // oldest first
 };
 
 }  // namespace ostraka::sim

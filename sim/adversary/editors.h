@@ -18,12 +18,14 @@ namespace ostraka::sim {
 
 struct EditorOptions {
   std::map<std::string, double> params;  // of attacks on the protocol: given, or else the default
+  std::string text;                      // of KnownAttack::text, as given; empty: not given
   aggregation::Attack gradient;          // of attacks on gradients
   std::uint64_t from_step = 0;
   std::shared_ptr<const protocol::Manifest> manifest;
   std::shared_ptr<const crypto::SigningKey> key;
   base::TensorLayout layout;
   std::uint64_t coven_seed = 0;
+  std::uint32_t colluders = 0;                                  // the coven's members
   std::function<std::unique_ptr<protocol::Machine>()> another;  // AdversaryOptions::another
 
   double Param(const std::string& name) const { return params.at(name); }
@@ -64,5 +66,11 @@ std::unique_ptr<Editor> MakeAbortCoin(const EditorOptions& options);
 std::unique_ptr<Editor> MakeWithholdEcho(const EditorOptions& options);
 std::unique_ptr<Editor> MakeWithholdResult(const EditorOptions& options);
 std::unique_ptr<Editor> MakeLate(const EditorOptions& options);
+// Scripts of deviations (scripted_attacks.cpp).
+std::unique_ptr<Editor> MakeSplitEcho(const EditorOptions& options);
+std::unique_ptr<Editor> MakeFork(const EditorOptions& options);
+std::unique_ptr<Editor> MakeSplitGenesis(const EditorOptions& options);
+std::unique_ptr<Editor> MakeHoldBack(const EditorOptions& options);
+std::unique_ptr<Editor> MakeFree(const EditorOptions& options);
 
 }  // namespace ostraka::sim

@@ -9,6 +9,7 @@
 #include "sim/adversary.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/gradient.h"
+#include "sim/free/script.h"
 
 namespace ostraka::sim {
 namespace {
@@ -55,6 +56,7 @@ Entry GradientEntry(const aggregation::AttackInfo& info) {
            info.malformed ? Outcome::kRemoved : Outcome::kRemovedInTime,
            info.malformed ? "banned by evidence: its own numbers are impossible"
                           : "banned by verdict: a validator recomputes the gradient",
+           {},
            {},
            {},
            &info},
@@ -306,6 +308,49 @@ std::vector<Entry> Silences() {
   };
 }
 
+std::vector<Entry> Scripts() {
+  return {
+      {{"split_echo",
+        "shows an unreadable ECHO to some honest members (early; 0: as few as it takes), and its "
+        "AGG to nobody",
+        {Count("early", "0", kMany)},
+        Outcome::kContained,
+        "who shows the unreadable ECHO is banned by evidence; the others did nothing wrong"},
+       MakeSplitEcho},
+      {{"fork",
+        "as split_echo; the other half gets the AGG `after` Delta / 4 later, when the first is an "
+        "iteration ahead, and the colluders vote and lock with both",
+        {Count("after", "30", 1000)},
+        Outcome::kContained,
+        "no half has a quorum that the other does not know of; two words for a slot: evidence",
+        {},
+        {{"after", {"29", "31", "32"}}}},
+       MakeFork},
+      {{"split_genesis",
+        "shows its genesis ECHO to as few honest members as make a quorum with the colluders, and "
+        "says nothing to the others from then on",
+        {},
+        Outcome::kContained,
+        "who begins passes on all ECHOs, so everybody does"},
+       MakeSplitGenesis},
+      {{"hold_back",
+        "sends its AGG and its PROOF `before` Delta / 4 before the deadline of their seals",
+        {Count("before", "2", 1000)},
+        Outcome::kContained,
+        "in time, so nothing of it is missing: what it costs is time"},
+       MakeHoldBack},
+      {{"free",
+        "whatever a script says (docs/simulation.md); without one it is drawn",
+        {},
+        Outcome::kContained,
+        "whatever it is, nobody honest is removed and no two honest members decide differently",
+        {},
+        {},
+        "script"},
+       MakeFree},
+  };
+}
+
 std::vector<Entry> MakeEntries() {
   std::vector<Entry> entries = {
       {{"none", "does nothing wrong", {}, Outcome::kContained, "nothing to remove"},
@@ -317,8 +362,9 @@ std::vector<Entry> MakeEntries() {
       entries.push_back(GradientEntry(*info));
     }
   }
-  for (const std::vector<Entry>& group : {LiesAboutWork(), CautiousGradients(), LiesInMessages(),
-                                          AbusesOfServices(), Conspiracies(), Silences()}) {
+  for (const std::vector<Entry>& group :
+       {LiesAboutWork(), CautiousGradients(), LiesInMessages(), AbusesOfServices(), Conspiracies(),
+        Silences(), Scripts()}) {
     entries.insert(entries.end(), group.begin(), group.end());
   }
   return entries;
@@ -345,9 +391,18 @@ base::StatusOr<const Entry*> FindEntry(std::string_view name) {
                                Listed(known));
 }
 
+// What is given for the parameter that is text; empty if nothing is.
+std::string TextIn(const KnownAttack& attack, const AttackParams& given) {
+  const auto place = given.find(attack.text);
+  return attack.text.empty() || place == given.end() ? "" : place->second;
+}
+
 // `given`, and the defaults of the others, for an attack on the protocol.
 base::StatusOr<std::map<std::string, double>> NumbersFrom(const KnownAttack& attack,
-                                                          const AttackParams& given) {
+                                                          AttackParams given) {
+  const std::string text = TextIn(attack, given);
+  if (!text.empty()) RETURN_IF_ERROR(ParseScript(text).status());
+  if (!attack.text.empty()) given.erase(attack.text);
   ASSIGN_OR_RETURN(const aggregation::Parameters values,
                    aggregation::ParseParameters("attack " + attack.name, attack.params,
                                                 {given.begin(), given.end()}));
@@ -410,6 +465,8 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
   editor.key = options.key;
   editor.layout = std::move(options.layout);
   editor.coven_seed = options.coven->seed();
+  editor.colluders = static_cast<std::uint32_t>(options.coven->members().size());
+  editor.text = TextIn(entry->attack, options.params);
   editor.another = std::move(options.another);
   Editors editors;
   if (entry->make_several) {

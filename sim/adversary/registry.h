@@ -33,6 +33,8 @@ struct KnownAttack {
   std::map<std::string, Outcome> outcome_if = {};
   // Other values of its parameters that swarm testing tries.
   std::map<std::string, std::vector<std::string>> variants = {};
+  // Its parameter that is a script (sim/free/script.h) and no number; empty: there is none.
+  std::string text = {};
   // Of attacks on gradients: all there is to say.
   const aggregation::AttackInfo* gradient = nullptr;
 };

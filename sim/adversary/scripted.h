@@ -1,0 +1,24 @@
+// The editor that plays a script of deviations (sim/free/script.h): `free`, and the named attacks
+// that are scripts (scripted_attacks.cpp).
+//
+// Each colluder runs one honest machine, or two with one key and the same coins (twins), one for
+// each half of the honest members and of its friends' machines. What the machine of a half says is
+// what that half gets, but for the deviations.
+#pragma once
+
+#include <memory>
+
+#include "sim/adversary/editors.h"
+#include "sim/free/script.h"
+
+namespace ostraka::sim {
+
+struct Timing {
+  // From the first step on in which the first colluder owns a part: only then it owes an AGG.
+  bool as_owner = false;
+  bool once = false;  // in one step only
+};
+std::unique_ptr<Editor> MakeScripted(const EditorOptions& options, Script script,
+                                     Timing timing = {});
+
+}  // namespace ostraka::sim
