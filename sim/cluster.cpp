@@ -22,6 +22,7 @@
 #include "sim/memo_opener.h"
 #include "sim/memo_verifier.h"
 #include "sim/order_checkers.h"
+#include "sim/premises/premise_checkers.h"
 #include "sim/queue_checker.h"
 #include "sim/recovery.h"
 #include "sim/simulator.h"
@@ -126,6 +127,7 @@ class Cluster {
   base::StatusOr<std::vector<Simulator::Member>> MakeMembers(const std::vector<float>& initial);
   AdversaryOptions AdversaryAt(std::uint32_t peer) const;
   void AddCheckers(Simulator& simulator);
+  void AddPremises(Simulator& simulator);
   void AddRemovalChecker();
   void Summarise(const Simulator& simulator, SimResult& result);
 
@@ -144,6 +146,7 @@ class Cluster {
   JobMemo jobs_;
   CheckerSet checkers_;
   Chronicle chronicle_;
+  std::unique_ptr<SealWatch> watch_;    // null: premises are not asked
   Progress* progress_ = nullptr;        // owned by checkers_
   const Recovery* recovery_ = nullptr;  // too; null without faults
   std::vector<Simulator::Member> members_;
@@ -257,6 +260,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
       recovery_ = recovery.get();
       add_observing(std::move(recovery));  // it reads the clock
     }
+    if (options_.premises && IsTimely(options_)) AddPremises(simulator);
   }
   checkers_.Add(std::make_unique<StateEquality>(roster_));
   auto progress = std::make_unique<Progress>(roster_);
@@ -265,6 +269,22 @@ void Cluster::AddCheckers(Simulator& simulator) {
   AddRemovalChecker();
   simulator.AddObserver(&checkers_);
   simulator.AddObserver(&chronicle_);
+}
+
+void Cluster::AddPremises(Simulator& simulator) {
+  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options_.mode, options_.peers);
+  const auto thresholds = protocol::ThresholdsFor(options_.mode, options_.peers, t_a);
+  watch_ = std::make_unique<SealWatch>(roster_, manifest_->delta, options_.peers - thresholds.t_s,
+                                       opener_);
+  simulator.AddObserver(watch_.get());
+  const base::Duration parts = manifest_->part_timeout;
+  checkers_.Add(std::make_unique<EchoSkew>(roster_, watch_.get()));
+  checkers_.Add(std::make_unique<OpeningSkew>(roster_, watch_.get(), parts));
+  checkers_.Add(
+      std::make_unique<BeginsTogether>(roster_, watch_.get(), parts * 2 + manifest_->delta * 2));
+  checkers_.Add(std::make_unique<LockKnown>(roster_, watch_.get()));
+  checkers_.Add(std::make_unique<Certificates>(roster_, watch_.get()));
+  checkers_.Add(std::make_unique<HonestNames>(roster_, watch_.get()));
 }
 
 void Cluster::AddRemovalChecker() {

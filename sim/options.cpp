@@ -7,6 +7,7 @@
 
 #include "node/wire/limits.h"
 #include "sim/adversary/registry.h"
+#include "sim/network.h"
 
 namespace ostraka::sim {
 namespace {
@@ -74,6 +75,7 @@ const std::vector<Field>& Fields() {
       NumberField("attack_from_step", &SimOptions::attack_from_step),
       OnlyIfSet(NumberField("liars", &SimOptions::liars)),
       BoolField("await_removal", &SimOptions::await_removal),
+      OnlyIfSet(BoolField("premises", &SimOptions::premises)),
       {"mode", [](const SimOptions& o) { return std::string(protocol::ModeName(o.mode)); },
        [](std::string_view text, SimOptions& o) {
          const auto mode = protocol::ParseMode(text);
@@ -155,6 +157,15 @@ base::Status Require(bool holds, std::string_view message) {
 std::uint32_t FaultsBorne(const SimOptions& options) {
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
   return protocol::ThresholdsFor(options.mode, options.peers, t_a).t_s;
+}
+
+bool IsTimely(const SimOptions& options) {
+  const protocol::Manifest manifest;
+  base::Duration longest = options.delay_max + options.jitter;
+  const NetworkOptions network;
+  if (options.loss_permille > 0) longest = longest + network.retransmit;
+  return options.crashes == 0 && options.blackouts == 0 && options.cut == "none" &&
+         longest * 4 <= manifest.delta_floor;
 }
 
 namespace {

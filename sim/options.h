@@ -29,6 +29,8 @@ struct SimOptions {
   // Checker "undetected": whoever cheats is removed by the end. Not to be asked of an attack that
   // only a drawn validator sees, in a run that may end before it is drawn.
   bool await_removal = true;
+  // The checkers of what docs/seal.md assumes (sim/premises/), in runs whose network is timely.
+  bool premises = true;
 
   // What.
   protocol::Mode mode = protocol::Mode::kMajority;
@@ -81,6 +83,10 @@ struct SimOptions {
 
 // t_s of the run at its genesis.
 std::uint32_t FaultsBorne(const SimOptions& options);
+
+// True if every message of an honest member comes within a quarter of the least Delta, and nobody
+// honest is killed or cut off: what docs/seal.md calls timely.
+bool IsTimely(const SimOptions& options);
 
 // InvalidArgument or FailedPrecondition, in one line that says what to do: unknown attack or
 // parameter, more faults than the mode bears (naming the mode that does), dimension too small...

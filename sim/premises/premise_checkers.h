@@ -1,0 +1,107 @@
+// The premises of docs/seal.md as checkers: what its proofs assume of the caller and of each other.
+// A run can break one of them and end well; the next one forks. They hold while the network is
+// timely, so a run with cuts or crashes is not asked (sim/cluster.cpp).
+//
+// All read a SealWatch, which must be registered with the simulator before the set.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "node/base/time.h"
+#include "sim/checker.h"
+#include "sim/premises/seal_watch.h"
+
+namespace ostraka::sim {
+
+// "echo_skew": honest ECHOs of a seal lie within Delta of each other; or, where the protocol has a
+// gate, none comes later than 4 d = Delta after the first honest member can have passed it: with Q
+// CLOSEs, honest ones among them (docs of the gate: nobody echoes after it, and all pass within 3
+// d).
+class EchoSkew final : public Checker {
+ public:
+  EchoSkew(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
+  std::string_view name() const override { return "echo_skew"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+  const SealWatch* watch_;
+};
+
+// "opening_skew": honest members open seals B and C within Delta of each other, and seal A before
+// the first honest deadline of it.
+class OpeningSkew final : public Checker {
+ public:
+  OpeningSkew(const Roster& roster, const SealWatch* watch, base::Duration part_timeout)
+      : roster_(roster), watch_(watch), part_timeout_(part_timeout) {}
+  std::string_view name() const override { return "opening_skew"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+  const SealWatch* watch_;
+  base::Duration part_timeout_;
+};
+
+// "begins_together": every honest member begins step 0 within the deadline of seal A (2 P + 2
+// Delta) of the first.
+class BeginsTogether final : public Checker {
+ public:
+  BeginsTogether(const Roster& roster, const SealWatch* watch, base::Duration deadline)
+      : roster_(roster), watch_(watch), deadline_(deadline) {}
+  std::string_view name() const override { return "begins_together"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+  base::Status AtEnd() override;
+
+ private:
+  Roster roster_;
+  const SealWatch* watch_;
+  base::Duration deadline_;
+};
+
+// "lock_known": when an honest member begins an iteration, it holds the certificate of every honest
+// LOCK of an earlier one, so its STATUS is of no lower rank. And no honest member votes for another
+// value than an honest LOCK of an earlier iteration.
+class LockKnown final : public Checker {
+ public:
+  LockKnown(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
+  std::string_view name() const override { return "lock_known"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  base::Status Judge(const SealWatch::Said& said) const;
+  Roster roster_;
+  const SealWatch* watch_;
+};
+
+// "certificates": where an honest member has locked, no other value has a quorum of VOTEs in that
+// iteration or a later one: two would be a fork in waiting, decided or not. (Two values with a
+// quorum of ECHOs each, or of VOTEs below any lock, are none: colluders that say two words can make
+// them in any network, and nobody can have decided by either.)
+class Certificates final : public Checker {
+ public:
+  Certificates(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
+  std::string_view name() const override { return "certificates"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+  const SealWatch* watch_;
+};
+
+// "honest_names": an honest PROOF names no honest member as silent. (How near the names of all come
+// to a removal is a figure and no verdict: sim/free/reach.h.)
+class HonestNames final : public Checker {
+ public:
+  HonestNames(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
+  std::string_view name() const override { return "honest_names"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+  const SealWatch* watch_;
+  std::vector<base::PeerId> members_;  // of the newest block
+};
+
+}  // namespace ostraka::sim

@@ -1,0 +1,118 @@
+#include "sim/premises/seal_watch.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "node/wire/codec.h"
+
+namespace ostraka::sim {
+namespace {
+
+using wire::MessageType;
+using wire::Phase;
+
+constexpr std::uint64_t kRememberedSteps = 2;
+
+// By name: older protocols have no such word.
+bool IsClose(MessageType type) { return std::string_view(wire::MessageTypeName(type)) == "close"; }
+
+}  // namespace
+
+base::Duration SealStory::Spread(const std::map<std::uint32_t, base::Time>& times) {
+  if (times.empty()) return {};
+  const auto [first, last] = std::minmax_element(
+      times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return last->second - first->second;
+}
+
+std::size_t SealStory::CertifiedValues() const {
+  std::set<base::Digest> values;
+  for (const auto& [ballot, signers] : ballots) {
+    if (signers.size() >= quorum) values.insert(ballot.second);
+  }
+  return values.size();
+}
+
+SealWatch::SealWatch(const Roster& roster, base::Duration delta, std::size_t quorum,
+                     std::shared_ptr<wire::Opener> opener)
+    : roster_(roster), delta_(delta), quorum_(quorum), speech_(roster, std::move(opener)) {}
+
+const SealStory* SealWatch::StoryOf(const SealName& seal) const {
+  const auto place = stories_.find(seal);
+  return place == stories_.end() ? nullptr : &place->second;
+}
+
+SealStory& SealWatch::At(const SealName& seal) {
+  const auto [place, is_new] = stories_.try_emplace(seal);
+  if (is_new) {
+    place->second.delta = delta_;
+    place->second.quorum = quorum_;
+  }
+  return place->second;
+}
+
+void SealWatch::OnStep(const StepRecord& record) {
+  now_ = record.now;
+  said_.clear();
+  const bool honest = roster_.IsHonest(record.peer);
+  for (const protocol::Action& action : record.actions) {
+    if (const auto* observe = std::get_if<protocol::Observe>(&action); observe && honest) {
+      OnObserved(record.peer, *observe);
+    }
+    const auto heard = speech_.Hear(record.peer, action);
+    if (heard.ok() && *heard) OnWord(record.peer, *heard);
+  }
+}
+
+void SealWatch::OnObserved(std::uint32_t peer, const protocol::Observe& observe) {
+  const auto open = [&](const SealName& seal) { At(seal).opened.try_emplace(peer, now_); };
+  if (const auto* done = std::get_if<protocol::StepDone>(&observe.what)) {
+    const wire::Block& block = *done->block;
+    if (HeightOf(block) < height_) return;
+    height_ = HeightOf(block);
+    delta_ = base::Microseconds(static_cast<std::int64_t>(block.delta_us));
+    quorum_ = block.thresholds.quorum();
+    std::erase_if(stories_, [&](const auto& entry) {
+      return entry.first.height + kRememberedSteps < height_;
+    });
+  } else if (const auto* started = std::get_if<protocol::StepStarted>(&observe.what)) {
+    if (started->step == 0) begun_.try_emplace(peer, now_);
+    open({started->step + 1, static_cast<std::uint8_t>(Phase::kA), 0});
+  } else if (const auto* sealed = std::get_if<protocol::Sealed>(&observe.what)) {
+    if (sealed->phase == static_cast<std::uint8_t>(Phase::kA)) {
+      open({sealed->step + 1, static_cast<std::uint8_t>(Phase::kB), 0});
+    } else if (sealed->phase == static_cast<std::uint8_t>(Phase::kB)) {
+      // Another draw or seal C: whichever has words is the one.
+      open({sealed->step + 1, static_cast<std::uint8_t>(Phase::kB), sealed->draw + 1});
+      open({sealed->step + 1, static_cast<std::uint8_t>(Phase::kC), 0});
+    }
+  }
+}
+
+void SealWatch::OnWord(std::uint32_t peer, const wire::SharedMessage& message) {
+  const wire::Envelope& envelope = message->envelope;
+  const wire::Slot& slot = envelope.slot;
+  const SealName name = SealOf(slot);
+  if (slot.type == MessageType::kRejoin || name.height > height_ + kRememberedSteps) return;
+  said_.push_back({peer, name, message});
+  SealStory& story = At(name);
+  const bool honest = roster_.IsHonest(peer);
+  if (IsClose(slot.type) && honest) story.closed.try_emplace(peer, now_);
+  if (slot.type == MessageType::kEcho) {
+    const auto echo = wire::DecodeEcho(envelope.body);
+    if (honest) story.echoed.try_emplace(peer, now_);
+    if (echo.ok()) story.ballots[{0, echo->vector}].insert(peer);
+  } else if (slot.type == MessageType::kVote) {
+    const auto vote = wire::DecodeSealVote(envelope.body);
+    if (vote.ok()) story.ballots[{slot.iteration, vote->value}].insert(peer);
+  } else if (slot.type == MessageType::kStatus && honest) {
+    story.reached[peer] = slot.iteration;
+    const auto status = wire::DecodeStatus(envelope.body);
+    if (status.ok()) story.ranks[peer] = status->rank;
+  } else if (slot.type == MessageType::kLock && honest) {
+    const auto lock = wire::DecodeLock(envelope.body);
+    if (lock.ok()) story.locks.try_emplace(slot.iteration, lock->value);
+  }
+}
+
+}  // namespace ostraka::sim

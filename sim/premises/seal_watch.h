@@ -1,0 +1,81 @@
+// What happened in each seal, seen from outside: when honest members opened it and echoed, who gave
+// which ballot, who locked what. The checkers of seal.md's premises read it, and so does the search
+// for scripts (sim/free/search.h).
+//
+// Memory: the seals of the newest few steps.
+//
+// Thread safety: none; one simulation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "node/base/time.h"
+#include "sim/checker.h"
+#include "sim/free/events.h"
+#include "sim/speech.h"
+
+namespace ostraka::sim {
+
+// Of one seal. Peers are indices of the roster.
+struct SealStory {
+  base::Duration delta;  // under which the first honest member opened it
+  std::size_t quorum = 0;
+  std::map<std::uint32_t, base::Time> opened;  // by honest members
+  std::map<std::uint32_t, base::Time> echoed;
+  std::map<std::uint32_t, base::Time> closed;  // first CLOSE of each, if the protocol has that word
+  // Ballots there are, whoever got them: iteration (0: ECHOs) and value -> signers.
+  std::map<std::pair<std::uint32_t, base::Digest>, std::set<std::uint32_t>> ballots;
+  // Honest LOCKs: iteration -> value.
+  std::map<std::uint32_t, base::Digest> locks;
+  std::map<std::uint32_t, std::uint32_t> reached;  // honest member -> iteration
+  std::map<std::uint32_t, std::uint32_t> ranks;    // honest member -> rank of its last STATUS
+
+  // Between the first and the last; zero for fewer than two.
+  static base::Duration Spread(const std::map<std::uint32_t, base::Time>& times);
+  // Values with a quorum of ballots in one iteration, ECHOs counted as one.
+  std::size_t CertifiedValues() const;
+};
+
+class SealWatch final : public StepObserver {
+ public:
+  SealWatch(const Roster& roster, base::Duration delta, std::size_t quorum,
+            std::shared_ptr<wire::Opener> opener);
+
+  void OnStep(const StepRecord& record) override;
+
+  // Null for a seal that nobody opened, or long ago.
+  const SealStory* StoryOf(const SealName& seal) const;
+  const std::map<SealName, SealStory>& stories() const { return stories_; }
+  // A message that this peer has just sent for the first time, as the last OnStep read it.
+  struct Said {
+    std::uint32_t peer = 0;
+    SealName seal;
+    wire::SharedMessage message;
+  };
+  const std::vector<Said>& said() const { return said_; }
+  base::Time now() const { return now_; }
+  // When honest members began step 0.
+  const std::map<std::uint32_t, base::Time>& begun() const { return begun_; }
+
+ private:
+  SealStory& At(const SealName& seal);
+  void OnObserved(std::uint32_t peer, const protocol::Observe& observe);
+  void OnWord(std::uint32_t peer, const wire::SharedMessage& message);
+
+  Roster roster_;
+  base::Duration delta_;
+  std::size_t quorum_;
+  std::uint64_t height_ = 0;
+  Speech speech_;
+  base::Time now_;
+  std::vector<Said> said_;
+  std::map<SealName, SealStory> stories_;
+  std::map<std::uint32_t, base::Time> begun_;
+};
+
+}  // namespace ostraka::sim
