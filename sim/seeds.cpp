@@ -66,10 +66,9 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-std::string RuleOf(const wire::Removal& removal) {
+std::string WithoutNumbers(const std::string& text) {
   constexpr std::size_t kIdDigits = 16;  // of Id32::Short
-  const std::string& text = removal.reason;
-  std::string rule = std::string(wire::RemovalKindName(removal.kind)) + ": ";
+  std::string rule;
   for (std::size_t i = 0; i < text.size();) {
     const auto rest = text.begin() + static_cast<std::ptrdiff_t>(i);
     const auto id = static_cast<std::size_t>(std::find_if_not(rest, text.end(), IsIdDigit) - rest);
@@ -86,6 +85,10 @@ std::string RuleOf(const wire::Removal& removal) {
     }
   }
   return rule;
+}
+
+std::string RuleOf(const wire::Removal& removal) {
+  return std::string(wire::RemovalKindName(removal.kind)) + ": " + WithoutNumbers(removal.reason);
 }
 
 void SeedsTally::Add(SimResult one, bool twice) {

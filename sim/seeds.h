@@ -54,6 +54,9 @@ class SeedsTally {
   std::vector<std::uint64_t> detections_;
 };
 
+// `text` with N for numbers and PEER for ids.
+std::string WithoutNumbers(const std::string& text);
+
 // "dropped: its REVEAL of step 17 ..." with N for numbers and PEER for ids: one name a rule.
 std::string RuleOf(const wire::Removal& removal);
 

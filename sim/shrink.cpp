@@ -4,6 +4,10 @@
 #include <initializer_list>
 #include <utility>
 
+#include "sim/adversary/registry.h"
+#include "sim/free/script.h"
+#include "sim/free/simplify.h"
+
 namespace ostraka::sim {
 namespace {
 
@@ -57,7 +61,9 @@ void DropFaults(const SimOptions& options, Candidates& candidates) {
   honest.byzantine = 0;
   honest.liars = 0;
   if (options.byzantine > 0) candidates.Add("nobody cheats", honest);
+  const auto attack = FindAttack(options.attack);
   for (const auto& [name, value] : options.attack_params) {
+    if (attack.ok() && name == attack->text) continue;  // without it another one would be drawn
     SimOptions plain = options;
     plain.attack_params.erase(name);
     candidates.Add("attack parameter " + name + " at its default", std::move(plain));
@@ -92,6 +98,21 @@ void SpareKills(const SimOptions& options, Candidates& candidates) {
   }
 }
 
+// What colluders do, word by word.
+void SimplifyScript(const SimOptions& options, Candidates& candidates) {
+  const auto attack = FindAttack(options.attack);
+  const auto given = attack.ok() && !attack->text.empty() ? options.attack_params.find(attack->text)
+                                                          : options.attack_params.end();
+  if (given == options.attack_params.end()) return;
+  const auto script = ParseScript(given->second);
+  if (!script.ok()) return;
+  for (const auto& [what, simpler] : SimplerScripts(*script)) {
+    SimOptions smaller = options;
+    smaller.attack_params[attack->text] = FormatScript(simpler);
+    candidates.Add(what, std::move(smaller));
+  }
+}
+
 base::StatusOr<SimResult> MustFail(const SimOptions& options) {
   ASSIGN_OR_RETURN(SimResult result, RunSimulation(options));
   if (!result.ok) return result;
@@ -103,6 +124,7 @@ base::StatusOr<SimResult> MustFail(const SimOptions& options) {
 std::vector<Smaller> Simplifications(const SimOptions& options) {
   Candidates candidates(options);
   DropFaults(options, candidates);
+  SimplifyScript(options, candidates);
   MakeSmall(options, candidates);
   SpareKills(options, candidates);
   return std::move(candidates).Take();

@@ -6,6 +6,7 @@
 #include "node/base/check.h"
 #include "node/base/rng.h"
 #include "sim/adversary/registry.h"
+#include "sim/free/draw.h"
 
 namespace ostraka::sim {
 namespace {
@@ -74,6 +75,10 @@ void DrawAttack(base::Rng rng, SimOptions& options) {
     if (OneIn(rng, 3)) options.attack_params[name] = values[rng.Below(values.size())];
   }
   if (!CheckParams(attack, options.attack_params).ok()) options.attack_params.clear();
+  if (attack.text.empty()) return;
+  // Written out, so that it can be shrunk.
+  const Stage stage{options.peers - options.byzantine, options.byzantine, options.attack_from_step};
+  options.attack_params[attack.text] = FormatScript(DrawScript(rng.Fork(attack.text), stage));
 }
 
 base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64_t most) {

@@ -1,0 +1,172 @@
+#include "sim/free/search.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "node/base/check.h"
+#include "sim/free/draw.h"
+#include "sim/memo_opener.h"
+#include "sim/seeds.h"
+
+namespace ostraka::sim {
+namespace {
+
+constexpr char kScript[] = "script";
+constexpr std::uint64_t kSteps = 6;  // the least; scripts deviate in the first three
+
+constexpr base::Duration kBegins = base::Seconds(150);
+
+bool OneIn(base::Rng& rng, std::uint64_t n) { return rng.Below(n) == 0; }
+
+protocol::Thresholds ThresholdsOf(const SimOptions& options) {
+  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
+  return protocol::ThresholdsFor(options.mode, options.peers, t_a);
+}
+
+Stage StageOf(const SimOptions& options) {
+  return {options.peers - options.byzantine, options.byzantine, options.attack_from_step};
+}
+
+// Watches one run and says how far it came.
+class Scout final : public StepObserver {
+ public:
+  Scout(const Roster& roster, const SimOptions& options)
+      : watch_(roster, protocol::Manifest{}.delta, options.peers - ThresholdsOf(options).t_s,
+               std::make_shared<MemoOpener>()),
+        reach_(roster, &watch_, roster.ids, protocol::FaultBound(ThresholdsOf(options))) {}
+
+  void OnStep(const StepRecord& record) override {
+    watch_.OnStep(record);
+    reach_.OnStep(record);
+  }
+  // A run that has not begun by now never will; nobody is harmed by it.
+  bool WantsStop() const override {
+    return watch_.begun().empty() && watch_.now() > base::Time{} + kBegins;
+  }
+  const Reach& reach() const { return reach_; }
+
+ private:
+  SealWatch watch_;
+  Reach reach_;
+};
+
+void TakeFarther(const Distances& one, Distances& farthest) {
+  farthest.echo_skew = std::max(farthest.echo_skew, one.echo_skew);
+  farthest.opening_skew = std::max(farthest.opening_skew, one.opening_skew);
+  farthest.iterations_apart = std::max(farthest.iterations_apart, one.iterations_apart);
+  farthest.certified = std::max(farthest.certified, one.certified);
+  farthest.names = std::max(farthest.names, one.names);
+  farthest.seconds = std::max(farthest.seconds, one.seconds);
+  farthest.left_out = std::max(farthest.left_out, one.left_out);
+}
+
+class Search {
+ public:
+  explicit Search(const SearchOptions& options) : options_(options) {}
+
+  base::StatusOr<SearchResult> Run(const std::function<void(const SearchResult&)>& progress) {
+    const base::Rng rng = base::Rng(options_.seed).Fork("search");
+    for (std::uint64_t run = 1; run <= options_.runs; ++run) {
+      SimOptions next = Next(rng.Fork("run", run));
+      next.premises = options_.premises;
+      RETURN_IF_ERROR(Play(next));
+      if (progress) progress(result_);
+      const bool found = std::any_of(
+          result_.findings.begin(), result_.findings.end(),
+          [this](const Finding& finding) { return finding.failure.checker == options_.until; });
+      if (found) break;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // The later half of the corpus is drawn from more often: it has been farther.
+  SimOptions Next(base::Rng rng) {
+    if (corpus_.empty() || rng.Below(10) < 4) {
+      SimOptions fresh = DrawStage(rng.Fork("stage").Next());
+      fresh.attack_params[kScript] = FormatScript(DrawScript(rng.Fork("script"), StageOf(fresh)));
+      return fresh;
+    }
+    const std::uint64_t a = rng.Below(corpus_.size());
+    const std::uint64_t b = rng.Below(corpus_.size());
+    SimOptions changed = corpus_[std::max(a, b)];
+    // Another run, and so other leaders, roles and delays, for the same script or a changed one.
+    if (OneIn(rng, 2)) changed.seed = rng.Fork("seed").Next();
+    const auto script = ParseScript(changed.attack_params[kScript]);
+    OSTRAKA_CHECK(script.ok());
+    changed.attack_params[kScript] =
+        FormatScript(Mutate(*script, rng.Fork("mutate"), StageOf(changed)));
+    return changed;
+  }
+
+  base::Status Play(const SimOptions& options) {
+    ++result_.runs;
+    ASSIGN_OR_RETURN(const Roster roster, RosterOf(options));
+    Scout scout(roster, options);
+    ASSIGN_OR_RETURN(const SimResult run, RunSimulation(options, {}, &scout));
+    if (options.cut == "none") TakeFarther(scout.reach().distances(), result_.farthest);
+    bool is_new = false;
+    // What a cut leads to is nothing new for a timely network.
+    const std::string network = options.cut == "none" ? "" : "cut ";
+    for (const std::string& mark : scout.reach().Marks()) {
+      is_new |= marks_.insert(network + mark).second;
+    }
+    if (is_new) corpus_.push_back(options);
+    result_.corpus = corpus_.size();
+    result_.marks = marks_.size();
+    if (run.ok) return base::OkStatus();
+    const std::string way = run.failure->checker + ": " + WithoutNumbers(run.failure->message);
+    if (++result_.ways[way] == 1) {
+      result_.findings.push_back({result_.runs, way, *run.failure, options});
+    }
+    return base::OkStatus();
+  }
+
+  SearchOptions options_;
+  SearchResult result_;
+  std::vector<SimOptions> corpus_;  // in the order in which they were found
+  std::set<std::string> marks_;
+};
+
+}  // namespace
+
+SimOptions DrawStage(std::uint64_t seed) {
+  base::Rng rng = base::Rng(seed).Fork("stage");
+  SimOptions options;
+  options.seed = seed;
+  options.peers = static_cast<std::uint32_t>(5 + rng.Below(4));
+  options.steps = kSteps;
+  options.dimension = 2 * options.peers + 16;
+  options.batch_size = 4;
+  options.attack = "free";
+  options.attack_from_step = OneIn(rng, 2) ? 0 : 1;
+  options.await_removal = false;
+  // With a retransmission less than a quarter of the least Delta.
+  constexpr std::int64_t kDelays[] = {5, 20, 50};
+  options.delay_min = base::Milliseconds(OneIn(rng, 2) ? 0 : 5);
+  options.delay_max = options.delay_min + base::Milliseconds(kDelays[rng.Below(3)]);
+  options.jitter = base::Milliseconds(static_cast<std::int64_t>(rng.Below(6)));
+  // What waits for deadlines again and again is no halt.
+  options.time_limit = base::Seconds(900);
+  const protocol::Thresholds thresholds = ThresholdsOf(options);
+  options.byzantine = thresholds.t_s;
+  if (OneIn(rng, 3)) options.byzantine = static_cast<std::uint32_t>(1 + rng.Below(thresholds.t_s));
+  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
+  if (OneIn(rng, 8) && t_a > 0) {
+    constexpr const char* kCuts[] = {"halves", "one_way", "flapping", "flaky"};
+    options.byzantine = t_a;
+    options.cut = kCuts[rng.Below(std::size(kCuts))];
+    options.cut_at = base::Milliseconds(static_cast<std::int64_t>(200 + rng.Below(5'000)));
+    options.cut_for = base::Milliseconds(static_cast<std::int64_t>(200 + rng.Below(60'000)));
+  }
+  return options;
+}
+
+base::StatusOr<SearchResult> SearchFree(const SearchOptions& options,
+                                        const std::function<void(const SearchResult&)>& progress) {
+  return Search(options).Run(progress);
+}
+
+}  // namespace ostraka::sim
