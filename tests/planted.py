@@ -53,6 +53,18 @@ BUGS = [
     ("signed_before_stored", "node/protocol/peer_machine.cpp",
      "if (base::Planted(base::Bug::kSignedBeforeStored)) On(Stored{id});", "On(Stored{id});",
      "protocol_peer_test", "*"),
+    ("a_split_compares_equal_slots_only", "node/protocol/fork_trial.cpp",
+     "if (first.type == MessageType::kLock && second.type == MessageType::kVote) {", "if (false) {",
+     "protocol_test", "ForkTrialTest.Those*"),
+    ("a_higher_lock_is_no_excuse", "proofs/evidence/kinds.cpp",
+     "if (vote->rank > lock_slot.iteration) return NotProven(\"the vote respects the lock\");", "",
+     "protocol_test", "ForkTrialTest.WhoMovedToAHigherLockIsNeverNamed"),
+    ("a_frozen_member_hears_nothing", "node/protocol/peer_forks.cpp",
+     "if (culprit != nullptr) StoreEvidence(culprit->file);", "",
+     "protocol_peer_test", "ServicesTest.AFrozenMember*"),
+    ("votes_are_not_kept", "node/protocol/peer_evidence.cpp",
+     "if (made.ok()) verdicts_.emplace(removal.peer, *std::move(made));", "",
+     "protocol_peer_test", "CheatTest.AVerdictKeeps*"),
 ]
 
 

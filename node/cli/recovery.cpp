@@ -17,6 +17,8 @@ using base::PeerId;
 using runtime::LedgerReader;
 using LeftOut = std::map<PeerId, std::string>;
 
+constexpr char kProvenGuilty[] = "proven guilty: ";
+
 // A ledger prunes quiet blocks, so a height may be missing.
 using Chain = std::map<std::uint64_t, wire::Block>;  // by height
 
@@ -49,13 +51,14 @@ void LeaveOutBanned(const wire::Block& head, LeftOut& left_out) {
 base::Status LeaveOutGuilty(LedgerReader& ledger, const Digest& run_id, LeftOut& left_out) {
   ASSIGN_OR_RETURN(const std::vector<runtime::EvidenceRow> rows, ledger.Evidence(std::nullopt));
   for (const runtime::EvidenceRow& row : rows) {
-    // A block's ban is the word of a majority, which a split run need not have had; what stands are
-    // the accused's own words. Bans that both sides know are in the last block they share.
-    if (row.kind == wire::EvidenceKindName(wire::EvidenceKind::kSealedBan)) continue;
+    // A block's ban and a verdict are the word of a majority, which a split run need not have had;
+    // what stands are the accused's own words. Bans that both sides know are in the last block they
+    // share.
     ASSIGN_OR_RETURN(const base::Bytes file, ledger.EvidenceFile(row.digest));
     const evidence::Finding finding = evidence::Verify(file);
+    if (!evidence::IsOwnWord(finding.kind)) continue;
     if (finding.outcome != evidence::Outcome::kProven || finding.slot.run_id != run_id) continue;
-    left_out.emplace(finding.accused, "proven guilty: " + finding.reason);
+    left_out.emplace(finding.accused, kProvenGuilty + finding.reason);
   }
   return base::OkStatus();
 }
@@ -131,6 +134,9 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
     return std::none_of(old.members.begin(), old.members.end(),
                         [&](const auto& member) { return member.id == entry.first; });
   });
+  plan.guilty = static_cast<std::size_t>(
+      std::count_if(plan.left_out.begin(), plan.left_out.end(),
+                    [](const auto& entry) { return entry.second.starts_with(kProvenGuilty); }));
   const base::Status valid = protocol::Validate(plan.manifest);
   if (!valid.ok()) {
     return base::FailedPrecondition("those who are left cannot make a run: " +

@@ -27,6 +27,7 @@ struct RecoveryPlan {
   std::optional<std::uint64_t> parted_at;
   std::string checkpoint;                        // the file with the state to begin from
   std::map<base::PeerId, std::string> left_out;  // and why, in a few words
+  std::size_t guilty = 0;  // of them: by their own signatures, in a file of one of the ledgers
   // Of the new run, with its origin. It gets its own run id when it is written: that is the hash of
   // its file.
   protocol::Manifest manifest;

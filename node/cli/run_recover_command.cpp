@@ -38,7 +38,8 @@ void Print(const RecoverOptions& options, const RecoveryPlan& plan,
                              {"origin", plan.checkpoint},
                              {"members", manifest.members.size()},
                              {"steps", manifest.training.steps},
-                             {"left_out", left_out}};
+                             {"left_out", left_out},
+                             {"guilty", plan.guilty}};
     if (plan.parted_at) result["parted_at"] = *plan.parted_at;
     return PrintJson(result);
   }
@@ -54,6 +55,12 @@ void Print(const RecoverOptions& options, const RecoveryPlan& plan,
       manifest.members.size(), static_cast<unsigned long long>(manifest.training.steps));
   for (const auto& [peer, why] : plan.left_out) {
     std::printf("without %s: %s\n", peer.Hex().c_str(), PrintableLine(why).c_str());
+  }
+  if (plan.parted_at && plan.guilty == 0) {
+    std::printf(
+        "nobody is proven guilty of the split: no member's words in these folders contradict each "
+        "other; folders of members of the other side may hold some that do, and --without leaves "
+        "out whom you name\n");
   }
   std::printf("each member needs both files: ostraka node %s --origin %s --key ...\n",
               PrintableLine(options.out_file).c_str(), PrintableLine(plan.checkpoint).c_str());

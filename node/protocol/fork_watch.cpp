@@ -22,12 +22,32 @@ std::vector<SharedBytes> FramesOf(const Signers& signers) {
 }  // namespace
 
 void ForkWatch::Remember(const SealKey& seal, Decision decision) {
-  seals_[seal] = {std::move(decision), {}};
-  if (seal.step < kWatchedSteps) return;
-  const std::uint64_t oldest = seal.step - kWatchedSteps + 1;
-  std::erase_if(seals_, [&](const auto& entry) { return entry.first.step < oldest; });
-  for (auto& [member, steps] : asked_) {
-    steps.erase(steps.begin(), steps.lower_bound(oldest));
+  Watched& watched = seals_[seal];
+  word_bytes_ -= watched.decision.words.bytes();
+  watched = {std::move(decision), {}};
+  word_bytes_ += watched.decision.words.bytes();
+  // What the other side said before this one decided is part of its proof.
+  for (const SharedBytes& frame : watched.decision.words.Frames()) {
+    const auto word = wire::Open(frame);
+    if (word.ok() && IsRival(word->envelope)) KeepRival(watched, *word);
+  }
+  if (seal.step >= kWatchedSteps) ForgetBefore(seal.step - kWatchedSteps + 1);
+  ForgetWords();
+}
+
+void ForkWatch::ForgetBefore(std::uint64_t step) {
+  while (!seals_.empty() && seals_.begin()->first.step < step) {
+    word_bytes_ -= seals_.begin()->second.decision.words.bytes();
+    seals_.erase(seals_.begin());
+  }
+  for (auto& [member, steps] : asked_) steps.erase(steps.begin(), steps.lower_bound(step));
+}
+
+void ForkWatch::ForgetWords() {
+  for (auto it = seals_.begin(); it != seals_.end() && word_bytes_ > kWordBytes; ++it) {
+    SealWords& words = it->second.decision.words;
+    word_bytes_ -= words.bytes();
+    words = {};
   }
 }
 
@@ -54,22 +74,51 @@ bool ForkWatch::IsRival(const wire::Envelope& envelope) const {
   return group && group->value != decision.value;
 }
 
+// A signer that has filled its room makes more by giving up the one that has the fewest companions
+// [eight LOCKs of nothing, said at once after the decision, kept its true one out of every proof,
+// and the split was never found].
+const Signers& ForkWatch::KeepRival(Watched& watched, const wire::SignedEnvelope& message) {
+  const auto group = GroupOf(message.envelope);
+  OSTRAKA_CHECK(group);
+  const PeerId& sender = message.envelope.sender;
+  const auto own = watched.rivals.try_emplace(*group).first;
+  if (!own->second.try_emplace(sender, message.frame).second) return own->second;
+  std::ptrdiff_t kept = 0;
+  auto weakest = watched.rivals.end();
+  for (auto it = watched.rivals.begin(); it != watched.rivals.end(); ++it) {
+    if (!it->second.contains(sender)) continue;
+    ++kept;
+    if (it == own) continue;
+    const bool weaker =
+        weakest == watched.rivals.end() || it->second.size() < weakest->second.size();
+    if (weaker) weakest = it;
+  }
+  if (kept > kRivalsOfOne) {
+    weakest->second.erase(sender);
+    if (weakest->second.empty()) watched.rivals.erase(weakest);
+  }
+  return own->second;
+}
+
 std::optional<Fork> ForkWatch::Note(const wire::SignedEnvelope& message) {
   const SealKey key = SealKeyOf(message.envelope.slot);
   const auto found = seals_.find(key);
-  const auto group = GroupOf(message.envelope);
-  OSTRAKA_CHECK(found != seals_.end() && group);
+  OSTRAKA_CHECK(found != seals_.end());
   auto& [decision, rivals] = found->second;
-  const auto kept = std::count_if(rivals.begin(), rivals.end(), [&](const auto& entry) {
-    return entry.second.contains(message.envelope.sender);
-  });
-  if (kept >= kRivalsOfOne) return std::nullopt;
-  Signers& signers = rivals[*group];
-  signers.try_emplace(message.envelope.sender, message.frame);
-  const std::size_t enough =
-      group->type == MessageType::kLock ? decision.quorum : decision.awake.size();
-  if (signers.size() < enough) return std::nullopt;
-  return Fork{key, decision.certificate, FramesOf(signers)};
+  const Signers& signers = KeepRival(found->second, message);
+  const bool lock = message.envelope.slot.type == MessageType::kLock;
+  if (signers.size() < (lock ? decision.quorum : decision.awake.size())) return std::nullopt;
+  std::vector<SharedBytes> others = decision.words.Frames();
+  for (const auto& [other, rival_signers] : rivals) {
+    if (&rival_signers == &signers) continue;
+    for (const auto& [signer, frame] : rival_signers) others.push_back(frame);
+  }
+  return Fork{key,
+              decision.entry,
+              decision.awake,
+              decision.certificate,
+              FramesOf(signers),
+              std::move(others)};
 }
 
 const Digest* ForkWatch::EntryOf(const SealKey& seal) const {
@@ -88,11 +137,14 @@ bool ForkWatch::MayAsk(const PeerId& member, std::uint64_t step) {
 
 std::vector<SharedBytes> ForkWatch::ProofsOf(std::uint64_t step) const {
   std::vector<SharedBytes> frames;
+  std::vector<SharedBytes> words;
   for (auto it = seals_.lower_bound({step, wire::Phase::kGenesis, 0});
        it != seals_.end() && it->first.step == step; ++it) {
-    const auto& certificate = it->second.decision.certificate;
-    frames.insert(frames.end(), certificate.begin(), certificate.end());
+    const Decision& decision = it->second.decision;
+    frames.insert(frames.end(), decision.certificate.begin(), decision.certificate.end());
+    for (SharedBytes& frame : decision.words.Frames()) words.push_back(std::move(frame));
   }
+  frames.insert(frames.end(), words.begin(), words.end());
   return frames;
 }
 
@@ -102,21 +154,6 @@ std::size_t ForkWatch::rival_count() const {
     for (const auto& [group, signers] : watched.rivals) count += signers.size();
   }
   return count;
-}
-
-std::vector<std::pair<SharedBytes, SharedBytes>> DoubleSignedIn(const Fork& fork) {
-  std::map<std::pair<PeerId, wire::Slot>, SharedBytes> ours;
-  for (const SharedBytes& frame : fork.ours) {
-    const wire::Envelope envelope = wire::Open(frame)->envelope;
-    ours.emplace(std::make_pair(envelope.sender, envelope.slot), frame);
-  }
-  std::vector<std::pair<SharedBytes, SharedBytes>> pairs;
-  for (const SharedBytes& frame : fork.theirs) {
-    const wire::Envelope envelope = wire::Open(frame)->envelope;
-    const auto other = ours.find({envelope.sender, envelope.slot});
-    if (other != ours.end()) pairs.emplace_back(other->second, frame);
-  }
-  return pairs;
 }
 
 }  // namespace ostraka::protocol

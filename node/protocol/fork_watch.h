@@ -3,8 +3,8 @@
 //
 // A decision is proven by the equal ECHOs of all that were awake in its seal, or by the LOCKs of a
 // quorum in one iteration. While at most t_s members are at fault (t_a, if the network is not
-// timely) no seal has two such proofs: with them people can see that there were more, and, where
-// one key signed two things in one slot, who.
+// timely) no seal has two such proofs: with them people can see that there were more. Who they were
+// is another question (fork_trial.h), for which the words said in a seal are kept beside its proof.
 //
 // How both sides of a split find it. After it each side's messages name entries that the other
 // does not know, which alone means nothing: a cheat may write what it likes. It only makes this
@@ -13,7 +13,9 @@
 //
 // What an attacker can do to it: nothing with frames of its own alone, since a proof needs the
 // frames of a quorum of the view that sealed the step. Of each member kRivalsOfOne frames a seal
-// are kept, so that nobody's many keep out those that count; kWatchedSteps steps are.
+// are kept, so that nobody's many keep out those that count; kWatchedSteps steps are. Words of slow
+// seals are kept up to kWordBytes, those of the newest seals: who fills them (SealWords) shortens
+// the time in which a culprit can be named, and not that in which a fork is found.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -28,6 +30,7 @@
 #include "node/base/ids.h"
 #include "node/protocol/seal_ballots.h"
 #include "node/protocol/seal_vector.h"
+#include "node/protocol/seal_words.h"
 #include "node/wire/codec.h"
 #include "node/wire/messages.h"
 
@@ -43,6 +46,8 @@ inline SealKey SealKeyOf(const wire::Slot& slot) { return {slot.step, slot.phase
 
 inline constexpr std::uint64_t kWatchedSteps = 64;
 inline constexpr std::uint64_t kAskAgainAfter = 4;  // steps
+// Of all seals together. A word has some 300 bytes, and an honest member says four in an iteration.
+inline constexpr std::size_t kWordBytes = 32 << 20;
 
 struct Decision {
   Digest entry;  // what opened the seal
@@ -50,12 +55,16 @@ struct Decision {
   std::set<PeerId> awake;
   std::size_t quorum = 0;
   std::vector<base::SharedBytes> certificate;  // Seal::Certificate
+  SealWords words = {};                        // said in it, if it was slow
 };
 
 // Two decisions of one seal.
 struct Fork {
   SealKey seal;
+  Digest entry;            // what opened it, for both
+  std::set<PeerId> awake;  // in it
   std::vector<base::SharedBytes> ours, theirs;
+  std::vector<base::SharedBytes> others;  // words of the seal that are at hand besides
 };
 
 class ForkWatch {
@@ -74,11 +83,12 @@ class ForkWatch {
   // True, and it is noted, if `member` may be asked for the proofs of `step`: one that is watched,
   // and was not asked of it in the last kAskAgainAfter steps (an answer may be lost).
   bool MayAsk(const PeerId& member, std::uint64_t step);
-  // Frames that prove what was decided in `step`, seal by seal: for one who asks. Empty if it is
-  // not watched.
+  // Frames that prove what was decided in `step`, seal by seal, then the words that are kept of it:
+  // for one who asks. Empty if it is not watched.
   std::vector<base::SharedBytes> ProofsOf(std::uint64_t step) const;
 
   std::size_t rival_count() const;  // frames kept
+  std::size_t word_bytes() const { return word_bytes_; }
 
  private:
   // ECHO or LOCK, its iteration, its value.
@@ -93,13 +103,14 @@ class ForkWatch {
     std::map<Group, Signers> rivals;
   };
   static std::optional<Group> GroupOf(const wire::Envelope& envelope);
+  static const Signers& KeepRival(Watched& watched, const wire::SignedEnvelope& message);
+  void ForgetBefore(std::uint64_t step);
+  void ForgetWords();  // of the oldest seals, down to kWordBytes
 
   std::map<SealKey, Watched> seals_;
   // By step that was asked for: the newest step then.
   std::map<PeerId, std::map<std::uint64_t, std::uint64_t>> asked_;
+  std::size_t word_bytes_ = 0;
 };
-
-// Frames of `fork` that one key signed for one slot, in pairs: evidence of equivocation.
-std::vector<std::pair<base::SharedBytes, base::SharedBytes>> DoubleSignedIn(const Fork& fork);
 
 }  // namespace ostraka::protocol

@@ -60,8 +60,8 @@ enum class RecordKind : std::uint8_t {
                   // member that is one block behind may need those of the block itself
   kResult = 4,    // key: height of its block, then the column, big-endian; blob: the aggregate
   kMember = 5,    // key: height of the block from which on this key signs from this store; no value
-  kFork = 6,      // key: height of the block of the split step; value: a line for people. After it
-                  // this key signs nothing more in this run
+  kFork = 6,  // key: height of the split step's block, then 0 (found) or 1 (tried); value: a line
+              // for people, the last counts. After it this key signs nothing more in this run
   kAsks = 7,  // key: height of the first block that can count a REJOIN which this key signed from
               // this store, written with the first one; no value
 };

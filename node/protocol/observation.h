@@ -100,7 +100,7 @@ struct Halted {
 // Where a machine stands, for whoever asks (Machine::progress).
 struct Progress {
   std::uint64_t step = 0;  // in progress
-  // genesis, collect (to seal A), reveal (B), prove (C), settle, update; starting, halted.
+  // genesis, collect (to seal A), reveal (B), prove (C), settle, update; starting, frozen, halted.
   std::string phase = "starting";
   struct Missing {
     PeerId peer;

@@ -81,8 +81,8 @@ void PeerMachine::ProveImpossibleNumbers(const SealVector& proofs) {
 }
 
 // Members that seal A has shown to build on this view, against whom it bans. More members of the
-// genesis than can be at fault convince whoever trusts the manifest; in a run that has lost so many
-// that these are not left, nobody convinces a stranger.
+// genesis than can be at fault convince whoever trusts the manifest; where these are not left the
+// votes do, if so many voted.
 void PeerMachine::ProveBans() {
   std::vector<SharedBytes> frames;
   for (const auto& [member, digest] : round_->sealed.commit_digests) {
@@ -93,8 +93,32 @@ void PeerMachine::ProveBans() {
   const evidence::KnownRun run = KnownRunOf(*manifest_);
   for (const wire::Removal& removal : view_->removals) {
     if (!wire::IsBan(removal.kind)) continue;
-    StoreEvidence(evidence::MakeSealedBan(removal.peer, *view_, frames, run));
+    const auto made = evidence::MakeSealedBan(removal.peer, *view_, frames, run);
+    StoreEvidence(made);
+    if (made.ok()) verdicts_.erase(removal.peer);
   }
+  StoreVerdicts();
+}
+
+// What was sealed before `block`: those of its bans that are verdicts, as far as votes prove them.
+void PeerMachine::KeepVotes(const Block& block) {
+  for (const auto& [member, body] : round_->sealed.proofs) {
+    votes_.Note(member, round_->proofs.at(member), body, view_->cases);
+  }
+  StoreVerdicts();
+  const evidence::KnownRun run = KnownRunOf(*manifest_);
+  for (const wire::Removal& removal : block.removals) {
+    if (removal.kind != wire::RemovalKind::kVerdict) continue;
+    auto made = votes_.ProofAgainst(removal.peer, run);
+    if (made.ok()) verdicts_.emplace(removal.peer, *std::move(made));
+  }
+  votes_.ForgetAllBut(block.cases);
+}
+
+// No sealed_ban will come, or nobody knows whether one will.
+void PeerMachine::StoreVerdicts() {
+  for (auto& [accused, file] : verdicts_) StoreEvidence(std::move(file));
+  verdicts_.clear();
 }
 
 }  // namespace ostraka::protocol

@@ -1,17 +1,24 @@
-// When the run has split: proofs of both sides are gathered, shown to all, and nothing is signed
-// any more (fork_watch.h; docs/protocol.md, 8).
-#include <set>
+// When the run has split: proofs of both sides are gathered and shown to all, those who spoke on
+// both sides are named, and nothing is signed any more (fork_watch.h, fork_trial.h;
+// docs/protocol.md, 8).
 #include <string>
 #include <utility>
 
 #include "node/protocol/peer_machine.h"
 #include "node/protocol/standing.h"
-#include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
 
 using wire::MessageType;
 using wire::Phase;
+
+namespace {
+
+// After a fork is found, for what the other side holds. No rule rests on it: who is too late is
+// named by fewer.
+constexpr base::Duration kTrialLasts = base::Seconds(5);
+
+}  // namespace
 
 bool PeerMachine::WatchForFork(const wire::SignedEnvelope& message, const PeerId& from) {
   const wire::Envelope& envelope = message.envelope;
@@ -56,32 +63,56 @@ void PeerMachine::AskHeadsOfDropped() {
 }
 
 void PeerMachine::AnswerProofs(const PeerId& from, std::uint64_t step) {
-  for (const SharedBytes& frame : forks_.ProofsOf(step)) SendFrame(from, frame);
+  const bool of_fork = trial_ && trial_->seal().step == step;
+  for (const SharedBytes& frame : of_fork ? trial_->Frames() : forks_.ProofsOf(step)) {
+    SendFrame(from, frame);
+  }
 }
 
+// From here on nothing is signed. For kTrialLasts words of the split seal are gathered, and shown
+// to all: each side holds what the other needs to name those who spoke on both.
 void PeerMachine::Freeze(const Fork& fork) {
-  std::set<PeerId> culprits;
-  for (const auto& [ours, theirs] : DoubleSignedIn(fork)) {
-    const PeerId signer = wire::Open(ours)->envelope.sender;
-    if (signer == self_ || !culprits.insert(signer).second) continue;
-    StoreEvidence(evidence::MakeEquivocation(*ours, *theirs));
+  trial_.emplace(fork, self_);
+  stage_ = Stage::kFrozen;
+  ++era_;
+  seal_.reset();
+  for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
+    out_->Add(CancelTimer{timer});
   }
-  // Each side has to see the other's proof, and may be linked to nobody else who has it.
+  out_->Add(SetTimer{kFollowTimer, now_ + kTrialLasts});
+  for (const auto& [peer, culprit] : trial_->culprits()) StoreEvidence(culprit.file);
+  StoreForkLine(false);
   for (const Member& member : manifest_->members) {
-    if (member.id == self_) continue;
-    for (const SharedBytes& frame : fork.ours) out_->Add(Send{member.id, frame, nullptr});
-    for (const SharedBytes& frame : fork.theirs) out_->Add(Send{member.id, frame, nullptr});
+    if (member.id != self_) ShowFork(member.id);
   }
-  const std::string reason =
-      "the run has split: seal " + std::string(wire::PhaseName(fork.seal.phase)) + " of step " +
-      std::to_string(fork.seal.step) +
-      " was decided twice, so more members cheat, or were cut off, than the mode bears; " +
-      std::to_string(culprits.size()) +
-      " of them signed both (`ostraka evidence`); this node signs nothing more";
-  out_->Add(Store{
-      next_store_++,
-      {{RecordKind::kFork, BlockKey(false, fork.seal.step), Bytes(reason.begin(), reason.end())}}});
-  Halt(Halted::Why::kForked, reason);
+}
+
+// Each side has to see the other's proof, and may be linked to nobody else who has it.
+void PeerMachine::ShowFork(const PeerId& to) {
+  for (const SharedBytes& frame : trial_->Frames()) out_->Add(Send{to, frame, nullptr});
+  wire::Slot slot = SlotOf(Phase::kC, MessageType::kPull);
+  slot.step = trial_->seal().step;
+  Ask(to, slot, {.kind = wire::PullKind::kProofs});
+}
+
+void PeerMachine::HearOfFork(const wire::SignedEnvelope& message, const PeerId& from) {
+  if (!trial_->IsNews(message)) return;
+  if (!ration_.TakeOddMessage(now_, from) || !Verified(message, from)) return;
+  const Culprit* culprit = trial_->Hear(message);
+  if (culprit != nullptr) StoreEvidence(culprit->file);
+}
+
+// Twice: a crash in between must leave it frozen, and the last line says who is named.
+void PeerMachine::StoreForkLine(bool last) {
+  const std::string line = trial_->Line();
+  Bytes key = BlockKey(false, trial_->seal().step);
+  key.push_back(last ? 1 : 0);
+  out_->Add(Store{next_store_++, {{RecordKind::kFork, key, Bytes(line.begin(), line.end())}}});
+}
+
+void PeerMachine::EndTrial() {
+  StoreForkLine(true);
+  Halt(Halted::Why::kForked, trial_->Line());
 }
 
 }  // namespace ostraka::protocol

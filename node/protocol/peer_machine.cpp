@@ -87,6 +87,7 @@ bool PeerMachine::TryAdvance() {
     case Stage::kRestore:
     case Stage::kUpdate:
     case Stage::kLinger:
+    case Stage::kFrozen:
     case Stage::kHalted:
       return false;
   }
@@ -118,6 +119,7 @@ void PeerMachine::On(const LinkChanged& input) {
   // Who comes back may be another store of its key, which says so before it says that it waits.
   if (!input.up) waiting_at_genesis_.erase(input.peer);
   if (!input.up || !ration_.TakeRepeat(now_, input.peer)) return;
+  if (stage_ == Stage::kFrozen) return ShowFork(input.peer);
   for (const Sent& sent : sent_) {
     const bool wanted = std::find(sent.to.begin(), sent.to.end(), input.peer) != sent.to.end();
     if (wanted && !(sent.bulk && sent.blob == nullptr))
@@ -162,6 +164,7 @@ void PeerMachine::On(const TimerFired& input) {
       return OnPullTimer();
     case kFollowTimer:
       if (stage_ == Stage::kLinger) Halt(Halted::Why::kFinished, kAllDone);
+      if (stage_ == Stage::kFrozen) EndTrial();
       return;  // else Advance asks again
     default:
       return;
@@ -233,6 +236,7 @@ void PeerMachine::OnResult(const PendingJob& job, const JobResult& result) {
 }
 
 void PeerMachine::On(const Stored& input) {
+  if (stage_ == Stage::kFrozen) return;  // what waited to be signed stays unsigned
   auto released = signer_.Release(input.id);
   if (!released) return;  // a block or evidence: nothing waits for it
   for (SignedDraft& draft : *released) {
@@ -339,6 +343,7 @@ void PeerMachine::KeepSent(const wire::SignedEnvelope& message, SharedBlob blob,
 void PeerMachine::Halt(Halted::Why why, std::string reason) {
   if (stage_ == Stage::kHalted) return;
   const std::uint64_t step = CurrentStep();
+  StoreVerdicts();
   stage_ = Stage::kHalted;
   ++era_;
   resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
@@ -364,6 +369,7 @@ void PeerMachine::CheckInvariants() const {
   const bool sealing =
       stage_ == Stage::kCollect || stage_ == Stage::kReveal || stage_ == Stage::kProve;
   OSTRAKA_CHECK(sealing == (seal_ != nullptr) || stage_ == Stage::kHalted);
+  OSTRAKA_CHECK(stage_ != Stage::kFrozen || trial_);
   if (round_) {
     OSTRAKA_CHECK(round_->sealed.roles.owners.size() == round_->sealed.roles.parts.size());
     OSTRAKA_CHECK(round_->held.size() + round_->refused.size() <=

@@ -8,6 +8,7 @@
 //   peer_coin.cpp      REVEAL and seal B
 //   peer_prove.cpp     PROOF + VERDICT and seal C
 //   peer_evidence.cpp  files that prove what it sees
+//   peer_forks.cpp     the run has split: what proves it, and who caused it
 //   peer_cases.cpp     exhibits, votes, namings, parts of disputed pairs
 //   peer_settle.cpp    the block, the update, the next step
 //   peer_follow.cpp    away from the run: catching up, asking to come back
@@ -27,6 +28,7 @@
 
 #include "node/protocol/catch_up.h"
 #include "node/protocol/columns.h"
+#include "node/protocol/fork_trial.h"
 #include "node/protocol/fork_watch.h"
 #include "node/protocol/inbox.h"
 #include "node/protocol/judgement.h"
@@ -37,6 +39,7 @@
 #include "node/protocol/roles.h"
 #include "node/protocol/seal.h"
 #include "node/protocol/signer.h"
+#include "node/protocol/vote_record.h"
 
 namespace ostraka::protocol {
 
@@ -136,6 +139,7 @@ class PeerMachine final : public Machine, public SealMessages {
     kUpdate,   // waiting for the new state
     kFollow,   // no member of the step: catching up, watching, asking to come back
     kLinger,   // the run is over, but not for those who still catch up
+    kFrozen,   // the run has split: signs nothing more, and gathers who caused it
     kHalted,   // answers who asks, and links that come up
   };
   enum class Purpose : std::uint8_t {
@@ -221,6 +225,10 @@ class PeerMachine final : public Machine, public SealMessages {
   void AskHeadsOfDropped();
   void AnswerProofs(const PeerId& from, std::uint64_t step);
   void Freeze(const Fork& fork);
+  void ShowFork(const PeerId& to);
+  void HearOfFork(const wire::SignedEnvelope& message, const PeerId& from);
+  void StoreForkLine(bool last);
+  void EndTrial();
   // --- peer_evidence.cpp
   void StoreEvidence(const base::StatusOr<Bytes>& made);
   void KeepEvidence(const PeerId& accused, base::StatusOr<Bytes> made);
@@ -228,6 +236,8 @@ class PeerMachine final : public Machine, public SealMessages {
   void ProveFalseReveal(const PeerId& member, const SealEntry& reveal);
   void ProveImpossibleNumbers(const SealVector& proofs);
   void ProveBans();
+  void KeepVotes(const Block& block);
+  void StoreVerdicts();
   void NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from);
   // A message that names the right entry decision; null if there is none (yet).
   const Inbox::Item* Usable(const Inbox::Place& place, const PeerId& sender) const;
@@ -439,7 +449,12 @@ class PeerMachine final : public Machine, public SealMessages {
   bool overdue_ = false;  // the last coin of the step
   wire::Slot seal_slot_;  // of its ECHO
   std::map<SealKey, PastSeal> past_seals_;
+  SealWords words_;  // of the seal in progress
   ForkWatch forks_;
+  std::optional<ForkTrial> trial_;  // once the run has split
+  VoteRecord votes_;                // in cases that are open
+  // By whom the view's block bans: files that stand in for a sealed_ban until there is one.
+  std::map<PeerId, Bytes> verdicts_;
   std::optional<Time> pull_at_;  // when kPullTimer fires
   std::uint32_t pull_attempts_ = 0;
   std::size_t entries_settled_ = 0;  // of this seal: the first so many lack nothing

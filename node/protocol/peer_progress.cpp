@@ -22,6 +22,7 @@ Phase PeerMachine::PhaseNow() const {
     case Stage::kUpdate:
     case Stage::kFollow:
     case Stage::kLinger:
+    case Stage::kFrozen:
     case Stage::kHalted:
       break;
   }
@@ -88,6 +89,7 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
     case Stage::kUpdate:
     case Stage::kFollow:
     case Stage::kLinger:
+    case Stage::kFrozen:
     case Stage::kHalted:
       break;
   }
@@ -117,6 +119,8 @@ Progress PeerMachine::progress() const {
         return "follow";
       case Stage::kLinger:
         return "linger";
+      case Stage::kFrozen:
+        return "frozen";
       case Stage::kHalted:
         return "halted";
     }

@@ -88,6 +88,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   entries_settled_ = 0;
   inbox_.ForgetWants();
   odd_ballots_.clear();
+  words_ = {};
   out_->Add(CancelTimer{kPullTimer});
   out_->Add(CancelTimer{kSealTimer});
   const TimerId seal_number = seal_slot_.step * 4 + static_cast<TimerId>(phase);
@@ -157,6 +158,7 @@ bool PeerMachine::DriveSeal(bool complete) {
 void PeerMachine::FeedSeal(const wire::SignedEnvelope& message) {
   // Another entry is another history, or a cheat: not this seal's.
   if (message.envelope.entry != EntryOf(seal_slot_.phase)) return;
+  words_.Add(message);
   SealOutput output;
   seal_->OnMessage(now_, message, output);
   Perform(std::move(output));
@@ -173,7 +175,10 @@ void PeerMachine::Perform(SealOutput output) {
                                std::move(say.body), view_->members));
     if (say.type == MessageType::kEcho) ArmPull({delta().ns / 2});
     if (say.type == MessageType::kStatus) {
-      if (say.iteration > 1) AskHeads();
+      if (say.iteration > 1) {
+        AskHeads();
+        StoreVerdicts();
+      }
       inbox_.ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
       for (const PeerId& member : seal_->silent()) silent_.insert(member);
       out_->Add(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
@@ -188,6 +193,7 @@ void PeerMachine::Perform(SealOutput output) {
       out_->Add(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase), 0,
                                  seal_->Describe(now_)}});
     }
+    StoreVerdicts();
   }
   for (const SharedBytes& frame : output.forward) {
     for (const PeerId& member : view_->members) {
@@ -235,6 +241,7 @@ Digest PeerMachine::CloseSeal() {
   for (const PeerId& member : view_->members) {
     if (!round_->asleep.contains(member)) decided.awake.insert(member);
   }
+  if (words_.slow()) decided.words = std::move(words_);
   forks_.Remember(SealKeyOf(seal_slot_), std::move(decided));
   inbox_.ForgetSlowPath();
   seal_.reset();

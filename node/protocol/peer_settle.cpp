@@ -73,6 +73,7 @@ bool PeerMachine::TrySettle() {
 
 void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   StoreBlock(recent_.Add(*block));
+  KeepVotes(*block);
   StartCrossCheck();
   RememberStep();
   for (const wire::Removal& removal : block->removals) {

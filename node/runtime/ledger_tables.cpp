@@ -113,7 +113,9 @@ base::Status LedgerTables::PrepareStatements() {
        "INSERT INTO meta VALUES ('member_since', ?1) ON CONFLICT DO NOTHING"},
       {&statements_->note_asks,
        "INSERT INTO meta VALUES ('asks_since', ?1) ON CONFLICT DO NOTHING"},
-      {&statements_->note_fork, "INSERT INTO meta VALUES ('fork', ?1) ON CONFLICT DO NOTHING"},
+      {&statements_->note_fork,
+       "INSERT INTO meta VALUES ('fork', ?1) ON CONFLICT (key) "
+       "DO UPDATE SET value = excluded.value"},
       {&statements_->add_block,
        "INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
        "?15, ?16) ON CONFLICT DO NOTHING"},

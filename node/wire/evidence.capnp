@@ -15,6 +15,8 @@ enum EvidenceKind {
   impossibleNumbers @4;
   brokenLock @5;
   sealedBan @6;
+  falseStatus @7;
+  verdict @8;
 }
 
 struct Evidence {

@@ -23,8 +23,10 @@ enum class EvidenceKind : std::uint8_t {
   kImpossibleNumbers = 4,  // a PROOF with numbers that no gradient has
   kBrokenLock = 5,         // a LOCK and a later VOTE that passes over it
   kSealedBan = 6,          // a block that bans, and COMMITs that build on it
+  kFalseStatus = 7,        // an ECHO or LOCK, and a STATUS that denies it
+  kVerdict = 8,            // PROOFs that vote against the accused in one case
 };
-inline constexpr std::uint8_t kEvidenceKindCount = 7;
+inline constexpr std::uint8_t kEvidenceKindCount = 9;
 const char* EvidenceKindName(EvidenceKind kind);  // as in JSON: equivocation, false_reveal, ...
 
 struct EvidenceFile {

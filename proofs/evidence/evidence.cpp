@@ -42,22 +42,38 @@ bool IsMember(const KnownRun& run, const PeerId& peer) {
   return std::binary_search(run.members.begin(), run.members.end(), peer);
 }
 
+// Of frames in the order of their senders, members alone, as many as it takes.
+base::StatusOr<std::vector<Bytes>> JudgesOf(const std::vector<base::SharedBytes>& frames,
+                                            const KnownRun& run) {
+  std::map<PeerId, base::SharedBytes> by_sender;
+  for (const base::SharedBytes& frame : frames) {
+    ASSIGN_OR_RETURN(const SignedEnvelope opened, wire::Open(frame));
+    if (IsMember(run, opened.envelope.sender)) by_sender.emplace(opened.envelope.sender, frame);
+  }
+  std::vector<Bytes> judges;
+  for (const auto& [sender, frame] : by_sender) {
+    if (judges.size() <= run.faults) judges.push_back(*frame);
+  }
+  return judges;
+}
+
 // One signer of the run more than can be at fault: so an honest one is among them. And nobody else,
 // so that nothing can be added or left out.
 Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, const KnownRun* run) {
-  if (internal::IsOwnWord(file.kind)) return std::nullopt;
+  if (IsOwnWord(file.kind)) return std::nullopt;
   if (run == nullptr) {
-    return Objection{Outcome::kMissingData, std::to_string(frames.size()) +
-                                                " keys signed that the block bans it: the run's "
-                                                "manifest must say whose they are"};
+    return Objection{Outcome::kMissingData,
+                     std::to_string(frames.size()) +
+                         " keys signed that it is guilty: the run's manifest "
+                         "must say whose they are"};
   }
   if (run->run_id != file.slot.run_id) return NotProven("the file is of another run");
   const bool members = std::all_of(frames.begin(), frames.end(), [&](const auto& frame) {
     return IsMember(*run, frame.envelope.sender);
   });
-  if (!members) return NotProven("not only members signed that the block bans it");
+  if (!members) return NotProven("not only members signed that it is guilty");
   if (frames.size() == run->faults + 1) return std::nullopt;
-  return NotProven(std::to_string(frames.size()) + " members signed that the block bans it; as " +
+  return NotProven(std::to_string(frames.size()) + " members signed that it is guilty; as " +
                    std::to_string(run->faults) + " can be at fault, it must be " +
                    std::to_string(run->faults + 1));
 }
@@ -66,7 +82,7 @@ Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, con
 Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames, const KnownRun* run,
                        crypto::Verifier& verifier) {
   const auto is_accused = [&](const auto& f) { return f.envelope.sender == file.accused; };
-  if (internal::IsOwnWord(file.kind) && !std::all_of(frames.begin(), frames.end(), is_accused)) {
+  if (IsOwnWord(file.kind) && !std::all_of(frames.begin(), frames.end(), is_accused)) {
     return NotProven("the messages are not both of the accused");
   }
   if (auto objection = CheckExempt(file.slot)) return objection;
@@ -83,8 +99,10 @@ Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames, con
 Objections CheckFile(const wire::EvidenceFile& file, const KnownRun* run,
                      crypto::Verifier& verifier) {
   if (!file.attachments.empty()) return Malformed("this kind has no attachments");
-  const bool own_word = internal::IsOwnWord(file.kind);
-  if (own_word && !file.block.empty()) return Malformed("this kind has no block");
+  const bool own_word = IsOwnWord(file.kind);
+  if (file.kind != EvidenceKind::kSealedBan && !file.block.empty()) {
+    return Malformed("this kind has no block");
+  }
   const std::size_t frames_due = internal::FramesOf(file.kind);
   if (own_word ? file.frames.size() != frames_due : file.frames.size() < frames_due) {
     return Malformed("this kind has " + std::string(own_word ? "" : "at least ") +
@@ -194,6 +212,10 @@ base::StatusOr<Bytes> MakeBrokenLock(ByteView lock_frame, ByteView vote_frame) {
   return MakeOf(EvidenceKind::kBrokenLock, {lock_frame, vote_frame});
 }
 
+base::StatusOr<Bytes> MakeFalseStatus(ByteView word_frame, ByteView status_frame) {
+  return MakeOf(EvidenceKind::kFalseStatus, {word_frame, status_frame});
+}
+
 base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& block,
                                     const std::vector<base::SharedBytes>& commit_frames,
                                     const KnownRun& run) {
@@ -201,17 +223,26 @@ base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& bl
   file.kind = EvidenceKind::kSealedBan;
   file.accused = accused;
   file.block = wire::EncodeBlock(block);
-  std::map<PeerId, SignedEnvelope> by_sender;
-  for (const base::SharedBytes& frame : commit_frames) {
-    ASSIGN_OR_RETURN(SignedEnvelope opened, wire::Open(frame));
-    const PeerId sender = opened.envelope.sender;
-    if (IsMember(run, sender)) by_sender.emplace(sender, std::move(opened));
-  }
-  for (const auto& [sender, frame] : by_sender) {
-    if (file.frames.size() <= run.faults) file.frames.push_back(*frame.frame);
-  }
+  ASSIGN_OR_RETURN(file.frames, JudgesOf(commit_frames, run));
   file.slot.run_id = run.run_id;
   file.slot.step = block.step;
+  file.slot.phase = wire::Phase::kC;
+  file.slot.type = wire::MessageType::kProof;
+  return MakeProven(file, &run);
+}
+
+base::StatusOr<Bytes> MakeVerdict(const PeerId& accused,
+                                  const std::vector<base::SharedBytes>& proof_frames,
+                                  const KnownRun& run) {
+  wire::EvidenceFile file;
+  file.kind = EvidenceKind::kVerdict;
+  file.accused = accused;
+  ASSIGN_OR_RETURN(file.frames, JudgesOf(proof_frames, run));
+  file.slot.run_id = run.run_id;
+  for (const Bytes& frame : file.frames) {
+    ASSIGN_OR_RETURN(const SignedEnvelope opened, OpenCopy(frame));
+    file.slot.step = std::max(file.slot.step, opened.envelope.slot.step);
+  }
   file.slot.phase = wire::Phase::kC;
   file.slot.type = wire::MessageType::kProof;
   return MakeProven(file, &run);

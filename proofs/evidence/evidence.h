@@ -17,6 +17,12 @@
 //   impossible_numbers  In a PROOF: not finite, a negative norm, |s| > norm.
 //   broken_lock   An honest peer's lock only rises, across crashes too: after LOCK in iteration k
 //                 it votes for no proposal of a lower rank.
+//   false_status  A STATUS of rank 0 names what its signer echoed, and one after a LOCK of
+//   iteration k
+//                 a rank above k: the lock only rises, across crashes too.
+//   verdict       Like sealed_ban, of judges: more members than can be at fault voted against the
+//                 accused in one case, so an honest one found it guilty. For a ban after which too
+//                 few members are left for a sealed_ban, or no step follows.
 //   sealed_ban    The odd one: its frames are not the accused's. More members than can be at fault
 //                 build on a block that bans it, so an honest one does. This makes every verdict
 //                 transferable; a manifest must say who the members are. One more than can be at
@@ -32,6 +38,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,7 +62,7 @@ enum class Outcome : std::uint8_t {
   kProven = 0,
   kNotProven = 1,    // well formed, but the frames do not show what the file claims
   kMalformed = 2,    // not an evidence file, or its frames are not frames
-  kMissingData = 3,  // sealed_ban: whose the signatures are needs the run's manifest
+  kMissingData = 3,  // sealed_ban, verdict: whose the signatures are needs the run's manifest
 };
 const char* OutcomeName(
     Outcome outcome);  // as in JSON: proven, not_proven, malformed, missing_data
@@ -74,7 +81,11 @@ Finding Verify(ByteView file, crypto::Verifier& verifier);
 // The same with a verifier that remembers nothing.
 Finding Verify(ByteView file);
 
-// What a manifest says of a run: as much as a sealed_ban needs.
+// True if the frames of such files are the accused's own. Those of sealed_ban and verdict are its
+// judges', which count only in a run that had no more faults than it bears.
+bool IsOwnWord(EvidenceKind kind);
+
+// What a manifest says of a run: as much as a sealed_ban or verdict needs.
 struct KnownRun {
   Digest run_id;
   std::vector<PeerId> members;  // of the genesis, by key
@@ -102,6 +113,8 @@ base::StatusOr<Bytes> MakeFalsePart(ByteView commit_frame, ByteView part_frame);
 base::StatusOr<Bytes> MakeUnreadable(ByteView frame);
 base::StatusOr<Bytes> MakeImpossibleNumbers(ByteView proof_frame);
 base::StatusOr<Bytes> MakeBrokenLock(ByteView lock_frame, ByteView vote_frame);
+// Likewise: an ECHO or LOCK and a STATUS that denies it.
+base::StatusOr<Bytes> MakeFalseStatus(ByteView word_frame, ByteView status_frame);
 
 // A file that proves, to whoever has the manifest, that `run` banned `accused` in `block`: of
 // COMMITs of the next step, in any order, those of the first members by key, as many as it takes.
@@ -109,6 +122,17 @@ base::StatusOr<Bytes> MakeBrokenLock(ByteView lock_frame, ByteView vote_frame);
 base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& block,
                                     const std::vector<base::SharedBytes>& commit_frames,
                                     const KnownRun& run);
+
+// A file that proves, to whoever has the manifest, that more members of `run` than can be at fault
+// voted against `accused` in one case: of PROOFs, in any order, those of the first members by key.
+// InvalidArgument if they are too few, or one of them holds no such vote.
+base::StatusOr<Bytes> MakeVerdict(const PeerId& accused,
+                                  const std::vector<base::SharedBytes>& proof_frames,
+                                  const KnownRun& run);
+
+// Whom a vote of a PROOF condemns: the target by guilty, the accuser by innocent; nobody if the
+// case has no such loser.
+std::optional<PeerId> CondemnedBy(const wire::Vote& vote);
 
 // What ledgers name a file by: H(kDomainEvidence, bytes).
 Digest IdOf(ByteView file);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "crypto/commitment.h"
 #include "crypto/merkle.h"
@@ -142,6 +143,78 @@ Objections CheckBrokenLock(const EvidenceFile& file, const Frames& frames) {
   return std::nullopt;
 }
 
+// An honest member's STATUS states its lock, or what it echoed.
+Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
+  const wire::Envelope& word = frames[0].envelope;
+  const wire::Envelope& status = frames[1].envelope;
+  if (file.slot.type != MessageType::kStatus || status.slot != file.slot) {
+    return NotProven("the second message is not the status that the file names");
+  }
+  if (SealOf(word.slot) != SealOf(status.slot) || word.entry != status.entry) {
+    return NotProven("the messages are not of the same seal");
+  }
+  const auto body = wire::DecodeStatus(status.body);
+  if (!body.ok()) return NotProven(base::MessageOf(body.status()));
+  if (word.slot.type == MessageType::kEcho) {
+    const auto echo = wire::DecodeEcho(word.body);
+    if (!echo.ok()) return NotProven(base::MessageOf(echo.status()));
+    if (body->rank > 0) return NotProven("the status states a lock, not an echo");
+    if (body->value == echo->vector) return NotProven("the status names what was echoed");
+    return std::nullopt;
+  }
+  if (word.slot.type != MessageType::kLock || word.slot.iteration >= status.slot.iteration) {
+    return NotProven("the first message is no echo, and no lock of an earlier iteration");
+  }
+  const auto lock = wire::DecodeLock(word.body);
+  if (!lock.ok()) return NotProven(base::MessageOf(lock.status()));
+  // A LOCK of iteration k has rank k + 1, and its signer's lock only rises.
+  if (body->rank > word.slot.iteration) return NotProven("the status respects the lock");
+  return std::nullopt;
+}
+
+// The judges of a file, one frame each.
+Objections CheckOrder(const Frames& frames) {
+  const auto not_ascending = [](const wire::SignedEnvelope& a, const wire::SignedEnvelope& b) {
+    return !(a.envelope.sender < b.envelope.sender);
+  };
+  if (std::adjacent_find(frames.begin(), frames.end(), not_ascending) != frames.end()) {
+    return Malformed("the frames must be in the order of their senders, one each");
+  }
+  return std::nullopt;
+}
+
+// Cases in which a PROOF votes against `accused`.
+base::StatusOr<std::set<wire::CaseId>> CasesAgainst(const PeerId& accused, const Bytes& body) {
+  ASSIGN_OR_RETURN(const wire::Proof proof, wire::DecodeProof(body));
+  std::set<wire::CaseId> cases;
+  for (const wire::Vote& vote : proof.votes) {
+    if (CondemnedBy(vote) == accused) cases.insert(vote.about);
+  }
+  return cases;
+}
+
+// All frames vote against the accused in one case. Who the voters are is asked by Verify.
+Objections CheckVerdict(const EvidenceFile& file, const Frames& frames) {
+  const Slot last{file.slot.run_id, 0, file.slot.step, Phase::kC, MessageType::kProof, 0, 0};
+  if (file.slot != last) return NotProven("the file names no proof's slot");
+  std::optional<std::set<wire::CaseId>> common;
+  std::uint64_t newest = 0;
+  for (const wire::SignedEnvelope& frame : frames) {
+    Slot slot = frame.envelope.slot;
+    newest = std::max(newest, slot.step);
+    slot.step = last.step;
+    if (slot != last) return NotProven("a frame is no proof of the run");
+    if (frame.envelope.sender == file.accused) return NotProven("the accused is no judge");
+    const auto cases = CasesAgainst(file.accused, frame.envelope.body);
+    if (!cases.ok()) return NotProven(base::MessageOf(cases.status()));
+    if (!common) common = *cases;
+    std::erase_if(*common, [&](const wire::CaseId& id) { return !cases->contains(id); });
+  }
+  if (newest != last.step) return NotProven("the file names another step than its last vote's");
+  if (common->empty()) return NotProven("the proofs do not all vote against it in one case");
+  return CheckOrder(frames);
+}
+
 // The block bans the accused, and what the judges signed names it as their entry. Who the judges
 // are is asked by Verify.
 Objections CheckSealedBan(const EvidenceFile& file, const Frames& frames) {
@@ -161,13 +234,7 @@ Objections CheckSealedBan(const EvidenceFile& file, const Frames& frames) {
       return NotProven("a frame is no commit that builds on the block");
     }
   }
-  const auto not_ascending = [](const wire::SignedEnvelope& a, const wire::SignedEnvelope& b) {
-    return !(a.envelope.sender < b.envelope.sender);
-  };
-  if (std::adjacent_find(frames.begin(), frames.end(), not_ascending) != frames.end()) {
-    return Malformed("the frames must be in the order of their senders, one each");
-  }
-  return std::nullopt;
+  return CheckOrder(frames);
 }
 
 }  // namespace
@@ -184,17 +251,17 @@ std::size_t FramesOf(EvidenceKind kind) {
     case EvidenceKind::kUnreadable:
     case EvidenceKind::kImpossibleNumbers:
     case EvidenceKind::kSealedBan:
+    case EvidenceKind::kVerdict:
       return 1;
     case EvidenceKind::kEquivocation:
     case EvidenceKind::kFalseReveal:
     case EvidenceKind::kFalsePart:
     case EvidenceKind::kBrokenLock:
+    case EvidenceKind::kFalseStatus:
       return 2;
   }
   OSTRAKA_CHECK(false);  // the decoder refuses other kinds
 }
-
-bool IsOwnWord(EvidenceKind kind) { return kind != EvidenceKind::kSealedBan; }
 
 Objections CheckKind(const EvidenceFile& file, const Frames& frames) {
   switch (file.kind) {
@@ -212,6 +279,10 @@ Objections CheckKind(const EvidenceFile& file, const Frames& frames) {
       return CheckBrokenLock(file, frames);
     case EvidenceKind::kSealedBan:
       return CheckSealedBan(file, frames);
+    case EvidenceKind::kFalseStatus:
+      return CheckFalseStatus(file, frames);
+    case EvidenceKind::kVerdict:
+      return CheckVerdict(file, frames);
   }
   OSTRAKA_CHECK(false);
 }
@@ -232,6 +303,10 @@ std::string ProvenReason(EvidenceKind kind) {
       return "voted against an earlier lock of its own";
     case EvidenceKind::kSealedBan:
       return "banned by a block that more members than can be at fault built on";
+    case EvidenceKind::kFalseStatus:
+      return "denied in a status what it had echoed or locked";
+    case EvidenceKind::kVerdict:
+      return "found guilty in one case by more members than can be at fault";
   }
   OSTRAKA_CHECK(false);
 }
@@ -241,6 +316,17 @@ std::string ProvenReason(EvidenceKind kind) {
 namespace ostraka::evidence {
 
 using wire::MessageType;
+
+bool IsOwnWord(EvidenceKind kind) {
+  return kind != EvidenceKind::kSealedBan && kind != EvidenceKind::kVerdict;
+}
+
+std::optional<PeerId> CondemnedBy(const wire::Vote& vote) {
+  if (vote.verdict == wire::Verdict::kGuilty) return vote.about.target;
+  const bool has_accuser = vote.about.kind != wire::CaseKind::kCover;
+  if (vote.verdict == wire::Verdict::kInnocent && has_accuser) return vote.about.accuser;
+  return std::nullopt;
+}
 
 bool IsReadable(const wire::Envelope& envelope) {
   switch (envelope.slot.type) {

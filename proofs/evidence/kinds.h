@@ -27,11 +27,8 @@ Objections NotProven(std::string reason);
 
 using Frames = std::vector<wire::SignedEnvelope>;  // of the file, opened, in its order
 
-// How many frames a file of the kind has. kSealedBan: at least so many.
+// How many frames a file of the kind has. Kinds that are not IsOwnWord: at least so many.
 std::size_t FramesOf(EvidenceKind kind);
-
-// True if the frames are the accused's own. Those of kSealedBan are its judges'.
-bool IsOwnWord(EvidenceKind kind);
 
 // The frames show what the file claims; signatures apart. REQUIRES: FramesOf frames, and if
 // IsOwnWord all of them name the accused as sender.

@@ -13,7 +13,7 @@ TYPES = ["boot", "commit", "part", "aggregate", "result", "reveal", "proof", "ec
 SERVICES = {"pull", "vector", "block", "chunk"}
 SLOW_PATH = {"status", "propose", "vote", "lock"}
 KINDS = ["equivocation", "false_reveal", "unreadable", "false_part", "impossible_numbers", "broken_lock",
-         "sealed_ban"]
+         "sealed_ban", "false_status", "verdict"]
 
 PHASE_OF = {"boot": "genesis", "commit": "a", "part": "a", "aggregate": "a", "result": "a", "reveal": "b",
             "proof": "c", "rejoin": "c"}
@@ -116,6 +116,7 @@ BODIES = {
 REMOVAL_KINDS = ["verdict", "evidence", "drop", "eliminate"]
 BANS = {"verdict", "evidence"}
 COLUMN_FATES, VERDICTS = 9, 3
+VOTES, CASES = ["abstain", "guilty", "innocent"], ["gradient", "numbers", "cover"]
 
 
 def one_line(removal):

@@ -4,7 +4,7 @@
 usage: ostraka_evidence.py [--manifest RUN.toml] FILE...
 
 Prints one line a file. Exit code, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing (a
-sealed_ban without the manifest of its run). Needs Python 3.11 and PyNaCl (Debian: python3-nacl).
+sealed_ban or verdict without the manifest of its run). Needs Python 3.11 and PyNaCl (Debian: python3-nacl).
 """
 import argparse
 import collections
@@ -118,6 +118,11 @@ def commit_slot(slot):
     return dict(slot, phase=messages.PHASES.index("a"), type=messages.TYPES.index("commit"), draw=0, iteration=0)
 
 
+def proof_slot(of_run, step):
+    return dict(run_id=of_run["run_id"], incarnation=0, step=step, phase=messages.PHASES.index("c"),
+                type=messages.TYPES.index("proof"), draw=0, iteration=0)
+
+
 def is_double(bits):
     return struct.unpack("<d", u64(bits))[0]
 
@@ -185,15 +190,66 @@ def impossible_numbers(file, frames, run):
     return "stated numbers that no gradient has"
 
 
+def same_seal(a, b):
+    return dict(a.slot, type=0, iteration=0) == dict(b.slot, type=0, iteration=0)
+
+
 def broken_lock(file, frames, run):
     lock, vote = frames
     need(type_of(file["slot"]) == "vote" and vote.slot == file["slot"], "the second message is not that vote")
-    same_seal = dict(lock.slot, type=0, iteration=0) == dict(vote.slot, type=0, iteration=0)
-    need(type_of(lock.slot) == "lock" and same_seal and lock.slot["iteration"] < vote.slot["iteration"],
+    need(type_of(lock.slot) == "lock" and same_seal(lock, vote) and lock.slot["iteration"] < vote.slot["iteration"],
          "the first message is not a lock of an earlier iteration of the same seal")
     readable(lock, "lock")
     need(readable(vote, "vote")["rank"] <= lock.slot["iteration"], "the vote respects the lock")
     return "voted against an earlier lock of its own"
+
+
+def false_status(file, frames, run):
+    word, status = frames
+    need(type_of(file["slot"]) == "status" and status.slot == file["slot"], "the second message is not that status")
+    need(same_seal(word, status) and word.entry == status.entry, "the messages are not of the same seal")
+    said = readable(status, "status")
+    if type_of(word.slot) == "echo":
+        echoed = readable(word, "echo")["vector"]
+        need(said["rank"] == 0, "the status states a lock, not an echo")
+        need(said["value"] != echoed, "the status names what was echoed")
+    else:
+        need(type_of(word.slot) == "lock" and word.slot["iteration"] < status.slot["iteration"],
+             "the first message is no echo, and no lock of an earlier iteration")
+        readable(word, "lock")
+        need(said["rank"] <= word.slot["iteration"], "the status respects the lock")
+    return "denied in a status what it had echoed or locked"
+
+
+def in_order(frames):
+    senders = [frame.sender for frame in frames]
+    if any(a >= b for a, b in zip(senders, senders[1:])):
+        raise Malformed("the frames must be in the order of their senders, one each")
+
+
+def condemned(vote):
+    """Whom a vote is against, or None."""
+    case = vote["about"]
+    if messages.VOTES[vote["verdict"]] == "guilty":
+        return case["target"]
+    if messages.VOTES[vote["verdict"]] == "innocent" and messages.CASES[case["kind"]] != "cover":
+        return case["accuser"]
+    return None
+
+
+def verdict(file, frames, run):
+    last = proof_slot(file["slot"], file["slot"]["step"])
+    need(file["slot"] == last, "the file names no proof's slot")
+    cases = None
+    for frame in frames:
+        need(frame.slot == proof_slot(last, frame.slot["step"]), "a frame is no proof of the run")
+        need(frame.sender != file["accused"], "the accused is no judge")
+        against = [vote["about"] for vote in readable(frame, "proof")["votes"] if condemned(vote) == file["accused"]]
+        cases = against if cases is None else [case for case in cases if case in against]
+    need(max(frame.slot["step"] for frame in frames) == last["step"], "the file names another step than its last vote's")
+    need(cases, "the proofs do not all vote against it in one case")
+    in_order(frames)
+    return "found guilty in one case by more members than can be at fault"
 
 
 def sealed_ban(file, frames, run):
@@ -201,22 +257,21 @@ def sealed_ban(file, frames, run):
     bans = any(removal["peer"] == file["accused"] and messages.REMOVAL_KINDS[removal["kind"]] in messages.BANS
                for removal in block["removals"])
     need(bans and not block["genesis"], "the block does not ban the accused")
-    sealed = dict(run_id=file["slot"]["run_id"], incarnation=0, step=block["step"], phase=messages.PHASES.index("c"),
-                  type=messages.TYPES.index("proof"), draw=0, iteration=0)
+    sealed = proof_slot(file["slot"], block["step"])
     need(file["slot"] == sealed, "the file names another slot than the block's seal c")
     builds = dict(commit_slot(sealed), step=block["step"] + 1)
     digest = hashed("block/1", file["block"])
     need(all(frame.slot == builds and frame.entry == digest for frame in frames),
          "a frame is no commit that builds on the block")
-    senders = [frame.sender for frame in frames]
-    if any(a >= b for a, b in zip(senders, senders[1:])):
-        raise Malformed("the frames must be in the order of their senders, one each")
+    in_order(frames)
     return "banned by a block that more members than can be at fault built on"
 
 
 CHECKS = {"equivocation": (2, equivocation), "false_reveal": (2, false_reveal), "unreadable": (1, unreadable),
           "false_part": (2, false_part), "impossible_numbers": (1, impossible_numbers),
-          "broken_lock": (2, broken_lock), "sealed_ban": (None, sealed_ban)}
+          "broken_lock": (2, broken_lock), "sealed_ban": (None, sealed_ban), "false_status": (2, false_status),
+          "verdict": (None, verdict)}
+OF_JUDGES = {"sealed_ban", "verdict"}  # whose frames are not the accused's
 
 
 def check_form(file, kind, due):
@@ -232,7 +287,7 @@ def check_form(file, kind, due):
 
 def check_frames(file, kind, check, run):
     frames = [open_frame(frame) for frame in file["frames"]]
-    if kind != "sealed_ban":
+    if kind not in OF_JUDGES:
         need(all(frame.sender == file["accused"] for frame in frames), "a message is not the accused's")
     type_ = type_of(file["slot"])
     need(messages.PHASES[file["slot"]["phase"]] != "genesis" and type_ not in {"rejoin"} | messages.SERVICES,
@@ -254,7 +309,7 @@ def verify(data, run=None):
         due, check = CHECKS[kind]
         check_form(file, kind, due)
         reason, frames = check_frames(file, kind, check, run)
-        if kind == "sealed_ban":
+        if kind in OF_JUDGES:
             if run is None:
                 return Finding("missing_data", "the run's manifest must say whose the signatures are", kind, accused,
                                step)
@@ -292,7 +347,7 @@ EXIT_CODES = {"proven": 0, "not_proven": 1, "malformed": 2, "missing_data": 3}
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--manifest", help="of the run: a sealed_ban needs it")
+    parser.add_argument("--manifest", help="of the run: a sealed_ban or verdict needs it")
     options = parser.parse_args()
     try:
         return judge_files(options.files, options.manifest)

@@ -36,7 +36,8 @@ void CheckFile(ByteView file) {
 
 // What makers make of two frames, if anything.
 void CheckMakers(ByteView first, ByteView second) {
-  for (const auto& make : {MakeEquivocation, MakeFalseReveal, MakeFalsePart, MakeBrokenLock}) {
+  for (const auto& make :
+       {MakeEquivocation, MakeFalseReveal, MakeFalsePart, MakeBrokenLock, MakeFalseStatus}) {
     if (const auto made = make(first, second); made.ok()) CheckFile(*made);
   }
   for (const auto& make : {MakeUnreadable, MakeImpossibleNumbers}) {
@@ -48,10 +49,13 @@ void CheckMakers(ByteView first, ByteView second) {
 void CheckRemade(const wire::EvidenceFile& file) {
   if (file.frames.empty()) return;
   CheckMakers(file.frames.front(), file.frames.back());
-  const auto block = wire::DecodeBlock(file.block);
-  if (!block.ok()) return;
   std::vector<base::SharedBytes> frames;
   for (const Bytes& frame : file.frames) frames.push_back(std::make_shared<const Bytes>(frame));
+  if (const auto verdict = MakeVerdict(file.accused, frames, Run()); verdict.ok()) {
+    CheckFile(*verdict);
+  }
+  const auto block = wire::DecodeBlock(file.block);
+  if (!block.ok()) return;
   const auto made = MakeSealedBan(file.accused, *block, frames, Run());
   if (made.ok()) CheckFile(*made);
 }

@@ -92,7 +92,7 @@ void MutateClaim(EvidenceFile& file, Choices& choices) {
 
 // The claim follows the frames, as whoever makes a file would have it.
 void Fit(EvidenceFile& file) {
-  if (file.kind == EvidenceKind::kSealedBan || file.frames.empty()) return;
+  if (!evidence::IsOwnWord(file.kind) || file.frames.empty()) return;
   const auto offence = Opened(file.frames.back());
   if (!offence) return;
   file.slot = offence->envelope.slot;

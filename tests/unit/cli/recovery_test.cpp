@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "node/protocol/fork_trial.h"
 #include "node/protocol/signer.h"
 #include "node/runtime/checkpoint.h"
 #include "node/runtime/ledger.h"
@@ -143,6 +144,50 @@ TEST_F(RecoveryTest, LeavesOutWhomTheirOwnSignaturesProveGuilty) {
   EXPECT_THAT(plan->left_out.at(Key(2).id()), HasSubstr("two different messages"));
   EXPECT_THAT(plan->left_out.at(Key(4).id()), HasSubstr("--without"));
   EXPECT_EQ(plan->manifest.members.size(), kMembers - 2);
+}
+
+// Two sides of a split: five members, of whom two colluders locked w in iteration 1 with one side
+// and voted for v in iteration 2 with the other; an honest one locked w as well, and moved to v by
+// a higher certificate. One side's member found it, and the other's folder holds no file.
+TEST_F(RecoveryTest, LeavesOutWhoVotedAgainstItsOwnLockAndNotWhoMovedToAHigherOne) {
+  const auto say = [&](std::size_t who, wire::MessageType type, std::uint32_t iteration,
+                       base::Bytes body) {
+    const wire::Slot slot{manifest_.run_id, 0, 7, wire::Phase::kC, type, 0, iteration};
+    return wire::Seal({slot, Filled(1), Key(who).id(), std::move(body)}, Key(who)).frame;
+  };
+  const auto lock = [&](std::size_t who, std::uint32_t iteration, std::uint8_t value) {
+    return say(who, wire::MessageType::kLock, iteration, wire::Encode(wire::Lock{Filled(value)}));
+  };
+  const auto vote = [&](std::size_t who, std::uint32_t rank) {
+    return say(who, wire::MessageType::kVote, 2, wire::Encode(wire::SealVote{Filled(5), rank}));
+  };
+  protocol::Fork fork{{7, wire::Phase::kC, 0}, Filled(1), {}, {}, {}, {}};
+  for (std::size_t i = 0; i < kMembers; ++i) fork.awake.insert(Key(i).id());
+  for (const std::size_t i : {0, 2, 3}) fork.ours.push_back(lock(i, 2, 5));
+  for (const std::size_t i : {1, 2, 3}) fork.theirs.push_back(lock(i, 1, 6));
+  fork.others = {vote(0, 0), vote(2, 0), vote(3, 0), vote(1, 2)};
+  const protocol::ForkTrial trial(fork, Key(0).id());
+  std::vector<Record> records;
+  for (const auto& [peer, culprit] : trial.culprits()) {
+    const Digest id = evidence::IdOf(culprit.file);
+    records.push_back({RecordKind::kEvidence, {id.bytes.begin(), id.bytes.end()}, culprit.file});
+  }
+  const std::string left = Folder("left", 9, [](auto& block) { FromStep7(block, 1); });
+  const std::string right = Folder("right", 9, [](auto& block) { FromStep7(block, 2); });
+  Checkpoint(left, 6);
+  const auto before = PlanRecovery(manifest_, {left, right}, {});
+  ASSERT_TRUE(before.ok()) << before.status();
+  EXPECT_EQ(before->parted_at, 7u);
+  EXPECT_EQ(before->guilty, 0u) << "nothing in either ledger names anybody";
+  const std::string found = Write("found", records);
+  const auto plan = PlanRecovery(manifest_, {left, right, found}, {Key(4).id()});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->guilty, 2u);
+  ASSERT_EQ(plan->left_out.size(), 3u);
+  for (const std::size_t colluder : {2, 3}) {
+    EXPECT_EQ(plan->left_out.at(Key(colluder).id()),
+              "proven guilty: voted against an earlier lock of its own");
+  }
 }
 
 // A majority of a split run may be the attackers': they must not ban for the run that follows.

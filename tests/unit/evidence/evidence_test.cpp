@@ -382,8 +382,42 @@ TEST(EvidenceTest, ASealedBanNamesWhomTheBlockBansAndNobodyElse) {
       MakeSealedBan(CheaterKey().id(), BanningBlock(), CommitsBuildingOn(block), run).ok());
 }
 
+// The accuser loses by `innocent`, the target by `guilty`.
+TEST(EvidenceTest, AVerdictNeedsOneVoterMoreThanFaultsInOneCase) {
+  const KnownRun run = RunOfJudges(kJudges - 1);
+  const PeerId accuser = CheaterKey().id();
+  const auto innocent = ProofsVoting(wire::Verdict::kInnocent);
+  const auto file = MakeVerdict(accuser, innocent, run);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(Verify(*file).outcome, Outcome::kMissingData);
+  const Finding finding = VerifyInRun(*file, run);
+  EXPECT_EQ(finding.outcome, Outcome::kProven) << finding.reason;
+  EXPECT_EQ(finding.accused, accuser);
+  EXPECT_THAT(VerifyInRun(*file, RunOfJudges(kJudges)).reason, HasSubstr("must be 5"));
+  EXPECT_THAT(VerifyInRun(*file, RunOfJudges(kJudges - 2)).reason, HasSubstr("must be 3"));
+  EXPECT_FALSE(MakeVerdict(accuser, {innocent.begin(), innocent.end() - 1}, run).ok());
+  EXPECT_FALSE(MakeVerdict(HonestKey().id(), innocent, run).ok())
+      << "the target was found innocent";
+  const auto guilty = ProofsVoting(wire::Verdict::kGuilty);
+  EXPECT_TRUE(MakeVerdict(HonestKey().id(), guilty, run).ok());
+  EXPECT_FALSE(MakeVerdict(accuser, guilty, run).ok());
+  EXPECT_FALSE(
+      MakeVerdict(HonestKey().id(), {guilty[0], guilty[1], guilty[2], innocent[3]}, run).ok());
+}
+
+TEST(EvidenceTest, WhoAbstainsOrFindsAnOwnerInnocentCondemnsNobody) {
+  wire::Vote vote{
+      {.kind = wire::CaseKind::kCover, .accuser = CheaterKey().id(), .target = HonestKey().id()},
+      wire::Verdict::kInnocent};
+  EXPECT_FALSE(CondemnedBy(vote)) << "the convicted worker of the case is no accuser";
+  vote.about.kind = wire::CaseKind::kNumbers;
+  EXPECT_EQ(CondemnedBy(vote), CheaterKey().id());
+  vote.verdict = wire::Verdict::kAbstain;
+  EXPECT_FALSE(CondemnedBy(vote));
+}
+
 // Other kinds need no manifest, and none can undo them.
-TEST(EvidenceTest, TheRunMattersOnlyToASealedBan) {
+TEST(EvidenceTest, TheRunMattersOnlyToFilesOfJudges) {
   const auto file = MakeEquivocation(CommitFrame(kCheat), OtherCommit());
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(VerifyInRun(*file, KnownRun{}).outcome, Outcome::kProven);
@@ -424,6 +458,7 @@ TEST(EvidenceTest, MakersOfGoodMessagesRefuse) {
   EXPECT_FALSE(MakeFalsePart(CommitFrame(kFair), RevealFrame(kFair, 0)).ok());
   EXPECT_FALSE(MakeImpossibleNumbers(CommitFrame(kFair)).ok());
   EXPECT_FALSE(MakeBrokenLock(CommitFrame(kFair), CommitFrame(kFair)).ok());
+  EXPECT_FALSE(MakeFalseStatus(CommitFrame(kFair), CommitFrame(kFair)).ok());
   EXPECT_FALSE(MakeUnreadable({}).ok());
 }
 
@@ -470,7 +505,7 @@ TEST(EvidenceTest, NoDamagedByteLeavesAFileProven) {
       }
     }
   }
-  EXPECT_GE(proven, wire::kEvidenceKindCount - 1);  // a sealed ban needs a run
+  EXPECT_GE(proven, wire::kEvidenceKindCount - 2);  // a sealed ban and a verdict need a run
 }
 
 INSTANTIATE_TEST_SUITE_P(AllFiles, EvidenceVectorTest, testing::ValuesIn(AllFiles()),

@@ -261,6 +261,46 @@ void AddSealedBans(std::vector<NamedFile>& files) {
                    Edited(Equivocation(), [&](EvidenceFile& f) { f.block = file.block; })});
 }
 
+void AddFalseStatuses(std::vector<NamedFile>& files) {
+  const EvidenceKind kind = EvidenceKind::kFalseStatus;
+  wire::Echo echo;
+  echo.vector = wire::Filled(5);
+  const Bytes echoed = SlowFrame(MessageType::kEcho, 0, Encode(echo));
+  const Bytes locked = SlowFrame(MessageType::kLock, 2, Encode(wire::Lock{wire::Filled(5)}));
+  const auto status = [](std::uint32_t iteration, std::uint32_t rank, std::uint8_t value) {
+    return SlowFrame(MessageType::kStatus, iteration,
+                     Encode(wire::Status{.rank = rank, .value = wire::Filled(value)}));
+  };
+  const auto add = [&](const char* name, Outcome expected, const Bytes& word, const Bytes& said) {
+    AddClaim(files, name, expected, kind, {word, said});
+  };
+  add("proven_status_of_another_echo", Outcome::kProven, echoed, status(1, 0, 6));
+  add("proven_status_below_own_lock", Outcome::kProven, locked, status(3, 2, 6));
+  add("not_proven_status_of_own_echo", Outcome::kNotProven, echoed, status(1, 0, 5));
+  add("not_proven_status_of_a_lock", Outcome::kNotProven, echoed, status(1, 1, 6));
+  add("not_proven_status_of_own_lock", Outcome::kNotProven, locked, status(3, 3, 5));
+  add("not_proven_status_before_lock", Outcome::kNotProven, locked, status(2, 0, 6));
+}
+
+// Four judges find in one case that the cheater accused an honest peer.
+void AddVerdicts(std::vector<NamedFile>& files) {
+  const EvidenceFile file = Decoded(
+      MakeVerdict(CheaterKey().id(), ProofsVoting(wire::Verdict::kInnocent), RunOfJudges(3)));
+  files.push_back({"missing_data_verdict", Outcome::kMissingData, wire::EncodeEvidence(file)});
+  files.push_back({"not_proven_verdict_on_another", Outcome::kNotProven,
+                   Edited(file, [](EvidenceFile& f) { f.accused = HonestKey().id(); })});
+  files.push_back({"not_proven_verdict_in_other_step", Outcome::kNotProven,
+                   Edited(file, [](EvidenceFile& f) { --f.slot.step; })});
+  files.push_back(
+      {"not_proven_verdicts_of_two_kinds", Outcome::kNotProven, Edited(file, [](EvidenceFile& f) {
+         f.frames[0] = *ProofsVoting(wire::Verdict::kGuilty)[0];
+       })});
+  files.push_back({"malformed_voters_out_of_order", Outcome::kMalformed,
+                   Edited(file, [](EvidenceFile& f) { std::swap(f.frames[0], f.frames[1]); })});
+  files.push_back({"malformed_verdict_with_block", Outcome::kMalformed,
+                   Edited(file, [](EvidenceFile& f) { f.block = {1}; })});
+}
+
 // Two votes of one leader iteration.
 void AddSlowPath(std::vector<NamedFile>& files) {
   const auto vote = [](std::uint8_t value) {
@@ -316,6 +356,21 @@ std::vector<base::SharedBytes> CommitsBuildingOn(const wire::Block& block) {
                                  .body = Encode(CommitOf(turn))},
                                 key)
                          .frame);
+  }
+  return frames;
+}
+
+std::vector<base::SharedBytes> ProofsVoting(wire::Verdict verdict) {
+  const wire::CaseId about{.accuser = CheaterKey().id(), .target = HonestKey().id(), .step = 7};
+  std::vector<base::SharedBytes> frames;
+  for (std::uint8_t judge = 10; judge < 10 + kJudges; ++judge) {
+    const crypto::SigningKey key = wire::SampleKey(judge);
+    const std::uint64_t step = judge + 1 == 10 + kJudges ? kCheat.step : kCheat.step - 1;
+    const Turn turn = {.key = &key, .incarnation = 0, .step = step, .coin_count = 1};
+    wire::Proof proof;
+    proof.votes = {{about, verdict}};
+    frames.push_back(
+        std::make_shared<const Bytes>(FrameWithBody(turn, MessageType::kProof, Encode(proof))));
   }
   return frames;
 }
@@ -377,6 +432,8 @@ std::vector<NamedFile> AllFiles() {
   AddImpossibleNumbers(files);
   AddBrokenLocks(files);
   AddSealedBans(files);
+  AddFalseStatuses(files);
+  AddVerdicts(files);
   AddRejoin(files);
   AddGenesis(files);
   files.push_back({"malformed_empty", Outcome::kMalformed, {}});

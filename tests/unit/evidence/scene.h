@@ -42,6 +42,9 @@ inline constexpr std::uint8_t kJudges = 4;
 wire::Block BanningBlock();
 std::vector<base::SharedBytes> CommitsBuildingOn(const wire::Block& block);
 KnownRun RunOfJudges(std::size_t faults);
+// PROOFs in which the same members vote in a case in which the cheater accuses an honest peer: by
+// `verdict`, the last of them a step after the others.
+std::vector<base::SharedBytes> ProofsVoting(wire::Verdict verdict);
 
 // Every kind of finding as a file, by the name of its vector: proven_*, not_proven_*, malformed_*,
 // missing_data_*.

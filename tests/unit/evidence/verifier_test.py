@@ -72,11 +72,19 @@ class VectorTest(unittest.TestCase):
         other = run._replace(run_id=bytes(32))
         self.assertEqual(ostraka_evidence.verify(data, other).verdict, "not_proven")
 
+    def test_a_verdict_needs_one_voter_more_than_can_be_at_fault(self):
+        data = dict(vectors())["missing_data_verdict"]
+        run = judges(data)
+        self.assertEqual(ostraka_evidence.verify(data, run).verdict, "proven")
+        for other in (run._replace(faults=run.faults + 1), run._replace(faults=run.faults - 1),
+                      run._replace(members=set(sorted(run.members)[1:])), run._replace(run_id=bytes(32))):
+            self.assertEqual(ostraka_evidence.verify(data, other).verdict, "not_proven")
+
     def test_no_mutation_proves_anything_and_none_crashes(self):
-        ban = dict(vectors())["missing_data_sealed_ban"]
+        of_judges = [dict(vectors())[name] for name in ("missing_data_sealed_ban", "missing_data_verdict")]
         files = [(data, None) for name, data in vectors() if name.startswith("proven_")]
         by_kind = collections.defaultdict(list)
-        for data, run in [*files, (ban, judges(ban))]:
+        for data, run in [*files, *((data, judges(data)) for data in of_judges)]:
             by_kind[ostraka_evidence.verify(data, run).kind].append((data, run))
         self.assertEqual(sorted(by_kind), sorted(ostraka_evidence.CHECKS))
         rng = random.Random(20240601)

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "node/protocol/known_run.h"
+#include "proofs/evidence/evidence.h"
 #include "tests/unit/protocol/cluster.h"
 #include "tests/unit/protocol/four_peers.h"
 #include "tests/unit/protocol/keys.h"
@@ -37,20 +39,67 @@ void ExpectBanned(Cluster& cluster, wire::RemovalKind kind) {
   ExpectHonestFinished(cluster);
 }
 
-TEST(CheatTest, AFlippedGradientIsFoundByAValidatorAndBannedByVerdict) {
-  Cluster cluster(Steps(30));
+void FlipGradients(Cluster& cluster) {
   cluster.on_job = [](std::size_t node, const JobSpec& spec, JobResult& result) {
     if (node != kCheat || !std::holds_alternative<GradientSpec>(spec)) return;
     auto flipped = *std::get<GradientResult>(result).gradient;
     for (float& value : flipped) value *= -3;
     result = GradientResult{std::make_shared<const std::vector<float>>(std::move(flipped))};
   };
+}
+
+TEST(CheatTest, AFlippedGradientIsFoundByAValidatorAndBannedByVerdict) {
+  Cluster cluster(Steps(30));
+  FlipGradients(cluster);
   cluster.Start();
   cluster.RunToEnd();
   ExpectBanned(cluster, wire::RemovalKind::kVerdict);
   ASSERT_TRUE(cluster.node(kCheat).halted);
   EXPECT_EQ(cluster.node(kCheat).halted->why, Halted::Why::kBanned);
   for (const float x : *cluster.node(0).states.back().parameters) EXPECT_NEAR(x, 1.0, 0.5);
+}
+
+// By kind, of files against the cheat that a node stored; all must be proven in this run.
+std::set<evidence::EvidenceKind> KindsOf(Cluster& cluster, std::size_t node) {
+  std::set<evidence::EvidenceKind> kinds;
+  for (const auto& [key, record] : cluster.node(node).durable) {
+    if (key.first != RecordKind::kEvidence) continue;
+    const auto finding = evidence::VerifyInRun(record.value, KnownRunOf(cluster.manifest()));
+    EXPECT_EQ(finding.outcome, evidence::Outcome::kProven) << finding.reason;
+    EXPECT_EQ(finding.accused, cluster.node(kCheat).id());
+    kinds.insert(finding.kind);
+  }
+  return kinds;
+}
+
+// The block that bans is built on by nobody: the other honest members are gone, and the COMMITs of
+// the next step with them. The votes were signed before.
+TEST(CheatTest, AVerdictKeepsItsProofThoughNobodyIsLeftToBuildOnIt) {
+  Cluster cluster(Steps(30));
+  FlipGradients(cluster);
+  cluster.Start();
+  const auto banned = [&](std::size_t node) {
+    const auto& blocks = cluster.node(node).blocks;
+    return !blocks.empty() && !blocks.back()->removals.empty();
+  };
+  cluster.RunUntil([&] { return banned(0) || banned(1) || banned(3); });
+  const std::size_t last = banned(0) ? 0 : banned(1) ? 1 : 3;
+  EXPECT_TRUE(KindsOf(cluster, last).empty());
+  for (const std::size_t other : kHonest) {
+    if (other != last) cluster.Kill(other);
+  }
+  cluster.RunUntil([&] { return !KindsOf(cluster, last).empty(); });
+  EXPECT_EQ(KindsOf(cluster, last), std::set{evidence::EvidenceKind::kVerdict});
+}
+
+TEST(CheatTest, WhereTheRunGoesOnTheBlockIsTheProof) {
+  Cluster cluster(Steps(30));
+  FlipGradients(cluster);
+  cluster.Start();
+  cluster.RunToEnd();
+  for (const std::size_t node : kHonest) {
+    EXPECT_EQ(KindsOf(cluster, node), std::set{evidence::EvidenceKind::kSealedBan});
+  }
 }
 
 TEST(CheatTest, AFalseAccuserIsBannedAndTheAccusedIsNot) {

@@ -89,6 +89,10 @@ class ForkTest : public ::testing::Test {
     const std::set<PeerId> culprits = {world.node(kColluders[0]).id(),
                                        world.node(kColluders[1]).id()};
     EXPECT_EQ(AccusedIn(node), culprits);
+    for (const PeerId& culprit : culprits) {
+      EXPECT_NE(node.halted->reason.find(culprit.Short()), std::string::npos)
+          << node.halted->reason;
+    }
   }
 
   Cluster left_, right_;

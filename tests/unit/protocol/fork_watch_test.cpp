@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"
 
@@ -92,18 +94,57 @@ TEST_F(ForkWatchTest, OneMembersManyKeepNobodyElsesOut) {
   EXPECT_TRUE(Hear(Lock(3, 20)));
 }
 
-TEST_F(ForkWatchTest, TwoLocksOfOneIterationConvictTheirSigner) {
-  Hear(Lock(0, 20));
-  Hear(Lock(2, 20));
-  const auto fork = Hear(Lock(3, 20));
+// Nor its own: a proof may need the LOCK of a colluder that would rather not have it counted.
+TEST_F(ForkWatchTest, NobodysManyKeepOutItsOwnThatCounts) {
+  for (std::uint64_t i = 0; i < 500; ++i) EXPECT_FALSE(Hear(Lock(0, 100 + i)));
+  EXPECT_FALSE(Hear(Lock(1, 20)));
+  EXPECT_FALSE(Hear(Lock(0, 20)));
+  EXPECT_LE(watch_.rival_count(), 9u);
+  EXPECT_TRUE(Hear(Lock(2, 20)));
+}
+
+// What was said in a slow seal stays, to name who spoke for both; the other side's LOCKs that came
+// before the decision count for its proof.
+TEST_F(ForkWatchTest, WordsOfASealComeWithItsFork) {
+  Decision decision{DigestOf(1), DigestOf(10), {}, 3, {}};
+  for (std::uint32_t i = 0; i + 1 < kMembers; ++i) decision.awake.insert(KeyNumber(i)->id());
+  const auto vote =
+      Sign(0, MessageType::kVote, 2, 1, wire::Encode(wire::SealVote{DigestOf(10), 0}), kStep + 1);
+  decision.words.Add(vote);
+  decision.words.Add(Lock(0, 20, 1, 1, kStep + 1));
+  decision.words.Add(Lock(1, 20, 1, 1, kStep + 1));
+  watch_.Remember({kStep + 1, Phase::kC, 0}, decision);
+  EXPECT_EQ(watch_.word_bytes(), decision.words.bytes());
+  EXPECT_EQ(watch_.ProofsOf(kStep + 1).size(), 3u) << "whoever asks may need them";
+  const auto fork = Hear(Lock(2, 20, 1, 1, kStep + 1));
   ASSERT_TRUE(fork);
-  const auto pairs = DoubleSignedIn(*fork);
-  ASSERT_EQ(pairs.size(), 2u) << "0 and 2 are in both";
-  EXPECT_EQ(wire::Open(pairs[0].first)->envelope.sender,
-            wire::Open(pairs[0].second)->envelope.sender);
-  // A lock may rise from one iteration to another: that alone is no fault.
-  Fork later{fork->seal, fork->ours, {Lock(0, 20, 2).frame}};
-  EXPECT_TRUE(DoubleSignedIn(later).empty());
+  EXPECT_EQ(fork->entry, DigestOf(1));
+  EXPECT_EQ(fork->awake, decision.awake);
+  EXPECT_EQ(fork->theirs.size(), 3u);
+  EXPECT_EQ(std::count(fork->others.begin(), fork->others.end(), vote.frame), 1);
+}
+
+TEST_F(ForkWatchTest, WordsAreForgottenWithTheirStep) {
+  Decision decision{DigestOf(1), DigestOf(10), {KeyNumber(0)->id()}, 3, {}};
+  decision.words.Add(Lock(0, 10));
+  watch_.Remember({kStep, Phase::kA, 0}, decision);
+  EXPECT_GT(watch_.word_bytes(), 0u);
+  Decide(kStep + kWatchedSteps);
+  EXPECT_EQ(watch_.word_bytes(), 0u);
+}
+
+// The oldest first; the proofs stay.
+TEST_F(ForkWatchTest, WordsAreBoundedOverAllSeals) {
+  Decision decision{DigestOf(1), DigestOf(10), {}, 3, {Lock(0, 10).frame}};
+  for (std::uint32_t i = 0; decision.words.bytes() < kWordBytes / 3; ++i) {
+    decision.words.Add(Sign(i, MessageType::kPropose, 1, 1, base::Bytes(2000), kStep));
+  }
+  for (std::uint64_t step = kStep; step < kStep + 5; ++step) {
+    watch_.Remember({step, Phase::kA, 0}, decision);
+  }
+  EXPECT_LE(watch_.word_bytes(), kWordBytes);
+  EXPECT_EQ(watch_.ProofsOf(kStep + 1).size(), 1u) << "the proof alone";
+  EXPECT_GT(watch_.ProofsOf(kStep + 4).size(), 1u);
 }
 
 TEST_F(ForkWatchTest, AsksWithinItsWindowAndNotAllTheTime) {

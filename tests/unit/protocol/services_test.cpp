@@ -316,8 +316,54 @@ TEST_F(ServicesTest, AForkIsSeenThroughOneMembersNoise) {
   lock(1, 5, 2);
   EXPECT_FALSE(cluster_.node(0).halted);
   lock(3, 5, 2);
+  EXPECT_EQ(cluster_.node(0).machine->progress().phase, "frozen");
+  cluster_.RunUntil([&] { return cluster_.node(0).halted.has_value(); });
   ASSERT_TRUE(cluster_.node(0).halted);
   EXPECT_EQ(cluster_.node(0).halted->why, Halted::Why::kForked);
+}
+
+// Found by LOCKs of one iteration; who voted against an own lock of another one comes out while the
+// member is frozen. It signs nothing meanwhile, and whatever it stored in time stays unsaid.
+TEST_F(ServicesTest, AFrozenMemberHearsWhoSpokeForBothSides) {
+  const auto say = [&](std::size_t from, MessageType type, std::uint32_t iteration,
+                       base::Bytes body) {
+    wire::Slot slot = Slot(1, Phase::kC, type);
+    slot.iteration = iteration;
+    const auto message = wire::Seal({slot, entry_c_, cluster_.node(from).id(), std::move(body)},
+                                    *cluster_.node(from).key);
+    return cluster_.Feed(0, MessageReceived{cluster_.node(from).id(), message.frame, nullptr});
+  };
+  const auto value = [](std::uint64_t number) { return scene::DigestOf(number); };
+  for (const std::size_t i : {1, 2, 3}) {
+    say(i, MessageType::kLock, 2, wire::Encode(wire::Lock{value(5)}));
+  }
+  ASSERT_EQ(cluster_.node(0).machine->progress().phase, "frozen");
+  EXPECT_EQ(cluster_.node(0).evidence_stored, 0u);
+  for (const std::size_t i : {1, 2}) {
+    say(i, MessageType::kLock, 1, wire::Encode(wire::Lock{value(6)}));
+  }
+  say(1, MessageType::kVote, 2, wire::Encode(wire::SealVote{value(5), 2}));
+  EXPECT_EQ(cluster_.node(0).evidence_stored, 0u) << "it moved to a higher lock";
+  const auto stored = say(kCheat, MessageType::kVote, 2, wire::Encode(wire::SealVote{value(5), 0}));
+  EXPECT_EQ(cluster_.node(0).evidence_stored, 1u);
+  // Who asks gets all of it, of the frozen one too.
+  const auto shown = Answers(Ask(Slot(1, Phase::kC), {.kind = PullKind::kProofs}));
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), MessageType::kVote), 2);
+  EXPECT_GE(std::count(shown.begin(), shown.end(), MessageType::kLock), 5);
+  cluster_.on_send = [](std::size_t from, const Send& send) {
+    EXPECT_TRUE(from != 0 || SlotOf(send).step <= 1 || SlotOf(send).type == MessageType::kPull)
+        << "it goes on";
+    return true;
+  };
+  cluster_.RunUntil([&] { return cluster_.node(0).halted.has_value(); });
+  ASSERT_TRUE(cluster_.node(0).halted);
+  const std::string& reason = cluster_.node(0).halted->reason;
+  EXPECT_NE(reason.find(cluster_.node(kCheat).id().Short()), std::string::npos) << reason;
+  EXPECT_EQ(reason.find(cluster_.node(1).id().Short()), std::string::npos) << reason;
+  cluster_.Kill(0);
+  cluster_.Restart(0);
+  ASSERT_TRUE(cluster_.node(0).halted);
+  EXPECT_EQ(cluster_.node(0).halted->reason, reason) << "the line that names them";
 }
 
 // A lock may rest on what a member said long ago. Who forges its words, or repeats them, must not

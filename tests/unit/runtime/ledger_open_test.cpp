@@ -119,9 +119,15 @@ TEST_F(LedgerOpenTest, RefusesBulkThatIsDamagedOrMissing) {
 
 // A node that has seen the run split stays frozen, however often it is started.
 TEST_F(LedgerOpenTest, RemembersAFork) {
-  const std::string line = "the run has split";
+  const std::string first = "the run has split";
+  const std::string line = "the run has split, and this one is named";
+  base::Bytes key = protocol::BlockKey(false, 3);
+  key.push_back(0);
+  base::Bytes last = key;
+  last.back() = 1;
   ASSERT_TRUE(Write({BlockRecord(BlockOf(3)),
-                     {RecordKind::kFork, protocol::BlockKey(false, 3), {line.begin(), line.end()}}})
+                     {RecordKind::kFork, key, {first.begin(), first.end()}},
+                     {RecordKind::kFork, last, {line.begin(), line.end()}}})
                   .ok());
   const auto restored = MustOpen(Options())->Restore();
   ASSERT_TRUE(restored.ok()) << restored.status();

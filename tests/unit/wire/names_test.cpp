@@ -33,9 +33,10 @@ TEST(NamesTest, AsInJson) {
   EXPECT_THAT(AllNames(kColumnFateCount, ColumnFateName),
               ElementsAre("applied", "no_aggregate", "bad_senders", "too_few_senders",
                           "missing_numbers", "sum_check", "norm_check", "size_check", "blind"));
-  EXPECT_THAT(AllNames(kEvidenceKindCount, EvidenceKindName),
-              ElementsAre("equivocation", "false_reveal", "unreadable", "false_part",
-                          "impossible_numbers", "broken_lock", "sealed_ban"));
+  EXPECT_THAT(
+      AllNames(kEvidenceKindCount, EvidenceKindName),
+      ElementsAre("equivocation", "false_reveal", "unreadable", "false_part", "impossible_numbers",
+                  "broken_lock", "sealed_ban", "false_status", "verdict"));
 }
 
 TEST(NamesTest, ServicesArePullAndItsAnswers) {

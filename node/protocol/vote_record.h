@@ -1,0 +1,51 @@
+// The signed PROOFs in which members vote in open cases: the proof of a verdict that needs no
+// member to say anything more.
+//
+// Why beside a sealed_ban: that one rests on the COMMITs of the next step. After a ban that comes
+// with many drops too few members are left to sign it, and none does if the run stops there. The
+// votes were signed before (evidence kind verdict). They prove it to a stranger as long as more
+// members of the genesis voted than can be at fault, so in each case that was decided while the
+// view was whole. In a view that has lost members since, fewer votes decide, and all of these could
+// be liars: then nobody can be convinced by signatures, whatever is kept.
+//
+// Bounded by the cases of a block (kMaxCases) and its members; PROOFs are shared, not copied.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "node/base/bytes.h"
+#include "node/base/ids.h"
+#include "node/base/status.h"
+#include "node/wire/block.h"
+#include "node/wire/messages.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+
+class VoteRecord {
+ public:
+  // The first vote of `voter` in each case of `open` that its PROOF votes in.
+  void Note(const base::PeerId& voter, const wire::SharedMessage& proof, const wire::Proof& body,
+            const std::vector<wire::Case>& open);
+  // A file that proves a verdict against `accused`; an error if the votes that are held are too
+  // few.
+  base::StatusOr<base::Bytes> ProofAgainst(const base::PeerId& accused,
+                                           const evidence::KnownRun& run) const;
+  // Forgets cases that are over.
+  void ForgetAllBut(const std::vector<wire::Case>& open);
+
+  std::size_t case_count() const { return cases_.size(); }
+
+ private:
+  struct Ballot {
+    base::PeerId condemned;
+    wire::SharedMessage proof;
+  };
+  std::map<wire::CaseId, std::map<base::PeerId, Ballot>> cases_;  // by voter
+};
+
+}  // namespace ostraka::protocol
