@@ -11,7 +11,8 @@ namespace {
 using base::SharedBytes;
 using wire::MessageType;
 
-constexpr std::ptrdiff_t kRivalsOfOne = 8;  // frames of one member in one seal
+constexpr std::size_t kRivalsOfOne = 8;     // frames of one member in one seal
+constexpr std::ptrdiff_t kFirstRivals = 4;  // of these
 
 std::vector<SharedBytes> FramesOf(const Signers& signers) {
   std::vector<SharedBytes> frames;
@@ -24,7 +25,7 @@ std::vector<SharedBytes> FramesOf(const Signers& signers) {
 void ForkWatch::Remember(const SealKey& seal, Decision decision) {
   Watched& watched = seals_[seal];
   word_bytes_ -= watched.decision.words.bytes();
-  watched = {std::move(decision), {}};
+  watched = {std::move(decision), {}, {}};
   word_bytes_ += watched.decision.words.bytes();
   // What the other side said before this one decided is part of its proof.
   for (const SharedBytes& frame : watched.decision.words.Frames()) {
@@ -74,37 +75,35 @@ bool ForkWatch::IsRival(const wire::Envelope& envelope) const {
   return group && group->value != decision.value;
 }
 
-// A signer that has filled its room makes more by giving up the one that has the fewest companions
-// [eight LOCKs of nothing, said at once after the decision, kept its true one out of every proof,
-// and the split was never found].
+// Of a signer's rivals the first kFirstRivals stay; for a further one the later one goes that has
+// the fewest companions [eight LOCKs of nothing, said at once after the decision, kept a colluder's
+// true one out of every proof, and the split was never found].
 const Signers& ForkWatch::KeepRival(Watched& watched, const wire::SignedEnvelope& message) {
   const auto group = GroupOf(message.envelope);
   OSTRAKA_CHECK(group);
   const PeerId& sender = message.envelope.sender;
-  const auto own = watched.rivals.try_emplace(*group).first;
-  if (!own->second.try_emplace(sender, message.frame).second) return own->second;
-  std::ptrdiff_t kept = 0;
-  auto weakest = watched.rivals.end();
-  for (auto it = watched.rivals.begin(); it != watched.rivals.end(); ++it) {
-    if (!it->second.contains(sender)) continue;
-    ++kept;
-    if (it == own) continue;
-    const bool weaker =
-        weakest == watched.rivals.end() || it->second.size() < weakest->second.size();
-    if (weaker) weakest = it;
+  Signers& signers = watched.rivals[*group];
+  if (!signers.try_emplace(sender, message.frame).second) return signers;
+  std::vector<Group>& said = watched.said[sender];
+  if (said.size() >= kRivalsOfOne) {
+    const auto least = std::min_element(
+        said.begin() + kFirstRivals, said.end(), [&](const Group& a, const Group& b) {
+          return watched.rivals.at(a).size() < watched.rivals.at(b).size();
+        });
+    const auto dropped = watched.rivals.find(*least);
+    dropped->second.erase(sender);
+    if (dropped->second.empty()) watched.rivals.erase(dropped);
+    said.erase(least);
   }
-  if (kept > kRivalsOfOne) {
-    weakest->second.erase(sender);
-    if (weakest->second.empty()) watched.rivals.erase(weakest);
-  }
-  return own->second;
+  said.push_back(*group);
+  return signers;
 }
 
 std::optional<Fork> ForkWatch::Note(const wire::SignedEnvelope& message) {
   const SealKey key = SealKeyOf(message.envelope.slot);
   const auto found = seals_.find(key);
   OSTRAKA_CHECK(found != seals_.end());
-  auto& [decision, rivals] = found->second;
+  const auto& [decision, rivals, said] = found->second;
   const Signers& signers = KeepRival(found->second, message);
   const bool lock = message.envelope.slot.type == MessageType::kLock;
   if (signers.size() < (lock ? decision.quorum : decision.awake.size())) return std::nullopt;

@@ -101,6 +101,7 @@ class ForkWatch {
   struct Watched {
     Decision decision;
     std::map<Group, Signers> rivals;
+    std::map<PeerId, std::vector<Group>> said;  // by signer, in the order they came
   };
   static std::optional<Group> GroupOf(const wire::Envelope& envelope);
   static const Signers& KeepRival(Watched& watched, const wire::SignedEnvelope& message);
