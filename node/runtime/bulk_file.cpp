@@ -1,6 +1,5 @@
 #include "node/runtime/bulk_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/runtime/private_file.h"
 
 namespace ostraka::runtime {
 namespace {
@@ -58,8 +58,7 @@ base::StatusOr<BulkFile> BulkFile::Open(std::string path, std::vector<Extent> us
     }
     end = extent.offset + extent.size;
   }
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return Failed(path, "opened", errno);
+  ASSIGN_OR_RETURN(const int fd, OpenPrivate(path));
   return BulkFile(std::move(path), fd, std::move(used));
 }
 

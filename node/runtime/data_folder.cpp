@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "node/runtime/private_file.h"
+
 namespace ostraka::runtime {
 namespace {
 
@@ -72,8 +74,12 @@ base::StatusOr<DataFolder> DataFolder::Claim(const std::string& path) {
     if (::chmod(path.c_str(), 0700) != 0) return Refused(path, "its mode cannot be set", errno);
   }
   const std::string lock_path = path + "/" + kLockFileName;
-  const int fd = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return Refused(path, "its lock file cannot be opened", errno);
+  const base::StatusOr<int> opened = OpenPrivate(lock_path);
+  if (!opened.ok()) {
+    return base::Unavailable("data folder: " + base::MessageOf(opened.status()) +
+                             ": give a folder that can be written");
+  }
+  const int fd = *opened;
   DataFolder folder(path, fd);  // closes fd on the ways out below
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return Refused(path, "cannot be locked", errno);

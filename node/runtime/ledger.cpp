@@ -1,12 +1,17 @@
 #include "node/runtime/ledger.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "node/base/check.h"
 #include "node/runtime/ledger_reader.h"
 #include "node/runtime/ledger_schema.h"
+#include "node/runtime/private_file.h"
 #include "node/runtime/steady_clock.h"
 
 namespace ostraka::runtime {
@@ -29,6 +34,23 @@ std::size_t SizeOf(const Store& store) {
 }
 
 // --- opening ------------------------------------------------------------------------------------
+
+// The database and the files beside it that SQLite makes, in the mode of the database or that of an
+// older version: what a key signed is its owner's business, in whatever folder.
+base::Status MakePrivate(const std::string& path) {
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const std::string name = path + suffix;
+    std::error_code ignored;  // "cannot tell" leads to the attempt to open it, which says why
+    if (*suffix != '\0' && !std::filesystem::exists(name, ignored)) continue;
+    const base::StatusOr<int> fd = OpenPrivate(name);
+    if (!fd.ok()) {
+      return base::Unavailable(base::MessageOf(fd.status()) +
+                               ": give the data folder back to the user of this node");
+    }
+    close(*fd);
+  }
+  return base::OkStatus();
+}
 
 base::Status Configure(sqlite::Database& database, const std::string& path) {
   ASSIGN_OR_RETURN(const std::string mode, database.QueryText("PRAGMA journal_mode = WAL"));
@@ -110,6 +132,7 @@ base::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
   OSTRAKA_CHECK(options.keep_steps >= kLeastKeptSteps);
   ASSIGN_OR_RETURN(DataFolder folder, DataFolder::Claim(options.data_dir));
   const std::string path = options.data_dir + "/" + kLedgerFileName;
+  RETURN_IF_ERROR(MakePrivate(path));
   ASSIGN_OR_RETURN(sqlite::Database database,
                    sqlite::Database::Open(path, sqlite::Database::Mode::kReadWriteCreate));
   ASSIGN_OR_RETURN(const std::int64_t tables,

@@ -80,7 +80,7 @@ TEST_F(DataFolderTest, SaysWhyItCannotBe) {
   std::filesystem::create_symlink(dir_ + "/file", dir_ + "/" + kLockFileName);
   const auto linked = DataFolder::Claim(dir_);
   ASSERT_FALSE(linked.ok());
-  EXPECT_NE(linked.status().message().find("lock file cannot be opened"), std::string::npos);
+  EXPECT_NE(linked.status().message().find("lock: cannot be opened"), std::string::npos);
   std::ifstream file(dir_ + "/file");
   std::string text;
   EXPECT_TRUE(file >> text && text == "here");

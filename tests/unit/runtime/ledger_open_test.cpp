@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -42,6 +43,31 @@ TEST_F(LedgerOpenTest, RefusesAFolderOfAnotherKey) {
   EXPECT_TRUE(absl::IsFailedPrecondition(refusal)) << refusal;
   EXPECT_TRUE(IsOneLine(refusal));
   EXPECT_THAT(base::MessageOf(refusal), HasSubstr("belongs to the key of " + PeerOf(1).Short()));
+}
+
+// In a folder that others may enter, and also where an older version left its files open to all.
+TEST_F(LedgerOpenTest, ItsFilesAreTheOwnersAlone) {
+  namespace fs = std::filesystem;
+  constexpr auto kOwner = fs::perms::owner_read | fs::perms::owner_write;
+  constexpr auto kAll = kOwner | fs::perms::group_read | fs::perms::others_read;
+  const mode_t before = umask(0);
+  fs::create_directories(Options().data_dir);
+  ASSERT_TRUE(Write({Slot(3, 2), BlockRecord(BlockOf(3))}).ok());
+  for (const bool was_open : {false, true}) {
+    if (was_open) {
+      for (const auto& file : fs::directory_iterator(Options().data_dir)) {
+        fs::permissions(file.path(), kAll);
+      }
+    }
+    const auto ledger = MustOpen(Options());
+    std::size_t files = 0;
+    for (const auto& file : fs::directory_iterator(Options().data_dir)) {
+      EXPECT_EQ(file.status().permissions(), kOwner) << file.path();
+      ++files;
+    }
+    EXPECT_GE(files, 5U) << "lock, ledger.sqlite, its -wal and -shm, bulk";
+  }
+  umask(before);
 }
 
 TEST_F(LedgerOpenTest, GivesBackNothingAtFirst) {
