@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "node/base/ids.h"
 #include "node/base/status.h"
@@ -15,5 +16,9 @@ base::StatusOr<std::string> DefaultDataRoot();
 
 // `wanted`, or the run's folder in DefaultDataRoot() if that is empty.
 base::StatusOr<std::string> DataDirOf(const std::string& wanted, const base::Digest& run_id);
+
+// Where this user's nodes lock the key in `key_file` (node/runtime/key_lock.h): beside the file,
+// and in DefaultDataRoot()/locks, which is made (mode 0700) if it can be.
+std::vector<std::string> LockFolders(const std::string& key_file);
 
 }  // namespace ostraka::cli

@@ -226,7 +226,8 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   };
   runtime::NodeOptions node_options;
   ASSIGN_OR_RETURN(node_options.machine, MakeMachine(options, manifest, key, node.layout, honest));
-  ASSIGN_OR_RETURN(node.key_lock, runtime::KeyLock::Claim(manifest->run_id, key->id()));
+  ASSIGN_OR_RETURN(node.key_lock, runtime::KeyLock::Claim(manifest->run_id, key->id(),
+                                                          LockFolders(options.key_file)));
   ASSIGN_OR_RETURN(const std::string data_dir, DataDirOf(options.data_dir, manifest->run_id));
   ASSIGN_OR_RETURN(
       node_options.ledger,
