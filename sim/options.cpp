@@ -155,8 +155,7 @@ base::Status Require(bool holds, std::string_view message) {
 }  // namespace
 
 std::uint32_t FaultsBorne(const SimOptions& options) {
-  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
-  return protocol::ThresholdsFor(options.mode, options.peers, t_a).t_s;
+  return protocol::FaultsBorne(options.mode, options.peers);
 }
 
 bool IsTimely(const SimOptions& options) {

@@ -137,6 +137,11 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
   plan.guilty = static_cast<std::size_t>(
       std::count_if(plan.left_out.begin(), plan.left_out.end(),
                     [](const auto& entry) { return entry.second.starts_with(kProvenGuilty); }));
+  // Of three members none can be spared to validate: only the mode that bears no fault is true.
+  const auto left = static_cast<std::uint32_t>(plan.manifest.members.size());
+  if (protocol::FaultsBorne(plan.manifest.mode, left) == 0) {
+    plan.manifest.mode = protocol::Mode::kMajority;
+  }
   const base::Status valid = protocol::Validate(plan.manifest);
   if (!valid.ok()) {
     return base::FailedPrecondition("those who are left cannot make a run: " +

@@ -63,6 +63,21 @@ base::Status ValidateTraining(const TrainingPlan& plan) {
                  "training.weight_decay must be a number of at least 0");
 }
 
+// A run that claims to bear faults must be able to find out who they are.
+base::Status ValidateValidators(const Manifest& manifest) {
+  const auto n = static_cast<std::uint32_t>(manifest.members.size());
+  const Thresholds thresholds = GenesisThresholds(manifest);
+  if (thresholds.t_s == 0) return base::OkStatus();
+  const std::string claim = std::to_string(thresholds.t_s) + " faulty of " + std::to_string(n);
+  RETURN_IF_ERROR(
+      Require(manifest.validators >= 1, "validators must be at least 1: a run that bears " + claim +
+                                            " members needs one to find out who they are"));
+  return Require(FaultsBorne(manifest.mode, n) > 0,
+                 "mode " + std::string(ModeName(manifest.mode)) + " would bear " + claim +
+                     " members, but could spare no validator to find out who they are: use mode "
+                     "majority, which bears none, or 4 members");
+}
+
 base::Status ValidateDeadlines(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(manifest.delta_floor.ns > 0, "delta_floor_ms must be positive"));
   RETURN_IF_ERROR(
@@ -133,23 +148,28 @@ double LargestTau(const Manifest& manifest) {
   return 0x1.0p44 * manifest.eps / static_cast<double>(manifest.members.size());
 }
 
+std::uint32_t FaultsBorne(Mode mode, std::uint32_t n) {
+  const Thresholds thresholds = ThresholdsFor(mode, n, GenesisAsynchronousFaults(mode, n));
+  return SparedValidators(n, FaultBound(thresholds), 1) == 0 ? 0 : thresholds.t_s;
+}
+
 base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
-  const auto tolerated = [n](Mode m) {
-    return ThresholdsFor(m, n, GenesisAsynchronousFaults(m, n)).t_s;
-  };
-  if (faults <= tolerated(mode)) return base::OkStatus();
+  if (faults <= FaultsBorne(mode, n)) return base::OkStatus();
   std::string message = "mode " + std::string(ModeName(mode)) + " bears " +
-                        std::to_string(tolerated(mode)) + " faulty of " + std::to_string(n) +
+                        std::to_string(FaultsBorne(mode, n)) + " faulty of " + std::to_string(n) +
                         " peers, not " + std::to_string(faults);
   for (const ModeEntry& entry : kModes) {
-    if (faults <= tolerated(entry.mode)) {
+    if (faults <= FaultsBorne(entry.mode, n)) {
       return base::FailedPrecondition(message + ": use --mode " + entry.name);
     }
   }
   std::uint32_t best = 0;
-  for (const ModeEntry& entry : kModes) best = std::max(best, tolerated(entry.mode));
-  return base::FailedPrecondition(message + ", and no mode bears more than " +
-                                  std::to_string(best) + ": use more peers or fewer faults");
+  for (const ModeEntry& entry : kModes) best = std::max(best, FaultsBorne(entry.mode, n));
+  message += ", and no mode bears more than " + std::to_string(best) + ": use ";
+  // Majority bears (n - 2) / 2, and no mode more of as few.
+  const std::uint64_t enough = 2 * std::uint64_t{faults} + 2;
+  if (enough <= wire::kMaxPeers) message += std::to_string(enough) + " peers or more, or ";
+  return base::FailedPrecondition(message + "fewer faults");
 }
 
 base::Status Validate(const Manifest& manifest) {
@@ -174,6 +194,7 @@ base::Status Validate(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps_g), "eps_g must be positive"));
   RETURN_IF_ERROR(
       Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));
+  RETURN_IF_ERROR(ValidateValidators(manifest));
   RETURN_IF_ERROR(Require(manifest.state_root_every >= 1, "state_root_every must be at least 1"));
   RETURN_IF_ERROR(Require(manifest.probation >= 3,
                           "probation must be at least 3 blocks, so that who returns knows what the "

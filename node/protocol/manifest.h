@@ -105,8 +105,12 @@ std::uint32_t SparedValidators(std::size_t in_role, std::uint32_t faults, std::u
 // Faults that may be in any set of members: more than so many members say what an honest one says.
 std::uint32_t FaultBound(const Thresholds& thresholds);
 
-// FailedPrecondition, naming the mode that would do (or saying that none does), unless `mode`
-// tolerates `faults` of `n` members.
+// Faults of `n` members that a run in `mode` bears and finds out: t_s, but none where t_s of them
+// leave nobody to spare as a validator [a sign flipper would go on for ever]. That is so for 3
+// members in modes balanced and third, and for no others (manifest_test tries every n and mode).
+std::uint32_t FaultsBorne(Mode mode, std::uint32_t n);
+// FailedPrecondition, naming the mode that would do (or how many peers), unless `mode` tolerates
+// `faults` of `n` members.
 base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults);
 
 // Everything that must hold of a manifest for a run to start; one line on the first that does not.

@@ -117,9 +117,10 @@ Manifest AnyManifest() {
   manifest.name = *AnyText();
   manifest.mode = *rc::gen::element(protocol::Mode::kMajority, protocol::Mode::kBalanced,
                                     protocol::Mode::kThird);
+  const std::size_t least = manifest.mode == protocol::Mode::kMajority ? 3 : 4;
   const auto ids = *rc::gen::suchThat(
       rc::gen::container<std::set<std::uint8_t>>(rc::gen::arbitrary<std::uint8_t>()),
-      [](const auto& set) { return set.size() >= 3; });
+      [least](const auto& set) { return set.size() >= least; });
   for (const std::uint8_t id : ids) {
     const auto port = *rc::gen::inRange(1, 65536);
     const bool dials = *rc::gen::arbitrary<bool>();
@@ -137,7 +138,8 @@ Manifest AnyManifest() {
   manifest.eps = *Positive();
   manifest.eps_g = *Positive();
   manifest.delta_max = *rc::gen::arbitrary<bool>() ? 0 : *Positive();
-  manifest.validators = *rc::gen::arbitrary<std::uint32_t>();
+  // None only where no fault is borne (protocol::Validate).
+  manifest.validators = static_cast<std::uint32_t>(*Count(1));
   manifest.state_root_every = *Count(1);
   manifest.probation = *Count(3);
   manifest.delta_floor = base::Milliseconds(*rc::gen::inRange(1, 100'000));

@@ -1,10 +1,12 @@
 #include "node/protocol/manifest.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/scene.h"
@@ -88,12 +90,50 @@ TEST(ThresholdsTest, ValidatorsAreSparedIfTheWorkersLeftOutnumberTheFaults) {
   EXPECT_EQ(SparedValidators(0, 0, 1), 0U);
 }
 
+// Members whom t_s faults leave to validate: all but 2b + 1 workers, b = max(t_s, t_a), and three.
+std::uint32_t NaiveSpared(std::uint32_t n, std::uint32_t t_s, std::uint32_t t_a) {
+  const std::uint32_t workers = std::max(2 * std::max(t_s, t_a) + 1, 3U);
+  return n > workers ? n - workers : 0;
+}
+
+std::uint32_t NaiveFaultsBorne(Mode mode, std::uint32_t n) {
+  const std::uint32_t t_a = NaiveGenesisAsynchronousFaults(mode, n);
+  const std::uint32_t t_s = NaiveSynchronousFaults(mode, n, t_a);
+  return NaiveSpared(n, t_s, std::min(t_s, t_a)) == 0 ? 0 : t_s;
+}
+
+// Whoever claims to bear faults must be able to find them: a sign flipper whom nobody checks goes
+// on for ever. So it is for every n and mode that a run can have, but for two, and those are
+// refused.
+TEST(FaultsBorneTest, AValidatorIsSparedWhereverAFaultIsBorne) {
+  std::vector<std::pair<std::uint32_t, Mode>> refused;
+  for (const Mode mode : kAllModes) {
+    for (std::uint32_t n = 3; n <= wire::kMaxPeers; ++n) {
+      const Thresholds thresholds = ThresholdsFor(mode, n, GenesisAsynchronousFaults(mode, n));
+      const std::uint32_t borne = FaultsBorne(mode, n);
+      ASSERT_EQ(borne, NaiveFaultsBorne(mode, n)) << ModeName(mode) << " " << n;
+      const bool valid = Validate(ManifestOf(n, mode)).ok();
+      ASSERT_EQ(valid, borne == thresholds.t_s) << ModeName(mode) << " " << n;
+      if (!valid) refused.emplace_back(n, mode);
+      if (borne == 0) continue;
+      EXPECT_EQ(borne, thresholds.t_s) << "thresholds that work are as they were";
+      EXPECT_GE(SparedValidators(n, FaultBound(thresholds), 1), 1U) << ModeName(mode) << " " << n;
+      // With a spared member gone to a ban the rest still can: fewer faults are left to bear.
+      const Thresholds after = ThresholdsFor(mode, n - 1, GenesisAsynchronousFaults(mode, n));
+      if (after.t_s > 0 && n > 4) {
+        EXPECT_GE(SparedValidators(n - 1, FaultBound(after), 1), 1U) << ModeName(mode) << " " << n;
+      }
+    }
+  }
+  EXPECT_THAT(refused, testing::UnorderedElementsAre(std::pair(3U, Mode::kBalanced),
+                                                     std::pair(3U, Mode::kThird)));
+}
+
 TEST(CheckToleratesTest, RefusesExactlyWhatTheModeCannotBear) {
   for (const Mode mode : kAllModes) {
     for (std::uint32_t n = 2; n <= 64; ++n) {
       for (std::uint32_t faults = 0; faults <= n; ++faults) {
-        const std::uint32_t borne =
-            NaiveSynchronousFaults(mode, n, NaiveGenesisAsynchronousFaults(mode, n));
+        const std::uint32_t borne = NaiveFaultsBorne(mode, n);
         const base::Status status = CheckTolerates(mode, n, faults);
         ASSERT_EQ(status.ok(), faults <= borne) << ModeName(mode) << " " << n << " " << faults;
         if (status.ok()) continue;
@@ -109,8 +149,7 @@ TEST(CheckToleratesTest, NamesAModeThatWouldDo) {
     for (std::uint32_t n = 2; n <= 64; ++n) {
       std::uint32_t best = 0;
       for (const Mode other : kAllModes) {
-        best = std::max(best,
-                        NaiveSynchronousFaults(other, n, NaiveGenesisAsynchronousFaults(other, n)));
+        best = std::max(best, NaiveFaultsBorne(other, n));
       }
       for (std::uint32_t faults = 1; faults <= n; ++faults) {
         const base::Status status = CheckTolerates(mode, n, faults);
@@ -127,6 +166,10 @@ TEST(CheckToleratesTest, NamesAModeThatWouldDo) {
         EXPECT_EQ(named, faults <= best) << message;
         const std::string limit = "no mode bears more than " + std::to_string(best) + ":";
         EXPECT_EQ(message.find(limit) != std::string::npos, faults > best) << message;
+        if (faults <= best || 2 * faults + 2 > wire::kMaxPeers) continue;
+        const std::string peers = "use " + std::to_string(2 * faults + 2) + " peers or more";
+        EXPECT_NE(message.find(peers), std::string::npos) << message;
+        EXPECT_GE(NaiveFaultsBorne(Mode::kMajority, 2 * faults + 2), faults) << message;
       }
     }
   }
@@ -135,6 +178,9 @@ TEST(CheckToleratesTest, NamesAModeThatWouldDo) {
 TEST(CheckToleratesTest, SaysWhatIsWrongInOneLine) {
   EXPECT_EQ(base::MessageOf(CheckTolerates(Mode::kThird, 8, 3)),
             "mode third bears 2 faulty of 8 peers, not 3: use --mode majority");
+  EXPECT_EQ(base::MessageOf(CheckTolerates(Mode::kBalanced, 3, 1)),
+            "mode balanced bears 0 faulty of 3 peers, not 1, and no mode bears more than 0: use 4 "
+            "peers or more, or fewer faults");
 }
 
 TEST(ModeTest, NamesParseBack) {
@@ -224,6 +270,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadManifest{"Eps", [](Manifest& m) { m.eps = 0; }, "eps must"},
         BadManifest{"EpsG", [](Manifest& m) { m.eps_g = kNan; }, "eps_g"},
         BadManifest{"DeltaMax", [](Manifest& m) { m.delta_max = -1; }, "delta_max"},
+        BadManifest{"NoValidator", [](Manifest& m) { m.validators = 0; }, "at least 1: a run that"},
+        BadManifest{"NoneSpared", [](Manifest& m) { m = ManifestOf(3, Mode::kThird); },
+                    "use mode majority"},
         BadManifest{"RootEvery", [](Manifest& m) { m.state_root_every = 0; }, "state_root_every"},
         BadManifest{"PartTimeout", [](Manifest& m) { m.part_timeout = {}; }, "part_timeout"},
         BadManifest{"SealTimeout", [](Manifest& m) { m.seal_timeout = m.part_timeout; },

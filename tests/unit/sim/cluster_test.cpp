@@ -44,7 +44,7 @@ TEST(RunSimulation, IsAFunctionOfItsOptions) {
   other_seed.seed = 2;
   EXPECT_NE(RunSimulation(other_seed)->trace_digest, once->trace_digest);
   SimOptions other_option = Small();
-  other_option.validators = 0;
+  other_option.validators = 2;
   EXPECT_NE(RunSimulation(other_option)->trace_digest, once->trace_digest);
 }
 
