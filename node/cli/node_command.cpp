@@ -24,6 +24,7 @@
 #include "node/cli/recovery.h"
 #include "node/cli/state_options.h"
 #include "node/protocol/peer.h"
+#include "node/protocol/state.h"
 #include "node/runtime/endpoint.h"
 #include "node/runtime/key_lock.h"
 #include "node/runtime/node_driver.h"
@@ -105,8 +106,7 @@ base::StatusOr<runtime::TransportOptions> MakeTransport(
   if (options.listen_fd >= 0) transport.listen.clear();
   transport.listen_fd = options.listen_fd;
   transport.key = std::move(key);
-  // A step has at least three parts; half leaves room for the uneven cut of tiny models.
-  const std::uint64_t part = (dimension / 2 + 1) * sizeof(float);
+  const std::uint64_t part = protocol::LargestPart(dimension) * sizeof(float);
   // What one who was away fetches: pieces of a state, and blocks, which grow with the cases that n
   // members can have open and the ballots on them.
   const std::uint64_t n = manifest.members.size();

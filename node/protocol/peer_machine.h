@@ -210,7 +210,7 @@ class PeerMachine final : public Machine, public SealMessages {
   bool InWindow(const wire::Slot& slot) const;
   bool IsOldBallot(const wire::Slot& slot) const;
   void TakeToSeal(const wire::SignedEnvelope& message, const PeerId& from);
-  bool BulkWanted(const wire::Envelope& envelope) const;
+  bool BulkWanted(const wire::Envelope& envelope, std::uint64_t bytes) const;
   // Why the bulk data cannot be what the message announces; nullopt if it is.
   static std::optional<std::string> BlobFault(const wire::Envelope& envelope,
                                               const SharedBlob& blob);

@@ -100,7 +100,7 @@ void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageRecei
       }
       return Suspect(input.from, "blob", *fault);
     }
-    if (!BulkWanted(envelope)) return;
+    if (!BulkWanted(envelope, input.blob->data.size())) return;
   }
   const Inbox::Outcome outcome = inbox_.Probe(message);
   if (outcome == Inbox::Outcome::kDuplicate) return;
@@ -163,7 +163,7 @@ bool PeerMachine::InWindow(const wire::Slot& slot) const {
 
 // Bulk data is as large as the model is, so no more of it is held than somebody needs: results of
 // their owners, parts of my column, and parts that a dispute has shown to all.
-bool PeerMachine::BulkWanted(const wire::Envelope& envelope) const {
+bool PeerMachine::BulkWanted(const wire::Envelope& envelope, std::uint64_t bytes) const {
   const wire::Slot& slot = envelope.slot;
   const bool part = slot.type == MessageType::kPart;
   if (InStep() && slot.step == CurrentStep()) {
@@ -174,6 +174,8 @@ bool PeerMachine::BulkWanted(const wire::Envelope& envelope) const {
     });
   }
   // Of a step whose roles are not known yet.
+  const std::uint64_t dimension = state_.parameters->size();
+  if (bytes > LargestPart(dimension, slot.iteration) * sizeof(float)) return false;
   const std::size_t held = inbox_.CountIterations(Inbox::PlaceOf(slot), envelope.sender);
   return held < (part ? 2 + DisputesOfWorker(envelope.sender) : 1);
 }

@@ -126,14 +126,14 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& vi
 Roles AssignRoles(const Block& view, std::uint64_t dimension) {
   Roles roles;
   const std::vector<PeerId> pool = InRole(view);
-  if (pool.size() < 3) return roles;
+  if (pool.size() < kFewestWorkers) return roles;
   for (const Assignment& assignment : view.drawn) {
+    if (roles.validators.size() + kFewestWorkers == pool.size()) break;
     if (IsMember(pool, assignment.validator)) roles.validators.push_back(assignment);
   }
   for (const PeerId& peer : pool) {
     if (!roles.AssignmentOf(peer)) roles.workers.push_back(peer);
   }
-  if (roles.workers.empty()) return roles;
   roles.owners = Shuffled(roles.workers, "owners", view.randomness);
   roles.parts = CutParts(dimension, static_cast<std::uint32_t>(roles.workers.size()));
   return roles;

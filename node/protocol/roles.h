@@ -66,7 +66,9 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& vi
                                        std::uint64_t next_step, std::uint32_t m);
 
 // Roles of step `view.step + 1` (of step 0 after the genesis block): validators of view.drawn that
-// are still in role, workers the others in role, parts permuted by view.randomness.
+// are still in role, workers the others in role, parts permuted by view.randomness. Where a block
+// put so many out of role that fewer than kFewestWorkers would work, those drawn last work instead
+// [one worker among validators would own the whole model, more than a link takes].
 Roles AssignRoles(const Block& view, std::uint64_t dimension);
 
 // Seed of the batch of `peer` in `step`: H(run, data source, r^{step-1}, step, peer).

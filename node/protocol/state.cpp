@@ -48,6 +48,11 @@ std::vector<PartRange> CutParts(std::uint64_t dimension, std::uint32_t count) {
   return parts;
 }
 
+std::uint64_t LargestPart(std::uint64_t dimension, std::uint32_t column) {
+  const std::uint64_t fewest = std::max<std::uint64_t>(kFewestWorkers, std::uint64_t{column} + 1);
+  return dimension / fewest + (dimension % fewest > 0 ? 1 : 0);
+}
+
 Digest StateRoot(const ModelState& state, const base::TensorLayout& layout) {
   return *StateRootOf(StateLeaves(state, layout), layout);
 }

@@ -37,6 +37,13 @@ struct PartRange {
 // REQUIRES: count > 0.
 std::vector<PartRange> CutParts(std::uint64_t dimension, std::uint32_t count);
 
+// A step has so many workers, or no parts (roles.h, AssignRoles).
+inline constexpr std::uint32_t kFewestWorkers = 3;
+// The most elements that part `column` of any step can have. The next block may leave as few
+// workers as kFewestWorkers whatever this one says: t_s members can each put an honest one out of
+// role.
+std::uint64_t LargestPart(std::uint64_t dimension, std::uint32_t column = 0);
+
 // Merkle root over named tensors: for each tensor of `layout`, parameters and then velocity,
 // leaf = H(kDomainState, sized name | u64 rank | extents | role | Merkle root of its float32
 // bytes). REQUIRES: both vectors have ElementCount(layout) floats.

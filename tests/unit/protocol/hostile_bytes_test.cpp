@@ -191,6 +191,36 @@ TEST_F(HostileBytesTest, BulkDataWhereItDoesNotBelong) {
   ExpectTheRunGoesOn();
 }
 
+// Nobody knows yet how the next step is cut, but no part of it can be larger than a third of the
+// model, and part j is one of j + 1 at least. What a cheat may leave here is bounded by that.
+TEST_F(HostileBytesTest, MoreOfTheNextStepThanItsPartsCanHave) {
+  const std::uint64_t dimension = Steps(6).dimension;
+  const auto give = [&](MessageType type, std::uint32_t column, std::uint64_t floats) {
+    const auto blob = crypto::MakeBlob(base::Bytes(floats * sizeof(float)));
+    return Give(Edited(MessageType::kPart,
+                       [&](wire::Envelope& e) {
+                         wire::Part part = *wire::DecodePart(e.body);
+                         part.root = blob->root;
+                         part.header.shape = {floats};
+                         e.body = type == MessageType::kPart
+                                      ? wire::Encode(part)
+                                      : wire::Encode(wire::Result{part.header, part.root});
+                         e.slot.step = 2;
+                         e.slot.type = type;
+                         e.slot.iteration = column;
+                       }),
+                blob);
+  };
+  for (const MessageType type : {MessageType::kPart, MessageType::kResult}) {
+    for (const std::uint32_t column : {0U, 5U}) {
+      const std::uint64_t largest = LargestPart(dimension, column);
+      ExpectIgnored(give(type, column, largest + 1));
+      ExpectIgnored(give(type, column, dimension));
+    }
+    EXPECT_TRUE(give(type, 0, LargestPart(dimension)).changed) << "an honest part may be as large";
+  }
+}
+
 // A message for another seal than ours is as good as none. The others hold the true one: two
 // signatures for one slot.
 TEST_F(HostileBytesTest, AnotherEntryBesideTheTrueOneIsAnEquivocation) {

@@ -310,15 +310,55 @@ TEST(AssignRolesTest, ADrawnMemberThatLeftIsNotReplaced) {
   EXPECT_EQ(roles.workers.size(), 7u);
 }
 
-// When everybody left in role was drawn to validate nobody is left to work: no parts, no crash.
-TEST(AssignRolesTest, WithValidatorsOnlyThereAreNoParts) {
-  Block view = ViewBefore(ManifestOf(8), 5);
-  view.members = PeersUpTo(3);
-  std::vector<Assignment> drawn;
-  for (std::uint32_t i = 0; i < 3; ++i) drawn.push_back({PeerNumber(i), PeerNumber(i + 4), 3, {}});
-  const Roles roles = RolesWith(view, drawn);
-  EXPECT_TRUE(roles.workers.empty());
-  EXPECT_TRUE(roles.parts.empty());
+// One worker beside validators would own the whole model, and its RESULT is more than a link takes.
+TEST(AssignRolesTest, ThreeWorkAtLeastHoweverManyWereDrawn) {
+  for (std::uint32_t n = 3; n <= 16; ++n) {
+    for (std::uint32_t validators = 0; validators <= n; ++validators) {
+      for (std::uint32_t pairs = 0; 2 * pairs <= n; ++pairs) {
+        Block view = ViewBefore(ManifestOf(16, Mode::kThird), 5);
+        view.members = PeersUpTo(n);
+        for (std::uint32_t i = 0; i < pairs; ++i) {
+          view.cases.push_back(CaseOf(n - 1 - 2 * i, n - 2 - 2 * i));
+        }
+        std::vector<Assignment> drawn;
+        for (std::uint32_t i = 0; i < validators; ++i) {
+          drawn.push_back({PeerNumber(i), PeerNumber(i + 1), 3, {}});
+        }
+        const Roles roles = RolesWith(view, drawn, 1003);
+        const std::size_t in_role = InRole(view).size();
+        if (in_role < 3) {
+          EXPECT_TRUE(roles.workers.empty() && roles.validators.empty() && roles.parts.empty());
+          continue;
+        }
+        EXPECT_EQ(roles.workers.size() + roles.validators.size(), in_role);
+        EXPECT_EQ(roles.validators.size(), std::min<std::size_t>(validators, in_role - 3));
+        for (std::uint32_t j = 0; j < roles.parts.size(); ++j) {
+          EXPECT_LE(roles.parts[j].size(), LargestPart(1003, j)) << n << " " << pairs;
+        }
+        // Those drawn first keep what they were drawn for.
+        for (std::size_t i = 0; i < roles.validators.size(); ++i) {
+          EXPECT_EQ(roles.validators[i].validator, PeerNumber(static_cast<std::uint32_t>(i)));
+        }
+      }
+    }
+  }
+}
+
+TEST(LargestPartTest, IsThatOfTheFewestWorkersWhoCanHaveIt) {
+  EXPECT_EQ(LargestPart(9), 3U);
+  EXPECT_EQ(LargestPart(10), 4U);
+  EXPECT_EQ(LargestPart(10, 2), 4U);
+  EXPECT_EQ(LargestPart(10, 3), 3U) << "whoever has part 3 is one of four";
+  EXPECT_EQ(LargestPart(10, 255), 1U);
+  EXPECT_EQ(LargestPart(~std::uint64_t{0}), ~std::uint64_t{0} / 3);
+  for (std::uint64_t dimension = 6; dimension < 60; ++dimension) {
+    for (std::uint32_t count = 3; count <= 8; ++count) {
+      const std::vector<PartRange> parts = CutParts(dimension, count);
+      for (std::uint32_t j = 0; j < count; ++j) {
+        EXPECT_LE(parts[j].size(), LargestPart(dimension, j)) << dimension << " " << count;
+      }
+    }
+  }
 }
 
 TEST(AssignRolesTest, IsGoldenForAFixedCoin) {
