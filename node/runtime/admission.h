@@ -1,14 +1,23 @@
-// Whom to let in from outside, before anything is known of him but the address he comes from.
+// Whom to let in from outside, before anything is proven of him: by the address he comes from, and
+// by what he has asked for.
 //
-// Strangers are counted and rated, so that their handshakes, which cost us a signature each, and
-// the memory of connections half-open are bounded. Who comes from an address that the members' list
-// names stands in no queue with strangers: only the limits of one address hold for him. Loopback is
-// one address for all the nodes of a machine, so only the limits of all hold there.
+// A connection costs next to nothing until TLS begins (lobby.h): only how many one address holds,
+// and how often it was refused, is looked at. The handshake, which costs a signature, is paid by
+// one of three queues:
+//   known    from an address that the members' list names: only the limits of one address hold
+//   asker    named this run (client_hello.h): a rate for each network and one for all
+//   unnamed  anybody else: a small rate for all
+// So a flood that does not know the run's id takes nothing from a member behind NAT or a DNS name;
+// one that does takes what its networks are given. Who then proves a member's key is given back
+// what it took, and counts as no stranger. Loopback is one address for all the nodes of a machine,
+// so only the limits of all hold there.
 //
 // Thread safety: none; one owner. Reads no clock.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -20,36 +29,67 @@
 
 namespace ostraka::runtime {
 
+// Of a connection in a handshake.
+enum class Standing : std::uint8_t { kKnown, kAsker, kUnnamed };
+
+// Token buckets by name, of which a bounded number is remembered.
+class AddressBuckets {
+ public:
+  AddressBuckets(double per_second, double capacity)
+      : per_second_(per_second), capacity_(capacity) {}
+
+  // True if there is no debt under that name.
+  bool Ready(base::Time now, const std::string& name);
+  // Nothing, while kMaxAddresses others are not full again.
+  void Take(base::Time now, const std::string& name);
+  void GiveBack(const std::string& name);
+
+  // More at once than that go uncounted.
+  static constexpr std::size_t kMaxAddresses = 4096;
+
+ private:
+  const double per_second_;
+  const double capacity_;
+  std::map<std::string, TokenBucket> buckets_;
+};
+
 class Admission {
  public:
   // `known`: AddressGroup of the members' addresses; names among them are of no use here.
   Admission(const TransportLimits& limits, std::size_t members, std::set<std::string> known);
 
-  // From `address`, an AddressGroup. Unavailable, with a reason as said of him: not now.
+  // Of one who came from `address`, an AddressGroup. Unavailable, with a reason as said of him: not
+  // now.
   base::Status Admit(base::Time now, const std::string& address, bool is_loopback);
-  // One of strangers must go before another comes.
-  bool is_full() const { return strangers_ >= limits_.half_open; }
+  Standing StandingOf(const std::string& address, bool is_loopback, bool names_run) const;
+  // For the handshake of one who came from `prefix`, an AddressPrefix; takes it if it is OK.
+  base::Status Charge(base::Time now, const std::string& prefix, bool is_loopback,
+                      Standing standing);
+  // One who was charged so has proven a member's key.
+  void GiveBack(const std::string& prefix, bool is_loopback, Standing standing);
+  // One of that standing must end its handshake before another comes.
+  bool is_full(Standing standing) const;
 
   // A connection that was admitted is open, and is a link or closed. REQUIRES: in turn.
-  void Enter(const std::string& address, bool is_loopback);
-  void Leave(const std::string& address, bool is_loopback);
+  void Enter(const std::string& address);
+  void Leave(const std::string& address);
+  // It is in a handshake, and no longer. REQUIRES: in turn.
+  void Begin(Standing standing) { ++handshakes_[static_cast<std::size_t>(standing)]; }
+  void End(Standing standing);
   // One from there was refused, for what it said or failed to say.
   void OnRefused(base::Time now, const std::string& address, bool is_loopback);
 
-  bool is_known(const std::string& address, bool is_loopback) const {
-    return !is_loopback && known_.contains(address);
-  }
-
-  // Addresses whose refusals are remembered, at most. More at once than that go uncounted.
-  static constexpr std::size_t kMaxAddresses = 4096;
+  static constexpr std::size_t kMaxAddresses = AddressBuckets::kMaxAddresses;
 
  private:
   const TransportLimits limits_;
   const std::set<std::string> known_;
-  TokenBucket handshakes_;  // of strangers
-  std::size_t strangers_ = 0;
-  std::map<std::string, std::size_t> half_open_;  // by address, if not zero
-  std::map<std::string, TokenBucket> patience_;   // of those who were refused lately
+  TokenBucket askers_;
+  TokenBucket unnamed_;
+  AddressBuckets of_prefix_;                 // askers, by AddressPrefix
+  AddressBuckets patience_;                  // refusals, by address
+  std::array<std::size_t, 3> handshakes_{};  // in progress, by Standing
+  std::map<std::string, std::size_t> open_;  // by address, if not zero
 };
 
 }  // namespace ostraka::runtime

@@ -9,6 +9,7 @@
 
 #include "node/base/check.h"
 #include "node/runtime/endpoint.h"
+#include "node/runtime/lobby.h"
 #include "node/runtime/websocket_connection.h"
 
 namespace ostraka::runtime {
@@ -40,11 +41,10 @@ std::uint64_t BytesPerLook(const TransportLimits& limits) {
 
 std::shared_ptr<Connection> Connection::Accepted(net::io_context& io,
                                                  const ConnectionSettings& settings,
-                                                 ConnectionOwner& owner, int fd,
-                                                 std::string remote) {
-  auto connection =
-      std::make_shared<WebSocketConnection>(io, settings, owner, std::nullopt, std::move(remote));
-  connection->TakeOver(fd);
+                                                 ConnectionOwner& owner, Caller caller) {
+  auto connection = std::make_shared<WebSocketConnection>(io, settings, owner, std::nullopt,
+                                                          std::move(caller.socket.remote));
+  connection->TakeOver(caller.socket.fd, std::move(caller.first_bytes), caller.waited);
   return connection;
 }
 
@@ -76,7 +76,9 @@ WebSocketConnection::WebSocketConnection(net::io_context& io, const ConnectionSe
   ReportRefusal(ws_.next_layer().native_handle(), &tls_refusal_);
 }
 
-void WebSocketConnection::TakeOver(int fd) {
+void WebSocketConnection::TakeOver(int fd, base::Bytes first_bytes, Duration waited) {
+  first_bytes_ = std::move(first_bytes);
+  waited_ = waited;
   error_code ec;
   socket().assign(IsIpv6(fd) ? tcp::v6() : tcp::v4(), fd, ec);
   // Fails only for a descriptor that is open in Asio already, or none.

@@ -1,7 +1,7 @@
 // One connection, from the first byte to the last: TCP, TLS, WebSocket, HELLO, records.
 //
-//   accept: sniff ─┐
-//   dial: resolve, connect ─┴─ TLS ── upgrade ── HELLO ── [GO] ── link ── closing ── gone
+//   accept: first bytes (lobby.h) ─┐
+//   dial: resolve, connect ────────┴─ TLS ── upgrade ── HELLO ── [GO] ── link ── closing ── gone
 //
 // A connection knows nothing of other connections: its owner says what HELLO to say, judges the
 // other side's, and makes it the link (SendGo) or closes it.
@@ -29,6 +29,7 @@
 namespace ostraka::runtime {
 
 class Connection;
+struct Caller;
 
 // Codes of the WebSocket close frame, in the range that is ours (RFC 6455, 7.4.2).
 enum class CloseCode : std::uint16_t {
@@ -84,11 +85,11 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  // Takes over `fd`, a connected socket. REQUIRES (both): `owner` and `settings` outlive the
-  // connection or Abandon is called; Start follows.
+  // Takes over the socket of one who has said what TLS begins with. REQUIRES (both): `owner` and
+  // `settings` outlive the connection or Abandon is called; Start follows.
   static std::shared_ptr<Connection> Accepted(boost::asio::io_context& io,
                                               const ConnectionSettings& settings,
-                                              ConnectionOwner& owner, int fd, std::string remote);
+                                              ConnectionOwner& owner, Caller caller);
   static std::shared_ptr<Connection> Dialed(boost::asio::io_context& io,
                                             const ConnectionSettings& settings,
                                             ConnectionOwner& owner, const PeerId& expected,

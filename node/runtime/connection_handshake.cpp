@@ -1,7 +1,7 @@
 // From the first byte of TCP to the link (node/runtime/websocket_connection.h).
 #include <sys/socket.h>
 
-#include <array>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
 #include <chrono>
 #include <string_view>
@@ -20,7 +20,6 @@ namespace net = boost::asio;
 namespace websocket = boost::beast::websocket;
 
 constexpr std::string_view kTarget = "/ostraka";
-constexpr std::uint8_t kTlsHandshakeByte = 0x16;
 // More than this unsent in the kernel would delay control that wants to overtake a blob.
 constexpr int kUnsentBytes = 128 * 1024;
 
@@ -33,29 +32,12 @@ std::chrono::nanoseconds ToChrono(Duration duration) {
 // --- TCP -----------------------------------------------------------------------------------------
 
 void WebSocketConnection::Start() {
-  StartDeadline(settings_.timeouts.handshake, &WebSocketConnection::OnDeadline);
+  StartDeadline(settings_.timeouts.handshake - waited_, &WebSocketConnection::OnDeadline);
   if (dialed_) {
     Resolve();
   } else {
-    Sniff();
+    StartTls();
   }
-}
-
-void WebSocketConnection::Sniff() {
-  socket().async_wait(Socket::wait_read, Then(&WebSocketConnection::OnReadable));
-}
-
-// Looks at the first bytes before TLS does: it is cheap, and says what is wrong in plain words.
-void WebSocketConnection::OnReadable(error_code ec) {
-  if (closing()) return;
-  if (ec) return Lose(Explain(ec));
-  std::array<char, 8> first{};
-  const ssize_t size =
-      recv(socket().native_handle(), first.data(), first.size(), MSG_PEEK | MSG_DONTWAIT);
-  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Sniff();
-  if (size <= 0) return Lose("left without a word");
-  if (static_cast<std::uint8_t>(first[0]) == kTlsHandshakeByte) return StartTls();
-  Refuse(ExplainFirstBytes({first.data(), static_cast<std::size_t>(size)}));
 }
 
 void WebSocketConnection::Resolve() {
@@ -97,9 +79,16 @@ void WebSocketConnection::StartTls() {
   // Best effort: it only improves how soon control overtakes.
   setsockopt(socket().native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes,
              sizeof(kUnsentBytes));
-  ws_.next_layer().async_handshake(
-      dialed_ ? net::ssl::stream_base::client : net::ssl::stream_base::server,
-      Then(&WebSocketConnection::OnTls));
+  if (dialed_) {
+    ws_.next_layer().async_handshake(net::ssl::stream_base::client,
+                                     Then(&WebSocketConnection::OnTls));
+    return;
+  }
+  ws_.next_layer().async_handshake(net::ssl::stream_base::server, net::buffer(first_bytes_),
+                                   [self = shared_from_this()](error_code result, std::size_t = 0) {
+                                     self->first_bytes_ = {};
+                                     self->OnTls(result);
+                                   });
 }
 
 void WebSocketConnection::OnTls(error_code ec) {
@@ -192,8 +181,7 @@ void WebSocketConnection::OnDeadline() {
   const std::string within_hello = " within " + FormatSeconds(settings_.timeouts.hello);
   switch (phase_) {
     case Phase::kTcp:
-      if (dialed_) return Lose("did not answer" + within_handshake);
-      return Refuse("said nothing" + within_handshake);
+      return Lose("did not answer" + within_handshake);
     case Phase::kTls:
       return Refuse("did not finish the TLS handshake" + within_handshake);
     case Phase::kUpgrade:

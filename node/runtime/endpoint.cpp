@@ -118,6 +118,20 @@ std::string AddressGroup(const std::string& host) {
   return std::string(inet_ntop(AF_INET6, &v6, text.data(), text.size())) + "/64";
 }
 
+std::string AddressPrefix(const std::string& host) {
+  const std::string group = AddressGroup(host);
+  const std::string address = group.substr(0, group.find('/'));
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  in_addr v4{};
+  if (inet_pton(AF_INET, address.c_str(), &v4) == 1) {
+    return address.substr(0, address.rfind('.')) + ".0/24";
+  }
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, address.c_str(), &v6) != 1) return "";
+  std::fill(&v6.s6_addr[6], &v6.s6_addr[16], std::uint8_t{0});
+  return std::string(inet_ntop(AF_INET6, &v6, text.data(), text.size())) + "/48";
+}
+
 bool IsIpv6(int fd) {
   int family = AF_INET;
   socklen_t size = sizeof(family);

@@ -27,6 +27,9 @@ base::StatusOr<int> ListenOn(std::string_view address);
 // first 64 bits of an IPv6 address, which one person usually has all of ("2001:db8:1:2::/64").
 // Empty if `host` is no address. Loopback, so written by this function, is "127.0.0.1" or "::1".
 std::string AddressGroup(const std::string& host);
+// What one customer of a network can have many addresses of: 24 bits of an IPv4 address, 48 of an
+// IPv6 one ("192.0.2.0/24", "2001:db8:1::/48"). Empty if `host` is no address.
+std::string AddressPrefix(const std::string& host);
 
 // False: it is of IPv4. REQUIRES: `fd` is a TCP socket.
 bool IsIpv6(int fd);

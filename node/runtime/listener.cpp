@@ -71,6 +71,7 @@ class Listener::Impl : public std::enable_shared_from_this<Listener::Impl> {
       AcceptedSocket accepted;
       const net::ip::address address = Unmapped(remote.address());
       accepted.address = AddressGroup(address.to_string());
+      accepted.prefix = AddressPrefix(address.to_string());
       accepted.remote = FormatEndpoint({address, remote.port()});
       accepted.is_loopback = address.is_loopback();
       accepted.fd = socket.release(ec);

@@ -17,6 +17,7 @@ namespace ostraka::runtime {
 struct AcceptedSocket {
   int fd = -1;          // the receiver's to close
   std::string address;  // AddressGroup
+  std::string prefix;   // AddressPrefix
   std::string remote;   // "host:port"
   bool is_loopback = false;
 };

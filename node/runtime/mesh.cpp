@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "node/base/check.h"
+#include "node/runtime/client_hello.h"
 #include "node/runtime/endpoint.h"
 #include "node/runtime/steady_clock.h"
 #include "node/wire/limits.h"
@@ -68,6 +69,10 @@ Mesh::Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls
       last_link_id_(rng_.Next() >> 1),
       notices_(events_.notice, options_.limits.stranger_notices),
       admission_(options_.limits, options_.members.size(), KnownAddresses(options_.members)),
+      lobby_(io, AlpnOfRun(options_.run_id), options_.limits.waiting, options_.timeouts.opening,
+             {.spoke = [this](Caller caller) { OnSpoke(std::move(caller)); },
+              .left = [this](const AcceptedSocket& socket,
+                             const Closing& closing) { OnLeftLobby(socket, closing); }}),
       end_timer_(io),
       look_timer_(io) {
   for (const TransportMember& member : options_.members) {
@@ -135,8 +140,8 @@ bool Mesh::IsUp(const PeerId& peer) const {
 TransportCounters Mesh::counters() const {
   TransportCounters counters = counters_;
   for (const auto& [id, member] : members_) counters.by_peer[id] = member.traffic;
-  counters.half_open = half_open_.size();
-  counters.connections_open = connections_.size();
+  counters.half_open = lobby_.size() + half_open_.size();
+  counters.connections_open = lobby_.size() + connections_.size();
   for (const auto& [key, connection] : connections_) {
     counters.queued_control_bytes += connection->queue().control_bytes();
     counters.queued_bulk_bytes += connection->queue().bulk_bytes();
@@ -168,6 +173,7 @@ base::StatusOr<Hello> Mesh::OnAuthenticated(Connection& connection) {
   }
   RETURN_IF_ERROR(CheckPeerQuota(connection));
   const Member* member = MemberOf(connection);
+  if (member != nullptr && !member->forgotten) NoteMember(connection);
   return Hello{.version = options_.protocol_version,
                .run_id = options_.run_id,
                .capabilities = options_.allow_unhashed ? kCapabilityUnhashed : 0,

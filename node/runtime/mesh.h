@@ -23,6 +23,7 @@
 #include "node/runtime/backoff.h"
 #include "node/runtime/connection.h"
 #include "node/runtime/listener.h"
+#include "node/runtime/lobby.h"
 #include "node/runtime/notices.h"
 #include "node/runtime/pacer.h"
 #include "node/runtime/timer.h"
@@ -75,10 +76,12 @@ class Mesh final : private ConnectionOwner {
     Traffic traffic;
   };
 
-  // A connection from outside that is not a link.
+  // A connection from outside that is in a handshake.
   struct HalfOpen {
     std::string address;  // AddressGroup
+    std::string prefix;   // AddressPrefix
     bool is_loopback = false;
+    Standing standing = Standing::kUnnamed;  // kKnown once a member's key is proven
     base::Time since;
   };
 
@@ -102,9 +105,14 @@ class Mesh final : private ConnectionOwner {
   void ScheduleDial(Member& member, Duration wait);
   void Dial(Member& member);
   void CountRefusal(Refusal refusal);
-  // Ends the half-open connection that hopes least, if one has had its time.
-  bool MakeRoom(base::Time now);
+  // Of one who waits in the lobby, and no longer does.
+  void OnSpoke(Caller caller);
+  void OnLeftLobby(const AcceptedSocket& socket, const Closing& closing);
+  // Ends the half-open connection of that standing that hopes least, if one has had its time.
+  bool MakeRoom(base::Time now, Standing standing);
   void RefuseSocket(const AcceptedSocket& socket, const std::string& reason);
+  // It has proven the key of a member, who pays for no handshake.
+  void NoteMember(const Connection& connection);
   // OK unless there are too many connections already of its peer, or of peers that are no members.
   base::Status CheckPeerQuota(const Connection& connection) const;
   void LeaveHalfOpen(const Connection& connection);
@@ -136,6 +144,7 @@ class Mesh final : private ConnectionOwner {
   std::map<const Connection*, std::shared_ptr<Connection>> connections_;  // all that are not gone
   std::map<const Connection*, HalfOpen> half_open_;                       // accepted, not a link
   Admission admission_;
+  Lobby lobby_;
   // The same blob on its way to many peers is hashed once.
   std::map<const crypto::Blob*, std::weak_ptr<OutgoingBlob>> outgoing_;
 

@@ -16,21 +16,55 @@ void Mesh::Accept(AcceptedSocket socket) {
     close(socket.fd);
     return;
   }
-  const base::Time now = SteadyNow();
-  const base::Status admitted = admission_.Admit(now, socket.address, socket.is_loopback);
+  const base::Status admitted = admission_.Admit(SteadyNow(), socket.address, socket.is_loopback);
   if (!admitted.ok()) return RefuseSocket(socket, base::MessageOf(admitted));
-  const bool is_stranger = !admission_.is_known(socket.address, socket.is_loopback);
-  if (is_stranger && admission_.is_full() && !MakeRoom(now)) {
-    return RefuseSocket(socket, "came while " + std::to_string(options_.limits.half_open) +
-                                    " connections were half-open");
+  admission_.Enter(socket.address);
+  lobby_.Enter(std::move(socket));
+}
+
+void Mesh::OnLeftLobby(const AcceptedSocket& socket, const Closing& closing) {
+  admission_.Leave(socket.address);
+  const std::string line = socket.remote + " " + closing.reason;
+  if (closing.why != Closing::Why::kRefused) return notices_.Say(NoticeLevel::kDebug, line);
+  CountRefusal(closing.refusal);
+  // Who gave way to a crowd has done nothing wrong.
+  if (closing.refusal != Refusal::kQuota) {
+    admission_.OnRefused(SteadyNow(), socket.address, socket.is_loopback);
   }
-  admission_.Enter(socket.address, socket.is_loopback);
-  const auto connection =
-      Connection::Accepted(io_, settings_, *this, socket.fd, std::move(socket.remote));
+  notices_.SayOfStranger(SteadyNow(), line);
+}
+
+void Mesh::OnSpoke(Caller caller) {
+  const AcceptedSocket socket = caller.socket;
+  const base::Time now = SteadyNow();
+  const Standing standing =
+      admission_.StandingOf(socket.address, socket.is_loopback, caller.names_run);
+  const auto refuse = [&](const std::string& reason) {
+    admission_.Leave(socket.address);
+    RefuseSocket(socket, reason);
+  };
+  const base::Status charged = admission_.Charge(now, socket.prefix, socket.is_loopback, standing);
+  if (!charged.ok()) return refuse(base::MessageOf(charged));
+  if (admission_.is_full(standing) && !MakeRoom(now, standing)) {
+    return refuse("came while " + std::to_string(options_.limits.half_open) +
+                  " connections were half-open");
+  }
+  admission_.Begin(standing);
+  const auto connection = Connection::Accepted(io_, settings_, *this, std::move(caller));
   connections_.emplace(connection.get(), connection);
   half_open_.emplace(connection.get(),
-                     HalfOpen{std::move(socket.address), socket.is_loopback, now});
+                     HalfOpen{socket.address, socket.prefix, socket.is_loopback, standing, now});
   connection->Start();
+}
+
+void Mesh::NoteMember(const Connection& connection) {
+  const auto entry = half_open_.find(&connection);
+  if (entry == half_open_.end()) return;
+  HalfOpen& half_open = entry->second;
+  admission_.GiveBack(half_open.prefix, half_open.is_loopback, half_open.standing);
+  admission_.End(half_open.standing);
+  half_open.standing = Standing::kKnown;
+  admission_.Begin(half_open.standing);
 }
 
 void Mesh::RefuseSocket(const AcceptedSocket& socket, const std::string& reason) {
@@ -39,16 +73,12 @@ void Mesh::RefuseSocket(const AcceptedSocket& socket, const std::string& reason)
   notices_.SayOfStranger(SteadyNow(), socket.remote + " " + reason);
 }
 
-bool Mesh::MakeRoom(base::Time now) {
+bool Mesh::MakeRoom(base::Time now, Standing standing) {
   const Connection* victim = nullptr;
-  const auto hope = [this](const Connection& connection) {
-    return std::pair(Find(connection.peer().value_or(PeerId{})) != nullptr,
-                     half_open_.at(&connection).since);
-  };
   for (const auto& [connection, entry] : half_open_) {
+    if (entry.standing != standing) continue;
     if (now - entry.since < options_.limits.half_open_grace) continue;
-    if (admission_.is_known(entry.address, entry.is_loopback)) continue;
-    if (victim == nullptr || hope(*connection) < hope(*victim)) victim = connection;
+    if (victim == nullptr || entry.since < half_open_.at(victim).since) victim = connection;
   }
   if (victim == nullptr) return false;
   const std::shared_ptr<Connection> connection = connections_.at(victim);
@@ -88,7 +118,8 @@ void Mesh::OnAcceptFailed(const std::string& reason) {
 void Mesh::LeaveHalfOpen(const Connection& connection) {
   const auto entry = half_open_.find(&connection);
   if (entry == half_open_.end()) return;
-  admission_.Leave(entry->second.address, entry->second.is_loopback);
+  admission_.Leave(entry->second.address);
+  admission_.End(entry->second.standing);
   half_open_.erase(entry);
 }
 

@@ -56,6 +56,7 @@ void Mesh::StopOncePartedFromAll() {
 void Mesh::Stop() {
   if (stopping_) return;
   stopping_ = true;
+  lobby_.Clear();
   look_timer_.Cancel();
   for (auto& [id, member] : members_) member.dial_timer.Cancel();
   for (const auto& [key, connection] : connections_) connection->CloseWhenFlushed(kLeavingReason);

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstring>
 
+#include "node/runtime/client_hello.h"
+
 namespace ostraka::runtime {
 namespace {
 
@@ -117,7 +119,12 @@ int AlertOf(unsigned long code) { return ERR_GET_REASON(code) - SSL_AD_REASON_OF
 
 }  // namespace
 
-base::StatusOr<TlsContext> MakeTlsContext(const crypto::SigningKey& key) {
+base::StatusOr<TlsContext> MakeTlsContext(const crypto::SigningKey& key, const base::Digest& run) {
+  std::string offered(reinterpret_cast<const char*>(kAlpn), kAlpnSize);
+  if (!run.is_zero()) {
+    const std::string name = AlpnOfRun(run);
+    offered += static_cast<char>(name.size()) + name;
+  }
   const TlsContext context(SSL_CTX_new(TLS_method()), &SSL_CTX_free);
   const KeyPtr private_key = PrivateKeyOf(key);
   if (!context || !private_key) return OpenSslFailed("making a context");
@@ -129,7 +136,8 @@ base::StatusOr<TlsContext> MakeTlsContext(const crypto::SigningKey& key) {
           ctx, "TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") == 1 &&
       SSL_CTX_set1_groups_list(ctx, "X25519:P-256") == 1 &&
       SSL_CTX_set1_sigalgs_list(ctx, "ed25519") == 1 && SSL_CTX_set_num_tickets(ctx, 0) == 1 &&
-      SSL_CTX_set_alpn_protos(ctx, kAlpn, kAlpnSize) == 0 &&  // 0 is success here
+      SSL_CTX_set_alpn_protos(ctx, reinterpret_cast<const unsigned char*>(offered.data()),
+                              static_cast<unsigned>(offered.size())) == 0 &&  // 0 is success here
       SSL_CTX_use_certificate(ctx, certificate.get()) == 1 &&
       SSL_CTX_use_PrivateKey(ctx, private_key.get()) == 1;
   if (!configured) return OpenSslFailed("configuring a context");

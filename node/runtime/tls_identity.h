@@ -24,8 +24,10 @@ namespace ostraka::runtime {
 using TlsContext = std::shared_ptr<ssl_ctx_st>;
 
 // TLS 1.3 only, ed25519 signatures only, both sides authenticated, ALPN "ostraka", no tickets, no
-// session cache. Internal: OpenSSL failed.
-base::StatusOr<TlsContext> MakeTlsContext(const crypto::SigningKey& key);
+// session cache. A dialer names `run` beside it (client_hello.h); zero: none. Internal: OpenSSL
+// failed.
+base::StatusOr<TlsContext> MakeTlsContext(const crypto::SigningKey& key,
+                                          const base::Digest& run = {});
 
 // The certificate that MakeTlsContext shows, in DER.
 base::StatusOr<base::Bytes> MakeCertificate(const crypto::SigningKey& key);

@@ -100,10 +100,11 @@ base::StatusOr<std::unique_ptr<Transport>> Transport::Make(boost::asio::io_conte
                                                            TransportEvents events) {
   OSTRAKA_CHECK(options.key != nullptr && events.message && events.link);
   OSTRAKA_CHECK(options.timeouts.hello > options.timeouts.handshake);
+  OSTRAKA_CHECK(options.timeouts.opening <= options.timeouts.handshake);
   FdGuard fd(options.listen_fd);
   RETURN_IF_ERROR(PrepareMembers(options));
   RETURN_IF_ERROR(CheckRate(options));
-  ASSIGN_OR_RETURN(TlsContext tls, MakeTlsContext(*options.key));
+  ASSIGN_OR_RETURN(TlsContext tls, MakeTlsContext(*options.key, options.run_id));
   if (fd.get() < 0 && !options.listen.empty()) {
     ASSIGN_OR_RETURN(const int listening, ListenOn(options.listen));
     fd.Reset(listening);

@@ -29,8 +29,8 @@
 //             and 1/2048 for leaves; one record, 256 KiB
 //   sent      control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
 //             and the machine share; one record, and 128 KiB of TLS and WebSocket
-// For each connection that is no link 128 KiB: half_open, and half_open_per_address for each
-// address of a member.
+// For each connection that is no link 128 KiB: twice half_open, and half_open_per_address for each
+// address of a member; for each that has not said what it wants 5 KiB: waiting.
 //
 // Thread safety: none. The io_context runs on one thread, and all calls come from that thread (or
 // from before it runs). Does not throw.
@@ -72,7 +72,8 @@ struct TransportMember {
 
 // A connection that never becomes a link is gone after `hello` and a second to hear why.
 struct TransportTimeouts {
-  Duration handshake = base::Seconds(4);  // TCP connect, TLS and WebSocket upgrade together
+  Duration opening = base::Seconds(2);    // of one from outside to say what it wants
+  Duration handshake = base::Seconds(4);  // TCP connect, TLS and upgrade. REQUIRES: >= opening
   Duration hello = base::Seconds(8);      // all until it is a link. REQUIRES: > handshake
   Duration idle = base::Seconds(30);      // a peer silent for so long is gone; pinged at half
   Duration close = base::Seconds(2);      // for a link's peer to answer a close
@@ -102,14 +103,20 @@ struct TransportLimits {
   // Accepted connections that are not a link. An address is all of one IPv4 address, or 64 bits of
   // an IPv6 one; the limits of an address do not hold for loopback. Where a member's address stands
   // in `members`, who comes from it counts as no stranger, but against the address alone.
-  std::size_t half_open = 64;  // of strangers; one that was so for half_open_grace gives way
+  std::size_t waiting = 256;   // of all that have not said what they want; the oldest gives way
+  std::size_t half_open = 64;  // in a handshake: of strangers who named this run, and of those who
+                               // did not; one that was so for half_open_grace gives way
   Duration half_open_grace = base::Seconds(2);
   std::size_t half_open_per_address = 16;
-  std::size_t half_open_per_member = 4;      // once TLS has proven which member it is
-  std::size_t non_members = 8;               // likewise, whose key is no member's
-  std::uint64_t handshakes_per_second = 50;  // of strangers, after a burst
-  std::uint64_t refusals_per_address = 32;   // a minute; then it is not even heard
-  std::int64_t stranger_notices = 20;  // lines that strangers cause at once; then one a second
+  std::size_t half_open_per_member = 4;  // once TLS has proven which member it is
+  std::size_t non_members = 8;           // likewise, whose key is no member's
+  // Of strangers who named this run, after a burst, and of them from one network (AddressPrefix;
+  // not loopback). Who proves a member's key is given back what it took.
+  std::uint64_t handshakes_per_second = 50;
+  std::uint64_t handshakes_per_prefix = 10;
+  std::uint64_t unnamed_per_second = 10;    // handshakes of those who named no run, or another
+  std::uint64_t refusals_per_address = 32;  // a minute; then it is not even heard
+  std::int64_t stranger_notices = 20;       // lines that strangers cause at once; then one a second
 };
 
 struct TransportOptions {

@@ -43,8 +43,9 @@ class WebSocketConnection final : public Connection,
   WebSocketConnection(boost::asio::io_context& io, const ConnectionSettings& settings,
                       ConnectionOwner& owner, std::optional<PeerId> expected, std::string remote);
 
-  // REQUIRES: `fd` is a connected TCP socket; it is ours from here on.
-  void TakeOver(int fd);
+  // REQUIRES: `fd` is a connected TCP socket, from which `first_bytes` were read; it is ours from
+  // here on. `waited`: of the time for the handshake.
+  void TakeOver(int fd, base::Bytes first_bytes, Duration waited);
 
   void Start() override;
   void SendGo(std::uint64_t link_id) override;
@@ -74,7 +75,7 @@ class WebSocketConnection final : public Connection,
   using Stream = boost::beast::websocket::stream<boost::beast::ssl_stream<Socket>>;
 
   enum class Phase : std::uint8_t {
-    kTcp,  // dialing, or waiting for a first byte
+    kTcp,  // dialing
     kTls,
     kUpgrade,
     kHello,  // records may flow; the first must be HELLO
@@ -97,8 +98,6 @@ class WebSocketConnection final : public Connection,
   void StartDeadline(Duration after, void (WebSocketConnection::*then)());
 
   // --- the way up (connection_handshake.cpp) ---
-  void Sniff();
-  void OnReadable(error_code ec);
   void Resolve();
   void OnResolved(error_code ec, tcp::resolver::results_type where);
   void OnConnected(error_code ec);
@@ -135,6 +134,8 @@ class WebSocketConnection final : public Connection,
   const bool dialed_;
   const std::string remote_;
   std::optional<PeerId> peer_;
+  base::Bytes first_bytes_;  // of one who was accepted; until TLS has read them
+  Duration waited_;
   std::string tls_refusal_;  // written by the certificate check; outlives ws_
 
   boost::asio::ssl::context ssl_context_;

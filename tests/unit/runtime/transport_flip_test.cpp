@@ -98,6 +98,7 @@ class TransportFlip : public ::testing::Test {
       options.backoff = {.first = base::Milliseconds(1), .longest = base::Milliseconds(1)};
       options.limits.stranger_notices = 1'000'000'000;
       options.limits.handshakes_per_second = 1'000'000'000;
+      options.limits.unnamed_per_second = 1'000'000'000;
       // Every kind of message, as soon as there is a link.
       node->on_link = [this, node](const PeerId& peer, bool up) {
         for (const std::string& frame : frames_) {

@@ -51,7 +51,8 @@ TlsContext RawTls::Context() const {
   }
   if (extra != nullptr) OSTRAKA_CHECK(SSL_CTX_add1_chain_cert(context.get(), extra) == 1);
   if (!alpn.empty()) {
-    const std::string list = static_cast<char>(alpn.size()) + alpn;
+    std::string list = static_cast<char>(alpn.size()) + alpn;
+    if (!run.empty()) list += static_cast<char>(run.size()) + run;
     SSL_CTX_set_alpn_protos(context.get(), reinterpret_cast<const unsigned char*>(list.data()),
                             static_cast<unsigned>(list.size()));
   }
@@ -135,6 +136,19 @@ std::uint64_t RawPeer::Link(const Hello& hello, bool decides, std::uint64_t link
 
 void RawPeer::ShutDown() {
   ::shutdown(boost::beast::get_lowest_layer(stream_).native_handle(), SHUT_RDWR);
+}
+
+std::string FirstBytesOf(const TlsContext& tls) {
+  SSL* ssl = SSL_new(tls.get());
+  BIO* out = BIO_new(BIO_s_mem());
+  SSL_set_bio(ssl, BIO_new(BIO_s_mem()), out);
+  SSL_set_connect_state(ssl);
+  SSL_do_handshake(ssl);  // wants an answer, which never comes
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(out, &data);
+  std::string bytes(data, static_cast<std::size_t>(size));
+  SSL_free(ssl);
+  return bytes;
 }
 
 Hello GoodHello(std::uint64_t instance, std::uint64_t lost_link) {

@@ -35,6 +35,7 @@ struct RawTls {
   X509* certificate = nullptr;
   X509* extra = nullptr;         // sent after it
   std::string alpn = "ostraka";  // empty: none
+  std::string run = {};          // offered after it, unless empty (AlpnOfRun)
   int max_version = TLS1_3_VERSION;
   TlsContext Context() const;
 };
@@ -72,6 +73,9 @@ class RawPeer {
   boost::asio::ssl::context tls_;
   Stream stream_;
 };
+
+// What a client with that context sends first: its ClientHello.
+std::string FirstBytesOf(const TlsContext& tls);
 
 // What well-formed peers say in these tests.
 Hello GoodHello(std::uint64_t instance = 1, std::uint64_t lost_link = 0);

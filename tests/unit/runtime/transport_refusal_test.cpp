@@ -256,6 +256,7 @@ TEST_F(TransportRefusal, ALongFirstRecord) {
 
 // Everyone who dawdles is closed, each with the phase in which it was waited for.
 TEST_F(TransportRefusal, Dawdlers) {
+  node_.options.timeouts.opening = base::Milliseconds(400);
   node_.options.timeouts.handshake = base::Milliseconds(800);
   node_.options.timeouts.hello = base::Milliseconds(1600);
   Start();
@@ -263,6 +264,9 @@ TEST_F(TransportRefusal, Dawdlers) {
   RawPeer silent(node_.port(), good);
   RawPeer in_tls(node_.port(), good);
   in_tls.SendBytes("\x16\x03\x01");
+  // A whole ClientHello, and no answer to what it is answered.
+  RawPeer in_answer(node_.port(), good);
+  in_answer.SendBytes(FirstBytesOf(good));
   RawPeer in_upgrade(node_.port(), good);
   RawPeer in_hello(node_.port(), good);
   RunScript(io_, in_upgrade, [&] { in_upgrade.Tls(); });
@@ -270,14 +274,15 @@ TEST_F(TransportRefusal, Dawdlers) {
     in_hello.Tls();
     in_hello.Upgrade();
   });
-  ExpectNotice("said nothing within 800 ms");
+  ExpectNotice("said nothing within 400 ms");
+  ExpectNotice("did not finish the TLS handshake within 400 ms");
   ExpectNotice("did not finish the TLS handshake within 800 ms");
   ExpectNotice("did not finish the WebSocket upgrade within 800 ms");
   ExpectNotice("said no HELLO within 1600 ms");
 }
 
-TEST_F(TransportRefusal, MoreHalfOpenConnectionsThanAllowed) {
-  node_.options.limits.half_open = 10;
+TEST_F(TransportRefusal, MoreSilentConnectionsThanAllowed) {
+  node_.options.limits.waiting = 10;
   Start();
   std::vector<std::unique_ptr<RawPeer>> peers;
   for (int i = 0; i < 15; ++i) {
@@ -286,7 +291,7 @@ TEST_F(TransportRefusal, MoreHalfOpenConnectionsThanAllowed) {
   ASSERT_TRUE(RunUntil(io_, [&] { return node_.transport->counters().accepted == 15; }));
   EXPECT_EQ(node_.transport->counters().half_open, 10u);
   EXPECT_EQ(node_.transport->counters().refused, 5u);
-  EXPECT_TRUE(node_.Noticed("came while 10 connections were half-open"));
+  EXPECT_TRUE(node_.Noticed("gave way to others: it was the oldest of those who had said nothing"));
   peers.clear();
   ASSERT_TRUE(RunUntil(io_, [&] { return node_.transport->counters().half_open == 0; }));
 }
