@@ -8,21 +8,70 @@
 #include <string>
 #include <vector>
 
+#include "node/cli/calibration.h"
 #include "node/cli/commands.h"
 #include "node/cli/data_dir.h"
 #include "node/cli/doctor.h"
+#include "node/cli/manifest_options.h"
 #include "node/cli/manifest_toml.h"
 #include "node/cli/node_json.h"
 
 namespace ostraka::cli {
 namespace {
 
+// docs/benchmarks.md: at the default rate, mlp's, a cnn does not train as well.
+constexpr double kCnnRate = 0.3;
+
 struct DoctorOptions {
   std::string manifest_file;
   std::string data_dir;
   std::string listen = "0.0.0.0:0";
+  std::string data;
+  bool calibrate = false;
   bool json = false;
+  // Of a process that --calibrate starts.
+  std::string probe_into;
+  std::string probe_at;
+  std::string probe_model;
 };
+
+// The manifest and its trainer, or those of a built-in model with the defaults.
+struct Model {
+  protocol::Manifest manifest;
+  train::TrainerOptions trainer;
+};
+base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& built_in) {
+  Model model;
+  if (options.manifest_file.empty()) {
+    model.manifest.training.model = built_in;
+    if (built_in == "cnn") model.manifest.training.learning_rate = kCnnRate;
+  } else {
+    ASSIGN_OR_RETURN(model.manifest, ReadManifestFile(options.manifest_file));
+  }
+  ASSIGN_OR_RETURN(model.trainer,
+                   TrainerOptionsOf(model.manifest, options.data, train::HeldOut::kTest));
+  return model;
+}
+
+base::StatusOr<std::vector<CalibrationFacts>> CalibrateModels(const DoctorOptions& options) {
+  std::vector<CalibrationFacts> facts;
+  for (const char* built_in : {"softmax", "mlp", "cnn"}) {
+    ASSIGN_OR_RETURN(const Model model, ModelOf(options, built_in));
+    facts.push_back(Calibrate(model.manifest, options.manifest_file, model.trainer));
+    if (!options.manifest_file.empty()) break;
+  }
+  return facts;
+}
+
+nlohmann::json JsonOf(const CalibrationFacts& facts) {
+  nlohmann::json paths = nlohmann::json::object();
+  for (const PathNoise& path : facts.paths) paths[path.path] = path.noise;
+  return {{"model", facts.model},
+          {"noise", facts.noise()},
+          {"least_eps_g", kNoiseMargin * facts.noise()},
+          {"eps_g", facts.eps_g},
+          {"paths", paths}};
+}
 
 // Many at once: those behind a firewall take their time to say nothing.
 std::vector<ReachFacts> TryMembers(const std::vector<protocol::Member>& members) {
@@ -69,7 +118,23 @@ void PrintText(const std::vector<Finding>& findings) {
 }
 
 base::StatusOr<ExitCode> Doctor(const DoctorOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<Finding> findings, Examine(options));
+  if (!options.probe_into.empty()) {
+    ASSIGN_OR_RETURN(const Model model, ModelOf(options, options.probe_model));
+    RETURN_IF_ERROR(ProbeGradients(model.manifest.training, model.trainer, options.probe_at,
+                                   options.probe_into));
+    return kDone;
+  }
+  std::vector<Finding> findings;
+  nlohmann::json calibration = nlohmann::json::array();
+  if (options.calibrate) {
+    ASSIGN_OR_RETURN(const std::vector<CalibrationFacts> models, CalibrateModels(options));
+    for (const CalibrationFacts& facts : models) {
+      findings.push_back(JudgeCalibration(facts));
+      calibration.push_back(JsonOf(facts));
+    }
+  } else {
+    ASSIGN_OR_RETURN(findings, Examine(options));
+  }
   const bool ok = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.severity == Severity::kSerious;
   });
@@ -81,7 +146,9 @@ base::StatusOr<ExitCode> Doctor(const DoctorOptions& options) {
                       {"text", finding.text},
                       {"fix", finding.fix}});
     }
-    PrintJson({{"ok", ok}, {"findings", list}});
+    nlohmann::json out = {{"ok", ok}, {"findings", list}};
+    if (options.calibrate) out["calibration"] = calibration;
+    PrintJson(out);
   } else {
     PrintText(findings);
   }
@@ -99,10 +166,19 @@ void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--data-dir", options->data_dir,
                       "the data folder to try (default ~/.local/share/ostraka)");
   command->add_option("--listen", options->listen, "HOST:PORT to try to listen on");
+  command->add_flag("--calibrate", options->calibrate,
+                    "instead, measure the gradient noise between CPUs' code paths, and whether the "
+                    "manifest's eps_g (or the default, for the built-in models) bears it");
+  command->add_option("--data", options->data,
+                      "of --calibrate: where the manifest's data is, as for ostraka node");
+  command->add_option("--probe-into", options->probe_into)->group("");
+  command->add_option("--probe-at", options->probe_at)->group("");
+  command->add_option("--probe-model", options->probe_model)->group("");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       "Example: ostraka doctor\n"
       "         ostraka doctor run.toml --listen 0.0.0.0:7000 --data-dir /srv/ostraka\n"
+      "         ostraka doctor run.toml --calibrate\n"
       "Whether others reach this machine they can tell: let one run it with the manifest.\n"
       "Exit 0: no serious finding; 1: a node would fail here");
   command->callback([options, &invocation] {

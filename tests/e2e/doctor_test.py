@@ -50,6 +50,26 @@ class DoctorTest(TestCase):
         self.assertIn(made.ids[2][:16], finding["text"])
         self.refused(3, ["doctor", self.folder / "none.toml"], "none.toml")
 
+    def test_calibrate_measures_what_a_manifest_must_allow(self):
+        made = self.make_run(count=4, model="softmax")
+        result = run("doctor", made.manifest, "--calibrate", "--json")
+        if "needs libostraka_torch.so" in result.stdout:
+            self.skipTest("built without libtorch")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        report = json.loads(result.stdout)
+        [measured] = report["calibration"]
+        self.assertEqual(measured["model"], "softmax on digits")
+        self.assertGreater(measured["noise"], 1e-8, "SSE and what is native here must differ")
+        self.assertLess(measured["noise"], 1e-5)
+        self.assertEqual(measured["noise"], max(measured["paths"].values()))
+        self.assertAlmostEqual(measured["least_eps_g"], 10 * measured["noise"])
+        [finding] = report["findings"]
+        self.assertEqual((finding["check"], finding["severity"]), ("eps_g", "ok"), finding)
+        made.replace("eps_g = 6.4e-05", "eps_g = 1e-12")
+        refused = run("doctor", made.manifest, "--calibrate")
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertIn("write a manifest with eps_g = ", refused.stdout)
+
 
 if __name__ == "__main__":
     harness.main()
