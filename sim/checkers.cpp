@@ -304,7 +304,10 @@ Progress::Progress(const Roster& roster)
 base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& action) {
   slack_.OnAction(action);
   if (Observed<protocol::StepStarted>(action)) begun_ = true;
-  if (Observed<protocol::StepDone>(action)) ++steps_[peer];
+  if (Observed<protocol::StepDone>(action)) {
+    begun_ = true;
+    ++steps_[peer];
+  }
   const auto* halted = Observed<protocol::Halted>(action);
   if (!halted) return base::OkStatus();
   if (halted->why != protocol::Halted::Why::kFinished) {
