@@ -43,8 +43,10 @@ struct Model {
 base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& built_in) {
   Model model;
   if (options.manifest_file.empty()) {
-    model.manifest.training.model = built_in;
-    if (built_in == "cnn") model.manifest.training.learning_rate = kCnnRate;
+    ManifestOptions chosen;
+    chosen.manifest.training.model = built_in;
+    if (built_in == "cnn") chosen.manifest.training.learning_rate = kCnnRate;
+    ASSIGN_OR_RETURN(model.manifest, MakeManifest(chosen));
   } else {
     ASSIGN_OR_RETURN(model.manifest, ReadManifestFile(options.manifest_file));
   }
