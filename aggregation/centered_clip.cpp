@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t kMaxCentrings = 6;
 // The solver aims below eps, so that the bound is left to the rounding of the result.
 constexpr double kSolverShare = 1.0 / 1024;
+// Of tau. A bound above it says little, as a sum of clipped differences can meet it where the
+// minimum is not: there another centring must have failed to do better.
+constexpr double kTellingShare = 0.25;
 
 // Weights at the measured distances, and how far |sum_i w_i (row_i - out)| can be from the residual
 // that was measured with the weights of the solver (`slack`) and with these (`rounding`).
@@ -68,23 +71,55 @@ base::Status CheckOptions(const CenteredClipOptions& options) {
 
 enum class Outcome { kSettled, kNotSettled, kNotFinite };
 
+// The result with the smallest residual that meets its bound, while a better one is looked for.
+template <typename Value>
+struct Candidate {
+  std::vector<Value> values;  // empty: none does
+  CenteredClipReport report;
+
+  void Offer(std::span<const Value> out, const CenteredClipReport& offered) {
+    if (offered.residual > offered.residual_bound) return;
+    if (!values.empty() && offered.residual >= report.residual) return;
+    values.assign(out.begin(), out.end());
+    report = offered;
+  }
+  // Writes it out; what the search itself counts stays.
+  void Take(std::span<Value> out, CenteredClipReport& taken) const {
+    std::copy(values.begin(), values.end(), out.begin());
+    taken.residual = report.residual;
+    taken.residual_bound = report.residual_bound;
+  }
+};
+
 // Centres, solves, forms and measures until the bound holds. `start` is the first center; the
 // result is in `out` either way. Pass is Passes (double) or WidePasses.
+//
+// [One row that is like the others but for one huge coordinate, where the sample does not look, may
+// be the first center; the result then keeps what double loses beside that coordinate, and is
+// itself so large that its bound is beyond any sum of clipped differences. From there the solver
+// may see no progress at all, so Run begins once more, at a center chosen by all coordinates.]
 template <typename Pass>
 Outcome Settle(const Pass& passes, const CenteredClipOptions& options, std::size_t n,
                const typename Pass::Value* start, std::span<typename Pass::Value> out,
                CenteredClipReport& report) {
   using Real = typename Pass::Real;
   const double per_row = static_cast<double>(n);
+  const double telling = kTellingShare * options.tau;
+  const double tolerance = std::min(per_row * options.eps * kSolverShare, telling / 4);
   const typename Pass::Value* center = start;
   std::vector<typename Pass::Value>
       previous;  // the result that the rows are centred on, from the second time on
+  Candidate<typename Pass::Value> best;
+  const auto settled = [&] {
+    best.Offer(out, report);
+    return report.residual <= std::min(report.residual_bound, telling);
+  };
   for (std::size_t centring = 0; centring < kMaxCentrings; ++centring) {
     const std::vector<Real> gram = passes.Gram(center);
     if (!DiagonalIsFinite<Real>(gram, n)) return Outcome::kNotFinite;
     ++report.centrings;
     const HuberSolution<Real> solution =
-        SolveHuber(HuberProblem<Real>{n, gram, options.tau, per_row * options.eps * kSolverShare});
+        SolveHuber(HuberProblem<Real>{n, gram, options.tau, tolerance});
     report.iterations += solution.iterations;
     Measurement<Real> measured =
         passes.CombineAndMeasure(center, solution.coefficients, solution.weights, out.data());
@@ -92,17 +127,20 @@ Outcome Settle(const Pass& passes, const CenteredClipOptions& options, std::size
     report.residual = static_cast<double>(Sqrt(measured.squared_residual)) + weighed.slack;
     report.residual_bound =
         per_row * (options.eps + 0x1p-23 * static_cast<double>(Sqrt(measured.squared_center)));
-    if (report.residual <= report.residual_bound) return Outcome::kSettled;
+    if (settled()) return Outcome::kSettled;
     // The quick bound on the residual was too weak, or the residual is too large: look closer.
     measured = passes.Measure(out.data(), weighed.weights);
     report.residual = static_cast<double>(Sqrt(measured.squared_residual)) + weighed.rounding;
-    if (report.residual <= report.residual_bound) return Outcome::kSettled;
+    if (settled()) return Outcome::kSettled;
+    if (std::equal(out.begin(), out.end(), center)) break;
     previous.assign(out.begin(), out.end());
     center = previous.data();
     // Where rounding alone exceeds the bound, no further centring in this arithmetic can help.
     if (centring > 0 && weighed.rounding > report.residual_bound) break;
   }
-  return Outcome::kNotSettled;
+  if (best.values.empty()) return Outcome::kNotSettled;
+  best.Take(out, report);
+  return Outcome::kSettled;
 }
 
 }  // namespace
@@ -118,7 +156,19 @@ base::StatusOr<CenteredClipReport> CenteredClip::Run(const BasicRows<T>& rows,
   CenteredClipReport report;
   const BasicPasses<T> passes(rows, executor, kernels_);
   const Outcome outcome = Settle(passes, options_, n, rows.row[MajorityCenter(rows)], out, report);
-  if (outcome == Outcome::kSettled) return report;
+  if (outcome == Outcome::kSettled && report.residual <= kTellingShare * options_.tau) {
+    return report;
+  }
+  if (outcome == Outcome::kSettled) {
+    Candidate<T> best;
+    best.Offer(out, report);
+    const T* whole = rows.row[MajorityCenter(rows, Look::kAll)];
+    if (Settle(passes, options_, n, whole, out, report) == Outcome::kSettled) {
+      best.Offer(out, report);
+    }
+    best.Take(out, report);
+    return report;
+  }
   if (outcome == Outcome::kNotFinite) return CheckRows(rows, executor);
   const std::vector<T> nearest(out.begin(), out.end());
   const BasicWidePasses<T> wide_passes(rows, executor);

@@ -12,10 +12,12 @@
 //
 // Promise: on Ok, |sum_i clip(g_i - out, tau)| <= n (eps + 2^-23 |out|) for the float32 result. The
 // minimum exists and its rounding costs half of that, so an honest aggregator reaches it for any
-// finite rows: there is no excuse flag. FailedPrecondition is left for pulls min(tau, |g_i - out|)
-// beyond about 2^90 times the bound that cancel each other (and eps below float32's subnormals).
-// A run's manifest should keep n tau 2^-45 < eps, for the proofs (projection.h) are in double.
-// Where the minimum is not unique (all rows on a line) the result is one of them.
+// finite rows: there is no excuse flag. Where that bound is more than tau / 4, so that it says
+// little, the rows are centred on the result until no more is gained. FailedPrecondition is left
+// for pulls min(tau, |g_i - out|) beyond about 2^90 times the bound that cancel each other (and eps
+// below float32's subnormals). A run's manifest should keep n tau 2^-45 < eps, for the proofs
+// (projection.h) are in double. Where the minimum is not unique (all rows on a line) the result is
+// one of them.
 #pragma once
 
 #include "aggregation/rule.h"

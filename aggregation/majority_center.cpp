@@ -12,8 +12,9 @@ constexpr std::size_t kSampleBlock = 64;
 constexpr std::size_t kSampleBlocks = 16;
 
 template <typename T>
-double SampledSquaredDistance(const T* a, const T* b, std::size_t dimension) {
-  const std::size_t blocks = dimension <= kSampleBlock * kSampleBlocks ? 1 : kSampleBlocks;
+double SquaredDistance(const T* a, const T* b, std::size_t dimension, Look look) {
+  const bool all = look == Look::kAll || dimension <= kSampleBlock * kSampleBlocks;
+  const std::size_t blocks = all ? 1 : kSampleBlocks;
   const std::size_t length = blocks == 1 ? dimension : kSampleBlock;
   double sum = 0;
   for (std::size_t k = 0; k < blocks; ++k) {
@@ -29,12 +30,12 @@ double SampledSquaredDistance(const T* a, const T* b, std::size_t dimension) {
 }  // namespace
 
 template <typename T>
-std::size_t MajorityCenter(const BasicRows<T>& rows) {
+std::size_t MajorityCenter(const BasicRows<T>& rows, Look look) {
   const std::size_t n = rows.count();
   std::vector<double> distance(n * n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      distance[i * n + j] = SampledSquaredDistance(rows.row[i], rows.row[j], rows.dimension);
+      distance[i * n + j] = SquaredDistance(rows.row[i], rows.row[j], rows.dimension, look);
       distance[j * n + i] = distance[i * n + j];
     }
   }
@@ -54,7 +55,7 @@ std::size_t MajorityCenter(const BasicRows<T>& rows) {
   return best;
 }
 
-template std::size_t MajorityCenter(const Rows&);
-template std::size_t MajorityCenter(const DoubleRows&);
+template std::size_t MajorityCenter(const Rows&, Look);
+template std::size_t MajorityCenter(const DoubleRows&, Look);
 
 }  // namespace ostraka::aggregation

@@ -26,6 +26,8 @@
 #include "sim/queue_checker.h"
 #include "sim/recovery.h"
 #include "sim/simulator.h"
+#include "sim/size_checker.h"
+#include "sim/yardstick.h"
 
 namespace ostraka::sim {
 namespace {
@@ -130,6 +132,7 @@ class Cluster {
   void AddPremises(Simulator& simulator);
   void AddRemovalChecker();
   void Summarise(const Simulator& simulator, SimResult& result);
+  void HoldAgainstYardstick(const Simulator& simulator, SimResult& result);
 
   SimOptions options_;
   base::Rng rng_;
@@ -251,6 +254,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
     add_observing(std::make_unique<Aggregation>(roster_));
     add_observing(std::make_unique<Columns>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Applied>(roster_, manifest_, opener_));
+    add_observing(std::make_unique<Sizes>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Queues>(
         roster_, BoundsOf(options_.peers, options_.dimension, faults_.hold, manifest_->delta_floor),
         opener_));
@@ -368,7 +372,25 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   if (manifest_->training.model == "toy" && chronicle_.parameters()) {
     const auto evaluation = trainer_->Evaluate(*chronicle_.parameters());
     if (evaluation.ok()) result.loss = evaluation->loss;
+    HoldAgainstYardstick(simulator, result);
   }
+}
+
+// Of a run that came to its end. Without protection a loss may fall behind, and that is what such a
+// run is for.
+void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result) {
+  if (!result.ok || !progress_->AllFinished()) return;
+  const std::uint32_t rows = options_.peers - options_.byzantine;
+  const auto yardstick =
+      MeasureYardstick(*trainer_, manifest_->training,
+                       trainer_->InitialParameters(manifest_->run_id), rows, manifest_->run_id);
+  if (!yardstick.ok()) return;
+  result.reference_loss = yardstick->reference;
+  const base::Status status = options_.unprotected ? JudgeExploded(result.loss, *yardstick)
+                                                   : JudgeLoss(result.loss, *yardstick);
+  if (status.ok()) return;
+  result.ok = false;
+  result.failure = Failure{"loss", base::MessageOf(status), simulator.now(), simulator.events()};
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ bool Same(const protocol::ModelState& a, const protocol::ModelState& b) {
 }
 
 bool Same(const wire::ColumnNumbers& a, const wire::ColumnNumbers& b) {
-  if (a.missing != b.missing || !Same(a.norm, b.norm)) return false;
+  if (a.missing != b.missing || !Same(a.norm, b.norm) || !Same(a.size, b.size)) return false;
   for (std::size_t k = 0; k < a.s.size(); ++k) {
     if (!Same(a.s[k], b.s[k])) return false;
   }

@@ -31,6 +31,8 @@ enum class Bug : std::uint8_t {
   kLeaderStays,              // the leader of a seal's slow path is the same in every iteration
   kFirstTauGoesOn,           // parts are clipped at the manifest's tau, not at the sealed one
   kTimersPileUp,             // each seal sets a timer of its own, and nobody takes it back
+  kSizesUnchecked,           // an aggregate may be of any size
+  kVoidsAreFree,             // columns that owners void by their own word are not counted
   kReturnsWithoutAdmission,  // after a lost disk, a member again before a block admits it
   kNoGate,                   // a seal's slow path counts from the own ECHO
   kGateKeptSecret,           // the CLOSEs that opened the gate are not forwarded

@@ -1,5 +1,6 @@
 // What a swarm's reports add up to.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -86,6 +87,20 @@ void RequireTarget(double target, const Tally& tally, json& problems) {
                      (loss ? ", above" : ", below") + " the target " + wanted);
 }
 
+// Of evaluations after equal numbers of steps. What honest members would have reached nobody knows
+// here, but no sound run ends with a larger loss than it had at its first look. A tenth is for the
+// noise of runs so short that they have learnt nothing.
+void RequireSoundLoss(const std::vector<double>& losses, json& problems) {
+  constexpr double kNoise = 1.1;
+  if (losses.empty()) return;
+  if (!std::isfinite(losses.back())) {
+    problems.push_back("the loss exploded: it is not a number");
+  } else if (std::isfinite(losses.front()) && losses.back() > kNoise * losses.front()) {
+    problems.push_back("the loss exploded: it rose from " + std::to_string(losses.front()) +
+                       " to " + std::to_string(losses.back()));
+  }
+}
+
 json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& tally) {
   json problems = json::array();
   const auto require = [&problems](bool holds, const std::string& problem) {
@@ -119,6 +134,7 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
   require(tally.same_step, "the honest nodes ended after different steps");
   require(tally.removals_agree, "honest nodes disagree on who was removed");
   require(tally.roots_equal, "the honest nodes' state roots differ");
+  RequireSoundLoss(run.losses, problems);
   if (options.target > 0) RequireTarget(options.target, tally, problems);
   return problems;
 }

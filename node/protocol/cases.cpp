@@ -128,6 +128,16 @@ std::string UndecidedReason(const Case& open) {
   return {};
 }
 
+// Which check of the owner's column failed in the view's step.
+const char* FailedCheck(const PeerId& owner, const Block& view) {
+  for (std::size_t j = 0; j < std::min(view.aggregated.size(), view.columns.size()); ++j) {
+    if (view.aggregated[j].owner == owner && view.columns[j] == ColumnFate::kSizeCheck) {
+      return "size";
+    }
+  }
+  return "sum";
+}
+
 // --- what opens a case
 // ----------------------------------------------------------------------------
 
@@ -328,8 +338,8 @@ void DropSilentOwers(const SealedStep& sealed, const Block& view, Docket& docket
   const auto namings = NamingsInOrder(sealed, view);
   for (const PeerId& owner : view.owing) {
     if (!docket.Stays(owner) || namings.contains(owner)) continue;
-    docket.Drop(owner, "its part of step " + std::to_string(view.step) +
-                           " failed the sum check and it named nobody who lied");
+    docket.Drop(owner, "its part of step " + std::to_string(view.step) + " failed the " +
+                           FailedCheck(owner, view) + " check and it named nobody who lied");
   }
   docket.EndPass();
 }

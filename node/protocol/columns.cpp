@@ -7,6 +7,7 @@
 #include "crypto/hash.h"
 #include "node/base/planted.h"
 #include "node/protocol/numbers.h"
+#include "node/protocol/sizes.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -38,8 +39,7 @@ std::uint32_t FaultyOutside(const SealedStep& sealed, const std::vector<PeerId>&
                     [&](const PeerId& faulty) { return !IsMember(senders, faulty); }));
 }
 
-ColumnFate JudgeColumn(const SealedStep& sealed, const Block& view, const Manifest& manifest,
-                       std::size_t column) {
+ColumnFate JudgeColumn(const SealedStep& sealed, const Block& view, std::size_t column) {
   const auto& aggregate = sealed.aggregates[column];
   if (!sealed.GivesResult(column) || aggregate->part_index != column) {
     return ColumnFate::kNoAggregate;
@@ -50,7 +50,6 @@ ColumnFate JudgeColumn(const SealedStep& sealed, const Block& view, const Manife
   const bool few = senders->size() < 2 * std::size_t{b} + 1;
   if (few && !base::Planted(base::Bug::kFewSendersSuffice)) return ColumnFate::kTooFewSenders;
 
-  std::size_t far_away = 0;
   for (const PeerId& sender : *senders) {
     const wire::ColumnNumbers* numbers = NumbersIn(sealed, sender, column);
     if (numbers == nullptr) return ColumnFate::kMissingNumbers;
@@ -59,11 +58,15 @@ ColumnFate JudgeColumn(const SealedStep& sealed, const Block& view, const Manife
     if (!InHonestRange(*numbers, sealed.roles.parts[column].size(), sealed.tau)) {
       return ColumnFate::kMissingNumbers;
     }
-    if (!(numbers->norm <= manifest.delta_max)) ++far_away;
   }
-  const bool norm_check_on = manifest.delta_max > 0;
-  if (norm_check_on && far_away * 2 > senders->size()) return ColumnFate::kNormCheck;
   return ColumnFate::kApplied;
+}
+
+std::vector<double> SizesOf(const SealedStep& sealed, const std::vector<PeerId>& senders,
+                            std::size_t column) {
+  std::vector<double> sizes;
+  for (const PeerId& sender : senders) sizes.push_back(NumbersIn(sealed, sender, column)->size);
+  return sizes;
 }
 
 bool SumsVanish(const SealedStep& sealed, const std::vector<PeerId>& senders, std::size_t column,
@@ -74,6 +77,33 @@ bool SumsVanish(const SealedStep& sealed, const std::vector<PeerId>& senders, st
     if (!(std::abs(sum) <= tolerance)) return false;
   }
   return true;
+}
+
+// V3: more than half of the norms are beyond Delta_max. Off while that is zero.
+bool NormsAreFar(const SealedStep& sealed, const std::vector<PeerId>& senders, std::size_t column,
+                 double delta_max) {
+  const auto is_far = [&](const PeerId& sender) {
+    return !(NumbersIn(sealed, sender, column)->norm <= delta_max);
+  };
+  const auto far_away = std::count_if(senders.begin(), senders.end(), is_far);
+  return delta_max > 0 && static_cast<std::size_t>(far_away) * 2 > senders.size();
+}
+
+ColumnFate JudgeResult(const SealedStep& sealed, const Manifest& manifest,
+                       const std::vector<PeerId>& senders, std::size_t column, double result_norm) {
+  // Without clipping the identities that sizes and sums test do not hold; such runs are for
+  // comparison only.
+  if (manifest.clip) {
+    const SizeRule rule{.tau = sealed.tau, .eps = manifest.eps, .result_norm = result_norm};
+    const std::vector<double> sizes = SizesOf(sealed, senders, column);
+    const ColumnFate fate = JudgeSizes(sizes, rule);
+    if (fate != ColumnFate::kApplied) return fate;
+    const double tolerance =
+        SumTolerance(senders.size(), manifest.eps, result_norm, sealed.roles.parts[column].size());
+    if (!SumsVanish(sealed, senders, column, tolerance)) return ColumnFate::kSumCheck;
+  }
+  return NormsAreFar(sealed, senders, column, manifest.delta_max) ? ColumnFate::kNormCheck
+                                                                  : ColumnFate::kApplied;
 }
 
 }  // namespace
@@ -121,27 +151,26 @@ Digest SetRoot(const std::vector<Digest>& digests) {
   return hasher.Finish();
 }
 
-std::vector<ColumnFate> JudgeBeforeSums(const SealedStep& sealed, const Block& view,
-                                        const Manifest& manifest) {
+std::vector<ColumnFate> JudgeWithoutAggregates(const SealedStep& sealed, const Block& view) {
   std::vector<ColumnFate> fates;
   fates.reserve(sealed.roles.parts.size());
   for (std::size_t j = 0; j < sealed.roles.parts.size(); ++j) {
-    fates.push_back(JudgeColumn(sealed, view, manifest, j));
+    fates.push_back(JudgeColumn(sealed, view, j));
   }
   return fates;
 }
 
-void JudgeSums(const SealedStep& sealed, const Block& view, const Manifest& manifest,
-               const std::vector<double>& result_norms, std::vector<ColumnFate>& fates) {
-  // Without clipping the identity that V2 tests does not hold; such runs are for comparison only.
-  if (!manifest.clip) return;
+void JudgeAggregates(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+                     const std::vector<double>& result_norms, std::vector<ColumnFate>& fates) {
   for (std::size_t j = 0; j < fates.size(); ++j) {
     if (fates[j] != ColumnFate::kApplied) continue;
     const auto senders = *SendersOf(sealed.aggregates[j]->included, view.members);
-    const double tolerance =
-        SumTolerance(senders.size(), manifest.eps, result_norms[j], sealed.roles.parts[j].size());
-    if (!SumsVanish(sealed, senders, j, tolerance)) fates[j] = ColumnFate::kSumCheck;
+    fates[j] = JudgeResult(sealed, manifest, senders, j, result_norms[j]);
   }
+}
+
+bool OwesAName(ColumnFate fate) {
+  return fate == ColumnFate::kSumCheck || fate == ColumnFate::kSizeCheck;
 }
 
 }  // namespace ostraka::protocol

@@ -2,8 +2,9 @@
 //
 // A column is applied iff its S_j names only peers whose COMMIT is sealed present, the sealed
 // COMMIT digests hash to its root, |S_j| >= 2b + 1, every i in S_j has sealed numbers that an
-// honest peer can have stated, and V2 and V3 pass; else it is void: its coordinates of parameters
-// and optimiser state stay as they are, on all peers.
+// honest peer can have stated, the aggregate is no larger than their sizes allow and not so large
+// that nothing can be checked (sizes.h), and V2 and V3 pass; else it is void: its coordinates of
+// parameters and optimiser state stay as they are, on all peers.
 //
 // Of the members that seal A proves at fault only those outside S_j lower the column's b [one who
 // sends its parts and withholds its AGG is still among the senders].
@@ -53,13 +54,17 @@ base::Bytes BitmapOf(const std::vector<PeerId>& senders, const std::vector<PeerI
 // Root over an ordered list of digests: the COMMITs or part roots that an AGG includes.
 Digest SetRoot(const std::vector<Digest>& digests);
 
-// Fates from everything but V2, which needs the aggregates themselves: kApplied here means "applied
-// if V2 passes".
-std::vector<ColumnFate> JudgeBeforeSums(const SealedStep& sealed, const Block& view,
-                                        const Manifest& manifest);
+// Fates from everything that needs no aggregate: kApplied here means "applied if the aggregate
+// passes".
+std::vector<ColumnFate> JudgeWithoutAggregates(const SealedStep& sealed, const Block& view);
 
-// V2 on the columns that `fates` still has applied. `result_norms[j]` is |ghat[j]| there.
-void JudgeSums(const SealedStep& sealed, const Block& view, const Manifest& manifest,
-               const std::vector<double>& result_norms, std::vector<ColumnFate>& fates);
+// The size check, V2 and V3, in this order, on the columns that `fates` still has applied.
+// `result_norms[j]` is |ghat[j]| there. [V3 is last: an aggregate that is far from all rows would
+// else be void before its owner can owe a name for it.]
+void JudgeAggregates(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+                     const std::vector<double>& result_norms, std::vector<ColumnFate>& fates);
+
+// True iff the fate's owner owes a name: honest, it was lied to by one of its senders.
+bool OwesAName(ColumnFate fate);
 
 }  // namespace ostraka::protocol

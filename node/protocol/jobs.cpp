@@ -94,8 +94,8 @@ class Runner {
       const PartRange& range = claim.column.range;
       const auto part = std::span(*gradient->gradient).subspan(range.begin, range.size());
       const auto numbers = NumbersOf(part, claim.column, spec.tau);
-      const double ratio = DeviationRatio(claim.numbers, numbers, aggregation::Norm(part), spec.tau,
-                                          spec.eps_g, range.size());
+      const double ratio =
+          DeviationRatio(claim.numbers, numbers, spec.tau, spec.eps_g, range.size());
       result.worst_ratio = std::max(result.worst_ratio, ratio);
     }
     result.accuse = result.worst_ratio > 1.0;

@@ -85,7 +85,7 @@ struct RecomputeSpec {
   double tau = 0;
   double eps_g = 0;
   struct Claim {
-    Column column;  // applied columns only, result present
+    Column column;  // its result where it was applied; of any other only the size is checked
     wire::ColumnNumbers numbers;
   };
   std::vector<Claim> claims;

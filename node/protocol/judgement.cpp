@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "node/protocol/numbers.h"
+#include "node/protocol/voids.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -109,8 +110,7 @@ void RecordColumns(const SealedStep& sealed, const Block& view, Block& block) {
     if (SendersCount(block.columns[j])) column.senders = *IncludedIn(sealed, view, j);
     const bool applied = block.columns[j] == ColumnFate::kApplied;
     block.result_roots.push_back(applied ? sealed.aggregates[j]->result_root : Digest{});
-    // Where the sum does not vanish although the owner aggregated well, somebody lied to it.
-    if (block.columns[j] == ColumnFate::kSumCheck && IsMember(block.members, column.owner)) {
+    if (OwesAName(block.columns[j]) && IsMember(block.members, column.owner)) {
       block.owing.push_back(column.owner);
     }
   }
@@ -161,31 +161,11 @@ void FindImpossibleWords(const SealedStep& sealed, const Block& view, SealedFaul
     if (proof.columns.size() != sealed.roles.parts.size()) continue;
     for (std::size_t j = 0; j < proof.columns.size(); ++j) {
       const wire::ColumnNumbers& numbers = proof.columns[j];
-      if (numbers.missing) continue;
       if (InHonestRange(numbers, sealed.roles.parts[j].size(), sealed.tau)) continue;
       NoteFault(faults, peer, FaultKind::kBan,
                 "its PROOF states impossible numbers for part " + std::to_string(j));
     }
   }
-}
-
-double NextTau(const SealedStep& sealed, const Block& view, const Manifest& manifest,
-               const std::vector<ColumnFate>& fates) {
-  if (manifest.tau > 0) return manifest.tau;
-  std::vector<double> norms;
-  for (std::size_t j = 0; j < fates.size(); ++j) {
-    if (fates[j] != ColumnFate::kApplied) continue;
-    const auto senders = SendersOf(sealed.aggregates[j]->included, view.members);
-    for (const PeerId& sender : *senders) {
-      norms.push_back(sealed.proofs.at(sender).columns[j].norm);
-    }
-  }
-  if (norms.empty()) return sealed.tau;
-  const auto middle = norms.begin() + static_cast<std::ptrdiff_t>((norms.size() - 1) / 2);
-  std::nth_element(norms.begin(), middle, norms.end());
-  // Equal rows have norm 0, where CenteredClip needs a positive radius; and huge ones stop where
-  // doubles still resolve the sum check.
-  return std::clamp(manifest.tau_multiple * *middle, manifest.eps, LargestTau(manifest));
 }
 
 std::uint64_t NextDelta(const SealedStep& sealed, const Block& view, const Manifest& manifest) {
@@ -212,6 +192,9 @@ Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& man
   const std::vector<Case> counted = CountBallots(sealed, view);
   RuleOnCases(counted, view, sealed.step, docket);
   DropSilentOwers(sealed, view, docket);
+  const auto voiders = VoidedByOwnWord(sealed, view, judged.fates, docket);
+  std::vector<Voids> voids = VoidsAfter(view, voiders, sealed.step);
+  DropVoiders(voids, sealed.step, docket);
   DropWithholders(sealed, view, docket);
   DropSilent(sealed, view, docket);
   docket.EndPass();
@@ -231,6 +214,8 @@ Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& man
   DrawNext(sealed, view, manifest, block);
   block.cases = CasesAfter(sealed, view, counted, docket);
   block.disputes = KeptDisputes(disputes, docket);
+  std::erase_if(voids, [&](const Voids& one) { return !IsMember(block.members, one.peer); });
+  block.voids = std::move(voids);
   block.tau = NextTau(sealed, view, manifest, judged.fates);
   block.delta_us = NextDelta(sealed, view, manifest);
   block.state_root = SealedStateRoot(sealed, view.thresholds);

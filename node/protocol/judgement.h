@@ -6,7 +6,7 @@
 // Passes over one docket, each of which sees the losers of those before it:
 //   1 what the seals prove: bans, and drops of the absent
 //   2 cases decided: bans             3 cases undecided: drops
-//   4 owners that owe a name          5 withheld results, withheld echoes
+//   4 owners that owe a name          5 own voids, withheld results, withheld echoes
 //   6 disputed pairs that failed again, then peers in dispute with too many
 // if this dropped more than can be at fault, the network was not timely: nobody is dropped;
 //   then standings, cases that open, returns. Order of the removals: bans, drops, joins, each by
@@ -24,6 +24,7 @@
 #include "node/protocol/docket.h"
 #include "node/protocol/manifest.h"
 #include "node/protocol/standing.h"
+#include "node/protocol/tau.h"
 
 namespace ostraka::protocol {
 
@@ -39,12 +40,6 @@ struct Judged {
 // Words that no honest peer can have signed: numbers out of range (protocol.md 4), and an AGG whose
 // bitmap is not one over the view or names who is no worker.
 void FindImpossibleWords(const SealedStep& sealed, const Block& view, SealedFaults& faults);
-
-// tau of the next step: the manifest's, or tau_multiple x the (lower) median of the sealed norms in
-// applied columns; `current` if there is none. With tau_multiple <= 1 the feedback from a displaced
-// aggregate to tau dies out for any b of 2b + 1 (docs/decisions/0005-tau.md).
-double NextTau(const SealedStep& sealed, const Block& view, const Manifest& manifest,
-               const std::vector<ColumnFate>& fates);
 
 // Delta of the next step in microseconds: 4 x the lower median of the sealed lag_us, between the
 // manifest's floor and ceiling. As the median lies among the honest, no minority can move it out of

@@ -153,6 +153,10 @@ std::uint32_t FaultsBorne(Mode mode, std::uint32_t n) {
   return SparedValidators(n, FaultBound(thresholds), 1) == 0 ? 0 : thresholds.t_s;
 }
 
+double SmallestTau(const Manifest& manifest) {
+  return std::max(64.0, 8.0 * static_cast<double>(manifest.members.size())) * manifest.eps;
+}
+
 base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
   if (faults <= FaultsBorne(mode, n)) return base::OkStatus();
   std::string message = "mode " + std::string(ModeName(mode)) + " bears " +

@@ -92,6 +92,9 @@ struct Manifest {
 // The largest tau of a run. Beyond it sums of n clipped differences in double cannot resolve eps,
 // so that an honest aggregator could not meet its bound, nor V2 its tolerance.
 double LargestTau(const Manifest& manifest);
+// The smallest that follows sealed norms: max(64, 8 n) eps. At it n rows of residual eps fill an
+// eighth of a radius, half of what makes a column blind (node/protocol/sizes.h).
+double SmallestTau(const Manifest& manifest);
 
 // t_a at genesis for n members: what the mode asks for (protocol.md, 1).
 std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n);

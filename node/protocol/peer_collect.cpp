@@ -99,7 +99,7 @@ void PeerMachine::StartRecomputations() {
   }
 }
 
-// False if the step is no longer held or the target proved nothing that was applied.
+// False if the step is no longer held or the target proved nothing.
 bool PeerMachine::StartRecomputation(PendingJob job, const PeerId& target) {
   const auto past = past_.find(job.step);
   if (past == past_.end()) return false;
@@ -113,10 +113,12 @@ bool PeerMachine::StartRecomputation(PendingJob job, const PeerId& target) {
   spec.tau = past->second.tau;
   spec.eps_g = manifest_->eps_g;
   for (const Column& column : past->second.columns) {
-    if (past->second.fates[column.part_index] != ColumnFate::kApplied) continue;
-    if (column.result == nullptr) return false;
     const wire::ColumnNumbers& numbers = (*proven)[column.part_index];
-    if (!numbers.missing) spec.claims.push_back({column, numbers});
+    const bool applied = past->second.fates[column.part_index] == ColumnFate::kApplied;
+    if (applied && column.result == nullptr) return false;
+    spec.claims.push_back({column, numbers});
+    // Not every member has the result of a void column, and all must judge alike.
+    if (!applied || numbers.missing) spec.claims.back().column.result = nullptr;
   }
   if (spec.claims.empty()) return false;
   ++round_->recomputations_pending;

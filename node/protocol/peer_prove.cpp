@@ -195,7 +195,7 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
   if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
   ProveImpossibleNumbers(vector);
   JudgeInlineEvidence();
-  round.fates = JudgeBeforeSums(round.sealed, *view_, *manifest_);
+  round.fates = JudgeWithoutAggregates(round.sealed, *view_);
   round.times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
   stage_ = Stage::kSettle;

@@ -52,7 +52,7 @@ bool PeerMachine::TrySettle() {
     if (round.results[j] == nullptr) return false;  // its owner owes it to us
     norms[j] = aggregation::Norm(AsFloats(*round.results[j]));
   }
-  JudgeSums(round.sealed, *view_, *manifest_, norms, round.fates);
+  JudgeAggregates(round.sealed, *view_, *manifest_, norms, round.fates);
 
   Judged judged;
   judged.decision = round.decision_c;

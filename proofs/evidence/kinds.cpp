@@ -96,8 +96,10 @@ Objections CheckUnreadable(const EvidenceFile& file, const Frames& frames) {
 }
 
 // Impossible whatever the part's length and tau are, which are no word of the accused: directions
-// are unit vectors, so |<z, D>| <= |D| <= norm; one part in 2^40 for rounding.
+// are unit vectors, so |<z, D>| <= |D| <= norm; one part in 2^40 for rounding. Of a missing
+// aggregate the size alone is stated; protocol version 1 had none, and reads as 0.
 bool IsImpossible(const wire::ColumnNumbers& numbers) {
+  if (!std::isfinite(numbers.size) || numbers.size < 0) return true;
   if (numbers.missing) return false;
   if (!std::isfinite(numbers.norm) || numbers.norm < 0) return true;
   const double bound = numbers.norm * (1 + 0x1.0p-40);

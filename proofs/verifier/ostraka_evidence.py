@@ -173,6 +173,9 @@ def false_part(file, frames, run):
 
 
 def impossible(column):
+    size = is_double(column["size"])
+    if not math.isfinite(size) or size < 0:
+        return True
     if column["missing"]:
         return False
     norm = is_double(column["norm"])

@@ -7,6 +7,8 @@
 // one = 1 the first by key is everybody's. It
 // needs the others' numbers before they are sealed, so it recomputes their gradients from the
 // public seeds, as every omniscient attack does; colluders send honest ones.
+#include "sim/adversary/cover_up.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -29,14 +31,32 @@
 namespace ostraka::sim {
 namespace {
 
+// As large as a part can be, and more than any aggregate is.
+constexpr double kClaimedSize = 1e38;
+
+// By as much as one row's clipped difference, shared among the rows: what one absorber can
+// plausibly state.
+std::optional<protocol::AggregateResult> ShiftedByARow(const protocol::AggregateSpec& spec,
+                                                       const protocol::AggregateResult& truth,
+                                                       double scale) {
+  const std::vector<float> values = FloatsIn(*truth.result);
+  std::vector<double> radii;
+  for (const protocol::SharedBlob& part : spec.parts) {
+    std::vector<float> difference = FloatsIn(*part);
+    for (std::size_t c = 0; c < difference.size(); ++c) difference[c] -= values[c];
+    radii.push_back(std::min(spec.tau, aggregation::Norm(difference)));
+  }
+  const auto middle = radii.begin() + static_cast<std::ptrdiff_t>(radii.size() / 2);
+  std::nth_element(radii.begin(), middle, radii.end());
+  return Shifted(spec, values,
+                 scale * *middle / static_cast<double>(radii.size()) /
+                     std::sqrt(static_cast<double>(values.size())));
+}
+
 class CoverUp final : public Editor {
  public:
-  explicit CoverUp(const EditorOptions& options)
-      : from_step_(options.from_step),
-        scale_(options.Param("scale")),
-        show_(options.Param("show") != 0),
-        one_(options.Param("one") != 0),
-        manifest_(options.manifest) {}
+  CoverUp(const EditorOptions& options, CoverStyle style)
+      : from_step_(options.from_step), style_(std::move(style)), manifest_(options.manifest) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
     const auto* done = std::get_if<protocol::JobDone>(&input);
@@ -56,7 +76,7 @@ class CoverUp final : public Editor {
   // With show = 0 it does not answer for the parts of convicted friends.
   void OnAction(Turn& turn, protocol::Action action) override {
     const auto* send = std::get_if<protocol::Send>(&action);
-    if (!show_ && send && send->blob) {
+    if (!style_.show && send && send->blob) {
       const wire::SignedEnvelope* message = frames_.Read(action);
       if (message && message->envelope.slot.type == wire::MessageType::kPart &&
           message->envelope.sender != turn.self() &&
@@ -78,6 +98,7 @@ class CoverUp final : public Editor {
     protocol::JobDone done;
     std::shared_ptr<const protocol::JobSpec> spec;
     std::vector<std::uint32_t> columns;                           // to absorb
+    std::vector<std::uint32_t> claimed;                           // to state a huge size in
     std::map<protocol::JobId, protocol::SharedVector> gradients;  // of the other workers
     std::size_t running = 0;
   };
@@ -88,43 +109,37 @@ class CoverUp final : public Editor {
       if (turn.round()->roles.IsWorker(member) && member != owner) friends.push_back(member);
     }
     if (friends.empty()) return std::nullopt;
-    if (one_) return friends.front();
+    if (style_.one) return friends.front();
     const auto next = std::upper_bound(friends.begin(), friends.end(), owner);
     return next == friends.end() ? friends.front() : *next;
   }
 
-  // By as much as one row's clipped difference, shared among the rows: what one absorber can
-  // plausibly state.
   void OnAggregate(Turn& turn, const protocol::JobDone& done, const protocol::AggregateSpec& spec,
                    const protocol::AggregateResult& truth) {
-    if (!AbsorberOf(turn, turn.self()) || !spec.hash) return turn.Deliver(done);
-    const std::vector<float> values = FloatsIn(*truth.result);
-    std::vector<double> radii;
-    for (const protocol::SharedBlob& part : spec.parts) {
-      std::vector<float> difference = FloatsIn(*part);
-      for (std::size_t c = 0; c < difference.size(); ++c) difference[c] -= values[c];
-      radii.push_back(std::min(spec.tau, aggregation::Norm(difference)));
-    }
-    std::nth_element(radii.begin(), radii.begin() + static_cast<std::ptrdiff_t>(radii.size() / 2),
-                     radii.end());
-    const double shift = scale_ * radii[radii.size() / 2] / static_cast<double>(radii.size()) /
-                         std::sqrt(static_cast<double>(values.size()));
+    const bool covered = AbsorberOf(turn, turn.self()) && spec.hash;
+    auto lie = covered ? style_.lie(turn, spec, truth) : std::nullopt;
+    if (!lie) return turn.Deliver(done);
     turn.Confess();
-    turn.Deliver(protocol::JobDone{
-        done.id, std::make_shared<const protocol::JobResult>(Shifted(spec, values, shift))});
+    turn.Deliver(
+        protocol::JobDone{done.id, std::make_shared<const protocol::JobResult>(*std::move(lie))});
   }
 
   void OnProve(Turn& turn, const protocol::JobDone& done,
                std::shared_ptr<const protocol::JobSpec> spec) {
     const protocol::Roles& roles = turn.round()->roles;
-    Held held{done, std::move(spec), {}, {}, 0};
+    Held held{done, std::move(spec), {}, {}, {}, 0};
     for (std::uint32_t j = 0; j < roles.owners.size(); ++j) {
       const base::PeerId& owner = roles.owners[j];
-      const bool mine = turn.coven().Contains(owner) && AbsorberOf(turn, owner) == turn.self();
       const auto& columns = std::get<protocol::ProveSpec>(*held.spec).columns;
-      if (mine && columns[j].result) held.columns.push_back(j);
+      if (!turn.coven().Contains(owner) || owner == turn.self() || !columns[j].result) continue;
+      if (style_.claim_size) held.claimed.push_back(j);
+      if (AbsorberOf(turn, owner) == turn.self()) held.columns.push_back(j);
     }
-    if (held.columns.empty() || held_) return turn.Deliver(done);
+    if ((held.columns.empty() && held.claimed.empty()) || held_) return turn.Deliver(done);
+    if (held.columns.empty()) {  // no sums to work out
+      held_ = std::move(held);
+      return Absorb(turn);
+    }
     for (const base::PeerId& worker : roles.workers) {
       if (worker == turn.self()) continue;
       const protocol::JobId id = turn.StartOwnJob(protocol::GradientSpec{
@@ -152,6 +167,7 @@ class CoverUp final : public Editor {
     const Held held = *std::exchange(held_, std::nullopt);
     const auto& spec = std::get<protocol::ProveSpec>(*held.spec);
     protocol::ProveResult lie = std::get<protocol::ProveResult>(*held.done.result);
+    for (const std::uint32_t j : held.claimed) lie.columns[j].size = kClaimedSize;
     for (const std::uint32_t j : held.columns) {
       const protocol::Column& column = spec.columns[j];
       wire::ColumnNumbers& own = lie.columns[j];
@@ -173,9 +189,7 @@ class CoverUp final : public Editor {
   }
 
   std::uint64_t from_step_;
-  double scale_;
-  bool show_;
-  bool one_;
+  CoverStyle style_;
   std::shared_ptr<const protocol::Manifest> manifest_;
   FrameReader frames_;
   std::optional<Held> held_;
@@ -184,7 +198,19 @@ class CoverUp final : public Editor {
 }  // namespace
 
 std::unique_ptr<Editor> MakeCoverUp(const EditorOptions& options) {
-  return std::make_unique<CoverUp>(options);
+  const double scale = options.Param("scale");
+  CoverStyle style;
+  style.lie = [scale](const Turn&, const protocol::AggregateSpec& spec,
+                      const protocol::AggregateResult& truth) {
+    return ShiftedByARow(spec, truth, scale);
+  };
+  style.show = options.Param("show") != 0;
+  style.one = options.Param("one") != 0;
+  return MakeCovered(options, std::move(style));
+}
+
+std::unique_ptr<Editor> MakeCovered(const EditorOptions& options, CoverStyle style) {
+  return std::make_unique<CoverUp>(options, std::move(style));
 }
 
 }  // namespace ostraka::sim

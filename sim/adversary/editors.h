@@ -35,9 +35,11 @@ struct EditorOptions {
 inline constexpr protocol::TimerId kFirstReservedTimer = protocol::TimerId{1} << 62;
 
 // Lies in results of own jobs.
-std::unique_ptr<Editor> MakeWrongAggregate(const EditorOptions& options);
+std::vector<std::unique_ptr<Editor>> MakeWrongAggregate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeNearTolerance(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFalseProof(const EditorOptions& options);
+std::unique_ptr<Editor> MakeFalseSize(const EditorOptions& options);
+std::unique_ptr<Editor> MakeVoidColumns(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFalseAccuse(const EditorOptions& options);
 std::unique_ptr<Editor> MakeCoverUp(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFalseComplaint(const EditorOptions& options);

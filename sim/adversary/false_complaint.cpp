@@ -76,7 +76,7 @@ class NoResult final : public LyingEditor<protocol::ProveResult> {
     const auto column = victim ? turn.round()->roles.PartOwnedBy(*victim) : std::nullopt;
     if (!column || truth.columns[*column].missing) return std::nullopt;
     protocol::ProveResult lie = truth;
-    lie.columns[*column] = {.missing = true, .s = {}, .norm = 0};
+    lie.columns[*column] = {.missing = true, .size = truth.columns[*column].size};
     return lie;
   }
 

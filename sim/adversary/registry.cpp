@@ -66,10 +66,21 @@ Entry GradientEntry(const aggregation::AttackInfo& info) {
 std::vector<Entry> LiesAboutWork() {
   return {
       {{"wrong_aggregate",
-        "as an aggregator, shifts every coordinate by scale x root mean square",
-        {AnySize("scale", "1")},
+        "as an aggregator, shifts every coordinate by scale x root mean square, ramp times as far "
+        "each step; one = 1: a single one; cover = 1: friends hide it by false sums and sizes, 2: "
+        "by "
+        "parts as far off",
+        {AnySize("scale", "1"), Switch("one"), Real("ramp", "1", 1e6), Count("cover", "0", 2)},
         Outcome::kRemoved,
-        "dropped: its sum check failed and it names nobody who lied to it"},
+        "dropped: the size or the sum check failed and it names nobody who lied to it (cover: "
+        "banned "
+        "by verdict)",
+        {{"cover", Outcome::kRemovedInTime}},
+        {{"scale", {"1e4", "1e8", "1e30"}},
+         {"one", {"1"}},
+         {"ramp", {"2"}},
+         {"cover", {"1", "2"}}}},
+       {},
        MakeWrongAggregate},
       {{"near_tolerance",
         "as an aggregator, shifts it to `times` the limit of the sum check",
@@ -85,6 +96,24 @@ std::vector<Entry> LiesAboutWork() {
         Outcome::kRemoved,
         "banned by verdict: an honest aggregator names it and shows its part"},
        MakeFalseProof},
+      {{"false_size",
+        "states scale x the true size of its own parts to honest aggregators",
+        {AnySize("scale", "0.5")},
+        Outcome::kRemoved,
+        "as false_proof; of void columns too, by a validator",
+        {},
+        {{"scale", {"1e-6", "1e6"}}}},
+       MakeFalseSize},
+      {{"void_columns",
+        "as an aggregator, voids its column by its own word: kind 0: no aggregate, 1: a wrong "
+        "root, "
+        "2: it leaves out itself, 3: it misses its own; content = 1: only results that it dislikes",
+        {Count("kind", "0", 3), Switch("content")},
+        Outcome::kRemoved,
+        "dropped at the third column",
+        {{"content", Outcome::kRemovedInTime}},
+        {{"kind", {"1", "2", "3"}}, {"content", {"1"}}}},
+       MakeVoidColumns},
       {{"false_accuse",
         "accuses and convicts honest peers; victim = 1: one of them only",
         {Switch("victim")},

@@ -236,7 +236,7 @@ void World::Prove() {
 
 // The sum check fails only where somebody lied: a sender, or the owner by its aggregate.
 void World::JudgeColumns() {
-  judged_.fates = JudgeBeforeSums(sealed_, view_, manifest_);
+  judged_.fates = JudgeWithoutAggregates(sealed_, view_);
   for (std::uint32_t j = 0; j < judged_.fates.size(); ++j) {
     if (judged_.fates[j] != ColumnFate::kApplied) continue;
     const auto senders = *IncludedIn(sealed_, view_, j);

@@ -42,6 +42,39 @@ std::string TestName(const testing::TestParamInfo<PlantedBug>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(All, PlantedBugs, testing::ValuesIn(kPlantedBugs), TestName);
 
+// Bugs in what answers one attack are looked for with it.
+SimResult RunAttack(const std::string& attack, const AttackParams& params, base::Bug bug) {
+  SimOptions options;
+  options.byzantine = 1;
+  options.attack = attack;
+  options.attack_params = params;
+  options.attack_from_step = 10;
+  options.steps = kPlantedSteps;
+  options.dimension = 200;
+  base::Plant(bug);
+  auto result = RunSimulation(options);
+  base::Plant(base::Bug::kNone);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  return std::move(result).value();
+}
+
+void ExpectFound(const std::string& attack, const AttackParams& params, base::Bug bug,
+                 const std::string& checker) {
+  const SimResult planted = RunAttack(attack, params, bug);
+  ASSERT_TRUE(planted.failure.has_value()) << "no checker saw it: " << planted.replay;
+  EXPECT_EQ(planted.failure->checker, checker) << planted.failure->message;
+  const SimResult clean = RunAttack(attack, params, base::Bug::kNone);
+  EXPECT_TRUE(clean.ok) << clean.failure->checker << ": " << clean.failure->message;
+}
+
+TEST(PlantedInAnAnswer, SizesUncheckedIsFoundByTheSizes) {
+  ExpectFound("wrong_aggregate", {{"scale", "1e8"}}, base::Bug::kSizesUnchecked, "sizes");
+}
+
+TEST(PlantedInAnAnswer, FreeVoidsAreFoundByWhoIsNotRemoved) {
+  ExpectFound("void_columns", {}, base::Bug::kVoidsAreFree, "undetected");
+}
+
 // If this is not found, nothing above means anything.
 TEST(PlantedCanary, FailsInEverySwarm) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

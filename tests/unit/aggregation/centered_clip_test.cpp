@@ -130,6 +130,22 @@ TEST(CenteredClip, RowsThatHideFromTheSampleCannotBreakTheBound) {
   EXPECT_LE(outcome.report.centrings, 4u);
 }
 
+// Its bound alone would let any result pass that is large enough. What is first made the center is
+// like all others where the sample looks; beside its one huge coordinate double loses the rest.
+TEST(CenteredClip, AHugeCoordinateOutsideTheSampleDoesNotStayInTheAnswer) {
+  base::Rng rng(11);
+  for (const float huge : {1e14f, 1e30f, -3e38f}) {
+    Matrix rows = testing::NormalRows(rng, 4, 5000);
+    std::vector<float> hidden(5000);
+    for (std::size_t c = 0; c < hidden.size(); ++c) {
+      for (const auto& row : rows) hidden[c] += row[c] / 4;
+    }
+    hidden[100] = huge;  // the sample has 0..63, 312..375 and so on
+    for (int i = 0; i < 3; ++i) rows.push_back(hidden);
+    EXPECT_LT(testing::SlowNorm(Clip(rows, 1.0).out), 200) << huge;
+  }
+}
+
 TEST(CenteredClip, HoldsItsBoundOnHostileRows) {
   base::Rng rng(6);
   for (const testing::Family family : testing::kAllFamilies) {
@@ -142,7 +158,9 @@ TEST(CenteredClip, HoldsItsBoundOnHostileRows) {
       const Outcome outcome = Clip(rows, tau, eps);
       ASSERT_FALSE(HasFailure()) << "family " << static_cast<int>(family) << " trial " << trial
                                  << " n " << n << " d " << d << " tau " << tau << " eps " << eps;
-      EXPECT_LE(outcome.report.centrings, 4u);
+      // Where the bound says little it looks for a better answer: twice as often as it may.
+      const bool telling = outcome.report.residual_bound <= tau / 4;
+      EXPECT_LE(outcome.report.centrings, telling ? 4u : 12u);
     }
   }
 }

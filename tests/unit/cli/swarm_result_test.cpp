@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 
@@ -122,6 +123,19 @@ TEST(JudgeSwarmTest, NobodyNeedsToBeRemovedWhoNeedNotBe) {
            [](Story& story) { story.options.attack = "selective_send"; }}) {
     EXPECT_THAT(ProblemsAfter([&](Story& story) { stay(story), excuse(story); }), ElementsAre());
   }
+}
+
+TEST(JudgeSwarmTest, ALossThatExplodes) {
+  const auto after = [](std::vector<double> losses) {
+    return ProblemsAfter([&](Story& story) { story.run.losses = std::move(losses); });
+  };
+  EXPECT_THAT(after({}), ElementsAre());
+  EXPECT_THAT(after({2.0, 0.5}), ElementsAre());
+  EXPECT_THAT(after({2.0, 2.1}), ElementsAre());
+  EXPECT_THAT(after({2.0, std::nan("")}), ElementsAre("the loss exploded: it is not a number"));
+  EXPECT_THAT(after({2.0, 1e73, INFINITY}), ElementsAre("the loss exploded: it is not a number"));
+  EXPECT_THAT(after({2.0, 0.5, 4.0}),
+              ElementsAre("the loss exploded: it rose from 2.000000 to 4.000000"));
 }
 
 TEST(JudgeSwarmTest, AnHonestPeerRemoved) {

@@ -86,7 +86,7 @@ TEST(ColumnTest, ASenderWithoutASealedCommitVoids) {
     if (j != kColumn) step.SetSenders(j, others);
   }
   step.sealed.commit_digests.erase(absent);
-  std::vector<ColumnFate> fates = JudgeBeforeSums(step.sealed, step.view, step.manifest);
+  std::vector<ColumnFate> fates = JudgeWithoutAggregates(step.sealed, step.view);
   EXPECT_EQ(fates[kColumn], ColumnFate::kBadSenders);
   for (std::size_t j = 0; j < fates.size(); ++j) {
     if (j != kColumn) {
@@ -133,7 +133,7 @@ TEST_P(SenderCountTest, TwoBAreTooFewAndOneMoreIsEnough) {
   std::vector<PeerId> senders = step.sealed.roles.workers;
   senders.resize(2 * b + 1);
   step.SetSenders(kColumn, senders);
-  EXPECT_EQ(JudgeBeforeSums(step.sealed, step.view, step.manifest)[kColumn], ColumnFate::kApplied);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kApplied);
   senders.pop_back();
   step.SetSenders(kColumn, senders);
   EXPECT_EQ(FateOf(step), ColumnFate::kTooFewSenders);
@@ -149,7 +149,7 @@ TEST(ColumnTest, AKnownFaultLowersTheNumberAsked) {
   std::vector<PeerId> outside = step.sealed.roles.workers;
   outside.erase(outside.begin(), outside.begin() + 5);
   step.sealed.faulty_in_a = {outside[0]};  // b = 2
-  EXPECT_EQ(JudgeBeforeSums(step.sealed, step.view, step.manifest)[kColumn], ColumnFate::kApplied);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kApplied);
 }
 
 // Whoever sends its part and withholds its AGG is at fault, and among the senders all the same:
@@ -169,11 +169,10 @@ TEST(ColumnTest, AQuarantinedPairLowersTheNumberAsked) {
   std::vector<PeerId> senders = step.sealed.roles.workers;
   senders.resize(5);
   step.SetSenders(kColumn, senders);
-  EXPECT_EQ(JudgeBeforeSums(step.sealed, step.view, step.manifest)[kColumn], ColumnFate::kApplied);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kApplied);
   senders.resize(4);
   step.SetSenders(kColumn, senders);
-  EXPECT_EQ(JudgeBeforeSums(step.sealed, step.view, step.manifest)[kColumn],
-            ColumnFate::kTooFewSenders);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kTooFewSenders);
 }
 
 TEST(ColumnTest, KnownFaultsNeverLowerItBelowTheAsynchronousBound) {
@@ -196,8 +195,7 @@ TEST(ColumnTest, ASenderWithoutAProofVoids) {
     if (j != kColumn) step.SetSenders(j, others);
   }
   step.sealed.proofs.erase(worker);
-  EXPECT_EQ(JudgeBeforeSums(step.sealed, step.view, step.manifest)[kColumn],
-            ColumnFate::kMissingNumbers);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kMissingNumbers);
 }
 
 TEST(ColumnTest, ASenderThatStatesMissingVoids) {
@@ -223,7 +221,7 @@ TEST(ColumnTest, AProofOfAPeerThatIsNoSenderDoesNotMatter) {
   std::erase(others, worker);
   step.SetSenders(kColumn, others);
   step.ProofOf(worker).columns[kColumn].missing = true;
-  EXPECT_EQ(JudgeBeforeSums(step.sealed, step.view, step.manifest)[kColumn], ColumnFate::kApplied);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kApplied);
 }
 
 // Numbers that no honest peer can state are evidence, and an applied column rests on none of them:
@@ -272,16 +270,16 @@ TEST(ColumnTest, V2TakesANanForAFailure) {
   std::vector<ColumnFate> fates(step.sealed.roles.parts.size(), ColumnFate::kApplied);
   step.ProofOf(step.sealed.roles.workers[3]).columns[kColumn].s[0] =
       std::numeric_limits<double>::quiet_NaN();
-  JudgeSums(step.sealed, step.view, step.manifest, step.result_norms, fates);
+  JudgeAggregates(step.sealed, step.view, step.manifest, step.result_norms, fates);
   EXPECT_EQ(fates[kColumn], ColumnFate::kSumCheck);
 }
 
 TEST(ColumnTest, V2LeavesVoidColumnsAsTheyAre) {
   HonestStep step = MakeHonestStep();
   step.ProofOf(step.sealed.roles.workers[3]).columns[kColumn].s[0] += 1;
-  std::vector<ColumnFate> fates = JudgeBeforeSums(step.sealed, step.view, step.manifest);
+  std::vector<ColumnFate> fates = JudgeWithoutAggregates(step.sealed, step.view);
   fates[kColumn] = ColumnFate::kNormCheck;
-  JudgeSums(step.sealed, step.view, step.manifest, step.result_norms, fates);
+  JudgeAggregates(step.sealed, step.view, step.manifest, step.result_norms, fates);
   EXPECT_EQ(fates[kColumn], ColumnFate::kNormCheck);
 }
 

@@ -326,10 +326,28 @@ class NextTauTest : public testing::Test {
   std::vector<ColumnFate> fates_ = std::vector<ColumnFate>(3, ColumnFate::kApplied);
 };
 
-TEST_F(NextTauTest, IsTheMedianOfTheSealedNorms) {
-  EXPECT_EQ(TauOf({{9, 1, 5}, {2, 8, 7}, {3, 4, 6}}), 5);
+TEST_F(NextTauTest, IsTheMedianOfTheColumnsMedianNorms) {
+  EXPECT_EQ(TauOf({{9, 1, 5}, {2, 8, 7}, {3, 4, 6}}), 4) << "of 3, 4 and 6";
   step_.manifest.tau_multiple = 0.5;
-  EXPECT_EQ(TauOf({{9, 1, 5}, {2, 8, 7}, {3, 4, 6}}), 2.5);
+  EXPECT_EQ(TauOf({{9, 1, 5}, {2, 8, 7}, {3, 4, 6}}), 2);
+}
+
+// Of 3 columns and 3 rows one owner and one worker lie: 5 of 9 norms are theirs.
+TEST_F(NextTauTest, IsNotTheLiarsWhereMostNormsAre) {
+  EXPECT_EQ(TauOf({{1e9, 1e9, 1e9}, {1e9, 2, 1}, {1e9, 1, 2}}), 2);
+  EXPECT_EQ(TauOf({{0, 0, 0}, {0, 2, 1}, {0, 1, 2}}), 1);
+}
+
+TEST_F(NextTauTest, CountsBlindColumns) {
+  fates_ = {ColumnFate::kBlind, ColumnFate::kSumCheck, ColumnFate::kSizeCheck};
+  EXPECT_EQ(TauOf({{9, 1000, 1000}, {2, 1000, 1000}, {3, 1000, 1000}}), 3);
+}
+
+TEST_F(NextTauTest, IsNoLessThanAShareOfTheSizes) {
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    for (auto& column : step_.ProofOf(PeerNumber(i)).columns) column.size = 4096.0 * (i + 1);
+  }
+  EXPECT_EQ(TauOf({{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}), 2);
 }
 
 TEST_F(NextTauTest, CountsAppliedColumnsAndTheirSendersOnly) {
@@ -351,7 +369,10 @@ TEST_F(NextTauTest, IsTheManifestsWhereItNamesOne) {
 }
 
 TEST_F(NextTauTest, EqualRowsLeaveAPositiveRadius) {
-  EXPECT_EQ(TauOf({{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}), step_.manifest.eps);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    for (auto& column : step_.ProofOf(PeerNumber(i)).columns) column.size = 0;
+  }
+  EXPECT_EQ(TauOf({{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}), 64 * step_.manifest.eps);
 }
 
 // A liar's number is banned in this block, and must not be what everyone clips by in the next.

@@ -105,13 +105,14 @@ TEST(NumbersOfTest, DependOnTheDirection) {
 TEST(NumbersOfTest, SayMissingWithoutAResult) {
   const auto numbers = NumbersOf(RandomFloats(1, 8, 1.0), {0, {0, 8}, nullptr, DigestOf(1)}, 1.0);
   EXPECT_TRUE(numbers.missing);
-  EXPECT_TRUE(SameBits(numbers, ColumnNumbers{.missing = true, .s = {}, .norm = 0}));
+  const double size = aggregation::Norm(RandomFloats(1, 8, 1.0));
+  EXPECT_TRUE(SameBits(numbers, ColumnNumbers{.missing = true, .s = {}, .norm = 0, .size = size}));
 }
 
 // --- V1 ------------------------------------------------------------------------------------------
 
 TEST(SameBitsTest, SeesEveryBitOfEveryField) {
-  const ColumnNumbers numbers{.missing = false, .s = {1, 2, 3, 4}, .norm = 5};
+  const ColumnNumbers numbers{.missing = false, .s = {1, 2, 3, 4}, .norm = 5, .size = 6};
   EXPECT_TRUE(SameBits(numbers, numbers));
   for (std::size_t k = 0; k < wire::kDirections; ++k) {
     ColumnNumbers other = numbers;
@@ -120,6 +121,9 @@ TEST(SameBitsTest, SeesEveryBitOfEveryField) {
   }
   ColumnNumbers other = numbers;
   other.norm = std::nextafter(other.norm, 0.0);
+  EXPECT_FALSE(SameBits(numbers, other));
+  other = numbers;
+  other.size = std::nextafter(other.size, 7.0);
   EXPECT_FALSE(SameBits(numbers, other));
   other = numbers;
   other.missing = true;
@@ -150,8 +154,30 @@ TEST(InHonestRangeTest, RefusesWhatIsNotFiniteOrNegative) {
       EXPECT_FALSE(InHonestRange(numbers, 100, 1.0)) << bad << " at " << k;
     }
   }
+  for (const double bad : {kNan, kInf, -kInf, -1e-300}) {
+    for (const bool missing : {false, true}) {
+      ColumnNumbers numbers = missing ? ColumnNumbers{.missing = true} : good;
+      numbers.size = bad;
+      EXPECT_FALSE(InHonestRange(numbers, 100, 1.0)) << bad;
+    }
+  }
   ColumnNumbers numbers = good;
   numbers.norm = -1e-300;
+  EXPECT_FALSE(InHonestRange(numbers, 100, 1.0));
+}
+
+// Of the largest floats, and of the difference of two such parts.
+TEST(InHonestRangeTest, EndsWhereFloatsDo) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  const std::vector<float> part(100, kLargest);
+  const Column column{0, {0, 100}, BlobOf(std::vector<float>(100, -kLargest)), DigestOf(1)};
+  ColumnNumbers numbers = NumbersOf(part, column, 1.0);
+  EXPECT_TRUE(InHonestRange(numbers, 100, 1.0));
+  EXPECT_NEAR(numbers.norm, 20 * double{kLargest}, 1e30);
+  numbers.norm *= 1 + 1e-9;
+  EXPECT_FALSE(InHonestRange(numbers, 100, 1.0));
+  numbers = NumbersOf(part, column, 1.0);
+  numbers.size *= 1 + 1e-9;
   EXPECT_FALSE(InHonestRange(numbers, 100, 1.0));
 }
 
@@ -191,13 +217,17 @@ TEST(SumToleranceTest, IsTheFormulaOfTheProtocol) {
 struct Deviation {
   double ds = 0;
   double dnorm = 0;
+  double dsize = 0;
+  bool missing = false;
 };
 double RatioOf(Deviation deviation, std::size_t k, double part_norm, double tau) {
-  const ColumnNumbers recomputed{.missing = false, .s = {}, .norm = 2};
+  const ColumnNumbers recomputed{
+      .missing = deviation.missing, .s = {}, .norm = 2, .size = part_norm};
   ColumnNumbers stated = recomputed;
   stated.s[k] += deviation.ds;
   stated.norm += deviation.dnorm;
-  return DeviationRatio(stated, recomputed, part_norm, tau, 1e-3, 100);
+  stated.size += deviation.dsize;
+  return DeviationRatio(stated, recomputed, tau, 1e-3, 100);
 }
 
 TEST(DeviationRatioTest, MeasuresInUnitsOfTheAccusingThreshold) {
@@ -213,6 +243,15 @@ TEST(DeviationRatioTest, MeasuresInUnitsOfTheAccusingThreshold) {
     // The larger of the two counts.
     EXPECT_NEAR(RatioOf({.ds = 8e-3 * 4 / 10, .dnorm = 3e-3 * 4}, k, 4, 1), 3, 1e-9);
   }
+}
+
+TEST(DeviationRatioTest, SeesAFalseSizeAlsoWhereTheAggregateIsMissing) {
+  for (const bool missing : {false, true}) {
+    EXPECT_NEAR(RatioOf({.dsize = -1e-3 * 4, .missing = missing}, 0, 4, 1), 1, 1e-9);
+    EXPECT_NEAR(RatioOf({.dsize = 1e-3 * 4, .missing = missing}, 0, 1, 4), 1, 1e-9);
+    EXPECT_EQ(RatioOf({.dsize = kNan, .missing = missing}, 0, 4, 1), kInf);
+  }
+  EXPECT_EQ(RatioOf({.ds = 1, .dnorm = 1, .missing = true}, 0, 4, 1), 0);
 }
 
 TEST(DeviationRatioTest, ANanConvictsWhereverItStands) {

@@ -166,8 +166,8 @@ void HonestStep::SetSenders(std::size_t column, const std::vector<PeerId>& sende
 }
 
 std::vector<ColumnFate> HonestStep::Fates() const {
-  std::vector<ColumnFate> fates = JudgeBeforeSums(sealed, view, manifest);
-  JudgeSums(sealed, view, manifest, result_norms, fates);
+  std::vector<ColumnFate> fates = JudgeWithoutAggregates(sealed, view);
+  JudgeAggregates(sealed, view, manifest, result_norms, fates);
   return fates;
 }
 

@@ -155,6 +155,7 @@ TEST(SameJob, AnyOtherFieldIsAnotherJob) {
   differs(ARecomputation, [](auto& s) { s.gradient.batch_seed = Seed(8); });
   differs(ARecomputation, [](auto& s) { s.claims[0].numbers.s[3] = 0; });
   differs(ARecomputation, [](auto& s) { s.claims[0].numbers.norm = -5; });
+  differs(ARecomputation, [](auto& s) { s.claims[0].numbers.size = -5; });
   differs(ARecomputation, [](auto& s) { s.claims[0].numbers.missing = true; });
   differs(ARecomputation, [](auto& s) { s.claims[0].column.part_index = 1; });
   differs(ARecomputation, [](auto& s) { s.claims[0].column.direction_seed = Seed(2); });

@@ -1,0 +1,172 @@
+// void_columns: as an aggregator, voids its own column by its own word.
+//   kind 0  its AGG says that it formed no aggregate
+//   kind 1  the root of the COMMITs in its AGG is wrong
+//   kind 2  its AGG leaves out itself
+//   kind 3  as a worker, it misses its own aggregate
+// With content = 1 only where it dislikes the result: where that points up on the whole.
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "node/protocol/columns.h"
+#include "node/wire/codec.h"
+#include "sim/adversary/editors.h"
+#include "sim/adversary/frames.h"
+#include "sim/adversary/lying.h"
+#include "sim/adversary/shift.h"
+
+namespace ostraka::sim {
+namespace {
+
+bool PointsUp(const protocol::SharedBlob& result) {
+  const std::vector<float> values = FloatsIn(*result);
+  return std::accumulate(values.begin(), values.end(), 0.0) > 0;
+}
+
+class NoAggregate final : public LyingEditor<protocol::AggregateResult> {
+ public:
+  explicit NoAggregate(const EditorOptions& options)
+      : LyingEditor(options.from_step), by_content_(options.Param("content") != 0) {}
+
+ private:
+  std::optional<protocol::AggregateResult> Lie(const Turn&, const protocol::JobSpec&,
+                                               const protocol::AggregateResult& truth) override {
+    if (by_content_ && !PointsUp(truth.result)) return std::nullopt;
+    return protocol::AggregateResult{nullptr};
+  }
+
+  bool by_content_;
+};
+
+class MissesItsOwn final : public LyingEditor<protocol::ProveResult> {
+ public:
+  explicit MissesItsOwn(const EditorOptions& options)
+      : LyingEditor(options.from_step), by_content_(options.Param("content") != 0) {}
+
+ private:
+  std::optional<protocol::ProveResult> Lie(const Turn& turn, const protocol::JobSpec& spec,
+                                           const protocol::ProveResult& truth) override {
+    const auto own = turn.round()->roles.PartOwnedBy(turn.self());
+    if (!own || truth.columns[*own].missing) return std::nullopt;
+    const auto& column = std::get<protocol::ProveSpec>(spec).columns[*own];
+    if (by_content_ && !PointsUp(column.result)) return std::nullopt;
+    protocol::ProveResult lie = truth;
+    lie.columns[*own] = {.missing = true, .size = truth.columns[*own].size};
+    return lie;
+  }
+
+  bool by_content_;
+};
+
+// Signs another AGG in place of the machine's, which never learns that its own is stored.
+class OtherAggregate final : public Editor {
+ public:
+  explicit OtherAggregate(const EditorOptions& options)
+      : from_step_(options.from_step),
+        leaves_itself_out_(options.Param("kind") == 2),
+        by_content_(options.Param("content") != 0),
+        manifest_(options.manifest),
+        key_(options.key) {}
+
+  void OnInput(Turn& turn, protocol::Input input) override {
+    if (const auto* received = std::get_if<protocol::MessageReceived>(&input)) {
+      NoteCommit(frames_.Open(received->frame));
+    } else if (const auto* done = std::get_if<protocol::JobDone>(&input)) {
+      const auto* result = std::get_if<protocol::AggregateResult>(done->result.get());
+      if (result) result_ = result->result;
+    } else if (const auto* stored = std::get_if<protocol::Stored>(&input)) {
+      auto prepared = prepared_.extract(stored->id);
+      if (!prepared.empty()) return Say(turn, prepared.mapped());
+    }
+    turn.Deliver(input);
+  }
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    NoteCommit(frames_.Read(action));
+    if (const auto* store = std::get_if<protocol::Store>(&action)) Prepare(turn, *store);
+    const auto* seen = std::get_if<protocol::Observe>(&action);
+    const auto* done = seen ? std::get_if<protocol::StepDone>(&seen->what) : nullptr;
+    if (done) members_ = done->block->members;
+    turn.Emit(std::move(action));
+  }
+
+ private:
+  void NoteCommit(const wire::SignedEnvelope* message) {
+    if (!message || message->envelope.slot.type != wire::MessageType::kCommit) return;
+    const std::uint64_t step = message->envelope.slot.step;
+    commits_[step][message->envelope.sender] = message->digest;
+    while (commits_.size() > 4) commits_.erase(commits_.begin());
+  }
+
+  void Prepare(const Turn& turn, const protocol::Store& store) {
+    std::vector<wire::Envelope> own;
+    bool aggregates = false;
+    for (const protocol::Record& record : store.records) {
+      if (record.kind != protocol::RecordKind::kSlot) return;
+      auto envelope = wire::OpenUnsigned(record.value);
+      if (!envelope.ok() || envelope->slot.step < from_step_) return;
+      aggregates = aggregates || envelope->slot.type == wire::MessageType::kAggregate;
+      own.push_back(std::move(envelope).value());
+    }
+    if (!aggregates || !result_ || members_.empty() || (by_content_ && !PointsUp(result_))) return;
+    for (wire::Envelope& envelope : own) {
+      if (envelope.slot.type != wire::MessageType::kAggregate) continue;
+      auto body = wire::DecodeAggregate(envelope.body);
+      if (!body.ok()) return;
+      Spoil(turn, envelope.slot.step, *body);
+      envelope.body = wire::Encode(*body);
+    }
+    prepared_[store.id] = std::move(own);
+  }
+
+  void Spoil(const Turn& turn, std::uint64_t step, wire::Aggregate& body) {
+    if (!leaves_itself_out_) {
+      body.commits_root = body.result_root;
+      return;
+    }
+    auto senders = *protocol::SendersOf(body.included, members_);
+    std::erase(senders, turn.self());
+    std::vector<base::Digest> commits;
+    for (const base::PeerId& sender : senders) commits.push_back(commits_[step][sender]);
+    body.included = protocol::BitmapOf(senders, members_);
+    body.commits_root = protocol::SetRoot(commits);
+  }
+
+  void Say(Turn& turn, const std::vector<wire::Envelope>& envelopes) {
+    turn.Confess();
+    for (const wire::Envelope& envelope : envelopes) {
+      const base::SharedBytes frame = wire::Seal(envelope, *key_).frame;
+      const bool has_blob = envelope.slot.type == wire::MessageType::kResult;
+      const protocol::SharedBlob blob = has_blob ? result_ : nullptr;
+      for (const protocol::Member& member : manifest_->members) {
+        if (member.id != turn.self()) turn.Emit(protocol::Send{member.id, frame, blob});
+      }
+      turn.Deliver(protocol::MessageReceived{turn.self(), frame, blob});
+    }
+  }
+
+  std::uint64_t from_step_;
+  bool leaves_itself_out_;
+  bool by_content_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  std::shared_ptr<const crypto::SigningKey> key_;
+  FrameReader frames_;
+  protocol::SharedBlob result_;
+  std::vector<base::PeerId> members_;                                      // of the view
+  std::map<std::uint64_t, std::map<base::PeerId, base::Digest>> commits_;  // by step
+  std::map<protocol::StoreId, std::vector<wire::Envelope>> prepared_;
+};
+
+}  // namespace
+
+std::unique_ptr<Editor> MakeVoidColumns(const EditorOptions& options) {
+  const int kind = static_cast<int>(options.Param("kind"));
+  if (kind == 0) return std::make_unique<NoAggregate>(options);
+  if (kind == 3) return std::make_unique<MissesItsOwn>(options);
+  return std::make_unique<OtherAggregate>(options);
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,38 @@
+// What a run's loss is held against: the same descent on the mean of as many honest rows, with the
+// same trainer, steps, rates and start, without a network and without anybody who cheats. A run
+// that ends far above it has not trained what its honest members would have, whatever else held.
+//
+// Thread safety: pure but for the trainer, which one caller at a time may use.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "node/protocol/manifest.h"
+#include "node/train/trainer.h"
+
+namespace ostraka::sim {
+
+struct Yardstick {
+  double initial = 0;    // loss before the first step
+  double reference = 0;  // loss after the last
+};
+
+// How far above the reference the loss of a sound run may end: measured, docs/simulation.md.
+inline constexpr double kLossFactor = 1.5;
+inline constexpr double kLossMargin = 0.02;
+
+// `rows` gradients a step from `initial`, drawn from `seed`. REQUIRES: rows > 0.
+base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
+                                           const protocol::TrainingPlan& plan,
+                                           std::span<const float> initial, std::uint32_t rows,
+                                           const base::Digest& seed);
+
+// FailedPrecondition, in one line, if `loss` is no number or above where it began.
+base::Status JudgeExploded(double loss, const Yardstick& yardstick);
+
+// That, and if it is above kLossFactor times the reference and kLossMargin.
+base::Status JudgeLoss(double loss, const Yardstick& yardstick);
+
+}  // namespace ostraka::sim

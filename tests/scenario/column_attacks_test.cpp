@@ -1,0 +1,190 @@
+// What aggregators and their friends can do to a column: make it large, or make it void. Each ends
+// as sim/adversary/registry.h says, and costs the model next to nothing (docs/protocol.md 5).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/cluster.h"
+
+namespace ostraka::sim {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+
+struct Size {
+  std::uint32_t peers;
+  std::uint32_t byzantine;
+};
+
+SimOptions OptionsOf(Size size, const std::string& attack, const AttackParams& params,
+                     std::uint64_t seed = 1) {
+  SimOptions options;
+  options.seed = seed;
+  options.peers = size.peers;
+  options.byzantine = size.byzantine;
+  options.attack = attack;
+  options.attack_params = params;
+  options.attack_from_step = 10;
+  options.steps = 60;
+  options.dimension = 200;
+  options.await_removal = false;
+  return options;
+}
+
+SimResult RunOptions(const SimOptions& options) {
+  auto result = RunSimulation(options);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                          << result->replay;
+  EXPECT_EQ(result->honest_removed, 0U) << result->replay;
+  return std::move(result).value();
+}
+
+double HonestLoss(Size size) {
+  static std::map<std::uint32_t, double> losses;
+  const auto [place, is_new] = losses.try_emplace(size.peers);
+  if (is_new) place->second = RunOptions(OptionsOf({size.peers, 0}, "none", {})).loss;
+  return place->second;
+}
+
+std::size_t Removed(const SimResult& result) {
+  std::set<base::PeerId> removed;
+  for (const wire::Removal& removal : result.removals) removed.insert(removal.peer);
+  return removed.size();
+}
+
+std::uint64_t Voids(const SimResult& result) {
+  std::uint64_t voids = 0;
+  for (const auto& [fate, count] : result.columns) voids += fate == "applied" ? 0 : count;
+  return voids;
+}
+
+// --- too large ----------------------------------------------------------------------------------
+
+class LargeTest : public testing::TestWithParam<Size> {};
+
+TEST_P(LargeTest, OneAggregatorHarmsNothingWhateverItsScale) {
+  for (const char* scale : {"1", "1e2", "1e4", "1e6", "1e8", "1e16", "1e30", "-1e8"}) {
+    for (const char* one : {"0", "1"}) {
+      const SimResult result =
+          RunOptions(OptionsOf(GetParam(), "wrong_aggregate", {{"scale", scale}, {"one", one}}));
+      EXPECT_EQ(Removed(result), GetParam().byzantine) << scale << " in one: " << one;
+      EXPECT_LT(result.loss, 1.1 * HonestLoss(GetParam())) << scale << " in one: " << one;
+    }
+  }
+}
+
+// It begins where no check can see it, and grows.
+TEST_P(LargeTest, NorWhenItGrowsSlowly) {
+  for (const char* ramp : {"2", "10"}) {
+    const SimResult result =
+        RunOptions(OptionsOf(GetParam(), "wrong_aggregate", {{"scale", "1e-6"}, {"ramp", ramp}}));
+    EXPECT_EQ(Removed(result), GetParam().byzantine) << ramp;
+    EXPECT_LT(result.loss, 1.1 * HonestLoss(GetParam())) << ramp;
+  }
+}
+
+// Friends state sums and sizes that hide it, or send such parts themselves.
+TEST_P(LargeTest, NorWithFriendsWhoLieForIt) {
+  for (const char* cover : {"1", "2"}) {
+    for (const char* scale : {"0.5", "1", "1e4", "1e8", "1e30"}) {
+      const SimResult result = RunOptions(
+          OptionsOf(GetParam(), "wrong_aggregate", {{"scale", scale}, {"cover", cover}}));
+      EXPECT_LT(result.loss, 1.1 * HonestLoss(GetParam())) << scale << " cover " << cover;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, LargeTest, testing::Values(Size{8, 1}, Size{8, 3}, Size{16, 7}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.peers) + "With" +
+                                  std::to_string(info.param.byzantine);
+                         });
+
+TEST(SizeAttack, AnAggregateBeyondItsRowsIsDroppedForItsSize) {
+  const SimResult result = RunOptions(OptionsOf({8, 1}, "wrong_aggregate", {{"scale", "1e8"}}));
+  ASSERT_FALSE(result.removals.empty());
+  EXPECT_THAT(result.removals[0].reason, HasSubstr("failed the size check and it named nobody"));
+  EXPECT_FALSE(result.columns.contains("blind"));
+}
+
+TEST(SizeAttack, WhoLiesAboutItsSizeIsNamedAndBannedByTheVerdict) {
+  for (const char* scale : {"1e-6", "0.5", "1e6"}) {
+    const SimResult result = RunOptions(OptionsOf({8, 3}, "false_size", {{"scale", scale}}));
+    EXPECT_EQ(Removed(result), 3U) << scale;
+    for (const wire::Removal& removal : result.removals) {
+      EXPECT_EQ(removal.kind, wire::RemovalKind::kVerdict) << removal.reason;
+      EXPECT_THAT(removal.reason, HasSubstr("do not follow from what it sent: named by"));
+    }
+    EXPECT_LT(result.loss, 1.1 * HonestLoss({8, 3}));
+  }
+}
+
+// --- void ---------------------------------------------------------------------------------------
+
+class VoidTest : public testing::TestWithParam<std::tuple<int, Size>> {};
+
+TEST_P(VoidTest, CostsThePlaceAtTheThirdColumn) {
+  const auto [kind, size] = GetParam();
+  for (const char* content : {"0", "1"}) {
+    const SimResult result = RunOptions(
+        OptionsOf(size, "void_columns", {{"kind", std::to_string(kind)}, {"content", content}}));
+    EXPECT_EQ(Removed(result), size.byzantine) << "content " << content;
+    // Who is dropped once comes back, and is dropped once more.
+    EXPECT_LE(Voids(result), 6 * size.byzantine) << "content " << content;
+    for (const wire::Removal& removal : result.removals) {
+      EXPECT_EQ(removal.kind, wire::RemovalKind::kDrop) << removal.reason;
+      // With a friend gone fewer senders are enough, and then it is its own part that the sum
+      // lacks.
+      EXPECT_THAT(removal.reason,
+                  AnyOf(HasSubstr("columns by its own word"), HasSubstr("failed the sum check")));
+    }
+    // In 60 steps, of which those in which columns rest have the largest rates.
+    EXPECT_LT(result.loss, 1.2 * HonestLoss(size)) << "content " << content;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, VoidTest,
+                         testing::Combine(testing::Range(0, 4),
+                                          testing::Values(Size{8, 1}, Size{8, 3}, Size{16, 7})),
+                         [](const auto& info) {
+                           const Size size = std::get<1>(info.param);
+                           return "Kind" + std::to_string(std::get<0>(info.param)) + "Of" +
+                                  std::to_string(size.peers) + "With" +
+                                  std::to_string(size.byzantine);
+                         });
+
+// Pairs pay: t_s disputes a member, in each of its two roles.
+TEST(VoidAttack, WhatPairsWithholdIsBounded) {
+  for (const auto& [attack, params] :
+       std::vector<std::pair<std::string, AttackParams>>{{"false_complaint", {{"kind", "0"}}},
+                                                         {"false_complaint", {{"kind", "2"}}},
+                                                         {"selective_bitmap", {}},
+                                                         {"selective_send", {{"rotate", "1"}}}}) {
+    const SimResult result = RunOptions(OptionsOf({8, 3}, attack, params));
+    EXPECT_LE(Voids(result), 2 * 3 * 3U) << attack;
+    EXPECT_LT(result.loss, 1.1 * HonestLoss({8, 3})) << attack;
+  }
+}
+
+// The first radius is the manifest's; what is blind beside it is so in step 0, and no more.
+TEST(BlindColumns, AreThoseOfTheFirstStepAtMost) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const SimResult result = RunOptions(OptionsOf({8, 0}, "none", {}, seed));
+    const auto blind = result.columns.find("blind");
+    const std::uint64_t count = blind == result.columns.end() ? 0 : blind->second;
+    std::printf("seed %d: %d blind columns\n", static_cast<int>(seed), static_cast<int>(count));
+    EXPECT_LE(count, 7U);
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::sim

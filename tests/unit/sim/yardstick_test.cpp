@@ -1,0 +1,50 @@
+#include "sim/yardstick.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sim/cluster.h"
+
+namespace ostraka::sim {
+namespace {
+
+TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
+  SimOptions options;
+  options.steps = 60;
+  options.dimension = 200;
+  auto trainer = ToyTrainerOf(options);
+  ASSERT_TRUE(trainer.ok());
+  protocol::TrainingPlan plan;
+  plan.model = "toy";
+  plan.data = "toy";
+  plan.steps = 60;
+  plan.learning_rate = 0.1;
+  const auto initial = (*trainer)->InitialParameters({});
+  const auto few = MeasureYardstick(**trainer, plan, initial, 1, {});
+  const auto many = MeasureYardstick(**trainer, plan, initial, 8, {});
+  ASSERT_TRUE(few.ok() && many.ok());
+  EXPECT_EQ(few->initial, many->initial);
+  EXPECT_LT(few->reference, 0.5 * few->initial);
+  EXPECT_LE(many->reference, 1.05 * few->reference) << "less noise";
+  plan.steps = 20;
+  const auto shorter = MeasureYardstick(**trainer, plan, initial, 8, {});
+  ASSERT_TRUE(shorter.ok());
+  EXPECT_GT(shorter->reference, many->reference);
+}
+
+TEST(JudgeLossTest, TakesWhatIsNearAndRefusesWhatExplodedOrFellBehind) {
+  const Yardstick yardstick{.initial = 10, .reference = 1};
+  EXPECT_TRUE(JudgeLoss(0.9, yardstick).ok());
+  EXPECT_TRUE(JudgeLoss(1.51, yardstick).ok());
+  EXPECT_FALSE(JudgeLoss(1.53, yardstick).ok());
+  EXPECT_TRUE(JudgeExploded(9.9, yardstick).ok());
+  for (const double bad : {10.1, 6e73, INFINITY, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_FALSE(JudgeExploded(bad, yardstick).ok()) << bad;
+    EXPECT_FALSE(JudgeLoss(bad, yardstick).ok()) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::sim
