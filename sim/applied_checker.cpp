@@ -54,7 +54,7 @@ std::vector<double> Project(const wire::Block& block, std::size_t column,
 
 Applied::Applied(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
                  std::shared_ptr<wire::Opener> opener)
-    : roster_(roster), manifest_(std::move(manifest)), speech_(roster, std::move(opener)) {}
+    : roster_(roster), manifest_(std::move(manifest)), opener_(opener), speech_(roster, opener) {}
 
 bool Applied::IsHonest(const base::PeerId& peer) const {
   const auto index = roster_.IndexOf(peer);
@@ -85,6 +85,12 @@ void Applied::OnStep(const StepRecord& record) {
 void Applied::Hear(std::uint32_t peer, const protocol::Action& action) {
   const auto* send = std::get_if<protocol::Send>(&action);
   if (!send || !send->blob) return;
+  // A colluder may keep its RESULT back and answer who asks for it.
+  const auto opened = opener_->Open(send->frame);
+  if (opened.ok() && (*opened)->envelope.slot.type == wire::MessageType::kChunk) {
+    const std::uint64_t step = (*opened)->envelope.slot.step;
+    said_[step].results.try_emplace(send->blob->root, send->blob);
+  }
   const auto said = speech_.Hear(peer, action);
   if (!said.ok() || *said == nullptr) return;
   const wire::Slot& slot = (*said)->envelope.slot;

@@ -66,6 +66,7 @@ class Applied final : public Checker, public StepObserver {
 
   Roster roster_;
   std::shared_ptr<const protocol::Manifest> manifest_;
+  std::shared_ptr<wire::Opener> opener_;
   Speech speech_;
   std::map<std::pair<std::uint32_t, protocol::JobId>, std::uint64_t> training_;  // job -> step
   std::map<std::uint64_t, Said> said_;                                           // by step

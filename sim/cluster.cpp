@@ -276,10 +276,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
 }
 
 void Cluster::AddPremises(Simulator& simulator) {
-  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options_.mode, options_.peers);
-  const auto thresholds = protocol::ThresholdsFor(options_.mode, options_.peers, t_a);
-  watch_ = std::make_unique<SealWatch>(roster_, manifest_->delta, options_.peers - thresholds.t_s,
-                                       opener_);
+  watch_ = std::make_unique<SealWatch>(roster_, GenesisView(options_, roster_), opener_);
   simulator.AddObserver(watch_.get());
   const base::Duration parts = manifest_->part_timeout;
   checkers_.Add(std::make_unique<EchoSkew>(roster_, watch_.get()));

@@ -19,6 +19,7 @@
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
 #include "node/cli/sim_runner.h"
+#include "node/cli/sim_search.h"
 #include "node/protocol/manifest.h"
 #include "sim/report.h"
 #include "sim/seeds.h"
@@ -46,6 +47,7 @@ struct SimCommandOptions {
   std::uint32_t threads = 0;
   std::uint64_t max_runs = 300;      // of shrink
   std::vector<std::string> results;  // of merge
+  sim::SearchOptions search;
   bool json = false;
   bool trace = false;
   std::string report;  // file
@@ -274,6 +276,19 @@ void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOption
       RETURN_IF_ERROR(ShrinkReplay(*options));
       return true;
     });
+  });
+  auto* search =
+      command.add_subcommand("search", "look for scripts of attack `free` that break a run");
+  search->add_option("--runs", options->search.runs, "runs to spend")->capture_default_str();
+  search->add_option("--seed", options->search.seed, "another one, other scripts")
+      ->capture_default_str();
+  search->add_option("--until", options->search.until, "end at the first that this checker fails");
+  search->add_flag("--premises", options->search.premises,
+                   "also end runs that break what docs/seal.md assumes");
+  search->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+  search->footer("Example: ostraka sim search --runs 1000 --seed 7");
+  search->callback([options, &invocation] {
+    invocation.body = AsExit([options] { return SearchScripts(options->search, options->json); });
   });
   auto* merge = command.add_subcommand("merge", "join results of ranges of seeds");
   merge->add_option("results", options->results, "what `ostraka sim --json` printed")->required();

@@ -43,14 +43,10 @@ std::pair<std::uint32_t, std::uint32_t> LeastAndMost(const Values& values) {
 
 }  // namespace
 
-Reach::Reach(const Roster& roster, const SealWatch* watch, std::vector<base::PeerId> members,
-             std::size_t bound)
-    : roster_(roster), watch_(watch), members_(std::move(members)), bound_(bound) {}
-
 void Reach::OnStep(const StepRecord& record) {
   for (const SealWatch::Said& said : watch_->said()) OnWord(said);
   if (!roster_.IsHonest(record.peer)) return;
-  for (const protocol::Action& action : record.actions) OnObserved(record.peer, action);
+  for (const protocol::Action& action : record.actions) OnObserved(action);
 }
 
 void Reach::OnWord(const SealWatch::Said& said) {
@@ -71,8 +67,9 @@ void Reach::OnEcho(const SealWatch::Said& said) {
   if (!echo.ok()) return;
   // COMMITs, REVEALs or PROOFs come first; who need not reveal counts here too, alike in all runs.
   if (said.seal.phase == static_cast<std::uint8_t>(Phase::kB)) return;
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto member = roster_.IndexOf(members_[i]);
+  const auto& members = watch_->ViewOf(said.message->envelope.slot.step).members;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto member = roster_.IndexOf(members[i]);
     const bool honest = member && roster_.IsHonest(*member);
     if (!honest || protocol::HasBit(echo->present, i)) continue;
     ++distances_.left_out;
@@ -84,19 +81,20 @@ void Reach::OnProof(const SealWatch::Said& said) {
   const auto proof = wire::DecodeProof(said.message->envelope.body);
   if (!proof.ok()) return;
   const std::uint64_t step = said.message->envelope.slot.step;
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto named = roster_.IndexOf(members_[i]);
+  const StepView& view = watch_->ViewOf(step);
+  for (std::size_t i = 0; i < view.members.size(); ++i) {
+    const auto named = roster_.IndexOf(view.members[i]);
     if (!named || !roster_.IsHonest(*named) || !protocol::HasBit(proof->silent, i)) continue;
-    std::set<std::uint32_t>& by = named_[step][members_[i]];
+    std::set<std::uint32_t>& by = named_[step][view.members[i]];
     by.insert(said.peer);
     const double names =
-        static_cast<double>(by.size()) / static_cast<double>(std::max<std::size_t>(bound_, 1));
+        static_cast<double>(by.size()) / static_cast<double>(std::max<std::size_t>(view.bound, 1));
     distances_.names = std::max(distances_.names, names);
   }
   while (named_.size() > 2) named_.erase(named_.begin());
 }
 
-void Reach::OnObserved(std::uint32_t, const protocol::Action& action) {
+void Reach::OnObserved(const protocol::Action& action) {
   if (Observed<protocol::StepStarted>(action) || Observed<protocol::Sealed>(action)) {
     for (const auto& [seal, story] : watch_->stories()) {
       distances_.opening_skew =
@@ -106,8 +104,6 @@ void Reach::OnObserved(std::uint32_t, const protocol::Action& action) {
   const auto* done = Observed<protocol::StepDone>(action);
   if (!done || HeightOf(*done->block) <= height_) return;
   height_ = HeightOf(*done->block);
-  members_ = done->block->members;
-  bound_ = protocol::FaultBound(done->block->thresholds);
   distances_.seconds = std::max(distances_.seconds, (watch_->now() - height_at_).seconds());
   height_at_ = watch_->now();
 }

@@ -5,10 +5,8 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "sim/premises/seal_watch.h"
 
@@ -28,8 +26,7 @@ struct Distances {
 class Reach final : public StepObserver {
  public:
   // `watch` has seen each step before this object does.
-  Reach(const Roster& roster, const SealWatch* watch, std::vector<base::PeerId> members,
-        std::size_t bound);
+  Reach(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
 
   void OnStep(const StepRecord& record) override;
 
@@ -43,13 +40,11 @@ class Reach final : public StepObserver {
   void OnWord(const SealWatch::Said& said);
   void OnEcho(const SealWatch::Said& said);
   void OnProof(const SealWatch::Said& said);
-  void OnObserved(std::uint32_t peer, const protocol::Action& action);
+  void OnObserved(const protocol::Action& action);
   void MarkPlace(const SealWatch::Said& said);
 
   Roster roster_;
   const SealWatch* watch_;
-  std::vector<base::PeerId> members_;  // of the newest block
-  std::size_t bound_;                  // above which names remove
   std::uint64_t height_ = 0;
   base::Time height_at_;
   Distances distances_;

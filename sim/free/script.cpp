@@ -296,10 +296,11 @@ std::string FormatScript(const Script& script) {
 
 base::StatusOr<Script> ParseScript(std::string_view text) {
   Script script;
-  for (bool head = true; head || !text.empty(); head = false) {
-    const std::size_t end = std::min(text.find(';'), text.size());
+  for (bool head = true, more = true; more; head = false) {
+    const std::size_t end = text.find(';');
+    more = end != text.npos;
     const std::string_view item = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    if (more) text.remove_prefix(end + 1);
     const bool ok =
         head ? ReadHead(item, script) : ReadDeviation(item, script.deviations.emplace_back());
     if (!ok) {

@@ -33,9 +33,8 @@ Stage StageOf(const SimOptions& options) {
 class Scout final : public StepObserver {
  public:
   Scout(const Roster& roster, const SimOptions& options)
-      : watch_(roster, protocol::Manifest{}.delta, options.peers - ThresholdsOf(options).t_s,
-               std::make_shared<MemoOpener>()),
-        reach_(roster, &watch_, roster.ids, protocol::FaultBound(ThresholdsOf(options))) {}
+      : watch_(roster, GenesisView(options, roster), std::make_shared<MemoOpener>()),
+        reach_(roster, &watch_) {}
 
   void OnStep(const StepRecord& record) override {
     watch_.OnStep(record);
@@ -62,6 +61,13 @@ void TakeFarther(const Distances& one, Distances& farthest) {
   farthest.left_out = std::max(farthest.left_out, one.left_out);
 }
 
+// One figure of all: beyond an iteration of skew nothing more is to be had.
+double Nearness(const Distances& one) {
+  return std::min(one.echo_skew, 10.0) / 5 + std::min(one.opening_skew, 10.0) / 5 +
+         2.0 * std::min(one.iterations_apart, 3U) +
+         static_cast<double>(std::min<std::size_t>(one.certified, 3)) + std::min(one.names, 2.0);
+}
+
 class Search {
  public:
   explicit Search(const SearchOptions& options) : options_(options) {}
@@ -82,23 +88,50 @@ class Search {
   }
 
  private:
-  // The later half of the corpus is drawn from more often: it has been farther.
   SimOptions Next(base::Rng rng) {
     if (corpus_.empty() || rng.Below(10) < 4) {
       SimOptions fresh = DrawStage(rng.Fork("stage").Next());
       fresh.attack_params[kScript] = FormatScript(DrawScript(rng.Fork("script"), StageOf(fresh)));
       return fresh;
     }
-    const std::uint64_t a = rng.Below(corpus_.size());
-    const std::uint64_t b = rng.Below(corpus_.size());
-    SimOptions changed = corpus_[std::max(a, b)];
+    SimOptions changed = Chosen(rng);
     // Another run, and so other leaders, roles and delays, for the same script or a changed one.
     if (OneIn(rng, 2)) changed.seed = rng.Fork("seed").Next();
-    const auto script = ParseScript(changed.attack_params[kScript]);
-    OSTRAKA_CHECK(script.ok());
-    changed.attack_params[kScript] =
-        FormatScript(Mutate(*script, rng.Fork("mutate"), StageOf(changed)));
+    Script script = ScriptOf(changed);
+    if (OneIn(rng, 4)) {
+      Splice(ScriptOf(Chosen(rng)), rng.Fork("splice"), script);
+    } else {
+      script = Mutate(std::move(script), rng.Fork("mutate"), StageOf(changed));
+    }
+    changed.attack_params[kScript] = FormatScript(script);
     return changed;
+  }
+
+  // One of three drawn: every other time the one that came nearest, else the newest, which has been
+  // where none before it was.
+  const SimOptions& Chosen(base::Rng& rng) const {
+    const bool nearest = OneIn(rng, 2);
+    std::size_t best = rng.Below(corpus_.size());
+    for (int i = 0; i < 2; ++i) {
+      const std::size_t other = rng.Below(corpus_.size());
+      if (nearest ? corpus_[other].nearness > corpus_[best].nearness : other > best) best = other;
+    }
+    return corpus_[best].options;
+  }
+
+  static Script ScriptOf(const SimOptions& options) {
+    auto script = ParseScript(options.attack_params.at(kScript));
+    OSTRAKA_CHECK(script.ok());
+    return std::move(script).value();
+  }
+
+  // Deviations of another script too, as many as fit.
+  static void Splice(const Script& other, base::Rng rng, Script& script) {
+    for (const Deviation& one : other.deviations) {
+      if (script.deviations.size() >= kMostDeviations || OneIn(rng, 3)) continue;
+      const std::uint64_t place = rng.Below(script.deviations.size() + 1);
+      script.deviations.insert(script.deviations.begin() + static_cast<std::ptrdiff_t>(place), one);
+    }
   }
 
   base::Status Play(const SimOptions& options) {
@@ -113,7 +146,7 @@ class Search {
     for (const std::string& mark : scout.reach().Marks()) {
       is_new |= marks_.insert(network + mark).second;
     }
-    if (is_new) corpus_.push_back(options);
+    if (is_new) corpus_.push_back({options, Nearness(scout.reach().distances())});
     result_.corpus = corpus_.size();
     result_.marks = marks_.size();
     if (run.ok) return base::OkStatus();
@@ -126,7 +159,11 @@ class Search {
 
   SearchOptions options_;
   SearchResult result_;
-  std::vector<SimOptions> corpus_;  // in the order in which they were found
+  struct Kept {
+    SimOptions options;
+    double nearness = 0;
+  };
+  std::vector<Kept> corpus_;  // in the order in which they were found
   std::set<std::string> marks_;
 };
 

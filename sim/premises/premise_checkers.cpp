@@ -153,14 +153,14 @@ base::Status Certificates::OnAction(std::uint32_t, const protocol::Action& actio
 }
 
 base::Status HonestNames::OnAction(std::uint32_t peer, const protocol::Action& action) {
-  if (const auto* done = Observed<protocol::StepDone>(action)) members_ = done->block->members;
   if (!std::holds_alternative<protocol::Send>(action)) return base::OkStatus();
   for (const SealWatch::Said& said : watch_->said()) {
     if (said.message->envelope.slot.type != MessageType::kProof || said.peer != peer) continue;
     const auto proof = wire::DecodeProof(said.message->envelope.body);
     if (!proof.ok()) continue;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      const auto named = roster_.IndexOf(members_[i]);
+    const auto& members = watch_->ViewOf(said.message->envelope.slot.step).members;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const auto named = roster_.IndexOf(members[i]);
       if (!named || !roster_.IsHonest(*named) || !protocol::HasBit(proof->silent, i)) continue;
       return base::FailedPrecondition(Named(roster_, peer) + " says in step " +
                                       std::to_string(said.message->envelope.slot.step) +

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "node/base/time.h"
 #include "sim/checker.h"
@@ -101,7 +100,6 @@ class HonestNames final : public Checker {
  private:
   Roster roster_;
   const SealWatch* watch_;
-  std::vector<base::PeerId> members_;  // of the newest block
 };
 
 }  // namespace ostraka::sim

@@ -1,6 +1,7 @@
 #include "sim/premises/seal_watch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "node/wire/codec.h"
@@ -33,9 +34,20 @@ std::size_t SealStory::CertifiedValues() const {
   return values.size();
 }
 
-SealWatch::SealWatch(const Roster& roster, base::Duration delta, std::size_t quorum,
-                     std::shared_ptr<wire::Opener> opener)
-    : roster_(roster), delta_(delta), quorum_(quorum), speech_(roster, std::move(opener)) {}
+StepView GenesisView(const SimOptions& options, const Roster& roster) {
+  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
+  const auto thresholds = protocol::ThresholdsFor(options.mode, options.peers, t_a);
+  return {roster.ids, options.peers - thresholds.t_s, protocol::FaultBound(thresholds),
+          protocol::Manifest{}.delta};
+}
+
+SealWatch::SealWatch(const Roster& roster, StepView genesis, std::shared_ptr<wire::Opener> opener)
+    : roster_(roster), views_{{0, std::move(genesis)}}, speech_(roster, std::move(opener)) {}
+
+const StepView& SealWatch::ViewOf(std::uint64_t step) const {
+  const auto later = views_.upper_bound(step);
+  return later == views_.begin() ? later->second : std::prev(later)->second;
+}
 
 const SealStory* SealWatch::StoryOf(const SealName& seal) const {
   const auto place = stories_.find(seal);
@@ -45,8 +57,9 @@ const SealStory* SealWatch::StoryOf(const SealName& seal) const {
 SealStory& SealWatch::At(const SealName& seal) {
   const auto [place, is_new] = stories_.try_emplace(seal);
   if (is_new) {
-    place->second.delta = delta_;
-    place->second.quorum = quorum_;
+    const StepView& view = ViewOf(seal.height == 0 ? 0 : seal.height - 1);
+    place->second.delta = view.delta;
+    place->second.quorum = view.quorum;
   }
   return place->second;
 }
@@ -68,13 +81,14 @@ void SealWatch::OnObserved(std::uint32_t peer, const protocol::Observe& observe)
   const auto open = [&](const SealName& seal) { At(seal).opened.try_emplace(peer, now_); };
   if (const auto* done = std::get_if<protocol::StepDone>(&observe.what)) {
     const wire::Block& block = *done->block;
-    if (HeightOf(block) < height_) return;
-    height_ = HeightOf(block);
-    delta_ = base::Microseconds(static_cast<std::int64_t>(block.delta_us));
-    quorum_ = block.thresholds.quorum();
-    std::erase_if(stories_, [&](const auto& entry) {
-      return entry.first.height + kRememberedSteps < height_;
-    });
+    const std::uint64_t next = HeightOf(block);
+    if (next <= views_.rbegin()->first) return;
+    views_[next] = {block.members, block.thresholds.quorum(),
+                    protocol::FaultBound(block.thresholds),
+                    base::Microseconds(static_cast<std::int64_t>(block.delta_us))};
+    while (views_.begin()->first + kRememberedSteps < next) views_.erase(views_.begin());
+    std::erase_if(stories_,
+                  [&](const auto& entry) { return entry.first.height + kRememberedSteps < next; });
   } else if (const auto* started = std::get_if<protocol::StepStarted>(&observe.what)) {
     if (started->step == 0) begun_.try_emplace(peer, now_);
     open({started->step + 1, static_cast<std::uint8_t>(Phase::kA), 0});
@@ -93,7 +107,8 @@ void SealWatch::OnWord(std::uint32_t peer, const wire::SharedMessage& message) {
   const wire::Envelope& envelope = message->envelope;
   const wire::Slot& slot = envelope.slot;
   const SealName name = SealOf(slot);
-  if (slot.type == MessageType::kRejoin || name.height > height_ + kRememberedSteps) return;
+  const std::uint64_t newest = views_.rbegin()->first;
+  if (slot.type == MessageType::kRejoin || name.height > newest + kRememberedSteps) return;
   said_.push_back({peer, name, message});
   SealStory& story = At(name);
   const bool honest = roster_.IsHonest(peer);

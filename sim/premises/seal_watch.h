@@ -13,10 +13,12 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "node/base/time.h"
 #include "sim/checker.h"
 #include "sim/free/events.h"
+#include "sim/options.h"
 #include "sim/speech.h"
 
 namespace ostraka::sim {
@@ -41,16 +43,28 @@ struct SealStory {
   std::size_t CertifiedValues() const;
 };
 
+// What a step begins with.
+struct StepView {
+  std::vector<base::PeerId> members;  // by key
+  std::size_t quorum = 0;
+  std::size_t bound = 0;  // more names than this remove a member
+  base::Duration delta;
+};
+// Of step 0.
+StepView GenesisView(const SimOptions& options, const Roster& roster);
+
 class SealWatch final : public StepObserver {
  public:
-  SealWatch(const Roster& roster, base::Duration delta, std::size_t quorum,
-            std::shared_ptr<wire::Opener> opener);
+  SealWatch(const Roster& roster, StepView genesis, std::shared_ptr<wire::Opener> opener);
 
   void OnStep(const StepRecord& record) override;
 
   // Null for a seal that nobody opened, or long ago.
   const SealStory* StoryOf(const SealName& seal) const;
   const std::map<SealName, SealStory>& stories() const { return stories_; }
+  // By the first honest member that had the block before it; of the newest step known if nobody
+  // has.
+  const StepView& ViewOf(std::uint64_t step) const;
   // A message that this peer has just sent for the first time, as the last OnStep read it.
   struct Said {
     std::uint32_t peer = 0;
@@ -68,9 +82,7 @@ class SealWatch final : public StepObserver {
   void OnWord(std::uint32_t peer, const wire::SharedMessage& message);
 
   Roster roster_;
-  base::Duration delta_;
-  std::size_t quorum_;
-  std::uint64_t height_ = 0;
+  std::map<std::uint64_t, StepView> views_;  // by step; never empty
   Speech speech_;
   base::Time now_;
   std::vector<Said> said_;

@@ -78,5 +78,58 @@ TEST(AgreementAttack, WhoHoldsBackToTheLastMomentIsPaidForOnce) {
   }
 }
 
+// --- what `ostraka sim search` found (docs/simulation.md)
+// -----------------------------------------
+
+void ExpectHarmless(const std::string& replay) {
+  const auto options = ParseOptions(replay);
+  ASSERT_TRUE(options.ok()) << options.status().message();
+  const auto result = RunSimulation(*options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                          << result->replay;
+  EXPECT_EQ(result->honest_removed, 0U);
+}
+
+// All colluders' COMMITs cannot be read, which is known to some when they wait for them.
+TEST(FoundScript, UnreadableCommitsRemoveNobodyHonest) {
+  ExpectHarmless(
+      "seed=14376185018149091106 peers=6 byzantine=2 attack=free attack_from_step=1 "
+      "await_removal=0 premises=0 steps=6 dimension=28 batch_size=4 delay_max_ns=10000000 "
+      "jitter_ns=3000000 attack.script=h2=b,deaf;any@genesis>all:full_bitmap;"
+      "propose@b.i1>h1:unreadable;proof@c>h2:friends;echo@b.s3>one2:unreadable;"
+      "propose@b.s3>all:hold(reveal.h1.short+17);commit@a.s2>all:unreadable;"
+      "vote@b.i3>h1:hold(deadline+1);echo@any.s1*0>all:hold(propose.h2.i1.last-1) "
+      "time_limit_ns=900000000000");
+}
+
+// As split_genesis, with COMMITs for the step before instead of none.
+TEST(FoundScript, AGenesisForOneHalfRemovesNobodyHonest) {
+  ExpectHarmless(
+      "seed=4745039814216033966 peers=8 byzantine=3 attack=free attack_from_step=0 "
+      "await_removal=0 premises=0 steps=6 dimension=32 batch_size=4 delay_min_ns=0 jitter_ns=0 "
+      "time_limit_ns=900000000000 attack.script=h2=5,solo;echo@genesis>h2:friends;"
+      "propose@c.i2>not1:swap;commit@a.s2*2>h1:hold(begin);commit@a>h2:older;"
+      "echo@a.s1*0>h1:hold(echo+8)");
+}
+TEST(FoundScript, AGenesisEchoForAllButOneLeavesNobodyBehind) {
+  ExpectHarmless(
+      "seed=3218814211822612807 peers=6 byzantine=1 attack=free attack_from_step=1 "
+      "await_removal=0 premises=0 steps=6 dimension=28 batch_size=4 delay_max_ns=55000000 "
+      "jitter_ns=4000000 time_limit_ns=900000000000 attack.script=h2=f,deaf;"
+      "echo@genesis*0>not1:drop;commit@a>all:drop;vote@any*0>h1:unreadable;"
+      "result@any>not1:older;commit@a.s3*0>h1:hold(status.h2.i1.short+1);lock@c>all:drop;"
+      "part@any>all:older;aggregate@any*0>h1:older");
+}
+
+// Who settles a seal forgets whom its block removes; two that had not settled it yet lacked a PROOF
+// of these, which the decision names, and the three others are no quorum of five.
+TEST(FoundScript, WhatADecisionNamesIsGivenOnThoughItsAuthorIsRemoved) {
+  ExpectHarmless(
+      "seed=599576389392917328 peers=8 byzantine=3 attack=free attack_from_step=0 "
+      "await_removal=0 premises=0 steps=6 dimension=32 batch_size=4 delay_min_ns=0 jitter_ns=0 "
+      "time_limit_ns=900000000000 attack.script=h2=9,deaf;status@b*2>not4:later");
+}
+
 }  // namespace
 }  // namespace ostraka::sim
