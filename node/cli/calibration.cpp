@@ -78,11 +78,10 @@ double NoiseBetween(const Gradients& stated, const Gradients& recomputed, std::u
   for (std::size_t i = 0; i < stated.size(); ++i) {
     for (const auto& column : columns) {
       const auto mine = PartOf(recomputed[i], column.range);
-      const double norm = aggregation::Norm(mine);
-      if (norm == 0 && tau == 0) continue;  // nothing moves here, on either path
+      if (tau == 0 && aggregation::Norm(mine) == 0) continue;  // nothing moves here, on either path
       const auto said = protocol::NumbersOf(PartOf(stated[i], column.range), column, tau);
       const auto own = protocol::NumbersOf(mine, column, tau);
-      worst = std::max(worst, protocol::DeviationRatio(said, own, norm, tau, 1, mine.size()));
+      worst = std::max(worst, protocol::DeviationRatio(said, own, tau, 1, mine.size()));
     }
   }
   return worst;
