@@ -377,10 +377,24 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
 // run is for.
 void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result) {
   if (!result.ok || !progress_->AllFinished()) return;
-  const std::uint32_t rows = options_.peers - options_.byzantine;
-  const auto yardstick =
-      MeasureYardstick(*trainer_, manifest_->training,
-                       trainer_->InitialParameters(manifest_->run_id), rows, manifest_->run_id);
+  // Who validates sends no row.
+  const std::uint32_t honest = options_.peers - options_.byzantine;
+  const std::uint32_t rows = honest > options_.validators ? honest - options_.validators : 1;
+  Rest rest;
+  const auto attack = FindAttack(options_.attack);
+  OSTRAKA_CHECK(attack.ok());  // CheckOptions
+  const bool contained =
+      OutcomeOf(*attack, options_.attack_params) == KnownAttack::Outcome::kContained;
+  if (!contained && !coven_->deeds().empty()) {
+    rest = {UINT64_MAX, manifest_->training.steps};
+    for (const auto& [peer, deeds] : coven_->deeds()) {
+      rest.begin = std::min(rest.begin, deeds.first_step);
+    }
+    if (result.detection_steps) rest.end = rest.begin + *result.detection_steps + 1;
+  }
+  const auto yardstick = MeasureYardstick(*trainer_, manifest_->training,
+                                          trainer_->InitialParameters(manifest_->run_id), rows,
+                                          manifest_->run_id, rest);
   if (!yardstick.ok()) return;
   result.reference_loss = yardstick->reference;
   const base::Status status = options_.unprotected ? JudgeExploded(result.loss, *yardstick)

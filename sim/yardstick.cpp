@@ -28,7 +28,7 @@ base::StatusOr<std::vector<float>> RowOf(train::Trainer& trainer,
 base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
                                            const protocol::TrainingPlan& plan,
                                            std::span<const float> initial, std::uint32_t rows,
-                                           const base::Digest& seed) {
+                                           const base::Digest& seed, Rest rest) {
   OSTRAKA_CHECK(rows > 0);
   Yardstick yardstick;
   std::vector<float> parameters(initial.begin(), initial.end());
@@ -38,6 +38,7 @@ base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
   std::vector<double> sum(parameters.size());
   std::vector<float> mean(parameters.size());
   for (std::uint64_t step = 0; step < plan.steps; ++step) {
+    if (step >= rest.begin && step < rest.end) continue;
     sum.assign(sum.size(), 0.0);
     for (std::uint32_t row = 0; row < rows; ++row) {
       ASSIGN_OR_RETURN(const auto gradient, RowOf(trainer, plan, parameters, seed, step, row));

@@ -33,7 +33,7 @@ SimOptions OptionsOf(Size size, const std::string& attack, const AttackParams& p
   options.attack = attack;
   options.attack_params = params;
   options.attack_from_step = 10;
-  options.steps = 60;
+  options.steps = 100;
   options.dimension = 200;
   options.await_removal = false;
   return options;
@@ -147,7 +147,7 @@ TEST_P(VoidTest, CostsThePlaceAtTheThirdColumn) {
       EXPECT_THAT(removal.reason,
                   AnyOf(HasSubstr("columns by its own word"), HasSubstr("failed the sum check")));
     }
-    // In 60 steps, of which those in which columns rest have the largest rates.
+    // In 100 steps, of which those in which columns rest have the largest rates.
     EXPECT_LT(result.loss, 1.2 * HonestLoss(size)) << "content " << content;
   }
 }

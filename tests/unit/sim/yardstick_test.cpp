@@ -28,6 +28,10 @@ TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
   EXPECT_EQ(few->initial, many->initial);
   EXPECT_LT(few->reference, 0.5 * few->initial);
   EXPECT_LE(many->reference, 1.05 * few->reference) << "less noise";
+  const auto rested = MeasureYardstick(**trainer, plan, initial, 8, {}, {.begin = 5, .end = 50});
+  ASSERT_TRUE(rested.ok());
+  EXPECT_GT(rested->reference, many->reference);
+  EXPECT_LT(rested->reference, rested->initial);
   plan.steps = 20;
   const auto shorter = MeasureYardstick(**trainer, plan, initial, 8, {});
   ASSERT_TRUE(shorter.ok());
@@ -37,8 +41,8 @@ TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
 TEST(JudgeLossTest, TakesWhatIsNearAndRefusesWhatExplodedOrFellBehind) {
   const Yardstick yardstick{.initial = 10, .reference = 1};
   EXPECT_TRUE(JudgeLoss(0.9, yardstick).ok());
-  EXPECT_TRUE(JudgeLoss(1.51, yardstick).ok());
-  EXPECT_FALSE(JudgeLoss(1.53, yardstick).ok());
+  EXPECT_TRUE(JudgeLoss(1.21, yardstick).ok());
+  EXPECT_FALSE(JudgeLoss(1.23, yardstick).ok());
   EXPECT_TRUE(JudgeExploded(9.9, yardstick).ok());
   for (const double bad : {10.1, 6e73, INFINITY, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_FALSE(JudgeExploded(bad, yardstick).ok()) << bad;
