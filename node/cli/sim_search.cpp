@@ -19,6 +19,8 @@ json JsonOf(const sim::Distances& far) {
           {"opening_skew", far.opening_skew},
           {"iterations_apart", far.iterations_apart},
           {"certified", far.certified},
+          {"voted", far.voted},
+          {"locked", far.locked},
           {"names", far.names},
           {"step_seconds", far.seconds},
           {"left_out", far.left_out}};

@@ -53,7 +53,15 @@ void Reach::OnWord(const SealWatch::Said& said) {
   const MessageType type = said.message->envelope.slot.type;
   if (type == MessageType::kProof) OnProof(said);
   const SealStory& story = *watch_->StoryOf(said.seal);
-  distances_.certified = std::max(distances_.certified, story.CertifiedValues());
+  if (type == MessageType::kEcho || type == MessageType::kVote || type == MessageType::kLock) {
+    distances_.certified = std::max(distances_.certified, story.CertifiedValues());
+    distances_.voted = std::max(distances_.voted, story.VotedValues());
+    distances_.locked = std::max(distances_.locked, story.LockedValues());
+    places_.insert(
+        Joined("ballots",
+               {said.seal.phase, story.EchoedValues(), story.VotedValues(), story.LockedValues(),
+                Grade(InDeltas(SealStory::Spread(story.echoed), story.delta), 1)}));
+  }
   if (!roster_.IsHonest(said.peer)) return;
   if (type == MessageType::kEcho && said.seal.height > 0) OnEcho(said);
   if (type == MessageType::kStatus) MarkPlace(said);

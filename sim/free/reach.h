@@ -18,6 +18,8 @@ struct Distances {
   double opening_skew = 0;             // between honest openings of a seal, in Delta
   std::uint32_t iterations_apart = 0;  // of honest members in a seal's slow path
   std::size_t certified = 0;           // values with a quorum of ballots in a seal
+  std::size_t voted = 0;               // of VOTEs
+  std::size_t locked = 0;              // values that honest members locked
   double names = 0;          // members who name one honest member as silent, / the fault bound
   double seconds = 0;        // of virtual time that a step took
   std::size_t left_out = 0;  // honest ECHOs that show an honest member's entry absent

@@ -56,6 +56,8 @@ void TakeFarther(const Distances& one, Distances& farthest) {
   farthest.opening_skew = std::max(farthest.opening_skew, one.opening_skew);
   farthest.iterations_apart = std::max(farthest.iterations_apart, one.iterations_apart);
   farthest.certified = std::max(farthest.certified, one.certified);
+  farthest.voted = std::max(farthest.voted, one.voted);
+  farthest.locked = std::max(farthest.locked, one.locked);
   farthest.names = std::max(farthest.names, one.names);
   farthest.seconds = std::max(farthest.seconds, one.seconds);
   farthest.left_out = std::max(farthest.left_out, one.left_out);
@@ -65,7 +67,8 @@ void TakeFarther(const Distances& one, Distances& farthest) {
 double Nearness(const Distances& one) {
   return std::min(one.echo_skew, 10.0) / 5 + std::min(one.opening_skew, 10.0) / 5 +
          2.0 * std::min(one.iterations_apart, 3U) +
-         static_cast<double>(std::min<std::size_t>(one.certified, 3)) + std::min(one.names, 2.0);
+         static_cast<double>(one.certified + 2 * one.voted + 2 * one.locked) +
+         std::min(one.names, 2.0);
 }
 
 class Search {

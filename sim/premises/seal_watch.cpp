@@ -26,11 +26,18 @@ base::Duration SealStory::Spread(const std::map<std::uint32_t, base::Time>& time
   return last->second - first->second;
 }
 
-std::size_t SealStory::CertifiedValues() const {
+std::size_t SealStory::Certified(bool by_echoes, bool by_votes) const {
   std::set<base::Digest> values;
   for (const auto& [ballot, signers] : ballots) {
-    if (signers.size() >= quorum) values.insert(ballot.second);
+    const bool counts = ballot.first == 0 ? by_echoes : by_votes;
+    if (counts && signers.size() >= quorum) values.insert(ballot.second);
   }
+  return values.size();
+}
+
+std::size_t SealStory::LockedValues() const {
+  std::set<base::Digest> values;
+  for (const auto& [iteration, value] : locks) values.insert(value);
   return values.size();
 }
 

@@ -39,8 +39,14 @@ struct SealStory {
 
   // Between the first and the last; zero for fewer than two.
   static base::Duration Spread(const std::map<std::uint32_t, base::Time>& times);
-  // Values with a quorum of ballots in one iteration, ECHOs counted as one.
-  std::size_t CertifiedValues() const;
+  // Values with a quorum of ECHOs, of VOTEs of one iteration, or of either.
+  std::size_t EchoedValues() const { return Certified(true, false); }
+  std::size_t VotedValues() const { return Certified(false, true); }
+  std::size_t CertifiedValues() const { return Certified(true, true); }
+  std::size_t LockedValues() const;  // by honest members
+
+ private:
+  std::size_t Certified(bool by_echoes, bool by_votes) const;
 };
 
 // What a step begins with.
