@@ -100,7 +100,6 @@ base::StatusOr<std::unique_ptr<Transport>> Transport::Make(boost::asio::io_conte
                                                            TransportEvents events) {
   OSTRAKA_CHECK(options.key != nullptr && events.message && events.link);
   OSTRAKA_CHECK(options.timeouts.hello > options.timeouts.handshake);
-  OSTRAKA_CHECK(options.timeouts.opening <= options.timeouts.handshake);
   FdGuard fd(options.listen_fd);
   RETURN_IF_ERROR(PrepareMembers(options));
   RETURN_IF_ERROR(CheckRate(options));

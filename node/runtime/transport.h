@@ -73,7 +73,7 @@ struct TransportMember {
 // A connection that never becomes a link is gone after `hello` and a second to hear why.
 struct TransportTimeouts {
   Duration opening = base::Seconds(2);    // of one from outside to say what it wants
-  Duration handshake = base::Seconds(4);  // TCP connect, TLS and upgrade. REQUIRES: >= opening
+  Duration handshake = base::Seconds(4);  // TCP connect, opening, TLS and upgrade together
   Duration hello = base::Seconds(8);      // all until it is a link. REQUIRES: > handshake
   Duration idle = base::Seconds(30);      // a peer silent for so long is gone; pinged at half
   Duration close = base::Seconds(2);      // for a link's peer to answer a close
