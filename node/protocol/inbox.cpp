@@ -106,8 +106,10 @@ void Inbox::ForgetBefore(std::uint64_t step) {
   while (!places_.empty() && places_.begin()->first.step < step) places_.erase(places_.begin());
 }
 
-void Inbox::ForgetSender(const PeerId& sender) {
-  for (auto& [place, items] : places_) items.erase(sender);
+void Inbox::ForgetSenderAfter(std::uint64_t step, const PeerId& sender) {
+  for (auto& [place, items] : places_) {
+    if (place.step > step) items.erase(sender);
+  }
 }
 
 void Inbox::ForgetSlowPath(std::uint32_t iteration) {

@@ -76,8 +76,10 @@ class Inbox {
   void HashInto(crypto::Hasher& hasher) const;
 
   void ForgetBefore(std::uint64_t step);
-  // A removed member's messages mean nothing any more.
-  void ForgetSender(const PeerId& sender);
+  // A removed member's messages of steps after `step` mean nothing any more. Those of `step` and
+  // before stay: a member that is still in the seal which removed it needs them, and who finished
+  // that seal may be the only one to give them (attack: an author shows its PROOF to one of us).
+  void ForgetSenderAfter(std::uint64_t step, const PeerId& sender);
   // Messages of SEAL's slow path, once their seal is decided; before `iteration`, while it is not.
   void ForgetSlowPath(std::uint32_t iteration = UINT32_MAX);
   void ForgetWants() { wanted_.clear(); }

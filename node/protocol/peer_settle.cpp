@@ -77,7 +77,7 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   StartCrossCheck();
   RememberStep();
   for (const wire::Removal& removal : block->removals) {
-    inbox_.ForgetSender(removal.peer);
+    inbox_.ForgetSenderAfter(block->step, removal.peer);
     // Who was dropped meanwhile can still be banned for it.
     if (wire::IsBan(removal.kind)) evidence_.erase(removal.peer);
     silent_.erase(removal.peer);
