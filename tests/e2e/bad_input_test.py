@@ -157,7 +157,7 @@ class ManifestTest(TestCase):
         out = self.folder / "weak.toml"
         init = ["run", "init", "--out", out, "--model", "toy", *members]
         self.refused(2, [*init, "--faults", 4], "mode majority bears 3 faulty of 8 peers, not 4",
-                     "no mode bears more than 3", "more peers or fewer faults")
+                     "no mode bears more than 3", "use 10 peers or more, or fewer faults")
         self.refused(2, [*init, "--faults", 3, "--mode", "third"],
                      "mode third bears 2 faulty of 8 peers, not 3", "use --mode majority")
         self.refused(2, [*init, "--mode", "thrid"], "'thrid'", "majority, balanced or third")

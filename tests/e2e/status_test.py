@@ -130,7 +130,7 @@ class LiveTest(StatusTestCase):
         node.wait_for_event(event="started")
         self.assertIn(made.ids[0], expect_ok("status", env=environment))
         root = home / ".local/share/ostraka"
-        [folder] = root.iterdir()
+        [folder] = [entry for entry in root.iterdir() if entry.name != "locks"]
         (root / "other").mkdir()
         (root / "other/ledger.sqlite").write_bytes((folder / "ledger.sqlite").read_bytes())
         self.refused(2, ["status"], "which node?", str(folder), env=environment)

@@ -122,7 +122,8 @@ TEST(SizeAttack, WhoLiesAboutItsSizeIsNamedAndBannedByTheVerdict) {
     EXPECT_EQ(Removed(result), 3U) << scale;
     for (const wire::Removal& removal : result.removals) {
       EXPECT_EQ(removal.kind, wire::RemovalKind::kVerdict) << removal.reason;
-      EXPECT_THAT(removal.reason, HasSubstr("do not follow from what it sent: named by"));
+      EXPECT_THAT(removal.reason, AnyOf(HasSubstr("do not follow from what it sent: named by"),
+                                        HasSubstr("does not follow from its batch")));
     }
     EXPECT_LT(result.loss, 1.1 * HonestLoss({8, 3}));
   }
@@ -138,8 +139,11 @@ TEST_P(VoidTest, CostsThePlaceAtTheThirdColumn) {
     const SimResult result = RunOptions(
         OptionsOf(size, "void_columns", {{"kind", std::to_string(kind)}, {"content", content}}));
     EXPECT_EQ(Removed(result), size.byzantine) << "content " << content;
-    // Who is dropped once comes back, and is dropped once more.
-    EXPECT_LE(Voids(result), 6 * size.byzantine) << "content " << content;
+    // Each is dropped, comes back, and is dropped once more. A place costs three columns by the
+    // own word; or two, and those of the step that fails the sum check and of the next; and a
+    // member that has just come back may void one with the part that it lacks.
+    EXPECT_LE(Voids(result), 2 * 4 * size.byzantine)
+        << "content " << content << ": " << testing::PrintToString(result.columns);
     for (const wire::Removal& removal : result.removals) {
       EXPECT_EQ(removal.kind, wire::RemovalKind::kDrop) << removal.reason;
       // With a friend gone fewer senders are enough, and then it is its own part that the sum
