@@ -19,6 +19,7 @@
 #include "sim/chronicle.h"
 #include "sim/column_checkers.h"
 #include "sim/fault_plan.h"
+#include "sim/lateness_checker.h"
 #include "sim/memo_opener.h"
 #include "sim/memo_verifier.h"
 #include "sim/order_checkers.h"
@@ -256,8 +257,9 @@ void Cluster::AddCheckers(Simulator& simulator) {
     add_observing(std::make_unique<Applied>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Sizes>(roster_, manifest_, opener_));
     add_observing(std::make_unique<Queues>(
-        roster_, BoundsOf(options_.peers, options_.dimension, faults_.hold, manifest_->delta_floor),
+        roster_, BoundsOf(options_.peers, options_.dimension, faults_.hold, manifest_->delta),
         opener_));
+    if (!faults_.over) checkers_.Add(std::make_unique<HonestNeverLate>(roster_));
     if (faults_.over) {
       auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, manifest_->delta,
                                                  manifest_->part_timeout);

@@ -164,7 +164,7 @@ bool IsTimely(const SimOptions& options) {
   const NetworkOptions network;
   if (options.loss_permille > 0) longest = longest + network.retransmit;
   return options.crashes == 0 && options.blackouts == 0 && options.cut == "none" &&
-         longest * 4 <= manifest.delta_floor;
+         longest * 4 <= manifest.delta;
 }
 
 namespace {

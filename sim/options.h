@@ -84,7 +84,7 @@ struct SimOptions {
 // t_s of the run at its genesis.
 std::uint32_t FaultsBorne(const SimOptions& options);
 
-// True if every message of an honest member comes within a quarter of the least Delta, and nobody
+// True if every message of an honest member comes within a quarter of Delta, and nobody
 // honest is killed or cut off: what docs/seal.md calls timely.
 bool IsTimely(const SimOptions& options);
 

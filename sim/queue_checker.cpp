@@ -18,7 +18,7 @@ std::uint64_t SizeOf(const base::SharedBytes& frame, const protocol::SharedBlob&
 }  // namespace
 
 QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duration hold,
-                     base::Duration delta_floor) {
+                     base::Duration delta) {
   const std::size_t n = peers;
   QueueBounds bounds;
   // The phase's deadline, bulk data, the seal, questions, and the way back.
@@ -37,7 +37,7 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duratio
   bounds.messages = 32 + 16 * n + 4 * protocol::kMaxBlocksAnAnswer;
   // While nothing arrives a member goes on to ask, at most once a Delta (docs/seal.md, 5) for each
   // of 2 n entries and n echoes, answers as many questions, and says its words of the iterations.
-  const auto deltas = static_cast<std::size_t>(hold.ns / delta_floor.ns);
+  const auto deltas = static_cast<std::size_t>(hold.ns / delta.ns);
   bounds.messages += deltas * (16 + 6 * n);
   // A part and its aggregate, those of disputed pairs, the state with its velocity for who comes
   // back, and results each time that they are asked for; all else is small, and as much as its

@@ -29,7 +29,7 @@ struct QueueBounds {
 // Less than a second: no more than two seconds of a machine's ration touch it, whatever its clock.
 inline constexpr base::Duration kAnswerWindow = base::Milliseconds(900);
 
-// Of a run of `peers` with `dimension` parameters, in which Delta is never below `delta_floor` and
+// Of a run of `peers` with `dimension` parameters, in which Delta is never below `delta` and
 // the network keeps messages back for up to `hold`. What is kept back waits in the network and not
 // in a machine; what a real node holds of it is bounded by its transport (node/runtime/transport.h:
 // control_queue_bytes, bulk_queue_bytes).
@@ -39,7 +39,7 @@ inline constexpr base::Duration kAnswerWindow = base::Milliseconds(900);
 // but by the second: no more than the ration (node/protocol/ration.h) and what the peer would have
 // been sent unasked.
 QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duration hold,
-                     base::Duration delta_floor);
+                     base::Duration delta);
 
 class Queues final : public Checker, public StepObserver {
  public:

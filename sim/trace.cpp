@@ -134,6 +134,11 @@ void Trace::PutObservation(const protocol::Observation& what) {
                    Put(static_cast<std::uint64_t>(times.aggregate_ns));
                    Put(static_cast<std::uint64_t>(times.agree_ns));
                  },
+                 [this](const protocol::Slow& slow) {
+                   Put(slow.step);
+                   Put(slow.used_ms);
+                   Put(slow.allowed_ms);
+                 },
                  [this](const protocol::Halted& halted) {
                    Put(static_cast<std::uint64_t>(halted.why));
                    Put(halted.step);
@@ -242,6 +247,10 @@ std::string DescribeObservation(const protocol::Observation& what) {
           [](const protocol::Suspicion& suspicion) {
             return "suspects " + suspicion.peer.Short() + ": " + suspicion.check + ", " +
                    suspicion.reason;
+          },
+          [](const protocol::Slow& slow) {
+            return "has let the others wait " + std::to_string(slow.used_ms) + " of " +
+                   std::to_string(slow.allowed_ms) + " ms that it may";
           },
           [](const protocol::Halted& halted) { return "halts: " + halted.reason; },
           [](const auto&) { return std::string(); },

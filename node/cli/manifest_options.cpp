@@ -11,12 +11,14 @@ namespace {
 
 base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& manifest) {
   constexpr std::uint64_t kDayMs = 86'400'000;
-  if (options.part_timeout_ms > kDayMs || options.delta_ms > kDayMs) {
-    return base::InvalidArgument("--part-timeout-ms and --delta-ms must be at most a day, " +
-                                 std::to_string(kDayMs));
+  if (std::max({options.part_timeout_ms, options.delta_ms, options.patience_ms}) > kDayMs) {
+    return base::InvalidArgument(
+        "--part-timeout-ms, --delta-ms and --patience-ms must be at most a day, " +
+        std::to_string(kDayMs));
   }
   manifest.delta = base::Milliseconds(static_cast<std::int64_t>(options.delta_ms));
   manifest.part_timeout = base::Milliseconds(static_cast<std::int64_t>(options.part_timeout_ms));
+  manifest.patience = base::Milliseconds(static_cast<std::int64_t>(options.patience_ms));
   // A manifest in which a seal ends before its parts can come would be refused.
   manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
   return base::OkStatus();
@@ -51,7 +53,11 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
       ->capture_default_str();
   command
       .add_option("--delta-ms", options.delta_ms,
-                  "how long a message may take; from the first steps on it is measured")
+                  "four times what a message may take: 1000 for the Internet, 250 at home")
+      ->capture_default_str();
+  command
+      .add_option("--patience-ms", options.patience_ms,
+                  "who needs no longer for a step's work is never late (docs/operating.md)")
       ->capture_default_str();
 }
 

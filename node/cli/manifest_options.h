@@ -22,6 +22,7 @@ struct ManifestOptions {
   std::string mode = "majority";
   std::uint64_t part_timeout_ms = 20'000;
   std::uint64_t delta_ms = 1000;
+  std::uint64_t patience_ms = 1000;
 };
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options);

@@ -211,12 +211,13 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
                  m.state_root_every),
       CountField("checks", "probation", "blocks that a returning member follows first",
                  m.probation),
-      MillisecondsField("delta_ms", "how long a message may take, in the first steps", m.delta),
-      MillisecondsField("delta_floor_ms", "what the measured delays may make of it: least",
-                        m.delta_floor),
-      MillisecondsField("delta_ceiling_ms", "and most", m.delta_ceiling),
+      MillisecondsField("delta_ms", "four times what a message may take", m.delta),
+      MillisecondsField("delta_ceiling_ms", "what measured delays may raise it to",
+                        m.delta_ceiling),
       MillisecondsField("part_timeout_ms", "an aggregator waits so long for parts", m.part_timeout),
       MillisecondsField("seal_timeout_ms", "then the fast path has failed", m.seal_timeout),
+      MillisecondsField("patience_ms", "who needs no longer for a step's work is never late",
+                        m.patience),
   };
   if (m.origin) {
     fields.push_back(

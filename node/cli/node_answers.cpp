@@ -49,6 +49,9 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps) {
                  {"removals", std::move(removals)},
                  {"uptime_seconds", status.uptime.seconds()},
                  {"rss_bytes", status.process.rss_bytes}};
+  if (status.late_ms > 0) {
+    result["slow"] = {{"used_ms", status.late_ms}, {"allowed_ms", status.late_allowed_ms}};
+  }
   if (status.recent_step.ns > 0) result["seconds_per_step"] = status.recent_step.seconds();
   if (const auto left = runtime::TimeLeft(status, steps)) result["eta_seconds"] = left->seconds();
   if (status.evaluation) {

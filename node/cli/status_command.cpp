@@ -169,6 +169,12 @@ class Text {
                         " other members";
     for (const json& peer : status.at("unlinked")) links += ", not " + ShortOf(peer);
     Line("links", links);
+    if (status.contains("slow")) {
+      const json& slow = status.at("slow");
+      Line("SLOW", "it has let the others wait " + Count(slow.at("used_ms")) + " of the " +
+                       Count(slow.at("allowed_ms")) +
+                       " ms that it may, and is dropped beyond them (docs/operating.md)");
+    }
     if (status.contains("eta_seconds")) {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
                        Span(status.at("seconds_per_step")) + " a step");

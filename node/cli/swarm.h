@@ -35,8 +35,11 @@ struct SwarmOptions {
   std::uint64_t evaluate_every = 10;
   StateOptions states;
 
-  // On loopback whoever is silent for 5 s is silent: nothing travels for 20.
-  SwarmOptions() { manifest.part_timeout_ms = 5000; }
+  // On loopback whoever is silent for 5 s is silent, and a word takes no 63 ms.
+  SwarmOptions() {
+    manifest.part_timeout_ms = 5000;
+    manifest.delta_ms = 250;
+  }
 };
 
 // One node as the parent sees it.

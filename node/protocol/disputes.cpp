@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "node/protocol/lateness.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::protocol {
@@ -128,11 +129,16 @@ void RuleOnLivePairs(const SealedStep& sealed, const Block& view, Docket& docket
   docket.EndPass();
 }
 
-std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& view) {
+std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& view,
+                                   const std::set<Pair>& late) {
   std::map<Pair, std::uint64_t> since;
   for (const Dispute& dispute : view.disputes) {
     if (sealed.step >= dispute.since + kDisputeSteps) continue;
     since.emplace(Pair{dispute.worker, dispute.aggregator}, dispute.since);
+  }
+  static_assert(kLateDisputeSteps >= kDisputeSteps);
+  for (const Pair& pair : late) {
+    since.emplace(pair, sealed.step + kLateDisputeSteps - kDisputeSteps);
   }
   for (const Pair& pair : FailedPairs(sealed, view)) since.emplace(pair, sealed.step);
 

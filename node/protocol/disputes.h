@@ -1,7 +1,8 @@
 // Disputes (protocol.md 6): a worker and an aggregator of whom one failed to hand over a part or a
 // result, and nobody else can say which.
 //
-// A first failure of a pair opens a dispute, which lives for 100 steps. Meanwhile what the pair
+// A first failure of a pair opens a dispute, which lives for 100 steps (1000 if what failed was
+// only late: lateness.h). Meanwhile what the pair
 // owes each other goes to all: the worker sends its part for that aggregator to every member, and
 // the aggregate goes to every member anyway. A member that holds one in time (D1: within
 // part_timeout; whoever is owed it waits 2 Delta longer) forwards it at once, and states in its
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "node/protocol/columns.h"
@@ -53,8 +55,10 @@ bool HeldResult(const base::Bytes& held, std::size_t index, std::size_t disputes
 void DropWithholders(const SealedStep& sealed, const Block& view, Docket& docket);
 // Drops the loser of every live pair that failed again.
 void RuleOnLivePairs(const SealedStep& sealed, const Block& view, Docket& docket);
-// This step's failures and the view's disputes that live on, by (worker, aggregator).
-std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& view);
+// This step's failures and the view's disputes that live on, by (worker, aggregator). Pairs in
+// `late` come into dispute for kLateDisputeSteps (lateness.h): their `since` lies ahead.
+std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& view,
+                                   const std::set<std::pair<PeerId, PeerId>>& late = {});
 // Drops whoever `disputes` has with more peers that stay than the genesis bears faults.
 void DropDisputed(const std::vector<Dispute>& disputes, const Manifest& manifest, Docket& docket);
 // Those of `disputes` whose two stay; the newest kMaxDisputes.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "node/protocol/lateness.h"
 #include "node/protocol/numbers.h"
 #include "node/protocol/voids.h"
 
@@ -34,17 +35,26 @@ void RemoveForFaults(const SealedFaults& faults, Docket& docket) {
   docket.EndPass();
 }
 
-// Members whose echoes more members miss than can be at fault. Ends no pass.
-void DropSilent(const SealedStep& sealed, const Block& view, Docket& docket) {
+// Members that more members name in `names` of their PROOFs than can lie. Ends no pass.
+void DropNamed(const SealedStep& sealed, const Block& view, base::Bytes wire::Proof::*names,
+               const std::string& fault, const std::string& by, Docket& docket) {
   for (std::size_t i = 0; i < view.members.size(); ++i) {
-    const auto misses = [&](const auto& entry) {
-      return IsMember(view.members, entry.first) && HasBit(entry.second.silent, i);
+    const auto named = [&](const auto& entry) {
+      return IsMember(view.members, entry.first) && HasBit(entry.second.*names, i);
     };
-    const auto count = std::count_if(sealed.proofs.begin(), sealed.proofs.end(), misses);
+    const auto count = std::count_if(sealed.proofs.begin(), sealed.proofs.end(), named);
     if (static_cast<std::size_t>(count) <= FaultBound(view.thresholds)) continue;
-    docket.Drop(view.members[i],
-                "withheld its echo: " + std::to_string(count) + " members waited for it");
+    docket.Drop(view.members[i], fault + ": " + std::to_string(count) + " members " + by);
   }
+}
+
+// What no honest member does to the seals (node/protocol/echo_watch.h).
+void DropForEchoes(const SealedStep& sealed, const Block& view, Docket& docket) {
+  DropNamed(sealed, view, &wire::Proof::silent, "withheld its echo", "waited for it", docket);
+  DropNamed(sealed, view, &wire::Proof::hasty, "echoed without what it had to wait for", "saw it",
+            docket);
+  DropNamed(sealed, view, &wire::Proof::unshown, "echoed what it did not show", "asked for it",
+            docket);
 }
 
 // While the network is timely only faulty members are dropped. More than can be faulty show that it
@@ -177,10 +187,11 @@ std::uint64_t NextDelta(const SealedStep& sealed, const Block& view, const Manif
   for (const auto& [member, proof] : sealed.proofs) {
     if (IsMember(view.members, member)) lags.push_back(std::min(proof.lag_us, ceiling));
   }
-  if (lags.empty()) return view.delta_us;
-  const auto middle = lags.begin() + static_cast<std::ptrdiff_t>((lags.size() - 1) / 2);
-  std::nth_element(lags.begin(), middle, lags.end());
-  return std::clamp(4 * *middle, microseconds(manifest.delta_floor), ceiling);
+  const std::size_t liars = FaultBound(view.thresholds);
+  if (lags.size() <= liars) return view.delta_us;
+  const auto lag = lags.begin() + static_cast<std::ptrdiff_t>(liars);
+  std::nth_element(lags.begin(), lag, lags.end(), std::greater<>());
+  return std::clamp(4 * *lag, microseconds(manifest.delta), ceiling);
 }
 
 Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& manifest,
@@ -196,10 +207,13 @@ Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& man
   std::vector<Voids> voids = VoidsAfter(view, voiders, sealed.step);
   DropVoiders(voids, sealed.step, docket);
   DropWithholders(sealed, view, docket);
-  DropSilent(sealed, view, docket);
+  DropForEchoes(sealed, view, docket);
+  const LatenessRuling slowness = RuleOnLateness(sealed, view, manifest);
+  const auto lateness = LatenessAfter(slowness, view, manifest);
+  DropLate(lateness, view, manifest, docket);
   docket.EndPass();
   RuleOnLivePairs(sealed, view, docket);
-  const std::vector<Dispute> disputes = DisputesAfter(sealed, view);
+  const std::vector<Dispute> disputes = DisputesAfter(sealed, view, slowness.new_pairs);
   DropDisputed(disputes, manifest, docket);
   ForgiveUntimely(view, docket);
 
@@ -214,6 +228,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& man
   DrawNext(sealed, view, manifest, block);
   block.cases = CasesAfter(sealed, view, counted, docket);
   block.disputes = KeptDisputes(disputes, docket);
+  block.lateness = KeptLateness(lateness, view, manifest, block.members, block.joined);
   std::erase_if(voids, [&](const Voids& one) { return !IsMember(block.members, one.peer); });
   block.voids = std::move(voids);
   block.tau = NextTau(sealed, view, manifest, judged.fates);

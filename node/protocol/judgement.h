@@ -6,7 +6,8 @@
 // Passes over one docket, each of which sees the losers of those before it:
 //   1 what the seals prove: bans, and drops of the absent
 //   2 cases decided: bans             3 cases undecided: drops
-//   4 owners that owe a name          5 own voids, withheld results, withheld echoes
+//   4 owners that owe a name          5 own voids, withheld results, withheld or false echoes,
+//                                       slowness
 //   6 disputed pairs that failed again, then peers in dispute with too many
 // if this dropped more than can be at fault, the network was not timely: nobody is dropped;
 //   then standings, cases that open, returns. Order of the removals: bans, drops, joins, each by
@@ -41,9 +42,12 @@ struct Judged {
 // bitmap is not one over the view or names who is no worker.
 void FindImpossibleWords(const SealedStep& sealed, const Block& view, SealedFaults& faults);
 
-// Delta of the next step in microseconds: 4 x the lower median of the sealed lag_us, between the
-// manifest's floor and ceiling. As the median lies among the honest, no minority can move it out of
-// what they measured. The view's if no PROOF is sealed.
+// Delta of the next step in microseconds: 4 x the (bound + 1)-th largest sealed lag_us, from the
+// manifest's delta to its ceiling; the view's if no more PROOFs than the bound are sealed.
+//   Raising: the figure is at most what an honest member measured, so no minority raises Delta.
+//   Lowering: a minority that states zeros takes Delta back to the manifest's, which all chose when
+//   they joined, and never below it. Agreement and the naming of the silent rest on that value
+//   alone. (A median of what is stated falls to the fastest honest member near t_s = n / 2.)
 std::uint64_t NextDelta(const SealedStep& sealed, const Block& view, const Manifest& manifest);
 
 // REQUIRES: `sealed` is of the step after `view`, and fates are one a column.

@@ -79,11 +79,11 @@ base::Status ValidateValidators(const Manifest& manifest) {
 }
 
 base::Status ValidateDeadlines(const Manifest& manifest) {
-  RETURN_IF_ERROR(Require(manifest.delta_floor.ns > 0, "delta_floor_ms must be positive"));
-  RETURN_IF_ERROR(
-      Require(manifest.delta_floor <= manifest.delta && manifest.delta <= manifest.delta_ceiling,
-              "delta_ms must be from delta_floor_ms to delta_ceiling_ms"));
+  RETURN_IF_ERROR(Require(manifest.delta.ns >= 1'000'000, "delta_ms must be at least 1"));
+  RETURN_IF_ERROR(Require(manifest.delta <= manifest.delta_ceiling,
+                          "delta_ms must not be above delta_ceiling_ms"));
   RETURN_IF_ERROR(Require(manifest.part_timeout.ns > 0, "part_timeout_ms must be positive"));
+  RETURN_IF_ERROR(Require(manifest.patience.ns >= 1'000'000, "patience_ms must be at least 1"));
   return Require(manifest.seal_timeout > manifest.part_timeout,
                  "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
 }

@@ -82,11 +82,15 @@ struct Manifest {
   // gradients that cases opened after its return are about.
   std::uint64_t probation = 5;
 
-  base::Duration delta = base::Seconds(1);  // how long a message may take; the first steps'
-  base::Duration delta_floor = base::Milliseconds(250);  // what the sealed lags may make of it
+  // Four times what a message between honest members takes at most. The sealed lags can raise it in
+  // the run, up to the ceiling, and never lower it (NextDelta).
+  base::Duration delta = base::Seconds(1);
   base::Duration delta_ceiling = base::Seconds(30);
   base::Duration part_timeout = base::Seconds(20);  // an aggregator waits this long for parts
   base::Duration seal_timeout = base::Seconds(60);  // then the fast path has failed
+  // What a step's work may take on the slowest machine that the run wants to keep: who needs no
+  // longer is never late, however fast the others are (node/protocol/lateness.h).
+  base::Duration patience = base::Seconds(1);
 };
 
 // The largest tau of a run. Beyond it sums of n clipped differences in double cannot resolve eps,

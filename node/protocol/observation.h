@@ -89,6 +89,15 @@ struct StepTimes {
   std::int64_t agree_ns = 0;      // waiting for the three seals
 };
 
+// This member let the others wait (node/protocol/lateness.h), and has used up more than half of
+// what it is allowed. With each block while that is so, and once when it is so no more.
+struct Slow {
+  bool Lasts() const { return used_ms > allowed_ms / 2; }
+  std::uint64_t step = 0;  // whose block says so
+  std::uint64_t used_ms = 0;
+  std::uint64_t allowed_ms = 0;  // beyond it the member is dropped
+};
+
 // The machine will sign nothing more.
 struct Halted {
   enum class Why : std::uint8_t { kFinished, kBanned, kStalled, kDiverged, kFailed, kForked };
@@ -111,6 +120,6 @@ struct Progress {
 };
 
 using Observation = std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred,
-                                 CatchingUp, Back, Suspicion, StepTimes, Halted>;
+                                 CatchingUp, Back, Suspicion, StepTimes, Slow, Halted>;
 
 }  // namespace ostraka::protocol

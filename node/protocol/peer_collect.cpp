@@ -57,6 +57,7 @@ void PeerMachine::BeginStep() {
   stage_ = Stage::kCollect;
   if (base::Planted(base::Bug::kCanary)) Suspect(self_, "canary", "a bug was planted");
   OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + delta() * 2);
+  WatchSealA();
   // Who is owed something in a dispute waits longer than those who may pass it on: they may have
   // begun a Delta later, and it takes its time. Else a peer that sends at the last moment would
   // have the one who waits for it blamed.
@@ -271,6 +272,7 @@ void PeerMachine::PrepareAggregate(const SharedBlob& result) {
   aggregate.included = BitmapOf(senders, view_->members);
   aggregate.leaves_root = crypto::MerkleRoot(leaves);
   aggregate.commits_root = SetRoot(commits);
+  aggregate.slowest = SlowestSender();
 
   std::vector<Draft> drafts;
   drafts.push_back(MakeDraft(SlotOf(Phase::kA, MessageType::kAggregate), wire::Encode(aggregate),
@@ -304,6 +306,7 @@ void PeerMachine::SendResultAgain() {
 bool PeerMachine::TrySealA() {
   ForwardDisputed();
   TryAggregate();
+  UpdateLateWatch();
   const bool complete = EntriesComplete();
   if (complete && base::Planted(base::Bug::kCoinBeforeSealA)) PrepareReveal();
   if (complete && !seal_->echoed()) {
@@ -384,6 +387,7 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
     }
   }
   ProveBans();
+  TakeLateness();
   round.entry_b = CloseSeal();
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");

@@ -53,7 +53,9 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   replaying_ = false;
   to_replay_.clear();
   stage_ = Stage::kFollow;
-  catch_up_.emplace(self_, layout_, view_, state_, trust_state, delta());
+  // An answer takes two ways, each a quarter of Delta at most.
+  const base::Duration round_trip{delta().ns / 2};
+  catch_up_.emplace(self_, layout_, view_, state_, trust_state, round_trip);
   for (const auto& [height, kept] : recent_.all()) {
     if (height <= HeightOf(*view_)) continue;
     const auto block = wire::DecodeBlock(kept.encoded);

@@ -12,6 +12,8 @@
 //   peer_cases.cpp     exhibits, votes, namings, parts of disputed pairs
 //   peer_settle.cpp    the block, the update, the next step
 //   peer_follow.cpp    away from the run: catching up, asking to come back
+//   peer_echoes.cpp    whose ECHO no honest member sends
+//   peer_late.cpp      who lets the others wait, measured here
 //   peer_progress.cpp  what people are told
 //
 // Flow: every input changes the inbox or the round, and then Advance() takes as many transitions as
@@ -28,10 +30,12 @@
 
 #include "node/protocol/catch_up.h"
 #include "node/protocol/columns.h"
+#include "node/protocol/echo_watch.h"
 #include "node/protocol/fork_trial.h"
 #include "node/protocol/fork_watch.h"
 #include "node/protocol/inbox.h"
 #include "node/protocol/judgement.h"
+#include "node/protocol/late_watch.h"
 #include "node/protocol/past_step.h"
 #include "node/protocol/peer.h"
 #include "node/protocol/ration.h"
@@ -408,6 +412,25 @@ class PeerMachine final : public Machine, public SealMessages {
   void LeaveIfBehind(const PeerId& sender);
   bool MayReturn(const PeerId& peer) const;
 
+  // --- others' ECHOs (peer_echoes.cpp) ---
+  void WatchEchoes(base::Duration deadline);
+  void NoteEcho(const wire::SignedEnvelope& message);
+  void TakeEchoWatch(const Digest& decided);
+  bool IsShown(const Digest& value) const;
+  base::Bytes BitmapOfMembers(const std::set<PeerId>& named) const;
+
+  // --- slowness (peer_late.cpp) ---
+  LateWatch::Options LateWatchOptions() const;
+  void WatchSealA();  // just opened
+  void WatchSealC();
+  bool IsHere(const LateWatch::Word& word) const;
+  void UpdateLateWatch();
+  void PullLate();
+  void TakeLateness();  // the seal is decided
+  std::vector<std::uint64_t> LateMsToState();
+  std::optional<PeerId> SlowestSender() const;
+  void TellOwnLateness();
+
   // --- for people (peer_progress.cpp) ---
   wire::Phase PhaseNow() const;
   std::vector<Awaited> AwaitedMessages() const;
@@ -431,7 +454,13 @@ class PeerMachine final : public Machine, public SealMessages {
   std::optional<wire::Naming> naming_;  // who lied to me about the last step
   std::optional<std::uint64_t> cross_checking_;  // of which step V1 is not done yet
   std::set<PeerId> silent_;                      // whose echoes did not come, since my last PROOF
+  std::set<PeerId> hasty_, unshown_;             // whose echoes no honest member sends, likewise
+  std::optional<EchoWatch> echo_watch_;          // of the seal in progress
   std::deque<std::uint64_t> echo_lags_;          // of the last seals, in microseconds
+  std::optional<LateWatch> late_watch_;          // of the seal in progress
+  std::optional<Time> late_asked_at_;            // when all were asked for what is late
+  std::map<PeerId, LateFigures> late_;           // since my last PROOF
+  bool told_slow_ = false;                       // people were told that this member is slow
   std::map<std::uint64_t, std::pair<ModelState, std::vector<Digest>>> served_;  // by step: roots
 
   // The step in progress.

@@ -25,11 +25,13 @@ constexpr std::uint64_t kRejoinBlocks = 8;
 void PeerMachine::BeginProve() {
   stage_ = Stage::kProve;
   OpenSeal(Phase::kC, 0, manifest_->part_timeout * 2 + delta() * 2);
+  WatchSealC();
   round_->times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
   round_->forward_until = now_ + manifest_->part_timeout;  // as in phase A
   out_->Add(SetTimer{kBulkTimer, round_->forward_until + delta() * 2});
-  ArmPull(delta());
+  pull_attempts_ = 0;
+  ArmPull({delta().ns / 2});
 }
 
 Column PeerMachine::ColumnOf(std::size_t index) const {
@@ -125,14 +127,12 @@ void PeerMachine::TryPrepareProof() {
     if (proof.evidence.size() < wire::kMaxInlineEvidence) proof.evidence.push_back(file);
   }
   proof.held = HeldBitmap(*view_, round.forwarded_parts, round.forwarded_results);
-  std::vector<PeerId> silent;
-  for (const PeerId& member : silent_) {
-    if (IsMember(view_->members, member)) silent.push_back(member);
-  }
-  proof.silent = BitmapOf(silent, view_->members);
-  silent_.clear();
+  proof.silent = BitmapOfMembers(std::exchange(silent_, {}));
+  proof.hasty = BitmapOfMembers(std::exchange(hasty_, {}));
+  proof.unshown = BitmapOfMembers(std::exchange(unshown_, {}));
   proof.joins = JoinsToConfirm();
   proof.lag_us = EchoLagMicroseconds();
+  proof.late_ms = LateMsToState();
   round.times.aggregate_ns += (now_ - mark_).ns;
   mark_ = now_;
   Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof), view_->members)});
@@ -160,6 +160,7 @@ bool PeerMachine::TrySealC() {
   TryProve();
   TryJudgeExhibits();
   TryPrepareProof();
+  UpdateLateWatch();
   if (!DriveSeal(EntriesComplete())) return false;
   TakeSealC(*seal_->decision());
   return true;
@@ -190,7 +191,9 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
       StoreEvidence(evidence::MakeUnreadable(*message->frame));
     }
   }
+  TakeLateness();
   round.decision_c = CloseSeal();
+  pull_attempts_ = 0;  // for results, from here on
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
   ProveImpossibleNumbers(vector);

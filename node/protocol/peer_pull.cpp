@@ -27,6 +27,18 @@ constexpr std::uint32_t kStuckIterations = 3;
 // Members that are asked at a time for echoes that lack.
 constexpr std::size_t kEchoSources = 8;
 
+// Whom to ask for a result in attempt 0, 1, ...: the first, and how many from there on. 1, 3, 9,
+// ... until all of n have been asked; then one at a time.
+std::pair<std::size_t, std::size_t> ResultSources(std::size_t attempt, std::size_t n) {
+  std::size_t first = 0;
+  std::size_t count = 1;
+  for (; attempt > 0; --attempt) {
+    first += count;
+    count = first < n ? std::min(3 * count, n - first) : 1;
+  }
+  return {first, count};
+}
+
 wire::Slot ServiceSlot(std::uint64_t step, Phase phase, MessageType type) {
   return {.run_id = {},
           .incarnation = 0,
@@ -142,6 +154,10 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
       return SendService(from, answer, std::move(encoded));
     }
     case PullKind::kHead:
+      // It waits for a step that may last longer than a watcher that asks for nothing is kept.
+      if (const auto follower = followers_.find(from); follower != followers_.end()) {
+        follower->second = now_;
+      }
       return AnswerHead(from);
     case PullKind::kBlock:
       return AnswerBlocks(from, slot, pull.index);
@@ -338,12 +354,14 @@ void PeerMachine::ArmPull(base::Duration after) {
 // Something that exists is not here. Not every gap is a fault: messages overtake each other, so the
 // timer gave them a moment.
 void PeerMachine::OnPullTimer() {
+  if (late_watch_ && pull_at_) late_watch_->OnTimer(*pull_at_, now_);
   pull_at_.reset();
   if (!InStep()) return;
   bool missing = false;
   if (seal_ != nullptr) {
     missing |= PullEntries();
     missing |= PullEchoes();
+    PullLate();
   }
   missing |= PullResults();
   missing |= PullExhibits();
@@ -414,6 +432,8 @@ bool PeerMachine::PullEchoes() {
   return true;
 }
 
+// Three times as many members each time, so that one who gives its result to a few costs no more than
+// some Deltas; and then less and less often, as all have been asked and bulk takes its time.
 bool PeerMachine::PullResults() {
   if (stage_ != Stage::kProve && stage_ != Stage::kSettle) return false;
   bool missing = false;
@@ -421,9 +441,11 @@ bool PeerMachine::PullResults() {
   for (std::size_t j = 0; j < round_->results.size(); ++j) {
     if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
     missing = true;
-    const PeerId& whom = view_->members[(j + 1 + pull_attempts_) % n];
-    Ask(whom, ServiceSlot(CurrentStep(), Phase::kA, MessageType::kPull),
-        {.kind = PullKind::kResult, .type = {}, .members = {}, .digests = {}, .index = j});
+    const auto [first, count] = ResultSources(pull_attempts_, n);
+    for (std::size_t k = first; k < first + count; ++k) {
+      Ask(view_->members[(j + k) % n], ServiceSlot(CurrentStep(), Phase::kA, MessageType::kPull),
+          {.kind = PullKind::kResult, .type = {}, .members = {}, .digests = {}, .index = j});
+    }
   }
   return missing;
 }

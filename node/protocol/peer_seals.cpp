@@ -94,6 +94,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   const TimerId seal_number = seal_slot_.step * 4 + static_cast<TimerId>(phase);
   const TimerId pile = base::Planted(base::Bug::kTimersPileUp) ? 8 * (seal_number + 1) : 0;
   out_->Add(SetTimer{kEchoTimer + pile, now_ + deadline});
+  WatchEchoes(deadline);
   // What came early, or was said before a crash: own words first.
   std::vector<wire::SharedMessage> early;
   for (const MessageType type : kSealTypes) {
@@ -163,6 +164,7 @@ void PeerMachine::FeedSeal(const wire::SignedEnvelope& message) {
   seal_->OnMessage(now_, message, output);
   Perform(std::move(output));
   if (message.envelope.slot.type == MessageType::kEcho && message.envelope.sender != self_) {
+    NoteEcho(message);
     ArmPull({delta().ns / 4});
   }
 }
@@ -209,8 +211,10 @@ void PeerMachine::Perform(SealOutput output) {
     if (ask.pull.kind == wire::PullKind::kDigests) {
       for (const Digest& digest : ask.pull.digests) inbox_.Want(digest);
     }
+    if (echo_watch_) echo_watch_->OnAsked(ask.to, now_);
     Ask(ask.to, seal_slot_, ask.pull);
   }
+  if (echo_watch_ && seal_->gate_passed()) echo_watch_->OnGate(now_);
   if (const auto wake = seal_->wake()) out_->Add(SetTimer{kSealTimer, std::max(*wake, now_)});
 }
 
@@ -218,6 +222,7 @@ Digest PeerMachine::CloseSeal() {
   const SealVector& vector = *seal_->decision();
   const Digest decision =
       DecisionDigest(seal_slot_, EchoOf(vector).vector, EntryOf(seal_slot_.phase));
+  TakeEchoWatch(EchoOf(vector).vector);
   const bool slow = seal_->iteration() > 0;
   out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
                                      decision, seal_slot_.draw, seal_->iteration()}});

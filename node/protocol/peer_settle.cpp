@@ -17,8 +17,11 @@ using wire::Phase;
 
 namespace {
 
-// A watcher that asks for nothing more is gone.
-constexpr base::Duration kFollowersStay = base::Seconds(60);
+// A watcher that asks for nothing more is gone. One that waits asks a member for its head in each
+// half Delta, so each is asked once in n / 2 of them.
+base::Duration FollowersStay(std::size_t n, base::Duration delta) {
+  return base::Seconds(60) + delta * static_cast<std::int64_t>(n);
+}
 // After the end: as long as one who catches up may take to say that it has.
 constexpr base::Duration kLingerFor = base::Seconds(20);
 
@@ -92,6 +95,7 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   });
   std::erase_if(rejoins_, [&](const auto& entry) { return IsMember(block->members, entry.first); });
   view_ = std::move(block);
+  TellOwnLateness();
   StartUpdate();
 }
 
@@ -168,8 +172,9 @@ void PeerMachine::StoreState() {
 // Also to one whom this block admits: it waits for it.
 void PeerMachine::ShowHeadToFollowers() {
   for (const auto& [peer, since] : followers_) ShowHead(peer);
-  std::erase_if(followers_, [this](const auto& entry) {
-    return IsMember(view_->members, entry.first) || now_ - entry.second > kFollowersStay;
+  const base::Duration stay = FollowersStay(view_->members.size(), delta());
+  std::erase_if(followers_, [&](const auto& entry) {
+    return IsMember(view_->members, entry.first) || now_ - entry.second > stay;
   });
 }
 

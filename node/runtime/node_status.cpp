@@ -98,6 +98,11 @@ void NodeMonitor::On(base::Time now, const protocol::StepStarted& /*seen*/) {
 
 void NodeMonitor::On(base::Time now, const protocol::Sealed& /*seen*/) { progressed_ = now; }
 
+void NodeMonitor::On(base::Time /*now*/, const protocol::Slow& seen) {
+  seen_.late_ms = seen.Lasts() ? seen.used_ms : 0;
+  seen_.late_allowed_ms = seen.Lasts() ? seen.allowed_ms : 0;
+}
+
 void NodeMonitor::On(base::Time now, const protocol::StepDone& seen) {
   progressed_ = now;
   seen_.met = true;

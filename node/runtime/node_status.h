@@ -48,6 +48,10 @@ struct NodeStatus {
   std::optional<train::Evaluation> evaluation;                  // the last
   std::uint64_t evaluated_step = 0;
 
+  // What it has let the others wait, and may (protocol::Slow); zeros: no more than half of that.
+  std::uint64_t late_ms = 0;
+  std::uint64_t late_allowed_ms = 0;
+
   std::vector<PeerId> others;  // members still in the run, without this node
   std::vector<PeerId> linked;  // of these
   std::vector<wire::Removal> removals;
@@ -93,6 +97,7 @@ class NodeMonitor {
   void On(base::Time now, const protocol::Suspicion& seen);
   void On(base::Time now, const protocol::StepTimes& seen);
   void On(base::Time now, const protocol::Sealed& seen);
+  void On(base::Time now, const protocol::Slow& seen);
   // Other observations change nothing here.
   template <typename T>
   void On(base::Time, const T&) {}

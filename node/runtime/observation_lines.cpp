@@ -29,6 +29,17 @@ std::optional<ObservationLine> ObservationLines::Of(base::Time now,
             "first time: it follows as an observer, and may ask to come back from " +
             StepName(barred->until) + " on"};
   }
+  if (const auto* slow = std::get_if<protocol::Slow>(&seen)) {
+    const bool more = slow->used_ms > told_late_ms_;
+    told_late_ms_ = slow->Lasts() ? slow->used_ms : 0;
+    if (!slow->Lasts() || !more) return std::nullopt;
+    return ObservationLine{
+        NoticeLevel::kWarning,
+        StepName(slow->step) + ": this node is slow: it has let the others wait " +
+            std::to_string(slow->used_ms) + " of the " + std::to_string(slow->allowed_ms) +
+            " ms that it may, and is dropped beyond them; what helps: fewer programs beside it, a "
+            "faster link, or, in another run, a larger patience_ms or a smaller batch_size"};
+  }
   if (const auto* back = std::get_if<protocol::Back>(&seen)) {
     return ObservationLine{NoticeLevel::kInfo,
                            "a member again, from " + StepName(back->step) + " on"};

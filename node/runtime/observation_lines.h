@@ -20,12 +20,14 @@ struct ObservationLine {
 
 class ObservationLines {
  public:
-  // Nullopt for what NodeEvents has an event of its own for, and for what people know already: how
-  // far a node has caught up is told once a second, and when it is there.
+  // A node's own slowness is told whenever it has grown. Nullopt for what NodeEvents has an event
+  // of its own for, and for what people know already: how far a node has caught up is told once a
+  // second, and when it is there.
   std::optional<ObservationLine> Of(base::Time now, const protocol::Observation& seen);
 
  private:
   std::optional<base::Time> told_of_way_;
+  std::uint64_t told_late_ms_ = 0;
 };
 
 }  // namespace ostraka::runtime

@@ -73,7 +73,7 @@ struct Assignment {
 struct Dispute {
   PeerId worker;
   PeerId aggregator;
-  std::uint64_t since = 0;  // step of the first dispute of the pair
+  std::uint64_t since = 0;  // step from which its steps are counted: disputes.h
 };
 
 // What a member's past costs it. Kept for ever, also after it came back.

@@ -23,7 +23,7 @@ using base::Bytes;
 using base::Digest;
 using base::PeerId;
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 inline constexpr std::size_t kDirections = 4;  // random directions per part (protocol.md, 4)
 
 // The agreement that a message belongs to: the genesis seal, or seal A, B or C of a step.
@@ -223,7 +223,8 @@ struct Proof {
   // show when asked (unshown).
   Bytes hasty = {};
   Bytes unshown = {};
-  // One a member of the view: by how much its due entries came after the bar. Empty: nobody's did.
+  // One a member of the view: by how much its own words came after their bar, in ms; then one a
+  // member: by how much more its AGG did. Empty: nobody's did.
   std::vector<std::uint64_t> late_ms = {};
 };
 

@@ -199,7 +199,7 @@ struct Proof {
   lagUs @9 :UInt64;           # microseconds
   hasty @10 :Data;            # bitmap over the view
   unshown @11 :Data;          # bitmap over the view
-  lateMs @12 :List(UInt64);   # one a member of the view, milliseconds; empty: nobody was late
+  lateMs @12 :List(UInt64);   # ms: one a member of the view for its own words, then one for its AGG
 }
 
 # What a member received, so that all can see whether they received the same.

@@ -94,7 +94,7 @@ base::Status ReadProof(schema::Proof::Reader root, Proof& out) {
   out.lag_us = root.getLagUs();
   RETURN_IF_ERROR(ReadBytes(root.getHasty(), "hasty", kMaxPeers / 8, out.hasty));
   RETURN_IF_ERROR(ReadBytes(root.getUnshown(), "unshown", kMaxPeers / 8, out.unshown));
-  RETURN_IF_ERROR(internal::CheckCount(root.getLateMs().size(), "late", kMaxPeers));
+  RETURN_IF_ERROR(internal::CheckCount(root.getLateMs().size(), "late", 2 * kMaxPeers));
   for (const std::uint64_t ms : root.getLateMs()) out.late_ms.push_back(ms);
   return base::OkStatus();
 }

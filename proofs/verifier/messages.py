@@ -100,7 +100,7 @@ BODIES = {
                      One("naming", NAMING, optional=True), Many("votes", VOTE, 2 * MAX_PEERS),
                      OptionalId("state_root"), Blobs("evidence", 8, 16 * 1024), Bytes("held", MAX_PEERS * MAX_PEERS // 16),
                      Bytes("silent", MAX_PEERS // 8), Ids("joins", MAX_PEERS), Bytes("hasty", MAX_PEERS // 8),
-                     Bytes("unshown", MAX_PEERS // 8), Words("late_ms", MAX_PEERS)], ascending_joins),
+                     Bytes("unshown", MAX_PEERS // 8), Words("late_ms", 2 * MAX_PEERS)], ascending_joins),
     "echo": Struct("echo", [], [Id("vector"), Bytes("present", 2 * MAX_PEERS // 8),
                                 Bytes("equivocated", 2 * MAX_PEERS // 8)]),
     "status": Struct("status", [RANK], [Id("value")]),

@@ -214,21 +214,20 @@ std::vector<Entry> LiesInMessages() {
       {{"lying_echo",
         "echoes a vector that nobody holds",
         {},
-        Outcome::kContained,
-        "seals take the slow path; an honest member may hold something else, so no rule blames it"},
+        Outcome::kRemoved,
+        "dropped: it echoed without what it had to wait for"},
        MakeLyingEcho},
       {{"double_propose",
         "forces the slow path and, as its leader, proposes two values",
         {},
         Outcome::kRemoved,
-        "banned by evidence: two PROPOSEs of one slot"},
+        "dropped for its ECHO, or banned by evidence if it leads first: two PROPOSEs of one slot"},
        MakeDoublePropose},
       {{"stale_lock",
         "has honest members lock and not decide and, as the next leader, proposes past their locks",
         {},
-        Outcome::kContained,
-        "seals take the slow path, and nobody votes past a lock; who withholds a word is not "
-        "blamed"},
+        Outcome::kRemoved,
+        "dropped for the ECHO that forces the slow path; nobody votes past a lock"},
        MakeStaleLock},
   };
 }
@@ -334,6 +333,16 @@ std::vector<Entry> Silences() {
         {},
         {{"deltas", {"0.5", "2.1"}}, {"victim", {"1"}}}},
        MakeLate},
+      {{"dawdle",
+        "sends one kind of word just before nobody waits for it any more: what = 0 AGG and PROOF, "
+        "1 PROOF, 2 the part for one honest owner, 3 all parts, 4 its result, 5 its result to "
+        "half; until: the share of that time; turns = 1: one colluder a step",
+        {Count("what", "0", 5), Real("until", "0.95", 1), Switch("turns")},
+        Outcome::kRemovedInTime,
+        "dropped: it let the others wait for more than two deadlines in all",
+        {},
+        {{"what", {"1", "2", "3", "4", "5"}}, {"turns", {"1"}}}},
+       MakeDawdle},
   };
 }
 

@@ -156,7 +156,7 @@ class Run:
             self.ids.append(expect_ok("key", "new", self.key(i), "--no-passphrase").strip())
             members += ["--member", f"{self.ids[i]}@127.0.0.1:{listener.getsockname()[1]}"]
         expect_ok("run", "init", "--out", self.manifest, "--model", model, "--steps", steps,
-                  *members, *options)
+                  "--delta-ms", 250, *members, *options)
         if deadlines_ms:
             part, seal = deadlines_ms
             self.replace("part_timeout_ms = 20000", f"part_timeout_ms = {part}")

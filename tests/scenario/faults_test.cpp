@@ -187,7 +187,8 @@ TEST(Crashes, InASealThatEndedWithoutItLeaveItByItself) {
       "jitter_ns=3000000 bytes_per_second=1600000 fsync_max_ns=4000000 drift_ppm=475 crashes=4 "
       "crash_down_ns=2493000000");
   const SimResult result = RunWell(options);
-  EXPECT_EQ(result.honest_removed, 1U) << "it is dropped, and comes back";
+  // Since liars are dropped, few seals are slow, and it may be back before the others drop it.
+  EXPECT_LE(result.honest_removed, 1U);
   ExpectRecovered(result);
 }
 
@@ -314,7 +315,7 @@ TEST(HealedPartition, AShortWayBackMayBecomeALongOne) {
 // both coins of the step were spoilt: every one of them gave the run up.
 TEST(HealedPartition, WaitsForTheLastCoin) {
   const SimOptions options = Replayed(
-      "seed=9010 peers=4 byzantine=0 steps=40 dimension=193 batch_size=5 delay_min_ns=5000000 "
+      "seed=9010 peers=4 byzantine=0 steps=80 dimension=193 batch_size=5 delay_min_ns=5000000 "
       "delay_max_ns=24000000 jitter_ns=7000000 bytes_per_second=200000 fsync_max_ns=7000000 "
       "stall_permille=4 drift_ppm=170 cut=flaky cut_at_ns=6323000000 cut_for_ns=63415000000");
   ExpectRecovered(RunWell(options));

@@ -142,12 +142,12 @@ Manifest AnyManifest() {
   manifest.validators = static_cast<std::uint32_t>(*Count(1));
   manifest.state_root_every = *Count(1);
   manifest.probation = *Count(3);
-  manifest.delta_floor = base::Milliseconds(*rc::gen::inRange(1, 100'000));
-  manifest.delta = manifest.delta_floor + base::Milliseconds(*rc::gen::inRange(0, 100'000));
+  manifest.delta = base::Milliseconds(*rc::gen::inRange(1, 200'000));
   manifest.delta_ceiling = manifest.delta + base::Milliseconds(*rc::gen::inRange(0, 100'000));
   manifest.part_timeout = base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
   manifest.seal_timeout =
       manifest.part_timeout + base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
+  manifest.patience = base::Milliseconds(*rc::gen::inRange(1, 1'000'000));
   return manifest;
 }
 
@@ -194,10 +194,10 @@ RC_GTEST_PROP(ManifestProperty, WhatIsWrittenIsRead, ()) {
   RC_ASSERT(read->state_root_every == wrote.state_root_every);
   RC_ASSERT(read->probation == wrote.probation);
   RC_ASSERT(read->delta == wrote.delta);
-  RC_ASSERT(read->delta_floor == wrote.delta_floor);
   RC_ASSERT(read->delta_ceiling == wrote.delta_ceiling);
   RC_ASSERT(read->part_timeout == wrote.part_timeout);
   RC_ASSERT(read->seal_timeout == wrote.seal_timeout);
+  RC_ASSERT(read->patience == wrote.patience);
 }
 
 RC_GTEST_PROP(ManifestProperty, AnyChangeOfTheBytesIsAnotherRunOrNone, ()) {

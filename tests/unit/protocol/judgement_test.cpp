@@ -171,6 +171,20 @@ TEST_F(SilenceTest, MoreThanTheFaultsMustMissAnEcho) {
   EXPECT_EQ(block.removals[0].reason, "withheld its echo: 4 members waited for it");
 }
 
+TEST_F(SilenceTest, NoHonestMemberEchoesTooEarlyOrWhatItDoesNotShow) {
+  for (const auto& [names, reason] :
+       {std::pair{&wire::Proof::hasty, "echoed without what it had to wait for: 4 members saw it"},
+        std::pair{&wire::Proof::unshown, "echoed what it did not show: 4 members asked for it"}}) {
+    HonestStep step = MakeHonestStep({.step = kStep});
+    for (std::uint32_t by = 0; by < 3; ++by) step.ProofOf(PeerNumber(by)).*names = {1U << 6};
+    EXPECT_TRUE(step.Judge().removals.empty());
+    step.ProofOf(PeerNumber(3)).*names = {1U << 6};
+    const Block block = step.Judge();
+    EXPECT_EQ(Removed(block), std::vector<int>{6});
+    EXPECT_EQ(block.removals[0].reason, reason);
+  }
+}
+
 TEST_F(SilenceTest, StrangersMissNobody) {
   for (const std::uint32_t by : {0u, 1u, 2u}) Miss(6, by);
   step_.sealed.proofs[PeerNumber(50)];
@@ -259,28 +273,35 @@ class NextDeltaTest : public testing::Test {
   HonestStep step_;
 };
 
-TEST_F(NextDeltaTest, IsFourTimesTheLowerMedianOfTheSealedLags) {
-  EXPECT_EQ(DeltaOf({400'000, 100'000, 300'000, 200'000}), 800'000u);
-  EXPECT_EQ(step_.Judge().delta_us, 800'000u);
+// t_s = 1 of 4.
+TEST_F(NextDeltaTest, IsFourTimesTheLargestLagThatNoMinorityStates) {
+  EXPECT_EQ(DeltaOf({700'000, 100'000, 500'000, 200'000}), 2'000'000u);
+  EXPECT_EQ(step_.Judge().delta_us, 2'000'000u);
 }
 
 TEST_F(NextDeltaTest, StaysWithinTheManifestsBounds) {
-  EXPECT_EQ(DeltaOf({0, 0, 0, 0}), 250'000u);
+  EXPECT_EQ(DeltaOf({0, 0, 0, 0}), 1'000'000u);
   EXPECT_EQ(DeltaOf({~0ull, ~0ull, ~0ull, ~0ull}), 30'000'000u);
   step_.manifest.delta_ceiling = base::Seconds(2);
   EXPECT_EQ(DeltaOf({500'001, 500'001, 500'001, 500'001}), 2'000'000u);
 }
 
-// t_s = 1 of 4: what one says moves it no further than another's honest measurement.
-TEST_F(NextDeltaTest, AMinorityCannotMoveItBeyondWhatTheOthersMeasured) {
-  for (const std::uint64_t lie : {std::uint64_t{0}, ~std::uint64_t{0}}) {
-    const std::uint64_t delta = DeltaOf({lie, 100'000, 110'000, 120'000});
-    EXPECT_GE(delta, 400'000u);
-    EXPECT_LE(delta, 480'000u);
-  }
+TEST_F(NextDeltaTest, AMinorityNeitherRaisesNorLowersIt) {
+  EXPECT_EQ(DeltaOf({~0ull, 100'000, 110'000, 120'000}), 1'000'000u);
+  EXPECT_EQ(DeltaOf({~0ull, 300'000, 310'000, 320'000}), 1'280'000u);
+  EXPECT_EQ(DeltaOf({0, 300'000, 310'000, 320'000}), 1'240'000u);
 }
 
-TEST_F(NextDeltaTest, StaysWhereNoProofIsSealed) {
+// Seven zeros of sixteen made the lower median the fastest honest member's.
+TEST(NextDelta, SevenZerosOfSixteenLeaveTheManifests) {
+  HonestStep step = MakeHonestStep({.n = 16});
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    step.ProofOf(PeerNumber(i)).lag_us = i < 7 ? 0 : i < 9 ? 10'000 : 240'000;
+  }
+  EXPECT_EQ(NextDelta(step.sealed, step.view, step.manifest), 1'000'000u);
+}
+
+TEST_F(NextDeltaTest, StaysWhereNoMoreProofsThanTheBoundAreSealed) {
   step_.sealed.proofs.clear();
   EXPECT_EQ(NextDelta(step_.sealed, step_.view, step_.manifest), 777'000u);
 }

@@ -31,6 +31,19 @@ TEST(ObservationLines, WarnOfWhatCostsThePlace) {
   EXPECT_EQ(ObservationLines().Of(kNow, protocol::Back{})->level, NoticeLevel::kInfo);
 }
 
+TEST(ObservationLines, TellTheOwnSlownessWheneverItGrows) {
+  ObservationLines lines;
+  const auto first = lines.Of(kNow, protocol::Slow{7, 60'000, 82'000});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->level, NoticeLevel::kWarning);
+  EXPECT_NE(first->line.find("60000 of the 82000 ms"), std::string::npos) << first->line;
+  EXPECT_NE(first->line.find("patience_ms"), std::string::npos) << first->line;
+  EXPECT_EQ(lines.Of(kNow, protocol::Slow{8, 59'950, 82'000}), std::nullopt);
+  EXPECT_TRUE(lines.Of(kNow, protocol::Slow{9, 59'960, 82'000}));
+  EXPECT_EQ(lines.Of(kNow, protocol::Slow{10, 41'000, 82'000}), std::nullopt);
+  EXPECT_TRUE(lines.Of(kNow, protocol::Slow{11, 41'001, 82'000}));
+}
+
 TEST(ObservationLines, LeaveToOthersWhatHasItsOwnEvent) {
   EXPECT_EQ(ObservationLines().Of(kNow, protocol::StepStarted{}), std::nullopt);
   EXPECT_EQ(ObservationLines().Of(kNow, protocol::StepDone{}), std::nullopt);

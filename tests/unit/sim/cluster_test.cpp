@@ -64,7 +64,7 @@ TEST(RunSimulation, LookingDoesNotChangeTheRun) {
   EXPECT_EQ(lines, watched->events);
 }
 
-// The attack ends as without them, and the seals are slow to the end.
+// The attack ends as without them, and a few seals are slow until the liars are dropped.
 TEST(RunSimulation, LiarsMakeSealsSlowBesideAnAttack) {
   SimOptions options = Small();
   options.peers = 7;
@@ -75,10 +75,11 @@ TEST(RunSimulation, LiarsMakeSealsSlowBesideAnAttack) {
   const auto result = RunSimulation(options);
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_TRUE(result->ok) << result->failure->message;
-  EXPECT_EQ(result->removals.size(), 1U);
-  EXPECT_GE(result->slow_steps, options.steps - options.attack_from_step);
+  EXPECT_EQ(result->byzantine_removed, result->removals.size());
+  EXPECT_GE(result->removals.size(), 2U);
+  EXPECT_GE(result->slow_steps, 1U);
   EXPECT_EQ(result->misdeeds, 1U);
-  EXPECT_GE(result->lies, 3 * (options.steps - options.attack_from_step)) << "seals A, B and C";
+  EXPECT_GE(result->lies, 3U) << "seals A, B and C";
   options.liars = 0;
   const auto without = RunSimulation(options);
   ASSERT_TRUE(without.ok());

@@ -324,7 +324,7 @@ Proof AnyProof() {
           .lag_us = AnyInteger<std::uint64_t>(),
           .hasty = AnyBytes(kMaxPeers / 8),
           .unshown = AnyBytes(kMaxPeers / 8),
-          .late_ms = ListOf(kMaxPeers, AnyInteger<std::uint64_t>)};
+          .late_ms = ListOf(2 * kMaxPeers, AnyInteger<std::uint64_t>)};
 }
 
 Echo AnyEcho() {

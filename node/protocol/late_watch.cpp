@@ -1,0 +1,184 @@
+#include "node/protocol/late_watch.h"
+
+#include <algorithm>
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+namespace {
+
+// The time of the `count`-th of `times`, counted from `start`; zero if none is needed, nullopt if
+// there are fewer.
+std::optional<base::Duration> Reached(std::vector<base::Time> times, std::size_t count,
+                                      base::Time start) {
+  if (count == 0) return base::Duration{};
+  if (times.size() < count) return std::nullopt;
+  const auto place = times.begin() + static_cast<std::ptrdiff_t>(count - 1);
+  std::nth_element(times.begin(), place, times.end());
+  return std::max(*place - start, base::Duration{});
+}
+
+// Of all members, once it is late. Bulk goes to one, or is asked for by other rules.
+bool IsAskedFor(DueWord kind) {
+  return kind == DueWord::kCommit || kind == DueWord::kAggregate || kind == DueWord::kProof;
+}
+
+}  // namespace
+
+bool LateWatch::IsFirst(DueWord kind) {
+  return kind != DueWord::kAggregate && kind != DueWord::kProof;
+}
+
+void LateWatch::Expect(const Word& word, std::size_t author) {
+  OSTRAKA_CHECK(author < options_.members && held_.empty());
+  authors_[word] = author;
+  lacking_.insert(word);
+}
+
+void LateWatch::Held(const Word& word, base::Time now) {
+  OSTRAKA_CHECK(lacking_.erase(word) == 1);
+  held_[word] = now;
+}
+
+void LateWatch::EndResults(base::Time now) {
+  if (!results_ended_) results_ended_ = now;
+}
+
+std::vector<base::Time> LateWatch::ArrivalsOf(DueWord kind) const {
+  std::vector<base::Time> arrivals;
+  for (const auto& [word, at] : held_) {
+    if (word.kind == kind) arrivals.push_back(at);
+  }
+  return arrivals;
+}
+
+std::size_t LateWatch::ExpectedOf(DueWord kind) const {
+  return static_cast<std::size_t>(
+      std::count_if(authors_.begin(), authors_.end(),
+                    [&](const auto& entry) { return entry.first.kind == kind; }));
+}
+
+base::Duration LateWatch::Grace(base::Duration quickest) const {
+  return std::max(quickest * 4, options_.patience) + options_.delta * 3;
+}
+
+base::Time LateWatch::Capped(base::Time bar) const {
+  return std::min(bar, options_.opened + options_.deadline);
+}
+
+// q of the words that come first.
+std::optional<base::Duration> LateWatch::Quickest() const {
+  const std::size_t results = ExpectedOf(DueWord::kResult);
+  if (ExpectedOf(DueWord::kProof) > 0) {
+    const std::size_t enough = results - std::min(results, options_.fault_bound);
+    return Reached(ArrivalsOf(DueWord::kResult), enough, options_.opened);
+  }
+  const auto commits = Reached(ArrivalsOf(DueWord::kCommit), options_.quorum, options_.opened);
+  if (!commits || !options_.owns_column) return commits;
+  const std::size_t most = ExpectedOf(DueWord::kPart) / 2 + 1;
+  const auto parts = Reached(ArrivalsOf(DueWord::kPart), most, options_.opened);
+  if (!parts) return std::nullopt;
+  return std::max(*commits, *parts);
+}
+
+std::optional<base::Time> LateWatch::FirstBar() const {
+  const auto quickest = Quickest();
+  if (!quickest) return std::nullopt;
+  return Capped(options_.opened + Grace(*quickest));
+}
+
+// Nullopt also while what these words wait for is not here.
+std::optional<base::Time> LateWatch::LastBar() const {
+  const auto first = FirstBar();
+  if (!first) return std::nullopt;
+  const bool proofs = ExpectedOf(DueWord::kProof) > 0;
+  const DueWord before = proofs ? DueWord::kResult : DueWord::kCommit;
+  const std::vector<base::Time> arrivals = ArrivalsOf(before);
+  base::Time start = proofs ? options_.opened : *first;
+  if (arrivals.size() < ExpectedOf(before)) {
+    if (!results_ended_) return std::nullopt;
+    start = std::max(start, *results_ended_);
+  }
+  for (const base::Time& at : arrivals) start = std::max(start, at);
+  if (!proofs) return Capped(start + Grace(*Quickest()));
+  const auto own_quickest = Reached(ArrivalsOf(DueWord::kProof), options_.quorum, start);
+  if (!own_quickest) return std::nullopt;
+  return Capped(start + Grace(*own_quickest));
+}
+
+std::optional<base::Time> LateWatch::AskFrom() const {
+  std::optional<base::Time> from;
+  const auto first = FirstBar();
+  const auto last = LastBar();
+  for (const Word& word : lacking_) {
+    const auto& bar = IsFirst(word.kind) ? first : last;
+    if (IsAskedFor(word.kind) && bar && (!from || *bar < *from)) from = *bar;
+  }
+  if (!from) return std::nullopt;
+  return *from + base::Duration{-options_.delta.ns};
+}
+
+std::set<LateWatch::Word> LateWatch::Overdue(base::Time now) const {
+  std::set<Word> overdue;
+  const auto first = FirstBar();
+  const auto last = LastBar();
+  for (const Word& word : lacking_) {
+    const auto& bar = IsFirst(word.kind) ? first : last;
+    const bool due = bar && now + options_.delta >= *bar;
+    if (IsAskedFor(word.kind) && due) overdue.insert(word);
+  }
+  return overdue;
+}
+
+void LateWatch::OnTimer(base::Time set_for, base::Time now) {
+  if (now - set_for > options_.delta) stood_still_ = true;
+}
+
+void LateWatch::Stop(base::Time now) {
+  if (!stopped_) stopped_ = now;
+}
+
+std::map<std::size_t, LateFigures> LateWatch::Late() const {
+  OSTRAKA_CHECK(stopped_.has_value());
+  std::map<std::size_t, LateFigures> late;
+  if (stood_still_) return late;
+  const auto first = FirstBar();
+  const auto last = LastBar();
+  for (const auto& [word, author] : authors_) {
+    const bool bulk = word.kind == DueWord::kPart || word.kind == DueWord::kDisputedPart ||
+                      word.kind == DueWord::kAggregate;
+    if (bulk && !options_.owns_column) continue;  // how long bulk takes is not known here
+    const auto& bar = IsFirst(word.kind) ? first : last;
+    const auto held = held_.find(word);
+    const base::Time until = held == held_.end() ? *stopped_ : std::min(held->second, *stopped_);
+    if (!bar || until <= *bar) continue;
+    const auto ms = static_cast<std::uint64_t>((until - *bar).ns / 1'000'000);
+    if (ms == 0) continue;
+    const bool aggregate = word.kind == DueWord::kAggregate;
+    std::uint64_t& figure = aggregate ? late[author].aggregate : late[author].own;
+    figure = std::max(figure, ms);
+  }
+  for (auto& [author, figures] : late) {
+    figures.aggregate -= std::min(figures.aggregate, figures.own);
+  }
+  return late;
+}
+
+std::optional<std::size_t> LateWatch::Slowest() const {
+  const auto quickest = Quickest();
+  if (!quickest) return std::nullopt;
+  const base::Time bar = options_.opened + base::Duration{Grace(*quickest).ns / 2};
+  std::optional<std::size_t> slowest;
+  base::Time latest = bar;
+  for (const auto& [word, author] : authors_) {
+    if (word.kind != DueWord::kPart) continue;
+    const auto held = held_.find(word);
+    if (held == held_.end()) return author;
+    if (held->second <= latest) continue;
+    latest = held->second;
+    slowest = author;
+  }
+  return slowest;
+}
+
+}  // namespace ostraka::protocol

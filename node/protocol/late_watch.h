@@ -1,0 +1,122 @@
+// What one member measures of how late the others' words come in seal A or C of a step. What it
+// finds is stated in PROOF::late_ms; what follows from that: node/protocol/lateness.h.
+//
+// A word is due one *grace* after what it waits for, and no later than the seal's own deadline:
+//   seal A  COMMIT, PART   the opening + grace
+//           AGG            the later of that and the last COMMIT here, + grace
+//   seal C  RESULT         the opening + grace
+//           PROOF          the later of the opening and the last RESULT here, + grace
+//   grace = max(4 q, patience) + 3 Delta
+// q is how long the quickest took, measured here and never stated by anybody:
+//   seal A  until COMMITs of `quorum` members were held, and parts from more than half of the
+//           workers (so only who owns a column knows, and judges PARTs and AGGs)
+//   seal C  RESULTs: until all but `fault_bound` of them were held; PROOFs: of `quorum` members,
+//           from when the last RESULT was here
+// What an attacker can do: be quick, which lowers q to what the second-fastest honest member needs
+// and no further; or be slow, which moves no bar, as honest members alone are enough for each q
+// [with q until *AGGs* of a quorum were held, a part kept back from all owners moved the bar
+// itself; seals wait for whoever is slowest, so only the first words of a phase measure anything].
+// A word that waits for another's is due after it: that one pays.
+//
+// A watcher whose own machine stood still knows nothing of the others: see OnTimer.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "node/base/time.h"
+
+namespace ostraka::protocol {
+
+enum class DueWord : std::uint8_t {
+  kCommit,
+  kPart,          // for the own column
+  kDisputedPart,  // that goes to all
+  kAggregate,
+  kResult,
+  kProof,
+};
+
+// How late one member was, in ms. AGGs are apart, since an owner may have waited for a part, while
+// no member is excused for its own words [with one figure for both, three workers that were late
+// and named each other as owners excused each other].
+struct LateFigures {
+  std::uint64_t own = 0;        // COMMIT, PART, RESULT and PROOF
+  std::uint64_t aggregate = 0;  // its AGG, beyond that
+  auto operator<=>(const LateFigures&) const = default;
+};
+
+class LateWatch {
+ public:
+  struct Options {
+    base::Time opened;
+    base::Duration delta;
+    base::Duration patience;
+    base::Duration deadline;  // of the seal, from the opening
+    std::size_t members = 0;
+    std::size_t quorum = 0;
+    std::size_t fault_bound = 0;
+    bool owns_column = false;  // seal A: PARTs are expected here
+  };
+  // Of a word: its kind, and the index of what it is (a member, a column or a dispute).
+  struct Word {
+    DueWord kind = DueWord::kCommit;
+    std::size_t index = 0;
+    auto operator<=>(const Word&) const = default;
+  };
+
+  explicit LateWatch(const Options& options) : options_(options) {}
+
+  // `author` owes the word. All are named before the first Held.
+  void Expect(const Word& word, std::size_t author);
+  // Words that have not come.
+  const std::set<Word>& lacking() const { return lacking_; }
+  // The word is here. REQUIRES: it is lacking.
+  void Held(const Word& word, base::Time now);
+  // RESULTs are waited for no longer: PROOFs are due from now.
+  void EndResults(base::Time now);
+
+  // When who waits for a COMMIT, AGG or PROOF begins to ask all others for it: a Delta before the
+  // bar. Nullopt: none lacks, or no bar is known yet.
+  std::optional<base::Time> AskFrom() const;
+  // What to ask for: COMMITs, AGGs and PROOFs whose bar is no more than a Delta away.
+  std::set<Word> Overdue(base::Time now) const;
+  // A timer that was set for `set_for` fires. More than a Delta late, and this machine stood still:
+  // nobody is late for it in this seal.
+  void OnTimer(base::Time set_for, base::Time now);
+  // The own ECHO is said: what comes later keeps nobody waiting here. Idempotent.
+  void Stop(base::Time now);
+
+  // By author: how long after its bar what came latest of a kind came, or until Stop. None of zero.
+  // REQUIRES: stopped.
+  std::map<std::size_t, LateFigures> Late() const;
+  // Of the PARTs for the own column: whose came last, if its owner had to wait for it more than
+  // half a grace; one that never came before any other. Nullopt: nobody's.
+  std::optional<std::size_t> Slowest() const;
+
+ private:
+  static bool IsFirst(DueWord kind);
+  std::optional<base::Duration> Quickest() const;
+  std::optional<base::Time> FirstBar() const;
+  std::optional<base::Time> LastBar() const;
+  base::Duration Grace(base::Duration quickest) const;
+  base::Time Capped(base::Time bar) const;
+  std::vector<base::Time> ArrivalsOf(DueWord kind) const;
+  std::size_t ExpectedOf(DueWord kind) const;
+
+  Options options_;
+  std::map<Word, std::size_t> authors_;
+  std::set<Word> lacking_;
+  std::map<Word, base::Time> held_;
+  std::optional<base::Time> results_ended_;
+  std::optional<base::Time> stopped_;
+  bool stood_still_ = false;
+};
+
+}  // namespace ostraka::protocol

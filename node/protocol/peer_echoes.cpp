@@ -1,0 +1,67 @@
+// Which ECHOs of others no honest member can have sent (node/protocol/echo_watch.h).
+#include <algorithm>
+
+#include "node/protocol/peer_machine.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+// The seal that is just opened, whose deadline is `deadline` from now.
+void PeerMachine::WatchEchoes(base::Duration deadline) {
+  EchoWatch::Options options;
+  options.delta = delta();
+  if (!WaitsForLastCoin()) options.deadline = now_ + deadline;
+  const std::size_t n = view_->members.size();
+  for (std::size_t i = 0; i < EntryCount(); ++i) {
+    if (!PlaceOfEntry(i)) continue;
+    EchoWatch::DueEntry due{i, std::nullopt};
+    if (i >= n) due.excused_by = i - n;  // nobody waits for the AGG of one with two COMMITs
+    options.due.push_back(due);
+  }
+  echo_watch_.emplace(std::move(options));
+}
+
+void PeerMachine::NoteEcho(const wire::SignedEnvelope& message) {
+  if (!echo_watch_ || message.envelope.sender == self_) return;
+  const auto echo = wire::DecodeEcho(message.envelope.body);
+  if (echo.ok()) echo_watch_->OnEcho(message.envelope.sender, *echo, now_);
+}
+
+// The seal is decided, on a vector with the hash `decided`.
+void PeerMachine::TakeEchoWatch(const Digest& decided) {
+  if (!echo_watch_) return;
+  hasty_.merge(echo_watch_->Hasty(now_));
+  unshown_.merge(
+      echo_watch_->Unshown(decided, now_, [this](const Digest& value) { return IsShown(value); }));
+  echo_watch_.reset();
+}
+
+// The vector of that hash is known here, and every message that it names is held.
+bool PeerMachine::IsShown(const Digest& value) const {
+  const auto known = seal_->VectorFor(value);
+  const auto vector = known ? VectorOf(*known) : std::nullopt;
+  if (!vector) return false;
+  for (std::size_t i = 0; i < vector->size(); ++i) {
+    const SealEntry& entry = (*vector)[i];
+    if (entry.state == SealEntry::State::kPresent && !Holds(i, entry.digest)) return false;
+    if (entry.state == SealEntry::State::kEquivocated &&
+        EntryNow(i).state != SealEntry::State::kEquivocated) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Those of `named` that are members, as PROOF states them.
+base::Bytes PeerMachine::BitmapOfMembers(const std::set<PeerId>& named) const {
+  std::vector<PeerId> members;
+  for (const PeerId& member : named) {
+    if (IsMember(view_->members, member)) members.push_back(member);
+  }
+  return BitmapOf(members, view_->members);
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,106 @@
+// Who makes the others wait, without ever being absent: what that costs the run, and its author.
+// (The simulator's checkers watch in every step that nobody honest is removed.)
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "node/protocol/manifest.h"
+#include "sim/cluster.h"
+
+namespace ostraka::sim {
+namespace {
+
+struct Swarm {
+  std::uint32_t peers = 8;
+  std::uint32_t byzantine = 3;
+};
+constexpr Swarm kSwarms[] = {{8, 1}, {8, 3}, {16, 7}};
+
+SimOptions OptionsOf(const Swarm& swarm, const std::string& attack, const AttackParams& params) {
+  SimOptions options;
+  options.peers = swarm.peers;
+  options.byzantine = swarm.byzantine;
+  options.attack = attack;
+  options.attack_params = params;
+  options.steps = 40;
+  options.dimension = 200;
+  return options;
+}
+
+SimResult RunOptions(const SimOptions& options) {
+  auto result = RunSimulation(options);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                          << result->replay;
+  EXPECT_EQ(result->honest_removed, 0U) << result->replay;
+  return std::move(result).value();
+}
+
+// The deadline of seals A and C: the manifest's part_timeout, and the first Delta, are defaults.
+double DeadlineSeconds() {
+  const protocol::Manifest manifest;
+  return (manifest.part_timeout * 2 + manifest.delta * 2).seconds();
+}
+
+// Every colluder loses its place, for one of the two reasons, and the run is held up by no more
+// than three deadlines for each place (they may come back once, with half an allowance), and half
+// of one for each pair that comes into dispute.
+void ExpectPaid(const Swarm& swarm, const AttackParams& params, std::uint32_t steps = 40) {
+  SimOptions options = OptionsOf(swarm, "dawdle", params);
+  options.steps = steps;
+  const SimResult result = RunOptions(options);
+  std::set<base::PeerId> removed;
+  for (const wire::Removal& removal : result.removals) {
+    removed.insert(removal.peer);
+    const bool meant = removal.reason.find("let the others wait") != std::string::npos ||
+                       removal.reason.find("in dispute with") != std::string::npos;
+    EXPECT_TRUE(meant) << removal.reason;
+  }
+  EXPECT_EQ(removed.size(), swarm.byzantine) << result.replay;
+  const double places = static_cast<double>(result.removals.size());
+  const double bound = places * (3 + 0.5 * swarm.byzantine) * DeadlineSeconds();
+  EXPECT_LT(result.virtual_time.seconds(), 60 + bound) << result.replay;
+}
+
+class Dawdle : public testing::TestWithParam<Swarm> {};
+
+TEST_P(Dawdle, AggregatesAndProofs) { ExpectPaid(GetParam(), {}); }
+TEST_P(Dawdle, ProofsAlone) { ExpectPaid(GetParam(), {{"what", "1"}}); }
+// An owner names one worker a step, and a worker in dispute with more owners than can lie is dropped.
+// Seven that hold back together share the steps: in 90 steps five of them are dropped.
+TEST_P(Dawdle, ThePartOfOneHonestOwner) { ExpectPaid(GetParam(), {{"what", "2"}}, 130); }
+TEST_P(Dawdle, AllParts) { ExpectPaid(GetParam(), {{"what", "3"}}); }
+TEST_P(Dawdle, ItsResult) { ExpectPaid(GetParam(), {{"what", "4"}}); }
+TEST_P(Dawdle, TakingTurns) { ExpectPaid(GetParam(), {{"turns", "1"}}); }
+
+// Who has the result has it for all: nobody waits, and nobody is to blame for it.
+TEST_P(Dawdle, ItsResultFromSomeCostsNothing) {
+  const SimResult result = RunOptions(OptionsOf(GetParam(), "none", {}));
+  SimOptions options = OptionsOf(GetParam(), "dawdle", {{"what", "5"}});
+  options.await_removal = false;
+  const SimResult attacked = RunOptions(options);
+  EXPECT_LT(attacked.virtual_time.seconds(), 10 * result.virtual_time.seconds() + 60);
+}
+
+std::string NameOf(const testing::TestParamInfo<Swarm>& info) {
+  return std::to_string(info.param.byzantine) + "Of" + std::to_string(info.param.peers);
+}
+INSTANTIATE_TEST_SUITE_P(Swarms, Dawdle, testing::ValuesIn(kSwarms), NameOf);
+
+// --- echoes -------------------------------------------------------------------------------------
+
+TEST(LyingEcho, CostsThePlaceOfWhoSendsIt) {
+  for (const Swarm& swarm : kSwarms) {
+    const SimResult result = RunOptions(OptionsOf(swarm, "lying_echo", {}));
+    std::set<base::PeerId> removed;
+    for (const wire::Removal& removal : result.removals) {
+      removed.insert(removal.peer);
+      EXPECT_NE(removal.reason.find("echoed"), std::string::npos) << removal.reason;
+    }
+    EXPECT_EQ(removed.size(), swarm.byzantine) << result.replay;
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::sim
