@@ -432,8 +432,8 @@ bool PeerMachine::PullEchoes() {
   return true;
 }
 
-// Three times as many members each time, so that one who gives its result to a few costs no more than
-// some Deltas; and then less and less often, as all have been asked and bulk takes its time.
+// Three times as many members each time, so that one who gives its result to a few costs no more
+// than some Deltas; and then less and less often, as all have been asked and bulk takes its time.
 bool PeerMachine::PullResults() {
   if (stage_ != Stage::kProve && stage_ != Stage::kSettle) return false;
   bool missing = false;

@@ -67,8 +67,8 @@ class Dawdle : public testing::TestWithParam<Swarm> {};
 
 TEST_P(Dawdle, AggregatesAndProofs) { ExpectPaid(GetParam(), {}); }
 TEST_P(Dawdle, ProofsAlone) { ExpectPaid(GetParam(), {{"what", "1"}}); }
-// An owner names one worker a step, and a worker in dispute with more owners than can lie is dropped.
-// Seven that hold back together share the steps: in 90 steps five of them are dropped.
+// An owner names one worker a step, and a worker in dispute with more owners than can lie is
+// dropped. Seven that hold back together share the steps: in 90 steps five of them are dropped.
 TEST_P(Dawdle, ThePartOfOneHonestOwner) { ExpectPaid(GetParam(), {{"what", "2"}}, 130); }
 TEST_P(Dawdle, AllParts) { ExpectPaid(GetParam(), {{"what", "3"}}); }
 TEST_P(Dawdle, ItsResult) { ExpectPaid(GetParam(), {{"what", "4"}}); }
