@@ -20,14 +20,11 @@ std::optional<base::Duration> Reached(std::vector<base::Time> times, std::size_t
 
 // Of all members, once it is late. Bulk goes to one, or is asked for by other rules.
 bool IsAskedFor(DueWord kind) {
-  return kind == DueWord::kCommit || kind == DueWord::kAggregate || kind == DueWord::kProof;
+  return kind == DueWord::kCommit || kind == DueWord::kAggregate || kind == DueWord::kReveal ||
+         kind == DueWord::kProof;
 }
 
 }  // namespace
-
-bool LateWatch::IsFirst(DueWord kind) {
-  return kind != DueWord::kAggregate && kind != DueWord::kProof;
-}
 
 void LateWatch::Expect(const Word& word, std::size_t author) {
   OSTRAKA_CHECK(author < options_.members && held_.empty());
@@ -106,12 +103,15 @@ std::optional<base::Time> LateWatch::LastBar() const {
   return Capped(start + Grace(*own_quickest));
 }
 
+std::optional<base::Time> LateWatch::BarOf(DueWord kind) const {
+  if (kind == DueWord::kReveal) return options_.opened + base::Duration{options_.delta.ns * 3 / 2};
+  return kind == DueWord::kAggregate || kind == DueWord::kProof ? LastBar() : FirstBar();
+}
+
 std::optional<base::Time> LateWatch::AskFrom() const {
   std::optional<base::Time> from;
-  const auto first = FirstBar();
-  const auto last = LastBar();
   for (const Word& word : lacking_) {
-    const auto& bar = IsFirst(word.kind) ? first : last;
+    const auto bar = BarOf(word.kind);
     if (IsAskedFor(word.kind) && bar && (!from || *bar < *from)) from = *bar;
   }
   if (!from) return std::nullopt;
@@ -120,10 +120,8 @@ std::optional<base::Time> LateWatch::AskFrom() const {
 
 std::set<LateWatch::Word> LateWatch::Overdue(base::Time now) const {
   std::set<Word> overdue;
-  const auto first = FirstBar();
-  const auto last = LastBar();
   for (const Word& word : lacking_) {
-    const auto& bar = IsFirst(word.kind) ? first : last;
+    const auto bar = BarOf(word.kind);
     const bool due = bar && now + options_.delta >= *bar;
     if (IsAskedFor(word.kind) && due) overdue.insert(word);
   }
@@ -138,20 +136,24 @@ void LateWatch::Stop(base::Time now) {
   if (!stopped_) stopped_ = now;
 }
 
+void LateWatch::Decided(base::Time now, bool slow) {
+  OSTRAKA_CHECK(stopped_.has_value());
+  if (slow) slowly_decided_ = now;
+}
+
 std::map<std::size_t, LateFigures> LateWatch::Late() const {
   OSTRAKA_CHECK(stopped_.has_value());
   std::map<std::size_t, LateFigures> late;
   if (stood_still_) return late;
-  const auto first = FirstBar();
-  const auto last = LastBar();
   for (const auto& [word, author] : authors_) {
     const bool bulk = word.kind == DueWord::kPart || word.kind == DueWord::kDisputedPart ||
                       word.kind == DueWord::kAggregate;
     if (bulk && !options_.owns_column) continue;  // how long bulk takes is not known here
-    const auto& bar = IsFirst(word.kind) ? first : last;
+    const auto bar = BarOf(word.kind);
     const auto held = held_.find(word);
-    const base::Time until = held == held_.end() ? *stopped_ : std::min(held->second, *stopped_);
+    base::Time until = held == held_.end() ? *stopped_ : std::min(held->second, *stopped_);
     if (!bar || until <= *bar) continue;
+    if (slowly_decided_) until = *slowly_decided_;
     const auto ms = static_cast<std::uint64_t>((until - *bar).ns / 1'000'000);
     if (ms == 0) continue;
     const bool aggregate = word.kind == DueWord::kAggregate;

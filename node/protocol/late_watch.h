@@ -1,10 +1,11 @@
-// What one member measures of how late the others' words come in seal A or C of a step. What it
+// What one member measures of how late the others' words come in the seals of a step. What it
 // finds is stated in PROOF::late_ms; what follows from that: node/protocol/lateness.h.
 //
 // A word is due one *grace* after what it waits for, and no later than the seal's own deadline:
 //   seal A  COMMIT, PART   the opening + grace
 //           AGG            the later of that and the last COMMIT here, + grace
-//   seal C  RESULT         the opening + grace
+//   seal B  REVEAL         the opening + 3/2 Delta: it takes no work, and openings lie within a
+//   Delta seal C  RESULT         the opening + grace
 //           PROOF          the later of the opening and the last RESULT here, + grace
 //   grace = max(4 q, patience) + 3 Delta
 // q is how long the quickest took, measured here and never stated by anybody:
@@ -17,6 +18,10 @@
 // [with q until *AGGs* of a quorum were held, a part kept back from all owners moved the bar
 // itself; seals wait for whoever is slowest, so only the first words of a phase measure anything].
 // A word that waits for another's is due after it: that one pays.
+//
+// Late is what comes until the own ECHO; or until the decision, if the seal was slow: what some had
+// and others had not when they echoed made it so [a REVEAL shown to one member just before the
+// deadline made each seal B slow, and was in time].
 //
 // A watcher whose own machine stood still knows nothing of the others: see OnTimer.
 //
@@ -39,6 +44,7 @@ enum class DueWord : std::uint8_t {
   kPart,          // for the own column
   kDisputedPart,  // that goes to all
   kAggregate,
+  kReveal,
   kResult,
   kProof,
 };
@@ -93,7 +99,11 @@ class LateWatch {
   // The own ECHO is said: what comes later keeps nobody waiting here. Idempotent.
   void Stop(base::Time now);
 
-  // By author: how long after its bar what came latest of a kind came, or until Stop. None of zero.
+  // The seal is decided; slow: not by equal ECHOs. REQUIRES: stopped.
+  void Decided(base::Time now, bool slow);
+
+  // By author: how long after its bar what came latest of a kind came, at most until Stop or, in a
+  // slow seal, until it was decided. None of zero.
   // REQUIRES: stopped.
   std::map<std::size_t, LateFigures> Late() const;
   // Of the PARTs for the own column: whose came last, if its owner had to wait for it more than
@@ -101,10 +111,10 @@ class LateWatch {
   std::optional<std::size_t> Slowest() const;
 
  private:
-  static bool IsFirst(DueWord kind);
   std::optional<base::Duration> Quickest() const;
   std::optional<base::Time> FirstBar() const;
   std::optional<base::Time> LastBar() const;
+  std::optional<base::Time> BarOf(DueWord kind) const;
   base::Duration Grace(base::Duration quickest) const;
   base::Time Capped(base::Time bar) const;
   std::vector<base::Time> ArrivalsOf(DueWord kind) const;
@@ -116,6 +126,7 @@ class LateWatch {
   std::map<Word, base::Time> held_;
   std::optional<base::Time> results_ended_;
   std::optional<base::Time> stopped_;
+  std::optional<base::Time> slowly_decided_;
   bool stood_still_ = false;
 };
 

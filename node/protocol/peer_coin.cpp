@@ -52,10 +52,20 @@ bool PeerMachine::WaitsForLastCoin() const {
          seal_slot_.draw + 1 == round_->coin_count && !seal_->echoed();
 }
 
+// Three Delta: what one honest member has got 3/2 Delta after it began, all have got by then, so
+// who sends its REVEAL later than that to some is late (node/protocol/late_watch.h).
+void PeerMachine::OpenSealB() {
+  OpenSeal(Phase::kB, round_->draw, delta() * 3);
+  WatchSealB();
+  if (MustReveal(self_)) PrepareReveal();
+}
+
 bool PeerMachine::TrySealB() {
+  UpdateLateWatch();
   if (!DriveSeal(EntriesComplete())) return false;
   const SealVector vector = *seal_->decision();
   const bool all_good = OpenReveals(vector);
+  TakeLateness();
   round_->entry_b = CloseSeal();
   PutAbsentToSleep();
   if (round_->asleep.contains(self_)) {
@@ -74,8 +84,7 @@ bool PeerMachine::TrySealB() {
              ": every coin was spoilt: more members cheat than the mode bears");
     return false;
   }
-  OpenSeal(Phase::kB, round_->draw, delta() * 2);
-  if (MustReveal(self_)) PrepareReveal();
+  OpenSealB();
   return true;
 }
 

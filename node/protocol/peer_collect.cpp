@@ -58,6 +58,7 @@ void PeerMachine::BeginStep() {
   if (base::Planted(base::Bug::kCanary)) Suspect(self_, "canary", "a bug was planted");
   OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + delta() * 2);
   WatchSealA();
+  AskForRefusedParts();
   // Who is owed something in a dispute waits longer than those who may pass it on: they may have
   // begun a Delta later, and it takes its time. Else a peer that sends at the last moment would
   // have the one who waits for it blamed.
@@ -392,8 +393,7 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");
   stage_ = Stage::kReveal;
-  OpenSeal(Phase::kB, 0, delta() * 2);
-  if (MustReveal(self_)) PrepareReveal();
+  OpenSealB();
 }
 
 }  // namespace ostraka::protocol

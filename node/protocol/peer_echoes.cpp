@@ -25,15 +25,20 @@ void PeerMachine::WatchEchoes(base::Duration deadline) {
 }
 
 void PeerMachine::NoteEcho(const wire::SignedEnvelope& message) {
-  if (!echo_watch_ || message.envelope.sender == self_) return;
+  if (!echo_watch_) return;
   const auto echo = wire::DecodeEcho(message.envelope.body);
-  if (echo.ok()) echo_watch_->OnEcho(message.envelope.sender, *echo, now_);
+  if (!echo.ok()) return;
+  if (message.envelope.sender == self_) return echo_watch_->OnOwnEcho(*echo, now_);
+  echo_watch_->OnEcho(message.envelope.sender, *echo, now_);
 }
 
 // The seal is decided, on a vector with the hash `decided`.
 void PeerMachine::TakeEchoWatch(const Digest& decided) {
   if (!echo_watch_) return;
   hasty_.merge(echo_watch_->Hasty(now_));
+  for (const auto& [member, late] : echo_watch_->Tardy()) {
+    late_[member].own += static_cast<std::uint64_t>(late.ns / 1'000'000);
+  }
   unshown_.merge(
       echo_watch_->Unshown(decided, now_, [this](const Digest& value) { return IsShown(value); }));
   echo_watch_.reset();

@@ -26,6 +26,8 @@ std::optional<MessageType> TypeOf(DueWord kind) {
       return MessageType::kCommit;
     case DueWord::kAggregate:
       return MessageType::kAggregate;
+    case DueWord::kReveal:
+      return MessageType::kReveal;
     case DueWord::kProof:
       return MessageType::kProof;
     case DueWord::kPart:
@@ -68,6 +70,14 @@ void PeerMachine::WatchSealA() {
   }
 }
 
+void PeerMachine::WatchSealB() {
+  late_watch_.emplace(LateWatchOptions());
+  late_asked_at_.reset();
+  for (std::size_t i = 0; i < view_->members.size(); ++i) {
+    if (PlaceOfEntry(i)) late_watch_->Expect({DueWord::kReveal, i}, i);
+  }
+}
+
 void PeerMachine::WatchSealC() {
   const std::vector<PeerId>& members = view_->members;
   late_watch_.emplace(LateWatchOptions());
@@ -85,6 +95,7 @@ bool PeerMachine::IsHere(const LateWatch::Word& word) const {
   const std::vector<PeerId>& members = view_->members;
   switch (word.kind) {
     case DueWord::kCommit:
+    case DueWord::kReveal:
     case DueWord::kProof:
       return EntryNow(word.index).state != SealEntry::State::kAbsent;
     case DueWord::kAggregate:
@@ -145,6 +156,7 @@ void PeerMachine::PullLate() {
 void PeerMachine::TakeLateness() {
   if (!late_watch_) return;
   late_watch_->Stop(now_);
+  late_watch_->Decided(now_, seal_->iteration() > 0);
   for (const auto& [index, figures] : late_watch_->Late()) {
     if (view_->members[index] == self_) continue;
     late_[view_->members[index]].own += figures.own;

@@ -187,6 +187,7 @@ class PeerMachine final : public Machine, public SealMessages {
   // The step in progress, or the one that the view's members seal next.
   std::uint64_t ExpectedStep() const { return InStep() ? CurrentStep() : HeightOf(*view_); }
   base::Duration delta() const;
+  base::Duration moment() const;  // SealOptions::moment
   wire::Slot SlotOf(wire::Phase phase, wire::MessageType type, std::uint32_t draw = 0,
                     std::uint32_t iteration = 0) const;
   Draft MakeDraft(const wire::Slot& slot, Bytes body, std::vector<PeerId> to,
@@ -214,7 +215,7 @@ class PeerMachine final : public Machine, public SealMessages {
   bool InWindow(const wire::Slot& slot) const;
   bool IsOldBallot(const wire::Slot& slot) const;
   void TakeToSeal(const wire::SignedEnvelope& message, const PeerId& from);
-  bool BulkWanted(const wire::Envelope& envelope, std::uint64_t bytes) const;
+  bool BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::uint64_t bytes) const;
   // Why the bulk data cannot be what the message announces; nullopt if it is.
   static std::optional<std::string> BlobFault(const wire::Envelope& envelope,
                                               const SharedBlob& blob);
@@ -287,6 +288,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count);
   void AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column);
   void AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull);
+  void AnswerPartOfThisStep(const PeerId& to, const PeerId& worker, std::uint32_t column);
   void AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index);
   void Ask(const PeerId& to, wire::Slot slot, const wire::Pull& pull);
   void AskHeads();
@@ -296,6 +298,7 @@ class PeerMachine final : public Machine, public SealMessages {
   bool PullEntries();
   bool PullEchoes();
   bool PullResults();
+  void AskForRefusedParts();  // the step begins
 
   // --- start (peer_genesis.cpp) ---
   base::Status Restore(const Restored& restored);
@@ -342,6 +345,7 @@ class PeerMachine final : public Machine, public SealMessages {
   crypto::Coin CoinOf(std::uint32_t draw) const;
   std::vector<Digest> CoinCommitments() const;
   bool MustReveal(const PeerId& peer) const;
+  void OpenSealB();
   void PrepareReveal();
   bool TrySealB();
   // Opens the reveals that seal B fixed; true if all were good and the coin of the step is known.
@@ -422,6 +426,7 @@ class PeerMachine final : public Machine, public SealMessages {
   // --- slowness (peer_late.cpp) ---
   LateWatch::Options LateWatchOptions() const;
   void WatchSealA();  // just opened
+  void WatchSealB();
   void WatchSealC();
   bool IsHere(const LateWatch::Word& word) const;
   void UpdateLateWatch();
@@ -457,10 +462,12 @@ class PeerMachine final : public Machine, public SealMessages {
   std::set<PeerId> hasty_, unshown_;             // whose echoes no honest member sends, likewise
   std::optional<EchoWatch> echo_watch_;          // of the seal in progress
   std::deque<std::uint64_t> echo_lags_;          // of the last seals, in microseconds
-  std::optional<LateWatch> late_watch_;          // of the seal in progress
-  std::optional<Time> late_asked_at_;            // when all were asked for what is late
-  std::map<PeerId, LateFigures> late_;           // since my last PROOF
-  bool told_slow_ = false;                       // people were told that this member is slow
+  // By step: whose links brought a PART before it began here, for which there was no room.
+  std::map<std::uint64_t, std::set<PeerId>> refused_early_;
+  std::optional<LateWatch> late_watch_;  // of the seal in progress
+  std::optional<Time> late_asked_at_;    // when all were asked for what is late
+  std::map<PeerId, LateFigures> late_;   // since my last PROOF
+  bool told_slow_ = false;               // people were told that this member is slow
   std::map<std::uint64_t, std::pair<ModelState, std::vector<Digest>>> served_;  // by step: roots
 
   // The step in progress.

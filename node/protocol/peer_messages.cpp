@@ -100,7 +100,13 @@ void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageRecei
       }
       return Suspect(input.from, "blob", *fault);
     }
-    if (!BulkWanted(envelope, input.blob->data.size())) return;
+    if (!BulkWanted(envelope, input.from, input.blob->data.size())) {
+      const bool early = !InStep() || envelope.slot.step > CurrentStep();
+      if (early && envelope.slot.type == MessageType::kPart) {
+        refused_early_[envelope.slot.step].insert(input.from);
+      }
+      return;
+    }
   }
   const Inbox::Outcome outcome = inbox_.Probe(message);
   if (outcome == Inbox::Outcome::kDuplicate) return;
@@ -163,7 +169,8 @@ bool PeerMachine::InWindow(const wire::Slot& slot) const {
 
 // Bulk data is as large as the model is, so no more of it is held than somebody needs: results of
 // their owners, parts of my column, and parts that a dispute has shown to all.
-bool PeerMachine::BulkWanted(const wire::Envelope& envelope, std::uint64_t bytes) const {
+bool PeerMachine::BulkWanted(const wire::Envelope& envelope, const PeerId& from,
+                             std::uint64_t bytes) const {
   const wire::Slot& slot = envelope.slot;
   const bool part = slot.type == MessageType::kPart;
   if (InStep() && slot.step == CurrentStep()) {
@@ -173,7 +180,11 @@ bool PeerMachine::BulkWanted(const wire::Envelope& envelope, std::uint64_t bytes
       return pair.worker == envelope.sender && pair.column == slot.iteration;
     });
   }
-  // Of a step whose roles are not known yet.
+  // Of a step whose roles are not known yet. What is refused here is asked for when the step begins
+  // (AskForRefusedParts). Others' parts take no room of their signer's [a cheat filled the room of
+  // an honest worker, or its own, with parts of other columns, and the one that mattered found
+  // none].
+  if (part && from != envelope.sender) return false;
   const std::uint64_t dimension = state_.parameters->size();
   if (bytes > LargestPart(dimension, slot.iteration) * sizeof(float)) return false;
   const std::size_t held = inbox_.CountIterations(Inbox::PlaceOf(slot), envelope.sender);

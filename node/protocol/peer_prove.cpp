@@ -202,7 +202,7 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
   round.times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
   stage_ = Stage::kSettle;
-  ArmPull({delta().ns / 4});  // for results that the block needs
+  ArmPull(moment());  // for results that the block needs
 }
 
 }  // namespace ostraka::protocol

@@ -288,6 +288,12 @@ void PeerMachine::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64
 }
 
 void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull) {
+  if (InStep() && slot.step == CurrentStep()) {
+    const auto workers = SendersOf(pull.members, view_->members);
+    if (!workers || workers->size() != 1 || pull.index >= round_->sealed.roles.owners.size())
+      return;
+    return AnswerPartOfThisStep(to, workers->front(), static_cast<std::uint32_t>(pull.index));
+  }
   const auto past = past_.find(slot.step);
   if (past == past_.end()) return;
   const auto authors = SendersOf(pull.members, past->second.members);
@@ -297,6 +303,35 @@ void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wir
   if (part == past->second.parts.end()) return;
   if (!ration_.Take(now_, to, part->second.blob->data.size())) return;
   out_->Add(Send{to, part->second.frame, part->second.blob});
+}
+
+// The own to whom it is addressed, and another's to the owner with whom that is in dispute.
+void PeerMachine::AnswerPartOfThisStep(const PeerId& to, const PeerId& worker,
+                                       std::uint32_t column) {
+  if (worker != self_) {
+    const bool owed =
+        std::any_of(round_->pairs.begin(), round_->pairs.end(), [&](const LivePair& pair) {
+          return pair.worker == worker && pair.column == column && pair.aggregator == to &&
+                 round_->forwarded_parts.contains(pair.index);
+        });
+    const Inbox::Item* part =
+        owed ? Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, column}, worker) : nullptr;
+    if (part == nullptr || !ration_.Take(now_, to, part->blob->data.size())) return;
+    out_->Add(Send{to, part->message->frame, part->blob});
+    return;
+  }
+  for (const Sent& sent : sent_) {
+    if (!sent.bulk || sent.blob == nullptr || sent.step != CurrentStep()) continue;
+    const auto opened = wire::Open(sent.frame);
+    if (!opened.ok()) continue;
+    const wire::Slot& slot = opened->envelope.slot;
+    if (slot.type != MessageType::kPart || slot.iteration != column) continue;
+    const bool addressed = std::find(sent.to.begin(), sent.to.end(), to) != sent.to.end();
+    if (addressed && ration_.Take(now_, to, sent.blob->data.size())) {
+      out_->Add(Send{to, sent.frame, sent.blob});
+    }
+    return;
+  }
 }
 
 void PeerMachine::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index) {
@@ -355,6 +390,7 @@ void PeerMachine::ArmPull(base::Duration after) {
 // timer gave them a moment.
 void PeerMachine::OnPullTimer() {
   if (late_watch_ && pull_at_) late_watch_->OnTimer(*pull_at_, now_);
+  if (echo_watch_ && pull_at_) echo_watch_->OnTimer(*pull_at_, now_);
   pull_at_.reset();
   if (!InStep()) return;
   bool missing = false;
@@ -430,6 +466,35 @@ bool PeerMachine::PullEchoes() {
          .index = 0});
   }
   return true;
+}
+
+// What those whose PARTs found no room may have brought: their own part for my column and of live
+// pairs, and what they passed on to me in a dispute.
+void PeerMachine::AskForRefusedParts() {
+  const std::uint64_t step = CurrentStep();
+  const auto refused = refused_early_.find(step);
+  const auto ask = [&](const PeerId& whom, const PeerId& worker, std::uint32_t column) {
+    const Inbox::Place place{step, Phase::kA, MessageType::kPart, 0, column};
+    if (Usable(place, worker) != nullptr) return;
+    Ask(whom, ServiceSlot(step, Phase::kA, MessageType::kPull),
+        {.kind = PullKind::kPart,
+         .type = {},
+         .members = BitmapOf({worker}, view_->members),
+         .digests = {},
+         .index = column});
+  };
+  if (refused != refused_early_.end()) {
+    for (const PeerId& whom : refused->second) {
+      if (!IsMember(view_->members, whom)) continue;
+      if (round_->my_part && round_->sealed.roles.IsWorker(whom)) ask(whom, whom, *round_->my_part);
+      for (const LivePair& pair : round_->pairs) {
+        const bool own = pair.worker == whom && pair.aggregator != self_;
+        const bool passed_on = pair.aggregator == self_ && pair.worker != whom;
+        if (own || passed_on) ask(whom, pair.worker, pair.column);
+      }
+    }
+  }
+  std::erase_if(refused_early_, [step](const auto& entry) { return entry.first <= step; });
 }
 
 // Three times as many members each time, so that one who gives its result to a few costs no more

@@ -79,6 +79,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   options.asleep = round_->asleep;
   options.thresholds = view_->thresholds;
   options.delta = delta();
+  options.moment = moment();
   options.leader_seed = phase == Phase::kC ? round_->randomness : view_->randomness;
   options.entries = EntryCount();
   seal_ = std::make_unique<Seal>(std::move(options), this);
@@ -163,10 +164,9 @@ void PeerMachine::FeedSeal(const wire::SignedEnvelope& message) {
   SealOutput output;
   seal_->OnMessage(now_, message, output);
   Perform(std::move(output));
-  if (message.envelope.slot.type == MessageType::kEcho && message.envelope.sender != self_) {
-    NoteEcho(message);
-    ArmPull({delta().ns / 4});
-  }
+  if (message.envelope.slot.type != MessageType::kEcho) return;
+  NoteEcho(message);
+  if (message.envelope.sender != self_) ArmPull(moment());
 }
 
 void PeerMachine::Perform(SealOutput output) {

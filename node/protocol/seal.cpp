@@ -211,7 +211,7 @@ void Seal::Impl::OnEcho(const wire::SignedEnvelope& message) {
   if (!echoes_.emplace(sender, EchoSeen{std::move(echo).value(), now_}).second) return;
   if (sender == options_.self) return;
   lags[sender] = echo_time_ ? now_ - *echo_time_ : base::Duration{};
-  TickAt(now_ + base::Duration{options_.delta.ns / 4});
+  TickAt(now_ + options_.moment);
 }
 
 void Seal::Impl::OnStatus(const wire::SignedEnvelope& message, SealOutput& out) {

@@ -75,6 +75,7 @@ struct SealOptions {
   std::set<PeerId> asleep;
   wire::Thresholds thresholds;
   base::Duration delta;
+  base::Duration moment;    // given to what may be on its way, before it is asked for
   Digest leader_seed;       // of the permutation that leaders come from
   std::size_t entries = 0;  // 2 n for seal A, else n
 };

@@ -136,7 +136,7 @@ void Seal::Impl::LackPhaseMessages(Lacks& lacks) const {
   const SealVector mine = HeldNow();
   for (const auto& [sender, echo] : echoes_) {
     if (sender == options_.self || (echo_time_ && echo.body.vector == own_value_)) continue;
-    const base::Time due = echo.at + Part(options_.delta, 4);
+    const base::Time due = echo.at + options_.moment;
     for (std::size_t i = 0; i < mine.size(); ++i) {
       const State theirs = StateIn(echo.body, i);
       if (theirs == State::kAbsent || theirs == mine[i].state) continue;
@@ -155,7 +155,7 @@ void Seal::Impl::LackVectors(Lacks& lacks) const {
   std::map<Digest, std::vector<PeerId>> echoers;
   for (const auto& [sender, echo] : echoes_) {
     if (echo.body.vector == own_value_ && own_vector_) continue;
-    const base::Time due = echo.at + Part(options_.delta, 4);
+    const base::Time due = echo.at + options_.moment;
     if (sender != options_.self && due <= now_) {
       echoers[echo.body.vector].push_back(sender);
     } else if (sender != options_.self && (!lacks.later || due < *lacks.later)) {

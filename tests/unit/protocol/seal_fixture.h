@@ -51,6 +51,7 @@ class SealTest : public testing::Test, public SealMessages {
     for (const std::uint32_t i : asleep) options.asleep.insert(scene::PeerNumber(i));
     options.thresholds = {kMembers, 2, 0};
     options.delta = base::Seconds(1);
+    options.moment = base::Milliseconds(250);
     options.leader_seed = scene::DigestOf(1);
     options.entries = kMembers;
     seal_ = std::make_unique<Seal>(options, this);

@@ -215,6 +215,7 @@ void World::MakeSeal(std::uint32_t number) {
   for (const std::uint32_t i : options_.asleep) options.asleep.insert(PeerNumber(i));
   options.thresholds = {options_.n, options_.t_s, options_.t_a};
   options.delta = options_.delta;
+  options.moment = {options_.delta.ns / 4};
   options.leader_seed = DigestOf(options_.seed);
   options.entries = options_.entries_each * options_.n;
   node.seal = std::make_unique<Seal>(options, &node);
