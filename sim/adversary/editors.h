@@ -75,5 +75,6 @@ std::unique_ptr<Editor> MakeSplitGenesis(const EditorOptions& options);
 std::unique_ptr<Editor> MakeHoldBack(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFree(const EditorOptions& options);
 std::unique_ptr<Editor> MakeDawdle(const EditorOptions& options);
+std::unique_ptr<Editor> MakeEyes(const EditorOptions& options);
 
 }  // namespace ostraka::sim

@@ -343,6 +343,12 @@ std::vector<Entry> Silences() {
         {},
         {{"what", {"1", "2", "3", "4", "5"}}, {"turns", {"1"}}}},
        MakeDawdle},
+      {{"eyes",
+        "attacks found by reading the rules anew, by number: sim/adversary/eyes.cpp",
+        {Count("idea", "1", 99), Real("x", "0", 1e9)},
+        Outcome::kContained,
+        "nobody honest is removed"},
+       MakeEyes},
   };
 }
 
