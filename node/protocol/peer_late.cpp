@@ -95,8 +95,12 @@ bool PeerMachine::IsHere(const LateWatch::Word& word) const {
     case DueWord::kDisputedPart: {
       const auto pair = std::find_if(round_->pairs.begin(), round_->pairs.end(),
                                      [&](const LivePair& p) { return p.index == word.index; });
-      return Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, pair->column},
-                    pair->worker) != nullptr;
+      const Inbox::Item* commit =
+          Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, pair->worker);
+      const Inbox::Item* part =
+          Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, pair->column}, pair->worker);
+      // Only what its owner could take in, and what is passed on to it.
+      return commit != nullptr && part != nullptr && !PartFault(*commit, *part, pair->column);
     }
     case DueWord::kResult:
       return round_->results[word.index] != nullptr;

@@ -159,6 +159,7 @@ bool PeerMachine::DriveSeal(bool complete) {
 void PeerMachine::FeedSeal(const wire::SignedEnvelope& message) {
   // Another entry is another history, or a cheat: not this seal's.
   if (message.envelope.entry != EntryOf(seal_slot_.phase)) return;
+  if (SealKeyOf(message.envelope.slot) != SealKeyOf(seal_slot_)) return;
   words_.Add(message);
   SealOutput output;
   seal_->OnMessage(now_, message, output);

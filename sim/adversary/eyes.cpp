@@ -14,6 +14,8 @@
 //   6  third_echo_c  as 3 in seal C, to all but one: that one opens seal A 2 Delta late
 //   7  stray_close   CLOSEs of colluders in seal A count for one member only (as 1)
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
@@ -310,6 +312,11 @@ class SettleSkew final : public EyesBase {
         if (IsHonest(turn, roles.owners[j])) continue;
         if (!useless(j) || !useless(j + 1)) continue;
         plan_ = Plan{turn.step(), late, roles.owners[j], j};
+        if (std::getenv("EYES_DEBUG") != nullptr) {
+          std::fprintf(stderr, "plan: step %llu late %s owner %s column %u t=%f\n",
+                       static_cast<unsigned long long>(turn.step()), late.Short().c_str(),
+                       roles.owners[j].Short().c_str(), j, static_cast<double>(turn.now().ns) / 1e9);
+        }
         return;
       }
     }
