@@ -297,7 +297,9 @@ class SettleSkew final : public EyesBase {
 
   // The same for all colluders: of what all know.
   void MakePlan(const Turn& turn) {
-    if (plan_ || !turn.round() || turn.step() < from_step_ || !view_) return;
+    if (!turn.round() || turn.step() < from_step_ || !view_) return;
+    if (plan_ && turn.step() <= plan_->step + 1) return;
+    plan_.reset();
     const protocol::Roles& roles = turn.round()->roles;
     const std::vector<PeerId>& members = view_->members;
     const std::size_t n = members.size();
