@@ -55,6 +55,7 @@ bool PeerMachine::WaitsForLastCoin() const {
 bool PeerMachine::TrySealB() {
   if (!DriveSeal(EntriesComplete())) return false;
   const SealVector vector = *seal_->decision();
+  TakeEchoWatch(EchoOf(vector).vector);
   const bool all_good = OpenReveals(vector);
   round_->entry_b = CloseSeal();
   PutAbsentToSleep();

@@ -347,6 +347,7 @@ void PeerMachine::PutAbsentToSleep() {
 
 void PeerMachine::TakeSealA(const SealVector& decided) {
   const SealVector vector = decided;
+  TakeEchoWatch(EchoOf(vector).vector);  // before who is absent has no place among the entries
   Round& round = *round_;
   SealedStep& sealed = round.sealed;
   const std::size_t n = view_->members.size();

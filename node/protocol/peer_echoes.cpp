@@ -14,6 +14,12 @@ void PeerMachine::WatchEchoes(base::Duration deadline) {
   EchoWatch::Options options;
   options.delta = delta();
   if (!WaitsForLastCoin()) options.deadline = now_ + deadline;
+  // Honest members open seal A when they have settled the step before and updated the model, which
+  // takes some longer than others. But no sooner than a Delta before the decision here that ended
+  // it. Who has seen none says nothing.
+  if (seal_slot_.phase == Phase::kA) {
+    options.deadline = decided_c_ ? *decided_c_ + deadline : base::Time{};
+  }
   const std::size_t n = view_->members.size();
   for (std::size_t i = 0; i < EntryCount(); ++i) {
     if (!PlaceOfEntry(i)) continue;

@@ -455,6 +455,7 @@ class PeerMachine final : public Machine, public SealMessages {
   std::optional<std::uint64_t> cross_checking_;  // of which step V1 is not done yet
   std::set<PeerId> silent_;                      // whose echoes did not come, since my last PROOF
   std::set<PeerId> hasty_, unshown_;             // whose echoes no honest member sends, likewise
+  std::optional<base::Time> decided_c_;  // when the last step's seal C was decided here
   std::optional<EchoWatch> echo_watch_;          // of the seal in progress
   std::deque<std::uint64_t> echo_lags_;          // of the last seals, in microseconds
   std::optional<LateWatch> late_watch_;          // of the seal in progress

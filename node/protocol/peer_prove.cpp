@@ -168,6 +168,8 @@ bool PeerMachine::TrySealC() {
 
 void PeerMachine::TakeSealC(const SealVector& decided) {
   const SealVector vector = decided;
+  TakeEchoWatch(EchoOf(vector).vector);
+  decided_c_ = now_;
   Round& round = *round_;
   for (std::size_t i = 0; i < vector.size(); ++i) {
     const PeerId& member = view_->members[i];
