@@ -69,7 +69,7 @@ std::set<PeerId> EchoWatch::Hasty(base::Time now) const {
 
 std::map<PeerId, base::Duration> EchoWatch::Tardy() const {
   std::map<PeerId, base::Duration> tardy;
-  if (!own_ || stood_still_) return tardy;
+  if (!own_ || stood_still_ || ShowsAbsent(*own_)) return tardy;
   const base::Time bar = own_at_ + base::Duration{options_.delta.ns * 3 / 2};
   for (const auto& [member, seen] : seen_) {
     if (seen.at > bar) tardy[member] = seen.at - bar;

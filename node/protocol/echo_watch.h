@@ -14,8 +14,8 @@
 //   said [one that echoed 2.4 Delta after the others, and left one entry out, made every seal
 //   slow].
 //
-// Tardy: an ECHO that came more than 3/2 Delta after the own. Whatever the own rests on the others
-// hold a Delta later, and their deadlines are no more than that apart. What is beyond is lateness.
+// Tardy: an ECHO that came more than 3/2 Delta after the own, if that shows all that was due.
+// Whatever the own rests on the others hold a Delta later. What is beyond is lateness.
 //
 // Unshown: an ECHO of another vector than was decided, which its signer did not show, or of which
 // it did not show a message, though it was asked at two times, the first a Delta before the

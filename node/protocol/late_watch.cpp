@@ -88,16 +88,14 @@ std::optional<base::Time> LateWatch::FirstBar() const {
 std::optional<base::Time> LateWatch::LastBar() const {
   const auto first = FirstBar();
   if (!first) return std::nullopt;
-  const bool proofs = ExpectedOf(DueWord::kProof) > 0;
-  const DueWord before = proofs ? DueWord::kResult : DueWord::kCommit;
-  const std::vector<base::Time> arrivals = ArrivalsOf(before);
-  base::Time start = proofs ? options_.opened : *first;
-  if (arrivals.size() < ExpectedOf(before)) {
+  if (ExpectedOf(DueWord::kProof) == 0) return Capped(*first + Grace(*Quickest()));
+  const std::vector<base::Time> arrivals = ArrivalsOf(DueWord::kResult);
+  base::Time start = options_.opened;
+  if (arrivals.size() < ExpectedOf(DueWord::kResult)) {
     if (!results_ended_) return std::nullopt;
     start = std::max(start, *results_ended_);
   }
   for (const base::Time& at : arrivals) start = std::max(start, at);
-  if (!proofs) return Capped(start + Grace(*Quickest()));
   const auto own_quickest = Reached(ArrivalsOf(DueWord::kProof), options_.quorum, start);
   if (!own_quickest) return std::nullopt;
   return Capped(start + Grace(*own_quickest));

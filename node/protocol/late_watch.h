@@ -3,7 +3,7 @@
 //
 // A word is due one *grace* after what it waits for, and no later than the seal's own deadline:
 //   seal A  COMMIT, PART   the opening + grace
-//           AGG            the later of that and the last COMMIT here, + grace
+//           AGG            that + grace
 //   seal B  REVEAL         the opening + 3/2 Delta: it takes no work, and openings lie within a
 //   Delta seal C  RESULT         the opening + grace
 //           PROOF          the later of the opening and the last RESULT here, + grace
@@ -17,7 +17,9 @@
 // and no further; or be slow, which moves no bar, as honest members alone are enough for each q
 // [with q until *AGGs* of a quorum were held, a part kept back from all owners moved the bar
 // itself; seals wait for whoever is slowest, so only the first words of a phase measure anything].
-// A word that waits for another's is due after it: that one pays.
+// A PROOF that waits for RESULTs is due after them: who owes these pays. An owner names the worker
+// that it waited for, and is excused by that one's figure (lateness.h) [with AGGs due a grace after
+// the last COMMIT that was counted twice: friends of a late worker had its lateness for free].
 //
 // Late is what comes until the own ECHO; or until the decision, if the seal was slow: what some had
 // and others had not when they echoed made it so [a REVEAL shown to one member just before the

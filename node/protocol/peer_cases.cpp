@@ -6,6 +6,7 @@
 #include "node/base/planted.h"
 #include "node/protocol/numbers.h"
 #include "node/protocol/peer_machine.h"
+#include "node/protocol/widening.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -119,7 +120,9 @@ bool PeerMachine::AwaitsExhibits() const {
                      [this](const Case& open) { return ExhibitMissing(open); });
 }
 
-// From whoever must show it, then from whoever may have seen it.
+// From whoever must show it, and from more and more of those that may have seen it: it may have
+// been shown to a few, and PROOFs wait for it [with one asked at a time those to whom it was not
+// shown were late by n Delta/2].
 bool PeerMachine::PullExhibits() {
   bool missing = false;
   for (const Case& open : view_->cases) {
@@ -128,18 +131,24 @@ bool PeerMachine::PullExhibits() {
     const PartKey exhibit = ExhibitOf(open.id);
     const PeerId& debtor = open.id.kind == CaseKind::kCover ? open.id.target : open.id.accuser;
     const std::vector<PeerId>& members = view_->members;
-    const PeerId& whom =
-        exhibit_attempts_ % 2 == 0 ? debtor : members[(exhibit_attempts_ / 2) % members.size()];
+    const std::size_t attempt = exhibit_attempts_ % WideningSweep(members.size());
+    const auto [first, count] = WideningAt(attempt, members.size());
+    std::set<PeerId> sources = {debtor};
+    for (std::size_t k = first; k < first + count; ++k) {
+      sources.insert(members[(exhibit.column + k) % members.size()]);
+    }
     wire::Slot slot = SlotOf(Phase::kA, MessageType::kPull);
     slot.step = open.id.step;
-    Ask(whom, slot,
-        {.kind = wire::PullKind::kPart,
-         .type = MessageType::kPart,
-         .members = BitmapOf({exhibit.author}, past_.at(open.id.step).members),
-         .digests = {},
-         .index = exhibit.column});
+    for (const PeerId& whom : sources) {
+      Ask(whom, slot,
+          {.kind = wire::PullKind::kPart,
+           .type = MessageType::kPart,
+           .members = BitmapOf({exhibit.author}, past_.at(open.id.step).members),
+           .digests = {},
+           .index = exhibit.column});
+    }
   }
-  if (missing) ++exhibit_attempts_;
+  exhibit_attempts_ = missing ? exhibit_attempts_ + 1 : 0;
   return missing;
 }
 

@@ -64,8 +64,8 @@ bool PeerMachine::TrySealB() {
   UpdateLateWatch();
   if (!DriveSeal(EntriesComplete())) return false;
   const SealVector vector = *seal_->decision();
+  TakeWatches(vector);
   const bool all_good = OpenReveals(vector);
-  TakeLateness();
   round_->entry_b = CloseSeal();
   PutAbsentToSleep();
   if (round_->asleep.contains(self_)) {

@@ -59,11 +59,11 @@ void PeerMachine::BeginStep() {
   OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + delta() * 2);
   WatchSealA();
   AskForRefusedParts();
-  // Who is owed something in a dispute waits longer than those who may pass it on: they may have
-  // begun a Delta later, and it takes its time. Else a peer that sends at the last moment would
-  // have the one who waits for it blamed.
-  round.forward_until = now_ + manifest_->part_timeout;
-  out_->Add(SetTimer{kBulkTimer, round.forward_until + delta() * 2});
+  // Who is owed something in a dispute waits longer than those who may pass it on, since that takes
+  // its time. Else a peer that sends at the last moment would have the one who waits for it blamed.
+  // Honest members may begin more than a Delta apart, but decided the last seal within it.
+  round.forward_until = decided_c_.value_or(now_) + manifest_->part_timeout;
+  out_->Add(SetTimer{kBulkTimer, now_ + manifest_->part_timeout + delta() * 2});
   out_->Add(Observe{StepStarted{step, view_->randomness, state_, round.sealed.roles, view_->tau}});
 
   if (round.sealed.roles.IsWorker(self_)) {
@@ -348,6 +348,7 @@ void PeerMachine::PutAbsentToSleep() {
 
 void PeerMachine::TakeSealA(const SealVector& decided) {
   const SealVector vector = decided;
+  TakeWatches(vector);
   Round& round = *round_;
   SealedStep& sealed = round.sealed;
   const std::size_t n = view_->members.size();
@@ -388,7 +389,6 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
     }
   }
   ProveBans();
-  TakeLateness();
   round.entry_b = CloseSeal();
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");

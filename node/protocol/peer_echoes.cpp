@@ -14,6 +14,13 @@ void PeerMachine::WatchEchoes(base::Duration deadline) {
   EchoWatch::Options options;
   options.delta = delta();
   if (!WaitsForLastCoin()) options.deadline = now_ + deadline;
+  // Honest members open seal A when they have settled the step before and updated the model, which
+  // takes some longer than others [one that had to look for a result opened 1.3 Delta late, and
+  // the deadlines of the others seemed hasty to it]. None opens it sooner than a Delta before the
+  // decision here that ended that step. Who saw none says nothing.
+  if (seal_slot_.phase == Phase::kA) {
+    options.deadline = decided_c_ ? *decided_c_ + deadline : base::Time{};
+  }
   const std::size_t n = view_->members.size();
   for (std::size_t i = 0; i < EntryCount(); ++i) {
     if (!PlaceOfEntry(i)) continue;
@@ -32,7 +39,15 @@ void PeerMachine::NoteEcho(const wire::SignedEnvelope& message) {
   echo_watch_->OnEcho(message.envelope.sender, *echo, now_);
 }
 
-// The seal is decided, on a vector with the hash `decided`.
+// The seal is decided. Before anything else is made of that: who is absent has no place among the
+// entries any more, and a vector that names it would count as never shown [each honest member that
+// had echoed such an entry was dropped].
+void PeerMachine::TakeWatches(const SealVector& decided) {
+  TakeEchoWatch(EchoOf(decided).vector);
+  TakeLateness();
+}
+
+// `decided` is the hash of the vector.
 void PeerMachine::TakeEchoWatch(const Digest& decided) {
   if (!echo_watch_) return;
   hasty_.merge(echo_watch_->Hasty(now_));

@@ -39,6 +39,7 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
     out_->Add(CancelTimer{timer});
   }
+  decided_c_.reset();
   // A step that was not finished left the view and the state as they were before it.
   round_.reset();
   seal_.reset();

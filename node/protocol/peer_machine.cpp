@@ -104,7 +104,7 @@ base::Duration PeerMachine::delta() const {
 // that with one of the view's Delta each measurement would raise Delta, and Delta the next
 // measurement [one cheat of eight, that gave its words to one honest member at first, drove Delta
 // to 21 s in 155 steps].
-base::Duration PeerMachine::moment() const { return {manifest_->delta.ns / 4}; }
+base::Duration PeerMachine::moment() const { return {manifest_->delta.ns / 8}; }
 
 // --- inputs -------------------------------------------------------------------------------------
 

@@ -419,6 +419,7 @@ class PeerMachine final : public Machine, public SealMessages {
   // --- others' ECHOs (peer_echoes.cpp) ---
   void WatchEchoes(base::Duration deadline);
   void NoteEcho(const wire::SignedEnvelope& message);
+  void TakeWatches(const SealVector& decided);
   void TakeEchoWatch(const Digest& decided);
   bool IsShown(const Digest& value) const;
   base::Bytes BitmapOfMembers(const std::set<PeerId>& named) const;
@@ -460,6 +461,7 @@ class PeerMachine final : public Machine, public SealMessages {
   std::optional<std::uint64_t> cross_checking_;  // of which step V1 is not done yet
   std::set<PeerId> silent_;                      // whose echoes did not come, since my last PROOF
   std::set<PeerId> hasty_, unshown_;             // whose echoes no honest member sends, likewise
+  std::optional<Time> decided_c_;                // when the last step's seal C was decided here
   std::optional<EchoWatch> echo_watch_;          // of the seal in progress
   std::deque<std::uint64_t> echo_lags_;          // of the last seals, in microseconds
   // By step: whose links brought a PART before it began here, for which there was no room.

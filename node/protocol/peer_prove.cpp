@@ -168,6 +168,8 @@ bool PeerMachine::TrySealC() {
 
 void PeerMachine::TakeSealC(const SealVector& decided) {
   const SealVector vector = decided;
+  TakeWatches(vector);
+  decided_c_ = now_;
   Round& round = *round_;
   for (std::size_t i = 0; i < vector.size(); ++i) {
     const PeerId& member = view_->members[i];
@@ -191,7 +193,6 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
       StoreEvidence(evidence::MakeUnreadable(*message->frame));
     }
   }
-  TakeLateness();
   round.decision_c = CloseSeal();
   pull_attempts_ = 0;  // for results, from here on
   PutAbsentToSleep();

@@ -8,6 +8,7 @@
 
 #include "node/protocol/numbers.h"
 #include "node/protocol/peer_machine.h"
+#include "node/protocol/widening.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
 
@@ -26,18 +27,6 @@ constexpr Phase kStateChunk = Phase::kC;
 constexpr std::uint32_t kStuckIterations = 3;
 // Members that are asked at a time for echoes that lack.
 constexpr std::size_t kEchoSources = 8;
-
-// Whom to ask for a result in attempt 0, 1, ...: the first, and how many from there on. 1, 3, 9,
-// ... until all of n have been asked; then one at a time.
-std::pair<std::size_t, std::size_t> ResultSources(std::size_t attempt, std::size_t n) {
-  std::size_t first = 0;
-  std::size_t count = 1;
-  for (; attempt > 0; --attempt) {
-    first += count;
-    count = first < n ? std::min(3 * count, n - first) : 1;
-  }
-  return {first, count};
-}
 
 wire::Slot ServiceSlot(std::uint64_t step, Phase phase, MessageType type) {
   return {.run_id = {},
@@ -200,6 +189,16 @@ void PeerMachine::AnswerMessages(const PeerId& from, const wire::Slot& slot,
       }
     }
     return;
+  }
+  // What a decision rests on may be the third word of its sender, which no inbox keeps [who got it
+  // alone was ahead of all others by more than 2 Delta, and dropped for its early ECHO].
+  if (const auto decided = past_seals_.find(SealKeyOf(slot));
+      IsSealMessage(pull.type) && decided != past_seals_.end()) {
+    for (const base::SharedBytes& frame : decided->second.certificate) {
+      const auto opened = wire::Open(frame);
+      if (!opened.ok() || opened->envelope.slot.type != pull.type) continue;
+      if (IsMember(*wanted, opened->envelope.sender)) SendFrame(from, frame);
+    }
   }
   const Inbox::Place place{slot.step, slot.phase, pull.type, slot.draw,
                            static_cast<std::uint32_t>(pull.index)};
@@ -420,13 +419,14 @@ bool PeerMachine::PullEntries() {
   for (std::size_t i = 0; i < entries; ++i) {
     const auto place = PlaceOfEntry(i);
     if (!place || EntryNow(i).state != SealEntry::State::kAbsent) continue;
-    // Another one each time, so that a liar among them costs half a Delta.
-    for (std::size_t k = 0; k < shown.size(); ++k) {
+    // One more than can lie, and others each time: else each liar among them costs half a Delta.
+    std::size_t room = FaultBound(view_->thresholds) + 1;
+    for (std::size_t k = 0; k < shown.size() && room > 0; ++k) {
       const auto& [sender, echo] = shown[(i + pull_attempts_ + k) % shown.size()];
       if (StateIn(echo, i) == SealEntry::State::kAbsent) continue;
       wanted[{sender, place->first.type}].push_back(place->second);
       missing = true;
-      break;
+      --room;
     }
   }
   for (const auto& [whom, senders] : wanted) {
@@ -506,7 +506,7 @@ bool PeerMachine::PullResults() {
   for (std::size_t j = 0; j < round_->results.size(); ++j) {
     if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
     missing = true;
-    const auto [first, count] = ResultSources(pull_attempts_, n);
+    const auto [first, count] = WideningAt(pull_attempts_, n);
     for (std::size_t k = first; k < first + count; ++k) {
       Ask(view_->members[(j + k) % n], ServiceSlot(CurrentStep(), Phase::kA, MessageType::kPull),
           {.kind = PullKind::kResult, .type = {}, .members = {}, .digests = {}, .index = j});

@@ -158,8 +158,11 @@ bool PeerMachine::DriveSeal(bool complete) {
 }
 
 void PeerMachine::FeedSeal(const wire::SignedEnvelope& message) {
-  // Another entry is another history, or a cheat: not this seal's.
+  // Another entry is another history, or a cheat: not this seal's. The signer chooses it, so the
+  // slot counts too [a third ECHO for a slot of phase C, with the entry of seal A, counted there at
+  // one honest member and at nobody else: it went on alone, and the run halted].
   if (message.envelope.entry != EntryOf(seal_slot_.phase)) return;
+  if (SealKeyOf(message.envelope.slot) != SealKeyOf(seal_slot_)) return;
   words_.Add(message);
   SealOutput output;
   seal_->OnMessage(now_, message, output);
@@ -222,7 +225,6 @@ Digest PeerMachine::CloseSeal() {
   const SealVector& vector = *seal_->decision();
   const Digest decision =
       DecisionDigest(seal_slot_, EchoOf(vector).vector, EntryOf(seal_slot_.phase));
-  TakeEchoWatch(EchoOf(vector).vector);
   const bool slow = seal_->iteration() > 0;
   out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
                                      decision, seal_slot_.draw, seal_->iteration()}});

@@ -75,5 +75,7 @@ std::unique_ptr<Editor> MakeSplitGenesis(const EditorOptions& options);
 std::unique_ptr<Editor> MakeHoldBack(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFree(const EditorOptions& options);
 std::unique_ptr<Editor> MakeDawdle(const EditorOptions& options);
+std::unique_ptr<Editor> MakeSealTrick(const EditorOptions& options);
+std::vector<std::unique_ptr<Editor>> MakeFreeRide(const EditorOptions& options);
 
 }  // namespace ostraka::sim

@@ -346,6 +346,33 @@ std::vector<Entry> Silences() {
   };
 }
 
+// What engineers who had not built the rules found in them, by number; each is told in its file.
+std::vector<Entry> FoundByReading() {
+  return {
+      {{"seal_trick",
+        "words that count for one member only, and copies that nobody can take: idea = 1..10 "
+        "(sim/adversary/seal_tricks.cpp)",
+        {Count("idea", "1", 10)},
+        Outcome::kContained,
+        "nobody honest is removed; what can be proved or named costs its author its place",
+        {},
+        {{"idea", {"2", "3", "4", "5", "6", "8", "9", "10"}}}},
+       MakeSealTrick},
+      {{"free_ride",
+        "waits, frames and traffic that no rule charged: kind = 1..9 "
+        "(sim/adversary/free_ride.cpp); times in Delta",
+        {Count("kind", "1", 9), Real("commit", "0", 1000), Real("agg", "0", 1000),
+         Real("reveal", "0", 1000), Real("result", "0", 1000), Real("proof", "0", 1000),
+         Real("echo", "0", 1000), Count("all", "0", 16)},
+        Outcome::kContained,
+        "nobody honest is removed, and what is beyond the stated bounds costs a place",
+        {},
+        {{"kind", {"2", "3", "4", "5", "6", "8", "9"}}}},
+       {},
+       MakeFreeRide},
+  };
+}
+
 std::vector<Entry> Scripts() {
   return {
       {{"split_echo",
@@ -402,7 +429,7 @@ std::vector<Entry> MakeEntries() {
   }
   for (const std::vector<Entry>& group :
        {LiesAboutWork(), CautiousGradients(), LiesInMessages(), AbusesOfServices(), Conspiracies(),
-        Silences(), Scripts()}) {
+        Silences(), FoundByReading(), Scripts()}) {
     entries.insert(entries.end(), group.begin(), group.end());
   }
   return entries;

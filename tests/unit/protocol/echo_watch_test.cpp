@@ -43,8 +43,8 @@ TEST(EchoWatchTest, AnEarlyEchoThatShowsAnEntryAbsentIsHasty) {
   EchoWatch watch(Options());
   watch.OnEcho(PeerNumber(0), Showing({}), At(50));
   watch.OnEcho(PeerNumber(1), Showing({2}), At(50));
-  EXPECT_EQ(watch.Hasty(At(150)), kNobody) << "not yet: others may pass the gate now";
-  EXPECT_EQ(watch.Hasty(At(151)), kOne);
+  EXPECT_EQ(watch.Hasty(At(100)), kNobody) << "not yet: others may pass the gate now";
+  EXPECT_EQ(watch.Hasty(At(101)), kOne);
 }
 
 TEST(EchoWatchTest, NotFromADeltaBeforeTheDeadlineOn) {
@@ -82,6 +82,39 @@ TEST(EchoWatchTest, OnlyTheFirstEchoCounts) {
   watch.OnEcho(PeerNumber(1), Showing({}), At(50));
   watch.OnEcho(PeerNumber(1), Showing({2}), At(60));
   EXPECT_EQ(watch.Hasty(At(5'000)), kNobody);
+}
+
+// 137.5 ms after the own ECHO its sender has asked for what that shows, and got it.
+TEST(EchoWatchTest, ALateEchoThatLacksWhatTheOwnShowsIsHastyAtAnyGate) {
+  EchoWatch watch(Options());
+  watch.OnOwnEcho(Showing({3}), At(100));
+  watch.OnGate(At(110));
+  watch.OnEcho(PeerNumber(0), Showing({2}), At(237));
+  watch.OnEcho(PeerNumber(1), Showing({2}), At(238));
+  watch.OnEcho(PeerNumber(2), Showing({3}), At(400));
+  EXPECT_EQ(watch.Hasty(At(400)), kOne);
+  watch.OnTimer(At(150), At(162));
+  EXPECT_EQ(watch.Hasty(At(400)), kOne);
+  watch.OnTimer(At(150), At(163));
+  EXPECT_EQ(watch.Hasty(At(400)), kNobody) << "this machine stood still";
+}
+
+TEST(EchoWatchTest, AnEchoIsDueThreeHalvesOfADeltaAfterAnOwnThatIsComplete) {
+  EchoWatch watch(Options());
+  watch.OnEcho(PeerNumber(0), Showing({}), At(10));
+  watch.OnOwnEcho(Showing({}), At(100));
+  watch.OnOwnEcho(Showing({}), At(200));
+  watch.OnEcho(PeerNumber(1), Showing({}), At(250));
+  watch.OnEcho(PeerNumber(2), Showing({}), At(251));
+  const std::map<PeerId, base::Duration> expected = {{PeerNumber(2), Milliseconds(1)}};
+  EXPECT_EQ(watch.Tardy(), expected);
+  watch.OnTimer(At(0), At(100));
+  EXPECT_TRUE(watch.Tardy().empty());
+
+  EchoWatch incomplete(Options());
+  incomplete.OnOwnEcho(Showing({2}), At(100));
+  incomplete.OnEcho(PeerNumber(1), Showing({2}), At(500));
+  EXPECT_TRUE(incomplete.Tardy().empty()) << "deadlines may lie further apart";
 }
 
 TEST(EchoWatchTest, AVectorThatIsNotShownWhenAskedForTwiceIsUnshown) {

@@ -58,7 +58,7 @@ TEST(LateWatchTest, BelowThePatienceAndThreeDeltasNobodyIsLateHoweverFastTheOthe
   EXPECT_EQ(Late(watch, 2000), Figures{});
 }
 
-TEST(LateWatchTest, ACommitIsLateFromTheBarOnAndWhatWaitsForItIsDueLater) {
+TEST(LateWatchTest, ACommitIsLateFromTheBarOnAndMovesNoOther) {
   LateWatch watch = SealA();
   Give(watch, DueWord::kCommit, 0, 7, 10);
   Give(watch, DueWord::kPart, 0, 7, 20);
@@ -66,8 +66,12 @@ TEST(LateWatchTest, ACommitIsLateFromTheBarOnAndWhatWaitsForItIsDueLater) {
   watch.Held({DueWord::kPart, 7}, At(4200));
   Give(watch, DueWord::kAggregate, 0, 7, 5000);
   watch.Held({DueWord::kAggregate, 7}, At(5300));
-  // By COMMIT and PART together once; the AGGs are due a grace after the last COMMIT.
-  EXPECT_EQ(Late(watch, 6000), (Figures{{7, 3200}}));
+  // By COMMIT and PART together once. The AGGs were due at 2000, and name member 7 as the slowest.
+  watch.Stop(At(6000));
+  const std::map<std::size_t, LateFigures> late = watch.Late();
+  EXPECT_EQ(late.at(7), (LateFigures{.own = 3200, .aggregate = 100}));
+  EXPECT_EQ(late.at(0), (LateFigures{.own = 0, .aggregate = 3000}));
+  EXPECT_EQ(watch.Slowest(), 7u);
 }
 
 TEST(LateWatchTest, FourTimesTheQuickestQuorumIsInTime) {
@@ -190,9 +194,9 @@ TEST(LateWatchTest, AsksForWhatLacksADeltaBeforeTheBar) {
   const std::set<LateWatch::Word> commit = {{DueWord::kCommit, 7}};
   EXPECT_EQ(watch.Overdue(At(900)), commit) << "parts have one receiver";
   watch.Held({DueWord::kCommit, 7}, At(1500));
-  EXPECT_EQ(watch.AskFrom(), At(2400)) << "the AGGs";
-  EXPECT_FALSE(watch.Overdue(At(2399)).contains({DueWord::kAggregate, 0}));
-  EXPECT_TRUE(watch.Overdue(At(2400)).contains({DueWord::kAggregate, 0}));
+  EXPECT_EQ(watch.AskFrom(), At(1900)) << "the AGGs";
+  EXPECT_FALSE(watch.Overdue(At(1899)).contains({DueWord::kAggregate, 0}));
+  EXPECT_TRUE(watch.Overdue(At(1900)).contains({DueWord::kAggregate, 0}));
 }
 
 TEST(LateWatchTest, WhoStoodStillBlamesNobody) {
@@ -219,6 +223,32 @@ TEST(LateWatchTest, NamesTheSlowestSenderOnlyWhereItWasWaitedFor) {
   slower.Held({DueWord::kPart, 6}, At(700));
   slower.Held({DueWord::kPart, 7}, At(600));
   EXPECT_EQ(slower.Slowest(), 6u);
+}
+
+// A REVEAL takes no work; openings lie within a Delta.
+TEST(LateWatchTest, ARevealIsDueThreeHalvesOfADeltaAfterTheOpening) {
+  LateWatch watch(Eight(false));
+  for (std::size_t i = 0; i < 8; ++i) watch.Expect({DueWord::kReveal, i}, i);
+  EXPECT_EQ(watch.AskFrom(), At(50));
+  Give(watch, DueWord::kReveal, 0, 6, 10);
+  watch.Held({DueWord::kReveal, 6}, At(150));
+  EXPECT_EQ(watch.Overdue(At(49)).size(), 0U);
+  EXPECT_EQ(watch.Overdue(At(50)).size(), 1U);
+  watch.Held({DueWord::kReveal, 7}, At(153));
+  EXPECT_EQ(Late(watch, 160), (Figures{{7, 3}}));
+}
+
+// What splits the ECHOs makes all wait until the slow path ends.
+TEST(LateWatchTest, InASlowSealALateWordIsLateUntilTheDecision) {
+  for (const bool held : {true, false}) {
+    LateWatch watch(Eight(false));
+    for (std::size_t i = 0; i < 8; ++i) watch.Expect({DueWord::kReveal, i}, i);
+    Give(watch, DueWord::kReveal, 0, 7, 150);
+    if (held) watch.Held({DueWord::kReveal, 7}, At(290));
+    watch.Stop(At(300));
+    watch.Decided(At(1500), true);
+    EXPECT_EQ(Late(watch, 300), (Figures{{7, 1350}}));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,197 @@
+// What engineers found who had not built the rules: each attack removed honest members, or made all
+// others wait for ever, when it was found (sim/adversary/seal_tricks.cpp, free_ride.cpp). The
+// simulator's checkers, the premises and `lateness` among them, watch every step.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "node/protocol/manifest.h"
+#include "sim/cluster.h"
+
+namespace ostraka::sim {
+namespace {
+
+struct Swarm {
+  std::uint32_t peers = 8;
+  std::uint32_t byzantine = 3;
+};
+constexpr Swarm kSwarms[] = {{8, 1}, {8, 3}, {16, 7}};
+
+std::string NameOf(const testing::TestParamInfo<Swarm>& info) {
+  return std::to_string(info.param.byzantine) + "Of" + std::to_string(info.param.peers);
+}
+
+SimResult RunAttack(const Swarm& swarm, const std::string& attack, const AttackParams& params,
+                    std::uint64_t seed, std::uint32_t steps) {
+  SimOptions options;
+  options.peers = swarm.peers;
+  options.byzantine = swarm.byzantine;
+  options.attack = attack;
+  options.attack_params = params;
+  options.seed = seed;
+  options.steps = steps;
+  options.dimension = 200;
+  options.await_removal = false;
+  auto result = RunSimulation(options);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                          << result->replay;
+  EXPECT_EQ(result->honest_removed, 0U) << result->replay;
+  return std::move(result).value();
+}
+
+void ExpectHarmless(const Swarm& swarm, const std::string& attack, const AttackParams& params,
+                    std::uint32_t steps = 20) {
+  std::uint64_t misdeeds = 0;
+  for (std::uint64_t seed = 1; seed <= (swarm.peers > 8 ? 1 : 3); ++seed) {
+    misdeeds += RunAttack(swarm, attack, params, seed, steps).misdeeds;
+  }
+  EXPECT_GT(misdeeds, 0U) << "nobody attacked";
+}
+
+// Seconds a step beyond an honest run's.
+double ExcessPerStep(const Swarm& swarm, const SimResult& result) {
+  const SimResult honest = RunAttack({swarm.peers, 0}, "none", {}, 1, 20);
+  return result.virtual_time.seconds() / static_cast<double>(result.steps) -
+         honest.virtual_time.seconds() / static_cast<double>(honest.steps);
+}
+
+double DeltaSeconds() { return protocol::Manifest().delta.seconds(); }
+
+void ExpectAllRemoved(const Swarm& swarm, const SimResult& result) {
+  std::set<base::PeerId> removed;
+  for (const wire::Removal& removal : result.removals) removed.insert(removal.peer);
+  EXPECT_EQ(removed.size(), swarm.byzantine) << result.replay;
+}
+
+// --- honest members lost their place -------------------------------------------------------------
+
+class SealTrick : public testing::TestWithParam<Swarm> {};
+
+// Its entry made it count in the seal in progress: who got it went on alone.
+TEST_P(SealTrick, AThirdFrameOfAnotherPhasesSlotCountsNowhere) {
+  if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "1"}});
+  ExpectHarmless(GetParam(), "seal_trick", {{"idea", "2"}});
+}
+
+// Who decided by it gave on the first two, and was ahead of all others by more than 2 Delta.
+TEST_P(SealTrick, AThirdEchoIsGivenOnByWhomItMadeDecide) {
+  ExpectHarmless(GetParam(), "seal_trick", {{"idea", "3"}});
+  ExpectHarmless(GetParam(), "seal_trick", {{"idea", "6"}});
+}
+
+// It counted as in time, and its owner paid for the part that came to it at the last moment.
+TEST_P(SealTrick, ACopyOfAPartThatNobodyCanTakeIsNoCopy) {
+  ExpectHarmless(GetParam(), "seal_trick", {{"idea", "4"}});
+}
+
+// The others' deadlines of seal A seemed hasty to a member that had opened it 1.3 Delta later.
+TEST_P(SealTrick, AMemberThatOpensAStepLateNamesNobody) {
+  ExpectHarmless(GetParam(), "seal_trick", {{"idea", "5"}}, 40);
+}
+
+// It said that it held the part in time, and its owner waited no longer.
+TEST_P(SealTrick, WhoBeginsLatePassesOnNoLongerThanOthers) {
+  if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "8"}}, 40);
+}
+
+// The one whose word was needed had no room for a disputed part.
+TEST_P(SealTrick, AMemberThatEndsAStepLateGetsTheDisputedPartsAllTheSame) {
+  if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "9"}});
+}
+
+INSTANTIATE_TEST_SUITE_P(Swarms, SealTrick, testing::ValuesIn(kSwarms), NameOf);
+
+class FreeRide : public testing::TestWithParam<Swarm> {};
+
+// A member that had not begun the step kept two parts of each worker, whichever they were, and
+// nobody asked for the others.
+TEST_P(FreeRide, APartThatCameTooEarlyIsAskedFor) {
+  ExpectHarmless(GetParam(), "free_ride", {{"kind", "4"}}, 40);
+  if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "free_ride", {{"kind", "5"}}, 40);
+}
+
+// One member a half Delta was asked for it, and PROOFs waited.
+TEST_P(FreeRide, AnExhibitShownToAFewComesToAllInTime) {
+  ExpectHarmless(GetParam(), "free_ride", {{"kind", "6"}, {"all", "2"}}, 30);
+}
+
+// --- all others waited ---------------------------------------------------------------------------
+
+TEST_P(FreeRide, AnEchoAfterTheGateThatLacksAnEntryCostsThePlace) {
+  for (const char* echo : {"1.1", "1.4", "2.4"}) {
+    const SimResult result =
+        RunAttack(GetParam(), "free_ride", {{"kind", "2"}, {"echo", echo}}, 1, 30);
+    ExpectAllRemoved(GetParam(), result);
+    EXPECT_LT(result.slow_steps, 6U) << echo;
+  }
+}
+
+TEST_P(FreeRide, AnEchoAtTheLastMomentCostsThePlace) {
+  ExpectAllRemoved(GetParam(),
+                   RunAttack(GetParam(), "free_ride", {{"kind", "1"}, {"echo", "3.3"}}, 1, 40));
+}
+
+// A lag held the wait of Delta/4 before its author asked, so that each raised the next Delta.
+TEST_P(FreeRide, WordsForOneMemberAloneDoNotPumpDelta) {
+  const SimResult result = RunAttack(GetParam(), "free_ride", {{"kind", "3"}}, 1, 100);
+  EXPECT_LT(ExcessPerStep(GetParam(), result), DeltaSeconds()) << result.replay;
+}
+
+// All that no rule charges, at once: what docs/protocol.md 6 says that it may cost.
+TEST_P(FreeRide, WhatIsNeverChargedIsBounded) {
+  const SimResult result = RunAttack(GetParam(), "free_ride",
+                                     {{"kind", "1"},
+                                      {"commit", "3.7"},
+                                      {"agg", "7.3"},
+                                      {"reveal", "1.3"},
+                                      {"result", "3.7"},
+                                      {"proof", "7.3"},
+                                      {"echo", "1.4"}},
+                                     1, 30);
+  EXPECT_LT(ExcessPerStep(GetParam(), result), 22 * DeltaSeconds()) << result.replay;
+}
+
+// A late COMMIT counted twice: it moved the bar of the AGGs, and excused them.
+TEST_P(FreeRide, FriendsOfALateWorkerPayForTheirOwnLateness) {
+  if (GetParam().byzantine == 1) return;  // it has no friend
+  const SimResult result = RunAttack(GetParam(), "free_ride",
+                                     {{"kind", "9"}, {"commit", "20.5"}, {"agg", "41.0"}}, 1, 30);
+  const protocol::Manifest manifest;
+  const double deadline = (manifest.part_timeout * 2 + manifest.delta * 2).seconds();
+  const double places = static_cast<double>(result.removals.size());
+  EXPECT_GT(places, 0);
+  EXPECT_LT(result.virtual_time.seconds(), 60 + 5 * deadline * places) << result.replay;
+}
+
+INSTANTIATE_TEST_SUITE_P(Swarms, FreeRide, testing::ValuesIn(kSwarms), NameOf);
+
+// --- one line of script --------------------------------------------------------------------------
+
+// Its AGG, REVEAL or PROOF comes to one honest member just before the deadline and to nobody else:
+// that one's ECHO named an entry that was sealed absent, and counted as never shown.
+TEST(ShownToOne, JustBeforeTheDeadlineCostsNobodyElseItsPlace) {
+  for (const char* word : {"aggregate@a", "reveal@b", "proof@c"}) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const std::string script =
+          std::string("h2=0,solo;") + word + "*0>one0:hold(deadline-1);" + word + "*0>all:drop";
+      SimOptions options;
+      options.peers = 8;
+      options.byzantine = 1;
+      options.attack = "free";
+      options.attack_params["script"] = script;
+      options.seed = seed;
+      options.steps = 12;
+      options.dimension = 200;
+      options.await_removal = false;
+      const auto result = RunSimulation(options);
+      ASSERT_TRUE(result.ok()) << result.status().message();
+      EXPECT_TRUE(result->ok) << result->failure->message << "\n" << result->replay;
+      EXPECT_EQ(result->honest_removed, 0U) << result->replay;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::sim
