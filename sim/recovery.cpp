@@ -11,7 +11,7 @@ base::Duration RecoveryBound(const RecoveryTerms& terms) {
   const base::Duration delta = terms.delta;
   const std::int64_t faulty = terms.faulty;
   const base::Duration long_deadline = terms.part_timeout * 2 + delta * 2;  // of seals A and C
-  const base::Duration short_deadline = delta * 2;                          // of a draw of seal B
+  const base::Duration short_deadline = delta * 3;                          // of a draw of seal B
   const base::Duration healing =
       protocol::HealingBound(delta, terms.iteration, terms.faulty) + long_deadline;
   const base::Duration decision = protocol::DecisionBound(delta, terms.faulty);

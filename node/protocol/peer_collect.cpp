@@ -63,7 +63,7 @@ void PeerMachine::BeginStep() {
   // its time. Else a peer that sends at the last moment would have the one who waits for it blamed.
   // Honest members may begin more than a Delta apart, but decided the last seal within it.
   round.forward_until = decided_c_.value_or(now_) + manifest_->part_timeout;
-  out_->Add(SetTimer{kBulkTimer, now_ + manifest_->part_timeout + delta() * 2});
+  out_->Add(SetTimer{kBulkTimer, std::max(round.forward_until + delta() * 2, now_)});
   out_->Add(Observe{StepStarted{step, view_->randomness, state_, round.sealed.roles, view_->tau}});
 
   if (round.sealed.roles.IsWorker(self_)) {
@@ -190,15 +190,17 @@ void PeerMachine::JudgeParts() {
     if (!round.sealed.roles.IsWorker(worker)) continue;
     if (round.held.contains(worker) || round.refused.contains(worker)) continue;
     const Inbox::Item* commit =
-        Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, worker);
+        inbox_.Find({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, worker);
     const Inbox::Item* part =
         Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, *round.my_part}, worker);
-    // Under two COMMITs no part counts, and who is caught may send none.
+    // Under two COMMITs no part counts, and who is caught may send none. One of them may name
+    // another history.
     if (commit != nullptr && commit->equivocated()) {
       round.refused.insert(worker);
       continue;
     }
     if (commit == nullptr || part == nullptr) continue;
+    if (commit->message->envelope.entry != EntryOf(Phase::kA)) continue;
     const auto reason = PartFault(*commit, *part, *round.my_part);
     if (!reason) {
       round.held.emplace(

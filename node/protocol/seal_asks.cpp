@@ -317,7 +317,11 @@ void Seal::Impl::LackOfVector(Lacks& lacks, const SealVector& vector,
     if (entry.state == State::kEquivocated) {
       if (messages_->EntryNow(i).state != State::kEquivocated) LackEntry(lacks, i, sources);
     } else if (!messages_->Holds(i, entry.digest)) {
-      lacks.sources[{PullKind::kDigests, MessageType::kBoot, 0, entry.digest}] = sources;
+      // Several vectors may name it: who echoed one must not hide who echoed another [one honest
+      // member was asked for what it had shown by the liar's mouth only, and named as unshown].
+      std::vector<PeerId>& all =
+          lacks.sources[{PullKind::kDigests, MessageType::kBoot, 0, entry.digest}];
+      all.insert(all.end(), sources.begin(), sources.end());
     }
   }
 }

@@ -331,7 +331,7 @@ std::vector<Entry> Silences() {
         Outcome::kContained,
         "costs time only, up to 2 Delta; from there on it is sealed absent and dropped",
         {},
-        {{"deltas", {"0.5", "2.1"}}, {"victim", {"1"}}}},
+        {{"deltas", {"0.5", "3.1"}}, {"victim", {"1"}}}},
        MakeLate},
       {{"dawdle",
         "sends one kind of word just before nobody waits for it any more: what = 0 AGG and PROOF, "

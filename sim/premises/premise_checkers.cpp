@@ -161,11 +161,17 @@ base::Status HonestNames::OnAction(std::uint32_t peer, const protocol::Action& a
     const auto& members = watch_->ViewOf(said.message->envelope.slot.step).members;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const auto named = roster_.IndexOf(members[i]);
-      if (!named || !roster_.IsHonest(*named) || !protocol::HasBit(proof->silent, i)) continue;
-      return base::FailedPrecondition(Named(roster_, peer) + " says in step " +
-                                      std::to_string(said.message->envelope.slot.step) +
-                                      " that the ECHO of honest " + Named(roster_, *named) +
-                                      " did not come");
+      if (!named || !roster_.IsHonest(*named)) continue;
+      for (const auto& [names, what] :
+           {std::pair{&wire::Proof::silent, "did not come"},
+            std::pair{&wire::Proof::hasty, "lacked what it had to wait for"},
+            std::pair{&wire::Proof::unshown, "was not shown"}}) {
+        if (!protocol::HasBit((*proof).*names, i)) continue;
+        return base::FailedPrecondition(Named(roster_, peer) + " says in step " +
+                                        std::to_string(said.message->envelope.slot.step) +
+                                        " that the ECHO of honest " + Named(roster_, *named) + " " +
+                                        what);
+      }
     }
   }
   return base::OkStatus();

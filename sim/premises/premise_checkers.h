@@ -89,7 +89,7 @@ class Certificates final : public Checker {
   const SealWatch* watch_;
 };
 
-// "honest_names": an honest PROOF names no honest member as silent. (How near the names of all come
+// "honest_names": an honest PROOF names no honest member as silent, hasty or unshown. (How near the names of all come
 // to a removal is a figure and no verdict: sim/free/reach.h.)
 class HonestNames final : public Checker {
  public:

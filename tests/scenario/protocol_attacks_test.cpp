@@ -484,8 +484,8 @@ TEST(ProtocolAttack, LateUpToTwoDeltasCostsTimeButDoesNotMoveDelta) {
 }
 
 TEST(ProtocolAttack, LaterThanTheDeadlineIsAbsent) {
-  ExpectRemoved(RunAttack("late", {{"deltas", "2.1"}}), RemovalKind::kDrop,
-                {"its REVEAL did not come"});
+  ExpectRemoved(RunAttack("late", {{"deltas", "3.1"}}), RemovalKind::kDrop,
+                {"its REVEAL did not come", "let the others wait"});
 }
 
 // The test of the tests: what the protocol prevents does happen without it.

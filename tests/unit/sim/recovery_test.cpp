@@ -93,7 +93,7 @@ TEST(RecoveryBound, IsWhatTheDocumentationSays) {
   EXPECT_EQ(healing, base::Seconds(5 + 4 + 4 * 4 + 4 * 8));
   EXPECT_EQ(RecoveryBound({.delta = kDelta, .part_timeout = kPartTimeout, .iteration = 3}),
             (healing + base::Seconds(42)) * 2 +
-                base::Milliseconds((2'000 + 12'750) + (42'000 + 12'750) + 4'000));
+                base::Milliseconds((3'000 + 12'750) + (42'000 + 12'750) + 4'000));
 }
 
 }  // namespace
