@@ -114,7 +114,8 @@ TEST(FoundScript, WhatADecisionNamesIsGivenOnThoughItsAuthorIsRemoved) {
       "time_limit_ns=900000000000 attack.script=h2=9,deaf;status@b*2>not4:later");
 }
 
-// A liar and an honest member echoed vectors that named one message; the liar alone was asked for it.
+// A liar and an honest member echoed vectors that named one message; the liar alone was asked for
+// it.
 TEST(FoundScript, WhatALiarAndAnotherShowIsAskedOfBoth) {
   ExpectHarmless(
       "seed=2688513148127268823 peers=7 byzantine=2 attack=free attack_from_step=1 "
@@ -123,8 +124,8 @@ TEST(FoundScript, WhatALiarAndAnotherShowIsAskedOfBoth) {
       "attack.script=h2=1d,twins;aggregate@a>h2:unreadable");
 }
 
-// The first of two COMMITs named another history, and its owner waited for the second until the part
-// timer.
+// The first of two COMMITs named another history, and its owner waited for the second until the
+// part timer.
 TEST(FoundScript, TwoCommitsOfTwoHistoriesKeepNobodyWaiting) {
   ExpectHarmless("seed=66 peers=4 byzantine=1 attack=free steps=7 dimension=508 batch_size=31");
 }

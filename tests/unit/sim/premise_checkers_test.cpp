@@ -136,9 +136,10 @@ TEST_F(Premises, AQuorumOfVotesBesideAnHonestLock) {
               HasSubstr("another has a quorum of VOTEs in iteration 2"));
 }
 
-protocol::Action ProofNaming(std::uint32_t author, std::uint8_t silent, std::uint64_t step) {
+protocol::Action ProofNaming(std::uint32_t author, std::uint8_t named, std::uint64_t step,
+                             base::Bytes wire::Proof::*names = &wire::Proof::silent) {
   wire::Proof proof;
-  proof.silent = {silent};
+  proof.*names = {named};
   wire::Slot slot;
   slot.step = step;
   slot.phase = Phase::kC;
@@ -156,6 +157,10 @@ TEST_F(Premises, AnHonestProofThatNamesAnHonestMember) {
   EXPECT_TRUE(At(checker, 0, 0, {ProofNaming(0, byzantine, 0)}).ok());
   EXPECT_TRUE(At(checker, 1, 2, {ProofNaming(2, 0xff, 0)}).ok()) << "a liar says anything";
   EXPECT_THAT(Fault(At(checker, 2, 1, {ProofNaming(1, 1, 0)})), HasSubstr("did not come"));
+  EXPECT_THAT(Fault(At(checker, 3, 1, {ProofNaming(1, 1, 0, &wire::Proof::hasty)})),
+              HasSubstr("lacked what it had to wait for"));
+  EXPECT_THAT(Fault(At(checker, 4, 1, {ProofNaming(1, 1, 0, &wire::Proof::unshown)})),
+              HasSubstr("was not shown"));
 }
 
 TEST_F(Premises, WhatASealIsMadeOfIsKeptForTwoSteps) {
