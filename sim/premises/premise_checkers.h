@@ -89,8 +89,8 @@ class Certificates final : public Checker {
   const SealWatch* watch_;
 };
 
-// "honest_names": an honest PROOF names no honest member as silent, hasty or unshown. (How near the names of all come
-// to a removal is a figure and no verdict: sim/free/reach.h.)
+// "honest_names": an honest PROOF names no honest member as silent, hasty or unshown. (How near the
+// names of all come to a removal is a figure and no verdict: sim/free/reach.h.)
 class HonestNames final : public Checker {
  public:
   HonestNames(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
