@@ -151,7 +151,7 @@ std::map<std::size_t, LateFigures> LateWatch::Late() const {
     const auto held = held_.find(word);
     base::Time until = held == held_.end() ? *stopped_ : std::min(held->second, *stopped_);
     if (!bar || until <= *bar) continue;
-    if (slowly_decided_) until = *slowly_decided_;
+    if (slowly_decided_ && word.kind != DueWord::kAggregate) until = *slowly_decided_;
     const auto ms = static_cast<std::uint64_t>((until - *bar).ns / 1'000'000);
     if (ms == 0) continue;
     const bool aggregate = word.kind == DueWord::kAggregate;

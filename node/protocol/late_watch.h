@@ -23,7 +23,8 @@
 //
 // Late is what comes until the own ECHO; or until the decision, if the seal was slow: what some had
 // and others had not when they echoed made it so [a REVEAL shown to one member just before the
-// deadline made each seal B slow, and was in time].
+// deadline made each seal B slow, and was in time]. But not an AGG: its owner may have waited for a
+// part, and what excuses it does not grow with the seal (lateness.h).
 //
 // A watcher whose own machine stood still knows nothing of the others: see OnTimer.
 //

@@ -102,5 +102,19 @@ TEST(LyingEcho, CostsThePlaceOfWhoSendsIt) {
   }
 }
 
+// --- what swarm testing found --------------------------------------------------------------------
+
+// A worker kept its part from an honest owner, and a liar made the seal slow: what excused the owner
+// did not grow with the seal, and what it was charged did.
+TEST(FoundSeed, AnOwnerThatWaitedIsNoLaterForASlowSeal) {
+  const auto options = ParseOptions(
+      "seed=20140 peers=9 byzantine=3 attack=selective_send attack_from_step=7 liars=1 mode=third "
+      "steps=40 validators=2 dimension=168 delay_min_ns=55000000 delay_max_ns=65000000 "
+      "jitter_ns=7000000 bytes_per_second=1600000 fsync_max_ns=4000000 loss_permille=4 "
+      "stall_permille=2 attack.stubborn=1");
+  ASSERT_TRUE(options.ok()) << options.status().message();
+  RunOptions(*options);
+}
+
 }  // namespace
 }  // namespace ostraka::sim

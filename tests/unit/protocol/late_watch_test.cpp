@@ -251,5 +251,18 @@ TEST(LateWatchTest, InASlowSealALateWordIsLateUntilTheDecision) {
   }
 }
 
+// What excuses its owner does not grow with the seal [swarm seed 20140: an honest owner was charged].
+TEST(LateWatchTest, AnAggregateIsNoLaterForASlowSeal) {
+  LateWatch watch = SealA();
+  Give(watch, DueWord::kCommit, 0, 8, 10);
+  Give(watch, DueWord::kPart, 0, 7, 20);
+  Give(watch, DueWord::kAggregate, 0, 8, 3000);
+  watch.Stop(At(3000));
+  watch.Decided(At(9000), true);
+  const std::map<std::size_t, LateFigures> late = watch.Late();
+  EXPECT_EQ(late.at(0), (LateFigures{.own = 0, .aggregate = 1000}));
+  EXPECT_EQ(late.at(7), (LateFigures{.own = 8000, .aggregate = 0}));
+}
+
 }  // namespace
 }  // namespace ostraka::protocol
