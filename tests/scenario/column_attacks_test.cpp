@@ -69,10 +69,18 @@ std::uint64_t Voids(const SimResult& result) {
 
 // --- too large ----------------------------------------------------------------------------------
 
+// A swarm of 16 takes five times as long as one of 8: it sees some of them.
+std::vector<std::string> Some(Size size, const std::vector<std::string>& all,
+                              const std::vector<std::string>& some) {
+  return size.peers > 8 ? some : all;
+}
+
 class LargeTest : public testing::TestWithParam<Size> {};
 
 TEST_P(LargeTest, OneAggregatorHarmsNothingWhateverItsScale) {
-  for (const char* scale : {"1", "1e2", "1e4", "1e6", "1e8", "1e16", "1e30", "-1e8"}) {
+  for (const std::string& scale :
+       Some(GetParam(), {"1", "1e2", "1e4", "1e6", "1e8", "1e16", "1e30", "-1e8"},
+            {"1e2", "1e30"})) {
     for (const char* one : {"0", "1"}) {
       const SimResult result =
           RunOptions(OptionsOf(GetParam(), "wrong_aggregate", {{"scale", scale}, {"one", one}}));
@@ -95,7 +103,8 @@ TEST_P(LargeTest, NorWhenItGrowsSlowly) {
 // Friends state sums and sizes that hide it, or send such parts themselves.
 TEST_P(LargeTest, NorWithFriendsWhoLieForIt) {
   for (const char* cover : {"1", "2"}) {
-    for (const char* scale : {"0.5", "1", "1e4", "1e8", "1e30"}) {
+    for (const std::string& scale :
+         Some(GetParam(), {"0.5", "1", "1e4", "1e8", "1e30"}, {"1", "1e8"})) {
       const SimResult result = RunOptions(
           OptionsOf(GetParam(), "wrong_aggregate", {{"scale", scale}, {"cover", cover}}));
       EXPECT_LT(result.loss, 1.1 * HonestLoss(GetParam())) << scale << " cover " << cover;

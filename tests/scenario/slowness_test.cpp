@@ -104,8 +104,8 @@ TEST(LyingEcho, CostsThePlaceOfWhoSendsIt) {
 
 // --- what swarm testing found --------------------------------------------------------------------
 
-// A worker kept its part from an honest owner, and a liar made the seal slow: what excused the owner
-// did not grow with the seal, and what it was charged did.
+// A worker kept its part from an honest owner, and a liar made the seal slow: what excused the
+// owner did not grow with the seal, and what it was charged did.
 TEST(FoundSeed, AnOwnerThatWaitedIsNoLaterForASlowSeal) {
   const auto options = ParseOptions(
       "seed=20140 peers=9 byzantine=3 attack=selective_send attack_from_step=7 liars=1 mode=third "

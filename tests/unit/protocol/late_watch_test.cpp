@@ -251,7 +251,8 @@ TEST(LateWatchTest, InASlowSealALateWordIsLateUntilTheDecision) {
   }
 }
 
-// What excuses its owner does not grow with the seal [swarm seed 20140: an honest owner was charged].
+// What excuses its owner does not grow with the seal [swarm seed 20140: an honest owner was
+// charged].
 TEST(LateWatchTest, AnAggregateIsNoLaterForASlowSeal) {
   LateWatch watch = SealA();
   Give(watch, DueWord::kCommit, 0, 8, 10);
