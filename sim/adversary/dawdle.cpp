@@ -10,6 +10,7 @@
 #include "crypto/hash.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
+#include "sim/adversary/later.h"
 
 namespace ostraka::sim {
 namespace {
@@ -39,13 +40,7 @@ class Dawdle final : public Editor {
         delta_(options.manifest->delta) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
-    const auto* timer = std::get_if<protocol::TimerFired>(&input);
-    if (!timer || timer->id != kFirstReservedTimer) return turn.Deliver(input);
-    while (!held_.empty() && held_.begin()->first <= turn.now()) {
-      turn.Emit(std::move(held_.begin()->second));
-      held_.erase(held_.begin());
-    }
-    Arm(turn);
+    if (!later_.OnInput(turn, input)) turn.Deliver(input);
   }
 
   void OnAction(Turn& turn, protocol::Action action) override {
@@ -54,14 +49,12 @@ class Dawdle final : public Editor {
     if (!due || *due <= turn.now()) return turn.Emit(std::move(action));
     turn.Confess();
     // A result that is asked for is no frame of its own; the one that is held follows.
-    if (!wire::IsService(frames_.Read(action)->envelope.slot.type)) {
-      held_.emplace(*due, std::move(action));
-    }
-    Arm(turn);
+    if (wire::IsService(frames_.Read(action)->envelope.slot.type)) return later_.Arm(turn);
+    later_.Hold(turn, *due, std::move(action));
   }
 
   base::Digest Fingerprint() const override {
-    return crypto::Hasher(crypto::kDomainFingerprint).UpdateU64(held_.size()).Finish();
+    return crypto::Hasher(crypto::kDomainFingerprint).UpdateU64(later_.size()).Finish();
   }
 
  private:
@@ -77,11 +70,11 @@ class Dawdle final : public Editor {
       if (what_ < What::kResult) return;
       // Results were ready before anybody began to wait for them.
       std::multimap<base::Time, protocol::Action> dated;
-      for (auto& [due, action] : held_) {
+      for (auto& [due, action] : later_.held()) {
         dated.emplace(*After(opened_c_, PartTimer()), std::move(action));
       }
-      held_ = std::move(dated);
-      Arm(turn);
+      later_.held() = std::move(dated);
+      later_.Arm(turn);
     }
   }
 
@@ -140,13 +133,6 @@ class Dawdle final : public Editor {
            base::Duration{static_cast<std::int64_t>(until_ * static_cast<double>(wait.ns))};
   }
 
-  void Arm(Turn& turn) const {
-    if (!held_.empty()) {
-      turn.Emit(
-          protocol::SetTimer{kFirstReservedTimer, std::max(held_.begin()->first, turn.now())});
-    }
-  }
-
   std::uint64_t from_step_;
   What what_;
   double until_;  // as a share of the time that is waited for it
@@ -156,7 +142,7 @@ class Dawdle final : public Editor {
   base::Duration delta_;  // of the newest block
   std::optional<base::Time> opened_a_, opened_c_;
   FrameReader frames_;
-  std::multimap<base::Time, protocol::Action> held_;
+  Later later_;
 };
 
 }  // namespace

@@ -28,42 +28,13 @@
 #include "node/wire/codec.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
+#include "sim/adversary/later.h"
 
 namespace ostraka::sim {
 namespace {
 
 using wire::MessageType;
 using wire::Phase;
-
-// Sends that go out later.
-class Later {
- public:
-  explicit Later(protocol::TimerId timer) : timer_(timer) {}
-  void Hold(Turn& turn, base::Time due, protocol::Action action) {
-    held_.emplace(due, std::move(action));
-    Arm(turn);
-  }
-  // True if the input was the timer.
-  bool OnInput(Turn& turn, const protocol::Input& input) {
-    const auto* timer = std::get_if<protocol::TimerFired>(&input);
-    if (!timer || timer->id != timer_) return false;
-    while (!held_.empty() && held_.begin()->first <= turn.now()) {
-      turn.Emit(std::move(held_.begin()->second));
-      held_.erase(held_.begin());
-    }
-    Arm(turn);
-    return true;
-  }
-  std::multimap<base::Time, protocol::Action>& held() { return held_; }
-  void Arm(Turn& turn) {
-    if (held_.empty()) return;
-    turn.Emit(protocol::SetTimer{timer_, std::max(held_.begin()->first, turn.now())});
-  }
-
- private:
-  protocol::TimerId timer_;
-  std::multimap<base::Time, protocol::Action> held_;
-};
 
 struct SealId {
   std::uint64_t step = 0;
@@ -141,8 +112,7 @@ class Base : public Editor {
 
 class Linger final : public Base {
  public:
-  explicit Linger(const EditorOptions& options)
-      : Base(options), params_(options.params), later_(kFirstReservedTimer) {}
+  explicit Linger(const EditorOptions& options) : Base(options), params_(options.params) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
     if (later_.OnInput(turn, input)) return;
@@ -251,7 +221,6 @@ class AfterGate final : public Base {
   explicit AfterGate(const EditorOptions& options)
       : Base(options),
         after_(options.Param("echo") > 0 ? options.Param("echo") : 2.4),
-        later_(kFirstReservedTimer),
         forger_(options.key) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
@@ -401,7 +370,7 @@ class OneHearer final : public Base {
 class FrameOwner final : public Base {
  public:
   explicit FrameOwner(const EditorOptions& options)
-      : Base(options), later_(kFirstReservedTimer), all_(options.Param("all") != 0) {}
+      : Base(options), all_(options.Param("all") != 0) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
     if (!later_.OnInput(turn, input)) turn.Deliver(input);
@@ -607,8 +576,7 @@ class SlowestLie final : public Base {
         friends_(options.Param("kind") == 9),
         all_(static_cast<std::size_t>(options.Param("all"))),
         commit_(options.Param("commit")),
-        agg_(options.Param("agg") > 0 ? options.Param("agg") : 8.3),
-        later_(kFirstReservedTimer) {}
+        agg_(options.Param("agg") > 0 ? options.Param("agg") : 8.3) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
     if (later_.OnInput(turn, input)) return;

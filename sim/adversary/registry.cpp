@@ -350,13 +350,13 @@ std::vector<Entry> Silences() {
 std::vector<Entry> FoundByReading() {
   return {
       {{"seal_trick",
-        "words that count for one member only, and copies that nobody can take: idea = 1..10 "
+        "words that count for one member only, and copies that nobody can take: idea = 1..9 "
         "(sim/adversary/seal_tricks.cpp)",
-        {Count("idea", "1", 10)},
+        {Count("idea", "1", 9)},
         Outcome::kContained,
         "nobody honest is removed; what can be proved or named costs its author its place",
         {},
-        {{"idea", {"2", "3", "4", "5", "6", "8", "9", "10"}}}},
+        {{"idea", {"2", "3", "4", "5", "6", "7", "8", "9"}}}},
        MakeSealTrick},
       {{"free_ride",
         "waits, frames and traffic that no rule charged: kind = 1..9 "

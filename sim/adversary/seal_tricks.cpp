@@ -12,12 +12,12 @@
 //   5  settle_skew   a result reaches one honest validator last; then ECHOs at the others' deadline
 //                    look hasty to it, and colluders say so too.
 //   6  third_echo_c  as 3 in seal C, to all but one: that one opens seal A 2 Delta late
-//   8  forward_skew  as 5 an honest member begins late; a disputed part comes to it alone and so
-//   late
-//                    that its owner waits no longer when it is passed on
-//   9  crowded       all colluders leave out the part of one honest worker, twice; in between, one
-//                    honest member ends the step some 0.3 Delta late, and has room for two parts
-//                    only
+//   7  forward_skew  as 5 an honest member begins late; a disputed part comes to it alone, and so
+//                    late that its owner waits no longer when it is passed on
+//   8  crowded       all colluders leave out the part of one honest worker, twice; in between, one
+//                    honest member ends the step 0.3 Delta late, with room for two parts only
+//   9  ratchet       Delta is driven up by words for one honest member alone; then an honest member
+//                    begins so late that its AGG comes after the others' deadline
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -29,6 +29,7 @@
 #include "node/protocol/columns.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
+#include "sim/adversary/later.h"
 
 namespace ostraka::sim {
 namespace {
@@ -52,13 +53,7 @@ class Trick : public Editor {
       const auto prepared = prepared_.extract(stored->id);
       if (!prepared.empty()) return SendSubstitute(turn, prepared.mapped());
     }
-    const auto* timer = std::get_if<protocol::TimerFired>(&input);
-    if (!timer || timer->id != kFirstReservedTimer) return Hear(turn, std::move(input));
-    while (!held_.empty() && held_.begin()->first <= turn.now()) {
-      turn.Emit(std::move(held_.begin()->second));
-      held_.erase(held_.begin());
-    }
-    Arm(turn);
+    if (!later_.OnInput(turn, input)) Hear(turn, std::move(input));
   }
 
   void OnAction(Turn& turn, protocol::Action action) final {
@@ -73,7 +68,7 @@ class Trick : public Editor {
   }
 
   base::Digest Fingerprint() const override {
-    return crypto::Hasher(crypto::kDomainFingerprint).UpdateU64(held_.size()).Finish();
+    return crypto::Hasher(crypto::kDomainFingerprint).UpdateU64(later_.size()).Finish();
   }
 
  protected:
@@ -103,13 +98,8 @@ class Trick : public Editor {
   base::SharedBytes Sign(wire::Envelope envelope) const {
     return wire::Seal(std::move(envelope), *key_).frame;
   }
-  void Later(Turn& turn, base::Time due, protocol::Action action) {
-    held_.emplace(std::max(due, turn.now()), std::move(action));
-    Arm(turn);
-  }
-  void Arm(Turn& turn) const {
-    if (held_.empty()) return;
-    turn.Emit(protocol::SetTimer{kFirstReservedTimer, std::max(held_.begin()->first, turn.now())});
+  void SayLater(Turn& turn, base::Time due, protocol::Action action) {
+    later_.Hold(turn, std::max(due, turn.now()), std::move(action));
   }
   base::Duration Share(double share, base::Duration of) const {
     return base::Duration{static_cast<std::int64_t>(share * static_cast<double>(of.ns))};
@@ -170,7 +160,7 @@ class Trick : public Editor {
 
   FrameReader frames_;
   std::vector<PeerId> honest_;
-  std::multimap<base::Time, protocol::Action> held_;
+  Later later_;
   std::map<protocol::StoreId, base::SharedBytes> prepared_;
 };
 
@@ -183,7 +173,7 @@ wire::Envelope WithVector(wire::Envelope envelope, std::uint8_t change) {
   return envelope;
 }
 
-// Ideas 1, 2 and 7.
+// Ideas 1 and 2.
 class Stray final : public Trick {
  public:
   Stray(const EditorOptions& options, int idea) : Trick(options), idea_(idea) {}
@@ -222,8 +212,8 @@ class Stray final : public Trick {
 // Ideas 3 and 6.
 class ThirdEcho final : public Trick {
  public:
-  ThirdEcho(const EditorOptions& options, Phase phase, bool to_all_but_one, bool lie)
-      : Trick(options), phase_(phase), to_all_but_one_(to_all_but_one), lie_(lie) {}
+  ThirdEcho(const EditorOptions& options, Phase phase, bool to_all_but_one)
+      : Trick(options), phase_(phase), to_all_but_one_(to_all_but_one) {}
 
  private:
   void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
@@ -241,16 +231,11 @@ class ThirdEcho final : public Trick {
       turn.Emit(protocol::Send{send.to, Sign(WithVector(envelope, change)), nullptr});
     }
     for (int k = 0; k < 40; ++k) {
-      Later(turn, turn.now() + base::Milliseconds(8 * k), send);
+      SayLater(turn, turn.now() + base::Milliseconds(8 * k), send);
     }
-  }
-  std::optional<wire::Proof> OtherProof(const Turn&, const wire::Envelope&,
-                                        const wire::Proof&) override {
-    return std::nullopt;
   }
   Phase phase_;
   bool to_all_but_one_;
-  bool lie_;
   std::set<PeerId> said_;
 };
 
@@ -271,7 +256,7 @@ class SpoiltCopy final : public Trick {
     turn.Confess();
     if (send.to == Honest(0)) {
       const base::Duration wait = manifest_->part_timeout + delta_ * 2;
-      return Later(turn, *opened_a_ + Share(0.97, wait), std::move(send));
+      return SayLater(turn, *opened_a_ + Share(0.97, wait), std::move(send));
     }
     auto part = wire::DecodePart(envelope.body);
     if (!part.ok()) return;
@@ -283,13 +268,13 @@ class SpoiltCopy final : public Trick {
   }
 };
 
-// Idea 5. In one step, if roles allow it, the first colluder's result comes so late that an honest
-// validator states its PROOF without it; in the next one an AGG comes when the others echo.
-class SettleSkew final : public Trick {
+// Of ideas 5, 7 and 9: in one step the result of a colluder comes to honest workers at the last
+// moment, and never to one honest validator, which begins the next step late.
+class LateResult : public Trick {
  public:
-  SettleSkew(const EditorOptions& options, bool half) : Trick(options), half_(half) {}
+  using Trick::Trick;
 
- private:
+ protected:
   struct Plan {
     std::uint64_t step = 0;
     PeerId late;   // the honest validator
@@ -297,6 +282,42 @@ class SettleSkew final : public Trick {
     std::uint32_t column = 0;
   };
 
+  // In the step of the plan: true if the frame is that result, which is held back.
+  bool KeepsResultBack(Turn& turn, const wire::Envelope& envelope, protocol::Send& send) {
+    const wire::Slot& slot = envelope.slot;
+    const bool result = slot.type == MessageType::kResult && envelope.sender == plan_->owner;
+    bool chunk = false;
+    if (slot.type == MessageType::kChunk && slot.phase == Phase::kA) {
+      const auto body = wire::DecodeChunk(envelope.body);
+      chunk = body.ok() && body->index == plan_->column;
+    }
+    if (!result && !chunk) return false;
+    turn.Confess();
+    if (send.to != plan_->late && !chunk) waiting_.push_back(std::move(send));
+    return true;
+  }
+  // Once phase C has begun: `before` the bulk timer of the others.
+  void SendResults(Turn& turn, base::Duration before) {
+    if (waiting_.empty() || !opened_c_) return;
+    const base::Time due =
+        *opened_c_ + manifest_->part_timeout + delta_ * 2 + base::Duration{-before.ns};
+    for (protocol::Send& send : waiting_) SayLater(turn, due, std::move(send));
+    waiting_.clear();
+  }
+
+  std::optional<Plan> plan_;
+
+ private:
+  std::vector<protocol::Send> waiting_;
+};
+
+// Idea 5. In one step, if roles allow it, the first colluder's result comes so late that an honest
+// validator states its PROOF without it; in the next one an AGG comes when the others echo.
+class SettleSkew final : public LateResult {
+ public:
+  using LateResult::LateResult;
+
+ private:
   // The same for all colluders: of what all know.
   void MakePlan(const Turn& turn) {
     if (!turn.round() || turn.step() < from_step_ || !view_) return;
@@ -346,8 +367,8 @@ class SettleSkew final : public Trick {
       const base::Time deadline = *opened_a_ + manifest_->part_timeout * 2 + delta_ * 2;
       const bool early = send.to != plan_->late && PlaceOf(send.to) == honest().size() - 2;
       const base::Duration before = Share(0.30, delta_);
-      return Later(turn, early ? deadline + base::Duration{-before.ns} : deadline + delta_,
-                   std::move(send));
+      return SayLater(turn, early ? deadline + base::Duration{-before.ns} : deadline + delta_,
+                      std::move(send));
     }
     turn.Emit(std::move(send));
   }
@@ -362,18 +383,7 @@ class SettleSkew final : public Trick {
   void SayFirst(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
     const wire::Envelope& envelope = message.envelope;
     const wire::Slot& slot = envelope.slot;
-    const bool result = slot.type == MessageType::kResult && envelope.sender == plan_->owner;
-    bool chunk = false;
-    if (slot.type == MessageType::kChunk && slot.phase == Phase::kA) {
-      const auto body = wire::DecodeChunk(envelope.body);
-      chunk = body.ok() && body->index == plan_->column;
-    }
-    if (result || chunk) {
-      turn.Confess();
-      if (send.to == plan_->late || chunk) return;
-      waiting_.push_back(std::move(send));
-      return;
-    }
+    if (KeepsResultBack(turn, envelope, send)) return;
     // Its ECHO in seal C comes late to the late one, who asks for it.
     const bool echo = slot.phase == Phase::kC && slot.type == MessageType::kEcho &&
                       envelope.sender == plan_->owner && send.to == plan_->late;
@@ -386,15 +396,10 @@ class SettleSkew final : public Trick {
 
   void Hear(Turn& turn, protocol::Input input) override {
     turn.Deliver(input);
-    if (waiting_.empty() || !opened_c_) return;
-    const base::Time due =
-        *opened_c_ + manifest_->part_timeout + delta_ * 2 + base::Duration{-Margin().ns};
-    for (protocol::Send& send : waiting_) Later(turn, due, std::move(send));
-    waiting_.clear();
+    SendResults(turn, Share(0.12, delta_));
   }
-  base::Duration Margin() const { return half_ ? Share(0.30, delta_) : Share(0.12, delta_); }
 
-  std::optional<wire::Proof> OtherProof(const Turn& turn, const wire::Envelope& own,
+  std::optional<wire::Proof> OtherProof(const Turn&, const wire::Envelope& own,
                                         const wire::Proof& proof) override {
     if (!plan_ || own.slot.step != plan_->step + 1 || !view_) return std::nullopt;
     wire::Proof lie = proof;
@@ -406,27 +411,17 @@ class SettleSkew final : public Trick {
       const auto i = static_cast<std::size_t>(at - view_->members.begin());
       lie.hasty[i / 8] = static_cast<std::uint8_t>(lie.hasty[i / 8] | 1U << (i % 8));
     }
-    (void)turn;
     return lie;
   }
-
-  bool half_;
-  std::optional<Plan> plan_;
-  std::vector<protocol::Send> waiting_;
 };
 
-// Idea 8. As idea 5 makes an honest member begin late; then a disputed part comes to that one
+// Idea 7. As idea 5 makes an honest member begin late; then a disputed part comes to that one
 // alone, just before it would not pass it on any more, and its owner waits no longer.
-class ForwardSkew final : public Trick {
+class ForwardSkew final : public LateResult {
  public:
-  using Trick::Trick;
+  using LateResult::LateResult;
 
  private:
-  struct Plan {
-    std::uint64_t step = 0;
-    PeerId late, owner;
-    std::uint32_t column = 0;
-  };
   const PeerId& Victim() const { return Honest(0); }
   std::optional<std::size_t> Dispute(const Turn& turn) const {
     if (!view_) return std::nullopt;
@@ -472,18 +467,13 @@ class ForwardSkew final : public Trick {
       }
     }
     turn.Deliver(input);
-    if (!waiting_.empty() && opened_c_) {
-      const base::Time due = *opened_c_ + manifest_->part_timeout + delta_ * 2 +
-                             base::Duration{-Share(0.42, delta_).ns};
-      for (protocol::Send& send : waiting_) Later(turn, due, std::move(send));
-      waiting_.clear();
-    }
+    SendResults(turn, Share(0.42, delta_));
   }
   void Time(Turn& turn) {
     if (!began_ || !part_) return;
     const base::Time due =
         *began_ + manifest_->part_timeout + base::Duration{-Share(0.55, delta_).ns};
-    Later(turn, due, std::move(*part_));
+    SayLater(turn, due, std::move(*part_));
     part_.reset();
   }
   void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
@@ -497,8 +487,8 @@ class ForwardSkew final : public Trick {
     if (own_part && !Dispute(turn)) {  // once late, to come into dispute
       if (send.to != Victim()) return turn.Emit(std::move(send));
       turn.Confess();
-      return Later(turn, *opened_a_ + Share(0.95, manifest_->part_timeout + delta_ * 2),
-                   std::move(send));
+      return SayLater(turn, *opened_a_ + Share(0.95, manifest_->part_timeout + delta_ * 2),
+                      std::move(send));
     }
     if (!plan_) return turn.Emit(std::move(send));
     if (own_part && slot.step == plan_->step + 1) {
@@ -508,17 +498,7 @@ class ForwardSkew final : public Trick {
       return Time(turn);
     }
     if (slot.step != plan_->step || !IsHonest(turn, send.to)) return turn.Emit(std::move(send));
-    const bool result = slot.type == MessageType::kResult && envelope.sender == plan_->owner;
-    bool chunk = false;
-    if (slot.type == MessageType::kChunk && slot.phase == Phase::kA) {
-      const auto body = wire::DecodeChunk(envelope.body);
-      chunk = body.ok() && body->index == plan_->column;
-    }
-    if (result || chunk) {
-      turn.Confess();
-      if (send.to != plan_->late && !chunk) waiting_.push_back(std::move(send));
-      return;
-    }
+    if (KeepsResultBack(turn, envelope, send)) return;
     const bool echo = slot.phase == Phase::kC && slot.type == MessageType::kEcho &&
                       envelope.sender == plan_->owner && send.to == plan_->late;
     if (echo) return turn.Confess();
@@ -535,25 +515,18 @@ class ForwardSkew final : public Trick {
     return lie;
   }
   FrameReader incoming_;
-  std::optional<Plan> plan_;
   std::optional<base::Time> began_;
   std::optional<protocol::Send> part_;
-  std::vector<protocol::Send> waiting_;
 };
 
-// Idea 10. First Delta is driven up to its ceiling by showing the own entries to one honest member
+// Idea 9. First Delta is driven up to its ceiling by showing the own entries to one honest member
 // before the others. Then a step ends late for one honest member, by a share of that Delta which is
 // more than the part timeout; and a part that it waits for makes its AGG come after the deadline.
-class Ratchet final : public Trick {
+class Ratchet final : public LateResult {
  public:
-  using Trick::Trick;
+  using LateResult::LateResult;
 
  private:
-  struct Plan {
-    std::uint64_t step = 0;
-    PeerId late, owner;
-    std::uint32_t column = 0;
-  };
   void MakePlan(const Turn& turn) {
     if (!turn.round() || !view_ || delta_ < base::Seconds(28)) return;
     if (plan_ && turn.step() <= plan_->step + 1) return;
@@ -573,11 +546,7 @@ class Ratchet final : public Trick {
   }
   void Hear(Turn& turn, protocol::Input input) override {
     turn.Deliver(input);
-    if (waiting_.empty() || !opened_c_) return;
-    const base::Time due = *opened_c_ + manifest_->part_timeout + delta_ * 2 +
-                           base::Duration{-base::Milliseconds(120).ns};
-    for (protocol::Send& send : waiting_) Later(turn, due, std::move(send));
-    waiting_.clear();
+    SendResults(turn, base::Milliseconds(120));
   }
   void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
     MakePlan(turn);
@@ -599,24 +568,12 @@ class Ratchet final : public Trick {
       return turn.Confess();
     }
     if (slot.step != plan_->step) return turn.Emit(std::move(send));
-    const bool result = slot.type == MessageType::kResult && envelope.sender == plan_->owner;
-    bool chunk = false;
-    if (slot.type == MessageType::kChunk && slot.phase == Phase::kA) {
-      const auto body = wire::DecodeChunk(envelope.body);
-      chunk = body.ok() && body->index == plan_->column;
-    }
-    if (result || chunk) {
-      turn.Confess();
-      if (send.to != plan_->late && !chunk) waiting_.push_back(std::move(send));
-      return;
-    }
+    if (KeepsResultBack(turn, envelope, send)) return;
     turn.Emit(std::move(send));
   }
-  std::optional<Plan> plan_;
-  std::vector<protocol::Send> waiting_;
 };
 
-// Idea 9.
+// Idea 8.
 class Crowded final : public Trick {
  public:
   using Trick::Trick;
@@ -650,25 +607,22 @@ class Crowded final : public Trick {
 std::unique_ptr<Editor> MakeSealTrick(const EditorOptions& options) {
   const int idea = static_cast<int>(options.Param("idea"));
   switch (idea) {
-    case 1:
-    case 2:
-      return std::make_unique<Stray>(options, idea);
     case 3:
-      return std::make_unique<ThirdEcho>(options, Phase::kA, false, false);
+      return std::make_unique<ThirdEcho>(options, Phase::kA, false);
     case 4:
       return std::make_unique<SpoiltCopy>(options);
     case 5:
-      return std::make_unique<SettleSkew>(options, false);
-    case 8:
-      return std::make_unique<ForwardSkew>(options);
-    case 10:
-      return std::make_unique<Ratchet>(options);
-    case 9:
-      return std::make_unique<Crowded>(options);
+      return std::make_unique<SettleSkew>(options);
     case 6:
-      return std::make_unique<ThirdEcho>(options, Phase::kC, true, true);
+      return std::make_unique<ThirdEcho>(options, Phase::kC, true);
+    case 7:
+      return std::make_unique<ForwardSkew>(options);
+    case 8:
+      return std::make_unique<Crowded>(options);
+    case 9:
+      return std::make_unique<Ratchet>(options);
     default:
-      return std::make_unique<Editor>();
+      return std::make_unique<Stray>(options, idea);
   }
 }
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "sim/cluster.h"
+#include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim {
 namespace {
@@ -19,12 +19,7 @@ namespace {
 using testing::AnyOf;
 using testing::HasSubstr;
 
-struct Size {
-  std::uint32_t peers;
-  std::uint32_t byzantine;
-};
-
-SimOptions OptionsOf(Size size, const std::string& attack, const AttackParams& params,
+SimOptions OptionsOf(Swarm size, const std::string& attack, const AttackParams& params,
                      std::uint64_t seed = 1) {
   SimOptions options;
   options.seed = seed;
@@ -39,26 +34,11 @@ SimOptions OptionsOf(Size size, const std::string& attack, const AttackParams& p
   return options;
 }
 
-SimResult RunOptions(const SimOptions& options) {
-  auto result = RunSimulation(options);
-  EXPECT_TRUE(result.ok()) << result.status().message();
-  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
-                          << result->replay;
-  EXPECT_EQ(result->honest_removed, 0U) << result->replay;
-  return std::move(result).value();
-}
-
-double HonestLoss(Size size) {
+double HonestLoss(Swarm size) {
   static std::map<std::uint32_t, double> losses;
   const auto [place, is_new] = losses.try_emplace(size.peers);
-  if (is_new) place->second = RunOptions(OptionsOf({size.peers, 0}, "none", {})).loss;
+  if (is_new) place->second = RunWithoutHarm(OptionsOf({size.peers, 0}, "none", {})).loss;
   return place->second;
-}
-
-std::size_t Removed(const SimResult& result) {
-  std::set<base::PeerId> removed;
-  for (const wire::Removal& removal : result.removals) removed.insert(removal.peer);
-  return removed.size();
 }
 
 std::uint64_t Voids(const SimResult& result) {
@@ -70,21 +50,21 @@ std::uint64_t Voids(const SimResult& result) {
 // --- too large ----------------------------------------------------------------------------------
 
 // Three of eight meet all of them, the other swarms some: the test has its time.
-std::vector<std::string> Some(Size size, const std::vector<std::string>& all,
+std::vector<std::string> Some(Swarm size, const std::vector<std::string>& all,
                               const std::vector<std::string>& some) {
   return size.peers == 8 && size.byzantine == 3 ? all : some;
 }
 
-class LargeTest : public testing::TestWithParam<Size> {};
+class LargeTest : public testing::TestWithParam<Swarm> {};
 
 TEST_P(LargeTest, OneAggregatorHarmsNothingWhateverItsScale) {
   for (const std::string& scale :
        Some(GetParam(), {"1", "1e2", "1e4", "1e6", "1e8", "1e16", "1e30", "-1e8"},
             {"1e2", "1e30"})) {
     for (const char* one : {"0", "1"}) {
-      const SimResult result =
-          RunOptions(OptionsOf(GetParam(), "wrong_aggregate", {{"scale", scale}, {"one", one}}));
-      EXPECT_EQ(Removed(result), GetParam().byzantine) << scale << " in one: " << one;
+      const SimResult result = RunWithoutHarm(
+          OptionsOf(GetParam(), "wrong_aggregate", {{"scale", scale}, {"one", one}}));
+      EXPECT_EQ(MembersRemoved(result), GetParam().byzantine) << scale << " in one: " << one;
       EXPECT_LT(result.loss, 1.1 * HonestLoss(GetParam())) << scale << " in one: " << one;
     }
   }
@@ -93,9 +73,9 @@ TEST_P(LargeTest, OneAggregatorHarmsNothingWhateverItsScale) {
 // It begins where no check can see it, and grows.
 TEST_P(LargeTest, NorWhenItGrowsSlowly) {
   for (const char* ramp : {"2", "10"}) {
-    const SimResult result =
-        RunOptions(OptionsOf(GetParam(), "wrong_aggregate", {{"scale", "1e-6"}, {"ramp", ramp}}));
-    EXPECT_EQ(Removed(result), GetParam().byzantine) << ramp;
+    const SimResult result = RunWithoutHarm(
+        OptionsOf(GetParam(), "wrong_aggregate", {{"scale", "1e-6"}, {"ramp", ramp}}));
+    EXPECT_EQ(MembersRemoved(result), GetParam().byzantine) << ramp;
     EXPECT_LT(result.loss, 1.1 * HonestLoss(GetParam())) << ramp;
   }
 }
@@ -105,21 +85,17 @@ TEST_P(LargeTest, NorWithFriendsWhoLieForIt) {
   for (const char* cover : {"1", "2"}) {
     for (const std::string& scale :
          Some(GetParam(), {"0.5", "1", "1e4", "1e8", "1e30"}, {"1", "1e8"})) {
-      const SimResult result = RunOptions(
+      const SimResult result = RunWithoutHarm(
           OptionsOf(GetParam(), "wrong_aggregate", {{"scale", scale}, {"cover", cover}}));
       EXPECT_LT(result.loss, 1.1 * HonestLoss(GetParam())) << scale << " cover " << cover;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, LargeTest, testing::Values(Size{8, 1}, Size{8, 3}, Size{16, 7}),
-                         [](const auto& info) {
-                           return std::to_string(info.param.peers) + "With" +
-                                  std::to_string(info.param.byzantine);
-                         });
+INSTANTIATE_TEST_SUITE_P(Swarms, LargeTest, testing::ValuesIn(kSwarms), NameOfParam);
 
 TEST(SizeAttack, AnAggregateBeyondItsRowsIsDroppedForItsSize) {
-  const SimResult result = RunOptions(OptionsOf({8, 1}, "wrong_aggregate", {{"scale", "1e8"}}));
+  const SimResult result = RunWithoutHarm(OptionsOf({8, 1}, "wrong_aggregate", {{"scale", "1e8"}}));
   ASSERT_FALSE(result.removals.empty());
   EXPECT_THAT(result.removals[0].reason, HasSubstr("failed the size check and it named nobody"));
   EXPECT_FALSE(result.columns.contains("blind"));
@@ -127,8 +103,8 @@ TEST(SizeAttack, AnAggregateBeyondItsRowsIsDroppedForItsSize) {
 
 TEST(SizeAttack, WhoLiesAboutItsSizeIsNamedAndBannedByTheVerdict) {
   for (const char* scale : {"1e-6", "0.5", "1e6"}) {
-    const SimResult result = RunOptions(OptionsOf({8, 3}, "false_size", {{"scale", scale}}));
-    EXPECT_EQ(Removed(result), 3U) << scale;
+    const SimResult result = RunWithoutHarm(OptionsOf({8, 3}, "false_size", {{"scale", scale}}));
+    EXPECT_EQ(MembersRemoved(result), 3U) << scale;
     for (const wire::Removal& removal : result.removals) {
       EXPECT_EQ(removal.kind, wire::RemovalKind::kVerdict) << removal.reason;
       EXPECT_THAT(removal.reason, AnyOf(HasSubstr("do not follow from what it sent: named by"),
@@ -140,14 +116,14 @@ TEST(SizeAttack, WhoLiesAboutItsSizeIsNamedAndBannedByTheVerdict) {
 
 // --- void ---------------------------------------------------------------------------------------
 
-class VoidTest : public testing::TestWithParam<std::tuple<int, Size>> {};
+class VoidTest : public testing::TestWithParam<std::tuple<int, Swarm>> {};
 
 TEST_P(VoidTest, CostsThePlaceAtTheThirdColumn) {
   const auto [kind, size] = GetParam();
   for (const char* content : {"0", "1"}) {
-    const SimResult result = RunOptions(
+    const SimResult result = RunWithoutHarm(
         OptionsOf(size, "void_columns", {{"kind", std::to_string(kind)}, {"content", content}}));
-    EXPECT_EQ(Removed(result), size.byzantine) << "content " << content;
+    EXPECT_EQ(MembersRemoved(result), size.byzantine) << "content " << content;
     // Each is dropped, comes back, and is dropped once more. A place costs three columns by the
     // own word; or two, and those of the step that fails the sum check and of the next; and a
     // member that has just come back may void one with the part that it lacks.
@@ -166,13 +142,10 @@ TEST_P(VoidTest, CostsThePlaceAtTheThirdColumn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, VoidTest,
-                         testing::Combine(testing::Range(0, 4),
-                                          testing::Values(Size{8, 1}, Size{8, 3}, Size{16, 7})),
-                         [](const auto& info) {
-                           const Size size = std::get<1>(info.param);
-                           return "Kind" + std::to_string(std::get<0>(info.param)) + "Of" +
-                                  std::to_string(size.peers) + "With" +
-                                  std::to_string(size.byzantine);
+                         testing::Combine(testing::Range(0, 4), testing::ValuesIn(kSwarms)),
+                         [](const auto& instance) {
+                           return "Kind" + std::to_string(std::get<0>(instance.param)) + "Of" +
+                                  NameOf(std::get<1>(instance.param));
                          });
 
 // Pairs pay: t_s disputes a member, in each of its two roles.
@@ -182,7 +155,7 @@ TEST(VoidAttack, WhatPairsWithholdIsBounded) {
                                                          {"false_complaint", {{"kind", "2"}}},
                                                          {"selective_bitmap", {}},
                                                          {"selective_send", {{"rotate", "1"}}}}) {
-    const SimResult result = RunOptions(OptionsOf({8, 3}, attack, params));
+    const SimResult result = RunWithoutHarm(OptionsOf({8, 3}, attack, params));
     EXPECT_LE(Voids(result), 2 * 3 * 3U) << attack;
     EXPECT_LT(result.loss, 1.1 * HonestLoss({8, 3})) << attack;
   }
@@ -191,7 +164,7 @@ TEST(VoidAttack, WhatPairsWithholdIsBounded) {
 // The first radius is the manifest's; what is blind beside it is so in step 0, and no more.
 TEST(BlindColumns, AreThoseOfTheFirstStepAtMost) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const SimResult result = RunOptions(OptionsOf({8, 0}, "none", {}, seed));
+    const SimResult result = RunWithoutHarm(OptionsOf({8, 0}, "none", {}, seed));
     const auto blind = result.columns.find("blind");
     const std::uint64_t count = blind == result.columns.end() ? 0 : blind->second;
     std::printf("seed %d: %d blind columns\n", static_cast<int>(seed), static_cast<int>(count));

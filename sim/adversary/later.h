@@ -1,0 +1,45 @@
+// What an adversary sends later: actions that wait for their time, in the order of these times.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/adversary.h"
+#include "sim/adversary/editors.h"
+
+namespace ostraka::sim {
+
+// Takes the editor's first reserved timer.
+class Later {
+ public:
+  void Hold(Turn& turn, base::Time due, protocol::Action action) {
+    held_.emplace(due, std::move(action));
+    Arm(turn);
+  }
+  // True if the input was the timer: what is due has gone out.
+  bool OnInput(Turn& turn, const protocol::Input& input) {
+    const auto* timer = std::get_if<protocol::TimerFired>(&input);
+    if (!timer || timer->id != kFirstReservedTimer) return false;
+    while (!held_.empty() && held_.begin()->first <= turn.now()) {
+      turn.Emit(std::move(held_.begin()->second));
+      held_.erase(held_.begin());
+    }
+    Arm(turn);
+    return true;
+  }
+  // Sets the timer for what comes first. After a change of held() too.
+  void Arm(Turn& turn) const {
+    if (held_.empty()) return;
+    turn.Emit(protocol::SetTimer{kFirstReservedTimer, std::max(held_.begin()->first, turn.now())});
+  }
+  std::multimap<base::Time, protocol::Action>& held() { return held_; }
+  std::size_t size() const { return held_.size(); }
+
+ private:
+  std::multimap<base::Time, protocol::Action> held_;
+};
+
+}  // namespace ostraka::sim

@@ -1,0 +1,47 @@
+// Runs of the simulator that must go well, as the tests of attacks share them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "sim/cluster.h"
+
+namespace ostraka::sim {
+
+struct Swarm {
+  std::uint32_t peers = 8;
+  std::uint32_t byzantine = 3;
+};
+// One cheat; as many as eight members bear; as many as sixteen do.
+inline constexpr Swarm kSwarms[] = {{8, 1}, {8, 3}, {16, 7}};
+
+// "3Of8".
+inline std::string NameOf(const Swarm& swarm) {
+  return std::to_string(swarm.byzantine) + "Of" + std::to_string(swarm.peers);
+}
+inline std::string NameOfParam(const testing::TestParamInfo<Swarm>& info) {
+  return NameOf(info.param);
+}
+
+// No checker fails, and nobody honest is removed.
+inline SimResult RunWithoutHarm(const SimOptions& options) {
+  auto result = RunSimulation(options);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
+                          << result->replay;
+  EXPECT_EQ(result->honest_removed, 0U) << result->replay;
+  return std::move(result).value();
+}
+
+// How many members were removed, however often.
+inline std::size_t MembersRemoved(const SimResult& result) {
+  std::set<base::PeerId> removed;
+  for (const wire::Removal& removal : result.removals) removed.insert(removal.peer);
+  return removed.size();
+}
+
+}  // namespace ostraka::sim
