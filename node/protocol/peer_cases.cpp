@@ -24,6 +24,20 @@ std::size_t PeerMachine::DisputesOfWorker(const PeerId& worker) const {
                     [&](const Dispute& dispute) { return dispute.worker == worker; }));
 }
 
+// True iff the pair's part is here with its COMMIT, and its owner can take it in: no copy with a
+// false header is a part held in time. Spoilt parts are the worker's fault, and looked at once.
+bool PeerMachine::CanPassOn(const LivePair& pair) {
+  if (round_->spoilt_parts.contains(pair.index)) return false;
+  const Inbox::Item* commit =
+      Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, pair.worker);
+  const Inbox::Item* part =
+      Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, pair.column}, pair.worker);
+  if (commit == nullptr || part == nullptr) return false;
+  if (!PartFault(*commit, *part, pair.column)) return true;
+  round_->spoilt_parts.insert(pair.index);
+  return false;
+}
+
 // What a disputed pair owes each other comes to all; whoever has it in time passes it on. Whether
 // the own column is complete does not matter: others may lack what comes late.
 void PeerMachine::ForwardDisputed() {
@@ -32,17 +46,11 @@ void PeerMachine::ForwardDisputed() {
   for (const LivePair& pair : round.pairs) {
     if (pair.worker == self_ || pair.aggregator == self_) continue;
     if (stage_ == Stage::kCollect && !round.forwarded_parts.contains(pair.index) &&
-        !round.spoilt_parts.contains(pair.index)) {
+        CanPassOn(pair)) {
       const Inbox::Item* commit =
           Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, pair.worker);
       const Inbox::Item* part =
           Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, pair.column}, pair.worker);
-      if (commit == nullptr || part == nullptr) continue;
-      // Held is what its owner could take in: spoilt parts are the worker's fault.
-      if (PartFault(*commit, *part, pair.column)) {
-        round.spoilt_parts.insert(pair.index);
-        continue;
-      }
       round.forwarded_parts.insert(pair.index);
       // With the COMMIT, without which no part counts: the worker may have kept it from its owner.
       out_->Add(Send{pair.aggregator, commit->message->frame, nullptr});

@@ -91,7 +91,7 @@ void PeerMachine::WatchSealC() {
   }
 }
 
-bool PeerMachine::IsHere(const LateWatch::Word& word) const {
+bool PeerMachine::IsHere(const LateWatch::Word& word) {
   const std::vector<PeerId>& members = view_->members;
   switch (word.kind) {
     case DueWord::kCommit:
@@ -106,15 +106,8 @@ bool PeerMachine::IsHere(const LateWatch::Word& word) const {
     case DueWord::kDisputedPart: {
       const auto pair = std::find_if(round_->pairs.begin(), round_->pairs.end(),
                                      [&](const LivePair& p) { return p.index == word.index; });
-      // Only what its owner can take in, and what is passed on to it [a copy with a false header
-      // in time made the owner pay for what came to it at the last moment].
-      if (round_->forwarded_parts.contains(word.index)) return true;
-      if (round_->spoilt_parts.contains(word.index)) return false;
-      const Inbox::Item* commit =
-          Usable({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, pair->worker);
-      const Inbox::Item* part =
-          Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, pair->column}, pair->worker);
-      return commit != nullptr && part != nullptr && !PartFault(*commit, *part, pair->column);
+      // Else a copy with a false header, in time, makes the owner pay for what came to it late.
+      return round_->forwarded_parts.contains(word.index) || CanPassOn(*pair);
     }
     case DueWord::kResult:
       return round_->results[word.index] != nullptr;

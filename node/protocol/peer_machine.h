@@ -368,6 +368,7 @@ class PeerMachine final : public Machine, public SealMessages {
 
   // --- cases and disputes (peer_cases.cpp) ---
   std::size_t DisputesOfWorker(const PeerId& worker) const;
+  bool CanPassOn(const LivePair& pair);
   void ForwardDisputed();
   void StartCrossCheck();
   void OnCrossChecked(const PendingJob& job, const CrossCheckResult& result);
@@ -429,7 +430,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void WatchSealA();  // just opened
   void WatchSealB();
   void WatchSealC();
-  bool IsHere(const LateWatch::Word& word) const;
+  bool IsHere(const LateWatch::Word& word);
   void UpdateLateWatch();
   void PullLate();
   void TakeLateness();  // the seal is decided

@@ -472,7 +472,8 @@ bool PeerMachine::PullEchoes() {
 // pairs, and what they passed on to me in a dispute.
 void PeerMachine::AskForRefusedParts() {
   const std::uint64_t step = CurrentStep();
-  const auto refused = refused_early_.find(step);
+  const std::set<PeerId> refused = std::move(refused_early_[step]);
+  std::erase_if(refused_early_, [step](const auto& entry) { return entry.first <= step; });
   const auto ask = [&](const PeerId& whom, const PeerId& worker, std::uint32_t column) {
     const Inbox::Place place{step, Phase::kA, MessageType::kPart, 0, column};
     if (Usable(place, worker) != nullptr) return;
@@ -483,18 +484,15 @@ void PeerMachine::AskForRefusedParts() {
          .digests = {},
          .index = column});
   };
-  if (refused != refused_early_.end()) {
-    for (const PeerId& whom : refused->second) {
-      if (!IsMember(view_->members, whom)) continue;
-      if (round_->my_part && round_->sealed.roles.IsWorker(whom)) ask(whom, whom, *round_->my_part);
-      for (const LivePair& pair : round_->pairs) {
-        const bool own = pair.worker == whom && pair.aggregator != self_;
-        const bool passed_on = pair.aggregator == self_ && pair.worker != whom;
-        if (own || passed_on) ask(whom, pair.worker, pair.column);
-      }
+  for (const PeerId& whom : refused) {
+    if (!IsMember(view_->members, whom)) continue;
+    if (round_->my_part && round_->sealed.roles.IsWorker(whom)) ask(whom, whom, *round_->my_part);
+    for (const LivePair& pair : round_->pairs) {
+      const bool own = pair.worker == whom && pair.aggregator != self_;
+      const bool passed_on = pair.aggregator == self_ && pair.worker != whom;
+      if (own || passed_on) ask(whom, pair.worker, pair.column);
     }
   }
-  std::erase_if(refused_early_, [step](const auto& entry) { return entry.first <= step; });
 }
 
 // Three times as many members each time, so that one who gives its result to a few costs no more
