@@ -29,6 +29,7 @@
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
 #include "sim/adversary/later.h"
+#include "sim/adversary/substitute.h"
 
 namespace ostraka::sim {
 namespace {
@@ -50,7 +51,6 @@ class Base : public Editor {
       : from_step_(options.from_step),
         victims_(options),
         manifest_(options.manifest),
-        key_(options.key),
         delta_(options.manifest->delta) {
     for (const protocol::Member& member : manifest_->members) members_.push_back(member.id);
   }
@@ -100,7 +100,6 @@ class Base : public Editor {
   std::uint64_t from_step_;
   Victims victims_;
   std::shared_ptr<const protocol::Manifest> manifest_;
-  std::shared_ptr<const crypto::SigningKey> key_;
   base::Duration delta_;
   std::vector<base::PeerId> members_;
   std::shared_ptr<const wire::Block> block_;
@@ -576,18 +575,17 @@ class SlowestLie final : public Base {
         friends_(options.Param("kind") == 9),
         all_(static_cast<std::size_t>(options.Param("all"))),
         commit_(options.Param("commit")),
-        agg_(options.Param("agg") > 0 ? options.Param("agg") : 8.3) {}
+        agg_(options.Param("agg") > 0 ? options.Param("agg") : 8.3),
+        substitutes_(options) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
     if (later_.OnInput(turn, input)) return;
     if (const auto* done = std::get_if<protocol::JobDone>(&input)) {
       const auto* result = std::get_if<protocol::AggregateResult>(done->result.get());
       if (result) result_ = result->result;
-    } else if (const auto* stored = std::get_if<protocol::Stored>(&input)) {
-      auto prepared = prepared_.extract(stored->id);
-      if (!prepared.empty()) return Say(turn, prepared.mapped());
     }
-    turn.Deliver(input);
+    const auto send = [&](protocol::Send message) { OnAction(turn, std::move(message)); };
+    if (!substitutes_.OnInput(turn, input, result_, send)) turn.Deliver(input);
   }
 
   void OnAction(Turn& turn, protocol::Action action) override {
@@ -645,38 +643,17 @@ class SlowestLie final : public Base {
   }
 
   void Prepare(Turn& turn, const protocol::Store& store) {
-    std::vector<wire::Envelope> own;
-    bool lies = false;
     const auto named = Named(turn);
     if (!named || turn.step() < from_step_) return;
-    for (const protocol::Record& record : store.records) {
-      if (record.kind != protocol::RecordKind::kSlot) return;
-      auto envelope = wire::OpenUnsigned(record.value);
-      if (!envelope.ok()) return;
-      if (envelope->slot.type == MessageType::kAggregate) {
-        auto body = wire::DecodeAggregate(envelope->body);
-        if (!body.ok()) return;
-        body->slowest = *named;
-        envelope->body = wire::Encode(*body);
-        lies = true;
-        lied_in_ = envelope->slot.step;
-      }
-      own.push_back(std::move(envelope).value());
-    }
-    if (lies) prepared_[store.id] = std::move(own);
-  }
-
-  void Say(Turn& turn, const std::vector<wire::Envelope>& envelopes) {
-    turn.Confess();
-    for (const wire::Envelope& envelope : envelopes) {
-      const base::SharedBytes frame = wire::Seal(envelope, *key_).frame;
-      const bool has_blob = envelope.slot.type == MessageType::kResult;
-      const protocol::SharedBlob blob = has_blob ? result_ : nullptr;
-      for (const protocol::Member& member : manifest_->members) {
-        if (member.id != turn.self()) OnAction(turn, protocol::Send{member.id, frame, blob});
-      }
-      turn.Deliver(protocol::MessageReceived{turn.self(), frame, blob});
-    }
+    substitutes_.Prepare(store, [&](wire::Envelope& own) {
+      if (own.slot.type != MessageType::kAggregate) return false;
+      auto body = wire::DecodeAggregate(own.body);
+      if (!body.ok()) return false;
+      body->slowest = *named;
+      own.body = wire::Encode(*body);
+      lied_in_ = own.slot.step;
+      return true;
+    });
   }
 
   bool friends_;
@@ -685,7 +662,7 @@ class SlowestLie final : public Base {
   Later later_;
   protocol::SharedBlob result_;
   std::optional<std::uint64_t> lied_in_;
-  std::map<protocol::StoreId, std::vector<wire::Envelope>> prepared_;
+  Substitutes substitutes_;
 };
 
 }  // namespace

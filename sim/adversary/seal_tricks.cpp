@@ -30,6 +30,7 @@
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
 #include "sim/adversary/later.h"
+#include "sim/adversary/substitute.h"
 
 namespace ostraka::sim {
 namespace {
@@ -45,14 +46,12 @@ class Trick : public Editor {
         seed_(options.coven_seed),
         key_(options.key),
         manifest_(options.manifest),
-        delta_(options.manifest->delta) {}
+        delta_(options.manifest->delta),
+        substitutes_(options) {}
 
   void OnInput(Turn& turn, protocol::Input input) final {
     Sort(turn);
-    if (const auto* stored = std::get_if<protocol::Stored>(&input)) {
-      const auto prepared = prepared_.extract(stored->id);
-      if (!prepared.empty()) return SendSubstitute(turn, prepared.mapped());
-    }
+    if (substitutes_.OnInput(turn, input)) return;
     if (!later_.OnInput(turn, input)) Hear(turn, std::move(input));
   }
 
@@ -140,28 +139,19 @@ class Trick : public Editor {
     }
   }
   void Prepare(const Turn& turn, const protocol::Store& store) {
-    if (store.records.size() != 1 || store.records[0].kind != protocol::RecordKind::kSlot) return;
-    auto own = wire::OpenUnsigned(store.records[0].value);
-    if (!own.ok() || own->slot.type != MessageType::kProof) return;
-    const auto proof = wire::DecodeProof(own->body);
-    if (!proof.ok()) return;
-    const auto other = OtherProof(turn, *own, *proof);
-    if (!other) return;
-    own->body = wire::Encode(*other);
-    prepared_[store.id] = wire::Seal(std::move(own).value(), *key_).frame;
-  }
-  void SendSubstitute(Turn& turn, const base::SharedBytes& frame) {
-    turn.Confess();
-    for (const protocol::Member& member : manifest_->members) {
-      if (member.id != turn.self()) turn.Emit(protocol::Send{member.id, frame, nullptr});
-    }
-    turn.Deliver(protocol::MessageReceived{turn.self(), frame, nullptr});
+    substitutes_.Prepare(store, [&](wire::Envelope& own) {
+      if (own.slot.type != MessageType::kProof) return false;
+      const auto proof = wire::DecodeProof(own.body);
+      const auto other = proof.ok() ? OtherProof(turn, own, *proof) : std::nullopt;
+      if (other) own.body = wire::Encode(*other);
+      return other.has_value();
+    });
   }
 
   FrameReader frames_;
   std::vector<PeerId> honest_;
   Later later_;
-  std::map<protocol::StoreId, base::SharedBytes> prepared_;
+  Substitutes substitutes_;
 };
 
 wire::Envelope WithVector(wire::Envelope envelope, std::uint8_t change) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "node/wire/codec.h"
 #include "sim/adversary.h"
@@ -17,29 +18,83 @@
 
 namespace ostraka::sim {
 
+// What one colluder says in place of its machine.
+class Substitutes {
+ public:
+  explicit Substitutes(const EditorOptions& options)
+      : key_(options.key), manifest_(options.manifest) {}
+
+  // `edit` sees each message of the store and returns true if it changed it. If it changed any, all
+  // go out as they are then.
+  template <typename Edit>
+  void Prepare(const protocol::Store& store, Edit edit) {
+    std::vector<wire::Envelope> own;
+    bool changed = false;
+    for (const protocol::Record& record : store.records) {
+      if (record.kind != protocol::RecordKind::kSlot) return;
+      auto envelope = wire::OpenUnsigned(record.value);
+      if (!envelope.ok()) return;
+      changed = edit(*envelope) || changed;
+      own.push_back(std::move(envelope).value());
+    }
+    if (changed) prepared_[store.id] = std::move(own);
+  }
+
+  // False if the input is not that a changed store is durable. Else its messages go to all others
+  // through `send`, and to the machine inside, which does not learn that its own are stored.
+  // `result`: what belongs to a RESULT among them.
+  template <typename Send>
+  bool OnInput(Turn& turn, const protocol::Input& input, const protocol::SharedBlob& result,
+               Send send) {
+    const auto* stored = std::get_if<protocol::Stored>(&input);
+    auto prepared = stored ? prepared_.extract(stored->id) : decltype(prepared_)::node_type();
+    if (prepared.empty()) return false;
+    turn.Confess();
+    for (const wire::Envelope& envelope : prepared.mapped()) {
+      const base::SharedBytes frame = wire::Seal(envelope, *key_).frame;
+      const bool has_blob = envelope.slot.type == wire::MessageType::kResult;
+      const protocol::SharedBlob blob = has_blob ? result : nullptr;
+      for (const protocol::Member& member : manifest_->members) {
+        if (member.id != turn.self()) send(protocol::Send{member.id, frame, blob});
+      }
+      turn.Deliver(protocol::MessageReceived{turn.self(), frame, blob});
+    }
+    return true;
+  }
+  // The same, straight out.
+  bool OnInput(Turn& turn, const protocol::Input& input,
+               const protocol::SharedBlob& result = nullptr) {
+    return OnInput(turn, input, result,
+                   [&turn](protocol::Send send) { turn.Emit(std::move(send)); });
+  }
+
+ private:
+  std::shared_ptr<const crypto::SigningKey> key_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  std::map<protocol::StoreId, std::vector<wire::Envelope>> prepared_;
+};
+
 // Replaces messages of `type` to all members, from a step on.
 class SubstitutingEditor : public Editor {
  public:
   SubstitutingEditor(const EditorOptions& options, wire::MessageType type)
-      : from_step_(options.from_step),
-        type_(type),
-        key_(options.key),
-        manifest_(options.manifest) {}
+      : from_step_(options.from_step), type_(type), substitutes_(options) {}
 
   void OnInput(Turn& turn, protocol::Input input) final {
-    const auto* stored = std::get_if<protocol::Stored>(&input);
-    auto prepared = stored ? prepared_.extract(stored->id) : decltype(prepared_)::node_type();
-    if (prepared.empty()) return turn.Deliver(input);
-    turn.Confess();
-    const base::SharedBytes& frame = prepared.mapped();
-    for (const protocol::Member& member : manifest_->members) {
-      if (member.id != turn.self()) turn.Emit(protocol::Send{member.id, frame, nullptr});
-    }
-    turn.Deliver(protocol::MessageReceived{turn.self(), frame, nullptr});
+    if (!substitutes_.OnInput(turn, input)) turn.Deliver(input);
   }
 
   void OnAction(Turn& turn, protocol::Action action) override {
-    if (const auto* store = std::get_if<protocol::Store>(&action)) Prepare(turn, *store);
+    const auto* store = std::get_if<protocol::Store>(&action);
+    // A message to all is alone in its store.
+    if (store && store->records.size() == 1) {
+      substitutes_.Prepare(*store, [&](wire::Envelope& own) {
+        if (own.slot.type != type_ || own.slot.step < from_step_) return false;
+        std::optional<base::Bytes> body = Another(turn, own);
+        if (body) own.body = std::move(*body);
+        return body.has_value();
+      });
+    }
     turn.Emit(std::move(action));
   }
 
@@ -47,22 +102,9 @@ class SubstitutingEditor : public Editor {
   // Nullopt to let the machine inside sign its own.
   virtual std::optional<base::Bytes> Another(const Turn& turn, const wire::Envelope& own) = 0;
 
-  // A message to all is alone in its store.
-  void Prepare(const Turn& turn, const protocol::Store& store) {
-    if (store.records.size() != 1 || store.records[0].kind != protocol::RecordKind::kSlot) return;
-    auto own = wire::OpenUnsigned(store.records[0].value);
-    if (!own.ok() || own->slot.type != type_ || own->slot.step < from_step_) return;
-    std::optional<base::Bytes> body = Another(turn, *own);
-    if (!body) return;
-    own->body = std::move(*body);
-    prepared_[store.id] = wire::Seal(std::move(own).value(), *key_).frame;
-  }
-
   std::uint64_t from_step_;
   wire::MessageType type_;
-  std::shared_ptr<const crypto::SigningKey> key_;
-  std::shared_ptr<const protocol::Manifest> manifest_;
-  std::map<protocol::StoreId, base::SharedBytes> prepared_;  // what is sent once that is stored
+  Substitutes substitutes_;
 };
 
 }  // namespace ostraka::sim

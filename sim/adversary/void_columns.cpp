@@ -17,6 +17,7 @@
 #include "sim/adversary/frames.h"
 #include "sim/adversary/lying.h"
 #include "sim/adversary/shift.h"
+#include "sim/adversary/substitute.h"
 
 namespace ostraka::sim {
 namespace {
@@ -68,8 +69,7 @@ class OtherAggregate final : public Editor {
       : from_step_(options.from_step),
         leaves_itself_out_(options.Param("kind") == 2),
         by_content_(options.Param("content") != 0),
-        manifest_(options.manifest),
-        key_(options.key) {}
+        substitutes_(options) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
     if (const auto* received = std::get_if<protocol::MessageReceived>(&input)) {
@@ -77,11 +77,8 @@ class OtherAggregate final : public Editor {
     } else if (const auto* done = std::get_if<protocol::JobDone>(&input)) {
       const auto* result = std::get_if<protocol::AggregateResult>(done->result.get());
       if (result) result_ = result->result;
-    } else if (const auto* stored = std::get_if<protocol::Stored>(&input)) {
-      auto prepared = prepared_.extract(stored->id);
-      if (!prepared.empty()) return Say(turn, prepared.mapped());
     }
-    turn.Deliver(input);
+    if (!substitutes_.OnInput(turn, input, result_)) turn.Deliver(input);
   }
 
   void OnAction(Turn& turn, protocol::Action action) override {
@@ -102,24 +99,16 @@ class OtherAggregate final : public Editor {
   }
 
   void Prepare(const Turn& turn, const protocol::Store& store) {
-    std::vector<wire::Envelope> own;
-    bool aggregates = false;
-    for (const protocol::Record& record : store.records) {
-      if (record.kind != protocol::RecordKind::kSlot) return;
-      auto envelope = wire::OpenUnsigned(record.value);
-      if (!envelope.ok() || envelope->slot.step < from_step_) return;
-      aggregates = aggregates || envelope->slot.type == wire::MessageType::kAggregate;
-      own.push_back(std::move(envelope).value());
-    }
-    if (!aggregates || !result_ || members_.empty() || (by_content_ && !PointsUp(result_))) return;
-    for (wire::Envelope& envelope : own) {
-      if (envelope.slot.type != wire::MessageType::kAggregate) continue;
-      auto body = wire::DecodeAggregate(envelope.body);
-      if (!body.ok()) return;
-      Spoil(turn, envelope.slot.step, *body);
-      envelope.body = wire::Encode(*body);
-    }
-    prepared_[store.id] = std::move(own);
+    if (!result_ || members_.empty() || (by_content_ && !PointsUp(result_))) return;
+    substitutes_.Prepare(store, [&](wire::Envelope& own) {
+      if (own.slot.type != wire::MessageType::kAggregate || own.slot.step < from_step_)
+        return false;
+      auto body = wire::DecodeAggregate(own.body);
+      if (!body.ok()) return false;
+      Spoil(turn, own.slot.step, *body);
+      own.body = wire::Encode(*body);
+      return true;
+    });
   }
 
   void Spoil(const Turn& turn, std::uint64_t step, wire::Aggregate& body) {
@@ -135,29 +124,14 @@ class OtherAggregate final : public Editor {
     body.commits_root = protocol::SetRoot(commits);
   }
 
-  void Say(Turn& turn, const std::vector<wire::Envelope>& envelopes) {
-    turn.Confess();
-    for (const wire::Envelope& envelope : envelopes) {
-      const base::SharedBytes frame = wire::Seal(envelope, *key_).frame;
-      const bool has_blob = envelope.slot.type == wire::MessageType::kResult;
-      const protocol::SharedBlob blob = has_blob ? result_ : nullptr;
-      for (const protocol::Member& member : manifest_->members) {
-        if (member.id != turn.self()) turn.Emit(protocol::Send{member.id, frame, blob});
-      }
-      turn.Deliver(protocol::MessageReceived{turn.self(), frame, blob});
-    }
-  }
-
   std::uint64_t from_step_;
   bool leaves_itself_out_;
   bool by_content_;
-  std::shared_ptr<const protocol::Manifest> manifest_;
-  std::shared_ptr<const crypto::SigningKey> key_;
+  Substitutes substitutes_;
   FrameReader frames_;
   protocol::SharedBlob result_;
   std::vector<base::PeerId> members_;                                      // of the view
   std::map<std::uint64_t, std::map<base::PeerId, base::Digest>> commits_;  // by step
-  std::map<protocol::StoreId, std::vector<wire::Envelope>> prepared_;
 };
 
 }  // namespace
