@@ -398,7 +398,6 @@ void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result
                                           trainer_->InitialParameters(manifest_->run_id), rows,
                                           manifest_->run_id, rest);
   if (!yardstick.ok()) return;
-  result.reference_loss = yardstick->reference;
   const base::Status status = options_.unprotected ? JudgeExploded(result.loss, *yardstick)
                                                    : JudgeLoss(result.loss, *yardstick);
   if (status.ok()) return;

@@ -66,7 +66,6 @@ struct SimResult {
   std::uint64_t bytes_sent = 0;
   base::Duration virtual_time;
   double loss = 0;            // on held-out data, of the honest peers' parameters at the end
-  double reference_loss = 0;  // what honest rows alone give (sim/yardstick.h); 0: not measured
   base::Digest trace_digest;
 };
 

@@ -38,8 +38,32 @@ TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
   EXPECT_GT(shorter->reference, many->reference);
 }
 
+// A run of three honest rows a step (sim --replay of swarm seed 223553786988824) ended at 0.567; the
+// one descent that it was held against at 0.411. Neither is out of the ordinary.
+TEST(YardstickTest, TakesTheLuckOfFewExamplesForWhatItIs) {
+  SimOptions options;
+  options.dimension = 30;
+  options.batch_size = 7;
+  auto trainer = ToyTrainerOf(options);
+  ASSERT_TRUE(trainer.ok());
+  protocol::TrainingPlan plan;
+  plan.steps = 40;
+  plan.learning_rate = 0.1;
+  const auto initial = (*trainer)->InitialParameters({});
+  const auto yardstick = MeasureYardstick(**trainer, plan, initial, 1, {});
+  ASSERT_TRUE(yardstick.ok());
+  EXPECT_GT(yardstick->worst, 1.1 * yardstick->reference);
+  int refused = 0;
+  for (std::uint8_t seed = 1; seed <= 100; ++seed) {
+    const auto other = MeasureYardstick(**trainer, plan, initial, 1, {{seed}});
+    ASSERT_TRUE(other.ok());
+    refused += JudgeLoss(other->worst, *yardstick).ok() ? 0 : 1;
+  }
+  EXPECT_LE(refused, 4) << "of 800 descents";
+}
+
 TEST(JudgeLossTest, TakesWhatIsNearAndRefusesWhatExplodedOrFellBehind) {
-  const Yardstick yardstick{.initial = 10, .reference = 1};
+  const Yardstick yardstick{.initial = 10, .reference = 0.5, .worst = 1};
   EXPECT_TRUE(JudgeLoss(0.9, yardstick).ok());
   EXPECT_TRUE(JudgeLoss(1.21, yardstick).ok());
   EXPECT_FALSE(JudgeLoss(1.23, yardstick).ok());
