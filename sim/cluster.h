@@ -65,7 +65,7 @@ struct SimResult {
   std::uint64_t events = 0;  // inputs that machines took
   std::uint64_t bytes_sent = 0;
   base::Duration virtual_time;
-  double loss = 0;            // on held-out data, of the honest peers' parameters at the end
+  double loss = 0;  // on held-out data, of the honest peers' parameters at the end
   base::Digest trace_digest;
 };
 

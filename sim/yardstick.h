@@ -4,9 +4,9 @@
 // cost, and no run may go backwards for them. A run that ends far above it has not trained what its
 // honest members would have, whatever else held.
 //
-// The loss that one descent ends with is itself luck: of one row of 7 examples in 30 dimensions, 200
-// descents of 40 steps ended between 0.35 and 0.69. So there are several, each with rows of its own,
-// and a run is held against the worst of them.
+// The loss that one descent ends with is itself luck: of one row of 7 examples in 30 dimensions,
+// 200 descents of 40 steps ended between 0.35 and 0.69. So there are several, each with rows of its
+// own, and a run is held against the worst of them.
 //
 // Thread safety: pure but for the trainer, which one caller at a time may use.
 #pragma once

@@ -7,15 +7,13 @@
 namespace ostraka::protocol {
 namespace {
 
-// The time of the `count`-th of `times`, counted from `start`; zero if none is needed, nullopt if
-// there are fewer.
-std::optional<base::Duration> Reached(std::vector<base::Time> times, std::size_t count,
+// The time of the `count`-th of `times`, which ascend, counted from `start`; zero if none is
+// needed, nullopt if there are fewer.
+std::optional<base::Duration> Reached(const std::vector<base::Time>& times, std::size_t count,
                                       base::Time start) {
   if (count == 0) return base::Duration{};
   if (times.size() < count) return std::nullopt;
-  const auto place = times.begin() + static_cast<std::ptrdiff_t>(count - 1);
-  std::nth_element(times.begin(), place, times.end());
-  return std::max(*place - start, base::Duration{});
+  return std::max(times[count - 1] - start, base::Duration{});
 }
 
 // Of all members, once it is late. Bulk goes to one, or is asked for by other rules.
@@ -28,31 +26,22 @@ bool IsAskedFor(DueWord kind) {
 
 void LateWatch::Expect(const Word& word, std::size_t author) {
   OSTRAKA_CHECK(author < options_.members && held_.empty());
-  authors_[word] = author;
+  const bool added = authors_.emplace(word, author).second;
+  OSTRAKA_CHECK(added);
   lacking_.insert(word);
+  ++TallyOf(word.kind).expected;
 }
 
 void LateWatch::Held(const Word& word, base::Time now) {
   OSTRAKA_CHECK(lacking_.erase(word) == 1);
   held_[word] = now;
+  std::vector<base::Time>& arrivals = TallyOf(word.kind).arrivals;
+  OSTRAKA_CHECK(arrivals.empty() || arrivals.back() <= now);
+  arrivals.push_back(now);
 }
 
 void LateWatch::EndResults(base::Time now) {
   if (!results_ended_) results_ended_ = now;
-}
-
-std::vector<base::Time> LateWatch::ArrivalsOf(DueWord kind) const {
-  std::vector<base::Time> arrivals;
-  for (const auto& [word, at] : held_) {
-    if (word.kind == kind) arrivals.push_back(at);
-  }
-  return arrivals;
-}
-
-std::size_t LateWatch::ExpectedOf(DueWord kind) const {
-  return static_cast<std::size_t>(
-      std::count_if(authors_.begin(), authors_.end(),
-                    [&](const auto& entry) { return entry.first.kind == kind; }));
 }
 
 base::Duration LateWatch::Grace(base::Duration quickest) const {
@@ -65,15 +54,16 @@ base::Time LateWatch::Capped(base::Time bar) const {
 
 // q of the words that come first.
 std::optional<base::Duration> LateWatch::Quickest() const {
-  const std::size_t results = ExpectedOf(DueWord::kResult);
-  if (ExpectedOf(DueWord::kProof) > 0) {
+  const std::size_t results = TallyOf(DueWord::kResult).expected;
+  if (TallyOf(DueWord::kProof).expected > 0) {
     const std::size_t enough = results - std::min(results, options_.fault_bound);
-    return Reached(ArrivalsOf(DueWord::kResult), enough, options_.opened);
+    return Reached(TallyOf(DueWord::kResult).arrivals, enough, options_.opened);
   }
-  const auto commits = Reached(ArrivalsOf(DueWord::kCommit), options_.quorum, options_.opened);
+  const auto commits =
+      Reached(TallyOf(DueWord::kCommit).arrivals, options_.quorum, options_.opened);
   if (!commits || !options_.owns_column) return commits;
-  const std::size_t most = ExpectedOf(DueWord::kPart) / 2 + 1;
-  const auto parts = Reached(ArrivalsOf(DueWord::kPart), most, options_.opened);
+  const std::size_t most = TallyOf(DueWord::kPart).expected / 2 + 1;
+  const auto parts = Reached(TallyOf(DueWord::kPart).arrivals, most, options_.opened);
   if (!parts) return std::nullopt;
   return std::max(*commits, *parts);
 }
@@ -88,15 +78,15 @@ std::optional<base::Time> LateWatch::FirstBar() const {
 std::optional<base::Time> LateWatch::LastBar() const {
   const auto first = FirstBar();
   if (!first) return std::nullopt;
-  if (ExpectedOf(DueWord::kProof) == 0) return Capped(*first + Grace(*Quickest()));
-  const std::vector<base::Time> arrivals = ArrivalsOf(DueWord::kResult);
+  if (TallyOf(DueWord::kProof).expected == 0) return Capped(*first + Grace(*Quickest()));
+  const std::vector<base::Time>& arrivals = TallyOf(DueWord::kResult).arrivals;
   base::Time start = options_.opened;
-  if (arrivals.size() < ExpectedOf(DueWord::kResult)) {
+  if (arrivals.size() < TallyOf(DueWord::kResult).expected) {
     if (!results_ended_) return std::nullopt;
     start = std::max(start, *results_ended_);
   }
-  for (const base::Time& at : arrivals) start = std::max(start, at);
-  const auto own_quickest = Reached(ArrivalsOf(DueWord::kProof), options_.quorum, start);
+  if (!arrivals.empty()) start = std::max(start, arrivals.back());
+  const auto own_quickest = Reached(TallyOf(DueWord::kProof).arrivals, options_.quorum, start);
   if (!own_quickest) return std::nullopt;
   return Capped(start + Grace(*own_quickest));
 }
@@ -108,9 +98,11 @@ std::optional<base::Time> LateWatch::BarOf(DueWord kind) const {
 
 std::optional<base::Time> LateWatch::AskFrom() const {
   std::optional<base::Time> from;
-  for (const Word& word : lacking_) {
-    const auto bar = BarOf(word.kind);
-    if (IsAskedFor(word.kind) && bar && (!from || *bar < *from)) from = *bar;
+  for (std::size_t i = 0; i < kDueWords; ++i) {
+    const auto kind = static_cast<DueWord>(i);
+    if (!IsAskedFor(kind) || tallies_[i].arrivals.size() == tallies_[i].expected) continue;
+    const auto bar = BarOf(kind);
+    if (bar && (!from || *bar < *from)) from = *bar;
   }
   if (!from) return std::nullopt;
   return *from + base::Duration{-options_.delta.ns};

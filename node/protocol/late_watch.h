@@ -31,6 +31,7 @@
 // Thread safety: none; one owner.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -51,6 +52,7 @@ enum class DueWord : std::uint8_t {
   kResult,
   kProof,
 };
+inline constexpr std::size_t kDueWords = 7;
 
 // How late one member was, in ms. AGGs are apart, since an owner may have waited for a part, while
 // no member is excused for its own words [with one figure for both, three workers that were late
@@ -86,7 +88,7 @@ class LateWatch {
   void Expect(const Word& word, std::size_t author);
   // Words that have not come.
   const std::set<Word>& lacking() const { return lacking_; }
-  // The word is here. REQUIRES: it is lacking.
+  // The word is here. REQUIRES: it is lacking; `now` never goes back.
   void Held(const Word& word, base::Time now);
   // RESULTs are waited for no longer: PROOFs are due from now.
   void EndResults(base::Time now);
@@ -120,13 +122,19 @@ class LateWatch {
   std::optional<base::Time> BarOf(DueWord kind) const;
   base::Duration Grace(base::Duration quickest) const;
   base::Time Capped(base::Time bar) const;
-  std::vector<base::Time> ArrivalsOf(DueWord kind) const;
-  std::size_t ExpectedOf(DueWord kind) const;
+  // Words of one kind.
+  struct Tally {
+    std::size_t expected = 0;
+    std::vector<base::Time> arrivals;  // in the order in which they came
+  };
+  const Tally& TallyOf(DueWord kind) const { return tallies_[static_cast<std::size_t>(kind)]; }
+  Tally& TallyOf(DueWord kind) { return tallies_[static_cast<std::size_t>(kind)]; }
 
   Options options_;
   std::map<Word, std::size_t> authors_;
   std::set<Word> lacking_;
   std::map<Word, base::Time> held_;
+  std::array<Tally, kDueWords> tallies_;  // of authors_ and held_, which need no walk for them
   std::optional<base::Time> results_ended_;
   std::optional<base::Time> stopped_;
   std::optional<base::Time> slowly_decided_;

@@ -118,7 +118,8 @@ bool PeerMachine::IsHere(const LateWatch::Word& word) {
 // Called wherever something may have come.
 void PeerMachine::UpdateLateWatch() {
   if (!late_watch_) return;
-  for (const LateWatch::Word& word : std::set<LateWatch::Word>(late_watch_->lacking())) {
+  const std::set<LateWatch::Word>& lacking = late_watch_->lacking();
+  for (const LateWatch::Word& word : std::vector<LateWatch::Word>(lacking.begin(), lacking.end())) {
     if (IsHere(word)) late_watch_->Held(word, now_);
   }
   if (stage_ == Stage::kProve && round_->bulk_expired) late_watch_->EndResults(now_);

@@ -220,8 +220,8 @@ TEST(LateWatchTest, NamesTheSlowestSenderOnlyWhereItWasWaitedFor) {
   LateWatch slower = SealA();
   Give(slower, DueWord::kCommit, 0, 8, 10);
   Give(slower, DueWord::kPart, 0, 6, 100);
-  slower.Held({DueWord::kPart, 6}, At(700));
   slower.Held({DueWord::kPart, 7}, At(600));
+  slower.Held({DueWord::kPart, 6}, At(700));
   EXPECT_EQ(slower.Slowest(), 6u);
 }
 

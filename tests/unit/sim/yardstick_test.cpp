@@ -38,8 +38,8 @@ TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
   EXPECT_GT(shorter->reference, many->reference);
 }
 
-// A run of three honest rows a step (sim --replay of swarm seed 223553786988824) ended at 0.567; the
-// one descent that it was held against at 0.411. Neither is out of the ordinary.
+// A run of three honest rows a step (sim --replay of swarm seed 223553786988824) ended at 0.567;
+// the one descent that it was held against at 0.411. Neither is out of the ordinary.
 TEST(YardstickTest, TakesTheLuckOfFewExamplesForWhatItIs) {
   SimOptions options;
   options.dimension = 30;
