@@ -4,6 +4,8 @@
 // missing or false revealer is left out and the next coin is revealed by all, so an abort buys one
 // redraw and costs an identity; mixing only what came would give an attacker a choice among 2^f
 // coins.
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "node/protocol/peer_machine.h"
@@ -43,13 +45,20 @@ void PeerMachine::PrepareReveal() {
                      view_->members)});
 }
 
-// The last draw waits for whoever is left, and looks whether others do not. While messages are
-// timely each draw before it was spoilt by another faulty member, and these are honest; while they
-// are not, the spoilers were perhaps honest too, and to give up on more of them would end the run
-// for a cut that passes.
+std::size_t PeerMachine::RevealersLeft() const {
+  return static_cast<std::size_t>(
+      std::count_if(view_->members.begin(), view_->members.end(),
+                    [&](const PeerId& member) { return MustReveal(member); }));
+}
+
+// A draw that needs the only member left waits for it, and looks whether others do not: to give up
+// on it too would end the run. While messages are timely at least a quorum is left after the
+// faulty have spoilt a draw each. While they are not, honest members spoil draws as well [with a
+// draw for each faulty member and one more, the last one waited for ever: for one that lost its
+// disk after a cut had spoilt a draw (swarm seed 40183), or for a cheat that kept quiet then].
 bool PeerMachine::WaitsForLastCoin() const {
-  return seal_ != nullptr && seal_slot_.phase == Phase::kB &&
-         seal_slot_.draw + 1 == round_->coin_count && !seal_->echoed();
+  return seal_ != nullptr && seal_slot_.phase == Phase::kB && RevealersLeft() == 1 &&
+         !seal_->echoed();
 }
 
 // Three Delta: what one honest member has got 3/2 Delta after it began, all have got by then, so
@@ -78,10 +87,10 @@ bool PeerMachine::TrySealB() {
     BeginProve();
     return true;
   }
-  if (++round_->draw >= round_->coin_count) {
-    Halt(Halted::Why::kStalled,
-         "step " + std::to_string(CurrentStep()) +
-             ": every coin was spoilt: more members cheat than the mode bears");
+  // Each spoilt draw leaves a member out, so the coins last as long as the members.
+  if (++round_->draw >= round_->coin_count || RevealersLeft() == 0) {
+    Halt(Halted::Why::kStalled, "step " + std::to_string(CurrentStep()) +
+                                    ": every coin was spoilt: no member's REVEAL came in time");
     return false;
   }
   OpenSealB();
@@ -103,7 +112,8 @@ bool PeerMachine::OpenReveals(const SealVector& vector) {
     round_->false_revealers.insert(member);
     NoteEntry(member, vector[i], "REVEAL");
   }
-  return all_good;
+  // Everybody knows the mix of no coins in advance.
+  return all_good && !round_->coins.empty();
 }
 
 bool PeerMachine::RevealIsGood(const PeerId& peer, const SealEntry& entry) {

@@ -37,7 +37,7 @@ void PeerMachine::BeginStep() {
   round.sealed.aggregates.resize(round.sealed.roles.parts.size());
   round.results.resize(round.sealed.roles.parts.size());
   round.entry_a = wire::BlockDigest(*view_);
-  round.coin_count = FaultBound(view_->thresholds) + 1;
+  round.coin_count = static_cast<std::uint32_t>(view_->members.size());
   round.my_part = round.sealed.roles.PartOwnedBy(self_);
   round.pairs = LivePairsOf(*view_, round.sealed.roles);
   round.to_judge.insert(round.sealed.roles.workers.begin(), round.sealed.roles.workers.end());

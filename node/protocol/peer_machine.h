@@ -30,6 +30,7 @@
 
 #include "node/protocol/catch_up.h"
 #include "node/protocol/columns.h"
+#include "node/protocol/echo_lags.h"
 #include "node/protocol/echo_watch.h"
 #include "node/protocol/fork_trial.h"
 #include "node/protocol/fork_watch.h"
@@ -259,6 +260,7 @@ class PeerMachine final : public Machine, public SealMessages {
   std::optional<std::pair<Inbox::Place, PeerId>> PlaceOfEntry(std::size_t index) const;
   void OpenSeal(wire::Phase phase, std::uint32_t draw, base::Duration deadline);
   bool WaitsForLastCoin() const;
+  std::size_t RevealersLeft() const;
   // Echoes once `complete`; true when the seal has decided.
   bool DriveSeal(bool complete);
   // No entry of the member is waited for, as the ECHO shows why.
@@ -269,7 +271,6 @@ class PeerMachine final : public Machine, public SealMessages {
   Digest CloseSeal();  // remembers it; returns the decision's digest
   void OnPastSealMessage(const SealKey& key, const wire::SignedEnvelope& message,
                          const PeerId& from);
-  std::uint64_t EchoLagMicroseconds() const;
 
   // --- services (peer_pull.cpp) ---
   void OnService(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob);
@@ -464,7 +465,7 @@ class PeerMachine final : public Machine, public SealMessages {
   std::set<PeerId> hasty_, unshown_;             // whose echoes no honest member sends, likewise
   std::optional<Time> decided_c_;                // when the last step's seal C was decided here
   std::optional<EchoWatch> echo_watch_;          // of the seal in progress
-  std::deque<std::uint64_t> echo_lags_;          // of the last seals, in microseconds
+  EchoLags echo_lags_;
   // By step: whose links brought a PART before it began here, for which there was no room.
   std::map<std::uint64_t, std::set<PeerId>> refused_early_;
   std::optional<LateWatch> late_watch_;  // of the seal in progress

@@ -18,7 +18,6 @@ namespace {
 constexpr MessageType kSealTypes[] = {MessageType::kEcho,   MessageType::kClose,
                                       MessageType::kStatus, MessageType::kPropose,
                                       MessageType::kVote,   MessageType::kLock};
-constexpr std::size_t kLagsKept = 100;
 
 }  // namespace
 
@@ -228,17 +227,7 @@ Digest PeerMachine::CloseSeal() {
   const bool slow = seal_->iteration() > 0;
   out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
                                      decision, seal_slot_.draw, seal_->iteration()}});
-  if (!slow) {
-    // The members that a quorum needs beside this one: the t_s others may be slow at will.
-    std::vector<std::uint64_t> lags;
-    for (const auto& [member, lag] : seal_->lags()) {
-      lags.push_back(static_cast<std::uint64_t>(lag.ns / 1'000));
-    }
-    std::sort(lags.begin(), lags.end());
-    const std::size_t quorum = view_->thresholds.quorum();
-    if (quorum >= 2 && lags.size() + 1 >= quorum) echo_lags_.push_back(lags[quorum - 2]);
-    if (echo_lags_.size() > kLagsKept) echo_lags_.pop_front();
-  }
+  if (!slow) echo_lags_.Note(seal_->lags(), view_->thresholds.quorum(), delta());
   past_seals_[SealKeyOf(seal_slot_)] = {vector, seal_->Certificate()};
   Decision decided{EntryOf(seal_slot_.phase),
                    EchoOf(vector).vector,
@@ -277,15 +266,6 @@ void PeerMachine::OnPastSealMessage(const SealKey& key, const wire::SignedEnvelo
     if (mine != past.certificate.end()) return;
   }
   for (const SharedBytes& frame : past.certificate) SendFrame(from, frame);
-}
-
-// p99 of the last seals, by nearest rank.
-std::uint64_t PeerMachine::EchoLagMicroseconds() const {
-  if (echo_lags_.empty()) return view_->delta_us / 4;  // nothing measured: as things are
-  std::vector<std::uint64_t> lags(echo_lags_.begin(), echo_lags_.end());
-  const std::size_t rank = (lags.size() * 99 + 99) / 100 - 1;
-  std::nth_element(lags.begin(), lags.begin() + static_cast<std::ptrdiff_t>(rank), lags.end());
-  return lags[rank];
 }
 
 }  // namespace ostraka::protocol

@@ -5,6 +5,7 @@ import unittest
 
 import harness
 from harness import OSTRAKA, TestCase, expect_ok, needs_torch
+from junk import PROTOCOL_VERSION
 
 
 class KeyTest(TestCase):
@@ -117,7 +118,7 @@ class ManifestTest(TestCase):
                 ("steps = 15", "steps = 2", "settle_steps must be below training.steps"),
                 ("momentum = 0.0", "momentum = nan", "training.momentum"),
                 ("mode = \"majority\"", "mode = \"most\"", "run.mode must be \"majority\""),
-                ("protocol_version = 3", "protocol_version = 9", "protocol version 3"),
+                (f"protocol_version = {PROTOCOL_VERSION}", "protocol_version = 999", f"protocol version {PROTOCOL_VERSION}"),
                 ("address = \"127.0.0.1", "address = \"nowhere\" #", "host:port")]:
             with self.subTest(new=new):
                 self.made.manifest.write_text(self.whole.replace(old, new, 1))

@@ -10,7 +10,9 @@ import asyncio
 import contextlib
 import json
 import os
+import pathlib
 import random
+import re
 import ssl
 import struct
 import sys
@@ -18,12 +20,14 @@ import time
 
 # A connection that lives longer than this is counted as still open, and given up.
 GIVE_UP_S = 20
+HEADER = pathlib.Path(__file__).parents[2] / "node/wire/messages.h"
+PROTOCOL_VERSION = int(re.search(r"kProtocolVersion = (\d+);", HEADER.read_text())[1])
 NOT_A_MEMBER = b"is not a member of this run"
 
 
 def hello_record(run_id):
     """What a node with the right version and run says first (node/runtime/hello.h)."""
-    return b"\x01ostraka\0" + struct.pack("<I", 3) + bytes.fromhex(run_id) + struct.pack(
+    return b"\x01ostraka\0" + struct.pack("<I", PROTOCOL_VERSION) + bytes.fromhex(run_id) + struct.pack(
         "<QQQ", 0, random.getrandbits(64), 0)
 
 

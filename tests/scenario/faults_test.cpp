@@ -321,6 +321,19 @@ TEST(HealedPartition, WaitsForTheLastCoin) {
   ExpectRecovered(RunWell(options));
 }
 
+// A cut spoilt a coin, and what was decided left out one member but not the one that lost its disk.
+// There were two coins, and no deadline for the last: all waited for one that only the next block
+// could let sign again.
+TEST(HealedPartition, WaitsForNoCoinOfALostDisk) {
+  const SimOptions options = Replayed(
+      "seed=40183 peers=4 byzantine=0 steps=40 validators=3 dimension=8 batch_size=27 "
+      "delay_min_ns=57000000 delay_max_ns=176000000 jitter_ns=5000000 bytes_per_second=800000 "
+      "fsync_max_ns=5000000 loss_permille=8 duplicate_permille=31 stall_permille=4 "
+      "skew_ns=39109000000 crashes=4 crash_down_ns=3870000000 lose_disk=1 cut=halves "
+      "cut_at_ns=6337000000 cut_for_ns=12108000000");
+  ExpectRecovered(RunWell(options));
+}
+
 // One member heard nobody for a while. Then all came at once, and the LOCKs decided the seal it was
 // in, whose messages the others had long thrown away; it asked for those and for nothing else.
 TEST(HealedPartition, ASealWhoseMessagesAreGoneIsLeft) {

@@ -99,5 +99,17 @@ TEST(FoundSeed, AnOwnerThatWaitedIsNoLaterForASlowSeal) {
   RunWithoutHarm(*options);
 }
 
+// A cut of 7 s made Delta 28 s for thirty steps, and the grace that follows it let a member be 90 s
+// late in each seal.
+TEST(FoundSeed, AnOutageGivesNobodyLongGrace) {
+  const auto options = ParseOptions(
+      "seed=40965 peers=4 byzantine=1 attack=dawdle attack_from_step=4 steps=40 "
+      "validators=2 dimension=197 batch_size=17 delay_min_ns=45000000 delay_max_ns=156000000 "
+      "jitter_ns=3000000 bytes_per_second=1600000 fsync_max_ns=3000000 duplicate_permille=63 "
+      "cut=halves cut_at_ns=1545000000 cut_for_ns=7029000000 attack.turns=1");
+  ASSERT_TRUE(options.ok()) << options.status().message();
+  RunWithoutHarm(*options);
+}
+
 }  // namespace
 }  // namespace ostraka::sim

@@ -327,8 +327,9 @@ void AddGenesis(std::vector<NamedFile>& files) {
   const Turn start = {.key = &CheaterKey(), .incarnation = 0, .step = 0, .coin_count = 1};
   EvidenceFile file;
   file.accused = CheaterKey().id();
-  const auto one = Encode(wire::Boot{.boot_id = wire::Filled(1)});
-  const auto two = Encode(wire::Boot{.boot_id = wire::Filled(2)});
+  // As when tests/vectors was written, whatever the version is today.
+  const auto one = Encode(wire::Boot{.boot_id = wire::Filled(1), .protocol_version = 3});
+  const auto two = Encode(wire::Boot{.boot_id = wire::Filled(2), .protocol_version = 3});
   file.frames = {FrameWithBody(start, MessageType::kBoot, one),
                  FrameWithBody(start, MessageType::kBoot, two)};
   file.slot = SlotOf(start, MessageType::kBoot, 0);

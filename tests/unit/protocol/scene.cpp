@@ -126,7 +126,7 @@ HonestStep MakeHonestStep(HonestStepOptions options) {
   for (const PeerId& member : made.view.members) {
     sealed.commit_digests[member] = DigestOf(4000 + member.bytes[7]);
     wire::Commit commit;
-    commit.coin_count = made.view.thresholds.t_s + 1;
+    commit.coin_count = static_cast<std::uint32_t>(made.view.members.size());
     if (sealed.roles.IsWorker(member)) commit.gradient_root = DigestOf(5000 + member.bytes[7]);
     sealed.commits.emplace(member, commit);
     sealed.proofs[member];

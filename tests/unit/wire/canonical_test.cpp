@@ -25,8 +25,12 @@ std::string WhyNotBoot(const Words& words) {
 
 // BOOT by hand: root pointer, version, boot id's pointer, boot id.
 Words BootWords() {
-  return {StructPointer(0, 1, 1), kProtocolVersion,   ListPointer(0, ElementSize::kByte, 32),
-          0x1111111111111111,     0x1111111111111111, 0x1111111111111111,
+  return {StructPointer(0, 1, 1),
+          SampleBoot().protocol_version,
+          ListPointer(0, ElementSize::kByte, 32),
+          0x1111111111111111,
+          0x1111111111111111,
+          0x1111111111111111,
           0x1111111111111111};
 }
 
