@@ -133,6 +133,7 @@ class Cluster {
   void AddPremises(Simulator& simulator);
   void AddRemovalChecker();
   void Summarise(const Simulator& simulator, SimResult& result);
+  Rest RestOf(const SimResult& result) const;
   void HoldAgainstYardstick(const Simulator& simulator, SimResult& result);
 
   SimOptions options_;
@@ -375,6 +376,28 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   }
 }
 
+// What an attack on gradients or columns may cost: the steps in which those who were removed for it
+// were at large, and all from the first misdeed on if somebody still is. Nothing, if it is only
+// contained and nobody pays for it.
+Rest Cluster::RestOf(const SimResult& result) const {
+  const auto attack = FindAttack(options_.attack);
+  OSTRAKA_CHECK(attack.ok());  // CheckOptions
+  const bool contained =
+      OutcomeOf(*attack, options_.attack_params) == KnownAttack::Outcome::kContained;
+  const bool all_gone = result.detection_steps.has_value();
+  if (coven_->deeds().empty() || (contained && !all_gone)) return {};
+  Rest rest{UINT64_MAX, manifest_->training.steps};
+  for (const auto& [peer, deeds] : coven_->deeds()) {
+    rest.begin = std::min(rest.begin, deeds.first_step);
+  }
+  if (!all_gone) return rest;
+  // Who came back and cheated again is at large until it is removed again.
+  for (const wire::Removal& removal : result.removals) {
+    if (coven_->Contains(removal.peer)) rest.end = std::max(rest.begin, removal.step) + 1;
+  }
+  return rest;
+}
+
 // Of a run that came to its end. Without protection a loss may fall behind, and that is what such a
 // run is for.
 void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result) {
@@ -382,21 +405,9 @@ void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result
   // Who validates sends no row.
   const std::uint32_t honest = options_.peers - options_.byzantine;
   const std::uint32_t rows = honest > options_.validators ? honest - options_.validators : 1;
-  Rest rest;
-  const auto attack = FindAttack(options_.attack);
-  OSTRAKA_CHECK(attack.ok());  // CheckOptions
-  const bool contained =
-      OutcomeOf(*attack, options_.attack_params) == KnownAttack::Outcome::kContained;
-  if (!contained && !coven_->deeds().empty()) {
-    rest = {UINT64_MAX, manifest_->training.steps};
-    for (const auto& [peer, deeds] : coven_->deeds()) {
-      rest.begin = std::min(rest.begin, deeds.first_step);
-    }
-    if (result.detection_steps) rest.end = rest.begin + *result.detection_steps + 1;
-  }
   const auto yardstick = MeasureYardstick(*trainer_, manifest_->training,
                                           trainer_->InitialParameters(manifest_->run_id), rows,
-                                          manifest_->run_id, rest);
+                                          manifest_->run_id, RestOf(result));
   if (!yardstick.ok()) return;
   const base::Status status = options_.unprotected ? JudgeExploded(result.loss, *yardstick)
                                                    : JudgeLoss(result.loss, *yardstick);

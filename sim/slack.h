@@ -15,6 +15,16 @@
 
 namespace ostraka::sim {
 
+// Whether the members of `view` that are Byzantine are no more than it bears.
+inline bool BearsItsByzantine(const protocol::Block& view, const Roster& roster) {
+  const auto byzantine =
+      std::count_if(view.members.begin(), view.members.end(), [&](const base::PeerId& member) {
+        const auto peer = roster.IndexOf(member);
+        return peer && !roster.IsHonest(*peer);
+      });
+  return static_cast<std::uint64_t>(byzantine) <= view.thresholds.t_s;
+}
+
 class Slack {
  public:
   explicit Slack(const Roster& roster) : roster_(roster) {}
@@ -24,13 +34,7 @@ class Slack {
     const auto* done = Observed<protocol::StepDone>(action);
     if (!done || HeightOf(*done->block) < height_) return;
     height_ = HeightOf(*done->block);
-    const std::vector<base::PeerId>& members = done->block->members;
-    const auto byzantine =
-        std::count_if(members.begin(), members.end(), [this](const base::PeerId& member) {
-          const auto peer = roster_.IndexOf(member);
-          return peer && !roster_.IsHonest(*peer);
-        });
-    borne_ = static_cast<std::uint64_t>(byzantine) <= done->block->thresholds.t_s;
+    borne_ = BearsItsByzantine(*done->block, roster_);
   }
 
   bool Borne() const { return borne_; }

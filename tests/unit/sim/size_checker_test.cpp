@@ -15,8 +15,12 @@ constexpr std::uint64_t kStep = 5;
 
 class SizesTest : public testing::Test {
  protected:
-  SizesTest() : checker_(FourPeers(), std::make_shared<protocol::Manifest>()) {
+  // `t_s`: Byzantine members that the view bears.
+  explicit SizesTest(std::uint32_t t_s = 1)
+      : checker_(FourPeers(), std::make_shared<protocol::Manifest>()) {
     wire::Block before = ABlock(kStep - 1);
+    before.members = FourPeers().ids;
+    before.thresholds.t_s = t_s;
     before.tau = 1;
     EXPECT_TRUE(checker_.OnAction(0, Done(before, AState({10, 20}))).ok());
     for (std::uint32_t peer = 0; peer < 3; ++peer) Train(peer, {3, 4});  // of size 5
@@ -69,6 +73,14 @@ TEST_F(SizesTest, FiresBeyondTheirBound) {
 
 TEST_F(SizesTest, FiresWhereTheHonestAreNoMajority) {
   EXPECT_THAT(Fault(Apply({0, 3}, {0, 1})), HasSubstr("only 1 are known to be honest"));
+}
+
+class SizesOfTooFewTest : public SizesTest {
+ protected:
+  SizesOfTooFewTest() : SizesTest(0) {}
+};
+TEST_F(SizesOfTooFewTest, AsksNothingWhereTheViewBearsFewerLiarsThanItHas) {
+  EXPECT_TRUE(Apply({0, 3}, {0, 1}).ok());
 }
 
 }  // namespace
