@@ -391,7 +391,7 @@ Rest Cluster::RestOf(const SimResult& result) const {
     rest.begin = std::min(rest.begin, deeds.first_step);
   }
   if (!all_gone) return rest;
-  // Who came back and cheated again is at large until it is removed again.
+  // A cheat that returned may have cheated again, so its last removal counts.
   for (const wire::Removal& removal : result.removals) {
     if (coven_->Contains(removal.peer)) rest.end = std::max(rest.begin, removal.step) + 1;
   }
