@@ -7,6 +7,7 @@
 
 #include "sim/adversary/registry.h"
 #include "sim/cluster.h"
+#include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim {
 namespace {
@@ -25,12 +26,7 @@ SimOptions Attack(const std::string& attack, std::uint32_t peers, std::uint32_t 
 void ExpectHarmless(SimOptions options, std::uint64_t seeds) {
   std::uint64_t misdeeds = 0;
   for (options.seed = 1; options.seed <= seeds; ++options.seed) {
-    const auto result = RunSimulation(options);
-    ASSERT_TRUE(result.ok()) << result.status().message();
-    EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
-                            << result->replay;
-    EXPECT_EQ(result->honest_removed, 0U) << result->replay;
-    misdeeds += result->misdeeds;
+    misdeeds += RunWithoutHarm(options).misdeeds;
   }
   EXPECT_GT(misdeeds, 0U) << "nobody attacked";
 }
@@ -64,15 +60,7 @@ TEST(AgreementAttack, AGenesisThatSomeDoNotSeeRemovesNobodyHonest) {
 
 // --- what `ostraka sim search` found (docs/simulation.md) ----------------------------------------
 
-void ExpectHarmless(const std::string& replay) {
-  const auto options = ParseOptions(replay);
-  ASSERT_TRUE(options.ok()) << options.status().message();
-  const auto result = RunSimulation(*options);
-  ASSERT_TRUE(result.ok());
-  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message << "\n"
-                          << result->replay;
-  EXPECT_EQ(result->honest_removed, 0U);
-}
+void ExpectHarmless(const std::string& replay) { RunWithoutHarm(Replayed(replay)); }
 
 // All colluders' COMMITs cannot be read, which is known to some when they wait for them.
 TEST(FoundScript, UnreadableCommitsRemoveNobodyHonest) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sim/cluster.h"
@@ -25,6 +26,13 @@ inline std::string NameOf(const Swarm& swarm) {
 }
 inline std::string NameOfParam(const testing::TestParamInfo<Swarm>& info) {
   return NameOf(info.param);
+}
+
+// A swarm that was drawn and failed, as its replay file says.
+inline SimOptions Replayed(std::string_view replay) {
+  auto options = ParseOptions(replay);
+  EXPECT_TRUE(options.ok()) << options.status().message();
+  return std::move(options).value();
 }
 
 // No checker fails, and nobody honest is removed.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/cluster.h"
+#include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim {
 namespace {
@@ -22,13 +23,6 @@ SimOptions Eight(std::uint64_t seed) {
   options.steps = 40;
   options.dimension = 200;
   return options;
-}
-
-// A swarm that was drawn and failed, as its replay file says.
-SimOptions Replayed(std::string_view replay) {
-  auto options = ParseOptions(replay);
-  EXPECT_TRUE(options.ok()) << options.status().message();
-  return std::move(options).value();
 }
 
 SimResult RunWell(const SimOptions& options) {

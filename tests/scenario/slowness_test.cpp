@@ -2,7 +2,6 @@
 // (The simulator's checkers watch in every step that nobody honest is removed.)
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 
 #include "node/protocol/manifest.h"
@@ -36,14 +35,12 @@ void ExpectPaid(const Swarm& swarm, const AttackParams& params, std::uint32_t st
   SimOptions options = OptionsOf(swarm, "dawdle", params);
   options.steps = steps;
   const SimResult result = RunWithoutHarm(options);
-  std::set<base::PeerId> removed;
   for (const wire::Removal& removal : result.removals) {
-    removed.insert(removal.peer);
     const bool meant = removal.reason.find("let the others wait") != std::string::npos ||
                        removal.reason.find("in dispute with") != std::string::npos;
     EXPECT_TRUE(meant) << removal.reason;
   }
-  EXPECT_EQ(removed.size(), swarm.byzantine) << result.replay;
+  EXPECT_EQ(MembersRemoved(result), swarm.byzantine) << result.replay;
   const double places = static_cast<double>(result.removals.size());
   const double bound = places * (3 + 0.5 * swarm.byzantine) * DeadlineSeconds();
   EXPECT_LT(result.virtual_time.seconds(), 60 + bound) << result.replay;
@@ -76,12 +73,10 @@ INSTANTIATE_TEST_SUITE_P(Swarms, Dawdle, testing::ValuesIn(kSwarms), NameOfParam
 TEST(LyingEcho, CostsThePlaceOfWhoSendsIt) {
   for (const Swarm& swarm : kSwarms) {
     const SimResult result = RunWithoutHarm(OptionsOf(swarm, "lying_echo", {}));
-    std::set<base::PeerId> removed;
     for (const wire::Removal& removal : result.removals) {
-      removed.insert(removal.peer);
       EXPECT_NE(removal.reason.find("echoed"), std::string::npos) << removal.reason;
     }
-    EXPECT_EQ(removed.size(), swarm.byzantine) << result.replay;
+    EXPECT_EQ(MembersRemoved(result), swarm.byzantine) << result.replay;
   }
 }
 
@@ -90,25 +85,21 @@ TEST(LyingEcho, CostsThePlaceOfWhoSendsIt) {
 // A worker kept its part from an honest owner, and a liar made the seal slow: what excused the
 // owner did not grow with the seal, and what it was charged did.
 TEST(FoundSeed, AnOwnerThatWaitedIsNoLaterForASlowSeal) {
-  const auto options = ParseOptions(
+  RunWithoutHarm(Replayed(
       "seed=20140 peers=9 byzantine=3 attack=selective_send attack_from_step=7 liars=1 mode=third "
       "steps=40 validators=2 dimension=168 delay_min_ns=55000000 delay_max_ns=65000000 "
       "jitter_ns=7000000 bytes_per_second=1600000 fsync_max_ns=4000000 loss_permille=4 "
-      "stall_permille=2 attack.stubborn=1");
-  ASSERT_TRUE(options.ok()) << options.status().message();
-  RunWithoutHarm(*options);
+      "stall_permille=2 attack.stubborn=1"));
 }
 
 // A cut of 7 s made Delta 28 s for thirty steps, and the grace that follows it let a member be 90 s
 // late in each seal.
 TEST(FoundSeed, AnOutageGivesNobodyLongGrace) {
-  const auto options = ParseOptions(
+  RunWithoutHarm(Replayed(
       "seed=40965 peers=4 byzantine=1 attack=dawdle attack_from_step=4 steps=40 "
       "validators=2 dimension=197 batch_size=17 delay_min_ns=45000000 delay_max_ns=156000000 "
       "jitter_ns=3000000 bytes_per_second=1600000 fsync_max_ns=3000000 duplicate_permille=63 "
-      "cut=halves cut_at_ns=1545000000 cut_for_ns=7029000000 attack.turns=1");
-  ASSERT_TRUE(options.ok()) << options.status().message();
-  RunWithoutHarm(*options);
+      "cut=halves cut_at_ns=1545000000 cut_for_ns=7029000000 attack.turns=1"));
 }
 
 }  // namespace

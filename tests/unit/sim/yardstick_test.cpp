@@ -10,17 +10,22 @@
 namespace ostraka::sim {
 namespace {
 
+protocol::TrainingPlan PlanOf(const SimOptions& options) {
+  protocol::TrainingPlan plan;
+  plan.model = "toy";
+  plan.data = "toy";
+  plan.steps = options.steps;
+  plan.learning_rate = options.learning_rate;
+  return plan;
+}
+
 TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
   SimOptions options;
   options.steps = 60;
   options.dimension = 200;
   auto trainer = ToyTrainerOf(options);
   ASSERT_TRUE(trainer.ok());
-  protocol::TrainingPlan plan;
-  plan.model = "toy";
-  plan.data = "toy";
-  plan.steps = 60;
-  plan.learning_rate = 0.1;
+  protocol::TrainingPlan plan = PlanOf(options);
   const auto initial = (*trainer)->InitialParameters({});
   const auto few = MeasureYardstick(**trainer, plan, initial, 1, {});
   const auto many = MeasureYardstick(**trainer, plan, initial, 8, {});
@@ -42,13 +47,12 @@ TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
 // the one descent that it was held against at 0.411. Neither is out of the ordinary.
 TEST(YardstickTest, TakesTheLuckOfFewExamplesForWhatItIs) {
   SimOptions options;
+  options.steps = 40;
   options.dimension = 30;
   options.batch_size = 7;
   auto trainer = ToyTrainerOf(options);
   ASSERT_TRUE(trainer.ok());
-  protocol::TrainingPlan plan;
-  plan.steps = 40;
-  plan.learning_rate = 0.1;
+  const protocol::TrainingPlan plan = PlanOf(options);
   const auto initial = (*trainer)->InitialParameters({});
   const auto yardstick = MeasureYardstick(**trainer, plan, initial, 1, {});
   ASSERT_TRUE(yardstick.ok());
