@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "node/base/check.h"
 #include "node/protocol/peer_machine.h"
 #include "node/wire/codec.h"
 
@@ -87,12 +88,14 @@ bool PeerMachine::TrySealB() {
     BeginProve();
     return true;
   }
-  // Each spoilt draw leaves a member out, so the coins last as long as the members.
-  if (++round_->draw >= round_->coin_count || RevealersLeft() == 0) {
+  ++round_->draw;
+  if (RevealersLeft() == 0) {
     Halt(Halted::Why::kStalled, "step " + std::to_string(CurrentStep()) +
                                     ": every coin was spoilt: no member's REVEAL came in time");
     return false;
   }
+  // Each spoilt draw leaves a member out, so the coins last as long as the members.
+  OSTRAKA_CHECK(round_->draw < round_->coin_count);
   OpenSealB();
   return true;
 }
