@@ -23,8 +23,14 @@ SHORT = 13  # every so many lines
 
 def attacks_of(binary):
     """The names of all attacks, as the refusal of an unknown one lists them."""
-    said = subprocess.run([binary, "sim", "--attack", "?"], capture_output=True, text=True).stderr
-    return re.search(r"use one of (.*)", said)[1].strip().rstrip(".").split(", ")
+    try:
+        said = subprocess.run([binary, "sim", "--attack", "?"], capture_output=True, text=True).stderr
+    except OSError as error:
+        sys.exit(f"{binary}: {error.strerror}; give the ostraka program, such as build/dev/ostraka")
+    names = re.search(r"use one of (.*)", said)
+    if not names:
+        sys.exit(f"{binary} does not list its attacks: give the ostraka program, such as build/dev/ostraka")
+    return names[1].strip().rstrip(".").split(", ")
 
 
 def lines_of(binary):
@@ -50,6 +56,8 @@ def main():
     parser.add_argument("what", choices=["record", "check"])
     parser.add_argument("--short", action="store_true")
     options = parser.parse_args()
+    if options.what == "check" and not RECORDED.exists():
+        sys.exit(f"{RECORDED} is missing: `record` writes it")
     lines = lines_of(options.binary)
     if options.short:
         lines = lines[::SHORT]
