@@ -18,6 +18,7 @@ const Victim kMeanVictim = [](const Rows& rows, std::span<float> out) {
   return Mean().Aggregate(rows, serial, out);
 };
 
+// The view points into `own` and `honest`.
 AttackView ViewOf(const std::vector<float>& own, const Matrix& honest, std::size_t byzantine) {
   AttackView view;
   view.own = own;
@@ -213,7 +214,9 @@ TEST(Attacks, WhatTheVictimRefusesIsPassedOn) {
   const Victim picky = [](const Rows&, std::span<float>) {
     return base::InvalidArgument("not these");
   };
-  AttackView view = ViewOf({}, {{1, 2}, {3, 4}}, 1);
+  const std::vector<float> own;
+  const Matrix honest = {{1, 2}, {3, 4}};
+  AttackView view = ViewOf(own, honest, 1);
   view.victim = &picky;
   EXPECT_EQ(base::MessageOf(Sent("opt_alie", {}, view).status()), "not these");
   EXPECT_EQ(base::MessageOf(Sent("rop", {}, view).status()), "not these");
