@@ -139,6 +139,12 @@ void Trace::PutObservation(const protocol::Observation& what) {
                    Put(slow.used_ms);
                    Put(slow.allowed_ms);
                  },
+                 [this](const protocol::Staying& staying) {
+                   Put(staying.step);
+                   Put(staying.others.size());
+                   for (const base::PeerId& peer : staying.others) Put(peer.view());
+                   Put(static_cast<std::uint64_t>(staying.at_most.ns));
+                 },
                  [this](const protocol::Halted& halted) {
                    Put(static_cast<std::uint64_t>(halted.why));
                    Put(halted.step);
@@ -251,6 +257,9 @@ std::string DescribeObservation(const protocol::Observation& what) {
           [](const protocol::Slow& slow) {
             return "has let the others wait " + std::to_string(slow.used_ms) + " of " +
                    std::to_string(slow.allowed_ms) + " ms that it may";
+          },
+          [](const protocol::Staying& staying) {
+            return "stays for " + std::to_string(staying.others.size()) + " after its last step";
           },
           [](const protocol::Halted& halted) { return "halts: " + halted.reason; },
           [](const auto&) { return std::string(); },

@@ -41,6 +41,7 @@ enum class Bug : std::uint8_t {
   kLateWords,                // VOTE and LOCK are said however late the timer is
   kEvidenceEndsWaits,        // a member does not wait for one against whom it holds evidence
   kGenesisKeptSecret,        // who begins does not show the others the ECHOs of all
+  kLeavesAtTheEnd,           // who finishes stays for nobody but those who follow
 };
 
 #ifdef OSTRAKA_PLANTED_BUGS

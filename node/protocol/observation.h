@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "node/base/ids.h"
+#include "node/base/time.h"
 #include "node/protocol/roles.h"
 #include "node/protocol/state.h"
 #include "node/wire/block.h"
@@ -98,6 +99,13 @@ struct Slow {
   std::uint64_t allowed_ms = 0;  // beyond it the member is dropped
 };
 
+// This member has finished, and stays for others that have not said that they have.
+struct Staying {
+  std::uint64_t step = 0;      // the last one
+  std::vector<PeerId> others;  // not empty
+  base::Duration at_most;      // from now on
+};
+
 // The machine will sign nothing more.
 struct Halted {
   enum class Why : std::uint8_t { kFinished, kBanned, kStalled, kDiverged, kFailed, kForked };
@@ -120,6 +128,6 @@ struct Progress {
 };
 
 using Observation = std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred,
-                                 CatchingUp, Back, Suspicion, StepTimes, Slow, Halted>;
+                                 CatchingUp, Back, Suspicion, StepTimes, Slow, Staying, Halted>;
 
 }  // namespace ostraka::protocol

@@ -54,9 +54,6 @@ void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
     Advance();
   } else if (const auto* link = std::get_if<LinkChanged>(&input); link != nullptr && resends_) {
     On(*link);
-  } else if (const auto* message = std::get_if<MessageReceived>(&input);
-             message != nullptr && resends_) {
-    On(*message);  // answers who asks for what it lacks
   } else if (const auto* stored = std::get_if<Stored>(&input); stored != nullptr && resends_) {
     On(*stored);  // last words
   }
@@ -169,7 +166,7 @@ void PeerMachine::On(const TimerFired& input) {
     case kPullTimer:
       return OnPullTimer();
     case kFollowTimer:
-      if (stage_ == Stage::kLinger) Halt(Halted::Why::kFinished, kAllDone);
+      if (stage_ == Stage::kLinger) OnLingerTimer();
       if (stage_ == Stage::kFrozen) EndTrial();
       return;  // else Advance asks again
     default:

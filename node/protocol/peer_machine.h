@@ -11,6 +11,7 @@
 //   peer_forks.cpp     the run has split: what proves it, and who caused it
 //   peer_cases.cpp     exhibits, votes, namings, parts of disputed pairs
 //   peer_settle.cpp    the block, the update, the next step
+//   peer_end.cpp       the run is over here, but not for all others
 //   peer_follow.cpp    away from the run: catching up, asking to come back
 //   peer_echoes.cpp    whose ECHO no honest member sends
 //   peer_late.cpp      who lets the others wait, measured here
@@ -143,9 +144,9 @@ class PeerMachine final : public Machine, public SealMessages {
     kSettle,   // waiting for results that the block needs
     kUpdate,   // waiting for the new state
     kFollow,   // no member of the step: catching up, watching, asking to come back
-    kLinger,   // the run is over, but not for those who still catch up
+    kLinger,   // the run is over here, but not for all others (peer_end.cpp)
     kFrozen,   // the run has split: signs nothing more, and gathers who caused it
-    kHalted,   // answers who asks, and links that come up
+    kHalted,   // says its last words to links that come up
   };
   enum class Purpose : std::uint8_t {
     kGradient,
@@ -395,8 +396,15 @@ class PeerMachine final : public Machine, public SealMessages {
   void OnUpdated(const UpdateResult& result);
   void StoreState();
   void ShowHeadToFollowers();
+
+  // --- the end of the run (peer_end.cpp) ---
   bool RunIsOver(const Block& block) const;
   void Finish();
+  bool HasFinished(const PeerId& member) const;
+  void NoteFinished(const PeerId& peer);
+  void HaltIfAllFinished();
+  void OnLingerTimer();
+  void OnSignedAfterEnd(const wire::SharedMessage& shared, const PeerId& from);
 
   // --- away (peer_follow.cpp) ---
   // Signs nothing more in this step: the run goes on without this member.
@@ -504,6 +512,8 @@ class PeerMachine final : public Machine, public SealMessages {
   // Others who are away: who watches, and who asked to come back with the entry it named.
   Head head_;  // the last that was shown
   std::map<PeerId, Time> followers_;
+  std::set<PeerId> unfinished_;  // kLinger: for whom the run is not over, as far as is known here
+  Time linger_until_;
   std::map<PeerId, Digest> rejoins_;
   std::set<PeerId> ahead_;
   Ration ration_;

@@ -50,7 +50,7 @@ void PeerMachine::On(const MessageReceived& input) {
     return OnService(input.from, envelope, input.blob);
   }
   if (stage_ == Stage::kFrozen) return HearOfFork(**opened, input.from);
-  if (stage_ == Stage::kHalted || stage_ == Stage::kLinger) return;
+  if (stage_ == Stage::kLinger) return OnSignedAfterEnd(*opened, input.from);
   if (CarriesBlob(envelope.slot.type) != (input.blob != nullptr)) {
     return Suspect(input.from, "blob",
                    "sent a message without its bulk data, or with some it may not have");

@@ -84,11 +84,13 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
     case Stage::kSettle:
       want_results();
       break;
+    case Stage::kLinger:
+      for (const PeerId& peer : unfinished_) awaited.push_back({peer, MessageType::kCommit});
+      break;
     case Stage::kUnstarted:
     case Stage::kRestore:
     case Stage::kUpdate:
     case Stage::kFollow:
-    case Stage::kLinger:
     case Stage::kFrozen:
     case Stage::kHalted:
       break;

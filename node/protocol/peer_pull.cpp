@@ -161,10 +161,10 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
     case PullKind::kFollow:
       if (stage_ == Stage::kLinger && slot.step >= HeightOf(*view_)) {
         followers_.erase(from);
-        if (followers_.empty()) Halt(Halted::Why::kFinished, kAllDone);
-        return;
+        return NoteFinished(from);
       }
       followers_[from] = now_;
+      if (stage_ == Stage::kLinger) unfinished_.insert(from);
       return AnswerHead(from);
   }
 }

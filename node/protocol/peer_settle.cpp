@@ -22,8 +22,6 @@ namespace {
 base::Duration FollowersStay(std::size_t n, base::Duration delta) {
   return base::Seconds(60) + delta * static_cast<std::int64_t>(n);
 }
-// After the end: as long as one who catches up may take to say that it has.
-constexpr base::Duration kLingerFor = base::Seconds(20);
 
 std::string DescribeRemoval(const Block& block, const PeerId& peer) {
   for (const wire::Removal& removal : block.removals) {
@@ -176,28 +174,6 @@ void PeerMachine::ShowHeadToFollowers() {
   std::erase_if(followers_, [&](const auto& entry) {
     return IsMember(view_->members, entry.first) || now_ - entry.second > stay;
   });
-}
-
-bool PeerMachine::RunIsOver(const Block& block) const {
-  return !block.genesis && RunEndsWith(manifest_->training, block.step, block.last_removal_step,
-                                       !block.cases.empty());
-}
-
-// The last block has no next step whose COMMITs attest to it; so each member says one more, for
-// those who were away.
-void PeerMachine::Finish() {
-  if (IsMember(view_->members, self_)) {
-    round_.emplace();
-    round_->sealed.step = HeightOf(*view_);
-    round_->entry_a = wire::BlockDigest(*view_);
-    wire::Commit last;
-    last.coin_count = 1;
-    Prepare(
-        {MakeDraft(SlotOf(Phase::kA, wire::MessageType::kCommit), wire::Encode(last), Audience())});
-  }
-  if (followers_.empty()) return Halt(Halted::Why::kFinished, kAllDone);
-  stage_ = Stage::kLinger;
-  out_->Add(SetTimer{kFollowTimer, now_ + kLingerFor});
 }
 
 }  // namespace ostraka::protocol

@@ -59,7 +59,8 @@ class NodeDriver::Impl {
   // --- what it observes ---
   void See(const protocol::StepStarted& seen);
   void See(const protocol::Sealed&) {}
-  void See(const protocol::SlowSeal&) {}  // this and the next five: observation_lines.h
+  void See(const protocol::SlowSeal&) {}  // this and the next six: observation_lines.h
+  void See(const protocol::Staying&) {}
   void See(const protocol::Slow&) {}
   void See(const protocol::Away&) {}
   void See(const protocol::Barred&) {}

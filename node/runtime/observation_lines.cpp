@@ -40,6 +40,16 @@ std::optional<ObservationLine> ObservationLines::Of(base::Time now,
             " ms that it may, and is dropped beyond them; what helps: fewer programs beside it, a "
             "faster link, or, in another run, a larger patience_ms or a smaller batch_size"};
   }
+  if (const auto* staying = std::get_if<protocol::Staying>(&seen)) {
+    std::string whom = staying->others.front().Short();
+    if (staying->others.size() > 1) {
+      whom += " and " + std::to_string(staying->others.size() - 1) + " more";
+    }
+    return ObservationLine{NoticeLevel::kInfo,
+                           StepName(staying->step) + " was the last; this node stays for " +
+                               std::to_string((staying->at_most.ns + 999'999'999) / 1'000'000'000) +
+                               " s at most, to help " + whom + " to end it"};
+  }
   if (const auto* back = std::get_if<protocol::Back>(&seen)) {
     return ObservationLine{NoticeLevel::kInfo,
                            "a member again, from " + StepName(back->step) + " on"};

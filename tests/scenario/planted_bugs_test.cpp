@@ -43,9 +43,10 @@ std::string TestName(const testing::TestParamInfo<PlantedBug>& info) {
 INSTANTIATE_TEST_SUITE_P(All, PlantedBugs, testing::ValuesIn(kPlantedBugs), TestName);
 
 // Bugs in what answers one attack are looked for with it.
-SimResult RunAttack(const std::string& attack, const AttackParams& params, base::Bug bug) {
+SimResult RunAttack(const std::string& attack, const AttackParams& params, base::Bug bug,
+                    std::uint32_t byzantine) {
   SimOptions options;
-  options.byzantine = 1;
+  options.byzantine = byzantine;
   options.attack = attack;
   options.attack_params = params;
   options.attack_from_step = 10;
@@ -59,11 +60,11 @@ SimResult RunAttack(const std::string& attack, const AttackParams& params, base:
 }
 
 void ExpectFound(const std::string& attack, const AttackParams& params, base::Bug bug,
-                 const std::string& checker) {
-  const SimResult planted = RunAttack(attack, params, bug);
+                 const std::string& checker, std::uint32_t byzantine = 1) {
+  const SimResult planted = RunAttack(attack, params, bug, byzantine);
   ASSERT_TRUE(planted.failure.has_value()) << "no checker saw it: " << planted.replay;
   EXPECT_EQ(planted.failure->checker, checker) << planted.failure->message;
-  const SimResult clean = RunAttack(attack, params, base::Bug::kNone);
+  const SimResult clean = RunAttack(attack, params, base::Bug::kNone, byzantine);
   EXPECT_TRUE(clean.ok) << clean.failure->checker << ": " << clean.failure->message;
 }
 
@@ -73,6 +74,10 @@ TEST(PlantedInAnAnswer, SizesUncheckedIsFoundByTheSizes) {
 
 TEST(PlantedInAnAnswer, FreeVoidsAreFoundByWhoIsNotRemoved) {
   ExpectFound("void_columns", {}, base::Bug::kVoidsAreFree, "undetected");
+}
+
+TEST(PlantedInAnAnswer, WhoLeavesAtTheEndIsFoundByThoseLeftBehind) {
+  ExpectFound("split_genesis", {}, base::Bug::kLeavesAtTheEnd, "progress", 3);
 }
 
 // If this is not found, nothing above means anything.

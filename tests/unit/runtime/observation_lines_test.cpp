@@ -25,6 +25,18 @@ TEST(ObservationLines, SayWhatHappenedAndWhatComes) {
   EXPECT_NE(barred.find("from step 1007 on"), std::string::npos) << barred;
 }
 
+TEST(ObservationLines, SayForWhomItStaysAtTheEndAndForHowLong) {
+  base::PeerId other;
+  other.bytes[0] = 0xab;
+  EXPECT_EQ(
+      LineOf(protocol::Staying{7, {other}, base::Milliseconds(26'001)}),
+      "step 7 was the last; this node stays for 27 s at most, to help ab00000000000000 to end it");
+  EXPECT_EQ(
+      LineOf(protocol::Staying{7, {other, {}, {}}, base::Seconds(26)}),
+      "step 7 was the last; this node stays for 26 s at most, to help ab00000000000000 and 2 more "
+      "to end it");
+}
+
 TEST(ObservationLines, WarnOfWhatCostsThePlace) {
   EXPECT_EQ(ObservationLines().Of(kNow, protocol::Away{})->level, NoticeLevel::kWarning);
   EXPECT_EQ(ObservationLines().Of(kNow, protocol::Barred{})->level, NoticeLevel::kWarning);
