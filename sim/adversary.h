@@ -22,8 +22,8 @@
 #include "crypto/sign.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
-#include "node/protocol/machine.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/machine.h"
+#include "node/protocol/ground/manifest.h"
 #include "sim/adversary/coven.h"
 
 namespace ostraka::sim {

@@ -8,9 +8,9 @@
 
 #include "crypto/stream.h"
 #include "node/base/check.h"
-#include "node/protocol/numbers.h"
-#include "node/protocol/roles.h"
-#include "node/protocol/schedule.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/protocol/ground/roles.h"
+#include "node/protocol/ground/schedule.h"
 #include "node/wire/codec.h"
 #include "sim/clipped_rows.h"
 

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "sim/checker.h"
 #include "sim/sealed_tip.h"
 #include "sim/speech.h"

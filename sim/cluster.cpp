@@ -10,7 +10,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
-#include "node/protocol/peer.h"
+#include "node/protocol/member/peer.h"
 #include "node/train/trainer.h"
 #include "sim/adversary.h"
 #include "sim/adversary/registry.h"

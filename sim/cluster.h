@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "node/base/status.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/train/trainer.h"
 #include "node/wire/block.h"
 #include "sim/checker.h"

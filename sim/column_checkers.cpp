@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "node/protocol/numbers.h"
+#include "node/protocol/ground/numbers.h"
 #include "node/wire/codec.h"
 #include "sim/clipped_rows.h"
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 
 namespace ostraka::sim {
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 
 namespace ostraka::sim {
 

@@ -16,7 +16,7 @@
 #include <functional>
 #include <memory>
 
-#include "node/protocol/jobs.h"
+#include "node/protocol/ground/jobs.h"
 
 namespace ostraka::sim {
 

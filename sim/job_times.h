@@ -7,7 +7,7 @@
 
 #include "node/base/rng.h"
 #include "node/base/time.h"
-#include "node/protocol/jobs.h"
+#include "node/protocol/ground/jobs.h"
 
 namespace ostraka::sim {
 

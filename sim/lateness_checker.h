@@ -1,7 +1,7 @@
 // "lateness": while no fault hits honest peers or the network, no block charges an honest member
-// with having let the others wait (node/protocol/lateness.h), whatever colluders hold back from
-// whom or say. So the distance of an honest member to its removal is zero and not just below the
-// limit.
+// with having let the others wait (node/protocol/rules/lateness.h), whatever colluders hold back
+// from whom or say. So the distance of an honest member to its removal is zero and not just below
+// the limit.
 //
 // Thread safety: none; one simulation.
 #pragma once

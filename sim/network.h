@@ -2,7 +2,7 @@
 //
 // A link has two lanes. Control messages keep their order among themselves; messages with bulk
 // data go one after another at the link's bandwidth and keep theirs, and a control message may
-// overtake them: exactly what the machines' contract allows (node/protocol/machine.h).
+// overtake them: exactly what the machines' contract allows (node/protocol/ground/machine.h).
 // Every link draws from its own generator, so traffic on one never shifts another.
 //
 // Thread safety: none; one owner.

@@ -9,7 +9,7 @@
 
 #include "node/base/status.h"
 #include "node/base/time.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "sim/adversary.h"
 
 namespace ostraka::sim {

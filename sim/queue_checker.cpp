@@ -5,8 +5,8 @@
 #include <utility>
 #include <variant>
 
-#include "node/protocol/catch_up.h"
-#include "node/protocol/ration.h"
+#include "node/protocol/member/ration.h"
+#include "node/protocol/sync/catch_up.h"
 
 namespace ostraka::sim {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "node/protocol/seal_bounds.h"
+#include "node/protocol/seal/seal_bounds.h"
 
 namespace ostraka::sim {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 #include "sim/checker.h"
 
 namespace ostraka::sim {

@@ -1,5 +1,5 @@
 // The virtual-time driver around N machines: the simulator's half of the seam
-// (node/protocol/machine.h; the real node's is node/runtime).
+// (node/protocol/ground/machine.h; the real node's is node/runtime).
 //
 // Promise: a run is a function of the options and the machines alone. There is one queue of events
 // ordered by (time, order of scheduling) and one tree of seeded generators (base/rng.h): "network"
@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "node/base/rng.h"
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 #include "sim/disk.h"
 #include "sim/event_queue.h"
 #include "sim/job_memo.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "node/protocol/numbers.h"
+#include "node/protocol/ground/numbers.h"
 #include "sim/clipped_rows.h"
 #include "sim/slack.h"
 

@@ -1,5 +1,5 @@
 // "sizes": no applied column is larger than its honest rows allow, whatever others state of theirs
-// (docs/protocol.md 5; node/protocol/sizes.h has the proof).
+// (docs/protocol.md 5; node/protocol/rules/sizes.h has the proof).
 //
 // With h honest senders whose true parts measure up to R, and B others, B < h:
 //   |ghat| <= max(R + tau q, R / sqrt(1 - q^2)),  q = (B + 1/4) / h.
@@ -15,7 +15,7 @@
 #include <memory>
 #include <utility>
 
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "sim/checker.h"
 #include "sim/sealed_tip.h"
 #include "sim/speech.h"

@@ -4,8 +4,8 @@
 // 2012).
 //
 // Within the promise: Byzantine peers and those that crash together are at most t_s of the mode,
-// and messages are as timely as SEAL asks (node/protocol/seal.h), but while the network is cut; and
-// there at most t_a are Byzantine.
+// and messages are as timely as SEAL asks (node/protocol/seal/seal.h), but while the network is
+// cut; and there at most t_a are Byzantine.
 //
 // Thread safety: pure function.
 #pragma once

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 
 namespace ostraka::sim {
 

@@ -6,8 +6,8 @@
 
 #include "aggregation/sgd.h"
 #include "node/base/check.h"
-#include "node/protocol/roles.h"
-#include "node/protocol/schedule.h"
+#include "node/protocol/ground/roles.h"
+#include "node/protocol/ground/schedule.h"
 
 namespace ostraka::sim {
 namespace {

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/train/trainer.h"
 
 namespace ostraka::sim {

@@ -13,6 +13,7 @@ tests in tests/lint_test.py. Needs Python 3.11 and nothing else.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import hashlib
 import os
@@ -157,7 +158,7 @@ def _third_party_problem(tree, path, target, quoted):
 
 
 def check_banned(tree):
-    """no clocks, randomness, threads, unordered containers ... in layers 0-5"""
+    """no clocks, randomness, threads, unordered containers ... in layers 0-7"""
     used = set()
     for path in tree.cpp():
         layer = layer_of(path)
@@ -289,6 +290,19 @@ def check_sizes(tree):
                               f"than {rules.MAX_FUNCTION_LINES} do not fit a screen", False)
 
 
+def check_folders(tree):
+    """a folder holds few enough headers and sources to be one room"""
+    count = collections.Counter(os.path.dirname(path) for path in tree.cpp())
+    for folder in sorted(count.keys() | rules.LARGE_FOLDERS.keys()):
+        allowed = rules.LARGE_FOLDERS.get(folder, rules.MAX_FOLDER_FILES)
+        if count[folder] > allowed:
+            yield Finding(folder, 1, "folder", f"{count[folder]} headers and sources; more than {allowed}: "
+                          "make rooms of it")
+        elif folder in rules.LARGE_FOLDERS and count[folder] < allowed:
+            yield Finding(folder, 1, "folder", f"{count[folder]} headers and sources: say so, or nothing, in "
+                          "tests/lint_rules.py LARGE_FOLDERS")
+
+
 def check_format(tree, root=ROOT, fix=False):
     """clang-format (.clang-format) would change nothing"""
     paths = tree.cpp()
@@ -361,7 +375,7 @@ def _closure(tree, path):
 
 FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
-               check_format]
+               check_folders, check_format]
 SLOW_CHECKS = [check_headers_alone]
 
 

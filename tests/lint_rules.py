@@ -12,19 +12,24 @@ LAYERS = [
     ("aggregation/", 2, "aggregation"),
     ("proofs/evidence/", 3, "evidence"),
     ("dht/", 4, "dht"),
-    ("node/protocol/", 5, "protocol"),
-    ("node/train/trainer.h", 5, "trainer"),
-    ("node/train/batch.", 5, "trainer"),
-    ("node/train/toy_trainer.", 5, "trainer"),
-    ("node/train/", 6, "train"),
-    ("sim/compare", 7, "compare"),
-    ("sim/", 6, "sim"),
-    ("node/runtime/", 6, "runtime"),
-    ("node/cli/", 8, "cli"),
-    ("python/", 8, "python"),
+    ("node/protocol/ground/", 5, "ground"),
+    ("node/protocol/seal/", 5, "seal"),
+    ("node/protocol/rules/", 6, "rules"),
+    ("node/protocol/sync/", 6, "sync"),
+    ("node/protocol/watch/", 6, "watch"),
+    ("node/protocol/member/", 7, "member"),
+    ("node/train/trainer.h", 7, "trainer"),
+    ("node/train/batch.", 7, "trainer"),
+    ("node/train/toy_trainer.", 7, "trainer"),
+    ("node/train/", 8, "train"),
+    ("sim/compare", 9, "compare"),
+    ("sim/", 8, "sim"),
+    ("node/runtime/", 8, "runtime"),
+    ("node/cli/", 10, "cli"),
+    ("python/", 10, "python"),
 ]
 # Below this layer everything is a function of its inputs: what the banned constructs protect.
-FIRST_IMPURE_LAYER = 6
+FIRST_IMPURE_LAYER = 8
 
 # --- who may include what is not ours ------------------------------------------------------------
 # (include, files that may, library). Files are regular expressions on the whole path; tests/ may
@@ -77,7 +82,7 @@ STANDARD_HEADERS = set(
     vector version errno.h stdint.h stddef.h stdlib.h string.h""".split()
 )
 
-# --- banned in layers 0-5 ------------------------------------------------------------------------
+# --- banned in layers 0-7 ------------------------------------------------------------------------
 # (what to look for in code without comments and strings, why)
 BANNED_IN_PURE_LAYERS = [
     (r"\b(system|steady|high_resolution|utc|file)_clock\b|\bclock_gettime\b|\bgettimeofday\b"
@@ -143,6 +148,21 @@ LARGE_FILES = {
     "node/train/data/digits.csv": "the embedded data set: provenance beside it",
 }
 MAX_FILE_LINES = 500
+# Headers and sources directly in a folder: more are no room, but a list.
+MAX_FOLDER_FILES = 30
+# Folders that still wait to become rooms (docs/decisions/0013-rooms.md), with the files they have: one more is
+# refused, and so is a number that is too high.
+LARGE_FOLDERS = {
+    "aggregation": 80,
+    "node/cli": 79,
+    "node/runtime": 97,
+    "sim": 64,
+    "sim/adversary": 42,
+    "sim/compare": 48,
+    "tests/unit/aggregation": 34,
+    "tests/unit/runtime": 44,
+    "tests/unit/sim": 36,
+}
 MAX_FUNCTION_LINES = 70
 
 # Sources without a tests/unit/**/<name>_test.cpp, and where they are tested.
@@ -154,7 +174,7 @@ TESTED_ELSEWHERE = [
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/(cmd_)?[^/]*\.cpp", "tests/e2e runs the binary"),
     (r"python/[^/]*\.cpp", "tests/python imports the module"),
-    (r"node/protocol/peer_machine\.cpp", "MakePeer: tests/unit/protocol/cluster.h runs whole machines"),
+    (r"node/protocol/member/peer_machine\.cpp", "MakePeer: tests/unit/protocol/member/cluster.h runs whole machines"),
     (r"node/runtime/(connection(_[a-z]+)?|listener|mesh(_[a-z]+)?|timer)\.cpp",
      "transport_*_test.cpp, through real sockets"),
     (r"node/runtime/(ledger_tables|sqlite)\.cpp", "ledger_*_test.cpp, through the ledger"),

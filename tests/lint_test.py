@@ -25,10 +25,10 @@ class Layers(unittest.TestCase):
         "crypto/hash.h": '#pragma once\n#include "node/base/status.h"\n',
         "node/wire/codec.h": '#pragma once\n#include "crypto/hash.h"\n',
         "aggregation/rule.h": "#pragma once\n",
-        "node/protocol/peer.h": '#pragma once\n#include "node/wire/codec.h"\n',
+        "node/protocol/member/peer.h": '#pragma once\n#include "node/wire/codec.h"\n',
         "node/train/trainer.h": "#pragma once\n",
         "node/train/loader.h": '#pragma once\n#include "node/train/trainer.h"\n',
-        "sim/simulator.h": '#pragma once\n#include "node/protocol/peer.h"\n',
+        "sim/simulator.h": '#pragma once\n#include "node/protocol/member/peer.h"\n',
         "tests/support/world.h": '#pragma once\n#include "sim/simulator.h"\n',
     }
 
@@ -44,8 +44,8 @@ class Layers(unittest.TestCase):
 
     def test_refuses_a_neighbour_in_the_row(self):
         for path, include in [("aggregation/x.cpp", "node/wire/codec.h"),
-                              ("node/protocol/x.cpp", "node/train/trainer.h"),
-                              ("node/train/toy_trainer.cpp", "node/protocol/peer.h"),
+                              ("node/protocol/member/x.cpp", "node/train/trainer.h"),
+                              ("node/train/toy_trainer.cpp", "node/protocol/member/peer.h"),
                               ("sim/x.cpp", "node/train/loader.h"),
                               ("node/runtime/x.cpp", "sim/simulator.h")]:
             self.assertEqual(self.planted(path, include), [(path, 2)])
@@ -82,7 +82,7 @@ class ThirdParty(unittest.TestCase):
     }
 
     def test_accepts_each_library_in_its_place_and_nowhere_else(self):
-        places = sorted({*self.PLACES.values(), "node/protocol/x.cpp", "sim/x.cpp"})
+        places = sorted({*self.PLACES.values(), "node/protocol/member/x.cpp", "sim/x.cpp"})
         for header, place in self.PLACES.items():
             for path in places:
                 found = findings(lint.check_third_party, {path: f"#include <{header}>\n"})
@@ -144,8 +144,8 @@ class Banned(unittest.TestCase):
 
     def test_refuses_each_in_a_pure_layer(self):
         for line in self.PLANTED:
-            found = findings(lint.check_banned, {"node/protocol/x.cpp": f"\n{line}\n"})
-            self.assertEqual(found[:1], [("node/protocol/x.cpp", 2)], line)
+            found = findings(lint.check_banned, {"node/protocol/member/x.cpp": f"\n{line}\n"})
+            self.assertEqual(found[:1], [("node/protocol/member/x.cpp", 2)], line)
 
     def test_leaves_drivers_free(self):
         for line in self.PLANTED:
@@ -153,7 +153,7 @@ class Banned(unittest.TestCase):
 
     def test_accepts_what_only_looks_alike(self):
         for line in self.HARMLESS:
-            self.assertEqual(findings(lint.check_banned, {"node/protocol/x.cpp": line}), [], line)
+            self.assertEqual(findings(lint.check_banned, {"node/protocol/member/x.cpp": line}), [], line)
 
     def test_refuses_everywhere(self):
         for line in ["using namespace std;", "assert(x);", "#include <cassert>",
@@ -272,6 +272,19 @@ class Houses(unittest.TestCase):
         self.assertEqual(findings(lint.check_sizes, allowed), [])
         long_file = lint.Tree({"sim/x.h": "int x;\n" * (rules.MAX_FILE_LINES + 1)})
         self.assertEqual([f.fatal for f in lint.check_sizes(long_file)], [False])
+
+    def test_refuses_folders_that_are_lists(self):
+        listed = {folder: count for folder, count in rules.LARGE_FOLDERS.items()}
+        kept = {f"{folder}/x{i}.h": "" for folder, count in listed.items() for i in range(count)}
+        self.assertEqual(findings(lint.check_folders, kept), [])
+        room = {f"dht/x{i}.h": "" for i in range(rules.MAX_FOLDER_FILES)}
+        self.assertEqual(findings(lint.check_folders, {**kept, **room}), [])
+        self.assertEqual(findings(lint.check_folders, {**kept, **room, "dht/y.cpp": ""}), [("dht", 1)])
+        folder = next(iter(listed))
+        self.assertEqual(findings(lint.check_folders, {**kept, f"{folder}/y.h": ""}), [(folder, 1)])
+        fewer = dict(kept)
+        del fewer[f"{folder}/x0.h"]
+        self.assertEqual(findings(lint.check_folders, fewer), [(folder, 1)])
 
     def test_warns_of_long_functions(self):
         body = "  Call();\n" * rules.MAX_FUNCTION_LINES

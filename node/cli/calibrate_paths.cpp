@@ -19,7 +19,7 @@
 #include "node/cli/calibration.h"
 #include "node/cli/float_file.h"
 #include "node/cli/process.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {

@@ -8,8 +8,8 @@
 #include "aggregation/projection.h"
 #include "crypto/merkle.h"
 #include "node/base/check.h"
-#include "node/protocol/numbers.h"
-#include "node/protocol/state.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/protocol/ground/state.h"
 
 namespace ostraka::cli {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "node/base/status.h"
 #include "node/cli/doctor.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/train/trainer.h"
 
 namespace ostraka::cli {

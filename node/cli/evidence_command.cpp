@@ -13,7 +13,7 @@
 #include "node/cli/evidence_files.h"
 #include "node/cli/manifest_toml.h"
 #include "node/cli/node_json.h"
-#include "node/protocol/known_run.h"
+#include "node/protocol/ground/known_run.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 

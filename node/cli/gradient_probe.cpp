@@ -5,7 +5,7 @@
 #include "aggregation/sgd.h"
 #include "node/cli/calibration.h"
 #include "node/cli/float_file.h"
-#include "node/protocol/schedule.h"
+#include "node/protocol/ground/schedule.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "node/base/status.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/train/trainer.h"
 
 namespace CLI {

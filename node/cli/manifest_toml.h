@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "node/base/status.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 
 namespace ostraka::cli {
 

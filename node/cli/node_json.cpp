@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "node/protocol/state.h"
+#include "node/protocol/ground/state.h"
 
 namespace ostraka::cli {
 

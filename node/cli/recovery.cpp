@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "node/protocol/catch_up.h"
+#include "node/protocol/sync/catch_up.h"
 #include "node/runtime/checkpoint.h"
 #include "node/runtime/ledger_reader.h"
 #include "node/wire/codec.h"

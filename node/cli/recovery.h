@@ -17,8 +17,8 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
-#include "node/protocol/manifest.h"
-#include "node/protocol/state.h"
+#include "node/protocol/ground/manifest.h"
+#include "node/protocol/ground/state.h"
 
 namespace ostraka::cli {
 

@@ -20,7 +20,7 @@
 #include "node/cli/node_json.h"
 #include "node/cli/sim_runner.h"
 #include "node/cli/sim_search.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "sim/report.h"
 #include "sim/seeds.h"
 #include "sim/shrink.h"

@@ -10,7 +10,7 @@
 
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/runtime/checkpoint_writer.h"
 #include "node/train/trainer.h"
 

@@ -16,7 +16,7 @@
 #include "node/base/safetensors.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
-#include "node/protocol/state.h"
+#include "node/protocol/ground/state.h"
 
 namespace ostraka::runtime {
 

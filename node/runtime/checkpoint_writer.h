@@ -20,7 +20,7 @@
 #include <thread>
 
 #include "node/base/status.h"
-#include "node/protocol/observation.h"
+#include "node/protocol/ground/observation.h"
 #include "node/runtime/checkpoint.h"
 
 namespace ostraka::runtime {

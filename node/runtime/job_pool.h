@@ -24,7 +24,7 @@
 
 #include "node/base/status.h"
 #include "node/base/time.h"
-#include "node/protocol/jobs.h"
+#include "node/protocol/ground/jobs.h"
 #include "node/train/trainer.h"
 
 namespace ostraka::runtime {

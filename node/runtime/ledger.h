@@ -39,7 +39,7 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/time.h"
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 #include "node/runtime/bulk_file.h"
 #include "node/runtime/data_folder.h"
 #include "node/runtime/ledger_tables.h"

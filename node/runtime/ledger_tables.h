@@ -19,7 +19,7 @@
 
 #include "node/base/bytes.h"
 #include "node/base/status.h"
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 #include "node/runtime/bulk_file.h"
 #include "node/runtime/sqlite.h"
 #include "node/wire/block.h"

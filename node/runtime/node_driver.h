@@ -6,9 +6,9 @@
 //   disk thread      SQLite                                                     (ledger.h)
 // Jobs and stores go out, completions come back as posted inputs; nothing else crosses.
 //
-// It keeps the contract of node/protocol/machine.h: inputs are serial, time is monotonic, actions
-// are performed in order, Stored comes only after the records survive a crash. The machine is the
-// caller's: an adversary is the honest machine wrapped in an editor (sim/).
+// It keeps the contract of node/protocol/ground/machine.h: inputs are serial, time is monotonic,
+// actions are performed in order, Stored comes only after the records survive a crash. The machine
+// is the caller's: an adversary is the honest machine wrapped in an editor (sim/).
 //
 // Ends
 // - The machine halts: what is queued is sent, the last state is evaluated, Run returns. If it
@@ -34,7 +34,7 @@
 
 #include "node/base/status.h"
 #include "node/base/time.h"
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 #include "node/runtime/http_server.h"
 #include "node/runtime/job_pool.h"
 #include "node/runtime/ledger.h"

@@ -158,7 +158,7 @@ void NodeDriver::Impl::LinkChanged(const PeerId& peer, bool up) {
   Feed(protocol::LinkChanged{peer, up});
 }
 
-// The machine has halted, and answers nothing but this (node/protocol/machine.h).
+// The machine has halted, and answers nothing but this (node/protocol/ground/machine.h).
 void NodeDriver::Impl::SayLastWordsTo(const PeerId& peer) {
   protocol::Outbox out;
   options_.machine->Step(Now(), protocol::LinkChanged{peer, true}, out);

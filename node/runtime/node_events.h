@@ -14,7 +14,7 @@
 
 #include "node/base/ids.h"
 #include "node/base/time.h"
-#include "node/protocol/observation.h"
+#include "node/protocol/ground/observation.h"
 #include "node/runtime/job_pool.h"
 #include "node/runtime/ledger.h"
 #include "node/runtime/transport.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "node/base/time.h"
-#include "node/protocol/observation.h"
+#include "node/protocol/ground/observation.h"
 #include "node/runtime/transport.h"
 
 namespace ostraka::runtime {

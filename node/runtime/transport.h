@@ -6,7 +6,7 @@
 // Both sides dial; of several connections to one peer exactly one becomes the link, the same one at
 // both ends (docs/decisions/0003-channel.md).
 //
-// What it promises (node/protocol/machine.h states what a machine expects of its driver)
+// What it promises (node/protocol/ground/machine.h states what a machine expects of its driver)
 // - link(peer, true) comes before the first message of a link and link(peer, false) after the last.
 //   The two alternate for each peer, starting with true.
 // - Send while a link is down is dropped. While it is up: messages without a blob arrive in

@@ -47,7 +47,7 @@ struct Covering {
   bool operator==(const Covering&) const = default;
 };
 
-// An open case. Who of its parties holds no role meanwhile: node/protocol/roles.h.
+// An open case. Who of its parties holds no role meanwhile: node/protocol/ground/roles.h.
 struct Case {
   CaseId id;
   std::uint64_t opened_step = 0;  // of the block that sealed the accusation, naming or conviction
@@ -92,13 +92,14 @@ struct Candidate {
   std::uint64_t confirmed = 0;  // newest block that sealed one
 };
 
-// How long a member has let the others wait and is not forgiven yet (node/protocol/lateness.h).
+// How long a member has let the others wait and is not forgiven yet
+// (node/protocol/rules/lateness.h).
 struct Lateness {
   PeerId peer;
   std::uint64_t ms = 0;
 };
 
-// Columns that a member voided by its own word (node/protocol/voids.h).
+// Columns that a member voided by its own word (node/protocol/rules/voids.h).
 struct Voids {
   PeerId peer;
   std::uint32_t count = 0;

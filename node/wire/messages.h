@@ -138,7 +138,7 @@ struct Aggregate {
   Digest leaves_root;   // Merkle root of the included part roots, in key order
   Digest commits_root;  // Merkle root of the included COMMIT digests, in key order
   // The sender whose part came last, if the owner had to wait for it longer than it should have to
-  // (node/protocol/lateness.h).
+  // (node/protocol/rules/lateness.h).
   std::optional<PeerId> slowest = std::nullopt;
 };
 
@@ -211,7 +211,7 @@ struct Proof {
   std::vector<Bytes> evidence;       // small evidence, inline (proofs/evidence)
   // Of disputed pair d of the D in the view's block (Block::disputes), if it meets in this step,
   // bit d: I held in time, and forwarded to its aggregator, the part that its worker gave to all;
-  // and bit D + d: the same of the aggregate, to its worker (node/protocol/disputes.h).
+  // and bit D + d: the same of the aggregate, to its worker (node/protocol/rules/disputes.h).
   Bytes held;
   // Bitmap over the view: members whose echo of one of the last three seals had not come when the
   // slow path began.

@@ -1,4 +1,4 @@
-/* SEAL when honest members end their wait at different times (docs/seal.md 2-3; node/protocol/seal*.cpp). Honest
+/* SEAL when honest members end their wait at different times (docs/seal.md 2-3; node/protocol/seal/). Honest
  * members are NG groups of members that act alike. F colluders show any frame of theirs to any group at any time, or
  * never, and lead every iteration, with any valid proposal, another one or none to each group. A tick is Delta/4; a
  * message between groups takes 0 or 1. Group 0 echoes at once, each other one when the adversary likes, within S ticks.

@@ -1,4 +1,4 @@
-/* SEAL on one entry of the vector (docs/seal.md; node/protocol/seal*.cpp): absent, present or equivocated as
+/* SEAL on one entry of the vector (docs/seal.md; node/protocol/seal/): absent, present or equivocated as
  * each honest member echoes it, then K iterations of the slow path. Signatures are abstract; rounds are justified
  * by skew.pml. Honest members are 0..H-1; a Byzantine member may say anything to anyone; ASLEEP of them sleep.
  * Values: 1 present, 2 equivocated, 3 absent (as echoed), 4 a leader's merge.

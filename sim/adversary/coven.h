@@ -17,7 +17,7 @@
 
 #include "aggregation/attacks.h"
 #include "node/base/ids.h"
-#include "node/protocol/state.h"
+#include "node/protocol/ground/state.h"
 
 namespace ostraka::sim {
 

@@ -3,7 +3,7 @@
 //
 // Each message is of a kind that costs its receiver more than its sender: questions with large
 // answers, or many; signatures that are not good, or good and of no use; bytes that have to be
-// decoded. What they may cost is rationed, link by link (node/protocol/ration.h).
+// decoded. What they may cost is rationed, link by link (node/protocol/member/ration.h).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +16,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
-#include "node/protocol/columns.h"
+#include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
 #include "sim/adversary/editors.h"
@@ -128,7 +128,7 @@ class Flood final : public Editor {
     if (pull.kind == PullKind::kMessages) {
       constexpr std::array kTypes = {MessageType::kCommit, MessageType::kEcho, MessageType::kLock};
       pull.type = kTypes[round / wire::kPullKindCount % kTypes.size()];
-      pull.members = protocol::BitmapOf(members_, members_);
+      pull.members = wire::BitmapOf(members_, members_);
       slot.step = turn.step();
     } else if (pull.kind == PullKind::kDigests) {
       pull.digests.assign(wire::kMaxPullDigests, AnyDigest());

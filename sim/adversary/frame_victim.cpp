@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "node/base/rng.h"
-#include "node/protocol/columns.h"
+#include "node/protocol/rules/columns.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
 #include "sim/adversary/substitute.h"
@@ -37,7 +37,7 @@ void SetBit(base::Bytes& bitmap, std::size_t bit, bool on) {
 }
 
 // Testifies in its PROOF against the victim: that its echo did not come, and in its disputes
-// whatever makes it the loser (node/protocol/disputes.h).
+// whatever makes it the loser (node/protocol/rules/disputes.h).
 class FalseWitness final : public SubstitutingEditor {
  public:
   explicit FalseWitness(const EditorOptions& options)

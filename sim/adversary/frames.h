@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "crypto/sign.h"
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 #include "node/wire/codec.h"
 #include "sim/adversary.h"
 #include "sim/adversary/editors.h"

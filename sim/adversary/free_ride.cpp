@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "node/base/check.h"
-#include "node/protocol/seal_vector.h"
+#include "node/protocol/seal/seal_vector.h"
 #include "node/wire/codec.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"

@@ -9,7 +9,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
-#include "node/protocol/roles.h"
+#include "node/protocol/ground/roles.h"
 #include "sim/simulator.h"
 
 namespace ostraka::sim {

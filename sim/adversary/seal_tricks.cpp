@@ -26,7 +26,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
-#include "node/protocol/columns.h"
+#include "node/protocol/rules/columns.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
 #include "sim/adversary/later.h"

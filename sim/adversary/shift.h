@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "crypto/merkle.h"
-#include "node/protocol/jobs.h"
+#include "node/protocol/ground/jobs.h"
 
 namespace ostraka::sim {
 

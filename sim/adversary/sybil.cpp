@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "node/protocol/roles.h"
+#include "node/protocol/ground/roles.h"
 #include "sim/adversary/editors.h"
 
 namespace ostraka::sim {

@@ -20,7 +20,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
-#include "node/protocol/roles.h"
+#include "node/protocol/ground/roles.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
 #include "sim/adversary/shift.h"

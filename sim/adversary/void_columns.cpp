@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "node/protocol/columns.h"
+#include "crypto/set_root.h"
+#include "node/protocol/rules/columns.h"
+#include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/frames.h"
@@ -116,12 +118,12 @@ class OtherAggregate final : public Editor {
       body.commits_root = body.result_root;
       return;
     }
-    auto senders = *protocol::SendersOf(body.included, members_);
+    auto senders = *wire::SendersOf(body.included, members_);
     std::erase(senders, turn.self());
     std::vector<base::Digest> commits;
     for (const base::PeerId& sender : senders) commits.push_back(commits_[step][sender]);
-    body.included = protocol::BitmapOf(senders, members_);
-    body.commits_root = protocol::SetRoot(commits);
+    body.included = wire::BitmapOf(senders, members_);
+    body.commits_root = crypto::SetRoot(commits);
   }
 
   std::uint64_t from_step_;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "node/base/suggest.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "node/train/trainer_loader.h"
 #include "sim/compare/partition.h"
 #include "sim/compare/runner.h"

@@ -7,7 +7,7 @@
 #include "aggregation/parameters.h"
 #include "node/base/check.h"
 #include "node/base/suggest.h"
-#include "node/protocol/schedule.h"
+#include "node/protocol/ground/schedule.h"
 
 namespace ostraka::compare {
 namespace {

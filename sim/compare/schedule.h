@@ -1,7 +1,8 @@
 // Learning rates over a run, by name.
 //
 //   constant                     after the warm-up, the rate
-//   linear                       the protocol's own (node/protocol/schedule.h): to 0 at the last
+//   linear                       the protocol's own (node/protocol/ground/schedule.h): to 0 at the
+//   last
 //                                steps but kSettleSteps, which move nothing
 //   cosine                       half a cosine, to 0 at the end (Loshchilov and Hutter 2017)
 //   step:every=E,factor=F        times F after every E steps
@@ -15,7 +16,7 @@
 
 #include "aggregation/sgd.h"
 #include "node/base/status.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "sim/compare/cell.h"
 
 namespace ostraka::compare {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "node/protocol/columns.h"
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
+#include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::sim {
@@ -79,7 +79,7 @@ void Reach::OnEcho(const SealWatch::Said& said) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto member = roster_.IndexOf(members[i]);
     const bool honest = member && roster_.IsHonest(*member);
-    if (!honest || protocol::HasBit(echo->present, i)) continue;
+    if (!honest || wire::HasBit(echo->present, i)) continue;
     ++distances_.left_out;
     return;
   }
@@ -92,7 +92,7 @@ void Reach::OnProof(const SealWatch::Said& said) {
   const StepView& view = watch_->ViewOf(step);
   for (std::size_t i = 0; i < view.members.size(); ++i) {
     const auto named = roster_.IndexOf(view.members[i]);
-    if (!named || !roster_.IsHonest(*named) || !protocol::HasBit(proof->silent, i)) continue;
+    if (!named || !roster_.IsHonest(*named) || !wire::HasBit(proof->silent, i)) continue;
     std::set<std::uint32_t>& by = named_[step][view.members[i]];
     by.insert(said.peer);
     const double names =

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "node/protocol/columns.h"
+#include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::sim {
@@ -166,7 +166,7 @@ base::Status HonestNames::OnAction(std::uint32_t peer, const protocol::Action& a
            {std::pair{&wire::Proof::silent, "did not come"},
             std::pair{&wire::Proof::hasty, "lacked what it had to wait for"},
             std::pair{&wire::Proof::unshown, "was not shown"}}) {
-        if (!protocol::HasBit((*proof).*names, i)) continue;
+        if (!wire::HasBit((*proof).*names, i)) continue;
         return base::FailedPrecondition(Named(roster_, peer) + " says in step " +
                                         std::to_string(said.message->envelope.slot.step) +
                                         " that the ECHO of honest " + Named(roster_, *named) + " " +

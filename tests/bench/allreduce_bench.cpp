@@ -44,8 +44,8 @@
 #include "crypto/sign.h"
 #include "node/base/check.h"
 #include "node/base/rng.h"
-#include "node/protocol/jobs.h"
-#include "node/protocol/numbers.h"
+#include "node/protocol/ground/jobs.h"
+#include "node/protocol/ground/numbers.h"
 #include "node/runtime/transport.h"
 
 namespace ostraka::runtime {

@@ -28,9 +28,9 @@ DECODERS = {
     "data_files": ["node/train/cifar10.cpp", "node/train/gzip.cpp", "node/train/idx.cpp"],
     "channel": ["node/runtime/hello.cpp", "node/runtime/blob_receiver.cpp",
                 "node/runtime/receive_credit.h", "node/runtime/send_queue.cpp"],
-    "machine": ["node/protocol/inbox.cpp", "node/protocol/peer_messages.cpp",
-                "node/protocol/peer_pull.cpp", "node/protocol/catch_up.cpp",
-                "node/protocol/seal_vector.cpp"],
+    "machine": ["node/protocol/member/inbox.cpp", "node/protocol/member/peer_messages.cpp",
+                "node/protocol/member/peer_pull.cpp", "node/protocol/sync/catch_up.cpp",
+                "node/protocol/seal/seal_vector.cpp"],
 }
 
 

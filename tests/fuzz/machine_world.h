@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "node/base/bytes.h"
-#include "node/protocol/peer.h"
+#include "node/protocol/member/peer.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::fuzz {
@@ -58,7 +58,7 @@ class MachineWorld {
   MachineWorld& operator=(const MachineWorld&) = delete;
 
   // Inputs under way, oldest first. Messages may be delivered again or lost, the others may not
-  // (node/protocol/machine.h).
+  // (node/protocol/ground/machine.h).
   std::size_t under_way() const { return queue_.size(); }
   void Deliver(std::size_t index);
   void DeliverAgain(std::size_t index);

@@ -7,9 +7,9 @@
 
 #include "aggregation/projection.h"
 #include "node/base/rng.h"
-#include "node/protocol/columns.h"
-#include "node/protocol/jobs.h"
-#include "node/protocol/numbers.h"
+#include "node/protocol/ground/jobs.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/protocol/rules/columns.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {

@@ -1,9 +1,10 @@
 // As many colluders as the view bears, with whatever words they like, never cost an honest member
 // its place (protocol.md 1), and never have a majority among the senders of an applied column.
 //
-// Honest members say what is true and do what they owe, as node/protocol/cases.h and disputes.h ask
-// of them. Colluders withhold, lie, accuse, name, vote, confirm and fall silent at random. What is
-// true (who lied about which column, whose gradient is wrong) is kept beside the sealed words.
+// Honest members say what is true and do what they owe, as node/protocol/rules/cases.h and
+// disputes.h ask of them. Colluders withhold, lie, accuse, name, vote, confirm and fall silent at
+// random. What is true (who lied about which column, whose gradient is wrong) is kept beside the
+// sealed words.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -14,8 +15,10 @@
 #include <set>
 #include <tuple>
 
+#include "crypto/set_root.h"
 #include "node/base/rng.h"
-#include "node/protocol/judgement.h"
+#include "node/protocol/rules/judgement.h"
+#include "node/wire/bitmap.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {
@@ -186,8 +189,8 @@ void World::Aggregate() {
     }
     wire::Aggregate& aggregate = sealed_.aggregates[j].emplace();
     aggregate.part_index = j;
-    aggregate.included = BitmapOf(senders, view_.members);
-    aggregate.commits_root = SetRoot(commits);
+    aggregate.included = wire::BitmapOf(senders, view_.members);
+    aggregate.commits_root = crypto::SetRoot(commits);
     if (!Bad(owner) || !Luck(malice_.withhold / 4)) aggregate.result_root = DigestOf(7 + j);
   }
 }
@@ -350,7 +353,7 @@ void World::SpeakHonestly(const PeerId& member, wire::Proof& proof) {
   for (const PeerId& other : view_.members) {
     if (Bad(other) && Luck(malice_.fall_silent)) silent.push_back(other);
   }
-  proof.silent = BitmapOf(silent, view_.members);
+  proof.silent = wire::BitmapOf(silent, view_.members);
   for (const Member& gone : manifest_.members) {
     if (MayRejoin(view_, manifest_, gone.id, sealed_.step)) proof.joins.push_back(gone.id);
   }

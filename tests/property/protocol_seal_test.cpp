@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "node/protocol/seal_bounds.h"
+#include "node/protocol/seal/seal_bounds.h"
 #include "tests/unit/protocol/scene.h"
-#include "tests/unit/protocol/seal_world.h"
+#include "tests/unit/protocol/seal/seal_world.h"
 
 namespace ostraka::protocol {
 namespace {

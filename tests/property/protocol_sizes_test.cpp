@@ -1,5 +1,5 @@
-// The size check (node/protocol/sizes.h) against our own CenteredClip: whatever rows there are, an
-// honest owner of truthful senders passes; and no owner passes with more than the bound.
+// The size check (node/protocol/rules/sizes.h) against our own CenteredClip: whatever rows there
+// are, an honest owner of truthful senders passes; and no owner passes with more than the bound.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "aggregation/centered_clip.h"
 #include "aggregation/projection.h"
 #include "node/base/rng.h"
-#include "node/protocol/sizes.h"
+#include "node/protocol/rules/sizes.h"
 
 namespace ostraka::protocol {
 namespace {

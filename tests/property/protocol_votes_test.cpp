@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "node/protocol/judgement.h"
+#include "node/protocol/rules/judgement.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "node/protocol/manifest.h"
+#include "node/protocol/ground/manifest.h"
 #include "sim/cluster.h"
 
 namespace ostraka::sim {

@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "node/protocol/fork_trial.h"
-#include "node/protocol/signer.h"
+#include "node/protocol/member/signer.h"
+#include "node/protocol/watch/fork_trial.h"
 #include "node/runtime/checkpoint.h"
 #include "node/runtime/ledger.h"
 #include "node/wire/codec.h"

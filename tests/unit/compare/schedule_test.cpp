@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "node/protocol/schedule.h"
+#include "node/protocol/ground/schedule.h"
 
 namespace ostraka::compare {
 namespace {

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "aggregation/projection.h"
+#include "crypto/set_root.h"
 #include "node/base/check.h"
 #include "node/base/rng.h"
-#include "node/protocol/numbers.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/wire/bitmap.h"
 
 namespace ostraka::protocol::scene {
 namespace {
@@ -155,14 +157,14 @@ HonestStep MakeHonestStep(HonestStepOptions options) {
 }
 
 std::vector<PeerId> HonestStep::Senders(std::size_t column) const {
-  return *SendersOf(sealed.aggregates[column]->included, view.members);
+  return *wire::SendersOf(sealed.aggregates[column]->included, view.members);
 }
 
 void HonestStep::SetSenders(std::size_t column, const std::vector<PeerId>& senders) {
   std::vector<Digest> commits;
   for (const PeerId& sender : senders) commits.push_back(sealed.commit_digests.at(sender));
-  AggregateOf(column).included = BitmapOf(senders, view.members);
-  AggregateOf(column).commits_root = SetRoot(commits);
+  AggregateOf(column).included = wire::BitmapOf(senders, view.members);
+  AggregateOf(column).commits_root = crypto::SetRoot(commits);
 }
 
 std::vector<ColumnFate> HonestStep::Fates() const {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "node/protocol/columns.h"
-#include "node/protocol/jobs.h"
-#include "node/protocol/judgement.h"
-#include "node/protocol/manifest.h"
-#include "node/protocol/roles.h"
+#include "node/protocol/ground/jobs.h"
+#include "node/protocol/ground/manifest.h"
+#include "node/protocol/ground/roles.h"
+#include "node/protocol/rules/columns.h"
+#include "node/protocol/rules/judgement.h"
 
 namespace ostraka::protocol::scene {
 

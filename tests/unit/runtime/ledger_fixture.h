@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/protocol/signer.h"
+#include "node/protocol/member/signer.h"
 #include "node/runtime/ledger.h"
 #include "node/wire/block.h"
 

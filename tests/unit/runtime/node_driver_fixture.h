@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/protocol/signer.h"
+#include "node/protocol/member/signer.h"
 #include "node/runtime/node_driver.h"
 #include "tests/unit/runtime/fake_trainer.h"
 

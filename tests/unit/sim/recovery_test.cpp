@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "node/protocol/seal_bounds.h"
+#include "node/protocol/seal/seal_bounds.h"
 
 namespace ostraka::sim {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
-#include "node/protocol/machine.h"
+#include "node/protocol/ground/machine.h"
 
 namespace ostraka::sim {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <variant>
 
-#include "node/protocol/columns.h"
+#include "node/wire/bitmap.h"
 #include "sim/adversary/editors.h"
 #include "tests/unit/sim/adversary/wrapped.h"
 
@@ -226,7 +226,7 @@ TEST_F(FrameVictimTest, AsAWitnessItSpeaksAgainstTheVictimAlone) {
   ASSERT_TRUE(lie.ok());
   EXPECT_EQ(lie->lag_us, 5U);
   for (std::size_t i = 0; i < 6; ++i) {
-    EXPECT_EQ(protocol::HasBit(lie->silent, i), i == Victim()) << i;
+    EXPECT_EQ(wire::HasBit(lie->silent, i), i == Victim()) << i;
   }
   EXPECT_EQ(lie->held, (base::Bytes{0b001110})) << "nobody held its part, all passed it aggregates";
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/protocol/roles.h"
+#include "node/protocol/ground/roles.h"
 #include "tests/unit/sim/adversary/wrapped.h"
 
 namespace ostraka::sim {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/protocol/signer.h"
+#include "node/protocol/member/signer.h"
 #include "node/wire/codec.h"
 #include "sim/adversary.h"
 #include "sim/simulator.h"

@@ -1,0 +1,15 @@
+// One digest for an ordered list of digests, such as the COMMITs that an AGG includes. Their number
+// is hashed too, so no list is the beginning of another.
+//
+// Thread safety: pure function.
+#pragma once
+
+#include <vector>
+
+#include "node/base/ids.h"
+
+namespace ostraka::crypto {
+
+base::Digest SetRoot(const std::vector<base::Digest>& digests);
+
+}  // namespace ostraka::crypto

@@ -1,0 +1,150 @@
+#include "node/protocol/ground/jobs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "aggregation/centered_clip.h"
+#include "aggregation/mean.h"
+#include "aggregation/projection.h"
+#include "node/base/check.h"
+#include "node/base/planted.h"
+#include "node/protocol/ground/numbers.h"
+
+namespace ostraka::protocol {
+namespace {
+
+JobResult Failed(const base::Status& status) { return JobFailed{base::MessageOf(status)}; }
+
+SharedBlob BlobOf(std::span<const float> values, bool hash) {
+  const base::ByteView view = base::AsBytes(values);
+  base::Bytes bytes(view.begin(), view.end());
+  if (hash) return crypto::MakeBlob(std::move(bytes));
+  return std::make_shared<const crypto::Blob>(crypto::Blob{std::move(bytes), Digest{}});
+}
+
+// Non-finite gradients are zero by rule, so that one bad batch cannot look like an attack.
+void ZeroNonFinite(std::vector<float>& gradient) {
+  for (float& value : gradient) {
+    if (!std::isfinite(value)) value = 0.0F;
+  }
+}
+
+class Runner {
+ public:
+  Runner(const GradientFunction& gradients, const aggregation::Executor& executor)
+      : gradients_(gradients), executor_(executor) {}
+
+  JobResult operator()(const GradientSpec& spec) const {
+    auto gradient = gradients_(spec);
+    if (!gradient.ok()) return Failed(gradient.status());
+    if (gradient->size() != spec.parameters->size()) {
+      return JobFailed{"the trainer returned a gradient of the wrong length"};
+    }
+    ZeroNonFinite(*gradient);
+    return GradientResult{std::make_shared<const std::vector<float>>(std::move(gradient).value())};
+  }
+
+  JobResult operator()(const PackSpec& spec) const {
+    PackResult result;
+    result.parts.reserve(spec.parts.size());
+    for (const PartRange& range : spec.parts) {
+      const auto values = std::span(*spec.gradient).subspan(range.begin, range.size());
+      result.parts.push_back(BlobOf(values, spec.hash));
+    }
+    return result;
+  }
+
+  JobResult operator()(const AggregateSpec& spec) const {
+    aggregation::Rows rows;
+    OSTRAKA_CHECK(!spec.parts.empty());
+    rows.dimension = AsFloats(*spec.parts.front()).size();
+    for (const SharedBlob& part : spec.parts) rows.row.push_back(AsFloats(*part).data());
+    std::vector<float> out(rows.dimension);
+    const base::Status status = Aggregate(spec, rows, out);
+    if (!status.ok()) return Failed(status);
+    return AggregateResult{BlobOf(out, spec.hash)};
+  }
+
+  JobResult operator()(const ProveSpec& spec) const {
+    ProveResult result;
+    result.columns.reserve(spec.columns.size());
+    for (std::size_t j = 0; j < spec.columns.size(); ++j) {
+      result.columns.push_back(NumbersOf(AsFloats(*spec.parts[j]), spec.columns[j], spec.tau));
+    }
+    return result;
+  }
+
+  JobResult operator()(const CrossCheckSpec& spec) const {
+    CrossCheckResult result;
+    for (const auto& claim : spec.claims) {
+      const auto numbers = NumbersOf(AsFloats(*claim.part), spec.column, spec.tau);
+      if (!SameBits(numbers, claim.numbers)) result.liars.push_back(claim.peer);
+    }
+    return result;
+  }
+
+  JobResult operator()(const RecomputeSpec& spec) const {
+    JobResult own = (*this)(spec.gradient);
+    const auto* gradient = std::get_if<GradientResult>(&own);
+    if (gradient == nullptr) return own;
+    RecomputeResult result;
+    for (const auto& claim : spec.claims) {
+      const PartRange& range = claim.column.range;
+      const auto part = std::span(*gradient->gradient).subspan(range.begin, range.size());
+      const auto numbers = NumbersOf(part, claim.column, spec.tau);
+      const double ratio =
+          DeviationRatio(claim.numbers, numbers, spec.tau, spec.eps_g, range.size());
+      result.worst_ratio = std::max(result.worst_ratio, ratio);
+    }
+    result.accuse = result.worst_ratio > 1.0;
+    result.convict = result.worst_ratio > 0.5;
+    return result;
+  }
+
+  JobResult operator()(const UpdateSpec& spec) const {
+    auto parameters = std::make_shared<std::vector<float>>(*spec.state.parameters);
+    auto velocity = std::make_shared<std::vector<float>>(*spec.state.velocity);
+    for (const auto& column : spec.columns) {
+      const std::size_t begin = column.range.begin;
+      const std::size_t size = column.range.size();
+      aggregation::SgdStep(spec.sgd, AsFloats(*column.result),
+                           std::span(*parameters).subspan(begin, size),
+                           std::span(*velocity).subspan(begin, size));
+    }
+    return UpdateResult{ModelState{std::move(parameters), std::move(velocity)}};
+  }
+
+  JobResult operator()(const RootSpec& spec) const {
+    RootResult result;
+    result.leaves = StateLeaves(spec.state, spec.layout);
+    result.root = *StateRootOf(result.leaves, spec.layout);
+    return result;
+  }
+
+ private:
+  base::Status Aggregate(const AggregateSpec& spec, const aggregation::Rows& rows,
+                         std::span<float> out) const {
+    const bool clip = spec.clip && !base::Planted(base::Bug::kMeanForClip);
+    if (!clip) return aggregation::Mean().Aggregate(rows, executor_, out);
+    return aggregation::CenteredClip({.tau = spec.tau, .eps = spec.eps})
+        .Aggregate(rows, executor_, out);
+  }
+
+  const GradientFunction& gradients_;
+  const aggregation::Executor& executor_;
+};
+
+}  // namespace
+
+JobResult RunJob(const JobSpec& spec, const GradientFunction& gradients,
+                 const aggregation::Executor& executor) {
+  return std::visit(Runner(gradients, executor), spec);
+}
+
+bool NeedsGradient(const JobSpec& spec) {
+  return std::holds_alternative<GradientSpec>(spec) || std::holds_alternative<RecomputeSpec>(spec);
+}
+
+}  // namespace ostraka::protocol

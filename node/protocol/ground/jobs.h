@@ -1,0 +1,158 @@
+// Work too heavy for the protocol thread, as plain data: a result is a function of its spec alone.
+//
+// RunJob is the one implementation; the real node runs it on its compute thread and job pool, the
+// simulator at once with a drawn duration.
+//
+// Thread safety: specs and results are immutable once shared; RunJob is pure but for `gradients`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "aggregation/rule.h"
+#include "aggregation/sgd.h"
+#include "crypto/merkle.h"
+#include "node/base/status.h"
+#include "node/base/tensor_layout.h"
+#include "node/protocol/ground/state.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::protocol {
+
+using crypto::SharedBlob;
+using JobId = std::uint64_t;
+
+// A gradient at `parameters` on the batch of `batch_seed`. Own work of a worker.
+struct GradientSpec {
+  std::uint64_t step = 0;
+  PeerId owner;  // whose batch it is
+  SharedVector parameters;
+  Digest batch_seed;
+  bool flip_labels = false;  // only an attacker sets it
+};
+
+// Cuts a gradient into blobs, one a part, with their Merkle roots. Non-finite values become zero.
+struct PackSpec {
+  SharedVector gradient;
+  std::vector<PartRange> parts;
+  bool hash = true;  // false in unprotected runs: roots stay zero
+};
+
+// CenteredClip (or the mean, in unprotected runs) of the parts that one aggregator holds.
+struct AggregateSpec {
+  std::vector<SharedBlob> parts;  // raw float32, equal sizes, all finite
+  bool clip = true;               // false: the mean
+  double tau = 0;
+  double eps = 0;
+  bool hash = true;  // false in unprotected runs: the root stays zero
+};
+
+// One column as every peer sees it after seal B.
+struct Column {
+  std::uint32_t part_index = 0;
+  PartRange range;
+  SharedBlob result;      // null: missing
+  Digest direction_seed;  // from the coin of the step
+};
+
+// The numbers that a worker's PROOF states of its own parts.
+struct ProveSpec {
+  std::vector<SharedBlob> parts;  // own parts, one a column
+  std::vector<Column> columns;
+  double tau = 0;
+};
+
+// V1: the numbers that others stated for my column, against the parts that I hold.
+struct CrossCheckSpec {
+  Column column;
+  double tau = 0;
+  struct Claim {
+    PeerId peer;
+    SharedBlob part;
+    wire::ColumnNumbers numbers;
+  };
+  std::vector<Claim> claims;
+};
+
+// A validator's (or voter's) recomputation of a whole worker step.
+struct RecomputeSpec {
+  GradientSpec gradient;  // x^s and the target's batch
+  double tau = 0;
+  double eps_g = 0;
+  struct Claim {
+    Column column;  // its result where it was applied; of any other only the size is checked
+    wire::ColumnNumbers numbers;
+  };
+  std::vector<Claim> claims;
+};
+
+// x and the optimiser's state after a step. Void columns keep their coordinates as they were.
+struct UpdateSpec {
+  ModelState state;
+  struct Applied {
+    PartRange range;
+    SharedBlob result;
+  };
+  std::vector<Applied> columns;
+  aggregation::SgdOptions sgd;
+};
+
+// The Merkle root of a state over named tensors.
+struct RootSpec {
+  ModelState state;
+  base::TensorLayout layout;
+};
+
+using JobSpec = std::variant<GradientSpec, PackSpec, AggregateSpec, ProveSpec, CrossCheckSpec,
+                             RecomputeSpec, UpdateSpec, RootSpec>;
+
+struct GradientResult {
+  SharedVector gradient;
+};
+struct PackResult {
+  std::vector<SharedBlob> parts;
+};
+struct AggregateResult {
+  SharedBlob result;
+};
+struct ProveResult {
+  std::vector<wire::ColumnNumbers> columns;
+};
+struct CrossCheckResult {
+  std::vector<PeerId> liars;  // in claim order
+};
+struct RecomputeResult {
+  bool accuse = false;     // beyond the accusing threshold
+  bool convict = false;    // beyond half of it: what a voter asks
+  double worst_ratio = 0;  // largest deviation over its accusing threshold
+};
+struct UpdateResult {
+  ModelState state;
+};
+struct RootResult {
+  Digest root;
+  std::vector<Digest> leaves;  // that make it: what one who was away asks for first
+};
+struct JobFailed {
+  std::string reason;  // one line; a library failed or memory ran out
+};
+
+using JobResult =
+    std::variant<GradientResult, PackResult, AggregateResult, ProveResult, CrossCheckResult,
+                 RecomputeResult, UpdateResult, RootResult, JobFailed>;
+
+using GradientFunction = std::function<base::StatusOr<std::vector<float>>(const GradientSpec&)>;
+
+// Never throws. `gradients` is called for GradientSpec and RecomputeSpec only.
+JobResult RunJob(const JobSpec& spec, const GradientFunction& gradients,
+                 const aggregation::Executor& executor);
+
+// True if RunJob will call `gradients`: such jobs belong on the compute thread.
+bool NeedsGradient(const JobSpec& spec);
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,209 @@
+#include "node/protocol/ground/manifest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+namespace {
+
+struct ModeEntry {
+  Mode mode;
+  const char* name;
+  // t_s is at most share_numerator / share_denominator of the members.
+  std::uint32_t share_numerator;
+  std::uint32_t share_denominator;
+};
+constexpr ModeEntry kModes[] = {
+    {Mode::kMajority, "majority", 1, 2},
+    {Mode::kBalanced, "balanced", 2, 5},
+    {Mode::kThird, "third", 1, 3},
+};
+
+const ModeEntry& EntryOf(Mode mode) { return kModes[static_cast<std::size_t>(mode)]; }
+
+base::Status Require(bool holds, std::string_view message) {
+  return holds ? base::OkStatus() : base::InvalidArgument(message);
+}
+
+bool PositiveFinite(double value) { return std::isfinite(value) && value > 0; }
+bool NonNegativeFinite(double value) { return std::isfinite(value) && value >= 0; }
+
+base::Status ValidateMembers(const Manifest& manifest) {
+  const auto& members = manifest.members;
+  RETURN_IF_ERROR(
+      Require(members.size() >= 3, "a run needs at least 3 members: two have no majority"));
+  RETURN_IF_ERROR(Require(members.size() <= wire::kMaxPeers,
+                          "a run has at most " + std::to_string(wire::kMaxPeers) + " members"));
+  for (std::size_t i = 0; i + 1 < members.size(); ++i) {
+    const PeerId& id = members[i].id;
+    RETURN_IF_ERROR(Require(id != members[i + 1].id, "member " + id.Short() + " is listed twice"));
+    RETURN_IF_ERROR(Require(id < members[i + 1].id, "members must be sorted by key"));
+  }
+  return base::OkStatus();
+}
+
+base::Status ValidateTraining(const TrainingPlan& plan) {
+  RETURN_IF_ERROR(Require(plan.steps >= 1, "training.steps must be at least 1"));
+  RETURN_IF_ERROR(Require(plan.steps <= 100'000'000, "training.steps must be at most 10^8"));
+  RETURN_IF_ERROR(Require(plan.settle_steps >= 5,
+                          "training.settle_steps must be at least 5, so that what is claimed in "
+                          "the last steps that move something can still be tried"));
+  RETURN_IF_ERROR(Require(plan.settle_steps < plan.steps,
+                          "training.settle_steps must be below training.steps"));
+  RETURN_IF_ERROR(Require(plan.batch_size >= 1, "training.batch_size must be at least 1"));
+  RETURN_IF_ERROR(Require(plan.hidden >= 1, "training.hidden must be at least 1"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.learning_rate),
+                          "training.learning_rate must be a number of at least 0"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(plan.momentum) && plan.momentum < 1,
+                          "training.momentum must be in [0, 1)"));
+  return Require(NonNegativeFinite(plan.weight_decay),
+                 "training.weight_decay must be a number of at least 0");
+}
+
+// A run that claims to bear faults must be able to find out who they are.
+base::Status ValidateValidators(const Manifest& manifest) {
+  const auto n = static_cast<std::uint32_t>(manifest.members.size());
+  const Thresholds thresholds = GenesisThresholds(manifest);
+  if (thresholds.t_s == 0) return base::OkStatus();
+  const std::string claim = std::to_string(thresholds.t_s) + " faulty of " + std::to_string(n);
+  RETURN_IF_ERROR(
+      Require(manifest.validators >= 1, "validators must be at least 1: a run that bears " + claim +
+                                            " members needs one to find out who they are"));
+  return Require(FaultsBorne(manifest.mode, n) > 0,
+                 "mode " + std::string(ModeName(manifest.mode)) + " would bear " + claim +
+                     " members, but could spare no validator to find out who they are: use mode "
+                     "majority, which bears none, or 4 members");
+}
+
+base::Status ValidateDeadlines(const Manifest& manifest) {
+  RETURN_IF_ERROR(Require(manifest.delta.ns >= 1'000'000, "delta_ms must be at least 1"));
+  RETURN_IF_ERROR(Require(manifest.delta <= manifest.delta_ceiling,
+                          "delta_ms must not be above delta_ceiling_ms"));
+  RETURN_IF_ERROR(Require(manifest.part_timeout.ns > 0, "part_timeout_ms must be positive"));
+  RETURN_IF_ERROR(Require(manifest.patience.ns >= 1'000'000, "patience_ms must be at least 1"));
+  return Require(manifest.seal_timeout > manifest.part_timeout,
+                 "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
+}
+
+}  // namespace
+
+const char* ModeName(Mode mode) { return EntryOf(mode).name; }
+
+base::StatusOr<Mode> ParseMode(std::string_view name) {
+  for (const ModeEntry& entry : kModes) {
+    if (name == entry.name) return entry.mode;
+  }
+  return base::InvalidArgument("mode '" + std::string(name) +
+                               "' is not known: use majority, balanced or third");
+}
+
+std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n) {
+  switch (mode) {
+    case Mode::kMajority:
+      return 1;
+    case Mode::kBalanced:
+      return n / 5;
+    case Mode::kThird:
+      return n == 0 ? 0 : (n - 1) / 3;
+  }
+  return 0;
+}
+
+std::uint32_t SparedValidators(std::size_t in_role, std::uint32_t faults, std::uint32_t m) {
+  const std::size_t workers = std::max<std::size_t>(2 * std::size_t{faults} + 1, 3);
+  const std::size_t spared = in_role > workers ? in_role - workers : 0;
+  return static_cast<std::uint32_t>(std::min<std::size_t>(spared, m));
+}
+
+Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis) {
+  const ModeEntry& entry = EntryOf(mode);
+  const std::uint32_t by_share = n * entry.share_numerator / entry.share_denominator;
+  // t_a + 2 t_s < n (Blum, Katz, Loss): t_s <= (n - 1 - t_a) / 2.
+  const std::uint32_t by_quorum = n > t_a_genesis ? (n - 1 - t_a_genesis) / 2 : 0;
+  Thresholds thresholds;
+  thresholds.n = n;
+  thresholds.t_s = std::min(by_share, by_quorum);
+  thresholds.t_a = std::min(t_a_genesis, thresholds.t_s);
+  return thresholds;
+}
+
+Thresholds ThresholdsIn(const Manifest& manifest, std::size_t n) {
+  const auto genesis = static_cast<std::uint32_t>(manifest.members.size());
+  return ThresholdsFor(manifest.mode, static_cast<std::uint32_t>(n),
+                       GenesisAsynchronousFaults(manifest.mode, genesis));
+}
+
+Thresholds GenesisThresholds(const Manifest& manifest) {
+  return ThresholdsIn(manifest, manifest.members.size());
+}
+
+std::uint32_t FaultBound(const Thresholds& thresholds) {
+  return std::max(thresholds.t_s, thresholds.t_a);
+}
+
+double LargestTau(const Manifest& manifest) {
+  return 0x1.0p44 * manifest.eps / static_cast<double>(manifest.members.size());
+}
+
+std::uint32_t FaultsBorne(Mode mode, std::uint32_t n) {
+  const Thresholds thresholds = ThresholdsFor(mode, n, GenesisAsynchronousFaults(mode, n));
+  return SparedValidators(n, FaultBound(thresholds), 1) == 0 ? 0 : thresholds.t_s;
+}
+
+double SmallestTau(const Manifest& manifest) {
+  return std::max(64.0, 8.0 * static_cast<double>(manifest.members.size())) * manifest.eps;
+}
+
+base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
+  if (faults <= FaultsBorne(mode, n)) return base::OkStatus();
+  std::string message = "mode " + std::string(ModeName(mode)) + " bears " +
+                        std::to_string(FaultsBorne(mode, n)) + " faulty of " + std::to_string(n) +
+                        " peers, not " + std::to_string(faults);
+  for (const ModeEntry& entry : kModes) {
+    if (faults <= FaultsBorne(entry.mode, n)) {
+      return base::FailedPrecondition(message + ": use --mode " + entry.name);
+    }
+  }
+  std::uint32_t best = 0;
+  for (const ModeEntry& entry : kModes) best = std::max(best, FaultsBorne(entry.mode, n));
+  message += ", and no mode bears more than " + std::to_string(best) + ": use ";
+  // Majority bears (n - 2) / 2, and no mode more of as few.
+  const std::uint64_t enough = 2 * std::uint64_t{faults} + 2;
+  if (enough <= wire::kMaxPeers) message += std::to_string(enough) + " peers or more, or ";
+  return base::FailedPrecondition(message + "fewer faults");
+}
+
+base::Status Validate(const Manifest& manifest) {
+  RETURN_IF_ERROR(Require(!manifest.run_id.is_zero(), "the manifest has no run id"));
+  RETURN_IF_ERROR(Require(manifest.protocol_version == wire::kProtocolVersion,
+                          "this build speaks protocol version " +
+                              std::to_string(wire::kProtocolVersion) + ", the manifest asks for " +
+                              std::to_string(manifest.protocol_version)));
+  RETURN_IF_ERROR(ValidateMembers(manifest));
+  RETURN_IF_ERROR(ValidateTraining(manifest.training));
+  RETURN_IF_ERROR(
+      Require(manifest.compute_profile == "tolerant",
+              "compute_profile must be \"tolerant\" (exact gradients are not built yet)"));
+  RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.tau), "tau must be 0 (auto) or positive"));
+  RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_multiple) && manifest.tau_multiple <= 1,
+                          "tau_multiple must be in (0, 1]: above 1 attackers can make tau grow"));
+  RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_initial), "tau_initial must be positive"));
+  RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps), "eps must be positive"));
+  RETURN_IF_ERROR(Require(std::max(manifest.tau, manifest.tau_initial) <= LargestTau(manifest),
+                          "tau is too large for eps: doubles cannot resolve the sum check; "
+                          "raise eps or lower tau"));
+  RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps_g), "eps_g must be positive"));
+  RETURN_IF_ERROR(
+      Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));
+  RETURN_IF_ERROR(ValidateValidators(manifest));
+  RETURN_IF_ERROR(Require(manifest.state_root_every >= 1, "state_root_every must be at least 1"));
+  RETURN_IF_ERROR(Require(manifest.probation >= 3,
+                          "probation must be at least 3 blocks, so that who returns knows what the "
+                          "cases that open then are about"));
+  return ValidateDeadlines(manifest);
+}
+
+}  // namespace ostraka::protocol

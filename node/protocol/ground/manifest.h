@@ -1,0 +1,128 @@
+// What all peers of a run agree on before it starts. Parsed from TOML by node/cli/manifest_toml.h;
+// the simulator builds it in memory.
+//
+// Thread safety: immutable once built.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/base/status.h"
+#include "node/base/time.h"
+#include "node/wire/block.h"
+
+namespace ostraka::protocol {
+
+using base::Digest;
+using base::PeerId;
+using wire::Thresholds;
+
+// How many faults a run tolerates, as a share of its members (protocol.md, 1).
+enum class Mode : std::uint8_t { kMajority = 0, kBalanced = 1, kThird = 2 };
+const char* ModeName(Mode mode);  // majority, balanced, third
+base::StatusOr<Mode> ParseMode(std::string_view name);
+
+struct Member {
+  PeerId id;
+  std::string address;  // "host:port"; empty in the simulator
+};
+
+// The defaults train mlp on digits to 0.96 +- 0.01 accuracy (measured over seeds:
+// docs/benchmarks.md).
+struct TrainingPlan {
+  std::string model = "mlp";
+  std::string data = "digits";  // data source id: part of every batch seed
+  std::uint64_t batch_size = 32;
+  std::uint64_t hidden = 64;
+  std::uint64_t data_seed = 0;
+  std::uint64_t steps = 200;
+  std::uint64_t steps_after_ban = 10;  // the run lasts at least this long after the last ban
+  std::uint64_t settle_steps = 5;      // at the end, with learning rate 0
+  double learning_rate = 1.0;          // peak; then linear decay to 0 at `steps` - settle_steps
+  std::uint64_t warmup_steps = 10;     // linear from 0
+  double momentum = 0;
+  double weight_decay = 0;
+};
+
+// The state that a run begins with, if not one drawn from its id: that of an older run which could
+// not go on (protocol.md, 8).
+struct Origin {
+  Digest run_id;           // the older run
+  std::uint64_t step = 0;  // its last step that is in the state
+  Digest state_root;       // of the state, optimiser and all
+  bool operator==(const Origin&) const = default;
+};
+
+struct Manifest {
+  Digest run_id;  // H(kDomainManifest, the file's bytes)
+  std::string name;
+  std::uint32_t protocol_version = wire::kProtocolVersion;
+  Mode mode = Mode::kMajority;
+  std::vector<Member> members;  // genesis members by key
+  TrainingPlan training;
+  std::optional<Origin> origin;
+  std::string compute_profile = "tolerant";
+
+  bool clip = true;  // false: mean, for comparison only
+  double tau = 0;    // 0: auto, `tau_multiple` x the median sealed norm of the last block
+  double tau_multiple = 1.0;
+  double tau_initial = 0x1.0p-10;  // auto's first step: near the geometric median of any scale
+  double eps = 1e-6;               // CenteredClip's residual per row
+  // Gradient noise, relative (docs/protocol.md, tolerant profile): ten times the worst that was
+  // measured between code paths of the built-in models (docs/benchmarks.md, "Gradient noise").
+  double eps_g = 6.4e-5;
+  double delta_max = 0;                 // V3; 0: off
+  std::uint32_t validators = 1;         // m
+  std::uint64_t state_root_every = 10;  // R steps
+
+  // Blocks that a returning member follows before it is admitted. At least 3: it must know the
+  // gradients that cases opened after its return are about.
+  std::uint64_t probation = 5;
+
+  // Four times what a message between honest members takes at most. The sealed lags can raise it in
+  // the run, up to the ceiling, and never lower it (NextDelta).
+  base::Duration delta = base::Seconds(1);
+  base::Duration delta_ceiling = base::Seconds(30);
+  base::Duration part_timeout = base::Seconds(20);  // an aggregator waits this long for parts
+  base::Duration seal_timeout = base::Seconds(60);  // then the fast path has failed
+  // What a step's work may take on the slowest machine that the run wants to keep: who needs no
+  // longer is never late, however fast the others are (node/protocol/rules/lateness.h).
+  base::Duration patience = base::Seconds(1);
+};
+
+// The largest tau of a run. Beyond it sums of n clipped differences in double cannot resolve eps,
+// so that an honest aggregator could not meet its bound, nor V2 its tolerance.
+double LargestTau(const Manifest& manifest);
+// The smallest that follows sealed norms: max(64, 8 n) eps. At it n rows of residual eps fill an
+// eighth of a radius, half of what makes a column blind (node/protocol/rules/sizes.h).
+double SmallestTau(const Manifest& manifest);
+
+// t_a at genesis for n members: what the mode asks for (protocol.md, 1).
+std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n);
+// The thresholds of n members when t_a was taken at genesis as `t_a_genesis`.
+Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis);
+
+// The thresholds of `n` members in a run of `manifest`; at its genesis.
+Thresholds ThresholdsIn(const Manifest& manifest, std::size_t n);
+Thresholds GenesisThresholds(const Manifest& manifest);
+// m_t (docs/protocol.md, 5): of the `m` validators asked for those that `in_role` members spare, of
+// whom `faults` may lie: the workers that are left must be 2 faults + 1, and three.
+std::uint32_t SparedValidators(std::size_t in_role, std::uint32_t faults, std::uint32_t m);
+// Faults that may be in any set of members: more than so many members say what an honest one says.
+std::uint32_t FaultBound(const Thresholds& thresholds);
+
+// Faults of `n` members that a run in `mode` bears and finds out: t_s, but none where t_s of them
+// leave nobody to spare as a validator [a sign flipper would go on for ever]. That is so for 3
+// members in modes balanced and third, and for no others (manifest_test tries every n and mode).
+std::uint32_t FaultsBorne(Mode mode, std::uint32_t n);
+// FailedPrecondition, naming the mode that would do (or how many peers), unless `mode` tolerates
+// `faults` of `n` members.
+base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults);
+
+// Everything that must hold of a manifest for a run to start; one line on the first that does not.
+base::Status Validate(const Manifest& manifest);
+
+}  // namespace ostraka::protocol

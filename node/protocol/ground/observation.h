@@ -1,0 +1,133 @@
+// What a machine tells its driver for people, logs and checkers. Nothing here feeds back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/base/time.h"
+#include "node/protocol/ground/roles.h"
+#include "node/protocol/ground/state.h"
+#include "node/wire/block.h"
+
+namespace ostraka::protocol {
+
+// A step begins. Public knowledge: everyone can derive it from the blocks.
+struct StepStarted {
+  std::uint64_t step = 0;
+  Digest previous_randomness;  // r^{step-1}: seeds this step's batches
+  ModelState state;            // x^step and the velocity
+  Roles roles;
+  double tau = 0;
+};
+
+// A seal was decided: by equal echoes (iteration 0), or in an iteration of the slow path.
+struct Sealed {
+  std::uint64_t step = 0;
+  std::uint8_t phase = 0;  // wire::Phase
+  Digest decision;
+  std::uint32_t draw = 0;
+  std::uint32_t iteration = 0;
+};
+
+// A seal takes its slow path: somebody is silent, late or two-faced. Again at each iteration.
+struct SlowSeal {
+  std::uint64_t step = 0;
+  std::uint8_t phase = 0;
+  std::uint32_t iteration = 0;
+  std::string reason;  // one line: what it waits for, and from whom
+};
+
+// This member has no part in the run for now: it was sealed absent, fell behind, came without its
+// store, or found its state to differ. It follows and asks to come back.
+struct Away {
+  std::uint64_t step = 0;
+  std::string reason;  // one line
+};
+// It was dropped in `step` as one that may not ask to come back before `until` (protocol.md, 6):
+// it follows the run as an observer. Once each time that it is away.
+struct Barred {
+  std::uint64_t step = 0;
+  std::uint64_t until = 0;
+};
+// How far an absent member has come; and that it is a member again, from `step` on.
+struct CatchingUp {
+  std::uint64_t height = 0;  // blocks it has
+  std::uint64_t head = 0;    // blocks there are
+  std::string detail;
+};
+struct Back {
+  std::uint64_t step = 0;
+};
+
+// What a member that starts again has from its store: the newest block whose state it holds.
+struct Resumed {
+  std::shared_ptr<const wire::Block> block;
+  ModelState state;
+};
+
+// A step is complete: its block and the state that the next step starts from.
+struct StepDone {
+  std::shared_ptr<const wire::Block> block;
+  ModelState state;
+};
+
+// Something a peer did that proves or suggests a fault, seen by this machine alone.
+struct Suspicion {
+  std::uint64_t step = 0;
+  PeerId peer;
+  std::string check;   // "V1", "equivocation", "part", "bad_frame" ...
+  std::string reason;  // one line
+};
+
+// Where the time of a step went, by the driver's clock.
+struct StepTimes {
+  std::uint64_t step = 0;
+  std::int64_t compute_ns = 0;    // own gradient
+  std::int64_t aggregate_ns = 0;  // parts, aggregation, results, proofs, update
+  std::int64_t agree_ns = 0;      // waiting for the three seals
+};
+
+// This member let the others wait (node/protocol/rules/lateness.h), and has used up more than half
+// of what it is allowed. With each block while that is so, and once when it is so no more.
+struct Slow {
+  bool Lasts() const { return used_ms > allowed_ms / 2; }
+  std::uint64_t step = 0;  // whose block says so
+  std::uint64_t used_ms = 0;
+  std::uint64_t allowed_ms = 0;  // beyond it the member is dropped
+};
+
+// This member has finished, and stays for others that have not said that they have.
+struct Staying {
+  std::uint64_t step = 0;      // the last one
+  std::vector<PeerId> others;  // not empty
+  base::Duration at_most;      // from now on
+};
+
+// The machine will sign nothing more.
+struct Halted {
+  enum class Why : std::uint8_t { kFinished, kBanned, kStalled, kDiverged, kFailed, kForked };
+  Why why = Why::kFinished;
+  std::uint64_t step = 0;
+  std::string reason;  // one line: what happened and what to do
+};
+
+// Where a machine stands, for whoever asks (Machine::progress).
+struct Progress {
+  std::uint64_t step = 0;  // in progress
+  // genesis, collect (to seal A), reveal (B), prove (C), settle, update; starting, frozen, halted.
+  std::string phase = "starting";
+  struct Missing {
+    PeerId peer;
+    std::string message;  // wire::MessageTypeName
+  };
+  // What it waits for from others. Empty: its own work, its disk, or nothing.
+  std::vector<Missing> missing;
+};
+
+using Observation = std::variant<StepStarted, Sealed, SlowSeal, Resumed, StepDone, Away, Barred,
+                                 CatchingUp, Back, Suspicion, StepTimes, Slow, Staying, Halted>;
+
+}  // namespace ostraka::protocol

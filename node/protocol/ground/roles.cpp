@@ -1,0 +1,161 @@
+#include "node/protocol/ground/roles.h"
+
+#include <algorithm>
+#include <set>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "crypto/stream.h"
+#include "node/base/planted.h"
+#include "node/protocol/ground/manifest.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using wire::CaseKind;
+
+Digest RoleKey(const Digest& randomness, std::string_view purpose) {
+  return crypto::Hasher(crypto::kDomainRoles)
+      .Update(randomness)
+      .UpdateSized(base::AsBytes(purpose))
+      .Finish();
+}
+
+std::vector<PeerId> Shuffled(const std::vector<PeerId>& peers, std::string_view purpose,
+                             const Digest& randomness) {
+  crypto::Stream stream(purpose, RoleKey(randomness, purpose));
+  std::vector<PeerId> shuffled;
+  shuffled.reserve(peers.size());
+  for (const std::uint32_t i : stream.Permutation(static_cast<std::uint32_t>(peers.size()))) {
+    shuffled.push_back(peers[i]);
+  }
+  return shuffled;
+}
+
+}  // namespace
+
+bool IsMember(const std::vector<PeerId>& sorted, const PeerId& peer) {
+  return std::binary_search(sorted.begin(), sorted.end(), peer);
+}
+
+bool Roles::IsWorker(const PeerId& peer) const { return IsMember(workers, peer); }
+
+std::optional<std::uint32_t> Roles::PartOwnedBy(const PeerId& peer) const {
+  const auto owner = std::find(owners.begin(), owners.end(), peer);
+  if (owner == owners.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(owner - owners.begin());
+}
+
+std::optional<Assignment> Roles::AssignmentOf(const PeerId& validator) const {
+  for (const Assignment& assignment : validators) {
+    if (assignment.validator == validator) return assignment;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& view) {
+  std::vector<std::pair<PeerId, PeerId>> pairs;
+  std::set<PeerId> taken;
+  for (const CaseKind kind : {CaseKind::kGradient, CaseKind::kNumbers}) {
+    for (const wire::Case& open : view.cases) {
+      const PeerId& accuser = open.id.accuser;
+      const PeerId& target = open.id.target;
+      if (open.id.kind != kind || taken.contains(accuser) || taken.contains(target)) continue;
+      if (!IsMember(view.members, accuser) || !IsMember(view.members, target)) continue;
+      taken.insert({accuser, target});
+      pairs.emplace_back(accuser, target);
+    }
+  }
+  return pairs;
+}
+
+std::vector<PeerId> InRole(const Block& view) {
+  std::set<PeerId> quarantined;
+  for (const auto& [accuser, target] : QuarantinedPairs(view)) {
+    quarantined.insert({accuser, target});
+  }
+  std::vector<PeerId> in_role;
+  for (const PeerId& member : view.members) {
+    if (!quarantined.contains(member)) in_role.push_back(member);
+  }
+  return in_role;
+}
+
+bool MayBeTarget(const Block& view, const PeerId& worker) {
+  if (IsMember(view.members, worker)) return IsMember(InRole(view), worker);
+  const auto banned = [&](const wire::Standing& s) { return s.peer == worker && s.banned; };
+  return std::none_of(view.standings.begin(), view.standings.end(), banned);
+}
+
+std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty) {
+  const auto known = static_cast<std::uint32_t>(QuarantinedPairs(view).size()) + known_faulty;
+  const std::uint32_t rest = view.thresholds.t_s > known ? view.thresholds.t_s - known : 0;
+  return std::max(view.thresholds.t_a, rest);
+}
+
+Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
+                    const std::map<PeerId, Digest>& coins) {
+  crypto::Hasher hasher(crypto::kDomainRandomness);
+  hasher.Update(run_id).UpdateU64(step).UpdateU64(coins.size());
+  for (const auto& [peer, coin] : coins) hasher.Update(peer.view()).Update(coin);
+  return hasher.Finish();
+}
+
+std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& view,
+                                       const std::vector<PeerId>& workers_proven,
+                                       std::uint64_t next_step, std::uint32_t m) {
+  if (next_step < 2) return {};
+  const std::vector<PeerId> pool = InRole(view);
+  std::vector<PeerId> drawn = Shuffled(pool, "validators", randomness);
+  drawn.resize(SparedValidators(pool.size(), FaultsAmongWorkers(view, 0), m));
+
+  std::vector<PeerId> candidates;
+  for (const PeerId& worker : workers_proven) {
+    const bool validates = std::find(drawn.begin(), drawn.end(), worker) != drawn.end();
+    if (!validates && MayBeTarget(view, worker)) candidates.push_back(worker);
+  }
+  const std::vector<PeerId> targets = Shuffled(candidates, "targets", randomness);
+  const std::uint64_t judged = next_step - (base::Planted(base::Bug::kTargetsBeforeProof) ? 1 : 2);
+  std::vector<Assignment> assignments;
+  for (std::size_t i = 0; i < drawn.size() && i < targets.size(); ++i) {
+    assignments.push_back({drawn[i], targets[i], judged, {}});
+  }
+  return assignments;
+}
+
+Roles AssignRoles(const Block& view, std::uint64_t dimension) {
+  Roles roles;
+  const std::vector<PeerId> pool = InRole(view);
+  if (pool.size() < kFewestWorkers) return roles;
+  for (const Assignment& assignment : view.drawn) {
+    if (roles.validators.size() + kFewestWorkers == pool.size()) break;
+    if (IsMember(pool, assignment.validator)) roles.validators.push_back(assignment);
+  }
+  for (const PeerId& peer : pool) {
+    if (!roles.AssignmentOf(peer)) roles.workers.push_back(peer);
+  }
+  roles.owners = Shuffled(roles.workers, "owners", view.randomness);
+  roles.parts = CutParts(dimension, static_cast<std::uint32_t>(roles.workers.size()));
+  return roles;
+}
+
+Digest BatchSeed(const Digest& run_id, std::string_view data_source,
+                 const Digest& previous_randomness, std::uint64_t step, const PeerId& peer) {
+  return crypto::Hasher(crypto::kDomainBatch)
+      .Update(run_id)
+      .UpdateSized(base::AsBytes(data_source))
+      .Update(previous_randomness)
+      .UpdateU64(step)
+      .Update(peer.view())
+      .Finish();
+}
+
+Digest DirectionSeed(const Digest& randomness, std::uint64_t step, std::uint32_t part_index) {
+  return crypto::Hasher(crypto::kDomainDirection)
+      .Update(randomness)
+      .UpdateU64(step)
+      .UpdateU64(part_index)
+      .Finish();
+}
+
+}  // namespace ostraka::protocol

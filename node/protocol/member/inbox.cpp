@@ -1,0 +1,121 @@
+#include "node/protocol/member/inbox.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ostraka::protocol {
+namespace {
+
+bool IsSlowPath(wire::MessageType type) {
+  return type >= wire::MessageType::kStatus && type <= wire::MessageType::kLock;
+}
+
+wire::SharedMessage WithDigest(const Inbox::Item& item, const Digest& digest) {
+  if (item.message->digest == digest) return item.message;
+  for (const wire::SharedMessage& rival : item.rivals) {
+    if (rival->digest == digest) return rival;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Inbox::Outcome Inbox::Probe(const wire::SignedEnvelope& message) const {
+  const wire::Envelope& envelope = message.envelope;
+  const Item* held = Find(PlaceOf(envelope.slot), envelope.sender);
+  if (held == nullptr) return Outcome::kNew;
+  if (WithDigest(*held, message.digest) != nullptr) return Outcome::kDuplicate;
+  if (!held->equivocated() || wanted_.contains(message.digest)) return Outcome::kRival;
+  return Outcome::kMore;
+}
+
+Inbox::Outcome Inbox::Add(wire::SharedMessage message, SharedBlob blob) {
+  const Outcome outcome = Probe(*message);
+  const Place place = PlaceOf(message->envelope.slot);
+  const PeerId sender = message->envelope.sender;
+  if (outcome == Outcome::kNew) {
+    places_[place].emplace(sender, Item{std::move(message), std::move(blob), {}});
+  } else if (outcome == Outcome::kRival) {
+    places_[place].at(sender).rivals.push_back(std::move(message));
+  }
+  return outcome;
+}
+
+void Inbox::Replace(wire::SharedMessage message) {
+  const Place place = PlaceOf(message->envelope.slot);
+  const PeerId sender = message->envelope.sender;
+  places_[place].insert_or_assign(sender, Item{std::move(message), nullptr, {}});
+}
+
+const Inbox::Item* Inbox::Find(const Place& place, const PeerId& sender) const {
+  const auto& items = At(place);
+  const auto item = items.find(sender);
+  return item == items.end() ? nullptr : &item->second;
+}
+
+const wire::SignedEnvelope* Inbox::Find(const Place& place, const PeerId& sender,
+                                        const Digest& digest) const {
+  return Shared(place, sender, digest).get();  // the inbox holds it too
+}
+
+wire::SharedMessage Inbox::Shared(const Place& place, const PeerId& sender,
+                                  const Digest& digest) const {
+  const Item* item = Find(place, sender);
+  return item == nullptr ? nullptr : WithDigest(*item, digest);
+}
+
+const std::map<PeerId, Inbox::Item>& Inbox::At(const Place& place) const {
+  static const std::map<PeerId, Item> kNone;
+  const auto items = places_.find(place);
+  return items == places_.end() ? kNone : items->second;
+}
+
+std::size_t Inbox::CountIterations(const Place& place, const PeerId& sender) const {
+  std::size_t count = 0;
+  Place first = place;
+  first.iteration = 0;
+  for (auto it = places_.lower_bound(first); it != places_.end(); ++it) {
+    Place base = it->first;
+    base.iteration = 0;
+    if (base != first) break;
+    count += it->second.count(sender);
+  }
+  return count;
+}
+
+const wire::SignedEnvelope* Inbox::FindDigest(std::uint64_t step, wire::Phase phase,
+                                              const Digest& digest) const {
+  for (auto it = places_.lower_bound({step, phase, wire::MessageType::kBoot, 0, 0});
+       it != places_.end() && it->first.step == step && it->first.phase == phase; ++it) {
+    for (const auto& [sender, item] : it->second) {
+      if (const auto found = WithDigest(item, digest)) return found.get();
+    }
+  }
+  return nullptr;
+}
+
+void Inbox::HashInto(crypto::Hasher& hasher) const {
+  for (const auto& [place, items] : places_) {
+    for (const auto& [sender, item] : items) {
+      hasher.Update(item.message->digest).UpdateU64(item.rivals.size());
+    }
+  }
+}
+
+void Inbox::ForgetBefore(std::uint64_t step) {
+  while (!places_.empty() && places_.begin()->first.step < step) places_.erase(places_.begin());
+}
+
+void Inbox::ForgetSenderAfter(std::uint64_t step, const PeerId& sender) {
+  for (auto& [place, items] : places_) {
+    if (place.step > step) items.erase(sender);
+  }
+}
+
+void Inbox::ForgetSlowPath(std::uint32_t iteration) {
+  std::erase_if(places_, [&](const auto& entry) {
+    return IsSlowPath(entry.first.type) && entry.first.iteration < iteration;
+  });
+}
+
+}  // namespace ostraka::protocol

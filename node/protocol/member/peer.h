@@ -1,0 +1,37 @@
+// The root machine of one member: BTARD over a sealed broadcast (docs/protocol.md).
+//
+//   genesis: BOOT -> seal -> r^-1
+//   step t:  COMMIT + PARTs -> AGG + RESULT -> SEAL A -> REVEAL -> SEAL B -> PROOF + VERDICT
+//            -> SEAL C -> block t, update, next step
+//
+// Thread safety: none; one owner (node/protocol/ground/machine.h).
+#pragma once
+
+#include <memory>
+
+#include "crypto/sign.h"
+#include "node/base/tensor_layout.h"
+#include "node/protocol/ground/machine.h"
+#include "node/protocol/ground/manifest.h"
+#include "node/wire/opener.h"
+
+namespace ostraka::protocol {
+
+struct PeerOptions {
+  std::shared_ptr<const Manifest> manifest;       // REQUIRES: Validate(*manifest).ok()
+  std::shared_ptr<const crypto::SigningKey> key;  // REQUIRES: a genesis member's
+  std::shared_ptr<crypto::Verifier> verifier;
+  base::TensorLayout layout;  // of the trainer that the manifest names
+  SharedVector initial_parameters;
+  SharedVector initial_velocity = nullptr;  // null: zero
+  std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>();
+};
+
+// A signing member of a protected run.
+std::unique_ptr<Machine> MakePeer(PeerOptions options);
+
+// The same training without protection: a butterfly all-reduce with the mean, no signatures,
+// Merkle trees, seals or validators. For comparison only (`swarm --unprotected`).
+std::unique_ptr<Machine> MakePlainPeer(PeerOptions options);
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,403 @@
+// Phase A of a step: COMMIT, PARTs, AGG, RESULT and seal A.
+#include <algorithm>
+#include <utility>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "crypto/set_root.h"
+#include "node/base/check.h"
+#include "node/base/planted.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/protocol/member/peer_machine.h"
+#include "node/wire/bitmap.h"
+#include "node/wire/codec.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using wire::MessageType;
+using wire::Phase;
+
+wire::TensorHeader HeaderOf(const PartRange& range) {
+  return {
+      .element = wire::ElementType::kFloat32, .codec = wire::Codec::kRaw, .shape = {range.size()}};
+}
+
+}  // namespace
+
+// --- a step begins ------------------------------------------------------------------------------
+
+void PeerMachine::BeginStep() {
+  const std::uint64_t step = HeightOf(*view_);
+  round_.emplace();
+  Round& round = *round_;
+  round.sealed.step = step;
+  round.sealed.tau =
+      base::Planted(base::Bug::kFirstTauGoesOn) ? manifest_->tau_initial : view_->tau;
+  round.sealed.roles = AssignRoles(*view_, state_.parameters->size());
+  round.sealed.aggregates.resize(round.sealed.roles.parts.size());
+  round.results.resize(round.sealed.roles.parts.size());
+  round.entry_a = wire::BlockDigest(*view_);
+  round.coin_count = static_cast<std::uint32_t>(view_->members.size());
+  round.my_part = round.sealed.roles.PartOwnedBy(self_);
+  round.pairs = LivePairsOf(*view_, round.sealed.roles);
+  round.to_judge.insert(round.sealed.roles.workers.begin(), round.sealed.roles.workers.end());
+  round.times.step = step;
+  mark_ = now_;
+
+  // The last step's messages stay for those who are stuck in it.
+  const std::uint64_t kept = step == 0 ? 0 : step - 1;
+  inbox_.ForgetBefore(kept);
+  std::erase_if(past_seals_, [kept](const auto& entry) { return entry.first.step < kept; });
+  while (!sent_.empty() && sent_.front().step < kept) sent_.pop_front();
+  signer_.ForgetBefore(kept);
+  while (!kept_results_.empty() && kept_results_.begin()->first + kPastSteps < step) {
+    kept_results_.erase(kept_results_.begin());
+  }
+  ahead_.clear();
+  stage_ = Stage::kCollect;
+  if (base::Planted(base::Bug::kCanary)) Suspect(self_, "canary", "a bug was planted");
+  OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + delta() * 2);
+  WatchSealA();
+  AskForRefusedParts();
+  // Who is owed something in a dispute waits longer than those who may pass it on, since that takes
+  // its time. Else a peer that sends at the last moment would have the one who waits for it blamed.
+  // Honest members may begin more than a Delta apart, but decided the last seal within it.
+  round.forward_until = decided_c_.value_or(now_) + manifest_->part_timeout;
+  out_->Add(SetTimer{kBulkTimer, std::max(round.forward_until + delta() * 2, now_)});
+  out_->Add(Observe{StepStarted{step, view_->randomness, state_, round.sealed.roles, view_->tau}});
+
+  if (round.sealed.roles.IsWorker(self_)) {
+    const Digest seed =
+        BatchSeed(manifest_->run_id, manifest_->training.data, view_->randomness, step, self_);
+    StartJob({.purpose = Purpose::kGradient, .step = step},
+             GradientSpec{step, self_, state_.parameters, seed, false});
+  } else {
+    PrepareCommit(std::nullopt, {});
+  }
+  if (step % manifest_->state_root_every == 0) {
+    round.root_pending = true;
+    StartJob({.purpose = Purpose::kRoot, .step = step}, RootSpec{state_, layout_});
+  }
+  StartRecomputations();
+  AskHeadsOfDropped();
+}
+
+// A validator recomputes its target's step; every member recomputes what a gradient case is about.
+void PeerMachine::StartRecomputations() {
+  if (const auto assignment = round_->sealed.roles.AssignmentOf(self_)) {
+    if (MayBeTarget(*view_, assignment->target)) {
+      StartRecomputation(
+          {.purpose = Purpose::kAccuse, .step = assignment->step, .target = assignment->target},
+          assignment->target);
+    }
+  }
+  for (const Case& open : view_->cases) {
+    if (open.id.kind != wire::CaseKind::kGradient || my_verdicts_.contains(open.id)) continue;
+    if (open.id.accuser == self_ || open.id.target == self_) continue;
+    const bool started = StartRecomputation(
+        {.purpose = Purpose::kVote, .step = open.id.step, .about = open.id}, open.id.target);
+    my_verdicts_[open.id] =
+        started ? std::nullopt : std::optional<wire::Verdict>(wire::Verdict::kAbstain);
+  }
+}
+
+// False if the step is no longer held or the target proved nothing.
+bool PeerMachine::StartRecomputation(PendingJob job, const PeerId& target) {
+  const auto past = past_.find(job.step);
+  if (past == past_.end()) return false;
+  const auto proven = past->second.NumbersOf(target);
+  if (!proven) return false;
+  RecomputeSpec spec;
+  spec.gradient = {job.step, target, past->second.state.parameters,
+                   BatchSeed(manifest_->run_id, manifest_->training.data,
+                             past->second.previous_randomness, job.step, target),
+                   false};
+  spec.tau = past->second.tau;
+  spec.eps_g = manifest_->eps_g;
+  for (const Column& column : past->second.columns) {
+    const wire::ColumnNumbers& numbers = (*proven)[column.part_index];
+    const bool applied = past->second.fates[column.part_index] == ColumnFate::kApplied;
+    if (applied && column.result == nullptr) return false;
+    spec.claims.push_back({column, numbers});
+    // Not every member has the result of a void column, and all must judge alike.
+    if (!applied || numbers.missing) spec.claims.back().column.result = nullptr;
+  }
+  if (spec.claims.empty()) return false;
+  ++round_->recomputations_pending;
+  StartJob(std::move(job), std::move(spec));
+  return true;
+}
+
+// --- own work -----------------------------------------------------------------------------------
+
+void PeerMachine::OnGradient(const GradientResult& result) {
+  StartJob({.purpose = Purpose::kPack, .step = CurrentStep()},
+           PackSpec{result.gradient, round_->sealed.roles.parts, true});
+}
+
+void PeerMachine::OnPacked(const PackResult& result) {
+  Round& round = *round_;
+  round.parts = result.parts;
+  round.times.compute_ns = (now_ - mark_).ns;
+  mark_ = now_;
+  std::vector<Digest> roots;
+  for (const SharedBlob& part : round.parts) roots.push_back(part->root);
+  const Digest root = crypto::MerkleRoot(roots);
+  const Inbox::Item* said =
+      inbox_.Find({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, self_);
+  if (said != nullptr) {  // before a crash
+    const auto commit = wire::DecodeCommit(said->message->envelope.body);
+    round.parts_lost = !commit.ok() || commit->gradient_root != root;
+    if (round.parts_lost) return;  // what was committed to cannot be shown: the others go on
+  }
+  PrepareCommit(root, roots);
+}
+
+void PeerMachine::PrepareCommit(std::optional<Digest> gradient_root,
+                                const std::vector<Digest>& part_roots) {
+  const Round& round = *round_;
+  wire::Commit commit;
+  commit.coin_count = round.coin_count;
+  commit.coins_root = crypto::MerkleRoot(CoinCommitments());
+  commit.gradient_root = gradient_root;
+  std::vector<Draft> drafts;
+  drafts.push_back(
+      MakeDraft(SlotOf(Phase::kA, MessageType::kCommit), wire::Encode(commit), Audience()));
+  for (std::uint32_t j = 0; j < part_roots.size(); ++j) {
+    wire::Part part;
+    part.header = HeaderOf(round.sealed.roles.parts[j]);
+    part.root = part_roots[j];
+    part.path = crypto::MerklePath(part_roots, j);
+    drafts.push_back(MakeDraft(SlotOf(Phase::kA, MessageType::kPart, 0, j), wire::Encode(part),
+                               RecipientsOfPart(j), round.parts[j]));
+  }
+  Prepare(std::move(drafts));
+}
+
+// The column's owner; all members, if this worker and that owner failed each other before.
+std::vector<PeerId> PeerMachine::RecipientsOfPart(std::uint32_t column) const {
+  for (const LivePair& pair : round_->pairs) {
+    if (pair.worker == self_ && pair.column == column) return view_->members;
+  }
+  return {round_->sealed.roles.owners[column]};
+}
+
+// --- aggregating my part ------------------------------------------------------------------------
+
+void PeerMachine::JudgeParts() {
+  Round& round = *round_;
+  for (const PeerId& worker : std::exchange(round.to_judge, {})) {
+    if (!round.sealed.roles.IsWorker(worker)) continue;
+    if (round.held.contains(worker) || round.refused.contains(worker)) continue;
+    const Inbox::Item* commit =
+        inbox_.Find({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, worker);
+    const Inbox::Item* part =
+        Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, *round.my_part}, worker);
+    // Under two COMMITs no part counts, and who is caught may send none. One of them may name
+    // another history.
+    if (commit != nullptr && commit->equivocated()) {
+      round.refused.insert(worker);
+      continue;
+    }
+    if (commit == nullptr || part == nullptr) continue;
+    if (commit->message->envelope.entry != EntryOf(Phase::kA)) continue;
+    const auto reason = PartFault(*commit, *part, *round.my_part);
+    if (!reason) {
+      round.held.emplace(
+          worker, Round::HeldPart{part->blob, commit->message->digest, part->message->frame});
+    } else {
+      round.refused.insert(worker);
+      KeepEvidence(worker, evidence::MakeFalsePart(*commit->message->frame, *part->message->frame));
+      Suspect(worker, "part", *reason);
+    }
+  }
+  if (round.held.size() + round.refused.size() == round.sealed.roles.workers.size()) {
+    round.parts_closed = true;
+  }
+}
+
+std::optional<std::string> PeerMachine::PartFault(const Inbox::Item& commit,
+                                                  const Inbox::Item& item,
+                                                  std::uint32_t column) const {
+  if (item.equivocated()) return "equivocated";
+  const auto commitment = wire::DecodeCommit(commit.message->envelope.body);
+  const auto part = wire::DecodePart(item.message->envelope.body);
+  if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";
+  if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
+  const std::vector<PartRange>& parts = round_->sealed.roles.parts;
+  if (part->header != HeaderOf(parts[column])) return "sent a part of another type, codec or shape";
+  if (!crypto::VerifyMerklePath(*commitment->gradient_root, part->root, column, parts.size(),
+                                part->path)) {
+    return "sent a part that is not under its COMMIT";
+  }
+  if (!HoldsFiniteFloats(*item.blob, parts[column].size())) {
+    return "sent a part with NaN, Inf or a wrong length";
+  }
+  return std::nullopt;
+}
+
+void PeerMachine::TryAggregate() {
+  Round& round = *round_;
+  if (!round.my_part || round.aggregation_started) return;
+  // Said before a crash, and sent again since.
+  const bool said =
+      inbox_.Find({CurrentStep(), Phase::kA, MessageType::kAggregate, 0, 0}, self_) != nullptr;
+  JudgeParts();
+  if (said) return;
+  if (!round.parts_closed) return;
+  round.aggregation_started = true;
+  if (round.held.empty()) return PrepareAggregate(nullptr);
+  AggregateSpec spec;
+  for (const auto& [worker, held] : round.held) spec.parts.push_back(held.blob);
+  spec.clip = manifest_->clip;
+  spec.tau = round.sealed.tau;
+  spec.eps = manifest_->eps;
+  StartJob({.purpose = Purpose::kAggregate, .step = CurrentStep()}, std::move(spec));
+}
+
+void PeerMachine::OnAggregated(const AggregateResult& result) { PrepareAggregate(result.result); }
+
+// `result` is null if nothing was held: the AGG says so, and the column is void.
+void PeerMachine::PrepareAggregate(const SharedBlob& result) {
+  const Round& round = *round_;
+  const std::uint32_t index = *round.my_part;
+  std::vector<PeerId> senders;
+  std::vector<Digest> leaves;
+  std::vector<Digest> commits;
+  for (const auto& [worker, held] : round.held) {
+    senders.push_back(worker);
+    leaves.push_back(held.blob->root);
+    commits.push_back(held.commit);
+  }
+  wire::Aggregate aggregate;
+  aggregate.part_index = index;
+  aggregate.result_root = result == nullptr ? Digest{} : result->root;
+  aggregate.included = wire::BitmapOf(senders, view_->members);
+  aggregate.leaves_root = crypto::MerkleRoot(leaves);
+  aggregate.commits_root = crypto::SetRoot(commits);
+  aggregate.slowest = SlowestSender();
+
+  std::vector<Draft> drafts;
+  drafts.push_back(MakeDraft(SlotOf(Phase::kA, MessageType::kAggregate), wire::Encode(aggregate),
+                             view_->members));
+  if (result != nullptr) {
+    KeepResult(CurrentStep(), index, result);  // an AGG whose aggregate is lost drops its owner
+    drafts.push_back(ResultDraft(result));
+  }
+  Prepare(std::move(drafts));
+}
+
+Draft PeerMachine::ResultDraft(const SharedBlob& result) const {
+  const std::uint32_t index = *round_->my_part;
+  const wire::Result body{HeaderOf(round_->sealed.roles.parts[index]), result->root};
+  return MakeDraft(SlotOf(Phase::kA, MessageType::kResult, 0, index), wire::Encode(body),
+                   view_->members, result);
+}
+
+// After a restart: the frame is restored, its bulk data the store has.
+void PeerMachine::SendResultAgain() {
+  const auto kept = kept_results_.find(CurrentStep());
+  if (!round_->my_part || kept == kept_results_.end()) return;
+  const auto result = kept->second.find(*round_->my_part);
+  if (result == kept->second.end()) return;
+  Draft draft = ResultDraft(result->second);
+  if (signer_.Said(draft.envelope.slot)) Prepare({std::move(draft)});
+}
+
+// --- seal A -------------------------------------------------------------------------------------
+
+bool PeerMachine::TrySealA() {
+  ForwardDisputed();
+  TryAggregate();
+  UpdateLateWatch();
+  const bool complete = EntriesComplete();
+  if (complete && base::Planted(base::Bug::kCoinBeforeSealA)) PrepareReveal();
+  if (complete && !seal_->echoed()) {
+    round_->times.aggregate_ns += (now_ - mark_).ns;
+    mark_ = now_;
+  }
+  if (!DriveSeal(complete)) return false;
+  TakeSealA(*seal_->decision());
+  return true;
+}
+
+// As many coins as the view asks for; a gradient from workers and from nobody else.
+bool PeerMachine::CommitIsComplete(const PeerId& member, const wire::Commit& commit) const {
+  return commit.coin_count == round_->coin_count &&
+         commit.gradient_root.has_value() == round_->sealed.roles.IsWorker(member);
+}
+
+void PeerMachine::NoteEntry(const PeerId& member, const SealEntry& entry, const char* what) {
+  if (entry.state == SealEntry::State::kEquivocated) {
+    NoteFault(round_->faults, member, FaultKind::kBan,
+              std::string("signed two different ") + what + "s of one slot");
+  } else if (entry.state == SealEntry::State::kAbsent) {
+    round_->absent.insert(member);
+    FaultKind fault = seal_slot_.phase == Phase::kB ? FaultKind::kDropAtReveal : FaultKind::kDrop;
+    if (base::Planted(base::Bug::kAbsenceBans)) fault = FaultKind::kBan;
+    NoteFault(round_->faults, member, fault,
+              std::string("sealed absent: its ") + what + " did not come");
+  }
+}
+
+// While the network is timely only faulty members are absent. After a partition honest ones may be,
+// in each seal others; so no more fall asleep than leave a quorum awake beside t_a faulty ones, or
+// the step could never end.
+void PeerMachine::PutAbsentToSleep() {
+  const wire::Thresholds& bounds = view_->thresholds;
+  if (round_->absent.size() + bounds.t_a <= bounds.t_s) round_->asleep = round_->absent;
+}
+
+void PeerMachine::TakeSealA(const SealVector& decided) {
+  const SealVector vector = decided;
+  TakeWatches(vector);
+  Round& round = *round_;
+  SealedStep& sealed = round.sealed;
+  const std::size_t n = view_->members.size();
+  const std::vector<PeerId> in_role = InRole(*view_);
+  for (std::size_t i = 0; i < n; ++i) {
+    const PeerId& member = view_->members[i];
+    const auto owned = sealed.roles.PartOwnedBy(member);
+    const bool committed = vector[i].state == SealEntry::State::kPresent;
+    const bool aggregated = !owned || vector[n + i].state == SealEntry::State::kPresent;
+    NoteEntry(member, vector[i], "COMMIT");
+    if (vector[i].state == SealEntry::State::kEquivocated) round.two_commits.insert(member);
+    if (owned) NoteEntry(member, vector[n + i], "AGG");
+    // Members in quarantined pairs are counted with their pair already.
+    if ((!committed || !aggregated) && IsMember(in_role, member)) sealed.faulty_in_a.insert(member);
+    if (committed) {
+      const auto& message =
+          SealedMessage({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, member, vector[i]);
+      sealed.commit_digests[member] = message.digest;
+      auto body = wire::DecodeCommit(message.envelope.body);
+      if (body.ok() && CommitIsComplete(member, *body)) {
+        sealed.commits.emplace(member, std::move(body).value());
+      } else {
+        // Sealed and signed, so all see the same bytes, and no honest peer signs such.
+        NoteFault(round.faults, member, FaultKind::kBan, "its COMMIT is malformed");
+        StoreEvidence(evidence::MakeUnreadable(*message.frame));
+      }
+    }
+    if (owned && aggregated) {
+      const auto& message = SealedMessage({CurrentStep(), Phase::kA, MessageType::kAggregate, 0, 0},
+                                          member, vector[n + i]);
+      auto body = wire::DecodeAggregate(message.envelope.body);
+      if (body.ok() && body->part_index == *owned) {
+        sealed.aggregates[*owned] = std::move(body).value();
+      } else {
+        NoteFault(round.faults, member, FaultKind::kBan, "its AGG is malformed");
+        StoreEvidence(evidence::MakeUnreadable(*message.frame));
+      }
+    }
+  }
+  ProveBans();
+  round.entry_b = CloseSeal();
+  PutAbsentToSleep();
+  if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");
+  stage_ = Stage::kReveal;
+  OpenSealB();
+}
+
+}  // namespace ostraka::protocol

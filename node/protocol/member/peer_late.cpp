@@ -1,0 +1,201 @@
+// How late the words of others come here (node/protocol/watch/late_watch.h), and asking all for
+// them.
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/member/peer_machine.h"
+#include "node/protocol/rules/lateness.h"
+#include "node/wire/bitmap.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+namespace {
+
+std::size_t IndexIn(const std::vector<PeerId>& members, const PeerId& member) {
+  const auto at = std::lower_bound(members.begin(), members.end(), member);
+  OSTRAKA_CHECK(at != members.end() && *at == member);
+  return static_cast<std::size_t>(at - members.begin());
+}
+
+// Nullopt for bulk, which is not asked for here.
+std::optional<MessageType> TypeOf(DueWord kind) {
+  switch (kind) {
+    case DueWord::kCommit:
+      return MessageType::kCommit;
+    case DueWord::kAggregate:
+      return MessageType::kAggregate;
+    case DueWord::kReveal:
+      return MessageType::kReveal;
+    case DueWord::kProof:
+      return MessageType::kProof;
+    case DueWord::kPart:
+    case DueWord::kDisputedPart:
+    case DueWord::kResult:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+LateWatch::Options PeerMachine::LateWatchOptions() const {
+  LateWatch::Options options;
+  options.opened = now_;
+  options.delta = delta();
+  options.patience = manifest_->patience;
+  options.deadline = manifest_->part_timeout * 2 + delta() * 2;
+  options.members = view_->members.size();
+  options.quorum = view_->thresholds.quorum();
+  options.fault_bound = FaultBound(view_->thresholds);
+  return options;
+}
+
+void PeerMachine::WatchSealA() {
+  const Roles& roles = round_->sealed.roles;
+  const std::vector<PeerId>& members = view_->members;
+  LateWatch::Options options = LateWatchOptions();
+  options.owns_column = round_->my_part.has_value();
+  late_watch_.emplace(options);
+  late_asked_at_.reset();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    late_watch_->Expect({DueWord::kCommit, i}, i);
+    if (roles.PartOwnedBy(members[i])) late_watch_->Expect({DueWord::kAggregate, i}, i);
+    if (round_->my_part && roles.IsWorker(members[i])) late_watch_->Expect({DueWord::kPart, i}, i);
+  }
+  for (const LivePair& pair : round_->pairs) {
+    if (pair.worker == self_ || pair.aggregator == self_) continue;
+    late_watch_->Expect({DueWord::kDisputedPart, pair.index}, IndexIn(members, pair.worker));
+  }
+}
+
+void PeerMachine::WatchSealB() {
+  late_watch_.emplace(LateWatchOptions());
+  late_asked_at_.reset();
+  for (std::size_t i = 0; i < view_->members.size(); ++i) {
+    if (PlaceOfEntry(i)) late_watch_->Expect({DueWord::kReveal, i}, i);
+  }
+}
+
+void PeerMachine::WatchSealC() {
+  const std::vector<PeerId>& members = view_->members;
+  late_watch_.emplace(LateWatchOptions());
+  late_asked_at_.reset();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (PlaceOfEntry(i)) late_watch_->Expect({DueWord::kProof, i}, i);
+  }
+  for (std::size_t j = 0; j < round_->results.size(); ++j) {
+    if (!ResultWanted(j)) continue;
+    late_watch_->Expect({DueWord::kResult, j}, IndexIn(members, round_->sealed.roles.owners[j]));
+  }
+}
+
+bool PeerMachine::IsHere(const LateWatch::Word& word) {
+  const std::vector<PeerId>& members = view_->members;
+  switch (word.kind) {
+    case DueWord::kCommit:
+    case DueWord::kReveal:
+    case DueWord::kProof:
+      return EntryNow(word.index).state != SealEntry::State::kAbsent;
+    case DueWord::kAggregate:
+      return EntryNow(members.size() + word.index).state != SealEntry::State::kAbsent;
+    case DueWord::kPart:
+      return round_->held.contains(members[word.index]) ||
+             round_->refused.contains(members[word.index]);
+    case DueWord::kDisputedPart: {
+      const auto pair = std::find_if(round_->pairs.begin(), round_->pairs.end(),
+                                     [&](const LivePair& p) { return p.index == word.index; });
+      // Else a copy with a false header, in time, makes the owner pay for what came to it late.
+      return round_->forwarded_parts.contains(word.index) || CanPassOn(*pair);
+    }
+    case DueWord::kResult:
+      return round_->results[word.index] != nullptr;
+  }
+  return true;
+}
+
+// Called wherever something may have come.
+void PeerMachine::UpdateLateWatch() {
+  if (!late_watch_) return;
+  const std::set<LateWatch::Word>& lacking = late_watch_->lacking();
+  for (const LateWatch::Word& word : std::vector<LateWatch::Word>(lacking.begin(), lacking.end())) {
+    if (IsHere(word)) late_watch_->Held(word, now_);
+  }
+  if (stage_ == Stage::kProve && round_->bulk_expired) late_watch_->EndResults(now_);
+  if (seal_->echoed()) return late_watch_->Stop(now_);
+  auto ask = late_watch_->AskFrom();
+  if (!ask || late_watch_->lacking().empty()) return;
+  if (late_asked_at_) ask = std::max(*ask, *late_asked_at_ + delta());
+  ArmPull(std::max(*ask - now_, base::Duration{}));
+}
+
+// What one honest member holds all hold a Delta later: else who sends to some alone would have
+// members disagree on how late it was, and the others would wait for it.
+void PeerMachine::PullLate() {
+  if (!late_watch_ || seal_->echoed()) return;
+  if (late_asked_at_ && now_ < *late_asked_at_ + delta()) return;
+  std::map<MessageType, std::vector<PeerId>> late;
+  for (const LateWatch::Word& word : late_watch_->Overdue(now_)) {
+    if (const auto type = TypeOf(word.kind)) late[*type].push_back(view_->members[word.index]);
+  }
+  if (late.empty()) return;
+  late_asked_at_ = now_;
+  for (const auto& [type, authors] : late) {
+    for (const PeerId& member : view_->members) {
+      if (round_->asleep.contains(member)) continue;
+      Ask(member, seal_slot_,
+          {.kind = wire::PullKind::kMessages,
+           .type = type,
+           .members = wire::BitmapOf(authors, view_->members),
+           .digests = {},
+           .index = 0});
+    }
+  }
+}
+
+void PeerMachine::TakeLateness() {
+  if (!late_watch_) return;
+  late_watch_->Stop(now_);
+  late_watch_->Decided(now_, seal_->iteration() > 0);
+  for (const auto& [index, figures] : late_watch_->Late()) {
+    if (view_->members[index] == self_) continue;
+    late_[view_->members[index]].own += figures.own;
+    late_[view_->members[index]].aggregate += figures.aggregate;
+  }
+  late_watch_.reset();
+}
+
+std::vector<std::uint64_t> PeerMachine::LateMsToState() {
+  const auto late = std::exchange(late_, {});
+  if (late.empty()) return {};
+  const std::size_t n = view_->members.size();
+  std::vector<std::uint64_t> stated(2 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto figures = late.find(view_->members[i]);
+    if (figures == late.end()) continue;
+    stated[i] = figures->second.own;
+    stated[n + i] = figures->second.aggregate;
+  }
+  return stated;
+}
+
+std::optional<PeerId> PeerMachine::SlowestSender() const {
+  const auto slowest = late_watch_ ? late_watch_->Slowest() : std::nullopt;
+  if (!slowest || view_->members[*slowest] == self_) return std::nullopt;
+  return view_->members[*slowest];
+}
+
+// An honest machine that is too slow is not dropped without a word.
+void PeerMachine::TellOwnLateness() {
+  Slow slow;
+  slow.step = view_->step;
+  slow.used_ms = LatenessOf(*view_, self_);
+  slow.allowed_ms = AllowanceMs(*view_, *manifest_);
+  if (slow.Lasts() || told_slow_) out_->Add(Observe{slow});
+  told_slow_ = slow.Lasts();
+}
+
+}  // namespace ostraka::protocol

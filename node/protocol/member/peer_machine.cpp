@@ -1,0 +1,424 @@
+#include "node/protocol/member/peer_machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/base/check.h"
+#include "node/base/planted.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+PeerMachine::PeerMachine(PeerOptions options)
+    : manifest_(std::move(options.manifest)),
+      verifier_(std::move(options.verifier)),
+      opener_(std::move(options.opener)),
+      layout_(std::move(options.layout)),
+      self_(options.key->id()),
+      ration_(Ration::BytesASecond(base::ElementCount(layout_))),
+      signer_(options.key) {
+  OSTRAKA_CHECK(Validate(*manifest_).ok());
+  const std::uint64_t dimension = base::ElementCount(layout_);
+  OSTRAKA_CHECK(options.initial_parameters->size() == dimension);
+  // A part has at least two elements, so that its directions are random.
+  OSTRAKA_CHECK(dimension >= 2 * manifest_->members.size());
+  state_.parameters = std::move(options.initial_parameters);
+  state_.velocity = options.initial_velocity != nullptr
+                        ? std::move(options.initial_velocity)
+                        : std::make_shared<const std::vector<float>>(dimension, 0.0F);
+  OSTRAKA_CHECK(state_.velocity->size() == dimension);
+
+  auto view = std::make_shared<Block>();
+  view->genesis = true;
+  for (const Member& member : manifest_->members) view->members.push_back(member.id);
+  const auto n = static_cast<std::uint32_t>(view->members.size());
+  view->thresholds =
+      ThresholdsFor(manifest_->mode, n, GenesisAsynchronousFaults(manifest_->mode, n));
+  view->tau = manifest_->tau > 0 ? manifest_->tau : manifest_->tau_initial;
+  view->delta_us = static_cast<std::uint64_t>(manifest_->delta.ns / 1'000);
+  OSTRAKA_CHECK(IsMember(view->members, self_));
+  view_ = std::move(view);
+}
+
+void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
+  OSTRAKA_CHECK(now >= now_);
+  now_ = now;
+  out_ = &out;
+  if (stage_ != Stage::kHalted) {
+    std::visit([this](const auto& event) { On(event); }, input);
+    Advance();
+  } else if (const auto* link = std::get_if<LinkChanged>(&input); link != nullptr && resends_) {
+    On(*link);
+  } else if (const auto* stored = std::get_if<Stored>(&input); stored != nullptr && resends_) {
+    On(*stored);  // last words
+  }
+  out_ = nullptr;
+}
+
+void PeerMachine::Advance() {
+  while (TryAdvance()) {
+  }
+}
+
+bool PeerMachine::TryAdvance() {
+  switch (stage_) {
+    case Stage::kGenesis:
+      return TryGenesis();
+    case Stage::kCollect:
+      return TrySealA();
+    case Stage::kReveal:
+      return TrySealB();
+    case Stage::kProve:
+      return TrySealC();
+    case Stage::kSettle:
+      return TrySettle();
+    case Stage::kFollow:
+      AdvanceFollowing();
+      return false;
+    case Stage::kUnstarted:
+    case Stage::kRestore:
+    case Stage::kUpdate:
+    case Stage::kLinger:
+    case Stage::kFrozen:
+    case Stage::kHalted:
+      return false;
+  }
+  return false;
+}
+
+bool PeerMachine::InStep() const { return stage_ >= Stage::kCollect && stage_ <= Stage::kUpdate; }
+
+base::Duration PeerMachine::delta() const {
+  return base::Microseconds(static_cast<std::int64_t>(view_->delta_us));
+}
+
+// Of the manifest's Delta, which does not grow with what is measured: a lag holds such a moment, so
+// that with one of the view's Delta each measurement would raise Delta, and Delta the next
+// measurement [one cheat of eight, that gave its words to one honest member at first, drove Delta
+// to 21 s in 155 steps].
+base::Duration PeerMachine::moment() const { return {manifest_->delta.ns / 8}; }
+
+// --- inputs -------------------------------------------------------------------------------------
+
+void PeerMachine::On(const Started& input) {
+  OSTRAKA_CHECK(stage_ == Stage::kUnstarted);
+  private_seed_ = input.private_seed;
+  store_nonce_ = input.store_nonce;
+  if (input.restored == nullptr) return BeginGenesis();
+  if (input.restored->fork) return Halt(Halted::Why::kForked, *input.restored->fork);
+  const base::Status status = Restore(*input.restored);
+  if (!status.ok()) {
+    Halt(Halted::Why::kFailed, "what this node stored cannot be used: " + base::MessageOf(status) +
+                                   "; move its data folder away and start again to rejoin");
+  }
+}
+
+void PeerMachine::On(const LinkChanged& input) {
+  // Who comes back may be another store of its key, which says so before it says that it waits.
+  if (!input.up) waiting_at_genesis_.erase(input.peer);
+  if (!input.up || !ration_.TakeRepeat(now_, input.peer)) return;
+  if (stage_ == Stage::kFrozen) return ShowFork(input.peer);
+  for (const Sent& sent : sent_) {
+    const bool wanted = std::find(sent.to.begin(), sent.to.end(), input.peer) != sent.to.end();
+    if (wanted && !(sent.bulk && sent.blob == nullptr))
+      out_->Add(Send{input.peer, sent.frame, sent.blob});
+  }
+  if (stage_ == Stage::kFollow) Follow();
+  // Whichever of the two was away, the other may have gone on.
+  if (InStep() || stage_ == Stage::kGenesis) {
+    wire::Slot slot = SlotOf(Phase::kC, MessageType::kPull);
+    Ask(input.peer, slot, {.kind = wire::PullKind::kHead});
+  }
+}
+
+void PeerMachine::On(const TimerFired& input) {
+  switch (input.id) {
+    case kEchoTimer:
+      if (seal_ == nullptr) return;
+      if (WaitsForLastCoin()) {
+        overdue_ = true;
+        AskHeads();
+        out_->Add(SetTimer{kEchoTimer, now_ + delta() * 2});
+      } else {
+        SealOutput output;
+        seal_->Echo(now_, output);
+        Perform(std::move(output));
+      }
+      return;
+    case kSealTimer:
+      if (seal_ == nullptr) return;
+      {
+        SealOutput output;
+        seal_->OnTimer(now_, output);
+        Perform(std::move(output));
+      }
+      return;
+    case kBulkTimer:
+      if (!round_) return;
+      if (stage_ == Stage::kCollect) round_->parts_closed = true;
+      if (stage_ == Stage::kProve) round_->results_closed = round_->bulk_expired = true;
+      return;
+    case kPullTimer:
+      return OnPullTimer();
+    case kFollowTimer:
+      if (stage_ == Stage::kLinger) OnLingerTimer();
+      if (stage_ == Stage::kFrozen) EndTrial();
+      return;  // else Advance asks again
+    default:
+      return;
+  }
+}
+
+void PeerMachine::On(const JobDone& input) {
+  const auto node = jobs_.extract(input.id);
+  OSTRAKA_CHECK(!node.empty());
+  const PendingJob& job = node.mapped();
+  if (job.era != era_) return;  // of a step that this member left
+  // V1 ends in the step after the one that it is about.
+  if (job.asked_in != CurrentStep() && job.purpose != Purpose::kCrossCheck) {
+    return OnOverdue(job, *input.result);
+  }
+  if (const auto* failed = std::get_if<JobFailed>(input.result.get())) {
+    // What others sent must not stop us: the AGG says that there is no result, and the column is
+    // void.
+    if (job.purpose == Purpose::kAggregate) return PrepareAggregate(nullptr);
+    return Halt(Halted::Why::kFailed, "step " + std::to_string(job.step) + ": " + failed->reason);
+  }
+  OnResult(job, *input.result);
+}
+
+// The seals of a step may end it while its jobs still run, most of all after a restart: what they
+// give says nothing of the step in progress [signed in it, the gradient or numbers of another step
+// would convict an honest member]. A vote is about its case, whenever it is ready.
+void PeerMachine::OnOverdue(const PendingJob& job, const JobResult& result) {
+  const bool vote = job.purpose == Purpose::kVote || job.purpose == Purpose::kExhibit;
+  if (vote && !std::holds_alternative<JobFailed>(result)) TakeVerdict(job.about, result);
+}
+
+void PeerMachine::OnResult(const PendingJob& job, const JobResult& result) {
+  switch (job.purpose) {
+    case Purpose::kGradient:
+      return OnGradient(std::get<GradientResult>(result));
+    case Purpose::kPack:
+      return OnPacked(std::get<PackResult>(result));
+    case Purpose::kAggregate:
+      return OnAggregated(std::get<AggregateResult>(result));
+    case Purpose::kProve:
+      round_->numbers = std::get<ProveResult>(result).columns;
+      return;
+    case Purpose::kCrossCheck:
+      return OnCrossChecked(job, std::get<CrossCheckResult>(result));
+    case Purpose::kAccuse:
+      --round_->recomputations_pending;
+      if (std::get<RecomputeResult>(result).accuse) {
+        round_->accusation = wire::Accusation{job.target, job.step};
+      }
+      return;
+    case Purpose::kExhibit:
+    case Purpose::kVote:
+      --round_->recomputations_pending;
+      return TakeVerdict(job.about, result);
+    case Purpose::kRoot: {
+      const RootResult& root = std::get<RootResult>(result);
+      round_->my_state_root = root.root;
+      round_->root_pending = false;
+      served_[job.step] = {state_, root.leaves};
+      while (served_.size() > 2) served_.erase(served_.begin());
+      return;
+    }
+    case Purpose::kUpdate:
+      return OnUpdated(std::get<UpdateResult>(result));
+    case Purpose::kReplay:
+      return OnReplayed(std::get<UpdateResult>(result));
+  }
+}
+
+void PeerMachine::On(const Stored& input) {
+  if (stage_ == Stage::kFrozen) return;  // what waited to be signed stays unsigned
+  auto released = signer_.Release(input.id);
+  if (!released) return;  // a block or evidence: nothing waits for it
+  for (SignedDraft& draft : *released) {
+    bool to_self = false;
+    for (const PeerId& peer : draft.to) {
+      if (peer == self_) {
+        to_self = true;
+      } else {
+        out_->Add(Send{peer, draft.message.frame, draft.blob});
+      }
+    }
+    KeepSent(draft.message, draft.blob, std::move(draft.to));
+    if (to_self && stage_ != Stage::kHalted)
+      Accept(wire::Share(std::move(draft.message)), draft.blob);
+  }
+}
+
+// --- speaking -----------------------------------------------------------------------------------
+
+wire::Slot PeerMachine::SlotOf(Phase phase, MessageType type, std::uint32_t draw,
+                               std::uint32_t iteration) const {
+  return {.run_id = manifest_->run_id,
+          .incarnation = 0,
+          .step = CurrentStep(),
+          .phase = phase,
+          .type = type,
+          .draw = draw,
+          .iteration = iteration};
+}
+
+const Digest& PeerMachine::EntryOf(Phase phase) const {
+  switch (phase) {
+    case Phase::kA:
+      return round_->entry_a;
+    case Phase::kB:
+      return round_->entry_b;
+    case Phase::kC:
+      return round_->entry_c;
+    case Phase::kGenesis:
+      break;
+  }
+  return entry_genesis_;
+}
+
+Draft PeerMachine::MakeDraft(const wire::Slot& slot, Bytes body, std::vector<PeerId> to,
+                             SharedBlob blob) const {
+  return {wire::Envelope{slot, EntryOf(slot.phase), self_, std::move(body)}, std::move(blob),
+          std::move(to)};
+}
+
+// What was said before a crash stays said: its drafts are left out, and the restored frame goes out
+// with the bulk data that belongs to it.
+void PeerMachine::Prepare(std::vector<Draft> drafts) {
+  for (Draft& draft : drafts) {
+    if (!signer_.Said(draft.envelope.slot) || draft.blob == nullptr) continue;
+    const Inbox::Place place = Inbox::PlaceOf(draft.envelope.slot);
+    for (Sent& sent : sent_) {
+      auto opened = wire::Open(sent.frame);
+      if (!opened.ok() || Inbox::PlaceOf(opened->envelope.slot) != place) continue;
+      if (opened->digest != wire::DigestOf(draft.envelope)) continue;  // not the same bytes again
+      sent.blob = draft.blob;
+      sent.to = draft.to;
+      for (const PeerId& peer : draft.to) {
+        if (peer != self_) out_->Add(Send{peer, sent.frame, sent.blob});
+      }
+      if (IsMember(draft.to, self_) ||
+          std::find(draft.to.begin(), draft.to.end(), self_) != draft.to.end()) {
+        Accept(wire::Share(std::move(opened).value()), draft.blob);
+      }
+    }
+  }
+  Store store = signer_.Prepare(next_store_++, std::move(drafts));
+  if (store.records.empty()) {
+    signer_.Release(store.id);
+    return;
+  }
+  const StoreId id = store.id;
+  out_->Add(std::move(store));
+  if (base::Planted(base::Bug::kSignedBeforeStored)) On(Stored{id});
+}
+
+void PeerMachine::SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob) {
+  slot.run_id = manifest_->run_id;
+  const SharedBytes frame = wire::EncodeService({slot, Digest{}, self_, std::move(body)});
+  out_->Add(Send{to, frame, std::move(blob)});
+}
+
+std::vector<PeerId> PeerMachine::Audience() const {
+  std::vector<PeerId> audience = view_->members;
+  for (const auto& [peer, since] : followers_) {
+    if (!IsMember(view_->members, peer)) audience.push_back(peer);
+  }
+  return audience;
+}
+
+void PeerMachine::KeepSent(const wire::SignedEnvelope& message, SharedBlob blob,
+                           std::vector<PeerId> to) {
+  const MessageType type = message.envelope.slot.type;
+  const bool bulk = type == MessageType::kPart || type == MessageType::kResult;
+  sent_.push_back(
+      {message.envelope.slot.step, message.frame, std::move(blob), std::move(to), bulk});
+}
+
+void PeerMachine::Halt(Halted::Why why, std::string reason) {
+  if (stage_ == Stage::kHalted) return;
+  const std::uint64_t step = CurrentStep();
+  StoreVerdicts();
+  stage_ = Stage::kHalted;
+  ++era_;
+  resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
+  for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer, kFollowTimer}) {
+    out_->Add(CancelTimer{timer});
+  }
+  out_->Add(Observe{Halted{why, step, std::move(reason)}});
+}
+
+void PeerMachine::Suspect(const PeerId& peer, std::string check, std::string reason) {
+  out_->Add(Observe{Suspicion{CurrentStep(), peer, std::move(check), std::move(reason)}});
+}
+
+// --- the outside checks -------------------------------------------------------------------------
+
+void PeerMachine::CheckInvariants() const {
+  OSTRAKA_CHECK(std::is_sorted(view_->members.begin(), view_->members.end()));
+  OSTRAKA_CHECK(!InStep() || stage_ == Stage::kUpdate || IsMember(view_->members, self_));
+  OSTRAKA_CHECK(past_.size() <= kPastSteps);
+  OSTRAKA_CHECK(recent_.size() <= kRecentBlocks);
+  OSTRAKA_CHECK(evidence_.size() <= manifest_->members.size());
+  OSTRAKA_CHECK(followers_.size() + rejoins_.size() <= 2 * manifest_->members.size());
+  const bool sealing =
+      stage_ == Stage::kCollect || stage_ == Stage::kReveal || stage_ == Stage::kProve;
+  OSTRAKA_CHECK(sealing == (seal_ != nullptr) || stage_ == Stage::kHalted);
+  OSTRAKA_CHECK(stage_ != Stage::kFrozen || trial_);
+  if (round_) {
+    OSTRAKA_CHECK(round_->sealed.roles.owners.size() == round_->sealed.roles.parts.size());
+    OSTRAKA_CHECK(round_->held.size() + round_->refused.size() <=
+                  round_->sealed.roles.workers.size());
+  }
+}
+
+Digest PeerMachine::Fingerprint() const {
+  crypto::Hasher hasher(crypto::kDomainFingerprint);
+  hasher.UpdateU64(static_cast<std::uint64_t>(stage_)).Update(view_->decision);
+  hasher.UpdateU64(jobs_.size()).UpdateU64(signer_.pending()).UpdateU64(next_store_);
+  hasher.UpdateU64(next_job_).UpdateU64(era_).UpdateU64(followers_.size());
+  inbox_.HashInto(hasher);
+  if (seal_) {
+    hasher.UpdateU64(seal_->echoed() ? 1 : 0).UpdateU64(seal_->iteration());
+    hasher.UpdateU64(seal_->lags().size());
+  }
+  if (catch_up_)
+    hasher.UpdateU64(HeightOf(*catch_up_->view())).UpdateU64(HeightOf(*catch_up_->head()));
+  if (round_) {
+    hasher.UpdateU64(round_->sealed.step).Update(round_->entry_b).Update(round_->entry_c);
+    hasher.UpdateU64(round_->draw).UpdateU64(round_->held.size()).Update(round_->randomness);
+  }
+  return hasher.Finish();
+}
+
+template <typename Spec>
+void PeerMachine::StartJob(PendingJob job, Spec spec) {
+  const JobId id = next_job_++;
+  job.era = era_;
+  job.asked_in = CurrentStep();
+  jobs_.emplace(id, job);
+  out_->Add(protocol::StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
+}
+
+template void PeerMachine::StartJob(PendingJob, GradientSpec);
+template void PeerMachine::StartJob(PendingJob, PackSpec);
+template void PeerMachine::StartJob(PendingJob, AggregateSpec);
+template void PeerMachine::StartJob(PendingJob, ProveSpec);
+template void PeerMachine::StartJob(PendingJob, CrossCheckSpec);
+template void PeerMachine::StartJob(PendingJob, RecomputeSpec);
+template void PeerMachine::StartJob(PendingJob, RootSpec);
+template void PeerMachine::StartJob(PendingJob, UpdateSpec);
+
+std::unique_ptr<Machine> MakePeer(PeerOptions options) {
+  return std::make_unique<PeerMachine>(std::move(options));
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,210 @@
+// Phase C: results arrive, every worker proves its numbers, every member gives its verdicts, seal
+// C.
+#include <algorithm>
+#include <utility>
+
+#include "node/base/planted.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/protocol/member/peer_machine.h"
+#include "node/wire/codec.h"
+#include "node/wire/limits.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+namespace {
+
+// A REJOIN that names one of so many newest blocks is in time: it travels while the run goes on.
+constexpr std::uint64_t kRejoinBlocks = 8;
+
+}  // namespace
+
+void PeerMachine::BeginProve() {
+  stage_ = Stage::kProve;
+  OpenSeal(Phase::kC, 0, manifest_->part_timeout * 2 + delta() * 2);
+  WatchSealC();
+  round_->times.agree_ns += (now_ - mark_).ns;
+  mark_ = now_;
+  round_->forward_until = now_ + manifest_->part_timeout;  // as in phase A
+  out_->Add(SetTimer{kBulkTimer, round_->forward_until + delta() * 2});
+  pull_attempts_ = 0;
+  ArmPull({delta().ns / 2});
+}
+
+Column PeerMachine::ColumnOf(std::size_t index) const {
+  const auto part_index = static_cast<std::uint32_t>(index);
+  return {.part_index = part_index,
+          .range = round_->sealed.roles.parts[index],
+          .result = round_->results[index],
+          .direction_seed = DirectionSeed(round_->randomness, CurrentStep(), part_index)};
+}
+
+bool PeerMachine::ResultWanted(std::size_t column) const {
+  return round_->sealed.GivesResult(column);
+}
+
+// Takes results that have come for sealed aggregates. `results_closed` once none is missing.
+void PeerMachine::JudgeResults() {
+  bool all = true;
+  for (std::uint32_t j = 0; j < round_->results.size(); ++j) {
+    if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
+    const PeerId& owner = round_->sealed.roles.owners[j];
+    const Inbox::Item* item = Usable({CurrentStep(), Phase::kA, MessageType::kResult, 0, j}, owner);
+    if (item != nullptr && TakeResult(j, item->blob)) continue;
+    const auto kept = kept_results_.find(CurrentStep());
+    if (kept != kept_results_.end() && kept->second.contains(j) &&
+        TakeResult(j, kept->second.at(j))) {
+      continue;
+    }
+    all = false;
+  }
+  if (all) round_->results_closed = true;
+}
+
+// From whomever it comes: the sealed AGG names its root.
+bool PeerMachine::TakeResult(std::size_t column, const SharedBlob& blob) {
+  if (column >= round_->results.size() || !ResultWanted(column)) return false;
+  if (blob->root != round_->sealed.aggregates[column]->result_root) return false;
+  if (!HoldsFiniteFloats(*blob, round_->sealed.roles.parts[column].size())) return false;
+  if (round_->results[column] != nullptr) return true;
+  round_->results[column] = blob;
+  KeepResult(CurrentStep(), static_cast<std::uint32_t>(column), blob);
+  return true;
+}
+
+// It is durable before anything that is said from now on: when a PROOF helps to seal the step, its
+// author can still apply it, and serve it, after a crash of all.
+void PeerMachine::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
+  const auto [kept, fresh] = kept_results_[step].try_emplace(column, blob);
+  if (!fresh) return;
+  out_->Add(Store{next_store_++, {{RecordKind::kResult, ResultKey(step, column), {}, blob}}});
+}
+
+void PeerMachine::TryProve() {
+  Round& round = *round_;
+  if (round.prove_started || round.parts_lost || !round.results_closed) return;
+  const bool worker = round.sealed.roles.IsWorker(self_);
+  // After a restart the seals of the step may be there before the own gradient is.
+  if (worker && round.parts.empty()) return;
+  round.prove_started = true;
+  if (!worker) {  // nothing to prove
+    round.numbers.emplace();
+    return;
+  }
+  ProveSpec spec;
+  spec.parts = round.parts;
+  for (std::size_t j = 0; j < round.results.size(); ++j) spec.columns.push_back(ColumnOf(j));
+  spec.tau = round.sealed.tau;
+  StartJob({.purpose = Purpose::kProve, .step = CurrentStep()}, std::move(spec));
+}
+
+// PROOF + VERDICT, once all that it states is known.
+void PeerMachine::TryPrepareProof() {
+  Round& round = *round_;
+  if (round.proof_prepared || !round.numbers || round.recomputations_pending > 0 ||
+      round.root_pending || cross_checking_) {
+    return;
+  }
+  // Exhibits may take as long as other bulk data.
+  if (AwaitsExhibits() && !round.bulk_expired) return;
+  round.proof_prepared = true;
+  wire::Proof proof;
+  proof.columns = *round.numbers;
+  proof.accusation = round.accusation;
+  proof.naming = naming_;
+  for (const Case& open : view_->cases) {
+    const auto verdict = my_verdicts_.find(open.id);
+    if (verdict == my_verdicts_.end() || !verdict->second) continue;
+    if (*verdict->second == wire::Verdict::kAbstain) continue;
+    if (proof.votes.size() < wire::kMaxVotes) proof.votes.push_back({open.id, *verdict->second});
+  }
+  proof.state_root = round.my_state_root;
+  for (const auto& [accused, file] : evidence_) {
+    if (base::Planted(base::Bug::kGuiltKeptSecret)) break;
+    if (proof.evidence.size() < wire::kMaxInlineEvidence) proof.evidence.push_back(file);
+  }
+  proof.held = HeldBitmap(*view_, round.forwarded_parts, round.forwarded_results);
+  proof.silent = BitmapOfMembers(std::exchange(silent_, {}));
+  proof.hasty = BitmapOfMembers(std::exchange(hasty_, {}));
+  proof.unshown = BitmapOfMembers(std::exchange(unshown_, {}));
+  proof.joins = JoinsToConfirm();
+  // Nothing measured: as things are.
+  proof.lag_us = echo_lags_.Microseconds().value_or(view_->delta_us / 4);
+  proof.late_ms = LateMsToState();
+  round.times.aggregate_ns += (now_ - mark_).ns;
+  mark_ = now_;
+  Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof), view_->members)});
+}
+
+// Who asked, names a block of the last few steps, and may come back.
+std::vector<PeerId> PeerMachine::JoinsToConfirm() const {
+  std::vector<PeerId> joins;
+  for (const auto& [peer, entry] : rejoins_) {
+    if (!MayRejoin(*view_, *manifest_, peer, CurrentStep())) continue;
+    const auto& blocks = recent_.all();
+    std::uint64_t back = 0;
+    for (auto it = blocks.rbegin(); it != blocks.rend() && back < kRejoinBlocks; ++it, ++back) {
+      if (it->second.digest != entry) continue;
+      joins.push_back(peer);
+      break;
+    }
+  }
+  return joins;
+}
+
+bool PeerMachine::TrySealC() {
+  JudgeResults();
+  ForwardDisputed();
+  TryProve();
+  TryJudgeExhibits();
+  TryPrepareProof();
+  UpdateLateWatch();
+  if (!DriveSeal(EntriesComplete())) return false;
+  TakeSealC(*seal_->decision());
+  return true;
+}
+
+void PeerMachine::TakeSealC(const SealVector& decided) {
+  const SealVector vector = decided;
+  TakeWatches(vector);
+  decided_c_ = now_;
+  Round& round = *round_;
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    const PeerId& member = view_->members[i];
+    if (round.absent.contains(member) || round.two_commits.contains(member)) continue;
+    if (vector[i].state != SealEntry::State::kPresent) {
+      NoteEntry(member, vector[i], "PROOF");
+      continue;
+    }
+    const wire::SharedMessage message = inbox_.Shared(
+        {CurrentStep(), Phase::kC, MessageType::kProof, 0, 0}, member, vector[i].digest);
+    OSTRAKA_CHECK(message != nullptr);  // a seal decides only when its messages are held
+    auto body = wire::DecodeProof(message->envelope.body);
+    const bool worker = round.sealed.roles.IsWorker(member);
+    const std::size_t columns = worker ? round.sealed.roles.parts.size() : 0;
+    if (body.ok() && body->columns.size() == columns) {
+      round.sealed.proofs.emplace(member, std::move(body).value());
+      round.proofs.emplace(member, message);
+    } else {
+      // Else a worker could void every column for ever: without numbers it is nobody's target.
+      NoteFault(round.faults, member, FaultKind::kBan, "its PROOF is malformed");
+      StoreEvidence(evidence::MakeUnreadable(*message->frame));
+    }
+  }
+  round.decision_c = CloseSeal();
+  pull_attempts_ = 0;  // for results, from here on
+  PutAbsentToSleep();
+  if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
+  ProveImpossibleNumbers(vector);
+  JudgeInlineEvidence();
+  round.fates = JudgeWithoutAggregates(round.sealed, *view_);
+  round.times.agree_ns += (now_ - mark_).ns;
+  mark_ = now_;
+  stage_ = Stage::kSettle;
+  ArmPull(moment());  // for results that the block needs
+}
+
+}  // namespace ostraka::protocol

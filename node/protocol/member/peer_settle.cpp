@@ -1,0 +1,179 @@
+// After seal C: the block, the update of the replicated state, and the next step.
+#include <algorithm>
+#include <utility>
+
+#include "aggregation/projection.h"
+#include "node/base/check.h"
+#include "node/base/planted.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/protocol/ground/schedule.h"
+#include "node/protocol/member/peer_machine.h"
+#include "node/wire/codec.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+
+using wire::Phase;
+
+namespace {
+
+// A watcher that asks for nothing more is gone. One that waits asks a member for its head in each
+// half Delta, so each is asked once in n / 2 of them.
+base::Duration FollowersStay(std::size_t n, base::Duration delta) {
+  return base::Seconds(60) + delta * static_cast<std::int64_t>(n);
+}
+
+std::string DescribeRemoval(const Block& block, const PeerId& peer) {
+  for (const wire::Removal& removal : block.removals) {
+    if (removal.peer == peer) return "dropped: " + removal.reason;
+  }
+  return "no member any more";
+}
+
+}  // namespace
+
+// Evidence is judged by what its bytes prove, so all peers find the same.
+void PeerMachine::JudgeInlineEvidence() {
+  for (const auto& [member, proof] : round_->sealed.proofs) {
+    for (const Bytes& file : proof.evidence) {
+      const evidence::Finding finding = evidence::Verify(file, *verifier_);
+      if (finding.outcome != evidence::Outcome::kProven) continue;
+      if (finding.slot.run_id != manifest_->run_id) continue;
+      NoteFault(round_->faults, finding.accused, FaultKind::kBan, finding.reason);
+    }
+  }
+}
+
+bool PeerMachine::TrySettle() {
+  Round& round = *round_;
+  JudgeResults();
+  std::vector<double> norms(round.fates.size(), 0.0);
+  for (std::size_t j = 0; j < round.fates.size(); ++j) {
+    if (round.fates[j] != ColumnFate::kApplied) continue;
+    if (round.results[j] == nullptr) return false;  // its owner owes it to us
+    norms[j] = aggregation::Norm(AsFloats(*round.results[j]));
+  }
+  JudgeAggregates(round.sealed, *view_, *manifest_, norms, round.fates);
+
+  Judged judged;
+  judged.decision = round.decision_c;
+  judged.randomness = round.randomness;
+  judged.fates = round.fates;
+  judged.faults = round.faults;
+  Block judged_block = JudgeStep(round.sealed, *view_, *manifest_, judged);
+  if (judged_block.state_root && round.my_state_root &&
+      *judged_block.state_root != *round.my_state_root) {
+    Leave("DIVERGED: this node's state of step " + std::to_string(CurrentStep()) +
+              " is not the sealed one",
+          false);
+    return true;
+  }
+  TakeBlock(std::make_shared<const Block>(std::move(judged_block)));
+  return true;
+}
+
+void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
+  StoreBlock(recent_.Add(*block));
+  KeepVotes(*block);
+  StartCrossCheck();
+  RememberStep();
+  for (const wire::Removal& removal : block->removals) {
+    inbox_.ForgetSenderAfter(block->step, removal.peer);
+    // Who was dropped meanwhile can still be banned for it.
+    if (wire::IsBan(removal.kind)) evidence_.erase(removal.peer);
+    silent_.erase(removal.peer);
+    if (removal.peer == self_ && wire::IsBan(removal.kind)) {
+      return Halt(Halted::Why::kBanned,
+                  "banned in step " + std::to_string(block->step) + ": " + removal.reason);
+    }
+  }
+  std::erase_if(my_verdicts_, [&](const auto& entry) {
+    return std::none_of(block->cases.begin(), block->cases.end(),
+                        [&](const Case& open) { return entry.first == open.id; });
+  });
+  std::erase_if(rejoins_, [&](const auto& entry) { return IsMember(block->members, entry.first); });
+  view_ = std::move(block);
+  TellOwnLateness();
+  StartUpdate();
+}
+
+// The results that it applies are stored already: after a crash of all, the run goes on from here.
+void PeerMachine::StoreBlock(const RecentBlocks::Kept& block) {
+  out_->Add(Store{next_store_++, {RecordOf(block)}});
+}
+
+Record PeerMachine::RecordOf(const RecentBlocks::Kept& block) {
+  return {RecordKind::kBlock, BlockKey(block.genesis, block.step), block.encoded};
+}
+
+void PeerMachine::StoreMembership() {
+  out_->Add(
+      Store{next_store_++, {{RecordKind::kMember, BlockKey(view_->genesis, view_->step), {}}}});
+}
+
+void PeerMachine::RememberStep() {
+  PastStep past;
+  past.members = view_->members;
+  past.state = state_;
+  past.tau = round_->sealed.tau;
+  past.previous_randomness = view_->randomness;
+  for (std::size_t j = 0; j < round_->fates.size(); ++j) past.columns.push_back(ColumnOf(j));
+  past.fates = round_->fates;
+  past.commits = round_->sealed.commits;
+  for (const auto& [member, proof] : round_->sealed.proofs) {
+    const bool complete = proof.columns.size() == round_->sealed.roles.parts.size();
+    if (!complete || !round_->sealed.roles.IsWorker(member)) continue;
+    past.proofs.emplace(member, round_->proofs.at(member));
+  }
+  if (round_->my_part) {
+    for (const auto& [worker, held] : round_->held) {
+      past.parts[{*round_->my_part, worker}] = {held.frame, held.blob};
+    }
+  }
+  past_.emplace(CurrentStep(), std::move(past));
+  if (past_.size() > kPastSteps) past_.erase(past_.begin());
+}
+
+void PeerMachine::StartUpdate() {
+  stage_ = Stage::kUpdate;
+  UpdateSpec spec;
+  spec.state = state_;
+  for (std::size_t j = 0; j < round_->fates.size(); ++j) {
+    const bool wanted =
+        base::Planted(base::Bug::kVoidColumnApplied) && round_->results[j] != nullptr;
+    if (round_->fates[j] != ColumnFate::kApplied && !wanted) continue;
+    spec.columns.push_back({round_->sealed.roles.parts[j], round_->results[j]});
+  }
+  spec.sgd = SgdOf(manifest_->training, CurrentStep());
+  StartJob({.purpose = Purpose::kUpdate, .step = CurrentStep()}, std::move(spec));
+}
+
+void PeerMachine::OnUpdated(const UpdateResult& result) {
+  state_ = result.state;
+  round_->times.aggregate_ns += (now_ - mark_).ns;
+  out_->Add(Observe{round_->times});
+  out_->Add(Observe{StepDone{view_, state_}});
+  if (HeightOf(*view_) % kStateEvery == 0) StoreState();
+  ShowHeadToFollowers();
+  if (RunIsOver(*view_)) return Finish();
+  // Dropped by rules that need no absence: the others do not listen any more.
+  if (!IsMember(view_->members, self_)) return Leave(DescribeRemoval(*view_, self_));
+  BeginStep();
+}
+
+void PeerMachine::StoreState() {
+  out_->Add(Store{
+      next_store_++,
+      {{RecordKind::kState, BlockKey(view_->genesis, view_->step), {}, EncodeState(state_)}}});
+}
+
+// Also to one whom this block admits: it waits for it.
+void PeerMachine::ShowHeadToFollowers() {
+  for (const auto& [peer, since] : followers_) ShowHead(peer);
+  const base::Duration stay = FollowersStay(view_->members.size(), delta());
+  std::erase_if(followers_, [&](const auto& entry) {
+    return IsMember(view_->members, entry.first) || now_ - entry.second > stay;
+  });
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,78 @@
+// The write-ahead rule: a slot is signed only after the record that it will be signed, and with
+// which digest, survives a crash. So a restarted honest peer can never equivocate.
+//
+//   Prepare(drafts) -> Store{slot records} ... Stored(id) -> Release(id) -> signed messages
+//   Restore(records) -> the same messages, after a crash: Ed25519 signs equal bytes equally
+//
+// Thread safety: one owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "crypto/sign.h"
+#include "node/protocol/ground/machine.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+struct Draft {
+  wire::Envelope envelope;
+  SharedBlob blob;         // may be null
+  std::vector<PeerId> to;  // may hold the sender itself: delivered locally
+};
+
+struct SignedDraft {
+  wire::SignedEnvelope message;
+  SharedBlob blob;
+  std::vector<PeerId> to;
+};
+
+// A record key that sorts by step and names the slot within a run: step, phase, type, draw,
+// iteration, incarnation, big-endian.
+base::Bytes SlotKey(const wire::Slot& slot);
+
+class Signer {
+ public:
+  explicit Signer(std::shared_ptr<const crypto::SigningKey> key) : key_(std::move(key)) {}
+
+  const PeerId& id() const { return key_->id(); }
+
+  // The records to store before these drafts may be signed, all in one transaction.
+  // A draft of a slot that is restored or prepared already is left out: what was said stays said.
+  Store Prepare(StoreId id, std::vector<Draft> drafts);
+  // Signs what was prepared under `id`, in order; nullopt if nothing was.
+  std::optional<std::vector<SignedDraft>> Release(StoreId id);
+
+  // Messages that records of kSlot stand for. A crash may have come before the signature, or after
+  // it was sent: saying it again, to the byte, is right in both cases. InvalidArgument if a record
+  // cannot be read.
+  base::StatusOr<std::vector<wire::SignedEnvelope>> Restore(const std::vector<Record>& records);
+  bool Said(const wire::Slot& slot) const { return said_.contains(SlotKey(slot)); }
+  // Slots of steps before this one will not be prepared again.
+  void ForgetBefore(std::uint64_t step);
+
+  std::size_t pending() const { return pending_.size(); }
+
+ private:
+  std::shared_ptr<const crypto::SigningKey> key_;
+  std::map<StoreId, std::vector<Draft>> pending_;
+  std::set<base::Bytes> said_;  // keys of slots prepared or restored
+};
+
+// Big-endian height of a block: 0 for genesis, step + 1 after.
+base::Bytes BlockKey(bool genesis, std::uint64_t step);
+// The height that such a key is. REQUIRES: BlockKey made it.
+std::uint64_t HeightOfBlockKey(const base::Bytes& key);
+// The least key of a slot that a store still needs once it has that block.
+base::Bytes FirstSlotKept(const base::Bytes& block_key);
+// BlockKey, then the column, big-endian.
+base::Bytes ResultKey(std::uint64_t step, std::uint32_t column);
+// Step and column of such a key; nullopt if it is none.
+std::optional<std::pair<std::uint64_t, std::uint32_t>> PlaceOfResult(const base::Bytes& key);
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,43 @@
+#include "node/protocol/member/vote_record.h"
+
+#include <algorithm>
+
+namespace ostraka::protocol {
+namespace {
+
+bool IsOpen(const std::vector<wire::Case>& open, const wire::CaseId& id) {
+  return std::any_of(open.begin(), open.end(), [&](const wire::Case& c) { return c.id == id; });
+}
+
+}  // namespace
+
+void VoteRecord::Note(const base::PeerId& voter, const wire::SharedMessage& proof,
+                      const wire::Proof& body, const std::vector<wire::Case>& open) {
+  for (const wire::Vote& vote : body.votes) {
+    const auto condemned = evidence::CondemnedBy(vote);
+    if (!condemned || !IsOpen(open, vote.about)) continue;
+    cases_[vote.about].try_emplace(voter, Ballot{*condemned, proof});
+  }
+}
+
+base::StatusOr<base::Bytes> VoteRecord::ProofAgainst(const base::PeerId& accused,
+                                                     const evidence::KnownRun& run) const {
+  base::Status why = base::NotFound("no vote condemns it");
+  for (const auto& [id, ballots] : cases_) {
+    std::vector<base::SharedBytes> frames;
+    for (const auto& [voter, ballot] : ballots) {
+      if (ballot.condemned == accused && voter != accused) frames.push_back(ballot.proof->frame);
+    }
+    if (frames.empty()) continue;
+    auto made = evidence::MakeVerdict(accused, frames, run);
+    if (made.ok()) return made;
+    why = made.status();
+  }
+  return why;
+}
+
+void VoteRecord::ForgetAllBut(const std::vector<wire::Case>& open) {
+  std::erase_if(cases_, [&](const auto& entry) { return !IsOpen(open, entry.first); });
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,347 @@
+#include "node/protocol/rules/cases.h"
+
+#include <algorithm>
+
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using wire::CaseId;
+using wire::CaseKind;
+using wire::Naming;
+using wire::RemovalKind;
+using wire::Verdict;
+
+std::size_t Count(const Case& open, Verdict verdict) {
+  return static_cast<std::size_t>(
+      std::count_if(open.ballots.begin(), open.ballots.end(),
+                    [&](const Case::Ballot& ballot) { return ballot.verdict == verdict; }));
+}
+
+bool HasVoted(const Case& open, const PeerId& voter) {
+  return std::any_of(open.ballots.begin(), open.ballots.end(),
+                     [&](const Case::Ballot& ballot) { return ballot.voter == voter; });
+}
+
+bool HasVoted(const Case& open, const PeerId& voter, Verdict verdict) {
+  return std::any_of(open.ballots.begin(), open.ballots.end(), [&](const Case::Ballot& ballot) {
+    return ballot.voter == voter && ballot.verdict == verdict;
+  });
+}
+
+// Members that are no party.
+std::size_t Eligible(const Case& open, const Block& view) {
+  return static_cast<std::size_t>(
+      std::count_if(view.members.begin(), view.members.end(),
+                    [&](const PeerId& member) { return !IsParty(open, member); }));
+}
+
+// True iff so many ballots for one verdict decide the case.
+bool IsEnough(const Case& open, const Block& view, std::size_t ballots) {
+  switch (open.id.kind) {
+    case CaseKind::kGradient:
+      return 2 * ballots > Eligible(open, view);
+    case CaseKind::kNumbers:
+      return ballots >= DecidingBallots(view.thresholds);
+    case CaseKind::kCover:
+      return ballots > FaultBound(view.thresholds);
+  }
+  return false;
+}
+
+// Who was admitted after the step that a case is about holds nothing of it and cannot vote; its
+// place among the ballots says so for as long as the case is open.
+void ExcuseJoined(Case& open, const Block& view) {
+  for (const PeerId& member : view.joined) {
+    if (IsParty(open, member) || HasVoted(open, member)) continue;
+    open.ballots.push_back({member, Verdict::kAbstain});
+  }
+}
+
+// True iff the honest who hold what the case is about could have decided it by themselves. If not,
+// that nobody did says nothing of its parties.
+bool CouldBeDecided(const Case& open, const Block& view) {
+  const auto knowing =
+      std::count_if(view.members.begin(), view.members.end(), [&](const PeerId& member) {
+        return !IsParty(open, member) && !HasVoted(open, member, Verdict::kAbstain);
+      });
+  // Of two parties one is at fault, and a member unless it has left.
+  const bool two_parties =
+      open.id.kind != CaseKind::kCover && IsMember(view.members, open.id.target);
+  const std::uint32_t faults = FaultBound(view.thresholds);
+  const auto faulty = static_cast<std::ptrdiff_t>(two_parties && faults > 0 ? faults - 1 : faults);
+  const std::size_t honest = knowing > faulty ? static_cast<std::size_t>(knowing - faulty) : 0;
+  return IsEnough(open, view, honest);
+}
+
+// --- reasons ------------------------------------------------------------------------------------
+
+std::string Ballots(const Case& open, Verdict verdict, const Block& view) {
+  return std::string(verdict == Verdict::kGuilty ? "guilty" : "innocent") + " by " +
+         std::to_string(Count(open, verdict)) + " of " + std::to_string(Eligible(open, view)) +
+         " votes";
+}
+
+std::string PartOfStep(const CaseId& id) {
+  return "part " + std::to_string(id.column) + " of step " + std::to_string(id.step);
+}
+
+std::string GuiltyReason(const Case& open, const Block& view) {
+  const CaseId& id = open.id;
+  const std::string votes = Ballots(open, Verdict::kGuilty, view);
+  switch (id.kind) {
+    case CaseKind::kGradient:
+      return "its gradient of step " + std::to_string(id.step) +
+             " does not follow from its batch: accused by " + id.accuser.Short() + ", " + votes;
+    case CaseKind::kNumbers:
+      return "its numbers for " + PartOfStep(id) + " do not follow from what it sent: named by " +
+             id.accuser.Short() + ", " + votes;
+    case CaseKind::kCover:
+      return "it hid that the numbers of " + id.accuser.Short() + " for " + PartOfStep(id) +
+             " do not follow from what it was sent: " + votes;
+  }
+  return {};
+}
+
+std::string InnocentReason(const Case& open, const Block& view) {
+  const CaseId& id = open.id;
+  const bool gradient = id.kind == CaseKind::kGradient;
+  return (gradient ? "accused " : "named ") + id.target.Short() + " falsely of " +
+         (gradient ? "step " + std::to_string(id.step) : PartOfStep(id)) + ": " +
+         Ballots(open, Verdict::kInnocent, view);
+}
+
+std::string UndecidedReason(const Case& open) {
+  const CaseId& id = open.id;
+  const std::string blocks = std::to_string(BlocksOf(id.kind)) + " blocks";
+  switch (id.kind) {
+    case CaseKind::kGradient:
+      return "its accusation of " + id.target.Short() + " found no majority in " + blocks;
+    case CaseKind::kNumbers:
+      return "it named " + id.target.Short() + " for " + PartOfStep(id) +
+             " and did not show the part in " + blocks;
+    case CaseKind::kCover:
+      return "it did not show " + PartOfStep(id) + " of the convicted " + id.accuser.Short() +
+             " in " + blocks;
+  }
+  return {};
+}
+
+// Which check of the owner's column failed in the view's step.
+const char* FailedCheck(const PeerId& owner, const Block& view) {
+  for (std::size_t j = 0; j < std::min(view.aggregated.size(), view.columns.size()); ++j) {
+    if (view.aggregated[j].owner == owner && view.columns[j] == ColumnFate::kSizeCheck) {
+      return "size";
+    }
+  }
+  return "sum";
+}
+
+// --- what opens a case
+// ----------------------------------------------------------------------------
+
+bool InGradientCase(const std::vector<Case>& cases, const PeerId& peer) {
+  return std::any_of(cases.begin(), cases.end(), [&](const Case& open) {
+    return open.id.kind == CaseKind::kGradient && IsParty(open, peer);
+  });
+}
+
+// Only a validator may accuse, only its target, only in the step it was drawn for.
+std::vector<Case> OfAccusations(const SealedStep& sealed, const std::vector<Case>& open,
+                                const Docket& docket) {
+  std::vector<Case> opened;
+  const auto is_free = [&](const PeerId& peer) {
+    return !InGradientCase(open, peer) && !InGradientCase(opened, peer);
+  };
+  for (const Assignment& assignment : sealed.roles.validators) {
+    const auto proof = sealed.proofs.find(assignment.validator);
+    if (proof == sealed.proofs.end() || !proof->second.accusation) continue;
+    const wire::Accusation& accusation = *proof->second.accusation;
+    if (accusation.target != assignment.target || accusation.step != assignment.step) continue;
+    if (!docket.Stays(assignment.validator) || !docket.Answers(assignment.target)) continue;
+    if (!is_free(assignment.validator) || !is_free(assignment.target)) continue;
+    opened.push_back({.id = {.kind = CaseKind::kGradient,
+                             .accuser = assignment.validator,
+                             .target = assignment.target,
+                             .step = assignment.step,
+                             .column = 0},
+                      .opened_step = sealed.step,
+                      .ballots = {},
+                      .covering = assignment.covering});
+  }
+  return opened;
+}
+
+std::vector<Case> OfNamings(const SealedStep& sealed, const Block& view, const Docket& docket) {
+  std::vector<Case> opened;
+  for (const auto& [namer, naming] : NamingsInOrder(sealed, view)) {
+    if (!docket.Stays(namer) || !docket.Stays(naming.target)) continue;
+    opened.push_back({.id = {.kind = CaseKind::kNumbers,
+                             .accuser = namer,
+                             .target = naming.target,
+                             .step = naming.step,
+                             .column = naming.column},
+                      .opened_step = sealed.step,
+                      .ballots = {},
+                      .covering = {}});
+  }
+  return opened;
+}
+
+std::vector<Case> OfConvictions(const SealedStep& sealed, const std::vector<Case>& convicted,
+                                const Docket& docket) {
+  std::vector<Case> opened;
+  for (const Case& ended : convicted) {
+    for (const wire::Covering& covering : ended.covering) {
+      if (!docket.Stays(covering.owner)) continue;
+      opened.push_back({.id = {.kind = CaseKind::kCover,
+                               .accuser = ended.id.target,
+                               .target = covering.owner,
+                               .step = ended.id.step,
+                               .column = covering.column},
+                        .opened_step = sealed.step,
+                        .ballots = {},
+                        .covering = {}});
+      for (const Case::Ballot& ballot : ended.ballots) {  // who knew nothing of that step then
+        const bool excused = ballot.verdict == Verdict::kAbstain && ballot.voter != covering.owner;
+        if (excused) opened.back().ballots.push_back(ballot);
+      }
+    }
+  }
+  return opened;
+}
+
+}  // namespace
+
+std::uint64_t BlocksOf(CaseKind kind) {
+  switch (kind) {
+    case CaseKind::kGradient:
+      return kGradientCaseBlocks;
+    case CaseKind::kNumbers:
+      return kNumbersCaseBlocks;
+    case CaseKind::kCover:
+      return kCoverCaseBlocks;
+  }
+  return 0;
+}
+
+bool IsParty(const Case& open, const PeerId& peer) {
+  if (open.id.target == peer) return true;
+  return open.id.kind != CaseKind::kCover && open.id.accuser == peer;
+}
+
+std::vector<Case> CountBallots(const SealedStep& sealed, const Block& view) {
+  std::vector<Case> cases = view.cases;
+  std::map<CaseId, Case*> by_id;
+  for (Case& open : cases) {
+    std::erase_if(open.ballots, [&](const Case::Ballot& ballot) {
+      return !IsMember(view.members, ballot.voter);
+    });
+    ExcuseJoined(open, view);
+    by_id[open.id] = &open;
+  }
+  for (const auto& [voter, proof] : sealed.proofs) {
+    if (!IsMember(view.members, voter)) continue;
+    for (const wire::Vote& vote : proof.votes) {
+      const auto about = by_id.find(vote.about);
+      if (vote.verdict == Verdict::kAbstain || about == by_id.end()) continue;
+      Case& open = *about->second;
+      if (IsParty(open, voter) || HasVoted(open, voter)) continue;
+      open.ballots.push_back({voter, vote.verdict});
+    }
+  }
+  return cases;
+}
+
+Ruling RuleOn(const Case& open, const Block& view, std::uint64_t step) {
+  if (IsEnough(open, view, Count(open, Verdict::kGuilty))) return Ruling::kGuilty;
+  if (IsEnough(open, view, Count(open, Verdict::kInnocent))) return Ruling::kInnocent;
+  if (step >= open.opened_step + BlocksOf(open.id.kind)) return Ruling::kUndecided;
+  return Ruling::kPending;
+}
+
+std::uint32_t DecidingBallots(const Thresholds& thresholds) {
+  const std::uint32_t faults = FaultBound(thresholds);
+  // Honest members that are no party, if the honest one of the two is a party: n - faults - 1.
+  const std::uint32_t sure = thresholds.n > faults + 1 ? thresholds.n - faults - 1 : 0;
+  return std::max(1U, std::min(faults + 1, sure));
+}
+
+bool NamingIsInOrder(const PeerId& namer, const Naming& naming, const Block& view) {
+  if (naming.step != view.step || naming.column >= view.aggregated.size()) return false;
+  const Block::Column& column = view.aggregated[naming.column];
+  return column.owner == namer && naming.target != namer &&
+         IsMember(column.senders, naming.target) && IsMember(view.proven, naming.target);
+}
+
+std::map<PeerId, Naming> NamingsInOrder(const SealedStep& sealed, const Block& view) {
+  std::map<PeerId, Naming> namings;
+  for (const auto& [namer, proof] : sealed.proofs) {
+    if (!proof.naming || !IsMember(view.members, namer)) continue;
+    if (NamingIsInOrder(namer, *proof.naming, view)) namings.emplace(namer, *proof.naming);
+  }
+  return namings;
+}
+
+std::vector<wire::Covering> CoveringOf(const PeerId& worker, const Block& view,
+                                       const std::map<PeerId, Naming>& namings) {
+  std::vector<wire::Covering> covering;
+  const std::size_t columns = std::min(view.aggregated.size(), view.columns.size());
+  for (std::size_t j = 0; j < columns; ++j) {
+    const Block::Column& column = view.aggregated[j];
+    if (view.columns[j] != ColumnFate::kApplied || column.owner == worker) continue;
+    if (!IsMember(column.senders, worker) || namings.contains(column.owner)) continue;
+    covering.push_back({static_cast<std::uint32_t>(j), column.owner});
+  }
+  return covering;
+}
+
+std::vector<Case> OpenCases(const SealedStep& sealed, const Block& view,
+                            const std::vector<Case>& open, const std::vector<Case>& convicted,
+                            const Docket& docket) {
+  std::vector<Case> opened;
+  for (std::vector<Case> group :
+       {OfAccusations(sealed, open, docket), OfNamings(sealed, view, docket),
+        OfConvictions(sealed, convicted, docket)}) {
+    std::sort(group.begin(), group.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
+    for (Case& one : group) {
+      if (open.size() + opened.size() >= wire::kMaxCases) return opened;
+      ExcuseJoined(one, view);
+      opened.push_back(std::move(one));
+    }
+  }
+  return opened;
+}
+
+void RuleOnCases(const std::vector<Case>& cases, const Block& view, std::uint64_t step,
+                 Docket& docket) {
+  for (const Case& open : cases) {
+    const Ruling ruling = RuleOn(open, view, step);
+    if (ruling == Ruling::kGuilty) {
+      docket.Ban(open.id.target, RemovalKind::kVerdict, GuiltyReason(open, view));
+    } else if (ruling == Ruling::kInnocent && open.id.kind != CaseKind::kCover) {
+      docket.Ban(open.id.accuser, RemovalKind::kVerdict, InnocentReason(open, view));
+    }
+  }
+  docket.EndPass();
+  for (const Case& open : cases) {
+    if (RuleOn(open, view, step) != Ruling::kUndecided || !docket.Stays(open.id.target)) continue;
+    if (!CouldBeDecided(open, view)) continue;
+    const bool cover = open.id.kind == CaseKind::kCover;
+    docket.Drop(cover ? open.id.target : open.id.accuser, UndecidedReason(open));
+  }
+  docket.EndPass();
+}
+
+void DropSilentOwers(const SealedStep& sealed, const Block& view, Docket& docket) {
+  const auto namings = NamingsInOrder(sealed, view);
+  for (const PeerId& owner : view.owing) {
+    if (!docket.Stays(owner) || namings.contains(owner)) continue;
+    docket.Drop(owner, "its part of step " + std::to_string(view.step) + " failed the " +
+                           FailedCheck(owner, view) + " check and it named nobody who lied");
+  }
+  docket.EndPass();
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,182 @@
+#include "node/protocol/rules/disputes.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "node/protocol/rules/lateness.h"
+#include "node/wire/bitmap.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using Pair = std::pair<PeerId, PeerId>;  // worker, aggregator
+
+// Its COMMIT, sealed and well-formed, promises a part of every column.
+bool OwesParts(const SealedStep& sealed, const PeerId& worker) {
+  const auto commit = sealed.commits.find(worker);
+  return commit != sealed.commits.end() && commit->second.gradient_root.has_value();
+}
+
+// The aggregator says by its sealed AGG that it did not have the worker's part.
+bool LeftOut(const SealedStep& sealed, const Block& view, const PeerId& worker,
+             std::uint32_t column) {
+  const auto included = IncludedIn(sealed, view, column);
+  return included && OwesParts(sealed, worker) && !IsMember(*included, worker);
+}
+
+// The worker says by its sealed PROOF that it did not have the column's sealed aggregate.
+bool Missed(const SealedStep& sealed, const PeerId& worker, std::uint32_t column) {
+  const auto proof = sealed.proofs.find(worker);
+  return sealed.GivesResult(column) && proof != sealed.proofs.end() &&
+         column < proof->second.columns.size() && proof->second.columns[column].missing;
+}
+
+// Members whose PROOF has `states`.
+template <typename States>
+std::size_t Witnesses(const SealedStep& sealed, const Block& view, States states) {
+  std::size_t count = 0;
+  for (const auto& [member, proof] : sealed.proofs) {
+    if (IsMember(view.members, member) && states(proof.held)) ++count;
+  }
+  return count;
+}
+
+// Pairs that fail each other in this step. Nobody is in dispute with itself.
+std::set<Pair> FailedPairs(const SealedStep& sealed, const Block& view) {
+  std::set<Pair> failed;
+  for (std::uint32_t j = 0; j < sealed.roles.owners.size(); ++j) {
+    const PeerId& owner = sealed.roles.owners[j];
+    const auto included = IncludedIn(sealed, view, j);
+    for (const PeerId& worker : sealed.roles.workers) {
+      if (worker == owner) continue;
+      const bool left_out = included && OwesParts(sealed, worker) && !IsMember(*included, worker);
+      if (left_out || Missed(sealed, worker, j)) failed.emplace(worker, owner);
+    }
+  }
+  return failed;
+}
+
+}  // namespace
+
+std::vector<LivePair> LivePairsOf(const Block& view, const Roles& roles) {
+  std::vector<LivePair> pairs;
+  for (std::size_t d = 0; d < view.disputes.size(); ++d) {
+    const Dispute& dispute = view.disputes[d];
+    const auto column = roles.PartOwnedBy(dispute.aggregator);
+    if (!column || !roles.IsWorker(dispute.worker)) continue;
+    pairs.push_back({d, dispute.worker, dispute.aggregator, *column});
+  }
+  return pairs;
+}
+
+base::Bytes HeldBitmap(const Block& view, const std::set<std::size_t>& parts,
+                       const std::set<std::size_t>& results) {
+  const std::size_t disputes = view.disputes.size();
+  base::Bytes held((2 * disputes + 7) / 8, 0);
+  const auto set = [&](std::size_t bit) {
+    held[bit / 8] = static_cast<std::uint8_t>(held[bit / 8] | 1U << (bit % 8));
+  };
+  for (const std::size_t index : parts) set(index);
+  for (const std::size_t index : results) set(disputes + index);
+  return held;
+}
+
+bool HeldPart(const base::Bytes& held, std::size_t index) { return wire::HasBit(held, index); }
+
+bool HeldResult(const base::Bytes& held, std::size_t index, std::size_t disputes) {
+  return wire::HasBit(held, disputes + index);
+}
+
+void DropWithholders(const SealedStep& sealed, const Block& view, Docket& docket) {
+  for (std::uint32_t j = 0; j < sealed.roles.owners.size(); ++j) {
+    const auto missed =
+        std::count_if(sealed.roles.workers.begin(), sealed.roles.workers.end(),
+                      [&](const PeerId& worker) { return Missed(sealed, worker, j); });
+    if (static_cast<std::size_t>(missed) <= FaultBound(view.thresholds)) continue;
+    docket.Drop(sealed.roles.owners[j], "it withheld its aggregate of part " + std::to_string(j) +
+                                            ": " + std::to_string(missed) + " members miss it");
+  }
+}
+
+void RuleOnLivePairs(const SealedStep& sealed, const Block& view, Docket& docket) {
+  const std::size_t bound = FaultBound(view.thresholds);
+  for (const LivePair& pair : LivePairsOf(view, sealed.roles)) {
+    if (!docket.Stays(pair.worker) || !docket.Stays(pair.aggregator)) continue;
+    const std::string part = "part " + std::to_string(pair.column);
+    if (LeftOut(sealed, view, pair.worker, pair.column)) {
+      const auto states = [&](const base::Bytes& held) { return HeldPart(held, pair.index); };
+      if (Witnesses(sealed, view, states) > bound) {
+        docket.Drop(pair.aggregator, "it left out " + part + " of " + pair.worker.Short() +
+                                         ", which others held in time");
+      } else {
+        docket.Drop(pair.worker, "it withheld " + part + " from " + pair.aggregator.Short() +
+                                     " and from the others, in dispute");
+      }
+    } else if (Missed(sealed, pair.worker, pair.column)) {
+      const auto states = [&](const base::Bytes& held) {
+        return HeldResult(held, pair.index, view.disputes.size());
+      };
+      if (Witnesses(sealed, view, states) > bound) {
+        docket.Drop(pair.worker, "it claims to miss the aggregate of " + part + " by " +
+                                     pair.aggregator.Short() + ", which others passed to it");
+      } else {
+        docket.Drop(pair.aggregator, "it withheld its aggregate of " + part + " from " +
+                                         pair.worker.Short() + " and from the others, in dispute");
+      }
+    }
+  }
+  docket.EndPass();
+}
+
+std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& view,
+                                   const std::set<Pair>& late) {
+  std::map<Pair, std::uint64_t> since;
+  for (const Dispute& dispute : view.disputes) {
+    if (sealed.step >= dispute.since + kDisputeSteps) continue;
+    since.emplace(Pair{dispute.worker, dispute.aggregator}, dispute.since);
+  }
+  static_assert(kLateDisputeSteps >= kDisputeSteps);
+  for (const Pair& pair : late) {
+    since.emplace(pair, sealed.step + kLateDisputeSteps - kDisputeSteps);
+  }
+  for (const Pair& pair : FailedPairs(sealed, view)) since.emplace(pair, sealed.step);
+
+  std::vector<Dispute> disputes;
+  for (const auto& [pair, step] : since) disputes.push_back({pair.first, pair.second, step});
+  return disputes;
+}
+
+std::vector<Dispute> KeptDisputes(std::vector<Dispute> disputes, const Docket& docket) {
+  std::erase_if(disputes, [&](const Dispute& dispute) {
+    return !docket.Stays(dispute.worker) || !docket.Stays(dispute.aggregator);
+  });
+  if (disputes.size() <= wire::kMaxDisputes) return disputes;
+  std::stable_sort(disputes.begin(), disputes.end(),
+                   [](const Dispute& a, const Dispute& b) { return a.since > b.since; });
+  disputes.resize(wire::kMaxDisputes);
+  std::sort(disputes.begin(), disputes.end(), [](const Dispute& a, const Dispute& b) {
+    return std::pair(a.worker, a.aggregator) < std::pair(b.worker, b.aggregator);
+  });
+  return disputes;
+}
+
+void DropDisputed(const std::vector<Dispute>& disputes, const Manifest& manifest, Docket& docket) {
+  std::map<PeerId, std::set<PeerId>> with;
+  for (const Dispute& dispute : disputes) {
+    if (!docket.Stays(dispute.worker) || !docket.Stays(dispute.aggregator)) continue;
+    with[dispute.worker].insert(dispute.aggregator);
+    with[dispute.aggregator].insert(dispute.worker);
+  }
+  // At least one, or a single failure would cost a run that bears no fault both its parties.
+  const std::size_t borne = std::max(1U, GenesisThresholds(manifest).t_s);
+  for (const auto& [peer, others] : with) {
+    if (others.size() <= borne) continue;
+    docket.Drop(peer, "in dispute with " + std::to_string(others.size()) +
+                          " members, more than can be at fault");
+  }
+  docket.EndPass();
+}
+
+}  // namespace ostraka::protocol

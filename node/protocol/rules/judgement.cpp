@@ -1,0 +1,241 @@
+#include "node/protocol/rules/judgement.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "node/protocol/ground/numbers.h"
+#include "node/protocol/rules/lateness.h"
+#include "node/protocol/rules/voids.h"
+#include "node/wire/bitmap.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using wire::CaseKind;
+
+// Whom evidence may still ban: keys of the genesis, but for those banned already.
+std::vector<PeerId> MayBeBanned(const Manifest& manifest, const Block& view) {
+  std::vector<PeerId> peers;
+  for (const Member& member : manifest.members) {
+    const Standing* standing = StandingOf(view.standings, member.id);
+    if (standing == nullptr || !standing->banned) peers.push_back(member.id);
+  }
+  return peers;
+}
+
+void RemoveForFaults(const SealedFaults& faults, Docket& docket) {
+  for (const auto& [peer, fault] : faults) {
+    if (fault.kind == FaultKind::kBan) {
+      docket.Ban(peer, wire::RemovalKind::kEvidence, fault.reason);
+    } else {
+      docket.Drop(peer, fault.reason, fault.kind);
+    }
+  }
+  docket.EndPass();
+}
+
+// Members that more members name in `names` of their PROOFs than can lie. Ends no pass.
+void DropNamed(const SealedStep& sealed, const Block& view, base::Bytes wire::Proof::*names,
+               const std::string& fault, const std::string& by, Docket& docket) {
+  for (std::size_t i = 0; i < view.members.size(); ++i) {
+    const auto named = [&](const auto& entry) {
+      return IsMember(view.members, entry.first) && wire::HasBit(entry.second.*names, i);
+    };
+    const auto count = std::count_if(sealed.proofs.begin(), sealed.proofs.end(), named);
+    if (static_cast<std::size_t>(count) <= FaultBound(view.thresholds)) continue;
+    docket.Drop(view.members[i], fault + ": " + std::to_string(count) + " members " + by);
+  }
+}
+
+// What no honest member does to the seals (node/protocol/watch/echo_watch.h).
+void DropForEchoes(const SealedStep& sealed, const Block& view, Docket& docket) {
+  DropNamed(sealed, view, &wire::Proof::silent, "withheld its echo", "waited for it", docket);
+  DropNamed(sealed, view, &wire::Proof::hasty, "echoed without what it had to wait for", "saw it",
+            docket);
+  DropNamed(sealed, view, &wire::Proof::unshown, "echoed what it did not show", "asked for it",
+            docket);
+}
+
+// While the network is timely only faulty members are dropped. More than can be faulty show that it
+// was not; and a partition must not cost the run its members, perhaps all of them.
+void ForgiveUntimely(const Block& view, Docket& docket) {
+  const auto losers = docket.Losers();
+  const auto drops = std::count_if(losers.begin(), losers.end(), [&](const auto& loser) {
+    return loser.second != FaultKind::kBan;
+  });
+  if (static_cast<std::size_t>(drops) > FaultBound(view.thresholds)) docket.ForgiveDrops();
+}
+
+// A case goes on while nothing ended it and its parties stay; of a kCover case that is its target.
+// Whose gradient is judged need not stay: all that is asked of it is sealed.
+bool GoesOn(const Case& open, const Block& view, std::uint64_t step, const Docket& docket) {
+  const PeerId& target = open.id.target;
+  const bool gradient = open.id.kind == CaseKind::kGradient;
+  if (RuleOn(open, view, step) != Ruling::kPending) return false;
+  if (gradient ? !docket.Answers(target) : !docket.Stays(target)) return false;
+  return open.id.kind == CaseKind::kCover || docket.Stays(open.id.accuser);
+}
+
+std::vector<Case> CasesAfter(const SealedStep& sealed, const Block& view,
+                             const std::vector<Case>& counted, const Docket& docket) {
+  std::vector<Case> cases;
+  std::vector<Case> convicted;
+  for (const Case& open : counted) {
+    if (GoesOn(open, view, sealed.step, docket)) cases.push_back(open);
+    if (open.id.kind == CaseKind::kGradient && RuleOn(open, view, sealed.step) == Ruling::kGuilty) {
+      convicted.push_back(open);
+    }
+  }
+  for (Case& opened : OpenCases(sealed, view, cases, convicted, docket)) {
+    cases.push_back(std::move(opened));
+  }
+  return cases;
+}
+
+// The value of more members than can be at fault, so of an honest one.
+std::optional<Digest> SealedStateRoot(const SealedStep& sealed, const Thresholds& thresholds) {
+  std::map<Digest, std::uint32_t> votes;
+  for (const auto& [peer, proof] : sealed.proofs) {
+    if (proof.state_root) ++votes[*proof.state_root];
+  }
+  for (const auto& [root, count] : votes) {
+    if (count > FaultBound(thresholds)) return root;
+  }
+  return std::nullopt;
+}
+
+// --- what the step did, for those who were away and for later judgements
+// --------------------------
+
+// The senders that a claim about the column can be about: those whose sealed COMMIT it names.
+bool SendersCount(ColumnFate fate) {
+  return fate != ColumnFate::kNoAggregate && fate != ColumnFate::kBadSenders;
+}
+
+void RecordColumns(const SealedStep& sealed, const Block& view, Block& block) {
+  for (std::size_t j = 0; j < block.columns.size(); ++j) {
+    Block::Column& column = block.aggregated.emplace_back();
+    column.owner = sealed.roles.owners[j];
+    if (SendersCount(block.columns[j])) column.senders = *IncludedIn(sealed, view, j);
+    const bool applied = block.columns[j] == ColumnFate::kApplied;
+    block.result_roots.push_back(applied ? sealed.aggregates[j]->result_root : Digest{});
+    if (OwesAName(block.columns[j]) && IsMember(block.members, column.owner)) {
+      block.owing.push_back(column.owner);
+    }
+  }
+  std::sort(block.owing.begin(), block.owing.end());
+  for (const PeerId& worker : sealed.roles.workers) {
+    if (sealed.proofs.contains(worker)) block.proven.push_back(worker);
+  }
+}
+
+void DrawNext(const SealedStep& sealed, const Block& view, const Manifest& manifest, Block& block) {
+  block.drawn =
+      DrawValidators(block.randomness, view, view.proven, sealed.step + 1, manifest.validators);
+  const auto namings = NamingsInOrder(sealed, view);
+  for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(drawn.target, view, namings);
+}
+
+// Who is a member after the block, and what the others' past costs them.
+void SettleMembers(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+                   const Docket& docket, Block& block) {
+  const auto losers = docket.Losers();
+  block.removals = docket.Removals(sealed.step);
+  block.last_removal_step =
+      block.removals.empty() ? view.last_removal_step : std::optional(sealed.step);
+  block.standings = StandingsAfter(view, losers, sealed.step);
+  Returns returns = ReturnsAfter(sealed, view, manifest, losers);
+  block.candidates = std::move(returns.candidates);
+  block.joined = std::move(returns.joined);
+  block.members = block.joined;
+  for (const PeerId& member : view.members) {
+    if (!losers.contains(member)) block.members.push_back(member);
+  }
+  std::sort(block.members.begin(), block.members.end());
+  block.thresholds = ThresholdsIn(manifest, block.members.size());
+}
+
+}  // namespace
+
+void FindImpossibleWords(const SealedStep& sealed, const Block& view, SealedFaults& faults) {
+  for (std::size_t j = 0; j < sealed.aggregates.size(); ++j) {
+    if (!sealed.aggregates[j]) continue;
+    const auto included = IncludedIn(sealed, view, j);
+    const auto works = [&](const PeerId& sender) { return sealed.roles.IsWorker(sender); };
+    if (included && std::all_of(included->begin(), included->end(), works)) continue;
+    NoteFault(faults, sealed.roles.owners[j], FaultKind::kBan,
+              "its AGG includes who is no worker of the step");
+  }
+  for (const auto& [peer, proof] : sealed.proofs) {
+    if (proof.columns.size() != sealed.roles.parts.size()) continue;
+    for (std::size_t j = 0; j < proof.columns.size(); ++j) {
+      const wire::ColumnNumbers& numbers = proof.columns[j];
+      if (InHonestRange(numbers, sealed.roles.parts[j].size(), sealed.tau)) continue;
+      NoteFault(faults, peer, FaultKind::kBan,
+                "its PROOF states impossible numbers for part " + std::to_string(j));
+    }
+  }
+}
+
+std::uint64_t NextDelta(const SealedStep& sealed, const Block& view, const Manifest& manifest) {
+  const auto microseconds = [](base::Duration d) {
+    return static_cast<std::uint64_t>(d.ns / 1000);
+  };
+  const std::uint64_t ceiling = microseconds(manifest.delta_ceiling);
+  std::vector<std::uint64_t> lags;
+  for (const auto& [member, proof] : sealed.proofs) {
+    if (IsMember(view.members, member)) lags.push_back(std::min(proof.lag_us, ceiling));
+  }
+  const std::size_t liars = FaultBound(view.thresholds);
+  if (lags.size() <= liars) return view.delta_us;
+  const auto lag = lags.begin() + static_cast<std::ptrdiff_t>(liars);
+  std::nth_element(lags.begin(), lag, lags.end(), std::greater<>());
+  return std::clamp(4 * *lag, microseconds(manifest.delta), ceiling);
+}
+
+Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+                const Judged& judged) {
+  Docket docket(view.members, MayBeBanned(manifest, view));
+  SealedFaults faults = judged.faults;
+  FindImpossibleWords(sealed, view, faults);
+  RemoveForFaults(faults, docket);
+  const std::vector<Case> counted = CountBallots(sealed, view);
+  RuleOnCases(counted, view, sealed.step, docket);
+  DropSilentOwers(sealed, view, docket);
+  const auto voiders = VoidedByOwnWord(sealed, view, judged.fates, docket);
+  std::vector<Voids> voids = VoidsAfter(view, voiders, sealed.step);
+  DropVoiders(voids, sealed.step, docket);
+  DropWithholders(sealed, view, docket);
+  DropForEchoes(sealed, view, docket);
+  const LatenessRuling slowness = RuleOnLateness(sealed, view, manifest);
+  const auto lateness = LatenessAfter(slowness, view, manifest);
+  DropLate(lateness, view, manifest, docket);
+  docket.EndPass();
+  RuleOnLivePairs(sealed, view, docket);
+  const std::vector<Dispute> disputes = DisputesAfter(sealed, view, slowness.new_pairs);
+  DropDisputed(disputes, manifest, docket);
+  ForgiveUntimely(view, docket);
+
+  Block block;
+  block.step = sealed.step;
+  block.decision = judged.decision;
+  block.previous = wire::BlockDigest(view);
+  block.randomness = judged.randomness;
+  block.columns = judged.fates;
+  SettleMembers(sealed, view, manifest, docket, block);
+  RecordColumns(sealed, view, block);
+  DrawNext(sealed, view, manifest, block);
+  block.cases = CasesAfter(sealed, view, counted, docket);
+  block.disputes = KeptDisputes(disputes, docket);
+  block.lateness = KeptLateness(lateness, view, manifest, block.members, block.joined);
+  std::erase_if(voids, [&](const Voids& one) { return !IsMember(block.members, one.peer); });
+  block.voids = std::move(voids);
+  block.tau = NextTau(sealed, view, manifest, judged.fates);
+  block.delta_us = NextDelta(sealed, view, manifest);
+  block.state_root = SealedStateRoot(sealed, view.thresholds);
+  return block;
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,168 @@
+#include "node/protocol/rules/lateness.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "node/protocol/rules/disputes.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using Figures = std::map<PeerId, std::uint64_t>;
+
+std::uint64_t Milliseconds(base::Duration duration) {
+  return static_cast<std::uint64_t>(duration.ns / 1'000'000);
+}
+
+// The k-th largest, k from 1; zero if there are fewer.
+std::uint64_t Largest(std::vector<std::uint64_t> figures, std::size_t k) {
+  if (figures.size() < k) return 0;
+  const auto place = figures.begin() + static_cast<std::ptrdiff_t>(k - 1);
+  std::nth_element(figures.begin(), place, figures.end(), std::greater<>());
+  return *place;
+}
+
+// Where a member's figure stands in PROOF::late_ms: of its own words, or of its AGG.
+enum class Kind : std::uint8_t { kOwn = 0, kAggregate = 1 };
+
+// Of each member: the (bound + 1)-th largest figure of that kind that others state. Nobody can be
+// late by more than the two seals last, which keeps the sums small.
+Figures StatedFigures(Kind kind, const SealedStep& sealed, const Block& view,
+                      const Manifest& manifest) {
+  const std::vector<PeerId>& members = view.members;
+  const std::size_t first = static_cast<std::size_t>(kind) * members.size();
+  const std::uint64_t most = 2 * DeadlineMs(view, manifest);
+  Figures figures;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    std::vector<std::uint64_t> stated;
+    for (const auto& [witness, proof] : sealed.proofs) {
+      if (witness == members[i] || !IsMember(members, witness)) continue;
+      if (proof.late_ms.size() != 2 * members.size()) continue;
+      stated.push_back(std::min(proof.late_ms[first + i], most));
+    }
+    const std::uint64_t figure = Largest(std::move(stated), FaultBound(view.thresholds) + 1);
+    if (figure > 0) figures[members[i]] = figure;
+  }
+  return figures;
+}
+
+std::uint64_t In(const Figures& figures, const PeerId& member) {
+  const auto figure = figures.find(member);
+  return figure == figures.end() ? 0 : figure->second;
+}
+
+// By worker: the owners whose AGG is late and that name it.
+std::map<PeerId, std::vector<PeerId>> Namers(const SealedStep& sealed, const Figures& figures) {
+  std::map<PeerId, std::vector<PeerId>> namers;
+  for (std::size_t j = 0; j < sealed.aggregates.size(); ++j) {
+    const PeerId& owner = sealed.roles.owners[j];
+    if (!sealed.aggregates[j] || !sealed.aggregates[j]->slowest || In(figures, owner) == 0)
+      continue;
+    const PeerId& worker = *sealed.aggregates[j]->slowest;
+    if (worker != owner && sealed.roles.IsWorker(worker)) namers[worker].push_back(owner);
+  }
+  return namers;
+}
+
+bool InDispute(const Block& view, const PeerId& worker, const PeerId& owner) {
+  return std::any_of(view.disputes.begin(), view.disputes.end(), [&](const Dispute& dispute) {
+    return dispute.worker == worker && dispute.aggregator == owner;
+  });
+}
+
+// Takes from the AGGs' figures of the owners what `worker` caused, whose own words are late by
+// `own_ms`.
+void Excuse(const PeerId& worker, std::uint64_t own_ms, const std::vector<PeerId>& owners,
+            const Block& view, const Manifest& manifest, Figures& aggregates,
+            LatenessRuling& ruling) {
+  // An owner waits for parts until its part timer.
+  const std::uint64_t once = Milliseconds(manifest.part_timeout) + 2 * view.delta_us / 1'000;
+  for (const PeerId& owner : owners) {
+    std::uint64_t& figure = aggregates[owner];
+    std::uint64_t excused = own_ms;
+    if (figure > excused && !InDispute(view, worker, owner)) {
+      ruling.new_pairs.emplace(worker, owner);
+      excused = std::max(excused, once);
+    }
+    figure -= std::min(figure, excused);
+  }
+}
+
+}  // namespace
+
+std::uint64_t DeadlineMs(const Block& view, const Manifest& manifest) {
+  return 2 * Milliseconds(manifest.part_timeout) + 2 * view.delta_us / 1'000;
+}
+
+std::uint64_t AllowanceMs(const Block& view, const Manifest& manifest) {
+  return 2 * DeadlineMs(view, manifest);
+}
+
+LatenessRuling RuleOnLateness(const SealedStep& sealed, const Block& view,
+                              const Manifest& manifest) {
+  const Figures own = StatedFigures(Kind::kOwn, sealed, view, manifest);
+  Figures aggregates = StatedFigures(Kind::kAggregate, sealed, view, manifest);
+  LatenessRuling ruling;
+  for (const auto& [worker, owners] : Namers(sealed, aggregates)) {
+    Excuse(worker, In(own, worker), owners, view, manifest, aggregates, ruling);
+  }
+  const std::uint64_t most = 2 * DeadlineMs(view, manifest);
+  for (const Figures& figures : {own, aggregates}) {
+    for (const auto& [member, ms] : figures) {
+      std::uint64_t& charged = ruling.charged_ms[member];
+      charged = std::min(charged + ms, most);
+    }
+  }
+  std::vector<std::uint64_t> left;
+  for (const auto& [member, ms] : ruling.charged_ms) left.push_back(ms);
+  const std::uint64_t common = Largest(std::move(left), FaultBound(view.thresholds) + 1);
+  for (auto& [member, ms] : ruling.charged_ms) ms -= std::min(ms, common);
+  std::erase_if(ruling.charged_ms, [](const auto& entry) { return entry.second == 0; });
+  return ruling;
+}
+
+std::map<PeerId, std::uint64_t> LatenessAfter(const LatenessRuling& ruling, const Block& view,
+                                              const Manifest& manifest) {
+  const std::uint64_t forgiven =
+      std::max<std::uint64_t>(Milliseconds(manifest.patience) / kForgivingSteps, 1);
+  Figures after;
+  for (const PeerId& member : view.members) {
+    const std::uint64_t before = LatenessOf(view, member);
+    const std::uint64_t ms = before - std::min(before, forgiven) + In(ruling.charged_ms, member);
+    if (ms > 0) after[member] = ms;
+  }
+  return after;
+}
+
+void DropLate(const std::map<PeerId, std::uint64_t>& lateness, const Block& view,
+              const Manifest& manifest, Docket& docket) {
+  const std::uint64_t allowance = AllowanceMs(view, manifest);
+  for (const auto& [member, ms] : lateness) {
+    if (ms <= allowance) continue;
+    docket.Drop(member, "let the others wait: " + std::to_string(ms - allowance) +
+                            " ms beyond what it was allowed");
+  }
+}
+
+std::vector<Lateness> KeptLateness(const std::map<PeerId, std::uint64_t>& lateness,
+                                   const Block& view, const Manifest& manifest,
+                                   const std::vector<PeerId>& members,
+                                   const std::vector<PeerId>& joined) {
+  const std::uint64_t allowance = AllowanceMs(view, manifest);
+  std::vector<Lateness> kept;
+  for (const PeerId& member : members) {
+    const bool returns = std::binary_search(joined.begin(), joined.end(), member);
+    const std::uint64_t ms = returns ? allowance / 2 : std::min(In(lateness, member), allowance);
+    if (ms > 0) kept.push_back({member, ms});
+  }
+  return kept;
+}
+
+std::uint64_t LatenessOf(const Block& block, const PeerId& member) {
+  const auto found = std::find_if(block.lateness.begin(), block.lateness.end(),
+                                  [&](const Lateness& entry) { return entry.peer == member; });
+  return found == block.lateness.end() ? 0 : found->ms;
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,87 @@
+#include "node/protocol/rules/standing.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ostraka::protocol {
+namespace {
+
+void Note(Standing& standing, FaultKind fault, std::uint64_t step) {
+  if (fault == FaultKind::kBan) {
+    standing.banned = true;
+    return;
+  }
+  // A first silence may be a crash; one that comes after the coin, or again, has to wait.
+  if (fault == FaultKind::kDropAtReveal || standing.drops > 0) {
+    standing.barred_until = step + kBarredSteps;
+  }
+  ++standing.drops;
+  standing.last_drop_step = step;
+}
+
+bool IsGenesisMember(const Manifest& manifest, const PeerId& peer) {
+  const auto member = std::lower_bound(manifest.members.begin(), manifest.members.end(), peer,
+                                       [](const Member& m, const PeerId& id) { return m.id < id; });
+  return member != manifest.members.end() && member->id == peer;
+}
+
+// How many members confirm each peer. Naming it twice is naming it once.
+std::map<PeerId, std::size_t> Confirmations(const SealedStep& sealed, const Block& view) {
+  std::map<PeerId, std::size_t> confirmations;
+  for (const auto& [member, proof] : sealed.proofs) {
+    if (!IsMember(view.members, member)) continue;
+    const std::set<PeerId> joins(proof.joins.begin(), proof.joins.end());
+    for (const PeerId& peer : joins) ++confirmations[peer];
+  }
+  return confirmations;
+}
+
+}  // namespace
+
+const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId& peer) {
+  const auto standing = std::find_if(standings.begin(), standings.end(),
+                                     [&](const Standing& s) { return s.peer == peer; });
+  return standing == standings.end() ? nullptr : &*standing;
+}
+
+std::vector<Standing> StandingsAfter(const Block& view, const std::map<PeerId, FaultKind>& losers,
+                                     std::uint64_t step) {
+  std::map<PeerId, Standing> standings;
+  for (const Standing& standing : view.standings) standings.emplace(standing.peer, standing);
+  for (const auto& [peer, fault] : losers) {
+    Standing& standing = standings[peer];
+    standing.peer = peer;
+    Note(standing, fault, step);
+  }
+  std::vector<Standing> all;
+  for (const auto& [peer, standing] : standings) all.push_back(standing);
+  return all;
+}
+
+bool MayRejoin(const Block& view, const Manifest& manifest, const PeerId& peer,
+               std::uint64_t step) {
+  if (!IsGenesisMember(manifest, peer) || IsMember(view.members, peer)) return false;
+  const Standing* standing = StandingOf(view.standings, peer);
+  return standing == nullptr || (!standing->banned && step >= standing->barred_until);
+}
+
+Returns ReturnsAfter(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+                     const std::map<PeerId, FaultKind>& losers) {
+  Returns returns;
+  for (const auto& [peer, confirmations] : Confirmations(sealed, view)) {
+    if (confirmations <= FaultBound(view.thresholds) || losers.contains(peer)) continue;
+    if (!MayRejoin(view, manifest, peer, sealed.step)) continue;
+    // The view has exactly those that its own block confirmed: a gap starts again.
+    const auto before = std::find_if(view.candidates.begin(), view.candidates.end(),
+                                     [&who = peer](const Candidate& c) { return c.peer == who; });
+    const std::uint64_t since = before == view.candidates.end() ? sealed.step : before->since;
+    if (sealed.step - since + 1 >= manifest.probation) {
+      returns.joined.push_back(peer);
+    } else {
+      returns.candidates.push_back({peer, since, sealed.step});
+    }
+  }
+  return returns;
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,67 @@
+#include "node/protocol/seal/seal_ballots.h"
+
+namespace ostraka::protocol {
+namespace {
+
+const Signers kNobody;
+
+}  // namespace
+
+bool Ballots::Add(const PeerId& sender, const Digest& value, base::SharedBytes frame, bool needed) {
+  const bool first = firsts_.emplace(sender, value).second;
+  if (!first && !needed) return false;
+  return by_value_[value].emplace(sender, std::move(frame)).second;
+}
+
+const Signers& Ballots::For(const Digest& value) const {
+  const auto found = by_value_.find(value);
+  return found == by_value_.end() ? kNobody : found->second;
+}
+
+const Digest* Ballots::FirstOf(const PeerId& sender) const {
+  const auto found = firsts_.find(sender);
+  return found == firsts_.end() ? nullptr : &found->second;
+}
+
+Digest Ballots::Leading() const {
+  std::map<Digest, std::size_t> counts;
+  for (const auto& [sender, value] : firsts_) ++counts[value];
+  Digest leading;
+  std::size_t most = 0;
+  for (const auto& [value, count] : counts) {
+    if (count > most) {
+      leading = value;
+      most = count;
+    }
+  }
+  return leading;
+}
+
+void Ballots::ForgetAllBut(const Digest& value) {
+  std::erase_if(by_value_, [&](const auto& entry) { return entry.first != value; });
+}
+
+bool Locks::Add(const PeerId& sender, std::uint32_t iteration, const Digest& value,
+                base::SharedBytes frame) {
+  if (!groups_[{iteration, value}].emplace(sender, std::move(frame)).second) return false;
+  std::size_t own = 0;
+  auto weakest = groups_.end();
+  for (auto it = groups_.begin(); it != groups_.end(); ++it) {
+    if (!it->second.contains(sender)) continue;
+    ++own;
+    if (it->first == Group{iteration, value}) continue;
+    if (weakest == groups_.end() || it->second.size() < weakest->second.size()) weakest = it;
+  }
+  if (own > kLocksOfOne) {
+    weakest->second.erase(sender);
+    if (weakest->second.empty()) groups_.erase(weakest);
+  }
+  return true;
+}
+
+const Signers& Locks::For(std::uint32_t iteration, const Digest& value) const {
+  const auto found = groups_.find({iteration, value});
+  return found == groups_.end() ? kNobody : found->second;
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,128 @@
+#include "node/protocol/seal/seal_clock.h"
+
+#include <algorithm>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "crypto/stream.h"
+#include "node/base/check.h"
+#include "node/base/planted.h"
+
+namespace ostraka::protocol {
+
+base::Duration StepLength(base::Duration delta, std::uint32_t iteration) {
+  const base::Duration shortest = delta * 2;
+  base::Duration length = shortest;
+  for (std::uint32_t k = 3; k <= iteration && length < kMaxStep; ++k) length = length * 2;
+  return std::max(shortest, std::min(length, kMaxStep));
+}
+
+std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
+                              const std::vector<PeerId>& awake) {
+  const Digest key = crypto::Hasher(crypto::kDomainLeaders)
+                         .Update(seed)
+                         .UpdateU64(static_cast<std::uint64_t>(seal_slot.phase))
+                         .UpdateU64(seal_slot.draw)
+                         .Finish();
+  crypto::Stream stream("seal leaders", key);
+  std::vector<PeerId> leaders;
+  leaders.reserve(awake.size());
+  for (const std::uint32_t i : stream.Permutation(static_cast<std::uint32_t>(awake.size()))) {
+    leaders.push_back(awake[i]);
+  }
+  return leaders;
+}
+
+void SealClock::Begin(Step step, base::Time now) {
+  step_ = step;
+  began_ = now;
+}
+
+void SealClock::Echoed(base::Time now) {
+  if (step_ == Step::kIdle) Begin(Step::kEchoed, now);
+}
+
+void SealClock::Closed(base::Time now) {
+  if (step_ == Step::kIdle || step_ == Step::kEchoed) Begin(Step::kClosed, now);
+}
+
+void SealClock::Passed(base::Time now) {
+  if (step_ > Step::kClosed || iteration_ > 0) return;
+  const bool at_once = base::Planted(base::Bug::kNoWaitAfterGate);
+  Rest(0, at_once ? now : now + base::Duration{delta_.ns * 3 / 2});
+}
+
+void SealClock::Rest(std::uint32_t iteration, base::Time until) {
+  OSTRAKA_CHECK(iteration >= iteration_);
+  iteration_ = iteration;
+  rest_until_ = until;
+  Begin(Step::kRest, until);
+}
+
+void SealClock::Enter(std::uint32_t iteration, base::Time now) {
+  OSTRAKA_CHECK(iteration > iteration_);
+  iteration_ = iteration;
+  gathered_.reset();
+  Begin(Step::kStatus, now);
+}
+
+void SealClock::Gathered(base::Time now) {
+  if (step_ == Step::kStatus && !gathered_) gathered_ = now;
+}
+
+std::optional<base::Time> SealClock::due() const {
+  const base::Duration length = StepLength(delta_, iteration_);
+  switch (step_) {
+    case Step::kIdle:
+    case Step::kClosed:
+      return std::nullopt;
+    case Step::kEchoed:
+      return began_ + delta_ * 2;
+    case Step::kRest:
+      return rest_until_;
+    case Step::kStatus:
+      if (!gathered_) return std::nullopt;
+      // In a timely network Q are there by began + 5/4 Delta, and the first term is the larger.
+      return std::max(began_ + length, *gathered_ + (length - base::Duration{delta_.ns * 3 / 2}));
+    case Step::kPropose:
+    case Step::kVote:
+    case Step::kLock:
+      return began_ + length;
+  }
+  return std::nullopt;
+}
+
+bool SealClock::Advance(base::Time now) {
+  const std::optional<base::Time> end = due();
+  if (!end || *end > now) return false;
+  const base::Time next = *end;
+  switch (step_) {
+    case Step::kIdle:
+    case Step::kClosed:
+      break;
+    case Step::kEchoed:
+      Begin(Step::kClosed, next);
+      break;
+    case Step::kStatus:
+      Begin(Step::kPropose, next);
+      break;
+    case Step::kPropose:
+      Begin(Step::kVote, next);
+      break;
+    case Step::kVote:
+      Begin(Step::kLock, next);
+      break;
+    case Step::kRest:
+    case Step::kLock:
+      Enter(iteration_ + 1, next);
+      break;
+  }
+  return true;
+}
+
+bool SealClock::IsLate(base::Time now) const {
+  if (base::Planted(base::Bug::kLateWords)) return false;
+  return now - began_ > base::Duration{delta_.ns / 2};
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,364 @@
+#include "node/protocol/sync/catch_up.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol {
+namespace {
+
+constexpr std::size_t kEntriesAMember = 4;
+constexpr std::uint64_t kBlocksAhead = 4;  // whose results are fetched at once
+
+std::uint32_t Vouchers(const Block& view) {
+  return std::max(view.thresholds.t_s, view.thresholds.t_a) + 1;
+}
+
+}  // namespace
+
+CatchUp::CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
+                 bool trust_state, base::Duration patience)
+    : self_(self),
+      layout_(std::move(layout)),
+      pieces_(StatePieces(layout_)),
+      patience_(patience),
+      view_(std::move(view)),
+      state_(std::move(state)),
+      trust_state_(trust_state),
+      head_(view_),
+      reported_(HeightOf(*view_)) {}
+
+// --- head and chain -----------------------------------------------------------------------------
+
+void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) {
+  if (!IsMember(view_->members, sender)) return;
+  auto& entries = attests_[sender];
+  entries[step] = entry;
+  if (entries.size() > kEntriesAMember) entries.erase(entries.begin());
+  if (!confirmed_ && entry == wire::BlockDigest(*view_)) confirmed_ = IsAttested(entry);
+  const auto block = unproven_.find(entry);
+  if (block != unproven_.end() && IsAttested(entry)) Believe(block->second.block);
+}
+
+bool CatchUp::HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const {
+  const auto entries = attests_.find(sender);
+  if (entries == attests_.end()) return false;
+  const auto held = entries->second.find(step);
+  return held != entries->second.end() && held->second == entry;
+}
+
+bool CatchUp::IsAttested(const Digest& digest) const {
+  std::uint32_t vouchers = 0;
+  for (const auto& [member, entries] : attests_) {
+    if (!IsMember(view_->members, member)) continue;
+    for (const auto& [step, entry] : entries) {
+      if (entry != digest) continue;
+      ++vouchers;
+      break;
+    }
+  }
+  return vouchers >= Vouchers(*view_);
+}
+
+void CatchUp::OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
+  if (HeightOf(block) <= HeightOf(*view_) || chain_.contains(HeightOf(block))) return;
+  const Digest digest = wire::BlockDigest(block);
+  auto shared = std::make_shared<const Block>(std::move(block));
+  if (IsAttested(digest)) return Believe(std::move(shared));
+  // An older block that the believed one names?
+  const SharedBlock after = BlockAt(HeightOf(*shared) + 1);
+  if (after != nullptr && after->previous == digest) return Believe(std::move(shared));
+  const auto [held, fresh] =
+      unproven_.try_emplace(digest, Unproven{std::move(shared), byte_count, {}});
+  held->second.from.insert(from);
+  BoundUnprovenOf(from);
+}
+
+// The lowest go: the newest block is the one that is attested soon. What another member sent as
+// well stays.
+void CatchUp::BoundUnprovenOf(const PeerId& from) {
+  while (true) {
+    std::size_t count = 0;
+    std::size_t bytes = 0;
+    auto lowest = unproven_.end();
+    for (auto it = unproven_.begin(); it != unproven_.end(); ++it) {
+      if (!it->second.from.contains(from)) continue;
+      ++count;
+      bytes += it->second.byte_count;
+      if (lowest == unproven_.end() ||
+          HeightOf(*it->second.block) < HeightOf(*lowest->second.block)) {
+        lowest = it;
+      }
+    }
+    if (count <= kUnprovenBlocks && bytes <= kUnprovenBytes) return;
+    lowest->second.from.erase(from);
+    if (lowest->second.from.empty()) unproven_.erase(lowest);
+  }
+}
+
+void CatchUp::Believe(SharedBlock block) {
+  const std::uint64_t height = HeightOf(*block);
+  if (height <= HeightOf(*view_)) return;
+  if (height > HeightOf(*head_)) head_ = block;
+  confirmed_ = true;
+  chain_.emplace(height, std::move(block));
+  DescendChain();
+  PlanWay();
+}
+
+// Blocks that came before the one that proves them.
+void CatchUp::DescendChain() {
+  for (auto it = chain_.rbegin(); it != chain_.rend();) {
+    const std::uint64_t below = it->first - 1;
+    const auto proven = unproven_.find(it->second->previous);
+    if (below > HeightOf(*view_) && !chain_.contains(below) && proven != unproven_.end()) {
+      chain_.emplace(below, proven->second.block);
+      it = chain_.rbegin();
+    } else {
+      ++it;
+    }
+  }
+  std::erase_if(unproven_, [this](const auto& entry) {
+    const std::uint64_t height = HeightOf(*entry.second.block);
+    return height <= HeightOf(*view_) || chain_.contains(height);
+  });
+}
+
+SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
+  const auto block = chain_.find(height);
+  return block == chain_.end() ? nullptr : block->second;
+}
+
+// A long way starts from the newest sealed state root, if the block before that state is known.
+void CatchUp::PlanWay() {
+  const std::uint64_t here = HeightOf(*view_);
+  if (trust_state_ && HeightOf(*head_) - here <= kLongWay) return;
+  for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
+    const Block& block = *it->second;
+    if (!block.state_root) continue;
+    // The state at the start of `step` follows the block of height `step`.
+    const bool known = block.step == here || chain_.contains(block.step);
+    if (block.step < here || !known || (trust_state_ && block.step == here)) return;
+    const bool newer = !fetch_ || fetch_->step + 2 * kLongWay < block.step;
+    if (newer) StartFetch(block.step, *block.state_root);
+    return;
+  }
+}
+
+void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
+  std::erase_if(open_,
+                [](const auto& entry) { return entry.first.kind == wire::PullKind::kState; });
+  const std::uint64_t dimension = base::ElementCount(layout_);
+  fetch_ = Fetch{.step = step,
+                 .root = root,
+                 .leaves = {},
+                 .have = std::vector<bool>(pieces_.size(), false),
+                 .left = pieces_.size(),
+                 .parameters = std::make_shared<std::vector<float>>(dimension),
+                 .velocity = std::make_shared<std::vector<float>>(dimension)};
+}
+
+// --- state --------------------------------------------------------------------------------------
+
+void CatchUp::OnState(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob) {
+  if (!fetch_ || slot.step != fetch_->step || chunk.index > pieces_.size()) return;
+  open_.erase({wire::PullKind::kState, slot.step, chunk.index});
+  if (chunk.index == 0) {
+    if (!fetch_->leaves.empty() || blob->data.size() % sizeof(Digest) != 0) return;
+    std::vector<Digest> leaves(blob->data.size() / sizeof(Digest));
+    std::memcpy(leaves.data(), blob->data.data(), blob->data.size());
+    if (StateRootOf(leaves, layout_) == fetch_->root) fetch_->leaves = std::move(leaves);
+    return;
+  }
+  const std::size_t at = chunk.index - 1;
+  const StatePiece& piece = pieces_[at];
+  if (fetch_->have[at] || !PieceMatches(piece, blob->data, fetch_->leaves)) return;
+  auto& into = piece.velocity ? *fetch_->velocity : *fetch_->parameters;
+  std::memcpy(into.data() + piece.begin, blob->data.data(), blob->data.size());
+  fetch_->have[at] = true;
+  if (--fetch_->left > 0) return;
+
+  if (fetch_->step != HeightOf(*view_)) view_ = BlockAt(fetch_->step);
+  trust_state_ = true;
+  state_ = {fetch_->parameters, fetch_->velocity};
+  fetched_ = {view_, state_};
+  fetch_.reset();
+  chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));
+  results_.clear();
+}
+
+// --- results ------------------------------------------------------------------------------------
+
+void CatchUp::OnResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob) {
+  open_.erase({wire::PullKind::kResult, step, column});
+  const SharedBlock block = BlockAt(step + 1);
+  if (block == nullptr || column >= block->columns.size()) return;
+  if (step + 1 > HeightOf(*view_) + kBlocksAhead) return;
+  if (block->columns[column] != wire::ColumnFate::kApplied) return;
+  const auto ranges =
+      CutParts(base::ElementCount(layout_), static_cast<std::uint32_t>(block->columns.size()));
+  if (blob->root != block->result_roots[column]) return;
+  if (!HoldsFiniteFloats(*blob, ranges[column].size())) return;
+  auto& held = results_[step];
+  held.resize(block->columns.size());
+  held[column] = blob;
+}
+
+std::optional<CatchUp::Ready> CatchUp::Next() const {
+  const SharedBlock next = BlockAt(HeightOf(*view_) + 1);
+  if (next == nullptr || fetch_ || !trust_state_) return std::nullopt;
+  Ready ready{next, std::vector<SharedBlob>(next->columns.size())};
+  const auto held = results_.find(next->step);
+  for (std::size_t j = 0; j < next->columns.size(); ++j) {
+    if (next->columns[j] != wire::ColumnFate::kApplied) continue;
+    if (held == results_.end() || held->second[j] == nullptr) return std::nullopt;
+    ready.results[j] = held->second[j];
+  }
+  return ready;
+}
+
+void CatchUp::Applied(SharedBlock block, ModelState state) {
+  if (HeightOf(*block) != HeightOf(*view_) + 1) return;  // a fetched state came meanwhile
+  view_ = std::move(block);
+  state_ = std::move(state);
+  chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));
+  results_.erase(results_.begin(), results_.upper_bound(view_->step));
+}
+
+std::vector<SharedBlock> CatchUp::TakeBlocks() {
+  std::vector<SharedBlock> blocks;
+  // Complete down to the view, or (after a state was fetched) to where it begins.
+  if (chain_.empty() || chain_.begin()->first != HeightOf(*view_) + 1) return blocks;
+  for (const auto& [height, block] : chain_) {
+    if (height != chain_.begin()->first + blocks.size()) break;
+    blocks.push_back(block);
+  }
+  std::erase_if(blocks, [this](const SharedBlock& b) { return HeightOf(*b) <= reported_; });
+  if (!blocks.empty()) reported_ = HeightOf(*blocks.back());
+  return blocks;
+}
+
+std::optional<std::pair<SharedBlock, ModelState>> CatchUp::TakeState() {
+  return std::exchange(fetched_, std::nullopt);
+}
+
+// --- asking -------------------------------------------------------------------------------------
+
+PeerId CatchUp::MemberOfTurn(std::size_t turn) const {
+  std::vector<PeerId> others = head_->members;
+  std::erase(others, self_);
+  return others.empty() ? self_ : others[turn % others.size()];
+}
+
+bool CatchUp::IsBulk(const Key& key) {
+  return key.kind == wire::PullKind::kState || key.kind == wire::PullKind::kResult;
+}
+
+std::size_t CatchUp::BulkRequests() const {
+  return static_cast<std::size_t>(std::count_if(
+      open_.begin(), open_.end(), [](const auto& entry) { return IsBulk(entry.first); }));
+}
+
+void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
+                  std::vector<Request>& out) {
+  const auto open = open_.find(key);
+  if (open != open_.end() && now < open->second.asked + patience_) {
+    wake_ =
+        std::min(wake_.value_or(open->second.asked + patience_), open->second.asked + patience_);
+    return;
+  }
+  if (open == open_.end() && IsBulk(key) && BulkRequests() >= kBulkRequests) return;
+  // Each thing goes its own round of all members: with one round for all, requests that time out
+  // together could ask the same silent one for ever.
+  Open& entry = open == open_.end() ? open_[key] : open->second;
+  entry.turn = open == open_.end() ? turn_++ : entry.turn + 1;
+  entry.asked = now;
+  wake_ = std::min(wake_.value_or(now + patience_), now + patience_);
+  out.push_back({MemberOfTurn(entry.turn), key.step,
+                 key.kind == wire::PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
+}
+
+bool CatchUp::IsAskedBy(const Key& key, std::uint64_t height) {
+  return height <= key.step + 1 && height + kMaxBlocksAnAnswer > key.step + 1;
+}
+
+// One answer brings many blocks, newest first: while they come there is nothing to ask [each that
+// came was one more question, and brought the others once more].
+void CatchUp::AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out) {
+  const Key from_gap = {wire::PullKind::kBlock, gap - 1, 0};
+  auto open = std::find_if(open_.begin(), open_.end(), [](const auto& entry) {
+    return entry.first.kind == wire::PullKind::kBlock;
+  });
+  if (open != open_.end() && now >= open->second.asked + patience_) {
+    auto node = open_.extract(open);  // the next in its round is asked for what is left
+    node.key() = from_gap;
+    open = open_.insert(std::move(node)).position;
+  }
+  Ask(now, open == open_.end() ? from_gap : open->first,
+      {.kind = wire::PullKind::kBlock, .index = kMaxBlocksAnAnswer}, out);
+}
+
+// The highest block that the chain lacks.
+std::optional<std::uint64_t> CatchUp::Gap() const {
+  for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
+    const std::uint64_t below = it->first - 1;
+    if (below > HeightOf(*view_) && !chain_.contains(below)) return below;
+  }
+  return std::nullopt;
+}
+
+std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
+  std::vector<Request> out;
+  wake_.reset();
+  const std::optional<std::uint64_t> gap = Gap();
+  // Requests whose answer nobody needs any more make room: results too while a state is fetched,
+  // which is then where the way goes on.
+  std::erase_if(open_, [&](const auto& entry) {
+    const Key& key = entry.first;
+    return (key.kind == wire::PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
+           (key.kind == wire::PullKind::kBlock && !(gap && IsAskedBy(key, *gap)));
+  });
+  Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kHead}, out);
+  if (gap) AskBlocks(now, *gap, out);
+  if (fetch_) {
+    if (fetch_->leaves.empty()) {
+      Ask(now, {wire::PullKind::kState, fetch_->step, 0},
+          {.kind = wire::PullKind::kState, .index = 0}, out);
+      return out;
+    }
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      if (fetch_->have[i]) continue;
+      Ask(now, {wire::PullKind::kState, fetch_->step, i + 1},
+          {.kind = wire::PullKind::kState, .index = i + 1}, out);
+    }
+    return out;
+  }
+  for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
+       ++height) {
+    const SharedBlock block = BlockAt(height);
+    if (block == nullptr) break;
+    const auto held = results_.find(block->step);
+    for (std::size_t j = 0; j < block->columns.size(); ++j) {
+      if (block->columns[j] != wire::ColumnFate::kApplied) continue;
+      if (held != results_.end() && held->second[j] != nullptr) continue;
+      Ask(now, {wire::PullKind::kResult, block->step, j},
+          {.kind = wire::PullKind::kResult, .index = j}, out);
+    }
+  }
+  return out;
+}
+
+std::string CatchUp::Describe() const {
+  const std::string way =
+      "at block " + std::to_string(HeightOf(*view_)) + " of " + std::to_string(HeightOf(*head_));
+  if (!fetch_) return way;
+  return way + ", " + std::to_string(pieces_.size() - fetch_->left) + " of " +
+         std::to_string(pieces_.size()) + " pieces of the state of step " +
+         std::to_string(fetch_->step);
+}
+
+}  // namespace ostraka::protocol

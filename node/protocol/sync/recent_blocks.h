@@ -1,0 +1,58 @@
+// The newest blocks, for members who were away and for REJOINs that name one.
+//
+// As the ledger has them: a decoded block of n columns holds n^2 sender ids (131 KB with 64
+// members, and thousands of blocks are kept), its encoding bitmaps.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "node/base/bytes.h"
+#include "node/protocol/sync/catch_up.h"
+#include "node/wire/block.h"
+
+namespace ostraka::protocol {
+
+class RecentBlocks {
+ public:
+  struct Kept {
+    bool genesis = false;
+    std::uint64_t step = 0;
+    base::Digest digest;  // BlockDigest
+    base::Bytes encoded;
+  };
+  // By height, with the greatest last.
+  using ByHeight = std::map<std::uint64_t, Kept>;
+
+  explicit RecentBlocks(std::size_t capacity) : capacity_(capacity) {}
+
+  // Takes the place of another of that height; the lowest is forgotten for it.
+  // What is returned stays until the next call of Add.
+  // REQUIRES: `block` is not lower than all that are kept, if they fill the capacity.
+  const Kept& Add(const wire::Block& block) {
+    base::Bytes encoded = wire::EncodeBlock(block);
+    const base::Digest digest = wire::DigestOfBlock(encoded);
+    Kept& kept = kept_[HeightOf(block)];
+    kept = {block.genesis, block.step, digest, std::move(encoded)};
+    if (kept_.size() > capacity_) kept_.erase(kept_.begin());
+    return kept;
+  }
+
+  // Null if it is not kept.
+  const Kept* Find(std::uint64_t height) const {
+    const auto found = kept_.find(height);
+    return found == kept_.end() ? nullptr : &found->second;
+  }
+  const ByHeight& all() const { return kept_; }
+  std::size_t size() const { return kept_.size(); }
+
+ private:
+  std::size_t capacity_;
+  ByHeight kept_;
+};
+
+}  // namespace ostraka::protocol

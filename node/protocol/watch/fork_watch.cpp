@@ -1,0 +1,158 @@
+#include "node/protocol/watch/fork_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using base::SharedBytes;
+using wire::MessageType;
+
+constexpr std::size_t kRivalsOfOne = 8;     // frames of one member in one seal
+constexpr std::ptrdiff_t kFirstRivals = 4;  // of these
+
+std::vector<SharedBytes> FramesOf(const Signers& signers) {
+  std::vector<SharedBytes> frames;
+  for (const auto& [signer, frame] : signers) frames.push_back(frame);
+  return frames;
+}
+
+}  // namespace
+
+void ForkWatch::Remember(const SealKey& seal, Decision decision) {
+  Watched& watched = seals_[seal];
+  word_bytes_ -= watched.decision.words.bytes();
+  watched = {std::move(decision), {}, {}};
+  word_bytes_ += watched.decision.words.bytes();
+  // What the other side said before this one decided is part of its proof.
+  for (const SharedBytes& frame : watched.decision.words.Frames()) {
+    const auto word = wire::Open(frame);
+    if (word.ok() && IsRival(word->envelope)) KeepRival(watched, *word);
+  }
+  if (seal.step >= kWatchedSteps) ForgetBefore(seal.step - kWatchedSteps + 1);
+  ForgetWords();
+}
+
+void ForkWatch::ForgetBefore(std::uint64_t step) {
+  while (!seals_.empty() && seals_.begin()->first.step < step) {
+    word_bytes_ -= seals_.begin()->second.decision.words.bytes();
+    seals_.erase(seals_.begin());
+  }
+  for (auto& [member, steps] : asked_) steps.erase(steps.begin(), steps.lower_bound(step));
+}
+
+void ForkWatch::ForgetWords() {
+  for (auto it = seals_.begin(); it != seals_.end() && word_bytes_ > kWordBytes; ++it) {
+    SealWords& words = it->second.decision.words;
+    word_bytes_ -= words.bytes();
+    words = {};
+  }
+}
+
+std::optional<ForkWatch::Group> ForkWatch::GroupOf(const wire::Envelope& envelope) {
+  if (envelope.slot.type == MessageType::kEcho) {
+    const auto echo = wire::DecodeEcho(envelope.body);
+    if (!echo.ok()) return std::nullopt;
+    return Group{MessageType::kEcho, 0, echo->vector};
+  }
+  if (envelope.slot.type == MessageType::kLock) {
+    const auto lock = wire::DecodeLock(envelope.body);
+    if (!lock.ok()) return std::nullopt;
+    return Group{MessageType::kLock, envelope.slot.iteration, lock->value};
+  }
+  return std::nullopt;
+}
+
+bool ForkWatch::IsRival(const wire::Envelope& envelope) const {
+  const auto watched = seals_.find(SealKeyOf(envelope.slot));
+  if (watched == seals_.end()) return false;
+  const Decision& decision = watched->second.decision;
+  if (envelope.entry != decision.entry || !decision.awake.contains(envelope.sender)) return false;
+  const auto group = GroupOf(envelope);
+  return group && group->value != decision.value;
+}
+
+// Of a signer's rivals the first kFirstRivals stay; for a further one the later one goes that has
+// the fewest companions [eight LOCKs of nothing, said at once after the decision, kept a colluder's
+// true one out of every proof, and the split was never found].
+const Signers& ForkWatch::KeepRival(Watched& watched, const wire::SignedEnvelope& message) {
+  const auto group = GroupOf(message.envelope);
+  OSTRAKA_CHECK(group);
+  const PeerId& sender = message.envelope.sender;
+  Signers& signers = watched.rivals[*group];
+  if (!signers.try_emplace(sender, message.frame).second) return signers;
+  std::vector<Group>& said = watched.said[sender];
+  if (said.size() >= kRivalsOfOne) {
+    const auto least = std::min_element(
+        said.begin() + kFirstRivals, said.end(), [&](const Group& a, const Group& b) {
+          return watched.rivals.at(a).size() < watched.rivals.at(b).size();
+        });
+    const auto dropped = watched.rivals.find(*least);
+    dropped->second.erase(sender);
+    if (dropped->second.empty()) watched.rivals.erase(dropped);
+    said.erase(least);
+  }
+  said.push_back(*group);
+  return signers;
+}
+
+std::optional<Fork> ForkWatch::Note(const wire::SignedEnvelope& message) {
+  const SealKey key = SealKeyOf(message.envelope.slot);
+  const auto found = seals_.find(key);
+  OSTRAKA_CHECK(found != seals_.end());
+  const auto& [decision, rivals, said] = found->second;
+  const Signers& signers = KeepRival(found->second, message);
+  const bool lock = message.envelope.slot.type == MessageType::kLock;
+  if (signers.size() < (lock ? decision.quorum : decision.awake.size())) return std::nullopt;
+  std::vector<SharedBytes> others = decision.words.Frames();
+  for (const auto& [other, rival_signers] : rivals) {
+    if (&rival_signers == &signers) continue;
+    for (const auto& [signer, frame] : rival_signers) others.push_back(frame);
+  }
+  return Fork{key,
+              decision.entry,
+              decision.awake,
+              decision.certificate,
+              FramesOf(signers),
+              std::move(others)};
+}
+
+const Digest* ForkWatch::EntryOf(const SealKey& seal) const {
+  const auto watched = seals_.find(seal);
+  return watched == seals_.end() ? nullptr : &watched->second.decision.entry;
+}
+
+bool ForkWatch::MayAsk(const PeerId& member, std::uint64_t step) {
+  if (!seals_.contains({step, wire::Phase::kA, 0})) return false;
+  const std::uint64_t newest = seals_.rbegin()->first.step;
+  const auto [asked, first] = asked_[member].try_emplace(step, newest);
+  if (!first && newest < asked->second + kAskAgainAfter) return false;
+  asked->second = newest;
+  return true;
+}
+
+std::vector<SharedBytes> ForkWatch::ProofsOf(std::uint64_t step) const {
+  std::vector<SharedBytes> frames;
+  std::vector<SharedBytes> words;
+  for (auto it = seals_.lower_bound({step, wire::Phase::kGenesis, 0});
+       it != seals_.end() && it->first.step == step; ++it) {
+    const Decision& decision = it->second.decision;
+    frames.insert(frames.end(), decision.certificate.begin(), decision.certificate.end());
+    for (SharedBytes& frame : decision.words.Frames()) words.push_back(std::move(frame));
+  }
+  frames.insert(frames.end(), words.begin(), words.end());
+  return frames;
+}
+
+std::size_t ForkWatch::rival_count() const {
+  std::size_t count = 0;
+  for (const auto& [seal, watched] : seals_) {
+    for (const auto& [group, signers] : watched.rivals) count += signers.size();
+  }
+  return count;
+}
+
+}  // namespace ostraka::protocol

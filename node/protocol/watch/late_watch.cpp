@@ -1,0 +1,176 @@
+#include "node/protocol/watch/late_watch.h"
+
+#include <algorithm>
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+namespace {
+
+// The time of the `count`-th of `times`, which ascend, counted from `start`; zero if none is
+// needed, nullopt if there are fewer.
+std::optional<base::Duration> Reached(const std::vector<base::Time>& times, std::size_t count,
+                                      base::Time start) {
+  if (count == 0) return base::Duration{};
+  if (times.size() < count) return std::nullopt;
+  return std::max(times[count - 1] - start, base::Duration{});
+}
+
+// Of all members, once it is late. Bulk goes to one, or is asked for by other rules.
+bool IsAskedFor(DueWord kind) {
+  return kind == DueWord::kCommit || kind == DueWord::kAggregate || kind == DueWord::kReveal ||
+         kind == DueWord::kProof;
+}
+
+}  // namespace
+
+void LateWatch::Expect(const Word& word, std::size_t author) {
+  OSTRAKA_CHECK(author < options_.members && held_.empty());
+  const bool added = authors_.emplace(word, author).second;
+  OSTRAKA_CHECK(added);
+  lacking_.insert(word);
+  ++TallyOf(word.kind).expected;
+}
+
+void LateWatch::Held(const Word& word, base::Time now) {
+  OSTRAKA_CHECK(lacking_.erase(word) == 1);
+  held_[word] = now;
+  std::vector<base::Time>& arrivals = TallyOf(word.kind).arrivals;
+  OSTRAKA_CHECK(arrivals.empty() || arrivals.back() <= now);
+  arrivals.push_back(now);
+}
+
+void LateWatch::EndResults(base::Time now) {
+  if (!results_ended_) results_ended_ = now;
+}
+
+base::Duration LateWatch::Grace(base::Duration quickest) const {
+  return std::max(quickest * 4, options_.patience) + options_.delta * 3;
+}
+
+base::Time LateWatch::Capped(base::Time bar) const {
+  return std::min(bar, options_.opened + options_.deadline);
+}
+
+// q of the words that come first.
+std::optional<base::Duration> LateWatch::Quickest() const {
+  const std::size_t results = TallyOf(DueWord::kResult).expected;
+  if (TallyOf(DueWord::kProof).expected > 0) {
+    const std::size_t enough = results - std::min(results, options_.fault_bound);
+    return Reached(TallyOf(DueWord::kResult).arrivals, enough, options_.opened);
+  }
+  const auto commits =
+      Reached(TallyOf(DueWord::kCommit).arrivals, options_.quorum, options_.opened);
+  if (!commits || !options_.owns_column) return commits;
+  const std::size_t most = TallyOf(DueWord::kPart).expected / 2 + 1;
+  const auto parts = Reached(TallyOf(DueWord::kPart).arrivals, most, options_.opened);
+  if (!parts) return std::nullopt;
+  return std::max(*commits, *parts);
+}
+
+std::optional<base::Time> LateWatch::FirstBar() const {
+  const auto quickest = Quickest();
+  if (!quickest) return std::nullopt;
+  return Capped(options_.opened + Grace(*quickest));
+}
+
+// Nullopt also while what these words wait for is not here.
+std::optional<base::Time> LateWatch::LastBar() const {
+  const auto first = FirstBar();
+  if (!first) return std::nullopt;
+  if (TallyOf(DueWord::kProof).expected == 0) return Capped(*first + Grace(*Quickest()));
+  const std::vector<base::Time>& arrivals = TallyOf(DueWord::kResult).arrivals;
+  base::Time start = options_.opened;
+  if (arrivals.size() < TallyOf(DueWord::kResult).expected) {
+    if (!results_ended_) return std::nullopt;
+    start = std::max(start, *results_ended_);
+  }
+  if (!arrivals.empty()) start = std::max(start, arrivals.back());
+  const auto own_quickest = Reached(TallyOf(DueWord::kProof).arrivals, options_.quorum, start);
+  if (!own_quickest) return std::nullopt;
+  return Capped(start + Grace(*own_quickest));
+}
+
+std::optional<base::Time> LateWatch::BarOf(DueWord kind) const {
+  if (kind == DueWord::kReveal) return options_.opened + base::Duration{options_.delta.ns * 3 / 2};
+  return kind == DueWord::kAggregate || kind == DueWord::kProof ? LastBar() : FirstBar();
+}
+
+std::optional<base::Time> LateWatch::AskFrom() const {
+  std::optional<base::Time> from;
+  for (std::size_t i = 0; i < kDueWords; ++i) {
+    const auto kind = static_cast<DueWord>(i);
+    if (!IsAskedFor(kind) || tallies_[i].arrivals.size() == tallies_[i].expected) continue;
+    const auto bar = BarOf(kind);
+    if (bar && (!from || *bar < *from)) from = *bar;
+  }
+  if (!from) return std::nullopt;
+  return *from + base::Duration{-options_.delta.ns};
+}
+
+std::set<LateWatch::Word> LateWatch::Overdue(base::Time now) const {
+  std::set<Word> overdue;
+  for (const Word& word : lacking_) {
+    const auto bar = BarOf(word.kind);
+    const bool due = bar && now + options_.delta >= *bar;
+    if (IsAskedFor(word.kind) && due) overdue.insert(word);
+  }
+  return overdue;
+}
+
+void LateWatch::OnTimer(base::Time set_for, base::Time now) {
+  if (now - set_for > options_.delta) stood_still_ = true;
+}
+
+void LateWatch::Stop(base::Time now) {
+  if (!stopped_) stopped_ = now;
+}
+
+void LateWatch::Decided(base::Time now, bool slow) {
+  OSTRAKA_CHECK(stopped_.has_value());
+  if (slow) slowly_decided_ = now;
+}
+
+std::map<std::size_t, LateFigures> LateWatch::Late() const {
+  OSTRAKA_CHECK(stopped_.has_value());
+  std::map<std::size_t, LateFigures> late;
+  if (stood_still_) return late;
+  for (const auto& [word, author] : authors_) {
+    const bool bulk = word.kind == DueWord::kPart || word.kind == DueWord::kDisputedPart ||
+                      word.kind == DueWord::kAggregate;
+    if (bulk && !options_.owns_column) continue;  // how long bulk takes is not known here
+    const auto bar = BarOf(word.kind);
+    const auto held = held_.find(word);
+    base::Time until = held == held_.end() ? *stopped_ : std::min(held->second, *stopped_);
+    if (!bar || until <= *bar) continue;
+    if (slowly_decided_ && word.kind != DueWord::kAggregate) until = *slowly_decided_;
+    const auto ms = static_cast<std::uint64_t>((until - *bar).ns / 1'000'000);
+    if (ms == 0) continue;
+    const bool aggregate = word.kind == DueWord::kAggregate;
+    std::uint64_t& figure = aggregate ? late[author].aggregate : late[author].own;
+    figure = std::max(figure, ms);
+  }
+  for (auto& [author, figures] : late) {
+    figures.aggregate -= std::min(figures.aggregate, figures.own);
+  }
+  return late;
+}
+
+std::optional<std::size_t> LateWatch::Slowest() const {
+  const auto quickest = Quickest();
+  if (!quickest) return std::nullopt;
+  const base::Time bar = options_.opened + base::Duration{Grace(*quickest).ns / 2};
+  std::optional<std::size_t> slowest;
+  base::Time latest = bar;
+  for (const auto& [word, author] : authors_) {
+    if (word.kind != DueWord::kPart) continue;
+    const auto held = held_.find(word);
+    if (held == held_.end()) return author;
+    if (held->second <= latest) continue;
+    latest = held->second;
+    slowest = author;
+  }
+  return slowest;
+}
+
+}  // namespace ostraka::protocol

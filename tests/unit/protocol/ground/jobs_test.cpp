@@ -1,0 +1,302 @@
+#include "node/protocol/ground/jobs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "aggregation/sgd.h"
+#include "node/base/rng.h"
+#include "node/protocol/ground/numbers.h"
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::DigestOf;
+using scene::PeerNumber;
+
+SharedVector Vector(std::vector<float> values) {
+  return std::make_shared<const std::vector<float>>(std::move(values));
+}
+
+SharedBlob BlobOf(const std::vector<float>& values) {
+  const base::ByteView bytes = base::AsBytes(std::span(values));
+  return crypto::MakeBlob({bytes.begin(), bytes.end()});
+}
+
+std::vector<float> RandomFloats(std::uint64_t seed, std::size_t count) {
+  base::Rng rng(seed);
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(rng.Normal());
+  return values;
+}
+
+base::StatusOr<std::vector<float>> NoGradient(const GradientSpec&) {
+  ADD_FAILURE() << "this job needs no gradient";
+  return base::Internal("none");
+}
+
+template <typename Result, typename Spec>
+Result RunAs(const Spec& spec, const GradientFunction& gradients = NoGradient) {
+  const JobResult result = RunJob(spec, gradients, aggregation::SerialExecutor());
+  if (const auto* failed = std::get_if<JobFailed>(&result)) ADD_FAILURE() << failed->reason;
+  return std::get<Result>(result);
+}
+
+std::string FailureOf(const JobSpec& spec, const GradientFunction& gradients = NoGradient) {
+  const JobResult result = RunJob(spec, gradients, aggregation::SerialExecutor());
+  const auto* failed = std::get_if<JobFailed>(&result);
+  return failed == nullptr ? "" : failed->reason;
+}
+
+// --- gradients -----------------------------------------------------------------------------------
+
+GradientSpec GradientSpecOf(std::size_t dimension) {
+  return {4, PeerNumber(1), Vector(std::vector<float>(dimension, 0.5F)), DigestOf(3), false};
+}
+
+TEST(GradientJobTest, ReturnsWhatTheTrainerComputed) {
+  const auto result = RunAs<GradientResult>(
+      GradientSpecOf(3), [](const GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+        EXPECT_EQ(spec.batch_seed, DigestOf(3));
+        return std::vector<float>{1, (*spec.parameters)[1], 3};
+      });
+  EXPECT_EQ(*result.gradient, (std::vector<float>{1, 0.5F, 3}));
+}
+
+TEST(GradientJobTest, NonFiniteValuesAreZeroByRule) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto result = RunAs<GradientResult>(
+      GradientSpecOf(4), [](const GradientSpec&) -> base::StatusOr<std::vector<float>> {
+        return std::vector<float>{kNan, 1, -kInf, kInf};
+      });
+  EXPECT_EQ(*result.gradient, (std::vector<float>{0, 1, 0, 0}));
+}
+
+TEST(GradientJobTest, FailsOnAWrongLengthOrAFailingTrainer) {
+  for (const std::size_t length : {0u, 2u, 4u}) {
+    EXPECT_NE(FailureOf(GradientSpecOf(3),
+                        [length](const GradientSpec&) -> base::StatusOr<std::vector<float>> {
+                          return std::vector<float>(length);
+                        }),
+              "");
+  }
+  EXPECT_EQ(FailureOf(GradientSpecOf(3),
+                      [](const GradientSpec&) -> base::StatusOr<std::vector<float>> {
+                        return base::Internal("out of memory");
+                      }),
+            "out of memory");
+}
+
+// --- pack, aggregate -----------------------------------------------------------------------------
+
+TEST(PackJobTest, CutsAndHashes) {
+  const PackSpec spec{Vector({1, 2, 3, 4, 5}), {{0, 2}, {2, 5}}, true};
+  const auto packed = RunAs<PackResult>(spec);
+  ASSERT_EQ(packed.parts.size(), 2u);
+  EXPECT_EQ(packed.parts[0]->data, BlobOf({1, 2})->data);
+  EXPECT_EQ(packed.parts[1]->data, BlobOf({3, 4, 5})->data);
+  for (const SharedBlob& part : packed.parts) {
+    EXPECT_EQ(part->root, crypto::MerkleRootOfData(part->data));
+  }
+}
+
+TEST(PackJobTest, UnprotectedRunsHashNothing) {
+  const auto packed = RunAs<PackResult>(PackSpec{Vector({1, 2}), {{0, 2}}, false});
+  EXPECT_TRUE(packed.parts[0]->root.is_zero());
+}
+
+TEST(AggregateJobTest, ClipsOutliersWhereTheMeanDoesNot) {
+  AggregateSpec spec;
+  for (const float value : {1.0F, 1.0F, 1.0F, 1.0F, 1000.0F}) {
+    spec.parts.push_back(BlobOf({value, -value}));
+  }
+  spec.tau = 0.01;
+  spec.eps = 1e-6;
+  const auto clipped = RunAs<AggregateResult>(spec).result;
+  EXPECT_NEAR(AsFloats(*clipped)[0], 1.0, 0.01);
+  EXPECT_EQ(clipped->root, crypto::MerkleRootOfData(clipped->data));
+
+  spec.clip = false;
+  spec.hash = false;
+  const auto mean = RunAs<AggregateResult>(spec).result;
+  EXPECT_FLOAT_EQ(AsFloats(*mean)[0], 1004.0F / 5);
+  EXPECT_TRUE(mean->root.is_zero());
+}
+
+TEST(AggregateJobTest, FailsInOneLineOnBadOptions) {
+  AggregateSpec spec;
+  spec.parts = {BlobOf({1, 2})};
+  spec.tau = 0;
+  spec.eps = 1e-6;
+  EXPECT_NE(FailureOf(spec), "");
+}
+
+// --- prove, V1 -----------------------------------------------------------------------------------
+
+TEST(ProveJobTest, StatesTheNumbersOfEachColumnInOrder) {
+  const auto first = RandomFloats(1, 6);
+  const auto second = RandomFloats(2, 5);
+  ProveSpec spec;
+  spec.parts = {BlobOf(first), BlobOf(second)};
+  spec.columns = {{0, {0, 6}, BlobOf(RandomFloats(3, 6)), DigestOf(1)},
+                  {1, {6, 11}, nullptr, DigestOf(2)}};
+  spec.tau = 1;
+  const auto proof = RunAs<ProveResult>(spec);
+  ASSERT_EQ(proof.columns.size(), 2u);
+  EXPECT_TRUE(SameBits(proof.columns[0], NumbersOf(first, spec.columns[0], 1)));
+  EXPECT_FALSE(proof.columns[0].missing);
+  EXPECT_TRUE(proof.columns[1].missing);
+}
+
+TEST(CrossCheckJobTest, NamesExactlyThoseWhoLied) {
+  CrossCheckSpec spec;
+  spec.column = {2, {0, 40}, BlobOf(RandomFloats(9, 40)), DigestOf(5)};
+  spec.tau = 0.5;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const auto part = RandomFloats(i, 40);
+    spec.claims.push_back({PeerNumber(i), BlobOf(part), NumbersOf(part, spec.column, 0.5)});
+  }
+  EXPECT_TRUE(RunAs<CrossCheckResult>(spec).liars.empty());
+  auto& s = spec.claims[3].numbers.s[1];
+  s = std::nextafter(s, 1.0);
+  spec.claims[1].numbers.norm *= 2;
+  EXPECT_EQ(RunAs<CrossCheckResult>(spec).liars,
+            (std::vector<PeerId>{PeerNumber(1), PeerNumber(3)}));
+}
+
+// --- recomputation -------------------------------------------------------------------------------
+
+class RecomputeJobTest : public testing::Test {
+ protected:
+  static constexpr std::size_t kDimension = 200;
+  static constexpr double kTau = 1e9;  // nothing is clipped: numbers are linear in the gradient
+
+  RecomputeJobTest() : gradient_(RandomFloats(1, kDimension)) {
+    spec_.gradient = GradientSpecOf(kDimension);
+    spec_.tau = kTau;
+    spec_.eps_g = 1e-12;  // eps_g tau = 1e-3
+    for (const PartRange& range : CutParts(kDimension, 2)) {
+      const auto index = static_cast<std::uint32_t>(spec_.claims.size());
+      const Column column{index, range, BlobOf(RandomFloats(7 + index, range.size())),
+                          DigestOf(index)};
+      const auto part = std::span(gradient_).subspan(range.begin, range.size());
+      spec_.claims.push_back({column, NumbersOf(part, column, kTau)});
+    }
+  }
+
+  RecomputeResult Recompute() {
+    return RunAs<RecomputeResult>(
+        spec_, [this](const GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+          EXPECT_FALSE(spec.flip_labels);
+          return gradient_;
+        });
+  }
+
+  std::vector<float> gradient_;
+  RecomputeSpec spec_;
+};
+
+TEST_F(RecomputeJobTest, AnHonestClaimDoesNotDeviate) {
+  const RecomputeResult result = Recompute();
+  EXPECT_EQ(result.worst_ratio, 0);
+  EXPECT_FALSE(result.accuse);
+  EXPECT_FALSE(result.convict);
+}
+
+// Accuse above the threshold, convict above half of it, both strictly.
+TEST_F(RecomputeJobTest, ThresholdsAreStrictAndConvictionNeedsHalf) {
+  struct Row {
+    double shift;  // of the norm, in units of eps_g tau
+    bool accuse, convict;
+  };
+  const double honest = spec_.claims[1].numbers.norm;
+  for (const Row& row : {Row{0.49, false, false}, Row{0.51, false, true}, Row{0.99, false, true},
+                         Row{1.01, true, true}}) {
+    spec_.claims[1].numbers.norm = honest + row.shift * 1e-3;
+    const RecomputeResult result = Recompute();
+    EXPECT_NEAR(result.worst_ratio, row.shift, 1e-6);
+    EXPECT_EQ(result.accuse, row.accuse) << row.shift;
+    EXPECT_EQ(result.convict, row.convict) << row.shift;
+  }
+}
+
+// Powers of two, so that the ratio is exactly 1 and exactly 1/2.
+TEST_F(RecomputeJobTest, ExactlyAtTheThresholdIsNotBeyondIt) {
+  gradient_.assign(kDimension, 0.0F);
+  spec_.tau = 1;
+  spec_.eps_g = 0x1p-10;
+  for (auto& claim : spec_.claims) {
+    claim.column.result = BlobOf(std::vector<float>(claim.column.range.size(), 0.0F));
+    claim.numbers = {};
+  }
+  spec_.claims[0].numbers.norm = 0x1p-10;
+  RecomputeResult result = Recompute();
+  EXPECT_EQ(result.worst_ratio, 1.0);
+  EXPECT_FALSE(result.accuse);
+  EXPECT_TRUE(result.convict);
+  spec_.claims[0].numbers.norm = 0x1p-11;
+  result = Recompute();
+  EXPECT_EQ(result.worst_ratio, 0.5);
+  EXPECT_FALSE(result.convict);
+}
+
+TEST_F(RecomputeJobTest, ANanAccuses) {
+  spec_.claims[0].numbers.s[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(Recompute().accuse);
+}
+
+TEST_F(RecomputeJobTest, AnotherGradientAccuses) {
+  for (float& value : gradient_) value = -value;
+  EXPECT_TRUE(Recompute().accuse);
+}
+
+TEST_F(RecomputeJobTest, FailsWithTheTrainer) {
+  EXPECT_EQ(FailureOf(spec_,
+                      [](const GradientSpec&) -> base::StatusOr<std::vector<float>> {
+                        return base::Internal("no data");
+                      }),
+            "no data");
+}
+
+// --- update, root --------------------------------------------------------------------------------
+
+TEST(UpdateJobTest, MovesAppliedCoordinatesOnly) {
+  UpdateSpec spec;
+  spec.state = {Vector({1, 1, 1, 1}), Vector({2, 2, 2, 2})};
+  spec.columns = {{{1, 3}, BlobOf({4, 8})}};
+  spec.sgd = {.rate = 0.5F, .momentum = 0.25F, .decay = 0};
+  const ModelState state = RunAs<UpdateResult>(spec).state;
+  // v' = 0.25 * 2 + g; x' = 1 - 0.5 v'.
+  EXPECT_EQ(*state.velocity, (std::vector<float>{2, 4.5F, 8.5F, 2}));
+  EXPECT_EQ(*state.parameters, (std::vector<float>{1, -1.25F, -3.25F, 1}));
+  EXPECT_EQ(*spec.state.parameters, (std::vector<float>{1, 1, 1, 1})) << "the old state was moved";
+}
+
+TEST(UpdateJobTest, WithoutColumnsNothingMoves) {
+  const ModelState state{Vector({1, 2}), Vector({3, 4})};
+  const auto after = RunAs<UpdateResult>(UpdateSpec{state, {}, {.rate = 1, .momentum = 0.5F}});
+  EXPECT_EQ(*after.state.parameters, *state.parameters);
+  EXPECT_EQ(*after.state.velocity, *state.velocity);
+}
+
+TEST(RootJobTest, IsTheStateRoot) {
+  const ModelState state{Vector({1, 2}), Vector({3, 4})};
+  const base::TensorLayout layout = {{"w", {2}}};
+  EXPECT_EQ(RunAs<RootResult>(RootSpec{state, layout}).root, StateRoot(state, layout));
+}
+
+TEST(NeedsGradientTest, IsTrueOfGradientAndRecomputationOnly) {
+  EXPECT_TRUE(NeedsGradient(GradientSpec{}));
+  EXPECT_TRUE(NeedsGradient(RecomputeSpec{}));
+  for (const JobSpec& spec :
+       {JobSpec(PackSpec{}), JobSpec(AggregateSpec{}), JobSpec(ProveSpec{}),
+        JobSpec(CrossCheckSpec{}), JobSpec(UpdateSpec{}), JobSpec(RootSpec{})}) {
+    EXPECT_FALSE(NeedsGradient(spec)) << spec.index();
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::protocol

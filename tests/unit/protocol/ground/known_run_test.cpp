@@ -1,0 +1,26 @@
+#include "node/protocol/ground/known_run.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+TEST(KnownRunTest, NamesTheMembersByKeyAndTheMostThatCanBeAtFault) {
+  const Manifest manifest = scene::ManifestOf(9, Mode::kMajority);
+  const evidence::KnownRun run = KnownRunOf(manifest);
+  EXPECT_EQ(run.run_id, manifest.run_id);
+  EXPECT_EQ(run.members.size(), 9U);
+  EXPECT_TRUE(std::is_sorted(run.members.begin(), run.members.end()));
+  for (const Member& member : manifest.members) {
+    EXPECT_TRUE(std::binary_search(run.members.begin(), run.members.end(), member.id));
+  }
+  EXPECT_EQ(run.faults, 3U);                                             // floor((9 - 1 - 1) / 2)
+  EXPECT_EQ(KnownRunOf(scene::ManifestOf(9, Mode::kThird)).faults, 3U);  // floor(9 / 3)
+}
+
+}  // namespace
+}  // namespace ostraka::protocol

@@ -1,0 +1,282 @@
+#include "node/protocol/ground/manifest.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "node/wire/limits.h"
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::ManifestOf;
+using scene::PeerNumber;
+
+constexpr Mode kAllModes[] = {Mode::kMajority, Mode::kBalanced, Mode::kThird};
+
+// protocol.md 1, word for word: the largest t_s that its two bounds allow.
+std::uint32_t NaiveSynchronousFaults(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis) {
+  std::uint32_t best = 0;
+  for (std::uint32_t t_s = 0; t_s <= n; ++t_s) {
+    const bool within_share = (mode == Mode::kMajority && 2 * t_s <= n) ||
+                              (mode == Mode::kBalanced && 5 * t_s <= 2 * n) ||
+                              (mode == Mode::kThird && 3 * t_s <= n);
+    if (within_share && t_a_genesis + 2 * t_s < n) best = t_s;
+  }
+  return best;
+}
+
+std::uint32_t NaiveGenesisAsynchronousFaults(Mode mode, std::uint32_t n) {
+  if (mode == Mode::kMajority) return 1;
+  std::uint32_t t_a = 0;
+  const auto fits = [&](std::uint32_t t) {
+    return mode == Mode::kBalanced ? 5 * t <= n : 3 * t + 1 <= n;
+  };
+  while (fits(t_a + 1)) ++t_a;
+  return t_a;
+}
+
+TEST(ThresholdsTest, AreTheLargestThatTheBoundsAllow) {
+  for (const Mode mode : kAllModes) {
+    for (std::uint32_t genesis = 2; genesis <= 64; ++genesis) {
+      const std::uint32_t t_a = GenesisAsynchronousFaults(mode, genesis);
+      EXPECT_EQ(t_a, NaiveGenesisAsynchronousFaults(mode, genesis))
+          << ModeName(mode) << " of " << genesis;
+      // Bans shrink the run; t_a stays what it was at genesis.
+      for (std::uint32_t n = 0; n <= genesis; ++n) {
+        const Thresholds thresholds = ThresholdsFor(mode, n, t_a);
+        EXPECT_EQ(thresholds.n, n);
+        EXPECT_EQ(thresholds.t_s, NaiveSynchronousFaults(mode, n, t_a))
+            << ModeName(mode) << " " << n << " of " << genesis;
+        EXPECT_EQ(thresholds.t_a, std::min(t_a, thresholds.t_s));
+        EXPECT_EQ(thresholds.quorum(), n - thresholds.t_s);
+        if (n > 0) {
+          EXPECT_LT(thresholds.t_a + 2 * thresholds.t_s, n);
+        }
+      }
+    }
+  }
+}
+
+TEST(ThresholdsTest, MajorityBearsWhatTheDesignPromises) {
+  EXPECT_EQ(ThresholdsFor(Mode::kMajority, 8, 1), (Thresholds{8, 3, 1}));
+  EXPECT_EQ(ThresholdsFor(Mode::kMajority, 16, 1), (Thresholds{16, 7, 1}));
+}
+
+TEST(ThresholdsTest, ABanGivesSlackBack) {
+  EXPECT_EQ(ThresholdsFor(Mode::kMajority, 7, 1), (Thresholds{7, 2, 1}));
+  EXPECT_EQ(ThresholdsFor(Mode::kMajority, 5, 1), (Thresholds{5, 1, 1}));
+}
+
+TEST(ThresholdsTest, ARunKeepsTheAsynchronousFaultsOfItsGenesis) {
+  const Manifest manifest = ManifestOf(10, Mode::kBalanced);
+  EXPECT_EQ(GenesisThresholds(manifest), ThresholdsFor(Mode::kBalanced, 10, 2));
+  EXPECT_EQ(ThresholdsIn(manifest, 9), ThresholdsFor(Mode::kBalanced, 9, 2));
+  EXPECT_EQ(FaultBound({9, 3, 2}), 3u);
+}
+
+TEST(ThresholdsTest, ValidatorsAreSparedIfTheWorkersLeftOutnumberTheFaults) {
+  EXPECT_EQ(SparedValidators(16, 7, 4), 1U);
+  EXPECT_EQ(SparedValidators(16, 5, 4), 4U);
+  EXPECT_EQ(SparedValidators(16, 5, 9), 5U);
+  EXPECT_EQ(SparedValidators(16, 8, 1), 0U);
+  EXPECT_EQ(SparedValidators(4, 0, 2), 1U) << "three workers are left in any case";
+  EXPECT_EQ(SparedValidators(2, 0, 1), 0U);
+  EXPECT_EQ(SparedValidators(0, 0, 1), 0U);
+}
+
+// Members whom t_s faults leave to validate: all but 2b + 1 workers, b = max(t_s, t_a), and three.
+std::uint32_t NaiveSpared(std::uint32_t n, std::uint32_t t_s, std::uint32_t t_a) {
+  const std::uint32_t workers = std::max(2 * std::max(t_s, t_a) + 1, 3U);
+  return n > workers ? n - workers : 0;
+}
+
+std::uint32_t NaiveFaultsBorne(Mode mode, std::uint32_t n) {
+  const std::uint32_t t_a = NaiveGenesisAsynchronousFaults(mode, n);
+  const std::uint32_t t_s = NaiveSynchronousFaults(mode, n, t_a);
+  return NaiveSpared(n, t_s, std::min(t_s, t_a)) == 0 ? 0 : t_s;
+}
+
+// Whoever claims to bear faults must be able to find them: a sign flipper whom nobody checks goes
+// on for ever. So it is for every n and mode that a run can have, but for two, and those are
+// refused.
+TEST(FaultsBorneTest, AValidatorIsSparedWhereverAFaultIsBorne) {
+  std::vector<std::pair<std::uint32_t, Mode>> refused;
+  for (const Mode mode : kAllModes) {
+    for (std::uint32_t n = 3; n <= wire::kMaxPeers; ++n) {
+      const Thresholds thresholds = ThresholdsFor(mode, n, GenesisAsynchronousFaults(mode, n));
+      const std::uint32_t borne = FaultsBorne(mode, n);
+      ASSERT_EQ(borne, NaiveFaultsBorne(mode, n)) << ModeName(mode) << " " << n;
+      const bool valid = Validate(ManifestOf(n, mode)).ok();
+      ASSERT_EQ(valid, borne == thresholds.t_s) << ModeName(mode) << " " << n;
+      if (!valid) refused.emplace_back(n, mode);
+      if (borne == 0) continue;
+      EXPECT_EQ(borne, thresholds.t_s) << "thresholds that work are as they were";
+      EXPECT_GE(SparedValidators(n, FaultBound(thresholds), 1), 1U) << ModeName(mode) << " " << n;
+      // With a spared member gone to a ban the rest still can: fewer faults are left to bear.
+      const Thresholds after = ThresholdsFor(mode, n - 1, GenesisAsynchronousFaults(mode, n));
+      if (after.t_s > 0 && n > 4) {
+        EXPECT_GE(SparedValidators(n - 1, FaultBound(after), 1), 1U) << ModeName(mode) << " " << n;
+      }
+    }
+  }
+  EXPECT_THAT(refused, testing::UnorderedElementsAre(std::pair(3U, Mode::kBalanced),
+                                                     std::pair(3U, Mode::kThird)));
+}
+
+TEST(CheckToleratesTest, RefusesExactlyWhatTheModeCannotBear) {
+  for (const Mode mode : kAllModes) {
+    for (std::uint32_t n = 2; n <= 64; ++n) {
+      for (std::uint32_t faults = 0; faults <= n; ++faults) {
+        const std::uint32_t borne = NaiveFaultsBorne(mode, n);
+        const base::Status status = CheckTolerates(mode, n, faults);
+        ASSERT_EQ(status.ok(), faults <= borne) << ModeName(mode) << " " << n << " " << faults;
+        if (status.ok()) continue;
+        EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+      }
+    }
+  }
+}
+
+// The advice must hold: the mode that is named bears the faults, and where none is named none does.
+TEST(CheckToleratesTest, NamesAModeThatWouldDo) {
+  for (const Mode mode : kAllModes) {
+    for (std::uint32_t n = 2; n <= 64; ++n) {
+      std::uint32_t best = 0;
+      for (const Mode other : kAllModes) {
+        best = std::max(best, NaiveFaultsBorne(other, n));
+      }
+      for (std::uint32_t faults = 1; faults <= n; ++faults) {
+        const base::Status status = CheckTolerates(mode, n, faults);
+        if (status.ok()) continue;
+        const std::string message = base::MessageOf(status);
+        bool named = false;
+        for (const Mode other : kAllModes) {
+          if (message.find(std::string("use --mode ") + ModeName(other)) == std::string::npos) {
+            continue;
+          }
+          named = true;
+          EXPECT_TRUE(CheckTolerates(other, n, faults).ok()) << message;
+        }
+        EXPECT_EQ(named, faults <= best) << message;
+        const std::string limit = "no mode bears more than " + std::to_string(best) + ":";
+        EXPECT_EQ(message.find(limit) != std::string::npos, faults > best) << message;
+        if (faults <= best || 2 * faults + 2 > wire::kMaxPeers) continue;
+        const std::string peers = "use " + std::to_string(2 * faults + 2) + " peers or more";
+        EXPECT_NE(message.find(peers), std::string::npos) << message;
+        EXPECT_GE(NaiveFaultsBorne(Mode::kMajority, 2 * faults + 2), faults) << message;
+      }
+    }
+  }
+}
+
+TEST(CheckToleratesTest, SaysWhatIsWrongInOneLine) {
+  EXPECT_EQ(base::MessageOf(CheckTolerates(Mode::kThird, 8, 3)),
+            "mode third bears 2 faulty of 8 peers, not 3: use --mode majority");
+  EXPECT_EQ(base::MessageOf(CheckTolerates(Mode::kBalanced, 3, 1)),
+            "mode balanced bears 0 faulty of 3 peers, not 1, and no mode bears more than 0: use 4 "
+            "peers or more, or fewer faults");
+}
+
+TEST(ModeTest, NamesParseBack) {
+  for (const Mode mode : kAllModes) {
+    const auto parsed = ParseMode(ModeName(mode));
+    ASSERT_TRUE(parsed.ok());
+    EXPECT_EQ(*parsed, mode);
+  }
+  for (const char* name : {"", "Majority", "half", "majority "}) {
+    const auto parsed = ParseMode(name);
+    ASSERT_FALSE(parsed.ok()) << name;
+    EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+// --- Validate ------------------------------------------------------------------------------------
+
+TEST(ValidateTest, TakesAnHonestManifest) {
+  EXPECT_TRUE(Validate(ManifestOf(8)).ok());
+  EXPECT_TRUE(Validate(ManifestOf(3)).ok());
+  EXPECT_TRUE(Validate(ManifestOf(static_cast<std::uint32_t>(wire::kMaxPeers))).ok());
+}
+
+struct BadManifest {
+  const char* name;
+  std::function<void(Manifest&)> spoil;
+  const char* says;  // what the message must contain
+};
+
+class ValidateRefusalTest : public testing::TestWithParam<BadManifest> {};
+
+TEST_P(ValidateRefusalTest, InOneLineThatNamesTheValue) {
+  Manifest manifest = ManifestOf(8);
+  GetParam().spoil(manifest);
+  const base::Status status = Validate(manifest);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  const std::string message = base::MessageOf(status);
+  EXPECT_NE(message.find(GetParam().says), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ValidateRefusalTest,
+    testing::Values(
+        BadManifest{"RunId", [](Manifest& m) { m.run_id = {}; }, "run id"},
+        BadManifest{"Version", [](Manifest& m) { m.protocol_version = 1; }, "protocol version"},
+        BadManifest{"NoMembers", [](Manifest& m) { m.members.clear(); }, "at least 3"},
+        BadManifest{"TwoMembers", [](Manifest& m) { m.members.resize(2); }, "at least 3"},
+        BadManifest{
+            "TooManyMembers",
+            [](Manifest& m) { m = ManifestOf(static_cast<std::uint32_t>(wire::kMaxPeers) + 1); },
+            "at most 256"},
+        BadManifest{"Twice", [](Manifest& m) { m.members[3] = m.members[2]; }, "listed twice"},
+        BadManifest{"Unsorted", [](Manifest& m) { std::swap(m.members[0], m.members[1]); },
+                    "sorted"},
+        BadManifest{"NoSteps", [](Manifest& m) { m.training.steps = 0; }, "training.steps"},
+        BadManifest{"ManySteps", [](Manifest& m) { m.training.steps = 100'000'001; },
+                    "training.steps"},
+        BadManifest{"Settle", [](Manifest& m) { m.training.settle_steps = m.training.steps; },
+                    "settle_steps"},
+        BadManifest{"ShortSettle", [](Manifest& m) { m.training.settle_steps = 4; },
+                    "settle_steps must be at least 5"},
+        BadManifest{"Probation", [](Manifest& m) { m.probation = 2; }, "probation"},
+        BadManifest{"DeltaNone", [](Manifest& m) { m.delta = {}; }, "delta_ms must be at least 1"},
+        BadManifest{"DeltaAbove", [](Manifest& m) { m.delta = base::Seconds(31); },
+                    "delta_ms must not be above"},
+        BadManifest{"Batch", [](Manifest& m) { m.training.batch_size = 0; }, "batch_size"},
+        BadManifest{"Hidden", [](Manifest& m) { m.training.hidden = 0; }, "hidden"},
+        BadManifest{"RateNegative", [](Manifest& m) { m.training.learning_rate = -0.1; },
+                    "learning_rate"},
+        BadManifest{"RateNan", [](Manifest& m) { m.training.learning_rate = kNan; },
+                    "learning_rate"},
+        BadManifest{"MomentumOne", [](Manifest& m) { m.training.momentum = 1; }, "momentum"},
+        BadManifest{"MomentumNan", [](Manifest& m) { m.training.momentum = kNan; }, "momentum"},
+        BadManifest{"Decay", [](Manifest& m) { m.training.weight_decay = -1; }, "weight_decay"},
+        BadManifest{"Profile", [](Manifest& m) { m.compute_profile = "exact"; }, "compute_profile"},
+        BadManifest{"TauNegative", [](Manifest& m) { m.tau = -1; }, "tau must"},
+        BadManifest{"TauInfinite", [](Manifest& m) { m.tau = kInf; }, "tau must"},
+        BadManifest{"TauMultiple", [](Manifest& m) { m.tau_multiple = 0; }, "tau_multiple"},
+        BadManifest{"TauInitial", [](Manifest& m) { m.tau_initial = 0; }, "tau_initial"},
+        BadManifest{"Eps", [](Manifest& m) { m.eps = 0; }, "eps must"},
+        BadManifest{"EpsG", [](Manifest& m) { m.eps_g = kNan; }, "eps_g"},
+        BadManifest{"DeltaMax", [](Manifest& m) { m.delta_max = -1; }, "delta_max"},
+        BadManifest{"NoValidator", [](Manifest& m) { m.validators = 0; }, "at least 1: a run that"},
+        BadManifest{"NoneSpared", [](Manifest& m) { m = ManifestOf(3, Mode::kThird); },
+                    "use mode majority"},
+        BadManifest{"RootEvery", [](Manifest& m) { m.state_root_every = 0; }, "state_root_every"},
+        BadManifest{"PartTimeout", [](Manifest& m) { m.part_timeout = {}; }, "part_timeout"},
+        BadManifest{"Patience", [](Manifest& m) { m.patience = {}; }, "patience_ms"},
+        BadManifest{"SealTimeout", [](Manifest& m) { m.seal_timeout = m.part_timeout; },
+                    "seal_timeout"}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+}  // namespace
+}  // namespace ostraka::protocol

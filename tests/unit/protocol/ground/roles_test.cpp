@@ -1,0 +1,396 @@
+#include "node/protocol/ground/roles.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::DigestOf;
+using scene::ManifestOf;
+using scene::PeerNumber;
+using scene::PeersUpTo;
+using scene::ViewBefore;
+
+wire::Case CaseOf(std::uint32_t accuser, std::uint32_t target) {
+  return scene::GradientCase(accuser, target, 3, 5);
+}
+
+wire::Case CaseOf(wire::CaseKind kind, std::uint32_t accuser, std::uint32_t target) {
+  wire::Case open = CaseOf(accuser, target);
+  open.id.kind = kind;
+  return open;
+}
+
+Roles RolesWith(Block view, std::vector<Assignment> drawn, std::uint64_t dimension = 100) {
+  view.drawn = std::move(drawn);
+  return AssignRoles(view, dimension);
+}
+
+std::vector<Assignment> Draw(const Block& view, std::uint32_t m, std::uint64_t coin = 1) {
+  return DrawValidators(DigestOf(coin), view, view.members, view.step + 2, m);
+}
+
+// --- who is in role ------------------------------------------------------------------------------
+
+TEST(InRoleTest, LeavesOutBothPartiesOfEveryOpenCase) {
+  Block view = ViewBefore(ManifestOf(6), 5);
+  EXPECT_EQ(InRole(view), PeersUpTo(6));
+  view.cases = {CaseOf(4, 1), CaseOf(0, 5)};
+  EXPECT_EQ(InRole(view), (std::vector<PeerId>{PeerNumber(2), PeerNumber(3)}));
+}
+
+class QuarantineTest : public testing::Test {
+ protected:
+  QuarantineTest() : view_(ViewBefore(ManifestOf(8), 5)) {}
+  void Open(wire::CaseKind kind, std::uint32_t accuser, std::uint32_t target) {
+    view_.cases.push_back(CaseOf(kind, accuser, target));
+  }
+  std::vector<std::pair<int, int>> Pairs() const {
+    std::vector<std::pair<int, int>> pairs;
+    for (const auto& [accuser, target] : QuarantinedPairs(view_)) {
+      pairs.emplace_back(accuser.bytes[7], target.bytes[7]);
+    }
+    return pairs;
+  }
+  using Pairing = std::vector<std::pair<int, int>>;
+  Block view_;
+};
+
+TEST_F(QuarantineTest, OneNamerOfALiarWhomAllName) {
+  for (std::uint32_t namer = 1; namer < 8; ++namer) Open(wire::CaseKind::kNumbers, namer, 0);
+  EXPECT_EQ(Pairs(), (Pairing{{1, 0}}));
+  EXPECT_EQ(InRole(view_).size(), 6u);
+}
+
+TEST_F(QuarantineTest, OneOfThoseWhomANamerNames) {
+  for (std::uint32_t target = 1; target < 8; ++target) Open(wire::CaseKind::kNumbers, 0, target);
+  EXPECT_EQ(Pairs(), (Pairing{{0, 1}}));
+}
+
+TEST_F(QuarantineTest, TheOldestNamingStandsAndALaterOneCannotFreeItsTarget) {
+  Open(wire::CaseKind::kNumbers, 5, 6);
+  Open(wire::CaseKind::kNumbers, 0, 5);
+  Open(wire::CaseKind::kNumbers, 1, 2);
+  EXPECT_EQ(Pairs(), (Pairing{{5, 6}, {1, 2}}));
+}
+
+TEST_F(QuarantineTest, AnAccusationComesFirst) {
+  Open(wire::CaseKind::kNumbers, 5, 6);
+  Open(wire::CaseKind::kGradient, 4, 6);
+  EXPECT_EQ(Pairs(), (Pairing{{4, 6}}));
+  EXPECT_TRUE(IsMember(InRole(view_), PeerNumber(5)));
+}
+
+TEST_F(QuarantineTest, CoveringPutsNobodyOutOfRole) {
+  Open(wire::CaseKind::kCover, 5, 6);
+  EXPECT_TRUE(Pairs().empty());
+  EXPECT_EQ(FaultsAmongWorkers(view_, 0), 3u);
+}
+
+// b counts a pair once, however many cases name its two.
+TEST_F(QuarantineTest, OnlyDisjointPairsLowerB) {
+  Open(wire::CaseKind::kNumbers, 0, 1);
+  Open(wire::CaseKind::kNumbers, 2, 1);
+  Open(wire::CaseKind::kNumbers, 0, 3);
+  EXPECT_EQ(FaultsAmongWorkers(view_, 0), 2u);
+}
+
+// --- faults that an aggregation must bear --------------------------------------------------------
+
+TEST(FaultsAmongWorkersTest, IsTheFaultsLeftAfterThoseThatAreKnown) {
+  for (const Mode mode : {Mode::kMajority, Mode::kBalanced, Mode::kThird}) {
+    for (std::uint32_t n = 2; n <= 24; ++n) {
+      for (std::uint32_t pairs = 0; 2 * pairs <= n; ++pairs) {
+        for (std::uint32_t known = 0; known <= n; ++known) {
+          Block view = ViewBefore(ManifestOf(n, mode), 5);
+          for (std::uint32_t i = 0; i < pairs; ++i) view.cases.push_back(CaseOf(2 * i, 2 * i + 1));
+          std::uint32_t left = view.thresholds.t_s;
+          for (std::uint32_t i = 0; i < pairs + known && left > 0; ++i) --left;
+          EXPECT_EQ(FaultsAmongWorkers(view, known), std::max(left, view.thresholds.t_a))
+              << n << " " << pairs << " " << known;
+        }
+      }
+    }
+  }
+}
+
+// --- the draw of validators ----------------------------------------------------------------------
+
+TEST(DrawValidatorsTest, DrawsNoneBeforeStepTwo) {
+  const Block view = ViewBefore(ManifestOf(8), 5);
+  for (const std::uint64_t step : {0, 1}) {
+    EXPECT_TRUE(DrawValidators(DigestOf(1), view, view.members, step, 1).empty());
+  }
+  EXPECT_EQ(DrawValidators(DigestOf(1), view, view.members, 2, 1).size(), 1u);
+}
+
+TEST(DrawValidatorsTest, CountIsMinOfMAndWhatTheAggregationCanSpare) {
+  for (const Mode mode : {Mode::kMajority, Mode::kBalanced, Mode::kThird}) {
+    for (std::uint32_t n = 2; n <= 24; ++n) {
+      for (std::uint32_t pairs = 0; 2 * pairs <= n; ++pairs) {
+        for (const std::uint32_t m : {0u, 1u, 2u, 5u, 100u}) {
+          Block view = ViewBefore(ManifestOf(n, mode), 5);
+          for (std::uint32_t i = 0; i < pairs; ++i) view.cases.push_back(CaseOf(2 * i, 2 * i + 1));
+          const int in_role = static_cast<int>(n) - 2 * static_cast<int>(pairs);
+          const int b = static_cast<int>(FaultsAmongWorkers(view, 0));
+          // protocol.md 5, and never more pairs than there are members to make them of.
+          int expected = std::min({static_cast<int>(m), in_role - 2 * b - 1, in_role - 3});
+          expected = std::max(expected, 0);
+          expected = std::min(expected, in_role - expected);
+          EXPECT_EQ(static_cast<int>(Draw(view, m).size()), expected) << n << " " << pairs;
+        }
+      }
+    }
+  }
+}
+
+TEST(DrawValidatorsTest, EightAndSixteenMembersSpareOne) {
+  EXPECT_EQ(Draw(ViewBefore(ManifestOf(8), 5), 3).size(), 1u);
+  EXPECT_EQ(Draw(ViewBefore(ManifestOf(16), 5), 3).size(), 1u);
+  EXPECT_EQ(Draw(ViewBefore(ManifestOf(16, Mode::kThird), 5), 3).size(), 3u);
+}
+
+TEST(DrawValidatorsTest, AllAreDistinctAndInRoleAndAboutTheStepBeforeLast) {
+  for (std::uint64_t coin = 0; coin < 200; ++coin) {
+    Block view = ViewBefore(ManifestOf(16, Mode::kThird), 9);
+    view.cases = {CaseOf(2, 7)};
+    const auto drawn = Draw(view, 4, coin);
+    ASSERT_EQ(drawn.size(), 3u);
+    std::set<PeerId> seen;
+    for (const Assignment& assignment : drawn) {
+      EXPECT_EQ(assignment.step, view.step);
+      for (const PeerId& peer : {assignment.validator, assignment.target}) {
+        EXPECT_TRUE(seen.insert(peer).second) << "drawn twice";
+        EXPECT_TRUE(IsMember(InRole(view), peer));
+      }
+    }
+  }
+}
+
+// A worker whose PROOF was not sealed stated nothing that could be compared.
+TEST(DrawValidatorsTest, TargetsAreProvenWorkersOnly) {
+  const Block view = ViewBefore(ManifestOf(16, Mode::kThird), 9);
+  const std::vector<PeerId> proven = {PeerNumber(3), PeerNumber(8)};
+  for (std::uint64_t coin = 0; coin < 200; ++coin) {
+    const auto drawn = DrawValidators(DigestOf(coin), view, proven, 10, 4);
+    EXPECT_LE(drawn.size(), proven.size());
+    for (const Assignment& assignment : drawn) EXPECT_TRUE(IsMember(proven, assignment.target));
+  }
+  EXPECT_TRUE(DrawValidators(DigestOf(1), view, {}, 10, 4).empty());
+}
+
+// Who leaves after its PROOF was sealed is watched as those who stay are; who is banned is not.
+TEST(DrawValidatorsTest, TargetsMayHaveLeft) {
+  Block view = ViewBefore(ManifestOf(16, Mode::kThird), 9);
+  const std::vector<PeerId> proven = view.members;
+  std::erase(view.members, PeerNumber(3));
+  const auto ever_drawn = [&] {
+    for (std::uint64_t coin = 0; coin < 200; ++coin) {
+      for (const Assignment& drawn : DrawValidators(DigestOf(coin), view, proven, 10, 1)) {
+        EXPECT_NE(drawn.validator, PeerNumber(3));
+        if (drawn.target == PeerNumber(3)) return true;
+      }
+    }
+    return false;
+  };
+  EXPECT_TRUE(ever_drawn());
+  view.standings = {{.peer = PeerNumber(3), .banned = true}};
+  EXPECT_FALSE(ever_drawn());
+}
+
+TEST(DrawValidatorsTest, EveryMemberComesToValidateAndToBeValidated) {
+  const Block view = ViewBefore(ManifestOf(8), 5);
+  std::map<PeerId, int> validated;
+  std::map<PeerId, int> validator;
+  constexpr int kDraws = 1600;
+  for (std::uint64_t coin = 0; coin < kDraws; ++coin) {
+    for (const Assignment& assignment : Draw(view, 1, coin)) {
+      ++validated[assignment.target];
+      ++validator[assignment.validator];
+    }
+  }
+  for (const PeerId& peer : view.members) {  // 200 expected, deviation 13
+    EXPECT_NEAR(validated[peer], kDraws / 8, 70);
+    EXPECT_NEAR(validator[peer], kDraws / 8, 70);
+  }
+}
+
+// Every peer must draw alike for ever: a change here is a new protocol version. These values, and
+// the other golden ones of this folder, were computed by an independent program.
+TEST(DrawValidatorsTest, IsGoldenForAFixedCoin) {
+  const Block view = ViewBefore(ManifestOf(16, Mode::kThird), 9);
+  std::vector<std::pair<int, int>> pairs;
+  for (const Assignment& assignment : Draw(view, 4, 77)) {
+    pairs.emplace_back(assignment.validator.bytes[7], assignment.target.bytes[7]);
+  }
+  EXPECT_EQ(pairs, (std::vector<std::pair<int, int>>{{1, 10}, {13, 0}, {3, 4}, {12, 9}}));
+}
+
+// --- roles ---------------------------------------------------------------------------------------
+
+TEST(AssignRolesTest, EveryMemberInRoleWorksOrValidates) {
+  const Block view = ViewBefore(ManifestOf(8), 5);
+  const std::vector<Assignment> drawn = {{PeerNumber(2), PeerNumber(5), 3, {}}};
+  const Roles roles = RolesWith(view, drawn, 1000);
+  ASSERT_EQ(roles.validators.size(), 1u);
+  EXPECT_FALSE(roles.IsWorker(PeerNumber(2)));
+  EXPECT_EQ(roles.AssignmentOf(PeerNumber(2))->target, PeerNumber(5));
+  EXPECT_FALSE(roles.AssignmentOf(PeerNumber(5)));
+  std::vector<PeerId> expected = PeersUpTo(8);
+  expected.erase(expected.begin() + 2);
+  EXPECT_EQ(roles.workers, expected);
+}
+
+TEST(AssignRolesTest, PartsCoverTheDimensionAndEveryWorkerOwnsOne) {
+  for (std::uint32_t n = 3; n <= 20; ++n) {
+    const Block view = ViewBefore(ManifestOf(n), 5);
+    const Roles roles = AssignRoles(view, 1003);
+    ASSERT_EQ(roles.parts.size(), n);
+    std::uint64_t next = 0;
+    for (const PartRange& part : roles.parts) {
+      EXPECT_EQ(part.begin, next);
+      next = part.end;
+    }
+    EXPECT_EQ(next, 1003u);
+    std::vector<PeerId> owners = roles.owners;
+    std::sort(owners.begin(), owners.end());
+    EXPECT_EQ(owners, roles.workers);
+    for (std::uint32_t j = 0; j < n; ++j) EXPECT_EQ(roles.PartOwnedBy(roles.owners[j]), j);
+    EXPECT_FALSE(roles.PartOwnedBy(PeerNumber(n)));
+  }
+}
+
+TEST(AssignRolesTest, OwnersChangeWithTheCoin) {
+  Block view = ViewBefore(ManifestOf(8), 5);
+  const Roles first = AssignRoles(view, 100);
+  EXPECT_EQ(AssignRoles(view, 100).owners, first.owners);
+  view.randomness = DigestOf(1);
+  EXPECT_NE(AssignRoles(view, 100).owners, first.owners);
+}
+
+TEST(AssignRolesTest, FewerThanThreeInRoleHaveNoParts) {
+  Block view = ViewBefore(ManifestOf(6), 5);
+  view.cases = {CaseOf(0, 1), CaseOf(2, 3)};
+  const Roles roles = RolesWith(view, {{PeerNumber(4), PeerNumber(5), 3, {}}});
+  EXPECT_TRUE(roles.workers.empty());
+  EXPECT_TRUE(roles.validators.empty());
+  EXPECT_TRUE(roles.parts.empty());
+  EXPECT_TRUE(roles.owners.empty());
+
+  view.cases.pop_back();
+  EXPECT_EQ(AssignRoles(view, 100).workers.size(), 4u);
+  EXPECT_EQ(AssignRoles(ViewBefore(ManifestOf(3), 5), 100).parts.size(), 3u);
+  EXPECT_TRUE(AssignRoles(ViewBefore(ManifestOf(2), 5), 100).parts.empty());
+}
+
+TEST(AssignRolesTest, TheQuarantinedHoldNoRoleEvenIfTheyWereDrawn) {
+  Block view = ViewBefore(ManifestOf(8), 5);
+  view.cases = {CaseOf(2, 6)};
+  const Roles roles = RolesWith(
+      view, {{PeerNumber(2), PeerNumber(5), 3, {}}, {PeerNumber(3), PeerNumber(6), 3, {}}});
+  ASSERT_EQ(roles.validators.size(), 1u);
+  EXPECT_EQ(roles.validators[0].validator, PeerNumber(3));
+  for (const std::uint32_t quarantined : {2u, 6u}) {
+    EXPECT_FALSE(roles.IsWorker(PeerNumber(quarantined)));
+    EXPECT_FALSE(roles.PartOwnedBy(PeerNumber(quarantined)));
+  }
+}
+
+// Silence must not be a redraw: a drawn member that has left is not replaced.
+TEST(AssignRolesTest, ADrawnMemberThatLeftIsNotReplaced) {
+  Block view = ViewBefore(ManifestOf(8), 5);
+  std::erase(view.members, PeerNumber(2));
+  const Roles roles = RolesWith(view, {{PeerNumber(2), PeerNumber(5), 3, {}}});
+  EXPECT_TRUE(roles.validators.empty());
+  EXPECT_EQ(roles.workers.size(), 7u);
+}
+
+// One worker beside validators would own the whole model, and its RESULT is more than a link takes.
+TEST(AssignRolesTest, ThreeWorkAtLeastHoweverManyWereDrawn) {
+  for (std::uint32_t n = 3; n <= 16; ++n) {
+    for (std::uint32_t validators = 0; validators <= n; ++validators) {
+      for (std::uint32_t pairs = 0; 2 * pairs <= n; ++pairs) {
+        Block view = ViewBefore(ManifestOf(16, Mode::kThird), 5);
+        view.members = PeersUpTo(n);
+        for (std::uint32_t i = 0; i < pairs; ++i) {
+          view.cases.push_back(CaseOf(n - 1 - 2 * i, n - 2 - 2 * i));
+        }
+        std::vector<Assignment> drawn;
+        for (std::uint32_t i = 0; i < validators; ++i) {
+          drawn.push_back({PeerNumber(i), PeerNumber(i + 1), 3, {}});
+        }
+        const Roles roles = RolesWith(view, drawn, 1003);
+        const std::size_t in_role = InRole(view).size();
+        if (in_role < 3) {
+          EXPECT_TRUE(roles.workers.empty() && roles.validators.empty() && roles.parts.empty());
+          continue;
+        }
+        EXPECT_EQ(roles.workers.size() + roles.validators.size(), in_role);
+        EXPECT_EQ(roles.validators.size(), std::min<std::size_t>(validators, in_role - 3));
+        for (std::uint32_t j = 0; j < roles.parts.size(); ++j) {
+          EXPECT_LE(roles.parts[j].size(), LargestPart(1003, j)) << n << " " << pairs;
+        }
+        // Those drawn first keep what they were drawn for.
+        for (std::size_t i = 0; i < roles.validators.size(); ++i) {
+          EXPECT_EQ(roles.validators[i].validator, PeerNumber(static_cast<std::uint32_t>(i)));
+        }
+      }
+    }
+  }
+}
+
+TEST(LargestPartTest, IsThatOfTheFewestWorkersWhoCanHaveIt) {
+  EXPECT_EQ(LargestPart(9), 3U);
+  EXPECT_EQ(LargestPart(10), 4U);
+  EXPECT_EQ(LargestPart(10, 2), 4U);
+  EXPECT_EQ(LargestPart(10, 3), 3U) << "whoever has part 3 is one of four";
+  EXPECT_EQ(LargestPart(10, 255), 1U);
+  EXPECT_EQ(LargestPart(~std::uint64_t{0}), ~std::uint64_t{0} / 3);
+  for (std::uint64_t dimension = 6; dimension < 60; ++dimension) {
+    for (std::uint32_t count = 3; count <= 8; ++count) {
+      const std::vector<PartRange> parts = CutParts(dimension, count);
+      for (std::uint32_t j = 0; j < count; ++j) {
+        EXPECT_LE(parts[j].size(), LargestPart(dimension, j)) << dimension << " " << count;
+      }
+    }
+  }
+}
+
+TEST(AssignRolesTest, IsGoldenForAFixedCoin) {
+  Block view = ViewBefore(ManifestOf(8), 5);
+  view.randomness = DigestOf(42);
+  std::vector<int> owners;
+  for (const PeerId& owner : AssignRoles(view, 100).owners) owners.push_back(owner.bytes[7]);
+  EXPECT_EQ(owners, (std::vector<int>{5, 0, 2, 7, 4, 6, 3, 1}));
+}
+
+// --- seeds ---------------------------------------------------------------------------------------
+
+TEST(SeedTest, BatchSeedIsGoldenAndNamesEveryArgument) {
+  const Digest seed = BatchSeed(DigestOf(1), "digits", DigestOf(2), 3, PeerNumber(4));
+  EXPECT_EQ(seed.Hex(), "7ed34af821f18a7399ce3653cb480cd758c09a9e5acc0cb67e40bd946e029e11");
+  std::set<Digest> seeds = {seed};
+  seeds.insert(BatchSeed(DigestOf(9), "digits", DigestOf(2), 3, PeerNumber(4)));
+  seeds.insert(BatchSeed(DigestOf(1), "digit", DigestOf(2), 3, PeerNumber(4)));
+  seeds.insert(BatchSeed(DigestOf(1), "digits", DigestOf(9), 3, PeerNumber(4)));
+  seeds.insert(BatchSeed(DigestOf(1), "digits", DigestOf(2), 9, PeerNumber(4)));
+  seeds.insert(BatchSeed(DigestOf(1), "digits", DigestOf(2), 3, PeerNumber(9)));
+  EXPECT_EQ(seeds.size(), 6u);
+}
+
+TEST(SeedTest, DirectionSeedIsGoldenAndNamesEveryArgument) {
+  const Digest seed = DirectionSeed(DigestOf(1), 2, 3);
+  EXPECT_EQ(seed.Hex(), "e9534506d8445768c326e041c140b5e8ad47c7c9951f72e766bb10770642c529");
+  EXPECT_NE(DirectionSeed(DigestOf(9), 2, 3), seed);
+  EXPECT_NE(DirectionSeed(DigestOf(1), 9, 3), seed);
+  EXPECT_NE(DirectionSeed(DigestOf(1), 2, 9), seed);
+  EXPECT_NE(DirectionSeed(DigestOf(1), 3, 2), seed);
+}
+
+}  // namespace
+}  // namespace ostraka::protocol

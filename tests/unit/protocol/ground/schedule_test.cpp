@@ -1,0 +1,72 @@
+#include "node/protocol/ground/schedule.h"
+
+#include <gtest/gtest.h>
+
+namespace ostraka::protocol {
+namespace {
+
+TrainingPlan Plan(std::uint64_t steps, std::uint64_t settle, std::uint64_t warmup) {
+  TrainingPlan plan;
+  plan.steps = steps;
+  plan.settle_steps = settle;
+  plan.warmup_steps = warmup;
+  plan.learning_rate = 0.5;
+  plan.momentum = 0.25;
+  plan.weight_decay = 0.125;
+  return plan;
+}
+
+TEST(SgdOfTest, WarmsUpThenDecaysToExactlyZero) {
+  const TrainingPlan plan = Plan(20, 5, 4);
+  const double expected[] = {0.125, 0.25, 0.375, 0.5};
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    EXPECT_FLOAT_EQ(SgdOf(plan, step).rate, static_cast<float>(expected[step]));
+  }
+  for (std::uint64_t step = 4; step < 15; ++step) {
+    EXPECT_FLOAT_EQ(SgdOf(plan, step).rate,
+                    static_cast<float>(0.5 * static_cast<double>(15 - step) / 11));
+    EXPECT_GT(SgdOf(plan, step).rate, 0);
+  }
+  // To the end of the run and beyond it: extra steps after a ban move nothing.
+  for (std::uint64_t step = 15; step < 200; ++step) EXPECT_EQ(SgdOf(plan, step).rate, 0) << step;
+}
+
+TEST(SgdOfTest, StartsAtThePeakWithoutWarmUp) { EXPECT_EQ(SgdOf(Plan(20, 5, 0), 0).rate, 0.5F); }
+
+TEST(SgdOfTest, AWarmUpLongerThanTheRunStillEndsAtZero) {
+  const TrainingPlan plan = Plan(10, 4, 100);
+  EXPECT_FLOAT_EQ(SgdOf(plan, 5).rate, 0.03F);
+  EXPECT_EQ(SgdOf(plan, 6).rate, 0);
+}
+
+TEST(SgdOfTest, MomentumAndDecayAreThePlans) {
+  EXPECT_EQ(SgdOf(Plan(20, 5, 0), 3).momentum, 0.25F);
+  EXPECT_EQ(SgdOf(Plan(20, 5, 0), 3).decay, 0.125F);
+}
+
+TEST(RunEndsWithTest, WaitsForStepsCasesAndTheLastRemoval) {
+  TrainingPlan plan = Plan(20, 5, 0);
+  plan.steps_after_ban = 10;
+  struct Row {
+    std::uint64_t step;
+    std::optional<std::uint64_t> last_removal;
+    bool case_open;
+    bool ends;
+  };
+  for (const Row& row : {Row{18, {}, false, false},  // a step is left
+                         Row{19, {}, false, true},   // the last of `steps`
+                         Row{19, {}, true, false},   // a case is open
+                         Row{25, {}, true, false},   //
+                         Row{25, {}, false, true},   // beyond the last
+                         Row{19, 9, false, true},    // ten steps after the ban
+                         Row{19, 10, false, false},  // nine steps after
+                         Row{20, 10, false, true},   //
+                         Row{18, 0, false, false},   // steps count too
+                         Row{29, 19, true, false}}) {
+    EXPECT_EQ(RunEndsWith(plan, row.step, row.last_removal, row.case_open), row.ends)
+        << row.step << " " << row.last_removal.value_or(999) << " " << row.case_open;
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::protocol

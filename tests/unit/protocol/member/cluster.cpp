@@ -1,0 +1,398 @@
+#include "tests/unit/protocol/member/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/member/signer.h"
+#include "node/wire/limits.h"
+#include "tests/unit/protocol/keys.h"
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol::scene {
+namespace {
+
+// Remembers what it verified, as a driver may: all machines here share it.
+class MemoVerifier final : public crypto::Verifier {
+ public:
+  bool Verify(const PeerId& signer, const Digest& digest,
+              const crypto::Signature& signature) override {
+    const auto [known, fresh] = known_.try_emplace({signer, digest, signature}, false);
+    if (fresh) known->second = plain_.Verify(signer, digest, signature);
+    return known->second;
+  }
+
+ private:
+  crypto::PlainVerifier plain_;
+  std::map<std::tuple<PeerId, Digest, crypto::Signature>, bool> known_;
+};
+
+base::Rng RngOf(const Digest& seed) {
+  std::uint64_t number = 0;
+  for (int i = 0; i < 8; ++i) number = number << 8 | seed.bytes[i];
+  return base::Rng(number);
+}
+
+Digest SeedOf(std::size_t node) { return DigestOf(900 + node); }
+
+// An endless conversation would be a fault of the machines.
+constexpr std::size_t kMaxDeliveries = 2'000'000;
+constexpr Duration kPatience = base::Seconds(3600);
+
+// A quadratic around 1 with noise from the batch.
+std::vector<float> ToyGradient(const GradientSpec& spec) {
+  base::Rng rng = RngOf(spec.batch_seed);
+  std::vector<float> gradient;
+  for (const float x : *spec.parameters) {
+    gradient.push_back(x - 1.0F + 0.25F * static_cast<float>(rng.Normal()));
+  }
+  return gradient;
+}
+
+}  // namespace
+
+Cluster::Cluster(ClusterOptions options)
+    : options_(std::move(options)), verifier_(std::make_shared<MemoVerifier>()) {
+  Manifest manifest = ManifestOf(options_.n);
+  manifest.training.steps = options_.steps;
+  manifest.training.settle_steps = kSettleSteps;
+  manifest.training.learning_rate = 0.25;
+  manifest.training.momentum = 0.5;
+  manifest.state_root_every = 2;
+  const auto keys = SortedKeys(options_.n);
+  for (std::uint32_t i = 0; i < options_.n; ++i) manifest.members[i].id = keys[i]->id();
+  options_.edit(manifest);
+  manifest_ = std::make_shared<const Manifest>(std::move(manifest));
+  for (const auto& key : keys) {
+    Node& node = nodes_.emplace_back();
+    node.key = key;
+    node.machine = MakeMachine(key);
+  }
+}
+
+std::unique_ptr<Machine> Cluster::MakeMachine(
+    const std::shared_ptr<const crypto::SigningKey>& key) const {
+  const auto initial = std::make_shared<const std::vector<float>>(options_.dimension, 0.0F);
+  PeerOptions peer{manifest_, key, verifier_, {{"x", {options_.dimension}}}, initial};
+  return options_.plain ? MakePlainPeer(std::move(peer)) : MakePeer(std::move(peer));
+}
+
+void Cluster::Start() {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) Feed(i, Started{SeedOf(i), nodes_[i].starts++});
+}
+
+// --- crashes
+// --------------------------------------------------------------------------------------
+
+void Cluster::Kill(std::size_t index) {
+  Node& node = nodes_[index];
+  node.machine.reset();
+  node.timers.clear();
+  node.storing.clear();
+  node.hanging.clear();
+  std::erase_if(queue_, [index](const Event& event) { return event.node == index; });
+  for (std::size_t other = 0; other < nodes_.size(); ++other) {
+    if (other != index) Feed(other, LinkChanged{node.id(), false});
+  }
+}
+
+void Cluster::Restart(std::size_t index) {
+  Node& node = nodes_[index];
+  OSTRAKA_CHECK(node.machine == nullptr);
+  node.machine = MakeMachine(node.key);
+  node.halted.reset();
+  Feed(index, Started{SeedOf(index), node.starts++, RestoredOf(index)});
+  for (std::size_t other = 0; other < nodes_.size(); ++other) {
+    if (other == index || nodes_[other].machine == nullptr) continue;
+    Feed(index, LinkChanged{nodes_[other].id(), true});
+    Feed(other, LinkChanged{node.id(), true});
+  }
+}
+
+std::shared_ptr<const Restored> Cluster::RestoredOf(std::size_t index) const {
+  const auto& durable = nodes_[index].durable;
+  if (durable.empty()) return nullptr;
+  Restored restored;
+  base::Bytes state_key;
+  base::Bytes newest_block;
+  for (const auto& [key, record] : durable) {
+    if (key.first == RecordKind::kState) restored.state = record;
+    if (key.first == RecordKind::kMember) restored.member = true;
+    if (key.first == RecordKind::kAsks) restored.asks_since = HeightOfBlockKey(record.key);
+    if (key.first == RecordKind::kFork)
+      restored.fork = std::string(record.value.begin(), record.value.end());
+    if (key.first == RecordKind::kBlock) newest_block = key.second;
+  }
+  if (restored.state) state_key = restored.state->key;
+  for (const auto& [key, record] : durable) {
+    if (key.first == RecordKind::kBlock && key.second >= state_key) {
+      restored.blocks.push_back(record);
+    } else if (key.first == RecordKind::kResult &&
+               base::Bytes(key.second.begin(), key.second.begin() + 8) >= state_key) {
+      restored.results.push_back(record);
+    } else if (key.first == RecordKind::kSlot &&
+               (newest_block.empty() || key.second >= FirstSlotKept(newest_block))) {
+      restored.slots.push_back(record);
+    }
+  }
+  return std::make_shared<const Restored>(std::move(restored));
+}
+
+// --- driving
+// --------------------------------------------------------------------------------------
+
+std::vector<Action> Cluster::Feed(std::size_t index, const Input& input) {
+  if (nodes_[index].machine == nullptr) return {};
+  Outbox out;
+  nodes_[index].machine->Step(now_, input, out);
+  nodes_[index].machine->CheckInvariants();
+  for (const Action& action : out.actions()) Perform(index, action);
+  return std::move(out.actions());
+}
+
+void Cluster::Deliver(std::size_t to, std::size_t from, base::SharedBytes frame, SharedBlob blob) {
+  queue_.push_back({to, MessageReceived{nodes_[from].id(), std::move(frame), std::move(blob)}});
+}
+
+Cluster::Event Cluster::TakeNext() {
+  std::size_t at = 0;
+  if (disorder) {
+    at = disorder->Below(queue_.size());
+    const bool message = std::holds_alternative<MessageReceived>(queue_[at].input);
+    if (message && disorder->Chance(1, 3)) return queue_[at];  // and once more later
+  }
+  Event event = std::move(queue_[at]);
+  queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(at));
+  return event;
+}
+
+void Cluster::Run() {
+  for (std::size_t i = 0; !queue_.empty(); ++i) {
+    const Event event = TakeNext();
+    Feed(event.node, event.input);
+    if (i > kMaxDeliveries) {
+      ADD_FAILURE() << "the machines talk for ever";
+      return;
+    }
+  }
+}
+
+void Cluster::RunSome(std::size_t deliveries) {
+  for (; deliveries > 0 && !queue_.empty(); --deliveries) {
+    const Event event = TakeNext();
+    Feed(event.node, event.input);
+  }
+}
+
+void Cluster::RunToEnd() {
+  RunUntil([] { return false; });
+}
+
+void Cluster::RunUntil(const std::function<bool()>& done) {
+  const Time until = now_ + kPatience;
+  std::size_t deliveries = 0;
+  while (!done() && now_ < until) {
+    if (queue_.empty()) {
+      if (!FireNextTimer()) return;
+      deliveries = 0;
+      continue;
+    }
+    RunSome(1);
+    if (++deliveries > kMaxDeliveries) {
+      ADD_FAILURE() << "the machines talk for ever";
+      return;
+    }
+  }
+}
+
+bool Cluster::FireNextTimer() {
+  Node* next = nullptr;
+  TimerId id = 0;
+  for (Node& node : nodes_) {
+    if (node.halted) continue;
+    for (const auto& [timer, at] : node.timers) {
+      if (next != nullptr && next->timers.at(id) <= at) continue;
+      next = &node;
+      id = timer;
+    }
+  }
+  if (next == nullptr) return false;
+  now_ = std::max(now_, next->timers.at(id));
+  next->timers.erase(id);
+  Feed(static_cast<std::size_t>(next - nodes_.data()), TimerFired{id});
+  return true;
+}
+
+void Cluster::Perform(std::size_t index, const Action& action) {
+  Node& node = nodes_[index];
+  if (const auto* send = std::get_if<Send>(&action)) {
+    CheckSend(node, *send);
+    if (on_send && !on_send(index, *send)) return;
+    Deliver(IndexOf(send->to), index, send->frame, send->blob);
+  } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
+    node.timers[timer->id] = timer->at;
+  } else if (const auto* cancel = std::get_if<CancelTimer>(&action)) {
+    node.timers.erase(cancel->id);
+  } else if (const auto* store = std::get_if<Store>(&action)) {
+    PerformStore(node, index, *store);
+  } else if (const auto* job = std::get_if<StartJob>(&action)) {
+    auto result = std::make_shared<JobResult>(RunJob(
+        *job->spec,
+        [](const GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+          return ToyGradient(spec);
+        },
+        aggregation::SerialExecutor()));
+    if (on_job) on_job(index, *job->spec, *result);
+    JobDone done{job->id, std::move(result)};
+    if (job_hangs && job_hangs(index, *job->spec)) {
+      node.hanging.push_back(std::move(done));
+    } else {
+      queue_.push_back({index, std::move(done)});
+    }
+  } else {
+    Note(node, std::get<Observe>(action).what);
+  }
+}
+
+void Cluster::CheckSend(const Node& node, const Send& send) const {
+  ASSERT_NE(send.to, node.id()) << "a machine sent to itself";
+  ASSERT_LE(send.frame->size(), wire::kMaxFrameBytes);
+  if (options_.plain) return;
+  const auto opened = wire::Open(send.frame);
+  ASSERT_TRUE(opened.ok()) << base::MessageOf(opened.status());
+  const wire::Envelope& envelope = opened->envelope;
+  if (wire::IsService(envelope.slot.type)) {
+    ASSERT_EQ(envelope.sender, node.id());
+    return;
+  }
+  ASSERT_TRUE(verifier_->Verify(envelope.sender, opened->digest, opened->signature));
+  if (envelope.sender != node.id()) return;  // passed on
+  const auto record = node.durable.find({RecordKind::kSlot, SlotKey(envelope.slot)});
+  ASSERT_NE(record, node.durable.end()) << "sent before its slot record was stored";
+  ASSERT_EQ(record->second.value, *wire::EncodeUnsigned(envelope));
+  if (opened->envelope.slot.type == wire::MessageType::kProof) {
+    const auto proof = wire::DecodeProof(opened->envelope.body);
+    ASSERT_TRUE(proof.ok()) << base::MessageOf(proof.status());
+  }
+}
+
+void Cluster::PerformStore(Node& node, std::size_t index, const Store& store) {
+  node.storing[store.id] = store.records;
+  if (!disk_hangs || !disk_hangs(index)) ReleaseStores(index);
+}
+
+void Cluster::ReleaseStores(std::size_t index) {
+  Node& node = nodes_[index];
+  for (auto& [id, records] : node.storing) {
+    for (Record& record : records) KeepRecord(node, std::move(record));
+    queue_.push_back({index, Stored{id}});
+  }
+  node.storing.clear();
+}
+
+void Cluster::ReleaseJobs(std::size_t index) {
+  for (JobDone& done : std::exchange(nodes_[index].hanging, {})) {
+    queue_.push_back({index, std::move(done)});
+  }
+}
+
+void Cluster::KeepRecord(Node& node, Record record) {
+  const auto [at, fresh] = node.durable.try_emplace({record.kind, record.key}, record);
+  EXPECT_TRUE(fresh || record.kind != RecordKind::kSlot) << "a slot was prepared twice";
+  EXPECT_EQ(at->second.value, record.value) << "a key got another value";
+  EXPECT_EQ(at->second.blob == nullptr, record.blob == nullptr);
+  if (record.blob != nullptr) {
+    EXPECT_EQ(at->second.blob->data, record.blob->data);
+  }
+  if (record.kind == RecordKind::kBlock) {
+    node.encoded_blocks[record.key] = record.value;
+  } else if (record.kind == RecordKind::kEvidence) {
+    ++node.evidence_stored;
+  }
+}
+
+void Cluster::Note(Node& node, const Observation& what) {
+  if (const auto* done = std::get_if<StepDone>(&what)) {
+    node.blocks.push_back(done->block);
+    node.states.push_back(done->state);
+  } else if (const auto* resumed = std::get_if<Resumed>(&what)) {
+    node.resumed.push_back(*resumed);
+  } else if (const auto* suspicion = std::get_if<Suspicion>(&what)) {
+    node.suspicions.push_back(*suspicion);
+  } else if (const auto* started = std::get_if<StepStarted>(&what)) {
+    node.started.push_back(*started);
+  } else if (const auto* slow = std::get_if<SlowSeal>(&what)) {
+    node.slow_seals.push_back(*slow);
+  } else if (const auto* away = std::get_if<Away>(&what)) {
+    EXPECT_EQ(away->reason.find('\n'), std::string::npos);
+    node.away.push_back(*away);
+  } else if (const auto* barred = std::get_if<Barred>(&what)) {
+    node.barred.push_back(*barred);
+  } else if (const auto* back = std::get_if<Back>(&what)) {
+    node.back.push_back(*back);
+  } else if (const auto* halted = std::get_if<Halted>(&what)) {
+    EXPECT_FALSE(node.halted) << "halted twice";
+    EXPECT_EQ(halted->reason.find('\n'), std::string::npos);
+    node.halted = *halted;
+  }
+}
+
+std::size_t Cluster::IndexOf(const PeerId& id) const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].id() == id) return i;
+  }
+  OSTRAKA_CHECK(false);
+}
+
+std::string Cluster::NotHaltedAs(Halted::Why why) const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (!nodes_[i].halted) return "node " + std::to_string(i) + " runs";
+    if (nodes_[i].halted->why != why) {
+      return "node " + std::to_string(i) + ": " + nodes_[i].halted->reason;
+    }
+  }
+  return "";
+}
+
+void Cluster::ExpectAgreement(const std::vector<std::size_t>& nodes) const {
+  const Node& first = nodes_[nodes.front()];
+  std::map<std::uint64_t, ModelState> states;  // by step
+  ASSERT_FALSE(first.blocks.empty());
+  for (const std::size_t i : nodes) {
+    const Node& other = nodes_[i];
+    EXPECT_EQ(other.encoded_blocks, first.encoded_blocks) << "node " << i;
+    ASSERT_FALSE(other.blocks.empty()) << "node " << i;
+    EXPECT_EQ(other.blocks.back()->step, first.blocks.back()->step) << "node " << i;
+    for (std::size_t k = 0; k < other.blocks.size(); ++k) {
+      if (other.blocks[k]->genesis) continue;
+      const std::uint64_t step = other.blocks[k]->step;
+      const ModelState& expected = states.try_emplace(step, other.states[k]).first->second;
+      EXPECT_EQ(*other.states[k].parameters, *expected.parameters) << "node " << i << " " << step;
+      EXPECT_EQ(*other.states[k].velocity, *expected.velocity) << "node " << i << " " << step;
+    }
+  }
+}
+
+void Cluster::ExpectAgreement() const {
+  std::vector<std::size_t> all(nodes_.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  ExpectAgreement(all);
+}
+
+wire::Envelope EnvelopeOf(const base::SharedBytes& frame) {
+  auto opened = wire::Open(frame);
+  OSTRAKA_CHECK(opened.ok());
+  return std::move(opened)->envelope;
+}
+
+base::SharedBytes Resigned(const base::SharedBytes& frame, const crypto::SigningKey& key,
+                           const std::function<void(wire::Envelope&)>& edit) {
+  wire::Envelope envelope = EnvelopeOf(frame);
+  edit(envelope);
+  envelope.sender = key.id();
+  return wire::Seal(std::move(envelope), key).frame;
+}
+
+}  // namespace ostraka::protocol::scene

@@ -1,0 +1,89 @@
+// The last step: who has finished stays for who has not (node/protocol/member/peer_end.cpp).
+#include <gtest/gtest.h>
+
+#include "tests/unit/protocol/member/four_peers.h"
+
+namespace ostraka::protocol::scene {
+namespace {
+
+using wire::MessageType;
+
+constexpr std::uint64_t kSteps = 6;
+constexpr std::size_t kLate = 1;
+
+// Of the message with which a member says that it has finished.
+bool SaysFinished(const Send& send) {
+  const wire::Slot slot = SlotOf(send);
+  return slot.type == MessageType::kCommit && slot.step == kSteps;
+}
+
+TEST(EndTest, AMemberThatHearsThatAllHaveFinishedLeavesAtOnce) {
+  Cluster cluster(Steps(kSteps));
+  cluster.Start();
+  cluster.Run();  // fires no timer
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+}
+
+TEST(EndTest, AMemberStaysForOneThatDoesNotSayThatItHasFinishedAndNotForEver) {
+  Cluster cluster(Steps(kSteps));
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    return from != kCheat || !SaysFinished(send);
+  };
+  cluster.Start();
+  cluster.Run();
+  for (const std::size_t i : kHonest) {
+    EXPECT_FALSE(cluster.node(i).halted);
+    const Progress progress = cluster.node(i).machine->progress();
+    EXPECT_EQ(progress.phase, "linger");
+    ASSERT_EQ(progress.missing.size(), 1U);
+    EXPECT_EQ(progress.missing[0].peer, cluster.node(kCheat).id());
+    EXPECT_EQ(progress.missing[0].message, "commit");
+  }
+  const Time finished = cluster.now();
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  const base::Duration stayed = cluster.now() - finished;
+  EXPECT_EQ(stayed, base::Seconds(20) + cluster.manifest().delta * 8);
+}
+
+// Another block's name says nothing of this run's end.
+TEST(EndTest, ACommitToAnotherBlockDoesNotSayThatItsMemberHasFinished) {
+  Cluster cluster(Steps(kSteps));
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    if (from != kCheat || !SaysFinished(send)) return true;
+    const auto other = Resigned(send.frame, *cluster.node(kCheat).key,
+                                [](wire::Envelope& envelope) { envelope.entry.bytes[0] ^= 1; });
+    cluster.Deliver(cluster.IndexOf(send.to), from, other);
+    return false;
+  };
+  cluster.Start();
+  cluster.Run();
+  for (const std::size_t i : kHonest) EXPECT_FALSE(cluster.node(i).halted);
+}
+
+// Colluders speak to some in the last seal; these finish, and the others can decide it through them
+// alone.
+TEST(EndTest, AMemberThatIsStuckInTheLastSealIsHelpedByThoseThatHaveFinished) {
+  Cluster cluster(Steps(kSteps));
+  cluster.on_send = [&](std::size_t, const Send& send) {
+    const wire::Slot slot = SlotOf(send);
+    const bool last_echo =
+        slot.type == MessageType::kEcho && slot.step == kSteps - 1 && slot.phase == wire::Phase::kC;
+    return !last_echo || cluster.IndexOf(send.to) != kLate;
+  };
+  cluster.Start();
+  cluster.Run();
+  EXPECT_EQ(cluster.node(0).blocks.back()->step, kSteps - 1) << "has finished";
+  EXPECT_EQ(cluster.node(kLate).blocks.back()->step, kSteps - 2) << "has not";
+  EXPECT_FALSE(cluster.node(0).halted);
+
+  cluster.on_send = nullptr;
+  const Time stuck = cluster.now();
+  cluster.RunToEnd();
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  cluster.ExpectAgreement();
+  EXPECT_LT(cluster.now() - stuck, base::Seconds(20)) << "nobody waited for the end of its stay";
+}
+
+}  // namespace
+}  // namespace ostraka::protocol::scene

@@ -1,0 +1,65 @@
+#include "node/protocol/member/ration.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::PeerNumber;
+
+constexpr std::uint64_t kBytes = 1000;
+const base::Time kStart{base::Seconds(100).ns};
+
+TEST(RationTest, ManyAnswersASecondAndNoMore) {
+  Ration ration(kBytes);
+  for (std::uint64_t i = 0; i < Ration::kAnswersASecond; ++i) {
+    ASSERT_TRUE(ration.Take(kStart, PeerNumber(1))) << i;
+  }
+  EXPECT_FALSE(ration.Take(kStart, PeerNumber(1)));
+  EXPECT_FALSE(ration.Take(kStart + base::Milliseconds(999), PeerNumber(1)));
+  EXPECT_TRUE(ration.Take(kStart + base::Seconds(1), PeerNumber(1)));
+}
+
+TEST(RationTest, EachPeerHasItsOwn) {
+  Ration ration(kBytes);
+  while (ration.Take(kStart, PeerNumber(1))) {
+  }
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(2)));
+}
+
+TEST(RationTest, BulkBytesAreCountedTogether) {
+  Ration ration(kBytes);
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1), 600));
+  EXPECT_FALSE(ration.Take(kStart, PeerNumber(1), 401));
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1), 400)) << "what was refused is not counted";
+  EXPECT_FALSE(ration.Take(kStart, PeerNumber(1), 1));
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1), 0)) << "small answers still pass";
+  EXPECT_TRUE(ration.Take(kStart + base::Seconds(1), PeerNumber(1), kBytes));
+}
+
+TEST(RationTest, WhoForgesIsNotHeardUntilTheSecondIsOver) {
+  Ration ration(kBytes);
+  for (std::uint64_t i = 0; i < Ration::kForgeriesASecond; ++i) {
+    ASSERT_TRUE(ration.IsHeard(kStart, PeerNumber(1))) << i;
+    ration.CountForgery(kStart, PeerNumber(1));
+  }
+  EXPECT_FALSE(ration.IsHeard(kStart, PeerNumber(1)));
+  EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(2)));
+  EXPECT_TRUE(ration.Take(kStart, PeerNumber(1))) << "a question has no signature";
+  EXPECT_TRUE(ration.IsHeard(kStart + base::Seconds(1), PeerNumber(1)));
+}
+
+TEST(RationTest, OddMessagesAreCountedByThemselves) {
+  Ration ration(kBytes);
+  for (std::uint64_t i = 0; i < Ration::kOddMessagesASecond; ++i) {
+    ASSERT_TRUE(ration.TakeOddMessage(kStart, PeerNumber(1))) << i;
+  }
+  EXPECT_FALSE(ration.TakeOddMessage(kStart, PeerNumber(1)));
+  EXPECT_TRUE(ration.IsHeard(kStart, PeerNumber(1))) << "all else goes on";
+  EXPECT_TRUE(ration.TakeOddMessage(kStart + base::Seconds(1), PeerNumber(1)));
+}
+
+}  // namespace
+}  // namespace ostraka::protocol

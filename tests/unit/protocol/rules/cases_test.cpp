@@ -1,0 +1,324 @@
+// What opens a case by a validator, who votes, and the one loser that each case has. Cases about
+// numbers and covered parts are number_cases_test.cpp's.
+#include "node/protocol/rules/cases.h"
+
+#include <gtest/gtest.h>
+
+#include "node/wire/limits.h"
+#include "tests/unit/protocol/rules/cases_fixture.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::Banned;
+using scene::GradientCase;
+using scene::HonestStep;
+using scene::PeerNumber;
+using scene::RecordHonestStep;
+using scene::Removed;
+using wire::CaseId;
+using wire::CaseKind;
+using wire::RemovalKind;
+using wire::Verdict;
+
+// --- accusations ---------------------------------------------------------------------------------
+
+class AccusationTest : public testing::Test {
+ protected:
+  // Member 2 validates what member 5 did in step 18.
+  AccusationTest() : step_(StepWith({}, {{PeerNumber(2), PeerNumber(5), kStep - 2, kCovering}})) {}
+  void Accuse(std::uint32_t accuser, std::uint32_t target, std::uint64_t accused_step) {
+    step_.ProofOf(PeerNumber(accuser)).accusation = {PeerNumber(target), accused_step};
+  }
+  HonestStep step_;
+};
+
+TEST_F(AccusationTest, TheDrawnValidatorOpensACase) {
+  Accuse(2, 5, kStep - 2);
+  const Block block = step_.Judge();
+  ASSERT_EQ(block.cases.size(), 1u);
+  EXPECT_EQ(block.cases[0].id,
+            (CaseId{CaseKind::kGradient, PeerNumber(2), PeerNumber(5), kStep - 2, 0}));
+  EXPECT_EQ(block.cases[0].covering, kCovering);
+  EXPECT_EQ(block.cases[0].opened_step, kStep);
+  EXPECT_TRUE(block.cases[0].ballots.empty());
+  EXPECT_TRUE(block.removals.empty()) << "an accusation removes nobody";
+}
+
+TEST_F(AccusationTest, OfAnotherMemberIsVoid) {
+  Accuse(2, 6, kStep - 2);
+  EXPECT_TRUE(step_.Judge().cases.empty());
+}
+
+TEST_F(AccusationTest, OfAnotherStepIsVoid) {
+  Accuse(2, 5, kStep - 3);
+  EXPECT_TRUE(step_.Judge().cases.empty());
+}
+
+TEST_F(AccusationTest, ByAnyoneElseIsVoid) {
+  for (const std::uint32_t other : {0u, 5u, 7u}) Accuse(other, 5, kStep - 2);
+  Accuse(7, 2, kStep - 2);
+  EXPECT_TRUE(step_.Judge().cases.empty());
+}
+
+TEST_F(AccusationTest, OfOrByAMemberRemovedInThisBlockIsVoid) {
+  Accuse(2, 5, kStep - 2);
+  EXPECT_TRUE(step_.Judge(Banned({5})).cases.empty());
+  EXPECT_TRUE(step_.Judge(Banned({2})).cases.empty());
+}
+
+// Silence right after a misdeed must be no way out of the ban.
+TEST_F(AccusationTest, OfOneWhoIsDroppedInThisBlockCounts) {
+  Accuse(2, 5, kStep - 2);
+  SealedFaults silent;
+  NoteFault(silent, PeerNumber(5), FaultKind::kDrop, "its COMMIT did not come");
+  const Block block = step_.Judge(silent);
+  EXPECT_EQ(Removed(block), std::vector<int>{5});
+  ASSERT_EQ(block.cases.size(), 1u);
+  EXPECT_EQ(block.cases[0].id.target, PeerNumber(5));
+}
+
+TEST_F(AccusationTest, OfOneWhoLeftBeforeCountsUnlessItIsBanned) {
+  Accuse(2, 5, kStep - 2);
+  std::erase(step_.view.members, PeerNumber(5));
+  step_.sealed.proofs.erase(PeerNumber(5));
+  step_.sealed.aggregates.clear();
+  step_.sealed.roles.owners.clear();
+  step_.sealed.roles.parts.clear();
+  const auto judged = [&] {
+    return JudgeStep(step_.sealed, step_.view, step_.manifest, {{}, {}, {}, {}});
+  };
+  EXPECT_EQ(judged().cases.size(), 1u);
+  step_.view.standings = {{.peer = PeerNumber(5), .banned = true}};
+  EXPECT_TRUE(judged().cases.empty());
+}
+
+TEST_F(AccusationTest, OfAPartyToAnOpenCaseIsVoid) {
+  step_.view.cases = {CaseOf(5, 6)};
+  Accuse(2, 5, kStep - 2);
+  const Block block = step_.Judge();
+  ASSERT_EQ(block.cases.size(), 1u);
+  EXPECT_EQ(block.cases[0].id.target, PeerNumber(6));
+}
+
+TEST_F(AccusationTest, ByAValidatorWithoutAProofIsVoid) {
+  step_.sealed.proofs.erase(PeerNumber(2));
+  EXPECT_TRUE(step_.Judge().cases.empty());
+}
+
+TEST_F(AccusationTest, VotesOfTheSameBlockDoNotCount) {
+  Accuse(2, 5, kStep - 2);
+  const Case about = GradientCase(2, 5, kStep - 2, kStep);
+  for (const std::uint32_t voter : {0u, 1u, 3u, 4u, 6u, 7u}) {
+    Vote(step_, voter, about, Verdict::kGuilty);
+  }
+  const Block block = step_.Judge();
+  EXPECT_TRUE(block.removals.empty());
+  ASSERT_EQ(block.cases.size(), 1u);
+  EXPECT_TRUE(block.cases[0].ballots.empty());
+}
+
+// --- votes ---------------------------------------------------------------------------------------
+
+class VoteTest : public testing::Test {
+ protected:
+  // Member 1 accuses member 6; the other six are eligible, so four decide.
+  VoteTest() : open_(CaseOf(1, 6)), step_(StepWith({open_})) {}
+  void VoteAll(std::vector<std::uint32_t> voters, Verdict verdict) {
+    for (const std::uint32_t voter : voters) Vote(step_, voter, open_, verdict);
+  }
+  Case open_;
+  HonestStep step_;
+};
+
+TEST_F(VoteTest, GuiltyByMoreThanHalfBansTheTarget) {
+  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
+  VoteAll({5, 7}, Verdict::kInnocent);
+  const Block block = step_.Judge();
+  ASSERT_EQ(Removed(block), std::vector<int>{6});
+  EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
+  EXPECT_NE(block.removals[0].reason.find("guilty by 4 of 6"), std::string::npos)
+      << block.removals[0].reason;
+  EXPECT_TRUE(block.cases.empty()) << "the accuser goes back to work";
+  EXPECT_TRUE(IsMember(block.members, PeerNumber(1)));
+}
+
+TEST_F(VoteTest, InnocentByMoreThanHalfBansTheAccuser) {
+  VoteAll({0, 2, 3, 4}, Verdict::kInnocent);
+  VoteAll({5, 7}, Verdict::kGuilty);
+  const Block block = step_.Judge();
+  ASSERT_EQ(Removed(block), std::vector<int>{1});
+  EXPECT_EQ(block.removals[0].kind, RemovalKind::kVerdict);
+  EXPECT_NE(block.removals[0].reason.find("innocent by 4 of 6"), std::string::npos);
+  EXPECT_TRUE(block.cases.empty());
+}
+
+TEST_F(VoteTest, HalfIsNoMajority) {
+  VoteAll({0, 2, 3}, Verdict::kGuilty);
+  VoteAll({4, 5, 7}, Verdict::kInnocent);
+  const Block block = step_.Judge();
+  EXPECT_TRUE(block.removals.empty());
+  ASSERT_EQ(block.cases.size(), 1u);
+  EXPECT_EQ(block.cases[0].ballots.size(), 6u);
+}
+
+TEST_F(VoteTest, ThePartiesDoNotVote) {
+  VoteAll({0, 2, 3, 1, 6}, Verdict::kGuilty);
+  const Block block = step_.Judge();
+  EXPECT_TRUE(block.removals.empty());
+  EXPECT_EQ(block.cases[0].ballots.size(), 3u);
+}
+
+TEST_F(VoteTest, StrangersDoNotVote) {
+  VoteAll({0, 2, 3}, Verdict::kGuilty);
+  step_.sealed.proofs[PeerNumber(50)];
+  step_.sealed.proofs[PeerNumber(51)];
+  VoteAll({50, 51}, Verdict::kGuilty);
+  const Block block = step_.Judge();
+  EXPECT_TRUE(block.removals.empty());
+  EXPECT_EQ(block.cases[0].ballots.size(), 3u);
+}
+
+TEST_F(VoteTest, AbstentionsNeverDecideAndLeaveNoBallot) {
+  VoteAll({0, 2, 3}, Verdict::kGuilty);
+  VoteAll({4, 5, 7}, Verdict::kAbstain);
+  const Block block = step_.Judge();
+  EXPECT_TRUE(block.removals.empty());
+  EXPECT_EQ(block.cases[0].ballots.size(), 3u);
+}
+
+TEST_F(VoteTest, TheFirstVerdictOfAVoterCounts) {
+  open_.ballots = {{PeerNumber(0), Verdict::kInnocent}};
+  step_.view.cases = {open_};
+  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);  // member 0 has changed its mind
+  Block block = step_.Judge();
+  EXPECT_TRUE(block.removals.empty());
+  EXPECT_EQ(block.cases[0].ballots[0].verdict, Verdict::kInnocent);
+
+  VoteAll({5}, Verdict::kAbstain);  // then guilty, in the same PROOF
+  VoteAll({5}, Verdict::kGuilty);
+  VoteAll({5}, Verdict::kInnocent);
+  block = step_.Judge();
+  EXPECT_EQ(Removed(block), std::vector<int>{6});
+}
+
+TEST_F(VoteTest, AVoteOnAnotherCaseIsNone) {
+  Case other = open_;
+  ++other.id.step;
+  for (const std::uint32_t voter : {0u, 2u, 3u, 4u}) {
+    Vote(step_, voter, other, Verdict::kGuilty);
+    Vote(step_, voter, CaseOf(6, 1), Verdict::kGuilty);
+  }
+  EXPECT_TRUE(step_.Judge().cases[0].ballots.empty());
+}
+
+TEST_F(VoteTest, BallotsAddUpOverBlocks) {
+  VoteAll({0, 2, 3}, Verdict::kGuilty);
+  step_.view.cases = step_.Judge().cases;
+  for (auto& [peer, proof] : step_.sealed.proofs) proof.votes.clear();
+  EXPECT_TRUE(step_.Judge().removals.empty());
+  VoteAll({7}, Verdict::kGuilty);
+  EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{6});
+}
+
+TEST_F(VoteTest, TheQuarantinedVoteOnOtherCases) {
+  step_.view.cases = {CaseOf(1, 6), CaseOf(0, 2)};
+  for (const std::uint32_t voter : {0u, 2u, 3u, 4u}) Vote(step_, voter, open_, Verdict::kGuilty);
+  EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{6});
+}
+
+TEST_F(VoteTest, EightBlocksWithoutAMajorityDropTheAccuser) {
+  VoteAll({0, 2, 3}, Verdict::kGuilty);
+  open_.opened_step = kStep - kGradientCaseBlocks + 1;
+  step_.view.cases = {open_};
+  EXPECT_TRUE(step_.Judge().removals.empty()) << "the eighth block is still to come";
+  open_.opened_step = kStep - kGradientCaseBlocks;
+  step_.view.cases = {open_};
+  const Block block = step_.Judge();
+  ASSERT_EQ(Removed(block), std::vector<int>{1});
+  EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
+  EXPECT_TRUE(block.cases.empty()) << "the target is freed";
+  EXPECT_TRUE(IsMember(block.members, PeerNumber(6)));
+}
+
+TEST_F(VoteTest, AMajorityInTheLastBlockStillDecides) {
+  open_.opened_step = kStep - kGradientCaseBlocks;
+  step_.view.cases = {open_};
+  VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
+  EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{6});
+}
+
+TEST_F(VoteTest, ACaseEndsWhenAPartyIsBannedOtherwise) {
+  for (const std::uint32_t party : {1u, 6u}) {
+    const Block block = step_.Judge(Banned({party}));
+    EXPECT_EQ(Removed(block), std::vector<int>{static_cast<int>(party)});
+    EXPECT_TRUE(block.cases.empty());
+  }
+}
+
+// Member 6 was dropped meanwhile: the other six are eligible still.
+TEST_F(VoteTest, ACaseGoesOnWithoutItsTarget) {
+  SealedFaults silent;
+  NoteFault(silent, PeerNumber(6), FaultKind::kDrop, "its COMMIT did not come");
+  const Block dropped = step_.Judge(silent);
+  EXPECT_EQ(Removed(dropped), std::vector<int>{6});
+  ASSERT_EQ(dropped.cases.size(), 1u);
+  EXPECT_EQ(dropped.cases[0].id, open_.id);
+
+  HonestStep after = StepWith({open_});
+  after.view = dropped;
+  after.view.step = kStep - 1;
+  after.sealed = {};
+  after.sealed.step = kStep;
+  const auto judged = [&](Verdict verdict, std::vector<std::uint32_t> voters) {
+    after.sealed.proofs.clear();
+    for (const std::uint32_t voter : voters) {
+      after.sealed.proofs[PeerNumber(voter)].votes = {{open_.id, verdict}};
+    }
+    return JudgeStep(after.sealed, after.view, after.manifest, {{}, {}, {}, {}});
+  };
+  EXPECT_TRUE(judged(Verdict::kGuilty, {0, 2, 3}).removals.empty());
+  const Block guilty = judged(Verdict::kGuilty, {0, 2, 3, 4});
+  ASSERT_EQ(Removed(guilty), std::vector<int>{6});
+  EXPECT_EQ(guilty.removals[0].kind, RemovalKind::kVerdict);
+  EXPECT_EQ(Removed(judged(Verdict::kInnocent, {0, 2, 3, 4})), std::vector<int>{1});
+}
+
+TEST_F(VoteTest, UndecidedAgainstOneWhoLeftHasNoLoser) {
+  open_.opened_step = kStep - kGradientCaseBlocks;
+  step_.view.cases = {open_};
+  SealedFaults silent;
+  NoteFault(silent, PeerNumber(6), FaultKind::kDrop, "its COMMIT did not come");
+  const Block block = step_.Judge(silent);
+  EXPECT_EQ(Removed(block), std::vector<int>{6});
+  EXPECT_TRUE(block.cases.empty());
+}
+
+// An accuser whose target turned out to be a cheat in another way has not failed.
+TEST_F(VoteTest, ACaseThatEvidenceEndsHasNoSecondLoser) {
+  open_.opened_step = kStep - kGradientCaseBlocks;
+  step_.view.cases = {open_};
+  const Block block = step_.Judge(Banned({6}));
+  EXPECT_EQ(Removed(block), std::vector<int>{6});
+}
+
+// --- the table is full ---------------------------------------------------------------------------
+
+TEST(OpenCasesTest, BeyondTheLimitAccusationsComeFirstAndNobodyIsBlamed) {
+  HonestStep step = StepWith({}, {{PeerNumber(2), PeerNumber(5), kStep - 2, {}}});
+  RecordHonestStep(step.view);
+  step.ProofOf(PeerNumber(2)).accusation = {PeerNumber(5), kStep - 2};
+  step.ProofOf(PeerNumber(0)).naming = {PeerNumber(5), kStep - 1, 0};
+  step.view.owing = {PeerNumber(0)};
+  for (std::size_t i = 0; i + 1 < wire::kMaxCases; ++i) {
+    Case open = CaseOf(CaseKind::kCover, 60, 7, static_cast<std::uint32_t>(i));
+    step.view.cases.push_back(open);
+  }
+  const Block block = step.Judge();
+  ASSERT_EQ(block.cases.size(), wire::kMaxCases);
+  EXPECT_EQ(block.cases.back().id.kind, CaseKind::kGradient);
+  EXPECT_TRUE(block.removals.empty());
+}
+
+}  // namespace
+}  // namespace ostraka::protocol

@@ -1,0 +1,60 @@
+#include "node/protocol/seal/seal_ballots.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::DigestOf;
+using scene::PeerNumber;
+
+base::SharedBytes Frame() { return std::make_shared<const base::Bytes>(1); }
+
+TEST(BallotsTest, KeepsTheFirstOfEachAndWhatIsNeeded) {
+  Ballots ballots;
+  EXPECT_TRUE(ballots.Add(PeerNumber(1), DigestOf(1), Frame(), false));
+  EXPECT_FALSE(ballots.Add(PeerNumber(1), DigestOf(1), Frame(), false));
+  EXPECT_FALSE(ballots.Add(PeerNumber(1), DigestOf(2), Frame(), false));
+  EXPECT_TRUE(ballots.Add(PeerNumber(1), DigestOf(2), Frame(), true));
+  EXPECT_TRUE(ballots.Add(PeerNumber(2), DigestOf(2), Frame(), false));
+  EXPECT_EQ(ballots.For(DigestOf(1)).size(), 1u);
+  EXPECT_EQ(ballots.For(DigestOf(2)).size(), 2u);
+  EXPECT_EQ(*ballots.FirstOf(PeerNumber(1)), DigestOf(1));
+  EXPECT_EQ(ballots.FirstOf(PeerNumber(3)), nullptr);
+  ballots.ForgetAllBut(DigestOf(2));
+  EXPECT_TRUE(ballots.For(DigestOf(1)).empty());
+  EXPECT_EQ(ballots.For(DigestOf(2)).size(), 2u);
+}
+
+TEST(BallotsTest, LeadsWhatMostSaidFirst) {
+  Ballots ballots;
+  EXPECT_TRUE(ballots.Leading().is_zero());
+  ballots.Add(PeerNumber(1), DigestOf(5), Frame(), false);
+  ballots.Add(PeerNumber(2), DigestOf(4), Frame(), false);
+  EXPECT_EQ(ballots.Leading(), DigestOf(4));  // of several the lowest
+  ballots.Add(PeerNumber(2), DigestOf(5), Frame(), true);
+  EXPECT_EQ(ballots.Leading(), DigestOf(4));  // second words do not count
+  ballots.Add(PeerNumber(3), DigestOf(5), Frame(), false);
+  EXPECT_EQ(ballots.Leading(), DigestOf(5));
+}
+
+TEST(LocksTest, AMemberDisplacesOnlyItsOwnAndTheLoneliestFirst) {
+  Locks locks;
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    EXPECT_TRUE(locks.Add(PeerNumber(i), 7, DigestOf(1), Frame()));
+  }
+  EXPECT_FALSE(locks.Add(PeerNumber(1), 7, DigestOf(1), Frame()));
+  for (std::uint32_t k = 100; k < 200; ++k) {
+    EXPECT_TRUE(locks.Add(PeerNumber(1), k, DigestOf(2), Frame()));
+  }
+  std::size_t of_one = 0;
+  for (const auto& [group, signers] : locks.groups()) of_one += signers.count(PeerNumber(1));
+  EXPECT_EQ(of_one, Locks::kLocksOfOne);
+  EXPECT_EQ(locks.For(7, DigestOf(1)).size(), 3u);  // in company: kept longest
+  EXPECT_EQ(locks.For(199, DigestOf(2)).size(), 1u);
+}
+
+}  // namespace
+}  // namespace ostraka::protocol

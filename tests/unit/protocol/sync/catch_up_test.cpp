@@ -1,0 +1,476 @@
+// The way back of one who was away: what it believes, from whom, and that liars cost it time only.
+#include "node/protocol/sync/catch_up.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "node/wire/limits.h"
+#include "tests/unit/protocol/member/past_run.h"
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::DigestOf;
+using scene::PeerNumber;
+using wire::PullKind;
+
+std::size_t SizeOf(const Block& block) { return wire::EncodeBlock(block).size(); }
+
+void Attest(CatchUp& way, const Block& block, std::uint32_t members) {
+  for (std::uint32_t i = 0; i < members; ++i) {
+    way.OnAttest(PeerNumber(i), HeightOf(block), wire::BlockDigest(block));
+  }
+}
+
+// How one answers a request; an honest member by default.
+using Answer = std::function<void(CatchUp&, const CatchUp::Request&)>;
+
+class Members {
+ public:
+  explicit Members(const PastRun& run) : run_(run) {}
+
+  std::map<std::uint32_t, Answer> liars;  // by number
+  std::map<PullKind, std::size_t> asked;
+
+  void AnswerHonestly(CatchUp& way, const CatchUp::Request& request) const {
+    switch (request.pull.kind) {
+      case PullKind::kHead:
+        way.OnBlock(request.to, *run_.head(), SizeOf(*run_.head()));
+        Attest(way, *run_.head(), 5);
+        return;
+      case PullKind::kBlock:
+        for (std::uint64_t i = 0; i < request.pull.index && i <= request.step + 1; ++i) {
+          const Block& block = *run_.blocks[request.step + 1 - i];
+          way.OnBlock(request.to, block, SizeOf(block));
+        }
+        return;
+      case PullKind::kResult: {
+        const SharedBlob& blob = run_.results[request.step][request.pull.index];
+        if (blob != nullptr) way.OnResult(request.step, request.pull.index, blob);
+        return;
+      }
+      case PullKind::kState:
+        return AnswerState(way, request.step, request.pull.index);
+      default:
+        FAIL() << "asked for something else";
+    }
+  }
+
+  // Until it is at the head, or for `rounds`. Asserts that what it applies is the run.
+  void Bring(CatchUp& way, std::size_t rounds = 400) {
+    for (std::size_t i = 0; i < rounds && !way.at_head(); ++i) {
+      const std::vector<CatchUp::Request> requests = way.Wants(now_);
+      ASSERT_LE(requests.size(), kMaxRequests);
+      for (const CatchUp::Request& request : requests) {
+        ASSERT_NE(request.to, PeerNumber(kSelf));
+        ++asked[request.pull.kind];
+        const auto liar = liars.find(NumberOf(request.to));
+        (liar == liars.end() ? Answer([this](CatchUp& w, const auto& r) { AnswerHonestly(w, r); })
+                             : liar->second)(way, request);
+      }
+      Take(way);
+      ASSERT_TRUE(way.wake());
+      if (requests.empty()) now_ = std::max(now_, *way.wake());
+    }
+  }
+
+  std::uint64_t applied() const { return applied_; }
+  std::uint64_t blocks_told() const { return blocks_told_; }
+
+ private:
+  static std::uint32_t NumberOf(const PeerId& peer) {
+    return static_cast<std::uint32_t>(scene::NumbersOfPeers({peer}).front());
+  }
+
+  void AnswerState(CatchUp& way, std::uint64_t step, std::uint64_t index) const {
+    const wire::Slot slot{.run_id = {},
+                          .incarnation = 0,
+                          .step = step,
+                          .phase = wire::Phase::kC,
+                          .type = wire::MessageType::kChunk,
+                          .draw = 0,
+                          .iteration = 0};
+    const std::vector<StatePiece> pieces = StatePieces(run_.layout);
+    base::Bytes bytes;
+    if (index == 0) {
+      for (const Digest& leaf : StateLeaves(run_.states[step], run_.layout)) {
+        bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
+      }
+    } else {
+      bytes = PieceOf(run_.states[step], pieces[index - 1]);
+    }
+    way.OnState(slot, {step, index, pieces.size() + 1}, crypto::MakeBlob(std::move(bytes)));
+  }
+
+  void Take(CatchUp& way) {
+    for (const SharedBlock& block : way.TakeBlocks()) {
+      EXPECT_EQ(wire::BlockDigest(*block), wire::BlockDigest(*run_.blocks[HeightOf(*block)]));
+      ++blocks_told_;
+    }
+    if (const auto state = way.TakeState()) ExpectState(*state->first, state->second);
+    while (const auto next = way.Next()) {
+      const std::uint64_t step = next->block->step;
+      ASSERT_EQ(next->results.size(), kColumns);
+      for (std::size_t j = 0; j < kColumns; ++j) {
+        const SharedBlob& expected = run_.results[step][j];
+        ASSERT_EQ(next->results[j] == nullptr, expected == nullptr);
+        if (expected != nullptr) {
+          EXPECT_EQ(next->results[j]->root, expected->root);
+        }
+      }
+      ++applied_;
+      way.Applied(next->block, run_.states[step + 1]);
+    }
+  }
+
+  void ExpectState(const Block& block, const ModelState& state) {
+    const ModelState& expected = run_.states[HeightOf(block)];
+    EXPECT_EQ(*state.parameters, *expected.parameters);
+    EXPECT_EQ(*state.velocity, *expected.velocity);
+  }
+
+  const PastRun& run_;
+  base::Time now_;
+  std::uint64_t applied_ = 0;
+  std::uint64_t blocks_told_ = 0;
+};
+
+// --- the head ------------------------------------------------------------------------------------
+
+TEST(HeadTest, IsBelievedOnceMoreMembersVouchThanMayLie) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(2);
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  Attest(way, *run.head(), 2);
+  Attest(way, *run.head(), 2);  // the same two again
+  const Digest digest = wire::BlockDigest(*run.head());
+  way.OnAttest(PeerNumber(1), 9, digest);  // in another step
+  way.OnAttest(PeerNumber(99), 4, digest);
+  way.OnAttest(PeerNumber(3), 4, DigestOf(1));
+  EXPECT_EQ(HeightOf(*way.head()), 2u);
+  way.OnAttest(PeerNumber(4), 4, digest);
+  EXPECT_EQ(HeightOf(*way.head()), 4u);
+}
+
+TEST(HeadTest, TheVouchersMayComeBeforeTheBlock) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(2);
+  Attest(way, *run.head(), 3);
+  EXPECT_EQ(HeightOf(*way.head()), 2u);
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  EXPECT_EQ(HeightOf(*way.head()), 4u);
+}
+
+// Nobody's word that there is nothing newer: as many must say so as for a newer one.
+TEST(HeadTest, OneWhoMissedNothingLearnsItFromTheVouchers) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(4);
+  EXPECT_FALSE(way.at_head());
+  Attest(way, *run.head(), 2);
+  EXPECT_FALSE(way.at_head());
+  Attest(way, *run.head(), 3);
+  EXPECT_TRUE(way.at_head());
+}
+
+Block ForgedBlock(const PastRun& run, std::uint64_t height, std::uint64_t number) {
+  Block block = *run.head();
+  block.step = height - 1;
+  block.decision = DigestOf(80'000 + number);
+  return block;
+}
+
+TEST(HeadTest, ALiarsBlocksAreFewAndPushNobodyElsesOut) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(2);
+  way.OnBlock(PeerNumber(1), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));  // the liar's word for it, too
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    const Block forged = ForgedBlock(run, 1000 + i, i);
+    way.OnBlock(PeerNumber(0), forged, SizeOf(forged));
+  }
+  EXPECT_LE(way.unproven_count(), kUnprovenBlocks + 1);
+  Attest(way, *run.head(), 3);
+  EXPECT_EQ(HeightOf(*way.head()), 4u);
+}
+
+TEST(HeadTest, LargeBlocksAreCountedByTheirBytes) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(2);
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    way.OnBlock(PeerNumber(0), ForgedBlock(run, 1000 + i, i), wire::kMaxBlockBytes);
+    way.OnBlock(PeerNumber(1), ForgedBlock(run, 1000 + i, 100 + i), wire::kMaxBlockBytes / 2);
+  }
+  EXPECT_EQ(way.unproven_count(), 3u);
+}
+
+// --- the chain -----------------------------------------------------------------------------------
+
+TEST(ChainTest, AnOlderBlockIsBelievedOnlyForTheNewerOnesSake) {
+  const PastRun run(6, 100);
+  CatchUp way = run.From(2);
+  Block forged = *run.blocks[5];
+  forged.decision = DigestOf(1);
+  way.OnBlock(PeerNumber(0), forged, SizeOf(forged));
+  way.OnBlock(PeerNumber(0), *run.blocks[3], SizeOf(*run.blocks[3]));
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  EXPECT_TRUE(way.TakeBlocks().empty()) << "there is a gap above the view";
+  way.OnBlock(PeerNumber(0), *run.blocks[4], SizeOf(*run.blocks[4]));
+  EXPECT_TRUE(way.TakeBlocks().empty()) << "block 5 is still missing";
+  way.OnBlock(PeerNumber(1), *run.blocks[5], SizeOf(*run.blocks[5]));
+  const std::vector<SharedBlock> blocks = way.TakeBlocks();
+  ASSERT_EQ(blocks.size(), 4u);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    EXPECT_EQ(wire::BlockDigest(*blocks[i]), wire::BlockDigest(*run.blocks[3 + i]));
+  }
+  EXPECT_TRUE(way.TakeBlocks().empty()) << "each is told once";
+}
+
+// --- ways ----------------------------------------------------------------------------------------
+
+TEST(WayTest, AShortOneIsMadeByResults) {
+  const PastRun run(20, 2);
+  CatchUp way = run.From(20 - kLongWay);
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.applied(), kLongWay);
+  EXPECT_EQ(members.blocks_told(), kLongWay);
+  EXPECT_EQ(members.asked[PullKind::kState], 0u);
+}
+
+TEST(WayTest, ALongOneStartsFromTheNewestSealedState) {
+  const PastRun run(60, 10);
+  CatchUp way = run.From(0);
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.asked[PullKind::kState], 1 + StatePieces(run.layout).size());
+  EXPECT_EQ(members.applied(), 10u) << "the root of the state after block 50 is the newest";
+  EXPECT_EQ(HeightOf(*way.view()), 60u);
+}
+
+TEST(WayTest, WithoutASealedRootALongOneIsMadeByResultsToo) {
+  const PastRun run(60, 1000);
+  CatchUp way = run.From(40);
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.applied(), 20u);
+}
+
+TEST(WayTest, AStateThatIsNotTrustedIsFetchedHoweverShortTheWay) {
+  const PastRun run(21, 10);
+  CatchUp way = run.From(20, false);
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  EXPECT_FALSE(way.Next());
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.asked[PullKind::kState], 1 + StatePieces(run.layout).size());
+  EXPECT_EQ(members.applied(), 1u);
+}
+
+// --- liars ---------------------------------------------------------------------------------------
+
+TEST(LiarTest, SilenceCostsTimeOnly) {
+  const PastRun run(60, 10);
+  CatchUp way = run.From(0);
+  Members members(run);
+  for (std::uint32_t i = 0; i < 5; ++i) members.liars[i] = [](CatchUp&, const auto&) {};
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+}
+
+TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
+  const PastRun run(60, 10);
+  CatchUp way = run.From(0);
+  Members members(run);
+  std::uint64_t number = 0;
+  const Answer lie = [&](CatchUp& w, const CatchUp::Request& request) {
+    const wire::Slot slot{.run_id = {},
+                          .incarnation = 0,
+                          .step = request.step,
+                          .phase = wire::Phase::kC,
+                          .type = wire::MessageType::kChunk,
+                          .draw = 0,
+                          .iteration = 0};
+    const std::uint64_t index = request.pull.index;
+    switch (request.pull.kind) {
+      case PullKind::kHead:
+        for (std::uint64_t height : {std::uint64_t{61}, ~std::uint64_t{0}}) {
+          const Block forged = ForgedBlock(run, height, number++);
+          w.OnBlock(request.to, forged, SizeOf(forged));
+          w.OnAttest(PeerNumber(0), height, wire::BlockDigest(forged));
+          w.OnAttest(PeerNumber(1), height, wire::BlockDigest(forged));
+        }
+        return;
+      case PullKind::kBlock: {
+        const Block forged = ForgedBlock(run, request.step + 1, number++);
+        return w.OnBlock(request.to, forged, SizeOf(forged));
+      }
+      case PullKind::kState:
+        w.OnState(slot, {request.step, index, 3}, FloatBlob(1, 30));
+        w.OnState(slot, {request.step, index, 3}, crypto::MakeBlob({}));
+        w.OnState(slot, {request.step, ~std::uint64_t{0}, 3}, FloatBlob(1, 30));
+        return w.OnState(slot, {request.step, 0, 3}, crypto::MakeBlob(base::Bytes(4 * 32, 7)));
+      default:
+        w.OnResult(request.step, index, FloatBlob(123, 20));
+        w.OnResult(request.step, 1 - index, FloatBlob(123, 20));
+        w.OnResult(request.step, ~std::uint64_t{0}, FloatBlob(123, 20));
+        w.OnResult(~std::uint64_t{0}, index, FloatBlob(123, 20));
+        return w.OnResult(request.step, index, crypto::MakeBlob({}));
+    }
+  };
+  members.liars = {{0, lie}, {1, lie}};
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(HeightOf(*way.view()), 60u);
+}
+
+// A sealed root over NaNs cannot be, for no block applies such a result.
+TEST(LiarTest, AResultOfNansIsNoneEvenUnderItsRoot) {
+  PastRun run(3, 100);
+  const SharedBlob nans = FloatBlob(std::numeric_limits<float>::quiet_NaN(), 20);
+  Block block = *run.blocks[3];
+  block.result_roots[0] = nans->root;
+  CatchUp way = run.From(2);
+  way.OnBlock(PeerNumber(0), block, SizeOf(block));
+  Attest(way, block, 3);
+  way.OnResult(2, 0, nans);
+  EXPECT_FALSE(way.Next());
+}
+
+// --- asking --------------------------------------------------------------------------------------
+
+TEST(AskingTest, ARequestIsRepeatedToAnotherMemberAfterAWhile) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(2);
+  const base::Time start{base::Seconds(5).ns};
+  const auto first = way.Wants(start);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].pull.kind, PullKind::kHead);
+  EXPECT_EQ(way.wake(), start + kPatience);
+  EXPECT_TRUE(way.Wants(start + base::Milliseconds(999)).empty());
+  EXPECT_EQ(way.wake(), start + kPatience);
+  std::set<PeerId> asked = {first[0].to};
+  for (std::int64_t i = 1; i < 6; ++i) {
+    const auto again = way.Wants(start + kPatience * i);
+    ASSERT_EQ(again.size(), 1u);
+    asked.insert(again[0].to);
+  }
+  EXPECT_EQ(asked.size(), 6u) << "all but itself";
+}
+
+// Blocks come one by one. Each that came was one more question once, for thirty-two blocks of which
+// thirty-one were on their way.
+TEST(AskingTest, ABlockIsAskedForOnceWhileAnswersCome) {
+  const PastRun run(100, 200);
+  CatchUp way = run.From(0);
+  const base::Time start;
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  std::vector<std::uint64_t> asked_from;  // heights, downwards
+  for (std::uint64_t height = 99; height > 0; --height) {
+    for (const CatchUp::Request& request : way.Wants(start)) {
+      if (request.pull.kind == PullKind::kBlock) asked_from.push_back(request.step + 1);
+    }
+    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+  }
+  EXPECT_EQ(asked_from, (std::vector<std::uint64_t>{99, 67, 35, 3}));
+}
+
+TEST(AskingTest, TheRestOfAnAnswerThatStopsIsAskedOfTheNextMember) {
+  const PastRun run(60, 200);
+  CatchUp way = run.From(0);
+  const base::Time start;
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  const auto block_request = [&](base::Time now) -> std::optional<CatchUp::Request> {
+    for (const CatchUp::Request& request : way.Wants(now)) {
+      if (request.pull.kind == PullKind::kBlock) return request;
+    }
+    return std::nullopt;
+  };
+  const auto first = block_request(start);
+  ASSERT_TRUE(first);
+  for (const std::uint64_t height : {59, 58, 57}) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+  }
+  EXPECT_FALSE(block_request(start + base::Milliseconds(999)));
+  const auto second = block_request(start + kPatience);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->step + 1, 56U);
+  EXPECT_NE(second->to, first->to);
+}
+
+// What an old way still waited for must not use up the requests of the new one.
+TEST(AskingTest, RequestsOfAWayThatIsOverMakeRoom) {
+  const PastRun run(300, 10);
+  CatchUp way = run.From(0);
+  Members members(run);
+  bool deaf = true;  // to questions for blocks far down
+  for (std::uint32_t i = 0; i < kMemberCount; ++i) {
+    members.liars[i] = [&](CatchUp& w, const CatchUp::Request& request) {
+      const bool deep = request.pull.kind == PullKind::kBlock && request.step < 250;
+      if (!deaf || !deep) members.AnswerHonestly(w, request);
+    };
+  }
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(HeightOf(*way.view()), 300u);
+}
+
+// A short way became a long one while nobody answered for results, which nobody keeps any more.
+TEST(AskingTest, ResultsThatNobodyGaveMakeRoomForAState) {
+  const PastRun run(60, 10);
+  CatchUp way = run.From(0);
+  Members members(run);
+  for (std::uint32_t i = 0; i < kMemberCount; ++i) {
+    members.liars[i] = [&](CatchUp& w, const CatchUp::Request& request) {
+      const bool old = request.pull.kind == PullKind::kResult && request.step < 10;
+      if (!old) members.AnswerHonestly(w, request);
+    };
+  }
+  for (std::uint64_t height = 8; height > 0; --height) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+  }
+  Attest(way, *run.blocks[8], 5);
+  EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + kBulkRequests) << "the head, and results";
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(HeightOf(*way.view()), 60u);
+}
+
+// All links were down while as many pieces were asked for as are at a time.
+TEST(AskingTest, PiecesThatNobodyHeardOfAreAskedForAgain) {
+  base::TensorLayout tensors;  // two pieces each, of the parameters and of the velocity
+  for (int i = 0; i < 10; ++i) tensors.push_back({"w" + std::to_string(i), {4}});
+  const PastRun run(60, 10, tensors);
+  ASSERT_GT(StatePieces(run.layout).size(), kMaxRequests);
+  CatchUp way = run.From(0);
+  Members members(run);
+  std::size_t lost = 0;
+  for (std::uint32_t i = 0; i < kMemberCount; ++i) {
+    members.liars[i] = [&](CatchUp& w, const CatchUp::Request& request) {
+      const bool piece = request.pull.kind == PullKind::kState && request.pull.index > 0;
+      if (piece && lost++ < kMaxRequests) return;
+      members.AnswerHonestly(w, request);
+    };
+  }
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
