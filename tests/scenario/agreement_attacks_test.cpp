@@ -74,6 +74,16 @@ TEST(FoundScript, UnreadableCommitsRemoveNobodyHonest) {
       "time_limit_ns=900000000000");
 }
 
+// Half of the members decide the last seal, and are cut off from the others until they would have
+// left, had they not waited for the links.
+TEST(FoundScript, ACutInTheLastSealIsOutlasted) {
+  ExpectHarmless(
+      "seed=1 peers=8 byzantine=1 attack=free attack_from_step=1 steps=6 dimension=1000 "
+      "batch_size=32 delay_min_ns=5000000 delay_max_ns=50000000 jitter_ns=5000000 cut=halves "
+      "cut_at_ns=2900000000 cut_for_ns=30000000000 "
+      "attack.script=h2=78,solo;echo@c.s5>h2:drop;any@a.s6>all:drop");
+}
+
 // As split_genesis, with COMMITs for the step before instead of none.
 TEST(FoundScript, AGenesisForOneHalfRemovesNobodyHonest) {
   ExpectHarmless(

@@ -5,8 +5,7 @@
 // each member says one COMMIT more, which names the last block, and stays until every other member
 // has said its own, or has said that it follows and lacks nothing.
 //
-// What an attacker can do here: keep its COMMIT back, which costs each run LingerFor once, and no
-// more. It ends no wait of anybody: nothing is decided in this stage, only passed on.
+// It ends no wait of anybody: nothing is decided in this stage, only passed on (stay.h: how long).
 #include "node/base/check.h"
 #include "node/base/planted.h"
 #include "node/protocol/ground/schedule.h"
@@ -18,14 +17,6 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-namespace {
-
-// Long enough for one that is stuck in the last seal to say so (1 Delta), to be helped in all three
-// seals of the step, and to fetch what the block applies; 20 s besides for one that catches up.
-base::Duration LingerFor(base::Duration delta) { return base::Seconds(20) + delta * 8; }
-
-}  // namespace
-
 bool PeerMachine::RunIsOver(const Block& block) const {
   return !block.genesis && RunEndsWith(manifest_->training, block.step, block.last_removal_step,
                                        !block.cases.empty());
@@ -34,6 +25,7 @@ bool PeerMachine::RunIsOver(const Block& block) const {
 // The last block has no next step whose COMMITs attest to it; so each member says one more.
 void PeerMachine::Finish() {
   stage_ = Stage::kLinger;
+  stay_.Begin(now_, delta());
   if (IsMember(view_->members, self_)) {
     round_.emplace();
     round_->sealed.step = HeightOf(*view_);
@@ -43,22 +35,20 @@ void PeerMachine::Finish() {
     Prepare({MakeDraft(SlotOf(Phase::kA, MessageType::kCommit), wire::Encode(last), Audience())});
     for (const PeerId& member : view_->members) {
       if (member == self_ || HasFinished(member)) continue;
-      if (!base::Planted(base::Bug::kLeavesAtTheEnd)) unfinished_.insert(member);
+      if (!base::Planted(base::Bug::kLeavesAtTheEnd)) stay_.For(now_, member);
     }
   }
-  for (const auto& [follower, since] : followers_) unfinished_.insert(follower);
-  linger_until_ = now_ + LingerFor(delta());
+  for (const auto& [follower, since] : followers_) stay_.For(now_, follower);
   out_->Add(SetTimer{kFollowTimer, now_ + delta() * 2});
   HaltIfAllFinished();
 }
 
-// People are told once, when it takes longer than messages do.
+// People are told when it takes longer than messages do.
 void PeerMachine::OnLingerTimer() {
-  OSTRAKA_CHECK(!unfinished_.empty());
-  if (now_ >= linger_until_) return Halt(Halted::Why::kFinished, kAllDone);
-  out_->Add(Observe{
-      Staying{view_->step, {unfinished_.begin(), unfinished_.end()}, linger_until_ - now_}});
-  out_->Add(SetTimer{kFollowTimer, linger_until_});
+  const Time until = stay_.Until();
+  if (now_ >= until) return Halt(Halted::Why::kFinished, kAllDone);
+  out_->Add(Observe{Staying{view_->step, stay_.Others(), until - now_}});
+  out_->Add(SetTimer{kFollowTimer, until});
 }
 
 bool PeerMachine::HasFinished(const PeerId& member) const {
@@ -67,12 +57,12 @@ bool PeerMachine::HasFinished(const PeerId& member) const {
 
 void PeerMachine::NoteFinished(const PeerId& peer) {
   OSTRAKA_CHECK(stage_ == Stage::kLinger);
-  unfinished_.erase(peer);
+  stay_.OnFinished(peer);
   HaltIfAllFinished();
 }
 
 void PeerMachine::HaltIfAllFinished() {
-  if (unfinished_.empty()) Halt(Halted::Why::kFinished, kAllDone);
+  if (stay_.AllFinished()) Halt(Halted::Why::kFinished, kAllDone);
 }
 
 // Of what is signed only two things matter now: who has finished, and who is stuck in a seal that
@@ -87,7 +77,9 @@ void PeerMachine::OnSignedAfterEnd(const wire::SharedMessage& shared, const Peer
   }
   const Inbox::Place commit{HeightOf(*view_), Phase::kA, MessageType::kCommit, 0, 0};
   if (!round_ || Inbox::PlaceOf(envelope.slot) != commit) return;
-  if (inbox_.Probe(*shared) == Inbox::Outcome::kDuplicate || !Verified(*shared, from)) return;
+  const Inbox::Outcome outcome = inbox_.Probe(*shared);
+  const bool known = outcome == Inbox::Outcome::kDuplicate || outcome == Inbox::Outcome::kMore;
+  if (known || !Verified(*shared, from)) return;
   Accept(shared, nullptr);
   if (stage_ == Stage::kLinger && HasFinished(envelope.sender)) NoteFinished(envelope.sender);
 }

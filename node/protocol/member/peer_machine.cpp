@@ -121,6 +121,10 @@ void PeerMachine::On(const Started& input) {
 void PeerMachine::On(const LinkChanged& input) {
   // Who comes back may be another store of its key, which says so before it says that it waits.
   if (!input.up) waiting_at_genesis_.erase(input.peer);
+  stay_.OnLink(now_, input.peer, input.up);
+  if (stage_ == Stage::kLinger && stay_.IsFor(input.peer)) {
+    out_->Add(SetTimer{kFollowTimer, stay_.Until()});
+  }
   if (!input.up || !ration_.TakeRepeat(now_, input.peer)) return;
   if (stage_ == Stage::kFrozen) return ShowFork(input.peer);
   for (const Sent& sent : sent_) {

@@ -34,6 +34,7 @@
 #include "node/protocol/member/peer.h"
 #include "node/protocol/member/ration.h"
 #include "node/protocol/member/signer.h"
+#include "node/protocol/member/stay.h"
 #include "node/protocol/member/vote_record.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/rules/judgement.h"
@@ -512,8 +513,7 @@ class PeerMachine final : public Machine, public SealMessages {
   // Others who are away: who watches, and who asked to come back with the entry it named.
   Head head_;  // the last that was shown
   std::map<PeerId, Time> followers_;
-  std::set<PeerId> unfinished_;  // kLinger: for whom the run is not over, as far as is known here
-  Time linger_until_;
+  Stay stay_;  // kLinger
   std::map<PeerId, Digest> rejoins_;
   std::set<PeerId> ahead_;
   Ration ration_;

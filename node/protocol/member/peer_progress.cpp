@@ -85,7 +85,7 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
       want_results();
       break;
     case Stage::kLinger:
-      for (const PeerId& peer : unfinished_) awaited.push_back({peer, MessageType::kCommit});
+      for (const PeerId& peer : stay_.Others()) awaited.push_back({peer, MessageType::kCommit});
       break;
     case Stage::kUnstarted:
     case Stage::kRestore:

@@ -162,10 +162,11 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
     case PullKind::kFollow:
       if (stage_ == Stage::kLinger && slot.step >= HeightOf(*view_)) {
         followers_.erase(from);
+        AnswerHead(from);
         return NoteFinished(from);
       }
       followers_[from] = now_;
-      if (stage_ == Stage::kLinger) unfinished_.insert(from);
+      if (stage_ == Stage::kLinger) stay_.For(now_, from);
       return AnswerHead(from);
   }
 }

@@ -46,6 +46,53 @@ TEST(EndTest, AMemberStaysForOneThatDoesNotSayThatItHasFinishedAndNotForEver) {
   EXPECT_EQ(stayed, base::Seconds(20) + cluster.manifest().delta * 8);
 }
 
+// An outage may be all that keeps it from saying so.
+TEST(EndTest, AMemberWhoseLinkIsDownIsAwaitedLongerAndFromTheMomentAtWhichItComesUp) {
+  for (const bool comes_up : {false, true}) {
+    Cluster cluster(Steps(kSteps));
+    cluster.on_send = [&](std::size_t from, const Send& send) {
+      return from != kCheat || !SaysFinished(send);
+    };
+    cluster.Start();
+    cluster.Run();
+    const Time finished = cluster.now();
+    cluster.Feed(0, LinkChanged{cluster.node(kCheat).id(), false});
+    const auto left = [&](std::size_t i) {
+      return [&, i] { return cluster.node(i).halted.has_value(); };
+    };
+    cluster.RunUntil(left(1));
+    EXPECT_FALSE(cluster.node(0).halted) << "the others have left";
+    base::Duration stays = base::Seconds(120);
+    if (comes_up) {
+      stays = cluster.now() - finished + base::Seconds(20) + cluster.manifest().delta * 8;
+      cluster.Feed(0, LinkChanged{cluster.node(kCheat).id(), true});
+    }
+    cluster.RunUntil(left(0));
+    EXPECT_EQ(cluster.now() - finished, stays) << comes_up;
+  }
+}
+
+// A cheat that closes its link and opens it again holds nobody for ever.
+TEST(EndTest, NobodyIsAwaitedLongerForALinkThatComesAndGoes) {
+  Cluster cluster(Steps(kSteps));
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    return from != kCheat || !SaysFinished(send);
+  };
+  cluster.Start();
+  cluster.Run();
+  const Time finished = cluster.now();
+  const PeerId cheat = cluster.node(kCheat).id();
+  for (int i = 0; i < 20 && !cluster.node(0).halted; ++i) {
+    cluster.Feed(0, LinkChanged{cheat, false});
+    cluster.Feed(0, LinkChanged{cheat, true});
+    const Time before = cluster.now();
+    cluster.RunUntil(
+        [&] { return cluster.node(0).halted || cluster.now() - before > base::Seconds(5); });
+  }
+  cluster.RunUntil([&] { return cluster.node(0).halted.has_value(); });
+  EXPECT_LE(cluster.now() - finished, base::Seconds(120));
+}
+
 // Another block's name says nothing of this run's end.
 TEST(EndTest, ACommitToAnotherBlockDoesNotSayThatItsMemberHasFinished) {
   Cluster cluster(Steps(kSteps));

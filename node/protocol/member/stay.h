@@ -1,0 +1,83 @@
+// How long a member that has finished stays for those that have not said that they have.
+//
+// Promises: it ends as soon as all others are known to have finished; else, for each of them,
+// LingerFor after its link came up, or after the beginning; and at kStayAtMost at the latest
+// (LingerFor, if Delta makes that longer), whatever links do.
+//
+// Knows links, from the start of the process on, and names; nothing of blocks or messages. Holds at
+// most a name a member and follower.
+//
+// What an attacker can do here: not say that it has finished, which costs a run LingerFor once, or
+// kStayAtMost where it closes its link too.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "node/base/check.h"
+#include "node/base/ids.h"
+#include "node/base/time.h"
+
+namespace ostraka::protocol {
+
+// An outage in the last seal is awaited as long as this [a cut of 30 s that began there outlasted
+// those who had decided it].
+inline constexpr base::Duration kStayAtMost = base::Seconds(120);
+
+// Long enough for one that is stuck in the last seal to say so (1 Delta), to be helped in all three
+// seals of the step, and to fetch what the block applies; 20 s besides for one that catches up.
+inline base::Duration LingerFor(base::Duration delta) { return base::Seconds(20) + delta * 8; }
+
+class Stay {
+ public:
+  void OnLink(base::Time now, const base::PeerId& peer, bool up) {
+    if (up) {
+      unlinked_.erase(peer);
+    } else {
+      unlinked_.insert(peer);
+    }
+    if (until_.contains(peer)) For(now, peer);
+  }
+
+  // REQUIRES: has not begun.
+  void Begin(base::Time now, base::Duration delta) {
+    OSTRAKA_CHECK(!ends_);
+    linger_ = LingerFor(delta);
+    ends_ = now + std::max(kStayAtMost, linger_);
+  }
+
+  // Stays for `peer` too. REQUIRES: has begun.
+  void For(base::Time now, const base::PeerId& peer) {
+    OSTRAKA_CHECK(ends_);
+    until_[peer] = unlinked_.contains(peer) ? *ends_ : std::min(now + linger_, *ends_);
+  }
+  void OnFinished(const base::PeerId& peer) { until_.erase(peer); }
+
+  bool AllFinished() const { return until_.empty(); }
+  bool IsFor(const base::PeerId& peer) const { return until_.contains(peer); }
+  // REQUIRES: !AllFinished().
+  base::Time Until() const {
+    OSTRAKA_CHECK(!AllFinished());
+    base::Time latest;
+    for (const auto& [peer, end] : until_) latest = std::max(latest, end);
+    return latest;
+  }
+  std::vector<base::PeerId> Others() const {
+    std::vector<base::PeerId> others;
+    for (const auto& [peer, end] : until_) others.push_back(peer);
+    return others;
+  }
+
+ private:
+  std::set<base::PeerId> unlinked_;  // whose link went down, and did not come up since
+  std::optional<base::Time> ends_;   // in any case, once begun
+  base::Duration linger_;
+  std::map<base::PeerId, base::Time> until_;  // of those that have not finished, as far as is known
+};
+
+}  // namespace ostraka::protocol
