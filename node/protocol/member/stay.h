@@ -27,7 +27,7 @@ namespace ostraka::protocol {
 
 // An outage in the last seal is awaited as long as this [a cut of 30 s that began there outlasted
 // those who had decided it].
-inline constexpr base::Duration kStayAtMost = base::Seconds(120);
+inline constexpr base::Duration kStayAtMost = base::Seconds(45);
 
 // Long enough for one that is stuck in the last seal to say so (1 Delta), to be helped in all three
 // seals of the step, and to fetch what the block applies; 20 s besides for one that catches up.
