@@ -17,6 +17,10 @@ bool SaysFinished(const Send& send) {
   return slot.type == MessageType::kCommit && slot.step == kSteps;
 }
 
+bool AllButTheCheatSayThatTheyHaveFinished(std::size_t from, const Send& send) {
+  return from != kCheat || !SaysFinished(send);
+}
+
 TEST(EndTest, AMemberThatHearsThatAllHaveFinishedLeavesAtOnce) {
   Cluster cluster(Steps(kSteps));
   cluster.Start();
@@ -26,9 +30,7 @@ TEST(EndTest, AMemberThatHearsThatAllHaveFinishedLeavesAtOnce) {
 
 TEST(EndTest, AMemberStaysForOneThatDoesNotSayThatItHasFinishedAndNotForEver) {
   Cluster cluster(Steps(kSteps));
-  cluster.on_send = [&](std::size_t from, const Send& send) {
-    return from != kCheat || !SaysFinished(send);
-  };
+  cluster.on_send = AllButTheCheatSayThatTheyHaveFinished;
   cluster.Start();
   cluster.Run();
   for (const std::size_t i : kHonest) {
@@ -50,9 +52,7 @@ TEST(EndTest, AMemberStaysForOneThatDoesNotSayThatItHasFinishedAndNotForEver) {
 TEST(EndTest, AMemberWhoseLinkIsDownIsAwaitedLongerAndFromTheMomentAtWhichItComesUp) {
   for (const bool comes_up : {false, true}) {
     Cluster cluster(Steps(kSteps));
-    cluster.on_send = [&](std::size_t from, const Send& send) {
-      return from != kCheat || !SaysFinished(send);
-    };
+    cluster.on_send = AllButTheCheatSayThatTheyHaveFinished;
     cluster.Start();
     cluster.Run();
     const Time finished = cluster.now();
@@ -76,9 +76,7 @@ TEST(EndTest, AMemberWhoseLinkIsDownIsAwaitedLongerAndFromTheMomentAtWhichItCome
 // A cheat that closes its link and opens it again holds nobody for ever.
 TEST(EndTest, NobodyIsAwaitedLongerForALinkThatComesAndGoes) {
   Cluster cluster(Steps(kSteps));
-  cluster.on_send = [&](std::size_t from, const Send& send) {
-    return from != kCheat || !SaysFinished(send);
-  };
+  cluster.on_send = AllButTheCheatSayThatTheyHaveFinished;
   cluster.Start();
   cluster.Run();
   const Time finished = cluster.now();
