@@ -10,7 +10,7 @@ namespace {
 // Never destroyed: threads must not be joined while the interpreter goes down.
 struct Idle {
   std::mutex mutex;
-  std::multimap<std::size_t, std::unique_ptr<runtime::ThreadExecutor>> executors;
+  std::multimap<std::size_t, std::unique_ptr<os::ThreadExecutor>> executors;
 };
 Idle& IdleThreads() {
   static Idle* const idle = new Idle;
@@ -18,7 +18,7 @@ Idle& IdleThreads() {
 }
 
 std::size_t CountOf(const py::object& count) {
-  if (count.is_none()) return runtime::AvailableThreads();
+  if (count.is_none()) return os::AvailableThreads();
   constexpr std::size_t kMost = 1024;
   if (!py::isinstance<py::int_>(count)) throw py::type_error("threads must be an integer");
   const auto value = count.cast<py::ssize_t>();
@@ -78,7 +78,7 @@ Threads::Threads(const py::object& count) : count_(CountOf(count)) {
   const std::lock_guard lock(idle.mutex);
   const auto found = idle.executors.find(count_);
   if (found == idle.executors.end()) {
-    executor_ = std::make_unique<runtime::ThreadExecutor>(count_);
+    executor_ = std::make_unique<os::ThreadExecutor>(count_);
   } else {
     executor_ = std::move(found->second);
     idle.executors.erase(found);

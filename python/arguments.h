@@ -12,7 +12,7 @@
 #include "aggregation/parameters.h"
 #include "aggregation/pipeline.h"
 #include "node/base/status.h"
-#include "node/runtime/thread_executor.h"
+#include "node/os/thread_executor.h"
 
 namespace ostraka::python {
 
@@ -47,7 +47,7 @@ class Threads {
 
  private:
   std::size_t count_;
-  std::unique_ptr<runtime::ThreadExecutor> executor_;
+  std::unique_ptr<os::ThreadExecutor> executor_;
 };
 
 }  // namespace ostraka::python

@@ -31,8 +31,8 @@ inline constexpr base::Duration kAnswerWindow = base::Milliseconds(900);
 
 // Of a run of `peers` with `dimension` parameters, in which Delta is never below `delta` and
 // the network keeps messages back for up to `hold`. What is kept back waits in the network and not
-// in a machine; what a real node holds of it is bounded by its transport (node/runtime/transport.h:
-// control_queue_bytes, bulk_queue_bytes).
+// in a machine; what a real node holds of it is bounded by its transport
+// (node/net/mesh/transport.h: control_queue_bytes, bulk_queue_bytes).
 //
 // An honest peer asks for what it lacks; a Byzantine one for everything, again and again. So what
 // others said, and what is said to one peer alone, is not counted on its way to a Byzantine peer,

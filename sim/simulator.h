@@ -1,5 +1,5 @@
 // The virtual-time driver around N machines: the simulator's half of the seam
-// (node/protocol/ground/machine.h; the real node's is node/runtime).
+// (node/protocol/ground/machine.h; the real node's is node/host).
 //
 // Promise: a run is a function of the options and the machines alone. There is one queue of events
 // ordered by (time, order of scheduling) and one tree of seeded generators (base/rng.h): "network"

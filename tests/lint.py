@@ -116,6 +116,11 @@ def check_layers(tree):
             elif other[1] != own[1] and other[0] >= own[0]:
                 yield Finding(path, line, "layers", f"{own[1]} (layer {own[0]}) may not include "
                               f"{other[1]} (layer {other[0]}): {target}")
+            else:
+                for who, whom, why in rules.STRANGERS:
+                    if own[1] in who and other[1] in whom:
+                        yield Finding(path, line, "layers",
+                                      f"{own[1]} may not include {other[1]} ({target}): {why}")
 
 
 def _library(target):

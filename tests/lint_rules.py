@@ -24,9 +24,22 @@ LAYERS = [
     ("node/train/", 8, "train"),
     ("sim/compare", 9, "compare"),
     ("sim/", 8, "sim"),
-    ("node/runtime/", 8, "runtime"),
-    ("node/cli/", 10, "cli"),
-    ("python/", 10, "python"),
+    ("node/os/", 8, "os"),
+    ("node/net/link/", 9, "link"),
+    ("node/net/mesh/", 10, "mesh"),
+    ("node/store/", 9, "store"),
+    ("node/http/", 9, "http"),
+    ("node/host/", 11, "host"),
+    ("node/cli/", 12, "cli"),
+    ("python/", 12, "python"),
+]
+# (who, whom, why): no include between them, though the layers would allow it.
+STRANGERS = [
+    ({"link", "mesh", "store", "http", "host"}, {"sim", "compare", "train"},
+     "the node and the simulator are two drivers of one machine, and neither knows the other"),
+    ({"os", "link", "mesh", "http"},
+     {"ground", "seal", "rules", "sync", "watch", "member", "trainer"},
+     "it carries bytes and knows no protocol"),
 ]
 # Below this layer everything is a function of its inputs: what the banned constructs protect.
 FIRST_IMPURE_LAYER = 8
@@ -41,14 +54,14 @@ THIRD_PARTY = [
     (r"sodium.*", r"crypto/.*", "libsodium"),
     (r"(capnp|kj)/.*|.*\.capnp\.h", r"node/wire/.*", "Cap'n Proto"),
     (r"(torch|ATen|c10)/.*", r"node/train/torch_[^/]*", "libtorch"),
-    (r"boost/.*", r"node/runtime/.*", "Boost"),
-    (r"openssl/.*", r"node/runtime/.*", "OpenSSL"),
-    (r"sqlite3\.h", r"node/runtime/.*", "SQLite"),
+    (r"boost/.*", r"node/(os|net/link|net/mesh|http|host)/.*", "Boost"),
+    (r"openssl/.*", r"node/net/link/.*", "OpenSSL"),
+    (r"sqlite3\.h", r"node/store/.*", "SQLite"),
     (r"zlib\.h", r"node/train/gzip\.cpp", "zlib"),
     (r"CLI/.*", r"(node/cli|sim/compare)/.*", "CLI11"),
     (r"toml\+\+/.*", r"(node/cli|sim/compare)/.*", "toml++"),
-    (r"nlohmann/.*", r"(node/cli|node/runtime|sim/compare)/.*", "nlohmann-json"),
-    (r"(spdlog|fmt)/.*", r"(node/cli|node/runtime)/.*", "spdlog"),
+    (r"nlohmann/.*", r"(node/cli|node/store|sim/compare)/.*", "nlohmann-json"),
+    (r"(spdlog|fmt)/.*", r"node/cli/.*", "spdlog"),
     (r"(gtest|gmock|rapidcheck)(/.*|\.h)", r"tests/.*", "test libraries"),
     (r"pybind11/.*", r"python/.*", "pybind11"),
     # Abseil is everybody's, but only as our own names show it.
@@ -62,7 +75,7 @@ SYSTEM_HEADER = re.compile(
     r"spawn|getopt|cpuid)\.h"
 )
 SYSTEM_HEADER_FILES = [
-    (r"node/(runtime|cli)/.*", "drivers and tools"),
+    (r"node/(os|net|store|http|host|cli)/.*", "drivers and tools"),
     (r"sim/compare/(cell_store|worker_pool)\.cpp", "a store that survives kill -9; processes"),
     (r"crypto/key_file_disk\.cpp", "key files: owner, mode and atomic replacement"),
     (r"node/train/(trainer_loader|torch_trainer)\.cpp", "loads the libtorch module with dlopen"),
@@ -96,7 +109,7 @@ BANNED_IN_PURE_LAYERS = [
     (r"<(thread|mutex|shared_mutex|condition_variable|future|semaphore|barrier|latch|stop_token"
      r"|execution)>|\bstd::(j?thread|async|mutex|lock_guard|unique_lock|scoped_lock|execution)\b"
      r"|\bthread_local\b|\bpthread_\w+",
-     "starts or waits for a thread: a driver's business (node/runtime)"),
+     "starts or waits for a thread: a driver's business (node/host)"),
     (r"<unordered_(map|set)>|\bunordered_(multi)?(map|set)\b|\b(flat|node)_hash_(map|set)\b"
      r"|\bstd::hash\b",
      "its order differs between processes: use a sorted container"),
@@ -155,12 +168,10 @@ MAX_FOLDER_FILES = 30
 LARGE_FOLDERS = {
     "aggregation": 80,
     "node/cli": 79,
-    "node/runtime": 97,
     "sim": 64,
     "sim/adversary": 42,
     "sim/compare": 48,
     "tests/unit/aggregation": 34,
-    "tests/unit/runtime": 44,
     "tests/unit/sim": 36,
 }
 MAX_FUNCTION_LINES = 70
@@ -175,11 +186,11 @@ TESTED_ELSEWHERE = [
     (r"node/cli/(cmd_)?[^/]*\.cpp", "tests/e2e runs the binary"),
     (r"python/[^/]*\.cpp", "tests/python imports the module"),
     (r"node/protocol/member/peer_machine\.cpp", "MakePeer: tests/unit/protocol/member/cluster.h runs whole machines"),
-    (r"node/runtime/(connection(_[a-z]+)?|listener|mesh(_[a-z]+)?|timer)\.cpp",
+    (r"node/(net/(link/connection(_[a-z]+)?|mesh/(listener|mesh(_[a-z]+)?))|os/timer)\.cpp",
      "transport_*_test.cpp, through real sockets"),
-    (r"node/runtime/(ledger_tables|sqlite)\.cpp", "ledger_*_test.cpp, through the ledger"),
-    (r"node/runtime/node_events\.cpp", "names of ends: tests/e2e reads them in reports"),
-    (r"node/runtime/tcp_probe\.cpp", "`ostraka doctor`, which tests/e2e runs"),
+    (r"node/store/(ledger_tables|sqlite)\.cpp", "ledger_*_test.cpp, through the ledger"),
+    (r"node/host/node_events\.cpp", "names of ends: tests/e2e reads them in reports"),
+    (r"node/os/tcp_probe\.cpp", "`ostraka doctor`, which tests/e2e runs"),
     (r"node/train/torch_[^/]*\.cpp", "one test of the module through its interface"),
     (r"node/wire/(aggregated_codec|case_codec|proof_body|service_bodies)\.cpp",
      "bodies_test.cpp, block_codec_test.cpp and round_trip_test.cpp, through wire/codec.h"),

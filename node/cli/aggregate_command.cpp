@@ -18,7 +18,7 @@
 #include "node/cli/node_json.h"
 #include "node/cli/npy_file.h"
 #include "node/cli/rule_options.h"
-#include "node/runtime/thread_executor.h"
+#include "node/os/thread_executor.h"
 
 namespace ostraka::cli {
 namespace {
@@ -163,7 +163,7 @@ class Aggregation {
   const NpyFile in_;
   const std::optional<NpyFile> reference_;
   const Steps steps_;
-  const runtime::ThreadExecutor executor_;
+  const os::ThreadExecutor executor_;
 };
 
 base::StatusOr<std::optional<NpyFile>> MapReference(const AggregateOptions& options,

@@ -14,7 +14,7 @@
 #include "aggregation/registry.h"
 #include "node/base/check.h"
 #include "node/base/rng.h"
-#include "node/runtime/thread_executor.h"
+#include "node/os/thread_executor.h"
 
 namespace ostraka::cli {
 namespace {
@@ -152,7 +152,7 @@ class Bench {
   std::size_t d_;
   std::size_t threads_;
   int runs_;
-  runtime::ThreadExecutor executor_;
+  os::ThreadExecutor executor_;
   std::vector<float> values_;
   std::vector<float> reference_;
   Rows rows_;

@@ -15,7 +15,7 @@
 #include "node/cli/exit_code.h"
 #include "node/cli/npy_file.h"
 #include "node/cli/registry_view.h"
-#include "node/runtime/thread_executor.h"
+#include "node/os/thread_executor.h"
 
 namespace CLI {
 class App;
@@ -25,7 +25,7 @@ namespace ostraka::cli {
 
 struct ArrayOptions {
   std::string out;  // a path; "-" for JSON on stdout
-  std::size_t threads = runtime::AvailableThreads();
+  std::size_t threads = os::AvailableThreads();
   bool list = false;
   bool markdown = false;
   bool json = false;

@@ -16,7 +16,7 @@
 #include "node/cli/node_json.h"
 #include "node/cli/npy_file.h"
 #include "node/cli/rule_options.h"
-#include "node/runtime/thread_executor.h"
+#include "node/os/thread_executor.h"
 
 namespace ostraka::cli {
 namespace {
@@ -184,7 +184,7 @@ class AttackRun {
   const NpyFile honest_;
   const Steps steps_;
   const std::optional<NpyFile> own_;
-  const runtime::ThreadExecutor executor_;
+  const os::ThreadExecutor executor_;
   aggregation::Victim victim_;
   std::vector<AttackState> states_;  // of each attacker
   std::vector<float> estimate_;

@@ -9,7 +9,7 @@
 #include "node/cli/aggregation_bench.h"
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
-#include "node/runtime/thread_executor.h"
+#include "node/os/thread_executor.h"
 
 namespace ostraka::cli {
 namespace {
@@ -71,7 +71,7 @@ void AddBenchCommand(CLI::App& program, Invocation& invocation) {
   command->footer("Example: ostraka bench aggregation --rule krum --rule median");
 
   auto options = std::make_shared<BenchOptions>();
-  options->bench.threads = runtime::AvailableThreads();
+  options->bench.threads = os::AvailableThreads();
   auto* aggregation = command->add_subcommand(
       "aggregation", "time rules beside reading their input as often as they must");
   aggregation->add_option("--rule", options->bench.rules,

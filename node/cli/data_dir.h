@@ -17,7 +17,7 @@ base::StatusOr<std::string> DefaultDataRoot();
 // `wanted`, or the run's folder in DefaultDataRoot() if that is empty.
 base::StatusOr<std::string> DataDirOf(const std::string& wanted, const base::Digest& run_id);
 
-// Where this user's nodes lock the key in `key_file` (node/runtime/key_lock.h): beside the file,
+// Where this user's nodes lock the key in `key_file` (node/store/key_lock.h): beside the file,
 // and in DefaultDataRoot()/locks, which is made (mode 0700) if it can be.
 std::vector<std::string> LockFolders(const std::string& key_file);
 

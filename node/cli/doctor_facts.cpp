@@ -16,8 +16,8 @@
 #include <system_error>
 
 #include "node/cli/doctor.h"
-#include "node/runtime/endpoint.h"
-#include "node/runtime/tcp_probe.h"
+#include "node/os/endpoint.h"
+#include "node/os/tcp_probe.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
@@ -213,7 +213,7 @@ Finding CheckModule() {
 
 ListenFacts TryListen(const std::string& address) {
   ListenFacts facts{address, ""};
-  const auto fd = runtime::ListenOn(address);
+  const auto fd = os::ListenOn(address);
   if (fd.ok()) {
     close(*fd);
   } else {
@@ -225,7 +225,7 @@ ListenFacts TryListen(const std::string& address) {
 ReachFacts TryReach(const std::string& peer, const std::string& address) {
   ReachFacts facts{peer, address, ""};
   if (address.empty()) return facts;
-  const base::Status status = runtime::ProbeTcp(address, base::Seconds(2));
+  const base::Status status = os::ProbeTcp(address, base::Seconds(2));
   if (!status.ok()) facts.problem = base::MessageOf(status);
   return facts;
 }

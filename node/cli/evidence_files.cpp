@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "node/runtime/ledger_reader.h"
+#include "node/store/ledger_reader.h"
 #include "node/wire/limits.h"
 
 namespace ostraka::cli {
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kIdDigits = 8;
 
-std::string FileName(const runtime::EvidenceRow& row) {
+std::string FileName(const store::EvidenceRow& row) {
   return "step" + (row.step ? std::to_string(*row.step) : "?") + "-" +
          (row.accused ? row.accused->Short() : "unknown") + "-" + row.kind + "-" +
          row.digest.Hex().substr(0, kIdDigits) + ".evidence";
@@ -32,12 +32,12 @@ base::Status WriteFile(const std::string& path, base::ByteView bytes) {
 
 base::Status WriteEvidenceFiles(const std::string& data_dir, const std::string& out_dir,
                                 std::set<base::Digest>& written) {
-  ASSIGN_OR_RETURN(runtime::LedgerReader ledger, runtime::LedgerReader::Open(data_dir));
-  ASSIGN_OR_RETURN(const std::vector<runtime::EvidenceRow> rows, ledger.Evidence(std::nullopt));
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(data_dir));
+  ASSIGN_OR_RETURN(const std::vector<store::EvidenceRow> rows, ledger.Evidence(std::nullopt));
   std::error_code error;
   std::filesystem::create_directories(out_dir, error);
   if (error) return base::Unavailable("cannot make folder '" + out_dir + "': " + error.message());
-  for (const runtime::EvidenceRow& row : rows) {
+  for (const store::EvidenceRow& row : rows) {
     if (!written.insert(row.digest).second) continue;
     ASSIGN_OR_RETURN(const base::Bytes bytes, ledger.EvidenceFile(row.digest));
     RETURN_IF_ERROR(WriteFile(out_dir + "/" + FileName(row), bytes));

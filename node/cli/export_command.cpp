@@ -10,14 +10,14 @@
 
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
-#include "node/runtime/checkpoint.h"
-#include "node/runtime/ledger_reader.h"
+#include "node/store/checkpoint.h"
+#include "node/store/ledger_reader.h"
 
 namespace ostraka::cli {
 namespace {
 
-using runtime::Checkpoint;
-using runtime::CheckpointFile;
+using store::Checkpoint;
+using store::CheckpointFile;
 
 struct ExportOptions {
   std::string data_dir;
@@ -27,9 +27,9 @@ struct ExportOptions {
 };
 
 base::StatusOr<CheckpointFile> Choose(const ExportOptions& options) {
-  const std::vector<CheckpointFile> files = runtime::ListCheckpoints(options.data_dir);
+  const std::vector<CheckpointFile> files = store::ListCheckpoints(options.data_dir);
   if (files.empty()) {
-    return base::NotFound(runtime::CheckpointFolder(options.data_dir) +
+    return base::NotFound(store::CheckpointFolder(options.data_dir) +
                           " holds no state: the node writes one every --checkpoint-every steps and "
                           "at its end");
   }
@@ -39,7 +39,7 @@ base::StatusOr<CheckpointFile> Choose(const ExportOptions& options) {
     if (file.step == *options.step) return file;
     steps += " " + std::to_string(file.step);
   }
-  return base::NotFound(runtime::CheckpointFolder(options.data_dir) + " holds no state of step " +
+  return base::NotFound(store::CheckpointFolder(options.data_dir) + " holds no state of step " +
                         std::to_string(*options.step) + "; it has:" + steps);
 }
 
@@ -48,7 +48,7 @@ base::StatusOr<Checkpoint> Read(const ExportOptions& options) {
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {
     ASSIGN_OR_RETURN(const CheckpointFile file, Choose(options));
-    auto checkpoint = runtime::ReadCheckpoint(file.path);
+    auto checkpoint = store::ReadCheckpoint(file.path);
     if (checkpoint.status().code() != absl::StatusCode::kNotFound || attempt == kAttempts) {
       return checkpoint;
     }
@@ -58,7 +58,7 @@ base::StatusOr<Checkpoint> Read(const ExportOptions& options) {
 // Whether the run sealed this very state: the block of the step after has its root. False if that
 // block has none (--checkpoint-every that is no multiple of the manifest's state_root_every), or is
 // not there (the run's last step).
-base::StatusOr<bool> IsSealed(runtime::LedgerReader& ledger, const Checkpoint& checkpoint) {
+base::StatusOr<bool> IsSealed(store::LedgerReader& ledger, const Checkpoint& checkpoint) {
   const std::string root = checkpoint.metadata.at("state_root");
   std::optional<base::Digest> sealed;
   // The block of step s has height s + 1.
@@ -106,15 +106,15 @@ void Print(const ExportOptions& options, const Checkpoint& checkpoint, bool seal
 }
 
 base::Status Export(const ExportOptions& options) {
-  ASSIGN_OR_RETURN(runtime::LedgerReader ledger, runtime::LedgerReader::Open(options.data_dir));
-  ASSIGN_OR_RETURN(const runtime::LedgerSummary summary, ledger.Summary());
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(options.data_dir));
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
   ASSIGN_OR_RETURN(const Checkpoint checkpoint, Read(options));
   if (Metadata(checkpoint, "run_id") != summary.run_id.Hex()) {
-    return base::InvalidArgument(runtime::CheckpointPath(options.data_dir, checkpoint.step) +
+    return base::InvalidArgument(store::CheckpointPath(options.data_dir, checkpoint.step) +
                                  ": is of another run than the ledger beside it");
   }
   ASSIGN_OR_RETURN(const bool sealed, IsSealed(ledger, checkpoint));
-  const base::Status written = runtime::WriteModel(options.out_file, checkpoint);
+  const base::Status written = store::WriteModel(options.out_file, checkpoint);
   if (!written.ok()) {
     return base::MakeStatus(written.code(),
                             base::MessageOf(written) + ": give another path for the model");

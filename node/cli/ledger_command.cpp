@@ -10,7 +10,7 @@
 
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
-#include "node/runtime/ledger_reader.h"
+#include "node/store/ledger_reader.h"
 
 namespace ostraka::cli {
 namespace {
@@ -29,7 +29,7 @@ std::string ListOf(const std::vector<base::PeerId>& peers) {
   return list;
 }
 
-base::Status ShowText(runtime::LedgerReader& ledger, const runtime::LedgerSummary& summary) {
+base::Status ShowText(store::LedgerReader& ledger, const store::LedgerSummary& summary) {
   std::printf("run   %s\nnode  %s\nsince %s\n", summary.run_id.Hex().c_str(),
               summary.peer.Hex().c_str(), summary.created_utc.c_str());
   std::printf("end   %s\n",
@@ -62,8 +62,8 @@ base::Status ShowText(runtime::LedgerReader& ledger, const runtime::LedgerSummar
 }
 
 base::Status Show(const LedgerCommandOptions& options) {
-  ASSIGN_OR_RETURN(runtime::LedgerReader ledger, runtime::LedgerReader::Open(options.data_dir));
-  ASSIGN_OR_RETURN(const runtime::LedgerSummary summary, ledger.Summary());
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(options.data_dir));
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
   if (!options.json) return ShowText(ledger, summary);
   json blocks = json::array();
   RETURN_IF_ERROR(ledger.ForEachBlock(0, [&](const wire::Block& block) {
@@ -90,7 +90,7 @@ base::Status Show(const LedgerCommandOptions& options) {
 }
 
 // The member of the run that `prefix` names; the whole id or its first digits.
-base::StatusOr<base::PeerId> FindPeer(runtime::LedgerReader& ledger, const std::string& prefix) {
+base::StatusOr<base::PeerId> FindPeer(store::LedgerReader& ledger, const std::string& prefix) {
   std::vector<base::PeerId> members;
   RETURN_IF_ERROR(ledger.ForEachBlock(0, [&](const wire::Block& genesis) {
     members = genesis.members;
@@ -114,7 +114,7 @@ const char* VerdictName(wire::Verdict verdict) {
 
 // The case that a verdict closed, as the block before the removal held it. The accuser of a cover
 // case is convicted already.
-base::StatusOr<std::optional<wire::Case>> CaseAgainst(runtime::LedgerReader& ledger,
+base::StatusOr<std::optional<wire::Case>> CaseAgainst(store::LedgerReader& ledger,
                                                       const wire::Removal& removal) {
   std::optional<wire::Case> found;
   // Height of block `step` is step + 1, so the block before a removal has the removal's step.
@@ -132,8 +132,7 @@ base::StatusOr<std::optional<wire::Case>> CaseAgainst(runtime::LedgerReader& led
   return found;
 }
 
-base::Status ExplainRemoval(runtime::LedgerReader& ledger, const wire::Removal& removal,
-                            json& list) {
+base::Status ExplainRemoval(store::LedgerReader& ledger, const wire::Removal& removal, json& list) {
   json entry = JsonOf(removal);
   if (removal.kind == wire::RemovalKind::kVerdict) {
     ASSIGN_OR_RETURN(const std::optional<wire::Case> open, CaseAgainst(ledger, removal));
@@ -146,7 +145,7 @@ base::Status ExplainRemoval(runtime::LedgerReader& ledger, const wire::Removal& 
       }
     }
   }
-  ASSIGN_OR_RETURN(const std::vector<runtime::EvidenceRow> evidence, ledger.Evidence(removal.peer));
+  ASSIGN_OR_RETURN(const std::vector<store::EvidenceRow> evidence, ledger.Evidence(removal.peer));
   for (const auto& row : evidence) {
     entry["evidence"].push_back({{"id", row.digest.Hex()}, {"kind", row.kind}});
   }
@@ -172,7 +171,7 @@ void PrintExplanation(const json& entry) {
 }
 
 base::Status Explain(const LedgerCommandOptions& options) {
-  ASSIGN_OR_RETURN(runtime::LedgerReader ledger, runtime::LedgerReader::Open(options.data_dir));
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(options.data_dir));
   std::optional<base::PeerId> peer;
   if (!options.peer.empty()) {
     ASSIGN_OR_RETURN(peer, FindPeer(ledger, options.peer));

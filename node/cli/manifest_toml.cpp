@@ -21,7 +21,7 @@
 #include "crypto/hash.h"
 #include "node/base/suggest.h"
 #include "node/base/toml_text.h"
-#include "node/runtime/endpoint.h"
+#include "node/os/endpoint.h"
 
 namespace ostraka::cli {
 namespace {
@@ -260,7 +260,7 @@ Status ReadMember(const toml::node& node, protocol::Member& member) {
   if (address != nullptr && !address->is_string()) return At(*address, "address must be a string");
   if (address == nullptr) return base::OkStatus();  // it dials the others
   member.address = address->value_or(std::string());
-  const auto parsed = runtime::ParseHostPort(member.address);
+  const auto parsed = os::ParseHostPort(member.address);
   if (!parsed.ok()) return At(*address, "address " + base::MessageOf(parsed.status()));
   if (parsed->port == 0) return At(*address, "address \"" + member.address + "\" has port 0");
   return base::OkStatus();

@@ -8,8 +8,8 @@
 
 namespace ostraka::cli {
 
+using host::NodeStatus;
 using nlohmann::json;
-using runtime::NodeStatus;
 
 namespace {
 
@@ -20,7 +20,7 @@ bool IsLinked(const NodeStatus& status, const base::PeerId& peer) {
 }  // namespace
 
 json StatusJson(const NodeStatus& status, std::uint64_t steps) {
-  const runtime::Health health = runtime::HealthOf(status);
+  const host::Health health = host::HealthOf(status);
   json waits_for = json::array();
   for (const auto& missing : status.progress.missing) {
     waits_for.push_back({{"peer", missing.peer.Hex()},
@@ -53,7 +53,7 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps) {
     result["slow"] = {{"used_ms", status.late_ms}, {"allowed_ms", status.late_allowed_ms}};
   }
   if (status.recent_step.ns > 0) result["seconds_per_step"] = status.recent_step.seconds();
-  if (const auto left = runtime::TimeLeft(status, steps)) result["eta_seconds"] = left->seconds();
+  if (const auto left = host::TimeLeft(status, steps)) result["eta_seconds"] = left->seconds();
   if (status.evaluation) {
     result["metric"] = {{"name", status.evaluation->metric},
                         {"value", status.evaluation->value},
@@ -63,9 +63,9 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps) {
   return result;
 }
 
-runtime::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status,
-                                 std::uint64_t steps) {
-  runtime::HttpResponse response;
+http::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status,
+                              std::uint64_t steps) {
+  http::HttpResponse response;
   if (path == "/metrics") {
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     response.body = MetricsText(status, steps);
@@ -74,7 +74,7 @@ runtime::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status
     response.body =
         StatusJson(status, steps).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   } else if (path == "/healthz") {
-    const runtime::Health health = runtime::HealthOf(status);
+    const host::Health health = host::HealthOf(status);
     response.status = health.ok ? 200 : 503;
     response.body = PrintableLine(health.reason) + "\n";
   } else {

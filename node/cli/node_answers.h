@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "node/runtime/http_server.h"
-#include "node/runtime/node_status.h"
+#include "node/host/node_status.h"
+#include "node/http/http_server.h"
 
 namespace ostraka::cli {
 
@@ -17,13 +17,13 @@ namespace ostraka::cli {
 inline constexpr char kStatusSocketName[] = "status.sock";
 
 // The contract of /status and `ostraka status --json` (docs/json.md). `steps` is the manifest's.
-nlohmann::json StatusJson(const runtime::NodeStatus& status, std::uint64_t steps);
+nlohmann::json StatusJson(const host::NodeStatus& status, std::uint64_t steps);
 
 // Prometheus' text format 0.0.4.
-std::string MetricsText(const runtime::NodeStatus& status, std::uint64_t steps);
+std::string MetricsText(const host::NodeStatus& status, std::uint64_t steps);
 
 // /status, /metrics, /healthz (503 with the reason if all is not well); 404 names them.
-runtime::HttpResponse AnswerHttp(std::string_view path, const runtime::NodeStatus& status,
-                                 std::uint64_t steps);
+http::HttpResponse AnswerHttp(std::string_view path, const host::NodeStatus& status,
+                              std::uint64_t steps);
 
 }  // namespace ostraka::cli

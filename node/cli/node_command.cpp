@@ -23,11 +23,11 @@
 #include "node/cli/passphrase.h"
 #include "node/cli/recovery.h"
 #include "node/cli/state_options.h"
+#include "node/host/node_driver.h"
+#include "node/os/endpoint.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/member/peer.h"
-#include "node/runtime/endpoint.h"
-#include "node/runtime/key_lock.h"
-#include "node/runtime/node_driver.h"
+#include "node/store/key_lock.h"
 #include "node/train/trainer_loader.h"
 #include "node/wire/limits.h"
 #include "sim/adversary.h"
@@ -64,14 +64,14 @@ struct NodeCommandOptions {
 
 // Addresses given on the command line replace the manifest's.
 base::Status OverrideAddresses(const std::vector<std::string>& peers,
-                               std::vector<runtime::TransportMember>& members) {
+                               std::vector<net::TransportMember>& members) {
   for (const std::string& text : peers) {
     const std::size_t at = text.find('@');
     const auto id = base::PeerId::FromHexDigits(text.substr(0, at));
     if (!id || at == std::string::npos) {
       return base::InvalidArgument("--peers '" + text + "': write ID@HOST:PORT");
     }
-    const auto address = runtime::ParseHostPort(text.substr(at + 1));
+    const auto address = os::ParseHostPort(text.substr(at + 1));
     if (!address.ok()) return base::InvalidArgument("--peers " + base::MessageOf(address.status()));
     bool known = false;
     for (auto& member : members) {
@@ -85,10 +85,11 @@ base::Status OverrideAddresses(const std::vector<std::string>& peers,
   return base::OkStatus();
 }
 
-base::StatusOr<runtime::TransportOptions> MakeTransport(
-    const NodeCommandOptions& options, const protocol::Manifest& manifest,
-    std::shared_ptr<const crypto::SigningKey> key, std::uint64_t dimension) {
-  runtime::TransportOptions transport;
+base::StatusOr<net::TransportOptions> MakeTransport(const NodeCommandOptions& options,
+                                                    const protocol::Manifest& manifest,
+                                                    std::shared_ptr<const crypto::SigningKey> key,
+                                                    std::uint64_t dimension) {
+  net::TransportOptions transport;
   transport.run_id = manifest.run_id;
   transport.protocol_version = manifest.protocol_version;
   for (const protocol::Member& member : manifest.members) {
@@ -97,7 +98,7 @@ base::StatusOr<runtime::TransportOptions> MakeTransport(
   }
   RETURN_IF_ERROR(OverrideAddresses(options.peers, transport.members));
   if (!options.listen.empty()) {
-    const auto address = runtime::ParseHostPort(options.listen);
+    const auto address = os::ParseHostPort(options.listen);
     if (!address.ok()) {
       return base::InvalidArgument("--listen " + base::MessageOf(address.status()));
     }
@@ -152,11 +153,11 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> MakeMachine(
 }
 
 struct Node {
-  std::unique_ptr<runtime::CheckpointWriter> checkpoints;  // outlives the driver, which feeds it
+  std::unique_ptr<store::CheckpointWriter> checkpoints;  // outlives the driver, which feeds it
   std::unique_ptr<Log> log;
-  std::unique_ptr<runtime::NodeEvents> events;
-  std::optional<runtime::KeyLock> key_lock;
-  std::unique_ptr<runtime::NodeDriver> driver;
+  std::unique_ptr<host::NodeEvents> events;
+  std::optional<store::KeyLock> key_lock;
+  std::unique_ptr<host::NodeDriver> driver;
   base::TensorLayout layout;
   base::PeerId self;
 };
@@ -165,18 +166,18 @@ struct Node {
 // password.
 base::Status CheckHttp(const NodeCommandOptions& options) {
   if (options.http.empty()) return base::OkStatus();
-  const auto address = runtime::ParseHostPort(options.http);
+  const auto address = os::ParseHostPort(options.http);
   if (!address.ok()) return base::InvalidArgument("--http " + base::MessageOf(address.status()));
-  if (options.http_remote || runtime::IsLoopback(options.http)) return base::OkStatus();
+  if (options.http_remote || http::IsLoopback(options.http)) return base::OkStatus();
   return base::InvalidArgument("--http " + options.http +
                                ": other machines could read it without a password; use 127.0.0.1 "
                                "(and an SSH tunnel), or add --http-remote if the network is yours");
 }
 
 // For `ostraka status DIR`, and as the user asks.
-std::vector<runtime::HttpPlace> StatusPlaces(const NodeCommandOptions& options,
-                                             const std::string& data_dir) {
-  std::vector<runtime::HttpPlace> places;
+std::vector<http::HttpPlace> StatusPlaces(const NodeCommandOptions& options,
+                                          const std::string& data_dir) {
+  std::vector<http::HttpPlace> places;
   places.push_back({.address = {}, .socket_path = data_dir + "/" + kStatusSocketName});
   if (!options.http.empty()) places.push_back({.address = options.http, .socket_path = {}});
   return places;
@@ -205,7 +206,7 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   node.layout = trainer->layout();
   const std::uint64_t dimension = base::ElementCount(node.layout);
   RETURN_IF_ERROR(CheckDimension(dimension, manifest->members.size()));
-  ASSIGN_OR_RETURN(runtime::TransportOptions transport,
+  ASSIGN_OR_RETURN(net::TransportOptions transport,
                    MakeTransport(options, *manifest, key, dimension));
 
   protocol::PeerOptions peer;
@@ -224,14 +225,14 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   const auto honest = [peer = std::move(peer), plain = options.unprotected] {
     return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
   };
-  runtime::NodeOptions node_options;
+  host::NodeOptions node_options;
   ASSIGN_OR_RETURN(node_options.machine, MakeMachine(options, manifest, key, node.layout, honest));
-  ASSIGN_OR_RETURN(node.key_lock, runtime::KeyLock::Claim(manifest->run_id, key->id(),
-                                                          LockFolders(options.key_file)));
+  ASSIGN_OR_RETURN(node.key_lock, store::KeyLock::Claim(manifest->run_id, key->id(),
+                                                        LockFolders(options.key_file)));
   ASSIGN_OR_RETURN(const std::string data_dir, DataDirOf(options.data_dir, manifest->run_id));
   ASSIGN_OR_RETURN(
       node_options.ledger,
-      runtime::Ledger::Open({.data_dir = data_dir, .run_id = manifest->run_id, .peer = key->id()}));
+      store::Ledger::Open({.data_dir = data_dir, .run_id = manifest->run_id, .peer = key->id()}));
   node_options.coin_seed = crypto::CoinSeed(*key, manifest->run_id);
   ASSIGN_OR_RETURN(node_options.restored, node_options.ledger->Restore());
   node_options.trainer = std::move(trainer);
@@ -240,7 +241,7 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   node_options.record_file = options.record_frames;
   node_options.http = StatusPlaces(options, data_dir);
   node_options.http_answer = [steps = manifest->training.steps](std::string_view path,
-                                                                const runtime::NodeStatus& status) {
+                                                                const host::NodeStatus& status) {
     return AnswerHttp(path, status, steps);
   };
   node.checkpoints = MakeCheckpointWriter(options.states, *manifest, data_dir, node.layout);
@@ -249,21 +250,21 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   };
   node.events = options.events ? MakeJsonView(*node.log)
                                : MakePeopleView(manifest->training.steps, *node.log);
-  ASSIGN_OR_RETURN(node.driver, runtime::NodeDriver::Make(std::move(node_options), *node.events));
+  ASSIGN_OR_RETURN(node.driver, host::NodeDriver::Make(std::move(node_options), *node.events));
   return node;
 }
 
-ExitCode ExitCodeOf(runtime::NodeEnd end) {
+ExitCode ExitCodeOf(host::NodeEnd end) {
   switch (end) {
-    case runtime::NodeEnd::kFinished:
+    case host::NodeEnd::kFinished:
       return kDone;
-    case runtime::NodeEnd::kBanned:
-    case runtime::NodeEnd::kDiverged:
-    case runtime::NodeEnd::kForked:
-    case runtime::NodeEnd::kInterrupted:
+    case host::NodeEnd::kBanned:
+    case host::NodeEnd::kDiverged:
+    case host::NodeEnd::kForked:
+    case host::NodeEnd::kInterrupted:
       return kNegative;
-    case runtime::NodeEnd::kStalled:
-    case runtime::NodeEnd::kFailed:
+    case host::NodeEnd::kStalled:
+    case host::NodeEnd::kFailed:
       return kEnvironment;
   }
   return kEnvironment;
@@ -275,7 +276,7 @@ ExitCode RunNode(const NodeCommandOptions& options) {
   if (!options.attack.empty() && options.attack != "none") {
     std::fprintf(stderr, "this node is Byzantine: it attacks with %s\n", options.attack.c_str());
   }
-  const runtime::NodeReport report = node->driver->Run();
+  const host::NodeReport report = node->driver->Run();
   const base::StatusOr<std::string> checkpoint = node->checkpoints->Finish();
   nlohmann::json result = ReportJson(report, node->self, node->layout);
   if (checkpoint.ok()) {

@@ -92,21 +92,21 @@ json LinksEvent(std::size_t up, std::size_t of) {
   return {{"event", "links"}, {"up", up}, {"of", of}};
 }
 
-json HaltedEvent(const runtime::NodeOutcome& outcome) {
+json HaltedEvent(const host::NodeOutcome& outcome) {
   return {{"event", "halted"},
-          {"end", runtime::NodeEndName(outcome.end)},
+          {"end", host::NodeEndName(outcome.end)},
           {"step", outcome.step},
           {"reason", outcome.reason}};
 }
 
-json ReportJson(const runtime::NodeReport& report, const base::PeerId& self,
+json ReportJson(const host::NodeReport& report, const base::PeerId& self,
                 const base::TensorLayout& layout) {
   json removals = json::array();
   for (const wire::Removal& removal : report.removals) removals.push_back(JsonOf(removal));
   json result = {
-      {"ok", report.outcome.end == runtime::NodeEnd::kFinished},
+      {"ok", report.outcome.end == host::NodeEnd::kFinished},
       {"peer", self.Hex()},
-      {"end", runtime::NodeEndName(report.outcome.end)},
+      {"end", host::NodeEndName(report.outcome.end)},
       {"step", report.outcome.step},
       {"reason", report.outcome.reason},
       {"steps", report.steps_done},

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "node/base/tensor_layout.h"
-#include "node/runtime/node_events.h"
+#include "node/host/node_events.h"
 
 namespace ostraka::cli {
 
@@ -31,12 +31,12 @@ nlohmann::json EvaluationEvent(std::uint64_t step, const train::Evaluation& eval
 nlohmann::json SuspicionEvent(const protocol::Suspicion& suspicion);
 nlohmann::json RemovalEvent(const wire::Removal& removal);
 nlohmann::json LinksEvent(std::size_t up, std::size_t of);
-nlohmann::json HaltedEvent(const runtime::NodeOutcome& outcome);
+nlohmann::json HaltedEvent(const host::NodeOutcome& outcome);
 
 // The final report:
 // {"ok","peer","end","step","reason","steps","removals","member","state_root","metric",
 // "seconds","seconds_per_step","bytes_sent","payload_bytes_sent","peak_rss_bytes"}.
-nlohmann::json ReportJson(const runtime::NodeReport& report, const base::PeerId& self,
+nlohmann::json ReportJson(const host::NodeReport& report, const base::PeerId& self,
                           const base::TensorLayout& layout);
 
 }  // namespace ostraka::cli

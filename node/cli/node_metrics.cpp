@@ -13,7 +13,7 @@
 namespace ostraka::cli {
 namespace {
 
-using runtime::NodeStatus;
+using host::NodeStatus;
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
@@ -120,7 +120,7 @@ void AddMembers(const NodeStatus& status, Exposition& out) {
 }
 
 void AddTimes(const NodeStatus& status, Exposition& out) {
-  const runtime::StepHistogram& steps = status.step_seconds;
+  const host::StepHistogram& steps = status.step_seconds;
   out.Open("ostraka_step_duration_seconds", "histogram", "How long steps took.");
   for (std::size_t i = 0; i < steps.kBoundsSeconds.size(); ++i) {
     char bound[16];
@@ -138,7 +138,7 @@ void AddTimes(const NodeStatus& status, Exposition& out) {
 }
 
 void AddNetwork(const NodeStatus& status, Exposition& out) {
-  const runtime::TransportCounters& traffic = status.traffic;
+  const net::TransportCounters& traffic = status.traffic;
   const auto both = [&out](std::uint64_t control, std::uint64_t payload) {
     out.Sample(static_cast<double>(control), {{"kind", "control"}});
     out.Sample(static_cast<double>(payload), {{"kind", "payload"}});
@@ -157,10 +157,9 @@ void AddNetwork(const NodeStatus& status, Exposition& out) {
   out.Single("ostraka_connections_dialed_total", "counter", "Attempts.", traffic.dialed);
   out.Single("ostraka_connections_accepted_total", "counter", "From anyone.", traffic.accepted);
   out.Open("ostraka_connections_refused_total", "counter", "Closed for what the other side did.");
-  for (std::size_t i = 0; i < runtime::kRefusals; ++i) {
-    const auto refusal = static_cast<runtime::Refusal>(i);
-    out.Sample(static_cast<double>(traffic.refused_by[i]),
-               {{"reason", runtime::RefusalName(refusal)}});
+  for (std::size_t i = 0; i < net::kRefusals; ++i) {
+    const auto refusal = static_cast<net::Refusal>(i);
+    out.Sample(static_cast<double>(traffic.refused_by[i]), {{"reason", net::RefusalName(refusal)}});
   }
   out.Open("ostraka_peer_linked", "gauge", "1 if the member is linked.");
   for (const base::PeerId& peer : status.others) {
@@ -180,7 +179,7 @@ void AddNetwork(const NodeStatus& status, Exposition& out) {
 }
 
 void AddWork(const NodeStatus& status, Exposition& out) {
-  const runtime::JobPoolStats& jobs = status.jobs;
+  const host::JobPoolStats& jobs = status.jobs;
   out.Open("ostraka_jobs_total", "counter", "Jobs done.");
   out.Sample(static_cast<double>(jobs.compute_jobs), {{"kind", "compute"}});
   out.Sample(static_cast<double>(jobs.pure_jobs), {{"kind", "pure"}});
@@ -190,7 +189,7 @@ void AddWork(const NodeStatus& status, Exposition& out) {
   out.Sample(jobs.pure_busy.seconds(), {{"kind", "pure"}});
   out.Sample(jobs.evaluation_busy.seconds(), {{"kind", "evaluation"}});
   out.Single("ostraka_jobs_waiting", "gauge", "Jobs that no thread has taken yet.", jobs.waiting);
-  const runtime::LedgerStats& ledger = status.ledger;
+  const store::LedgerStats& ledger = status.ledger;
   out.Single("ostraka_ledger_stores_total", "counter", "Records made durable before a signature.",
              ledger.stores);
   out.Single("ostraka_ledger_commits_total", "counter", "Commits to the disk.", ledger.commits);

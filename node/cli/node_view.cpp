@@ -11,8 +11,8 @@
 namespace ostraka::cli {
 namespace {
 
-using runtime::NodeEvents;
-using runtime::NoticeLevel;
+using host::NodeEvents;
+using net::NoticeLevel;
 
 LogLevel LevelOf(NoticeLevel level) {
   switch (level) {
@@ -67,11 +67,11 @@ class PeopleView final : public NodeEvents {
     if (halted_ && level != NoticeLevel::kWarning) return;
     log_.Say(LevelOf(level), line);
   }
-  void OnHalted(const runtime::NodeOutcome& outcome) override {
+  void OnHalted(const host::NodeOutcome& outcome) override {
     halted_ = true;
-    const bool finished = outcome.end == runtime::NodeEnd::kFinished;
+    const bool finished = outcome.end == host::NodeEnd::kFinished;
     log_.Say(finished ? LogLevel::kInfo : LogLevel::kError,
-             std::string(runtime::NodeEndName(outcome.end)) + ": " + outcome.reason);
+             std::string(host::NodeEndName(outcome.end)) + ": " + outcome.reason);
   }
 
  private:
@@ -107,7 +107,7 @@ class JsonView final : public NodeEvents {
   void OnNotice(NoticeLevel level, const std::string& line) override {
     log_.Say(LevelOf(level), line);
   }
-  void OnHalted(const runtime::NodeOutcome& outcome) override { Emit(HaltedEvent(outcome)); }
+  void OnHalted(const host::NodeOutcome& outcome) override { Emit(HaltedEvent(outcome)); }
 
  private:
   static void Emit(const nlohmann::json& event) {

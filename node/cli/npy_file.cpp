@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "node/runtime/durable_file.h"
+#include "node/os/durable_file.h"
 
 namespace ostraka::cli {
 namespace {
@@ -107,7 +107,7 @@ base::Status WriteNpy(const std::string& path, const std::vector<std::uint64_t>&
       std::is_same_v<T, float> ? base::NpyType::kFloat32 : base::NpyType::kFloat64;
   const std::string header = base::EncodeNpyHeader(kType, shape);
   const std::array pieces = {base::AsBytes(header), base::AsBytes(values)};
-  return runtime::WriteDurably(path, pieces, runtime::IfExists::kReplace);
+  return os::WriteDurably(path, pieces, os::IfExists::kReplace);
 }
 
 template base::Status WriteNpy<float>(const std::string&, const std::vector<std::uint64_t>&,

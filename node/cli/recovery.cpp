@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "node/protocol/sync/catch_up.h"
-#include "node/runtime/checkpoint.h"
-#include "node/runtime/ledger_reader.h"
+#include "node/store/checkpoint.h"
+#include "node/store/ledger_reader.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 using base::Digest;
 using base::PeerId;
-using runtime::LedgerReader;
+using store::LedgerReader;
 using LeftOut = std::map<PeerId, std::string>;
 
 constexpr char kProvenGuilty[] = "proven guilty: ";
@@ -24,7 +24,7 @@ using Chain = std::map<std::uint64_t, wire::Block>;  // by height
 
 base::StatusOr<LedgerReader> OpenLedger(const std::string& data_dir, const Digest& run_id) {
   ASSIGN_OR_RETURN(LedgerReader ledger, LedgerReader::Open(data_dir));
-  ASSIGN_OR_RETURN(const runtime::LedgerSummary summary, ledger.Summary());
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
   if (summary.run_id != run_id) {
     return base::InvalidArgument(data_dir + ": is of run " + summary.run_id.Short() +
                                  ", and the manifest is of run " + run_id.Short());
@@ -49,8 +49,8 @@ void LeaveOutBanned(const wire::Block& head, LeftOut& left_out) {
 }
 
 base::Status LeaveOutGuilty(LedgerReader& ledger, const Digest& run_id, LeftOut& left_out) {
-  ASSIGN_OR_RETURN(const std::vector<runtime::EvidenceRow> rows, ledger.Evidence(std::nullopt));
-  for (const runtime::EvidenceRow& row : rows) {
+  ASSIGN_OR_RETURN(const std::vector<store::EvidenceRow> rows, ledger.Evidence(std::nullopt));
+  for (const store::EvidenceRow& row : rows) {
     // A block's ban and a verdict are the word of a majority, which a split run need not have had;
     // what stands are the accused's own words. Bans that both sides know are in the last block they
     // share.
@@ -64,11 +64,11 @@ base::Status LeaveOutGuilty(LedgerReader& ledger, const Digest& run_id, LeftOut&
 }
 
 // The newest state that follows `newest_height` or a block before it.
-base::StatusOr<std::pair<std::string, runtime::Checkpoint>> NewestState(
+base::StatusOr<std::pair<std::string, store::Checkpoint>> NewestState(
     const std::vector<std::string>& data_dirs, std::uint64_t newest_height, const Digest& run_id) {
-  std::optional<runtime::CheckpointFile> best;
+  std::optional<store::CheckpointFile> best;
   for (const std::string& data_dir : data_dirs) {
-    for (const runtime::CheckpointFile& file : runtime::ListCheckpoints(data_dir)) {
+    for (const store::CheckpointFile& file : store::ListCheckpoints(data_dir)) {
       if (file.step + 1 > newest_height || (best && file.step <= best->step)) continue;
       best = file;
     }
@@ -79,7 +79,7 @@ base::StatusOr<std::pair<std::string, runtime::Checkpoint>> NewestState(
                           " or before, which all ledgers have in common: give folders of nodes "
                           "that kept more of them (--checkpoint-every, --keep-checkpoints)");
   }
-  ASSIGN_OR_RETURN(runtime::Checkpoint checkpoint, runtime::ReadCheckpoint(best->path));
+  ASSIGN_OR_RETURN(store::Checkpoint checkpoint, store::ReadCheckpoint(best->path));
   const auto run = checkpoint.metadata.find("run_id");
   if (run == checkpoint.metadata.end() || run->second != run_id.Hex()) {
     return base::InvalidArgument(best->path + ": is a state of another run");
@@ -163,7 +163,7 @@ base::StatusOr<protocol::ModelState> ReadOrigin(const protocol::Manifest& manife
     return base::InvalidArgument("this run goes on from " + state +
                                  ": give its file with --origin (`ostraka run recover` names it)");
   }
-  ASSIGN_OR_RETURN(const runtime::Checkpoint checkpoint, runtime::ReadCheckpoint(path));
+  ASSIGN_OR_RETURN(const store::Checkpoint checkpoint, store::ReadCheckpoint(path));
   if (protocol::StateRoot(checkpoint.state, checkpoint.layout) != manifest.origin->state_root) {
     return base::InvalidArgument(path + ": is not " + state + ", with which this run begins");
   }

@@ -12,7 +12,7 @@
 #include "node/cli/manifest_toml.h"
 #include "node/cli/new_file.h"
 #include "node/cli/node_json.h"
-#include "node/runtime/endpoint.h"
+#include "node/os/endpoint.h"
 
 namespace ostraka::cli {
 namespace {
@@ -33,7 +33,7 @@ base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
                                  "': write ID@HOST:PORT, the ID as `ostraka key show` prints it");
   }
   if (at == std::string::npos) return protocol::Member{*id, ""};  // it dials the others
-  const auto address = runtime::ParseHostPort(text.substr(at + 1));
+  const auto address = os::ParseHostPort(text.substr(at + 1));
   if (!address.ok()) return base::InvalidArgument("--member " + base::MessageOf(address.status()));
   return protocol::Member{*id, text.substr(at + 1)};
 }

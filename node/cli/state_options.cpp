@@ -37,12 +37,12 @@ base::StatusOr<train::HeldOut> HeldOutOf(const StateOptions& options) {
                                "' is not known: use test or validation");
 }
 
-std::unique_ptr<runtime::CheckpointWriter> MakeCheckpointWriter(const StateOptions& options,
-                                                                const protocol::Manifest& manifest,
-                                                                const std::string& data_dir,
-                                                                const base::TensorLayout& layout) {
+std::unique_ptr<store::CheckpointWriter> MakeCheckpointWriter(const StateOptions& options,
+                                                              const protocol::Manifest& manifest,
+                                                              const std::string& data_dir,
+                                                              const base::TensorLayout& layout) {
   const std::string& data = manifest.training.data;
-  return std::make_unique<runtime::CheckpointWriter>(runtime::CheckpointWriterOptions{
+  return std::make_unique<store::CheckpointWriter>(store::CheckpointWriterOptions{
       .data_dir = data_dir,
       .every = options.checkpoint_every,
       .keep = options.keep_checkpoints,

@@ -11,7 +11,7 @@
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
 #include "node/protocol/ground/manifest.h"
-#include "node/runtime/checkpoint_writer.h"
+#include "node/store/checkpoint_writer.h"
 #include "node/train/trainer.h"
 
 namespace CLI {
@@ -35,9 +35,9 @@ void AppendStateArguments(const StateOptions& options, std::vector<std::string>&
 base::StatusOr<train::HeldOut> HeldOutOf(const StateOptions& options);
 
 // For a node of the run, whose failures are told on stderr.
-std::unique_ptr<runtime::CheckpointWriter> MakeCheckpointWriter(const StateOptions& options,
-                                                                const protocol::Manifest& manifest,
-                                                                const std::string& data_dir,
-                                                                const base::TensorLayout& layout);
+std::unique_ptr<store::CheckpointWriter> MakeCheckpointWriter(const StateOptions& options,
+                                                              const protocol::Manifest& manifest,
+                                                              const std::string& data_dir,
+                                                              const base::TensorLayout& layout);
 
 }  // namespace ostraka::cli

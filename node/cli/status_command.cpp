@@ -13,9 +13,9 @@
 #include "node/cli/data_dir.h"
 #include "node/cli/node_answers.h"
 #include "node/cli/node_json.h"
-#include "node/runtime/http_get.h"
-#include "node/runtime/ledger_reader.h"
-#include "node/runtime/ledger_schema.h"
+#include "node/http/http_get.h"
+#include "node/store/ledger_reader.h"
+#include "node/store/ledger_schema.h"
 
 namespace ostraka::cli {
 namespace {
@@ -34,7 +34,7 @@ base::Status NotANode(const std::string& source) {
                                "`ostraka node --http`?");
 }
 
-base::StatusOr<json> ParseStatus(const std::string& source, const runtime::HttpResponse& answer) {
+base::StatusOr<json> ParseStatus(const std::string& source, const http::HttpResponse& answer) {
   json status = json::parse(answer.body, nullptr, false);
   if (answer.status != 200 || !status.is_object() || !status.contains("running")) {
     return NotANode(source);
@@ -44,8 +44,8 @@ base::StatusOr<json> ParseStatus(const std::string& source, const runtime::HttpR
 
 // What the ledger of a node that does not run says.
 base::StatusOr<json> FromLedger(const std::string& dir) {
-  ASSIGN_OR_RETURN(runtime::LedgerReader ledger, runtime::LedgerReader::Open(dir));
-  ASSIGN_OR_RETURN(const runtime::LedgerSummary summary, ledger.Summary());
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(dir));
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
   ASSIGN_OR_RETURN(const std::vector<wire::Removal> removed, ledger.Removals(std::nullopt));
   json removals = json::array();
   for (const wire::Removal& removal : removed) removals.push_back(JsonOf(removal));
@@ -64,7 +64,7 @@ base::StatusOr<json> FromLedger(const std::string& dir) {
 
 base::StatusOr<json> FromFolder(const std::string& dir) {
   const std::string socket = dir + "/" + kStatusSocketName;
-  const auto answer = runtime::HttpGet({.address = {}, .socket_path = socket}, "/status");
+  const auto answer = http::HttpGet({.address = {}, .socket_path = socket}, "/status");
   if (answer.ok()) return ParseStatus(socket, *answer);
   if (!absl::IsNotFound(answer.status())) return answer.status();
   return FromLedger(dir);
@@ -74,8 +74,8 @@ base::StatusOr<json> FromAddress(std::string address) {
   constexpr std::string_view kScheme = "http://";
   if (address.starts_with(kScheme)) address.erase(0, kScheme.size());
   address = address.substr(0, address.find('/'));
-  ASSIGN_OR_RETURN(const runtime::HttpResponse answer,
-                   runtime::HttpGet({.address = address, .socket_path = {}}, "/status"));
+  ASSIGN_OR_RETURN(const http::HttpResponse answer,
+                   http::HttpGet({.address = address, .socket_path = {}}, "/status"));
   return ParseStatus(address, answer);
 }
 
@@ -86,7 +86,7 @@ base::StatusOr<std::string> OnlyFolder() {
   std::error_code error;
   for (fs::directory_iterator entries(root, error), end; !error && entries != end;
        entries.increment(error)) {
-    if (fs::exists(entries->path() / runtime::kLedgerFileName, error)) {
+    if (fs::exists(entries->path() / store::kLedgerFileName, error)) {
       found.push_back(entries->path().string());
     }
   }

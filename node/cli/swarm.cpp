@@ -22,7 +22,7 @@
 #include "node/cli/attack_options.h"
 #include "node/cli/manifest_toml.h"
 #include "node/cli/process.h"
-#include "node/runtime/transport.h"
+#include "node/os/endpoint.h"
 #include "node/train/trainer_loader.h"
 #include "node/wire/limits.h"
 
@@ -149,7 +149,7 @@ class Swarm {
     run_.dimension = base::ElementCount(trainer->layout());
     RETURN_IF_ERROR(CheckDimension(run_.dimension, options_.peers));
     for (std::uint32_t i = 0; i < options_.peers; ++i) {
-      ASSIGN_OR_RETURN(sockets_.emplace_back(), runtime::ListenOnLoopback());
+      ASSIGN_OR_RETURN(sockets_.emplace_back(), os::ListenOnLoopback());
       SwarmNode& node = run_.nodes.emplace_back();
       node.id = KeyOf(options_.seed, i).id();
       node.byzantine = i >= options_.peers - options_.byzantine;
@@ -335,7 +335,7 @@ class Swarm {
   const SwarmOptions& options_;
   SwarmWatcher& watcher_;
   SwarmRun run_;
-  std::vector<runtime::ListeningSocket> sockets_;
+  std::vector<os::ListeningSocket> sockets_;
   std::vector<Process> processes_;
   std::optional<std::size_t> honest_left_;             // that still run, once the run is over
   std::chrono::steady_clock::time_point quiet_since_;  // since this number is what it is

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "node/runtime/durable_file.h"
+#include "node/os/durable_file.h"
 #include "sim/compare/runner.h"
 #include "sim/compare/schedule.h"
 #include "sim/compare/worker_pool.h"
@@ -30,7 +30,7 @@ base::Status WriteStudy(const std::string& folder, const Cell& cell, const Study
   const std::string path = folder + "/study/" + IdOf(cell).Short() + ".npz";
   const base::Bytes bytes = NpzOf(study);
   const base::ByteView pieces[] = {bytes};
-  return runtime::WriteDurably(path, pieces, runtime::IfExists::kReplace);
+  return os::WriteDurably(path, pieces, os::IfExists::kReplace);
 }
 
 // In a worker: one line of JSON.

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "node/runtime/durable_file.h"
+#include "node/os/durable_file.h"
 #include "sim/compare/figures.h"
 #include "sim/compare/profile.h"
 #include "sim/compare/report.h"
@@ -41,7 +41,7 @@ base::Status WriteFigures(const std::vector<Figure>& figures, const std::string&
 
 base::Status WriteText(const std::string& path, const std::string& text) {
   const base::ByteView pieces[] = {base::AsBytes(text)};
-  const base::Status written = runtime::WriteDurably(path, pieces, runtime::IfExists::kReplace);
+  const base::Status written = os::WriteDurably(path, pieces, os::IfExists::kReplace);
   if (written.ok()) return written;
   return base::Unavailable(base::MessageOf(written) + ": free some space or name another folder");
 }

@@ -44,11 +44,12 @@
 #include "crypto/sign.h"
 #include "node/base/check.h"
 #include "node/base/rng.h"
+#include "node/net/mesh/transport.h"
+#include "node/os/endpoint.h"
 #include "node/protocol/ground/jobs.h"
 #include "node/protocol/ground/numbers.h"
-#include "node/runtime/transport.h"
 
-namespace ostraka::runtime {
+namespace ostraka::net {
 namespace {
 
 using protocol::Column;
@@ -332,12 +333,12 @@ Measured MeasureOnce(const std::vector<std::unique_ptr<Peer>>& peers) {
 
 std::vector<Measured> Measure(std::size_t count, std::uint64_t bytes, bool checked, int repeats) {
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys;
-  std::vector<ListeningSocket> sockets;
+  std::vector<os::ListeningSocket> sockets;
   std::vector<std::uint16_t> ports;
   for (std::size_t i = 0; i < count; ++i) {
     const base::Bytes seed(32, static_cast<std::uint8_t>(i + 1));
     keys.push_back(std::make_shared<const crypto::SigningKey>(crypto::SigningKey::FromSeed(seed)));
-    const auto socket = ListenOnLoopback();
+    const auto socket = os::ListenOnLoopback();
     OSTRAKA_CHECK(socket.ok());
     sockets.push_back(*socket);
     ports.push_back(socket->port);
@@ -408,6 +409,6 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace ostraka::runtime
+}  // namespace ostraka::net
 
-int main(int argc, char** argv) { return ostraka::runtime::Main(argc, argv); }
+int main(int argc, char** argv) { return ostraka::net::Main(argc, argv); }

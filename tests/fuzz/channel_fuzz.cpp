@@ -1,5 +1,5 @@
 // Any bytes where the channel reads plain bytes of a stranger: HELLO, the certificate, and the
-// records that carry a blob (node/runtime/record.h); and both ends of a link, driven in any order.
+// records that carry a blob (node/net/link/record.h); and both ends of a link, driven in any order.
 //
 // Records come from a sender that is honest but for what the fuzzer bends, because nobody guesses a
 // hash: leaves and chunks that were never true would all end at the first check.
@@ -12,16 +12,16 @@
 #include "crypto/merkle.h"
 #include "crypto/sign.h"
 #include "node/base/check.h"
-#include "node/runtime/blob_receiver.h"
-#include "node/runtime/hello.h"
-#include "node/runtime/little_endian.h"
-#include "node/runtime/receive_credit.h"
-#include "node/runtime/record.h"
-#include "node/runtime/send_queue.h"
-#include "node/runtime/tls_identity.h"
+#include "node/base/little_endian.h"
+#include "node/net/link/blob_receiver.h"
+#include "node/net/link/hello.h"
+#include "node/net/link/receive_credit.h"
+#include "node/net/link/record.h"
+#include "node/net/link/send_queue.h"
+#include "node/net/link/tls_identity.h"
 #include "tests/fuzz/byte_source.h"
 
-namespace ostraka::runtime {
+namespace ostraka::net {
 namespace {
 
 using base::Bytes;
@@ -89,7 +89,7 @@ struct Record {
 
 std::vector<Record> RecordsOf(const Bytes& frame, const crypto::Blob& blob, bool hashed) {
   Bytes head;
-  AppendLittleEndian(head, blob.data.size(), 8);
+  base::AppendLittleEndian(head, blob.data.size(), 8);
   const base::Digest root = hashed ? blob.root : base::Digest{};
   head.insert(head.end(), root.bytes.begin(), root.bytes.end());
   head.insert(head.end(), frame.begin(), frame.end());
@@ -220,7 +220,7 @@ class End {
   // As Connection does when the other side's bulk has come.
   void Grant() {
     Bytes body;
-    AppendLittleEndian(body, credit_.Grant(), 8);
+    base::AppendLittleEndian(body, credit_.Grant(), 8);
     queue_.PushRecord(RecordType::kCredit, std::move(body));
   }
   bool may_write() const { return queue_.has_control() || queue_.has_credit(); }
@@ -246,7 +246,7 @@ class End {
     OSTRAKA_CHECK(status.ok());
     switch (type) {
       case RecordType::kCredit:
-        status = queue_.Grant(ReadLittleEndian(body));
+        status = queue_.Grant(base::ReadLittleEndian(body));
         break;
       case RecordType::kControl:
         OSTRAKA_CHECK(Bytes(body.begin(), body.end()) == from.sent_control_.front());
@@ -325,11 +325,11 @@ void TakeAny(ByteSource source) {
 }
 
 }  // namespace
-}  // namespace ostraka::runtime
+}  // namespace ostraka::net
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const bool initialized = ostraka::crypto::Initialize().ok();
   OSTRAKA_CHECK(initialized);
-  ostraka::runtime::TakeAny(ostraka::fuzz::ByteSource({data, size}));
+  ostraka::net::TakeAny(ostraka::fuzz::ByteSource({data, size}));
   return 0;
 }

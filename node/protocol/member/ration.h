@@ -25,7 +25,7 @@ class Ration {
   // Bad signatures, which an honest peer neither makes nor passes on. Each costs us some 50 us.
   static constexpr std::uint64_t kForgeriesASecond = 1024;
   // Links that come up, to which all that is still of use is said again, parts and aggregates too.
-  // Who dials again waits longer each time (node/runtime/backoff.h), 200 ms at first.
+  // Who dials again waits longer each time (node/net/mesh/backoff.h), 200 ms at first.
   static constexpr std::uint64_t kRepeatsASecond = 8;
 
   // Bytes that one is sent because it asked: four full models and states a second. Nobody needs

@@ -7,11 +7,11 @@
 
 #include "node/protocol/member/signer.h"
 #include "node/protocol/watch/fork_trial.h"
-#include "node/runtime/checkpoint.h"
-#include "node/runtime/ledger.h"
+#include "node/store/checkpoint.h"
+#include "node/store/ledger.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
-#include "tests/unit/runtime/temp_folder.h"
+#include "tests/unit/os/temp_folder.h"
 
 namespace ostraka::cli {
 namespace {
@@ -42,7 +42,7 @@ const crypto::SigningKey& Key(std::size_t index) {
 }
 
 // Folders of members of one run of 20 steps, whose blocks a test makes as it likes.
-class RecoveryTest : public runtime::TempFolderTest {
+class RecoveryTest : public os::TempFolderTest {
  protected:
   void SetUp() override {
     TempFolderTest::SetUp();
@@ -71,8 +71,8 @@ class RecoveryTest : public runtime::TempFolderTest {
   }
   std::string Write(const std::string& name, std::vector<Record> records) {
     const std::string folder = dir_ + "/" + name;
-    auto ledger = runtime::Ledger::Open(
-        {.data_dir = folder, .run_id = manifest_.run_id, .peer = Key(0).id()});
+    auto ledger =
+        store::Ledger::Open({.data_dir = folder, .run_id = manifest_.run_id, .peer = Key(0).id()});
     EXPECT_TRUE(ledger.ok()) << ledger.status();
     (*ledger)->Start({.committed = [](auto) {}, .failed = [](auto) {}});
     EXPECT_TRUE((*ledger)->Append({1, std::move(records)}).ok());
@@ -93,7 +93,7 @@ class RecoveryTest : public runtime::TempFolderTest {
   }
   void Checkpoint(const std::string& folder, std::uint64_t step) {
     const auto values = std::make_shared<const std::vector<float>>(12, static_cast<float>(step));
-    const base::Status written = runtime::WriteCheckpoint(
+    const base::Status written = store::WriteCheckpoint(
         folder, {step, kLayout, {values, values}, {{"run_id", manifest_.run_id.Hex()}}});
     ASSERT_TRUE(written.ok()) << written;
   }
@@ -121,7 +121,7 @@ TEST_F(RecoveryTest, GoesOnFromTheNewestStateThatBothSidesHave) {
   const auto plan = PlanRecovery(manifest_, {left, right}, {});
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->parted_at, 7u);
-  EXPECT_EQ(plan->checkpoint, runtime::CheckpointPath(right, 5));
+  EXPECT_EQ(plan->checkpoint, store::CheckpointPath(right, 5));
   ASSERT_TRUE(plan->manifest.origin);
   EXPECT_EQ(plan->manifest.origin->run_id, manifest_.run_id);
   EXPECT_EQ(plan->manifest.origin->step, 5u);
@@ -233,7 +233,7 @@ TEST_F(RecoveryTest, AStateThatIsNotTheOneIsRefused) {
     EXPECT_FALSE(state.ok());
     return state.ok() ? "" : base::MessageOf(state.status());
   };
-  EXPECT_THAT(refusal(plan->manifest, runtime::CheckpointPath(left, 5), kLayout),
+  EXPECT_THAT(refusal(plan->manifest, store::CheckpointPath(left, 5), kLayout),
               HasSubstr("is not the state after step 6"));
   EXPECT_THAT(refusal(plan->manifest, "", kLayout), HasSubstr("--origin"));
   EXPECT_THAT(refusal(plan->manifest, plan->checkpoint, {{"y", {12}}}), HasSubstr("another model"));

@@ -1,6 +1,6 @@
 // One wrong byte at every place of every kind of signed message, given to the member that waits for
 // it: nothing happens but a suspicion, and the true message still counts. (On the way between two
-// nodes TLS finds it first, in services too: tests/unit/runtime/transport_flip_test.cpp.)
+// nodes TLS finds it first, in services too: tests/unit/net/transport_flip_test.cpp.)
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,0 +1,272 @@
+#include "node/http/http_server.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <list>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/os/endpoint.h"
+#include "node/os/timer.h"
+#include "node/os/unix_socket.h"
+
+namespace ostraka::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast_http = boost::beast::http;
+using Protocol = asio::generic::stream_protocol;
+using boost::beast::string_view;
+using boost::system::error_code;
+
+// Long enough not to spin while the system has no file descriptors, short enough to go unnoticed.
+constexpr base::Duration kRetryAfter = base::Milliseconds(100);
+
+bool IsLoopbackHost(std::string_view host) {
+  if (host == "localhost") return true;
+  error_code ec;
+  const auto address = asio::ip::make_address(std::string(host), ec);
+  return !ec && address.is_loopback();
+}
+
+// The host of a Host field: "name", "name:port", "[v6]:port".
+std::string_view HostOf(std::string_view field) {
+  if (field.starts_with('[')) return field.substr(1, field.find(']') - 1);
+  return field.substr(0, field.rfind(':'));
+}
+
+beast_http::response<beast_http::string_body> Wrap(HttpResponse answer) {
+  beast_http::response<beast_http::string_body> response;
+  response.result(answer.status);
+  response.set(beast_http::field::content_type, answer.content_type);
+  response.set(beast_http::field::cache_control, "no-store");
+  response.set("X-Content-Type-Options", "nosniff");
+  response.body() = std::move(answer.body);
+  return response;
+}
+
+}  // namespace
+
+bool IsLoopback(std::string_view address) {
+  const auto where = os::ParseHostPort(address);
+  return where.ok() && IsLoopbackHost(where->host);
+}
+
+class HttpServer::Impl : public std::enable_shared_from_this<HttpServer::Impl> {
+ public:
+  Impl(asio::io_context& io, int fd, bool check_host, HttpHandler handler, HttpLimits limits)
+      : io_(io),
+        acceptor_(io, Protocol(AF_UNIX, 0), fd),
+        retry_(io),
+        check_host_(check_host),
+        handler_(std::move(handler)),
+        limits_(limits) {}
+
+  void AcceptNext() {
+    acceptor_.async_accept([weak = weak_from_this()](error_code ec, Protocol::socket socket) {
+      if (const auto self = weak.lock()) self->OnAccept(ec, std::move(socket));
+    });
+  }
+
+  void Stop();
+
+ private:
+  class Session;
+  using Sessions = std::list<std::shared_ptr<Session>>;
+
+  void OnAccept(error_code ec, Protocol::socket socket);
+  void End(const Session* session) {
+    sessions_.remove_if([session](const auto& held) { return held.get() == session; });
+  }
+  beast_http::response<beast_http::string_body> Answer(
+      const beast_http::request<beast_http::empty_body>& request) const;
+
+  asio::io_context& io_;
+  asio::basic_socket_acceptor<Protocol> acceptor_;
+  os::Timer retry_;
+  const bool check_host_;
+  const HttpHandler handler_;
+  const HttpLimits limits_;
+  Sessions sessions_;  // oldest first
+  bool stopped_ = false;
+};
+
+// One connection: a request, an answer, the end.
+class HttpServer::Impl::Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(Impl& server, Protocol::socket socket)
+      : server_(server), socket_(std::move(socket)), timer_(server.io_) {}
+
+  void Start() {
+    parser_.header_limit(static_cast<std::uint32_t>(server_.limits_.max_request_bytes));
+    parser_.body_limit(0);
+    buffer_.max_size(server_.limits_.max_request_bytes);
+    timer_.Start(server_.limits_.timeout, [this] { Finish(); });
+    beast_http::async_read(socket_, buffer_, parser_,
+                           [self = this->shared_from_this()](error_code ec, std::size_t) {
+                             if (!self->closed_) self->OnRequest(ec);
+                           });
+  }
+
+  bool answering() const { return answering_; }
+
+  // Without a word to the server, which calls it.
+  void Close() {
+    closed_ = true;
+    timer_.Cancel();
+    error_code ignored;
+    socket_.shutdown(Protocol::socket::shutdown_both, ignored);
+    socket_.close(ignored);
+  }
+
+ private:
+  void OnRequest(error_code ec) {
+    answering_ = true;
+    if (!ec) {
+      head_only_ = parser_.get().method() == beast_http::verb::head;
+      return Respond(server_.Answer(parser_.get()));
+    }
+    // Whoever has gone hears nothing; whoever sent what is no request is told so.
+    const bool parsing =
+        ec.category() == beast_http::make_error_code(beast_http::error::bad_method).category();
+    if (!parsing || ec == beast_http::error::end_of_stream ||
+        ec == beast_http::error::partial_message) {
+      return Finish();
+    }
+    const bool large = ec == beast_http::error::header_limit ||
+                       ec == beast_http::error::body_limit ||
+                       ec == beast_http::error::buffer_overflow;
+    Respond(Wrap({large ? 413U : 400U, "text/plain; charset=utf-8",
+                  large ? "the request is too large\n" : "this is no request\n"}));
+  }
+
+  void Respond(beast_http::response<beast_http::string_body> response) {
+    response_ = std::move(response);
+    response_.version(11);
+    response_.keep_alive(false);
+    response_.prepare_payload();
+    if (head_only_) response_.body().clear();
+    beast_http::async_write(socket_, response_,
+                            [self = this->shared_from_this()](error_code, std::size_t) {
+                              if (!self->closed_) self->Drain();
+                            });
+  }
+
+  // Closing with bytes unread would reset the connection and could take the answer with it.
+  void Drain() {
+    error_code ec;
+    socket_.shutdown(Protocol::socket::shutdown_send, ec);
+    if (ec) return Finish();
+    socket_.async_read_some(asio::buffer(drain_),
+                            [self = this->shared_from_this()](error_code error, std::size_t) {
+                              if (self->closed_) return;
+                              if (error) return self->Finish();
+                              self->Drain();
+                            });
+  }
+
+  void Finish() {
+    const auto self = this->shared_from_this();
+    Close();
+    server_.End(this);
+  }
+
+  Impl& server_;
+  Protocol::socket socket_;
+  os::Timer timer_;
+  boost::beast::flat_buffer buffer_;
+  beast_http::request_parser<beast_http::empty_body> parser_;
+  beast_http::response<beast_http::string_body> response_;
+  std::array<char, 1024> drain_{};
+  bool head_only_ = false;
+  bool answering_ = false;
+  bool closed_ = false;
+};
+
+void HttpServer::Impl::Stop() {
+  stopped_ = true;
+  retry_.Cancel();
+  error_code ignored;  // nothing is lost by a close that fails
+  acceptor_.close(ignored);
+  for (const auto& session : sessions_) session->Close();
+  sessions_.clear();
+}
+
+void HttpServer::Impl::OnAccept(error_code ec, Protocol::socket socket) {
+  if (stopped_) return;
+  if (ec) {
+    retry_.Start(kRetryAfter, [this] { AcceptNext(); });
+    return;
+  }
+  if (sessions_.size() >= limits_.max_connections) {
+    const auto idle = std::find_if(sessions_.begin(), sessions_.end(),
+                                   [](const auto& session) { return !session->answering(); });
+    const auto victim = idle == sessions_.end() ? sessions_.begin() : idle;
+    (*victim)->Close();
+    sessions_.erase(victim);
+  }
+  sessions_.push_back(std::make_shared<Session>(*this, std::move(socket)));
+  sessions_.back()->Start();
+  AcceptNext();
+}
+
+beast_http::response<beast_http::string_body> HttpServer::Impl::Answer(
+    const beast_http::request<beast_http::empty_body>& request) const {
+  const string_view host = request[beast_http::field::host];
+  if (check_host_ && !IsLoopbackHost(HostOf({host.data(), host.size()}))) {
+    return Wrap({403, "text/plain; charset=utf-8", "name this machine as localhost\n"});
+  }
+  if (request.method() != beast_http::verb::get && request.method() != beast_http::verb::head) {
+    auto refused = Wrap({405, "text/plain; charset=utf-8", "only GET and HEAD\n"});
+    refused.set(beast_http::field::allow, "GET, HEAD");
+    return refused;
+  }
+  const std::string_view target(request.target().data(), request.target().size());
+  if (!target.starts_with('/')) {
+    return Wrap({400, "text/plain; charset=utf-8", "the target must begin with /\n"});
+  }
+  return Wrap(handler_(target.substr(0, target.find('?'))));
+}
+
+base::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Make(asio::io_context& io,
+                                                             const HttpPlace& place,
+                                                             HttpHandler handler,
+                                                             HttpLimits limits) {
+  OSTRAKA_CHECK(place.address.empty() != place.socket_path.empty() && handler);
+  const bool is_unix = place.address.empty();
+  int fd = -1;
+  if (is_unix) {
+    ASSIGN_OR_RETURN(fd, os::ListenOnUnix(place.socket_path));
+  } else {
+    ASSIGN_OR_RETURN(fd, os::ListenOn(place.address));
+  }
+  std::uint16_t port = 0;
+  if (!is_unix) {
+    ASSIGN_OR_RETURN(port, os::ListeningPort(fd));  // of a socket that listens: cannot fail
+  }
+  auto impl = std::make_shared<Impl>(io, fd, !is_unix && IsLoopback(place.address),
+                                     std::move(handler), limits);
+  impl->AcceptNext();
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl), place.socket_path, port));
+}
+
+HttpServer::HttpServer(std::shared_ptr<Impl> impl, std::string socket_path, std::uint16_t port)
+    : impl_(std::move(impl)), socket_path_(std::move(socket_path)), port_(port) {}
+
+HttpServer::~HttpServer() {
+  impl_->Stop();
+  // Left behind it would only say that nobody listens there, so a failure changes nothing.
+  if (!socket_path_.empty()) unlink(socket_path_.c_str());
+}
+
+std::uint16_t HttpServer::port() const { return port_; }
+
+}  // namespace ostraka::http

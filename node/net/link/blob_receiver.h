@@ -1,0 +1,62 @@
+// Puts together the message with a blob that one peer is sending, and believes nothing of it.
+//
+// INVARIANT: memory that is written to is at most 17/16 of the bytes received so far, and addresses
+// that are taken 16 times as many, whatever was announced; a chunk is kept only if it has the
+// announced leaf hash, and leaves only if they make the announced root.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "crypto/merkle.h"
+#include "node/base/bytes.h"
+#include "node/base/ids.h"
+#include "node/base/status.h"
+
+namespace ostraka::net {
+
+class BlobReceiver {
+ public:
+  struct Message {
+    base::SharedBytes frame;
+    crypto::SharedBlob blob;
+  };
+
+  BlobReceiver(std::uint64_t max_blob_bytes, bool allow_unhashed)
+      : max_blob_bytes_(max_blob_bytes), allow_unhashed_(allow_unhashed) {}
+
+  // The bodies of ANNOUNCE, LEAVES and CHUNK records (node/net/link/record.h), as they come. An
+  // error is a reason to close the connection, as said of the other side.
+  base::Status Announce(base::ByteView body);
+  base::Status Leaves(base::ByteView body);
+  base::Status Chunk(base::ByteView body);
+
+  // A blob was announced and is not whole yet.
+  bool active() const { return active_; }
+
+  // The message, once, when its blob is whole.
+  std::optional<Message> Take();
+
+ private:
+  bool hashed() const { return !root_.is_zero(); }
+  bool leaves_complete() const { return !hashed() || leaves_.size() == chunk_count_; }
+  base::Status CheckLeaves() const;
+
+  const std::uint64_t max_blob_bytes_;
+  const bool allow_unhashed_;
+
+  bool active_ = false;
+  base::Bytes frame_;
+  base::Digest root_;
+  std::size_t blob_bytes_ = 0;
+  std::size_t chunk_count_ = 0;
+  std::size_t chunks_taken_ = 0;
+  std::vector<base::Digest> leaves_;
+  base::Bytes data_;
+};
+
+}  // namespace ostraka::net

@@ -1,0 +1,131 @@
+#include "node/net/link/send_queue.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "node/base/check.h"
+
+namespace ostraka::net {
+namespace {
+
+std::size_t LeafCount(const OutgoingBlob& blob) {
+  return blob.blob().root.is_zero() ? 0 : crypto::ChunkCount(blob.blob().data.size());
+}
+
+SendQueue::Record StartRecord(RecordType type) {
+  SendQueue::Record record;
+  record.head_bytes[0] = static_cast<std::uint8_t>(type);
+  record.head_size = 1;
+  return record;
+}
+
+}  // namespace
+
+const std::vector<base::Digest>& OutgoingBlob::leaves() {
+  if (!blob_->leaves.empty()) return blob_->leaves;
+  if (!hashed_) leaves_ = crypto::ChunkLeaves(blob_->data);
+  hashed_ = true;
+  return leaves_;
+}
+
+void SendQueue::PushRecord(RecordType type, base::Bytes body) {
+  control_bytes_ += body.size();
+  control_.push_back({type, std::make_shared<const base::Bytes>(std::move(body))});
+}
+
+base::Status SendQueue::PushControl(base::SharedBytes frame) {
+  if (control_bytes_ + frame->size() > max_control_bytes_) {
+    return base::FailedPrecondition("takes our messages too slowly: more than " +
+                                    std::to_string(max_control_bytes_) + " bytes wait");
+  }
+  control_bytes_ += frame->size();
+  control_.push_back({RecordType::kControl, std::move(frame)});
+  return base::OkStatus();
+}
+
+base::Status SendQueue::PushBulk(base::SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) {
+  const std::uint64_t bytes = frame->size() + blob->blob().data.size();
+  if (bulk_bytes_ + bytes > max_bulk_bytes_) {
+    return base::FailedPrecondition("takes our blobs too slowly: more than " +
+                                    std::to_string(max_bulk_bytes_) + " bytes wait");
+  }
+  bulk_bytes_ += bytes;
+  bulk_.push_back({.frame = std::move(frame), .blob = std::move(blob)});
+  return base::OkStatus();
+}
+
+base::Status SendQueue::Grant(std::uint64_t total) {
+  if (total < credit_) return base::InvalidArgument("took back credit that it gave");
+  credit_ = total;
+  return base::OkStatus();
+}
+
+std::uint64_t SendQueue::NextSize() const {
+  const Bulk& bulk = bulk_.front();
+  if (!bulk.announced) return 1 + kAnnounceHeadBytes + bulk.frame->size();
+  const std::size_t leaves = LeafCount(*bulk.blob) - bulk.leaves_sent;
+  if (leaves > 0) return 1 + std::min(kLeavesPerRecord, leaves) * base::Digest::kSize;
+  return 1 + std::min(crypto::kChunkBytes, bulk.blob->blob().data.size() - bulk.bytes_sent);
+}
+
+SendQueue::Record SendQueue::Next() {
+  OSTRAKA_CHECK(has_control() || has_credit());
+  if (!control_.empty()) {
+    Control next = std::move(control_.front());
+    control_.pop_front();
+    control_bytes_ -= next.body->size();
+    Record record = StartRecord(next.type);
+    record.body = *next.body;
+    record.owner = std::move(next.body);
+    return record;
+  }
+  bulk_sent_ += NextSize();
+  Bulk& bulk = bulk_.front();
+  Record record = NextOf(bulk);
+  if (IsDone(bulk)) {
+    bulk_bytes_ -= bulk.frame->size() + bulk.blob->blob().data.size();
+    bulk_.pop_front();
+  }
+  return record;
+}
+
+SendQueue::Record SendQueue::NextOf(Bulk& bulk) {
+  const crypto::Blob& blob = bulk.blob->blob();
+  if (!bulk.announced) {
+    bulk.announced = true;
+    Record record = StartRecord(RecordType::kAnnounce);
+    std::uint8_t* at = record.head_bytes.data() + 1;
+    for (int shift = 0; shift < 64; shift += 8) {
+      *at++ = static_cast<std::uint8_t>(std::uint64_t{blob.data.size()} >> shift);
+    }
+    std::copy(blob.root.bytes.begin(), blob.root.bytes.end(), at);
+    record.head_size = 1 + kAnnounceHeadBytes;
+    record.body = *bulk.frame;
+    record.owner = bulk.frame;
+    return record;
+  }
+  if (bulk.leaves_sent < LeafCount(*bulk.blob)) {
+    const std::span<const base::Digest> leaves = bulk.blob->leaves();
+    const std::size_t count = std::min(kLeavesPerRecord, leaves.size() - bulk.leaves_sent);
+    Record record = StartRecord(RecordType::kLeaves);
+    record.body = base::AsBytes(leaves.subspan(bulk.leaves_sent, count));
+    record.owner = bulk.blob;
+    bulk.leaves_sent += count;
+    return record;
+  }
+  const std::size_t size = std::min(crypto::kChunkBytes, blob.data.size() - bulk.bytes_sent);
+  Record record = StartRecord(RecordType::kChunk);
+  record.body = base::ByteView(blob.data).subspan(bulk.bytes_sent, size);
+  record.owner = bulk.blob;
+  record.is_payload = true;
+  bulk.bytes_sent += size;
+  return record;
+}
+
+bool SendQueue::IsDone(const Bulk& bulk) {
+  return bulk.announced && bulk.leaves_sent == LeafCount(*bulk.blob) &&
+         bulk.bytes_sent == bulk.blob->blob().data.size();
+}
+
+}  // namespace ostraka::net

@@ -1,0 +1,16 @@
+// What went over a connection, counted.
+#pragma once
+
+#include <cstdint>
+
+namespace ostraka::net {
+
+// Bytes of records handed to or taken from TLS; its framing and TCP's are not counted.
+struct Traffic {
+  std::uint64_t control_sent = 0;  // messages, headers, leaf hashes
+  std::uint64_t control_received = 0;
+  std::uint64_t payload_sent = 0;  // chunks of blobs
+  std::uint64_t payload_received = 0;
+};
+
+}  // namespace ostraka::net

@@ -1,0 +1,35 @@
+// Lines for people, kept few where strangers can cause them.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "node/base/time.h"
+
+namespace ostraka::net {
+
+enum class NoticeLevel : std::uint8_t { kDebug, kInfo, kWarning };
+
+class Notices {
+ public:
+  Notices(std::function<void(NoticeLevel, const std::string&)> sink, std::int64_t burst)
+      : sink_(std::move(sink)), burst_(burst), allowed_(burst) {}
+
+  void Say(NoticeLevel level, const std::string& line);
+  // A line that a stranger caused at `now`: a burst passes, then one a second; the next
+  // that passes says how many did not.
+  void SayOfStranger(base::Time now, const std::string& line);
+
+ private:
+  std::function<void(NoticeLevel, const std::string&)> sink_;
+  const std::int64_t burst_;
+  std::int64_t allowed_;
+  std::int64_t left_out_ = 0;
+  base::Time refilled_;
+};
+
+}  // namespace ostraka::net

@@ -1,0 +1,142 @@
+#include "node/net/mesh/transport.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/net/link/tls_identity.h"
+#include "node/net/mesh/listener.h"
+#include "node/net/mesh/mesh.h"
+#include "node/os/endpoint.h"
+
+namespace ostraka::net {
+namespace {
+
+// Closes a descriptor unless somebody took it over.
+class FdGuard {
+ public:
+  explicit FdGuard(int fd) : fd_(fd) {}
+  ~FdGuard() {
+    if (fd_ >= 0) close(fd_);
+  }
+  FdGuard(const FdGuard&) = delete;
+  FdGuard& operator=(const FdGuard&) = delete;
+  int get() const { return fd_; }
+  int Release() { return std::exchange(fd_, -1); }
+  void Reset(int fd) { fd_ = fd; }
+
+ private:
+  int fd_;
+};
+
+// A cap under which honest members would be taken for slow ones helps nobody.
+base::Status CheckRate(const TransportOptions& options) {
+  const std::uint64_t least =
+      2 * options.link.min_bytes_per_second * std::max<std::size_t>(options.members.size(), 1);
+  if (options.max_bytes_per_second == 0 || options.max_bytes_per_second >= least) {
+    return base::OkStatus();
+  }
+  return base::InvalidArgument("a bandwidth of " + std::to_string(options.max_bytes_per_second) +
+                               " bytes a second is too little for " +
+                               std::to_string(options.members.size()) + " members: give at least " +
+                               std::to_string(least));
+}
+
+// Checks the members and leaves out ourselves.
+base::Status PrepareMembers(TransportOptions& options) {
+  std::set<PeerId> seen;
+  for (const TransportMember& member : options.members) {
+    if (!seen.insert(member.id).second) {
+      return base::InvalidArgument("member " + member.id.Short() + " is named twice");
+    }
+    if (member.address.empty()) continue;
+    ASSIGN_OR_RETURN(const os::HostPort where, os::ParseHostPort(member.address));
+    if (where.port == 0) {
+      return base::InvalidArgument("member " + member.id.Short() + " has port 0 in \"" +
+                                   member.address + "\"");
+    }
+  }
+  std::erase_if(options.members, [self = options.key->id()](const TransportMember& member) {
+    return member.id == self;
+  });
+  return base::OkStatus();
+}
+
+}  // namespace
+
+class Transport::Impl {
+ public:
+  Impl(boost::asio::io_context& io, TransportOptions options, TlsContext tls,
+       TransportEvents events)
+      : mesh(io, std::move(options), std::move(tls), std::move(events)) {}
+
+  Mesh mesh;
+  std::optional<Listener> listener;  // goes first: it calls mesh
+  std::uint16_t port = 0;
+};
+
+base::StatusOr<std::unique_ptr<Transport>> Transport::Make(boost::asio::io_context& io,
+                                                           TransportOptions options,
+                                                           TransportEvents events) {
+  OSTRAKA_CHECK(options.key != nullptr && events.message && events.link);
+  OSTRAKA_CHECK(options.timeouts.hello > options.timeouts.handshake);
+  FdGuard fd(options.listen_fd);
+  RETURN_IF_ERROR(PrepareMembers(options));
+  RETURN_IF_ERROR(CheckRate(options));
+  ASSIGN_OR_RETURN(TlsContext tls, MakeTlsContext(*options.key, options.run_id));
+  if (fd.get() < 0 && !options.listen.empty()) {
+    ASSIGN_OR_RETURN(const int listening, os::ListenOn(options.listen));
+    fd.Reset(listening);
+  }
+  std::uint16_t port = 0;
+  if (fd.get() >= 0) {
+    ASSIGN_OR_RETURN(port, os::ListeningPort(fd.get()));
+  }
+  auto impl = std::make_unique<Impl>(io, std::move(options), std::move(tls), std::move(events));
+  impl->port = port;
+  if (fd.get() >= 0) {
+    Mesh& mesh = impl->mesh;
+    impl->listener.emplace(
+        io, fd.Release(),
+        Listener::Events{
+            .accepted = [&mesh](AcceptedSocket socket) { mesh.Accept(std::move(socket)); },
+            .failed = [&mesh](const std::string& reason) { mesh.OnAcceptFailed(reason); }});
+  }
+  return std::unique_ptr<Transport>(new Transport(std::move(impl)));
+}
+
+Transport::Transport(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Transport::~Transport() = default;
+
+void Transport::Start() {
+  if (impl_->listener) impl_->listener->Start();
+  impl_->mesh.Start();
+}
+
+void Transport::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
+  impl_->mesh.Send(to, std::move(frame), std::move(blob));
+}
+
+void Transport::Forget(const PeerId& peer) { impl_->mesh.Forget(peer); }
+
+void Transport::Part(Duration deadline, std::function<void()> done) {
+  impl_->mesh.Part(deadline, std::move(done));
+}
+
+void Transport::Shutdown(Duration deadline, std::function<void()> done) {
+  impl_->listener.reset();
+  impl_->mesh.Shutdown(deadline, std::move(done));
+}
+
+bool Transport::IsUp(const PeerId& peer) const { return impl_->mesh.IsUp(peer); }
+
+TransportCounters Transport::counters() const { return impl_->mesh.counters(); }
+
+std::uint16_t Transport::port() const { return impl_->port; }
+
+}  // namespace ostraka::net

@@ -1,0 +1,84 @@
+#include "node/os/durable_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+namespace ostraka::os {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  // Everything that must be on disk is synced first: the result of close says nothing new.
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  bool ok() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+base::Status Failed(const std::string& path, int error) {
+  return base::Unavailable("cannot write " + path + ": " + std::generic_category().message(error));
+}
+
+base::Status WriteAndSync(const std::string& path, std::span<const base::ByteView> pieces) {
+  const Descriptor fd(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!fd.ok()) return Failed(path, errno);
+  for (base::ByteView piece : pieces) {
+    while (!piece.empty()) {
+      const ssize_t written = ::write(fd.get(), piece.data(), piece.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return Failed(path, errno);
+      piece = piece.subspan(static_cast<std::size_t>(written));
+    }
+  }
+  return ::fsync(fd.get()) == 0 ? base::OkStatus() : Failed(path, errno);
+}
+
+base::Status GiveName(const std::string& temporary, const std::string& path, IfExists if_exists) {
+  if (if_exists == IfExists::kReplace) {
+    return ::rename(temporary.c_str(), path.c_str()) == 0 ? base::OkStatus() : Failed(path, errno);
+  }
+  // link, unlike rename, refuses a name that is taken.
+  if (::link(temporary.c_str(), path.c_str()) == 0) {
+    return ::unlink(temporary.c_str()) == 0 ? base::OkStatus() : Failed(temporary, errno);
+  }
+  if (errno == EEXIST) return base::FailedPrecondition(path + " exists");
+  return Failed(path, errno);
+}
+
+base::Status SyncFolderOf(const std::string& path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.empty()) folder = ".";
+  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.ok() || ::fsync(fd.get()) != 0) return Failed(path, errno);
+  return base::OkStatus();
+}
+
+}  // namespace
+
+base::Status WriteDurably(const std::string& path, std::span<const base::ByteView> pieces,
+                          IfExists if_exists) {
+  const std::string temporary = path + ".tmp";
+  base::Status status = WriteAndSync(temporary, pieces);
+  if (status.ok()) status = GiveName(temporary, path, if_exists);
+  if (!status.ok()) {
+    // Half a file helps nobody. That it could not be removed either is no news beside `status`.
+    ::unlink(temporary.c_str());
+    return status;
+  }
+  return SyncFolderOf(path);
+}
+
+}  // namespace ostraka::os

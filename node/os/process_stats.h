@@ -1,0 +1,21 @@
+// What the operating system says of this process.
+//
+// Thread safety: free functions, any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace ostraka::os {
+
+// Zeros where the system does not say.
+struct ProcessStats {
+  std::uint64_t rss_bytes = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  double cpu_seconds = 0;  // user and system
+  std::uint64_t open_files = 0;
+  std::uint64_t max_open_files = 0;  // the soft limit
+};
+
+ProcessStats ReadProcessStats();
+
+}  // namespace ostraka::os

@@ -1,0 +1,16 @@
+// The clock of the real node: one that never goes back, with an arbitrary origin.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <chrono>
+
+#include "node/base/time.h"
+
+namespace ostraka::os {
+
+inline base::Time SteadyNow() {
+  return {std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count()};
+}
+
+}  // namespace ostraka::os

@@ -1,0 +1,225 @@
+#include "node/store/checkpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "node/base/little_endian.h"
+#include "node/os/durable_file.h"
+
+namespace ostraka::store {
+namespace {
+
+namespace fs = std::filesystem;
+using base::TensorLayout;
+using base::TensorSpec;
+using nlohmann::json;
+
+constexpr std::string_view kPrefix = "step-";
+constexpr std::string_view kSuffix = ".safetensors";
+constexpr std::string_view kVelocity = "optimizer.velocity.";
+constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 20;
+
+std::optional<std::uint64_t> ParseStep(std::string_view text) {
+  std::uint64_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  // The name that we would give, and no other: "step-007" is not ours.
+  if (error != std::errc() || std::to_string(step) != text) return std::nullopt;
+  return step;
+}
+
+std::optional<std::uint64_t> StepOfName(std::string_view name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(kSuffix.size());
+  return ParseStep(name);
+}
+
+// Parameters and then velocity, each in layout order.
+TensorLayout FileLayout(const TensorLayout& layout) {
+  TensorLayout all = layout;
+  for (const TensorSpec& tensor : layout) {
+    all.push_back({std::string(kVelocity) + tensor.name, tensor.shape});
+  }
+  return all;
+}
+
+base::SafetensorsMetadata FileMetadata(const Checkpoint& checkpoint) {
+  base::SafetensorsMetadata metadata = checkpoint.metadata;
+  metadata["format"] = "pt";  // what readers of PyTorch's ecosystem look for
+  metadata["producer"] = "ostraka";
+  metadata["step"] = std::to_string(checkpoint.step);
+  metadata["state_root"] = protocol::StateRoot(checkpoint.state, checkpoint.layout).Hex();
+  return metadata;
+}
+
+base::ByteView BytesOf(const protocol::SharedVector& values) {
+  return base::AsBytes(std::span<const float>(*values));
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+base::Status NotOurs(const std::string& path, const std::string& why) {
+  return base::InvalidArgument(path + ": is no checkpoint of ostraka, or damaged: " + why);
+}
+
+// Metadata and tensors as a header says them; nullopt if it says anything else.
+struct Header {
+  base::SafetensorsMetadata metadata;
+  TensorLayout layout;
+};
+std::optional<Header> ParseHeader(std::string_view text) {
+  const auto parsed = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object()) return std::nullopt;
+  Header header;
+  for (const auto& [name, value] : parsed.items()) {
+    if (!value.is_object()) return std::nullopt;
+    if (name == "__metadata__") {
+      for (const auto& [key, entry] : value.items()) {
+        if (!entry.is_string()) return std::nullopt;
+        header.metadata[key] = entry.get<std::string>();
+      }
+      continue;
+    }
+    const auto shape = value.find("shape");
+    if (shape == value.end() || !shape->is_array()) return std::nullopt;
+    TensorSpec& tensor = header.layout.emplace_back(TensorSpec{name, {}});
+    for (const auto& extent : *shape) {
+      if (!extent.is_number_unsigned()) return std::nullopt;
+      tensor.shape.push_back(extent.get<std::uint64_t>());
+    }
+  }
+  return header;
+}
+
+// The parameters' layout if `all` is FileLayout of one.
+std::optional<TensorLayout> ParameterLayout(const TensorLayout& all) {
+  const TensorLayout half(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
+  if (half.empty() || FileLayout(half) != all) return std::nullopt;
+  return half;
+}
+
+// Elements of `layout` if they are at most `limit`: no product of a hostile shape wraps.
+std::optional<std::uint64_t> BoundedCount(const TensorLayout& layout, std::uint64_t limit) {
+  std::uint64_t total = 0;
+  for (const TensorSpec& tensor : layout) {
+    std::uint64_t count = 1;
+    for (const std::uint64_t extent : tensor.shape) {
+      if (extent == 0 || count > limit / extent) return std::nullopt;
+      count *= extent;
+    }
+    if (count > limit - total) return std::nullopt;
+    total += count;
+  }
+  return total;
+}
+
+base::StatusOr<std::string> ReadBytes(std::ifstream& file, const std::string& path,
+                                      std::size_t count) {
+  std::string bytes(count, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(count));
+  if (!file) return base::Unavailable(path + ": cannot be read to its end");
+  return bytes;
+}
+
+base::StatusOr<protocol::SharedVector> ReadFloats(std::ifstream& file, const std::string& path,
+                                                  std::size_t count) {
+  auto values = std::make_shared<std::vector<float>>(count);
+  file.read(reinterpret_cast<char*>(values->data()),
+            static_cast<std::streamsize>(count * sizeof(float)));
+  if (!file) return base::Unavailable(path + ": cannot be read to its end");
+  return protocol::SharedVector(std::move(values));
+}
+
+}  // namespace
+
+std::string CheckpointFolder(const std::string& data_dir) { return data_dir + "/checkpoints"; }
+
+std::string CheckpointPath(const std::string& data_dir, std::uint64_t step) {
+  return CheckpointFolder(data_dir) + "/" + std::string(kPrefix) + std::to_string(step) +
+         std::string(kSuffix);
+}
+
+std::vector<CheckpointFile> ListCheckpoints(const std::string& data_dir) {
+  std::vector<CheckpointFile> files;
+  std::error_code error;  // a folder that cannot be read has none for us
+  fs::directory_iterator entry(CheckpointFolder(data_dir), error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const auto step = StepOfName(entry->path().filename().string());
+    if (step) files.push_back({*step, entry->path().string()});
+  }
+  std::sort(files.begin(), files.end(),
+            [](const auto& a, const auto& b) { return a.step < b.step; });
+  return files;
+}
+
+base::Status WriteCheckpoint(const std::string& data_dir, const Checkpoint& checkpoint) {
+  const std::string path = CheckpointPath(data_dir, checkpoint.step);
+  std::error_code error;
+  fs::create_directories(CheckpointFolder(data_dir), error);
+  if (error) return base::Unavailable("cannot write " + path + ": " + error.message());
+  const std::string header =
+      base::SafetensorsHeader(FileLayout(checkpoint.layout), FileMetadata(checkpoint));
+  const std::array pieces = {base::AsBytes(header), BytesOf(checkpoint.state.parameters),
+                             BytesOf(checkpoint.state.velocity)};
+  return os::WriteDurably(path, pieces, os::IfExists::kReplace);
+}
+
+base::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t file_bytes = fs::file_size(path, error);
+  if (error == std::errc::no_such_file_or_directory) {
+    return base::NotFound(path + ": is not there");
+  }
+  if (error) return base::Unavailable(path + ": " + error.message());
+  std::ifstream file(path, std::ios::binary);
+  if (file_bytes < base::kSafetensorsLengthBytes) return NotOurs(path, "it is cut short");
+  ASSIGN_OR_RETURN(const std::string length, ReadBytes(file, path, base::kSafetensorsLengthBytes));
+  const std::uint64_t header_bytes =
+      base::ReadLittleEndian(base::AsBytes(std::string_view(length)));
+  if (header_bytes > kMaxHeaderBytes || header_bytes > file_bytes - base::kSafetensorsLengthBytes) {
+    return NotOurs(path, "its header is longer than it may be");
+  }
+  ASSIGN_OR_RETURN(const std::string text, ReadBytes(file, path, header_bytes));
+  const auto header = ParseHeader(text);
+  if (!header) return NotOurs(path, "its header is no header");
+  const std::uint64_t data_bytes = file_bytes - base::kSafetensorsLengthBytes - header_bytes;
+  const auto layout = ParameterLayout(header->layout);
+  const auto count = layout ? BoundedCount(*layout, data_bytes / sizeof(float)) : std::nullopt;
+  if (!count || 2 * *count * sizeof(float) != data_bytes) {
+    return NotOurs(path, "its tensors are not those of its header");
+  }
+  // What we would write and what is there are the same bytes, or it is not ours.
+  if (base::SafetensorsHeader(header->layout, header->metadata) != length + text) {
+    return NotOurs(path, "its header has another form");
+  }
+  Checkpoint checkpoint{.step = 0, .layout = *layout, .state = {}, .metadata = header->metadata};
+  const auto step_text = checkpoint.metadata.find("step");
+  const auto step =
+      step_text == checkpoint.metadata.end() ? std::nullopt : ParseStep(step_text->second);
+  if (!step) return NotOurs(path, "it does not say its step");
+  checkpoint.step = *step;
+  ASSIGN_OR_RETURN(checkpoint.state.parameters, ReadFloats(file, path, *count));
+  ASSIGN_OR_RETURN(checkpoint.state.velocity, ReadFloats(file, path, *count));
+  if (FileMetadata(checkpoint) != header->metadata) {
+    return NotOurs(path, "its state root is not that of its tensors");
+  }
+  return checkpoint;
+}
+
+base::Status WriteModel(const std::string& path, const Checkpoint& checkpoint) {
+  const std::string header = base::SafetensorsHeader(checkpoint.layout, FileMetadata(checkpoint));
+  const std::array pieces = {base::AsBytes(header), BytesOf(checkpoint.state.parameters)};
+  return os::WriteDurably(path, pieces, os::IfExists::kRefuse);
+}
+
+}  // namespace ostraka::store

@@ -1,0 +1,85 @@
+#include "node/store/checkpoint_writer.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "node/base/check.h"
+
+namespace ostraka::store {
+
+CheckpointWriter::CheckpointWriter(CheckpointWriterOptions options) : options_(std::move(options)) {
+  OSTRAKA_CHECK(options_.keep > 0 && options_.failed);
+  thread_ = std::thread([this] { WriterLoop(); });
+}
+
+CheckpointWriter::~CheckpointWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void CheckpointWriter::Offer(const protocol::StepDone& done) {
+  if (done.block->genesis) return;
+  const std::uint64_t step = done.block->step;
+  last_ = State{step, done.state};
+  if (options_.every == 0 || (step + 1) % options_.every != 0) return;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_ = *last_;
+  }
+  wake_.notify_one();
+}
+
+base::StatusOr<std::string> CheckpointWriter::Finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    waiting_.reset();  // `last_` is newer, or the same
+  }
+  wake_.notify_one();
+  thread_.join();
+  if (!last_) return base::NotFound("no step was done: there is no state to keep");
+  if (written_ != last_->step) RETURN_IF_ERROR(Write(*last_));
+  return CheckpointPath(options_.data_dir, last_->step);
+}
+
+void CheckpointWriter::WriterLoop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return waiting_ || closing_; });
+    if (!waiting_) return;
+    const State state = *std::exchange(waiting_, std::nullopt);
+    lock.unlock();
+    const base::Status status = Write(state);
+    if (!status.ok()) options_.failed(status);
+    lock.lock();
+    if (status.ok()) written_ = state.step;
+  }
+}
+
+base::Status CheckpointWriter::Write(const State& state) const {
+  RETURN_IF_ERROR(WriteCheckpoint(options_.data_dir, {.step = state.step,
+                                                      .layout = options_.layout,
+                                                      .state = state.state,
+                                                      .metadata = options_.metadata}));
+  return Prune();
+}
+
+base::Status CheckpointWriter::Prune() const {
+  const std::vector<CheckpointFile> files = ListCheckpoints(options_.data_dir);
+  for (std::size_t i = 0; i + options_.keep < files.size(); ++i) {
+    std::error_code error;
+    std::filesystem::remove(files[i].path, error);
+    if (error) {
+      return base::Unavailable("cannot remove " + files[i].path + ": " + error.message());
+    }
+  }
+  return base::OkStatus();
+}
+
+}  // namespace ostraka::store

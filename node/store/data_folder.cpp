@@ -1,0 +1,103 @@
+#include "node/store/data_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "node/os/private_file.h"
+
+namespace ostraka::store {
+namespace {
+
+std::string ErrnoText(int error) { return std::generic_category().message(error); }
+
+base::Status Refused(const std::string& path, std::string_view what, int error) {
+  return base::Unavailable("data folder " + path + ": " + std::string(what) + " (" +
+                           ErrnoText(error) + "): give a folder that can be written");
+}
+
+base::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return Refused(path, "cannot be made", error.value());
+  return base::OkStatus();
+}
+
+// What the holder wrote into the lock file: its process id, for people.
+std::string HolderOf(int fd) {
+  char text[24] = {};
+  const ssize_t got = ::pread(fd, text, sizeof text - 1, 0);
+  std::string pid;
+  for (ssize_t i = 0; i < got && text[i] >= '0' && text[i] <= '9'; ++i) pid += text[i];
+  return pid.empty() ? "another process" : "process " + pid;
+}
+
+base::Status WriteHolder(const std::string& path, int fd) {
+  const std::string text = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(fd, 0) != 0 ||
+      ::pwrite(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    return Refused(path, "its lock file cannot be written", errno);
+  }
+  return base::OkStatus();
+}
+
+}  // namespace
+
+DataFolder::DataFolder(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
+
+DataFolder::DataFolder(DataFolder&& other) noexcept
+    : path_(std::move(other.path_)), lock_fd_(std::exchange(other.lock_fd_, -1)) {}
+
+DataFolder& DataFolder::operator=(DataFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(lock_fd_, other.lock_fd_);
+  return *this;
+}
+
+DataFolder::~DataFolder() {
+  if (lock_fd_ >= 0) ::close(lock_fd_);
+}
+
+base::StatusOr<DataFolder> DataFolder::Claim(const std::string& path) {
+  std::error_code ignored;  // "cannot tell" leads to the attempt to make it, which says why
+  const bool existed = std::filesystem::is_directory(path, ignored);
+  if (!existed) {
+    RETURN_IF_ERROR(MakeFolder(path));
+    // The ledger names who was banned and the folder may hold a key: the owner's business.
+    if (::chmod(path.c_str(), 0700) != 0) return Refused(path, "its mode cannot be set", errno);
+  }
+  const std::string lock_path = path + "/" + kLockFileName;
+  const base::StatusOr<int> opened = os::OpenPrivate(lock_path);
+  if (!opened.ok()) {
+    return base::Unavailable("data folder: " + base::MessageOf(opened.status()) +
+                             ": give a folder that can be written");
+  }
+  const int fd = *opened;
+  DataFolder folder(path, fd);  // closes fd on the ways out below
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return Refused(path, "cannot be locked", errno);
+    return base::FailedPrecondition("data folder " + path + ": in use by " + HolderOf(fd) +
+                                    ": end that node first, or give this one its own folder");
+  }
+  RETURN_IF_ERROR(WriteHolder(path, fd));
+  return folder;
+}
+
+base::Status DataFolder::Sync() const {
+  const int fd = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return Refused(path_, "cannot be opened", errno);
+  const int failed = ::fsync(fd);
+  const int error = errno;
+  ::close(fd);
+  if (failed != 0) return Refused(path_, "cannot be made durable", error);
+  return base::OkStatus();
+}
+
+}  // namespace ostraka::store

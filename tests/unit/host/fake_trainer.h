@@ -1,0 +1,38 @@
+// A trainer whose work is a function that the test gives.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "node/train/trainer.h"
+
+namespace ostraka::host {
+
+class FakeTrainer final : public train::Trainer {
+ public:
+  using Vector = std::vector<float>;
+
+  std::function<base::StatusOr<Vector>(std::span<const float>)> gradient =
+      [](std::span<const float> x) { return Vector(x.begin(), x.end()); };
+  // Of the first parameter, so that a test can tell states apart.
+  std::function<base::StatusOr<train::Evaluation>(std::span<const float>)> evaluation =
+      [](std::span<const float> x) {
+        return train::Evaluation{"accuracy", x[0], 1 - x[0]};
+      };
+
+  const base::TensorLayout& layout() const override { return layout_; }
+  Vector InitialParameters(const base::Digest&) const override { return {0, 0}; }
+  base::StatusOr<Vector> Gradient(std::span<const float> parameters, const base::Digest&,
+                                  bool) override {
+    return gradient(parameters);
+  }
+  base::StatusOr<train::Evaluation> Evaluate(std::span<const float> parameters) override {
+    return evaluation(parameters);
+  }
+
+ private:
+  base::TensorLayout layout_{{"x", {2}}};
+};
+
+}  // namespace ostraka::host

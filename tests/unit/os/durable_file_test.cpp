@@ -1,0 +1,76 @@
+#include "node/os/durable_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+
+#include "tests/unit/os/temp_folder.h"
+
+namespace ostraka::os {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DurableFile : public TempFolderTest {
+ protected:
+  base::Status Write(const std::string& text, IfExists if_exists = IfExists::kReplace) {
+    const std::array pieces = {base::AsBytes(std::string_view(text)).first(text.size() / 2),
+                               base::AsBytes(std::string_view(text)).subspan(text.size() / 2)};
+    return WriteDurably(path(), pieces, if_exists);
+  }
+  std::string path() const { return dir_ + "/file"; }
+  std::string Content() const {
+    std::ifstream file(path(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::ptrdiff_t FileCount() const {
+    return std::distance(std::filesystem::directory_iterator(dir_), {});
+  }
+};
+
+TEST_F(DurableFile, HoldsThePiecesInOrderAndNothingElseIsLeft) {
+  ASSERT_TRUE(Write("one and two").ok());
+  EXPECT_EQ(Content(), "one and two");
+  ASSERT_TRUE(Write("").ok());
+  EXPECT_EQ(Content(), "");
+  EXPECT_EQ(FileCount(), 1);
+}
+
+TEST_F(DurableFile, WhatACrashLeftBehindIsOverwritten) {
+  std::ofstream(path() + ".tmp") << "half of somethi";
+  ASSERT_TRUE(Write("whole").ok());
+  EXPECT_EQ(Content(), "whole");
+  EXPECT_EQ(FileCount(), 1);
+}
+
+TEST_F(DurableFile, RefusesToReplaceWhenAskedTo) {
+  ASSERT_TRUE(Write("first", IfExists::kRefuse).ok());
+  const base::Status status = Write("second", IfExists::kRefuse);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(base::MessageOf(status), path() + " exists");
+  EXPECT_EQ(Content(), "first");
+  EXPECT_EQ(FileCount(), 1);
+}
+
+TEST_F(DurableFile, AFailureLeavesTheOldFile) {
+  ASSERT_TRUE(Write("old").ok());
+  std::filesystem::create_directory(path() + ".tmp");  // cannot be opened as a file
+  const base::Status status = Write("new");
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(base::MessageOf(status), HasSubstr("cannot write " + path()));
+  EXPECT_EQ(Content(), "old");
+}
+
+TEST_F(DurableFile, AMissingFolderIsSaid) {
+  const base::Bytes byte = {1};
+  const std::array pieces = {base::ByteView(byte)};
+  const base::Status status = WriteDurably(dir_ + "/none/file", pieces, IfExists::kReplace);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(base::MessageOf(status), HasSubstr("No such file or directory"));
+}
+
+}  // namespace
+}  // namespace ostraka::os

@@ -1,0 +1,34 @@
+#include "node/os/process_stats.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <vector>
+
+namespace ostraka::os {
+namespace {
+
+TEST(ProcessStatsTest, CountsOpenFiles) {
+  const std::uint64_t before = ReadProcessStats().open_files;
+  std::vector<int> files;
+  for (int i = 0; i < 5; ++i) files.push_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const ProcessStats stats = ReadProcessStats();
+  EXPECT_EQ(stats.open_files, before + 5);
+  EXPECT_GE(stats.max_open_files, stats.open_files);
+  for (const int fd : files) close(fd);
+}
+
+TEST(ProcessStatsTest, SeesMemoryThatIsTouched) {
+  const ProcessStats before = ReadProcessStats();
+  EXPECT_GT(before.rss_bytes, 0u);
+  EXPECT_GE(before.peak_rss_bytes, before.rss_bytes / 2);
+  constexpr std::size_t kBytes = 64 << 20;
+  std::vector<char> touched(kBytes, 'x');
+  EXPECT_GT(ReadProcessStats().rss_bytes, before.rss_bytes + kBytes / 2);
+  EXPECT_GT(ReadProcessStats().peak_rss_bytes, before.rss_bytes + kBytes / 2);
+  EXPECT_EQ(touched.back(), 'x');
+}
+
+}  // namespace
+}  // namespace ostraka::os

@@ -1,0 +1,116 @@
+#include "node/store/checkpoint_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+
+#include "crypto/sign.h"
+#include "tests/unit/os/temp_folder.h"
+
+namespace ostraka::store {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class CheckpointWriterTest : public os::TempFolderTest {
+ protected:
+  static void SetUpTestSuite() { ASSERT_TRUE(crypto::Initialize().ok()); }
+
+  CheckpointWriterOptions Options(std::uint64_t every, std::size_t keep = 3) {
+    return {.data_dir = dir_,
+            .every = every,
+            .keep = keep,
+            .layout = {{"x", {2}}},
+            .metadata = {{"model", "toy"}},
+            .failed = [this](const base::Status&) { ++failures_; }};
+  }
+  static protocol::StepDone Done(std::uint64_t step, bool genesis = false) {
+    wire::Block block;
+    block.step = step;
+    block.genesis = genesis;
+    const auto values = std::make_shared<const std::vector<float>>(2, static_cast<float>(step));
+    return {std::make_shared<const wire::Block>(block), {values, values}};
+  }
+  // Offers steps 0..count-1 and waits for each that is due, so that none takes another's place.
+  void OfferAndAwait(CheckpointWriter& writer, std::uint64_t every, std::uint64_t count) {
+    for (std::uint64_t step = 0; step < count; ++step) {
+      writer.Offer(Done(step));
+      if ((step + 1) % every != 0) continue;
+      while (!std::filesystem::exists(CheckpointPath(dir_, step))) std::this_thread::yield();
+    }
+  }
+  std::vector<std::uint64_t> Steps() const {
+    std::vector<std::uint64_t> steps;
+    for (const CheckpointFile& file : ListCheckpoints(dir_)) steps.push_back(file.step);
+    return steps;
+  }
+
+  std::atomic<int> failures_ = 0;
+};
+
+TEST_F(CheckpointWriterTest, KeepsTheLastOfEverySoManySteps) {
+  CheckpointWriter writer(Options(10));
+  OfferAndAwait(writer, 10, 65);
+  EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 64));
+  EXPECT_THAT(Steps(), ElementsAre(49, 59, 64));
+  for (const std::uint64_t step : Steps()) {
+    const Checkpoint checkpoint = ReadCheckpoint(CheckpointPath(dir_, step)).value();
+    EXPECT_EQ(checkpoint.state.parameters->front(), static_cast<float>(step));
+    EXPECT_EQ(checkpoint.metadata.at("model"), "toy");
+  }
+  EXPECT_EQ(failures_, 0);
+}
+
+TEST_F(CheckpointWriterTest, WithoutAnIntervalTheLastStateIsKeptAllTheSame) {
+  CheckpointWriter writer(Options(0));
+  for (std::uint64_t step = 0; step < 20; ++step) writer.Offer(Done(step));
+  EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 19));
+  EXPECT_THAT(Steps(), ElementsAre(19));
+}
+
+TEST_F(CheckpointWriterTest, ADiskThatIsTooSlowLosesCheckpointsButNeverTheLast) {
+  CheckpointWriter writer(Options(1, 1000));
+  for (std::uint64_t step = 0; step < 500; ++step) writer.Offer(Done(step));
+  ASSERT_TRUE(writer.Finish().ok());
+  const std::vector<std::uint64_t> steps = Steps();
+  ASSERT_FALSE(steps.empty());
+  EXPECT_EQ(steps.back(), 499u);
+  EXPECT_EQ(failures_, 0);
+}
+
+TEST_F(CheckpointWriterTest, NoStepNoFile) {
+  CheckpointWriter writer(Options(1));
+  writer.Offer(Done(0, /*genesis=*/true));
+  EXPECT_EQ(writer.Finish().status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Steps(), IsEmpty());
+}
+
+TEST_F(CheckpointWriterTest, WhatCannotBeWrittenIsToldAndTheLastIsTriedAgain) {
+  std::ofstream(CheckpointFolder(dir_)) << "a file where the folder should be";
+  CheckpointWriter writer(Options(1));
+  writer.Offer(Done(0));
+  while (failures_ == 0) std::this_thread::yield();
+  const auto finished = writer.Finish();
+  EXPECT_EQ(finished.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(base::MessageOf(finished.status()), HasSubstr("step-0.safetensors"));
+  EXPECT_EQ(failures_, 1);
+}
+
+TEST_F(CheckpointWriterTest, CheckpointsOfAnEarlierRunOfTheNodeAreOfTheSameSeries) {
+  {
+    CheckpointWriter writer(Options(10));
+    OfferAndAwait(writer, 10, 30);
+    ASSERT_TRUE(writer.Finish().ok());
+  }
+  CheckpointWriter writer(Options(10));
+  writer.Offer(Done(33));
+  ASSERT_TRUE(writer.Finish().ok());
+  EXPECT_THAT(Steps(), ElementsAre(19, 29, 33));
+}
+
+}  // namespace
+}  // namespace ostraka::store
