@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/parameters.h"
-#include "aggregation/pipeline.h"
+#include "aggregation/rules/pipeline.h"
+#include "aggregation/shared/parameters.h"
 #include "node/base/status.h"
 #include "node/os/thread_executor.h"
 

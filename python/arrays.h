@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "aggregation/rule.h"
+#include "aggregation/kernels/rows.h"
 
 namespace ostraka::python {
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "aggregation/attacks.h"
-#include "aggregation/mean.h"
+#include "aggregation/attacks/attacks.h"
+#include "aggregation/rules/mean.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/module.h"

@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "aggregation/pipeline.h"
+#include "aggregation/rules/pipeline.h"
 
 namespace ostraka::python {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "aggregation/mixing.h"
+#include "aggregation/rules/mixing.h"
 #include "python/arguments.h"
 #include "python/arrays.h"
 #include "python/module.h"

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "aggregation/attacks.h"
-#include "aggregation/registry.h"
+#include "aggregation/attacks/attacks.h"
+#include "aggregation/rules/registry.h"
 
 namespace ostraka::python {
 

@@ -139,7 +139,8 @@ base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
   return base::OkStatus();
 }
 
-// The optimiser's step in scalar code, one rounding an operation: aggregation/sgd.h promises it.
+// The optimiser's step in scalar code, one rounding an operation: aggregation/optim/sgd.h promises
+// it.
 base::Status Applied::JudgeState(const Column& column, const protocol::ModelState& after) const {
   const aggregation::SgdOptions sgd = protocol::SgdOf(manifest_->training, column.block.step);
   for (std::uint64_t c = 0; c < column.range.size(); ++c) {

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "aggregation/rule.h"
+#include "aggregation/kernels/rows.h"
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"

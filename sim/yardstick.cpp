@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "aggregation/sgd.h"
+#include "aggregation/optim/sgd.h"
 #include "node/base/check.h"
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/ground/schedule.h"

@@ -24,7 +24,7 @@ class Layers(unittest.TestCase):
         "node/base/status.h": "#pragma once\n",
         "crypto/hash.h": '#pragma once\n#include "node/base/status.h"\n',
         "node/wire/codec.h": '#pragma once\n#include "crypto/hash.h"\n',
-        "aggregation/rule.h": "#pragma once\n",
+        "aggregation/shared/rule.h": "#pragma once\n",
         "node/protocol/member/peer.h": '#pragma once\n#include "node/wire/codec.h"\n',
         "node/train/trainer.h": "#pragma once\n",
         "node/train/loader.h": '#pragma once\n#include "node/train/trainer.h"\n',
@@ -43,7 +43,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.planted("node/base/x.h", "crypto/hash.h"), [("node/base/x.h", 2)])
 
     def test_refuses_a_neighbour_in_the_row(self):
-        for path, include in [("aggregation/x.cpp", "node/wire/codec.h"),
+        for path, include in [("aggregation/kernels/x.cpp", "node/wire/codec.h"),
                               ("node/protocol/member/x.cpp", "node/train/trainer.h"),
                               ("node/train/toy_trainer.cpp", "node/protocol/member/peer.h"),
                               ("sim/x.cpp", "node/train/loader.h"),
@@ -83,7 +83,7 @@ class ThirdParty(unittest.TestCase):
         "nlohmann/json.hpp": "node/cli/x.cpp",
         "spdlog/spdlog.h": "node/cli/x.cpp",
         "absl/status/status.h": "node/base/x.cpp",
-        "immintrin.h": "aggregation/x.cpp",
+        "immintrin.h": "aggregation/kernels/x.cpp",
         "unistd.h": "node/host/x.cpp",
     }
     DRIVERS = ("node/cli/x.cpp", "node/host/x.cpp", "node/net/link/x.cpp", "node/store/x.cpp")

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "aggregation/mixing.h"
-#include "aggregation/pipeline.h"
+#include "aggregation/rules/mixing.h"
+#include "aggregation/rules/pipeline.h"
 #include "node/cli/array_command.h"
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"

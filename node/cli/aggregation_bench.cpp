@@ -10,8 +10,8 @@
 #include <memory>
 #include <new>
 
-#include "aggregation/projection.h"
-#include "aggregation/registry.h"
+#include "aggregation/kernels/projection.h"
+#include "aggregation/rules/registry.h"
 #include "node/base/check.h"
 #include "node/base/rng.h"
 #include "node/os/thread_executor.h"

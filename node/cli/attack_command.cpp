@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "aggregation/attacks.h"
-#include "aggregation/mean.h"
+#include "aggregation/attacks/attacks.h"
+#include "aggregation/rules/mean.h"
 #include "node/cli/array_command.h"
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"

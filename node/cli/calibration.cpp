@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "aggregation/projection.h"
+#include "aggregation/kernels/projection.h"
 #include "crypto/merkle.h"
 #include "node/base/check.h"
 #include "node/protocol/ground/numbers.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "aggregation/sgd.h"
+#include "aggregation/optim/sgd.h"
 #include "node/cli/calibration.h"
 #include "node/cli/float_file.h"
 #include "node/protocol/ground/schedule.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/rule.h"
+#include "aggregation/kernels/rows.h"
 #include "node/base/npy.h"
 #include "node/base/status.h"
 

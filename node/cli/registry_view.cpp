@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "aggregation/attacks.h"
-#include "aggregation/registry.h"
+#include "aggregation/attacks/attacks.h"
+#include "aggregation/rules/registry.h"
 #include "node/base/check.h"
 
 namespace ostraka::cli {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/pipeline.h"
+#include "aggregation/rules/pipeline.h"
 #include "node/base/status.h"
 
 namespace CLI {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "aggregation/rule.h"
+#include "aggregation/kernels/rows.h"
 #include "node/base/check.h"
 #include "node/os/steady_clock.h"
 

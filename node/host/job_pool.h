@@ -6,7 +6,7 @@
 // - Evaluations run on the compute thread when no gradient waits. At most kMaxEvaluations wait: one
 //   more pushes out the oldest, so that a slow evaluation can never hold up training.
 // - Heavy pure jobs share idle job threads through aggregation::Executor; results do not depend on
-//   it (aggregation/rule.h).
+//   it (aggregation/shared/rule.h).
 // - Whatever a library throws becomes JobFailed or a Status.
 //
 // Thread safety: Start, Evaluate and stats from any thread; Shutdown from the owner's. Callbacks

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "aggregation/rule.h"
+#include "aggregation/kernels/rows.h"
 
 namespace ostraka::os {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/attacks.h"
+#include "aggregation/attacks/attacks.h"
 #include "node/base/ids.h"
 #include "node/protocol/ground/state.h"
 

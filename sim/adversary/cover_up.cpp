@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "aggregation/projection.h"
+#include "aggregation/kernels/projection.h"
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"

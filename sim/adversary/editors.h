@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/attacks.h"
+#include "aggregation/attacks/attacks.h"
 #include "sim/adversary.h"
 
 namespace ostraka::sim {

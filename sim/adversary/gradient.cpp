@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "aggregation/centered_clip.h"
-#include "aggregation/mean.h"
+#include "aggregation/rules/centered_clip.h"
+#include "aggregation/rules/mean.h"
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"

@@ -1,4 +1,5 @@
-// The attacks of aggregation/attacks.h, as editors: another vector in place of the own gradient.
+// The attacks of aggregation/attacks/attacks.h, as editors: another vector in place of the own
+// gradient.
 //
 // They wait for the result of the own GradientSpec job and put the vector in its place before the
 // machine inside sees it, so everything after (parts, roots, proofs) is consistent with the lie and
@@ -11,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "aggregation/attacks.h"
+#include "aggregation/attacks/attacks.h"
 #include "sim/adversary.h"
 #include "sim/adversary/editors.h"
 

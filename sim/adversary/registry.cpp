@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "aggregation/attacks.h"
+#include "aggregation/attacks/attacks.h"
 #include "sim/adversary.h"
 #include "sim/adversary/editors.h"
 #include "sim/adversary/gradient.h"

@@ -1,5 +1,5 @@
 // Every attack by name: what `ostraka sim`, `swarm` and `node --attack` offer. Those on gradients
-// are the ones of aggregation/attacks.h.
+// are the ones of aggregation/attacks/attacks.h.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregation/attacks.h"
+#include "aggregation/attacks/attacks.h"
 #include "node/base/status.h"
 #include "sim/adversary.h"
 

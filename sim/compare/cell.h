@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "aggregation/attacks.h"
-#include "aggregation/pipeline.h"
+#include "aggregation/attacks/attacks.h"
+#include "aggregation/rules/pipeline.h"
 #include "node/base/ids.h"
 #include "node/base/status.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "aggregation/pipeline.h"
+#include "aggregation/rules/pipeline.h"
 #include "node/base/check.h"
 #include "node/base/suggest.h"
 

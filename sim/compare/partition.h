@@ -26,7 +26,7 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregation/parameters.h"
+#include "aggregation/shared/parameters.h"
 #include "node/base/rng.h"
 #include "node/base/status.h"
 #include "node/train/dataset.h"

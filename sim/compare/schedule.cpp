@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "aggregation/parameters.h"
+#include "aggregation/shared/parameters.h"
 #include "node/base/check.h"
 #include "node/base/suggest.h"
 #include "node/protocol/ground/schedule.h"

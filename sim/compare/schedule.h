@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "aggregation/sgd.h"
+#include "aggregation/optim/sgd.h"
 #include "node/base/status.h"
 #include "node/protocol/ground/manifest.h"
 #include "sim/compare/cell.h"

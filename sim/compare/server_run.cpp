@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "aggregation/sgd.h"
+#include "aggregation/optim/sgd.h"
 #include "node/base/check.h"
 #include "node/train/batch.h"
 #include "sim/compare/partition.h"

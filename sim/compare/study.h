@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/rule.h"
+#include "aggregation/kernels/rows.h"
 #include "node/base/bytes.h"
 
 namespace ostraka::compare {

@@ -39,8 +39,8 @@
 #include <thread>
 #include <vector>
 
-#include "aggregation/projection.h"
-#include "aggregation/rule.h"
+#include "aggregation/kernels/projection.h"
+#include "aggregation/kernels/rows.h"
 #include "crypto/sign.h"
 #include "node/base/check.h"
 #include "node/base/rng.h"

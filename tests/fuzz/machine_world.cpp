@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "aggregation/rule.h"
+#include "aggregation/kernels/rows.h"
 #include "node/base/check.h"
 #include "node/protocol/member/signer.h"
 #include "node/wire/codec.h"

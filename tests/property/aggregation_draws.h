@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "aggregation/pipeline.h"
+#include "aggregation/rules/pipeline.h"
 #include "tests/unit/aggregation/references.h"
 #include "tests/unit/aggregation/testing.h"
 

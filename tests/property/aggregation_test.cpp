@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "aggregation/centered_clip.h"
-#include "aggregation/mean.h"
-#include "aggregation/projection.h"
+#include "aggregation/kernels/projection.h"
+#include "aggregation/rules/centered_clip.h"
+#include "aggregation/rules/mean.h"
 #include "tests/property/aggregation_draws.h"
 #include "tests/unit/aggregation/testing.h"
 

@@ -1,5 +1,5 @@
 // What attacks promise for all honest rows, with rapidcheck choosing and shrinking them.
-#include "aggregation/attacks.h"
+#include "aggregation/attacks/attacks.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "aggregation/mean.h"
+#include "aggregation/rules/mean.h"
 #include "tests/property/aggregation_draws.h"
 #include "tests/unit/aggregation/testing.h"
 

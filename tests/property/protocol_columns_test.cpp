@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "aggregation/projection.h"
+#include "aggregation/kernels/projection.h"
 #include "node/base/rng.h"
 #include "node/protocol/ground/jobs.h"
 #include "node/protocol/ground/numbers.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/centered_clip.h"
-#include "aggregation/projection.h"
+#include "aggregation/kernels/projection.h"
+#include "aggregation/rules/centered_clip.h"
 #include "node/base/rng.h"
 #include "node/protocol/rules/sizes.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "aggregation/simd.h"
+#include "aggregation/kernels/simd.h"
 #include "node/base/check.h"
 #include "sim/cluster.h"
 

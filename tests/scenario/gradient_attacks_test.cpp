@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(AllAttacks, GradientAttack,
                                           testing::Values(Size{8, 3, 150}, Size{16, 7, 200})),
                          NameOf);
 
-// One of each kind of the rest of aggregation/attacks.h: with memory, drawn, searched.
+// One of each kind of the rest of aggregation/attacks/attacks.h: with memory, drawn, searched.
 INSTANTIATE_TEST_SUITE_P(MoreAttacks, GradientAttack,
                          testing::Combine(testing::Values("bit_flip", "delayed", "fang", "gaussian",
                                                           "huge", "mimic", "min_max", "opt_alie",

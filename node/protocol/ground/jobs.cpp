@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
-#include "aggregation/centered_clip.h"
-#include "aggregation/mean.h"
-#include "aggregation/projection.h"
+#include "aggregation/kernels/projection.h"
+#include "aggregation/rules/centered_clip.h"
+#include "aggregation/rules/mean.h"
 #include "node/base/check.h"
 #include "node/base/planted.h"
 #include "node/protocol/ground/numbers.h"

@@ -14,8 +14,8 @@
 #include <variant>
 #include <vector>
 
-#include "aggregation/rule.h"
-#include "aggregation/sgd.h"
+#include "aggregation/kernels/rows.h"
+#include "aggregation/optim/sgd.h"
 #include "crypto/merkle.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"

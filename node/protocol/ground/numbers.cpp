@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "aggregation/projection.h"
+#include "aggregation/kernels/projection.h"
 #include "crypto/stream.h"
 #include "node/base/check.h"
 #include "node/base/planted.h"

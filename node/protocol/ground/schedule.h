@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "aggregation/sgd.h"
+#include "aggregation/optim/sgd.h"
 #include "node/protocol/ground/manifest.h"
 
 namespace ostraka::protocol {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "aggregation/projection.h"
+#include "aggregation/kernels/projection.h"
 #include "node/base/check.h"
 #include "node/base/planted.h"
 #include "node/protocol/ground/numbers.h"

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "aggregation/rule.h"
-#include "aggregation/simd.h"
+#include "aggregation/kernels/rows.h"
+#include "aggregation/kernels/simd.h"
 #include "node/base/rng.h"
 
 namespace ostraka::aggregation::testing {

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "aggregation/rule.h"
+#include "aggregation/kernels/rows.h"
 #include "node/base/rng.h"
 #include "tests/unit/host/fake_trainer.h"
 

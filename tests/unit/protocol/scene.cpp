@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "aggregation/projection.h"
+#include "aggregation/kernels/projection.h"
 #include "crypto/set_root.h"
 #include "node/base/check.h"
 #include "node/base/rng.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "aggregation/sgd.h"
+#include "aggregation/optim/sgd.h"
 #include "node/base/rng.h"
 #include "node/protocol/ground/numbers.h"
 #include "tests/unit/protocol/scene.h"

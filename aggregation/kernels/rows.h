@@ -1,0 +1,54 @@
+// The shape of what is aggregated, and on what it runs.
+//
+// Numerics contract of all of aggregation (docs/architecture.md, numerics): results are a function
+// of the input bits alone: the same for any Executor, thread count, instruction set and compiler.
+// Sums run in fixed lanes and fixed trees in double; no libm except sqrt; -ffp-contract=off.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "node/base/status.h"
+
+namespace ostraka::aggregation {
+
+// n rows of d values each, held by the caller for the length of a call. T is float or double.
+template <typename T>
+struct BasicRows {
+  std::vector<const T*> row;  // n pointers to d values
+  std::size_t dimension = 0;  // d
+  // d values that some rules take besides the rows (RuleInfo::reference); null: none given.
+  const T* reference = nullptr;
+
+  std::size_t count() const { return row.size(); }
+};
+using Rows = BasicRows<float>;
+using DoubleRows = BasicRows<double>;
+
+// Largest magnitude that float64 rows may have: squares and sums of squares stay finite in double.
+// float32 rows have no such limit.
+inline constexpr double kLargestDouble = 0x1p480;
+
+// Runs body(0..count-1), each exactly once, in any order and on any threads, and returns when all
+// have ended. Rules cut their work so that the cut does not depend on the Executor.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual void ParallelFor(std::size_t count,
+                           const std::function<void(std::size_t)>& body) const = 0;
+};
+
+class SerialExecutor final : public Executor {
+ public:
+  void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body) const override {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  }
+};
+
+// InvalidArgument unless n > 0, d > 0, no row is missing and every value is finite (and within
+// kLargestDouble); names the row and coordinate. Covers the reference, if there is one.
+base::Status CheckRows(const Rows& rows, const Executor& executor);
+base::Status CheckRows(const DoubleRows& rows, const Executor& executor);
+
+}  // namespace ostraka::aggregation

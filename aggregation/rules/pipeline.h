@@ -1,0 +1,71 @@
+// Pre-aggregations and then a rule, made from names: what `ostraka aggregate`, `compare`, the
+// attacks that search and the Python module run.
+//
+// f is given once, for every element. Elements are made anew for each call, because a dropped row
+// lowers f. Thread safety: a Pipeline is immutable; the States belong to the caller.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregation/rules/registry.h"
+
+namespace ostraka::aggregation {
+
+struct ElementSpec {
+  std::string name;
+  Arguments arguments;
+};
+
+struct PipelineSpec {
+  ElementSpec rule;
+  std::vector<ElementSpec> pre;  // applied in this order, before the rule
+  // The number of Byzantine rows to tolerate; may stand in the rule's arguments instead. Required
+  // if the rule or a pre-aggregation uses it.
+  std::optional<std::size_t> f;
+  // Rows with a NaN or an infinity are left out and counted against f, instead of refused.
+  bool drop_invalid = false;
+};
+
+// "bucketing" or "bucketing:s=2,seed=7".
+base::StatusOr<ElementSpec> ParseElement(std::string_view text);
+
+class Pipeline {
+ public:
+  // InvalidArgument for an unknown name or parameter, or a value outside its range.
+  static base::StatusOr<Pipeline> Make(PipelineSpec spec);
+
+  const PipelineSpec& spec() const { return spec_; }
+  const RuleInfo& rule() const { return *rule_; }
+  std::span<const PreInfo* const> pre() const { return pre_; }
+  // True if some element is stateful.
+  bool stateful() const;
+  // True if some element's state remembers rows by their place: none can then be dropped.
+  bool per_row_state() const;
+  // True if blocks of coordinates may be aggregated one by one with the same result.
+  bool blockwise() const;
+
+  // `states` holds a State per element, pre-aggregations first, or is empty at the first call; null
+  // for no memory. On an error it is untouched. Errors as Rule::Aggregate, naming the element;
+  // InvalidArgument too if more rows are invalid than f allows, or if a required reference is
+  // missing. The report is the rule's, over the rows that were given.
+  // REQUIRES: out.size() == rows.dimension.
+  base::Status Aggregate(const Rows& rows, const Executor& executor, std::span<float> out,
+                         std::vector<State>* states = nullptr, Report* report = nullptr) const;
+  base::Status Aggregate(const DoubleRows& rows, const Executor& executor, std::span<double> out,
+                         std::vector<State>* states = nullptr, Report* report = nullptr) const;
+
+ private:
+  Pipeline(PipelineSpec spec, const RuleInfo* rule, std::vector<const PreInfo*> pre)
+      : spec_(std::move(spec)), rule_(rule), pre_(std::move(pre)) {}
+
+  PipelineSpec spec_;  // every element's arguments hold "f", if f was given
+  const RuleInfo* rule_;
+  std::vector<const PreInfo*> pre_;
+};
+
+}  // namespace ostraka::aggregation

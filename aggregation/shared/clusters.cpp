@@ -1,0 +1,159 @@
+#include "aggregation/shared/clusters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "node/base/check.h"
+
+namespace ostraka::aggregation {
+namespace {
+
+using Clusters = std::vector<std::vector<std::size_t>>;
+
+// The first of the largest; clusters are in order of their lowest index.
+std::vector<std::size_t> LargestOf(const Clusters& clusters) {
+  const auto largest =
+      std::max_element(clusters.begin(), clusters.end(),
+                       [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  return *largest;
+}
+
+double SquaredDistance(const std::array<double, 3>& a, const std::array<double, 3>& b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+  return sum;
+}
+
+std::array<double, 3> MeanOf(const std::vector<std::array<double, 3>>& points,
+                             const std::vector<std::size_t>& cluster) {
+  std::array<double, 3> mean{};
+  for (const std::size_t i : cluster) {
+    for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += points[i][k];
+  }
+  for (double& value : mean) value /= static_cast<double>(cluster.size());
+  return mean;
+}
+
+}  // namespace
+
+std::vector<double> CosineDistances(const SymmetricMatrix& gram) {
+  const std::size_t n = gram.size();
+  std::vector<double> distances(n * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (i == j) continue;
+      const double lengths = std::sqrt(gram(i, i)) * std::sqrt(gram(j, j));
+      const double cosine = lengths > 0 ? gram(i, j) / lengths : 0.0;
+      distances[i * n + j] = std::max(0.0, 1 - cosine);
+    }
+  }
+  return distances;
+}
+
+std::vector<std::size_t> LargerByAverageLinkage(std::size_t n, std::vector<double> distances) {
+  OSTRAKA_CHECK(n > 0 && distances.size() == n * n);
+  Clusters clusters;
+  for (std::size_t i = 0; i < n; ++i) clusters.push_back({i});
+  // Between clusters a < b, at [lowest index of a * n + lowest index of b].
+  const auto at = [&](std::size_t a, std::size_t b) -> double& {
+    return distances[clusters[a][0] * n + clusters[b][0]];
+  };
+  while (clusters.size() > 2) {
+    std::size_t first = 0, second = 1;
+    for (std::size_t a = 0; a < clusters.size(); ++a) {
+      for (std::size_t b = a + 1; b < clusters.size(); ++b) {
+        if (at(a, b) < at(first, second)) {
+          first = a;
+          second = b;
+        }
+      }
+    }
+    const auto size_a = static_cast<double>(clusters[first].size());
+    const auto size_b = static_cast<double>(clusters[second].size());
+    for (std::size_t c = 0; c < clusters.size(); ++c) {
+      if (c == first || c == second) continue;
+      const double mean = (size_a * at(first, c) + size_b * at(second, c)) / (size_a + size_b);
+      at(first, c) = mean;
+      at(c, first) = mean;
+    }
+    clusters[first].insert(clusters[first].end(), clusters[second].begin(), clusters[second].end());
+    std::sort(clusters[first].begin(), clusters[first].end());
+    clusters.erase(clusters.begin() + static_cast<std::ptrdiff_t>(second));
+  }
+  return LargestOf(clusters);
+}
+
+std::vector<std::size_t> DensestMajority(std::size_t n, std::span<const double> distances) {
+  OSTRAKA_CHECK(n > 0 && distances.size() == n * n);
+  struct Edge {
+    double distance;
+    std::size_t a, b;
+  };
+  std::vector<Edge> edges;
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = a + 1; b < n; ++b) edges.push_back({distances[a * n + b], a, b});
+  }
+  std::stable_sort(edges.begin(), edges.end(),
+                   [](const Edge& x, const Edge& y) { return x.distance < y.distance; });
+  std::vector<std::size_t> label(n);
+  std::iota(label.begin(), label.end(), std::size_t{0});
+  const auto members = [&](std::size_t of) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (label[i] == of) found.push_back(i);
+    }
+    return found;
+  };
+  // All edges of one length at once: a threshold cannot tell them apart.
+  for (std::size_t k = 0; k < edges.size();) {
+    const double threshold = edges[k].distance;
+    for (; k < edges.size() && edges[k].distance == threshold; ++k) {
+      const std::size_t from = label[edges[k].b];
+      const std::size_t to = label[edges[k].a];
+      std::replace(label.begin(), label.end(), from, to);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<std::size_t> cluster = members(label[i]);
+      if (2 * cluster.size() > n) return cluster;
+    }
+  }
+  return members(label[0]);  // a single row
+}
+
+std::vector<std::size_t> LargerOfTwoMeans(const std::vector<std::array<double, 3>>& points) {
+  OSTRAKA_CHECK(!points.empty());
+  const std::size_t n = points.size();
+  std::array<double, 3> centers[2] = {points[0], points[0]};
+  double farthest = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i + 1; j < n; ++j) {
+      const double distance = SquaredDistance(points[i], points[j]);
+      if (distance <= farthest) continue;
+      farthest = distance;
+      centers[0] = points[i];
+      centers[1] = points[j];
+    }
+  }
+  std::vector<std::size_t> clusters[2];
+  // Lloyd's algorithm ends by itself; the cap is for cycles that rounding could make.
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::size_t> next[2];
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool second =
+          SquaredDistance(points[i], centers[1]) < SquaredDistance(points[i], centers[0]);
+      next[second ? 1 : 0].push_back(i);
+    }
+    if (next[0] == clusters[0] && next[1] == clusters[1]) break;
+    for (int k = 0; k < 2; ++k) {
+      clusters[k] = next[k];
+      if (!clusters[k].empty()) centers[k] = MeanOf(points, clusters[k]);
+    }
+  }
+  if (clusters[0].size() != clusters[1].size()) {
+    return clusters[0].size() > clusters[1].size() ? clusters[0] : clusters[1];
+  }
+  return clusters[0].front() < clusters[1].front() ? clusters[0] : clusters[1];
+}
+
+}  // namespace ostraka::aggregation
