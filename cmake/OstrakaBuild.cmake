@@ -57,20 +57,29 @@ function(ostraka_library name)
   target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
 
-# ostraka_planted_twin(name [SAME_OBJECTS] PUBLIC ...)
-# The library `name` once more as `name`_planted, with the bugs of node/base/planted.h in it, for the
-# tests that want them found. SAME_OBJECTS: no source of it knows of bugs, so what was compiled
-# serves, beside twins of what it needs.
+# ostraka_planted_twin(name [SAME_OBJECTS])
+# The library `name` once more as `name`_planted, with the bugs of node/base/planted.h in it, beside the
+# twins of what it needs, for the tests that want them found. SAME_OBJECTS: no source of it knows of
+# bugs, so what was compiled serves.
 function(ostraka_planted_twin name)
   if(NOT OSTRAKA_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "SAME_OBJECTS" "" "PUBLIC" ${ARGN})
+  cmake_parse_arguments(ARG "SAME_OBJECTS" "" "" ${ARGN})
+  set(needs)
+  get_target_property(originals ${name} INTERFACE_LINK_LIBRARIES)
+  foreach(original ${originals})
+    if(TARGET ${original}_planted)
+      list(APPEND needs ${original}_planted)
+    else()
+      list(APPEND needs ${original})
+    endif()
+  endforeach()
   if(ARG_SAME_OBJECTS)
-    ostraka_library(${name}_planted SOURCES $<TARGET_OBJECTS:${name}> PUBLIC ${ARG_PUBLIC})
+    ostraka_library(${name}_planted SOURCES $<TARGET_OBJECTS:${name}> PUBLIC ${needs})
   else()
     get_target_property(sources ${name} SOURCES)
-    ostraka_library(${name}_planted SOURCES ${sources} PUBLIC ${ARG_PUBLIC})
+    ostraka_library(${name}_planted SOURCES ${sources} PUBLIC ${needs})
     target_compile_definitions(${name}_planted PUBLIC OSTRAKA_PLANTED_BUGS)
   endif()
   set_target_properties(${name}_planted PROPERTIES EXCLUDE_FROM_ALL ON LINKER_LANGUAGE CXX)

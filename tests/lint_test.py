@@ -28,8 +28,9 @@ class Layers(unittest.TestCase):
         "node/protocol/member/peer.h": '#pragma once\n#include "node/wire/codec.h"\n',
         "node/train/trainer.h": "#pragma once\n",
         "node/train/loader.h": '#pragma once\n#include "node/train/trainer.h"\n',
-        "sim/simulator.h": '#pragma once\n#include "node/protocol/member/peer.h"\n',
-        "tests/support/world.h": '#pragma once\n#include "sim/simulator.h"\n',
+        "node/os/timer.h": "#pragma once\n",
+        "sim/engine/simulator.h": '#pragma once\n#include "node/protocol/member/peer.h"\n',
+        "tests/support/world.h": '#pragma once\n#include "sim/engine/simulator.h"\n',
     }
 
     def planted(self, path, include):
@@ -46,22 +47,23 @@ class Layers(unittest.TestCase):
         for path, include in [("aggregation/kernels/x.cpp", "node/wire/codec.h"),
                               ("node/protocol/member/x.cpp", "node/train/trainer.h"),
                               ("node/train/toy_trainer.cpp", "node/protocol/member/peer.h"),
-                              ("sim/x.cpp", "node/train/loader.h"),
-                              ("node/os/x.cpp", "sim/simulator.h")]:
+                              ("sim/engine/x.cpp", "node/train/loader.h"),
+                              ("node/os/x.cpp", "sim/engine/simulator.h")]:
             self.assertEqual(self.planted(path, include), [(path, 2)])
 
     def test_refuses_a_stranger_in_a_lower_layer(self):
-        for path, include in [("node/host/x.cpp", "sim/simulator.h"),
+        for path, include in [("node/host/x.cpp", "sim/engine/simulator.h"),
                               ("node/store/x.cpp", "node/train/loader.h"),
+                              ("sim/run/x.cpp", "node/os/timer.h"),
                               ("node/net/mesh/x.cpp", "node/protocol/member/peer.h")]:
             self.assertEqual(self.planted(path, include), [(path, 2)])
 
     def test_lets_a_driver_use_the_trainer_interface(self):
-        self.assertEqual(self.planted("sim/x.cpp", "node/train/trainer.h"), [])
+        self.assertEqual(self.planted("sim/engine/x.cpp", "node/train/trainer.h"), [])
 
     def test_refuses_tests_in_the_product_and_unknown_files(self):
-        self.assertEqual(self.planted("sim/x.cpp", "tests/support/world.h"), [("sim/x.cpp", 2)])
-        self.assertEqual(self.planted("sim/x.cpp", "simulator.h"), [("sim/x.cpp", 2)])
+        self.assertEqual(self.planted("sim/engine/x.cpp", "tests/support/world.h"), [("sim/engine/x.cpp", 2)])
+        self.assertEqual(self.planted("sim/engine/x.cpp", "simulator.h"), [("sim/engine/x.cpp", 2)])
 
     def test_knows_every_folder_of_sources(self):
         for path in lint.Tree.from_git(lint.ROOT).cpp():

@@ -1,7 +1,5 @@
 #include "node/cli/attack_options.h"
 
-#include "sim/adversary/registry.h"
-
 namespace ostraka::cli {
 
 base::StatusOr<sim::AttackParams> ParseAttackParams(const std::vector<std::string>& texts) {

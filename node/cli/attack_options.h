@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "node/base/status.h"
-#include "sim/adversary.h"
+#include "sim/attacks/registry.h"
 
 namespace ostraka::cli {
 

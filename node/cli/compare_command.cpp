@@ -16,12 +16,12 @@
 
 #include "node/cli/commands.h"
 #include "node/cli/node_json.h"
-#include "sim/compare/code_version.h"
-#include "sim/compare/engine.h"
-#include "sim/compare/grid_toml.h"
-#include "sim/compare/output.h"
-#include "sim/compare/profile.h"
-#include "sim/compare/worker_pool.h"
+#include "sim/compare/engine/code_version.h"
+#include "sim/compare/engine/engine.h"
+#include "sim/compare/engine/profile.h"
+#include "sim/compare/engine/worker_pool.h"
+#include "sim/compare/plan/grid_toml.h"
+#include "sim/compare/report/output.h"
 
 namespace ostraka::cli {
 namespace {

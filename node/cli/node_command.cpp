@@ -30,7 +30,7 @@
 #include "node/store/key_lock.h"
 #include "node/train/trainer_loader.h"
 #include "node/wire/limits.h"
-#include "sim/adversary.h"
+#include "sim/attacks/registry.h"
 
 namespace ostraka::cli {
 namespace {

@@ -21,9 +21,9 @@
 #include "node/cli/sim_runner.h"
 #include "node/cli/sim_search.h"
 #include "node/protocol/ground/manifest.h"
-#include "sim/report.h"
-#include "sim/seeds.h"
-#include "sim/shrink.h"
+#include "sim/report/report.h"
+#include "sim/run/seeds.h"
+#include "sim/run/shrink.h"
 
 namespace ostraka::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "sim/sequence.h"
-#include "sim/swarm_draw.h"
+#include "sim/report/sequence.h"
+#include "sim/setup/swarm_draw.h"
 
 namespace ostraka::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "node/base/status.h"
-#include "sim/seeds.h"
+#include "sim/run/seeds.h"
 
 namespace ostraka::cli {
 

@@ -1,4 +1,5 @@
-// `ostraka sim search`: scripts that nobody thought of, until one breaks a run (sim/free/search.h).
+// `ostraka sim search`: scripts that nobody thought of, until one breaks a run
+// (sim/search/search.h).
 //
 // Thread safety: free functions.
 #pragma once
@@ -6,7 +7,7 @@
 #include <string>
 
 #include "node/base/status.h"
-#include "sim/free/search.h"
+#include "sim/search/search.h"
 
 namespace ostraka::cli {
 

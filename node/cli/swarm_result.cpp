@@ -5,7 +5,7 @@
 #include <set>
 
 #include "node/cli/swarm.h"
-#include "sim/adversary/registry.h"
+#include "sim/attacks/registry.h"
 
 namespace ostraka::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "sim/adversary.h"
-#include "sim/adversary/editors.h"
+#include "sim/adversary/adversary.h"
+#include "sim/adversary/editor_options.h"
 
 namespace ostraka::sim {
 

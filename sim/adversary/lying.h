@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "sim/adversary.h"
+#include "sim/adversary/adversary.h"
 
 namespace ostraka::sim {
 

@@ -15,8 +15,8 @@
 #include "crypto/hash.h"
 #include "sim/adversary/frames.h"
 #include "sim/adversary/shift.h"
-#include "sim/checker.h"
-#include "sim/free/events.h"
+#include "sim/engine/checker.h"
+#include "sim/script/events.h"
 
 namespace ostraka::sim {
 namespace {

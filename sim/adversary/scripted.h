@@ -1,4 +1,4 @@
-// The editor that plays a script of deviations (sim/free/script.h): `free`, and the named attacks
+// The editor that plays a script of deviations (sim/script/script.h): `free`, and the named attacks
 // that are scripts (scripted_attacks.cpp).
 //
 // Each colluder runs one honest machine, or two with one key and the same coins (twins), one for
@@ -8,8 +8,8 @@
 
 #include <memory>
 
-#include "sim/adversary/editors.h"
-#include "sim/free/script.h"
+#include "sim/adversary/editor_options.h"
+#include "sim/script/script.h"
 
 namespace ostraka::sim {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "node/wire/codec.h"
-#include "sim/adversary.h"
-#include "sim/adversary/editors.h"
+#include "sim/adversary/adversary.h"
+#include "sim/adversary/editor_options.h"
 
 namespace ostraka::sim {
 

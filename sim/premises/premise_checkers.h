@@ -1,6 +1,6 @@
 // The premises of docs/seal.md as checkers: what its proofs assume of the caller and of each other.
 // A run can break one of them and end well; the next one forks. They hold while the network is
-// timely, so a run with cuts or crashes is not asked (sim/cluster.cpp).
+// timely, so a run with cuts or crashes is not asked (sim/run/cluster.cpp).
 //
 // All read a SealWatch, which must be registered with the simulator before the set.
 #pragma once
@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "node/base/time.h"
-#include "sim/checker.h"
+#include "sim/engine/checker.h"
 #include "sim/premises/seal_watch.h"
 
 namespace ostraka::sim {
@@ -90,7 +90,7 @@ class Certificates final : public Checker {
 };
 
 // "honest_names": an honest PROOF names no honest member as silent, hasty or unshown. (How near the
-// names of all come to a removal is a figure and no verdict: sim/free/reach.h.)
+// names of all come to a removal is a figure and no verdict: sim/search/reach.h.)
 class HonestNames final : public Checker {
  public:
   HonestNames(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}

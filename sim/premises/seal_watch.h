@@ -1,6 +1,6 @@
 // What happened in each seal, seen from outside: when honest members opened it and echoed, who gave
 // which ballot, who locked what. The checkers of seal.md's premises read it, and so does the search
-// for scripts (sim/free/search.h).
+// for scripts (sim/search/search.h).
 //
 // Memory: the seals of the newest few steps.
 //
@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "node/base/time.h"
-#include "sim/checker.h"
-#include "sim/free/events.h"
-#include "sim/options.h"
-#include "sim/speech.h"
+#include "sim/check/speech.h"
+#include "sim/engine/checker.h"
+#include "sim/script/events.h"
+#include "sim/setup/options.h"
 
 namespace ostraka::sim {
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "sim/adversary/registry.h"
-#include "sim/cluster.h"
+#include "sim/attacks/registry.h"
+#include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 
 namespace ostraka::sim {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 
 namespace ostraka::sim {
 namespace {

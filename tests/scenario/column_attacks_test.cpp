@@ -1,5 +1,5 @@
 // What aggregators and their friends can do to a column: make it large, or make it void. Each ends
-// as sim/adversary/registry.h says, and costs the model next to nothing (docs/protocol.md 5).
+// as sim/attacks/registry.h says, and costs the model next to nothing (docs/protocol.md 5).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim {

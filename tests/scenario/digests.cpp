@@ -1,7 +1,7 @@
 // Runs a few simulations with the kernels of each instruction set that this machine has, and prints
 //   LEVEL DIGEST OPTIONS
-// of each: the digest of its whole trace (sim/cluster.h). Exit code 1: two levels differ. Builds by
-// different compilers and flags must print the same; `make digests` compares them.
+// of each: the digest of its whole trace (sim/run/cluster.h). Exit code 1: two levels differ.
+// Builds by different compilers and flags must print the same; `make digests` compares them.
 //
 // There is no golden digest here, as every change of the protocol would change it.
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 #include "aggregation/kernels/simd.h"
 #include "node/base/check.h"
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 
 namespace ostraka::sim {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim {

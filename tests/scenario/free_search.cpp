@@ -1,4 +1,4 @@
-// Searches for scripts that break a run (sim/free/search.h), with a bug planted or without:
+// Searches for scripts that break a run (sim/search/search.h), with a bug planted or without:
 //   free_search RUNS SEED [--bug NAME] [--until CHECKER] [--premises] [--shrink]
 // prints a row for each way in which runs failed: the run that was the first, the checker, how many
 // failed so, and what to replay. NAME is one of tests/scenario/planted_bugs.h; a part of it is
@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "node/base/check.h"
-#include "sim/free/search.h"
-#include "sim/shrink.h"
+#include "sim/run/shrink.h"
+#include "sim/search/search.h"
 #include "tests/scenario/planted_bugs.h"
 
 namespace ostraka::sim {

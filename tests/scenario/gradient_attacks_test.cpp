@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 
 namespace ostraka::sim {
 namespace {

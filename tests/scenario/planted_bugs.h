@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "node/base/planted.h"
-#include "sim/swarm_draw.h"
+#include "sim/setup/swarm_draw.h"
 
 namespace ostraka::sim {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 
 namespace ostraka::sim {
 namespace {

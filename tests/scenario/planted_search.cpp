@@ -2,8 +2,8 @@
 //   planted_search FIRST LAST [--only WORD]... [NAME...]
 // runs the swarms of seeds FIRST..LAST with each bug (or those whose name contains a NAME) until
 // the bug's own checker fails, and prints for each a row of the table in docs/simulation.md. --only
-// skips swarms whose options (sim/options.h) lack the word, as in cut=halves. Exit code 1: one was
-// not found.
+// skips swarms whose options (sim/setup/options.h) lack the word, as in cut=halves. Exit code 1:
+// one was not found.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "node/base/check.h"
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 #include "tests/scenario/planted_bugs.h"
 
 namespace ostraka::sim {

@@ -1,4 +1,4 @@
-// Attacks on the protocol itself: each ends as sim/adversary/registry.h says, by the rule that is
+// Attacks on the protocol itself: each ends as sim/attacks/registry.h says, by the rule that is
 // meant for it. (The simulator's checkers watch in every step that nobody honest is removed and
 // that all honest peers agree.)
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "node/protocol/ground/manifest.h"
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 
 namespace ostraka::sim {
 namespace {

@@ -1,12 +1,12 @@
 // What engineers found who had not built the rules: each attack removed honest members, or made all
-// others wait for ever, when it was found (sim/adversary/seal_tricks.cpp, free_ride.cpp). The
-// simulator's checkers, the premises and `lateness` among them, watch every step.
+// others wait for ever, when it was found (sim/attacks/messages/seal_tricks.cpp, free_ride.cpp).
+// The simulator's checkers, the premises and `lateness` among them, watch every step.
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "node/protocol/ground/manifest.h"
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim {

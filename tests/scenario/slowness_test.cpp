@@ -5,7 +5,7 @@
 #include <string>
 
 #include "node/protocol/ground/manifest.h"
-#include "sim/cluster.h"
+#include "sim/run/cluster.h"
 #include "tests/scenario/attack_runs.h"
 
 namespace ostraka::sim {

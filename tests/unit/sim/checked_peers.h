@@ -10,7 +10,7 @@
 
 #include "crypto/sign.h"
 #include "node/wire/codec.h"
-#include "sim/checker.h"
+#include "sim/engine/checker.h"
 
 namespace ostraka::sim {
 

@@ -14,9 +14,9 @@
 
 #include "node/protocol/member/signer.h"
 #include "node/wire/codec.h"
-#include "sim/adversary.h"
-#include "sim/simulator.h"
-#include "tests/unit/sim/scripted_machine.h"
+#include "sim/attacks/registry.h"
+#include "sim/engine/simulator.h"
+#include "tests/unit/sim/engine/scripted_machine.h"
 
 namespace ostraka::sim {
 

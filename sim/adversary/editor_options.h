@@ -1,0 +1,41 @@
+// What an attack is made with. The factories are in sim/attacks, a header a room.
+//
+// Every editor is honest before `from_step`, and confesses (Turn::Confess) each time that it is
+// not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aggregation/attacks/attacks.h"
+#include "crypto/sign.h"
+#include "node/base/tensor_layout.h"
+#include "node/protocol/ground/machine.h"
+#include "node/protocol/ground/manifest.h"
+#include "sim/adversary/adversary.h"
+
+namespace ostraka::sim {
+
+struct EditorOptions {
+  std::map<std::string, double> params;  // of attacks on the protocol: given, or else the default
+  std::string text;                      // of KnownAttack::text, as given; empty: not given
+  aggregation::Attack gradient;          // of attacks on gradients
+  std::uint64_t from_step = 0;
+  std::shared_ptr<const protocol::Manifest> manifest;
+  std::shared_ptr<const crypto::SigningKey> key;
+  base::TensorLayout layout;
+  std::uint64_t coven_seed = 0;
+  std::uint32_t colluders = 0;                                  // the coven's members
+  std::function<std::unique_ptr<protocol::Machine>()> another;  // AdversaryOptions::another
+
+  double Param(const std::string& name) const { return params.at(name); }
+};
+
+// Timers of an editor's own have ids from here up; no machine uses them.
+inline constexpr protocol::TimerId kFirstReservedTimer = protocol::TimerId{1} << 62;
+
+}  // namespace ostraka::sim

@@ -1,0 +1,154 @@
+// frame_victim: all colluders say of one honest member whatever can be said, by every rule there
+// is.
+//
+//   rule 1  as a validator or voter, condemns it            (false_accuse)
+//   rule 2  never got its part                              (false_complaint, kind 0)
+//   rule 3  its numbers do not follow from its part         (kind 1)
+//   rule 4  never got its aggregate                         (kind 2)
+//   rule 5  withholds the own part from it, and disputes    (selective_send)
+//   rule 6  withholds the own aggregate from it             (withhold_result)
+//   rule 7  its echo did not come; in a dispute, it did not hold what it held   (false_witness)
+//   rule 8  tells it everything late, so that it is late    (late)
+//   rule 9  speaks in its name                              (impersonate)
+//
+// With rule = 0 each rule is on in half of the steps, drawn alike for all colluders, so that they
+// speak with one voice and rules meet each other; else that rule alone, always.
+#include "sim/attacks/frame_victim.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "node/base/rng.h"
+#include "node/protocol/rules/columns.h"
+#include "sim/adversary/frames.h"
+#include "sim/adversary/substitute.h"
+#include "sim/attacks/messages/factories.h"
+#include "sim/attacks/results/factories.h"
+
+namespace ostraka::sim {
+namespace {
+
+void SetBit(base::Bytes& bitmap, std::size_t bit, bool on) {
+  const auto mask = static_cast<std::uint8_t>(1U << (bit % 8));
+  if (bit / 8 >= bitmap.size()) return;
+  bitmap[bit / 8] =
+      static_cast<std::uint8_t>(on ? bitmap[bit / 8] | mask : bitmap[bit / 8] & ~mask);
+}
+
+// Testifies in its PROOF against the victim: that its echo did not come, and in its disputes
+// whatever makes it the loser (node/protocol/rules/disputes.h).
+class FalseWitness final : public SubstitutingEditor {
+ public:
+  explicit FalseWitness(const EditorOptions& options)
+      : SubstitutingEditor(options, wire::MessageType::kProof), victims_(options) {}
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
+      const auto* done = std::get_if<protocol::StepDone>(&observe->what);
+      if (done) view_ = done->block;
+    }
+    SubstitutingEditor::OnAction(turn, std::move(action));
+  }
+
+ private:
+  std::optional<base::Bytes> Another(const Turn& turn, const wire::Envelope& own) override {
+    const auto victim = victims_.At(turn);
+    auto proof = wire::DecodeProof(own.body);
+    if (!victim || !view_ || !proof.ok()) return std::nullopt;
+    const std::vector<base::PeerId>& members = view_->members;
+    const auto place = std::lower_bound(members.begin(), members.end(), *victim);
+    if (place == members.end() || *place != *victim) {
+      std::erase(proof->joins, *victim);
+      return wire::Encode(*proof);
+    }
+    proof->silent.resize((members.size() + 7) / 8);
+    SetBit(proof->silent, static_cast<std::size_t>(place - members.begin()), true);
+    const std::size_t disputes = view_->disputes.size();
+    proof->held.resize((2 * disputes + 7) / 8);
+    for (std::size_t d = 0; d < disputes; ++d) {
+      const bool works = view_->disputes[d].worker == *victim;
+      if (!works && view_->disputes[d].aggregator != *victim) continue;
+      // Held parts speak for the worker, held aggregates for the aggregator.
+      SetBit(proof->held, d, !works);
+      SetBit(proof->held, disputes + d, works);
+    }
+    return wire::Encode(*proof);
+  }
+
+  Victims victims_;
+  std::shared_ptr<const wire::Block> view_;  // of the step in progress
+};
+
+// Another editor, in half of the steps.
+class InTurns final : public Editor {
+ public:
+  InTurns(std::unique_ptr<Editor> rule, const base::Rng& rng) : rule_(std::move(rule)), rng_(rng) {}
+
+  void OnInput(Turn& turn, protocol::Input input) override {
+    // What it holds back is its own business in any step.
+    const auto* timer = std::get_if<protocol::TimerFired>(&input);
+    const bool own = timer != nullptr && timer->id >= kFirstReservedTimer;
+    if (own || IsOn(turn)) return rule_->OnInput(turn, std::move(input));
+    turn.Deliver(input);
+  }
+  void OnAction(Turn& turn, protocol::Action action) override {
+    const bool news = std::holds_alternative<protocol::Observe>(action);
+    if (news || IsOn(turn)) return rule_->OnAction(turn, std::move(action));
+    turn.Emit(std::move(action));
+  }
+  base::Digest Fingerprint() const override { return rule_->Fingerprint(); }
+
+ private:
+  bool IsOn(const Turn& turn) const { return rng_.Fork("step", turn.step()).Next() % 2 == 0; }
+
+  std::unique_ptr<Editor> rule_;
+  base::Rng rng_;
+};
+
+using Make = std::unique_ptr<Editor> (*)(const EditorOptions&);
+
+std::unique_ptr<Editor> MakeFalseWitness(const EditorOptions& options) {
+  return std::make_unique<FalseWitness>(options);
+}
+
+struct Rule {
+  Make make;
+  std::map<std::string, double> params;
+};
+const std::vector<Rule>& Rules() {
+  static const std::vector<Rule> kRules = {
+      {MakeFalseAccuse, {{"victim", 1}}},
+      {MakeFalseComplaint, {{"kind", 0}}},
+      {MakeFalseComplaint, {{"kind", 1}}},
+      {MakeFalseComplaint, {{"kind", 2}}},
+      {MakeSelectiveSend, {{"stubborn", 0}, {"rotate", 0}}},
+      {MakeWithholdResult, {{"all", 0}}},
+      {MakeFalseWitness, {}},
+      {MakeLate, {{"deltas", 1.9}, {"victim", 1}}},
+      {MakeImpersonate, {}},
+  };
+  return kRules;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Editor>> MakeFrameVictim(const EditorOptions& options) {
+  const auto only = static_cast<std::size_t>(options.Param("rule"));
+  const base::Rng rng = base::Rng(options.coven_seed).Fork("frame_victim");
+  std::vector<std::unique_ptr<Editor>> editors;
+  for (std::size_t i = 0; i < Rules().size(); ++i) {
+    if (only != 0 && only != i + 1) continue;
+    EditorOptions own = options;
+    own.params = Rules()[i].params;
+    std::unique_ptr<Editor> rule = Rules()[i].make(own);
+    if (only == 0) rule = std::make_unique<InTurns>(std::move(rule), rng.Fork("rule", i));
+    editors.push_back(std::move(rule));
+  }
+  return editors;
+}
+
+}  // namespace ostraka::sim

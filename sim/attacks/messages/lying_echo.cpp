@@ -1,0 +1,150 @@
+// lying_echo, double_propose and stale_lock: lies in the seals themselves. Neither fast path nor
+// honest leaders need them, so what they cost is time.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "node/base/check.h"
+#include "sim/adversary/frames.h"
+#include "sim/attacks/messages/factories.h"
+
+namespace ostraka::sim {
+namespace {
+
+// Its ECHO names a vector that nobody holds and shows nothing of what it has. One ECHO for a seal,
+// so no evidence.
+class LyingEcho : public Editor {
+ public:
+  // `confesses`: each such ECHO counts as a misdeed.
+  explicit LyingEcho(const EditorOptions& options, bool confesses = true)
+      : from_step_(options.from_step), confesses_(confesses), forger_(options.key) {}
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
+    if (!message) return turn.Emit(std::move(action));
+    OnOwn(turn, *message, std::get<protocol::Send>(std::move(action)));
+  }
+
+ protected:
+  virtual void OnOwn(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
+    if (message.envelope.slot.type == wire::MessageType::kEcho) {
+      if (confesses_ && !forger_.Knows(message.envelope.slot)) turn.Confess();
+      send.frame = forger_.Forge(message, Lie(message.envelope.body));
+    }
+    turn.Emit(std::move(send));
+  }
+
+  Forger& forger() { return forger_; }
+
+ private:
+  static base::Bytes Lie(const base::Bytes& body) {
+    auto echo = wire::DecodeEcho(body);
+    OSTRAKA_CHECK(echo.ok());
+    echo->vector.bytes[0] ^= 1;
+    for (std::uint8_t& byte : echo->present) byte = 0;
+    return wire::Encode(*echo);
+  }
+
+  std::uint64_t from_step_;
+  bool confesses_;
+  Forger forger_;
+  FrameReader frames_;
+};
+
+// Forces the slow path with a lying ECHO and, when it leads, proposes one value to each half. Only
+// that is a misdeed to be caught: whoever never leads leaves no evidence.
+class DoublePropose final : public LyingEcho {
+ public:
+  explicit DoublePropose(const EditorOptions& options)
+      : LyingEcho(options, /*confesses=*/false), victims_(options) {}
+
+ private:
+  void OnOwn(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+    if (message.envelope.slot.type != wire::MessageType::kPropose) {
+      return LyingEcho::OnOwn(turn, message, std::move(send));
+    }
+    if (!forger().Knows(message.envelope.slot)) turn.Confess();
+    const base::SharedBytes& rival = forger().Forge(message, OtherValue(message.envelope.body));
+    if (victims_.InSecondHalf(send.to)) send.frame = rival;
+    turn.Emit(std::move(send));
+  }
+
+  static base::Bytes OtherValue(const base::Bytes& body) {
+    auto propose = wire::DecodePropose(body);
+    OSTRAKA_CHECK(propose.ok());
+    propose->value.bytes[0] ^= 1;
+    return wire::Encode(*propose);
+  }
+
+  Victims victims_;
+};
+
+// Has honest members lock a value and not decide it, and proposes past their locks. Leading an
+// iteration, it shows its proposal to fewer honest members than a quorum; colluders vote to those
+// alone, so they lock, and keep their own LOCKs, so nobody decides. A colluder that leads the next
+// iteration proposes by the certificate of the echoes, which is older than those locks.
+class StaleLock final : public LyingEcho {
+ public:
+  explicit StaleLock(const EditorOptions& options) : LyingEcho(options) {}
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
+      const auto* done = std::get_if<protocol::StepDone>(&observe->what);
+      if (done) view_ = done->block;
+    }
+    LyingEcho::OnAction(turn, std::move(action));
+  }
+
+ private:
+  void OnOwn(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) override {
+    const wire::Slot& slot = message.envelope.slot;
+    const bool left_out = IsLeftOut(turn, send.to);
+    if (slot.type == wire::MessageType::kLock) return turn.Confess();
+    if (slot.type == wire::MessageType::kVote && left_out) return;
+    if (slot.type != wire::MessageType::kPropose) {
+      return LyingEcho::OnOwn(turn, message, std::move(send));
+    }
+    if (left_out) return;
+    if (slot.iteration > 1) send.frame = forger().Forge(message, ByEchoes(message.envelope.body));
+    turn.Emit(std::move(send));
+  }
+
+  // The first honest members by key: so many that those left, the votes of the coven and no more
+  // make a quorum, and that their LOCKs with the one that the machine inside holds back make none
+  // [it would decide by it, and lead nothing any more].
+  bool IsLeftOut(const Turn& turn, const base::PeerId& to) const {
+    if (!view_ || turn.coven().Contains(to)) return false;
+    std::size_t honest = 0;
+    std::size_t before = 0;
+    for (const base::PeerId& member : view_->members) {
+      if (turn.coven().Contains(member)) continue;
+      ++honest;
+      before += member < to ? 1 : 0;
+    }
+    const std::size_t colluders = view_->members.size() - honest;
+    const std::size_t missing = std::min<std::size_t>(colluders, 2);
+    return before + view_->thresholds.quorum() < honest + missing;
+  }
+
+  static base::Bytes ByEchoes(const base::Bytes& body) {
+    auto propose = wire::DecodePropose(body);
+    OSTRAKA_CHECK(propose.ok());
+    return wire::Encode(wire::Propose{1, propose->value, {}, {}});
+  }
+
+  std::shared_ptr<const wire::Block> view_;
+};
+
+}  // namespace
+
+std::unique_ptr<Editor> MakeStaleLock(const EditorOptions& options) {
+  return std::make_unique<StaleLock>(options);
+}
+std::unique_ptr<Editor> MakeLyingEcho(const EditorOptions& options) {
+  return std::make_unique<LyingEcho>(options);
+}
+std::unique_ptr<Editor> MakeDoublePropose(const EditorOptions& options) {
+  return std::make_unique<DoublePropose>(options);
+}
+
+}  // namespace ostraka::sim

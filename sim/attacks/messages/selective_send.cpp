@@ -1,0 +1,54 @@
+// selective_send: an honest owner does not get its part.
+//
+// By default the same owner for the whole coven and run, and the part is withheld from it alone:
+// once the two are in dispute the part goes to all, and the others pass it on. With stubborn = 1
+// nobody gets that part. With rotate = 1 it is another owner in each step.
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "sim/adversary/frames.h"
+#include "sim/attacks/messages/factories.h"
+
+namespace ostraka::sim {
+namespace {
+
+class SelectiveSend final : public Editor {
+ public:
+  explicit SelectiveSend(const EditorOptions& options)
+      : from_step_(options.from_step),
+        stubborn_(options.Param("stubborn") != 0),
+        rotate_(options.Param("rotate") != 0),
+        victims_(options) {}
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
+    if (!message || message->envelope.slot.type != wire::MessageType::kPart ||
+        !Withholds(turn, message->envelope.slot, std::get<protocol::Send>(action).to)) {
+      return turn.Emit(std::move(action));
+    }
+    turn.Confess();
+  }
+
+ private:
+  bool Withholds(const Turn& turn, const wire::Slot& slot, const base::PeerId& to) const {
+    const auto victim = victims_.At(turn, rotate_ ? slot.step : 0);
+    if (!victim) return false;
+    if (!stubborn_) return to == *victim;
+    return turn.round()->roles.PartOwnedBy(*victim) == slot.iteration;
+  }
+
+  std::uint64_t from_step_;
+  bool stubborn_;
+  bool rotate_;
+  Victims victims_;
+  FrameReader frames_;
+};
+
+}  // namespace
+
+std::unique_ptr<Editor> MakeSelectiveSend(const EditorOptions& options) {
+  return std::make_unique<SelectiveSend>(options);
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,36 @@
+// false_accuse: as a validator it accuses, as a voter it convicts, whoever is honest; with victim =
+// 1 one honest member only.
+#include "sim/adversary/frames.h"
+#include "sim/adversary/lying.h"
+#include "sim/attacks/results/factories.h"
+
+namespace ostraka::sim {
+namespace {
+
+class FalseAccuse final : public LyingEditor<protocol::RecomputeResult> {
+ public:
+  explicit FalseAccuse(const EditorOptions& options)
+      : LyingEditor(options.from_step),
+        victim_only_(options.Param("victim") != 0),
+        victims_(options) {}
+
+ private:
+  std::optional<protocol::RecomputeResult> Lie(const Turn& turn, const protocol::JobSpec& spec,
+                                               const protocol::RecomputeResult& truth) override {
+    const base::PeerId& target = std::get<protocol::RecomputeSpec>(spec).gradient.owner;
+    if (turn.coven().Contains(target) || truth.accuse) return std::nullopt;
+    if (victim_only_ && target != victims_.At(turn)) return std::nullopt;
+    return protocol::RecomputeResult{.accuse = true, .convict = true, .worst_ratio = 1000};
+  }
+
+  bool victim_only_;
+  Victims victims_;
+};
+
+}  // namespace
+
+std::unique_ptr<Editor> MakeFalseAccuse(const EditorOptions& options) {
+  return std::make_unique<FalseAccuse>(options);
+}
+
+}  // namespace ostraka::sim

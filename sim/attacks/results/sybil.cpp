@@ -1,0 +1,47 @@
+// sybil: several identities and one machine. It computes the gradient of one of them, and all sign
+// that: what it would cost to take part as many is not paid.
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "node/protocol/ground/roles.h"
+#include "sim/attacks/results/factories.h"
+
+namespace ostraka::sim {
+namespace {
+
+class Sybil final : public Editor {
+ public:
+  explicit Sybil(const EditorOptions& options)
+      : from_step_(options.from_step), manifest_(options.manifest) {}
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    const auto* start = std::get_if<protocol::StartJob>(&action);
+    const auto* job = start ? std::get_if<protocol::GradientSpec>(start->spec.get()) : nullptr;
+    // The one that computes is honest.
+    const base::PeerId& computes = turn.coven().members().front();
+    const bool own = job && job->owner == turn.self() && job->step >= from_step_;
+    if (!own || computes == turn.self() || !turn.round() || turn.step() != job->step) {
+      return turn.Emit(std::move(action));
+    }
+    turn.Confess();
+    protocol::GradientSpec copied = *job;
+    copied.owner = computes;
+    copied.batch_seed = protocol::BatchSeed(manifest_->run_id, manifest_->training.data,
+                                            turn.round()->previous_randomness, job->step, computes);
+    turn.Emit(protocol::StartJob{start->id,
+                                 std::make_shared<const protocol::JobSpec>(std::move(copied))});
+  }
+
+ private:
+  std::uint64_t from_step_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+};
+
+}  // namespace
+
+std::unique_ptr<Editor> MakeSybil(const EditorOptions& options) {
+  return std::make_unique<Sybil>(options);
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,217 @@
+// unwatched: another gradient, where it is unlikely that an honest validator will look.
+//
+// What can be known, and when (protocol.md 3 and 5). Who is watched for step t is drawn from the
+// coin of step t + 1, after the PROOFs of step t are sealed, so when a gradient is sent nobody
+// knows; but how many validators the view allows, and how many of those who may be drawn are
+// friends, gives the odds. As many colluders as keep the chance that one of them is caught at
+// `risk` cheat in a step, taking turns.
+//
+// In step t + 1 whoever speaks last sees the coins of all others before it shows its own. With
+// abort = 1 colluders wait for all honest coins, put their own beside them, and so know the draw
+// before anybody else: if an honest validator would look at one who cheated, one of them keeps its
+// coin, which costs it its place, and another coin is drawn (protocol.md 3, draws). In one
+// simulation they share their coins; on real nodes each knows only those that are shown.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/protocol/ground/roles.h"
+#include "sim/adversary/frames.h"
+#include "sim/adversary/shift.h"
+#include "sim/attacks/results/factories.h"
+
+namespace ostraka::sim {
+namespace {
+
+class Unwatched final : public Editor {
+ public:
+  explicit Unwatched(const EditorOptions& options)
+      : from_step_(options.from_step),
+        scale_(options.Param("scale")),
+        risk_(options.Param("risk")),
+        abort_(options.Param("abort") != 0),
+        manifest_(options.manifest) {}
+
+  void OnInput(Turn& turn, protocol::Input input) override {
+    if (const auto* timer = std::get_if<protocol::TimerFired>(&input)) {
+      if (timer->id == kFirstReservedTimer) return Decide(turn, true);
+    }
+    if (const auto* received = std::get_if<protocol::MessageReceived>(&input)) {
+      const wire::SignedEnvelope* message = frames_.Open(received->frame);
+      if (message) NoteCoin(turn, *message);
+    }
+    if (Dares(turn, input)) return turn.Deliver(Cheated(turn, std::get<protocol::JobDone>(input)));
+    turn.Deliver(input);
+    Decide(turn, false);
+  }
+
+  void OnAction(Turn& turn, protocol::Action action) override {
+    if (const auto* observe = std::get_if<protocol::Observe>(&action)) {
+      const auto* done = std::get_if<protocol::StepDone>(&observe->what);
+      if (done) view_ = done->block;
+    }
+    const wire::SignedEnvelope* message = frames_.ReadOwn(turn, action, from_step_);
+    if (!abort_ || !message || message->envelope.slot.type != wire::MessageType::kReveal) {
+      return turn.Emit(std::move(action));
+    }
+    const wire::Slot& slot = message->envelope.slot;
+    const std::pair<std::uint64_t, std::uint32_t> draw{slot.step, slot.draw};
+    const auto fate = shown_.find(draw);  // which holds for those who ask, too
+    if (fate != shown_.end()) {
+      if (fate->second) turn.Emit(std::move(action));
+      return;
+    }
+    NoteCoin(turn, *message);
+    if (held_.empty()) {
+      held_draw_ = draw;
+      turn.Emit(protocol::SetTimer{kFirstReservedTimer, turn.now() + Patience()});
+    }
+    held_.push_back(std::move(action));
+  }
+
+  base::Digest Fingerprint() const override {
+    return crypto::Hasher(crypto::kDomainFingerprint)
+        .UpdateU64(held_.size())
+        .UpdateU64(shown_.size())
+        .Finish();
+  }
+
+ private:
+  using Draw = std::pair<std::uint64_t, std::uint32_t>;  // step, draw
+
+  // --- the gradient ---
+
+  // The chance that one worker of the step in progress will be drawn as an honest validator's
+  // target.
+  double Odds(const Turn& turn) const {
+    const std::vector<base::PeerId>& workers = turn.round()->roles.workers;
+    // How many are drawn does not depend on the coin.
+    const std::size_t drawn = protocol::DrawValidators(view_->randomness, *view_, workers,
+                                                       view_->step + 2, manifest_->validators)
+                                  .size();
+    const std::vector<base::PeerId> pool = protocol::InRole(*view_);
+    const auto honest = std::count_if(pool.begin(), pool.end(), [&](const base::PeerId& peer) {
+      return !turn.coven().Contains(peer);
+    });
+    return static_cast<double>(drawn) / static_cast<double>(workers.size()) *
+           static_cast<double>(honest) / static_cast<double>(pool.size());
+  }
+
+  bool Dares(const Turn& turn, const protocol::Input& input) const {
+    const auto* done = std::get_if<protocol::JobDone>(&input);
+    const auto spec = done ? turn.SpecOf(done->id) : nullptr;
+    const auto* job = spec ? std::get_if<protocol::GradientSpec>(spec.get()) : nullptr;
+    if (!job || job->owner != turn.self() || job->step < from_step_ || !turn.round() || !view_) {
+      return false;
+    }
+    if (!std::holds_alternative<protocol::GradientResult>(*done->result)) return false;
+    std::vector<base::PeerId> friends;
+    for (const base::PeerId& worker : turn.round()->roles.workers) {
+      if (turn.coven().Contains(worker)) friends.push_back(worker);
+    }
+    const auto place = std::find(friends.begin(), friends.end(), turn.self());
+    if (place == friends.end()) return false;
+    const double odds = Odds(turn);
+    const double bearable = odds > 0 ? std::min(risk_ / odds, double(friends.size()))
+                                     : static_cast<double>(friends.size());
+    const auto turn_of =
+        (static_cast<std::uint64_t>(place - friends.begin()) + job->step) % friends.size();
+    return turn_of < static_cast<std::uint64_t>(bearable);
+  }
+
+  protocol::JobDone Cheated(Turn& turn, const protocol::JobDone& done) const {
+    const auto& truth = std::get<protocol::GradientResult>(*done.result);
+    turn.Confess();
+    turn.coven().whispers(turn.step()).guilty.insert(turn.self());
+    return {done.id, std::make_shared<const protocol::JobResult>(
+                         protocol::GradientResult{ShiftedBy(*truth.gradient, scale_)})};
+  }
+
+  // --- the coin ---
+
+  // Nobody looks for a REVEAL before two Delta have passed (protocol.md 3).
+  base::Duration Patience() const {
+    return view_ ? base::Microseconds(static_cast<std::int64_t>(view_->delta_us))
+                 : manifest_->delta;
+  }
+
+  static void NoteCoin(const Turn& turn, const wire::SignedEnvelope& message) {
+    const wire::Slot& slot = message.envelope.slot;
+    if (slot.type != wire::MessageType::kReveal || slot.step != turn.step()) return;
+    const auto reveal = wire::DecodeReveal(message.envelope.body);
+    if (!reveal.ok()) return;
+    turn.coven().whispers(slot.step).coins[slot.draw][message.envelope.sender] =
+        reveal->opening.coin.value;
+  }
+
+  // Whom the coin makes validators look at; nullopt until all coins of the draw are known that can
+  // still be shown.
+  std::optional<std::vector<protocol::Assignment>> Foresee(const Turn& turn) const {
+    if (!view_) return std::nullopt;
+    const Coven::Whispers& known = turn.coven().whispers(held_draw_.first);
+    const auto coins = known.coins.find(held_draw_.second);
+    const auto shows = [&](const base::PeerId& member) {
+      return std::none_of(known.keeper.begin(), known.keeper.end(), [&](const auto& keeper) {
+        return keeper.first < held_draw_.second && keeper.second == member;
+      });
+    };
+    for (const base::PeerId& member : view_->members) {
+      if (shows(member) && !coins->second.contains(member)) return std::nullopt;
+    }
+    const base::Digest randomness =
+        protocol::RandomnessOf(manifest_->run_id, held_draw_.first, coins->second);
+    return protocol::DrawValidators(randomness, *view_, view_->proven, held_draw_.first + 1,
+                                    manifest_->validators);
+  }
+
+  // Shows the coin or keeps it, as soon as all others are known; at the latest when `now_or_never`.
+  // One coin is enough: the first who knows keeps it.
+  void Decide(Turn& turn, bool now_or_never) {
+    if (held_.empty()) return;
+    const auto drawn = Foresee(turn);
+    if (!drawn && !now_or_never) return;
+    const bool keep = drawn && IsCaught(turn, *drawn) &&
+                      turn.coven()
+                          .whispers(held_draw_.first)
+                          .keeper.try_emplace(held_draw_.second, turn.self())
+                          .second;
+    shown_[held_draw_] = !keep;
+    while (shown_.size() > kRemembered) shown_.erase(shown_.begin());
+    const std::vector<protocol::Action> held = std::exchange(held_, {});
+    if (keep) return turn.Confess();
+    for (const protocol::Action& action : held) turn.Emit(action);
+  }
+
+  static bool IsCaught(const Turn& turn, const std::vector<protocol::Assignment>& drawn) {
+    return std::any_of(drawn.begin(), drawn.end(), [&](const protocol::Assignment& assignment) {
+      return !turn.coven().Contains(assignment.validator) &&
+             turn.coven().whispers(assignment.step).guilty.contains(assignment.target);
+    });
+  }
+
+  static constexpr std::size_t kRemembered = 16;  // of the draws that others may ask about
+
+  std::uint64_t from_step_;
+  double scale_;
+  double risk_;
+  bool abort_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  FrameReader frames_;
+  std::shared_ptr<const wire::Block> view_;  // of the step in progress
+  Draw held_draw_{};
+  std::vector<protocol::Action> held_;  // the own REVEAL, to each member, until it is decided
+  std::map<Draw, bool> shown_;          // or kept
+};
+
+}  // namespace
+
+std::unique_ptr<Editor> MakeUnwatched(const EditorOptions& options) {
+  return std::make_unique<Unwatched>(options);
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,126 @@
+// wrong_aggregate: AGG and RESULT carry an aggregate that is not CenteredClip's. near_tolerance:
+// one that is off by so little that the sum check is at its limit.
+//
+// wrong_aggregate shifts all coordinates by `scale` root mean squares, or one = 1 only; each time
+// `ramp` times as far as the time before. cover = 1: its friends state sums that hide it and sizes
+// beyond all others; cover = 2: they send parts as far off as the aggregate, and true numbers.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/adversary/lying.h"
+#include "sim/adversary/shift.h"
+#include "sim/attacks/results/cover_up.h"
+#include "sim/attacks/results/factories.h"
+
+namespace ostraka::sim {
+namespace {
+
+// As far as floats go, and finite: what is not is no aggregate at all.
+float Added(float value, double shift) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return static_cast<float>(std::clamp(double{value} + shift, -kLargest, kLargest));
+}
+
+// By how much, and where.
+class Shift {
+ public:
+  explicit Shift(const EditorOptions& options)
+      : from_step_(options.from_step),
+        scale_(options.Param("scale")),
+        ramp_(options.Param("ramp")),
+        one_(options.Param("one") != 0) {}
+
+  std::vector<float> Of(const Turn& turn, std::vector<float> values) const {
+    const auto steps = static_cast<double>(turn.step() - std::min(turn.step(), from_step_));
+    const double shift = scale_ * std::pow(ramp_, steps) * ScaleOf(values);
+    const std::size_t count = one_ ? 1 : values.size();
+    for (std::size_t c = 0; c < count; ++c) values[c] = Added(values[c], shift);
+    return values;
+  }
+
+ private:
+  std::uint64_t from_step_;
+  double scale_;
+  double ramp_;
+  bool one_;
+};
+
+class WrongAggregate final : public LyingEditor<protocol::AggregateResult> {
+ public:
+  explicit WrongAggregate(const EditorOptions& options)
+      : LyingEditor(options.from_step), shift_(options) {}
+
+ private:
+  std::optional<protocol::AggregateResult> Lie(const Turn& turn, const protocol::JobSpec& spec,
+                                               const protocol::AggregateResult& truth) override {
+    return Shifted(std::get<protocol::AggregateSpec>(spec),
+                   shift_.Of(turn, FloatsIn(*truth.result)), 0);
+  }
+
+  Shift shift_;
+};
+
+class FarParts final : public LyingEditor<protocol::GradientResult> {
+ public:
+  explicit FarParts(const EditorOptions& options)
+      : LyingEditor(options.from_step), shift_(options) {}
+
+ private:
+  std::optional<protocol::GradientResult> Lie(const Turn& turn, const protocol::JobSpec&,
+                                              const protocol::GradientResult& truth) override {
+    return protocol::GradientResult{
+        std::make_shared<const std::vector<float>>(shift_.Of(turn, *truth.gradient))};
+  }
+
+  Shift shift_;
+};
+
+// The check allows sums of 8 |S| (eps + 2^-23 |ghat|) / sqrt(p) over |S| projections on directions
+// of p entries +-1/sqrt(p): this shift makes them `times` that, times a standard normal number
+// each.
+class NearTolerance final : public LyingEditor<protocol::AggregateResult> {
+ public:
+  explicit NearTolerance(const EditorOptions& options)
+      : LyingEditor(options.from_step), times_(options.Param("times")) {}
+
+ private:
+  std::optional<protocol::AggregateResult> Lie(const Turn&, const protocol::JobSpec& spec,
+                                               const protocol::AggregateResult& truth) override {
+    const auto& aggregate = std::get<protocol::AggregateSpec>(spec);
+    const std::vector<float> values = FloatsIn(*truth.result);
+    double squares = 0;
+    for (const float value : values) squares += double{value} * value;
+    const double allowed = 8 * (aggregate.eps + 0x1.0p-23 * std::sqrt(squares));
+    const double shift = times_ * allowed / std::sqrt(static_cast<double>(values.size()));
+    return Shifted(aggregate, values, shift);
+  }
+
+  double times_;
+};
+
+}  // namespace
+
+std::unique_ptr<Editor> MakeNearTolerance(const EditorOptions& options) {
+  return std::make_unique<NearTolerance>(options);
+}
+
+std::vector<std::unique_ptr<Editor>> MakeWrongAggregate(const EditorOptions& options) {
+  std::vector<std::unique_ptr<Editor>> editors;
+  const int cover = static_cast<int>(options.Param("cover"));
+  if (cover == 1) {
+    CoverStyle style;
+    style.lie = [shift = Shift(options)](const Turn& turn, const protocol::AggregateSpec& spec,
+                                         const protocol::AggregateResult& truth) {
+      return std::optional(Shifted(spec, shift.Of(turn, FloatsIn(*truth.result)), 0));
+    };
+    style.claim_size = true;
+    editors.push_back(MakeCovered(options, std::move(style)));
+    return editors;
+  }
+  if (cover == 2) editors.push_back(std::make_unique<FarParts>(options));
+  editors.push_back(std::make_unique<WrongAggregate>(options));
+  return editors;
+}
+
+}  // namespace ostraka::sim

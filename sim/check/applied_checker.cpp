@@ -1,0 +1,219 @@
+#include "sim/check/applied_checker.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <variant>
+
+#include "crypto/stream.h"
+#include "node/base/check.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/protocol/ground/roles.h"
+#include "node/protocol/ground/schedule.h"
+#include "node/wire/codec.h"
+#include "sim/check/clipped_rows.h"
+
+namespace ostraka::sim {
+namespace {
+
+bool SameFloat(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
+
+// A part of a gradient, as a worker packs it: what is not finite is zero.
+std::vector<float> Cut(const std::vector<float>& gradient, const protocol::PartRange& range) {
+  std::vector<float> part;
+  part.reserve(range.size());
+  for (std::uint64_t c = range.begin; c < range.end; ++c) {
+    part.push_back(std::isfinite(gradient[c]) ? gradient[c] : 0.0F);
+  }
+  return part;
+}
+
+// <z_k, values> for the directions of a column.
+std::vector<double> Project(const wire::Block& block, std::size_t column,
+                            std::span<const double> values) {
+  const std::size_t plane = (values.size() + 7) / 8;
+  std::vector<std::uint8_t> signs(wire::kDirections * plane);
+  const auto part_index = static_cast<std::uint32_t>(column);
+  crypto::Stream("signs", protocol::DirectionSeed(block.randomness, block.step, part_index))
+      .Fill(signs);
+  std::vector<double> sums(wire::kDirections);
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      const bool minus = ((signs[k * plane + c / 8] >> (c % 8)) & 1) != 0;
+      sums[k] += minus ? -values[c] : values[c];
+    }
+    sums[k] /= std::sqrt(static_cast<double>(values.size()));
+  }
+  return sums;
+}
+
+}  // namespace
+
+Applied::Applied(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
+                 std::shared_ptr<wire::Opener> opener)
+    : roster_(roster), manifest_(std::move(manifest)), opener_(opener), speech_(roster, opener) {}
+
+bool Applied::IsHonest(const base::PeerId& peer) const {
+  const auto index = roster_.IndexOf(peer);
+  return index && roster_.IsHonest(*index);
+}
+
+void Applied::OnStep(const StepRecord& record) {
+  const base::PeerId& self = roster_.ids[record.peer];
+  if (std::holds_alternative<protocol::Started>(record.input)) {
+    std::erase_if(training_, [&](const auto& job) { return job.first.first == record.peer; });
+  } else if (const auto* done = std::get_if<protocol::JobDone>(&record.input)) {
+    const auto job = training_.extract({record.peer, done->id});
+    const auto* result = std::get_if<protocol::GradientResult>(done->result.get());
+    if (!job.empty() && result) said_[job.mapped()].gradients[self] = result->gradient;
+  }
+  for (const protocol::Action& action : record.actions) {
+    if (const auto* start = std::get_if<protocol::StartJob>(&action)) {
+      const auto* spec = std::get_if<protocol::GradientSpec>(start->spec.get());
+      if (spec && spec->owner == self && roster_.IsHonest(record.peer)) {
+        training_[{record.peer, start->id}] = spec->step;
+      }
+    } else {
+      Hear(record.peer, action);
+    }
+  }
+}
+
+void Applied::Hear(std::uint32_t peer, const protocol::Action& action) {
+  const auto* send = std::get_if<protocol::Send>(&action);
+  if (!send || !send->blob) return;
+  // A colluder may keep its RESULT back and answer who asks for it.
+  const auto opened = opener_->Open(send->frame);
+  if (opened.ok() && (*opened)->envelope.slot.type == wire::MessageType::kChunk) {
+    const std::uint64_t step = (*opened)->envelope.slot.step;
+    said_[step].results.try_emplace(send->blob->root, send->blob);
+  }
+  const auto said = speech_.Hear(peer, action);
+  if (!said.ok() || *said == nullptr) return;
+  const wire::Slot& slot = (*said)->envelope.slot;
+  if (slot.type == wire::MessageType::kResult) {
+    said_[slot.step].results.try_emplace(send->blob->root, send->blob);
+  } else if (slot.type == wire::MessageType::kPart && !roster_.IsHonest(peer)) {
+    auto& parts = said_[slot.step].parts[{roster_.ids[peer], slot.iteration}];
+    const bool known = std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+      return part->root == send->blob->root;
+    });
+    if (!known) parts.push_back(send->blob);
+  }
+}
+
+base::Status Applied::OnAction(std::uint32_t, const protocol::Action& action) {
+  const auto* done = Observed<protocol::StepDone>(action);
+  if (!done) return base::OkStatus();
+  const base::Status status = before_.IsFollowedBy(*done) ? JudgeStep(*done) : base::OkStatus();
+  if (before_.MoveTo(*done) && !done->block->genesis) {
+    said_.erase(said_.begin(), said_.upper_bound(done->block->step));
+  }
+  return status;
+}
+
+base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
+  const wire::Block& block = *done.block;
+  if (block.columns.empty()) return base::OkStatus();
+  const auto ranges = protocol::CutParts(done.state.parameters->size(),
+                                         static_cast<std::uint32_t>(block.columns.size()));
+  static const Said kNothing;
+  const auto place = said_.find(block.step);
+  const Said& said = place == said_.end() ? kNothing : place->second;
+  for (std::size_t j = 0; j < ranges.size(); ++j) {
+    if (block.columns[j] != wire::ColumnFate::kApplied) continue;  // "columns" looks at void ones
+    const auto result = said.results.find(block.result_roots[j]);
+    if (result == said.results.end() ||
+        !protocol::HoldsFiniteFloats(*result->second, ranges[j].size())) {
+      return base::FailedPrecondition(ColumnOf(block, j) +
+                                      " is applied, and nobody sent its aggregate");
+    }
+    const Column column{block, j, ranges[j], protocol::AsFloats(*result->second),
+                        before_.block().tau};
+    RETURN_IF_ERROR(JudgeState(column, done.state));
+    if (manifest_->clip) RETURN_IF_ERROR(JudgeClip(column, said));
+  }
+  return base::OkStatus();
+}
+
+// The optimiser's step in scalar code, one rounding an operation: aggregation/optim/sgd.h promises
+// it.
+base::Status Applied::JudgeState(const Column& column, const protocol::ModelState& after) const {
+  const aggregation::SgdOptions sgd = protocol::SgdOf(manifest_->training, column.block.step);
+  for (std::uint64_t c = 0; c < column.range.size(); ++c) {
+    const std::uint64_t at = column.range.begin + c;
+    const float parameter = (*before_.state().parameters)[at];
+    const float velocity = sgd.momentum * (*before_.state().velocity)[at] + column.result[c];
+    const float moved = parameter - sgd.rate * (velocity + sgd.decay * parameter);
+    if (SameFloat((*after.velocity)[at], velocity) && SameFloat((*after.parameters)[at], moved)) {
+      continue;
+    }
+    return base::FailedPrecondition(ColumnOf(column.block, column.index) + " changed coordinate " +
+                                    std::to_string(at) + " otherwise than its aggregate says");
+  }
+  return base::OkStatus();
+}
+
+base::Status Applied::JudgeClip(const Column& column, const Said& said) const {
+  const wire::Block::Column& aggregated = column.block.aggregated[column.index];
+  const bool honest_owner = IsHonest(aggregated.owner);
+  std::vector<double> sum(column.range.size());
+  std::size_t strangers = 0;  // senders whose sealed numbers are not known to be true
+  for (const base::PeerId& sender : aggregated.senders) {
+    if (IsHonest(sender)) {
+      const auto gradient = said.gradients.find(sender);
+      if (gradient == said.gradients.end()) return Unsent(column, sender);
+      AddClipped(Cut(*gradient->second, column.range), column.result, column.tau, sum);
+    } else if (honest_owner) {
+      const auto parts = said.parts.find({sender, static_cast<std::uint32_t>(column.index)});
+      if (parts == said.parts.end()) return Unsent(column, sender);
+      // Of two that it sent the owner holds one, and the block does not say which.
+      if (parts->second.size() != 1) return base::OkStatus();
+      const crypto::Blob& part = *parts->second.front();
+      if (!protocol::HoldsFiniteFloats(part, column.range.size())) return Unsent(column, sender);
+      AddClipped(protocol::AsFloats(part), column.result, column.tau, sum);
+    } else {
+      ++strangers;
+    }
+  }
+  return honest_owner ? JudgeHonest(column, sum) : JudgeByzantine(column, sum, strangers);
+}
+
+base::Status Applied::Unsent(const Column& column, const base::PeerId& sender) const {
+  return base::FailedPrecondition(ColumnOf(column.block, column.index) +
+                                  " is applied with a part of " + sender.Short() +
+                                  " that it never made");
+}
+
+base::Status Applied::JudgeHonest(const Column& column, std::span<const double> sum) const {
+  const std::size_t senders = column.block.aggregated[column.index].senders.size();
+  const double allowed = ClipBound(senders, manifest_->eps, NormOf(column.result));
+  const double residual = NormOf(sum);
+  if (residual <= allowed) return base::OkStatus();
+  return base::FailedPrecondition(
+      ColumnOf(column.block, column.index) + " is " + std::to_string(residual / allowed) +
+      " times as far from CenteredClip of what its senders computed as is allowed");
+}
+
+base::Status Applied::JudgeByzantine(const Column& column, std::span<const double> sum,
+                                     std::size_t strangers) const {
+  const std::size_t senders = column.block.aggregated[column.index].senders.size();
+  const double p = static_cast<double>(column.range.size());
+  const double tolerance =
+      8 * ClipBound(senders, manifest_->eps, NormOf(column.result)) / std::sqrt(p);
+  const double lies =
+      static_cast<double>(strangers) * std::min(1.0, 10 / std::sqrt(p)) * column.tau;
+  for (const double projection : Project(column.block, column.index, sum)) {
+    if (std::abs(projection) <= tolerance + lies * kRoundingSlack) continue;
+    return base::FailedPrecondition(ColumnOf(column.block, column.index) +
+                                    " is shifted by its aggregator, " +
+                                    std::to_string(std::abs(projection) / (tolerance + lies)) +
+                                    " times as far as its senders' numbers can have hidden");
+  }
+  return base::OkStatus();
+}
+
+}  // namespace ostraka::sim

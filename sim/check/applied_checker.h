@@ -1,0 +1,76 @@
+// "applied": what an applied column adds to the model is CenteredClip's fixed point of what its
+// senders' trainers computed, however it came there (docs/protocol.md, 4 and 5).
+//
+// Nothing that the protocol says of itself is believed. The parts of honest senders are cut from
+// their trainers' gradients, those of adversaries read from what they sent; tau is the one that the
+// block before sealed; the aggregate is the blob that the block names, and the state before and
+// after must differ by exactly that. Then
+//  - of an honest aggregator: |sum over S of D| <= |S| (eps + 2^-23 |ghat|). The sum is the
+//    gradient of a convex function, so it vanishes at its minimum, which is CenteredClip, and
+//    nowhere else: to measure it is to compare with an iteration that was run to convergence.
+//  - of a Byzantine one, what V1, V2 and the range of honest numbers leave: with the directions
+//    z of the step's coin, |sum over the honest in S of <z, D>| <= T + B min(1, 10/sqrt(p)) tau,
+//    where B of S are Byzantine and may have sealed whatever an honest peer could have.
+//
+// Thread safety: none; one simulation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "node/protocol/ground/manifest.h"
+#include "sim/check/sealed_tip.h"
+#include "sim/check/speech.h"
+#include "sim/engine/checker.h"
+
+namespace ostraka::sim {
+
+class Applied final : public Checker, public StepObserver {
+ public:
+  Applied(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
+          std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>());
+  std::string_view name() const override { return "applied"; }
+  // Reads gradients, parts and aggregates. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override;
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  struct Said {  // of one step, until its block is judged
+    std::map<base::PeerId, protocol::SharedVector> gradients;  // of honest peers' trainers
+    // By sender and part: different ones that a Byzantine peer sent.
+    std::map<std::pair<base::PeerId, std::uint32_t>, std::vector<protocol::SharedBlob>> parts;
+    std::map<base::Digest, protocol::SharedBlob> results;  // by root
+  };
+  // A column under judgement.
+  struct Column {
+    const wire::Block& block;
+    std::size_t index = 0;
+    protocol::PartRange range;
+    std::span<const float> result;
+    double tau = 0;
+  };
+  void Hear(std::uint32_t peer, const protocol::Action& action);
+  bool IsHonest(const base::PeerId& peer) const;
+  base::Status JudgeStep(const protocol::StepDone& done) const;
+  base::Status JudgeState(const Column& column, const protocol::ModelState& after) const;
+  base::Status JudgeClip(const Column& column, const Said& said) const;
+  // `sum` of D over all senders; or of honest ones only, with `strangers` others.
+  base::Status JudgeHonest(const Column& column, std::span<const double> sum) const;
+  base::Status JudgeByzantine(const Column& column, std::span<const double> sum,
+                              std::size_t strangers) const;
+  base::Status Unsent(const Column& column, const base::PeerId& sender) const;
+
+  Roster roster_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  std::shared_ptr<wire::Opener> opener_;
+  Speech speech_;
+  std::map<std::pair<std::uint32_t, protocol::JobId>, std::uint64_t> training_;  // job -> step
+  std::map<std::uint64_t, Said> said_;                                           // by step
+  SealedTip before_;
+};
+
+}  // namespace ostraka::sim

@@ -1,0 +1,46 @@
+#include "sim/check/chronicle.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ostraka::sim {
+
+Chronicle::Chronicle(const Roster& roster, BlockSink sink)
+    : heights_(roster.ids.size()), roster_(roster), sink_(std::move(sink)) {}
+
+void Chronicle::OnStep(const StepRecord& record) {
+  if (!roster_.IsHonest(record.peer)) return;
+  for (const protocol::Action& action : record.actions) {
+    if (const auto* done = Observed<protocol::StepDone>(action)) {
+      OnBlock(record.peer, *done);
+    } else if (const auto* suspicion = Observed<protocol::Suspicion>(action)) {
+      ++suspicions_[suspicion->check];
+    } else if (const auto* slow = Observed<protocol::SlowSeal>(action)) {
+      ++slow_iterations_;
+      slow_steps_.insert(slow->step);
+    }
+  }
+}
+
+void Chronicle::OnBlock(std::uint32_t peer, const protocol::StepDone& done) {
+  const wire::Block& block = *done.block;
+  if (block.genesis) return;
+  heights_[peer] = std::max(heights_[peer], block.step + 1);
+  if (block.step < height_) return;
+  height_ = block.step + 1;
+  parameters_ = done.state.parameters;
+  removals_.insert(removals_.end(), block.removals.begin(), block.removals.end());
+  returns_ += block.joined.size();
+  for (const wire::ColumnFate fate : block.columns) ++columns_[wire::ColumnFateName(fate)];
+  if (sink_) sink_(block, *parameters_);
+}
+
+std::uint64_t Chronicle::steps() const {
+  std::uint64_t least = UINT64_MAX;
+  for (std::uint32_t i = 0; i < heights_.size(); ++i) {
+    if (roster_.IsHonest(i)) least = std::min(least, heights_[i]);
+  }
+  return least;
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,71 @@
+// What must hold of the columns of a step: how they are aggregated, when they are applied, and what
+// stays as it is if they are not (docs/protocol.md, 4 and 5). Computed again here, from the frames
+// on the wire and the blocks.
+//
+// Thread safety: none; one simulation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "node/protocol/ground/manifest.h"
+#include "sim/check/sealed_tip.h"
+#include "sim/check/speech.h"
+#include "sim/engine/checker.h"
+
+namespace ostraka::sim {
+
+// "aggregation": what an honest aggregator computes is CenteredClip's fixed point, as exactly as
+// promised: |sum_i D_i| <= |S| (eps + 2^-23 |ghat|).
+class Aggregation final : public Checker, public StepObserver {
+ public:
+  explicit Aggregation(const Roster& roster) : roster_(roster) {}
+  std::string_view name() const override { return "aggregation"; }
+  // Reads results as they come in. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override;
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+  std::map<std::pair<std::uint32_t, protocol::JobId>, std::shared_ptr<const protocol::JobSpec>>
+      running_;
+  base::Status fault_;  // the first, until it is asked for
+};
+
+// "columns": an applied column has 2b + 1 senders and sealed numbers whose sums vanish; a void one
+// leaves every bit of its coordinates.
+class Columns final : public Checker, public StepObserver {
+ public:
+  Columns(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
+          std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>());
+  std::string_view name() const override { return "columns"; }
+  // Reads PROOFs and aggregates of all peers. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override;
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  struct Result {
+    double norm = 0;
+    std::size_t length = 0;
+  };
+  struct Said {                                                       // of one step
+    std::map<base::PeerId, std::vector<wire::SharedMessage>> proofs;  // different ones of a peer
+    std::map<base::Digest, Result> results;                           // by root
+  };
+  void Hear(std::uint32_t peer, const protocol::Action& action);
+  base::Status JudgeStep(const protocol::StepDone& done) const;
+  base::Status JudgeApplied(const wire::Block& block, std::size_t column) const;
+  base::Status JudgeSums(const wire::Block& block, std::size_t column) const;
+  std::size_t LeastSenders(const std::vector<base::PeerId>& senders) const;
+
+  Roster roster_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  Speech speech_;
+  std::map<std::uint64_t, Said> said_;  // by step, the newest few
+  SealedTip before_;
+};
+
+}  // namespace ostraka::sim

@@ -1,0 +1,23 @@
+// "lateness": while no fault hits honest peers or the network, no block charges an honest member
+// with having let the others wait (node/protocol/rules/lateness.h), whatever colluders hold back
+// from whom or say. So the distance of an honest member to its removal is zero and not just below
+// the limit.
+//
+// Thread safety: none; one simulation.
+#pragma once
+
+#include "sim/engine/checker.h"
+
+namespace ostraka::sim {
+
+class HonestNeverLate final : public Checker {
+ public:
+  explicit HonestNeverLate(const Roster& roster) : roster_(roster) {}
+  std::string_view name() const override { return "lateness"; }
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+ private:
+  Roster roster_;
+};
+
+}  // namespace ostraka::sim

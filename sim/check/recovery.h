@@ -1,0 +1,70 @@
+// "recovery": progress within a stated bound once the last fault is over (docs/simulation.md,
+// "Crashes and partitions", which derives it from docs/seal.md, 6).
+//
+// Thread safety: RecoveryBound is a pure function; the checker has one owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "node/base/time.h"
+#include "sim/check/slack.h"
+#include "sim/engine/checker.h"
+
+namespace ostraka::sim {
+
+// What the bound is computed from.
+struct RecoveryTerms {
+  base::Duration delta;         // the largest Delta that an honest peer worked under since
+  base::Duration part_timeout;  // the manifest's
+  std::uint32_t iteration = 0;  // furthest of an honest peer in a seal's slow path at the end
+  std::uint32_t faulty = 0;     // Byzantine peers, and the most honest ones that were away at once
+  std::uint64_t behind = 0;     // blocks that the hindmost honest peer lacked at the end
+};
+
+// The longest that it may take, after the last fault, until every honest peer has a block that
+// nobody had before.
+base::Duration RecoveryBound(const RecoveryTerms& terms);
+
+class Recovery final : public Checker, public StepObserver {
+ public:
+  // The last fault ends at `over`; `delta` and `part_timeout` are the manifest's.
+  Recovery(const Roster& roster, base::Time over, base::Duration delta,
+           base::Duration part_timeout);
+  std::string_view name() const override { return "recovery"; }
+  // Reads the clock. Register with the simulator before the set.
+  void OnStep(const StepRecord& record) override;
+  base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
+
+  // How long it took; nullopt: the run ended before. (That it ended too early, `progress` says.)
+  std::optional<base::Duration> took() const { return took_; }
+  base::Duration bound() const { return RecoveryBound(terms_); }
+
+ private:
+  struct Peer {
+    std::uint64_t height = 0;  // blocks it has
+    base::Duration delta;      // of its newest block
+    std::uint32_t iteration = 0;
+    bool away = false;
+    bool finished = false;
+  };
+  bool Waits(std::uint32_t peer) const;  // for its first new block
+  void Note(std::uint32_t peer, const protocol::Action& action);
+  void TakeStock();  // at the end of the last fault
+  void CountAway();
+  base::Status Judge();
+
+  Roster roster_;
+  base::Time over_;
+  base::Time now_;
+  std::vector<Peer> peers_;
+  RecoveryTerms terms_;
+  std::uint32_t byzantine_ = 0;
+  Slack slack_;
+  bool stock_taken_ = false;
+  std::uint64_t highest_ = 0;  // blocks that somebody honest had at `over`
+  std::optional<base::Duration> took_;
+};
+
+}  // namespace ostraka::sim

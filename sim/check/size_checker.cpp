@@ -1,0 +1,115 @@
+#include "sim/check/size_checker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "node/protocol/ground/numbers.h"
+#include "sim/check/clipped_rows.h"
+#include "sim/check/slack.h"
+
+namespace ostraka::sim {
+namespace {
+
+// What is not finite a worker packs as zero.
+double SizeOf(const std::vector<float>& gradient, const protocol::PartRange& range) {
+  double squares = 0;
+  for (std::uint64_t c = range.begin; c < range.end; ++c) {
+    if (std::isfinite(gradient[c])) squares += double{gradient[c]} * double{gradient[c]};
+  }
+  return std::sqrt(squares);
+}
+
+}  // namespace
+
+Sizes::Sizes(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
+             std::shared_ptr<wire::Opener> opener)
+    : roster_(roster), manifest_(std::move(manifest)), speech_(roster, std::move(opener)) {}
+
+void Sizes::OnStep(const StepRecord& record) {
+  if (std::holds_alternative<protocol::Started>(record.input)) {
+    std::erase_if(training_, [&](const auto& job) { return job.first.first == record.peer; });
+  } else if (const auto* done = std::get_if<protocol::JobDone>(&record.input)) {
+    const auto job = training_.extract({record.peer, done->id});
+    const auto* result = std::get_if<protocol::GradientResult>(done->result.get());
+    if (!job.empty() && result) {
+      seen_[job.mapped()].gradients[roster_.ids[record.peer]] = result->gradient;
+    }
+  }
+  for (const protocol::Action& action : record.actions) {
+    if (const auto* start = std::get_if<protocol::StartJob>(&action)) {
+      const auto* spec = std::get_if<protocol::GradientSpec>(start->spec.get());
+      if (spec && spec->owner == roster_.ids[record.peer] && roster_.IsHonest(record.peer)) {
+        training_[{record.peer, start->id}] = spec->step;
+      }
+      continue;
+    }
+    const auto* send = std::get_if<protocol::Send>(&action);
+    if (!send || !send->blob || send->blob->data.size() % sizeof(float) != 0) continue;
+    const auto said = speech_.Hear(record.peer, action);
+    if (!said.ok() || *said == nullptr) continue;
+    const wire::Slot& slot = (*said)->envelope.slot;
+    if (slot.type != wire::MessageType::kResult) continue;
+    seen_[slot.step].results[send->blob->root] = NormOf(protocol::AsFloats(*send->blob));
+  }
+}
+
+base::Status Sizes::OnAction(std::uint32_t, const protocol::Action& action) {
+  const auto* done = Observed<protocol::StepDone>(action);
+  if (!done) return base::OkStatus();
+  // What the view bears is what the rule promises. A cut can end with fewer honest members than
+  // that [swarm seed 47993: one of five was dropped in a cut, and two liars sent to a column of
+  // four].
+  const bool promised = before_.IsFollowedBy(*done) && BearsItsByzantine(before_.block(), roster_);
+  const base::Status status = promised ? JudgeStep(*done) : base::OkStatus();
+  if (before_.MoveTo(*done) && !done->block->genesis) {
+    seen_.erase(seen_.begin(), seen_.upper_bound(done->block->step));
+  }
+  return status;
+}
+
+base::Status Sizes::JudgeStep(const protocol::StepDone& done) const {
+  const wire::Block& block = *done.block;
+  const auto seen = seen_.find(block.step);
+  if (block.columns.empty() || !manifest_->clip || seen == seen_.end()) return base::OkStatus();
+  const auto ranges = protocol::CutParts(done.state.parameters->size(),
+                                         static_cast<std::uint32_t>(block.columns.size()));
+  for (std::size_t j = 0; j < ranges.size(); ++j) {
+    if (block.columns[j] != wire::ColumnFate::kApplied) continue;
+    RETURN_IF_ERROR(JudgeColumn(block, j, ranges[j], seen->second));
+  }
+  return base::OkStatus();
+}
+
+base::Status Sizes::JudgeColumn(const wire::Block& block, std::size_t column,
+                                const protocol::PartRange& range, const Seen& seen) const {
+  const auto result = seen.results.find(block.result_roots[column]);
+  if (result == seen.results.end()) return base::OkStatus();  // "applied" asks for it
+  double largest = 0;
+  std::size_t honest = 0;
+  const std::vector<base::PeerId>& senders = block.aggregated[column].senders;
+  for (const base::PeerId& sender : senders) {
+    const auto gradient = seen.gradients.find(sender);
+    if (gradient == seen.gradients.end()) continue;
+    largest = std::max(largest, SizeOf(*gradient->second, range));
+    ++honest;
+  }
+  const double share = (static_cast<double>(senders.size() - honest) + 0.25) /
+                       static_cast<double>(std::max<std::size_t>(honest, 1));
+  if (honest == 0 || share >= 1) {
+    return base::FailedPrecondition(ColumnOf(block, column) + " is applied, and of " +
+                                    std::to_string(senders.size()) + " senders only " +
+                                    std::to_string(honest) + " are known to be honest");
+  }
+  const double allowed = std::max(largest + before_.block().tau * share,
+                                  largest / std::sqrt((1 - share) * (1 + share))) *
+                         kRoundingSlack;
+  if (result->second <= allowed) return base::OkStatus();
+  return base::FailedPrecondition(ColumnOf(block, column) + " is applied with an aggregate of " +
+                                  std::to_string(result->second) + ", beyond the " +
+                                  std::to_string(allowed) + " that its honest rows allow");
+}
+
+}  // namespace ostraka::sim

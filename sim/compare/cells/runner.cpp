@@ -1,0 +1,60 @@
+#include "sim/compare/cells/runner.h"
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/train/trainer_loader.h"
+
+namespace ostraka::compare {
+
+base::Digest DrawSeed(const Cell& cell, std::string_view label, std::uint64_t a, std::uint64_t b) {
+  return crypto::Hasher(crypto::kDomainCompareDraw)
+      .UpdateSized(base::AsBytes(label))
+      .UpdateU64(cell.seed)
+      .UpdateU64(a)
+      .UpdateU64(b)
+      .Finish();
+}
+
+base::StatusOr<Point> Evaluate(std::uint64_t step, std::span<const float> parameters,
+                               train::Trainer& trainer) {
+  ASSIGN_OR_RETURN(const auto validation,
+                   trainer.EvaluateOn(parameters, train::HeldOut::kValidation));
+  ASSIGN_OR_RETURN(const auto test, trainer.EvaluateOn(parameters, train::HeldOut::kTest));
+  return Point{step, validation.value, validation.loss, test.value, test.loss};
+}
+
+base::StatusOr<CellResult> Runner::Run(const Cell& cell, Study* study) {
+  ASSIGN_OR_RETURN(const train::Dataset* data, DataOf(cell));
+  ASSIGN_OR_RETURN(train::Trainer * trainer, TrainerOf(cell));
+  const RunContext context{*trainer, *data};
+  return cell.is_protocol() ? RunProtocolCell(cell, context) : RunServerCell(cell, context, study);
+}
+
+base::StatusOr<const train::Dataset*> Runner::DataOf(const Cell& cell) {
+  auto& known = data_[cell.data];
+  if (!known) {
+    ASSIGN_OR_RETURN(train::Dataset data,
+                     train::LoadDatasetOf(sources_.at(cell.data), cell.data_hash));
+    known = std::make_unique<train::Dataset>(std::move(data));
+  }
+  return known.get();
+}
+
+base::StatusOr<train::Trainer*> Runner::TrainerOf(const Cell& cell) {
+  // The evaluation part is named in each call, and a batch that a trainer draws itself is the
+  // protocol's, of the cell's size.
+  auto& known = trainers_[cell.data + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
+                          std::to_string(cell.batch_size)];
+  if (!known) {
+    const train::DataSource& source = sources_.at(cell.data);
+    ASSIGN_OR_RETURN(known, train::MakeTrainer({.model = cell.model,
+                                                .data = cell.data,
+                                                .data_hash = cell.data_hash,
+                                                .batch_size = cell.batch_size,
+                                                .hidden = cell.hidden,
+                                                .data_dir = source.dir}));
+  }
+  return known.get();
+}
+
+}  // namespace ostraka::compare

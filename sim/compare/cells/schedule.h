@@ -1,0 +1,35 @@
+// Learning rates over a run, by name.
+//
+//   constant                     after the warm-up, the rate
+//   linear                       the protocol's own (node/protocol/ground/schedule.h): to 0 at the
+//   last
+//                                steps but kSettleSteps, which move nothing
+//   cosine                       half a cosine, to 0 at the end (Loshchilov and Hutter 2017)
+//   step:every=E,factor=F        times F after every E steps
+//
+// Each begins with a linear warm-up over `warmup_steps`.
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "aggregation/optim/sgd.h"
+#include "node/base/status.h"
+#include "node/protocol/ground/manifest.h"
+#include "sim/compare/cells/cell.h"
+
+namespace ostraka::compare {
+
+inline constexpr std::uint64_t kSettleSteps = 5;
+
+// InvalidArgument for an unknown name, with a suggestion, or a parameter that it cannot take.
+base::Status CheckSchedule(std::string_view text);
+
+// What the protocol's members are told; its schedule is linear.
+protocol::TrainingPlan PlanOf(const Cell& cell);
+
+// REQUIRES: the cell's schedule passed CheckSchedule.
+aggregation::SgdOptions SgdOf(const Cell& cell, std::uint64_t step);
+
+}  // namespace ostraka::compare

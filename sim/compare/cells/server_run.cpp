@@ -1,0 +1,301 @@
+// A trusted server: workers send vectors, one rule makes them one, SGD applies it.
+//
+// Order of a step, as in the literature on worker momentum (Karimireddy et al. 2021): gradients,
+// each worker's momentum, the attack on what the honest send, the rule, SGD. Before the attack
+// begins, and under attack "none", the Byzantine workers are honest.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "aggregation/optim/sgd.h"
+#include "node/base/check.h"
+#include "node/train/batch.h"
+#include "sim/compare/cells/partition.h"
+#include "sim/compare/cells/runner.h"
+#include "sim/compare/cells/schedule.h"
+
+namespace ostraka::compare {
+namespace {
+
+using aggregation::Knowledge;
+using Vector = std::vector<float>;
+
+// As the protocol does: one bad batch must not look like an attack.
+void ZeroNonFinite(Vector& vector) {
+  for (float& value : vector) {
+    if (!std::isfinite(value)) value = 0;
+  }
+}
+
+std::uint64_t NumberOf(const base::Digest& digest) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, digest.bytes.data(), sizeof(number));
+  return number;
+}
+
+class ServerRun {
+ public:
+  static base::StatusOr<std::unique_ptr<ServerRun>> Make(const Cell& cell,
+                                                         const RunContext& context);
+  base::StatusOr<CellResult> Run(Study* study);
+
+ private:
+  ServerRun(const Cell& cell, const RunContext& context, aggregation::Pipeline pipeline,
+            aggregation::Attack attack, RowsOfWorkers rows)
+      : cell_(cell),
+        context_(context),
+        pipeline_(std::move(pipeline)),
+        attack_(std::move(attack)),
+        rows_(std::move(rows)),
+        parameters_(context.trainer.InitialParameters(DrawSeed(cell, "initial"))),
+        velocity_(parameters_.size()),
+        aggregate_(parameters_.size()),
+        sent_(cell.peers),
+        momentum_(cell.peers),
+        memories_(cell.byzantine),
+        colluder_seed_(NumberOf(DrawSeed(cell, "colluders"))) {}
+
+  // The Byzantine workers are the last.
+  std::size_t honest_count() const { return cell_.peers - cell_.byzantine; }
+  bool UnderAttack(std::uint64_t step) const {
+    return step >= cell_.attack_from && cell_.byzantine > 0 && attack_.info->name != "none";
+  }
+
+  base::StatusOr<Vector> GradientOf(std::size_t worker, std::uint64_t step, bool flip_labels);
+  base::Status Work(std::size_t worker, std::uint64_t step, bool flip_labels);
+  base::Status Attack(std::uint64_t step);
+  base::Status AttackAlone(std::uint64_t step);
+  base::Status AttackTogether(std::uint64_t step);
+  base::Status Aggregate(std::uint64_t step);
+  base::Status Trust(std::uint64_t step);
+  base::Status Step(std::uint64_t step, Study* study);
+  aggregation::Rows RowsFrom(std::size_t begin, std::size_t end) const;
+  std::optional<double> ByzantineSelected() const;
+
+  const Cell& cell_;
+  RunContext context_;
+  aggregation::Pipeline pipeline_;
+  aggregation::Attack attack_;
+  aggregation::SerialExecutor executor_;
+  RowsOfWorkers rows_;
+  Vector parameters_;
+  Vector velocity_;
+  Vector aggregate_;
+  std::vector<Vector> sent_;  // what the server gets, by worker
+  std::vector<Vector> momentum_;
+  std::vector<aggregation::AttackState> memories_;  // the first is the colluders' common one
+  std::vector<aggregation::State> states_;
+  std::vector<aggregation::State> victim_states_;  // before the step: what the rule will start from
+  aggregation::Report report_;
+  Vector reference_;
+  std::uint64_t colluder_seed_;
+  double selected_sum_ = 0;
+  std::uint64_t selected_steps_ = 0;
+};
+
+base::StatusOr<std::unique_ptr<ServerRun>> ServerRun::Make(const Cell& cell,
+                                                           const RunContext& context) {
+  ASSIGN_OR_RETURN(auto spec, ParsePipeline(cell.rule.pipeline));
+  spec.f = cell.tolerate;
+  spec.drop_invalid = true;
+  ASSIGN_OR_RETURN(auto pipeline, aggregation::Pipeline::Make(std::move(spec)));
+  ASSIGN_OR_RETURN(auto attack, ParseAttack(cell.attack));
+  ASSIGN_OR_RETURN(auto rows, PartitionOf(cell, context.data));
+  return std::unique_ptr<ServerRun>(
+      new ServerRun(cell, context, std::move(pipeline), std::move(attack), std::move(rows)));
+}
+
+base::StatusOr<Vector> ServerRun::GradientOf(std::size_t worker, std::uint64_t step,
+                                             bool flip_labels) {
+  const std::vector<std::uint32_t>& own = rows_[std::min(worker, rows_.size() - 1)];
+  const auto count = static_cast<std::uint32_t>(own.size());
+  const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(cell_.batch_size, count));
+  std::vector<std::uint32_t> batch =
+      train::DrawBatch(DrawSeed(cell_, "batch", step, worker), count, size);
+  for (std::uint32_t& row : batch) row = own[row];
+  ASSIGN_OR_RETURN(Vector gradient,
+                   context_.trainer.GradientOfRows(parameters_, batch, flip_labels));
+  ZeroNonFinite(gradient);
+  return gradient;
+}
+
+// An honest worker's vector.
+base::Status ServerRun::Work(std::size_t worker, std::uint64_t step, bool flip_labels) {
+  ASSIGN_OR_RETURN(Vector gradient, GradientOf(worker, step, flip_labels));
+  if (cell_.worker_momentum > 0) {
+    const auto beta = static_cast<float>(cell_.worker_momentum);
+    Vector& momentum = momentum_[worker];
+    momentum.resize(gradient.size());
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      momentum[i] = beta * momentum[i] + (1 - beta) * gradient[i];
+    }
+    gradient = momentum;
+  }
+  sent_[worker] = std::move(gradient);
+  return base::OkStatus();
+}
+
+aggregation::Rows ServerRun::RowsFrom(std::size_t begin, std::size_t end) const {
+  aggregation::Rows rows;
+  rows.dimension = parameters_.size();
+  for (std::size_t worker = begin; worker < end; ++worker) {
+    rows.row.push_back(sent_[worker].data());
+  }
+  rows.reference = reference_.empty() ? nullptr : reference_.data();
+  return rows;
+}
+
+// Each colluder from its own vector.
+base::Status ServerRun::AttackAlone(std::uint64_t step) {
+  for (std::size_t worker = honest_count(); worker < cell_.peers; ++worker) {
+    aggregation::AttackView view;
+    view.own = sent_[worker];
+    view.byzantine_count = cell_.byzantine;
+    view.layout = &context_.trainer.layout();
+    view.seed = colluder_seed_;
+    view.step = step;
+    view.attacker = worker - honest_count();
+    view.worker_count = cell_.peers;
+    view.state = &memories_[view.attacker];
+    ASSIGN_OR_RETURN(Vector vector, aggregation::ApplyAttack(attack_, view));
+    sent_[worker] = std::move(vector);
+  }
+  return base::OkStatus();
+}
+
+// One vector for all colluders from what all honest workers send.
+base::Status ServerRun::AttackTogether(std::uint64_t step) {
+  aggregation::AttackView view;
+  view.own = sent_[honest_count()];
+  view.honest = RowsFrom(0, honest_count());
+  view.byzantine_count = cell_.byzantine;
+  view.layout = &context_.trainer.layout();
+  view.seed = colluder_seed_;
+  view.step = step;
+  view.worker_count = cell_.peers;
+  view.state = &memories_.front();
+  const aggregation::Victim victim = [this](const aggregation::Rows& rows, std::span<float> out) {
+    aggregation::Rows complete = rows;
+    complete.reference = reference_.empty() ? nullptr : reference_.data();
+    victim_states_ = states_;
+    return pipeline_.Aggregate(complete, executor_, out,
+                               pipeline_.stateful() ? &victim_states_ : nullptr);
+  };
+  view.victim = &victim;
+  ASSIGN_OR_RETURN(const Vector vector, aggregation::ApplyAttack(attack_, view));
+  for (std::size_t worker = honest_count(); worker < cell_.peers; ++worker) sent_[worker] = vector;
+  return base::OkStatus();
+}
+
+base::Status ServerRun::Attack(std::uint64_t step) {
+  switch (attack_.info->knowledge) {
+    case Knowledge::kLabels:
+      return base::OkStatus();  // the gradient was of flipped labels
+    case Knowledge::kOwn:
+      return AttackAlone(step);
+    case Knowledge::kHonest:
+    case Knowledge::kRule:
+      return AttackTogether(step);
+  }
+  OSTRAKA_CHECK(false);
+}
+
+// What rules with a trusted vector are given: a gradient on a batch of the server's own, from the
+// first worker's rows. Where a vector may be given to start from, it is the last aggregate.
+base::Status ServerRun::Trust(std::uint64_t step) {
+  using aggregation::ReferenceUse;
+  ReferenceUse use = pipeline_.rule().about.reference;
+  for (const auto* pre : pipeline_.pre()) use = std::max(use, pre->about.reference);
+  if (use == ReferenceUse::kOptional) reference_ = aggregate_;
+  if (use != ReferenceUse::kRequired) return base::OkStatus();
+  const std::vector<std::uint32_t>& rows = rows_.front();
+  const auto count = static_cast<std::uint32_t>(rows.size());
+  const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(cell_.batch_size, count));
+  auto batch = train::DrawBatch(DrawSeed(cell_, "trusted batch", step), count, size);
+  for (std::uint32_t& row : batch) row = rows[row];
+  ASSIGN_OR_RETURN(reference_, context_.trainer.GradientOfRows(parameters_, batch, false));
+  ZeroNonFinite(reference_);
+  return base::OkStatus();
+}
+
+// Rows that a pre-aggregation made are nobody's.
+std::optional<double> ServerRun::ByzantineSelected() const {
+  if (report_.selected.empty() || !pipeline_.pre().empty()) return std::nullopt;
+  const auto first =
+      std::lower_bound(report_.selected.begin(), report_.selected.end(), honest_count());
+  return static_cast<double>(report_.selected.end() - first) / static_cast<double>(cell_.byzantine);
+}
+
+base::Status ServerRun::Aggregate(std::uint64_t step) {
+  report_ = {};
+  const base::Status status =
+      pipeline_.Aggregate(RowsFrom(0, cell_.peers), executor_, aggregate_,
+                          pipeline_.stateful() ? &states_ : nullptr, &report_);
+  if (status.ok()) return status;
+  return base::MakeStatus(status.code(),
+                          "step " + std::to_string(step) + ": " + base::MessageOf(status));
+}
+
+base::Status ServerRun::Step(std::uint64_t step, Study* study) {
+  const bool attacked = UnderAttack(step);
+  const bool flip = attacked && attack_.info->knowledge == Knowledge::kLabels;
+  // Colluders with one common vector need one own gradient among them.
+  const bool together = attacked && attack_.info->knowledge >= Knowledge::kHonest;
+  const std::size_t working = together ? honest_count() + 1 : cell_.peers;
+  for (std::size_t worker = 0; worker < working; ++worker) {
+    RETURN_IF_ERROR(Work(worker, step, flip && worker >= honest_count()));
+  }
+  RETURN_IF_ERROR(Trust(step));
+  if (attacked) RETURN_IF_ERROR(Attack(step));
+  RETURN_IF_ERROR(Aggregate(step));
+  const auto selected = attacked ? ByzantineSelected() : std::nullopt;
+  if (selected) {
+    selected_sum_ += *selected;
+    ++selected_steps_;
+  }
+  const aggregation::SgdOptions sgd = SgdOf(cell_, step);
+  if (study != nullptr) {
+    const auto honest = RowsFrom(0, honest_count()).row;
+    const auto attack =
+        attacked ? RowsFrom(honest_count(), cell_.peers).row : std::vector<const float*>();
+    AddStep(sgd.rate, honest, attack, aggregate_, selected, *study);
+  }
+  aggregation::SgdStep(sgd, aggregate_, parameters_, velocity_);
+  return base::OkStatus();
+}
+
+base::StatusOr<CellResult> ServerRun::Run(Study* study) {
+  CellResult result;
+  ASSIGN_OR_RETURN(Point start, Evaluate(0, parameters_, context_.trainer));
+  result.curve.push_back(start);
+  for (std::uint64_t step = 0; step < cell_.steps; ++step) {
+    RETURN_IF_ERROR(Step(step, study));
+    if ((step + 1) % cell_.evaluate_every != 0 && step + 1 != cell_.steps) continue;
+    ASSIGN_OR_RETURN(Point point, Evaluate(step + 1, parameters_, context_.trainer));
+    result.curve.push_back(point);
+  }
+  if (selected_steps_ > 0) {
+    result.byzantine_selected = selected_sum_ / static_cast<double>(selected_steps_);
+  }
+  // Each worker sends a vector and gets the model, each step.
+  result.bytes = cell_.steps * cell_.peers * 2 * parameters_.size() * sizeof(float);
+  return result;
+}
+
+}  // namespace
+
+base::StatusOr<RowsOfWorkers> PartitionOf(const Cell& cell, const train::Dataset& data) {
+  return Partition(cell.partition, ClassesOf(data), cell.peers,
+                   base::Rng(NumberOf(DrawSeed(cell, "partition"))));
+}
+
+base::StatusOr<CellResult> RunServerCell(const Cell& cell, const RunContext& context,
+                                         Study* study) {
+  ASSIGN_OR_RETURN(const auto run, ServerRun::Make(cell, context));
+  return run->Run(study);
+}
+
+}  // namespace ostraka::compare

@@ -1,0 +1,227 @@
+#include "sim/compare/engine/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "node/os/durable_file.h"
+#include "sim/compare/cells/runner.h"
+#include "sim/compare/cells/schedule.h"
+#include "sim/compare/engine/worker_pool.h"
+
+namespace ostraka::compare {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kBytesAPoint = 100;
+constexpr std::uint64_t kBytesACell = 4096;
+constexpr std::uint64_t kStudyColumns = 10;
+
+// What takes about the same time.
+std::string KindOf(const Cell& cell) {
+  return cell.rule.pipeline + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
+         cell.data + " " + std::to_string(cell.peers) + " " + std::to_string(cell.byzantine);
+}
+
+base::Status WriteStudy(const std::string& folder, const Cell& cell, const Study& study) {
+  const std::string path = folder + "/study/" + IdOf(cell).Short() + ".npz";
+  const base::Bytes bytes = NpzOf(study);
+  const base::ByteView pieces[] = {bytes};
+  return os::WriteDurably(path, pieces, os::IfExists::kReplace);
+}
+
+// In a worker: one line of JSON.
+std::string RunOne(const Cell& cell, bool wants_study, const std::string& folder, Runner& runner) {
+  Study study;
+  const bool keep = wants_study && !cell.is_protocol();
+  const auto result = runner.Run(cell, keep ? &study : nullptr);
+  base::Status status = result.status();
+  if (status.ok() && keep) status = WriteStudy(folder, cell, study);
+  if (!status.ok()) return json{{"error", base::MessageOf(status)}}.dump();
+  return json{{"result", JsonOf(*result)}}.dump();
+}
+
+base::StatusOr<Record> RecordOf(const TaskDone& done) {
+  Record record;
+  record.cost = done.cost;
+  if (done.died) {
+    record.error = done.text;
+    return record;
+  }
+  const json line = json::parse(done.text, nullptr, /*allow_exceptions=*/false);
+  if (line.is_discarded()) return base::Internal("a worker wrote no JSON");
+  if (line.contains("error")) {
+    record.error = line["error"];
+  } else {
+    ASSIGN_OR_RETURN(record.result, ResultOf(line["result"]));
+  }
+  return record;
+}
+
+// Predicts by the mean of what ended so far.
+class Clock {
+ public:
+  Clock(const std::vector<const Cell*>& todo, std::size_t workers) : workers_(workers) {
+    for (const Cell* cell : todo) ++left_[KindOf(*cell)];
+  }
+  void Ended(const Cell& cell, double seconds) {
+    const std::string kind = KindOf(cell);
+    --left_[kind];
+    Add(seconds, spent_[kind]);
+    Add(seconds, all_);
+  }
+  double SecondsLeft() const {
+    double left = 0;
+    for (const auto& [kind, count] : left_) {
+      const auto known = spent_.find(kind);
+      const Spent& mean = known == spent_.end() ? all_ : known->second;
+      if (mean.count > 0) left += static_cast<double>(count) * mean.seconds / mean.count;
+    }
+    return left / static_cast<double>(workers_);
+  }
+
+ private:
+  struct Spent {
+    double seconds = 0;
+    double count = 0;
+  };
+  static void Add(double seconds, Spent& spent) {
+    spent.seconds += seconds;
+    ++spent.count;
+  }
+  std::size_t workers_;
+  std::map<std::string, std::size_t> left_;
+  std::map<std::string, Spent> spent_;
+  Spent all_;
+};
+
+base::Status CheckDisk(const Plan& plan, std::size_t cell_count, const std::string& folder) {
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (error)
+    return base::Unavailable("cannot tell the free space of " + folder + ": " + error.message());
+  const std::uint64_t need = DiskNeed(plan, cell_count);
+  if (space.available >= need) return base::OkStatus();
+  return base::Unavailable("the results may take " + std::to_string(need >> 20) + " MiB, and " +
+                           folder + " has " + std::to_string(space.available >> 20) +
+                           " MiB free: free some space or name another --out");
+}
+
+base::Status PrepareStudy(const Plan& plan, const std::string& folder) {
+  if (!plan.grid.study) return base::OkStatus();
+  std::error_code error;
+  std::filesystem::create_directories(folder + "/study", error);
+  if (!error) return base::OkStatus();
+  return base::Unavailable("cannot make the folder " + folder + "/study: " + error.message());
+}
+
+// The first cell of each kind, then the others: soon after the start the time left is predicted by
+// what cells of each kind take.
+std::vector<const Cell*> OneOfEachKindFirst(const std::vector<const Cell*>& cells) {
+  std::vector<const Cell*> ordered;
+  std::vector<const Cell*> others;
+  std::set<std::string> met;
+  for (const Cell* cell : cells) {
+    (met.insert(KindOf(*cell)).second ? ordered : others).push_back(cell);
+  }
+  ordered.insert(ordered.end(), others.begin(), others.end());
+  return ordered;
+}
+
+// What the store lacks; `report` gets what it has.
+std::vector<const Cell*> CellsToRun(const Plan& plan, const EngineOptions& options,
+                                    const Records& records, ProgressReport& report) {
+  const std::vector<const Cell*> cells = CellsOf(plan, options.shard);
+  report.total = cells.size();
+  std::vector<const Cell*> todo;
+  for (const Cell* cell : cells) {
+    const auto known = records.find(IdOf(*cell));
+    const bool failed = known != records.end() && !known->second.result;
+    if (known == records.end() || (failed && options.retry_failed)) {
+      todo.push_back(cell);
+      continue;
+    }
+    ++report.done;
+    if (failed) ++report.failed;
+  }
+  return OneOfEachKindFirst(todo);
+}
+
+}  // namespace
+
+std::vector<const Cell*> CellsOf(const Plan& plan, const Shard& shard) {
+  std::vector<const Cell*> cells;
+  for (std::size_t i = shard.index - 1; i < plan.cells.size(); i += shard.count) {
+    cells.push_back(&plan.cells[i]);
+  }
+  return cells;
+}
+
+std::uint64_t DiskNeed(const Plan& plan, std::size_t cell_count) {
+  const Grid& grid = plan.grid;
+  const std::uint64_t points = grid.steps / grid.evaluate_every + 2;
+  // The store, results.json and the report hold each curve once.
+  std::uint64_t each = kBytesACell + 3 * points * kBytesAPoint;
+  if (grid.study) each += grid.steps * kStudyColumns * sizeof(double) + kBytesACell;
+  return (std::uint64_t{1} << 20) + cell_count * each;
+}
+
+base::Status RunCells(const Plan& plan, const EngineOptions& options, CellStore& store) {
+  ProgressReport report;
+  const std::vector<const Cell*> todo = CellsToRun(plan, options, store.records(), report);
+  if (todo.empty()) return base::OkStatus();
+  RETURN_IF_ERROR(CheckDisk(plan, todo.size(), options.folder));
+  RETURN_IF_ERROR(PrepareStudy(plan, options.folder));
+  Clock clock(todo, options.workers);
+  Runner runner(plan.sources);  // each worker's own copy
+  PoolOptions pool;
+  pool.workers = options.workers;
+  pool.work = [&](std::size_t task) {
+    return RunOne(*todo[task], plan.grid.study, options.folder, runner);
+  };
+  pool.done = [&](const TaskDone& done) -> base::Status {
+    ASSIGN_OR_RETURN(const Record record, RecordOf(done));
+    RETURN_IF_ERROR(store.Append(IdOf(*todo[done.task]), record));
+    clock.Ended(*todo[done.task], record.cost.seconds);
+    ++report.done;
+    if (!record.result) ++report.failed;
+    report.seconds_left = clock.SecondsLeft();
+    if (options.progress) options.progress(report);
+    return base::OkStatus();
+  };
+  return RunTasks(todo.size(), pool);
+}
+
+base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const Cell*>& cells) {
+  constexpr std::uint64_t kTrialSteps = 20;
+  std::map<std::string, std::pair<const Cell*, std::size_t>> kinds;
+  for (const Cell* cell : cells) {
+    auto& [example, count] = kinds[KindOf(*cell)];
+    // An attack costs time: not the first cell, which is without one, but the last.
+    example = cell;
+    ++count;
+  }
+  Runner runner(plan.sources);
+  double seconds = 0;
+  for (const auto& [kind, kind_cells] : kinds) {
+    Cell trial = *kind_cells.first;
+    const auto whole = static_cast<double>(trial.steps);
+    trial.steps = std::min(trial.steps, kTrialSteps);
+    trial.attack_from = trial.warmup_steps = 0;
+    // Loads what it needs; not counted.
+    Cell shortest = trial;
+    shortest.steps = std::min(trial.steps, kSettleSteps + 1);
+    RETURN_IF_ERROR(runner.Run(shortest, nullptr).status());
+    const auto begin = std::chrono::steady_clock::now();
+    RETURN_IF_ERROR(runner.Run(trial, nullptr).status());
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    seconds += took.count() * whole / static_cast<double>(trial.steps) *
+               static_cast<double>(kind_cells.second);
+  }
+  return seconds;
+}
+
+}  // namespace ostraka::compare

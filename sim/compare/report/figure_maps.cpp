@@ -1,0 +1,171 @@
+// Tables as shades: rules against attacks, and Byzantine workers against partitions.
+#include <algorithm>
+
+#include "sim/compare/report/figures.h"
+#include "sim/compare/report/tables.h"
+#include "sim/page/axes.h"
+
+namespace ostraka::compare {
+namespace {
+
+constexpr double kRowHeight = 26;
+
+void Tile(page::Svg& svg, page::Place corner, double width, double share, const std::string& text,
+          bool bold = false) {
+  svg.Box({corner.x + 1, corner.y + 1}, width - 2, kRowHeight - 2, page::ShadeOf(share));
+  svg.Text({corner.x + width / 2, corner.y + kRowHeight / 2 + 4}, text,
+           {11, page::Anchor::kMiddle, page::InkOn(share), bold});
+}
+
+// --- Byzantine workers against partitions -------------------------------------------------------
+
+struct Axes {
+  std::vector<std::uint64_t> byzantine;
+  std::vector<std::string> partitions;
+  std::vector<std::string> rules;
+};
+
+template <typename T>
+void AddNew(std::vector<T>& values, const T& value) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
+Axes AxesOf(const std::vector<Line>& lines) {
+  Axes axes;
+  for (const Line& line : lines) {
+    AddNew(axes.byzantine, line.cell->byzantine);
+    AddNew(axes.partitions, line.cell->partition);
+    AddNew(axes.rules, line.cell->rule.family);
+  }
+  return axes;
+}
+
+// The only line at this place; null without one, or with several.
+const Line* At(const std::vector<Line>& lines, std::uint64_t byzantine,
+               const std::string& partition, const std::string& rule) {
+  const Line* found = nullptr;
+  for (const Line& line : lines) {
+    if (line.cell->byzantine != byzantine || line.cell->partition != partition ||
+        line.cell->rule.family != rule) {
+      continue;
+    }
+    if (found != nullptr) return nullptr;
+    found = &line;
+  }
+  return found;
+}
+
+bool OneLineAPlace(const std::vector<Line>& lines, const Axes& axes) {
+  for (const Line& line : lines) {
+    if (At(lines, line.cell->byzantine, line.cell->partition, line.cell->rule.family) == nullptr) {
+      return false;
+    }
+  }
+  return axes.byzantine.size() * axes.partitions.size() > 1;
+}
+
+// Best by the worst attack, with "=" where others cannot be told from it.
+std::string BestAt(const std::vector<Line>& lines, const Axes& axes, std::uint64_t byzantine,
+                   const std::string& partition, double& worst) {
+  std::vector<const Line*> there;
+  for (const std::string& rule : axes.rules) {
+    const Line* line = At(lines, byzantine, partition, rule);
+    if (line != nullptr) there.push_back(line);
+  }
+  if (there.empty()) return "";
+  const Winner winner = BestAtWorst(there);
+  worst = winner.line->worst.mean;
+  const std::string ties = winner.ties.empty() ? "" : " =" + std::to_string(winner.ties.size());
+  return winner.line->cell->rule.family + ties;
+}
+
+// One map: what `text` and `share` say of each place.
+template <typename Cell>
+void Map(page::Svg& svg, page::Place corner, const std::string& title, const Axes& axes,
+         double tile, const Cell& cell) {
+  constexpr double kAxis = 34;
+  svg.Text({corner.x, corner.y + 14}, title, {12, page::Anchor::kStart, "#111111", true});
+  for (std::size_t p = 0; p < axes.partitions.size(); ++p) {
+    svg.Text({corner.x + kAxis + tile * (static_cast<double>(p) + 0.5), corner.y + 32},
+             axes.partitions[p], {10.5, page::Anchor::kMiddle, "#444444", false});
+  }
+  for (std::size_t b = 0; b < axes.byzantine.size(); ++b) {
+    const double y = corner.y + 38 + kRowHeight * static_cast<double>(b);
+    svg.Text({corner.x + kAxis - 8, y + kRowHeight / 2 + 4}, std::to_string(axes.byzantine[b]),
+             {11, page::Anchor::kEnd, "#444444", false});
+    for (std::size_t p = 0; p < axes.partitions.size(); ++p) {
+      double share = 0;
+      const std::string text = cell(axes.byzantine[b], axes.partitions[p], share);
+      if (text.empty()) continue;
+      Tile(svg, {corner.x + kAxis + tile * static_cast<double>(p), y}, tile, share, text);
+    }
+  }
+}
+
+}  // namespace
+
+std::string TableSvg(const std::vector<const Line*>& lines) {
+  const std::vector<std::string> attacks = AttacksOf(lines);
+  std::vector<std::string> rules;
+  for (const Line* line : lines) rules.push_back(line->cell->rule.family);
+  const double left = page::WidestOf(rules) + 14;
+  const double tile = std::max(58.0, page::WidestOf(attacks) + 10);
+  const auto columns = static_cast<double>(attacks.size() + 1);
+  page::Svg svg(left + tile * columns + 10,
+                30 + kRowHeight * static_cast<double>(lines.size()) + 10,
+                "test accuracy in percent, by rule and attack");
+  for (std::size_t a = 0; a <= attacks.size(); ++a) {
+    svg.Text({left + tile * (static_cast<double>(a) + 0.5), 20},
+             a < attacks.size() ? attacks[a] : "worst",
+             {11, page::Anchor::kMiddle, "#222222", a == attacks.size()});
+  }
+  for (std::size_t r = 0; r < lines.size(); ++r) {
+    const double y = 30 + kRowHeight * static_cast<double>(r);
+    svg.Text({left - 8, y + kRowHeight / 2 + 4}, rules[r],
+             {11, page::Anchor::kEnd, "#222222", false});
+    for (const UnderAttack& under : lines[r]->attacks) {
+      const auto column = std::find(attacks.begin(), attacks.end(), under.attack);
+      const auto a = static_cast<double>(column - attacks.begin());
+      Tile(svg, {left + tile * a, y}, tile, under.interval.mean, Percent(under.interval.mean));
+    }
+    Tile(svg, {left + tile * (columns - 1), y}, tile, lines[r]->worst.mean,
+         Percent(lines[r]->worst.mean), /*bold=*/true);
+  }
+  return svg.Finish();
+}
+
+std::string HeatMapsSvg(const std::vector<Line>& lines) {
+  const Axes axes = AxesOf(lines);
+  if (!OneLineAPlace(lines, axes)) return "";
+  const double tile = std::max({64.0, page::WidestOf(axes.partitions) + 10,
+                                page::WidestOf(axes.rules) + page::WidthOf(" =10") + 10});
+  const double width = 34 + tile * static_cast<double>(axes.partitions.size()) + 30;
+  const double height = 38 + kRowHeight * static_cast<double>(axes.byzantine.size()) + 22;
+  const std::size_t maps = axes.rules.size() + 1;
+  const auto across = static_cast<std::size_t>(std::clamp(1100 / width, 1.0, 4.0));
+  const std::size_t rows = (maps + across - 1) / across;
+  page::Svg svg(width * static_cast<double>(std::min(across, maps)),
+                height * static_cast<double>(rows),
+                "worst accuracy by number of Byzantine workers and partition");
+  for (std::size_t m = 0; m < maps; ++m) {
+    const page::Place corner = {8 + width * static_cast<double>(m % across),
+                                height * static_cast<double>(m / across)};
+    if (m == axes.rules.size()) {
+      Map(svg, corner, "best at its worst", axes, tile,
+          [&](std::uint64_t byzantine, const std::string& partition, double& share) {
+            return BestAt(lines, axes, byzantine, partition, share);
+          });
+      continue;
+    }
+    Map(svg, corner, axes.rules[m], axes, tile,
+        [&](std::uint64_t byzantine, const std::string& partition, double& share) -> std::string {
+          const Line* line = At(lines, byzantine, partition, axes.rules[m]);
+          if (line == nullptr) return "";
+          share = line->worst.mean;
+          return Percent(share);
+        });
+  }
+  return svg.Finish();
+}
+
+}  // namespace ostraka::compare

@@ -1,0 +1,148 @@
+#include "sim/compare/report/report.h"
+
+#include <algorithm>
+
+#include "sim/compare/plan/grid_toml.h"
+#include "sim/compare/report/tables.h"
+#include "sim/page/html.h"
+#include "sim/page/svg.h"
+
+namespace ostraka::compare {
+namespace {
+
+std::string WithInterval(const Interval& interval) {
+  std::string text = Percent(interval.mean);
+  if (interval.high - interval.low < 2) {
+    text += " <small>" + Percent(std::max(interval.low, 0.0)) + "&ndash;" +
+            Percent(std::min(interval.high, 1.0)) + "</small>";
+  }
+  return text;
+}
+
+std::string TableOf(const std::vector<const Line*>& lines) {
+  const std::vector<std::string> attacks = AttacksOf(lines);
+  // The worst first: a page may be narrower than the table.
+  std::string head =
+      page::Tag("th", "rule") + page::Tag("th", "worst") + page::Tag("th", "by", "text");
+  for (const std::string& attack : attacks) head += page::Tag("th", page::Escaped(attack));
+  head += page::Tag("th", "worst, optimistic");
+  std::string rows = page::Tag("tr", head) + "\n";
+  const Winner at_worst = BestAtWorst(lines);
+  for (const Line* line : lines) {
+    std::string row = page::Tag("td", page::Escaped(line->cell->rule.family));
+    row += page::Tag("td", WithInterval(line->worst), at_worst.Has(line) ? "best" : "");
+    row += page::Tag("td", page::Escaped(line->worst_attack), "text");
+    for (const std::string& attack : attacks) {
+      const UnderAttack* under = Find(*line, attack);
+      const bool best = BestUnder(lines, attack).Has(line);
+      row += page::Tag("td", under == nullptr ? "" : WithInterval(under->interval),
+                       best ? "best" : "");
+    }
+    row += page::Tag("td", Percent(line->optimistic_worst));
+    rows += page::Tag("tr", row) + "\n";
+  }
+  return page::Table(rows);
+}
+
+std::string WinnersOf(const std::vector<const Line*>& lines) {
+  const Winner winner = BestAtWorst(lines);
+  std::string text =
+      "Best at its worst: " + page::Tag("b", page::Escaped(winner.line->cell->rule.family)) +
+      " with " + Percent(winner.line->worst.mean) + " %";
+  for (std::size_t i = 0; i < winner.ties.size(); ++i) {
+    text += (i == 0 ? "; the intervals do not tell it from " : ", ") +
+            page::Escaped(winner.ties[i]->cell->rule.family);
+  }
+  return page::Tag("p", text + ".") + "\n";
+}
+
+std::string ChoicesOf(const std::vector<Line>& lines) {
+  if (std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.choices == 1; })) {
+    return page::Tag("p", "The grid gives one value to each hyperparameter: nothing was chosen.") +
+           "\n";
+  }
+  std::string rows = page::Tag("tr", page::Tag("th", "rule") + page::Tag("th", "setting", "text") +
+                                         page::Tag("th", "chosen", "text") + page::Tag("th", "of") +
+                                         page::Tag("th", "worst on validation") +
+                                         page::Tag("th", "worst on test"));
+  for (const Line& line : lines) {
+    rows += page::Tag("tr", page::Tag("td", page::Escaped(line.cell->rule.family)) +
+                                page::Tag("td", page::Escaped(SettingName(lines, line)), "text") +
+                                page::Tag("td", page::Escaped(KeyOf(*line.cell, {Role::kChoice})),
+                                          "text") +
+                                page::Tag("td", std::to_string(line.choices)) +
+                                page::Tag("td", Percent(line.validation_worst)) +
+                                page::Tag("td", Percent(line.worst.mean))) +
+            "\n";
+  }
+  return page::Table(rows);
+}
+
+std::string Notes(const ReportInput& input) {
+  std::string text;
+  for (const std::string& line : input.plan.left_out) {
+    text += page::Tag("p", "Left out: " + page::Escaped(line) + ".") + "\n";
+  }
+  const std::size_t done = DoneCells(input.plan, input.records).size();
+  const std::size_t missing = input.plan.cells.size() - done - input.failed.size();
+  if (missing > 0) {
+    text +=
+        page::Tag("p", page::Tag("b", std::to_string(missing) + " cells have not been run yet") +
+                           ": choices and tables may still change.") +
+        "\n";
+  }
+  for (const std::string& line : input.failed) {
+    text += page::Tag("p", page::Tag("b", "Failed: ") + page::Escaped(line)) + "\n";
+  }
+  return text;
+}
+
+bool IsOf(const Figure& figure, const char* kind) { return figure.name.starts_with(kind); }
+
+}  // namespace
+
+std::string ReportHtml(const ReportInput& input) {
+  const std::string& name = input.plan.grid.name;
+  std::string body = page::Tag("h1", page::Escaped(name)) + "\n";
+  body += page::Tag("p", std::to_string(input.plan.cells.size()) + " runs &middot; ostraka " +
+                             page::Escaped(input.maker.version) + " &middot; " +
+                             page::Escaped(input.maker.profile) + " &middot; " +
+                             page::Escaped(input.processor)) +
+          "\n" + Notes(input);
+  body +=
+      page::Tag("h2", "Test accuracy") + "\n" +
+      page::Tag(
+          "p",
+          "Percent at the end of the runs, mean over seeds and 95 % interval (Student's t). "
+          "Hyperparameters were chosen on validation data, by the worst attack; test data were "
+          "read once. The interval of the worst covers the lowest of all attacks (union bound). "
+          "Bold: the best of a column and what paired differences over the seeds, or for the "
+          "worst the intervals, do not tell from it. Optimistic: what is reported where the "
+          "best step is picked on test data; do not cite it.") +
+      "\n";
+  for (const auto& setting : BySetting(input.lines)) {
+    const std::string own = SettingName(input.lines, *setting.front());
+    if (!own.empty()) body += page::Tag("h3", page::Escaped(own)) + "\n";
+    body += TableOf(setting) + WinnersOf(setting);
+  }
+  const std::pair<const char*, const char*> sections[] = {
+      {"table", "Rules against attacks"},
+      {"curves", "Accuracy against steps"},
+      {"map", "Byzantine workers and heterogeneity"},
+      {"cost", "Robustness against cost"},
+      {"bans", "Time to the last ban"},
+      {"partition", "Partitions"}};
+  for (const auto& [kind, title] : sections) {
+    std::string section;
+    for (const Figure& figure : input.figures) {
+      if (IsOf(figure, kind)) section += page::Figure(figure.svg, figure.caption);
+    }
+    if (!section.empty()) body += page::Tag("h2", title) + "\n" + section;
+  }
+  body += page::Tag("h2", "Chosen hyperparameters") + "\n" + ChoicesOf(input.lines);
+  body += page::Tag("h2", "The grid") + "\n" +
+          page::Tag("pre", page::Escaped(WriteGrid(input.plan.grid))) + "\n";
+  return page::Document(name, body);
+}
+
+}  // namespace ostraka::compare

@@ -1,0 +1,73 @@
+#include "sim/engine/disk.h"
+
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/member/signer.h"
+
+namespace ostraka::sim {
+
+using protocol::Record;
+using protocol::RecordKind;
+
+namespace {
+
+bool SameRecord(const Record& a, const Record& b) {
+  if (!a.blob || !b.blob) return !a.blob && !b.blob && a.value == b.value;
+  return a.blob == b.blob || a.blob->data == b.blob->data;
+}
+
+}  // namespace
+
+void Disk::DropBelow(RecordKind kind, const protocol::Bytes& height) {
+  records_.erase(records_.lower_bound({kind, {}}), records_.lower_bound({kind, height}));
+}
+
+void Disk::Apply(const protocol::Store& store) {
+  for (const Record& record : store.records) {
+    const auto [place, fresh] = records_.try_emplace({record.kind, record.key}, record);
+    OSTRAKA_CHECK(fresh || SameRecord(place->second, record));
+    if (record.kind == RecordKind::kBlock) {
+      DropBelow(RecordKind::kSlot, protocol::FirstSlotKept(record.key));
+    }
+    if (record.kind != RecordKind::kState) continue;
+    DropBelow(RecordKind::kState, record.key);
+    DropBelow(RecordKind::kBlock, record.key);
+    DropBelow(RecordKind::kResult, record.key);
+  }
+}
+
+std::shared_ptr<const protocol::Restored> Disk::Restored() const {
+  if (records_.empty()) return nullptr;
+  auto restored = std::make_shared<protocol::Restored>();
+  for (const auto& [key, record] : records_) {
+    switch (key.first) {
+      case RecordKind::kState:
+        restored->state = record;
+        break;
+      case RecordKind::kBlock:
+        restored->blocks.push_back(record);
+        break;
+      case RecordKind::kSlot:
+        restored->slots.push_back(record);
+        break;
+      case RecordKind::kResult:
+        restored->results.push_back(record);
+        break;
+      case RecordKind::kMember:
+        restored->member = true;
+        break;
+      case RecordKind::kAsks:
+        restored->asks_since = protocol::HeightOfBlockKey(record.key);
+        break;
+      case RecordKind::kFork:
+        restored->fork = std::string(record.value.begin(), record.value.end());
+        break;
+      case RecordKind::kEvidence:
+        break;
+    }
+  }
+  return restored;
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,65 @@
+#include "sim/engine/job_times.h"
+
+#include <variant>
+
+namespace ostraka::sim {
+namespace {
+
+using protocol::SharedBlob;
+
+std::uint64_t Floats(const protocol::SharedVector& vector) { return vector ? vector->size() : 0; }
+std::uint64_t Floats(const SharedBlob& blob) {
+  return blob ? blob->data.size() / sizeof(float) : 0;
+}
+
+template <typename Range>
+std::uint64_t SumOfFloats(const Range& blobs) {
+  std::uint64_t sum = 0;
+  for (const SharedBlob& blob : blobs) sum += Floats(blob);
+  return sum;
+}
+
+struct Counter {
+  std::uint64_t operator()(const protocol::GradientSpec& spec) const {
+    return Floats(spec.parameters);
+  }
+  std::uint64_t operator()(const protocol::PackSpec& spec) const { return Floats(spec.gradient); }
+  std::uint64_t operator()(const protocol::AggregateSpec& spec) const {
+    return SumOfFloats(spec.parts);
+  }
+  std::uint64_t operator()(const protocol::ProveSpec& spec) const {
+    return 2 * SumOfFloats(spec.parts);
+  }
+  std::uint64_t operator()(const protocol::CrossCheckSpec& spec) const {
+    return spec.claims.size() * 2 * spec.column.range.size();
+  }
+  std::uint64_t operator()(const protocol::RecomputeSpec& spec) const {
+    return Floats(spec.gradient.parameters);
+  }
+  std::uint64_t operator()(const protocol::UpdateSpec& spec) const {
+    return 3 * Floats(spec.state.parameters);
+  }
+  std::uint64_t operator()(const protocol::RootSpec& spec) const {
+    return 2 * Floats(spec.state.parameters);
+  }
+};
+
+}  // namespace
+
+std::uint64_t FloatsRead(const protocol::JobSpec& spec) { return std::visit(Counter{}, spec); }
+
+base::Duration DrawJobTime(const JobTimes& times, const protocol::JobSpec& spec, base::Rng& rng) {
+  const auto floats = static_cast<std::int64_t>(FloatsRead(spec));
+  base::Duration time = times.overhead;
+  if (protocol::NeedsGradient(spec)) {
+    time = time + times.gradient + base::Nanoseconds(floats * times.gradient_ns_per_float);
+  } else {
+    time = time + base::Nanoseconds(floats * times.other_ns_per_float);
+  }
+  const std::int64_t percent = 100 + rng.Between(0, times.jitter_percent);
+  // Division first for long jobs only: a nanosecond more or less decides nothing.
+  return time.ns < INT64_MAX / 1000 ? base::Duration{time.ns * percent / 100}
+                                    : base::Duration{time.ns / 100 * percent};
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,85 @@
+// When a message arrives: one link for each ordered pair of peers, each with its own delay.
+//
+// A link has two lanes. Control messages keep their order among themselves; messages with bulk
+// data go one after another at the link's bandwidth and keep theirs, and a control message may
+// overtake them: exactly what the machines' contract allows (node/protocol/ground/machine.h).
+// Every link draws from its own generator, so traffic on one never shifts another.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "node/base/rng.h"
+#include "node/base/time.h"
+#include "sim/engine/latency.h"
+
+namespace ostraka::sim {
+
+struct NetworkOptions {
+  // A link's base delay is drawn once from `distance`; each message adds a draw of [0, jitter].
+  Latency distance{base::Milliseconds(5), base::Milliseconds(45)};
+  base::Duration jitter = base::Milliseconds(5);
+  std::uint64_t bytes_per_second = 12'500'000;  // of each link; what bulk data waits for
+  // A lost message comes again after `retransmit`, and what is behind it in its lane waits: links
+  // are streams. So many of a thousand.
+  std::uint32_t loss_permille = 0;
+  base::Duration retransmit = base::Milliseconds(20);
+  // From the later start of two peers until the link between them is up.
+  Latency connect{base::Milliseconds(10), base::Milliseconds(190)};
+};
+
+class Network {
+ public:
+  // All links are down. REQUIRES: peers > 0, bytes_per_second > 0.
+  Network(NetworkOptions options, std::uint32_t peers, const base::Rng& rng);
+
+  // Both directions between `a` and `b`. What is on its way when a link goes down is lost, which
+  // the caller learns from epoch(). Idempotent.
+  void SetUp(std::uint32_t a, std::uint32_t b, bool up);
+  bool IsUp(std::uint32_t from, std::uint32_t to) const { return At(from, to).up; }
+  // A link that is cut stays down whoever tries to connect. Idempotent.
+  void SetCut(std::uint32_t a, std::uint32_t b, bool cut) { At(a, b).cut = At(b, a).cut = cut; }
+  bool IsCut(std::uint32_t a, std::uint32_t b) const { return At(a, b).cut; }
+  // Changes whenever the link goes down: a message sent in an earlier epoch must not arrive.
+  std::uint64_t Epoch(std::uint32_t from, std::uint32_t to) const { return At(from, to).epoch; }
+
+  // What `from` sends to `to` within [begin, end) arrives only after `end`, in order: a network
+  // that is slow, or cut, one way for a while.
+  void Hold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to);
+
+  // When a message sent `now` arrives, or nullopt if it is dropped because the link is down.
+  // `blob_bytes` is nullopt for a control message. REQUIRES: `now` never goes back; from != to.
+  std::optional<base::Time> Arrival(std::uint32_t from, std::uint32_t to, base::Time now,
+                                    std::optional<std::uint64_t> blob_bytes);
+
+  std::uint64_t lost() const { return lost_; }
+  base::Duration DrawConnectDelay() { return options_.connect.Draw(connect_rng_); }
+
+ private:
+  struct Link {
+    explicit Link(base::Rng own_rng) : rng(own_rng) {}
+    base::Rng rng;
+    base::Duration distance;
+    base::Time last_control;  // arrival of the last message in each lane
+    base::Time last_bulk;
+    std::vector<std::pair<base::Time, base::Time>> holds;
+    base::Time bulk_sent;  // when the sender has put its last bulk byte on the wire
+    std::uint64_t epoch = 0;
+    bool up = false;
+    bool cut = false;
+  };
+  const Link& At(std::uint32_t from, std::uint32_t to) const { return links_[from * peers_ + to]; }
+  Link& At(std::uint32_t from, std::uint32_t to) { return links_[from * peers_ + to]; }
+
+  NetworkOptions options_;
+  std::uint32_t peers_;
+  std::vector<Link> links_;  // peers x peers, row = sender
+  base::Rng connect_rng_;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace ostraka::sim

@@ -1,0 +1,176 @@
+// The virtual-time driver around N machines: the simulator's half of the seam
+// (node/protocol/ground/machine.h; the real node's is node/host).
+//
+// Promise: a run is a function of the options and the machines alone. There is one queue of events
+// ordered by (time, order of scheduling) and one tree of seeded generators (base/rng.h): "network"
+// for each link, "disk" and "jobs" for each peer, "start" for start times and private seeds; so a
+// draw in one never shifts another. No clock is read and nothing sleeps.
+//
+// What it models: links that come up after a connect delay, deliver in order per lane and can be
+// cut and healed (sim/engine/network.h); disks that store one batch at a time, each after a drawn
+// fsync; jobs that take a drawn time, gradients one after another on a peer's compute lane; timers.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "node/base/rng.h"
+#include "node/protocol/ground/machine.h"
+#include "sim/engine/disk.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/job_memo.h"
+#include "sim/engine/job_times.h"
+#include "sim/engine/network.h"
+#include "sim/engine/trace.h"
+
+namespace ostraka::sim {
+
+// Job ids from here up belong to an adversary's extra work: it may own a bigger machine, so such
+// jobs do not queue on the compute lane. No honest machine uses them.
+inline constexpr protocol::JobId kFirstReservedJob = protocol::JobId{1} << 62;
+
+struct SimulatorOptions {
+  std::uint64_t seed = 0;
+  NetworkOptions network;
+  Latency fsync{base::Microseconds(500), base::Milliseconds(4)};
+  Latency start{base::Duration{}, base::Milliseconds(100)};  // of each process
+  JobTimes jobs;
+  std::uint32_t duplicate_permille = 0;  // of messages that come twice
+  std::uint32_t stall_permille = 0;      // of stores that take kStallFactor times as long
+  base::Duration skew;                   // each clock is ahead by up to this
+  std::uint32_t drift_ppm = 0;           // and fast or slow by up to this
+  // Each peer's CheckInvariants and Fingerprint are called once in so many of its steps.
+  std::uint32_t inspect_every = 256;
+};
+
+// What really happened to a run, of what could.
+struct FaultCounts {
+  std::uint64_t kills = 0;
+  std::uint64_t starts_again = 0;
+  std::uint64_t disks_lost = 0;
+  std::uint64_t link_cuts = 0;
+  std::uint64_t messages_lost = 0;
+  std::uint64_t messages_twice = 0;
+  std::uint64_t store_stalls = 0;
+};
+
+class Simulator {
+ public:
+  struct Member {
+    base::PeerId id;
+    std::unique_ptr<protocol::Machine> machine;
+    // Makes it anew, for a restart; may be empty if it never restarts.
+    std::function<std::unique_ptr<protocol::Machine>()> remake = {};
+  };
+  struct Limits {
+    base::Time until;  // virtual time
+    std::uint64_t events = UINT64_MAX;
+    std::function<bool()> finished = {};  // asked after every step; may be empty
+  };
+  enum class Ended { kFinished, kIdle, kOutOfTime, kOutOfEvents };
+
+  // Every machine gets Started, then the links between all of them come up.
+  // REQUIRES: members have distinct ids and machines; `jobs` outlives the simulator.
+  Simulator(const SimulatorOptions& options, std::vector<Member> members, JobMemo* jobs);
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+
+  // Sees every step after the trace has. REQUIRES: outlives the simulator.
+  void AddObserver(StepObserver* observer) { observers_.push_back(observer); }
+
+  // Cuts (up = false) or heals both directions between two peers at `at`; both see LinkChanged.
+  // Whoever starts while the link is cut comes up without it. REQUIRES: `at` is not in the past.
+  void ScheduleLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up);
+
+  // Kills the process of `peer` at `at`: what is not durable is gone, its links go down.
+  // REQUIRES: `at` is not in the past.
+  void ScheduleCrash(base::Time at, std::uint32_t peer);
+  // Starts it again from what its disk holds; with `lose_disk` from nothing. Nothing happens if it
+  // runs then. REQUIRES: `at` is not in the past; it can be remade.
+  void ScheduleRestart(base::Time at, std::uint32_t peer, bool lose_disk = false);
+  // Holds what `from` sends to `to` from `begin` on until `end`: a network that is slow one way.
+  void ScheduleHold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to) {
+    network_.Hold(begin, end, from, to);
+  }
+
+  // May be called again to go on.
+  Ended Run(const Limits& limits);
+
+  base::Time now() const { return now_; }
+  std::uint64_t events() const { return events_; }          // inputs delivered so far
+  std::uint64_t bytes_sent() const { return bytes_sent_; }  // frames and blobs put on links
+  base::Digest trace_digest() const { return trace_.digest(); }
+  FaultCounts faults() const;
+  std::uint32_t peer_count() const { return static_cast<std::uint32_t>(peers_.size()); }
+  const base::PeerId& id(std::uint32_t peer) const { return peers_[peer].id; }
+  std::optional<std::uint32_t> IndexOf(const base::PeerId& id) const;
+
+ private:
+  struct Peer {
+    base::PeerId id;
+    std::unique_ptr<protocol::Machine> machine;
+    std::function<std::unique_ptr<protocol::Machine>()> remake;
+    base::Digest private_seed;
+    std::uint32_t life = 0;
+    bool up = true;
+    Disk disk;
+    std::map<protocol::StoreId, protocol::Store> unsynced;  // on their way to the disk
+    base::Rng disk_rng;
+    base::Rng job_rng;
+    base::Rng fault_rng;
+    base::Duration ahead;                               // its clock is
+    std::int64_t drift_ppm = 0;                         // and gains so many microseconds a second
+    std::map<protocol::TimerId, std::uint64_t> timers;  // id -> the generation that counts
+    std::uint64_t next_timer_generation = 0;
+    base::Time disk_free;     // when the last Store is durable
+    base::Time compute_free;  // when the compute lane has nothing more to do
+    std::uint64_t steps = 0;
+  };
+
+  void StartAll();
+  // Both ends of a link see it change at `at`.
+  void PushLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up);
+  void CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut);
+  void Crash(std::uint32_t index);
+  void Restart(std::uint32_t index, bool lose_disk);
+  // False if no machine sees the event: a cancelled timer, a message on a link that went down, the
+  // end of a peer.
+  bool Prepare(Event& event);
+  bool PrepareInput(Event& event);
+  void Deliver(std::uint64_t sequence, Event& event);
+  void Inspect(std::uint32_t index);
+  void SetClock(Peer& peer);
+  // What its clock shows at `at`, and when it shows `local`.
+  static base::Time ClockOf(const Peer& peer, base::Time at);
+  static base::Time WhenShows(const Peer& peer, base::Time local);
+
+  void Perform(std::uint32_t from, protocol::Send& send);
+  void Perform(std::uint32_t from, protocol::SetTimer& timer);
+  void Perform(std::uint32_t from, protocol::CancelTimer& timer);
+  void Perform(std::uint32_t from, protocol::StartJob& job);
+  void Perform(std::uint32_t from, protocol::Store& store);
+  void Perform(std::uint32_t, protocol::Observe&) {}  // observers have seen it
+
+  SimulatorOptions options_;
+  base::Rng rng_;
+  std::vector<Peer> peers_;
+  std::vector<std::pair<base::PeerId, std::uint32_t>> by_id_;  // sorted
+  Network network_;
+  EventQueue queue_;
+  JobMemo* jobs_;
+  Trace trace_;
+  std::vector<StepObserver*> observers_;
+  protocol::Outbox outbox_;  // reused from step to step
+  base::Time now_;
+  std::uint64_t events_ = 0;
+  std::uint64_t bytes_sent_ = 0;
+  FaultCounts faults_;
+};
+
+}  // namespace ostraka::sim

@@ -1,0 +1,460 @@
+#include "sim/run/cluster.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "aggregation/kernels/rows.h"
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/base/check.h"
+#include "node/protocol/member/peer.h"
+#include "node/train/trainer.h"
+#include "sim/adversary/adversary.h"
+#include "sim/attacks/registry.h"
+#include "sim/check/applied_checker.h"
+#include "sim/check/checkers.h"
+#include "sim/check/chronicle.h"
+#include "sim/check/column_checkers.h"
+#include "sim/check/lateness_checker.h"
+#include "sim/check/order_checkers.h"
+#include "sim/check/queue_checker.h"
+#include "sim/check/recovery.h"
+#include "sim/check/size_checker.h"
+#include "sim/check/yardstick.h"
+#include "sim/engine/memo_opener.h"
+#include "sim/engine/memo_verifier.h"
+#include "sim/engine/simulator.h"
+#include "sim/premises/premise_checkers.h"
+#include "sim/setup/fault_plan.h"
+
+namespace ostraka::sim {
+namespace {
+
+constexpr char kLiarsAttack[] = "lying_echo";
+
+class LineSink final : public StepObserver {
+ public:
+  explicit LineSink(const TraceSink& sink) : sink_(sink) {}
+  void OnStep(const StepRecord& record) override { sink_(Describe(record)); }
+
+ private:
+  const TraceSink& sink_;
+};
+
+std::vector<std::shared_ptr<const crypto::SigningKey>> MakeKeys(const base::Rng& rng,
+                                                                std::uint32_t count) {
+  std::vector<std::shared_ptr<const crypto::SigningKey>> keys;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    base::Rng own = rng.Fork("key", i);
+    base::Bytes seed(crypto::SigningKey::kSeedSize);
+    for (std::uint8_t& byte : seed) byte = static_cast<std::uint8_t>(own.Next() >> 56);
+    keys.push_back(std::make_shared<const crypto::SigningKey>(crypto::SigningKey::FromSeed(seed)));
+  }
+  std::sort(keys.begin(), keys.end(),
+            [](const auto& a, const auto& b) { return a->id() < b->id(); });
+  return keys;
+}
+
+// Which members are Byzantine: a uniform choice, by partial Fisher-Yates.
+Roster DrawRoster(base::Rng rng, const std::vector<std::shared_ptr<const crypto::SigningKey>>& keys,
+                  std::uint32_t byzantine) {
+  Roster roster;
+  std::vector<std::uint32_t> order(keys.size());
+  for (std::uint32_t i = 0; i < keys.size(); ++i) {
+    roster.ids.push_back(keys[i]->id());
+    order[i] = i;
+  }
+  roster.byzantine.assign(keys.size(), false);
+  for (std::uint32_t i = 0; i < byzantine; ++i) {
+    std::swap(order[i], order[i + rng.Below(order.size() - i)]);
+    roster.byzantine[order[i]] = true;
+  }
+  return roster;
+}
+
+protocol::TrainingPlan ToyPlan(const SimOptions& options) {
+  protocol::TrainingPlan plan;
+  plan.model = "toy";
+  plan.data = "toy";
+  plan.batch_size = options.batch_size;
+  plan.hidden = options.dimension;
+  plan.data_seed = options.seed;
+  plan.steps = options.steps;
+  plan.settle_steps = 5;  // the least; CheckOptions leaves room for them
+  plan.learning_rate = options.learning_rate;
+  return plan;
+}
+
+std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options,
+                                                       const protocol::TrainingPlan& plan,
+                                                       const Roster& roster) {
+  auto manifest = std::make_shared<protocol::Manifest>();
+  manifest->run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(FormatOptions(options)));
+  manifest->name = "simulation";
+  manifest->mode = options.mode;
+  for (const base::PeerId& id : roster.ids) manifest->members.push_back({id, ""});
+  manifest->training = plan;
+  manifest->tau = options.tau;
+  manifest->validators = options.validators;
+  return manifest;
+}
+
+SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
+  SimulatorOptions simulator;
+  simulator.seed = options.seed;
+  simulator.network.distance = {options.delay_min, options.delay_max - options.delay_min};
+  simulator.network.jitter = options.jitter;
+  simulator.network.bytes_per_second = options.bytes_per_second;
+  simulator.network.loss_permille = options.loss_permille;
+  simulator.duplicate_permille = options.duplicate_permille;
+  simulator.stall_permille = options.stall_permille;
+  simulator.skew = options.skew;
+  simulator.drift_ppm = options.drift_ppm;
+  simulator.fsync = {base::Duration{options.fsync_max.ns / 8},
+                     base::Duration{options.fsync_max.ns - options.fsync_max.ns / 8}};
+  return simulator;
+}
+
+// Everything that lives as long as one run.
+class Cluster {
+ public:
+  static base::StatusOr<std::unique_ptr<Cluster>> Make(const SimOptions& options,
+                                                       const Training& training);
+  SimResult Run(const TraceSink& trace, StepObserver* observer);
+
+ private:
+  Cluster(const SimOptions& options, const Training& training);
+  base::StatusOr<std::vector<Simulator::Member>> MakeMembers(const std::vector<float>& initial);
+  AdversaryOptions AdversaryAt(std::uint32_t peer) const;
+  void AddCheckers(Simulator& simulator);
+  void AddPremises(Simulator& simulator);
+  void AddRemovalChecker();
+  void Summarise(const Simulator& simulator, SimResult& result);
+  Rest RestOf(const SimResult& result) const;
+  void HoldAgainstYardstick(const Simulator& simulator, SimResult& result);
+
+  SimOptions options_;
+  base::Rng rng_;
+  train::Trainer* trainer_;  // the caller's
+  std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;
+  Roster roster_;
+  FaultPlan faults_;
+  std::shared_ptr<const protocol::Manifest> manifest_;
+  std::shared_ptr<Coven> coven_;
+  // The same members; what liars confess is kept apart, since no rule removes them for it.
+  std::shared_ptr<Coven> liars_;
+  aggregation::SerialExecutor executor_;
+  std::shared_ptr<wire::Opener> opener_ = std::make_shared<MemoOpener>();
+  JobMemo jobs_;
+  CheckerSet checkers_;
+  Chronicle chronicle_;
+  std::unique_ptr<SealWatch> watch_;    // null: premises are not asked
+  Progress* progress_ = nullptr;        // owned by checkers_
+  const Recovery* recovery_ = nullptr;  // too; null without faults
+  std::vector<Simulator::Member> members_;
+};
+
+Cluster::Cluster(const SimOptions& options, const Training& training)
+    : options_(options),
+      rng_(base::Rng(options.seed).Fork("cluster")),
+      trainer_(training.trainer),
+      keys_(MakeKeys(rng_, options.peers)),
+      roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options.byzantine)),
+      faults_(DrawFaults(rng_.Fork("faults"), options, roster_)),
+      manifest_(MakeManifest(options, training.plan, roster_)),
+      jobs_(
+          [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
+            return protocol::RunJob(spec, gradients, executor_);
+          },
+          [this](const protocol::GradientSpec& spec) {
+            return trainer_->Gradient(*spec.parameters, spec.batch_seed, spec.flip_labels);
+          },
+          {.gradients = std::size_t{4} * options.peers, .others = 8}),
+      checkers_(WithUnlucky(roster_, options, faults_)),
+      chronicle_(roster_, training.on_block) {
+  roster_ = checkers_.roster();
+  std::vector<base::PeerId> colluders;
+  for (std::uint32_t i = 0; i < roster_.ids.size(); ++i) {
+    if (roster_.byzantine[i]) colluders.push_back(roster_.ids[i]);
+  }
+  const std::uint64_t coven_seed = rng_.Fork("coven").Next();
+  liars_ = std::make_shared<Coven>(colluders, coven_seed);
+  coven_ = std::make_shared<Coven>(std::move(colluders), coven_seed);
+}
+
+base::StatusOr<std::unique_ptr<Cluster>> Cluster::Make(const SimOptions& options,
+                                                       const Training& training) {
+  std::unique_ptr<Cluster> cluster(new Cluster(options, training));
+  RETURN_IF_ERROR(protocol::Validate(*cluster->manifest_));
+  std::vector<float> initial = training.initial;
+  if (initial.empty()) {
+    initial = training.trainer->InitialParameters(cluster->manifest_->run_id);
+  }
+  ASSIGN_OR_RETURN(cluster->members_, cluster->MakeMembers(initial));
+  return cluster;
+}
+
+// The first Byzantine by key are the liars.
+AdversaryOptions Cluster::AdversaryAt(std::uint32_t peer) const {
+  const auto before = std::count(roster_.byzantine.begin(), roster_.byzantine.begin() + peer, true);
+  const bool lies = static_cast<std::uint32_t>(before) < options_.liars;
+  return {lies ? kLiarsAttack : options_.attack,
+          lies ? AttackParams{} : options_.attack_params,
+          options_.attack_from_step,
+          manifest_,
+          keys_[peer],
+          trainer_->layout(),
+          lies ? liars_ : coven_};
+}
+
+base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
+    const std::vector<float>& values) {
+  const auto verifier = std::make_shared<MemoVerifier>(keys_);
+  const auto initial = std::make_shared<const std::vector<float>>(values);
+  std::vector<Simulator::Member> members;
+  for (std::uint32_t i = 0; i < keys_.size(); ++i) {
+    const protocol::PeerOptions peer{manifest_, keys_[i], verifier, trainer_->layout(),
+                                     initial,   nullptr,  opener_};
+    const auto make = [peer, plain = options_.unprotected] {
+      return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
+    };
+    std::unique_ptr<protocol::Machine> machine = make();
+    if (roster_.byzantine[i]) {
+      AdversaryOptions adversary = AdversaryAt(i);
+      adversary.another = make;
+      ASSIGN_OR_RETURN(machine, MakeAdversary(std::move(adversary), std::move(machine)));
+    }
+    Simulator::Member& member = members.emplace_back();
+    member.id = keys_[i]->id();
+    member.machine = std::move(machine);
+    if (!roster_.byzantine[i]) member.remake = make;
+  }
+  return members;
+}
+
+void Cluster::AddCheckers(Simulator& simulator) {
+  // Some also read what is no action: inputs, stores, results of jobs, what adversaries send. They
+  // learn it before the set asks them.
+  const auto add_observing = [&](auto checker) {
+    simulator.AddObserver(checker.get());
+    checkers_.Add(std::move(checker));
+  };
+  if (!options_.unprotected) {
+    checkers_.Add(std::make_unique<HonestNeverRemoved>(roster_));
+    checkers_.Add(std::make_unique<HonestNeverSuspected>(roster_));
+    add_observing(std::make_unique<NoSelfEquivocation>(roster_, opener_));
+    add_observing(std::make_unique<WriteAhead>(roster_, opener_));
+    checkers_.Add(std::make_unique<Agreement>(roster_));
+    checkers_.Add(std::make_unique<BansKept>(roster_));
+    add_observing(std::make_unique<RebornRejoins>(roster_, opener_));
+    checkers_.Add(std::make_unique<PhaseOrder>(roster_, opener_));
+    checkers_.Add(std::make_unique<DrawOrder>(roster_));
+    checkers_.Add(std::make_unique<GuiltSpreads>(roster_));
+    add_observing(std::make_unique<Aggregation>(roster_));
+    add_observing(std::make_unique<Columns>(roster_, manifest_, opener_));
+    add_observing(std::make_unique<Applied>(roster_, manifest_, opener_));
+    add_observing(std::make_unique<Sizes>(roster_, manifest_, opener_));
+    add_observing(std::make_unique<Queues>(
+        roster_, BoundsOf(options_.peers, options_.dimension, faults_.hold, manifest_->delta),
+        opener_));
+    if (!faults_.over) checkers_.Add(std::make_unique<HonestNeverLate>(roster_));
+    if (faults_.over) {
+      auto recovery = std::make_unique<Recovery>(roster_, *faults_.over, manifest_->delta,
+                                                 manifest_->part_timeout);
+      recovery_ = recovery.get();
+      add_observing(std::move(recovery));  // it reads the clock
+    }
+    if (options_.premises && IsTimely(options_)) AddPremises(simulator);
+  }
+  checkers_.Add(std::make_unique<StateEquality>(roster_));
+  auto progress = std::make_unique<Progress>(roster_);
+  progress_ = progress.get();
+  checkers_.Add(std::move(progress));
+  AddRemovalChecker();
+  simulator.AddObserver(&checkers_);
+  simulator.AddObserver(&chronicle_);
+}
+
+void Cluster::AddPremises(Simulator& simulator) {
+  watch_ = std::make_unique<SealWatch>(roster_, GenesisView(options_, roster_), opener_);
+  simulator.AddObserver(watch_.get());
+  const base::Duration parts = manifest_->part_timeout;
+  checkers_.Add(std::make_unique<EchoSkew>(roster_, watch_.get()));
+  checkers_.Add(std::make_unique<OpeningSkew>(roster_, watch_.get(), parts));
+  checkers_.Add(
+      std::make_unique<BeginsTogether>(roster_, watch_.get(), parts * 2 + manifest_->delta * 2));
+  checkers_.Add(std::make_unique<LockKnown>(roster_, watch_.get()));
+  checkers_.Add(std::make_unique<Certificates>(roster_, watch_.get()));
+  checkers_.Add(std::make_unique<HonestNames>(roster_, watch_.get()));
+}
+
+void Cluster::AddRemovalChecker() {
+  const auto attack = FindAttack(options_.attack);
+  OSTRAKA_CHECK(attack.ok());  // CheckOptions
+  const auto outcome = OutcomeOf(*attack, options_.attack_params);
+  if (options_.unprotected || !options_.await_removal ||
+      outcome == KnownAttack::Outcome::kContained) {
+    return;
+  }
+  const bool in_time = outcome == KnownAttack::Outcome::kRemovedInTime;
+  checkers_.Add(std::make_unique<CheatersRemoved>(roster_, coven_, in_time));
+}
+
+SimResult Cluster::Run(const TraceSink& trace, StepObserver* observer) {
+  Simulator simulator(MakeSimulatorOptions(options_), std::move(members_), &jobs_);
+  AddCheckers(simulator);
+  ScheduleFaults(faults_, options_, rng_, simulator);
+  LineSink lines(trace);
+  if (trace) simulator.AddObserver(&lines);
+  if (observer != nullptr) simulator.AddObserver(observer);
+
+  const base::Duration limit =
+      options_.time_limit.ns > 0
+          ? options_.time_limit
+          : base::Seconds(120) + base::Seconds(60) * static_cast<std::int64_t>(options_.steps);
+  simulator.Run({.until = base::Time{} + limit, .finished = [this, observer] {
+                   return progress_->AllFinished() || checkers_.failure().has_value() ||
+                          (observer != nullptr && observer->WantsStop());
+                 }});
+  checkers_.Finish(simulator.now());
+
+  SimResult result;
+  Summarise(simulator, result);
+  return result;
+}
+
+void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
+  result.failure = checkers_.failure();
+  result.ok = !result.failure;
+  result.replay = FormatOptions(options_);
+  result.attack = options_.attack;
+  result.byzantine = coven_->members();
+  result.removals = chronicle_.removals();
+  result.columns = chronicle_.columns();
+  result.suspicions = chronicle_.suspicions();
+  result.returns = chronicle_.returns();
+  result.slow_iterations = chronicle_.slow_iterations();
+  result.slow_steps = chronicle_.slow_steps();
+  result.stood_still = result.ok && !progress_->AllFinished();
+  result.faults = simulator.faults();
+  for (const auto& [peer, deeds] : coven_->deeds()) result.misdeeds += deeds.count;
+  for (const auto& [peer, deeds] : liars_->deeds()) result.lies += deeds.count;
+  result.steps = chronicle_.steps();
+  result.events = simulator.events();
+  result.bytes_sent = simulator.bytes_sent();
+  result.virtual_time = simulator.now() - base::Time{};
+  result.trace_digest = simulator.trace_digest();
+  if (recovery_ && recovery_->took()) {
+    result.recovery = RecoveryTime{*recovery_->took(), recovery_->bound()};
+  }
+
+  std::uint64_t first_misdeed = UINT64_MAX;
+  std::uint64_t last_removal = 0;
+  std::set<base::PeerId> at_large;
+  for (const auto& [peer, deeds] : coven_->deeds()) {
+    first_misdeed = std::min(first_misdeed, deeds.first_step);
+    at_large.insert(peer);
+  }
+  for (const wire::Removal& removal : result.removals) {
+    if (coven_->Contains(removal.peer)) {
+      ++result.byzantine_removed;
+    } else {
+      ++result.honest_removed;
+    }
+    if (at_large.erase(removal.peer) > 0) last_removal = std::max(last_removal, removal.step);
+  }
+  if (!coven_->deeds().empty() && at_large.empty()) {
+    result.detection_steps = last_removal - first_misdeed;
+  }
+  if (manifest_->training.model == "toy" && chronicle_.parameters()) {
+    const auto evaluation = trainer_->Evaluate(*chronicle_.parameters());
+    if (evaluation.ok()) result.loss = evaluation->loss;
+    HoldAgainstYardstick(simulator, result);
+  }
+}
+
+// What an attack on gradients or columns may cost: the steps in which those who were removed for it
+// were at large, and all from the first misdeed on if somebody still is. Nothing, if it is only
+// contained and nobody pays for it.
+Rest Cluster::RestOf(const SimResult& result) const {
+  const auto attack = FindAttack(options_.attack);
+  OSTRAKA_CHECK(attack.ok());  // CheckOptions
+  const bool contained =
+      OutcomeOf(*attack, options_.attack_params) == KnownAttack::Outcome::kContained;
+  const bool all_gone = result.detection_steps.has_value();
+  if (coven_->deeds().empty() || (contained && !all_gone)) return {};
+  Rest rest{UINT64_MAX, manifest_->training.steps};
+  for (const auto& [peer, deeds] : coven_->deeds()) {
+    rest.begin = std::min(rest.begin, deeds.first_step);
+  }
+  if (!all_gone) return rest;
+  // A cheat that returned may have cheated again, so its last removal counts.
+  for (const wire::Removal& removal : result.removals) {
+    if (coven_->Contains(removal.peer)) rest.end = std::max(rest.begin, removal.step) + 1;
+  }
+  return rest;
+}
+
+// Of a run that came to its end. Without protection a loss may fall behind, and that is what such a
+// run is for.
+void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result) {
+  if (!result.ok || !progress_->AllFinished()) return;
+  // Who validates sends no row.
+  const std::uint32_t honest = options_.peers - options_.byzantine;
+  const std::uint32_t rows = honest > options_.validators ? honest - options_.validators : 1;
+  const auto yardstick = MeasureYardstick(*trainer_, manifest_->training,
+                                          trainer_->InitialParameters(manifest_->run_id), rows,
+                                          manifest_->run_id, RestOf(result));
+  if (!yardstick.ok()) return;
+  const base::Status status = options_.unprotected ? JudgeExploded(result.loss, *yardstick)
+                                                   : JudgeLoss(result.loss, *yardstick);
+  if (status.ok()) return;
+  result.ok = false;
+  result.failure = Failure{"loss", base::MessageOf(status), simulator.now(), simulator.events()};
+}
+
+}  // namespace
+
+base::StatusOr<std::unique_ptr<train::Trainer>> ToyTrainerOf(const SimOptions& options) {
+  return train::MakeToyTrainer({.model = "toy",
+                                .data = "toy",
+                                .batch_size = options.batch_size,
+                                .hidden = options.dimension,
+                                .data_seed = options.seed});
+}
+
+base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace,
+                                        StepObserver* observer) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  RETURN_IF_ERROR(crypto::Initialize());
+  ASSIGN_OR_RETURN(const auto toy, ToyTrainerOf(options));
+  Training training;
+  training.trainer = toy.get();
+  training.plan = ToyPlan(options);
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(options, training));
+  return cluster->Run(trace, observer);
+}
+
+base::StatusOr<SimResult> RunTraining(const SimOptions& options, const Training& training) {
+  SimOptions complete = options;
+  complete.steps = training.plan.steps;
+  complete.dimension = training.initial.size();
+  complete.batch_size = training.plan.batch_size;
+  complete.learning_rate = training.plan.learning_rate;
+  RETURN_IF_ERROR(CheckOptions(complete));
+  RETURN_IF_ERROR(crypto::Initialize());
+  ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(complete, training));
+  return cluster->Run({}, nullptr);
+}
+
+base::StatusOr<Roster> RosterOf(const SimOptions& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  RETURN_IF_ERROR(crypto::Initialize());
+  const base::Rng rng = base::Rng(options.seed).Fork("cluster");
+  return DrawRoster(rng.Fork("byzantine"), MakeKeys(rng, options.peers), options.byzantine);
+}
+
+}  // namespace ostraka::sim

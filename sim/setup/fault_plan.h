@@ -1,0 +1,42 @@
+// Which fault hits whom and when in one run: kills, restarts and cut links, drawn from its seed and
+// given to the simulator before it starts.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "node/base/rng.h"
+#include "node/base/time.h"
+#include "sim/engine/checker.h"
+#include "sim/engine/simulator.h"
+#include "sim/setup/options.h"
+
+namespace ostraka::sim {
+
+// Only honest peers crash: what an adversary does when it starts again is the attack's business.
+struct FaultPlan {
+  struct Kill {
+    std::uint32_t peer = 0;
+    base::Time down;
+    base::Time up;
+    bool lose_disk = false;
+  };
+  std::vector<Kill> kills;
+  std::vector<std::uint32_t> first_half;  // of a cut; empty without one
+  std::optional<base::Time> over;         // when the last fault ends; nullopt: there is none
+  base::Duration hold;                    // the longest that a link keeps a message back
+};
+
+FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& roster);
+
+// The roster with those marked whom a fault hits.
+Roster WithUnlucky(Roster roster, const SimOptions& options, const FaultPlan& plan);
+
+// `rng` is the run's: flaky links draw from forks of it.
+void ScheduleFaults(const FaultPlan& plan, const SimOptions& options, const base::Rng& rng,
+                    Simulator& simulator);
+
+}  // namespace ostraka::sim

@@ -1,0 +1,253 @@
+#include "sim/setup/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <vector>
+
+#include "node/wire/limits.h"
+#include "sim/engine/network.h"
+
+namespace ostraka::sim {
+namespace {
+
+constexpr std::string_view kAttackParamPrefix = "attack.";
+
+template <typename Number>
+std::string FormatNumber(Number value) {
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
+  return {buffer, end};
+}
+
+template <typename Number>
+bool ParseNumber(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// One option: its word and how it is written and read.
+struct Field {
+  std::string_view name;
+  std::function<std::string(const SimOptions&)> write;
+  std::function<bool(std::string_view, SimOptions&)> read;
+  // Left out at its default. The text names the run, so an option that is added this way changes
+  // the runs that use it, and no other.
+  bool only_if_set = false;
+};
+
+template <typename Number>
+Field NumberField(std::string_view name, Number SimOptions::*member) {
+  return {name, [member](const SimOptions& o) { return FormatNumber(o.*member); },
+          [member](std::string_view text, SimOptions& o) { return ParseNumber(text, o.*member); }};
+}
+
+Field DurationField(std::string_view name, base::Duration SimOptions::*member) {
+  return {
+      name, [member](const SimOptions& o) { return FormatNumber((o.*member).ns); },
+      [member](std::string_view text, SimOptions& o) { return ParseNumber(text, (o.*member).ns); }};
+}
+
+Field BoolField(std::string_view name, bool SimOptions::*member) {
+  return {name, [member](const SimOptions& o) { return std::string(o.*member ? "1" : "0"); },
+          [member](std::string_view text, SimOptions& o) {
+            o.*member = text == "1";
+            return text == "0" || text == "1";
+          }};
+}
+
+Field OnlyIfSet(Field field) {
+  field.only_if_set = true;
+  return field;
+}
+
+const std::vector<Field>& Fields() {
+  static const std::vector<Field> kFields = {
+      NumberField("seed", &SimOptions::seed),
+      NumberField("peers", &SimOptions::peers),
+      NumberField("byzantine", &SimOptions::byzantine),
+      {"attack", [](const SimOptions& o) { return o.attack; },
+       [](std::string_view text, SimOptions& o) {
+         o.attack = text;
+         return true;
+       }},
+      NumberField("attack_from_step", &SimOptions::attack_from_step),
+      OnlyIfSet(NumberField("liars", &SimOptions::liars)),
+      BoolField("await_removal", &SimOptions::await_removal),
+      OnlyIfSet(BoolField("premises", &SimOptions::premises)),
+      {"mode", [](const SimOptions& o) { return std::string(protocol::ModeName(o.mode)); },
+       [](std::string_view text, SimOptions& o) {
+         const auto mode = protocol::ParseMode(text);
+         if (mode.ok()) o.mode = *mode;
+         return mode.ok();
+       }},
+      BoolField("unprotected", &SimOptions::unprotected),
+      NumberField("steps", &SimOptions::steps),
+      NumberField("validators", &SimOptions::validators),
+      NumberField("dimension", &SimOptions::dimension),
+      NumberField("batch_size", &SimOptions::batch_size),
+      NumberField("learning_rate", &SimOptions::learning_rate),
+      NumberField("tau", &SimOptions::tau),
+      DurationField("delay_min_ns", &SimOptions::delay_min),
+      DurationField("delay_max_ns", &SimOptions::delay_max),
+      DurationField("jitter_ns", &SimOptions::jitter),
+      NumberField("bytes_per_second", &SimOptions::bytes_per_second),
+      DurationField("fsync_max_ns", &SimOptions::fsync_max),
+      NumberField("loss_permille", &SimOptions::loss_permille),
+      NumberField("duplicate_permille", &SimOptions::duplicate_permille),
+      NumberField("stall_permille", &SimOptions::stall_permille),
+      DurationField("skew_ns", &SimOptions::skew),
+      NumberField("drift_ppm", &SimOptions::drift_ppm),
+      NumberField("spared_kills", &SimOptions::spared_kills),
+      NumberField("crashes", &SimOptions::crashes),
+      DurationField("crash_down_ns", &SimOptions::crash_down),
+      NumberField("blackouts", &SimOptions::blackouts),
+      BoolField("lose_disk", &SimOptions::lose_disk),
+      {"cut", [](const SimOptions& o) { return o.cut; },
+       [](std::string_view text, SimOptions& o) {
+         o.cut = text;
+         return true;
+       }},
+      DurationField("cut_at_ns", &SimOptions::cut_at),
+      DurationField("cut_for_ns", &SimOptions::cut_for),
+      DurationField("time_limit_ns", &SimOptions::time_limit),
+  };
+  return kFields;
+}
+
+std::string_view WithoutComments(std::string_view line) { return line.substr(0, line.find('#')); }
+
+std::vector<std::string_view> WordsOf(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\v\f";
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = WithoutComments(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    for (std::size_t from = line.find_first_not_of(kSpace); from != std::string_view::npos;
+         from = line.find_first_not_of(kSpace)) {
+      line.remove_prefix(from);
+      const std::size_t length = std::min(line.find_first_of(kSpace), line.size());
+      words.push_back(line.substr(0, length));
+      line.remove_prefix(length);
+    }
+  }
+  return words;
+}
+
+bool ReadWord(std::string_view name, std::string_view value, SimOptions& options) {
+  if (name.starts_with(kAttackParamPrefix)) {
+    const std::string param(name.substr(kAttackParamPrefix.size()));
+    options.attack_params[param] = value;
+    return !value.empty();
+  }
+  for (const Field& field : Fields()) {
+    if (field.name == name) return field.read(value, options);
+  }
+  return false;
+}
+
+base::Status Require(bool holds, std::string_view message) {
+  return holds ? base::OkStatus() : base::InvalidArgument(message);
+}
+
+}  // namespace
+
+std::uint32_t FaultsBorne(const SimOptions& options) {
+  return protocol::FaultsBorne(options.mode, options.peers);
+}
+
+bool IsTimely(const SimOptions& options) {
+  const protocol::Manifest manifest;
+  base::Duration longest = options.delay_max + options.jitter;
+  const NetworkOptions network;
+  if (options.loss_permille > 0) longest = longest + network.retransmit;
+  return options.crashes == 0 && options.blackouts == 0 && options.cut == "none" &&
+         longest * 4 <= manifest.delta;
+}
+
+namespace {
+
+// One that moves the model, and the settle steps after it (docs/protocol.md, 5).
+constexpr std::uint64_t kLeastSteps = 6;
+
+base::Status CheckFaults(const SimOptions& options) {
+  RETURN_IF_ERROR(Require(!options.unprotected || (options.crashes == 0 && options.blackouts == 0 &&
+                                                   options.cut == "none"),
+                          "an unprotected run bears no crash and no cut"));
+  RETURN_IF_ERROR(Require(options.cut == "none" || options.cut == "halves" ||
+                              options.cut == "one_way" || options.cut == "flapping" ||
+                              options.cut == "flaky",
+                          "cut must be none, halves, one_way, flapping or flaky"));
+  RETURN_IF_ERROR(Require(!options.lose_disk || options.blackouts == 0,
+                          "when all lose their disks at once the run is lost: make blackouts 0, or "
+                          "let them keep their disks"));
+  if (options.crashes == 0 || options.byzantine < FaultsBorne(options)) return base::OkStatus();
+  return base::FailedPrecondition(
+      "who crashes counts as faulty, and " + std::to_string(options.peers) + " peers bear " +
+      std::to_string(FaultsBorne(options)) + ": make byzantine less, or crashes 0");
+}
+
+}  // namespace
+
+std::string FormatOptions(const SimOptions& options) {
+  const SimOptions defaults;
+  std::string text;
+  for (const Field& field : Fields()) {
+    const std::string value = field.write(options);
+    if (field.only_if_set && value == field.write(defaults)) continue;
+    text += (text.empty() ? "" : " ") + std::string(field.name) + "=" + value;
+  }
+  for (const auto& [name, value] : options.attack_params) {
+    text += " " + std::string(kAttackParamPrefix) + name + "=" + value;
+  }
+  return text;
+}
+
+base::StatusOr<SimOptions> ParseOptions(std::string_view text) {
+  SimOptions options;
+  for (const std::string_view word : WordsOf(text)) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos ||
+        !ReadWord(word.substr(0, equals), word.substr(equals + 1), options)) {
+      return base::InvalidArgument("'" + std::string(word) +
+                                   "' is not an option of a simulation with a value it can take");
+    }
+  }
+  return options;
+}
+
+base::Status CheckOptions(const SimOptions& options) {
+  RETURN_IF_ERROR(Require(options.peers >= 2 && options.peers <= wire::kMaxPeers,
+                          "peers must be 2.." + std::to_string(wire::kMaxPeers)));
+  RETURN_IF_ERROR(Require(options.byzantine < options.peers, "byzantine must be below peers"));
+  RETURN_IF_ERROR(Require(options.steps >= kLeastSteps,
+                          "steps must be at least " + std::to_string(kLeastSteps) +
+                              ": one that trains, and five in which claims about it are settled"));
+  RETURN_IF_ERROR(Require(options.liars <= options.byzantine,
+                          "liars are some of the Byzantine: make liars less, or byzantine more"));
+  RETURN_IF_ERROR(Require(options.liars == 0 || !options.unprotected,
+                          "an unprotected run has no ECHOs to lie in: make liars 0"));
+  ASSIGN_OR_RETURN(const KnownAttack attack, FindAttack(options.attack));
+  RETURN_IF_ERROR(CheckParams(attack, options.attack_params));
+  if (!options.unprotected) {
+    RETURN_IF_ERROR(protocol::CheckTolerates(options.mode, options.peers, options.byzantine));
+  }
+  RETURN_IF_ERROR(Require(options.dimension >= 2 * options.peers,
+                          "dimension must be at least 2 x peers: a part has two elements"));
+  RETURN_IF_ERROR(Require(options.bytes_per_second > 0, "bytes_per_second must be positive"));
+  const bool delays_ok = options.delay_min.ns >= 0 && options.delay_max >= options.delay_min &&
+                         options.jitter.ns >= 0 && options.fsync_max.ns >= 0 &&
+                         options.time_limit.ns >= 0 && options.crash_down.ns >= 0 &&
+                         options.cut_at.ns >= 0 && options.cut_for.ns >= 0;
+  RETURN_IF_ERROR(CheckFaults(options));
+  RETURN_IF_ERROR(Require(options.loss_permille <= 500 && options.duplicate_permille <= 1000 &&
+                              options.stall_permille <= 1000,
+                          "loss_permille must be at most 500, the other shares at most 1000"));
+  RETURN_IF_ERROR(Require(
+      options.skew.ns >= 0 && options.skew <= base::Seconds(86'400) && options.drift_ppm <= 100'000,
+      "skew must be at most a day, and drift_ppm at most 100000"));
+  return Require(delays_ok, "delays must be at least 0, and delay_max at least delay_min");
+}
+
+}  // namespace ostraka::sim

@@ -1,0 +1,147 @@
+#include "sim/setup/swarm_draw.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "node/base/check.h"
+#include "node/base/rng.h"
+#include "sim/attacks/registry.h"
+#include "sim/script/draw.h"
+
+namespace ostraka::sim {
+namespace {
+
+bool OneIn(base::Rng& rng, std::uint64_t n) { return rng.Below(n) == 0; }
+
+// Small swarms mostly: thresholds are tightest there, and what a seal costs grows with the cube.
+std::uint32_t DrawPeers(base::Rng rng) {
+  const std::uint64_t band = rng.Below(64);
+  if (band < 55) return static_cast<std::uint32_t>(4 + rng.Below(6));  // 4..9
+  if (band < 63) return static_cast<std::uint32_t>(10 + rng.Below(7));
+  return static_cast<std::uint32_t>(17 + rng.Below(16));  // ..32
+}
+
+void DrawMembers(base::Rng rng, SimOptions& options) {
+  constexpr protocol::Mode kModes[] = {protocol::Mode::kMajority, protocol::Mode::kMajority,
+                                       protocol::Mode::kBalanced, protocol::Mode::kThird};
+  options.peers = DrawPeers(rng.Fork("peers"));
+  options.mode = kModes[rng.Below(std::size(kModes))];
+  options.byzantine = static_cast<std::uint32_t>(rng.Below(FaultsBorne(options) + 1));
+  options.validators = static_cast<std::uint32_t>(1 + rng.Below(3));
+  options.dimension = 2 * options.peers + rng.Below(200);
+  options.batch_size = 4 + rng.Below(29);
+}
+
+// The highest of tickets that each attack draws for itself: an attack that is added changes the
+// swarms that draw it, and no other. Three tickets for those on the protocol, of which there are
+// fewer.
+const KnownAttack& ChooseAttack(const base::Rng& rng) {
+  const KnownAttack* chosen = nullptr;
+  std::uint64_t highest = 0;
+  for (const KnownAttack& attack : KnownAttacks()) {
+    if (attack.name == "none") continue;
+    base::Rng tickets = rng.Fork(attack.name);
+    for (int i = attack.gradient == nullptr ? 3 : 1; i > 0; --i) {
+      const std::uint64_t ticket = tickets.Next();
+      if (chosen != nullptr && ticket <= highest) continue;
+      chosen = &attack;
+      highest = ticket;
+    }
+  }
+  return *chosen;
+}
+
+// Of small swarms under attack half are slow in every seal: the fast path alone would be well
+// tested. Of large ones, in which that takes long, one in eight.
+void DrawLiars(base::Rng rng, bool only_attack, SimOptions& options) {
+  if (!OneIn(rng, options.peers < 10 ? 2 : 8)) return;
+  if (options.byzantine > 1) {
+    options.liars = 1;
+  } else if (options.byzantine == 1 && !only_attack) {
+    options.attack = "lying_echo";
+    options.attack_params.clear();
+    options.await_removal = false;
+  }
+}
+
+// Parameters that have variants sometimes take one of them; the others keep their defaults.
+void DrawAttack(base::Rng rng, SimOptions& options) {
+  const KnownAttack& attack = ChooseAttack(rng.Fork("attack"));
+  options.attack = attack.name;
+  options.await_removal = attack.outcome == KnownAttack::Outcome::kRemoved;
+  // After the genesis seal, which waits for everybody.
+  options.attack_from_step = 1 + rng.Below(8);
+  for (const auto& [name, values] : attack.variants) {
+    if (OneIn(rng, 3)) options.attack_params[name] = values[rng.Below(values.size())];
+  }
+  if (!CheckParams(attack, options.attack_params).ok()) options.attack_params.clear();
+  if (attack.text.empty()) return;
+  // Written out, so that it can be shrunk.
+  const Stage stage{options.peers - options.byzantine, options.byzantine, options.attack_from_step};
+  options.attack_params[attack.text] = FormatScript(DrawScript(rng.Fork(attack.text), stage));
+}
+
+base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64_t most) {
+  return base::Milliseconds(static_cast<std::int64_t>(least + rng.Below(most - least + 1)));
+}
+
+// Timely: with a retransmission and a stalled store a message still takes less than a quarter of
+// Delta, 250 ms, and a store less than another. Half of the networks are near that bound.
+void DrawNetwork(base::Rng rng, SimOptions& options) {
+  const std::uint64_t far = OneIn(rng, 2) ? 6 : 1;
+  options.delay_min = DrawMilliseconds(rng, 0, 10 * far);
+  options.delay_max = options.delay_min + DrawMilliseconds(rng, 0, 20 * far);
+  options.jitter = DrawMilliseconds(rng, 0, 8);
+  options.bytes_per_second = std::uint64_t{100'000} << rng.Below(8);
+  options.fsync_max = DrawMilliseconds(rng, 0, 10);
+  if (OneIn(rng, 3)) options.loss_permille = static_cast<std::uint32_t>(1 + rng.Below(30));
+  if (OneIn(rng, 3)) options.duplicate_permille = static_cast<std::uint32_t>(1 + rng.Below(100));
+  if (OneIn(rng, 3)) options.stall_permille = static_cast<std::uint32_t>(1 + rng.Below(20));
+  if (OneIn(rng, 3)) options.skew = DrawMilliseconds(rng, 1, 60'000);
+  if (OneIn(rng, 3)) options.drift_ppm = static_cast<std::uint32_t>(1 + rng.Below(500));
+}
+
+void DrawFaults(base::Rng rng, SimOptions& options) {
+  if (options.byzantine < FaultsBorne(options) && OneIn(rng, 3)) {
+    options.crashes = static_cast<std::uint32_t>(1 + rng.Below(4));
+    options.crash_down = DrawMilliseconds(rng, 50, 4'000);
+    options.lose_disk = OneIn(rng, 4);
+  }
+  // While the network is cut no more than t_a members may be at fault, whatever the mode bears
+  // else.
+  const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
+  if (options.byzantine <= std::min(t_a, FaultsBorne(options)) && OneIn(rng, 2)) {
+    if (options.byzantine > 0) options.crashes = 0;
+    constexpr const char* kCuts[] = {"halves", "one_way", "flapping", "flaky"};
+    options.cut = kCuts[rng.Below(std::size(kCuts))];
+    options.cut_at = DrawMilliseconds(rng, 1'000, 8'000);
+    // Seals A and C have deadlines of 42 s: what outlasts them is another test than what does not.
+    options.cut_for =
+        OneIn(rng, 2) ? DrawMilliseconds(rng, 200, 15'000) : DrawMilliseconds(rng, 15'000, 120'000);
+  }
+}
+
+}  // namespace
+
+SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attack) {
+  const base::Rng rng = base::Rng(seed).Fork("swarm");
+  SimOptions options;
+  options.seed = seed;
+  options.steps = base.steps;
+  DrawMembers(rng.Fork("members"), options);
+  DrawNetwork(rng.Fork("network"), options);
+  if (only_attack) {
+    options.attack = base.attack;
+    options.attack_params = base.attack_params;
+    options.attack_from_step = base.attack_from_step;
+    if (options.byzantine == 0) options.byzantine = FaultsBorne(options);
+  } else if (options.byzantine > 0) {
+    DrawAttack(rng.Fork("attack"), options);
+  }
+  DrawLiars(rng.Fork("liars"), only_attack, options);
+  DrawFaults(rng.Fork("faults"), options);
+  OSTRAKA_CHECK(!CheckOptions(base).ok() || CheckOptions(options).ok());
+  return options;
+}
+
+}  // namespace ostraka::sim

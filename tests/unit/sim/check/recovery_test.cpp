@@ -1,0 +1,100 @@
+#include "sim/check/recovery.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "node/protocol/seal/seal_bounds.h"
+
+namespace ostraka::sim {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr base::Duration kPartTimeout = base::Seconds(20);
+constexpr base::Duration kDelta = base::Seconds(1);
+constexpr base::Time kOver{10'000'000'000};
+
+// Peers 0 and 1 are honest, 2 is Byzantine; one step of the simulator after another.
+class RecoveryTest : public testing::Test {
+ protected:
+  static Roster ThreePeers() { return {std::vector<base::PeerId>(3), {false, false, true}}; }
+
+  // `peer` does `what`, so many seconds after the last fault.
+  base::Status At(double seconds, std::uint32_t peer, protocol::Observation what) {
+    const protocol::Input input = protocol::TimerFired{1};
+    const std::vector<protocol::Action> actions = {protocol::Observe{std::move(what)}};
+    const base::Time now{kOver.ns + static_cast<std::int64_t>(seconds * 1e9)};
+    checker_.OnStep({now, 0, peer, input, actions});
+    return checker_.OnAction(peer, actions.front());
+  }
+  static protocol::Observation BlockOf(std::uint64_t step, base::Duration delta = kDelta) {
+    wire::Block block;
+    block.step = step;
+    block.delta_us = static_cast<std::uint64_t>(delta.ns / 1000);
+    return protocol::StepDone{std::make_shared<const wire::Block>(block), {}};
+  }
+
+  Recovery checker_{ThreePeers(), kOver, kDelta, kPartTimeout};
+};
+
+TEST_F(RecoveryTest, MeasuresUntilTheLastHonestPeerHasABlockThatNobodyHad) {
+  EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
+  EXPECT_TRUE(At(-1, 1, BlockOf(6)).ok());
+  EXPECT_TRUE(At(2, 0, BlockOf(8)).ok());
+  EXPECT_TRUE(At(3, 1, BlockOf(7)).ok());
+  EXPECT_FALSE(checker_.took()) << "what somebody had before is not new";
+  EXPECT_TRUE(At(5, 1, BlockOf(8)).ok());
+  EXPECT_EQ(checker_.took(), base::Seconds(5));
+}
+
+TEST_F(RecoveryTest, FiresWhenTheBoundIsOver) {
+  EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
+  EXPECT_TRUE(At(-1, 1, BlockOf(7)).ok());
+  const double bound =
+      RecoveryBound({.delta = kDelta, .part_timeout = kPartTimeout, .faulty = 1}).seconds();
+  EXPECT_TRUE(At(bound - 1, 0, BlockOf(8)).ok());
+  const base::Status late = At(bound + 1, 0, BlockOf(9));
+  EXPECT_THAT(std::string(base::MessageOf(late)), HasSubstr("peer 1"));
+  EXPECT_THAT(std::string(base::MessageOf(late)), HasSubstr("8 blocks"));
+  EXPECT_THAT(std::string(base::MessageOf(At(bound + 2, 1, BlockOf(8)))), HasSubstr("only"));
+}
+
+TEST_F(RecoveryTest, TheBoundGoesByWhatTheRunShows) {
+  EXPECT_TRUE(At(-9, 0, BlockOf(9, base::Seconds(4))).ok());
+  EXPECT_TRUE(At(-9, 0, BlockOf(10, base::Seconds(2))).ok()) << "the newest block's Delta counts";
+  EXPECT_TRUE(At(-9, 1, BlockOf(7)).ok());
+  EXPECT_TRUE(At(-8, 1, protocol::SlowSeal{8, 1, 9, ""}).ok());
+  EXPECT_TRUE(At(-7, 1, protocol::Sealed{8, 1, {}, 0, 9}).ok());
+  EXPECT_TRUE(At(-6, 1, protocol::SlowSeal{8, 2, 3, ""}).ok());
+  EXPECT_TRUE(At(1, 1, protocol::Away{8, ""}).ok());
+  EXPECT_TRUE(At(2, 1, protocol::SlowSeal{8, 2, 6, ""}).ok());
+  EXPECT_EQ(checker_.bound(), RecoveryBound({.delta = base::Seconds(2),
+                                             .part_timeout = kPartTimeout,
+                                             .iteration = 3,
+                                             .faulty = 2,
+                                             .behind = 3}));
+}
+
+TEST_F(RecoveryTest, WhoHasFinishedNeedsNothingNew) {
+  EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
+  EXPECT_TRUE(At(-1, 0, protocol::Halted{}).ok());
+  EXPECT_TRUE(At(1, 1, BlockOf(7)).ok());
+  EXPECT_FALSE(checker_.took());
+  EXPECT_TRUE(At(2, 1, protocol::Halted{}).ok());
+  EXPECT_EQ(checker_.took(), base::Seconds(2));
+}
+
+// The sum of docs/simulation.md, by hand: Delta 1, part_timeout 20, nobody faulty, iteration 3.
+TEST(RecoveryBound, IsWhatTheDocumentationSays) {
+  const base::Duration healing = protocol::HealingBound(kDelta, 3, 0);
+  EXPECT_EQ(healing, base::Seconds(5 + 4 + 4 * 4 + 4 * 8));
+  EXPECT_EQ(RecoveryBound({.delta = kDelta, .part_timeout = kPartTimeout, .iteration = 3}),
+            (healing + base::Seconds(42)) * 2 +
+                base::Milliseconds((3'000 + 12'750) + (42'000 + 12'750) + 4'000));
+}
+
+}  // namespace
+}  // namespace ostraka::sim

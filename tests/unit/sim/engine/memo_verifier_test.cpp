@@ -1,0 +1,102 @@
+#include "sim/engine/memo_verifier.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+
+namespace ostraka::sim {
+namespace {
+
+crypto::SigningKey Key(std::uint8_t number) {
+  return crypto::SigningKey::FromSeed(base::Bytes(crypto::SigningKey::kSeedSize, number));
+}
+base::Digest DigestNumber(std::uint64_t number) {
+  return crypto::Hasher(crypto::kDomainTrace).UpdateU64(number).Finish();
+}
+
+TEST(MemoVerifier, VerifiesATripleOnceForAll) {
+  const crypto::SigningKey key = Key(1);
+  const base::Digest digest = DigestNumber(1);
+  const crypto::Signature signature = key.Sign(digest);
+  MemoVerifier verifier;
+  for (int peer = 0; peer < 16; ++peer) EXPECT_TRUE(verifier.Verify(key.id(), digest, signature));
+  EXPECT_EQ(verifier.verified_for_real(), 1U);
+}
+
+TEST(MemoVerifier, RefusesABadSignatureEachTimeAnew) {
+  const crypto::SigningKey key = Key(1);
+  const base::Digest digest = DigestNumber(1);
+  crypto::Signature bad = key.Sign(digest);
+  bad.bytes[40] ^= 1;
+  MemoVerifier verifier;
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    EXPECT_FALSE(verifier.Verify(key.id(), digest, bad));
+    EXPECT_EQ(verifier.verified_for_real(), i);
+  }
+  EXPECT_EQ(verifier.remembered(), 0U);
+}
+
+// What was verified vouches for nothing that differs from it in any of the three parts.
+TEST(MemoVerifier, AGoodTripleVouchesForNoOther) {
+  const crypto::SigningKey key = Key(1);
+  const base::Digest digest = DigestNumber(1);
+  const crypto::Signature signature = key.Sign(digest);
+  MemoVerifier verifier;
+  ASSERT_TRUE(verifier.Verify(key.id(), digest, signature));
+  EXPECT_FALSE(verifier.Verify(Key(2).id(), digest, signature));
+  EXPECT_FALSE(verifier.Verify(key.id(), DigestNumber(2), signature));
+  for (std::size_t byte = 0; byte < crypto::Signature::kSize; ++byte) {
+    crypto::Signature other = signature;
+    other.bytes[byte] ^= 0x10;
+    EXPECT_FALSE(verifier.Verify(key.id(), digest, other)) << byte;
+  }
+}
+
+// With the key at hand the same is good, and the same is not.
+TEST(MemoVerifier, KnownKeysJudgeAsVerifyingDoes) {
+  std::vector<std::shared_ptr<const crypto::SigningKey>> keys;
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    keys.push_back(std::make_shared<const crypto::SigningKey>(Key(i)));
+  }
+  std::sort(keys.begin(), keys.end(),
+            [](const auto& a, const auto& b) { return a->id() < b->id(); });
+  MemoVerifier verifier(keys);
+  for (const auto& key : keys) {
+    const base::Digest digest = DigestNumber(1);
+    const crypto::Signature signature = key->Sign(digest);
+    EXPECT_TRUE(verifier.Verify(key->id(), digest, signature));
+    EXPECT_EQ(verifier.verified_for_real(), 0U);
+  }
+  const base::Digest digest = DigestNumber(2);
+  EXPECT_FALSE(verifier.Verify(keys[0]->id(), digest, keys[1]->Sign(digest)));
+  EXPECT_FALSE(verifier.Verify(keys[0]->id(), digest, keys[0]->Sign(DigestNumber(3))));
+  EXPECT_TRUE(verifier.Verify(Key(4).id(), digest, Key(4).Sign(digest))) << "a stranger's";
+  EXPECT_FALSE(verifier.Verify(Key(4).id(), digest, keys[0]->Sign(digest)));
+  EXPECT_EQ(verifier.verified_for_real(), 4U);
+}
+
+TEST(MemoVerifier, ForgetsTheOldestAndStaysBounded) {
+  const crypto::SigningKey key = Key(1);
+  MemoVerifier verifier({}, /*capacity=*/8);
+  const auto verify = [&](std::uint64_t i) {
+    const base::Digest digest = DigestNumber(i);
+    return verifier.Verify(key.id(), digest, key.Sign(digest));
+  };
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    ASSERT_TRUE(verify(i));
+    EXPECT_LE(verifier.remembered(), 16U);
+  }
+  const std::uint64_t before = verifier.verified_for_real();
+  EXPECT_TRUE(verify(99));
+  EXPECT_EQ(verifier.verified_for_real(), before) << "the newest is remembered";
+  EXPECT_TRUE(verify(0));
+  EXPECT_EQ(verifier.verified_for_real(), before + 1) << "the oldest is verified again";
+}
+
+}  // namespace
+}  // namespace ostraka::sim

@@ -1,0 +1,112 @@
+#include "sim/engine/network.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace ostraka::sim {
+namespace {
+
+NetworkOptions Jittery() {
+  NetworkOptions options;
+  options.distance = {base::Milliseconds(1), base::Milliseconds(9)};
+  options.jitter = base::Milliseconds(50);
+  options.bytes_per_second = 1'000'000;
+  return options;
+}
+
+Network AllUp(std::uint32_t peers, std::uint64_t seed, const NetworkOptions& options = Jittery()) {
+  Network network(options, peers, base::Rng(seed));
+  for (std::uint32_t a = 0; a < peers; ++a) {
+    for (std::uint32_t b = a + 1; b < peers; ++b) network.SetUp(a, b, true);
+  }
+  return network;
+}
+
+TEST(Network, DropsWhatIsSentOnALinkThatIsDown) {
+  Network network(Jittery(), 2, base::Rng(1));
+  EXPECT_FALSE(network.Arrival(0, 1, {0}, std::nullopt));
+  network.SetUp(1, 0, true);
+  EXPECT_TRUE(network.Arrival(0, 1, {0}, std::nullopt));
+  network.SetUp(0, 1, false);
+  EXPECT_FALSE(network.Arrival(1, 0, {0}, std::nullopt));
+}
+
+TEST(Network, GoingDownEndsAnEpochInBothDirections) {
+  Network network = AllUp(2, 1);
+  const std::uint64_t before = network.Epoch(0, 1);
+  network.SetUp(0, 1, true);
+  EXPECT_EQ(network.Epoch(0, 1), before) << "it was up already";
+  network.SetUp(0, 1, false);
+  network.SetUp(0, 1, false);
+  EXPECT_EQ(network.Epoch(0, 1), before + 1);
+  EXPECT_EQ(network.Epoch(1, 0), before + 1);
+}
+
+TEST(Network, DelaysLieInTheirRange) {
+  Network network = AllUp(2, 3);
+  for (int i = 0; i < 1000; ++i) {
+    // Far apart, so that none waits for the one before.
+    const base::Time now{std::int64_t{i} * 1'000'000'000};
+    const base::Duration delay = *network.Arrival(0, 1, now, std::nullopt) - now;
+    EXPECT_GE(delay, base::Milliseconds(1));
+    EXPECT_LE(delay, base::Milliseconds(1 + 9 + 50));
+  }
+}
+
+TEST(Network, BulkDataWaitsForTheBandwidthAndForBulkBeforeIt) {
+  NetworkOptions options = Jittery();
+  options.distance = {base::Milliseconds(10), {}};
+  options.jitter = {};
+  Network network = AllUp(2, 1, options);
+  EXPECT_EQ(network.Arrival(0, 1, {0}, 500'000)->ns, base::Milliseconds(510).ns);
+  EXPECT_EQ(network.Arrival(0, 1, {0}, 1'000'000)->ns, base::Milliseconds(1510).ns);
+  EXPECT_EQ(network.Arrival(0, 1, {0}, std::nullopt)->ns, base::Milliseconds(10).ns)
+      << "control does not wait for bulk";
+  EXPECT_EQ(network.Arrival(1, 0, {0}, 500'000)->ns, base::Milliseconds(510).ns)
+      << "the other direction has its own bandwidth";
+}
+
+TEST(Network, HugeTransfersDoNotOverflow) {
+  NetworkOptions options = Jittery();
+  options.bytes_per_second = 3;
+  Network network = AllUp(2, 1, options);
+  const std::uint64_t terabyte = 1'000'000'000'000;
+  EXPECT_GT(network.Arrival(0, 1, {0}, terabyte / 1000)->ns, base::Seconds(333'000'000).ns);
+}
+
+TEST(Network, TrafficOnOneLinkDoesNotShiftAnother) {
+  Network quiet = AllUp(3, 9);
+  Network busy = AllUp(3, 9);
+  for (int i = 0; i < 100; ++i) (void)busy.Arrival(0, 1, {0}, std::nullopt);
+  EXPECT_EQ(quiet.Arrival(0, 2, {5}, std::nullopt), busy.Arrival(0, 2, {5}, std::nullopt));
+}
+
+// FIFO per link and lane, whatever is sent when and however the jitter falls.
+RC_GTEST_PROP(NetworkProperty, KeepsTheOrderOfEachLane, (std::uint64_t seed)) {
+  Network network = AllUp(3, seed);
+  base::Rng rng(seed);
+  std::map<std::pair<std::uint32_t, bool>, base::Time> last;
+  base::Time now;
+  for (int i = 0; i < 300; ++i) {
+    now = now + base::Duration{rng.Between(0, 20'000'000)};
+    const auto link = static_cast<std::uint32_t>(rng.Below(6));
+    const std::uint32_t from = link / 2;
+    const std::uint32_t to = (from + 1 + link % 2) % 3;
+    const bool bulk = rng.Chance(1, 2);
+    const auto at = network.Arrival(
+        from, to, now, bulk ? std::optional<std::uint64_t>(rng.Below(100'000)) : std::nullopt);
+    RC_ASSERT(at.has_value());
+    RC_ASSERT(*at >= now + base::Milliseconds(1));
+    base::Time& before = last[{link, bulk}];
+    RC_ASSERT(*at >= before);
+    before = *at;
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::sim

@@ -1,0 +1,86 @@
+#include "sim/report/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace ostraka::sim {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+SimOptions Attacked() {
+  SimOptions options;
+  options.peers = 8;
+  options.byzantine = 3;
+  options.attack = "equivocate";
+  options.attack_from_step = 3;
+  options.dimension = 64;
+  options.steps = 12;
+  return options;
+}
+
+base::StatusOr<Report> Make(const SimOptions& options,
+                            std::optional<std::uint64_t> step = std::nullopt) {
+  return MakeReport(options, step, [](const std::string&) {});
+}
+
+TEST(ReportTest, ShowsRemovalsLossAndAStep) {
+  const auto report = Make(Attacked());
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_TRUE(report->result.ok);
+  EXPECT_EQ(report->result.byzantine_removed, 3U);
+  for (const char* text :
+       {"<h2>Removals</h2>", "banned by evidence", "two different COMMITs", "<h2>Loss</h2>",
+        "with protection", "<h2>Step 3</h2>", "seal a decided", "attack=equivocate"}) {
+    EXPECT_THAT(report->html, HasSubstr(text));
+  }
+}
+
+TEST(ReportTest, TheProtectedRunIsTheOneWithoutAReport) {
+  const auto report = Make(Attacked());
+  const auto alone = RunSimulation(Attacked());
+  ASSERT_TRUE(report.ok() && alone.ok());
+  EXPECT_EQ(report->result.trace_digest, alone->trace_digest);
+  EXPECT_EQ(Make(Attacked())->html, report->html) << "a function of the options";
+}
+
+TEST(ReportTest, SaysWhenTheOtherRunHadNoFaults) {
+  SimOptions options = Attacked();
+  options.attack = "none";
+  options.byzantine = 0;
+  EXPECT_THAT(Make(options)->html, Not(HasSubstr("no crash and no cut")));
+  options.crashes = 1;
+  EXPECT_THAT(Make(options)->html, HasSubstr("no crash and no cut"));
+}
+
+TEST(ReportTest, RefusesWhatHasNothingToSetBesideIt) {
+  SimOptions options = Attacked();
+  options.unprotected = true;
+  EXPECT_THAT(base::MessageOf(Make(options).status()), HasSubstr("--unprotected"));
+  const auto later = Make(Attacked(), 4000);
+  EXPECT_EQ(later.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(base::MessageOf(later.status()), HasSubstr("never came to step 4000"));
+}
+
+// What an attack may do to a model that nobody protects.
+TEST(ReportTest, DrawsLossesThatAreNoNumbers) {
+  ReportInput input;
+  input.roster = RosterOf(Attacked()).value();
+  for (std::uint64_t step = 0; step < 6; ++step) {
+    input.history.rows.push_back({step, 5, 3, 0.5});
+    input.unprotected.rows.push_back(
+        {step, 5, 3, step < 3 ? std::pow(10.0, 3.0 * double(step)) : std::nan("")});
+  }
+  const std::string html = ReportHtml(input);
+  EXPECT_THAT(html, HasSubstr("without, then no number"));
+  EXPECT_THAT(html, Not(HasSubstr("nan")));
+  EXPECT_THAT(html, Not(HasSubstr("inf")));
+  input.unprotected.rows.assign(3, {0, 5, 3, std::nan("")});
+  EXPECT_THAT(ReportHtml(input), Not(HasSubstr("nan")));
+}
+
+}  // namespace
+}  // namespace ostraka::sim

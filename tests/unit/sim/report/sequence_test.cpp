@@ -1,0 +1,42 @@
+#include "sim/report/sequence.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sim/run/cluster.h"
+
+namespace ostraka::sim {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(SequenceTest, ShowsTheLastMessagesAndWhoCheats) {
+  SimOptions options;
+  options.peers = 4;
+  options.byzantine = 1;
+  options.attack = "sign_flip";
+  options.dimension = 64;
+  options.steps = 8;
+  SequenceRecorder recorder(100);
+  const auto roster = RosterOf(options);
+  ASSERT_TRUE(roster.ok());
+  ASSERT_TRUE(RunSimulation(options, {}, &recorder).ok());
+  const std::string text = recorder.Mermaid(*roster);
+  EXPECT_THAT(text, StartsWith("sequenceDiagram\n"));
+  EXPECT_THAT(text, HasSubstr("->>"));
+  EXPECT_THAT(text, HasSubstr(" Byzantine\n"));
+  EXPECT_THAT(text, HasSubstr("block 7 with"));
+  EXPECT_EQ(text.find(';'), std::string::npos);
+  const std::string lines = recorder.Lines();
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 100);
+}
+
+TEST(SequenceTest, NothingSeenIsAnEmptyDiagram) {
+  EXPECT_EQ(SequenceRecorder(5).Mermaid(Roster{}), "sequenceDiagram\n");
+}
+
+}  // namespace
+}  // namespace ostraka::sim
