@@ -298,14 +298,10 @@ def check_sizes(tree):
 def check_folders(tree):
     """a folder holds few enough headers and sources to be one room"""
     count = collections.Counter(os.path.dirname(path) for path in tree.cpp())
-    for folder in sorted(count.keys() | rules.LARGE_FOLDERS.keys()):
-        allowed = rules.LARGE_FOLDERS.get(folder, rules.MAX_FOLDER_FILES)
-        if count[folder] > allowed:
-            yield Finding(folder, 1, "folder", f"{count[folder]} headers and sources; more than {allowed}: "
-                          "make rooms of it")
-        elif folder in rules.LARGE_FOLDERS and count[folder] < allowed:
-            yield Finding(folder, 1, "folder", f"{count[folder]} headers and sources: say so, or nothing, in "
-                          "tests/lint_rules.py LARGE_FOLDERS")
+    for folder in sorted(count):
+        if count[folder] > rules.MAX_FOLDER_FILES:
+            yield Finding(folder, 1, "folder", f"{count[folder]} headers and sources; more than "
+                          f"{rules.MAX_FOLDER_FILES}: make rooms of it")
 
 
 def check_format(tree, root=ROOT, fix=False):

@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "crypto/sign.h"
-#include "node/cli/commands.h"
-#include "node/cli/usage.h"
+#include "node/cli/arrays/commands.h"
+#include "node/cli/doctor/commands.h"
+#include "node/cli/node/commands.h"
+#include "node/cli/sim/commands.h"
+#include "node/cli/swarm/commands.h"
+#include "node/cli/terminal/usage.h"
 
 namespace {
 

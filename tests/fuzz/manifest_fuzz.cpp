@@ -6,7 +6,7 @@
 
 #include "crypto/sign.h"
 #include "node/base/check.h"
-#include "node/cli/manifest_toml.h"
+#include "node/cli/options/manifest_toml.h"
 
 namespace ostraka::cli {
 namespace {

@@ -1,5 +1,5 @@
-// What all peers of a run agree on before it starts. Parsed from TOML by node/cli/manifest_toml.h;
-// the simulator builds it in memory.
+// What all peers of a run agree on before it starts. Parsed from TOML by
+// node/cli/options/manifest_toml.h; the simulator builds it in memory.
 //
 // Thread safety: immutable once built.
 #pragma once

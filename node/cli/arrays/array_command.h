@@ -1,0 +1,57 @@
+// What `aggregate` and `attack` share: both list a registry, or turn one .npy file into another.
+//
+// Thread safety: pure functions, but for those that add to a command, called before parsing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "node/base/status.h"
+#include "node/cli/arrays/array_json.h"
+#include "node/cli/arrays/npy_file.h"
+#include "node/cli/arrays/registry_view.h"
+#include "node/cli/terminal/exit_code.h"
+#include "node/os/thread_executor.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ostraka::cli {
+
+struct ArrayOptions {
+  std::string out;  // a path; "-" for JSON on stdout
+  std::size_t threads = os::AvailableThreads();
+  bool list = false;
+  bool markdown = false;
+  bool json = false;
+
+  bool prints_json() const { return json || out == "-"; }
+};
+
+// --threads, --list (of `what`), --markdown (which makes `page`) and --json.
+void AddArrayOptions(CLI::App& command, const std::string& what, const std::string& page,
+                     ArrayOptions& options);
+
+// Prints the list if that was asked for, else runs `body`; an error becomes its one line.
+ExitCode ListOrRun(const ArrayOptions& options, std::string (*list)(ListFormat),
+                   const std::function<base::Status()>& body);
+
+// InvalidArgument if the result would replace `input`, by whatever name: a file that is mapped
+// while it is read, and that whoever asked still wants.
+base::Status CheckKeepsInput(const ArrayOptions& options, const std::string& input);
+
+// Writes the result where `out` says: into the file, or into the answer.
+template <typename T>
+base::Status PutResult(const ArrayOptions& options, const std::vector<std::uint64_t>& shape,
+                       std::span<const T> values, nlohmann::json& answer) {
+  if (options.out != "-") return WriteNpy<T>(options.out, shape, values);
+  answer["result"] = JsonOfArray<T>(shape, values);
+  return base::OkStatus();
+}
+
+}  // namespace ostraka::cli

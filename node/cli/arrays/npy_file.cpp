@@ -1,0 +1,118 @@
+#include "node/cli/arrays/npy_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "node/os/durable_file.h"
+
+namespace ostraka::cli {
+namespace {
+
+base::Status Cannot(const std::string& path, const char* what) {
+  const std::string message = path + ": cannot " + what + ": " + std::strerror(errno);
+  return errno == ENOENT ? base::NotFound(message) : base::Unavailable(message);
+}
+
+// An open file, closed at the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+base::StatusOr<NpyFile> NpyFile::Map(const std::string& path) {
+  // A pipe would block the open for ever.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return Cannot(path, "open it");
+  struct stat info {};
+  if (fstat(file.get(), &info) != 0) return Cannot(path, "look at it");
+  if (!S_ISREG(info.st_mode)) {
+    return base::InvalidArgument(path + " is no regular file: write the array to one first");
+  }
+  NpyFile mapped;
+  mapped.path_ = path;
+  mapped.size_ = static_cast<std::size_t>(info.st_size);
+  if (mapped.size_ > 0) {
+    void* bytes = mmap(nullptr, mapped.size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (bytes == MAP_FAILED) return Cannot(path, "map it");
+    mapped.bytes_ = static_cast<const std::uint8_t*>(bytes);
+  }
+  auto header = base::ParseNpy({mapped.bytes_, mapped.size_});
+  if (!header.ok()) {
+    return base::InvalidArgument(path + ": " + base::MessageOf(header.status()));
+  }
+  mapped.header_ = std::move(header).value();
+  if (mapped.header_.fortran_order) {
+    return base::InvalidArgument(path +
+                                 ": the array is in Fortran order, column after column: save "
+                                 "numpy.ascontiguousarray of it");
+  }
+  return mapped;
+}
+
+NpyFile::~NpyFile() {
+  if (bytes_ != nullptr) munmap(const_cast<std::uint8_t*>(bytes_), size_);
+}
+
+NpyFile::NpyFile(NpyFile&& other) noexcept { *this = std::move(other); }
+
+NpyFile& NpyFile::operator=(NpyFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(header_, other.header_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+base::StatusOr<Steps> StepsOf(const NpyFile& file) {
+  const std::vector<std::uint64_t>& shape = file.header().shape;
+  if (shape.size() != 2 && shape.size() != 3) {
+    return base::InvalidArgument(file.path() + " has shape " + file.header().ShapeText() +
+                                 ": give a matrix, one row a worker, or steps of them");
+  }
+  if (file.header().element_count == 0) {
+    return base::InvalidArgument(file.path() + " has shape " + file.header().ShapeText() +
+                                 ": there is nothing in it");
+  }
+  Steps steps;
+  steps.many = shape.size() == 3;
+  steps.count = steps.many ? shape[0] : 1;
+  steps.rows = shape[shape.size() - 2];
+  steps.dimension = shape.back();
+  return steps;
+}
+
+template <typename T>
+base::Status WriteNpy(const std::string& path, const std::vector<std::uint64_t>& shape,
+                      std::span<const T> values) {
+  constexpr base::NpyType kType =
+      std::is_same_v<T, float> ? base::NpyType::kFloat32 : base::NpyType::kFloat64;
+  const std::string header = base::EncodeNpyHeader(kType, shape);
+  const std::array pieces = {base::AsBytes(header), base::AsBytes(values)};
+  return os::WriteDurably(path, pieces, os::IfExists::kReplace);
+}
+
+template base::Status WriteNpy<float>(const std::string&, const std::vector<std::uint64_t>&,
+                                      std::span<const float>);
+template base::Status WriteNpy<double>(const std::string&, const std::vector<std::uint64_t>&,
+                                       std::span<const double>);
+
+}  // namespace ostraka::cli

@@ -1,0 +1,41 @@
+#include "node/cli/arrays/rule_options.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+namespace ostraka::cli {
+
+void AddRuleOptions(CLI::App& command, const char* param_option, RuleOptions& options) {
+  command.add_option("--rule", options.rule, "its name; `ostraka aggregate --list` prints them");
+  command.add_option(param_option, options.params, "name=value, a parameter of the rule")
+      ->allow_extra_args(false);
+  command
+      .add_option("--pre", options.pre,
+                  "a pre-aggregation, as nnm or bucketing:s=2,seed=7; several are applied in order")
+      ->allow_extra_args(false);
+  command.add_option("--f", options.f, "Byzantine rows to tolerate, for the rule and for --pre");
+}
+
+base::StatusOr<aggregation::Arguments> ParseArguments(const std::vector<std::string>& texts) {
+  aggregation::Arguments arguments;
+  for (const std::string& text : texts) {
+    ASSIGN_OR_RETURN(auto argument, aggregation::ParseArgument(text));
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+base::StatusOr<aggregation::Pipeline> MakePipeline(const RuleOptions& options, bool drop_invalid) {
+  aggregation::PipelineSpec spec;
+  spec.rule.name = options.rule;
+  ASSIGN_OR_RETURN(spec.rule.arguments, ParseArguments(options.params));
+  for (const std::string& text : options.pre) {
+    ASSIGN_OR_RETURN(auto element, aggregation::ParseElement(text));
+    spec.pre.push_back(std::move(element));
+  }
+  spec.f = options.f;
+  spec.drop_invalid = drop_invalid;
+  return aggregation::Pipeline::Make(std::move(spec));
+}
+
+}  // namespace ostraka::cli

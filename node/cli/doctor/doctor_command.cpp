@@ -1,0 +1,194 @@
+// ostraka doctor: is this machine fit for a node?
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "node/cli/doctor/calibration.h"
+#include "node/cli/doctor/commands.h"
+#include "node/cli/doctor/doctor.h"
+#include "node/cli/options/manifest_options.h"
+#include "node/cli/options/manifest_toml.h"
+#include "node/cli/terminal/data_dir.h"
+#include "node/cli/views/node_json.h"
+
+namespace ostraka::cli {
+namespace {
+
+// docs/benchmarks.md: at the default rate, mlp's, a cnn does not train as well.
+constexpr double kCnnRate = 0.3;
+
+struct DoctorOptions {
+  std::string manifest_file;
+  std::string data_dir;
+  std::string listen = "0.0.0.0:0";
+  std::string data;
+  bool calibrate = false;
+  bool json = false;
+  // Of a process that --calibrate starts.
+  std::string probe_into;
+  std::string probe_at;
+  std::string probe_model;
+};
+
+// The manifest and its trainer, or those of a built-in model with the defaults.
+struct Model {
+  protocol::Manifest manifest;
+  train::TrainerOptions trainer;
+};
+base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& built_in) {
+  Model model;
+  if (options.manifest_file.empty()) {
+    ManifestOptions chosen;
+    chosen.manifest.training.model = built_in;
+    if (built_in == "cnn") chosen.manifest.training.learning_rate = kCnnRate;
+    ASSIGN_OR_RETURN(model.manifest, MakeManifest(chosen));
+  } else {
+    ASSIGN_OR_RETURN(model.manifest, ReadManifestFile(options.manifest_file));
+  }
+  ASSIGN_OR_RETURN(model.trainer,
+                   TrainerOptionsOf(model.manifest, options.data, train::HeldOut::kTest));
+  return model;
+}
+
+base::StatusOr<std::vector<CalibrationFacts>> CalibrateModels(const DoctorOptions& options) {
+  std::vector<CalibrationFacts> facts;
+  for (const char* built_in : {"softmax", "mlp", "cnn"}) {
+    ASSIGN_OR_RETURN(const Model model, ModelOf(options, built_in));
+    facts.push_back(Calibrate(model.manifest, options.manifest_file, model.trainer));
+    if (!options.manifest_file.empty()) break;
+  }
+  return facts;
+}
+
+nlohmann::json JsonOf(const CalibrationFacts& facts) {
+  nlohmann::json paths = nlohmann::json::object();
+  for (const PathNoise& path : facts.paths) paths[path.path] = path.noise;
+  return {{"model", facts.model},
+          {"noise", facts.noise()},
+          {"least_eps_g", kNoiseMargin * facts.noise()},
+          {"eps_g", facts.eps_g},
+          {"paths", paths}};
+}
+
+// Many at once: those behind a firewall take their time to say nothing.
+std::vector<ReachFacts> TryMembers(const std::vector<protocol::Member>& members) {
+  constexpr std::size_t kAtOnce = 32;
+  std::vector<ReachFacts> facts;
+  for (std::size_t begin = 0; begin < members.size(); begin += kAtOnce) {
+    std::vector<std::future<ReachFacts>> probes;
+    for (std::size_t i = begin; i < std::min(begin + kAtOnce, members.size()); ++i) {
+      probes.push_back(
+          std::async(std::launch::async, TryReach, members[i].id.Hex(), members[i].address));
+    }
+    for (auto& probe : probes) facts.push_back(probe.get());
+  }
+  return facts;
+}
+
+base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
+  std::vector<ReachFacts> members;
+  if (!options.manifest_file.empty()) {
+    ASSIGN_OR_RETURN(const protocol::Manifest manifest, ReadManifestFile(options.manifest_file));
+    members = TryMembers(manifest.members);
+  }
+  std::string folder = options.data_dir;
+  if (folder.empty()) {
+    ASSIGN_OR_RETURN(folder, DefaultDataRoot());
+  }
+  const CpuFacts cpu = ReadCpu();
+  std::vector<Finding> findings = {
+      JudgeCpu(cpu), JudgeThreads(cpu),         JudgeBlas(ReadBlas(), cpu),
+      CheckModule(), JudgeMemory(ReadMemory()), JudgeDisk(ReadDisk(folder)),
+      CheckFiles(),  JudgeClock(ReadClock()),   JudgeListen(TryListen(options.listen))};
+  if (!members.empty()) findings.push_back(JudgeReach(members));
+  return findings;
+}
+
+void PrintText(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    std::printf("%-8s %-8s %s\n", SeverityName(finding.severity), finding.check.c_str(),
+                PrintableLine(finding.text).c_str());
+    if (!finding.fix.empty()) {
+      std::printf("%-17s fix: %s\n", "", PrintableLine(finding.fix).c_str());
+    }
+  }
+}
+
+base::StatusOr<ExitCode> Doctor(const DoctorOptions& options) {
+  if (!options.probe_into.empty()) {
+    ASSIGN_OR_RETURN(const Model model, ModelOf(options, options.probe_model));
+    RETURN_IF_ERROR(ProbeGradients(model.manifest.training, model.trainer, options.probe_at,
+                                   options.probe_into));
+    return kDone;
+  }
+  std::vector<Finding> findings;
+  nlohmann::json calibration = nlohmann::json::array();
+  if (options.calibrate) {
+    ASSIGN_OR_RETURN(const std::vector<CalibrationFacts> models, CalibrateModels(options));
+    for (const CalibrationFacts& facts : models) {
+      findings.push_back(JudgeCalibration(facts));
+      calibration.push_back(JsonOf(facts));
+    }
+  } else {
+    ASSIGN_OR_RETURN(findings, Examine(options));
+  }
+  const bool ok = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.severity == Severity::kSerious;
+  });
+  if (options.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Finding& finding : findings) {
+      list.push_back({{"check", finding.check},
+                      {"severity", SeverityName(finding.severity)},
+                      {"text", finding.text},
+                      {"fix", finding.fix}});
+    }
+    nlohmann::json out = {{"ok", ok}, {"findings", list}};
+    if (options.calibrate) out["calibration"] = calibration;
+    PrintJson(out);
+  } else {
+    PrintText(findings);
+  }
+  return ok ? kDone : kNegative;
+}
+
+}  // namespace
+
+void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
+  auto* command =
+      program.add_subcommand("doctor", "is this machine fit for a node, and what to do if not");
+  auto options = std::make_shared<DoctorOptions>();
+  command->add_option("manifest", options->manifest_file,
+                      "a run's manifest: also try to reach its members");
+  command->add_option("--data-dir", options->data_dir,
+                      "the data folder to try (default ~/.local/share/ostraka)");
+  command->add_option("--listen", options->listen, "HOST:PORT to try to listen on");
+  command->add_flag("--calibrate", options->calibrate,
+                    "instead, measure the gradient noise between CPUs' code paths, and whether the "
+                    "manifest's eps_g (or the default, for the built-in models) bears it");
+  command->add_option("--data", options->data,
+                      "of --calibrate: where the manifest's data is, as for ostraka node");
+  command->add_option("--probe-into", options->probe_into)->group("");
+  command->add_option("--probe-at", options->probe_at)->group("");
+  command->add_option("--probe-model", options->probe_model)->group("");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->footer(
+      "Example: ostraka doctor\n"
+      "         ostraka doctor run.toml --listen 0.0.0.0:7000 --data-dir /srv/ostraka\n"
+      "         ostraka doctor run.toml --calibrate\n"
+      "Whether others reach this machine they can tell: let one run it with the manifest.\n"
+      "Exit 0: no serious finding; 1: a node would fail here");
+  command->callback([options, &invocation] {
+    invocation.body = [options] {
+      const auto code = Doctor(*options);
+      return code.ok() ? *code : Fail(code.status());
+    };
+  });
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,233 @@
+// What the machine says, for node/cli/doctor/doctor.h.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "node/cli/doctor/doctor.h"
+#include "node/os/endpoint.h"
+#include "node/os/tcp_probe.h"
+#include "node/train/trainer_loader.h"
+
+namespace ostraka::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ErrorText(int error) { return std::generic_category().message(error); }
+
+base::Duration Since(std::chrono::steady_clock::time_point begin) {
+  return base::Nanoseconds(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin)
+          .count());
+}
+
+// The value after "key" and a colon in a file of such lines, as /proc has them.
+std::string ValueOf(const char* path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || line.find_first_not_of(" \t", key.size()) != colon) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
+bool HasWord(const std::string& words, const std::string& word) {
+  std::istringstream stream(words);
+  for (std::string each; stream >> each;) {
+    if (each == word) return true;
+  }
+  return false;
+}
+
+// Cores that the control group grants; 0: as many as there are.
+double QuotaCores() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0;
+  double period = 0;
+  file >> quota >> period;  // "max 100000" is no number: nothing is read
+  return file && period > 0 ? quota / period : 0;
+}
+
+using Gemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int,
+                      float, float*, int);
+
+// Single-precision products of 512 x 512 matrices for a third of a second.
+double MeasureGflops(Gemm gemm) {
+  constexpr int kSize = 512;
+  constexpr int kRowMajor = 101;
+  constexpr int kNoTranspose = 111;
+  const std::vector<float> a(kSize * kSize, 0.5F);
+  const std::vector<float> b(kSize * kSize, 0.25F);
+  std::vector<float> c(kSize * kSize);
+  const auto multiply = [&] {
+    gemm(kRowMajor, kNoTranspose, kNoTranspose, kSize, kSize, kSize, 1.0F, a.data(), kSize,
+         b.data(), kSize, 0.0F, c.data(), kSize);
+  };
+  multiply();  // pages, threads
+  const auto begin = std::chrono::steady_clock::now();
+  int products = 0;
+  for (; Since(begin) < base::Milliseconds(300); ++products) multiply();
+  return 2.0 * kSize * kSize * kSize * products / Since(begin).seconds() * 1e-9;
+}
+
+// Names of file systems on which neither locks nor commits can be relied on.
+std::string NetworkFileSystem(const std::string& folder) {
+  struct statfs info {};
+  if (statfs(folder.c_str(), &info) != 0) return "";
+  switch (static_cast<std::uint32_t>(info.f_type)) {
+    case 0x6969:
+      return "nfs";
+    case 0xff534d42:
+    case 0xfe534d42:
+      return "smb";
+    case 0x00c36400:
+      return "ceph";
+    case 0x01021997:
+      return "9p";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+CpuFacts ReadCpu() {
+  CpuFacts facts;
+  facts.model = ValueOf("/proc/cpuinfo", "model name");
+  const std::string flags = ValueOf("/proc/cpuinfo", "flags");
+  facts.avx2 = HasWord(flags, "avx2") && HasWord(flags, "fma");
+  facts.avx512 = HasWord(flags, "avx512f") && HasWord(flags, "avx512vl");
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+    facts.cores = static_cast<unsigned>(CPU_COUNT(&allowed));
+  }
+  facts.quota_cores = QuotaCores();
+  return facts;
+}
+
+BlasFacts ReadBlas() {
+  BlasFacts facts;
+  // The name that libtorch was linked with: whatever the system chose to stand behind it.
+  void* const library = dlopen("libblas.so.3", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return facts;
+  facts.loaded = true;
+  if (auto* core = reinterpret_cast<char* (*)()>(dlsym(library, "openblas_get_corename"))) {
+    facts.openblas = true;
+    facts.core = core();
+  }
+  if (auto* threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"))) {
+    threads(1);  // as a node has it (node/train/torch_trainer.h)
+  }
+  if (auto* gemm = reinterpret_cast<Gemm>(dlsym(library, "cblas_sgemm"))) {
+    facts.gflops = MeasureGflops(gemm);
+  }
+  return facts;  // the library stays: it does not like to be unloaded
+}
+
+ClockFacts ReadClock() {
+  timex info{};
+  const int state = adjtimex(&info);  // modes 0: reads only
+  ClockFacts facts;
+  facts.known = state >= 0;
+  facts.synchronised = state >= 0 && state != TIME_ERROR && (info.status & STA_UNSYNC) == 0;
+  facts.max_error_seconds = static_cast<double>(info.maxerror) * 1e-6;
+  return facts;
+}
+
+DiskFacts ReadDisk(const std::string& folder) {
+  DiskFacts facts;
+  facts.path = folder;
+  std::error_code error;
+  // The folder itself need not be there yet: what holds it tells as much.
+  fs::path place = fs::absolute(folder, error);
+  while (!error && !fs::exists(place, error) && place.has_relative_path()) {
+    place = place.parent_path();
+  }
+  std::string name = (place / ".ostraka-doctor-XXXXXX").string();
+  const int fd = mkostemp(name.data(), O_CLOEXEC);
+  if (fd < 0) {
+    facts.problem = "cannot be written (" + ErrorText(errno) + ")";
+    return facts;
+  }
+  facts.network_type = NetworkFileSystem(place.string());
+  facts.free_bytes = fs::space(place, error).available;
+  constexpr int kWrites = 21;
+  const std::string page(4096, 'o');
+  std::vector<base::Duration> took;
+  for (int i = 0; i < kWrites && facts.problem.empty(); ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    const bool written = write(fd, page.data(), page.size()) == static_cast<ssize_t>(page.size()) &&
+                         fdatasync(fd) == 0;
+    if (!written) facts.problem = "cannot be written (" + ErrorText(errno) + ")";
+    took.push_back(Since(begin));
+  }
+  close(fd);
+  unlink(name.c_str());
+  std::sort(took.begin(), took.end());
+  facts.median_sync = took[took.size() / 2];
+  facts.longest_sync = took.back();
+  return facts;
+}
+
+MemoryFacts ReadMemory() {
+  MemoryFacts facts;
+  std::istringstream available(ValueOf("/proc/meminfo", "MemAvailable"));
+  available >> facts.available_bytes;
+  facts.available_bytes *= 1024;
+  std::ifstream limit("/sys/fs/cgroup/memory.max");
+  limit >> facts.limit_bytes;  // "max" is no number
+  if (!limit) facts.limit_bytes = 0;
+  return facts;
+}
+
+Finding CheckFiles() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);  // fails for no process of ours; zeros would be reported
+  return JudgeFiles(limit.rlim_cur, limit.rlim_max);
+}
+
+Finding CheckModule() {
+  train::TrainerOptions options;
+  options.model = "softmax";
+  const auto trainer = train::MakeTrainer(options);
+  if (trainer.ok()) return {"trainer", Severity::kOk, "libtorch loads, models can be trained", ""};
+  return {"trainer", Severity::kWarning, "only the toy model: " + base::MessageOf(trainer.status()),
+          "install the package with its lib/ostraka folder, and libtorch1.13"};
+}
+
+ListenFacts TryListen(const std::string& address) {
+  ListenFacts facts{address, ""};
+  const auto fd = os::ListenOn(address);
+  if (fd.ok()) {
+    close(*fd);
+  } else {
+    facts.problem = base::MessageOf(fd.status());
+  }
+  return facts;
+}
+
+ReachFacts TryReach(const std::string& peer, const std::string& address) {
+  ReachFacts facts{peer, address, ""};
+  if (address.empty()) return facts;
+  const base::Status status = os::ProbeTcp(address, base::Seconds(2));
+  if (!status.ok()) facts.problem = base::MessageOf(status);
+  return facts;
+}
+
+}  // namespace ostraka::cli

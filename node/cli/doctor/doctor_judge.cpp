@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "node/cli/doctor/doctor.h"
+
+namespace ostraka::cli {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+std::string Bytes(std::uint64_t bytes) {
+  char text[32];
+  if (bytes >= 1024 * kMiB) {
+    std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1024.0 * kMiB));
+  } else {
+    std::snprintf(text, sizeof text, "%llu MiB", static_cast<unsigned long long>(bytes / kMiB));
+  }
+  return text;
+}
+
+std::string Millis(base::Duration duration) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f ms", duration.seconds() * 1e3);
+  return text;
+}
+
+std::string Number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+// Of OpenBLAS' core names (its getarch), those that use 256 and 512 bits. What is neither is older.
+constexpr std::array<std::string_view, 7> kAvx2Cores = {
+    "haswell", "zen", "skylakex", "cooperlake", "sapphirerapids", "excavator", "steamroller"};
+constexpr std::array<std::string_view, 3> kAvx512Cores = {"skylakex", "cooperlake",
+                                                          "sapphirerapids"};
+
+template <std::size_t n>
+bool Names(const std::array<std::string_view, n>& names, const std::string& core) {
+  std::string lower = core;
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return std::find(names.begin(), names.end(), lower) != names.end();
+}
+
+}  // namespace
+
+const char* SeverityName(Severity severity) {
+  switch (severity) {
+    case Severity::kOk:
+      return "ok";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kSerious:
+      break;
+  }
+  return "serious";
+}
+
+Finding JudgeCpu(const CpuFacts& facts) {
+  const std::string model = facts.model.empty() ? "unknown CPU" : facts.model;
+  if (facts.avx512) return {"cpu", Severity::kOk, model + ", AVX-512", ""};
+  if (facts.avx2) return {"cpu", Severity::kOk, model + ", AVX2", ""};
+  return {"cpu", Severity::kWarning, model + ", no AVX2: aggregation runs at scalar speed",
+          "use a machine or a VM type that passes AVX2 through; results are the same bits"};
+}
+
+Finding JudgeThreads(const CpuFacts& facts) {
+  std::string text = std::to_string(facts.cores) + (facts.cores == 1 ? " core" : " cores");
+  if (facts.quota_cores > 0) text += ", of which a quota allows " + Number(facts.quota_cores);
+  const double usable = facts.quota_cores > 0 ? std::min<double>(facts.cores, facts.quota_cores)
+                                              : static_cast<double>(facts.cores);
+  if (usable >= 2) return {"threads", Severity::kOk, text, ""};
+  return {"threads", Severity::kWarning,
+          text + ": gradients, aggregation and the network share one",
+          "give the node two cores or more, or the others wait for it in every step"};
+}
+
+Finding JudgeBlas(const BlasFacts& facts, const CpuFacts& cpu) {
+  if (!facts.loaded) {
+    return {"blas", Severity::kWarning, "no libblas.so.3: models beyond toy cannot be trained",
+            "apt-get install libopenblas0-pthread"};
+  }
+  if (!facts.openblas) {
+    return {"blas", Severity::kWarning,
+            "libblas.so.3 is not OpenBLAS: matrix products run at a tenth of the speed",
+            "apt-get install libopenblas0-pthread"};
+  }
+  std::string text = "OpenBLAS for " + facts.core;
+  if (facts.gflops > 0) text += ", " + Number(facts.gflops) + " GFLOP/s on one thread";
+  const char* better = cpu.avx512 && !Names(kAvx512Cores, facts.core) ? "SkylakeX"
+                       : cpu.avx2 && !Names(kAvx2Cores, facts.core)   ? "Haswell"
+                                                                      : nullptr;
+  if (better == nullptr) return {"blas", Severity::kOk, text, ""};
+  return {"blas", Severity::kWarning, text + ": it takes this CPU for an older one",
+          std::string("start the node with OPENBLAS_CORETYPE=") + better +
+              " in its environment, and compare the GFLOP/s that this command prints with it"};
+}
+
+Finding JudgeClock(const ClockFacts& facts) {
+  if (!facts.known) {
+    return {"clock", Severity::kWarning, "the kernel does not say whether the clock is right",
+            "check that a time service runs where this machine is hosted"};
+  }
+  const std::string error = "off by at most " + Number(facts.max_error_seconds) + " s";
+  if (facts.synchronised) return {"clock", Severity::kOk, "synchronised, " + error, ""};
+  return {"clock", Severity::kWarning,
+          "not synchronised: logs of several nodes will not line up (the protocol itself uses no "
+          "wall clock)",
+          "timedatectl set-ntp true, or run chrony; in a container ask the host"};
+}
+
+Finding JudgeDisk(const DiskFacts& facts) {
+  const std::string where = facts.path + ": ";
+  if (!facts.problem.empty()) {
+    return {"disk", Severity::kSerious, where + facts.problem,
+            "give a folder that can be written with --data-dir"};
+  }
+  if (!facts.network_type.empty()) {
+    return {"disk", Severity::kSerious,
+            where + "a network file system (" + facts.network_type +
+                "), where a commit may not be durable and locks may not hold",
+            "put the data folder on a local disk (--data-dir)"};
+  }
+  const std::string text = where + Bytes(facts.free_bytes) + " free, a durable write takes " +
+                           Millis(facts.median_sync) + " (longest " + Millis(facts.longest_sync) +
+                           ")";
+  if (facts.free_bytes < 128 * kMiB) {
+    return {"disk", Severity::kSerious, text, "free some space: a full disk ends the node"};
+  }
+  // Each step waits for some ten of them in a row.
+  if (facts.median_sync > base::Milliseconds(50)) {
+    return {"disk", Severity::kWarning, text + ": each step waits for about ten of them",
+            "use an SSD, or a disk that fewer programs share"};
+  }
+  if (facts.free_bytes < 1024 * kMiB) {
+    return {"disk", Severity::kWarning, text, "free some space, or keep fewer checkpoints"};
+  }
+  return {"disk", Severity::kOk, text, ""};
+}
+
+Finding JudgeMemory(const MemoryFacts& facts) {
+  const std::uint64_t usable = facts.limit_bytes > 0
+                                   ? std::min(facts.available_bytes, facts.limit_bytes)
+                                   : facts.available_bytes;
+  std::string text = Bytes(facts.available_bytes) + " available";
+  if (facts.limit_bytes > 0) text += ", a limit of " + Bytes(facts.limit_bytes);
+  if (usable < 128 * kMiB) {
+    return {"memory", Severity::kSerious, text, "end other programs, or raise the limit"};
+  }
+  // A node with libtorch and a small model takes about 250 MiB.
+  if (usable < 512 * kMiB) {
+    return {"memory", Severity::kWarning, text + ": enough for small models alone",
+            "end other programs, or raise the limit"};
+  }
+  return {"memory", Severity::kOk, text, ""};
+}
+
+Finding JudgeFiles(std::uint64_t soft, std::uint64_t hard) {
+  const std::string text =
+      std::to_string(soft) + " open files (up to " + std::to_string(hard) + ")";
+  // A run of 256 members needs two connections to each while links are made, and some of its own.
+  if (soft >= 1024) return {"files", Severity::kOk, text, ""};
+  return {"files", soft < 128 ? Severity::kSerious : Severity::kWarning,
+          text + ": too few for a large run, or for a crowd at the door",
+          "ulimit -n 4096 before the start, or LimitNOFILE=4096 in its systemd unit"};
+}
+
+Finding JudgeListen(const ListenFacts& facts) {
+  if (facts.problem.empty()) {
+    return {"listen", Severity::kOk, "can listen on " + facts.address, ""};
+  }
+  return {"listen", Severity::kSerious, facts.problem,
+          "choose another address with --listen, or end what has the port"};
+}
+
+Finding JudgeReach(const std::vector<ReachFacts>& facts) {
+  std::size_t dialed = 0;
+  std::string failed;
+  std::size_t failures = 0;
+  for (const ReachFacts& fact : facts) {
+    if (fact.address.empty()) continue;
+    ++dialed;
+    if (fact.problem.empty()) continue;
+    ++failures;
+    failed += (failed.empty() ? "" : "; ") + fact.peer.substr(0, 16) + " at " + fact.address +
+              ": " + fact.problem;
+  }
+  const std::string text = std::to_string(dialed - failures) + " of " + std::to_string(dialed) +
+                           " members with an address answer";
+  if (failures == 0) return {"reach", Severity::kOk, text, ""};
+  const Severity severity = failures == dialed ? Severity::kSerious : Severity::kWarning;
+  return {"reach", severity, text + " (" + failed + ")",
+          "start the nodes that are not up; for the others check the firewall here and there, and "
+          "that the port is forwarded"};
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,24 @@
+// The subcommands of one node and what it keeps (terminal/invocation.h).
+//
+// Thread safety: called once each, before parsing.
+#pragma once
+
+#include "node/cli/terminal/invocation.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ostraka::cli {
+
+void AddKeyCommand(CLI::App& program, Invocation& invocation);
+void AddRunCommand(CLI::App& program, Invocation& invocation);
+// `run` is the subcommand that AddRunCommand adds.
+void AddRunRecoverCommand(CLI::App& run, Invocation& invocation);
+void AddNodeCommand(CLI::App& program, Invocation& invocation);
+void AddStatusCommand(CLI::App& program, Invocation& invocation);
+void AddLedgerCommand(CLI::App& program, Invocation& invocation);
+void AddEvidenceCommand(CLI::App& program, Invocation& invocation);
+void AddExportCommand(CLI::App& program, Invocation& invocation);
+
+}  // namespace ostraka::cli

@@ -1,0 +1,226 @@
+// ostraka evidence verify|show|export: proofs of misbehaviour, judged offline by anyone.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "node/cli/node/commands.h"
+#include "node/cli/node/evidence_files.h"
+#include "node/cli/options/manifest_toml.h"
+#include "node/cli/views/node_json.h"
+#include "node/protocol/ground/known_run.h"
+#include "node/wire/codec.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMostFiles = 100'000;  // of one command; a shell allows no more
+
+struct EvidenceCommandOptions {
+  std::vector<std::string> files;
+  std::string data_dir;  // of export
+  std::string manifest;  // empty: none
+  std::string out_dir;
+  bool json = false;
+};
+
+json JsonOf(const wire::Slot& slot) {
+  return {{"run_id", slot.run_id.Hex()},
+          {"incarnation", slot.incarnation},
+          {"step", slot.step},
+          {"phase", wire::PhaseName(slot.phase)},
+          {"type", wire::MessageTypeName(slot.type)},
+          {"draw", slot.draw},
+          {"iteration", slot.iteration}};
+}
+
+json JsonOf(const evidence::Finding& finding) {
+  json result = {{"verdict", evidence::OutcomeName(finding.outcome)}, {"reason", finding.reason}};
+  if (finding.outcome == evidence::Outcome::kMalformed) return result;
+  result["kind"] = evidence::EvidenceKindName(finding.kind);
+  result["accused"] = finding.accused.Hex();
+  result["slot"] = JsonOf(finding.slot);
+  return result;
+}
+
+// What --manifest says; nothing without it.
+base::StatusOr<std::optional<evidence::KnownRun>> ReadRun(const EvidenceCommandOptions& options) {
+  if (options.manifest.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(const protocol::Manifest manifest, ReadManifestFile(options.manifest));
+  return protocol::KnownRunOf(manifest);
+}
+
+evidence::Finding Judge(const base::Bytes& bytes, const std::optional<evidence::KnownRun>& run) {
+  return run ? evidence::VerifyInRun(bytes, *run) : evidence::Verify(bytes);
+}
+
+ExitCode ExitOf(evidence::Outcome outcome) {
+  switch (outcome) {
+    case evidence::Outcome::kProven:
+      return kDone;
+    case evidence::Outcome::kNotProven:
+      return kNegative;
+    case evidence::Outcome::kMalformed:
+      return kBadInput;
+    case evidence::Outcome::kMissingData:
+      return kEnvironment;
+  }
+  return kBadInput;
+}
+
+void PrintFinding(const evidence::Finding& finding) {
+  std::printf("%s: ", evidence::OutcomeName(finding.outcome));
+  if (finding.outcome != evidence::Outcome::kMalformed) {
+    std::printf("%s in step %llu: ", finding.accused.Hex().c_str(),
+                static_cast<unsigned long long>(finding.slot.step));
+  }
+  std::printf("%s\n", PrintableLine(finding.reason).c_str());
+  if (finding.outcome == evidence::Outcome::kMissingData) {
+    std::printf("  give the run's manifest: --manifest run.toml\n");
+  }
+}
+
+// The exit code is that of the worst file.
+base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
+  ASSIGN_OR_RETURN(const auto run, ReadRun(options));
+  ExitCode worst = kDone;
+  json findings = json::array();
+  for (const std::string& file : options.files) {
+    ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(file));
+    const evidence::Finding finding = Judge(bytes, run);
+    worst = std::max(worst, ExitOf(finding.outcome));
+    if (options.json) {
+      findings.push_back(JsonOf(finding));
+      findings.back()["file"] = file;
+    } else {
+      if (options.files.size() > 1) std::printf("%s: ", PrintableLine(file).c_str());
+      PrintFinding(finding);
+    }
+  }
+  if (options.json) PrintJson(findings.size() == 1 ? findings[0] : json{{"findings", findings}});
+  return worst;
+}
+
+json JsonOfFrame(const base::Bytes& bytes) {
+  const auto opened = wire::Open(std::make_shared<const base::Bytes>(bytes));
+  if (!opened.ok()) return {{"error", base::MessageOf(opened.status())}};
+  crypto::PlainVerifier verifier;
+  return {{"sender", opened->envelope.sender.Hex()},
+          {"slot", JsonOf(opened->envelope.slot)},
+          {"entry", opened->envelope.entry.Hex()},
+          {"digest", opened->digest.Hex()},
+          {"body_bytes", opened->envelope.body.size()},
+          {"signature_holds",
+           verifier.Verify(opened->envelope.sender, opened->digest, opened->signature)}};
+}
+
+void PrintShown(const json& shown) {
+  const auto text = [](const json& value) { return PrintableLine(value.get<std::string>()); };
+  std::printf("evidence %s\n", text(shown["id"]).c_str());
+  std::printf("kind     %s\naccused  %s\nrun      %s\nstep     %llu, %s of phase %s\n",
+              text(shown["kind"]).c_str(), text(shown["accused"]).c_str(),
+              text(shown["slot"]["run_id"]).c_str(),
+              static_cast<unsigned long long>(shown["slot"]["step"]),
+              text(shown["slot"]["type"]).c_str(), text(shown["slot"]["phase"]).c_str());
+  for (const json& frame : shown["frames"]) {
+    if (frame.contains("error")) {
+      std::printf("frame    unreadable: %s\n", text(frame["error"]).c_str());
+      continue;
+    }
+    std::printf("frame    %s by %.16s, digest %.16s, signature %s\n",
+                text(frame["slot"]["type"]).c_str(), text(frame["sender"]).c_str(),
+                text(frame["digest"]).c_str(), frame["signature_holds"] ? "holds" : "FAILS");
+  }
+  std::printf("verdict  %s: %s\n", text(shown["verdict"]).c_str(), text(shown["reason"]).c_str());
+}
+
+// What stands in it, whatever it proves.
+base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
+  ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(options.files.front()));
+  const auto file = wire::DecodeEvidence(bytes);
+  if (!file.ok()) {
+    return base::InvalidArgument(options.files.front() + ": " + base::MessageOf(file.status()));
+  }
+  ASSIGN_OR_RETURN(const auto run, ReadRun(options));
+  json shown = JsonOf(Judge(bytes, run));
+  shown["id"] = evidence::IdOf(bytes).Hex();
+  shown["bytes"] = bytes.size();
+  shown["kind"] = evidence::EvidenceKindName(file->kind);
+  shown["accused"] = file->accused.Hex();
+  shown["slot"] = JsonOf(file->slot);
+  shown["frames"] = json::array();
+  for (const base::Bytes& frame : file->frames) shown["frames"].push_back(JsonOfFrame(frame));
+  if (options.json) {
+    PrintJson(shown);
+  } else {
+    PrintShown(shown);
+  }
+  return kDone;
+}
+
+base::StatusOr<ExitCode> ExportFiles(const EvidenceCommandOptions& options) {
+  std::set<base::Digest> written;
+  RETURN_IF_ERROR(WriteEvidenceFiles(options.data_dir, options.out_dir, written));
+  if (options.json) {
+    json ids = json::array();
+    for (const base::Digest& id : written) ids.push_back(id.Hex());
+    PrintJson({{"written", ids}});
+  } else {
+    std::printf("%zu evidence file%s in %s\n", written.size(), written.size() == 1 ? "" : "s",
+                PrintableLine(options.out_dir).c_str());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
+  auto* command =
+      program.add_subcommand("evidence", "proofs of misbehaviour, judged without any network");
+  command->require_subcommand(1);
+  command->footer(
+      "Example: ostraka evidence verify out/evidence/*equivocation*.evidence\n"
+      "The files come from `swarm --out` or `evidence export`; docs/evidence.md has the format");
+  auto options = std::make_shared<EvidenceCommandOptions>();
+  const auto add = [&](const char* name, const char* description, const char* example,
+                       base::StatusOr<ExitCode> (*body)(const EvidenceCommandOptions&)) {
+    auto* one = command->add_subcommand(name, description);
+    one->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+    one->footer(example);
+    one->callback([options, &invocation, body] {
+      invocation.body = [options, body] {
+        const auto code = body(*options);
+        return code.ok() ? *code : Fail(code.status());
+      };
+    });
+    return one;
+  };
+  const auto add_judge = [&](CLI::App* one, const char* name, const char* description, int most) {
+    one->add_option(name, options->files, description)->required()->expected(1, most);
+    one->add_option("--manifest", options->manifest,
+                    "of the run: who its members are, which a sealed_ban needs");
+  };
+  add_judge(
+      add("verify", "does it prove what it claims",
+          "Example: ostraka evidence verify --manifest run.toml evidence/*.evidence\n"
+          "Exit codes, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing",
+          VerifyFiles),
+      "files", "evidence files", kMostFiles);
+  add_judge(add("show", "what stands in it", "Example: ostraka evidence show ban.evidence --json",
+                ShowFile),
+            "file", "the evidence file", 1);
+  auto* exporter = add("export", "out of a node's ledger, as files",
+                       "Example: ostraka evidence export out/node0 evidence", ExportFiles);
+  exporter->add_option("dir", options->data_dir, "the node's data folder")->required();
+  exporter->add_option("out", options->out_dir, "the folder to write into")->required();
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,148 @@
+// ostraka export: the model of a run, from a node's data folder, for other programs.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/cli/node/commands.h"
+#include "node/cli/views/node_json.h"
+#include "node/store/checkpoint.h"
+#include "node/store/ledger_reader.h"
+
+namespace ostraka::cli {
+namespace {
+
+using store::Checkpoint;
+using store::CheckpointFile;
+
+struct ExportOptions {
+  std::string data_dir;
+  std::string out_file;
+  std::optional<std::uint64_t> step;
+  bool json = false;
+};
+
+base::StatusOr<CheckpointFile> Choose(const ExportOptions& options) {
+  const std::vector<CheckpointFile> files = store::ListCheckpoints(options.data_dir);
+  if (files.empty()) {
+    return base::NotFound(store::CheckpointFolder(options.data_dir) +
+                          " holds no state: the node writes one every --checkpoint-every steps and "
+                          "at its end");
+  }
+  if (!options.step) return files.back();
+  std::string steps;
+  for (const CheckpointFile& file : files) {
+    if (file.step == *options.step) return file;
+    steps += " " + std::to_string(file.step);
+  }
+  return base::NotFound(store::CheckpointFolder(options.data_dir) + " holds no state of step " +
+                        std::to_string(*options.step) + "; it has:" + steps);
+}
+
+// A running node may replace the file between the look and the reading; then it has a newer one.
+base::StatusOr<Checkpoint> Read(const ExportOptions& options) {
+  constexpr int kAttempts = 3;
+  for (int attempt = 1;; ++attempt) {
+    ASSIGN_OR_RETURN(const CheckpointFile file, Choose(options));
+    auto checkpoint = store::ReadCheckpoint(file.path);
+    if (checkpoint.status().code() != absl::StatusCode::kNotFound || attempt == kAttempts) {
+      return checkpoint;
+    }
+  }
+}
+
+// Whether the run sealed this very state: the block of the step after has its root. False if that
+// block has none (--checkpoint-every that is no multiple of the manifest's state_root_every), or is
+// not there (the run's last step).
+base::StatusOr<bool> IsSealed(store::LedgerReader& ledger, const Checkpoint& checkpoint) {
+  const std::string root = checkpoint.metadata.at("state_root");
+  std::optional<base::Digest> sealed;
+  // The block of step s has height s + 1.
+  RETURN_IF_ERROR(ledger.ForEachBlock(checkpoint.step + 2, [&](const wire::Block& block) {
+    if (block.step == checkpoint.step + 1) sealed = block.state_root;
+    return false;
+  }));
+  if (sealed && sealed->Hex() != root) {
+    return base::FailedPrecondition("the state after step " + std::to_string(checkpoint.step) +
+                                    " is not the one that the run sealed: export from another "
+                                    "node's folder");
+  }
+  return sealed.has_value();
+}
+
+std::string Metadata(const Checkpoint& checkpoint, const std::string& key) {
+  const auto entry = checkpoint.metadata.find(key);
+  return entry == checkpoint.metadata.end() ? "" : entry->second;
+}
+
+void Print(const ExportOptions& options, const Checkpoint& checkpoint, bool sealed) {
+  const std::uint64_t parameters = base::ElementCount(checkpoint.layout);
+  if (!options.json) {
+    std::printf("%s: %s after step %llu, %zu tensors, %llu parameters%s\n",
+                PrintableLine(options.out_file).c_str(),
+                PrintableLine(Metadata(checkpoint, "model")).c_str(),
+                static_cast<unsigned long long>(checkpoint.step), checkpoint.layout.size(),
+                static_cast<unsigned long long>(parameters),
+                sealed ? ", as the run sealed it" : "");
+    return;
+  }
+  nlohmann::json tensors = nlohmann::json::array();
+  for (const base::TensorSpec& tensor : checkpoint.layout) {
+    tensors.push_back({{"name", tensor.name}, {"shape", tensor.shape}});
+  }
+  nlohmann::json result = {{"file", options.out_file},
+                           {"step", checkpoint.step},
+                           {"tensors", tensors},
+                           {"parameters", parameters},
+                           {"sealed", sealed}};
+  for (const char* key : {"run_id", "model", "data", "inputs", "state_root"}) {
+    result[key] = Metadata(checkpoint, key);
+  }
+  PrintJson(result);
+}
+
+base::Status Export(const ExportOptions& options) {
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(options.data_dir));
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
+  ASSIGN_OR_RETURN(const Checkpoint checkpoint, Read(options));
+  if (Metadata(checkpoint, "run_id") != summary.run_id.Hex()) {
+    return base::InvalidArgument(store::CheckpointPath(options.data_dir, checkpoint.step) +
+                                 ": is of another run than the ledger beside it");
+  }
+  ASSIGN_OR_RETURN(const bool sealed, IsSealed(ledger, checkpoint));
+  const base::Status written = store::WriteModel(options.out_file, checkpoint);
+  if (!written.ok()) {
+    return base::MakeStatus(written.code(),
+                            base::MessageOf(written) + ": give another path for the model");
+  }
+  Print(options, checkpoint, sealed);
+  return base::OkStatus();
+}
+
+}  // namespace
+
+void AddExportCommand(CLI::App& program, Invocation& invocation) {
+  auto* command =
+      program.add_subcommand("export", "the model that a node trained, as a safetensors file");
+  auto options = std::make_shared<ExportOptions>();
+  command->add_option("dir", options->data_dir, "the node's data folder; the node may run")
+      ->required();
+  command->add_option("file", options->out_file, "the safetensors file to write")->required();
+  command->add_option("--step", options->step, "the state after this step, not the newest");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->footer(
+      "Example: ostraka export out/node0 model.safetensors\n"
+      "Tensors are named as in a PyTorch state_dict; the metadata says how inputs are scaled");
+  command->callback([options, &invocation] {
+    invocation.body = [options] {
+      const base::Status status = Export(*options);
+      return status.ok() ? kDone : Fail(status);
+    };
+  });
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,222 @@
+// ostraka ledger show|explain: what a node's data folder says of a run, without the node.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/cli/node/commands.h"
+#include "node/cli/views/node_json.h"
+#include "node/store/ledger_reader.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+struct LedgerCommandOptions {
+  std::string data_dir;
+  std::string peer;
+  bool json = false;
+};
+
+std::string ListOf(const std::vector<base::PeerId>& peers) {
+  std::string list;
+  for (const base::PeerId& peer : peers) list += (list.empty() ? "" : " ") + peer.Short();
+  return list;
+}
+
+base::Status ShowText(store::LedgerReader& ledger, const store::LedgerSummary& summary) {
+  std::printf("run   %s\nnode  %s\nsince %s\n", summary.run_id.Hex().c_str(),
+              summary.peer.Hex().c_str(), summary.created_utc.c_str());
+  std::printf("end   %s\n",
+              summary.outcome.empty() ? "not yet, or it was killed" : summary.outcome.c_str());
+  if (summary.pruned_below > 0) {
+    std::printf("kept  of steps below %llu only blocks with removals or open cases\n",
+                static_cast<unsigned long long>(summary.pruned_below));
+  }
+  std::printf("%-8s %-16s %8s %10s %10s  %s\n", "step", "decision", "members", "applied", "tau",
+              "events");
+  return ledger.ForEachBlock(0, [](const wire::Block& block) {
+    const auto applied =
+        std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
+    std::string events;
+    for (const auto& removal : block.removals) events += "removed " + removal.peer.Short() + " ";
+    for (const auto& peer : block.joined) events += "joined " + peer.Short() + " ";
+    for (const auto& open : block.cases) {
+      if (open.opened_step == block.step) {
+        events += CaseText(JsonOf(open.id)) + " ";
+      }
+    }
+    if (block.state_root) events += "state root " + block.state_root->Short();
+    const std::string step = block.genesis ? "genesis" : std::to_string(block.step);
+    const std::string columns =
+        std::to_string(applied) + "/" + std::to_string(block.columns.size());
+    std::printf("%-8s %-16s %8zu %10s %10.4g  %s\n", step.c_str(), block.decision.Short().c_str(),
+                block.members.size(), columns.c_str(), block.tau, events.c_str());
+    return true;
+  });
+}
+
+base::Status Show(const LedgerCommandOptions& options) {
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(options.data_dir));
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
+  if (!options.json) return ShowText(ledger, summary);
+  json blocks = json::array();
+  RETURN_IF_ERROR(ledger.ForEachBlock(0, [&](const wire::Block& block) {
+    json row = StepEvent(block);
+    row.erase("event");
+    row["decision"] = block.decision.Hex();
+    row["removals"] = json::array();
+    for (const auto& removal : block.removals) row["removals"].push_back(JsonOf(removal));
+    row["columns"] = json::array();
+    for (const auto fate : block.columns) row["columns"].push_back(wire::ColumnFateName(fate));
+    if (block.state_root) row["state_root"] = block.state_root->Hex();
+    blocks.push_back(std::move(row));
+    return true;
+  }));
+  const json result = {{"run_id", summary.run_id.Hex()},
+                       {"peer", summary.peer.Hex()},
+                       {"outcome", summary.outcome},
+                       {"slots", summary.slots},
+                       {"evidence", summary.evidence},
+                       {"pruned_below", summary.pruned_below},
+                       {"blocks", blocks}};
+  PrintJson(result);
+  return base::OkStatus();
+}
+
+// The member of the run that `prefix` names; the whole id or its first digits.
+base::StatusOr<base::PeerId> FindPeer(store::LedgerReader& ledger, const std::string& prefix) {
+  std::vector<base::PeerId> members;
+  RETURN_IF_ERROR(ledger.ForEachBlock(0, [&](const wire::Block& genesis) {
+    members = genesis.members;
+    return false;
+  }));
+  std::vector<base::PeerId> matches;
+  for (const base::PeerId& member : members) {
+    if (member.Hex().starts_with(prefix)) matches.push_back(member);
+  }
+  if (matches.size() == 1) return matches.front();
+  return base::InvalidArgument("peer '" + prefix + "' " +
+                               (matches.empty() ? "was no member of this run" : "is ambiguous") +
+                               "; members: " + ListOf(members));
+}
+
+const char* VerdictName(wire::Verdict verdict) {
+  return verdict == wire::Verdict::kGuilty     ? "guilty"
+         : verdict == wire::Verdict::kInnocent ? "innocent"
+                                               : "abstain";
+}
+
+// The case that a verdict closed, as the block before the removal held it. The accuser of a cover
+// case is convicted already.
+base::StatusOr<std::optional<wire::Case>> CaseAgainst(store::LedgerReader& ledger,
+                                                      const wire::Removal& removal) {
+  std::optional<wire::Case> found;
+  // Height of block `step` is step + 1, so the block before a removal has the removal's step.
+  RETURN_IF_ERROR(ledger.ForEachBlock(removal.step, [&](const wire::Block& block) {
+    for (const wire::Case& open : block.cases) {
+      const bool accused_others =
+          open.id.accuser == removal.peer && open.id.kind != wire::CaseKind::kCover;
+      if (open.id.target != removal.peer && !accused_others) continue;
+      // Two validators may have accused it one after the other: the reason names whose case it was.
+      const bool named = removal.reason.find(open.id.accuser.Short()) != std::string::npos;
+      if (!found || named) found = open;
+    }
+    return false;
+  }));
+  return found;
+}
+
+base::Status ExplainRemoval(store::LedgerReader& ledger, const wire::Removal& removal, json& list) {
+  json entry = JsonOf(removal);
+  if (removal.kind == wire::RemovalKind::kVerdict) {
+    ASSIGN_OR_RETURN(const std::optional<wire::Case> open, CaseAgainst(ledger, removal));
+    if (open) {
+      entry.update(JsonOf(open->id));
+      entry["case_opened_in_step"] = open->opened_step;
+      for (const auto& ballot : open->ballots) {
+        entry["earlier_ballots"].push_back(
+            {{"voter", ballot.voter.Hex()}, {"verdict", VerdictName(ballot.verdict)}});
+      }
+    }
+  }
+  ASSIGN_OR_RETURN(const std::vector<store::EvidenceRow> evidence, ledger.Evidence(removal.peer));
+  for (const auto& row : evidence) {
+    entry["evidence"].push_back({{"id", row.digest.Hex()}, {"kind", row.kind}});
+  }
+  list.push_back(std::move(entry));
+  return base::OkStatus();
+}
+
+void PrintExplanation(const json& entry) {
+  const auto short_id = [](const json& id) { return id.get<std::string>().substr(0, 16); };
+  std::printf("%s was removed in step %llu (%s)\n", short_id(entry["peer"]).c_str(),
+              static_cast<unsigned long long>(entry["step"]),
+              entry["kind"].get<std::string>().c_str());
+  std::printf("  why: %s\n", PrintableLine(entry["reason"].get<std::string>()).c_str());
+  if (entry.contains("accuser")) {
+    std::printf("  case: %s; sealed in step %llu\n", CaseText(entry).c_str(),
+                static_cast<unsigned long long>(entry["case_opened_in_step"]));
+  }
+  if (!entry.contains("evidence")) return;
+  for (const json& row : entry["evidence"]) {
+    std::printf("  evidence: %s %s\n", row["kind"].get<std::string>().c_str(),
+                row["id"].get<std::string>().c_str());
+  }
+}
+
+base::Status Explain(const LedgerCommandOptions& options) {
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(options.data_dir));
+  std::optional<base::PeerId> peer;
+  if (!options.peer.empty()) {
+    ASSIGN_OR_RETURN(peer, FindPeer(ledger, options.peer));
+  }
+  ASSIGN_OR_RETURN(const std::vector<wire::Removal> removals, ledger.Removals(peer));
+  json list = json::array();
+  for (const wire::Removal& removal : removals) {
+    RETURN_IF_ERROR(ExplainRemoval(ledger, removal, list));
+  }
+  if (options.json) {
+    PrintJson({{"removals", list}});
+  } else if (list.empty()) {
+    std::printf("%s\n", peer ? (peer->Short() + " was not removed").c_str() : "nobody was removed");
+  }
+  if (!options.json) {
+    for (const json& entry : list) PrintExplanation(entry);
+  }
+  return base::OkStatus();
+}
+
+}  // namespace
+
+void AddLedgerCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand("ledger", "what a node's data folder says of a run");
+  command->require_subcommand(1);
+  command->footer("Example: ostraka ledger explain out/node0");
+  auto options = std::make_shared<LedgerCommandOptions>();
+  const auto add = [&](const char* name, const char* description, const char* example,
+                       base::Status (*body)(const LedgerCommandOptions&)) {
+    auto* reader = command->add_subcommand(name, description);
+    reader->add_option("dir", options->data_dir, "the node's data folder")->required();
+    reader->add_flag("--json", options->json, "print one JSON object");
+    reader->footer(example);
+    reader->callback([options, &invocation, body] {
+      invocation.body = [options, body] {
+        const base::Status status = body(*options);
+        return status.ok() ? kDone : Fail(status);
+      };
+    });
+    return reader;
+  };
+  add("show", "the sealed blocks, one line each", "Example: ostraka ledger show out/node0", Show);
+  add("explain", "why a peer is gone, or who is", "Example: ostraka ledger explain out/node0 3f2a",
+      Explain)
+      ->add_option("peer", options->peer, "peer id, or its first digits");
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,163 @@
+// ostraka run init|show|check: run manifests. (recover: run_recover_command.cpp)
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "node/cli/node/commands.h"
+#include "node/cli/options/manifest_options.h"
+#include "node/cli/options/manifest_toml.h"
+#include "node/cli/terminal/new_file.h"
+#include "node/cli/views/node_json.h"
+#include "node/os/endpoint.h"
+
+namespace ostraka::cli {
+namespace {
+
+struct RunOptions {
+  std::string file;
+  std::vector<std::string> members;  // ID@HOST:PORT
+  ManifestOptions manifest;
+  std::uint32_t faults = 0;
+  bool json = false;
+};
+
+base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
+  const std::size_t at = text.find('@');
+  const auto id = base::PeerId::FromHexDigits(text.substr(0, at));
+  if (!id) {
+    return base::InvalidArgument("--member '" + text +
+                                 "': write ID@HOST:PORT, the ID as `ostraka key show` prints it");
+  }
+  if (at == std::string::npos) return protocol::Member{*id, ""};  // it dials the others
+  const auto address = os::ParseHostPort(text.substr(at + 1));
+  if (!address.ok()) return base::InvalidArgument("--member " + base::MessageOf(address.status()));
+  return protocol::Member{*id, text.substr(at + 1)};
+}
+
+void PrintSummary(const protocol::Manifest& m, bool json) {
+  const auto n = static_cast<std::uint32_t>(m.members.size());
+  const auto thresholds =
+      protocol::ThresholdsFor(m.mode, n, protocol::GenesisAsynchronousFaults(m.mode, n));
+  if (json) {
+    nlohmann::json members = nlohmann::json::array();
+    for (const auto& member : m.members) {
+      members.push_back({{"peer", member.id.Hex()}, {"address", member.address}});
+    }
+    nlohmann::json result = {
+        {"run_id", m.run_id.Hex()},           {"name", m.name},
+        {"mode", protocol::ModeName(m.mode)}, {"members", members},
+        {"tolerates", thresholds.t_s},        {"tolerates_asynchronous", thresholds.t_a},
+        {"model", m.training.model},          {"data", m.training.data},
+        {"steps", m.training.steps},          {"validators", m.validators}};
+    if (m.origin) {
+      result["origin"] = {{"run_id", m.origin->run_id.Hex()},
+                          {"step", m.origin->step},
+                          {"state_root", m.origin->state_root.Hex()}};
+    }
+    PrintJson(result);
+    return;
+  }
+  std::printf("run %s%s%s\n", m.run_id.Hex().c_str(), m.name.empty() ? "" : "  ",
+              PrintableLine(m.name).c_str());
+  std::printf("mode %s: %u members, bears %u faulty (%u if the network is slow)\n",
+              protocol::ModeName(m.mode), n, thresholds.t_s, thresholds.t_a);
+  // Of a hash 16 digits are enough to compare.
+  const std::size_t at = m.training.data.find('@');
+  const std::string data =
+      at == std::string::npos ? m.training.data : m.training.data.substr(0, at + 1 + 16);
+  if (m.origin) {
+    std::printf("goes on from run %s, after step %llu\n", m.origin->run_id.Short().c_str(),
+                static_cast<unsigned long long>(m.origin->step));
+  }
+  const std::uint32_t spared =
+      protocol::SparedValidators(n, protocol::FaultBound(thresholds), m.validators);
+  std::printf("trains %s on %s for %llu steps; validators a step: %u%s\n", m.training.model.c_str(),
+              data.c_str(), static_cast<unsigned long long>(m.training.steps), spared,
+              spared < m.validators ? ", as many as the mode can spare" : "");
+  for (const auto& member : m.members) {
+    std::printf("member %s  %s\n", member.id.Hex().c_str(),
+                member.address.empty() ? "(dials only)" : PrintableLine(member.address).c_str());
+  }
+}
+
+base::Status CheckFaults(const protocol::Manifest& manifest, std::uint32_t faults) {
+  return protocol::CheckTolerates(manifest.mode,
+                                  static_cast<std::uint32_t>(manifest.members.size()), faults);
+}
+
+base::Status Init(const RunOptions& options) {
+  ASSIGN_OR_RETURN(protocol::Manifest manifest, MakeManifest(options.manifest));
+  for (const std::string& text : options.members) {
+    ASSIGN_OR_RETURN(protocol::Member member, ParseMember(text));
+    manifest.members.push_back(std::move(member));
+  }
+  std::sort(manifest.members.begin(), manifest.members.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
+  RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
+  base::Digest nonce;
+  crypto::FillRandom(nonce.bytes);
+  const std::string text = WriteManifest(manifest, nonce);
+  ASSIGN_OR_RETURN(const protocol::Manifest parsed, ParseManifest(text));
+  RETURN_IF_ERROR(WriteNewFile(options.file, text));
+  PrintSummary(parsed, options.json);
+  return base::OkStatus();
+}
+
+base::Status Inspect(const RunOptions& options) {
+  ASSIGN_OR_RETURN(const protocol::Manifest manifest, ReadManifestFile(options.file));
+  RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
+  RETURN_IF_ERROR(CheckTraining(manifest));
+  PrintSummary(manifest, options.json);
+  return base::OkStatus();
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand("run", "run manifests: what all members agree on");
+  command->require_subcommand(1);
+  command->footer("Example: ostraka run check run.toml");
+  auto options = std::make_shared<RunOptions>();
+
+  auto* init = command->add_subcommand("init", "write a manifest");
+  init->add_option("--out", options->file, "the file to write")->required();
+  init->add_option("--member", options->members,
+                   "ID@HOST:PORT, once for each member; only ID for one that dials the others")
+      ->required();
+  init->add_option("--faults", options->faults, "refuse a mode that bears fewer faulty members");
+  AddManifestOptions(*init, options->manifest);
+  init->add_flag("--json", options->json, "print one JSON object");
+  init->footer(
+      "Example: ostraka run init --out run.toml --member $(ostraka key show a.key)@10.0.0.1:7000 "
+      "--member ...");
+  init->callback([options, &invocation] {
+    invocation.body = [options] {
+      const base::Status status = Init(*options);
+      return status.ok() ? kDone : Fail(status);
+    };
+  });
+
+  const auto add_reader = [&](const char* name, const char* description) {
+    auto* reader = command->add_subcommand(name, description);
+    reader->add_option("file", options->file, "the manifest")->required();
+    reader->add_option("--faults", options->faults,
+                       "refuse a mode that bears fewer faulty members");
+    reader->add_flag("--json", options->json, "print one JSON object");
+    reader->footer(std::string("Example: ostraka run ") + name + " run.toml");
+    reader->callback([options, &invocation] {
+      invocation.body = [options] {
+        const base::Status status = Inspect(*options);
+        return status.ok() ? kDone : Fail(status);
+      };
+    });
+  };
+  add_reader("show", "print what a manifest says");
+  add_reader("check", "exit 0 only if a run can start from this manifest");
+  AddRunRecoverCommand(*command, invocation);
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,115 @@
+// ostraka run recover: a new run from what is left of one that cannot go on.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "node/cli/node/commands.h"
+#include "node/cli/node/recovery.h"
+#include "node/cli/options/manifest_toml.h"
+#include "node/cli/terminal/new_file.h"
+#include "node/cli/views/node_json.h"
+
+namespace ostraka::cli {
+namespace {
+
+struct RecoverOptions {
+  std::string manifest_file;
+  std::vector<std::string> data_dirs;
+  std::vector<std::string> without;  // ids
+  std::string out_file;
+  bool json = false;
+};
+
+void Print(const RecoverOptions& options, const RecoveryPlan& plan,
+           const protocol::Manifest& manifest) {
+  const auto step = static_cast<unsigned long long>(manifest.origin->step);
+  if (options.json) {
+    nlohmann::json left_out = nlohmann::json::array();
+    for (const auto& [peer, why] : plan.left_out) {
+      left_out.push_back({{"peer", peer.Hex()}, {"reason", why}});
+    }
+    nlohmann::json result = {{"file", options.out_file},
+                             {"run_id", manifest.run_id.Hex()},
+                             {"parted_at", nullptr},
+                             {"step", step},
+                             {"origin", plan.checkpoint},
+                             {"members", manifest.members.size()},
+                             {"steps", manifest.training.steps},
+                             {"left_out", left_out},
+                             {"guilty", plan.guilty}};
+    if (plan.parted_at) result["parted_at"] = *plan.parted_at;
+    return PrintJson(result);
+  }
+  if (plan.parted_at) {
+    std::printf("the ledgers part at step %llu\n",
+                static_cast<unsigned long long>(*plan.parted_at));
+  } else {
+    std::printf("the ledgers agree\n");
+  }
+  std::printf(
+      "%s: run %s goes on from the state after step %llu, with %zu members for %llu steps\n",
+      PrintableLine(options.out_file).c_str(), manifest.run_id.Hex().c_str(), step,
+      manifest.members.size(), static_cast<unsigned long long>(manifest.training.steps));
+  for (const auto& [peer, why] : plan.left_out) {
+    std::printf("without %s: %s\n", peer.Hex().c_str(), PrintableLine(why).c_str());
+  }
+  if (plan.parted_at && plan.guilty == 0) {
+    std::printf(
+        "nobody is proven guilty of the split: no member's words in these folders contradict each "
+        "other; folders of members of the other side may hold some that do, and --without leaves "
+        "out whom you name\n");
+  }
+  std::printf("each member needs both files: ostraka node %s --origin %s --key ...\n",
+              PrintableLine(options.out_file).c_str(), PrintableLine(plan.checkpoint).c_str());
+}
+
+base::Status Recover(const RecoverOptions& options) {
+  std::vector<base::PeerId> without;
+  for (const std::string& text : options.without) {
+    const auto peer = base::PeerId::FromHexDigits(text);
+    if (!peer) return base::InvalidArgument("--without '" + text + "': give a peer id");
+    without.push_back(*peer);
+  }
+  ASSIGN_OR_RETURN(const protocol::Manifest old, ReadManifestFile(options.manifest_file));
+  ASSIGN_OR_RETURN(const RecoveryPlan plan, PlanRecovery(old, options.data_dirs, without));
+  base::Digest nonce;
+  crypto::FillRandom(nonce.bytes);
+  const std::string text = WriteManifest(plan.manifest, nonce);
+  ASSIGN_OR_RETURN(const protocol::Manifest written, ParseManifest(text));
+  RETURN_IF_ERROR(WriteNewFile(options.out_file, text));
+  Print(options, plan, written);
+  return base::OkStatus();
+}
+
+}  // namespace
+
+void AddRunRecoverCommand(CLI::App& run, Invocation& invocation) {
+  auto options = std::make_shared<RecoverOptions>();
+  auto* command = run.add_subcommand(
+      "recover", "write the manifest of a new run that goes on where an old one cannot");
+  command->add_option("manifest", options->manifest_file, "the old run's manifest")->required();
+  command
+      ->add_option("data_dirs", options->data_dirs,
+                   "data folders of the old run's members, or copies of them")
+      ->required();
+  command->add_option("--out", options->out_file, "the manifest to write")->required();
+  command->add_option("--without", options->without,
+                      "leave this member out, whatever the ledgers say");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->footer(
+      "Example: ostraka run recover run.toml mine/ theirs/ --out next.toml\n"
+      "For runs that split, or whose members are gone for good. It begins with the newest state\n"
+      "that the folders have in common, without those banned or proven guilty. Everybody compares\n"
+      "what it printed, then starts a node with the new manifest and --origin.");
+  command->callback([options, &invocation] {
+    invocation.body = [options] {
+      const base::Status status = Recover(*options);
+      return status.ok() ? kDone : Fail(status);
+    };
+  });
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,247 @@
+// ostraka status: how a node is, from its data folder or its HTTP address.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "node/cli/node/commands.h"
+#include "node/cli/terminal/data_dir.h"
+#include "node/cli/views/node_answers.h"
+#include "node/cli/views/node_json.h"
+#include "node/http/http_get.h"
+#include "node/store/ledger_reader.h"
+#include "node/store/ledger_schema.h"
+
+namespace ostraka::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct StatusOptions {
+  std::string where;
+  bool json = false;
+};
+
+base::Status NotANode(const std::string& source) {
+  return base::InvalidArgument(source +
+                               ": answered, but not as a node does: is this the address of "
+                               "`ostraka node --http`?");
+}
+
+base::StatusOr<json> ParseStatus(const std::string& source, const http::HttpResponse& answer) {
+  json status = json::parse(answer.body, nullptr, false);
+  if (answer.status != 200 || !status.is_object() || !status.contains("running")) {
+    return NotANode(source);
+  }
+  return status;
+}
+
+// What the ledger of a node that does not run says.
+base::StatusOr<json> FromLedger(const std::string& dir) {
+  ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(dir));
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
+  ASSIGN_OR_RETURN(const std::vector<wire::Removal> removed, ledger.Removals(std::nullopt));
+  json removals = json::array();
+  for (const wire::Removal& removal : removed) removals.push_back(JsonOf(removal));
+  json result = {
+      {"running", false}, {"peer", summary.peer.Hex()}, {"run_id", summary.run_id.Hex()},
+      {"healthy", false}, {"outcome", summary.outcome}, {"removals", std::move(removals)}};
+  const base::StatusOr<wire::Block> last = ledger.LastBlock();
+  if (last.ok()) {
+    result["step"] = last->step;
+    result["members"] = last->members.size();
+  } else if (!absl::IsNotFound(last.status())) {
+    return last.status();
+  }
+  return result;
+}
+
+base::StatusOr<json> FromFolder(const std::string& dir) {
+  const std::string socket = dir + "/" + kStatusSocketName;
+  const auto answer = http::HttpGet({.address = {}, .socket_path = socket}, "/status");
+  if (answer.ok()) return ParseStatus(socket, *answer);
+  if (!absl::IsNotFound(answer.status())) return answer.status();
+  return FromLedger(dir);
+}
+
+base::StatusOr<json> FromAddress(std::string address) {
+  constexpr std::string_view kScheme = "http://";
+  if (address.starts_with(kScheme)) address.erase(0, kScheme.size());
+  address = address.substr(0, address.find('/'));
+  ASSIGN_OR_RETURN(const http::HttpResponse answer,
+                   http::HttpGet({.address = address, .socket_path = {}}, "/status"));
+  return ParseStatus(address, answer);
+}
+
+// The one data folder under the default place.
+base::StatusOr<std::string> OnlyFolder() {
+  ASSIGN_OR_RETURN(const std::string root, DefaultDataRoot());
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator entries(root, error), end; !error && entries != end;
+       entries.increment(error)) {
+    if (fs::exists(entries->path() / store::kLedgerFileName, error)) {
+      found.push_back(entries->path().string());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    return base::NotFound("no node has a data folder under " + root +
+                          ": name the folder, or the address given to --http");
+  }
+  std::string names;
+  for (const std::string& name : found) names += " " + name;
+  return base::InvalidArgument("which node? Name one of:" + names);
+}
+
+base::StatusOr<json> Ask(const StatusOptions& options) {
+  if (options.where.empty()) {
+    ASSIGN_OR_RETURN(const std::string folder, OnlyFolder());
+    return FromFolder(folder);
+  }
+  std::error_code ignored;  // what cannot be looked at is no folder, and then no address
+  if (fs::is_directory(options.where, ignored)) return FromFolder(options.where);
+  if (options.where.find(':') != std::string::npos && options.where.front() != '/') {
+    return FromAddress(options.where);
+  }
+  return base::NotFound("'" + options.where +
+                        "' is no folder and no HOST:PORT: name a node's data folder, or the "
+                        "address given to --http");
+}
+
+std::string Span(double seconds) {
+  char text[48];
+  const auto whole = static_cast<long long>(seconds);
+  if (seconds < 120) {
+    std::snprintf(text, sizeof text, "%.1f s", seconds);
+  } else if (whole < 2 * 3600) {
+    std::snprintf(text, sizeof text, "%lld min", whole / 60);
+  } else {
+    std::snprintf(text, sizeof text, "%lld h %lld min", whole / 3600, whole / 60 % 60);
+  }
+  return text;
+}
+
+// The lines for people. Throws json::exception if keys are not as promised.
+class Text {
+ public:
+  static std::string Of(const json& status) {
+    Text text;
+    text.Line("run", status.at("run_id"));
+    text.Line("node", status.at("peer"));
+    if (status.contains("phase")) {
+      text.Live(status);
+    } else {
+      text.Ended(status);
+    }
+    for (const json& removal : status.at("removals")) {
+      text.Line("removed", ShortOf(removal.at("peer")) + " in step " + Count(removal.at("step")) +
+                               " (" + removal.at("kind").get<std::string>() +
+                               "): " + removal.at("reason").get<std::string>());
+    }
+    return text.text_;
+  }
+
+ private:
+  void Line(const char* name, const std::string& text) {
+    text_ +=
+        name + std::string(8 - std::string_view(name).size(), ' ') + PrintableLine(text) + "\n";
+  }
+  static std::string ShortOf(const json& id) { return id.get<std::string>().substr(0, 16); }
+  static std::string Count(const json& count) { return std::to_string(count.get<std::uint64_t>()); }
+
+  void Live(const json& status) {
+    Line("health", (status.at("healthy").get<bool>() ? "ok: " : "NOT WELL: ") +
+                       status.at("health").get<std::string>());
+    Line("now", "step " + Count(status.at("step")) + " of " + Count(status.at("steps")) + ", " +
+                    status.at("phase").get<std::string>() + " for " +
+                    Span(status.at("seconds_since_progress")));
+    Line("waits", WaitsFor(status.at("waits_for")));
+    std::string links = "to " + Count(status.at("linked")) + " of " +
+                        std::to_string(status.at("members").get<std::uint64_t>() - 1) +
+                        " other members";
+    for (const json& peer : status.at("unlinked")) links += ", not " + ShortOf(peer);
+    Line("links", links);
+    if (status.contains("slow")) {
+      const json& slow = status.at("slow");
+      Line("SLOW", "it has let the others wait " + Count(slow.at("used_ms")) + " of the " +
+                       Count(slow.at("allowed_ms")) +
+                       " ms that it may, and is dropped beyond them (docs/operating.md)");
+    }
+    if (status.contains("eta_seconds")) {
+      Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
+                       Span(status.at("seconds_per_step")) + " a step");
+    }
+  }
+
+  void Ended(const json& status) {
+    const std::string outcome = status.at("outcome");
+    Line("health", "does not run; " + (outcome.empty() ? "it was killed, or never ended"
+                                                       : "it ended: " + outcome));
+    if (!status.contains("step")) return;
+    Line("last",
+         "step " + Count(status.at("step")) + ", " + Count(status.at("members")) + " members");
+  }
+
+  // "for part of a, b; commit of a (not linked)".
+  static std::string WaitsFor(const json& waits_for) {
+    std::string line;
+    std::string last;
+    for (const json& missing : waits_for) {
+      const std::string message = missing.at("message");
+      line += message == last ? ", " : (last.empty() ? "for " : "; ") + message + " of ";
+      last = message;
+      line += ShortOf(missing.at("peer"));
+      if (!missing.at("linked").get<bool>()) line += " (not linked)";
+    }
+    return line.empty() ? "for nobody: it works" : line;
+  }
+
+  std::string text_;
+};
+
+base::StatusOr<ExitCode> Status(const StatusOptions& options) {
+  ASSIGN_OR_RETURN(const json status, Ask(options));
+  try {
+    const bool healthy = status.at("healthy").get<bool>();
+    if (options.json) {
+      PrintJson(status);
+    } else {
+      std::printf("%s", Text::Of(status).c_str());
+    }
+    return healthy ? kDone : kNegative;
+  } catch (const json::exception&) {
+    return NotANode(options.where);
+  }
+}
+
+}  // namespace
+
+void AddStatusCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand(
+      "status", "how a node is: its step, who is missing, what it waits for");
+  auto options = std::make_shared<StatusOptions>();
+  command->add_option("where", options->where,
+                      "the node's data folder, or the address given to `ostraka node --http` "
+                      "(default: the only folder in ~/.local/share/ostraka)");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->footer(
+      "Example: ostraka status out/node0\n"
+      "         ostraka status 127.0.0.1:9464\n"
+      "Exit 0: it is well; 1: it waits too long, has ended or does not run; 3: nobody answers");
+  command->callback([options, &invocation] {
+    invocation.body = [options] {
+      const auto code = Status(*options);
+      return code.ok() ? *code : Fail(code.status());
+    };
+  });
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,118 @@
+#include "node/cli/options/manifest_options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "node/train/data_source.h"
+#include "node/train/trainer_loader.h"
+
+namespace ostraka::cli {
+namespace {
+
+base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& manifest) {
+  constexpr std::uint64_t kDayMs = 86'400'000;
+  if (std::max({options.part_timeout_ms, options.delta_ms, options.patience_ms}) > kDayMs) {
+    return base::InvalidArgument(
+        "--part-timeout-ms, --delta-ms and --patience-ms must be at most a day, " +
+        std::to_string(kDayMs));
+  }
+  manifest.delta = base::Milliseconds(static_cast<std::int64_t>(options.delta_ms));
+  manifest.part_timeout = base::Milliseconds(static_cast<std::int64_t>(options.part_timeout_ms));
+  manifest.patience = base::Milliseconds(static_cast<std::int64_t>(options.patience_ms));
+  // A manifest in which a seal ends before its parts can come would be refused.
+  manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
+  return base::OkStatus();
+}
+
+}  // namespace
+
+void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
+  auto& m = options.manifest;
+  auto& t = m.training;
+  command.add_option("--name", m.name, "a name for people");
+  command.add_option("--mode", options.mode, "majority, balanced or third")->capture_default_str();
+  command.add_option("--model", t.model, "softmax, mlp, cnn or toy")->capture_default_str();
+  command
+      .add_option("--data", t.data,
+                  "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
+                  "text:FILE (any file), or toy "
+                  "with model toy")
+      ->capture_default_str();
+  command.add_option("--hidden", t.hidden, "mlp, cnn: hidden units; toy: dimension")
+      ->capture_default_str();
+  command.add_option("--batch-size", t.batch_size, "rows of each worker's batch")
+      ->capture_default_str();
+  command.add_option("--steps", t.steps, "steps, at least")->capture_default_str();
+  command.add_option("--learning-rate", t.learning_rate, "at its peak")->capture_default_str();
+  command.add_option("--momentum", t.momentum, "of SGD")->capture_default_str();
+  command.add_option("--validators", m.validators, "members that recompute instead of training")
+      ->capture_default_str();
+  command
+      .add_option("--part-timeout-ms", options.part_timeout_ms,
+                  "an aggregator waits so long for parts")
+      ->capture_default_str();
+  command
+      .add_option("--delta-ms", options.delta_ms,
+                  "four times what a message may take: 1000 for the Internet, 250 at home")
+      ->capture_default_str();
+  command
+      .add_option("--patience-ms", options.patience_ms,
+                  "who needs no longer for a step's work is never late (docs/operating.md)")
+      ->capture_default_str();
+}
+
+base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) {
+  protocol::Manifest manifest = options.manifest;
+  ASSIGN_OR_RETURN(manifest.mode, protocol::ParseMode(options.mode));
+  RETURN_IF_ERROR(SetDeadlines(options, manifest));
+  protocol::TrainingPlan& plan = manifest.training;
+  // The default is meant for the other models.
+  if (plan.model == "toy" && plan.data == "digits") plan.data = "toy";
+  ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(plan.data));
+  train::DataId id{.name = source.name, .hash = {}};
+  // Names first: they are quicker to check than files are to read.
+  RETURN_IF_ERROR(train::CheckTrainerNames({.model = plan.model, .data = id.name}));
+  if (id.name != "toy") {
+    ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
+    id.hash = train::HashOf(data);
+  }
+  plan.data = train::TextOf(id);
+  return manifest;
+}
+
+base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest& manifest,
+                                                       const std::string& data,
+                                                       train::HeldOut evaluate_on) {
+  const protocol::TrainingPlan& plan = manifest.training;
+  ASSIGN_OR_RETURN(const train::DataId id, train::ParseDataId(plan.data));
+  train::DataSource source{.name = id.name, .dir = {}};
+  if (!data.empty()) {
+    ASSIGN_OR_RETURN(source, train::ParseDataSource(data));
+    if (source.name != id.name) {
+      return base::InvalidArgument("--data " + data + ": the run trains on " + id.name);
+    }
+  }
+  return train::TrainerOptions{.model = plan.model,
+                               .data = id.name,
+                               .data_hash = id.hash,
+                               .batch_size = plan.batch_size,
+                               .hidden = plan.hidden,
+                               .data_seed = plan.data_seed,
+                               .data_dir = source.dir,
+                               .evaluate_on = evaluate_on};
+}
+
+base::Status CheckTraining(const protocol::Manifest& manifest) {
+  const auto options = TrainerOptionsOf(manifest, "", train::HeldOut::kTest);
+  return options.ok() ? train::CheckTrainerNames(*options) : options.status();
+}
+
+base::Status CheckDimension(std::uint64_t dimension, std::size_t members) {
+  if (dimension >= 2 * members) return base::OkStatus();
+  return base::FailedPrecondition("the model has " + std::to_string(dimension) +
+                                  " parameters, and a run of " + std::to_string(members) +
+                                  " members needs at least two a member: use --hidden " +
+                                  std::to_string(2 * members) + " or more, or fewer members");
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,58 @@
+#include "node/cli/options/state_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "node/cli/terminal/exit_code.h"
+#include "node/train/data_source.h"
+
+namespace ostraka::cli {
+
+void AddStateOptions(CLI::App& command, StateOptions& options) {
+  command
+      .add_option("--evaluate-on", options.evaluate_on,
+                  "test, or validation to choose hyperparameters by")
+      ->capture_default_str();
+  command
+      .add_option("--checkpoint-every", options.checkpoint_every,
+                  "steps between states kept in the data folder; 0: only the last")
+      ->capture_default_str();
+  command
+      .add_option("--keep-checkpoints", options.keep_checkpoints,
+                  "how many of them stay, at least 1")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+}
+
+void AppendStateArguments(const StateOptions& options, std::vector<std::string>& arguments) {
+  arguments.insert(arguments.end(), {"--evaluate-on", options.evaluate_on, "--checkpoint-every",
+                                     std::to_string(options.checkpoint_every), "--keep-checkpoints",
+                                     std::to_string(options.keep_checkpoints)});
+}
+
+base::StatusOr<train::HeldOut> HeldOutOf(const StateOptions& options) {
+  for (const train::HeldOut part : {train::HeldOut::kTest, train::HeldOut::kValidation}) {
+    if (options.evaluate_on == train::HeldOutName(part)) return part;
+  }
+  return base::InvalidArgument("--evaluate-on '" + options.evaluate_on +
+                               "' is not known: use test or validation");
+}
+
+std::unique_ptr<store::CheckpointWriter> MakeCheckpointWriter(const StateOptions& options,
+                                                              const protocol::Manifest& manifest,
+                                                              const std::string& data_dir,
+                                                              const base::TensorLayout& layout) {
+  const std::string& data = manifest.training.data;
+  return std::make_unique<store::CheckpointWriter>(store::CheckpointWriterOptions{
+      .data_dir = data_dir,
+      .every = options.checkpoint_every,
+      .keep = options.keep_checkpoints,
+      .layout = layout,
+      .metadata = {{"run_id", manifest.run_id.Hex()},
+                   {"model", manifest.training.model},
+                   {"data", data},
+                   // Of pixels p, as the data's files have them.
+                   {"inputs", train::InputScaling(data.substr(0, data.find('@')))}},
+      .failed = [](const base::Status& status) { Fail(status); }});
+}
+
+}  // namespace ostraka::cli

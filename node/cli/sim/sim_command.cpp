@@ -1,0 +1,393 @@
+// ostraka sim: whole runs in virtual time, from a seed.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "node/cli/options/attack_options.h"
+#include "node/cli/sim/commands.h"
+#include "node/cli/sim/sim_runner.h"
+#include "node/cli/sim/sim_search.h"
+#include "node/cli/views/node_json.h"
+#include "node/protocol/ground/manifest.h"
+#include "sim/report/report.h"
+#include "sim/run/seeds.h"
+#include "sim/run/shrink.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxReplayBytes = 64 * 1024;
+
+struct SimCommandOptions {
+  sim::SimOptions sim;
+  std::string mode = "majority";
+  std::vector<std::string> attack_params;
+  std::string seeds;      // A..B
+  std::string replay;     // file
+  double crash_down = 2;  // seconds
+  double cut_at = 5;
+  double cut_for = 20;
+  double skew = 0;
+  bool swarm_test = false;
+  bool attack_given = false;
+  std::uint32_t threads = 0;
+  std::uint64_t max_runs = 300;      // of shrink
+  std::vector<std::string> results;  // of merge
+  sim::SearchOptions search;
+  bool json = false;
+  bool trace = false;
+  std::string report;  // file
+  std::optional<std::uint64_t> report_step;
+};
+
+// "17 of 100 seeds" on a terminal.
+class Progress {
+ public:
+  explicit Progress(std::uint64_t total) : terminal_(isatty(STDERR_FILENO) != 0), total_(total) {}
+  void Show(std::uint64_t done) const {
+    if (!terminal_) return;
+    std::fprintf(stderr, "\r\x1b[K%llu of %llu seeds", static_cast<unsigned long long>(done),
+                 static_cast<unsigned long long>(total_));
+  }
+  void Clear() const {
+    if (terminal_) std::fprintf(stderr, "\r\x1b[K");
+  }
+
+ private:
+  bool terminal_;
+  std::uint64_t total_;
+};
+
+base::StatusOr<SeedRange> ParseSeeds(const std::string& text) {
+  SeedRange range;
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const std::size_t dots = text.find("..");
+  const char* const middle = dots == std::string::npos ? end : begin + dots;
+  const auto first = std::from_chars(begin, middle, range.first);
+  const bool split = dots != std::string::npos && first.ec == std::errc() && first.ptr == middle;
+  const auto last = split ? std::from_chars(middle + 2, end, range.last) : first;
+  if (!split || last.ec != std::errc() || last.ptr != end || range.first > range.last) {
+    return base::InvalidArgument("--seeds '" + text + "': write FIRST..LAST, for example 1..100");
+  }
+  return range;
+}
+
+base::StatusOr<sim::SimOptions> ReadReplay(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return base::NotFound("cannot read replay file " + path + ": check the path");
+  std::string text(kMaxReplayBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return base::Unavailable("cannot read replay file " + path + ": is it a file?");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.empty() || text.size() > kMaxReplayBytes) {
+    return base::InvalidArgument(path + " is " + (text.empty() ? "empty" : "larger than 64 KiB") +
+                                 ": give the file that a failed simulation left");
+  }
+  auto options = sim::ParseOptions(text);
+  if (options.ok()) return options;
+  return base::InvalidArgument(path + ": " + base::MessageOf(options.status()));
+}
+
+base::StatusOr<base::Duration> SecondsOf(const std::string& flag, double seconds) {
+  constexpr double kMost = 86'400;  // a day of virtual time
+  if (seconds >= 0 && seconds <= kMost) {
+    return base::Duration{static_cast<std::int64_t>(seconds * 1e9)};
+  }
+  return base::InvalidArgument(flag + " must be 0..86400 seconds");
+}
+
+base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
+  if (!options.replay.empty()) return ReadReplay(options.replay);
+  sim::SimOptions result = options.sim;
+  ASSIGN_OR_RETURN(result.mode, protocol::ParseMode(options.mode));
+  ASSIGN_OR_RETURN(result.attack_params, ParseAttackParams(options.attack_params));
+  ASSIGN_OR_RETURN(result.crash_down, SecondsOf("--crash-down", options.crash_down));
+  ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.cut_at));
+  ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.cut_for));
+  ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.skew));
+  return result;
+}
+
+// One run, and the page about it. The file is opened first: a place where none can be is said
+// before the run, not after it.
+base::StatusOr<sim::SeedsResult> RunForReport(const SimWork& work,
+                                              const SimCommandOptions& options) {
+  const bool is_new = !std::filesystem::exists(options.report);
+  if (!std::ofstream(options.report, std::ios::binary | std::ios::app)) {
+    return base::Unavailable("cannot write " + options.report +
+                             ": check the folder and your rights");
+  }
+  auto report = sim::MakeReport(OptionsFor(work, work.seeds.first), options.report_step,
+                                [](const std::string& what) {
+                                  if (isatty(STDERR_FILENO) == 0) return;
+                                  std::fprintf(stderr, "\r\x1b[K%s", what.c_str());
+                                });
+  if (!report.ok()) {
+    if (is_new) std::filesystem::remove(options.report);
+    return report.status();
+  }
+  std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
+  file << report->html;
+  file.close();
+  if (!file) return base::Unavailable("cannot write " + options.report + ": is the disk full?");
+  sim::SeedsTally tally;
+  tally.Add(std::move(report->result));
+  return std::move(tally).Finish();
+}
+
+base::Status CheckReport(const SimCommandOptions& options) {
+  if (options.report.empty() && options.report_step) {
+    return base::InvalidArgument("--report-step says what --report draws: give --report FILE too");
+  }
+  if (!options.report.empty() && !options.seeds.empty()) {
+    return base::InvalidArgument("--report shows one run: give --seed instead of --seeds");
+  }
+  return base::OkStatus();
+}
+
+// Asking for more than the mode bears is no error (members leave, and the number falls in any run),
+// but who compares numbers of validators must know.
+void TellOfSparedValidators(const sim::SimOptions& sim) {
+  const std::uint32_t spared =
+      protocol::SparedValidators(sim.peers, sim::FaultsBorne(sim), sim.validators);
+  if (spared == sim.validators) return;
+  std::fprintf(stderr, "note: %u of %u validators a step: %u peers in mode %s can spare no more\n",
+               spared, sim.validators, sim.peers, protocol::ModeName(sim.mode));
+}
+
+base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
+  RETURN_IF_ERROR(CheckReport(options));
+  ASSIGN_OR_RETURN(const sim::SimOptions sim_options, OptionsOf(options));
+  SeedRange range{sim_options.seed, sim_options.seed};
+  if (!options.seeds.empty()) {
+    ASSIGN_OR_RETURN(range, ParseSeeds(options.seeds));
+  }
+  if (options.trace) {
+    RETURN_IF_ERROR(sim::RunSimulation(sim_options, [](const std::string& line) {
+                      std::fprintf(stderr, "%s\n", line.c_str());
+                    }).status());
+  }
+  SimWork work;
+  work.options = sim_options;
+  work.seeds = range;
+  work.swarm_test = options.swarm_test;
+  work.only_attack = options.attack_given;
+  work.threads = std::min<std::uint64_t>(options.threads, range.last - range.first + 1);
+  const Progress progress(range.last - range.first + 1);
+  auto ran = options.report.empty()
+                 ? RunOnCores(work, [&](std::uint64_t done) { progress.Show(done); })
+                 : RunForReport(work, options);
+  progress.Clear();
+  ASSIGN_OR_RETURN(const sim::SeedsResult result, std::move(ran));
+  if (!options.swarm_test && options.replay.empty()) TellOfSparedValidators(sim_options);
+  ASSIGN_OR_RETURN(const json out, JsonOf(work, result));
+  if (options.json) {
+    PrintJson(out);
+  } else {
+    PrintSimText(out);
+  }
+  return result.ok;
+}
+
+base::Status ShrinkReplay(const SimCommandOptions& options) {
+  ASSIGN_OR_RETURN(const sim::SimOptions failing, ReadReplay(options.replay));
+  ASSIGN_OR_RETURN(const sim::ShrinkResult result,
+                   sim::Shrink(failing, options.max_runs, [](const std::string& what) {
+                     std::fprintf(stderr, "%s\n", what.c_str());
+                   }));
+  ASSIGN_OR_RETURN(const std::string folder, WriteBundle(result.options));
+  const std::string replay = "ostraka sim --replay " + folder + "/options.replay";
+  if (options.json) {
+    PrintJson({{"checker", result.failure.checker},
+               {"message", result.failure.message},
+               {"runs", result.runs},
+               {"applied", result.applied},
+               {"options", sim::FormatOptions(result.options)},
+               {"replay", replay}});
+    return base::OkStatus();
+  }
+  std::printf("%zu simplifications in %llu runs; checker %s still fails: %s\n  replay: %s\n",
+              result.applied.size(), static_cast<unsigned long long>(result.runs),
+              result.failure.checker.c_str(), PrintableLine(result.failure.message).c_str(),
+              replay.c_str());
+  return base::OkStatus();
+}
+
+base::StatusOr<json> ReadResult(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return base::NotFound("cannot read '" + path + "': check the path");
+  json result = json::parse(file, nullptr, false);
+  if (result.is_object() && result.contains("ranges") && result.contains("occurred")) return result;
+  return base::InvalidArgument(path + ": not what `ostraka sim --json` printed");
+}
+
+base::StatusOr<bool> Merge(const SimCommandOptions& options) {
+  std::vector<json> results;
+  for (const std::string& path : options.results) {
+    ASSIGN_OR_RETURN(results.emplace_back(), ReadResult(path));
+  }
+  json merged;
+  try {
+    ASSIGN_OR_RETURN(merged, MergeResults(results));
+  } catch (const json::exception& problem) {
+    return base::InvalidArgument(std::string("a result lacks a key: ") + problem.what());
+  }
+  if (options.json) {
+    PrintJson(merged);
+  } else {
+    PrintSimText(merged);
+  }
+  return merged["ok"].get<bool>();
+}
+
+template <typename Body>
+std::function<ExitCode()> AsExit(Body body) {
+  return [body] {
+    const auto ok = body();
+    if (!ok.ok()) return Fail(ok.status());
+    return *ok ? kDone : kNegative;
+  };
+}
+
+void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOptions>& options,
+                       Invocation& invocation) {
+  auto* shrink = command.add_subcommand("shrink", "make a failure smaller");
+  shrink->add_option("replay", options->replay, "options.replay of a failure")->required();
+  shrink->add_option("--max-runs", options->max_runs, "runs to spend")->capture_default_str();
+  shrink->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+  shrink->footer("Example: ostraka sim shrink ostraka-sim-seed-17/options.replay");
+  shrink->callback([options, &invocation] {
+    invocation.body = AsExit([options]() -> base::StatusOr<bool> {
+      RETURN_IF_ERROR(ShrinkReplay(*options));
+      return true;
+    });
+  });
+  auto* search =
+      command.add_subcommand("search", "look for scripts of attack `free` that break a run");
+  search->add_option("--runs", options->search.runs, "runs to spend")->capture_default_str();
+  search->add_option("--seed", options->search.seed, "another one, other scripts")
+      ->capture_default_str();
+  search->add_option("--until", options->search.until, "end at the first that this checker fails");
+  search->add_flag("--premises", options->search.premises,
+                   "also end runs that break what docs/seal.md assumes");
+  search->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+  search->footer("Example: ostraka sim search --runs 1000 --seed 7");
+  search->callback([options, &invocation] {
+    invocation.body = AsExit([options] { return SearchScripts(options->search, options->json); });
+  });
+  auto* merge = command.add_subcommand("merge", "join results of ranges of seeds");
+  merge->add_option("results", options->results, "what `ostraka sim --json` printed")->required();
+  merge->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+  merge->footer("Example: ostraka sim merge range1.json range2.json");
+  merge->callback(
+      [options, &invocation] { invocation.body = AsExit([options] { return Merge(*options); }); });
+}
+
+// --- what is simulated ---------------------------------------------------------------------------
+
+void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
+  sim::SimOptions& sim = options->sim;
+  command->add_option("--peers", sim.peers, "machines")->capture_default_str();
+  command->add_option("--byzantine", sim.byzantine, "of them adversaries")->capture_default_str();
+  command->add_option("--attack", sim.attack, "what they do; a wrong name lists the known ones")
+      ->capture_default_str();
+  command->add_option("--attack-param", options->attack_params, "name=value");
+  command->add_option("--attack-from", sim.attack_from_step, "honest before this step")
+      ->capture_default_str();
+  command->add_option("--liars", sim.liars, "of the adversaries these only make each seal slow")
+      ->capture_default_str();
+  command->add_option("--mode", options->mode, "majority, balanced or third")
+      ->capture_default_str();
+  command->add_option("--steps", sim.steps, "steps, at least")->capture_default_str();
+  command->add_option("--validators", sim.validators, "per step")->capture_default_str();
+  command->add_option("--dimension", sim.dimension, "of the toy problem")->capture_default_str();
+  command->add_flag("--unprotected", sim.unprotected, "plain averaging, nothing checked");
+}
+
+void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
+  sim::SimOptions& sim = options->sim;
+  command->add_option("--crashes", sim.crashes, "kills of honest peers, spread over the run")
+      ->capture_default_str();
+  command->add_option("--blackouts", sim.blackouts, "kills of all honest peers at once")
+      ->capture_default_str();
+  command
+      ->add_option("--crash-down", options->crash_down, "seconds until they start again, at most")
+      ->capture_default_str();
+  command->add_flag("--lose-disk", sim.lose_disk,
+                    "they start again from nothing, and soon after once more");
+  command->add_option("--cut", sim.cut, "the network: none, halves, one_way, flapping or flaky")
+      ->capture_default_str();
+  command->add_option("--cut-at", options->cut_at, "seconds")->capture_default_str();
+  command->add_option("--cut-for", options->cut_for, "seconds")->capture_default_str();
+  command->add_option("--loss", sim.loss_permille, "of 1000 messages so many are lost at first")
+      ->capture_default_str();
+  command->add_option("--duplicates", sim.duplicate_permille, "of 1000 messages so many come twice")
+      ->capture_default_str();
+  command->add_option("--stalls", sim.stall_permille, "of 1000 stores so many take 5 x as long")
+      ->capture_default_str();
+  command->add_option("--skew", options->skew, "seconds that clocks differ, at most")
+      ->capture_default_str();
+  command->add_option("--drift", sim.drift_ppm, "clocks are fast or slow by so many ppm, at most")
+      ->capture_default_str();
+}
+
+// --- which runs, and what is told of them --------------------------------------------------------
+
+void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
+  command->add_flag("--swarm-test", options->swarm_test,
+                    "draw peers, attack, network and faults from each seed; --steps and, if given, "
+                    "--attack hold");
+  command->add_option("--threads", options->threads, "seeds at a time (default: cores)");
+  auto* seed = command->add_option("--seed", options->sim.seed, "one run")->capture_default_str();
+  auto* seeds =
+      command->add_option("--seeds", options->seeds, "FIRST..LAST: many runs")->excludes(seed);
+  command->add_option("--replay", options->replay, "a file that a failure left")
+      ->excludes(seed)
+      ->excludes(seeds);
+  command->add_option("--report", options->report,
+                      "a page about one run: removals, loss with and without protection, a step");
+  command->add_option("--report-step", options->report_step,
+                      "the step that it draws (default: the one that removed the first)");
+  command->add_flag("--trace", options->trace, "print every event of the run to stderr");
+  command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
+}
+
+}  // namespace
+
+void AddSimCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand("sim", "attack a swarm in virtual time, from a seed");
+  auto options = std::make_shared<SimCommandOptions>();
+  AddSwarmOptions(command, options.get());
+  AddFaultOptions(command, options.get());
+  AddRunOptions(command, options.get());
+  command->footer(
+      "Examples: ostraka sim --peers 16 --byzantine 7 --attack alie --seeds 1..20\n"
+      "          ostraka sim --byzantine 2 --attack sign_flip --crashes 10 --cut halves\n"
+      "          ostraka sim --byzantine 3 --attack cover_up --report cover_up.html\n"
+      "          ostraka sim --swarm-test --steps 40 --seeds 1..1000 --json > range1.json");
+  command->require_subcommand(0, 1);
+  AddSimSubcommands(*command, options, invocation);
+  command->callback([options, command, &invocation] {
+    if (!command->get_subcommands().empty()) return;
+    options->attack_given = command->count("--attack") > 0;
+    if (options->threads == 0) options->threads = std::max(std::thread::hardware_concurrency(), 1U);
+    invocation.body = AsExit([options] { return Simulate(*options); });
+  });
+}
+
+}  // namespace ostraka::cli

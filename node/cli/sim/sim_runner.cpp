@@ -1,0 +1,281 @@
+#include "node/cli/sim/sim_runner.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "sim/report/sequence.h"
+#include "sim/setup/swarm_draw.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kTwiceEvery = 20;
+constexpr std::size_t kEventsKept = 400;  // of a failure
+
+bool RunsTwice(const SimWork& work, std::uint64_t seed) {
+  return work.swarm_test && seed % kTwiceEvery == 0;
+}
+
+// Seeds go to whichever thread is free; results lie by seed.
+class Pool {
+ public:
+  Pool(const SimWork& work, const std::function<void(std::uint64_t)>& progress)
+      : work_(work), progress_(progress), results_(work.seeds.last - work.seeds.first + 1) {}
+
+  base::StatusOr<sim::SeedsResult> Run() {
+    std::vector<std::thread> threads;
+    for (std::uint32_t i = 0; i < std::max(work_.threads, 1U); ++i) {
+      threads.emplace_back([this] { Work(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    RETURN_IF_ERROR(problem_);
+    sim::SeedsTally tally;
+    for (std::uint64_t i = 0; i < results_.size(); ++i) {
+      tally.Add(*std::move(results_[i]), RunsTwice(work_, work_.seeds.first + i));
+    }
+    return std::move(tally).Finish();
+  }
+
+ private:
+  void Work() {
+    for (;;) {
+      const std::uint64_t i = next_++;
+      if (i >= results_.size() || stop_) return;
+      const std::uint64_t seed = work_.seeds.first + i;
+      auto one = sim::RunSeed(OptionsFor(work_, seed), RunsTwice(work_, seed));
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!one.ok()) {
+        problem_ = one.status();
+        stop_ = true;
+        return;
+      }
+      results_[i] = *std::move(one);
+      progress_(++done_);
+    }
+  }
+
+  const SimWork& work_;
+  const std::function<void(std::uint64_t)>& progress_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;  // guards the rest
+  std::vector<std::optional<sim::SimResult>> results_;
+  base::Status problem_;
+  std::uint64_t done_ = 0;
+};
+
+base::Status WriteText(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  return file ? base::OkStatus() : base::Unavailable("cannot write '" + path + "'");
+}
+
+std::uint64_t Count(const json& result, const char* key) {
+  return result.at(key).get<std::uint64_t>();
+}
+
+void PrintTable(const char* title, const json& counts) {
+  if (counts.empty()) return;
+  std::printf("%s\n", title);
+  for (const auto& [name, count] : counts.items()) {
+    std::printf("  %10llu  %s\n", static_cast<unsigned long long>(count.get<std::uint64_t>()),
+                name.c_str());
+  }
+}
+
+// `to` is an object, or null: nothing was counted before.
+void AddCounts(const json& from, json& to) {
+  if (to.is_null()) to = json::object();
+  for (const auto& [name, count] : from.items()) {
+    to[name] = to.value(name, std::uint64_t{0}) + count.get<std::uint64_t>();
+  }
+}
+
+void PrintDetection(const json& detection) {
+  std::printf("steps from the first misdeed to the last removal: mean %.1f",
+              detection["mean"].get<double>());
+  if (detection.contains("p95")) {
+    std::printf(", p95 %llu", static_cast<unsigned long long>(Count(detection, "p95")));
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+
+sim::SimOptions OptionsFor(const SimWork& work, std::uint64_t seed) {
+  if (work.swarm_test) return sim::DrawSwarm(seed, work.options, work.only_attack);
+  sim::SimOptions options = work.options;
+  options.seed = seed;
+  return options;
+}
+
+base::StatusOr<sim::SeedsResult> RunOnCores(const SimWork& work,
+                                            const std::function<void(std::uint64_t)>& progress) {
+  return Pool(work, progress).Run();
+}
+
+base::StatusOr<std::string> WriteBundle(const sim::SimOptions& options) {
+  sim::SequenceRecorder recorder(kEventsKept);
+  ASSIGN_OR_RETURN(const sim::Roster roster, sim::RosterOf(options));
+  RETURN_IF_ERROR(sim::RunSimulation(options, {}, &recorder).status());
+  const std::string folder = "ostraka-sim-seed-" + std::to_string(options.seed);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return base::Unavailable("cannot make folder '" + folder + "': " + error.message());
+  RETURN_IF_ERROR(WriteText(folder + "/options.replay", sim::FormatOptions(options) + "\n"));
+  RETURN_IF_ERROR(WriteText(folder + "/events.txt", recorder.Lines()));
+  RETURN_IF_ERROR(WriteText(folder + "/sequence.mmd", recorder.Mermaid(roster)));
+  return folder;
+}
+
+base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result) {
+  json attacks = json::object();
+  for (const auto& [name, runs] : result.attack_runs) {
+    const auto answers = result.answers.find(name);
+    attacks[name] = {
+        {"runs", runs},
+        {"misdeeds", result.misdeeds.at(name)},
+        {"rules", answers == result.answers.end() ? json::object() : json(answers->second)}};
+  }
+  json out = {
+      {"ok", result.ok},
+      {"seeds", result.seeds},
+      {"ranges", {{work.seeds.first, work.seeds.last}}},
+      {"steps", result.steps},
+      {"slow_steps", result.slow_steps},
+      {"stood_still", result.stood_still},
+      {"run_twice", result.run_twice},
+      {"events", result.events},
+      {"trace_digest", result.trace_digest.Hex()},
+      {"removed", {{"byzantine", result.byzantine_removed}, {"honest", result.honest_removed}}},
+      {"returns", result.returns},
+      {"loss", {{"mean", result.loss_mean}, {"worst", result.loss_worst}}},
+      {"detection_steps", {{"mean", result.detection_mean}, {"p95", result.detection_p95}}},
+      {"recovery", nullptr},
+      {"occurred", {{"faults", result.faults}, {"attacks", attacks}, {"rules", result.rules}}},
+      {"failures", json::array()}};
+  if (result.slowest_recovery) {
+    out["recovery"] = {{"seconds", result.slowest_recovery->took.seconds()},
+                       {"bound_seconds", result.slowest_recovery->bound.seconds()}};
+  }
+  for (const sim::SimResult& failed : result.failures) {
+    ASSIGN_OR_RETURN(const sim::SimOptions options, sim::ParseOptions(failed.replay));
+    ASSIGN_OR_RETURN(const std::string folder, WriteBundle(options));
+    out["failures"].push_back({{"seed", options.seed},
+                               {"checker", failed.failure->checker},
+                               {"message", failed.failure->message},
+                               {"replay", "ostraka sim --replay " + folder + "/options.replay"}});
+  }
+  return out;
+}
+
+base::StatusOr<json> MergeResults(const std::vector<json>& results) {
+  json all;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const json& one : results) {
+    for (const json& range : one.at("ranges")) ranges.emplace_back(range.at(0), range.at(1));
+    if (all.is_null()) {
+      all = one;
+      all.erase("trace_digest");  // it chains seeds in order; of several ranges there is none
+      all["detection_steps"].erase("p95");
+      continue;
+    }
+    const auto before = static_cast<double>(Count(all, "seeds"));
+    const auto added = static_cast<double>(Count(one, "seeds"));
+    for (const char* key : {"loss", "detection_steps"}) {
+      const double mean = all[key]["mean"].get<double>();
+      all[key]["mean"] =
+          mean + (one.at(key).at("mean").get<double>() - mean) * added / (before + added);
+    }
+    all["loss"]["worst"] =
+        std::max(all["loss"]["worst"].get<double>(), one.at("loss").at("worst").get<double>());
+    all["ok"] = all["ok"].get<bool>() && one.at("ok").get<bool>();
+    for (const char* key :
+         {"seeds", "steps", "slow_steps", "stood_still", "run_twice", "events", "returns"}) {
+      all[key] = Count(all, key) + Count(one, key);
+    }
+    const json& recovery = one.at("recovery");
+    if (!recovery.is_null() &&
+        (all["recovery"].is_null() ||
+         all["recovery"]["seconds"].get<double>() < recovery.at("seconds").get<double>())) {
+      all["recovery"] = recovery;
+    }
+    AddCounts(one.at("removed"), all["removed"]);
+    AddCounts(one.at("occurred").at("faults"), all["occurred"]["faults"]);
+    AddCounts(one.at("occurred").at("rules"), all["occurred"]["rules"]);
+    for (const auto& [name, counts] : one.at("occurred").at("attacks").items()) {
+      json& sum = all["occurred"]["attacks"][name];
+      AddCounts({{"runs", counts.at("runs")}, {"misdeeds", counts.at("misdeeds")}}, sum);
+      AddCounts(counts.at("rules"), sum["rules"]);
+    }
+    for (const json& failure : one.at("failures")) all["failures"].push_back(failure);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].first > ranges[i - 1].second) continue;
+    return base::InvalidArgument("seed " + std::to_string(ranges[i].first) +
+                                 " is in two of the results: name each once");
+  }
+  all["ranges"] = ranges;
+  return all;
+}
+
+void PrintSimText(const json& result) {
+  const auto count = [&result](const char* key) {
+    return static_cast<unsigned long long>(Count(result, key));
+  };
+  std::printf("%llu seed%s, %llu steps, %llu events; %llu steps took a slow path", count("seeds"),
+              count("seeds") == 1 ? "" : "s", count("steps"), count("events"), count("slow_steps"));
+  if (count("run_twice") > 0) std::printf("; %llu seeds ran twice", count("run_twice"));
+  if (count("stood_still") > 0) {
+    std::printf("; %llu stood still, as a cut had cost more members than the rest can do without",
+                count("stood_still"));
+  }
+  std::printf("\nremoved: %llu Byzantine, %llu honest\n",
+              static_cast<unsigned long long>(Count(result["removed"], "byzantine")),
+              static_cast<unsigned long long>(Count(result["removed"], "honest")));
+  if (Count(result["removed"], "byzantine") > 0) PrintDetection(result["detection_steps"]);
+  if (!result["recovery"].is_null()) {
+    std::printf(
+        "from the last fault to a new block everywhere: at most %.1f s, of %.1f s allowed\n",
+        result["recovery"]["seconds"].get<double>(),
+        result["recovery"]["bound_seconds"].get<double>());
+  }
+  if (Count(result, "seeds") > 1) {
+    const json& occurred = result["occurred"];
+    json misdeeds = json::object();
+    for (const auto& [name, counts] : occurred["attacks"].items()) {
+      misdeeds[name + " (" + counts["runs"].dump() + " runs)"] = counts["misdeeds"];
+    }
+    PrintTable("faults that occurred", occurred["faults"]);
+    PrintTable("misdeeds", misdeeds);
+    PrintTable("removals by rule", occurred["rules"]);
+  }
+  if (result.contains("trace_digest")) {
+    std::printf("trace %s\n", result["trace_digest"].get<std::string>().c_str());
+  }
+  for (const json& failure : result["failures"]) {
+    std::printf("FAIL seed=%s checker=%s: %s\n  replay: %s\n", failure["seed"].dump().c_str(),
+                failure["checker"].get<std::string>().c_str(),
+                failure["message"].get<std::string>().c_str(),
+                failure["replay"].get<std::string>().c_str());
+    if (failure["checker"] == "undetected") {
+      std::printf("  few members a step are drawn to be watched: it may take more --steps\n");
+    }
+  }
+  std::printf("%s\n", result["ok"].get<bool>() ? "OK" : "FAILED");
+}
+
+}  // namespace ostraka::cli

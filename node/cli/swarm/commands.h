@@ -1,0 +1,16 @@
+// The subcommand that runs many nodes (terminal/invocation.h).
+//
+// Thread safety: called once each, before parsing.
+#pragma once
+
+#include "node/cli/terminal/invocation.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ostraka::cli {
+
+void AddSwarmCommand(CLI::App& program, Invocation& invocation);
+
+}  // namespace ostraka::cli

@@ -1,0 +1,354 @@
+#include "node/cli/swarm/swarm.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "crypto/key_file.h"
+#include "node/cli/options/attack_options.h"
+#include "node/cli/options/manifest_toml.h"
+#include "node/cli/terminal/process.h"
+#include "node/os/endpoint.h"
+#include "node/train/trainer_loader.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t g_interrupted = 0;  // a signal handler can reach nothing else
+
+// Notes SIGINT and SIGTERM while it lives: the nodes are told, and end cleanly.
+class SignalGuard {
+ public:
+  SignalGuard() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { g_interrupted = 1; };
+    sigaction(SIGINT, &action, &old_int_);
+    sigaction(SIGTERM, &action, &old_term_);
+  }
+  ~SignalGuard() {
+    sigaction(SIGINT, &old_int_, nullptr);
+    sigaction(SIGTERM, &old_term_, nullptr);
+  }
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+
+ private:
+  struct sigaction old_int_ {};
+  struct sigaction old_term_ {};
+};
+
+// JSON has no NaN: a loss that is none came as null.
+double NumberOf(const nlohmann::json& value) {
+  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+crypto::SigningKey KeyOf(std::uint64_t seed, std::uint64_t index) {
+  return crypto::SigningKey::FromSeed(
+      crypto::Hasher(crypto::kDomainSwarmKey).UpdateU64(seed).UpdateU64(index).Finish().view());
+}
+
+base::Digest NonceOf(std::uint64_t seed) {
+  return crypto::Hasher(crypto::kDomainSwarmNonce).UpdateU64(seed).Finish();
+}
+
+base::StatusOr<std::string> MakeRunDir(const std::string& wanted) {
+  std::error_code error;
+  if (wanted.empty()) {
+    std::string path = (fs::temp_directory_path(error) / "ostraka-swarm-XXXXXX").string();
+    if (error || mkdtemp(path.data()) == nullptr) {
+      return base::Unavailable("cannot make a temporary folder: give --out DIR");
+    }
+    return path;
+  }
+  if (fs::exists(wanted, error) && !fs::is_empty(wanted, error)) {
+    return base::FailedPrecondition("'" + wanted + "' is not empty: give a new folder with --out");
+  }
+  fs::create_directories(wanted, error);
+  if (error) {
+    return base::Unavailable("cannot make '" + wanted + "' (" + error.message() +
+                             "): give a folder that can be written with --out");
+  }
+  return wanted;
+}
+
+// The last line of a log, which for a node that could not start is its reason; empty if none.
+std::string LastLineOf(const std::string& path) {
+  std::ifstream file(path);
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+class Swarm {
+ public:
+  Swarm(const SwarmOptions& options, SwarmWatcher& watcher)
+      : options_(options), watcher_(watcher) {}
+  ~Swarm() {
+    for (const auto& socket : sockets_) {
+      if (socket.fd >= 0) close(socket.fd);
+    }
+  }
+  Swarm(const Swarm&) = delete;
+  Swarm& operator=(const Swarm&) = delete;
+
+  base::StatusOr<SwarmRun> Run() {
+    RETURN_IF_ERROR(CheckOptions());
+    RETURN_IF_ERROR(Plan());
+    const SignalGuard guard;
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < run_.nodes.size(); ++i) RETURN_IF_ERROR(Start(i));
+    RETURN_IF_ERROR(Watch());
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+    run_.seconds = wall.count();
+    return std::move(run_);
+  }
+
+ private:
+  base::Status CheckOptions() const {
+    if (options_.peers < 3 || options_.peers > wire::kMaxPeers) {
+      return base::InvalidArgument("--peers must be from 3 to " + std::to_string(wire::kMaxPeers));
+    }
+    if (options_.byzantine >= options_.peers) {
+      return base::InvalidArgument("--byzantine must be below --peers");
+    }
+    if (!std::isfinite(options_.target)) return base::InvalidArgument("--target must be a number");
+    RETURN_IF_ERROR(CheckAttack(options_.attack, options_.attack_params));
+    ASSIGN_OR_RETURN(const protocol::Mode mode, protocol::ParseMode(options_.manifest.mode));
+    return options_.unprotected
+               ? base::OkStatus()
+               : protocol::CheckTolerates(mode, options_.peers, options_.byzantine);
+  }
+
+  // Keys, sockets, the manifest and folders: everything before the first process. What can be
+  // refused is refused before the first file.
+  base::Status Plan() {
+    ASSIGN_OR_RETURN(protocol::Manifest manifest, MakeManifest(options_.manifest));
+    ASSIGN_OR_RETURN(const train::HeldOut evaluate_on, HeldOutOf(options_.states));
+    ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
+                     TrainerOptionsOf(manifest, DataSourceText(), evaluate_on));
+    ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
+    run_.dimension = base::ElementCount(trainer->layout());
+    RETURN_IF_ERROR(CheckDimension(run_.dimension, options_.peers));
+    for (std::uint32_t i = 0; i < options_.peers; ++i) {
+      ASSIGN_OR_RETURN(sockets_.emplace_back(), os::ListenOnLoopback());
+      SwarmNode& node = run_.nodes.emplace_back();
+      node.id = KeyOf(options_.seed, i).id();
+      node.byzantine = i >= options_.peers - options_.byzantine;
+      manifest.members.push_back({node.id, "127.0.0.1:" + std::to_string(sockets_.back().port)});
+    }
+    std::sort(manifest.members.begin(), manifest.members.end(),
+              [](const auto& a, const auto& b) { return a.id < b.id; });
+    const std::string text = WriteManifest(manifest, NonceOf(options_.seed));
+    RETURN_IF_ERROR(ParseManifest(text).status());
+    ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
+    return WriteFiles(text);
+  }
+
+  base::Status WriteFiles(const std::string& manifest) {
+    for (std::uint32_t i = 0; i < options_.peers; ++i) {
+      ASSIGN_OR_RETURN(const std::string text,
+                       crypto::EncodeKeyFile(KeyOf(options_.seed, i), std::nullopt));
+      RETURN_IF_ERROR(crypto::WriteKeyFile(KeyFile(i), text));
+      const std::string name = "node" + std::to_string(i);
+      run_.nodes[i].data_dir = run_.run_dir + "/" + name;
+      run_.nodes[i].log_file = run_.run_dir + "/" + name + ".log";
+    }
+    std::ofstream file(ManifestFile(), std::ios::binary);
+    file << manifest;
+    file.close();
+    return file ? base::OkStatus() : base::Unavailable("cannot write '" + ManifestFile() + "'");
+  }
+
+  // As --data of each node; empty if the data is in the program.
+  std::string DataSourceText() const {
+    const std::string& text = options_.manifest.manifest.training.data;
+    return text.find(':') == std::string::npos ? "" : text;
+  }
+
+  std::string KeyFile(std::size_t i) const {
+    return run_.run_dir + "/node" + std::to_string(i) + ".key";
+  }
+  std::string ManifestFile() const { return run_.run_dir + "/run.toml"; }
+
+  base::Status Start(std::size_t index) {
+    const SwarmNode& node = run_.nodes[index];
+    ProcessOptions process;
+    process.program = "/proc/self/exe";
+    process.inherited_fd = sockets_[index].fd;
+    process.stderr_file = node.log_file;
+    process.arguments = {"node",
+                         ManifestFile(),
+                         "--key",
+                         KeyFile(index),
+                         "--data-dir",
+                         node.data_dir,
+                         "--listen-fd",
+                         std::to_string(process.inherited_fd),
+                         "--evaluate-every",
+                         index == 0 ? std::to_string(options_.evaluate_every) : "0",
+                         "--events"};
+    if (!DataSourceText().empty()) {
+      process.arguments.insert(process.arguments.end(), {"--data", DataSourceText()});
+    }
+    AppendStateArguments(options_.states, process.arguments);
+    if (options_.unprotected) process.arguments.push_back("--unprotected");
+    if (node.byzantine) AddAttack(process.arguments);
+    ASSIGN_OR_RETURN(Process started, Process::Start(process));
+    processes_.push_back(std::move(started));
+    close(std::exchange(sockets_[index].fd, -1));
+    return base::OkStatus();
+  }
+
+  void AddAttack(std::vector<std::string>& arguments) const {
+    arguments.insert(arguments.end(),
+                     {"--attack", options_.attack, "--attack-seed", std::to_string(options_.seed),
+                      "--attack-from", std::to_string(options_.attack_from), "--colluders"});
+    for (const SwarmNode& node : run_.nodes) {
+      if (node.byzantine) arguments.push_back(node.id.Hex());
+    }
+    if (options_.attack_params.empty()) return;
+    arguments.push_back("--attack-param");
+    arguments.insert(arguments.end(), options_.attack_params.begin(), options_.attack_params.end());
+  }
+
+  base::Status Watch() {
+    while (Running()) {
+      std::vector<pollfd> fds;
+      for (const Process& process : processes_) fds.push_back({process.stdout_fd(), POLLIN, 0});
+      // The time-out only bounds how late an exit without output is seen.
+      if (poll(fds.data(), fds.size(), 200) < 0 && errno != EINTR) {
+        return base::Unavailable(std::string("poll failed: ") + std::strerror(errno));
+      }
+      for (std::size_t i = 0; i < processes_.size(); ++i) RETURN_IF_ERROR(Read(i));
+      EndStragglers();
+      if (g_interrupted != 0 && !run_.interrupted) {
+        run_.interrupted = true;
+        TellAll(SIGINT);
+      }
+    }
+    return base::OkStatus();
+  }
+
+  bool Running() const {
+    return std::any_of(run_.nodes.begin(), run_.nodes.end(),
+                       [](const SwarmNode& node) { return node.exit_status < 0; });
+  }
+
+  base::Status Read(std::size_t index) {
+    SwarmNode& node = run_.nodes[index];
+    if (node.exit_status >= 0) return base::OkStatus();
+    // Before the read: what the process wrote before it ended is then read for certain.
+    const std::optional<int> status = processes_[index].Poll();
+    ASSIGN_OR_RETURN(const std::vector<std::string> lines, processes_[index].ReadLines());
+    for (const std::string& line : lines) {
+      const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
+      if (event.is_discarded() || !event.contains("event")) {
+        return base::Internal("node " + std::to_string(index) +
+                              " printed what is no event: " + line);
+      }
+      Take(index, event);
+    }
+    if (!status) return base::OkStatus();
+    node.exit_status = *status;
+    if (!node.report.is_null()) return base::OkStatus();
+    node.last_words = LastLineOf(node.log_file);
+    if (node.stopped) return base::OkStatus();
+    if (node.started) {
+      watcher_.OnLost(index, node);
+      return base::OkStatus();
+    }
+    if (!run_.not_started) run_.not_started = index;
+    TellAll(SIGINT);
+    return base::OkStatus();
+  }
+
+  // Once the run is over, nobody waits for those it goes on without: a Byzantine node may be silent
+  // for ever, one that lost touch may ask for what nobody is left to serve.
+  void EndStragglers() {
+    std::size_t honest_left = 0;
+    bool finished = false;
+    for (const SwarmNode& node : run_.nodes) {
+      if (node.byzantine) continue;
+      if (node.exit_status < 0) ++honest_left;
+      finished = finished || (node.report.is_object() && node.report["end"] == "finished");
+    }
+    if (honest_left > 0 && !finished) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (honest_left_ != honest_left) {
+      honest_left_ = honest_left;
+      quiet_since_ = now;
+    }
+    const std::chrono::seconds patience(honest_left > 0 ? 60 : 5);
+    if (now - quiet_since_ < patience) return;
+    StopRest(now - quiet_since_ < patience + std::chrono::seconds(15) ? SIGINT : SIGKILL);
+  }
+
+  void StopRest(int signal) {
+    for (std::size_t i = 0; i < run_.nodes.size(); ++i) {
+      SwarmNode& node = run_.nodes[i];
+      if (node.exit_status >= 0 || (node.stopped && signal == SIGINT)) continue;
+      node.stopped = true;
+      processes_[i].Signal(signal);
+    }
+  }
+
+  void Take(std::size_t index, const nlohmann::json& event) {
+    SwarmNode& node = run_.nodes[index];
+    if (event["event"] == "started") node.started = true;
+    if (event["event"] == "report") node.report = event;
+    if (index == 0) TakeFirst(event);
+    watcher_.OnEvent(index, node, event);
+  }
+
+  // Everyone honest says the same, so one is heard.
+  void TakeFirst(const nlohmann::json& event) {
+    if (event["event"] == "evaluation") run_.losses.push_back(NumberOf(event["loss"]));
+    if (event["event"] != "step") return;
+    for (const nlohmann::json& peer : event["joined"]) {
+      run_.rejoined.push_back({peer, event["step"]});
+    }
+  }
+
+  void TellAll(int signal) {
+    for (const Process& process : processes_) process.Signal(signal);
+  }
+
+  const SwarmOptions& options_;
+  SwarmWatcher& watcher_;
+  SwarmRun run_;
+  std::vector<os::ListeningSocket> sockets_;
+  std::vector<Process> processes_;
+  std::optional<std::size_t> honest_left_;             // that still run, once the run is over
+  std::chrono::steady_clock::time_point quiet_since_;  // since this number is what it is
+};
+
+}  // namespace
+
+base::StatusOr<SwarmRun> RunSwarm(const SwarmOptions& options, SwarmWatcher& watcher) {
+  g_interrupted = 0;
+  // Eight nodes share the cores: threads inside a matrix product would only fight each other.
+  setenv("OPENBLAS_NUM_THREADS", "1", /*overwrite=*/0);
+  setenv("OMP_NUM_THREADS", "1", /*overwrite=*/0);
+  return Swarm(options, watcher).Run();
+}
+
+}  // namespace ostraka::cli

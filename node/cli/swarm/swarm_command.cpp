@@ -1,0 +1,243 @@
+// ostraka swarm: options, the live view, the summary.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "node/cli/node/evidence_files.h"
+#include "node/cli/swarm/commands.h"
+#include "node/cli/swarm/swarm.h"
+#include "node/cli/views/node_json.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+// JSON has no NaN or Inf: a training that blew up shows them as null.
+std::string FourDigits(const json& number) {
+  if (!number.is_number()) return "not a number";
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.4f", number.get<double>());
+  return text;
+}
+
+// The toy's metric is its loss: once is enough.
+std::string MetricText(const json& name, const json& value, const json& loss) {
+  const std::string text = name.get<std::string>() + " " + FourDigits(value);
+  return name == "loss" ? text : text + ", loss " + FourDigits(loss);
+}
+
+// A ban is for ever: it is told loudest.
+std::string Shout(const json& removal) {
+  const std::string word = RemovalWord(removal);
+  return word == "banished" ? "BANISHED" : word;
+}
+
+std::string ShortId(const json& id) { return id.get<std::string>().substr(0, 16); }
+
+// The live view on stderr: a progress line on a terminal, and a line for each thing worth telling.
+// Everyone says the same, so it listens to the first node, which is honest.
+class LiveView final : public SwarmWatcher {
+ public:
+  LiveView(const SwarmOptions& options, bool quiet)
+      : options_(options), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+  void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
+    if (quiet_) return;
+    // With the first sign of life, so that what cannot start is one line, the error.
+    if (!std::exchange(announced_, true)) Announce();
+    if (index != 0) return;
+    const std::string kind = event["event"];
+    if (kind == "step" && !event["genesis"].get<bool>()) OnStep(event);
+    if (kind == "evaluation") OnEvaluation(event);
+    if (kind == "removal") OnRemoval(event);
+    if (kind == "halted") {
+      Line(event["end"].get<std::string>() + ": " + event["reason"].get<std::string>());
+    }
+  }
+  void OnLost(std::size_t index, const SwarmNode& node) override {
+    Line("node " + std::to_string(index) + " (" + node.id.Short() + ") is lost, status " +
+         std::to_string(node.exit_status) + ": the others go on without it");
+  }
+
+ private:
+  void Announce() {
+    const auto& training = options_.manifest.manifest.training;
+    const std::string liars = options_.byzantine == 0 ? "all honest"
+                                                      : std::to_string(options_.byzantine) +
+                                                            " Byzantine (" + options_.attack + ")";
+    Line(std::to_string(options_.peers) + " nodes on loopback, " + liars +
+         (options_.unprotected ? ", UNPROTECTED: " : ": ") + training.model +
+         (training.model == "toy" ? "" : " on " + training.data));
+  }
+  void OnStep(const json& event) {
+    for (const json& open : event["cases"]) {
+      const std::string key = open.dump();
+      if (!cases_.emplace(key, true).second) continue;
+      Line("step " + event["step"].dump() + ": " + CaseText(open));
+    }
+    for (const json& peer : event["joined"]) {
+      Line("step " + event["step"].dump() + ": " + ShortId(peer) + " is a member again");
+    }
+    if (!terminal_) return;
+    std::fprintf(stderr, "\r\x1b[Kstep %llu of %llu  %llu members  %zu removed  %s",
+                 static_cast<unsigned long long>(event["step"].get<std::uint64_t>() + 1),
+                 static_cast<unsigned long long>(options_.manifest.manifest.training.steps),
+                 static_cast<unsigned long long>(event["members"].get<std::uint64_t>()), removed_,
+                 metric_.c_str());
+  }
+  void OnEvaluation(const json& event) {
+    metric_ = MetricText(event["metric"], event["value"], event["loss"]);
+    Line("step " + event["step"].dump() + ": " + metric_);
+  }
+  void OnRemoval(const json& event) {
+    ++removed_;
+    Line("step " + event["step"].dump() + ": " + Shout(event) + " " + ShortId(event["peer"]) +
+         " (" + event["kind"].get<std::string>() + "): " + event["reason"].get<std::string>());
+  }
+  void Line(const std::string& text) {
+    std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\x1b[K" : "", text.c_str());
+  }
+
+  const SwarmOptions& options_;
+  const bool quiet_;
+  const bool terminal_;
+  bool announced_ = false;
+  std::size_t removed_ = 0;
+  std::string metric_;
+  std::map<std::string, bool> cases_;
+};
+
+void PrintNodes(const SwarmRun& run, const json& result) {
+  std::printf("%-6s %-16s %-10s %-10s %s\n", "node", "peer", "role", "end", "why");
+  for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+    const SwarmNode& node = run.nodes[i];
+    std::string end = node.report.is_null() ? "lost" : node.report["end"].get<std::string>();
+    std::string why;
+    for (const json& ban : result["bans"]) {
+      if (ban["peer"] != node.id.Hex()) continue;
+      end = RemovalWord(ban);
+      why = "step " + ban["step"].dump() + ", " + ban["kind"].get<std::string>() + ": " +
+            ban["reason"].get<std::string>();
+    }
+    for (const json& back : result["rejoined"]) {
+      if (back["peer"] == node.id.Hex() && end == "dropped") {
+        why += "; a member again in step " + back["step"].dump();
+      }
+    }
+    if (why.empty() && end != "finished" && !node.report.is_null()) {
+      why = node.report["reason"].get<std::string>();
+    }
+    std::printf("%-6zu %-16s %-10s %-10s %s\n", i, node.id.Short().c_str(),
+                node.byzantine ? "byzantine" : "honest", end.c_str(), why.c_str());
+  }
+}
+
+void PrintNumbers(const SwarmOptions& options, const json& result) {
+  if (!result["metric"].is_null()) {
+    const json& metric = result["metric"];
+    const std::string target =
+        options.target > 0 ? " (target " + FourDigits(options.target) + ")" : "";
+    std::printf("%s after step %s%s\n",
+                MetricText(metric["name"], metric["value"], metric["loss"]).c_str(),
+                metric["step"].dump().c_str(), target.c_str());
+  }
+  if (result["state_roots_equal"].get<bool>())
+    std::printf("state roots of the honest nodes: equal\n");
+  if (result.contains("seconds_per_step")) {
+    const json& times = result["seconds_per_step"];
+    std::printf("%llu steps in %.1f s; a step %.0f ms: compute %.0f, aggregate %.0f, agree %.0f\n",
+                static_cast<unsigned long long>(result["steps"].get<std::uint64_t>()),
+                result["seconds"].get<double>(), times["total"].get<double>() * 1e3,
+                times["compute"].get<double>() * 1e3, times["aggregate"].get<double>() * 1e3,
+                times["agree"].get<double>() * 1e3);
+  }
+  std::printf("%.1f MB sent by all nodes, peak memory of a node %.0f MiB\n",
+              result["bytes_sent"].get<double>() / 1e6,
+              result["peak_rss_bytes"].get<double>() / (1 << 20));
+}
+
+// What the honest nodes' ledgers prove, in one folder.
+base::Status KeepEvidence(const SwarmRun& run) {
+  std::set<base::Digest> written;
+  for (const SwarmNode& node : run.nodes) {
+    if (node.byzantine || node.report.is_null()) continue;
+    RETURN_IF_ERROR(WriteEvidenceFiles(node.data_dir, run.run_dir + "/evidence", written));
+  }
+  return base::OkStatus();
+}
+
+ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
+  LiveView view(options, false);
+  const auto run = RunSwarm(options, view);
+  if (!run.ok()) return Fail(run.status());
+  const json result = JudgeSwarm(options, *run);
+  const bool ok = result["ok"].get<bool>();
+  if (print_json) {
+    PrintJson(result);
+  } else {
+    std::printf("\n");
+    PrintNodes(*run, result);
+    PrintNumbers(options, result);
+    std::printf("%s\n", ok ? "OK" : "FAILED");
+    for (const json& problem : result["problems"]) {
+      std::printf("  %s\n", problem.get<std::string>().c_str());
+    }
+  }
+  if (ok && options.out_dir.empty()) {
+    std::error_code ignored;  // a folder left in /tmp is no failure of the run
+    std::filesystem::remove_all(run->run_dir, ignored);
+  } else {
+    const base::Status kept = options.unprotected ? base::OkStatus() : KeepEvidence(*run);
+    std::fprintf(stderr, "logs, ledgers and evidence: %s\n", run->run_dir.c_str());
+    if (!kept.ok()) return Fail(kept);
+  }
+  return ok ? kDone : kNegative;
+}
+
+}  // namespace
+
+void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand("swarm", "real nodes on this machine, some of them liars");
+  auto options = std::make_shared<SwarmOptions>();
+  auto print_json = std::make_shared<bool>(false);
+  command->add_option("--peers", options->peers, "nodes")->capture_default_str();
+  command->add_option("--byzantine", options->byzantine, "of them attackers")
+      ->capture_default_str();
+  command
+      ->add_option("--attack", options->attack,
+                   "sign_flip, random_direction, label_flip, alie, ipm, none ...")
+      ->capture_default_str();
+  command->add_option("--attack-param", options->attack_params, "name=value");
+  command->add_option("--attack-from", options->attack_from, "honest before this step");
+  AddManifestOptions(*command, options->manifest);
+  command->add_option("--seed", options->seed, "of keys, run and initial parameters")
+      ->capture_default_str();
+  command->add_option("--target", options->target,
+                      "fail unless accuracy reaches this, or the toy's loss comes down to it");
+  command->add_option("--evaluate-every", options->evaluate_every, "steps between evaluations")
+      ->capture_default_str();
+  AddStateOptions(*command, options->states);
+  command->add_option("--out", options->out_dir,
+                      "keep data folders, logs, ledgers and evidence here");
+  command->add_flag("--unprotected", options->unprotected, "plain averaging, nothing checked");
+  command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
+  command->footer(
+      "Example: ostraka swarm --attack label_flip --steps 300\n"
+      "Exit 0 only if every attacker was removed (unless its attack is one that is only "
+      "contained:\n"
+      "docs/simulation.md), no honest peer was, and all states are equal");
+  command->callback([options, print_json, &invocation] {
+    invocation.body = [options, print_json] { return RunCommand(*options, *print_json); };
+  });
+}
+
+}  // namespace ostraka::cli

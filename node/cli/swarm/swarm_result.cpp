@@ -1,0 +1,190 @@
+// What a swarm's reports add up to.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "node/cli/swarm/swarm.h"
+#include "sim/attacks/registry.h"
+
+namespace ostraka::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Tally {
+  json bans = json::array();
+  std::set<std::string> honest_removed;  // also those that came back
+  std::set<std::string> byzantine_removed;
+  // Of the honest nodes that say where they ended. The other two compare only equals: nodes that
+  // were stopped at different steps may well have seen different things.
+  bool same_step = true;
+  bool removals_agree = true;
+  bool roots_equal = true;
+  const json* first = nullptr;  // report of the first honest node that has one
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t payload_bytes_honest = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  std::map<std::string, double> seconds_per_step;
+  std::size_t honest_reports = 0;
+};
+
+void Add(const SwarmNode& node, Tally& tally) {
+  if (node.report.is_null()) return;
+  const json& report = node.report;
+  tally.bytes_sent += report["bytes_sent"].get<std::uint64_t>();
+  tally.peak_rss_bytes =
+      std::max(tally.peak_rss_bytes, report["peak_rss_bytes"].get<std::uint64_t>());
+  if (node.byzantine) return;
+  ++tally.honest_reports;
+  tally.payload_bytes_honest += report["payload_bytes_sent"].get<std::uint64_t>();
+  for (const auto& [part, seconds] : report["seconds_per_step"].items()) {
+    tally.seconds_per_step[part] += seconds.get<double>();
+  }
+  if (tally.first == nullptr) {
+    tally.first = &report;
+    tally.bans = report["removals"];
+  }
+  const json& first = *tally.first;
+  if (report["steps"] != first["steps"]) {
+    tally.same_step = false;
+    return;
+  }
+  tally.removals_agree = tally.removals_agree && report["removals"] == first["removals"];
+  tally.roots_equal = tally.roots_equal && report.contains("state_root") &&
+                      first.contains("state_root") && report["state_root"] == first["state_root"];
+}
+
+void CountRemovals(const SwarmRun& run, Tally& tally) {
+  for (const json& ban : tally.bans) {
+    for (const SwarmNode& node : run.nodes) {
+      if (node.id.Hex() != ban["peer"]) continue;
+      (node.byzantine ? tally.byzantine_removed : tally.honest_removed).insert(node.id.Hex());
+    }
+  }
+}
+
+// Whether the protocol promises that whoever does this is removed.
+bool MustRemove(const SwarmOptions& options) {
+  if (options.unprotected || options.byzantine == 0 || options.attack == "none") return false;
+  const auto attack = sim::FindAttack(options.attack);
+  return !attack.ok() || attack->outcome != sim::KnownAttack::Outcome::kContained;
+}
+
+// Accuracy must reach the target, a loss must come down to it.
+void RequireTarget(double target, const Tally& tally, json& problems) {
+  const std::string wanted = std::to_string(target);
+  if (tally.first == nullptr || !tally.first->contains("metric") ||
+      !(*tally.first)["metric"]["value"].is_number()) {
+    problems.push_back("there is no metric to compare with the target " + wanted);
+    return;
+  }
+  const json& metric = (*tally.first)["metric"];
+  const auto value = metric["value"].get<double>();
+  const bool loss = metric["name"] == "loss";
+  if (loss ? value <= target : value >= target) return;
+  problems.push_back(metric["name"].get<std::string>() + " is " + std::to_string(value) +
+                     (loss ? ", above" : ", below") + " the target " + wanted);
+}
+
+// Of evaluations after equal numbers of steps. What honest members would have reached nobody knows
+// here, but no sound run ends with a larger loss than it had at its first look. A tenth is for the
+// noise of runs so short that they have learnt nothing.
+void RequireSoundLoss(const std::vector<double>& losses, json& problems) {
+  constexpr double kNoise = 1.1;
+  if (losses.empty()) return;
+  if (!std::isfinite(losses.back())) {
+    problems.push_back("the loss exploded: it is not a number");
+  } else if (std::isfinite(losses.front()) && losses.back() > kNoise * losses.front()) {
+    problems.push_back("the loss exploded: it rose from " + std::to_string(losses.front()) +
+                       " to " + std::to_string(losses.back()));
+  }
+}
+
+json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& tally) {
+  json problems = json::array();
+  const auto require = [&problems](bool holds, const std::string& problem) {
+    if (!holds) problems.push_back(problem);
+  };
+  require(!run.interrupted, "interrupted");
+  for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+    const SwarmNode& node = run.nodes[i];
+    const std::string name = "node " + std::to_string(i) + " (" + node.id.Short() + ") ";
+    if (node.report.is_null()) {
+      // The others were stopped because of the one that could not start; a Byzantine node need not
+      // end by itself.
+      if (run.not_started && run.not_started != i) continue;
+      if (node.byzantine && node.stopped) continue;
+      require(false, name + "ended without a report, status " + std::to_string(node.exit_status) +
+                         (node.last_words.empty() ? "" : " (" + node.last_words + ")") + ": see " +
+                         node.log_file);
+    } else if (!node.byzantine && node.report["end"] != "finished") {
+      require(false, name + node.report["end"].get<std::string>() + ": " +
+                         node.report["reason"].get<std::string>());
+    }
+  }
+  if (MustRemove(options)) {
+    const std::size_t removed = tally.byzantine_removed.size();
+    require(removed == options.byzantine, std::to_string(options.byzantine - removed) + " of " +
+                                              std::to_string(options.byzantine) +
+                                              " Byzantine peers were not removed");
+  }
+  require(tally.honest_removed.empty(),
+          std::to_string(tally.honest_removed.size()) + " honest peers were removed");
+  require(tally.same_step, "the honest nodes ended after different steps");
+  require(tally.removals_agree, "honest nodes disagree on who was removed");
+  require(tally.roots_equal, "the honest nodes' state roots differ");
+  RequireSoundLoss(run.losses, problems);
+  if (options.target > 0) RequireTarget(options.target, tally, problems);
+  return problems;
+}
+
+}  // namespace
+
+json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
+  Tally tally;
+  for (const SwarmNode& node : run.nodes) Add(node, tally);
+  CountRemovals(run, tally);
+  json byzantine = json::array();
+  for (const SwarmNode& node : run.nodes) {
+    if (node.byzantine) byzantine.push_back(node.id.Hex());
+  }
+  json rejoined = json::array();
+  for (const SwarmReturn& back : run.rejoined) {
+    rejoined.push_back({{"peer", back.peer}, {"step", back.step}});
+  }
+  const json problems = ProblemsOf(options, run, tally);
+  json result = {
+      {"ok", problems.empty()},
+      {"peers", options.peers},
+      {"byzantine", byzantine},
+      {"attack", options.attack},
+      {"unprotected", options.unprotected},
+      {"seed", options.seed},
+      {"parameters", run.dimension},
+      {"steps", tally.first == nullptr ? json(0) : (*tally.first)["steps"]},
+      {"bans", tally.bans},
+      {"rejoined", rejoined},
+      {"honest_removed", tally.honest_removed.size()},
+      {"state_roots_equal", tally.roots_equal && tally.same_step && tally.honest_reports > 0},
+      {"metric", nullptr},
+      {"loss", run.losses},
+      {"seconds", run.seconds},
+      {"bytes_sent", tally.bytes_sent},
+      {"peak_rss_bytes", tally.peak_rss_bytes},
+      {"problems", problems}};
+  if (tally.first != nullptr && tally.first->contains("metric")) {
+    result["metric"] = (*tally.first)["metric"];
+  }
+  for (auto& [part, seconds] : tally.seconds_per_step) {
+    result["seconds_per_step"][part] = seconds / static_cast<double>(tally.honest_reports);
+  }
+  if (tally.honest_reports > 0 && result["steps"].get<double>() > 0) {
+    result["payload_bytes_per_step"] = static_cast<double>(tally.payload_bytes_honest) /
+                                       static_cast<double>(tally.honest_reports) /
+                                       result["steps"].get<double>();
+  }
+  return result;
+}
+
+}  // namespace ostraka::cli

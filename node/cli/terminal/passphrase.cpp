@@ -1,0 +1,137 @@
+#include "node/cli/terminal/passphrase.h"
+
+#include <fcntl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+
+namespace ostraka::cli {
+namespace {
+
+constexpr std::size_t kMaxPassphraseBytes = 1024;
+
+// Turns the terminal's echo off for its lifetime.
+class EchoOff {
+ public:
+  explicit EchoOff(int fd) : fd_(fd) {
+    if (tcgetattr(fd_, &saved_) != 0) return;
+    termios quiet = saved_;
+    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    changed_ = tcsetattr(fd_, TCSAFLUSH, &quiet) == 0;
+  }
+  ~EchoOff() {
+    if (changed_) tcsetattr(fd_, TCSAFLUSH, &saved_);
+  }
+  EchoOff(const EchoOff&) = delete;
+  EchoOff& operator=(const EchoOff&) = delete;
+
+ private:
+  int fd_;
+  termios saved_{};
+  bool changed_ = false;
+};
+
+base::StatusOr<std::string> ReadLine(int fd, const std::string& source) {
+  std::string line;
+  char c = 0;
+  for (;;) {
+    const ssize_t got = read(fd, &c, 1);
+    if (got < 0) {
+      return base::Unavailable("cannot read the passphrase from " + source + ": " +
+                               std::strerror(errno));
+    }
+    if (got == 0 || c == '\n') break;
+    line.push_back(c);
+    if (line.size() > kMaxPassphraseBytes) {
+      return base::InvalidArgument("the passphrase from " + source + " is longer than 1 KiB");
+    }
+  }
+  if (line.empty()) return base::InvalidArgument("the passphrase from " + source + " is empty");
+  return line;
+}
+
+base::StatusOr<std::string> AskTerminal(const std::string& prompt) {
+  const int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+  if (tty < 0) {
+    return base::FailedPrecondition(
+        "the key needs a passphrase and there is no terminal to ask on: "
+        "use --passphrase-file or --passphrase-fd");
+  }
+  const auto say = [tty](std::string_view text) {
+    return write(tty, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  };
+  base::StatusOr<std::string> line = base::Unavailable("cannot write to the terminal");
+  if (say(prompt)) {
+    const EchoOff quiet(tty);
+    line = ReadLine(tty, "the terminal");
+    say("\n");
+  }
+  close(tty);
+  return line;
+}
+
+base::StatusOr<std::string> FromOptions(const PassphraseOptions& options) {
+  if (options.descriptor >= 0) return ReadLine(options.descriptor, options.descriptor_option);
+  const int fd = open(options.file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return base::NotFound("cannot read passphrase file '" + options.file +
+                          "': " + std::strerror(errno));
+  }
+  auto line = ReadLine(fd, "'" + options.file + "'");
+  close(fd);
+  return line;
+}
+
+bool Given(const PassphraseOptions& options) {
+  return options.descriptor >= 0 || !options.file.empty();
+}
+
+}  // namespace
+
+void AddPassphraseOptions(CLI::App& command, PassphraseOptions& options, WhichPassphrase which) {
+  const bool is_new = which == WhichPassphrase::kNew;
+  const std::string prefix = is_new ? "--new-passphrase-" : "--passphrase-";
+  const std::string read = is_new ? "read the new passphrase from " : "read the passphrase from ";
+  options.descriptor_option = prefix + "fd";
+  auto* file =
+      command.add_option(prefix + "file", options.file, read + "the first line of this file");
+  command
+      .add_option(options.descriptor_option, options.descriptor, read + "this open file descriptor")
+      ->excludes(file);
+}
+
+crypto::PassphraseSource MakePassphraseSource(const PassphraseOptions& options,
+                                              const std::string& prompt) {
+  return [options, prompt]() -> base::StatusOr<std::string> {
+    return Given(options) ? FromOptions(options) : AskTerminal(prompt);
+  };
+}
+
+crypto::PassphraseSource MakeNewPassphraseSource(const PassphraseOptions& options) {
+  return [options]() -> base::StatusOr<std::string> {
+    if (Given(options)) return FromOptions(options);
+    ASSIGN_OR_RETURN(const std::string first, AskTerminal("Passphrase for the new key: "));
+    ASSIGN_OR_RETURN(const std::string second, AskTerminal("Again: "));
+    if (first != second)
+      return base::InvalidArgument("the two passphrases differ: nothing was written");
+    return first;
+  };
+}
+
+base::Status About(const std::string& path, const base::Status& status) {
+  return base::MakeStatus(status.code(), path + ": " + base::MessageOf(status));
+}
+
+base::StatusOr<crypto::SigningKey> LoadKey(const std::string& path,
+                                           const PassphraseOptions& options) {
+  ASSIGN_OR_RETURN(const std::string text, crypto::ReadKeyFile(path));
+  auto key =
+      crypto::DecodeKeyFile(text, MakePassphraseSource(options, "Passphrase for " + path + ": "));
+  if (!key.ok()) return About(path, key.status());
+  return key;
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,230 @@
+// /metrics: Prometheus' text format 0.0.4, from a NodeStatus.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/cli/views/node_answers.h"
+
+namespace ostraka::cli {
+namespace {
+
+using host::NodeStatus;
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+// Builds the text. A family is opened by Counter, Gauge or Histogram; its samples follow.
+class Exposition {
+ public:
+  void Open(const std::string& name, const char* type, const char* help) {
+    name_ = name;
+    text_ += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
+  }
+  void Sample(double value, const Labels& labels = {}, const char* suffix = "") {
+    text_ += name_ + suffix;
+    const char* separator = "{";
+    for (const auto& [key, label] : labels) {
+      text_ += separator + key + "=\"" + Escaped(label) + "\"";
+      separator = ",";
+    }
+    if (!labels.empty()) text_ += "}";
+    text_ += " " + Number(value) + "\n";
+  }
+  template <typename T>
+  void Single(const std::string& name, const char* type, const char* help, T value) {
+    Open(name, type, help);
+    Sample(static_cast<double>(value));
+  }
+
+  static std::string Number(double value) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", value);
+    return text;
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  static std::string Escaped(const std::string& label) {
+    std::string escaped;
+    for (const char c : label) {
+      if (c == '\\' || c == '"') escaped += '\\';
+      escaped += c == '\n' ? ' ' : c;
+    }
+    return escaped;
+  }
+
+  std::string name_;
+  std::string text_;
+};
+
+void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
+  out.Open("ostraka_node_info", "gauge", "Which node of which run this is.");
+  out.Sample(1, {{"peer", status.self.Hex()}, {"run", status.run_id.Hex()}});
+  out.Single("ostraka_healthy", "gauge", "1 if /healthz says 200.", HealthOf(status).ok ? 1 : 0);
+  out.Single("ostraka_step", "gauge", "Step in progress.", status.progress.step);
+  out.Single("ostraka_steps_planned", "gauge", "Steps of the run.", steps);
+  out.Single("ostraka_steps_done_total", "counter", "Steps done by this process.",
+             status.steps_done);
+  out.Open("ostraka_phase", "gauge", "1 for the phase that the node is in.");
+  for (const char* phase :
+       {"starting", "genesis", "collect", "reveal", "prove", "settle", "update", "halted"}) {
+    out.Sample(status.progress.phase == phase ? 1 : 0, {{"phase", phase}});
+  }
+  out.Single("ostraka_seconds_since_progress", "gauge",
+             "Since a seal was decided or a step began or ended.", status.since_progress.seconds());
+  std::map<std::string, std::uint64_t> awaited;
+  for (const auto& missing : status.progress.missing) ++awaited[missing.message];
+  out.Open("ostraka_awaited_messages", "gauge", "Messages of others that the node waits for.");
+  for (const auto& [message, count] : awaited) {
+    out.Sample(static_cast<double>(count), {{"message", message}});
+  }
+  if (const auto left = TimeLeft(status, steps)) {
+    out.Single("ostraka_eta_seconds", "gauge", "Until the last step at the pace of late.",
+               left->seconds());
+  }
+  if (status.evaluation) {
+    out.Open("ostraka_evaluation", "gauge", "The last evaluation on held-out data.");
+    out.Sample(status.evaluation->value, {{"metric", status.evaluation->metric}});
+    if (status.evaluation->metric != "loss") {
+      out.Sample(status.evaluation->loss, {{"metric", "loss"}});
+    }
+    out.Single("ostraka_evaluated_step", "gauge", "The step that it is of.", status.evaluated_step);
+  }
+}
+
+void AddMembers(const NodeStatus& status, Exposition& out) {
+  out.Single("ostraka_members", "gauge", "Members still in the run, this node included.",
+             status.others.size() + 1);
+  std::map<wire::RemovalKind, std::uint64_t> removals;
+  for (const wire::Removal& removal : status.removals) ++removals[removal.kind];
+  out.Open("ostraka_removals_total", "counter", "Members removed from the run.");
+  for (std::uint8_t kind = 0; kind < wire::kRemovalKindCount; ++kind) {
+    const auto removal = static_cast<wire::RemovalKind>(kind);
+    out.Sample(static_cast<double>(removals[removal]), {{"kind", wire::RemovalKindName(removal)}});
+  }
+  out.Open("ostraka_suspicions_total", "counter", "What this node alone holds against others.");
+  for (const auto& [check, count] : status.suspicions) {
+    out.Sample(static_cast<double>(count), {{"check", check}});
+  }
+  out.Open("ostraka_columns_total", "counter", "Parts of the model, by what became of them.");
+  for (std::uint8_t fate = 0; fate < wire::kColumnFateCount; ++fate) {
+    out.Sample(static_cast<double>(status.columns[fate]),
+               {{"fate", wire::ColumnFateName(static_cast<wire::ColumnFate>(fate))}});
+  }
+}
+
+void AddTimes(const NodeStatus& status, Exposition& out) {
+  const host::StepHistogram& steps = status.step_seconds;
+  out.Open("ostraka_step_duration_seconds", "histogram", "How long steps took.");
+  for (std::size_t i = 0; i < steps.kBoundsSeconds.size(); ++i) {
+    char bound[16];
+    std::snprintf(bound, sizeof bound, "%g", steps.kBoundsSeconds[i]);
+    out.Sample(static_cast<double>(steps.at_most[i]), {{"le", bound}}, "_bucket");
+  }
+  out.Sample(static_cast<double>(steps.count), {{"le", "+Inf"}}, "_bucket");
+  out.Sample(steps.sum_seconds, {}, "_sum");
+  out.Sample(static_cast<double>(steps.count), {}, "_count");
+  out.Open("ostraka_step_part_seconds_total", "counter", "Where the time of steps went.");
+  const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
+  out.Sample(seconds(status.step_times.compute_ns), {{"part", "compute"}});
+  out.Sample(seconds(status.step_times.aggregate_ns), {{"part", "aggregate"}});
+  out.Sample(seconds(status.step_times.agree_ns), {{"part", "agree"}});
+}
+
+void AddNetwork(const NodeStatus& status, Exposition& out) {
+  const net::TransportCounters& traffic = status.traffic;
+  const auto both = [&out](std::uint64_t control, std::uint64_t payload) {
+    out.Sample(static_cast<double>(control), {{"kind", "control"}});
+    out.Sample(static_cast<double>(payload), {{"kind", "payload"}});
+  };
+  out.Open("ostraka_sent_bytes_total", "counter", "Before encryption, to all members.");
+  both(traffic.total.control_sent, traffic.total.payload_sent);
+  out.Open("ostraka_received_bytes_total", "counter", "After decryption, from all members.");
+  both(traffic.total.control_received, traffic.total.payload_received);
+  out.Open("ostraka_queued_bytes", "gauge", "Waiting to be sent, on all links.");
+  both(traffic.queued_control_bytes, traffic.queued_bulk_bytes);
+  out.Single("ostraka_linked_members", "gauge", "Members linked.", traffic.links_up);
+  out.Single("ostraka_links_total", "counter", "Links made.", traffic.links);
+  out.Single("ostraka_connections", "gauge", "Connections of any kind.", traffic.connections_open);
+  out.Single("ostraka_half_open_connections", "gauge", "Accepted, and not yet a link.",
+             traffic.half_open);
+  out.Single("ostraka_connections_dialed_total", "counter", "Attempts.", traffic.dialed);
+  out.Single("ostraka_connections_accepted_total", "counter", "From anyone.", traffic.accepted);
+  out.Open("ostraka_connections_refused_total", "counter", "Closed for what the other side did.");
+  for (std::size_t i = 0; i < net::kRefusals; ++i) {
+    const auto refusal = static_cast<net::Refusal>(i);
+    out.Sample(static_cast<double>(traffic.refused_by[i]), {{"reason", net::RefusalName(refusal)}});
+  }
+  out.Open("ostraka_peer_linked", "gauge", "1 if the member is linked.");
+  for (const base::PeerId& peer : status.others) {
+    const bool linked = std::binary_search(status.linked.begin(), status.linked.end(), peer);
+    out.Sample(linked ? 1 : 0, {{"peer", peer.Short()}});
+  }
+  out.Open("ostraka_peer_received_bytes_total", "counter", "From one member.");
+  for (const auto& [peer, bytes] : traffic.by_peer) {
+    out.Sample(static_cast<double>(bytes.control_received + bytes.payload_received),
+               {{"peer", peer.Short()}});
+  }
+  out.Open("ostraka_peer_sent_bytes_total", "counter", "To one member.");
+  for (const auto& [peer, bytes] : traffic.by_peer) {
+    out.Sample(static_cast<double>(bytes.control_sent + bytes.payload_sent),
+               {{"peer", peer.Short()}});
+  }
+}
+
+void AddWork(const NodeStatus& status, Exposition& out) {
+  const host::JobPoolStats& jobs = status.jobs;
+  out.Open("ostraka_jobs_total", "counter", "Jobs done.");
+  out.Sample(static_cast<double>(jobs.compute_jobs), {{"kind", "compute"}});
+  out.Sample(static_cast<double>(jobs.pure_jobs), {{"kind", "pure"}});
+  out.Sample(static_cast<double>(jobs.evaluations), {{"kind", "evaluation"}});
+  out.Open("ostraka_job_seconds_total", "counter", "Time spent in them.");
+  out.Sample(jobs.compute_busy.seconds(), {{"kind", "compute"}});
+  out.Sample(jobs.pure_busy.seconds(), {{"kind", "pure"}});
+  out.Sample(jobs.evaluation_busy.seconds(), {{"kind", "evaluation"}});
+  out.Single("ostraka_jobs_waiting", "gauge", "Jobs that no thread has taken yet.", jobs.waiting);
+  const store::LedgerStats& ledger = status.ledger;
+  out.Single("ostraka_ledger_stores_total", "counter", "Records made durable before a signature.",
+             ledger.stores);
+  out.Single("ostraka_ledger_commits_total", "counter", "Commits to the disk.", ledger.commits);
+  out.Single("ostraka_ledger_commit_seconds_total", "counter", "Time spent in them.",
+             ledger.commit_time.seconds());
+  out.Single("ostraka_ledger_waiting_bytes", "gauge", "Waiting for the disk.",
+             ledger.waiting_bytes);
+}
+
+// The names that every Prometheus client gives these.
+void AddProcess(const NodeStatus& status, Exposition& out) {
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  out.Single("process_start_time_seconds", "gauge", "Start of the node, in Unix time.",
+             now.count() - status.uptime.seconds());
+  out.Single("process_cpu_seconds_total", "counter", "User and system time.",
+             status.process.cpu_seconds);
+  out.Single("process_resident_memory_bytes", "gauge", "Resident memory.",
+             status.process.rss_bytes);
+  out.Single("ostraka_peak_resident_memory_bytes", "gauge", "The most there ever was.",
+             status.process.peak_rss_bytes);
+  out.Single("process_open_fds", "gauge", "Open file descriptors.", status.process.open_files);
+  out.Single("process_max_fds", "gauge", "How many there may be.", status.process.max_open_files);
+}
+
+}  // namespace
+
+std::string MetricsText(const NodeStatus& status, std::uint64_t steps) {
+  Exposition out;
+  AddRun(status, steps, out);
+  AddMembers(status, out);
+  AddTimes(status, out);
+  AddNetwork(status, out);
+  AddWork(status, out);
+  AddProcess(status, out);
+  return out.Take();
+}
+
+}  // namespace ostraka::cli

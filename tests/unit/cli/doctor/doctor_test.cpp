@@ -1,0 +1,140 @@
+#include "node/cli/doctor/doctor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ostraka::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+CpuFacts NewCpu() {
+  CpuFacts cpu;
+  cpu.model = "Xeon";
+  cpu.avx2 = cpu.avx512 = true;
+  cpu.cores = 8;
+  return cpu;
+}
+
+BlasFacts OpenBlas(const std::string& core) {
+  BlasFacts blas;
+  blas.loaded = blas.openblas = true;
+  blas.core = core;
+  blas.gflops = 33;
+  return blas;
+}
+
+// Every finding that is not well says what to do, and no other does.
+void Expect(const Finding& finding, Severity severity, const std::string& words = "") {
+  EXPECT_EQ(finding.severity, severity) << finding.text;
+  EXPECT_EQ(finding.fix.empty(), severity == Severity::kOk) << finding.text;
+  EXPECT_FALSE(finding.check.empty());
+  EXPECT_THAT(finding.text + " | " + finding.fix, HasSubstr(words));
+}
+
+TEST(DoctorTest, BlasThatTakesTheCpuForAnOlderOneIsNamedWithTheCure) {
+  CpuFacts avx2 = NewCpu();
+  avx2.avx512 = false;
+  CpuFacts old = avx2;
+  old.avx2 = false;
+  Expect(JudgeBlas(OpenBlas("SkylakeX"), NewCpu()), Severity::kOk, "33.0 GFLOP/s");
+  Expect(JudgeBlas(OpenBlas("Cooperlake"), NewCpu()), Severity::kOk);
+  Expect(JudgeBlas(OpenBlas("Haswell"), NewCpu()), Severity::kWarning,
+         "OPENBLAS_CORETYPE=SkylakeX");
+  Expect(JudgeBlas(OpenBlas("Prescott"), NewCpu()), Severity::kWarning,
+         "OPENBLAS_CORETYPE=SkylakeX");
+  Expect(JudgeBlas(OpenBlas("Haswell"), avx2), Severity::kOk);
+  Expect(JudgeBlas(OpenBlas("Zen"), avx2), Severity::kOk);
+  Expect(JudgeBlas(OpenBlas("Nehalem"), avx2), Severity::kWarning, "OPENBLAS_CORETYPE=Haswell");
+  Expect(JudgeBlas(OpenBlas("Nehalem"), old), Severity::kOk);
+  BlasFacts reference;
+  reference.loaded = true;
+  Expect(JudgeBlas(reference, NewCpu()), Severity::kWarning, "libopenblas0-pthread");
+  Expect(JudgeBlas({}, NewCpu()), Severity::kWarning, "libopenblas0-pthread");
+}
+
+TEST(DoctorTest, CpuAndThreads) {
+  Expect(JudgeCpu(NewCpu()), Severity::kOk, "Xeon, AVX-512");
+  CpuFacts cpu = NewCpu();
+  cpu.avx2 = cpu.avx512 = false;
+  Expect(JudgeCpu(cpu), Severity::kWarning, "no AVX2");
+  Expect(JudgeThreads(NewCpu()), Severity::kOk, "8 cores");
+  cpu.quota_cores = 0.5;
+  Expect(JudgeThreads(cpu), Severity::kWarning, "a quota allows 0.5");
+  cpu.quota_cores = 0;
+  cpu.cores = 1;
+  Expect(JudgeThreads(cpu), Severity::kWarning, "1 core:");
+}
+
+TEST(DoctorTest, Clock) {
+  Expect(JudgeClock({.known = true, .synchronised = true, .max_error_seconds = 0.25}),
+         Severity::kOk, "off by at most 0.2 s");
+  Expect(JudgeClock({.known = true, .synchronised = false, .max_error_seconds = 16}),
+         Severity::kWarning, "timedatectl");
+  Expect(JudgeClock({}), Severity::kWarning, "does not say");
+}
+
+TEST(DoctorTest, Disk) {
+  const DiskFacts good{.path = "/d",
+                       .problem = "",
+                       .network_type = "",
+                       .free_bytes = std::uint64_t{50} << 30,
+                       .median_sync = base::Milliseconds(2),
+                       .longest_sync = base::Milliseconds(9)};
+  Expect(JudgeDisk(good), Severity::kOk,
+         "50.0 GiB free, a durable write takes 2.0 ms (longest 9.0");
+  DiskFacts bad = good;
+  bad.median_sync = base::Milliseconds(51);
+  Expect(JudgeDisk(bad), Severity::kWarning, "SSD");
+  bad = good;
+  bad.free_bytes = 500 << 20;
+  Expect(JudgeDisk(bad), Severity::kWarning, "500 MiB free");
+  bad.free_bytes = 100 << 20;
+  Expect(JudgeDisk(bad), Severity::kSerious, "free some space");
+  bad = good;
+  bad.network_type = "nfs";
+  Expect(JudgeDisk(bad), Severity::kSerious, "nfs");
+  bad = good;
+  bad.problem = "cannot be written (Permission denied)";
+  Expect(JudgeDisk(bad), Severity::kSerious, "--data-dir");
+}
+
+TEST(DoctorTest, MemoryAndFiles) {
+  const std::uint64_t gib = std::uint64_t{1} << 30;
+  Expect(JudgeMemory({.available_bytes = 4 * gib, .limit_bytes = 0}), Severity::kOk, "4.0 GiB");
+  Expect(JudgeMemory({.available_bytes = 4 * gib, .limit_bytes = gib / 4}), Severity::kWarning,
+         "a limit of 256 MiB");
+  Expect(JudgeMemory({.available_bytes = gib / 16, .limit_bytes = 0}), Severity::kSerious);
+  Expect(JudgeFiles(1024, 4096), Severity::kOk);
+  Expect(JudgeFiles(256, 4096), Severity::kWarning, "LimitNOFILE");
+  Expect(JudgeFiles(64, 64), Severity::kSerious);
+}
+
+TEST(DoctorTest, Network) {
+  Expect(JudgeListen({.address = "0.0.0.0:7000", .problem = ""}), Severity::kOk, "0.0.0.0:7000");
+  Expect(JudgeListen({.address = "x", .problem = "the port is taken"}), Severity::kSerious,
+         "the port is taken");
+  const ReachFacts up{.peer = "aa", .address = "a:1", .problem = ""};
+  const ReachFacts down{.peer = "bb", .address = "b:1", .problem = "Connection refused"};
+  const ReachFacts dials{.peer = "cc", .address = "", .problem = ""};
+  Expect(JudgeReach({up, dials}), Severity::kOk, "1 of 1 members");
+  Expect(JudgeReach({up, down, dials}), Severity::kWarning, "bb at b:1: Connection refused");
+  Expect(JudgeReach({down, dials}), Severity::kSerious, "0 of 1");
+}
+
+// What is read of the machine that runs the tests: little can be said of it, but not nothing.
+TEST(DoctorFactsTest, AreReadFromThisMachine) {
+  EXPECT_GE(ReadCpu().cores, 1u);
+  EXPECT_GT(ReadMemory().available_bytes, 1u << 20);
+  const DiskFacts disk = ReadDisk(::testing::TempDir() + "not/there/yet");
+  EXPECT_EQ(disk.problem, "");
+  EXPECT_GT(disk.longest_sync.ns, 0);
+  EXPECT_GE(disk.longest_sync, disk.median_sync);
+  EXPECT_NE(ReadDisk("/proc/none").problem, "");
+  EXPECT_EQ(TryListen("127.0.0.1:0").problem, "");
+  EXPECT_NE(TryListen("nonsense").problem, "");
+  EXPECT_NE(TryReach("aa", "127.0.0.1:1").problem, "");
+}
+
+}  // namespace
+}  // namespace ostraka::cli
