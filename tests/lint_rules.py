@@ -60,14 +60,20 @@ LAYERS = [
     ("node/cli/", 23, "cli"),
     ("python/", 23, "python"),
 ]
-SIMULATOR = {"engine", "script", "page", "adversary", "lies", "messages", "check", "sim_attacks", "setup", "premises", "run",
-             "report", "search"}
-COMPARE = {"cells", "plan", "cell_engine", "paper"}
+
+
+def members_under(folder):
+    return {member for prefix, _, member in LAYERS if prefix.startswith(folder)}
+
+
+COMPARE = members_under("sim/compare/")
+SIMULATOR = members_under("sim/") - COMPARE
 # (who, whom, why): no include between them, though the layers would allow it.
 STRANGERS = [
     ({"link", "mesh", "store", "http", "host"}, SIMULATOR | COMPARE | {"train"},
      "the node and the simulator are two drivers of one machine, and neither knows the other"),
-    (SIMULATOR, {"os"}, "it runs in virtual time and needs nothing of the system"),
+    (SIMULATOR, {"os", "train"}, "it runs in virtual time, and trains through node/train/trainer.h alone"),
+    ({"python"}, members_under("node/cli/"), "the module and the command are two front ends of one library"),
     ({"os", "link", "mesh", "http"},
      {"ground", "seal", "rules", "sync", "watch", "member", "trainer"},
      "it carries bytes and knows no protocol"),
@@ -215,7 +221,8 @@ TESTED_ELSEWHERE = [
     (r"node/wire/(aggregated_codec|case_codec|proof_body|service_bodies)\.cpp",
      "bodies_test.cpp, block_codec_test.cpp and round_trip_test.cpp, through wire/codec.h"),
     (r"proofs/evidence/kinds\.cpp", "evidence_test.cpp goes through all kinds"),
-    (r"sim/(adversary|attacks(/(results|messages))?)/[a-z_]+\.cpp", "one editor each: tests/scenario runs every attack by name"),
+    (r"sim/(adversary/scripted|attacks/((results|messages)/)?[a-z_]+)\.cpp",
+     "one editor each: tests/scenario runs every attack by name"),
     (r"sim/compare/report/figure_[a-z]+\.cpp", "figures_test.cpp draws each of them"),
 ]
 

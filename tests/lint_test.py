@@ -29,6 +29,7 @@ class Layers(unittest.TestCase):
         "node/train/trainer.h": "#pragma once\n",
         "node/train/loader.h": '#pragma once\n#include "node/train/trainer.h"\n',
         "node/os/timer.h": "#pragma once\n",
+        "node/cli/terminal/exit_code.h": "#pragma once\n",
         "sim/engine/simulator.h": '#pragma once\n#include "node/protocol/member/peer.h"\n',
         "tests/support/world.h": '#pragma once\n#include "sim/engine/simulator.h"\n',
     }
@@ -55,6 +56,8 @@ class Layers(unittest.TestCase):
         for path, include in [("node/host/x.cpp", "sim/engine/simulator.h"),
                               ("node/store/x.cpp", "node/train/loader.h"),
                               ("sim/run/x.cpp", "node/os/timer.h"),
+                              ("sim/run/x.cpp", "node/train/loader.h"),
+                              ("python/x.cpp", "node/cli/terminal/exit_code.h"),
                               ("node/net/mesh/x.cpp", "node/protocol/member/peer.h")]:
             self.assertEqual(self.planted(path, include), [(path, 2)])
 
