@@ -60,7 +60,7 @@ endfunction()
 # ostraka_planted_twin(name [SAME_OBJECTS])
 # The library `name` once more as `name`_planted, with the bugs of node/base/planted.h in it, beside the
 # twins of what it needs, for the tests that want them found. SAME_OBJECTS: no source of it knows of
-# bugs, so what was compiled serves.
+# bugs, so what was compiled serves. The global property OSTRAKA_TWINNED lists the originals.
 function(ostraka_planted_twin name)
   if(NOT OSTRAKA_BUILD_TESTS)
     return()
@@ -82,6 +82,7 @@ function(ostraka_planted_twin name)
     ostraka_library(${name}_planted SOURCES ${sources} PUBLIC ${needs})
     target_compile_definitions(${name}_planted PUBLIC OSTRAKA_PLANTED_BUGS)
   endif()
+  set_property(GLOBAL APPEND PROPERTY OSTRAKA_TWINNED ${name})
   set_target_properties(${name}_planted PROPERTIES EXCLUDE_FROM_ALL ON LINKER_LANGUAGE CXX)
 endfunction()
 
