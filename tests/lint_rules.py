@@ -227,4 +227,4 @@ TESTED_ELSEWHERE = [
 ]
 
 # Sources that a function of cmake/OstrakaBuild.cmake adds to many targets.
-BUILT_BY_FUNCTIONS = {"tests/fuzz/replay_main.cpp"}
+BUILT_BY_FUNCTIONS = {"tests/fuzz/replay_main.cpp", "tests/unit/crypto/environment.cpp"}
