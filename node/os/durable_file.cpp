@@ -8,24 +8,10 @@
 #include <filesystem>
 #include <system_error>
 
+#include "node/os/descriptor.h"
+
 namespace ostraka::os {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  // Everything that must be on disk is synced first: the result of close says nothing new.
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  bool ok() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 base::Status Failed(const std::string& path, int error) {
   return base::Unavailable("cannot write " + path + ": " + std::generic_category().message(error));

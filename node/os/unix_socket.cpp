@@ -10,7 +10,8 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
-#include <utility>
+
+#include "node/os/descriptor.h"
 
 namespace ostraka::os {
 namespace {
@@ -21,21 +22,6 @@ base::Status Refused(const std::string& path, const char* what, int error) {
   return base::Unavailable("socket " + path + " " + what + " (" +
                            std::generic_category().message(error) + ")");
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int Release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 // The folder is opened and the socket named through it, which is short however long the path.
 struct ShortName {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "node/os/descriptor.h"
 #include "node/os/durable_file.h"
 
 namespace ostraka::cli {
@@ -21,26 +21,11 @@ base::Status Cannot(const std::string& path, const char* what) {
   return errno == ENOENT ? base::NotFound(message) : base::Unavailable(message);
 }
 
-// An open file, closed at the end.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 }  // namespace
 
 base::StatusOr<NpyFile> NpyFile::Map(const std::string& path) {
   // A pipe would block the open for ever.
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const os::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return Cannot(path, "open it");
   struct stat info {};
   if (fstat(file.get(), &info) != 0) return Cannot(path, "look at it");
