@@ -1,7 +1,6 @@
 // What an attack is made with. The factories are in sim/attacks, a header a room.
 //
-// Every editor is honest before `from_step`, and confesses (Turn::Confess) each time that it is
-// not.
+// Every editor is honest before `from_step`, and calls Turn::Confess each time that it cheats.
 #pragma once
 
 #include <cstdint>

@@ -5,10 +5,6 @@
 
 #include "node/cli/terminal/invocation.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ostraka::cli {
 
 void AddBenchCommand(CLI::App& program, Invocation& invocation);

@@ -1,4 +1,4 @@
-// What one code path computes, in a process of its own (node/cli/doctor/calibration.h).
+// Computes gradients by one code path, in a process of its own (node/cli/doctor/calibration.h).
 #include <algorithm>
 #include <filesystem>
 

@@ -8,6 +8,10 @@
 
 #include "node/cli/terminal/exit_code.h"
 
+namespace CLI {
+class App;
+}
+
 namespace ostraka::cli {
 
 struct Invocation {
