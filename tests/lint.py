@@ -163,7 +163,7 @@ def _third_party_problem(tree, path, target, quoted):
 
 
 def check_banned(tree):
-    """no clocks, randomness, threads, unordered containers ... in layers 0-7"""
+    """no clocks, randomness, threads, unordered containers ... in layers 0-8"""
     used = set()
     for path in tree.cpp():
         layer = layer_of(path)

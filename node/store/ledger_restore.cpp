@@ -1,7 +1,7 @@
 // Ledger::Restore: what a node that starts again hands to its machine.
 #include <memory>
 
-#include "node/protocol/member/signer.h"
+#include "node/protocol/parts/signer.h"
 #include "node/store/ledger.h"
 
 namespace ostraka::store {

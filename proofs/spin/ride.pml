@@ -29,7 +29,7 @@ bool good_exists, bad_exists;
 #define SLOT(d) d
 #endif
 
-/* What was said in a slot stays said (node/protocol/member/signer.h). */
+/* What was said in a slot stays said (node/protocol/parts/signer.h). */
 inline sign(who, d, coin, stand) {
   slot = who * 2 + SLOT(d);
   if

@@ -50,8 +50,7 @@ void PeerMachine::BeginStep() {
   const std::uint64_t kept = step == 0 ? 0 : step - 1;
   inbox_.ForgetBefore(kept);
   std::erase_if(past_seals_, [kept](const auto& entry) { return entry.first.step < kept; });
-  while (!sent_.empty() && sent_.front().step < kept) sent_.pop_front();
-  signer_.ForgetBefore(kept);
+  journal_.ForgetBefore(kept);
   while (!kept_results_.empty() && kept_results_.begin()->first + kPastSteps < step) {
     kept_results_.erase(kept_results_.begin());
   }
@@ -303,7 +302,7 @@ void PeerMachine::SendResultAgain() {
   const auto result = kept->second.find(*round_->my_part);
   if (result == kept->second.end()) return;
   Draft draft = ResultDraft(result->second);
-  if (signer_.Said(draft.envelope.slot)) Prepare({std::move(draft)});
+  if (journal_.Said(draft.envelope.slot)) Prepare({std::move(draft)});
 }
 
 // --- seal A -------------------------------------------------------------------------------------

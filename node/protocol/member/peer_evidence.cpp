@@ -22,9 +22,7 @@ constexpr std::uint32_t kLockReach = 4;  // iterations between a LOCK and the VO
 // `made` says so, and the block that bans is the proof (ProveBans).
 void PeerMachine::StoreEvidence(const base::StatusOr<Bytes>& made) {
   if (!made.ok()) return;
-  const Digest id = evidence::IdOf(*made);
-  out_->Add(Store{next_store_++,
-                  {{RecordKind::kEvidence, Bytes(id.bytes.begin(), id.bytes.end()), *made}}});
+  journal_.StoreEvidence(*made);
 }
 
 // Two large PROOFs of one slot make a file that no frame may carry. It stays in our store (seal C

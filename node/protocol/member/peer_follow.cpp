@@ -82,17 +82,17 @@ void PeerMachine::AdvanceFollowing() {
     // Stored when it is applied if it was sealed here before the crash.
     const bool stored = recent_.Find(HeightOf(*block)) != nullptr;
     const RecentBlocks::Kept& kept = recent_.Add(*block);
-    if (!stored) fresh.push_back(RecordOf(kept));
+    if (!stored) fresh.push_back(Journal::RecordOf(kept.genesis, kept.step, kept.encoded));
   }
-  if (!fresh.empty()) out_->Add(Store{next_store_++, std::move(fresh)});
+  if (!fresh.empty()) journal_.StoreBlocks(std::move(fresh));
   if (auto state = catch_up_->TakeState()) {
     ++era_;  // an update of the old way may be under way
     replaying_ = false;
     view_ = state->first;
     state_ = state->second;
     // The blocks that were taken may begin after this one.
-    StoreBlock({view_->genesis, view_->step, {}, wire::EncodeBlock(*view_)});
-    StoreState();
+    journal_.StoreBlock(*view_, wire::EncodeBlock(*view_));
+    journal_.StoreState(*view_, state_);
     out_->Add(Observe{StepDone{view_, state_}});
   }
   for (const CatchUp::Request& request : catch_up_->Wants(now_)) {
@@ -127,10 +127,10 @@ void PeerMachine::OnCaughtUp(const ModelState& state) {
   while (kept_results_.size() > kPastSteps) kept_results_.erase(kept_results_.begin());
   view_ = block;
   state_ = state;
-  if (HeightOf(*view_) % kStateEvery == 0) StoreState();
+  if (HeightOf(*view_) % kStateEvery == 0) journal_.StoreState(*view_, state_);
   if (must_rejoin_ && AdmitsThisStore(*view_)) {
     must_rejoin_ = false;
-    StoreMembership();
+    journal_.StoreMembership(*view_);
   }
   catch_up_->Applied(view_, state_);
   out_->Add(Observe{StepDone{view_, state_}});
@@ -176,12 +176,12 @@ void PeerMachine::SendRejoin() {
   if (!MayRejoin(*view_, *manifest_, self_, step)) return SayBarred();
   wire::Slot slot = SlotOf(Phase::kC, MessageType::kRejoin);
   slot.step = step;
-  if (signer_.Said(slot)) return;
+  if (journal_.Said(slot)) return;
   wire::Rejoin rejoin;
   rejoin.nonce = crypto::DeriveCoin(private_seed_.view(), step, ~std::uint64_t{0}).salt;
   if (must_rejoin_ && !asks_since_) {
     asks_since_ = step + 1;
-    out_->Add(Store{next_store_++, {{RecordKind::kAsks, BlockKey(false, step), {}}}});
+    journal_.StoreAsks(step);
   }
   Draft draft{wire::Envelope{slot, wire::BlockDigest(*view_), self_, wire::Encode(rejoin)}, nullptr,
               view_->members};

@@ -104,10 +104,7 @@ void PeerMachine::HearOfFork(const wire::SignedEnvelope& message, const PeerId& 
 
 // Twice: a crash in between must leave it frozen, and the last line says who is named.
 void PeerMachine::StoreForkLine(bool last) {
-  const std::string line = trial_->Line();
-  Bytes key = BlockKey(false, trial_->seal().step);
-  key.push_back(last ? 1 : 0);
-  out_->Add(Store{next_store_++, {{RecordKind::kFork, key, Bytes(line.begin(), line.end())}}});
+  journal_.StoreForkLine(trial_->seal().step, trial_->Line(), last);
 }
 
 void PeerMachine::EndTrial() {

@@ -134,8 +134,8 @@ bool PeerMachine::TryGenesis() {
     for (const PeerId& member : members) ShowGenesisEchoes(member);
   }
   // In this order: a block without it would be one of a run that this store was not in.
-  StoreMembership();
-  StoreBlock(recent_.Add(*view_));
+  journal_.StoreMembership(*view_);
+  journal_.StoreBlock(*view_, recent_.Add(*view_).encoded);
   out_->Add(Observe{protocol::Sealed{.step = 0,
                                      .phase = static_cast<std::uint8_t>(Phase::kGenesis),
                                      .decision = view_->decision}});
@@ -146,13 +146,8 @@ bool PeerMachine::TryGenesis() {
 // --- restart ------------------------------------------------------------------------------------
 
 base::Status PeerMachine::Restore(const Restored& restored) {
-  ASSIGN_OR_RETURN(const std::vector<wire::SignedEnvelope> own, signer_.Restore(restored.slots));
-  for (const wire::SignedEnvelope& message : own) {
-    if (message.envelope.slot.run_id != manifest_->run_id) {
-      return base::InvalidArgument("a slot of another run");
-    }
-    KeepSent(message, nullptr, view_->members);
-  }
+  ASSIGN_OR_RETURN(const std::vector<wire::SignedEnvelope> own,
+                   journal_.Restore(restored.slots, manifest_->run_id, view_->members));
   if (restored.blocks.empty()) {
     BeginGenesis();
     for (const wire::SignedEnvelope& message : own) {
@@ -221,7 +216,7 @@ void PeerMachine::ReplayNext() {
     if (MustBeAdmitted()) return Leave("this node's store began after the run");
     if (RunIsOver(*view_)) return Finish();
     std::vector<wire::SignedEnvelope> own;
-    for (const Sent& sent : sent_) own.push_back(wire::Open(sent.frame).value());
+    for (const Journal::Sent& sent : journal_.sent()) own.push_back(wire::Open(sent.frame).value());
     BeginStep();
     for (const wire::SignedEnvelope& message : own) {
       const MessageType type = message.envelope.slot.type;

@@ -21,7 +21,7 @@ PeerMachine::PeerMachine(PeerOptions options)
       layout_(std::move(options.layout)),
       self_(options.key->id()),
       ration_(Ration::BytesASecond(base::ElementCount(layout_))),
-      signer_(options.key) {
+      journal_(options.key, &turn_) {
   OSTRAKA_CHECK(Validate(*manifest_).ok());
   const std::uint64_t dimension = base::ElementCount(layout_);
   OSTRAKA_CHECK(options.initial_parameters->size() == dimension);
@@ -49,6 +49,7 @@ void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
   OSTRAKA_CHECK(now >= now_);
   now_ = now;
   out_ = &out;
+  turn_.Begin(now, out);
   if (stage_ != Stage::kHalted) {
     std::visit([this](const auto& event) { On(event); }, input);
     Advance();
@@ -57,6 +58,7 @@ void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
   } else if (const auto* stored = std::get_if<Stored>(&input); stored != nullptr && resends_) {
     On(*stored);  // last words
   }
+  turn_.End();
   out_ = nullptr;
 }
 
@@ -127,11 +129,7 @@ void PeerMachine::On(const LinkChanged& input) {
   }
   if (!input.up || !ration_.TakeRepeat(now_, input.peer)) return;
   if (stage_ == Stage::kFrozen) return ShowFork(input.peer);
-  for (const Sent& sent : sent_) {
-    const bool wanted = std::find(sent.to.begin(), sent.to.end(), input.peer) != sent.to.end();
-    if (wanted && !(sent.bulk && sent.blob == nullptr))
-      out_->Add(Send{input.peer, sent.frame, sent.blob});
-  }
+  journal_.Repeat(input.peer);
   if (stage_ == Stage::kFollow) Follow();
   // Whichever of the two was away, the other may have gone on.
   if (InStep() || stage_ == Stage::kGenesis) {
@@ -244,20 +242,11 @@ void PeerMachine::OnResult(const PendingJob& job, const JobResult& result) {
 
 void PeerMachine::On(const Stored& input) {
   if (stage_ == Stage::kFrozen) return;  // what waited to be signed stays unsigned
-  auto released = signer_.Release(input.id);
+  auto released = journal_.Release(input.id);
   if (!released) return;  // a block or evidence: nothing waits for it
   for (SignedDraft& draft : *released) {
-    bool to_self = false;
-    for (const PeerId& peer : draft.to) {
-      if (peer == self_) {
-        to_self = true;
-      } else {
-        out_->Add(Send{peer, draft.message.frame, draft.blob});
-      }
-    }
-    KeepSent(draft.message, draft.blob, std::move(draft.to));
-    if (to_self && stage_ != Stage::kHalted)
-      Accept(wire::Share(std::move(draft.message)), draft.blob);
+    auto own = journal_.Say(std::move(draft));
+    if (own && stage_ != Stage::kHalted) Accept(own->message, std::move(own->blob));
   }
 }
 
@@ -297,32 +286,9 @@ Draft PeerMachine::MakeDraft(const wire::Slot& slot, Bytes body, std::vector<Pee
 // What was said before a crash stays said: its drafts are left out, and the restored frame goes out
 // with the bulk data that belongs to it.
 void PeerMachine::Prepare(std::vector<Draft> drafts) {
-  for (Draft& draft : drafts) {
-    if (!signer_.Said(draft.envelope.slot) || draft.blob == nullptr) continue;
-    const Inbox::Place place = Inbox::PlaceOf(draft.envelope.slot);
-    for (Sent& sent : sent_) {
-      auto opened = wire::Open(sent.frame);
-      if (!opened.ok() || Inbox::PlaceOf(opened->envelope.slot) != place) continue;
-      if (opened->digest != wire::DigestOf(draft.envelope)) continue;  // not the same bytes again
-      sent.blob = draft.blob;
-      sent.to = draft.to;
-      for (const PeerId& peer : draft.to) {
-        if (peer != self_) out_->Add(Send{peer, sent.frame, sent.blob});
-      }
-      if (IsMember(draft.to, self_) ||
-          std::find(draft.to.begin(), draft.to.end(), self_) != draft.to.end()) {
-        Accept(wire::Share(std::move(opened).value()), draft.blob);
-      }
-    }
-  }
-  Store store = signer_.Prepare(next_store_++, std::move(drafts));
-  if (store.records.empty()) {
-    signer_.Release(store.id);
-    return;
-  }
-  const StoreId id = store.id;
-  out_->Add(std::move(store));
-  if (base::Planted(base::Bug::kSignedBeforeStored)) On(Stored{id});
+  for (Journal::Own& own : journal_.SayAgain(drafts)) Accept(own.message, std::move(own.blob));
+  const auto id = journal_.Prepare(std::move(drafts));
+  if (id && base::Planted(base::Bug::kSignedBeforeStored)) On(Stored{*id});
 }
 
 void PeerMachine::SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob) {
@@ -337,14 +303,6 @@ std::vector<PeerId> PeerMachine::Audience() const {
     if (!IsMember(view_->members, peer)) audience.push_back(peer);
   }
   return audience;
-}
-
-void PeerMachine::KeepSent(const wire::SignedEnvelope& message, SharedBlob blob,
-                           std::vector<PeerId> to) {
-  const MessageType type = message.envelope.slot.type;
-  const bool bulk = type == MessageType::kPart || type == MessageType::kResult;
-  sent_.push_back(
-      {message.envelope.slot.step, message.frame, std::move(blob), std::move(to), bulk});
 }
 
 void PeerMachine::Halt(Halted::Why why, std::string reason) {
@@ -387,7 +345,8 @@ void PeerMachine::CheckInvariants() const {
 Digest PeerMachine::Fingerprint() const {
   crypto::Hasher hasher(crypto::kDomainFingerprint);
   hasher.UpdateU64(static_cast<std::uint64_t>(stage_)).Update(view_->decision);
-  hasher.UpdateU64(jobs_.size()).UpdateU64(signer_.pending()).UpdateU64(next_store_);
+  hasher.UpdateU64(jobs_.size());
+  journal_.HashInto(hasher);
   hasher.UpdateU64(next_job_).UpdateU64(era_).UpdateU64(followers_.size());
   inbox_.HashInto(hasher);
   if (seal_) {

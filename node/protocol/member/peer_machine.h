@@ -30,12 +30,12 @@
 #include <vector>
 
 #include "node/protocol/ground/roles.h"
-#include "node/protocol/member/inbox.h"
 #include "node/protocol/member/peer.h"
-#include "node/protocol/member/ration.h"
-#include "node/protocol/member/signer.h"
-#include "node/protocol/member/stay.h"
-#include "node/protocol/member/vote_record.h"
+#include "node/protocol/parts/inbox.h"
+#include "node/protocol/parts/journal.h"
+#include "node/protocol/parts/ration.h"
+#include "node/protocol/parts/stay.h"
+#include "node/protocol/parts/vote_record.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/rules/judgement.h"
 #include "node/protocol/seal/seal.h"
@@ -198,7 +198,6 @@ class PeerMachine final : public Machine, public SealMessages {
   void Prepare(std::vector<Draft> drafts);
   void SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob = nullptr);
   std::vector<PeerId> Audience() const;  // members, and those who follow
-  void KeepSent(const wire::SignedEnvelope& message, SharedBlob blob, std::vector<PeerId> to);
   void Halt(Halted::Why why, std::string reason);
   void Suspect(const PeerId& peer, std::string check, std::string reason);
   // What a job that was asked for in this step gave.
@@ -389,13 +388,9 @@ class PeerMachine final : public Machine, public SealMessages {
   bool TrySettle();
   void TakeBlock(std::shared_ptr<const Block> block);
   void JudgeInlineEvidence();
-  void StoreBlock(const RecentBlocks::Kept& block);
-  static Record RecordOf(const RecentBlocks::Kept& block);
-  void StoreMembership();
   void RememberStep();
   void StartUpdate();
   void OnUpdated(const UpdateResult& result);
-  void StoreState();
   void ShowHeadToFollowers();
 
   // --- the end of the run (peer_end.cpp) ---
@@ -531,20 +526,12 @@ class PeerMachine final : public Machine, public SealMessages {
   std::deque<std::pair<std::shared_ptr<const Block>, std::vector<SharedBlob>>> to_replay_;
 
   Inbox inbox_;
-  Signer signer_;
-  struct Sent {
-    std::uint64_t step = 0;
-    SharedBytes frame;
-    SharedBlob blob;
-    std::vector<PeerId> to;
-    bool bulk = false;  // a PART or RESULT: says nothing without its blob, which a crash loses
-  };
-  std::deque<Sent> sent_;  // of this step and the last, for links that come back
-  bool resends_ = true;    // false: halted without having said what the peers need
+  Turn turn_;
+  Journal journal_;
+  bool resends_ = true;  // false: halted without having said what the peers need
   std::map<JobId, PendingJob> jobs_;
   std::uint64_t era_ = 0;
   JobId next_job_ = 1;
-  StoreId next_store_ = 1;
   Digest private_seed_;
   std::uint64_t store_nonce_ = 0;
 

@@ -80,7 +80,7 @@ bool PeerMachine::TakeResult(std::size_t column, const SharedBlob& blob) {
 void PeerMachine::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
   const auto [kept, fresh] = kept_results_[step].try_emplace(column, blob);
   if (!fresh) return;
-  out_->Add(Store{next_store_++, {{RecordKind::kResult, ResultKey(step, column), {}, blob}}});
+  journal_.StoreResult(step, column, blob);
 }
 
 void PeerMachine::TryProve() {

@@ -254,7 +254,7 @@ void PeerMachine::ShowHead(const PeerId& to) {
     if (sender != self_) SendFrame(to, item.message->frame);
   }
   // The own one is there also after the end.
-  for (const Sent& sent : sent_) {
+  for (const Journal::Sent& sent : journal_.sent()) {
     if (sent.step != next || sent.bulk) continue;
     const auto opened = wire::Open(sent.frame);
     if (opened.ok() && Inbox::PlaceOf(opened->envelope.slot) == commits) {
@@ -321,7 +321,7 @@ void PeerMachine::AnswerPartOfThisStep(const PeerId& to, const PeerId& worker,
     out_->Add(Send{to, part->message->frame, part->blob});
     return;
   }
-  for (const Sent& sent : sent_) {
+  for (const Journal::Sent& sent : journal_.sent()) {
     if (!sent.bulk || sent.blob == nullptr || sent.step != CurrentStep()) continue;
     const auto opened = wire::Open(sent.frame);
     if (!opened.ok()) continue;

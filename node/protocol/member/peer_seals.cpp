@@ -107,7 +107,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   std::stable_partition(early.begin(), early.end(), [this](const wire::SharedMessage& message) {
     return message->envelope.sender == self_;
   });
-  for (const Sent& sent : sent_) {  // own slow path, restored
+  for (const Journal::Sent& sent : journal_.sent()) {  // own slow path, restored
     auto opened = wire::Open(sent.frame);
     if (!opened.ok()) continue;
     const wire::Slot& slot = opened->envelope.slot;

@@ -73,7 +73,9 @@ bool PeerMachine::TrySettle() {
 }
 
 void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
-  StoreBlock(recent_.Add(*block));
+  // The results that it applies are stored already: after a crash of all, the run goes on from
+  // here.
+  journal_.StoreBlock(*block, recent_.Add(*block).encoded);
   KeepVotes(*block);
   StartCrossCheck();
   RememberStep();
@@ -95,20 +97,6 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   view_ = std::move(block);
   TellOwnLateness();
   StartUpdate();
-}
-
-// The results that it applies are stored already: after a crash of all, the run goes on from here.
-void PeerMachine::StoreBlock(const RecentBlocks::Kept& block) {
-  out_->Add(Store{next_store_++, {RecordOf(block)}});
-}
-
-Record PeerMachine::RecordOf(const RecentBlocks::Kept& block) {
-  return {RecordKind::kBlock, BlockKey(block.genesis, block.step), block.encoded};
-}
-
-void PeerMachine::StoreMembership() {
-  out_->Add(
-      Store{next_store_++, {{RecordKind::kMember, BlockKey(view_->genesis, view_->step), {}}}});
 }
 
 void PeerMachine::RememberStep() {
@@ -153,18 +141,12 @@ void PeerMachine::OnUpdated(const UpdateResult& result) {
   round_->times.aggregate_ns += (now_ - mark_).ns;
   out_->Add(Observe{round_->times});
   out_->Add(Observe{StepDone{view_, state_}});
-  if (HeightOf(*view_) % kStateEvery == 0) StoreState();
+  if (HeightOf(*view_) % kStateEvery == 0) journal_.StoreState(*view_, state_);
   ShowHeadToFollowers();
   if (RunIsOver(*view_)) return Finish();
   // Dropped by rules that need no absence: the others do not listen any more.
   if (!IsMember(view_->members, self_)) return Leave(DescribeRemoval(*view_, self_));
   BeginStep();
-}
-
-void PeerMachine::StoreState() {
-  out_->Add(Store{
-      next_store_++,
-      {{RecordKind::kState, BlockKey(view_->genesis, view_->step), {}, EncodeState(state_)}}});
 }
 
 // Also to one whom this block admits: it waits for it.

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/protocol/member/signer.h"
+#include "node/protocol/parts/signer.h"
 #include "node/wire/codec.h"
 #include "sim/attacks/registry.h"
 #include "sim/engine/simulator.h"

@@ -1,4 +1,4 @@
-#include "node/protocol/member/ration.h"
+#include "node/protocol/parts/ration.h"
 
 #include <gtest/gtest.h>
 

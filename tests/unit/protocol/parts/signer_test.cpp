@@ -1,4 +1,4 @@
-#include "node/protocol/member/signer.h"
+#include "node/protocol/parts/signer.h"
 
 #include <gtest/gtest.h>
 

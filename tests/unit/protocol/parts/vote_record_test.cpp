@@ -1,4 +1,4 @@
-#include "node/protocol/member/vote_record.h"
+#include "node/protocol/parts/vote_record.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "node/protocol/member/inbox.h"
+#include "node/protocol/parts/inbox.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "node/protocol/member/stay.h"
+#include "node/protocol/parts/stay.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,144 @@
+#include "node/protocol/parts/journal.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/ground/state.h"
+#include "node/protocol/parts/inbox.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+
+std::vector<Journal::Own> Journal::SayAgain(const std::vector<Draft>& drafts) {
+  std::vector<Own> own;
+  const PeerId& self = signer_.id();
+  for (const Draft& draft : drafts) {
+    if (!signer_.Said(draft.envelope.slot) || draft.blob == nullptr) continue;
+    const Inbox::Place place = Inbox::PlaceOf(draft.envelope.slot);
+    for (Sent& sent : sent_) {
+      auto opened = wire::Open(sent.frame);
+      if (!opened.ok() || Inbox::PlaceOf(opened->envelope.slot) != place) continue;
+      if (opened->digest != wire::DigestOf(draft.envelope)) continue;  // not the same bytes again
+      sent.blob = draft.blob;
+      sent.to = draft.to;
+      for (const PeerId& peer : draft.to) {
+        if (peer != self) turn_->Do(Send{peer, sent.frame, sent.blob});
+      }
+      if (std::find(draft.to.begin(), draft.to.end(), self) != draft.to.end()) {
+        own.push_back({wire::Share(std::move(opened).value()), draft.blob});
+      }
+    }
+  }
+  return own;
+}
+
+std::optional<StoreId> Journal::Prepare(std::vector<Draft> drafts) {
+  Store store = signer_.Prepare(next_store_++, std::move(drafts));
+  const StoreId id = store.id;
+  if (store.records.empty()) {
+    signer_.Release(id);
+    return std::nullopt;
+  }
+  turn_->Do(std::move(store));
+  return id;
+}
+
+std::optional<Journal::Own> Journal::Say(SignedDraft draft) {
+  bool to_self = false;
+  for (const PeerId& peer : draft.to) {
+    if (peer == signer_.id()) {
+      to_self = true;
+    } else {
+      turn_->Do(Send{peer, draft.message.frame, draft.blob});
+    }
+  }
+  Keep(draft.message, draft.blob, std::move(draft.to));
+  if (!to_self) return std::nullopt;
+  return Own{wire::Share(std::move(draft.message)), std::move(draft.blob)};
+}
+
+void Journal::Repeat(const PeerId& to) const {
+  for (const Sent& sent : sent_) {
+    const bool wanted = std::find(sent.to.begin(), sent.to.end(), to) != sent.to.end();
+    if (wanted && !(sent.bulk && sent.blob == nullptr)) {
+      turn_->Do(Send{to, sent.frame, sent.blob});
+    }
+  }
+}
+
+base::StatusOr<std::vector<wire::SignedEnvelope>> Journal::Restore(const std::vector<Record>& slots,
+                                                                   const Digest& run_id,
+                                                                   const std::vector<PeerId>& to) {
+  ASSIGN_OR_RETURN(std::vector<wire::SignedEnvelope> own, signer_.Restore(slots));
+  for (const wire::SignedEnvelope& message : own) {
+    if (message.envelope.slot.run_id != run_id) {
+      return base::InvalidArgument("a slot of another run");
+    }
+    Keep(message, nullptr, to);
+  }
+  return own;
+}
+
+void Journal::Keep(const wire::SignedEnvelope& message, SharedBlob blob, std::vector<PeerId> to) {
+  const MessageType type = message.envelope.slot.type;
+  const bool bulk = type == MessageType::kPart || type == MessageType::kResult;
+  sent_.push_back(
+      {message.envelope.slot.step, message.frame, std::move(blob), std::move(to), bulk});
+}
+
+void Journal::ForgetBefore(std::uint64_t step) {
+  while (!sent_.empty() && sent_.front().step < step) sent_.pop_front();
+  signer_.ForgetBefore(step);
+}
+
+// --- storing ------------------------------------------------------------------------------------
+
+void Journal::StoreOne(Record record) { turn_->Do(Store{next_store_++, {std::move(record)}}); }
+
+Record Journal::RecordOf(bool genesis, std::uint64_t step, Bytes encoded) {
+  return {RecordKind::kBlock, BlockKey(genesis, step), std::move(encoded)};
+}
+
+void Journal::StoreBlock(const wire::Block& block, Bytes encoded) {
+  StoreOne(RecordOf(block.genesis, block.step, std::move(encoded)));
+}
+
+void Journal::StoreBlocks(std::vector<Record> blocks) {
+  turn_->Do(Store{next_store_++, std::move(blocks)});
+}
+
+void Journal::StoreMembership(const wire::Block& block) {
+  StoreOne({RecordKind::kMember, BlockKey(block.genesis, block.step), {}});
+}
+
+void Journal::StoreState(const wire::Block& block, const ModelState& state) {
+  StoreOne({RecordKind::kState, BlockKey(block.genesis, block.step), {}, EncodeState(state)});
+}
+
+void Journal::StoreResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
+  StoreOne({RecordKind::kResult, ResultKey(step, column), {}, blob});
+}
+
+void Journal::StoreEvidence(const Bytes& file) {
+  const Digest id = evidence::IdOf(file);
+  StoreOne({RecordKind::kEvidence, Bytes(id.bytes.begin(), id.bytes.end()), file});
+}
+
+void Journal::StoreAsks(std::uint64_t step) {
+  StoreOne({RecordKind::kAsks, BlockKey(false, step), {}});
+}
+
+void Journal::StoreForkLine(std::uint64_t step, const std::string& line, bool last) {
+  Bytes key = BlockKey(false, step);
+  key.push_back(last ? 1 : 0);
+  StoreOne({RecordKind::kFork, std::move(key), Bytes(line.begin(), line.end())});
+}
+
+void Journal::HashInto(crypto::Hasher& hasher) const {
+  hasher.UpdateU64(signer_.pending()).UpdateU64(next_store_);
+}
+
+}  // namespace ostraka::protocol
