@@ -69,9 +69,9 @@ BUGS = [
      "if (vote->rank > lock_slot.iteration) return NotProven(\"the vote respects the lock\");", "",
      "protocol_watch_test", "ForkTrialTest.WhoMovedToAHigherLockIsNeverNamed"),
     ("a_frozen_member_hears_nothing", "node/protocol/member/peer_forks.cpp",
-     "if (culprit != nullptr) StoreEvidence(culprit->file);", "",
+     "if (culprit != nullptr) charges_.Keep(culprit->file);", "",
      "protocol_member_test", "ServicesTest.AFrozenMember*"),
-    ("votes_are_not_kept", "node/protocol/member/peer_evidence.cpp",
+    ("votes_are_not_kept", "node/protocol/parts/charges.cpp",
      "if (made.ok()) verdicts_.emplace(removal.peer, *std::move(made));", "",
      "protocol_member_test", "CheatTest.AVerdictKeeps*"),
 ]

@@ -208,7 +208,8 @@ void PeerMachine::JudgeParts() {
           worker, Round::HeldPart{part->blob, commit->message->digest, part->message->frame});
     } else {
       round.refused.insert(worker);
-      KeepEvidence(worker, evidence::MakeFalsePart(*commit->message->frame, *part->message->frame));
+      charges_.Show(worker,
+                    evidence::MakeFalsePart(*commit->message->frame, *part->message->frame));
       Suspect(worker, "part", *reason);
     }
   }
@@ -376,7 +377,7 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
       } else {
         // Sealed and signed, so all see the same bytes, and no honest peer signs such.
         NoteFault(round.faults, member, FaultKind::kBan, "its COMMIT is malformed");
-        StoreEvidence(evidence::MakeUnreadable(*message.frame));
+        charges_.Keep(evidence::MakeUnreadable(*message.frame));
       }
     }
     if (owned && aggregated) {
@@ -387,11 +388,11 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
         sealed.aggregates[*owned] = std::move(body).value();
       } else {
         NoteFault(round.faults, member, FaultKind::kBan, "its AGG is malformed");
-        StoreEvidence(evidence::MakeUnreadable(*message.frame));
+        charges_.Keep(evidence::MakeUnreadable(*message.frame));
       }
     }
   }
-  ProveBans();
+  charges_.ProveBans(*view_, SealedCommits());
   round.entry_b = CloseSeal();
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");

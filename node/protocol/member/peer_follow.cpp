@@ -32,7 +32,7 @@ void PeerMachine::LeaveIfBehind(const PeerId& sender) {
 void PeerMachine::Leave(std::string reason, bool trust_state) {
   const std::uint64_t step = ExpectedStep();
   if (InStep()) left_step_ = step;
-  StoreVerdicts();
+  charges_.StoreVerdicts();
   ++era_;
   said_barred_ = false;
   out_->Add(Observe{Away{step, std::move(reason)}});

@@ -80,7 +80,7 @@ void PeerMachine::Freeze(const Fork& fork) {
     out_->Add(CancelTimer{timer});
   }
   out_->Add(SetTimer{kFollowTimer, now_ + kTrialLasts});
-  for (const auto& [peer, culprit] : trial_->culprits()) StoreEvidence(culprit.file);
+  for (const auto& [peer, culprit] : trial_->culprits()) charges_.Keep(culprit.file);
   StoreForkLine(false);
   for (const Member& member : manifest_->members) {
     if (member.id != self_) ShowFork(member.id);
@@ -99,7 +99,7 @@ void PeerMachine::HearOfFork(const wire::SignedEnvelope& message, const PeerId& 
   if (!trial_->IsNews(message)) return;
   if (!ration_.TakeOddMessage(now_, from) || !Verified(message, from)) return;
   const Culprit* culprit = trial_->Hear(message);
-  if (culprit != nullptr) StoreEvidence(culprit->file);
+  if (culprit != nullptr) charges_.Keep(culprit->file);
 }
 
 // Twice: a crash in between must leave it frozen, and the last line says who is named.

@@ -21,7 +21,8 @@ PeerMachine::PeerMachine(PeerOptions options)
       layout_(std::move(options.layout)),
       self_(options.key->id()),
       ration_(Ration::BytesASecond(base::ElementCount(layout_))),
-      journal_(options.key, &turn_) {
+      journal_(options.key, &turn_),
+      charges_(self_, manifest_, &journal_) {
   OSTRAKA_CHECK(Validate(*manifest_).ok());
   const std::uint64_t dimension = base::ElementCount(layout_);
   OSTRAKA_CHECK(options.initial_parameters->size() == dimension);
@@ -308,7 +309,7 @@ std::vector<PeerId> PeerMachine::Audience() const {
 void PeerMachine::Halt(Halted::Why why, std::string reason) {
   if (stage_ == Stage::kHalted) return;
   const std::uint64_t step = CurrentStep();
-  StoreVerdicts();
+  charges_.StoreVerdicts();
   stage_ = Stage::kHalted;
   ++era_;
   resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
@@ -329,7 +330,7 @@ void PeerMachine::CheckInvariants() const {
   OSTRAKA_CHECK(!InStep() || stage_ == Stage::kUpdate || IsMember(view_->members, self_));
   OSTRAKA_CHECK(past_.size() <= kPastSteps);
   OSTRAKA_CHECK(recent_.size() <= kRecentBlocks);
-  OSTRAKA_CHECK(evidence_.size() <= manifest_->members.size());
+  charges_.CheckInvariants();
   OSTRAKA_CHECK(followers_.size() + rejoins_.size() <= 2 * manifest_->members.size());
   const bool sealing =
       stage_ == Stage::kCollect || stage_ == Stage::kReveal || stage_ == Stage::kProve;

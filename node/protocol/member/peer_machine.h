@@ -31,11 +31,11 @@
 
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/member/peer.h"
+#include "node/protocol/parts/charges.h"
 #include "node/protocol/parts/inbox.h"
 #include "node/protocol/parts/journal.h"
 #include "node/protocol/parts/ration.h"
 #include "node/protocol/parts/stay.h"
-#include "node/protocol/parts/vote_record.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/rules/judgement.h"
 #include "node/protocol/seal/seal.h"
@@ -237,14 +237,8 @@ class PeerMachine final : public Machine, public SealMessages {
   void StoreForkLine(bool last);
   void EndTrial();
   // --- peer_evidence.cpp
-  void StoreEvidence(const base::StatusOr<Bytes>& made);
-  void KeepEvidence(const PeerId& accused, base::StatusOr<Bytes> made);
-  void FindBrokenLock(const wire::SignedEnvelope& message);
   void ProveFalseReveal(const PeerId& member, const SealEntry& reveal);
-  void ProveImpossibleNumbers(const SealVector& proofs);
-  void ProveBans();
-  void KeepVotes(const Block& block);
-  void StoreVerdicts();
+  std::vector<SharedBytes> SealedCommits() const;
   void NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from);
   // A message that names the right entry decision; null if there is none (yet).
   const Inbox::Item* Usable(const Inbox::Place& place, const PeerId& sender) const;
@@ -462,8 +456,7 @@ class PeerMachine final : public Machine, public SealMessages {
   // By step and column: for those who are behind; and of the step in progress, what the store kept.
   std::map<std::uint64_t, std::map<std::uint32_t, SharedBlob>> kept_results_;
   std::map<wire::CaseId, std::optional<wire::Verdict>> my_verdicts_;  // nullopt: being worked out
-  std::map<PeerId, Bytes> evidence_;    // inline evidence against members, to put into VERDICT
-  std::optional<wire::Naming> naming_;  // who lied to me about the last step
+  std::optional<wire::Naming> naming_;           // who lied to me about the last step
   std::optional<std::uint64_t> cross_checking_;  // of which step V1 is not done yet
   std::set<PeerId> silent_;                      // whose echoes did not come, since my last PROOF
   std::set<PeerId> hasty_, unshown_;             // whose echoes no honest member sends, likewise
@@ -496,10 +489,7 @@ class PeerMachine final : public Machine, public SealMessages {
   SealWords words_;  // of the seal in progress
   ForkWatch forks_;
   std::optional<ForkTrial> trial_;  // once the run has split
-  VoteRecord votes_;                // in cases that are open
-  // By whom the view's block bans: files that stand in for a sealed_ban until there is one.
-  std::map<PeerId, Bytes> verdicts_;
-  std::optional<Time> pull_at_;  // when kPullTimer fires
+  std::optional<Time> pull_at_;     // when kPullTimer fires
   std::uint32_t pull_attempts_ = 0;
   std::size_t entries_settled_ = 0;  // of this seal: the first so many lack nothing
   std::uint32_t exhibit_attempts_ = 0;
@@ -528,6 +518,7 @@ class PeerMachine final : public Machine, public SealMessages {
   Inbox inbox_;
   Turn turn_;
   Journal journal_;
+  Charges charges_;
   bool resends_ = true;  // false: halted without having said what the peers need
   std::map<JobId, PendingJob> jobs_;
   std::uint64_t era_ = 0;

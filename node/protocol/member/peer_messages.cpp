@@ -96,7 +96,7 @@ void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageRecei
     if (const auto fault = BlobFault(envelope, input.blob)) {
       // A relay may have spoilt the data; what cannot be read at all is its signer's word.
       if (!evidence::IsReadable(envelope) && envelope.sender != self_) {
-        KeepEvidence(envelope.sender, evidence::MakeUnreadable(*input.frame));
+        charges_.Show(envelope.sender, evidence::MakeUnreadable(*input.frame));
       }
       return Suspect(input.from, "blob", *fault);
     }
@@ -221,9 +221,11 @@ void PeerMachine::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
   if (round_ && slot.phase == Phase::kA) round_->to_judge.insert(sender);
   if (IsSealMessage(slot.type) && sender != self_) {
     if (!evidence::IsReadable(message.envelope)) {
-      KeepEvidence(sender, evidence::MakeUnreadable(*message.frame));
+      charges_.Show(sender, evidence::MakeUnreadable(*message.frame));
     }
-    FindBrokenLock(message);
+    if (charges_.FindBrokenLock(inbox_, message)) {
+      Suspect(sender, "lock", "voted against an earlier lock of its own");
+    }
   }
   if (seal_ == nullptr || slot.step != seal_slot_.step || slot.phase != seal_slot_.phase) return;
   if (IsSealMessage(slot.type)) {
@@ -247,7 +249,7 @@ void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
   }
   auto made = evidence::MakeEquivocation(*item.message->frame, *item.rivals.front()->frame);
   OSTRAKA_CHECK(made.ok());  // the inbox holds two verified frames of one slot
-  KeepEvidence(sender, std::move(made));
+  charges_.Show(sender, std::move(made));
   Suspect(sender, "equivocation",
           std::string("signed two different messages of one ") +
               wire::MessageTypeName(item.message->envelope.slot.type) + " slot");

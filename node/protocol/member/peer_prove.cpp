@@ -122,10 +122,7 @@ void PeerMachine::TryPrepareProof() {
     if (proof.votes.size() < wire::kMaxVotes) proof.votes.push_back({open.id, *verdict->second});
   }
   proof.state_root = round.my_state_root;
-  for (const auto& [accused, file] : evidence_) {
-    if (base::Planted(base::Bug::kGuiltKeptSecret)) break;
-    if (proof.evidence.size() < wire::kMaxInlineEvidence) proof.evidence.push_back(file);
-  }
+  if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = charges_.ForProof();
   proof.held = HeldBitmap(*view_, round.forwarded_parts, round.forwarded_results);
   proof.silent = BitmapOfMembers(std::exchange(silent_, {}));
   proof.hasty = BitmapOfMembers(std::exchange(hasty_, {}));
@@ -191,14 +188,14 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
     } else {
       // Else a worker could void every column for ever: without numbers it is nobody's target.
       NoteFault(round.faults, member, FaultKind::kBan, "its PROOF is malformed");
-      StoreEvidence(evidence::MakeUnreadable(*message->frame));
+      charges_.Keep(evidence::MakeUnreadable(*message->frame));
     }
   }
   round.decision_c = CloseSeal();
   pull_attempts_ = 0;  // for results, from here on
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
-  ProveImpossibleNumbers(vector);
+  charges_.ProveImpossibleNumbers(round.sealed, *view_, round.proofs);
   JudgeInlineEvidence();
   round.fates = JudgeWithoutAggregates(round.sealed, *view_);
   round.times.agree_ns += (now_ - mark_).ns;

@@ -129,7 +129,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
 // [one cheat of eight showed its fault to some members only, which echoed while the others waited;
 // three of those were dropped for it].
 bool PeerMachine::OwesNothing(std::size_t index, const PeerId& member) const {
-  if (base::Planted(base::Bug::kEvidenceEndsWaits)) return evidence_.contains(member);
+  if (base::Planted(base::Bug::kEvidenceEndsWaits)) return charges_.Against(member);
   const std::size_t n = view_->members.size();
   return seal_slot_.phase == Phase::kA && index >= n &&
          EntryNow(index - n).state == SealEntry::State::kEquivocated;
@@ -181,7 +181,7 @@ void PeerMachine::Perform(SealOutput output) {
     if (say.type == MessageType::kStatus) {
       if (say.iteration > 1) {
         AskHeads();
-        StoreVerdicts();
+        charges_.StoreVerdicts();
       }
       inbox_.ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
       for (const PeerId& member : seal_->silent()) silent_.insert(member);
@@ -197,7 +197,7 @@ void PeerMachine::Perform(SealOutput output) {
       out_->Add(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase), 0,
                                  seal_->Describe(now_)}});
     }
-    StoreVerdicts();
+    charges_.StoreVerdicts();
   }
   for (const SharedBytes& frame : output.forward) {
     for (const PeerId& member : view_->members) {

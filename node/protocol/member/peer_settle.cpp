@@ -76,13 +76,13 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   // The results that it applies are stored already: after a crash of all, the run goes on from
   // here.
   journal_.StoreBlock(*block, recent_.Add(*block).encoded);
-  KeepVotes(*block);
+  charges_.TakeVotes(round_->sealed, round_->proofs, *view_, *block);
   StartCrossCheck();
   RememberStep();
   for (const wire::Removal& removal : block->removals) {
     inbox_.ForgetSenderAfter(block->step, removal.peer);
     // Who was dropped meanwhile can still be banned for it.
-    if (wire::IsBan(removal.kind)) evidence_.erase(removal.peer);
+    if (wire::IsBan(removal.kind)) charges_.OnBan(removal.peer);
     silent_.erase(removal.peer);
     if (removal.peer == self_ && wire::IsBan(removal.kind)) {
       return Halt(Halted::Why::kBanned,
