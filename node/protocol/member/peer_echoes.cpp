@@ -29,35 +29,20 @@ void PeerMachine::WatchEchoes(base::Duration deadline) {
     if (i >= n) due.excused_by = i - n;  // nobody waits for the AGG of one with two COMMITs
     options.due.push_back(due);
   }
-  echo_watch_.emplace(std::move(options));
+  reports_.WatchEchoes(std::move(options));
 }
 
 void PeerMachine::NoteEcho(const wire::SignedEnvelope& message) {
-  if (!echo_watch_) return;
   const auto echo = wire::DecodeEcho(message.envelope.body);
-  if (!echo.ok()) return;
-  if (message.envelope.sender == self_) return echo_watch_->OnOwnEcho(*echo, now_);
-  echo_watch_->OnEcho(message.envelope.sender, *echo, now_);
+  if (echo.ok()) reports_.OnEcho(message.envelope.sender, *echo, now_);
 }
 
 // The seal is decided. Before anything else is made of that: who is absent has no place among the
 // entries any more, and a vector that names it would count as never shown [each honest member that
 // had echoed such an entry was dropped].
 void PeerMachine::TakeWatches(const SealVector& decided) {
-  TakeEchoWatch(EchoOf(decided).vector);
-  TakeLateness();
-}
-
-// `decided` is the hash of the vector.
-void PeerMachine::TakeEchoWatch(const Digest& decided) {
-  if (!echo_watch_) return;
-  hasty_.merge(echo_watch_->Hasty(now_));
-  for (const auto& [member, late] : echo_watch_->Tardy()) {
-    late_[member].own += static_cast<std::uint64_t>(late.ns / 1'000'000);
-  }
-  unshown_.merge(
-      echo_watch_->Unshown(decided, now_, [this](const Digest& value) { return IsShown(value); }));
-  echo_watch_.reset();
+  reports_.TakeSeal(view_->members, EchoOf(decided).vector, seal_->iteration() > 0, now_,
+                    [this](const Digest& value) { return IsShown(value); });
 }
 
 // The vector of that hash is known here, and every message that it names is held.
@@ -74,15 +59,6 @@ bool PeerMachine::IsShown(const Digest& value) const {
     }
   }
   return true;
-}
-
-// Those of `named` that are members, as PROOF states them.
-base::Bytes PeerMachine::BitmapOfMembers(const std::set<PeerId>& named) const {
-  std::vector<PeerId> members;
-  for (const PeerId& member : named) {
-    if (IsMember(view_->members, member)) members.push_back(member);
-  }
-  return wire::BitmapOf(members, view_->members);
 }
 
 }  // namespace ostraka::protocol

@@ -59,37 +59,34 @@ void PeerMachine::WatchSealA() {
   const std::vector<PeerId>& members = view_->members;
   LateWatch::Options options = LateWatchOptions();
   options.owns_column = round_->my_part.has_value();
-  late_watch_.emplace(options);
-  late_asked_at_.reset();
+  LateWatch& watch = reports_.WatchLateness(options);
   for (std::size_t i = 0; i < members.size(); ++i) {
-    late_watch_->Expect({DueWord::kCommit, i}, i);
-    if (roles.PartOwnedBy(members[i])) late_watch_->Expect({DueWord::kAggregate, i}, i);
-    if (round_->my_part && roles.IsWorker(members[i])) late_watch_->Expect({DueWord::kPart, i}, i);
+    watch.Expect({DueWord::kCommit, i}, i);
+    if (roles.PartOwnedBy(members[i])) watch.Expect({DueWord::kAggregate, i}, i);
+    if (round_->my_part && roles.IsWorker(members[i])) watch.Expect({DueWord::kPart, i}, i);
   }
   for (const LivePair& pair : round_->pairs) {
     if (pair.worker == self_ || pair.aggregator == self_) continue;
-    late_watch_->Expect({DueWord::kDisputedPart, pair.index}, IndexIn(members, pair.worker));
+    watch.Expect({DueWord::kDisputedPart, pair.index}, IndexIn(members, pair.worker));
   }
 }
 
 void PeerMachine::WatchSealB() {
-  late_watch_.emplace(LateWatchOptions());
-  late_asked_at_.reset();
+  LateWatch& watch = reports_.WatchLateness(LateWatchOptions());
   for (std::size_t i = 0; i < view_->members.size(); ++i) {
-    if (PlaceOfEntry(i)) late_watch_->Expect({DueWord::kReveal, i}, i);
+    if (PlaceOfEntry(i)) watch.Expect({DueWord::kReveal, i}, i);
   }
 }
 
 void PeerMachine::WatchSealC() {
   const std::vector<PeerId>& members = view_->members;
-  late_watch_.emplace(LateWatchOptions());
-  late_asked_at_.reset();
+  LateWatch& watch = reports_.WatchLateness(LateWatchOptions());
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (PlaceOfEntry(i)) late_watch_->Expect({DueWord::kProof, i}, i);
+    if (PlaceOfEntry(i)) watch.Expect({DueWord::kProof, i}, i);
   }
   for (std::size_t j = 0; j < round_->results.size(); ++j) {
     if (!ResultWanted(j)) continue;
-    late_watch_->Expect({DueWord::kResult, j}, IndexIn(members, round_->sealed.roles.owners[j]));
+    watch.Expect({DueWord::kResult, j}, IndexIn(members, round_->sealed.roles.owners[j]));
   }
 }
 
@@ -119,30 +116,25 @@ bool PeerMachine::IsHere(const LateWatch::Word& word) {
 
 // Called wherever something may have come.
 void PeerMachine::UpdateLateWatch() {
-  if (!late_watch_) return;
-  const std::set<LateWatch::Word>& lacking = late_watch_->lacking();
+  LateWatch* const watch = reports_.lateness();
+  if (watch == nullptr) return;
+  const std::set<LateWatch::Word>& lacking = watch->lacking();
   for (const LateWatch::Word& word : std::vector<LateWatch::Word>(lacking.begin(), lacking.end())) {
-    if (IsHere(word)) late_watch_->Held(word, now_);
+    if (IsHere(word)) watch->Held(word, now_);
   }
-  if (stage_ == Stage::kProve && round_->bulk_expired) late_watch_->EndResults(now_);
-  if (seal_->echoed()) return late_watch_->Stop(now_);
-  auto ask = late_watch_->AskFrom();
-  if (!ask || late_watch_->lacking().empty()) return;
-  if (late_asked_at_) ask = std::max(*ask, *late_asked_at_ + delta());
-  ArmPull(std::max(*ask - now_, base::Duration{}));
+  if (stage_ == Stage::kProve && round_->bulk_expired) watch->EndResults(now_);
+  if (seal_->echoed()) return watch->Stop(now_);
+  if (const auto ask = reports_.AskAt(delta())) ArmPull(std::max(*ask - now_, base::Duration{}));
 }
 
 // What one honest member holds all hold a Delta later: else who sends to some alone would have
 // members disagree on how late it was, and the others would wait for it.
 void PeerMachine::PullLate() {
-  if (!late_watch_ || seal_->echoed()) return;
-  if (late_asked_at_ && now_ < *late_asked_at_ + delta()) return;
+  if (seal_->echoed()) return;
   std::map<MessageType, std::vector<PeerId>> late;
-  for (const LateWatch::Word& word : late_watch_->Overdue(now_)) {
+  for (const LateWatch::Word& word : reports_.TakeOverdue(now_, delta())) {
     if (const auto type = TypeOf(word.kind)) late[*type].push_back(view_->members[word.index]);
   }
-  if (late.empty()) return;
-  late_asked_at_ = now_;
   for (const auto& [type, authors] : late) {
     for (const PeerId& member : view_->members) {
       if (round_->asleep.contains(member)) continue;
@@ -156,34 +148,8 @@ void PeerMachine::PullLate() {
   }
 }
 
-void PeerMachine::TakeLateness() {
-  if (!late_watch_) return;
-  late_watch_->Stop(now_);
-  late_watch_->Decided(now_, seal_->iteration() > 0);
-  for (const auto& [index, figures] : late_watch_->Late()) {
-    if (view_->members[index] == self_) continue;
-    late_[view_->members[index]].own += figures.own;
-    late_[view_->members[index]].aggregate += figures.aggregate;
-  }
-  late_watch_.reset();
-}
-
-std::vector<std::uint64_t> PeerMachine::LateMsToState() {
-  const auto late = std::exchange(late_, {});
-  if (late.empty()) return {};
-  const std::size_t n = view_->members.size();
-  std::vector<std::uint64_t> stated(2 * n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto figures = late.find(view_->members[i]);
-    if (figures == late.end()) continue;
-    stated[i] = figures->second.own;
-    stated[n + i] = figures->second.aggregate;
-  }
-  return stated;
-}
-
 std::optional<PeerId> PeerMachine::SlowestSender() const {
-  const auto slowest = late_watch_ ? late_watch_->Slowest() : std::nullopt;
+  const auto slowest = reports_.SlowestSender();
   if (!slowest || view_->members[*slowest] == self_) return std::nullopt;
   return view_->members[*slowest];
 }

@@ -22,7 +22,8 @@ PeerMachine::PeerMachine(PeerOptions options)
       self_(options.key->id()),
       ration_(Ration::BytesASecond(base::ElementCount(layout_))),
       journal_(options.key, &turn_),
-      charges_(self_, manifest_, &journal_) {
+      charges_(self_, manifest_, &journal_),
+      reports_(self_) {
   OSTRAKA_CHECK(Validate(*manifest_).ok());
   const std::uint64_t dimension = base::ElementCount(layout_);
   OSTRAKA_CHECK(options.initial_parameters->size() == dimension);

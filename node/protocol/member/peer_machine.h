@@ -35,6 +35,7 @@
 #include "node/protocol/parts/inbox.h"
 #include "node/protocol/parts/journal.h"
 #include "node/protocol/parts/ration.h"
+#include "node/protocol/parts/reports.h"
 #include "node/protocol/parts/stay.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/rules/judgement.h"
@@ -42,11 +43,8 @@
 #include "node/protocol/sync/catch_up.h"
 #include "node/protocol/sync/past_step.h"
 #include "node/protocol/sync/recent_blocks.h"
-#include "node/protocol/watch/echo_lags.h"
-#include "node/protocol/watch/echo_watch.h"
 #include "node/protocol/watch/fork_trial.h"
 #include "node/protocol/watch/fork_watch.h"
-#include "node/protocol/watch/late_watch.h"
 
 namespace ostraka::protocol {
 
@@ -420,9 +418,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void WatchEchoes(base::Duration deadline);
   void NoteEcho(const wire::SignedEnvelope& message);
   void TakeWatches(const SealVector& decided);
-  void TakeEchoWatch(const Digest& decided);
   bool IsShown(const Digest& value) const;
-  base::Bytes BitmapOfMembers(const std::set<PeerId>& named) const;
 
   // --- slowness (peer_late.cpp) ---
   LateWatch::Options LateWatchOptions() const;
@@ -432,8 +428,6 @@ class PeerMachine final : public Machine, public SealMessages {
   bool IsHere(const LateWatch::Word& word);
   void UpdateLateWatch();
   void PullLate();
-  void TakeLateness();  // the seal is decided
-  std::vector<std::uint64_t> LateMsToState();
   std::optional<PeerId> SlowestSender() const;
   void TellOwnLateness();
 
@@ -458,17 +452,10 @@ class PeerMachine final : public Machine, public SealMessages {
   std::map<wire::CaseId, std::optional<wire::Verdict>> my_verdicts_;  // nullopt: being worked out
   std::optional<wire::Naming> naming_;           // who lied to me about the last step
   std::optional<std::uint64_t> cross_checking_;  // of which step V1 is not done yet
-  std::set<PeerId> silent_;                      // whose echoes did not come, since my last PROOF
-  std::set<PeerId> hasty_, unshown_;             // whose echoes no honest member sends, likewise
   std::optional<Time> decided_c_;                // when the last step's seal C was decided here
-  std::optional<EchoWatch> echo_watch_;          // of the seal in progress
-  EchoLags echo_lags_;
   // By step: whose links brought a PART before it began here, for which there was no room.
   std::map<std::uint64_t, std::set<PeerId>> refused_early_;
-  std::optional<LateWatch> late_watch_;  // of the seal in progress
-  std::optional<Time> late_asked_at_;    // when all were asked for what is late
-  std::map<PeerId, LateFigures> late_;   // since my last PROOF
-  bool told_slow_ = false;               // people were told that this member is slow
+  bool told_slow_ = false;  // people were told that this member is slow
   std::map<std::uint64_t, std::pair<ModelState, std::vector<Digest>>> served_;  // by step: roots
 
   // The step in progress.
@@ -519,6 +506,7 @@ class PeerMachine final : public Machine, public SealMessages {
   Turn turn_;
   Journal journal_;
   Charges charges_;
+  Reports reports_;
   bool resends_ = true;  // false: halted without having said what the peers need
   std::map<JobId, PendingJob> jobs_;
   std::uint64_t era_ = 0;

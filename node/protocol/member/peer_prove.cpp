@@ -124,13 +124,8 @@ void PeerMachine::TryPrepareProof() {
   proof.state_root = round.my_state_root;
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = charges_.ForProof();
   proof.held = HeldBitmap(*view_, round.forwarded_parts, round.forwarded_results);
-  proof.silent = BitmapOfMembers(std::exchange(silent_, {}));
-  proof.hasty = BitmapOfMembers(std::exchange(hasty_, {}));
-  proof.unshown = BitmapOfMembers(std::exchange(unshown_, {}));
   proof.joins = JoinsToConfirm();
-  // Nothing measured: as things are.
-  proof.lag_us = echo_lags_.Microseconds().value_or(view_->delta_us / 4);
-  proof.late_ms = LateMsToState();
+  reports_.StateIn(proof, view_->members, view_->delta_us / 4);  // no lag measured: as things are
   round.times.aggregate_ns += (now_ - mark_).ns;
   mark_ = now_;
   Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof), view_->members)});

@@ -390,8 +390,7 @@ void PeerMachine::ArmPull(base::Duration after) {
 // Something that exists is not here. Not every gap is a fault: messages overtake each other, so the
 // timer gave them a moment.
 void PeerMachine::OnPullTimer() {
-  if (late_watch_ && pull_at_) late_watch_->OnTimer(*pull_at_, now_);
-  if (echo_watch_ && pull_at_) echo_watch_->OnTimer(*pull_at_, now_);
+  if (pull_at_) reports_.OnTimer(*pull_at_, now_);
   pull_at_.reset();
   if (!InStep()) return;
   bool missing = false;

@@ -184,7 +184,7 @@ void PeerMachine::Perform(SealOutput output) {
         charges_.StoreVerdicts();
       }
       inbox_.ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
-      for (const PeerId& member : seal_->silent()) silent_.insert(member);
+      reports_.OnSilent(seal_->silent());
       out_->Add(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
                                  say.iteration, seal_->Describe(now_)}});
     }
@@ -213,10 +213,10 @@ void PeerMachine::Perform(SealOutput output) {
     if (ask.pull.kind == wire::PullKind::kDigests) {
       for (const Digest& digest : ask.pull.digests) inbox_.Want(digest);
     }
-    if (echo_watch_) echo_watch_->OnAsked(ask.to, now_);
+    reports_.OnAsked(ask.to, now_);
     Ask(ask.to, seal_slot_, ask.pull);
   }
-  if (echo_watch_ && seal_->gate_passed()) echo_watch_->OnGate(now_);
+  if (seal_->gate_passed()) reports_.OnGate(now_);
   if (const auto wake = seal_->wake()) out_->Add(SetTimer{kSealTimer, std::max(*wake, now_)});
 }
 
@@ -227,7 +227,7 @@ Digest PeerMachine::CloseSeal() {
   const bool slow = seal_->iteration() > 0;
   out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
                                      decision, seal_slot_.draw, seal_->iteration()}});
-  if (!slow) echo_lags_.Note(seal_->lags(), view_->thresholds.quorum(), delta());
+  if (!slow) reports_.NoteLags(seal_->lags(), view_->thresholds.quorum(), delta());
   past_seals_[SealKeyOf(seal_slot_)] = {vector, seal_->Certificate()};
   Decision decided{EntryOf(seal_slot_.phase),
                    EchoOf(vector).vector,

@@ -83,7 +83,7 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
     inbox_.ForgetSenderAfter(block->step, removal.peer);
     // Who was dropped meanwhile can still be banned for it.
     if (wire::IsBan(removal.kind)) charges_.OnBan(removal.peer);
-    silent_.erase(removal.peer);
+    reports_.OnRemoval(removal.peer);
     if (removal.peer == self_ && wire::IsBan(removal.kind)) {
       return Halt(Halted::Why::kBanned,
                   "banned in step " + std::to_string(block->step) + ": " + removal.reason);
