@@ -1,11 +1,5 @@
-// How a member begins: at the genesis of the run, or from what its store kept.
-//
-// The genesis seal takes the fast path only: a run begins when all its members are there. Nothing
-// of it is ever evidence, for a key may have lost its store. Nor may such a key begin a second
-// time, though the messages of genesis go round as long as step 0 lasts. BOOT is another for each
-// store of a key, and who has echoed one BOOT of a member says nothing for the next: no two stores
-// of a key begin, as long as one other honest member keeps its own. And a process asks before it
-// echoes: once each member has said, over a link that is up, that the run has not begun there.
+// How a member begins: at the genesis of the run (node/protocol/parts/genesis_seal.h), or from what
+// its store kept.
 #include <algorithm>
 #include <utility>
 
@@ -33,54 +27,11 @@ void PeerMachine::BeginGenesis() {
   AskHeads();  // and again at each link, which may not be up yet
 }
 
-// The newest BOOT of a process counts until we have echoed, its newest ECHO until it is ours.
-void PeerMachine::TakeToGenesis(const wire::SharedMessage& shared) {
-  const wire::Envelope& envelope = shared->envelope;
-  const bool boot = envelope.slot.type == MessageType::kBoot;
-  if (genesis_echo_ && (boot || HasEchoed(envelope.sender))) return;
-  inbox_.Replace(shared);
-}
-
-bool PeerMachine::TryGenesisEcho() {
-  if (waiting_at_genesis_.size() + 1 < view_->members.size()) return false;
-  SealVector vector;
-  for (const PeerId& member : view_->members) {
-    const Inbox::Item* boot = Usable({0, Phase::kGenesis, MessageType::kBoot, 0, 0}, member);
-    if (boot == nullptr) return false;
-    vector.push_back({SealEntry::State::kPresent, boot->message->digest});
-  }
-  const wire::Echo echo = EchoOf(vector);
-  TakeGenesisEcho(echo);
-  const wire::Slot slot = SlotOf(Phase::kGenesis, MessageType::kEcho);
-  Prepare({MakeDraft(slot, wire::Encode(echo), view_->members)});
-  return true;
-}
-
-bool PeerMachine::HasEchoed(const PeerId& member) const {
-  const Inbox::Item* item = Usable({0, Phase::kGenesis, MessageType::kEcho, 0, 0}, member);
-  if (item == nullptr) return false;
-  const auto echo = wire::DecodeEcho(item->message->envelope.body);
-  return echo.ok() && echo->vector == genesis_echo_->vector;
-}
-
-// What the run begins with if all echo the same.
-void PeerMachine::TakeGenesisEcho(const wire::Echo& echo) {
-  auto block = std::make_shared<Block>(*view_);
-  block->decision = DecisionDigest(SlotOf(Phase::kGenesis, MessageType::kEcho), echo.vector, {});
-  block->randomness = crypto::Hasher(crypto::kDomainGenesis)
-                          .Update(manifest_->run_id)
-                          .Update(block->decision)
-                          .Finish();
-  const Digest digest = wire::BlockDigest(*block);
-  genesis_echo_ = {echo.vector, std::move(block), digest};
-}
-
-// A member shows a block, so the run has begun there. One voice is not enough to leave for: a
-// liar's block must not keep anybody from the beginning.
+// A member shows a block, so the run has begun there. If it is the block echoed here, its COMMIT
+// comes too. One voice is not enough to leave for: a liar's block must not keep anybody from the
+// beginning.
 void PeerMachine::OnBegun(const PeerId& from, const Digest& block) {
-  // Then its COMMIT comes too.
-  if (genesis_echo_ && block == genesis_echo_->digest) return;
-  if (NoteAhead(from)) LeaveGenesis();
+  if (!genesis_->IsOwnBlock(block) && NoteAhead(from)) LeaveGenesis();
 }
 
 void PeerMachine::LeaveGenesis() {
@@ -88,50 +39,27 @@ void PeerMachine::LeaveGenesis() {
   Leave("the run has begun, and this node's store does not know it");
 }
 
-// Every COMMIT of step 0 names what its sender has begun with. Of more members than may lie one is
-// honest, and has had the ECHOs of all: of this store, or of one that is lost.
-bool PeerMachine::HaveBegun(bool as_echoed) const {
-  const auto& commits = inbox_.At({0, Phase::kA, MessageType::kCommit, 0, 0});
-  const auto begun = std::count_if(commits.begin(), commits.end(), [&](const auto& commit) {
-    const Digest& entry = commit.second.message->envelope.entry;
-    return (genesis_echo_ && entry == genesis_echo_->digest) == as_echoed;
-  });
-  return static_cast<std::size_t>(begun) > FaultBound(view_->thresholds);
-}
-
-// Liars may have shown their ECHOs to some members only [they began and sealed the others' COMMITs
-// absent: three of five honest members were dropped in step 0]. So whoever begins shows the ECHOs
-// of the others to all, and to whoever asks while step 0 lasts. The own one went to all already,
-// and from its sender it would be taken for a question.
 void PeerMachine::ShowGenesisEchoes(const PeerId& to) {
-  if (to == self_) return;
-  for (const auto& [sender, item] : inbox_.At({0, Phase::kGenesis, MessageType::kEcho, 0, 0})) {
-    if (sender != to && sender != self_) out_->Add(Send{to, item.message->frame, nullptr});
-  }
-}
-
-// An ECHO that a member passes on counts if it is the own one's equal: then its sender has said it,
-// whatever else it says.
-bool PeerMachine::IsRelayedGenesisEcho(const wire::Envelope& envelope) const {
-  if (envelope.slot.type != MessageType::kEcho || !genesis_echo_) return false;
-  const auto echo = wire::DecodeEcho(envelope.body);
-  return echo.ok() && echo->vector == genesis_echo_->vector;
+  for (const SharedBytes& frame : genesis_->EchoesFor(to)) out_->Add(Send{to, frame, nullptr});
 }
 
 bool PeerMachine::TryGenesis() {
-  if (HaveBegun(false)) {
+  if (genesis_->BegunWithout()) {
     LeaveGenesis();
     return true;
   }
-  if (!genesis_echo_) return TryGenesisEcho();
-  const std::vector<PeerId> members = view_->members;
-  const bool begins =
-      HaveBegun(true) || std::all_of(members.begin(), members.end(),
-                                     [this](const PeerId& member) { return HasEchoed(member); });
-  if (!begins) return false;
-  view_ = genesis_echo_->block;
+  if (!genesis_->echoed()) {
+    const auto echo = genesis_->TryEcho();
+    if (!echo) return false;
+    genesis_->OnOwnEcho(*echo);
+    const wire::Slot slot = SlotOf(Phase::kGenesis, MessageType::kEcho);
+    Prepare({MakeDraft(slot, wire::Encode(*echo), view_->members)});
+    return true;
+  }
+  if (!genesis_->Begins()) return false;
+  view_ = genesis_->block();
   if (!base::Planted(base::Bug::kGenesisKeptSecret)) {
-    for (const PeerId& member : members) ShowGenesisEchoes(member);
+    for (const PeerId& member : view_->members) ShowGenesisEchoes(member);
   }
   // In this order: a block without it would be one of a run that this store was not in.
   journal_.StoreMembership(*view_);
@@ -154,7 +82,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
       Accept(wire::Share(message), nullptr);
       if (message.envelope.slot.type != MessageType::kEcho) continue;
       ASSIGN_OR_RETURN(const wire::Echo echo, wire::DecodeEcho(message.envelope.body));
-      TakeGenesisEcho(echo);
+      genesis_->OnOwnEcho(echo);
     }
     return base::OkStatus();
   }

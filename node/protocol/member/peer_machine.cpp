@@ -45,6 +45,7 @@ PeerMachine::PeerMachine(PeerOptions options)
   view->delta_us = static_cast<std::uint64_t>(manifest_->delta.ns / 1'000);
   OSTRAKA_CHECK(IsMember(view->members, self_));
   view_ = std::move(view);
+  genesis_.emplace(self_, manifest_->run_id, view_, &inbox_);
 }
 
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
@@ -123,8 +124,7 @@ void PeerMachine::On(const Started& input) {
 }
 
 void PeerMachine::On(const LinkChanged& input) {
-  // Who comes back may be another store of its key, which says so before it says that it waits.
-  if (!input.up) waiting_at_genesis_.erase(input.peer);
+  if (!input.up) genesis_->OnLinkDown(input.peer);
   stay_.OnLink(now_, input.peer, input.up);
   if (stage_ == Stage::kLinger && stay_.IsFor(input.peer)) {
     out_->Add(SetTimer{kFollowTimer, stay_.Until()});
@@ -276,7 +276,8 @@ const Digest& PeerMachine::EntryOf(Phase phase) const {
     case Phase::kGenesis:
       break;
   }
-  return entry_genesis_;
+  static const Digest kNoParent;
+  return kNoParent;
 }
 
 Draft PeerMachine::MakeDraft(const wire::Slot& slot, Bytes body, std::vector<PeerId> to,

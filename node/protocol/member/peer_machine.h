@@ -32,6 +32,7 @@
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/member/peer.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/genesis_seal.h"
 #include "node/protocol/parts/inbox.h"
 #include "node/protocol/parts/journal.h"
 #include "node/protocol/parts/ration.h"
@@ -299,15 +300,9 @@ class PeerMachine final : public Machine, public SealMessages {
   void ReplayNext();
   void OnReplayed(const UpdateResult& result);
   void BeginGenesis();
-  void TakeToGenesis(const wire::SharedMessage& shared);
-  bool TryGenesisEcho();
-  void TakeGenesisEcho(const wire::Echo& echo);
-  bool HasEchoed(const PeerId& member) const;  // the same. REQUIRES: we have echoed
-  bool HaveBegun(bool as_echoed) const;
   void OnBegun(const PeerId& from, const Digest& block);
   void LeaveGenesis();
   void ShowGenesisEchoes(const PeerId& to);
-  bool IsRelayedGenesisEcho(const wire::Envelope& envelope) const;
   bool TryGenesis();
 
   // --- seal A (peer_collect.cpp) ---
@@ -461,14 +456,7 @@ class PeerMachine final : public Machine, public SealMessages {
   // The step in progress.
   Stage stage_ = Stage::kUnstarted;
   std::optional<Round> round_;
-  Digest entry_genesis_;
-  struct GenesisEcho {
-    Digest vector;
-    SharedBlock block;  // that it leads to
-    Digest digest;      // of the block
-  };
-  std::optional<GenesisEcho> genesis_echo_;  // the own one, once prepared
-  std::set<PeerId> waiting_at_genesis_;      // members that said so on the link that is up
+  std::optional<GenesisSeal> genesis_;  // set by the constructor
   std::unique_ptr<Seal> seal_;
   bool overdue_ = false;  // the last coin of the step
   wire::Slot seal_slot_;  // of its ECHO

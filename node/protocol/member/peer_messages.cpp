@@ -76,9 +76,8 @@ void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageRecei
     if (CurrentStep() == 0) ShowGenesisEchoes(input.from);
     return AnswerHead(input.from);
   }
-  // A relayed BOOT may be an older one, which must not displace the newest.
   const bool relayed = envelope.slot.phase == Phase::kGenesis && envelope.sender != input.from;
-  if (relayed && !IsRelayedGenesisEcho(envelope)) return;
+  if (relayed && !genesis_->CountsIfRelayed(envelope)) return;
   if (stage_ == Stage::kFollow) NoteAttestation(message, input.from);
   if (IsSealMessage(envelope.slot.type) && envelope.slot.phase != Phase::kGenesis) {
     const SealKey key = SealKeyOf(envelope.slot);
@@ -212,7 +211,10 @@ void PeerMachine::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
   const wire::Slot& slot = message.envelope.slot;
   const Inbox::Place place = Inbox::PlaceOf(slot);
   const PeerId& sender = message.envelope.sender;
-  if (place.phase == Phase::kGenesis) return TakeToGenesis(shared);
+  if (place.phase == Phase::kGenesis) {
+    if (genesis_->Wants(message.envelope)) inbox_.Replace(shared);
+    return;
+  }
   const Inbox::Outcome outcome = inbox_.Add(shared, std::move(blob));
   if (outcome == Inbox::Outcome::kRival && inbox_.Find(place, sender)->rivals.size() == 1) {
     KeepEquivocation(*inbox_.Find(place, sender));

@@ -50,14 +50,8 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
   const bool sealing = seal_ && seal_->echoed();
   switch (stage_) {
     case Stage::kGenesis:
-      if (!genesis_echo_) want(MessageType::kBoot, view_->members);
-      if (!awaited.empty()) break;
-      for (const PeerId& member : view_->members) {
-        if (genesis_echo_) {
-          if (!HasEchoed(member)) awaited.push_back({member, MessageType::kEcho});
-        } else if (member != self_ && !waiting_at_genesis_.contains(member)) {
-          awaited.push_back({member, MessageType::kBlock});
-        }
+      for (const GenesisSeal::Missing& missing : genesis_->MissingNow()) {
+        awaited.push_back({missing.sender, missing.type});
       }
       break;
     case Stage::kCollect:

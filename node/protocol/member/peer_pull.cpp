@@ -69,8 +69,7 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
     case MessageType::kBlock: {
       if (stage_ != Stage::kGenesis && stage_ != Stage::kFollow && !InStep()) return;
       if (blob == nullptr) {
-        if (IsMember(view_->members, from)) waiting_at_genesis_.insert(from);
-        return;
+        return genesis_->OnWaiting(from);
       }
       auto block = wire::DecodeBlock(blob->data);
       if (!block.ok()) return malformed(block.status());
