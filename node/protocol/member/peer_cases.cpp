@@ -21,7 +21,7 @@ using wire::Verdict;
 
 std::size_t PeerMachine::DisputesOfWorker(const PeerId& worker) const {
   return static_cast<std::size_t>(
-      std::count_if(view_->disputes.begin(), view_->disputes.end(),
+      std::count_if(chain_.head().disputes.begin(), chain_.head().disputes.end(),
                     [&](const Dispute& dispute) { return dispute.worker == worker; }));
 }
 
@@ -90,13 +90,14 @@ void PeerMachine::StartCrossCheck() {
 void PeerMachine::OnCrossChecked(const PendingJob& job, const CrossCheckResult& result) {
   if (cross_checking_ != job.step) return;  // steps have passed: too late to name anybody
   cross_checking_.reset();
-  const PastStep& past = past_.at(job.step);
+  const PastStep& past = *chain_.Past(job.step);
   for (const PeerId& liar : result.liars) {
     Suspect(liar, "V1",
             "its sealed numbers of step " + std::to_string(job.step) +
                 " do not follow from the part that it sent me");
     // One who is gone already owes no answer, but clears me of having failed the sum myself.
-    if (naming_ && (IsMember(view_->members, naming_->target) || !IsMember(view_->members, liar))) {
+    if (naming_ && (IsMember(chain_.head().members, naming_->target) ||
+                    !IsMember(chain_.head().members, liar))) {
       continue;
     }
     for (const Column& column : past.columns) {
@@ -117,15 +118,15 @@ PartKey PeerMachine::ExhibitOf(const wire::CaseId& id) {
 bool PeerMachine::ExhibitMissing(const Case& open) const {
   if (open.id.kind == CaseKind::kGradient || my_verdicts_.contains(open.id)) return false;
   if (open.id.accuser == self_ || open.id.target == self_) return false;
-  const auto past = past_.find(open.id.step);
-  if (past == past_.end() || open.id.column >= past->second.columns.size()) return false;
-  if (past->second.columns[open.id.column].result == nullptr) return false;
+  const PastStep* past = chain_.Past(open.id.step);
+  if (past == nullptr || open.id.column >= past->columns.size()) return false;
+  if (past->columns[open.id.column].result == nullptr) return false;
   const PartKey exhibit = ExhibitOf(open.id);
-  return past->second.proofs.contains(exhibit.author) && !past->second.parts.contains(exhibit);
+  return past->proofs.contains(exhibit.author) && !past->parts.contains(exhibit);
 }
 
 bool PeerMachine::AwaitsExhibits() const {
-  return std::any_of(view_->cases.begin(), view_->cases.end(),
+  return std::any_of(chain_.head().cases.begin(), chain_.head().cases.end(),
                      [this](const Case& open) { return ExhibitMissing(open); });
 }
 
@@ -134,12 +135,12 @@ bool PeerMachine::AwaitsExhibits() const {
 // shown were late by n Delta/2].
 bool PeerMachine::PullExhibits() {
   bool missing = false;
-  for (const Case& open : view_->cases) {
+  for (const Case& open : chain_.head().cases) {
     if (!ExhibitMissing(open)) continue;
     missing = true;
     const PartKey exhibit = ExhibitOf(open.id);
     const PeerId& debtor = open.id.kind == CaseKind::kCover ? open.id.target : open.id.accuser;
-    const std::vector<PeerId>& members = view_->members;
+    const std::vector<PeerId>& members = chain_.head().members;
     const std::size_t attempt = exhibit_attempts_ % WideningSweep(members.size());
     const auto [first, count] = WideningAt(attempt, members.size());
     std::set<PeerId> sources = {debtor};
@@ -152,7 +153,7 @@ bool PeerMachine::PullExhibits() {
       Ask(whom, slot,
           {.kind = wire::PullKind::kPart,
            .type = MessageType::kPart,
-           .members = wire::BitmapOf({exhibit.author}, past_.at(open.id.step).members),
+           .members = wire::BitmapOf({exhibit.author}, chain_.Past(open.id.step)->members),
            .digests = {},
            .index = exhibit.column});
     }
@@ -165,11 +166,12 @@ void PeerMachine::OnExhibit(const wire::SignedEnvelope& message, const PeerId& f
                             const SharedBlob& blob) {
   const wire::Slot& slot = message.envelope.slot;
   const PartKey key{slot.iteration, message.envelope.sender};
-  const bool wanted = std::any_of(view_->cases.begin(), view_->cases.end(), [&](const Case& open) {
-    return open.id.step == slot.step && ExhibitMissing(open) && ExhibitOf(open.id) == key;
-  });
+  const bool wanted =
+      std::any_of(chain_.head().cases.begin(), chain_.head().cases.end(), [&](const Case& open) {
+        return open.id.step == slot.step && ExhibitMissing(open) && ExhibitOf(open.id) == key;
+      });
   if (!InStep() || !wanted) return;
-  PastStep& past = past_.at(slot.step);
+  const PastStep& past = *chain_.Past(slot.step);
   const auto commit = past.commits.find(key.author);
   const auto body = wire::DecodePart(message.envelope.body);
   if (commit == past.commits.end() || !commit->second.gradient_root || !body.ok()) return;
@@ -180,29 +182,29 @@ void PeerMachine::OnExhibit(const wire::SignedEnvelope& message, const PeerId& f
     return;
   }
   if (!Verified(message, from)) return;  // it is passed on as its author's
-  past.parts[key] = {message.frame, blob};
+  chain_.KeepPart(slot.step, key, {message.frame, blob});
 }
 
 // Numbers that do not follow from the part shown: guilty in either kind of case.
 void PeerMachine::TryJudgeExhibits() {
   // What comes after my PROOF is judged in the next step: no job of a vote outlives its round.
   if (round_->proof_prepared) return;
-  for (const Case& open : view_->cases) {
+  for (const Case& open : chain_.head().cases) {
     if (open.id.kind == CaseKind::kGradient || my_verdicts_.contains(open.id)) continue;
     if (open.id.accuser == self_ || open.id.target == self_) continue;
-    const auto past = past_.find(open.id.step);
-    if (past == past_.end()) continue;
+    const PastStep* past = chain_.Past(open.id.step);
+    if (past == nullptr) continue;
     const PartKey exhibit = ExhibitOf(open.id);
-    const auto part = past->second.parts.find(exhibit);
-    const auto proven = past->second.NumbersOf(exhibit.author);
-    if (part == past->second.parts.end() || !proven) continue;
-    if (past->second.columns[exhibit.column].result == nullptr) continue;
+    const auto part = past->parts.find(exhibit);
+    const auto proven = past->NumbersOf(exhibit.author);
+    if (part == past->parts.end() || !proven) continue;
+    if (past->columns[exhibit.column].result == nullptr) continue;
     const wire::ColumnNumbers& numbers = (*proven)[exhibit.column];
     CrossCheckSpec spec;
-    spec.column = past->second.columns[exhibit.column];
-    spec.tau = past->second.tau;
+    spec.column = past->columns[exhibit.column];
+    spec.tau = past->tau;
     if (base::Planted(base::Bug::kEvidenceOfAnotherStep))
-      spec.column.direction_seed = view_->decision;
+      spec.column.direction_seed = chain_.head().decision;
     if (!numbers.missing) spec.claims.push_back({exhibit.author, part->second.blob, numbers});
     my_verdicts_[open.id] = std::nullopt;
     ++round_->recomputations_pending;

@@ -43,12 +43,12 @@ void PeerMachine::PrepareReveal() {
   reveal.opening.coin = CoinOf(round_->draw);
   reveal.opening.path = crypto::MerklePath(CoinCommitments(), round_->draw);
   Prepare({MakeDraft(SlotOf(Phase::kB, MessageType::kReveal, round_->draw), wire::Encode(reveal),
-                     view_->members)});
+                     chain_.head().members)});
 }
 
 std::size_t PeerMachine::RevealersLeft() const {
   return static_cast<std::size_t>(
-      std::count_if(view_->members.begin(), view_->members.end(),
+      std::count_if(chain_.head().members.begin(), chain_.head().members.end(),
                     [&](const PeerId& member) { return MustReveal(member); }));
 }
 
@@ -65,7 +65,7 @@ bool PeerMachine::WaitsForLastCoin() const {
 // Three Delta: what one honest member has got 3/2 Delta after it began, all have got by then, so
 // who sends its REVEAL later than that to some is late (node/protocol/watch/late_watch.h).
 void PeerMachine::OpenSealB() {
-  OpenSeal(Phase::kB, round_->draw, delta() * 3);
+  OpenSeal(Phase::kB, round_->draw, chain_.delta() * 3);
   WatchSealB();
   if (MustReveal(self_)) PrepareReveal();
 }
@@ -104,7 +104,7 @@ bool PeerMachine::OpenReveals(const SealVector& vector) {
   round_->coins.clear();
   bool all_good = true;
   for (std::size_t i = 0; i < vector.size(); ++i) {
-    const PeerId& member = view_->members[i];
+    const PeerId& member = chain_.head().members[i];
     if (!MustReveal(member)) continue;
     if (vector[i].state == SealEntry::State::kPresent) {
       if (RevealIsGood(member, vector[i])) continue;
@@ -136,8 +136,8 @@ bool PeerMachine::RevealIsGood(const PeerId& peer, const SealEntry& entry) {
 // r^t, and what it draws: the validators of the next step, from the view before this coin.
 void PeerMachine::MixCoins() {
   round_->randomness = RandomnessOf(manifest_->run_id, CurrentStep(), round_->coins);
-  round_->next_drawn = DrawValidators(round_->randomness, *view_, view_->proven, CurrentStep() + 1,
-                                      manifest_->validators);
+  round_->next_drawn = DrawValidators(round_->randomness, chain_.head(), chain_.head().proven,
+                                      CurrentStep() + 1, manifest_->validators);
 }
 
 }  // namespace ostraka::protocol

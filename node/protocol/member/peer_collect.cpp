@@ -29,19 +29,19 @@ wire::TensorHeader HeaderOf(const PartRange& range) {
 // --- a step begins ------------------------------------------------------------------------------
 
 void PeerMachine::BeginStep() {
-  const std::uint64_t step = HeightOf(*view_);
+  const std::uint64_t step = HeightOf(chain_.head());
   round_.emplace();
   Round& round = *round_;
   round.sealed.step = step;
   round.sealed.tau =
-      base::Planted(base::Bug::kFirstTauGoesOn) ? manifest_->tau_initial : view_->tau;
-  round.sealed.roles = AssignRoles(*view_, state_.parameters->size());
+      base::Planted(base::Bug::kFirstTauGoesOn) ? manifest_->tau_initial : chain_.head().tau;
+  round.sealed.roles = AssignRoles(chain_.head(), chain_.state().parameters->size());
   round.sealed.aggregates.resize(round.sealed.roles.parts.size());
   round.results.resize(round.sealed.roles.parts.size());
-  round.entry_a = wire::BlockDigest(*view_);
-  round.coin_count = static_cast<std::uint32_t>(view_->members.size());
+  round.entry_a = wire::BlockDigest(chain_.head());
+  round.coin_count = static_cast<std::uint32_t>(chain_.head().members.size());
   round.my_part = round.sealed.roles.PartOwnedBy(self_);
-  round.pairs = LivePairsOf(*view_, round.sealed.roles);
+  round.pairs = LivePairsOf(chain_.head(), round.sealed.roles);
   round.to_judge.insert(round.sealed.roles.workers.begin(), round.sealed.roles.workers.end());
   round.times.step = step;
   mark_ = now_;
@@ -51,33 +51,32 @@ void PeerMachine::BeginStep() {
   inbox_.ForgetBefore(kept);
   std::erase_if(past_seals_, [kept](const auto& entry) { return entry.first.step < kept; });
   journal_.ForgetBefore(kept);
-  while (!kept_results_.empty() && kept_results_.begin()->first + kPastSteps < step) {
-    kept_results_.erase(kept_results_.begin());
-  }
+  chain_.ForgetResults(step);
   ahead_.clear();
   stage_ = Stage::kCollect;
   if (base::Planted(base::Bug::kCanary)) Suspect(self_, "canary", "a bug was planted");
-  OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + delta() * 2);
+  OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + chain_.delta() * 2);
   WatchSealA();
   AskForRefusedParts();
   // Who is owed something in a dispute waits longer than those who may pass it on, since that takes
   // its time. Else a peer that sends at the last moment would have the one who waits for it blamed.
   // Honest members may begin more than a Delta apart, but decided the last seal within it.
   round.forward_until = decided_c_.value_or(now_) + manifest_->part_timeout;
-  out_->Add(SetTimer{kBulkTimer, std::max(round.forward_until + delta() * 2, now_)});
-  out_->Add(Observe{StepStarted{step, view_->randomness, state_, round.sealed.roles, view_->tau}});
+  out_->Add(SetTimer{kBulkTimer, std::max(round.forward_until + chain_.delta() * 2, now_)});
+  out_->Add(Observe{StepStarted{step, chain_.head().randomness, chain_.state(), round.sealed.roles,
+                                chain_.head().tau}});
 
   if (round.sealed.roles.IsWorker(self_)) {
-    const Digest seed =
-        BatchSeed(manifest_->run_id, manifest_->training.data, view_->randomness, step, self_);
+    const Digest seed = BatchSeed(manifest_->run_id, manifest_->training.data,
+                                  chain_.head().randomness, step, self_);
     StartJob({.purpose = Purpose::kGradient, .step = step},
-             GradientSpec{step, self_, state_.parameters, seed, false});
+             GradientSpec{step, self_, chain_.state().parameters, seed, false});
   } else {
     PrepareCommit(std::nullopt, {});
   }
   if (step % manifest_->state_root_every == 0) {
     round.root_pending = true;
-    StartJob({.purpose = Purpose::kRoot, .step = step}, RootSpec{state_, layout_});
+    StartJob({.purpose = Purpose::kRoot, .step = step}, RootSpec{chain_.state(), layout_});
   }
   StartRecomputations();
   AskHeadsOfDropped();
@@ -86,13 +85,13 @@ void PeerMachine::BeginStep() {
 // A validator recomputes its target's step; every member recomputes what a gradient case is about.
 void PeerMachine::StartRecomputations() {
   if (const auto assignment = round_->sealed.roles.AssignmentOf(self_)) {
-    if (MayBeTarget(*view_, assignment->target)) {
+    if (MayBeTarget(chain_.head(), assignment->target)) {
       StartRecomputation(
           {.purpose = Purpose::kAccuse, .step = assignment->step, .target = assignment->target},
           assignment->target);
     }
   }
-  for (const Case& open : view_->cases) {
+  for (const Case& open : chain_.head().cases) {
     if (open.id.kind != wire::CaseKind::kGradient || my_verdicts_.contains(open.id)) continue;
     if (open.id.accuser == self_ || open.id.target == self_) continue;
     const bool started = StartRecomputation(
@@ -104,20 +103,20 @@ void PeerMachine::StartRecomputations() {
 
 // False if the step is no longer held or the target proved nothing.
 bool PeerMachine::StartRecomputation(PendingJob job, const PeerId& target) {
-  const auto past = past_.find(job.step);
-  if (past == past_.end()) return false;
-  const auto proven = past->second.NumbersOf(target);
+  const PastStep* past = chain_.Past(job.step);
+  if (past == nullptr) return false;
+  const auto proven = past->NumbersOf(target);
   if (!proven) return false;
   RecomputeSpec spec;
-  spec.gradient = {job.step, target, past->second.state.parameters,
-                   BatchSeed(manifest_->run_id, manifest_->training.data,
-                             past->second.previous_randomness, job.step, target),
+  spec.gradient = {job.step, target, past->state.parameters,
+                   BatchSeed(manifest_->run_id, manifest_->training.data, past->previous_randomness,
+                             job.step, target),
                    false};
-  spec.tau = past->second.tau;
+  spec.tau = past->tau;
   spec.eps_g = manifest_->eps_g;
-  for (const Column& column : past->second.columns) {
+  for (const Column& column : past->columns) {
     const wire::ColumnNumbers& numbers = (*proven)[column.part_index];
-    const bool applied = past->second.fates[column.part_index] == ColumnFate::kApplied;
+    const bool applied = past->fates[column.part_index] == ColumnFate::kApplied;
     if (applied && column.result == nullptr) return false;
     spec.claims.push_back({column, numbers});
     // Not every member has the result of a void column, and all must judge alike.
@@ -178,7 +177,7 @@ void PeerMachine::PrepareCommit(std::optional<Digest> gradient_root,
 // The column's owner; all members, if this worker and that owner failed each other before.
 std::vector<PeerId> PeerMachine::RecipientsOfPart(std::uint32_t column) const {
   for (const LivePair& pair : round_->pairs) {
-    if (pair.worker == self_ && pair.column == column) return view_->members;
+    if (pair.worker == self_ && pair.column == column) return chain_.head().members;
   }
   return {round_->sealed.roles.owners[column]};
 }
@@ -274,14 +273,14 @@ void PeerMachine::PrepareAggregate(const SharedBlob& result) {
   wire::Aggregate aggregate;
   aggregate.part_index = index;
   aggregate.result_root = result == nullptr ? Digest{} : result->root;
-  aggregate.included = wire::BitmapOf(senders, view_->members);
+  aggregate.included = wire::BitmapOf(senders, chain_.head().members);
   aggregate.leaves_root = crypto::MerkleRoot(leaves);
   aggregate.commits_root = crypto::SetRoot(commits);
   aggregate.slowest = SlowestSender();
 
   std::vector<Draft> drafts;
   drafts.push_back(MakeDraft(SlotOf(Phase::kA, MessageType::kAggregate), wire::Encode(aggregate),
-                             view_->members));
+                             chain_.head().members));
   if (result != nullptr) {
     KeepResult(CurrentStep(), index, result);  // an AGG whose aggregate is lost drops its owner
     drafts.push_back(ResultDraft(result));
@@ -293,16 +292,15 @@ Draft PeerMachine::ResultDraft(const SharedBlob& result) const {
   const std::uint32_t index = *round_->my_part;
   const wire::Result body{HeaderOf(round_->sealed.roles.parts[index]), result->root};
   return MakeDraft(SlotOf(Phase::kA, MessageType::kResult, 0, index), wire::Encode(body),
-                   view_->members, result);
+                   chain_.head().members, result);
 }
 
 // After a restart: the frame is restored, its bulk data the store has.
 void PeerMachine::SendResultAgain() {
-  const auto kept = kept_results_.find(CurrentStep());
-  if (!round_->my_part || kept == kept_results_.end()) return;
-  const auto result = kept->second.find(*round_->my_part);
-  if (result == kept->second.end()) return;
-  Draft draft = ResultDraft(result->second);
+  if (!round_->my_part) return;
+  const SharedBlob result = chain_.ResultAt(CurrentStep(), *round_->my_part);
+  if (result == nullptr) return;
+  Draft draft = ResultDraft(result);
   if (journal_.Said(draft.envelope.slot)) Prepare({std::move(draft)});
 }
 
@@ -346,7 +344,7 @@ void PeerMachine::NoteEntry(const PeerId& member, const SealEntry& entry, const 
 // in each seal others; so no more fall asleep than leave a quorum awake beside t_a faulty ones, or
 // the step could never end.
 void PeerMachine::PutAbsentToSleep() {
-  const wire::Thresholds& bounds = view_->thresholds;
+  const wire::Thresholds& bounds = chain_.head().thresholds;
   if (round_->absent.size() + bounds.t_a <= bounds.t_s) round_->asleep = round_->absent;
 }
 
@@ -355,10 +353,10 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
   TakeWatches(vector);
   Round& round = *round_;
   SealedStep& sealed = round.sealed;
-  const std::size_t n = view_->members.size();
-  const std::vector<PeerId> in_role = InRole(*view_);
+  const std::size_t n = chain_.head().members.size();
+  const std::vector<PeerId> in_role = InRole(chain_.head());
   for (std::size_t i = 0; i < n; ++i) {
-    const PeerId& member = view_->members[i];
+    const PeerId& member = chain_.head().members[i];
     const auto owned = sealed.roles.PartOwnedBy(member);
     const bool committed = vector[i].state == SealEntry::State::kPresent;
     const bool aggregated = !owned || vector[n + i].state == SealEntry::State::kPresent;
@@ -392,7 +390,7 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
       }
     }
   }
-  charges_.ProveBans(*view_, SealedCommits());
+  charges_.ProveBans(chain_.head(), SealedCommits());
   round.entry_b = CloseSeal();
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");

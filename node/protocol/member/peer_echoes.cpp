@@ -13,7 +13,7 @@ using wire::Phase;
 // The seal that is just opened, whose deadline is `deadline` from now.
 void PeerMachine::WatchEchoes(base::Duration deadline) {
   EchoWatch::Options options;
-  options.delta = delta();
+  options.delta = chain_.delta();
   if (!WaitsForLastCoin()) options.deadline = now_ + deadline;
   // Honest members open seal A when they have settled the step before and updated the model, which
   // takes some longer than others [one that had to look for a result opened 1.3 Delta late, and
@@ -22,7 +22,7 @@ void PeerMachine::WatchEchoes(base::Duration deadline) {
   if (seal_slot_.phase == Phase::kA) {
     options.deadline = decided_c_ ? *decided_c_ + deadline : base::Time{};
   }
-  const std::size_t n = view_->members.size();
+  const std::size_t n = chain_.head().members.size();
   for (std::size_t i = 0; i < EntryCount(); ++i) {
     if (!PlaceOfEntry(i)) continue;
     EchoWatch::DueEntry due{i, std::nullopt};
@@ -41,7 +41,7 @@ void PeerMachine::NoteEcho(const wire::SignedEnvelope& message) {
 // entries any more, and a vector that names it would count as never shown [each honest member that
 // had echoed such an entry was dropped].
 void PeerMachine::TakeWatches(const SealVector& decided) {
-  reports_.TakeSeal(view_->members, EchoOf(decided).vector, seal_->iteration() > 0, now_,
+  reports_.TakeSeal(chain_.head().members, EchoOf(decided).vector, seal_->iteration() > 0, now_,
                     [this](const Digest& value) { return IsShown(value); });
 }
 

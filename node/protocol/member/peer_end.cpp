@@ -25,21 +25,21 @@ bool PeerMachine::RunIsOver(const Block& block) const {
 // The last block has no next step whose COMMITs attest to it; so each member says one more.
 void PeerMachine::Finish() {
   stage_ = Stage::kLinger;
-  stay_.Begin(now_, delta());
-  if (IsMember(view_->members, self_)) {
+  stay_.Begin(now_, chain_.delta());
+  if (IsMember(chain_.head().members, self_)) {
     round_.emplace();
-    round_->sealed.step = HeightOf(*view_);
-    round_->entry_a = wire::BlockDigest(*view_);
+    round_->sealed.step = HeightOf(chain_.head());
+    round_->entry_a = wire::BlockDigest(chain_.head());
     wire::Commit last;
     last.coin_count = 1;
     Prepare({MakeDraft(SlotOf(Phase::kA, MessageType::kCommit), wire::Encode(last), Audience())});
-    for (const PeerId& member : view_->members) {
+    for (const PeerId& member : chain_.head().members) {
       if (member == self_ || HasFinished(member)) continue;
       if (!base::Planted(base::Bug::kLeavesAtTheEnd)) stay_.For(now_, member);
     }
   }
   for (const auto& [follower, since] : followers_) stay_.For(now_, follower);
-  out_->Add(SetTimer{kFollowTimer, now_ + delta() * 2});
+  out_->Add(SetTimer{kFollowTimer, now_ + chain_.delta() * 2});
   HaltIfAllFinished();
 }
 
@@ -47,12 +47,13 @@ void PeerMachine::Finish() {
 void PeerMachine::OnLingerTimer() {
   const Time until = stay_.Until();
   if (now_ >= until) return Halt(Halted::Why::kFinished, kAllDone);
-  out_->Add(Observe{Staying{view_->step, stay_.Others(), until - now_}});
+  out_->Add(Observe{Staying{chain_.head().step, stay_.Others(), until - now_}});
   out_->Add(SetTimer{kFollowTimer, until});
 }
 
 bool PeerMachine::HasFinished(const PeerId& member) const {
-  return Usable({HeightOf(*view_), Phase::kA, MessageType::kCommit, 0, 0}, member) != nullptr;
+  return Usable({HeightOf(chain_.head()), Phase::kA, MessageType::kCommit, 0, 0}, member) !=
+         nullptr;
 }
 
 void PeerMachine::NoteFinished(const PeerId& peer) {
@@ -69,13 +70,13 @@ void PeerMachine::HaltIfAllFinished() {
 // is decided here.
 void PeerMachine::OnSignedAfterEnd(const wire::SharedMessage& shared, const PeerId& from) {
   const wire::Envelope& envelope = shared->envelope;
-  if (!IsMember(view_->members, envelope.sender)) return;
+  if (!IsMember(chain_.head().members, envelope.sender)) return;
   if (IsSealMessage(envelope.slot.type)) {
     const SealKey key = SealKeyOf(envelope.slot);
     if (past_seals_.contains(key)) OnPastSealMessage(key, *shared, from);
     return;
   }
-  const Inbox::Place commit{HeightOf(*view_), Phase::kA, MessageType::kCommit, 0, 0};
+  const Inbox::Place commit{HeightOf(chain_.head()), Phase::kA, MessageType::kCommit, 0, 0};
   if (!round_ || Inbox::PlaceOf(envelope.slot) != commit) return;
   const Inbox::Outcome outcome = inbox_.Probe(*shared);
   const bool known = outcome == Inbox::Outcome::kDuplicate || outcome == Inbox::Outcome::kMore;

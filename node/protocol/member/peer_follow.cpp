@@ -19,8 +19,8 @@ using wire::MessageType;
 using wire::Phase;
 
 bool PeerMachine::NoteAhead(const PeerId& sender) {
-  if (IsMember(view_->members, sender)) ahead_.insert(sender);
-  return ahead_.size() > FaultBound(view_->thresholds);
+  if (IsMember(chain_.head().members, sender)) ahead_.insert(sender);
+  return ahead_.size() > FaultBound(chain_.head().thresholds);
 }
 
 void PeerMachine::LeaveIfBehind(const PeerId& sender) {
@@ -47,18 +47,17 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   cross_checking_.reset();
   naming_.reset();
   my_verdicts_.clear();
-  past_.clear();
   past_seals_.clear();
-  served_.clear();
+  chain_.ForgetPast();
   ahead_.clear();
   replaying_ = false;
   to_replay_.clear();
   stage_ = Stage::kFollow;
   // An answer takes two ways, each a quarter of Delta at most.
-  const base::Duration round_trip{delta().ns / 2};
-  catch_up_.emplace(self_, layout_, view_, state_, trust_state, round_trip);
-  for (const auto& [height, kept] : recent_.all()) {
-    if (height <= HeightOf(*view_)) continue;
+  const base::Duration round_trip{chain_.delta().ns / 2};
+  catch_up_.emplace(self_, layout_, chain_.shared_head(), chain_.state(), trust_state, round_trip);
+  for (const auto& [height, kept] : chain_.recent().all()) {
+    if (height <= HeightOf(chain_.head())) continue;
     const auto block = wire::DecodeBlock(kept.encoded);
     OSTRAKA_CHECK(block.ok());  // encoded here
     catch_up_->OnBlock(self_, *block, 0);
@@ -69,31 +68,31 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
 // Asks every member to send what it sends to members. Again now and then: some may have restarted.
 void PeerMachine::Follow() {
   wire::Slot slot = SlotOf(Phase::kC, MessageType::kPull);
-  slot.step = HeightOf(*view_);
+  slot.step = HeightOf(chain_.head());
   for (const Member& member : manifest_->members) {
     Ask(member.id, slot, {.kind = wire::PullKind::kFollow});
   }
-  out_->Add(SetTimer{kFollowTimer, now_ + delta()});
+  out_->Add(SetTimer{kFollowTimer, now_ + chain_.delta()});
 }
 
 void PeerMachine::AdvanceFollowing() {
   std::vector<Record> fresh;
   for (const SharedBlock& block : catch_up_->TakeBlocks()) {
     // Stored when it is applied if it was sealed here before the crash.
-    const bool stored = recent_.Find(HeightOf(*block)) != nullptr;
-    const RecentBlocks::Kept& kept = recent_.Add(*block);
+    const bool stored = chain_.recent().Find(HeightOf(*block)) != nullptr;
+    const RecentBlocks::Kept& kept = chain_.KeepBlock(*block);
     if (!stored) fresh.push_back(Journal::RecordOf(kept.genesis, kept.step, kept.encoded));
   }
   if (!fresh.empty()) journal_.StoreBlocks(std::move(fresh));
   if (auto state = catch_up_->TakeState()) {
     ++era_;  // an update of the old way may be under way
     replaying_ = false;
-    view_ = state->first;
-    state_ = state->second;
+    chain_.AdvanceHead(state->first);
+    chain_.SetState(state->second);
     // The blocks that were taken may begin after this one.
-    journal_.StoreBlock(*view_, wire::EncodeBlock(*view_));
-    journal_.StoreState(*view_, state_);
-    out_->Add(Observe{StepDone{view_, state_}});
+    journal_.StoreBlock(chain_.head(), wire::EncodeBlock(chain_.head()));
+    journal_.StoreState(chain_.head(), chain_.state());
+    out_->Add(Observe{StepDone{chain_.shared_head(), chain_.state()}});
   }
   for (const CatchUp::Request& request : catch_up_->Wants(now_)) {
     wire::Slot slot = SlotOf(request.phase, MessageType::kPull);
@@ -124,19 +123,20 @@ void PeerMachine::OnCaughtUp(const ModelState& state) {
   for (std::uint32_t j = 0; j < results.size(); ++j) {
     if (results[j] != nullptr) KeepResult(block->step, j, results[j]);
   }
-  while (kept_results_.size() > kPastSteps) kept_results_.erase(kept_results_.begin());
-  view_ = block;
-  state_ = state;
-  if (HeightOf(*view_) % kStateEvery == 0) journal_.StoreState(*view_, state_);
-  if (must_rejoin_ && AdmitsThisStore(*view_)) {
+  chain_.TrimResults();
+  chain_.AdvanceHead(block);
+  chain_.SetState(state);
+  if (HeightOf(chain_.head()) % kStateEvery == 0)
+    journal_.StoreState(chain_.head(), chain_.state());
+  if (must_rejoin_ && AdmitsThisStore(chain_.head())) {
     must_rejoin_ = false;
-    journal_.StoreMembership(*view_);
+    journal_.StoreMembership(chain_.head());
   }
-  catch_up_->Applied(view_, state_);
-  out_->Add(Observe{StepDone{view_, state_}});
-  out_->Add(
-      Observe{CatchingUp{HeightOf(*view_), HeightOf(*catch_up_->head()), catch_up_->Describe()}});
-  inbox_.ForgetBefore(HeightOf(*view_));
+  catch_up_->Applied(chain_.shared_head(), chain_.state());
+  out_->Add(Observe{StepDone{chain_.shared_head(), chain_.state()}});
+  out_->Add(Observe{
+      CatchingUp{HeightOf(chain_.head()), HeightOf(*catch_up_->head()), catch_up_->Describe()}});
+  inbox_.ForgetBefore(HeightOf(chain_.head()));
 }
 
 // `probation` blocks in a row confirmed it, so it is this store's if the first of them could be.
@@ -152,28 +152,29 @@ bool PeerMachine::MustBeAdmitted() const {
 
 // The newest block that is known here: a member again, or one who asks to be.
 void PeerMachine::AtHead() {
-  if (view_->decision.is_zero()) return;  // not even the genesis block yet
-  const Standing* standing = StandingOf(view_->standings, self_);
+  if (chain_.head().decision.is_zero()) return;  // not even the genesis block yet
+  const Standing* standing = StandingOf(chain_.head().standings, self_);
   if (standing != nullptr && standing->banned) {
     return Halt(Halted::Why::kBanned, "banned: see `ostraka ledger explain`");
   }
-  if (RunIsOver(*view_)) {
+  if (RunIsOver(chain_.head())) {
     Follow();  // says by its step that it has all: nobody need wait for it
     return Halt(Halted::Why::kFinished, kAllDone);
   }
-  if (!IsMember(view_->members, self_)) return SendRejoin();
-  if (left_step_ && HeightOf(*view_) <= *left_step_) return;  // asleep in it: it ends without us
+  if (!IsMember(chain_.head().members, self_)) return SendRejoin();
+  if (left_step_ && HeightOf(chain_.head()) <= *left_step_)
+    return;  // asleep in it: it ends without us
   // Until a block has dropped the one who signed from the lost store.
   if (MustBeAdmitted()) return;
   catch_up_.reset();
   out_->Add(CancelTimer{kFollowTimer});
-  out_->Add(Observe{Back{HeightOf(*view_)}});
+  out_->Add(Observe{Back{HeightOf(chain_.head())}});
   BeginStep();
 }
 
 void PeerMachine::SendRejoin() {
-  const std::uint64_t step = HeightOf(*view_);
-  if (!MayRejoin(*view_, *manifest_, self_, step)) return SayBarred();
+  const std::uint64_t step = HeightOf(chain_.head());
+  if (!MayRejoin(chain_.head(), *manifest_, self_, step)) return SayBarred();
   wire::Slot slot = SlotOf(Phase::kC, MessageType::kRejoin);
   slot.step = step;
   if (journal_.Said(slot)) return;
@@ -183,13 +184,13 @@ void PeerMachine::SendRejoin() {
     asks_since_ = step + 1;
     journal_.StoreAsks(step);
   }
-  Draft draft{wire::Envelope{slot, wire::BlockDigest(*view_), self_, wire::Encode(rejoin)}, nullptr,
-              view_->members};
+  Draft draft{wire::Envelope{slot, wire::BlockDigest(chain_.head()), self_, wire::Encode(rejoin)},
+              nullptr, chain_.head().members};
   Prepare({std::move(draft)});
 }
 
 void PeerMachine::SayBarred() {
-  const Standing* standing = StandingOf(view_->standings, self_);
+  const Standing* standing = StandingOf(chain_.head().standings, self_);
   if (standing == nullptr || said_barred_) return;
   said_barred_ = true;
   out_->Add(Observe{Barred{standing->last_drop_step, standing->barred_until}});
@@ -198,7 +199,7 @@ void PeerMachine::SayBarred() {
 void PeerMachine::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
   const PeerId& sender = message.envelope.sender;
   if (!InStep() || sender != from) return;
-  if (!MayRejoin(*view_, *manifest_, sender, CurrentStep())) return;
+  if (!MayRejoin(chain_.head(), *manifest_, sender, CurrentStep())) return;
   const auto held = rejoins_.find(sender);
   if (held != rejoins_.end() && held->second == message.envelope.entry) return;
   if (!Verified(message, from)) return;

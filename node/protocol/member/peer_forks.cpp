@@ -55,9 +55,10 @@ void PeerMachine::TraceHistory(const PeerId& from, std::uint64_t step) {
 // anything of its own accord. Who follows us is not.
 void PeerMachine::AskHeadsOfDropped() {
   for (const Member& member : manifest_->members) {
-    const Standing* standing = StandingOf(view_->standings, member.id);
+    const Standing* standing = StandingOf(chain_.head().standings, member.id);
     const bool banned = standing != nullptr && standing->banned;
-    if (banned || IsMember(view_->members, member.id) || followers_.contains(member.id)) continue;
+    if (banned || IsMember(chain_.head().members, member.id) || followers_.contains(member.id))
+      continue;
     Ask(member.id, SlotOf(Phase::kC, MessageType::kPull), {.kind = wire::PullKind::kHead});
   }
 }

@@ -22,8 +22,8 @@ void PeerMachine::BeginGenesis() {
   stage_ = Stage::kGenesis;
   wire::Boot boot;
   boot.boot_id = crypto::DeriveCoin(private_seed_.view(), 0, ~store_nonce_).salt;
-  Prepare(
-      {MakeDraft(SlotOf(Phase::kGenesis, MessageType::kBoot), wire::Encode(boot), view_->members)});
+  Prepare({MakeDraft(SlotOf(Phase::kGenesis, MessageType::kBoot), wire::Encode(boot),
+                     chain_.head().members)});
   AskHeads();  // and again at each link, which may not be up yet
 }
 
@@ -31,7 +31,7 @@ void PeerMachine::BeginGenesis() {
 // comes too. One voice is not enough to leave for: a liar's block must not keep anybody from the
 // beginning.
 void PeerMachine::OnBegun(const PeerId& from, const Digest& block) {
-  if (!genesis_->IsOwnBlock(block) && NoteAhead(from)) LeaveGenesis();
+  if (!genesis_.IsOwnBlock(block) && NoteAhead(from)) LeaveGenesis();
 }
 
 void PeerMachine::LeaveGenesis() {
@@ -40,33 +40,33 @@ void PeerMachine::LeaveGenesis() {
 }
 
 void PeerMachine::ShowGenesisEchoes(const PeerId& to) {
-  for (const SharedBytes& frame : genesis_->EchoesFor(to)) out_->Add(Send{to, frame, nullptr});
+  for (const SharedBytes& frame : genesis_.EchoesFor(to)) out_->Add(Send{to, frame, nullptr});
 }
 
 bool PeerMachine::TryGenesis() {
-  if (genesis_->BegunWithout()) {
+  if (genesis_.BegunWithout()) {
     LeaveGenesis();
     return true;
   }
-  if (!genesis_->echoed()) {
-    const auto echo = genesis_->TryEcho();
+  if (!genesis_.echoed()) {
+    const auto echo = genesis_.TryEcho();
     if (!echo) return false;
-    genesis_->OnOwnEcho(*echo);
+    genesis_.OnOwnEcho(*echo);
     const wire::Slot slot = SlotOf(Phase::kGenesis, MessageType::kEcho);
-    Prepare({MakeDraft(slot, wire::Encode(*echo), view_->members)});
+    Prepare({MakeDraft(slot, wire::Encode(*echo), chain_.head().members)});
     return true;
   }
-  if (!genesis_->Begins()) return false;
-  view_ = genesis_->block();
+  if (!genesis_.Begins()) return false;
+  chain_.AdvanceHead(genesis_.block());
   if (!base::Planted(base::Bug::kGenesisKeptSecret)) {
-    for (const PeerId& member : view_->members) ShowGenesisEchoes(member);
+    for (const PeerId& member : chain_.head().members) ShowGenesisEchoes(member);
   }
   // In this order: a block without it would be one of a run that this store was not in.
-  journal_.StoreMembership(*view_);
-  journal_.StoreBlock(*view_, recent_.Add(*view_).encoded);
+  journal_.StoreMembership(chain_.head());
+  journal_.StoreBlock(chain_.head(), chain_.KeepBlock(chain_.head()).encoded);
   out_->Add(Observe{protocol::Sealed{.step = 0,
                                      .phase = static_cast<std::uint8_t>(Phase::kGenesis),
-                                     .decision = view_->decision}});
+                                     .decision = chain_.head().decision}});
   BeginStep();
   return true;
 }
@@ -75,21 +75,21 @@ bool PeerMachine::TryGenesis() {
 
 base::Status PeerMachine::Restore(const Restored& restored) {
   ASSIGN_OR_RETURN(const std::vector<wire::SignedEnvelope> own,
-                   journal_.Restore(restored.slots, manifest_->run_id, view_->members));
+                   journal_.Restore(restored.slots, manifest_->run_id, chain_.head().members));
   if (restored.blocks.empty()) {
     BeginGenesis();
     for (const wire::SignedEnvelope& message : own) {
       Accept(wire::Share(message), nullptr);
       if (message.envelope.slot.type != MessageType::kEcho) continue;
       ASSIGN_OR_RETURN(const wire::Echo echo, wire::DecodeEcho(message.envelope.body));
-      genesis_->OnOwnEcho(echo);
+      genesis_.OnOwnEcho(echo);
     }
     return base::OkStatus();
   }
   std::map<std::uint64_t, SharedBlock> blocks;
   for (const Record& record : restored.blocks) {
     ASSIGN_OR_RETURN(Block block, wire::DecodeBlock(record.value));
-    recent_.Add(block);
+    chain_.KeepBlock(block);
     // Those before the stored state are for others. (Keys are big-endian.)
     if (restored.state && record.key < restored.state->key) continue;
     const std::uint64_t height = HeightOf(block);
@@ -98,33 +98,31 @@ base::Status PeerMachine::Restore(const Restored& restored) {
   must_rejoin_ = !restored.member;
   asks_since_ = restored.asks_since;
   if (restored.state) {
-    const auto state = DecodeState(restored.state->blob->data, state_.parameters->size());
+    const auto state = DecodeState(restored.state->blob->data, chain_.state().parameters->size());
     if (!state) return base::InvalidArgument("the stored state has another size than the model");
-    state_ = *state;
+    chain_.SetState(*state);
     const auto base_block = std::find_if(blocks.begin(), blocks.end(), [&](const auto& entry) {
       return BlockKey(entry.second->genesis, entry.second->step) == restored.state->key;
     });
     if (base_block == blocks.end()) return base::InvalidArgument("the state's block is missing");
-    view_ = base_block->second;
+    chain_.AdvanceHead(base_block->second);
   } else if (blocks.contains(0)) {
-    view_ = blocks.at(0);
+    chain_.AdvanceHead(blocks.at(0));
   }  // else from before the genesis block, which one who came late never had
   for (const Record& record : restored.results) {
     const auto place = PlaceOfResult(record.key);
     if (!place) return base::InvalidArgument("a result under a key that is none");
-    kept_results_[place->first][place->second] = record.blob;
+    chain_.KeepResult(place->first, place->second, record.blob);
   }
   // As far as every result is there; the rest comes from the other members.
-  for (std::uint64_t height = HeightOf(*view_) + 1; blocks.contains(height); ++height) {
+  for (std::uint64_t height = HeightOf(chain_.head()) + 1; blocks.contains(height); ++height) {
     const SharedBlock& block = blocks.at(height);
     std::vector<SharedBlob> columns(block->columns.size());
     bool complete = true;
     for (std::uint32_t j = 0; j < columns.size(); ++j) {
       if (block->columns[j] != wire::ColumnFate::kApplied) continue;
-      const auto& kept = kept_results_[block->step];
-      const auto found = kept.find(j);
-      if (found == kept.end()) complete = false;
-      if (complete) columns[j] = found->second;
+      columns[j] = chain_.ResultAt(block->step, j);
+      complete = complete && columns[j] != nullptr;
     }
     if (!complete) break;
     to_replay_.emplace_back(block, std::move(columns));
@@ -136,13 +134,15 @@ base::Status PeerMachine::Restore(const Restored& restored) {
 
 void PeerMachine::ReplayNext() {
   if (to_replay_.empty()) {
-    if (!view_->decision.is_zero()) out_->Add(Observe{Resumed{view_, state_}});
-    if (recent_.all().rbegin()->first > HeightOf(*view_)) {
+    if (!chain_.head().decision.is_zero())
+      out_->Add(Observe{Resumed{chain_.shared_head(), chain_.state()}});
+    if (chain_.recent().all().rbegin()->first > HeightOf(chain_.head())) {
       return Leave("results of the last blocks were lost in the crash");
     }
-    if (!IsMember(view_->members, self_)) return Leave("this node was dropped before it restarted");
+    if (!IsMember(chain_.head().members, self_))
+      return Leave("this node was dropped before it restarted");
     if (MustBeAdmitted()) return Leave("this node's store began after the run");
-    if (RunIsOver(*view_)) return Finish();
+    if (RunIsOver(chain_.head())) return Finish();
     std::vector<wire::SignedEnvelope> own;
     for (const Journal::Sent& sent : journal_.sent()) own.push_back(wire::Open(sent.frame).value());
     BeginStep();
@@ -158,11 +158,11 @@ void PeerMachine::ReplayNext() {
   }
   const auto& [block, results] = to_replay_.front();
   UpdateSpec spec;
-  spec.state = state_;
-  const auto ranges =
-      block->columns.empty()
-          ? std::vector<PartRange>{}
-          : CutParts(state_.parameters->size(), static_cast<std::uint32_t>(block->columns.size()));
+  spec.state = chain_.state();
+  const auto ranges = block->columns.empty()
+                          ? std::vector<PartRange>{}
+                          : CutParts(chain_.state().parameters->size(),
+                                     static_cast<std::uint32_t>(block->columns.size()));
   for (std::size_t j = 0; j < ranges.size(); ++j) {
     if (results[j] != nullptr) spec.columns.push_back({ranges[j], results[j]});
   }
@@ -172,9 +172,9 @@ void PeerMachine::ReplayNext() {
 
 void PeerMachine::OnReplayed(const UpdateResult& result) {
   if (stage_ == Stage::kFollow) return OnCaughtUp(result.state);
-  view_ = to_replay_.front().first;
+  chain_.AdvanceHead(to_replay_.front().first);
   to_replay_.pop_front();
-  state_ = result.state;
+  chain_.SetState(result.state);
   ReplayNext();
 }
 

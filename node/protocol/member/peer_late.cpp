@@ -45,18 +45,18 @@ std::optional<MessageType> TypeOf(DueWord kind) {
 LateWatch::Options PeerMachine::LateWatchOptions() const {
   LateWatch::Options options;
   options.opened = now_;
-  options.delta = delta();
+  options.delta = chain_.delta();
   options.patience = manifest_->patience;
-  options.deadline = manifest_->part_timeout * 2 + delta() * 2;
-  options.members = view_->members.size();
-  options.quorum = view_->thresholds.quorum();
-  options.fault_bound = FaultBound(view_->thresholds);
+  options.deadline = manifest_->part_timeout * 2 + chain_.delta() * 2;
+  options.members = chain_.head().members.size();
+  options.quorum = chain_.head().thresholds.quorum();
+  options.fault_bound = FaultBound(chain_.head().thresholds);
   return options;
 }
 
 void PeerMachine::WatchSealA() {
   const Roles& roles = round_->sealed.roles;
-  const std::vector<PeerId>& members = view_->members;
+  const std::vector<PeerId>& members = chain_.head().members;
   LateWatch::Options options = LateWatchOptions();
   options.owns_column = round_->my_part.has_value();
   LateWatch& watch = reports_.WatchLateness(options);
@@ -73,13 +73,13 @@ void PeerMachine::WatchSealA() {
 
 void PeerMachine::WatchSealB() {
   LateWatch& watch = reports_.WatchLateness(LateWatchOptions());
-  for (std::size_t i = 0; i < view_->members.size(); ++i) {
+  for (std::size_t i = 0; i < chain_.head().members.size(); ++i) {
     if (PlaceOfEntry(i)) watch.Expect({DueWord::kReveal, i}, i);
   }
 }
 
 void PeerMachine::WatchSealC() {
-  const std::vector<PeerId>& members = view_->members;
+  const std::vector<PeerId>& members = chain_.head().members;
   LateWatch& watch = reports_.WatchLateness(LateWatchOptions());
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (PlaceOfEntry(i)) watch.Expect({DueWord::kProof, i}, i);
@@ -91,7 +91,7 @@ void PeerMachine::WatchSealC() {
 }
 
 bool PeerMachine::IsHere(const LateWatch::Word& word) {
-  const std::vector<PeerId>& members = view_->members;
+  const std::vector<PeerId>& members = chain_.head().members;
   switch (word.kind) {
     case DueWord::kCommit:
     case DueWord::kReveal:
@@ -124,7 +124,8 @@ void PeerMachine::UpdateLateWatch() {
   }
   if (stage_ == Stage::kProve && round_->bulk_expired) watch->EndResults(now_);
   if (seal_->echoed()) return watch->Stop(now_);
-  if (const auto ask = reports_.AskAt(delta())) ArmPull(std::max(*ask - now_, base::Duration{}));
+  if (const auto ask = reports_.AskAt(chain_.delta()))
+    ArmPull(std::max(*ask - now_, base::Duration{}));
 }
 
 // What one honest member holds all hold a Delta later: else who sends to some alone would have
@@ -132,16 +133,17 @@ void PeerMachine::UpdateLateWatch() {
 void PeerMachine::PullLate() {
   if (seal_->echoed()) return;
   std::map<MessageType, std::vector<PeerId>> late;
-  for (const LateWatch::Word& word : reports_.TakeOverdue(now_, delta())) {
-    if (const auto type = TypeOf(word.kind)) late[*type].push_back(view_->members[word.index]);
+  for (const LateWatch::Word& word : reports_.TakeOverdue(now_, chain_.delta())) {
+    if (const auto type = TypeOf(word.kind))
+      late[*type].push_back(chain_.head().members[word.index]);
   }
   for (const auto& [type, authors] : late) {
-    for (const PeerId& member : view_->members) {
+    for (const PeerId& member : chain_.head().members) {
       if (round_->asleep.contains(member)) continue;
       Ask(member, seal_slot_,
           {.kind = wire::PullKind::kMessages,
            .type = type,
-           .members = wire::BitmapOf(authors, view_->members),
+           .members = wire::BitmapOf(authors, chain_.head().members),
            .digests = {},
            .index = 0});
     }
@@ -150,16 +152,16 @@ void PeerMachine::PullLate() {
 
 std::optional<PeerId> PeerMachine::SlowestSender() const {
   const auto slowest = reports_.SlowestSender();
-  if (!slowest || view_->members[*slowest] == self_) return std::nullopt;
-  return view_->members[*slowest];
+  if (!slowest || chain_.head().members[*slowest] == self_) return std::nullopt;
+  return chain_.head().members[*slowest];
 }
 
 // An honest machine that is too slow is not dropped without a word.
 void PeerMachine::TellOwnLateness() {
   Slow slow;
-  slow.step = view_->step;
-  slow.used_ms = LatenessOf(*view_, self_);
-  slow.allowed_ms = AllowanceMs(*view_, *manifest_);
+  slow.step = chain_.head().step;
+  slow.used_ms = LatenessOf(chain_.head(), self_);
+  slow.allowed_ms = AllowanceMs(chain_.head(), *manifest_);
   if (slow.Lasts() || told_slow_) out_->Add(Observe{slow});
   told_slow_ = slow.Lasts();
 }

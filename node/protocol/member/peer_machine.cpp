@@ -14,38 +14,49 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
+namespace {
+
+// Before the genesis seal: the manifest's members.
+SharedBlock FirstHead(const Manifest& manifest) {
+  auto head = std::make_shared<Block>();
+  head->genesis = true;
+  for (const Member& member : manifest.members) head->members.push_back(member.id);
+  const auto n = static_cast<std::uint32_t>(head->members.size());
+  head->thresholds = ThresholdsFor(manifest.mode, n, GenesisAsynchronousFaults(manifest.mode, n));
+  head->tau = manifest.tau > 0 ? manifest.tau : manifest.tau_initial;
+  head->delta_us = static_cast<std::uint64_t>(manifest.delta.ns / 1'000);
+  return head;
+}
+
+ModelState FirstState(PeerOptions& options) {
+  const std::uint64_t dimension = base::ElementCount(options.layout);
+  OSTRAKA_CHECK(options.initial_parameters->size() == dimension);
+  // A part has at least two elements, so that its directions are random.
+  OSTRAKA_CHECK(dimension >= 2 * options.manifest->members.size());
+  ModelState state;
+  state.parameters = std::move(options.initial_parameters);
+  state.velocity = options.initial_velocity != nullptr
+                       ? std::move(options.initial_velocity)
+                       : std::make_shared<const std::vector<float>>(dimension, 0.0F);
+  return state;
+}
+
+}  // namespace
+
 PeerMachine::PeerMachine(PeerOptions options)
-    : manifest_(std::move(options.manifest)),
+    : manifest_(options.manifest),
       verifier_(std::move(options.verifier)),
       opener_(std::move(options.opener)),
-      layout_(std::move(options.layout)),
+      layout_(options.layout),
       self_(options.key->id()),
+      chain_(FirstHead(*manifest_), FirstState(options)),
+      genesis_(self_, manifest_->run_id, chain_.shared_head(), &inbox_),
       ration_(Ration::BytesASecond(base::ElementCount(layout_))),
       journal_(options.key, &turn_),
       charges_(self_, manifest_, &journal_),
       reports_(self_) {
   OSTRAKA_CHECK(Validate(*manifest_).ok());
-  const std::uint64_t dimension = base::ElementCount(layout_);
-  OSTRAKA_CHECK(options.initial_parameters->size() == dimension);
-  // A part has at least two elements, so that its directions are random.
-  OSTRAKA_CHECK(dimension >= 2 * manifest_->members.size());
-  state_.parameters = std::move(options.initial_parameters);
-  state_.velocity = options.initial_velocity != nullptr
-                        ? std::move(options.initial_velocity)
-                        : std::make_shared<const std::vector<float>>(dimension, 0.0F);
-  OSTRAKA_CHECK(state_.velocity->size() == dimension);
-
-  auto view = std::make_shared<Block>();
-  view->genesis = true;
-  for (const Member& member : manifest_->members) view->members.push_back(member.id);
-  const auto n = static_cast<std::uint32_t>(view->members.size());
-  view->thresholds =
-      ThresholdsFor(manifest_->mode, n, GenesisAsynchronousFaults(manifest_->mode, n));
-  view->tau = manifest_->tau > 0 ? manifest_->tau : manifest_->tau_initial;
-  view->delta_us = static_cast<std::uint64_t>(manifest_->delta.ns / 1'000);
-  OSTRAKA_CHECK(IsMember(view->members, self_));
-  view_ = std::move(view);
-  genesis_.emplace(self_, manifest_->run_id, view_, &inbox_);
+  OSTRAKA_CHECK(IsMember(chain_.head().members, self_));
 }
 
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
@@ -98,10 +109,6 @@ bool PeerMachine::TryAdvance() {
 
 bool PeerMachine::InStep() const { return stage_ >= Stage::kCollect && stage_ <= Stage::kUpdate; }
 
-base::Duration PeerMachine::delta() const {
-  return base::Microseconds(static_cast<std::int64_t>(view_->delta_us));
-}
-
 // Of the manifest's Delta, which does not grow with what is measured: a lag holds such a moment, so
 // that with one of the view's Delta each measurement would raise Delta, and Delta the next
 // measurement [one cheat of eight, that gave its words to one honest member at first, drove Delta
@@ -124,7 +131,7 @@ void PeerMachine::On(const Started& input) {
 }
 
 void PeerMachine::On(const LinkChanged& input) {
-  if (!input.up) genesis_->OnLinkDown(input.peer);
+  if (!input.up) genesis_.OnLinkDown(input.peer);
   stay_.OnLink(now_, input.peer, input.up);
   if (stage_ == Stage::kLinger && stay_.IsFor(input.peer)) {
     out_->Add(SetTimer{kFollowTimer, stay_.Until()});
@@ -147,7 +154,7 @@ void PeerMachine::On(const TimerFired& input) {
       if (WaitsForLastCoin()) {
         overdue_ = true;
         AskHeads();
-        out_->Add(SetTimer{kEchoTimer, now_ + delta() * 2});
+        out_->Add(SetTimer{kEchoTimer, now_ + chain_.delta() * 2});
       } else {
         SealOutput output;
         seal_->Echo(now_, output);
@@ -231,8 +238,7 @@ void PeerMachine::OnResult(const PendingJob& job, const JobResult& result) {
       const RootResult& root = std::get<RootResult>(result);
       round_->my_state_root = root.root;
       round_->root_pending = false;
-      served_[job.step] = {state_, root.leaves};
-      while (served_.size() > 2) served_.erase(served_.begin());
+      chain_.Serve(job.step, root.leaves);
       return;
     }
     case Purpose::kUpdate:
@@ -289,7 +295,9 @@ Draft PeerMachine::MakeDraft(const wire::Slot& slot, Bytes body, std::vector<Pee
 // What was said before a crash stays said: its drafts are left out, and the restored frame goes out
 // with the bulk data that belongs to it.
 void PeerMachine::Prepare(std::vector<Draft> drafts) {
-  for (Journal::Own& own : journal_.SayAgain(drafts)) Accept(own.message, std::move(own.blob));
+  for (const Draft& draft : drafts) {
+    if (auto own = journal_.SayAgain(draft)) Accept(own->message, std::move(own->blob));
+  }
   const auto id = journal_.Prepare(std::move(drafts));
   if (id && base::Planted(base::Bug::kSignedBeforeStored)) On(Stored{*id});
 }
@@ -301,9 +309,9 @@ void PeerMachine::SendService(const PeerId& to, wire::Slot slot, Bytes body, Sha
 }
 
 std::vector<PeerId> PeerMachine::Audience() const {
-  std::vector<PeerId> audience = view_->members;
+  std::vector<PeerId> audience = chain_.head().members;
   for (const auto& [peer, since] : followers_) {
-    if (!IsMember(view_->members, peer)) audience.push_back(peer);
+    if (!IsMember(chain_.head().members, peer)) audience.push_back(peer);
   }
   return audience;
 }
@@ -328,10 +336,8 @@ void PeerMachine::Suspect(const PeerId& peer, std::string check, std::string rea
 // --- the outside checks -------------------------------------------------------------------------
 
 void PeerMachine::CheckInvariants() const {
-  OSTRAKA_CHECK(std::is_sorted(view_->members.begin(), view_->members.end()));
-  OSTRAKA_CHECK(!InStep() || stage_ == Stage::kUpdate || IsMember(view_->members, self_));
-  OSTRAKA_CHECK(past_.size() <= kPastSteps);
-  OSTRAKA_CHECK(recent_.size() <= kRecentBlocks);
+  chain_.CheckInvariants();
+  OSTRAKA_CHECK(!InStep() || stage_ == Stage::kUpdate || IsMember(chain_.head().members, self_));
   charges_.CheckInvariants();
   OSTRAKA_CHECK(followers_.size() + rejoins_.size() <= 2 * manifest_->members.size());
   const bool sealing =
@@ -347,7 +353,7 @@ void PeerMachine::CheckInvariants() const {
 
 Digest PeerMachine::Fingerprint() const {
   crypto::Hasher hasher(crypto::kDomainFingerprint);
-  hasher.UpdateU64(static_cast<std::uint64_t>(stage_)).Update(view_->decision);
+  hasher.UpdateU64(static_cast<std::uint64_t>(stage_)).Update(chain_.head().decision);
   hasher.UpdateU64(jobs_.size());
   journal_.HashInto(hasher);
   hasher.UpdateU64(next_job_).UpdateU64(era_).UpdateU64(followers_.size());

@@ -31,6 +31,7 @@
 
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/member/peer.h"
+#include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/charges.h"
 #include "node/protocol/parts/genesis_seal.h"
 #include "node/protocol/parts/inbox.h"
@@ -42,8 +43,6 @@
 #include "node/protocol/rules/judgement.h"
 #include "node/protocol/seal/seal.h"
 #include "node/protocol/sync/catch_up.h"
-#include "node/protocol/sync/past_step.h"
-#include "node/protocol/sync/recent_blocks.h"
 #include "node/protocol/watch/fork_trial.h"
 #include "node/protocol/watch/fork_watch.h"
 
@@ -55,8 +54,6 @@ inline constexpr TimerId kSealTimer = 3;    // the seal's own clock
 inline constexpr TimerId kPullTimer = 4;    // ask for what is missing
 inline constexpr TimerId kFollowTimer = 5;  // the way back
 
-// Blocks that are kept for members who were away.
-inline constexpr std::size_t kRecentBlocks = 4096;
 // A state is stored once in so many blocks, the results in between with each.
 inline constexpr std::uint64_t kStateEvery = 16;
 
@@ -187,8 +184,7 @@ class PeerMachine final : public Machine, public SealMessages {
   std::uint64_t CurrentStep() const { return round_ ? round_->sealed.step : 0; }
   bool InStep() const;  // a member at work: a stage from kCollect to kUpdate
   // The step in progress, or the one that the view's members seal next.
-  std::uint64_t ExpectedStep() const { return InStep() ? CurrentStep() : HeightOf(*view_); }
-  base::Duration delta() const;
+  std::uint64_t ExpectedStep() const { return InStep() ? CurrentStep() : HeightOf(chain_.head()); }
   base::Duration moment() const;  // SealOptions::moment
   wire::Slot SlotOf(wire::Phase phase, wire::MessageType type, std::uint32_t draw = 0,
                     std::uint32_t iteration = 0) const;
@@ -273,12 +269,6 @@ class PeerMachine final : public Machine, public SealMessages {
   void AnswerHead(const PeerId& to);
   void SayWaiting(const PeerId& to);
   void ShowHead(const PeerId& to);
-  struct Head {
-    std::shared_ptr<const Block> block;
-    Digest digest;
-    SharedBlob blob;
-  };
-  const Head& EncodedHead();
   void SendFrame(const PeerId& to, const base::SharedBytes& frame);
   void AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count);
   void AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column);
@@ -437,13 +427,7 @@ class PeerMachine final : public Machine, public SealMessages {
   base::TensorLayout layout_;
   PeerId self_;
 
-  // The chain and the replicated state.
-  std::shared_ptr<const Block> view_;  // last block: whose members seal the next one
-  ModelState state_;
-  RecentBlocks recent_{kRecentBlocks};  // view_ included
-  std::map<std::uint64_t, PastStep> past_;
-  // By step and column: for those who are behind; and of the step in progress, what the store kept.
-  std::map<std::uint64_t, std::map<std::uint32_t, SharedBlob>> kept_results_;
+  Chain chain_;
   std::map<wire::CaseId, std::optional<wire::Verdict>> my_verdicts_;  // nullopt: being worked out
   std::optional<wire::Naming> naming_;           // who lied to me about the last step
   std::optional<std::uint64_t> cross_checking_;  // of which step V1 is not done yet
@@ -451,12 +435,11 @@ class PeerMachine final : public Machine, public SealMessages {
   // By step: whose links brought a PART before it began here, for which there was no room.
   std::map<std::uint64_t, std::set<PeerId>> refused_early_;
   bool told_slow_ = false;  // people were told that this member is slow
-  std::map<std::uint64_t, std::pair<ModelState, std::vector<Digest>>> served_;  // by step: roots
 
   // The step in progress.
   Stage stage_ = Stage::kUnstarted;
   std::optional<Round> round_;
-  std::optional<GenesisSeal> genesis_;  // set by the constructor
+  GenesisSeal genesis_;
   std::unique_ptr<Seal> seal_;
   bool overdue_ = false;  // the last coin of the step
   wire::Slot seal_slot_;  // of its ECHO
@@ -471,7 +454,6 @@ class PeerMachine final : public Machine, public SealMessages {
   std::map<PeerId, std::size_t> odd_ballots_;  // of this seal, by who sent them: TakeToSeal
 
   // Others who are away: who watches, and who asked to come back with the entry it named.
-  Head head_;  // the last that was shown
   std::map<PeerId, Time> followers_;
   Stay stay_;  // kLinger
   std::map<PeerId, Digest> rejoins_;

@@ -68,7 +68,7 @@ void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageRecei
     return OnExhibit(message, input.from, input.blob);
   }
   // A removed member may not know yet.
-  if (!IsMember(view_->members, envelope.sender)) return;
+  if (!IsMember(chain_.head().members, envelope.sender)) return;
   if (envelope.slot.phase == Phase::kGenesis && stage_ != Stage::kGenesis) {
     // Somebody who lost its store, or comes late, believes that the run has not begun.
     const bool asks = envelope.sender == input.from && InStep();
@@ -77,7 +77,7 @@ void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageRecei
     return AnswerHead(input.from);
   }
   const bool relayed = envelope.slot.phase == Phase::kGenesis && envelope.sender != input.from;
-  if (relayed && !genesis_->CountsIfRelayed(envelope)) return;
+  if (relayed && !genesis_.CountsIfRelayed(envelope)) return;
   if (stage_ == Stage::kFollow) NoteAttestation(message, input.from);
   if (IsSealMessage(envelope.slot.type) && envelope.slot.phase != Phase::kGenesis) {
     const SealKey key = SealKeyOf(envelope.slot);
@@ -127,7 +127,7 @@ bool PeerMachine::IsOldBallot(const wire::Slot& slot) const {
 
 // Not kept here: the seal keeps what somebody claims to rest on.
 void PeerMachine::TakeToSeal(const wire::SignedEnvelope& message, const PeerId& from) {
-  const std::size_t limit = kOddBallots + kOddBallotsOfEach * view_->members.size();
+  const std::size_t limit = kOddBallots + kOddBallotsOfEach * chain_.head().members.size();
   if (++odd_ballots_[from] > limit) return;
   if (Verified(message, from)) FeedSeal(message);
 }
@@ -184,7 +184,7 @@ bool PeerMachine::BulkWanted(const wire::Envelope& envelope, const PeerId& from,
   // an honest worker, or its own, with parts of other columns, and the one that mattered found
   // none].
   if (part && from != envelope.sender) return false;
-  const std::uint64_t dimension = state_.parameters->size();
+  const std::uint64_t dimension = chain_.state().parameters->size();
   if (bytes > LargestPart(dimension, slot.iteration) * sizeof(float)) return false;
   const std::size_t held = inbox_.CountIterations(Inbox::PlaceOf(slot), envelope.sender);
   return held < (part ? 2 + DisputesOfWorker(envelope.sender) : 1);
@@ -212,7 +212,7 @@ void PeerMachine::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
   const Inbox::Place place = Inbox::PlaceOf(slot);
   const PeerId& sender = message.envelope.sender;
   if (place.phase == Phase::kGenesis) {
-    if (genesis_->Wants(message.envelope)) inbox_.Replace(shared);
+    if (genesis_.Wants(message.envelope)) inbox_.Replace(shared);
     return;
   }
   const Inbox::Outcome outcome = inbox_.Add(shared, std::move(blob));
@@ -261,7 +261,7 @@ void PeerMachine::KeepEquivocation(const Inbox::Item& item) {
 void PeerMachine::NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from) {
   const wire::Envelope& envelope = message.envelope;
   if (envelope.slot.phase != Phase::kA || envelope.slot.type != MessageType::kCommit) return;
-  if (!catch_up_ || envelope.slot.step < HeightOf(*view_)) return;
+  if (!catch_up_ || envelope.slot.step < HeightOf(chain_.head())) return;
   const bool known = catch_up_->HasAttest(envelope.sender, envelope.slot.step, envelope.entry);
   if (!known && (!ration_.TakeOddMessage(now_, from) || !Verified(message, from))) return;
   catch_up_->OnAttest(envelope.sender, envelope.slot.step, envelope.entry);

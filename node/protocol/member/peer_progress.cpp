@@ -50,16 +50,16 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
   const bool sealing = seal_ && seal_->echoed();
   switch (stage_) {
     case Stage::kGenesis:
-      for (const GenesisSeal::Missing& missing : genesis_->MissingNow()) {
+      for (const GenesisSeal::Missing& missing : genesis_.MissingNow()) {
         awaited.push_back({missing.sender, missing.type});
       }
       break;
     case Stage::kCollect:
       if (sealing) {
-        want(MessageType::kEcho, view_->members);
+        want(MessageType::kEcho, chain_.head().members);
         break;
       }
-      want(MessageType::kCommit, view_->members);
+      want(MessageType::kCommit, chain_.head().members);
       if (round_->my_part && !round_->parts_closed) {
         for (const PeerId& worker : round_->sealed.roles.workers) {
           const bool settled = round_->held.contains(worker) || round_->refused.contains(worker);
@@ -69,11 +69,11 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
       want(MessageType::kAggregate, round_->sealed.roles.owners);
       break;
     case Stage::kReveal:
-      want(sealing ? MessageType::kEcho : MessageType::kReveal, view_->members);
+      want(sealing ? MessageType::kEcho : MessageType::kReveal, chain_.head().members);
       break;
     case Stage::kProve:
       if (!sealing && !round_->results_closed) want_results();
-      want(sealing ? MessageType::kEcho : MessageType::kProof, view_->members);
+      want(sealing ? MessageType::kEcho : MessageType::kProof, chain_.head().members);
       break;
     case Stage::kSettle:
       want_results();

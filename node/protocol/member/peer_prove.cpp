@@ -24,14 +24,14 @@ constexpr std::uint64_t kRejoinBlocks = 8;
 
 void PeerMachine::BeginProve() {
   stage_ = Stage::kProve;
-  OpenSeal(Phase::kC, 0, manifest_->part_timeout * 2 + delta() * 2);
+  OpenSeal(Phase::kC, 0, manifest_->part_timeout * 2 + chain_.delta() * 2);
   WatchSealC();
   round_->times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
   round_->forward_until = now_ + manifest_->part_timeout;  // as in phase A
-  out_->Add(SetTimer{kBulkTimer, round_->forward_until + delta() * 2});
+  out_->Add(SetTimer{kBulkTimer, round_->forward_until + chain_.delta() * 2});
   pull_attempts_ = 0;
-  ArmPull({delta().ns / 2});
+  ArmPull({chain_.delta().ns / 2});
 }
 
 Column PeerMachine::ColumnOf(std::size_t index) const {
@@ -54,11 +54,8 @@ void PeerMachine::JudgeResults() {
     const PeerId& owner = round_->sealed.roles.owners[j];
     const Inbox::Item* item = Usable({CurrentStep(), Phase::kA, MessageType::kResult, 0, j}, owner);
     if (item != nullptr && TakeResult(j, item->blob)) continue;
-    const auto kept = kept_results_.find(CurrentStep());
-    if (kept != kept_results_.end() && kept->second.contains(j) &&
-        TakeResult(j, kept->second.at(j))) {
-      continue;
-    }
+    const SharedBlob kept = chain_.ResultAt(CurrentStep(), j);
+    if (kept != nullptr && TakeResult(j, kept)) continue;
     all = false;
   }
   if (all) round_->results_closed = true;
@@ -78,9 +75,7 @@ bool PeerMachine::TakeResult(std::size_t column, const SharedBlob& blob) {
 // It is durable before anything that is said from now on: when a PROOF helps to seal the step, its
 // author can still apply it, and serve it, after a crash of all.
 void PeerMachine::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
-  const auto [kept, fresh] = kept_results_[step].try_emplace(column, blob);
-  if (!fresh) return;
-  journal_.StoreResult(step, column, blob);
+  if (chain_.KeepResult(step, column, blob)) journal_.StoreResult(step, column, blob);
 }
 
 void PeerMachine::TryProve() {
@@ -115,7 +110,7 @@ void PeerMachine::TryPrepareProof() {
   proof.columns = *round.numbers;
   proof.accusation = round.accusation;
   proof.naming = naming_;
-  for (const Case& open : view_->cases) {
+  for (const Case& open : chain_.head().cases) {
     const auto verdict = my_verdicts_.find(open.id);
     if (verdict == my_verdicts_.end() || !verdict->second) continue;
     if (*verdict->second == wire::Verdict::kAbstain) continue;
@@ -123,20 +118,22 @@ void PeerMachine::TryPrepareProof() {
   }
   proof.state_root = round.my_state_root;
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = charges_.ForProof();
-  proof.held = HeldBitmap(*view_, round.forwarded_parts, round.forwarded_results);
+  proof.held = HeldBitmap(chain_.head(), round.forwarded_parts, round.forwarded_results);
   proof.joins = JoinsToConfirm();
-  reports_.StateIn(proof, view_->members, view_->delta_us / 4);  // no lag measured: as things are
+  reports_.StateIn(proof, chain_.head().members,
+                   chain_.head().delta_us / 4);  // no lag measured: as things are
   round.times.aggregate_ns += (now_ - mark_).ns;
   mark_ = now_;
-  Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof), view_->members)});
+  Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof),
+                     chain_.head().members)});
 }
 
 // Who asked, names a block of the last few steps, and may come back.
 std::vector<PeerId> PeerMachine::JoinsToConfirm() const {
   std::vector<PeerId> joins;
   for (const auto& [peer, entry] : rejoins_) {
-    if (!MayRejoin(*view_, *manifest_, peer, CurrentStep())) continue;
-    const auto& blocks = recent_.all();
+    if (!MayRejoin(chain_.head(), *manifest_, peer, CurrentStep())) continue;
+    const auto& blocks = chain_.recent().all();
     std::uint64_t back = 0;
     for (auto it = blocks.rbegin(); it != blocks.rend() && back < kRejoinBlocks; ++it, ++back) {
       if (it->second.digest != entry) continue;
@@ -165,7 +162,7 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
   decided_c_ = now_;
   Round& round = *round_;
   for (std::size_t i = 0; i < vector.size(); ++i) {
-    const PeerId& member = view_->members[i];
+    const PeerId& member = chain_.head().members[i];
     if (round.absent.contains(member) || round.two_commits.contains(member)) continue;
     if (vector[i].state != SealEntry::State::kPresent) {
       NoteEntry(member, vector[i], "PROOF");
@@ -190,9 +187,9 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
   pull_attempts_ = 0;  // for results, from here on
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
-  charges_.ProveImpossibleNumbers(round.sealed, *view_, round.proofs);
+  charges_.ProveImpossibleNumbers(round.sealed, chain_.head(), round.proofs);
   JudgeInlineEvidence();
-  round.fates = JudgeWithoutAggregates(round.sealed, *view_);
+  round.fates = JudgeWithoutAggregates(round.sealed, chain_.head());
   round.times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
   stage_ = Stage::kSettle;

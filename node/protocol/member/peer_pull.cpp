@@ -69,7 +69,7 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
     case MessageType::kBlock: {
       if (stage_ != Stage::kGenesis && stage_ != Stage::kFollow && !InStep()) return;
       if (blob == nullptr) {
-        return genesis_->OnWaiting(from);
+        return genesis_.OnWaiting(from);
       }
       auto block = wire::DecodeBlock(blob->data);
       if (!block.ok()) return malformed(block.status());
@@ -83,7 +83,7 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
       }
       // One block ahead is the fate of whoever is a little late.
       const std::uint64_t ahead = IsStuck() ? 1 : 2;
-      if (HeightOf(*block) >= HeightOf(*view_) + ahead) LeaveIfBehind(from);
+      if (HeightOf(*block) >= HeightOf(chain_.head()) + ahead) LeaveIfBehind(from);
       return;
     }
     case MessageType::kChunk: {
@@ -109,7 +109,7 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
 void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull) {
   const bool known = std::any_of(manifest_->members.begin(), manifest_->members.end(),
                                  [&](const Member& member) { return member.id == from; });
-  const Standing* standing = StandingOf(view_->standings, from);
+  const Standing* standing = StandingOf(chain_.head().standings, from);
   if (from == self_ || !known || (standing != nullptr && standing->banned) ||
       !ration_.Take(now_, from))
     return;
@@ -159,7 +159,7 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
     case PullKind::kProofs:
       return AnswerProofs(from, slot.step);
     case PullKind::kFollow:
-      if (stage_ == Stage::kLinger && slot.step >= HeightOf(*view_)) {
+      if (stage_ == Stage::kLinger && slot.step >= HeightOf(chain_.head())) {
         followers_.erase(from);
         AnswerHead(from);
         return NoteFinished(from);
@@ -174,10 +174,10 @@ void PeerMachine::AnswerMessages(const PeerId& from, const wire::Slot& slot,
                                  const wire::Pull& pull) {
   if (pull.type == MessageType::kPart || pull.type == MessageType::kResult) return;
   // The bitmap is over the view that seals the step.
-  const auto past = past_.find(slot.step);
+  const PastStep* past = chain_.Past(slot.step);
   const bool current = InStep() && slot.step == CurrentStep();
-  if (!current && past == past_.end()) return;
-  const std::vector<PeerId>& members = current ? view_->members : past->second.members;
+  if (!current && past == nullptr) return;
+  const std::vector<PeerId>& members = current ? chain_.head().members : past->members;
   const auto wanted = wire::SendersOf(pull.members, members);
   if (!wanted) return;
   const bool of_seal = IsSealMessage(pull.type) && seal_ != nullptr && current &&
@@ -219,18 +219,8 @@ void PeerMachine::SendFrame(const PeerId& to, const base::SharedBytes& frame) {
 
 void PeerMachine::AnswerHead(const PeerId& to) {
   if (stage_ == Stage::kGenesis) return SayWaiting(to);
-  if (view_->decision.is_zero()) return;
-  if (ration_.Take(now_, to, EncodedHead().blob->data.size())) ShowHead(to);
-}
-
-// Encoded once, however many ask.
-const PeerMachine::Head& PeerMachine::EncodedHead() {
-  if (head_.block != view_) {
-    base::Bytes encoded = wire::EncodeBlock(*view_);
-    const Digest digest = wire::DigestOfBlock(encoded);
-    head_ = {view_, digest, crypto::MakeBlob(std::move(encoded))};
-  }
-  return head_;
+  if (chain_.head().decision.is_zero()) return;
+  if (ration_.Take(now_, to, chain_.Shown().blob->data.size())) ShowHead(to);
 }
 
 // There is no block here yet. Not said to one who has begun without us, though its store may be
@@ -242,12 +232,12 @@ void PeerMachine::SayWaiting(const PeerId& to) {
 }
 
 void PeerMachine::ShowHead(const PeerId& to) {
-  const auto phase = view_->genesis ? Phase::kGenesis : Phase::kC;
-  const Head& head = EncodedHead();
-  SendService(to, ServiceSlot(view_->step, phase, MessageType::kBlock),
+  const auto phase = chain_.head().genesis ? Phase::kGenesis : Phase::kC;
+  const Chain::ShownHead& head = chain_.Shown();
+  SendService(to, ServiceSlot(chain_.head().step, phase, MessageType::kBlock),
               wire::Encode(wire::BlockMessage{head.digest, true}), head.blob);
   // COMMITs of the step after attest to it; those of the step itself to the block before.
-  const std::uint64_t next = HeightOf(*view_);
+  const std::uint64_t next = HeightOf(chain_.head());
   const Inbox::Place commits{next, Phase::kA, MessageType::kCommit, 0, 0};
   for (const auto& [sender, item] : inbox_.At(commits)) {
     if (sender != self_) SendFrame(to, item.message->frame);
@@ -268,7 +258,7 @@ void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::ui
   const std::uint64_t newest = genesis ? 0 : slot.step + 1;
   count = std::min<std::uint64_t>(count, kMaxBlocksAnAnswer);
   for (std::uint64_t i = 0; i < count && i <= newest; ++i) {
-    const RecentBlocks::Kept* block = recent_.Find(newest - i);
+    const RecentBlocks::Kept* block = chain_.recent().Find(newest - i);
     if (block == nullptr || !ration_.Take(now_, to, block->encoded.size())) return;
     const auto phase = block->genesis ? Phase::kGenesis : Phase::kC;
     SendService(to, ServiceSlot(block->step, phase, MessageType::kBlock),
@@ -278,29 +268,25 @@ void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::ui
 }
 
 void PeerMachine::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column) {
-  const auto kept = kept_results_.find(step);
-  if (kept == kept_results_.end()) return;
-  const auto result = kept->second.find(static_cast<std::uint32_t>(column));
-  if (result == kept->second.end() || column > UINT32_MAX) return;
-  if (!ration_.Take(now_, to, result->second->data.size())) return;
+  const SharedBlob result = chain_.ResultAt(step, column);
+  if (result == nullptr || !ration_.Take(now_, to, result->data.size())) return;
   SendService(to, ServiceSlot(step, kResultChunk, MessageType::kChunk),
-              wire::Encode(wire::Chunk{step, column, column + 1}), result->second);
+              wire::Encode(wire::Chunk{step, column, column + 1}), result);
 }
 
 void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull) {
   if (InStep() && slot.step == CurrentStep()) {
-    const auto workers = wire::SendersOf(pull.members, view_->members);
+    const auto workers = wire::SendersOf(pull.members, chain_.head().members);
     if (!workers || workers->size() != 1 || pull.index >= round_->sealed.roles.owners.size())
       return;
     return AnswerPartOfThisStep(to, workers->front(), static_cast<std::uint32_t>(pull.index));
   }
-  const auto past = past_.find(slot.step);
-  if (past == past_.end()) return;
-  const auto authors = wire::SendersOf(pull.members, past->second.members);
+  const PastStep* past = chain_.Past(slot.step);
+  if (past == nullptr) return;
+  const auto authors = wire::SendersOf(pull.members, past->members);
   if (!authors || authors->size() != 1) return;
-  const auto part =
-      past->second.parts.find({static_cast<std::uint32_t>(pull.index), authors->front()});
-  if (part == past->second.parts.end()) return;
+  const auto part = past->parts.find({static_cast<std::uint32_t>(pull.index), authors->front()});
+  if (part == past->parts.end()) return;
   if (!ration_.Take(now_, to, part->second.blob->data.size())) return;
   out_->Add(Send{to, part->second.frame, part->second.blob});
 }
@@ -335,9 +321,9 @@ void PeerMachine::AnswerPartOfThisStep(const PeerId& to, const PeerId& worker,
 }
 
 void PeerMachine::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index) {
-  const auto served = served_.find(step);
-  if (served == served_.end()) return;
-  const auto& [state, leaves] = served->second;
+  const Chain::Served* served = chain_.ServedAt(step);
+  if (served == nullptr) return;
+  const auto& [state, leaves] = *served;
   const std::vector<StatePiece> pieces = StatePieces(layout_);
   if (index > pieces.size()) return;
   const std::uint64_t size =
@@ -373,7 +359,7 @@ bool PeerMachine::IsStuck() const {
 
 // Has the run gone on without this member? Asked after a restart, and when a seal does not end.
 void PeerMachine::AskHeads() {
-  for (const PeerId& member : view_->members) {
+  for (const PeerId& member : chain_.head().members) {
     Ask(member, ServiceSlot(CurrentStep(), Phase::kC, MessageType::kPull),
         {.kind = PullKind::kHead});
   }
@@ -401,7 +387,7 @@ void PeerMachine::OnPullTimer() {
   missing |= PullResults();
   missing |= PullExhibits();
   ++pull_attempts_;
-  if (missing) ArmPull({delta().ns / 2});
+  if (missing) ArmPull({chain_.delta().ns / 2});
 }
 
 // Messages that the echo of another member shows to exist: from that member.
@@ -420,7 +406,7 @@ bool PeerMachine::PullEntries() {
     const auto place = PlaceOfEntry(i);
     if (!place || EntryNow(i).state != SealEntry::State::kAbsent) continue;
     // One more than can lie, and others each time: else each liar among them costs half a Delta.
-    std::size_t room = FaultBound(view_->thresholds) + 1;
+    std::size_t room = FaultBound(chain_.head().thresholds) + 1;
     for (std::size_t k = 0; k < shown.size() && room > 0; ++k) {
       const auto& [sender, echo] = shown[(i + pull_attempts_ + k) % shown.size()];
       if (StateIn(echo, i) == SealEntry::State::kAbsent) continue;
@@ -433,7 +419,7 @@ bool PeerMachine::PullEntries() {
     Ask(whom.first, seal_slot_,
         {.kind = PullKind::kMessages,
          .type = whom.second,
-         .members = wire::BitmapOf(senders, view_->members),
+         .members = wire::BitmapOf(senders, chain_.head().members),
          .digests = {},
          .index = 0});
   }
@@ -446,13 +432,13 @@ bool PeerMachine::PullEntries() {
 // more of them, half a Delta after its own ECHO: docs/seal.md, 5.)
 bool PeerMachine::PullEchoes() {
   if (!seal_->echoed() || seal_->decision()) return false;
-  const std::vector<PeerId>& members = view_->members;
+  const std::vector<PeerId>& members = chain_.head().members;
   std::vector<PeerId> lacking;
   const auto& echoes = inbox_.At(Inbox::PlaceOf(seal_slot_));
   for (const PeerId& member : members) {
     if (!echoes.contains(member) && !round_->asleep.contains(member)) lacking.push_back(member);
   }
-  if (lacking.empty() || lacking.size() > view_->thresholds.t_s) return true;
+  if (lacking.empty() || lacking.size() > chain_.head().thresholds.t_s) return true;
   // Others each time, and not the same for all who ask.
   const auto self = std::lower_bound(members.begin(), members.end(), self_);
   const auto first = static_cast<std::size_t>(self - members.begin()) + 1 +
@@ -480,12 +466,12 @@ void PeerMachine::AskForRefusedParts() {
     Ask(whom, ServiceSlot(step, Phase::kA, MessageType::kPull),
         {.kind = PullKind::kPart,
          .type = {},
-         .members = wire::BitmapOf({worker}, view_->members),
+         .members = wire::BitmapOf({worker}, chain_.head().members),
          .digests = {},
          .index = column});
   };
   for (const PeerId& whom : refused) {
-    if (!IsMember(view_->members, whom)) continue;
+    if (!IsMember(chain_.head().members, whom)) continue;
     if (round_->my_part && round_->sealed.roles.IsWorker(whom)) ask(whom, whom, *round_->my_part);
     for (const LivePair& pair : round_->pairs) {
       const bool own = pair.worker == whom && pair.aggregator != self_;
@@ -500,13 +486,14 @@ void PeerMachine::AskForRefusedParts() {
 bool PeerMachine::PullResults() {
   if (stage_ != Stage::kProve && stage_ != Stage::kSettle) return false;
   bool missing = false;
-  const std::size_t n = view_->members.size();
+  const std::size_t n = chain_.head().members.size();
   for (std::size_t j = 0; j < round_->results.size(); ++j) {
     if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
     missing = true;
     const auto [first, count] = WideningAt(pull_attempts_, n);
     for (std::size_t k = first; k < first + count; ++k) {
-      Ask(view_->members[(j + k) % n], ServiceSlot(CurrentStep(), Phase::kA, MessageType::kPull),
+      Ask(chain_.head().members[(j + k) % n],
+          ServiceSlot(CurrentStep(), Phase::kA, MessageType::kPull),
           {.kind = PullKind::kResult, .type = {}, .members = {}, .digests = {}, .index = j});
     }
   }

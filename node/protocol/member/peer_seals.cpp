@@ -22,11 +22,11 @@ constexpr MessageType kSealTypes[] = {MessageType::kEcho,   MessageType::kClose,
 }  // namespace
 
 std::size_t PeerMachine::EntryCount() const {
-  return view_->members.size() * (seal_slot_.phase == Phase::kA ? 2 : 1);
+  return chain_.head().members.size() * (seal_slot_.phase == Phase::kA ? 2 : 1);
 }
 
 std::optional<std::pair<Inbox::Place, PeerId>> PeerMachine::PlaceOfEntry(std::size_t index) const {
-  const std::vector<PeerId>& members = view_->members;
+  const std::vector<PeerId>& members = chain_.head().members;
   const PeerId& member = members[index % members.size()];
   if (round_->absent.contains(member) || round_->two_commits.contains(member)) return std::nullopt;
   Inbox::Place place{CurrentStep(), seal_slot_.phase, MessageType::kCommit, seal_slot_.draw, 0};
@@ -74,12 +74,12 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   options.slot = seal_slot_;
   options.entry = EntryOf(phase);
   options.self = self_;
-  options.members = view_->members;
+  options.members = chain_.head().members;
   options.asleep = round_->asleep;
-  options.thresholds = view_->thresholds;
-  options.delta = delta();
+  options.thresholds = chain_.head().thresholds;
+  options.delta = chain_.delta();
   options.moment = moment();
-  options.leader_seed = phase == Phase::kC ? round_->randomness : view_->randomness;
+  options.leader_seed = phase == Phase::kC ? round_->randomness : chain_.head().randomness;
   options.entries = EntryCount();
   seal_ = std::make_unique<Seal>(std::move(options), this);
   overdue_ = false;
@@ -120,7 +120,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   SealOutput output;
   seal_->Opened(now_, output);
   Perform(std::move(output));
-  if (PullExhibits()) ArmPull({delta().ns / 2});
+  if (PullExhibits()) ArmPull({chain_.delta().ns / 2});
 }
 
 // A wait ends early only by what the own ECHO shows, so that others can follow it: a member that
@@ -130,7 +130,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
 // three of those were dropped for it].
 bool PeerMachine::OwesNothing(std::size_t index, const PeerId& member) const {
   if (base::Planted(base::Bug::kEvidenceEndsWaits)) return charges_.Against(member);
-  const std::size_t n = view_->members.size();
+  const std::size_t n = chain_.head().members.size();
   return seal_slot_.phase == Phase::kA && index >= n &&
          EntryNow(index - n).state == SealEntry::State::kEquivocated;
 }
@@ -176,8 +176,8 @@ void PeerMachine::Perform(SealOutput output) {
   std::vector<Draft> drafts;
   for (SealSay& say : output.say) {
     drafts.push_back(MakeDraft(SlotOf(seal_slot_.phase, say.type, draw, say.iteration),
-                               std::move(say.body), view_->members));
-    if (say.type == MessageType::kEcho) ArmPull({delta().ns / 2});
+                               std::move(say.body), chain_.head().members));
+    if (say.type == MessageType::kEcho) ArmPull({chain_.delta().ns / 2});
     if (say.type == MessageType::kStatus) {
       if (say.iteration > 1) {
         AskHeads();
@@ -200,7 +200,7 @@ void PeerMachine::Perform(SealOutput output) {
     charges_.StoreVerdicts();
   }
   for (const SharedBytes& frame : output.forward) {
-    for (const PeerId& member : view_->members) {
+    for (const PeerId& member : chain_.head().members) {
       if (member != self_) out_->Add(Send{member, frame, nullptr});
     }
   }
@@ -227,14 +227,14 @@ Digest PeerMachine::CloseSeal() {
   const bool slow = seal_->iteration() > 0;
   out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
                                      decision, seal_slot_.draw, seal_->iteration()}});
-  if (!slow) reports_.NoteLags(seal_->lags(), view_->thresholds.quorum(), delta());
+  if (!slow) reports_.NoteLags(seal_->lags(), chain_.head().thresholds.quorum(), chain_.delta());
   past_seals_[SealKeyOf(seal_slot_)] = {vector, seal_->Certificate()};
   Decision decided{EntryOf(seal_slot_.phase),
                    EchoOf(vector).vector,
                    {},
-                   view_->thresholds.quorum(),
+                   chain_.head().thresholds.quorum(),
                    seal_->Certificate()};
-  for (const PeerId& member : view_->members) {
+  for (const PeerId& member : chain_.head().members) {
     if (!round_->asleep.contains(member)) decided.awake.insert(member);
   }
   if (words_.slow()) decided.words = std::move(words_);

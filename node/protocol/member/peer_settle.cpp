@@ -53,14 +53,14 @@ bool PeerMachine::TrySettle() {
     if (round.results[j] == nullptr) return false;  // its owner owes it to us
     norms[j] = aggregation::Norm(AsFloats(*round.results[j]));
   }
-  JudgeAggregates(round.sealed, *view_, *manifest_, norms, round.fates);
+  JudgeAggregates(round.sealed, chain_.head(), *manifest_, norms, round.fates);
 
   Judged judged;
   judged.decision = round.decision_c;
   judged.randomness = round.randomness;
   judged.fates = round.fates;
   judged.faults = round.faults;
-  Block judged_block = JudgeStep(round.sealed, *view_, *manifest_, judged);
+  Block judged_block = JudgeStep(round.sealed, chain_.head(), *manifest_, judged);
   if (judged_block.state_root && round.my_state_root &&
       *judged_block.state_root != *round.my_state_root) {
     Leave("DIVERGED: this node's state of step " + std::to_string(CurrentStep()) +
@@ -75,8 +75,8 @@ bool PeerMachine::TrySettle() {
 void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   // The results that it applies are stored already: after a crash of all, the run goes on from
   // here.
-  journal_.StoreBlock(*block, recent_.Add(*block).encoded);
-  charges_.TakeVotes(round_->sealed, round_->proofs, *view_, *block);
+  journal_.StoreBlock(*block, chain_.KeepBlock(*block).encoded);
+  charges_.TakeVotes(round_->sealed, round_->proofs, chain_.head(), *block);
   StartCrossCheck();
   RememberStep();
   for (const wire::Removal& removal : block->removals) {
@@ -94,17 +94,17 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
                         [&](const Case& open) { return entry.first == open.id; });
   });
   std::erase_if(rejoins_, [&](const auto& entry) { return IsMember(block->members, entry.first); });
-  view_ = std::move(block);
+  chain_.AdvanceHead(std::move(block));
   TellOwnLateness();
   StartUpdate();
 }
 
 void PeerMachine::RememberStep() {
   PastStep past;
-  past.members = view_->members;
-  past.state = state_;
+  past.members = chain_.head().members;
+  past.state = chain_.state();
   past.tau = round_->sealed.tau;
-  past.previous_randomness = view_->randomness;
+  past.previous_randomness = chain_.head().randomness;
   for (std::size_t j = 0; j < round_->fates.size(); ++j) past.columns.push_back(ColumnOf(j));
   past.fates = round_->fates;
   past.commits = round_->sealed.commits;
@@ -118,14 +118,13 @@ void PeerMachine::RememberStep() {
       past.parts[{*round_->my_part, worker}] = {held.frame, held.blob};
     }
   }
-  past_.emplace(CurrentStep(), std::move(past));
-  if (past_.size() > kPastSteps) past_.erase(past_.begin());
+  chain_.Remember(CurrentStep(), std::move(past));
 }
 
 void PeerMachine::StartUpdate() {
   stage_ = Stage::kUpdate;
   UpdateSpec spec;
-  spec.state = state_;
+  spec.state = chain_.state();
   for (std::size_t j = 0; j < round_->fates.size(); ++j) {
     const bool wanted =
         base::Planted(base::Bug::kVoidColumnApplied) && round_->results[j] != nullptr;
@@ -137,24 +136,25 @@ void PeerMachine::StartUpdate() {
 }
 
 void PeerMachine::OnUpdated(const UpdateResult& result) {
-  state_ = result.state;
+  chain_.SetState(result.state);
   round_->times.aggregate_ns += (now_ - mark_).ns;
   out_->Add(Observe{round_->times});
-  out_->Add(Observe{StepDone{view_, state_}});
-  if (HeightOf(*view_) % kStateEvery == 0) journal_.StoreState(*view_, state_);
+  out_->Add(Observe{StepDone{chain_.shared_head(), chain_.state()}});
+  if (HeightOf(chain_.head()) % kStateEvery == 0)
+    journal_.StoreState(chain_.head(), chain_.state());
   ShowHeadToFollowers();
-  if (RunIsOver(*view_)) return Finish();
+  if (RunIsOver(chain_.head())) return Finish();
   // Dropped by rules that need no absence: the others do not listen any more.
-  if (!IsMember(view_->members, self_)) return Leave(DescribeRemoval(*view_, self_));
+  if (!IsMember(chain_.head().members, self_)) return Leave(DescribeRemoval(chain_.head(), self_));
   BeginStep();
 }
 
 // Also to one whom this block admits: it waits for it.
 void PeerMachine::ShowHeadToFollowers() {
   for (const auto& [peer, since] : followers_) ShowHead(peer);
-  const base::Duration stay = FollowersStay(view_->members.size(), delta());
+  const base::Duration stay = FollowersStay(chain_.head().members.size(), chain_.delta());
   std::erase_if(followers_, [&](const auto& entry) {
-    return IsMember(view_->members, entry.first) || now_ - entry.second > stay;
+    return IsMember(chain_.head().members, entry.first) || now_ - entry.second > stay;
   });
 }
 

@@ -12,27 +12,23 @@ namespace ostraka::protocol {
 
 using wire::MessageType;
 
-std::vector<Journal::Own> Journal::SayAgain(const std::vector<Draft>& drafts) {
-  std::vector<Own> own;
+std::optional<Journal::Own> Journal::SayAgain(const Draft& draft) {
+  if (!signer_.Said(draft.envelope.slot) || draft.blob == nullptr) return std::nullopt;
   const PeerId& self = signer_.id();
-  for (const Draft& draft : drafts) {
-    if (!signer_.Said(draft.envelope.slot) || draft.blob == nullptr) continue;
-    const Inbox::Place place = Inbox::PlaceOf(draft.envelope.slot);
-    for (Sent& sent : sent_) {
-      auto opened = wire::Open(sent.frame);
-      if (!opened.ok() || Inbox::PlaceOf(opened->envelope.slot) != place) continue;
-      if (opened->digest != wire::DigestOf(draft.envelope)) continue;  // not the same bytes again
-      sent.blob = draft.blob;
-      sent.to = draft.to;
-      for (const PeerId& peer : draft.to) {
-        if (peer != self) turn_->Do(Send{peer, sent.frame, sent.blob});
-      }
-      if (std::find(draft.to.begin(), draft.to.end(), self) != draft.to.end()) {
-        own.push_back({wire::Share(std::move(opened).value()), draft.blob});
-      }
+  const Inbox::Place place = Inbox::PlaceOf(draft.envelope.slot);
+  for (Sent& sent : sent_) {
+    auto opened = wire::Open(sent.frame);
+    if (!opened.ok() || Inbox::PlaceOf(opened->envelope.slot) != place) continue;
+    if (opened->digest != wire::DigestOf(draft.envelope)) continue;  // not the same bytes again
+    sent.blob = draft.blob;
+    sent.to = draft.to;
+    for (const PeerId& peer : draft.to) {
+      if (peer != self) turn_->Do(Send{peer, sent.frame, sent.blob});
     }
+    if (std::find(draft.to.begin(), draft.to.end(), self) == draft.to.end()) return std::nullopt;
+    return Own{wire::Share(std::move(opened).value()), draft.blob};
   }
-  return own;
+  return std::nullopt;
 }
 
 std::optional<StoreId> Journal::Prepare(std::vector<Draft> drafts) {

@@ -50,9 +50,9 @@ class Journal {
       : turn_(turn), signer_(std::move(key)) {}
 
   // --- saying ---
-  // Drafts of slots that were said before a crash: their restored frames go out with the bulk data
-  // that belongs to them. Returns those that this member is to take in itself.
-  std::vector<Own> SayAgain(const std::vector<Draft>& drafts);
+  // If the slot was said before a crash, and with these bytes: its restored frame goes out with the
+  // bulk data that belongs to it. The message comes back if this member is to take it in.
+  std::optional<Own> SayAgain(const Draft& draft);
   // Stores the slots of all other drafts. Returns the number of the store that releases them;
   // nullopt if there is nothing to store.
   std::optional<StoreId> Prepare(std::vector<Draft> drafts);

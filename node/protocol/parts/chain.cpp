@@ -1,0 +1,96 @@
+#include "node/protocol/parts/chain.h"
+
+#include <algorithm>
+
+#include "node/base/check.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+namespace {
+
+constexpr std::size_t kServedStates = 2;
+
+}  // namespace
+
+Chain::Chain(SharedBlock head, ModelState state)
+    : head_(std::move(head)), state_(std::move(state)) {
+  OSTRAKA_CHECK(head_ != nullptr);
+  CheckInvariants();
+}
+
+void Chain::AdvanceHead(SharedBlock head) {
+  OSTRAKA_CHECK(head != nullptr);
+  OSTRAKA_CHECK(std::is_sorted(head->members.begin(), head->members.end()));  // H1
+  head_ = std::move(head);
+}
+
+const Chain::ShownHead& Chain::Shown() {
+  if (shown_.block != head_) {
+    base::Bytes encoded = wire::EncodeBlock(*head_);
+    const Digest digest = wire::DigestOfBlock(encoded);
+    shown_ = {head_, digest, crypto::MakeBlob(std::move(encoded))};
+  }
+  return shown_;
+}
+
+bool Chain::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
+  return results_[step].try_emplace(column, blob).second;  // H3
+}
+
+SharedBlob Chain::ResultAt(std::uint64_t step, std::uint64_t column) const {
+  const auto kept = results_.find(step);
+  if (kept == results_.end() || column > UINT32_MAX) return nullptr;
+  const auto result = kept->second.find(static_cast<std::uint32_t>(column));
+  return result == kept->second.end() ? nullptr : result->second;
+}
+
+void Chain::ForgetResults(std::uint64_t step) {
+  while (!results_.empty() && results_.begin()->first + kPastSteps < step) {
+    results_.erase(results_.begin());
+  }
+}
+
+void Chain::TrimResults() {
+  while (results_.size() > kPastSteps) results_.erase(results_.begin());
+}
+
+void Chain::Remember(std::uint64_t step, PastStep past) {
+  past_.emplace(step, std::move(past));
+  if (past_.size() > kPastSteps) past_.erase(past_.begin());
+}
+
+const PastStep* Chain::Past(std::uint64_t step) const {
+  const auto past = past_.find(step);
+  return past == past_.end() ? nullptr : &past->second;
+}
+
+void Chain::KeepPart(std::uint64_t step, const PartKey& key, SignedPart part) {
+  past_.at(step).parts[key] = std::move(part);
+}
+
+void Chain::ForgetPast() {
+  past_.clear();
+  served_.clear();
+}
+
+void Chain::Serve(std::uint64_t step, std::vector<Digest> leaves) {
+  served_[step] = {state_, std::move(leaves)};
+  while (served_.size() > kServedStates) served_.erase(served_.begin());
+}
+
+const Chain::Served* Chain::ServedAt(std::uint64_t step) const {
+  const auto served = served_.find(step);
+  return served == served_.end() ? nullptr : &served->second;
+}
+
+void Chain::CheckInvariants() const {
+  OSTRAKA_CHECK(std::is_sorted(head_->members.begin(), head_->members.end()));  // H1
+  OSTRAKA_CHECK(state_.parameters != nullptr && state_.velocity != nullptr);
+  OSTRAKA_CHECK(state_.parameters->size() == state_.velocity->size());
+  OSTRAKA_CHECK(past_.size() <= kPastSteps);
+  OSTRAKA_CHECK(recent_.size() <= kRecentBlocks);
+  OSTRAKA_CHECK(served_.size() <= kServedStates);
+}
+
+}  // namespace ostraka::protocol

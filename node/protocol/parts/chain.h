@@ -1,0 +1,106 @@
+// What the run has decided, as far as this member knows: its last block (the head), the model
+// state, and what it keeps of the past for itself and for members that are behind.
+//
+// Promises:
+//   H1  The members of the head are sorted.
+//   H2  The state is the one after the head; between AdvanceHead and SetState it is the one before.
+//   H3  A result that is kept does not change.
+//
+// May not know: seals in progress, messages, links, time.
+//
+// Memory: kRecentBlocks encoded blocks; the aggregates of kPastSteps steps (a model's size each);
+// kPastSteps past steps with the parts of the own column; two states with their roots.
+//
+// What an attacker can do here: nothing by itself. Only what is sealed, or proven by its hash,
+// comes in.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "crypto/merkle.h"
+#include "node/protocol/ground/schedule.h"
+#include "node/protocol/ground/state.h"
+#include "node/protocol/sync/catch_up.h"
+#include "node/protocol/sync/past_step.h"
+#include "node/protocol/sync/recent_blocks.h"
+
+namespace ostraka::protocol {
+
+// Blocks that are kept for members that were away.
+inline constexpr std::size_t kRecentBlocks = 4096;
+
+class Chain {
+ public:
+  Chain(SharedBlock head, ModelState state);
+
+  // --- head and state ---
+  const Block& head() const { return *head_; }
+  const SharedBlock& shared_head() const { return head_; }
+  const ModelState& state() const { return state_; }
+  base::Duration delta() const {
+    return base::Microseconds(static_cast<std::int64_t>(head_->delta_us));
+  }
+  // The next block, or a later one. The caller keeps it too (KeepBlock).
+  void AdvanceHead(SharedBlock head);
+  void SetState(ModelState state) { state_ = std::move(state); }
+  // The head as it is shown to others; encoded once, however many ask.
+  struct ShownHead {
+    SharedBlock block;
+    Digest digest;
+    SharedBlob blob;
+  };
+  const ShownHead& Shown();
+
+  // --- blocks ---
+  const RecentBlocks& recent() const { return recent_; }
+  // What is returned stays until the next call.
+  const RecentBlocks::Kept& KeepBlock(const Block& block) { return recent_.Add(block); }
+
+  // --- aggregates ---
+  // False if one is kept already.
+  bool KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);
+  // Null if it is not kept.
+  SharedBlob ResultAt(std::uint64_t step, std::uint64_t column) const;
+  // Forgets those of steps that `step` is more than kPastSteps after.
+  void ForgetResults(std::uint64_t step);
+  // Forgets all but those of the last kPastSteps steps that have any.
+  void TrimResults();
+
+  // --- past steps ---
+  void Remember(std::uint64_t step, PastStep past);
+  // Null if it is not held.
+  const PastStep* Past(std::uint64_t step) const;
+  // An exhibit of an open case. REQUIRES: the step is held.
+  void KeepPart(std::uint64_t step, const PartKey& key, SignedPart part);
+  // After an absence what was held of the steps before does not count.
+  void ForgetPast();
+
+  // --- states for others ---
+  struct Served {
+    ModelState state;
+    std::vector<Digest> leaves;
+  };
+  // The state at the beginning of `step` is the present one, and has these leaves.
+  void Serve(std::uint64_t step, std::vector<Digest> leaves);
+  const Served* ServedAt(std::uint64_t step) const;
+
+  void CheckInvariants() const;
+
+ private:
+  SharedBlock head_;
+  ModelState state_;
+  ShownHead shown_;
+  RecentBlocks recent_{kRecentBlocks};
+  std::map<std::uint64_t, std::map<std::uint32_t, SharedBlob>> results_;  // by step and column
+  std::map<std::uint64_t, PastStep> past_;
+  std::map<std::uint64_t, Served> served_;
+};
+
+}  // namespace ostraka::protocol
