@@ -53,7 +53,7 @@ void PeerMachine::BeginStep() {
   journal_.ForgetBefore(kept);
   chain_.ForgetResults(step);
   ahead_.clear();
-  stage_ = Stage::kCollect;
+  Enter(Stage::kCollect);
   if (base::Planted(base::Bug::kCanary)) Suspect(self_, "canary", "a bug was planted");
   OpenSeal(Phase::kA, 0, manifest_->part_timeout * 2 + chain_.delta() * 2);
   WatchSealA();
@@ -309,6 +309,7 @@ void PeerMachine::SendResultAgain() {
 bool PeerMachine::TrySealA() {
   ForwardDisputed();
   TryAggregate();
+  if (stage_ == Stage::kHalted) return false;  // another process signs with this key
   UpdateLateWatch();
   const bool complete = EntriesComplete();
   if (complete && base::Planted(base::Bug::kCoinBeforeSealA)) PrepareReveal();
@@ -394,7 +395,7 @@ void PeerMachine::TakeSealA(const SealVector& decided) {
   round.entry_b = CloseSeal();
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("what this node sent in phase A came too late");
-  stage_ = Stage::kReveal;
+  Enter(Stage::kReveal);
   OpenSealB();
 }
 

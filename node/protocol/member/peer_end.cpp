@@ -24,7 +24,7 @@ bool PeerMachine::RunIsOver(const Block& block) const {
 
 // The last block has no next step whose COMMITs attest to it; so each member says one more.
 void PeerMachine::Finish() {
-  stage_ = Stage::kLinger;
+  Enter(Stage::kLinger);
   stay_.Begin(now_, chain_.delta());
   if (IsMember(chain_.head().members, self_)) {
     round_.emplace();

@@ -52,7 +52,7 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   ahead_.clear();
   replaying_ = false;
   to_replay_.clear();
-  stage_ = Stage::kFollow;
+  Enter(Stage::kFollow);
   // An answer takes two ways, each a quarter of Delta at most.
   const base::Duration round_trip{chain_.delta().ns / 2};
   catch_up_.emplace(self_, layout_, chain_.shared_head(), chain_.state(), trust_state, round_trip);

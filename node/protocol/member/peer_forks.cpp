@@ -74,7 +74,7 @@ void PeerMachine::AnswerProofs(const PeerId& from, std::uint64_t step) {
 // to all: each side holds what the other needs to name those who spoke on both.
 void PeerMachine::Freeze(const Fork& fork) {
   trial_.emplace(fork, self_);
-  stage_ = Stage::kFrozen;
+  Enter(Stage::kFrozen);
   ++era_;
   seal_.reset();
   for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {

@@ -19,7 +19,7 @@ using wire::Phase;
 // --- genesis ------------------------------------------------------------------------------------
 
 void PeerMachine::BeginGenesis() {
-  stage_ = Stage::kGenesis;
+  Enter(Stage::kGenesis);
   wire::Boot boot;
   boot.boot_id = crypto::DeriveCoin(private_seed_.view(), 0, ~store_nonce_).salt;
   Prepare({MakeDraft(SlotOf(Phase::kGenesis, MessageType::kBoot), wire::Encode(boot),
@@ -127,7 +127,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
     if (!complete) break;
     to_replay_.emplace_back(block, std::move(columns));
   }
-  stage_ = Stage::kRestore;
+  Enter(Stage::kRestore);
   ReplayNext();
   return base::OkStatus();
 }

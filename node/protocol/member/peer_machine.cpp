@@ -107,7 +107,12 @@ bool PeerMachine::TryAdvance() {
   return false;
 }
 
-bool PeerMachine::InStep() const { return stage_ >= Stage::kCollect && stage_ <= Stage::kUpdate; }
+void PeerMachine::Enter(Stage stage) {
+  OSTRAKA_CHECK(MayFollow(stage_, stage));
+  stage_ = stage;
+}
+
+bool PeerMachine::InStep() const { return IsInStep(stage_); }
 
 // Of the manifest's Delta, which does not grow with what is measured: a lag holds such a moment, so
 // that with one of the view's Delta each measurement would raise Delta, and Delta the next
@@ -320,7 +325,7 @@ void PeerMachine::Halt(Halted::Why why, std::string reason) {
   if (stage_ == Stage::kHalted) return;
   const std::uint64_t step = CurrentStep();
   charges_.StoreVerdicts();
-  stage_ = Stage::kHalted;
+  Enter(Stage::kHalted);
   ++era_;
   resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
   for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer, kFollowTimer}) {
@@ -340,9 +345,7 @@ void PeerMachine::CheckInvariants() const {
   OSTRAKA_CHECK(!InStep() || stage_ == Stage::kUpdate || IsMember(chain_.head().members, self_));
   charges_.CheckInvariants();
   OSTRAKA_CHECK(followers_.size() + rejoins_.size() <= 2 * manifest_->members.size());
-  const bool sealing =
-      stage_ == Stage::kCollect || stage_ == Stage::kReveal || stage_ == Stage::kProve;
-  OSTRAKA_CHECK(sealing == (seal_ != nullptr) || stage_ == Stage::kHalted);
+  OSTRAKA_CHECK(IsSealing(stage_) == (seal_ != nullptr) || stage_ == Stage::kHalted);
   OSTRAKA_CHECK(stage_ != Stage::kFrozen || trial_);
   if (round_) {
     OSTRAKA_CHECK(round_->sealed.roles.owners.size() == round_->sealed.roles.parts.size());

@@ -38,6 +38,7 @@
 #include "node/protocol/parts/journal.h"
 #include "node/protocol/parts/ration.h"
 #include "node/protocol/parts/reports.h"
+#include "node/protocol/parts/stage.h"
 #include "node/protocol/parts/stay.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/rules/judgement.h"
@@ -131,20 +132,6 @@ class PeerMachine final : public Machine, public SealMessages {
   Progress progress() const override;
 
  private:
-  enum class Stage : std::uint8_t {
-    kUnstarted,
-    kRestore,  // replaying what the store kept
-    kGenesis,  // BOOT and the genesis seal
-    kCollect,  // seal A
-    kReveal,   // seal B
-    kProve,    // seal C
-    kSettle,   // waiting for results that the block needs
-    kUpdate,   // waiting for the new state
-    kFollow,   // no member of the step: catching up, watching, asking to come back
-    kLinger,   // the run is over here, but not for all others (peer_end.cpp)
-    kFrozen,   // the run has split: signs nothing more, and gathers who caused it
-    kHalted,   // says its last words to links that come up
-  };
   enum class Purpose : std::uint8_t {
     kGradient,
     kPack,
@@ -182,7 +169,8 @@ class PeerMachine final : public Machine, public SealMessages {
   void Advance();
   bool TryAdvance();
   std::uint64_t CurrentStep() const { return round_ ? round_->sealed.step : 0; }
-  bool InStep() const;  // a member at work: a stage from kCollect to kUpdate
+  void Enter(Stage stage);  // the one place where the stage changes
+  bool InStep() const;      // a member at work: a stage from kCollect to kUpdate
   // The step in progress, or the one that the view's members seal next.
   std::uint64_t ExpectedStep() const { return InStep() ? CurrentStep() : HeightOf(chain_.head()); }
   base::Duration moment() const;  // SealOptions::moment

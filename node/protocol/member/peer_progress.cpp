@@ -93,38 +93,9 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
 }
 
 Progress PeerMachine::progress() const {
-  const auto name = [this] {
-    switch (stage_) {
-      case Stage::kUnstarted:
-        return "starting";
-      case Stage::kRestore:
-        return "restore";
-      case Stage::kGenesis:
-        return "genesis";
-      case Stage::kCollect:
-        return "collect";
-      case Stage::kReveal:
-        return "reveal";
-      case Stage::kProve:
-        return "prove";
-      case Stage::kSettle:
-        return "settle";
-      case Stage::kUpdate:
-        return "update";
-      case Stage::kFollow:
-        return "follow";
-      case Stage::kLinger:
-        return "linger";
-      case Stage::kFrozen:
-        return "frozen";
-      case Stage::kHalted:
-        return "halted";
-    }
-    return "halted";
-  };
   Progress progress;
   progress.step = ExpectedStep();
-  progress.phase = name();
+  progress.phase = NameOf(stage_);
   for (const Awaited& awaited : AwaitedMessages()) {
     if (awaited.sender == self_) continue;
     progress.missing.push_back({awaited.sender, wire::MessageTypeName(awaited.type)});

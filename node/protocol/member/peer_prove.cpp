@@ -23,7 +23,7 @@ constexpr std::uint64_t kRejoinBlocks = 8;
 }  // namespace
 
 void PeerMachine::BeginProve() {
-  stage_ = Stage::kProve;
+  Enter(Stage::kProve);
   OpenSeal(Phase::kC, 0, manifest_->part_timeout * 2 + chain_.delta() * 2);
   WatchSealC();
   round_->times.agree_ns += (now_ - mark_).ns;
@@ -192,7 +192,7 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
   round.fates = JudgeWithoutAggregates(round.sealed, chain_.head());
   round.times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
-  stage_ = Stage::kSettle;
+  Enter(Stage::kSettle);
   ArmPull(moment());  // for results that the block needs
 }
 

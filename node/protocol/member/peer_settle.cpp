@@ -122,7 +122,7 @@ void PeerMachine::RememberStep() {
 }
 
 void PeerMachine::StartUpdate() {
-  stage_ = Stage::kUpdate;
+  Enter(Stage::kUpdate);
   UpdateSpec spec;
   spec.state = chain_.state();
   for (std::size_t j = 0; j < round_->fates.size(); ++j) {

@@ -1,0 +1,35 @@
+// The stages of a member, and which may follow which: the only place that says so
+// (docs/protocol.md draws it). PeerMachine changes its stage in one function, which checks this
+// table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ostraka::protocol {
+
+enum class Stage : std::uint8_t {
+  kUnstarted,
+  kRestore,  // replaying what the store kept
+  kGenesis,  // BOOT and the genesis seal
+  kCollect,  // seal A
+  kReveal,   // seal B
+  kProve,    // seal C
+  kSettle,   // waiting for results that the block needs
+  kUpdate,   // waiting for the new state
+  kFollow,   // no member of the step: catching up, watching, asking to come back
+  kLinger,   // the run is over here, but not for all others
+  kFrozen,   // the run has split: signs nothing more, and gathers evidence
+  kHalted,   // answers links that come up, and nothing else
+};
+inline constexpr std::size_t kStages = 12;
+
+// For people: "collect", "follow", ...
+const char* NameOf(Stage stage);
+bool MayFollow(Stage before, Stage after);
+// A member at work on a step.
+constexpr bool IsInStep(Stage stage) { return stage >= Stage::kCollect && stage <= Stage::kUpdate; }
+// A seal of the step is open.
+constexpr bool IsSealing(Stage stage) { return stage >= Stage::kCollect && stage <= Stage::kProve; }
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,58 @@
+#include "node/protocol/parts/stage.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace ostraka::protocol {
+namespace {
+
+Stage At(std::size_t index) { return static_cast<Stage>(index); }
+
+TEST(StageTest, EachStageHasANameOfItsOwn) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < kStages; ++i) names.insert(NameOf(At(i)));
+  EXPECT_EQ(names.size(), kStages);
+}
+
+TEST(StageTest, NothingFollowsAHalt) {
+  for (std::size_t i = 0; i < kStages; ++i) EXPECT_FALSE(MayFollow(Stage::kHalted, At(i)));
+}
+
+TEST(StageTest, EachOtherStageMayHalt) {
+  for (std::size_t i = 0; i + 1 < kStages; ++i) EXPECT_TRUE(MayFollow(At(i), Stage::kHalted));
+}
+
+TEST(StageTest, SealsFollowInOrder) {
+  for (std::size_t i = 0; i < kStages; ++i) {
+    EXPECT_EQ(MayFollow(At(i), Stage::kReveal), At(i) == Stage::kCollect);
+    EXPECT_EQ(MayFollow(At(i), Stage::kProve), At(i) == Stage::kReveal);
+    EXPECT_EQ(MayFollow(At(i), Stage::kSettle), At(i) == Stage::kProve);
+    EXPECT_EQ(MayFollow(At(i), Stage::kUpdate), At(i) == Stage::kSettle);
+  }
+}
+
+// A member that left a step signs nothing more in it: the way back is a new step.
+TEST(StageTest, MemberThatIsAwayComesBackAtTheBeginningOfAStep) {
+  for (std::size_t i = 0; i < kStages; ++i) {
+    const bool back =
+        At(i) == Stage::kCollect || At(i) == Stage::kFrozen || At(i) == Stage::kHalted;
+    EXPECT_EQ(MayFollow(Stage::kFollow, At(i)), back) << NameOf(At(i));
+  }
+}
+
+TEST(StageTest, FrozenMemberOnlyHalts) {
+  for (std::size_t i = 0; i < kStages; ++i) {
+    EXPECT_EQ(MayFollow(Stage::kFrozen, At(i)), At(i) == Stage::kHalted);
+  }
+}
+
+TEST(StageTest, MemberThatHasFinishedSignsInNoStep) {
+  for (std::size_t i = 0; i < kStages; ++i) {
+    EXPECT_EQ(MayFollow(Stage::kLinger, At(i)), At(i) == Stage::kHalted);
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
