@@ -161,8 +161,8 @@ void PeerMachine::PrepareCommit(std::optional<Digest> gradient_root,
   commit.coins_root = crypto::MerkleRoot(CoinCommitments());
   commit.gradient_root = gradient_root;
   std::vector<Draft> drafts;
-  drafts.push_back(
-      MakeDraft(SlotOf(Phase::kA, MessageType::kCommit), wire::Encode(commit), Audience()));
+  drafts.push_back(MakeDraft(SlotOf(Phase::kA, MessageType::kCommit), wire::Encode(commit),
+                             followers_.Audience(chain_.head().members)));
   for (std::uint32_t j = 0; j < part_roots.size(); ++j) {
     wire::Part part;
     part.header = HeaderOf(round.sealed.roles.parts[j]);

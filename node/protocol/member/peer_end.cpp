@@ -32,13 +32,14 @@ void PeerMachine::Finish() {
     round_->entry_a = wire::BlockDigest(chain_.head());
     wire::Commit last;
     last.coin_count = 1;
-    Prepare({MakeDraft(SlotOf(Phase::kA, MessageType::kCommit), wire::Encode(last), Audience())});
+    Prepare({MakeDraft(SlotOf(Phase::kA, MessageType::kCommit), wire::Encode(last),
+                       followers_.Audience(chain_.head().members))});
     for (const PeerId& member : chain_.head().members) {
       if (member == self_ || HasFinished(member)) continue;
       if (!base::Planted(base::Bug::kLeavesAtTheEnd)) stay_.For(now_, member);
     }
   }
-  for (const auto& [follower, since] : followers_) stay_.For(now_, follower);
+  for (const PeerId& follower : followers_.all()) stay_.For(now_, follower);
   out_->Add(SetTimer{kFollowTimer, now_ + chain_.delta() * 2});
   HaltIfAllFinished();
 }

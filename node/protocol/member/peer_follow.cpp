@@ -200,11 +200,9 @@ void PeerMachine::OnRejoin(const wire::SignedEnvelope& message, const PeerId& fr
   const PeerId& sender = message.envelope.sender;
   if (!InStep() || sender != from) return;
   if (!MayRejoin(chain_.head(), *manifest_, sender, CurrentStep())) return;
-  const auto held = rejoins_.find(sender);
-  if (held != rejoins_.end() && held->second == message.envelope.entry) return;
+  if (followers_.HasRejoin(sender, message.envelope.entry)) return;
   if (!Verified(message, from)) return;
-  rejoins_[sender] = message.envelope.entry;
-  followers_[sender] = now_;
+  followers_.OnRejoin(sender, message.envelope.entry, now_);
 }
 
 }  // namespace ostraka::protocol

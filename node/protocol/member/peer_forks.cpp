@@ -57,7 +57,7 @@ void PeerMachine::AskHeadsOfDropped() {
   for (const Member& member : manifest_->members) {
     const Standing* standing = StandingOf(chain_.head().standings, member.id);
     const bool banned = standing != nullptr && standing->banned;
-    if (banned || IsMember(chain_.head().members, member.id) || followers_.contains(member.id))
+    if (banned || IsMember(chain_.head().members, member.id) || followers_.Contains(member.id))
       continue;
     Ask(member.id, SlotOf(Phase::kC, MessageType::kPull), {.kind = wire::PullKind::kHead});
   }

@@ -313,14 +313,6 @@ void PeerMachine::SendService(const PeerId& to, wire::Slot slot, Bytes body, Sha
   out_->Add(Send{to, frame, std::move(blob)});
 }
 
-std::vector<PeerId> PeerMachine::Audience() const {
-  std::vector<PeerId> audience = chain_.head().members;
-  for (const auto& [peer, since] : followers_) {
-    if (!IsMember(chain_.head().members, peer)) audience.push_back(peer);
-  }
-  return audience;
-}
-
 void PeerMachine::Halt(Halted::Why why, std::string reason) {
   if (stage_ == Stage::kHalted) return;
   const std::uint64_t step = CurrentStep();
@@ -344,7 +336,7 @@ void PeerMachine::CheckInvariants() const {
   chain_.CheckInvariants();
   OSTRAKA_CHECK(!InStep() || stage_ == Stage::kUpdate || IsMember(chain_.head().members, self_));
   charges_.CheckInvariants();
-  OSTRAKA_CHECK(followers_.size() + rejoins_.size() <= 2 * manifest_->members.size());
+  followers_.CheckInvariants(manifest_->members.size());
   OSTRAKA_CHECK(IsSealing(stage_) == (seal_ != nullptr) || stage_ == Stage::kHalted);
   OSTRAKA_CHECK(stage_ != Stage::kFrozen || trial_);
   if (round_) {

@@ -33,6 +33,7 @@
 #include "node/protocol/member/peer.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/followers.h"
 #include "node/protocol/parts/genesis_seal.h"
 #include "node/protocol/parts/inbox.h"
 #include "node/protocol/parts/journal.h"
@@ -180,7 +181,6 @@ class PeerMachine final : public Machine, public SealMessages {
                   SharedBlob blob = nullptr) const;
   void Prepare(std::vector<Draft> drafts);
   void SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob = nullptr);
-  std::vector<PeerId> Audience() const;  // members, and those who follow
   void Halt(Halted::Why why, std::string reason);
   void Suspect(const PeerId& peer, std::string check, std::string reason);
   // What a job that was asked for in this step gave.
@@ -328,7 +328,6 @@ class PeerMachine final : public Machine, public SealMessages {
   void KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);
   void TryProve();
   void TryPrepareProof();
-  std::vector<PeerId> JoinsToConfirm() const;
   bool TrySealC();
   void TakeSealC(const SealVector& vector);
   Column ColumnOf(std::size_t index) const;
@@ -441,10 +440,8 @@ class PeerMachine final : public Machine, public SealMessages {
   std::uint32_t exhibit_attempts_ = 0;
   std::map<PeerId, std::size_t> odd_ballots_;  // of this seal, by who sent them: TakeToSeal
 
-  // Others who are away: who watches, and who asked to come back with the entry it named.
-  std::map<PeerId, Time> followers_;
+  Followers followers_;
   Stay stay_;  // kLinger
-  std::map<PeerId, Digest> rejoins_;
   std::set<PeerId> ahead_;
   Ration ration_;
 

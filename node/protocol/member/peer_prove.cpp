@@ -15,13 +15,6 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-namespace {
-
-// A REJOIN that names one of so many newest blocks is in time: it travels while the run goes on.
-constexpr std::uint64_t kRejoinBlocks = 8;
-
-}  // namespace
-
 void PeerMachine::BeginProve() {
   Enter(Stage::kProve);
   OpenSeal(Phase::kC, 0, manifest_->part_timeout * 2 + chain_.delta() * 2);
@@ -119,29 +112,14 @@ void PeerMachine::TryPrepareProof() {
   proof.state_root = round.my_state_root;
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = charges_.ForProof();
   proof.held = HeldBitmap(chain_.head(), round.forwarded_parts, round.forwarded_results);
-  proof.joins = JoinsToConfirm();
+  proof.joins =
+      followers_.JoinsToConfirm(chain_.head(), *manifest_, CurrentStep(), chain_.recent());
   reports_.StateIn(proof, chain_.head().members,
                    chain_.head().delta_us / 4);  // no lag measured: as things are
   round.times.aggregate_ns += (now_ - mark_).ns;
   mark_ = now_;
   Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof),
                      chain_.head().members)});
-}
-
-// Who asked, names a block of the last few steps, and may come back.
-std::vector<PeerId> PeerMachine::JoinsToConfirm() const {
-  std::vector<PeerId> joins;
-  for (const auto& [peer, entry] : rejoins_) {
-    if (!MayRejoin(chain_.head(), *manifest_, peer, CurrentStep())) continue;
-    const auto& blocks = chain_.recent().all();
-    std::uint64_t back = 0;
-    for (auto it = blocks.rbegin(); it != blocks.rend() && back < kRejoinBlocks; ++it, ++back) {
-      if (it->second.digest != entry) continue;
-      joins.push_back(peer);
-      break;
-    }
-  }
-  return joins;
 }
 
 bool PeerMachine::TrySealC() {

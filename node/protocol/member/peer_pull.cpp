@@ -143,10 +143,7 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
       return SendService(from, answer, std::move(encoded));
     }
     case PullKind::kHead:
-      // It waits for a step that may last longer than a watcher that asks for nothing is kept.
-      if (const auto follower = followers_.find(from); follower != followers_.end()) {
-        follower->second = now_;
-      }
+      followers_.OnAsked(from, now_);
       return AnswerHead(from);
     case PullKind::kBlock:
       return AnswerBlocks(from, slot, pull.index);
@@ -160,11 +157,11 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
       return AnswerProofs(from, slot.step);
     case PullKind::kFollow:
       if (stage_ == Stage::kLinger && slot.step >= HeightOf(chain_.head())) {
-        followers_.erase(from);
+        followers_.Remove(from);
         AnswerHead(from);
         return NoteFinished(from);
       }
-      followers_[from] = now_;
+      followers_.Note(from, now_);
       if (stage_ == Stage::kLinger) stay_.For(now_, from);
       return AnswerHead(from);
   }

@@ -93,7 +93,7 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
     return std::none_of(block->cases.begin(), block->cases.end(),
                         [&](const Case& open) { return entry.first == open.id; });
   });
-  std::erase_if(rejoins_, [&](const auto& entry) { return IsMember(block->members, entry.first); });
+  followers_.OnHead(block->members);
   chain_.AdvanceHead(std::move(block));
   TellOwnLateness();
   StartUpdate();
@@ -151,11 +151,9 @@ void PeerMachine::OnUpdated(const UpdateResult& result) {
 
 // Also to one whom this block admits: it waits for it.
 void PeerMachine::ShowHeadToFollowers() {
-  for (const auto& [peer, since] : followers_) ShowHead(peer);
-  const base::Duration stay = FollowersStay(chain_.head().members.size(), chain_.delta());
-  std::erase_if(followers_, [&](const auto& entry) {
-    return IsMember(chain_.head().members, entry.first) || now_ - entry.second > stay;
-  });
+  for (const PeerId& peer : followers_.all()) ShowHead(peer);
+  const std::vector<PeerId>& members = chain_.head().members;
+  followers_.Expire(members, now_, FollowersStay(members.size(), chain_.delta()));
 }
 
 }  // namespace ostraka::protocol

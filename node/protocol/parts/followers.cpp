@@ -1,0 +1,67 @@
+#include "node/protocol/parts/followers.h"
+
+#include "node/base/check.h"
+#include "node/protocol/rules/standing.h"
+
+namespace ostraka::protocol {
+
+void Followers::OnAsked(const PeerId& peer, base::Time now) {
+  if (const auto found = since_.find(peer); found != since_.end()) found->second = now;
+}
+
+std::vector<PeerId> Followers::all() const {
+  std::vector<PeerId> peers;
+  for (const auto& [peer, since] : since_) peers.push_back(peer);
+  return peers;
+}
+
+std::vector<PeerId> Followers::Audience(const std::vector<PeerId>& members) const {
+  std::vector<PeerId> audience = members;
+  for (const auto& [peer, since] : since_) {
+    if (!IsMember(members, peer)) audience.push_back(peer);
+  }
+  return audience;
+}
+
+void Followers::OnRejoin(const PeerId& peer, const base::Digest& block, base::Time now) {
+  rejoins_[peer] = block;
+  since_[peer] = now;
+}
+
+bool Followers::HasRejoin(const PeerId& peer, const base::Digest& block) const {
+  const auto held = rejoins_.find(peer);
+  return held != rejoins_.end() && held->second == block;
+}
+
+std::vector<PeerId> Followers::JoinsToConfirm(const wire::Block& head, const Manifest& manifest,
+                                              std::uint64_t step,
+                                              const RecentBlocks& recent) const {
+  std::vector<PeerId> joins;
+  for (const auto& [peer, named] : rejoins_) {
+    if (!MayRejoin(head, manifest, peer, step)) continue;
+    const auto& blocks = recent.all();
+    std::uint64_t back = 0;
+    for (auto it = blocks.rbegin(); it != blocks.rend() && back < kRejoinBlocks; ++it, ++back) {
+      if (it->second.digest != named) continue;
+      joins.push_back(peer);
+      break;
+    }
+  }
+  return joins;
+}
+
+void Followers::OnHead(const std::vector<PeerId>& members) {
+  std::erase_if(rejoins_, [&](const auto& rejoin) { return IsMember(members, rejoin.first); });
+}
+
+void Followers::Expire(const std::vector<PeerId>& members, base::Time now, base::Duration stay) {
+  std::erase_if(since_, [&](const auto& follower) {
+    return IsMember(members, follower.first) || now - follower.second > stay;
+  });
+}
+
+void Followers::CheckInvariants(std::size_t keys) const {
+  OSTRAKA_CHECK(since_.size() <= keys && rejoins_.size() <= keys);
+}
+
+}  // namespace ostraka::protocol

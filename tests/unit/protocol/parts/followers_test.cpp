@@ -1,0 +1,88 @@
+#include "node/protocol/parts/followers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using base::Seconds;
+using scene::DigestOf;
+using scene::PeersUpTo;
+
+class FollowersTest : public testing::Test {
+ protected:
+  FollowersTest() {
+    std::sort(peers_.begin(), peers_.end());
+    members_ = {peers_[0], peers_[1], peers_[2]};
+    away_ = peers_[4];
+  }
+  static base::Time At(std::int64_t seconds) { return base::Time{} + Seconds(seconds); }
+
+  std::vector<PeerId> peers_ = PeersUpTo(6);
+  std::vector<PeerId> members_;
+  PeerId away_;
+  Followers followers_;
+};
+
+TEST_F(FollowersTest, AudienceIsTheMembersAndThoseWhoFollow) {
+  followers_.Note(away_, At(0));
+  followers_.Note(members_[1], At(0));
+  std::vector<PeerId> expected = members_;
+  expected.push_back(away_);
+  EXPECT_EQ(followers_.Audience(members_), expected);
+}
+
+TEST_F(FollowersTest, FollowerThatAsksForNothingIsForgotten) {
+  followers_.Note(away_, At(0));
+  followers_.OnAsked(away_, At(50));
+  followers_.OnAsked(peers_[5], At(50));  // does not follow by asking
+  followers_.Expire(members_, At(110), Seconds(60));
+  EXPECT_TRUE(followers_.Contains(away_));
+  EXPECT_FALSE(followers_.Contains(peers_[5]));
+  followers_.Expire(members_, At(111), Seconds(60));
+  EXPECT_FALSE(followers_.Contains(away_));
+}
+
+TEST_F(FollowersTest, AdmittedFollowerIsAwayNoMore) {
+  followers_.OnRejoin(away_, DigestOf(1), At(0));
+  EXPECT_TRUE(followers_.HasRejoin(away_, DigestOf(1)));
+  EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(2)));
+  const std::vector<PeerId> with = {peers_[0], peers_[1], peers_[2], away_};
+  followers_.OnHead(with);
+  followers_.Expire(with, At(1), Seconds(60));
+  EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(1)));
+  EXPECT_EQ(followers_.size(), 0u);
+  followers_.CheckInvariants(6);
+}
+
+TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
+  Manifest manifest;
+  for (const PeerId& peer : peers_) manifest.members.push_back({.id = peer});
+  wire::Block head;
+  head.members = members_;
+  // `away_` was dropped long ago, and may come back.
+  wire::Standing standing;
+  standing.peer = away_;
+  head.standings = {standing};
+  RecentBlocks recent(64);
+  std::vector<Digest> digests;
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    head.step = step;
+    digests.push_back(recent.Add(head).digest);
+  }
+  const auto confirmed = [&](const Digest& named) {
+    followers_.OnRejoin(away_, named, At(0));
+    return followers_.JoinsToConfirm(head, manifest, 1'000'000, recent).size();
+  };
+  EXPECT_EQ(confirmed(digests[11]), 1u);
+  EXPECT_EQ(confirmed(digests[12 - Followers::kRejoinBlocks]), 1u);
+  EXPECT_EQ(confirmed(digests[11 - Followers::kRejoinBlocks]), 0u);
+  EXPECT_EQ(confirmed(DigestOf(9)), 0u);
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
