@@ -70,8 +70,7 @@ void PeerMachine::ForwardDisputed() {
 // What everyone stated of my column against the parts that I hold.
 void PeerMachine::StartCrossCheck() {
   Round& round = *round_;
-  naming_.reset();
-  cross_checking_.reset();
+  duties_.ForgetCrossCheck();
   if (!round.my_part || round.results[*round.my_part] == nullptr) return;
   CrossCheckSpec spec;
   spec.column = ColumnOf(*round.my_part);
@@ -83,143 +82,54 @@ void PeerMachine::StartCrossCheck() {
     const wire::ColumnNumbers& numbers = proof->second.columns[*round.my_part];
     if (!numbers.missing) spec.claims.push_back({worker, held.blob, numbers});
   }
-  cross_checking_ = CurrentStep();
+  duties_.BeginCrossCheck(CurrentStep());
   StartJob({.purpose = Purpose::kCrossCheck, .step = CurrentStep()}, std::move(spec));
 }
 
 void PeerMachine::OnCrossChecked(const PendingJob& job, const CrossCheckResult& result) {
-  if (cross_checking_ != job.step) return;  // steps have passed: too late to name anybody
-  cross_checking_.reset();
-  const PastStep& past = *chain_.Past(job.step);
+  if (!duties_.OnCrossChecked(job.step, result.liars)) return;
   for (const PeerId& liar : result.liars) {
     Suspect(liar, "V1",
             "its sealed numbers of step " + std::to_string(job.step) +
                 " do not follow from the part that it sent me");
-    // One who is gone already owes no answer, but clears me of having failed the sum myself.
-    if (naming_ && (IsMember(chain_.head().members, naming_->target) ||
-                    !IsMember(chain_.head().members, liar))) {
-      continue;
-    }
-    for (const Column& column : past.columns) {
-      if (past.parts.contains({column.part_index, liar})) {
-        naming_ = wire::Naming{liar, job.step, column.part_index};
-      }
-    }
   }
 }
 
 // --- exhibits -----------------------------------------------------------------------------------
 
-PartKey PeerMachine::ExhibitOf(const wire::CaseId& id) {
-  return {id.column, id.kind == CaseKind::kCover ? id.accuser : id.target};
-}
-
-// True iff this member should vote on the case and lacks the part for it.
-bool PeerMachine::ExhibitMissing(const Case& open) const {
-  if (open.id.kind == CaseKind::kGradient || my_verdicts_.contains(open.id)) return false;
-  if (open.id.accuser == self_ || open.id.target == self_) return false;
-  const PastStep* past = chain_.Past(open.id.step);
-  if (past == nullptr || open.id.column >= past->columns.size()) return false;
-  if (past->columns[open.id.column].result == nullptr) return false;
-  const PartKey exhibit = ExhibitOf(open.id);
-  return past->proofs.contains(exhibit.author) && !past->parts.contains(exhibit);
-}
-
-bool PeerMachine::AwaitsExhibits() const {
-  return std::any_of(chain_.head().cases.begin(), chain_.head().cases.end(),
-                     [this](const Case& open) { return ExhibitMissing(open); });
-}
-
-// From whoever must show it, and from more and more of those that may have seen it: it may have
-// been shown to a few, and PROOFs wait for it [with one asked at a time those to whom it was not
-// shown were late by n Delta/2].
 bool PeerMachine::PullExhibits() {
-  bool missing = false;
-  for (const Case& open : chain_.head().cases) {
-    if (!ExhibitMissing(open)) continue;
-    missing = true;
-    const PartKey exhibit = ExhibitOf(open.id);
-    const PeerId& debtor = open.id.kind == CaseKind::kCover ? open.id.target : open.id.accuser;
-    const std::vector<PeerId>& members = chain_.head().members;
-    const std::size_t attempt = exhibit_attempts_ % WideningSweep(members.size());
-    const auto [first, count] = WideningAt(attempt, members.size());
-    std::set<PeerId> sources = {debtor};
-    for (std::size_t k = first; k < first + count; ++k) {
-      sources.insert(members[(exhibit.column + k) % members.size()]);
-    }
+  const std::vector<Duties::Ask> asks = duties_.AskForExhibits();
+  for (const Duties::Ask& one : asks) {
     wire::Slot slot = SlotOf(Phase::kA, MessageType::kPull);
-    slot.step = open.id.step;
-    for (const PeerId& whom : sources) {
+    slot.step = one.step;
+    for (const PeerId& whom : one.sources) {
       Ask(whom, slot,
           {.kind = wire::PullKind::kPart,
            .type = MessageType::kPart,
-           .members = wire::BitmapOf({exhibit.author}, chain_.Past(open.id.step)->members),
+           .members = wire::BitmapOf({one.exhibit.author}, chain_.Past(one.step)->members),
            .digests = {},
-           .index = exhibit.column});
+           .index = one.exhibit.column});
     }
   }
-  exhibit_attempts_ = missing ? exhibit_attempts_ + 1 : 0;
-  return missing;
+  return !asks.empty();
 }
 
 void PeerMachine::OnExhibit(const wire::SignedEnvelope& message, const PeerId& from,
                             const SharedBlob& blob) {
-  const wire::Slot& slot = message.envelope.slot;
-  const PartKey key{slot.iteration, message.envelope.sender};
-  const bool wanted =
-      std::any_of(chain_.head().cases.begin(), chain_.head().cases.end(), [&](const Case& open) {
-        return open.id.step == slot.step && ExhibitMissing(open) && ExhibitOf(open.id) == key;
-      });
-  if (!InStep() || !wanted) return;
-  const PastStep& past = *chain_.Past(slot.step);
-  const auto commit = past.commits.find(key.author);
-  const auto body = wire::DecodePart(message.envelope.body);
-  if (commit == past.commits.end() || !commit->second.gradient_root || !body.ok()) return;
-  if (body->root != blob->root ||
-      !crypto::VerifyMerklePath(*commit->second.gradient_root, body->root, key.column,
-                                past.columns.size(), body->path) ||
-      !HoldsFiniteFloats(*blob, past.columns[key.column].range.size())) {
-    return;
-  }
+  if (!InStep() || !duties_.IsExhibit(message.envelope, blob)) return;
   if (!Verified(message, from)) return;  // it is passed on as its author's
-  chain_.KeepPart(slot.step, key, {message.frame, blob});
+  const wire::Slot& slot = message.envelope.slot;
+  chain_.KeepPart(slot.step, {slot.iteration, message.envelope.sender}, {message.frame, blob});
 }
 
-// Numbers that do not follow from the part shown: guilty in either kind of case.
 void PeerMachine::TryJudgeExhibits() {
   // What comes after my PROOF is judged in the next step: no job of a vote outlives its round.
   if (round_->proof_prepared) return;
-  for (const Case& open : chain_.head().cases) {
-    if (open.id.kind == CaseKind::kGradient || my_verdicts_.contains(open.id)) continue;
-    if (open.id.accuser == self_ || open.id.target == self_) continue;
-    const PastStep* past = chain_.Past(open.id.step);
-    if (past == nullptr) continue;
-    const PartKey exhibit = ExhibitOf(open.id);
-    const auto part = past->parts.find(exhibit);
-    const auto proven = past->NumbersOf(exhibit.author);
-    if (part == past->parts.end() || !proven) continue;
-    if (past->columns[exhibit.column].result == nullptr) continue;
-    const wire::ColumnNumbers& numbers = (*proven)[exhibit.column];
-    CrossCheckSpec spec;
-    spec.column = past->columns[exhibit.column];
-    spec.tau = past->tau;
-    if (base::Planted(base::Bug::kEvidenceOfAnotherStep))
-      spec.column.direction_seed = chain_.head().decision;
-    if (!numbers.missing) spec.claims.push_back({exhibit.author, part->second.blob, numbers});
-    my_verdicts_[open.id] = std::nullopt;
+  for (auto& [about, spec] : duties_.ExhibitsToJudge()) {
     ++round_->recomputations_pending;
-    StartJob({.purpose = Purpose::kExhibit, .step = CurrentStep(), .about = open.id},
+    StartJob({.purpose = Purpose::kExhibit, .step = CurrentStep(), .about = about},
              std::move(spec));
   }
-}
-
-void PeerMachine::TakeVerdict(const wire::CaseId& about, const JobResult& result) {
-  const auto verdict = my_verdicts_.find(about);
-  if (verdict == my_verdicts_.end()) return;
-  const auto* recomputed = std::get_if<RecomputeResult>(&result);
-  const bool guilty = recomputed != nullptr ? recomputed->convict
-                                            : !std::get<CrossCheckResult>(result).liars.empty();
-  verdict->second = guilty ? Verdict::kGuilty : Verdict::kInnocent;
 }
 
 }  // namespace ostraka::protocol

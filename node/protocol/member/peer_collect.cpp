@@ -91,40 +91,18 @@ void PeerMachine::StartRecomputations() {
           assignment->target);
     }
   }
-  for (const Case& open : chain_.head().cases) {
-    if (open.id.kind != wire::CaseKind::kGradient || my_verdicts_.contains(open.id)) continue;
-    if (open.id.accuser == self_ || open.id.target == self_) continue;
-    const bool started = StartRecomputation(
-        {.purpose = Purpose::kVote, .step = open.id.step, .about = open.id}, open.id.target);
-    my_verdicts_[open.id] =
-        started ? std::nullopt : std::optional<wire::Verdict>(wire::Verdict::kAbstain);
+  for (const wire::CaseId& about : duties_.GradientCases()) {
+    duties_.BeginVote(
+        about, StartRecomputation({.purpose = Purpose::kVote, .step = about.step, .about = about},
+                                  about.target));
   }
 }
 
-// False if the step is no longer held or the target proved nothing.
 bool PeerMachine::StartRecomputation(PendingJob job, const PeerId& target) {
-  const PastStep* past = chain_.Past(job.step);
-  if (past == nullptr) return false;
-  const auto proven = past->NumbersOf(target);
-  if (!proven) return false;
-  RecomputeSpec spec;
-  spec.gradient = {job.step, target, past->state.parameters,
-                   BatchSeed(manifest_->run_id, manifest_->training.data, past->previous_randomness,
-                             job.step, target),
-                   false};
-  spec.tau = past->tau;
-  spec.eps_g = manifest_->eps_g;
-  for (const Column& column : past->columns) {
-    const wire::ColumnNumbers& numbers = (*proven)[column.part_index];
-    const bool applied = past->fates[column.part_index] == ColumnFate::kApplied;
-    if (applied && column.result == nullptr) return false;
-    spec.claims.push_back({column, numbers});
-    // Not every member has the result of a void column, and all must judge alike.
-    if (!applied || numbers.missing) spec.claims.back().column.result = nullptr;
-  }
-  if (spec.claims.empty()) return false;
+  auto spec = duties_.Recomputation(job.step, target);
+  if (!spec) return false;
   ++round_->recomputations_pending;
-  StartJob(std::move(job), std::move(spec));
+  StartJob(std::move(job), *std::move(spec));
   return true;
 }
 

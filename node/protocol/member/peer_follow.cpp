@@ -44,9 +44,7 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   round_.reset();
   seal_.reset();
   pull_at_.reset();
-  cross_checking_.reset();
-  naming_.reset();
-  my_verdicts_.clear();
+  duties_.Clear();
   past_seals_.clear();
   chain_.ForgetPast();
   ahead_.clear();

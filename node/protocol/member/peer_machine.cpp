@@ -54,7 +54,8 @@ PeerMachine::PeerMachine(PeerOptions options)
       ration_(Ration::BytesASecond(base::ElementCount(layout_))),
       journal_(options.key, &turn_),
       charges_(self_, manifest_, &journal_),
-      reports_(self_) {
+      reports_(self_),
+      duties_(self_, manifest_, &chain_) {
   OSTRAKA_CHECK(Validate(*manifest_).ok());
   OSTRAKA_CHECK(IsMember(chain_.head().members, self_));
 }
@@ -213,7 +214,7 @@ void PeerMachine::On(const JobDone& input) {
 // would convict an honest member]. A vote is about its case, whenever it is ready.
 void PeerMachine::OnOverdue(const PendingJob& job, const JobResult& result) {
   const bool vote = job.purpose == Purpose::kVote || job.purpose == Purpose::kExhibit;
-  if (vote && !std::holds_alternative<JobFailed>(result)) TakeVerdict(job.about, result);
+  if (vote && !std::holds_alternative<JobFailed>(result)) duties_.TakeVerdict(job.about, result);
 }
 
 void PeerMachine::OnResult(const PendingJob& job, const JobResult& result) {
@@ -238,7 +239,7 @@ void PeerMachine::OnResult(const PendingJob& job, const JobResult& result) {
     case Purpose::kExhibit:
     case Purpose::kVote:
       --round_->recomputations_pending;
-      return TakeVerdict(job.about, result);
+      return duties_.TakeVerdict(job.about, result);
     case Purpose::kRoot: {
       const RootResult& root = std::get<RootResult>(result);
       round_->my_state_root = root.root;

@@ -33,6 +33,7 @@
 #include "node/protocol/member/peer.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/duties.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/parts/genesis_seal.h"
 #include "node/protocol/parts/inbox.h"
@@ -338,15 +339,9 @@ class PeerMachine final : public Machine, public SealMessages {
   void ForwardDisputed();
   void StartCrossCheck();
   void OnCrossChecked(const PendingJob& job, const CrossCheckResult& result);
-  // The part that a case is about: whose, and of which column.
-  static PartKey ExhibitOf(const wire::CaseId& id);
-  bool ExhibitMissing(const wire::Case& open) const;
-  bool AwaitsExhibits() const;
   bool PullExhibits();
   void OnExhibit(const wire::SignedEnvelope& message, const PeerId& from, const SharedBlob& blob);
   void TryJudgeExhibits();
-  // From a recomputed gradient, or an exhibit. Nothing if the case is closed by now.
-  void TakeVerdict(const wire::CaseId& about, const JobResult& result);
 
   // --- block and update (peer_settle.cpp) ---
   bool TrySettle();
@@ -415,10 +410,7 @@ class PeerMachine final : public Machine, public SealMessages {
   PeerId self_;
 
   Chain chain_;
-  std::map<wire::CaseId, std::optional<wire::Verdict>> my_verdicts_;  // nullopt: being worked out
-  std::optional<wire::Naming> naming_;           // who lied to me about the last step
-  std::optional<std::uint64_t> cross_checking_;  // of which step V1 is not done yet
-  std::optional<Time> decided_c_;                // when the last step's seal C was decided here
+  std::optional<Time> decided_c_;  // when the last step's seal C was decided here
   // By step: whose links brought a PART before it began here, for which there was no room.
   std::map<std::uint64_t, std::set<PeerId>> refused_early_;
   bool told_slow_ = false;  // people were told that this member is slow
@@ -436,8 +428,7 @@ class PeerMachine final : public Machine, public SealMessages {
   std::optional<ForkTrial> trial_;  // once the run has split
   std::optional<Time> pull_at_;     // when kPullTimer fires
   std::uint32_t pull_attempts_ = 0;
-  std::size_t entries_settled_ = 0;  // of this seal: the first so many lack nothing
-  std::uint32_t exhibit_attempts_ = 0;
+  std::size_t entries_settled_ = 0;            // of this seal: the first so many lack nothing
   std::map<PeerId, std::size_t> odd_ballots_;  // of this seal, by who sent them: TakeToSeal
 
   Followers followers_;
@@ -462,6 +453,7 @@ class PeerMachine final : public Machine, public SealMessages {
   Journal journal_;
   Charges charges_;
   Reports reports_;
+  Duties duties_;
   bool resends_ = true;  // false: halted without having said what the peers need
   std::map<JobId, PendingJob> jobs_;
   std::uint64_t era_ = 0;

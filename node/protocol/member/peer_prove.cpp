@@ -93,22 +93,16 @@ void PeerMachine::TryProve() {
 void PeerMachine::TryPrepareProof() {
   Round& round = *round_;
   if (round.proof_prepared || !round.numbers || round.recomputations_pending > 0 ||
-      round.root_pending || cross_checking_) {
+      round.root_pending || duties_.AwaitsCrossCheck()) {
     return;
   }
   // Exhibits may take as long as other bulk data.
-  if (AwaitsExhibits() && !round.bulk_expired) return;
+  if (duties_.AwaitsExhibits() && !round.bulk_expired) return;
   round.proof_prepared = true;
   wire::Proof proof;
   proof.columns = *round.numbers;
   proof.accusation = round.accusation;
-  proof.naming = naming_;
-  for (const Case& open : chain_.head().cases) {
-    const auto verdict = my_verdicts_.find(open.id);
-    if (verdict == my_verdicts_.end() || !verdict->second) continue;
-    if (*verdict->second == wire::Verdict::kAbstain) continue;
-    if (proof.votes.size() < wire::kMaxVotes) proof.votes.push_back({open.id, *verdict->second});
-  }
+  duties_.StateIn(proof);
   proof.state_root = round.my_state_root;
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = charges_.ForProof();
   proof.held = HeldBitmap(chain_.head(), round.forwarded_parts, round.forwarded_results);

@@ -89,10 +89,7 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
                   "banned in step " + std::to_string(block->step) + ": " + removal.reason);
     }
   }
-  std::erase_if(my_verdicts_, [&](const auto& entry) {
-    return std::none_of(block->cases.begin(), block->cases.end(),
-                        [&](const Case& open) { return entry.first == open.id; });
-  });
+  duties_.OnBlock(*block);
   followers_.OnHead(block->members);
   chain_.AdvanceHead(std::move(block));
   TellOwnLateness();

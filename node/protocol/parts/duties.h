@@ -1,0 +1,104 @@
+// What this member owes to cases and disputes: its votes, the exhibits that it needs for them, and
+// the name of whoever lied to it as an owner.
+//
+// Promises:
+//   D1  A member votes once in a case, and in none that it is a party to.
+//   D2  It votes only by what it recomputed or compared itself. Members that do not hold what the
+//       case is about abstain.
+//   D3  A PROOF is ready (AwaitsCrossCheck, AwaitsExhibits) when nothing that it owes can still
+//   come
+//       in time; the caller ends the wait at the deadline for bulk data.
+//
+// May not know: the step in progress, seals, or which jobs run.
+//
+// Memory: a verdict for each open case (wire::kMaxCases).
+//
+// What an attacker can do here: open cases, at most one a step that it validates, and have each
+// member recompute one gradient for each; show its exhibit to few members, which costs the others
+// some half Deltas of asking.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "node/protocol/ground/jobs.h"
+#include "node/protocol/ground/manifest.h"
+#include "node/protocol/parts/chain.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::protocol {
+
+class Duties {
+ public:
+  Duties(const PeerId& self, std::shared_ptr<const Manifest> manifest, const Chain* chain)
+      : self_(self), manifest_(std::move(manifest)), chain_(chain) {}
+
+  // --- recomputing a gradient: validators, and voters in gradient cases ---
+  // What to recompute of `target`'s `step`; nullopt if the step is not held any more, or the target
+  // proved nothing.
+  std::optional<RecomputeSpec> Recomputation(std::uint64_t step, const PeerId& target) const;
+  // Open gradient cases in which this member has not voted and is no party.
+  std::vector<wire::CaseId> GradientCases() const;
+
+  // --- V1: the numbers of all workers against the parts that this member holds as an owner ---
+  void BeginCrossCheck(std::uint64_t step);
+  void ForgetCrossCheck();
+  bool AwaitsCrossCheck() const { return cross_checking_.has_value(); }
+  // Names the first liar that is a member, else the first one. Returns false if steps have passed
+  // since: it is too late to name anybody.
+  bool OnCrossChecked(std::uint64_t step, const std::vector<PeerId>& liars);
+
+  // --- exhibits: the parts that covers and numbers cases are about ---
+  // Whom to ask for a part, now.
+  struct Ask {
+    std::set<PeerId> sources;
+    std::uint64_t step = 0;
+    PartKey exhibit;
+  };
+  // Of each exhibit that is missing: the member that must show it, and more and more of those that
+  // may have seen it. It may have been shown to few, and PROOFs wait for it [with one member asked
+  // at a time those to whom it was not shown were late by n Delta/2].
+  std::vector<Ask> AskForExhibits();
+  bool AwaitsExhibits() const;
+  // The PART is an exhibit that is missing, under its author's sealed COMMIT. Its signature is not
+  // looked at.
+  bool IsExhibit(const wire::Envelope& part, const SharedBlob& blob) const;
+  // Cases whose exhibits are there, with the job that judges each. Numbers that do not follow from
+  // the part that is shown are guilty in either kind of case.
+  std::vector<std::pair<wire::CaseId, CrossCheckSpec>> ExhibitsToJudge();
+
+  // --- votes ---
+  // The vote is being worked out; or (false) nothing is held to work it out from, so this member
+  // abstains.
+  void BeginVote(const wire::CaseId& about, bool begun);
+  // Nothing if the case is closed by now.
+  void TakeVerdict(const wire::CaseId& about, const JobResult& result);
+  // Fills in votes and naming.
+  void StateIn(wire::Proof& proof) const;
+  // Forgets cases that `block` closes.
+  void OnBlock(const wire::Block& block);
+  // This member leaves the step.
+  void Clear();
+
+ private:
+  bool MayVote(const wire::CaseId& about) const;
+  bool ExhibitMissing(const wire::Case& open) const;
+  // The part that a case is about.
+  static PartKey ExhibitOf(const wire::CaseId& id);
+
+  PeerId self_;
+  std::shared_ptr<const Manifest> manifest_;
+  const Chain* chain_;
+  std::map<wire::CaseId, std::optional<wire::Verdict>> verdicts_;  // nullopt: being worked out
+  std::optional<wire::Naming> naming_;
+  std::optional<std::uint64_t> cross_checking_;  // the step of which V1 is not done yet
+  std::uint32_t exhibit_attempts_ = 0;
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,154 @@
+#include "node/protocol/parts/duties.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/protocol/scene.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::PeerNumber;
+using wire::CaseKind;
+using wire::Verdict;
+
+constexpr std::uint64_t kStep = 5;
+constexpr std::uint32_t kSelf = 0;
+
+class DutiesTest : public testing::Test {
+ protected:
+  // A member that holds step kStep, whose column 1 has a result, while `cases` are open.
+  void Open(const std::vector<wire::CaseId>& ids) {
+    auto head = std::make_shared<Block>(honest_.view);
+    head->step = kStep;
+    for (const wire::CaseId& id : ids) {
+      wire::Case open;
+      open.id = id;
+      head->cases.push_back(open);
+    }
+    const auto zeros = std::make_shared<const std::vector<float>>(160, 0.0F);
+    chain_.emplace(std::move(head), ModelState{zeros, zeros});
+    PastStep past;
+    past.members = honest_.view.members;
+    past.columns = honest_.columns;
+    past.fates.assign(past.columns.size(), wire::ColumnFate::kApplied);
+    for (const PeerId& member : past.members) past.proofs[member] = nullptr;
+    chain_->Remember(kStep, std::move(past));
+    duties_.emplace(PeerNumber(kSelf), std::make_shared<Manifest>(honest_.manifest), &*chain_);
+  }
+  static wire::CaseId Id(CaseKind kind, std::uint32_t accuser, std::uint32_t target) {
+    return {.kind = kind,
+            .accuser = PeerNumber(accuser),
+            .target = PeerNumber(target),
+            .step = kStep,
+            .column = 1};
+  }
+  wire::Proof Stated() const {
+    wire::Proof proof;
+    duties_->StateIn(proof);
+    return proof;
+  }
+
+  scene::HonestStep honest_ = scene::MakeHonestStep();
+  std::optional<Chain> chain_;
+  std::optional<Duties> duties_;
+};
+
+TEST_F(DutiesTest, MemberVotesInNoCaseThatItIsAPartyTo) {
+  Open({Id(CaseKind::kGradient, kSelf, 2), Id(CaseKind::kGradient, 3, kSelf),
+        Id(CaseKind::kGradient, 3, 2)});
+  ASSERT_EQ(duties_->GradientCases().size(), 1u);
+  EXPECT_EQ(duties_->GradientCases()[0], Id(CaseKind::kGradient, 3, 2));
+}
+
+TEST_F(DutiesTest, MemberVotesOnceAndOnlyWhenTheResultIsThere) {
+  const wire::CaseId id = Id(CaseKind::kGradient, 3, 2);
+  Open({id});
+  duties_->BeginVote(id, true);
+  EXPECT_TRUE(duties_->GradientCases().empty());
+  EXPECT_TRUE(Stated().votes.empty());
+  RecomputeResult result;
+  result.convict = true;
+  duties_->TakeVerdict(id, result);
+  ASSERT_EQ(Stated().votes.size(), 1u);
+  EXPECT_EQ(Stated().votes[0].verdict, Verdict::kGuilty);
+}
+
+TEST_F(DutiesTest, MemberThatHoldsNothingAbstains) {
+  const wire::CaseId id = Id(CaseKind::kGradient, 3, 2);
+  Open({id});
+  EXPECT_FALSE(duties_->Recomputation(kStep + 1, id.target));  // that step is not held
+  duties_->BeginVote(id, false);
+  EXPECT_TRUE(Stated().votes.empty());
+}
+
+TEST_F(DutiesTest, VoteInAClosedCaseIsForgotten) {
+  const wire::CaseId id = Id(CaseKind::kGradient, 3, 2);
+  Open({id});
+  duties_->BeginVote(id, true);
+  duties_->OnBlock(Block{});
+  RecomputeResult result;
+  result.convict = true;
+  duties_->TakeVerdict(id, result);  // nothing
+  EXPECT_TRUE(Stated().votes.empty());
+}
+
+TEST_F(DutiesTest, MissingExhibitIsAskedOfTheDebtorAndOfMoreMembersEachTime) {
+  Open({Id(CaseKind::kNumbers, 3, 2)});
+  EXPECT_TRUE(duties_->AwaitsExhibits());
+  std::size_t asked = 0;
+  std::set<PeerId> all;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const std::vector<Duties::Ask> asks = duties_->AskForExhibits();
+    ASSERT_EQ(asks.size(), 1u);
+    EXPECT_TRUE(asks[0].sources.contains(PeerNumber(3)));  // the accuser owes it
+    EXPECT_EQ(asks[0].exhibit.author, PeerNumber(2));
+    asked = std::max(asked, asks[0].sources.size());
+    all.insert(asks[0].sources.begin(), asks[0].sources.end());
+  }
+  EXPECT_GT(asked, 2u);
+  EXPECT_EQ(all.size(), honest_.view.members.size());
+}
+
+TEST_F(DutiesTest, CoverCaseIsAboutThePartOfItsAccuser) {
+  Open({Id(CaseKind::kCover, 3, 2)});
+  const std::vector<Duties::Ask> asks = duties_->AskForExhibits();
+  ASSERT_EQ(asks.size(), 1u);
+  EXPECT_EQ(asks[0].exhibit.author, PeerNumber(3));
+  EXPECT_TRUE(asks[0].sources.contains(PeerNumber(2)));
+}
+
+TEST_F(DutiesTest, ExhibitThatIsHeldIsNotAskedFor) {
+  Open({Id(CaseKind::kNumbers, 3, 2)});
+  chain_->KeepPart(kStep, {1, PeerNumber(2)}, {});
+  EXPECT_FALSE(duties_->AwaitsExhibits());
+  EXPECT_TRUE(duties_->AskForExhibits().empty());
+}
+
+TEST_F(DutiesTest, OwnerNamesALiarThatCanStillAnswer) {
+  Open({});
+  chain_->KeepPart(kStep, {1, PeerNumber(77)}, {});  // no member any more
+  chain_->KeepPart(kStep, {1, PeerNumber(2)}, {});
+  duties_->BeginCrossCheck(kStep);
+  EXPECT_TRUE(duties_->AwaitsCrossCheck());
+  EXPECT_TRUE(duties_->OnCrossChecked(kStep, {PeerNumber(77), PeerNumber(2)}));
+  EXPECT_FALSE(duties_->AwaitsCrossCheck());
+  ASSERT_TRUE(Stated().naming);
+  EXPECT_EQ(Stated().naming->target, PeerNumber(2));
+  EXPECT_EQ(Stated().naming->column, 1u);
+}
+
+TEST_F(DutiesTest, CrossCheckOfAStepThatHasPassedNamesNobody) {
+  Open({});
+  chain_->KeepPart(kStep, {1, PeerNumber(2)}, {});
+  duties_->BeginCrossCheck(kStep + 1);
+  EXPECT_FALSE(duties_->OnCrossChecked(kStep, {PeerNumber(2)}));
+  EXPECT_FALSE(Stated().naming);
+  EXPECT_TRUE(duties_->AwaitsCrossCheck());
+  duties_->Clear();
+  EXPECT_FALSE(duties_->AwaitsCrossCheck());
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
