@@ -74,6 +74,7 @@ STRANGERS = [
     ({"link", "mesh", "store", "http", "host"}, SIMULATOR | COMPARE | {"train"},
      "the node and the simulator are two drivers of one machine, and neither knows the other"),
     (SIMULATOR, {"os", "train"}, "it runs in virtual time, and trains through node/train/trainer.h alone"),
+    ({"member"}, {"trainer"}, "a machine asks for a gradient by a job, and knows no trainer"),
     ({"python"}, members_under("node/cli/"), "the module and the command are two front ends of one library"),
     ({"os", "link", "mesh", "http"},
      {"ground", "seal", "rules", "sync", "watch", "parts", "member", "trainer"},

@@ -74,11 +74,11 @@ void PeerMachine::StartCrossCheck() {
   if (!round.my_part || round.results[*round.my_part] == nullptr) return;
   CrossCheckSpec spec;
   spec.column = ColumnOf(*round.my_part);
-  spec.tau = round.sealed.tau;
+  spec.tau = round.reading.sealed.tau;
   for (const auto& [worker, held] : round.held) {
-    const auto proof = round.sealed.proofs.find(worker);
-    if (proof == round.sealed.proofs.end()) continue;
-    if (proof->second.columns.size() != round.sealed.roles.parts.size()) continue;
+    const auto proof = round.reading.sealed.proofs.find(worker);
+    if (proof == round.reading.sealed.proofs.end()) continue;
+    if (proof->second.columns.size() != round.reading.sealed.roles.parts.size()) continue;
     const wire::ColumnNumbers& numbers = proof->second.columns[*round.my_part];
     if (!numbers.missing) spec.claims.push_back({worker, held.blob, numbers});
   }

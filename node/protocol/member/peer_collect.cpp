@@ -30,19 +30,14 @@ wire::TensorHeader HeaderOf(const PartRange& range) {
 
 void PeerMachine::BeginStep() {
   const std::uint64_t step = HeightOf(chain_.head());
-  round_.emplace();
-  Round& round = *round_;
-  round.sealed.step = step;
-  round.sealed.tau =
-      base::Planted(base::Bug::kFirstTauGoesOn) ? manifest_->tau_initial : chain_.head().tau;
-  round.sealed.roles = AssignRoles(chain_.head(), chain_.state().parameters->size());
-  round.sealed.aggregates.resize(round.sealed.roles.parts.size());
-  round.results.resize(round.sealed.roles.parts.size());
+  const std::uint64_t dimension = chain_.state().parameters->size();
+  Round& round = round_.emplace(StepReading(chain_.head(), *manifest_, dimension));
+  round.results.resize(round.reading.sealed.roles.parts.size());
   round.entry_a = wire::BlockDigest(chain_.head());
-  round.coin_count = static_cast<std::uint32_t>(chain_.head().members.size());
-  round.my_part = round.sealed.roles.PartOwnedBy(self_);
-  round.pairs = LivePairsOf(chain_.head(), round.sealed.roles);
-  round.to_judge.insert(round.sealed.roles.workers.begin(), round.sealed.roles.workers.end());
+  round.my_part = round.reading.sealed.roles.PartOwnedBy(self_);
+  round.pairs = LivePairsOf(chain_.head(), round.reading.sealed.roles);
+  round.to_judge.insert(round.reading.sealed.roles.workers.begin(),
+                        round.reading.sealed.roles.workers.end());
   round.times.step = step;
   mark_ = now_;
 
@@ -63,10 +58,10 @@ void PeerMachine::BeginStep() {
   // Honest members may begin more than a Delta apart, but decided the last seal within it.
   round.forward_until = decided_c_.value_or(now_) + manifest_->part_timeout;
   out_->Add(SetTimer{kBulkTimer, std::max(round.forward_until + chain_.delta() * 2, now_)});
-  out_->Add(Observe{StepStarted{step, chain_.head().randomness, chain_.state(), round.sealed.roles,
-                                chain_.head().tau}});
+  out_->Add(Observe{StepStarted{step, chain_.head().randomness, chain_.state(),
+                                round.reading.sealed.roles, chain_.head().tau}});
 
-  if (round.sealed.roles.IsWorker(self_)) {
+  if (round.reading.sealed.roles.IsWorker(self_)) {
     const Digest seed = BatchSeed(manifest_->run_id, manifest_->training.data,
                                   chain_.head().randomness, step, self_);
     StartJob({.purpose = Purpose::kGradient, .step = step},
@@ -84,7 +79,7 @@ void PeerMachine::BeginStep() {
 
 // A validator recomputes its target's step; every member recomputes what a gradient case is about.
 void PeerMachine::StartRecomputations() {
-  if (const auto assignment = round_->sealed.roles.AssignmentOf(self_)) {
+  if (const auto assignment = round_->reading.sealed.roles.AssignmentOf(self_)) {
     if (MayBeTarget(chain_.head(), assignment->target)) {
       StartRecomputation(
           {.purpose = Purpose::kAccuse, .step = assignment->step, .target = assignment->target},
@@ -110,7 +105,7 @@ bool PeerMachine::StartRecomputation(PendingJob job, const PeerId& target) {
 
 void PeerMachine::OnGradient(const GradientResult& result) {
   StartJob({.purpose = Purpose::kPack, .step = CurrentStep()},
-           PackSpec{result.gradient, round_->sealed.roles.parts, true});
+           PackSpec{result.gradient, round_->reading.sealed.roles.parts, true});
 }
 
 void PeerMachine::OnPacked(const PackResult& result) {
@@ -135,7 +130,7 @@ void PeerMachine::PrepareCommit(std::optional<Digest> gradient_root,
                                 const std::vector<Digest>& part_roots) {
   const Round& round = *round_;
   wire::Commit commit;
-  commit.coin_count = round.coin_count;
+  commit.coin_count = round.reading.coin_count;
   commit.coins_root = crypto::MerkleRoot(CoinCommitments());
   commit.gradient_root = gradient_root;
   std::vector<Draft> drafts;
@@ -143,7 +138,7 @@ void PeerMachine::PrepareCommit(std::optional<Digest> gradient_root,
                              followers_.Audience(chain_.head().members)));
   for (std::uint32_t j = 0; j < part_roots.size(); ++j) {
     wire::Part part;
-    part.header = HeaderOf(round.sealed.roles.parts[j]);
+    part.header = HeaderOf(round.reading.sealed.roles.parts[j]);
     part.root = part_roots[j];
     part.path = crypto::MerklePath(part_roots, j);
     drafts.push_back(MakeDraft(SlotOf(Phase::kA, MessageType::kPart, 0, j), wire::Encode(part),
@@ -157,7 +152,7 @@ std::vector<PeerId> PeerMachine::RecipientsOfPart(std::uint32_t column) const {
   for (const LivePair& pair : round_->pairs) {
     if (pair.worker == self_ && pair.column == column) return chain_.head().members;
   }
-  return {round_->sealed.roles.owners[column]};
+  return {round_->reading.sealed.roles.owners[column]};
 }
 
 // --- aggregating my part ------------------------------------------------------------------------
@@ -165,7 +160,7 @@ std::vector<PeerId> PeerMachine::RecipientsOfPart(std::uint32_t column) const {
 void PeerMachine::JudgeParts() {
   Round& round = *round_;
   for (const PeerId& worker : std::exchange(round.to_judge, {})) {
-    if (!round.sealed.roles.IsWorker(worker)) continue;
+    if (!round.reading.sealed.roles.IsWorker(worker)) continue;
     if (round.held.contains(worker) || round.refused.contains(worker)) continue;
     const Inbox::Item* commit =
         inbox_.Find({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, worker);
@@ -190,7 +185,7 @@ void PeerMachine::JudgeParts() {
       Suspect(worker, "part", *reason);
     }
   }
-  if (round.held.size() + round.refused.size() == round.sealed.roles.workers.size()) {
+  if (round.held.size() + round.refused.size() == round.reading.sealed.roles.workers.size()) {
     round.parts_closed = true;
   }
 }
@@ -203,7 +198,7 @@ std::optional<std::string> PeerMachine::PartFault(const Inbox::Item& commit,
   const auto part = wire::DecodePart(item.message->envelope.body);
   if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";
   if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
-  const std::vector<PartRange>& parts = round_->sealed.roles.parts;
+  const std::vector<PartRange>& parts = round_->reading.sealed.roles.parts;
   if (part->header != HeaderOf(parts[column])) return "sent a part of another type, codec or shape";
   if (!crypto::VerifyMerklePath(*commitment->gradient_root, part->root, column, parts.size(),
                                 part->path)) {
@@ -229,7 +224,7 @@ void PeerMachine::TryAggregate() {
   AggregateSpec spec;
   for (const auto& [worker, held] : round.held) spec.parts.push_back(held.blob);
   spec.clip = manifest_->clip;
-  spec.tau = round.sealed.tau;
+  spec.tau = round.reading.sealed.tau;
   spec.eps = manifest_->eps;
   StartJob({.purpose = Purpose::kAggregate, .step = CurrentStep()}, std::move(spec));
 }
@@ -268,7 +263,7 @@ void PeerMachine::PrepareAggregate(const SharedBlob& result) {
 
 Draft PeerMachine::ResultDraft(const SharedBlob& result) const {
   const std::uint32_t index = *round_->my_part;
-  const wire::Result body{HeaderOf(round_->sealed.roles.parts[index]), result->root};
+  const wire::Result body{HeaderOf(round_->reading.sealed.roles.parts[index]), result->root};
   return MakeDraft(SlotOf(Phase::kA, MessageType::kResult, 0, index), wire::Encode(body),
                    chain_.head().members, result);
 }
@@ -300,22 +295,23 @@ bool PeerMachine::TrySealA() {
   return true;
 }
 
-// As many coins as the view asks for; a gradient from workers and from nobody else.
-bool PeerMachine::CommitIsComplete(const PeerId& member, const wire::Commit& commit) const {
-  return commit.coin_count == round_->coin_count &&
-         commit.gradient_root.has_value() == round_->sealed.roles.IsWorker(member);
+// The messages that the decided vector of the present seal names.
+SealedMessages PeerMachine::MessagesOf(const SealVector& vector) const {
+  SealedMessages messages(vector.size());
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    messages[i].state = static_cast<SealedMessage::State>(vector[i].state);
+    const auto place = PlaceOfEntry(i);
+    if (!place || vector[i].state != SealEntry::State::kPresent) continue;
+    messages[i].message = inbox_.Shared(place->first, place->second, vector[i].digest);
+    OSTRAKA_CHECK(messages[i].message !=
+                  nullptr);  // a seal decides only when its messages are held
+  }
+  return messages;
 }
 
-void PeerMachine::NoteEntry(const PeerId& member, const SealEntry& entry, const char* what) {
-  if (entry.state == SealEntry::State::kEquivocated) {
-    NoteFault(round_->faults, member, FaultKind::kBan,
-              std::string("signed two different ") + what + "s of one slot");
-  } else if (entry.state == SealEntry::State::kAbsent) {
-    round_->absent.insert(member);
-    FaultKind fault = seal_slot_.phase == Phase::kB ? FaultKind::kDropAtReveal : FaultKind::kDrop;
-    if (base::Planted(base::Bug::kAbsenceBans)) fault = FaultKind::kBan;
-    NoteFault(round_->faults, member, fault,
-              std::string("sealed absent: its ") + what + " did not come");
+void PeerMachine::KeepUnreadable() {
+  for (const auto& message : std::exchange(round_->reading.unreadable, {})) {
+    charges_.Keep(evidence::MakeUnreadable(*message->frame));
   }
 }
 
@@ -324,51 +320,16 @@ void PeerMachine::NoteEntry(const PeerId& member, const SealEntry& entry, const 
 // the step could never end.
 void PeerMachine::PutAbsentToSleep() {
   const wire::Thresholds& bounds = chain_.head().thresholds;
-  if (round_->absent.size() + bounds.t_a <= bounds.t_s) round_->asleep = round_->absent;
+  if (round_->reading.absent.size() + bounds.t_a <= bounds.t_s)
+    round_->asleep = round_->reading.absent;
 }
 
 void PeerMachine::TakeSealA(const SealVector& decided) {
   const SealVector vector = decided;
   TakeWatches(vector);
   Round& round = *round_;
-  SealedStep& sealed = round.sealed;
-  const std::size_t n = chain_.head().members.size();
-  const std::vector<PeerId> in_role = InRole(chain_.head());
-  for (std::size_t i = 0; i < n; ++i) {
-    const PeerId& member = chain_.head().members[i];
-    const auto owned = sealed.roles.PartOwnedBy(member);
-    const bool committed = vector[i].state == SealEntry::State::kPresent;
-    const bool aggregated = !owned || vector[n + i].state == SealEntry::State::kPresent;
-    NoteEntry(member, vector[i], "COMMIT");
-    if (vector[i].state == SealEntry::State::kEquivocated) round.two_commits.insert(member);
-    if (owned) NoteEntry(member, vector[n + i], "AGG");
-    // Members in quarantined pairs are counted with their pair already.
-    if ((!committed || !aggregated) && IsMember(in_role, member)) sealed.faulty_in_a.insert(member);
-    if (committed) {
-      const auto& message =
-          SealedMessage({CurrentStep(), Phase::kA, MessageType::kCommit, 0, 0}, member, vector[i]);
-      sealed.commit_digests[member] = message.digest;
-      auto body = wire::DecodeCommit(message.envelope.body);
-      if (body.ok() && CommitIsComplete(member, *body)) {
-        sealed.commits.emplace(member, std::move(body).value());
-      } else {
-        // Sealed and signed, so all see the same bytes, and no honest peer signs such.
-        NoteFault(round.faults, member, FaultKind::kBan, "its COMMIT is malformed");
-        charges_.Keep(evidence::MakeUnreadable(*message.frame));
-      }
-    }
-    if (owned && aggregated) {
-      const auto& message = SealedMessage({CurrentStep(), Phase::kA, MessageType::kAggregate, 0, 0},
-                                          member, vector[n + i]);
-      auto body = wire::DecodeAggregate(message.envelope.body);
-      if (body.ok() && body->part_index == *owned) {
-        sealed.aggregates[*owned] = std::move(body).value();
-      } else {
-        NoteFault(round.faults, member, FaultKind::kBan, "its AGG is malformed");
-        charges_.Keep(evidence::MakeUnreadable(*message.frame));
-      }
-    }
-  }
+  round.reading.ReadSealA(chain_.head(), MessagesOf(vector));
+  KeepUnreadable();
   charges_.ProveBans(chain_.head(), SealedCommits());
   round.entry_b = CloseSeal();
   PutAbsentToSleep();

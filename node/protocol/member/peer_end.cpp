@@ -27,8 +27,7 @@ void PeerMachine::Finish() {
   Enter(Stage::kLinger);
   stay_.Begin(now_, chain_.delta());
   if (IsMember(chain_.head().members, self_)) {
-    round_.emplace();
-    round_->sealed.step = HeightOf(chain_.head());
+    round_.emplace(StepReading(chain_.head(), *manifest_, chain_.state().parameters->size()));
     round_->entry_a = wire::BlockDigest(chain_.head());
     wire::Commit last;
     last.coin_count = 1;

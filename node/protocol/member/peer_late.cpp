@@ -55,7 +55,7 @@ LateWatch::Options PeerMachine::LateWatchOptions() const {
 }
 
 void PeerMachine::WatchSealA() {
-  const Roles& roles = round_->sealed.roles;
+  const Roles& roles = round_->reading.sealed.roles;
   const std::vector<PeerId>& members = chain_.head().members;
   LateWatch::Options options = LateWatchOptions();
   options.owns_column = round_->my_part.has_value();
@@ -86,7 +86,7 @@ void PeerMachine::WatchSealC() {
   }
   for (std::size_t j = 0; j < round_->results.size(); ++j) {
     if (!ResultWanted(j)) continue;
-    watch.Expect({DueWord::kResult, j}, IndexIn(members, round_->sealed.roles.owners[j]));
+    watch.Expect({DueWord::kResult, j}, IndexIn(members, round_->reading.sealed.roles.owners[j]));
   }
 }
 

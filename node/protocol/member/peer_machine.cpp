@@ -341,9 +341,10 @@ void PeerMachine::CheckInvariants() const {
   OSTRAKA_CHECK(IsSealing(stage_) == (seal_ != nullptr) || stage_ == Stage::kHalted);
   OSTRAKA_CHECK(stage_ != Stage::kFrozen || trial_);
   if (round_) {
-    OSTRAKA_CHECK(round_->sealed.roles.owners.size() == round_->sealed.roles.parts.size());
+    OSTRAKA_CHECK(round_->reading.sealed.roles.owners.size() ==
+                  round_->reading.sealed.roles.parts.size());
     OSTRAKA_CHECK(round_->held.size() + round_->refused.size() <=
-                  round_->sealed.roles.workers.size());
+                  round_->reading.sealed.roles.workers.size());
   }
 }
 
@@ -361,8 +362,10 @@ Digest PeerMachine::Fingerprint() const {
   if (catch_up_)
     hasher.UpdateU64(HeightOf(*catch_up_->view())).UpdateU64(HeightOf(*catch_up_->head()));
   if (round_) {
-    hasher.UpdateU64(round_->sealed.step).Update(round_->entry_b).Update(round_->entry_c);
-    hasher.UpdateU64(round_->draw).UpdateU64(round_->held.size()).Update(round_->randomness);
+    hasher.UpdateU64(round_->reading.sealed.step).Update(round_->entry_b).Update(round_->entry_c);
+    hasher.UpdateU64(round_->reading.draw)
+        .UpdateU64(round_->held.size())
+        .Update(round_->reading.randomness);
   }
   return hasher.Finish();
 }

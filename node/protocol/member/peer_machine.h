@@ -1,4 +1,5 @@
-// The implementation of MakePeer: one class, whose member functions live in one file per concern.
+// The implementation of MakePeer: the machine that owns the parts (node/protocol/parts) and reads the
+// step (node/protocol/rules/step_reading.h). Its functions live in one file per concern.
 //   peer_machine.cpp   inputs, signing, halting
 //   peer_messages.cpp  what is let in: window, relays, equivocation
 //   peer_seals.cpp     the seal in progress and the past ones
@@ -7,9 +8,9 @@
 //   peer_collect.cpp   COMMIT, PARTs, AGG, RESULT and seal A
 //   peer_coin.cpp      REVEAL and seal B
 //   peer_prove.cpp     PROOF + VERDICT and seal C
-//   peer_evidence.cpp  files that prove what it sees
+//   peer_evidence.cpp  the sealed frames from which charges are made
 //   peer_forks.cpp     the run has split: what proves it, and who caused it
-//   peer_cases.cpp     exhibits, votes, namings, parts of disputed pairs
+//   peer_cases.cpp     jobs and questions of cases, parts of disputed pairs
 //   peer_settle.cpp    the block, the update, the next step
 //   peer_end.cpp       the run is over here, but not for all others
 //   peer_follow.cpp    away from the run: catching up, asking to come back
@@ -44,6 +45,7 @@
 #include "node/protocol/parts/stay.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/rules/judgement.h"
+#include "node/protocol/rules/step_reading.h"
 #include "node/protocol/seal/seal.h"
 #include "node/protocol/sync/catch_up.h"
 #include "node/protocol/watch/fork_trial.h"
@@ -64,13 +66,12 @@ inline constexpr char kAllDone[] = "all steps are done";
 
 // The step in progress.
 struct Round {
-  SealedStep sealed;  // step, roles and tau from the start; the rest as the seals decide
-  Digest entry_a, entry_b, entry_c;  // decisions that open the seals
-  std::uint32_t coin_count = 0;
+  explicit Round(StepReading before) : reading(std::move(before)) {}
+
+  StepReading reading;                   // what the seals have decided
+  Digest entry_a, entry_b, entry_c;      // decisions that open the seals
   std::optional<std::uint32_t> my_part;  // index that this member aggregates
-  std::set<PeerId> absent;               // sealed absent in this step: they owe nothing more
-  std::set<PeerId> asleep;               // of those, who is not waited for and not heard any more
-  std::set<PeerId> two_commits;          // sealed so: banned by the block, and owe nothing more
+  std::set<PeerId> asleep;  // of reading.absent, who is not waited for and not heard any more
 
   // Collecting.
   std::vector<SharedBlob> parts;  // own gradient, one a column
@@ -91,13 +92,6 @@ struct Round {
   std::set<std::size_t> forwarded_parts, forwarded_results;
   std::set<std::size_t> spoilt_parts;  // of those: nobody may take the part in
 
-  // Coin.
-  std::uint32_t draw = 0;
-  std::map<PeerId, Digest> coins;
-  std::set<PeerId> false_revealers;
-  Digest randomness;
-  std::vector<Assignment> next_drawn;
-
   // Proving.
   std::vector<SharedBlob> results;  // one a column; null until held
   bool results_closed = false;
@@ -107,13 +101,11 @@ struct Round {
   std::size_t recomputations_pending = 0;  // and votes on exhibits
   std::optional<wire::Accusation> accusation;
   bool root_pending = false;
-  std::map<PeerId, wire::SharedMessage> proofs;  // as sealed: those of sealed.proofs
   std::optional<Digest> my_state_root;
   bool proof_prepared = false;
 
   // Settling.
   Digest decision_c;
-  SealedFaults faults;
   std::vector<ColumnFate> fates;
   StepTimes times;
 };
@@ -170,7 +162,7 @@ class PeerMachine final : public Machine, public SealMessages {
   void On(const Stored& input);
   void Advance();
   bool TryAdvance();
-  std::uint64_t CurrentStep() const { return round_ ? round_->sealed.step : 0; }
+  std::uint64_t CurrentStep() const { return round_ ? round_->reading.sealed.step : 0; }
   void Enter(Stage stage);  // the one place where the stage changes
   bool InStep() const;      // a member at work: a stage from kCollect to kUpdate
   // The step in progress, or the one that the view's members seal next.
@@ -221,14 +213,13 @@ class PeerMachine final : public Machine, public SealMessages {
   void StoreForkLine(bool last);
   void EndTrial();
   // --- peer_evidence.cpp
-  void ProveFalseReveal(const PeerId& member, const SealEntry& reveal);
+  void ProveFalseReveals();
+  void KeepUnreadable();
   std::vector<SharedBytes> SealedCommits() const;
+  SealedMessages MessagesOf(const SealVector& vector) const;
   void NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from);
   // A message that names the right entry decision; null if there is none (yet).
   const Inbox::Item* Usable(const Inbox::Place& place, const PeerId& sender) const;
-  // The message that a sealed entry names. REQUIRES: the seal decided it as present.
-  const wire::SignedEnvelope& SealedMessage(const Inbox::Place& place, const PeerId& sender,
-                                            const SealEntry& entry) const;
 
   // --- seals (peer_seals.cpp) ---
   SealEntry EntryNow(std::size_t index) const override;
@@ -239,7 +230,6 @@ class PeerMachine final : public Machine, public SealMessages {
   std::optional<std::pair<Inbox::Place, PeerId>> PlaceOfEntry(std::size_t index) const;
   void OpenSeal(wire::Phase phase, std::uint32_t draw, base::Duration deadline);
   bool WaitsForLastCoin() const;
-  std::size_t RevealersLeft() const;
   // Echoes once `complete`; true when the seal has decided.
   bool DriveSeal(bool complete);
   // No entry of the member is waited for, as the ECHO shows why.
@@ -303,23 +293,15 @@ class PeerMachine final : public Machine, public SealMessages {
   Draft ResultDraft(const SharedBlob& result) const;
   void SendResultAgain();
   bool TrySealA();
-  bool CommitIsComplete(const PeerId& member, const wire::Commit& commit) const;
   void TakeSealA(const SealVector& vector);
-  // Notes what a sealed entry that is not present says of its member.
-  void NoteEntry(const PeerId& member, const SealEntry& entry, const char* what);
   void PutAbsentToSleep();
 
   // --- seal B (peer_coin.cpp) ---
   crypto::Coin CoinOf(std::uint32_t draw) const;
   std::vector<Digest> CoinCommitments() const;
-  bool MustReveal(const PeerId& peer) const;
   void OpenSealB();
   void PrepareReveal();
   bool TrySealB();
-  // Opens the reveals that seal B fixed; true if all were good and the coin of the step is known.
-  bool OpenReveals(const SealVector& vector);
-  bool RevealIsGood(const PeerId& peer, const SealEntry& entry);
-  void MixCoins();
 
   // --- seal C (peer_prove.cpp) ---
   void BeginProve();
@@ -346,7 +328,6 @@ class PeerMachine final : public Machine, public SealMessages {
   // --- block and update (peer_settle.cpp) ---
   bool TrySettle();
   void TakeBlock(std::shared_ptr<const Block> block);
-  void JudgeInlineEvidence();
   void RememberStep();
   void StartUpdate();
   void OnUpdated(const UpdateResult& result);

@@ -158,7 +158,7 @@ bool PeerMachine::InWindow(const wire::Slot& slot) const {
   if (slot.step == CurrentStep() + 1) return opening;
   if (slot.step != CurrentStep()) return false;
   // Likewise it is at most one draw ahead.
-  if (slot.draw >= round_->coin_count || slot.draw > round_->draw + 1) return false;
+  if (slot.draw >= round_->reading.coin_count || slot.draw > round_->reading.draw + 1) return false;
   if (slot.type < MessageType::kStatus || close) return true;
   // The slow path of the seal in progress; another's is over, or far.
   return seal_ != nullptr && slot.phase == seal_slot_.phase && slot.draw == seal_slot_.draw &&
@@ -173,7 +173,7 @@ bool PeerMachine::BulkWanted(const wire::Envelope& envelope, const PeerId& from,
   const wire::Slot& slot = envelope.slot;
   const bool part = slot.type == MessageType::kPart;
   if (InStep() && slot.step == CurrentStep()) {
-    if (!part) return round_->sealed.roles.PartOwnedBy(envelope.sender) == slot.iteration;
+    if (!part) return round_->reading.sealed.roles.PartOwnedBy(envelope.sender) == slot.iteration;
     if (round_->my_part == slot.iteration) return true;
     return std::any_of(round_->pairs.begin(), round_->pairs.end(), [&](const LivePair& pair) {
       return pair.worker == envelope.sender && pair.column == slot.iteration;
@@ -271,14 +271,6 @@ const Inbox::Item* PeerMachine::Usable(const Inbox::Place& place, const PeerId& 
   const Inbox::Item* item = inbox_.Find(place, sender);
   if (item == nullptr || item->message->envelope.entry != EntryOf(place.phase)) return nullptr;
   return item;
-}
-
-const wire::SignedEnvelope& PeerMachine::SealedMessage(const Inbox::Place& place,
-                                                       const PeerId& sender,
-                                                       const SealEntry& entry) const {
-  const wire::SignedEnvelope* message = inbox_.Find(place, sender, entry.digest);
-  OSTRAKA_CHECK(message != nullptr);  // a seal decides only when its messages are held
-  return *message;
 }
 
 }  // namespace ostraka::protocol

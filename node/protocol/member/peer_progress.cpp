@@ -33,9 +33,9 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
   const Phase phase = PhaseNow();
   std::vector<Awaited> awaited;
   const auto want = [&](MessageType type, const std::vector<PeerId>& senders) {
-    const std::uint32_t draw = phase == Phase::kB ? round_->draw : 0;
+    const std::uint32_t draw = phase == Phase::kB ? round_->reading.draw : 0;
     for (const PeerId& sender : senders) {
-      if (round_ && round_->absent.contains(sender)) continue;
+      if (round_ && round_->reading.absent.contains(sender)) continue;
       if (Usable({CurrentStep(), phase, type, draw, 0}, sender) != nullptr) continue;
       awaited.push_back({sender, type});
     }
@@ -43,7 +43,7 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
   const auto want_results = [&] {
     for (std::size_t j = 0; j < round_->results.size(); ++j) {
       if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
-      awaited.push_back({round_->sealed.roles.owners[j], MessageType::kResult});
+      awaited.push_back({round_->reading.sealed.roles.owners[j], MessageType::kResult});
     }
   };
   // What a phase needs is complete, or late, once it was echoed.
@@ -61,12 +61,12 @@ std::vector<PeerMachine::Awaited> PeerMachine::AwaitedMessages() const {
       }
       want(MessageType::kCommit, chain_.head().members);
       if (round_->my_part && !round_->parts_closed) {
-        for (const PeerId& worker : round_->sealed.roles.workers) {
+        for (const PeerId& worker : round_->reading.sealed.roles.workers) {
           const bool settled = round_->held.contains(worker) || round_->refused.contains(worker);
           if (!settled) awaited.push_back({worker, MessageType::kPart});
         }
       }
-      want(MessageType::kAggregate, round_->sealed.roles.owners);
+      want(MessageType::kAggregate, round_->reading.sealed.roles.owners);
       break;
     case Stage::kReveal:
       want(sealing ? MessageType::kEcho : MessageType::kReveal, chain_.head().members);

@@ -30,13 +30,13 @@ void PeerMachine::BeginProve() {
 Column PeerMachine::ColumnOf(std::size_t index) const {
   const auto part_index = static_cast<std::uint32_t>(index);
   return {.part_index = part_index,
-          .range = round_->sealed.roles.parts[index],
+          .range = round_->reading.sealed.roles.parts[index],
           .result = round_->results[index],
-          .direction_seed = DirectionSeed(round_->randomness, CurrentStep(), part_index)};
+          .direction_seed = DirectionSeed(round_->reading.randomness, CurrentStep(), part_index)};
 }
 
 bool PeerMachine::ResultWanted(std::size_t column) const {
-  return round_->sealed.GivesResult(column);
+  return round_->reading.sealed.GivesResult(column);
 }
 
 // Takes results that have come for sealed aggregates. `results_closed` once none is missing.
@@ -44,7 +44,7 @@ void PeerMachine::JudgeResults() {
   bool all = true;
   for (std::uint32_t j = 0; j < round_->results.size(); ++j) {
     if (!ResultWanted(j) || round_->results[j] != nullptr) continue;
-    const PeerId& owner = round_->sealed.roles.owners[j];
+    const PeerId& owner = round_->reading.sealed.roles.owners[j];
     const Inbox::Item* item = Usable({CurrentStep(), Phase::kA, MessageType::kResult, 0, j}, owner);
     if (item != nullptr && TakeResult(j, item->blob)) continue;
     const SharedBlob kept = chain_.ResultAt(CurrentStep(), j);
@@ -57,8 +57,8 @@ void PeerMachine::JudgeResults() {
 // From whomever it comes: the sealed AGG names its root.
 bool PeerMachine::TakeResult(std::size_t column, const SharedBlob& blob) {
   if (column >= round_->results.size() || !ResultWanted(column)) return false;
-  if (blob->root != round_->sealed.aggregates[column]->result_root) return false;
-  if (!HoldsFiniteFloats(*blob, round_->sealed.roles.parts[column].size())) return false;
+  if (blob->root != round_->reading.sealed.aggregates[column]->result_root) return false;
+  if (!HoldsFiniteFloats(*blob, round_->reading.sealed.roles.parts[column].size())) return false;
   if (round_->results[column] != nullptr) return true;
   round_->results[column] = blob;
   KeepResult(CurrentStep(), static_cast<std::uint32_t>(column), blob);
@@ -74,7 +74,7 @@ void PeerMachine::KeepResult(std::uint64_t step, std::uint32_t column, const Sha
 void PeerMachine::TryProve() {
   Round& round = *round_;
   if (round.prove_started || round.parts_lost || !round.results_closed) return;
-  const bool worker = round.sealed.roles.IsWorker(self_);
+  const bool worker = round.reading.sealed.roles.IsWorker(self_);
   // After a restart the seals of the step may be there before the own gradient is.
   if (worker && round.parts.empty()) return;
   round.prove_started = true;
@@ -85,7 +85,7 @@ void PeerMachine::TryProve() {
   ProveSpec spec;
   spec.parts = round.parts;
   for (std::size_t j = 0; j < round.results.size(); ++j) spec.columns.push_back(ColumnOf(j));
-  spec.tau = round.sealed.tau;
+  spec.tau = round.reading.sealed.tau;
   StartJob({.purpose = Purpose::kProve, .step = CurrentStep()}, std::move(spec));
 }
 
@@ -133,35 +133,15 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
   TakeWatches(vector);
   decided_c_ = now_;
   Round& round = *round_;
-  for (std::size_t i = 0; i < vector.size(); ++i) {
-    const PeerId& member = chain_.head().members[i];
-    if (round.absent.contains(member) || round.two_commits.contains(member)) continue;
-    if (vector[i].state != SealEntry::State::kPresent) {
-      NoteEntry(member, vector[i], "PROOF");
-      continue;
-    }
-    const wire::SharedMessage message = inbox_.Shared(
-        {CurrentStep(), Phase::kC, MessageType::kProof, 0, 0}, member, vector[i].digest);
-    OSTRAKA_CHECK(message != nullptr);  // a seal decides only when its messages are held
-    auto body = wire::DecodeProof(message->envelope.body);
-    const bool worker = round.sealed.roles.IsWorker(member);
-    const std::size_t columns = worker ? round.sealed.roles.parts.size() : 0;
-    if (body.ok() && body->columns.size() == columns) {
-      round.sealed.proofs.emplace(member, std::move(body).value());
-      round.proofs.emplace(member, message);
-    } else {
-      // Else a worker could void every column for ever: without numbers it is nobody's target.
-      NoteFault(round.faults, member, FaultKind::kBan, "its PROOF is malformed");
-      charges_.Keep(evidence::MakeUnreadable(*message->frame));
-    }
-  }
+  round.reading.ReadSealC(chain_.head(), MessagesOf(vector));
+  KeepUnreadable();
   round.decision_c = CloseSeal();
   pull_attempts_ = 0;  // for results, from here on
   PutAbsentToSleep();
   if (round.asleep.contains(self_)) return Leave("this node's PROOF came too late");
-  charges_.ProveImpossibleNumbers(round.sealed, chain_.head(), round.proofs);
-  JudgeInlineEvidence();
-  round.fates = JudgeWithoutAggregates(round.sealed, chain_.head());
+  charges_.ProveImpossibleNumbers(round.reading.sealed, chain_.head(), round.reading.proofs);
+  round.reading.ReadEvidence(*manifest_, *verifier_);
+  round.fates = JudgeWithoutAggregates(round.reading.sealed, chain_.head());
   round.times.agree_ns += (now_ - mark_).ns;
   mark_ = now_;
   Enter(Stage::kSettle);

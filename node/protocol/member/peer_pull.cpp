@@ -274,7 +274,8 @@ void PeerMachine::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64
 void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull) {
   if (InStep() && slot.step == CurrentStep()) {
     const auto workers = wire::SendersOf(pull.members, chain_.head().members);
-    if (!workers || workers->size() != 1 || pull.index >= round_->sealed.roles.owners.size())
+    if (!workers || workers->size() != 1 ||
+        pull.index >= round_->reading.sealed.roles.owners.size())
       return;
     return AnswerPartOfThisStep(to, workers->front(), static_cast<std::uint32_t>(pull.index));
   }
@@ -469,7 +470,8 @@ void PeerMachine::AskForRefusedParts() {
   };
   for (const PeerId& whom : refused) {
     if (!IsMember(chain_.head().members, whom)) continue;
-    if (round_->my_part && round_->sealed.roles.IsWorker(whom)) ask(whom, whom, *round_->my_part);
+    if (round_->my_part && round_->reading.sealed.roles.IsWorker(whom))
+      ask(whom, whom, *round_->my_part);
     for (const LivePair& pair : round_->pairs) {
       const bool own = pair.worker == whom && pair.aggregator != self_;
       const bool passed_on = pair.aggregator == self_ && pair.worker != whom;

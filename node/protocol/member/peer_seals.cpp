@@ -28,17 +28,18 @@ std::size_t PeerMachine::EntryCount() const {
 std::optional<std::pair<Inbox::Place, PeerId>> PeerMachine::PlaceOfEntry(std::size_t index) const {
   const std::vector<PeerId>& members = chain_.head().members;
   const PeerId& member = members[index % members.size()];
-  if (round_->absent.contains(member) || round_->two_commits.contains(member)) return std::nullopt;
+  if (round_->reading.absent.contains(member) || round_->reading.two_commits.contains(member))
+    return std::nullopt;
   Inbox::Place place{CurrentStep(), seal_slot_.phase, MessageType::kCommit, seal_slot_.draw, 0};
   switch (seal_slot_.phase) {
     case Phase::kA:
       if (index < members.size()) break;
       // An AGG of a member that owns no part says nothing and is not sealed.
-      if (!round_->sealed.roles.PartOwnedBy(member)) return std::nullopt;
+      if (!round_->reading.sealed.roles.PartOwnedBy(member)) return std::nullopt;
       place.type = MessageType::kAggregate;
       break;
     case Phase::kB:
-      if (!MustReveal(member)) return std::nullopt;
+      if (!round_->reading.MustReveal(member)) return std::nullopt;
       place.type = MessageType::kReveal;
       break;
     case Phase::kC:
@@ -79,7 +80,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   options.thresholds = chain_.head().thresholds;
   options.delta = chain_.delta();
   options.moment = moment();
-  options.leader_seed = phase == Phase::kC ? round_->randomness : chain_.head().randomness;
+  options.leader_seed = phase == Phase::kC ? round_->reading.randomness : chain_.head().randomness;
   options.entries = EntryCount();
   seal_ = std::make_unique<Seal>(std::move(options), this);
   overdue_ = false;

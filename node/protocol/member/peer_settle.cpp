@@ -32,18 +32,6 @@ std::string DescribeRemoval(const Block& block, const PeerId& peer) {
 
 }  // namespace
 
-// Evidence is judged by what its bytes prove, so all peers find the same.
-void PeerMachine::JudgeInlineEvidence() {
-  for (const auto& [member, proof] : round_->sealed.proofs) {
-    for (const Bytes& file : proof.evidence) {
-      const evidence::Finding finding = evidence::Verify(file, *verifier_);
-      if (finding.outcome != evidence::Outcome::kProven) continue;
-      if (finding.slot.run_id != manifest_->run_id) continue;
-      NoteFault(round_->faults, finding.accused, FaultKind::kBan, finding.reason);
-    }
-  }
-}
-
 bool PeerMachine::TrySettle() {
   Round& round = *round_;
   JudgeResults();
@@ -53,14 +41,8 @@ bool PeerMachine::TrySettle() {
     if (round.results[j] == nullptr) return false;  // its owner owes it to us
     norms[j] = aggregation::Norm(AsFloats(*round.results[j]));
   }
-  JudgeAggregates(round.sealed, chain_.head(), *manifest_, norms, round.fates);
-
-  Judged judged;
-  judged.decision = round.decision_c;
-  judged.randomness = round.randomness;
-  judged.fates = round.fates;
-  judged.faults = round.faults;
-  Block judged_block = JudgeStep(round.sealed, chain_.head(), *manifest_, judged);
+  const Block judged_block =
+      round.reading.Judge(chain_.head(), *manifest_, round.decision_c, norms, round.fates);
   if (judged_block.state_root && round.my_state_root &&
       *judged_block.state_root != *round.my_state_root) {
     Leave("DIVERGED: this node's state of step " + std::to_string(CurrentStep()) +
@@ -76,7 +58,7 @@ void PeerMachine::TakeBlock(std::shared_ptr<const Block> block) {
   // The results that it applies are stored already: after a crash of all, the run goes on from
   // here.
   journal_.StoreBlock(*block, chain_.KeepBlock(*block).encoded);
-  charges_.TakeVotes(round_->sealed, round_->proofs, chain_.head(), *block);
+  charges_.TakeVotes(round_->reading.sealed, round_->reading.proofs, chain_.head(), *block);
   StartCrossCheck();
   RememberStep();
   for (const wire::Removal& removal : block->removals) {
@@ -100,15 +82,15 @@ void PeerMachine::RememberStep() {
   PastStep past;
   past.members = chain_.head().members;
   past.state = chain_.state();
-  past.tau = round_->sealed.tau;
+  past.tau = round_->reading.sealed.tau;
   past.previous_randomness = chain_.head().randomness;
   for (std::size_t j = 0; j < round_->fates.size(); ++j) past.columns.push_back(ColumnOf(j));
   past.fates = round_->fates;
-  past.commits = round_->sealed.commits;
-  for (const auto& [member, proof] : round_->sealed.proofs) {
-    const bool complete = proof.columns.size() == round_->sealed.roles.parts.size();
-    if (!complete || !round_->sealed.roles.IsWorker(member)) continue;
-    past.proofs.emplace(member, round_->proofs.at(member));
+  past.commits = round_->reading.sealed.commits;
+  for (const auto& [member, proof] : round_->reading.sealed.proofs) {
+    const bool complete = proof.columns.size() == round_->reading.sealed.roles.parts.size();
+    if (!complete || !round_->reading.sealed.roles.IsWorker(member)) continue;
+    past.proofs.emplace(member, round_->reading.proofs.at(member));
   }
   if (round_->my_part) {
     for (const auto& [worker, held] : round_->held) {
@@ -126,7 +108,7 @@ void PeerMachine::StartUpdate() {
     const bool wanted =
         base::Planted(base::Bug::kVoidColumnApplied) && round_->results[j] != nullptr;
     if (round_->fates[j] != ColumnFate::kApplied && !wanted) continue;
-    spec.columns.push_back({round_->sealed.roles.parts[j], round_->results[j]});
+    spec.columns.push_back({round_->reading.sealed.roles.parts[j], round_->results[j]});
   }
   spec.sgd = SgdOf(manifest_->training, CurrentStep());
   StartJob({.purpose = Purpose::kUpdate, .step = CurrentStep()}, std::move(spec));
