@@ -1,5 +1,5 @@
-// The implementation of MakePeer: the machine that owns the parts (node/protocol/parts) and reads the
-// step (node/protocol/rules/step_reading.h). Its functions live in one file per concern.
+// The implementation of MakePeer: the machine that owns the parts (node/protocol/parts) and reads
+// the step (node/protocol/rules/step_reading.h). Its functions live in one file per concern.
 //   peer_machine.cpp   inputs, signing, halting
 //   peer_messages.cpp  what is let in: window, relays, equivocation
 //   peer_seals.cpp     the seal in progress and the past ones
