@@ -27,11 +27,9 @@
 //
 // Memory per member, whatever it does:
 //   received  one blob under assembly: max_blob_bytes, a sixteenth more while it grows, and 1/2048
-//   for
-//             leaves; one record, 256 KiB
+//             for leaves; one record, 256 KiB
 //   sent      control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
-//   and
-//             the machine share; one record, and 128 KiB of TLS and WebSocket
+//             and the machine share; one record, and 128 KiB of TLS and WebSocket
 // Per connection that is not a link: 128 KiB, for at most twice half_open plus
 // half_open_per_address for each member address. Per connection in the lobby: 5 KiB, for at most
 // `waiting`.
