@@ -24,7 +24,6 @@
 //
 // Thread safety: Append, AppendMetric and stats from any thread; Start and Close from the owner's.
 // The callbacks run on the writer thread.
-// The callbacks run on the writer thread.
 #pragma once
 
 #include <condition_variable>

@@ -36,7 +36,6 @@
 //
 // Thread safety: none. The io_context runs on one thread, and all calls come from that thread (or
 // from before it runs). Does not throw.
-// from before it runs). Does not throw.
 #pragma once
 
 #include <array>
