@@ -13,9 +13,7 @@
 //    must not sign.
 //
 // Errors of Open, each one line with the problem and its remedy:
-//   FailedPrecondition  folder in use by a live process, of another run, of another key, or of
-//   another
-//                       schema
+//   FailedPrecondition  folder in use by a live process; folder of another run, key or schema
 //   InvalidArgument     ledger.sqlite is no ledger, or is damaged; bulk is damaged (Restore)
 //   Unavailable         folder or disk not writable, disk full
 //
