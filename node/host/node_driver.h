@@ -1,7 +1,6 @@
 // The real driver: runs one protocol::Machine over sockets, threads, a disk and a clock.
 //
-//   protocol thread  the caller of Run: one io_context; owns the machine, its timers and the
-//   transport
+//   protocol thread  the caller of Run: one io_context; machine, timers and transport
 //   compute thread   owns the trainer: gradients, recomputations, evaluations   (job_pool.h)
 //   job threads      pure functions                                             (job_pool.h)
 //   disk thread      SQLite                                                     (ledger.h)

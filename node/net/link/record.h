@@ -5,8 +5,7 @@
 //   GO       u64 link id: this connection is the link; sent by the smaller peer id
 //   CONTROL  a message without a blob: its frame
 //   ANNOUNCE u64 blob bytes | root (32) | frame; then LEAVES and CHUNKs until the blob is complete
-//   LEAVES   leaf hashes (32 each), 2,048 per record, the last may be short; none if the root is
-//   zero
+//   LEAVES   leaf hashes (32 each), 2,048 per record, the last may be short; none under a zero root
 //   CHUNK    the next 64 KiB of the blob; the last may be short
 //   CREDIT   u64: total bytes of bulk records that the receiver allows on this link so far
 //
