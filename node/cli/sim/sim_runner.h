@@ -22,8 +22,8 @@ struct SeedRange {
 struct SimWork {
   sim::SimOptions options;
   SeedRange seeds;
-  bool swarm_test = false;   // draw the options from each seed; `options` has the defaults
-  bool only_attack = false;  // with swarm_test: do not draw the attack
+  bool swarm_test = false;   // draw all options but the steps from each seed
+  bool only_attack = false;  // with swarm_test: keep the attack of `options`
   std::uint32_t threads = 1;
 };
 
