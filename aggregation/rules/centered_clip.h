@@ -18,7 +18,6 @@
 // below float32's subnormals). A run's manifest should keep n tau 2^-45 < eps, because the proofs
 // (projection.h) are in double. If the minimum is not unique (all rows on a line), the result is
 // one of the minima.
-// one of them.
 #pragma once
 
 #include "aggregation/kernels/simd.h"

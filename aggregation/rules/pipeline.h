@@ -3,7 +3,6 @@
 //
 // f is given once, for every element. Elements are made anew for each call, because a dropped row
 // lowers f. Thread safety: a Pipeline is immutable; the States belong to the caller.
-// lowers f. Thread safety: a Pipeline is immutable; the States belong to the caller.
 #pragma once
 
 #include <cstddef>

@@ -138,7 +138,8 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
   plan.guilty = static_cast<std::size_t>(
       std::count_if(plan.left_out.begin(), plan.left_out.end(),
                     [](const auto& entry) { return entry.second.starts_with(kProvenGuilty); }));
-  // Of three members none can be spared to validate, so only the mode without faults is valid.
+  // Of three members none can be spared to validate, so no fault can be tolerated. Majority is the
+  // only mode whose thresholds then claim none.
   const auto left = static_cast<std::uint32_t>(plan.manifest.members.size());
   if (protocol::FaultsBorne(plan.manifest.mode, left) == 0) {
     plan.manifest.mode = protocol::Mode::kMajority;
