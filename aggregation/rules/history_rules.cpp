@@ -97,7 +97,7 @@ class Safeguard final : public TypedRule<Safeguard> {
     for (std::size_t i = 0; i < n; ++i) {
       if (next.numbers[i] != 0) good.push_back(i);
     }
-    // Only the long or short window that it belongs to keeps its median row.
+    // Each window keeps only its own median, so the two windows together may expel every row.
     if (good.empty()) {
       return base::FailedPrecondition(
           "safeguard: no row is trusted any more: raise th0 and th1, or begin anew");
