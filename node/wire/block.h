@@ -30,13 +30,13 @@ struct Removal {
 enum class ColumnFate : std::uint8_t {
   kApplied = 0,
   kNoAggregate = 1,     // AGG absent, equivocated or malformed
-  kBadSenders = 2,      // S_j names someone whose COMMIT is not sealed present, or a wrong root
+  kBadSenders = 2,      // S_j has a sender whose COMMIT is not sealed present, or a wrong root
   kTooFewSenders = 3,   // |S_j| < 2b + 1
   kMissingNumbers = 4,  // a sender of S_j has no sealed numbers for it
   kSumCheck = 5,        // V2
   kNormCheck = 6,       // V3
   kSizeCheck = 7,       // the aggregate is larger than its senders' sizes allow
-  kBlind = 8,           // the aggregate is so large beside tau that V2 sees nothing
+  kBlind = 8,           // the aggregate is too large relative to tau for V2 to detect anything
 };
 inline constexpr std::uint8_t kColumnFateCount = 9;
 const char* ColumnFateName(ColumnFate fate);  // as in JSON: applied, no_aggregate, bad_senders, ...
