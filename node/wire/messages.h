@@ -114,8 +114,7 @@ struct TensorHeader {
 };
 
 struct Boot {
-  Digest boot_id;  // random id of this key's store; a restart repeats it as long as the store
-                   // exists
+  Digest boot_id;  // id of this key's store; restarts repeat it while the store exists
   std::uint32_t protocol_version = kProtocolVersion;
 };
 
