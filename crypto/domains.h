@@ -1,5 +1,5 @@
-// Every hash domain of ostraka, in one place: what is hashed under each, and the encoding.
-// A domain is never used for two encodings; a changed encoding gets a new number.
+// All hash domains of ostraka: the content that is hashed under each, and its encoding. A domain is
+// never used for two encodings; a changed encoding gets a new number.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ inline constexpr std::string_view kDomainEnvelope = "envelope/1";  // the envelo
 inline constexpr std::string_view kDomainBlock = "block/1";        // an encoded block
 inline constexpr std::string_view kDomainManifest = "manifest/1";  // the manifest file's bytes
 inline constexpr std::string_view kDomainVector =
-    "seal.vector/1";  // entries of a seal, in view order
+    "seal.vector/1";  // entries of a seal, in the order of the members
 inline constexpr std::string_view kDomainLeaders = "seal.leaders/1";    // seed | phase | draw
 inline constexpr std::string_view kDomainDecision = "seal.decision/1";  // slot | vector | previous
 inline constexpr std::string_view kDomainRandomness = "coin.result/1";  // sorted (peer, coin)
@@ -34,7 +34,7 @@ inline constexpr std::string_view kDomainSwarmKey = "swarm.key/1";       // u64 
 inline constexpr std::string_view kDomainSwarmNonce = "swarm.nonce/1";   // u64 seed
 inline constexpr std::string_view kDomainData = "data/1";    // a data set (node/train/dataset.h)
 inline constexpr std::string_view kDomainTrace = "trace/1";  // a simulator's history
-// Of `ostraka compare`: "name=value\n" of each parameter of a cell; sized label | three u64.
+// For `ostraka compare`: "name=value\n" of each parameter of a cell; sized label | three u64.
 inline constexpr std::string_view kDomainCompareCell = "compare.cell/1";
 inline constexpr std::string_view kDomainCompareDraw = "compare.draw/1";
 inline constexpr std::string_view kDomainCompareLine = "compare.line/1";  // a line of its store

@@ -1,8 +1,8 @@
 // Domain-separated BLAKE2b-256.
 //
-// Every hash in ostraka names what it is a hash of: the domain (1 to 16 ASCII characters) is
-// BLAKE2b's personalisation, so a hash of one kind can never be taken for one of another kind.
-// Domains in use are the constants of crypto/domains.h and nowhere else.
+// The domain (1 to 16 ASCII characters) is BLAKE2b's personalisation and names the kind of the
+// hashed content, so a hash of one kind can never be taken for a hash of another kind. All domains
+// are constants of crypto/domains.h.
 //
 // Thread safety: Hash is pure; a Hasher has one owner.
 #pragma once
@@ -28,11 +28,11 @@ class Hasher {
   Hasher& Update(ByteView bytes);
   // Eight bytes, little-endian.
   Hasher& UpdateU64(std::uint64_t value);
-  // The length (eight bytes) and then the bytes: two fields in a row cannot run into each other.
+  // The length (eight bytes) followed by the bytes, so that adjacent fields cannot be confused.
   Hasher& UpdateSized(ByteView bytes);
   Hasher& Update(const Digest& digest) { return Update(digest.view()); }
 
-  // REQUIRES: called once, last.
+  // REQUIRES: called once, as the last call.
   Digest Finish();
 
  private:

@@ -17,7 +17,7 @@ constexpr std::string_view kMagic = "OSK1";
 constexpr std::string_view kKdfArgon2id = "A2";
 constexpr std::string_view kKdfNone = "--";
 
-// Where the parts of the binary form begin.
+// Offsets of the fields in the binary form.
 constexpr std::size_t kKdfAt = 4;
 constexpr std::size_t kSaltAt = 6;
 constexpr std::size_t kOpsAt = kSaltAt + crypto_pwhash_argon2id_SALTBYTES;
@@ -77,14 +77,14 @@ void PutText(std::string_view text, std::span<std::uint8_t> out) {
 
 struct ParsedFile {
   KeyFileInfo info;
-  Secret binary;  // header | body, and zeros where a clear file is shorter
+  Secret binary;  // header | body; zero-padded where a clear file is shorter
 
   ByteView header() const { return binary.span().first(kHeaderBytes); }
   ByteView salt() const { return header().subspan(kSaltAt, crypto_pwhash_argon2id_SALTBYTES); }
   ByteView nonce() const { return header().subspan(kNonceAt); }
 };
 
-// The first line's public key, and `text` shortened to the second line.
+// Returns the public key of the first line and shortens `text` to the second line.
 base::StatusOr<PeerId> TakeFirstLine(std::string_view& text) {
   constexpr std::size_t kHexDigits = 2 * PeerId::kSize;
   if (text.size() > kMaxKeyFileBytes || !text.starts_with(kFirstLine)) return NotAKeyFile();
@@ -99,7 +99,7 @@ base::StatusOr<PeerId> TakeFirstLine(std::string_view& text) {
   return *id;
 }
 
-// The cost that an encrypted file asks for.
+// The cost that an encrypted file declares.
 base::StatusOr<KdfCost> ReadCost(ByteView header) {
   const KdfCost cost{.ops = LoadU32(header.subspan(kOpsAt)),
                      .memory_kib = LoadU32(header.subspan(kMemoryAt))};
@@ -115,7 +115,7 @@ Secret ToBase64(ByteView binary) {
   return text;
 }
 
-// How many bytes went into `out`; 0 unless `text` is exactly what ToBase64 makes of them.
+// Number of bytes decoded into `out`; 0 unless `text` is exactly ToBase64 of them.
 std::size_t FromBase64(std::string_view text, std::span<std::uint8_t> out) {
   std::size_t size = 0;
   if (sodium_base642bin(out.data(), out.size(), text.data(), text.size(), /*ignore=*/nullptr, &size,
@@ -164,7 +164,7 @@ base::StatusOr<Secret> DeriveKey(std::string_view passphrase, ByteView salt, con
   return key;
 }
 
-// Checks that the seed, the public key beside it and the first line belong together.
+// Checks that the seed, the public key beside it and the first line match.
 base::StatusOr<SigningKey> KeyOfPlain(ByteView plain, const PeerId& claimed) {
   SigningKey key = SigningKey::FromSeed(plain.first(SigningKey::kSeedSize));
   if (!std::ranges::equal(plain.subspan(SigningKey::kSeedSize), key.id().bytes)) {
@@ -188,7 +188,7 @@ base::StatusOr<Secret> Decrypt(const ParsedFile& parsed, std::string_view passph
   return plain;
 }
 
-// header | body of an encrypted file.
+// header | body of an encrypted file
 base::StatusOr<Secret> Encrypt(ByteView plain, std::string_view passphrase, const KdfCost& cost) {
   RETURN_IF_ERROR(CheckCost(cost));
   Secret binary(kEncryptedBytes);
@@ -206,7 +206,7 @@ base::StatusOr<Secret> Encrypt(ByteView plain, std::string_view passphrase, cons
   return binary;
 }
 
-// header | body of a file in the clear.
+// header | body of a file in the clear
 Secret StoreInTheClear(ByteView plain) {
   Secret binary(kClearBytes);
   PutText(kMagic, binary.span());
@@ -218,7 +218,7 @@ Secret StoreInTheClear(ByteView plain) {
 std::string TextOf(const PeerId& id, ByteView binary) {
   const Secret base64 = ToBase64(binary);
   std::string text = std::string(kFirstLine) + id.Hex() + '\n';
-  text += reinterpret_cast<const char*>(base64.span().data());  // ends with a zero
+  text += reinterpret_cast<const char*>(base64.span().data());  // zero-terminated
   return text += '\n';
 }
 

@@ -1,20 +1,22 @@
-// Identity key files: an Ed25519 seed, encrypted with a passphrase unless the user says otherwise.
+// Identity key files: an Ed25519 seed, encrypted with a passphrase unless the user chooses
+// otherwise.
 //
 // Format (text, two lines):
 //   ostraka identity key <public key, 64 lower-case hex digits>
 //   <base64, padded, of: magic "OSK1" | kdf "A2" or "--" | salt16 | u32 ops | u32 mem_kib |
 //                        nonce24 | body>
 // Numbers are little-endian. With kdf "A2" the body is XChaCha20-Poly1305(seed32 | public key32)
-// under Argon2id(passphrase, salt, ops, mem_kib), and the header (everything before the body) is
-// the additional data, so it cannot be altered. With "--" salt, costs and nonce are zero and the
-// body is seed32 | public key32 in the clear. Each key has one text: no other spelling is read.
+// under Argon2id(passphrase, salt, ops, mem_kib). The header (everything before the body) is the
+// additional data, so it cannot be altered. With "--" salt, costs and nonce are zero and the body
+// is seed32 | public key32 in the clear. Each key has exactly one text: other spellings are
+// refused.
 //
-// Argon2id, default 3 passes over 256 MiB (0.4 s). On reading, more than 1 GiB or 10 passes is
-// refused before any memory is taken: a hostile file must not exhaust the machine.
+// Argon2id, default 3 passes over 256 MiB (0.4 s). Attack: a hostile file asks for a cost that
+// exhausts the machine; more than 1 GiB or 10 passes is refused before any memory is allocated.
 //
-// Files are written under a temporary name (O_EXCL, mode 0600), fsynced, and then linked to their
-// own: unlike rename, link never replaces a file, so an existing key is never overwritten. Reading
-// refuses symbolic links, a file that group or others may open, and another user's.
+// A file is written under a temporary name (O_EXCL, mode 0600), fsynced, and then linked to its
+// final name. Unlike rename, link never replaces a file, so an existing key is never overwritten.
+// Reading refuses symbolic links, files that group or others may open, and files of another user.
 //
 // Thread safety: free functions; not for concurrent use on one path.
 #pragma once
@@ -32,10 +34,10 @@
 
 namespace ostraka::crypto {
 
-// No key file is longer; real ones have some 270 bytes.
+// Longest accepted key file; real ones have some 270 bytes.
 inline constexpr std::size_t kMaxKeyFileBytes = 4096;
 
-// Argon2id's cost. Tests inject a cheap one; readers take any within the limits.
+// Argon2id's cost. Tests inject a cheap one; readers accept any within the limits.
 struct KdfCost {
   static constexpr std::uint32_t kMaxOps = 10;
   static constexpr std::uint32_t kMinMemoryKib = 8;  // Argon2's own minimum
@@ -50,37 +52,36 @@ struct KdfCost {
 // Called only if the file is encrypted and its cost within the limits.
 using PassphraseSource = std::function<base::StatusOr<std::string>()>;
 
-// The file's text, with salt and nonce from the operating system. Without a passphrase the key is
-// stored in the clear, and the text is as secret as the key.
-// InvalidArgument: an empty passphrase, or a cost outside the limits. Unavailable: no memory for
-// Argon2id.
+// Returns the file's text, with salt and nonce from the operating system. Without a passphrase the
+// key is stored in the clear, and the text is as secret as the key. InvalidArgument: an empty
+// passphrase, or a cost outside the limits. Unavailable: no memory for Argon2id.
 base::StatusOr<std::string> EncodeKeyFile(const SigningKey& key,
                                           std::optional<std::string_view> passphrase,
                                           KdfCost cost = {});
 
-// Pure; any bytes are safe. InvalidArgument: not a key file, or damaged, or a cost outside the
-// limits, or "wrong passphrase, or the file was altered": those two cannot be told apart.
-// Unavailable: no memory for Argon2id. A failure of `passphrase` is passed on.
+// Pure; any bytes are safe. InvalidArgument: not a key file, damaged, a cost outside the limits, or
+// "wrong passphrase, or the file was altered", which cannot be told apart. Unavailable: no memory
+// for Argon2id. An error of `passphrase` is passed on.
 base::StatusOr<SigningKey> DecodeKeyFile(std::string_view text, const PassphraseSource& passphrase);
 
 struct KeyFileInfo {
-  base::PeerId id;         // what the first line claims; DecodeKeyFile checks it
+  base::PeerId id;         // claimed by the first line; DecodeKeyFile checks it
   bool encrypted = false;  // whether a passphrase is needed
   KdfCost cost{0, 0};      // zeros unless encrypted
 };
-// What can be known without the passphrase. The errors of DecodeKeyFile up to the passphrase.
+// What is known without the passphrase. The errors of DecodeKeyFile that need none.
 base::StatusOr<KeyFileInfo> InspectKeyFile(std::string_view text);
 
-// FailedPrecondition: `path` exists or its folder may not be written. NotFound: no such folder.
-// Unavailable: the disk refused; nothing is left under `path`, unless the message says so.
+// FailedPrecondition: `path` exists or its folder is not writable. NotFound: no such folder.
+// Unavailable: the disk failed; nothing is left under `path`, unless the message says so.
 base::Status WriteKeyFile(const std::string& path, std::string_view text);
 
-// The same for a `path` that is there and that ReadKeyFile would read: it holds either the old text
-// or the new one, whole, at every moment. The errors of ReadKeyFile, too.
+// WriteKeyFile for an existing `path` that ReadKeyFile accepts: at every moment it holds either the
+// old text or the new one, whole. Also returns the errors of ReadKeyFile.
 base::Status ReplaceKeyFile(const std::string& path, std::string_view text);
 
-// Reads at most kMaxKeyFileBytes; does not look inside. NotFound: no file. FailedPrecondition: an
-// owner, mode or kind of file that is refused. InvalidArgument: too long.
+// Reads at most kMaxKeyFileBytes and does not parse them. NotFound: no file. FailedPrecondition:
+// the owner, mode or kind of the file is refused. InvalidArgument: too long.
 base::StatusOr<std::string> ReadKeyFile(const std::string& path);
 
 }  // namespace ostraka::crypto

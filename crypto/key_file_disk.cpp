@@ -1,4 +1,4 @@
-// Key files on disk (crypto/key_file.h); the format is in key_file.cpp.
+// Reads and writes key files (crypto/key_file.h); key_file.cpp has the format.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ class Descriptor {
   explicit Descriptor(int fd) : fd_(fd) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  // What must be known to be on disk is fsynced first, so the result of close says nothing new.
+  // The result of close is ignored: what must be durable is fsynced first.
   ~Descriptor() {
     if (fd_ >= 0) close(fd_);
   }
@@ -68,7 +68,7 @@ base::Status WriteAndSync(int fd, std::string_view text, const std::string& path
   return base::OkStatus();
 }
 
-// Makes the new name survive a power cut.
+// Makes the new name durable.
 base::Status SyncFolderOf(const std::string& path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
   if (folder.empty()) folder = ".";

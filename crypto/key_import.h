@@ -1,4 +1,4 @@
-// Ed25519 keys that other programs made.
+// Imports Ed25519 keys that other programs made.
 //
 //   raw    the 32 byte seed as 64 hexadecimal digits
 //   PEM    PKCS #8 without a passphrase (RFC 8410), as `openssl genpkey -algorithm ed25519` writes
@@ -13,7 +13,7 @@
 
 namespace ostraka::crypto {
 
-// InvalidArgument: neither of the two, with what to do about the kinds that people have.
+// InvalidArgument: neither format; the message has advice for common other formats.
 base::StatusOr<SigningKey> ImportKey(std::string_view text);
 
 }  // namespace ostraka::crypto

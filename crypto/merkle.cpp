@@ -17,7 +17,7 @@ Digest RootOf(std::size_t leaf_count, const Digest& top) {
   return Hasher(kDomainRoot).UpdateU64(leaf_count).Update(top).Finish();
 }
 
-// Nodes of the level above `count` nodes: ceil(count / 2), for every count.
+// Number of nodes above a level of `count` nodes: ceil(count / 2), without overflow.
 std::size_t LevelAbove(std::size_t count) { return count / 2 + count % 2; }
 
 // Replaces a level by the one above it.

@@ -1,12 +1,12 @@
-// Merkle trees over 64 KiB chunks, with tags that keep leaves, nodes and roots apart.
+// Merkle trees over 64 KiB chunks, with domains that separate leaves, nodes and roots.
 //
 //   leaf  = H(kDomainLeaf, chunk)
 //   node  = H(kDomainNode, left | right); an odd node at the end of a level moves up unchanged
 //   root  = H(kDomainRoot, u64 leaf count | top); with no leaves, top is 32 zero bytes
 //
-// Binding the count in the root means a path cannot be replayed in a tree of another size.
-// The same construction serves lists of digests (parts of a gradient, coins of a step): their
-// leaves are the digests themselves, already tagged by what made them.
+// Binding the count in the root means that a path cannot be replayed in a tree of another size.
+// Lists of digests (parts of a gradient, coins of a step) use this construction too: their leaves
+// are the digests themselves, which already carry a domain.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -30,7 +30,7 @@ inline constexpr std::size_t kChunkBytes = 64 * 1024;
 // Number of leaves of `byte_count` bytes: ceil(byte_count / 64 KiB); 0 for none.
 std::size_t ChunkCount(std::size_t byte_count);
 Digest ChunkLeaf(ByteView chunk);
-// One leaf a chunk, the last chunk short.
+// One leaf per chunk; the last chunk may be short.
 std::vector<Digest> ChunkLeaves(ByteView data);
 
 Digest MerkleRoot(std::span<const Digest> leaves);
@@ -44,13 +44,13 @@ std::vector<Digest> MerklePath(std::span<const Digest> leaves, std::size_t index
 bool VerifyMerklePath(const Digest& root, const Digest& leaf, std::size_t index,
                       std::size_t leaf_count, std::span<const Digest> path);
 
-// Bulk bytes that carry their own root: what a Send shares and a transport checks on arrival.
+// Bulk bytes with their root: shared by Sends, and checked by a transport on arrival.
 // INVARIANT: root == MerkleRootOfData(data), or zero in unprotected runs, where nothing is hashed.
-// MakeBlob and a transport that checked the chunks are the only makers of a root.
+// Only MakeBlob, and a transport that checked the chunks, set a root.
 struct Blob {
   base::Bytes data;
   Digest root;
-  // ChunkLeaves(data), so that a transport need not hash again; empty if nobody has them.
+  // ChunkLeaves(data), so that a transport need not hash again; empty if unknown.
   std::vector<Digest> leaves = {};
 };
 using SharedBlob = std::shared_ptr<const Blob>;

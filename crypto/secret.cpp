@@ -12,7 +12,7 @@ Secret::Secret(std::size_t size)
   sodium_memzero(data_.get(), size_);  // sodium_malloc fills with 0xdb.
 }
 
-// sodium_free wipes before it releases, and aborts if the guard bytes were written over.
+// sodium_free wipes before it releases, and aborts if the guard bytes were overwritten.
 void Secret::Free::operator()(std::uint8_t* data) const { sodium_free(data); }
 
 }  // namespace ostraka::crypto

@@ -1,4 +1,4 @@
-// Memory for secrets: locked where the system allows, wiped on destruction, never copied.
+// Memory for secrets: locked where the system allows it, wiped on destruction, never copied.
 //
 // Thread safety: one owner.
 #pragma once
@@ -13,8 +13,8 @@ namespace ostraka::crypto {
 
 class Secret {
  public:
-  // `size` zero bytes from sodium_malloc (guard pages, mlock where permitted). Each takes a few
-  // pages whatever its size. Throws std::bad_alloc, as new does.
+  // Allocates `size` zero bytes with sodium_malloc (guard pages, mlock where permitted). Takes a
+  // few pages whatever the size. Throws std::bad_alloc, as new does.
   explicit Secret(std::size_t size);
 
   // A moved-from Secret is empty.

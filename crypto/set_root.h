@@ -1,5 +1,5 @@
 // One digest for an ordered list of digests, such as the COMMITs that an AGG includes. Their number
-// is hashed too, so no list is the beginning of another.
+// is hashed too, so that no list is a prefix of another.
 //
 // Thread safety: pure function.
 #pragma once

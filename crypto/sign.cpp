@@ -46,7 +46,7 @@ bool PlainVerifier::Verify(const PeerId& signer, const Digest& digest, const Sig
 }
 
 base::Status Initialize() {
-  // 1: initialized before.
+  // 1 means: already initialized.
   if (sodium_init() < 0) {
     return base::Internal("libsodium could not start: check that /dev/urandom can be read");
   }
@@ -54,7 +54,7 @@ base::Status Initialize() {
 }
 
 void FillRandom(std::span<std::uint8_t> out) {
-  // libsodium declares that it takes no null pointer, and an empty span may hold one.
+  // libsodium declares its argument nonnull, and an empty span may hold a null pointer.
   if (!out.empty()) randombytes_buf(out.data(), out.size());
 }
 

@@ -1,8 +1,8 @@
 // Ed25519 over digests. A peer's id is its public key.
 //
-// What is signed is always a domain-separated digest (crypto/hash.h) of bytes as sent, never a
-// re-encoding. Verification is libsodium's single verification everywhere: other libraries and
-// batch verification differ on edge cases, and honest peers may not differ.
+// The signed value is always a domain-separated digest (crypto/hash.h) of the bytes as sent, never
+// of a re-encoding. Every verification is libsodium's single verification. Rationale: other
+// libraries and batch verification differ on edge cases, and honest peers must not differ.
 //
 // Thread safety: const members of SigningKey and all functions are safe from any thread.
 #pragma once
@@ -33,14 +33,14 @@ class SigningKey {
  public:
   static constexpr std::size_t kSeedSize = 32;
 
-  // From the operating system's randomness. Drivers and tools only, never layers 2-5.
+  // Uses the operating system's randomness. For drivers and tools only, never layers 2-5.
   static SigningKey Generate();
-  // Deterministic. REQUIRES: seed.size() == 32. The simulator's keys; also what a key file holds.
+  // Deterministic, for the simulator's keys and key files. REQUIRES: seed.size() == 32.
   static SigningKey FromSeed(ByteView seed);
 
   const PeerId& id() const { return id_; }
   Signature Sign(const Digest& digest) const;
-  // The 32 bytes that FromSeed takes. For key files and for the channel's certificate only.
+  // The 32 bytes that FromSeed takes. Only for key files and for the channel's certificate.
   ByteView seed() const;
 
  private:
@@ -49,26 +49,27 @@ class SigningKey {
   PeerId id_;
 };
 
-// What the protocol asks whether a signature is good. A driver may give one that remembers
-// verified (key, digest, signature) triples; it may never skip the first verification.
+// Verifies signatures for the protocol. A driver may use one that remembers verified (key, digest,
+// signature) triples; it must never skip the first verification.
 class Verifier {
  public:
   virtual ~Verifier() = default;
   virtual bool Verify(const PeerId& signer, const Digest& digest, const Signature& signature) = 0;
 };
 
-// Verifies each time.
+// Verifies every time.
 class PlainVerifier final : public Verifier {
  public:
   bool Verify(const PeerId& signer, const Digest& digest, const Signature& signature) override;
 };
 
-// sodium_init; safe to call more than once. Every program calls it before anything else of crypto.
+// Calls sodium_init; may be called more than once. Every program calls it before anything else in
+// crypto.
 base::Status Initialize();
 
-// `out` from the operating system's randomness. Drivers and tools only.
+// Fills `out` from the operating system's randomness. For drivers and tools only.
 void FillRandom(std::span<std::uint8_t> out);
-// The same, of 64 bits.
+// 64 bits from the operating system's randomness. For drivers and tools only.
 std::uint64_t RandomSeed();
 
 }  // namespace ostraka::crypto

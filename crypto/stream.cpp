@@ -23,8 +23,8 @@ Stream::Stream(std::string_view label, const Digest& key)
 void Stream::Refill() {
   constexpr std::size_t kBlockBytes = 64;
   static_assert(sizeof buffer_ % kBlockBytes == 0);
-  // The original variant, whose counter has 64 bits. Under a zero nonce its first 2^32 blocks are
-  // RFC 8439's, and it goes on where that variant would have to stop (256 GiB).
+  // The original variant has a 64-bit counter. Under a zero nonce its first 2^32 blocks equal RFC
+  // 8439's, and it continues where RFC 8439 must stop (256 GiB).
   static constexpr std::array<std::uint8_t, crypto_stream_chacha20_NONCEBYTES> kZeroNonce{};
   buffer_.fill(0);
   OSTRAKA_CHECK(crypto_stream_chacha20_xor_ic(buffer_.data(), buffer_.data(), buffer_.size(),

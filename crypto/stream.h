@@ -1,9 +1,9 @@
-// Unlimited deterministic bytes from a public digest: ChaCha20 (RFC 8439) keyed by
-// H(kDomainStream, sized label | key), nonce zero, counter from zero. Past the RFC's 2^32 blocks
-// the counter goes on in 64 bits, as in the original ChaCha20.
+// Unlimited deterministic bytes from a public digest: ChaCha20 (RFC 8439) keyed by H(kDomainStream,
+// sized label | key), nonce zero, counter from zero. Beyond the RFC's 2^32 blocks the counter
+// continues in 64 bits, as in the original ChaCha20.
 //
-// For what all peers must draw alike from the coin of a step (roles, batches, directions), where
-// nobody may predict the draw before the coin is shown. Numbers are little-endian.
+// For draws that all peers must make alike from the coin of a step (roles, batches, directions) and
+// that no peer can predict before the coin is revealed. Numbers are little-endian.
 //
 // Thread safety: one owner each.
 #pragma once

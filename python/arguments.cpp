@@ -7,7 +7,7 @@
 namespace ostraka::python {
 namespace {
 
-// Never destroyed: threads must not be joined while the interpreter goes down.
+// Never destroyed: threads must not be joined while the interpreter shuts down.
 struct Idle {
   std::mutex mutex;
   std::multimap<std::size_t, std::unique_ptr<os::ThreadExecutor>> executors;
@@ -39,7 +39,7 @@ aggregation::Arguments ArgumentsOf(const py::kwargs& keywords) {
   const py::object number = py::module_::import("numbers").attr("Number");
   for (const auto& [key, value] : keywords) {
     auto name = key.cast<std::string>();
-    if (name.ends_with('_')) name.pop_back();  // lambda_: Python keeps lambda for itself
+    if (name.ends_with('_')) name.pop_back();  // lambda_: lambda is a Python keyword
     const bool is_bool = py::isinstance<py::bool_>(value);
     if (is_bool || !(py::isinstance<py::str>(value) || py::isinstance(value, number))) {
       throw py::type_error(name + " must be a number or a string");

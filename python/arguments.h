@@ -1,4 +1,4 @@
-// What all functions of the module share: Python's keywords as a rule's arguments, errors as
+// Functions that the whole module shares: Python keywords as a rule's arguments, errors as
 // exceptions, and threads.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace ostraka::python {
 
 namespace py = pybind11;
 
-// ValueError with the status's line, unless it is ok.
+// Throws ValueError with the status's line unless it is ok.
 void ThrowIfError(const base::Status& status);
 template <typename T>
 T ValueOrThrow(base::StatusOr<T> value) {
@@ -26,17 +26,18 @@ T ValueOrThrow(base::StatusOr<T> value) {
   return std::move(value).value();
 }
 
-// Every keyword as its text. TypeError for a value that is no number and no string.
+// Converts every keyword's value to text. TypeError for a value that is neither a number nor a
+// string.
 aggregation::Arguments ArgumentsOf(const py::kwargs& keywords);
 
-// Takes `name` out of the keywords; none if it is not there.
+// Removes `name` from the keywords and returns its value; None if it is absent.
 py::object Take(py::kwargs& keywords, const char* name);
 
-// "nnm", "bucketing:s=2", or several of them in a list.
+// Parses "nnm", "bucketing:s=2", or a list of such texts.
 std::vector<aggregation::ElementSpec> ElementsOf(const py::object& pre);
 
-// Threads borrowed for one call: those of an earlier call with as many, if they are idle. Two calls
-// at once have different ones. None: as many as the machine runs.
+// Threads borrowed for one call. Reuses idle threads of an earlier call with an equal count;
+// concurrent calls get different threads. None: as many as the machine runs at once.
 class Threads {
  public:
   explicit Threads(const py::object& count);

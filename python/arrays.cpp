@@ -14,7 +14,7 @@ bool IsTorch(const py::handle& object) {
   return name == "torch" || name.starts_with("torch.");
 }
 
-// The memory of `object` as an array, never a copy of it.
+// A view of the memory of `object` as an array, never a copy.
 py::array View(const py::handle& object, const std::string& what) {
   if (py::isinstance<py::array>(object)) return py::reinterpret_borrow<py::array>(object);
   const auto numpy = py::module_::import("numpy");
@@ -35,7 +35,7 @@ py::array View(const py::handle& object, const std::string& what) {
 
 template <typename T>
 bool Holds(const py::array& array) {
-  return py::isinstance<py::array_t<T>>(array);  // in the machine's byte order
+  return py::isinstance<py::array_t<T>>(array);  // native byte order
 }
 
 void CheckType(const py::array& array, const std::string& what) {
@@ -48,9 +48,11 @@ std::string ShapeText(const py::array& array) {
   return py::str(array.attr("shape")).cast<std::string>();
 }
 
-// Values of a row lie one after another, where a T may lie.
+// Requires the values of a row to be contiguous and aligned for T.
 void CheckRow(const py::array& array, std::size_t axis, const std::string& what) {
-  if (array.size() == 0) return;  // strides mean nothing; the rule says what it needs
+  if (array.size() == 0)
+    return;  // strides of an empty array mean nothing; the rule reports its
+             // own requirement
   const auto item = array.itemsize();
   const auto at = static_cast<py::ssize_t>(axis);
   const bool contiguous = array.shape(at) <= 1 || array.strides(at) == item;
@@ -74,7 +76,7 @@ void AddRows(const py::array& array, aggregation::BasicRows<T>& rows) {
   }
 }
 
-// Of arrays that have been checked and are alike.
+// Rows of arrays that were checked and have equal shape and type.
 template <typename T>
 aggregation::BasicRows<T> RowsOf(const std::vector<py::array>& arrays) {
   aggregation::BasicRows<T> rows;

@@ -16,7 +16,7 @@ namespace {
 using aggregation::Pipeline;
 using aggregation::Rows;
 
-// What each attacker remembers between steps.
+// The state of each attacker between steps.
 struct Memory {
   std::vector<aggregation::AttackState> states;
 };
@@ -110,7 +110,7 @@ py::object Apply(const std::string& name, const py::object& object, py::kwargs k
   Rows own;
   own.dimension = rows.dimension;
   if (options.own.is_none()) {
-    // The best guess of a gradient that nobody showed.
+    // The honest mean estimates a gradient that was not given.
     ThrowIfError(aggregation::Mean().Aggregate(rows, threads.executor(), mean));
     own.row = {mean.data()};
   } else {

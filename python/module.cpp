@@ -5,7 +5,7 @@
 
 PYBIND11_MODULE(ostraka, module) {
   pybind11::options options;
-  options.disable_function_signatures();  // the docstrings begin with better ones
+  options.disable_function_signatures();  // the docstrings begin with better signatures
   module.doc() =
       "Robust aggregation rules and the attacks against them, on NumPy arrays and torch "
       "tensors.\n\n"

@@ -1,4 +1,4 @@
-// The parts of the module, each in a file of its own.
+// The parts of the module, each defined in its own file.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,7 +9,8 @@ namespace ostraka::python {
 
 namespace py = pybind11;
 
-// What a stateful pipeline remembers: a plain value, made empty, changed by each call with it.
+// The memory of a stateful pipeline: a plain value, created empty, changed by each call that uses
+// it.
 struct PipelineState {
   std::vector<aggregation::State> states;
 };

@@ -48,7 +48,7 @@ py::array AggregateAs(const Pipeline& pipeline, aggregation::BasicRows<T> rows,
   return out;
 }
 
-// How a pipeline is called, whatever it was made from.
+// Calls a pipeline, from whatever it was made.
 py::object Run(const Pipeline& pipeline, const py::object& object, const py::object& reference,
                PipelineState* state, const py::object& thread_count, bool wants_report) {
   const Matrix matrix = AsMatrix(object, "rows");
@@ -107,7 +107,7 @@ bool TakeBool(py::kwargs& keywords, const char* name) {
   return !value.is_none() && value.cast<bool>();
 }
 
-// rows, and everything else by keyword.
+// Takes rows by position, and everything else by keyword.
 py::object Aggregate(const std::string& rule, const py::object& rows, py::kwargs keywords) {
   const py::object pre = Take(keywords, "pre");
   const py::object reference = Take(keywords, "reference");

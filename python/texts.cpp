@@ -12,10 +12,10 @@ using aggregation::ValueType;
 
 std::string Text(std::string_view text) { return std::string(text); }
 
-// A parameter's name as a keyword: Python keeps some words for itself.
+// A parameter's name as a keyword: appends "_" to a Python keyword.
 std::string Keyword(std::string_view name) { return Text(name) + (name == "lambda" ? "_" : ""); }
 
-// What stands after '=' in a signature.
+// The text after '=' in a signature.
 std::string DefaultOf(const ParameterInfo& parameter) {
   if (parameter.default_kind == Default::kDerived) return "None";
   return parameter.type == ValueType::kChoice ? "'" + Text(parameter.default_text) + "'"

@@ -1,4 +1,4 @@
-// The table of attacks, by what they need to know. Internal to aggregation.
+// The entries of the attack table, by the knowledge that they need. Internal to aggregation.
 #pragma once
 
 #include "aggregation/attacks/attacks.h"
@@ -11,7 +11,7 @@ inline base::Rng RngOf(std::string_view attack, const AttackView& view) {
   return base::Rng(view.seed).Fork(attack, view.step).Fork("attacker", view.attacker);
 }
 
-// What some attacks remember: the attacker's state, or one that lives as long as this.
+// The attacker's state for attacks that remember, or a fresh state that lives as long as this.
 class StateOf {
  public:
   explicit StateOf(const AttackView& view) : state_(view.state == nullptr ? &fresh_ : view.state) {}

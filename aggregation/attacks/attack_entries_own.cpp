@@ -1,4 +1,4 @@
-// Attacks that need no gradient but the attacker's own.
+// Attacks that need only the attacker's own gradient, or none.
 #include "aggregation/attacks/attack_entries.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Attacks that need to know the rule too.
+// Attacks that also need to know the rule.
 #include "aggregation/attacks/attack_entries.h"
 
 #include <limits>
@@ -12,7 +12,7 @@
 namespace ostraka::aggregation {
 namespace {
 
-// How far a search looks.
+// The range of a search.
 constexpr ParameterInfo RangeParameter(std::string_view meaning, std::string_view default_text) {
   return {.name = "range",
           .type = ValueType::kReal,
@@ -64,7 +64,7 @@ constexpr ParameterInfo kRop[] = {
 
 using Vector = std::vector<float>;
 
-// The honest rows, and m times `vector`, through the rule.
+// The rule's result for the honest rows and m copies of `vector`.
 base::StatusOr<Vector> AggregateWith(const AttackView& view, const Vector& vector) {
   Rows rows = view.honest;
   rows.row.resize(rows.count() + view.byzantine_count, vector.data());

@@ -20,7 +20,7 @@ double Dot(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-// How a row lies to a line through `base` along `direction`.
+// The position of a row relative to a line through `base` along `direction`.
 struct Place {
   double squared_distance = 0;  // |base - row|^2
   double along = 0;             // <direction, base - row>
@@ -41,7 +41,8 @@ double LargestRoot(double a, double b, double c) {
   return b > 0 ? -c / (b + discriminant) : (discriminant - b) / a;
 }
 
-// The honest value of every coordinate that is furthest against the sign of the mean, or with it.
+// In each coordinate, the honest value farthest against the sign of the mean (`against`), or with
+// it.
 std::vector<double> Extremes(const Rows& honest, std::span<const double> mean, bool against) {
   std::vector<double> extremes(honest.dimension);
   for (std::size_t c = 0; c < extremes.size(); ++c) {
@@ -61,7 +62,7 @@ std::vector<double> Minus(std::vector<double> a, std::span<const double> b) {
   return a;
 }
 
-// The sum of the `count` smallest.
+// The sum of the `count` smallest values.
 double SumOfSmallest(std::vector<double> values, std::size_t count) {
   std::sort(values.begin(), values.end());
   return std::accumulate(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
@@ -73,7 +74,7 @@ class KrumGame {
   KrumGame(const Rows& honest, std::size_t byzantine_count, std::span<const double> direction)
       : honest_count_(honest.count()),
         byzantine_count_(byzantine_count),
-        // n - f - 2 nearest, as many as there are, and one at least.
+        // the n - f - 2 nearest, or all if there are fewer, and at least one
         neighbours_(std::max<std::size_t>(3, honest_count_) - 2),
         distances_(SquaredDistances(honest)),
         squared_direction_(Dot(direction, direction)) {
@@ -81,7 +82,7 @@ class KrumGame {
     for (const float* row : honest.row) places_.push_back(PlaceOf(row, zero, direction));
   }
 
-  // True if a copy of t direction is selected.
+  // True if Krum selects a copy of t direction.
   bool Selects(double t) const {
     std::vector<double> to_honest;
     for (const Place& place : places_) {
@@ -176,7 +177,7 @@ Line MinSumLine(const Rows& honest, std::string_view perturbation) {
     bound = std::min(bound, std::accumulate(row, row + static_cast<std::ptrdiff_t>(n), 0.0));
     from_mean += PlaceOf(honest.row[i], line.base, line.forward).squared_distance;
   }
-  // The rows' differences from their mean add up to zero, so the term in t vanishes.
+  // The differences of the rows from their mean sum to zero, so the linear term vanishes.
   line.high = std::sqrt(std::max(0.0, bound - from_mean) / (static_cast<double>(n) * squared));
   line.low = -line.high;
   return line;
@@ -195,7 +196,7 @@ std::vector<float> FangBeyondExtremes(const Rows& honest, double factor, base::R
   const std::vector<double> extremes = Extremes(honest, mean, true);
   std::vector<float> sent(honest.dimension);
   for (std::size_t c = 0; c < sent.size(); ++c) {
-    // Away from the honest values: towards zero where the extreme lies on the other side of it.
+    // Away from the honest values; towards zero where the extreme lies on the other side of zero.
     const bool downwards = mean[c] > 0;
     const bool outwards = downwards ? extremes[c] < 0 : extremes[c] > 0;
     const double end = outwards ? factor * extremes[c] : extremes[c] / factor;
@@ -232,7 +233,8 @@ std::vector<float> AntiCge(const Rows& honest, std::size_t byzantine_count) {
     norms.emplace_back(std::sqrt(PlaceOf(honest.row[i], zero, zero).squared_distance), i);
   }
   std::sort(norms.begin(), norms.end());
-  // The rule keeps as many rows as are honest; m of them shall be the attackers'.
+  // The rule keeps as many rows as there are honest ones; m of the kept rows shall be the
+  // attackers'.
   const std::size_t kept = honest.count() - std::min(byzantine_count, honest.count());
   std::vector<double> sum(honest.dimension, 0.0);
   for (std::size_t k = 0; k < kept; ++k) {
@@ -241,7 +243,7 @@ std::vector<float> AntiCge(const Rows& honest, std::size_t byzantine_count) {
   }
   const double length = std::sqrt(Dot(sum, sum));
   const double cut = norms[std::min(kept, honest.count() - 1)].first;
-  // Rounding to float32 must not make it the longer one.
+  // Rounding to float32 must not make it longer than the row.
   constexpr double kLess = 1 - 1e-6;
   return Along(zero, length > 0 ? -kLess * cut / length : 0.0, sum);
 }

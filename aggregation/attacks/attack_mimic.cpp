@@ -69,7 +69,7 @@ std::vector<float> Mimic(const Rows& honest, std::span<const std::uint64_t> ids,
   if (state.steps < options.warm_up) Learn(honest, ids, seed, state);
   const bool chosen = options.warm_up > 0 && state.steps >= options.warm_up;
   const std::uint64_t worker = chosen ? MostProjected(state) : options.worker;
-  // The identity that follows `worker` most closely, cyclically: the worker itself if it is there.
+  // The identity that cyclically follows `worker` first: `worker` itself if it is among the rows.
   std::size_t copied = 0;
   for (std::size_t i = 1; i < honest.count(); ++i) {
     if (IdOf(ids, i) - worker < IdOf(ids, copied) - worker) copied = i;

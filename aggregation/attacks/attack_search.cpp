@@ -11,10 +11,10 @@
 namespace ostraka::aggregation {
 namespace {
 
-constexpr int kGeometric = 60;      // samples a side, ratio 10^(5/60) = 1.21
-constexpr double kSmallest = 1e-5;  // of the way to the end
-constexpr int kEven = 60;           // more samples a side
-constexpr int kPeaks = 6;           // places that are looked at closer
+constexpr int kGeometric = 60;      // samples per side, ratio 10^(5/60) = 1.21
+constexpr double kSmallest = 1e-5;  // as a share of the way to the end
+constexpr int kEven = 60;           // further samples per side, evenly spaced
+constexpr int kPeaks = 6;           // best samples that are refined
 constexpr int kRounds = 3;
 constexpr int kCloser = 4;  // samples between two neighbours in each round
 
@@ -51,7 +51,7 @@ class Search {
 
   base::Status TryBothSides() {
     RETURN_IF_ERROR(Try(0));
-    // 10^(5/60), written out because pow may differ in the last bit.
+    // 10^(5/60) as a constant, because pow may differ in the last bit.
     constexpr double kRatio = 1.2115276586285884;
     for (const double end : {line_.high, line_.low}) {
       if (end == 0) continue;
@@ -62,7 +62,7 @@ class Search {
     return base::OkStatus();
   }
 
-  // Samples between the best few and their neighbours.
+  // Samples between the best few samples and their neighbours.
   base::Status LookCloser() {
     std::vector<Sample> sorted = samples_;
     std::stable_sort(sorted.begin(), sorted.end(),

@@ -9,7 +9,7 @@ namespace ostraka::aggregation {
 base::Status CheckShape(const Rows& rows);
 base::Status CheckShape(const DoubleRows& rows);
 
-// InvalidArgument if one of `dimension` values is not as CheckRows demands.
+// InvalidArgument if one of `dimension` values violates the conditions of CheckRows.
 base::Status CheckReferenceValues(const float* reference, std::size_t dimension);
 base::Status CheckReferenceValues(const double* reference, std::size_t dimension);
 

@@ -39,7 +39,7 @@ class Jacobi {
  private:
   double At(std::size_t i, std::size_t j) const { return a_[i * n_ + j]; }
 
-  // Makes (p, q) zero. False if it is too small to matter beside the diagonal.
+  // Makes (p, q) zero. False if it is negligible beside the diagonal.
   bool Rotate(std::size_t p, std::size_t q) {
     const double off = At(p, q);
     const double app = At(p, p);

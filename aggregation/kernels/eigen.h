@@ -1,5 +1,5 @@
-// Eigenvalues and vectors of small symmetric matrices, by cyclic Jacobi rotations: slow for large
-// matrices, accurate and the same bits everywhere.
+// Eigenvalues and vectors of small symmetric matrices by cyclic Jacobi rotations: accurate and
+// bit-identical on every machine, but slow for large matrices.
 //
 // Internal to aggregation. Thread safety: pure functions.
 #pragma once
@@ -14,8 +14,8 @@ struct TopEigen {
   std::vector<double> vector;  // of length 1
 };
 
-// The largest eigenvalue of a row-major n x n symmetric matrix, and a vector of it: of equal
-// eigenvalues, the one that the rotations leave first. REQUIRES: n > 0, finite values.
+// The largest eigenvalue of a row-major n x n symmetric matrix, and one of its vectors: of equal
+// eigenvalues, the first after the rotations. REQUIRES: n > 0, finite values.
 TopEigen LargestEigen(std::size_t n, std::vector<double> matrix);
 
 // True if every eigenvalue of the matrix is below `bound`, by Cholesky's factorisation of

@@ -9,12 +9,12 @@
 namespace ostraka::aggregation {
 namespace {
 
-// Fixed-point steps before Newton steps join: most inputs need no more.
+// Fixed-point steps before the first Newton step; most inputs need no more.
 constexpr std::size_t kWarmUp = 6;
-// Iterations without a new best residual after which rounding is taken to hide all progress.
+// Iterations without a better residual after which the solver stops: rounding hides progress.
 constexpr std::size_t kPatience = 40;
 constexpr std::size_t kMaxIterations = 4000;
-// Newton's matrix is singular where f is flat, or straight as on a line of points.
+// Newton's matrix is singular where f is flat, or linear as on a line of points.
 constexpr double kRegularisation = 1e-12;
 constexpr int kLineSearchSteps = 60;
 
@@ -23,7 +23,7 @@ Real Weight(const Real& distance, double tau) {
   return distance <= Real(tau) ? Real(1.0) : Real(tau) / distance;
 }
 
-// Rounding can make a square negative; Sqrt takes those for zero.
+// Rounding can make a square negative; Sqrt treats it as zero.
 template <typename Real>
 class Solver {
  public:
@@ -52,8 +52,8 @@ class Solver {
   const std::vector<Real>& coefficients() const { return a_; }
   const std::vector<Real>& weights() const { return weight_; }
 
-  // |F(v)|, and a little more than rounding could hide. F = sum_i (w_i - W a_i) D_i: after a
-  // fixed-point step the coefficients are small near the solution, so their square loses less than
+  // |F(v)|, plus a margin for rounding. F = sum_i (w_i - W a_i) D_i. After a fixed-point step these
+  // coefficients are small near the solution, so their quadratic form loses less precision than
   // sum_ij w_i w_j <D_i - v, D_j - v> would.
   double Residual() const {
     Real squared = 0;
@@ -73,7 +73,7 @@ class Solver {
     Evaluate();
   }
 
-  // Moves to the minimum of f on the Newton line. Stays if rounding leaves no descent.
+  // Moves to the minimum of f on the Newton line. Does not move if rounding leaves no descent.
   void NewtonStep() {
     ViewFromHere();
     SolveNewton();
@@ -140,7 +140,7 @@ class Solver {
     }
   }
 
-  // direction_ = newton_^-1 direction_, in place; pivots that rounding made too small are raised.
+  // direction_ = newton_^-1 direction_, in place; raises pivots that rounding made too small.
   void CholeskySolve() {
     const Real smallest_pivot = weight_sum_ * kRegularisation;
     for (std::size_t j = 0; j < n_; ++j) {
@@ -176,7 +176,8 @@ class Solver {
     return slope;
   }
 
-  // The length along direction_ where the slope of f is zero, to a tenth; 0 if it never descends.
+  // The length along direction_ where the slope of f is zero, to a relative tenth; 0 without
+  // descent.
   Real LineSearch() {
     Real squared = 0;
     for (std::size_t i = 0; i < n_; ++i) {

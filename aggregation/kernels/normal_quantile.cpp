@@ -8,7 +8,7 @@ namespace {
 constexpr double kLimit = 6.0;
 constexpr double kInverseSqrtTwoPi = 0.39894228040143267794;
 
-// e^y by its power series. REQUIRES: 0 <= y <= 18: positive terms, nothing cancels.
+// e^y by its power series. REQUIRES: 0 <= y <= 18; all terms are positive, so nothing cancels.
 double Exponential(double y) {
   double term = 1;
   double sum = 1;

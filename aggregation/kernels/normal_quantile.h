@@ -1,4 +1,4 @@
-// The standard normal distribution without libm, so that an attack has the same bits everywhere.
+// The standard normal distribution without libm, for bit-identical attacks on every machine.
 //
 // Thread safety: pure functions.
 #pragma once

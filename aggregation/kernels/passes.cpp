@@ -8,12 +8,12 @@ namespace {
 
 using simd::kBlock;
 
-// Enough chunks to keep a few threads busy, few enough that n^2 sums a chunk stay small.
+// Enough chunks for a few threads, few enough that n^2 sums per chunk stay small.
 constexpr std::size_t kMaxChunks = 64;
 constexpr std::size_t kMinChunkLength = 8 * kBlock;
 
-// `count` values, zero at first, that begin with a cache line: no load of a whole register then
-// touches two of them, which would cost kernels up to a quarter of their speed.
+// `count` zero values, aligned to a cache line. Otherwise loads of a whole register would span two
+// lines, which costs kernels up to a quarter of their speed.
 template <typename Value>
 class AlignedBuffer {
  public:
@@ -31,7 +31,7 @@ class AlignedBuffer {
 
 std::size_t DivideUp(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-// Adds `count` sums of each chunk in chunk order; chunk k's stand at partial[k * count].
+// Adds `count` sums of each chunk in chunk order; those of chunk k are at partial[k * count].
 std::vector<double> AddChunks(const std::vector<double>& partial, std::size_t count) {
   std::vector<double> total(count, 0.0);
   for (std::size_t begin = 0; begin < partial.size(); begin += count) {
@@ -44,7 +44,7 @@ bool AllTrue(const std::vector<char>& flags) {
   return std::find(flags.begin(), flags.end(), 0) == flags.end();
 }
 
-// The map as a full matrix, if at least half of it is not zero; else nothing.
+// The map as a full matrix if at least half of it is nonzero; else empty.
 std::vector<double> DenseWeights(const LinearMap& map, std::size_t n) {
   std::size_t entries = 0;
   for (const LinearMap::OutputRow& row : map.rows) entries += row.index.size();

@@ -1,14 +1,14 @@
-// What a worker proves of its part in a column (protocol.md 4): four projections of the clipped
-// difference and the norm of the difference, in one fixed reduction order, so that two peers that
-// hold the same part and the same aggregate get the same bits.
+// A worker's numbers for its part in a column (protocol.md 4): four projections of the clipped
+// difference and the norm of the difference. The reduction order is fixed, so peers with equal
+// parts and equal aggregates get equal bits.
 //
 //   D = part - aggregate;  norm = |D|;  w = min(1, tau / norm);  s_k = w <z_k, D> for k = 0..3
 // with z_k = +-1/sqrt(p) per coordinate, p = part length >= 2, signs given as bits.
-// Computed as s_k = (sum_c +-D_c / sqrt(p)) w, then limited to +-min(tau, norm): by Cauchy and
-// Schwarz no true value lies outside, but rounding could put an honest one an ulp beyond, where
-// protocol.md 4 takes it for evidence.
+// Computed as s_k = (sum_c +-D_c / sqrt(p)) w, then limited to +-min(tau, norm). Rationale: by
+// Cauchy and Schwarz no true value lies outside, but rounding could put an honest one an ulp
+// beyond, where protocol.md 4 treats it as evidence.
 //
-// Non-finite input gives a non-finite norm and NaN; callers that face peers check parts first.
+// Non-finite input gives a non-finite norm and NaN. Callers with data from peers check parts first.
 // Thread safety: pure functions.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Projection {
   double norm = 0;
 };
 
-// Bytes of sign bits that a part of `length` floats needs: 4 planes of ceil(length / 8) bytes.
+// Number of bytes of sign bits for a part of `length` floats: 4 planes of ceil(length / 8) bytes.
 constexpr std::size_t SignBytes(std::size_t length) {
   return kProjectionCount * ((length + 7) / 8);
 }
@@ -39,7 +39,7 @@ Projection ClippedProjection(std::span<const float> part, std::span<const float>
                              std::span<const std::uint8_t> signs,
                              const simd::Kernels& kernels = simd::BestKernels());
 
-// |values| in double, in the folder's fixed reduction order.
+// |values| in double, in the fixed reduction order of this folder.
 double Norm(std::span<const float> values, const simd::Kernels& kernels = simd::BestKernels());
 
 }  // namespace ostraka::aggregation

@@ -15,7 +15,7 @@ bool IsValid(float value) { return std::isfinite(value); }
 // False for NaN too.
 bool IsValid(double value) { return std::abs(value) <= kLargestDouble; }
 
-// Whole blocks by a kernel; the first bad value of the first bad block one by one.
+// Checks whole blocks with a kernel, then the values of the first bad block one by one.
 std::size_t FirstInvalid(const float* row, std::size_t dimension) {
   const simd::Kernels& kernels = simd::BestKernels();
   for (std::size_t offset = 0; offset < dimension; offset += simd::kBlock) {

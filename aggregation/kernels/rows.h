@@ -1,7 +1,7 @@
-// The shape of what is aggregated, and on what it runs.
+// The rows that are aggregated, and the executor of the loops.
 //
 // Numerics contract of all of aggregation (docs/architecture.md, numerics): results are a function
-// of the input bits alone: the same for any Executor, thread count, instruction set and compiler.
+// of the input bits alone, independent of Executor, thread count, instruction set and compiler.
 // Sums run in fixed lanes and fixed trees in double; no libm except sqrt; -ffp-contract=off.
 #pragma once
 
@@ -13,12 +13,12 @@
 
 namespace ostraka::aggregation {
 
-// n rows of d values each, held by the caller for the length of a call. T is float or double.
+// n rows of d values each, which the caller holds during a call. T is float or double.
 template <typename T>
 struct BasicRows {
   std::vector<const T*> row;  // n pointers to d values
   std::size_t dimension = 0;  // d
-  // d values that some rules take besides the rows (RuleInfo::reference); null: none given.
+  // d values that some rules use besides the rows (RuleInfo::reference); may be null.
   const T* reference = nullptr;
 
   std::size_t count() const { return row.size(); }
@@ -26,12 +26,12 @@ struct BasicRows {
 using Rows = BasicRows<float>;
 using DoubleRows = BasicRows<double>;
 
-// Largest magnitude that float64 rows may have: squares and sums of squares stay finite in double.
+// Largest magnitude in float64 rows, so that squares and sums of squares stay finite in double.
 // float32 rows have no such limit.
 inline constexpr double kLargestDouble = 0x1p480;
 
 // Runs body(0..count-1), each exactly once, in any order and on any threads, and returns when all
-// have ended. Rules cut their work so that the cut does not depend on the Executor.
+// have ended. Rules cut their work independently of the Executor.
 class Executor {
  public:
   virtual ~Executor() = default;
@@ -46,8 +46,8 @@ class SerialExecutor final : public Executor {
   }
 };
 
-// InvalidArgument unless n > 0, d > 0, no row is missing and every value is finite (and within
-// kLargestDouble); names the row and coordinate. Covers the reference, if there is one.
+// InvalidArgument, naming row and coordinate, unless n > 0, d > 0, no row is missing and every
+// value is finite (and within kLargestDouble). Also checks the reference, if there is one.
 base::Status CheckRows(const Rows& rows, const Executor& executor);
 base::Status CheckRows(const DoubleRows& rows, const Executor& executor);
 

@@ -1,13 +1,13 @@
-// The vector kernels below every rule of this folder, once for each instruction set.
+// The vector kernels for all rules of this folder, one set for each instruction set.
 //
-// Promise: every level gives the same bits. All levels compile one text (simd_kernels.inc) over a
-// Pack of eight doubles, whose operations round as IEEE-754 says; products are fused into sums
-// where the text says Fma and nowhere else. The order is part of the contract: coordinate c of a
-// block goes to lane c % 8, a lane adds in ascending order, lanes add as
-// ((0+4)+(2+6))+((1+5)+(3+7)), blocks of 256 coordinates add in ascending order.
+// Promise: all levels give equal bits. All levels compile one text (simd_kernels.inc) over a Pack
+// of eight doubles, whose operations round as IEEE-754 defines. Products are fused into sums only
+// where the text says Fma. The order is part of the contract: coordinate c of a block goes to lane
+// c % 8, a lane adds in ascending order, lanes add as ((0+4)+(2+6))+((1+5)+(3+7)), blocks of 256
+// coordinates add in ascending order.
 //
-// Rules and functions choose BestKernels() by themselves; tests pass a level.
-// Thread safety: immutable tables of pure functions.
+// Rules and functions use BestKernels() by default; tests pass a level. Thread safety: immutable
+// tables of pure functions.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ inline constexpr std::size_t kRowPadding = 4;
 constexpr std::size_t PaddedRows(std::size_t rows) {
   return (rows + kRowPadding - 1) / kRowPadding * kRowPadding;
 }
-// Where <D_i, D_j>, j <= i, stands in a packed lower triangle.
+// Index of <D_i, D_j>, j <= i, in a packed lower triangle.
 constexpr std::size_t TriangleIndex(std::size_t i, std::size_t j) { return i * (i + 1) / 2 + j; }
 constexpr std::size_t TriangleSize(std::size_t n) { return n * (n + 1) / 2; }
 
@@ -45,8 +45,8 @@ struct BasicBlock {
 };
 using BlockOfRows = BasicBlock<float>;
 
-// One step of a sorting network: afterwards row `low` holds the smaller value and row `high` the
-// larger. A half that nobody looks at again may be left unwritten.
+// One step of a sorting network: row `low` gets the smaller value and row `high` the larger. A
+// result that is never read again may be left unwritten.
 struct Comparator {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
@@ -54,14 +54,14 @@ struct Comparator {
   bool keep_high = true;
 };
 
-// What a coordinate becomes. x is the column in ascending order, n its length; sums run in
+// The reduction of a column. x is the column in ascending order, n its length; sums run in
 // ascending order in double.
 enum class ColumnRule {
-  kMedian,       // x[(n-1)/2] and x[n/2], halfway between
+  kMedian,       // midpoint of x[(n-1)/2] and x[n/2]
   kLowerMedian,  // x[(n-1)/2]
   kTrimmedMean,  // the mean of x[trim] .. x[n-1-trim]
-  kNearMedian,   // the mean of the n - trim values nearest to the median; of equals the lower
-  kNearTrimmed,  // the same, nearest to the trimmed mean with `center_trim`
+  kNearMedian,   // the mean of the n - trim values nearest to the median; ties: the lower value
+  kNearTrimmed,  // as kNearMedian, but nearest to the trimmed mean with `center_trim`
   kSign,         // the sign of the sum of signs; not sorted
 };
 
@@ -88,10 +88,10 @@ struct TypedKernels {
   // length. REQUIRES: buffer holds PaddedRows(row_count) * kBlock doubles; padding rows are zero.
   void (*center)(const BasicBlock<T>& block, const T* center, double* buffer);
 
-  // gram[TriangleIndex(i, j)] += <buffer row i, buffer row j> for j <= i < row_count, and the same
-  // with |buffer row i - buffer row j|^2: squares of differences only, so nothing cancels.
-  // Meanwhile the rows of `ahead` come from memory: the block that is read next, or any.
-  // REQUIRES: a buffer that `center` filled with `ahead.row_count` rows; length <= ahead.length.
+  // gram[TriangleIndex(i, j)] += <buffer row i, buffer row j> for j <= i < row_count; distances
+  // adds |buffer row i - buffer row j|^2, as squares of differences, so that nothing cancels.
+  // Meanwhile the rows of `ahead` are prefetched: the block that is read next, or any other.
+  // REQUIRES: `center` filled the buffer with `ahead.row_count` rows; length <= ahead.length.
   void (*gram)(const double* buffer, std::size_t length, const BasicBlock<T>& ahead, double* gram);
   void (*distances)(const double* buffer, std::size_t length, const BasicBlock<T>& ahead,
                     double* squares);
@@ -113,16 +113,17 @@ struct TypedKernels {
   // The sum of squares of at most kBlock values.
   double (*squared_norm)(const T* values, std::size_t length);
 
-  // out[c] = what plan.rule makes of column c. `scratch` holds row_count * kBlock values, `flags`
-  // (trim + 1) * kLanes doubles. False if a value is not finite; `out` then has no meaning.
+  // out[c] = plan.rule applied to column c. `scratch` holds row_count * kBlock values, `flags`
+  // (trim + 1) * kLanes doubles. Returns false if a value is not finite; `out` is then meaningless.
   bool (*columns)(const BasicBlock<T>& block, const ColumnPlan& plan, T* scratch, double* flags,
                   T* out);
 
   // out[0..length) = the mixed rows of a buffer that `center` filled.
   void (*mix)(const double* buffer, const MixRow& row, std::size_t length, T* out);
 
-  // Four such rows at once, out[k] from weights[k * row_count + i] for every row i: the same bits
-  // as `mix` over the entries that are not zero, faster where most are not. REQUIRES: finite rows.
+  // Mixes four rows at once, out[k] from weights[k * row_count + i] for every row i. The bits equal
+  // those of `mix` over the nonzero entries; faster if most entries are nonzero. REQUIRES: finite
+  // rows.
   void (*mix_four)(const double* buffer, const double* weights, std::size_t row_count,
                    std::size_t length, T* const* out);
 };
@@ -159,8 +160,9 @@ const Kernels& KernelsFor(Level level);
 // The widest supported level.
 const Kernels& BestKernels();
 
-// While one lives, BestKernels() is another level's: tests run whole rules at each.
-// REQUIRES: IsSupported(level); one at a time, made and ended while no rule runs.
+// Replaces the result of BestKernels() during its lifetime, so that tests run whole rules at each
+// level. REQUIRES: IsSupported(level); only one exists at a time; no rule runs while it is made or
+// destroyed.
 class ForcedLevel {
  public:
   explicit ForcedLevel(Level level);

@@ -1,5 +1,5 @@
-// Two 256-bit registers a Pack. The target has fused operations, so this file relies on
-// -ffp-contract=off (cmake/OstrakaBuild.cmake); the bit-identity tests notice its absence.
+// A Pack is two 256-bit registers. The target has fused operations, so this file relies on
+// -ffp-contract=off (cmake/OstrakaBuild.cmake); the bit-identity tests detect its absence.
 #include "aggregation/kernels/simd_levels.h"
 
 #if defined(__x86_64__)
@@ -59,7 +59,7 @@ OSTRAKA_OP Pack Min(Pack a, Pack b) {
 OSTRAKA_OP Pack Max(Pack a, Pack b) {
   return {_mm256_max_pd(a.low, b.low), _mm256_max_pd(a.high, b.high)};
 }
-// Moves bit i of `bits` to the sign of lane i and flips by exclusive or.
+// Moves bit i of `bits` to the sign bit of lane i and flips signs by exclusive or.
 OSTRAKA_OP Pack FlipSigns(Pack a, std::uint8_t bits) {
   const __m256i all = _mm256_set1_epi64x(bits);
   const __m256i sign = _mm256_set1_epi64x(std::numeric_limits<long long>::min());

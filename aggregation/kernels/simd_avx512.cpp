@@ -1,5 +1,5 @@
-// One 512-bit register a Pack. AVX-512F has fused operations, so this file relies on
-// -ffp-contract=off (cmake/OstrakaBuild.cmake); the bit-identity tests notice its absence.
+// A Pack is one 512-bit register. AVX-512F has fused operations, so this file relies on
+// -ffp-contract=off (cmake/OstrakaBuild.cmake); the bit-identity tests detect its absence.
 #include "aggregation/kernels/simd_levels.h"
 
 #if defined(__x86_64__)

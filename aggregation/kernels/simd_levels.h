@@ -1,4 +1,4 @@
-// The tables that simd.cpp chooses from; nobody else includes this.
+// The tables that simd.cpp chooses from; only simd*.cpp include this.
 #pragma once
 
 #include "aggregation/kernels/simd.h"

@@ -1,4 +1,4 @@
-// The reference level: plain C++, any machine. The others must equal it bit for bit.
+// The reference level: plain C++ for any machine. The other levels must equal it bit for bit.
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -124,7 +124,7 @@ inline FloatPack Narrow(const Pack& a) {
   return result;
 }
 
-// As many values of T as the level's widest register holds: for what works on each value alone.
+// A full register of values of T, for operations on each value separately.
 template <typename T>
 struct WidePack {
   static constexpr std::size_t kWidth = kLanes;

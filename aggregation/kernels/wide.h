@@ -1,9 +1,9 @@
 // Numbers of twice double's precision (106 bits): the unevaluated sum of two doubles.
 //
-// CenteredClip's last stage counts in these when rows of enormous pull cancel each other and the
-// little that remains is what matters. Only IEEE-754 operations in a fixed order, so the same bits
-// everywhere. Error-free sums and products after Knuth and Dekker (Numerische Mathematik 18, 1971);
-// the relative error of + - * / and Sqrt is a few units of 2^-104.
+// CenteredClip's last stage uses these when rows of enormous pull cancel each other and only the
+// small remainder matters. Uses only IEEE-754 operations in a fixed order, so it is bit-identical
+// on every machine. Error-free sums and products after Knuth and Dekker (Numerische Mathematik 18,
+// 1971); the relative error of + - * / and Sqrt is a few units of 2^-104.
 //
 // Thread safety: plain values. REQUIRES: magnitudes below 2^990 (Dekker's split multiplies by
 // 2^27).
@@ -59,7 +59,7 @@ inline Wide operator*(const Wide& a, const Wide& b) {
   return ExactSum(product.high, product.low + (a.high * b.low + a.low * b.high));
 }
 
-// Long division, three digits of double.
+// Long division with three double digits.
 inline Wide operator/(const Wide& a, const Wide& b) {
   const double first = a.high / b.high;
   Wide rest = a - b * Wide(first);
@@ -82,7 +82,7 @@ inline bool operator<=(const Wide& a, const Wide& b) {
 }
 inline bool operator>=(const Wide& a, const Wide& b) { return b <= a; }
 
-// One Newton step from double's root. Zero for values that are not positive.
+// One Newton step from the double root. Zero for values that are not positive.
 inline Wide Sqrt(const Wide& a) {
   if (!(a.high > 0)) return 0;
   const double root = std::sqrt(a.high);
@@ -91,7 +91,7 @@ inline Wide Sqrt(const Wide& a) {
 }
 inline Wide Abs(const Wide& a) { return a.high < 0 || (a.high == 0 && a.low < 0) ? -a : a; }
 
-// The same names for double, so that an algorithm can be written once for both.
+// Overloads for double, so that an algorithm can be written once for both types.
 inline double Sqrt(double a) { return a > 0 ? std::sqrt(a) : 0.0; }
 inline double Abs(double a) { return std::abs(a); }
 

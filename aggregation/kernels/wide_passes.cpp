@@ -8,13 +8,13 @@
 namespace ostraka::aggregation {
 namespace {
 
-// a - b exactly: the difference of two values fits two doubles.
+// a - b exactly: the difference of two values fits into two doubles.
 template <typename T>
 Wide Difference(T a, T b) {
   return ExactSum(static_cast<double>(a), -static_cast<double>(b));
 }
 
-// Within T's finite range, never -0, like the kernels.
+// Rounds into T's finite range, never to -0, as the kernels do.
 template <typename T>
 T RoundTo(const Wide& value) {
   constexpr double kLargest = std::numeric_limits<T>::max();

@@ -1,5 +1,5 @@
-// The passes of passes.h in Wide arithmetic: slow and exact enough for rows whose enormous pulls
-// cancel. The same shapes, the same independence of the Executor, and no kernels: plain loops.
+// The passes of passes.h in Wide arithmetic: slow, but exact enough for rows whose enormous pulls
+// cancel. Their cuts are also independent of the Executor. They use plain loops instead of kernels.
 //
 // Internal to aggregation. Thread safety: const; results belong to the caller.
 #pragma once
@@ -29,7 +29,7 @@ class BasicWidePasses {
                                       std::span<const Wide> weights, T* out) const;
 
  private:
-  // Adds `size` sums a chunk, in chunk order; body adds a coordinate to its chunk's sums.
+  // Adds `size` sums per chunk, in chunk order; body adds one coordinate to its chunk's sums.
   std::vector<Wide> SumOverCoordinates(
       std::size_t size, const std::function<void(std::size_t, std::span<Wide>)>& body) const;
 

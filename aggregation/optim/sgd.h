@@ -1,6 +1,5 @@
-// SGD with (Nesterov-free) momentum and decoupled weight decay as order-fixed kernels: the update
-// that all peers must compute to the same bits. Each operation rounds to float32 once, in this
-// order:
+// SGD with (Nesterov-free) momentum and decoupled weight decay in a fixed order of operations: all
+// peers must compute this update bit for bit. Each operation rounds to float32 once, in this order:
 //   v' = momentum * v + g          (two roundings)
 //   x' = x - rate * (v' + decay * x)
 // Elementwise, no reduction, no fused operations.

@@ -13,17 +13,17 @@
 namespace ostraka::aggregation {
 namespace {
 
-// Centrings in double, then in Wide. Two are the most that ordinary rows were seen to need; rows
-// that fool the first choice of a center cost one or two more.
+// Maximum number of centrings in double, then in Wide. Ordinary rows needed at most two in tests;
+// rows that mislead the choice of the first center need one or two more.
 constexpr std::size_t kMaxCentrings = 6;
-// The solver aims below eps, so that the bound is left to the rounding of the result.
+// The solver aims below eps, so that the bound is left for the rounding of the result.
 constexpr double kSolverShare = 1.0 / 1024;
-// Of tau. A bound above it says little, as a sum of clipped differences can meet it where the
-// minimum is not: there another centring must have failed to do better.
+// Share of tau. A larger bound says little, because a sum of clipped differences can meet it far
+// from the minimum; it is accepted only after another centring brought no gain.
 constexpr double kTellingShare = 0.25;
 
-// Weights at the measured distances, and how far |sum_i w_i (row_i - out)| can be from the residual
-// that was measured with the weights of the solver (`slack`) and with these (`rounding`).
+// Weights at the measured distances, and bounds on the distance of |sum_i w_i (row_i - out)| from
+// the measured residual: `slack` for the solver's weights, `rounding` for these.
 template <typename Real>
 struct Weighed {
   std::vector<Real> weights;
@@ -44,7 +44,7 @@ Weighed<Real> Weigh(const Measurement<Real>& measured, std::span<const Real> ass
     pull += weight * distance;
   }
   // Sums over n rows and over the trees of simd.h and passes.h lose a few units in the last place
-  // of each row's pull: next to nothing, unless rows of enormous pull cancel each other.
+  // of each row's pull. That matters only if rows of enormous pull cancel each other.
   result.rounding =
       kRounding<Real> * static_cast<double>(assumed.size() + 64) * static_cast<double>(pull);
   result.slack = static_cast<double>(slack) + result.rounding;
@@ -71,10 +71,10 @@ base::Status CheckOptions(const CenteredClipOptions& options) {
 
 enum class Outcome { kSettled, kNotSettled, kNotFinite };
 
-// The result with the smallest residual that meets its bound, while a better one is looked for.
+// The result with the smallest residual that meets its bound so far.
 template <typename Value>
 struct Candidate {
-  std::vector<Value> values;  // empty: none does
+  std::vector<Value> values;  // empty: none meets it
   CenteredClipReport report;
 
   void Offer(std::span<const Value> out, const CenteredClipReport& offered) {
@@ -83,7 +83,7 @@ struct Candidate {
     values.assign(out.begin(), out.end());
     report = offered;
   }
-  // Writes it out; what the search itself counts stays.
+  // Copies the result and its report to the output; keeps the counters of `taken`.
   void Take(std::span<Value> out, CenteredClipReport& taken) const {
     std::copy(values.begin(), values.end(), out.begin());
     taken.residual = report.residual;
@@ -91,13 +91,13 @@ struct Candidate {
   }
 };
 
-// Centres, solves, forms and measures until the bound holds. `start` is the first center; the
-// result is in `out` either way. Pass is Passes (double) or WidePasses.
+// Centres, solves, forms and measures until the bound holds. `start` is the first center. The
+// result is in `out` even on failure. Pass is Passes (double) or WidePasses.
 //
-// [One row that is like the others but for one huge coordinate, where the sample does not look, may
-// be the first center; the result then keeps what double loses beside that coordinate, and is
-// itself so large that its bound is beyond any sum of clipped differences. From there the solver
-// may see no progress at all, so Run begins once more, at a center chosen by all coordinates.]
+// Attack: a row that equals the others except for one huge coordinate, which the sample does not
+// include, may become the first center. The result then keeps double's rounding error beside that
+// coordinate, and is so large that its bound exceeds any sum of clipped differences. The solver may
+// make no progress from there. So Run starts again at a center that is chosen by all coordinates.
 template <typename Pass>
 Outcome Settle(const Pass& passes, const CenteredClipOptions& options, std::size_t n,
                const typename Pass::Value* start, std::span<typename Pass::Value> out,
@@ -108,7 +108,7 @@ Outcome Settle(const Pass& passes, const CenteredClipOptions& options, std::size
   const double tolerance = std::min(per_row * options.eps * kSolverShare, telling / 4);
   const typename Pass::Value* center = start;
   std::vector<typename Pass::Value>
-      previous;  // the result that the rows are centred on, from the second time on
+      previous;  // the result that the rows are centred on, after the first round
   Candidate<typename Pass::Value> best;
   const auto settled = [&] {
     best.Offer(out, report);
@@ -128,7 +128,7 @@ Outcome Settle(const Pass& passes, const CenteredClipOptions& options, std::size
     report.residual_bound =
         per_row * (options.eps + 0x1p-23 * static_cast<double>(Sqrt(measured.squared_center)));
     if (settled()) return Outcome::kSettled;
-    // The quick bound on the residual was too weak, or the residual is too large: look closer.
+    // The quick bound on the residual was too weak, or the residual is too large: measure exactly.
     measured = passes.Measure(out.data(), weighed.weights);
     report.residual = static_cast<double>(Sqrt(measured.squared_residual)) + weighed.rounding;
     if (settled()) return Outcome::kSettled;

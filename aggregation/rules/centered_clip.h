@@ -2,22 +2,22 @@
 //
 // The result is the minimum over v of sum_i Huber_tau(|g_i - v|), which is the fixed point of
 //   sum_i (g_i - v) min(1, tau / |g_i - v|) = 0.
-// Rows are centred, their Gram matrix is formed in double in one pass, the iteration runs on n
-// coefficients (it costs nothing there, however long), the result is formed in a second pass and
-// its residual measured on the float32 result in the same one (with the solver's weights and the
-// triangle inequality; in a third pass where that is too weak). If the residual is too large (one
-// row may dwarf the rest) the rows are centred on the result and the iteration goes on. Where
-// double cannot tell, a last stage does the same in Wide (wide.h): some hundred times slower, and
-// out of reach of attackers while n tau 2^-45 < eps.
+// Method: centre the rows, form their Gram matrix in double in one pass, and iterate on n
+// coefficients, whose cost is negligible. A second pass forms the result and measures the residual
+// of the float32 result (with the solver's weights and the triangle inequality; in a third pass if
+// that bound is too weak). If the residual is too large (one row may dwarf the rest), centre the
+// rows on the result and iterate again. Where double precision is insufficient, a last stage
+// repeats this in Wide (wide.h). That is some hundred times slower, and attackers cannot cause it
+// while n tau 2^-45 < eps.
 //
 // Promise: on Ok, |sum_i clip(g_i - out, tau)| <= n (eps + 2^-23 |out|) for the float32 result. The
-// minimum exists and its rounding costs half of that, so an honest aggregator reaches it for any
-// finite rows: there is no excuse flag. Where that bound is more than tau / 4, so that it says
-// little, the rows are centred on the result until no more is gained. FailedPrecondition is left
-// for pulls min(tau, |g_i - out|) beyond about 2^90 times the bound that cancel each other (and eps
-// below float32's subnormals). A run's manifest should keep n tau 2^-45 < eps, for the proofs
-// (projection.h) are in double. Where the minimum is not unique (all rows on a line) the result is
-// one of them.
+// minimum exists and its rounding costs half of that, so an honest aggregator reaches the bound for
+// any finite rows; there is no excuse flag. Where the bound exceeds tau / 4, and so says little,
+// the rows are centred on the result until that brings no gain. FailedPrecondition remains for
+// pulls min(tau, |g_i - out|) beyond about 2^90 times the bound that cancel each other (and for eps
+// below float32's subnormals). A run's manifest should keep n tau 2^-45 < eps, because the proofs
+// (projection.h) are in double. If the minimum is not unique (all rows on a line), the result is
+// one of the minima.
 #pragma once
 
 #include "aggregation/kernels/simd.h"
@@ -33,7 +33,7 @@ struct CenteredClipOptions {
 struct CenteredClipReport {
   std::size_t iterations = 0;  // on coefficients, over all centrings
   std::size_t centrings = 0;   // passes that formed a Gram matrix
-  double residual = 0;         // |sum_i clip(g_i - out, tau)| is at most this, rounding included
+  double residual = 0;         // upper bound of |sum_i clip(g_i - out, tau)|, rounding included
   double residual_bound = 0;   // n (eps + 2^-23 |out|)
 };
 

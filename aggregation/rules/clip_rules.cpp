@@ -1,5 +1,5 @@
-// Rules that pull rows towards a point: geometric median, centered clipping step by step, clipping
-// about one's own row and about zero.
+// Rules that pull rows towards a point: geometric median, iterated centered clipping, clipping
+// about a worker's own row and about zero.
 //
 // Every iterate lies in the affine span of the rows and the start, so steps run on coefficients:
 // one pass for the inner products, any number of steps, one pass for the result.
@@ -18,7 +18,7 @@
 namespace ostraka::aggregation {
 namespace {
 
-// A point sum_j a_j row_j with sum_j a_j = 1 over the rows and, last, the start.
+// A point sum_j a_j row_j with sum_j a_j = 1 over the rows and the start, which is the last.
 class SpanPoint {
  public:
   // Begins at the start.
@@ -29,7 +29,7 @@ class SpanPoint {
   std::size_t row_count() const { return a_.size() - 1; }
   const std::vector<double>& coefficients() const { return a_; }
 
-  // |row_i - v| for every row but the start.
+  // |row_i - v| for every row except the start.
   std::vector<double> Distances() const {
     const std::size_t size = a_.size();
     std::vector<double> inner(size, 0.0);
@@ -108,7 +108,7 @@ base::Status RunSteps(const StepOptions& options, const BasicRows<T>& rows, cons
   return base::OkStatus();
 }
 
-// Where steps start, as values that outlive the call.
+// The first center as values that outlive the call.
 template <typename T>
 base::StatusOr<std::vector<T>> StartOf(std::string_view start, const BasicRows<T>& rows,
                                        const Executor& executor) {
@@ -284,7 +284,7 @@ constexpr ParameterInfo kNormParameters[] = {{.name = "c",
                                               .default_text = "1",
                                               .low_open = true}};
 
-// A converged geometric median leaves this share of nu a row.
+// Residual of a converged geometric median, as a share of nu per row.
 constexpr double kMedianResidual = 1e-7;
 
 }  // namespace
@@ -331,8 +331,8 @@ const RuleInfo kGeometricMedianInfo = {
     .make = [](const Parameters& given) -> std::unique_ptr<Rule> {
       const double nu = given.Real("nu");
       if (given.Choice("variant") == "converged") {
-        // sum_i (row_i - v) / max(nu, |row_i - v|) is 1 / nu times what centered_clip with tau = nu
-        // brings to zero.
+        // sum_i (row_i - v) / max(nu, |row_i - v|) is 1 / nu times the sum that centered_clip with
+        // tau = nu brings to zero.
         return std::make_unique<CenteredClip>(CenteredClipOptions{nu, nu * kMedianResidual});
       }
       const StepOptions options{StepKind::kWeiszfeld, nu, given.Integer("T")};

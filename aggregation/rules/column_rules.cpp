@@ -37,7 +37,7 @@ constexpr std::string_view kBreakdown = "f < n/2, coordinate by coordinate";
 
 constexpr ParameterInfo kMedianParameters[] = {MedianParameter("variant")};
 
-// What all rules of this file say of themselves.
+// The description that all rules of this file share.
 constexpr Description ByColumn(Description about) {
   about.requirement = "f < n/2";
   about.largest_f = MinorityLimit;

@@ -1,4 +1,4 @@
-// Rules that look at one coordinate at a time: what they share with rules that use them.
+// Rules that treat each coordinate separately: functions for other rules that use them.
 //
 // Internal to aggregation. Thread safety: pure functions.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace ostraka::aggregation {
 
-// A plan with the network that it needs.
+// A plan with its sorting network.
 struct ColumnWork {
   std::vector<simd::Comparator> network;
   simd::ColumnPlan plan;  // views `network`
@@ -21,8 +21,8 @@ struct ColumnWork {
 ColumnWork PlanColumns(simd::ColumnRule rule, std::size_t n, std::size_t trim = 0,
                        std::size_t center_trim = 0);
 
-// Runs it over all coordinates; names a value that is not finite. If `squares` is not null,
-// squares[i] = |row_i - out|^2.
+// Runs it over all coordinates; an error names a value that is not finite. If `squares` is not
+// null, squares[i] = |row_i - out|^2.
 template <typename T>
 base::Status RunColumns(const BasicRows<T>& rows, const Executor& executor, const ColumnWork& work,
                         std::span<T> out, std::vector<double>* squares = nullptr);

@@ -1,4 +1,4 @@
-// Defences that weigh or leave out rows by their lengths and directions.
+// Defences that weigh or drop rows by their lengths and directions.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,7 +22,7 @@ std::vector<double> Lengths(const SymmetricMatrix& gram) {
   return lengths;
 }
 
-// Weights of the mean over `kept` of rows clipped to `limit`; the others have weight 0.
+// Weights of the mean over the rows in `kept`, clipped to `limit`; all other weights are 0.
 std::vector<double> ClippedMeanWeights(const std::vector<double>& lengths,
                                        const std::vector<std::size_t>& kept, double limit) {
   std::vector<double> weights(lengths.size(), 0.0);
@@ -52,8 +52,8 @@ class SignGuard final : public TypedRule<SignGuard> {
   }
 
  private:
-  // How many coordinates of each row are positive, negative and zero. Their clusters are those of
-  // the shares, and whole numbers keep ties exact.
+  // Number of positive, negative and zero coordinates of each row. They give the same clusters as
+  // their shares do, and integers keep ties exact.
   template <typename T>
   static std::vector<std::array<double, 3>> SignCounts(const BasicRows<T>& rows,
                                                        const Executor& executor) {

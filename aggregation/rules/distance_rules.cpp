@@ -16,7 +16,8 @@ void ReportScores(const Call& call, std::vector<double> scores) {
   if (call.report != nullptr) call.report->scores = std::move(scores);
 }
 
-// krum and multi_krum: the mean of the `count` rows of least score; none for the variant's own.
+// krum and multi_krum: the mean of the `count` rows with the least scores; nullopt: the variant's
+// count.
 class Krum final : public TypedRule<Krum> {
  public:
   Krum(std::string_view name, KrumScore score, std::size_t f, std::size_t count)
@@ -81,7 +82,7 @@ class Bulyan final : public TypedRule<Bulyan> {
                     theta);
   }
 
-  // Krum's choice is taken out and the rest chosen from again.
+  // Selects by Krum repeatedly, removing each selected row.
   std::vector<std::size_t> Repeated(const SymmetricMatrix& squares, std::size_t theta) const {
     const KrumScore score;
     std::vector<char> removed(squares.size(), 0);

@@ -1,4 +1,4 @@
-// The registry's entries, each defined beside the code that it describes. Internal to aggregation.
+// The registry's entries, each defined beside its code. Internal to aggregation.
 #pragma once
 
 #include "aggregation/rules/registry.h"
@@ -38,7 +38,7 @@ extern const PreInfo kClippingInfo;
 extern const PreInfo kNnmInfo;
 extern const PreInfo kWorkerMomentumInfo;
 
-// What parameters of several entries have in common.
+// Parameters that several entries share.
 inline constexpr ParameterInfo kFaults = {.name = "f",
                                           .type = ValueType::kInteger,
                                           .meaning = "Byzantine rows to tolerate",

@@ -1,4 +1,4 @@
-// Defences that look at what each row has added up to over many calls.
+// Defences based on each row's sum over many calls.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,12 +13,12 @@
 namespace ostraka::aggregation {
 namespace {
 
-// FoolsGold's weights from the cosines of what the rows have added up to.
+// FoolsGold's weights from the cosines between the rows' sums.
 std::vector<double> FoolsGoldWeights(const SymmetricMatrix& gram) {
   const std::size_t n = gram.size();
   std::vector<double> cosine = CosineDistances(gram);
   for (double& value : cosine) value = 1 - value;
-  std::vector<double> alike(n, 0.0);  // with the other row that is most alike
+  std::vector<double> alike(n, 0.0);  // cosine with the most similar other row
   const auto most_alike = [&](std::size_t i) {
     double most = -1;
     for (std::size_t j = 0; j < n; ++j) {
@@ -27,7 +27,7 @@ std::vector<double> FoolsGoldWeights(const SymmetricMatrix& gram) {
     return most;
   };
   for (std::size_t i = 0; i < n; ++i) alike[i] = most_alike(i);
-  // Pardoning: a row that is like a row which is more like others keeps some of its weight.
+  // Pardoning: a row keeps some weight if the row it resembles has an even closer match.
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       if (i != j && alike[i] < alike[j] && alike[j] > 0) cosine[i * n + j] *= alike[i] / alike[j];
@@ -78,8 +78,8 @@ struct SafeguardOptions {
   double long_threshold = 0;
 };
 
-// State: numbers hold 1 for each row that is still trusted; vectors the sums of the long window,
-// then those of the short one.
+// State: numbers hold 1 for each row that is still trusted; vectors hold the sums of the long
+// window, followed by those of the short window.
 class Safeguard final : public TypedRule<Safeguard> {
  public:
   explicit Safeguard(SafeguardOptions options) : options_(options) {}
@@ -97,7 +97,7 @@ class Safeguard final : public TypedRule<Safeguard> {
     for (std::size_t i = 0; i < n; ++i) {
       if (next.numbers[i] != 0) good.push_back(i);
     }
-    // The median of each window is kept by that window alone.
+    // Each window keeps only its own median, so the two windows together may expel every row.
     if (good.empty()) {
       return base::FailedPrecondition(
           "safeguard: no row is trusted any more: raise th0 and th1, or begin anew");
@@ -115,8 +115,8 @@ class Safeguard final : public TypedRule<Safeguard> {
   }
 
  private:
-  // Rows farther than twice the threshold from the vector median of one window lose their trust
-  // for ever. The vector median of that window does not.
+  // Rows farther than twice the threshold from the vector median of one window lose their trust for
+  // ever. The vector median of that window keeps it.
   static base::Status Expel(State& state, std::size_t first, std::size_t n, std::size_t d,
                             const std::vector<std::size_t>& good, double threshold,
                             const Executor& executor) {

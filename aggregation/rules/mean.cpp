@@ -28,7 +28,7 @@ template <typename T>
 base::Status Mean::Run(const BasicRows<T>& rows, const Call& call, std::span<T> out) const {
   OSTRAKA_CHECK(out.size() == rows.dimension);
   RETURN_IF_ERROR(CheckShape(rows));
-  // One pass when all is well; a second one only to name what is wrong.
+  // One pass if all values are finite; a second one only to name a bad value.
   if (BasicPasses<T>(rows, call.executor, kernels_).Mean(out.data())) return base::OkStatus();
   return CheckRows(rows, call.executor);
 }

@@ -41,7 +41,7 @@ base::Status Mixing::Run(BasicRows<T> rows, const Executor& executor, std::vecto
     RETURN_IF_ERROR(elements_[k]->Apply(rows, Call(executor, &states[k]), target));
     rows.row.clear();
     for (std::size_t i = 0; i < count; ++i) rows.row.push_back(target.data() + i * rows.dimension);
-    held = std::move(mixed);  // the rows before these are no longer needed
+    held = std::move(mixed);  // the previous rows are no longer needed
   }
   return base::OkStatus();
 }

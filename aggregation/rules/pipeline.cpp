@@ -28,13 +28,13 @@ void SetFaults(Arguments& arguments, const std::string& text) {
   arguments.emplace_back("f", text);
 }
 
-// The arguments with f lowered by the rows that were dropped.
+// The arguments with f lowered by the number of dropped rows.
 Arguments WithDropped(Arguments arguments, std::size_t f, std::size_t dropped) {
   if (FindArgument(arguments, "f") != nullptr) SetFaults(arguments, std::to_string(f - dropped));
   return arguments;
 }
 
-// The rows that CheckRows would accept, and which of `rows` they are.
+// The rows that CheckRows accepts, with their indices in `rows`.
 template <typename T>
 struct Valid {
   BasicRows<T> rows;
@@ -72,7 +72,7 @@ base::Status CheckDropped(const std::vector<std::size_t>& dropped, std::size_t f
                                "; the first is row " + std::to_string(dropped.front()));
 }
 
-// Runs the elements of a pipeline one after another over rows that replace each other.
+// Runs the elements of a pipeline in order; each replaces the rows for the next.
 template <typename T>
 class Run {
  public:
@@ -93,7 +93,7 @@ class Run {
       for (std::size_t at = 0; at < mixed.size(); at += rows.dimension) {
         rows.row.push_back(mixed.data() + at);
       }
-      held_ = std::move(mixed);  // the rows before these are no longer needed
+      held_ = std::move(mixed);  // the previous rows are no longer needed
     }
     ASSIGN_OR_RETURN(const auto rule,
                      MakeRule(spec.rule.name, WithDropped(spec.rule.arguments, f, dropped)));

@@ -1,5 +1,5 @@
-// Pre-aggregations and then a rule, made from names: what `ostraka aggregate`, `compare`, the
-// attacks that search and the Python module run.
+// Pre-aggregations followed by a rule, made from names, for `ostraka aggregate`, `compare`, the
+// searching attacks and the Python module.
 //
 // f is given once, for every element. Elements are made anew for each call, because a dropped row
 // lowers f. Thread safety: a Pipeline is immutable; the States belong to the caller.
@@ -24,10 +24,10 @@ struct ElementSpec {
 struct PipelineSpec {
   ElementSpec rule;
   std::vector<ElementSpec> pre;  // applied in this order, before the rule
-  // The number of Byzantine rows to tolerate; may stand in the rule's arguments instead. Required
-  // if the rule or a pre-aggregation uses it.
+  // The number of Byzantine rows to tolerate. May be given in the rule's arguments instead.
+  // Required if the rule or a pre-aggregation uses it.
   std::optional<std::size_t> f;
-  // Rows with a NaN or an infinity are left out and counted against f, instead of refused.
+  // Rows with a NaN or an infinity are dropped and counted against f, instead of refused.
   bool drop_invalid = false;
 };
 
@@ -42,17 +42,17 @@ class Pipeline {
   const PipelineSpec& spec() const { return spec_; }
   const RuleInfo& rule() const { return *rule_; }
   std::span<const PreInfo* const> pre() const { return pre_; }
-  // True if some element is stateful.
+  // True if any element is stateful.
   bool stateful() const;
-  // True if some element's state remembers rows by their place: none can then be dropped.
+  // True if any element's state identifies rows by index, so that none may be dropped.
   bool per_row_state() const;
-  // True if blocks of coordinates may be aggregated one by one with the same result.
+  // True if blocks of coordinates may be aggregated separately with equal results.
   bool blockwise() const;
 
   // `states` holds a State per element, pre-aggregations first, or is empty at the first call; null
-  // for no memory. On an error it is untouched. Errors as Rule::Aggregate, naming the element;
-  // InvalidArgument too if more rows are invalid than f allows, or if a required reference is
-  // missing. The report is the rule's, over the rows that were given.
+  // means no memory. On an error it is unchanged. Errors as Rule::Aggregate, naming the element;
+  // also InvalidArgument if more rows are invalid than f allows, or a required reference is
+  // missing. The report is the rule's, with the indices of the given rows.
   // REQUIRES: out.size() == rows.dimension.
   base::Status Aggregate(const Rows& rows, const Executor& executor, std::span<float> out,
                          std::vector<State>* states = nullptr, Report* report = nullptr) const;
@@ -63,7 +63,7 @@ class Pipeline {
   Pipeline(PipelineSpec spec, const RuleInfo* rule, std::vector<const PreInfo*> pre)
       : spec_(std::move(spec)), rule_(rule), pre_(std::move(pre)) {}
 
-  PipelineSpec spec_;  // every element's arguments hold "f", if f was given
+  PipelineSpec spec_;  // every element's arguments include "f" if f was given
   const RuleInfo* rule_;
   std::vector<const PreInfo*> pre_;
 };

@@ -1,4 +1,4 @@
-// What can be done to rows before a rule sees them. All but momentum are linear maps of the rows.
+// Pre-aggregations. All except momentum are linear maps of the rows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,7 +24,7 @@ LinearMap::OutputRow MeanOf(const std::vector<std::size_t>& rows) {
   return mean;
 }
 
-// Row i times factor i.
+// Multiplies row i by factor i.
 LinearMap Scaling(const std::vector<double>& factors) {
   LinearMap map;
   for (std::size_t i = 0; i < factors.size(); ++i) {
@@ -97,7 +97,7 @@ class Bucketing final : public TypedPre<Bucketing> {
   std::uint64_t seed_;
 };
 
-// Clipping to a length that is given, or that depends on the lengths (ARC).
+// Clipping to a given length, or to one that depends on the lengths (ARC).
 class Clipping final : public TypedPre<Clipping> {
  public:
   Clipping(std::string_view name, double limit, bool adaptive, std::size_t f)

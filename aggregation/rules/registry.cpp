@@ -11,7 +11,7 @@
 namespace ostraka::aggregation {
 namespace {
 
-// For entries whose formula does not use f: given, it is only checked.
+// For entries whose formula does not use f: a given f is only checked.
 constexpr ParameterInfo kUnusedFaults = {
     .name = "f",
     .type = ValueType::kInteger,
@@ -49,14 +49,14 @@ template <typename T>
 base::Status CheckInput(const Description& about, std::string_view kind, const BasicRows<T>& rows,
                         const Parameters& parameters, const Executor& executor) {
   RETURN_IF_ERROR(CheckShape(rows));
-  // float32 rows show what is not finite in the passes that read them anyway; float64 rows need a
-  // look of their own, for their magnitude is limited.
+  // The passes that read float32 rows detect non-finite values anyway. float64 rows need a separate
+  // check, because their magnitude is limited.
   if constexpr (std::is_same_v<T, double>) RETURN_IF_ERROR(CheckRows(rows, executor));
   RETURN_IF_ERROR(CheckFaults(about, kind, rows.count(), parameters));
   return CheckReference(about, kind, rows.reference, rows.dimension);
 }
 
-// What every rule has in common: its limits, an empty report, every row selected.
+// The common part of every rule: its limits, an empty report, every row selected.
 class CheckedRule final : public Rule {
  public:
   CheckedRule(const RuleInfo& info, Parameters parameters)

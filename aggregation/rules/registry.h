@@ -1,8 +1,8 @@
-// The one list of rules and pre-aggregations: names, parameters, limits, cost and sources, as data.
+// The registry of rules and pre-aggregations: names, parameters, limits, cost and sources, as data.
 // `ostraka aggregate --list`, docs/aggregation.md, help texts and error messages are made from it.
 //
-// Every entry takes f, the number of Byzantine rows to tolerate, whether or not its formula uses
-// it: f is then only checked against what the entry can bear.
+// Every entry accepts f, the number of Byzantine rows to tolerate. If its formula does not use f, f
+// is only checked against the entry's limit.
 //
 // Thread safety: immutable tables of pure functions.
 #pragma once
@@ -20,10 +20,10 @@
 
 namespace ostraka::aggregation {
 
-// Whether an entry takes RuleInfo::reference_meaning's vector (BasicRows::reference).
+// Whether an entry uses the vector that reference_meaning describes (BasicRows::reference).
 enum class ReferenceUse { kNone, kOptional, kRequired };
 
-// What can be said of a rule and of a pre-aggregation alike.
+// The common description of rules and pre-aggregations.
 struct Description {
   std::string_view name = {};
   std::string_view summary = {};                   // one line, no full stop
@@ -31,20 +31,21 @@ struct Description {
   std::string_view source = {};                    // paper, and where in it
   std::span<const ParameterInfo> parameters = {};  // "f" first, where the formula uses it
 
-  // The largest f that the definition allows at n rows, nothing where it allows no such n;
-  // `requirement` says the same as an inequality.
+  // The largest f that the definition allows at n rows; nullopt if it allows no such n.
+  // `requirement` states this as an inequality.
   std::string_view requirement = {};
   std::optional<std::size_t> (*largest_f)(std::size_t n, const Parameters& parameters) = nullptr;
   std::string_view breakdown =
-      {};  // what share of Byzantine rows it withstands, and in which sense
+      {};  // the share of Byzantine rows that it tolerates, and in which sense
 
   // Cost: reads of the n x d input that the definition needs, and writes of n x d values.
   int passes = 1;
   int writes = 0;
-  bool blockwise = false;  // a coordinate of the result depends on that coordinate of the rows only
+  bool blockwise = false;  // each coordinate of the result depends only on that coordinate of the
+                           // rows
   bool stateful = false;   // reads and writes a State
-  bool per_row_state = false;  // which remembers rows by their place
-  bool exchangeable = true;    // the order of the rows does not matter, but for ties
+  bool per_row_state = false;  // the State identifies rows by index
+  bool exchangeable = true;    // the order of the rows does not matter, except for ties
   ReferenceUse reference = ReferenceUse::kNone;
   std::string_view reference_meaning = {};
 };
@@ -63,17 +64,17 @@ struct PreInfo {
 std::span<const RuleInfo* const> Rules();
 std::span<const PreInfo* const> PreAggregations();
 
-// InvalidArgument with a suggestion if there is none of that name.
+// InvalidArgument with a suggestion if the name is unknown.
 base::StatusOr<const RuleInfo*> FindRule(std::string_view name);
 base::StatusOr<const PreInfo*> FindPreAggregation(std::string_view name);
 
-// The entry's parameters, f included ("f" is 0 where the formula does not use it and nobody gave
-// it). `kind` is "rule" or "pre-aggregation". Errors as ParseParameters.
+// The entry's parameters, including f ("f" is 0 if the formula does not use it and it was not
+// given). `kind` is "rule" or "pre-aggregation". Errors as ParseParameters.
 base::StatusOr<Parameters> ParametersOf(const Description& about, std::string_view kind,
                                         const Arguments& given);
 
-// One rule from its name and key=value pairs. InvalidArgument as FindRule and ParseParameters; n
-// and f meet only in Aggregate.
+// A rule from its name and key=value pairs. InvalidArgument as FindRule and ParseParameters.
+// Aggregate checks f against n.
 base::StatusOr<std::unique_ptr<Rule>> MakeRule(std::string_view name, const Arguments& given);
 base::StatusOr<std::unique_ptr<PreAggregation>> MakePreAggregation(std::string_view name,
                                                                    const Arguments& given);

@@ -1,4 +1,4 @@
-// Rules that look at the directions in which rows vary most. All of them work on n x n matrices of
+// Rules based on the directions of greatest variance of the rows. All work on n x n matrices of
 // inner products: the eigenvectors of a covariance lie in the span of the rows.
 #include <algorithm>
 #include <cmath>
@@ -32,14 +32,14 @@ class Smea final : public TypedRule<Smea> {
   std::size_t f_;
 };
 
-// The direction of most variance of weighted rows, seen from the rows.
+// The direction of greatest variance of weighted rows, in terms of the rows.
 struct Spread {
   double eigenvalue = 0;
   std::vector<double> squares;  // ((row_i - mean) . v)^2, for every row
 };
 
-// Rows with weights c >= 0, not all zero, about their weighted mean, from squared distances:
-// <x_i - mu, x_j - mu> = -(D_ij - m_i - m_j + m) / 2 with weighted means m of D.
+// Spread of rows with weights c >= 0, not all zero, about their weighted mean, from squared
+// distances: <x_i - mu, x_j - mu> = -(D_ij - m_i - m_j + m) / 2 with weighted means m of D.
 Spread SpreadOf(const SymmetricMatrix& squares, const std::vector<double>& weights) {
   const std::size_t n = squares.size();
   double sum = 0;
@@ -55,8 +55,8 @@ Spread SpreadOf(const SymmetricMatrix& squares, const std::vector<double>& weigh
   const auto inner = [&](std::size_t i, std::size_t j) {
     return -0.5 * ((squares(i, j) - mean[i]) - (mean[j] - total));
   };
-  // Rows of weight zero have no part in the covariance, and may be far away: they stay out of the
-  // eigenproblem, so that they cannot cost it digits.
+  // Rows of weight zero do not affect the covariance and may be far away. They are excluded from
+  // the eigenproblem, so that they cannot cost it precision.
   std::vector<std::size_t> live;
   for (std::size_t i = 0; i < n; ++i) {
     if (weights[i] > 0) live.push_back(i);
@@ -101,7 +101,7 @@ class Caf final : public TypedRule<Caf> {
   }
 
  private:
-  // Each round makes the weight of one row zero, so there are at most n.
+  // Each round makes one row's weight zero, so there are at most n rounds.
   std::vector<double> Weights(const SymmetricMatrix& squares, std::size_t& iterations) const {
     const std::size_t n = squares.size();
     const auto enough = static_cast<double>(n - 2 * f_);
@@ -118,7 +118,7 @@ class Caf final : public TypedRule<Caf> {
       for (std::size_t i = 0; i < n; ++i) {
         if (c[i] > 0) largest = std::max(largest, spread.squares[i]);
       }
-      if (!(largest > 0)) break;  // the rows that are left do not vary
+      if (!(largest > 0)) break;  // the remaining rows do not vary
       for (std::size_t i = 0; i < n; ++i) {
         if (c[i] > 0) c[i] *= 1 - spread.squares[i] / largest;
       }
@@ -171,7 +171,7 @@ class Dnc final : public TypedRule<Dnc> {
   }
 
  private:
-  // How far each row lies along the direction of most variance, squared, on a sample of the
+  // The squared projection of each row on the direction of greatest variance, on a sample of the
   // coordinates.
   template <typename T>
   std::vector<double> Scores(const BasicRows<T>& rows, base::Rng& rng,

@@ -11,7 +11,7 @@ namespace {
 
 using Clusters = std::vector<std::vector<std::size_t>>;
 
-// The first of the largest; clusters are in order of their lowest index.
+// The first of the largest clusters; clusters are ordered by their lowest index.
 std::vector<std::size_t> LargestOf(const Clusters& clusters) {
   const auto largest =
       std::max_element(clusters.begin(), clusters.end(),
@@ -55,7 +55,7 @@ std::vector<std::size_t> LargerByAverageLinkage(std::size_t n, std::vector<doubl
   OSTRAKA_CHECK(n > 0 && distances.size() == n * n);
   Clusters clusters;
   for (std::size_t i = 0; i < n; ++i) clusters.push_back({i});
-  // Between clusters a < b, at [lowest index of a * n + lowest index of b].
+  // Distance between clusters a < b, at [lowest index of a * n + lowest index of b].
   const auto at = [&](std::size_t a, std::size_t b) -> double& {
     return distances[clusters[a][0] * n + clusters[b][0]];
   };
@@ -105,7 +105,7 @@ std::vector<std::size_t> DensestMajority(std::size_t n, std::span<const double> 
     }
     return found;
   };
-  // All edges of one length at once: a threshold cannot tell them apart.
+  // Adds all edges of one length at once: a threshold cannot separate them.
   for (std::size_t k = 0; k < edges.size();) {
     const double threshold = edges[k].distance;
     for (; k < edges.size() && edges[k].distance == threshold; ++k) {
@@ -136,7 +136,7 @@ std::vector<std::size_t> LargerOfTwoMeans(const std::vector<std::array<double, 3
     }
   }
   std::vector<std::size_t> clusters[2];
-  // Lloyd's algorithm ends by itself; the cap is for cycles that rounding could make.
+  // Lloyd's algorithm terminates; the cap is against cycles caused by rounding.
   for (int round = 0; round < 100; ++round) {
     std::vector<std::size_t> next[2];
     for (std::size_t i = 0; i < n; ++i) {

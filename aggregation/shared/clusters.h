@@ -1,7 +1,7 @@
-// Small clusterings with a written rule for ties, for rules that keep the largest cluster.
+// Small clusterings with a fixed rule for ties, for rules that keep the largest cluster.
 //
-// All return the indices of one cluster in ascending order; of clusters of equal size the one that
-// holds the lowest index. Internal to aggregation. Thread safety: pure functions.
+// All return the indices of one cluster in ascending order; among clusters of equal size, the one
+// with the lowest index. Internal to aggregation. Thread safety: pure functions.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ namespace ostraka::aggregation {
 // 0 on the diagonal. Packed as a full row-major n x n matrix.
 std::vector<double> CosineDistances(const SymmetricMatrix& gram);
 
-// The larger of two clusters: the nearest two merge (average linkage; of equal distances the pair
-// with the lowest indices) until two are left. REQUIRES: n > 0.
+// The larger of two clusters: merges the nearest two (average linkage; ties: the pair with the
+// lowest indices) until two are left. REQUIRES: n > 0.
 std::vector<std::size_t> LargerByAverageLinkage(std::size_t n, std::vector<double> distances);
 
 // The smallest set of more than half of the points that is connected by distances up to some
-// threshold: what HDBSCAN with a least cluster size of n/2 + 1 keeps. REQUIRES: n > 0.
+// threshold. HDBSCAN with a minimum cluster size of n/2 + 1 keeps this set. REQUIRES: n > 0.
 std::vector<std::size_t> DensestMajority(std::size_t n, std::span<const double> distances);
 
 // The larger of two clusters by Lloyd's algorithm from the two points farthest apart.

@@ -12,15 +12,15 @@
 
 namespace ostraka::aggregation {
 
-// The default is the paper's: squared distances, n - f - 2 neighbours.
+// The default is that of the paper: squared distances, n - f - 2 neighbours.
 struct KrumScore {
   enum class MultiCount { kAllButFAndTwo, kAllButF, kOne };
 
   int power = 2;                                        // of the distance: 1, 2 or 4
   std::size_t not_counted = 2;                          // neighbours are n - f - not_counted
-  MultiCount multi_count = MultiCount::kAllButFAndTwo;  // rows that multi_krum takes
+  MultiCount multi_count = MultiCount::kAllButFAndTwo;  // number of rows that multi_krum selects
 
-  // At least 1, if there is another row at all.
+  // At least 1, if there is another row.
   std::size_t NeighbourCount(std::size_t n, std::size_t f) const;
 };
 

@@ -7,7 +7,7 @@
 namespace ostraka::aggregation {
 namespace {
 
-// Coordinates that the choice of the first center looks at.
+// Number of coordinates in the sample for the first center.
 constexpr std::size_t kSampleBlock = 64;
 constexpr std::size_t kSampleBlocks = 16;
 
@@ -44,7 +44,7 @@ std::size_t MajorityCenter(const BasicRows<T>& rows, Look look) {
   for (std::size_t i = 0; i < n; ++i) {
     const auto begin = distance.begin() + static_cast<std::ptrdiff_t>(i * n);
     const auto middle = begin + static_cast<std::ptrdiff_t>(n / 2);
-    // NaN sorts last, so that rows which will be refused cannot break the order.
+    // NaN sorts last, so that invalid rows, which are refused later, cannot break the order.
     std::nth_element(begin, middle, begin + static_cast<std::ptrdiff_t>(n),
                      [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
     if (i == 0 || *middle < best_radius) {

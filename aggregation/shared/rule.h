@@ -1,7 +1,7 @@
 // The interface that every aggregation rule shares. kernels/rows.h has the contract on numerics.
 //
-// float32 rows give float32 results and float64 rows float64 ones: nothing is converted silently.
-// The input is never written to.
+// float32 rows give float32 results and float64 rows give float64 results: nothing is converted
+// implicitly. The input is never written.
 //
 // Thread safety: rules are immutable; Aggregate may run concurrently on different outputs.
 #pragma once
@@ -17,9 +17,9 @@
 
 namespace ostraka::aggregation {
 
-// What a stateful rule remembers from call to call: a plain value, opaque to callers, who keep it,
-// copy it or write it to a file. The empty State is the one before the first call. A State belongs
-// to one rule with one set of parameters, one n and one d; another gives InvalidArgument.
+// The memory of a stateful rule between calls: a plain value, opaque to callers, which keep it,
+// copy it or write it to a file. The empty State precedes the first call. A State belongs to one
+// rule with one set of parameters, one n and one d; any other use gives InvalidArgument.
 struct State {
   std::uint64_t calls = 0;
   std::vector<double> numbers;
@@ -28,26 +28,26 @@ struct State {
   bool operator==(const State&) const = default;
 };
 
-// What a rule found out on the way; fields that mean nothing for a rule stay empty.
+// Details of a call; fields that do not apply to a rule stay empty.
 struct Report {
-  // Rows that the result was made of, ascending; every row where a rule selects none. Indices are
-  // those of the rows that were given, also where invalid rows were dropped.
+  // Rows that the result consists of, ascending; all rows if the rule selects none. Indices refer
+  // to the given rows, even if invalid rows were dropped.
   std::vector<std::size_t> selected;
-  std::vector<std::size_t> dropped;  // not finite, left out as the caller asked
-  std::vector<double> scores;        // of each row that the rule saw, in its own unit: low is good
-  std::vector<double> weights;       // the result is sum_i weights[i] row_i, where a rule is that
+  std::vector<std::size_t> dropped;  // not finite, dropped at the caller's request
+  std::vector<double> scores;   // of each row that the rule saw, in the rule's unit; low is good
+  std::vector<double> weights;  // if the rule is linear: result = sum_i weights[i] row_i
   std::size_t iterations = 0;
-  double residual = 0;  // what is left of the rule's fixed-point equation
+  double residual = 0;  // of the rule's fixed-point equation
 };
 
-// Everything of a call but the rows and the output.
+// The parameters of a call except the rows and the output.
 struct Call {
   Call(const Executor& with, State* remembered = nullptr, Report* reported = nullptr)  // NOLINT
       : executor(with), state(remembered), report(reported) {}
 
   const Executor& executor;
-  State* state;    // null: as with an empty State that is thrown away
-  Report* report;  // null: nobody asks
+  State* state;    // null: an empty State that is discarded
+  Report* report;  // null: no report
 };
 
 class Rule {
@@ -55,7 +55,7 @@ class Rule {
   virtual ~Rule() = default;
   virtual std::string_view name() const = 0;
   // Writes d values. InvalidArgument for empty or non-finite rows, n outside the rule's range, or a
-  // State that is not this rule's. On an error the State is untouched and `out` holds no meaning.
+  // State that is not this rule's. On an error the State is unchanged and `out` is meaningless.
   // REQUIRES: out.size() == rows.dimension, and `out` overlaps no row.
   virtual base::Status Aggregate(const Rows& rows, const Call& call,
                                  std::span<float> out) const = 0;
@@ -63,12 +63,12 @@ class Rule {
                                  std::span<double> out) const = 0;
 };
 
-// Turns n rows into others before a rule sees them: mixing, clipping, momentum.
+// Transforms n rows before a rule sees them: mixing, clipping, momentum.
 class PreAggregation {
  public:
   virtual ~PreAggregation() = default;
   virtual std::string_view name() const = 0;
-  // How many rows come out of n.
+  // Number of output rows for n input rows.
   virtual std::size_t OutputRows(std::size_t n) const { return n; }
   // Writes OutputRows(n) rows of d values, one after another. Errors as Rule::Aggregate.
   // REQUIRES: out.size() == OutputRows(rows.count()) * rows.dimension; `out` overlaps no row.

@@ -32,7 +32,7 @@ base::StatusOr<SymmetricMatrix> SquaredDistancesOf(const BasicRows<T>& rows,
                                                    const Executor& executor) {
   const BasicPasses<T> passes(rows, executor, simd::BestKernels());
   const std::vector<double> squares = passes.SquaredDistances();
-  // A single row has no distance to show what is wrong with it.
+  // A single row has no distances that could reveal a non-finite value.
   if (rows.count() == 1 || !AllFinite(squares)) RETURN_IF_ERROR(CheckRows(rows, executor));
   return SymmetricMatrix(rows.count(), squares);
 }

@@ -1,5 +1,5 @@
-// What rules that choose rows share: all distances as a matrix, the nearest rows with a rule for
-// ties, the mean of the chosen.
+// Functions for rules that choose rows: all distances as a matrix, the nearest rows with a rule for
+// ties, the mean of the chosen rows.
 //
 // Internal to aggregation. Thread safety: pure functions.
 #pragma once
@@ -29,28 +29,28 @@ class SymmetricMatrix {
   std::vector<double> values_;
 };
 
-// |row_i - row_j|^2, to about 2^-50 relative whatever offset the rows have in common. Names a value
-// that is not finite. One pass.
+// |row_i - row_j|^2, to about 2^-50 relative, whatever common offset the rows have. An error names
+// a value that is not finite. One pass.
 template <typename T>
 base::StatusOr<SymmetricMatrix> SquaredDistancesOf(const BasicRows<T>& rows,
                                                    const Executor& executor);
 
-// <row_i - center, row_j - center>, about zero where center is null. Names a value that is not
+// <row_i - center, row_j - center>; a null center means zero. An error names a value that is not
 // finite. One pass.
 template <typename T>
 base::StatusOr<SymmetricMatrix> GramOf(const BasicRows<T>& rows, const T* center,
                                        const Executor& executor);
 
-// |row_i|^2, or |row_i - center|^2. Names a value that is not finite. One pass.
+// |row_i|^2, or |row_i - center|^2. An error names a value that is not finite. One pass.
 template <typename T>
 base::StatusOr<std::vector<double>> SquaredNormsOf(const BasicRows<T>& rows, const T* center,
                                                    const Executor& executor);
 
-// Indices of the `count` smallest keys, in ascending order of index; of equal keys the lower index.
+// Indices of the `count` smallest keys, in ascending order of index; ties: the lower index.
 // REQUIRES: count <= keys.size(), no key is NaN.
 std::vector<std::size_t> Smallest(std::span<const double> keys, std::size_t count);
 
-// The value in the middle; halfway between the two where their number is even. REQUIRES: not empty.
+// The median; the midpoint of the middle two for an even number. REQUIRES: not empty.
 double MedianOf(std::vector<double> values);
 
 // out = the mean of the chosen rows, in ascending order of index. One pass over them. Fills

@@ -21,7 +21,7 @@ base::Status TooManySteps(std::size_t n, std::size_t size) {
                                   "rule that does not search");
 }
 
-// Pairs of rows that may not be kept together.
+// Pairs of rows that must not both be kept.
 class ConflictGraph {
  public:
   ConflictGraph(const SymmetricMatrix& squares, double threshold)
@@ -53,7 +53,7 @@ class ConflictGraph {
       if (alive(j) && conflict(i, j)) --degree_[j];
     }
   }
-  // Undoes the latest Remove that is not yet undone.
+  // Undoes the latest Remove that is not undone yet.
   void Restore(std::size_t i) {
     for (std::size_t j = 0; j < n_; ++j) {
       if (alive(j) && conflict(i, j)) ++degree_[j];
@@ -67,10 +67,10 @@ class ConflictGraph {
   std::size_t n_;
   std::vector<char> edge_;
   std::vector<char> alive_;
-  std::vector<std::size_t> degree_;  // among the living
+  std::vector<std::size_t> degree_;  // counts only rows that are not removed
 };
 
-// Whether removing at most `budget` rows leaves no conflict.
+// Decides whether removing at most `budget` rows leaves no conflict.
 class CoverSearch {
  public:
   explicit CoverSearch(ConflictGraph& graph) : graph_(graph) {}
@@ -96,7 +96,9 @@ class CoverSearch {
       }
     }
     if (degree == 0) return true;
-    if (degrees > 2 * budget * degree) return false;  // even the busiest rows cover too little
+    if (degrees > 2 * budget * degree)
+      return false;  // even the rows with most conflicts cover too
+                     // few
     if (degree <= 2) return PathsAndCycles() <= budget;
     const std::vector<std::size_t> neighbours = graph_.Neighbours(busiest);
     return Without({busiest}, budget) ||
@@ -110,8 +112,8 @@ class CoverSearch {
     return found;
   }
 
-  // The least cover where no row has more than two conflicts: half of each path's rows, rounded
-  // down, and half of each cycle's, rounded up.
+  // The smallest cover if no row has more than two conflicts: half of each path's rows, rounded
+  // down, and half of each cycle's rows, rounded up.
   std::size_t PathsAndCycles() const {
     std::vector<char> seen(graph_.size(), 0);
     std::size_t cover = 0;
@@ -195,7 +197,7 @@ class VarianceSearch {
       const double value = Eigenvalue(Smallest(squares.row(i), size));
       if (i == 0 || value < limit_) limit_ = value;
     }
-    // The best is at most that; a little more, so that the first of equals is found on the way.
+    // The best is at most this limit; a small margin keeps the first of equal subsets reachable.
     limit_ = limit_ * (1 + 2 * kEqual) + 1e-300;
   }
 
@@ -213,7 +215,7 @@ class VarianceSearch {
     return std::max(0.0, LargestEigen(rows.size(), CenteredGram(squares_, rows)).value);
   }
 
-  // Tries every subset that begins with chosen_ and goes on with rows from `next` on.
+  // Tries every subset that begins with chosen_ and continues with rows from `next` on.
   void Extend(std::size_t next) {
     if (steps_ > kMaxVarianceSteps) return;
     if (chosen_.size() > 1 || size_ == 1) {
@@ -243,7 +245,7 @@ class VarianceSearch {
   const SymmetricMatrix& squares_;
   std::size_t size_;
   std::size_t steps_ = 0;
-  double limit_ = 0;  // only scatters with all eigenvalues below this are of interest
+  double limit_ = 0;  // only scatters with all eigenvalues below this matter
   std::vector<std::size_t> chosen_;
   LeastVariance best_;
 };
@@ -260,7 +262,7 @@ base::StatusOr<std::vector<std::size_t>> LeastDiameterSubset(const SymmetricMatr
   }
   std::sort(thresholds.begin(), thresholds.end());
   thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
-  // The largest threshold allows everything.
+  // The largest threshold permits every subset.
   std::size_t low = 0;
   std::size_t high = thresholds.size() - 1;
   while (low < high) {

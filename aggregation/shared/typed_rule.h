@@ -1,7 +1,7 @@
 // A Rule or PreAggregation written once for float32 and float64 rows: Derived has
 //   template <typename T> base::Status Run(const BasicRows<T>&, const Call&, std::span<T>) const;
-// Internal to aggregation: made by the registry, which has checked the shape, f against n, and
-// float64 values. float32 values may still be not finite.
+// Internal to aggregation: the registry makes it and has checked the shape, f against n, and
+// float64 values. float32 values may be non-finite.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class TypedRule : public Rule {
   const Derived& self() const { return static_cast<const Derived&>(*this); }
 };
 
-// RuleInfo::make of a rule whose one parameter is f.
+// RuleInfo::make for a rule whose only parameter is f.
 template <typename Made>
 std::unique_ptr<Rule> MakeOfFaults(const Parameters& given) {
   return std::make_unique<Made>(given.Integer("f"));

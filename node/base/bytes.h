@@ -16,7 +16,7 @@ namespace ostraka::base {
 
 using Bytes = std::vector<std::uint8_t>;
 using ByteView = std::span<const std::uint8_t>;
-// A payload that several owners hold without copying: one message sent to 100 peers exists once.
+// A payload with several owners: a message sent to 100 peers exists once in memory.
 using SharedBytes = std::shared_ptr<const Bytes>;
 
 inline ByteView AsBytes(std::string_view text) {
@@ -30,10 +30,10 @@ ByteView AsBytes(std::span<const T> values) {
   return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
 }
 
-// Lower-case, two digits a byte.
+// Lower-case, two digits per byte.
 std::string ToHex(ByteView bytes);
 
-// Accepts either case; nullopt if a character is no hexadecimal digit or the length is odd.
+// Accepts either case; nullopt for a character that is no hexadecimal digit, or an odd length.
 std::optional<Bytes> FromHex(std::string_view hex);
 
 }  // namespace ostraka::base

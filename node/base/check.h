@@ -1,5 +1,5 @@
-// CHECK: an assertion that stays on in every build. For our own bugs only: bytes from a peer, a
-// file or a user give a Status and must never be able to reach one.
+// CHECK: an assertion that is active in every build. For local bugs only: input from a peer, a file
+// or a user must yield a Status and never reach a CHECK.
 #pragma once
 
 namespace ostraka::base {

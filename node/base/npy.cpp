@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kVersionEnd = 8;  // magic, major, minor
-constexpr std::size_t kAlignment = 16;  // of the data; NumPy pads to 64, before 1.14 to 16
+constexpr std::size_t kAlignment = 16;  // of the data; NumPy pads to 64, before version 1.14 to 16
 constexpr std::size_t kPadding = 64;
 
 Status Malformed(std::string_view what) {
@@ -19,13 +19,13 @@ Status Malformed(std::string_view what) {
                          "; write it with numpy.save");
 }
 
-// The Python literal that a header is: a dict of a string, a boolean and a tuple of integers. Not
-// the language: no escapes, no nesting, no expressions, no comments.
+// Parser for the Python literal in a header: a dict of a string, a boolean and a tuple of integers.
+// It supports no escapes, nesting, expressions or comments.
 class Literal {
  public:
   explicit Literal(std::string_view text) : rest_(text) {}
 
-  // True, and past it, if `symbol` comes next.
+  // If `symbol` comes next, skips it and returns true.
   bool Take(char symbol) {
     SkipSpace();
     if (rest_.empty() || rest_.front() != symbol) return false;
@@ -40,7 +40,7 @@ class Literal {
     SkipSpace();
     return rest_.empty() ? '\0' : rest_.front();
   }
-  // Printable ASCII between quotes of one kind.
+  // A string of printable ASCII in single or double quotes.
   std::optional<std::string_view> String() {
     const char quote = Peek();
     if (quote != '\'' && quote != '"') return std::nullopt;
@@ -64,7 +64,7 @@ class Literal {
     }
     return std::nullopt;
   }
-  // Decimal digits below 2^63, without a leading zero.
+  // Decimal digits of a value below 2^63, without a leading zero.
   std::optional<std::uint64_t> Integer() {
     SkipSpace();
     constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
@@ -111,7 +111,7 @@ StatusOr<std::vector<std::uint64_t>> ParseShape(Literal& text) {
     if (shape.size() == kMaxNpyDimensions) return Malformed("more than 32 dimensions");
     shape.push_back(*extent);
     const bool comma = text.Take(',');
-    // (3) is a number in Python; a tuple of one is (3,).
+    // (3) is a number in Python; a tuple of one element is (3,).
     if (!comma && (shape.size() == 1 || text.Peek() != ')')) {
       return Malformed("the shape is no tuple");
     }
@@ -158,7 +158,7 @@ StatusOr<NpyHeader> ParseDict(std::string_view text) {
   return header;
 }
 
-// Nullopt if the bytes of the array cannot be counted.
+// Nullopt if the size in bytes overflows.
 std::optional<std::uint64_t> CountElements(const NpyHeader& header) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / NpyItemBytes(header.type);
   std::uint64_t count = 1;

@@ -1,8 +1,8 @@
 // NumPy's .npy files, format versions 1 to 3: the header, read strictly and written.
 //
-// Only what arrays of numbers need is accepted: little-endian float32 and float64. Nothing is
-// unpickled, ever, and nothing is allocated that the header alone asks for: the caller learns where
-// the data lie in bytes that it holds already. Format: numpy.lib.format, NEP 1.
+// Accepts only little-endian float32 and float64 arrays. Never unpickles, and never allocates what
+// the header alone announces: the caller learns where the data lie in bytes that it already holds.
+// Format: numpy.lib.format, NEP 1.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -23,8 +23,8 @@ constexpr std::size_t NpyItemBytes(NpyType type) { return type == NpyType::kFloa
 // "float32", "float64".
 std::string NpyTypeName(NpyType type);
 
-// Longest header that is read, the magic and the length before it not counted: NumPy's own limit
-// for files that nobody vouches for.
+// Longest header that is read, without the magic and length before it. NumPy's own limit for
+// untrusted files.
 inline constexpr std::size_t kMaxNpyHeaderBytes = 10000;
 inline constexpr std::size_t kMaxNpyDimensions = 32;  // NumPy's
 
@@ -39,12 +39,12 @@ struct NpyHeader {
   std::string ShapeText() const;
 };
 
-// The header of `file`, the whole file. InvalidArgument, in one line that says what to do, unless
-// the data that it announces fill the rest of the file to the byte.
+// Parses the header of `file`, a whole file. InvalidArgument, in one line with a remedy, unless the
+// announced data fill the rest of the file exactly.
 StatusOr<NpyHeader> ParseNpy(ByteView file);
 
-// What stands before the data of a C-ordered array: version 1.0, as NumPy itself writes it, padded
-// to 64 bytes. REQUIRES: at most kMaxNpyDimensions.
+// The bytes before the data of a C-ordered array: version 1.0, as NumPy itself writes it, padded to
+// 64 bytes. REQUIRES: at most kMaxNpyDimensions.
 std::string EncodeNpyHeader(NpyType type, const std::vector<std::uint64_t>& shape);
 
 }  // namespace ostraka::base

@@ -1,11 +1,12 @@
-// Bugs that tests of the tests plant: each has a name here and one line where it lives, and the
-// simulator must find it (tests/scenario/planted_bugs_test.cpp, docs/simulation.md).
+// Bugs that tests plant in the code, to test the tests: each has a name here and one line where it
+// is planted, and the simulator must find it (tests/scenario/planted_bugs_test.cpp,
+// docs/simulation.md).
 //
-// Compiled out: Planted() is consteval false, so no code and no symbol of this is left in any
-// library or program but those that CMake's ostraka_planted_twin makes for that test
-// (tests/planted_trace_test.py looks).
+// Compiled out elsewhere: Planted() is consteval false, so no code and no symbol of a planted bug
+// remains in any library or program except those that CMake's ostraka_planted_twin builds for that
+// test (tests/planted_trace_test.py checks it).
 //
-// Thread safety: none; in a twin Plant() is called before a run and by nobody during one.
+// Thread safety: none; in a twin, Plant() is called before a run and never during one.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +15,34 @@ namespace ostraka::base {
 
 enum class Bug : std::uint8_t {
   kNone,
-  kCanary,                   // suspects itself: found in every run, or nothing is ever found
-  kSignatureSkipped,         // a message is its sender's whoever signed it
-  kQuorumLessOne,            // of a seal
-  kSignedBeforeStored,       // a slot is signed while its record is on its way to the disk
-  kCoinBeforeSealA,          // shown when the phase is complete here, not when it is sealed
-  kMeanForClip,              // aggregators take the mean
-  kToleranceHundredfold,     // of the sum check
-  kLockIgnored,              // a vote for a proposal that passes over the own lock
-  kFewSendersSuffice,        // the column rule without 2b + 1
+  kCanary,              // a member suspects itself: found in every run, or the search finds nothing
+  kSignatureSkipped,    // any signature is accepted for any sender
+  kQuorumLessOne,       // a seal's quorum is too small by one
+  kSignedBeforeStored,  // a slot is signed while its record is still on its way to the disk
+  kCoinBeforeSealA,  // a coin is revealed when the phase is complete locally, not when it is sealed
+  kMeanForClip,      // aggregators use the mean
+  kToleranceHundredfold,     // the tolerance of the sum check is too large
+  kLockIgnored,              // a vote for a proposal that ignores the voter's own lock
+  kFewSendersSuffice,        // the column rule lacks its minimum of 2b + 1 senders
   kTargetsBeforeProof,       // validators' targets are known before their PROOFs are sealed
-  kAbsenceBans,              // who is sealed absent is banned, not dropped
-  kEvidenceOfAnotherStep,    // exhibits are judged by another step's coin
-  kVoidColumnApplied,        // a void column is applied where its result is held
-  kGuiltKeptSecret,          // evidence stays with who saw it
-  kLeaderStays,              // the leader of a seal's slow path is the same in every iteration
-  kFirstTauGoesOn,           // parts are clipped at the manifest's tau, not at the sealed one
-  kTimersPileUp,             // each seal sets a timer of its own, and nobody takes it back
-  kSizesUnchecked,           // an aggregate may be of any size
-  kVoidsAreFree,             // columns that owners void by their own word are not counted
-  kReturnsWithoutAdmission,  // after a lost disk, a member again before a block admits it
-  kNoGate,                   // a seal's slow path counts from the own ECHO
+  kAbsenceBans,              // a member sealed absent is banned instead of dropped
+  kEvidenceOfAnotherStep,    // exhibits are judged with another step's coin
+  kVoidColumnApplied,        // a void column is applied by members that hold its result
+  kGuiltKeptSecret,          // evidence is not passed on by the member that found it
+  kLeaderStays,              // a seal's slow path has one leader in all iterations
+  kFirstTauGoesOn,           // parts are clipped at the manifest's tau instead of the sealed one
+  kTimersPileUp,             // each seal sets a timer and never cancels it
+  kSizesUnchecked,           // an aggregate may have any size
+  kVoidsAreFree,             // columns that owners void by their own messages are not counted
+  kReturnsWithoutAdmission,  // after a lost disk, a member acts as one before a block admits it
+  kNoGate,                   // a seal's slow path counts from the member's own ECHO
   kGateKeptSecret,           // the CLOSEs that opened the gate are not forwarded
-  kNoWaitAfterGate,          // STATUS begins when the gate is passed
+  kNoWaitAfterGate,          // STATUS begins as soon as the gate is passed
   kEchoAfterGate,            // a member that opens a seal too late echoes all the same
-  kLateWords,                // VOTE and LOCK are said however late the timer is
-  kEvidenceEndsWaits,        // a member does not wait for one against whom it holds evidence
-  kGenesisKeptSecret,        // who begins does not show the others the ECHOs of all
-  kLeavesAtTheEnd,           // who finishes stays for nobody but those who follow
+  kLateWords,                // VOTE and LOCK are sent however late the timer is
+  kEvidenceEndsWaits,        // a member does not wait for a member against which it holds evidence
+  kGenesisKeptSecret,        // a member that begins does not forward the ECHOs of all to the others
+  kLeavesAtTheEnd,           // a member that finishes stays only for followers
 };
 
 #ifdef OSTRAKA_PLANTED_BUGS

@@ -21,7 +21,7 @@ std::uint64_t Rng::Next() {
 
 std::uint64_t Rng::Below(std::uint64_t bound) {
   OSTRAKA_CHECK(bound > 0);
-  // Draws below 2^64 mod bound would make small results likelier: draw again.
+  // Reject draws below 2^64 mod bound, which would make small results likelier.
   const std::uint64_t threshold = (0 - bound) % bound;
   std::uint64_t draw = Next();
   while (draw < threshold) draw = Next();

@@ -1,12 +1,12 @@
-// Status and StatusOr, Abseil's under our names, with constructors that take std strings.
-// (Debian's absl::string_view is not std::string_view, so Abseil's own do not.)
+// Status and StatusOr: Abseil's types under our names, with constructors that take std strings.
+// (Debian's absl::string_view is not std::string_view, so Abseil's own constructors do not.)
 //
-// Which code means what, everywhere in ostraka:
+// Meaning of the codes, everywhere in ostraka:
 //   InvalidArgument     bytes or values that are wrong in themselves; exit code 2
-//   FailedPrecondition  right, but not now or not here (a mode too weak, a key in use); exit code 2
-//   NotFound            a file, peer or record that is not there; exit code 3
+//   FailedPrecondition  valid, but not now or not here (a mode too weak, a key in use); exit code 2
+//   NotFound            a file, peer or record does not exist; exit code 3
 //   Unavailable         the environment refused (port taken, disk full, no peers); exit code 3
-//   Internal            a third-party library failed where it should not; exit code 3
+//   Internal            a third-party library failed unexpectedly; exit code 3
 #pragma once
 
 #include <string>

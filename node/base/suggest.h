@@ -1,4 +1,4 @@
-// "Did you mean ...?": the closest of some known names.
+// "Did you mean ...?": finds the closest of several known names.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How a flat parameter vector is made of named tensors.
+// The named tensors that a flat parameter vector consists of.
 //
 // The vector is the tensors' elements in layout order, row-major, without gaps.
 #pragma once
@@ -11,7 +11,7 @@
 namespace ostraka::base {
 
 struct TensorSpec {
-  std::string name;                  // as checkpoints call it, e.g. "layers.0.weight"
+  std::string name;                  // its name in checkpoints, e.g. "layers.0.weight"
   std::vector<std::uint64_t> shape;  // empty: a scalar
 
   std::uint64_t element_count() const {

@@ -25,12 +25,12 @@ bool HasThreeQuotes(std::string_view text) {
          text.find("'''") != std::string_view::npos;
 }
 
-// What follows the string in a line of the form `name = "..."`; the whole line if it has another.
+// The text after the string in a line of the form `name = "..."`; the whole line otherwise.
 std::string_view WithoutString(std::string_view line) {
   std::string_view rest = line;
   Skip(rest, " \t");
   Skip(rest, kBareKey);
-  // Without white space there, a wrong place of the line makes one token of it all.
+  // Require white space there: without it, toml++ reads a malformed line as one token.
   if (!rest.starts_with(' ') && !rest.starts_with('\t')) return line;
   Skip(rest, " \t");
   if (!rest.starts_with('=')) return line;
@@ -46,12 +46,12 @@ std::string_view WithoutString(std::string_view line) {
   return rest.substr(std::min(at + 1, rest.size()));
 }
 
-// Of what WithoutString leaves of a line.
+// Judges what WithoutString leaves of a line.
 bool IsReadable(std::string_view rest) {
   const std::size_t comment = std::min(rest.find('#'), rest.size());
   const std::string_view before = rest.substr(0, comment);
   if (!IsAscii(before)) return false;
-  // A quote there: who knows where its string ends.
+  // A quote before the comment makes the end of its string uncertain.
   return IsAscii(rest) || before.find_first_of("\"'") == std::string_view::npos;
 }
 

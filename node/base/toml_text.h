@@ -1,8 +1,8 @@
-// What a text must keep to before toml++ 3.3 may read it.
+// Checks a text before toml++ 3.3 may read it.
 //
-// Where that version looks for white space it takes U+00A1 to U+0499 and some others, the letters
-// of most European alphabets, for a place that cannot be reached, which is undefined behaviour. It
-// looks there between tokens, in tokens that make no sense, and in strings of several lines.
+// Rationale: where that version looks for white space, it treats U+00A1 to U+0499 and some others,
+// the letters of most European alphabets, as unreachable, which is undefined behaviour. It looks
+// there between tokens, in malformed tokens and in multi-line strings.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -13,9 +13,9 @@
 
 namespace ostraka::base {
 
-// OK if `text` is ASCII, or if all that is not stands in comments and in lines of the form
-// `name = "..."`, and no string has three quotes. A byte order mark at the beginning is taken.
-// InvalidArgument, without the name of the file: `line 3: ...`.
+// OK if `text` is ASCII, or if all non-ASCII characters are in comments and in lines of the form
+// `name = "..."`, and no string has triple quotes. A leading byte order mark is accepted.
+// InvalidArgument, without the file's name: `line 3: ...`.
 Status CheckTomlText(std::string_view text);
 
 }  // namespace ostraka::base

@@ -28,9 +28,9 @@ constexpr char kFooter[] =
     "  eight real nodes on this machine, three of them liars; watch them being banished\n"
     "Exit codes: 0 done, 1 came out negative, 2 bad usage or input, 3 environment";
 
-// A parent may have closed our standard descriptors. The next file opened would take their numbers,
-// and what is printed would land in it: in the ledger, say. A closed stdout becomes one that
-// refuses, so that a lost result is no success.
+// A parent may have closed our standard descriptors. Files opened later would take their numbers,
+// and printed text would corrupt them, for example the ledger. A closed stdout is replaced by
+// /dev/full, so that a lost result is not a success.
 bool HoldStandardDescriptors() {
   const char* const kStandIns[] = {"/dev/null", "/dev/full", "/dev/null"};
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
@@ -39,7 +39,7 @@ bool HoldStandardDescriptors() {
   return true;
 }
 
-// Output that could not be written (a full disk, a closed pipe) is no success.
+// Output that cannot be written (a full disk, a closed pipe) turns success into an error.
 ExitCode Written(ExitCode code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   return ostraka::cli::Fail(ostraka::base::Unavailable(

@@ -17,7 +17,7 @@ using protocol::GradientSpec;
 using protocol::JobFailed;
 using protocol::JobResult;
 
-// What was thrown, in one line.
+// The exception's text, in one line.
 std::string Describe(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
@@ -32,12 +32,12 @@ std::string Describe(const std::exception_ptr& thrown) {
 
 }  // namespace
 
-// The iterations of one ParallelFor, shared between the job that wants them and its helpers.
+// The iterations of one ParallelFor, shared between the calling job and its helpers.
 struct JobPool::Loop {
   Loop(std::size_t n, const std::function<void(std::size_t)>& f) : count(n), body(&f) {}
 
-  // Takes iterations until none is left. `body` is touched only while an iteration is held, and
-  // Finish waits for those, so a helper that comes late finds nothing and leaves it alone.
+  // Takes iterations until none is left. `body` is used only while an iteration is held, and Finish
+  // waits for those; so a late helper finds no iteration and does not touch `body`.
   void Work() {
     std::unique_lock lock(mutex);
     while (next < count) {
@@ -73,7 +73,7 @@ struct JobPool::Loop {
   std::condition_variable idle;
   std::size_t next = 0;
   std::size_t running = 0;
-  std::exception_ptr thrown;  // the first; Finish throws it again, in the job's own thread
+  std::exception_ptr thrown;  // the first exception; Finish rethrows it in the job's own thread
 };
 
 class JobPool::LoopExecutor final : public aggregation::Executor {
@@ -174,7 +174,8 @@ void JobPool::JobThread() {
     ++idle_job_threads_;
     job_wake_.wait(lock, [this] { return stopping_ || !loops_.empty() || !pure_jobs_.empty(); });
     --idle_job_threads_;
-    // A running job comes before a new one, also while stopping: someone waits for it.
+    // Help running jobs before starting new ones, also while stopping: a thread waits for them to
+    // end.
     if (!loops_.empty()) {
       const std::shared_ptr<Loop> loop = std::move(loops_.front());
       loops_.pop_front();

@@ -1,16 +1,16 @@
-// The threads that work: one compute thread, which owns the trainer, and a few job threads for pure
-// functions (protocol::RunJob). Jobs go in, completions come out; nothing else is shared.
+// The worker threads: one compute thread, which owns the trainer, and a few job threads for pure
+// functions (protocol::RunJob). Jobs go in and completions come out; nothing else is shared.
 //
-// - A job that needs a gradient runs on the compute thread, in order of Start; the others on any
-//   job thread, started in order of Start.
-// - Evaluations run on the compute thread when no gradient waits. At most kMaxEvaluations wait: one
-//   more pushes out the oldest, so that a slow evaluation can never hold up training.
-// - Heavy pure jobs share idle job threads through aggregation::Executor; results do not depend on
-//   it (aggregation/shared/rule.h).
-// - Whatever a library throws becomes JobFailed or a Status.
+// - A job that needs a gradient runs on the compute thread, in the order of Start. Other jobs run
+//   on any job thread and begin in the order of Start.
+// - Evaluations run on the compute thread while no gradient waits. At most kMaxEvaluations wait; a
+//   further one replaces the oldest, so a slow evaluation never delays training.
+// - Heavy pure jobs share idle job threads through aggregation::Executor. Results do not depend on
+//   this (aggregation/shared/rule.h).
+// - An exception from a library becomes JobFailed or a Status.
 //
 // Thread safety: Start, Evaluate and stats from any thread; Shutdown from the owner's. Callbacks
-// run on the working threads and must not block.
+// run on the worker threads and must not block.
 #pragma once
 
 #include <condition_variable>
@@ -31,7 +31,7 @@ namespace ostraka::host {
 
 struct JobPoolOptions {
   std::size_t job_threads = 1;    // at least 1
-  std::size_t max_queued = 4096;  // jobs waiting, of both kinds together
+  std::size_t max_queued = 4096;  // waiting jobs of both kinds together
 };
 
 struct JobPoolCallbacks {
@@ -44,30 +44,30 @@ struct JobPoolStats {
   std::uint64_t pure_jobs = 0;
   std::uint64_t evaluations = 0;
   std::uint64_t evaluations_skipped = 0;
-  base::Duration compute_busy;  // of the compute thread, evaluations not counted
+  base::Duration compute_busy;  // of the compute thread, without evaluations
   base::Duration pure_busy;     // summed over the job threads that own a job
   base::Duration evaluation_busy;
-  std::size_t waiting = 0;  // now, evaluations not counted
+  std::size_t waiting = 0;  // now, without evaluations
 };
 
 class JobPool {
  public:
   static constexpr std::size_t kMaxEvaluations = 4;
 
-  // REQUIRES: `trainer` is not null and used by nobody else until Shutdown has returned.
+  // REQUIRES: `trainer` is not null and has no other user until Shutdown has returned.
   JobPool(std::shared_ptr<train::Trainer> trainer, JobPoolOptions options,
           JobPoolCallbacks callbacks);
   ~JobPool();
   JobPool(const JobPool&) = delete;
   JobPool& operator=(const JobPool&) = delete;
 
-  // Unavailable if max_queued jobs wait already.
+  // Unavailable if max_queued jobs are waiting.
   base::Status Start(protocol::JobId id, std::shared_ptr<const protocol::JobSpec> spec);
   // Evaluates `parameters`, the state after `step`.
   void Evaluate(std::uint64_t step, protocol::SharedVector parameters);
 
-  // Drops what waits, lets what runs end, and joins the threads: afterwards no callback comes.
-  // Start and Evaluate do nothing from here on.
+  // Drops waiting jobs, lets running ones end, and joins the threads; no callback follows. Start
+  // and Evaluate do nothing from then on.
   void Shutdown();
 
   JobPoolStats stats() const;
@@ -102,7 +102,7 @@ class JobPool {
   std::deque<Job> compute_jobs_;
   std::deque<Evaluation> evaluations_;
   std::deque<Job> pure_jobs_;
-  std::deque<std::shared_ptr<Loop>> loops_;  // of running jobs that want help
+  std::deque<std::shared_ptr<Loop>> loops_;  // of running jobs that accept helpers
   std::size_t idle_job_threads_ = 0;
   bool stopping_ = false;
   JobPoolStats stats_;

@@ -124,14 +124,14 @@ void NodeDriver::Impl::Start() {
   events_.OnLinks(0, others_.size());
   const protocol::Started started{options_.coin_seed, crypto::RandomSeed(),
                                   std::move(options_.restored)};
-  transport_->Start();  // before the machine's first word, which may be its last
+  transport_->Start();  // before the machine's first message, which may be its last
   Feed(started);
 }
 
 void NodeDriver::Impl::AwaitSignal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;  // cancelled
-    // The system's own handling is back from here on: the next signal ends the process at once.
+    // Restores the default handlers: the next signal ends the process at once.
     boost::system::error_code ignored;
     signals_.clear(ignored);
     Interrupt(signal == SIGINT ? "Ctrl-C" : "SIGTERM");
@@ -143,7 +143,7 @@ void NodeDriver::Impl::Stop() {
 }
 
 void NodeDriver::Impl::Interrupt(const std::string& by) {
-  // A node that ends already is told not to wait for its last evaluation or slow peers.
+  // An interrupt while ending skips the last evaluation and the wait for slow peers.
   if (ending_) return io_.stop();
   const std::string where = met_ ? "in step " + std::to_string(step_)
                                  : "before the first step, with " + std::to_string(linked_.size()) +
@@ -153,7 +153,8 @@ void NodeDriver::Impl::Interrupt(const std::string& by) {
 
 void NodeDriver::Impl::Fail(const base::Status& status) {
   if (!halted_) halted_ = NodeOutcome{NodeEnd::kFailed, step_, base::MessageOf(status)};
-  // Within a Feed the input's other actions come first: they owe nothing to what failed.
+  // Within Feed the input's remaining actions are performed first: they do not depend on the
+  // failure.
   if (!feeding_ && !ending_) End(*halted_);
 }
 

@@ -1,6 +1,6 @@
-// The implementation of NodeDriver: one class, whose member functions live in one file per concern.
-//   node_driver.cpp          what it is made of, starting, ending, the report
-//   node_driver_machine.cpp  inputs to the machine, its actions, what it observes, completions
+// The implementation of NodeDriver: one class in two files.
+//   node_driver.cpp          construction, start, end, the report
+//   node_driver_machine.cpp  the machine's inputs, actions and observations; completions
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -32,7 +32,7 @@ class NodeDriver::Impl {
   void Stop();
 
  private:
-  // Since this driver was made.
+  // Time since this driver was made.
   base::Time Now() const;
   NodeStatus Status() const;
   base::Status ServeStatus();
@@ -56,7 +56,7 @@ class NodeDriver::Impl {
   void On(protocol::Store& action);
   void On(const protocol::Observe& action);
 
-  // --- what it observes ---
+  // --- observations ---
   void See(const protocol::StepStarted& seen);
   void See(const protocol::Sealed&) {}
   void See(const protocol::SlowSeal&) {}  // this and the next six: observation_lines.h
@@ -89,7 +89,7 @@ class NodeDriver::Impl {
   const base::Time origin_;
 
   boost::asio::io_context io_{1};
-  // Jobs and stores in flight are work, which an io_context does not see.
+  // Keeps io_ running while jobs and stores are in flight, which it does not know of.
   const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
       io_.get_executor()};
   boost::asio::signal_set signals_{io_};
@@ -107,16 +107,17 @@ class NodeDriver::Impl {
   std::set<base::PeerId> others_;  // members still in the run, without this node
   std::set<base::PeerId> linked_;
   std::uint64_t step_ = 0;             // in progress
-  bool met_ = false;                   // a block was sealed or a step begun
+  bool met_ = false;                   // a block was sealed or a step began
   std::optional<NodeOutcome> halted_;  // by the machine or a failure, during a Feed
   bool feeding_ = false;
   bool ending_ = false;
-  bool parting_ = false;              // ending, and peers may need what the machine said last
+  bool parting_ = false;              // ending, and peers may need the machine's last messages
   std::size_t stores_in_flight_ = 0;  // of the machine
   bool flushed_ = false;
-  std::optional<std::uint64_t> asked_evaluation_;     // the last step whose state was asked for
-  std::optional<std::uint64_t> answered_evaluation_;  // and answered, well or badly
-  bool awaits_evaluation_ = false;                    // while ending: the last one asked for
+  std::optional<std::uint64_t> asked_evaluation_;  // last step whose state was sent to evaluation
+  std::optional<std::uint64_t> answered_evaluation_;  // last step whose evaluation succeeded or
+                                                      // failed
+  bool awaits_evaluation_ = false;  // while ending: waits for the last requested evaluation
   NodeReport report_;
 };
 

@@ -39,7 +39,7 @@ void NodeDriver::Impl::Feed(const Input& input) {
   options_.machine->Step(Now(), input, out);
   for (Action& action : out.actions()) Perform(action);
   feeding_ = false;
-  // Its last words are said once the record of them is on disk.
+  // If peers may need the last messages, end only after their records are on disk.
   const bool in_peace =
       halted_ && (halted_->end == NodeEnd::kFinished || halted_->end == NodeEnd::kBanned);
   if (halted_ && !ending_ && !(in_peace && stores_in_flight_ > 0)) End(*halted_);
@@ -83,7 +83,7 @@ void NodeDriver::Impl::See(const protocol::StepStarted& seen) {
   met_ = true;
 }
 
-// A run that was complete already ends here: what it came to is reported all the same.
+// A restored run may already be complete; report its result all the same.
 void NodeDriver::Impl::See(const protocol::Resumed& seen) {
   report_.last_block = seen.block;
   report_.state = seen.state;
@@ -106,7 +106,7 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   }
   events_.OnStepDone(seen);
   for (const wire::Removal& removal : block.removals) SeeRemoval(removal);
-  // Bans of blocks that this node skipped, or sealed before it was started again.
+  // Also bans from blocks that this node skipped, or sealed before its restart.
   for (const wire::Standing& standing : block.standings) {
     if (standing.banned) ForgetSoon(standing.peer);
   }
@@ -115,7 +115,7 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
 void NodeDriver::Impl::SeeRemoval(const wire::Removal& removal) {
   report_.removals.push_back(removal);
   events_.OnRemoval(removal);
-  if (wire::IsBan(removal.kind)) ForgetSoon(removal.peer);  // a dropped one may come back
+  if (wire::IsBan(removal.kind)) ForgetSoon(removal.peer);  // a dropped member may return
 }
 
 void NodeDriver::Impl::ForgetSoon(const base::PeerId& peer) {
@@ -158,7 +158,7 @@ void NodeDriver::Impl::LinkChanged(const base::PeerId& peer, bool up) {
   Feed(protocol::LinkChanged{peer, up});
 }
 
-// The machine has halted, and answers nothing but this (node/protocol/ground/machine.h).
+// After halting, the machine answers only this input (node/protocol/ground/machine.h).
 void NodeDriver::Impl::SayLastWordsTo(const base::PeerId& peer) {
   protocol::Outbox out;
   options_.machine->Step(Now(), protocol::LinkChanged{peer, true}, out);
@@ -205,7 +205,7 @@ void NodeDriver::Impl::Record(const base::Bytes& frame) {
 
 void NodeDriver::Impl::Record(std::uint64_t step, const std::string& name, double value) {
   const base::Status status = options_.ledger->AppendMetric(step, name, value);
-  // A ledger that fails says so itself, through its own callback.
+  // A failed ledger reports through its own callback.
   (void)status;
 }
 

@@ -1,8 +1,8 @@
-// What a running node tells whoever shows it (a table, a log, a parent process), and the report
-// that it leaves behind.
+// The events of a running node for its display (a table, a log, a parent process), and its final
+// report.
 //
 // Thread safety: all calls come from the thread in NodeDriver::Run, between two inputs of the
-// machine: they must return quickly, and must not throw.
+// machine. They must return quickly and must not throw.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace ostraka::host {
 
-// How a node ended. All but kInterrupted are the machine's (protocol::Halted::Why).
+// How a node ended. All except kInterrupted come from the machine (protocol::Halted::Why).
 enum class NodeEnd : std::uint8_t {
   kFinished,
   kBanned,
@@ -31,7 +31,7 @@ enum class NodeEnd : std::uint8_t {
   kDiverged,
   kFailed,       // also: the disk, the job pool or a library failed
   kForked,       // two decisions of one seal: people must compare ledgers
-  kInterrupted,  // a person or the system asked it to stop
+  kInterrupted,  // stopped by a person or the system
 };
 const char* NodeEndName(
     NodeEnd end);  // finished, banned, stalled, diverged, failed, forked, interrupted
@@ -46,36 +46,36 @@ class NodeEvents {
  public:
   virtual ~NodeEvents() = default;
 
-  // It listens on `port` (0: it only dials) and starts to look for the other members. It tells how
-  // it is on `http_port` (0: on none).
+  // The node listens on `port` (0: it only dials) and begins to look for the other members. It
+  // serves its status on `http_port` (0: on no port).
   virtual void OnStarted(std::uint16_t port, std::uint16_t http_port) = 0;
   // `up` of `of` other members still in the run are linked.
   virtual void OnLinks(std::size_t up, std::size_t of) = 0;
-  // Every block of a step; genesis is no step.
+  // Called for every block except the genesis block.
   virtual void OnStepDone(const protocol::StepDone& done) = 0;
-  // The three sum to the wall time of the step; the machine takes them from its driver's clock.
+  // The three times sum to the wall time of the step, by the driver's clock.
   virtual void OnStepTimes(const protocol::StepTimes& times) = 0;
-  // Of the state after `step`, on held-out data.
+  // Result for the state after `step`, on held-out data.
   virtual void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) = 0;
   virtual void OnSuspicion(const protocol::Suspicion& suspicion) = 0;
   virtual void OnRemoval(const wire::Removal& removal) = 0;
-  // One line for a log: the channel's news, and what went wrong without ending the node.
+  // One log line: news of the channel, or a problem that did not end the node.
   virtual void OnNotice(net::NoticeLevel level, const std::string& line) = 0;
-  // The last protocol event; evaluations that still run may follow.
+  // The last protocol event; results of running evaluations may follow.
   virtual void OnHalted(const NodeOutcome& outcome) = 0;
 };
 
 struct NodeReport {
   NodeOutcome outcome;
-  std::uint64_t steps_done = 0;                   // those of its store too, genesis not counted
+  std::uint64_t steps_done = 0;  // including steps restored from its store; without genesis
   std::shared_ptr<const wire::Block> last_block;  // null if none was sealed
-  protocol::ModelState state;                     // after it; null vectors if none
+  protocol::ModelState state;                     // after the last step; null vectors if none
   std::vector<wire::Removal> removals;            // in the order sealed
-  std::optional<train::Evaluation> evaluation;    // the last, of the state after evaluated_step
+  std::optional<train::Evaluation> evaluation;  // the last one, for the state after evaluated_step
   std::uint64_t evaluated_step = 0;
 
-  base::Duration wall;             // from Run's begin to the end of the last flush
-  protocol::StepTimes step_times;  // summed over `timed_steps` (its `step` is the last)
+  base::Duration wall;             // from the begin of Run to the end of the last flush
+  protocol::StepTimes step_times;  // summed over `timed_steps` (`step` is the last)
   std::uint64_t timed_steps = 0;
   net::TransportCounters traffic;
   JobPoolStats jobs;

@@ -18,7 +18,7 @@ void StepHistogram::Add(double seconds) {
 std::optional<base::Duration> TimeLeft(const NodeStatus& status, std::uint64_t steps) {
   if (status.outcome || status.recent_step.ns == 0) return std::nullopt;
   const std::uint64_t done = std::min(status.progress.step, steps);
-  // In double: the product may pass 2^63 for a run that nobody will live to see.
+  // In double: the product may pass 2^63 for an absurdly long run.
   const double left = static_cast<double>(steps - done) * status.recent_step.seconds();
   constexpr double kLongest = 1e9;  // thirty years
   return base::Milliseconds(static_cast<std::int64_t>(std::min(left, kLongest) * 1e3));
@@ -33,7 +33,7 @@ std::string FirstMissing(const std::vector<protocol::Progress::Missing>& missing
   return first;
 }
 
-// All members are here, and have told this one what they begin with.
+// All members are linked, and have sent this node their opening messages.
 bool BeginsByNow(const NodeStatus& status) {
   const auto& missing = status.progress.missing;
   return status.linked.size() == status.others.size() && !missing.empty() &&

@@ -1,5 +1,5 @@
-// A moment of a running node, for people and monitors (`ostraka status`, /metrics, /healthz), and
-// what keeps count between two such moments.
+// A snapshot of a running node for people and monitors (`ostraka status`, /metrics, /healthz), and
+// the monitor that collects its content.
 //
 // Thread safety: plain values; a NodeMonitor has one owner.
 #pragma once
@@ -18,11 +18,11 @@
 
 namespace ostraka::host {
 
-// How long steps took, as a Prometheus histogram counts: cumulative by upper bound.
+// Durations of steps as a Prometheus histogram: cumulative counts by upper bound.
 struct StepHistogram {
   static constexpr std::array<double, 13> kBoundsSeconds = {0.01, 0.03, 0.1, 0.3, 1,   3,   10,
                                                             30,   60,   120, 300, 600, 1800};
-  std::array<std::uint64_t, kBoundsSeconds.size()> at_most{};  // steps of at most that bound
+  std::array<std::uint64_t, kBoundsSeconds.size()> at_most{};  // steps not longer than the bound
   std::uint64_t count = 0;
   double sum_seconds = 0;
 
@@ -35,20 +35,20 @@ struct NodeStatus {
   base::Duration uptime;
   std::optional<NodeOutcome> outcome;  // once it has halted
 
-  protocol::Progress progress;    // its step, what it waits for and from whom
-  bool met = false;               // the genesis block is sealed: the members have met
-  base::Duration since_progress;  // since a seal was decided or a step began or ended
+  protocol::Progress progress;    // its step, what it waits for and from which members
+  bool met = false;               // the genesis block is sealed
+  base::Duration since_progress;  // since the last decided seal, step begin or step end
   std::uint64_t steps_done = 0;   // in this process
   base::Duration recent_step;     // mean of the last NodeMonitor::kRecentSteps; 0: none yet
   StepHistogram step_seconds;
   protocol::StepTimes step_times;  // summed over `timed_steps`
   std::uint64_t timed_steps = 0;
   std::array<std::uint64_t, wire::kColumnFateCount> columns{};  // by fate, since the start
-  std::map<std::string, std::uint64_t> suspicions;              // by check, likewise
-  std::optional<train::Evaluation> evaluation;                  // the last
+  std::map<std::string, std::uint64_t> suspicions;              // by check, since the start
+  std::optional<train::Evaluation> evaluation;                  // the last one
   std::uint64_t evaluated_step = 0;
 
-  // What it has let the others wait, and may (protocol::Slow); zeros: no more than half of that.
+  // How long it has delayed the others, and the limit (protocol::Slow); zeros: at most half of it.
   std::uint64_t late_ms = 0;
   std::uint64_t late_allowed_ms = 0;
 
@@ -62,21 +62,21 @@ struct NodeStatus {
   os::ProcessStats process;
 };
 
-// When a run of `steps` steps will be done if the others are as fast as of late; nullopt before the
-// first step is, and after the end.
+// Estimated time until `steps` steps are done at the recent pace; nullopt before the first step and
+// after the end.
 std::optional<base::Duration> TimeLeft(const NodeStatus& status, std::uint64_t steps);
 
 struct Health {
   bool ok = true;
   std::string reason;  // one line, also if ok
 };
-// Not ok: it has halted other than by finishing, or waits for the others for longer than
-// kPatience and ten recent steps. Waiting for members to come at the start is ok: that may take
-// days; that all are there and the run does not begin is not.
+// Not ok: the node halted without finishing, or waits for others longer than both kPatience and ten
+// recent steps. Waiting for members to join at the start is ok, since it may take days. It is not
+// ok if all members are linked and the run does not begin.
 inline constexpr base::Duration kPatience = base::Seconds(30);
 Health HealthOf(const NodeStatus& status);
 
-// Keeps what observations say. Times are the driver's.
+// Collects observations. Times are the driver's.
 class NodeMonitor {
  public:
   static constexpr std::size_t kRecentSteps = 16;
@@ -84,11 +84,11 @@ class NodeMonitor {
   explicit NodeMonitor(base::Time start) : start_(start), progressed_(start) {}
 
   void See(base::Time now, const protocol::Observation& what);
-  // Before the run begins, that somebody comes or goes is progress.
+  // Before the run begins, a change of links counts as progress.
   void SeeLinks(base::Time now);
   void SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation);
 
-  // What it has seen; the rest of the status is the caller's to fill.
+  // The observed part of the status; the caller fills in the rest.
   NodeStatus StatusAt(base::Time now) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a machine observes of its own fate, as lines for a log.
+// Log lines for a machine's observations about its own state.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -20,9 +20,9 @@ struct ObservationLine {
 
 class ObservationLines {
  public:
-  // A node's own slowness is told whenever it has grown. Nullopt for what NodeEvents has an event
-  // of its own for, and for what people know already: how far a node has caught up is told once a
-  // second, and when it is there.
+  // The line for `seen`. Nullopt for observations that have an event in NodeEvents, and for
+  // repetitions: catching up is reported once a second and at its end, and the node's own slowness
+  // whenever it has grown.
   std::optional<ObservationLine> Of(base::Time now, const protocol::Observation& seen);
 
  private:

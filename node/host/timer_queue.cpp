@@ -40,8 +40,8 @@ void TimerQueue::Arm() {
 
 void TimerQueue::Fire() {
   const base::Time now = clock_();
-  // What is set while this runs waits for the next turn, so that messages are not starved by a
-  // timer that sets itself again at once.
+  // Timers set during this call wait for the next turn, so that a timer that immediately sets
+  // itself again cannot starve messages.
   const std::uint64_t limit = next_sequence_;
   while (!due_.empty()) {
     const auto [place, id] = *due_.begin();

@@ -1,7 +1,7 @@
-// A machine's timers on an io_context: any number of them behind one system timer.
+// A machine's timers on an io_context: any number of timers behind one system timer.
 //
-// Timers fire in order of their time, those of one time in the order they were set; one that was
-// cancelled or set again before it was delivered does not fire, even if its time had come.
+// Timers fire in the order of their time, and timers of equal time in the order of Set. A timer
+// that is cancelled or set again before its delivery does not fire, even if its time has passed.
 //
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
@@ -19,11 +19,11 @@ class TimerQueue {
  public:
   using Id = std::uint64_t;
 
-  // `clock` must never go back. `fired` may call any member.
+  // `clock` must never go back. `fired` may call any member function.
   TimerQueue(boost::asio::io_context& io, std::function<base::Time()> clock,
              std::function<void(Id)> fired);
 
-  // Replaces a timer of the same id. A time that has passed fires as soon as possible, never within
+  // Replaces a timer with an equal id. A time in the past fires as soon as possible, never within
   // this call.
   void Set(Id id, base::Time at);
   void Cancel(Id id);

@@ -26,7 +26,7 @@ std::string NameOf(const HttpPlace& place) {
   return place.address.empty() ? place.socket_path : place.address;
 }
 
-// One exchange on a socket that is connected or about to be.
+// One exchange on a connected or connecting socket.
 class Exchange {
  public:
   Exchange(const HttpPlace& place, const std::string& path, std::size_t max_body_bytes)

@@ -12,9 +12,9 @@
 
 namespace ostraka::http {
 
-// The answer to GET `path` at `place`, whatever its status code says. NotFound: nobody listens
-// there. Unavailable: it did not answer in time, or too much. InvalidArgument: an address that is
-// none, or an answer that is not HTTP.
+// The response to GET `path` at `place`, whatever its status code. NotFound: no server listens
+// there. Unavailable: no complete answer in time, or it is too long. InvalidArgument: a malformed
+// address, or an answer that is not HTTP.
 base::StatusOr<HttpResponse> HttpGet(const HttpPlace& place, const std::string& path,
                                      base::Duration timeout = base::Seconds(5),
                                      std::size_t max_body_bytes = std::size_t{1} << 20);

@@ -27,7 +27,7 @@ using Protocol = asio::generic::stream_protocol;
 using boost::beast::string_view;
 using boost::system::error_code;
 
-// Long enough not to spin while the system has no file descriptors, short enough to go unnoticed.
+// Long enough not to spin while file descriptors are exhausted, short enough to go unnoticed.
 constexpr base::Duration kRetryAfter = base::Milliseconds(100);
 
 bool IsLoopbackHost(std::string_view host) {
@@ -99,7 +99,7 @@ class HttpServer::Impl : public std::enable_shared_from_this<HttpServer::Impl> {
   bool stopped_ = false;
 };
 
-// One connection: a request, an answer, the end.
+// One connection: a request, a response, the close.
 class HttpServer::Impl::Session : public std::enable_shared_from_this<Session> {
  public:
   Session(Impl& server, Protocol::socket socket)
@@ -118,7 +118,7 @@ class HttpServer::Impl::Session : public std::enable_shared_from_this<Session> {
 
   bool answering() const { return answering_; }
 
-  // Without a word to the server, which calls it.
+  // Closes without notifying the server, which is the caller.
   void Close() {
     closed_ = true;
     timer_.Cancel();
@@ -134,7 +134,7 @@ class HttpServer::Impl::Session : public std::enable_shared_from_this<Session> {
       head_only_ = parser_.get().method() == beast_http::verb::head;
       return Respond(server_.Answer(parser_.get()));
     }
-    // Whoever has gone hears nothing; whoever sent what is no request is told so.
+    // No response to a peer that has gone; an error response to a malformed request.
     const bool parsing =
         ec.category() == beast_http::make_error_code(beast_http::error::bad_method).category();
     if (!parsing || ec == beast_http::error::end_of_stream ||
@@ -160,7 +160,7 @@ class HttpServer::Impl::Session : public std::enable_shared_from_this<Session> {
                             });
   }
 
-  // Closing with bytes unread would reset the connection and could take the answer with it.
+  // Closing with unread bytes would reset the connection and could discard the response.
   void Drain() {
     error_code ec;
     socket_.shutdown(Protocol::socket::shutdown_send, ec);
@@ -194,7 +194,7 @@ class HttpServer::Impl::Session : public std::enable_shared_from_this<Session> {
 void HttpServer::Impl::Stop() {
   stopped_ = true;
   retry_.Cancel();
-  error_code ignored;  // nothing is lost by a close that fails
+  error_code ignored;  // a failed close loses nothing
   acceptor_.close(ignored);
   for (const auto& session : sessions_) session->Close();
   sessions_.clear();
@@ -250,7 +250,7 @@ base::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Make(asio::io_context& i
   }
   std::uint16_t port = 0;
   if (!is_unix) {
-    ASSIGN_OR_RETURN(port, os::ListeningPort(fd));  // of a socket that listens: cannot fail
+    ASSIGN_OR_RETURN(port, os::ListeningPort(fd));  // cannot fail for a listening socket
   }
   auto impl = std::make_shared<Impl>(io, fd, !is_unix && IsLoopback(place.address),
                                      std::move(handler), limits);
@@ -263,7 +263,7 @@ HttpServer::HttpServer(std::shared_ptr<Impl> impl, std::string socket_path, std:
 
 HttpServer::~HttpServer() {
   impl_->Stop();
-  // Left behind it would only say that nobody listens there, so a failure changes nothing.
+  // A stale socket file would only refuse connections, so a failure is harmless.
   if (!socket_path_.empty()) unlink(socket_path_.c_str());
 }
 

@@ -1,10 +1,10 @@
-// A small HTTP/1.1 server for people and monitors: GET and HEAD, one answer a connection.
+// A small HTTP/1.1 server for people and monitors: GET and HEAD, one response per connection.
 //
-// It is no way in. Whoever connects can make it hold at most max_connections sockets and
-// max_request_bytes for each; a connection ends `timeout` after it was accepted whatever it does,
-// and when all are taken the one that has dawdled longest over its request makes room. A server on
-// a loopback address answers only requests that name a loopback host, so that a web page cannot
-// read it through the visitor's browser (DNS rebinding).
+// Attack: connections can make it hold at most max_connections sockets with max_request_bytes each.
+// Every connection ends `timeout` after it was accepted. When all places are taken, the connection
+// whose request has been incomplete for longest is closed. A server on a loopback address answers
+// only requests that name a loopback host, so that a web page cannot read it through a visitor's
+// browser (DNS rebinding).
 //
 // Thread safety: none; the thread that runs the io_context. The handler runs there too, and must
 // not block. Does not throw.
@@ -26,10 +26,10 @@ class io_context;
 
 namespace ostraka::http {
 
-// One of the two.
+// Set one of the two.
 struct HttpPlace {
   std::string address;      // "host:port"; port 0: any free one
-  std::string socket_path;  // a Unix socket; replaced if it is there, removed at the end
+  std::string socket_path;  // a Unix socket; an old one is replaced; removed at the end
   bool operator==(const HttpPlace&) const = default;
 };
 
@@ -39,7 +39,7 @@ struct HttpResponse {
   std::string body;
 };
 
-// `path` begins with '/' and has no query; what it names is not there: answer 404.
+// `path` begins with '/' and has no query. The handler answers 404 for an unknown path.
 using HttpHandler = std::function<HttpResponse(std::string_view path)>;
 
 struct HttpLimits {
@@ -50,9 +50,9 @@ struct HttpLimits {
 
 class HttpServer {
  public:
-  // Binds and listens; serves once `io` runs. Unavailable: the port is taken, the socket cannot be
-  // made. InvalidArgument: not an address. REQUIRES: `io` outlives the server; nobody else serves
-  // at `socket_path`.
+  // Binds and listens; serves once `io` runs. Unavailable: the port is taken, or the socket cannot
+  // be made. InvalidArgument: a malformed address. REQUIRES: `io` outlives the server; no other
+  // server uses `socket_path`.
   static base::StatusOr<std::unique_ptr<HttpServer>> Make(boost::asio::io_context& io,
                                                           const HttpPlace& place,
                                                           HttpHandler handler,

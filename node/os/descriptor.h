@@ -1,4 +1,4 @@
-// An open file, socket or folder, closed at the end.
+// An open file, socket or folder, closed by the destructor.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -11,9 +11,9 @@ namespace ostraka::os {
 
 class Descriptor {
  public:
-  // Takes what open, socket and the like return; a negative number is none.
+  // Takes the result of open, socket and the like; a negative number means none.
   explicit Descriptor(int fd) : fd_(fd) {}
-  // The result of close is not looked at: whoever writes syncs first, and close says nothing new.
+  // The result of close is ignored: a writer syncs first, after which close reports nothing new.
   ~Descriptor() {
     if (fd_ >= 0) close(fd_);
   }
@@ -22,7 +22,7 @@ class Descriptor {
 
   bool ok() const { return fd_ >= 0; }
   int get() const { return fd_; }
-  // The caller closes it.
+  // Passes ownership to the caller.
   int Release() { return std::exchange(fd_, -1); }
 
  private:

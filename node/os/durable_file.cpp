@@ -36,7 +36,7 @@ base::Status GiveName(const std::string& temporary, const std::string& path, IfE
   if (if_exists == IfExists::kReplace) {
     return ::rename(temporary.c_str(), path.c_str()) == 0 ? base::OkStatus() : Failed(path, errno);
   }
-  // link, unlike rename, refuses a name that is taken.
+  // Unlike rename, link refuses an existing name.
   if (::link(temporary.c_str(), path.c_str()) == 0) {
     return ::unlink(temporary.c_str()) == 0 ? base::OkStatus() : Failed(temporary, errno);
   }
@@ -60,7 +60,7 @@ base::Status WriteDurably(const std::string& path, std::span<const base::ByteVie
   base::Status status = WriteAndSync(temporary, pieces);
   if (status.ok()) status = GiveName(temporary, path, if_exists);
   if (!status.ok()) {
-    // Half a file helps nobody. That it could not be removed either is no news beside `status`.
+    // Remove the partial file. A failure to remove it matters less than `status`.
     ::unlink(temporary.c_str());
     return status;
   }

@@ -1,4 +1,4 @@
-// Files that are there whole or not at all, also after a power cut.
+// Files that exist whole or not at all, also after a power cut.
 //
 // Thread safety: any thread; two writers of one path must not overlap.
 #pragma once
@@ -13,10 +13,10 @@ namespace ostraka::os {
 
 enum class IfExists { kReplace, kRefuse };
 
-// Writes `pieces`, one after the other, to a temporary file beside `path`, syncs it and gives it
-// its name. A crash leaves at most "<path>.tmp", which the next write of the same path overwrites.
-// FailedPrecondition: it exists (kRefuse). Unavailable: the folder is missing or cannot be written,
-// the disk is full. The message is one line without advice, which the caller knows better.
+// Writes `pieces` in order to a temporary file beside `path`, syncs it and gives it its final name.
+// A crash leaves at most "<path>.tmp", which the next write of `path` overwrites.
+// FailedPrecondition: `path` exists (kRefuse). Unavailable: the folder is missing or not writable,
+// or the disk is full. The message is one line without advice, which the caller adds.
 base::Status WriteDurably(const std::string& path, std::span<const base::ByteView> pieces,
                           IfExists if_exists);
 

@@ -61,7 +61,7 @@ base::Status CannotListen(std::string_view address, int error) {
 }  // namespace
 
 base::StatusOr<HostPort> ParseHostPort(std::string_view text) {
-  std::string quoted(1, '"');  // not "\"" + ...: GCC 12 warns of an overlap that is none
+  std::string quoted(1, '"');  // not "\"" + ...: GCC 12 falsely warns of an overlap
   quoted.append(text).push_back('"');
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) {
@@ -89,7 +89,7 @@ base::StatusOr<int> ListenOn(std::string_view address) {
   ASSIGN_OR_RETURN(SocketAddress bound, NumericAddress(where));
   const int fd = socket(bound.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return CannotListen(address, errno);
-  // A node that restarts takes its port back although old connections linger in TIME_WAIT.
+  // Lets a restarted node take its port back while old connections linger in TIME_WAIT.
   const int on = 1;
   const bool listening = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
                          bind(fd, bound.get(), bound.size) == 0 && listen(fd, SOMAXCONN) == 0;
@@ -105,7 +105,7 @@ std::string AddressGroup(const std::string& host) {
   in_addr v4{};
   if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return host;
   in6_addr v6{};
-  // A scope ("fe80::1%eth0") is part of the text only.
+  // A scope ("fe80::1%eth0") is part of the text only: drop it.
   if (inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &v6) != 1) return "";
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (IN6_IS_ADDR_V4MAPPED(&v6)) {
@@ -133,7 +133,7 @@ std::string AddressPrefix(const std::string& host) {
 bool IsIpv6(int fd) {
   int family = AF_INET;
   socklen_t size = sizeof(family);
-  // Fails for no socket only, which whoever takes the descriptor over then finds out.
+  // Fails only if `fd` is no socket, which the next user of the descriptor will detect.
   getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size);
   return family == AF_INET6;
 }

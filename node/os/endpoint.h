@@ -19,31 +19,31 @@ struct HostPort {
 // "host:port", "[v6]:port". InvalidArgument names what is wrong.
 base::StatusOr<HostPort> ParseHostPort(std::string_view text);
 
-// A bound and listening TCP socket; the caller closes it. InvalidArgument: not an address (a name
-// will not do here); Unavailable: the port is taken, or the address is not ours.
+// A bound and listening TCP socket, which the caller must close. InvalidArgument: not a numeric
+// address; Unavailable: the port is taken, or the address is not local.
 base::StatusOr<int> ListenOn(std::string_view address);
 
-// What counts as one address: an IPv4 address, also where it is written as an IPv6 one, or the
-// first 64 bits of an IPv6 address, which one person usually has all of ("2001:db8:1:2::/64").
-// Empty if `host` is no address. Loopback, so written by this function, is "127.0.0.1" or "::1".
+// The unit that counts as one address: an IPv4 address, also if written as an IPv6 one, or the
+// first 64 bits of an IPv6 address ("2001:db8:1:2::/64"), all of which usually belong to one
+// person. Empty if `host` is no address. Loopback is "127.0.0.1" or "::1".
 std::string AddressGroup(const std::string& host);
-// What one customer of a network can have many addresses of: 24 bits of an IPv4 address, 48 of an
+// The unit within which one customer may have many addresses: 24 bits of an IPv4 address, 48 of an
 // IPv6 one ("192.0.2.0/24", "2001:db8:1::/48"). Empty if `host` is no address.
 std::string AddressPrefix(const std::string& host);
 
-// False: it is of IPv4. REQUIRES: `fd` is a TCP socket.
+// False means IPv4. REQUIRES: `fd` is a TCP socket.
 bool IsIpv6(int fd);
 
 // The local port of a socket. InvalidArgument: `fd` is not a listening TCP socket.
 base::StatusOr<std::uint16_t> ListeningPort(int fd);
 
 struct ListeningSocket {
-  int fd = -1;  // the caller's to close, or to pass as TransportOptions::listen_fd
+  int fd = -1;  // the caller must close it or pass it as TransportOptions::listen_fd
   std::uint16_t port = 0;
 };
 
-// A listening socket on 127.0.0.1 with a port that the system chose. As it listens already, nobody
-// can take the port before the node that will own it starts.
+// A listening socket on 127.0.0.1 with a port that the system chose. Since it is already listening,
+// no other process can take the port before its node starts.
 base::StatusOr<ListeningSocket> ListenOnLoopback();
 
 }  // namespace ostraka::os

@@ -42,7 +42,7 @@ base::Status MakePrivate(const std::string& path, int fd) {
 }  // namespace
 
 base::StatusOr<int> OpenPrivate(const std::string& path) {
-  // A pipe in its place must not keep us waiting.
+  // O_NONBLOCK: opening a pipe at this path must not block.
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (fd < 0) return Refused(path, "cannot be opened", errno);
   const base::Status status = MakePrivate(path, fd);

@@ -1,7 +1,7 @@
-// Files that are their owner's business: what a node signed, and locks that nobody else may hold.
+// Files that only their owner may read and write: a node's signed slots, and locks.
 //
-// What an attacker can do here: a local user who can write in the folder could put a link or a file
-// of his own in our place. A link is not followed; a file of another owner is refused.
+// Attack: a local user with write access to the folder could place a link or a file there. Links
+// are not followed, and a file of another owner is refused.
 //
 // Thread safety: any thread.
 #pragma once
@@ -12,14 +12,14 @@
 
 namespace ostraka::os {
 
-// Opens `path` to read and write, made if missing, and gives it mode 0600 whatever it had. The
-// descriptor is the caller's to close. What root makes in another's folder is that one's.
-// Unavailable, in one line without advice: the system refuses, it is no plain file, or another
-// user's.
+// Opens `path` for reading and writing, creates it if missing, and sets its mode to 0600. The
+// caller must close the descriptor. A file that root creates in another user's folder gets that
+// user as its owner. Unavailable, in one line without advice: the system refuses, or the file is
+// not a plain file or belongs to another user.
 base::StatusOr<int> OpenPrivate(const std::string& path);
 
-// True iff `folder` is there and nobody but its owner, who is this user or root, can put files
-// there. For root any owner is as good.
+// True iff `folder` exists and only its owner, who is this user or root, can create files there.
+// For root any owner is accepted.
 bool IsPrivateFolder(const std::string& folder);
 
 }  // namespace ostraka::os

@@ -27,7 +27,7 @@ std::uint64_t OpenFiles() {
   std::error_code error;
   const std::filesystem::directory_iterator files("/proc/self/fd", error);
   if (error) return 0;
-  // One of them is the folder itself.
+  // One of the entries is the descriptor of the folder itself.
   return static_cast<std::uint64_t>(std::distance(begin(files), end(files))) - 1;
 }
 

@@ -1,4 +1,4 @@
-// What the operating system says of this process.
+// Resource use of this process, from the operating system.
 //
 // Thread safety: free functions, any thread.
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace ostraka::os {
 
-// Zeros where the system does not say.
+// Zero where the system gives no value.
 struct ProcessStats {
   std::uint64_t rss_bytes = 0;
   std::uint64_t peak_rss_bytes = 0;

@@ -1,4 +1,4 @@
-// The clock of the real node: one that never goes back, with an arbitrary origin.
+// The clock of the real node: monotonic, with an arbitrary origin.
 //
 // Thread safety: any thread.
 #pragma once

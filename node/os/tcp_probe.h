@@ -1,4 +1,4 @@
-// Whether somebody accepts connections at an address.
+// Tests whether a TCP address accepts connections.
 //
 // Thread safety: a free function. Blocks.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace ostraka::os {
 
-// Connects to "host:port" and closes. Unavailable: why that did not come about, within `timeout`
-// (a name may take longer to be looked up). InvalidArgument: no address.
+// Connects to "host:port" and closes. Unavailable: the reason for a failure within `timeout`
+// (looking up a name may take longer). InvalidArgument: a malformed address.
 base::Status ProbeTcp(const std::string& address, base::Duration timeout);
 
 }  // namespace ostraka::os

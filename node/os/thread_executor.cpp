@@ -38,7 +38,7 @@ void ThreadExecutor::ParallelFor(std::size_t count,
   wake_.notify_all();
   Work(loop);
   std::unique_lock lock(mutex_);
-  loop_ = nullptr;  // nobody joins any more
+  loop_ = nullptr;  // no further helper may join
   ended_.wait(lock, [&loop] { return loop.helpers == 0; });
 }
 

@@ -11,7 +11,7 @@ namespace ostraka::os {
 struct Timer::State {
   explicit State(boost::asio::io_context& io) : timer(io) {}
   boost::asio::steady_timer timer;
-  // An expiry that is queued already cannot be cancelled in Asio: it looks here whether it counts.
+  // Asio cannot cancel an expiry that is already queued, so its handler compares generations.
   std::uint64_t generation = 0;
 };
 

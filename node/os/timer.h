@@ -14,7 +14,7 @@ class io_context;
 
 namespace ostraka::os {
 
-// Cancelled when it is destroyed or started again: a callback never outlives its Timer.
+// Destroying or restarting a Timer cancels it: a callback never outlives its Timer.
 class Timer {
  public:
   explicit Timer(boost::asio::io_context& io);

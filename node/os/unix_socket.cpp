@@ -23,7 +23,7 @@ base::Status Refused(const std::string& path, const char* what, int error) {
                            std::generic_category().message(error) + ")");
 }
 
-// The folder is opened and the socket named through it, which is short however long the path.
+// Opens the folder and names the socket through its descriptor, so that a long path fits sun_path.
 struct ShortName {
   Descriptor folder;
   sockaddr_un address{};
@@ -60,7 +60,7 @@ base::StatusOr<int> ListenOnUnix(const std::string& path) {
     if (unlink(path.c_str()) != 0) return Refused(path, "cannot be replaced", errno);
   }
   Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // Nobody can connect before listen, so nobody finds the socket with a wider mode.
+  // Mode before listen: nobody can connect while the mode is wider.
   const bool listening = fd.get() >= 0 && bind(fd.get(), name.get(), sizeof name.address) == 0 &&
                          chmod(path.c_str(), 0600) == 0 && listen(fd.get(), kBacklog) == 0;
   if (!listening) return Refused(path, "cannot be made", errno);

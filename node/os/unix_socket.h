@@ -1,5 +1,5 @@
-// Unix sockets whose path may be longer than the 107 bytes that the system takes: data folders lie
-// where users put them.
+// Unix sockets whose path may exceed the 107 bytes that the system accepts, because users choose
+// the paths of data folders.
 //
 // Thread safety: free functions.
 #pragma once
@@ -10,11 +10,12 @@
 
 namespace ostraka::os {
 
-// A listening socket at `path`, mode 0600, in place of one that an earlier process left there; the
-// caller closes it. Unavailable: it cannot be made. FailedPrecondition: something else is there.
+// A listening socket at `path`, mode 0600, which the caller must close. Replaces a socket left by
+// an earlier process. Unavailable: it cannot be created. FailedPrecondition: another kind of file
+// is there.
 base::StatusOr<int> ListenOnUnix(const std::string& path);
 
-// A connected socket; the caller closes it. NotFound: nobody listens there.
+// A connected socket, which the caller must close. NotFound: no process listens there.
 base::StatusOr<int> ConnectToUnix(const std::string& path);
 
 }  // namespace ostraka::os

@@ -42,7 +42,7 @@ BulkFile& BulkFile::operator=(BulkFile&& other) noexcept {
   return *this;
 }
 
-// What must be on disk was synced: the result of close says nothing new.
+// Everything that must be durable was synced, so the result of close does not matter.
 BulkFile::~BulkFile() {
   if (fd_ >= 0) ::close(fd_);
 }
@@ -88,7 +88,7 @@ base::Status BulkFile::Sync() {
 }
 
 base::StatusOr<base::Bytes> BulkFile::Read(Extent extent) const {
-  // The length comes from a row, which may be as damaged as the file.
+  // The length comes from a row, which may be damaged too.
   const off_t length = ::lseek(fd_, 0, SEEK_END);
   if (length < 0) return Failed(path_, "read", errno);
   const auto end = static_cast<std::uint64_t>(length);

@@ -32,7 +32,7 @@ constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 20;
 std::optional<std::uint64_t> ParseStep(std::string_view text) {
   std::uint64_t step = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
-  // The name that we would give, and no other: "step-007" is not ours.
+  // Accept only the exact name that WriteCheckpoint gives: "step-007" is refused.
   if (error != std::errc() || std::to_string(step) != text) return std::nullopt;
   return step;
 }
@@ -55,7 +55,7 @@ TensorLayout FileLayout(const TensorLayout& layout) {
 
 base::SafetensorsMetadata FileMetadata(const Checkpoint& checkpoint) {
   base::SafetensorsMetadata metadata = checkpoint.metadata;
-  metadata["format"] = "pt";  // what readers of PyTorch's ecosystem look for
+  metadata["format"] = "pt";  // readers in PyTorch's ecosystem look for this
   metadata["producer"] = "ostraka";
   metadata["step"] = std::to_string(checkpoint.step);
   metadata["state_root"] = protocol::StateRoot(checkpoint.state, checkpoint.layout).Hex();
@@ -72,7 +72,7 @@ base::Status NotOurs(const std::string& path, const std::string& why) {
   return base::InvalidArgument(path + ": is no checkpoint of ostraka, or damaged: " + why);
 }
 
-// Metadata and tensors as a header says them; nullopt if it says anything else.
+// Metadata and tensors from a header; nullopt for any other content.
 struct Header {
   base::SafetensorsMetadata metadata;
   TensorLayout layout;
@@ -101,14 +101,15 @@ std::optional<Header> ParseHeader(std::string_view text) {
   return header;
 }
 
-// The parameters' layout if `all` is FileLayout of one.
+// The parameters' layout if `all` equals FileLayout of it.
 std::optional<TensorLayout> ParameterLayout(const TensorLayout& all) {
   const TensorLayout half(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
   if (half.empty() || FileLayout(half) != all) return std::nullopt;
   return half;
 }
 
-// Elements of `layout` if they are at most `limit`: no product of a hostile shape wraps.
+// Number of elements in `layout` if it is at most `limit`. Attack: a hostile shape must not
+// overflow.
 std::optional<std::uint64_t> BoundedCount(const TensorLayout& layout, std::uint64_t limit) {
   std::uint64_t total = 0;
   for (const TensorSpec& tensor : layout) {
@@ -151,7 +152,7 @@ std::string CheckpointPath(const std::string& data_dir, std::uint64_t step) {
 
 std::vector<CheckpointFile> ListCheckpoints(const std::string& data_dir) {
   std::vector<CheckpointFile> files;
-  std::error_code error;  // a folder that cannot be read has none for us
+  std::error_code error;  // an unreadable folder counts as empty
   fs::directory_iterator entry(CheckpointFolder(data_dir), error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const auto step = StepOfName(entry->path().filename().string());
@@ -198,7 +199,7 @@ base::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path) {
   if (!count || 2 * *count * sizeof(float) != data_bytes) {
     return NotOurs(path, "its tensors are not those of its header");
   }
-  // What we would write and what is there are the same bytes, or it is not ours.
+  // The header must equal, byte for byte, the one that WriteCheckpoint would write.
   if (base::SafetensorsHeader(header->layout, header->metadata) != length + text) {
     return NotOurs(path, "its header has another form");
   }

@@ -1,9 +1,9 @@
-// Checkpoints: the whole state of a run after a step, as safetensors files in a node's data folder,
+// Checkpoints: the whole state of a run after a step, as
 // <data_dir>/checkpoints/step-<step>.safetensors.
 //
 // A file holds the parameters under their own names, the optimiser's velocity under
-// "optimizer.velocity.<name>", and metadata, among them the state root over all of it. So anyone
-// can tell a damaged file, and one whose root a block sealed is the run's own state.
+// "optimizer.velocity.<name>", and metadata, which includes the state root over both. So a reader
+// can detect a damaged file, and a file whose root a block sealed is the run's own state.
 //
 // Thread safety: plain values and free functions that work on files.
 #pragma once
@@ -21,11 +21,11 @@
 namespace ostraka::store {
 
 struct Checkpoint {
-  std::uint64_t step = 0;  // the last that is in it, as blocks count
+  std::uint64_t step = 0;  // the last step that the state includes, numbered as in blocks
   base::TensorLayout layout;
   protocol::ModelState state;
-  // For people and other programs: run_id, model, data, inputs. "step", "state_root", "format" and
-  // "producer" are added on writing.
+  // For people and other programs: run_id, model, data, inputs. WriteCheckpoint adds "step",
+  // "state_root", "format" and "producer".
   base::SafetensorsMetadata metadata;
 };
 
@@ -37,19 +37,20 @@ struct CheckpointFile {
 std::string CheckpointFolder(const std::string& data_dir);
 std::string CheckpointPath(const std::string& data_dir, std::uint64_t step);
 
-// By step. Empty if there is no such folder.
+// Sorted by step. Empty if there is no such folder.
 std::vector<CheckpointFile> ListCheckpoints(const std::string& data_dir);
 
-// Writes it durably, the folder too if it is missing; one of the same step is replaced.
-// WriteDurably's errors.
+// Writes durably; creates the folder if needed and replaces a file of an equal step. WriteDurably's
+// errors.
 base::Status WriteCheckpoint(const std::string& data_dir, const Checkpoint& checkpoint);
 
-// NotFound: not there. Unavailable: cannot be read. InvalidArgument: not what WriteCheckpoint
-// writes, down to the last byte, or its state root is not that of its tensors. Messages name it.
+// NotFound: no such file. Unavailable: cannot be read. InvalidArgument: differs in any byte from
+// what WriteCheckpoint writes, or its state root does not match its tensors. Messages name the
+// path.
 base::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path);
 
-// The parameters alone, for programs that use the model. WriteDurably's errors, and refuses a path
-// that exists.
+// Writes the parameters alone, for programs that use the model. WriteDurably's errors; refuses an
+// existing path.
 base::Status WriteModel(const std::string& path, const Checkpoint& checkpoint);
 
 }  // namespace ostraka::store

@@ -39,7 +39,7 @@ base::StatusOr<std::string> CheckpointWriter::Finish() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
-    waiting_.reset();  // `last_` is newer, or the same
+    waiting_.reset();  // `last_` is at least as new
   }
   wake_.notify_one();
   thread_.join();

@@ -1,11 +1,11 @@
-// Writes checkpoints while a node trains, on a thread of its own, so that a slow disk holds up
-// neither the protocol nor the ledger.
+// Writes checkpoints during training on its own thread, so that a slow disk delays neither the
+// protocol nor the ledger.
 //
-// - Every `every` steps the state is taken over by reference; nothing is copied.
-// - While one is being written one more waits; a newer one takes its place, so that a disk slower
-//   than training loses checkpoints, never steps.
-// - The newest `keep` files stay; older ones go after a newer one is safe on disk.
-// - The last state is always written: it is what the run was for.
+// - Every `every` steps it takes a reference to the state; nothing is copied.
+// - While one state is being written, at most one more waits, and a newer one replaces it. So a
+//   disk slower than training loses checkpoints, never steps.
+// - It keeps the newest `keep` files. It deletes older ones after a newer one is safe on disk.
+// - It always writes the last state, which is the result of the run.
 //
 // Thread safety: one owner; `failed` is called on the writing thread.
 #pragma once
@@ -31,7 +31,7 @@ struct CheckpointWriterOptions {
   std::size_t keep = 3;     // files; at least 1
   base::TensorLayout layout;
   base::SafetensorsMetadata metadata;
-  // A checkpoint could not be written: one line. Training goes on.
+  // Called if a checkpoint could not be written, with a one-line status. Training continues.
   std::function<void(const base::Status&)> failed;
 };
 
@@ -39,17 +39,16 @@ class CheckpointWriter {
  public:
   // REQUIRES: keep > 0, failed is not null.
   explicit CheckpointWriter(CheckpointWriterOptions options);
-  // Writes what waits.
+  // Writes the waiting state.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // A step is done. Never waits for the disk.
+  // Offers the state of a finished step. Never waits for the disk.
   void Offer(const protocol::StepDone& done);
 
-  // Writes the last state that was offered, unless it is there already, and ends the thread. The
-  // path of the file; NotFound if no step was done; WriteCheckpoint's errors. REQUIRES: called
-  // once.
+  // Writes the last offered state, unless it is on disk already, and ends the thread. Returns the
+  // file's path; NotFound if no step was done; WriteCheckpoint's errors. REQUIRES: called once.
   base::StatusOr<std::string> Finish();
 
  private:
@@ -63,13 +62,13 @@ class CheckpointWriter {
   base::Status Prune() const;
 
   const CheckpointWriterOptions options_;
-  std::optional<State> last_;  // the owner's: offered last
+  std::optional<State> last_;  // last offered state; owner's thread only
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<State> waiting_;          // guarded by mutex_
   bool closing_ = false;                  // guarded by mutex_
-  std::optional<std::uint64_t> written_;  // guarded by mutex_: the last step that is on disk
+  std::optional<std::uint64_t> written_;  // guarded by mutex_: the last step on disk
   std::thread thread_;
 };
 

@@ -30,7 +30,7 @@ base::Status MakeFolder(const std::string& path) {
   return base::OkStatus();
 }
 
-// What the holder wrote into the lock file: its process id, for people.
+// The process id in the lock file, for messages.
 std::string HolderOf(int fd) {
   char text[24] = {};
   const ssize_t got = ::pread(fd, text, sizeof text - 1, 0);
@@ -66,11 +66,11 @@ DataFolder::~DataFolder() {
 }
 
 base::StatusOr<DataFolder> DataFolder::Claim(const std::string& path) {
-  std::error_code ignored;  // "cannot tell" leads to the attempt to make it, which says why
+  std::error_code ignored;  // on an error, creating it reports the reason
   const bool existed = std::filesystem::is_directory(path, ignored);
   if (!existed) {
     RETURN_IF_ERROR(MakeFolder(path));
-    // The ledger names who was banned and the folder may hold a key: the owner's business.
+    // The ledger lists bans and the folder may hold a key, so only the owner may read it.
     if (::chmod(path.c_str(), 0700) != 0) return Refused(path, "its mode cannot be set", errno);
   }
   const std::string lock_path = path + "/" + kLockFileName;

@@ -1,8 +1,8 @@
-// A node's data folder: made if missing, and used by one process at a time.
+// A node's data folder, for exclusive use by one process at a time.
 //
-// The folder holds `lock` (this file), `ledger.sqlite` and `bulk` (node/store/ledger.h) and
-// whatever the node's command adds. The lock is flock(2)'s: it goes with the process, however that
-// ends.
+// The folder holds `lock` (this class), `ledger.sqlite` and `bulk` (node/store/ledger.h), and the
+// files of the node's command. The lock is flock(2)'s, so the kernel releases it when the process
+// ends, in whatever way.
 //
 // Thread safety: one owner.
 #pragma once
@@ -17,8 +17,8 @@ inline constexpr char kLockFileName[] = "lock";
 
 class DataFolder {
  public:
-  // Makes `path` (mode 0700, parents too) unless it exists, and locks it.
-  // Unavailable: it cannot be made or written. FailedPrecondition: a live process uses it.
+  // Creates `path` with its parents (mode 0700) unless it exists, and locks it. Unavailable: it
+  // cannot be created or written. FailedPrecondition: a live process uses it.
   static base::StatusOr<DataFolder> Claim(const std::string& path);
 
   DataFolder(DataFolder&& other) noexcept;
@@ -27,7 +27,7 @@ class DataFolder {
 
   const std::string& path() const { return path_; }
 
-  // Makes the names of files created in the folder survive a power cut.
+  // Makes the names of files created in the folder durable.
   base::Status Sync() const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 
-// Bytes of whole frames that a file of `size` bytes begins with.
+// Number of leading bytes, of a file of `size` bytes, that are whole frames.
 std::uintmax_t WholeFrames(std::ifstream& file, std::uintmax_t size) {
   std::uintmax_t whole = 0;
   std::array<std::uint8_t, kLengthBytes> length{};

@@ -1,7 +1,8 @@
-// Every frame that came, in a file: for those who audit a run from outside.
+// A file of every frame that a node received, for audits of a run from outside.
 //
-// The file is frames, each behind its length (u32, little-endian), and grows over restarts too. A
-// kill may cut off the last one, which the next Open takes away: what is read later is frames.
+// Each frame follows its length (u32, little-endian). The file grows over restarts. A killed
+// process may leave a partial last frame; the next Open removes it, so readers find only whole
+// frames.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -16,11 +17,11 @@ namespace ostraka::store {
 
 class FrameLog {
  public:
-  // Goes on where the file ends. Unavailable: it cannot be read or written.
+  // Appends to an existing file. Unavailable: it cannot be read or written.
   static base::StatusOr<FrameLog> Open(const std::string& path);
 
-  // The frame is with the system when this returns. Unavailable, once: it is not, and neither it
-  // nor any later one is in the log.
+  // When this returns OK, the operating system has the frame. Returns Unavailable once: neither
+  // this frame nor any later one is in the log.
   base::Status Append(const base::Bytes& frame);
 
  private:

@@ -14,7 +14,7 @@
 namespace ostraka::store {
 namespace {
 
-// Half of each id: nobody finds a second one with that half.
+// Half of each id: finding a second id with an equal half is infeasible.
 std::string NameOf(const base::Digest& run_id, const base::PeerId& key) {
   constexpr std::size_t kDigits = 32;
   return ".ostraka-" + run_id.Hex().substr(0, kDigits) + "-" + key.Hex().substr(0, kDigits) +
@@ -26,7 +26,7 @@ std::string HostName() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-// What the holder wrote into the file, for people: "PID HOST".
+// "PID HOST" of the holder, from the lock file, for messages.
 std::string HolderOf(int fd) {
   std::array<char, 300> text{};
   const ssize_t got = pread(fd, text.data(), text.size() - 1, 0);
@@ -47,7 +47,7 @@ bool WriteHolder(int fd) {
          pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
-// False if its holder took the name away between our opening it and our locking it.
+// False if the previous holder removed the name between our open and our lock.
 bool IsStillNamed(int fd, const std::string& path) {
   struct stat ours {};
   struct stat named {};
@@ -64,7 +64,7 @@ KeyLock& KeyLock::operator=(KeyLock&& other) noexcept {
   return *this;
 }
 
-// The name first: whoever opens it after that makes a file of his own.
+// Unlink before closing: a process that opens the path afterwards creates a new file.
 KeyLock::~KeyLock() {
   for (const Held& held : held_) {
     unlink(held.path.c_str());

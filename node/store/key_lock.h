@@ -1,15 +1,15 @@
-// One process a key and run on this machine, whatever data folders the processes have: two that
-// sign with one key would prove it a cheat.
+// Allows one process per key and run on this machine, whatever data folders the processes use.
+// Rationale: two processes that sign with one key produce proof of equivocation against it.
 //
-// The lock is flock(2)'s, on a file of mode 0600 in folders where only this user can put files: the
-// key file's, and one in the user's home. So no other user can take it, hold it up or forge it, and
-// it is gone when its process is, however that ends. The name is the run's and the key's: a copy of
-// the key in another folder is found by the lock in the home.
+// The lock is flock(2)'s, on a file of mode 0600, in each of two folders that only this user can
+// write to: the key file's folder and one in the user's home. So no other user can take, block or
+// forge it, and it ends with its process. Its name derives from run and key, so the lock in the
+// home folder also detects a copy of the key in another folder.
 //
-// What it does not see: another user's process with a copy of the key (root's with the same file it
-// does), other machines, and containers with folders of their own. On NFS the kernel asks the
-// server for the lock (Linux, NFSv4 or lockd), so that machines that share the folder are seen too;
-// where the server gives no locks, that folder counts as one that cannot be used.
+// Not detected: a process of another user with a copy of the key (except root's with this key
+// file), other machines, and containers with their own folders. On NFS the kernel asks the server
+// for the lock (Linux, NFSv4 or lockd), so machines that share the folder are detected too. If the
+// server gives no locks, the folder counts as unusable.
 //
 // Thread safety: one owner.
 #pragma once
@@ -24,9 +24,9 @@ namespace ostraka::store {
 
 class KeyLock {
  public:
-  // Locks in each of `folders` where only this user can put files and a file can be made; the
-  // others are passed over. FailedPrecondition: a live process has it. Unavailable: there is no
-  // folder to lock in.
+  // Locks in each of `folders` that only this user can write to and where a file can be created;
+  // skips the others. FailedPrecondition: a live process holds the lock. Unavailable: no folder is
+  // usable.
   static base::StatusOr<KeyLock> Claim(const base::Digest& run_id, const base::PeerId& key,
                                        const std::vector<std::string>& folders);
 
@@ -35,13 +35,13 @@ class KeyLock {
   ~KeyLock();
 
  private:
-  // An open file that is locked; its name goes with it.
+  // An open, locked file; its name is removed with the lock.
   struct Held {
     std::string path;
     int fd = -1;
   };
   KeyLock() = default;
-  // Nothing is held, and nothing said, where the folder is of no use.
+  // OK, without a lock held, if the folder is unusable.
   base::Status ClaimIn(const std::string& folder, const std::string& name, const base::PeerId& key);
 
   std::vector<Held> held_;

@@ -21,7 +21,7 @@ using protocol::Record;
 using protocol::Store;
 using protocol::StoreId;
 
-// How long a metric may wait for a Store to share its commit with.
+// How long a metric may wait to share the commit of a Store.
 constexpr std::chrono::seconds kMetricDelay{1};
 
 std::size_t SizeOf(const Store& store) {
@@ -35,12 +35,12 @@ std::size_t SizeOf(const Store& store) {
 
 // --- opening ------------------------------------------------------------------------------------
 
-// The database and the files beside it that SQLite makes, in the mode of the database or that of an
-// older version: what a key signed is its owner's business, in whatever folder.
+// Sets mode 0600 on the database and on SQLite's files beside it, since the signed slots are
+// private to the owner. Applies to files of an older version too, in any folder.
 base::Status MakePrivate(const std::string& path) {
   for (const char* suffix : {"", "-wal", "-shm"}) {
     const std::string name = path + suffix;
-    std::error_code ignored;  // "cannot tell" leads to the attempt to open it, which says why
+    std::error_code ignored;  // on an error, opening it reports the reason
     if (*suffix != '\0' && !std::filesystem::exists(name, ignored)) continue;
     const base::StatusOr<int> fd = os::OpenPrivate(name);
     if (!fd.ok()) {
@@ -58,7 +58,7 @@ base::Status Configure(sqlite::Database& database, const std::string& path) {
     return base::Unavailable(path + ": this file system cannot hold a write-ahead log (it gave '" +
                              mode + "'): put the data folder on a local disk");
   }
-  // FULL syncs the log at every commit: what makes "Stored" true.
+  // FULL syncs the log at every commit, which "Stored" requires.
   return database.Execute("PRAGMA synchronous = FULL");
 }
 
@@ -81,7 +81,7 @@ base::Status CreateTables(sqlite::Database& database, const LedgerOptions& optio
   return base::OkStatus();
 }
 
-// A ledger that was there before: ours to write, or one line on why not.
+// Checks that an existing ledger may be written by this node; else one line with the reason.
 base::Status CheckExisting(sqlite::Database& database, const LedgerOptions& options) {
   const std::string folder = "data folder " + options.data_dir + ": ";
   ASSIGN_OR_RETURN(const std::string run,
@@ -123,7 +123,7 @@ Ledger::Ledger(LedgerOptions options, DataFolder folder, sqlite::Database databa
       bulk_(std::move(bulk)) {}
 
 Ledger::~Ledger() {
-  // A ledger that its owner did not close still writes what was queued; nobody hears of it.
+  // An unclosed ledger still writes what was queued; errors are not reported.
   const base::Status unheard = Close("not closed");
   (void)unheard;
 }
@@ -157,7 +157,7 @@ base::StatusOr<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
   return ledger;
 }
 
-// --- the owner's side ---------------------------------------------------------------------------
+// --- owner's thread -----------------------------------------------------------------------------
 
 void Ledger::Start(LedgerCallbacks callbacks) {
   OSTRAKA_CHECK(!writer_.joinable() && !closed_);
@@ -198,7 +198,7 @@ base::Status Ledger::Close(const std::string& outcome) {
     }
     wake_.notify_one();
     writer_.join();
-    // The writer has ended: database and status are this thread's now.
+    // The writer has ended, so this thread owns the database and the failure.
     if (failure_.ok()) {
       auto note = database_.Prepare("INSERT OR REPLACE INTO meta VALUES ('outcome', ?1)");
       failure_ = note.ok() ? note->Bind(1, outcome).Run() : note.status();
@@ -240,7 +240,7 @@ void Ledger::WriterLoop() {
 std::optional<Ledger::Batch> Ledger::NextBatch() {
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [this] { return closing_ || !pending_.empty(); });
-  // Metrics alone are not worth a sync of their own yet.
+  // Metrics alone do not justify a sync yet.
   wake_.wait_for(lock, kMetricDelay, [this] { return closing_ || !pending_.stores.empty(); });
   if (pending_.empty()) return std::nullopt;
   return std::exchange(pending_, {});
@@ -249,11 +249,11 @@ std::optional<Ledger::Batch> Ledger::NextBatch() {
 base::Status Ledger::Commit(const Batch& batch) {
   RETURN_IF_ERROR(database_.Execute("BEGIN IMMEDIATE"));
   base::Status status = Apply(batch);
-  // The rows must not outlive the bytes that they name.
+  // Rows must not become durable before the bytes that they name.
   if (status.ok()) status = bulk_.Sync();
   if (status.ok()) status = database_.Execute("COMMIT");
   if (!status.ok()) {
-    // Nothing of the batch was reported; the first error is the one worth telling.
+    // Nothing of the batch was reported. Report the first error, not the rollback's.
     const base::Status second = database_.Execute("ROLLBACK");
     (void)second;
     return status;

@@ -1,26 +1,24 @@
-// The node's durable memory: slots it signed, blocks, evidence and metrics, in
-// <data_dir>/ledger.sqlite (SQLite, WAL, synchronous=FULL; tables in node/store/ledger_schema.h),
-// and the bytes of states and results in <data_dir>/bulk (bulk_file.h).
+// The node's durable memory. <data_dir>/ledger.sqlite holds its signed slots, blocks, evidence and
+// metrics (SQLite, WAL, synchronous=FULL; tables in node/store/ledger_schema.h). <data_dir>/bulk
+// holds the bytes of states and results (bulk_file.h).
 //
 // Promises
-// - A Store is reported committed only after its records survive a power cut; its records are
-//   written all or none. Everything queued while one commit syncs shares the next one.
-// - Stores commit, and are reported, in the order of Append.
-// - A key never gets a second value, a forgotten slot never a signature: a Store that tries, which
-//   is our own bug or a copied folder, ends the ledger.
-// - The file stops growing: what is older than keep_steps is pruned (ledger_tables.h).
-// - After any failure nothing more is written or reported: a node that cannot remember must not
-//   sign.
+// 1. A Store is reported committed only after its records survive a power cut. Its records are
+//    written all or none. Everything queued while one commit syncs shares the next commit.
+// 2. Stores commit, and are reported, in the order of Append.
+// 3. A key never gets a second value, and a pruned slot never a signature. A Store that tries this
+//    ends the ledger: its cause is a local bug or a copied folder.
+// 4. The file stops growing: records older than keep_steps are pruned (ledger_tables.h).
+// 5. After any failure nothing more is written or reported, because a node that cannot remember
+//    must not sign.
 //
-// Opening rules; each refusal is one line that says what is wrong and what to do.
-//   FailedPrecondition  folder in use by a live process; of another run; of another key; another
-//                       schema
-//   InvalidArgument     ledger.sqlite is no ledger, or is damaged; so is bulk (Restore)
+// Errors of Open, each one line with the problem and its remedy:
+//   FailedPrecondition  folder in use by a live process; folder of another run, key or schema
+//   InvalidArgument     ledger.sqlite is no ledger, or is damaged; bulk is damaged (Restore)
 //   Unavailable         folder or disk not writable, disk full
 //
-// A node that starts again finds here what it signed, and goes on from it: Restore(). An empty
-// folder for a key that has been in the run is safe too: the machine then signs nothing but REJOIN
-// until a block admits it.
+// A restarted node resumes from the records here: Restore(). A known key with an empty folder is
+// safe too: the machine then signs only REJOIN until a block admits it.
 //
 // Thread safety: Append, AppendMetric and stats from any thread; Start and Close from the owner's.
 // The callbacks run on the writer thread.
@@ -53,28 +51,29 @@ using base::PeerId;
 struct LedgerOptions {
   std::string data_dir;
   Digest run_id;
-  PeerId peer;  // whose slots these are
-  // What may wait for the disk: far above what a run makes, so reaching it means a dead disk.
+  PeerId peer;  // the owner of the recorded slots
+  // Limit on queued bytes. It is far above what a run produces, so reaching it means a dead disk.
   std::size_t max_queued_bytes = std::size_t{256} << 20;
-  // Steps of which slots, quiet blocks and metrics are kept. REQUIRES: at least kLeastKeptSteps.
+  // Number of steps for which slots, quiet blocks and metrics are kept. REQUIRES: >=
+  // kLeastKeptSteps.
   std::uint64_t keep_steps = 10'000;
 };
-// Peers stay accountable for 16 steps (docs/protocol.md, 5), and ask each other for as many.
+// Peers are accountable for 16 steps (docs/protocol.md, 5) and ask each other for that many.
 inline constexpr std::uint64_t kLeastKeptSteps = 64;
 
 struct LedgerCallbacks {
-  // Ids of Stores that are now durable, in the order of Append.
+  // Ids of Stores that became durable, in the order of Append.
   std::function<void(std::vector<protocol::StoreId>)> committed;
-  // At most once, and the last call: why nothing more will be committed.
+  // Called at most once, as the last callback, with the reason why nothing more will be committed.
   std::function<void(base::Status)> failed;
 };
 
 struct LedgerStats {
   std::uint64_t stores = 0;
-  std::uint64_t commits = 0;   // stores / commits: how well group commit works
+  std::uint64_t commits = 0;   // stores / commits: the effect of group commit
   base::Duration commit_time;  // sum over commits, syncs included
   base::Duration longest_commit;
-  std::size_t waiting_bytes = 0;  // now, for the disk
+  std::size_t waiting_bytes = 0;  // currently queued for the disk
 };
 
 class Ledger {
@@ -82,20 +81,21 @@ class Ledger {
   static base::StatusOr<std::unique_ptr<Ledger>> Open(LedgerOptions options);
   ~Ledger();
 
-  // What it keeps for the machine; null if nothing was ever stored. REQUIRES: not started.
+  // The records that the machine resumes from; null if nothing was ever stored. REQUIRES: not
+  // started.
   base::StatusOr<std::shared_ptr<const protocol::Restored>> Restore();
 
   // Starts the writer thread. REQUIRES: called once, before Append.
   void Start(LedgerCallbacks callbacks);
 
-  // Queues `store`; never waits for the disk. Unavailable if too much is queued; the failure, if
-  // the ledger has failed.
+  // Queues `store`; never waits for the disk. Unavailable if too much is queued; after a failure,
+  // the failure.
   base::Status Append(protocol::Store store);
-  // Queues a number for people; durable with the next Store, or within a second.
+  // Queues a metric for people; durable with the next Store, or within a second.
   base::Status AppendMetric(std::uint64_t step, std::string name, double value);
 
-  // Commits what is queued, notes how the run ended (one line) and ends the writer. The folder is
-  // free again when the Ledger is destroyed. A second call returns what the first one did.
+  // Commits what is queued, records the run's outcome (one line) and ends the writer. The folder is
+  // unlocked when the Ledger is destroyed. A second call returns the result of the first.
   base::Status Close(const std::string& outcome);
 
   LedgerStats stats() const;
@@ -116,7 +116,7 @@ class Ledger {
   Ledger(LedgerOptions options, DataFolder folder, sqlite::Database database, BulkFile bulk);
 
   void WriterLoop();
-  // What is queued, as soon as there is something to commit; nullopt: closing, nothing left.
+  // Waits for something to commit; nullopt once closing and empty.
   std::optional<Batch> NextBatch();
   base::Status Commit(const Batch& batch);
   base::Status Apply(const Batch& batch);
@@ -125,18 +125,18 @@ class Ledger {
   const LedgerOptions options_;
   // Destroyed last: the folder stays locked until the database is closed.
   DataFolder folder_;
-  sqlite::Database database_;             // the writer thread's, once started
-  BulkFile bulk_;                         // likewise
-  std::unique_ptr<LedgerTables> tables_;  // likewise
+  sqlite::Database database_;             // the writer thread's after Start
+  BulkFile bulk_;                         // the writer thread's after Start
+  std::unique_ptr<LedgerTables> tables_;  // the writer thread's after Start
   LedgerCallbacks callbacks_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   Batch pending_;         // guarded by mutex_
   bool closing_ = false;  // guarded by mutex_
-  base::Status failure_;  // guarded by mutex_: the failure
+  base::Status failure_;  // guarded by mutex_: the first failure
   LedgerStats stats_;     // guarded by mutex_
-  bool closed_ = false;   // the owner's
+  bool closed_ = false;   // owner's thread only
   std::thread writer_;
 };
 

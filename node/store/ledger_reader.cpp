@@ -51,7 +51,7 @@ LedgerReader::LedgerReader(std::string path, sqlite::Database database)
 
 base::StatusOr<LedgerReader> LedgerReader::Open(const std::string& data_dir) {
   const std::string path = data_dir + "/" + kLedgerFileName;
-  std::error_code ignored;  // "cannot tell" is told by the attempt to open it
+  std::error_code ignored;  // on an error, opening it reports the reason
   if (std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found) {
     return base::NotFound(path + ": is not there: name the data folder of a node");
   }
@@ -78,7 +78,7 @@ base::StatusOr<LedgerSummary> LedgerReader::Summary() {
   ASSIGN_OR_RETURN(summary.peer, ParseId<base::PeerId>(path_, row.Text(1)));
   summary.created_utc = row.Text(2);
   summary.outcome = row.Text(3);
-  summary.slots = static_cast<std::uint64_t>(row.Integer(4) + row.Integer(7));  // NULL counts 0
+  summary.slots = static_cast<std::uint64_t>(row.Integer(4) + row.Integer(7));  // NULL counts as 0
   summary.blocks = static_cast<std::uint64_t>(row.Integer(5));
   summary.evidence = static_cast<std::uint64_t>(row.Integer(6));
   summary.pruned_below = static_cast<std::uint64_t>(row.Integer(8));

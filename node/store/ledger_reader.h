@@ -1,7 +1,7 @@
 // Reads a node's ledger, also while the node runs: `ostraka ledger`, `ostraka status`, `export`.
 //
-// Opening takes no lock and writes nothing that the node could notice. Every call sees one
-// consistent moment; two calls may see different ones.
+// Opening takes no lock and writes nothing that affects the node. Each call sees one consistent
+// snapshot; two calls may see different ones.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -27,17 +27,17 @@ struct LedgerSummary {
   Digest run_id;
   PeerId peer;
   std::string created_utc;   // ISO 8601
-  std::string outcome;       // one line; empty while the node runs, or after it was killed
-  std::uint64_t slots = 0;   // that the key signed, pruned ones too
-  std::uint64_t blocks = 0;  // that are kept
+  std::string outcome;       // one line; empty while the node runs and after it was killed
+  std::uint64_t slots = 0;   // ever signed by the key, pruned ones included
+  std::uint64_t blocks = 0;  // still in the ledger
   std::uint64_t evidence = 0;
-  // Of earlier steps only blocks that removed somebody or had a case open are kept, and no slots.
+  // Below this step, only blocks with a removal or an open case are kept, and no slots.
   std::uint64_t pruned_below = 0;
 };
 
 struct EvidenceRow {
   Digest digest;
-  // Absent if the file could not be read when it was stored.
+  // Absent if the evidence file could not be decoded when it was stored.
   std::optional<std::uint64_t> step;
   std::optional<PeerId> accused;
   std::string kind;
@@ -51,25 +51,25 @@ struct MetricRow {
 
 class LedgerReader {
  public:
-  // NotFound: no ledger there. InvalidArgument: no ledger of ostraka, or damaged.
+  // NotFound: no ledger there. InvalidArgument: not a ledger of ostraka, or damaged.
   // FailedPrecondition: another schema.
   static base::StatusOr<LedgerReader> Open(const std::string& data_dir);
 
   base::StatusOr<LedgerSummary> Summary();
 
-  // Calls `visit` for the genesis block and then each step's, from `first_height` (0: genesis,
-  // step + 1 after) on, until `visit` returns false. InvalidArgument at a block that is damaged.
+  // Calls `visit` for the blocks from `first_height` on (0: genesis; step + 1 for the block of a
+  // step), until `visit` returns false. InvalidArgument at a damaged block.
   base::Status ForEachBlock(std::uint64_t first_height,
                             const std::function<bool(const wire::Block&)>& visit);
-  // NotFound before the genesis block is sealed.
+  // NotFound while the genesis block is not sealed.
   base::StatusOr<wire::Block> LastBlock();
 
-  // Of `peer`, or of all; by block.
+  // Removals of `peer`, or of all; ordered by block.
   base::StatusOr<std::vector<wire::Removal>> Removals(const std::optional<PeerId>& peer);
-  // Against `accused`, or all; by step.
+  // Evidence against `accused`, or all; ordered by step.
   base::StatusOr<std::vector<EvidenceRow>> Evidence(const std::optional<PeerId>& accused);
   base::StatusOr<base::Bytes> EvidenceFile(const Digest& digest);
-  // The series `name`, by step.
+  // The series `name`, ordered by step.
   base::StatusOr<std::vector<MetricRow>> Metrics(const std::string& name);
 
  private:
@@ -79,8 +79,8 @@ class LedgerReader {
   sqlite::Database database_;
 };
 
-// Tells a ledger of ours from any other file, for the writer and readers alike.
-// InvalidArgument: none of ours. FailedPrecondition: another schema.
+// Checks that `database` is a ledger of ostraka, for the writer and readers. InvalidArgument: it is
+// not. FailedPrecondition: another schema.
 base::Status CheckLedgerSchema(sqlite::Database& database, const std::string& path);
 
 }  // namespace ostraka::store

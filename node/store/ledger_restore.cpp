@@ -1,4 +1,4 @@
-// Ledger::Restore: what a node that starts again hands to its machine.
+// Ledger::Restore: the records that a restarted node passes to its machine.
 #include <memory>
 
 #include "node/protocol/parts/signer.h"
@@ -10,13 +10,13 @@ namespace {
 using protocol::Record;
 using protocol::RecordKind;
 
-// A height is the step after its block: BlockKey of that block.
+// BlockKey of the block at `height`, which is its step + 1 (0: genesis).
 base::Bytes KeyOfHeight(std::int64_t height) {
   return height == 0 ? protocol::BlockKey(true, 0)
                      : protocol::BlockKey(false, static_cast<std::uint64_t>(height - 1));
 }
 
-// The bytes of a row (start, size, root) of states or results, if they are those that were written.
+// The bytes of a row (start, size, root) of states or results, if they match the root.
 base::StatusOr<crypto::SharedBlob> ReadBulk(const BulkFile& bulk, const sqlite::Statement& row,
                                             const std::string& data_dir) {
   auto data = bulk.Read(

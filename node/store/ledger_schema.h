@@ -1,7 +1,7 @@
-// The ledger's tables, as people meet them with `sqlite3 DIR/ledger.sqlite .schema`.
+// The ledger's tables, as `sqlite3 DIR/ledger.sqlite .schema` shows them.
 //
 // Integers that are u64 in the protocol (steps) fit SQLite's signed 64 bits. Ids and digests are
-// lower-case hexadecimal text where people read them, blobs where only the node does.
+// lower-case hexadecimal text where people read them, and blobs where only the node does.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 namespace ostraka::store {
 
 inline constexpr char kLedgerFileName[] = "ledger.sqlite";
-// "OSTK": `file ledger.sqlite` and we can tell a ledger from any other database.
+// "OSTK": lets `file ledger.sqlite` and this program recognize a ledger.
 inline constexpr std::int64_t kLedgerApplicationId = 0x4f53544b;
-// Raised with every change of the tables, which then must bring a migration.
+// Increased with every change of the tables, which must come with a migration.
 inline constexpr std::int64_t kLedgerSchemaVersion = 3;
 
 inline constexpr char kLedgerSchema[] = R"sql(

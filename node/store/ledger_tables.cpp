@@ -19,13 +19,13 @@ using base::Digest;
 using protocol::Record;
 using protocol::RecordKind;
 
-// Steps between two prunings: rare enough to cost nothing, often enough to stay small.
+// Steps between prunings: rare enough to be cheap, frequent enough to bound the file.
 constexpr std::uint64_t kPruneEvery = 64;
 
 // SQLite's integers are signed.
 constexpr std::uint64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 
-// Counts and steps of our own, which never get near 2^63.
+// For local counts and steps, which never approach 2^63.
 std::int64_t Signed(std::uint64_t value) {
   OSTRAKA_CHECK(value <= kMaxInteger);
   return static_cast<std::int64_t>(value);
@@ -37,7 +37,7 @@ std::uint64_t BigEndian(base::ByteView bytes) {
   return value;
 }
 
-// Where protocol::SlotKey puts what the readable columns show.
+// Offsets in protocol::SlotKey of the fields shown in readable columns.
 constexpr std::size_t kSlotKeySize = 22;
 constexpr std::size_t kSlotStepSize = 8;
 constexpr std::size_t kSlotPhaseAt = 8;
@@ -101,7 +101,7 @@ base::Status LedgerTables::PrepareStatements() {
        "INSERT INTO slots VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"},
       {&statements_->get_slot, "SELECT digest FROM slots WHERE slot = ?1"},
       {&statements_->add_said, "INSERT INTO said VALUES (?1, ?2) ON CONFLICT DO NOTHING"},
-      // Both tables sort by step: nothing is walked over but what goes.
+      // Both tables sort by step, so a deletion visits only the deleted rows.
       {&statements_->forget_said, "DELETE FROM said WHERE slot < ?1"},
       {&statements_->add_state,
        "INSERT INTO states VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"},
@@ -125,7 +125,7 @@ base::Status LedgerTables::PrepareStatements() {
        "INSERT INTO evidence (digest, step, kind, accused, file) VALUES (?1, ?2, ?3, ?4, ?5) "
        "ON CONFLICT DO NOTHING"},
       {&statements_->add_metric, "INSERT OR REPLACE INTO metrics VALUES (?1, ?2, ?3)"},
-      // Slots sort by step, so this walks over nothing but what it deletes.
+      // Slots sort by step, so a deletion visits only the deleted rows.
       {&statements_->prune_slots, "DELETE FROM slots WHERE slot < ?1"},
       {&statements_->prune_blocks,
        "DELETE FROM blocks WHERE height > 0 AND height <= ?1 AND removals = 0 AND open_cases = 0"},
@@ -267,14 +267,14 @@ base::Status LedgerTables::ApplyEvidence(const Record& record) {
   sqlite::Statement& add = statements_->add_evidence;
   add.Bind(1, base::ToHex(record.key)).Bind(5, record.value);
   const auto file = wire::DecodeEvidence(record.value);
-  // The step is a peer's word: one that no run reaches has no column.
+  // The step is a peer's claim. A step that no run can reach is stored as NULL.
   if (file.ok() && file->slot.step <= kMaxInteger) {
     add.Bind(2, Signed(file->slot.step));
     add.Bind(3, wire::EvidenceKindName(file->kind)).Bind(4, file->accused.Hex());
   } else {
     add.BindNull(2).BindNull(3).BindNull(4);
   }
-  return add.Run();  // the key is the file's hash: a second write is the same write
+  return add.Run();  // the key is the file's hash, so a repeated write is equal
 }
 
 base::Status LedgerTables::ApplyState(const Record& record) {
@@ -303,7 +303,7 @@ base::Status LedgerTables::AddBulk(sqlite::Statement& add, int first, const cryp
   ASSIGN_OR_RETURN(const Extent extent, bulk_.Write(blob.data));
   add.Bind(first, Signed(extent.offset)).Bind(first + 1, Signed(extent.size));
   RETURN_IF_ERROR(add.Bind(first + 2, root.Hex()).Run());
-  if (database_.changed_rows() == 0) bulk_.Free(extent);  // the key has its bytes already
+  if (database_.changed_rows() == 0) bulk_.Free(extent);  // the key already has a value
   return base::OkStatus();
 }
 

@@ -1,16 +1,18 @@
-// What a record becomes in the tables of ledger_schema.h: the rows of slots, blocks, evidence,
-// states, results and metrics, where in `bulk` the large ones are, and which rows are forgotten.
+// Turns records into rows of the tables in ledger_schema.h: slots, blocks, evidence, states,
+// results and metrics. Assigns places in `bulk` to large records, and prunes old rows.
 //
 // Promises
-// - A key never gets a second value: for a slot FailedPrecondition (a copied folder, or the key in
-//   use elsewhere), for a block Internal (a bug of ours).
-// - A slot of a step that was pruned is refused: whether it was signed is forgotten.
-// - What is older than keep_steps goes, except what is small and bounded by the members: removals,
-//   evidence, the genesis block and every block that removed somebody or had a case open.
+// - A key never gets a second value. For a slot that is FailedPrecondition (a copied folder, or a
+//   key in use elsewhere); for a block Internal (a local bug).
+// - A slot of a pruned step is refused, because it is unknown whether it was signed.
+// - Records older than keep_steps are pruned, except those that are small and bounded by the number
+//   of members: removals, evidence, the genesis block and every block with a removal or an open
+//   case.
 //
-// Every call is a part of the transaction that its caller opened, and that it commits once `bulk`
-// is synced. Thread safety: none, the ledger's writer thread is its only user. After an error the
-// caller rolls back, and writes no more.
+// Every call is part of the caller's transaction. The caller commits it after syncing `bulk`. After
+// an error the caller rolls back and writes no more.
+//
+// Thread safety: none; used by the ledger's writer thread only.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,8 @@ namespace ostraka::store {
 
 class LedgerTables {
  public:
-  // REQUIRES: `database` has the tables; it and `bulk` outlive this. `data_dir` is for messages.
+  // REQUIRES: `database` has the tables; it and `bulk` outlive this. `data_dir` appears in
+  // messages.
   static base::StatusOr<std::unique_ptr<LedgerTables>> Prepare(sqlite::Database& database,
                                                                BulkFile& bulk, std::string data_dir,
                                                                std::uint64_t keep_steps);
@@ -51,11 +54,12 @@ class LedgerTables {
   base::Status ApplyEvidence(const protocol::Record& record);
   base::Status ApplyState(const protocol::Record& record);
   base::Status ApplyResult(const protocol::Record& record);
-  // Writes `blob` and binds where it is, as parameters `first` and on, of `add`; runs it.
+  // Writes `blob` to `bulk`, binds its place as parameters `first` and following of `add`, and runs
+  // `add`.
   base::Status AddBulk(sqlite::Statement& add, int first, const crypto::Blob& blob);
-  // Runs `forget` for what is below `height`, and frees what it returns.
+  // Runs `forget` for heights below `height` and frees the extents that it returns.
   base::Status ForgetBulk(sqlite::Statement& forget, std::int64_t height);
-  // Forgets what is older than keep_steps before `step`, every now and then.
+  // Every kPruneEvery steps, prunes records older than keep_steps before `step`.
   base::Status Prune(std::uint64_t step);
 
   sqlite::Database& database_;
@@ -63,7 +67,7 @@ class LedgerTables {
   const std::string data_dir_;
   const std::uint64_t keep_steps_;
   const std::unique_ptr<Statements> statements_;
-  std::uint64_t pruned_below_ = 0;  // slots of earlier steps are forgotten
+  std::uint64_t pruned_below_ = 0;  // slots of earlier steps are pruned
 };
 
 }  // namespace ostraka::store

@@ -8,7 +8,7 @@
 namespace ostraka::store::sqlite {
 namespace {
 
-// How long a statement waits for another process that reads or writes the file.
+// How long a statement waits for another process that holds the file locked.
 constexpr int kBusyTimeoutMs = 5'000;
 
 base::Status ErrorStatus(int code, const std::string& path, const char* detail) {
@@ -39,7 +39,7 @@ base::Status ErrorStatus(int code, sqlite3* database, const std::string& path) {
                      database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database));
 }
 
-// `path` as a URI that says the file cannot change.
+// `path` as a URI that declares the file immutable.
 std::string ImmutableUri(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
@@ -55,7 +55,7 @@ std::string ImmutableUri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-// Reading a page forces SQLite to look at the file: opening alone does not.
+// Forces SQLite to read the file, which opening alone does not.
 int ReadHeader(sqlite3* database) {
   return sqlite3_exec(database, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr, nullptr);
 }
@@ -65,7 +65,7 @@ int ReadHeader(sqlite3* database) {
 // --- Statement ----------------------------------------------------------------------------------
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
-  sqlite3_finalize(statement);  // returns the last Step's error, which Step has reported
+  sqlite3_finalize(statement);  // repeats the last Step's error, which Step has reported
 }
 
 void Statement::Note(int code) {
@@ -89,7 +89,7 @@ Statement& Statement::Bind(int index, std::string_view text) {
 }
 
 Statement& Statement::Bind(int index, base::ByteView blob) {
-  // A null pointer would bind NULL where an empty blob is meant.
+  // A null pointer would bind NULL instead of an empty blob.
   static constexpr std::uint8_t kEmpty = 0;
   Note(sqlite3_bind_blob64(statement_.get(), index, blob.empty() ? &kEmpty : blob.data(),
                            blob.size(), SQLITE_TRANSIENT));
@@ -164,7 +164,7 @@ base::StatusOr<Database> Database::Open(const std::string& path, Mode mode) {
   const auto open = [](const std::string& name, int flags, Database& out) {
     sqlite3* raw = nullptr;
     int code = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
-    out.database_.reset(raw);  // SQLite gives a handle even for most failures
+    out.database_.reset(raw);  // SQLite returns a handle even for most failures
     if (code == SQLITE_OK) code = sqlite3_busy_timeout(raw, kBusyTimeoutMs);
     if (code == SQLITE_OK) code = ReadHeader(raw);
     return code;
@@ -175,7 +175,7 @@ base::StatusOr<Database> Database::Open(const std::string& path, Mode mode) {
   int code =
       open(path, read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
            database);
-  std::error_code ignored;  // "cannot tell" is treated as "not there"
+  std::error_code ignored;  // an error counts as "not there"
   const bool has_log = std::filesystem::exists(path + "-wal", ignored);
   if ((code & 0xff) == SQLITE_CANTOPEN && read_only && !has_log &&
       std::filesystem::exists(path, ignored)) {

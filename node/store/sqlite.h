@@ -1,7 +1,7 @@
-// The little of SQLite that the ledger needs, with Status for errors and no C API in sight.
+// The part of SQLite that the ledger needs, with Status for errors and without the C API.
 //
-// Which error becomes which code: a folder or disk that refuses (not there, not writable, full, an
-// I/O error) is Unavailable; a file that is no database is InvalidArgument; the rest is Internal.
+// Error codes: Unavailable if a folder or disk refuses (missing, not writable, full, an I/O error);
+// InvalidArgument if a file is not a database; else Internal.
 //
 // Thread safety: one thread at a time for a Database and its Statements; handing them over is fine.
 #pragma once
@@ -23,18 +23,18 @@ namespace ostraka::store::sqlite {
 // REQUIRES: its Database outlives it.
 class Statement {
  public:
-  // Binding keeps no reference: bytes are copied. Errors are kept and returned by the next Step.
+  // Binding copies the value. A binding error is kept and returned by the next Step.
   Statement& Bind(int index, std::int64_t value);
   Statement& Bind(int index, double value);
   Statement& Bind(int index, std::string_view text);
   Statement& Bind(int index, base::ByteView blob);
   Statement& BindNull(int index);
 
-  // True: a row is there to read. False: done, and ready to be bound and run again.
+  // True: a row is available. False: done, and ready to be bound and run again.
   base::StatusOr<bool> Step();
-  // Step for a statement that returns no rows.
+  // Step, for a statement that returns no rows.
   base::Status Run();
-  // Ends a row loop early; also forgets what was bound.
+  // Ends a row loop early and clears the bindings.
   void Reset();
 
   bool IsNull(int column) const;
@@ -63,14 +63,14 @@ class Database {
   // memory file (a read-only medium) is opened as immutable.
   static base::StatusOr<Database> Open(const std::string& path, Mode mode);
 
-  // One or more statements without parameters or interesting rows.
+  // Runs one or more statements without parameters; ignores rows.
   base::Status Execute(const std::string& sql);
   base::StatusOr<Statement> Prepare(std::string_view sql);
   // The first column of the first row of `sql` as text; NotFound if there is no row.
   base::StatusOr<std::string> QueryText(std::string_view sql);
   base::StatusOr<std::int64_t> QueryInteger(std::string_view sql);
 
-  // Rows that the last INSERT, UPDATE or DELETE changed.
+  // Number of rows changed by the last INSERT, UPDATE or DELETE.
   std::int64_t changed_rows() const;
 
  private:

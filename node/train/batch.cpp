@@ -14,7 +14,7 @@ std::vector<std::uint32_t> DrawBatch(const base::Digest& batch_seed, std::uint32
   std::set<std::uint32_t> rows;
   for (std::uint64_t last = row_count - batch_size; last < row_count; ++last) {
     const auto row = static_cast<std::uint32_t>(stream.Below(last + 1));
-    // A row drawn before gives its place to `last`, which no earlier draw could have reached.
+    // On a collision `last` takes the row's place; no earlier draw could have reached `last`.
     if (!rows.insert(row).second) rows.insert(static_cast<std::uint32_t>(last));
   }
   return {rows.begin(), rows.end()};

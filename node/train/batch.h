@@ -1,4 +1,4 @@
-// Which rows of a data set a batch seed stands for: every peer must draw the same.
+// The rows of a data set that a batch seed draws. Every peer must draw equal rows.
 //
 // Thread safety: pure function.
 #pragma once
@@ -11,10 +11,9 @@
 namespace ostraka::train {
 
 // `batch_size` distinct rows of 0..row_count-1 in ascending order, a function of the arguments
-// alone; every set of rows is equally likely (Floyd's sampling: Bentley and Floyd, CACM 30(9),
-// 1987). The order is fixed because a mean over rows rounds differently in another order.
-// O(batch_size log batch_size) time, whatever row_count.
-// REQUIRES: batch_size <= row_count.
+// alone. Every set of rows is equally likely (Floyd's sampling: Bentley and Floyd, CACM 30(9),
+// 1987). The order is fixed because a mean over rows rounds differently in another order. Takes
+// O(batch_size log batch_size) time, whatever row_count. REQUIRES: batch_size <= row_count.
 std::vector<std::uint32_t> DrawBatch(const base::Digest& batch_seed, std::uint32_t row_count,
                                      std::uint32_t batch_size);
 

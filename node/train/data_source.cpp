@@ -20,7 +20,7 @@ namespace {
 
 struct KnownData {
   std::string_view name;
-  std::string_view place;  // what a source says after the name: a DIR, a FILE or nothing
+  std::string_view place;  // what a source gives after the name: a DIR, a FILE or nothing
   std::string_view scaling;
 };
 constexpr std::array<KnownData, 5> kKnownData = {{
@@ -37,7 +37,7 @@ constexpr std::uint8_t kMaxByte = 255;
 constexpr std::size_t kValidationShare = 10;
 // The largest file of either format is MNIST's training images, 47 MB.
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
-// A window a byte is held: 9 times as much.
+// The limit is lower because the windows take 9 bytes of memory per byte of text.
 constexpr std::size_t kMaxTextBytes = std::size_t{32} << 20;
 
 const KnownData* Find(std::string_view name) {
@@ -51,19 +51,19 @@ std::string PlaceOf(std::string_view name) {
   return known == nullptr ? "" : std::string(known->place);
 }
 
-// The file's bytes, decompressed if it is gzip. `names` are looked for in order.
+// The file's bytes, decompressed if it is gzip.
 struct DataFile {
   std::string path;
   base::Bytes bytes;
 
-  // `status` with the file's name in front.
+  // Prefixes the message of `status` with the file's name.
   base::Status Named(const base::Status& status) const {
     if (status.ok()) return status;
     return base::MakeStatus(status.code(), path + ": " + base::MessageOf(status));
   }
 };
 
-// What cannot be looked at is not there.
+// A path that cannot be examined counts as missing.
 bool IsFile(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored);

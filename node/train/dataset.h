@@ -1,8 +1,7 @@
-// Labelled images, or windows of a text, in memory: split into what trains, what tunes and what
-// judges.
+// Labelled images, or windows of a text, in memory, split into training, validation and test parts.
 //
-// Values stay the bytes that they are on disk: a quarter of the memory of floats, and what is
-// hashed and split does not depend on any rounding. Models see the features of WriteFeatures.
+// Values stay bytes as on disk: they take a quarter of the memory of floats, and hash and split do
+// not depend on rounding. Models see the features of WriteFeatures.
 //
 // Thread safety: plain values and pure functions.
 #pragma once
@@ -29,7 +28,7 @@ struct ImageShape {
 // INVARIANT: values.size() == labels.size() * value_count.
 struct Examples {
   std::uint32_t value_count = 0;     // of one image
-  std::vector<std::uint8_t> values;  // an image after the other: channel by channel, row by row
+  std::vector<std::uint8_t> values;  // one image after another: channel by channel, row by row
   std::vector<std::uint8_t> labels;  // 0..class_count-1
 
   std::size_t size() const { return labels.size(); }
@@ -40,7 +39,7 @@ struct Examples {
   void Add(std::span<const std::uint8_t> image, std::uint8_t label);
 };
 
-// As `max_value`: values are symbols, 0..class_count-1, and no amounts.
+// As `max_value`: values are symbols 0..class_count-1, not amounts.
 inline constexpr std::uint8_t kSymbols = 0;
 
 struct Dataset {
@@ -49,30 +48,30 @@ struct Dataset {
   std::uint32_t class_count = 0;
   std::uint8_t max_value = kSymbols;  // of a pixel
   Examples training;
-  Examples validation;  // hyperparameters are chosen by it, never by `test`
+  Examples validation;  // for choosing hyperparameters, never `test`
   Examples test;
 };
 
-// What a model is given of an example, in order; all of mean square near one, which is what initial
+// A model's input for one example, in order. All features have a mean square near one, as initial
 // parameters by fan-in presume:
 //   a pixel is one feature, 2 value / max_value - 1. (Mean square on digits: 0.72; without the
 //     centring 0.23. Measured for mlp with 7 workers, 128 hidden units, rate 1, 300 steps and 12
 //     seeds: accuracy 0.971 on average, 0.966 at worst; without it 0.965 and 0.958.)
 //   a symbol is class_count features, sqrt(class_count) for itself and 0 for every other one.
 std::uint32_t FeatureCount(const Dataset& data);
-// `features` are as many as FeatureCount says. REQUIRES: image.size() == data.shape.value_count().
+// REQUIRES: image.size() == data.shape.value_count(); features.size() == FeatureCount(data).
 void WriteFeatures(const Dataset& data, std::span<const std::uint8_t> image,
                    std::span<float> features);
 
-// Of everything a gradient or an evaluation depends on: two data sets of one hash are the same
-// data. H(kDomainData, channels | height | width | classes | max_value | for training, validation
-// and test: sized values | sized labels), all numbers as u64.
+// The hash of everything that a gradient or an evaluation depends on: H(kDomainData, channels |
+// height | width | classes | max_value | for training, validation and test: sized values | sized
+// labels), all numbers as u64.
 base::Digest HashOf(const Dataset& data);
 
-// Takes one example in `share` of each class out of `examples`, those with the smallest leaf hashes
-// (crypto/merkle.h) of image and label. So the split is stratified, depends neither on the order of
-// a file nor on a generator, and is the same on every machine. Both parts keep their order.
-// REQUIRES: share > 0, labels are below class_count.
+// Moves one example in `share` of each class out of `examples`: those with the smallest leaf hashes
+// (crypto/merkle.h) of image and label. So the split is stratified, independent of the file's order
+// and of any generator, and equal on every machine. Both parts keep their order. REQUIRES: share >
+// 0; labels are below class_count.
 Examples SplitOff(Examples& examples, std::uint32_t class_count, std::size_t share);
 
 }  // namespace ostraka::train

@@ -7,8 +7,8 @@
 
 namespace ostraka::train {
 
-// All 1,797 images, pixels 0..16, in the file's order: a fifth of each class is the test part
-// (355), a tenth of what is left the validation part (140), the rest trains (1,302).
+// All 1,797 images, pixels 0..16, in the file's order. A fifth of each class is the test part
+// (355), a tenth of the rest the validation part (140), and the remainder trains (1,302).
 Dataset LoadDigits();
 
 }  // namespace ostraka::train

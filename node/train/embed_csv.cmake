@@ -1,6 +1,6 @@
 # cmake -DINPUT=x.csv -DOUTPUT=x.cpp -DHEADER=x.h -DNAME=kX -P embed_csv.cmake
-# Writes the integers of a CSV file as the C array that HEADER declares. Rows of a CSV file are
-# already separated by commas: only their ends are missing.
+# Writes the integers of a CSV file as the C array that HEADER declares. Commas already separate the
+# values of a row, so only the ends of rows need one.
 file(READ "${INPUT}" rows)
 if(NOT rows MATCHES "^[0-9,\n]+$")
   message(FATAL_ERROR "${INPUT}: anything but whole numbers, commas and line ends")

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kFirstBytes = 1 << 16;
 constexpr int kGzipWindow = MAX_WBITS + 16;  // + 16: a gzip header and nothing else
 
-// An inflater that ends with its scope.
+// Ends the inflation at the end of its scope.
 class Inflater {
  public:
   Inflater() { ready_ = inflateInit2(&stream_, kGzipWindow) == Z_OK; }
@@ -49,7 +49,7 @@ base::StatusOr<base::Bytes> Gunzip(base::ByteView bytes, std::size_t max_bytes) 
   std::size_t written = 0;
   for (;;) {
     if (written == out.size()) {
-      // One byte beyond the limit shows that there is more than that.
+      // One byte beyond the limit proves that the content is larger.
       const std::size_t wanted = std::max(kFirstBytes, 2 * out.size());
       if (out.size() > max_bytes) {
         return base::InvalidArgument("holds more than " + std::to_string(max_bytes) +
@@ -57,7 +57,7 @@ base::StatusOr<base::Bytes> Gunzip(base::ByteView bytes, std::size_t max_bytes) 
       }
       out.resize(std::min(wanted, max_bytes + 1));
     }
-    // zlib takes its input by a pointer to what it does not write.
+    // zlib takes its input by a non-const pointer but does not write to it.
     stream.next_in = const_cast<Bytef*>(bytes.data() + used);
     stream.avail_in = Clamped(bytes.size() - used);
     stream.next_out = out.data() + written;

@@ -1,4 +1,4 @@
-// gzip files, as data sets are handed out.
+// Decompresses gzip files, in which data sets are often distributed.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -12,8 +12,8 @@ namespace ostraka::train {
 
 bool LooksLikeGzip(base::ByteView bytes);
 
-// What one gzip member holds (RFC 1952), its checksum and length verified. Memory stays below twice
-// `max_bytes`, whatever the bytes claim.
+// The content of one gzip member (RFC 1952), with verified checksum and length. Memory stays below
+// twice `max_bytes`, whatever the bytes claim.
 // InvalidArgument: no gzip, cut short, damaged, bytes after its end, or more than max_bytes.
 base::StatusOr<base::Bytes> Gunzip(base::ByteView bytes, std::size_t max_bytes);
 

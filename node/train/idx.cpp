@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kWordBytes = 4;
 constexpr std::uint32_t kImagesMagic = 0x00000803;  // unsigned bytes in three dimensions
-constexpr std::uint32_t kLabelsMagic = 0x00000801;  // and in one
+constexpr std::uint32_t kLabelsMagic = 0x00000801;  // unsigned bytes in one dimension
 constexpr std::uint32_t kMinSide = 4;
 constexpr std::uint32_t kMaxSide = 256;
 
@@ -21,7 +21,7 @@ std::uint32_t WordAt(base::ByteView bytes, std::size_t index) {
   return word;
 }
 
-// The data after a header of `magic` and `extents.size()` dimensions, which are read into
+// The data after a header of `magic` and `extents.size()` dimensions, which it reads into
 // `extents`.
 base::StatusOr<base::ByteView> ReadHeader(base::ByteView bytes, std::uint32_t magic,
                                           std::span<std::uint32_t> extents) {
@@ -60,7 +60,7 @@ base::StatusOr<IdxImages> ParseIdxImages(base::ByteView bytes) {
                                  std::to_string(images.width) + ": sides must be 4 to 256");
   }
   if (images.count == 0) return base::InvalidArgument("it holds no images");
-  // Below 2^48: no product wraps.
+  // Below 2^48: the product does not overflow.
   RETURN_IF_ERROR(CheckSize(data, std::uint64_t{images.count} * images.height * images.width));
   return images;
 }

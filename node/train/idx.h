@@ -1,8 +1,8 @@
 // IDX, the format of the MNIST files (http://yann.lecun.com/exdb/mnist, "file formats"): two zero
 // bytes, a type byte (8: unsigned bytes), the number of dimensions, one big-endian u32 each, data.
 //
-// Strict: every count is held against what is there before it is used, and what is there must be
-// all. Messages are one line without the file's name, which the caller knows.
+// Strict: every count is checked against the available bytes before use, and no bytes may be left
+// over. Messages are one line without the file's name, which the caller adds.
 //
 // Thread safety: pure functions; results point into `bytes`.
 #pragma once

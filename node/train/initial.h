@@ -1,4 +1,4 @@
-// Initial parameters of a network, the same bits on every machine.
+// Initial parameters of a network, bit-identical on every machine.
 //
 // Thread safety: pure function.
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace ostraka::train {
 
-// Uniform in +-1/sqrt(fan_in), the fan-in rule of He et al. (2015) with the gain that is usual for
-// fully connected layers. The fan-in of a tensor of two or more dimensions is the product of all
-// but its first; a vector (a bias) takes that of the tensor before it. Each tensor has a generator
-// of its own, forked by its index.
-// REQUIRES: every tensor has a dimension and an element, and the first is no vector.
+// Uniform in +-1/sqrt(fan_in), the fan-in rule of He et al. (2015) with the usual gain for fully
+// connected layers. The fan-in of a tensor of two or more dimensions is the product of all but its
+// first dimension. A vector (a bias) takes the fan-in of the tensor before it. Each tensor has its
+// own generator, forked by its index. REQUIRES: every tensor has a dimension and an element, and
+// the first is not a vector.
 std::vector<float> UniformByFanIn(const base::TensorLayout& layout, const base::Digest& seed);
 
 }  // namespace ostraka::train

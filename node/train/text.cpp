@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMinTextBytes = 1000;
 
-// Bytes as symbols; `count` gets the number of distinct ones.
+// Maps bytes to symbols; sets `count` to the number of distinct bytes.
 base::Bytes SymbolsOf(base::ByteView text, std::uint32_t& count) {
   std::array<bool, 256> occurs{};
   for (const std::uint8_t byte : text) occurs[byte] = true;
@@ -24,7 +24,7 @@ base::Bytes SymbolsOf(base::ByteView text, std::uint32_t& count) {
   return symbols;
 }
 
-// `most` windows of a stretch at equal distances, or all.
+// At most `most` windows of a stretch, at equal distances.
 Examples WindowsOf(std::span<const std::uint8_t> symbols, std::size_t most) {
   const std::size_t windows = symbols.size() - kTextWindow;
   const std::size_t count = std::min(windows, most);

@@ -12,7 +12,7 @@ namespace ostraka::train {
 namespace {
 
 constexpr std::uint64_t kMaxHidden = std::uint64_t{1} << 20;
-// The cnn's.
+// Constants of the cnn.
 constexpr std::uint64_t kKernelSide = 3;
 constexpr std::uint64_t kPoolSide = 2;
 constexpr std::uint64_t kChannels1 = 16;
@@ -43,7 +43,7 @@ at::Tensor ConvolveAndPool(const at::Tensor& inputs, const at::Tensor& weight,
       kPoolSide);
 }
 
-// Names as of a torch.nn.Module with members conv1, conv2, fc1 and fc2.
+// Tensor names as in a torch.nn.Module with members conv1, conv2, fc1 and fc2.
 TorchModel MakeCnn(std::uint64_t hidden, const ImageShape& shape, std::uint32_t class_count) {
   constexpr std::uint64_t kPooled = kPoolSide * kPoolSide;
   const std::uint64_t flat = kChannels2 * (shape.height / kPooled) * (shape.width / kPooled);

@@ -1,4 +1,4 @@
-// The models that libtorch runs, as a layout and a function. For torch_*.cpp only: shows ATen.
+// The models for libtorch, each as a layout and a function. For torch_*.cpp only: shows ATen.
 //
 // Thread safety: plain values; a forward function has no state.
 #pragma once
@@ -23,8 +23,8 @@ struct TorchModel {
       forward;
 };
 
-// Of F features (node/train/dataset.h): images C x H x W (digits 1 x 8 x 8, mnist 1 x 28 x 28,
-// cifar10 3 x 32 x 32) have as many as pixels, a text of k distinct bytes 8 k.
+// A model of F features (node/train/dataset.h). An image C x H x W (digits 1 x 8 x 8, mnist 1 x 28
+// x 28, cifar10 3 x 32 x 32) has one feature per pixel; a text of k distinct bytes has 8 k.
 //
 //   softmax  F -> classes, linear
 //   mlp      F -> hidden -> classes, with ReLU between
@@ -38,7 +38,7 @@ struct TorchModel {
 //   mnist       7,850   50,890  105,866
 //   cifar10    30,730  197,322  136,874
 //
-// InvalidArgument: another model, hidden out of range, or, for the cnn, images too small or none.
+// InvalidArgument: an unknown model, hidden out of range, or a cnn for small images or none.
 base::StatusOr<TorchModel> MakeTorchModel(const TrainerOptions& options, const Dataset& data);
 
 }  // namespace ostraka::train

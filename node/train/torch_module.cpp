@@ -1,4 +1,4 @@
-// What libostraka_torch.so exports: this one function.
+// The only function that libostraka_torch.so exports.
 #include <torch/csrc/api/include/torch/version.h>
 
 #include "node/train/torch_trainer.h"

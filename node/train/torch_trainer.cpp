@@ -28,8 +28,7 @@ namespace {
 
 constexpr std::size_t kEvaluationRows = 512;
 
-// libtorch reports by exceptions, which stop here. Their text goes on with a stack trace: the
-// first line says it.
+// Stops libtorch's exceptions. Their text ends in a stack trace; the first line has the reason.
 template <typename Function>
 auto CatchAll(Function function) -> decltype(function()) {
   try {
@@ -44,13 +43,13 @@ auto CatchAll(Function function) -> decltype(function()) {
 
 void UseOneThread() {
   at::set_num_threads(1);
-  // OpenBLAS has threads of its own, which libtorch does not know. Another BLAS lacks the symbol.
+  // OpenBLAS has its own threads, unknown to libtorch. Other BLAS libraries lack this symbol.
   using SetThreads = void(int);
   auto* set = reinterpret_cast<SetThreads*>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
   if (set != nullptr) set(1);
 }
 
-// Examples in libtorch's own (aligned) memory.
+// Examples in libtorch's own, aligned memory.
 struct Batch {
   at::Tensor inputs;  // [rows, features] float
   at::Tensor labels;  // [rows] int64
@@ -107,7 +106,7 @@ class TorchTrainer final : public Trainer {
       const at::AutoGradMode with_gradients(true);
       const at::Tensor loss =
           at::cross_entropy_loss(model_.forward(tensors, batch.inputs), batch.labels);
-      // grad, not backward: nothing is accumulated in the tensors, and the graph goes with `loss`.
+      // grad, not backward: nothing accumulates in the tensors, and the graph is freed with `loss`.
       return Pack(torch::autograd::grad({loss}, tensors));
     });
   }
@@ -125,7 +124,7 @@ class TorchTrainer final : public Trainer {
       std::iota(rows.begin(), rows.end(), 0U);
       double loss = 0;
       std::int64_t right = 0;
-      // Piece by piece, so that memory does not grow with the data.
+      // In pieces, so that memory does not grow with the data.
       for (std::size_t begin = 0; begin < rows.size(); begin += kEvaluationRows) {
         const std::size_t count = std::min(kEvaluationRows, rows.size() - begin);
         const Batch batch = Gather(data_, examples, std::span(rows).subspan(begin, count));

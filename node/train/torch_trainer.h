@@ -1,4 +1,4 @@
-// The trainer that computes with libtorch. Shows no libtorch, so that torch_module.cpp is cheap.
+// The trainer that uses libtorch. The header shows no libtorch, so torch_module.cpp compiles fast.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 namespace ostraka::train {
 
 // Sets the process's libtorch and BLAS to one thread: nodes of a swarm share few cores, and a
-// gradient of one machine must not depend on how many it has free.
-// InvalidArgument: options that the models or data cannot serve. Internal: libtorch failed.
+// machine's gradient must not depend on the number of free cores. InvalidArgument: options that the
+// models or data cannot serve. Internal: libtorch failed.
 base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& options);
 
 }  // namespace ostraka::train

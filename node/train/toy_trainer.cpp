@@ -11,9 +11,9 @@
 // where curvature is, shrinks with the loss, and soon outweighs the mean.
 //
 // The spectrum: rank r has h = 4 / (4 + r) and |target| = sqrt(h), so that the loss falls like a
-// power of time; ranks are scattered over the coordinates, so that parts are alike but not equal.
+// power of time. Ranks are scattered over the coordinates, so that parts are similar but not equal.
 //
-// Only + - * / and sqrt in a written order: the same bits on every machine.
+// Uses only + - * / and sqrt in a fixed order, for bit-identical results on every machine.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -33,9 +33,9 @@ constexpr std::uint64_t kMaxBatchSize = std::uint64_t{1} << 31;
 constexpr double kLabelNoiseVariance = 0.25;
 constexpr double kSpectrumKnee = 4;      // about this many coordinates have curvature near 1
 constexpr double kInitialSpread = 0.25;  // of the distance from 0 to the target
-constexpr std::size_t kLanes = 4;        // partial sums, so that additions need not wait in line
+constexpr std::size_t kLanes = 4;  // independent partial sums, which the CPU can add in parallel
 
-// Two independent draws of a near-normal shape: each the sum of four uniform bytes.
+// Two independent near-normal draws, each the sum of four uniform bytes.
 constexpr int kByteSumMean = 510;
 constexpr double kByteSumVariance = 4 * (256.0 * 256.0 - 1) / 12;
 struct NoisePair {
@@ -94,7 +94,7 @@ class ToyTrainer final : public Trainer {
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                               const Digest& batch_seed, bool flip_labels) override {
     OSTRAKA_CHECK(parameters.size() == target_.size());
-    // With its labels y negated, the best parameters of the problem are negated too.
+    // Negating the labels y negates the optimal parameters.
     std::vector<float> gradient(parameters.size());
     const double excess = MeanGradient(parameters, flip_labels ? -1.0F : 1.0F, gradient);
 
@@ -124,7 +124,7 @@ class ToyTrainer final : public Trainer {
   }
 
  private:
-  // A uniform permutation: which place in the spectrum each coordinate has.
+  // A uniform permutation: the rank in the spectrum of each coordinate.
   std::vector<std::uint32_t> DrawRanks(base::Rng& rng) const {
     std::vector<std::uint32_t> ranks(target_.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<std::uint32_t>(i);

@@ -1,7 +1,7 @@
-// What trains: a model and a data set behind one small interface that shows no library.
+// A model and a data set behind one small interface that shows no library.
 //
-// A gradient is a function of (parameters, batch seed) alone: that is what lets peers check each
-// other. Initial parameters are the same bits on every machine (own generator, no libm but sqrt).
+// A gradient is a function of (parameters, batch seed) alone, so that peers can check each other.
+// Initial parameters are bit-identical on every machine (own generator, no libm except sqrt).
 // Gradients may differ by ~1e-7 relative between machines (docs/protocol.md, tolerant profile).
 //
 // Thread safety: Gradient and Evaluate are called from one thread at a time (the compute thread).
@@ -21,8 +21,8 @@ namespace ostraka::train {
 
 using base::Digest;
 
-// Data that no gradient sees. Choose hyperparameters by `validation`; `test` is for the last word,
-// and a number that was tuned on it is too good.
+// Data that no gradient sees. Choose hyperparameters by `validation`. `test` is for the final
+// result: a number that was tuned on it is biased upwards.
 enum class HeldOut : std::uint8_t { kTest, kValidation };
 inline const char* HeldOutName(HeldOut part) {
   return part == HeldOut::kTest ? "test" : "validation";
@@ -46,16 +46,16 @@ class Trainer {
   virtual std::vector<float> InitialParameters(const Digest& seed) const = 0;
 
   // Mean gradient of the loss at `parameters` on the batch that `batch_seed` draws, d floats.
-  // `flip_labels` is the label-flip attack (class c becomes classes-1-c). Non-finite values are
-  // the caller's to handle. Internal if the library fails.
+  // `flip_labels` is the label-flip attack (class c becomes classes-1-c). The result may be
+  // non-finite; the caller must check. Internal if the library fails.
   // REQUIRES: parameters.size() == ElementCount(layout()).
   virtual base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
                                                       const Digest& batch_seed,
                                                       bool flip_labels) = 0;
 
-  // Gradient on these rows of the training part, for comparisons in which every worker has data of
-  // its own. InvalidArgument: no rows, or one that is not there. FailedPrecondition: this trainer
-  // has no rows.
+  // Gradient on the given rows of the training part, for comparisons in which every worker has its
+  // own data. InvalidArgument: no rows, or a row out of range. FailedPrecondition: this trainer has
+  // no rows.
   virtual base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
                                                             std::span<const std::uint32_t> rows,
                                                             bool flip_labels) {
@@ -65,15 +65,16 @@ class Trainer {
 
   virtual base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) = 0;
 
-  // Evaluate on another part than the options'. FailedPrecondition: this trainer has one part.
+  // Evaluates on `part` instead of the options' part. FailedPrecondition: this trainer has one
+  // part.
   virtual base::StatusOr<Evaluation> EvaluateOn(std::span<const float> parameters, HeldOut part) {
     static_cast<void>(parameters), static_cast<void>(part);
     return base::FailedPrecondition("this trainer's data are drawn, not stored: it has one part");
   }
 };
 
-// What a manifest says of training, from which every peer builds the same trainer; and, last, what
-// is this machine's own business.
+// The manifest's settings of training, from which every peer builds an equal trainer, followed by
+// settings of this machine.
 struct TrainerOptions {
   std::string model = "mlp";    // toy, softmax, mlp, cnn
   std::string data = "digits";  // toy, digits, mnist, cifar10, text
@@ -86,8 +87,8 @@ struct TrainerOptions {
   HeldOut evaluate_on = HeldOut::kTest;
 };
 
-// The toy trainer: no library, any dimension up to 2^27, the same bits on every machine; for the
-// simulator and protocol tests. The problem and its noise are described in toy_trainer.cpp.
+// The toy trainer, for the simulator and protocol tests: no library, any dimension up to 2^27,
+// bit-identical on every machine. toy_trainer.cpp describes the problem and its noise.
 // InvalidArgument unless model and data are both "toy" and hidden and batch_size are in range.
 base::StatusOr<std::unique_ptr<Trainer>> MakeToyTrainer(const TrainerOptions& options);
 

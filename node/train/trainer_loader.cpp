@@ -37,7 +37,7 @@ base::Status ModuleMissing(const std::string& model, const std::vector<std::stri
   return base::NotFound(message);
 }
 
-// dlerror's text, one line.
+// dlerror's text in one line.
 std::string LoaderError() {
   const char* text = dlerror();
   std::string line = text == nullptr ? "no reason given" : text;
@@ -66,7 +66,7 @@ base::StatusOr<const TrainerModule*> LoadModuleFile(const std::string& file) {
   return module;
 }
 
-// `needed_by` begins the message about a module that is missing.
+// `needed_by` begins the message if the module is missing.
 base::StatusOr<const TrainerModule*> LoadModule(const std::string& needed_by,
                                                 const std::vector<std::string>& module_files) {
   for (const std::string& file : module_files) {
@@ -94,7 +94,7 @@ base::Status CheckTrainerNames(const TrainerOptions& options) {
 std::vector<std::string> ModuleCandidates() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  // Without /proc only the current folder is left to look in, and the message will name it.
+  // Without /proc, look in the current folder; the message will name it.
   const std::filesystem::path folder = error ? "." : program.parent_path();
   return {(folder / kModuleFile).string(), (folder / "lib" / kModuleFile).string(),
           (folder.parent_path() / "lib" / "ostraka" / kModuleFile).string()};

@@ -1,8 +1,8 @@
-// What a trainer module (a shared library such as libostraka_torch.so) exports: one C function
-// named kTrainerModuleEntry that returns a TrainerModule.
+// The interface of a trainer module (a shared library such as libostraka_torch.so): one exported C
+// function named kTrainerModuleEntry that returns a TrainerModule.
 //
-// Everything else of the module is hidden, and nothing is ever unloaded: trainers' code must
-// outlive them, and the libraries below them do not survive an unloading.
+// Everything else in the module is hidden. Modules are never unloaded, because trainers' code must
+// outlive them and the libraries below do not survive unloading.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace ostraka::train {
 
-// Changes whenever Trainer, TrainerOptions or TrainerModule do. A module of another version is
-// refused before anything of it but the two numbers is used.
+// Changes whenever Trainer, TrainerOptions or TrainerModule change. Of a module of another version,
+// only the two numbers are read before it is refused.
 inline constexpr std::uint32_t kTrainerModuleVersion = 3;
 inline constexpr char kTrainerModuleEntry[] = "ostraka_trainer_module";
 
 struct TrainerModule {
   std::uint32_t version = kTrainerModuleVersion;
-  std::uint32_t options_bytes = sizeof(TrainerOptions);  // sees a change that forgot the version
+  std::uint32_t options_bytes = sizeof(TrainerOptions);  // detects a change without a new version
   // Never throws. InvalidArgument for options that the module cannot serve.
   base::StatusOr<std::unique_ptr<Trainer>> (*make)(const TrainerOptions& options) = nullptr;
-  // What computes, for people: "libtorch 1.13.1".
+  // The module's library for people: "libtorch 1.13.1".
   const char* library = "";
 };
 

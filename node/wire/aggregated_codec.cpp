@@ -10,7 +10,7 @@ namespace ostraka::wire::internal {
 namespace {
 
 std::vector<PeerId> AllSenders(const std::vector<Block::Column>& columns) {
-  // Most columns have the same senders.
+  // Shortcut: most columns have equal senders.
   std::set<PeerId> all;
   const std::vector<PeerId>* last = nullptr;
   for (const Block::Column& column : columns) {
@@ -21,8 +21,8 @@ std::vector<PeerId> AllSenders(const std::vector<Block::Column>& columns) {
   return {all.begin(), all.end()};
 }
 
-// Bit i of the answer: all[i] is in `some`. Empty if `some` is. REQUIRES: `all` is sorted and holds
-// all of `some`.
+// Bit i is set if all[i] is in `some`. Empty if `some` is empty. REQUIRES: `all` is sorted and
+// contains all of `some`.
 Bytes BitmapOver(const std::vector<PeerId>& all, const std::vector<PeerId>& some) {
   if (some.empty()) return {};
   OSTRAKA_CHECK(std::adjacent_find(some.begin(), some.end(), std::greater_equal<>()) == some.end());
@@ -36,7 +36,7 @@ Bytes BitmapOver(const std::vector<PeerId>& all, const std::vector<PeerId>& some
   return bits;
 }
 
-// Bits beyond `all` are padding, which canonical form has none of.
+// Refuses set bits beyond `all`: they would be padding, which the canonical form does not allow.
 base::Status ReadIncluded(capnp::Data::Reader bits, const std::vector<PeerId>& all,
                           std::vector<PeerId>& out) {
   if (bits.size() == 0) return base::OkStatus();

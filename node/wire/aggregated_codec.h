@@ -1,7 +1,8 @@
-// Internal to node/wire, included by its .cpp files only: who aggregated whose parts, in a block.
+// Internal to node/wire, included by its .cpp files only: encodes Block::aggregated, the owner of
+// each column and the workers whose parts it includes.
 //
-// Nearly every worker is in nearly every column. So the block names each once, and a column has a
-// bit for each: at 256 members 30 KiB instead of 2 MiB.
+// Nearly every worker is in nearly every column. So the block lists each worker once, and each
+// column has one bit per listed worker: 30 KiB instead of 2 MiB at 256 members.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,4 @@
-// Members as bits: bit i of a bitmap is the i-th of an ordered list, such as the members of a
-// block.
+// Members as bits: bit i stands for item i of an ordered list, such as the members of a block.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -14,11 +13,11 @@
 namespace ostraka::wire {
 
 bool HasBit(const base::Bytes& bitmap, std::size_t bit);  // false beyond its end
-// The members that `bitmap` over `members` names; nullopt if its length is not theirs, or if it has
-// bits beyond them.
+// The members that `bitmap` over `members` names; nullopt if the bitmap's length does not fit
+// `members` or a bit beyond the last member is set.
 std::optional<std::vector<base::PeerId>> SendersOf(const base::Bytes& bitmap,
                                                    const std::vector<base::PeerId>& members);
-// Of `senders`, those that are no members have no bit.
+// A sender that is not in `members` sets no bit.
 base::Bytes BitmapOf(const std::vector<base::PeerId>& senders,
                      const std::vector<base::PeerId>& members);
 

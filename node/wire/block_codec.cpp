@@ -27,11 +27,11 @@ void WriteRemoval(const Removal& removal, schema::Removal::Builder item) {
   item.setKind(static_cast<schema::RemovalKind>(removal.kind));
   item.setStep(removal.step);
   const std::string& reason = removal.reason;
-  // With its size: Cap'n Proto would take a std::string to end at its first NUL.
+  // Pass the size: Cap'n Proto would end a std::string at its first NUL.
   if (!reason.empty()) item.setReason(capnp::Text::Reader(reason.c_str(), reason.size()));
 }
 
-// Reasons end up on terminals and in logs: one line, and nothing that steers either.
+// Reasons appear on terminals and in logs: refuse line breaks and control characters.
 base::Status ReadReason(capnp::Text::Reader text, std::string& out) {
   if (text.size() > kMaxReasonBytes) return Refuse("reason", "too long");
   for (const char c : text) {
@@ -49,7 +49,7 @@ base::Status ReadRemoval(schema::Removal::Reader item, Removal& out) {
   return ReadReason(item.getReason(), out.reason);
 }
 
-// `Builder` is of whatever has such a list.
+// `Builder` is any struct with a `covering` list.
 template <typename Builder>
 void WriteCoverings(const std::vector<Covering>& covering, Builder item) {
   const auto write = [](const Covering& one, schema::Covering::Builder builder) {
@@ -201,7 +201,7 @@ base::Status ReadColumns(schema::Block::Reader root, std::vector<ColumnFate>& ou
   return base::OkStatus();
 }
 
-// What is kept of every pair and peer, in the order of their keys.
+// The records of pairs and peers, ordered by key.
 base::Status ReadRecords(schema::Block::Reader root, Block& out) {
   const auto peer_of = [](const auto& record) { return record.peer; };
   RETURN_IF_ERROR(
@@ -221,7 +221,7 @@ base::Status ReadRecords(schema::Block::Reader root, Block& out) {
   return CheckAscending(out.voids, "voids", peer_of);
 }
 
-// What the next step needs beside the view.
+// What the next step needs besides the membership.
 base::Status ReadNext(schema::Block::Reader root, Block& out) {
   RETURN_IF_ERROR(ReadList(root.getDrawn(), "drawn", kMaxPeers, out.drawn, ReadAssignment));
   RETURN_IF_ERROR(ReadPeers(root.getProven(), "proven", out.proven));

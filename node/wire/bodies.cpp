@@ -1,5 +1,5 @@
-// The bodies that fill the entries of seals A and B and the slots around them. PROOF:
-// proof_body.cpp; what seals say: seal_bodies.cpp; services: service_bodies.cpp.
+// Bodies of the entries of seals A and B and of related slots. PROOF: proof_body.cpp; seal
+// messages: seal_bodies.cpp; services: service_bodies.cpp.
 #include "node/wire/body_codec.h"
 
 namespace ostraka::wire {

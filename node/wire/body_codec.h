@@ -9,8 +9,8 @@
 
 namespace ostraka::wire::internal {
 
-// `read` makes a Body of its root and checks limits. A body never comes but in a frame, so it is no
-// longer than one.
+// Decodes one body; `read` fills the Body from the schema root and checks limits. A body arrives
+// only inside a frame, so kMaxFrameBytes bounds its length.
 template <typename Schema, typename Body>
 base::StatusOr<Body> DecodeBody(std::string_view what, base::ByteView bytes,
                                 base::Status (*read)(typename Schema::Reader, Body&)) {

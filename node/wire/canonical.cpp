@@ -5,8 +5,8 @@
 namespace ostraka::wire::internal {
 namespace {
 
-// What a reader may visit of the smallest messages, where the factor alone would be too tight: a
-// list of all-zero structs takes no room in canonical form, but counts as a word an element.
+// Traversal limit for the smallest messages, for which kTraversalFactor alone is too tight: a list
+// of all-zero structs takes no room in canonical form but counts as one word per element.
 constexpr std::size_t kMinTraversalWords = 4 * kMaxPeers;
 
 }  // namespace

@@ -1,10 +1,10 @@
-// Internal to node/wire, included by its .cpp files only: the one edge between plain structs and
-// Cap'n Proto, where its exceptions stop and its limits are set.
+// Internal to node/wire, included by its .cpp files only: the only code that touches Cap'n Proto
+// directly. It stops Cap'n Proto's exceptions and sets its limits.
 //
-// Canonical means that a value has exactly one encoding. The decoder makes sure of it in the
-// simplest way there is: it encodes what it read and compares. That refuses, in one rule, trailing
-// garbage, far or overlapping pointers, padding, fields of a later schema and null against empty,
-// so that nobody can vary the bytes of a message (and its digest) without varying its content.
+// Canonical means that a value has exactly one encoding. The decoder re-encodes what it read and
+// compares the bytes. This one rule refuses trailing garbage, far or overlapping pointers, padding,
+// fields of a later schema and null in place of empty. Attack: without it a peer could vary the
+// bytes of a message, and so its digest, without varying its content.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -35,7 +35,8 @@ using base::StatusOr;
 
 // "<what>: <problem>" as InvalidArgument.
 Status Refuse(std::string_view what, std::string_view problem);
-// Not in the words of Cap'n Proto, which name its source and change from version to version.
+// The reason does not quote Cap'n Proto, whose texts name its source files and vary between
+// versions.
 Status RefuseException(std::string_view what);
 
 // --- writing ------------------------------------------------------------------------------------
@@ -47,14 +48,14 @@ capnp::Data::Reader AsData(const base::Id32<Tag>& id) {
   return AsData(id.view());
 }
 
-// The ids one after another. Id32 is nothing but its 32 bytes.
+// The concatenated ids. Id32 is exactly its 32 bytes.
 template <typename Tag>
 capnp::Data::Reader AsData(const std::vector<base::Id32<Tag>>& ids) {
   static_assert(sizeof(base::Id32<Tag>) == base::Id32<Tag>::kSize);
   return AsData(base::AsBytes(std::span<const base::Id32<Tag>>(ids)));
 }
 
-// `write` fills the element of `init(size)` for each item; an empty list stays a null pointer.
+// `write` fills the element of `init(size)` for each item. An empty list stays a null pointer.
 template <typename Item, typename Init, typename Write>
 void WriteList(const std::vector<Item>& items, Init init, Write write) {
   if (items.empty()) return;
@@ -65,9 +66,9 @@ void WriteList(const std::vector<Item>& items, Init init, Write write) {
 inline std::uint64_t DoubleBits(double value) { return std::bit_cast<std::uint64_t>(value); }
 inline double BitsDouble(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
-// The canonical form of the message whose root `fill` writes. Takes any value: one over the limits
-// encodes to bytes that every decoder refuses. noexcept: Cap'n Proto throws here only for a value
-// of more than 512 MiB, which is our own bug.
+// The canonical form of the message whose root `fill` writes. Takes any value: a value over the
+// limits encodes to bytes that every decoder refuses. noexcept: Cap'n Proto throws here only for a
+// value of more than 512 MiB, which can only be a local bug.
 template <typename Schema, typename Fill>
 Bytes EncodeCanonical(Fill fill) noexcept {
   capnp::MallocMessageBuilder message;
@@ -80,8 +81,8 @@ Bytes EncodeCanonical(Fill fill) noexcept {
 
 // --- reading ------------------------------------------------------------------------------------
 
-// `bytes` as words, copied only if they are not aligned to words already.
-// REQUIRES: bytes.size() is a multiple of a word, and bytes outlives this.
+// `bytes` as Cap'n Proto words, copied only if unaligned.
+// REQUIRES: bytes.size() is a multiple of the word size, and `bytes` outlives this object.
 class AlignedWords {
  public:
   explicit AlignedWords(ByteView bytes);
@@ -94,8 +95,9 @@ class AlignedWords {
 
 capnp::ReaderOptions BoundedOptions(std::size_t word_count);
 
-// Decodes a canonical message of at most `max_bytes`: `read` makes the value of the root and checks
-// limits; `encode` is the inverse, with which the form is checked. `what` opens every reason.
+// Decodes a canonical message of at most `max_bytes`. `read` builds the value from the root and
+// checks limits; `encode` is its inverse, used to check the canonical form. Every error reason
+// begins with `what`.
 template <typename Schema, typename Value, typename Read, typename Encode>
 StatusOr<Value> DecodeCanonical(std::string_view what, ByteView bytes, std::size_t max_bytes,
                                 Read read, Encode encode) {
@@ -128,14 +130,14 @@ Status ReadId(capnp::Data::Reader data, std::string_view name, Id& out) {
   return base::OkStatus();
 }
 
-// Empty: absent.
+// Like ReadId, but empty data means absent.
 template <typename Id>
 Status ReadOptionalId(capnp::Data::Reader data, std::string_view name, std::optional<Id>& out) {
   if (data.size() == 0) return base::OkStatus();
   return ReadId(data, name, out.emplace());
 }
 
-// At most `max` ids, one after another.
+// At most `max` concatenated ids.
 template <typename Id>
 Status ReadIds(capnp::Data::Reader data, std::string_view name, std::size_t max,
                std::vector<Id>& out) {
@@ -151,11 +153,12 @@ Status ReadIds(capnp::Data::Reader data, std::string_view name, std::size_t max,
 
 Status ReadBytes(capnp::Data::Reader data, std::string_view name, std::size_t max, Bytes& out);
 
-// A list's length, before anything is allocated for it.
+// Checks a list's length before anything is allocated for it.
 Status CheckCount(std::size_t count, std::string_view name, std::size_t max);
 
-// At most `max` elements, each with `read`. Grows with what has been read: elements without content
-// take no room in a message, so the count alone is no measure of it.
+// Reads at most `max` elements with `read`. Attack: elements without content take no room in a
+// message, so a small message can claim a large count. So `out` grows element by element and is
+// never sized by the count.
 template <typename List, typename Item, typename Read>
 Status ReadList(List list, std::string_view name, std::size_t max, std::vector<Item>& out,
                 Read read) {
@@ -164,7 +167,7 @@ Status ReadList(List list, std::string_view name, std::size_t max, std::vector<I
   return base::OkStatus();
 }
 
-// `key(item)` must grow from each item to the next.
+// Checks that `key(item)` ascends strictly.
 template <typename Item, typename Key>
 Status CheckAscending(const std::vector<Item>& items, std::string_view name, Key key) {
   const auto not_ascending = [&](const Item& a, const Item& b) { return !(key(a) < key(b)); };
@@ -177,7 +180,7 @@ Status CheckAscending(const std::vector<Item>& items, std::string_view name, Key
 // A set of peers: their ids in strictly ascending order.
 Status ReadPeers(capnp::Data::Reader data, std::string_view name, std::vector<base::PeerId>& out);
 
-// `raw` is the number of an enumerator in [0, count). Cap'n Proto hands unknown ones through.
+// Checks that `raw` is in [0, count). Cap'n Proto passes unknown enumerators through.
 template <typename Enum, typename Raw>
 Status ReadEnum(Raw raw, std::string_view name, unsigned count, Enum& out) {
   const auto number = static_cast<unsigned>(raw);

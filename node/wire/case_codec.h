@@ -1,5 +1,4 @@
-// Internal to node/wire, included by its .cpp files only: names of cases, which votes and blocks
-// share.
+// Internal to node/wire, included by its .cpp files only: case ids, which votes and blocks share.
 #pragma once
 
 #include "node/base/status.h"
@@ -10,8 +9,8 @@ namespace ostraka::wire::internal {
 
 void WriteCaseId(const CaseId& id, schema::CaseId::Builder builder);
 
-// Refuses a column that is none, or one in a case that is about a whole gradient: one case has one
-// name.
+// Refuses a column out of range, and a column other than 0 in a case about a whole gradient:
+// otherwise one case would have several ids.
 base::Status ReadCaseId(schema::CaseId::Reader reader, CaseId& out);
 
 // The index of a column, below kMaxParts.

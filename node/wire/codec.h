@@ -1,15 +1,18 @@
-// Bytes <-> message structs, with limits on everything a peer can make grow.
+// Converts between bytes and message structs, with limits on everything that a peer can make grow.
 //
-// A frame is signature (64 bytes; of a service 64 zero bytes) | core bytes. The core is a Cap'n
-// Proto message (never packed) of node/wire/ostraka.capnp; signatures and hashes are of the core
-// bytes as received, never of a re-encoding. Decoders take any bytes: they return InvalidArgument
-// with a reason, never throw, never crash, and allocate no more than a small multiple of the
-// frame's size.
+// A frame is a signature (64 bytes; zero for a service) followed by the core bytes. The core is an
+// unpacked Cap'n Proto message of node/wire/ostraka.capnp. Signatures and hashes cover the core
+// bytes as received, never a re-encoding.
 //
-// A value has one encoding: whatever decodes encodes to the same bytes (docs/wire.md, canonical
-// form). Encoders take any value; one over the limits encodes to bytes that every decoder refuses,
-// so whoever fills a message minds the limits. A slot that no honest peer signs is refused too: a
-// phase that does not fit the type, or a draw or iteration where there is none.
+// Promises:
+// - Decoders take any bytes. They return InvalidArgument with a reason, never throw, never crash,
+//   and allocate no more than a small multiple of the frame's size.
+// - A value has one encoding: whatever decodes encodes to equal bytes (docs/wire.md, canonical
+//   form).
+// - Encoders take any value. A value over the limits encodes to bytes that every decoder refuses,
+//   so the code that fills a message must respect the limits.
+// - A slot that no honest peer signs is refused: a phase that does not fit the type, or a draw or
+//   iteration that the type does not use.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -19,25 +22,25 @@
 
 namespace ostraka::wire {
 
-// Encodes `envelope`, signs it with `key`.
+// Encodes `envelope` and signs it with `key`.
 // REQUIRES: key.id() == envelope.sender; !IsService(envelope.slot.type).
 SignedEnvelope Seal(Envelope envelope, const crypto::SigningKey& key);
 
 // The frame of a service. REQUIRES: IsService(envelope.slot.type).
 base::SharedBytes EncodeService(const Envelope& envelope);
 
-// The digest that signing `envelope` will cover: what a write-ahead record names before the
+// The digest that a signature of `envelope` would cover. A write-ahead record names it before the
 // signature exists.
 Digest DigestOf(const Envelope& envelope);
 
-// Decodes and bounds-checks a frame (null is refused too), and computes its digest. The body stays
-// encoded: only its length is checked. Does NOT verify the signature: the caller does, with its
-// Verifier, before it believes a word (so that cheap checks come first). A service has no signature
-// and everything else has one: a frame with 64 zero bytes for a signature opens if and only if it
-// is a service's, so the type alone tells whether there is something to verify.
+// Decodes and bounds-checks a frame (null is refused) and computes its digest. Checks only the
+// length of the body and leaves it encoded. Does NOT verify the signature: the caller verifies it
+// before it trusts the message, so that cheap checks come first. A frame with 64 zero bytes in
+// place of a signature opens if and only if it is a service's, so the type alone tells whether
+// there is a signature to verify.
 base::StatusOr<SignedEnvelope> Open(base::SharedBytes frame);
 
-// Unprotected runs only (`swarm --unprotected`): the core bytes alone, no signature, no hash.
+// Only for runs with `swarm --unprotected`: the bare core bytes, no signature, no hash.
 base::SharedBytes EncodeUnsigned(const Envelope& envelope);
 base::StatusOr<Envelope> OpenUnsigned(base::ByteView frame);
 

@@ -19,7 +19,7 @@ Bytes EncodeCore(const Envelope& envelope) {
   });
 }
 
-// Services are no evidence: theirs may be as large as a frame.
+// Services are never evidence, so their bodies may be as large as a frame.
 std::size_t MaxBody(MessageType type) {
   return type == MessageType::kProof || IsService(type) ? kMaxFrameBytes : kMaxSmallBodyBytes;
 }
@@ -47,7 +47,7 @@ Bytes JoinFrame(const Signature& signature, base::ByteView core) {
   return frame;
 }
 
-// Zero bytes stand for "nobody signed this": on services, and on nothing else.
+// A zero signature means "unsigned": required on services and refused on everything else.
 base::Status CheckSignedness(const SignedEnvelope& opened) {
   const bool is_signed = opened.signature != Signature{};
   if (IsService(opened.envelope.slot.type)) {

@@ -1,5 +1,5 @@
 # An evidence file: the claim that a peer broke the protocol, with the peer's own signed frames as
-# proof. Same rules as ostraka.capnp: canonical form, one encoding a value.
+# proof. The rules of ostraka.capnp apply: canonical form, one encoding per value.
 
 @0xb6f21c7e9a0d4358;
 
@@ -23,8 +23,8 @@ struct Evidence {
   version @0 :UInt32;       # 1
   kind @1 :EvidenceKind;
   accused @2 :Data;
-  slot @3 :Wire.Slot;       # of the offence; its runId is the run that the file belongs to
-  frames @4 :List(Data);    # signed frames exactly as received, in the order that the kind says
+  slot @3 :Wire.Slot;  # of the offence; its runId names the run
+  frames @4 :List(Data);  # signed frames exactly as received, in the order that the kind defines
   attachments @5 :Data;     # digests of bulk data that the kind needs
   block @6 :Data;           # sealedBan: the block that bans, as sealed; else empty
 }

@@ -1,5 +1,5 @@
-// An evidence file as a plain struct, and its bytes (node/wire/evidence.capnp). Only the form is
-// judged here; whether the file proves anything is proofs/evidence's question.
+// An evidence file as a plain struct, and its bytes (node/wire/evidence.capnp). Checks only the
+// form; proofs/evidence judges whether the file proves anything.
 //
 // Thread safety: plain values and pure functions.
 #pragma once
@@ -18,10 +18,10 @@ inline constexpr std::uint32_t kEvidenceVersion = 1;
 enum class EvidenceKind : std::uint8_t {
   kEquivocation = 0,       // two frames of one slot and sender with different digests
   kFalseReveal = 1,        // a COMMIT and a REVEAL that does not open it
-  kUnreadable = 2,         // a message whose body nobody can read
-  kFalsePart = 3,          // a COMMIT and a PART that is not under it
+  kUnreadable = 2,         // a message whose body does not decode
+  kFalsePart = 3,          // a COMMIT and a PART that is not under its root
   kImpossibleNumbers = 4,  // a PROOF with numbers that no gradient has
-  kBrokenLock = 5,         // a LOCK and a later VOTE that passes over it
+  kBrokenLock = 5,         // a LOCK and a later VOTE that ignores it
   kSealedBan = 6,          // a block that bans, and COMMITs that build on it
   kFalseStatus = 7,        // an ECHO or LOCK, and a STATUS that denies it
   kVerdict = 8,            // PROOFs that vote against the accused in one case
@@ -34,14 +34,14 @@ struct EvidenceFile {
   PeerId accused;
   Slot slot;                        // of the offence; slot.run_id names the run
   std::vector<Bytes> frames;        // signed frames exactly as received
-  std::vector<Digest> attachments;  // of bulk data that the kind needs; no kind needs any yet
+  std::vector<Digest> attachments;  // digests of bulk data; no kind needs any yet
   Bytes block = {};                 // kSealedBan: EncodeBlock of the block that bans; else empty
 };
 
-// Canonical bytes: the same claim with the same frames is the same file. Takes any value; one over
-// the limits encodes to bytes that DecodeEvidence refuses.
+// Canonical bytes: equal claims with equal frames give equal files. Takes any value; one over the
+// limits encodes to bytes that DecodeEvidence refuses.
 Bytes EncodeEvidence(const EvidenceFile& file);
-// InvalidArgument with a reason, for any bytes. The frames are not looked into.
+// Takes any bytes; returns InvalidArgument with a reason. Does not decode the frames.
 base::StatusOr<EvidenceFile> DecodeEvidence(base::ByteView bytes);
 
 }  // namespace ostraka::wire

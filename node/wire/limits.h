@@ -1,4 +1,4 @@
-// What a message may hold at most. Decoders check these before they allocate.
+// Limits on the content of messages. Decoders check them before they allocate.
 #pragma once
 
 #include <cstddef>
@@ -9,31 +9,33 @@ namespace ostraka::wire {
 inline constexpr std::size_t kMaxPeers = 256;
 inline constexpr std::size_t kMaxParts = kMaxPeers;
 inline constexpr std::size_t kMaxFrameBytes = 256 * 1024;  // one control message
-// Any signed body but PROOF's. Two frames with such bodies fit in one piece of inline evidence, so
-// nobody can equivocate in messages too large for the proof to travel.
+// Any signed body except PROOF's. Two frames with such bodies fit in one piece of inline evidence.
+// Attack: otherwise a peer could equivocate in messages too large for the proof to travel.
 inline constexpr std::size_t kMaxSmallBodyBytes = 2 * 1024;
-inline constexpr std::size_t kMaxCoins = kMaxPeers;  // of one COMMIT
+inline constexpr std::size_t kMaxCoins = kMaxPeers;  // in one COMMIT
 inline constexpr std::size_t kMaxMerklePath = 32;
 inline constexpr std::size_t kMaxTensorRank = 8;
-inline constexpr std::size_t kMaxCases = 2 * kMaxPeers;  // open at once; more wait their turn
+inline constexpr std::size_t kMaxCases = 2 * kMaxPeers;  // open at once; further cases wait
 inline constexpr std::size_t kMaxVotes = kMaxCases;
 inline constexpr std::size_t kMaxInlineEvidence = 8;
 inline constexpr std::size_t kMaxEvidenceBytes = 16 * 1024;  // one piece, inline
-// Live at once; the oldest go first. Every pair holds a fault, and a peer in more disputes than the
-// genesis bears faults is dropped: so this is never reached, and nobody can make others forget.
+// Open at once; the oldest are discarded first. Every dispute has at least one faulty party, and a
+// peer in more disputes than the genesis fault bound is dropped. So the limit is never reached, and
+// no attacker can push out another's disputes.
 inline constexpr std::size_t kMaxDisputes = kMaxPeers * kMaxPeers / 4;
 inline constexpr std::size_t kMaxHeldBytes = 2 * kMaxDisputes / 8;
 inline constexpr std::size_t kMaxPullDigests = 64;
 inline constexpr std::uint32_t kMaxIterations = 1 << 20;  // of a seal's slow path
 inline constexpr std::size_t kStateChunkBytes = 1024 * 1024;
-inline constexpr std::size_t kMaxBitmapBytes = 2 * kMaxPeers / 8;  // two entries a member
+inline constexpr std::size_t kMaxBitmapBytes = 2 * kMaxPeers / 8;  // two entries per member
 inline constexpr std::size_t kMaxVectorEntries = 2 * kMaxPeers;    // of one seal
-inline constexpr std::size_t kMaxReasonBytes = 256;                // why a peer was removed
+inline constexpr std::size_t kMaxReasonBytes = 256;                // the reason of a removal
 inline constexpr std::size_t kMaxBlockBytes = 16 * 1024 * 1024;    // most of it open cases
 inline constexpr std::size_t kMaxEvidenceFrames = kMaxPeers;
 inline constexpr std::size_t kMaxEvidenceAttachments = 2 * kMaxPeers;
 inline constexpr std::size_t kMaxEvidenceFileBytes = 1024 * 1024;  // without attachments
-// What a Cap'n Proto reader may visit: a multiple of the frame, against overlapping pointers.
+// Words that a Cap'n Proto reader may visit, as a multiple of the frame's size: the limit against
+// overlapping pointers.
 inline constexpr std::size_t kTraversalFactor = 4;
 inline constexpr std::size_t kNestingLimit = 16;
 

@@ -1,7 +1,7 @@
-// Opens the frames that a machine hears.
+// Opens the frames that a machine receives.
 //
-// An interface for the simulator's sake (as crypto::Verifier is): what one peer sends to a hundred
-// is opened there once, and held in memory once.
+// Rationale for the interface: the simulator opens a frame that one peer sends to a hundred only
+// once, and holds it in memory once (crypto::Verifier has the same purpose).
 #pragma once
 
 #include <utility>
@@ -13,11 +13,11 @@ namespace ostraka::wire {
 class Opener {
  public:
   virtual ~Opener() = default;
-  // What wire::Open says of the frame; never null.
+  // The result of wire::Open for the frame; never null.
   virtual base::StatusOr<SharedMessage> Open(const base::SharedBytes& frame) = 0;
 };
 
-// Thread safety: any number of threads.
+// Thread safety: safe from any number of threads.
 class PlainOpener final : public Opener {
  public:
   base::StatusOr<SharedMessage> Open(const base::SharedBytes& frame) override {

@@ -1,5 +1,5 @@
 # The wire format of ostraka: the envelope that every peer signs, the bodies that it carries, and
-# the block that a node keeps in its ledger. docs/wire.md says the same in prose, with the limits.
+# the block in a node's ledger. docs/wire.md describes it in prose, with the limits.
 #
 # Rules for all structs here:
 # - Messages are in Cap'n Proto's canonical form: one segment, no segment table, never packed. An
@@ -79,14 +79,14 @@ enum PullKind {
   proofs @9;
 }
 
-# What a peer signs at most one body for.
+# The place of a message. A peer signs at most one body for each slot.
 struct Slot {
   runId @0 :Data;
   incarnation @1 :UInt32;
   step @2 :UInt64;
   phase @3 :Phase;
   type @4 :MessageType;
-  draw @5 :UInt32;       # of the coin, in messages about seal B; else 0
+  draw @5 :UInt32;  # number of the coin draw, in messages about seal B; else 0
   # PART, RESULT: the part's index; STATUS, PROPOSE, VOTE, LOCK: the leader iteration; else 0
   iteration @6 :UInt32;
 }
@@ -94,18 +94,18 @@ struct Slot {
 # The core of a frame: signature (64 bytes; of a service 64 zero bytes) | Envelope.
 struct Envelope {
   slot @0 :Slot;
-  entry @1 :Data;   # digest of the decision that opened this message's seal
+  entry @1 :Data;  # digest of the parent: the decision that opened this message's seal
   sender @2 :Data;  # Ed25519 public key
   body @3 :Data;    # a canonical message of the struct that slot.type names
 }
 
-# First message of a process: which protocol it speaks, and a fresh id for this start.
+# First message of a process: its protocol version, and the id of its store.
 struct Boot {
   bootId @0 :Data;
   protocolVersion @1 :UInt32;
 }
 
-# What a member is bound to before any coin of the step is shown.
+# A member's commitments, made before any coin of the step is revealed.
 struct Commit {
   coinsRoot @0 :Data;
   coinCount @1 :UInt32;    # leaves under coinsRoot
@@ -125,14 +125,14 @@ struct Part {
   path @2 :Data;   # digests, from the leaf up
 }
 
-# A worker's word on the column that it aggregated.
+# A worker's claim about the column that it aggregated.
 struct Aggregate {
   partIndex @0 :UInt32;
   resultRoot @1 :Data;
-  included @2 :Data;     # bitmap over the view, member i is bit i % 8 of byte i / 8
+  included @2 :Data;  # bitmap over the members by key; member i is bit i % 8 of byte i / 8
   leavesRoot @3 :Data;
   commitsRoot @4 :Data;
-  slowest @5 :Data;     # whose part came last, if later than the owner should have to wait; empty: none
+  slowest @5 :Data;  # sender of the last part, if that came too late; empty: none
 }
 
 # Announces the bulk bytes of the aggregate of part slot.iteration.
@@ -148,7 +148,8 @@ struct Reveal {
   path @2 :Data;  # digests, from the leaf up
 }
 
-# What a worker proves of its gradient in one column. All numbers but `size` are zero if missing.
+# A worker's claims about its gradient in one column. If missing, all numbers except `size` are
+# zero.
 struct ColumnNumbers {
   missing @0 :Bool;
   s0 @1 :UInt64;    # bits of a double
@@ -156,7 +157,7 @@ struct ColumnNumbers {
   s2 @3 :UInt64;
   s3 @4 :UInt64;
   norm @5 :UInt64;
-  size @6 :UInt64;  # of the part itself, whether or not the aggregate is missing
+  size @6 :UInt64;  # of the part itself, set even if the aggregate is missing
 }
 
 struct Accusation {
@@ -164,7 +165,7 @@ struct Accusation {
   step @1 :UInt64;
 }
 
-# Which case a vote is about, or is open.
+# The id of a case.
 struct CaseId {
   kind @0 :CaseKind;
   accuser @1 :Data;
@@ -178,14 +179,14 @@ struct Vote {
   verdict @1 :Verdict;
 }
 
-# An aggregator names who lied to it about its column.
+# An aggregator accuses a worker of lying about its column.
 struct Naming {
   target @0 :Data;
   step @1 :UInt64;
   column @2 :UInt32;
 }
 
-# PROOF and VERDICT are one entry of seal C.
+# PROOF and VERDICT share one entry of seal C.
 struct Proof {
   columns @0 :List(ColumnNumbers);
   accusation @1 :Accusation;  # null: none
@@ -193,24 +194,24 @@ struct Proof {
   votes @3 :List(Vote);
   stateRoot @4 :Data;         # empty: none
   evidence @5 :List(Data);    # evidence files (evidence.capnp)
-  held @6 :Data;              # two bitmaps over the disputes of the view's block
-  silent @7 :Data;            # bitmap over the view
+  held @6 :Data;  # two bitmaps over the disputes of the last block
+  silent @7 :Data;  # bitmap over the members
   joins @8 :Data;             # peer ids, 32 bytes each, strictly ascending
   lagUs @9 :UInt64;           # microseconds
-  hasty @10 :Data;            # bitmap over the view
-  unshown @11 :Data;          # bitmap over the view
-  lateMs @12 :List(UInt64);   # ms: one a member of the view for its own words, then one for its AGG
+  hasty @10 :Data;  # bitmap over the members
+  unshown @11 :Data;  # bitmap over the members
+  lateMs @12 :List(UInt64);  # ms: one per member for its own messages, then one for its AGG
 }
 
-# What a member received, so that all can see whether they received the same.
+# The set of messages that a member holds, so that all members can compare.
 struct Echo {
   vector @0 :Data;
-  present @1 :Data;      # bitmap over (entry, view)
-  equivocated @2 :Data;  # bitmap over (entry, view)
+  present @1 :Data;  # bitmap over (entry, member)
+  equivocated @2 :Data;  # bitmap over (entry, member)
 }
 
-# --- SEAL's slow path. A rank is 0 for no lock, 1 for Q equal echoes, 1 + k for Q votes of iteration
-# k.
+# --- SEAL's slow path. A rank is 0 for no lock, 1 for Q equal echoes, 1 + k for Q votes of
+# iteration k.
 
 struct Status {
   rank @0 :UInt32;
@@ -220,7 +221,7 @@ struct Status {
 struct Propose {
   rank @0 :UInt32;
   value @1 :Data;
-  statuses @2 :Data;      # bitmap over the view; empty unless rank is 0
+  statuses @2 :Data;  # bitmap over the members; empty unless rank is 0
   statusesRoot @3 :Data;  # zero unless rank is 0
 }
 
@@ -233,11 +234,11 @@ struct Lock {
   value @0 :Data;
 }
 
-# Its signer echoes nothing more in this seal.
+# The signer sends no further ECHO in this seal.
 struct Close {
 }
 
-# Somebody who was dropped asks to come back.
+# A dropped member asks to return.
 struct Rejoin {
   nonce @0 :Data;
 }
@@ -247,7 +248,7 @@ struct Rejoin {
 struct Pull {
   kind @0 :PullKind;
   type @1 :MessageType;
-  members @2 :Data;  # bitmap over the view
+  members @2 :Data;  # bitmap over the members
   digests @3 :Data;
   index @4 :UInt64;
 }
@@ -309,13 +310,13 @@ struct Case {
   covering @4 :List(Covering);
 }
 
-# Who aggregated a column with the part of one who is accused.
+# An aggregator that included a part of an accused worker in a column.
 struct Covering {
   column @0 :UInt32;
   owner @1 :Data;
 }
 
-# Who aggregated a column of whose parts.
+# The owner of a column and the workers whose parts it includes.
 struct AggregatedColumn {
   owner @0 :Data;
   included @1 :Data;  # bitmap over Block.senders; empty: none
@@ -348,21 +349,22 @@ struct Candidate {
   confirmed @2 :UInt64;
 }
 
-# How long a member has let the others wait and is not forgiven yet.
+# The time for which a member delayed the others and that is not forgiven yet.
 struct Lateness {
   peer @0 :Data;
   ms @1 :UInt64;
 }
 
-# Columns that a member voided by its own word.
+# Columns that a member voided by its own message.
 struct Voids {
   peer @0 :Data;
   count @1 :UInt32;
   lastStep @2 :UInt64;
 }
 
-# What seal C of a step decided: a row of the ledger. Lists of peers have 32 bytes each and ascend
-# strictly; so do disputes, standings, candidates, lateness and voids, by their first fields.
+# What seal C of a step decided: a row of the ledger. Lists of peers have 32 bytes per peer and
+# ascend strictly; disputes, standings, candidates, lateness and voids also ascend, by their first
+# fields.
 struct Block {
   step @0 :UInt64;
   genesis @1 :Bool;
@@ -378,8 +380,8 @@ struct Block {
   removals @11 :List(Removal);
   cases @12 :List(Case);
   stateRoot @13 :Data;    # empty: none
-  resultRoots @14 :Data;  # digests, one a column
-  senders @15 :Data;      # whoever is in an aggregate of `aggregated`
+  resultRoots @14 :Data;  # digests, one per column
+  senders @15 :Data;  # every worker in an aggregate of `aggregated`
   aggregated @16 :List(AggregatedColumn);
   drawn @17 :List(Assignment);
   proven @18 :Data;

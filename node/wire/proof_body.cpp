@@ -61,7 +61,7 @@ base::Status ReadEvidence(capnp::Data::Reader piece, Bytes& out) {
   return ReadBytes(piece, "evidence", kMaxEvidenceBytes, out);
 }
 
-// A null pointer: no accusation.
+// A null pointer means no accusation.
 base::Status ReadAccusation(schema::Proof::Reader root, std::optional<Accusation>& out) {
   if (!root.hasAccusation()) return base::OkStatus();
   const schema::Accusation::Reader item = root.getAccusation();
@@ -70,7 +70,7 @@ base::Status ReadAccusation(schema::Proof::Reader root, std::optional<Accusation
   return ReadId(item.getTarget(), "accused", accusation.target);
 }
 
-// A null pointer: nobody named.
+// A null pointer means no naming.
 base::Status ReadNaming(schema::Proof::Reader root, std::optional<Naming>& out) {
   if (!root.hasNaming()) return base::OkStatus();
   const schema::Naming::Reader item = root.getNaming();

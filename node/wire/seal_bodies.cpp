@@ -1,4 +1,4 @@
-// What a seal says: ECHO, CLOSE, and the slow path's STATUS, PROPOSE, VOTE and LOCK.
+// Messages of a seal: ECHO, CLOSE, and the slow path's STATUS, PROPOSE, VOTE and LOCK.
 #include "node/wire/body_codec.h"
 
 namespace ostraka::wire {
@@ -17,7 +17,7 @@ base::Status ReadEcho(schema::Echo::Reader root, Echo& out) {
   return ReadBytes(root.getEquivocated(), "equivocated", kMaxBitmapBytes, out.equivocated);
 }
 
-// 1 + kMaxIterations: a lock by the votes of the last iteration.
+// The maximum, 1 + kMaxIterations, is a lock by the votes of the last iteration.
 base::Status ReadRank(std::uint32_t rank, std::uint32_t& out) {
   if (rank > 1 + kMaxIterations) return Refuse("rank", "out of range");
   out = rank;

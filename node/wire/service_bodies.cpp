@@ -1,4 +1,4 @@
-// Services: what neighbours ask of each other, and what answers it.
+// Services: requests between neighbours, and their answers.
 #include "node/wire/body_codec.h"
 
 namespace ostraka::wire {

@@ -41,7 +41,7 @@ bool PhaseFits(MessageType type, Phase phase) {
   return false;
 }
 
-// Only seal B has draws: its REVEALs, what agrees on them, and services about them.
+// Only seal B has draws: its REVEALs, the seal messages about them, and services about them.
 base::Status CheckDraw(const Slot& slot) {
   if (slot.draw != 0 && slot.phase != Phase::kB) return Refuse("slot", "draw must be 0 here");
   return base::OkStatus();

@@ -27,8 +27,8 @@ base::StatusOr<SignedEnvelope> OpenCopy(ByteView frame) {
   return wire::Open(std::make_shared<const Bytes>(frame.begin(), frame.end()));
 }
 
-// Messages of which an honest peer may have signed two, having lost its store in between; and what
-// nobody signs at all.
+// Refuses messages of which an honest peer may have signed two after losing its store, and messages
+// that no peer signs.
 Objections CheckExempt(const Slot& slot) {
   if (slot.phase == wire::Phase::kGenesis) {
     return NotProven("messages of the genesis seal are never evidence");
@@ -42,7 +42,7 @@ bool IsMember(const KnownRun& run, const PeerId& peer) {
   return std::binary_search(run.members.begin(), run.members.end(), peer);
 }
 
-// Of frames in the order of their senders, members alone, as many as it takes.
+// Frames of members, ordered by sender, as many as needed.
 base::StatusOr<std::vector<Bytes>> JudgesOf(const std::vector<base::SharedBytes>& frames,
                                             const KnownRun& run) {
   std::map<PeerId, base::SharedBytes> by_sender;
@@ -57,8 +57,8 @@ base::StatusOr<std::vector<Bytes>> JudgesOf(const std::vector<base::SharedBytes>
   return judges;
 }
 
-// One signer of the run more than can be at fault: so an honest one is among them. And nobody else,
-// so that nothing can be added or left out.
+// The signers must be members of the run, exactly one more than the fault bound, so that one of
+// them is honest. The exact number ensures that nobody can add or omit signatures.
 Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, const KnownRun* run) {
   if (IsOwnWord(file.kind)) return std::nullopt;
   if (run == nullptr) {
@@ -78,7 +78,7 @@ Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, con
                    std::to_string(run->faults + 1));
 }
 
-// What every kind asks of its frames, cheap checks first.
+// Checks that all kinds share, cheap ones first.
 Objections CheckFrames(const wire::EvidenceFile& file, const Frames& frames, const KnownRun* run,
                        crypto::Verifier& verifier) {
   const auto is_accused = [&](const auto& f) { return f.envelope.sender == file.accused; };
@@ -137,7 +137,7 @@ Finding Judge(ByteView file, const KnownRun* run, crypto::Verifier& verifier) {
           internal::ProvenReason(decoded->kind)};
 }
 
-// The file, if it proves what it claims: a maker never hands out an accusation that fails.
+// The file if it proves its claim: a maker never returns an accusation that fails to verify.
 base::StatusOr<Bytes> MakeProven(const wire::EvidenceFile& file, const KnownRun* run) {
   Bytes bytes = wire::EncodeEvidence(file);
   crypto::PlainVerifier verifier;
@@ -146,7 +146,7 @@ base::StatusOr<Bytes> MakeProven(const wire::EvidenceFile& file, const KnownRun*
   return bytes;
 }
 
-// Of frames whose last one is the offence.
+// Makes a file of frames whose last one is the offence.
 base::StatusOr<Bytes> MakeOf(EvidenceKind kind, const std::vector<ByteView>& frames) {
   ASSIGN_OR_RETURN(const SignedEnvelope offence, OpenCopy(frames.back()));
   wire::EvidenceFile file;

@@ -1,39 +1,38 @@
 // Transferable proofs of misbehaviour: a file that convinces anyone who trusts the cryptography,
-// without a clock, a network, a configuration or the word of whoever made it (docs/evidence.md).
+// without a clock, a network, a configuration or trust in the maker of the file (docs/evidence.md).
 //
-// What makes a kind sound is that no honest peer ever signs what it shows:
-//   equivocation  An honest peer signs at most one message per slot, across crashes too, because it
-//                 stores what it will sign first. What somebody says who has lost that store is the
-//                 exception: BOOT, the genesis seal and REJOIN are never evidence. Nor are
-//                 services, which nobody signs.
-//   false_reveal  An honest peer commits to coin_count coins, signs the count with their root, and
-//                 reveals only coins that it committed to in this process. (After a restart it says
-//                 nothing more in that step.) Count and root come from its own signed COMMIT: if
-//                 either were the accuser's word, an honest REVEAL could be made to look false.
-//                 A signed REVEAL with an unreadable body opens nothing and is false too.
-//   unreadable    One encoding a protocol version: an honest peer signs what every decoder reads.
-//   false_part    An honest worker cuts COMMIT and PARTs from one gradient. How many parts there
-//                 are would be the accuser's word, so the PART must lie under the COMMIT for none.
-//   impossible_numbers  In a PROOF: not finite, a negative norm, |s| > norm.
-//   broken_lock   An honest peer's lock only rises, across crashes too: after LOCK in iteration k
-//                 it votes for no proposal of a lower rank.
-//   false_status  A STATUS of rank 0 names what its signer echoed, and one after a LOCK of
-//   iteration k
-//                 a rank above k: the lock only rises, across crashes too.
-//   verdict       Like sealed_ban, of judges: more members than can be at fault voted against the
-//                 accused in one case, so an honest one found it guilty. For a ban after which too
-//                 few members are left for a sealed_ban, or no step follows.
-//   sealed_ban    The odd one: its frames are not the accused's. More members than can be at fault
-//                 build on a block that bans it, so an honest one does. This makes every verdict
-//                 transferable; a manifest must say who the members are. One more than can be at
-//                 fault, and nobody else: else whoever passes a file on could add signatures or
-//                 leave some out, and have as many names for one proof as it likes.
+// A kind is sound because no honest peer ever signs what it shows:
+// - equivocation: an honest peer signs at most one message per slot, across crashes too, because it
+//   stores what it will sign first. A peer that lost that store is the exception: BOOT, the genesis
+//   seal and REJOIN are never evidence. Services are unsigned and never evidence either.
+// - false_reveal: an honest peer commits to coin_count coins, signs the count with their root, and
+//   reveals only coins that it committed to in this process. (After a restart it sends nothing more
+//   in that step.) Count and root come from the accused's own signed COMMIT. Attack: an accuser
+//   that could choose either could make an honest REVEAL look false. A signed REVEAL with an
+//   unreadable body opens nothing and is false too.
+// - unreadable: there is one encoding per protocol version, and an honest peer signs only what
+//   every decoder reads.
+// - false_part: an honest worker cuts COMMIT and PARTs from one gradient. Attack: the number of
+//   parts would be the accuser's choice. So the PART must not lie under the COMMIT for any number.
+// - impossible_numbers: in a PROOF, a number that is not finite, a negative norm, or |s| > norm.
+// - broken_lock: an honest peer's lock only rises, across crashes too. After LOCK in iteration k it
+//   votes for no proposal of a lower rank.
+// - false_status: a STATUS of rank 0 names what its signer echoed, and a STATUS after a LOCK of
+//   iteration k has a rank above k: the lock only rises, across crashes too.
+// - verdict: the frames are those of judges, as in sealed_ban. More members than the fault bound
+//   voted against the accused in one case, so an honest one found it guilty. Serves a ban after
+//   which too few members are left for a sealed_ban, or no step follows.
+// - sealed_ban: the frames are not the accused's. More members than the fault bound build on a
+//   block that bans the accused, so an honest one does. This makes every verdict transferable; a
+//   manifest must name the members. The file has exactly one judge more than the fault bound.
+//   Attack: otherwise anyone who passes the file on could add or omit signatures and give one proof
+//   any number of ids.
 //
-// A file of messages other than PROOF is at most kMaxEvidenceBytes long and may travel inline; one
+// A file of messages other than PROOF has at most kMaxEvidenceBytes and may travel inline. A file
 // of PROOFs may be longer (seal C itself shows those faults), and so may a sealed_ban.
 //
-// Not judged here: whether the run is mine and the accused a member of it. The caller compares
-// Finding::slot.run_id with its own run and looks the accused up.
+// Not judged here: whether the run is the caller's and the accused a member of it. The caller
+// compares Finding::slot.run_id with its own run and looks up the accused.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -62,79 +61,80 @@ enum class Outcome : std::uint8_t {
   kProven = 0,
   kNotProven = 1,    // well formed, but the frames do not show what the file claims
   kMalformed = 2,    // not an evidence file, or its frames are not frames
-  kMissingData = 3,  // sealed_ban, verdict: whose the signatures are needs the run's manifest
+  kMissingData = 3,  // sealed_ban, verdict: the run's manifest is needed to identify the signers
 };
 const char* OutcomeName(
     Outcome outcome);  // as in JSON: proven, not_proven, malformed, missing_data
 
 struct Finding {
   Outcome outcome = Outcome::kMalformed;
-  EvidenceKind kind = EvidenceKind::kEquivocation;  // as the file claims, like the next two;
-  PeerId accused;                                   // all three default if malformed
-  wire::Slot slot;                                  // of the offence
-  std::string reason;                               // one line: what was shown, or what failed
+  EvidenceKind kind = EvidenceKind::kEquivocation;  // as the file claims, like the next two fields;
+                                                    // all three default if malformed
+  PeerId accused;
+  wire::Slot slot;     // of the offence
+  std::string reason;  // one line: what is proven, or what failed
 };
 
-// Judges any bytes. A Finding of kProven means: `accused` signed something that no honest peer
-// signs. Signatures are checked last, with `verifier`.
+// Judges any bytes. kProven means that `accused` signed something that no honest peer signs.
+// Signatures are checked last, with `verifier`.
 Finding Verify(ByteView file, crypto::Verifier& verifier);
-// The same with a verifier that remembers nothing.
+// Verify with a verifier that caches nothing.
 Finding Verify(ByteView file);
 
-// True if the frames of such files are the accused's own. Those of sealed_ban and verdict are its
-// judges', which count only in a run that had no more faults than it bears.
+// True if the frames of files of this kind are the accused's own. The frames of sealed_ban and
+// verdict are their judges' and count only in a run within its fault bound.
 bool IsOwnWord(EvidenceKind kind);
 
-// What a manifest says of a run: as much as a sealed_ban or verdict needs.
+// The part of a run's manifest that a sealed_ban or verdict needs.
 struct KnownRun {
   Digest run_id;
   std::vector<PeerId> members;  // of the genesis, by key
-  std::size_t faults = 0;       // so many of them may be at fault: max(t_s, t_a) at the genesis
+  std::size_t faults = 0;       // the fault bound: max(t_s, t_a) at the genesis
 };
-// The same for one who has it: no file is kMissingData. Files of other kinds are judged alike
-// whatever the run.
+// Verify with the manifest's data: no file is kMissingData. Files of other kinds are judged
+// independently of the run.
 Finding VerifyInRun(ByteView file, const KnownRun& run);
 
-// False if a body of slot.type that does not decode: what an honest peer never signs. Types that
-// are never evidence count as readable.
+// False if the body of slot.type does not decode, which no honest peer signs. Types that are never
+// evidence count as readable.
 bool IsReadable(const wire::Envelope& envelope);
 
-// A file that proves that the sender of two frames of one slot signed both. The order of the frames
-// does not matter: either way the same file. InvalidArgument, saying why, if they prove nothing.
+// Makes a file that proves that the sender of two frames of one slot signed both. The order of the
+// frames does not affect the file. InvalidArgument with the reason if they prove nothing.
 base::StatusOr<Bytes> MakeEquivocation(ByteView frame_a, ByteView frame_b);
 
-// A file that proves that the sender of a COMMIT revealed something else than it committed to.
-// InvalidArgument, saying why, if the frames prove nothing.
+// Makes a file that proves that the sender of a COMMIT revealed something other than it committed
+// to. InvalidArgument with the reason if the frames prove nothing.
 base::StatusOr<Bytes> MakeFalseReveal(ByteView commit_frame, ByteView reveal_frame);
 
-// Likewise: a COMMIT and a PART that is not under it; a message that nobody can read; a PROOF with
-// impossible numbers; a LOCK and a later VOTE that passes over it.
+// As MakeFalseReveal, for a COMMIT and a PART that is not under it; an unreadable message; a PROOF
+// with impossible numbers; a LOCK and a later VOTE that ignores it.
 base::StatusOr<Bytes> MakeFalsePart(ByteView commit_frame, ByteView part_frame);
 base::StatusOr<Bytes> MakeUnreadable(ByteView frame);
 base::StatusOr<Bytes> MakeImpossibleNumbers(ByteView proof_frame);
 base::StatusOr<Bytes> MakeBrokenLock(ByteView lock_frame, ByteView vote_frame);
-// Likewise: an ECHO or LOCK and a STATUS that denies it.
+// As MakeFalseReveal, for an ECHO or LOCK and a STATUS that denies it.
 base::StatusOr<Bytes> MakeFalseStatus(ByteView word_frame, ByteView status_frame);
 
-// A file that proves, to whoever has the manifest, that `run` banned `accused` in `block`: of
-// COMMITs of the next step, in any order, those of the first members by key, as many as it takes.
-// InvalidArgument if they are too few, or one of them does not build on that block.
+// Makes a file that proves, to a reader with the manifest, that `run` banned `accused` in `block`.
+// Takes COMMITs of the next step in any order and uses those of the first members by key, one more
+// than run.faults. InvalidArgument if they are too few, or one does not build on that block.
 base::StatusOr<Bytes> MakeSealedBan(const PeerId& accused, const wire::Block& block,
                                     const std::vector<base::SharedBytes>& commit_frames,
                                     const KnownRun& run);
 
-// A file that proves, to whoever has the manifest, that more members of `run` than can be at fault
-// voted against `accused` in one case: of PROOFs, in any order, those of the first members by key.
-// InvalidArgument if they are too few, or one of them holds no such vote.
+// Makes a file that proves, to a reader with the manifest, that more members of `run` than its
+// fault bound voted against `accused` in one case. Takes PROOFs in any order and uses those of the
+// first members by key. InvalidArgument if they are too few, or one has no such vote.
 base::StatusOr<Bytes> MakeVerdict(const PeerId& accused,
                                   const std::vector<base::SharedBytes>& proof_frames,
                                   const KnownRun& run);
 
-// Whom a vote of a PROOF condemns: the target by guilty, the accuser by innocent; nobody if the
-// case has no such loser.
+// The peer that a vote of a PROOF condemns: the target by guilty, the accuser by innocent; nullopt
+// if the case has no such loser.
 std::optional<PeerId> CondemnedBy(const wire::Vote& vote);
 
-// What ledgers name a file by: H(kDomainEvidence, bytes).
+// The id of a file in ledgers: H(kDomainEvidence, bytes).
 Digest IdOf(ByteView file);
 
 }  // namespace ostraka::evidence

@@ -40,7 +40,7 @@ Objections CheckEquivocation(const EvidenceFile& file, const Frames& frames) {
   return std::nullopt;
 }
 
-// Two frames: the COMMIT of a step, and a message of `type` that the file names.
+// Checks two frames: the COMMIT of a step, and a message of `type` that the file names.
 Objections CheckAgainstCommit(const EvidenceFile& file, const Frames& frames, MessageType type) {
   const std::string name = wire::MessageTypeName(type);
   if (file.slot.type != type || frames[1].envelope.slot != file.slot) {
@@ -54,11 +54,11 @@ Objections CheckAgainstCommit(const EvidenceFile& file, const Frames& frames, Me
 
 Objections CheckFalseReveal(const EvidenceFile& file, const Frames& frames) {
   if (auto objection = CheckAgainstCommit(file, frames, MessageType::kReveal)) return objection;
-  // A COMMIT that nobody can read commits to nothing: nobody counts on its coins.
+  // An unreadable COMMIT commits to nothing, and no peer relies on its coins.
   const auto commit = wire::DecodeCommit(frames[0].envelope.body);
   if (!commit.ok()) return NotProven(base::MessageOf(commit.status()));
-  // A signed REVEAL that nobody can read opens nothing. No honest peer signs one: there is one
-  // encoding of each protocol version, and every decoder accepts it.
+  // A signed, unreadable REVEAL opens nothing. No honest peer signs one: each protocol version has
+  // one encoding, and every decoder accepts it.
   const auto reveal = wire::DecodeReveal(frames[1].envelope.body);
   if (!reveal.ok()) return std::nullopt;
   if (crypto::VerifyOpening(file.accused, file.slot.step, file.slot.draw, commit->coin_count,
@@ -68,8 +68,8 @@ Objections CheckFalseReveal(const EvidenceFile& file, const Frames& frames) {
   return std::nullopt;
 }
 
-// How many parts the step has is no word of the accused, so the file cannot name it: an honest PART
-// lies under its COMMIT for the true number, and a false one must lie under it for none.
+// The accused does not state the number of parts, so the file cannot name it. An honest PART lies
+// under its COMMIT for the true number; a false one must not lie under it for any number.
 Objections CheckFalsePart(const EvidenceFile& file, const Frames& frames) {
   if (auto objection = CheckAgainstCommit(file, frames, MessageType::kPart)) return objection;
   const auto commit = wire::DecodeCommit(frames[0].envelope.body);
@@ -95,9 +95,9 @@ Objections CheckUnreadable(const EvidenceFile& file, const Frames& frames) {
   return std::nullopt;
 }
 
-// Impossible whatever the part's length and tau are, which are no word of the accused: directions
-// are unit vectors, so |<z, D>| <= |D| <= norm; one part in 2^40 for rounding. Of a missing
-// aggregate the size alone is stated; protocol version 1 had none, and reads as 0.
+// Impossible for any part length and tau, which the accused does not state: directions are unit
+// vectors, so |<z, D>| <= |D| <= norm; one part in 2^40 is allowed for rounding. For a missing
+// aggregate only the size is stated; protocol version 1 had none, and it reads as 0.
 bool IsImpossible(const wire::ColumnNumbers& numbers) {
   if (!std::isfinite(numbers.size) || numbers.size < 0) return true;
   if (numbers.missing) return false;
@@ -119,7 +119,7 @@ Objections CheckImpossibleNumbers(const EvidenceFile& file, const Frames& frames
   return std::nullopt;
 }
 
-// The seal that a message of the slow path belongs to, and who leads plays no part in it.
+// The seal of a slow-path message, without its leader iteration.
 Slot SealOf(Slot slot) {
   slot.type = MessageType::kEcho;
   slot.iteration = 0;
@@ -145,7 +145,7 @@ Objections CheckBrokenLock(const EvidenceFile& file, const Frames& frames) {
   return std::nullopt;
 }
 
-// An honest member's STATUS states its lock, or what it echoed.
+// An honest member's STATUS states its lock, or the vector that it echoed.
 Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
   const wire::Envelope& word = frames[0].envelope;
   const wire::Envelope& status = frames[1].envelope;
@@ -174,7 +174,7 @@ Objections CheckFalseStatus(const EvidenceFile& file, const Frames& frames) {
   return std::nullopt;
 }
 
-// The judges of a file, one frame each.
+// Requires one frame per judge, ordered by sender.
 Objections CheckOrder(const Frames& frames) {
   const auto not_ascending = [](const wire::SignedEnvelope& a, const wire::SignedEnvelope& b) {
     return !(a.envelope.sender < b.envelope.sender);
@@ -195,7 +195,7 @@ base::StatusOr<std::set<wire::CaseId>> CasesAgainst(const PeerId& accused, const
   return cases;
 }
 
-// All frames vote against the accused in one case. Who the voters are is asked by Verify.
+// All frames vote against the accused in one case. Verify checks who the voters are.
 Objections CheckVerdict(const EvidenceFile& file, const Frames& frames) {
   const Slot last{file.slot.run_id, 0, file.slot.step, Phase::kC, MessageType::kProof, 0, 0};
   if (file.slot != last) return NotProven("the file names no proof's slot");
@@ -217,8 +217,8 @@ Objections CheckVerdict(const EvidenceFile& file, const Frames& frames) {
   return CheckOrder(frames);
 }
 
-// The block bans the accused, and what the judges signed names it as their entry. Who the judges
-// are is asked by Verify.
+// The block bans the accused, and the frames name it as their parent. Verify checks who the signers
+// are.
 Objections CheckSealedBan(const EvidenceFile& file, const Frames& frames) {
   const auto block = wire::DecodeBlock(file.block);
   if (!block.ok()) return Malformed(base::MessageOf(block.status()));

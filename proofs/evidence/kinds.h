@@ -1,5 +1,5 @@
-// What each kind of evidence asks of its frames. Internal to proofs/evidence: Verify has checked
-// the form of the file before, and checks signatures after.
+// The checks of each kind of evidence. Internal to proofs/evidence: Verify checks the file's form
+// before and signatures after.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace ostraka::evidence::internal {
 
-// Why a file is not proven or malformed.
+// The reason why a file is not proven or malformed.
 struct Objection {
   Outcome outcome;
   std::string reason;
@@ -25,16 +25,16 @@ using Objections = std::optional<Objection>;  // nullopt: the check passed
 Objections Malformed(std::string reason);
 Objections NotProven(std::string reason);
 
-using Frames = std::vector<wire::SignedEnvelope>;  // of the file, opened, in its order
+using Frames = std::vector<wire::SignedEnvelope>;  // the file's frames, opened, in its order
 
-// How many frames a file of the kind has. Kinds that are not IsOwnWord: at least so many.
+// Number of frames in a file of the kind. For kinds that are not IsOwnWord: the minimum.
 std::size_t FramesOf(EvidenceKind kind);
 
-// The frames show what the file claims; signatures apart. REQUIRES: FramesOf frames, and if
-// IsOwnWord all of them name the accused as sender.
+// Checks that the frames show what the file claims, except signatures. REQUIRES: FramesOf frames;
+// if IsOwnWord, the accused sent all of them.
 Objections CheckKind(const wire::EvidenceFile& file, const Frames& frames);
 
-// One line: what a proven file shows.
+// One line that states what a proven file shows.
 std::string ProvenReason(EvidenceKind kind);
 
 }  // namespace ostraka::evidence::internal

@@ -22,7 +22,7 @@ def share(t, numerator, denominator, genesis_t_a, members):
             t == z3.If(by_share < by_quorum, by_share, by_quorum)]
 
 
-# claim, assumptions, what must follow; or must not, of a control
+# claim, assumptions, conclusion that must follow; for a control: that must not follow
 CLAIMS = [
     ("two quorums share more than t_a members: asynchronous safety", BASE, 2 * Q - n > t_a),
     ("a quorum has an honest member", BASE, Q > t_s),
@@ -67,7 +67,7 @@ def main():
             came = follows(assumptions, claim)
             wrong += came != expected
             print(f"{'ok' if came == expected else 'WRONG':5} {'holds' if came else 'FAILS'}  {name}")
-            # Assumptions that contradict each other would make everything follow.
+            # Contradictory assumptions would imply any conclusion.
             if follows(assumptions, z3.BoolVal(False)):
                 print("WRONG        no values satisfy the assumptions of the line above")
                 wrong += 1

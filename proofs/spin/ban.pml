@@ -1,11 +1,11 @@
 /* Ban agreement over two steps (docs/protocol.md 6, 9; node/protocol/member/peer_evidence.cpp, judgement.cpp).
- * Honest members 0..H-1, the liar is member H. It signs two messages for one slot and shows the pair to whom it
- * likes and when it likes. Who holds the pair puts it into its next PROOF. Seal C gives all honest members one
- * vector: honest PROOFs are present (the network is timely), the liar's is absent or carries what it likes, a
- * false accusation of an honest member included. The block bans whom sealed evidence proves.
- * Claims: after each step all honest members ban the same; no honest member is banned; if an honest member held
- * the pair before its PROOF of step t, block t bans the liar: guilt known to one reaches all.
- * Negative controls: LOCAL (a member bans by what it holds itself), GULLIBLE (an accusation needs no proof),
+ * Honest members 0..H-1, the liar is member H. It signs two messages for one slot and shows the pair to any
+ * member at any time. A member that holds the pair puts it into its next PROOF. Seal C gives all honest members one
+ * vector: honest PROOFs are present (the network is timely); the liar's is absent or has any content, which may be a
+ * false accusation of an honest member. The block bans every member that sealed evidence convicts.
+ * Claims: after each step the bans of all honest members are equal; no honest member is banned; if an honest member
+ * held the pair before its PROOF of step t, block t bans the liar: proof that one member holds reaches all.
+ * Negative controls: LOCAL (a member bans by the evidence that it holds itself), GULLIBLE (an accusation needs no proof),
  * FORGET (a drop erases evidence that is not sealed yet). */
 #define H 3
 #define LIAR H
@@ -33,7 +33,7 @@ init {
 #ifdef GULLIBLE
           block_bans[accused] = true
 #else
-          skip                                      /* Verify: no honest member signs what a file shows */
+          skip                                      /* Verify: no honest member signs the content of evidence */
 #endif
        fi;
        i = 0;
@@ -54,7 +54,7 @@ init {
 #ifdef FORGET
        if :: dropped -> i = 0; do :: i < H -> holds[i] = false; i++ :: i >= H -> break od :: else fi;
 #endif
-       assert(!known || holds[0] || banned[LIAR]);  /* what is not sealed yet is kept to be said */
+       assert(!known || holds[0] || banned[LIAR]);  /* unsealed evidence is kept for the next PROOF */
        i = 0; known = false;
        do :: i < H -> if :: said[i] -> known = true :: else fi; i++ :: i >= H -> break od
      };

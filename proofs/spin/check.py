@@ -12,10 +12,10 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 HOLDS, FAILS = "holds", "FAILS"
-PART = "no error in part"  # the search ended at MINUTES or MEGABYTES, and found nothing until then
+PART = "no error in part"  # the search reached MINUTES or MEGABYTES without an error
 MINUTES, MEGABYTES = 10, 6000
 
-# model, macros, what must come out
+# model, macros, expected result
 RUNS = [
     ("skew", "SKEW=1", HOLDS),
     ("skew", "SKEW=2", FAILS),

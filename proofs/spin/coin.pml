@@ -1,9 +1,9 @@
 /* The coin of a step (docs/protocol.md 3; node/protocol/member/peer_coin.cpp): n = 3, one Byzantine member, 1-bit coins,
- * DRAWS draws. COMMITs are fixed by seal A, REVEALs of a draw by seal B; who does not open its COMMIT is left out
- * and all reveal the next draw. The Byzantine member reveals last and may commit to two things or abort.
- * Claims: the two honest members mix one coin; it is that of committed coins; draws <= aborts + 1.
- * Negative controls: NOSEALA (each member goes by the COMMIT that reached it), NOSEALB (by the REVEAL that reached
- * it), NODRAW (an abort does not cost a draw: what came is mixed, so the last to speak chooses). */
+ * DRAWS draws. COMMITs are fixed by seal A, REVEALs of a draw by seal B. A member that does not open its COMMIT is
+ * left out, and all others reveal the next draw. The Byzantine member reveals last and may commit to two things or abort.
+ * Claims: the two honest members mix one coin; it consists of committed coins; draws <= aborts + 1.
+ * Negative controls: NOSEALA (each member uses the COMMIT that reached it), NOSEALB (each member uses the REVEAL
+ * that reached it), NODRAW (an abort costs no draw: the received coins are mixed, so the last sender chooses). */
 #define DRAWS 3
 bit honest0[DRAWS]; bit honest1[DRAWS]; bit evil[DRAWS];     /* committed */
 bit seen_commit[2]; bit other[DRAWS];                         /* member 0 and 1 may hold different COMMITs */
@@ -18,7 +18,7 @@ init {
           d++
        :: d >= DRAWS -> break od;
 #ifdef NOSEALA
-    if :: seen_commit[1] = 1 :: skip fi;            /* its COMMIT to member 1 is another than to member 0 */
+    if :: seen_commit[1] = 1 :: skip fi;            /* its COMMITs to members 0 and 1 differ */
 #endif
     in_ = true; d = 0; draws = 0
   };
@@ -61,7 +61,7 @@ init {
 #endif
        assert(done[0] == done[1]);
        assert(!done[0] || r[0] == r[1]);
-       /* of the draw that counts, every coin that was promised and not struck with its owner is in */
+       /* the result includes every committed coin of the valid draw whose owner was not left out */
        want = honest0[d] ^ honest1[d]; if :: in_ -> want = want ^ evil[d] :: else fi;
 #ifdef NODRAW
        assert(!done[0] || aborts == 0 || draws > 1);

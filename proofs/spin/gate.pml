@@ -1,25 +1,25 @@
 /* SEAL when honest members end their wait at different times (docs/seal.md 2-3; node/protocol/seal/). Honest
- * members are NG groups of members that act alike. F colluders show any frame of theirs to any group at any time, or
- * never, and lead every iteration, with any valid proposal, another one or none to each group. A tick is Delta/4; a
- * message between groups takes 0 or 1. Group 0 echoes at once, each other one when the adversary likes, within S ticks.
- * Values: 1 as group 0 echoes, 2 with one message more, 3 a leader's merge of everything.
- * The gate: CLOSE is said FAST after the own ECHO; GQ of them pass; who passes forwards these frames to all, echoes
- * what it holds if it still waits, and says STATUS(1) W0 later.
- * Claims. Agreement: there are never two values for which the frames that decide exist (Q LOCKs of one iteration, or
- * equal ECHOs of all). As this asks for frames and not for deciders, it covers members that restarted or only observe.
- * Order: an honest CLOSE is behind each passing; at STATUS(1) each group holds the ECHO of each that sent one.
+ * members form NG groups; members of a group act equally. F colluders show any of their frames to any group at any
+ * time, or never. They lead every iteration, and send each group any valid proposal or none. A tick is Delta/4; a
+ * message between groups takes 0 or 1 tick. Group 0 echoes at once; the adversary chooses when each other group echoes,
+ * within S ticks. Values: 1 is what group 0 echoes, 2 has one message more, 3 is a leader's merge of everything.
+ * The gate: a member sends CLOSE FAST ticks after its own ECHO; GQ CLOSEs open the gate. A member that passes forwards
+ * these frames to all, echoes what it holds if it still waits, and sends STATUS(1) W0 ticks later.
+ * Claims. Agreement: deciding frames (Q LOCKs of one iteration, or equal ECHOs of all) never exist for two values. The
+ * claim is about frames and not about deciders, so it covers members that restarted or only observe.
+ * Order: every passing has an honest CLOSE; at STATUS(1) each group holds the ECHO of each group that sent one.
  * With HL=g, the leader of iteration K is an honest member of group g: BOUND ticks after the last ECHO every group holds
  * LOCKs of all honest members for one value.
- * JITTER=j: each timer fires up to j ticks late, with WORDS those of VOTE and LOCK alone; these two are not said more
- * than SLACK late, and the schedule does not shift.
+ * JITTER=j: each timer fires up to j ticks late; with WORDS only the timers of VOTE and LOCK do. VOTE and LOCK are not
+ * sent when more than SLACK late, and the schedule does not shift.
  * LATE=x: a group that waits when the gate's frames reach it may not have opened the seal; it opens at most x ticks
  * later, echoes nothing, and its STATUS supports no value. Its clock counts from its opening.
- * Controls: TODAY (no gate) with S=6, NOFORWARD, W0=1, F=4 with S1=2, LATE=6, LATEECHO (it does echo) with W0=2, GQ=3,
- * LATEWORDS (late words are said).
- * AGREEMENT leaves the other claims out, so that a control shows a fork.
- * Left out: members that decide go on here as if they had not, which lets the others do no less; asleep members; an
- * untimely network (quorums alone bear that: seal.pml, smt/thresholds); pulls of messages and vectors. A member that
- * restarts in mid-seal, or opens later than LATE=4, counts among the F: it may then have said anything. */
+ * Controls: TODAY (no gate) with S=6, NOFORWARD, W0=1, F=4 with S1=2, LATE=6, LATEECHO (a late opener echoes) with W0=2,
+ * GQ=3, LATEWORDS (late messages are sent).
+ * AGREEMENT omits the other claims, so that a control shows a fork.
+ * Omitted: members that decide continue here as if they had not, which does not restrict the others; absent members; an
+ * untimely network (quorums alone suffice there: seal.pml, smt/thresholds); pulls of messages and vectors. A member that
+ * restarts within a seal, or opens later than LATE=4, counts among the F: it may then have sent anything. */
 #ifndef NG
 #define NG 2
 #endif
@@ -82,7 +82,7 @@
 #define COLLUDERS_HELP(c) ((c) > 0 && (c) + F >= Q)
 #define WAIT 0         /* no ECHO yet */
 #define REST 1         /* the fast path */
-#define CLOSED 2       /* nothing to say until others speak */
+#define CLOSED 2       /* sends nothing until others send */
 #define UNOPENED 3     /* the gate is passed, the seal not opened */
 #define GATED 4
 #define STATUS 5
@@ -137,7 +137,7 @@ inline echo(a) {
   if :: w = 1 :: a > 0 -> w = 2 fi;
   say_vote(a, 0, w); w = 0
 }
-/* the highest lock that a holds a certificate of, then any that the colluders show it. Certificates of iteration m give
+/* the highest lock for which a holds a certificate, then any that the colluders show to a. Certificates of iteration m give
  * rank m + 1. */
 inline adopt(a, b) {
   d_step {
@@ -215,8 +215,8 @@ inline say_close(a) {
   EACH(y, if :: y != a -> if :: cs[X(y,a)] = 1 :: cs[X(y,a)] = 2 fi :: else fi)
 }
 #endif
-/* c2: how many statuses without a lock can be shown, of which at most lim of each value but val. One that names no value
- * counts and supports none. */
+/* c2: number of statuses without a lock that can be shown, with at most lim for each value except val. A status that
+ * names no value counts and supports none. */
 inline shown(b, val, lim) {
   d_step {
     c2 = F; e = 0;
@@ -314,7 +314,7 @@ inline gather(a) {
         if :: c >= Q -> gth[a] = GATHER + 1 :: c < Q && c + F >= Q -> if :: gth[a] = GATHER + 1 :: skip fi :: else fi
      :: else fi
 }
-/* more ahead than can be faulty: so one is honest */
+/* more groups ahead than can be faulty, so one of them is honest */
 inline join(a) {
   if :: JOINS(a) ->
      if :: it[a] < K ->
@@ -399,7 +399,7 @@ inline deliver() {
 #endif
   i = 0; g = 0; h = 0; k = 0
 }
-/* What nobody looks at any more is forgotten, so that equal futures are equal states. */
+/* Clears variables that are no longer read, so that equal futures are equal states. */
 inline forget() {
   EACH(g, k = 1;
           do :: k <= K -> if :: k < it[g] || (k == it[g] && (stage[g] == LOCK || stage[g] == CLOSED)) -> sp[Y(g,k)] = 0 :: else fi; k++
@@ -415,7 +415,7 @@ inline forget() {
 #endif
   i = 0; k = 0; c = 0
 }
-/* w: the values for which the frames that decide exist, as bits */
+/* w: the values for which deciding frames exist, as bits */
 inline check() {
   w = 0; k = 1;
   do :: k <= K ->
@@ -438,7 +438,7 @@ inline check() {
 #endif
   w = 0; k = 0; u = 0; c = 0
 }
-/* i: so many ticks may pass at once, since nobody has a choice and no message is on its way */
+/* i: number of ticks that may pass at once, since no choice is open and no message is in transit */
 inline idle() {
   i = 255;
   EACH(x, if :: stage[x] == WAIT || stage[x] == UNOPENED || it[x] != it[0] || (stage[x] == STATUS && gth[x] == 0) -> i = 0

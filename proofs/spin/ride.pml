@@ -1,25 +1,26 @@
-/* May a member say its PROOF with its ECHO of seal B, before B is decided (decisions/0009)? n = 3, member 2 is
- * Byzantine, 1-bit coins, at most two draws. Its REVEAL of draw 0 comes to each honest member in time or not, good or
- * bad, as it likes and after it saw the others' PROOFs; both may be signed. Who holds a full set of good REVEALs when
- * it echoes mixes them and signs its PROOF for that coin. Seal B then decides any entry whose message exists
- * (that is more than SEAL allows); anything but a good one has all reveal draw 1, where member 2 is left out.
- * Claims: an honest member signs one PROOF a slot; each has one that counts in seal C, or it would be dropped; what
- * counts is made for the coin that was decided.
- * Here the slot of a PROOF names its draw. Negative controls: ONESLOT (it does not, as it is built: the signer never
- * signs a slot twice, so who spoke too early has nothing to say), ONESLOT NOENTRY (nor does a PROOF name the
- * decision that it stands on: one for a void coin counts), EARLY (who lacks a REVEAL at its deadline mixes what came). */
+/* May a member send its PROOF with its ECHO of seal B, before B is decided (decisions/0009)? n = 3, member 2 is
+ * Byzantine, 1-bit coins, at most two draws. Member 2 chooses, after it saw the others' PROOFs, whether each honest
+ * member gets its REVEAL of draw 0 in time and whether that is good or bad; it may sign both. An honest member that
+ * holds a full set of good REVEALs when it echoes mixes them and signs its PROOF for that coin. Seal B then decides any
+ * entry whose message exists (more than SEAL allows). Unless it is a good REVEAL, all reveal draw 1 without member 2.
+ * Claims: an honest member signs one PROOF per slot; each member has one that counts in seal C, or it would be
+ * dropped; a PROOF that counts was made for the decided coin.
+ * Here the slot of a PROOF names its draw. Negative controls: ONESLOT (it does not, as in the code: the signer
+ * never signs a slot twice, so a member that sent a PROOF too early can send no other), ONESLOT NOENTRY (nor does a
+ * PROOF name its parent: one for a void coin counts), EARLY (a member that lacks a REVEAL at its deadline mixes the
+ * received ones). */
 #define ABSENT 0
 #define GOOD 1
 #define BAD 2
 #define EQUIVOCATED 3
 #define NONE 9
-/* The decision that a PROOF stands on: all REVEALs of draw 0, those but member 2's, or those of draw 1. */
+/* The decision that a PROOF builds on: all REVEALs of draw 0, those but member 2's, or those of draw 1. */
 #define FULL 0
 #define SHORT 1
 #define SECOND 2
 bit first0, first1, evil, second0, second1;   /* coins: of draw 0, and of draw 1 */
 byte came[2];                                 /* its REVEAL, as each honest member holds it when it echoes */
-byte said[4];                                 /* by member * 2 + slot: coin + 2 stand of its PROOF */
+byte said[4];                                 /* by member * 2 + slot: coin + 2 * base decision of its PROOF */
 byte decided, draw, want, m, slot;
 bool good_exists, bad_exists;
 
@@ -29,7 +30,7 @@ bool good_exists, bad_exists;
 #define SLOT(d) d
 #endif
 
-/* What was said in a slot stays said (node/protocol/parts/signer.h). */
+/* A signed slot is never signed again (node/protocol/parts/signer.h). */
 inline sign(who, d, coin, stand) {
   slot = who * 2 + SLOT(d);
   if

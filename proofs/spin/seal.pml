@@ -1,12 +1,12 @@
 /* SEAL on one entry of the vector (docs/seal.md; node/protocol/seal/): absent, present or equivocated as
  * each honest member echoes it, then K iterations of the slow path. Signatures are abstract; rounds are justified
- * by skew.pml. Honest members are 0..H-1; a Byzantine member may say anything to anyone; ASLEEP of them sleep.
+ * by skew.pml. Honest members are 0..H-1; a Byzantine member may send anything to any member; ASLEEP of them are absent.
  * Values: 1 present, 2 equivocated, 3 absent (as echoed), 4 a leader's merge.
  * Claims: no two honest members decide differently; if all echo one value no other is decided; an honest leader's
- * iteration decides. Negative controls: F=2 (one fault more than borne), FASTQ (a quorum decides fast), NOLOCK
- * (votes pass over locks). A quorum less one is the business of smt/thresholds: it takes an untimely network.
- * Abstraction of a merge: a voter accepts it unless it leaves out what the voter echoed; as it includes all that
- * its leader holds, an honest leader's is accepted by all and a Byzantine one's by whom the leader likes. */
+ * iteration decides. Negative controls: F=2 (one fault above the bound), FASTQ (a quorum decides fast), NOLOCK (votes
+ * ignore locks). smt/thresholds covers a quorum that is too small by one: its fork needs an untimely network.
+ * Abstraction of a merge: a voter accepts it unless it omits something that the voter echoed. An honest leader includes
+ * everything it holds, so all voters accept its merge; a Byzantine leader chooses which voters accept. */
 #ifndef N
 #define N 3
 #endif
@@ -26,7 +26,7 @@
 #define ASLEEP 0
 #endif
 #define H (N-F)
-#define B (F-ASLEEP)           /* Byzantine members that are listened to */
+#define B (F-ASLEEP)           /* Byzantine members that are not absent */
 #define Q (N-TS)
 #define MERGE 4
 byte echo_[H]; byte lockr[H]; byte lockv[H]; byte dec[H]; byte vote[H]; bool com[H];
@@ -39,7 +39,7 @@ inline decide(i, val) {
   q = 0; do :: q < H -> assert(dec[q] == 0 || dec[q] == val); q++ :: q >= H -> break od; q = 0
 }
 /* Among Q statuses without a lock, w of which say x: does x have the Q - TA supporters that force it? The honest
- * without a lock who echoed x may all be chosen, Byzantine ones add what they like. */
+ * members without a lock that echoed x may all be chosen; Byzantine members add any statuses. */
 inline may_force(x) {
   c = 0; p = 0; do :: p < H -> if :: lockr[p] == 0 && echo_[p] == x -> c++ :: else fi; p++ :: p >= H -> break od; p = 0;
   ok = (c + B >= Q - TA)
@@ -59,7 +59,7 @@ init {
   atomic {
     p = 0; do :: p < H -> if :: echo_[p] = 1 :: echo_[p] = 2 :: echo_[p] = 3 fi; he[echo_[p]]++; p++ :: p >= H -> break od;
     v = 1; do :: v <= 3 -> cert[v] = (he[v] > 0 && he[v] + B >= Q); v++ :: v > 3 -> break od;
-    /* fast path and rank-0 lock: honest echoes reach all, Byzantine ones whom they like */
+    /* fast path and rank-0 lock: honest echoes reach all, Byzantine ones reach any subset */
     p = 0;
     do :: p < H ->
           v = echo_[p];
@@ -109,7 +109,7 @@ init {
                 p++
              :: p >= H -> break od; p = 0
        :: else ->
-          /* anything valid, to each honest member another thing or nothing */
+          /* any valid proposal, possibly a different one or none to each honest member */
           p = 0;
           do :: p < H ->
                 v = 1; do :: v < MERGE -> v++ :: break od;

@@ -1,7 +1,7 @@
 /* SEAL's steps under skew (docs/seal.md 4; node/protocol/seal/seal_clock.cpp). Honest members enter a step up to
  * SKEW ticks apart, a message takes 0..1 tick, a step lasts LENGTH ticks (Delta is one tick, a step two).
- * Claim: what an honest member sends when its step begins is there before the same step of any honest member ends,
- * so a step may be taken for a round that all honest members share. This is what seal.pml assumes.
+ * Claim: what an honest member sends when its step begins arrives before this step ends at any honest member, so a
+ * step counts as a round that all honest members share. This is what seal.pml assumes.
  * Negative control: SKEW=2. */
 #ifndef SKEW
 #define SKEW 1

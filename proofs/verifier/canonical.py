@@ -85,7 +85,7 @@ class _Reader:
             raise Refused("length is not a positive multiple of 8")
         self.data = data
         self.words = len(data) // WORD
-        self.next = 0  # first word that nothing points to yet
+        self.next = 0  # first word that no pointer has reached yet
 
     def word(self, index):
         return struct.unpack_from("<Q", self.data, index * WORD)[0]
@@ -228,7 +228,7 @@ def _structs(reader, at, spec):
     if count > spec.most:
         raise Refused(spec.name + ": too many")
     starts = [begin + 1 + i * size for i in range(count)]
-    # Each section is as long as the longest that any element needs.
+    # Each section has the length that the largest element needs.
     if data_words and not any(reader.word(start + data_words - 1) for start in starts):
         raise Refused(spec.name + ": not in canonical form")
     if pointers and not any(reader.word(start + size - 1) for start in starts):

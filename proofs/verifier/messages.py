@@ -111,8 +111,8 @@ BODIES = {
     "close": Struct("close"),
 }
 
-# What the judges of a sealed_ban signed is the hash of a block. Only its removals matter here; the rest is read because
-# bytes that are no block prove nothing.
+# The judges of a sealed_ban signed the hash of a block. Only its removals matter here. The rest is parsed because bytes
+# that are no block prove nothing.
 REMOVAL_KINDS = ["verdict", "evidence", "drop", "eliminate"]
 BANS = {"verdict", "evidence"}
 COLUMN_FATES, VERDICTS = 9, 3

@@ -84,7 +84,7 @@ def under_root(root, leaf, index, count, path):
     node, left = leaf, list(path)
     leaves = count
     while count > 1:
-        if index % 2 == 1 or index + 1 < count:  # else the last of an odd level moves up as it is
+        if index % 2 == 1 or index + 1 < count:  # else the last node of an odd level moves up unchanged
             if not left:
                 return False
             sibling = left.pop(0)
@@ -95,7 +95,7 @@ def under_root(root, leaf, index, count, path):
 
 
 def body_of(frame):
-    """The body as a dict, or None if nobody can read it."""
+    """The body as a dict, or None if it does not decode."""
     try:
         return decode(messages.BODIES[type_of(frame.slot)], frame.body)
     except Refused:
@@ -231,7 +231,7 @@ def in_order(frames):
 
 
 def condemned(vote):
-    """Whom a vote is against, or None."""
+    """The peer that a vote condemns, or None."""
     case = vote["about"]
     if messages.VOTES[vote["verdict"]] == "guilty":
         return case["target"]
@@ -274,7 +274,7 @@ CHECKS = {"equivocation": (2, equivocation), "false_reveal": (2, false_reveal), 
           "false_part": (2, false_part), "impossible_numbers": (1, impossible_numbers),
           "broken_lock": (2, broken_lock), "sealed_ban": (None, sealed_ban), "false_status": (2, false_status),
           "verdict": (None, verdict)}
-OF_JUDGES = {"sealed_ban", "verdict"}  # whose frames are not the accused's
+OF_JUDGES = {"sealed_ban", "verdict"}  # kinds with frames of judges, not of the accused
 
 
 def check_form(file, kind, due):

@@ -26,8 +26,8 @@ namespace {
 using aggregation::Report;
 using nlohmann::json;
 
-// Coordinates that are read, checked and aggregated before the next are looked at, where the rule
-// allows it: a file larger than the memory is then read from the disk once.
+// Coordinates per block that is read, checked and aggregated, where the rule allows blocks: a file
+// larger than the memory is then read from the disk only once.
 constexpr std::size_t kBlockCoordinates = std::size_t{1} << 20;
 
 struct AggregateOptions {
@@ -38,7 +38,7 @@ struct AggregateOptions {
   bool drop_invalid = false;
 };
 
-// A rule; or, without one, pre-aggregations alone. One of the two is there.
+// A rule with its pre-aggregations, or pre-aggregations alone; exactly one is set.
 struct Work {
   std::optional<aggregation::Pipeline> pipeline;
   std::optional<aggregation::Mixing> mixing;
@@ -55,7 +55,7 @@ class Aggregation {
         steps_(steps),
         executor_(options.array.threads) {}
 
-  // One JSON object (docs/json.md), with the result in it if it is written nowhere else.
+  // One JSON object (docs/json.md), with the result in it if no file receives it.
   base::StatusOr<json> Run() {
     return in_.header().type == base::NpyType::kFloat32 ? RunAs<float>() : RunAs<double>();
   }
@@ -114,7 +114,7 @@ class Aggregation {
     return base::OkStatus();
   }
 
-  // `status` of a step, with the file, and with what to do about rows that are not finite.
+  // `status` of a step, with the file's name and with advice if rows are not finite.
   template <typename T>
   base::Status Explained(const aggregation::BasicRows<T>& rows, std::size_t step,
                          const base::Status& status) const {

@@ -21,7 +21,7 @@ namespace {
 
 using aggregation::Rows;
 
-// The table of docs/benchmarks.md; the rest on request.
+// The rules in docs/benchmarks.md; others on request.
 constexpr const char* kDefaultRules[] = {
     "mean",   "centered_clip", "krum",   "multi_krum", "mda", "smea", "geometric_median",
     "median", "trimmed_mean",  "meamed", "phocas",     "nnm"};
@@ -32,7 +32,7 @@ double SecondsOf(const std::function<void()>& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Adds the bits of `values` in four chains: nothing but loads and as many additions.
+// Adds the bits of `values` in four chains: only loads and an equal number of additions.
 std::uint64_t ReadOnce(const float* values, std::size_t count) {
   using Words = std::uint64_t __attribute__((vector_size(16)));
   constexpr std::size_t kFloats = sizeof(Words) / sizeof(float);
@@ -52,7 +52,7 @@ std::uint64_t ReadOnce(const float* values, std::size_t count) {
   return sum[0] + sum[1];
 }
 
-// What is timed: a rule or a pre-aggregation under one name.
+// A timed rule or pre-aggregation under its name.
 struct Subject {
   const aggregation::Description* about = nullptr;
   std::unique_ptr<aggregation::Rule> rule;
@@ -156,7 +156,7 @@ class Bench {
   std::vector<float> values_;
   std::vector<float> reference_;
   Rows rows_;
-  std::atomic<std::uint64_t> sum_{0};  // so that no read can be left out
+  std::atomic<std::uint64_t> sum_{0};  // keeps the compiler from removing reads
 };
 
 base::Status RunShape(const AggregationBenchOptions& options, AggregationBenchOptions::Shape shape,

@@ -1,6 +1,6 @@
-// How long rules take beside the memory traffic that they cannot avoid.
+// Measures rules against the memory traffic that they cannot avoid.
 //
-// Thread safety: none; one at a time. Starts its own threads.
+// Thread safety: none; one benchmark at a time. Starts its own threads.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,21 @@ struct AggregationBenchOptions {
   std::vector<Shape> shapes;
   std::vector<std::string> rules;  // names of the registry; empty: those of docs/benchmarks.md
   std::size_t threads = 1;
-  int runs = 5;  // the fastest of so many counts
+  int runs = 5;  // the fastest run counts
 };
 
 struct BenchResult {
   std::string name;  // "krum/n16/d1000000/threads2"
   double seconds = 0;
-  // The registry's reads and writes of the rows, at the read bandwidth of the same buffer with the
-  // same threads, measured in turns with the rule.
+  // Lower bound: the registry's reads and writes of the rows, at the read bandwidth of this buffer
+  // with an equal number of threads, measured in alternation with the rule.
   double floor_seconds = 0;
-  std::string skipped;  // why there are no numbers: an exact search that takes too long
+  std::string skipped;  // reason for missing numbers: an exact search that takes too long
 };
 
-// float32 rows, uniform and seeded; f = n / 5 (3 of 16, 12 of 64) or what the rule allows.
-// `on_result` is called after each. InvalidArgument for an unknown rule or an empty shape;
-// Unavailable if the rows do not fit into memory.
+// Uses uniform, seeded float32 rows; f = n / 5 (3 of 16, 12 of 64) or the rule's limit. Calls
+// `on_result` after each rule. InvalidArgument: an unknown rule or an empty shape; Unavailable: the
+// rows do not fit into memory.
 base::Status RunAggregationBench(const AggregationBenchOptions& options,
                                  const std::function<void(const BenchResult&)>& on_result);
 

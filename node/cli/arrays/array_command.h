@@ -1,6 +1,7 @@
-// What `aggregate` and `attack` share: both list a registry, or turn one .npy file into another.
+// The common part of `aggregate` and `attack`: both list a registry, or turn one .npy file into
+// another.
 //
-// Thread safety: pure functions, but for those that add to a command, called before parsing.
+// Thread safety: pure functions, except those that add options, which are called before parsing.
 #pragma once
 
 #include <cstdint>
@@ -33,19 +34,19 @@ struct ArrayOptions {
   bool prints_json() const { return json || out == "-"; }
 };
 
-// --threads, --list (of `what`), --markdown (which makes `page`) and --json.
+// Adds --threads, --list (of `what`), --markdown (which prints `page`) and --json.
 void AddArrayOptions(CLI::App& command, const std::string& what, const std::string& page,
                      ArrayOptions& options);
 
-// Prints the list if that was asked for, else runs `body`; an error becomes its one line.
+// Prints the list if --list was given, else runs `body`; prints an error as one line.
 ExitCode ListOrRun(const ArrayOptions& options, std::string (*list)(ListFormat),
                    const std::function<base::Status()>& body);
 
-// InvalidArgument if the result would replace `input`, by whatever name: a file that is mapped
-// while it is read, and that whoever asked still wants.
+// InvalidArgument if the result would replace `input`, under any name: that file is mapped while it
+// is read, and the user wants to keep it.
 base::Status CheckKeepsInput(const ArrayOptions& options, const std::string& input);
 
-// Writes the result where `out` says: into the file, or into the answer.
+// Writes the result to the file that `out` names, or into `answer`.
 template <typename T>
 base::Status PutResult(const ArrayOptions& options, const std::vector<std::uint64_t>& shape,
                        std::span<const T> values, nlohmann::json& answer) {

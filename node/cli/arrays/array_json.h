@@ -12,8 +12,8 @@
 
 namespace ostraka::cli {
 
-// A number with as many digits as its type needs, so that 0.1f is 0.1 and not 0.10000000149; what
-// JSON has no word for (NaN, infinities) is null.
+// A number with as many digits as its type needs, so that 0.1f prints as 0.1 and not 0.10000000149.
+// Values that JSON cannot express (NaN, infinities) become null.
 template <typename T>
 nlohmann::json JsonOfNumber(T value) {
   if (!std::isfinite(value)) return nullptr;
@@ -24,7 +24,7 @@ nlohmann::json JsonOfNumber(T value) {
   return shortest;
 }
 
-// Row-major. REQUIRES: as many values as `shape` has places.
+// Row-major. REQUIRES: the number of values is the product of `shape`.
 template <typename T>
 nlohmann::json JsonOfArray(std::span<const std::uint64_t> shape, std::span<const T> values) {
   if (shape.empty()) return JsonOfNumber(values.front());

@@ -1,4 +1,4 @@
-// ostraka attack: what Byzantine workers would send, from the honest rows in a .npy file.
+// ostraka attack: the vectors of Byzantine workers, for the honest rows in a .npy file.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -35,12 +35,12 @@ struct AttackCommandOptions {
   ArrayOptions array;
 };
 
-// The values of one step as float32, which is what nodes send: in the file, or converted.
+// The values of one step as float32, the type that nodes send: from the file, or converted.
 class Float32Step {
  public:
   Float32Step(const NpyFile& file, const Steps& steps) : file_(file), steps_(steps) {}
 
-  // Borrowed until the next call. InvalidArgument if a finite value is beyond float32.
+  // Valid until the next call. InvalidArgument if a finite value exceeds float32.
   base::StatusOr<aggregation::Rows> At(std::size_t t) {
     if (file_.header().type == base::NpyType::kFloat32) return RowsOfStep<float>(file_, steps_, t);
     const auto wide = RowsOfStep<double>(file_, steps_, t);
@@ -116,7 +116,7 @@ class AttackRun {
   }
 
  private:
-  // Nobody said what the attackers' own gradients are: the honest mean is the best guess.
+  // Without the attackers' own gradients, use the honest mean as an estimate.
   base::StatusOr<aggregation::Rows> Estimated(const aggregation::Rows& honest) {
     estimate_.resize(honest.dimension);
     RETURN_IF_ERROR(aggregation::Mean().Aggregate(honest, executor_, estimate_));

@@ -1,4 +1,4 @@
-// ostraka bench aggregation: how far rules are from the speed of memory.
+// ostraka bench aggregation: the speed of rules relative to the speed of memory.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -22,7 +22,7 @@ struct BenchOptions {
   bool json = false;
 };
 
-// The shapes of docs/benchmarks.md, unless the user asks for one.
+// The shapes in docs/benchmarks.md, unless the user gives one.
 std::vector<AggregationBenchOptions::Shape> ShapesOf(const BenchOptions& options) {
   if (options.smoke) return {{7, 1000}};
   if (options.dimension > 0) return {{options.rows, options.dimension}};

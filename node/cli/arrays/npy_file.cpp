@@ -24,7 +24,7 @@ base::Status Cannot(const std::string& path, const char* what) {
 }  // namespace
 
 base::StatusOr<NpyFile> NpyFile::Map(const std::string& path) {
-  // A pipe would block the open for ever.
+  // O_NONBLOCK: opening a pipe must not block.
   const os::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return Cannot(path, "open it");
   struct stat info {};

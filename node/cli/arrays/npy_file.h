@@ -1,6 +1,6 @@
-// .npy files (node/base/npy.h): mapped into memory to read, written whole or not at all.
+// .npy files (node/base/npy.h): reading maps them into memory, writing is atomic.
 //
-// Thread safety: a mapped file is immutable; writing is for one thread a path.
+// Thread safety: a mapped file is immutable; at most one thread writes a path.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace ostraka::cli {
 
-// Nothing is read until it is touched, and what was read can be dropped again: a file may be larger
-// than the memory. Nobody may make the file shorter while it is mapped.
+// Pages are read on first access and can be dropped again, so a file may exceed the memory. No
+// process may shorten the file while it is mapped.
 class NpyFile {
  public:
-  // NotFound: there is no such file. Unavailable: it cannot be read. InvalidArgument: it is no file
-  // of numbers that ParseNpy accepts, or not in C order. Messages begin with the path.
+  // NotFound: no such file. Unavailable: it cannot be read. InvalidArgument: ParseNpy refuses it,
+  // or it is not in C order. Messages begin with the path.
   static base::StatusOr<NpyFile> Map(const std::string& path);
   ~NpyFile();
   NpyFile(NpyFile&& other) noexcept;
@@ -43,17 +43,17 @@ class NpyFile {
   std::size_t size_ = 0;
 };
 
-// One array a step: (n, d) is one step, (T, n, d) are T.
+// One array of n x d per step: shape (n, d) is one step, (T, n, d) are T steps.
 struct Steps {
   std::size_t count = 1;      // T
   std::size_t rows = 0;       // n
   std::size_t dimension = 0;  // d
-  bool many = false;          // the array has three dimensions
+  bool many = false;          // true if the array has three dimensions
 };
-// InvalidArgument unless the array has two or three dimensions and none of them is 0.
+// InvalidArgument unless the array has two or three dimensions, all nonzero.
 base::StatusOr<Steps> StepsOf(const NpyFile& file);
 
-// The rows of step `t`, in the file. REQUIRES: as `values`.
+// The rows of step `t`, pointing into the file. REQUIRES: T as for `values`.
 template <typename T>
 aggregation::BasicRows<T> RowsOfStep(const NpyFile& file, const Steps& steps, std::size_t t) {
   aggregation::BasicRows<T> rows;
@@ -63,7 +63,7 @@ aggregation::BasicRows<T> RowsOfStep(const NpyFile& file, const Steps& steps, st
   return rows;
 }
 
-// Replaces `path`. Unavailable, with what to do, if it cannot be written.
+// Replaces `path`. Unavailable, with a remedy, if it cannot be written.
 template <typename T>
 base::Status WriteNpy(const std::string& path, const std::vector<std::uint64_t>& shape,
                       std::span<const T> values);

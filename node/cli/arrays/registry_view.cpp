@@ -78,7 +78,7 @@ json DescriptionAsJson(const Description& about) {
           {"parameters", ParametersAsJson(about.parameters)}};
 }
 
-// "f=?" where it must be given, "s=2" with its default, "z=<formula>" where it is derived.
+// "f=?" for a required parameter, "s=2" for a default, "z=<formula>" for a derived one.
 std::string Signature(const json& parameters) {
   std::string text;
   for (const json& parameter : parameters) {
@@ -93,7 +93,7 @@ std::string Signature(const json& parameters) {
 
 std::string Text(const json& value) { return value.get<std::string>(); }
 
-// Two columns; the second may be of several lines.
+// Adds a row of two columns; the second may have several lines.
 void AddRow(std::string& text, const json& entry, std::size_t width, const std::string& more) {
   const std::string name = Text(entry["name"]);
   const std::string margin(width + 2, ' ');
@@ -109,7 +109,7 @@ std::size_t WidestName(const json& entries) {
   return width;
 }
 
-// What Markdown or its tables would take for markup.
+// Escapes characters that Markdown or its tables treat as markup.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

@@ -1,5 +1,5 @@
-// The registries of rules and attacks, shown: as a table for people, as JSON, and as the Markdown
-// that docs/ holds. Nothing is said here that the registries do not say.
+// Shows the registries of rules and attacks: as a table for people, as JSON, and as the Markdown in
+// docs/. All content comes from the registries.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -18,7 +18,7 @@ nlohmann::json RulesAsJson();
 //   "malformed","parameters":[{"name","type","meaning","range","default","choices"?}]}]}
 nlohmann::json AttacksAsJson();
 
-// In `format`, with a line feed at the end.
+// Formatted as `format`, with a final line feed.
 std::string ListOfRules(ListFormat format);
 std::string ListOfAttacks(ListFormat format);
 

@@ -1,6 +1,6 @@
-// A rule with its pre-aggregations as options: `aggregate` and `attack` share them.
+// A rule with its pre-aggregations as command-line options, for `aggregate` and `attack`.
 //
-// Thread safety: pure functions, but for AddRuleOptions, which is called before parsing.
+// Thread safety: pure functions, except AddRuleOptions, which is called before parsing.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct RuleOptions {
   std::optional<std::uint64_t> f;
 };
 
-// --rule, --pre, --f, and `param_option` for the rule's parameters.
+// Adds --rule, --pre, --f, and `param_option` for the rule's parameters.
 void AddRuleOptions(CLI::App& command, const char* param_option, RuleOptions& options);
 
 // Errors as ParseArgument, ParseElement and Pipeline::Make.
 base::StatusOr<aggregation::Pipeline> MakePipeline(const RuleOptions& options, bool drop_invalid);
 
-// "name=value" each.
+// Parses texts of the form "name=value".
 base::StatusOr<aggregation::Arguments> ParseArguments(const std::vector<std::string>& texts);
 
 }  // namespace ostraka::cli

@@ -1,7 +1,7 @@
-// Runs the code paths that honest machines may take (node/cli/doctor/calibration.h), each in a
-// process of its own: libraries read these settings once.
+// Runs the code paths that honest machines may take (node/cli/doctor/calibration.h), each in its
+// own process, because libraries read these settings only once.
 //
-// Threads are not among them: the trainer sets libtorch and BLAS to one (torch_trainer.h).
+// The number of threads is not varied: the trainer sets libtorch and BLAS to one (torch_trainer.h).
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -27,10 +27,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What libtorch (ATEN_CPU_CAPABILITY), OpenBLAS, oneDNN and MKL take this CPU for.
+// The CPU that libtorch (ATEN_CPU_CAPABILITY), OpenBLAS, oneDNN and MKL are told to assume.
 struct Path {
   const char* name;
-  bool CpuFacts::*needs;  // null: any CPU has it
+  bool CpuFacts::*needs;  // null: every CPU has it
   std::array<std::string_view, 4> settings;
 };
 constexpr std::array<std::string_view, 4> kVariables = {
@@ -42,10 +42,10 @@ constexpr Path kPaths[] = {
     {"AVX2 (Zen)", &CpuFacts::avx2, {"avx2", "Zen", "AVX2", "AVX2"}},
     {"AVX-512", &CpuFacts::avx512, {"avx512", "SkylakeX", "AVX512_CORE", "AVX512"}},
 };
-// Of one path: most of it is loading libtorch.
+// Limit for one path; most of its time is loading libtorch.
 constexpr std::chrono::minutes kPatience{5};
 
-// The children inherit the environment; no other thread reads it meanwhile.
+// Sets variables that the children inherit; no other thread reads the environment meanwhile.
 void SetEnvironment(const Path& path) {
   for (std::size_t i = 0; i < kVariables.size(); ++i) {
     const std::string name(kVariables[i]);
@@ -76,7 +76,7 @@ base::Status RunPath(const Path& path, const std::vector<std::string>& arguments
     poll(&closed, 1, static_cast<int>(left.count()));
     RETURN_IF_ERROR(process.ReadLines().status());
   }
-  // It closes its stdout by ending.
+  // The process closes its stdout by ending.
   siginfo_t ended{};
   waitid(P_PID, static_cast<id_t>(process.pid()), &ended, WEXITED | WNOWAIT);
   const std::optional<int> status = process.Poll();
@@ -101,7 +101,7 @@ base::StatusOr<std::vector<PathNoise>> Measure(const protocol::Manifest& manifes
     ASSIGN_OR_RETURN(Gradients gradients, ReadFloats(out, dimension));
     measured.push_back({{path.name, 0}, std::move(gradients)});
   }
-  // As many as there are members less a validator; a run without any has eight.
+  // As many parts as members without one validator; eight members if the manifest has none.
   const std::size_t members = manifest.members.empty() ? 8 : manifest.members.size();
   const auto parts = static_cast<std::uint32_t>(std::max<std::size_t>(members - 1, 3));
   std::vector<PathNoise> paths;
@@ -145,7 +145,7 @@ CalibrationFacts Calibrate(const protocol::Manifest& manifest, const std::string
   for (const auto& [name, value] : before) {
     value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
   }
-  std::error_code ignored;  // a folder left in /tmp is no failure of the measurement
+  std::error_code ignored;  // a folder left in /tmp does not fail the measurement
   fs::remove_all(folder, ignored);
   if (paths.ok()) {
     facts.paths = *std::move(paths);

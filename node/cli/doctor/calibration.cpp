@@ -78,7 +78,7 @@ double NoiseBetween(const Gradients& stated, const Gradients& recomputed, std::u
   for (std::size_t i = 0; i < stated.size(); ++i) {
     for (const auto& column : columns) {
       const auto mine = PartOf(recomputed[i], column.range);
-      if (tau == 0 && aggregation::Norm(mine) == 0) continue;  // nothing moves here, on either path
+      if (tau == 0 && aggregation::Norm(mine) == 0) continue;  // no movement on either path
       const auto said = protocol::NumbersOf(PartOf(stated[i], column.range), column, tau);
       const auto own = protocol::NumbersOf(mine, column, tau);
       worst = std::max(worst, protocol::DeviationRatio(said, own, tau, 1, mine.size()));

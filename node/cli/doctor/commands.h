@@ -1,4 +1,4 @@
-// The subcommand that looks at a machine (terminal/invocation.h).
+// The subcommand that checks a machine (terminal/invocation.h).
 //
 // Thread safety: called once each, before parsing.
 #pragma once

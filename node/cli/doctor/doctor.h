@@ -1,7 +1,7 @@
-// `ostraka doctor`: what of this machine a node would suffer from, each with what to do.
+// `ostraka doctor`: problems of this machine that would affect a node, each with a remedy.
 //
-// Facts are read from the machine in doctor_facts.cpp; the functions here judge them, so that tests
-// need no sick machine.
+// doctor_facts.cpp reads facts from the machine; the functions here judge them, so tests need no
+// faulty machine.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -17,39 +17,39 @@ namespace ostraka::cli {
 
 enum class Severity : std::uint8_t {
   kOk,
-  kWarning,  // it works, worse than it could
-  kSerious,  // a node fails here, or is of no use to its run
+  kWarning,  // works, but worse than it could
+  kSerious,  // a node fails here, or is useless to its run
 };
 const char* SeverityName(Severity severity);  // ok, warning, serious
 
 struct Finding {
   std::string check;  // "cpu", "blas", ...: as in JSON
   Severity severity = Severity::kOk;
-  std::string text;  // what was found
-  std::string fix;   // what to do; empty iff ok
+  std::string text;  // the finding
+  std::string fix;   // the remedy; empty iff ok
 };
 
 struct CpuFacts {
   std::string model;
   bool avx2 = false;
   bool avx512 = false;
-  unsigned cores = 0;      // that this process may use
+  unsigned cores = 0;      // available to this process
   double quota_cores = 0;  // of the control group; 0: no quota
 };
 Finding JudgeCpu(const CpuFacts& facts);
 Finding JudgeThreads(const CpuFacts& facts);
 
 struct BlasFacts {
-  bool loaded = false;    // there is a libblas.so.3
+  bool loaded = false;    // libblas.so.3 exists
   bool openblas = false;  // and it is OpenBLAS
-  std::string core;       // the CPU that OpenBLAS takes this one for
+  std::string core;       // the CPU that OpenBLAS detected
   double gflops = 0;      // of a single-precision product on one thread; 0: not measured
 };
-// OpenBLAS may take a new CPU for an old one, and then runs at a fraction of its speed.
+// OpenBLAS may mistake a new CPU for an old one and then runs at a fraction of its speed.
 Finding JudgeBlas(const BlasFacts& facts, const CpuFacts& cpu);
 
 struct ClockFacts {
-  bool known = false;         // the kernel says
+  bool known = false;         // the kernel reports it
   bool synchronised = false;  // by NTP or the like
   double max_error_seconds = 0;
 };
@@ -57,10 +57,10 @@ Finding JudgeClock(const ClockFacts& facts);
 
 struct DiskFacts {
   std::string path;
-  std::string problem;       // why nothing could be written; empty: it could
+  std::string problem;       // reason why nothing could be written; empty if writable
   std::string network_type;  // "nfs", ...; empty: a local file system
   std::uint64_t free_bytes = 0;
-  base::Duration median_sync;  // of a small write made durable
+  base::Duration median_sync;  // of a small durable write
   base::Duration longest_sync;
 };
 Finding JudgeDisk(const DiskFacts& facts);
@@ -71,29 +71,29 @@ struct MemoryFacts {
 };
 Finding JudgeMemory(const MemoryFacts& facts);
 
-// The soft and hard limit of open files.
+// Judges the soft and hard limit of open files.
 Finding JudgeFiles(std::uint64_t soft, std::uint64_t hard);
 
 struct ListenFacts {
   std::string address;
-  std::string problem;  // why it cannot be listened on; empty: it can
+  std::string problem;  // reason why listening fails; empty if it works
 };
 Finding JudgeListen(const ListenFacts& facts);
 
 struct ReachFacts {
   std::string peer;     // its id
   std::string address;  // empty: it only dials
-  std::string problem;  // why no connection came about; empty: it did
+  std::string problem;  // reason why the connection failed; empty if it worked
 };
 // One finding for all members of a run.
 Finding JudgeReach(const std::vector<ReachFacts>& facts);
 
-// --- doctor_facts.cpp: what the machine says ----------------------------------------------------
+// --- doctor_facts.cpp: measurements -------------------------------------------------------------
 
 CpuFacts ReadCpu();
-BlasFacts ReadBlas();  // about half a second
+BlasFacts ReadBlas();  // takes about half a second
 ClockFacts ReadClock();
-DiskFacts ReadDisk(const std::string& folder);  // made if missing; leaves nothing behind in it
+DiskFacts ReadDisk(const std::string& folder);  // creates `folder` if missing; leaves no file in it
 MemoryFacts ReadMemory();
 Finding CheckFiles();
 Finding CheckModule();  // whether models that need libtorch can be trained

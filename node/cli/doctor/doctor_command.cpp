@@ -1,4 +1,4 @@
-// ostraka doctor: is this machine fit for a node?
+// ostraka doctor: checks whether this machine is fit for a node.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -19,7 +19,7 @@
 namespace ostraka::cli {
 namespace {
 
-// docs/benchmarks.md: at the default rate, mlp's, a cnn does not train as well.
+// docs/benchmarks.md: a cnn trains worse at the default rate, which is mlp's.
 constexpr double kCnnRate = 0.3;
 
 struct DoctorOptions {
@@ -29,13 +29,13 @@ struct DoctorOptions {
   std::string data;
   bool calibrate = false;
   bool json = false;
-  // Of a process that --calibrate starts.
+  // For a process that --calibrate starts.
   std::string probe_into;
   std::string probe_at;
   std::string probe_model;
 };
 
-// The manifest and its trainer, or those of a built-in model with the defaults.
+// The manifest and its trainer, or the defaults with a built-in model.
 struct Model {
   protocol::Manifest manifest;
   train::TrainerOptions trainer;
@@ -75,7 +75,7 @@ nlohmann::json JsonOf(const CalibrationFacts& facts) {
           {"paths", paths}};
 }
 
-// Many at once: those behind a firewall take their time to say nothing.
+// Tries many members in parallel, because those behind a firewall time out slowly.
 std::vector<ReachFacts> TryMembers(const std::vector<protocol::Member>& members) {
   constexpr std::size_t kAtOnce = 32;
   std::vector<ReachFacts> facts;

@@ -1,4 +1,4 @@
-// What the machine says, for node/cli/doctor/doctor.h.
+// Measures this machine for node/cli/doctor/doctor.h.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -33,7 +33,7 @@ base::Duration Since(std::chrono::steady_clock::time_point begin) {
           .count());
 }
 
-// The value after "key" and a colon in a file of such lines, as /proc has them.
+// The value of "key: value" in a file of such lines, as in /proc.
 std::string ValueOf(const char* path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -54,7 +54,7 @@ bool HasWord(const std::string& words, const std::string& word) {
   return false;
 }
 
-// Cores that the control group grants; 0: as many as there are.
+// Cores that the control group grants; 0: no quota.
 double QuotaCores() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double quota = 0;
@@ -66,7 +66,7 @@ double QuotaCores() {
 using Gemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int,
                       float, float*, int);
 
-// Single-precision products of 512 x 512 matrices for a third of a second.
+// Multiplies single-precision 512 x 512 matrices for a third of a second.
 double MeasureGflops(Gemm gemm) {
   constexpr int kSize = 512;
   constexpr int kRowMajor = 101;
@@ -78,14 +78,14 @@ double MeasureGflops(Gemm gemm) {
     gemm(kRowMajor, kNoTranspose, kNoTranspose, kSize, kSize, kSize, 1.0F, a.data(), kSize,
          b.data(), kSize, 0.0F, c.data(), kSize);
   };
-  multiply();  // pages, threads
+  multiply();  // warm-up: pages, threads
   const auto begin = std::chrono::steady_clock::now();
   int products = 0;
   for (; Since(begin) < base::Milliseconds(300); ++products) multiply();
   return 2.0 * kSize * kSize * kSize * products / Since(begin).seconds() * 1e-9;
 }
 
-// Names of file systems on which neither locks nor commits can be relied on.
+// The name of a network file system, on which locks and commits are unreliable; empty if local.
 std::string NetworkFileSystem(const std::string& folder) {
   struct statfs info {};
   if (statfs(folder.c_str(), &info) != 0) return "";
@@ -123,7 +123,7 @@ CpuFacts ReadCpu() {
 
 BlasFacts ReadBlas() {
   BlasFacts facts;
-  // The name that libtorch was linked with: whatever the system chose to stand behind it.
+  // The name that libtorch links to; the system chooses the library behind it.
   void* const library = dlopen("libblas.so.3", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return facts;
   facts.loaded = true;
@@ -132,12 +132,12 @@ BlasFacts ReadBlas() {
     facts.core = core();
   }
   if (auto* threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"))) {
-    threads(1);  // as a node has it (node/train/torch_trainer.h)
+    threads(1);  // one thread, as in a node (node/train/torch_trainer.h)
   }
   if (auto* gemm = reinterpret_cast<Gemm>(dlsym(library, "cblas_sgemm"))) {
     facts.gflops = MeasureGflops(gemm);
   }
-  return facts;  // the library stays: it does not like to be unloaded
+  return facts;  // does not unload the library, which is unsafe
 }
 
 ClockFacts ReadClock() {
@@ -154,7 +154,7 @@ DiskFacts ReadDisk(const std::string& folder) {
   DiskFacts facts;
   facts.path = folder;
   std::error_code error;
-  // The folder itself need not be there yet: what holds it tells as much.
+  // If the folder does not exist yet, examine its nearest existing parent.
   fs::path place = fs::absolute(folder, error);
   while (!error && !fs::exists(place, error) && place.has_relative_path()) {
     place = place.parent_path();
@@ -198,7 +198,7 @@ MemoryFacts ReadMemory() {
 
 Finding CheckFiles() {
   rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);  // fails for no process of ours; zeros would be reported
+  getrlimit(RLIMIT_NOFILE, &limit);  // cannot fail for this process; zeros would be reported
   return JudgeFiles(limit.rlim_cur, limit.rlim_max);
 }
 

@@ -32,7 +32,7 @@ std::string Number(double value) {
   return text;
 }
 
-// Of OpenBLAS' core names (its getarch), those that use 256 and 512 bits. What is neither is older.
+// OpenBLAS core names (from its getarch) that use 256 or 512 bits; all others are older.
 constexpr std::array<std::string_view, 7> kAvx2Cores = {
     "haswell", "zen", "skylakex", "cooperlake", "sapphirerapids", "excavator", "steamroller"};
 constexpr std::array<std::string_view, 3> kAvx512Cores = {"skylakex", "cooperlake",
@@ -132,7 +132,7 @@ Finding JudgeDisk(const DiskFacts& facts) {
   if (facts.free_bytes < 128 * kMiB) {
     return {"disk", Severity::kSerious, text, "free some space: a full disk ends the node"};
   }
-  // Each step waits for some ten of them in a row.
+  // Each step waits for about ten syncs in sequence.
   if (facts.median_sync > base::Milliseconds(50)) {
     return {"disk", Severity::kWarning, text + ": each step waits for about ten of them",
             "use an SSD, or a disk that fewer programs share"};
@@ -163,7 +163,7 @@ Finding JudgeMemory(const MemoryFacts& facts) {
 Finding JudgeFiles(std::uint64_t soft, std::uint64_t hard) {
   const std::string text =
       std::to_string(soft) + " open files (up to " + std::to_string(hard) + ")";
-  // A run of 256 members needs two connections to each while links are made, and some of its own.
+  // A run of 256 members needs two connections per member while links are made, plus files.
   if (soft >= 1024) return {"files", Severity::kOk, text, ""};
   return {"files", soft < 128 ? Severity::kSerious : Severity::kWarning,
           text + ": too few for a large run, or for a crowd at the door",

@@ -1,4 +1,4 @@
-// Computes gradients by one code path, in a process of its own (node/cli/doctor/calibration.h).
+// Computes gradients with one code path, in its own process (node/cli/doctor/calibration.h).
 #include <algorithm>
 #include <filesystem>
 
@@ -11,7 +11,7 @@
 namespace ostraka::cli {
 namespace {
 
-// Noise relative to the gradient is largest late, when gradients are small.
+// Noise relative to the gradient is largest late in training, when gradients are small.
 constexpr std::uint64_t kSteps = 200;
 constexpr std::uint64_t kPlaces[] = {0, 1, 10, 50, 100, 150, 199};
 
@@ -23,7 +23,7 @@ base::Digest BatchOf(std::uint64_t step, std::uint64_t worker) {
   return seed;
 }
 
-// The parameters of some steps of a run in which one worker trains alone.
+// The parameters at some steps of a run with a single worker.
 base::StatusOr<std::vector<std::vector<float>>> Train(const protocol::TrainingPlan& plan,
                                                       train::Trainer& trainer) {
   std::vector<float> parameters = trainer.InitialParameters({});

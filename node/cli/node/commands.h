@@ -1,4 +1,4 @@
-// The subcommands of one node and what it keeps (terminal/invocation.h).
+// The subcommands for one node and its data (terminal/invocation.h).
 //
 // Thread safety: called once each, before parsing.
 #pragma once

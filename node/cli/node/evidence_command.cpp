@@ -1,4 +1,4 @@
-// ostraka evidence verify|show|export: proofs of misbehaviour, judged offline by anyone.
+// ostraka evidence verify|show|export: proofs of misbehaviour, which anyone can judge offline.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -22,11 +22,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMostFiles = 100'000;  // of one command; a shell allows no more
+constexpr int kMostFiles = 100'000;  // per command; a shell allows no more
 
 struct EvidenceCommandOptions {
   std::vector<std::string> files;
-  std::string data_dir;  // of export
+  std::string data_dir;  // for export
   std::string manifest;  // empty: none
   std::string out_dir;
   bool json = false;
@@ -51,7 +51,7 @@ json JsonOf(const evidence::Finding& finding) {
   return result;
 }
 
-// What --manifest says; nothing without it.
+// The run of --manifest; nullopt without it.
 base::StatusOr<std::optional<evidence::KnownRun>> ReadRun(const EvidenceCommandOptions& options) {
   if (options.manifest.empty()) return std::nullopt;
   ASSIGN_OR_RETURN(const protocol::Manifest manifest, ReadManifestFile(options.manifest));
@@ -142,7 +142,7 @@ void PrintShown(const json& shown) {
   std::printf("verdict  %s: %s\n", text(shown["verdict"]).c_str(), text(shown["reason"]).c_str());
 }
 
-// What stands in it, whatever it proves.
+// Shows the file's content, whatever it proves.
 base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
   ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(options.files.front()));
   const auto file = wire::DecodeEvidence(bytes);

@@ -1,4 +1,4 @@
-// Evidence as files: out of a node's ledger, for people to keep, send and verify.
+// Exports evidence from a node's ledger as files that people keep, send and verify.
 //
 // Thread safety: free functions; one writer a folder.
 #pragma once
@@ -11,13 +11,13 @@
 
 namespace ostraka::cli {
 
-// Writes the evidence that the ledger in `data_dir` holds and `written` does not name into
-// `out_dir`, which is made if need be, one file each: STEP-ACCUSED-KIND-ID.evidence, ids by their
-// first digits. Adds the ids of what it wrote to `written`.
+// Writes evidence from the ledger in `data_dir`, except the ids in `written`, to one file each in
+// `out_dir`: STEP-ACCUSED-KIND-ID.evidence, ids by their first digits. Creates `out_dir` if needed
+// and adds the written ids to `written`.
 base::Status WriteEvidenceFiles(const std::string& data_dir, const std::string& out_dir,
                                 std::set<base::Digest>& written);
 
-// A file's bytes, one more than an evidence file may have at most, so that Verify can say so.
+// A file's bytes, at most one more than the maximum size, so that Verify can report an excess.
 // NotFound if there is no such file.
 base::StatusOr<base::Bytes> ReadEvidenceFile(const std::string& path);
 

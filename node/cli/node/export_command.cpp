@@ -43,7 +43,7 @@ base::StatusOr<CheckpointFile> Choose(const ExportOptions& options) {
                         std::to_string(*options.step) + "; it has:" + steps);
 }
 
-// A running node may replace the file between the look and the reading; then it has a newer one.
+// A running node may replace the file between listing and reading; retry with the newer one.
 base::StatusOr<Checkpoint> Read(const ExportOptions& options) {
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {
@@ -55,9 +55,9 @@ base::StatusOr<Checkpoint> Read(const ExportOptions& options) {
   }
 }
 
-// Whether the run sealed this very state: the block of the step after has its root. False if that
-// block has none (--checkpoint-every that is no multiple of the manifest's state_root_every), or is
-// not there (the run's last step).
+// Whether the run sealed exactly this state: the block of the next step has its root. False if that
+// block has no root (--checkpoint-every is not a multiple of the manifest's state_root_every), or
+// does not exist (the run's last step).
 base::StatusOr<bool> IsSealed(store::LedgerReader& ledger, const Checkpoint& checkpoint) {
   const std::string root = checkpoint.metadata.at("state_root");
   std::optional<base::Digest> sealed;

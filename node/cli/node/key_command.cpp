@@ -21,7 +21,7 @@ namespace {
 
 struct KeyOptions {
   std::string file;
-  std::string source;  // of import: a file, or "-"
+  std::string source;  // for import: a file, or "-"
   bool no_passphrase = false;
   bool json = false;
   PassphraseOptions passphrase;
@@ -36,7 +36,7 @@ void Show(const base::PeerId& id, bool encrypted, const KeyOptions& options) {
   }
 }
 
-// The text of a key file for `key`, under a passphrase from `source` unless there shall be none.
+// The text of a key file for `key`, with a passphrase from `source` unless none is wanted.
 base::StatusOr<std::string> Sealed(const crypto::SigningKey& key, const KeyOptions& options,
                                    const PassphraseOptions& source) {
   std::optional<std::string> passphrase;

@@ -1,4 +1,4 @@
-// ostraka ledger show|explain: what a node's data folder says of a run, without the node.
+// ostraka ledger show|explain: the record of a run in a node's data folder, without the node.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -89,7 +89,7 @@ base::Status Show(const LedgerCommandOptions& options) {
   return base::OkStatus();
 }
 
-// The member of the run that `prefix` names; the whole id or its first digits.
+// The member of the run that `prefix` names by its whole id or its first digits.
 base::StatusOr<base::PeerId> FindPeer(store::LedgerReader& ledger, const std::string& prefix) {
   std::vector<base::PeerId> members;
   RETURN_IF_ERROR(ledger.ForEachBlock(0, [&](const wire::Block& genesis) {
@@ -112,8 +112,8 @@ const char* VerdictName(wire::Verdict verdict) {
                                                : "abstain";
 }
 
-// The case that a verdict closed, as the block before the removal held it. The accuser of a cover
-// case is convicted already.
+// The case that a verdict closed, from the block before the removal. The accuser of a cover case is
+// already convicted.
 base::StatusOr<std::optional<wire::Case>> CaseAgainst(store::LedgerReader& ledger,
                                                       const wire::Removal& removal) {
   std::optional<wire::Case> found;
@@ -123,7 +123,7 @@ base::StatusOr<std::optional<wire::Case>> CaseAgainst(store::LedgerReader& ledge
       const bool accused_others =
           open.id.accuser == removal.peer && open.id.kind != wire::CaseKind::kCover;
       if (open.id.target != removal.peer && !accused_others) continue;
-      // Two validators may have accused it one after the other: the reason names whose case it was.
+      // Two validators may have accused it in succession: the reason names the accuser.
       const bool named = removal.reason.find(open.id.accuser.Short()) != std::string::npos;
       if (!found || named) found = open;
     }

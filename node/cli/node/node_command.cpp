@@ -45,7 +45,7 @@ struct NodeCommandOptions {
   int listen_fd = -1;
   std::string http;  // HOST:PORT
   bool http_remote = false;
-  std::string data;    // where this node has the run's data
+  std::string data;    // this node's copy of the run's data
   std::string origin;  // file of the state that the run begins with
   std::uint64_t evaluate_every = 0;
   std::string record_frames;
@@ -62,7 +62,7 @@ struct NodeCommandOptions {
   std::uint64_t attack_from = 0;
 };
 
-// Addresses given on the command line replace the manifest's.
+// Replaces addresses of the manifest by those on the command line.
 base::Status OverrideAddresses(const std::vector<std::string>& peers,
                                std::vector<net::TransportMember>& members) {
   for (const std::string& text : peers) {
@@ -108,8 +108,8 @@ base::StatusOr<net::TransportOptions> MakeTransport(const NodeCommandOptions& op
   transport.listen_fd = options.listen_fd;
   transport.key = std::move(key);
   const std::uint64_t part = protocol::LargestPart(dimension) * sizeof(float);
-  // What one who was away fetches: pieces of a state, and blocks, which grow with the cases that n
-  // members can have open and the ballots on them.
+  // A returning member fetches chunks of a state, and blocks. Blocks grow with the number of cases
+  // that n members can have open and with the ballots on them.
   const std::uint64_t n = manifest.members.size();
   const std::uint64_t block = std::min<std::uint64_t>(wire::kMaxBlockBytes, 65'536 + 640 * n * n);
   transport.max_blob_bytes = std::max({part, std::uint64_t{wire::kStateChunkBytes}, block});
@@ -127,7 +127,7 @@ base::StatusOr<net::TransportOptions> MakeTransport(const NodeCommandOptions& op
 
 using MachineMaker = std::function<std::unique_ptr<protocol::Machine>()>;
 
-// An honest machine, or what --attack makes of it.
+// An honest machine, or the one that --attack makes of it.
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeMachine(
     const NodeCommandOptions& options, std::shared_ptr<const protocol::Manifest> manifest,
     std::shared_ptr<const crypto::SigningKey> key, const base::TensorLayout& layout,
@@ -162,8 +162,7 @@ struct Node {
   base::PeerId self;
 };
 
-// Whoever can connect can read the members, their ids and how they do, and is asked for no
-// password.
+// Anyone who can connect can read the members, their ids and their state, without a password.
 base::Status CheckHttp(const NodeCommandOptions& options) {
   if (options.http.empty()) return base::OkStatus();
   const auto address = os::ParseHostPort(options.http);
@@ -174,7 +173,7 @@ base::Status CheckHttp(const NodeCommandOptions& options) {
                                "(and an SSH tunnel), or add --http-remote if the network is yours");
 }
 
-// For `ostraka status DIR`, and as the user asks.
+// The socket for `ostraka status DIR`, and the address that the user gives.
 std::vector<http::HttpPlace> StatusPlaces(const NodeCommandOptions& options,
                                           const std::string& data_dir) {
   std::vector<http::HttpPlace> places;
@@ -285,7 +284,7 @@ ExitCode RunNode(const NodeCommandOptions& options) {
   }
   if (options.events) result["event"] = "report";
   if (options.events || options.json) PrintJson(result);
-  // A run whose result is lost came to nothing, however well it went.
+  // A run whose result is lost has failed, whatever its outcome.
   if (!checkpoint.ok() && report.steps_done > 0) return Fail(checkpoint.status());
   return ExitCodeOf(report.outcome.end);
 }

@@ -19,7 +19,7 @@ using LeftOut = std::map<PeerId, std::string>;
 
 constexpr char kProvenGuilty[] = "proven guilty: ";
 
-// A ledger prunes quiet blocks, so a height may be missing.
+// A ledger prunes quiet blocks, so heights may be missing.
 using Chain = std::map<std::uint64_t, wire::Block>;  // by height
 
 base::StatusOr<LedgerReader> OpenLedger(const std::string& data_dir, const Digest& run_id) {
@@ -41,7 +41,7 @@ base::StatusOr<Chain> ReadChain(LedgerReader& ledger) {
   return chain;
 }
 
-// Bars are counted in steps of the old run; only bans go on for ever.
+// Bars count steps of the old run and end with it; only bans are permanent.
 void LeaveOutBanned(const wire::Block& head, LeftOut& left_out) {
   for (const wire::Standing& standing : head.standings) {
     if (standing.banned) left_out.emplace(standing.peer, "banned before");
@@ -51,9 +51,9 @@ void LeaveOutBanned(const wire::Block& head, LeftOut& left_out) {
 base::Status LeaveOutGuilty(LedgerReader& ledger, const Digest& run_id, LeftOut& left_out) {
   ASSIGN_OR_RETURN(const std::vector<store::EvidenceRow> rows, ledger.Evidence(std::nullopt));
   for (const store::EvidenceRow& row : rows) {
-    // A block's ban and a verdict are the word of a majority, which a split run need not have had;
-    // what stands are the accused's own words. Bans that both sides know are in the last block they
-    // share.
+    // A block's ban and a verdict express a majority, which a split run need not have had. Only
+    // evidence from the accused's own messages counts here. Bans that both sides know are in the
+    // last block that they share.
     ASSIGN_OR_RETURN(const base::Bytes file, ledger.EvidenceFile(row.digest));
     const evidence::Finding finding = evidence::Verify(file);
     if (!evidence::IsOwnWord(finding.kind)) continue;
@@ -63,7 +63,7 @@ base::Status LeaveOutGuilty(LedgerReader& ledger, const Digest& run_id, LeftOut&
   return base::OkStatus();
 }
 
-// The newest state that follows `newest_height` or a block before it.
+// The newest state after the block at `newest_height` or an earlier one.
 base::StatusOr<std::pair<std::string, store::Checkpoint>> NewestState(
     const std::vector<std::string>& data_dirs, std::uint64_t newest_height, const Digest& run_id) {
   std::optional<store::CheckpointFile> best;
@@ -87,7 +87,8 @@ base::StatusOr<std::pair<std::string, store::Checkpoint>> NewestState(
   return std::make_pair(best->path, std::move(checkpoint));
 }
 
-// The steps that the old run had left; the learning rate falls over them as over any run's.
+// The plan for the steps that the old run had left. The learning rate falls over them as in any
+// run.
 protocol::TrainingPlan RestOf(protocol::TrainingPlan plan, std::uint64_t done) {
   const std::uint64_t left = plan.steps > done ? plan.steps - done : 0;
   plan.steps = std::max(left, plan.settle_steps + 1);
@@ -113,7 +114,7 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
       parted_height = std::min(parted_height.value_or(height), height);
     }
   }
-  // Genesis itself has no height before it.
+  // The genesis block has no predecessor.
   if (parted_height) common.erase(common.lower_bound(*parted_height), common.end());
   if (common.empty()) return base::NotFound("these ledgers have no block in common");
   const wire::Block& head = common.rbegin()->second;
@@ -137,7 +138,8 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
   plan.guilty = static_cast<std::size_t>(
       std::count_if(plan.left_out.begin(), plan.left_out.end(),
                     [](const auto& entry) { return entry.second.starts_with(kProvenGuilty); }));
-  // Of three members none can be spared to validate: only the mode that bears no fault is true.
+  // Of three members none can be spared to validate, so no fault can be tolerated. Majority is the
+  // only mode whose thresholds then claim none.
   const auto left = static_cast<std::uint32_t>(plan.manifest.members.size());
   if (protocol::FaultsBorne(plan.manifest.mode, left) == 0) {
     plan.manifest.mode = protocol::Mode::kMajority;

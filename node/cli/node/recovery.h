@@ -1,9 +1,9 @@
-// How people go on after a run that cannot: it has split, or too many of its members are gone
-// (docs/protocol.md, 8; docs/decisions/ for why people decide and not the protocol).
+// Recovery after a run that cannot continue, because it split or lost too many members
+// (docs/protocol.md, 8; docs/decisions/ explains why people decide this and not the protocol).
 //
-// A recovery is a new run, of another manifest: it begins with the newest state that the given
-// ledgers have in common, without those who are banned or proven guilty in any of them. Every
-// message names its run, so nothing that was said in the old one counts in the new.
+// A recovery is a new run with another manifest. It begins with the newest state that the given
+// ledgers share, without the members that are banned or proven guilty in any of them. Every message
+// names its run, so no message of the old run counts in the new one.
 //
 // Thread safety: reads files; otherwise pure.
 #pragma once
@@ -26,24 +26,25 @@ struct RecoveryPlan {
   // The first step whose blocks differ between the ledgers; nullopt if they agree.
   std::optional<std::uint64_t> parted_at;
   std::string checkpoint;                        // the file with the state to begin from
-  std::map<base::PeerId, std::string> left_out;  // and why, in a few words
-  std::size_t guilty = 0;  // of them: by their own signatures, in a file of one of the ledgers
-  // Of the new run, with its origin. It gets its own run id when it is written: that is the hash of
-  // its file.
+  std::map<base::PeerId, std::string> left_out;  // with the reasons, in a few words
+  std::size_t guilty = 0;  // of these: convicted by their own signatures, in an evidence file of
+                           // one of the ledgers
+  // The manifest of the new run, with its origin. Its run id is the hash of its file and exists
+  // once that is written.
   protocol::Manifest manifest;
 };
 
-// `old` is the manifest of the run, `data_dirs` folders of its members (copies will do), `without`
-// keys that people leave out besides. NotFound: no ledger there, or no state that is old enough.
-// InvalidArgument: a ledger of another run, one that is damaged. FailedPrecondition: those who are
-// left cannot make a run.
+// `old` is the run's manifest, `data_dirs` are folders (or copies) of its members, `without` are
+// further keys to leave out. NotFound: no ledger there, or no state that is old enough.
+// InvalidArgument: a ledger of another run, or a damaged one. FailedPrecondition: the remaining
+// members cannot form a run.
 base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
                                           const std::vector<std::string>& data_dirs,
                                           const std::vector<base::PeerId>& without);
 
-// The state that `manifest` begins with, from the checkpoint at `path`; null vectors if it begins
-// with one of its own. InvalidArgument: a path where none is wanted or none where one is, or a file
-// with another state. ReadCheckpoint's errors.
+// The state that `manifest` begins with, from the checkpoint at `path`; null vectors if the
+// manifest names no origin. InvalidArgument: a path without an origin, an origin without a path, or
+// a file with another state. ReadCheckpoint's errors.
 base::StatusOr<protocol::ModelState> ReadOrigin(const protocol::Manifest& manifest,
                                                 const std::string& path,
                                                 const base::TensorLayout& layout);

@@ -1,4 +1,4 @@
-// ostraka run init|show|check: run manifests. (recover: run_recover_command.cpp)
+// ostraka run init|show|check: run manifests. (run recover: run_recover_command.cpp)
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -32,7 +32,9 @@ base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
     return base::InvalidArgument("--member '" + text +
                                  "': write ID@HOST:PORT, the ID as `ostraka key show` prints it");
   }
-  if (at == std::string::npos) return protocol::Member{*id, ""};  // it dials the others
+  if (at == std::string::npos)
+    return protocol::Member{*id, ""};  // without an address it only
+                                       // dials
   const auto address = os::ParseHostPort(text.substr(at + 1));
   if (!address.ok()) return base::InvalidArgument("--member " + base::MessageOf(address.status()));
   return protocol::Member{*id, text.substr(at + 1)};
@@ -65,7 +67,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
               PrintableLine(m.name).c_str());
   std::printf("mode %s: %u members, bears %u faulty (%u if the network is slow)\n",
               protocol::ModeName(m.mode), n, thresholds.t_s, thresholds.t_a);
-  // Of a hash 16 digits are enough to compare.
+  // 16 digits of a hash are enough to compare.
   const std::size_t at = m.training.data.find('@');
   const std::string data =
       at == std::string::npos ? m.training.data : m.training.data.substr(0, at + 1 + 16);

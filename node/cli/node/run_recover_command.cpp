@@ -1,4 +1,4 @@
-// ostraka run recover: a new run from what is left of one that cannot go on.
+// ostraka run recover: a new run from the remains of one that cannot continue.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>

@@ -1,4 +1,4 @@
-// ostraka status: how a node is, from its data folder or its HTTP address.
+// ostraka status: a node's status, from its data folder or its HTTP address.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -42,7 +42,7 @@ base::StatusOr<json> ParseStatus(const std::string& source, const http::HttpResp
   return status;
 }
 
-// What the ledger of a node that does not run says.
+// The status of a stopped node, from its ledger.
 base::StatusOr<json> FromLedger(const std::string& dir) {
   ASSIGN_OR_RETURN(store::LedgerReader ledger, store::LedgerReader::Open(dir));
   ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
@@ -79,7 +79,7 @@ base::StatusOr<json> FromAddress(std::string address) {
   return ParseStatus(address, answer);
 }
 
-// The one data folder under the default place.
+// The only data folder in the default place.
 base::StatusOr<std::string> OnlyFolder() {
   ASSIGN_OR_RETURN(const std::string root, DefaultDataRoot());
   std::vector<std::string> found;
@@ -106,7 +106,7 @@ base::StatusOr<json> Ask(const StatusOptions& options) {
     ASSIGN_OR_RETURN(const std::string folder, OnlyFolder());
     return FromFolder(folder);
   }
-  std::error_code ignored;  // what cannot be looked at is no folder, and then no address
+  std::error_code ignored;  // an inaccessible path counts as no folder, and so as an address
   if (fs::is_directory(options.where, ignored)) return FromFolder(options.where);
   if (options.where.find(':') != std::string::npos && options.where.front() != '/') {
     return FromAddress(options.where);
@@ -129,7 +129,7 @@ std::string Span(double seconds) {
   return text;
 }
 
-// The lines for people. Throws json::exception if keys are not as promised.
+// The lines for people. Throws json::exception if keys are missing or of another type.
 class Text {
  public:
   static std::string Of(const json& status) {
@@ -190,7 +190,7 @@ class Text {
          "step " + Count(status.at("step")) + ", " + Count(status.at("members")) + " members");
   }
 
-  // "for part of a, b; commit of a (not linked)".
+  // Text such as "for part of a, b; commit of a (not linked)".
   static std::string WaitsFor(const json& waits_for) {
     std::string line;
     std::string last;

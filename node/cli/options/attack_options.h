@@ -1,4 +1,4 @@
-// Attacks as options: `node`, `swarm` and `sim` share them.
+// Attacks as command-line options, for `node`, `swarm` and `sim`.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace ostraka::cli {
 
-// From "name=value" each. InvalidArgument quotes the text that is not so.
+// Parses texts of the form "name=value". InvalidArgument quotes a malformed text.
 base::StatusOr<sim::AttackParams> ParseAttackParams(const std::vector<std::string>& texts);
 
-// InvalidArgument, listing what is known, unless the attack exists and has these parameters.
+// InvalidArgument, with a list of what is known, unless the attack exists and has these parameters.
 base::Status CheckAttack(const std::string& name, const std::vector<std::string>& params);
 
 }  // namespace ostraka::cli

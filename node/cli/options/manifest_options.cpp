@@ -19,7 +19,7 @@ base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& ma
   manifest.delta = base::Milliseconds(static_cast<std::int64_t>(options.delta_ms));
   manifest.part_timeout = base::Milliseconds(static_cast<std::int64_t>(options.part_timeout_ms));
   manifest.patience = base::Milliseconds(static_cast<std::int64_t>(options.patience_ms));
-  // A manifest in which a seal ends before its parts can come would be refused.
+  // Validate refuses a manifest in which a seal ends before its parts can arrive.
   manifest.seal_timeout = std::max(manifest.seal_timeout, manifest.part_timeout * 3);
   return base::OkStatus();
 }
@@ -66,11 +66,11 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   ASSIGN_OR_RETURN(manifest.mode, protocol::ParseMode(options.mode));
   RETURN_IF_ERROR(SetDeadlines(options, manifest));
   protocol::TrainingPlan& plan = manifest.training;
-  // The default is meant for the other models.
+  // The default data are meant for the other models.
   if (plan.model == "toy" && plan.data == "digits") plan.data = "toy";
   ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(plan.data));
   train::DataId id{.name = source.name, .hash = {}};
-  // Names first: they are quicker to check than files are to read.
+  // Check names first: that is faster than reading files.
   RETURN_IF_ERROR(train::CheckTrainerNames({.model = plan.model, .data = id.name}));
   if (id.name != "toy") {
     ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));

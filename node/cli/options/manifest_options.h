@@ -1,4 +1,4 @@
-// The settings of a run that `run init` and `swarm` share as options, and the trainer they ask for.
+// The settings of a run as options of `run init` and `swarm`, and the trainer that they ask for.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class App;
 
 namespace ostraka::cli {
 
-// Defaults are those of protocol::Manifest, which are tuned for mlp on digits. training.data is
-// what the command line says, a source (node/train/data_source.h); in a manifest it is an id.
+// Defaults are those of protocol::Manifest, tuned for mlp on digits. training.data holds the source
+// from the command line (node/train/data_source.h); in a manifest it is an id.
 struct ManifestOptions {
   protocol::Manifest manifest;
   std::string mode = "majority";
@@ -27,13 +27,12 @@ struct ManifestOptions {
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options);
 
-// Without members and run id. Reads the data, whose hash becomes part of the manifest.
-// InvalidArgument for unknown names; LoadDataset's errors.
+// A manifest without members and run id. Reads the data, whose hash goes into the manifest.
+// InvalidArgument: unknown names; LoadDataset's errors.
 base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options);
 
-// The trainer that a manifest asks for, with this machine's own choices. `data` is --data, or
-// empty. InvalidArgument: unknown names, data without its hash, or `data` that is not the
-// manifest's.
+// The trainer options of `manifest` plus the settings of this machine. `data` is --data, or empty.
+// InvalidArgument: unknown names, data without a hash, or `data` other than the manifest's.
 base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest& manifest,
                                                        const std::string& data,
                                                        train::HeldOut evaluate_on);
@@ -41,7 +40,7 @@ base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest&
 // InvalidArgument unless this build knows the manifest's model and data.
 base::Status CheckTraining(const protocol::Manifest& manifest);
 
-// FailedPrecondition unless a model of `dimension` parameters can be cut for so many members.
+// FailedPrecondition unless a model of `dimension` parameters can be cut into parts for `members`.
 base::Status CheckDimension(std::uint64_t dimension, std::size_t members);
 
 }  // namespace ostraka::cli

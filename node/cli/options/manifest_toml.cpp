@@ -9,8 +9,8 @@
 #include <map>
 #include <vector>
 
-// toml++ 3.3 asserts of a user's text what its next lines then refuse as they should ("[[[" is such
-// a text), and with NDEBUG it lets the compiler assume it. We want the refusal.
+// On some texts (such as "[[[") toml++ 3.3 asserts a condition that its next lines check and
+// refuse; with NDEBUG the compiler may assume the condition. We need the refusal.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #define TOML_EXCEPTIONS 0
@@ -38,12 +38,12 @@ std::string FormatDouble(double value) {
   std::array<char, 40> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   std::string text(buffer.data(), end);
-  // TOML wants a point or an exponent in a float.
+  // TOML requires a point or an exponent in a float.
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-// A basic string of TOML, on one line: toml++ would write a line feed into a multi-line string,
-// which loses its first one when it is read.
+// A TOML basic string on one line. toml++ would write a text with line feeds as a multi-line
+// string, which loses its first line feed when it is read.
 std::string Quoted(const std::string& text) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   std::string quoted = "\"";
@@ -60,12 +60,13 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-// One key of the manifest: where it stands, what it means, and both directions of its value.
+// One key of the manifest: its place, its meaning, and the conversion of its value in both
+// directions.
 struct Field {
   std::string section;
   std::string key;
   std::string comment;
-  std::function<Status(const toml::node&)> read;  // its message says what the value must be
+  std::function<Status(const toml::node&)> read;  // the error message states what the value must be
   std::function<std::string()> write;
 };
 
@@ -174,7 +175,7 @@ Field TauField(double& tau) {
           [&tau] { return tau == 0 ? Quoted("auto") : FormatDouble(tau); }};
 }
 
-// All keys but the members, bound to `m`. Their order is the file's.
+// All keys except the members, bound to `m`, in the order of the file.
 std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
   auto& t = m.training;
   std::vector<Field> fields = {
@@ -258,7 +259,7 @@ Status ReadMember(const toml::node& node, protocol::Member& member) {
   member.id = *peer;
   const toml::node* address = table->get("address");
   if (address != nullptr && !address->is_string()) return At(*address, "address must be a string");
-  if (address == nullptr) return base::OkStatus();  // it dials the others
+  if (address == nullptr) return base::OkStatus();  // without an address it only dials
   member.address = address->value_or(std::string());
   const auto parsed = os::ParseHostPort(member.address);
   if (!parsed.ok()) return At(*address, "address " + base::MessageOf(parsed.status()));

@@ -50,7 +50,7 @@ std::unique_ptr<store::CheckpointWriter> MakeCheckpointWriter(const StateOptions
       .metadata = {{"run_id", manifest.run_id.Hex()},
                    {"model", manifest.training.model},
                    {"data", data},
-                   // Of pixels p, as the data's files have them.
+                   // Formula for the pixels p in the data's files.
                    {"inputs", train::InputScaling(data.substr(0, data.find('@')))}},
       .failed = [](const base::Status& status) { Fail(status); }});
 }

@@ -1,5 +1,5 @@
-// What a node does with the states that training reaches, its own business and no other member's:
-// the options that `node` and `swarm` share.
+// What a node does with the states that training reaches, as options of `node` and `swarm`. Local
+// settings: they do not affect other members.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,13 @@ struct StateOptions {
 
 void AddStateOptions(CLI::App& command, StateOptions& options);
 
-// As arguments of `ostraka node`.
+// The options as arguments of `ostraka node`.
 void AppendStateArguments(const StateOptions& options, std::vector<std::string>& arguments);
 
 // InvalidArgument: neither "test" nor "validation".
 base::StatusOr<train::HeldOut> HeldOutOf(const StateOptions& options);
 
-// For a node of the run, whose failures are told on stderr.
+// The writer for a node of the run; it reports failures on stderr.
 std::unique_ptr<store::CheckpointWriter> MakeCheckpointWriter(const StateOptions& options,
                                                               const protocol::Manifest& manifest,
                                                               const std::string& data_dir,

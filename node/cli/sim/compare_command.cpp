@@ -1,4 +1,4 @@
-// ostraka compare: aggregation rules beside each other, and the full protocol as one of them.
+// ostraka compare: compares aggregation rules, and the full protocol as one of them.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -36,13 +36,13 @@ struct CompareOptions {
   std::string grid;  // file
   std::string preset;
   std::string out;
-  std::vector<std::string> data;  // instead of the grid's
+  std::vector<std::string> data;  // replaces the grid's data
   std::string shard = "1/1";
-  std::uint64_t jobs = 0;  // 0: as many as there are cores
+  std::uint64_t jobs = 0;  // 0: one per core
   bool dry_run = false;
   bool retry_failed = false;
   bool json = false;
-  std::vector<std::string> parts;  // of merge
+  std::vector<std::string> parts;  // for merge
 };
 
 base::StatusOr<std::string> ReadGridText(const std::string& path) {
@@ -102,7 +102,7 @@ std::string DurationText(double seconds) {
   return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
 }
 
-// On a terminal one line that changes; in a log a line for each percent, no faster than a second.
+// On a terminal one changing line; in a log one line per percent, at most one per second.
 class ProgressLine {
  public:
   void Show(const compare::ProgressReport& report) {
@@ -147,7 +147,7 @@ base::StatusOr<ExitCode> DryRun(const compare::Plan& plan, const compare::Shard&
   return kDone;
 }
 
-// Writes every table and figure, prints a summary and says by the exit code if all is there.
+// Writes all tables and figures and prints a summary. The exit code tells whether all cells exist.
 base::StatusOr<ExitCode> Finish(const compare::Plan& plan, const compare::Records& records,
                                 const compare::Maker& maker, std::size_t wanted,
                                 const CompareOptions& options) {
@@ -205,7 +205,7 @@ base::StatusOr<ExitCode> Compare(const CompareOptions& options) {
   return Finish(plan, store.records(), maker, compare::CellsOf(plan, shard).size(), options);
 }
 
-// Joins what shards of one grid came to.
+// Joins the results of a grid's shards.
 base::StatusOr<ExitCode> Merge(const CompareOptions& options) {
   std::optional<compare::StoredCells> merged;
   std::string grid;

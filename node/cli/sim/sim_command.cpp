@@ -1,4 +1,4 @@
-// ostraka sim: whole runs in virtual time, from a seed.
+// ostraka sim: whole runs in virtual time, determined by a seed.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -45,8 +45,8 @@ struct SimCommandOptions {
   bool swarm_test = false;
   bool attack_given = false;
   std::uint32_t threads = 0;
-  std::uint64_t max_runs = 300;      // of shrink
-  std::vector<std::string> results;  // of merge
+  std::uint64_t max_runs = 300;      // for shrink
+  std::vector<std::string> results;  // for merge
   sim::SearchOptions search;
   bool json = false;
   bool trace = false;
@@ -123,8 +123,8 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   return result;
 }
 
-// One run, and the page about it. The file is opened first: a place where none can be is said
-// before the run, not after it.
+// One run and the page about it. Opens the file first, so that an unusable path is reported before
+// the run.
 base::StatusOr<sim::SeedsResult> RunForReport(const SimWork& work,
                                               const SimCommandOptions& options) {
   const bool is_new = !std::filesystem::exists(options.report);
@@ -161,7 +161,7 @@ base::Status CheckReport(const SimCommandOptions& options) {
 }
 
 // Asking for more than the mode bears is no error (members leave, and the number falls in any run),
-// but who compares numbers of validators must know.
+// but a user who compares numbers of validators must know it.
 void TellOfSparedValidators(const sim::SimOptions& sim) {
   const std::uint32_t spared =
       protocol::SparedValidators(sim.peers, sim::FaultsBorne(sim), sim.validators);
@@ -298,7 +298,7 @@ void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOption
       [options, &invocation] { invocation.body = AsExit([options] { return Merge(*options); }); });
 }
 
-// --- what is simulated ---------------------------------------------------------------------------
+// --- the simulated run ---------------------------------------------------------------------------
 
 void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   sim::SimOptions& sim = options->sim;
@@ -346,7 +346,7 @@ void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
       ->capture_default_str();
 }
 
-// --- which runs, and what is told of them --------------------------------------------------------
+// --- choice of runs, and output ------------------------------------------------------------------
 
 void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
   command->add_flag("--swarm-test", options->swarm_test,

@@ -27,7 +27,7 @@ bool RunsTwice(const SimWork& work, std::uint64_t seed) {
   return work.swarm_test && seed % kTwiceEvery == 0;
 }
 
-// Seeds go to whichever thread is free; results lie by seed.
+// Idle threads take the next seed; results are stored by seed.
 class Pool {
  public:
   Pool(const SimWork& work, const std::function<void(std::uint64_t)>& progress)
@@ -95,7 +95,7 @@ void PrintTable(const char* title, const json& counts) {
   }
 }
 
-// `to` is an object, or null: nothing was counted before.
+// Adds counts of `from` to `to`, which is an object, or null if nothing was counted yet.
 void AddCounts(const json& from, json& to) {
   if (to.is_null()) to = json::object();
   for (const auto& [name, count] : from.items()) {
@@ -188,7 +188,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
     for (const json& range : one.at("ranges")) ranges.emplace_back(range.at(0), range.at(1));
     if (all.is_null()) {
       all = one;
-      all.erase("trace_digest");  // it chains seeds in order; of several ranges there is none
+      all.erase("trace_digest");  // chains seeds in order; undefined for several ranges
       all["detection_steps"].erase("p95");
       continue;
     }

@@ -1,6 +1,6 @@
-// What `ostraka sim` does with seeds: run them over cores, say what came of it, keep failures.
+// Runs `ostraka sim`: runs seeds over cores, reports results, keeps failures.
 //
-// Thread safety: free functions; RunOnCores starts threads of its own and joins them.
+// Thread safety: free functions; RunOnCores starts its own threads and joins them.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,37 @@ namespace ostraka::cli {
 
 struct SeedRange {
   std::uint64_t first = 0;
-  std::uint64_t last = 0;  // included
+  std::uint64_t last = 0;  // inclusive
 };
 
 struct SimWork {
   sim::SimOptions options;
   SeedRange seeds;
-  bool swarm_test = false;   // draw the rest of the options from each seed
-  bool only_attack = false;  // but for the attack
+  bool swarm_test = false;   // draw all options but the steps from each seed
+  bool only_attack = false;  // with swarm_test: keep the attack of `options`
   std::uint32_t threads = 1;
 };
 
-// The run of one of its seeds.
+// The options of the run for one seed of `work`.
 sim::SimOptions OptionsFor(const SimWork& work, std::uint64_t seed);
 
-// All seeds, each on one thread; with swarm_test one in twenty runs twice and must be equal. The
-// result is that of one thread. `progress` is called after each, by one thread at a time.
+// Runs all seeds, each on one thread. With swarm_test one seed in twenty runs twice and must give
+// equal results. The result is independent of the number of threads. `progress` is called after
+// each seed, by one thread at a time.
 base::StatusOr<sim::SeedsResult> RunOnCores(const SimWork& work,
                                             const std::function<void(std::uint64_t)>& progress);
 
-// {"ok","seeds","steps","events","trace_digest","removed","returns",...}; docs/json.md. Failures
-// have "seed", "checker", "message" and "replay", and a bundle each, written to this folder.
+// {"ok","seeds","steps","events","trace_digest","removed","returns",...}; docs/json.md. Each
+// failure has "seed", "checker", "message" and "replay", and a bundle that is written to the
+// current folder.
 base::StatusOr<nlohmann::json> JsonOf(const SimWork& work, const sim::SeedsResult& result);
 
-// A folder ostraka-sim-seed-N with options.replay, events.txt (the last ones) and sequence.mmd.
-// Returns its path. Runs the seed again to see it.
+// Writes a folder ostraka-sim-seed-N with options.replay, events.txt (the last events) and
+// sequence.mmd; returns its path. Runs the seed again to record it.
 base::StatusOr<std::string> WriteBundle(const sim::SimOptions& options);
 
-// Results of ranges of one kind of work, joined: counts are sums, means are weighted by seeds.
-// InvalidArgument if a seed is in two of them.
+// Joins results for disjoint ranges of equal work: counts are summed, means are weighted by seeds.
+// InvalidArgument if a seed is in two results.
 base::StatusOr<nlohmann::json> MergeResults(const std::vector<nlohmann::json>& results);
 
 void PrintSimText(const nlohmann::json& result);

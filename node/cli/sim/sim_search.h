@@ -1,5 +1,4 @@
-// `ostraka sim search`: scripts that nobody thought of, until one breaks a run
-// (sim/search/search.h).
+// `ostraka sim search`: searches for attack scripts that break a run (sim/search/search.h).
 //
 // Thread safety: free functions.
 #pragma once
@@ -11,8 +10,8 @@
 
 namespace ostraka::cli {
 
-// Runs the search and prints what it found, each failure with a folder to replay it from
-// (WriteBundle); with `json` as one object (docs/json.md). True: nothing failed.
+// Runs the search and prints its findings, each failure with a folder for replay (WriteBundle); as
+// one object if `json` (docs/json.md). Returns true if nothing failed.
 base::StatusOr<bool> SearchScripts(const sim::SearchOptions& options, bool json);
 
 }  // namespace ostraka::cli

@@ -31,9 +31,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-volatile std::sig_atomic_t g_interrupted = 0;  // a signal handler can reach nothing else
+volatile std::sig_atomic_t g_interrupted = 0;  // a signal handler can access nothing else
 
-// Notes SIGINT and SIGTERM while it lives: the nodes are told, and end cleanly.
+// Records SIGINT and SIGTERM during its lifetime, so that the nodes can be told and end cleanly.
 class SignalGuard {
  public:
   SignalGuard() {
@@ -54,7 +54,7 @@ class SignalGuard {
   struct sigaction old_term_ {};
 };
 
-// JSON has no NaN: a loss that is none came as null.
+// JSON has no NaN: a loss that is not finite arrives as null.
 double NumberOf(const nlohmann::json& value) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
@@ -88,7 +88,7 @@ base::StatusOr<std::string> MakeRunDir(const std::string& wanted) {
   return wanted;
 }
 
-// The last line of a log, which for a node that could not start is its reason; empty if none.
+// The last line of a log, which has the reason if the node could not start; empty if none.
 std::string LastLineOf(const std::string& path) {
   std::ifstream file(path);
   std::string last;
@@ -138,8 +138,8 @@ class Swarm {
                : protocol::CheckTolerates(mode, options_.peers, options_.byzantine);
   }
 
-  // Keys, sockets, the manifest and folders: everything before the first process. What can be
-  // refused is refused before the first file.
+  // Prepares keys, sockets, the manifest and folders before the first process starts. Checks
+  // everything that can be refused before it creates the first file.
   base::Status Plan() {
     ASSIGN_OR_RETURN(protocol::Manifest manifest, MakeManifest(options_.manifest));
     ASSIGN_OR_RETURN(const train::HeldOut evaluate_on, HeldOutOf(options_.states));
@@ -178,7 +178,7 @@ class Swarm {
     return file ? base::OkStatus() : base::Unavailable("cannot write '" + ManifestFile() + "'");
   }
 
-  // As --data of each node; empty if the data is in the program.
+  // The --data argument of each node; empty if the program contains the data.
   std::string DataSourceText() const {
     const std::string& text = options_.manifest.manifest.training.data;
     return text.find(':') == std::string::npos ? "" : text;
@@ -234,7 +234,7 @@ class Swarm {
     while (Running()) {
       std::vector<pollfd> fds;
       for (const Process& process : processes_) fds.push_back({process.stdout_fd(), POLLIN, 0});
-      // The time-out only bounds how late an exit without output is seen.
+      // The time-out only bounds the delay in noticing an exit without output.
       if (poll(fds.data(), fds.size(), 200) < 0 && errno != EINTR) {
         return base::Unavailable(std::string("poll failed: ") + std::strerror(errno));
       }
@@ -256,7 +256,7 @@ class Swarm {
   base::Status Read(std::size_t index) {
     SwarmNode& node = run_.nodes[index];
     if (node.exit_status >= 0) return base::OkStatus();
-    // Before the read: what the process wrote before it ended is then read for certain.
+    // Poll before reading, so that everything written before the exit is read.
     const std::optional<int> status = processes_[index].Poll();
     ASSIGN_OR_RETURN(const std::vector<std::string> lines, processes_[index].ReadLines());
     for (const std::string& line : lines) {
@@ -281,8 +281,8 @@ class Swarm {
     return base::OkStatus();
   }
 
-  // Once the run is over, nobody waits for those it goes on without: a Byzantine node may be silent
-  // for ever, one that lost touch may ask for what nobody is left to serve.
+  // After the run is over, stop waiting for stragglers: a Byzantine node may be silent for ever,
+  // and a node that lost touch may ask for data that no node is left to serve.
   void EndStragglers() {
     std::size_t honest_left = 0;
     bool finished = false;
@@ -319,7 +319,7 @@ class Swarm {
     watcher_.OnEvent(index, node, event);
   }
 
-  // Everyone honest says the same, so one is heard.
+  // All honest nodes report equal results, so only the first is recorded.
   void TakeFirst(const nlohmann::json& event) {
     if (event["event"] == "evaluation") run_.losses.push_back(NumberOf(event["loss"]));
     if (event["event"] != "step") return;
@@ -337,15 +337,15 @@ class Swarm {
   SwarmRun run_;
   std::vector<os::ListeningSocket> sockets_;
   std::vector<Process> processes_;
-  std::optional<std::size_t> honest_left_;             // that still run, once the run is over
-  std::chrono::steady_clock::time_point quiet_since_;  // since this number is what it is
+  std::optional<std::size_t> honest_left_;             // still running after the end of the run
+  std::chrono::steady_clock::time_point quiet_since_;  // when honest_left_ last changed
 };
 
 }  // namespace
 
 base::StatusOr<SwarmRun> RunSwarm(const SwarmOptions& options, SwarmWatcher& watcher) {
   g_interrupted = 0;
-  // Eight nodes share the cores: threads inside a matrix product would only fight each other.
+  // The nodes share the cores: threads within a matrix product would only compete.
   setenv("OPENBLAS_NUM_THREADS", "1", /*overwrite=*/0);
   setenv("OMP_NUM_THREADS", "1", /*overwrite=*/0);
   return Swarm(options, watcher).Run();

@@ -1,10 +1,10 @@
 // `ostraka swarm`: N real node processes on loopback, B of them Byzantine, watched to their end.
 //
-// Every node is this same binary, started as `ostraka node` with a key, a manifest and a listening
-// socket that is already bound, so that no port can be stolen. The parent only reads what the nodes
-// say; it takes no part in the protocol.
+// Every node is this binary, started as `ostraka node` with a key, a manifest and an already bound
+// listening socket, so that no other process can take the port. The parent only reads the nodes'
+// output; it takes no part in the protocol.
 //
-// Thread safety: one swarm a process.
+// Thread safety: one swarm per process.
 #pragma once
 
 #include <cstddef>
@@ -30,32 +30,32 @@ struct SwarmOptions {
   ManifestOptions manifest;
   std::uint64_t seed = 0;
   bool unprotected = false;
-  double target = 0;    // the metric that the run must reach (a loss: at most); 0: none
-  std::string out_dir;  // empty: a temporary folder, removed if all went well
+  double target = 0;    // value that the metric must reach (a loss: at most this); 0: none
+  std::string out_dir;  // empty: a temporary folder, removed after success
   std::uint64_t evaluate_every = 10;
   StateOptions states;
 
-  // On loopback whoever is silent for 5 s is silent, and a word takes no 63 ms.
+  // On loopback 5 s of silence means a fault, and a message takes less than 63 ms.
   SwarmOptions() {
     manifest.part_timeout_ms = 5000;
     manifest.delta_ms = 250;
   }
 };
 
-// One node as the parent sees it.
+// The parent's view of a node.
 struct SwarmNode {
   base::PeerId id;
   bool byzantine = false;
   std::string data_dir;
   std::string log_file;
-  nlohmann::json report;   // of the node's end; null until then
-  int exit_status = -1;    // -1: still runs
-  bool started = false;    // it said so
-  bool stopped = false;    // told to end, as the run was over without it
-  std::string last_words;  // of its log, if it ended without a report
+  nlohmann::json report;   // the node's final report; null until its end
+  int exit_status = -1;    // -1: still running
+  bool started = false;    // it reported its start
+  bool stopped = false;    // ended by the parent because the run was over without it
+  std::string last_words;  // last line of its log, if it ended without a report
 };
 
-// A member that was dropped and is back, as the first honest node saw it.
+// The return of a dropped member, as the first honest node reports it.
 struct SwarmReturn {
   std::string peer;  // hex
   std::uint64_t step = 0;
@@ -66,32 +66,32 @@ struct SwarmRun {
   std::string run_dir;
   std::uint64_t dimension = 0;  // parameters of the model
   double seconds = 0;           // from the first start to the last end
-  std::vector<double> losses;   // of the first honest node's evaluations
+  std::vector<double> losses;   // from the first honest node's evaluations
   std::vector<SwarmReturn> rejoined;
   bool interrupted = false;
-  // A node that could not even start; the others were stopped because of it. One that is lost
-  // later is what the protocol is for: the others go on.
+  // A node that failed to start, for which the others were stopped. If a node is lost later the
+  // others go on: the protocol must bear that.
   std::optional<std::size_t> not_started;
 };
 
-// Told of what happens while the swarm runs.
+// Receives events while the swarm runs.
 class SwarmWatcher {
  public:
   virtual ~SwarmWatcher() = default;
   // `event` is a line that node `index` printed (node/cli/views/node_json.h).
   virtual void OnEvent(std::size_t index, const SwarmNode& node, const nlohmann::json& event) = 0;
-  // Node `index` ended without a report; the others go on.
+  // Node `index` ended without a report; the others continue.
   virtual void OnLost(std::size_t index, const SwarmNode& node) = 0;
 };
 
-// Plans, starts and watches. An error is the environment's or a usage error; a run that merely
-// goes badly is a SwarmRun.
+// Plans, starts and watches the swarm. An error comes from the environment or the usage; a run with
+// a bad outcome is a SwarmRun.
 base::StatusOr<SwarmRun> RunSwarm(const SwarmOptions& options, SwarmWatcher& watcher);
 
-// The contract of `ostraka swarm --json` (docs/json.md), from the nodes' reports. "ok" is false
-// unless every honest node finished, every Byzantine peer was removed (if the registry of attacks
-// promises that), no honest one was, be it for a while, the state roots are equal and the metric
-// reached the target; "problems" says which of these failed.
+// The contract of `ostraka swarm --json` (docs/json.md), from the nodes' reports. "ok" is true only
+// if every honest node finished, every Byzantine peer was removed (if the registry of attacks
+// promises that), no honest one was removed even for a while, the state roots are equal and the
+// metric reached the target. "problems" lists the failed conditions.
 nlohmann::json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run);
 
 }  // namespace ostraka::cli

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-// JSON has no NaN or Inf: a training that blew up shows them as null.
+// JSON has no NaN or Inf: diverged training shows them as null.
 std::string FourDigits(const json& number) {
   if (!number.is_number()) return "not a number";
   char text[32];
@@ -29,13 +29,13 @@ std::string FourDigits(const json& number) {
   return text;
 }
 
-// The toy's metric is its loss: once is enough.
+// The toy's metric is its loss: print it once.
 std::string MetricText(const json& name, const json& value, const json& loss) {
   const std::string text = name.get<std::string>() + " " + FourDigits(value);
   return name == "loss" ? text : text + ", loss " + FourDigits(loss);
 }
 
-// A ban is for ever: it is told loudest.
+// Emphasizes bans, which are permanent.
 std::string Shout(const json& removal) {
   const std::string word = RemovalWord(removal);
   return word == "banished" ? "BANISHED" : word;
@@ -43,8 +43,8 @@ std::string Shout(const json& removal) {
 
 std::string ShortId(const json& id) { return id.get<std::string>().substr(0, 16); }
 
-// The live view on stderr: a progress line on a terminal, and a line for each thing worth telling.
-// Everyone says the same, so it listens to the first node, which is honest.
+// The live view on stderr: a progress line on a terminal, and a line for each important event. All
+// nodes report equal events, so it shows those of node 0, which is honest.
 class LiveView final : public SwarmWatcher {
  public:
   LiveView(const SwarmOptions& options, bool quiet)
@@ -52,7 +52,7 @@ class LiveView final : public SwarmWatcher {
 
   void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
     if (quiet_) return;
-    // With the first sign of life, so that what cannot start is one line, the error.
+    // Announce with the first event, so that a failed start prints only its error.
     if (!std::exchange(announced_, true)) Announce();
     if (index != 0) return;
     const std::string kind = event["event"];
@@ -165,7 +165,7 @@ void PrintNumbers(const SwarmOptions& options, const json& result) {
               result["peak_rss_bytes"].get<double>() / (1 << 20));
 }
 
-// What the honest nodes' ledgers prove, in one folder.
+// Collects the evidence from the honest nodes' ledgers in one folder.
 base::Status KeepEvidence(const SwarmRun& run) {
   std::set<base::Digest> written;
   for (const SwarmNode& node : run.nodes) {
@@ -193,7 +193,7 @@ ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
     }
   }
   if (ok && options.out_dir.empty()) {
-    std::error_code ignored;  // a folder left in /tmp is no failure of the run
+    std::error_code ignored;  // a folder left in /tmp does not fail the run
     std::filesystem::remove_all(run->run_dir, ignored);
   } else {
     const base::Status kept = options.unprotected ? base::OkStatus() : KeepEvidence(*run);

@@ -1,4 +1,4 @@
-// What a swarm's reports add up to.
+// Judges a swarm by its nodes' reports.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,10 +14,10 @@ using nlohmann::json;
 
 struct Tally {
   json bans = json::array();
-  std::set<std::string> honest_removed;  // also those that came back
+  std::set<std::string> honest_removed;  // including those that returned
   std::set<std::string> byzantine_removed;
-  // Of the honest nodes that say where they ended. The other two compare only equals: nodes that
-  // were stopped at different steps may well have seen different things.
+  // For the honest nodes that report their end. Removals and state roots are compared only between
+  // nodes at equal steps, because nodes that stopped at different steps may differ legitimately.
   bool same_step = true;
   bool removals_agree = true;
   bool roots_equal = true;
@@ -64,14 +64,14 @@ void CountRemovals(const SwarmRun& run, Tally& tally) {
   }
 }
 
-// Whether the protocol promises that whoever does this is removed.
+// Whether the protocol promises to remove peers with this attack.
 bool MustRemove(const SwarmOptions& options) {
   if (options.unprotected || options.byzantine == 0 || options.attack == "none") return false;
   const auto attack = sim::FindAttack(options.attack);
   return !attack.ok() || attack->outcome != sim::KnownAttack::Outcome::kContained;
 }
 
-// Accuracy must reach the target, a loss must come down to it.
+// Accuracy must be at least the target, a loss at most.
 void RequireTarget(double target, const Tally& tally, json& problems) {
   const std::string wanted = std::to_string(target);
   if (tally.first == nullptr || !tally.first->contains("metric") ||
@@ -87,9 +87,9 @@ void RequireTarget(double target, const Tally& tally, json& problems) {
                      (loss ? ", above" : ", below") + " the target " + wanted);
 }
 
-// Of evaluations after equal numbers of steps. What honest members would have reached nobody knows
-// here, but no sound run ends with a larger loss than it had at its first look. A tenth is for the
-// noise of runs so short that they have learnt nothing.
+// Compares evaluations after equal numbers of steps. What honest members would have reached is
+// unknown here, but no sound run ends with a larger loss than at its first evaluation. A tenth is
+// allowed for the noise of runs too short to learn anything.
 void RequireSoundLoss(const std::vector<double>& losses, json& problems) {
   constexpr double kNoise = 1.1;
   if (losses.empty()) return;
@@ -111,8 +111,8 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
     const SwarmNode& node = run.nodes[i];
     const std::string name = "node " + std::to_string(i) + " (" + node.id.Short() + ") ";
     if (node.report.is_null()) {
-      // The others were stopped because of the one that could not start; a Byzantine node need not
-      // end by itself.
+      // The others were stopped because one could not start; a Byzantine node need not end by
+      // itself.
       if (run.not_started && run.not_started != i) continue;
       if (node.byzantine && node.stopped) continue;
       require(false, name + "ended without a report, status " + std::to_string(node.exit_status) +

@@ -11,7 +11,7 @@
 
 namespace ostraka::cli {
 
-// InvalidArgument, without the option's name: no such count, or above 2^62.
+// InvalidArgument, without the option's name: malformed, or above 2^62.
 base::StatusOr<std::uint64_t> ParseByteCount(std::string_view text);
 
 }  // namespace ostraka::cli

@@ -25,7 +25,7 @@ base::StatusOr<std::string> DataDirOf(const std::string& wanted, const base::Dig
 std::vector<std::string> LockFolders(const std::string& key_file) {
   namespace fs = std::filesystem;
   std::vector<std::string> folders;
-  // Of a file that cannot be found, or a folder that cannot be made, the lock says so in its time.
+  // A missing file or an impossible folder is reported later by the lock.
   std::error_code error;
   const fs::path key = fs::canonical(key_file, error);
   if (!error) folders.push_back(key.parent_path().string());

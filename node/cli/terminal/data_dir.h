@@ -1,4 +1,4 @@
-// Where nodes keep their data unless told otherwise.
+// Default places of nodes' data.
 //
 // Thread safety: free functions; they read the environment.
 #pragma once
@@ -14,11 +14,11 @@ namespace ostraka::cli {
 // ~/.local/share/ostraka. FailedPrecondition: HOME is not set.
 base::StatusOr<std::string> DefaultDataRoot();
 
-// `wanted`, or the run's folder in DefaultDataRoot() if that is empty.
+// `wanted`; if that is empty, the run's folder in DefaultDataRoot().
 base::StatusOr<std::string> DataDirOf(const std::string& wanted, const base::Digest& run_id);
 
-// Where this user's nodes lock the key in `key_file` (node/store/key_lock.h): beside the file,
-// and in DefaultDataRoot()/locks, which is made (mode 0700) if it can be.
+// Folders in which this user's nodes lock the key in `key_file` (node/store/key_lock.h): the file's
+// own folder, and DefaultDataRoot()/locks, which is created (mode 0700) if possible.
 std::vector<std::string> LockFolders(const std::string& key_file);
 
 }  // namespace ostraka::cli

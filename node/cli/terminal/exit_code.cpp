@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kMaxLineBytes = 1000;
 
-// Bytes of the printable character that `text` begins with; 0 if it begins with none. Overlong
-// forms of ASCII would hide control characters and are refused; so are C1 controls (U+0080..9F).
+// Number of bytes of the printable character at the begin of `text`; 0 if there is none. Refuses
+// overlong forms of ASCII, which would hide control characters, and C1 controls (U+0080..9F).
 std::size_t CharacterLength(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) return byte(0) >= 0x20 && byte(0) != 0x7f ? 1 : 0;

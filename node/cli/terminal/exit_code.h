@@ -1,4 +1,4 @@
-// Exit codes and how errors reach a user, the same for every subcommand.
+// Exit codes and error output, common to all subcommands.
 //
 // Thread safety: free functions.
 #pragma once
@@ -12,7 +12,7 @@ namespace ostraka::cli {
 
 enum ExitCode : int {
   kDone = 0,
-  kNegative = 1,     // what was asked for came out negative: a check failed, a run was not ok
+  kNegative = 1,     // the result is negative: a check failed, or a run was not ok
   kBadInput = 2,     // bad usage or input
   kEnvironment = 3,  // port taken, file missing, no peers
 };
@@ -21,11 +21,11 @@ enum ExitCode : int {
 // kEnvironment.
 ExitCode ExitCodeOf(const base::Status& status);
 
-// `message` as one line that is safe on a terminal, whatever file or peer had a say in it: control
-// characters and what is no UTF-8 become '?', and 1000 bytes are enough.
+// `message` as one line that is safe on a terminal, even if a file or a peer contributed to it:
+// control characters and invalid UTF-8 become '?', and the line is cut at 1000 bytes.
 std::string PrintableLine(std::string_view message);
 
-// Prints "ostraka: <message>" as one such line to stderr and returns ExitCodeOf(status).
+// Prints "ostraka: <message>" through PrintableLine to stderr and returns ExitCodeOf(status).
 ExitCode Fail(const base::Status& status);
 
 }  // namespace ostraka::cli

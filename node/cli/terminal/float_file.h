@@ -1,4 +1,4 @@
-// Rows of float32 in a file that a process of ours hands to another of ours on this machine.
+// Rows of float32 in a file, for exchange between two of our processes on this machine.
 //
 // Thread safety: free functions.
 #pragma once
@@ -13,7 +13,7 @@ namespace ostraka::cli {
 
 // Unavailable: it cannot be written.
 base::Status WriteFloats(const std::string& path, const std::vector<std::vector<float>>& rows);
-// Unavailable: it cannot be read, or is not rows of `width` floats.
+// Unavailable: it cannot be read, or does not consist of rows of `width` floats.
 base::StatusOr<std::vector<std::vector<float>>> ReadFloats(const std::string& path,
                                                            std::uint64_t width);
 

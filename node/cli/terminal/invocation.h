@@ -1,7 +1,8 @@
-// What a subcommand leaves when the command line is parsed.
+// The subcommand that the parsed command line chose.
 //
-// Each room of node/cli has a commands.h with one function a subcommand; it adds its options to the
-// program and, if it was chosen, its body to the invocation. main.cpp knows nothing else of them.
+// Each room of node/cli has a commands.h with one function per subcommand. The function adds the
+// subcommand's options to the program; if the subcommand is chosen, it puts its body into the
+// invocation. main.cpp knows nothing else of subcommands.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ class App;
 namespace ostraka::cli {
 
 struct Invocation {
-  std::function<ExitCode()> body;  // of the subcommand that was chosen
+  std::function<ExitCode()> body;  // of the chosen subcommand
 };
 
 }  // namespace ostraka::cli

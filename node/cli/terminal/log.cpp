@@ -17,7 +17,7 @@
 namespace ostraka::cli {
 namespace {
 
-constexpr std::uint64_t kLeastBytes = 4096;  // room for the longest line and more
+constexpr std::uint64_t kLeastBytes = 4096;  // room for more than the longest line
 constexpr std::uint64_t kMostFiles = 1000;
 
 base::StatusOr<LogLevel> ParseLevel(const std::string& name) {
@@ -46,7 +46,7 @@ spdlog::level::level_enum LevelOf(LogLevel level) {
 
 }  // namespace
 
-// The rotated file. spdlog throws when it opens one, and tells a handler when it writes.
+// The rotated file. spdlog throws when it opens a file, and calls a handler when a write fails.
 class Log::File {
  public:
   File(const std::string& path, std::uint64_t max_bytes, std::uint64_t files)

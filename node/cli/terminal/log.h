@@ -1,9 +1,9 @@
-// What a node says to people as it runs: lines with a level, to stderr or to a file that is
-// rotated.
+// The log of a node: lines with a level, to stderr or to a rotated file.
 //
-// To stderr the bare line, so that journals and terminals add what they want; to a file with time
-// (UTC) and level in front. With a file, stderr gets errors alone. Every line is made printable:
-// peers have a say in some. A disk that refuses is told to stderr once and stops nothing.
+// Lines to stderr have no prefix, so that journals and terminals can add their own. Lines to a file
+// begin with time (UTC) and level; stderr then receives only errors. Every line is made printable,
+// because peers contribute to some. A failed write to the file is reported on stderr once and stops
+// nothing.
 //
 // Thread safety: one owner.
 #pragma once
@@ -27,8 +27,8 @@ struct LogOptions {
   std::string level;  // debug, info, warning, error; empty: the command's default
   std::string file;
   std::string max_bytes = "16M";
-  std::uint64_t files = 5;  // rotated ones that are kept beside it
-  bool verbose = false;     // short for level debug
+  std::uint64_t files = 5;  // number of rotated files to keep
+  bool verbose = false;     // same as level debug
 };
 
 // Adds --log-level, --log-file, --log-max-bytes, --log-files and --verbose.
@@ -36,13 +36,13 @@ void AddLogOptions(CLI::App& command, LogOptions& options);
 
 class Log {
  public:
-  // InvalidArgument: an option that makes no sense. Unavailable: the file cannot be written.
+  // InvalidArgument: an invalid option. Unavailable: the file cannot be written.
   static base::StatusOr<std::unique_ptr<Log>> Open(const LogOptions& options,
                                                    LogLevel default_level);
   ~Log();
 
   void Say(LogLevel level, const std::string& line);
-  // A line that the next one replaces: on a terminal only.
+  // A line that the next one replaces; shown only on a terminal.
   void Progress(const std::string& text);
 
  private:

@@ -1,4 +1,4 @@
-// Files that a command makes for the user.
+// Creates files for the user.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace ostraka::cli {
 
-// Makes `path` with `text`, durably. FailedPrecondition if it exists: nothing is ever overwritten.
-// Unavailable: it cannot be made or written.
+// Creates `path` with `text`, durably. FailedPrecondition if it exists: nothing is overwritten.
+// Unavailable: it cannot be created or written.
 base::Status WriteNewFile(const std::string& path, const std::string& text);
 
 }  // namespace ostraka::cli

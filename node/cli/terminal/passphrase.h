@@ -1,4 +1,4 @@
-// Where a key file's passphrase comes from: a file, an open descriptor, or the terminal. Never an
+// Sources of a key file's passphrase: a file, an open descriptor, or the terminal. Never an
 // argument or the environment, which other users can read.
 #pragma once
 
@@ -24,18 +24,19 @@ enum class WhichPassphrase : std::uint8_t { kOnly, kNew };
 void AddPassphraseOptions(CLI::App& command, PassphraseOptions& options,
                           WhichPassphrase which = WhichPassphrase::kOnly);
 
-// Asked only when a key file needs one. From a file or descriptor: the first line, at most 1 KiB.
-// Without either it asks on the terminal, without echo; FailedPrecondition if there is none.
+// A source that is asked only if a key file needs a passphrase. From a file or descriptor it reads
+// the first line, at most 1 KiB. Without either it asks on the terminal, without echo;
+// FailedPrecondition if there is no terminal.
 crypto::PassphraseSource MakePassphraseSource(const PassphraseOptions& options,
                                               const std::string& prompt);
 
-// The same for a new key: asks twice on the terminal.
+// The source for a new key's passphrase; asks twice on the terminal.
 crypto::PassphraseSource MakeNewPassphraseSource(const PassphraseOptions& options);
 
-// `status` with the file that it is about in front.
+// `status` with its message prefixed by the file's path.
 base::Status About(const std::string& path, const base::Status& status);
 
-// Reads and opens a key file. Every message names it.
+// Reads and decrypts a key file. Every message names the file.
 base::StatusOr<crypto::SigningKey> LoadKey(const std::string& path,
                                            const PassphraseOptions& options);
 

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t kMaxLineBytes = 1 << 20;
 
-// In the child, between fork and exec: only async-signal-safe calls. Does not return.
+// Runs in the child between fork and exec: only async-signal-safe calls. Does not return.
 [[noreturn]] void Become(const ProcessOptions& options, char* const* argv, int stdout_fd,
                          int stderr_fd, pid_t parent) {
-  // A child must not outlive a parent that was killed, not even just now.
+  // A child must not outlive a killed parent, even one killed just before this call.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
-  // Out of the terminal's foreground group: a Ctrl-C reaches the parent, which passes it on once. A
-  // node takes a second one for impatience and ends at once.
+  // Leaves the terminal's foreground group: Ctrl-C reaches only the parent, which passes it on
+  // once. A node ends at once on a second SIGINT.
   setpgid(0, 0);
   const int null_fd = open("/dev/null", O_RDONLY);
   dup2(null_fd, STDIN_FILENO);

@@ -19,7 +19,7 @@ std::vector<std::string> SubcommandNames(const CLI::App& app) {
   return names;
 }
 
-// Words that are neither options nor subcommands may be right.
+// True if `app` accepts words that are neither options nor subcommands.
 bool TakesWords(const CLI::App& app) {
   const auto options = app.get_options();
   return std::any_of(options.begin(), options.end(),
@@ -39,7 +39,7 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Not a negative number, which is an option's value.
+// False for a negative number, which is an option's value.
 bool LooksLikeOption(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && word[1] != '.' && (word[1] < '0' || word[1] > '9');
 }
@@ -52,8 +52,8 @@ std::string CountError(const std::string& text) {
   return "must be a whole number of at least 0, not '" + text + "'";
 }
 
-// What is wrong with `words`, the arguments after the subcommand `app`; empty if it is nothing that
-// we can say better than CLI11.
+// Describes the error in `words`, the arguments after the subcommand `app`; empty if CLI11's own
+// message is as good.
 std::string Unknown(const CLI::App& app, const std::vector<std::string>& words) {
   const std::vector<std::string> commands = SubcommandNames(app);
   const std::vector<std::string> options = OptionNames(app);
@@ -101,7 +101,7 @@ base::Status UsageError(const CLI::App& program, const std::vector<std::string>&
     path += " " + arguments[used];
   }
   std::string message;
-  // CLI11 asks for what is required before it looks at what it does not know.
+  // CLI11 reports a missing required option before an unknown one.
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
       dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     message =

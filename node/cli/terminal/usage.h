@@ -1,4 +1,4 @@
-// Usage errors in one line that names the word that was meant.
+// Usage errors in one line that suggests the intended option or subcommand.
 //
 // Thread safety: free functions.
 #pragma once
@@ -15,12 +15,11 @@ class ParseError;
 
 namespace ostraka::cli {
 
-// Every option that takes an unsigned number then refuses negative ones and those above 2^63 - 1,
-// which CLI11 would wrap and a manifest could not hold.
+// Makes every option with an unsigned number refuse negative numbers and those above 2^63 - 1,
+// which CLI11 would wrap and a manifest cannot hold.
 void RefuseWrappedCounts(CLI::App& program);
 
-// InvalidArgument for `arguments` (without the program's name), which `program` refused with
-// `error`.
+// The error for `arguments` (without the program's name) that `program` refused with `error`.
 base::Status UsageError(const CLI::App& program, const std::vector<std::string>& arguments,
                         const CLI::ParseError& error);
 

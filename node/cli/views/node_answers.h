@@ -1,6 +1,6 @@
-// What a running node answers over HTTP: /status, /metrics and /healthz (docs/operating.md).
+// A running node's answers over HTTP: /status, /metrics and /healthz (docs/operating.md).
 //
-// Thread safety: pure functions, but for the wall clock in MetricsText.
+// Thread safety: pure functions, except for the wall clock in MetricsText.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@
 
 namespace ostraka::cli {
 
-// The file beside the ledger at which a running node answers `ostraka status DIR`.
+// The socket beside the ledger on which a running node answers `ostraka status DIR`.
 inline constexpr char kStatusSocketName[] = "status.sock";
 
-// The contract of /status and `ostraka status --json` (docs/json.md). `steps` is the manifest's.
+// The contract of /status and `ostraka status --json` (docs/json.md). `steps` comes from the
+// manifest.
 nlohmann::json StatusJson(const host::NodeStatus& status, std::uint64_t steps);
 
 // Prometheus' text format 0.0.4.
 std::string MetricsText(const host::NodeStatus& status, std::uint64_t steps);
 
-// /status, /metrics, /healthz (503 with the reason if all is not well); 404 names them.
+// Answers /status, /metrics and /healthz (503 with the reason if not healthy); 404 lists them.
 http::HttpResponse AnswerHttp(std::string_view path, const host::NodeStatus& status,
                               std::uint64_t steps);
 

@@ -1,7 +1,7 @@
-// What a node tells in JSON: one object an event (`node --events`, read by `swarm`), and the final
-// report (`node --json`). Keys are a contract; more may be added (docs/json.md).
+// A node's output in JSON: one object per event (`node --events`, read by `swarm`), and the final
+// report (`node --json`). Keys are a contract; new ones may be added (docs/json.md).
 //
-// Thread safety: pure functions, but for PrintJson.
+// Thread safety: pure functions, except PrintJson.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,17 +12,17 @@
 
 namespace ostraka::cli {
 
-// One line on stdout. What is no UTF-8 (a file's name can be anything) becomes U+FFFD.
+// Prints one line to stdout. Invalid UTF-8 (for example in a file's name) becomes U+FFFD.
 void PrintJson(const nlohmann::json& value);
 
 // {"peer","step","kind","reason"}
 nlohmann::json JsonOf(const wire::Removal& removal);
-// What such an object says was done: "banished", for ever; "dropped", which allows a return; ...
+// The verb for such an object: "banished" (permanent), "dropped" (may return), ...
 std::string RemovalWord(const nlohmann::json& removal);
 
-// {"case_kind","accuser","target","accused_step","column"?}: column of what is about one.
+// {"case_kind","accuser","target","accused_step","column"?}: column if the case is about one.
 nlohmann::json JsonOf(const wire::CaseId& id);
-// What such an object says, with short ids: "81fd... accuses ee37... of ...".
+// Text for such an object, with short ids: "81fd... accuses ee37... of ...".
 std::string CaseText(const nlohmann::json& id);
 
 // {"event":"step","step","genesis","members","applied","parts","tau","cases","joined"}

@@ -199,7 +199,7 @@ void AddWork(const NodeStatus& status, Exposition& out) {
              ledger.waiting_bytes);
 }
 
-// The names that every Prometheus client gives these.
+// Uses the names that all Prometheus clients use for these.
 void AddProcess(const NodeStatus& status, Exposition& out) {
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   out.Single("process_start_time_seconds", "gauge", "Start of the node, in Unix time.",

@@ -63,7 +63,7 @@ class PeopleView final : public NodeEvents {
          wire::RemovalKindName(removal.kind) + "): " + removal.reason);
   }
   void OnNotice(NoticeLevel level, const std::string& line) override {
-    // That links end when the node does is no news.
+    // Links that end together with the node are no news.
     if (halted_ && level != NoticeLevel::kWarning) return;
     log_.Say(LevelOf(level), line);
   }
@@ -97,7 +97,7 @@ class JsonView final : public NodeEvents {
   void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) override {
     Emit(EvaluationEvent(step, evaluation));
   }
-  // The first of a peer and a check in each step: a peer can cause thousands, and lines stay.
+  // Reports the first suspicion per peer and check in each step: a peer can cause thousands.
   void OnSuspicion(const protocol::Suspicion& suspicion) override {
     if (suspicion.step != told_in_) told_.clear();
     told_in_ = suspicion.step;

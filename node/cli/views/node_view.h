@@ -1,5 +1,5 @@
-// Shows a running node to a person (a progress line on a terminal, a line in the log for what
-// matters) or to a parent process.
+// Shows a running node to a person (a progress line on a terminal, log lines for important events)
+// or to a parent process.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace ostraka::cli {
 
-// `steps` is the manifest's, for the progress line. Suspicions of one peer and check are shown
-// once. REQUIRES: `log` outlives the view, here and below.
+// `steps` comes from the manifest, for the progress line. Repeated suspicions with equal peer and
+// check are shown once. REQUIRES: `log` outlives the view (also below).
 std::unique_ptr<host::NodeEvents> MakePeopleView(std::uint64_t steps, Log& log);
 
-// One JSON object a line on stdout, flushed; notices go to the log. Suspicions of one peer and
-// check are told once a step.
+// One JSON object per line on stdout, flushed; notices go to the log. Repeated suspicions with
+// equal peer and check are reported once per step.
 std::unique_ptr<host::NodeEvents> MakeJsonView(Log& log);
 
 }  // namespace ostraka::cli

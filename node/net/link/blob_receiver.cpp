@@ -10,8 +10,8 @@
 namespace ostraka::net {
 namespace {
 
-// Makes room for `added` more elements, never beyond `final_size`. Room that is not written to
-// costs addresses, not memory; and to grow by much means to move little.
+// Reserves room for `added` more elements, never beyond `final_size`. Unwritten room costs address
+// space, not memory, and growing by a large factor moves elements rarely.
 template <typename T>
 void GrowFor(std::vector<T>& vector, std::size_t added, std::size_t final_size) {
   constexpr std::size_t kFactor = 16;

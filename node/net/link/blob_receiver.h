@@ -1,8 +1,10 @@
-// Puts together the message with a blob that one peer is sending, and believes nothing of it.
+// Assembles the message with a blob that one peer is sending, and trusts none of its claims.
 //
-// INVARIANT: memory that is written to is at most 17/16 of the bytes received so far, and addresses
-// that are taken 16 times as many, whatever was announced; a chunk is kept only if it has the
-// announced leaf hash, and leaves only if they make the announced root.
+// INVARIANT: a chunk is kept only if it has the announced leaf hash, and leaves are kept only if
+// they hash to the announced root.
+//
+// Memory: whatever was announced, written memory is at most 17/16 of the bytes received so far, and
+// reserved address space is at most 16 times that.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -29,16 +31,16 @@ class BlobReceiver {
   BlobReceiver(std::uint64_t max_blob_bytes, bool allow_unhashed)
       : max_blob_bytes_(max_blob_bytes), allow_unhashed_(allow_unhashed) {}
 
-  // The bodies of ANNOUNCE, LEAVES and CHUNK records (node/net/link/record.h), as they come. An
-  // error is a reason to close the connection, as said of the other side.
+  // Take the bodies of ANNOUNCE, LEAVES and CHUNK records (node/net/link/record.h) in the order of
+  // arrival. An error is the reason to close the connection, phrased about the other side.
   base::Status Announce(base::ByteView body);
   base::Status Leaves(base::ByteView body);
   base::Status Chunk(base::ByteView body);
 
-  // A blob was announced and is not whole yet.
+  // True if a blob was announced and is incomplete.
   bool active() const { return active_; }
 
-  // The message, once, when its blob is whole.
+  // Returns the message once its blob is complete; after that nullopt.
   std::optional<Message> Take();
 
  private:

@@ -1,4 +1,4 @@
-// A socket that was accepted, and what was read from it before TLS begins.
+// An accepted socket, and the bytes that were read from it before TLS begins.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 namespace ostraka::net {
 
 struct AcceptedSocket {
-  int fd = -1;          // the receiver's to close
+  int fd = -1;          // the receiver must close it
   std::string address;  // AddressGroup
   std::string prefix;   // AddressPrefix
   std::string remote;   // "host:port"
   bool is_loopback = false;
 };
 
-// Who has said enough for TLS to begin.
+// A caller that has sent enough for TLS to begin.
 struct Caller {
-  AcceptedSocket socket;    // the receiver's to close
-  base::Bytes first_bytes;  // what was read from it, which TLS must see first
+  AcceptedSocket socket;    // the receiver must close it
+  base::Bytes first_bytes;  // bytes already read from it, which TLS must process first
   bool names_run = false;
-  base::Duration waited;  // since it came
+  base::Duration waited;  // since it was accepted
 };
 
 }  // namespace ostraka::net

@@ -19,7 +19,7 @@ using boost::system::error_code;
 
 namespace {
 
-// The rule of RFC 6455 or HTTP that was broken.
+// Names the broken rule of RFC 6455 or HTTP.
 const char* BrokenRule(const error_code& error) {
   if (error.category() != make_error_code(websocket::error::closed).category()) {
     return "what it sent is no HTTP";
@@ -74,7 +74,7 @@ bool IsTlsError(const error_code& error) {
 bool IsWebSocketError(const error_code& error) {
   static const error_code of_websocket = make_error_code(websocket::error::closed);
   static const error_code of_http = make_error_code(beast_http::error::bad_method);
-  // The end of the stream within a request is the network's, not a wrong request.
+  // A stream that ends within a request is a network error, not a malformed request.
   if (error == beast_http::error::end_of_stream || error == beast_http::error::partial_message)
     return false;
   return error &&

@@ -11,7 +11,8 @@ constexpr std::size_t kRecordHeader = 5;
 constexpr std::size_t kMessageHeader = 4;
 constexpr std::size_t kAlpnExtension = 16;  // RFC 7301
 
-// Reads big-endian numbers and what they count; once short, it stays empty and short.
+// Reads big-endian numbers and length-prefixed fields. Once input runs short, it stays empty and
+// not ok().
 class Cursor {
  public:
   explicit Cursor(base::ByteView bytes) : rest_(bytes) {}
@@ -81,7 +82,8 @@ Opening JudgeOpening(base::ByteView bytes, std::string_view alpn) {
   const std::size_t record_bytes = record.Number(2);
   const bool is_hello = record.Number(1) == kClientHello;
   const std::size_t hello_bytes = record.Number(3);
-  // One that is cut into several records names no run here: no client does that unasked.
+  // A ClientHello that is split over several records counts as unnamed: no client splits it
+  // unasked.
   const bool is_whole = is_hello && record_bytes == kMessageHeader + hello_bytes &&
                         kRecordHeader + record_bytes <= kMaxClientHelloBytes;
   if (!is_whole) return Opening::kUnnamed;

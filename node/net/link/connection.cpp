@@ -18,12 +18,12 @@ namespace asio = boost::asio;
 namespace websocket = boost::beast::websocket;
 using boost::system::error_code;
 
-// For a connection that never was a link to answer a close: long enough to hear the reason.
+// Time for a connection that never was a link to answer a close: long enough to read the reason.
 constexpr Duration kStrangerClose = base::Seconds(1);
 // The WebSocket standard leaves 123 bytes for the reason in a close frame.
 constexpr std::size_t kMaxCloseReason = 123;
 
-// Asio's wrapper frees what it is given, and so gets a reference of its own.
+// Asio's wrapper frees the context, so it gets its own reference.
 asio::ssl::context WrapContext(const TlsContext& tls) {
   SSL_CTX_up_ref(tls.get());
   return asio::ssl::context(tls.get());
@@ -36,7 +36,7 @@ std::uint64_t BytesPerLook(const LinkLimits& limits) {
 
 }  // namespace
 
-// --- making one ----------------------------------------------------------------------------------
+// --- construction --------------------------------------------------------------------------------
 
 std::shared_ptr<Connection> Connection::Accepted(asio::io_context& io,
                                                  const ConnectionSettings& settings,
@@ -80,7 +80,7 @@ void WebSocketConnection::TakeOver(int fd, base::Bytes first_bytes, Duration wai
   waited_ = waited;
   error_code ec;
   socket().assign(os::IsIpv6(fd) ? tcp::v6() : tcp::v4(), fd, ec);
-  // Fails only for a descriptor that is open in Asio already, or none.
+  // Fails only for an invalid descriptor, or one that is already open in Asio.
   OSTRAKA_CHECK(!ec);
 }
 
@@ -90,7 +90,7 @@ void WebSocketConnection::StartDeadline(Duration after, void (WebSocketConnectio
   });
 }
 
-// --- ending one ----------------------------------------------------------------------------------
+// --- closing -------------------------------------------------------------------------------------
 
 void WebSocketConnection::Refuse(const std::string& reason) {
   Refuse(phase_ < Phase::kReady ? Refusal::kHandshake : Refusal::kRecord, reason);
@@ -124,8 +124,8 @@ void WebSocketConnection::Close(const Closing& closing, CloseCode code) {
   });
 }
 
-// The answer comes in order: whoever gives it has read what was sent before our close. Another code
-// than the standard's answer is a close of the other side's own, which crossed ours.
+// Frames arrive in order, so the peer's answer proves that it has read everything sent before our
+// close. A code other than the standard answer is the peer's own close, which crossed ours.
 void WebSocketConnection::OnCloseAnswered(bool all_written) {
   if (phase_ == Phase::kGone) return;
   const std::uint16_t code = ws_.reason().code;

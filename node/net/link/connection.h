@@ -3,8 +3,8 @@
 //   accept: first bytes (lobby.h) ─┐
 //   dial: resolve, connect ────────┴─ TLS ── upgrade ── HELLO ── [GO] ── link ── closing ── gone
 //
-// A connection knows nothing of other connections: its owner says what HELLO to say, judges the
-// other side's, and makes it the link (SendGo) or closes it.
+// A connection knows nothing of other connections. Its owner chooses the HELLO to send, judges the
+// other side's, and makes the connection the link (SendGo) or closes it.
 //
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
@@ -33,62 +33,62 @@ namespace ostraka::net {
 
 class Connection;
 
-// Codes of the WebSocket close frame, in the range that is ours (RFC 6455, 7.4.2).
+// Codes of the WebSocket close frame, in the range for private use (RFC 6455, 7.4.2).
 enum class CloseCode : std::uint16_t {
   kDuplicate = 4000,  // another connection is the link
-  kRefused = 4001,    // what the other side is or did
-  kLeaving = 4002,    // we need nothing more: we shut down, or the other side was removed
-  kSlow = 4003,       // the other side takes too little
+  kRefused = 4001,    // because of the other side's identity or behaviour
+  kLeaving = 4002,    // nothing more is needed: this node shuts down, or the other side was removed
+  kSlow = 4003,       // the other side reads too slowly
 };
 
 // Why a connection can no longer be used.
 struct Closing {
   enum class Why : std::uint8_t {
-    kRefused,    // by us, for what the other side is, did or failed to do
-    kLost,       // the network or the other side ended it, without a word or with its own reason
+    kRefused,    // by us, because of the other side's identity, action or omission
+    kLost,       // ended by the network or the other side, without or with a reason of its own
     kLeft,       // the other side needs nothing more from us (CloseCode::kLeaving)
     kDuplicate,  // one of the two sides has another connection as the link
-    kLocal,      // by us, for reasons of our own
+    kLocal,      // by us, for a local reason
   };
   Why why = Why::kLocal;
-  std::string reason;                  // one line, as said of the other side; printable
-  Refusal refusal = Refusal::kRecord;  // of kRefused
+  std::string reason;                  // one line about the other side; printable
+  Refusal refusal = Refusal::kRecord;  // if kRefused
 };
 
-// What a connection tells its owner, always from the io_context.
+// Events of a connection, always from the io_context.
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
-  // TLS has proven who the other side is. Returns the HELLO to say, or a reason to close.
+  // TLS has proven the other side's identity. Returns the HELLO to send, or a reason to close.
   virtual base::StatusOr<Hello> OnAuthenticated(Connection& connection) = 0;
   // The other side's HELLO is compatible with ours.
   virtual void OnHello(Connection& connection, const Hello& theirs) = 0;
   virtual void OnGo(Connection& connection, std::uint64_t link_id) = 0;
   virtual void OnMessage(Connection& connection, SharedBytes frame, SharedBlob blob) = 0;
   virtual void OnBytes(Connection& connection, const Traffic& added) = 0;
-  // It can no longer be used; no OnHello, OnGo or OnMessage follows. Once.
+  // The connection is no longer usable; no OnHello, OnGo or OnMessage follows. Called once.
   virtual void OnClosing(Connection& connection, const Closing& closing) = 0;
-  // The socket is closed. Once, last.
+  // The socket is closed. Called once, as the last event.
   virtual void OnGone(Connection& connection) = 0;
 };
 
 struct ConnectionSettings {
   TlsContext tls;
-  // The rates of all connections; outlive them.
+  // Rate limits shared by all connections; must outlive them.
   Pacer* sending = nullptr;
   Pacer* receiving = nullptr;
   std::uint64_t max_blob_bytes = 0;
   bool allow_unhashed = false;
   LinkTimeouts timeouts;
-  LinkLimits limits;  // with bulk_queue_bytes and credit_bytes as they are to be used
+  LinkLimits limits;  // with the effective values of bulk_queue_bytes and credit_bytes
 };
 
 class Connection {
  public:
   virtual ~Connection() = default;
 
-  // Takes over the socket of one who has said what TLS begins with. REQUIRES (both): `owner` and
-  // `settings` outlive the connection or Abandon is called; Start follows.
+  // Accepted takes over the socket of a caller whose first bytes begin a TLS handshake. REQUIRES
+  // (both): `owner` and `settings` outlive the connection or Abandon is called; Start follows.
   static std::shared_ptr<Connection> Accepted(boost::asio::io_context& io,
                                               const ConnectionSettings& settings,
                                               ConnectionOwner& owner, Caller caller);
@@ -98,35 +98,36 @@ class Connection {
                                             std::string remote);
 
   virtual void Start() = 0;
-  // Makes this the link: says so to the other side. REQUIRES: OnHello was called.
+  // Makes this connection the link and tells the other side. REQUIRES: OnHello was called.
   virtual void SendGo(std::uint64_t link_id) = 0;
-  // It is the link now, so no handshake is awaited any more.
+  // Marks the connection as the link; the handshake deadline ends.
   virtual void BecomeLink() = 0;
-  // A queue over its limit closes the connection. Dropped if it is closing.
+  // Exceeding the queue's limit closes the connection. Ignored while closing.
   virtual void Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> blob) = 0;
 
-  // Sees whether a link makes the progress that it owes (LinkLimits::look).
+  // Checks that the link makes the progress that it owes (called at intervals of LinkLimits::look).
   virtual void Look() = 0;
 
-  // Tells the other side, gives it a moment to answer, and is gone. OnClosing is deferred. No-op if
-  // it is closing already.
+  // Tells the other side, allows it a moment to answer, then closes. OnClosing is deferred. No-op
+  // if already closing.
   virtual void Close(const Closing& closing, CloseCode code) = 0;
-  // Close(kLocal, kLeaving), after what is queued has been written.
+  // Close(kLocal, kLeaving) after everything queued has been written.
   virtual void CloseWhenFlushed(const std::string& reason) = 0;
   // Closes the socket at once; OnClosing and OnGone are deferred.
   virtual void Abort(const Closing& closing) = 0;
-  // Abort, and the owner hears nothing more.
+  // Abort, without further events for the owner.
   virtual void Abandon() = 0;
 
   virtual bool closing() const = 0;
   // REQUIRES: closing().
   virtual const Closing& why() const = 0;
-  // From OnGone on, of a connection that we closed: true if the other side has read all that was
-  // sent before CloseWhenFlushed, or has left itself.
+  // Valid from OnGone on, for a connection that this side closed: true if the other side has read
+  // everything that was sent before CloseWhenFlushed, or has left by itself.
   virtual bool delivered() const = 0;
   // REQUIRES: OnHello was called.
   virtual const Hello& their_hello() const = 0;
-  // Who it is: proven by TLS, or whom we dial. Nullopt while neither is known.
+  // The other side's id: proven by TLS, or the expected id of a dialed peer. Nullopt while neither
+  // is known.
   virtual const std::optional<PeerId>& peer() const = 0;
   virtual const std::string& remote() const = 0;  // "host:port"
   virtual const SendQueue& queue() const = 0;

@@ -1,4 +1,4 @@
-// From the first byte of TCP to the link (node/net/link/websocket_connection.h).
+// From the first byte of TCP until the link (node/net/link/websocket_connection.h).
 #include <sys/socket.h>
 
 #include <boost/asio/buffer.hpp>
@@ -20,7 +20,8 @@ namespace asio = boost::asio;
 namespace websocket = boost::beast::websocket;
 
 constexpr std::string_view kTarget = "/ostraka";
-// More than this unsent in the kernel would delay control that wants to overtake a blob.
+// More unsent bytes than this in the kernel would delay control messages that should overtake a
+// blob.
 constexpr int kUnsentBytes = 128 * 1024;
 
 std::chrono::nanoseconds ToChrono(Duration duration) {
@@ -46,7 +47,7 @@ void WebSocketConnection::Resolve() {
   error_code ec;
   const auto address = asio::ip::make_address(where->host, ec);
   if (!ec) {
-    // Spares the resolver's thread.
+    // A numeric address needs no resolver thread.
     socket().async_connect({address, where->port}, Then(&WebSocketConnection::OnConnected));
     return;
   }
@@ -76,7 +77,7 @@ void WebSocketConnection::StartTls() {
   // Before TLS: with Nagle's delay a handshake takes 44 ms instead of 2.
   socket().set_option(tcp::no_delay(true), ec);
   if (ec) return Lose("cannot be given TCP_NODELAY: " + ec.message());
-  // Best effort: it only improves how soon control overtakes.
+  // Best effort: only shortens the delay before control overtakes bulk.
   setsockopt(socket().native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes,
              sizeof(kUnsentBytes));
   if (dialed_) {
@@ -116,10 +117,10 @@ void WebSocketConnection::Upgrade() {
   phase_ = Phase::kUpgrade;
   ws_.binary(true);
   ws_.auto_fragment(false);
-  ws_.read_message_max(0);                           // the limit is ReadNext's
-  ws_.write_buffer_bytes(crypto::kChunkBytes + 64);  // where a client's chunk is masked in one go
+  ws_.read_message_max(0);                           // ReadNext enforces the limit
+  ws_.write_buffer_bytes(crypto::kChunkBytes + 64);  // a client masks a chunk in one buffer
   websocket::stream_base::timeout timeout{};
-  timeout.handshake_timeout = ToChrono(settings_.timeouts.hello);  // deadline_ comes first
+  timeout.handshake_timeout = ToChrono(settings_.timeouts.hello);  // deadline_ expires earlier
   timeout.idle_timeout = ToChrono(settings_.timeouts.idle);
   timeout.keep_alive_pings = true;
   ws_.set_option(timeout);

@@ -17,15 +17,15 @@ namespace websocket = boost::beast::websocket;
 
 }  // namespace
 
-// Reads piecewise, because Beast's own limit on messages hides its reason behind whatever error its
-// hasty close then meets.
+// Reads piecewise: with Beast's own message limit, the error of its hasty close would hide the
+// reason.
 void WebSocketConnection::ReadNext() {
   ws_.async_read_some(inbox_, max_record_bytes_ + 1 - inbox_.size(),
                       Then(&WebSocketConnection::OnRead));
 }
 
 void WebSocketConnection::OnRead(error_code ec, std::size_t added_size) {
-  if (closing()) return;  // what still arrives is for nobody
+  if (closing()) return;  // data after closing is ignored
   if (ec) return OnReadError(ec);
   bytes_received_ += added_size;
   settings_.receiving->Charge(added_size);
@@ -104,7 +104,7 @@ void WebSocketConnection::HandleLinkRecord(RecordType type, base::ByteView body)
 
 // --- credit and pace -----------------------------------------------------------------------------
 
-// What the other side may have on its way is topped up when half of it has come.
+// Grants more credit once half of the window is used.
 void WebSocketConnection::GrantMore() {
   if (closing() || granting_ || !credit_.wants_grant()) return;
   const bool may_go = settings_.receiving->MayGo([weak = weak_from_this()] {
@@ -138,8 +138,7 @@ bool WebSocketConnection::MaySendBulk() {
   return may_go;
 }
 
-// Our own pace is nobody's fault: who waits for his turn owes nothing, and neither does he who has
-// no credit of ours.
+// Checks the other side's progress. It owes nothing while it waits for our pacer or for our credit.
 void WebSocketConnection::Look() {
   if (phase_ != Phase::kLink) return;
   const std::string rate =
@@ -165,7 +164,7 @@ void WebSocketConnection::Send(SharedBytes frame, std::shared_ptr<OutgoingBlob> 
   Pump();
 }
 
-// One write at a time; what to write is decided when the one before has been taken.
+// One write at a time; the next record is chosen after the previous write completes.
 void WebSocketConnection::Pump() {
   if (is_writing_ || closing()) return;
   if (queue_.empty()) {

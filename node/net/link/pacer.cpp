@@ -9,7 +9,7 @@
 namespace ostraka::net {
 namespace {
 
-// A burst of an eighth of a second, but of a chunk at least.
+// Allows a burst of an eighth of a second, but at least one chunk.
 TokenBucket BucketOf(std::uint64_t bytes_per_second) {
   const auto rate = static_cast<double>(std::max<std::uint64_t>(bytes_per_second, 1));
   return {rate, std::max(rate / 8, static_cast<double>(crypto::kChunkBytes))};
@@ -34,7 +34,7 @@ void Pacer::Charge(std::uint64_t bytes) {
 }
 
 void Pacer::Wake() {
-  // Who asks again within its turn is served after those who wait already.
+  // A caller that asks again within its turn queues behind those already waiting.
   std::size_t turns = waiting_.size();
   while (turns > 0 && bucket_.Ready(os::SteadyNow())) {
     --turns;

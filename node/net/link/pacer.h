@@ -1,6 +1,7 @@
-// Holds bulk data back to a rate, for all connections together and each in its turn.
+// Limits bulk data to a rate, over all connections together and fairly among them.
 //
-// Every byte is charged; only bulk waits. So control overdraws the rate and the bulk after it pays.
+// Every byte is charged but only bulk waits: control overdraws the rate, and later bulk waits
+// longer.
 //
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
@@ -16,11 +17,12 @@ namespace ostraka::net {
 
 class Pacer {
  public:
-  // 0: holds nothing back.
+  // 0: no limit.
   Pacer(boost::asio::io_context& io, std::uint64_t bytes_per_second);
 
-  // True: go on now. False: `turn` is called once, when it is the caller's turn; whoever asked
-  // before comes first. `turn` must bear that its owner is gone, and Charge what it then does.
+  // True: proceed now. False: `turn` is called once, when it is the caller's turn; turns are
+  // granted in order of request. `turn` must tolerate that its owner is gone, and must Charge what
+  // it then sends.
   bool MayGo(std::function<void()> turn);
   void Charge(std::uint64_t bytes);
 

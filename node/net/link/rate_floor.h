@@ -1,7 +1,7 @@
-// Says when somebody who should be making progress makes too little of it.
+// Detects a peer that owes progress and makes too little of it.
 //
-// It counts looks, not seconds: a process that was stopped for a while looks once when it goes on,
-// and so accuses nobody of its own sleep.
+// It counts looks, not seconds. Rationale: a process that was suspended looks only once when it
+// resumes, so it blames no peer for its own suspension.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -16,8 +16,9 @@ class RateFloor {
   RateFloor(std::uint64_t min_bytes_per_look, int looks)
       : min_bytes_(min_bytes_per_look * static_cast<std::uint64_t>(looks)), looks_(looks) {}
 
-  // At even intervals. `owes`: the other side could go on at this moment; `total`: bytes that it
-  // ever moved. True: at `looks` looks in a row it owed, and it moved less than the minimum since.
+  // Call at even intervals. `owes`: the other side could make progress at this moment. `total`:
+  // bytes that it has moved so far. Returns true if it owed progress at `looks` looks in a row and
+  // moved less than the minimum in that time.
   bool TooSlow(bool owes, std::uint64_t total) {
     if (!owes) {
       seen_ = 0;
@@ -34,7 +35,7 @@ class RateFloor {
  private:
   const std::uint64_t min_bytes_;
   const int looks_;
-  int seen_ = 0;  // looks in a row at which it owed
+  int seen_ = 0;  // consecutive looks at which progress was owed
   std::uint64_t since_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The receiver's side of credit (node/net/link/record.h): what bulk the other side may have sent.
+// The receiver's side of credit (node/net/link/record.h): how much bulk the other side may send.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -13,10 +13,10 @@ namespace ostraka::net {
 
 class ReceiveCredit {
  public:
-  // So much may be on its way at most. REQUIRES: window >= kInitialCredit.
+  // `window`: maximum bytes in transit. REQUIRES: window >= kInitialCredit.
   explicit ReceiveCredit(std::uint64_t window) : window_(window) {}
 
-  // A bulk record of `bytes` has come. InvalidArgument, as said of the other side: it had no
+  // A bulk record of `bytes` has arrived. InvalidArgument, phrased about the other side: it had no
   // credit.
   base::Status Take(std::uint64_t bytes) {
     taken_ += bytes;
@@ -24,9 +24,9 @@ class ReceiveCredit {
     return base::InvalidArgument("sent more bulk than it had credit for");
   }
   std::uint64_t left() const { return granted_ - taken_; }
-  // Half of the window is used: soon the other side might wait.
+  // True once half of the window is used: grant before the other side must wait.
   bool wants_grant() const { return left() <= window_ / 2; }
-  // Gives a whole window from here; what to say in CREDIT.
+  // Grants a whole window from here; returns the value for CREDIT.
   std::uint64_t Grant() { return granted_ = std::max(granted_, taken_ + window_); }
 
  private:

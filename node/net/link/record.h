@@ -1,21 +1,21 @@
-// The records of the channel: what one binary WebSocket message holds.
+// The records of the channel: the content of one binary WebSocket message.
 //
 //   u8 type | body
 //   HELLO    node/net/link/hello.h; the first record, both ways
-//   GO       u64 link id: this connection is the link; from the smaller id to the larger
+//   GO       u64 link id: this connection is the link; sent by the smaller peer id
 //   CONTROL  a message without a blob: its frame
-//   ANNOUNCE u64 blob bytes | root (32) | frame; then LEAVES and CHUNKs until the blob is whole
-//   LEAVES   leaf hashes (32 each), 2,048 a record, the last short; none if the root is zero
-//   CHUNK    the next 64 KiB of the blob, the last short
-//   CREDIT   u64: so many bytes of bulk records may have been sent on this link, ever
+//   ANNOUNCE u64 blob bytes | root (32) | frame; then LEAVES and CHUNKs until the blob is complete
+//   LEAVES   leaf hashes (32 each), 2,048 per record, the last may be short; none under a zero root
+//   CHUNK    the next 64 KiB of the blob; the last may be short
+//   CREDIT   u64: total bytes of bulk records that the receiver allows on this link so far
 //
-// One blob at a time: an ANNOUNCE before the blob at hand is whole is an error. CONTROL may come
+// One blob at a time: an ANNOUNCE before the current blob is complete is an error. CONTROL may come
 // between any two records, so control never waits for more than one chunk of its sender.
 //
-// Credit: ANNOUNCE, LEAVES and CHUNK are bulk. Both sides count the bytes of bulk records from when
-// the link came up, type byte included, and may send kInitialCredit before the first CREDIT comes.
-// A CREDIT never takes back what one before it gave. To send more is an error, so the bulk that
-// lies in front of a control record on its way is bounded by what the receiver chose.
+// Credit: ANNOUNCE, LEAVES and CHUNK are bulk. Both sides count the bytes of bulk records from the
+// link's start, type byte included. A sender may send kInitialCredit bytes before the first CREDIT
+// arrives. A CREDIT never lowers an earlier one. Sending more than the credit is an error, so the
+// receiver bounds the bulk in transit in front of a control record.
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -48,9 +48,9 @@ inline constexpr std::size_t kAnnounceHeadBytes = 8 + base::Digest::kSize;
 inline constexpr std::size_t kMaxRecordBytes = 1 + kAnnounceHeadBytes + wire::kMaxFrameBytes;
 static_assert(kMaxRecordBytes > 1 + crypto::kChunkBytes);
 static_assert(kMaxRecordBytes > 1 + kLeavesPerRecord * base::Digest::kSize);
-// The largest bulk record and more, so that nobody can wait for ever for the credit of one record.
+// Larger than any bulk record, so no sender waits for ever for the credit of one record.
 inline constexpr std::uint64_t kInitialCredit = 2 * kMaxRecordBytes;
-// Before HELLO has been accepted nothing longer is read from a stranger.
+// The longest record that is read from a peer before its HELLO is accepted.
 inline constexpr std::size_t kMaxFirstRecordBytes = 256;
 
 }  // namespace ostraka::net

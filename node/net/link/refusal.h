@@ -1,4 +1,4 @@
-// The reasons for which a connection is refused, for counters.
+// The reasons for which a connection is refused, as counted.
 //
 // Thread safety: pure function.
 #pragma once
@@ -8,13 +8,13 @@
 
 namespace ostraka::net {
 
-// For what a connection was refused, or a link closed by us.
+// Why a connection was refused, or a link was closed by this side.
 enum class Refusal : std::uint8_t {
-  kQuota,      // there are too many connections
-  kHandshake,  // it did not finish TLS, WebSocket or HELLO, or broke their rules
-  kIdentity,   // whose key, run or protocol it is: not a member, say
-  kRecord,     // it broke the rules of the records
-  kSlow,       // it sends or takes too slowly
+  kQuota,      // too many connections
+  kHandshake,  // TLS, WebSocket or HELLO was not finished, or their rules were broken
+  kIdentity,   // wrong key, run or protocol: for example, not a member
+  kRecord,     // the rules of the records were broken
+  kSlow,       // sends or reads too slowly
 };
 inline constexpr std::size_t kRefusals = 5;
 

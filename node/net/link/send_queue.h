@@ -1,5 +1,5 @@
-// What waits to be written to one peer: control first, then blobs one at a time, cut in chunks and
-// as far as the peer's credit goes (node/net/link/record.h).
+// The messages queued for one peer: control first, then blobs one at a time, cut into chunks as far
+// as the peer's credit allows (node/net/link/record.h).
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -18,13 +18,13 @@
 
 namespace ostraka::net {
 
-// A blob on its way out, with the leaf hashes that go before its chunks. Shared by the queues of
-// all peers that it goes to, so that it is hashed once.
+// An outgoing blob with the leaf hashes that precede its chunks. The queues of all its receivers
+// share it, so that it is hashed once.
 class OutgoingBlob {
  public:
   explicit OutgoingBlob(crypto::SharedBlob blob) : blob_(std::move(blob)) {}
   const crypto::Blob& blob() const { return *blob_; }
-  // The blob's own, or hashed at the first call.
+  // The leaves of the blob if it has them; otherwise computed by the first call.
   const std::vector<base::Digest>& leaves();
 
  private:
@@ -38,7 +38,7 @@ class SendQueue {
   SendQueue(std::size_t max_control_bytes, std::uint64_t max_bulk_bytes)
       : max_control_bytes_(max_control_bytes), max_bulk_bytes_(max_bulk_bytes) {}
 
-  // One WebSocket message: `head` and then `body`, which `owner` keeps alive.
+  // One WebSocket message: `head` followed by `body`, which `owner` keeps alive.
   struct Record {
     std::array<std::uint8_t, 1 + kAnnounceHeadBytes> head_bytes{};
     std::size_t head_size = 0;
@@ -49,18 +49,20 @@ class SendQueue {
     base::ByteView head() const { return base::ByteView(head_bytes).first(head_size); }
   };
 
-  // HELLO and GO: in order with control. REQUIRES: before the first chunk they fit the limit.
+  // Queues HELLO or GO in order with control. REQUIRES: called before the first chunk; fits the
+  // limit.
   void PushRecord(RecordType type, base::Bytes body);
-  // FailedPrecondition: the peer takes what we send too slowly; the queue is over its limit.
+  // FailedPrecondition: the queue is over its limit because the peer reads too slowly.
   base::Status PushControl(base::SharedBytes frame);
   base::Status PushBulk(base::SharedBytes frame, std::shared_ptr<OutgoingBlob> blob);
 
-  // The other side's CREDIT. InvalidArgument, as said of it: less than it gave before.
+  // The other side's CREDIT. InvalidArgument, phrased about the other side: less than an earlier
+  // CREDIT.
   base::Status Grant(std::uint64_t total);
 
   bool empty() const { return control_.empty() && bulk_.empty(); }
   bool has_control() const { return !control_.empty(); }
-  // The next bulk record may go.
+  // True if credit suffices for the next bulk record.
   bool has_credit() const { return !bulk_.empty() && bulk_sent_ + NextSize() <= credit_; }
   std::uint64_t control_bytes() const { return control_bytes_; }
   std::uint64_t bulk_bytes() const { return bulk_bytes_; }
@@ -79,7 +81,7 @@ class SendQueue {
     std::size_t leaves_sent = 0;
     std::size_t bytes_sent = 0;
   };
-  // Of the next bulk record. REQUIRES: !bulk_.empty().
+  // Size of the next bulk record. REQUIRES: !bulk_.empty().
   std::uint64_t NextSize() const;
   static Record NextOf(Bulk& bulk);
   static bool IsDone(const Bulk& bulk);
@@ -90,7 +92,7 @@ class SendQueue {
   std::deque<Bulk> bulk_;
   std::size_t control_bytes_ = 0;  // of the bodies in control_
   std::uint64_t bulk_bytes_ = 0;   // of the frames and blobs in bulk_
-  std::uint64_t bulk_sent_ = 0;    // in bulk records, ever
+  std::uint64_t bulk_sent_ = 0;    // total, in bulk records
   std::uint64_t credit_ = kInitialCredit;
 };
 

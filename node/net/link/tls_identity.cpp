@@ -18,7 +18,7 @@ using CertificatePtr = std::unique_ptr<X509, decltype(&X509_free)>;
 
 constexpr unsigned char kAlpn[] = "\x07ostraka";  // a length and the name
 constexpr unsigned int kAlpnSize = sizeof(kAlpn) - 1;
-// The largest list of certificates that is read at all; ours are 220 bytes.
+// The longest certificate list that is read; ours has 220 bytes.
 constexpr long kMaxCertificateBytes = 4096;
 
 base::Status OpenSslFailed(const char* what) {
@@ -38,7 +38,7 @@ base::StatusOr<CertificatePtr> SelfSign(EVP_PKEY* key) {
   CertificatePtr certificate(X509_new(), &X509_free);
   if (!certificate) return OpenSslFailed("X509_new");
   X509* x = certificate.get();
-  // Dates are not checked (clocks of strangers differ); these are RFC 5280's "for ever".
+  // Dates are not checked, since strangers' clocks differ; these are RFC 5280's "no expiry" values.
   const bool filled = X509_set_version(x, X509_VERSION_3) == 1 &&
                       ASN1_INTEGER_set(X509_get_serialNumber(x), 1) == 1 &&
                       ASN1_TIME_set_string(X509_getm_notBefore(x), "20200101000000Z") == 1 &&
@@ -49,7 +49,7 @@ base::StatusOr<CertificatePtr> SelfSign(EVP_PKEY* key) {
                       X509_set_issuer_name(x, X509_get_subject_name(x)) == 1 &&
                       X509_set_pubkey(x, key) == 1;
   if (!filled) return OpenSslFailed("filling a certificate");
-  // Ed25519 signs the bytes themselves: a digest here would be an error.
+  // Ed25519 takes no digest: passing one is an error.
   if (X509_sign(x, key, nullptr) == 0) return OpenSslFailed("X509_sign");
   return certificate;
 }
@@ -80,8 +80,8 @@ int RefusalIndex() {
   return index;
 }
 
-// Replaces OpenSSL's chain building altogether (SSL_CTX_set_cert_verify_callback), so that no
-// default of it can let anything in.
+// Replaces OpenSSL's chain building (SSL_CTX_set_cert_verify_callback), so that none of its
+// defaults can accept a certificate.
 int VerifyPeerCertificate(X509_STORE_CTX* store, void* /*unused*/) {
   const auto* chain = X509_STORE_CTX_get0_untrusted(store);
   base::Status status = base::OkStatus();
@@ -113,7 +113,7 @@ int SelectAlpn(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size,
   return SSL_TLSEXT_ERR_OK;
 }
 
-// OpenSSL numbers what the other side's alerts say from an offset on.
+// OpenSSL numbers the alerts that the other side sends from this offset on.
 bool IsAlert(unsigned long code) { return ERR_GET_REASON(code) >= SSL_AD_REASON_OFFSET; }
 int AlertOf(unsigned long code) { return ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET; }
 

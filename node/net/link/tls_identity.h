@@ -1,10 +1,11 @@
-// Who is at the other end: TLS 1.3 with self-signed certificates whose key is the peer's identity.
+// Peer identity: TLS 1.3 with self-signed certificates whose key is the peer's identity key.
 //
-// There is no authority and no name in these certificates: the Ed25519 public key is the peer id,
-// and TLS proves that the other side holds its private key. A certificate is taken only if it is
-// alone (depth 0), its key is Ed25519 and it is signed by that key; dates and names mean nothing.
+// There is no certificate authority, and names and dates are ignored. The Ed25519 public key is the
+// peer id, and TLS proves that the other side holds its private key. A certificate is accepted only
+// if the chain has no other (depth 0), its key is Ed25519 and that key signed it.
 //
-// Thread safety: a TlsContext may be shared by connections of one thread; the rest is pure.
+// Thread safety: a TlsContext may be shared by connections of one thread; the other functions are
+// pure.
 #pragma once
 
 #include <memory>
@@ -24,27 +25,27 @@ namespace ostraka::net {
 using TlsContext = std::shared_ptr<ssl_ctx_st>;
 
 // TLS 1.3 only, ed25519 signatures only, both sides authenticated, ALPN "ostraka", no tickets, no
-// session cache. A dialer names `run` beside it (client_hello.h); zero: none. Internal: OpenSSL
-// failed.
+// session cache. A dialer also offers the ALPN name of `run` (client_hello.h) unless `run` is zero.
+// Internal: OpenSSL failed.
 base::StatusOr<TlsContext> MakeTlsContext(const crypto::SigningKey& key,
                                           const base::Digest& run = {});
 
-// The certificate that MakeTlsContext shows, in DER.
+// The certificate that MakeTlsContext presents, in DER.
 base::StatusOr<base::Bytes> MakeCertificate(const crypto::SigningKey& key);
 
-// The id that a certificate proves once TLS has proven its key. InvalidArgument, with a reason as
-// said of the other side, for any other bytes or certificate.
+// The id that a certificate stands for once TLS has proven possession of its key. InvalidArgument,
+// phrased about the other side, for any other bytes or certificate.
 base::StatusOr<base::PeerId> PeerIdOfCertificate(base::ByteView der);
 
-// The reason for which our own check refuses the certificate of a peer lands in `*refusal`, for
-// what OpenSSL then reports says less. REQUIRES: `refusal` outlives `ssl`.
+// Makes the certificate check write its reason for a refusal to `*refusal`, because OpenSSL's own
+// report says less. REQUIRES: `refusal` outlives `ssl`.
 void ReportRefusal(ssl_st* ssl, std::string* refusal);
 
-// After a handshake that succeeded: who the peer is. An error if anything that must hold does not.
+// The peer's id after a successful handshake. An error if any required property does not hold.
 base::StatusOr<base::PeerId> AuthenticatedPeer(ssl_st* ssl);
 
-// What an OpenSSL error code (ERR_get_error's) of a handshake means here, as said of the other
-// side, and of a record after it. Never in OpenSSL's words.
+// Explains an OpenSSL error code (from ERR_get_error) of a handshake, or of a later record, phrased
+// about the other side and never in OpenSSL's words.
 std::string ExplainTlsError(unsigned long code);
 std::string ExplainTlsRecordError(unsigned long code);
 

@@ -1,7 +1,7 @@
-// How much of something may happen in a time: a bucket that fills at a steady rate.
+// A rate limit: a bucket that fills at a steady rate.
 //
-// Who takes more than is there leaves a debt that later takers wait for, so an amount larger than
-// the bucket passes too, and the rate holds over any longer time.
+// Taking more than the bucket holds leaves a debt that later takers wait for. So an amount larger
+// than the bucket still passes, and the rate holds over any longer time.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -19,7 +19,7 @@ class TokenBucket {
   TokenBucket(double per_second, double capacity)
       : per_second_(per_second), capacity_(capacity), tokens_(capacity) {}
 
-  // True if there is no debt, and something is left. REQUIRES: `now` never goes back.
+  // True if tokens are left, so there is no debt. REQUIRES: `now` never goes back.
   bool Ready(base::Time now) {
     Refill(now);
     return tokens_ > 0;
@@ -29,10 +29,10 @@ class TokenBucket {
     return tokens_ >= capacity_;
   }
   void Take(double amount) { tokens_ -= amount; }
-  // Until Ready; zero if it is.
+  // Time until Ready; zero if it is ready.
   base::Duration Wait(base::Time now) {
     if (Ready(now)) return {};
-    // One nanosecond more than it takes: rounding must not wake anybody too early.
+    // One nanosecond more than needed, so that rounding never wakes a waiter too early.
     return {static_cast<std::int64_t>(-tokens_ / per_second_ * 1e9) + 1};
   }
 

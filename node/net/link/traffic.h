@@ -1,11 +1,11 @@
-// What went over a connection, counted.
+// Byte counts of a connection.
 #pragma once
 
 #include <cstdint>
 
 namespace ostraka::net {
 
-// Bytes of records handed to or taken from TLS; its framing and TCP's are not counted.
+// Bytes of records passed to or from TLS. The framing of TLS and TCP is not counted.
 struct Traffic {
   std::uint64_t control_sent = 0;  // messages, headers, leaf hashes
   std::uint64_t control_received = 0;

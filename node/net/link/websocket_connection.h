@@ -1,12 +1,12 @@
-// The implementation of connection.h: one class, whose member functions live in one file per idea.
-//   connection.cpp            making one, and every way in which one ends
+// The implementation of connection.h: one class in three files.
+//   connection.cpp            construction, and every way in which a connection ends
 //   connection_handshake.cpp  TCP, TLS, upgrade, HELLO, GO: until it is a link
 //   connection_records.cpp    the pump: one record read, one record written at a time
 //
-// Who keeps it alive: every operation in Asio holds a reference (Then), timers hold none. So it
-// lives until its socket is closed and the last operation has come back.
+// Lifetime: every Asio operation holds a reference (Then); timers hold none. So the object lives
+// until its socket is closed and its last operation has completed.
 //
-// INVARIANT: phase_ only grows. From kClosing on the owner is told nothing but OnClosing and then
+// INVARIANT: phase_ only grows. From kClosing on, the owner receives only OnClosing and then
 // OnGone, both posted, so that no event fires inside a call.
 //
 // Thread safety: none; the thread that runs the io_context.
@@ -39,12 +39,12 @@ namespace ostraka::net {
 class WebSocketConnection final : public Connection,
                                   public std::enable_shared_from_this<WebSocketConnection> {
  public:
-  // `expected`: whom we dial; nullopt for a connection from outside, which TakeOver completes.
+  // `expected`: the id to dial; nullopt for an incoming connection, which TakeOver completes.
   WebSocketConnection(boost::asio::io_context& io, const ConnectionSettings& settings,
                       ConnectionOwner& owner, std::optional<PeerId> expected, std::string remote);
 
-  // REQUIRES: `fd` is a connected TCP socket, from which `first_bytes` were read; it is ours from
-  // here on. `waited`: of the time for the handshake.
+  // REQUIRES: `fd` is a connected TCP socket from which `first_bytes` were read. Takes ownership of
+  // `fd`. `waited`: the part of the handshake time already used.
   void TakeOver(int fd, base::Bytes first_bytes, Duration waited);
 
   void Start() override;
@@ -68,7 +68,7 @@ class WebSocketConnection final : public Connection,
  private:
   using error_code = boost::system::error_code;
   using tcp = boost::asio::ip::tcp;
-  // The concrete executor spares a virtual call and an allocation per operation.
+  // The concrete executor saves a virtual call and an allocation per operation.
   using Executor = boost::asio::io_context::executor_type;
   using Socket = boost::asio::basic_stream_socket<tcp, Executor>;
   using Resolver = boost::asio::ip::basic_resolver<tcp, Executor>;
@@ -79,14 +79,14 @@ class WebSocketConnection final : public Connection,
     kTls,
     kUpgrade,
     kHello,  // records may flow; the first must be HELLO
-    kReady,  // HELLOs are compatible; GO decides
+    kReady,  // HELLOs are compatible; waiting for GO
     kLink,
     kClosing,
     kGone,
   };
 
   Socket& socket() { return boost::beast::get_lowest_layer(ws_); }
-  // Binds a handler to this connection, which it keeps alive.
+  // Binds a handler to this connection and keeps the connection alive.
   template <typename Method>
   auto Then(Method method) {
     return [self = shared_from_this(), method](auto... results) {
@@ -94,10 +94,10 @@ class WebSocketConnection final : public Connection,
     };
   }
 
-  // Replaces the deadline before it, and does not keep the connection alive.
+  // Replaces the previous deadline; does not keep the connection alive.
   void StartDeadline(Duration after, void (WebSocketConnection::*then)());
 
-  // --- the way up (connection_handshake.cpp) ---
+  // --- handshake (connection_handshake.cpp) ---
   void Resolve();
   void OnResolved(error_code ec, tcp::resolver::results_type where);
   void OnConnected(error_code ec);
@@ -120,7 +120,7 @@ class WebSocketConnection final : public Connection,
   void Grant();
   void OnWritten(error_code ec, std::size_t size);
 
-  // --- the way down (connection.cpp) ---
+  // --- closing (connection.cpp) ---
   void Refuse(const std::string& reason);
   void Refuse(Refusal refusal, const std::string& reason);
   void Lose(const std::string& reason);
@@ -134,7 +134,7 @@ class WebSocketConnection final : public Connection,
   const bool dialed_;
   const std::string remote_;
   std::optional<PeerId> peer_;
-  base::Bytes first_bytes_;  // of one who was accepted; until TLS has read them
+  base::Bytes first_bytes_;  // of an accepted connection, until TLS has read them
   Duration waited_;
   std::string tls_refusal_;  // written by the certificate check; outlives ws_
 
@@ -145,7 +145,7 @@ class WebSocketConnection final : public Connection,
   Phase phase_ = Phase::kTcp;
   bool leaving_ = false;  // close once the queue is empty
   std::string leaving_reason_;
-  Closing why_;  // once closing
+  Closing why_;  // valid once closing
   bool delivered_ = false;
 
   Hello our_hello_;
@@ -158,10 +158,10 @@ class WebSocketConnection final : public Connection,
   BlobReceiver receiver_;
   ReceiveCredit credit_;
 
-  bool my_turn_ = false;          // the sending pacer said so, for one bulk record
-  bool asked_turn_ = false;       // it has been asked
-  bool granting_ = false;         // the receiving pacer has been asked
-  std::uint64_t bytes_sent_ = 0;  // in records of any kind
+  bool my_turn_ = false;          // the sending pacer granted one bulk record
+  bool asked_turn_ = false;       // a turn was requested from the sending pacer
+  bool granting_ = false;         // a turn was requested from the receiving pacer
+  std::uint64_t bytes_sent_ = 0;  // in records of all types
   std::uint64_t bytes_received_ = 0;
   RateFloor taking_;
   RateFloor giving_;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMinute = 60;
 
-// At the start of a run all members may dial at once, each twice, and from one network.
+// At the start of a run all members may dial at once, each twice, and all from one network.
 double Burst(std::size_t places, std::size_t members) {
   return static_cast<double>(places + 2 * members);
 }

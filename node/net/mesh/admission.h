@@ -1,16 +1,17 @@
-// Whom to let in from outside, before anything is proven of him: by the address he comes from, and
-// by what he has asked for.
+// Decides which incoming connections to admit, before their identity is proven: by source address,
+// and by the run that they name.
 //
-// A connection costs next to nothing until TLS begins (lobby.h): only how many one address holds,
-// and how often it was refused, is looked at. The handshake, which costs a signature, is paid by
-// one of three queues:
-//   known    from an address that the members' list names: only the limits of one address hold
-//   asker    named this run (client_hello.h): a rate for each network and one for all
-//   unnamed  anybody else: a small rate for all
-// So a flood that does not know the run's id takes nothing from a member behind NAT or a DNS name;
-// one that does takes what its networks are given. Who then proves a member's key is given back
-// what it took, and counts as no stranger. Loopback is one address for all the nodes of a machine,
-// so only the limits of all hold there.
+// A connection costs almost nothing until TLS begins (lobby.h). Before that only two counts per
+// address matter: its open connections and its recent refusals. A TLS handshake costs a signature.
+// One of three queues pays for it:
+//   known    from an address in the members' list: only the limits per address hold
+//   asker    named this run (client_hello.h): one rate per network and one in total
+//   unnamed  anybody else: one small rate in total
+//
+// Attack: a flood that does not know the run id takes nothing from a member behind NAT or a DNS
+// name. A flood that knows it takes at most the share of its networks. A connection that then
+// proves a member's key gets its charge back and no longer counts as a stranger. All nodes of a
+// machine share the loopback address, so only the total limits hold there.
 //
 // Thread safety: none; one owner. Reads no clock.
 #pragma once
@@ -28,43 +29,45 @@
 
 namespace ostraka::net {
 
-// Of connections that are not a link.
+// Limits on incoming connections that are not a link.
 struct AdmissionLimits {
-  // Accepted connections that are not a link. An address is all of one IPv4 address, or 64 bits of
-  // an IPv6 one; the limits of an address do not hold for loopback. Where a member's address stands
-  // in `members`, who comes from it counts as no stranger, but against the address alone.
-  std::size_t waiting = 256;   // of all that have not said what they want; the oldest gives way
-  std::size_t half_open = 64;  // in a handshake: of strangers who named this run, and of those who
-                               // did not; one that was so for half_open_grace gives way
+  // An address is one IPv4 address, or the upper 64 bits of an IPv6 address. The limits per address
+  // do not hold for loopback. A connection from an address in `members` is not counted as a
+  // stranger, only against its address.
+  std::size_t waiting = 256;   // in the lobby, in all; the oldest is closed for a new one
+  std::size_t half_open = 64;  // in a handshake: of strangers that named this run, and of strangers
+                               // that did not; one older than half_open_grace is closed for a new
+                               // one
   base::Duration half_open_grace = base::Seconds(2);
   std::size_t half_open_per_address = 16;
-  std::size_t half_open_per_member = 4;  // once TLS has proven which member it is
-  std::size_t non_members = 8;           // likewise, whose key is no member's
-  // Of strangers who named this run, after a burst, and of them from one network (AddressPrefix;
-  // not loopback). Who proves a member's key is given back what it took.
+  std::size_t half_open_per_member = 4;  // after TLS has proven the member's key
+  std::size_t non_members = 8;           // after TLS has proven a key that is no member's
+  // Handshake rates after a burst, for strangers that named this run: in total, and from one
+  // network (AddressPrefix; not loopback). Proving a member's key refunds the charge.
   std::uint64_t handshakes_per_second = 50;
   std::uint64_t handshakes_per_prefix = 10;
-  std::uint64_t unnamed_per_second = 10;    // handshakes of those who named no run, or another
-  std::uint64_t refusals_per_address = 32;  // a minute; then it is not even heard
-  std::int64_t stranger_notices = 20;       // lines that strangers cause at once; then one a second
+  std::uint64_t unnamed_per_second = 10;    // handshakes of strangers that named no run, or another
+  std::uint64_t refusals_per_address = 32;  // per minute; above it connections are closed unread
+  std::int64_t stranger_notices = 20;       // burst of log lines that strangers cause; then one per
+                                            // second
 };
 
-// Of a connection in a handshake.
+// The queue that pays for a connection's handshake.
 enum class Standing : std::uint8_t { kKnown, kAsker, kUnnamed };
 
-// Token buckets by name, of which a bounded number is remembered.
+// Token buckets by name; remembers a bounded number.
 class AddressBuckets {
  public:
   AddressBuckets(double per_second, double capacity)
       : per_second_(per_second), capacity_(capacity) {}
 
-  // True if there is no debt under that name.
+  // True if `name` has no debt.
   bool Ready(base::Time now, const std::string& name);
-  // Nothing, while kMaxAddresses others are not full again.
+  // No-op for a new name while kMaxAddresses other buckets are not full.
   void Take(base::Time now, const std::string& name);
   void GiveBack(const std::string& name);
 
-  // More at once than that go uncounted.
+  // Names beyond this number are not counted.
   static constexpr std::size_t kMaxAddresses = 4096;
 
  private:
@@ -75,28 +78,29 @@ class AddressBuckets {
 
 class Admission {
  public:
-  // `known`: AddressGroup of the members' addresses; names among them are of no use here.
+  // `known`: AddressGroup of the members' numeric addresses; host names have no effect.
   Admission(const AdmissionLimits& limits, std::size_t members, std::set<std::string> known);
 
-  // Of one who came from `address`, an AddressGroup. Unavailable, with a reason as said of him: not
-  // now.
+  // Judges a new connection from `address`, an AddressGroup. Unavailable if it must be refused now,
+  // with a reason phrased about the other side.
   base::Status Admit(base::Time now, const std::string& address, bool is_loopback);
   Standing StandingOf(const std::string& address, bool is_loopback, bool names_run) const;
-  // For the handshake of one who came from `prefix`, an AddressPrefix; takes it if it is OK.
+  // Charges a handshake from `prefix`, an AddressPrefix, if the rate allows it.
   base::Status Charge(base::Time now, const std::string& prefix, bool is_loopback,
                       Standing standing);
-  // One who was charged so has proven a member's key.
+  // Refunds a charge after the connection has proven a member's key.
   void GiveBack(const std::string& prefix, bool is_loopback, Standing standing);
-  // One of that standing must end its handshake before another comes.
+  // True if a handshake of this standing must end before another may begin.
   bool is_full(Standing standing) const;
 
-  // A connection that was admitted is open, and is a link or closed. REQUIRES: in turn.
+  // An admitted connection is open (Enter), and became a link or closed (Leave). REQUIRES: called
+  // in pairs.
   void Enter(const std::string& address);
   void Leave(const std::string& address);
-  // It is in a handshake, and no longer. REQUIRES: in turn.
+  // A handshake began (Begin), and ended (End). REQUIRES: called in pairs.
   void Begin(Standing standing) { ++handshakes_[static_cast<std::size_t>(standing)]; }
   void End(Standing standing);
-  // One from there was refused, for what it said or failed to say.
+  // A connection from `address` was refused for what it sent or failed to send.
   void OnRefused(base::Time now, const std::string& address, bool is_loopback);
 
   static constexpr std::size_t kMaxAddresses = AddressBuckets::kMaxAddresses;
@@ -109,7 +113,7 @@ class Admission {
   AddressBuckets of_prefix_;                 // askers, by AddressPrefix
   AddressBuckets patience_;                  // refusals, by address
   std::array<std::size_t, 3> handshakes_{};  // in progress, by Standing
-  std::map<std::string, std::size_t> open_;  // by address, if not zero
+  std::map<std::string, std::size_t> open_;  // by address; only nonzero counts
 };
 
 }  // namespace ostraka::net

@@ -1,4 +1,4 @@
-// How long to wait before one member is dialed again.
+// The wait before a member is dialed again.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -13,9 +13,9 @@ class Backoff {
  public:
   explicit Backoff(const TransportBackoff& options) : options_(options), next_(options.first) {}
 
-  // The wait after one more failure: `first`, twice that, ..., at most `longest`; with jitter.
+  // The wait after another failure: `first`, doubled each time up to `longest`, with jitter.
   Duration Next(base::Rng& rng);
-  // A link ended after `lifetime`: one that was stable makes the next wait short again.
+  // Resets the wait to `first` if the link's lifetime was at least `stable`.
   void OnLinkEnded(Duration lifetime);
 
  private:

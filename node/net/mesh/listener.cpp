@@ -14,10 +14,10 @@ namespace {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-// Long enough not to spin while the system has no file descriptors, short enough to go unnoticed.
+// Long enough not to spin while file descriptors are exhausted, short enough to go unnoticed.
 constexpr base::Duration kRetryAfter = base::Milliseconds(100);
 
-// A socket on [::] shows clients of IPv4 as IPv6 addresses that hold theirs.
+// A socket on [::] reports IPv4 clients as IPv4-mapped IPv6 addresses; unmap them.
 asio::ip::address Unmapped(const asio::ip::address& address) {
   if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
   return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
@@ -52,7 +52,7 @@ class Listener::Impl : public std::enable_shared_from_this<Listener::Impl> {
   void Stop() {
     stopped_ = true;
     retry_.Cancel();
-    boost::system::error_code ignored;  // a listening socket has nothing to lose
+    boost::system::error_code ignored;  // closing a listening socket loses no data
     acceptor_.close(ignored);
   }
 
@@ -75,9 +75,9 @@ class Listener::Impl : public std::enable_shared_from_this<Listener::Impl> {
       accepted.remote = FormatEndpoint({address, remote.port()});
       accepted.is_loopback = address.is_loopback();
       accepted.fd = socket.release(ec);
-      OSTRAKA_CHECK(!ec);  // epoll is always able to let go of a descriptor
+      OSTRAKA_CHECK(!ec);  // epoll can always release a descriptor
       events_.accepted(std::move(accepted));
-    }  // otherwise it has gone already, and there is nobody to speak of
+    }  // otherwise the peer has already gone
     if (!stopped_) AcceptNext();
   }
 

@@ -20,11 +20,11 @@ class Listener {
  public:
   struct Events {
     std::function<void(AcceptedSocket)> accepted;
-    // Accepting failed (too many open files, say); it tries again soon.
+    // Accepting failed (for example, too many open files); it retries soon.
     std::function<void(const std::string& reason)> failed;
   };
 
-  // Takes over `fd`, a listening socket.
+  // Takes ownership of `fd`, a listening socket.
   Listener(boost::asio::io_context& io, int fd, Events events);
   // Closes the socket; no event follows.
   ~Listener();

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
-// Most say no more than this at once.
+// A typical ClientHello fits in one read of this size.
 constexpr std::size_t kRead = 1024;
 
 Closing Refused(std::string reason, Refusal refusal = Refusal::kHandshake) {
@@ -28,8 +28,8 @@ Closing Refused(std::string reason, Refusal refusal = Refusal::kHandshake) {
 
 }  // namespace
 
-// One connection that waits. A read in progress keeps it alive, and finds `lobby_` null if the
-// connection is over.
+// One waiting connection. A read in progress keeps it alive, and finds `lobby_` null once the
+// connection has left the lobby.
 class Lobby::Visitor : public std::enable_shared_from_this<Lobby::Visitor> {
  public:
   Visitor(Lobby& lobby, std::uint64_t number, AcceptedSocket accepted)
@@ -40,7 +40,7 @@ class Lobby::Visitor : public std::enable_shared_from_this<Lobby::Visitor> {
         patience_(lobby.io_) {
     error_code ec;
     socket_.assign(os::IsIpv6(accepted_.fd) ? tcp::v6() : tcp::v4(), accepted_.fd, ec);
-    // Fails only for a descriptor that is open in Asio already, or none.
+    // Fails only for an invalid descriptor, or one that is already open in Asio.
     OSTRAKA_CHECK(!ec);
   }
 
@@ -48,12 +48,12 @@ class Lobby::Visitor : public std::enable_shared_from_this<Lobby::Visitor> {
     patience_.Start(lobby_->patience_, [this] { OnDeadline(); });
     Read();
   }
-  // The descriptor, and what came on it. REQUIRES: no read is in progress.
+  // Returns the descriptor and the bytes read from it. REQUIRES: no read is in progress.
   Caller Release(bool names_run) {
     Detach();
     error_code ec;
     accepted_.fd = socket_.release(ec);
-    OSTRAKA_CHECK(!ec);  // epoll is always able to let go of a descriptor
+    OSTRAKA_CHECK(!ec);  // epoll can always release a descriptor
     return {std::move(accepted_), std::move(bytes_), names_run, os::SteadyNow() - since_};
   }
   AcceptedSocket Close() {
@@ -105,7 +105,7 @@ class Lobby::Visitor : public std::enable_shared_from_this<Lobby::Visitor> {
                                    FormatSeconds(lobby_->patience_)));
   }
 
-  Lobby* lobby_;  // null once it is over
+  Lobby* lobby_;  // null once it has left the lobby
   const std::uint64_t number_;
   AcceptedSocket accepted_;
   tcp::socket socket_;

@@ -1,11 +1,11 @@
-// Where connections from outside wait until they have said whom they want: a socket, a timer and
-// at most kMaxClientHelloBytes each, and no cryptography.
+// Holds incoming connections until they name the run that they want. Each costs a socket, a timer
+// and at most kMaxClientHelloBytes, and no cryptography.
 //
-// What an attacker can do here: open connections and say nothing. They hold a place until the
-// patience ends, or until all places are taken and another comes: then the oldest of the address
-// that holds most gives way. An honest dialer sends its ClientHello with the last packet of TCP's
-// handshake, so it needs a place for a moment only: with 256 places a flood of 4,000 a second
-// leaves it 64 ms.
+// Attack: open connections and send nothing. They hold places until `patience` ends, or until all
+// places are taken and another connection comes: then the oldest connection of the address with the
+// most places is closed. An honest dialer sends its ClientHello with the last packet of TCP's
+// handshake, so it needs a place only briefly: with 256 places, a flood of 4,000 connections per
+// second leaves it 64 ms.
 //
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
@@ -32,19 +32,19 @@ class Lobby {
  public:
   struct Events {
     std::function<void(Caller)> spoke;
-    // Closed, for what `closing` says of it; `socket.fd` is not open any more.
+    // Closed for the reason in `closing`; `socket.fd` is no longer open.
     std::function<void(const AcceptedSocket& socket, const Closing& closing)> left;
   };
 
   // Both events come from the io_context, or from within Enter. REQUIRES: 0 < places.
   Lobby(boost::asio::io_context& io, std::string alpn, std::size_t places, base::Duration patience,
         Events events);
-  // Closes all; no event follows.
+  // Closes all connections; no event follows.
   ~Lobby();
   Lobby(const Lobby&) = delete;
   Lobby& operator=(const Lobby&) = delete;
 
-  // Takes over the descriptor.
+  // Takes ownership of the descriptor.
   void Enter(AcceptedSocket socket);
   void Clear();
   std::size_t size() const { return waiting_.size(); }
@@ -63,7 +63,7 @@ class Lobby {
   const base::Duration patience_;
   const Events events_;
   std::uint64_t next_ = 0;
-  std::map<std::uint64_t, std::shared_ptr<Visitor>> waiting_;  // in the order they came
+  std::map<std::uint64_t, std::shared_ptr<Visitor>> waiting_;  // in order of arrival
 };
 
 }  // namespace ostraka::net

@@ -21,7 +21,7 @@ std::string Name(const Connection& connection) {
   return connection.peer()->Short() + " at " + connection.remote();
 }
 
-// How the limits are to be used once what depends on the options is known.
+// The limits with defaults resolved from the other options.
 LinkLimits EffectiveLimits(const TransportOptions& options) {
   LinkLimits limits = options.link;
   if (limits.bulk_queue_bytes == 0) {
@@ -31,7 +31,7 @@ LinkLimits EffectiveLimits(const TransportOptions& options) {
                                                    ? ~std::uint64_t{0}
                                                    : kBlobs * options.max_blob_bytes);
   }
-  // What was granted comes at once: under a cap it must be little.
+  // Granted bulk arrives at once, so under a rate cap the credit must be small.
   if (options.max_bytes_per_second > 0) limits.credit_bytes = kInitialCredit;
   limits.credit_bytes = std::max(limits.credit_bytes, kInitialCredit);
   return limits;
@@ -88,7 +88,7 @@ Mesh::~Mesh() {
 void Mesh::Start() {
   LookAtLinks();
   for (auto& [id, member] : members_) {
-    // If both dialed at once, one of two handshakes would be for nothing.
+    // If both sides dialed at once, one of the two handshakes would be wasted.
     if (self_ < id) {
       Dial(member);
     } else {
@@ -198,7 +198,7 @@ void Mesh::OnHello(Connection& connection, const Hello& theirs) {
     return connection.Close({Closing::Why::kLocal, kLeavingReason}, CloseCode::kLeaving);
   }
   if (self_ < member->id) Decide(*member, connection, theirs);
-  // Otherwise the other side decides, and says GO or closes.
+  // Otherwise the other side decides: it sends GO or closes.
 }
 
 void Mesh::Decide(Member& member, Connection& connection, const Hello& theirs) {
@@ -235,12 +235,12 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
     EndLink(member,
             old->closing() ? old->why() : Closing{Closing::Why::kLost, "made a new connection"});
     old->Close(kDuplicate, CloseCode::kDuplicate);
-    if (connection.closing()) return;  // the event that said "down" closed it
+    if (connection.closing()) return;  // the link(down) event closed it
   }
   connection.BecomeLink();
   LeaveHalfOpen(connection);
   member.link = connections_.at(&connection);
-  member.parted = false;  // a process that left may have been started again
+  member.parted = false;  // a process that left may have been restarted
   member.link_id = link_id;
   member.link_instance = connection.their_hello().instance;
   member.up_since = os::SteadyNow();
@@ -254,7 +254,8 @@ void Mesh::MakeLink(Member& member, Connection& connection, std::uint64_t link_i
   ++counters_.links_up;
   notices_.Say(NoticeLevel::kInfo, "linked with " + Name(connection));
   events_.link(member.id, true);
-  // What the event sent goes first. It may also have closed the connection; that is no matter.
+  // What the event sent goes out first. The event may also have closed the connection, which is
+  // harmless.
   if (parting_) connection.CloseWhenFlushed(kLeavingReason);
 }
 
@@ -266,7 +267,7 @@ void Mesh::EndLink(Member& member, const Closing& closing) {
   --counters_.links_up;
   notices_.Say(closing.why == Closing::Why::kRefused ? NoticeLevel::kWarning : NoticeLevel::kInfo,
                "link with " + name + " is down: it " + closing.reason);
-  // What we close ourselves is over, or goes on when it is known whether the close was answered.
+  // After a close of our own, redialing waits until it is known whether the close was answered.
   if (closing.why != Closing::Why::kLocal) ScheduleDial(member, member.backoff.Next(rng_));
   events_.link(member.id, false);
 }
@@ -296,7 +297,7 @@ void Mesh::OnClosing(Connection& connection, const Closing& closing) {
   }
   Member* member = MemberOf(connection);
   const bool is_link = member != nullptr && member->link.get() == &connection;
-  // (What a connection older than the link says is of a process that is no more.)
+  // (A connection older than the link speaks for a process that has ended.)
   if (closing.why == Closing::Why::kLeft && member != nullptr && (is_link || !member->link)) {
     member->parted = true;
   }
@@ -327,7 +328,7 @@ void Mesh::OnGone(Connection& connection) {
   LeaveHalfOpen(connection);
   if (Member* member = MemberOf(connection); parting_ && member != nullptr) {
     member->parted |= connection.delivered();
-    // Of a close of ours that was not answered: what went before it may be lost.
+    // Our close was not answered: messages sent before it may be lost, so dial again.
     if (connection.why().why == Closing::Why::kLocal) {
       ScheduleDial(*member, member->backoff.Next(rng_));
     }
@@ -361,10 +362,10 @@ void Mesh::EndDial(Member& member, const Closing& closing) {
   const std::string name = Name(*member.dial);
   member.dial = nullptr;
   if (closing.why == Closing::Why::kDuplicate) {
-    // The other connection is about to become the link; if it does not, try again.
+    // The other connection is about to become the link; dial again in case it does not.
     return ScheduleDial(member, options_.backoff.first);
   }
-  // A member that is away for hours is said once, not at each attempt.
+  // Report a failure only when its reason changes: a member may be away for hours.
   const bool is_news = closing.reason != member.last_failure;
   const NoticeLevel level =
       closing.why == Closing::Why::kRefused ? NoticeLevel::kWarning : NoticeLevel::kInfo;

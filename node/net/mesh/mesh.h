@@ -1,13 +1,13 @@
-// The members of a run and the connections to them: which connection is the link, whom to dial
-// when, who gets in.
+// The members of a run and the connections to them: chooses the link among several connections,
+// dials, and admits incoming connections.
 //
-// Which of several connections becomes the link is decided by one side alone, the smaller id: it
-// sends GO on the first whose HELLO it has accepted and closes the others as duplicates. So both
-// ends always agree, and a link in use is never given up for another: a new connection replaces it
-// only if the HELLO on it proves the old one dead, by another instance (the peer restarted) or by
-// naming the link as lost (docs/decisions/0003-channel.md).
+// INVARIANT: both ends agree on the link, and a link in use is not replaced without proof that it
+// is dead. The side with the smaller id decides alone: it sends GO on the first connection whose
+// HELLO it has accepted and closes the others as duplicates. A new connection replaces a link only
+// if its HELLO proves the link dead: by another instance (the peer restarted) or by naming the link
+// as lost (docs/decisions/0003-channel.md).
 //
-// mesh_accept.cpp has connections from outside, mesh_end.cpp how all ends, mesh.cpp the rest.
+// mesh_accept.cpp handles incoming connections, mesh_end.cpp shutdown, mesh.cpp the rest.
 //
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
@@ -33,14 +33,14 @@ namespace ostraka::net {
 
 class Mesh final : private ConnectionOwner {
  public:
-  // REQUIRES: the members have addresses that parse, no two have the same id, none is ourselves.
+  // REQUIRES: the members have valid addresses, no two share an id, and none is this node.
   Mesh(boost::asio::io_context& io, TransportOptions options, TlsContext tls,
        TransportEvents events);
   ~Mesh() override;
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
 
-  // What the functions of Transport with these names promise.
+  // These promise what Transport's functions of equal name promise.
   void Start();
   void Send(const PeerId& to, SharedBytes frame, SharedBlob blob);
   void Forget(const PeerId& peer);
@@ -49,7 +49,7 @@ class Mesh final : private ConnectionOwner {
   bool IsUp(const PeerId& peer) const;
   TransportCounters counters() const;
 
-  // A connection from outside; refused at once if too many are half-open.
+  // Takes an incoming connection; refuses it at once if too many are half-open.
   void Accept(AcceptedSocket socket);
   void OnAcceptFailed(const std::string& reason);
 
@@ -63,25 +63,25 @@ class Mesh final : private ConnectionOwner {
     const PeerId id;
     const std::string address;  // empty: never dialed
     bool forgotten = false;
-    bool parted = false;  // it said that it needs nothing more, or that it read our last words
+    bool parted = false;  // it announced that it needs nothing more, or has read our last messages
     std::shared_ptr<Connection> link;  // null: down
-    std::uint64_t link_id = 0;         // of the link now or last
-    std::uint64_t link_instance = 0;   // the peer's process at the other end of it
+    std::uint64_t link_id = 0;         // of the current or last link
+    std::uint64_t link_instance = 0;   // the peer's process instance on that link
     std::uint64_t lost_link = 0;       // the last link that went down
     base::Time up_since;
-    std::shared_ptr<Connection> dial;  // our attempt under way, not yet the link
+    std::shared_ptr<Connection> dial;  // current dial attempt, not yet the link
     os::Timer dial_timer;
     Backoff backoff;
-    std::string last_failure;  // said already
+    std::string last_failure;  // already reported
     Traffic traffic;
   };
 
-  // A connection from outside that is in a handshake.
+  // An incoming connection in a handshake.
   struct HalfOpen {
     std::string address;  // AddressGroup
     std::string prefix;   // AddressPrefix
     bool is_loopback = false;
-    Standing standing = Standing::kUnnamed;  // kKnown once a member's key is proven
+    Standing standing = Standing::kUnnamed;  // kKnown after a member's key is proven
     base::Time since;
   };
 
@@ -93,7 +93,7 @@ class Mesh final : private ConnectionOwner {
   void OnClosing(Connection& connection, const Closing& closing) override;
   void OnGone(Connection& connection) override;
 
-  // Null: not a member, or not known yet.
+  // Null: not a member, or unknown so far.
   Member* Find(const PeerId& id);
   Member* MemberOf(const Connection& connection);
   void Decide(Member& member, Connection& connection, const Hello& theirs);
@@ -105,19 +105,20 @@ class Mesh final : private ConnectionOwner {
   void ScheduleDial(Member& member, Duration wait);
   void Dial(Member& member);
   void CountRefusal(Refusal refusal);
-  // Of one who waits in the lobby, and no longer does.
+  // Events of connections that leave the lobby.
   void OnSpoke(Caller caller);
   void OnLeftLobby(const AcceptedSocket& socket, const Closing& closing);
-  // Ends the half-open connection of that standing that hopes least, if one has had its time.
+  // Ends the oldest half-open connection of `standing` that is past its grace period, if there is
+  // one.
   bool MakeRoom(base::Time now, Standing standing);
   void RefuseSocket(const AcceptedSocket& socket, const std::string& reason);
-  // It has proven the key of a member, who pays for no handshake.
+  // The connection has proven a member's key: refunds its handshake.
   void NoteMember(const Connection& connection);
-  // OK unless there are too many connections already of its peer, or of peers that are no members.
+  // OK unless its peer, or all non-members together, already have too many connections.
   base::Status CheckPeerQuota(const Connection& connection) const;
   void LeaveHalfOpen(const Connection& connection);
   std::shared_ptr<OutgoingBlob> Share(SharedBlob blob);
-  // Ends `deadline` from now at the latest.
+  // Ends at the latest after `deadline`.
   void BeginEnd(Duration deadline, std::function<void()> done);
   void OnEndDeadline();
   void Stop();
@@ -132,24 +133,24 @@ class Mesh final : private ConnectionOwner {
   const ConnectionSettings settings_;
   const TransportEvents events_;
   const PeerId self_;
-  base::Rng rng_;  // jitter and ids of this process
+  base::Rng rng_;  // for jitter and the ids of this process
   const std::uint64_t instance_;
-  // Ids of the links that we decide: they grow, so that a late GO is known for one, and start
-  // anywhere, so that a peer cannot take one of our last life for one of this.
+  // Last link id that this node issued. Ids grow, so that a late GO is recognized, and start at a
+  // random value, so that a peer cannot confuse a link of a previous process with a current one.
   std::uint64_t last_link_id_;
   Notices notices_;
   TransportCounters counters_;
 
   std::map<PeerId, Member> members_;
-  std::map<const Connection*, std::shared_ptr<Connection>> connections_;  // all that are not gone
-  std::map<const Connection*, HalfOpen> half_open_;                       // accepted, not a link
+  std::map<const Connection*, std::shared_ptr<Connection>> connections_;  // all until OnGone
+  std::map<const Connection*, HalfOpen> half_open_;                       // accepted and not a link
   Admission admission_;
   Lobby lobby_;
-  // The same blob on its way to many peers is hashed once.
+  // Shared so that a blob sent to many peers is hashed once.
   std::map<const crypto::Blob*, std::weak_ptr<OutgoingBlob>> outgoing_;
 
-  bool parting_ = false;   // links are closed as soon as what is sent on them has gone
-  bool stopping_ = false;  // nobody is let in or dialed any more
+  bool parting_ = false;   // each link closes once its queue is sent
+  bool stopping_ = false;  // no more accepting or dialing
   std::function<void()> done_;
   os::Timer end_timer_;
   os::Timer look_timer_;

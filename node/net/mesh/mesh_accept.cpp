@@ -1,5 +1,4 @@
-// Connections from outside until they are links: who is let in, and who gives way
-// (node/net/mesh/mesh.h).
+// Incoming connections until they are links: admission and eviction (node/net/mesh/mesh.h).
 #include <unistd.h>
 
 #include <utility>
@@ -28,7 +27,7 @@ void Mesh::OnLeftLobby(const AcceptedSocket& socket, const Closing& closing) {
   const std::string line = socket.remote + " " + closing.reason;
   if (closing.why != Closing::Why::kRefused) return notices_.Say(NoticeLevel::kDebug, line);
   CountRefusal(closing.refusal);
-  // Who gave way to a crowd has done nothing wrong.
+  // A connection evicted from a full lobby has done nothing wrong.
   if (closing.refusal != Refusal::kQuota) {
     admission_.OnRefused(os::SteadyNow(), socket.address, socket.is_loopback);
   }

@@ -1,5 +1,4 @@
-// How a mesh ends: what everyone may still need is sent, and then all is closed
-// (node/net/mesh/mesh.h).
+// Ends a mesh: sends what members may still need, then closes everything (node/net/mesh/mesh.h).
 #include <utility>
 
 #include "node/base/check.h"
@@ -14,7 +13,7 @@ void Mesh::Part(Duration deadline, std::function<void()> done) {
     if (member.link != nullptr) {
       member.link->CloseWhenFlushed(kLeavingReason);
     } else {
-      // It may have been away for long: now there is no time for long waits.
+      // The member may have been away for long: reset its back-off to short waits.
       member.backoff = Backoff(options_.backoff);
       Dial(member);
     }
@@ -60,7 +59,7 @@ void Mesh::Stop() {
   look_timer_.Cancel();
   for (auto& [id, member] : members_) member.dial_timer.Cancel();
   for (const auto& [key, connection] : connections_) connection->CloseWhenFlushed(kLeavingReason);
-  // With nothing open no OnGone will come, and `done` may not be called from within this call.
+  // With no open connection no OnGone will come, and `done` must not be called within this call.
   if (connections_.empty()) end_timer_.Start(Duration{}, [this] { FinishShutdown(); });
 }
 

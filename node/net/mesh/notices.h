@@ -1,4 +1,4 @@
-// Lines for people, kept few where strangers can cause them.
+// Log lines for people, rate-limited where strangers can cause them.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -20,8 +20,8 @@ class Notices {
       : sink_(std::move(sink)), burst_(burst), allowed_(burst) {}
 
   void Say(NoticeLevel level, const std::string& line);
-  // A line that a stranger caused at `now`: a burst passes, then one a second; the next
-  // that passes says how many did not.
+  // A line that a stranger caused at `now`. A burst passes, then one line per second; the next line
+  // that passes counts the suppressed ones.
   void SayOfStranger(base::Time now, const std::string& line);
 
  private:

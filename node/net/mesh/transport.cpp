@@ -16,7 +16,7 @@
 namespace ostraka::net {
 namespace {
 
-// Closes a descriptor unless somebody took it over.
+// Closes a descriptor unless ownership was passed on.
 class FdGuard {
  public:
   explicit FdGuard(int fd) : fd_(fd) {}
@@ -33,7 +33,7 @@ class FdGuard {
   int fd_;
 };
 
-// A cap under which honest members would be taken for slow ones helps nobody.
+// Refuses a cap so low that honest members would count as slow.
 base::Status CheckRate(const TransportOptions& options) {
   const std::uint64_t least =
       2 * options.link.min_bytes_per_second * std::max<std::size_t>(options.members.size(), 1);
@@ -46,7 +46,7 @@ base::Status CheckRate(const TransportOptions& options) {
                                std::to_string(least));
 }
 
-// Checks the members and leaves out ourselves.
+// Checks the members and removes this node from them.
 base::Status PrepareMembers(TransportOptions& options) {
   std::set<PeerId> seen;
   for (const TransportMember& member : options.members) {
@@ -75,7 +75,7 @@ class Transport::Impl {
       : mesh(io, std::move(options), std::move(tls), std::move(events)) {}
 
   Mesh mesh;
-  std::optional<Listener> listener;  // goes first: it calls mesh
+  std::optional<Listener> listener;  // destroyed first: it calls mesh
   std::uint16_t port = 0;
 };
 
