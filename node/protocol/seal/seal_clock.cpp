@@ -82,7 +82,7 @@ std::optional<base::Time> SealClock::due() const {
       return rest_until_;
     case Step::kStatus:
       if (!gathered_) return std::nullopt;
-      // In a timely network Q are there by began + 5/4 Delta, and the first term is the larger.
+      // In a timely network Q members are seen by began + 5/4 Delta, and the first term is larger.
       return std::max(began_ + length, *gathered_ + (length - base::Duration{delta_.ns * 3 / 2}));
     case Step::kPropose:
     case Step::kVote:

@@ -44,7 +44,7 @@ std::optional<Digest> ForcedValue(const Statuses& statuses, const std::vector<Pe
   std::map<Digest, std::size_t> supporters;
   for (const PeerId& member : chosen) {
     const Digest& value = statuses.FirstOf(member)->body.value;
-    if (value.is_zero()) continue;  // it echoed nothing
+    if (value.is_zero()) continue;  // the member echoed nothing
     if (++supporters[value] >= enough) return value;
   }
   return std::nullopt;

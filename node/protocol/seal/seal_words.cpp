@@ -45,8 +45,8 @@ std::size_t SealWords::CountOf(const Words& words, std::uint32_t iteration) {
   }));
 }
 
-// Two words of one slot are proof by themselves and go last; else the shortest reach, then the
-// oldest.
+// The message to drop. Two messages of one slot are proof by themselves and are dropped last;
+// otherwise the shortest reach is dropped first, then the lowest iteration.
 SealWords::Words::iterator SealWords::LeastOf(Words& words) {
   const auto worth = [&](const auto& word) {
     return std::make_tuple(CountOf(words, word.first.iteration), word.second.reach,
