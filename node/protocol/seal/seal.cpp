@@ -310,6 +310,29 @@ void Seal::Impl::Drive(SealOutput& out) {
   if (undecided()) RunClock(out);
   if (!undecided() && !decision) Resolve();
   if (!decision && tick_ && *tick_ <= now_) Ask(out);
+  CheckInvariants();
+}
+
+void Seal::Impl::CheckInvariants() const {
+  OSTRAKA_CHECK(decided_value_.has_value() == !certificate.empty());
+  OSTRAKA_CHECK(!decision || decided_value_);
+  OSTRAKA_CHECK(undecided() || clock_.step() == SealClock::Step::kIdle);
+  OSTRAKA_CHECK(!echo_time_ || begun_at_);
+  OSTRAKA_CHECK(!passed_ || gate_.passed());
+  OSTRAKA_CHECK(!options_.muted || (!echo_time_ && !own_vector_ && lock_.rank == 0 &&
+                                    clock_.step() == SealClock::Step::kIdle));
+  OSTRAKA_CHECK(slow || clock_.iteration() == 0);
+  OSTRAKA_CHECK(std::max(echoes_.size(), reached_.size()) <= awake_.size());
+}
+
+void Seal::Impl::CheckParts() const {
+  for (const auto& [iteration, ballots] : ballots_) ballots.CheckInvariants();
+  for (const auto& [iteration, round] : rounds_) {
+    round.statuses.CheckInvariants();
+    OSTRAKA_CHECK(round.proposals.size() <= 2);
+  }
+  locks_.CheckInvariants();
+  gate_.CheckInvariants();
 }
 
 void Seal::Impl::Decide(SealOutput& out) {
@@ -339,6 +362,7 @@ void Seal::Impl::DecideOn(const Digest& value, const Signers& signers, SealOutpu
   alone_ = false;
   asked_.clear();
   tick_ = now_;
+  CheckParts();
 }
 
 void Seal::Impl::Resolve() {

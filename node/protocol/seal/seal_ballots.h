@@ -51,6 +51,7 @@ class Ballots {
   // The first value of most members; the lowest of several. Zero if there is none.
   Digest Leading() const;
   void ForgetAllBut(const Digest& value);
+  void CheckInvariants() const;  // aborts if invariant 1 is broken
 
  private:
   std::map<PeerId, Digest> firsts_;
@@ -72,6 +73,7 @@ class Locks {
     auto operator<=>(const Group&) const = default;
   };
   const std::map<Group, Signers>& groups() const { return groups_; }
+  void CheckInvariants() const;  // aborts if invariant 3 is broken
 
  private:
   std::map<Group, Signers> groups_;

@@ -36,6 +36,13 @@ std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
 void SealClock::Begin(Step step, base::Time now) {
   step_ = step;
   began_ = now;
+  CheckInvariants();
+}
+
+void SealClock::CheckInvariants() const {
+  const bool before = step_ == Step::kEchoed || step_ == Step::kClosed;
+  OSTRAKA_CHECK(!before || iteration_ == 0);
+  OSTRAKA_CHECK(step_ < Step::kStatus || iteration_ > 0);
 }
 
 void SealClock::Echoed(base::Time now) {

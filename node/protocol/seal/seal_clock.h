@@ -88,6 +88,8 @@ class SealClock {
   // End of the current step; nullopt: idle, closed, or in STATUS until Gathered.
   std::optional<base::Time> due() const;
 
+  void CheckInvariants() const;  // aborts if invariant 2 is broken
+
  private:
   void Begin(Step step, base::Time now);
 

@@ -53,6 +53,7 @@ class SealGate {
   std::vector<PeerId> Lacking() const;
   // CLOSEs of the first Q closers by key, without that of `self`. REQUIRES: passed().
   std::vector<base::SharedBytes> FramesToForward(const PeerId& self) const;
+  void CheckInvariants() const;  // aborts if invariant 1 is broken
 
  private:
   std::vector<PeerId> awake_;

@@ -92,6 +92,10 @@ class Seal::Impl {
   // the decision names are lacking.
   void Rest(std::uint32_t iteration, base::Time until);
   void RebuildOwnVector();
+  // After each input: invariants 1, 4 and 5 of seal.h, in constant time.
+  void CheckInvariants() const;
+  // The parts: when an iteration begins and when the seal is decided.
+  void CheckParts() const;
   void Drive(SealOutput& out);
   void Decide(SealOutput& out);
   void DecideOn(const Digest& value, const Signers& signers, SealOutput& out);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crypto/set_root.h"
+#include "node/base/check.h"
 #include "node/protocol/seal/seal.h"
 
 namespace ostraka::protocol {
@@ -28,6 +29,13 @@ const StatusSeen* Statuses::FirstOf(const PeerId& sender) const {
 bool Statuses::TwoFaced(const PeerId& sender) const {
   const auto found = by_sender_.find(sender);
   return found != by_sender_.end() && found->second.size() > 1;
+}
+
+void Statuses::CheckInvariants() const {
+  for (const auto& [sender, seen] : by_sender_) {
+    OSTRAKA_CHECK(seen.size() == 1 || seen.size() == 2);
+    OSTRAKA_CHECK(seen.size() == 1 || seen.front().digest != seen.back().digest);
+  }
 }
 
 std::optional<std::vector<PeerId>> ChooseStatuses(const Statuses& statuses, std::size_t quorum) {

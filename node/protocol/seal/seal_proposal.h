@@ -44,6 +44,7 @@ class Statuses {
   const StatusSeen* FirstOf(const PeerId& sender) const;
   bool TwoFaced(const PeerId& sender) const;
   const std::map<PeerId, std::vector<StatusSeen>>& all() const { return by_sender_; }
+  void CheckInvariants() const;  // aborts if its invariant is broken
 
  private:
   std::map<PeerId, std::vector<StatusSeen>> by_sender_;

@@ -123,6 +123,7 @@ void Seal::Impl::BeginIteration(SealOutput& out) {
   const SealLock highest = HighestCertified();
   if (highest.rank > lock_.rank) lock_ = highest;
   Forget();
+  CheckParts();
   for (const auto& [sender, statuses] : rounds_[k].statuses.all()) {
     for (const StatusSeen& seen : statuses) {
       if (seen.body.rank > 0 && seen.body.rank <= k) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "node/base/check.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -54,6 +55,18 @@ SealWords::Words::iterator SealWords::LeastOf(Words& words) {
   };
   return std::min_element(words.begin(), words.end(),
                           [&](const auto& a, const auto& b) { return worth(a) < worth(b); });
+}
+
+void SealWords::CheckInvariants() const {
+  std::size_t bytes = 0;
+  for (const auto& [shelf, words] : shelves_) {
+    OSTRAKA_CHECK(words.size() <= kWordsOfOne);
+    for (const auto& [place, word] : words) {
+      OSTRAKA_CHECK(CountOf(words, place.iteration) <= 2);
+      bytes += word.frame->size();
+    }
+  }
+  OSTRAKA_CHECK(bytes == bytes_);
 }
 
 std::vector<base::SharedBytes> SealWords::Frames() const {

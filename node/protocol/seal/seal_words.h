@@ -37,7 +37,7 @@ class SealWords {
   static constexpr std::size_t kWordsOfOne = 8;  // of one type
 
   // True iff the message is kept and was not held before. Two different messages of one slot are
-  // both kept, a third is not. REQUIRES: a message type of seals (ECHO to LOCK), of this seal, with
+  // both kept, a third is not. REQUIRES: a message of this seal (ECHO to LOCK, or CLOSE), with
   // a verified signature.
   bool Add(const wire::SignedEnvelope& message);
 
@@ -48,6 +48,7 @@ class SealWords {
   std::vector<base::SharedBytes> Frames() const;
   std::vector<base::SharedBytes> FramesOf(const base::PeerId& signer) const;
   std::size_t bytes() const { return bytes_; }  // of all frames
+  void CheckInvariants() const;                 // aborts if invariant 1 or 2 is broken
 
  private:
   struct Shelf {  // of one member and type
