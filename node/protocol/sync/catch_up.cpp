@@ -42,6 +42,7 @@ void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& e
   if (!confirmed_ && entry == wire::BlockDigest(*view_)) confirmed_ = IsAttested(entry);
   const auto block = unproven_.find(entry);
   if (block != unproven_.end() && IsAttested(entry)) Believe(block->second.block);
+  CheckInvariants();
 }
 
 bool CatchUp::HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const {
@@ -108,6 +109,7 @@ void CatchUp::Believe(SharedBlock block) {
   chain_.emplace(height, std::move(block));
   DescendChain();
   PlanWay();
+  CheckInvariants();
 }
 
 // Believes unproven blocks that the chain above them proves.
@@ -190,6 +192,7 @@ void CatchUp::OnState(const wire::Slot& slot, const wire::Chunk& chunk, const Sh
   fetch_.reset();
   chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));
   results_.clear();
+  CheckInvariants();
 }
 
 // --- results ------------------------------------------------------------------------------------
@@ -207,6 +210,7 @@ void CatchUp::OnResult(std::uint64_t step, std::uint64_t column, const SharedBlo
   auto& held = results_[step];
   held.resize(block->columns.size());
   held[column] = blob;
+  CheckInvariants();
 }
 
 std::optional<CatchUp::Ready> CatchUp::Next() const {
@@ -228,6 +232,7 @@ void CatchUp::Applied(SharedBlock block, ModelState state) {
   state_ = std::move(state);
   chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));
   results_.erase(results_.begin(), results_.upper_bound(view_->step));
+  CheckInvariants();
 }
 
 std::vector<SharedBlock> CatchUp::TakeBlocks() {
@@ -336,6 +341,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
       Ask(now, {wire::PullKind::kState, fetch_->step, i + 1},
           {.kind = wire::PullKind::kState, .index = i + 1}, out);
     }
+    CheckInvariants();
     return out;
   }
   for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
@@ -350,7 +356,17 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
           {.kind = wire::PullKind::kResult, .index = j}, out);
     }
   }
+  CheckInvariants();
   return out;
+}
+
+void CatchUp::CheckInvariants() const {
+  OSTRAKA_CHECK(HeightOf(*view_) <= HeightOf(*head_));
+  OSTRAKA_CHECK(chain_.empty() || chain_.begin()->first > HeightOf(*view_));
+  OSTRAKA_CHECK(chain_.empty() || chain_.rbegin()->first <= HeightOf(*head_));
+  OSTRAKA_CHECK(open_.size() <= kMaxRequests);
+  OSTRAKA_CHECK(BulkRequests() <= kBulkRequests);
+  OSTRAKA_CHECK(results_.size() <= kBlocksAhead);
 }
 
 std::string CatchUp::Describe() const {

@@ -118,6 +118,7 @@ class CatchUp {
   bool at_head() const { return confirmed_ && HeightOf(*view_) == HeightOf(*head_); }
   std::string Describe() const;
   std::size_t unproven_count() const { return unproven_.size(); }
+  void CheckInvariants() const;  // aborts if one of invariants 1 to 4 is broken
 
  private:
   struct Unproven {

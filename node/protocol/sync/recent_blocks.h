@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "node/base/bytes.h"
+#include "node/base/check.h"
 #include "node/protocol/sync/catch_up.h"
 #include "node/wire/block.h"
 
@@ -42,7 +43,11 @@ class RecentBlocks {
     const base::Digest digest = wire::DigestOfBlock(encoded);
     Kept& kept = kept_[HeightOf(block)];
     kept = {block.genesis, block.step, digest, std::move(encoded)};
-    if (kept_.size() > capacity_) kept_.erase(kept_.begin());
+    if (kept_.size() > capacity_) {
+      OSTRAKA_CHECK(kept_.begin()->first < HeightOf(block));
+      kept_.erase(kept_.begin());
+    }
+    CheckInvariants();
     return kept;
   }
 
@@ -53,6 +58,8 @@ class RecentBlocks {
   }
   const ByHeight& all() const { return kept_; }
   std::size_t size() const { return kept_.size(); }
+  // Aborts if invariant 1 is broken.
+  void CheckInvariants() const { OSTRAKA_CHECK(kept_.size() <= capacity_); }
 
  private:
   std::size_t capacity_;
