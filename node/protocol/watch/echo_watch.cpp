@@ -56,7 +56,7 @@ void EchoWatch::OnAsked(const PeerId& member, base::Time now) {
 }
 
 std::set<PeerId> EchoWatch::Hasty(base::Time now) const {
-  // The gate, or the decision, that may have excused it before this member knew.
+  // The earlier of gate and decision: its sender may have seen it before this member did.
   const base::Time until = gate_ ? std::min(*gate_, now) : now;
   std::set<PeerId> hasty;
   for (const auto& [member, seen] : seen_) {

@@ -16,8 +16,8 @@ using wire::MessageType;
 
 constexpr std::size_t kNamedInLine = 8;
 
-// What two words of one member prove against it; an error if nothing. A maker verifies what it
-// makes, so it does not matter which pairs are tried; those that can never do are left out.
+// The evidence that two messages of one member make; an error if they make none. Each Make function
+// verifies its file, so any pair may be tried; hopeless pairs are left out.
 base::StatusOr<base::Bytes> ProofOf(const wire::SignedEnvelope& a, const wire::SignedEnvelope& b) {
   const wire::Slot& first = a.envelope.slot;
   const wire::Slot& second = b.envelope.slot;
