@@ -36,6 +36,7 @@ class EchoLags {
             base::Duration delta);
   // The 99th percentile of the kept lags, by nearest rank, in microseconds; nullopt without lags.
   std::optional<std::uint64_t> Microseconds() const;
+  void CheckInvariants() const;  // aborts if invariant 1 is broken
 
  private:
   std::deque<std::uint64_t> kept_;  // oldest first

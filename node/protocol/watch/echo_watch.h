@@ -85,6 +85,7 @@ class EchoWatch {
   std::map<PeerId, base::Duration> Tardy() const;
   std::set<PeerId> Unshown(const Digest& decided, base::Time now,
                            const std::function<bool(const Digest&)>& shown) const;
+  void CheckInvariants() const;  // aborts if invariant 2 is broken
 
  private:
   struct Seen {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/base/check.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -62,7 +63,15 @@ bool ForkTrial::IsNews(const wire::SignedEnvelope& message) const {
 
 const Culprit* ForkTrial::Hear(const wire::SignedEnvelope& message) {
   if (!words_.Add(message)) return nullptr;
-  return Judge(message);
+  const Culprit* culprit = Judge(message);
+  if (culprit != nullptr) CheckInvariants();
+  return culprit;
+}
+
+void ForkTrial::CheckInvariants() const {
+  words_.CheckInvariants();
+  OSTRAKA_CHECK(!culprits_.contains(self_));
+  for (const auto& [member, culprit] : culprits_) OSTRAKA_CHECK(fork_.awake.contains(member));
 }
 
 const Culprit* ForkTrial::Judge(const wire::SignedEnvelope& message) {

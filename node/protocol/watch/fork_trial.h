@@ -62,6 +62,7 @@ class ForkTrial {
   std::vector<base::SharedBytes> Frames() const;
   // One line for people: what happened, the culprits and why, or why none is named.
   std::string Line() const;
+  void CheckInvariants() const;  // aborts if invariant 2 is broken
 
  private:
   const Culprit* Judge(const wire::SignedEnvelope& message);

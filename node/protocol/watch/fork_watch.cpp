@@ -34,6 +34,30 @@ void ForkWatch::Remember(const SealKey& seal, Decision decision) {
   }
   if (seal.step >= kWatchedSteps) ForgetBefore(seal.step - kWatchedSteps + 1);
   ForgetWords();
+  CheckInvariants();
+}
+
+void ForkWatch::CheckInvariants() const {
+  std::size_t bytes = 0;
+  for (const auto& [seal, watched] : seals_) {
+    bytes += watched.decision.words.bytes();
+    CheckRivals(watched);
+  }
+  OSTRAKA_CHECK(bytes == word_bytes_);
+  OSTRAKA_CHECK(word_bytes_ <= kWordBytes);
+}
+
+void ForkWatch::CheckRivals(const Watched& watched) {
+  std::size_t kept = 0;
+  for (const auto& [group, signers] : watched.rivals) {
+    OSTRAKA_CHECK(group.value != watched.decision.value && !signers.empty());
+    kept += signers.size();
+  }
+  for (const auto& [signer, groups] : watched.said) {
+    OSTRAKA_CHECK(watched.decision.awake.contains(signer) && groups.size() <= kRivalsOfOne);
+    kept -= groups.size();
+  }
+  OSTRAKA_CHECK(kept == 0);
 }
 
 void ForkWatch::ForgetBefore(std::uint64_t step) {

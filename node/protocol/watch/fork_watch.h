@@ -12,7 +12,7 @@
 // seal whose parent both branches share.
 //
 // Invariants [C: CHECKed by CheckInvariants]
-//   1  A rival names another value than the decided one, and its signer was awake in the seal.
+//   1  A rival names another value than the decided one, and its signer was awake in the seal. [C]
 //   2  Of each signer at most kRivalsOfOne rivals are kept in a seal; its first four are never
 //      displaced, and a rival displaces only rivals of its signer. [C: the number]
 //   3  word_bytes() is the size of the messages kept of all seals, and at most kWordBytes. [C]
@@ -100,6 +100,7 @@ class ForkWatch {
 
   std::size_t rival_count() const;  // frames kept
   std::size_t word_bytes() const { return word_bytes_; }
+  void CheckInvariants() const;  // aborts if one of invariants 1 to 3 is broken
 
  private:
   // ECHO or LOCK, its iteration, its value.
@@ -115,6 +116,7 @@ class ForkWatch {
     std::map<PeerId, std::vector<Group>> said;  // groups with a rival of a signer, as they came
   };
   static std::optional<Group> GroupOf(const wire::Envelope& envelope);
+  static void CheckRivals(const Watched& watched);
   static const Signers& KeepRival(Watched& watched, const wire::SignedEnvelope& message);
   void ForgetBefore(std::uint64_t step);
   void ForgetWords();  // of the oldest seals, down to kWordBytes

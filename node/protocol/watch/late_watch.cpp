@@ -31,6 +31,7 @@ void LateWatch::Expect(const Word& word, std::size_t author) {
   OSTRAKA_CHECK(added);
   lacking_.insert(word);
   ++TallyOf(word.kind).expected;
+  CheckInvariants();
 }
 
 void LateWatch::Held(const Word& word, base::Time now) {
@@ -39,6 +40,19 @@ void LateWatch::Held(const Word& word, base::Time now) {
   std::vector<base::Time>& arrivals = TallyOf(word.kind).arrivals;
   OSTRAKA_CHECK(arrivals.empty() || arrivals.back() <= now);
   arrivals.push_back(now);
+  CheckInvariants();
+}
+
+void LateWatch::CheckInvariants() const {
+  OSTRAKA_CHECK(authors_.size() == lacking_.size() + held_.size());
+  std::size_t expected = 0;
+  std::size_t arrived = 0;
+  for (const Tally& tally : tallies_) {
+    OSTRAKA_CHECK(tally.arrivals.size() <= tally.expected);
+    expected += tally.expected;
+    arrived += tally.arrivals.size();
+  }
+  OSTRAKA_CHECK(expected == authors_.size() && arrived == held_.size());
 }
 
 void LateWatch::EndResults(base::Time now) {

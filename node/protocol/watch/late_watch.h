@@ -127,6 +127,7 @@ class LateWatch {
   // The author of the last PART for the own column, if that came more than half a grace after the
   // opening; a PART that never came counts as last. Nullopt: there is none.
   std::optional<std::size_t> Slowest() const;
+  void CheckInvariants() const;  // aborts if invariant 1 or 2 is broken
 
  private:
   std::optional<base::Duration> Quickest() const;
