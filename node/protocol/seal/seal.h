@@ -13,7 +13,7 @@
 //           Q LOCKs of one iteration for one vector decide
 //
 // Promises. n counts all members, t_s and t_a are the fault bounds, Q = n - t_s. Members in
-// `asleep` (sealed absent earlier in this step) count in n; nobody waits for them and their
+// `asleep` (sealed absent earlier in this step) count in n; no member waits for them, and their
 // messages are ignored. "Timely": a message takes at most Delta/4.
 //   Safety    no two members decide differently while f <= t_s in a timely network, or f <= t_a in
 //             any network. It does not depend on when members echo.
@@ -29,7 +29,8 @@
 //      is said, and when stored frames are handed in after a restart.
 //   4  A muted Seal says nothing, holds no lock and runs no clock; it still learns the decision and
 //      may forward frames of others. [C: voice, lock and clock]
-//   5  Only frames of awake members are held, and each bound of "Memory" holds. [C]
+//   5  Only frames of awake members are held, within the bounds of "Memory". [C: senders, STATUSes,
+//      PROPOSEs and LOCKs]
 //
 // What it may not know: training, the content of the phase's messages (SealMessages holds these),
 // keys, links, clocks. It says what to sign, asks for what it lacks and announces the decision; the
@@ -147,7 +148,7 @@ class Seal {
   void OnVector(base::Time now, const wire::Vector& vector, SealOutput& out);
   // The caller holds more messages of the phase than at the last call.
   void OnHeld(base::Time now, SealOutput& out);
-  // REQUIRES: `now` is `wake()` or later.
+  // Call at `wake()` or later; an earlier call does no harm.
   void OnTimer(base::Time now, SealOutput& out);
   // When OnTimer is due; nullopt: never (decided, or not begun).
   std::optional<base::Time> wake() const;

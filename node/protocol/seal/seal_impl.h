@@ -71,8 +71,7 @@ class Seal::Impl {
   };
   struct Lacks {
     std::map<Lack, std::vector<PeerId>> sources;
-    std::optional<base::Time>
-        later;  // when the next thing is due that is still too young to ask for
+    std::optional<base::Time> later;  // when something is due that is too young to ask for now
   };
 
   // --- seal.cpp ---
