@@ -24,7 +24,7 @@ SharedBlob BlobOf(std::span<const float> values, bool hash) {
   return std::make_shared<const crypto::Blob>(crypto::Blob{std::move(bytes), Digest{}});
 }
 
-// Non-finite gradients are zero by rule, so that one bad batch cannot look like an attack.
+// Non-finite gradients become zero by rule, so that a bad batch does not look like an attack.
 void ZeroNonFinite(std::vector<float>& gradient) {
   for (float& value : gradient) {
     if (!std::isfinite(value)) value = 0.0F;

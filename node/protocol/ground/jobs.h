@@ -1,7 +1,8 @@
-// Work too heavy for the protocol thread, as plain data: a result is a function of its spec alone.
+// Work that is too heavy for the protocol thread, as plain data. A result depends on its spec alone
+// and has equal bits on every peer.
 //
-// RunJob is the one implementation; the real node runs it on its compute thread and job pool, the
-// simulator at once with a drawn duration.
+// RunJob is the only implementation. The real node runs it on its compute thread and job pool, the
+// simulator at once and with a drawn duration.
 //
 // Thread safety: specs and results are immutable once shared; RunJob is pure but for `gradients`.
 #pragma once
@@ -27,23 +28,23 @@ namespace ostraka::protocol {
 using crypto::SharedBlob;
 using JobId = std::uint64_t;
 
-// A gradient at `parameters` on the batch of `batch_seed`. Own work of a worker.
+// A gradient at `parameters` on the batch of `batch_seed`.
 struct GradientSpec {
   std::uint64_t step = 0;
-  PeerId owner;  // whose batch it is
+  PeerId owner;  // of the batch
   SharedVector parameters;
   Digest batch_seed;
   bool flip_labels = false;  // only an attacker sets it
 };
 
-// Cuts a gradient into blobs, one a part, with their Merkle roots. Non-finite values become zero.
+// Cuts a gradient into one blob for each part, with its Merkle root. Non-finite values become zero.
 struct PackSpec {
   SharedVector gradient;
   std::vector<PartRange> parts;
   bool hash = true;  // false in unprotected runs: roots stay zero
 };
 
-// CenteredClip (or the mean, in unprotected runs) of the parts that one aggregator holds.
+// CenteredClip of the parts that one aggregator holds; in unprotected runs their mean.
 struct AggregateSpec {
   std::vector<SharedBlob> parts;  // raw float32, equal sizes, all finite
   bool clip = true;               // false: the mean
@@ -62,12 +63,12 @@ struct Column {
 
 // The numbers that a worker's PROOF states of its own parts.
 struct ProveSpec {
-  std::vector<SharedBlob> parts;  // own parts, one a column
+  std::vector<SharedBlob> parts;  // own parts, by column
   std::vector<Column> columns;
   double tau = 0;
 };
 
-// V1: the numbers that others stated for my column, against the parts that I hold.
+// V1: the numbers that others stated for the own column, against the parts that are held.
 struct CrossCheckSpec {
   Column column;
   double tau = 0;
@@ -85,13 +86,13 @@ struct RecomputeSpec {
   double tau = 0;
   double eps_g = 0;
   struct Claim {
-    Column column;  // its result where it was applied; of any other only the size is checked
+    Column column;  // without a result if it was not applied: then only the size is checked
     wire::ColumnNumbers numbers;
   };
   std::vector<Claim> claims;
 };
 
-// x and the optimiser's state after a step. Void columns keep their coordinates as they were.
+// x and the optimiser's state after a step. The coordinates of void columns do not change.
 struct UpdateSpec {
   ModelState state;
   struct Applied {
@@ -127,8 +128,8 @@ struct CrossCheckResult {
   std::vector<PeerId> liars;  // in claim order
 };
 struct RecomputeResult {
-  bool accuse = false;     // beyond the accusing threshold
-  bool convict = false;    // beyond half of it: what a voter asks
+  bool accuse = false;     // beyond the accusing threshold: for a validator
+  bool convict = false;    // beyond half of it: for a voter
   double worst_ratio = 0;  // largest deviation over its accusing threshold
 };
 struct UpdateResult {
@@ -136,10 +137,10 @@ struct UpdateResult {
 };
 struct RootResult {
   Digest root;
-  std::vector<Digest> leaves;  // that make it: what one who was away asks for first
+  std::vector<Digest> leaves;  // of the root; a returning member asks for them first
 };
 struct JobFailed {
-  std::string reason;  // one line; a library failed or memory ran out
+  std::string reason;  // one line: a library failed, or memory ran out
 };
 
 using JobResult =
@@ -152,7 +153,7 @@ using GradientFunction = std::function<base::StatusOr<std::vector<float>>(const 
 JobResult RunJob(const JobSpec& spec, const GradientFunction& gradients,
                  const aggregation::Executor& executor);
 
-// True if RunJob will call `gradients`: such jobs belong on the compute thread.
+// True if RunJob calls `gradients` for `spec`: such jobs belong on the compute thread.
 bool NeedsGradient(const JobSpec& spec);
 
 }  // namespace ostraka::protocol

@@ -1,4 +1,4 @@
-// What evidence about a run is judged by (proofs/evidence), of its manifest.
+// The facts of a manifest by which evidence about its run is judged (proofs/evidence).
 //
 // Thread safety: pure function.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace ostraka::protocol {
 
-// REQUIRES: Validate(manifest).
+// REQUIRES: Validate(manifest) is OK.
 evidence::KnownRun KnownRunOf(const Manifest& manifest);
 
 }  // namespace ostraka::protocol

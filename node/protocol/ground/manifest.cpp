@@ -63,7 +63,7 @@ base::Status ValidateTraining(const TrainingPlan& plan) {
                  "training.weight_decay must be a number of at least 0");
 }
 
-// A run that claims to bear faults must be able to find out who they are.
+// A run that claims to bear faults must be able to detect the faulty members.
 base::Status ValidateValidators(const Manifest& manifest) {
   const auto n = static_cast<std::uint32_t>(manifest.members.size());
   const Thresholds thresholds = GenesisThresholds(manifest);
@@ -170,7 +170,7 @@ base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults) {
   std::uint32_t best = 0;
   for (const ModeEntry& entry : kModes) best = std::max(best, FaultsBorne(entry.mode, n));
   message += ", and no mode bears more than " + std::to_string(best) + ": use ";
-  // Majority bears (n - 2) / 2, and no mode more of as few.
+  // Majority bears (n - 2) / 2, and no mode needs fewer peers for as many faults.
   const std::uint64_t enough = 2 * std::uint64_t{faults} + 2;
   if (enough <= wire::kMaxPeers) message += std::to_string(enough) + " peers or more, or ";
   return base::FailedPrecondition(message + "fewer faults");

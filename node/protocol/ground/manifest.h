@@ -1,4 +1,4 @@
-// What all peers of a run agree on before it starts. Parsed from TOML by
+// The parameters of a run, on which all peers agree before it starts. Parsed from TOML by
 // node/cli/options/manifest_toml.h; the simulator builds it in memory.
 //
 // Thread safety: immutable once built.
@@ -47,12 +47,12 @@ struct TrainingPlan {
   double weight_decay = 0;
 };
 
-// The state that a run begins with, if not one drawn from its id: that of an older run which could
-// not go on (protocol.md, 8).
+// The initial state of a run, if it is not drawn from the run's id: the state of an older run that
+// could not go on (protocol.md, 8).
 struct Origin {
   Digest run_id;           // the older run
-  std::uint64_t step = 0;  // its last step that is in the state
-  Digest state_root;       // of the state, optimiser and all
+  std::uint64_t step = 0;  // its last step included in the state
+  Digest state_root;       // of parameters and velocity
   bool operator==(const Origin&) const = default;
 };
 
@@ -71,58 +71,59 @@ struct Manifest {
   double tau_multiple = 1.0;
   double tau_initial = 0x1.0p-10;  // auto's first step: near the geometric median of any scale
   double eps = 1e-6;               // CenteredClip's residual per row
-  // Gradient noise, relative (docs/protocol.md, tolerant profile): ten times the worst that was
+  // Relative gradient noise (docs/protocol.md, tolerant profile): ten times the largest that was
   // measured between code paths of the built-in models (docs/benchmarks.md, "Gradient noise").
   double eps_g = 6.4e-5;
   double delta_max = 0;                 // V3; 0: off
   std::uint32_t validators = 1;         // m
   std::uint64_t state_root_every = 10;  // R steps
 
-  // Blocks that a returning member follows before it is admitted. At least 3: it must know the
-  // gradients that cases opened after its return are about.
+  // Blocks that a returning member follows before it is admitted. At least 3, so that it holds the
+  // data for cases that are opened after its return.
   std::uint64_t probation = 5;
 
-  // Four times what a message between honest members takes at most. The sealed lags can raise it in
-  // the run, up to the ceiling, and never lower it (NextDelta).
+  // Four times the longest delay of a message between honest members. In the run the sealed lags
+  // can raise it, up to the ceiling, and never lower it (NextDelta).
   base::Duration delta = base::Seconds(1);
   base::Duration delta_ceiling = base::Seconds(30);
   base::Duration part_timeout = base::Seconds(20);  // an aggregator waits this long for parts
   base::Duration seal_timeout = base::Seconds(60);  // then the fast path has failed
-  // What a step's work may take on the slowest machine that the run wants to keep: who needs no
-  // longer is never late, however fast the others are (node/protocol/rules/lateness.h).
+  // The time that a step's work may take on the slowest machine that the run wants to keep. A
+  // member within it is never late, however fast the others are (node/protocol/rules/lateness.h).
   base::Duration patience = base::Seconds(1);
 };
 
-// The largest tau of a run. Beyond it sums of n clipped differences in double cannot resolve eps,
-// so that an honest aggregator could not meet its bound, nor V2 its tolerance.
+// The largest tau of a run. Beyond it sums of n clipped differences in double do not resolve eps:
+// an honest aggregator could not meet its residual bound, nor V2 its tolerance.
 double LargestTau(const Manifest& manifest);
-// The smallest that follows sealed norms: max(64, 8 n) eps. At it n rows of residual eps fill an
-// eighth of a radius, half of what makes a column blind (node/protocol/rules/sizes.h).
+// The smallest tau that follows sealed norms: max(64, 8 n) eps. There n rows of residual eps fill
+// an eighth of a radius, half of what makes a column blind (node/protocol/rules/sizes.h).
 double SmallestTau(const Manifest& manifest);
 
-// t_a at genesis for n members: what the mode asks for (protocol.md, 1).
+// t_a at genesis for n members, by the mode (protocol.md, 1).
 std::uint32_t GenesisAsynchronousFaults(Mode mode, std::uint32_t n);
-// The thresholds of n members when t_a was taken at genesis as `t_a_genesis`.
+// The thresholds of n members, in a run whose t_a at genesis was `t_a_genesis`.
 Thresholds ThresholdsFor(Mode mode, std::uint32_t n, std::uint32_t t_a_genesis);
 
 // The thresholds of `n` members in a run of `manifest`; at its genesis.
 Thresholds ThresholdsIn(const Manifest& manifest, std::size_t n);
 Thresholds GenesisThresholds(const Manifest& manifest);
-// m_t (docs/protocol.md, 5): of the `m` validators asked for those that `in_role` members spare, of
-// whom `faults` may lie: the workers that are left must be 2 faults + 1, and three.
+// m_t (docs/protocol.md, 5): how many of the `m` validators asked for can be spared from `in_role`
+// members, of which `faults` may lie. At least 2 `faults` + 1 workers must remain, and three.
 std::uint32_t SparedValidators(std::size_t in_role, std::uint32_t faults, std::uint32_t m);
-// Faults that may be in any set of members: more than so many members say what an honest one says.
+// The fault bound max(t_s, t_a): among more members than that there is an honest one.
 std::uint32_t FaultBound(const Thresholds& thresholds);
 
-// Faults of `n` members that a run in `mode` bears and finds out: t_s, but none where t_s of them
-// leave nobody to spare as a validator [a sign flipper would go on for ever]. That is so for 3
-// members in modes balanced and third, and for no others (manifest_test tries every n and mode).
+// The number of faults among `n` members that a run in `mode` bears and detects: t_s; but 0 if t_s
+// faults leave no member to spare as a validator. Attack: without a validator a sign flipper goes
+// on for ever. This is the case for 3 members in modes balanced and third only (manifest_test tries
+// every n and mode).
 std::uint32_t FaultsBorne(Mode mode, std::uint32_t n);
-// FailedPrecondition, naming the mode that would do (or how many peers), unless `mode` tolerates
-// `faults` of `n` members.
+// OK if `mode` tolerates `faults` of `n` members; else FailedPrecondition, which names a mode or a
+// number of peers that would do.
 base::Status CheckTolerates(Mode mode, std::uint32_t n, std::uint32_t faults);
 
-// Everything that must hold of a manifest for a run to start; one line on the first that does not.
+// OK if a run of `manifest` can start; else one line about the first condition that fails.
 base::Status Validate(const Manifest& manifest);
 
 }  // namespace ostraka::protocol

@@ -55,7 +55,7 @@ bool InHonestRange(const wire::ColumnNumbers& numbers, std::uint64_t part_length
   // One part in 2^40 for the rounding of size, norm and s, which are sums of doubles.
   constexpr double kRounding = 1 + 0x1.0p-40;
   const double largest = double{std::numeric_limits<float>::max()} * root * kRounding;
-  // Written so that NaN is in no range.
+  // Written so that NaN fails the comparison.
   if (!(numbers.size >= 0 && numbers.size <= largest)) return false;
   if (!(numbers.norm >= 0 && numbers.norm <= 2 * largest)) return false;
   const double bound = std::min(1.0, 10.0 / root) * std::min(tau, numbers.norm) * kRounding;
@@ -76,7 +76,7 @@ double DeviationRatio(const wire::ColumnNumbers& stated, const wire::ColumnNumbe
   const double s_bound = 8.0 * norm_bound / std::sqrt(static_cast<double>(part_length));
   double worst = 0;
   const auto raise = [&worst](double ratio) {
-    // std::max would let a NaN pass for the smaller one.
+    // std::max would ignore a NaN.
     worst = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : std::max(worst, ratio);
   };
   raise(std::abs(stated.size - recomputed.size) / norm_bound);

@@ -1,4 +1,5 @@
-// What a machine tells its driver for people, logs and checkers. Nothing here feeds back.
+// What a machine reports to its driver for people, logs and checkers. No protocol decision depends
+// on it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace ostraka::protocol {
 
-// A step begins. Public knowledge: everyone can derive it from the blocks.
+// A step begins. Public: every peer can derive this from the blocks.
 struct StepStarted {
   std::uint64_t step = 0;
   Digest previous_randomness;  // r^{step-1}: seeds this step's batches
@@ -23,7 +24,7 @@ struct StepStarted {
   double tau = 0;
 };
 
-// A seal was decided: by equal echoes (iteration 0), or in an iteration of the slow path.
+// A seal was decided: by equal ECHOs (iteration 0), or in an iteration of the slow path.
 struct Sealed {
   std::uint64_t step = 0;
   std::uint8_t phase = 0;  // wire::Phase
@@ -32,7 +33,7 @@ struct Sealed {
   std::uint32_t iteration = 0;
 };
 
-// A seal takes its slow path: somebody is silent, late or two-faced. Again at each iteration.
+// A seal is in its slow path: some member is silent, late or two-faced. Once for each iteration.
 struct SlowSeal {
   std::uint64_t step = 0;
   std::uint8_t phase = 0;
@@ -40,41 +41,42 @@ struct SlowSeal {
   std::string reason;  // one line: what it waits for, and from whom
 };
 
-// This member has no part in the run for now: it was sealed absent, fell behind, came without its
-// store, or found its state to differ. It follows and asks to come back.
+// This member takes no part in the run for now: it was sealed absent, fell behind, came without its
+// store, or found that its state differs. It follows the run and asks to come back.
 struct Away {
   std::uint64_t step = 0;
   std::string reason;  // one line
 };
-// It was dropped in `step` as one that may not ask to come back before `until` (protocol.md, 6):
-// it follows the run as an observer. Once each time that it is away.
+// This member was dropped in `step`, may not ask to come back before `until` (protocol.md, 6), and
+// follows the run as an observer. Once each time that it is away.
 struct Barred {
   std::uint64_t step = 0;
   std::uint64_t until = 0;
 };
-// How far an absent member has come; and that it is a member again, from `step` on.
+// The progress of an absent member.
 struct CatchingUp {
   std::uint64_t height = 0;  // blocks it has
-  std::uint64_t head = 0;    // blocks there are
+  std::uint64_t head = 0;    // blocks of the run
   std::string detail;
 };
+// This member takes part again, from `step` on.
 struct Back {
   std::uint64_t step = 0;
 };
 
-// What a member that starts again has from its store: the newest block whose state it holds.
+// A restarted member has read its store: the newest block whose state it holds.
 struct Resumed {
   std::shared_ptr<const wire::Block> block;
   ModelState state;
 };
 
-// A step is complete: its block and the state that the next step starts from.
+// A step is complete: its block, and the state from which the next step starts.
 struct StepDone {
   std::shared_ptr<const wire::Block> block;
   ModelState state;
 };
 
-// Something a peer did that proves or suggests a fault, seen by this machine alone.
+// A peer's action that proves or suggests a fault, as seen by this machine alone.
 struct Suspicion {
   std::uint64_t step = 0;
   PeerId peer;
@@ -82,7 +84,7 @@ struct Suspicion {
   std::string reason;  // one line
 };
 
-// Where the time of a step went, by the driver's clock.
+// The time that parts of a step took, by the driver's clock.
 struct StepTimes {
   std::uint64_t step = 0;
   std::int64_t compute_ns = 0;    // own gradient
@@ -90,16 +92,16 @@ struct StepTimes {
   std::int64_t agree_ns = 0;      // waiting for the three seals
 };
 
-// This member let the others wait (node/protocol/rules/lateness.h), and has used up more than half
-// of what it is allowed. With each block while that is so, and once when it is so no more.
+// This member kept the others waiting (node/protocol/rules/lateness.h) and has used more than half
+// of its allowance. With each block while this lasts, and once when it ends.
 struct Slow {
   bool Lasts() const { return used_ms > allowed_ms / 2; }
-  std::uint64_t step = 0;  // whose block says so
+  std::uint64_t step = 0;  // of the block that says so
   std::uint64_t used_ms = 0;
   std::uint64_t allowed_ms = 0;  // beyond it the member is dropped
 };
 
-// This member has finished, and stays for others that have not said that they have.
+// This member has finished, and stays for others that have not announced that they have.
 struct Staying {
   std::uint64_t step = 0;      // the last one
   std::vector<PeerId> others;  // not empty
@@ -114,7 +116,7 @@ struct Halted {
   std::string reason;  // one line: what happened and what to do
 };
 
-// Where a machine stands, for whoever asks (Machine::progress).
+// The state of a machine, for people (Machine::progress).
 struct Progress {
   std::uint64_t step = 0;  // in progress
   // genesis, collect (to seal A), reveal (B), prove (C), settle, update; starting, frozen, halted.
@@ -123,7 +125,8 @@ struct Progress {
     PeerId peer;
     std::string message;  // wire::MessageTypeName
   };
-  // What it waits for from others. Empty: its own work, its disk, or nothing.
+  // Messages of others that the machine waits for. If empty, it waits for its own work, its disk,
+  // or nothing.
   std::vector<Missing> missing;
 };
 

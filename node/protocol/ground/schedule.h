@@ -1,4 +1,4 @@
-// Learning rate of a step and the end of a run, as functions of the manifest and sealed blocks.
+// The learning rate of a step and the end of a run, as functions of the manifest and sealed blocks.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -11,12 +11,12 @@
 
 namespace ostraka::protocol {
 
-// Linear warm-up over `warmup_steps`, then linear decay to 0 at steps - settle_steps, then 0: what
-// is claimed in the last steps can still be checked, but moves nothing.
+// Linear warm-up over `warmup_steps`, then linear decay to 0 at steps - settle_steps, then 0.
+// Rationale: claims made in the last steps can still be checked, and do not move the model.
 aggregation::SgdOptions SgdOf(const TrainingPlan& plan, std::uint64_t step);
 
-// True if block `step` is the run's last: all steps are done, `steps_after_ban` steps have passed
-// since the block of the last removal, and no case is open.
+// True if the block of `step` is the run's last: all steps are done, `steps_after_ban` steps have
+// passed since the block of the last removal, and no case is open.
 bool RunEndsWith(const TrainingPlan& plan, std::uint64_t step,
                  std::optional<std::uint64_t> last_removal_step, bool case_open);
 

@@ -132,7 +132,7 @@ crypto::SharedBlob EncodeState(const ModelState& state) {
   std::memcpy(data.data(), &dimension, sizeof(dimension));
   std::memcpy(data.data() + sizeof(dimension), state.parameters->data(), bytes);
   std::memcpy(data.data() + sizeof(dimension) + bytes, state.velocity->data(), bytes);
-  auto blob = std::make_shared<crypto::Blob>();  // for the own store: nobody checks a root
+  auto blob = std::make_shared<crypto::Blob>();  // without a root: it is for the own store only
   blob->data = std::move(data);
   return blob;
 }

@@ -1,4 +1,5 @@
-// The replicated state: parameters and the optimiser's velocity, equal by bits on all honest peers.
+// The replicated state: parameters and the optimiser's velocity, equal in every bit on all honest
+// peers.
 //
 // Thread safety: immutable once shared.
 #pragma once
@@ -33,14 +34,15 @@ struct PartRange {
   bool operator==(const PartRange&) const = default;
 };
 
-// d elements in `count` contiguous parts whose sizes differ by at most one, the longer first.
+// Cuts d elements into `count` contiguous parts whose sizes differ by at most one, longer ones
+// first.
 // REQUIRES: count > 0.
 std::vector<PartRange> CutParts(std::uint64_t dimension, std::uint32_t count);
 
-// A step has so many workers, or no parts (roles.h, AssignRoles).
+// A step with fewer workers has no parts (roles.h, AssignRoles).
 inline constexpr std::uint32_t kFewestWorkers = 3;
-// The most elements that part `column` of any step can have. The next block may leave as few
-// workers as kFewestWorkers whatever this one says: t_s members can each put an honest one out of
+// The most elements that part `column` of any step can have. Whatever this block says, the next one
+// may leave as few as kFewestWorkers workers. Attack: t_s members can each put an honest one out of
 // role.
 std::uint64_t LargestPart(std::uint64_t dimension, std::uint32_t column = 0);
 
@@ -49,10 +51,10 @@ std::uint64_t LargestPart(std::uint64_t dimension, std::uint32_t column = 0);
 // bytes). REQUIRES: both vectors have ElementCount(layout) floats.
 Digest StateRoot(const ModelState& state, const base::TensorLayout& layout);
 
-// --- in pieces, for one who was away ------------------------------------------------------------
-// The leaves are those of the tensors' own Merkle trees (crypto/merkle.h), one after another in the
-// order above. They make the root, so one who has the root can check the leaves, and one who has
-// those can check each piece, from whomever it comes.
+// --- in pieces, for a member that was away ------------------------------------------------------
+// The leaves are those of the tensors' own Merkle trees (crypto/merkle.h), concatenated in the
+// order above. The root proves the leaves and the leaves prove each piece, whatever peer sends
+// them.
 
 struct StatePiece {
   bool velocity = false;
@@ -64,10 +66,11 @@ struct StatePiece {
 // Pieces of at most kStateChunkBytes (node/wire/limits.h), in the leaves' order.
 std::vector<StatePiece> StatePieces(const base::TensorLayout& layout);
 std::vector<Digest> StateLeaves(const ModelState& state, const base::TensorLayout& layout);
-// The root that `leaves` make; nullopt if they are not as many as the layout has.
+// The root over `leaves`; nullopt if their number is not that of the layout.
 std::optional<Digest> StateRootOf(const std::vector<Digest>& leaves,
                                   const base::TensorLayout& layout);
-// The bytes of a piece, and whether bytes are those that its leaves name. Any bytes are safe.
+// PieceOf: the bytes of a piece. PieceMatches: true iff `bytes` hash to the piece's `leaves`. Any
+// bytes are safe.
 base::Bytes PieceOf(const ModelState& state, const StatePiece& piece);
 bool PieceMatches(const StatePiece& piece, base::ByteView bytes, const std::vector<Digest>& leaves);
 

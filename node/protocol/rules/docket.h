@@ -1,8 +1,14 @@
-// Who loses its membership in a block, and why: the list that every rule adds to.
+// The docket of a block: the peers that lose their membership in it, and why. Every rule adds to
+// it.
 //
-// A rule adds losers in passes; a pass sees who is lost to the passes before it and nobody of its
-// own, so that no order of peers or of messages decides. One peer loses once, by the gravest of its
-// faults; of equal ones the first that was noted gives the reason.
+// Invariants
+//   1  A peer loses once, by its gravest fault; of equal faults the first one noted gives the
+//   reason. 2  Drops hit members only, bans only peers in `may_be_banned`. 3  Stays() reflects
+//   completed passes only, so that the order of peers or messages within a pass
+//      decides nothing. Answers() reflects the current pass too.
+//
+// It may not know the rules. Memory: one loss for each peer of its two lists. An attacker reaches
+// it only through rules over sealed data, which are equal on all honest members.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -22,11 +28,11 @@ using base::Digest;
 using base::PeerId;
 using wire::Block;
 
-// What a fault costs, the gravest last.
+// The cost of a fault, the gravest last.
 enum class FaultKind : std::uint8_t {
   kDrop = 0,          // sealed absent: COMMIT, AGG of an owner, PROOF
   kDropAtReveal = 1,  // sealed absent at REVEAL: silence after seeing the coin
-  kBan = 2,           // proven by what it signed
+  kBan = 2,           // proven by its own signatures, or voted
 };
 
 struct Fault {
@@ -38,29 +44,28 @@ struct Fault {
 // Faults that the seals themselves prove.
 using SealedFaults = std::map<PeerId, Fault>;
 
-// Notes a fault of `peer`: the gravest stays, and the first of equal ones.
+// Notes a fault of `peer`: the gravest one stays, of equal ones the first.
 void NoteFault(SealedFaults& faults, const PeerId& peer, FaultKind kind, std::string reason);
 
 class Docket {
  public:
-  // A banned peer need not be a member: who was dropped answers for what it signed before. Peers
-  // that `may_be_banned` does not name, and drops of who is no member, are ignored.
-  // REQUIRES: both by key.
+  // `may_be_banned` may hold former members: a dropped peer still answers for what it signed. Bans
+  // of peers not in it, and drops of peers not in `members`, are ignored. REQUIRES: both by key.
   Docket(std::vector<PeerId> members, std::vector<PeerId> may_be_banned);
 
   void Ban(const PeerId& peer, wire::RemovalKind kind, std::string reason);
   void Drop(const PeerId& peer, std::string reason, FaultKind kind = FaultKind::kDrop);
-  // Drops nobody in this block; bans stay.
+  // Withdraws all drops of this block; bans stay.
   void ForgiveDrops();
-  // Ends a pass: those added since the last call count as lost from now on.
+  // Ends a pass: peers added since the last call count as lost from now on.
   void EndPass();
 
   // True iff `peer` is a member and no earlier pass has removed it.
   bool Stays(const PeerId& peer) const;
-  // True iff a ban can still hit `peer`, a member or not: it was not banned before, nor so far
-  // here.
+  // True iff a ban can still hit `peer`, member or not: it was banned neither before nor, so far,
+  // in this block.
   bool Answers(const PeerId& peer) const;
-  // Every loser, those of the pass in progress too.
+  // All losers, including those of the current pass.
   std::map<PeerId, FaultKind> Losers() const;
   // Bans by key, then drops by key.
   std::vector<wire::Removal> Removals(std::uint64_t step) const;
@@ -76,7 +81,7 @@ class Docket {
   std::vector<PeerId> members_;
   std::vector<PeerId> may_be_banned_;
   std::map<PeerId, Loss> losses_;
-  std::set<PeerId> lost_;  // to earlier passes
+  std::set<PeerId> lost_;  // in completed passes
 };
 
 }  // namespace ostraka::protocol

@@ -1,4 +1,4 @@
-// What a member's past costs it, and how a dropped one comes back (protocol.md 6 and 7).
+// The consequences of a peer's removals, and the return of dropped peers (protocol.md 6 and 7).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -16,27 +16,27 @@ namespace ostraka::protocol {
 using wire::Candidate;
 using wire::Standing;
 
-// Steps that a drop at REVEAL, and every drop but the first, keeps a peer away.
+// The number of steps for which a drop at REVEAL, and every drop but the first, bars a peer.
 inline constexpr std::uint64_t kBarredSteps = 1000;
 
 // Null if `peer` was never removed.
 const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId& peer);
 
-// The view's standings, by key, with what this block removes.
+// The view's standings, by key, with the removals of this block added.
 std::vector<Standing> StandingsAfter(const Block& view, const std::map<PeerId, FaultKind>& losers,
                                      std::uint64_t step);
 
-// True iff a REJOIN of `peer` in step `step` is in order: a key of the genesis, no member of the
-// view, not banned and not barred. What an honest member checks before it confirms one.
+// True iff a REJOIN of `peer` in `step` is in order: a genesis key, not a member of the view, not
+// banned and not barred. An honest member checks this before it confirms a REJOIN.
 bool MayRejoin(const Block& view, const Manifest& manifest, const PeerId& peer, std::uint64_t step);
 
 struct Returns {
   std::vector<Candidate> candidates;  // by key
   std::vector<PeerId> joined;         // by key
 };
-// Candidates whom more members confirm in this step than can be at fault. The first such block
-// opens a candidacy, each later one must confirm it again, and the manifest's `probation`-th in a
-// row admits. Nobody in `losers` is one.
+// The peers that more members than the fault bound confirm in this step, without those in `losers`.
+// The first such block opens a candidacy, each later block must confirm it again, and the
+// manifest's `probation`-th block in a row admits the peer.
 Returns ReturnsAfter(const SealedStep& sealed, const Block& view, const Manifest& manifest,
                      const std::map<PeerId, FaultKind>& losers);
 

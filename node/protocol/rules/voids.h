@@ -1,29 +1,28 @@
-// Who pays for a void column (protocol.md 5), and the count of columns that a member voided by its
-// own word.
+// The party that pays for a void column (protocol.md 5), and the count of columns that a member
+// voided by its own message.
 //
-//   fate             because                                          who pays
-//   no_aggregate     AGG sealed absent; two; malformed                the owner: dropped; banned
-//                    its result is zero: it formed none               the owner: counted here
-//   bad_senders      the bitmap names no worker, or is none           the owner: banned
-//                    a COMMIT of an included one is absent, or two    that one: dropped; banned
-//                    the COMMITs are there, and do not make the root  the owner: counted here,
-//                    unless
-//                                                                     an included one is banned now
+//   fate             cause                                            payer
+//   no_aggregate     AGG sealed absent; two; malformed                owner: dropped; banned
+//                    its result is zero: it formed none               owner: counted here
+//   bad_senders      the bitmap names no worker, or is none           owner: banned
+//                    a COMMIT of an included one is absent, or two    that worker: dropped; banned
+//                    the COMMITs are there and do not make the root   owner: counted here, but not
+//                                                                     if an included one is banned
 //   too_few_senders  a worker with a COMMIT is left out               the pair: in dispute
-//                    the owner left out itself                        the owner: counted here
-//   missing_numbers  a sender's PROOF is absent; two, malformed,      the sender: dropped; banned
+//                    the owner left out itself                        owner: counted here
+//   missing_numbers  a sender's PROOF is absent; two, malformed,      sender: dropped; banned
 //                    impossible
 //                    a sender misses the aggregate                    the pair: in dispute
-//                    the owner misses its own                         the owner: counted here
-//   sum_check,       the numbers contradict the aggregate             the owner owes a name
+//                    the owner misses its own                         owner: counted here
+//   sum_check,       the numbers contradict the aggregate             owner: owes a name
 //   size_check
-//   norm_check       an honest row is farther than Delta_max          nobody: the manifest asks it
-//   blind            an honest row is far beyond tau                  nobody: tau follows
+//   norm_check       an honest row is farther than Delta_max          none: by the manifest
+//   blind            an honest row is far beyond tau                  none: tau follows
 //
-// What is counted here an honest member does when a crash took its parts or its aggregate from it,
-// so the first two cost nothing, and nothing here bans. [A worker that shows two COMMITs can have
-// an honest owner build its root on the one that is not sealed; but then that owner holds both, and
-// its PROOF in the same block bans the worker. So a ban of an included one excuses.]
+// "Counted here": an honest member may do this after a crash that lost its parts or its aggregate.
+// So the first kVoidsBorne cost nothing, and no count bans. Attack: a worker that signs two COMMITs
+// can make an honest owner build its root on the one that is not sealed. But then that owner holds
+// both, and its PROOF in the same block bans the worker; so a ban of an included worker excuses.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -38,12 +37,12 @@ namespace ostraka::protocol {
 
 using wire::Voids;
 
-// Columns that cost a member nothing, and steps after the last one at which all are forgotten.
+// kVoidsBorne columns cost a member nothing; kVoidsKept steps after the last one all are forgotten.
 inline constexpr std::uint32_t kVoidsBorne = 2;
 inline constexpr std::uint64_t kVoidsKept = 1000;
 
-// Owners that voided their column of this step by their own word, by column. `docket` has the
-// bans of what the seals prove.
+// Owners that voided their column of this step by their own message, by column. `docket` holds the
+// bans that the seals prove.
 std::vector<PeerId> VoidedByOwnWord(const SealedStep& sealed, const Block& view,
                                     const std::vector<ColumnFate>& fates, const Docket& docket);
 
@@ -51,7 +50,8 @@ std::vector<PeerId> VoidedByOwnWord(const SealedStep& sealed, const Block& view,
 std::vector<Voids> VoidsAfter(const Block& view, const std::vector<PeerId>& voiders,
                               std::uint64_t step);
 
-// Drops whoever voided more than kVoidsBorne columns, the last of them in `step`. Ends no pass.
+// Drops each member that voided more than kVoidsBorne columns, the last one in `step`. Ends no
+// pass.
 void DropVoiders(const std::vector<Voids>& voids, std::uint64_t step, Docket& docket);
 
 }  // namespace ostraka::protocol

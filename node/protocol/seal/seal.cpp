@@ -13,7 +13,8 @@ namespace {
 using State = SealEntry::State;
 using wire::MessageType;
 
-// Iterations ahead of the own one whose frames are kept; of later ones only how far they are.
+// Frames are kept of this many iterations ahead of the own one; of later iterations only the
+// number is kept (reached_).
 constexpr std::uint32_t kIterationsAhead = 2;
 
 std::vector<PeerId> AwakeOf(const SealOptions& options) {
@@ -67,8 +68,8 @@ void Seal::Impl::Begin(SealOutput& out) {
   if (begun_at_) return;
   begun_at_ = now_;
   TickAt(now_ + base::Duration{options_.delta.ns / 2});
-  // A member that finds the gate passed when it opens the seal must not echo: others rely on having
-  // every honest ECHO soon after the gate.
+  // A member that finds the gate passed when it opens the seal must not echo: the others rely on
+  // holding every honest ECHO soon after the gate.
   const bool too_late = (passed_ && !opened_) || clock_.iteration() > 0;
   if (options_.muted || (too_late && !base::Planted(base::Bug::kEchoAfterGate))) return;
   echo_time_ = now_;
@@ -89,7 +90,7 @@ void Seal::Impl::TryGate(SealOutput& out) {
     out.forward.insert(out.forward.end(), frames.begin(), frames.end());
   }
   if (opened_) Begin(out);
-  if (!options_.muted) clock_.Passed(now_);  // else nothing looks at the clock
+  if (!options_.muted) clock_.Passed(now_);
   TickAt(now_);
 }
 
@@ -222,7 +223,7 @@ void Seal::Impl::OnStatus(const wire::SignedEnvelope& message, SealOutput& out) 
   if (!status.ok() || !InWindow(k)) return;
   Statuses& statuses = rounds_[k].statuses;
   if (!statuses.Add(sender, {*status, message.digest, message.frame})) return;
-  if (statuses.TwoFaced(sender)) {  // so that no leader relies on it
+  if (statuses.TwoFaced(sender)) {  // show both to all, so that no leader relies on the sender
     for (const StatusSeen& seen : statuses.all().at(sender)) out.forward.push_back(seen.frame);
   }
   if (k == clock_.iteration() && status->rank > 0 && status->rank <= k) {
@@ -249,7 +250,7 @@ void Seal::Impl::OnPropose(const wire::SignedEnvelope& message, SealOutput& out)
     const wire::Vector answer = WireOf(vector->second);
     for (const PeerId& other : OthersAwake()) out.answer_vector.emplace_back(other, answer);
   }
-  // The vector is on its way, right behind: it is not missed at once.
+  // The leader sends the vector right behind its PROPOSE: do not ask for it at once.
   TickAt(vector == vectors_.end() ? now_ + base::Duration{options_.delta.ns / 8} : now_);
 }
 
@@ -273,7 +274,7 @@ void Seal::Impl::OnLock(const wire::SignedEnvelope& message) {
   if (locks_.Add(sender, k, lock->value, message.frame) && InWindow(k)) TickAt(now_);
 }
 
-// A member in an iteration has passed the gate, and can show it (LackCloses).
+// A member in an iteration has passed the gate and holds its CLOSEs: ask it for them (LackCloses).
 void Seal::Impl::NoteReached(const PeerId& sender, std::uint32_t iteration) {
   std::uint32_t& reached = reached_[sender];
   if (iteration <= reached) return;
@@ -309,6 +310,29 @@ void Seal::Impl::Drive(SealOutput& out) {
   if (undecided()) RunClock(out);
   if (!undecided() && !decision) Resolve();
   if (!decision && tick_ && *tick_ <= now_) Ask(out);
+  CheckInvariants();
+}
+
+void Seal::Impl::CheckInvariants() const {
+  OSTRAKA_CHECK(decided_value_.has_value() == !certificate.empty());
+  OSTRAKA_CHECK(!decision || decided_value_);
+  OSTRAKA_CHECK(undecided() || clock_.step() == SealClock::Step::kIdle);
+  OSTRAKA_CHECK(!echo_time_ || begun_at_);
+  OSTRAKA_CHECK(!passed_ || gate_.passed());
+  OSTRAKA_CHECK(!options_.muted || (!echo_time_ && !own_vector_ && lock_.rank == 0 &&
+                                    clock_.step() == SealClock::Step::kIdle));
+  OSTRAKA_CHECK(slow || clock_.iteration() == 0);
+  OSTRAKA_CHECK(std::max(echoes_.size(), reached_.size()) <= awake_.size());
+}
+
+void Seal::Impl::CheckParts() const {
+  for (const auto& [iteration, ballots] : ballots_) ballots.CheckInvariants();
+  for (const auto& [iteration, round] : rounds_) {
+    round.statuses.CheckInvariants();
+    OSTRAKA_CHECK(round.proposals.size() <= 2);
+  }
+  locks_.CheckInvariants();
+  gate_.CheckInvariants();
 }
 
 void Seal::Impl::Decide(SealOutput& out) {
@@ -328,8 +352,8 @@ void Seal::Impl::DecideOn(const Digest& value, const Signers& signers, SealOutpu
     certificate.push_back(frame);
     if (sender != options_.self) witnesses_.push_back(sender);
   }
-  // One frame too few may have come to the others, and they would learn it an iteration later. As
-  // long as nobody has closed they ask for ECHOs often enough by themselves.
+  // The others may lack a single frame, and would then decide an iteration later. Before the first
+  // CLOSE they ask for ECHOs often enough by themselves.
   if (HasVoice() && (slow || !gate_.empty())) {
     out.forward.insert(out.forward.end(), certificate.begin(), certificate.end());
   }
@@ -338,6 +362,7 @@ void Seal::Impl::DecideOn(const Digest& value, const Signers& signers, SealOutpu
   alone_ = false;
   asked_.clear();
   tick_ = now_;
+  CheckParts();
 }
 
 void Seal::Impl::Resolve() {
@@ -357,7 +382,7 @@ SealVector Seal::Impl::HeldNow() const {
   return held;
 }
 
-// --- what others may ask of it -------------------------------------------------------------------
+// --- answers to requests of others ---------------------------------------------------------------
 
 std::set<Digest> Seal::Impl::RelevantVectors() const {
   std::set<Digest> relevant;

@@ -1,38 +1,56 @@
-// SEAL: agreement of a view's members on the vector (member -> message digest | absent |
-// equivocated) of one phase, by one member. (docs/protocol.md, 3; derived and model-checked in
-// ../shared/research/network.md, 3.4; docs/seal.md says it in full.)
+// SEAL: the members agree on one vector (member -> message digest | absent | equivocated) for each
+// phase of a step. A Seal is one member's part in one such agreement: vector consensus with a
+// one-round fast path and a leader-based slow path. docs/seal.md specifies it, docs/protocol.md 3
+// says where it stands in a step, and ../shared/research/network.md, 3.4, derives and model-checks
+// it.
 //
-//   echo    when the phase is complete or its deadline has passed: ECHO{what I hold}
-//   fast    the echoes of all members that are not asleep are equal: decided, no timer
-//   lock 0  Q equal echoes: that vector is locked at rank 1
-//   gate    2 Delta after the own echo: CLOSE. Q CLOSEs are the gate (seal_gate.h)
+//   echo    the phase is complete or its deadline has passed: ECHO{what this member holds}
+//   fast    equal ECHOs of all members that are not muted ("awake") decide; no timer is needed
+//   lock 0  Q equal ECHOs lock their vector at rank 1
+//   gate    2 Delta after the own ECHO: CLOSE. Q CLOSEs are the gate (seal_gate.h)
 //   slow    3/2 Delta after the gate, iterations k = 1, 2, ... of four steps of 2 Delta each
 //           (doubled from k = 3 on, up to kMaxStep): STATUS, PROPOSE by leader k, VOTE, LOCK;
-//           Q LOCKs of one iteration for one vector: decided
+//           Q LOCKs of one iteration for one vector decide
 //
-// Q = n - t_s of the view; asleep members (sealed absent earlier in this step) count in n, are
-// never waited for and not listened to. Safe while f <= t_s and the network is timely, and while f
-// <= t_a if it is not; live in the first case, and in the second once it is timely again. Timely: a
-// message takes at most Delta/4. When members echo does not matter to safety.
+// Promises. n counts all members, t_s and t_a are the fault bounds, Q = n - t_s. Members in
+// `asleep` (sealed absent earlier in this step) count in n; no member waits for them, and their
+// messages are ignored. "Timely": a message takes at most Delta/4.
+//   Safety    no two members decide differently while f <= t_s in a timely network, or f <= t_a in
+//             any network. It does not depend on when members echo.
+//   Liveness  with f <= t_s in a timely network, and with f <= t_a once the network is timely
+//             again, within the bounds of seal_bounds.h.
 //
-// Who is who. A Seal says what to sign, asks for what it lacks and announces the decision; it
-// neither signs nor sends. The caller owns the messages of the phase and answers what this member
-// holds (SealMessages); it verified signature, membership and entry of every frame it hands in.
-// A muted Seal (of one who is asleep or only watches) says nothing and still learns the decision.
+// Invariants ([C]: CHECKed after each input, or once an iteration)
+//   1  The decided value never changes. Certificate() is empty exactly while nothing is decided,
+//      and decision() is empty until then. [C: the last two]
+//   2  At most one ECHO, one CLOSE and one message of each step of an iteration is said in the life
+//      of a store. After the decision none but the ECHO is said.
+//   3  The rank of the lock never falls. The lock changes only when an iteration begins, when LOCK
+//      is said, and when stored frames are handed in after a restart.
+//   4  A muted Seal says nothing, holds no lock and runs no clock; it still learns the decision and
+//      may forward frames of others. [C: voice, lock and clock]
+//   5  Only frames of awake members are held, within the bounds of "Memory". [C: senders, STATUSes,
+//      PROPOSEs and LOCKs]
 //
-// What an attacker can do to it: frames of members only, of three iterations at a time, each
-// member's few; so memory is O(n) frames, and O(n) more for each false claim of a lock. Two
-// PROPOSEs of a leader void its iteration. Hand in EVERY verified frame, rivals of a slot too, and
-// third ones: a lock may rest on the one vote of a two-faced member that came here second, and
-// the Seal keeps of them what somebody claims to rest on.
+// What it may not know: training, the content of the phase's messages (SealMessages holds these),
+// keys, links, clocks. It says what to sign, asks for what it lacks and announces the decision; the
+// caller signs, sends, stores, and verifies signature, membership and `entry` (the digest of the
+// parent: the decision or block that opened the seal) of every frame before handing it in.
 //
-// Restart: own frames of this seal that were stored are handed in again (OnMessage) before
-// anything else: no slot of theirs is spoken in again, and the highest lock that they name is this
-// member's lock. It goes on in the iteration after the last it spoke in.
+// Memory: O(n) frames of three or four iterations, four LOCKs of each member, and at most t_s
+// frames more for each false claim of a lock, as no honest member supports one (docs/seal.md, 8).
 //
-// Help: once Certificate() is not empty, answer every CLOSE and STATUS that an undecided member
-// sends, also one repeated byte for byte, with the frames of Certificate(): this Seal speaks no
-// more.
+// What an attacker can do: send few frames of its own for each iteration; void an iteration that it
+// leads, by signing two PROPOSEs; make the seal slow. The caller must hand in EVERY verified frame,
+// also the second and third of one slot. Rationale: a lock may rest on the one vote of a two-faced
+// member that came here second; the Seal keeps such a frame if some lock is claimed to rest on it.
+//
+// Restart: before anything else the caller hands in the own stored frames of this seal (OnMessage).
+// No slot of theirs is used again, and the highest lock that they name is this member's lock. The
+// Seal goes on in the iteration after the last in which it spoke.
+//
+// Help: once Certificate() is not empty this Seal speaks no more. The caller then answers every
+// CLOSE and STATUS of an undecided member, also one repeated byte for byte, with Certificate().
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -55,33 +73,33 @@
 
 namespace ostraka::protocol {
 
-// What this member holds of the phase; answers may change between two calls into Seal.
+// What this member holds of the phase. Answers may change between two calls into Seal.
 class SealMessages {
  public:
   virtual ~SealMessages() = default;
-  // Entry `index` as this member would echo it now: the message first received, equivocated if it
-  // holds two. Absent for members that fill no such entry.
+  // Entry `index` as this member would echo it now: the message received first; equivocated if two
+  // are held; absent for a member that fills no such entry.
   virtual SealEntry EntryNow(std::size_t index) const = 0;
-  // True iff it holds the message with that digest for that entry.
+  // True iff the message with that digest is held for that entry.
   virtual bool Holds(std::size_t index, const Digest& digest) const = 0;
 };
 
 struct SealOptions {
   wire::Slot slot;  // of its ECHO: run, incarnation, step, phase, draw
-  Digest entry;     // the decision or block that opened it
+  Digest entry;     // the parent: the decision or block that opened this seal
   PeerId self;
   bool muted = false;
-  std::vector<PeerId> members;  // the view, by key
-  std::set<PeerId> asleep;
+  std::vector<PeerId> members;  // all members, by key
+  std::set<PeerId> asleep;      // muted: sealed absent earlier in this step
   wire::Thresholds thresholds;
   base::Duration delta;
-  base::Duration moment;    // given to what may be on its way, before it is asked for
-  Digest leader_seed;       // of the permutation that leaders come from
+  base::Duration moment;    // how long a message may still be under way before it is asked for
+  Digest leader_seed;       // draws the permutation of leaders
   std::size_t entries = 0;  // 2 n for seal A, else n
 };
 
-// A message for the caller to sign and send to all members, itself included (it comes back through
-// OnMessage once it is durable).
+// A message for the caller to sign and to send to all members. It must also come back through
+// OnMessage, once it is durable.
 struct SealSay {
   wire::MessageType type = wire::MessageType::kEcho;
   std::uint32_t iteration = 0;
@@ -92,18 +110,18 @@ struct SealAsk {
   PeerId to;
   wire::Pull pull;
 };
-// A frame that this member holds, and who signed it.
+// A frame that this member holds, and its signer.
 struct SealFrame {
   PeerId sender;
   base::SharedBytes frame;
 };
 struct SealOutput {
   std::vector<SealSay> say;
-  // To all members: frames of others, and an own CLOSE or STATUS again while too few are there to
-  // go on.
+  // To all members: frames of others; also the own CLOSE or STATUS again, while too few members
+  // have sent theirs.
   std::vector<base::SharedBytes> forward;
-  bool unhelped = false;  // alone(), and time to look whether the run went on without this member
-  std::vector<std::pair<PeerId, wire::Vector>> answer_vector;  // kVector, unasked: proposal's value
+  bool unhelped = false;  // alone(): time to check whether the run went on without this member
+  std::vector<std::pair<PeerId, wire::Vector>> answer_vector;  // the own proposal's value, unasked
   std::vector<SealAsk> ask;
 };
 
@@ -114,50 +132,52 @@ class Seal {
   ~Seal();
 
   // --- inputs; each may make the Seal decide ---
-  // All that came before the seal opened has been handed in: own words of a life before, and what
-  // others said early. Call it once, before Echo.
+  // Everything that came before the seal opened has been handed in: own frames from before a
+  // restart, and early frames of others. REQUIRES: called once, before Echo.
   void Opened(base::Time now, SealOutput& out);
-  // The phase is complete, or its deadline has passed: echo what is held now. Idempotent. The Seal
-  // does it by itself when it passes the gate.
+  // The phase is complete, or its deadline has passed: echo what is held now. Idempotent. Passing
+  // the gate has this effect too.
   void Echo(base::Time now, SealOutput& out);
   bool echoed() const;
-  // A verified ECHO, CLOSE, STATUS, PROPOSE, VOTE or LOCK of a member in this seal's slots, naming
-  // this seal's entry, of any iteration. Own ones too, once durable. A body that does not decode
-  // counts as not sent.
+  // A verified ECHO, CLOSE, STATUS, PROPOSE, VOTE or LOCK of a member, in a slot of this seal, of
+  // any iteration, that names this seal's parent. Own messages too, once durable. A body that does
+  // not decode counts as not sent.
   void OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out);
-  // An answer to kVector (or what came with a PROPOSE). Any content is safe: it counts by its hash.
+  // An answer to kVector, or the vector that follows a PROPOSE. Any content is safe: a vector
+  // counts by its hash.
   void OnVector(base::Time now, const wire::Vector& vector, SealOutput& out);
   // The caller holds more messages of the phase than at the last call.
   void OnHeld(base::Time now, SealOutput& out);
-  // It is `wake()` or later.
+  // Call at `wake()` or later; an earlier call does no harm.
   void OnTimer(base::Time now, SealOutput& out);
-  // When OnTimer is due; nullopt: never (decided, or nothing begun).
+  // When OnTimer is due; nullopt: never (decided, or not begun).
   std::optional<base::Time> wake() const;
 
   // --- outcome ---
-  // The decided vector, once it is decided, known entry by entry, and every message that it names
-  // present or (for an equivocated entry) nothing more is held. Until then it goes on asking.
+  // The decided vector, once its entries are known and every message that it names as present is
+  // held. Until then the Seal goes on asking.
   const std::optional<SealVector>& decision() const;
-  // Frames that prove the decision: equal ECHOs of all that were awake, or Q LOCKs; empty before.
+  // Frames that prove the decision: equal ECHOs of all awake members, or Q LOCKs of one iteration;
+  // empty before the decision.
   std::vector<base::SharedBytes> Certificate() const;
-  // Members whose ECHO had not come when the slow path began here; empty if it did not.
+  // Members whose ECHO had not come when the slow path began here; empty if it never began.
   const std::set<PeerId>& silent() const;
-  // How long after the own echo each member's came: at least 0; for Delta.
+  // How long after the own ECHO that of each other member came; 0 if it came before. Sets Delta.
   const std::map<PeerId, base::Duration>& lags() const;
   bool gate_passed() const;
   bool slow() const;                // the slow path has begun
   std::uint32_t iteration() const;  // 0 before it
-  // Nobody here helps: CLOSE or this iteration's STATUS had to be said again, as too few others
-  // did, or what the decision names had to be asked for again.
+  // This member gets no help: it had to repeat its CLOSE or this iteration's STATUS because too few
+  // others sent theirs, or to ask again for what the decision names.
   bool alone() const;
-  // One line: what it waits for, from whom, how long already, and who echoed what otherwise.
+  // One line for people: what it waits for, from whom and since when, and which ECHOs differ.
   std::string Describe(base::Time now) const;
 
-  // --- what others may ask of it ---
+  // --- answers to requests of others ---
   std::optional<wire::Vector> VectorFor(const Digest& value) const;
-  // Frames of the slow path and echoes that this member holds, of `type`, several of one sender if
-  // it is two-faced: what to answer kMessages with. (Where kMessages asks for messages of the phase
-  // the answer must hold both frames of one who equivocated: a merge rests on it.)
+  // The answer to kMessages: all ECHOs or frames of the slow path of `type` that are held, several
+  // of one sender if it is two-faced. (Where kMessages asks for messages of the phase, the caller's
+  // answer must hold both frames of an equivocating member: a merge rests on them.)
   std::vector<SealFrame> Frames(wire::MessageType type) const;
 
  private:

@@ -1,8 +1,8 @@
-// What a seal lacks, who shows to hold it, and whom it asks (docs/seal.md, 5).
+// The things that a seal lacks, their sources, and the requests to them (docs/seal.md, 5).
 //
-// Of those who show to hold a thing, one more than can be faulty are asked at once: so an honest
-// one is, if there is one. The others follow Delta/2 later. Each is asked once an iteration; for
-// ECHOs before the slow path all are, every Delta/2.
+// Of the members that have shown that they hold a thing, fault bound + 1 are asked at once, so an
+// honest one is among them if there is one. The others follow Delta/2 later. Each is asked once an
+// iteration. ECHOs before the slow path are an exception: all members are asked, every Delta/2.
 #include <algorithm>
 
 #include "node/base/check.h"
@@ -19,7 +19,7 @@ using wire::PullKind;
 
 constexpr base::Duration Part(base::Duration delta, std::int64_t of) { return {delta.ns / of}; }
 
-// What one peer is asked for.
+// All requests to one peer.
 struct Request {
   std::set<Digest> vectors;
   std::set<Digest> digests;
@@ -68,7 +68,7 @@ void Seal::Impl::Ask(SealOutput& out) {
   std::map<PeerId, Request> requests;
   bool more = false;
   for (const auto& [lack, sources] : lacks.sources) {
-    // Nobody shows whose ECHOs or CLOSEs it holds, so for one all are asked.
+    // No message shows which ECHOs or CLOSEs a member holds, so every source is asked.
     const bool of_all = (lack.type == MessageType::kEcho && lack.digest.is_zero()) ||
                         lack.type == MessageType::kClose;
     std::size_t room = of_all ? sources.size() : faults_ + 1;
@@ -91,12 +91,12 @@ void Seal::Impl::Ask(SealOutput& out) {
   if (lacks.later) TickAt(*lacks.later);
   const bool ask_again = undecided() && !slow && !lacks.sources.empty() && begun_at_;
   if (more || ask_again) {
-    // A member that has closed long ago waits for the gate, perhaps as long as a deadline lasts.
+    // A member that closed long ago may wait for the gate until the deadline of the phase.
     const bool waits =
         clock_.step() == SealClock::Step::kClosed && now_ - clock_.began() > options_.delta;
     TickAt(now_ + (waits ? options_.delta * 2 : Part(options_.delta, 2)));
   } else if (!lacks.sources.empty() && (!undecided() || options_.muted)) {
-    // No iterations go on that would make it ask again.
+    // No later iteration will ask again: repeat the requests every 2 Delta.
     asked_.clear();
     TickAt(now_ + options_.delta * 2);
     if (undecided()) return;
@@ -131,7 +131,7 @@ Seal::Impl::Lacks Seal::Impl::FindLacks() const {
   return lacks;
 }
 
-// By the bitmaps of ECHOs: messages that others hold, and equivocations that they saw.
+// Messages that others hold, and equivocations that they saw, by the bitmaps of their ECHOs.
 void Seal::Impl::LackPhaseMessages(Lacks& lacks) const {
   const SealVector mine = HeldNow();
   for (const auto& [sender, echo] : echoes_) {
@@ -150,7 +150,7 @@ void Seal::Impl::LackPhaseMessages(Lacks& lacks) const {
   }
 }
 
-// Values that others echoed, and the messages in them: a merge needs them all.
+// Values that others echoed, and the messages in them: a leader's merge needs them all.
 void Seal::Impl::LackVectors(Lacks& lacks) const {
   std::map<Digest, std::vector<PeerId>> echoers;
   for (const auto& [sender, echo] : echoes_) {
@@ -172,9 +172,9 @@ void Seal::Impl::LackVectors(Lacks& lacks) const {
   }
 }
 
-// Those that are missing, and those of members that said another thing here than most: to others
-// they may have said the same. Whoever is decided got them all, so an honest member that decides by
-// the fast path is followed by the others within Delta.
+// ECHOs that are missing, and ECHOs of members whose ECHO here differs from the leading value: they
+// may have sent the leading value to others. A member that decided by the fast path holds equal
+// ECHOs of all, so the others that ask it decide within Delta of it.
 void Seal::Impl::LackEchoes(Lacks& lacks) const {
   const base::Time due = *begun_at_ + Part(options_.delta, 2);
   if (due > now_) {
@@ -190,8 +190,8 @@ void Seal::Impl::LackEchoes(Lacks& lacks) const {
   }
 }
 
-// A member in an iteration has passed the gate and can show it. While the own CLOSE waits for too
-// long, all are asked.
+// A member in an iteration has passed the gate and holds Q CLOSEs. Once the own CLOSE has waited
+// for 2 Delta, all members are asked.
 void Seal::Impl::LackCloses(Lacks& lacks) const {
   const bool long_closed =
       clock_.step() == SealClock::Step::kClosed && now_ - clock_.began() >= options_.delta * 2;
@@ -209,8 +209,8 @@ void Seal::Impl::LackCloses(Lacks& lacks) const {
   }
 }
 
-// STATUSes of members that are in this iteration, or were; and while too few are here for too long,
-// of all.
+// STATUSes of members that have reached this iteration. If too few have after a step's length, all
+// members are asked.
 void Seal::Impl::LackStatuses(Lacks& lacks) const {
   const base::Time due = clock_.began() + StepLength(options_.delta, clock_.iteration());
   const bool of_all =
@@ -225,11 +225,11 @@ void Seal::Impl::LackStatuses(Lacks& lacks) const {
   }
 }
 
-// Locks that members rest on, and that would count: certificates of a rank not below mine.
+// Certificates of locks that members claim, of a rank not below the own lock's.
 void Seal::Impl::LackCertificates(Lacks& lacks) const {
   const std::uint32_t k = clock_.iteration();
   std::map<SealLock, std::vector<PeerId>> claimants;
-  if (lock_.rank > 0) claimants[lock_] = OthersAwake();  // mine, after a restart
+  if (lock_.rank > 0) claimants[lock_] = OthersAwake();  // the own lock, after a restart
   const auto round = rounds_.find(k);
   if (round != rounds_.end()) {
     for (const auto& [sender, statuses] : round->second.statuses.all()) {
@@ -302,7 +302,7 @@ void Seal::Impl::LackBallots(Lacks& lacks, const SealLock& lock,
                              const std::vector<PeerId>& sources) const {
   const MessageType type = lock.rank == 1 ? MessageType::kEcho : MessageType::kVote;
   const auto ballots = ballots_.find(lock.rank - 1);
-  // Also my own ballot: it may be of an iteration that I have forgotten.
+  // The own ballot too: its iteration may have been forgotten.
   for (const PeerId& member : awake_) {
     if (ballots != ballots_.end() && ballots->second.For(lock.value).contains(member)) continue;
     lacks.sources[{PullKind::kMessages, type, IndexOf(member), lock.value}] = sources;
@@ -317,8 +317,9 @@ void Seal::Impl::LackOfVector(Lacks& lacks, const SealVector& vector,
     if (entry.state == State::kEquivocated) {
       if (messages_->EntryNow(i).state != State::kEquivocated) LackEntry(lacks, i, sources);
     } else if (!messages_->Holds(i, entry.digest)) {
-      // Several vectors may name it: who echoed one must not hide who echoed another [one honest
-      // member was asked for what it had shown by the liar's mouth only, and named as unshown].
+      // Several vectors may name the message: add the sources of each. Attack: with the sources of
+      // one vector only, a liar's vector hid those of an honest member, which was then never asked
+      // for its message and was named as unshown.
       std::vector<PeerId>& all =
           lacks.sources[{PullKind::kDigests, MessageType::kBoot, 0, entry.digest}];
       all.insert(all.end(), sources.begin(), sources.end());

@@ -1,5 +1,7 @@
 #include "node/protocol/seal/seal_ballots.h"
 
+#include "node/base/check.h"
+
 namespace ostraka::protocol {
 namespace {
 
@@ -41,6 +43,13 @@ void Ballots::ForgetAllBut(const Digest& value) {
   std::erase_if(by_value_, [&](const auto& entry) { return entry.first != value; });
 }
 
+void Ballots::CheckInvariants() const {
+  for (const auto& [value, signers] : by_value_) {
+    OSTRAKA_CHECK(!signers.empty());
+    for (const auto& [sender, frame] : signers) OSTRAKA_CHECK(firsts_.contains(sender));
+  }
+}
+
 bool Locks::Add(const PeerId& sender, std::uint32_t iteration, const Digest& value,
                 base::SharedBytes frame) {
   if (!groups_[{iteration, value}].emplace(sender, std::move(frame)).second) return false;
@@ -57,6 +66,14 @@ bool Locks::Add(const PeerId& sender, std::uint32_t iteration, const Digest& val
     if (weakest->second.empty()) groups_.erase(weakest);
   }
   return true;
+}
+
+void Locks::CheckInvariants() const {
+  std::map<PeerId, std::size_t> counts;
+  for (const auto& [group, signers] : groups_) {
+    OSTRAKA_CHECK(!signers.empty());
+    for (const auto& [sender, frame] : signers) OSTRAKA_CHECK(++counts[sender] <= kLocksOfOne);
+  }
 }
 
 const Signers& Locks::For(std::uint32_t iteration, const Digest& value) const {

@@ -1,9 +1,18 @@
-// Who signed which value: ECHOs and VOTEs, from which locks are certified, and LOCKs, which decide.
+// The signers of each value: ECHOs and VOTEs, which certify locks, and LOCKs, which decide.
 //
-// Why bounded, and why a member may be kept saying two things: each member has room for the first
-// thing it said in an iteration, and for whatever else somebody needs (the caller says which). So a
-// two-faced member cannot fill the memory, and cannot hide from one honest member the vote on
-// which another one's lock rests.
+// Invariants [C: CHECKed by CheckInvariants]
+//   Ballots  1  The first value of a member never changes. Each signer has one, and no group of
+//               by_value() is empty. [C]
+//            2  A further value of a member is kept only if the caller said `needed`.
+//   Locks    3  A member has frames in at most kLocksOfOne groups, and no group is empty. [C]
+//            4  A member's frame is displaced only by a later frame of that member.
+//
+// Memory: in Ballots the first frame of each member and the needed ones, which the caller bounds;
+// in Locks kLocksOfOne frames of each member.
+//
+// What an attacker can do: fill its own room. Rationale for keeping two conflicting ballots of one
+// member: a two-faced member must not be able to hide from one honest member the vote on which the
+// lock of another rests.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -19,38 +28,38 @@
 
 namespace ostraka::protocol {
 
-// A lock, or a claim of one. Rank 0: none; 1: by Q equal ECHOs; 1 + k: by Q VOTEs of iteration k.
+// A lock, or a claim of one. Rank 0: none; 1: Q equal ECHOs; 1 + k: Q VOTEs of iteration k.
 struct SealLock {
   std::uint32_t rank = 0;
   Digest value;
   auto operator<=>(const SealLock&) const = default;
 };
 
-// One frame a member for one value.
+// One frame of each member, all for one value.
 using Signers = std::map<PeerId, base::SharedBytes>;
 
 // ECHOs, or the VOTEs of one iteration.
 class Ballots {
  public:
-  // True iff it was new and is kept: the sender's first, or `needed`.
+  // True iff the frame is new and kept: the sender's first, or `needed`.
   bool Add(const PeerId& sender, const Digest& value, base::SharedBytes frame, bool needed);
   const Signers& For(const Digest& value) const;
-  // What the sender said first; null if nothing.
+  // The first value of the sender; null if none came.
   const Digest* FirstOf(const PeerId& sender) const;
   const std::map<PeerId, Digest>& firsts() const { return firsts_; }
   const std::map<Digest, Signers>& by_value() const { return by_value_; }
-  // The value said first by most; of several the lowest. Zero if nobody said anything.
+  // The first value of most members; the lowest of several. Zero if there is none.
   Digest Leading() const;
   void ForgetAllBut(const Digest& value);
+  void CheckInvariants() const;  // aborts if invariant 1 is broken
 
  private:
   std::map<PeerId, Digest> firsts_;
   std::map<Digest, Signers> by_value_;
 };
 
-// LOCKs of any iteration, since those that decide may be long past or far ahead of one who was cut
-// off. A member has room for kLocksOfOne of them; a further one displaces the one of its own that
-// has the fewest companions. So a member can displace nothing but its own.
+// LOCKs of any iteration: to a member that was cut off, the LOCKs that decide may be long past or
+// far ahead. A member's LOCK beyond kLocksOfOne displaces its own LOCK in the smallest group.
 class Locks {
  public:
   static constexpr std::size_t kLocksOfOne = 4;
@@ -64,6 +73,7 @@ class Locks {
     auto operator<=>(const Group&) const = default;
   };
   const std::map<Group, Signers>& groups() const { return groups_; }
+  void CheckInvariants() const;  // aborts if invariant 3 is broken
 
  private:
   std::map<Group, Signers> groups_;

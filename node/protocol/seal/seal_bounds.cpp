@@ -13,9 +13,9 @@ base::Duration DecisionBound(base::Duration delta, std::uint32_t faults) {
 }
 
 base::Duration HealingBound(base::Duration delta, std::uint32_t reached, std::uint32_t faults) {
-  // A step until what was lost is said again, the iteration that is not in step any more, and then
-  // as in a timely network. Before an iteration the gate is passed first: CLOSEs, and the way to
-  // STATUS.
+  // One step until lost messages are repeated, one iteration that is out of step, and then the
+  // bound of a timely network. If no iteration has begun, the gate comes first: CLOSEs, and the
+  // time from there to STATUS.
   const std::uint32_t first = std::max(reached, 1U);
   base::Duration bound = delta * 2 + StepLength(delta, first);
   if (reached == 0) bound = bound + delta * 4;

@@ -36,6 +36,13 @@ std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
 void SealClock::Begin(Step step, base::Time now) {
   step_ = step;
   began_ = now;
+  CheckInvariants();
+}
+
+void SealClock::CheckInvariants() const {
+  const bool before = step_ == Step::kEchoed || step_ == Step::kClosed;
+  OSTRAKA_CHECK(!before || iteration_ == 0);
+  OSTRAKA_CHECK(step_ < Step::kStatus || iteration_ > 0);
 }
 
 void SealClock::Echoed(base::Time now) {
@@ -82,7 +89,7 @@ std::optional<base::Time> SealClock::due() const {
       return rest_until_;
     case Step::kStatus:
       if (!gathered_) return std::nullopt;
-      // In a timely network Q are there by began + 5/4 Delta, and the first term is the larger.
+      // In a timely network Q members are seen by began + 5/4 Delta, and the first term is larger.
       return std::max(began_ + length, *gathered_ + (length - base::Duration{delta_.ns * 3 / 2}));
     case Step::kPropose:
     case Step::kVote:

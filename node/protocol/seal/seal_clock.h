@@ -1,18 +1,24 @@
-// When a seal's slow path does what: iterations of four steps, who leads them, and how members that
-// fell out of step come together again.
+// The schedule of a seal's slow path: iterations of four steps, their leaders, and two rules that
+// bring members together again that have drifted apart.
 //
-// Timely networks need no more than equal step lengths: members pass the gate (seal_gate.h) within
-// Delta/4 of each other and stay so. After a partition they may be anywhere, so two rules bring
-// them together:
+// In a timely network equal step lengths suffice: members pass the gate (seal_gate.h) within
+// Delta/4 of each other and keep that distance. After a partition they may be anywhere, so:
 //   - STATUS lasts until Q members are seen in this iteration or a later one, and then long enough
-//     for them all to be heard. So nobody runs ahead alone.
-//   - who sees more members ahead than can be faulty enters their iteration at once (Enter; the
-//     caller counts). So nobody stays behind.
-// In a timely network neither changes anything: all honest STATUSes come within 5/4 Delta, and the
-// members ahead are ahead by at most Delta.
+//     to hear them all. No member runs ahead alone.
+//   - A member that sees more members ahead than can be faulty enters their iteration at once
+//     (Enter; the caller counts). No member stays behind.
+// In a timely network neither rule has an effect: all honest STATUSes come within 5/4 Delta, and
+// the members ahead are ahead by at most Delta.
 //
-// The schedule never shifts: a timer that comes late (a process that was suspended, a busy machine)
-// makes the member skip words, not say them later than the others count on (IsLate).
+// Invariants [C: CHECKed]
+//   1  The iteration never falls. [C]
+//   2  It is 0 in kEchoed and kClosed, and at least 1 from kStatus to kLock. [C]
+//   3  The schedule never shifts: each step begins when the one before was due, not when the timer
+//      fired. A late timer (a suspended process, a busy machine) makes the member skip messages;
+//      it never sends them later than others count on (IsLate).
+//
+// It may not know messages, members or the gate. Memory: a few numbers. An attacker reaches it only
+// through the calls of its owner, which counts members before Gathered and Enter.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -32,15 +38,15 @@ namespace ostraka::protocol {
 inline constexpr base::Duration kMaxStep = base::Seconds(30);
 base::Duration StepLength(base::Duration delta, std::uint32_t iteration);
 
-// Who leads iteration k >= 1: leaders[(k - 1) mod size]. A permutation of the members that are not
-// asleep, drawn from `seed`, phase and draw.
+// A permutation of `awake`, drawn from `seed`, phase and draw. Iteration k >= 1 is led by
+// leaders[(k - 1) mod size].
 std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
                               const std::vector<PeerId>& awake);
 
 class SealClock {
  public:
-  // kEchoed: until it is time to close. kClosed: until the gate is passed. kRest: from the gate to
-  // the first iteration, or after a restart until the iteration spoken in is over.
+  // kEchoed: until CLOSE is due. kClosed: until the gate is passed. kRest: from the gate to the
+  // first iteration; after a restart, until the last iteration with own messages is over.
   enum class Step : std::uint8_t {
     kIdle,
     kEchoed,
@@ -54,23 +60,24 @@ class SealClock {
 
   explicit SealClock(base::Duration delta) : delta_(delta) {}
 
-  // The own ECHO is said: CLOSE is due 2 Delta later. Ignored unless the clock is idle.
+  // The own ECHO is said now: CLOSE is due 2 Delta later. Ignored unless the clock is idle.
   void Echoed(base::Time now);
   // The own CLOSE was said before a restart. Ignored after the gate.
   void Closed(base::Time now);
   // The gate is passed: STATUS of iteration 1 begins 3/2 Delta later. Ignored in an iteration.
   void Passed(base::Time now);
-  // No step of `iteration` or before; the next one begins at `until` (or when Enter says so).
+  // Skips all steps up to `iteration`; the next iteration begins at `until` or with Enter.
+  // REQUIRES: `iteration` is not before the current one.
   void Rest(std::uint32_t iteration, base::Time until);
-  // Begins STATUS of `iteration`. REQUIRES: it is later than the current one.
+  // Begins STATUS of `iteration`. REQUIRES: `iteration` is later than the current one.
   void Enter(std::uint32_t iteration, base::Time now);
-  // Q members are in the current iteration or a later one. Only the first call counts.
+  // Q members are in the current iteration or a later one. Only the first call in a STATUS counts.
   void Gathered(base::Time now);
-  // If the current step is over by `now`, begins the next one, at the time at which it was due, and
+  // If the current step is over by `now`: begins the next one as of the time it was due, and
   // returns true.
   bool Advance(base::Time now);
-  // The current step began so long ago that its word would come when others do not wait for it any
-  // more: a VOTE or LOCK must not be said now.
+  // The current step began more than Delta/2 ago: its VOTE or LOCK would arrive after others have
+  // stopped waiting for it, so it must not be said.
   bool IsLate(base::Time now) const;
   void Stop() { step_ = Step::kIdle; }
 
@@ -80,6 +87,8 @@ class SealClock {
   bool gathered() const { return gathered_.has_value(); }
   // End of the current step; nullopt: idle, closed, or in STATUS until Gathered.
   std::optional<base::Time> due() const;
+
+  void CheckInvariants() const;  // aborts if invariant 2 is broken
 
  private:
   void Begin(Step step, base::Time now);

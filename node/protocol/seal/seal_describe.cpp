@@ -1,4 +1,4 @@
-// What a seal waits for, for people.
+// The line for people: what a seal waits for.
 #include "node/protocol/seal/seal_impl.h"
 
 namespace ostraka::protocol {

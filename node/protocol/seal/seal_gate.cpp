@@ -37,4 +37,11 @@ std::vector<base::SharedBytes> SealGate::FramesToForward(const PeerId& self) con
   return frames;
 }
 
+void SealGate::CheckInvariants() const {
+  OSTRAKA_CHECK(closers_.size() <= awake_.size());
+  for (const auto& [member, frame] : closers_) {
+    OSTRAKA_CHECK(std::binary_search(awake_.begin(), awake_.end(), member));
+  }
+}
+
 }  // namespace ostraka::protocol

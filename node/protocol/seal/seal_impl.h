@@ -1,5 +1,6 @@
-// The parts of a Seal (seal.h), one .cpp each: seal.cpp takes what comes in, seal_slow.cpp runs the
-// slow path, seal_asks.cpp asks for what is lacking, seal_describe.cpp says what it waits for.
+// The state of a Seal; seal.h is its contract and numbers its invariants. seal.cpp handles inputs
+// and the decision, seal_slow.cpp the slow path, seal_asks.cpp the requests, seal_describe.cpp the
+// line for people.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -60,17 +61,17 @@ class Seal::Impl {
     std::vector<ProposeSeen> proposals;  // of its leader; at most two: a second one voids it
     std::string refusal;                 // why this member did not vote
   };
-  // One thing that is lacking. Asked of each source at most once an iteration.
+  // A thing that this member lacks. It asks each source for it at most once an iteration.
   struct Lack {
     wire::PullKind kind = wire::PullKind::kMessages;
     wire::MessageType type = wire::MessageType::kBoot;
-    std::size_t member = 0;  // kMessages: index in the view
+    std::size_t member = 0;  // kMessages: index among the members
     Digest digest;           // kDigests, kVector; kMessages of ballots: the value
     auto operator<=>(const Lack&) const = default;
   };
   struct Lacks {
     std::map<Lack, std::vector<PeerId>> sources;
-    std::optional<base::Time> later;  // when something that is too young to be missed is not
+    std::optional<base::Time> later;  // when something is due that is too young to ask for now
   };
 
   // --- seal.cpp ---
@@ -79,21 +80,27 @@ class Seal::Impl {
   void OnPropose(const wire::SignedEnvelope& message, SealOutput& out);
   void OnVote(const wire::SignedEnvelope& message);
   void OnLock(const wire::SignedEnvelope& message);
-  // The gate, if Q have closed: forwards it, and begins what follows it.
+  // If Q members have closed: passes the gate, forwards the CLOSEs and starts the slow path's
+  // clock.
   void TryGate(SealOutput& out);
   void Begin(SealOutput& out);
-  // After a restart: what I said in a life before binds me.
+  // An own frame: after a restart it binds this member to what it said before.
   void Remember(const wire::SignedEnvelope& own);
-  // Waits until `until` for iteration `iteration` to be over; not in a seal that is decided, whose
-  // clock is never looked at again [who lacked what the decision names was woken without end].
+  // Rests until `until`, when `iteration` is over. No effect once the seal is decided: its clock is
+  // not advanced any more, so a due time there would wake the owner without end while messages that
+  // the decision names are lacking.
   void Rest(std::uint32_t iteration, base::Time until);
   void RebuildOwnVector();
+  // After each input: invariants 1, 4 and 5 of seal.h, in constant time.
+  void CheckInvariants() const;
+  // The parts: when an iteration begins and when the seal is decided.
+  void CheckParts() const;
   void Drive(SealOutput& out);
   void Decide(SealOutput& out);
   void DecideOn(const Digest& value, const Signers& signers, SealOutput& out);
   void Resolve();
   SealVector HeldNow() const;
-  // Says words of the slow path: has echoed, or was too late to.
+  // May send messages of the slow path: it has echoed, or was too late to echo.
   bool HasVoice() const {
     return !options_.muted && (echo_time_ || passed_ || clock_.iteration() > 0);
   }
@@ -101,7 +108,7 @@ class Seal::Impl {
   bool undecided() const { return !decided_value_; }
   void NoteReached(const PeerId& sender, std::uint32_t iteration);
   bool InWindow(std::uint32_t iteration) const;
-  // Somebody may rest on ballots of that iteration for that value.
+  // A lock of some member may rest on ballots of `iteration` for `value`.
   bool Needed(std::uint32_t iteration, const Digest& value) const;
   std::set<Digest> RelevantVectors() const;
   const PeerId& LeaderOf(std::uint32_t iteration) const {
@@ -121,7 +128,7 @@ class Seal::Impl {
   void Propose(SealOutput& out);
   void Vote(SealOutput& out);
   void LockIn(SealOutput& out);
-  // Empty if I may vote for it.
+  // Empty if this member may vote for `propose`; else the reason, for people.
   std::string FaultOf(const wire::Propose& propose) const;
   bool Certified(const SealLock& lock) const;
   SealLock HighestCertified() const;
@@ -149,40 +156,40 @@ class Seal::Impl {
   const SealOptions options_;
   const SealMessages* const messages_;
   std::vector<PeerId> awake_;    // by key
-  std::vector<PeerId> leaders_;  // of iterations 1, 2, ..., over and over
+  std::vector<PeerId> leaders_;  // of iterations 1, 2, ..., repeating
   const std::size_t quorum_;
   const std::size_t enough_;  // supporters that force a value: Q - t_a
-  const std::size_t faults_;  // more members than that cannot all be faulty
+  const std::size_t faults_;  // fault bound: max(t_s, t_a)
 
   base::Time now_;
-  bool opened_ = false;                  // Opened was called
-  std::optional<base::Time> begun_at_;   // when Echo was called, or the gate passed
-  std::optional<base::Time> echo_time_;  // the same if not muted: I have a voice
-  Digest own_value_;
-  std::optional<SealVector> own_vector_;  // unknown after a restart until it can be rebuilt
+  bool opened_ = false;                   // Opened was called
+  std::optional<base::Time> begun_at_;    // when Echo was called, or the gate passed
+  std::optional<base::Time> echo_time_;   // when the own ECHO was said; none if muted or too late
+  Digest own_value_;                      // of the own ECHO
+  std::optional<SealVector> own_vector_;  // after a restart unknown until it can be rebuilt
   bool passed_ = false;                   // the gate
 
   std::map<PeerId, EchoSeen> echoes_;          // the first of each member
   std::map<std::uint32_t, Ballots> ballots_;   // 0: ECHOs; k: VOTEs of iteration k
   std::map<std::uint32_t, Iteration> rounds_;  // by iteration, those in the window
   Locks locks_;
-  std::map<PeerId, std::uint32_t> reached_;  // the latest iteration that a member spoke in
-  std::set<SealLock> claims_;                // locks that members of this iteration rest on
+  std::map<PeerId, std::uint32_t> reached_;  // the latest iteration in which a member spoke
+  std::set<SealLock> claims_;                // locks claimed in this iteration
   std::map<Digest, SealVector> vectors_;
 
   SealGate gate_;
   SealClock clock_;
   SealLock lock_;  // changes only when an iteration begins and when LOCK is said
   std::optional<base::Time> say_again_;
-  std::uint32_t repeats_ = 0;  // of the word that is said again
+  std::uint32_t repeats_ = 0;  // of the own CLOSE or STATUS
   bool alone_ = false;
   bool asked_for_decision_ = false;
 
   std::optional<Digest> decided_value_;
-  std::vector<PeerId> witnesses_;  // whose frames decided
+  std::vector<PeerId> witnesses_;  // signers of the frames that decided
 
   std::map<Lack, std::set<PeerId>> asked_;  // in this iteration
-  std::optional<base::Time> tick_;          // when to look for what is lacking
+  std::optional<base::Time> tick_;          // when to look again for what is lacking
 };
 
 }  // namespace ostraka::protocol

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crypto/set_root.h"
+#include "node/base/check.h"
 #include "node/protocol/seal/seal.h"
 
 namespace ostraka::protocol {
@@ -30,6 +31,13 @@ bool Statuses::TwoFaced(const PeerId& sender) const {
   return found != by_sender_.end() && found->second.size() > 1;
 }
 
+void Statuses::CheckInvariants() const {
+  for (const auto& [sender, seen] : by_sender_) {
+    OSTRAKA_CHECK(seen.size() == 1 || seen.size() == 2);
+    OSTRAKA_CHECK(seen.size() == 1 || seen.front().digest != seen.back().digest);
+  }
+}
+
 std::optional<std::vector<PeerId>> ChooseStatuses(const Statuses& statuses, std::size_t quorum) {
   std::vector<PeerId> chosen;
   for (const auto& [sender, seen] : statuses.all()) {
@@ -44,7 +52,7 @@ std::optional<Digest> ForcedValue(const Statuses& statuses, const std::vector<Pe
   std::map<Digest, std::size_t> supporters;
   for (const PeerId& member : chosen) {
     const Digest& value = statuses.FirstOf(member)->body.value;
-    if (value.is_zero()) continue;  // it echoed nothing
+    if (value.is_zero()) continue;  // the member echoed nothing
     if (++supporters[value] >= enough) return value;
   }
   return std::nullopt;

@@ -1,12 +1,18 @@
-// What a leader may propose and who may vote for it (docs/seal.md, 4): pure rules.
+// The rules for a proposal: what a leader may propose, and which members may vote for it
+// (docs/seal.md, 4). Pure functions.
 //
-// A proposal without a lock names Q STATUSes of rank 0, the set J. If Q - t_a of J echoed one
-// value, somebody may have decided it by the fast path: it is forced. Else the leader merges.
+// A proposal without a lock names Q STATUSes of rank 0, the set J. If Q - t_a members of J echoed
+// one value, some member may have decided it by the fast path: the value is forced. Otherwise the
+// leader merges.
 //
-// A member that signed two STATUSes for one slot is two-faced: to each its own. What it supports is
-// unknown, so a voter lets the leader's reading of it pass. Safe: the honest of J are never
-// two-faced and are Q - t_a if a fast decision was possible; and a value with Q - t_a > t_s
-// supporters has an honest one whatever the two-faced say.
+// A member that signed two STATUSes for one slot is two-faced. The value that it supports is
+// unknown, so a voter accepts the leader's reading of it. This is safe: the honest members of J are
+// never two-faced and number at least Q - t_a if a fast decision was possible; and Q - t_a > t_s
+// supporters of a value include an honest one, whatever two-faced members say.
+//
+// Statuses, invariant [C: CHECKed]: of each sender one or two STATUSes with different digests. [C]
+// Memory: two frames of each member, as the owner adds those of awake members only. An attacker can
+// make itself two-faced, and no more.
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -29,7 +35,7 @@ struct StatusSeen {
   base::SharedBytes frame;
 };
 
-// STATUSes of one iteration: of each member the first and one rival.
+// STATUSes of one iteration: the first of each member, and one rival.
 class Statuses {
  public:
   // True iff it is kept.
@@ -38,33 +44,35 @@ class Statuses {
   const StatusSeen* FirstOf(const PeerId& sender) const;
   bool TwoFaced(const PeerId& sender) const;
   const std::map<PeerId, std::vector<StatusSeen>>& all() const { return by_sender_; }
+  void CheckInvariants() const;  // aborts if its invariant is broken
 
  private:
   std::map<PeerId, std::vector<StatusSeen>> by_sender_;
 };
 
-// J as a leader chooses it: the first `quorum` members by key that are of rank 0 and not two-faced;
-// nullopt if there are too few.
+// J as a leader chooses it: the first `quorum` members by key that state rank 0 and are not
+// two-faced; nullopt if there are too few.
 std::optional<std::vector<PeerId>> ChooseStatuses(const Statuses& statuses, std::size_t quorum);
 // The value that at least `enough` (Q - t_a) of `chosen` echoed.
 std::optional<Digest> ForcedValue(const Statuses& statuses, const std::vector<PeerId>& chosen,
                                   std::size_t enough);
-// Root over their STATUSes in the order of `chosen`. REQUIRES: all are held.
+// Root over the first STATUSes of `chosen`, in that order. REQUIRES: all are held.
 Digest StatusesRoot(const Statuses& statuses, const std::vector<PeerId>& chosen);
 
-// Members of `chosen` whose STATUS the voter must ask the leader for: those not held, or all if
-// what it holds is not what the leader names.
+// Members of `chosen` whose STATUS a voter must ask the leader for: those it does not hold; or all,
+// if it holds all and their root is not the one that the leader named.
 std::vector<PeerId> StatusesToAskFor(const Statuses& statuses, const std::vector<PeerId>& chosen,
                                      const Digest& root);
 enum class StatusRule : std::uint8_t { kRefused, kForced, kMerge };
-// What J makes of a proposal of `value`: refused if its STATUSes are not in order or force another.
-// `why` says so in words.
+// What J allows for `propose`. kRefused: the STATUSes are not in order, or force another value, and
+// `why` says so for people. kForced: they allow the value by themselves. kMerge: the value must
+// pass MergeFault.
 StatusRule JudgeStatuses(const Statuses& statuses, const std::vector<PeerId>& chosen,
                          const wire::Propose& propose, std::size_t quorum, std::size_t enough,
                          std::string& why);
 
-// Empty if a member that echoed `own` may vote for the merge: nothing of its echo is left out, and
-// it holds everything included.
+// Empty if a member that echoed `own` may vote for `merged`: nothing of its ECHO is left out, and
+// the member holds everything that is included. Otherwise the fault, for people.
 std::string MergeFault(const SealVector& own, const SealVector& merged,
                        const SealMessages& messages);
 

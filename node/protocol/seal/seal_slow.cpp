@@ -1,4 +1,4 @@
-// SEAL's slow path: what a member says in each step of an iteration (docs/seal.md, 4).
+// SEAL's slow path: the messages of a member in each step of an iteration (docs/seal.md, 4).
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -26,8 +26,8 @@ void Seal::Impl::RunClock(SealOutput& out) {
   SayAgain(out);
 }
 
-// One more member than can be faulty is there: so is an honest one, and in a timely network no
-// honest member is more than Delta ahead of another.
+// Fault bound + 1 members have reached an iteration, so an honest one has; and in a timely network
+// no honest member is more than Delta ahead of another.
 void Seal::Impl::JoinThoseAhead(SealOutput& out) {
   std::vector<std::uint32_t> others;
   for (const auto& [member, iteration] : reached_) {
@@ -48,8 +48,8 @@ bool Seal::Impl::IsGathered() const {
   return here >= quorum_;
 }
 
-// What this member said to those who must be here before it goes on: CLOSE or STATUS. Null if it
-// waits for nobody, or its word is not durable yet.
+// The own CLOSE or STATUS, for which this member waits for a quorum of others. Null if it is not
+// durable yet. REQUIRES: the step is kClosed or kStatus.
 const base::SharedBytes* Seal::Impl::OwnFrameToRepeat() {
   if (clock_.step() == SealClock::Step::kClosed) {
     const auto own = gate_.closers().find(options_.self);
@@ -59,7 +59,8 @@ const base::SharedBytes* Seal::Impl::OwnFrameToRepeat() {
   return own == nullptr ? nullptr : &own->frame;
 }
 
-// While too few are here, what was said may have been lost on the way.
+// While too few members have reached this point, the own CLOSE or STATUS may have been lost: it is
+// repeated once a step.
 void Seal::Impl::SayAgain(SealOutput& out) {
   const bool closed = clock_.step() == SealClock::Step::kClosed;
   const bool alone_in_status = clock_.step() == SealClock::Step::kStatus && !clock_.gathered();
@@ -75,8 +76,8 @@ void Seal::Impl::SayAgain(SealOutput& out) {
   say_again_ = now_ + length;
   if (const base::SharedBytes* own = OwnFrameToRepeat()) {
     out.forward.push_back(*own);
-    // The gate may stay shut as long as the deadline of a phase lasts, for all: then the question
-    // for the others' newest blocks becomes rarer.
+    // The gate may stay shut for all members until the deadline of the phase: `unhelped`, at which
+    // the caller asks the others for their newest blocks, then becomes rarer.
     ++repeats_;
     const bool rarely = std::has_single_bit(repeats_) || repeats_ % 16 == 0;
     out.unhelped = !closed || rarely;
@@ -122,6 +123,7 @@ void Seal::Impl::BeginIteration(SealOutput& out) {
   const SealLock highest = HighestCertified();
   if (highest.rank > lock_.rank) lock_ = highest;
   Forget();
+  CheckParts();
   for (const auto& [sender, statuses] : rounds_[k].statuses.all()) {
     for (const StatusSeen& seen : statuses) {
       if (seen.body.rank > 0 && seen.body.rank <= k) {
@@ -143,7 +145,7 @@ void Seal::Impl::Forget() {
   claims_.clear();
   asked_.clear();
   std::erase_if(rounds_, [&](const auto& entry) { return entry.first + 1 < k; });
-  // The votes that my lock rests on stay: whoever doubts it may ask for them.
+  // The votes that certify the own lock stay: others may ask for them.
   std::erase_if(ballots_, [&](const auto& entry) {
     return entry.first > 0 && entry.first + 1 < k && entry.first + 1 != lock_.rank;
   });
@@ -172,7 +174,7 @@ void Seal::Impl::Propose(SealOutput& out) {
   SealLock highest = HighestCertified();
   if (Certified(lock_) && lock_.rank == highest.rank) highest = lock_;
   if (highest.rank > 0) {
-    // Votes of this iteration can be here before its proposal: they are no lock to propose by.
+    // Votes of this iteration may arrive before its proposal; a proposal cannot rest on them.
     if (highest.rank > k) return;
     propose.rank = highest.rank;
     propose.value = highest.value;
@@ -238,8 +240,8 @@ void Seal::Impl::Vote(SealOutput& out) {
   out.forward.push_back(proposal.frame);
 }
 
-// Votes for a value that nobody saw proposed cannot come from an honest member. A second proposal
-// means that others may have voted for it.
+// Requires exactly one proposal: votes for a value that was never proposed are not honest, and with
+// a second proposal others may have voted for that one.
 void Seal::Impl::LockIn(SealOutput& out) {
   const std::uint32_t k = clock_.iteration();
   const std::vector<ProposeSeen>& proposals = rounds_[k].proposals;

@@ -1,4 +1,4 @@
-// The value that a seal agrees on: for each entry of the view, one message, none, or "two".
+// The value that a seal agrees on: for each entry one message, none, or "equivocated" (two).
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -23,26 +23,28 @@ struct SealEntry {
   bool operator==(const SealEntry&) const = default;
 };
 
-// entries[e * n + i]: entry e of the i-th member by key. Seal A has two entries a member
-// (0: COMMIT, 1: AGG), the others one.
+// vector[e * n + i] is entry e of the i-th member by key, n being the number of members. Seal A has
+// two entries for each member (0: COMMIT, 1: AGG), the other seals have one.
 using SealVector = std::vector<SealEntry>;
 
 // EchoOf(vector).vector is the vector's hash: the value that the seal's messages name.
 wire::Echo EchoOf(const SealVector& vector);
 wire::Vector WireOf(const SealVector& vector);
-// Null unless well-formed: known states, digests zero unless present.
+// Nullopt unless well-formed: known states, and a zero digest unless present.
 std::optional<SealVector> VectorOf(const wire::Vector& vector);
 
-// What a seal decided, chained to the decision before: every later message names it.
+// Identifies a decision, chained to the one before (`previous`). Messages of the next seal name it
+// as their parent.
 Digest DecisionDigest(const wire::Slot& seal_slot, const Digest& vector, const Digest& previous);
 
-// True iff `bitmap` reaches that far and has the bit. Bitmaps of peers may have any length.
+// False beyond the end of `bitmap`: a peer's bitmap may have any length.
 bool BitAt(const base::Bytes& bitmap, std::size_t index);
-// What an ECHO's bitmaps say of entry `index`.
+// The state of entry `index` by an ECHO's bitmaps.
 SealEntry::State StateIn(const wire::Echo& echo, std::size_t index);
 
-// In words, how `theirs` differs from `mine`: the first entry in another state, or that only
-// digests differ. REQUIRES: the values differ; `mine` covers whole rounds of `members`.
+// For people: how `theirs` differs from `mine`, by the first entry whose state differs, or that
+// only digests differ. REQUIRES: the values differ; the entries of `mine` are a multiple of
+// `members`, which is not empty.
 std::string DifferenceOf(const wire::Echo& mine, const wire::Echo& theirs,
                          const std::vector<PeerId>& members);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "node/base/check.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -45,8 +46,8 @@ std::size_t SealWords::CountOf(const Words& words, std::uint32_t iteration) {
   }));
 }
 
-// Two words of one slot are proof by themselves and go last; else the shortest reach, then the
-// oldest.
+// The message to drop. Two messages of one slot are proof by themselves and are dropped last;
+// otherwise the shortest reach is dropped first, then the lowest iteration.
 SealWords::Words::iterator SealWords::LeastOf(Words& words) {
   const auto worth = [&](const auto& word) {
     return std::make_tuple(CountOf(words, word.first.iteration), word.second.reach,
@@ -54,6 +55,18 @@ SealWords::Words::iterator SealWords::LeastOf(Words& words) {
   };
   return std::min_element(words.begin(), words.end(),
                           [&](const auto& a, const auto& b) { return worth(a) < worth(b); });
+}
+
+void SealWords::CheckInvariants() const {
+  std::size_t bytes = 0;
+  for (const auto& [shelf, words] : shelves_) {
+    OSTRAKA_CHECK(words.size() <= kWordsOfOne);
+    for (const auto& [place, word] : words) {
+      OSTRAKA_CHECK(CountOf(words, place.iteration) <= 2);
+      bytes += word.frame->size();
+    }
+  }
+  OSTRAKA_CHECK(bytes == bytes_);
 }
 
 std::vector<base::SharedBytes> SealWords::Frames() const {

@@ -1,15 +1,20 @@
-// What each member was heard to say in one seal: kept beyond the decision, because two words of one
-// member that are honest each may convict it together, and the second may come with a fork
-// (fork_watch.h).
+// The messages of each member in one seal, kept beyond the decision. Rationale: two messages of one
+// member may each look honest and convict it together, and the second may come only with a fork
+// (fork_watch.h). The frames of a certificate are not enough: they are LOCKs of one iteration, and
+// a member may lock another value in another iteration. The VOTE in between convicts it
+// (proofs/evidence, broken_lock).
 //
-// Why the words of a certificate are not enough: they are LOCKs of one iteration, and a member may
-// lock something else in another one. What convicts it is its VOTE in between (proofs/evidence,
-// broken_lock).
+// Invariants [C: CHECKed by CheckInvariants]
+//   1  At most kWordsOfOne messages of one member and type, and at most two of one slot. [C]
+//   2  bytes() is the size of all frames held. [C]
+//   3  A message displaces only messages of its signer and type.
 //
-// What an attacker can do: fill its own room, kWordsOfOne words of each type. Of its VOTEs those
-// with the widest reach stay. A VOTE of iteration k and rank r convicts its signer beside any own
-// LOCK of iterations r to k - 1, so whoever says many VOTEs to push one out says a more telling
-// one.
+// It may not know thresholds, the decision or the content of messages but a VOTE's rank. Memory:
+// kWordsOfOne frames of each member and type; the caller adds messages of members only.
+//
+// What an attacker can do: fill its own room. Of its VOTEs those with the widest reach stay. A VOTE
+// of iteration k and rank r convicts its signer together with any own LOCK of iterations r to
+// k - 1; so a member that sends many VOTEs to push one out sends a more telling one.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -31,19 +36,19 @@ class SealWords {
  public:
   static constexpr std::size_t kWordsOfOne = 8;  // of one type
 
-  // True iff it is kept and was not before. Two different words of one slot are both kept, a third
-  // is not. REQUIRES: an ECHO, STATUS, PROPOSE, VOTE or LOCK of the one seal that this is about,
-  // its signature verified.
+  // True iff the message is kept and was not held before. Two different messages of one slot are
+  // both kept, a third is not. REQUIRES: a message of this seal (ECHO to LOCK, or CLOSE), with
+  // a verified signature.
   bool Add(const wire::SignedEnvelope& message);
 
   bool Holds(const wire::SignedEnvelope& message) const;
-  // Somebody said more than an ECHO.
+  // Some member sent more than an ECHO.
   bool slow() const { return slow_; }
-  // In the order of their signers.
+  // Ordered by signer.
   std::vector<base::SharedBytes> Frames() const;
-  // Those of one member.
   std::vector<base::SharedBytes> FramesOf(const base::PeerId& signer) const;
   std::size_t bytes() const { return bytes_; }  // of all frames
+  void CheckInvariants() const;                 // aborts if invariant 1 or 2 is broken
 
  private:
   struct Shelf {  // of one member and type
@@ -58,7 +63,7 @@ class SealWords {
   };
   struct Word {
     base::SharedBytes frame;
-    std::uint32_t reach = 0;  // of a VOTE: how many iterations' LOCKs it breaks
+    std::uint32_t reach = 0;  // of a VOTE: the number of iterations whose LOCKs it contradicts
   };
   using Words = std::map<Place, Word>;
   static std::size_t CountOf(const Words& words, std::uint32_t iteration);

@@ -12,7 +12,7 @@ namespace ostraka::protocol {
 namespace {
 
 constexpr std::size_t kEntriesAMember = 4;
-constexpr std::uint64_t kBlocksAhead = 4;  // whose results are fetched at once
+constexpr std::uint64_t kBlocksAhead = 4;  // results of this many blocks are fetched at once
 
 std::uint32_t Vouchers(const Block& view) {
   return std::max(view.thresholds.t_s, view.thresholds.t_a) + 1;
@@ -42,6 +42,7 @@ void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& e
   if (!confirmed_ && entry == wire::BlockDigest(*view_)) confirmed_ = IsAttested(entry);
   const auto block = unproven_.find(entry);
   if (block != unproven_.end() && IsAttested(entry)) Believe(block->second.block);
+  CheckInvariants();
 }
 
 bool CatchUp::HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const {
@@ -69,7 +70,7 @@ void CatchUp::OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
   const Digest digest = wire::BlockDigest(block);
   auto shared = std::make_shared<const Block>(std::move(block));
   if (IsAttested(digest)) return Believe(std::move(shared));
-  // An older block that the believed one names?
+  // A block that the believed one above names as its previous.
   const SharedBlock after = BlockAt(HeightOf(*shared) + 1);
   if (after != nullptr && after->previous == digest) return Believe(std::move(shared));
   const auto [held, fresh] =
@@ -78,8 +79,8 @@ void CatchUp::OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
   BoundUnprovenOf(from);
 }
 
-// The lowest go: the newest block is the one that is attested soon. What another member sent as
-// well stays.
+// Drops the lowest blocks first: the newest is attested to soonest. A block that another member
+// sent too stays on that member's account.
 void CatchUp::BoundUnprovenOf(const PeerId& from) {
   while (true) {
     std::size_t count = 0;
@@ -108,9 +109,10 @@ void CatchUp::Believe(SharedBlock block) {
   chain_.emplace(height, std::move(block));
   DescendChain();
   PlanWay();
+  CheckInvariants();
 }
 
-// Blocks that came before the one that proves them.
+// Believes unproven blocks that the chain above them proves.
 void CatchUp::DescendChain() {
   for (auto it = chain_.rbegin(); it != chain_.rend();) {
     const std::uint64_t below = it->first - 1;
@@ -133,7 +135,8 @@ SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
   return block == chain_.end() ? nullptr : block->second;
 }
 
-// A long way starts from the newest sealed state root, if the block before that state is known.
+// Over a long distance fetches the state of the newest sealed root, if the block before that state
+// is known.
 void CatchUp::PlanWay() {
   const std::uint64_t here = HeightOf(*view_);
   if (trust_state_ && HeightOf(*head_) - here <= kLongWay) return;
@@ -189,6 +192,7 @@ void CatchUp::OnState(const wire::Slot& slot, const wire::Chunk& chunk, const Sh
   fetch_.reset();
   chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));
   results_.clear();
+  CheckInvariants();
 }
 
 // --- results ------------------------------------------------------------------------------------
@@ -206,6 +210,7 @@ void CatchUp::OnResult(std::uint64_t step, std::uint64_t column, const SharedBlo
   auto& held = results_[step];
   held.resize(block->columns.size());
   held[column] = blob;
+  CheckInvariants();
 }
 
 std::optional<CatchUp::Ready> CatchUp::Next() const {
@@ -227,11 +232,12 @@ void CatchUp::Applied(SharedBlock block, ModelState state) {
   state_ = std::move(state);
   chain_.erase(chain_.begin(), chain_.upper_bound(HeightOf(*view_)));
   results_.erase(results_.begin(), results_.upper_bound(view_->step));
+  CheckInvariants();
 }
 
 std::vector<SharedBlock> CatchUp::TakeBlocks() {
   std::vector<SharedBlock> blocks;
-  // Complete down to the view, or (after a state was fetched) to where it begins.
+  // Only once the chain is complete down to view().
   if (chain_.empty() || chain_.begin()->first != HeightOf(*view_) + 1) return blocks;
   for (const auto& [height, block] : chain_) {
     if (height != chain_.begin()->first + blocks.size()) break;
@@ -272,8 +278,8 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
     return;
   }
   if (open == open_.end() && IsBulk(key) && BulkRequests() >= kBulkRequests) return;
-  // Each thing goes its own round of all members: with one round for all, requests that time out
-  // together could ask the same silent one for ever.
+  // Each request has its own round of all members: with one common round, requests that time out
+  // together could meet one silent member for ever.
   Open& entry = open == open_.end() ? open_[key] : open->second;
   entry.turn = open == open_.end() ? turn_++ : entry.turn + 1;
   entry.asked = now;
@@ -286,15 +292,15 @@ bool CatchUp::IsAskedBy(const Key& key, std::uint64_t height) {
   return height <= key.step + 1 && height + kMaxBlocksAnAnswer > key.step + 1;
 }
 
-// One answer brings many blocks, newest first: while they come there is nothing to ask [each that
-// came was one more question, and brought the others once more].
+// One answer brings many blocks, newest first, so only one request for blocks is open at a time.
+// Rationale: a further request for each block that came brought all the others once more.
 void CatchUp::AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out) {
   const Key from_gap = {wire::PullKind::kBlock, gap - 1, 0};
   auto open = std::find_if(open_.begin(), open_.end(), [](const auto& entry) {
     return entry.first.kind == wire::PullKind::kBlock;
   });
   if (open != open_.end() && now >= open->second.asked + patience_) {
-    auto node = open_.extract(open);  // the next in its round is asked for what is left
+    auto node = open_.extract(open);  // ask the next member of its round for what is left
     node.key() = from_gap;
     open = open_.insert(std::move(node)).position;
   }
@@ -315,8 +321,8 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   std::vector<Request> out;
   wake_.reset();
   const std::optional<std::uint64_t> gap = Gap();
-  // Requests whose answer nobody needs any more make room: results too while a state is fetched,
-  // which is then where the way goes on.
+  // Close requests whose answer is not needed any more. While a state is fetched no results are
+  // needed, as catching up continues from that state.
   std::erase_if(open_, [&](const auto& entry) {
     const Key& key = entry.first;
     return (key.kind == wire::PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
@@ -335,6 +341,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
       Ask(now, {wire::PullKind::kState, fetch_->step, i + 1},
           {.kind = wire::PullKind::kState, .index = i + 1}, out);
     }
+    CheckInvariants();
     return out;
   }
   for (std::uint64_t height = HeightOf(*view_) + 1; height <= HeightOf(*view_) + kBlocksAhead;
@@ -349,7 +356,17 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
           {.kind = wire::PullKind::kResult, .index = j}, out);
     }
   }
+  CheckInvariants();
   return out;
+}
+
+void CatchUp::CheckInvariants() const {
+  OSTRAKA_CHECK(HeightOf(*view_) <= HeightOf(*head_));
+  OSTRAKA_CHECK(chain_.empty() || chain_.begin()->first > HeightOf(*view_));
+  OSTRAKA_CHECK(chain_.empty() || chain_.rbegin()->first <= HeightOf(*head_));
+  OSTRAKA_CHECK(open_.size() <= kMaxRequests);
+  OSTRAKA_CHECK(BulkRequests() <= kBulkRequests);
+  OSTRAKA_CHECK(results_.size() <= kBlocksAhead);
 }
 
 std::string CatchUp::Describe() const {

@@ -1,21 +1,38 @@
-// Coming back: how one who was away gets from the last block it knows to the newest one, from many
-// members of whom any may lie (docs/protocol.md, 7).
+// CatchUp brings a member that was away from the last block it knows (view()) to the newest block,
+// with the help of members any of which may lie (docs/protocol.md, 7).
 //
-//   head      a block is believed once t_s + 1 members of the last known view have signed messages
-//             of the next step that name its digest as their entry: one of them is honest
+//   head      a block is believed once max(t_s, t_a) + 1 members of view() have signed messages of
+//             the next step that name its digest as their parent: one of them is honest
 //   chain     older blocks, newest first: each names the digest of the one before
-//   state     if the way is long: the newest state with a sealed root, in pieces that prove
+//   state     if the distance is long: the newest state with a sealed root, in pieces that prove
 //             themselves (state.h), from several members at once
-//   results   of each block from there on, by the roots that the block has
+//   results   the aggregates of each block from there on, by the roots in the block
 //
-// It plans and checks; the caller sends what Wants() asks, hands in the answers, runs the updates
-// and says Applied(). Nothing here is signed and nothing is believed for who says it.
+// Promises: with at most t_s (t_a) faulty members, each block, state and result that it returns is
+// the run's, and it gets there while honest members answer.
 //
-// Memory: of each member at most kUnprovenBlocks blocks, and kUnprovenBytes of them, that nobody
-// attested to yet [one bound for all would let a liar push the true head out]; the chain's blocks,
-// one state and the results of a few blocks; at most kMaxRequests requests are open, of which two
-// are kept for the head and for blocks [results that nobody has any more would else keep a member
-// from learning of the state that spares it them].
+// Invariants [C: CHECKed by CheckInvariants after each change]
+//   1  HeightOf(view()) <= HeightOf(head()); view() never goes back. [C: the first half]
+//   2  Every block of the chain is above view() and not above head(). [C]
+//   3  At most kMaxRequests requests are open, at most kBulkRequests of them for pieces of the
+//   state
+//      or results. The other two are for the head and for blocks. Rationale: results that no member
+//      holds any more would otherwise keep this member from learning of a newer state, which makes
+//      them superfluous. [C]
+//   4  Results are held of at most kBlocksAhead blocks. [C]
+//   5  Of each sender at most kUnprovenBlocks blocks, of kUnprovenBytes in all, are held that are
+//      not believed yet. One limit for all senders together would let a liar push out the true
+//      head.
+//
+// It may not know links, keys, jobs or stores: it plans and checks. The caller sends the requests
+// of Wants(), hands in the answers, runs the updates and calls Applied().
+//
+// Memory: the blocks of invariant 5, the blocks of the chain, one state being fetched, and results
+// of kBlocksAhead blocks.
+//
+// What an attacker can do: no answer is believed for its sender, so a false one costs another
+// request. A member can attest to false heads, of which at most kEntriesAMember are kept, and can
+// answer slowly: each request then moves on to the next member after `patience`.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -44,10 +61,10 @@ inline constexpr std::size_t kBulkRequests = kMaxRequests - 2;  // for pieces an
 inline constexpr std::size_t kMaxBlocksAnAnswer = 32;
 inline constexpr std::size_t kUnprovenBlocks = 2 * kMaxBlocksAnAnswer;
 inline constexpr std::size_t kUnprovenBytes = wire::kMaxBlockBytes;
-// A way of more blocks is made by fetching a state: members keep the results of a few steps only.
+// Over a longer distance a state is fetched: members keep the results of a few steps only.
 inline constexpr std::uint64_t kLongWay = 8;
 
-// Height of a block: 0 for genesis, step + 1 after.
+// 0 for genesis, else step + 1.
 inline std::uint64_t HeightOf(const Block& block) { return block.genesis ? 0 : block.step + 1; }
 
 class CatchUp {
@@ -58,47 +75,50 @@ class CatchUp {
     wire::Phase phase = wire::Phase::kC;
     wire::Pull pull;
   };
-  // The next block with all that its update needs.
+  // The next block, with everything that its update needs.
   struct Ready {
     SharedBlock block;
-    std::vector<SharedBlob> results;  // one a column; null where the column is void
+    std::vector<SharedBlob> results;  // by column; null where the column is void
   };
 
-  // From `view`, whose following state is `state`; if that is not to be trusted, any way begins
-  // with a fetched one. REQUIRES: `self` is in the run.
+  // Starts at the block `view`, which `state` follows. Unless `trust_state`, a state is fetched
+  // first over any distance. `patience`: how long to wait for an answer.
   CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
           bool trust_state, base::Duration patience);
 
   // --- answers; any content is safe ---
-  // `sender` signed a message of phase A of `step` with this entry. REQUIRES: verified.
+  // `sender` signed a message of phase A of `step` that names `entry` as its parent. REQUIRES: the
+  // signature is verified.
   void OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry);
-  // That is known already: nobody need verify it again.
+  // True iff this attestation is held already, so that its signature need not be verified again.
   bool HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const;
-  // `from` sent it, as so many bytes.
+  // `from` sent `block`, encoded in `byte_count` bytes.
   void OnBlock(const PeerId& from, Block block, std::size_t byte_count);
   void OnState(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob);
   void OnResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob);
 
-  // What to ask now. Call again after every answer and at wake().
+  // The requests to send now. Call again after every answer and at wake().
   std::vector<Request> Wants(base::Time now);
   std::optional<base::Time> wake() const { return wake_; }
 
   // --- progress ---
-  // Blocks newly known to be the run's, oldest first: for the ledger.
+  // Blocks that are newly known to be the run's, oldest first, for the ledger.
   std::vector<SharedBlock> TakeBlocks();
-  // Set once: the fetched state and the block that it follows. The way goes on from there.
+  // Once after each fetch: the fetched state and the block that it follows, which is now view().
   std::optional<std::pair<SharedBlock, ModelState>> TakeState();
-  // The next block, if nothing of it is missing; until Applied or a fetched state moves the way on.
+  // The next block, if nothing that its update needs is missing. It stays until Applied or until a
+  // fetched state moves view().
   std::optional<Ready> Next() const;
   void Applied(SharedBlock block, ModelState state);
 
   const SharedBlock& view() const { return view_; }
-  // The newest block believed; the view itself if none is newer.
+  // The newest block that is believed; view() if none is newer.
   const SharedBlock& head() const { return head_; }
-  // True iff the view is the newest block, and enough members have said so.
+  // True iff view() is the newest block by the attestations of enough members.
   bool at_head() const { return confirmed_ && HeightOf(*view_) == HeightOf(*head_); }
   std::string Describe() const;
   std::size_t unproven_count() const { return unproven_.size(); }
+  void CheckInvariants() const;  // aborts if one of invariants 1 to 4 is broken
 
  private:
   struct Unproven {
@@ -106,12 +126,12 @@ class CatchUp {
     std::size_t byte_count = 0;
     std::set<PeerId> from;
   };
-  struct Fetch {  // of the state at the start of `step`
+  struct Fetch {  // the state at the start of `step`, being fetched
     std::uint64_t step = 0;
     Digest root;
-    std::vector<Digest> leaves;  // empty: not yet
+    std::vector<Digest> leaves;  // empty until they have come
     std::vector<bool> have;      // by piece
-    std::size_t left = 0;
+    std::size_t left = 0;        // pieces that have not come
     std::shared_ptr<std::vector<float>> parameters, velocity;
   };
   struct Key {
@@ -122,7 +142,7 @@ class CatchUp {
   };
   struct Open {
     base::Time asked;
-    std::size_t turn = 0;  // whom to ask next
+    std::size_t turn = 0;  // picks the member that was asked (MemberOfTurn)
   };
 
   bool IsAttested(const Digest& digest) const;
@@ -134,7 +154,7 @@ class CatchUp {
   std::optional<std::uint64_t> Gap() const;
   static bool IsBulk(const Key& key);
   std::size_t BulkRequests() const;
-  // The answer to `key`, a question for blocks, has the one of `height`.
+  // True iff the answer to `key`, a request for blocks, includes the block of `height`.
   static bool IsAskedBy(const Key& key, std::uint64_t height);
   void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
@@ -149,18 +169,18 @@ class CatchUp {
   ModelState state_;
   bool trust_state_;
   SharedBlock head_;
-  bool confirmed_ = false;  // head_ is attested to, not only where we began
+  bool confirmed_ = false;  // enough members attested to head_
 
-  // member -> step -> entry of its newest few messages of phase A.
+  // member -> step -> parent, of its attestations of the highest kEntriesAMember steps.
   std::map<PeerId, std::map<std::uint64_t, Digest>> attests_;
   std::map<Digest, Unproven> unproven_;
   std::map<std::uint64_t, SharedBlock> chain_;  // by height, above view_: the run's blocks
-  std::uint64_t reported_ = 0;                  // height up to which TakeBlocks has given them
+  std::uint64_t reported_ = 0;                  // height up to which TakeBlocks has returned them
   std::optional<Fetch> fetch_;
   std::optional<std::pair<SharedBlock, ModelState>> fetched_;
   std::map<std::uint64_t, std::vector<SharedBlob>> results_;  // by step, of the next few blocks
   std::map<Key, Open> open_;
-  std::size_t turn_ = 0;  // whom to ask first for the next thing
+  std::size_t turn_ = 0;  // of the next new request
   std::optional<base::Time> wake_;
 };
 

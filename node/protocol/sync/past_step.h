@@ -1,5 +1,8 @@
-// What a member keeps of a past step, so that claims about it can be checked, and so that others
-// can have from it what they lack (docs/protocol.md, 5: x, ghat, parts and blocks of 16 steps).
+// The record of a past step: it serves to check claims about the step, and to answer requests of
+// members that lack some of it (docs/protocol.md, 5: x, ghat, parts and blocks of 16 steps).
+//
+// Memory: the owner keeps kPastSteps of them; of the parts only those of the own column and the
+// exhibits of cases. Everything here was sealed or verified, so an attacker cannot add to it.
 //
 // Thread safety: a plain value.
 #pragma once
@@ -20,12 +23,12 @@ namespace ostraka::protocol {
 
 inline constexpr std::uint64_t kPastSteps = 16;
 
-// A PART as its author signed it, with its bytes.
+// A PART as its author signed it, with its blob.
 struct SignedPart {
   base::SharedBytes frame;
   SharedBlob blob;
 };
-// Whose part of which column.
+// The part of `author` for `column`.
 struct PartKey {
   std::uint32_t column = 0;
   PeerId author;
@@ -33,19 +36,19 @@ struct PartKey {
 };
 
 struct PastStep {
-  std::vector<PeerId> members;  // who sealed the step
+  std::vector<PeerId> members;  // members that sealed the step
   ModelState state;             // x^s
   double tau = 0;
   Digest previous_randomness;   // r^{s-1}
-  std::vector<Column> columns;  // all; the result is null where there is none
+  std::vector<Column> columns;  // all; a missing result is null
   std::vector<wire::ColumnFate> fates;
   std::map<PeerId, wire::Commit> commits;  // sealed and well-formed
-  // Sealed, with numbers for every column. Read again when somebody is to be judged, which is rare:
-  // sixteen steps of n proofs of n columns would be held by all.
+  // Sealed, with numbers for every column; encoded, as decoded ones of kPastSteps steps would take
+  // n^2 records each. NumbersOf decodes one when a member is judged, which is rare.
   std::map<PeerId, wire::SharedMessage> proofs;
   std::map<PartKey, SignedPart> parts;  // held: those of the own column, and exhibits of cases
 
-  // Nullopt if `author` proved nothing.
+  // Nullopt if no PROOF of `author` was sealed.
   std::optional<std::vector<wire::ColumnNumbers>> NumbersOf(const PeerId& author) const {
     const auto proof = proofs.find(author);
     if (proof == proofs.end()) return std::nullopt;

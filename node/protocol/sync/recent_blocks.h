@@ -1,7 +1,11 @@
-// The newest blocks, for members who were away and for REJOINs that name one.
+// The newest blocks, for members that were away and for REJOINs that name a block.
 //
-// As the ledger has them: a decoded block of n columns holds n^2 sender ids (131 KB with 64
-// members, and thousands of blocks are kept), its encoding bitmaps.
+// Invariants [C: CHECKed by CheckInvariants after each change]
+//   1  At most `capacity` blocks are kept, by height; adding one drops the lowest. [C]
+//
+// Memory: `capacity` encoded blocks, as in the ledger. Rationale: a decoded block of n columns
+// holds n^2 sender ids (131 KB with 64 members, and thousands of blocks are kept), its encoding
+// bitmaps. Only decided blocks are added, so an attacker cannot reach it.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -12,6 +16,7 @@
 #include <utility>
 
 #include "node/base/bytes.h"
+#include "node/base/check.h"
 #include "node/protocol/sync/catch_up.h"
 #include "node/wire/block.h"
 
@@ -25,30 +30,36 @@ class RecentBlocks {
     base::Digest digest;  // BlockDigest
     base::Bytes encoded;
   };
-  // By height, with the greatest last.
+  // By height, the greatest last.
   using ByHeight = std::map<std::uint64_t, Kept>;
 
+  // REQUIRES: capacity > 0.
   explicit RecentBlocks(std::size_t capacity) : capacity_(capacity) {}
 
-  // Takes the place of another of that height; the lowest is forgotten for it.
-  // What is returned stays until the next call of Add.
-  // REQUIRES: `block` is not lower than all that are kept, if they fill the capacity.
+  // Replaces a block of equal height. The reference is valid until the next call of Add.
+  // REQUIRES: if `capacity` blocks are kept, `block` is not lower than all of them.
   const Kept& Add(const wire::Block& block) {
     base::Bytes encoded = wire::EncodeBlock(block);
     const base::Digest digest = wire::DigestOfBlock(encoded);
     Kept& kept = kept_[HeightOf(block)];
     kept = {block.genesis, block.step, digest, std::move(encoded)};
-    if (kept_.size() > capacity_) kept_.erase(kept_.begin());
+    if (kept_.size() > capacity_) {
+      OSTRAKA_CHECK(kept_.begin()->first < HeightOf(block));
+      kept_.erase(kept_.begin());
+    }
+    CheckInvariants();
     return kept;
   }
 
-  // Null if it is not kept.
+  // Null if no block of `height` is kept.
   const Kept* Find(std::uint64_t height) const {
     const auto found = kept_.find(height);
     return found == kept_.end() ? nullptr : &found->second;
   }
   const ByHeight& all() const { return kept_; }
   std::size_t size() const { return kept_.size(); }
+  // Aborts if invariant 1 is broken.
+  void CheckInvariants() const { OSTRAKA_CHECK(kept_.size() <= capacity_); }
 
  private:
   std::size_t capacity_;

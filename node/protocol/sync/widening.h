@@ -1,6 +1,6 @@
-// Whom of n members to ask for a thing that one of them has, while it does not come: one, then
-// three more, nine more, ..., so that one who gives it to a few costs the others some rounds of
-// asking and not n of them.
+// The order in which to ask n members for a thing that one of them holds, while it does not come:
+// one member, then three more, nine more, and so on. Rationale: if a member gives the thing to a
+// few others only, finding it takes O(log n) rounds and not n.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -15,7 +15,8 @@ struct Widening {
   std::size_t count = 0;
 };
 
-// Of attempt 0, 1, ...; once all have been asked one at a time, each once more. REQUIRES: n > 0.
+// The members to ask in attempt 0, 1, ... After the sweep, when all have been asked, one member at
+// a time is asked again. REQUIRES: n > 0.
 inline Widening WideningAt(std::size_t attempt, std::size_t n) {
   Widening at{0, 1};
   for (; attempt > 0; --attempt) {
@@ -26,7 +27,7 @@ inline Widening WideningAt(std::size_t attempt, std::size_t n) {
   return at;
 }
 
-// Attempts after which all have been asked.
+// The number of attempts after which all n members have been asked.
 inline std::size_t WideningSweep(std::size_t n) {
   std::size_t attempts = 0;
   for (std::size_t asked = 0, count = 1; asked < n; ++attempts, count *= 3) asked += count;

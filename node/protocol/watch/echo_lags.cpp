@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "node/base/check.h"
+
 namespace ostraka::protocol {
 
 void EchoLags::Note(const std::map<base::PeerId, base::Duration>& lags, std::size_t quorum,
@@ -14,7 +16,10 @@ void EchoLags::Note(const std::map<base::PeerId, base::Duration>& lags, std::siz
   const std::int64_t lag = std::clamp<std::int64_t>(sorted[quorum - 2], 0, delta.ns / 2);
   kept_.push_back(static_cast<std::uint64_t>(lag / 1'000));
   if (kept_.size() > kLagsKept) kept_.pop_front();
+  CheckInvariants();
 }
+
+void EchoLags::CheckInvariants() const { OSTRAKA_CHECK(kept_.size() <= kLagsKept); }
 
 std::optional<std::uint64_t> EchoLags::Microseconds() const {
   if (kept_.empty()) return std::nullopt;

@@ -1,14 +1,18 @@
-// How long after its own ECHO a member has a quorum of them, over its last seals: what it states in
-// PROOF::lag_us, of which Delta is four times (NextDelta).
+// The time from a member's own ECHO until it holds a quorum of ECHOs, over its last seals. The
+// member states it in PROOF::lag_us; Delta is four times the sealed lag (NextDelta).
 //
-// Only a seal that its ECHOs decide says how long messages take. From each the lag of the slowest
-// member that a quorum needs counts: t_s members may be slow at will.
-// A lag counts as Delta / 2 at most, so one seal doubles Delta and no more. A longer one is an
-// outage; a network that is slower for good doubles Delta step by step [an outage of 7 s made Delta
-// 28 s for thirty steps, in which a member could be 90 s late in each seal and was charged 5 s
-// (swarm seed 40965)].
+// Only a seal that was decided by its ECHOs measures message delays. It counts with the lag of the
+// slowest member that a quorum needs, as up to t_s members may be slow at will.
 //
-// Memory: kLagsKept numbers. Thread safety: none; one owner.
+// Invariants [C: CHECKed]
+//   1  At most kLagsKept lags are kept, the newest ones. [C]
+//   2  A lag counts as at most Delta / 2, so one seal at most doubles Delta. A longer lag is an
+//      outage; in a network that became slower for good Delta doubles step by step. Rationale: an
+//      outage of 7 s made Delta 28 s for thirty steps, in which a member could be 90 s late in each
+//      seal and was charged 5 s (swarm seed 40965).
+//
+// Memory: kLagsKept numbers. What an attacker can do: t_s slow members change nothing; a seal that
+// they make slow is not noted. Thread safety: none; one owner.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +30,13 @@ class EchoLags {
  public:
   static constexpr std::size_t kLagsKept = 100;
 
-  // A seal was decided by equal ECHOs; how long after the own one each other member's came.
-  // Nothing is noted if fewer came than a quorum needs beside the own one.
+  // A seal was decided by equal ECHOs. `lags`: how long after the own ECHO that of each other
+  // member came. Notes nothing if these and the own ECHO are no quorum.
   void Note(const std::map<base::PeerId, base::Duration>& lags, std::size_t quorum,
             base::Duration delta);
-  // p99 of those kept, by nearest rank, in microseconds; nullopt if there are none.
+  // The 99th percentile of the kept lags, by nearest rank, in microseconds; nullopt without lags.
   std::optional<std::uint64_t> Microseconds() const;
+  void CheckInvariants() const;  // aborts if invariant 1 is broken
 
  private:
   std::deque<std::uint64_t> kept_;  // oldest first

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "node/base/check.h"
+
 namespace ostraka::protocol {
 
 using State = SealEntry::State;
@@ -55,8 +57,14 @@ void EchoWatch::OnAsked(const PeerId& member, base::Time now) {
   }
 }
 
+void EchoWatch::CheckInvariants() const {
+  for (const auto& [member, seen] : seen_) {
+    OSTRAKA_CHECK(!seen.asked_again || (seen.first_asked && *seen.first_asked >= seen.at));
+  }
+}
+
 std::set<PeerId> EchoWatch::Hasty(base::Time now) const {
-  // The gate, or the decision, that may have excused it before this member knew.
+  // The earlier of gate and decision: its sender may have seen it before this member did.
   const base::Time until = gate_ ? std::min(*gate_, now) : now;
   std::set<PeerId> hasty;
   for (const auto& [member, seen] : seen_) {
@@ -79,6 +87,7 @@ std::map<PeerId, base::Duration> EchoWatch::Tardy() const {
 
 std::set<PeerId> EchoWatch::Unshown(const Digest& decided, base::Time now,
                                     const std::function<bool(const Digest&)>& shown) const {
+  CheckInvariants();
   std::set<PeerId> unshown;
   if (stood_still_) return unshown;
   for (const auto& [member, seen] : seen_) {

@@ -1,28 +1,35 @@
-// Which members' ECHOs no honest member can have sent, as one member sees them in one seal. Stated
-// in PROOF::hasty and PROOF::unshown; more members than the bound that name one have it dropped
-// (judgement.cpp). Without it one ECHO that agrees with nobody's makes a seal slow, for ever and
-// free.
+// ECHOs that no honest member sends, as one member sees them in one seal. The member states them in
+// PROOF::hasty and PROOF::unshown; a member named by more members than the fault bound is dropped
+// (judgement.cpp). Attack: otherwise one ECHO that agrees with no other makes each seal slow,
+// without end and without cost.
 //
-// Hasty: an ECHO that no honest member sends so early, or so late, with what it lacks.
-//   It shows a due entry absent, and came more than a Delta before the own deadline and more than
-//   Delta/2 before the own gate. An honest member echoes what is complete, at its deadline or when
-//   it passes the gate (docs/seal.md); honest deadlines lie within a Delta, and an honest member
-//   that passes has all others pass a quarter of it later. So a suspicion stands once Delta/2 has
-//   gone by without the gate, and is void if the seal is decided before.
-//   It shows an entry absent that the own ECHO, said more than 11/8 Delta before, shows present.
-//   Who has that ECHO asks for the entry a moment later: it holds it a Delta after the ECHO was
-//   said [one that echoed 2.4 Delta after the others, and left one entry out, made every seal
-//   slow].
+// Hasty, early: the ECHO shows a due entry absent, and came more than a Delta before the own
+// deadline and more than Delta/2 before the own gate. Rationale: an honest member echoes when the
+// phase is complete, at its deadline or when it passes the gate (docs/seal.md). Honest deadlines
+// lie within a Delta, and Delta/4 after an honest member passes all others pass. So the suspicion
+// stands once Delta/2 has gone by without the gate, and is void if the seal is decided before.
 //
-// Tardy: an ECHO that came more than 3/2 Delta after the own, if that shows all that was due.
-// Whatever the own rests on the others hold a Delta later. What is beyond is lateness.
+// Hasty, blind: the ECHO shows an entry absent that the own ECHO, said more than 11/8 Delta before,
+// shows present. Rationale: an honest member that holds the own ECHO asks for the entry a moment
+// later, and holds it a Delta after the ECHO was said. Attack: a member that echoed 2.4 Delta after
+// the others, and left one entry out, made every seal slow.
 //
-// Unshown: an ECHO of another vector than was decided, which its signer did not show, or of which
-// it did not show a message, though it was asked at two times, the first a Delta before the
+// Tardy: the ECHO came more than 3/2 Delta after the own one, which shows everything that was due.
+// Rationale: the others hold whatever the own ECHO rests on a Delta later; the rest is lateness.
+//
+// Unshown: the ECHO is of another vector than the decided one, and its signer did not show that
+// vector or a message in it, though asked at two times, the first at least a Delta before the
 // decision.
 //
-// What an attacker can do: name whom it likes in its own PROOF; it takes more than can lie. It
-// cannot make an honest ECHO hasty here while messages are timely.
+// Invariants [C: CHECKed by CheckInvariants]
+//   1  Only the first ECHO of each member counts, and only the first own ECHO and gate.
+//   2  A member was asked again only after it was asked first. [C]
+//
+// It may not know the rules that follow from its findings. Memory: one record for each member.
+//
+// What an attacker can do: name any member in its own PROOF, which has an effect only if more
+// members than the fault bound do. It cannot make an honest ECHO hasty here while messages are
+// timely.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -46,45 +53,47 @@ using base::PeerId;
 
 class EchoWatch {
  public:
-  // An entry that an ECHO may show absent only in its sender's last moment. `excused_by`: an entry
-  // which, shown as "two" in the same ECHO, is reason enough not to wait for this one.
+  // An entry that an ECHO may show absent only at its sender's deadline or gate. `excused_by`: if
+  // the ECHO shows that entry as equivocated, its sender need not wait for this one.
   struct DueEntry {
     std::size_t index = 0;
     std::optional<std::size_t> excused_by;
   };
   struct Options {
     base::Duration delta;
-    std::optional<base::Time> deadline;  // the own; nullopt: none (the last coin of a step)
+    std::optional<base::Time> deadline;  // the own one; nullopt: none (the last coin of a step)
     std::vector<DueEntry> due;
   };
   explicit EchoWatch(Options options) : options_(std::move(options)) {}
 
-  // The own, when it is durable and goes out.
+  // The own ECHO, when it is durable and goes out.
   void OnOwnEcho(const wire::Echo& echo, base::Time now);
   // The first ECHO of another member, when it came here.
   void OnEcho(const PeerId& sender, const wire::Echo& echo, base::Time now);
   // This member passes the gate.
   void OnGate(base::Time now);
-  // This member asked `member` for its vector, or what that names.
+  // This member asked `member` for its vector, or for a message that the vector names.
   void OnAsked(const PeerId& member, base::Time now);
 
-  // A timer that was set for `set_for` fires. More than Delta/8 late, and this machine was too busy
-  // to say when anything came: nobody is tardy, blind or unshown for it in this seal.
+  // A timer that was set for `set_for` fires. If it is more than Delta/8 late, this machine was too
+  // busy to measure arrivals, and finds no member tardy, blind or unshown in this seal.
   void OnTimer(base::Time set_for, base::Time now);
 
-  // The outcome. REQUIRES: the seal is decided, on `decided`, now. `shown` says of a vector that it
-  // is known here with every message that it names.
+  // The outcome. REQUIRES: the seal is decided now, on `decided`. `shown` is true of a vector that
+  // is held here with every message that it names.
   std::set<PeerId> Hasty(base::Time now) const;
   std::map<PeerId, base::Duration> Tardy() const;
   std::set<PeerId> Unshown(const Digest& decided, base::Time now,
                            const std::function<bool(const Digest&)>& shown) const;
+  void CheckInvariants() const;  // aborts if invariant 2 is broken
 
  private:
   struct Seen {
     Digest vector;
     base::Time at;
-    bool blind = false;               // it shows absent what it must have asked for
-    std::optional<base::Time> early;  // it came then, with a due entry absent, before the deadline
+    bool blind = false;  // shows an entry absent that its sender must have asked for
+    std::optional<base::Time>
+        early;  // when it came, if before the deadline with a due entry absent
     std::optional<base::Time> first_asked;
     bool asked_again = false;
   };

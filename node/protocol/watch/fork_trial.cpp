@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/base/check.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -16,8 +17,8 @@ using wire::MessageType;
 
 constexpr std::size_t kNamedInLine = 8;
 
-// What two words of one member prove against it; an error if nothing. A maker verifies what it
-// makes, so it does not matter which pairs are tried; those that can never do are left out.
+// The evidence that two messages of one member make; an error if they make none. Each Make function
+// verifies its file, so any pair may be tried; hopeless pairs are left out.
 base::StatusOr<base::Bytes> ProofOf(const wire::SignedEnvelope& a, const wire::SignedEnvelope& b) {
   const wire::Slot& first = a.envelope.slot;
   const wire::Slot& second = b.envelope.slot;
@@ -62,7 +63,15 @@ bool ForkTrial::IsNews(const wire::SignedEnvelope& message) const {
 
 const Culprit* ForkTrial::Hear(const wire::SignedEnvelope& message) {
   if (!words_.Add(message)) return nullptr;
-  return Judge(message);
+  const Culprit* culprit = Judge(message);
+  if (culprit != nullptr) CheckInvariants();
+  return culprit;
+}
+
+void ForkTrial::CheckInvariants() const {
+  words_.CheckInvariants();
+  OSTRAKA_CHECK(!culprits_.contains(self_));
+  for (const auto& [member, culprit] : culprits_) OSTRAKA_CHECK(fork_.awake.contains(member));
 }
 
 const Culprit* ForkTrial::Judge(const wire::SignedEnvelope& message) {

@@ -1,19 +1,26 @@
-// Who made the run split: every member whose own words in the seal that was decided twice break the
-// rules, as far as the words at hand show it (docs/protocol.md, 8).
+// ForkTrial finds the members that made the run split: those whose own messages in the seal that
+// was decided twice break the rules, as far as the messages at hand show it (docs/protocol.md, 8).
 //
-// Two decisions need more members at fault than the mode bears, and each of these signed for both
-// sides; but only some pairs of words convict. An honest member may LOCK w in iteration 1, see a
-// quorum vote for v in iteration 2 without its own vote, and LOCK v: two LOCKs of two iterations
-// are no fault. So what is looked for is what proofs/evidence accepts and no honest member signs:
-// two words of one slot, a VOTE or STATUS that passes over an own LOCK, a STATUS that names another
-// ECHO than the own one. Each accusation is such a file, verified when it is made: no word of other
-// members, of a side or of this node counts in it.
+// Two decisions need more faulty members than the mode bears, each of which signed for both sides.
+// But only some pairs of messages convict. An honest member may LOCK w in iteration 1, see a quorum
+// vote for v in iteration 2 without its own vote, and LOCK v: two LOCKs of two iterations are no
+// fault. So the trial looks for pairs that proofs/evidence accepts and no honest member signs: two
+// messages of one slot; a VOTE or STATUS that passes over an own LOCK; a STATUS that names another
+// value than the own ECHO.
 //
-// Who stays unnamed. A VOTE states the rank of the proposal that it is for, and nobody can prove
-// that there was no such certificate: whoever lies in that number and hides its other words is not
-// named here.
+// Invariants [C: CHECKed by CheckInvariants]
+//   1  Each culprit has an evidence file, verified when it was made, that holds only its own
+//      signatures. Messages of other members, of a side or of this node do not count in it.
+//   2  A culprit was awake in the seal and is not `self`; it is never taken back. [C: the first
+//   half]
 //
-// What an attacker can do: nothing against others, since files hold the accused's own signatures.
+// Limit: a VOTE states the rank of its proposal, and the absence of such a certificate cannot be
+// proven. A member that lies in that number and hides its other messages stays unnamed.
+//
+// It may not know the network, stores or people. Memory: SealWords of one seal, both proofs, and a
+// file for each culprit.
+//
+// What an attacker can do: nothing against others, since files hold the culprit's own signatures.
 // It can fill its own room in SealWords.
 //
 // Thread safety: none; one owner.
@@ -33,28 +40,29 @@ namespace ostraka::protocol {
 
 struct Culprit {
   base::Bytes file;    // evidence that proves it
-  std::string reason;  // what the file shows, in a few words
+  std::string reason;  // what the file shows, for people
 };
 using Culprits = std::map<base::PeerId, Culprit>;
 
 class ForkTrial {
  public:
-  // `self` is never accused: its key may speak elsewhere, and that is for others to find.
+  // `self` is never accused: if its key signs elsewhere, others find it.
   ForkTrial(Fork fork, const base::PeerId& self);
 
   const SealKey& seal() const { return fork_.seal; }
-  // A word of that seal, with the entry that both sides share, of a member that was awake in it,
-  // and not held. Its signature is not looked at.
+  // True iff `message` belongs to the seal and names the parent that both sides share, its sender
+  // was awake in the seal, and it is not held. Does not check the signature.
   bool IsNews(const wire::SignedEnvelope& message) const;
-  // The culprit that it makes of its signer, if it was none before. REQUIRES: IsNews, and the
-  // signature verified.
+  // The signer as a culprit, if this message convicts it and none did before; else null. REQUIRES:
+  // IsNews, and the signature verified.
   const Culprit* Hear(const wire::SignedEnvelope& message);
 
   const Culprits& culprits() const { return culprits_; }
-  // What others need to find the same: both proofs, then all words that are held.
+  // What others need to reach these findings: both proofs, then all other messages held.
   std::vector<base::SharedBytes> Frames() const;
-  // One line for people: what happened, who is named and for what, or why nobody is.
+  // One line for people: what happened, the culprits and why, or why none is named.
   std::string Line() const;
+  void CheckInvariants() const;  // aborts if invariant 2 is broken
 
  private:
   const Culprit* Judge(const wire::SignedEnvelope& message);

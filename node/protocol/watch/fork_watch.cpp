@@ -12,7 +12,7 @@ using base::SharedBytes;
 using wire::MessageType;
 
 constexpr std::size_t kRivalsOfOne = 8;     // frames of one member in one seal
-constexpr std::ptrdiff_t kFirstRivals = 4;  // of these
+constexpr std::ptrdiff_t kFirstRivals = 4;  // the first of these, which are never displaced
 
 std::vector<SharedBytes> FramesOf(const Signers& signers) {
   std::vector<SharedBytes> frames;
@@ -27,13 +27,37 @@ void ForkWatch::Remember(const SealKey& seal, Decision decision) {
   word_bytes_ -= watched.decision.words.bytes();
   watched = {std::move(decision), {}, {}};
   word_bytes_ += watched.decision.words.bytes();
-  // What the other side said before this one decided is part of its proof.
+  // Rivals that came before the decision here are part of the other branch's proof.
   for (const SharedBytes& frame : watched.decision.words.Frames()) {
     const auto word = wire::Open(frame);
     if (word.ok() && IsRival(word->envelope)) KeepRival(watched, *word);
   }
   if (seal.step >= kWatchedSteps) ForgetBefore(seal.step - kWatchedSteps + 1);
   ForgetWords();
+  CheckInvariants();
+}
+
+void ForkWatch::CheckInvariants() const {
+  std::size_t bytes = 0;
+  for (const auto& [seal, watched] : seals_) {
+    bytes += watched.decision.words.bytes();
+    CheckRivals(watched);
+  }
+  OSTRAKA_CHECK(bytes == word_bytes_);
+  OSTRAKA_CHECK(word_bytes_ <= kWordBytes);
+}
+
+void ForkWatch::CheckRivals(const Watched& watched) {
+  std::size_t kept = 0;
+  for (const auto& [group, signers] : watched.rivals) {
+    OSTRAKA_CHECK(group.value != watched.decision.value && !signers.empty());
+    kept += signers.size();
+  }
+  for (const auto& [signer, groups] : watched.said) {
+    OSTRAKA_CHECK(watched.decision.awake.contains(signer) && groups.size() <= kRivalsOfOne);
+    kept -= groups.size();
+  }
+  OSTRAKA_CHECK(kept == 0);
 }
 
 void ForkWatch::ForgetBefore(std::uint64_t step) {
@@ -75,9 +99,10 @@ bool ForkWatch::IsRival(const wire::Envelope& envelope) const {
   return group && group->value != decision.value;
 }
 
-// Of a signer's rivals the first kFirstRivals stay; for a further one the later one goes that has
-// the fewest companions [eight LOCKs of nothing, said at once after the decision, kept a colluder's
-// true one out of every proof, and the split was never found].
+// The first kFirstRivals rivals of a signer stay. Beyond kRivalsOfOne a new one displaces that of
+// the later ones whose group is smallest. Attack: eight LOCKs of arbitrary values, sent at once
+// after the decision, kept a colluder's true LOCK out of every proof, and the split was never
+// found.
 const Signers& ForkWatch::KeepRival(Watched& watched, const wire::SignedEnvelope& message) {
   const auto group = GroupOf(message.envelope);
   OSTRAKA_CHECK(group);

@@ -1,21 +1,30 @@
-// Has the run split? Remembers what the seals of the last steps decided, and finds frames that
-// prove another decision of one of them (docs/protocol.md, 8).
+// ForkWatch finds out whether the run has split: it remembers what the seals of the last steps
+// decided, and collects frames that prove another decision of one of them (docs/protocol.md, 8).
 //
-// A decision is proven by the equal ECHOs of all that were awake in its seal, or by the LOCKs of a
-// quorum in one iteration. While at most t_s members are at fault (t_a, if the network is not
-// timely) no seal has two such proofs: with them people can see that there were more. Who they were
-// is another question (fork_trial.h), for which the words said in a seal are kept beside its proof.
+// A decision is proven by equal ECHOs of all members awake in its seal, or by LOCKs of a quorum in
+// one iteration. With at most t_s faulty members (t_a if the network is not timely) no seal has two
+// such proofs, so two proofs show people that there were more. fork_trial.h finds out which members
+// these were; for it the messages of a seal are kept beside its proof.
 //
-// How both sides of a split find it. After it each side's messages name entries that the other
-// does not know, which alone means nothing: a cheat may write what it likes. It only makes this
-// member ask for the proofs of the step before, and of the one before that, down to the seal in
-// which both sides still had the same entry.
+// How both branches of a fork find it: after the split the messages of each branch name parents
+// that the other does not know. That alone proves nothing, since a cheat may name anything. It
+// makes this member ask for the proofs of the step before, and of the one before that, down to the
+// seal whose parent both branches share.
 //
-// What an attacker can do to it: nothing with frames of its own alone, since a proof needs the
-// frames of a quorum of the view that sealed the step. Of each member kRivalsOfOne frames a seal
-// are kept, so that nobody's many keep out those that count; kWatchedSteps steps are. Words of slow
-// seals are kept up to kWordBytes, those of the newest seals: who fills them (SealWords) shortens
-// the time in which a culprit can be named, and not that in which a fork is found.
+// Invariants [C: CHECKed by CheckInvariants]
+//   1  A rival names another value than the decided one, and its signer was awake in the seal. [C]
+//   2  Of each signer at most kRivalsOfOne rivals are kept in a seal; its first four are never
+//      displaced, and a rival displaces only rivals of its signer. [C: the number]
+//   3  word_bytes() is the size of the messages kept of all seals, and at most kWordBytes. [C]
+//
+// It may not know links, keys or the inbox: the caller verifies signatures and asks other members.
+//
+// Memory: the certificates of the seals of kWatchedSteps steps, kRivalsOfOne frames of each member
+// awake in them, and kWordBytes of messages of slow seals, the newest ones.
+//
+// What an attacker can do: nothing with its own frames alone, since a proof needs the frames of a
+// quorum of the members that sealed the step. By filling SealWords it shortens the time in which a
+// culprit can be named, but not the time in which a fork is found.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -46,49 +55,52 @@ inline SealKey SealKeyOf(const wire::Slot& slot) { return {slot.step, slot.phase
 
 inline constexpr std::uint64_t kWatchedSteps = 64;
 inline constexpr std::uint64_t kAskAgainAfter = 4;  // steps
-// Of all seals together. A word has some 300 bytes, and an honest member says four in an iteration.
+// Of all seals together. A message has about 300 bytes; an honest member sends four an iteration.
 inline constexpr std::size_t kWordBytes = 32 << 20;
 
 struct Decision {
-  Digest entry;  // what opened the seal
+  Digest entry;  // the parent: what opened the seal
   Digest value;  // of its vector, as ECHO and LOCK name it
   std::set<PeerId> awake;
   std::size_t quorum = 0;
   std::vector<base::SharedBytes> certificate;  // Seal::Certificate
-  SealWords words = {};                        // said in it, if it was slow
+  SealWords words = {};                        // the messages of the seal, if it was slow
 };
 
 // Two decisions of one seal.
 struct Fork {
   SealKey seal;
-  Digest entry;            // what opened it, for both
-  std::set<PeerId> awake;  // in it
+  Digest entry;            // the parent that both decisions share
+  std::set<PeerId> awake;  // members awake in the seal
   std::vector<base::SharedBytes> ours, theirs;
-  std::vector<base::SharedBytes> others;  // words of the seal that are at hand besides
+  std::vector<base::SharedBytes> others;  // other messages of the seal that are held
 };
 
 class ForkWatch {
  public:
-  // What this member saw decided; forgets steps before the last kWatchedSteps.
+  // A seal was decided here. Forgets steps before the last kWatchedSteps.
   void Remember(const SealKey& seal, Decision decision);
 
-  // An ECHO or LOCK for another value than the one that was decided, of a member that was awake in
-  // that seal, with the seal's entry. Its signature is not looked at.
+  // True for an ECHO or LOCK for another value than the decided one, of a member that was awake in
+  // that seal, naming the seal's parent. Does not check the signature.
   bool IsRival(const wire::Envelope& envelope) const;
-  // REQUIRES: IsRival, and the signature verified. The fork, once the rivals prove one.
+  // Keeps a rival. Returns the fork once the rivals prove one. REQUIRES: IsRival, and the signature
+  // verified.
   std::optional<Fork> Note(const wire::SignedEnvelope& message);
 
-  // What opened the seal; null if it is not watched.
+  // The parent of the seal; null if it is not watched.
   const Digest* EntryOf(const SealKey& seal) const;
-  // True, and it is noted, if `member` may be asked for the proofs of `step`: one that is watched,
-  // and was not asked of it in the last kAskAgainAfter steps (an answer may be lost).
+  // True if `member` may be asked now for the proofs of `step`, and notes that it is: the step is
+  // watched, and the member was not asked for it in the last kAskAgainAfter steps (an answer may be
+  // lost).
   bool MayAsk(const PeerId& member, std::uint64_t step);
-  // Frames that prove what was decided in `step`, seal by seal, then the words that are kept of it:
-  // for one who asks. Empty if it is not watched.
+  // The answer to a member that asks: frames that prove the decisions of `step`, seal by seal, then
+  // the messages kept of it. Empty if the step is not watched.
   std::vector<base::SharedBytes> ProofsOf(std::uint64_t step) const;
 
   std::size_t rival_count() const;  // frames kept
   std::size_t word_bytes() const { return word_bytes_; }
+  void CheckInvariants() const;  // aborts if one of invariants 1 to 3 is broken
 
  private:
   // ECHO or LOCK, its iteration, its value.
@@ -101,15 +113,16 @@ class ForkWatch {
   struct Watched {
     Decision decision;
     std::map<Group, Signers> rivals;
-    std::map<PeerId, std::vector<Group>> said;  // by signer, in the order they came
+    std::map<PeerId, std::vector<Group>> said;  // groups with a rival of a signer, as they came
   };
   static std::optional<Group> GroupOf(const wire::Envelope& envelope);
+  static void CheckRivals(const Watched& watched);
   static const Signers& KeepRival(Watched& watched, const wire::SignedEnvelope& message);
   void ForgetBefore(std::uint64_t step);
   void ForgetWords();  // of the oldest seals, down to kWordBytes
 
   std::map<SealKey, Watched> seals_;
-  // By step that was asked for: the newest step then.
+  // member -> step that it was asked for -> newest step when it was asked.
   std::map<PeerId, std::map<std::uint64_t, std::uint64_t>> asked_;
   std::size_t word_bytes_ = 0;
 };

@@ -7,8 +7,8 @@
 namespace ostraka::protocol {
 namespace {
 
-// The time of the `count`-th of `times`, which ascend, counted from `start`; zero if none is
-// needed, nullopt if there are fewer.
+// The time from `start` to the `count`-th of `times`, which ascend; zero if `count` is 0, nullopt
+// if there are fewer.
 std::optional<base::Duration> Reached(const std::vector<base::Time>& times, std::size_t count,
                                       base::Time start) {
   if (count == 0) return base::Duration{};
@@ -16,7 +16,8 @@ std::optional<base::Duration> Reached(const std::vector<base::Time>& times, std:
   return std::max(times[count - 1] - start, base::Duration{});
 }
 
-// Of all members, once it is late. Bulk goes to one, or is asked for by other rules.
+// True for kinds that all members are asked for once they are late. Bulk goes to one member, or is
+// asked for by other rules.
 bool IsAskedFor(DueWord kind) {
   return kind == DueWord::kCommit || kind == DueWord::kAggregate || kind == DueWord::kReveal ||
          kind == DueWord::kProof;
@@ -30,6 +31,7 @@ void LateWatch::Expect(const Word& word, std::size_t author) {
   OSTRAKA_CHECK(added);
   lacking_.insert(word);
   ++TallyOf(word.kind).expected;
+  CheckInvariants();
 }
 
 void LateWatch::Held(const Word& word, base::Time now) {
@@ -38,6 +40,19 @@ void LateWatch::Held(const Word& word, base::Time now) {
   std::vector<base::Time>& arrivals = TallyOf(word.kind).arrivals;
   OSTRAKA_CHECK(arrivals.empty() || arrivals.back() <= now);
   arrivals.push_back(now);
+  CheckInvariants();
+}
+
+void LateWatch::CheckInvariants() const {
+  OSTRAKA_CHECK(authors_.size() == lacking_.size() + held_.size());
+  std::size_t expected = 0;
+  std::size_t arrived = 0;
+  for (const Tally& tally : tallies_) {
+    OSTRAKA_CHECK(tally.arrivals.size() <= tally.expected);
+    expected += tally.expected;
+    arrived += tally.arrivals.size();
+  }
+  OSTRAKA_CHECK(expected == authors_.size() && arrived == held_.size());
 }
 
 void LateWatch::EndResults(base::Time now) {
@@ -52,7 +67,7 @@ base::Time LateWatch::Capped(base::Time bar) const {
   return std::min(bar, options_.opened + options_.deadline);
 }
 
-// q of the words that come first.
+// q of the messages that come first in the seal.
 std::optional<base::Duration> LateWatch::Quickest() const {
   const std::size_t results = TallyOf(DueWord::kResult).expected;
   if (TallyOf(DueWord::kProof).expected > 0) {
@@ -74,7 +89,7 @@ std::optional<base::Time> LateWatch::FirstBar() const {
   return Capped(options_.opened + Grace(*quickest));
 }
 
-// Nullopt also while what these words wait for is not here.
+// The bar of AGGs or PROOFs. Nullopt also while what they wait for is not here.
 std::optional<base::Time> LateWatch::LastBar() const {
   const auto first = FirstBar();
   if (!first) return std::nullopt;
@@ -138,7 +153,7 @@ std::map<std::size_t, LateFigures> LateWatch::Late() const {
   for (const auto& [word, author] : authors_) {
     const bool bulk = word.kind == DueWord::kPart || word.kind == DueWord::kDisputedPart ||
                       word.kind == DueWord::kAggregate;
-    if (bulk && !options_.owns_column) continue;  // how long bulk takes is not known here
+    if (bulk && !options_.owns_column) continue;  // no measure here of how long bulk takes
     const auto bar = BarOf(word.kind);
     const auto held = held_.find(word);
     base::Time until = held == held_.end() ? *stopped_ : std::min(held->second, *stopped_);

@@ -1,32 +1,45 @@
-// What one member measures of how late the others' words come in the seals of a step. What it
-// finds is stated in PROOF::late_ms; what follows from that: node/protocol/rules/lateness.h.
+// LateWatch measures, for one member, how late messages of the others come in one seal of a step.
+// The member states the findings in PROOF::late_ms; node/protocol/rules/lateness.h says what
+// follows from them.
 //
-// A word is due one *grace* after what it waits for, and no later than the seal's own deadline:
-//   seal A  COMMIT, PART   the opening + grace
-//           AGG            that + grace
-//   seal B  REVEAL         the opening + 3/2 Delta: it takes no work, and openings lie within a
-//   Delta seal C  RESULT         the opening + grace
-//           PROOF          the later of the opening and the last RESULT here, + grace
+// The bar: a message is due one grace after what it waits for, and no later than the seal's
+// deadline.
+//   seal A  COMMIT, PART  the opening + grace
+//           AGG           that + grace
+//   seal B  REVEAL        the opening + 3/2 Delta: it takes no work, and openings lie within a
+//   Delta seal C  RESULT        the opening + grace
+//           PROOF         the later of the opening and the last RESULT here, + grace
 //   grace = max(4 q, patience) + 3 Delta
-// q is how long the quickest took, measured here and never stated by anybody:
-//   seal A  until COMMITs of `quorum` members were held, and parts from more than half of the
-//           workers (so only who owns a column knows, and judges PARTs and AGGs)
+// q is the time that the quickest members took, measured here and never stated by any member:
+//   seal A  until COMMITs of `quorum` members were held and, at the owner of a column, PARTs of
+//   more
+//           than half of the workers (so only owners judge PARTs and AGGs)
 //   seal C  RESULTs: until all but `fault_bound` of them were held; PROOFs: of `quorum` members,
-//           from when the last RESULT was here
+//           counted from the last RESULT here
+//
+// Late is the time from the bar to the message or the own ECHO, whichever comes first. If there is
+// any and the seal is slow, it counts to the decision. Attack: a REVEAL shown to one member just
+// before the deadline made each seal B slow, and was in time. An AGG is excepted: its owner may
+// have waited for a part, and the excuse for that does not grow with the seal (lateness.h).
+//
+// Rationale:
+// - COMMITs, not AGGs, set the first bar. Attack: with q until AGGs of a quorum were held, a part
+//   kept back from all owners moved the bar itself. A seal waits for its slowest member, so only
+//   the first messages of a phase measure anything.
+// - A PROOF that waits for RESULTs is due after them: the members that owe these pay.
+// - An owner names the worker that it waited for, and is excused by that worker's figure
+//   (lateness.h). Attack: with AGGs due a grace after the last COMMIT the waiting was counted
+//   twice, and friends of a late worker had its lateness for free.
+//
+// Invariants [C: CHECKed]
+//   1  Each expected message is either lacking or held, and is held once. [C]
+//   2  Arrivals of a kind ascend in time, and are never more than are expected. [C]
+//   3  If this machine stood still (OnTimer), no member is late.
+//
+// It may not know messages, signatures or the rules. Memory: one record for each expected message.
+//
 // What an attacker can do: be quick, which lowers q to what the second-fastest honest member needs
-// and no further; or be slow, which moves no bar, as honest members alone are enough for each q
-// [with q until *AGGs* of a quorum were held, a part kept back from all owners moved the bar
-// itself; seals wait for whoever is slowest, so only the first words of a phase measure anything].
-// A PROOF that waits for RESULTs is due after them: who owes these pays. An owner names the worker
-// that it waited for, and is excused by that one's figure (lateness.h) [with AGGs due a grace after
-// the last COMMIT that was counted twice: friends of a late worker had its lateness for free].
-//
-// Late is what comes until the own ECHO; or until the decision, if the seal was slow: what some had
-// and others had not when they echoed made it so [a REVEAL shown to one member just before the
-// deadline made each seal B slow, and was in time]. But not an AGG: its owner may have waited for a
-// part, and what excuses it does not grow with the seal (lateness.h).
-//
-// A watcher whose own machine stood still knows nothing of the others: see OnTimer.
+// and no further; or be slow, which moves no bar, as honest members alone suffice for each q.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -46,7 +59,7 @@ namespace ostraka::protocol {
 enum class DueWord : std::uint8_t {
   kCommit,
   kPart,          // for the own column
-  kDisputedPart,  // that goes to all
+  kDisputedPart,  // sent to all members
   kAggregate,
   kReveal,
   kResult,
@@ -54,9 +67,9 @@ enum class DueWord : std::uint8_t {
 };
 inline constexpr std::size_t kDueWords = 7;
 
-// How late one member was, in ms. AGGs are apart, since an owner may have waited for a part, while
-// no member is excused for its own words [with one figure for both, three workers that were late
-// and named each other as owners excused each other].
+// How late one member was, in ms. AGGs have their own figure: an owner may have waited for a part,
+// while nothing excuses a member's other messages. Attack: with one figure for both, three late
+// workers that named each other as owners excused each other.
 struct LateFigures {
   std::uint64_t own = 0;        // COMMIT, PART, RESULT and PROOF
   std::uint64_t aggregate = 0;  // its AGG, beyond that
@@ -75,7 +88,7 @@ class LateWatch {
     std::size_t fault_bound = 0;
     bool owns_column = false;  // seal A: PARTs are expected here
   };
-  // Of a word: its kind, and the index of what it is (a member, a column or a dispute).
+  // A due message: its kind, and the index of its subject (a member, a column or a dispute).
   struct Word {
     DueWord kind = DueWord::kCommit;
     std::size_t index = 0;
@@ -84,36 +97,37 @@ class LateWatch {
 
   explicit LateWatch(const Options& options) : options_(options) {}
 
-  // `author` owes the word. All are named before the first Held.
+  // `author` owes the message. REQUIRES: not expected yet; no Held before.
   void Expect(const Word& word, std::size_t author);
-  // Words that have not come.
+  // Messages that have not come.
   const std::set<Word>& lacking() const { return lacking_; }
-  // The word is here. REQUIRES: it is lacking; `now` never goes back.
+  // The message has come. REQUIRES: it is lacking; `now` never goes back.
   void Held(const Word& word, base::Time now);
-  // RESULTs are waited for no longer: PROOFs are due from now.
+  // The wait for RESULTs ends: PROOFs are due a grace from now.
   void EndResults(base::Time now);
 
-  // When who waits for a COMMIT, AGG or PROOF begins to ask all others for it: a Delta before the
-  // bar. Nullopt: none lacks, or no bar is known yet.
+  // When to begin to ask all others for lacking COMMITs, AGGs, REVEALs and PROOFs: a Delta before
+  // the earliest bar. Nullopt: none is lacking, or no bar is known yet.
   std::optional<base::Time> AskFrom() const;
-  // What to ask for: COMMITs, AGGs and PROOFs whose bar is no more than a Delta away.
+  // The messages to ask for: lacking COMMITs, AGGs, REVEALs and PROOFs whose bar is at most a Delta
+  // away.
   std::set<Word> Overdue(base::Time now) const;
-  // A timer that was set for `set_for` fires. More than a Delta late, and this machine stood still:
-  // nobody is late for it in this seal.
+  // A timer that was set for `set_for` fires. If it is more than a Delta late, this machine stood
+  // still, and finds no member late in this seal.
   void OnTimer(base::Time set_for, base::Time now);
-  // The own ECHO is said: what comes later keeps nobody waiting here. Idempotent.
+  // The own ECHO is said: a later message keeps no member waiting here. Idempotent.
   void Stop(base::Time now);
 
-  // The seal is decided; slow: not by equal ECHOs. REQUIRES: stopped.
+  // The seal is decided; `slow`: not by equal ECHOs. REQUIRES: stopped.
   void Decided(base::Time now, bool slow);
 
-  // By author: how long after its bar what came latest of a kind came, at most until Stop or, in a
-  // slow seal, until it was decided. None of zero.
-  // REQUIRES: stopped.
+  // By author: the longest time from the bar to one of its messages, for each figure, by the rule
+  // above. Authors without a figure are left out. REQUIRES: stopped.
   std::map<std::size_t, LateFigures> Late() const;
-  // Of the PARTs for the own column: whose came last, if its owner had to wait for it more than
-  // half a grace; one that never came before any other. Nullopt: nobody's.
+  // The author of the last PART for the own column, if that came more than half a grace after the
+  // opening; a PART that never came counts as last. Nullopt: there is none.
   std::optional<std::size_t> Slowest() const;
+  void CheckInvariants() const;  // aborts if invariant 1 or 2 is broken
 
  private:
   std::optional<base::Duration> Quickest() const;
@@ -122,10 +136,10 @@ class LateWatch {
   std::optional<base::Time> BarOf(DueWord kind) const;
   base::Duration Grace(base::Duration quickest) const;
   base::Time Capped(base::Time bar) const;
-  // Words of one kind.
+  // Messages of one kind.
   struct Tally {
     std::size_t expected = 0;
-    std::vector<base::Time> arrivals;  // in the order in which they came
+    std::vector<base::Time> arrivals;  // ascending
   };
   const Tally& TallyOf(DueWord kind) const { return tallies_[static_cast<std::size_t>(kind)]; }
   Tally& TallyOf(DueWord kind) { return tallies_[static_cast<std::size_t>(kind)]; }
@@ -134,7 +148,7 @@ class LateWatch {
   std::map<Word, std::size_t> authors_;
   std::set<Word> lacking_;
   std::map<Word, base::Time> held_;
-  std::array<Tally, kDueWords> tallies_;  // of authors_ and held_, which need no walk for them
+  std::array<Tally, kDueWords> tallies_;  // by kind, derived from authors_ and held_
   std::optional<base::Time> results_ended_;
   std::optional<base::Time> stopped_;
   std::optional<base::Time> slowly_decided_;

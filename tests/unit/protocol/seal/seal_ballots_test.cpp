@@ -23,7 +23,9 @@ TEST(BallotsTest, KeepsTheFirstOfEachAndWhatIsNeeded) {
   EXPECT_EQ(ballots.For(DigestOf(2)).size(), 2u);
   EXPECT_EQ(*ballots.FirstOf(PeerNumber(1)), DigestOf(1));
   EXPECT_EQ(ballots.FirstOf(PeerNumber(3)), nullptr);
+  ballots.CheckInvariants();
   ballots.ForgetAllBut(DigestOf(2));
+  ballots.CheckInvariants();
   EXPECT_TRUE(ballots.For(DigestOf(1)).empty());
   EXPECT_EQ(ballots.For(DigestOf(2)).size(), 2u);
 }
@@ -49,6 +51,7 @@ TEST(LocksTest, AMemberDisplacesOnlyItsOwnAndTheLoneliestFirst) {
   for (std::uint32_t k = 100; k < 200; ++k) {
     EXPECT_TRUE(locks.Add(PeerNumber(1), k, DigestOf(2), Frame()));
   }
+  locks.CheckInvariants();
   std::size_t of_one = 0;
   for (const auto& [group, signers] : locks.groups()) of_one += signers.count(PeerNumber(1));
   EXPECT_EQ(of_one, Locks::kLocksOfOne);

@@ -24,6 +24,7 @@ TEST(SealGateTest, IsPassedWithAQuorumOfMembersThatAreAwake) {
   EXPECT_FALSE(gate.passed());
   EXPECT_EQ(gate.Lacking(), (std::vector<PeerId>{PeerNumber(0), PeerNumber(3)}));
   EXPECT_TRUE(gate.Add(PeerNumber(0), FrameOf(0)));
+  gate.CheckInvariants();
   EXPECT_TRUE(gate.passed());
 }
 

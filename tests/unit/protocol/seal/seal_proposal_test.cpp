@@ -50,6 +50,7 @@ TEST_F(ProposalTest, StatusesKeepTheFirstAndOneRival) {
   Says(1, 2, 0, 1);
   EXPECT_TRUE(statuses_.TwoFaced(PeerNumber(1)));
   Says(1, 3, 0, 2);
+  statuses_.CheckInvariants();
   EXPECT_EQ(statuses_.all().at(PeerNumber(1)).size(), 2u);
   EXPECT_EQ(statuses_.FirstOf(PeerNumber(1))->body.value, DigestOf(1));
 }

@@ -61,6 +61,7 @@ TEST(SealWordsTest, OneMembersManyPushOutItsOwnLeastTelling) {
   for (std::uint32_t k = 500; k < 600; ++k) words.Add(Vote(0, k, 0));
   EXPECT_FALSE(words.Holds(Vote(0, 2, 0))) << "all that are kept now tell more";
   EXPECT_TRUE(words.Holds(Vote(0, 599, 0)));
+  words.CheckInvariants();
   std::size_t bytes = 0;
   for (const auto& frame : words.Frames()) bytes += frame->size();
   EXPECT_EQ(words.bytes(), bytes);
@@ -71,6 +72,7 @@ TEST(SealWordsTest, ARivalIsNotPushedOut) {
   words.Add(Lock(0, 3));
   words.Add(Say(0, MessageType::kLock, 3, wire::Encode(wire::Lock{DigestOf(21)})));
   for (std::uint32_t k = 4; k < 40; ++k) words.Add(Lock(0, k));
+  words.CheckInvariants();
   EXPECT_TRUE(words.Holds(Lock(0, 3)));
   EXPECT_EQ(words.Frames().size(), SealWords::kWordsOfOne);
 }

@@ -37,5 +37,12 @@ TEST(RecentBlocks, ForgetsTheLowestAndNoMore) {
   EXPECT_NE(recent.Find(8), nullptr);
 }
 
+TEST(RecentBlocksDeathTest, ABlockBelowAFullStoreIsABug) {
+  RecentBlocks recent(2);
+  recent.Add(BlockOf(5));
+  recent.Add(BlockOf(6));
+  EXPECT_DEATH(recent.Add(BlockOf(1)), "CHECK failed");
+}
+
 }  // namespace
 }  // namespace ostraka::protocol

@@ -197,6 +197,7 @@ TEST_F(ForkTrialTest, TwoWordsOfOneSlotConvictTheirSigner) {
   for (const std::uint32_t i : Both(kBehind, kColluders)) theirs.push_back(Lock(i, 2, kW).frame);
   const ForkTrial trial(ForkOf(OfThoseAhead(), theirs), IdOf(0));
   ExpectAccused(trial, {5, 6, 7});
+  trial.CheckInvariants();
   EXPECT_THAT(trial.Line(), HasSubstr("two different messages"));
 }
 

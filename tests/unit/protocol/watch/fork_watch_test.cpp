@@ -89,6 +89,7 @@ TEST_F(ForkWatchTest, WhatCanProveNothingIsNoRival) {
 TEST_F(ForkWatchTest, OneMembersManyKeepNobodyElsesOut) {
   for (std::uint64_t i = 0; i < 500; ++i) EXPECT_FALSE(Hear(Lock(0, 100 + i)));
   EXPECT_LE(watch_.rival_count(), 8u);
+  watch_.CheckInvariants();
   EXPECT_FALSE(Hear(Lock(1, 20)));
   EXPECT_FALSE(Hear(Lock(2, 20)));
   EXPECT_TRUE(Hear(Lock(3, 20)));
@@ -100,6 +101,7 @@ TEST_F(ForkWatchTest, NobodysManyKeepOutItsOwnThatCounts) {
   EXPECT_FALSE(Hear(Lock(1, 20)));
   EXPECT_FALSE(Hear(Lock(0, 20)));
   EXPECT_LE(watch_.rival_count(), 9u);
+  watch_.CheckInvariants();
   EXPECT_TRUE(Hear(Lock(2, 20)));
 }
 
