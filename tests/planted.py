@@ -48,7 +48,7 @@ BUGS = [
      "if (IsEnough(open, view, Count(open, Verdict::kInnocent))) return Ruling::kInnocent;", "",
      "protocol_attacks_test", "ProtocolAttack.FalseAccusers*"),
     ("half_the_votes_convict", "node/protocol/rules/cases.cpp",
-     "return 2 * ballots > view.members.size() - 2;", "return 2 * ballots >= view.members.size() - 2;",
+     "return 2 * ballots > Eligible(open, view);", "return 2 * ballots >= Eligible(open, view);",
      "protocol_rules_test", "VoteTest.*"),
     ("equivocation_is_overlooked", "node/protocol/parts/inbox.cpp",
      "if (!held->equivocated() || wanted_.contains(message.digest)) return Outcome::kRival;", "",
