@@ -53,8 +53,8 @@ class Network {
   void Hold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to);
 
   // Returns when a message sent at `now` arrives, or nullopt if it is dropped because the link is
-  // down. `blob_bytes` is nullopt for a control message. REQUIRES: `now` never decreases; from !=
-  // to.
+  // down. `blob_bytes` is nullopt for a control message.
+  // REQUIRES: `now` never decreases; from != to.
   std::optional<base::Time> Arrival(std::uint32_t from, std::uint32_t to, base::Time now,
                                     std::optional<std::uint64_t> blob_bytes);
 
