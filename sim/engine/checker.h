@@ -1,6 +1,6 @@
-// What must hold of every run, seen from outside: checkers read what honest machines do (frames on
-// the wire, observations) and never touch anything. They share no code with the protocol's own
-// rules, so a rule that is wrong in the same way everywhere is still found.
+// Interface of the properties that every run must have, checked from outside. A checker reads what
+// honest machines do (frames on the wire, observations) and changes nothing. It shares no code with
+// the protocol's own rules, so it also finds a rule that every peer gets wrong alike.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -17,12 +17,12 @@
 
 namespace ostraka::sim {
 
-// Who takes part. Indices are the simulator's.
+// The participants. Indices are the simulator's.
 struct Roster {
   std::vector<base::PeerId> ids;
   std::vector<bool> byzantine;
-  // Honest, but crashed or cut off at some time: such a peer counts as a fault then, and may be
-  // dropped (never banned).
+  // Honest, but crashed or cut off at some time. While it is, the peer counts as a fault; it may be
+  // dropped but never banned.
   std::vector<bool> unlucky = {};
 
   bool IsHonest(std::uint32_t peer) const { return !byzantine[peer]; }
@@ -41,7 +41,7 @@ const T* Observed(const protocol::Action& action) {
   return observe ? std::get_if<T>(&observe->what) : nullptr;
 }
 
-// Blocks there are with this one: 0 for genesis.
+// The number of steps decided up to and including this block: 0 for genesis.
 inline std::uint64_t HeightOf(const wire::Block& block) {
   return block.genesis ? 0 : block.step + 1;
 }
@@ -50,7 +50,7 @@ class Checker {
  public:
   virtual ~Checker() = default;
   virtual std::string_view name() const = 0;
-  // An action of an honest peer. A non-Ok status says in one line what is wrong; its code is
+  // An action of an honest peer. A non-Ok status names the violation in one line; its code is
   // FailedPrecondition.
   virtual base::Status OnAction(std::uint32_t peer, const protocol::Action& action) = 0;
   virtual base::Status AtEnd() { return base::OkStatus(); }
@@ -63,7 +63,7 @@ struct Failure {
   std::uint64_t event = 0;  // sequence number of the step that failed
 };
 
-// Asks all checkers about every step and keeps the first failure.
+// Passes every step to all checkers and keeps the first failure.
 class CheckerSet final : public StepObserver {
  public:
   explicit CheckerSet(Roster roster) : roster_(std::move(roster)) {}
@@ -72,7 +72,7 @@ class CheckerSet final : public StepObserver {
   const Roster& roster() const { return roster_; }
 
   void OnStep(const StepRecord& record) override;
-  // Runs every AtEnd unless something has failed before.
+  // Runs every AtEnd unless a checker has already failed.
   void Finish(base::Time now);
   const std::optional<Failure>& failure() const { return failure_; }
 

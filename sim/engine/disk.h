@@ -1,5 +1,5 @@
-// What a simulated peer's store holds: the records whose Store was reported durable before a crash,
-// and none of those that were on their way.
+// The durable store of a simulated peer. It holds the records whose Store was reported durable
+// before a crash, and no record whose Store was still pending.
 //
 // Memory: one state, the results and blocks after it, and the slots of the newest
 // block's step and after.
@@ -17,17 +17,18 @@ namespace ostraka::sim {
 
 class Disk {
  public:
-  // Keeps the records, and drops those that they make superfluous (protocol::RecordKind).
+  // Adds the records and drops the records that they supersede (protocol::RecordKind).
   // REQUIRES: no key gets a second value.
   void Apply(const protocol::Store& store);
   // Null if nothing was ever stored.
   std::shared_ptr<const protocol::Restored> Restored() const;
-  // A lost disk.
+  // Models a lost disk.
   void Erase() { records_.clear(); }
 
  private:
   using Key = std::pair<protocol::RecordKind, protocol::Bytes>;
-  // Those of `kind` whose key begins with a height (or step) below `height`, big-endian.
+  // Drops the records of `kind` whose key begins with a height (or step) below `height`,
+  // big-endian.
   void DropBelow(protocol::RecordKind kind, const protocol::Bytes& height);
 
   std::map<Key, protocol::Record> records_;

@@ -33,7 +33,7 @@ EventQueue::Due EventQueue::Pop() {
   const Entry entry = heap_.back();
   heap_.pop_back();
   Due due{entry.at, entry.sequence, std::move(pool_[entry.place])};
-  pool_[entry.place] = Event{};  // lets go of what the moved-from event may still share
+  pool_[entry.place] = Event{};  // releases what the moved-from event may still share
   free_places_.push_back(entry.place);
   return due;
 }

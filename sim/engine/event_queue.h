@@ -1,4 +1,4 @@
-// What will happen, in the order in which it will: by time, then by the order of scheduling.
+// The pending events, ordered by time and then by the order of scheduling.
 //
 // The second key makes the order total, so a run never depends on how a heap breaks ties.
 // Memory is proportional to the largest number of events pending at once.
@@ -14,15 +14,15 @@
 
 namespace ostraka::sim {
 
-// One input on its way to one peer.
+// A scheduled input of one peer.
 struct Event {
   std::uint32_t peer = 0;    // index of the machine that will take the input
   std::uint32_t from = 0;    // MessageReceived, LinkChanged: the peer at the other end
   std::uint64_t ticket = 0;  // TimerFired: its generation; MessageReceived: the link's epoch
   protocol::Input input;
   std::shared_ptr<const protocol::JobSpec> job;  // JobDone: run when the event is due
-  std::uint32_t life = 0;  // of the peer: a job or a store of an earlier life is void
-  // What is no input of a machine, but happens to it, or to its link with `from`.
+  std::uint32_t life = 0;  // of the peer; Stored and JobDone of an earlier life are void
+  // kInput is an input of the machine; the others act on the peer or on its link with `from`.
   enum class Fate : std::uint8_t { kInput, kCrash, kRestart, kLoseDisk, kCut, kHeal };
   Fate fate = Fate::kInput;
 };
@@ -46,7 +46,7 @@ class EventQueue {
   base::Time next_time() const { return heap_.front().at; }
 
  private:
-  // Events lie still in `pool_`; the heap moves only these.
+  // The heap moves only these small entries; the events stay in place in `pool_`.
   struct Entry {
     base::Time at;
     std::uint64_t sequence = 0;

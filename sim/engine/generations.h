@@ -1,7 +1,7 @@
-// The part of a growing table that is still asked for: at most 2 x `capacity` entries.
+// A bounded cache that keeps the recently used entries: at most 2 x `capacity`.
 //
-// Two generations: when the young one is full, the old one is forgotten as a whole; what is asked
-// for moves back to the young one.
+// It has two generations. When the young one is full, the old one is discarded and the young one
+// takes its place; a hit in the old one moves the entry to the young one.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -17,7 +17,7 @@ class Generations {
  public:
   explicit Generations(std::size_t capacity) : capacity_(capacity) {}
 
-  // Null if it is forgotten or was never there. Valid until the next call.
+  // Null if the key is not in the cache. Valid until the next call.
   const typename Table::value_type* Find(const typename Table::key_type& key) {
     const auto young = young_.find(key);
     if (young != young_.end()) return &*young;
@@ -27,7 +27,7 @@ class Generations {
     return &*young_.insert(std::move(old)).position;
   }
 
-  // REQUIRES: Find has just said that its key is not there.
+  // REQUIRES: Find has just returned null for its key.
   void Add(typename Table::value_type entry) {
     MakeRoom();
     young_.insert(std::move(entry));

@@ -1,11 +1,11 @@
-// Runs jobs, and runs none twice that all peers ask for: n peers apply the same update to the same
-// state, seal the same root and recompute the same gradient.
+// Runs jobs and remembers the results of jobs that many peers start: n peers apply an identical
+// update to an identical state, compute one root and recompute one gradient.
 //
 // Promise: the result is exactly what running the job would give. A remembered result is used only
-// if every field of the spec is equal; bulk fields are equal if they are one object, or else if all
-// their bits are. (A hash would cost more than the jobs it saves.) Since peers that share a result
-// share its vectors, the comparison is by pointer nearly always.
-// Memory: the last `Limits` specs and results of each kind, which hold their vectors alive.
+// if every field of the spec is equal. Bulk fields are equal if they are one object or have equal
+// bits. (A hash would cost more than the jobs it saves.) Peers that share a result share its
+// vectors, so nearly every comparison ends at the pointers.
+// Memory: the last `Limits` specs and results of each kind, which keep their vectors alive.
 //
 // Thread safety: none; one owner.
 #pragma once

@@ -1,4 +1,4 @@
-// A delay that differs from draw to draw: what the simulator uses wherever reality has a spread.
+// A random delay, for every duration that varies in reality.
 //
 // Thread safety: plain value.
 #pragma once

@@ -1,9 +1,9 @@
-// An Opener that remembers the frames it opened, for all peers of one simulation: what one peer
-// sends to 100 is decoded once and held in memory once.
+// An Opener that remembers the frames it opened, for all peers of one simulation: a message from
+// one peer to 100 others is decoded once and held in memory once.
 //
-// Promise: answers exactly as PlainOpener does. A frame is known by its object, which is immutable
-// and kept alive as long as it is remembered; equal bytes in another object are opened anew, and
-// what does not open is refused anew.
+// Promise: answers exactly as PlainOpener does. The key of a frame is its object, which is
+// immutable and stays alive while it is remembered. Equal bytes in another object are opened again,
+// and a frame that does not open is not remembered.
 // Memory: at most 2 x `capacity` opened messages.
 //
 // Thread safety: none; one owner.

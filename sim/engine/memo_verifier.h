@@ -1,12 +1,11 @@
-// A Verifier that remembers which signatures were found good, for all peers of one simulation: a
-// broadcast to 100 peers is judged once and not 100 times. And one that knows the peers' keys: it
-// signs once more, which takes less than half as long as to verify, and looks whether the same
-// comes out.
+// A Verifier that remembers valid signatures, for all peers of one simulation: a broadcast to 100
+// peers is verified once and not 100 times. For a peer whose signing key it has, it signs the
+// digest and compares the signatures, which takes less than half as long as a verification.
 //
 // Promise: answers exactly as PlainVerifier does. Ed25519 is deterministic (RFC 8032, 5.1.6), so a
-// signature that equals the key's own is one that verifies; any other is verified for real. Only
-// triples (key, digest, signature) that were good are remembered, whole and compared whole; a bad
-// signature is refused each time anew.
+// signature that equals the key's own verifies; any other is passed to PlainVerifier. Only valid
+// triples (key, digest, signature) are remembered, and whole triples are compared; an invalid
+// signature is verified again each time.
 // Memory: at most 2 x `capacity` triples of 128 bytes and their table.
 //
 // Thread safety: none; one owner.
@@ -29,7 +28,7 @@ namespace ostraka::sim {
 class MemoVerifier final : public crypto::Verifier {
  public:
   using Keys = std::vector<std::shared_ptr<const crypto::SigningKey>>;
-  // `keys`: known ones, sorted by id.
+  // `keys`: the known signing keys, sorted by id.
   explicit MemoVerifier(Keys keys = {}, std::size_t capacity = 1 << 14)
       : keys_(std::move(keys)), good_(capacity) {}
 

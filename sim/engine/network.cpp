@@ -7,7 +7,7 @@
 namespace ostraka::sim {
 namespace {
 
-// In two parts, so that a gigabyte on a slow link cannot overflow.
+// Whole seconds and the remainder apart, so that a gigabyte on a slow link cannot overflow.
 base::Duration TransferTime(std::uint64_t bytes, std::uint64_t bytes_per_second) {
   const auto whole = static_cast<std::int64_t>(bytes / bytes_per_second);
   const std::uint64_t rest = bytes % bytes_per_second;

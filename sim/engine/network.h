@@ -1,9 +1,10 @@
-// When a message arrives: one link for each ordered pair of peers, each with its own delay.
+// Arrival times of messages: one link for each ordered pair of peers, each with its own delay.
 //
-// A link has two lanes. Control messages keep their order among themselves; messages with bulk
-// data go one after another at the link's bandwidth and keep theirs, and a control message may
-// overtake them: exactly what the machines' contract allows (node/protocol/ground/machine.h).
-// Every link draws from its own generator, so traffic on one never shifts another.
+// A link has two lanes. Control messages keep their order. Messages with bulk data keep theirs and
+// are sent one after another at the link's bandwidth. A control message may overtake a bulk
+// message. This is exactly what the machines' contract allows (node/protocol/ground/machine.h).
+// Every link draws from its own generator, so traffic on one link never changes the draws of
+// another.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -23,9 +24,9 @@ struct NetworkOptions {
   // A link's base delay is drawn once from `distance`; each message adds a draw of [0, jitter].
   Latency distance{base::Milliseconds(5), base::Milliseconds(45)};
   base::Duration jitter = base::Milliseconds(5);
-  std::uint64_t bytes_per_second = 12'500'000;  // of each link; what bulk data waits for
-  // A lost message comes again after `retransmit`, and what is behind it in its lane waits: links
-  // are streams. So many of a thousand.
+  std::uint64_t bytes_per_second = 12'500'000;  // of each link; limits bulk data only
+  // Lost messages per 1000. A lost message arrives `retransmit` later, and later messages in its
+  // lane wait for it, as in a stream.
   std::uint32_t loss_permille = 0;
   base::Duration retransmit = base::Milliseconds(20);
   // From the later start of two peers until the link between them is up.
@@ -37,22 +38,23 @@ class Network {
   // All links are down. REQUIRES: peers > 0, bytes_per_second > 0.
   Network(NetworkOptions options, std::uint32_t peers, const base::Rng& rng);
 
-  // Both directions between `a` and `b`. What is on its way when a link goes down is lost, which
-  // the caller learns from epoch(). Idempotent.
+  // Both directions between `a` and `b`. Messages in flight when a link goes down are lost; the
+  // caller finds them by Epoch(). Idempotent.
   void SetUp(std::uint32_t a, std::uint32_t b, bool up);
   bool IsUp(std::uint32_t from, std::uint32_t to) const { return At(from, to).up; }
-  // A link that is cut stays down whoever tries to connect. Idempotent.
+  // A cut link cannot be connected again before it is healed. Idempotent.
   void SetCut(std::uint32_t a, std::uint32_t b, bool cut) { At(a, b).cut = At(b, a).cut = cut; }
   bool IsCut(std::uint32_t a, std::uint32_t b) const { return At(a, b).cut; }
-  // Changes whenever the link goes down: a message sent in an earlier epoch must not arrive.
+  // Changes whenever the link goes down. A message sent in an earlier epoch must not arrive.
   std::uint64_t Epoch(std::uint32_t from, std::uint32_t to) const { return At(from, to).epoch; }
 
-  // What `from` sends to `to` within [begin, end) arrives only after `end`, in order: a network
-  // that is slow, or cut, one way for a while.
+  // Messages that `from` sends to `to` within [begin, end) arrive after `end`, in order: a network
+  // that is slow or cut in one direction for a while.
   void Hold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to);
 
-  // When a message sent `now` arrives, or nullopt if it is dropped because the link is down.
-  // `blob_bytes` is nullopt for a control message. REQUIRES: `now` never goes back; from != to.
+  // Returns when a message sent at `now` arrives, or nullopt if it is dropped because the link is
+  // down. `blob_bytes` is nullopt for a control message.
+  // REQUIRES: `now` never decreases; from != to.
   std::optional<base::Time> Arrival(std::uint32_t from, std::uint32_t to, base::Time now,
                                     std::optional<std::uint64_t> blob_bytes);
 

@@ -72,7 +72,8 @@ base::Time Simulator::ClockOf(const Peer& peer, base::Time at) {
   return base::Time{at.ns + peer.ahead.ns + at.ns * peer.drift_ppm / 1'000'000};
 }
 
-// Rounded up, so that a timer is never early by its own clock. In two parts: no product overflows.
+// Rounded up, so that a timer is never early by the peer's clock. Quotient and remainder apart, so
+// that no product overflows.
 base::Time Simulator::WhenShows(const Peer& peer, base::Time local) {
   const std::int64_t since = local.ns - peer.ahead.ns;
   if (peer.drift_ppm == 0) return base::Time{since};
@@ -143,9 +144,9 @@ void Simulator::ScheduleRestart(base::Time at, std::uint32_t peer, bool lose_dis
 
 void Simulator::CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut) {
   network_.SetCut(a, b, cut);
-  if (network_.IsUp(a, b) != cut) return;  // it is as it should be, or not connected yet
+  if (network_.IsUp(a, b) != cut) return;  // no change, or not connected yet
   if (cut) ++faults_.link_cuts;
-  // At once, and not when its two ends learn of it: nothing passes meanwhile.
+  // The link goes down now, not when its ends get LinkChanged, so that nothing passes meanwhile.
   if (cut) network_.SetUp(a, b, false);
   PushLink(now_, a, b, !cut);
 }
@@ -282,13 +283,13 @@ void Simulator::Inspect(std::uint32_t index) {
 
 void Simulator::Perform(std::uint32_t from, protocol::Send& send) {
   const std::optional<std::uint32_t> to = IndexOf(send.to);
-  if (!to || *to == from) return;  // nobody's address: best effort, as on a real network
+  if (!to || *to == from) return;  // no such peer: dropped, as on a real network
   const std::uint64_t blob_bytes = send.blob ? send.blob->data.size() : 0;
   const std::optional<base::Time> arrival =
       network_.Arrival(from, *to, now_, send.blob ? std::optional(blob_bytes) : std::nullopt);
   if (!arrival) return;
   bytes_sent_ += send.frame->size() + blob_bytes;
-  // Twice: at the same time, so that links keep their order.
+  // A duplicate arrives at the time of the original, so that links keep their order.
   base::Rng& rng = peers_[from].fault_rng;
   const bool twice =
       options_.duplicate_permille > 0 && rng.Below(1000) < options_.duplicate_permille;

@@ -1,10 +1,10 @@
-// The virtual-time driver around N machines: the simulator's half of the seam
-// (node/protocol/ground/machine.h; the real node's is node/host).
+// The virtual-time driver around N machines: the simulator's side of the machine interface
+// (node/protocol/ground/machine.h; the real node's side is node/host).
 //
 // Promise: a run is a function of the options and the machines alone. There is one queue of events
 // ordered by (time, order of scheduling) and one tree of seeded generators (base/rng.h): "network"
 // for each link, "disk" and "jobs" for each peer, "start" for start times and private seeds; so a
-// draw in one never shifts another. No clock is read and nothing sleeps.
+// draw in one never changes the draws of another. The simulator reads no clock and does not sleep.
 //
 // What it models: links that come up after a connect delay, deliver in order per lane and can be
 // cut and healed (sim/engine/network.h); disks that store one batch at a time, each after a drawn
@@ -31,8 +31,8 @@
 
 namespace ostraka::sim {
 
-// Job ids from here up belong to an adversary's extra work: it may own a bigger machine, so such
-// jobs do not queue on the compute lane. No honest machine uses them.
+// Job ids from here up are for an adversary's extra work and do not queue on the compute lane,
+// since an adversary may own more hardware. No honest machine uses them.
 inline constexpr protocol::JobId kFirstReservedJob = protocol::JobId{1} << 62;
 
 struct SimulatorOptions {
@@ -41,15 +41,15 @@ struct SimulatorOptions {
   Latency fsync{base::Microseconds(500), base::Milliseconds(4)};
   Latency start{base::Duration{}, base::Milliseconds(100)};  // of each process
   JobTimes jobs;
-  std::uint32_t duplicate_permille = 0;  // of messages that come twice
-  std::uint32_t stall_permille = 0;      // of stores that take kStallFactor times as long
+  std::uint32_t duplicate_permille = 0;  // messages per 1000 that arrive twice
+  std::uint32_t stall_permille = 0;      // stores per 1000 that take kStallFactor times as long
   base::Duration skew;                   // each clock is ahead by up to this
-  std::uint32_t drift_ppm = 0;           // and fast or slow by up to this
-  // Each peer's CheckInvariants and Fingerprint are called once in so many of its steps.
+  std::uint32_t drift_ppm = 0;           // and gains or loses up to this
+  // The number of steps of a peer from one call of its CheckInvariants and Fingerprint to the next.
   std::uint32_t inspect_every = 256;
 };
 
-// What really happened to a run, of what could.
+// The faults that really occurred in a run.
 struct FaultCounts {
   std::uint64_t kills = 0;
   std::uint64_t starts_again = 0;
@@ -65,41 +65,42 @@ class Simulator {
   struct Member {
     base::PeerId id;
     std::unique_ptr<protocol::Machine> machine;
-    // Makes it anew, for a restart; may be empty if it never restarts.
+    // Makes a new machine for a restart; may be empty if the peer never restarts.
     std::function<std::unique_ptr<protocol::Machine>()> remake = {};
   };
   struct Limits {
     base::Time until;  // virtual time
     std::uint64_t events = UINT64_MAX;
-    std::function<bool()> finished = {};  // asked after every step; may be empty
+    std::function<bool()> finished = {};  // called after every step; may be empty
   };
   enum class Ended { kFinished, kIdle, kOutOfTime, kOutOfEvents };
 
-  // Every machine gets Started, then the links between all of them come up.
+  // Schedules Started for every machine; then the links between all machines come up.
   // REQUIRES: members have distinct ids and machines; `jobs` outlives the simulator.
   Simulator(const SimulatorOptions& options, std::vector<Member> members, JobMemo* jobs);
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
 
-  // Sees every step after the trace has. REQUIRES: outlives the simulator.
+  // The observer is called after the trace has recorded the step. REQUIRES: outlives the simulator.
   void AddObserver(StepObserver* observer) { observers_.push_back(observer); }
 
-  // Cuts (up = false) or heals both directions between two peers at `at`; both see LinkChanged.
-  // Whoever starts while the link is cut comes up without it. REQUIRES: `at` is not in the past.
+  // Cuts (up = false) or heals both directions between two peers at `at`; both get LinkChanged. A
+  // peer that starts while the link is cut starts without it. REQUIRES: `at` is not in the past.
   void ScheduleLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up);
 
-  // Kills the process of `peer` at `at`: what is not durable is gone, its links go down.
+  // Kills the process of `peer` at `at`. State that is not durable is lost and its links go down.
   // REQUIRES: `at` is not in the past.
   void ScheduleCrash(base::Time at, std::uint32_t peer);
-  // Starts it again from what its disk holds; with `lose_disk` from nothing. Nothing happens if it
-  // runs then. REQUIRES: `at` is not in the past; it can be remade.
+  // Restarts `peer` from its disk, or with `lose_disk` from an empty one. No effect if the peer is
+  // running at `at`. REQUIRES: `at` is not in the past; the member has `remake`.
   void ScheduleRestart(base::Time at, std::uint32_t peer, bool lose_disk = false);
-  // Holds what `from` sends to `to` from `begin` on until `end`: a network that is slow one way.
+  // Holds messages that `from` sends to `to` within [begin, end) until `end`: a network that is
+  // slow in one direction.
   void ScheduleHold(base::Time begin, base::Time end, std::uint32_t from, std::uint32_t to) {
     network_.Hold(begin, end, from, to);
   }
 
-  // May be called again to go on.
+  // May be called again to continue.
   Ended Run(const Limits& limits);
 
   base::Time now() const { return now_; }
@@ -120,33 +121,33 @@ class Simulator {
     std::uint32_t life = 0;
     bool up = true;
     Disk disk;
-    std::map<protocol::StoreId, protocol::Store> unsynced;  // on their way to the disk
+    std::map<protocol::StoreId, protocol::Store> unsynced;  // not durable yet
     base::Rng disk_rng;
     base::Rng job_rng;
     base::Rng fault_rng;
-    base::Duration ahead;                               // its clock is
-    std::int64_t drift_ppm = 0;                         // and gains so many microseconds a second
-    std::map<protocol::TimerId, std::uint64_t> timers;  // id -> the generation that counts
+    base::Duration ahead;                               // of its clock, constant
+    std::int64_t drift_ppm = 0;                         // of its clock, microseconds per second
+    std::map<protocol::TimerId, std::uint64_t> timers;  // id -> its current generation
     std::uint64_t next_timer_generation = 0;
     base::Time disk_free;     // when the last Store is durable
-    base::Time compute_free;  // when the compute lane has nothing more to do
+    base::Time compute_free;  // when the compute lane becomes idle
     std::uint64_t steps = 0;
   };
 
   void StartAll();
-  // Both ends of a link see it change at `at`.
+  // Both ends of the link get LinkChanged at `at`.
   void PushLink(base::Time at, std::uint32_t a, std::uint32_t b, bool up);
   void CutOrHeal(std::uint32_t a, std::uint32_t b, bool cut);
   void Crash(std::uint32_t index);
   void Restart(std::uint32_t index, bool lose_disk);
-  // False if no machine sees the event: a cancelled timer, a message on a link that went down, the
-  // end of a peer.
+  // Returns false if no machine gets the event: a cancelled timer, a message on a link that went
+  // down, a crash.
   bool Prepare(Event& event);
   bool PrepareInput(Event& event);
   void Deliver(std::uint64_t sequence, Event& event);
   void Inspect(std::uint32_t index);
   void SetClock(Peer& peer);
-  // What its clock shows at `at`, and when it shows `local`.
+  // The reading of the peer's clock at `at`, and the time at which it reads `local`.
   static base::Time ClockOf(const Peer& peer, base::Time at);
   static base::Time WhenShows(const Peer& peer, base::Time local);
 

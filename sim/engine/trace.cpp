@@ -215,7 +215,7 @@ std::string DescribeFrame(const base::SharedBytes& frame) {
          ", ";
 }
 
-// What people are told, in a few words; empty for what every step has.
+// A short text for people; empty for actions that every step has.
 std::string DescribeObservation(const protocol::Observation& what) {
   const auto phase = [](std::uint8_t number) {
     return std::string(wire::PhaseName(static_cast<wire::Phase>(number)));

@@ -1,10 +1,10 @@
-// The history of a run as one digest: a hash chain over every step of every machine: when, who,
-// what came in, what went out, and now and then the fingerprint of the machine's whole state.
+// The history of a run as one digest: a hash chain over every step of every machine (time, peer,
+// input, actions) and, at intervals, the fingerprint of the machine's whole state.
 //
-// Promise: a function of what happened alone (contents, never addresses), so the same seed and
-// options give the same digest on every machine and compiler. A message is hashed where it is
-// sent; its arrival is recorded by the sequence number of its event. Job results are not hashed:
-// what matters of them comes back in messages, state roots and fingerprints.
+// Promise: the digest depends on the contents of the run only, never on addresses, so a seed with
+// its options gives one digest on every machine and compiler. A message is hashed where it is sent;
+// its arrival is recorded by the sequence number of its event. Job results are not hashed: they
+// show in messages, state roots and fingerprints.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -30,7 +30,7 @@ class StepObserver {
  public:
   virtual ~StepObserver() = default;
   virtual void OnStep(const StepRecord& record) = 0;
-  // True: has seen enough.
+  // True: the run may stop.
   virtual bool WantsStop() const { return false; }
 };
 
@@ -39,7 +39,7 @@ class Trace final : public StepObserver {
   void OnStep(const StepRecord& record) override;
   void OnFingerprint(std::uint32_t peer, const base::Digest& fingerprint);
 
-  // Of everything so far.
+  // Covers every step so far.
   base::Digest digest() const;
 
  private:
@@ -50,8 +50,8 @@ class Trace final : public StepObserver {
   void PutObservation(const protocol::Observation& what);
   void Fold();
 
-  // One message goes to many peers and one state belongs to many: the last one's digest is kept,
-  // with the object, so that the address cannot come to mean another.
+  // Many peers get one message and share one state, so the digest of the last one is kept. The
+  // object is kept with it, so that its address cannot be reused.
   struct KnownFrame {
     base::SharedBytes frame;
     base::Digest digest;

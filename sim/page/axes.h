@@ -10,7 +10,7 @@
 
 namespace ostraka::page {
 
-// Where the data of a plot are drawn, in pixels; y grows downwards.
+// The area of a plot's data, in pixels; y grows downwards.
 struct PlotArea {
   double left = 0;
   double top = 0;
@@ -19,14 +19,14 @@ struct PlotArea {
 
   double right() const { return left + width; }
   double bottom() const { return top + height; }
-  // Of an accuracy in [0, 1].
+  // The y of an accuracy in [0, 1].
   double YOf(double accuracy) const { return top + height * (1 - accuracy); }
 };
 
 // Lines across the area at 0, 25, 50, 75 and 100 %, with numbers at its left: 40 pixels are needed.
 void DrawAccuracyAxis(const PlotArea& area, Svg& svg);
 
-// A number below the area, at `x`, and what the numbers mean, below its middle.
+// A number below the area at `x`; and the title of the axis, below the area's middle.
 void DrawTick(const PlotArea& area, double x, double value, Svg& svg);
 void DrawTitleBelow(const PlotArea& area, const std::string& title, Svg& svg);
 
@@ -34,7 +34,7 @@ void DrawTitleBelow(const PlotArea& area, const std::string& title, Svg& svg);
 // least 1. REQUIRES: most >= 0.
 std::vector<double> RoundTicks(double most);
 
-// Pixels that a text of the usual size may take, generously.
+// An upper estimate of the width in pixels of a text of the usual size.
 double WidthOf(const std::string& text);
 double WidestOf(const std::vector<std::string>& texts);
 

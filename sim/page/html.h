@@ -11,7 +11,7 @@ namespace ostraka::page {
 // "<name class="kind">inside</name>"; `inside` is HTML already (Escaped, svg.h).
 std::string Tag(const std::string& name, const std::string& inside, const std::string& kind = "");
 
-// A drawing with what is to be seen in it.
+// A drawing with its caption.
 std::string Figure(const std::string& svg, std::string_view caption);
 
 // A table that may be wider than the page. `rows` are of Tag("tr", ...).

@@ -134,7 +134,7 @@ std::vector<double> Spread(const std::vector<double>& wanted, double height, dou
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
   std::vector<double> places = wanted;
-  // Down from the top, then up from the bottom: what was pushed too far comes back.
+  // Push labels down from the top, then up from the bottom where they passed `high`.
   double next = low + height / 2;
   for (const std::size_t i : order) {
     places[i] = std::max(places[i], next);

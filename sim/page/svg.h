@@ -1,4 +1,4 @@
-// Drawings as SVG text: self-contained, so that one can stand in an HTML page or in a file.
+// Drawings as SVG text, self-contained: for an HTML page or a file of their own.
 //
 // Units are pixels, y grows downwards. Colours are "#rrggbb" or "none".
 // Thread safety: one owner.
@@ -32,7 +32,7 @@ struct TextStyle {
 
 class Svg {
  public:
-  // `title` is read to those who do not see the drawing.
+  // `title` is the text for screen readers.
   Svg(double width, double height, std::string_view title);
 
   void Line(Place from, Place to, const Stroke& stroke);
@@ -53,17 +53,17 @@ class Svg {
 // With &, <, > and quotes as entities.
 std::string Escaped(std::string_view text);
 
-// Colours that people with any colour vision tell apart (Okabe and Ito 2008), without the yellow,
-// which is too pale for a line; and dashes besides, from the eighth on.
+// Colours that are distinct for any colour vision (Okabe and Ito 2008), without the yellow, which
+// is too pale for a line. From the eighth on, dashes are added.
 Stroke StrokeOf(std::size_t index);
 
 // From near white to dark blue; `share` in [0, 1].
 std::string ShadeOf(double share);
-// What is readable on it.
+// A text colour that is readable on ShadeOf(share).
 std::string InkOn(double share);
 
-// Centres of labels of one height, as near as possible to where they are wanted, in the same order,
-// none over another and all within [low, high] if they fit.
+// Centres of labels of one height, as near as possible to `wanted` and in its order; none overlaps
+// another, and all are within [low, high] if they fit.
 std::vector<double> Spread(const std::vector<double>& wanted, double height, double low,
                            double high);
 

@@ -19,7 +19,7 @@ T AnyOf(base::Rng& rng, const T (&choices)[kCount]) {
   return choices[rng.Below(kCount)];
 }
 
-// Every word that is signed, whichever the protocol has, but REJOIN: who has left comes too late.
+// Every type of signed message but REJOIN: a member that has left comes back too late for a script.
 MessageType DrawType(base::Rng& rng) {
   for (;;) {
     const auto type = static_cast<MessageType>(rng.Below(wire::kMessageTypeCount));
@@ -50,12 +50,13 @@ Phase DrawPhaseOf(base::Rng& rng, MessageType type) {
   }
 }
 
-// Mostly what lies in a seal's slow path, since that is where the halves can be told apart.
+// Mostly messages of a seal's slow path, since the two halves can diverge there.
 Happening DrawHappening(base::Rng rng) {
   constexpr MessageType kAwaited[] = {MessageType::kEcho,   MessageType::kEcho,
                                       MessageType::kStatus, MessageType::kStatus,
                                       MessageType::kVote,   MessageType::kLock};
-  // Single messages, and the steps and iterations of the slow path, each with its neighbours.
+  // Offsets of a single message, and of the steps and iterations of the slow path with their
+  // neighbours.
   constexpr std::int32_t kOffsets[] = {0, 8, 16, 32, 40};
   Happening event;
   const std::uint64_t kind = rng.Below(10);
@@ -119,7 +120,7 @@ void DrawReceivers(base::Rng rng, const Stage& stage, Deviation& one) {
 void DrawAuthor(base::Rng rng, const Stage& stage, Deviation& one) {
   one.who.reset();
   if (!OneIn(rng, 2)) return;
-  // The first mostly, so that deviations come together in one.
+  // Mostly the first, so that several deviations meet in one step.
   const std::uint64_t any = rng.Below(std::max(stage.colluders, 1U));
   one.who = OneIn(rng, 3) ? static_cast<std::uint32_t>(any) : 0U;
 }
@@ -164,7 +165,7 @@ void MutateOnce(base::Rng rng, const Stage& stage, Script& script) {
   } else if (what == 1) {
     script.mode = DrawMode(rng);
   } else if (what <= 5 && all.size() < kMostDeviations) {
-    // In front too: the first that fits a word decides.
+    // The new one may also go first: the first deviation that matches a message decides.
     const auto place = all.begin() + static_cast<std::ptrdiff_t>(rng.Below(all.size() + 1));
     all.insert(place, DrawDeviation(rng.Fork("deviation"), stage));
   } else if (what == 6 && all.size() > 1) {

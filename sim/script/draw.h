@@ -1,4 +1,4 @@
-// Scripts that nobody thought of: drawn, and changed a little.
+// Random scripts, and random mutations of a script.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -10,20 +10,20 @@
 
 namespace ostraka::sim {
 
-// Where a script is to be played.
+// The run in which a script is played.
 struct Stage {
   std::uint32_t honest = 0;
   std::uint32_t colluders = 0;
-  std::uint64_t first_step = 0;  // deviations of one step are of this one or one of the two after
+  std::uint64_t first_step = 0;  // a deviation bound to a step is in this one or the next two
 };
 
 inline constexpr std::size_t kMostDeviations = 8;
 
-// 1 to kMostDeviations deviations, each from a seed of its own.
+// Draws 1 to kMostDeviations deviations, each from its own seed.
 Script DrawScript(const base::Rng& rng, const Stage& stage);
 
-// `script` with one to three things changed: a deviation more, less or another, or one word of one,
-// the split, or how many machines there are.
+// `script` with one to three changes: a deviation added, removed, replaced or changed in one field,
+// another split, or another mode.
 Script Mutate(Script script, base::Rng rng, const Stage& stage);
 
 }  // namespace ostraka::sim

@@ -53,7 +53,7 @@ void EventLog::NoteBegin(const SealName& seal, base::Time now) {
 
 void EventLog::NoteDeadline(const SealName& seal, base::Time at) { seals_[seal].deadline = at; }
 
-// In order; a word of each author counts once for each iteration that it came in.
+// In order; an author counts once for each iteration in which its message came.
 std::vector<base::Time> EventLog::TimesOf(const Seal& seal, const Happening& event) const {
   std::vector<base::Time> times;
   for (const auto& [kind, heard] : seal.words) {
@@ -97,7 +97,7 @@ std::optional<base::Time> EventLog::DueAt(const Happening& event, const SealName
   const auto base = BaseOf(event, seal, sides);
   if (!base) return std::nullopt;
   const base::Time due = *base + d * event.offset;
-  // Nothing can be held until before it is known.
+  // A hold cannot end before the event is known.
   return event.kind == Happening::Kind::kDeadline ? due : std::max(due, *base);
 }
 

@@ -1,7 +1,8 @@
-// What honest members (and friends) have done, as one colluder has seen it: what holds of a script
-// wait for.
+// The events that a script's holds wait for: what one colluder has seen of the honest members and
+// of its friends.
 //
-// Memory: the seals of the newest few steps, a time for each member and kind of word.
+// Memory: the seals of the newest few steps; for each, one time for each member and kind of
+// message.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -21,9 +22,9 @@
 
 namespace ostraka::sim {
 
-// Which seal a word belongs to, in the order in which a run comes to them.
+// The seal that a message belongs to; ordered as a run reaches them.
 struct SealName {
-  std::uint64_t height = 0;  // 0: genesis; else the step and one more
+  std::uint64_t height = 0;  // 0: genesis; else the step + 1
   std::uint8_t phase = 0;    // wire::Phase
   std::uint32_t draw = 0;
 
@@ -31,7 +32,8 @@ struct SealName {
 };
 SealName SealOf(const wire::Slot& slot);
 
-// The members of each side, and how many of a word let the colluders make a quorum of it.
+// The sizes of the sides, and the number of honest messages that the colluders' own complete to a
+// quorum.
 struct Sides {
   std::size_t first = 0;
   std::size_t second = 0;
@@ -41,14 +43,14 @@ struct Sides {
 
 class EventLog {
  public:
-  // A word of `author` came for the first time. REQUIRES: `side` is not kAny.
+  // Records a message of `author`; later copies have no effect. REQUIRES: `side` is not kAny.
   void NoteWord(const wire::Slot& slot, const base::PeerId& author, Happening::Side side,
                 base::Time now);
   void NoteBegin(const SealName& seal, base::Time now);
   void NoteDeadline(const SealName& seal, base::Time at);
 
-  // When the event of `seal` is due, offset included; nullopt: it has not happened yet. `d` is what
-  // offsets are counted in.
+  // When the event of `seal` is due, offset included; nullopt if it has not happened yet. `d` is
+  // the unit of offsets.
   std::optional<base::Time> DueAt(const Happening& event, const SealName& seal, const Sides& sides,
                                   base::Duration d) const;
 
@@ -61,7 +63,7 @@ class EventLog {
   };
   struct Heard {
     std::set<base::PeerId> authors;
-    std::vector<base::Time> at;  // of the first word of each, in order
+    std::vector<base::Time> at;  // of each author's first message, in order
   };
   struct Seal {
     std::optional<base::Time> begun;

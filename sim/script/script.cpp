@@ -96,7 +96,7 @@ std::string FormatDeviation(const Deviation& one) {
   return text;
 }
 
-// Reads a text from its front.
+// A parser's position in a text.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -124,7 +124,7 @@ class Reader {
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     return Consumed(end, error);
   }
-  // After `mark` a number, or neither.
+  // Parses an optional `mark` with a number after it.
   template <typename Value>
   bool MayTake(std::string_view mark, std::optional<Value>& value) {
     if (!Take(mark)) return true;
@@ -143,7 +143,7 @@ class Reader {
 };
 
 bool ReadHappening(Reader& reader, Happening& event) {
-  // Longer marks first: none is the beginning of another.
+  // No mark is a prefix of another.
   const std::string_view name = reader.Name();
   if (name == "begin") {
     event.kind = Happening::Kind::kBegin;
@@ -228,7 +228,7 @@ bool ReadHead(std::string_view text, Script& script) {
   return false;
 }
 
-// Whatever it does, and to whomever.
+// Ignores the action and the receiver.
 bool IsAbout(const Deviation& one, const wire::Slot& slot, std::uint32_t author,
              bool genesis_counts) {
   if (one.type && *one.type != slot.type) return false;

@@ -1,4 +1,4 @@
-// Scripts that say less: what `sim shrink` tries (sim/run/shrink.h).
+// Simpler scripts, for `sim shrink` (sim/run/shrink.h).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -11,11 +11,11 @@
 namespace ostraka::sim {
 
 struct SimplerScript {
-  std::string what;  // was done: "half of the deviations"
+  std::string what;  // the change: "half of the deviations"
   Script script;
 };
-// All that are one simplification away, coarse ones first: deviations left out, by halves and one
-// by one; one machine for two; the split by the first members; then each deviation's words.
+// All scripts one simplification away, coarse changes first: deviations removed, by halves and
+// singly; one machine for two; the split by the first members; then the fields of each deviation.
 std::vector<SimplerScript> SimplerScripts(const Script& script);
 
 }  // namespace ostraka::sim
