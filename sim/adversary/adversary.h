@@ -5,9 +5,9 @@
 //          <---------      + Editor      <---------
 //            actions                      actions
 //
-// Whatever the editor does not touch is honest, so an attack is as small as its idea: lie about one
-// number, withhold one message. The editor sees the plain values of the seam and nothing else,
-// which is all that a real attacker in control of its own node sees too.
+// All that the editor does not change is honest, so an attack's code is as small as its idea: a
+// false number, a withheld message. The editor sees the plain values of the machine's interface and
+// nothing else, as does a real attacker that controls its own node.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -24,26 +24,28 @@ namespace ostraka::sim {
 
 class AdversarialMachine;
 
-// What an editor knows and may do during one call.
+// The knowledge and the permitted effects of an editor during one call.
 class Turn {
  public:
   base::Time now() const { return now_; }
   const base::PeerId& self() const;
-  // The step that the machine inside is in, and what all know of it; null before the first step.
+  // The current step of the inner machine with its public data; null before the first step.
   const protocol::StepStarted* round() const;
   std::uint64_t step() const { return round() ? round()->step : 0; }
   Coven& coven() const;
 
-  // Hands an input to the machine inside. Its actions come back through OnAction, at once.
+  // Steps the inner machine with an input. Its actions pass through OnAction before this returns.
   void Deliver(const protocol::Input& input);
   // Hands an action to the driver.
   void Emit(protocol::Action action);
-  // Starts a job of the adversary's own; its JobDone comes to OnInput with the id returned here
-  // and must not be delivered.
+  // Starts a job of the adversary's own. Its JobDone comes to OnInput with the returned id and must
+  // not be delivered to the inner machine.
   protocol::JobId StartOwnJob(protocol::JobSpec spec);
-  // The spec of a running job of the machine inside; null for other ids. Valid until delivered.
+  // The spec of a running job of the inner machine; null for other ids. Valid until its JobDone is
+  // delivered.
   std::shared_ptr<const protocol::JobSpec> SpecOf(protocol::JobId id) const;
-  // This peer leaves the protocol now: checkers will ask whether it was caught.
+  // Records that this peer departs from the protocol now, so that checkers ask whether it was
+  // caught.
   void Confess();
 
  private:
@@ -61,13 +63,13 @@ class Editor {
   virtual ~Editor() = default;
   virtual void OnInput(Turn& turn, protocol::Input input) { turn.Deliver(input); }
   virtual void OnAction(Turn& turn, protocol::Action action) { turn.Emit(std::move(action)); }
-  // Of the editor's own state, if that decides what it will do.
+  // Digest of the editor's own state, if its behaviour depends on any.
   virtual base::Digest Fingerprint() const { return {}; }
 };
 
-// Colluders stand by each other whatever the editor: results that would accuse, convict or expose a
-// member of the coven are made innocent before the machine inside sees them. About others it tells
-// the truth, unless the editor lies.
+// Colluders never testify against each other, whatever the editor: a job result that would accuse,
+// convict or expose a member of the coven is replaced by an innocent one before the inner machine
+// sees it. Results about others are unchanged, unless the editor changes them.
 class AdversarialMachine final : public protocol::Machine {
  public:
   AdversarialMachine(base::PeerId self, std::unique_ptr<protocol::Machine> inside,

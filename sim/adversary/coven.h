@@ -1,8 +1,8 @@
-// What colluders share: who they are, one seed, the vectors they have worked out together, and a
-// record of what each has done, against which checkers ask whether it was caught.
+// The shared state of colluders: their identities, one seed, the vectors that they agreed on, and a
+// record of each one's deviations, by which checkers ask whether it was caught.
 //
 // In one simulation all adversaries share one object; each attacking real node has its own, made
-// from the same public list, and the vectors come out the same.
+// from one public list, and obtains equal vectors.
 //
 // Thread safety: none; one simulation or one node's protocol thread.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace ostraka::sim {
 
-// What one adversary did, in steps of the run.
+// The deviations of one adversary, in steps of the run.
 struct Deeds {
   std::uint64_t first_step = 0;
   std::uint64_t last_step = 0;
@@ -36,29 +36,31 @@ class Coven {
   bool Contains(const base::PeerId& peer) const;
   std::uint64_t seed() const { return seed_; }
 
-  // The vector that all colluders send in `step` from `parameters`: made by the first who asks,
-  // given to the others. The last few are kept.
+  // The vector that all colluders send in `step` from `parameters`: computed at the first call,
+  // then shared. Keeps the last few.
   protocol::SharedVector Agree(std::uint64_t step, const protocol::SharedVector& parameters,
                                const std::function<std::vector<float>()>& make);
 
-  // What an attack remembers between the vectors that it agreed on.
+  // State of an attack from one agreed vector to the next.
   aggregation::AttackState& memory() { return memory_; }
 
-  // What colluders tell each other of a step. The newest few are kept.
+  // Data of one step that colluders share. Keeps the newest few steps.
   struct Whispers {
-    std::set<base::PeerId> guilty;  // who sent another gradient
-    // By draw: coins, their own before they are shown among them; and who keeps its own.
+    std::set<base::PeerId> guilty;  // senders of a false gradient
+    // By draw: coins, including the colluders' own before they are revealed; and the colluder that
+    // withholds its coin.
     std::map<std::uint32_t, std::map<base::PeerId, base::Digest>> coins;
     std::map<std::uint32_t, base::PeerId> keeper;
   };
   Whispers& whispers(std::uint64_t step);
 
-  // Which of a colluder's machines (bits) signed a message: friends' machines hear their own kind
-  // only. 0: not known, as of another process. The newest few thousand are kept.
+  // Records which of a colluder's machines (bits) signed a message, since a friend's machine gets
+  // messages of its own kind only. 0: not known, as for another process. Keeps the newest few
+  // thousand.
   void NoteSaid(const base::Digest& message, std::uint8_t machine);
   std::uint8_t SaidBy(const base::Digest& message) const;
 
-  // An adversary says so each time that it leaves the protocol.
+  // Called each time that an adversary departs from the protocol.
   void Confess(const base::PeerId& peer, std::uint64_t step);
   const std::map<base::PeerId, Deeds>& deeds() const { return deeds_; }
 

@@ -1,4 +1,5 @@
-// What an attack is made with. The factories are in sim/attacks, a header a room.
+// The arguments of an attack's factory. The factories are in sim/attacks, one header for each
+// folder.
 //
 // Every editor is honest before `from_step`, and calls Turn::Confess each time that it cheats.
 #pragma once
@@ -20,8 +21,8 @@
 namespace ostraka::sim {
 
 struct EditorOptions {
-  std::map<std::string, double> params;  // of attacks on the protocol: given, or else the default
-  std::string text;                      // of KnownAttack::text, as given; empty: not given
+  std::map<std::string, double> params;  // of attacks on the protocol, with defaults
+  std::string text;                      // value of KnownAttack::text; empty: not given
   aggregation::Attack gradient;          // of attacks on gradients
   std::uint64_t from_step = 0;
   std::shared_ptr<const protocol::Manifest> manifest;
@@ -34,7 +35,7 @@ struct EditorOptions {
   double Param(const std::string& name) const { return params.at(name); }
 };
 
-// Timers of an editor's own have ids from here up; no machine uses them.
+// Timer ids from here up are for editors; no machine uses them.
 inline constexpr protocol::TimerId kFirstReservedTimer = protocol::TimerId{1} << 62;
 
 }  // namespace ostraka::sim

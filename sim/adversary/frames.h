@@ -1,5 +1,5 @@
-// What attacks on messages share: reading an own frame and signing another in its place, and
-// choosing whom to wrong.
+// Tools of attacks on messages: reading an own frame, signing another in its place, and choosing
+// victims.
 //
 // Thread safety: each object has one owner.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace ostraka::sim {
 
-// Opens frames. A broadcast is one frame sent many times: it is opened once.
+// Opens frames, and a broadcast (one frame sent many times) once only.
 class FrameReader {
  public:
   // Null if the frame does not open (unprotected runs). Valid until the next call.
@@ -35,8 +35,8 @@ class FrameReader {
     const auto* send = std::get_if<protocol::Send>(&action);
     return send ? Open(send->frame) : nullptr;
   }
-  // What this peer itself signed in `from_step` or later; else null. Not of genesis: whoever spoils
-  // that keeps the run from beginning, and attacks nothing. Valid until the next call.
+  // The message in `action` if this peer signed it in `from_step` or later; else null. Null for
+  // genesis too: an attack there only keeps the run from beginning. Valid until the next call.
   const wire::SignedEnvelope* ReadOwn(const Turn& turn, const protocol::Action& action,
                                       std::uint64_t from_step) {
     const wire::SignedEnvelope* message = Read(action);
@@ -52,7 +52,7 @@ class FrameReader {
   std::optional<wire::SignedEnvelope> message_;
 };
 
-// `frame`, which `signer` signed, as if `other` had. Its signature is bad then.
+// `frame`, signed by `signer`, with `other` as its sender and so with an invalid signature.
 inline base::SharedBytes InNameOf(const base::PeerId& other, const base::PeerId& signer,
                                   const base::SharedBytes& frame) {
   base::Bytes bytes = *frame;
@@ -63,13 +63,13 @@ inline base::SharedBytes InNameOf(const base::PeerId& other, const base::PeerId&
   return std::make_shared<const base::Bytes>(std::move(bytes));
 }
 
-// Signs other bodies for slots that the machine inside fills too; the same for a slot each time.
+// Signs other bodies for slots that the inner machine also fills, one body for each slot.
 class Forger {
  public:
   explicit Forger(std::shared_ptr<const crypto::SigningKey> key) : key_(std::move(key)) {}
 
   bool Knows(const wire::Slot& slot) const { return forged_.contains(slot); }
-  // `body` is taken at the first call for a slot only.
+  // `body` is used at the first call for a slot; later calls return that frame.
   const base::SharedBytes& Forge(const wire::SignedEnvelope& original, base::Bytes body) {
     const auto [place, is_new] = forged_.try_emplace(original.envelope.slot);
     if (is_new) {
@@ -82,18 +82,18 @@ class Forger {
   }
 
  private:
-  static constexpr std::size_t kRemembered = 64;  // of the steps in which they may be asked for
+  static constexpr std::size_t kRemembered = 64;  // frames that may still be requested
   std::shared_ptr<const crypto::SigningKey> key_;
   std::map<wire::Slot, base::SharedBytes> forged_;  // by step, oldest first
 };
 
-// Honest members to wrong; the same for the whole coven and run.
+// Chooses honest members as victims, one choice for the whole coven and run.
 class Victims {
  public:
   explicit Victims(const EditorOptions& options)
       : seed_(options.coven_seed), manifest_(options.manifest) {}
 
-  // Victim number `index`, counted round; nullopt if everybody is in the coven.
+  // Victim number `index` modulo their number; nullopt if every member is in the coven.
   std::optional<base::PeerId> At(const Turn& turn, std::uint64_t index = 0) const {
     std::vector<base::PeerId> honest;
     for (const protocol::Member& member : manifest_->members) {
@@ -102,8 +102,8 @@ class Victims {
     if (honest.empty()) return std::nullopt;
     return honest[(seed_ % honest.size() + index) % honest.size()];
   }
-  // Victim number 0, or the first after it that holds a role in this step: what one who has left
-  // did not do is nobody's concern.
+  // Victim number 0, or the first after it that holds a role in this step: an accusation of a
+  // member that has left has no effect.
   std::optional<base::PeerId> InRole(const Turn& turn) const {
     if (!turn.round()) return std::nullopt;
     const protocol::Roles& roles = turn.round()->roles;
@@ -113,7 +113,7 @@ class Victims {
     }
     return std::nullopt;
   }
-  // True for every second member: one of two halves.
+  // True for every second member.
   bool InSecondHalf(const base::PeerId& peer) const {
     for (std::size_t i = 0; i < manifest_->members.size(); ++i) {
       if (manifest_->members[i].id == peer) return i % 2 == 1;

@@ -1,4 +1,4 @@
-// What an adversary sends later: actions that wait for their time, in the order of these times.
+// Delayed actions of an adversary, in the order of their due times.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -12,14 +12,14 @@
 
 namespace ostraka::sim {
 
-// Takes the editor's first reserved timer.
+// Uses the editor's first reserved timer.
 class Later {
  public:
   void Hold(Turn& turn, base::Time due, protocol::Action action) {
     held_.emplace(due, std::move(action));
     Arm(turn);
   }
-  // True if the input was the timer: what is due has gone out.
+  // Returns true if the input was the timer; the due actions have then been emitted.
   bool OnInput(Turn& turn, const protocol::Input& input) {
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     if (!timer || timer->id != kFirstReservedTimer) return false;
@@ -30,7 +30,7 @@ class Later {
     Arm(turn);
     return true;
   }
-  // Sets the timer for what comes first. After a change of held() too.
+  // Sets the timer for the earliest action. Call it also after a change of held().
   void Arm(Turn& turn) const {
     if (held_.empty()) return;
     turn.Emit(protocol::SetTimer{kFirstReservedTimer, std::max(held_.begin()->first, turn.now())});

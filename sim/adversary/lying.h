@@ -1,5 +1,5 @@
-// The shape of attacks that lie about the result of an own job: the machine inside believes the
-// lie, so all that it says afterwards is consistent with it.
+// Base of attacks that replace the result of an own job. The inner machine uses the false result,
+// so all its later messages are consistent with it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ostraka::sim {
 
-// Replaces results of type `Result`, from a step on.
+// Replaces results of type `Result` from a step on.
 template <typename Result>
 class LyingEditor : public Editor {
  public:
@@ -31,7 +31,7 @@ class LyingEditor : public Editor {
   }
 
  private:
-  // Nullopt to tell the truth this time.
+  // Nullopt keeps the true result.
   virtual std::optional<Result> Lie(const Turn& turn, const protocol::JobSpec& spec,
                                     const Result& truth) = 0;
   std::uint64_t from_step_;

@@ -28,7 +28,7 @@ using wire::Phase;
 
 constexpr protocol::TimerId kHoldTimer = kFirstReservedTimer + (kFirstReservedTimer >> 1);
 
-// Who is who to a script: honest members and colluders by key, and the halves.
+// Maps members to a script's terms: honest members and colluders by key, and the halves.
 class Sorting {
  public:
   Sorting(const protocol::Manifest& manifest, const Coven& coven, const Script& script)
@@ -70,7 +70,7 @@ class Sorting {
   std::uint64_t second_half_;
 };
 
-// One more or one less in the slot, if there is such a slot.
+// The slot of the next or the previous step (or iteration), if it exists.
 std::optional<wire::Slot> Shifted(wire::Slot slot, bool later) {
   const bool by_iteration = slot.type == MessageType::kStatus ||
                             slot.type == MessageType::kPropose || slot.type == MessageType::kVote ||
@@ -157,14 +157,14 @@ class Scripted final : public Editor {
   };
   static constexpr std::uint64_t kNever = UINT64_MAX;
 
-  struct Draft {  // what is signed in the place of a store's records
+  struct Draft {  // signed in place of a store's records
     std::vector<base::SharedBytes> frames;
   };
 
-  // --- what the machines hear --------------------------------------------------------------------
+  // --- inputs of the machines --------------------------------------------------------------------
 
   void OnStarted(Turn& turn, const protocol::Started& started) {
-    // Only whose first start we see has twins: who starts again is honest.
+    // Twins begin at a first start only: a restarted colluder is honest.
     const bool twins = script_.mode != Script::Mode::kSolo && another_ && !started.restored;
     if (started.restored) script_.deviations.clear();
     if (twins) twin_ = another_();
@@ -192,7 +192,7 @@ class Scripted final : public Editor {
       const bool asks = envelope.slot.type == MessageType::kPull;
       return asks && link ? BitOf(sorting_->HalfOf(*link)) : 3;
     }
-    // A machine that meets its own signature on what it never signed stops.
+    // A machine stops if it gets a message with its own signature that it never signed.
     if (envelope.sender == turn.self()) return turn.coven().SaidBy(opened.digest);
     if (sorting_->Friend(envelope.sender)) {
       const std::uint8_t said = turn.coven().SaidBy(opened.digest);
@@ -222,7 +222,7 @@ class Scripted final : public Editor {
     if (const auto* done = std::get_if<protocol::StepDone>(&observe.what)) {
       delta_ = base::Microseconds(static_cast<std::int64_t>(done->block->delta_us));
       quorum_ = done->block->thresholds.quorum();
-      forged_.clear();  // they would come out the same
+      forged_.clear();  // signing again gives equal frames
     } else if (const auto* started = std::get_if<protocol::StepStarted>(&observe.what)) {
       Activate(turn, *started);
       NoteBegin({started->step + 1, static_cast<std::uint8_t>(Phase::kA), 0}, turn.now());
@@ -258,7 +258,8 @@ class Scripted final : public Editor {
   // --- what is told of it
   // --------------------------------------------------------------------------
 
-  // The receiver's half; the machine of a friend that hears machine number `machine`.
+  // Selects the receiver by half: an honest member, or the machine of a friend that listens to
+  // machine number `machine`.
   void OnSend(Turn& turn, std::uint8_t machine, protocol::Send send) {
     const wire::SignedEnvelope* opened = outgoing_.Open(send.frame);
     if (!opened) {
@@ -281,7 +282,7 @@ class Scripted final : public Editor {
     Deviate(turn, machine, *opened, *deviation, std::move(send));
   }
 
-  // Friends have their halves too if they have twins; else they get every word as it is.
+  // With twins, friends have halves too; otherwise they get every message unchanged.
   const Deviation* DeviationOf(const wire::Slot& slot, std::uint32_t author,
                                std::optional<std::uint32_t> honest, std::uint8_t half) const {
     if (!IsOn(slot) || (!honest && !twin_)) return nullptr;
@@ -290,7 +291,7 @@ class Scripted final : public Editor {
 
   void Deviate(Turn& turn, std::uint8_t machine, const wire::SignedEnvelope& word,
                const Deviation& deviation, protocol::Send send) {
-    // Who asks for it again gets no second one.
+    // A repeated request gets no second copy.
     const bool waits = std::any_of(held_.begin(), held_.end(), [&](const Held& held) {
       return held.send.to == send.to && *held.send.frame == *send.frame;
     });
@@ -320,7 +321,7 @@ class Scripted final : public Editor {
     }
   }
 
-  // Null if only its author could sign it, or there is no such slot.
+  // Null if another author signed it, or no such slot exists.
   const base::SharedBytes* Forge(const Turn& turn, const wire::SignedEnvelope& word, Do what) {
     if (word.envelope.sender != turn.self()) return nullptr;
     const auto [place, is_new] = forged_.try_emplace({word.digest, what});
@@ -338,7 +339,7 @@ class Scripted final : public Editor {
     return place->second ? &place->second : nullptr;
   }
 
-  // In the order in which they were said.
+  // In the order of signing.
   void Release(Turn& turn) {
     if (held_.empty()) return;
     const Sides sides = sorting_->SidesFor(quorum_);
@@ -360,7 +361,7 @@ class Scripted final : public Editor {
     turn.Emit(protocol::SetTimer{kHoldTimer, *next});
   }
 
-  // --- what the AGG says
+  // --- the content of the AGG
   // ---------------------------------------------------------------------------
 
   const Deviation* ContentOf(const Turn& turn, const wire::Slot& slot) const {
@@ -386,8 +387,8 @@ class Scripted final : public Editor {
     return done;
   }
 
-  // The machine must not sign the AGG that it has made: the editor signs another in its place, with
-  // what is stored beside it, and keeps the machine from learning that its own is stored.
+  // The machine must not sign the AGG that it made. So the editor signs another in its place, with
+  // the other records of the store, and does not deliver Stored to the machine.
   void Prepare(const Turn& turn, std::uint8_t machine, const protocol::Store& store) {
     Draft draft;
     bool differs = false;
@@ -457,7 +458,7 @@ class Scripted final : public Editor {
   // Its stores are done at once: it will never start again.
   void StepTwin(Turn& turn, const protocol::Input& input) {
     twin_inputs_.push_back(input);
-    if (twin_inputs_.size() > 1) return;  // a caller further up is at it
+    if (twin_inputs_.size() > 1) return;  // an outer call is already stepping it
     for (; !twin_inputs_.empty(); twin_inputs_.pop_front()) {
       protocol::Outbox said;
       twin_->Step(turn.now(), protocol::Input(twin_inputs_.front()), said);
@@ -483,7 +484,7 @@ class Scripted final : public Editor {
   Script script_;
   Timing timing_;
   std::uint64_t wanted_step_;
-  std::uint64_t from_step_;  // kNever: not yet
+  std::uint64_t from_step_;  // kNever: not yet known
   std::shared_ptr<const crypto::SigningKey> key_;
   std::shared_ptr<const protocol::Manifest> manifest_;
   std::function<std::unique_ptr<protocol::Machine>()> another_;
@@ -493,14 +494,14 @@ class Scripted final : public Editor {
   EventLog log_;
   FrameReader incoming_;
   FrameReader outgoing_;
-  std::deque<Held> held_;  // in the order in which they were said
+  std::deque<Held> held_;  // in the order of signing
   std::optional<base::Time> hold_timer_;
-  std::map<std::pair<base::Digest, Do>, base::SharedBytes> forged_;  // by what they stand for
+  std::map<std::pair<base::Digest, Do>, base::SharedBytes> forged_;  // by the message they replace
   std::map<std::pair<std::uint8_t, protocol::StoreId>, Draft> drafts_;
-  protocol::SharedBlob result_;  // of the own column, as it is told
+  protocol::SharedBlob result_;  // of the own column, as sent to others
   std::unique_ptr<protocol::Machine> twin_;
-  std::deque<protocol::Input> twin_inputs_;          // that it is still to take
-  std::map<protocol::JobId, protocol::JobId> jobs_;  // our name for it -> the twin's
+  std::deque<protocol::Input> twin_inputs_;          // not stepped with yet
+  std::map<protocol::JobId, protocol::JobId> jobs_;  // our id -> the twin's
 };
 
 }  // namespace

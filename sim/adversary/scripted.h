@@ -1,9 +1,9 @@
 // The editor that plays a script of deviations (sim/script/script.h): `free`, and the named attacks
 // that are scripts (scripted_attacks.cpp).
 //
-// Each colluder runs one honest machine, or two with one key and the same coins (twins), one for
-// each half of the honest members and of its friends' machines. What the machine of a half says is
-// what that half gets, but for the deviations.
+// Each colluder runs one honest machine, or two with one key and equal coins (twins), one for each
+// half of the honest members and of its friends' machines. Each half gets the messages of its
+// machine, changed by the deviations.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace ostraka::sim {
 
 struct Timing {
-  // From the first step on in which the first colluder owns a part: only then it owes an AGG.
+  // Start at the first step in which the first colluder owns a part: only then it owes an AGG.
   bool as_owner = false;
   bool once = false;  // in one step only
 };

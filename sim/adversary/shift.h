@@ -1,4 +1,4 @@
-// Gradients and aggregates that are shifted.
+// Shifts of gradients and aggregates.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -21,7 +21,7 @@ inline std::vector<float> FloatsIn(const crypto::Blob& blob) {
   return values;
 }
 
-// The root mean square; 1 if that is zero: what shifts are measured by.
+// The root mean square, or 1 if it is zero: the unit of shifts.
 inline double ScaleOf(std::span<const float> values) {
   double squares = 0;
   for (const float value : values) squares += double{value} * value;
@@ -29,8 +29,8 @@ inline double ScaleOf(std::span<const float> values) {
   return rms > 0 ? rms : 1;
 }
 
-// `values` with `scale` times their root mean square added to each: a shift in one direction, whose
-// size does not depend on how far training has come.
+// `values` with `scale` times their root mean square added to each: a shift in one direction,
+// relative to the gradient and so independent of the progress of training.
 inline std::shared_ptr<const std::vector<float>> ShiftedBy(std::vector<float> values,
                                                            double scale) {
   const auto shift = static_cast<float>(scale * ScaleOf(values));

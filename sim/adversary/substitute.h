@@ -1,9 +1,8 @@
-// The shape of attacks that sign another body for a slot than the machine inside would: one body,
-// so nobody can show two.
+// Base of attacks that sign another body for a slot than the inner machine would. Only one body is
+// signed, so there is no evidence of equivocation.
 //
-// The machine inside must not sign its own. So the editor keeps it from learning that the record of
-// its message is stored, signs the other body itself, and gives that to everybody, the machine
-// inside included.
+// The inner machine must not sign its own. So the editor does not deliver Stored for the record of
+// that message, signs the other body itself and gives it to all members and the inner machine.
 #pragma once
 
 #include <map>
@@ -18,14 +17,14 @@
 
 namespace ostraka::sim {
 
-// What one colluder says in place of its machine.
+// Messages that one colluder signs in place of its machine's.
 class Substitutes {
  public:
   explicit Substitutes(const EditorOptions& options)
       : key_(options.key), manifest_(options.manifest) {}
 
-  // `edit` sees each message of the store and returns true if it changed it. If it changed any, all
-  // go out as they are then.
+  // Calls `edit` for each message of the store; it returns true if it changed the message. If any
+  // was changed, this class signs and sends all of them.
   template <typename Edit>
   void Prepare(const protocol::Store& store, Edit edit) {
     std::vector<wire::Envelope> own;
@@ -40,9 +39,9 @@ class Substitutes {
     if (changed) prepared_[store.id] = std::move(own);
   }
 
-  // False if the input is not that a changed store is durable. Else its messages go to all others
-  // through `send`, and to the machine inside, which does not learn that its own are stored.
-  // `result`: what belongs to a RESULT among them.
+  // Returns false unless the input is Stored of a changed store. Then it sends the messages to all
+  // others through `send` and to the inner machine, which does not get Stored. `result`: the data
+  // of a RESULT among them.
   template <typename Send>
   bool OnInput(Turn& turn, const protocol::Input& input, const protocol::SharedBlob& result,
                Send send) {
@@ -61,7 +60,7 @@ class Substitutes {
     }
     return true;
   }
-  // The same, straight out.
+  // As above; sends directly.
   bool OnInput(Turn& turn, const protocol::Input& input,
                const protocol::SharedBlob& result = nullptr) {
     return OnInput(turn, input, result,
@@ -74,7 +73,7 @@ class Substitutes {
   std::map<protocol::StoreId, std::vector<wire::Envelope>> prepared_;
 };
 
-// Replaces messages of `type` to all members, from a step on.
+// Replaces broadcasts of `type` from a step on.
 class SubstitutingEditor : public Editor {
  public:
   SubstitutingEditor(const EditorOptions& options, wire::MessageType type)
@@ -99,7 +98,7 @@ class SubstitutingEditor : public Editor {
   }
 
  private:
-  // Nullopt to let the machine inside sign its own.
+  // Nullopt lets the inner machine sign its own.
   virtual std::optional<base::Bytes> Another(const Turn& turn, const wire::Envelope& own) = 0;
 
   std::uint64_t from_step_;
