@@ -43,7 +43,7 @@ bool PeerMachine::CanPassOn(const LivePair& pair) {
 // the own column is complete does not matter: others may lack what comes late.
 void PeerMachine::ForwardDisputed() {
   Round& round = *round_;
-  if (now_ > round.forward_until) return;
+  if (turn_.now() > round.forward_until) return;
   for (const LivePair& pair : round.pairs) {
     if (pair.worker == self_ || pair.aggregator == self_) continue;
     if (stage_ == Stage::kCollect && !round.forwarded_parts.contains(pair.index) &&
@@ -54,8 +54,8 @@ void PeerMachine::ForwardDisputed() {
           Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, pair.column}, pair.worker);
       round.forwarded_parts.insert(pair.index);
       // With the COMMIT, without which no part counts: the worker may have kept it from its owner.
-      out_->Add(Send{pair.aggregator, commit->message->frame, nullptr});
-      out_->Add(Send{pair.aggregator, part->message->frame, part->blob});
+      turn_.Do(Send{pair.aggregator, commit->message->frame, nullptr});
+      turn_.Do(Send{pair.aggregator, part->message->frame, part->blob});
     }
     if (stage_ == Stage::kProve && !round.forwarded_results.contains(pair.index) &&
         ResultWanted(pair.column) && round.results[pair.column] != nullptr) {

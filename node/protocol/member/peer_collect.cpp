@@ -39,7 +39,7 @@ void PeerMachine::BeginStep() {
   round.to_judge.insert(round.reading.sealed.roles.workers.begin(),
                         round.reading.sealed.roles.workers.end());
   round.times.step = step;
-  mark_ = now_;
+  mark_ = turn_.now();
 
   // The last step's messages stay for those who are stuck in it.
   const std::uint64_t kept = step == 0 ? 0 : step - 1;
@@ -56,10 +56,10 @@ void PeerMachine::BeginStep() {
   // Who is owed something in a dispute waits longer than those who may pass it on, since that takes
   // its time. Else a peer that sends at the last moment would have the one who waits for it blamed.
   // Honest members may begin more than a Delta apart, but decided the last seal within it.
-  round.forward_until = decided_c_.value_or(now_) + manifest_->part_timeout;
-  out_->Add(SetTimer{kBulkTimer, std::max(round.forward_until + chain_.delta() * 2, now_)});
-  out_->Add(Observe{StepStarted{step, chain_.head().randomness, chain_.state(),
-                                round.reading.sealed.roles, chain_.head().tau}});
+  round.forward_until = decided_c_.value_or(turn_.now()) + manifest_->part_timeout;
+  turn_.Do(SetTimer{kBulkTimer, std::max(round.forward_until + chain_.delta() * 2, turn_.now())});
+  turn_.Do(Observe{StepStarted{step, chain_.head().randomness, chain_.state(),
+                               round.reading.sealed.roles, chain_.head().tau}});
 
   if (round.reading.sealed.roles.IsWorker(self_)) {
     const Digest seed = BatchSeed(manifest_->run_id, manifest_->training.data,
@@ -111,8 +111,8 @@ void PeerMachine::OnGradient(const GradientResult& result) {
 void PeerMachine::OnPacked(const PackResult& result) {
   Round& round = *round_;
   round.parts = result.parts;
-  round.times.compute_ns = (now_ - mark_).ns;
-  mark_ = now_;
+  round.times.compute_ns = (turn_.now() - mark_).ns;
+  mark_ = turn_.now();
   std::vector<Digest> roots;
   for (const SharedBlob& part : round.parts) roots.push_back(part->root);
   const Digest root = crypto::MerkleRoot(roots);
@@ -287,8 +287,8 @@ bool PeerMachine::TrySealA() {
   const bool complete = EntriesComplete();
   if (complete && base::Planted(base::Bug::kCoinBeforeSealA)) PrepareReveal();
   if (complete && !seal_->echoed()) {
-    round_->times.aggregate_ns += (now_ - mark_).ns;
-    mark_ = now_;
+    round_->times.aggregate_ns += (turn_.now() - mark_).ns;
+    mark_ = turn_.now();
   }
   if (!DriveSeal(complete)) return false;
   TakeSealA(*seal_->decision());

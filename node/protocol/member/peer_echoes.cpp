@@ -14,7 +14,7 @@ using wire::Phase;
 void PeerMachine::WatchEchoes(base::Duration deadline) {
   EchoWatch::Options options;
   options.delta = chain_.delta();
-  if (!WaitsForLastCoin()) options.deadline = now_ + deadline;
+  if (!WaitsForLastCoin()) options.deadline = turn_.now() + deadline;
   // Honest members open seal A when they have settled the step before and updated the model, which
   // takes some longer than others [one that had to look for a result opened 1.3 Delta late, and
   // the deadlines of the others seemed hasty to it]. None opens it sooner than a Delta before the
@@ -34,15 +34,15 @@ void PeerMachine::WatchEchoes(base::Duration deadline) {
 
 void PeerMachine::NoteEcho(const wire::SignedEnvelope& message) {
   const auto echo = wire::DecodeEcho(message.envelope.body);
-  if (echo.ok()) reports_.OnEcho(message.envelope.sender, *echo, now_);
+  if (echo.ok()) reports_.OnEcho(message.envelope.sender, *echo, turn_.now());
 }
 
 // The seal is decided. Before anything else is made of that: who is absent has no place among the
 // entries any more, and a vector that names it would count as never shown [each honest member that
 // had echoed such an entry was dropped].
 void PeerMachine::TakeWatches(const SealVector& decided) {
-  reports_.TakeSeal(chain_.head().members, EchoOf(decided).vector, seal_->iteration() > 0, now_,
-                    [this](const Digest& value) { return IsShown(value); });
+  reports_.TakeSeal(chain_.head().members, EchoOf(decided).vector, seal_->iteration() > 0,
+                    turn_.now(), [this](const Digest& value) { return IsShown(value); });
 }
 
 // The vector of that hash is known here, and every message that it names is held.

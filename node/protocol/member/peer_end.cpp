@@ -25,7 +25,7 @@ bool PeerMachine::RunIsOver(const Block& block) const {
 // The last block has no next step whose COMMITs attest to it; so each member says one more.
 void PeerMachine::Finish() {
   Enter(Stage::kLinger);
-  stay_.Begin(now_, chain_.delta());
+  stay_.Begin(turn_.now(), chain_.delta());
   if (IsMember(chain_.head().members, self_)) {
     round_.emplace(StepReading(chain_.head(), *manifest_, chain_.state().parameters->size()));
     round_->entry_a = wire::BlockDigest(chain_.head());
@@ -35,20 +35,20 @@ void PeerMachine::Finish() {
                        followers_.Audience(chain_.head().members))});
     for (const PeerId& member : chain_.head().members) {
       if (member == self_ || HasFinished(member)) continue;
-      if (!base::Planted(base::Bug::kLeavesAtTheEnd)) stay_.For(now_, member);
+      if (!base::Planted(base::Bug::kLeavesAtTheEnd)) stay_.For(turn_.now(), member);
     }
   }
-  for (const PeerId& follower : followers_.all()) stay_.For(now_, follower);
-  out_->Add(SetTimer{kFollowTimer, now_ + chain_.delta() * 2});
+  for (const PeerId& follower : followers_.all()) stay_.For(turn_.now(), follower);
+  turn_.Do(SetTimer{kFollowTimer, turn_.now() + chain_.delta() * 2});
   HaltIfAllFinished();
 }
 
 // People are told when it takes longer than messages do.
 void PeerMachine::OnLingerTimer() {
   const Time until = stay_.Until();
-  if (now_ >= until) return Halt(Halted::Why::kFinished, kAllDone);
-  out_->Add(Observe{Staying{chain_.head().step, stay_.Others(), until - now_}});
-  out_->Add(SetTimer{kFollowTimer, until});
+  if (turn_.now() >= until) return Halt(Halted::Why::kFinished, kAllDone);
+  turn_.Do(Observe{Staying{chain_.head().step, stay_.Others(), until - turn_.now()}});
+  turn_.Do(SetTimer{kFollowTimer, until});
 }
 
 bool PeerMachine::HasFinished(const PeerId& member) const {

@@ -35,9 +35,9 @@ void PeerMachine::Leave(std::string reason, bool trust_state) {
   charges_.StoreVerdicts();
   ++era_;
   said_barred_ = false;
-  out_->Add(Observe{Away{step, std::move(reason)}});
+  turn_.Do(Observe{Away{step, std::move(reason)}});
   for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
-    out_->Add(CancelTimer{timer});
+    turn_.Do(CancelTimer{timer});
   }
   decided_c_.reset();
   // A step that was not finished left the view and the state as they were before it.
@@ -70,7 +70,7 @@ void PeerMachine::Follow() {
   for (const Member& member : manifest_->members) {
     Ask(member.id, slot, {.kind = wire::PullKind::kFollow});
   }
-  out_->Add(SetTimer{kFollowTimer, now_ + chain_.delta()});
+  turn_.Do(SetTimer{kFollowTimer, turn_.now() + chain_.delta()});
 }
 
 void PeerMachine::AdvanceFollowing() {
@@ -90,14 +90,15 @@ void PeerMachine::AdvanceFollowing() {
     // The blocks that were taken may begin after this one.
     journal_.StoreBlock(chain_.head(), wire::EncodeBlock(chain_.head()));
     journal_.StoreState(chain_.head(), chain_.state());
-    out_->Add(Observe{StepDone{chain_.shared_head(), chain_.state()}});
+    turn_.Do(Observe{StepDone{chain_.shared_head(), chain_.state()}});
   }
-  for (const CatchUp::Request& request : catch_up_->Wants(now_)) {
+  for (const CatchUp::Request& request : catch_up_->Wants(turn_.now())) {
     wire::Slot slot = SlotOf(request.phase, MessageType::kPull);
     slot.step = request.step;
     Ask(request.to, slot, request.pull);
   }
-  if (const auto wake = catch_up_->wake()) out_->Add(SetTimer{kFollowTimer, std::max(*wake, now_)});
+  if (const auto wake = catch_up_->wake())
+    turn_.Do(SetTimer{kFollowTimer, std::max(*wake, turn_.now())});
   ApplyNext();
 }
 
@@ -131,8 +132,8 @@ void PeerMachine::OnCaughtUp(const ModelState& state) {
     journal_.StoreMembership(chain_.head());
   }
   catch_up_->Applied(chain_.shared_head(), chain_.state());
-  out_->Add(Observe{StepDone{chain_.shared_head(), chain_.state()}});
-  out_->Add(Observe{
+  turn_.Do(Observe{StepDone{chain_.shared_head(), chain_.state()}});
+  turn_.Do(Observe{
       CatchingUp{HeightOf(chain_.head()), HeightOf(*catch_up_->head()), catch_up_->Describe()}});
   inbox_.ForgetBefore(HeightOf(chain_.head()));
 }
@@ -165,8 +166,8 @@ void PeerMachine::AtHead() {
   // Until a block has dropped the one who signed from the lost store.
   if (MustBeAdmitted()) return;
   catch_up_.reset();
-  out_->Add(CancelTimer{kFollowTimer});
-  out_->Add(Observe{Back{HeightOf(chain_.head())}});
+  turn_.Do(CancelTimer{kFollowTimer});
+  turn_.Do(Observe{Back{HeightOf(chain_.head())}});
   BeginStep();
 }
 
@@ -191,7 +192,7 @@ void PeerMachine::SayBarred() {
   const Standing* standing = StandingOf(chain_.head().standings, self_);
   if (standing == nullptr || said_barred_) return;
   said_barred_ = true;
-  out_->Add(Observe{Barred{standing->last_drop_step, standing->barred_until}});
+  turn_.Do(Observe{Barred{standing->last_drop_step, standing->barred_until}});
 }
 
 void PeerMachine::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
@@ -200,7 +201,7 @@ void PeerMachine::OnRejoin(const wire::SignedEnvelope& message, const PeerId& fr
   if (!MayRejoin(chain_.head(), *manifest_, sender, CurrentStep())) return;
   if (followers_.HasRejoin(sender, message.envelope.entry)) return;
   if (!Verified(message, from)) return;
-  followers_.OnRejoin(sender, message.envelope.entry, now_);
+  followers_.OnRejoin(sender, message.envelope.entry, turn_.now());
 }
 
 }  // namespace ostraka::protocol

@@ -27,7 +27,7 @@ bool PeerMachine::WatchForFork(const wire::SignedEnvelope& message, const PeerId
       envelope.slot.phase == Phase::kA && IsOtherHistory(envelope.slot.step, envelope.entry);
   const bool rival = forks_.IsRival(envelope);
   if (!parted && !rival) return true;
-  if (!ration_.TakeOddMessage(now_, from) || !Verified(message, from)) return false;
+  if (!ration_.TakeOddMessage(turn_.now(), from) || !Verified(message, from)) return false;
   if (parted) TraceHistory(from, envelope.slot.step);
   if (!rival) return true;
   const auto fork = forks_.Note(message);
@@ -78,9 +78,9 @@ void PeerMachine::Freeze(const Fork& fork) {
   ++era_;
   seal_.reset();
   for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
-    out_->Add(CancelTimer{timer});
+    turn_.Do(CancelTimer{timer});
   }
-  out_->Add(SetTimer{kFollowTimer, now_ + kTrialLasts});
+  turn_.Do(SetTimer{kFollowTimer, turn_.now() + kTrialLasts});
   for (const auto& [peer, culprit] : trial_->culprits()) charges_.Keep(culprit.file);
   StoreForkLine(false);
   for (const Member& member : manifest_->members) {
@@ -90,7 +90,7 @@ void PeerMachine::Freeze(const Fork& fork) {
 
 // Each side has to see the other's proof, and may be linked to nobody else who has it.
 void PeerMachine::ShowFork(const PeerId& to) {
-  for (const SharedBytes& frame : trial_->Frames()) out_->Add(Send{to, frame, nullptr});
+  for (const SharedBytes& frame : trial_->Frames()) turn_.Do(Send{to, frame, nullptr});
   wire::Slot slot = SlotOf(Phase::kC, MessageType::kPull);
   slot.step = trial_->seal().step;
   Ask(to, slot, {.kind = wire::PullKind::kProofs});
@@ -98,7 +98,7 @@ void PeerMachine::ShowFork(const PeerId& to) {
 
 void PeerMachine::HearOfFork(const wire::SignedEnvelope& message, const PeerId& from) {
   if (!trial_->IsNews(message)) return;
-  if (!ration_.TakeOddMessage(now_, from) || !Verified(message, from)) return;
+  if (!ration_.TakeOddMessage(turn_.now(), from) || !Verified(message, from)) return;
   const Culprit* culprit = trial_->Hear(message);
   if (culprit != nullptr) charges_.Keep(culprit->file);
 }

@@ -40,7 +40,7 @@ void PeerMachine::LeaveGenesis() {
 }
 
 void PeerMachine::ShowGenesisEchoes(const PeerId& to) {
-  for (const SharedBytes& frame : genesis_.EchoesFor(to)) out_->Add(Send{to, frame, nullptr});
+  for (const SharedBytes& frame : genesis_.EchoesFor(to)) turn_.Do(Send{to, frame, nullptr});
 }
 
 bool PeerMachine::TryGenesis() {
@@ -64,9 +64,9 @@ bool PeerMachine::TryGenesis() {
   // In this order: a block without it would be one of a run that this store was not in.
   journal_.StoreMembership(chain_.head());
   journal_.StoreBlock(chain_.head(), chain_.KeepBlock(chain_.head()).encoded);
-  out_->Add(Observe{protocol::Sealed{.step = 0,
-                                     .phase = static_cast<std::uint8_t>(Phase::kGenesis),
-                                     .decision = chain_.head().decision}});
+  turn_.Do(Observe{protocol::Sealed{.step = 0,
+                                    .phase = static_cast<std::uint8_t>(Phase::kGenesis),
+                                    .decision = chain_.head().decision}});
   BeginStep();
   return true;
 }
@@ -135,7 +135,7 @@ base::Status PeerMachine::Restore(const Restored& restored) {
 void PeerMachine::ReplayNext() {
   if (to_replay_.empty()) {
     if (!chain_.head().decision.is_zero())
-      out_->Add(Observe{Resumed{chain_.shared_head(), chain_.state()}});
+      turn_.Do(Observe{Resumed{chain_.shared_head(), chain_.state()}});
     if (chain_.recent().all().rbegin()->first > HeightOf(chain_.head())) {
       return Leave("results of the last blocks were lost in the crash");
     }

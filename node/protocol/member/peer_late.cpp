@@ -44,7 +44,7 @@ std::optional<MessageType> TypeOf(DueWord kind) {
 
 LateWatch::Options PeerMachine::LateWatchOptions() const {
   LateWatch::Options options;
-  options.opened = now_;
+  options.opened = turn_.now();
   options.delta = chain_.delta();
   options.patience = manifest_->patience;
   options.deadline = manifest_->part_timeout * 2 + chain_.delta() * 2;
@@ -120,12 +120,12 @@ void PeerMachine::UpdateLateWatch() {
   if (watch == nullptr) return;
   const std::set<LateWatch::Word>& lacking = watch->lacking();
   for (const LateWatch::Word& word : std::vector<LateWatch::Word>(lacking.begin(), lacking.end())) {
-    if (IsHere(word)) watch->Held(word, now_);
+    if (IsHere(word)) watch->Held(word, turn_.now());
   }
-  if (stage_ == Stage::kProve && round_->bulk_expired) watch->EndResults(now_);
-  if (seal_->echoed()) return watch->Stop(now_);
+  if (stage_ == Stage::kProve && round_->bulk_expired) watch->EndResults(turn_.now());
+  if (seal_->echoed()) return watch->Stop(turn_.now());
   if (const auto ask = reports_.AskAt(chain_.delta()))
-    ArmPull(std::max(*ask - now_, base::Duration{}));
+    ArmPull(std::max(*ask - turn_.now(), base::Duration{}));
 }
 
 // What one honest member holds all hold a Delta later: else who sends to some alone would have
@@ -133,7 +133,7 @@ void PeerMachine::UpdateLateWatch() {
 void PeerMachine::PullLate() {
   if (seal_->echoed()) return;
   std::map<MessageType, std::vector<PeerId>> late;
-  for (const LateWatch::Word& word : reports_.TakeOverdue(now_, chain_.delta())) {
+  for (const LateWatch::Word& word : reports_.TakeOverdue(turn_.now(), chain_.delta())) {
     if (const auto type = TypeOf(word.kind))
       late[*type].push_back(chain_.head().members[word.index]);
   }
@@ -162,7 +162,7 @@ void PeerMachine::TellOwnLateness() {
   slow.step = chain_.head().step;
   slow.used_ms = LatenessOf(chain_.head(), self_);
   slow.allowed_ms = AllowanceMs(chain_.head(), *manifest_);
-  if (slow.Lasts() || told_slow_) out_->Add(Observe{slow});
+  if (slow.Lasts() || told_slow_) turn_.Do(Observe{slow});
   told_slow_ = slow.Lasts();
 }
 

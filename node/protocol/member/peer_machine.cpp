@@ -61,9 +61,6 @@ PeerMachine::PeerMachine(PeerOptions options)
 }
 
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
-  OSTRAKA_CHECK(now >= now_);
-  now_ = now;
-  out_ = &out;
   turn_.Begin(now, out);
   if (stage_ != Stage::kHalted) {
     std::visit([this](const auto& event) { On(event); }, input);
@@ -74,7 +71,6 @@ void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
     On(*stored);  // last words
   }
   turn_.End();
-  out_ = nullptr;
 }
 
 void PeerMachine::Advance() {
@@ -138,11 +134,11 @@ void PeerMachine::On(const Started& input) {
 
 void PeerMachine::On(const LinkChanged& input) {
   if (!input.up) genesis_.OnLinkDown(input.peer);
-  stay_.OnLink(now_, input.peer, input.up);
+  stay_.OnLink(turn_.now(), input.peer, input.up);
   if (stage_ == Stage::kLinger && stay_.IsFor(input.peer)) {
-    out_->Add(SetTimer{kFollowTimer, stay_.Until()});
+    turn_.Do(SetTimer{kFollowTimer, stay_.Until()});
   }
-  if (!input.up || !ration_.TakeRepeat(now_, input.peer)) return;
+  if (!input.up || !ration_.TakeRepeat(turn_.now(), input.peer)) return;
   if (stage_ == Stage::kFrozen) return ShowFork(input.peer);
   journal_.Repeat(input.peer);
   if (stage_ == Stage::kFollow) Follow();
@@ -160,10 +156,10 @@ void PeerMachine::On(const TimerFired& input) {
       if (WaitsForLastCoin()) {
         overdue_ = true;
         AskHeads();
-        out_->Add(SetTimer{kEchoTimer, now_ + chain_.delta() * 2});
+        turn_.Do(SetTimer{kEchoTimer, turn_.now() + chain_.delta() * 2});
       } else {
         SealOutput output;
-        seal_->Echo(now_, output);
+        seal_->Echo(turn_.now(), output);
         Perform(std::move(output));
       }
       return;
@@ -171,7 +167,7 @@ void PeerMachine::On(const TimerFired& input) {
       if (seal_ == nullptr) return;
       {
         SealOutput output;
-        seal_->OnTimer(now_, output);
+        seal_->OnTimer(turn_.now(), output);
         Perform(std::move(output));
       }
       return;
@@ -311,7 +307,7 @@ void PeerMachine::Prepare(std::vector<Draft> drafts) {
 void PeerMachine::SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob) {
   slot.run_id = manifest_->run_id;
   const SharedBytes frame = wire::EncodeService({slot, Digest{}, self_, std::move(body)});
-  out_->Add(Send{to, frame, std::move(blob)});
+  turn_.Do(Send{to, frame, std::move(blob)});
 }
 
 void PeerMachine::Halt(Halted::Why why, std::string reason) {
@@ -322,13 +318,13 @@ void PeerMachine::Halt(Halted::Why why, std::string reason) {
   ++era_;
   resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
   for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer, kFollowTimer}) {
-    out_->Add(CancelTimer{timer});
+    turn_.Do(CancelTimer{timer});
   }
-  out_->Add(Observe{Halted{why, step, std::move(reason)}});
+  turn_.Do(Observe{Halted{why, step, std::move(reason)}});
 }
 
 void PeerMachine::Suspect(const PeerId& peer, std::string check, std::string reason) {
-  out_->Add(Observe{Suspicion{CurrentStep(), peer, std::move(check), std::move(reason)}});
+  turn_.Do(Observe{Suspicion{CurrentStep(), peer, std::move(check), std::move(reason)}});
 }
 
 // --- the outside checks -------------------------------------------------------------------------
@@ -376,7 +372,7 @@ void PeerMachine::StartJob(PendingJob job, Spec spec) {
   job.era = era_;
   job.asked_in = CurrentStep();
   jobs_.emplace(id, job);
-  out_->Add(protocol::StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
+  turn_.Do(protocol::StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
 }
 
 template void PeerMachine::StartJob(PendingJob, GradientSpec);

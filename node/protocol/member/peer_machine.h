@@ -442,9 +442,6 @@ class PeerMachine final : public Machine, public SealMessages {
   Digest private_seed_;
   std::uint64_t store_nonce_ = 0;
 
-  // Of the Step call in progress.
-  Time now_;
-  Outbox* out_ = nullptr;
   Time mark_;  // when the current part of the step's time began
 };
 

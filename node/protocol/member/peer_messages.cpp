@@ -72,7 +72,7 @@ void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageRecei
   if (envelope.slot.phase == Phase::kGenesis && stage_ != Stage::kGenesis) {
     // Somebody who lost its store, or comes late, believes that the run has not begun.
     const bool asks = envelope.sender == input.from && InStep();
-    if (!asks || !ration_.Take(now_, input.from)) return;
+    if (!asks || !ration_.Take(turn_.now(), input.from)) return;
     if (CurrentStep() == 0) ShowGenesisEchoes(input.from);
     return AnswerHead(input.from);
   }
@@ -134,9 +134,9 @@ void PeerMachine::TakeToSeal(const wire::SignedEnvelope& message, const PeerId& 
 
 bool PeerMachine::Verified(const wire::SignedEnvelope& message, const PeerId& from) {
   if (base::Planted(base::Bug::kSignatureSkipped)) return true;
-  if (!ration_.IsHeard(now_, from)) return false;
+  if (!ration_.IsHeard(turn_.now(), from)) return false;
   if (verifier_->Verify(message.envelope.sender, message.digest, message.signature)) return true;
-  ration_.CountForgery(now_, from);
+  ration_.CountForgery(turn_.now(), from);
   Suspect(from, "signature", "sent a message whose signature is not its sender's");
   return false;
 }
@@ -234,7 +234,7 @@ void PeerMachine::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
     if (slot.draw == seal_slot_.draw) FeedSeal(message);
   } else if (seal_->echoed()) {
     SealOutput output;
-    seal_->OnHeld(now_, output);
+    seal_->OnHeld(turn_.now(), output);
     Perform(std::move(output));
   }
 }
@@ -263,7 +263,7 @@ void PeerMachine::NoteAttestation(const wire::SignedEnvelope& message, const Pee
   if (envelope.slot.phase != Phase::kA || envelope.slot.type != MessageType::kCommit) return;
   if (!catch_up_ || envelope.slot.step < HeightOf(chain_.head())) return;
   const bool known = catch_up_->HasAttest(envelope.sender, envelope.slot.step, envelope.entry);
-  if (!known && (!ration_.TakeOddMessage(now_, from) || !Verified(message, from))) return;
+  if (!known && (!ration_.TakeOddMessage(turn_.now(), from) || !Verified(message, from))) return;
   catch_up_->OnAttest(envelope.sender, envelope.slot.step, envelope.entry);
 }
 

@@ -19,10 +19,10 @@ void PeerMachine::BeginProve() {
   Enter(Stage::kProve);
   OpenSeal(Phase::kC, 0, manifest_->part_timeout * 2 + chain_.delta() * 2);
   WatchSealC();
-  round_->times.agree_ns += (now_ - mark_).ns;
-  mark_ = now_;
-  round_->forward_until = now_ + manifest_->part_timeout;  // as in phase A
-  out_->Add(SetTimer{kBulkTimer, round_->forward_until + chain_.delta() * 2});
+  round_->times.agree_ns += (turn_.now() - mark_).ns;
+  mark_ = turn_.now();
+  round_->forward_until = turn_.now() + manifest_->part_timeout;  // as in phase A
+  turn_.Do(SetTimer{kBulkTimer, round_->forward_until + chain_.delta() * 2});
   pull_attempts_ = 0;
   ArmPull({chain_.delta().ns / 2});
 }
@@ -110,8 +110,8 @@ void PeerMachine::TryPrepareProof() {
       followers_.JoinsToConfirm(chain_.head(), *manifest_, CurrentStep(), chain_.recent());
   reports_.StateIn(proof, chain_.head().members,
                    chain_.head().delta_us / 4);  // no lag measured: as things are
-  round.times.aggregate_ns += (now_ - mark_).ns;
-  mark_ = now_;
+  round.times.aggregate_ns += (turn_.now() - mark_).ns;
+  mark_ = turn_.now();
   Prepare({MakeDraft(SlotOf(Phase::kC, MessageType::kProof), wire::Encode(proof),
                      chain_.head().members)});
 }
@@ -131,7 +131,7 @@ bool PeerMachine::TrySealC() {
 void PeerMachine::TakeSealC(const SealVector& decided) {
   const SealVector vector = decided;
   TakeWatches(vector);
-  decided_c_ = now_;
+  decided_c_ = turn_.now();
   Round& round = *round_;
   round.reading.ReadSealC(chain_.head(), MessagesOf(vector));
   KeepUnreadable();
@@ -142,8 +142,8 @@ void PeerMachine::TakeSealC(const SealVector& decided) {
   charges_.ProveImpossibleNumbers(round.reading.sealed, chain_.head(), round.reading.proofs);
   round.reading.ReadEvidence(*manifest_, *verifier_);
   round.fates = JudgeWithoutAggregates(round.reading.sealed, chain_.head());
-  round.times.agree_ns += (now_ - mark_).ns;
-  mark_ = now_;
+  round.times.agree_ns += (turn_.now() - mark_).ns;
+  mark_ = turn_.now();
   Enter(Stage::kSettle);
   ArmPull(moment());  // for results that the block needs
 }

@@ -63,7 +63,7 @@ void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
         return;
       }
       SealOutput output;
-      seal_->OnVector(now_, *vector, output);
+      seal_->OnVector(turn_.now(), *vector, output);
       return Perform(std::move(output));
     }
     case MessageType::kBlock: {
@@ -111,14 +111,15 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
                                  [&](const Member& member) { return member.id == from; });
   const Standing* standing = StandingOf(chain_.head().standings, from);
   if (from == self_ || !known || (standing != nullptr && standing->banned) ||
-      !ration_.Take(now_, from))
+      !ration_.Take(turn_.now(), from))
     return;
   switch (pull.kind) {
     case PullKind::kMessages:
       return AnswerMessages(from, slot, pull);
     case PullKind::kDigests:
       for (const Digest& digest : pull.digests) {
-        if (!ration_.Take(now_, from)) return;  // to look for what is not there costs as much
+        if (!ration_.Take(turn_.now(), from))
+          return;  // to look for what is not there costs as much
         const auto* message = inbox_.FindDigest(slot.step, slot.phase, digest);
         if (message != nullptr) SendFrame(from, message->frame);
       }
@@ -139,11 +140,11 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
       wire::Slot answer = slot;
       answer.type = MessageType::kVector;
       base::Bytes encoded = wire::Encode(*vector);
-      if (!ration_.Take(now_, from, encoded.size())) return;
+      if (!ration_.Take(turn_.now(), from, encoded.size())) return;
       return SendService(from, answer, std::move(encoded));
     }
     case PullKind::kHead:
-      followers_.OnAsked(from, now_);
+      followers_.OnAsked(from, turn_.now());
       return AnswerHead(from);
     case PullKind::kBlock:
       return AnswerBlocks(from, slot, pull.index);
@@ -161,8 +162,8 @@ void PeerMachine::Answer(const PeerId& from, const wire::Slot& slot, const wire:
         AnswerHead(from);
         return NoteFinished(from);
       }
-      followers_.Note(from, now_);
-      if (stage_ == Stage::kLinger) stay_.For(now_, from);
+      followers_.Note(from, turn_.now());
+      if (stage_ == Stage::kLinger) stay_.For(turn_.now(), from);
       return AnswerHead(from);
   }
 }
@@ -211,13 +212,13 @@ void PeerMachine::AnswerMessages(const PeerId& from, const wire::Slot& slot,
 
 // What one asked for, as far as its ration goes.
 void PeerMachine::SendFrame(const PeerId& to, const base::SharedBytes& frame) {
-  if (ration_.Take(now_, to, frame->size())) out_->Add(Send{to, frame, nullptr});
+  if (ration_.Take(turn_.now(), to, frame->size())) turn_.Do(Send{to, frame, nullptr});
 }
 
 void PeerMachine::AnswerHead(const PeerId& to) {
   if (stage_ == Stage::kGenesis) return SayWaiting(to);
   if (chain_.head().decision.is_zero()) return;
-  if (ration_.Take(now_, to, chain_.Shown().blob->data.size())) ShowHead(to);
+  if (ration_.Take(turn_.now(), to, chain_.Shown().blob->data.size())) ShowHead(to);
 }
 
 // There is no block here yet. Not said to one who has begun without us, though its store may be
@@ -256,7 +257,7 @@ void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::ui
   count = std::min<std::uint64_t>(count, kMaxBlocksAnAnswer);
   for (std::uint64_t i = 0; i < count && i <= newest; ++i) {
     const RecentBlocks::Kept* block = chain_.recent().Find(newest - i);
-    if (block == nullptr || !ration_.Take(now_, to, block->encoded.size())) return;
+    if (block == nullptr || !ration_.Take(turn_.now(), to, block->encoded.size())) return;
     const auto phase = block->genesis ? Phase::kGenesis : Phase::kC;
     SendService(to, ServiceSlot(block->step, phase, MessageType::kBlock),
                 wire::Encode(wire::BlockMessage{block->digest, false}),
@@ -266,7 +267,7 @@ void PeerMachine::AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::ui
 
 void PeerMachine::AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column) {
   const SharedBlob result = chain_.ResultAt(step, column);
-  if (result == nullptr || !ration_.Take(now_, to, result->data.size())) return;
+  if (result == nullptr || !ration_.Take(turn_.now(), to, result->data.size())) return;
   SendService(to, ServiceSlot(step, kResultChunk, MessageType::kChunk),
               wire::Encode(wire::Chunk{step, column, column + 1}), result);
 }
@@ -285,8 +286,8 @@ void PeerMachine::AnswerPart(const PeerId& to, const wire::Slot& slot, const wir
   if (!authors || authors->size() != 1) return;
   const auto part = past->parts.find({static_cast<std::uint32_t>(pull.index), authors->front()});
   if (part == past->parts.end()) return;
-  if (!ration_.Take(now_, to, part->second.blob->data.size())) return;
-  out_->Add(Send{to, part->second.frame, part->second.blob});
+  if (!ration_.Take(turn_.now(), to, part->second.blob->data.size())) return;
+  turn_.Do(Send{to, part->second.frame, part->second.blob});
 }
 
 // The own to whom it is addressed, and another's to the owner with whom that is in dispute.
@@ -300,8 +301,8 @@ void PeerMachine::AnswerPartOfThisStep(const PeerId& to, const PeerId& worker,
         });
     const Inbox::Item* part =
         owed ? Usable({CurrentStep(), Phase::kA, MessageType::kPart, 0, column}, worker) : nullptr;
-    if (part == nullptr || !ration_.Take(now_, to, part->blob->data.size())) return;
-    out_->Add(Send{to, part->message->frame, part->blob});
+    if (part == nullptr || !ration_.Take(turn_.now(), to, part->blob->data.size())) return;
+    turn_.Do(Send{to, part->message->frame, part->blob});
     return;
   }
   for (const Journal::Sent& sent : journal_.sent()) {
@@ -311,8 +312,8 @@ void PeerMachine::AnswerPartOfThisStep(const PeerId& to, const PeerId& worker,
     const wire::Slot& slot = opened->envelope.slot;
     if (slot.type != MessageType::kPart || slot.iteration != column) continue;
     const bool addressed = std::find(sent.to.begin(), sent.to.end(), to) != sent.to.end();
-    if (addressed && ration_.Take(now_, to, sent.blob->data.size())) {
-      out_->Add(Send{to, sent.frame, sent.blob});
+    if (addressed && ration_.Take(turn_.now(), to, sent.blob->data.size())) {
+      turn_.Do(Send{to, sent.frame, sent.blob});
     }
     return;
   }
@@ -327,7 +328,7 @@ void PeerMachine::AnswerState(const PeerId& to, std::uint64_t step, std::uint64_
   const std::uint64_t size =
       index == 0 ? leaves.size() * sizeof(Digest::bytes)
                  : (pieces[index - 1].end - pieces[index - 1].begin) * sizeof(float);
-  if (!ration_.Take(now_, to, size)) return;
+  if (!ration_.Take(turn_.now(), to, size)) return;
   base::Bytes bytes;
   if (index == 0) {
     for (const Digest& leaf : leaves)
@@ -364,16 +365,16 @@ void PeerMachine::AskHeads() {
 }
 
 void PeerMachine::ArmPull(base::Duration after) {
-  const Time at = now_ + after;
+  const Time at = turn_.now() + after;
   if (pull_at_ && *pull_at_ <= at) return;
   pull_at_ = at;
-  out_->Add(SetTimer{kPullTimer, at});
+  turn_.Do(SetTimer{kPullTimer, at});
 }
 
 // Something that exists is not here. Not every gap is a fault: messages overtake each other, so the
 // timer gave them a moment.
 void PeerMachine::OnPullTimer() {
-  if (pull_at_) reports_.OnTimer(*pull_at_, now_);
+  if (pull_at_) reports_.OnTimer(*pull_at_, turn_.now());
   pull_at_.reset();
   if (!InStep()) return;
   bool missing = false;

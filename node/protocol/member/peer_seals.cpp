@@ -90,11 +90,11 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   inbox_.ForgetWants();
   odd_ballots_.clear();
   words_ = {};
-  out_->Add(CancelTimer{kPullTimer});
-  out_->Add(CancelTimer{kSealTimer});
+  turn_.Do(CancelTimer{kPullTimer});
+  turn_.Do(CancelTimer{kSealTimer});
   const TimerId seal_number = seal_slot_.step * 4 + static_cast<TimerId>(phase);
   const TimerId pile = base::Planted(base::Bug::kTimersPileUp) ? 8 * (seal_number + 1) : 0;
-  out_->Add(SetTimer{kEchoTimer + pile, now_ + deadline});
+  turn_.Do(SetTimer{kEchoTimer + pile, turn_.now() + deadline});
   WatchEchoes(deadline);
   // What came early, or was said before a crash: own words first.
   std::vector<wire::SharedMessage> early;
@@ -119,7 +119,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   }
   for (const wire::SharedMessage& message : early) FeedSeal(*message);
   SealOutput output;
-  seal_->Opened(now_, output);
+  seal_->Opened(turn_.now(), output);
   Perform(std::move(output));
   if (PullExhibits()) ArmPull({chain_.delta().ns / 2});
 }
@@ -151,7 +151,7 @@ bool PeerMachine::EntriesComplete() {
 bool PeerMachine::DriveSeal(bool complete) {
   if (complete && !seal_->echoed()) {
     SealOutput output;
-    seal_->Echo(now_, output);
+    seal_->Echo(turn_.now(), output);
     Perform(std::move(output));
   }
   return seal_->decision().has_value();
@@ -165,7 +165,7 @@ void PeerMachine::FeedSeal(const wire::SignedEnvelope& message) {
   if (SealKeyOf(message.envelope.slot) != SealKeyOf(seal_slot_)) return;
   words_.Add(message);
   SealOutput output;
-  seal_->OnMessage(now_, message, output);
+  seal_->OnMessage(turn_.now(), message, output);
   Perform(std::move(output));
   if (message.envelope.slot.type != MessageType::kEcho) return;
   NoteEcho(message);
@@ -186,8 +186,8 @@ void PeerMachine::Perform(SealOutput output) {
       }
       inbox_.ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
       reports_.OnSilent(seal_->silent());
-      out_->Add(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
-                                 say.iteration, seal_->Describe(now_)}});
+      turn_.Do(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
+                                say.iteration, seal_->Describe(turn_.now())}});
     }
   }
   if (!drafts.empty()) Prepare(std::move(drafts));
@@ -195,14 +195,14 @@ void PeerMachine::Perform(SealOutput output) {
     AskHeads();
     // While the gate stays shut there is no iteration in which to say for whom the seal waits.
     if (seal_->iteration() == 0 && seal_->Certificate().empty()) {
-      out_->Add(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase), 0,
-                                 seal_->Describe(now_)}});
+      turn_.Do(Observe{SlowSeal{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase), 0,
+                                seal_->Describe(turn_.now())}});
     }
     charges_.StoreVerdicts();
   }
   for (const SharedBytes& frame : output.forward) {
     for (const PeerId& member : chain_.head().members) {
-      if (member != self_) out_->Add(Send{member, frame, nullptr});
+      if (member != self_) turn_.Do(Send{member, frame, nullptr});
     }
   }
   wire::Slot slot = seal_slot_;
@@ -214,11 +214,11 @@ void PeerMachine::Perform(SealOutput output) {
     if (ask.pull.kind == wire::PullKind::kDigests) {
       for (const Digest& digest : ask.pull.digests) inbox_.Want(digest);
     }
-    reports_.OnAsked(ask.to, now_);
+    reports_.OnAsked(ask.to, turn_.now());
     Ask(ask.to, seal_slot_, ask.pull);
   }
-  if (seal_->gate_passed()) reports_.OnGate(now_);
-  if (const auto wake = seal_->wake()) out_->Add(SetTimer{kSealTimer, std::max(*wake, now_)});
+  if (seal_->gate_passed()) reports_.OnGate(turn_.now());
+  if (const auto wake = seal_->wake()) turn_.Do(SetTimer{kSealTimer, std::max(*wake, turn_.now())});
 }
 
 Digest PeerMachine::CloseSeal() {
@@ -226,8 +226,8 @@ Digest PeerMachine::CloseSeal() {
   const Digest decision =
       DecisionDigest(seal_slot_, EchoOf(vector).vector, EntryOf(seal_slot_.phase));
   const bool slow = seal_->iteration() > 0;
-  out_->Add(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
-                                     decision, seal_slot_.draw, seal_->iteration()}});
+  turn_.Do(Observe{protocol::Sealed{CurrentStep(), static_cast<std::uint8_t>(seal_slot_.phase),
+                                    decision, seal_slot_.draw, seal_->iteration()}});
   if (!slow) reports_.NoteLags(seal_->lags(), chain_.head().thresholds.quorum(), chain_.delta());
   past_seals_[SealKeyOf(seal_slot_)] = {vector, seal_->Certificate()};
   Decision decided{EntryOf(seal_slot_.phase),
@@ -243,7 +243,7 @@ Digest PeerMachine::CloseSeal() {
   inbox_.ForgetSlowPath();
   seal_.reset();
   for (const TimerId timer : {kEchoTimer, kSealTimer, kPullTimer}) {
-    out_->Add(CancelTimer{timer});
+    turn_.Do(CancelTimer{timer});
   }
   pull_at_.reset();
   return decision;
@@ -258,7 +258,7 @@ void PeerMachine::OnPastSealMessage(const SealKey& key, const wire::SignedEnvelo
   const bool newly_stuck = envelope.slot.type == MessageType::kEcho ||
                            envelope.slot.type == MessageType::kClose ||
                            envelope.slot.type == MessageType::kStatus;
-  if (!newly_stuck || !ration_.Take(now_, from)) return;
+  if (!newly_stuck || !ration_.Take(turn_.now(), from)) return;
   // Its echo, in time for the decision, came here before it: that is no cry for help.
   if (envelope.slot.type == MessageType::kEcho) {
     const auto mine =

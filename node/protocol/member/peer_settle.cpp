@@ -116,9 +116,9 @@ void PeerMachine::StartUpdate() {
 
 void PeerMachine::OnUpdated(const UpdateResult& result) {
   chain_.SetState(result.state);
-  round_->times.aggregate_ns += (now_ - mark_).ns;
-  out_->Add(Observe{round_->times});
-  out_->Add(Observe{StepDone{chain_.shared_head(), chain_.state()}});
+  round_->times.aggregate_ns += (turn_.now() - mark_).ns;
+  turn_.Do(Observe{round_->times});
+  turn_.Do(Observe{StepDone{chain_.shared_head(), chain_.state()}});
   if (HeightOf(chain_.head()) % kStateEvery == 0)
     journal_.StoreState(chain_.head(), chain_.state());
   ShowHeadToFollowers();
@@ -132,7 +132,7 @@ void PeerMachine::OnUpdated(const UpdateResult& result) {
 void PeerMachine::ShowHeadToFollowers() {
   for (const PeerId& peer : followers_.all()) ShowHead(peer);
   const std::vector<PeerId>& members = chain_.head().members;
-  followers_.Expire(members, now_, FollowersStay(members.size(), chain_.delta()));
+  followers_.Expire(members, turn_.now(), FollowersStay(members.size(), chain_.delta()));
 }
 
 }  // namespace ostraka::protocol
