@@ -24,4 +24,9 @@ bool RunEndsWith(const TrainingPlan& plan, std::uint64_t step,
   return !last_removal_step || step >= *last_removal_step + plan.steps_after_ban;
 }
 
+bool RunIsOver(const Manifest& manifest, const wire::Block& block) {
+  return !block.genesis && RunEndsWith(manifest.training, block.step, block.last_removal_step,
+                                       !block.cases.empty());
+}
+
 }  // namespace ostraka::protocol

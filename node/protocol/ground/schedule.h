@@ -19,5 +19,7 @@ aggregation::SgdOptions SgdOf(const TrainingPlan& plan, std::uint64_t step);
 // passed since the block of the last removal, and no case is open.
 bool RunEndsWith(const TrainingPlan& plan, std::uint64_t step,
                  std::optional<std::uint64_t> last_removal_step, bool case_open);
+// The same of a block; the genesis block is never the last.
+bool RunIsOver(const Manifest& manifest, const wire::Block& block);
 
 }  // namespace ostraka::protocol

@@ -1,131 +1,102 @@
 #include "node/protocol/member/peer_machine.h"
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/base/check.h"
 #include "node/base/planted.h"
+#include "node/protocol/member/waiting.h"
+#include "node/protocol/parts/message_types.h"
+#include "node/protocol/parts/timers.h"
 #include "node/wire/codec.h"
+#include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {
 
 using wire::MessageType;
 using wire::Phase;
 
-namespace {
-
-// Before the genesis seal: the manifest's members.
-SharedBlock FirstHead(const Manifest& manifest) {
-  auto head = std::make_shared<Block>();
-  head->genesis = true;
-  for (const Member& member : manifest.members) head->members.push_back(member.id);
-  const auto n = static_cast<std::uint32_t>(head->members.size());
-  head->thresholds = ThresholdsFor(manifest.mode, n, GenesisAsynchronousFaults(manifest.mode, n));
-  head->tau = manifest.tau > 0 ? manifest.tau : manifest.tau_initial;
-  head->delta_us = static_cast<std::uint64_t>(manifest.delta.ns / 1'000);
-  return head;
-}
-
-ModelState FirstState(PeerOptions& options) {
-  const std::uint64_t dimension = base::ElementCount(options.layout);
-  OSTRAKA_CHECK(options.initial_parameters->size() == dimension);
-  // A part has at least two elements, so that its directions are random.
-  OSTRAKA_CHECK(dimension >= 2 * options.manifest->members.size());
-  ModelState state;
-  state.parameters = std::move(options.initial_parameters);
-  state.velocity = options.initial_velocity != nullptr
-                       ? std::move(options.initial_velocity)
-                       : std::make_shared<const std::vector<float>>(dimension, 0.0F);
-  return state;
-}
-
-}  // namespace
-
 PeerMachine::PeerMachine(PeerOptions options)
-    : manifest_(options.manifest),
-      verifier_(std::move(options.verifier)),
-      opener_(std::move(options.opener)),
-      layout_(options.layout),
-      self_(options.key->id()),
-      chain_(FirstHead(*manifest_), FirstState(options)),
-      genesis_(self_, manifest_->run_id, chain_.shared_head(), &inbox_),
-      ration_(Ration::BytesASecond(base::ElementCount(layout_))),
-      journal_(options.key, &turn_),
-      charges_(self_, manifest_, &journal_),
-      reports_(self_),
-      duties_(self_, manifest_, &chain_) {
-  OSTRAKA_CHECK(Validate(*manifest_).ok());
-  OSTRAKA_CHECK(IsMember(chain_.head().members, self_));
-}
+    : verifier_(options.verifier),
+      parts_(options),
+      gate_({parts_.self, parts_.manifest, std::move(options.opener), &parts_.turn, &parts_.stage,
+             &parts_.voice, &parts_.chain, &parts_.inbox, &parts_.ration, &parts_.check,
+             &parts_.genesis, &parts_.past_seals, &parts_.charges}),
+      answers_({parts_.self, &parts_.turn, &parts_.stage, &parts_.voice, &parts_.journal,
+                &parts_.chain, &parts_.inbox, &parts_.ration, &parts_.past_seals, &parts_.server,
+                &parts_.followers}),
+      forks_({parts_.self, &parts_.turn, &parts_.voice, &parts_.journal, &parts_.chain,
+              &parts_.followers, &parts_.charges, &parts_.check, &parts_.server,
+              &parts_.fork_watch}),
+      follower_({parts_.self, parts_.manifest, parts_.layout, &parts_.turn, &parts_.voice,
+                 &parts_.journal, &parts_.jobs, &parts_.chain, &parts_.inbox, &parts_.check}),
+      beginning_({parts_.self, parts_.manifest, &parts_.turn, &parts_.voice, &parts_.journal,
+                  &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_}),
+      ending_({parts_.self, &parts_.turn, &parts_.voice, &parts_.chain, &parts_.inbox,
+               &parts_.followers}) {}
 
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
-  turn_.Begin(now, out);
-  if (stage_ != Stage::kHalted) {
+  parts_.turn.Begin(now, out);
+  if (!parts_.stage.is(Stage::kHalted)) {
     std::visit([this](const auto& event) { On(event); }, input);
     Advance();
   } else if (const auto* link = std::get_if<LinkChanged>(&input); link != nullptr && resends_) {
     On(*link);
   } else if (const auto* stored = std::get_if<Stored>(&input); stored != nullptr && resends_) {
-    On(*stored);  // last words
+    On(*stored);  // last messages
   }
-  turn_.End();
+  parts_.turn.End();
 }
 
 void PeerMachine::Advance() {
-  while (TryAdvance()) {
-  }
+  do {
+    TakeOwn();
+  } while (TryAdvance() || parts_.voice.HasOwn());
 }
 
 bool PeerMachine::TryAdvance() {
-  switch (stage_) {
-    case Stage::kGenesis:
-      return TryGenesis();
-    case Stage::kCollect:
-      return TrySealA();
-    case Stage::kReveal:
-      return TrySealB();
-    case Stage::kProve:
-      return TrySealC();
-    case Stage::kSettle:
-      return TrySettle();
-    case Stage::kFollow:
-      AdvanceFollowing();
-      return false;
-    case Stage::kUnstarted:
-    case Stage::kRestore:
-    case Stage::kUpdate:
-    case Stage::kLinger:
-    case Stage::kFrozen:
-    case Stage::kHalted:
-      return false;
-  }
+  if (parts_.stage.is(Stage::kGenesis)) return Do(beginning_.TryGenesis());
+  if (parts_.stage.in_step()) return Do(step_->TryAdvance());
+  // A step that begins here waits for the next input.
+  if (parts_.stage.is(Stage::kFollow)) Do(follower_.Advance());
   return false;
 }
-
-void PeerMachine::Enter(Stage stage) {
-  OSTRAKA_CHECK(MayFollow(stage_, stage));
-  stage_ = stage;
-}
-
-bool PeerMachine::InStep() const { return IsInStep(stage_); }
-
-// Of the manifest's Delta, which does not grow with what is measured: a lag holds such a moment, so
-// that with one of the view's Delta each measurement would raise Delta, and Delta the next
-// measurement [one cheat of eight, that gave its words to one honest member at first, drove Delta
-// to 21 s in 155 steps].
-base::Duration PeerMachine::moment() const { return {manifest_->delta.ns / 8}; }
 
 // --- inputs -------------------------------------------------------------------------------------
 
 void PeerMachine::On(const Started& input) {
-  OSTRAKA_CHECK(stage_ == Stage::kUnstarted);
+  OSTRAKA_CHECK(parts_.stage.is(Stage::kUnstarted));
   private_seed_ = input.private_seed;
-  store_nonce_ = input.store_nonce;
-  if (input.restored == nullptr) return BeginGenesis();
-  if (input.restored->fork) return Halt(Halted::Why::kForked, *input.restored->fork);
-  const base::Status status = Restore(*input.restored);
+  follower_.Begin(input.private_seed);
+  std::vector<wire::SignedEnvelope> own;
+  base::Status status = base::OkStatus();
+  if (input.restored != nullptr) {
+    if (input.restored->fork) return Halt(Halted::Why::kForked, *input.restored->fork);
+    auto restored = beginning_.Restore(*input.restored);
+    if (restored.ok()) {
+      own = *std::move(restored);
+    } else {
+      status = restored.status();
+    }
+  }
+  if (status.ok() && beginning_.replays()) {
+    parts_.stage.Enter(Stage::kRestore);
+    Do(beginning_.ReplayNext());
+    return;
+  }
+  if (status.ok()) {
+    parts_.stage.Enter(Stage::kGenesis);
+    beginning_.BeginGenesis(input);
+    for (const wire::SignedEnvelope& message : own) {
+      Accept(wire::Share(message), nullptr);
+      if (message.envelope.slot.type != MessageType::kEcho) continue;
+      const auto echo = wire::DecodeEcho(message.envelope.body);
+      if (echo.ok()) parts_.genesis.OnOwnEcho(*echo);
+      if (!echo.ok()) status = echo.status();
+    }
+  }
   if (!status.ok()) {
     Halt(Halted::Why::kFailed, "what this node stored cannot be used: " + base::MessageOf(status) +
                                    "; move its data folder away and start again to rejoin");
@@ -133,256 +104,449 @@ void PeerMachine::On(const Started& input) {
 }
 
 void PeerMachine::On(const LinkChanged& input) {
-  if (!input.up) genesis_.OnLinkDown(input.peer);
-  stay_.OnLink(turn_.now(), input.peer, input.up);
-  if (stage_ == Stage::kLinger && stay_.IsFor(input.peer)) {
-    turn_.Do(SetTimer{kFollowTimer, stay_.Until()});
-  }
-  if (!input.up || !ration_.TakeRepeat(turn_.now(), input.peer)) return;
-  if (stage_ == Stage::kFrozen) return ShowFork(input.peer);
-  journal_.Repeat(input.peer);
-  if (stage_ == Stage::kFollow) Follow();
+  if (!input.up) parts_.genesis.OnLinkDown(input.peer);
+  ending_.OnLink(input.peer, input.up);
+  if (parts_.stage.is(Stage::kLinger)) ending_.Rearm(input.peer);
+  if (!input.up || !parts_.ration.TakeRepeat(parts_.turn.now(), input.peer)) return;
+  if (parts_.stage.is(Stage::kFrozen)) return forks_.Show(input.peer);
+  parts_.journal.Repeat(input.peer);
+  if (parts_.stage.is(Stage::kFollow)) follower_.Follow();
   // Whichever of the two was away, the other may have gone on.
-  if (InStep() || stage_ == Stage::kGenesis) {
-    wire::Slot slot = SlotOf(Phase::kC, MessageType::kPull);
-    Ask(input.peer, slot, {.kind = wire::PullKind::kHead});
+  if (parts_.stage.in_step() || parts_.stage.is(Stage::kGenesis)) {
+    parts_.voice.AskHeads({input.peer}, parts_.voice.step());
   }
 }
 
 void PeerMachine::On(const TimerFired& input) {
-  switch (input.id) {
-    case kEchoTimer:
-      if (seal_ == nullptr) return;
-      if (WaitsForLastCoin()) {
-        overdue_ = true;
-        AskHeads();
-        turn_.Do(SetTimer{kEchoTimer, turn_.now() + chain_.delta() * 2});
-      } else {
-        SealOutput output;
-        seal_->Echo(turn_.now(), output);
-        Perform(std::move(output));
-      }
-      return;
-    case kSealTimer:
-      if (seal_ == nullptr) return;
-      {
-        SealOutput output;
-        seal_->OnTimer(turn_.now(), output);
-        Perform(std::move(output));
-      }
-      return;
-    case kBulkTimer:
-      if (!round_) return;
-      if (stage_ == Stage::kCollect) round_->parts_closed = true;
-      if (stage_ == Stage::kProve) round_->results_closed = round_->bulk_expired = true;
-      return;
-    case kPullTimer:
-      return OnPullTimer();
-    case kFollowTimer:
-      if (stage_ == Stage::kLinger) OnLingerTimer();
-      if (stage_ == Stage::kFrozen) EndTrial();
-      return;  // else Advance asks again
-    default:
-      return;
+  if (input.id == kFollowTimer) {  // while following, Advance asks again
+    if (parts_.stage.is(Stage::kLinger)) Do(ending_.OnTimer());
+    if (parts_.stage.is(Stage::kFrozen)) Halt(Halted::Why::kForked, forks_.End());
+    return;
   }
-}
-
-void PeerMachine::On(const JobDone& input) {
-  const auto node = jobs_.extract(input.id);
-  OSTRAKA_CHECK(!node.empty());
-  const PendingJob& job = node.mapped();
-  if (job.era != era_) return;  // of a step that this member left
-  // V1 ends in the step after the one that it is about.
-  if (job.asked_in != CurrentStep() && job.purpose != Purpose::kCrossCheck) {
-    return OnOverdue(job, *input.result);
-  }
-  if (const auto* failed = std::get_if<JobFailed>(input.result.get())) {
-    // What others sent must not stop us: the AGG says that there is no result, and the column is
-    // void.
-    if (job.purpose == Purpose::kAggregate) return PrepareAggregate(nullptr);
-    return Halt(Halted::Why::kFailed, "step " + std::to_string(job.step) + ": " + failed->reason);
-  }
-  OnResult(job, *input.result);
+  if (step_ == nullptr) return;
+  if (input.id == kEchoTimer) step_->sealing().OnEchoTimer();
+  if (input.id == kSealTimer) step_->sealing().OnSealTimer();
+  if (input.id == kBulkTimer) step_->OnBulkTimer();
+  if (input.id == kPullTimer) step_->OnPullTimer();
 }
 
 // The seals of a step may end it while its jobs still run, most of all after a restart: what they
 // give says nothing of the step in progress [signed in it, the gradient or numbers of another step
-// would convict an honest member]. A vote is about its case, whenever it is ready.
-void PeerMachine::OnOverdue(const PendingJob& job, const JobResult& result) {
-  const bool vote = job.purpose == Purpose::kVote || job.purpose == Purpose::kExhibit;
-  if (vote && !std::holds_alternative<JobFailed>(result)) duties_.TakeVerdict(job.about, result);
+// would convict an honest member]. Duties outlast their step (duty_jobs.h).
+void PeerMachine::On(const JobDone& input) {
+  const auto job = parts_.jobs.Take(input.id);
+  if (!job) return;
+  if (parts_.duty_jobs.Owns(input.id)) return OnDutyJob(input, *job);
+  if (job->asked_in != parts_.voice.step()) return;
+  if (step_ != nullptr && step_->Owns(input.id)) {
+    if (parts_.stage.in_step()) Do(step_->OnJob(input.id, *job, *input.result));
+    return;
+  }
+  if (const auto* failed = std::get_if<JobFailed>(input.result.get())) {
+    Do(Outcome::FailedJob(job->about, failed->reason));
+  } else if (beginning_.Owns(input.id)) {
+    Do(beginning_.OnJob(input.id, *input.result));
+  } else if (follower_.Owns(input.id)) {
+    follower_.OnJob(input.id, *input.result);
+  }
 }
 
-void PeerMachine::OnResult(const PendingJob& job, const JobResult& result) {
-  switch (job.purpose) {
-    case Purpose::kGradient:
-      return OnGradient(std::get<GradientResult>(result));
-    case Purpose::kPack:
-      return OnPacked(std::get<PackResult>(result));
-    case Purpose::kAggregate:
-      return OnAggregated(std::get<AggregateResult>(result));
-    case Purpose::kProve:
-      round_->numbers = std::get<ProveResult>(result).columns;
-      return;
-    case Purpose::kCrossCheck:
-      return OnCrossChecked(job, std::get<CrossCheckResult>(result));
-    case Purpose::kAccuse:
-      --round_->recomputations_pending;
-      if (std::get<RecomputeResult>(result).accuse) {
-        round_->accusation = wire::Accusation{job.target, job.step};
-      }
-      return;
-    case Purpose::kExhibit:
-    case Purpose::kVote:
-      --round_->recomputations_pending;
-      return duties_.TakeVerdict(job.about, result);
-    case Purpose::kRoot: {
-      const RootResult& root = std::get<RootResult>(result);
-      round_->my_state_root = root.root;
-      round_->root_pending = false;
-      chain_.Serve(job.step, root.leaves);
-      return;
-    }
-    case Purpose::kUpdate:
-      return OnUpdated(std::get<UpdateResult>(result));
-    case Purpose::kReplay:
-      return OnReplayed(std::get<UpdateResult>(result));
+void PeerMachine::OnDutyJob(const JobDone& input, const JobDesk::Job& job) {
+  const auto done = parts_.duty_jobs.Take(input.id, job, parts_.voice.step(), *input.result);
+  if (done.failed) {
+    Do(Outcome::FailedJob(job.about, std::get<JobFailed>(*input.result).reason));
+    return;
+  }
+  for (const PeerId& liar : done.liars) {
+    parts_.voice.Suspect(liar, "V1",
+                         "its sealed numbers of step " + std::to_string(job.about) +
+                             " do not follow from the part that it sent me");
   }
 }
 
 void PeerMachine::On(const Stored& input) {
-  if (stage_ == Stage::kFrozen) return;  // what waited to be signed stays unsigned
-  auto released = journal_.Release(input.id);
+  if (parts_.stage.is(Stage::kFrozen)) return;  // what waited to be signed stays unsigned (P3)
+  auto released = parts_.journal.Release(input.id);
   if (!released) return;  // a block or evidence: nothing waits for it
   for (SignedDraft& draft : *released) {
-    auto own = journal_.Say(std::move(draft));
-    if (own && stage_ != Stage::kHalted) Accept(own->message, std::move(own->blob));
+    parts_.voice.Say(std::move(draft));
+    TakeOwn();
   }
 }
 
-// --- speaking -----------------------------------------------------------------------------------
+// --- signed messages ----------------------------------------------------------------------------
 
-wire::Slot PeerMachine::SlotOf(Phase phase, MessageType type, std::uint32_t draw,
-                               std::uint32_t iteration) const {
-  return {.run_id = manifest_->run_id,
-          .incarnation = 0,
-          .step = CurrentStep(),
-          .phase = phase,
-          .type = type,
-          .draw = draw,
-          .iteration = iteration};
+void PeerMachine::On(const MessageReceived& input) {
+  const auto shared = gate_.Open(input);
+  if (!shared) return;
+  const wire::Envelope& envelope = (*shared)->envelope;
+  if (wire::IsService(envelope.slot.type)) return OnService(input.from, envelope, input.blob);
+  if (parts_.stage.is(Stage::kFrozen)) return forks_.Hear(**shared, input.from);
+  if (parts_.stage.is(Stage::kLinger)) {
+    return Perform(gate_.JudgeAfterEnd(*shared, input.from), *shared, input);
+  }
+  if (!gate_.HasItsBlob(envelope, input)) return;
+  if (envelope.slot.type == MessageType::kRejoin) return OnRejoin(**shared, input.from);
+  OnSigned(*shared, input);
 }
 
-const Digest& PeerMachine::EntryOf(Phase phase) const {
-  switch (phase) {
-    case Phase::kA:
-      return round_->entry_a;
-    case Phase::kB:
-      return round_->entry_b;
-    case Phase::kC:
-      return round_->entry_c;
-    case Phase::kGenesis:
+const StepFacts* PeerMachine::FactsInStep() const {
+  return parts_.stage.in_step() ? &step_->facts() : nullptr;
+}
+
+void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageReceived& input) {
+  switch (forks_.Watch(*shared, input.from, FactsInStep())) {
+    case Forks::Finding::kNone:
       break;
+    case Forks::Finding::kForged:
+      return;
+    case Forks::Finding::kSplit:
+      return Freeze();
   }
-  static const Digest kNoParent;
-  return kNoParent;
-}
-
-Draft PeerMachine::MakeDraft(const wire::Slot& slot, Bytes body, std::vector<PeerId> to,
-                             SharedBlob blob) const {
-  return {wire::Envelope{slot, EntryOf(slot.phase), self_, std::move(body)}, std::move(blob),
-          std::move(to)};
-}
-
-// What was said before a crash stays said: its drafts are left out, and the restored frame goes out
-// with the bulk data that belongs to it.
-void PeerMachine::Prepare(std::vector<Draft> drafts) {
-  for (const Draft& draft : drafts) {
-    if (auto own = journal_.SayAgain(draft)) Accept(own->message, std::move(own->blob));
+  Fate fate = gate_.Sort(shared->envelope, input.from, step_.get());
+  if (fate == Fate::kTakeIn) {
+    if (parts_.stage.is(Stage::kFollow)) follower_.NoteAttestation(*shared, input.from);
+    fate = gate_.Judge(shared, input, step_.get());
   }
-  const auto id = journal_.Prepare(std::move(drafts));
-  if (id && base::Planted(base::Bug::kSignedBeforeStored)) On(Stored{*id});
+  Perform(fate, shared, input);
 }
 
-void PeerMachine::SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob) {
-  slot.run_id = manifest_->run_id;
-  const SharedBytes frame = wire::EncodeService({slot, Digest{}, self_, std::move(body)});
-  turn_.Do(Send{to, frame, std::move(blob)});
+void PeerMachine::Perform(Fate fate, const wire::SharedMessage& shared,
+                          const MessageReceived& input) {
+  const PeerId& sender = shared->envelope.sender;
+  switch (fate) {
+    case Fate::kNothing:
+      return;
+    case Fate::kExhibit:
+      return OnExhibit(*shared, input);
+    case Fate::kGenesisQuestion:
+      if (parts_.voice.step() == 0) beginning_.ShowEchoes(input.from);
+      return answers_.AnswerHead(input.from);
+    case Fate::kPastSeal:
+      return answers_.HelpStuck(*shared, input.from);
+    case Fate::kOdd:
+      return step_->sealing().OnOdd(*shared);
+    case Fate::kAhead:
+      return LeaveIfBehind(sender);
+    case Fate::kTakeIn:
+      Accept(shared, input.blob);
+      if (parts_.stage.is(Stage::kLinger)) Do(ending_.OnCommit(sender));
+      return;
+  }
 }
 
-void PeerMachine::Halt(Halted::Why why, std::string reason) {
-  if (stage_ == Stage::kHalted) return;
-  const std::uint64_t step = CurrentStep();
-  charges_.StoreVerdicts();
-  Enter(Stage::kHalted);
-  ++era_;
+void PeerMachine::OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input) {
+  if (!parts_.stage.in_step()) return;
+  if (!parts_.duties.IsExhibit(message.envelope, input.blob)) return;
+  if (!parts_.check.Verified(message, input.from)) return;  // it is passed on as its author's
+  const wire::Slot& slot = message.envelope.slot;
+  parts_.chain.KeepPart(slot.step, {slot.iteration, message.envelope.sender},
+                        {message.frame, input.blob});
+}
+
+void PeerMachine::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
+  const PeerId& sender = message.envelope.sender;
+  const Digest& parent = message.envelope.entry;
+  if (!parts_.stage.in_step() || sender != from) return;
+  if (!MayRejoin(parts_.chain.head(), *parts_.manifest, sender, step_->number())) return;
+  if (parts_.followers.HasRejoin(sender, parent)) return;
+  if (!parts_.check.Verified(message, from)) return;
+  parts_.followers.OnRejoin(sender, parent, parts_.turn.now());
+}
+
+void PeerMachine::TakeOwn() {
+  while (auto own = parts_.voice.NextOwn()) {
+    if (!parts_.stage.is(Stage::kHalted)) Accept(own->message, std::move(own->blob));
+  }
+}
+
+void PeerMachine::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
+  const wire::Slot& slot = shared->envelope.slot;
+  const PeerId& sender = shared->envelope.sender;
+  if (slot.phase == Phase::kGenesis) {
+    if (parts_.genesis.Wants(shared->envelope)) parts_.inbox.Replace(shared);
+    return;
+  }
+  const Inbox::Outcome outcome = parts_.inbox.Add(shared, std::move(blob));
+  const Inbox::Item& item = *parts_.inbox.Find(Inbox::PlaceOf(slot), sender);
+  if (outcome == Inbox::Outcome::kRival && item.rivals.size() == 1) {
+    if (sender == parts_.self) {
+      // Whatever is signed from here on may be the second message of its slot too, and a file about
+      // it would convict this key: it is left to others to find.
+      return Halt(Halted::Why::kFailed,
+                  "another process signs with this key: end it, or this node, before both are "
+                  "banned; is the key in use on another machine, or was the data folder copied?");
+    }
+    parts_.charges.ShowEquivocation(item);
+    parts_.voice.Suspect(sender, "equivocation",
+                         std::string("signed two different messages of one ") +
+                             wire::MessageTypeName(slot.type) + " slot");
+  }
+  if (IsSealMessage(slot.type) && sender != parts_.self) {
+    if (!evidence::IsReadable(shared->envelope)) {
+      parts_.charges.Show(sender, evidence::MakeUnreadable(*shared->frame));
+    }
+    if (parts_.charges.FindBrokenLock(parts_.inbox, *shared)) {
+      parts_.voice.Suspect(sender, "lock", "voted against an earlier lock of its own");
+    }
+  }
+  if (step_ != nullptr) step_->OnAccepted(*shared);
+}
+
+// --- requests and answers -----------------------------------------------------------------------
+
+void PeerMachine::Malformed(const PeerId& from, const base::Status& status) const {
+  parts_.voice.Suspect(from, "service",
+                       "sent a malformed request or answer: " + base::MessageOf(status));
+}
+
+void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
+                            const SharedBlob& blob) {
+  const wire::Slot& slot = envelope.slot;
+  if (slot.type == MessageType::kPull) {
+    const auto pull = wire::DecodePull(envelope.body);
+    return pull.ok() ? OnPull(from, slot, *pull) : Malformed(from, pull.status());
+  }
+  if (slot.type == MessageType::kVector) {
+    const auto vector = wire::DecodeVector(envelope.body);
+    if (!vector.ok()) return Malformed(from, vector.status());
+    if (step_ != nullptr) step_->sealing().OnVector(slot, *vector);
+    return;
+  }
+  if (slot.type == MessageType::kBlock) return OnBlock(from, blob);
+  if (slot.type == MessageType::kChunk) return OnChunk(from, envelope, blob);
+}
+
+void PeerMachine::OnPull(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull) {
+  if (!answers_.Admits(from)) return;
+  if (pull.kind == wire::PullKind::kProofs) return forks_.Answer(from, slot.step);
+  if (pull.kind != wire::PullKind::kFollow) return answers_.Answer(from, slot, pull, step_.get());
+  const bool lingers = parts_.stage.is(Stage::kLinger);
+  if (lingers && slot.step >= HeightOf(parts_.chain.head())) {
+    parts_.followers.Remove(from);
+    answers_.AnswerHead(from);
+    Do(ending_.OnFinished(from));
+    return;
+  }
+  parts_.followers.Note(from, parts_.turn.now());
+  if (lingers) ending_.StayFor(from);
+  answers_.AnswerHead(from);
+}
+
+void PeerMachine::OnBlock(const PeerId& from, const SharedBlob& blob) {
+  const StageNow& stage = parts_.stage;
+  if (!stage.is(Stage::kGenesis) && !stage.is(Stage::kFollow) && !stage.in_step()) return;
+  if (blob == nullptr) return parts_.genesis.OnWaiting(from);
+  auto block = wire::DecodeBlock(blob->data);
+  if (!block.ok()) return Malformed(from, block.status());
+  if (stage.is(Stage::kGenesis)) {
+    // The run has begun at `from`. If it is the block echoed here, its COMMIT comes too.
+    const bool own = parts_.genesis.IsOwnBlock(wire::DigestOfBlock(blob->data));
+    if (!own && gate_.NoteAhead(from)) Do(beginning_.LeaveGenesis());
+  }
+  if (stage.is(Stage::kFollow)) {
+    return follower_.OnBlock(from, *std::move(block), blob->data.size());
+  }
+  if (!stage.in_step()) return;
+  forks_.OnBlock(from, *block, FactsInStep());
+  // A member that is a little late is one block behind.
+  const std::uint64_t ahead = step_->sealing().IsStuck() ? 1 : 2;
+  if (HeightOf(*block) >= HeightOf(parts_.chain.head()) + ahead) LeaveIfBehind(from);
+}
+
+void PeerMachine::OnChunk(const PeerId& from, const wire::Envelope& envelope,
+                          const SharedBlob& blob) {
+  const wire::Slot& slot = envelope.slot;
+  const auto chunk = wire::DecodeChunk(envelope.body);
+  if (!chunk.ok()) return Malformed(from, chunk.status());
+  if (blob == nullptr) return;
+  if (parts_.stage.is(Stage::kFollow)) return follower_.OnChunk(slot, *chunk, blob);
+  const bool result = parts_.stage.in_step() && slot.phase == kResultChunk;
+  if (result && slot.step == step_->number()) step_->TakeResult(chunk->index, blob);
+}
+
+// --- what happens to the member -----------------------------------------------------------------
+
+bool PeerMachine::Do(const Outcome& outcome) {
+  switch (outcome.what) {
+    case Outcome::What::kWait:
+      return false;
+    case Outcome::What::kGoOn:
+      return true;
+    case Outcome::What::kBeginStep:
+      if (parts_.stage.is(Stage::kRestore)) {
+        ResumeStep();
+      } else {
+        BeginStep();
+      }
+      return true;
+    case Outcome::What::kLeave:
+      Leave(outcome.reason, outcome.trust_state);
+      return true;
+    case Outcome::What::kFinish:
+      Finish();
+      return false;
+    case Outcome::What::kHalt:
+      Halt(outcome.why, outcome.reason);
+      return false;
+  }
+  return false;
+}
+
+protocol::Step::Uses PeerMachine::StepUses() {
+  return {parts_.self,      parts_.manifest,   verifier_,         parts_.layout,
+          &parts_.turn,     &parts_.stage,     &parts_.voice,     &parts_.journal,
+          &parts_.jobs,     &parts_.chain,     &parts_.inbox,     &parts_.server,
+          &parts_.charges,  &parts_.reports,   &parts_.duties,    &parts_.duty_jobs,
+          &parts_.followers, &parts_.fork_watch, &parts_.past_seals, &parts_.pace};
+}
+
+void PeerMachine::BeginStep() {
+  const std::optional<Time> before_ended = step_ != nullptr ? step_->ended() : std::nullopt;
+  step_.reset();
+  step_ = std::make_unique<protocol::Step>(StepUses(), private_seed_, before_ended);
+  const std::uint64_t step = step_->number();
+  parts_.voice.SetStep(step);
+  // The last step's messages stay for members that are stuck in it.
+  const std::uint64_t kept = step == 0 ? 0 : step - 1;
+  parts_.inbox.ForgetBefore(kept);
+  parts_.past_seals.ForgetBefore(kept);
+  parts_.journal.ForgetBefore(kept);
+  parts_.chain.ForgetResults(step);
+  parts_.stage.Enter(Stage::kCollect);
+  if (base::Planted(base::Bug::kCanary)) {
+    parts_.voice.Suspect(parts_.self, "canary", "a bug was planted");
+  }
+  step_->Begin(gate_.BeginStep(step));
+  forks_.AskHeadsOfDropped();
+}
+
+void PeerMachine::ResumeStep() {
+  std::vector<wire::SignedEnvelope> own;
+  for (const Journal::Sent& sent : parts_.journal.sent()) {
+    own.push_back(wire::Open(sent.frame).value());
+  }
+  BeginStep();
+  for (const wire::SignedEnvelope& message : own) {
+    const wire::Slot& slot = message.envelope.slot;
+    if (CarriesBlob(slot.type) || slot.step != step_->number()) continue;
+    Accept(wire::Share(message), nullptr);
+  }
+  step_->SendResultAgain();
+  TakeOwn();
+  parts_.voice.AskHeads(parts_.chain.head().members, step_->number());  // and at each link
+}
+
+void PeerMachine::LeaveIfBehind(const PeerId& sender) {
+  // In kUpdate the head is of the new block and the state still of the old one: BeginStep asks
+  // anew.
+  if (!gate_.NoteAhead(sender) || parts_.stage.is(Stage::kUpdate)) return;
+  Leave("the others are steps ahead: this node was too slow, or cut off", true);
+}
+
+// Signs nothing more in this step: the run goes on without this member.
+void PeerMachine::Leave(const std::string& reason, bool trust_state) {
+  const bool at_work = parts_.stage.in_step();
+  const std::uint64_t step = at_work ? step_->number() : HeightOf(parts_.chain.head());
+  parts_.charges.StoreVerdicts();
+  parts_.jobs.EndEra();
+  parts_.turn.Do(Observe{Away{step, reason}});
+  for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
+    parts_.turn.Do(CancelTimer{timer});
+  }
+  // A step that was not finished left the head and the state as they were before it.
+  step_.reset();
+  parts_.voice.SetStep(0);
+  parts_.duties.Clear();
+  parts_.duty_jobs.Clear();
+  parts_.past_seals.Clear();
+  parts_.chain.ForgetPast();
+  gate_.ForgetAhead();
+  parts_.stage.Enter(Stage::kFollow);
+  follower_.Leave(at_work ? std::optional(step) : std::nullopt, trust_state);
+}
+
+void PeerMachine::Finish() {
+  parts_.stage.Enter(Stage::kLinger);
+  const Block& head = parts_.chain.head();
+  if (IsMember(head.members, parts_.self)) parts_.voice.SetStep(HeightOf(head));
+  Do(ending_.Begin());
+}
+
+void PeerMachine::Freeze() {
+  parts_.stage.Enter(Stage::kFrozen);
+  parts_.jobs.EndEra();
+  if (step_ != nullptr) step_->sealing().Drop();
+  for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
+    parts_.turn.Do(CancelTimer{timer});
+  }
+  forks_.Freeze();
+}
+
+void PeerMachine::Halt(Halted::Why why, const std::string& reason) {
+  if (parts_.stage.is(Stage::kHalted)) return;
+  parts_.charges.StoreVerdicts();
+  parts_.stage.Enter(Stage::kHalted);
+  parts_.jobs.EndEra();
   resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
   for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer, kFollowTimer}) {
-    turn_.Do(CancelTimer{timer});
+    parts_.turn.Do(CancelTimer{timer});
   }
-  turn_.Do(Observe{Halted{why, step, std::move(reason)}});
+  parts_.turn.Do(Observe{Halted{why, parts_.voice.step(), reason}});
 }
 
-void PeerMachine::Suspect(const PeerId& peer, std::string check, std::string reason) {
-  turn_.Do(Observe{Suspicion{CurrentStep(), peer, std::move(check), std::move(reason)}});
-}
+// --- for people, and the outside checks ---------------------------------------------------------
 
-// --- the outside checks -------------------------------------------------------------------------
+Progress PeerMachine::progress() const {
+  Progress progress;
+  progress.step = parts_.stage.in_step() ? step_->number() : HeightOf(parts_.chain.head());
+  progress.phase = NameOf(parts_.stage.stage());
+  for (const Awaited& awaited : AwaitedBy({parts_.stage.stage(), &parts_.chain, &parts_.inbox,
+                                           &parts_.genesis, &ending_, step_.get()})) {
+    if (awaited.sender == parts_.self) continue;
+    progress.missing.push_back({awaited.sender, wire::MessageTypeName(awaited.type)});
+  }
+  return progress;
+}
 
 void PeerMachine::CheckInvariants() const {
-  chain_.CheckInvariants();
-  OSTRAKA_CHECK(!InStep() || stage_ == Stage::kUpdate || IsMember(chain_.head().members, self_));
-  charges_.CheckInvariants();
-  followers_.CheckInvariants(manifest_->members.size());
-  OSTRAKA_CHECK(IsSealing(stage_) == (seal_ != nullptr) || stage_ == Stage::kHalted);
-  OSTRAKA_CHECK(stage_ != Stage::kFrozen || trial_);
-  if (round_) {
-    OSTRAKA_CHECK(round_->reading.sealed.roles.owners.size() ==
-                  round_->reading.sealed.roles.parts.size());
-    OSTRAKA_CHECK(round_->held.size() + round_->refused.size() <=
-                  round_->reading.sealed.roles.workers.size());
-  }
+  parts_.CheckInvariants();
+  const StageNow& stage = parts_.stage;
+  const bool member = IsMember(parts_.chain.head().members, parts_.self);
+  OSTRAKA_CHECK(!stage.in_step() || stage.is(Stage::kUpdate) || member);                     // P1
+  OSTRAKA_CHECK(!stage.in_step() || IsSealing(stage.stage()) == step_->sealing().open());  // P2
+  OSTRAKA_CHECK(!stage.is(Stage::kFrozen) || forks_.split());
+  OSTRAKA_CHECK(stage.is(Stage::kFollow) == follower_.away() || stage.is(Stage::kHalted) ||
+                stage.is(Stage::kFrozen));
+  if (step_ != nullptr) step_->CheckInvariants();
 }
 
 Digest PeerMachine::Fingerprint() const {
   crypto::Hasher hasher(crypto::kDomainFingerprint);
-  hasher.UpdateU64(static_cast<std::uint64_t>(stage_)).Update(chain_.head().decision);
-  hasher.UpdateU64(jobs_.size());
-  journal_.HashInto(hasher);
-  hasher.UpdateU64(next_job_).UpdateU64(era_).UpdateU64(followers_.size());
-  inbox_.HashInto(hasher);
-  if (seal_) {
-    hasher.UpdateU64(seal_->echoed() ? 1 : 0).UpdateU64(seal_->iteration());
-    hasher.UpdateU64(seal_->lags().size());
+  hasher.UpdateU64(static_cast<std::uint64_t>(parts_.stage.stage()));
+  hasher.Update(parts_.chain.head().decision);
+  hasher.UpdateU64(parts_.jobs.open());
+  parts_.journal.HashInto(hasher);
+  hasher.UpdateU64(parts_.jobs.next()).UpdateU64(parts_.jobs.era());
+  hasher.UpdateU64(parts_.followers.size());
+  parts_.inbox.HashInto(hasher);
+  if (step_ != nullptr && step_->sealing().open()) {
+    const Seal& seal = step_->sealing().seal();
+    hasher.UpdateU64(seal.echoed() ? 1 : 0).UpdateU64(seal.iteration());
+    hasher.UpdateU64(seal.lags().size());
   }
-  if (catch_up_)
-    hasher.UpdateU64(HeightOf(*catch_up_->view())).UpdateU64(HeightOf(*catch_up_->head()));
-  if (round_) {
-    hasher.UpdateU64(round_->reading.sealed.step).Update(round_->entry_b).Update(round_->entry_c);
-    hasher.UpdateU64(round_->reading.draw)
-        .UpdateU64(round_->held.size())
-        .Update(round_->reading.randomness);
+  follower_.HashInto(hasher);
+  if (ending_.said_last_commit()) {
+    hasher.UpdateU64(parts_.voice.step()).Update(Digest{}).Update(Digest{});
+    hasher.UpdateU64(0).UpdateU64(0).Update(Digest{});
+  } else if (step_ != nullptr) {
+    const StepFacts& facts = step_->facts();
+    hasher.UpdateU64(facts.number()).Update(facts.parent_b).Update(facts.parent_c);
+    hasher.UpdateU64(facts.reading.draw).UpdateU64(step_->column().held().size());
+    hasher.Update(facts.reading.randomness);
   }
   return hasher.Finish();
 }
-
-template <typename Spec>
-void PeerMachine::StartJob(PendingJob job, Spec spec) {
-  const JobId id = next_job_++;
-  job.era = era_;
-  job.asked_in = CurrentStep();
-  jobs_.emplace(id, job);
-  turn_.Do(protocol::StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
-}
-
-template void PeerMachine::StartJob(PendingJob, GradientSpec);
-template void PeerMachine::StartJob(PendingJob, PackSpec);
-template void PeerMachine::StartJob(PendingJob, AggregateSpec);
-template void PeerMachine::StartJob(PendingJob, ProveSpec);
-template void PeerMachine::StartJob(PendingJob, CrossCheckSpec);
-template void PeerMachine::StartJob(PendingJob, RecomputeSpec);
-template void PeerMachine::StartJob(PendingJob, RootSpec);
-template void PeerMachine::StartJob(PendingJob, UpdateSpec);
 
 std::unique_ptr<Machine> MakePeer(PeerOptions options) {
   return std::make_unique<PeerMachine>(std::move(options));

@@ -30,6 +30,12 @@ void Charges::Show(const PeerId& accused, base::StatusOr<Bytes> made) {
   if (made->size() <= wire::kMaxEvidenceBytes) shown_.emplace(accused, *std::move(made));
 }
 
+void Charges::ShowEquivocation(const Inbox::Item& item) {
+  auto made = evidence::MakeEquivocation(*item.message->frame, *item.rivals.front()->frame);
+  OSTRAKA_CHECK(made.ok());  // the inbox holds two verified frames of one slot
+  Show(item.message->envelope.sender, std::move(made));
+}
+
 bool Charges::FindBrokenLock(const Inbox& inbox, const wire::SignedEnvelope& message) {
   const wire::Slot& slot = message.envelope.slot;
   const PeerId& sender = message.envelope.sender;

@@ -44,6 +44,8 @@ class Charges {
   // Stores a file and shows it in this member's PROOFs.
   void Show(const PeerId& accused, base::StatusOr<Bytes> made);
 
+  // Two messages of one slot. REQUIRES: both are verified.
+  void ShowEquivocation(const Inbox::Item& item);
   // A VOTE of `message`'s signer that passes over a LOCK of an iteration before, whichever came
   // first. True if one was found among the messages that `inbox` holds.
   bool FindBrokenLock(const Inbox& inbox, const wire::SignedEnvelope& message);

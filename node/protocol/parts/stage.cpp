@@ -67,4 +67,9 @@ bool MayFollow(Stage before, Stage after) {
   return false;
 }
 
+void StageNow::Enter(Stage stage) {
+  OSTRAKA_CHECK(MayFollow(stage_, stage));
+  stage_ = stage;
+}
+
 }  // namespace ostraka::protocol

@@ -1,6 +1,5 @@
 // The stages of a member, and which may follow which: the only place that says so
-// (docs/protocol.md draws it). PeerMachine changes its stage in one function, which checks this
-// table.
+// (docs/protocol.md draws it). A member changes its stage in one function, which checks this table.
 #pragma once
 
 #include <cstddef>
@@ -31,5 +30,18 @@ bool MayFollow(Stage before, Stage after);
 constexpr bool IsInStep(Stage stage) { return stage >= Stage::kCollect && stage <= Stage::kUpdate; }
 // A seal of the step is open.
 constexpr bool IsSealing(Stage stage) { return stage >= Stage::kCollect && stage <= Stage::kProve; }
+
+// The stage of one member. All of its parts see it, and it changes in Enter alone.
+class StageNow {
+ public:
+  Stage stage() const { return stage_; }
+  bool is(Stage stage) const { return stage_ == stage; }
+  bool in_step() const { return IsInStep(stage_); }
+  // REQUIRES: MayFollow(stage(), stage).
+  void Enter(Stage stage);
+
+ private:
+  Stage stage_ = Stage::kUnstarted;
+};
 
 }  // namespace ostraka::protocol

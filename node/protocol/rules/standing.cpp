@@ -44,6 +44,16 @@ const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId&
   return standing == standings.end() ? nullptr : &*standing;
 }
 
+std::vector<PeerId> KeysOf(const Block& head) {
+  std::set<PeerId> keys(head.members.begin(), head.members.end());
+  for (const Standing& standing : head.standings) keys.insert(standing.peer);
+  return {keys.begin(), keys.end()};
+}
+
+bool IsKey(const Block& head, const PeerId& peer) {
+  return IsMember(head.members, peer) || StandingOf(head.standings, peer) != nullptr;
+}
+
 std::vector<Standing> StandingsAfter(const Block& view, const std::map<PeerId, FaultKind>& losers,
                                      std::uint64_t step) {
   std::map<PeerId, Standing> standings;

@@ -22,6 +22,11 @@ inline constexpr std::uint64_t kBarredSteps = 1000;
 // Null if `peer` was never removed.
 const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId& peer);
 
+// All keys of the run after `head`: its members, and the peers that were removed and have not come
+// back. By key.
+std::vector<PeerId> KeysOf(const Block& head);
+bool IsKey(const Block& head, const PeerId& peer);
+
 // The view's standings, by key, with the removals of this block added.
 std::vector<Standing> StandingsAfter(const Block& view, const std::map<PeerId, FaultKind>& losers,
                                      std::uint64_t step);

@@ -1,0 +1,198 @@
+#include "node/protocol/member/answers.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "node/protocol/parts/message_types.h"
+#include "node/protocol/rules/standing.h"
+#include "node/wire/bitmap.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+using wire::PullKind;
+
+bool Answers::Admits(const PeerId& from) {
+  const Block& head = uses_.chain->head();
+  const Standing* standing = StandingOf(head.standings, from);
+  if (from == uses_.self || !IsKey(head, from)) return false;
+  if (standing != nullptr && standing->banned) return false;
+  return uses_.ration->Take(uses_.turn->now(), from);
+}
+
+// The step of that number, if it is in progress.
+const Step* Answers::InProgress(const Step* step, std::uint64_t number) const {
+  return uses_.stage->in_step() && step->number() == number ? step : nullptr;
+}
+
+void Answers::Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
+                     const Step* step) {
+  switch (pull.kind) {
+    case PullKind::kMessages:
+      return AnswerMessages(from, slot, pull, step);
+    case PullKind::kDigests:
+      return AnswerDigests(from, slot, pull);
+    case PullKind::kVector:
+      return AnswerVector(from, slot, pull, step);
+    case PullKind::kHead:
+      uses_.followers->OnAsked(from, uses_.turn->now());
+      return AnswerHead(from);
+    case PullKind::kBlock:
+      return uses_.server->AnswerBlocks(from, slot, pull.index);
+    case PullKind::kResult:
+      return uses_.server->AnswerResult(from, slot.step, pull.index);
+    case PullKind::kPart:
+      return AnswerPart(from, slot, pull, step);
+    case PullKind::kState:
+      return uses_.server->AnswerState(from, slot.step, pull.index);
+    case PullKind::kProofs:
+    case PullKind::kFollow:
+      return;
+  }
+}
+
+void Answers::AnswerHead(const PeerId& to) {
+  if (uses_.stage->is(Stage::kGenesis)) return uses_.server->SayWaiting(to);
+  uses_.server->AnswerHead(to);
+}
+
+// --- messages -----------------------------------------------------------------------------------
+
+void Answers::AnswerMessages(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
+                             const Step* step) {
+  if (CarriesBlob(pull.type)) return;
+  // The bitmap is over the members that seal the step.
+  const PastStep* past = uses_.chain->Past(slot.step);
+  const Step* current = InProgress(step, slot.step);
+  if (current == nullptr && past == nullptr) return;
+  const std::vector<PeerId>& members =
+      current != nullptr ? uses_.chain->head().members : past->members;
+  const auto wanted = wire::SendersOf(pull.members, members);
+  if (!wanted) return;
+  if (IsSealMessage(pull.type) && current != nullptr && current->sealing().IsFor(slot)) {
+    // Of any iteration: a lock may rest on votes that went to its holders alone.
+    for (const auto& [sender, frame] : current->sealing().seal().Frames(pull.type)) {
+      if (IsMember(*wanted, sender)) uses_.server->SendFrame(from, frame);
+    }
+    return;
+  }
+  if (IsSealMessage(pull.type)) AnswerCertificate(from, slot, pull.type, *wanted);
+  const Inbox::Place place{slot.step, slot.phase, pull.type, slot.draw,
+                           static_cast<std::uint32_t>(pull.index)};
+  for (const PeerId& member : *wanted) {
+    const Inbox::Item* item = uses_.inbox->Find(place, member);
+    if (item == nullptr) continue;
+    uses_.server->SendFrame(from, item->message->frame);
+    // A member that equivocated is seen to have: a merge rests on both frames.
+    for (const wire::SharedMessage& rival : item->rivals) {
+      uses_.server->SendFrame(from, rival->frame);
+    }
+  }
+}
+
+// What a decision rests on may be the third message of its sender, which no inbox keeps [a member
+// that got it alone was ahead of all others by more than 2 Delta, and dropped for its early ECHO].
+void Answers::AnswerCertificate(const PeerId& to, const wire::Slot& slot, MessageType type,
+                                const std::vector<PeerId>& authors) {
+  const PastSeal* decided = uses_.past_seals->Find(SealKeyOf(slot));
+  if (decided == nullptr) return;
+  for (const base::SharedBytes& frame : decided->certificate) {
+    const auto opened = wire::Open(frame);
+    if (!opened.ok() || opened->envelope.slot.type != type) continue;
+    if (IsMember(authors, opened->envelope.sender)) uses_.server->SendFrame(to, frame);
+  }
+}
+
+void Answers::AnswerDigests(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull) {
+  for (const Digest& digest : pull.digests) {
+    if (!uses_.ration->Take(uses_.turn->now(), from)) return;
+    const auto* message = uses_.inbox->FindDigest(slot.step, slot.phase, digest);
+    if (message != nullptr) uses_.server->SendFrame(from, message->frame);
+  }
+}
+
+void Answers::AnswerVector(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
+                           const Step* step) {
+  if (pull.digests.empty()) return;
+  std::optional<wire::Vector> vector;
+  if (const PastSeal* past = uses_.past_seals->Find(SealKeyOf(slot))) {
+    if (EchoOf(past->vector).vector == pull.digests[0]) vector = WireOf(past->vector);
+  } else if (step != nullptr && step->sealing().IsFor(slot)) {
+    vector = step->sealing().seal().VectorFor(pull.digests[0]);
+  }
+  if (!vector) return;
+  wire::Slot answer = slot;
+  answer.type = MessageType::kVector;
+  Bytes encoded = wire::Encode(*vector);
+  if (!uses_.ration->Take(uses_.turn->now(), from, encoded.size())) return;
+  uses_.voice->SendService(from, answer, std::move(encoded));
+}
+
+// --- parts --------------------------------------------------------------------------------------
+
+void Answers::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull,
+                         const Step* step) {
+  const auto column = static_cast<std::uint32_t>(pull.index);
+  if (const Step* current = InProgress(step, slot.step)) {
+    const auto workers = wire::SendersOf(pull.members, uses_.chain->head().members);
+    if (!workers || workers->size() != 1) return;
+    if (pull.index >= current->facts().roles().owners.size()) return;
+    if (workers->front() == uses_.self) return AnswerOwnPart(to, slot.step, column);
+    return AnswerPassedOn(to, workers->front(), column, *current);
+  }
+  const PastStep* past = uses_.chain->Past(slot.step);
+  if (past == nullptr) return;
+  const auto authors = wire::SendersOf(pull.members, past->members);
+  if (!authors || authors->size() != 1) return;
+  const auto part = past->parts.find({column, authors->front()});
+  if (part == past->parts.end()) return;
+  uses_.server->SendBulk(to, part->second.frame, part->second.blob);
+}
+
+// To the owner with which the worker is in dispute.
+void Answers::AnswerPassedOn(const PeerId& to, const PeerId& worker, std::uint32_t column,
+                             const Step& step) {
+  if (!step.pairs().Owes(to, worker, column)) return;
+  const Inbox::Place place = step.facts().PlaceOf(Phase::kA, MessageType::kPart, 0, column);
+  const Inbox::Item* part = Usable(*uses_.inbox, step.facts(), place, worker);
+  if (part != nullptr) uses_.server->SendBulk(to, part->message->frame, part->blob);
+}
+
+// To a peer that it is addressed to.
+void Answers::AnswerOwnPart(const PeerId& to, std::uint64_t step, std::uint32_t column) {
+  for (const Journal::Sent& sent : uses_.journal->sent()) {
+    if (!sent.bulk || sent.blob == nullptr || sent.step != step) continue;
+    const auto opened = wire::Open(sent.frame);
+    if (!opened.ok()) continue;
+    const wire::Slot& slot = opened->envelope.slot;
+    if (slot.type != MessageType::kPart || slot.iteration != column) continue;
+    const bool addressed = std::find(sent.to.begin(), sent.to.end(), to) != sent.to.end();
+    if (addressed) uses_.server->SendBulk(to, sent.frame, sent.blob);
+    return;
+  }
+}
+
+// --- past seals ---------------------------------------------------------------------------------
+
+void Answers::HelpStuck(const wire::SignedEnvelope& message, const PeerId& from) {
+  const wire::Envelope& envelope = message.envelope;
+  const PastSeal& past = *uses_.past_seals->Find(SealKeyOf(envelope.slot));
+  if (envelope.sender != from || from == uses_.self) return;
+  const MessageType type = envelope.slot.type;
+  const bool newly_stuck = type == MessageType::kEcho || type == MessageType::kClose ||
+                           type == MessageType::kStatus;
+  if (!newly_stuck || !uses_.ration->Take(uses_.turn->now(), from)) return;
+  // Its ECHO, in time for the decision, came here before it: that is no cry for help.
+  if (type == MessageType::kEcho) {
+    const auto mine =
+        std::find_if(past.certificate.begin(), past.certificate.end(),
+                     [&](const base::SharedBytes& frame) { return *frame == *message.frame; });
+    if (mine != past.certificate.end()) return;
+  }
+  for (const base::SharedBytes& frame : past.certificate) uses_.server->SendFrame(from, frame);
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,73 @@
+// Answers to the requests of others that concern seals and the step in progress; those that
+// concern the chain are passed to chain_server.h.
+//
+// Promises:
+//   N1  Only keys of the run that are not banned are answered, and each within its ration.
+//   N2  An answer changes nothing here, but for the ration and the list of followers.
+//
+// May not know: why a member asks.
+//
+// Memory: none of its own.
+//
+// What an attacker can do here: ask, as often as its ration lasts. Looking for what is not held
+// costs it as much as an answer.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <vector>
+
+#include "node/protocol/parts/chain_server.h"
+#include "node/protocol/parts/followers.h"
+#include "node/protocol/parts/past_seals.h"
+#include "node/protocol/parts/stage.h"
+#include "node/protocol/step/step.h"
+
+namespace ostraka::protocol {
+
+class Answers {
+ public:
+  struct Uses {
+    PeerId self;
+    const Turn* turn;
+    const StageNow* stage;
+    const Voice* voice;
+    const Journal* journal;
+    const Chain* chain;
+    const Inbox* inbox;
+    Ration* ration;
+    const PastSeals* past_seals;
+    ChainServer* server;
+    Followers* followers;
+  };
+  explicit Answers(Uses uses) : uses_(std::move(uses)) {}
+
+  // N1; counts the request.
+  bool Admits(const PeerId& from);
+  // REQUIRES: admitted; not of kind kProofs or kFollow, which the member answers. `step`: null if
+  // there is none.
+  void Answer(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull, const Step* step);
+  void AnswerHead(const PeerId& to);
+  // A member that speaks in a seal that is decided here is stuck in it: the certificate helps it
+  // on. REQUIRES: the seal is past.
+  void HelpStuck(const wire::SignedEnvelope& message, const PeerId& from);
+
+ private:
+  const Step* InProgress(const Step* step, std::uint64_t number) const;
+  void AnswerMessages(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
+                      const Step* step);
+  void AnswerCertificate(const PeerId& to, const wire::Slot& slot, wire::MessageType type,
+                         const std::vector<PeerId>& authors);
+  void AnswerDigests(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
+  void AnswerVector(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
+                    const Step* step);
+  void AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::Pull& pull,
+                  const Step* step);
+  void AnswerOwnPart(const PeerId& to, std::uint64_t step, std::uint32_t column);
+  void AnswerPassedOn(const PeerId& to, const PeerId& worker, std::uint32_t column,
+                      const Step& step);
+
+  Uses uses_;
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,166 @@
+#include "node/protocol/member/beginning.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "node/base/planted.h"
+#include "node/protocol/ground/schedule.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+// --- genesis ------------------------------------------------------------------------------------
+
+void Beginning::BeginGenesis(const Started& started) {
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  wire::Boot boot;
+  boot.boot_id = crypto::DeriveCoin(started.private_seed.view(), 0, ~started.store_nonce).salt;
+  uses_.voice->Prepare(
+      uses_.voice->MakeDraft(uses_.voice->SlotOf(0, Phase::kGenesis, MessageType::kBoot), Digest{},
+                             wire::Encode(boot), members));
+  uses_.voice->AskHeads(members, 0);  // and again at each link, which may not be up yet
+}
+
+Outcome Beginning::LeaveGenesis() {
+  uses_.follower->MustRejoin();
+  return Outcome::Leave("the run has begun, and this node's store does not know it");
+}
+
+void Beginning::ShowEchoes(const PeerId& to) const {
+  for (const base::SharedBytes& frame : uses_.genesis->EchoesFor(to)) {
+    uses_.turn->Do(Send{to, frame, nullptr});
+  }
+}
+
+Outcome Beginning::TryGenesis() {
+  GenesisSeal& genesis = *uses_.genesis;
+  if (genesis.BegunWithout()) return LeaveGenesis();
+  Chain& chain = *uses_.chain;
+  if (!genesis.echoed()) {
+    const auto echo = genesis.TryEcho();
+    if (!echo) return Outcome::Wait();
+    genesis.OnOwnEcho(*echo);
+    uses_.voice->Prepare(
+        uses_.voice->MakeDraft(uses_.voice->SlotOf(0, Phase::kGenesis, MessageType::kEcho),
+                               Digest{}, wire::Encode(*echo), chain.head().members));
+    return Outcome::GoOn();
+  }
+  if (!genesis.Begins()) return Outcome::Wait();
+  chain.AdvanceHead(genesis.block());
+  if (!base::Planted(base::Bug::kGenesisKeptSecret)) {
+    for (const PeerId& member : chain.head().members) ShowEchoes(member);
+  }
+  // In this order: a block without it would be one of a run that this store was not in.
+  uses_.journal->StoreMembership(chain.head());
+  uses_.journal->StoreBlock(chain.head(), chain.KeepBlock(chain.head()).encoded);
+  uses_.turn->Do(Observe{protocol::Sealed{.step = 0,
+                                          .phase = static_cast<std::uint8_t>(Phase::kGenesis),
+                                          .decision = chain.head().decision}});
+  return Outcome::BeginStep();
+}
+
+// --- restart ------------------------------------------------------------------------------------
+
+base::StatusOr<std::vector<wire::SignedEnvelope>> Beginning::Restore(const Restored& restored) {
+  ASSIGN_OR_RETURN(std::vector<wire::SignedEnvelope> own,
+                   uses_.journal->Restore(restored.slots, uses_.manifest->run_id,
+                                          uses_.chain->head().members));
+  if (restored.blocks.empty()) return own;
+  ASSIGN_OR_RETURN(const Blocks blocks, RestoreBlocks(restored));
+  if (!restored.member) uses_.follower->MustRejoin();  // B3
+  uses_.follower->AskedSince(restored.asks_since);
+  RETURN_IF_ERROR(RestoreState(restored, blocks));
+  RETURN_IF_ERROR(RestoreResults(restored));
+  PlanReplay(blocks);
+  replays_ = true;
+  return own;
+}
+
+base::StatusOr<Beginning::Blocks> Beginning::RestoreBlocks(const Restored& restored) {
+  Blocks blocks;
+  for (const Record& record : restored.blocks) {
+    ASSIGN_OR_RETURN(Block block, wire::DecodeBlock(record.value));
+    uses_.chain->KeepBlock(block);
+    // Those before the stored state are for others. (Keys are big-endian.)
+    if (restored.state && record.key < restored.state->key) continue;
+    const std::uint64_t height = HeightOf(block);
+    blocks[height] = std::make_shared<const Block>(std::move(block));
+  }
+  return blocks;
+}
+
+base::Status Beginning::RestoreState(const Restored& restored, const Blocks& blocks) {
+  Chain& chain = *uses_.chain;
+  if (!restored.state) {
+    // Else from before the genesis block, which a member that came late never had.
+    if (blocks.contains(0)) chain.AdvanceHead(blocks.at(0));
+    return base::OkStatus();
+  }
+  const auto state = DecodeState(restored.state->blob->data, chain.state().parameters->size());
+  if (!state) return base::InvalidArgument("the stored state has another size than the model");
+  chain.SetState(*state);
+  const auto base_block = std::find_if(blocks.begin(), blocks.end(), [&](const auto& entry) {
+    return BlockKey(entry.second->genesis, entry.second->step) == restored.state->key;
+  });
+  if (base_block == blocks.end()) return base::InvalidArgument("the state's block is missing");
+  chain.AdvanceHead(base_block->second);
+  return base::OkStatus();
+}
+
+base::Status Beginning::RestoreResults(const Restored& restored) {
+  for (const Record& record : restored.results) {
+    const auto place = PlaceOfResult(record.key);
+    if (!place) return base::InvalidArgument("a result under a key that is none");
+    uses_.chain->KeepResult(place->first, place->second, record.blob);
+  }
+  return base::OkStatus();
+}
+
+void Beginning::PlanReplay(const Blocks& blocks) {
+  for (std::uint64_t height = HeightOf(uses_.chain->head()) + 1; blocks.contains(height);
+       ++height) {
+    const SharedBlock& block = blocks.at(height);
+    std::vector<SharedBlob> columns(block->columns.size());
+    for (std::uint32_t j = 0; j < columns.size(); ++j) {
+      if (block->columns[j] != wire::ColumnFate::kApplied) continue;
+      columns[j] = uses_.chain->ResultAt(block->step, j);
+      if (columns[j] == nullptr) return;  // B1
+    }
+    replay_.Add({block, std::move(columns)});
+  }
+}
+
+Outcome Beginning::ReplayNext() {
+  if (replay_.empty()) return Replayed();
+  replay_.Start(*uses_.jobs, *uses_.manifest, uses_.chain->state(), uses_.voice->step());
+  return Outcome::Wait();
+}
+
+Outcome Beginning::OnJob(JobId id, const JobResult& result) {
+  uses_.chain->AdvanceHead(replay_.Take(id).block);
+  uses_.chain->SetState(std::get<UpdateResult>(result).state);
+  return ReplayNext();
+}
+
+Outcome Beginning::Replayed() const {
+  const Chain& chain = *uses_.chain;
+  if (!chain.head().decision.is_zero()) {
+    uses_.turn->Do(Observe{Resumed{chain.shared_head(), chain.state()}});
+  }
+  if (chain.recent().all().rbegin()->first > HeightOf(chain.head())) {
+    return Outcome::Leave("results of the last blocks were lost in the crash");
+  }
+  if (!IsMember(chain.head().members, uses_.self)) {
+    return Outcome::Leave("this node was dropped before it restarted");
+  }
+  if (uses_.follower->MustBeAdmitted()) {
+    return Outcome::Leave("this node's store began after the run");
+  }
+  return RunIsOver(*uses_.manifest, chain.head()) ? Outcome::Finish() : Outcome::BeginStep();
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,77 @@
+// How a member begins: at the genesis of the run (node/protocol/parts/genesis_seal.h), or from what
+// its store kept.
+//
+// Promises:
+//   B1  After a restart the stored blocks are applied as far as every result is there; the rest
+//       comes from the other members.
+//   B2  Nothing of the store is believed that cannot be read: the caller gets a Status.
+//   B3  A store that is younger than the run is told to the follower before anything is signed.
+//
+// May not know: steps, seals but the first, or what becomes of the member afterwards.
+//
+// Memory: the results of the blocks that are replayed (kPastSteps steps).
+//
+// What an attacker can do here: show a block that is not the run's. One voice is not enough to
+// leave the genesis for: a liar's block must not keep anybody from the beginning.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "node/protocol/ground/manifest.h"
+#include "node/protocol/member/follower.h"
+#include "node/protocol/parts/genesis_seal.h"
+
+namespace ostraka::protocol {
+
+class Beginning {
+ public:
+  struct Uses {
+    PeerId self;
+    std::shared_ptr<const Manifest> manifest;
+    const Turn* turn;
+    Voice* voice;
+    Journal* journal;
+    JobDesk* jobs;
+    Chain* chain;
+    GenesisSeal* genesis;
+    Follower* follower;
+  };
+  explicit Beginning(Uses uses) : uses_(std::move(uses)) {}
+
+  // --- genesis ---
+  void BeginGenesis(const Started& started);
+  // One step towards the genesis block. kBeginStep: the run begins.
+  Outcome TryGenesis();
+  // The run has begun without this member's store.
+  Outcome LeaveGenesis();
+  // To a member that believes that the run has not begun.
+  void ShowEchoes(const PeerId& to) const;
+
+  // --- restart ---
+  // Takes in what the store kept. The messages that this key signed come back: the caller has them
+  // taken in. REQUIRES: restored.fork is unset.
+  base::StatusOr<std::vector<wire::SignedEnvelope>> Restore(const Restored& restored);
+  // The store has blocks: they are replayed. Else the member is at the genesis.
+  bool replays() const { return replays_; }
+  Outcome ReplayNext();
+  bool Owns(JobId id) const { return replay_.Owns(id); }
+  Outcome OnJob(JobId id, const JobResult& result);
+
+ private:
+  using Blocks = std::map<std::uint64_t, SharedBlock>;  // by height
+  base::StatusOr<Blocks> RestoreBlocks(const Restored& restored);
+  base::Status RestoreState(const Restored& restored, const Blocks& blocks);
+  base::Status RestoreResults(const Restored& restored);
+  void PlanReplay(const Blocks& blocks);
+  Outcome Replayed() const;
+
+  Uses uses_;
+  Replay replay_;
+  bool replays_ = false;
+};
+
+}  // namespace ostraka::protocol

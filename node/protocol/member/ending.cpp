@@ -1,0 +1,71 @@
+#include "node/protocol/member/ending.h"
+
+#include "node/base/planted.h"
+#include "node/protocol/parts/timers.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+void Ending::Rearm(const PeerId& peer) const {
+  if (stay_.IsFor(peer)) uses_.turn->Do(SetTimer{kFollowTimer, stay_.Until()});
+}
+
+Outcome Ending::Begin() {
+  const Block& head = uses_.chain->head();
+  stay_.Begin(uses_.turn->now(), uses_.chain->delta());
+  if (IsMember(head.members, uses_.self)) {
+    last_block_ = wire::BlockDigest(head);
+    SayLastCommit();
+    for (const PeerId& member : head.members) {
+      if (member == uses_.self || HasFinished(member)) continue;
+      if (!base::Planted(base::Bug::kLeavesAtTheEnd)) stay_.For(uses_.turn->now(), member);
+    }
+  }
+  for (const PeerId& follower : uses_.followers->all()) stay_.For(uses_.turn->now(), follower);
+  uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta() * 2});
+  return HaltIfAllFinished();
+}
+
+// The last block has no next step whose COMMITs attest to it; so each member says one more.
+void Ending::SayLastCommit() {
+  const Block& head = uses_.chain->head();
+  wire::Commit last;
+  last.coin_count = 1;
+  uses_.voice->Prepare(uses_.voice->MakeDraft(
+      uses_.voice->SlotOf(HeightOf(head), Phase::kA, MessageType::kCommit), *last_block_,
+      wire::Encode(last), uses_.followers->Audience(head.members)));
+}
+
+// People are told when it takes longer than messages do.
+Outcome Ending::OnTimer() {
+  const Time until = stay_.Until();
+  if (uses_.turn->now() >= until) return Outcome::Halt(Halted::Why::kFinished, kAllDone);
+  uses_.turn->Do(
+      Observe{Staying{uses_.chain->head().step, stay_.Others(), until - uses_.turn->now()}});
+  uses_.turn->Do(SetTimer{kFollowTimer, until});
+  return Outcome::Wait();
+}
+
+bool Ending::HasFinished(const PeerId& member) const {
+  const Inbox::Item* commit = uses_.inbox->Find(
+      {HeightOf(uses_.chain->head()), Phase::kA, MessageType::kCommit, 0, 0}, member);
+  return commit != nullptr && last_block_ == commit->message->envelope.entry;
+}
+
+Outcome Ending::OnCommit(const PeerId& sender) {
+  return HasFinished(sender) ? OnFinished(sender) : Outcome::Wait();
+}
+
+Outcome Ending::OnFinished(const PeerId& peer) {
+  stay_.OnFinished(peer);
+  return HaltIfAllFinished();
+}
+
+Outcome Ending::HaltIfAllFinished() const {
+  return stay_.AllFinished() ? Outcome::Halt(Halted::Why::kFinished, kAllDone) : Outcome::Wait();
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,73 @@
+// The run is over for this member, and it stays for those for which it is not.
+//
+// A member that finishes cannot know that the others have. Attack: colluders speak in the last seal
+// to some honest members alone; these decide it, and the others need their certificate. So each
+// member says one COMMIT more, which names the last block, and stays until every other member has
+// said its own, or has said that it follows and lacks nothing.
+//
+// Promises:
+//   Z1  It ends no wait of any other member: nothing is decided here, only passed on.
+//   Z2  The member stays for a bounded time (stay.h).
+//
+// May not know: seals in progress, jobs, or why a member lacks something.
+//
+// Memory: that of Stay.
+//
+// What an attacker can do here: not say that it has finished (stay.h).
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/followers.h"
+#include "node/protocol/parts/inbox.h"
+#include "node/protocol/parts/outcome.h"
+#include "node/protocol/parts/stay.h"
+#include "node/protocol/parts/voice.h"
+
+namespace ostraka::protocol {
+
+class Ending {
+ public:
+  struct Uses {
+    PeerId self;
+    const Turn* turn;
+    Voice* voice;
+    const Chain* chain;
+    const Inbox* inbox;
+    const Followers* followers;
+  };
+  explicit Ending(Uses uses) : uses_(std::move(uses)) {}
+
+  // From the start of the process on.
+  void OnLink(const PeerId& peer, bool up) { stay_.OnLink(uses_.turn->now(), peer, up); }
+  // A link changed at the end: the member may stay longer for it. REQUIRES: begun.
+  void Rearm(const PeerId& peer) const;
+
+  // The member is at the last block. REQUIRES: called once.
+  Outcome Begin();
+  // --- REQUIRES: begun ---
+  Outcome OnTimer();
+  // The inbox has taken in a COMMIT of `sender` of the step after the last block.
+  Outcome OnCommit(const PeerId& sender);
+  // `peer` follows, and lacks nothing.
+  Outcome OnFinished(const PeerId& peer);
+  // `peer` follows, and lacks something.
+  void StayFor(const PeerId& peer) { stay_.For(uses_.turn->now(), peer); }
+  std::vector<PeerId> Others() const { return stay_.Others(); }
+  bool said_last_commit() const { return last_block_.has_value(); }
+
+ private:
+  bool HasFinished(const PeerId& member) const;
+  void SayLastCommit();
+  Outcome HaltIfAllFinished() const;
+
+  Uses uses_;
+  Stay stay_;
+  std::optional<Digest> last_block_;  // if this member is one of its members
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,217 @@
+#include "node/protocol/member/follower.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "crypto/stream.h"
+#include "node/base/check.h"
+#include "node/base/planted.h"
+#include "node/protocol/ground/schedule.h"
+#include "node/protocol/parts/chain_server.h"
+#include "node/protocol/parts/timers.h"
+#include "node/protocol/rules/standing.h"
+#include "node/protocol/step/settling.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+bool Follower::MustBeAdmitted() const {
+  return must_rejoin_ && !base::Planted(base::Bug::kReturnsWithoutAdmission);
+}
+
+void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
+  if (step) left_step_ = step;
+  said_barred_ = false;
+  replay_.Clear();
+  // An answer takes two ways, each a quarter of Delta at most.
+  const base::Duration round_trip{uses_.chain->delta().ns / 2};
+  catch_up_.emplace(uses_.self, uses_.layout, uses_.chain->shared_head(), uses_.chain->state(),
+                    trust_state, round_trip);
+  for (const auto& [height, kept] : uses_.chain->recent().all()) {
+    if (height <= HeightOf(uses_.chain->head())) continue;
+    const auto block = wire::DecodeBlock(kept.encoded);
+    OSTRAKA_CHECK(block.ok());  // encoded here
+    catch_up_->OnBlock(uses_.self, *block, 0);
+  }
+  Follow();
+}
+
+// Asks every key of the run to send what it sends to members. Again now and then: some may have
+// restarted.
+void Follower::Follow() const {
+  const Block& head = uses_.chain->head();
+  for (const PeerId& key : KeysOf(head)) {
+    uses_.voice->Ask(key, ServiceSlot(HeightOf(head), Phase::kC, MessageType::kPull),
+                     {.kind = wire::PullKind::kFollow});
+  }
+  uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta()});
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+// Phase A of a step names the block before as its parent: t_s + 1 of these prove the block.
+void Follower::NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from) {
+  const wire::Envelope& envelope = message.envelope;
+  const wire::Slot& slot = envelope.slot;
+  if (slot.phase != Phase::kA || slot.type != MessageType::kCommit) return;
+  if (slot.step < HeightOf(uses_.chain->head())) return;
+  const bool known = catch_up_->HasAttest(envelope.sender, slot.step, envelope.entry);
+  if (!known && !uses_.check->VerifiedOdd(message, from)) return;
+  catch_up_->OnAttest(envelope.sender, slot.step, envelope.entry);
+}
+
+void Follower::OnChunk(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob) {
+  if (slot.phase == kStateChunk) return catch_up_->OnState(slot, chunk, blob);
+  catch_up_->OnResult(slot.step, chunk.index, blob);
+}
+
+// --- the way back -------------------------------------------------------------------------------
+
+Outcome Follower::Advance() {
+  StoreFresh();
+  TakeState();
+  Ask();
+  return ApplyNext();
+}
+
+void Follower::StoreFresh() {
+  std::vector<Record> fresh;
+  for (const SharedBlock& block : catch_up_->TakeBlocks()) {
+    // Stored when it is applied if it was sealed here before the crash.
+    const bool stored = uses_.chain->recent().Find(HeightOf(*block)) != nullptr;
+    const RecentBlocks::Kept& kept = uses_.chain->KeepBlock(*block);
+    if (!stored) fresh.push_back(Journal::RecordOf(kept.genesis, kept.step, kept.encoded));
+  }
+  if (!fresh.empty()) uses_.journal->StoreBlocks(std::move(fresh));
+}
+
+void Follower::TakeState() {
+  auto state = catch_up_->TakeState();
+  if (!state) return;
+  uses_.jobs->EndEra();  // an update of the old way may be under way
+  replay_.Clear();
+  Chain& chain = *uses_.chain;
+  chain.AdvanceHead(state->first);
+  chain.SetState(state->second);
+  // The blocks that were taken may begin after this one.
+  uses_.journal->StoreBlock(chain.head(), wire::EncodeBlock(chain.head()));
+  uses_.journal->StoreState(chain.head(), chain.state());
+  uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
+}
+
+void Follower::Ask() {
+  for (const CatchUp::Request& request : catch_up_->Wants(uses_.turn->now())) {
+    uses_.voice->Ask(request.to, ServiceSlot(request.step, request.phase, MessageType::kPull),
+                     request.pull);
+  }
+  if (const auto wake = catch_up_->wake()) {
+    uses_.turn->Do(SetTimer{kFollowTimer, std::max(*wake, uses_.turn->now())});
+  }
+}
+
+Outcome Follower::ApplyNext() {
+  if (replay_.busy()) return Outcome::Wait();
+  const auto next = catch_up_->Next();
+  if (!next) return catch_up_->at_head() ? AtHead() : Outcome::Wait();
+  replay_.Clear();
+  replay_.Add({next->block, next->results});
+  replay_.Start(*uses_.jobs, *uses_.manifest, uses_.chain->state(), uses_.voice->step());
+  return Outcome::Wait();
+}
+
+void Follower::OnJob(JobId id, const JobResult& result) {
+  const auto [block, results] = replay_.Take(id);
+  Chain& chain = *uses_.chain;
+  for (std::uint32_t j = 0; j < results.size(); ++j) {
+    if (results[j] == nullptr || !chain.KeepResult(block->step, j, results[j])) continue;
+    uses_.journal->StoreResult(block->step, j, results[j]);
+  }
+  chain.TrimResults();
+  chain.AdvanceHead(block);
+  chain.SetState(std::get<UpdateResult>(result).state);
+  const std::uint64_t height = HeightOf(chain.head());
+  if (height % kStateEvery == 0) uses_.journal->StoreState(chain.head(), chain.state());
+  if (must_rejoin_ && AdmitsThisStore(chain.head())) {
+    must_rejoin_ = false;
+    uses_.journal->StoreMembership(chain.head());
+  }
+  catch_up_->Applied(chain.shared_head(), chain.state());
+  uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
+  uses_.turn->Do(
+      Observe{CatchingUp{height, HeightOf(*catch_up_->head()), catch_up_->Describe()}});
+  uses_.inbox->ForgetBefore(height);
+}
+
+// `probation` blocks in a row confirmed it, so it is this store's if the first of them could be.
+bool Follower::AdmitsThisStore(const Block& block) const {
+  const bool joins =
+      std::find(block.joined.begin(), block.joined.end(), uses_.self) != block.joined.end();
+  return joins && asks_since_ && HeightOf(block) >= *asks_since_ + uses_.manifest->probation - 1;
+}
+
+// --- at the head --------------------------------------------------------------------------------
+
+// The newest block that is known here: a member again, or a former member that asks to be one.
+Outcome Follower::AtHead() {
+  const Block& head = uses_.chain->head();
+  if (head.decision.is_zero()) return Outcome::Wait();  // not even the genesis block yet
+  const Standing* standing = StandingOf(head.standings, uses_.self);
+  if (standing != nullptr && standing->banned) {
+    return Outcome::Halt(Halted::Why::kBanned, "banned: see `ostraka ledger explain`");
+  }
+  if (RunIsOver(*uses_.manifest, head)) {
+    Follow();  // says by its step that it has all: nobody need wait for it
+    return Outcome::Halt(Halted::Why::kFinished, kAllDone);
+  }
+  if (!IsMember(head.members, uses_.self)) {
+    SendRejoin();
+    return Outcome::Wait();
+  }
+  // Muted in that step: it ends without this member.
+  if (left_step_ && HeightOf(head) <= *left_step_) return Outcome::Wait();
+  // Until a block has dropped the key that signed from the lost store (F2).
+  if (MustBeAdmitted()) return Outcome::Wait();
+  catch_up_.reset();
+  uses_.turn->Do(CancelTimer{kFollowTimer});
+  uses_.turn->Do(Observe{Back{HeightOf(head)}});
+  return Outcome::BeginStep();
+}
+
+void Follower::SendRejoin() {
+  const Block& head = uses_.chain->head();
+  const std::uint64_t step = HeightOf(head);
+  if (!MayRejoin(head, *uses_.manifest, uses_.self, step)) return SayBarred();
+  const wire::Slot slot = uses_.voice->SlotOf(step, Phase::kC, MessageType::kRejoin);
+  if (uses_.journal->Said(slot)) return;
+  wire::Rejoin rejoin;
+  rejoin.nonce = crypto::DeriveCoin(private_seed_.view(), step, ~std::uint64_t{0}).salt;
+  if (must_rejoin_ && !asks_since_) {
+    asks_since_ = step + 1;
+    uses_.journal->StoreAsks(step);
+  }
+  uses_.voice->Prepare(uses_.voice->MakeDraft(slot, wire::BlockDigest(head), wire::Encode(rejoin),
+                                              head.members));
+}
+
+void Follower::SayBarred() {
+  const Standing* standing = StandingOf(uses_.chain->head().standings, uses_.self);
+  if (standing == nullptr || said_barred_) return;
+  said_barred_ = true;
+  uses_.turn->Do(Observe{Barred{standing->last_drop_step, standing->barred_until}});
+}
+
+void Follower::HashInto(crypto::Hasher& hasher) const {
+  if (!catch_up_) return;
+  hasher.UpdateU64(HeightOf(*catch_up_->view())).UpdateU64(HeightOf(*catch_up_->head()));
+}
+
+void Follower::CheckInvariants() const {
+  if (catch_up_) catch_up_->CheckInvariants();
+  OSTRAKA_CHECK(!replay_.busy() || catch_up_);
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,103 @@
+// A member that is away from the run: the way back (node/protocol/sync/catch_up.h), and the REJOIN
+// that ends the absence. It signs nothing but REJOIN.
+//
+// Promises:
+//   F1  It is a member again when a block admits it; or, if no block dropped it meanwhile, as soon
+//       as it has the newest block. What it signed before it left belongs to steps that are over.
+//   F2  A store that was lost, or is younger than the run, signs in the run only after an admission
+//       that this store asked for: blocks of the past hold admissions of the stores before it.
+//   F3  Blocks are applied one after the other, and each is stored before it is applied.
+//
+// May not know: seals, roles, or why the member left.
+//
+// Memory: that of CatchUp, and the results of one block.
+//
+// What an attacker can do here: see catch_up.h; no answer is believed for its sender.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "node/base/tensor_layout.h"
+#include "node/protocol/ground/manifest.h"
+#include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/inbox.h"
+#include "node/protocol/parts/outcome.h"
+#include "node/protocol/parts/replay.h"
+#include "node/protocol/parts/signature_check.h"
+#include "node/protocol/parts/voice.h"
+
+namespace ostraka::protocol {
+
+class Follower {
+ public:
+  struct Uses {
+    PeerId self;
+    std::shared_ptr<const Manifest> manifest;
+    base::TensorLayout layout;
+    const Turn* turn;
+    Voice* voice;
+    Journal* journal;
+    JobDesk* jobs;
+    Chain* chain;
+    Inbox* inbox;
+    SignatureCheck* check;
+  };
+  explicit Follower(Uses uses) : uses_(std::move(uses)) {}
+
+  // --- what the store knows ---
+  // For the nonces of REJOINs.
+  void Begin(const Digest& private_seed) { private_seed_ = private_seed; }
+  // The store was lost, or is younger than the run (F2).
+  void MustRejoin() { must_rejoin_ = true; }
+  // The store has asked before: height of the first block that can count its REJOINs.
+  void AskedSince(std::optional<std::uint64_t> height) { asks_since_ = height; }
+  bool MustBeAdmitted() const;
+
+  // --- away ---
+  // The member leaves, in `step` if it was at work on one. Unless `trust_state`, a state is fetched.
+  void Leave(std::optional<std::uint64_t> step, bool trust_state);
+  bool away() const { return catch_up_.has_value(); }
+  // A link came up: its peer is asked too.
+  void Follow() const;
+  // As far as what has come allows. kBeginStep: a member again. REQUIRES: away.
+  Outcome Advance();
+  bool Owns(JobId id) const { return replay_.Owns(id); }
+  void OnJob(JobId id, const JobResult& result);
+
+  // --- answers. REQUIRES: away ---
+  // A COMMIT names the block before its step: enough of these prove the block.
+  void NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from);
+  void OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
+    catch_up_->OnBlock(from, std::move(block), byte_count);
+  }
+  void OnChunk(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob);
+
+  void HashInto(crypto::Hasher& hasher) const;
+  void CheckInvariants() const;
+
+ private:
+  void StoreFresh();
+  void TakeState();
+  void Ask();
+  Outcome ApplyNext();
+  Outcome AtHead();
+  bool AdmitsThisStore(const Block& block) const;
+  void SendRejoin();
+  void SayBarred();
+
+  Uses uses_;
+  Digest private_seed_;
+  std::optional<CatchUp> catch_up_;
+  Replay replay_;
+  bool said_barred_ = false;
+  // The step in which this member was muted: it takes no part in it any more.
+  std::optional<std::uint64_t> left_step_;
+  bool must_rejoin_ = false;
+  std::optional<std::uint64_t> asks_since_;
+};
+
+}  // namespace ostraka::protocol

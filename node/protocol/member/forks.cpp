@@ -1,0 +1,114 @@
+#include "node/protocol/member/forks.h"
+
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/parts/timers.h"
+#include "node/protocol/rules/standing.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+namespace {
+
+// After a fork is found, for what the other branch holds. No rule rests on it: a culprit whose
+// message comes later is named by fewer members.
+constexpr base::Duration kTrialLasts = base::Seconds(5);
+
+}  // namespace
+
+// --- while the run is one -----------------------------------------------------------------------
+
+Forks::Finding Forks::Watch(const wire::SignedEnvelope& message, const PeerId& from,
+                            const StepFacts* step) {
+  const wire::Envelope& envelope = message.envelope;
+  // COMMIT, AGG and what seals them name the block that their sender's step began with.
+  const bool parted =
+      envelope.slot.phase == Phase::kA && IsOtherHistory(envelope.slot.step, envelope.entry, step);
+  const bool rival = uses_.watch->IsRival(envelope);
+  if (!parted && !rival) return Finding::kNone;
+  if (!uses_.check->VerifiedOdd(message, from)) return Finding::kForged;
+  if (parted) Trace(from, envelope.slot.step);
+  if (!rival) return Finding::kNone;
+  found_ = uses_.watch->Note(message);
+  return found_ ? Finding::kSplit : Finding::kNone;
+}
+
+// A step of which this member knows with what block it began, and it was not `parent`.
+bool Forks::IsOtherHistory(std::uint64_t step, const Digest& parent,
+                           const StepFacts* current) const {
+  if (step == 0) return false;
+  if (current != nullptr && step == current->number()) return parent != current->parent_a;
+  const Digest* own = uses_.watch->EntryOf({step, Phase::kA, 0});
+  return own != nullptr && *own != parent;
+}
+
+// `from` has, or passes on, a message of `step` that began with another block: what made that
+// block?
+void Forks::Trace(const PeerId& from, std::uint64_t step) {
+  if (!uses_.watch->MayAsk(from, step - 1)) return;
+  uses_.voice->Ask(from, ServiceSlot(step - 1, Phase::kC, MessageType::kPull),
+                   {.kind = wire::PullKind::kProofs});
+}
+
+void Forks::OnBlock(const PeerId& from, const Block& block, const StepFacts* step) {
+  if (block.genesis || !IsOtherHistory(HeightOf(block), wire::BlockDigest(block), step)) return;
+  Trace(from, HeightOf(block));
+}
+
+void Forks::AskHeadsOfDropped() const {
+  const Block& head = uses_.chain->head();
+  for (const PeerId& key : KeysOf(head)) {
+    const Standing* standing = StandingOf(head.standings, key);
+    const bool banned = standing != nullptr && standing->banned;
+    if (banned || IsMember(head.members, key) || uses_.followers->Contains(key)) continue;
+    uses_.voice->Ask(key, ServiceSlot(uses_.voice->step(), Phase::kC, MessageType::kPull),
+                     {.kind = wire::PullKind::kHead});
+  }
+}
+
+void Forks::Answer(const PeerId& from, std::uint64_t step) const {
+  const bool of_fork = trial_ && trial_->seal().step == step;
+  for (const SharedBytes& frame : of_fork ? trial_->Frames() : uses_.watch->ProofsOf(step)) {
+    uses_.server->SendFrame(from, frame);
+  }
+}
+
+// --- after the split ----------------------------------------------------------------------------
+
+void Forks::Freeze() {
+  OSTRAKA_CHECK(found_ && !trial_);
+  trial_.emplace(*std::move(found_), uses_.self);
+  uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + kTrialLasts});
+  for (const auto& [peer, culprit] : trial_->culprits()) uses_.charges->Keep(culprit.file);
+  StoreLine(false);
+  for (const PeerId& key : KeysOf(uses_.chain->head())) {
+    if (key != uses_.self) Show(key);
+  }
+}
+
+void Forks::Show(const PeerId& to) const {
+  for (const SharedBytes& frame : trial_->Frames()) uses_.turn->Do(Send{to, frame, nullptr});
+  uses_.voice->Ask(to, ServiceSlot(trial_->seal().step, Phase::kC, MessageType::kPull),
+                   {.kind = wire::PullKind::kProofs});
+}
+
+void Forks::Hear(const wire::SignedEnvelope& message, const PeerId& from) {
+  if (!trial_->IsNews(message)) return;
+  if (!uses_.check->VerifiedOdd(message, from)) return;
+  const Culprit* culprit = trial_->Hear(message);
+  if (culprit != nullptr) uses_.charges->Keep(culprit->file);
+}
+
+void Forks::StoreLine(bool last) {
+  uses_.journal->StoreForkLine(trial_->seal().step, trial_->Line(), last);
+}
+
+std::string Forks::End() {
+  StoreLine(true);
+  return trial_->Line();
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,235 @@
+#include "node/protocol/member/gate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "node/protocol/parts/message_types.h"
+#include "node/wire/codec.h"
+#include "node/wire/limits.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+namespace {
+
+// Iterations of the slow path that a member may be ahead of us.
+constexpr std::uint32_t kIterationsAhead = 8;
+
+// Why the bulk data cannot be what the message announces; nullopt if it is.
+std::optional<std::string> BlobFault(const wire::Envelope& envelope, const SharedBlob& blob) {
+  Digest announced;
+  if (envelope.slot.type == MessageType::kPart) {
+    const auto part = wire::DecodePart(envelope.body);
+    if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
+    announced = part->root;
+  } else {
+    const auto result = wire::DecodeResult(envelope.body);
+    if (!result.ok()) return "sent a malformed RESULT: " + base::MessageOf(result.status());
+    announced = result->root;
+  }
+  if (announced != blob->root) return "sent bulk data other than its message announces";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<wire::SharedMessage> Gate::Open(const MessageReceived& input) const {
+  auto opened = uses_.opener->Open(input.frame);
+  if (!opened.ok()) {
+    uses_.voice->Suspect(input.from, "frame", base::MessageOf(opened.status()));
+    return std::nullopt;
+  }
+  const wire::Envelope& envelope = (*opened)->envelope;
+  if (envelope.slot.run_id != uses_.manifest->run_id || envelope.slot.incarnation != 0) {
+    uses_.voice->Suspect(input.from, "slot", "sent a message whose slot no honest peer can use");
+    return std::nullopt;
+  }
+  if (wire::IsService(envelope.slot.type) && envelope.sender != input.from) {
+    uses_.voice->Suspect(input.from, "relay", "passed on a request or answer of another peer");
+    return std::nullopt;
+  }
+  return *std::move(opened);
+}
+
+bool Gate::HasItsBlob(const wire::Envelope& envelope, const MessageReceived& input) const {
+  if (CarriesBlob(envelope.slot.type) == (input.blob != nullptr)) return true;
+  uses_.voice->Suspect(input.from, "blob",
+                       "sent a message without its bulk data, or with some it may not have");
+  return false;
+}
+
+std::uint64_t Gate::ExpectedStep(const Step* step) const {
+  return uses_.stage->in_step() ? step->number() : HeightOf(uses_.chain->head());
+}
+
+// --- whom it concerns ---------------------------------------------------------------------------
+
+Fate Gate::Sort(const wire::Envelope& envelope, const PeerId& from, const Step* step) const {
+  const wire::Slot& slot = envelope.slot;
+  // A case may be about a part of a member that is banned already.
+  if (slot.type == MessageType::kPart && slot.step < ExpectedStep(step)) return Fate::kExhibit;
+  // A removed member may not know yet.
+  if (!IsMember(uses_.chain->head().members, envelope.sender)) return Fate::kNothing;
+  if (slot.phase != Phase::kGenesis) return Fate::kTakeIn;
+  if (!uses_.stage->is(Stage::kGenesis)) {
+    // A member that lost its store, or comes late, believes that the run has not begun.
+    const bool asks = envelope.sender == from && uses_.stage->in_step();
+    if (!asks || !uses_.ration->Take(uses_.turn->now(), from)) return Fate::kNothing;
+    return Fate::kGenesisQuestion;
+  }
+  const bool relayed = envelope.sender != from;
+  return relayed && !uses_.genesis->CountsIfRelayed(envelope) ? Fate::kNothing : Fate::kTakeIn;
+}
+
+// --- whether it is taken in ---------------------------------------------------------------------
+
+Fate Gate::Judge(const wire::SharedMessage& shared, const MessageReceived& input, Step* step) {
+  const wire::SignedEnvelope& message = *shared;
+  const wire::Slot& slot = message.envelope.slot;
+  const bool of_seal = IsSealMessage(slot.type) && slot.phase != Phase::kGenesis;
+  if (of_seal && uses_.past_seals->Find(SealKeyOf(slot)) != nullptr) return Fate::kPastSeal;
+  // A VOTE or LOCK of an iteration of the present seal that is long over: a lock may rest on it.
+  const bool ballot = slot.type == MessageType::kVote || slot.type == MessageType::kLock;
+  if (ballot && uses_.stage->in_step() && step->sealing().IsFor(slot) &&
+      slot.iteration + 2 < step->sealing().seal().iteration()) {
+    return JudgeOdd(message, input.from, step);
+  }
+  if (!InWindow(slot, step)) return JudgeOutside(message, input.from, step);
+  if (input.blob != nullptr && !BlobIsWanted(message.envelope, input, step)) return Fate::kNothing;
+  const Inbox::Outcome outcome = uses_.inbox->Probe(message);
+  if (outcome == Inbox::Outcome::kDuplicate) return Fate::kNothing;
+  if (outcome == Inbox::Outcome::kMore) {
+    // It proves nothing new, but a lock may rest on it.
+    const bool sealing = step != nullptr && step->sealing().open();
+    if (!sealing || !IsSealMessage(slot.type)) return Fate::kNothing;
+    return JudgeOdd(message, input.from, step);
+  }
+  return uses_.check->Verified(message, input.from) ? Fate::kTakeIn : Fate::kNothing;
+}
+
+// The inbox does not keep it: the seal keeps what a lock is claimed to rest on.
+Fate Gate::JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from, Step* step) const {
+  if (!step->sealing().TakeOdd(from)) return Fate::kNothing;
+  return uses_.check->Verified(message, from) ? Fate::kOdd : Fate::kNothing;
+}
+
+Fate Gate::JudgeOutside(const wire::SignedEnvelope& message, const PeerId& from,
+                        const Step* step) const {
+  const wire::Envelope& envelope = message.envelope;
+  if (!uses_.stage->in_step() || envelope.slot.step < step->number() + 2) return Fate::kNothing;
+  if (ahead_.contains(envelope.sender)) return Fate::kNothing;
+  return uses_.check->Verified(message, from) ? Fate::kAhead : Fate::kNothing;
+}
+
+// Steps and phases in which a message of an honest member can be of use now.
+bool Gate::InWindow(const wire::Slot& slot, const Step* step) const {
+  // A peer ahead of us has all our messages of its last seal, so it is at most in the first phase
+  // of the next step; and it cannot echo there before it has our COMMIT, or its deadline has
+  // passed: then CLOSEs tell us, when we come, that it is too late to echo.
+  const bool close = slot.type == MessageType::kClose;
+  const bool opening = slot.phase == Phase::kA && (!IsSealMessage(slot.type) || close);
+  if (uses_.stage->is(Stage::kGenesis)) {
+    return slot.step == 0 && (slot.phase == Phase::kGenesis || opening);
+  }
+  if (!uses_.stage->in_step()) {
+    // Away: what members of a step that this one may join have sent to it already.
+    const std::uint64_t next = ExpectedStep(step);
+    return opening && slot.step >= next && slot.step <= next + 2;
+  }
+  if (slot.step == step->number() + 1) return opening;
+  return slot.step == step->number() && InStepWindow(slot, *step);
+}
+
+bool Gate::InStepWindow(const wire::Slot& slot, const Step& step) const {
+  // As with steps, a peer is at most one draw ahead.
+  const StepReading& reading = step.facts().reading;
+  if (slot.draw >= reading.coin_count || slot.draw > reading.draw + 1) return false;
+  if (slot.type < MessageType::kStatus || slot.type == MessageType::kClose) return true;
+  // The slow path of the seal in progress; another's is over, or far.
+  if (!step.sealing().IsFor(slot)) return false;
+  const std::uint32_t now = step.sealing().seal().iteration();
+  return slot.iteration <= now + kIterationsAhead && slot.iteration + 2 >= now;
+}
+
+// --- bulk data ----------------------------------------------------------------------------------
+
+bool Gate::BlobIsWanted(const wire::Envelope& envelope, const MessageReceived& input,
+                        const Step* step) {
+  if (const auto fault = BlobFault(envelope, input.blob)) {
+    // A relay may have spoilt the data; what cannot be read at all is its signer's message.
+    if (!evidence::IsReadable(envelope) && envelope.sender != uses_.self) {
+      uses_.charges->Show(envelope.sender, evidence::MakeUnreadable(*input.frame));
+    }
+    uses_.voice->Suspect(input.from, "blob", *fault);
+    return false;
+  }
+  if (BulkWanted(envelope, input.from, input.blob->data.size(), step)) return true;
+  const bool early = !uses_.stage->in_step() || envelope.slot.step > step->number();
+  if (early && envelope.slot.type == MessageType::kPart) {
+    refused_early_[envelope.slot.step].insert(input.from);
+  }
+  return false;
+}
+
+std::size_t Gate::DisputesOf(const PeerId& worker) const {
+  const auto& disputes = uses_.chain->head().disputes;
+  return static_cast<std::size_t>(
+      std::count_if(disputes.begin(), disputes.end(),
+                    [&](const Dispute& dispute) { return dispute.worker == worker; }));
+}
+
+// Bulk data is as large as the model is, so no more of it is held than somebody needs: results of
+// their owners, parts of this member's column, and parts that a dispute has shown to all.
+bool Gate::BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::uint64_t bytes,
+                      const Step* step) const {
+  const wire::Slot& slot = envelope.slot;
+  const bool part = slot.type == MessageType::kPart;
+  if (uses_.stage->in_step() && slot.step == step->number()) {
+    const StepFacts& facts = step->facts();
+    if (!part) return facts.roles().PartOwnedBy(envelope.sender) == slot.iteration;
+    return facts.my_part == slot.iteration || step->pairs().IsPublic(envelope.sender, slot.iteration);
+  }
+  // Of a step whose roles are not known yet. What is refused here is asked for when the step begins
+  // (asks.h). Others' parts take no room of their signer's [a cheat filled the room of an honest
+  // worker, or its own, with parts of other columns, and the one that mattered found none].
+  if (part && from != envelope.sender) return false;
+  const std::uint64_t dimension = uses_.chain->state().parameters->size();
+  if (bytes > LargestPart(dimension, slot.iteration) * sizeof(float)) return false;
+  const std::size_t held = uses_.inbox->CountIterations(Inbox::PlaceOf(slot), envelope.sender);
+  return held < (part ? 2 + DisputesOf(envelope.sender) : 1);
+}
+
+// --- the end, and other steps -------------------------------------------------------------------
+
+Fate Gate::JudgeAfterEnd(const wire::SharedMessage& shared, const PeerId& from) const {
+  const wire::Envelope& envelope = shared->envelope;
+  const Block& head = uses_.chain->head();
+  if (!IsMember(head.members, envelope.sender)) return Fate::kNothing;
+  if (IsSealMessage(envelope.slot.type)) {
+    const bool past = uses_.past_seals->Find(SealKeyOf(envelope.slot)) != nullptr;
+    return past ? Fate::kPastSeal : Fate::kNothing;
+  }
+  const Inbox::Place commit{HeightOf(head), Phase::kA, MessageType::kCommit, 0, 0};
+  if (Inbox::PlaceOf(envelope.slot) != commit) return Fate::kNothing;
+  const Inbox::Outcome outcome = uses_.inbox->Probe(*shared);
+  const bool known = outcome == Inbox::Outcome::kDuplicate || outcome == Inbox::Outcome::kMore;
+  return !known && uses_.check->Verified(*shared, from) ? Fate::kTakeIn : Fate::kNothing;
+}
+
+bool Gate::NoteAhead(const PeerId& sender) {
+  const Block& head = uses_.chain->head();
+  if (IsMember(head.members, sender)) ahead_.insert(sender);
+  return ahead_.size() > FaultBound(head.thresholds);
+}
+
+std::set<PeerId> Gate::BeginStep(std::uint64_t step) {
+  ahead_.clear();
+  std::set<PeerId> refused = std::move(refused_early_[step]);
+  std::erase_if(refused_early_, [step](const auto& entry) { return entry.first <= step; });
+  return refused;
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,106 @@
+// What is let in: every signed message of another peer passes here, cheap checks first, before
+// anything of it is kept or believed.
+//
+// Promises:
+//   G1  A message is taken in only if it is of use now (its step and phase are in the window), its
+//       signer is a member, its bulk data is what it announces and is wanted, and its signature is
+//       good.
+//   G2  A relayed frame counts as its author's, for it is signed. Relayed bulk data counts if it is
+//       what the frame announces.
+//   G3  What a link brings is counted for the link, and never for the signer.
+//
+// May not know: what is done with a message, or what the seals decide.
+//
+// Memory: for three steps, the links whose PARTs found no room; the senders of the next steps.
+//
+// What an attacker can do here: fill its own places of the inbox, once each, in a window of two
+// steps; have signatures verified for nothing, as far as its ration goes (ration.h); be suspected.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/genesis_seal.h"
+#include "node/protocol/parts/past_seals.h"
+#include "node/protocol/parts/signature_check.h"
+#include "node/protocol/parts/stage.h"
+#include "node/protocol/step/step.h"
+#include "node/wire/opener.h"
+
+namespace ostraka::protocol {
+
+// What is to be done with a signed message.
+enum class Fate : std::uint8_t {
+  kNothing,
+  kExhibit,          // a PART of an old step: a case may be about it
+  kGenesisQuestion,  // its sender believes that the run has not begun
+  kPastSeal,         // of a seal that is decided here
+  kOdd,              // verified, for the seal alone: a lock may rest on it
+  kAhead,            // verified: its sender is two steps ahead
+  kTakeIn,           // verified, and new to the inbox
+};
+
+class Gate {
+ public:
+  struct Uses {
+    PeerId self;
+    std::shared_ptr<const Manifest> manifest;
+    std::shared_ptr<wire::Opener> opener;
+    const Turn* turn;
+    const StageNow* stage;
+    const Voice* voice;
+    const Chain* chain;
+    const Inbox* inbox;
+    Ration* ration;
+    SignatureCheck* check;
+    const GenesisSeal* genesis;
+    const PastSeals* past_seals;
+    Charges* charges;
+  };
+  explicit Gate(Uses uses) : uses_(std::move(uses)) {}
+
+  // The frame as a message of this run; nullopt if it is none. A request or an answer comes from
+  // its sender alone.
+  std::optional<wire::SharedMessage> Open(const MessageReceived& input) const;
+  // It comes with bulk data if and only if its kind has some.
+  bool HasItsBlob(const wire::Envelope& envelope, const MessageReceived& input) const;
+
+  // Whom the message concerns: kTakeIn if Judge is to be asked. `step`: null if there is none.
+  Fate Sort(const wire::Envelope& envelope, const PeerId& from, const Step* step) const;
+  // REQUIRES: Sort gave kTakeIn.
+  Fate Judge(const wire::SharedMessage& shared, const MessageReceived& input, Step* step);
+  // The run is over here: two things still matter. One is a member that finishes; the other is a
+  // member that is stuck in a seal that is decided here.
+  Fate JudgeAfterEnd(const wire::SharedMessage& shared, const PeerId& from) const;
+
+  // `sender` is two steps ahead, or in a run that has not begun here. True iff so many members are
+  // that one of them is honest.
+  bool NoteAhead(const PeerId& sender);
+  // A step begins: the links whose PARTs of it found no room.
+  std::set<PeerId> BeginStep(std::uint64_t step);
+  // This member leaves: who is ahead is counted anew.
+  void ForgetAhead() { ahead_.clear(); }
+
+ private:
+  std::uint64_t ExpectedStep(const Step* step) const;
+  bool InWindow(const wire::Slot& slot, const Step* step) const;
+  bool InStepWindow(const wire::Slot& slot, const Step& step) const;
+  Fate JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from, Step* step) const;
+  Fate JudgeOutside(const wire::SignedEnvelope& message, const PeerId& from, const Step* step) const;
+  bool BlobIsWanted(const wire::Envelope& envelope, const MessageReceived& input, const Step* step);
+  bool BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::uint64_t bytes,
+                  const Step* step) const;
+  std::size_t DisputesOf(const PeerId& worker) const;
+
+  Uses uses_;
+  std::set<PeerId> ahead_;
+  std::map<std::uint64_t, std::set<PeerId>> refused_early_;  // links, by step
+};
+
+}  // namespace ostraka::protocol

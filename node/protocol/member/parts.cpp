@@ -1,0 +1,64 @@
+#include "node/protocol/member/parts.h"
+
+#include <utility>
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+
+namespace {
+
+// Before the genesis seal: the manifest's members.
+SharedBlock FirstHead(const Manifest& manifest) {
+  auto head = std::make_shared<Block>();
+  head->genesis = true;
+  for (const Member& member : manifest.members) head->members.push_back(member.id);
+  const auto n = static_cast<std::uint32_t>(head->members.size());
+  head->thresholds = ThresholdsFor(manifest.mode, n, GenesisAsynchronousFaults(manifest.mode, n));
+  head->tau = manifest.tau > 0 ? manifest.tau : manifest.tau_initial;
+  head->delta_us = static_cast<std::uint64_t>(manifest.delta.ns / 1'000);
+  return head;
+}
+
+ModelState FirstState(PeerOptions& options) {
+  const std::uint64_t dimension = base::ElementCount(options.layout);
+  OSTRAKA_CHECK(options.initial_parameters->size() == dimension);
+  // A part has at least two elements, so that its directions are random.
+  OSTRAKA_CHECK(dimension >= 2 * options.manifest->members.size());
+  ModelState state;
+  state.parameters = std::move(options.initial_parameters);
+  state.velocity = options.initial_velocity != nullptr
+                       ? std::move(options.initial_velocity)
+                       : std::make_shared<const std::vector<float>>(dimension, 0.0F);
+  return state;
+}
+
+}  // namespace
+
+Parts::Parts(PeerOptions& options)
+    : self(options.key->id()),
+      manifest(options.manifest),
+      layout(options.layout),
+      journal(options.key, &turn),
+      voice(self, manifest->run_id, &turn, &journal),
+      jobs(&turn),
+      chain(FirstHead(*manifest), FirstState(options)),
+      genesis(self, manifest->run_id, chain.shared_head(), &inbox),
+      ration(Ration::BytesASecond(base::ElementCount(layout))),
+      check(std::move(options.verifier), &ration, &turn, &voice),
+      server({self, layout, &turn, &voice, &journal, &chain, &inbox, &ration}),
+      charges(self, manifest, &journal),
+      reports(self),
+      duties(self, manifest, &chain),
+      duty_jobs(&duties, &jobs) {
+  OSTRAKA_CHECK(Validate(*manifest).ok());
+  OSTRAKA_CHECK(IsMember(chain.head().members, self));
+}
+
+void Parts::CheckInvariants() const {
+  chain.CheckInvariants();
+  charges.CheckInvariants();
+  followers.CheckInvariants(manifest->members.size());
+}
+
+}  // namespace ostraka::protocol

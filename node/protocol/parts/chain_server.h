@@ -1,0 +1,70 @@
+// What a member serves to others from its chain: the head, blocks, aggregates, states; and frames
+// that were asked for. Nothing here is signed: an answer proves itself by its signature or its
+// hash.
+//
+// Promises:
+//   A1  What is sent to a peer because it asked is taken from that peer's ration first.
+//   A2  A head is shown with the COMMITs that attest to it, as far as they are held.
+//
+// May not know: seals, the step in progress, or why a peer asks.
+//
+// Memory: none of its own.
+//
+// What an attacker can do here: ask, as often as its ration lasts.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+
+#include "node/base/tensor_layout.h"
+#include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/inbox.h"
+#include "node/protocol/parts/ration.h"
+#include "node/protocol/parts/voice.h"
+
+namespace ostraka::protocol {
+
+// Chunks of phase A are results, those of phase C pieces of a state.
+inline constexpr wire::Phase kResultChunk = wire::Phase::kA;
+inline constexpr wire::Phase kStateChunk = wire::Phase::kC;
+
+class ChainServer {
+ public:
+  struct Uses {
+    PeerId self;
+    base::TensorLayout layout;
+    const Turn* turn;
+    const Voice* voice;
+    const Journal* journal;
+    Chain* chain;
+    const Inbox* inbox;
+    Ration* ration;
+  };
+  explicit ChainServer(Uses uses) : uses_(std::move(uses)) {}
+
+  void SendFrame(const PeerId& to, const base::SharedBytes& frame);
+  // A message with its bulk data.
+  void SendBulk(const PeerId& to, const base::SharedBytes& frame, const SharedBlob& blob);
+
+  // The head with its attestations, rationed; nothing before the genesis block.
+  void AnswerHead(const PeerId& to);
+  // As AnswerHead, but unasked, so that only the attestations are rationed.
+  void ShowHead(const PeerId& to);
+  // The run has not begun here. Not said to a member that has begun without this one, though its
+  // store may be gone.
+  void SayWaiting(const PeerId& to);
+  // Up to `count` blocks, from that of the slot backwards.
+  void AnswerBlocks(const PeerId& to, const wire::Slot& slot, std::uint64_t count);
+  void AnswerResult(const PeerId& to, std::uint64_t step, std::uint64_t column);
+  // Index 0: the leaves of the state's root; above: a piece of it.
+  void AnswerState(const PeerId& to, std::uint64_t step, std::uint64_t index);
+
+ private:
+  bool Take(const PeerId& to, std::uint64_t bytes);
+  void AnswerChunk(const PeerId& to, wire::Phase kind, const wire::Chunk& chunk, SharedBlob blob);
+
+  Uses uses_;
+};
+
+}  // namespace ostraka::protocol

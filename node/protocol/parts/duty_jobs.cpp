@@ -1,0 +1,50 @@
+#include "node/protocol/parts/duty_jobs.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+
+void DutyJobs::StartVote(std::uint64_t now, const wire::CaseId& about, JobSpec spec,
+                         std::uint64_t step) {
+  votes_.emplace(desk_->Start({.about = step, .asked_in = now}, std::move(spec)),
+                 Vote{about, now});
+}
+
+void DutyJobs::StartCrossCheck(std::uint64_t now, CrossCheckSpec spec) {
+  duties_->BeginCrossCheck(now);
+  cross_check_ = desk_->Start({.about = now, .asked_in = now}, std::move(spec));
+}
+
+std::size_t DutyJobs::VotesPending(std::uint64_t step) const {
+  return static_cast<std::size_t>(
+      std::count_if(votes_.begin(), votes_.end(),
+                    [step](const auto& vote) { return vote.second.asked_in == step; }));
+}
+
+DutyJobs::Done DutyJobs::Take(JobId id, const JobDesk::Job& job, std::uint64_t now,
+                              const JobResult& result) {
+  const bool failed = std::holds_alternative<JobFailed>(result);
+  if (cross_check_ == id) {
+    cross_check_.reset();
+    if (failed) return {.failed = true, .liars = {}};
+    const std::vector<PeerId>& liars = std::get<CrossCheckResult>(result).liars;
+    if (!duties_->OnCrossChecked(job.about, liars)) return {};
+    return {.failed = false, .liars = liars};
+  }
+  const auto vote = votes_.extract(id);
+  OSTRAKA_CHECK(!vote.empty());
+  if (failed) return {.failed = job.asked_in == now, .liars = {}};
+  duties_->TakeVerdict(vote.mapped().about, result);
+  return {};
+}
+
+void DutyJobs::Clear() {
+  votes_.clear();
+  cross_check_.reset();
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,58 @@
+// The jobs of a member's duties (duties.h): recomputations for votes and V1. They may outlast the
+// step in which they were asked for: a vote is about its case whenever it is ready, and V1 ends in
+// the step after the one that it is about.
+//
+// Promises:
+//   B1  A result is handed to the duty that asked for it, and to no other.
+//
+// May not know: seals, messages, or who else asks for jobs.
+//
+// Memory: a record a job, of wire::kMaxCases and one.
+//
+// What an attacker can do here: have a member recompute what its cases are about (duties.h).
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "node/protocol/parts/duties.h"
+#include "node/protocol/parts/job_desk.h"
+
+namespace ostraka::protocol {
+
+class DutyJobs {
+ public:
+  DutyJobs(Duties* duties, JobDesk* desk) : duties_(duties), desk_(desk) {}
+
+  // `now`: the step in progress.
+  void StartVote(std::uint64_t now, const wire::CaseId& about, JobSpec spec, std::uint64_t step);
+  void StartCrossCheck(std::uint64_t now, CrossCheckSpec spec);
+  // Jobs for votes that were asked for in this step and are not done. A PROOF waits for them.
+  std::size_t VotesPending(std::uint64_t step) const;
+
+  bool Owns(JobId id) const { return cross_check_ == id || votes_.contains(id); }
+  // What a finished job leads to. A vote whose job failed in a step that is over is not missed.
+  struct Done {
+    bool failed = false;           // the member cannot go on
+    std::vector<PeerId> liars;     // that V1 found
+  };
+  Done Take(JobId id, const JobDesk::Job& job, std::uint64_t now, const JobResult& result);
+  // The step was left: what comes is not wanted.
+  void Clear();
+
+ private:
+  struct Vote {
+    wire::CaseId about;
+    std::uint64_t asked_in = 0;
+  };
+
+  Duties* duties_;
+  JobDesk* desk_;
+  std::map<JobId, Vote> votes_;
+  std::optional<JobId> cross_check_;
+};
+
+}  // namespace ostraka::protocol

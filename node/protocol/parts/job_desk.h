@@ -1,0 +1,66 @@
+// Jobs that this member has asked for and that have not come back. Each job belongs to the class
+// that started it: only that class knows its number and what the result is for.
+//
+// Promises:
+//   J1  No number is given twice, and each job is taken once.
+//   J2  A result of an era that is over is not handed on: this member left the step that wanted it.
+//
+// May not know: what a job is for.
+//
+// Memory: a record a job. What an attacker can do here: nothing by itself.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/protocol/parts/turn.h"
+
+namespace ostraka::protocol {
+
+class JobDesk {
+ public:
+  struct Job {
+    std::uint64_t about = 0;     // the step that it works on
+    std::uint64_t asked_in = 0;  // the step in progress then
+  };
+
+  explicit JobDesk(const Turn* turn) : turn_(turn) {}
+
+  JobId Start(const Job& job, JobSpec spec) {
+    const JobId id = next_++;
+    open_.emplace(id, Open{job, era_});
+    turn_->Do(StartJob{id, std::make_shared<const JobSpec>(std::move(spec))});
+    return id;
+  }
+  // The job is done. Nullopt if its era is over. REQUIRES: Start gave `id`, and it is taken once.
+  std::optional<Job> Take(JobId id) {
+    const auto node = open_.extract(id);
+    OSTRAKA_CHECK(!node.empty());  // J1
+    if (node.mapped().era != era_) return std::nullopt;
+    return node.mapped().job;
+  }
+  void EndEra() { ++era_; }
+
+  std::size_t open() const { return open_.size(); }
+  std::uint64_t era() const { return era_; }
+  JobId next() const { return next_; }
+
+ private:
+  struct Open {
+    Job job;
+    std::uint64_t era = 0;
+  };
+
+  const Turn* turn_;
+  std::map<JobId, Open> open_;
+  std::uint64_t era_ = 0;
+  JobId next_ = 1;
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,32 @@
+// Tells people that this member is slow: an honest machine that is too slow is not dropped without
+// a warning.
+//
+// Memory: a figure. An attacker cannot change it: it reads the sealed lateness of this member.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include "node/protocol/ground/manifest.h"
+#include "node/protocol/parts/turn.h"
+#include "node/protocol/rules/lateness.h"
+
+namespace ostraka::protocol {
+
+class OwnPace {
+ public:
+  // `head` is new. Says once that the member is no longer slow.
+  void Tell(const Turn& turn, const wire::Block& head, const Manifest& manifest,
+            const PeerId& self) {
+    Slow slow;
+    slow.step = head.step;
+    slow.used_ms = LatenessOf(head, self);
+    slow.allowed_ms = AllowanceMs(head, manifest);
+    if (slow.Lasts() || told_) turn.Do(Observe{slow});
+    told_ = slow.Lasts();
+  }
+
+ private:
+  bool told_ = false;
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,52 @@
+// Verifies signatures for one member, within what each link may cost.
+//
+// Promises:
+//   Y1  A link that brought too many bad signatures in a second is not heard until the second is
+//       over.
+//   Y2  Messages that hardly ever matter are verified only within a ration of their own.
+//
+// May not know: what a message means.
+//
+// Memory: none of its own. What an attacker can do here: use up its own link's ration.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "crypto/sign.h"
+#include "node/base/planted.h"
+#include "node/protocol/parts/ration.h"
+#include "node/protocol/parts/voice.h"
+
+namespace ostraka::protocol {
+
+class SignatureCheck {
+ public:
+  SignatureCheck(std::shared_ptr<crypto::Verifier> verifier, Ration* ration, const Turn* turn,
+                 const Voice* voice)
+      : verifier_(std::move(verifier)), ration_(ration), turn_(turn), voice_(voice) {}
+
+  // The message is its sender's; else its link is suspected.
+  bool Verified(const wire::SignedEnvelope& message, const PeerId& from) {
+    if (base::Planted(base::Bug::kSignatureSkipped)) return true;
+    if (!ration_->IsHeard(turn_->now(), from)) return false;
+    if (verifier_->Verify(message.envelope.sender, message.digest, message.signature)) return true;
+    ration_->CountForgery(turn_->now(), from);
+    voice_->Suspect(from, "signature", "sent a message whose signature is not its sender's");
+    return false;
+  }
+  // The same for a message of another history, say (Y2).
+  bool VerifiedOdd(const wire::SignedEnvelope& message, const PeerId& from) {
+    return ration_->TakeOddMessage(turn_->now(), from) && Verified(message, from);
+  }
+
+ private:
+  std::shared_ptr<crypto::Verifier> verifier_;
+  Ration* ration_;
+  const Turn* turn_;
+  const Voice* voice_;
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,182 @@
+#include "node/protocol/step/asks.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "node/protocol/sync/widening.h"
+#include "node/wire/bitmap.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+using wire::PullKind;
+
+namespace {
+
+// Members that are asked at a time for ECHOs that lack.
+constexpr std::size_t kEchoSources = 8;
+
+// Nullopt for bulk, which is not asked for here.
+std::optional<MessageType> TypeOf(DueWord kind) {
+  switch (kind) {
+    case DueWord::kCommit:
+      return MessageType::kCommit;
+    case DueWord::kAggregate:
+      return MessageType::kAggregate;
+    case DueWord::kReveal:
+      return MessageType::kReveal;
+    case DueWord::kProof:
+      return MessageType::kProof;
+    case DueWord::kPart:
+    case DueWord::kDisputedPart:
+    case DueWord::kResult:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Asks::AskMessages(const PeerId& whom, const wire::Slot& slot, MessageType type,
+                       const std::vector<PeerId>& authors) const {
+  uses_.voice->Ask(whom, slot,
+                   {.kind = PullKind::kMessages,
+                    .type = type,
+                    .members = wire::BitmapOf(authors, uses_.chain->head().members),
+                    .digests = {},
+                    .index = 0});
+}
+
+bool Asks::ForEntries(const Sealing& sealing) const {
+  std::vector<std::pair<PeerId, wire::Echo>> shown;
+  for (const auto& [sender, item] : uses_.inbox->At(Inbox::PlaceOf(sealing.slot()))) {
+    auto echo = wire::DecodeEcho(item.message->envelope.body);
+    if (echo.ok() && sender != uses_.self) shown.emplace_back(sender, std::move(echo).value());
+  }
+  if (shown.empty()) return false;
+  std::map<std::pair<PeerId, MessageType>, std::vector<PeerId>> wanted;
+  const Entries& entries = sealing.entries();
+  const std::size_t count = entries.Count();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto place = entries.PlaceOf(i);
+    if (!place || entries.EntryNow(i).state != SealEntry::State::kAbsent) continue;
+    // One more than can lie, and others each time: else each liar among them costs half a Delta.
+    std::size_t room = FaultBound(uses_.chain->head().thresholds) + 1;
+    for (std::size_t k = 0; k < shown.size() && room > 0; ++k) {
+      const auto& [sender, echo] = shown[(i + uses_.pull->attempts() + k) % shown.size()];
+      if (StateIn(echo, i) == SealEntry::State::kAbsent) continue;
+      wanted[{sender, place->first.type}].push_back(place->second);
+      --room;
+    }
+  }
+  for (const auto& [whom, senders] : wanted) {
+    AskMessages(whom.first, sealing.slot(), whom.second, senders);
+  }
+  return !wanted.empty();
+}
+
+// ECHOs that lack half a Delta after this member's own: a two-faced member may have shown them to
+// others. While more lack than can be at fault, honest members have yet to speak, and will speak to
+// all: asking all for all made a quarter of a million messages of each slow seal of 64. (The seal
+// asks again, and more of them, half a Delta after its own ECHO: docs/seal.md, 5.)
+bool Asks::ForEchoes(const Sealing& sealing) const {
+  if (!sealing.seal().echoed() || sealing.seal().decision()) return false;
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  std::vector<PeerId> lacking;
+  const auto& echoes = uses_.inbox->At(Inbox::PlaceOf(sealing.slot()));
+  for (const PeerId& member : members) {
+    if (!echoes.contains(member) && !facts_->muted.contains(member)) lacking.push_back(member);
+  }
+  if (lacking.empty() || lacking.size() > uses_.chain->head().thresholds.t_s) return true;
+  // Other sources each time, and other ones for each member that asks (K1).
+  const auto self = std::lower_bound(members.begin(), members.end(), uses_.self);
+  const auto first = static_cast<std::size_t>(self - members.begin()) + 1 +
+                     std::size_t{uses_.pull->attempts()} * kEchoSources;
+  for (std::size_t k = 0; k < std::min(kEchoSources, members.size() - 1); ++k) {
+    AskMessages(members[(first + k) % members.size()], sealing.slot(), MessageType::kEcho, lacking);
+  }
+  return true;
+}
+
+// Three times as many members each time, so that an owner that gives its result to a few costs no
+// more than some Deltas; and then less and less often, as all have been asked and bulk takes its
+// time.
+bool Asks::ForResults(const Results& results) const {
+  bool missing = false;
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::size_t n = members.size();
+  for (std::size_t j = 0; j < results.all().size(); ++j) {
+    if (!results.IsMissing(j)) continue;
+    missing = true;
+    const auto [first, count] = WideningAt(uses_.pull->attempts(), n);
+    for (std::size_t k = first; k < first + count; ++k) {
+      uses_.voice->Ask(
+          members[(j + k) % n], ServiceSlot(facts_->number(), Phase::kA, MessageType::kPull),
+          {.kind = PullKind::kResult, .type = {}, .members = {}, .digests = {}, .index = j});
+    }
+  }
+  return missing;
+}
+
+bool Asks::ForExhibits() const {
+  const std::vector<Duties::Ask> asks = uses_.duties->AskForExhibits();
+  for (const Duties::Ask& one : asks) {
+    const auto& members = uses_.chain->Past(one.step)->members;
+    for (const PeerId& whom : one.sources) {
+      uses_.voice->Ask(whom, ServiceSlot(one.step, Phase::kA, MessageType::kPull),
+                       {.kind = PullKind::kPart,
+                        .type = MessageType::kPart,
+                        .members = wire::BitmapOf({one.exhibit.author}, members),
+                        .digests = {},
+                        .index = one.exhibit.column});
+    }
+  }
+  return !asks.empty();
+}
+
+void Asks::ForLate(const Sealing& sealing) const {
+  if (sealing.seal().echoed()) return;
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  std::map<MessageType, std::vector<PeerId>> late;
+  for (const LateWatch::Word& due :
+       uses_.reports->TakeOverdue(uses_.turn->now(), uses_.chain->delta())) {
+    if (const auto type = TypeOf(due.kind)) late[*type].push_back(members[due.index]);
+  }
+  for (const auto& [type, authors] : late) {
+    for (const PeerId& member : members) {
+      if (!facts_->muted.contains(member)) AskMessages(member, sealing.slot(), type, authors);
+    }
+  }
+}
+
+void Asks::ForRefusedPart(const PeerId& whom, const PeerId& worker, std::uint32_t column) const {
+  const Inbox::Place place = facts_->PlaceOf(Phase::kA, MessageType::kPart, 0, column);
+  if (Usable(*uses_.inbox, *facts_, place, worker) != nullptr) return;
+  uses_.voice->Ask(whom, ServiceSlot(facts_->number(), Phase::kA, MessageType::kPull),
+                   {.kind = PullKind::kPart,
+                    .type = {},
+                    .members = wire::BitmapOf({worker}, uses_.chain->head().members),
+                    .digests = {},
+                    .index = column});
+}
+
+void Asks::ForRefusedParts(const std::set<PeerId>& links, const DisputedPairs& pairs) const {
+  for (const PeerId& whom : links) {
+    if (!IsMember(uses_.chain->head().members, whom)) continue;
+    if (facts_->my_part && facts_->roles().IsWorker(whom)) {
+      ForRefusedPart(whom, whom, *facts_->my_part);
+    }
+    for (const LivePair& pair : pairs.all()) {
+      const bool own = pair.worker == whom && pair.aggregator != uses_.self;
+      const bool passed_on = pair.aggregator == uses_.self && pair.worker != whom;
+      if (own || passed_on) ForRefusedPart(whom, pair.worker, pair.column);
+    }
+  }
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,104 @@
+#include "node/protocol/step/due_watch.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+namespace {
+
+std::size_t IndexIn(const std::vector<PeerId>& members, const PeerId& member) {
+  const auto at = std::lower_bound(members.begin(), members.end(), member);
+  OSTRAKA_CHECK(at != members.end() && *at == member);
+  return static_cast<std::size_t>(at - members.begin());
+}
+
+}  // namespace
+
+LateWatch::Options DueWatch::Options() const {
+  const Block& head = uses_.chain->head();
+  LateWatch::Options options;
+  options.opened = uses_.turn->now();
+  options.delta = uses_.chain->delta();
+  options.patience = uses_.manifest->patience;
+  options.deadline = SealDeadline(*uses_.manifest, uses_.chain->delta());
+  options.members = head.members.size();
+  options.quorum = head.thresholds.quorum();
+  options.fault_bound = FaultBound(head.thresholds);
+  return options;
+}
+
+void DueWatch::BeginA() {
+  const Roles& roles = facts_->roles();
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const bool owner = facts_->my_part.has_value();
+  LateWatch::Options options = Options();
+  options.owns_column = owner;
+  LateWatch& watch = uses_.reports->WatchLateness(options);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    watch.Expect({DueWord::kCommit, i}, i);
+    if (roles.PartOwnedBy(members[i])) watch.Expect({DueWord::kAggregate, i}, i);
+    if (owner && roles.IsWorker(members[i])) watch.Expect({DueWord::kPart, i}, i);
+  }
+  for (const LivePair& pair : holdings_.pairs->all()) {
+    if (pair.worker == uses_.self || pair.aggregator == uses_.self) continue;
+    watch.Expect({DueWord::kDisputedPart, pair.index}, IndexIn(members, pair.worker));
+  }
+}
+
+void DueWatch::BeginB() {
+  LateWatch& watch = uses_.reports->WatchLateness(Options());
+  for (std::size_t i = 0; i < uses_.chain->head().members.size(); ++i) {
+    if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueWord::kReveal, i}, i);
+  }
+}
+
+void DueWatch::BeginC() {
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  LateWatch& watch = uses_.reports->WatchLateness(Options());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueWord::kProof, i}, i);
+  }
+  for (std::size_t j = 0; j < holdings_.results->all().size(); ++j) {
+    if (!holdings_.results->IsWanted(j)) continue;
+    watch.Expect({DueWord::kResult, j}, IndexIn(members, facts_->roles().owners[j]));
+  }
+}
+
+bool DueWatch::IsHeld(const LateWatch::Word& due) {
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const Entries& entries = holdings_.sealing->entries();
+  switch (due.kind) {
+    case DueWord::kCommit:
+    case DueWord::kReveal:
+    case DueWord::kProof:
+      return entries.EntryNow(due.index).state != SealEntry::State::kAbsent;
+    case DueWord::kAggregate:
+      return entries.EntryNow(members.size() + due.index).state != SealEntry::State::kAbsent;
+    case DueWord::kPart:
+      return holdings_.column->IsSettled(members[due.index]);
+    case DueWord::kDisputedPart:
+      return holdings_.pairs->HasPart(due.index);  // L2
+    case DueWord::kResult:
+      return holdings_.results->all()[due.index] != nullptr;
+  }
+  return true;
+}
+
+void DueWatch::Update() {
+  LateWatch* const watch = uses_.reports->lateness();
+  if (watch == nullptr) return;
+  const std::set<LateWatch::Word> lacking = watch->lacking();
+  for (const LateWatch::Word& due : lacking) {
+    if (IsHeld(due)) watch->Held(due, uses_.turn->now());
+  }
+  if (holdings_.results->expired()) watch->EndResults(uses_.turn->now());
+  if (holdings_.sealing->seal().echoed()) return watch->Stop(uses_.turn->now());
+  if (const auto ask = uses_.reports->AskAt(uses_.chain->delta())) {
+    uses_.pull->Arm(std::max(*ask - uses_.turn->now(), Duration{}));
+  }
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,108 @@
+#include "node/protocol/step/entries.h"
+
+#include "node/base/check.h"
+#include "node/base/planted.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+std::size_t Entries::Count() const {
+  return chain_->head().members.size() * (phase_ == Phase::kA ? 2 : 1);
+}
+
+std::optional<std::pair<Inbox::Place, PeerId>> Entries::PlaceOf(std::size_t index) const {
+  const std::vector<PeerId>& members = chain_->head().members;
+  const PeerId& member = members[index % members.size()];
+  const StepReading& reading = facts_->reading;
+  if (reading.absent.contains(member) || reading.two_commits.contains(member)) return std::nullopt;
+  Inbox::Place place = facts_->PlaceOf(phase_, MessageType::kCommit, draw_);
+  switch (phase_) {
+    case Phase::kA:
+      if (index < members.size()) break;
+      // An AGG of a member that owns no part says nothing and is not sealed.
+      if (!facts_->roles().PartOwnedBy(member)) return std::nullopt;
+      place.type = MessageType::kAggregate;
+      break;
+    case Phase::kB:
+      if (!reading.MustReveal(member)) return std::nullopt;
+      place.type = MessageType::kReveal;
+      break;
+    case Phase::kC:
+      place.type = MessageType::kProof;
+      break;
+    case Phase::kGenesis:
+      return std::nullopt;
+  }
+  return std::pair{place, member};
+}
+
+SealEntry Entries::EntryNow(std::size_t index) const {
+  const auto place = PlaceOf(index);
+  if (!place) return {};
+  const Inbox::Item* any = inbox_->Find(place->first, place->second);
+  if (any == nullptr) return {};
+  // Two messages of one slot are equivocation whatever parents they name.
+  if (any->equivocated()) return {SealEntry::State::kEquivocated, Digest{}};
+  if (any->message->envelope.entry != facts_->ParentOf(phase_)) return {};
+  return {SealEntry::State::kPresent, any->message->digest};
+}
+
+bool Entries::Holds(std::size_t index, const Digest& digest) const {
+  const auto place = PlaceOf(index);
+  if (!place) return false;
+  const wire::SignedEnvelope* message = inbox_->Find(place->first, place->second, digest);
+  return message != nullptr && message->envelope.entry == facts_->ParentOf(phase_);
+}
+
+bool Entries::HoldsAll(const SealVector& vector) const {
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    const SealEntry& entry = vector[i];
+    if (entry.state == SealEntry::State::kPresent && !Holds(i, entry.digest)) return false;
+    if (entry.state == SealEntry::State::kEquivocated &&
+        EntryNow(i).state != SealEntry::State::kEquivocated) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A wait ends early only by what the own ECHO shows, so that others can follow it: a member that
+// signed two COMMITs is banned whether it goes on or not [seven that stopped after two COMMITs held
+// all others up for 40 s, until the deadline of seal A]. No other evidence counts: it is local
+// [one cheat of eight showed its fault to some members only, which echoed while the others waited;
+// three of those were dropped for it].
+bool Entries::OwesNothing(std::size_t index, const PeerId& member) const {
+  if (base::Planted(base::Bug::kEvidenceEndsWaits)) return charges_->Against(member);
+  const std::size_t n = chain_->head().members.size();
+  return phase_ == Phase::kA && index >= n &&
+         EntryNow(index - n).state == SealEntry::State::kEquivocated;
+}
+
+// Asked at each message: what is held stays held, so an entry that is settled is not looked at
+// again before the next seal.
+bool Entries::Complete() {
+  const std::size_t entries = Count();
+  for (; settled_ < entries; ++settled_) {
+    const auto place = PlaceOf(settled_);
+    if (!place || EntryNow(settled_).state != SealEntry::State::kAbsent) continue;
+    if (!OwesNothing(settled_, place->second)) return false;
+  }
+  return true;
+}
+
+SealedMessages Entries::MessagesOf(const SealVector& vector) const {
+  SealedMessages messages(vector.size());
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    messages[i].state = static_cast<SealedMessage::State>(vector[i].state);
+    const auto place = PlaceOf(i);
+    if (!place || vector[i].state != SealEntry::State::kPresent) continue;
+    messages[i].message = inbox_->Shared(place->first, place->second, vector[i].digest);
+    // A seal decides only when its messages are held.
+    OSTRAKA_CHECK(messages[i].message != nullptr);
+  }
+  return messages;
+}
+
+}  // namespace ostraka::protocol

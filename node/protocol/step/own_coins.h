@@ -1,0 +1,31 @@
+// The coins of one member in one step (phase B, MPRNG). Seal A fixes every gradient, aggregate and
+// coin commitment before any coin is shown. A missing or false revealer is left out and the next
+// coin is revealed by all, so an abort buys one redraw and costs an identity. Rationale: mixing
+// only what came would give an attacker a choice among 2^f coins.
+//
+// Pure functions of the member's private seed. Memory: none. An attacker who learns the seed knows
+// the coins in advance; it is in no message.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "crypto/commitment.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::protocol {
+
+struct OwnCoins {
+  base::PeerId self;
+  base::Digest private_seed;
+  std::uint64_t step = 0;
+  std::uint32_t count = 0;  // coins of the step
+
+  crypto::Coin CoinOf(std::uint32_t draw) const;
+  // One a draw; their Merkle root stands in the COMMIT.
+  std::vector<base::Digest> Commitments() const;
+  // The body of the REVEAL of that draw.
+  wire::Reveal RevealOf(std::uint32_t draw) const;
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,149 @@
+#include "node/protocol/step/own_column.h"
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "crypto/set_root.h"
+#include "node/base/check.h"
+#include "node/protocol/step/part_check.h"
+#include "node/wire/bitmap.h"
+#include "node/wire/codec.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+OwnColumn::OwnColumn(Uses uses, const StepFacts* facts) : uses_(std::move(uses)), facts_(facts) {
+  to_judge_.insert(facts->roles().workers.begin(), facts->roles().workers.end());
+}
+
+// --- parts --------------------------------------------------------------------------------------
+
+void OwnColumn::Try() {
+  if (!owned() || started_) return;
+  // The AGG was said before a crash, and is sent again since.
+  const bool said = uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kAggregate),
+                                      uses_.self) != nullptr;
+  Judge();
+  if (!said && closed_) StartAggregation();
+}
+
+void OwnColumn::Judge() {
+  for (const PeerId& worker : std::exchange(to_judge_, {})) {
+    if (facts_->roles().IsWorker(worker) && !IsSettled(worker)) JudgePartOf(worker);
+  }
+  if (held_.size() + refused_.size() == facts_->roles().workers.size()) closed_ = true;
+}
+
+void OwnColumn::JudgePartOf(const PeerId& worker) {
+  const Inbox::Item* commit =
+      uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kCommit), worker);
+  // Under two COMMITs no part counts, and a worker that is caught may send none. One of them may
+  // name another history.
+  if (commit != nullptr && commit->equivocated()) {
+    refused_.insert(worker);
+    return;
+  }
+  const Inbox::Item* part =
+      Usable(*uses_.inbox, *facts_,
+             facts_->PlaceOf(Phase::kA, MessageType::kPart, 0, *facts_->my_part), worker);
+  if (commit == nullptr || part == nullptr) return;
+  if (commit->message->envelope.entry != facts_->parent_a) return;
+  const auto reason = PartFault(*commit, *part, *facts_->my_part, facts_->roles().parts);
+  if (!reason) {
+    held_.emplace(worker, Held{part->blob, commit->message->digest, part->message->frame});
+    return;
+  }
+  refused_.insert(worker);
+  uses_.charges->Show(worker,
+                      evidence::MakeFalsePart(*commit->message->frame, *part->message->frame));
+  uses_.voice->Suspect(worker, "part", *reason);
+}
+
+// --- the aggregate ------------------------------------------------------------------------------
+
+void OwnColumn::StartAggregation() {
+  started_ = true;
+  if (held_.empty()) return State(nullptr);
+  AggregateSpec spec;
+  for (const auto& [worker, held] : held_) spec.parts.push_back(held.blob);
+  spec.clip = uses_.manifest->clip;
+  spec.tau = facts_->reading.sealed.tau;
+  spec.eps = uses_.manifest->eps;
+  job_ = uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()},
+                           std::move(spec));
+}
+
+void OwnColumn::OnJob(const JobResult& result) {
+  OSTRAKA_CHECK(job_);
+  job_.reset();
+  const auto* computed = std::get_if<AggregateResult>(&result);
+  State(computed == nullptr ? nullptr : computed->result);
+}
+
+// `result` is null if nothing was held, or the work failed.
+void OwnColumn::State(const SharedBlob& result) {
+  const std::uint32_t index = *facts_->my_part;
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  std::vector<PeerId> senders;
+  std::vector<Digest> leaves;
+  std::vector<Digest> commits;
+  for (const auto& [worker, held] : held_) {
+    senders.push_back(worker);
+    leaves.push_back(held.blob->root);
+    commits.push_back(held.commit);
+  }
+  wire::Aggregate aggregate;
+  aggregate.part_index = index;
+  aggregate.result_root = result == nullptr ? Digest{} : result->root;
+  aggregate.included = wire::BitmapOf(senders, members);
+  aggregate.leaves_root = crypto::MerkleRoot(leaves);
+  aggregate.commits_root = crypto::SetRoot(commits);
+  aggregate.slowest = SlowestSender();
+
+  std::vector<Draft> drafts;
+  drafts.push_back(uses_.voice->MakeDraft(
+      uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kAggregate), facts_->parent_a,
+      wire::Encode(aggregate), members));
+  if (result != nullptr) {
+    // An AGG whose aggregate is lost drops its owner.
+    if (uses_.chain->KeepResult(facts_->number(), index, result)) {
+      uses_.journal->StoreResult(facts_->number(), index, result);
+    }
+    drafts.push_back(ResultDraft(result));
+  }
+  uses_.voice->Prepare(std::move(drafts));
+}
+
+Draft OwnColumn::ResultDraft(const SharedBlob& result) const {
+  const std::uint32_t index = *facts_->my_part;
+  const wire::Result body{HeaderOf(facts_->roles().parts[index]), result->root};
+  return uses_.voice->MakeDraft(
+      uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kResult, 0, index),
+      facts_->parent_a, wire::Encode(body), uses_.chain->head().members, result);
+}
+
+void OwnColumn::SendResultAgain() {
+  if (!owned()) return;
+  const SharedBlob result = uses_.chain->ResultAt(facts_->number(), *facts_->my_part);
+  if (result == nullptr) return;
+  Draft draft = ResultDraft(result);
+  if (uses_.journal->Said(draft.envelope.slot)) uses_.voice->Prepare(std::move(draft));
+}
+
+std::optional<PeerId> OwnColumn::SlowestSender() const {
+  const auto slowest = uses_.reports->SlowestSender();
+  if (!slowest) return std::nullopt;
+  const PeerId& member = uses_.chain->head().members[*slowest];
+  return member == uses_.self ? std::nullopt : std::optional(member);
+}
+
+void OwnColumn::CheckInvariants() const {
+  OSTRAKA_CHECK(held_.size() + refused_.size() <= facts_->roles().workers.size());
+  for (const auto& [worker, held] : held_) OSTRAKA_CHECK(!refused_.contains(worker));  // O1
+}
+
+}  // namespace ostraka::protocol

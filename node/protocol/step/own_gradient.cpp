@@ -1,0 +1,87 @@
+#include "node/protocol/step/own_gradient.h"
+
+#include <utility>
+#include <variant>
+
+#include "node/base/check.h"
+#include "node/protocol/step/part_check.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+OwnGradient::OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs,
+                         OwnCoins coins)
+    : uses_(std::move(uses)), facts_(facts), pairs_(pairs), coins_(std::move(coins)) {}
+
+void OwnGradient::Begin() {
+  if (!facts_->roles().IsWorker(uses_.self)) return Commit(std::nullopt, {});
+  const std::uint64_t step = facts_->number();
+  const Digest seed = BatchSeed(uses_.manifest->run_id, uses_.manifest->training.data,
+                                uses_.chain->head().randomness, step, uses_.self);
+  job_ = uses_.jobs->Start(
+      {.about = step, .asked_in = step},
+      GradientSpec{step, uses_.self, uses_.chain->state().parameters, seed, false});
+}
+
+bool OwnGradient::OnJob(const JobResult& result) {
+  OSTRAKA_CHECK(job_);
+  job_.reset();
+  if (const auto* computed = std::get_if<GradientResult>(&result)) {
+    job_ = uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()},
+                             PackSpec{computed->gradient, facts_->roles().parts, true});
+    return false;
+  }
+  OnPacked(std::get<PackResult>(result));
+  return true;
+}
+
+void OwnGradient::OnPacked(const PackResult& result) {
+  parts_ = result.parts;
+  std::vector<Digest> roots;
+  for (const SharedBlob& part : parts_) roots.push_back(part->root);
+  const Digest root = crypto::MerkleRoot(roots);
+  const Inbox::Item* said =
+      uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kCommit), uses_.self);
+  if (said != nullptr) {  // before a crash
+    const auto commit = wire::DecodeCommit(said->message->envelope.body);
+    parts_lost_ = !commit.ok() || commit->gradient_root != root;
+    if (parts_lost_) return;
+  }
+  Commit(root, roots);
+}
+
+Draft OwnGradient::CommitDraft(std::optional<Digest> gradient_root) const {
+  wire::Commit commit;
+  commit.coin_count = coins_.count;
+  commit.coins_root = crypto::MerkleRoot(coins_.Commitments());
+  commit.gradient_root = gradient_root;
+  return uses_.voice->MakeDraft(
+      uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kCommit), facts_->parent_a,
+      wire::Encode(commit), uses_.followers->Audience(uses_.chain->head().members));
+}
+
+void OwnGradient::Commit(std::optional<Digest> gradient_root,
+                         const std::vector<Digest>& part_roots) {
+  std::vector<Draft> drafts;
+  drafts.push_back(CommitDraft(gradient_root));
+  for (std::uint32_t j = 0; j < part_roots.size(); ++j) {
+    wire::Part part;
+    part.header = HeaderOf(facts_->roles().parts[j]);
+    part.root = part_roots[j];
+    part.path = crypto::MerklePath(part_roots, j);
+    drafts.push_back(uses_.voice->MakeDraft(
+        uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kPart, 0, j),
+        facts_->parent_a, wire::Encode(part), RecipientsOf(j), parts_[j]));
+  }
+  uses_.voice->Prepare(std::move(drafts));
+}
+
+std::vector<PeerId> OwnGradient::RecipientsOf(std::uint32_t column) const {
+  if (pairs_->IsPublic(uses_.self, column)) return uses_.chain->head().members;
+  return {facts_->roles().owners[column]};
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,129 @@
+#include "node/protocol/step/proving.h"
+
+#include <utility>
+#include <variant>
+
+#include "node/base/check.h"
+#include "node/base/planted.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+JobId Proving::Start(std::uint64_t about, JobSpec spec) {
+  return uses_.jobs->Start({.about = about, .asked_in = facts_->number()}, std::move(spec));
+}
+
+// --- as the step begins -------------------------------------------------------------------------
+
+void Proving::Begin() {
+  if (facts_->number() % uses_.manifest->state_root_every == 0) {
+    root_ = Start(facts_->number(), RootSpec{uses_.chain->state(), uses_.layout});
+  }
+  StartAccusation();
+  StartVotes();
+}
+
+void Proving::StartAccusation() {
+  const auto assignment = facts_->roles().AssignmentOf(uses_.self);
+  if (!assignment || !MayBeTarget(uses_.chain->head(), assignment->target)) return;
+  auto spec = uses_.duties->Recomputation(assignment->step, assignment->target);
+  if (!spec) return;
+  target_ = wire::Accusation{assignment->target, assignment->step};
+  accuse_ = Start(assignment->step, *std::move(spec));
+}
+
+void Proving::StartVotes() {
+  for (const wire::CaseId& about : uses_.duties->GradientCases()) {
+    auto spec = uses_.duties->Recomputation(about.step, about.target);
+    if (spec) uses_.duty_jobs->StartVote(facts_->number(), about, *std::move(spec), about.step);
+    uses_.duties->BeginVote(about, spec.has_value());
+  }
+}
+
+// --- the PROOF ----------------------------------------------------------------------------------
+
+bool Proving::Try() {
+  TryNumbers();
+  TryExhibits();
+  if (!Ready()) return false;
+  said_ = true;
+  wire::Proof proof = Compose();
+  uses_.voice->Prepare(uses_.voice->MakeDraft(
+      uses_.voice->SlotOf(facts_->number(), Phase::kC, MessageType::kProof), facts_->parent_c,
+      wire::Encode(proof), uses_.chain->head().members));
+  return true;
+}
+
+void Proving::TryNumbers() {
+  const OwnGradient& gradient = *holdings_.gradient;
+  const Results& results = *holdings_.results;
+  if (started_ || gradient.parts_lost() || !results.closed()) return;  // W2
+  const bool worker = facts_->roles().IsWorker(uses_.self);
+  // After a restart the seals of the step may be there before the own gradient is.
+  if (worker && gradient.parts().empty()) return;
+  started_ = true;
+  if (!worker) {  // nothing to prove
+    numbers_.emplace();
+    return;
+  }
+  ProveSpec spec;
+  spec.parts = gradient.parts();
+  for (std::size_t j = 0; j < results.all().size(); ++j) spec.columns.push_back(results.ColumnOf(j));
+  spec.tau = facts_->reading.sealed.tau;
+  prove_ = Start(facts_->number(), std::move(spec));
+}
+
+// What comes after the own PROOF is judged in the next step: no job of a vote that a PROOF waits
+// for outlives its step.
+void Proving::TryExhibits() {
+  if (said_) return;
+  for (auto& [about, spec] : uses_.duties->ExhibitsToJudge()) {
+    uses_.duty_jobs->StartVote(facts_->number(), about, std::move(spec), facts_->number());
+  }
+}
+
+bool Proving::Ready() const {
+  if (said_ || !numbers_ || accuse_ || root_) return false;
+  if (uses_.duty_jobs->VotesPending(facts_->number()) > 0) return false;
+  if (uses_.duties->AwaitsCrossCheck()) return false;
+  return !uses_.duties->AwaitsExhibits() || holdings_.results->expired();  // W1
+}
+
+wire::Proof Proving::Compose() {
+  const Block& head = uses_.chain->head();
+  wire::Proof proof;
+  proof.columns = *numbers_;
+  proof.accusation = accusation_;
+  uses_.duties->StateIn(proof);
+  proof.state_root = state_root_;
+  if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = uses_.charges->ForProof();
+  proof.held = HeldBitmap(head, holdings_.pairs->parts(), holdings_.pairs->results());
+  proof.joins = uses_.followers->JoinsToConfirm(head, *uses_.manifest, facts_->number(),
+                                                uses_.chain->recent());
+  // If no lag was measured: as things are.
+  uses_.reports->StateIn(proof, head.members, head.delta_us / 4);
+  return proof;
+}
+
+// --- jobs ---------------------------------------------------------------------------------------
+
+void Proving::OnJob(JobId id, const JobResult& result) {
+  OSTRAKA_CHECK(Owns(id));
+  if (prove_ == id) {
+    prove_.reset();
+    numbers_ = std::get<ProveResult>(result).columns;
+  } else if (accuse_ == id) {
+    accuse_.reset();
+    if (std::get<RecomputeResult>(result).accuse) accusation_ = target_;
+  } else {
+    root_.reset();
+    const auto& root = std::get<RootResult>(result);
+    state_root_ = root.root;
+    uses_.chain->Serve(facts_->number(), root.leaves);
+  }
+}
+
+}  // namespace ostraka::protocol

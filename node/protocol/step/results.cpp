@@ -1,0 +1,47 @@
+#include "node/protocol/step/results.h"
+
+#include "node/protocol/ground/numbers.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+void Results::Judge() {
+  bool all = true;
+  for (std::uint32_t j = 0; j < results_.size(); ++j) {
+    if (!IsMissing(j)) continue;
+    const PeerId& owner = facts_->roles().owners[j];
+    const Inbox::Item* item = Usable(
+        *uses_.inbox, *facts_, facts_->PlaceOf(Phase::kA, MessageType::kResult, 0, j), owner);
+    if (item != nullptr && Take(j, item->blob)) continue;
+    const SharedBlob kept = uses_.chain->ResultAt(facts_->number(), j);
+    if (kept != nullptr && Take(j, kept)) continue;
+    all = false;
+  }
+  if (all) closed_ = true;
+}
+
+bool Results::Take(std::size_t column, const SharedBlob& blob) {
+  if (column >= results_.size() || !IsWanted(column)) return false;
+  const SealedStep& sealed = facts_->reading.sealed;
+  if (blob->root != sealed.aggregates[column]->result_root) return false;  // R1
+  if (!HoldsFiniteFloats(*blob, sealed.roles.parts[column].size())) return false;
+  if (results_[column] != nullptr) return true;
+  results_[column] = blob;
+  const auto index = static_cast<std::uint32_t>(column);
+  if (uses_.chain->KeepResult(facts_->number(), index, blob)) {
+    uses_.journal->StoreResult(facts_->number(), index, blob);  // R2
+  }
+  return true;
+}
+
+Column Results::ColumnOf(std::size_t column) const {
+  const auto index = static_cast<std::uint32_t>(column);
+  return {.part_index = index,
+          .range = facts_->roles().parts[column],
+          .result = results_[column],
+          .direction_seed = DirectionSeed(facts_->reading.randomness, facts_->number(), index)};
+}
+
+}  // namespace ostraka::protocol

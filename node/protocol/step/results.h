@@ -1,0 +1,62 @@
+// The aggregates of a step, as their owners' sealed AGGs announce them: held, judged and kept.
+//
+// Promises:
+//   R1  A result is taken from any sender, and only if it has the root that the sealed AGG names
+//       and holds finite numbers of its part's size.
+//   R2  A result is durable before anything that is said after it is taken: when a PROOF helps to
+//       seal the step, its author can still apply and serve the result after a crash of all.
+//
+// May not know: seals in progress, jobs, or columns' fates.
+//
+// Memory: one result a column (a model's size).
+//
+// What an attacker can do here: nothing; what has another root is not taken.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <vector>
+
+#include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/journal.h"
+#include "node/protocol/step/step_facts.h"
+
+namespace ostraka::protocol {
+
+class Results {
+ public:
+  struct Uses {
+    Chain* chain;
+    Journal* journal;
+    const Inbox* inbox;
+  };
+  Results(Uses uses, const StepFacts* facts)
+      : uses_(uses), facts_(facts), results_(facts->roles().parts.size()) {}
+
+  // The column's sealed AGG gives a result: all wait for it.
+  bool IsWanted(std::size_t column) const { return facts_->reading.sealed.GivesResult(column); }
+  bool IsMissing(std::size_t column) const {
+    return IsWanted(column) && results_[column] == nullptr;
+  }
+  // Takes what has come, and what is kept. closed() once none is missing.
+  void Judge();
+  bool Take(std::size_t column, const SharedBlob& blob);
+  // The wait for results ends.
+  void Expire() { closed_ = expired_ = true; }
+  bool closed() const { return closed_; }
+  bool expired() const { return expired_; }
+
+  // By column; null until held.
+  const std::vector<SharedBlob>& all() const { return results_; }
+  // REQUIRES: the step's coin is known.
+  Column ColumnOf(std::size_t column) const;
+
+ private:
+  Uses uses_;
+  const StepFacts* facts_;
+  std::vector<SharedBlob> results_;
+  bool closed_ = false;   // complete, or expired
+  bool expired_ = false;  // the phase waits for no more bulk data
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,307 @@
+#include "node/protocol/step/sealing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/base/planted.h"
+#include "node/protocol/parts/message_types.h"
+#include "node/wire/codec.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+namespace {
+
+constexpr MessageType kSealTypes[] = {MessageType::kEcho,   MessageType::kClose,
+                                      MessageType::kStatus, MessageType::kPropose,
+                                      MessageType::kVote,   MessageType::kLock};
+// Iterations of a seal after which a member asks itself whether the run went on without it.
+constexpr std::uint32_t kStuckIterations = 3;
+// Limits per seal and link for extra messages: third and later versions of one slot, and ballots of
+// past iterations. The second figure is for each member, as a link may pass on what locks rest on.
+// Counted for the link, not for the signer: otherwise a relay could use up an honest member's
+// quota.
+constexpr std::size_t kOddBallots = 256;
+constexpr std::size_t kOddBallotsOfEach = 8;
+
+}  // namespace
+
+// --- opening ------------------------------------------------------------------------------------
+
+void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
+                   std::optional<Time> step_before_ended) {
+  OSTRAKA_CHECK(seal_ == nullptr);  // S1
+  const Block& head = uses_.chain->head();
+  slot_ = uses_.voice->SlotOf(facts_->number(), phase, MessageType::kEcho, draw);
+  entries_.emplace(phase, draw, facts_, uses_.chain, uses_.inbox, uses_.charges);
+  SealOptions options;
+  options.slot = slot_;
+  options.entry = facts_->ParentOf(phase);
+  options.self = uses_.self;
+  options.members = head.members;
+  options.asleep = facts_->muted;
+  options.thresholds = head.thresholds;
+  options.delta = uses_.chain->delta();
+  options.moment = MomentOf(*uses_.manifest);
+  options.leader_seed = phase == Phase::kC ? facts_->reading.randomness : head.randomness;
+  options.entries = entries_->Count();
+  seal_ = std::make_unique<Seal>(std::move(options), &*entries_);
+  overdue_ = false;
+  uses_.pull->Disarm();
+  uses_.pull->Restart();
+  uses_.inbox->ForgetWants();
+  odd_.clear();
+  messages_ = {};
+  uses_.turn->Do(CancelTimer{kPullTimer});
+  uses_.turn->Do(CancelTimer{kSealTimer});
+  const TimerId seal_number = step() * 4 + static_cast<TimerId>(phase);
+  const TimerId pile = base::Planted(base::Bug::kTimersPileUp) ? 8 * (seal_number + 1) : 0;
+  uses_.turn->Do(SetTimer{kEchoTimer + pile, uses_.turn->now() + deadline});
+  WatchEchoes(deadline, step_before_ended);
+  FeedHeld(phase, draw);
+  SealOutput output;
+  seal_->Opened(uses_.turn->now(), output);
+  Perform(std::move(output));
+}
+
+// What came early, or was said before a crash: own messages first.
+void Sealing::FeedHeld(Phase phase, std::uint32_t draw) {
+  std::vector<wire::SharedMessage> early;
+  for (const MessageType type : kSealTypes) {
+    for (const auto& [sender, item] : uses_.inbox->At(facts_->PlaceOf(phase, type, draw))) {
+      early.push_back(item.message);
+      for (const wire::SharedMessage& rival : item.rivals) early.push_back(rival);
+    }
+  }
+  std::stable_partition(early.begin(), early.end(), [this](const wire::SharedMessage& message) {
+    return message->envelope.sender == uses_.self;
+  });
+  for (const Journal::Sent& sent : uses_.journal->sent()) {  // own slow path, restored
+    auto opened = wire::Open(sent.frame);
+    if (!opened.ok()) continue;
+    const wire::Slot& slot = opened->envelope.slot;
+    const bool of_this = slot.step == step() && slot.phase == phase && slot.draw == draw;
+    if (of_this && slot.type >= MessageType::kStatus && slot.type <= MessageType::kLock) {
+      Feed(*opened);
+    }
+  }
+  for (const wire::SharedMessage& message : early) Feed(*message);
+}
+
+// ECHOs of others that no honest member sends are looked for (node/protocol/watch/echo_watch.h).
+void Sealing::WatchEchoes(base::Duration deadline, std::optional<Time> step_before_ended) {
+  EchoWatch::Options options;
+  options.delta = uses_.chain->delta();
+  if (!WaitsForLastCoin()) options.deadline = uses_.turn->now() + deadline;
+  // Honest members open seal A when they have settled the step before and updated the model, which
+  // takes some longer than others [one that had to look for a result opened 1.3 Delta late, and
+  // the deadlines of the others seemed hasty to it]. None opens it sooner than a Delta before the
+  // decision here that ended that step. A member that saw none says nothing.
+  if (slot_.phase == Phase::kA) {
+    options.deadline = step_before_ended ? *step_before_ended + deadline : Time{};
+  }
+  const std::size_t n = uses_.chain->head().members.size();
+  for (std::size_t i = 0; i < entries_->Count(); ++i) {
+    if (!entries_->PlaceOf(i)) continue;
+    EchoWatch::DueEntry due{i, std::nullopt};
+    if (i >= n) due.excused_by = i - n;  // nobody waits for the AGG of one with two COMMITs
+    options.due.push_back(due);
+  }
+  uses_.reports->WatchEchoes(std::move(options));
+}
+
+// --- what comes ---------------------------------------------------------------------------------
+
+bool Sealing::IsFor(const wire::Slot& slot) const {
+  return seal_ != nullptr && SealKeyOf(slot) == SealKeyOf(slot_);
+}
+
+void Sealing::OnAccepted(const wire::SignedEnvelope& message) {
+  const wire::Slot& slot = message.envelope.slot;
+  if (seal_ == nullptr || slot.step != slot_.step || slot.phase != slot_.phase) return;
+  if (IsSealMessage(slot.type)) {
+    if (slot.draw == slot_.draw) Feed(message);
+  } else if (seal_->echoed()) {
+    SealOutput output;
+    seal_->OnHeld(uses_.turn->now(), output);
+    Perform(std::move(output));
+  }
+}
+
+bool Sealing::TakeOdd(const PeerId& from) {
+  return ++odd_[from] <= kOddBallots + kOddBallotsOfEach * uses_.chain->head().members.size();
+}
+
+void Sealing::OnVector(const wire::Slot& slot, const wire::Vector& vector) {
+  if (!IsFor(slot)) return;
+  SealOutput output;
+  seal_->OnVector(uses_.turn->now(), vector, output);
+  Perform(std::move(output));
+}
+
+// A draw that needs the only member left waits for it, and looks whether others do not: to give up
+// on it too would end the run. While messages are timely at least a quorum is left after the
+// faulty have spoilt a draw each. While they are not, honest members spoil draws as well [with a
+// draw for each faulty member and one more, the last one waited for ever: for one that lost its
+// disk after a cut had spoilt a draw (swarm seed 40183), or for a cheat that kept quiet then].
+bool Sealing::WaitsForLastCoin() const {
+  return seal_ != nullptr && slot_.phase == Phase::kB &&
+         facts_->reading.RevealersLeft(uses_.chain->head()) == 1 && !seal_->echoed();
+}
+
+void Sealing::OnEchoTimer() {
+  if (seal_ == nullptr) return;
+  if (WaitsForLastCoin()) {
+    overdue_ = true;
+    uses_.voice->AskHeads(uses_.chain->head().members, step());
+    uses_.turn->Do(SetTimer{kEchoTimer, uses_.turn->now() + uses_.chain->delta() * 2});
+    return;
+  }
+  SealOutput output;
+  seal_->Echo(uses_.turn->now(), output);
+  Perform(std::move(output));
+}
+
+void Sealing::OnSealTimer() {
+  if (seal_ == nullptr) return;
+  SealOutput output;
+  seal_->OnTimer(uses_.turn->now(), output);
+  Perform(std::move(output));
+}
+
+bool Sealing::Drive(bool complete) {
+  if (complete && !seal_->echoed()) {
+    SealOutput output;
+    seal_->Echo(uses_.turn->now(), output);
+    Perform(std::move(output));
+  }
+  return seal_->decision().has_value();
+}
+
+void Sealing::Feed(const wire::SignedEnvelope& message) {
+  // Another parent is another history, or a cheat: not this seal's. The signer chooses it, so the
+  // slot counts too [a third ECHO for a slot of phase C, with the parent of seal A, counted there
+  // at one honest member and at nobody else: it went on alone, and the run halted].
+  if (message.envelope.entry != facts_->ParentOf(slot_.phase)) return;
+  if (SealKeyOf(message.envelope.slot) != SealKeyOf(slot_)) return;
+  messages_.Add(message);
+  SealOutput output;
+  seal_->OnMessage(uses_.turn->now(), message, output);
+  Perform(std::move(output));
+  if (message.envelope.slot.type != MessageType::kEcho) return;
+  const PeerId& sender = message.envelope.sender;
+  const auto echo = wire::DecodeEcho(message.envelope.body);
+  if (echo.ok()) uses_.reports->OnEcho(sender, *echo, uses_.turn->now());
+  if (sender != uses_.self) uses_.pull->Arm(MomentOf(*uses_.manifest));
+}
+
+// --- what the seal says -------------------------------------------------------------------------
+
+void Sealing::Perform(SealOutput output) {
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  Say(std::move(output.say));
+  if (output.unhelped) {
+    uses_.voice->AskHeads(members, step());
+    // While the gate stays shut there is no iteration in which to say for whom the seal waits.
+    if (seal_->iteration() == 0 && seal_->Certificate().empty()) TellSlow(0);
+    uses_.charges->StoreVerdicts();
+  }
+  for (const SharedBytes& frame : output.forward) {
+    for (const PeerId& member : members) {
+      if (member != uses_.self) uses_.turn->Do(Send{member, frame, nullptr});
+    }
+  }
+  wire::Slot slot = slot_;
+  slot.type = MessageType::kVector;
+  for (const auto& [to, vector] : output.answer_vector) {
+    if (to != uses_.self) uses_.voice->SendService(to, slot, wire::Encode(vector));
+  }
+  for (const SealAsk& ask : output.ask) {
+    if (ask.pull.kind == wire::PullKind::kDigests) {
+      for (const Digest& digest : ask.pull.digests) uses_.inbox->Want(digest);
+    }
+    uses_.reports->OnAsked(ask.to, uses_.turn->now());
+    uses_.voice->Ask(ask.to, slot_, ask.pull);
+  }
+  if (seal_->gate_passed()) uses_.reports->OnGate(uses_.turn->now());
+  if (const auto wake = seal_->wake()) {
+    uses_.turn->Do(SetTimer{kSealTimer, std::max(*wake, uses_.turn->now())});
+  }
+}
+
+void Sealing::Say(std::vector<SealSay> says) {
+  std::vector<Draft> drafts;
+  for (SealSay& say : says) {
+    const wire::Slot slot =
+        uses_.voice->SlotOf(step(), slot_.phase, say.type, slot_.draw, say.iteration);
+    drafts.push_back(uses_.voice->MakeDraft(slot, facts_->ParentOf(slot_.phase),
+                                            std::move(say.body), uses_.chain->head().members));
+    if (say.type == MessageType::kEcho) uses_.pull->Arm({uses_.chain->delta().ns / 2});
+    if (say.type != MessageType::kStatus) continue;
+    if (say.iteration > 1) {
+      uses_.voice->AskHeads(uses_.chain->head().members, step());
+      uses_.charges->StoreVerdicts();
+    }
+    uses_.inbox->ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
+    uses_.reports->OnSilent(seal_->silent());
+    TellSlow(say.iteration);
+  }
+  if (!drafts.empty()) uses_.voice->Prepare(std::move(drafts));
+}
+
+void Sealing::TellSlow(std::uint32_t iteration) const {
+  uses_.turn->Do(Observe{SlowSeal{step(), static_cast<std::uint8_t>(slot_.phase), iteration,
+                                  seal_->Describe(uses_.turn->now())}});
+}
+
+bool Sealing::IsStuck() const {
+  return seal_ != nullptr && (overdue_ || seal_->iteration() >= kStuckIterations || seal_->alone());
+}
+
+// --- closing ------------------------------------------------------------------------------------
+
+void Sealing::TakeWatches() {
+  uses_.reports->TakeSeal(uses_.chain->head().members, EchoOf(*seal_->decision()).vector,
+                          seal_->iteration() > 0, uses_.turn->now(),
+                          [this](const Digest& value) { return IsShown(value); });
+}
+
+// The vector of that hash is known here, and every message that it names is held.
+bool Sealing::IsShown(const Digest& value) const {
+  const auto known = seal_->VectorFor(value);
+  const auto vector = known ? VectorOf(*known) : std::nullopt;
+  return vector && entries_->HoldsAll(*vector);
+}
+
+Digest Sealing::Close() {
+  const Block& head = uses_.chain->head();
+  const SealVector& vector = *seal_->decision();
+  const Digest value = EchoOf(vector).vector;
+  const Digest& parent = facts_->ParentOf(slot_.phase);
+  const Digest decision = DecisionDigest(slot_, value, parent);
+  const bool slow = seal_->iteration() > 0;
+  uses_.turn->Do(Observe{protocol::Sealed{step(), static_cast<std::uint8_t>(slot_.phase), decision,
+                                          slot_.draw, seal_->iteration()}});
+  if (!slow) {
+    uses_.reports->NoteLags(seal_->lags(), head.thresholds.quorum(), uses_.chain->delta());
+  }
+  uses_.past_seals->Add(SealKeyOf(slot_), {vector, seal_->Certificate()});
+  Decision decided{parent, value, {}, head.thresholds.quorum(), seal_->Certificate()};
+  for (const PeerId& member : head.members) {
+    if (!facts_->muted.contains(member)) decided.awake.insert(member);
+  }
+  if (messages_.slow()) decided.words = std::move(messages_);
+  uses_.forks->Remember(SealKeyOf(slot_), std::move(decided));
+  uses_.inbox->ForgetSlowPath();
+  seal_.reset();
+  for (const TimerId timer : {kEchoTimer, kSealTimer, kPullTimer}) {
+    uses_.turn->Do(CancelTimer{timer});
+  }
+  uses_.pull->Disarm();
+  return decision;
+}
+
+}  // namespace ostraka::protocol

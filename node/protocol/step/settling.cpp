@@ -1,0 +1,169 @@
+#include "node/protocol/step/settling.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "aggregation/kernels/projection.h"
+#include "node/base/check.h"
+#include "node/base/planted.h"
+#include "node/protocol/ground/numbers.h"
+#include "node/protocol/ground/schedule.h"
+
+namespace ostraka::protocol {
+namespace {
+
+// A watcher that asks for nothing more is gone. One that waits asks a member for its head in each
+// half Delta, so each is asked once in n / 2 of them.
+base::Duration FollowersStay(std::size_t n, base::Duration delta) {
+  return base::Seconds(60) + delta * static_cast<std::int64_t>(n);
+}
+
+std::string DescribeRemoval(const Block& block, const PeerId& peer) {
+  for (const wire::Removal& removal : block.removals) {
+    if (removal.peer == peer) return "dropped: " + removal.reason;
+  }
+  return "no member any more";
+}
+
+}  // namespace
+
+// --- the block ----------------------------------------------------------------------------------
+
+void Settling::Begin(const Digest& decision_c) {
+  decision_c_ = decision_c;
+  fates_ = JudgeWithoutAggregates(facts_->reading.sealed, uses_.chain->head());
+}
+
+Outcome Settling::Try(const std::optional<Digest>& own_root) {
+  holdings_.results->Judge();
+  const std::vector<SharedBlob>& results = holdings_.results->all();
+  std::vector<double> norms(fates_.size(), 0.0);
+  for (std::size_t j = 0; j < fates_.size(); ++j) {
+    if (fates_[j] != ColumnFate::kApplied) continue;
+    if (results[j] == nullptr) return Outcome::Wait();  // its owner owes it to us
+    norms[j] = aggregation::Norm(AsFloats(*results[j]));
+  }
+  Block block = facts_->reading.Judge(uses_.chain->head(), *uses_.manifest, decision_c_, norms,
+                                      fates_);
+  if (block.state_root && own_root && *block.state_root != *own_root) {
+    return Outcome::Leave("DIVERGED: this node's state of step " +
+                              std::to_string(facts_->number()) + " is not the sealed one",
+                          false);  // B3
+  }
+  return TakeBlock(std::make_shared<const Block>(std::move(block)));
+}
+
+Outcome Settling::TakeBlock(SharedBlock block) {
+  uses_.journal->StoreBlock(*block, uses_.chain->KeepBlock(*block).encoded);  // B2
+  uses_.charges->TakeVotes(facts_->reading.sealed, facts_->reading.proofs, uses_.chain->head(),
+                           *block);
+  CrossCheck();
+  Remember();
+  for (const wire::Removal& removal : block->removals) {
+    uses_.inbox->ForgetSenderAfter(block->step, removal.peer);
+    // A member that was dropped meanwhile can still be banned for its fault.
+    if (wire::IsBan(removal.kind)) uses_.charges->OnBan(removal.peer);
+    uses_.reports->OnRemoval(removal.peer);
+    if (removal.peer == uses_.self && wire::IsBan(removal.kind)) {
+      return Outcome::Halt(Halted::Why::kBanned, "banned in step " + std::to_string(block->step) +
+                                                     ": " + removal.reason);
+    }
+  }
+  uses_.duties->OnBlock(*block);
+  uses_.followers->OnHead(block->members);
+  uses_.chain->AdvanceHead(std::move(block));
+  uses_.pace->Tell(*uses_.turn, uses_.chain->head(), *uses_.manifest, uses_.self);
+  StartUpdate();
+  return Outcome::GoOn();
+}
+
+// V1: what all workers stated of the own column against the parts that this member holds.
+void Settling::CrossCheck() {
+  uses_.duties->ForgetCrossCheck();
+  const auto& mine = facts_->my_part;
+  if (!mine || holdings_.results->all()[*mine] == nullptr) return;
+  const SealedStep& sealed = facts_->reading.sealed;
+  CrossCheckSpec spec;
+  spec.column = holdings_.results->ColumnOf(*mine);
+  spec.tau = sealed.tau;
+  for (const auto& [worker, held] : holdings_.column->held()) {
+    const auto proof = sealed.proofs.find(worker);
+    if (proof == sealed.proofs.end()) continue;
+    if (proof->second.columns.size() != sealed.roles.parts.size()) continue;
+    const wire::ColumnNumbers& numbers = proof->second.columns[*mine];
+    if (!numbers.missing) spec.claims.push_back({worker, held.blob, numbers});
+  }
+  uses_.duty_jobs->StartCrossCheck(facts_->number(), std::move(spec));
+}
+
+void Settling::Remember() {
+  const SealedStep& sealed = facts_->reading.sealed;
+  PastStep past;
+  past.members = uses_.chain->head().members;
+  past.state = uses_.chain->state();
+  past.tau = sealed.tau;
+  past.previous_randomness = uses_.chain->head().randomness;
+  for (std::size_t j = 0; j < fates_.size(); ++j) {
+    past.columns.push_back(holdings_.results->ColumnOf(j));
+  }
+  past.fates = fates_;
+  past.commits = sealed.commits;
+  for (const auto& [member, proof] : sealed.proofs) {
+    const bool complete = proof.columns.size() == sealed.roles.parts.size();
+    if (!complete || !sealed.roles.IsWorker(member)) continue;
+    past.proofs.emplace(member, facts_->reading.proofs.at(member));
+  }
+  if (facts_->my_part) {
+    for (const auto& [worker, held] : holdings_.column->held()) {
+      past.parts[{*facts_->my_part, worker}] = {held.frame, held.blob};
+    }
+  }
+  uses_.chain->Remember(facts_->number(), std::move(past));
+}
+
+// --- the update ---------------------------------------------------------------------------------
+
+void Settling::StartUpdate() {
+  uses_.stage->Enter(Stage::kUpdate);
+  UpdateSpec spec;
+  spec.state = uses_.chain->state();
+  for (std::size_t j = 0; j < fates_.size(); ++j) {
+    const SharedBlob& result = holdings_.results->all()[j];
+    const bool planted = base::Planted(base::Bug::kVoidColumnApplied) && result != nullptr;
+    if (fates_[j] != ColumnFate::kApplied && !planted) continue;
+    spec.columns.push_back({facts_->roles().parts[j], result});
+  }
+  spec.sgd = SgdOf(uses_.manifest->training, facts_->number());
+  update_ = uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()},
+                              std::move(spec));
+}
+
+Outcome Settling::OnJob(const JobResult& result) {
+  OSTRAKA_CHECK(update_);
+  update_.reset();
+  uses_.chain->SetState(std::get<UpdateResult>(result).state);
+  const Block& head = uses_.chain->head();
+  StepClock& clock = *holdings_.clock;
+  clock.Lap(clock.times.aggregate_ns, uses_.turn->now());
+  uses_.turn->Do(Observe{clock.times});
+  uses_.turn->Do(Observe{StepDone{uses_.chain->shared_head(), uses_.chain->state()}});
+  if (HeightOf(head) % kStateEvery == 0) uses_.journal->StoreState(head, uses_.chain->state());
+  ShowHeadToFollowers();
+  if (RunIsOver(*uses_.manifest, head)) return Outcome::Finish();
+  // Dropped by rules that need no absence: the others do not listen any more.
+  if (!IsMember(head.members, uses_.self)) {
+    return Outcome::Leave(DescribeRemoval(head, uses_.self));
+  }
+  return Outcome::BeginStep();
+}
+
+// Also to a follower that this block admits: it waits for the block.
+void Settling::ShowHeadToFollowers() {
+  for (const PeerId& peer : uses_.followers->all()) uses_.server->ShowHead(peer);
+  const std::vector<PeerId>& members = uses_.chain->head().members;
+  uses_.followers->Expire(members, uses_.turn->now(),
+                          FollowersStay(members.size(), uses_.chain->delta()));
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,94 @@
+// The end of a step: the block that its seals lead to, and the update of the model's state.
+//
+// Promises:
+//   B1  The block is a function of sealed messages and of the aggregates that they name
+//       (node/protocol/rules/step_reading.h). It waits for these aggregates and for nothing else.
+//   B2  The block is stored before the update begins; the results that it applies were stored
+//       before (results.h). After a crash of all, the run goes on from here.
+//   B3  A member whose own state differs from the sealed one leaves, and trusts its state no more.
+//
+// May not know: seals in progress, or messages.
+//
+// Memory: the fates of one step.
+//
+// What an attacker can do here: withhold an aggregate that its sealed AGG promised, which this
+// member asks the others for.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "node/protocol/parts/chain_server.h"
+#include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/duty_jobs.h"
+#include "node/protocol/parts/followers.h"
+#include "node/protocol/parts/outcome.h"
+#include "node/protocol/parts/own_pace.h"
+#include "node/protocol/parts/reports.h"
+#include "node/protocol/parts/stage.h"
+#include "node/protocol/step/own_column.h"
+#include "node/protocol/step/results.h"
+#include "node/protocol/step/step_clock.h"
+
+namespace ostraka::protocol {
+
+// A state is stored once in so many blocks, the results in between with each.
+inline constexpr std::uint64_t kStateEvery = 16;
+
+class Settling {
+ public:
+  struct Uses {
+    PeerId self;
+    std::shared_ptr<const Manifest> manifest;
+    const Turn* turn;
+    StageNow* stage;
+    Journal* journal;
+    JobDesk* jobs;
+    Chain* chain;
+    Inbox* inbox;
+    ChainServer* server;
+    Charges* charges;
+    Reports* reports;
+    Duties* duties;
+    DutyJobs* duty_jobs;
+    Followers* followers;
+    OwnPace* pace;
+  };
+  // What other parts of the step hold.
+  struct Holdings {
+    const OwnColumn* column;
+    Results* results;
+    StepClock* clock;
+  };
+  Settling(Uses uses, const StepFacts* facts, Holdings holdings)
+      : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
+
+  // Seal C has decided: what is still needed is known now.
+  void Begin(const Digest& decision_c);
+  // Makes the block once its aggregates are held, and starts the update. `own_root`: this member's
+  // own root of the state at the beginning of the step.
+  Outcome Try(const std::optional<Digest>& own_root);
+
+  bool Owns(JobId id) const { return update_ == id; }
+  // The state after the block is there.
+  Outcome OnJob(const JobResult& result);
+
+ private:
+  Outcome TakeBlock(SharedBlock block);
+  void CrossCheck();
+  void Remember();
+  void StartUpdate();
+  void ShowHeadToFollowers();
+
+  Uses uses_;
+  const StepFacts* facts_;
+  Holdings holdings_;
+  Digest decision_c_;
+  std::vector<ColumnFate> fates_;
+  std::optional<JobId> update_;
+};
+
+}  // namespace ostraka::protocol

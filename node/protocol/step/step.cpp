@@ -1,0 +1,322 @@
+#include "node/protocol/step/step.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/base/planted.h"
+#include "node/protocol/parts/message_types.h"
+#include "node/wire/codec.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+namespace {
+
+StepFacts FactsOf(const Step::Uses& uses) {
+  const Block& head = uses.chain->head();
+  StepFacts facts(StepReading(head, *uses.manifest, uses.chain->state().parameters->size()));
+  facts.parent_a = wire::BlockDigest(head);
+  facts.my_part = facts.roles().PartOwnedBy(uses.self);
+  return facts;
+}
+
+OwnCoins CoinsOf(const Step::Uses& uses, const StepFacts& facts, const Digest& private_seed) {
+  return {.self = uses.self,
+          .private_seed = private_seed,
+          .step = facts.number(),
+          .count = facts.reading.coin_count};
+}
+
+}  // namespace
+
+Step::Step(const Uses& uses, const Digest& private_seed, std::optional<Time> before_ended)
+    : uses_(uses),
+      facts_(FactsOf(uses)),
+      before_ended_(before_ended),
+      pull_(uses.turn),
+      pairs_({uses.self, uses.turn, uses.chain, uses.inbox, uses.server}, &facts_),
+      gradient_({uses.self, uses.manifest, uses.voice, uses.jobs, uses.chain, uses.inbox,
+                 uses.followers},
+                &facts_, &pairs_, CoinsOf(uses, facts_, private_seed)),
+      column_({uses.self, uses.manifest, uses.voice, uses.journal, uses.jobs, uses.chain,
+               uses.inbox, uses.charges, uses.reports},
+              &facts_),
+      results_({uses.chain, uses.journal, uses.inbox}, &facts_),
+      sealing_({uses.self, uses.manifest, uses.turn, uses.voice, uses.journal, uses.chain,
+                uses.inbox, uses.charges, uses.reports, uses.forks, uses.past_seals, &pull_},
+               &facts_),
+      due_({uses.self, uses.manifest, uses.turn, uses.chain, uses.reports, &pull_}, &facts_,
+           {&sealing_, &column_, &pairs_, &results_}),
+      asks_({uses.self, uses.turn, uses.voice, uses.chain, uses.inbox, uses.reports, uses.duties,
+             &pull_},
+            &facts_),
+      proving_({uses.self, uses.manifest, uses.layout, uses.voice, uses.jobs, uses.chain,
+                uses.charges, uses.reports, uses.duties, uses.duty_jobs, uses.followers},
+               &facts_, {&gradient_, &results_, &pairs_}),
+      settling_({uses.self, uses.manifest, uses.turn, uses.stage, uses.journal, uses.jobs,
+                 uses.chain, uses.inbox, uses.server, uses.charges, uses.reports, uses.duties,
+                 uses.duty_jobs, uses.followers, uses.pace},
+                &facts_, {&column_, &results_, &clock_}) {
+  clock_.times.step = number();
+  clock_.mark = uses.turn->now();
+}
+
+void Step::Begin(const std::set<PeerId>& refused) {
+  const Block& head = uses_.chain->head();
+  OpenSeal(Phase::kA, 0, SealDeadline(*uses_.manifest, uses_.chain->delta()));
+  due_.BeginA();
+  asks_.ForRefusedParts(refused, pairs_);
+  // Honest members may begin more than a Delta apart, but decided the last seal within it.
+  SetBulkTimer(before_ended_.value_or(uses_.turn->now()));
+  uses_.turn->Do(Observe{
+      StepStarted{number(), head.randomness, uses_.chain->state(), facts_.roles(), head.tau}});
+  gradient_.Begin();
+  proving_.Begin();
+}
+
+// A member that is owed something in a dispute waits longer than those that may pass it on, since
+// that takes its time. Attack: else a peer that sends at the last moment would have the member that
+// waits for it blamed.
+void Step::SetBulkTimer(Time from) {
+  pairs_.ForwardUntil(from + uses_.manifest->part_timeout);
+  const Time until = pairs_.forward_until() + uses_.chain->delta() * 2;
+  uses_.turn->Do(SetTimer{kBulkTimer, std::max(until, uses_.turn->now())});
+}
+
+void Step::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadline) {
+  sealing_.Open(phase, draw, deadline, before_ended_);
+  if (asks_.ForExhibits()) pull_.Arm({uses_.chain->delta().ns / 2});
+}
+
+Outcome Step::TryAdvance() {
+  switch (uses_.stage->stage()) {
+    case Stage::kCollect:
+      return TrySealA();
+    case Stage::kReveal:
+      return TrySealB();
+    case Stage::kProve:
+      return TrySealC();
+    case Stage::kSettle:
+      return settling_.Try(proving_.state_root());
+    default:
+      return Outcome::Wait();
+  }
+}
+
+// --- seal A -------------------------------------------------------------------------------------
+
+Outcome Step::TrySealA() {
+  pairs_.ForwardParts();
+  column_.Try();
+  due_.Update();
+  const bool complete = sealing_.entries().Complete();
+  if (complete && base::Planted(base::Bug::kCoinBeforeSealA)) SayReveal();
+  if (complete && !sealing_.seal().echoed()) {
+    clock_.Lap(clock_.times.aggregate_ns, uses_.turn->now());
+  }
+  return sealing_.Drive(complete) ? TakeSealA() : Outcome::Wait();
+}
+
+Outcome Step::TakeSealA() {
+  sealing_.TakeWatches();
+  const SealVector& vector = *sealing_.seal().decision();
+  facts_.reading.ReadSealA(uses_.chain->head(), sealing_.entries().MessagesOf(vector));
+  KeepUnreadable();
+  uses_.charges->ProveBans(uses_.chain->head(), SealedCommits());
+  facts_.parent_b = sealing_.Close();
+  MuteAbsent();
+  if (muted()) return Outcome::Leave("what this node sent in phase A came too late");
+  uses_.stage->Enter(Stage::kReveal);
+  OpenSealB();
+  return Outcome::GoOn();
+}
+
+// While the network is timely only faulty members are absent. After a partition honest ones may be,
+// in each seal others; so no more are muted than leave a quorum unmuted beside t_a faulty ones, or
+// the step could never end.
+void Step::MuteAbsent() {
+  const wire::Thresholds& bounds = uses_.chain->head().thresholds;
+  if (facts_.reading.absent.size() + bounds.t_a <= bounds.t_s) {
+    facts_.muted = facts_.reading.absent;
+  }
+}
+
+// --- seal B -------------------------------------------------------------------------------------
+
+// Three Delta: what one honest member has got 3/2 Delta after it began, all have got by then, so a
+// member that sends its REVEAL later than that to some is late (node/protocol/watch/late_watch.h).
+void Step::OpenSealB() {
+  OpenSeal(Phase::kB, facts_.reading.draw, uses_.chain->delta() * 3);
+  due_.BeginB();
+  if (facts_.reading.MustReveal(uses_.self)) SayReveal();
+}
+
+void Step::SayReveal() {
+  const std::uint32_t draw = facts_.reading.draw;
+  uses_.voice->Prepare(uses_.voice->MakeDraft(
+      uses_.voice->SlotOf(number(), Phase::kB, MessageType::kReveal, draw), facts_.parent_b,
+      wire::Encode(gradient_.coins().RevealOf(draw)), uses_.chain->head().members));
+}
+
+Outcome Step::TrySealB() {
+  due_.Update();
+  if (!sealing_.Drive(sealing_.entries().Complete())) return Outcome::Wait();
+  const Block& head = uses_.chain->head();
+  sealing_.TakeWatches();
+  const SealVector& vector = *sealing_.seal().decision();
+  const bool all_good = facts_.reading.ReadSealB(head, *uses_.manifest,
+                                                 sealing_.entries().MessagesOf(vector));
+  ProveFalseReveals();
+  facts_.parent_b = sealing_.Close();
+  MuteAbsent();
+  if (muted()) return Outcome::Leave("this node's REVEAL came too late");
+  if (all_good) {
+    facts_.parent_c = facts_.parent_b;
+    BeginProve();
+    return Outcome::GoOn();
+  }
+  if (facts_.reading.RevealersLeft(head) == 0) {
+    return Outcome::Halt(Halted::Why::kStalled,
+                         "step " + std::to_string(number()) +
+                             ": every coin was spoilt: no member's REVEAL came in time");
+  }
+  // Each spoilt draw leaves a member out, so the coins last as long as the members.
+  OSTRAKA_CHECK(facts_.reading.draw < facts_.reading.coin_count);
+  OpenSealB();
+  return Outcome::GoOn();
+}
+
+// --- seal C -------------------------------------------------------------------------------------
+
+void Step::BeginProve() {
+  uses_.stage->Enter(Stage::kProve);
+  OpenSeal(Phase::kC, 0, SealDeadline(*uses_.manifest, uses_.chain->delta()));
+  due_.BeginC();
+  clock_.Lap(clock_.times.agree_ns, uses_.turn->now());
+  SetBulkTimer(uses_.turn->now());
+  pull_.Restart();
+  pull_.Arm({uses_.chain->delta().ns / 2});
+}
+
+Outcome Step::TrySealC() {
+  results_.Judge();
+  pairs_.ForwardResults(results_.all());
+  if (proving_.Try()) clock_.Lap(clock_.times.aggregate_ns, uses_.turn->now());
+  due_.Update();
+  return sealing_.Drive(sealing_.entries().Complete()) ? TakeSealC() : Outcome::Wait();
+}
+
+Outcome Step::TakeSealC() {
+  const Block& head = uses_.chain->head();
+  sealing_.TakeWatches();
+  ended_ = uses_.turn->now();
+  const SealVector& vector = *sealing_.seal().decision();
+  facts_.reading.ReadSealC(head, sealing_.entries().MessagesOf(vector));
+  KeepUnreadable();
+  const Digest decision = sealing_.Close();
+  pull_.Restart();  // for results, from here on
+  MuteAbsent();
+  if (muted()) return Outcome::Leave("this node's PROOF came too late");
+  uses_.charges->ProveImpossibleNumbers(facts_.reading.sealed, head, facts_.reading.proofs);
+  facts_.reading.ReadEvidence(*uses_.manifest, *uses_.verifier);
+  settling_.Begin(decision);
+  clock_.Lap(clock_.times.agree_ns, uses_.turn->now());
+  uses_.stage->Enter(Stage::kSettle);
+  pull_.Arm(MomentOf(*uses_.manifest));  // for results that the block needs
+  return Outcome::GoOn();
+}
+
+// --- what comes ---------------------------------------------------------------------------------
+
+void Step::OnAccepted(const wire::SignedEnvelope& message) {
+  const wire::Envelope& envelope = message.envelope;
+  if (envelope.slot.phase == Phase::kA) column_.Note(envelope.sender);
+  sealing_.OnAccepted(message);
+}
+
+void Step::OnBulkTimer() {
+  if (uses_.stage->is(Stage::kCollect)) column_.Close();
+  if (uses_.stage->is(Stage::kProve)) results_.Expire();
+}
+
+void Step::OnPullTimer() {
+  if (const auto at = pull_.Fire()) uses_.reports->OnTimer(*at, uses_.turn->now());
+  if (!uses_.stage->in_step()) return;
+  bool missing = false;
+  if (sealing_.open()) {
+    missing |= asks_.ForEntries(sealing_);
+    missing |= asks_.ForEchoes(sealing_);
+    asks_.ForLate(sealing_);
+  }
+  if (uses_.stage->is(Stage::kProve) || uses_.stage->is(Stage::kSettle)) {
+    missing |= asks_.ForResults(results_);
+  }
+  missing |= asks_.ForExhibits();
+  pull_.CountAttempt();
+  if (missing) pull_.Arm({uses_.chain->delta().ns / 2});
+}
+
+bool Step::Owns(JobId id) const {
+  return gradient_.Owns(id) || column_.Owns(id) || proving_.Owns(id) || settling_.Owns(id);
+}
+
+Outcome Step::OnJob(JobId id, const JobDesk::Job& job, const JobResult& result) {
+  OSTRAKA_CHECK(Owns(id));
+  if (column_.Owns(id)) {
+    column_.OnJob(result);
+    return Outcome::Wait();
+  }
+  if (const auto* failed = std::get_if<JobFailed>(&result)) {
+    return Outcome::FailedJob(job.about, failed->reason);
+  }
+  if (settling_.Owns(id)) return settling_.OnJob(result);
+  if (proving_.Owns(id)) {
+    proving_.OnJob(id, result);
+  } else if (gradient_.OnJob(result)) {
+    clock_.Lap(clock_.times.compute_ns, uses_.turn->now());
+  }
+  return Outcome::Wait();
+}
+
+// --- evidence from sealed messages --------------------------------------------------------------
+
+void Step::KeepUnreadable() {
+  for (const auto& message : std::exchange(facts_.reading.unreadable, {})) {
+    uses_.charges->Keep(evidence::MakeUnreadable(*message->frame));
+  }
+}
+
+void Step::ProveFalseReveals() {
+  const Inbox::Place commits = facts_.PlaceOf(Phase::kA, MessageType::kCommit);
+  for (const auto& reveal : std::exchange(facts_.reading.false_reveals, {})) {
+    const PeerId& member = reveal->envelope.sender;
+    const auto* commit = uses_.inbox->Find(commits, member,
+                                           facts_.reading.sealed.commit_digests.at(member));
+    if (commit == nullptr) continue;
+    uses_.charges->Keep(evidence::MakeFalseReveal(*commit->frame, *reveal->frame));
+  }
+}
+
+// Of the members that seal A has shown to build on the last block.
+std::vector<base::SharedBytes> Step::SealedCommits() const {
+  std::vector<base::SharedBytes> frames;
+  for (const auto& [member, digest] : facts_.reading.sealed.commit_digests) {
+    const auto* message =
+        uses_.inbox->Find(facts_.PlaceOf(Phase::kA, MessageType::kCommit), member, digest);
+    if (message != nullptr) frames.push_back(message->frame);
+  }
+  return frames;
+}
+
+void Step::CheckInvariants() const {
+  OSTRAKA_CHECK(facts_.roles().owners.size() == facts_.roles().parts.size());
+  OSTRAKA_CHECK(IsSealing(uses_.stage->stage()) == sealing_.open() || !uses_.stage->in_step());
+  column_.CheckInvariants();
+}
+
+}  // namespace ostraka::protocol

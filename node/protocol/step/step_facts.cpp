@@ -1,0 +1,31 @@
+#include "node/protocol/step/step_facts.h"
+
+namespace ostraka::protocol {
+
+using wire::Phase;
+
+const Digest& StepFacts::ParentOf(Phase phase) const {
+  switch (phase) {
+    case Phase::kA:
+      return parent_a;
+    case Phase::kB:
+      return parent_b;
+    case Phase::kC:
+      return parent_c;
+    case Phase::kGenesis:
+      break;
+  }
+  static const Digest kNoParent;
+  return kNoParent;
+}
+
+const Inbox::Item* Usable(const Inbox& inbox, const StepFacts& facts, const Inbox::Place& place,
+                          const PeerId& sender) {
+  const Inbox::Item* item = inbox.Find(place, sender);
+  if (item == nullptr || item->message->envelope.entry != facts.ParentOf(place.phase)) {
+    return nullptr;
+  }
+  return item;
+}
+
+}  // namespace ostraka::protocol
