@@ -50,7 +50,7 @@ BUGS = [
     ("half_the_votes_convict", "node/protocol/rules/cases.cpp",
      "return 2 * ballots > Eligible(open, view);", "return 2 * ballots >= Eligible(open, view);",
      "protocol_rules_test", "VoteTest.*"),
-    ("equivocation_is_overlooked", "node/protocol/parts/inbox.cpp",
+    ("equivocation_is_overlooked", "node/protocol/mail/inbox.cpp",
      "if (!held->equivocated() || wanted_.contains(message.digest)) return Outcome::kRival;", "",
      "protocol_attacks_test", "ProtocolAttack.Equivocators*"),
     ("reveal_is_not_opened", "node/protocol/rules/step_reading.cpp",

@@ -1,7 +1,7 @@
 // Ledger::Restore: the records that a restarted node passes to its machine.
 #include <memory>
 
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 #include "node/store/ledger.h"
 
 namespace ostraka::store {

@@ -9,7 +9,7 @@
 #include "crypto/merkle.h"
 #include "node/base/check.h"
 #include "node/base/ids.h"
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 #include "node/wire/evidence_codec.h"
 
 namespace ostraka::store {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "node/protocol/parts/ration.h"
+#include "node/protocol/mail/ration.h"
 #include "node/protocol/sync/catch_up.h"
 
 namespace ostraka::sim {

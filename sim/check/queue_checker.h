@@ -36,7 +36,7 @@ inline constexpr base::Duration kAnswerWindow = base::Milliseconds(900);
 //
 // An honest peer asks for what it lacks; a Byzantine one for everything, again and again. So what
 // others said, and what is said to one peer alone, is not counted on its way to a Byzantine peer,
-// but by the second: no more than the ration (node/protocol/parts/ration.h) and what the peer
+// but by the second: no more than the ration (node/protocol/mail/ration.h) and what the peer
 // would have been sent unasked.
 QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duration hold,
                      base::Duration delta);

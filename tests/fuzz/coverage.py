@@ -28,7 +28,7 @@ DECODERS = {
     "data_files": ["node/train/cifar10.cpp", "node/train/gzip.cpp", "node/train/idx.cpp"],
     "channel": ["node/net/link/hello.cpp", "node/net/link/blob_receiver.cpp",
                 "node/net/link/receive_credit.h", "node/net/link/send_queue.cpp"],
-    "machine": ["node/protocol/parts/inbox.cpp", "node/protocol/member/peer_messages.cpp",
+    "machine": ["node/protocol/mail/inbox.cpp", "node/protocol/member/peer_messages.cpp",
                 "node/protocol/member/peer_pull.cpp", "node/protocol/sync/catch_up.cpp",
                 "node/protocol/seal/seal_vector.cpp"],
 }

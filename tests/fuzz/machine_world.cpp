@@ -6,7 +6,7 @@
 
 #include "aggregation/kernels/rows.h"
 #include "node/base/check.h"
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
 

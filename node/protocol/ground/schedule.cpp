@@ -25,8 +25,8 @@ bool RunEndsWith(const TrainingPlan& plan, std::uint64_t step,
 }
 
 bool RunIsOver(const Manifest& manifest, const wire::Block& block) {
-  return !block.genesis && RunEndsWith(manifest.training, block.step, block.last_removal_step,
-                                       !block.cases.empty());
+  return !block.genesis &&
+         RunEndsWith(manifest.training, block.step, block.last_removal_step, !block.cases.empty());
 }
 
 }  // namespace ostraka::protocol

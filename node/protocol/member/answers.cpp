@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "node/protocol/parts/message_types.h"
+#include "node/protocol/mail/message_types.h"
 #include "node/protocol/rules/standing.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
@@ -182,8 +182,8 @@ void Answers::HelpStuck(const wire::SignedEnvelope& message, const PeerId& from)
   const PastSeal& past = *uses_.past_seals->Find(SealKeyOf(envelope.slot));
   if (envelope.sender != from || from == uses_.self) return;
   const MessageType type = envelope.slot.type;
-  const bool newly_stuck = type == MessageType::kEcho || type == MessageType::kClose ||
-                           type == MessageType::kStatus;
+  const bool newly_stuck =
+      type == MessageType::kEcho || type == MessageType::kClose || type == MessageType::kStatus;
   if (!newly_stuck || !uses_.ration->Take(uses_.turn->now(), from)) return;
   // Its ECHO, in time for the decision, came here before it: that is no cry for help.
   if (type == MessageType::kEcho) {

@@ -66,9 +66,9 @@ Outcome Beginning::TryGenesis() {
 // --- restart ------------------------------------------------------------------------------------
 
 base::StatusOr<std::vector<wire::SignedEnvelope>> Beginning::Restore(const Restored& restored) {
-  ASSIGN_OR_RETURN(std::vector<wire::SignedEnvelope> own,
-                   uses_.journal->Restore(restored.slots, uses_.manifest->run_id,
-                                          uses_.chain->head().members));
+  ASSIGN_OR_RETURN(
+      std::vector<wire::SignedEnvelope> own,
+      uses_.journal->Restore(restored.slots, uses_.manifest->run_id, uses_.chain->head().members));
   if (restored.blocks.empty()) return own;
   ASSIGN_OR_RETURN(const Blocks blocks, RestoreBlocks(restored));
   if (!restored.member) uses_.follower->MustRejoin();  // B3

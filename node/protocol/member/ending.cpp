@@ -1,7 +1,7 @@
 #include "node/protocol/member/ending.h"
 
 #include "node/base/planted.h"
-#include "node/protocol/parts/timers.h"
+#include "node/protocol/mail/timers.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {

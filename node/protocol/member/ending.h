@@ -21,12 +21,12 @@
 #include <optional>
 #include <vector>
 
+#include "node/protocol/mail/inbox.h"
+#include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/followers.h"
-#include "node/protocol/parts/inbox.h"
 #include "node/protocol/parts/outcome.h"
 #include "node/protocol/parts/stay.h"
-#include "node/protocol/parts/voice.h"
 
 namespace ostraka::protocol {
 

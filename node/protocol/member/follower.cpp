@@ -8,8 +8,8 @@
 #include "node/base/check.h"
 #include "node/base/planted.h"
 #include "node/protocol/ground/schedule.h"
+#include "node/protocol/mail/timers.h"
 #include "node/protocol/parts/chain_server.h"
-#include "node/protocol/parts/timers.h"
 #include "node/protocol/rules/standing.h"
 #include "node/protocol/step/settling.h"
 #include "node/wire/codec.h"
@@ -141,8 +141,7 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   }
   catch_up_->Applied(chain.shared_head(), chain.state());
   uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
-  uses_.turn->Do(
-      Observe{CatchingUp{height, HeightOf(*catch_up_->head()), catch_up_->Describe()}});
+  uses_.turn->Do(Observe{CatchingUp{height, HeightOf(*catch_up_->head()), catch_up_->Describe()}});
   uses_.inbox->ForgetBefore(height);
 }
 
@@ -193,8 +192,8 @@ void Follower::SendRejoin() {
     asks_since_ = step + 1;
     uses_.journal->StoreAsks(step);
   }
-  uses_.voice->Prepare(uses_.voice->MakeDraft(slot, wire::BlockDigest(head), wire::Encode(rejoin),
-                                              head.members));
+  uses_.voice->Prepare(
+      uses_.voice->MakeDraft(slot, wire::BlockDigest(head), wire::Encode(rejoin), head.members));
 }
 
 void Follower::SayBarred() {

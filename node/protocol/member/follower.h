@@ -23,12 +23,12 @@
 
 #include "node/base/tensor_layout.h"
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/mail/inbox.h"
+#include "node/protocol/mail/signature_check.h"
+#include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
-#include "node/protocol/parts/inbox.h"
 #include "node/protocol/parts/outcome.h"
 #include "node/protocol/parts/replay.h"
-#include "node/protocol/parts/signature_check.h"
-#include "node/protocol/parts/voice.h"
 
 namespace ostraka::protocol {
 
@@ -58,7 +58,8 @@ class Follower {
   bool MustBeAdmitted() const;
 
   // --- away ---
-  // The member leaves, in `step` if it was at work on one. Unless `trust_state`, a state is fetched.
+  // The member leaves, in `step` if it was at work on one. Unless `trust_state`, a state is
+  // fetched.
   void Leave(std::optional<std::uint64_t> step, bool trust_state);
   bool away() const { return catch_up_.has_value(); }
   // A link came up: its peer is asked too.

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "node/base/check.h"
-#include "node/protocol/parts/timers.h"
+#include "node/protocol/mail/timers.h"
 #include "node/protocol/rules/standing.h"
 
 namespace ostraka::protocol {

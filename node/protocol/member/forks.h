@@ -21,10 +21,10 @@
 #include <optional>
 #include <string>
 
+#include "node/protocol/mail/signature_check.h"
 #include "node/protocol/parts/chain_server.h"
 #include "node/protocol/parts/charges.h"
 #include "node/protocol/parts/followers.h"
-#include "node/protocol/parts/signature_check.h"
 #include "node/protocol/step/step_facts.h"
 #include "node/protocol/watch/fork_trial.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "node/protocol/parts/message_types.h"
+#include "node/protocol/mail/message_types.h"
 #include "node/wire/codec.h"
 #include "node/wire/limits.h"
 #include "proofs/evidence/evidence.h"
@@ -190,7 +190,8 @@ bool Gate::BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::u
   if (uses_.stage->in_step() && slot.step == step->number()) {
     const StepFacts& facts = step->facts();
     if (!part) return facts.roles().PartOwnedBy(envelope.sender) == slot.iteration;
-    return facts.my_part == slot.iteration || step->pairs().IsPublic(envelope.sender, slot.iteration);
+    return facts.my_part == slot.iteration ||
+           step->pairs().IsPublic(envelope.sender, slot.iteration);
   }
   // Of a step whose roles are not known yet. What is refused here is asked for when the step begins
   // (asks.h). Others' parts take no room of their signer's [a cheat filled the room of an honest

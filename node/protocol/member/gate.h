@@ -25,10 +25,10 @@
 #include <set>
 #include <string>
 
+#include "node/protocol/mail/signature_check.h"
 #include "node/protocol/parts/charges.h"
 #include "node/protocol/parts/genesis_seal.h"
 #include "node/protocol/parts/past_seals.h"
-#include "node/protocol/parts/signature_check.h"
 #include "node/protocol/parts/stage.h"
 #include "node/protocol/step/step.h"
 #include "node/wire/opener.h"
@@ -92,7 +92,8 @@ class Gate {
   bool InWindow(const wire::Slot& slot, const Step* step) const;
   bool InStepWindow(const wire::Slot& slot, const Step& step) const;
   Fate JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from, Step* step) const;
-  Fate JudgeOutside(const wire::SignedEnvelope& message, const PeerId& from, const Step* step) const;
+  Fate JudgeOutside(const wire::SignedEnvelope& message, const PeerId& from,
+                    const Step* step) const;
   bool BlobIsWanted(const wire::Envelope& envelope, const MessageReceived& input, const Step* step);
   bool BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::uint64_t bytes,
                   const Step* step) const;

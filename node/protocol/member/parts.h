@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "node/protocol/mail/signature_check.h"
 #include "node/protocol/member/peer.h"
 #include "node/protocol/parts/chain_server.h"
 #include "node/protocol/parts/charges.h"
@@ -14,7 +15,6 @@
 #include "node/protocol/parts/own_pace.h"
 #include "node/protocol/parts/past_seals.h"
 #include "node/protocol/parts/reports.h"
-#include "node/protocol/parts/signature_check.h"
 #include "node/protocol/parts/stage.h"
 
 namespace ostraka::protocol {

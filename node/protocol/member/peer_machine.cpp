@@ -7,9 +7,9 @@
 #include "crypto/hash.h"
 #include "node/base/check.h"
 #include "node/base/planted.h"
+#include "node/protocol/mail/message_types.h"
+#include "node/protocol/mail/timers.h"
 #include "node/protocol/member/waiting.h"
-#include "node/protocol/parts/message_types.h"
-#include "node/protocol/parts/timers.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -394,10 +394,10 @@ bool PeerMachine::Do(const Outcome& outcome) {
 }
 
 protocol::Step::Uses PeerMachine::StepUses() {
-  return {parts_.self,      parts_.manifest,   verifier_,         parts_.layout,
-          &parts_.turn,     &parts_.stage,     &parts_.voice,     &parts_.journal,
-          &parts_.jobs,     &parts_.chain,     &parts_.inbox,     &parts_.server,
-          &parts_.charges,  &parts_.reports,   &parts_.duties,    &parts_.duty_jobs,
+  return {parts_.self,       parts_.manifest,    verifier_,          parts_.layout,
+          &parts_.turn,      &parts_.stage,      &parts_.voice,      &parts_.journal,
+          &parts_.jobs,      &parts_.chain,      &parts_.inbox,      &parts_.server,
+          &parts_.charges,   &parts_.reports,    &parts_.duties,     &parts_.duty_jobs,
           &parts_.followers, &parts_.fork_watch, &parts_.past_seals, &parts_.pace};
 }
 
@@ -513,7 +513,7 @@ void PeerMachine::CheckInvariants() const {
   parts_.CheckInvariants();
   const StageNow& stage = parts_.stage;
   const bool member = IsMember(parts_.chain.head().members, parts_.self);
-  OSTRAKA_CHECK(!stage.in_step() || stage.is(Stage::kUpdate) || member);                     // P1
+  OSTRAKA_CHECK(!stage.in_step() || stage.is(Stage::kUpdate) || member);                   // P1
   OSTRAKA_CHECK(!stage.in_step() || IsSealing(stage.stage()) == step_->sealing().open());  // P2
   OSTRAKA_CHECK(!stage.is(Stage::kFrozen) || forks_.split());
   OSTRAKA_CHECK(stage.is(Stage::kFollow) == follower_.away() || stage.is(Stage::kHalted) ||

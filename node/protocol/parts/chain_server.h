@@ -18,10 +18,10 @@
 #include <cstdint>
 
 #include "node/base/tensor_layout.h"
+#include "node/protocol/mail/inbox.h"
+#include "node/protocol/mail/ration.h"
+#include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
-#include "node/protocol/parts/inbox.h"
-#include "node/protocol/parts/ration.h"
-#include "node/protocol/parts/voice.h"
 
 namespace ostraka::protocol {
 

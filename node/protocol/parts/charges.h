@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "node/protocol/ground/manifest.h"
-#include "node/protocol/parts/inbox.h"
-#include "node/protocol/parts/journal.h"
+#include "node/protocol/mail/inbox.h"
+#include "node/protocol/mail/journal.h"
 #include "node/protocol/parts/vote_record.h"
 #include "node/protocol/rules/columns.h"
 

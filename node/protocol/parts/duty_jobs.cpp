@@ -10,8 +10,7 @@ namespace ostraka::protocol {
 
 void DutyJobs::StartVote(std::uint64_t now, const wire::CaseId& about, JobSpec spec,
                          std::uint64_t step) {
-  votes_.emplace(desk_->Start({.about = step, .asked_in = now}, std::move(spec)),
-                 Vote{about, now});
+  votes_.emplace(desk_->Start({.about = step, .asked_in = now}, std::move(spec)), Vote{about, now});
 }
 
 void DutyJobs::StartCrossCheck(std::uint64_t now, CrossCheckSpec spec) {

@@ -18,8 +18,8 @@
 #include <optional>
 #include <vector>
 
+#include "node/protocol/mail/job_desk.h"
 #include "node/protocol/parts/duties.h"
-#include "node/protocol/parts/job_desk.h"
 
 namespace ostraka::protocol {
 
@@ -36,8 +36,8 @@ class DutyJobs {
   bool Owns(JobId id) const { return cross_check_ == id || votes_.contains(id); }
   // What a finished job leads to. A vote whose job failed in a step that is over is not missed.
   struct Done {
-    bool failed = false;           // the member cannot go on
-    std::vector<PeerId> liars;     // that V1 found
+    bool failed = false;        // the member cannot go on
+    std::vector<PeerId> liars;  // that V1 found
   };
   Done Take(JobId id, const JobDesk::Job& job, std::uint64_t now, const JobResult& result);
   // The step was left: what comes is not wanted.

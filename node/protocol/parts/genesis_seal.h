@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "node/protocol/ground/manifest.h"
-#include "node/protocol/parts/inbox.h"
+#include "node/protocol/mail/inbox.h"
 #include "node/protocol/sync/catch_up.h"
 #include "node/wire/block.h"
 

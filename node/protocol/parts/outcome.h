@@ -22,9 +22,9 @@ struct Outcome {
     kHalt,
   };
   What what = What::kWait;
-  std::string reason = {};                       // of kLeave and kHalt
-  bool trust_state = true;                       // of kLeave: the state is the run's
-  Halted::Why why = Halted::Why::kFailed;        // of kHalt
+  std::string reason = {};                 // of kLeave and kHalt
+  bool trust_state = true;                 // of kLeave: the state is the run's
+  Halted::Why why = Halted::Why::kFailed;  // of kHalt
 
   static Outcome Wait() { return {}; }
   static Outcome GoOn() { return {.what = What::kGoOn}; }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "node/protocol/ground/manifest.h"
-#include "node/protocol/parts/turn.h"
+#include "node/protocol/mail/turn.h"
 #include "node/protocol/rules/lateness.h"
 
 namespace ostraka::protocol {

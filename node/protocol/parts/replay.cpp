@@ -11,10 +11,10 @@ void Replay::Start(JobDesk& desk, const Manifest& manifest, const ModelState& st
   const auto& [block, results] = waiting_.front();
   UpdateSpec spec;
   spec.state = state;
-  const auto ranges = block->columns.empty()
-                          ? std::vector<PartRange>{}
-                          : CutParts(state.parameters->size(),
-                                     static_cast<std::uint32_t>(block->columns.size()));
+  const auto ranges =
+      block->columns.empty()
+          ? std::vector<PartRange>{}
+          : CutParts(state.parameters->size(), static_cast<std::uint32_t>(block->columns.size()));
   for (std::size_t j = 0; j < ranges.size(); ++j) {
     if (results[j] != nullptr) spec.columns.push_back({ranges[j], results[j]});
   }

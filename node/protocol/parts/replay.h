@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "node/protocol/ground/manifest.h"
-#include "node/protocol/parts/job_desk.h"
+#include "node/protocol/mail/job_desk.h"
 #include "node/protocol/sync/catch_up.h"
 
 namespace ostraka::protocol {

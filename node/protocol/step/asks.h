@@ -18,10 +18,10 @@
 
 #include <set>
 
+#include "node/protocol/mail/pull_timer.h"
+#include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/duties.h"
-#include "node/protocol/parts/pull_timer.h"
 #include "node/protocol/parts/reports.h"
-#include "node/protocol/parts/voice.h"
 #include "node/protocol/step/disputed_pairs.h"
 #include "node/protocol/step/results.h"
 #include "node/protocol/step/sealing.h"

@@ -15,7 +15,7 @@
 
 #include <memory>
 
-#include "node/protocol/parts/pull_timer.h"
+#include "node/protocol/mail/pull_timer.h"
 #include "node/protocol/parts/reports.h"
 #include "node/protocol/step/disputed_pairs.h"
 #include "node/protocol/step/own_column.h"

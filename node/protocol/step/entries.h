@@ -17,9 +17,9 @@
 #include <optional>
 #include <utility>
 
+#include "node/protocol/mail/inbox.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/charges.h"
-#include "node/protocol/parts/inbox.h"
 #include "node/protocol/seal/seal.h"
 #include "node/protocol/step/step_facts.h"
 
@@ -30,7 +30,12 @@ class Entries final : public SealMessages {
   // Of the seal of `phase` and `draw`. All outlive it.
   Entries(wire::Phase phase, std::uint32_t draw, const StepFacts* facts, const Chain* chain,
           const Inbox* inbox, const Charges* charges)
-      : phase_(phase), draw_(draw), facts_(facts), chain_(chain), inbox_(inbox), charges_(charges) {}
+      : phase_(phase),
+        draw_(draw),
+        facts_(facts),
+        chain_(chain),
+        inbox_(inbox),
+        charges_(charges) {}
 
   // Two a member in phase A (COMMIT, AGG), else one.
   std::size_t Count() const;
@@ -53,7 +58,7 @@ class Entries final : public SealMessages {
   const StepFacts* facts_;
   const Chain* chain_;
   const Inbox* inbox_;
-  const Charges* charges_;     // read by a planted bug alone
+  const Charges* charges_;   // read by a planted bug alone
   std::size_t settled_ = 0;  // the first entries, of which nothing is lacking
 };
 

@@ -25,8 +25,8 @@ OwnColumn::OwnColumn(Uses uses, const StepFacts* facts) : uses_(std::move(uses))
 void OwnColumn::Try() {
   if (!owned() || started_) return;
   // The AGG was said before a crash, and is sent again since.
-  const bool said = uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kAggregate),
-                                      uses_.self) != nullptr;
+  const bool said =
+      uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kAggregate), uses_.self) != nullptr;
   Judge();
   if (!said && closed_) StartAggregation();
 }
@@ -73,8 +73,8 @@ void OwnColumn::StartAggregation() {
   spec.clip = uses_.manifest->clip;
   spec.tau = facts_->reading.sealed.tau;
   spec.eps = uses_.manifest->eps;
-  job_ = uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()},
-                           std::move(spec));
+  job_ =
+      uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()}, std::move(spec));
 }
 
 void OwnColumn::OnJob(const JobResult& result) {

@@ -24,11 +24,11 @@
 #include <set>
 
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/mail/job_desk.h"
+#include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/charges.h"
-#include "node/protocol/parts/job_desk.h"
 #include "node/protocol/parts/reports.h"
-#include "node/protocol/parts/voice.h"
 #include "node/protocol/step/step_facts.h"
 
 namespace ostraka::protocol {

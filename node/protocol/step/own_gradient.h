@@ -21,10 +21,10 @@
 #include <vector>
 
 #include "node/protocol/ground/manifest.h"
+#include "node/protocol/mail/job_desk.h"
+#include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/followers.h"
-#include "node/protocol/parts/job_desk.h"
-#include "node/protocol/parts/voice.h"
 #include "node/protocol/step/disputed_pairs.h"
 #include "node/protocol/step/own_coins.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "node/protocol/ground/state.h"
-#include "node/protocol/parts/inbox.h"
+#include "node/protocol/mail/inbox.h"
 
 namespace ostraka::protocol {
 

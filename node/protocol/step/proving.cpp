@@ -51,9 +51,9 @@ bool Proving::Try() {
   if (!Ready()) return false;
   said_ = true;
   wire::Proof proof = Compose();
-  uses_.voice->Prepare(uses_.voice->MakeDraft(
-      uses_.voice->SlotOf(facts_->number(), Phase::kC, MessageType::kProof), facts_->parent_c,
-      wire::Encode(proof), uses_.chain->head().members));
+  uses_.voice->Prepare(
+      uses_.voice->MakeDraft(uses_.voice->SlotOf(facts_->number(), Phase::kC, MessageType::kProof),
+                             facts_->parent_c, wire::Encode(proof), uses_.chain->head().members));
   return true;
 }
 
@@ -71,7 +71,8 @@ void Proving::TryNumbers() {
   }
   ProveSpec spec;
   spec.parts = gradient.parts();
-  for (std::size_t j = 0; j < results.all().size(); ++j) spec.columns.push_back(results.ColumnOf(j));
+  for (std::size_t j = 0; j < results.all().size(); ++j)
+    spec.columns.push_back(results.ColumnOf(j));
   spec.tau = facts_->reading.sealed.tau;
   prove_ = Start(facts_->number(), std::move(spec));
 }

@@ -17,8 +17,8 @@
 
 #include <vector>
 
+#include "node/protocol/mail/journal.h"
 #include "node/protocol/parts/chain.h"
-#include "node/protocol/parts/journal.h"
 #include "node/protocol/step/step_facts.h"
 
 namespace ostraka::protocol {

@@ -5,7 +5,7 @@
 
 #include "node/base/check.h"
 #include "node/base/planted.h"
-#include "node/protocol/parts/message_types.h"
+#include "node/protocol/mail/message_types.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {

@@ -24,10 +24,10 @@
 #include <optional>
 #include <vector>
 
+#include "node/protocol/mail/pull_timer.h"
+#include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/past_seals.h"
-#include "node/protocol/parts/pull_timer.h"
 #include "node/protocol/parts/reports.h"
-#include "node/protocol/parts/voice.h"
 #include "node/protocol/step/entries.h"
 
 namespace ostraka::protocol {
@@ -80,7 +80,7 @@ class Sealing {
   void OnSealTimer();
 
   // --- what others may ask, or read. REQUIRES: open, but for IsFor ---
-  bool IsFor(const wire::Slot& slot) const;  // open, and of this step, phase and draw
+  bool IsFor(const wire::Slot& slot) const;         // open, and of this step, phase and draw
   const wire::Slot& slot() const { return slot_; }  // of its ECHOs
   const Seal& seal() const { return *seal_; }
   Entries& entries() { return *entries_; }

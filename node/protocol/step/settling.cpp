@@ -44,8 +44,8 @@ Outcome Settling::Try(const std::optional<Digest>& own_root) {
     if (results[j] == nullptr) return Outcome::Wait();  // its owner owes it to us
     norms[j] = aggregation::Norm(AsFloats(*results[j]));
   }
-  Block block = facts_->reading.Judge(uses_.chain->head(), *uses_.manifest, decision_c_, norms,
-                                      fates_);
+  Block block =
+      facts_->reading.Judge(uses_.chain->head(), *uses_.manifest, decision_c_, norms, fates_);
   if (block.state_root && own_root && *block.state_root != *own_root) {
     return Outcome::Leave("DIVERGED: this node's state of step " +
                               std::to_string(facts_->number()) + " is not the sealed one",
@@ -66,8 +66,8 @@ Outcome Settling::TakeBlock(SharedBlock block) {
     if (wire::IsBan(removal.kind)) uses_.charges->OnBan(removal.peer);
     uses_.reports->OnRemoval(removal.peer);
     if (removal.peer == uses_.self && wire::IsBan(removal.kind)) {
-      return Outcome::Halt(Halted::Why::kBanned, "banned in step " + std::to_string(block->step) +
-                                                     ": " + removal.reason);
+      return Outcome::Halt(Halted::Why::kBanned,
+                           "banned in step " + std::to_string(block->step) + ": " + removal.reason);
     }
   }
   uses_.duties->OnBlock(*block);
@@ -135,8 +135,8 @@ void Settling::StartUpdate() {
     spec.columns.push_back({facts_->roles().parts[j], result});
   }
   spec.sgd = SgdOf(uses_.manifest->training, facts_->number());
-  update_ = uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()},
-                              std::move(spec));
+  update_ =
+      uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()}, std::move(spec));
 }
 
 Outcome Settling::OnJob(const JobResult& result) {

@@ -6,7 +6,7 @@
 
 #include "node/base/check.h"
 #include "node/base/planted.h"
-#include "node/protocol/parts/message_types.h"
+#include "node/protocol/mail/message_types.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
 
@@ -40,9 +40,9 @@ Step::Step(const Uses& uses, const Digest& private_seed, std::optional<Time> bef
       before_ended_(before_ended),
       pull_(uses.turn),
       pairs_({uses.self, uses.turn, uses.chain, uses.inbox, uses.server}, &facts_),
-      gradient_({uses.self, uses.manifest, uses.voice, uses.jobs, uses.chain, uses.inbox,
-                 uses.followers},
-                &facts_, &pairs_, CoinsOf(uses, facts_, private_seed)),
+      gradient_(
+          {uses.self, uses.manifest, uses.voice, uses.jobs, uses.chain, uses.inbox, uses.followers},
+          &facts_, &pairs_, CoinsOf(uses, facts_, private_seed)),
       column_({uses.self, uses.manifest, uses.voice, uses.journal, uses.jobs, uses.chain,
                uses.inbox, uses.charges, uses.reports},
               &facts_),
@@ -169,8 +169,8 @@ Outcome Step::TrySealB() {
   const Block& head = uses_.chain->head();
   sealing_.TakeWatches();
   const SealVector& vector = *sealing_.seal().decision();
-  const bool all_good = facts_.reading.ReadSealB(head, *uses_.manifest,
-                                                 sealing_.entries().MessagesOf(vector));
+  const bool all_good =
+      facts_.reading.ReadSealB(head, *uses_.manifest, sealing_.entries().MessagesOf(vector));
   ProveFalseReveals();
   facts_.parent_b = sealing_.Close();
   MuteAbsent();
@@ -295,8 +295,8 @@ void Step::ProveFalseReveals() {
   const Inbox::Place commits = facts_.PlaceOf(Phase::kA, MessageType::kCommit);
   for (const auto& reveal : std::exchange(facts_.reading.false_reveals, {})) {
     const PeerId& member = reveal->envelope.sender;
-    const auto* commit = uses_.inbox->Find(commits, member,
-                                           facts_.reading.sealed.commit_digests.at(member));
+    const auto* commit =
+        uses_.inbox->Find(commits, member, facts_.reading.sealed.commit_digests.at(member));
     if (commit == nullptr) continue;
     uses_.charges->Keep(evidence::MakeFalseReveal(*commit->frame, *reveal->frame));
   }

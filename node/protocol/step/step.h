@@ -2,7 +2,8 @@
 // settle, update. It owns the parts of the step and takes as many transitions as the sealed and
 // received data allow.
 //
-//   COMMIT + PARTs -> AGG + RESULT -> seal A -> REVEAL -> seal B -> PROOF -> seal C -> block -> state
+//   COMMIT + PARTs -> AGG + RESULT -> seal A -> REVEAL -> seal B -> PROOF -> seal C -> block ->
+//   state
 //
 // Promises:
 //   T1  A transition depends on the seals, on the messages that they name, and on deadlines alone.

@@ -1,7 +1,7 @@
 // Where the time of a step goes, for people: one lap after the other.
 #pragma once
 
-#include "node/protocol/parts/turn.h"
+#include "node/protocol/mail/turn.h"
 
 namespace ostraka::protocol {
 

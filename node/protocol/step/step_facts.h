@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "node/protocol/parts/inbox.h"
+#include "node/protocol/mail/inbox.h"
 #include "node/protocol/rules/step_reading.h"
 
 namespace ostraka::protocol {

@@ -3,7 +3,7 @@
 //
 // Each message is of a kind that costs its receiver more than its sender: questions with large
 // answers, or many; signatures that are not good, or good and of no use; bytes that have to be
-// decoded. What they may cost is rationed, link by link (node/protocol/parts/ration.h).
+// decoded. What they may cost is rationed, link by link (node/protocol/mail/ration.h).
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -15,7 +15,7 @@
 
 #include "node/host/node_driver.h"
 #include "node/os/endpoint.h"
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 #include "tests/unit/host/fake_trainer.h"
 
 namespace ostraka::host {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 #include "node/store/ledger.h"
 #include "node/wire/block.h"
 

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 #include "node/protocol/watch/fork_trial.h"
 #include "node/store/checkpoint.h"
 #include "node/store/ledger.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "node/base/check.h"
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/scene.h"

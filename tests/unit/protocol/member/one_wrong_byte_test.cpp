@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "node/protocol/parts/ration.h"
+#include "node/protocol/mail/ration.h"
 #include "tests/unit/protocol/member/four_peers.h"
 
 namespace ostraka::protocol {

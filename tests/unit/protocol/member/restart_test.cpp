@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 #include "node/protocol/rules/standing.h"
 #include "tests/unit/protocol/member/cluster.h"
 #include "tests/unit/protocol/member/four_peers.h"

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "node/base/rng.h"
-#include "node/protocol/parts/ration.h"
+#include "node/protocol/mail/ration.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/keys.h"

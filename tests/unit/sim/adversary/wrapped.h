@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 #include "node/wire/codec.h"
 #include "sim/attacks/registry.h"
 #include "sim/engine/simulator.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 
 namespace ostraka::sim {
 namespace {

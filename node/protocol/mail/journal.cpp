@@ -1,11 +1,11 @@
-#include "node/protocol/parts/journal.h"
+#include "node/protocol/mail/journal.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "node/base/check.h"
 #include "node/protocol/ground/state.h"
-#include "node/protocol/parts/inbox.h"
+#include "node/protocol/mail/inbox.h"
 #include "proofs/evidence/evidence.h"
 
 namespace ostraka::protocol {

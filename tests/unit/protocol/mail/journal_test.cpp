@@ -1,4 +1,4 @@
-#include "node/protocol/parts/journal.h"
+#include "node/protocol/mail/journal.h"
 
 #include <gtest/gtest.h>
 

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "node/protocol/parts/journal.h"
-#include "node/protocol/parts/turn.h"
+#include "node/protocol/mail/journal.h"
+#include "node/protocol/mail/turn.h"
 
 namespace ostraka::protocol {
 

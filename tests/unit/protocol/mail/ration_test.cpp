@@ -1,4 +1,4 @@
-#include "node/protocol/parts/ration.h"
+#include "node/protocol/mail/ration.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "node/protocol/parts/signer.h"
+#include "node/protocol/mail/signer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "node/protocol/parts/voice.h"
+#include "node/protocol/mail/voice.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "node/protocol/parts/inbox.h"
+#include "node/protocol/mail/inbox.h"
 
 #include <algorithm>
 #include <utility>

@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "node/protocol/parts/timers.h"
-#include "node/protocol/parts/turn.h"
+#include "node/protocol/mail/timers.h"
+#include "node/protocol/mail/turn.h"
 
 namespace ostraka::protocol {
 

@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "node/base/check.h"
-#include "node/protocol/parts/turn.h"
+#include "node/protocol/mail/turn.h"
 
 namespace ostraka::protocol {
 

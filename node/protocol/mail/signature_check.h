@@ -17,8 +17,8 @@
 
 #include "crypto/sign.h"
 #include "node/base/planted.h"
-#include "node/protocol/parts/ration.h"
-#include "node/protocol/parts/voice.h"
+#include "node/protocol/mail/ration.h"
+#include "node/protocol/mail/voice.h"
 
 namespace ostraka::protocol {
 

@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "crypto/hash.h"
-#include "node/protocol/parts/signer.h"
-#include "node/protocol/parts/turn.h"
+#include "node/protocol/mail/signer.h"
+#include "node/protocol/mail/turn.h"
 
 namespace ostraka::protocol {
 
