@@ -63,6 +63,7 @@ constexpr const char* kOthers[] = {
     "more draws than one",
     "no member's column: fewer than three in role",
     "members in quarantine",
+    "a quarantined member absent in seal A",
     "a validator drawn",
     "an owner must show a part if the target is convicted",
     "an owner owes a name",
@@ -128,8 +129,11 @@ class Notes {
       const auto proof = wire::DecodeProof(entry.message->envelope.body);
       if (proof.ok()) proofs_.push_back(*proof);
     }
-    for (const naive::Entry& entry : sealed.commits) {
-      absent_ += entry.state == naive::Entry::State::kAbsent ? 1 : 0;
+    const std::vector<PeerId> in_role = InRole(head);
+    for (std::size_t i = 0; i < head.members.size(); ++i) {
+      if (sealed.commits[i].state != naive::Entry::State::kAbsent) continue;
+      ++absent_;
+      If(!Has(in_role, head.members[i]), "a quarantined member absent in seal A");
     }
     If(sealed.reveals.size() > 1, "more draws than one");
   }

@@ -151,6 +151,8 @@ std::vector<Digest> SealedWorld::CoinsOf(const PeerId& member) const {
 void SealedWorld::DrawCommits(naive::Sealed& sealed) {
   const bool mass = today_.contains(Mischief::kMass) && Luck(15);
   const std::vector<PeerId> here = mass ? AroundTheBound() : head_.members;
+  const std::vector<PeerId> in_roles = InRole(head_);
+  quarantined_away_ = false;
   for (const PeerId& member : head_.members) {
     Entry& entry = sealed.commits.emplace_back();
     wire::Commit commit;
@@ -158,7 +160,10 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
     commit.coins_root = crypto::MerkleRoot(CoinsOf(member));
     if (roles_.IsWorker(member)) commit.gradient_root = DrawnDigest(rng_);
     const bool is_away = std::find(here.begin(), here.end(), member) == here.end();
-    if (is_away || (today_.contains(Mischief::kAbsent) && Luck(10))) continue;
+    const bool in_role = IsMember(in_roles, member);
+    const bool tired = !in_role && mischief_.contains(Mischief::kAbsent) && Luck(15);
+    if (tired) quarantined_away_ = true;
+    if (is_away || tired || (today_.contains(Mischief::kAbsent) && Luck(10))) continue;
     if (today_.contains(Mischief::kTwice) && Luck(8)) {
       entry = {Entry::State::kEquivocated, nullptr};
       continue;
@@ -190,7 +195,9 @@ wire::Aggregate SealedWorld::AggregateOf(std::size_t column, const PeerId& owner
   for (const PeerId& worker : roles_.workers) {
     if (commits_.contains(worker)) senders.push_back(worker);
   }
-  if (today_.contains(Mischief::kLeaveOut) && Luck(40)) {
+  const bool leaves_out = today_.contains(Mischief::kLeaveOut) && Luck(40);
+  const bool for_the_quarantined = mischief_.contains(Mischief::kLeaveOut) && quarantined_away_;
+  if (leaves_out || (for_the_quarantined && Luck(60))) {
     // The column rule turns at 2b + 1 senders, b being at most t_s.
     const std::size_t near = 2 * rng_.Below(bound_ + 1) + rng_.Below(2);
     senders = Some(senders, Luck(40) && !senders.empty() ? senders.size() - 1 : near);

@@ -132,6 +132,7 @@ class SealedWorld {
   std::uint32_t bound_ = 0;  // F
   Roles roles_;
   std::set<Mischief> today_;
+  bool quarantined_away_ = false;         // one of them, in seal A: it must not count for b twice
   std::map<PeerId, Digest> commits_;      // sealed present
   std::set<PeerId> reveal_;               // members that owe the next REVEAL
   std::vector<wire::Aggregate> agreed_;   // by column: what its owner signs if it is well
