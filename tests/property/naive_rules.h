@@ -35,7 +35,7 @@ struct Entry {
   wire::SharedMessage message;  // set iff present
 };
 
-// What the seals of one step decide. All lists are by member of the last block.
+// The decisions of the seals of one step. All lists are by member of the last block.
 struct Sealed {
   std::vector<Entry> commits;
   std::vector<Entry> aggregates;

@@ -12,7 +12,7 @@ namespace {
 using wire::Block;
 using wire::CaseKind;
 
-// What a removal's reason holds, and the name of the situation.
+// A piece of a removal's reason, and the name of the situation.
 struct Reason {
   const char* text;
   const char* name;

@@ -42,8 +42,8 @@ SealedInput InputOf(const naive::Sealed& sealed) {
   return input;
 }
 
-// Plays one step. What the two writings differ in, or nothing. `goes_on` is false if no block can
-// follow.
+// Plays one step and returns the first difference of the two writings, empty if there is none.
+// `goes_on` is false if the world ends here.
 std::string PlayStep(SealedWorld& world, Coverage& coverage, bool& goes_on) {
   const naive::Sealed sealed = world.Draw();
   const wire::Block& head = world.head();

@@ -96,7 +96,7 @@ PeerId SealedWorld::Anybody() {
 
 // --- before the step ----------------------------------------------------------------------------
 
-// Not to just any step: to one at which something that the head remembers runs out, or nearly.
+// Moves the head beside a step at which something that it remembers runs out.
 void SealedWorld::LetTimePass() {
   std::vector<std::uint64_t> ends = {head_.step + 100, head_.step + 1000};
   for (const wire::Dispute& dispute : head_.disputes) ends.push_back(dispute.since + 100);
@@ -105,7 +105,7 @@ void SealedWorld::LetTimePass() {
   for (const wire::Case& open : head_.cases) {
     ends.push_back(open.opened_step + (open.id.kind == wire::CaseKind::kGradient ? 8 : 3));
   }
-  const std::uint64_t next = AnyOf(ends) + rng_.Below(2);  // the step to come
+  const std::uint64_t next = AnyOf(ends) + rng_.Below(2);
   if (head_.genesis || next < head_.step + 3) return;
   head_.step = next - 2 + rng_.Below(2);
   head_.candidates.clear();
@@ -189,7 +189,7 @@ void SealedWorld::DrawCommits(naive::Sealed& sealed) {
   }
 }
 
-// Whom the AGG includes, with the root over their COMMITs.
+// The AGG of `owner`: the senders that it includes, and the root over their COMMITs.
 wire::Aggregate SealedWorld::AggregateOf(std::size_t column, const PeerId& owner) {
   std::vector<PeerId> senders;
   for (const PeerId& worker : roles_.workers) {

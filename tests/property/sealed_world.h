@@ -60,7 +60,7 @@ class SealedWorld {
   // REQUIRES: n is at least 3.
   SealedWorld(std::uint64_t seed, std::uint32_t n, Mode mode, std::set<Mischief> mischief);
 
-  // What is sealed in the step after head(). It may end without a coin.
+  // The sealed messages of the step after head(), which may end without a coin.
   naive::Sealed Draw();
   // REQUIRES: `block` has a member.
   void Follow(const wire::Block& block) { head_ = block; }
