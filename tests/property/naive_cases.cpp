@@ -1,0 +1,302 @@
+#include "tests/property/naive_cases.h"
+
+#include "node/wire/limits.h"
+
+namespace ostraka::protocol::naive {
+namespace {
+
+using wire::CaseKind;
+using wire::RemovalKind;
+using wire::Verdict;
+
+// "Parties do not vote." The convicted worker of a cover case is none.
+bool IsParty(const Case& open, const PeerId& peer) {
+  return peer == open.id.target || (open.id.kind != CaseKind::kCover && peer == open.id.accuser);
+}
+
+const Case::Ballot* BallotOf(const Case& open, const PeerId& voter) {
+  for (const Case::Ballot& ballot : open.ballots) {
+    if (ballot.voter == voter) return &ballot;
+  }
+  return nullptr;
+}
+
+// "A member that was admitted since the step that a case is about has no vote": its entry says
+// kAbstain.
+void NoteTheAdmitted(Case& open, const Step& step) {
+  for (const PeerId& member : step.last->joined) {
+    if (IsParty(open, member) || BallotOf(open, member) != nullptr) continue;
+    open.ballots.push_back({member, Verdict::kAbstain});
+  }
+}
+
+std::int64_t VotesFor(const Case& open, Verdict verdict) {
+  std::int64_t votes = 0;
+  for (const Case::Ballot& ballot : open.ballots) votes += ballot.verdict == verdict ? 1 : 0;
+  return votes;
+}
+
+// The members that are no party.
+std::int64_t Eligible(const Case& open, const Step& step) {
+  std::int64_t eligible = 0;
+  for (const PeerId& member : step.last->members) eligible += IsParty(open, member) ? 0 : 1;
+  return eligible;
+}
+
+// The column "decided by".
+bool Decide(const Case& open, const Step& step, std::int64_t votes) {
+  const std::int64_t n = step.last->thresholds.n;
+  const std::int64_t f = step.fault_bound;
+  if (open.id.kind == CaseKind::kGradient) return votes > Eligible(open, step) - votes;
+  if (open.id.kind == CaseKind::kCover) return votes >= f + 1;
+  const std::int64_t fewer = f + 1 < n - f - 1 ? f + 1 : n - f - 1;
+  return votes >= (fewer < 1 ? 1 : fewer);
+}
+
+std::uint64_t BlocksOf(CaseKind kind) { return kind == CaseKind::kGradient ? 8 : 3; }
+
+enum class State { kOpen, kGuilty, kInnocent, kUndecided };
+State StateOf(const Case& open, const Step& step) {
+  if (Decide(open, step, VotesFor(open, Verdict::kGuilty))) return State::kGuilty;
+  if (Decide(open, step, VotesFor(open, Verdict::kInnocent))) return State::kInnocent;
+  return step.number - open.opened_step >= BlocksOf(open.id.kind) ? State::kUndecided
+                                                                  : State::kOpen;
+}
+
+// "An undecided case drops a member only if the honest among the other voters could have decided
+// it": the members that may vote, less as many as can be at fault among them.
+bool HonestCouldDecide(const Case& open, const Step& step) {
+  std::int64_t honest = 0;
+  for (const PeerId& member : step.last->members) {
+    const Case::Ballot* ballot = BallotOf(open, member);
+    const bool has_no_vote = ballot != nullptr && ballot->verdict == Verdict::kAbstain;
+    honest += IsParty(open, member) || has_no_vote ? 0 : 1;
+  }
+  std::int64_t faulty = step.fault_bound;
+  const bool one_party_is_faulty =
+      open.id.kind != CaseKind::kCover && IsMember(step, open.id.target);
+  if (one_party_is_faulty && faulty > 0) --faulty;
+  return Decide(open, step, honest > faulty ? honest - faulty : 0);
+}
+
+// --- reasons: protocol.md 6, "Reasons" ---
+
+std::string PartOf(const Case& open) {
+  return "part " + std::to_string(open.id.column) + " of step " + std::to_string(open.id.step);
+}
+
+std::string VotesOf(const Case& open, const Step& step, Verdict verdict, const char* word) {
+  return std::string(word) + " by " + std::to_string(VotesFor(open, verdict)) + " of " +
+         std::to_string(Eligible(open, step)) + " votes";
+}
+
+std::string GuiltyReason(const Case& open, const Step& step) {
+  const std::string votes = VotesOf(open, step, Verdict::kGuilty, "guilty");
+  const std::string accuser = open.id.accuser.Short();
+  if (open.id.kind == CaseKind::kGradient) {
+    return "its gradient of step " + std::to_string(open.id.step) +
+           " does not follow from its batch: accused by " + accuser + ", " + votes;
+  }
+  if (open.id.kind == CaseKind::kNumbers) {
+    return "its numbers for " + PartOf(open) + " do not follow from what it sent: named by " +
+           accuser + ", " + votes;
+  }
+  return "it hid that the numbers of " + accuser + " for " + PartOf(open) +
+         " do not follow from what it was sent: " + votes;
+}
+
+std::string InnocentReason(const Case& open, const Step& step) {
+  const std::string votes = VotesOf(open, step, Verdict::kInnocent, "innocent");
+  const std::string target = open.id.target.Short();
+  return open.id.kind == CaseKind::kGradient
+             ? "accused " + target + " falsely of step " + std::to_string(open.id.step) + ": " +
+                   votes
+             : "named " + target + " falsely of " + PartOf(open) + ": " + votes;
+}
+
+std::string UndecidedReason(const Case& open) {
+  if (open.id.kind == CaseKind::kGradient) {
+    return "its accusation of " + open.id.target.Short() + " found no majority in 8 blocks";
+  }
+  if (open.id.kind == CaseKind::kNumbers) {
+    return "it named " + open.id.target.Short() + " for " + PartOf(open) +
+           " and did not show the part in 3 blocks";
+  }
+  return "it did not show " + PartOf(open) + " of the convicted " + open.id.accuser.Short() +
+         " in 3 blocks";
+}
+
+// --- what opens a case ---
+
+// V1: `namer` names a sender of its own column of the step before, whose numbers are sealed.
+const wire::Naming* NamingOf(const Step& step, const PeerId& namer) {
+  const auto proof = step.proofs.find(namer);
+  if (proof == step.proofs.end() || !proof->second.naming) return nullptr;
+  const wire::Naming& naming = *proof->second.naming;
+  const Block& last = *step.last;
+  if (naming.step != last.step || naming.column >= last.aggregated.size()) return nullptr;
+  const Block::Column& column = last.aggregated[naming.column];
+  if (column.owner != namer || naming.target == namer) return nullptr;
+  if (!Has(column.senders, naming.target) || !Has(last.proven, naming.target)) return nullptr;
+  return &naming;
+}
+
+Case Opened(const Step& step, wire::CaseId id) { return {id, step.number, {}, {}}; }
+
+// A party of a gradient case is no party of a second one.
+bool IsBusy(const std::vector<Case>& cases, const Assignment& drawn) {
+  for (const Case& open : cases) {
+    if (open.id.kind != CaseKind::kGradient) continue;
+    if (IsParty(open, drawn.validator) || IsParty(open, drawn.target)) return true;
+  }
+  return false;
+}
+
+// "Only a validator may accuse, only its target, only in that step."
+std::vector<Case> OfAccusations(const Step& step, const std::vector<Case>& going_on) {
+  std::vector<Case> opened;
+  for (const Assignment& drawn : step.roles.validators) {
+    const auto proof = step.proofs.find(drawn.validator);
+    if (proof == step.proofs.end() || !proof->second.accusation) continue;
+    const wire::Accusation& accusation = *proof->second.accusation;
+    if (accusation.target != drawn.target || accusation.step != drawn.step) continue;
+    if (!StaysBefore(step, kAfterAll, drawn.validator)) continue;
+    if (!MayBeBanned(step, drawn.target) || IsBanned(step, drawn.target)) continue;
+    if (IsBusy(going_on, drawn) || IsBusy(opened, drawn)) continue;
+    opened.push_back(
+        Opened(step, {CaseKind::kGradient, drawn.validator, drawn.target, drawn.step, 0}));
+    opened.back().covering = drawn.covering;
+  }
+  return opened;
+}
+
+std::vector<Case> OfNamings(const Step& step) {
+  std::vector<Case> opened;
+  for (const PeerId& namer : step.last->members) {
+    const wire::Naming* naming = NamingOf(step, namer);
+    if (naming == nullptr || !StaysBefore(step, kAfterAll, namer)) continue;
+    if (!StaysBefore(step, kAfterAll, naming->target)) continue;
+    opened.push_back(
+        Opened(step, {CaseKind::kNumbers, namer, naming->target, naming->step, naming->column}));
+  }
+  return opened;
+}
+
+// The row "cover". A member without a vote in the gradient case has none in these either.
+std::vector<Case> OfConvictions(const Step& step, const std::vector<Case>& counted) {
+  std::vector<Case> opened;
+  for (const Case& ended : counted) {
+    if (ended.id.kind != CaseKind::kGradient || StateOf(ended, step) != State::kGuilty) continue;
+    for (const wire::Covering& covering : ended.covering) {
+      if (!StaysBefore(step, kAfterAll, covering.owner)) continue;
+      Case cover = Opened(step, {CaseKind::kCover, ended.id.target, covering.owner, ended.id.step,
+                                 covering.column});
+      for (const Case::Ballot& ballot : ended.ballots) {
+        if (ballot.verdict != Verdict::kAbstain || ballot.voter == covering.owner) continue;
+        cover.ballots.push_back(ballot);
+      }
+      opened.push_back(cover);
+    }
+  }
+  return opened;
+}
+
+// A case goes on while it is undecided in time and its parties stay. Of a cover case that is the
+// target; the target of a gradient case only has to be one that a ban can hit.
+bool GoesOn(const Case& open, const Step& step) {
+  if (StateOf(open, step) != State::kOpen) return false;
+  const PeerId& target = open.id.target;
+  if (open.id.kind == CaseKind::kCover) return StaysBefore(step, kAfterAll, target);
+  if (!StaysBefore(step, kAfterAll, open.id.accuser)) return false;
+  if (open.id.kind == CaseKind::kNumbers) return StaysBefore(step, kAfterAll, target);
+  return MayBeBanned(step, target) && !IsBanned(step, target);
+}
+
+}  // namespace
+
+std::vector<Case> CountVotes(const Step& step) {
+  std::vector<Case> cases = step.last->cases;
+  for (Case& open : cases) {
+    std::vector<Case::Ballot> kept;
+    for (const Case::Ballot& ballot : open.ballots) {
+      if (IsMember(step, ballot.voter)) kept.push_back(ballot);
+    }
+    open.ballots = kept;
+    NoteTheAdmitted(open, step);
+    for (const auto& [voter, proof] : step.proofs) {
+      for (const wire::Vote& vote : proof.votes) {
+        if (vote.about != open.id || vote.verdict == Verdict::kAbstain) continue;
+        if (IsParty(open, voter) || BallotOf(open, voter) != nullptr) continue;
+        open.ballots.push_back({voter, vote.verdict});
+      }
+    }
+  }
+  return cases;
+}
+
+void JudgeCases(Step& step, const std::vector<Case>& counted) {
+  for (const Case& open : counted) {
+    const State state = StateOf(open, step);
+    if (state == State::kGuilty) {
+      Ban(step, kVerdicts, open.id.target, RemovalKind::kVerdict, GuiltyReason(open, step));
+    }
+    if (state == State::kInnocent && open.id.kind != CaseKind::kCover) {
+      Ban(step, kVerdicts, open.id.accuser, RemovalKind::kVerdict, InnocentReason(open, step));
+    }
+  }
+  for (const Case& open : counted) {
+    if (StateOf(open, step) != State::kUndecided || !HonestCouldDecide(open, step)) continue;
+    if (!StaysBefore(step, kUndecided, open.id.target)) continue;
+    const bool cover = open.id.kind == CaseKind::kCover;
+    Drop(step, kUndecided, cover ? open.id.target : open.id.accuser, UndecidedReason(open));
+  }
+}
+
+// V2: "An owner that owes is dropped in block t+1 if its PROOF_{t+1} names no sender."
+void JudgeOwers(Step& step) {
+  const Block& last = *step.last;
+  for (const PeerId& owner : last.owing) {
+    if (!StaysBefore(step, kOwing, owner) || NamingOf(step, owner) != nullptr) continue;
+    std::string check = "sum";
+    for (std::size_t j = 0; j < last.aggregated.size(); ++j) {
+      const bool size = last.columns[j] == wire::ColumnFate::kSizeCheck;
+      if (last.aggregated[j].owner == owner && size) check = "size";
+    }
+    Drop(step, kOwing, owner,
+         "its part of step " + std::to_string(last.step) + " failed the " + check +
+             " check and it named nobody who lied");
+  }
+}
+
+std::vector<Case> OpenAfter(const Step& step, const std::vector<Case>& counted) {
+  std::vector<Case> cases;
+  for (const Case& open : counted) {
+    if (GoesOn(open, step)) cases.push_back(open);
+  }
+  const std::vector<Case> going_on = cases;
+  for (std::vector<Case> group :
+       {OfAccusations(step, going_on), OfNamings(step), OfConvictions(step, counted)}) {
+    std::sort(group.begin(), group.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
+    for (Case& opened : group) {
+      if (cases.size() >= wire::kMaxCases) return cases;
+      NoteTheAdmitted(opened, step);
+      cases.push_back(opened);
+    }
+  }
+  return cases;
+}
+
+// "The list of owners that must show u's parts."
+std::vector<wire::Covering> CoveringOf(const Step& step, const PeerId& worker) {
+  std::vector<wire::Covering> covering;
+  const Block& last = *step.last;
+  for (std::size_t j = 0; j < last.aggregated.size(); ++j) {
+    const Block::Column& column = last.aggregated[j];
+    if (last.columns[j] != wire::ColumnFate::kApplied || column.owner == worker) continue;
+    if (!Has(column.senders, worker) || NamingOf(step, column.owner) != nullptr) continue;
+    covering.push_back({static_cast<std::uint32_t>(j), column.owner});
+  }
+  return covering;
+}
+
+}  // namespace ostraka::protocol::naive

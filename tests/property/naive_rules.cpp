@@ -1,0 +1,167 @@
+#include "tests/property/naive_rules.h"
+
+#include "tests/property/naive_cases.h"
+#include "tests/property/naive_columns.h"
+#include "tests/property/naive_removals.h"
+
+namespace ostraka::protocol::naive {
+namespace {
+
+// protocol.md 1.
+std::uint32_t AsynchronousAtGenesis(const Manifest& manifest) {
+  const auto n = static_cast<std::uint32_t>(manifest.members.size());
+  if (manifest.mode == Mode::kMajority) return 1;
+  return manifest.mode == Mode::kBalanced ? n / 5 : (n - 1) / 3;
+}
+
+Thresholds ThresholdsOf(const Manifest& manifest, std::size_t members) {
+  const auto n = static_cast<std::uint32_t>(members);
+  const std::uint32_t t_a = AsynchronousAtGenesis(manifest);
+  std::uint32_t share = n / 2;
+  if (manifest.mode == Mode::kBalanced) share = 2 * n / 5;
+  if (manifest.mode == Mode::kThird) share = n / 3;
+  const std::uint32_t by_quorum = n > t_a ? (n - 1 - t_a) / 2 : 0;
+  const std::uint32_t t_s = std::min(share, by_quorum);
+  return {n, t_s, std::min(t_a, t_s)};
+}
+
+// protocol.md 7: "A dropped member comes back when more than F members confirm its REJOIN in
+// `probation` consecutive blocks."
+void Admit(const Step& step, Block& block) {
+  for (const Member& key : step.manifest->members) {
+    const PeerId& peer = key.id;
+    std::size_t confirmed = 0;
+    for (const auto& [member, proof] : step.proofs) confirmed += Has(proof.joins, peer) ? 1 : 0;
+    if (confirmed <= step.fault_bound || IsMember(step, peer)) continue;
+    if (Has(Losers(step), peer)) continue;
+    bool refused = false;
+    for (const wire::Standing& standing : step.last->standings) {
+      if (standing.peer != peer) continue;
+      refused = standing.banned || step.number < standing.barred_until;
+    }
+    if (refused) continue;
+    std::uint64_t since = step.number;
+    for (const wire::Candidate& before : step.last->candidates) {
+      if (before.peer == peer) since = before.since;
+    }
+    if (step.number - since + 1 >= step.manifest->probation) {
+      block.joined.push_back(peer);
+    } else {
+      block.candidates.push_back({peer, since, step.number});
+    }
+  }
+}
+
+// protocol.md 2 and 6: who is a member after the block.
+void SettleMembers(const Step& step, Block& block) {
+  block.removals = RemovalsOf(step);
+  block.last_removal_step = step.last->last_removal_step;
+  if (!block.removals.empty()) block.last_removal_step = step.number;
+  block.standings = StandingsAfter(step);
+  Admit(step, block);
+  for (const Member& key : step.manifest->members) {
+    const bool stays = StaysBefore(step, kAfterAll, key.id);
+    if (stays || Has(block.joined, key.id)) block.members.push_back(key.id);
+  }
+  block.thresholds = ThresholdsOf(*step.manifest, block.members.size());
+}
+
+// protocol.md 5: what later blocks ask about this step's columns.
+void RecordColumns(const Step& step, Block& block) {
+  for (std::size_t j = 0; j < step.columns(); ++j) {
+    const ColumnFate fate = block.columns[j];
+    const PeerId& owner = step.roles.owners[j];
+    const bool usable = fate != ColumnFate::kNoAggregate && fate != ColumnFate::kBadSenders;
+    block.aggregated.push_back({owner, {}});
+    if (usable) block.aggregated.back().senders = *SendersOf(step, j);
+    const bool applied = fate == ColumnFate::kApplied;
+    block.result_roots.push_back(applied ? step.aggregates[j]->result_root : Digest{});
+  }
+  for (const PeerId& worker : step.roles.workers) {
+    if (step.proofs.contains(worker)) block.proven.push_back(worker);
+  }
+  for (const PeerId& member : block.members) {
+    for (std::size_t j = 0; j < step.columns(); ++j) {
+      const ColumnFate fate = block.columns[j];
+      const bool failed = fate == ColumnFate::kSumCheck || fate == ColumnFate::kSizeCheck;
+      if (failed && step.roles.owners[j] == member) block.owing.push_back(member);
+    }
+  }
+}
+
+// protocol.md 3, VERDICT: "the sealed root is the value that at least F + 1 members state"; of
+// several the smallest.
+std::optional<Digest> StateRootOf(const Step& step) {
+  std::optional<Digest> sealed;
+  for (const auto& [stater, proof] : step.proofs) {
+    if (!proof.state_root) continue;
+    std::size_t stated = 0;
+    for (const auto& [member, other] : step.proofs) {
+      stated += other.state_root == proof.state_root ? 1 : 0;
+    }
+    if (stated < step.fault_bound + 1) continue;
+    if (!sealed || *proof.state_root < *sealed) sealed = proof.state_root;
+  }
+  return sealed;
+}
+
+// protocol.md 7: Delta of the next step.
+std::uint64_t NextDelta(const Step& step) {
+  const auto least = static_cast<std::uint64_t>(step.manifest->delta.ns / 1000);
+  const auto most = static_cast<std::uint64_t>(step.manifest->delta_ceiling.ns / 1000);
+  std::vector<std::uint64_t> lags;
+  for (const auto& [member, proof] : step.proofs) lags.push_back(proof.lag_us);
+  if (lags.size() < step.fault_bound + 1) return step.last->delta_us;
+  std::sort(lags.begin(), lags.end());
+  const std::uint64_t lag = lags[lags.size() - 1 - step.fault_bound];
+  if (lag > most / 4) return most;
+  return std::max(4 * lag, least);
+}
+
+}  // namespace
+
+std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
+                                std::uint64_t dimension, const Sealed& sealed,
+                                crypto::Verifier& verifier) {
+  std::optional<Step> read = ReadStep(last, manifest, dimension, sealed, verifier);
+  if (!read) return std::nullopt;
+  Step& step = *read;
+  BanForImpossibleContent(step);
+  const std::vector<Case> counted = CountVotes(step);
+  JudgeCases(step, counted);
+  JudgeOwers(step);
+  const std::vector<ColumnFate> fates = FatesOf(step, sealed.norms);
+  const std::vector<wire::Voids> voids = JudgeVoids(step, fates);
+  JudgeWithheldResults(step);
+  JudgeEchoes(step);
+  const Slowness slowness = JudgeSlowness(step);
+  const std::vector<wire::Dispute> disputes = JudgeDisputes(step, slowness);
+  ForgiveUntimely(step);
+
+  Block block;
+  block.step = step.number;
+  block.decision = sealed.decision;
+  block.previous = wire::BlockDigest(last);
+  block.randomness = step.randomness;
+  block.columns = fates;
+  SettleMembers(step, block);
+  RecordColumns(step, block);
+  block.drawn =
+      DrawValidators(step.randomness, last, last.proven, step.number + 1, manifest.validators);
+  for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(step, drawn.target);
+  block.cases = OpenAfter(step, counted);
+  for (const wire::Dispute& dispute : disputes) {
+    if (!StaysBefore(step, kAfterAll, dispute.worker)) continue;
+    if (StaysBefore(step, kAfterAll, dispute.aggregator)) block.disputes.push_back(dispute);
+  }
+  block.lateness = LatenessAfter(step, slowness, block.members, block.joined);
+  for (const wire::Voids& one : voids) {
+    if (Has(block.members, one.peer)) block.voids.push_back(one);
+  }
+  block.tau = NextTau(step, fates);
+  block.delta_us = NextDelta(step);
+  block.state_root = StateRootOf(step);
+  return block;
+}
+
+}  // namespace ostraka::protocol::naive

@@ -1,0 +1,23 @@
+// Which situations of docs/protocol.md 4 to 7 a block shows: a generator that never meets a rule
+// proves nothing about it.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/property/naive_rules.h"
+
+namespace ostraka::protocol {
+
+// How often each situation was met. Every situation has an entry from the start.
+using Coverage = std::map<std::string, std::size_t>;
+Coverage NothingYet();
+// REQUIRES: `block` follows `head` by `sealed`.
+void NoteSituations(const wire::Block& head, const Manifest& manifest, const naive::Sealed& sealed,
+                    const wire::Block& block, Coverage& coverage);
+
+}  // namespace ostraka::protocol
