@@ -20,13 +20,14 @@
 #include "crypto/merkle.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
+#include "node/machine/parts.h"
 #include "node/protocol/ground/state.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
 
 using crypto::SharedBlob;
-using JobId = std::uint64_t;
+using machine::JobId;
 
 // A gradient at `parameters` on the batch of `batch_seed`.
 struct GradientSpec {
