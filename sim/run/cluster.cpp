@@ -231,6 +231,7 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     member.id = keys_[i]->id();
     member.machine = std::move(machine);
     if (!roster_.byzantine[i]) member.remake = make;
+    if (roster_.byzantine[i]) member.after_end = machine::AfterEnd::kFree;
   }
   return members;
 }
