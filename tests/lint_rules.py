@@ -8,6 +8,7 @@ import re
 LAYERS = [
     ("node/base/", 0, "base"),
     ("crypto/", 1, "crypto"),
+    ("node/machine/", 2, "machine"),
     ("node/wire/", 2, "wire"),
     ("aggregation/kernels/", 2, "kernels"),
     ("aggregation/optim/", 3, "optim"),

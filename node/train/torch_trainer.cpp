@@ -19,7 +19,6 @@
 
 #include "node/base/check.h"
 #include "node/train/batch.h"
-#include "node/train/data_source.h"
 #include "node/train/initial.h"
 #include "node/train/torch_models.h"
 
@@ -84,23 +83,19 @@ class TorchTrainer final : public Trainer {
   }
 
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
-                                              const Digest& batch_seed, bool flip_labels) override {
+                                              const Digest& batch_seed) override {
     const auto row_count = static_cast<std::uint32_t>(data_.training.size());
-    return GradientOfRows(parameters, DrawBatch(batch_seed, row_count, batch_size_), flip_labels);
+    return GradientOfRows(parameters, DrawBatch(batch_seed, row_count, batch_size_));
   }
 
   base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
-                                                    std::span<const std::uint32_t> rows,
-                                                    bool flip_labels) override {
+                                                    std::span<const std::uint32_t> rows) override {
     const std::size_t row_count = data_.training.size();
     if (rows.empty() || *std::max_element(rows.begin(), rows.end()) >= row_count) {
       return base::InvalidArgument("a batch needs rows below " + std::to_string(row_count));
     }
     return CatchAll([&]() -> base::StatusOr<std::vector<float>> {
-      const auto last_class = static_cast<std::int64_t>(data_.class_count) - 1;
-      Batch batch = Gather(data_, data_.training, rows);
-      if (flip_labels) batch.labels = batch.labels.neg().add(last_class);
-
+      const Batch batch = Gather(data_, data_.training, rows);
       const std::vector<at::Tensor> tensors = Unpack(parameters);
       for (const at::Tensor& tensor : tensors) tensor.set_requires_grad(true);
       const at::AutoGradMode with_gradients(true);
@@ -173,9 +168,8 @@ class TorchTrainer final : public Trainer {
 
 }  // namespace
 
-base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& options) {
-  ASSIGN_OR_RETURN(Dataset data,
-                   LoadDatasetOf({options.data, options.data_dir}, options.data_hash));
+base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& options,
+                                                          Dataset data) {
   if (data.test.size() == 0 || data.validation.size() == 0) {
     return base::InvalidArgument("data " + data.name +
                                  ": too few examples for a test and a validation part");

@@ -4,13 +4,15 @@
 #include <memory>
 
 #include "node/base/status.h"
+#include "node/train/dataset.h"
 #include "node/train/trainer.h"
 
 namespace ostraka::train {
 
 // Sets the process's libtorch and BLAS to one thread: nodes of a swarm share few cores, and a
 // machine's gradient must not depend on the number of free cores. InvalidArgument: options that the
-// models or data cannot serve. Internal: libtorch failed.
-base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& options);
+// models or `data` cannot serve. Internal: libtorch failed.
+base::StatusOr<std::unique_ptr<Trainer>> MakeTorchTrainer(const TrainerOptions& options,
+                                                          Dataset data);
 
 }  // namespace ostraka::train

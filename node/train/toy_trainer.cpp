@@ -14,16 +14,17 @@
 // power of time. Ranks are scattered over the coordinates, so that parts are similar but not equal.
 //
 // Uses only + - * / and sqrt in a fixed order, for bit-identical results on every machine.
+#include "node/train/toy_trainer.h"
+
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <memory>
+#include <string>
 #include <utility>
 
 #include "crypto/stream.h"
 #include "node/base/check.h"
 #include "node/base/rng.h"
-#include "node/train/trainer.h"
 
 namespace ostraka::train {
 namespace {
@@ -63,20 +64,22 @@ base::TensorLayout MakeLayout(std::uint64_t dimension) {
   return layout;
 }
 
+// A uniform permutation: the rank in the spectrum of each coordinate.
+std::vector<std::uint32_t> DrawRanks(base::Rng& rng, std::size_t dimension) {
+  std::vector<std::uint32_t> ranks(dimension);
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = ranks.size(); i > 1; --i) std::swap(ranks[i - 1], ranks[rng.Below(i)]);
+  return ranks;
+}
+
 class ToyTrainer final : public Trainer {
  public:
-  explicit ToyTrainer(const TrainerOptions& options)
-      : layout_(MakeLayout(options.hidden)),
-        batch_size_(static_cast<double>(options.batch_size)),
-        root_curvature_(options.hidden),
-        target_(options.hidden) {
-    base::Rng rng = base::Rng(options.data_seed).Fork("toy problem");
-    const std::vector<std::uint32_t> ranks = DrawRanks(rng);
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const double root = std::sqrt(kSpectrumKnee / (kSpectrumKnee + ranks[i]));
-      root_curvature_[i] = static_cast<float>(root);
-      target_[i] = rng.Chance(1, 2) ? root_curvature_[i] : -root_curvature_[i];
-    }
+  ToyTrainer(ToyProblem problem, std::uint64_t batch_size)
+      : layout_(MakeLayout(problem.target.size())),
+        batch_size_(static_cast<double>(batch_size)),
+        root_curvature_(std::move(problem.root_curvature)),
+        target_(std::move(problem.target)) {
+    OSTRAKA_CHECK(batch_size > 0 && !target_.empty() && target_.size() == root_curvature_.size());
   }
 
   const base::TensorLayout& layout() const override { return layout_; }
@@ -92,11 +95,10 @@ class ToyTrainer final : public Trainer {
   }
 
   base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
-                                              const Digest& batch_seed, bool flip_labels) override {
+                                              const Digest& batch_seed) override {
     OSTRAKA_CHECK(parameters.size() == target_.size());
-    // Negating the labels y negates the optimal parameters.
     std::vector<float> gradient(parameters.size());
-    const double excess = MeanGradient(parameters, flip_labels ? -1.0F : 1.0F, gradient);
+    const double excess = MeanGradient(parameters, gradient);
 
     base::Rng rng(crypto::Stream("toy noise", batch_seed).NextU64());
     const auto along = static_cast<float>(1 + rng.Normal() / std::sqrt(batch_size_));
@@ -118,26 +120,17 @@ class ToyTrainer final : public Trainer {
   base::StatusOr<Evaluation> Evaluate(std::span<const float> parameters) override {
     OSTRAKA_CHECK(parameters.size() == target_.size());
     std::vector<float> gradient(parameters.size());
-    const double excess = MeanGradient(parameters, 1.0F, gradient);
+    const double excess = MeanGradient(parameters, gradient);
     const double loss = 0.5 * (excess + kLabelNoiseVariance);
     return Evaluation{.metric = "loss", .value = loss, .loss = loss};
   }
 
  private:
-  // A uniform permutation: the rank in the spectrum of each coordinate.
-  std::vector<std::uint32_t> DrawRanks(base::Rng& rng) const {
-    std::vector<std::uint32_t> ranks(target_.size());
-    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<std::uint32_t>(i);
-    for (std::size_t i = ranks.size(); i > 1; --i) std::swap(ranks[i - 1], ranks[rng.Below(i)]);
-    return ranks;
-  }
-
-  // Writes H e for e = parameters - sign * target, and returns <e, H e>.
-  double MeanGradient(std::span<const float> parameters, float sign,
-                      std::span<float> gradient) const {
+  // Writes H e for e = parameters - target, and returns <e, H e>.
+  double MeanGradient(std::span<const float> parameters, std::span<float> gradient) const {
     std::array<double, kLanes> sums{};
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const float error = parameters[i] - sign * target_[i];
+      const float error = parameters[i] - target_[i];
       gradient[i] = root_curvature_[i] * root_curvature_[i] * error;
       sums[i % kLanes] += static_cast<double>(gradient[i]) * static_cast<double>(error);
     }
@@ -152,7 +145,7 @@ class ToyTrainer final : public Trainer {
 
 }  // namespace
 
-base::StatusOr<std::unique_ptr<Trainer>> MakeToyTrainer(const TrainerOptions& options) {
+base::StatusOr<ToyProblem> DrawToyProblem(const TrainerOptions& options) {
   if (options.model != "toy" || options.data != "toy") {
     return base::InvalidArgument("model toy goes with data toy and nothing else; got model " +
                                  options.model + ", data " + options.data);
@@ -166,7 +159,24 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeToyTrainer(const TrainerOptions& op
     return base::InvalidArgument("toy: batch_size must be 1 to " + std::to_string(kMaxBatchSize) +
                                  ", not " + std::to_string(options.batch_size));
   }
-  return std::make_unique<ToyTrainer>(options);
+  base::Rng rng = base::Rng(options.data_seed).Fork("toy problem");
+  const std::vector<std::uint32_t> ranks = DrawRanks(rng, options.hidden);
+  ToyProblem problem{std::vector<float>(ranks.size()), std::vector<float>(ranks.size())};
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto root = static_cast<float>(std::sqrt(kSpectrumKnee / (kSpectrumKnee + ranks[i])));
+    problem.root_curvature[i] = root;
+    problem.target[i] = rng.Chance(1, 2) ? root : -root;
+  }
+  return problem;
+}
+
+base::StatusOr<std::unique_ptr<Trainer>> MakeToyTrainer(const TrainerOptions& options) {
+  ASSIGN_OR_RETURN(ToyProblem problem, DrawToyProblem(options));
+  return MakeToyTrainerOver(std::move(problem), options.batch_size);
+}
+
+std::unique_ptr<Trainer> MakeToyTrainerOver(ToyProblem problem, std::uint64_t batch_size) {
+  return std::make_unique<ToyTrainer>(std::move(problem), batch_size);
 }
 
 }  // namespace ostraka::train

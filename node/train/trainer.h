@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,21 +44,18 @@ class Trainer {
   // d floats, a function of `seed` alone.
   virtual std::vector<float> InitialParameters(const Digest& seed) const = 0;
 
-  // Mean gradient of the loss at `parameters` on the batch that `batch_seed` draws, d floats.
-  // `flip_labels` is the label-flip attack (class c becomes classes-1-c). The result may be
-  // non-finite; the caller must check. Internal if the library fails.
+  // Mean gradient of the loss at `parameters` on the batch that `batch_seed` draws, d floats. The
+  // result may be non-finite; the caller must check. Internal if the library fails.
   // REQUIRES: parameters.size() == ElementCount(layout()).
   virtual base::StatusOr<std::vector<float>> Gradient(std::span<const float> parameters,
-                                                      const Digest& batch_seed,
-                                                      bool flip_labels) = 0;
+                                                      const Digest& batch_seed) = 0;
 
   // Gradient on the given rows of the training part, for comparisons in which every worker has its
   // own data. InvalidArgument: no rows, or a row out of range. FailedPrecondition: this trainer has
   // no rows.
   virtual base::StatusOr<std::vector<float>> GradientOfRows(std::span<const float> parameters,
-                                                            std::span<const std::uint32_t> rows,
-                                                            bool flip_labels) {
-    static_cast<void>(parameters), static_cast<void>(rows), static_cast<void>(flip_labels);
+                                                            std::span<const std::uint32_t> rows) {
+    static_cast<void>(parameters), static_cast<void>(rows);
     return base::FailedPrecondition("this trainer's data are drawn, not stored: it has no rows");
   }
 
@@ -86,10 +82,5 @@ struct TrainerOptions {
   std::string data_dir = {};  // mnist, cifar10: the folder of their files; text: the file
   HeldOut evaluate_on = HeldOut::kTest;
 };
-
-// The toy trainer, for the simulator and protocol tests: no library, any dimension up to 2^27,
-// bit-identical on every machine. toy_trainer.cpp describes the problem and its noise.
-// InvalidArgument unless model and data are both "toy" and hidden and batch_size are in range.
-base::StatusOr<std::unique_ptr<Trainer>> MakeToyTrainer(const TrainerOptions& options);
 
 }  // namespace ostraka::train

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "node/train/data_source.h"
+#include "node/train/toy_trainer.h"
 #include "node/train/trainer_module.h"
 
 namespace ostraka::train {
@@ -104,12 +106,24 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeTrainer(const TrainerOptions& optio
   return MakeTrainerFrom(options, ModuleCandidates());
 }
 
+base::StatusOr<std::unique_ptr<Trainer>> MakeTrainerOver(const TrainerOptions& options,
+                                                         Dataset data) {
+  return MakeTrainerFrom(options, ModuleCandidates(), std::move(data));
+}
+
 base::StatusOr<std::unique_ptr<Trainer>> MakeTrainerFrom(
-    const TrainerOptions& options, const std::vector<std::string>& module_files) {
+    const TrainerOptions& options, const std::vector<std::string>& module_files,
+    std::optional<Dataset> data) {
   RETURN_IF_ERROR(CheckTrainerNames(options));
-  if (options.model == "toy") return MakeToyTrainer(options);
+  if (options.model == "toy") {
+    if (data) return base::InvalidArgument("model toy has a problem of its own, and no data set");
+    return MakeToyTrainer(options);
+  }
   ASSIGN_OR_RETURN(const TrainerModule* module, LoadModule("model " + options.model, module_files));
-  return module->make(options);
+  if (!data) {
+    ASSIGN_OR_RETURN(data, LoadDatasetOf({options.data, options.data_dir}, options.data_hash));
+  }
+  return module->make(options, *std::move(data));
 }
 
 base::StatusOr<std::string> TrainerLibrary() {

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "node/base/status.h"
+#include "node/train/dataset.h"
 #include "node/train/trainer.h"
 
 namespace ostraka::train {
@@ -22,6 +24,11 @@ base::Status CheckTrainerNames(const TrainerOptions& options);
 // another build. Each message is one line with a remedy.
 base::StatusOr<std::unique_ptr<Trainer>> MakeTrainer(const TrainerOptions& options);
 
+// A trainer of the options' model over `data`, in place of the data that they name. InvalidArgument
+// for the toy, which has no examples (node/train/toy_trainer.h); other errors as MakeTrainer.
+base::StatusOr<std::unique_ptr<Trainer>> MakeTrainerOver(const TrainerOptions& options,
+                                                         Dataset data);
+
 // The module's library for people, for example "libtorch 1.13.1". Errors as MakeTrainer.
 base::StatusOr<std::string> TrainerLibrary();
 
@@ -29,8 +36,9 @@ base::StatusOr<std::string> TrainerLibrary();
 // and in ../lib/ostraka/ as installed.
 std::vector<std::string> ModuleCandidates();
 
-// MakeTrainer, but searches the module at `module_files`, in order.
+// MakeTrainer, or with `data` MakeTrainerOver, but searches the module at `module_files`, in order.
 base::StatusOr<std::unique_ptr<Trainer>> MakeTrainerFrom(
-    const TrainerOptions& options, const std::vector<std::string>& module_files);
+    const TrainerOptions& options, const std::vector<std::string>& module_files,
+    std::optional<Dataset> data = std::nullopt);
 
 }  // namespace ostraka::train

@@ -9,20 +9,22 @@
 #include <memory>
 
 #include "node/base/status.h"
+#include "node/train/dataset.h"
 #include "node/train/trainer.h"
 
 namespace ostraka::train {
 
-// Changes whenever Trainer, TrainerOptions or TrainerModule change. Of a module of another version,
-// only the two numbers are read before it is refused.
-inline constexpr std::uint32_t kTrainerModuleVersion = 3;
+// Changes whenever Trainer, TrainerOptions, Dataset or TrainerModule change. Of a module of another
+// version, only the two numbers are read before it is refused.
+inline constexpr std::uint32_t kTrainerModuleVersion = 4;
 inline constexpr char kTrainerModuleEntry[] = "ostraka_trainer_module";
 
 struct TrainerModule {
   std::uint32_t version = kTrainerModuleVersion;
   std::uint32_t options_bytes = sizeof(TrainerOptions);  // detects a change without a new version
-  // Never throws. InvalidArgument for options that the module cannot serve.
-  base::StatusOr<std::unique_ptr<Trainer>> (*make)(const TrainerOptions& options) = nullptr;
+  // A trainer over `data`. Never throws. InvalidArgument for options that the module cannot serve.
+  base::StatusOr<std::unique_ptr<Trainer>> (*make)(const TrainerOptions& options,
+                                                   Dataset data) = nullptr;
   // The module's library for people: "libtorch 1.13.1".
   const char* library = "";
 };

@@ -519,9 +519,18 @@ Outcome OutcomeOf(const KnownAttack& attack, const AttackParams& given) {
   return attack.outcome;
 }
 
+bool FlipsLabels(std::string_view name) {
+  const aggregation::AttackInfo* attack = aggregation::FindAttack(name);
+  return attack != nullptr && attack->knowledge == aggregation::Knowledge::kLabels;
+}
+
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
     AdversaryOptions options, std::unique_ptr<protocol::Machine> inside) {
   ASSIGN_OR_RETURN(const Entry* entry, FindEntry(options.name));
+  if (FlipsLabels(options.name) && !options.flipped_gradients) {
+    return base::FailedPrecondition("attack " + options.name +
+                                    " needs a trainer over flipped labels");
+  }
   EditorOptions editor;
   if (entry->attack.gradient != nullptr) {
     ASSIGN_OR_RETURN(editor.gradient, GradientAttack(entry->attack, options.params));
@@ -536,6 +545,7 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
   editor.colluders = static_cast<std::uint32_t>(options.coven->members().size());
   editor.text = TextIn(entry->attack, options.params);
   editor.another = std::move(options.another);
+  editor.flipped_gradients = std::move(options.flipped_gradients);
   Editors editors;
   if (entry->make_several) {
     editors = entry->make_several(editor);

@@ -62,6 +62,10 @@ base::Status CheckParams(const KnownAttack& attack, const AttackParams& given);
 // How it ends with these parameters. REQUIRES: CheckParams is ok.
 KnownAttack::Outcome OutcomeOf(const KnownAttack& attack, const AttackParams& given);
 
+// True if the attack sends gradients of flipped labels, so that it needs a trainer over them. False
+// for an unknown name.
+bool FlipsLabels(std::string_view name);
+
 // What every attack is made from.
 struct AdversaryOptions {
   std::string name;                    // of KnownAttacks()
@@ -73,10 +77,14 @@ struct AdversaryOptions {
   std::shared_ptr<Coven> coven;
   // Makes an honest machine like the one inside, not started. Without it two_faced is honest.
   std::function<std::unique_ptr<protocol::Machine>()> another = {};
+  // The gradients of a trainer over flipped labels (sim/attacks/results/flipped_labels.h), for
+  // attacks that FlipsLabels names. Called in the machine's Step.
+  protocol::GradientFunction flipped_gradients = {};
 };
 
 // The same for the simulator and for `ostraka node --attack`. InvalidArgument for a name or
-// parameter that is not known, listing those that are.
+// parameter that is not known, listing those that are. FailedPrecondition if `flipped_gradients` is
+// empty and the attack needs it.
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeAdversary(
     AdversaryOptions options, std::unique_ptr<protocol::Machine> inside);
 

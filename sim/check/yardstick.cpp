@@ -20,8 +20,7 @@ base::StatusOr<std::vector<float>> RowOf(train::Trainer& trainer,
                                          std::uint32_t row) {
   base::PeerId nobody;
   for (int i = 0; i < 4; ++i) nobody.bytes[i] = static_cast<std::uint8_t>(row >> (8 * i));
-  return trainer.Gradient(parameters, protocol::BatchSeed(seed, plan.data, {}, step, nobody),
-                          false);
+  return trainer.Gradient(parameters, protocol::BatchSeed(seed, plan.data, {}, step, nobody));
 }
 
 struct Rows {

@@ -53,7 +53,7 @@ bool Same(const protocol::Column& a, const protocol::Column& b) {
 // Cheap fields first: most comparisons end there.
 bool Same(const GradientSpec& a, const GradientSpec& b) {
   return a.step == b.step && a.batch_seed == b.batch_seed && a.owner == b.owner &&
-         a.flip_labels == b.flip_labels && Same(a.parameters, b.parameters);
+         Same(a.parameters, b.parameters);
 }
 
 bool Same(const RecomputeSpec& a, const RecomputeSpec& b) {

@@ -2,7 +2,7 @@
 //
 // A link has two lanes. Control messages keep their order. Messages with bulk data keep theirs and
 // are sent one after another at the link's bandwidth. A control message may overtake a bulk
-// message. This is exactly what the machines' contract allows (node/protocol/ground/machine.h).
+// message. This is exactly what the machines' contract allows (node/machine/links.h).
 // Every link draws from its own generator, so traffic on one link never changes the draws of
 // another.
 //

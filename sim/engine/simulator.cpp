@@ -35,6 +35,7 @@ Simulator::Simulator(const SimulatorOptions& options, std::vector<Member> member
     by_id_.emplace_back(members[i].id, i);
     peers_.push_back(Peer{.id = members[i].id,
                           .machine = std::move(members[i].machine),
+                          .contract = machine::Contract<protocol::MemberKind>(members[i].after_end),
                           .remake = std::move(members[i].remake),
                           .private_seed = {},
                           .life = 0,
@@ -172,6 +173,7 @@ void Simulator::Restart(std::uint32_t index, bool lose_disk) {
   if (peer.up) return;
   peer.up = true;
   peer.machine = peer.remake();
+  peer.contract = machine::Contract<protocol::MemberKind>(peer.contract.after_end());
   peer.disk_free = peer.compute_free = now_;
   ++faults_.starts_again;
   if (lose_disk) {
@@ -263,8 +265,7 @@ bool Simulator::PrepareInput(Event& event) {
 void Simulator::Deliver(std::uint64_t sequence, Event& event) {
   ++events_;
   outbox_.actions().clear();
-  Peer& stepping = peers_[event.peer];
-  stepping.machine->Step(ClockOf(stepping, now_), event.input, outbox_);
+  Step(peers_[event.peer], event.input);
   const StepRecord record{now_, sequence, event.peer, event.input, outbox_.actions()};
   trace_.OnStep(record);
   for (StepObserver* observer : observers_) observer->OnStep(record);
@@ -274,10 +275,19 @@ void Simulator::Deliver(std::uint64_t sequence, Event& event) {
   }
 }
 
+void Simulator::Step(Peer& peer, const protocol::Input& input) {
+  const machine::Breach breach =
+      peer.contract.Step(*peer.machine, ClockOf(peer, now_), input, outbox_);
+  if (breach != machine::Breach::kNone) {
+    base::CheckFailed(machine::BreachName(breach), __FILE__, __LINE__);
+  }
+}
+
 void Simulator::Inspect(std::uint32_t index) {
   Peer& peer = peers_[index];
   if (++peer.steps % options_.inspect_every != 0) return;
   peer.machine->CheckInvariants();
+  peer.contract.CheckInvariants();
   trace_.OnFingerprint(index, peer.machine->Fingerprint());
 }
 

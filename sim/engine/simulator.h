@@ -10,6 +10,9 @@
 // cut and healed (sim/engine/network.h); disks that store one batch at a time, each after a drawn
 // fsync; jobs that take a drawn time, gradients one after another on a peer's compute lane; timers.
 //
+// Every step goes through the contract of node/machine/contract.h. A breach, of the simulator or of
+// a machine, ends the program: both are our own.
+//
 // Thread safety: none; one owner.
 #pragma once
 
@@ -21,6 +24,7 @@
 #include <vector>
 
 #include "node/base/rng.h"
+#include "node/machine/contract.h"
 #include "node/protocol/ground/machine.h"
 #include "sim/engine/disk.h"
 #include "sim/engine/event_queue.h"
@@ -67,6 +71,7 @@ class Simulator {
     std::unique_ptr<protocol::Machine> machine;
     // Makes a new machine for a restart; may be empty if the peer never restarts.
     std::function<std::unique_ptr<protocol::Machine>()> remake = {};
+    machine::AfterEnd after_end = machine::AfterEnd::kSilent;  // kFree: for an adversary
   };
   struct Limits {
     base::Time until;  // virtual time
@@ -116,6 +121,7 @@ class Simulator {
   struct Peer {
     base::PeerId id;
     std::unique_ptr<protocol::Machine> machine;
+    machine::Contract<protocol::MemberKind> contract;  // of this life
     std::function<std::unique_ptr<protocol::Machine>()> remake;
     base::Digest private_seed;
     std::uint32_t life = 0;
@@ -145,6 +151,7 @@ class Simulator {
   bool Prepare(Event& event);
   bool PrepareInput(Event& event);
   void Deliver(std::uint64_t sequence, Event& event);
+  void Step(Peer& peer, const protocol::Input& input);
   void Inspect(std::uint32_t index);
   void SetClock(Peer& peer);
   // The reading of the peer's clock at `at`, and the time at which it reads `local`.

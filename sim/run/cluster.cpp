@@ -11,9 +11,10 @@
 #include "crypto/hash.h"
 #include "node/base/check.h"
 #include "node/protocol/member/peer.h"
-#include "node/train/trainer.h"
+#include "node/train/toy_trainer.h"
 #include "sim/adversary/adversary.h"
 #include "sim/attacks/registry.h"
+#include "sim/attacks/results/flipped_labels.h"
 #include "sim/check/applied_checker.h"
 #include "sim/check/checkers.h"
 #include "sim/check/chronicle.h"
@@ -34,6 +35,12 @@ namespace ostraka::sim {
 namespace {
 
 constexpr char kLiarsAttack[] = "lying_echo";
+
+protocol::GradientFunction GradientsOf(train::Trainer& trainer) {
+  return [&trainer](const protocol::GradientSpec& spec) {
+    return trainer.Gradient(*spec.parameters, spec.batch_seed);
+  };
+}
 
 class LineSink final : public StepObserver {
  public:
@@ -138,7 +145,8 @@ class Cluster {
 
   SimOptions options_;
   base::Rng rng_;
-  train::Trainer* trainer_;  // the caller's
+  train::Trainer* trainer_;  // the caller's, as the next
+  train::Trainer* flipped_;  // the attackers'; null if they need none
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys_;
   Roster roster_;
   FaultPlan faults_;
@@ -161,6 +169,7 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
     : options_(options),
       rng_(base::Rng(options.seed).Fork("cluster")),
       trainer_(training.trainer),
+      flipped_(training.flipped),
       keys_(MakeKeys(rng_, options.peers)),
       roster_(DrawRoster(rng_.Fork("byzantine"), keys_, options.byzantine)),
       faults_(DrawFaults(rng_.Fork("faults"), options, roster_)),
@@ -169,10 +178,7 @@ Cluster::Cluster(const SimOptions& options, const Training& training)
           [this](const protocol::JobSpec& spec, const protocol::GradientFunction& gradients) {
             return protocol::RunJob(spec, gradients, executor_);
           },
-          [this](const protocol::GradientSpec& spec) {
-            return trainer_->Gradient(*spec.parameters, spec.batch_seed, spec.flip_labels);
-          },
-          {.gradients = std::size_t{4} * options.peers, .others = 8}),
+          GradientsOf(*trainer_), {.gradients = std::size_t{4} * options.peers, .others = 8}),
       checkers_(WithUnlucky(roster_, options, faults_)),
       chronicle_(roster_, training.on_block) {
   roster_ = checkers_.roster();
@@ -225,12 +231,14 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
     if (roster_.byzantine[i]) {
       AdversaryOptions adversary = AdversaryAt(i);
       adversary.another = make;
+      if (flipped_ != nullptr) adversary.flipped_gradients = GradientsOf(*flipped_);
       ASSIGN_OR_RETURN(machine, MakeAdversary(std::move(adversary), std::move(machine)));
     }
     Simulator::Member& member = members.emplace_back();
     member.id = keys_[i]->id();
     member.machine = std::move(machine);
     if (!roster_.byzantine[i]) member.remake = make;
+    if (roster_.byzantine[i]) member.after_end = machine::AfterEnd::kFree;
   }
   return members;
 }
@@ -418,12 +426,28 @@ void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result
 
 }  // namespace
 
+namespace {
+
+train::TrainerOptions ToyOptionsOf(const SimOptions& options) {
+  return {.model = "toy",
+          .data = "toy",
+          .batch_size = options.batch_size,
+          .hidden = options.dimension,
+          .data_seed = options.seed};
+}
+
+// Null if the attack needs none.
+base::StatusOr<std::unique_ptr<train::Trainer>> FlippedToyOf(const SimOptions& options) {
+  if (!FlipsLabels(options.attack)) return nullptr;
+  ASSIGN_OR_RETURN(train::ToyProblem problem, train::DrawToyProblem(ToyOptionsOf(options)));
+  FlipLabels(problem);
+  return train::MakeToyTrainerOver(std::move(problem), options.batch_size);
+}
+
+}  // namespace
+
 base::StatusOr<std::unique_ptr<train::Trainer>> ToyTrainerOf(const SimOptions& options) {
-  return train::MakeToyTrainer({.model = "toy",
-                                .data = "toy",
-                                .batch_size = options.batch_size,
-                                .hidden = options.dimension,
-                                .data_seed = options.seed});
+  return train::MakeToyTrainer(ToyOptionsOf(options));
 }
 
 base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSink& trace,
@@ -431,8 +455,10 @@ base::StatusOr<SimResult> RunSimulation(const SimOptions& options, const TraceSi
   RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(crypto::Initialize());
   ASSIGN_OR_RETURN(const auto toy, ToyTrainerOf(options));
+  ASSIGN_OR_RETURN(const auto flipped, FlippedToyOf(options));
   Training training;
   training.trainer = toy.get();
+  training.flipped = flipped.get();
   training.plan = ToyPlan(options);
   ASSIGN_OR_RETURN(const auto cluster, Cluster::Make(options, training));
   return cluster->Run(trace, observer);

@@ -88,6 +88,9 @@ base::StatusOr<Roster> RosterOf(const SimOptions& options);
 // What members train instead of the toy problem.
 struct Training {
   train::Trainer* trainer = nullptr;  // outlives the run
+  // Over flipped labels, for attacks that sim::FlipsLabels names; null for others. Outlives the
+  // run.
+  train::Trainer* flipped = nullptr;
   protocol::TrainingPlan plan;
   std::vector<float> initial;  // parameters
   // Sees each block that an honest peer was the first to accept, and the parameters after it; may

@@ -35,7 +35,7 @@ base::StatusOr<std::vector<std::vector<float>>> Train(const protocol::TrainingPl
       places.push_back(parameters);
     }
     ASSIGN_OR_RETURN(const std::vector<float> gradient,
-                     trainer.Gradient(parameters, BatchOf(step, kProbeWorkers), false));
+                     trainer.Gradient(parameters, BatchOf(step, kProbeWorkers)));
     aggregation::SgdStep(protocol::SgdOf(plan, step), gradient, parameters, velocity);
   }
   return places;
@@ -57,7 +57,7 @@ base::Status ProbeGradients(const protocol::TrainingPlan& plan,
   for (std::size_t i = 0; i < places.size(); ++i) {
     for (std::uint64_t worker = 0; worker < kProbeWorkers; ++worker) {
       ASSIGN_OR_RETURN(gradients.emplace_back(),
-                       trainer->Gradient(places[i], BatchOf(kPlaces[i], worker), false));
+                       trainer->Gradient(places[i], BatchOf(kPlaces[i], worker)));
     }
   }
   return WriteFloats(out, gradients);

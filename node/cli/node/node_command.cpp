@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "node/cli/node/commands.h"
+#include "node/cli/node/flipped_gradients.h"
 #include "node/cli/node/recovery.h"
 #include "node/cli/options/attack_options.h"
 #include "node/cli/options/manifest_options.h"
@@ -131,7 +132,7 @@ using MachineMaker = std::function<std::unique_ptr<protocol::Machine>()>;
 base::StatusOr<std::unique_ptr<protocol::Machine>> MakeMachine(
     const NodeCommandOptions& options, std::shared_ptr<const protocol::Manifest> manifest,
     std::shared_ptr<const crypto::SigningKey> key, const base::TensorLayout& layout,
-    MachineMaker honest) {
+    const train::TrainerOptions& trainer, MachineMaker honest) {
   std::unique_ptr<protocol::Machine> machine = honest();
   if (options.attack.empty() || options.attack == "none") return machine;
   std::vector<base::PeerId> colluders = {key->id()};
@@ -149,6 +150,9 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> MakeMachine(
   adversary.layout = layout;
   adversary.coven = std::make_shared<sim::Coven>(std::move(colluders), options.attack_seed);
   adversary.another = std::move(honest);
+  if (sim::FlipsLabels(options.attack)) {
+    ASSIGN_OR_RETURN(adversary.flipped_gradients, FlippedGradients(trainer));
+  }
   return sim::MakeAdversary(std::move(adversary), std::move(machine));
 }
 
@@ -225,7 +229,8 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
     return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
   };
   host::NodeOptions node_options;
-  ASSIGN_OR_RETURN(node_options.machine, MakeMachine(options, manifest, key, node.layout, honest));
+  ASSIGN_OR_RETURN(node_options.machine,
+                   MakeMachine(options, manifest, key, node.layout, trainer_options, honest));
   ASSIGN_OR_RETURN(node.key_lock, store::KeyLock::Claim(manifest->run_id, key->id(),
                                                         LockFolders(options.key_file)));
   ASSIGN_OR_RETURN(const std::string data_dir, DataDirOf(options.data_dir, manifest->run_id));

@@ -1,24 +1,10 @@
-// The seam between a protocol machine and its driver: inputs in, actions out, all plain values.
+// A member of a run as a machine: the protocol's own types in the generic seam of
+// node/machine/machine.h, whose contract holds here. Its transport is node/machine/links.h.
 //
-// A Machine is deterministic. It never blocks, throws, logs, reads a clock, draws the operating
-// system's randomness or starts a thread. The simulator and the real node are two drivers of one
-// machine; an adversary is that machine with an editor on its inputs and actions.
-//
-// Contract between a driver and a machine
-//   1  Step calls are serial, and `now` never goes back.
-//   2  Each StartJob comes back as one JobDone with its id. The result depends on the spec alone.
-//   3  Each Store comes back as one Stored with its id, once the records survive a crash. Stores
-//      become durable in the order of the Store actions. The machine signs a slot only after the
-//      slot's record is Stored, so everything that it stored before is durable by then too.
-//   4  Send is best effort while the link is up, in order per peer for messages without a blob; it
-//      is dropped while the link is down. On LinkChanged up the machine sends again whatever the
-//      peer may lack.
-//   5  A machine that has Halted ignores every input but LinkChanged up. If it finished or was
-//      banned, it answers that by sending its last messages again, for a peer whose link was down
-//      at the end. The driver delivers this input for as long as it waits for links.
-//   6  The driver has checked the blob of a MessageReceived against the blob's own root, and
-//   nothing
-//      else of it. Any content must be safe for the machine.
+// What the protocol adds to the contract
+//   3  The machine signs a slot only after the slot's record is Stored.
+//   5  The last observation is Halted. A machine that finished or was banned answers LinkChanged up
+//      by sending its last messages again, for a peer whose link was down at the end.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -27,12 +13,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "crypto/merkle.h"
 #include "node/base/ids.h"
 #include "node/base/time.h"
+#include "node/machine/links.h"
+#include "node/machine/machine.h"
 #include "node/protocol/ground/jobs.h"
 #include "node/protocol/ground/observation.h"
 
@@ -46,10 +35,7 @@ using base::SharedBytes;
 using base::Time;
 using crypto::SharedBlob;
 
-using TimerId = std::uint64_t;
-using StoreId = std::uint64_t;
-
-// --- inputs -------------------------------------------------------------------------------------
+// --- durable facts ------------------------------------------------------------------------------
 
 // A durable fact. `key` identifies and orders it within its kind. Writing a key again with another
 // value is a bug of the machine.
@@ -97,78 +83,42 @@ struct Started {
   std::uint64_t store_nonce = 0;
   std::shared_ptr<const Restored> restored = nullptr;  // null: the store is empty
 };
-struct MessageReceived {
-  PeerId from;        // the authenticated peer at the other end of the link, not the signer
-  SharedBytes frame;  // node/wire/codec.h
-  SharedBlob blob;    // null, or the bulk data that came with the frame
-};
-struct LinkChanged {
-  PeerId peer;
-  bool up = false;
-};
-struct TimerFired {
-  TimerId id = 0;
-};
-struct JobDone {
-  JobId id = 0;
-  std::shared_ptr<const JobResult> result;  // never null
-};
-struct Stored {
-  StoreId id = 0;
-};
-using Input = std::variant<Started, MessageReceived, LinkChanged, TimerFired, JobDone, Stored>;
 
-// --- actions ------------------------------------------------------------------------------------
+// --- the kind -----------------------------------------------------------------------------------
 
-struct Send {
-  PeerId to;
-  SharedBytes frame;
-  SharedBlob blob;  // may be null
-};
-struct SetTimer {  // replaces a timer of the same id
-  TimerId id = 0;
-  Time at;
-};
-struct CancelTimer {
-  TimerId id = 0;
-};
-struct StartJob {
-  JobId id = 0;
-  std::shared_ptr<const JobSpec> spec;
+struct MemberKind {
+  using Started = protocol::Started;
+  using Transport = machine::Links;
+  using Jobs = machine::JobsOf<JobSpec, JobResult>;
+  using Disk = machine::StoreOf<Record>;
+  using Observation = protocol::Observation;
+  using Progress = protocol::Progress;
+  static bool IsLast(const Observation& seen) { return std::holds_alternative<Halted>(seen); }
 };
 
-struct Store {
-  StoreId id = 0;
-  std::vector<Record> records;  // all or none
-};
-struct Observe {
-  Observation what;
-};
-using Action = std::variant<Send, SetTimer, CancelTimer, StartJob, Store, Observe>;
+using machine::CancelTimer;
+using machine::LinkChanged;
+using machine::MessageReceived;
+using machine::Send;
+using machine::SetTimer;
+using machine::Stored;
+using machine::StoreId;
+using machine::TimerFired;
+using machine::TimerId;
+using JobDone = machine::JobDone<JobResult>;
+using StartJob = machine::StartJob<JobSpec>;
+using Store = machine::Store<Record>;
+using Observe = machine::Observe<Observation>;
 
-class Outbox {
- public:
-  template <typename T>
-  void Add(T action) {
-    actions_.emplace_back(std::move(action));
-  }
-  std::vector<Action>& actions() { return actions_; }
+using Input = machine::InputOf<MemberKind>;
+using Action = machine::ActionOf<MemberKind>;
+using Outbox = machine::Outbox<MemberKind>;
+using Machine = machine::Machine<MemberKind>;
 
- private:
-  std::vector<Action> actions_;
-};
-
-class Machine {
- public:
-  virtual ~Machine() = default;
-  // REQUIRES: `now` never goes back.
-  virtual void Step(Time now, const Input& input, Outbox& out) = 0;
-  // Aborts (CHECK) if the machine's state contradicts itself.
-  virtual void CheckInvariants() const = 0;
-  // A hash over the state that decides future actions, to compare runs.
-  virtual Digest Fingerprint() const = 0;
-  // For people: what the machine waits for now. Callable at any time between two Steps.
-  virtual Progress progress() const { return {}; }
-};
+// Traces of the simulator name inputs and actions by their place.
+static_assert(std::is_same_v<Input, std::variant<Started, MessageReceived, LinkChanged, TimerFired,
+                                                 JobDone, Stored>>);
+static_assert(
+    std::is_same_v<Action, std::variant<Send, SetTimer, CancelTimer, StartJob, Store, Observe>>);
 
 }  // namespace ostraka::protocol

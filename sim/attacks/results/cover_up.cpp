@@ -146,9 +146,9 @@ class CoverUp final : public Editor {
           .step = turn.step(),
           .owner = worker,
           .parameters = turn.round()->state.parameters,
-          .batch_seed = protocol::BatchSeed(manifest_->run_id, manifest_->training.data,
-                                            turn.round()->previous_randomness, turn.step(), worker),
-          .flip_labels = false});
+          .batch_seed =
+              protocol::BatchSeed(manifest_->run_id, manifest_->training.data,
+                                  turn.round()->previous_randomness, turn.step(), worker)});
       held.gradients.emplace(id, nullptr);
     }
     held.running = held.gradients.size();

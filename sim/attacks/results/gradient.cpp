@@ -134,8 +134,7 @@ void OmniscientEditor::Spy(Turn& turn, const protocol::JobDone& done,
         .owner = worker,
         .parameters = job.parameters,
         .batch_seed = protocol::BatchSeed(manifest_->run_id, manifest_->training.data,
-                                          round->previous_randomness, job.step, worker),
-        .flip_labels = false});
+                                          round->previous_randomness, job.step, worker)});
     held_->honest.emplace(id, Held::Spied{worker, nullptr});
     ++held_->running;
   }
@@ -184,24 +183,24 @@ base::Digest OmniscientEditor::Fingerprint() const {
 
 // --- labels -------------------------------------------------------------------------------------
 
-void LabelFlipEditor::OnAction(Turn& turn, protocol::Action action) {
-  const auto* start = std::get_if<protocol::StartJob>(&action);
-  const auto* job = start ? std::get_if<protocol::GradientSpec>(start->spec.get()) : nullptr;
-  if (!job || job->owner != turn.self() || job->step < from_step_) {
-    return turn.Emit(std::move(action));
-  }
+void LabelFlipEditor::OnInput(Turn& turn, protocol::Input input) {
+  const auto own = OwnGradientIn(turn, input, from_step_);
+  if (!own) return turn.Deliver(input);
+  // As the job would, so that an adversary's gradient is treated like any other.
+  protocol::JobResult flipped =
+      protocol::RunJob(*own->spec, gradients_, aggregation::SerialExecutor());
+  // An attacker that cannot attack is honest.
+  if (!std::holds_alternative<protocol::GradientResult>(flipped)) return turn.Deliver(input);
   turn.Confess();
-  protocol::GradientSpec flipped = *job;
-  flipped.flip_labels = true;
-  turn.Emit(
-      protocol::StartJob{start->id, std::make_shared<const protocol::JobSpec>(std::move(flipped))});
+  turn.Deliver(protocol::JobDone{std::get<protocol::JobDone>(input).id,
+                                 std::make_shared<const protocol::JobResult>(std::move(flipped))});
 }
 
 std::unique_ptr<Editor> MakeGradientAttack(const EditorOptions& options) {
   VectorAttack vector{options.gradient, options.layout, options.coven_seed};
   switch (options.gradient.info->knowledge) {
     case aggregation::Knowledge::kLabels:
-      return std::make_unique<LabelFlipEditor>(options.from_step);
+      return std::make_unique<LabelFlipEditor>(options.flipped_gradients, options.from_step);
     case aggregation::Knowledge::kOwn:
       return std::make_unique<OwnGradientEditor>(std::move(vector), options.from_step);
     case aggregation::Knowledge::kHonest:

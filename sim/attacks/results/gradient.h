@@ -3,7 +3,8 @@
 //
 // They wait for the result of the own GradientSpec job and put the vector in its place before the
 // machine inside sees it, so everything after (parts, roots, proofs) is consistent with the lie and
-// only a recomputation can tell. Label flipping changes the job instead: the trainer does the rest.
+// only a recomputation can tell. Label flipping takes its vector from a trainer of the attacker's
+// own, over flipped labels; no job, and no trainer of anybody else, knows of it.
 #pragma once
 
 #include <cstdint>
@@ -80,13 +81,17 @@ class OmniscientEditor final : public Editor {
   std::optional<Held> held_;
 };
 
-// label_flip.
+// label_flip. A call of `gradients` takes as long as the job before it, in the Step of the job's
+// end: nobody but the attacker waits for that.
 class LabelFlipEditor final : public Editor {
  public:
-  explicit LabelFlipEditor(std::uint64_t from_step) : from_step_(from_step) {}
-  void OnAction(Turn& turn, protocol::Action action) override;
+  // REQUIRES: `gradients` is not empty.
+  LabelFlipEditor(protocol::GradientFunction gradients, std::uint64_t from_step)
+      : gradients_(std::move(gradients)), from_step_(from_step) {}
+  void OnInput(Turn& turn, protocol::Input input) override;
 
  private:
+  protocol::GradientFunction gradients_;
   std::uint64_t from_step_;
 };
 

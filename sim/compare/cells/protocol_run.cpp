@@ -92,6 +92,7 @@ base::StatusOr<CellResult> RunProtocolCell(const Cell& cell, const RunContext& c
   };
   sim::Training training;
   training.trainer = &context.trainer;
+  training.flipped = context.flipped;
   training.plan = PlanOf(cell);
   training.initial = context.trainer.InitialParameters(DrawSeed(cell, "initial"));
   std::uint64_t done = 0;

@@ -1,8 +1,12 @@
 #include "sim/compare/cells/runner.h"
 
+#include <utility>
+
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/train/trainer_loader.h"
+#include "sim/attacks/registry.h"
+#include "sim/attacks/results/flipped_labels.h"
 
 namespace ostraka::compare {
 
@@ -25,8 +29,13 @@ base::StatusOr<Point> Evaluate(std::uint64_t step, std::span<const float> parame
 
 base::StatusOr<CellResult> Runner::Run(const Cell& cell, Study* study) {
   ASSIGN_OR_RETURN(const train::Dataset* data, DataOf(cell));
-  ASSIGN_OR_RETURN(train::Trainer * trainer, TrainerOf(cell));
-  const RunContext context{*trainer, *data};
+  ASSIGN_OR_RETURN(train::Trainer * trainer, TrainerOf(cell, Labels::kTrue));
+  train::Trainer* flipped = nullptr;
+  ASSIGN_OR_RETURN(const auto attack, aggregation::ParseElement(cell.attack));
+  if (sim::FlipsLabels(attack.name)) {
+    ASSIGN_OR_RETURN(flipped, TrainerOf(cell, Labels::kFlipped));
+  }
+  const RunContext context{*trainer, *data, flipped};
   return cell.is_protocol() ? RunProtocolCell(cell, context) : RunServerCell(cell, context, study);
 }
 
@@ -40,19 +49,23 @@ base::StatusOr<const train::Dataset*> Runner::DataOf(const Cell& cell) {
   return known.get();
 }
 
-base::StatusOr<train::Trainer*> Runner::TrainerOf(const Cell& cell) {
+base::StatusOr<train::Trainer*> Runner::TrainerOf(const Cell& cell, Labels labels) {
   // The evaluation part is named in each call, and a batch that a trainer draws itself is the
   // protocol's, of the cell's size.
-  auto& known = trainers_[cell.data + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
-                          std::to_string(cell.batch_size)];
+  auto& known =
+      trainers_[cell.data + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
+                std::to_string(cell.batch_size) + (labels == Labels::kFlipped ? " flipped" : "")];
   if (!known) {
-    const train::DataSource& source = sources_.at(cell.data);
-    ASSIGN_OR_RETURN(known, train::MakeTrainer({.model = cell.model,
-                                                .data = cell.data,
-                                                .data_hash = cell.data_hash,
-                                                .batch_size = cell.batch_size,
-                                                .hidden = cell.hidden,
-                                                .data_dir = source.dir}));
+    ASSIGN_OR_RETURN(const train::Dataset* shared, DataOf(cell));
+    train::Dataset data = *shared;
+    if (labels == Labels::kFlipped) sim::FlipLabels(data.training.labels, data.class_count);
+    ASSIGN_OR_RETURN(known, train::MakeTrainerOver({.model = cell.model,
+                                                    .data = cell.data,
+                                                    .data_hash = cell.data_hash,
+                                                    .batch_size = cell.batch_size,
+                                                    .hidden = cell.hidden,
+                                                    .data_dir = sources_.at(cell.data).dir},
+                                                   std::move(data)));
   }
   return known.get();
 }

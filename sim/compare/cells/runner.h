@@ -6,6 +6,7 @@
 // Thread safety: one owner.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@ namespace ostraka::compare {
 struct RunContext {
   train::Trainer& trainer;
   const train::Dataset& data;
+  train::Trainer* flipped = nullptr;  // over flipped labels; null unless the attack needs it
 };
 
 // A trusted server aggregates with the cell's pipeline; the protocol's machines in virtual time.
@@ -58,7 +60,9 @@ class Runner {
 
  private:
   base::StatusOr<const train::Dataset*> DataOf(const Cell& cell);
-  base::StatusOr<train::Trainer*> TrainerOf(const Cell& cell);
+  // Over the cell's data, or over the attackers' view of it.
+  enum class Labels : std::uint8_t { kTrue, kFlipped };
+  base::StatusOr<train::Trainer*> TrainerOf(const Cell& cell, Labels labels);
 
   std::map<std::string, train::DataSource> sources_;
   std::map<std::string, std::unique_ptr<train::Dataset>> data_;

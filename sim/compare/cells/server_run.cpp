@@ -64,8 +64,9 @@ class ServerRun {
     return step >= cell_.attack_from && cell_.byzantine > 0 && attack_.info->name != "none";
   }
 
-  base::StatusOr<Vector> GradientOf(std::size_t worker, std::uint64_t step, bool flip_labels);
-  base::Status Work(std::size_t worker, std::uint64_t step, bool flip_labels);
+  base::StatusOr<Vector> GradientOf(std::size_t worker, std::uint64_t step,
+                                    train::Trainer& trainer);
+  base::Status Work(std::size_t worker, std::uint64_t step, train::Trainer& trainer);
   base::Status Attack(std::uint64_t step);
   base::Status AttackAlone(std::uint64_t step);
   base::Status AttackTogether(std::uint64_t step);
@@ -109,22 +110,21 @@ base::StatusOr<std::unique_ptr<ServerRun>> ServerRun::Make(const Cell& cell,
 }
 
 base::StatusOr<Vector> ServerRun::GradientOf(std::size_t worker, std::uint64_t step,
-                                             bool flip_labels) {
+                                             train::Trainer& trainer) {
   const std::vector<std::uint32_t>& own = rows_[std::min(worker, rows_.size() - 1)];
   const auto count = static_cast<std::uint32_t>(own.size());
   const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(cell_.batch_size, count));
   std::vector<std::uint32_t> batch =
       train::DrawBatch(DrawSeed(cell_, "batch", step, worker), count, size);
   for (std::uint32_t& row : batch) row = own[row];
-  ASSIGN_OR_RETURN(Vector gradient,
-                   context_.trainer.GradientOfRows(parameters_, batch, flip_labels));
+  ASSIGN_OR_RETURN(Vector gradient, trainer.GradientOfRows(parameters_, batch));
   ZeroNonFinite(gradient);
   return gradient;
 }
 
-// An honest worker's vector.
-base::Status ServerRun::Work(std::size_t worker, std::uint64_t step, bool flip_labels) {
-  ASSIGN_OR_RETURN(Vector gradient, GradientOf(worker, step, flip_labels));
+// The vector of a worker that is honest about the data of `trainer`.
+base::Status ServerRun::Work(std::size_t worker, std::uint64_t step, train::Trainer& trainer) {
+  ASSIGN_OR_RETURN(Vector gradient, GradientOf(worker, step, trainer));
   if (cell_.worker_momentum > 0) {
     const auto beta = static_cast<float>(cell_.worker_momentum);
     Vector& momentum = momentum_[worker];
@@ -216,7 +216,7 @@ base::Status ServerRun::Trust(std::uint64_t step) {
   const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(cell_.batch_size, count));
   auto batch = train::DrawBatch(DrawSeed(cell_, "trusted batch", step), count, size);
   for (std::uint32_t& row : batch) row = rows[row];
-  ASSIGN_OR_RETURN(reference_, context_.trainer.GradientOfRows(parameters_, batch, false));
+  ASSIGN_OR_RETURN(reference_, context_.trainer.GradientOfRows(parameters_, batch));
   ZeroNonFinite(reference_);
   return base::OkStatus();
 }
@@ -242,11 +242,13 @@ base::Status ServerRun::Aggregate(std::uint64_t step) {
 base::Status ServerRun::Step(std::uint64_t step, Study* study) {
   const bool attacked = UnderAttack(step);
   const bool flip = attacked && attack_.info->knowledge == Knowledge::kLabels;
+  OSTRAKA_CHECK(!flip || context_.flipped != nullptr);  // Runner::Run
   // Colluders with one common vector need one own gradient among them.
   const bool together = attacked && attack_.info->knowledge >= Knowledge::kHonest;
   const std::size_t working = together ? honest_count() + 1 : cell_.peers;
   for (std::size_t worker = 0; worker < working; ++worker) {
-    RETURN_IF_ERROR(Work(worker, step, flip && worker >= honest_count()));
+    const bool false_labels = flip && worker >= honest_count();
+    RETURN_IF_ERROR(Work(worker, step, false_labels ? *context_.flipped : context_.trainer));
   }
   RETURN_IF_ERROR(Trust(step));
   if (attacked) RETURN_IF_ERROR(Attack(step));

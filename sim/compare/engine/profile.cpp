@@ -21,7 +21,7 @@ base::StatusOr<std::string> Fingerprint() {
       ASSIGN_OR_RETURN(const auto trainer,
                        train::MakeTrainer({.model = model, .data = "digits", .batch_size = batch}));
       const auto at = trainer->InitialParameters({});
-      ASSIGN_OR_RETURN(const auto gradient, trainer->Gradient(at, {}, false));
+      ASSIGN_OR_RETURN(const auto gradient, trainer->Gradient(at, {}));
       hasher.Update(base::AsBytes(std::span<const float>(gradient)));
     }
   }

@@ -23,8 +23,7 @@ class FakeTrainer final : public train::Trainer {
 
   const base::TensorLayout& layout() const override { return layout_; }
   Vector InitialParameters(const base::Digest&) const override { return {0, 0}; }
-  base::StatusOr<Vector> Gradient(std::span<const float> parameters, const base::Digest&,
-                                  bool) override {
+  base::StatusOr<Vector> Gradient(std::span<const float> parameters, const base::Digest&) override {
     return gradient(parameters);
   }
   base::StatusOr<train::Evaluation> Evaluate(std::span<const float> parameters) override {

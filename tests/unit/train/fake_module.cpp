@@ -1,16 +1,18 @@
 // Trainer modules for the loader's tests, without libtorch. By definition of the build:
 //   FAKE_VERSION  the version that the module claims;  FAKE_NO_ENTRY  it lacks the entry point.
+#include "node/train/toy_trainer.h"
 #include "node/train/trainer_module.h"
 
 namespace ostraka::train {
 namespace {
 
-// A trainer that can be told apart: the toy problem, of the dimension that was asked for plus one.
-base::StatusOr<std::unique_ptr<Trainer>> MakeFake(const TrainerOptions& options) {
+// A trainer that can be told apart: the toy problem, of the dimension that was asked for plus one,
+// or of as many dimensions as there are rows, if they are fewer than ten.
+base::StatusOr<std::unique_ptr<Trainer>> MakeFake(const TrainerOptions& options, Dataset data) {
   if (options.batch_size == 0) return base::InvalidArgument("the module refuses batch_size 0");
   TrainerOptions toy = options;
   toy.model = toy.data = "toy";
-  toy.hidden = options.hidden + 1;
+  toy.hidden = data.training.size() < 10 ? data.training.size() : options.hidden + 1;
   return MakeToyTrainer(toy);
 }
 

@@ -235,15 +235,14 @@ class Network {
 
 ReferenceResult ReferenceGradient(const ReferenceNetwork& network, const Dataset& data,
                                   const Examples& examples, std::span<const std::uint32_t> rows,
-                                  bool flip_labels, std::span<const float> parameters) {
+                                  std::span<const float> parameters) {
   const bool one_hot = data.max_value == kSymbols;
   ImageShape inputs = data.shape;
   if (one_hot) inputs.width *= data.class_count;
   const Network layers(network, inputs, data.class_count);
   ReferenceResult result{.loss = 0, .gradient = Values(parameters.size(), 0)};
   for (const std::uint32_t row : rows) {
-    const std::size_t truth = examples.labels[row];
-    const std::size_t label = flip_labels ? data.class_count - 1 - truth : truth;
+    const std::size_t label = examples.labels[row];
     Values input;
     for (const std::uint8_t value : examples.image(row)) {
       if (!one_hot) input.push_back(2.0 * value / data.max_value - 1);

@@ -23,6 +23,6 @@ struct ReferenceResult {
 // Mean over `rows` of `examples`, one of `data`'s parts.
 ReferenceResult ReferenceGradient(const ReferenceNetwork& network, const Dataset& data,
                                   const Examples& examples, std::span<const std::uint32_t> rows,
-                                  bool flip_labels, std::span<const float> parameters);
+                                  std::span<const float> parameters);
 
 }  // namespace ostraka::train

@@ -16,6 +16,7 @@
 #include "node/train/initial.h"
 #include "node/train/text.h"
 #include "node/train/trainer_loader.h"
+#include "sim/attacks/results/flipped_labels.h"
 #include "tests/unit/train/digest_of.h"
 #include "tests/unit/train/image_files.h"
 #include "tests/unit/train/reference_network.h"
@@ -33,6 +34,11 @@ std::vector<std::uint32_t> AllRows(const Examples& examples) {
   std::vector<std::uint32_t> rows(examples.size());
   std::iota(rows.begin(), rows.end(), 0u);
   return rows;
+}
+
+Dataset WithFlippedLabels(Dataset data) {
+  sim::FlipLabels(data.training.labels, data.class_count);
+  return data;
 }
 
 double Norm(const std::vector<double>& values) {
@@ -64,15 +70,19 @@ class TorchTrainerOf : public ::testing::TestWithParam<Case> {
 TEST_P(TorchTrainerOf, GradientIsTheReferences) {
   const auto trainer = Make(options()).value();
   const Dataset digits = LoadDigits();
+  const Dataset flipped = WithFlippedLabels(digits);
+  const auto trainer_of_flipped = MakeTrainerFrom(options(), {TORCH_MODULE}, flipped).value();
   const auto row_count = static_cast<std::uint32_t>(digits.training.size());
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     const std::vector<float> at = trainer->InitialParameters(SeedOf(seed));
     const auto rows = DrawBatch(SeedOf(100 + seed), row_count, 32);
     for (const bool flip : {false, true}) {
-      const auto gradient = trainer->Gradient(at, SeedOf(100 + seed), flip).value();
-      const auto expected = ReferenceGradient(reference(), digits, digits.training, rows, flip, at);
+      const Dataset& data = flip ? flipped : digits;
+      const auto gradient =
+          (flip ? trainer_of_flipped : trainer)->Gradient(at, SeedOf(100 + seed)).value();
+      const auto expected = ReferenceGradient(reference(), data, data.training, rows, at);
       ASSERT_EQ(gradient.size(), expected.gradient.size());
-      EXPECT_LT(RelativeError(gradient, expected.gradient), 1e-5);
+      EXPECT_LT(RelativeError(gradient, expected.gradient), 1e-5) << flip;
     }
   }
 }
@@ -82,9 +92,9 @@ TEST_P(TorchTrainerOf, GradientIsTheSlopeOfTheLoss) {
   const Dataset digits = LoadDigits();
   const auto rows = DrawBatch(SeedOf(1), static_cast<std::uint32_t>(digits.training.size()), 32);
   const std::vector<float> at = trainer->InitialParameters(SeedOf(2));
-  const auto gradient = trainer->Gradient(at, SeedOf(1), false).value();
+  const auto gradient = trainer->Gradient(at, SeedOf(1)).value();
   const auto loss_at = [&](const std::vector<float>& parameters) {
-    return ReferenceGradient(reference(), digits, digits.training, rows, false, parameters).loss;
+    return ReferenceGradient(reference(), digits, digits.training, rows, parameters).loss;
   };
   // So small a step that no unit's ReLU turns on or off between the two. About 130 coordinates: all
   // tensors are met.
@@ -112,7 +122,7 @@ TEST_P(TorchTrainerOf, EvaluationIsOverTheWholePartThatWasAskedFor) {
     EXPECT_EQ(evaluation.metric, "accuracy");
     EXPECT_EQ(evaluation.on, on);
     EXPECT_NEAR(evaluation.loss,
-                ReferenceGradient(reference(), digits, part, AllRows(part), false, at).loss, 1e-5);
+                ReferenceGradient(reference(), digits, part, AllRows(part), at).loss, 1e-5);
     // A whole number of rows, and no more than an untrained network can have right.
     const double right = evaluation.value * static_cast<double>(part.size());
     EXPECT_NEAR(right, std::round(right), 1e-9);
@@ -124,9 +134,9 @@ TEST_P(TorchTrainerOf, GradientHasTheSameBitsEachTime) {
   const auto trainer = Make(options()).value();
   const auto other = Make(options()).value();
   const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
-  const auto first = trainer->Gradient(at, SeedOf(5), false).value();
+  const auto first = trainer->Gradient(at, SeedOf(5)).value();
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    ASSERT_TRUE(trainer->Gradient(at, SeedOf(seed), seed % 2 == 0).ok());
+    ASSERT_TRUE(trainer->Gradient(at, SeedOf(seed)).ok());
     // Parameters at another address, of another alignment.
     const std::vector<float> storage = [&] {
       std::vector<float> shifted(seed, 0.0F);
@@ -134,8 +144,8 @@ TEST_P(TorchTrainerOf, GradientHasTheSameBitsEachTime) {
       return shifted;
     }();
     const auto again = std::span(storage).subspan(seed);
-    ASSERT_EQ(trainer->Gradient(again, SeedOf(5), false).value(), first);
-    ASSERT_EQ(other->Gradient(again, SeedOf(5), false).value(), first);
+    ASSERT_EQ(trainer->Gradient(again, SeedOf(5)).value(), first);
+    ASSERT_EQ(other->Gradient(again, SeedOf(5)).value(), first);
   }
 }
 
@@ -149,7 +159,7 @@ TEST_P(TorchTrainerOf, GradientsLeaveNoMemoryBehind) {
   const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
   const auto run = [&](std::uint64_t count) {
     for (std::uint64_t seed = 0; seed < count; ++seed) {
-      ASSERT_TRUE(trainer->Gradient(at, SeedOf(seed), false).ok());
+      ASSERT_TRUE(trainer->Gradient(at, SeedOf(seed)).ok());
     }
   };
   const auto bytes_in_use = [] {
@@ -167,7 +177,7 @@ TEST_P(TorchTrainerOf, NonFiniteParametersAreNoError) {
   const auto trainer = Make(options()).value();
   std::vector<float> at = trainer->InitialParameters(SeedOf(1));
   at.back() = std::numeric_limits<float>::quiet_NaN();
-  const auto gradient = trainer->Gradient(at, SeedOf(1), false);
+  const auto gradient = trainer->Gradient(at, SeedOf(1));
   ASSERT_TRUE(gradient.ok()) << gradient.status().ToString();
   EXPECT_TRUE(std::isnan(gradient->back()));
   EXPECT_TRUE(trainer->Evaluate(at).ok());
@@ -209,15 +219,12 @@ TEST(TorchTrainer, GradientOnATextIsTheReferences) {
         Make({.model = model, .data = "text", .hidden = 20, .data_dir = file}).value();
     const std::vector<float> at = trainer->InitialParameters(SeedOf(3));
     const std::vector<std::uint32_t> rows = {0, 77, 1234};
-    for (const bool flip : {false, true}) {
-      const auto gradient = trainer->GradientOfRows(at, rows, flip).value();
-      const auto expected = ReferenceGradient({model, 20}, data, data.training, rows, flip, at);
-      ASSERT_EQ(gradient.size(), expected.gradient.size());
-      EXPECT_LT(RelativeError(gradient, expected.gradient), 1e-5) << model;
-    }
+    const auto gradient = trainer->GradientOfRows(at, rows).value();
+    const auto expected = ReferenceGradient({model, 20}, data, data.training, rows, at);
+    ASSERT_EQ(gradient.size(), expected.gradient.size());
+    EXPECT_LT(RelativeError(gradient, expected.gradient), 1e-5) << model;
     EXPECT_NEAR(trainer->Evaluate(at)->loss,
-                ReferenceGradient({model, 20}, data, data.test, AllRows(data.test), false, at).loss,
-                1e-5);
+                ReferenceGradient({model, 20}, data, data.test, AllRows(data.test), at).loss, 1e-5);
   }
   EXPECT_THAT(base::MessageOf(Make({.model = "cnn", .data = "text", .data_dir = file}).status()),
               HasSubstr("for images"));
@@ -234,7 +241,7 @@ TEST(TorchTrainer, SgdWithSevenPeersLearnsDigits) {
     std::vector<float> mean(parameters.size(), 0);
     for (std::uint64_t peer = 0; peer < kPeers; ++peer) {
       const auto seed = SeedOf(kPeers * static_cast<std::uint64_t>(step) + peer);
-      const auto gradient = trainer->Gradient(parameters, seed, false).value();
+      const auto gradient = trainer->Gradient(parameters, seed).value();
       for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += gradient[i] / kPeers;
     }
     for (std::size_t i = 0; i < mean.size(); ++i) parameters[i] -= rate * mean[i];
@@ -267,7 +274,7 @@ TEST(TorchTrainerDeathTest, AnExceptionOfTheLibraryIsAStatus) {
     // Less than what the process has mapped already: it can have no more.
     const rlimit limit{.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
     if (setrlimit(RLIMIT_AS, &limit) != 0) std::exit(3);
-    const auto gradient = trainer->Gradient(at, SeedOf(1), false);
+    const auto gradient = trainer->Gradient(at, SeedOf(1));
     std::cerr << gradient.status().ToString() << "\n";
     std::exit(gradient.status().code() == absl::StatusCode::kInternal ? 0 : 1);
   };

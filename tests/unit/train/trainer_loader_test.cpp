@@ -95,7 +95,22 @@ TEST(TrainerLoader, LoadsTheFirstModuleThatIsThere) {
   ASSERT_TRUE(trainer.ok()) << trainer.status().ToString();
   EXPECT_EQ(base::ElementCount((*trainer)->layout()), 21u);
   const std::vector<float> parameters = (*trainer)->InitialParameters(SeedOf(1));
-  EXPECT_EQ((*trainer)->Gradient(parameters, SeedOf(1), false)->size(), 21u);
+  EXPECT_EQ((*trainer)->Gradient(parameters, SeedOf(1))->size(), 21u);
+}
+
+TEST(TrainerLoader, AModuleGetsTheDataThatItsTrainerIsOver) {
+  Dataset three;
+  three.training.labels = {0, 1, 2};
+  const auto trainer = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_GOOD}, three);
+  ASSERT_TRUE(trainer.ok()) << trainer.status().ToString();
+  EXPECT_EQ(base::ElementCount((*trainer)->layout()), 3u);
+}
+
+TEST(TrainerLoader, TheToyTakesNoDataSet) {
+  const TrainerOptions options{.model = "toy", .data = "toy", .hidden = 12};
+  EXPECT_EQ(MessageOfOneLine(MakeTrainerFrom(options, {}, Dataset()).status(),
+                             absl::StatusCode::kInvalidArgument),
+            "model toy has a problem of its own, and no data set");
 }
 
 TEST(TrainerLoader, AModulesRefusalIsHandedOn) {
@@ -109,7 +124,7 @@ TEST(TrainerLoader, AModuleOfAnotherVersionIsRefused) {
   const auto made = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_OLD});
   EXPECT_THAT(MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
               AllOf(HasSubstr(FAKE_MODULE_OLD), HasSubstr("of another build (module version 0, "
-                                                          "this program has 3)")));
+                                                          "this program has 4)")));
 }
 
 TEST(TrainerLoader, ALibraryThatIsNoModuleIsRefused) {

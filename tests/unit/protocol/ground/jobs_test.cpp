@@ -53,7 +53,7 @@ std::string FailureOf(const JobSpec& spec, const GradientFunction& gradients = N
 // --- gradients -----------------------------------------------------------------------------------
 
 GradientSpec GradientSpecOf(std::size_t dimension) {
-  return {4, PeerNumber(1), Vector(std::vector<float>(dimension, 0.5F)), DigestOf(3), false};
+  return {4, PeerNumber(1), Vector(std::vector<float>(dimension, 0.5F)), DigestOf(3)};
 }
 
 TEST(GradientJobTest, ReturnsWhatTheTrainerComputed) {
@@ -190,7 +190,7 @@ class RecomputeJobTest : public testing::Test {
   RecomputeResult Recompute() {
     return RunAs<RecomputeResult>(
         spec_, [this](const GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
-          EXPECT_FALSE(spec.flip_labels);
+          EXPECT_EQ(spec.batch_seed, spec_.gradient.batch_seed);
           return gradient_;
         });
   }

@@ -28,7 +28,8 @@ inline std::shared_ptr<const crypto::SigningKey> KeyNumber(std::uint8_t number) 
 // Members 0..5 by key; the attacker is `self()`, in a coven with `mate()`.
 class Wrapped {
  public:
-  Wrapped(std::string attack, std::uint64_t from_step, AttackParams params = {}) {
+  Wrapped(std::string attack, std::uint64_t from_step, AttackParams params = {},
+          protocol::GradientFunction flipped = {}) {
     auto manifest = std::make_shared<protocol::Manifest>();
     manifest->training.data = "toy";
     for (std::uint8_t i = 0; i < 6; ++i) {
@@ -44,14 +45,10 @@ class Wrapped {
           for (protocol::Action& action : std::exchange(says_next_, {})) out.Add(std::move(action));
         },
         seen_);
-    auto machine = MakeAdversary({std::move(attack),
-                                  std::move(params),
-                                  from_step,
-                                  manifest_,
-                                  keys_[0],
-                                  {{"w", {4}}},
-                                  coven_},
-                                 std::move(inside));
+    AdversaryOptions options{std::move(attack), std::move(params), from_step, manifest_,
+                             keys_[0],          {{"w", {4}}},      coven_};
+    options.flipped_gradients = std::move(flipped);
+    auto machine = MakeAdversary(std::move(options), std::move(inside));
     EXPECT_TRUE(machine.ok()) << machine.status().message();
     machine_ = std::move(machine).value();
   }

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "node/protocol/ground/roles.h"
+#include "sim/attacks/results/flipped_labels.h"
 #include "tests/unit/sim/adversary/wrapped.h"
 
 namespace ostraka::sim {
@@ -102,7 +105,6 @@ TEST(Omniscient, ComputesTheGradientOfEveryHonestWorkerFromPublicSeeds) {
     randomness.bytes.fill(3);
     EXPECT_EQ(ipm.Spec(i).batch_seed,
               protocol::BatchSeed(ipm.wrapped.manifest().run_id, "toy", randomness, 0, worker));
-    EXPECT_FALSE(ipm.Spec(i).flip_labels);
   }
 }
 
@@ -140,20 +142,71 @@ TEST(Omniscient, AlieShiftsTheHonestMeanByItsDeviations) {
   EXPECT_EQ(alie.Sent(), std::vector<float>(4, 3.0F - 2 * 2.0F));
 }
 
-TEST(LabelFlip, AsksItsOwnTrainerForFlippedLabels) {
-  Wrapped wrapped("label_flip", 2);
-  const auto started = [&](const base::PeerId& owner, std::uint64_t step) {
-    wrapped.Enter(step);
-    const auto actions = wrapped.Say({protocol::StartJob{
-        step, std::make_shared<const protocol::JobSpec>(GradientOf(owner, step))}});
-    return std::get<protocol::GradientSpec>(*std::get<protocol::StartJob>(actions.at(0)).spec);
+// The trainer over flipped labels that an attacker brings along: it answers 9 for its own batch.
+protocol::GradientFunction Flipped(std::vector<protocol::GradientSpec>& asked) {
+  return [&asked](const protocol::GradientSpec& spec) -> base::StatusOr<std::vector<float>> {
+    asked.push_back(spec);
+    return std::vector<float>(spec.parameters->size(), 9.0F);
   };
-  EXPECT_FALSE(started(wrapped.self(), 1).flip_labels);
-  EXPECT_FALSE(started(wrapped.member(3), 2).flip_labels);
-  const protocol::GradientSpec flipped = started(wrapped.self(), 3);
-  EXPECT_TRUE(flipped.flip_labels);
-  EXPECT_EQ(flipped.owner, wrapped.self());
+}
+
+TEST(LabelFlip, SendsTheGradientOfItsOwnTrainerFromItsStepOn) {
+  std::vector<protocol::GradientSpec> asked;
+  Wrapped wrapped("label_flip", 2, {}, Flipped(asked));
+  wrapped.Enter(1);
+  EXPECT_EQ(SentInsteadOf(wrapped, wrapped.self(), 1), kTrue);
+  wrapped.Enter(2);
+  EXPECT_EQ(SentInsteadOf(wrapped, wrapped.member(3), 2), kTrue) << "a job about another's batch";
+  EXPECT_TRUE(asked.empty());
+  EXPECT_EQ(SentInsteadOf(wrapped, wrapped.self(), 2), std::vector<float>(4, 9.0F));
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(asked[0].owner, wrapped.self());
+  EXPECT_EQ(asked[0].step, 2U);
   EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 1U);
+}
+
+// What a driver runs, and may share with others, is the honest job: so no memo can mix the two.
+TEST(LabelFlip, LeavesTheJobAsItIs) {
+  std::vector<protocol::GradientSpec> asked;
+  Wrapped wrapped("label_flip", 0, {}, Flipped(asked));
+  wrapped.Enter(0);
+  const auto spec = std::make_shared<const protocol::JobSpec>(GradientOf(wrapped.self(), 0));
+  const auto actions = wrapped.Say({protocol::StartJob{1, spec}});
+  EXPECT_EQ(std::get<protocol::StartJob>(actions.at(0)).spec, spec);
+}
+
+TEST(LabelFlip, IsTreatedAsAnyGradientIs) {
+  Wrapped infinite("label_flip", 0, {}, [](const protocol::GradientSpec&) {
+    return std::vector<float>{1, HUGE_VALF, 2, 3};
+  });
+  infinite.Enter(0);
+  EXPECT_EQ(SentInsteadOf(infinite, infinite.self(), 0), (std::vector<float>{1, 0, 2, 3}));
+  Wrapped failing("label_flip", 0, {}, [](const protocol::GradientSpec&) {
+    return base::StatusOr<std::vector<float>>(base::Internal("no memory"));
+  });
+  failing.Enter(0);
+  EXPECT_EQ(SentInsteadOf(failing, failing.self(), 0), kTrue) << "it is honest if it cannot attack";
+  EXPECT_TRUE(failing.coven().deeds().empty());
+}
+
+TEST(LabelFlip, NeedsATrainerOfItsOwn) {
+  EXPECT_TRUE(FlipsLabels("label_flip"));
+  EXPECT_FALSE(FlipsLabels("sign_flip"));
+  EXPECT_FALSE(FlipsLabels("silent"));
+  AdversaryOptions options;
+  options.name = "label_flip";
+  const auto made = MakeAdversary(std::move(options), std::make_unique<ScriptedMachine>());
+  EXPECT_EQ(made.status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(FlippedLabels, AreTheOppositeClassAndTheOppositeOptimum) {
+  std::vector<std::uint8_t> labels = {0, 3, 9};
+  FlipLabels(labels, 10);
+  EXPECT_EQ(labels, (std::vector<std::uint8_t>{9, 6, 0}));
+  train::ToyProblem problem{{1, 0.5F}, {1, -0.5F}};
+  FlipLabels(problem);
+  EXPECT_EQ(problem.target, (std::vector<float>{-1, 0.5F}));
+  EXPECT_EQ(problem.root_curvature, (std::vector<float>{1, 0.5F}));
 }
 
 // The others are seen in a whole run (tests/scenario).

@@ -140,7 +140,6 @@ TEST(SameJob, AnyOtherFieldIsAnotherJob) {
   differs(AGradient, [](auto& s) { s.step = 4; });
   differs(AGradient, [](auto& s) { s.owner.bytes[0] = 1; });
   differs(AGradient, [](auto& s) { s.batch_seed = Seed(8); });
-  differs(AGradient, [](auto& s) { s.flip_labels = true; });
   differs(AGradient, [](auto& s) { s.parameters = Vector({1, 3}); });
   differs(AGradient, [](auto& s) { s.parameters = Vector({1}); });
   differs(AnUpdate, [](auto& s) { s.state.velocity = Vector({0, -0.0F}); });

@@ -1,0 +1,36 @@
+#include "node/cli/node/flipped_gradients.h"
+
+#include <memory>
+#include <utility>
+
+#include "node/train/data_source.h"
+#include "node/train/toy_trainer.h"
+#include "node/train/trainer_loader.h"
+#include "sim/attacks/results/flipped_labels.h"
+
+namespace ostraka::cli {
+namespace {
+
+base::StatusOr<std::unique_ptr<train::Trainer>> MakeFlipped(const train::TrainerOptions& options) {
+  if (options.model == "toy") {
+    ASSIGN_OR_RETURN(train::ToyProblem problem, train::DrawToyProblem(options));
+    sim::FlipLabels(problem);
+    return train::MakeToyTrainerOver(std::move(problem), options.batch_size);
+  }
+  ASSIGN_OR_RETURN(train::Dataset data,
+                   train::LoadDatasetOf({options.data, options.data_dir}, options.data_hash));
+  sim::FlipLabels(data.training.labels, data.class_count);
+  return train::MakeTrainerOver(options, std::move(data));
+}
+
+}  // namespace
+
+base::StatusOr<protocol::GradientFunction> FlippedGradients(const train::TrainerOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> made, MakeFlipped(options));
+  return [trainer = std::shared_ptr<train::Trainer>(std::move(made))](
+             const protocol::GradientSpec& spec) {
+    return trainer->Gradient(*spec.parameters, spec.batch_seed);
+  };
+}
+
+}  // namespace ostraka::cli
