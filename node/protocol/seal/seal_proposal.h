@@ -22,12 +22,11 @@
 #include <string>
 #include <vector>
 
+#include "node/protocol/seal/seal_io.h"
 #include "node/protocol/seal/seal_vector.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
-
-class SealMessages;
 
 struct StatusSeen {
   wire::Status body;

@@ -13,6 +13,7 @@
 #include "crypto/set_root.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/seal/seal.h"
+#include "node/protocol/seal/seal_clock.h"
 #include "node/protocol/seal/seal_proposal.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "node/protocol/seal/seal.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {

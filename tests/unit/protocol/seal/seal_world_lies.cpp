@@ -6,6 +6,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
+#include "node/protocol/seal/seal_clock.h"
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/seal/seal_world_node.h"
