@@ -86,7 +86,9 @@ std::string OfEchoes(const SealView& seal) {
     } else if (difference.empty() && own != echoes.end() &&
                echo->second.body.vector != own->second.body.vector) {
       difference = member.Short() + " echoed another vector: " +
-                   DifferenceOf(own->second.body, echo->second.body, seal.setup.members()) + "; ";
+                   DifferenceOf(own->second.body, echo->second.body, seal.setup.entries(),
+                                seal.setup.members()) +
+                   "; ";
     }
   }
   if (without_echo.empty()) return difference;

@@ -71,7 +71,7 @@ TEST(VectorTest, ComesBackFromTheWireOrIsRefused) {
 }
 
 std::string Difference(const SealVector& mine, const SealVector& theirs) {
-  return DifferenceOf(EchoOf(mine), EchoOf(theirs), PeersUpTo(5));
+  return DifferenceOf(EchoOf(mine), EchoOf(theirs), mine.size(), PeersUpTo(5));
 }
 
 TEST(DifferenceTest, NamesWhomItIsAbout) {
@@ -103,8 +103,18 @@ TEST(DifferenceTest, BitmapsOfAnyLengthAreSafe) {
     wire::Echo theirs;
     theirs.present.assign(length, 0xff);
     theirs.equivocated.assign(length, 0xff);
-    EXPECT_NE(DifferenceOf(mine, theirs, PeersUpTo(5)), "");
+    EXPECT_NE(DifferenceOf(mine, theirs, 5, PeersUpTo(5)), "");
   }
+}
+
+// A byte of a bitmap has room for the three entries of three members, and for three more.
+TEST(DifferenceTest, PaddingBitsAreNoEntries) {
+  const wire::Echo mine = EchoOf(AllPresent(3));
+  wire::Echo theirs = mine;
+  theirs.present[0] = 0xff;
+  theirs.equivocated[0] = 0xf8;
+  EXPECT_EQ(DifferenceOf(mine, theirs, 3, PeersUpTo(3)),
+            "it holds another message of one sender than came here");
 }
 
 TEST(DecisionDigestTest, NamesTheSealTheVectorAndTheDecisionBefore) {
