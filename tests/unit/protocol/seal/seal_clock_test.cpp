@@ -31,7 +31,7 @@ TEST(StepLengthTest, DoublesFromTheThirdIterationAndIsCapped) {
   EXPECT_EQ(StepLength(Seconds(30), 9), Seconds(60));
 }
 
-TEST(LeadersTest, AreAPermutationOfThoseAwakeThatSeedPhaseAndDrawChange) {
+TEST(LeadersTest, AreAPermutationOfTheUnmutedThatSeedPhaseAndDrawChange) {
   const std::vector<PeerId> awake = PeersUpTo(16);
   wire::Slot slot;
   slot.phase = wire::Phase::kA;
@@ -98,7 +98,7 @@ TEST(SealClockTest, ClosesTwoDeltaAfterTheEchoAndWaitsForTheGate) {
   EXPECT_EQ(clock.iteration(), 1u);
 }
 
-TEST(SealClockTest, TheGateSavesWhoPassesItEarlyItsClose) {
+TEST(SealClockTest, AMemberThatPassesTheGateEarlySendsNoClose) {
   SealClock clock(kDelta);
   clock.Echoed(At(0));
   clock.Passed(At(100));
@@ -106,7 +106,7 @@ TEST(SealClockTest, TheGateSavesWhoPassesItEarlyItsClose) {
   EXPECT_EQ(clock.due(), At(1600));
 }
 
-TEST(SealClockTest, AnIterationThatWasSpokenInIsNotUndoneByTheGate) {
+TEST(SealClockTest, TheGateDoesNotUndoAnIterationWithOwnMessages) {
   SealClock clock(kDelta);
   clock.Rest(2, At(8000));
   clock.Closed(At(10));
@@ -114,7 +114,7 @@ TEST(SealClockTest, AnIterationThatWasSpokenInIsNotUndoneByTheGate) {
   EXPECT_EQ(clock.due(), At(8000));
 }
 
-// A process that was suspended does not shift its words into the steps of others: it skips them.
+// A process that was suspended does not send its messages in later steps of others: it skips them.
 TEST(SealClockTest, ALateTimerShiftsNoStep) {
   SealClock clock(kDelta);
   clock.Enter(1, At(0));

@@ -88,7 +88,7 @@ class SealTest : public testing::Test, public SealMessages {
     return less;
   }
 
-  // base::Time goes on to `ms`, with every timer on the way.
+  // Time goes on to `ms`, with every timer on the way.
   void Until(std::int64_t ms) {
     const base::Time end{ms * 1'000'000};
     while (seal_->wake() && *seal_->wake() <= end) {
@@ -104,7 +104,7 @@ class SealTest : public testing::Test, public SealMessages {
       Take([&](SealOutput& out) { seal_->OnTimer(now_, out); });
     }
   }
-  // What the Seal says comes back at once: the store is fast.
+  // What the Seal sends comes back at once: the store is fast.
   template <typename Input>
   void Take(Input input) {
     SealOutput out;
@@ -130,7 +130,7 @@ class SealTest : public testing::Test, public SealMessages {
   void HearClose(std::uint32_t sender) {
     Hear(Frame(sender, wire::MessageType::kClose, 0, wire::Encode(wire::Close{})));
   }
-  // A quorum with my own, if I have closed.
+  // A quorum with the own CLOSE, if it was sent.
   void HearCloses() {
     HearClose(1);
     HearClose(2);
@@ -147,7 +147,7 @@ class SealTest : public testing::Test, public SealMessages {
   void HearLock(std::uint32_t sender, std::uint32_t k, const Digest& value) {
     Hear(Frame(sender, wire::MessageType::kLock, k, wire::Encode(wire::Lock{value})));
   }
-  // The body said in iteration k; null if none was.
+  // The message of that type in iteration k; null if none was sent.
   const SealSay* Said(wire::MessageType type, std::uint32_t k = 0) const {
     for (const SealSay& say : said_) {
       if (say.type == type && say.iteration == k) return &say;
@@ -163,13 +163,13 @@ class SealTest : public testing::Test, public SealMessages {
   std::uint32_t Leader(std::uint32_t k) const {
     return NumberOf(leaders_[(k - 1) % leaders_.size()]);
   }
-  // The first iteration that I lead, or that another does.
+  // The first iteration that this member leads, or that another one leads.
   std::uint32_t IterationLedBy(bool me) const {
     std::uint32_t k = 1;
     while ((Leader(k) == 0) != me) ++k;
     return k;
   }
-  // Everybody echoes something else, so there is no lock; and all enter iteration k now.
+  // Every member echoes another vector, so there is no lock; and all enter iteration k now.
   void SplitAndEnter(std::uint32_t k) {
     Echo();
     HearEcho(1, Without(1));

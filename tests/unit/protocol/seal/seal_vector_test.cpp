@@ -21,7 +21,7 @@ SealVector AllPresent(std::uint32_t n) {
   return vector;
 }
 
-TEST(EchoTest, BitmapsSayWhoIsPresentAndWhoEquivocated) {
+TEST(EchoTest, BitmapsShowPresentAndEquivocatedMembers) {
   SealVector vector = AllPresent(10);
   vector[3] = {};
   vector[9] = {State::kEquivocated, {}};
@@ -74,7 +74,7 @@ std::string Difference(const SealVector& mine, const SealVector& theirs) {
   return DifferenceOf(EchoOf(mine), EchoOf(theirs), mine.size(), PeersUpTo(5));
 }
 
-TEST(DifferenceTest, NamesWhomItIsAbout) {
+TEST(DifferenceTest, NamesTheMemberWhoseMessageDiffers) {
   const SealVector all = AllPresent(5);
   SealVector less = all;
   less[2] = {};
@@ -91,7 +91,7 @@ TEST(DifferenceTest, NamesWhomItIsAbout) {
 }
 
 // Seal A has two entries a member; both are the same member's.
-TEST(DifferenceTest, TheSecondEntryOfAMemberIsItsOwnToo) {
+TEST(DifferenceTest, BothEntriesOfAMemberNameIt) {
   SealVector less = AllPresent(10);
   less[5 + 2] = {};
   EXPECT_EQ(Difference(AllPresent(10), less), "it lacks a message of " + PeerNumber(2).Short());

@@ -25,7 +25,7 @@ World::World(WorldOptions options) : options_(std::move(options)), rng_(options_
     if (options_.late_openers.contains(i)) {
       enters = enters + Duration{rng_.Between(0, options_.lateness.ns)};
     }
-    if (i < options_.n && options_.asleep.contains(i)) continue;  // says nothing, hears nothing
+    if (i < options_.n && options_.asleep.contains(i)) continue;  // sends nothing, hears nothing
     At(enters, [this, i] { Enter(i); });
   }
 }
@@ -266,7 +266,7 @@ void World::CompleteMaybe(std::uint32_t number) {
   AfterInput(number, std::move(out));
 }
 
-// --- what a Seal says ----------------------------------------------------------------------------
+// --- what a Seal sends ---------------------------------------------------------------------------
 
 void World::AfterInput(std::uint32_t number, SealOutput out) {
   Node& node = *nodes_[number];
@@ -330,7 +330,7 @@ void World::Say(std::uint32_t number, const SealSay& say) {
   const wire::SignedEnvelope message = Sign(number, say.type, say.iteration, say.body);
   for (const wire::SignedEnvelope& before : node.stored) {
     if (before.envelope.slot == message.envelope.slot && before.digest != message.digest) {
-      violation_ = "node " + std::to_string(number) + " said two things in one slot";
+      violation_ = "node " + std::to_string(number) + " signed two messages in one slot";
     }
   }
   const std::uint64_t life = node.life;
@@ -420,7 +420,7 @@ void World::Restart(std::uint32_t number, Duration down, bool keep_messages) {
       SealOutput out;
       back.seal->OnMessage(now_, own, out);
       AfterInput(number, std::move(out));
-      // The links are new: what was said before is said again.
+      // The links are new: what was sent before is sent again.
       Broadcast(number, own);
     }
     const auto waiting = std::move(back.waiting);
