@@ -404,7 +404,7 @@ class PeerMachine final : public Machine, public SealMessages {
   bool overdue_ = false;  // the last coin of the step
   wire::Slot seal_slot_;  // of its ECHO
   std::map<SealKey, PastSeal> past_seals_;
-  SealWords words_;  // of the seal in progress
+  SealTranscript words_;  // of the seal in progress
   ForkWatch forks_;
   std::optional<ForkTrial> trial_;  // once the run has split
   std::optional<Time> pull_at_;     // when kPullTimer fires
