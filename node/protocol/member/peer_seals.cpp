@@ -76,7 +76,7 @@ void PeerMachine::OpenSeal(Phase phase, std::uint32_t draw, base::Duration deadl
   options.entry = EntryOf(phase);
   options.self = self_;
   options.members = chain_.head().members;
-  options.asleep = round_->asleep;
+  options.muted_members = round_->asleep;
   options.thresholds = chain_.head().thresholds;
   options.delta = chain_.delta();
   options.moment = moment();

@@ -13,8 +13,8 @@
 //           Q LOCKs of one iteration for one vector decide
 //
 // Promises. n counts all members, t_s and t_a are the fault bounds, Q = n - t_s. Members in
-// `asleep` (sealed absent earlier in this step) count in n; no member waits for them, and their
-// messages are ignored. "Timely": a message takes at most Delta/4.
+// `muted_members` (sealed absent earlier in this step) count in n; no member waits for them, and
+// their messages are ignored. "Timely": a message takes at most Delta/4.
 //   Safety    no two members decide differently while f <= t_s in a timely network, or f <= t_a in
 //             any network. It does not depend on when members echo.
 //   Liveness  with f <= t_s in a timely network, and with f <= t_a once the network is timely

@@ -34,9 +34,9 @@ struct SealOptions {
   wire::Slot slot;  // of its ECHO: run, incarnation, step, phase, draw
   Digest entry;     // the parent: the decision or block that opened this seal
   PeerId self;
-  bool muted = false;
-  std::vector<PeerId> members;  // all members, by key
-  std::set<PeerId> asleep;      // muted: sealed absent earlier in this step
+  bool muted = false;              // this member only watches
+  std::vector<PeerId> members;     // all members, by key
+  std::set<PeerId> muted_members;  // sealed absent earlier in this step
   wire::Thresholds thresholds;
   base::Duration delta;
   base::Duration moment;    // how long a message may still be under way before it is asked for

@@ -15,7 +15,7 @@ SealSetup::SealSetup(SealOptions options) : options_(std::move(options)) {
   OSTRAKA_CHECK(std::is_sorted(options_.members.begin(), options_.members.end()));
   OSTRAKA_CHECK(options_.entries % std::max<std::size_t>(options_.members.size(), 1) == 0);
   for (const PeerId& member : options_.members) {
-    if (options_.asleep.contains(member)) continue;
+    if (options_.muted_members.contains(member)) continue;
     unmuted_.push_back(member);
     if (member != options_.self) others_.push_back(member);
   }

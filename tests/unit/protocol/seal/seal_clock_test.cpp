@@ -32,7 +32,7 @@ TEST(StepLengthTest, DoublesFromTheThirdIterationAndIsCapped) {
 }
 
 TEST(LeadersTest, AreAPermutationOfTheUnmutedThatSeedPhaseAndDrawChange) {
-  const std::vector<PeerId> awake = PeersUpTo(16);
+  const std::vector<PeerId> unmuted = PeersUpTo(16);
   wire::Slot slot;
   slot.phase = wire::Phase::kA;
   std::set<std::vector<PeerId>> seen;
@@ -41,10 +41,10 @@ TEST(LeadersTest, AreAPermutationOfTheUnmutedThatSeedPhaseAndDrawChange) {
       for (std::uint32_t draw = 0; draw < 2; ++draw) {
         slot.phase = phase;
         slot.draw = draw;
-        std::vector<PeerId> leaders = LeadersOf(DigestOf(seed), slot, awake);
+        std::vector<PeerId> leaders = LeadersOf(DigestOf(seed), slot, unmuted);
         EXPECT_TRUE(seen.insert(leaders).second);
         std::sort(leaders.begin(), leaders.end());
-        EXPECT_EQ(leaders, awake);
+        EXPECT_EQ(leaders, unmuted);
       }
     }
   }

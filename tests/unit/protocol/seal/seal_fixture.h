@@ -44,25 +44,25 @@ class SealTest : public testing::Test, public SealMessages {
     Start();
   }
 
-  void Start(std::set<std::uint32_t> asleep = {}, bool muted = false) {
+  void Start(std::set<std::uint32_t> muted_members = {}, bool muted = false) {
     SealOptions options;
     options.slot.phase = wire::Phase::kB;
     options.slot.type = wire::MessageType::kEcho;
     options.self = scene::PeerNumber(0);
     options.muted = muted;
     options.members = scene::PeersUpTo(kMembers);
-    for (const std::uint32_t i : asleep) options.asleep.insert(scene::PeerNumber(i));
+    for (const std::uint32_t i : muted_members) options.muted_members.insert(scene::PeerNumber(i));
     options.thresholds = {kMembers, 2, 0};
     options.delta = base::Seconds(1);
     options.moment = base::Milliseconds(250);
     options.leader_seed = scene::DigestOf(1);
     options.entries = kMembers;
     seal_ = std::make_unique<Seal>(options, this);
-    std::vector<PeerId> awake;
+    std::vector<PeerId> unmuted;
     for (const PeerId& member : options.members) {
-      if (!options.asleep.contains(member)) awake.push_back(member);
+      if (!options.muted_members.contains(member)) unmuted.push_back(member);
     }
-    leaders_ = LeadersOf(options.leader_seed, options.slot, awake);
+    leaders_ = LeadersOf(options.leader_seed, options.slot, unmuted);
   }
 
   SealEntry EntryNow(std::size_t index) const override {

@@ -49,7 +49,7 @@ struct WorldOptions {
   std::set<std::uint32_t> late_openers;  // enter later than the others by up to `lateness`
   Duration lateness = {};
   std::set<std::uint32_t> byzantine;
-  std::set<std::uint32_t> asleep;
+  std::set<std::uint32_t> muted_members;
   std::uint32_t observers = 0;  // muted, beside the members
   std::size_t entries_each = 1;
   std::map<std::uint32_t, Script> scripts;

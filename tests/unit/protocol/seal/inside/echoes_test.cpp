@@ -56,7 +56,7 @@ TEST(SealEchoesTest, TheFirstEchoOfAMemberCountsAndItsLagRunsFromTheOwnEcho) {
 
 TEST(SealEchoesTest, MembersWithoutAnEchoAreSilentButMutedOnesAreNot) {
   SealOptions options = FiveMembers();
-  options.asleep = {PeerNumber(4)};
+  options.muted_members = {PeerNumber(4)};
   const SealSetup setup(options);
   SealEchoes echoes(setup);
   echoes.Add(PeerNumber(1), EchoOf(AllFive()), At(5));

@@ -13,7 +13,7 @@ using wire::MessageType;
 
 TEST(SealSetupTest, MutedMembersCountInThresholdsAndInNoOtherList) {
   SealOptions options = FiveMembers();
-  options.asleep = {PeerNumber(3)};
+  options.muted_members = {PeerNumber(3)};
   const SealSetup setup(options);
   EXPECT_EQ(setup.unmuted(),
             (std::vector<PeerId>{PeerNumber(0), PeerNumber(1), PeerNumber(2), PeerNumber(4)}));
@@ -38,7 +38,7 @@ TEST(SealSetupTest, NumbersFollowFromTheThresholds) {
 
 TEST(SealSetupTest, EveryUnmutedMemberLeadsOnceInEachTurn) {
   SealOptions options = FiveMembers();
-  options.asleep = {PeerNumber(1)};
+  options.muted_members = {PeerNumber(1)};
   const SealSetup setup(options);
   std::set<PeerId> leaders;
   for (std::uint32_t k = 1; k <= 4; ++k) {
