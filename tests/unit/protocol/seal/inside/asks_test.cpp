@@ -73,7 +73,7 @@ TEST_F(SealAsksTest, LacksOfOneSourceShareRequestsWithinTheLimitOfTheWire) {
   }
   lacks.sources[{PullKind::kMessages, MessageType::kVote, 1, DigestOf(5)}] = {PeerNumber(1)};
   lacks.sources[{PullKind::kMessages, MessageType::kVote, 3, DigestOf(5)}] = {PeerNumber(1)};
-  EXPECT_EQ(Send(lacks).size(), 3u);
+  ASSERT_EQ(Send(lacks).size(), 3u);
   EXPECT_EQ(asked_[0].pull.digests.size(), wire::kMaxPullDigests);
   EXPECT_EQ(asked_[1].pull.digests.size(), 1u);
   EXPECT_EQ(asked_[2].pull.members,
