@@ -50,7 +50,7 @@ class Seal::Impl {
 
  private:
   // --- seal.cpp: messages ---
-  // An own frame: after a restart it binds this member to what it said before.
+  // An own frame: after a restart it binds this member to what it sent before.
   void Remember(base::Time now, const wire::SignedEnvelope& own);
   void TakeEcho(base::Time now, const wire::SignedEnvelope& message);
   // A STATUS, PROPOSE, VOTE or LOCK.
