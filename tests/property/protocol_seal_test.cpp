@@ -54,8 +54,8 @@ std::string Explain(const World& world, const WorldOptions& options) {
   std::string text = "n " + std::to_string(options.n) + " t_s " + std::to_string(options.t_s) +
                      " t_a " + std::to_string(options.t_a) + " byzantine";
   for (const std::uint32_t i : options.byzantine) text += " " + std::to_string(i);
-  text += " asleep";
-  for (const std::uint32_t i : options.asleep) text += " " + std::to_string(i);
+  text += " muted";
+  for (const std::uint32_t i : options.muted_members) text += " " + std::to_string(i);
   text += "; " + world.violation();
   for (std::uint32_t i = 0; i < world.nodes(); ++i) {
     if (world.SealOf(i) == nullptr) continue;
@@ -68,11 +68,11 @@ std::string Explain(const World& world, const WorldOptions& options) {
 // equivocator.
 void CheckEntries(const World& world, const WorldOptions& options) {
   for (std::uint32_t i = 0; i < world.nodes(); ++i) {
-    if (!world.IsHonest(i) || options.asleep.contains(i)) continue;
+    if (!world.IsHonest(i) || options.muted_members.contains(i)) continue;
     const SealVector& vector = *world.SealOf(i)->decision();
     for (std::size_t index = 0; index < vector.size(); ++index) {
       const auto member = static_cast<std::uint32_t>(index % options.n);
-      if (!world.IsHonest(member) || options.asleep.contains(member)) continue;
+      if (!world.IsHonest(member) || options.muted_members.contains(member)) continue;
       RC_ASSERT(vector[index].state == State::kPresent);
       RC_ASSERT(vector[index].digest == world.MessageOf(member, index / options.n));
     }
@@ -83,7 +83,7 @@ void CheckDecided(const World& world, const WorldOptions& options, base::Time fr
                   base::Duration bound, std::optional<std::uint32_t> excused = std::nullopt) {
   if (!world.violation().empty()) RC_FAIL(Explain(world, options));
   for (std::uint32_t i = 0; i < world.nodes(); ++i) {
-    if (!world.IsHonest(i) || options.asleep.contains(i)) continue;
+    if (!world.IsHonest(i) || options.muted_members.contains(i)) continue;
     if (!world.DecidedAt(i)) RC_FAIL("undecided: " + Explain(world, options));
     if (i == excused) continue;
     // An observer asks every 2 Delta.
@@ -120,7 +120,7 @@ RC_GTEST_PROP(SealProperty, TimelyNetworksDecideWithinTheBound, ()) {
   // Who was sealed absent earlier counts against t_s like any fault.
   if (faulty < options.t_s && rng.Chance(1, 4)) {
     const auto member = static_cast<std::uint32_t>(rng.Below(options.n));
-    if (!options.byzantine.contains(member)) options.asleep.insert(member);
+    if (!options.byzantine.contains(member)) options.muted_members.insert(member);
   }
   World world(options);
   world.Run(kNever);

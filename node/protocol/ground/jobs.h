@@ -18,7 +18,6 @@
 #include "aggregation/kernels/rows.h"
 #include "aggregation/optim/sgd.h"
 #include "crypto/merkle.h"
-#include "node/base/check.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
 #include "node/machine/parts.h"
@@ -30,22 +29,12 @@ namespace ostraka::protocol {
 using crypto::SharedBlob;
 using machine::JobId;
 
-// Holds nothing. Three places in node/protocol/member and parts end a GradientSpec with `false`; it
-// goes when they do. It takes no other value, so that no option can come back through it.
-struct Vacant {
-  constexpr Vacant() = default;
-  consteval Vacant(bool value) {  // NOLINT(google-explicit-constructor)
-    if (value) base::CheckFailed("a GradientSpec has no option", __FILE__, __LINE__);
-  }
-};
-
 // A gradient at `parameters` on the batch of `batch_seed`.
 struct GradientSpec {
   std::uint64_t step = 0;
   PeerId owner;  // of the batch
   SharedVector parameters;
   Digest batch_seed;
-  [[no_unique_address]] Vacant vacant = {};
 };
 
 // Cuts a gradient into one blob for each part, with its Merkle root. Non-finite values become zero.

@@ -228,7 +228,7 @@ void PlainPeer::BeginStep() {
   out_->Add(Observe{StepStarted{step_, Digest{}, state_, std::move(roles), 0.0}});
   const Digest seed =
       BatchSeed(manifest_->run_id, manifest_->training.data, Digest{}, step_, self_);
-  StartJob(Purpose::kGradient, GradientSpec{step_, self_, state_.parameters, seed, false});
+  StartJob(Purpose::kGradient, GradientSpec{step_, self_, state_.parameters, seed});
 }
 
 void PlainPeer::On(const JobDone& input) {

@@ -27,8 +27,7 @@ std::optional<RecomputeSpec> Duties::Recomputation(std::uint64_t step, const Pee
   RecomputeSpec spec;
   spec.gradient = {step, target, past->state.parameters,
                    BatchSeed(manifest_->run_id, manifest_->training.data, past->previous_randomness,
-                             step, target),
-                   false};
+                             step, target)};
   spec.tau = past->tau;
   spec.eps_g = manifest_->eps_g;
   for (const Column& column : past->columns) {

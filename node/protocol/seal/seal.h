@@ -5,7 +5,7 @@
 // it.
 //
 //   echo    the phase is complete or its deadline has passed: ECHO{what this member holds}
-//   fast    equal ECHOs of all members that are not muted ("awake") decide; no timer is needed
+//   fast    equal ECHOs of all unmuted members decide; no timer is needed
 //   lock 0  Q equal ECHOs lock their vector at rank 1
 //   gate    2 Delta after the own ECHO: CLOSE. Q CLOSEs are the gate (seal_gate.h)
 //   slow    3/2 Delta after the gate, iterations k = 1, 2, ... of four steps of 2 Delta each
@@ -13,8 +13,8 @@
 //           Q LOCKs of one iteration for one vector decide
 //
 // Promises. n counts all members, t_s and t_a are the fault bounds, Q = n - t_s. Members in
-// `asleep` (sealed absent earlier in this step) count in n; no member waits for them, and their
-// messages are ignored. "Timely": a message takes at most Delta/4.
+// `muted_members` (sealed absent earlier in this step) count in n; no member waits for them, and
+// their messages are ignored. "Timely": a message takes at most Delta/4.
 //   Safety    no two members decide differently while f <= t_s in a timely network, or f <= t_a in
 //             any network. It does not depend on when members echo.
 //   Liveness  with f <= t_s in a timely network, and with f <= t_a once the network is timely
@@ -23,19 +23,21 @@
 // Invariants ([C]: CHECKed after each input, or once an iteration)
 //   1  The decided value never changes. Certificate() is empty exactly while nothing is decided,
 //      and decision() is empty until then. [C: the last two]
-//   2  At most one ECHO, one CLOSE and one message of each step of an iteration is said in the life
-//      of a store. After the decision none but the ECHO is said.
+//   2  At most one ECHO, one CLOSE and one message of each step of an iteration is sent in the life
+//      of a store. After the decision only the ECHO may still be sent.
 //   3  The rank of the lock never falls. The lock changes only when an iteration begins, when LOCK
-//      is said, and when stored frames are handed in after a restart.
-//   4  A muted Seal says nothing, holds no lock and runs no clock; it still learns the decision and
-//      may forward frames of others. [C: voice, lock and clock]
-//   5  Only frames of awake members are held, within the bounds of "Memory". [C: senders, STATUSes,
+//      is sent, and when stored frames are handed in after a restart. (Exception: another process
+//      signs with this member's key.)
+//   4  A muted Seal sends nothing of its own, holds no lock and runs no clock; it still learns the
+//      decision and may forward frames of others. [C: voice, lock and clock]
+//   5  Only frames of unmuted members are held, within the bounds of "Memory". [C: senders,
+//   STATUSes,
 //      PROPOSEs and LOCKs]
 //
-// What it may not know: training, the content of the phase's messages (SealMessages holds these),
-// keys, links, clocks. It says what to sign, asks for what it lacks and announces the decision; the
-// caller signs, sends, stores, and verifies signature, membership and `entry` (the digest of the
-// parent: the decision or block that opened the seal) of every frame before handing it in.
+// May not know: training, the content of the phase's messages (SealMessages holds these), keys,
+// links, clocks. It returns what to sign, what to ask for and the decision. The caller signs,
+// sends, stores, and verifies signature, slot, membership and `entry` (the digest of the parent:
+// the decision or block that opened the seal) of every frame before handing it in.
 //
 // Memory: O(n) frames of three or four iterations, four LOCKs of each member, and at most t_s
 // frames more for each false claim of a lock, as no honest member supports one (docs/seal.md, 8).
@@ -47,16 +49,16 @@
 //
 // Restart: before anything else the caller hands in the own stored frames of this seal (OnMessage).
 // No slot of theirs is used again, and the highest lock that they name is this member's lock. The
-// Seal goes on in the iteration after the last in which it spoke.
+// Seal goes on in the iteration after the last in which it sent a message.
 //
-// Help: once Certificate() is not empty this Seal speaks no more. The caller then answers every
-// CLOSE and STATUS of an undecided member, also one repeated byte for byte, with Certificate().
+// Help: once Certificate() is not empty this Seal sends no more of its own. The caller then answers
+// every CLOSE and STATUS of an undecided member, also one repeated byte for byte, with
+// Certificate().
 //
 // Thread safety: none; one owner.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,64 +68,11 @@
 
 #include "node/base/ids.h"
 #include "node/base/time.h"
-#include "node/protocol/seal/seal_clock.h"
+#include "node/protocol/seal/seal_io.h"
 #include "node/protocol/seal/seal_vector.h"
-#include "node/wire/block.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
-
-// What this member holds of the phase. Answers may change between two calls into Seal.
-class SealMessages {
- public:
-  virtual ~SealMessages() = default;
-  // Entry `index` as this member would echo it now: the message received first; equivocated if two
-  // are held; absent for a member that fills no such entry.
-  virtual SealEntry EntryNow(std::size_t index) const = 0;
-  // True iff the message with that digest is held for that entry.
-  virtual bool Holds(std::size_t index, const Digest& digest) const = 0;
-};
-
-struct SealOptions {
-  wire::Slot slot;  // of its ECHO: run, incarnation, step, phase, draw
-  Digest entry;     // the parent: the decision or block that opened this seal
-  PeerId self;
-  bool muted = false;
-  std::vector<PeerId> members;  // all members, by key
-  std::set<PeerId> asleep;      // muted: sealed absent earlier in this step
-  wire::Thresholds thresholds;
-  base::Duration delta;
-  base::Duration moment;    // how long a message may still be under way before it is asked for
-  Digest leader_seed;       // draws the permutation of leaders
-  std::size_t entries = 0;  // 2 n for seal A, else n
-};
-
-// A message for the caller to sign and to send to all members. It must also come back through
-// OnMessage, once it is durable.
-struct SealSay {
-  wire::MessageType type = wire::MessageType::kEcho;
-  std::uint32_t iteration = 0;
-  base::Bytes body;
-};
-// A request for the caller to send to `to`.
-struct SealAsk {
-  PeerId to;
-  wire::Pull pull;
-};
-// A frame that this member holds, and its signer.
-struct SealFrame {
-  PeerId sender;
-  base::SharedBytes frame;
-};
-struct SealOutput {
-  std::vector<SealSay> say;
-  // To all members: frames of others; also the own CLOSE or STATUS again, while too few members
-  // have sent theirs.
-  std::vector<base::SharedBytes> forward;
-  bool unhelped = false;  // alone(): time to check whether the run went on without this member
-  std::vector<std::pair<PeerId, wire::Vector>> answer_vector;  // the own proposal's value, unasked
-  std::vector<SealAsk> ask;
-};
 
 class Seal {
  public:
@@ -157,8 +106,8 @@ class Seal {
   // The decided vector, once its entries are known and every message that it names as present is
   // held. Until then the Seal goes on asking.
   const std::optional<SealVector>& decision() const;
-  // Frames that prove the decision: equal ECHOs of all awake members, or Q LOCKs of one iteration;
-  // empty before the decision.
+  // Frames that prove the decision: equal ECHOs of all unmuted members, or Q LOCKs of one
+  // iteration; empty before the decision.
   std::vector<base::SharedBytes> Certificate() const;
   // Members whose ECHO had not come when the slow path began here; empty if it never began.
   const std::set<PeerId>& silent() const;

@@ -1,18 +1,20 @@
 // The signers of each value: ECHOs and VOTEs, which certify locks, and LOCKs, which decide.
 //
-// Invariants [C: CHECKed by CheckInvariants]
+// Promises [C: CHECKed by CheckInvariants]
 //   Ballots  1  The first value of a member never changes. Each signer has one, and no group of
 //               by_value() is empty. [C]
-//            2  A further value of a member is kept only if the caller said `needed`.
+//            2  A further value of a member is kept only if it is `needed`.
 //   Locks    3  A member has frames in at most kLocksOfOne groups, and no group is empty. [C]
 //            4  A member's frame is displaced only by a later frame of that member.
+//
+// May not know: what a ballot decides, time, which iteration is the present one.
 //
 // Memory: in Ballots the first frame of each member and the needed ones, which the caller bounds;
 // in Locks kLocksOfOne frames of each member.
 //
-// What an attacker can do: fill its own room. Rationale for keeping two conflicting ballots of one
-// member: a two-faced member must not be able to hide from one honest member the vote on which the
-// lock of another rests.
+// What an attacker can do here: fill its own room. Rationale for keeping two conflicting ballots of
+// one member: a two-faced member must not be able to hide from one honest member the vote on which
+// the lock of another rests.
 //
 // Thread safety: none; one owner.
 #pragma once

@@ -11,7 +11,7 @@
 
 namespace ostraka::protocol {
 
-// From the last honest ECHO to the last honest decision, in a timely network with `faults` awake
+// From the last honest ECHO to the last honest decision, in a timely network with `faults` unmuted
 // members that lie or are silent.
 base::Duration DecisionBound(base::Duration delta, std::uint32_t faults);
 

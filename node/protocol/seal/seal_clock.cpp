@@ -18,7 +18,7 @@ base::Duration StepLength(base::Duration delta, std::uint32_t iteration) {
 }
 
 std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
-                              const std::vector<PeerId>& awake) {
+                              const std::vector<PeerId>& unmuted) {
   const Digest key = crypto::Hasher(crypto::kDomainLeaders)
                          .Update(seed)
                          .UpdateU64(static_cast<std::uint64_t>(seal_slot.phase))
@@ -26,9 +26,9 @@ std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
                          .Finish();
   crypto::Stream stream("seal leaders", key);
   std::vector<PeerId> leaders;
-  leaders.reserve(awake.size());
-  for (const std::uint32_t i : stream.Permutation(static_cast<std::uint32_t>(awake.size()))) {
-    leaders.push_back(awake[i]);
+  leaders.reserve(unmuted.size());
+  for (const std::uint32_t i : stream.Permutation(static_cast<std::uint32_t>(unmuted.size()))) {
+    leaders.push_back(unmuted[i]);
   }
   return leaders;
 }

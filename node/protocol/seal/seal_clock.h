@@ -10,15 +10,19 @@
 // In a timely network neither rule has an effect: all honest STATUSes come within 5/4 Delta, and
 // the members ahead are ahead by at most Delta.
 //
-// Invariants [C: CHECKed]
+// Promises [C: CHECKed]
 //   1  The iteration never falls. [C]
 //   2  It is 0 in kEchoed and kClosed, and at least 1 from kStatus to kLock. [C]
 //   3  The schedule never shifts: each step begins when the one before was due, not when the timer
 //      fired. A late timer (a suspended process, a busy machine) makes the member skip messages;
 //      it never sends them later than others count on (IsLate).
 //
-// It may not know messages, members or the gate. Memory: a few numbers. An attacker reaches it only
-// through the calls of its owner, which counts members before Gathered and Enter.
+// May not know: messages, members, the gate.
+//
+// Memory: a few numbers.
+//
+// What an attacker can do here: nothing by itself. The owner counts members before Gathered and
+// Enter.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -38,10 +42,10 @@ namespace ostraka::protocol {
 inline constexpr base::Duration kMaxStep = base::Seconds(30);
 base::Duration StepLength(base::Duration delta, std::uint32_t iteration);
 
-// A permutation of `awake`, drawn from `seed`, phase and draw. Iteration k >= 1 is led by
+// A permutation of `unmuted`, drawn from `seed`, phase and draw. Iteration k >= 1 is led by
 // leaders[(k - 1) mod size].
 std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
-                              const std::vector<PeerId>& awake);
+                              const std::vector<PeerId>& unmuted);
 
 class SealClock {
  public:
@@ -60,9 +64,9 @@ class SealClock {
 
   explicit SealClock(base::Duration delta) : delta_(delta) {}
 
-  // The own ECHO is said now: CLOSE is due 2 Delta later. Ignored unless the clock is idle.
+  // The own ECHO is sent now: CLOSE is due 2 Delta later. Ignored unless the clock is idle.
   void Echoed(base::Time now);
-  // The own CLOSE was said before a restart. Ignored after the gate.
+  // The own CLOSE was sent before a restart. Ignored after the gate.
   void Closed(base::Time now);
   // The gate is passed: STATUS of iteration 1 begins 3/2 Delta later. Ignored in an iteration.
   void Passed(base::Time now);
@@ -77,7 +81,7 @@ class SealClock {
   // returns true.
   bool Advance(base::Time now);
   // The current step began more than Delta/2 ago: its VOTE or LOCK would arrive after others have
-  // stopped waiting for it, so it must not be said.
+  // stopped waiting for it, so it must not be sent.
   bool IsLate(base::Time now) const;
   void Stop() { step_ = Step::kIdle; }
 

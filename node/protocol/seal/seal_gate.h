@@ -6,22 +6,26 @@
 // slow path's clock starts from an event that all honest members see within one message delay:
 //   G1  CLOSE means "I echo nothing more in this seal". A member that has not decided signs it 2
 //       Delta after its own ECHO.
-//   G2  The gate opens for a member that holds CLOSEs of Q awake members. The member passes, and
+//   G2  The gate opens for a member that holds CLOSEs of Q unmuted members. The member passes, and
 //       forwards these Q frames to all at once, so the others pass at most a message delay later.
 //   G3  A member that passes while it still waits echoes what it holds. A member that finds the
 //       gate passed when it opens the seal echoes nothing.
 //
-// SealGate holds the CLOSEs. The Seal says, forwards and asks for them; the gate knows no time.
+// SealGate holds the CLOSEs, and whether this member has passed. The Seal signs, forwards and asks
+// for them.
 //
-// Invariants [C: CHECKed]
-//   1  Only awake members are closers, each with its first CLOSE. [C: the first half]
-//   2  passed() never becomes false again: frames are only added.
+// Promises [C: CHECKed]
+//   G4  Only unmuted members are closers, each with its first CLOSE. [C: the first half]
+//   G5  open() and passed() never become false again; passed() implies open(). [C: the implication]
 //
-// Memory: one frame of each awake member.
+// May not know: time, ECHOs, whether the seal is decided. (A member that has decided passes no
+// gate.)
 //
-// What an attacker can do: nothing that leaves out an honest message. Q closers include an honest
-// one, which waited 2 Delta after an ECHO that was complete or had reached its deadline; the gate
-// opens no earlier. Nor can it keep the gate shut: all honest members close, and they are Q.
+// Memory: one frame of each unmuted member.
+//
+// What an attacker can do here: nothing that leaves out an honest message. Q closers include an
+// honest one, which waited 2 Delta after an ECHO that was complete or had reached its deadline; the
+// gate opens no earlier. Nor can it keep the gate shut: all honest members close, and they are Q.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -38,27 +42,32 @@ namespace ostraka::protocol {
 
 class SealGate {
  public:
-  // REQUIRES: 0 < quorum; `awake` by key.
-  SealGate(std::vector<PeerId> awake, std::size_t quorum);
+  // REQUIRES: 0 < quorum; `unmuted` by key.
+  SealGate(std::vector<PeerId> unmuted, std::size_t quorum);
 
-  // `frame` is a verified CLOSE. True iff it is the sender's first and the sender is awake.
+  // `frame` is a verified CLOSE. True iff it is the sender's first and the sender is unmuted.
   bool Add(const PeerId& sender, base::SharedBytes frame);
+  // This member passes. REQUIRES: open().
+  void Pass();
 
-  bool passed() const { return closers_.size() >= quorum_; }
+  bool open() const { return closers_.size() >= quorum_; }
+  bool passed() const { return passed_; }
   bool empty() const { return closers_.empty(); }
-  bool HasClosed(const PeerId& member) const { return closers_.contains(member); }
   const Signers& closers() const { return closers_; }
+  // Null if the CLOSE of `member` has not come.
+  const base::SharedBytes* FrameOf(const PeerId& member) const;
   std::size_t quorum() const { return quorum_; }
-  // Awake members whose CLOSE has not come, by key.
+  // Unmuted members whose CLOSE has not come, by key.
   std::vector<PeerId> Lacking() const;
-  // CLOSEs of the first Q closers by key, without that of `self`. REQUIRES: passed().
+  // CLOSEs of the first Q closers by key, without that of `self`. REQUIRES: open().
   std::vector<base::SharedBytes> FramesToForward(const PeerId& self) const;
-  void CheckInvariants() const;  // aborts if invariant 1 is broken
+  void CheckInvariants() const;  // aborts if G4 or G5 is broken
 
  private:
-  std::vector<PeerId> awake_;
-  std::size_t quorum_;
+  const std::vector<PeerId> unmuted_;
+  const std::size_t quorum_;
   Signers closers_;
+  bool passed_ = false;
 };
 
 }  // namespace ostraka::protocol

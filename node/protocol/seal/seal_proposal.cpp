@@ -4,7 +4,6 @@
 
 #include "crypto/set_root.h"
 #include "node/base/check.h"
-#include "node/protocol/seal/seal.h"
 
 namespace ostraka::protocol {
 namespace {

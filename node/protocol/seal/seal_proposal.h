@@ -10,9 +10,14 @@
 // never two-faced and number at least Q - t_a if a fast decision was possible; and Q - t_a > t_s
 // supporters of a value include an honest one, whatever two-faced members say.
 //
-// Statuses, invariant [C: CHECKed]: of each sender one or two STATUSes with different digests. [C]
-// Memory: two frames of each member, as the owner adds those of awake members only. An attacker can
-// make itself two-faced, and no more.
+// Statuses promises [C: CHECKed by CheckInvariants]: of each sender one or two STATUSes with
+// different digests. [C]
+//
+// May not know: time, votes, which iteration is the present one.
+//
+// Memory: two frames of each member, as the owner adds those of unmuted members only.
+//
+// What an attacker can do here: make itself two-faced, and no more.
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -22,12 +27,11 @@
 #include <string>
 #include <vector>
 
+#include "node/protocol/seal/seal_io.h"
 #include "node/protocol/seal/seal_vector.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
-
-class SealMessages;
 
 struct StatusSeen {
   wire::Status body;

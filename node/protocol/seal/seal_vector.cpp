@@ -71,11 +71,8 @@ Digest DecisionDigest(const wire::Slot& seal_slot, const Digest& vector, const D
       .Finish();
 }
 
-std::string DifferenceOf(const wire::Echo& mine, const wire::Echo& theirs,
+std::string DifferenceOf(const wire::Echo& mine, const wire::Echo& theirs, std::size_t entries,
                          const std::vector<PeerId>& members) {
-  // A multiple of the members: bits beyond the entries are padding, which may hold anything. (With
-  // fewer than eight members this may still include padding bits.)
-  const std::size_t entries = mine.present.size() * 8 / members.size() * members.size();
   for (std::size_t i = 0; i < entries; ++i) {
     const std::string subject = members[i % members.size()].Short();
     const bool agree_present = BitAt(mine.present, i) == BitAt(theirs.present, i);

@@ -43,9 +43,9 @@ bool BitAt(const base::Bytes& bitmap, std::size_t index);
 SealEntry::State StateIn(const wire::Echo& echo, std::size_t index);
 
 // For people: how `theirs` differs from `mine`, by the first entry whose state differs, or that
-// only digests differ. REQUIRES: the values differ; the entries of `mine` are a multiple of
-// `members`, which is not empty.
-std::string DifferenceOf(const wire::Echo& mine, const wire::Echo& theirs,
+// only digests differ. Bits beyond the seal's `entries` are padding, which may hold anything.
+// REQUIRES: the values differ; `members` is not empty.
+std::string DifferenceOf(const wire::Echo& mine, const wire::Echo& theirs, std::size_t entries,
                          const std::vector<PeerId>& members);
 
 }  // namespace ostraka::protocol

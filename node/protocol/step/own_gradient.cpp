@@ -23,7 +23,7 @@ void OwnGradient::Begin() {
                                 uses_.chain->head().randomness, step, uses_.self);
   job_ = uses_.jobs->Start(
       {.about = step, .asked_in = step},
-      GradientSpec{step, uses_.self, uses_.chain->state().parameters, seed, false});
+      GradientSpec{step, uses_.self, uses_.chain->state().parameters, seed});
 }
 
 bool OwnGradient::OnJob(const JobResult& result) {

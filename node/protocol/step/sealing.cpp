@@ -42,7 +42,7 @@ void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
   options.entry = facts_->ParentOf(phase);
   options.self = uses_.self;
   options.members = head.members;
-  options.asleep = facts_->muted;
+  options.muted_members = facts_->muted;
   options.thresholds = head.thresholds;
   options.delta = uses_.chain->delta();
   options.moment = MomentOf(*uses_.manifest);
@@ -54,7 +54,7 @@ void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
   uses_.pull->Restart();
   uses_.inbox->ForgetWants();
   odd_.clear();
-  messages_ = {};
+  transcript_ = {};
   uses_.turn->Do(CancelTimer{kPullTimer});
   uses_.turn->Do(CancelTimer{kSealTimer});
   const TimerId seal_number = step() * 4 + static_cast<TimerId>(phase);
@@ -187,7 +187,7 @@ void Sealing::Feed(const wire::SignedEnvelope& message) {
   // at one honest member and at nobody else: it went on alone, and the run halted].
   if (message.envelope.entry != facts_->ParentOf(slot_.phase)) return;
   if (SealKeyOf(message.envelope.slot) != SealKeyOf(slot_)) return;
-  messages_.Add(message);
+  transcript_.Add(message);
   SealOutput output;
   seal_->OnMessage(uses_.turn->now(), message, output);
   Perform(std::move(output));
@@ -293,7 +293,7 @@ Digest Sealing::Close() {
   for (const PeerId& member : head.members) {
     if (!facts_->muted.contains(member)) decided.awake.insert(member);
   }
-  if (messages_.slow()) decided.words = std::move(messages_);
+  if (transcript_.slow()) decided.words = std::move(transcript_);
   uses_.forks->Remember(SealKeyOf(slot_), std::move(decided));
   uses_.inbox->ForgetSlowPath();
   seal_.reset();

@@ -11,7 +11,7 @@
 //
 // May not know: training, the stage, or what follows from a decision.
 //
-// Memory: one Seal (seal.h), its messages (SealWords), and a count for each link.
+// Memory: one Seal (seal.h), its messages (SealTranscript), and a count for each link.
 //
 // What an attacker can do here: send ballots of past iterations and third versions of messages, as
 // many as a link may bring (TakeOdd).
@@ -106,7 +106,7 @@ class Sealing {
   std::optional<Entries> entries_;
   wire::Slot slot_;
   bool overdue_ = false;  // the last coin of the step
-  SealWords messages_;
+  SealTranscript transcript_;
   std::map<PeerId, std::size_t> odd_;  // by link: OnOdd
 };
 

@@ -17,11 +17,11 @@
 // Limit: a VOTE states the rank of its proposal, and the absence of such a certificate cannot be
 // proven. A member that lies in that number and hides its other messages stays unnamed.
 //
-// It may not know the network, stores or people. Memory: SealWords of one seal, both proofs, and a
-// file for each culprit.
+// It may not know the network, stores or people. Memory: SealTranscript of one seal, both proofs,
+// and a file for each culprit.
 //
 // What an attacker can do: nothing against others, since files hold the culprit's own signatures.
-// It can fill its own room in SealWords.
+// It can fill its own room in SealTranscript.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "node/base/bytes.h"
-#include "node/protocol/seal/seal_words.h"
+#include "node/protocol/seal/seal_transcript.h"
 #include "node/protocol/watch/fork_watch.h"
 
 namespace ostraka::protocol {
@@ -69,7 +69,7 @@ class ForkTrial {
 
   Fork fork_;
   base::PeerId self_;
-  SealWords words_;
+  SealTranscript words_;
   Culprits culprits_;
 };
 

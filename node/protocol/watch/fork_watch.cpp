@@ -70,7 +70,7 @@ void ForkWatch::ForgetBefore(std::uint64_t step) {
 
 void ForkWatch::ForgetWords() {
   for (auto it = seals_.begin(); it != seals_.end() && word_bytes_ > kWordBytes; ++it) {
-    SealWords& words = it->second.decision.words;
+    SealTranscript& words = it->second.decision.words;
     word_bytes_ -= words.bytes();
     words = {};
   }

@@ -23,8 +23,8 @@
 // awake in them, and kWordBytes of messages of slow seals, the newest ones.
 //
 // What an attacker can do: nothing with its own frames alone, since a proof needs the frames of a
-// quorum of the members that sealed the step. By filling SealWords it shortens the time in which a
-// culprit can be named, but not the time in which a fork is found.
+// quorum of the members that sealed the step. By filling SealTranscript it shortens the time in
+// which a culprit can be named, but not the time in which a fork is found.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -38,8 +38,8 @@
 
 #include "node/base/ids.h"
 #include "node/protocol/seal/seal_ballots.h"
+#include "node/protocol/seal/seal_transcript.h"
 #include "node/protocol/seal/seal_vector.h"
-#include "node/protocol/seal/seal_words.h"
 #include "node/wire/codec.h"
 #include "node/wire/messages.h"
 
@@ -64,7 +64,7 @@ struct Decision {
   std::set<PeerId> awake;
   std::size_t quorum = 0;
   std::vector<base::SharedBytes> certificate;  // Seal::Certificate
-  SealWords words = {};                        // the messages of the seal, if it was slow
+  SealTranscript words = {};                   // the messages of the seal, if it was slow
 };
 
 // Two decisions of one seal.

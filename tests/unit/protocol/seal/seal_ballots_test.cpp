@@ -30,19 +30,19 @@ TEST(BallotsTest, KeepsTheFirstOfEachAndWhatIsNeeded) {
   EXPECT_EQ(ballots.For(DigestOf(2)).size(), 2u);
 }
 
-TEST(BallotsTest, LeadsWhatMostSaidFirst) {
+TEST(BallotsTest, TheLeadingValueIsTheFirstOfMostMembers) {
   Ballots ballots;
   EXPECT_TRUE(ballots.Leading().is_zero());
   ballots.Add(PeerNumber(1), DigestOf(5), Frame(), false);
   ballots.Add(PeerNumber(2), DigestOf(4), Frame(), false);
   EXPECT_EQ(ballots.Leading(), DigestOf(4));  // of several the lowest
   ballots.Add(PeerNumber(2), DigestOf(5), Frame(), true);
-  EXPECT_EQ(ballots.Leading(), DigestOf(4));  // second words do not count
+  EXPECT_EQ(ballots.Leading(), DigestOf(4));  // a second ballot does not count
   ballots.Add(PeerNumber(3), DigestOf(5), Frame(), false);
   EXPECT_EQ(ballots.Leading(), DigestOf(5));
 }
 
-TEST(LocksTest, AMemberDisplacesOnlyItsOwnAndTheLoneliestFirst) {
+TEST(LocksTest, AMemberDisplacesItsOwnLockInTheSmallestGroup) {
   Locks locks;
   for (std::uint32_t i = 1; i <= 3; ++i) {
     EXPECT_TRUE(locks.Add(PeerNumber(i), 7, DigestOf(1), Frame()));

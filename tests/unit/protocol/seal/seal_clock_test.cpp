@@ -31,8 +31,8 @@ TEST(StepLengthTest, DoublesFromTheThirdIterationAndIsCapped) {
   EXPECT_EQ(StepLength(Seconds(30), 9), Seconds(60));
 }
 
-TEST(LeadersTest, AreAPermutationOfThoseAwakeThatSeedPhaseAndDrawChange) {
-  const std::vector<PeerId> awake = PeersUpTo(16);
+TEST(LeadersTest, AreAPermutationOfTheUnmutedThatSeedPhaseAndDrawChange) {
+  const std::vector<PeerId> unmuted = PeersUpTo(16);
   wire::Slot slot;
   slot.phase = wire::Phase::kA;
   std::set<std::vector<PeerId>> seen;
@@ -41,10 +41,10 @@ TEST(LeadersTest, AreAPermutationOfThoseAwakeThatSeedPhaseAndDrawChange) {
       for (std::uint32_t draw = 0; draw < 2; ++draw) {
         slot.phase = phase;
         slot.draw = draw;
-        std::vector<PeerId> leaders = LeadersOf(DigestOf(seed), slot, awake);
+        std::vector<PeerId> leaders = LeadersOf(DigestOf(seed), slot, unmuted);
         EXPECT_TRUE(seen.insert(leaders).second);
         std::sort(leaders.begin(), leaders.end());
-        EXPECT_EQ(leaders, awake);
+        EXPECT_EQ(leaders, unmuted);
       }
     }
   }
@@ -98,7 +98,7 @@ TEST(SealClockTest, ClosesTwoDeltaAfterTheEchoAndWaitsForTheGate) {
   EXPECT_EQ(clock.iteration(), 1u);
 }
 
-TEST(SealClockTest, TheGateSavesWhoPassesItEarlyItsClose) {
+TEST(SealClockTest, AMemberThatPassesTheGateEarlySendsNoClose) {
   SealClock clock(kDelta);
   clock.Echoed(At(0));
   clock.Passed(At(100));
@@ -106,7 +106,7 @@ TEST(SealClockTest, TheGateSavesWhoPassesItEarlyItsClose) {
   EXPECT_EQ(clock.due(), At(1600));
 }
 
-TEST(SealClockTest, AnIterationThatWasSpokenInIsNotUndoneByTheGate) {
+TEST(SealClockTest, TheGateDoesNotUndoAnIterationWithOwnMessages) {
   SealClock clock(kDelta);
   clock.Rest(2, At(8000));
   clock.Closed(At(10));
@@ -114,7 +114,7 @@ TEST(SealClockTest, AnIterationThatWasSpokenInIsNotUndoneByTheGate) {
   EXPECT_EQ(clock.due(), At(8000));
 }
 
-// A process that was suspended does not shift its words into the steps of others: it skips them.
+// A process that was suspended does not send its messages in later steps of others: it skips them.
 TEST(SealClockTest, ALateTimerShiftsNoStep) {
   SealClock clock(kDelta);
   clock.Enter(1, At(0));

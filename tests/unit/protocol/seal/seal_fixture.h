@@ -13,6 +13,7 @@
 #include "crypto/set_root.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/seal/seal.h"
+#include "node/protocol/seal/seal_clock.h"
 #include "node/protocol/seal/seal_proposal.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
@@ -43,25 +44,25 @@ class SealTest : public testing::Test, public SealMessages {
     Start();
   }
 
-  void Start(std::set<std::uint32_t> asleep = {}, bool muted = false) {
+  void Start(std::set<std::uint32_t> muted_members = {}, bool muted = false) {
     SealOptions options;
     options.slot.phase = wire::Phase::kB;
     options.slot.type = wire::MessageType::kEcho;
     options.self = scene::PeerNumber(0);
     options.muted = muted;
     options.members = scene::PeersUpTo(kMembers);
-    for (const std::uint32_t i : asleep) options.asleep.insert(scene::PeerNumber(i));
+    for (const std::uint32_t i : muted_members) options.muted_members.insert(scene::PeerNumber(i));
     options.thresholds = {kMembers, 2, 0};
     options.delta = base::Seconds(1);
     options.moment = base::Milliseconds(250);
     options.leader_seed = scene::DigestOf(1);
     options.entries = kMembers;
     seal_ = std::make_unique<Seal>(options, this);
-    std::vector<PeerId> awake;
+    std::vector<PeerId> unmuted;
     for (const PeerId& member : options.members) {
-      if (!options.asleep.contains(member)) awake.push_back(member);
+      if (!options.muted_members.contains(member)) unmuted.push_back(member);
     }
-    leaders_ = LeadersOf(options.leader_seed, options.slot, awake);
+    leaders_ = LeadersOf(options.leader_seed, options.slot, unmuted);
   }
 
   SealEntry EntryNow(std::size_t index) const override {
@@ -87,7 +88,7 @@ class SealTest : public testing::Test, public SealMessages {
     return less;
   }
 
-  // base::Time goes on to `ms`, with every timer on the way.
+  // Time goes on to `ms`, with every timer on the way.
   void Until(std::int64_t ms) {
     const base::Time end{ms * 1'000'000};
     while (seal_->wake() && *seal_->wake() <= end) {
@@ -103,7 +104,7 @@ class SealTest : public testing::Test, public SealMessages {
       Take([&](SealOutput& out) { seal_->OnTimer(now_, out); });
     }
   }
-  // What the Seal says comes back at once: the store is fast.
+  // What the Seal sends comes back at once: the store is fast.
   template <typename Input>
   void Take(Input input) {
     SealOutput out;
@@ -129,7 +130,7 @@ class SealTest : public testing::Test, public SealMessages {
   void HearClose(std::uint32_t sender) {
     Hear(Frame(sender, wire::MessageType::kClose, 0, wire::Encode(wire::Close{})));
   }
-  // A quorum with my own, if I have closed.
+  // A quorum with the own CLOSE, if it was sent.
   void HearCloses() {
     HearClose(1);
     HearClose(2);
@@ -146,7 +147,7 @@ class SealTest : public testing::Test, public SealMessages {
   void HearLock(std::uint32_t sender, std::uint32_t k, const Digest& value) {
     Hear(Frame(sender, wire::MessageType::kLock, k, wire::Encode(wire::Lock{value})));
   }
-  // The body said in iteration k; null if none was.
+  // The message of that type in iteration k; null if none was sent.
   const SealSay* Said(wire::MessageType type, std::uint32_t k = 0) const {
     for (const SealSay& say : said_) {
       if (say.type == type && say.iteration == k) return &say;
@@ -162,13 +163,13 @@ class SealTest : public testing::Test, public SealMessages {
   std::uint32_t Leader(std::uint32_t k) const {
     return NumberOf(leaders_[(k - 1) % leaders_.size()]);
   }
-  // The first iteration that I lead, or that another does.
+  // The first iteration that this member leads, or that another one leads.
   std::uint32_t IterationLedBy(bool me) const {
     std::uint32_t k = 1;
     while ((Leader(k) == 0) != me) ++k;
     return k;
   }
-  // Everybody echoes something else, so there is no lock; and all enter iteration k now.
+  // Every member echoes another vector, so there is no lock; and all enter iteration k now.
   void SplitAndEnter(std::uint32_t k) {
     Echo();
     HearEcho(1, Without(1));

@@ -14,18 +14,32 @@ base::SharedBytes FrameOf(std::uint8_t number) {
   return std::make_shared<const base::Bytes>(base::Bytes{number});
 }
 
-TEST(SealGateTest, IsPassedWithAQuorumOfMembersThatAreAwake) {
+TEST(SealGateTest, IsOpenWithClosesOfAQuorumOfUnmutedMembers) {
   SealGate gate(PeersUpTo(4), 3);
   EXPECT_TRUE(gate.empty());
   EXPECT_TRUE(gate.Add(PeerNumber(1), FrameOf(1)));
-  EXPECT_FALSE(gate.Add(PeerNumber(1), FrameOf(9))) << "one CLOSE a member";
-  EXPECT_FALSE(gate.Add(PeerNumber(7), FrameOf(7))) << "asleep, or a stranger";
+  EXPECT_FALSE(gate.Add(PeerNumber(1), FrameOf(9))) << "one CLOSE of each member";
+  EXPECT_FALSE(gate.Add(PeerNumber(7), FrameOf(7))) << "muted, or a stranger";
   EXPECT_TRUE(gate.Add(PeerNumber(2), FrameOf(2)));
-  EXPECT_FALSE(gate.passed());
+  EXPECT_FALSE(gate.open());
   EXPECT_EQ(gate.Lacking(), (std::vector<PeerId>{PeerNumber(0), PeerNumber(3)}));
+  EXPECT_EQ(gate.FrameOf(PeerNumber(3)), nullptr);
   EXPECT_TRUE(gate.Add(PeerNumber(0), FrameOf(0)));
+  EXPECT_EQ(**gate.FrameOf(PeerNumber(0)), base::Bytes{0});
   gate.CheckInvariants();
+  EXPECT_TRUE(gate.open());
+}
+
+// A member that has decided does not pass, though the gate opens.
+TEST(SealGateTest, AMemberPassesWhenItsOwnerSaysSoAndNotBeforeTheGateIsOpen) {
+  SealGate gate(PeersUpTo(4), 2);
+  gate.Add(PeerNumber(1), FrameOf(1));
+  EXPECT_DEATH(gate.Pass(), "CHECK failed");
+  gate.Add(PeerNumber(2), FrameOf(2));
+  EXPECT_FALSE(gate.passed());
+  gate.Pass();
   EXPECT_TRUE(gate.passed());
+  gate.CheckInvariants();
 }
 
 TEST(SealGateTest, ForwardsAQuorumWithoutTheOwnFrame) {

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "node/protocol/seal/seal.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {
@@ -21,7 +20,7 @@ constexpr std::size_t kEnough = 4;
 
 class ProposalTest : public testing::Test {
  protected:
-  // Member `number` says that it echoed `value`, in its `variant`-th STATUS of the slot.
+  // Member `number` states that it echoed `value`, in its `variant`-th STATUS of the slot.
   void Says(std::uint32_t number, std::uint64_t value, std::uint32_t rank = 0,
             std::uint64_t variant = 0) {
     statuses_.Add(PeerNumber(number),
@@ -66,7 +65,7 @@ TEST_F(ProposalTest, ALeaderChoosesAQuorumWithoutLocksAndTwoFaces) {
   EXPECT_EQ(ChooseStatuses(statuses_, kQuorum)->back(), PeerNumber(6));
 }
 
-TEST_F(ProposalTest, WhatEnoughEchoedIsForced) {
+TEST_F(ProposalTest, AValueThatEnoughMembersEchoedIsForced) {
   for (std::uint32_t i = 0; i < 3; ++i) Says(i, 1);
   Says(3, 2);
   Says(4, 2);
@@ -101,8 +100,8 @@ TEST_F(ProposalTest, AVoterRefusesStatusesThatAreNotInOrder) {
   EXPECT_EQ(Judge(Proposing(9, first_five_), first_five_), StatusRule::kRefused);
 }
 
-// The leader saw the one STATUS of a liar, the voter both.
-TEST_F(ProposalTest, TheReadingOfATwoFacedMemberIsTheLeaders) {
+// The leader saw one STATUS of a two-faced member, the voter saw both.
+TEST_F(ProposalTest, AVoterAcceptsTheLeadersReadingOfATwoFacedMember) {
   for (std::uint32_t i = 0; i < 3; ++i) Says(i, 1);
   Says(3, 2);
   Says(4, 2);
@@ -113,7 +112,7 @@ TEST_F(ProposalTest, TheReadingOfATwoFacedMemberIsTheLeaders) {
   forced.value = DigestOf(9);  // or the leader read it the other way
   EXPECT_EQ(Judge(forced, first_five_), StatusRule::kMerge);
   EXPECT_TRUE(StatusesToAskFor(statuses_, first_five_, DigestOf(3)).empty());
-  Says(3, 1, 0, 1);  // but what those with one face force is forced
+  Says(3, 1, 0, 1);  // but the other members still force their value
   statuses_ = {};
   for (std::uint32_t i = 0; i < 4; ++i) Says(i, 1);
   Says(4, 2);

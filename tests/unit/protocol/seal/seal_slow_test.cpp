@@ -14,7 +14,7 @@ using scene::PeerNumber;
 using wire::MessageType;
 using wire::PullKind;
 
-TEST_F(SealTest, CloseIsSaidTwoDeltaAfterTheOwnEchoAndStatusThreeHalvesAfterTheGate) {
+TEST_F(SealTest, CloseIsSentTwoDeltaAfterTheOwnEchoAndStatusThreeHalvesAfterTheGate) {
   Until(500);
   Echo();
   HearEcho(1, All());
@@ -55,7 +55,7 @@ TEST_F(SealTest, EqualEchoesOfAQuorumLock) {
   EXPECT_EQ(status.value, EchoOf(All()).vector);
 }
 
-TEST_F(SealTest, StatusIsSaidAgainUntilAQuorumIsThere) {
+TEST_F(SealTest, StatusIsSentAgainUntilAQuorumIsThere) {
   Echo();
   HearEcho(1, All());
   Until(2'000);
@@ -73,7 +73,7 @@ TEST_F(SealTest, StatusIsSaidAgainUntilAQuorumIsThere) {
   EXPECT_NE(seal_->Describe(now_).find("own echo 20.0 s ago"), std::string::npos);
 }
 
-TEST_F(SealTest, CloseIsSaidAgainAndAskedForUntilTheGateIsPassed) {
+TEST_F(SealTest, CloseIsSentAgainAndAskedForUntilTheGateIsPassed) {
   Echo();
   Until(3'999);
   EXPECT_FALSE(seal_->alone());
@@ -91,8 +91,8 @@ TEST_F(SealTest, CloseIsSaidAgainAndAskedForUntilTheGateIsPassed) {
   EXPECT_EQ(seal_->Frames(MessageType::kClose).size(), 3u);
 }
 
-// The gate leaves nobody waiting: whoever passes it echoes what it holds.
-TEST_F(SealTest, WhoPassesTheGateWhileItWaitsEchoesWhatItHolds) {
+// The gate ends every wait: a member that passes it echoes what it holds.
+TEST_F(SealTest, AMemberThatPassesTheGateWhileItWaitsEchoesWhatItHolds) {
   held_.erase(4);
   Open();
   for (std::uint32_t i = 1; i <= 3; ++i) HearClose(i);
@@ -105,7 +105,7 @@ TEST_F(SealTest, WhoPassesTheGateWhileItWaitsEchoesWhatItHolds) {
 }
 
 // Others begin their slow path soon after the gate, and rely on having every honest ECHO by then.
-TEST_F(SealTest, WhoOpensTheSealAfterTheGateEchoesNothing) {
+TEST_F(SealTest, AMemberThatOpensTheSealAfterTheGateEchoesNothing) {
   const std::uint32_t k = IterationLedBy(false);
   for (std::uint32_t i = 1; i <= 3; ++i) HearClose(i);
   Open();
@@ -122,7 +122,7 @@ TEST_F(SealTest, WhoOpensTheSealAfterTheGateEchoesNothing) {
   }
 }
 
-TEST_F(SealTest, AVoteThatWouldComeTooLateIsNotSaid) {
+TEST_F(SealTest, AVoteThatWouldComeTooLateIsNotSent) {
   const std::uint32_t k = IterationLedBy(false);
   SplitAndEnter(k);
   Until(StepEnd(k, 1) + 100);
@@ -147,7 +147,7 @@ TEST_F(SealTest, AMemberThatIsInAnIterationIsAskedForTheGate) {
                                                       scene::PeersUpTo(kMembers)));
 }
 
-TEST_F(SealTest, MoreThanCanBeFaultyAreFollowedIntoTheirIteration) {
+TEST_F(SealTest, MoreMembersThanCanBeFaultyAreFollowedIntoTheirIteration) {
   Echo();
   HearStatus(1, 7, 0, DigestOf(1));
   HearStatus(2, 9, 0, DigestOf(1));
@@ -175,18 +175,18 @@ TEST_F(SealTest, ALeaderProposesTheHighestLockThatIsCertified) {
   HearStatus(1, k, k + 1, DigestOf(66));  // of this iteration: nonsense
   for (std::uint32_t i = 2; i < kMembers; ++i) HearEcho(i, Without(1));  // late: Q with that of 1
   Until(StepEnd(k, 1));
-  // Rivals of echoes are kept only for a value that somebody rests on: nobody claimed this one.
+  // A rival ECHO is kept only for a value on which a lock may rest: no member claims this one.
   EXPECT_EQ(ProposalOfMine().rank, 0u);
 }
 
-TEST_F(SealTest, ARivalEchoCountsForALockThatSomebodyClaims) {
+TEST_F(SealTest, ARivalEchoCountsForALockThatAMemberClaims) {
   const std::uint32_t k = IterationLedBy(true);
   Echo();
   for (std::uint32_t i = 1; i < kMembers; ++i) HearEcho(i, Without(i));
   for (std::uint32_t i = 1; i < kMembers; ++i) {
     HearStatus(i, k, i == 1 ? 1 : 0, EchoOf(Without(i)).vector);
   }
-  // Its certificate is asked for, at once, of who claims it.
+  // Its certificate is asked for at once, of the member that claims it.
   const auto asked = std::find_if(asks_.begin(), asks_.end(), [](const SealAsk& ask) {
     return ask.to == PeerNumber(1) && ask.pull.kind == PullKind::kMessages &&
            ask.pull.type == MessageType::kEcho;
@@ -199,7 +199,7 @@ TEST_F(SealTest, ARivalEchoCountsForALockThatSomebodyClaims) {
   EXPECT_EQ(ProposalOfMine().value, EchoOf(Without(1)).vector);
 }
 
-TEST_F(SealTest, AMergeThatLeavesOutWhatIEchoedGetsNoVote) {
+TEST_F(SealTest, AMergeThatLeavesOutAMessageOfTheOwnEchoGetsNoVote) {
   const std::uint32_t k = IterationLedBy(false);
   SplitAndEnter(k);
   Until(StepEnd(k, 1) + 100);
@@ -283,15 +283,15 @@ TEST_F(SealTest, ATwoFacedStatusIsShownToAll) {
   EXPECT_EQ(forwards_.size(), 2u);
 }
 
-TEST_F(SealTest, LocksOfAnyIterationDecideForOneWhoWasCutOff) {
+TEST_F(SealTest, LocksOfAnyIterationDecideForAMemberThatWasCutOff) {
   Echo();
   for (std::uint32_t i = 1; i <= 3; ++i) HearLock(i, 900, EchoOf(All()).vector);
   EXPECT_EQ(seal_->decision(), All());
 }
 
-// Another machine with this key speaks in a later iteration. That started the clock again, which
-// stood still at the end of its rest and woke the Seal without end.
-TEST_F(SealTest, WhatIsDecidedAndNotHereIsAskedForAndTimeGoesOn) {
+// Another process with this key sends a message in a later iteration. That once started the clock
+// again, which stood still at the end of its rest and woke the Seal without end.
+TEST_F(SealTest, MessagesOfADecisionThatAreNotHereAreAskedForAndTimeGoesOn) {
   held_.erase(2);
   Echo();
   for (std::uint32_t i = 1; i <= 3; ++i) HearLock(i, 1, EchoOf(All()).vector);
@@ -308,7 +308,7 @@ TEST_F(SealTest, WhatIsDecidedAndNotHereIsAskedForAndTimeGoesOn) {
   EXPECT_EQ(seal_->decision(), All());
 }
 
-TEST_F(SealTest, TimeGoesOnForWhoEchoesOnlyAfterTheDecision) {
+TEST_F(SealTest, TimeGoesOnForAMemberThatEchoesAfterTheDecision) {
   held_.erase(2);
   for (std::uint32_t i = 1; i <= 3; ++i) HearLock(i, 1, EchoOf(All()).vector);
   ASSERT_FALSE(seal_->Certificate().empty());
@@ -317,7 +317,7 @@ TEST_F(SealTest, TimeGoesOnForWhoEchoesOnlyAfterTheDecision) {
   EXPECT_GT(now_, base::Time{} + base::Seconds(10));
 }
 
-TEST_F(SealTest, AMutedOneSaysNothingAsksAndDecides) {
+TEST_F(SealTest, AMutedSealSendsNothingAsksAndDecides) {
   Start({0}, true);
   Echo();
   EXPECT_TRUE(seal_->echoed());

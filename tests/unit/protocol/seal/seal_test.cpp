@@ -1,5 +1,5 @@
-// One Seal, message by message: each rule of docs/seal.md but those of the slow path, which are
-// seal_slow_test.cpp's. What several do together is tests/property/protocol_seal_test.cpp's.
+// One Seal, message by message: each rule of docs/seal.md but those of the slow path, for which see
+// seal_slow_test.cpp. For several Seals together see tests/property/protocol_seal_test.cpp.
 #include "node/protocol/seal/seal.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST_F(SealTest, TheOwnEchoCountsOnlyOnceItIsDurable) {
   EXPECT_EQ(seal_->decision(), All());
 }
 
-TEST_F(SealTest, AsleepMembersAreNeitherWaitedForNorHeard) {
+TEST_F(SealTest, MutedMembersAreNeitherWaitedForNorHeard) {
   Start({4});
   Echo();
   for (std::uint32_t i = 1; i < 3; ++i) HearEcho(i, All());
@@ -55,7 +55,7 @@ TEST_F(SealTest, AsleepMembersAreNeitherWaitedForNorHeard) {
   EXPECT_EQ(seal_->decision(), All());
 }
 
-// All of fewer than Q would hold no honest one for sure.
+// Fewer members than Q may all be faulty.
 TEST_F(SealTest, FewerThanAQuorumDecideNothing) {
   Start({2, 3, 4});
   Echo();
@@ -64,7 +64,7 @@ TEST_F(SealTest, FewerThanAQuorumDecideNothing) {
   EXPECT_EQ(seal_->decision(), std::nullopt);
 }
 
-TEST_F(SealTest, ADecisionWaitsForItsMessagesAndAsksThoseWhoDecided) {
+TEST_F(SealTest, ADecisionWaitsForItsMessagesAndAsksItsSigners) {
   held_.erase(3);
   Echo();          // without 3
   held_.erase(2);  // and lost since
@@ -118,7 +118,7 @@ TEST_F(SealTest, EchoesThatDidNotComeAreAskedOfAllEveryHalfDelta) {
   }
 }
 
-TEST_F(SealTest, AVectorNobodyNamedIsNotKept) {
+TEST_F(SealTest, AVectorThatNoMemberNamedIsNotKept) {
   Echo();
   Take([&](SealOutput& out) { seal_->OnVector(now_, WireOf(Without(1)), out); });
   EXPECT_EQ(seal_->VectorFor(EchoOf(Without(1)).vector), std::nullopt);
@@ -129,7 +129,7 @@ TEST_F(SealTest, AVectorNobodyNamedIsNotKept) {
 
 // --- restarts ------------------------------------------------------------------------------------
 
-TEST_F(SealTest, AfterARestartItSpeaksInNoSlotAgainAndKeepsItsLock) {
+TEST_F(SealTest, AfterARestartNoSlotIsFilledAgainAndTheLockIsKept) {
   const Digest value = EchoOf(All()).vector;
   HearEcho(0, All());
   Hear(Frame(0, MessageType::kStatus, 2, wire::Encode(wire::Status{0, value})));
@@ -147,9 +147,9 @@ TEST_F(SealTest, AfterARestartItSpeaksInNoSlotAgainAndKeepsItsLock) {
   EXPECT_EQ(status.value, DigestOf(5));
 }
 
-TEST_F(SealTest, AfterARestartWithOtherMessagesItVotesForNoMerge) {
+TEST_F(SealTest, AfterARestartWithOtherMessagesNoMergeGetsAVote) {
   const std::uint32_t k = IterationLedBy(false);
-  HearEcho(0, Without(1));  // what it echoed in a life before
+  HearEcho(0, Without(1));  // what it echoed before the restart
   EXPECT_EQ(seal_->VectorFor(EchoOf(Without(1)).vector), std::nullopt);
   for (std::uint32_t i = 1; i < kMembers; ++i) HearStatus(i, k, 0, EchoOf(Without(i)).vector);
   Until(StepEnd(k, 1) + 100);
@@ -159,8 +159,8 @@ TEST_F(SealTest, AfterARestartWithOtherMessagesItVotesForNoMerge) {
   EXPECT_NE(seal_->Describe(now_).find("I do not know any more what I echoed"), std::string::npos);
 }
 
-// Two processes with one key, of which the other is ahead. (This one once ended itself for it.)
-TEST_F(SealTest, AnIterationInWhichItsKeySpokeElsewhereIsPastForIt) {
+// Two processes with one key, and the other is ahead. (This one once aborted on that.)
+TEST_F(SealTest, AnIterationWithMessagesOfAnotherProcessWithThisKeyIsOver) {
   Hear(Frame(0, MessageType::kStatus, 2, wire::Encode(wire::Status{0, EchoOf(All()).vector})));
   Echo();
   EXPECT_EQ(Said(MessageType::kEcho, 0), nullptr) << "too late for it";
@@ -173,7 +173,7 @@ TEST_F(SealTest, AnIterationInWhichItsKeySpokeElsewhereIsPastForIt) {
 
 // --- for people ----------------------------------------------------------------------------------
 
-TEST_F(SealTest, DescribeNamesWhoEchoedWhatOtherwiseAndWhoDidNot) {
+TEST_F(SealTest, DescribeNamesMembersWithAnotherEchoOrNone) {
   EXPECT_EQ(seal_->Describe(now_), "waits for the messages of the phase");
   Echo();
   HearEcho(1, All());

@@ -21,7 +21,7 @@ SealVector AllPresent(std::uint32_t n) {
   return vector;
 }
 
-TEST(EchoTest, BitmapsSayWhoIsPresentAndWhoEquivocated) {
+TEST(EchoTest, BitmapsShowPresentAndEquivocatedMembers) {
   SealVector vector = AllPresent(10);
   vector[3] = {};
   vector[9] = {State::kEquivocated, {}};
@@ -71,10 +71,10 @@ TEST(VectorTest, ComesBackFromTheWireOrIsRefused) {
 }
 
 std::string Difference(const SealVector& mine, const SealVector& theirs) {
-  return DifferenceOf(EchoOf(mine), EchoOf(theirs), PeersUpTo(5));
+  return DifferenceOf(EchoOf(mine), EchoOf(theirs), mine.size(), PeersUpTo(5));
 }
 
-TEST(DifferenceTest, NamesWhomItIsAbout) {
+TEST(DifferenceTest, NamesTheMemberWhoseMessageDiffers) {
   const SealVector all = AllPresent(5);
   SealVector less = all;
   less[2] = {};
@@ -91,7 +91,7 @@ TEST(DifferenceTest, NamesWhomItIsAbout) {
 }
 
 // Seal A has two entries a member; both are the same member's.
-TEST(DifferenceTest, TheSecondEntryOfAMemberIsItsOwnToo) {
+TEST(DifferenceTest, BothEntriesOfAMemberNameIt) {
   SealVector less = AllPresent(10);
   less[5 + 2] = {};
   EXPECT_EQ(Difference(AllPresent(10), less), "it lacks a message of " + PeerNumber(2).Short());
@@ -103,8 +103,18 @@ TEST(DifferenceTest, BitmapsOfAnyLengthAreSafe) {
     wire::Echo theirs;
     theirs.present.assign(length, 0xff);
     theirs.equivocated.assign(length, 0xff);
-    EXPECT_NE(DifferenceOf(mine, theirs, PeersUpTo(5)), "");
+    EXPECT_NE(DifferenceOf(mine, theirs, 5, PeersUpTo(5)), "");
   }
+}
+
+// A byte of a bitmap has room for the three entries of three members, and for three more.
+TEST(DifferenceTest, PaddingBitsAreNoEntries) {
+  const wire::Echo mine = EchoOf(AllPresent(3));
+  wire::Echo theirs = mine;
+  theirs.present[0] = 0xff;
+  theirs.equivocated[0] = 0xf8;
+  EXPECT_EQ(DifferenceOf(mine, theirs, 3, PeersUpTo(3)),
+            "it holds another message of one sender than came here");
 }
 
 TEST(DecisionDigestTest, NamesTheSealTheVectorAndTheDecisionBefore) {

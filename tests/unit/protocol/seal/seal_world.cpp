@@ -25,7 +25,8 @@ World::World(WorldOptions options) : options_(std::move(options)), rng_(options_
     if (options_.late_openers.contains(i)) {
       enters = enters + Duration{rng_.Between(0, options_.lateness.ns)};
     }
-    if (i < options_.n && options_.asleep.contains(i)) continue;  // says nothing, hears nothing
+    // A muted member sends nothing and hears nothing.
+    if (i < options_.n && options_.muted_members.contains(i)) continue;
     At(enters, [this, i] { Enter(i); });
   }
 }
@@ -43,8 +44,8 @@ void World::Run(Time until) {
     now_ = event.at;
     event.what();
     const bool done = std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
-      const bool is_asleep = options_.asleep.contains(node->number);
-      return !IsHonest(node->number) || is_asleep || (node->up && node->decided_at);
+      const bool is_muted = options_.muted_members.contains(node->number);
+      return !IsHonest(node->number) || is_muted || (node->up && node->decided_at);
     });
     if (done) return;
   }
@@ -212,7 +213,7 @@ void World::MakeSeal(std::uint32_t number) {
   options.self = node.id;
   options.muted = number >= options_.n;
   options.members = members_;
-  for (const std::uint32_t i : options_.asleep) options.asleep.insert(PeerNumber(i));
+  for (const std::uint32_t i : options_.muted_members) options.muted_members.insert(PeerNumber(i));
   options.thresholds = {options_.n, options_.t_s, options_.t_a};
   options.delta = options_.delta;
   options.moment = {options_.delta.ns / 4};
@@ -258,15 +259,15 @@ void World::CompleteMaybe(std::uint32_t number) {
   Node& node = *nodes_[number];
   if (!node.seal || node.seal->echoed()) return;
   for (std::size_t i = 0; i < options_.entries_each * options_.n; ++i) {
-    const bool asleep = options_.asleep.contains(static_cast<std::uint32_t>(i % options_.n));
-    if (!asleep && node.EntryNow(i).state == State::kAbsent) return;
+    const bool muted = options_.muted_members.contains(static_cast<std::uint32_t>(i % options_.n));
+    if (!muted && node.EntryNow(i).state == State::kAbsent) return;
   }
   SealOutput out;
   node.seal->Echo(now_, out);
   AfterInput(number, std::move(out));
 }
 
-// --- what a Seal says ----------------------------------------------------------------------------
+// --- what a Seal sends ---------------------------------------------------------------------------
 
 void World::AfterInput(std::uint32_t number, SealOutput out) {
   Node& node = *nodes_[number];
@@ -330,7 +331,7 @@ void World::Say(std::uint32_t number, const SealSay& say) {
   const wire::SignedEnvelope message = Sign(number, say.type, say.iteration, say.body);
   for (const wire::SignedEnvelope& before : node.stored) {
     if (before.envelope.slot == message.envelope.slot && before.digest != message.digest) {
-      violation_ = "node " + std::to_string(number) + " said two things in one slot";
+      violation_ = "node " + std::to_string(number) + " signed two messages in one slot";
     }
   }
   const std::uint64_t life = node.life;
@@ -420,7 +421,7 @@ void World::Restart(std::uint32_t number, Duration down, bool keep_messages) {
       SealOutput out;
       back.seal->OnMessage(now_, own, out);
       AfterInput(number, std::move(out));
-      // The links are new: what was said before is said again.
+      // The links are new: what was sent before is sent again.
       Broadcast(number, own);
     }
     const auto waiting = std::move(back.waiting);

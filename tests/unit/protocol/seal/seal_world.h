@@ -2,8 +2,8 @@
 //
 // Everything is drawn from one seed. Members sign by name only (a frame exists only if its sender
 // made it), messages take a drawn time, and every answer to a Pull is a message too. Byzantine
-// members run a Seal of their own to know where the others are, say what they like to whom they
-// like, and know every value that anybody ever formed.
+// members run a Seal of their own to know where the others are, send any message to any member, and
+// know every value that any member has formed.
 #pragma once
 
 #include <functional>
@@ -25,14 +25,14 @@ using base::Time;
 
 // What a Byzantine member does; each a chance in 16 for each message and recipient.
 struct Script {
-  std::uint64_t silence = 0;       // says nothing to that one
-  std::uint64_t late = 0;          // up to 8 Delta late to that one
-  std::uint64_t lie = 0;           // another body for the same slot to that one
+  std::uint64_t silence = 0;       // sends nothing to that member
+  std::uint64_t late = 0;          // up to 8 Delta late to that member
+  std::uint64_t lie = 0;           // another body for that slot to that member
   std::uint64_t also = 0;          // the other body as well
-  std::uint64_t unasked = 0;       // speaks at a step although the rules give it nothing to say
+  std::uint64_t unasked = 0;       // sends in a step although the rules give it nothing to send
   std::uint64_t mute_pull = 0;     // does not answer
   bool two_messages = false;       // signs two messages of the phase
-  std::uint64_t hide_message = 0;  // gives its message to that one only after the echoes
+  std::uint64_t hide_message = 0;  // shows its message to that member only after the ECHOs
 };
 
 struct WorldOptions {
@@ -49,7 +49,7 @@ struct WorldOptions {
   std::set<std::uint32_t> late_openers;  // enter later than the others by up to `lateness`
   Duration lateness = {};
   std::set<std::uint32_t> byzantine;
-  std::set<std::uint32_t> asleep;
+  std::set<std::uint32_t> muted_members;
   std::uint32_t observers = 0;  // muted, beside the members
   std::size_t entries_each = 1;
   std::map<std::uint32_t, Script> scripts;

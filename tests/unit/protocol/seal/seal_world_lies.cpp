@@ -1,4 +1,4 @@
-// What the liars of a seal_world.h say.
+// The false messages of Byzantine members in a World (seal_world.h).
 #include <map>
 #include <set>
 #include <utility>
@@ -6,6 +6,7 @@
 
 #include "crypto/domains.h"
 #include "crypto/hash.h"
+#include "node/protocol/seal/seal_clock.h"
 #include "node/wire/codec.h"
 #include "tests/unit/protocol/scene.h"
 #include "tests/unit/protocol/seal/seal_world_node.h"
@@ -78,13 +79,13 @@ base::Bytes World::FalseBody(std::uint32_t number, MessageType type, std::uint32
   }
 }
 
-// One body for each recipient: the true one, another, both, or none; now or late.
+// To each recipient the true body, another, both, or none; now or late.
 void World::SayFalsely(std::uint32_t number, const SealSay& say) {
   const Script script = ScriptOf(number);
   const wire::SignedEnvelope truth = Sign(number, say.type, say.iteration, say.body);
   Deliver(number, truth);
   if (say.type == MessageType::kStatus) LieThroughIteration(number, say.iteration);
-  // One other body that several may get: a lie that nobody else hears convinces nobody.
+  // One other body that several members may get: a lie to one member alone convinces no other.
   const wire::SignedEnvelope lie =
       Sign(number, say.type, say.iteration, FalseBody(number, say.type, say.iteration));
   for (std::uint32_t to = 0; to < nodes(); ++to) {
@@ -101,7 +102,7 @@ void World::SayFalsely(std::uint32_t number, const SealSay& say) {
   }
 }
 
-// Speaks in every step whether or not the rules give it something to say.
+// Sends a message in every step whether or not the rules give it one to send.
 void World::LieThroughIteration(std::uint32_t number, std::uint32_t iteration) {
   if (!nodes_[number]->lied_through.insert(iteration).second) return;
   const Script script = ScriptOf(number);

@@ -4,16 +4,17 @@
 // a member may lock another value in another iteration. The VOTE in between convicts it
 // (proofs/evidence, broken_lock).
 //
-// Invariants [C: CHECKed by CheckInvariants]
-//   1  At most kWordsOfOne messages of one member and type, and at most two of one slot. [C]
+// Promises [C: CHECKed by CheckInvariants]
+//   1  At most kMessagesOfOne messages of one member and type, and at most two of one slot. [C]
 //   2  bytes() is the size of all frames held. [C]
 //   3  A message displaces only messages of its signer and type.
 //
-// It may not know thresholds, the decision or the content of messages but a VOTE's rank. Memory:
-// kWordsOfOne frames of each member and type; the caller adds messages of members only.
+// May not know: thresholds, the decision, the content of messages but a VOTE's rank.
 //
-// What an attacker can do: fill its own room. Of its VOTEs those with the widest reach stay. A VOTE
-// of iteration k and rank r convicts its signer together with any own LOCK of iterations r to
+// Memory: kMessagesOfOne frames of each member and type; the caller adds messages of members only.
+//
+// What an attacker can do here: fill its own room. Of its VOTEs those with the widest reach stay. A
+// VOTE of iteration k and rank r convicts its signer together with any own LOCK of iterations r to
 // k - 1; so a member that sends many VOTEs to push one out sends a more telling one.
 //
 // Thread safety: none; one owner.
@@ -32,9 +33,9 @@
 
 namespace ostraka::protocol {
 
-class SealWords {
+class SealTranscript {
  public:
-  static constexpr std::size_t kWordsOfOne = 8;  // of one type
+  static constexpr std::size_t kMessagesOfOne = 8;  // of one type
 
   // True iff the message is kept and was not held before. Two different messages of one slot are
   // both kept, a third is not. REQUIRES: a message of this seal (ECHO to LOCK, or CLOSE), with
@@ -61,15 +62,15 @@ class SealWords {
     base::Digest digest;
     auto operator<=>(const Place&) const = default;
   };
-  struct Word {
+  struct Kept {
     base::SharedBytes frame;
     std::uint32_t reach = 0;  // of a VOTE: the number of iterations whose LOCKs it contradicts
   };
-  using Words = std::map<Place, Word>;
-  static std::size_t CountOf(const Words& words, std::uint32_t iteration);
-  static Words::iterator LeastOf(Words& words);
+  using Messages = std::map<Place, Kept>;
+  static std::size_t CountOf(const Messages& messages, std::uint32_t iteration);
+  static Messages::iterator LeastOf(Messages& messages);
 
-  std::map<Shelf, Words> shelves_;
+  std::map<Shelf, Messages> shelves_;
   std::size_t bytes_ = 0;
   bool slow_ = false;
 };

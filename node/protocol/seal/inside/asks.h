@@ -1,0 +1,59 @@
+// The requests for what a seal lacks: whom to ask, and whom not to ask again (docs/seal.md, 5).
+//
+// Of the members that have shown that they hold a thing, fault bound + 1 are asked at once, so an
+// honest one is among them if there is one. The others follow when the owner looks again, Delta/2
+// later.
+//
+// Promises
+//   A1  A source is asked for a thing at most once until Restart, which comes with each iteration.
+//       Exception: ECHOs and CLOSEs before the slow path. No message shows which of them a member
+//       holds, so every source is asked, each time.
+//   A2  No request is sent to this member itself. [C: CHECKed]
+//   A3  Requests stay within the limits of the wire: kMaxPullDigests each.
+//
+// May not know: why a thing is lacking, what has been decided, when to look again.
+//
+// Memory: for each lack the sources asked since the last Restart; lacks are bounded (lacks.h).
+//
+// What an attacker can do here: be asked. Of its claims fault bound + 1 sources are asked at once,
+// so it delays a request to an honest member by Delta/2 only if it and its like show the thing
+// first.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "node/base/time.h"
+#include "node/protocol/seal/inside/lacks.h"
+#include "node/protocol/seal/inside/setup.h"
+#include "node/protocol/seal/seal_io.h"
+
+namespace ostraka::protocol {
+
+class SealAsks {
+ public:
+  // REQUIRES: `setup` outlives this object.
+  explicit SealAsks(const SealSetup& setup) : setup_(setup) {}
+
+  // Look for lacks at that time, or before.
+  void LookAt(base::Time at);
+  std::optional<base::Time> next_look() const { return next_look_; }
+  bool IsDue(base::Time now) const { return next_look_ && *next_look_ <= now; }
+
+  // Every source may be asked again.
+  void Restart() { asked_.clear(); }
+  // Asks the sources of `lacks`, and looks again when one of them is older. `slow`: the slow path
+  // has begun. True iff sources are left that have not been asked.
+  bool Send(const SealLacks& lacks, bool slow, std::vector<SealAsk>& out);
+
+ private:
+  const SealSetup& setup_;
+  std::map<SealLack, std::set<PeerId>> asked_;
+  std::optional<base::Time> next_look_;
+};
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,35 @@
+#include "node/protocol/seal/inside/decision.h"
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+
+void SealDecision::Make(const Digest& value, const Signers& signers, const PeerId& self) {
+  OSTRAKA_CHECK(!made());
+  value_ = value;
+  for (const auto& [sender, frame] : signers) {
+    certificate_.push_back(frame);
+    if (sender != self) witnesses_.push_back(sender);
+  }
+  CheckInvariants();
+}
+
+void SealDecision::Resolve(const SealValues& values) {
+  OSTRAKA_CHECK(made());
+  if (vector_) return;
+  const SealVector* vector = values.Find(*value_);
+  if (vector != nullptr && values.HoldsAll(*vector)) vector_ = *vector;
+}
+
+bool SealDecision::NoteAsked() {
+  alone_ = asked_;
+  asked_ = true;
+  return alone_;
+}
+
+void SealDecision::CheckInvariants() const {
+  OSTRAKA_CHECK(made() == !certificate_.empty());
+  OSTRAKA_CHECK(!vector_ || made());
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,58 @@
+#include "node/protocol/seal/inside/echoes.h"
+
+#include <utility>
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+
+bool SealEchoes::Begin(base::Time now) {
+  if (begun_at_) return false;
+  begun_at_ = now;
+  return true;
+}
+
+void SealEchoes::Send(base::Time now, const Digest& value) {
+  OSTRAKA_CHECK(begun_at_ && !sent_at_);
+  sent_at_ = now;
+  own_value_ = value;
+  own_vector_known_ = true;
+  CheckInvariants();
+}
+
+bool SealEchoes::Recall(base::Time now, const Digest& value) {
+  if (sent_at_) return false;
+  begun_at_ = now;
+  sent_at_ = now;
+  own_value_ = value;
+  CheckInvariants();
+  return true;
+}
+
+void SealEchoes::KnowOwnVector() {
+  own_vector_known_ = true;
+  CheckInvariants();
+}
+
+bool SealEchoes::Add(const PeerId& sender, wire::Echo echo, base::Time now) {
+  OSTRAKA_CHECK(setup_.IsUnmuted(sender));
+  if (!echoes_.emplace(sender, Seen{std::move(echo), now}).second) return false;
+  if (sender != setup_.self()) lags_[sender] = sent_at_ ? now - *sent_at_ : base::Duration{};
+  CheckInvariants();
+  return true;
+}
+
+void SealEchoes::NameSilent() {
+  for (const PeerId& member : setup_.others()) {
+    if (!echoes_.contains(member)) silent_.insert(member);
+  }
+}
+
+void SealEchoes::CheckInvariants() const {
+  OSTRAKA_CHECK(!sent_at_ || (begun_at_ && !setup_.muted()));
+  OSTRAKA_CHECK(!own_vector_known_ || sent_at_);
+  OSTRAKA_CHECK(echoes_.size() <= setup_.unmuted().size());
+  OSTRAKA_CHECK(lags_.size() == echoes_.size() - echoes_.count(setup_.self()));
+}
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,29 @@
+#include "node/protocol/seal/inside/repeats.h"
+
+#include <bit>
+
+#include "node/base/check.h"
+
+namespace ostraka::protocol {
+
+bool SealRepeats::IsDue(base::Time now, base::Time began, base::Duration step) {
+  if (!next_) next_ = began + step;
+  if (*next_ > now) return false;
+  next_ = now + step;
+  return true;
+}
+
+bool SealRepeats::OnRepeat(bool close) {
+  ++count_;
+  alone_ = true;
+  OSTRAKA_CHECK(alone_ == (count_ > 0));
+  return !close || std::has_single_bit(count_) || count_ % 16 == 0;
+}
+
+void SealRepeats::Stop() {
+  next_.reset();
+  count_ = 0;
+  alone_ = false;
+}
+
+}  // namespace ostraka::protocol
