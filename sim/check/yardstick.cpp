@@ -12,7 +12,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Of row `row`, which no member of the run has drawn.
+// The gradient of row `row`, which no member of the run has drawn.
 base::StatusOr<std::vector<float>> RowOf(train::Trainer& trainer,
                                          const protocol::TrainingPlan& plan,
                                          std::span<const float> parameters,
