@@ -141,7 +141,7 @@ std::string MembersSvg(const ReportInput& input) {
   for (const History::Row& row : input.history.rows) {
     const double x = axis.XOf(row.step);
     for (auto& [series, count] : {std::pair{&honest, row.honest}, {&byzantine, row.byzantine}}) {
-      // Members leave in one block: a step down, and no slope.
+      // Members leave at a block, so the line steps down and does not slope.
       if (!series->places.empty()) series->places.push_back({x, series->places.back().y});
       series->places.push_back({x, y_of(count)});
     }
@@ -150,7 +150,7 @@ std::string MembersSvg(const ReportInput& input) {
   return svg.Finish();
 }
 
-// Decades between what is drawn, as powers of ten.
+// The powers of ten between which losses are drawn.
 struct Decades {
   double low = 0;
   double high = 1;
@@ -178,7 +178,7 @@ Decades DecadesOf(const std::vector<const History*>& all) {
   return decades;
 }
 
-// Up to where the loss is a number.
+// The points up to the first loss that is no number.
 Series LossSeries(const History& history, const StepAxis& axis, const Decades& decades,
                   std::string name, std::string color) {
   Series series{std::move(name), std::move(color), {}};

@@ -26,13 +26,13 @@ bool ParseNumber(std::string_view text, Number& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// One option: its word and how it is written and read.
+// One option: its name, and how it is written and read.
 struct Field {
   std::string_view name;
   std::function<std::string(const SimOptions&)> write;
   std::function<bool(std::string_view, SimOptions&)> read;
-  // Left out at its default. The text names the run, so an option that is added this way changes
-  // the runs that use it, and no other.
+  // Left out of the text at its default. The text names the run, so an option added this way
+  // changes only the runs that use it.
   bool only_if_set = false;
 };
 
@@ -168,7 +168,7 @@ bool IsTimely(const SimOptions& options) {
 
 namespace {
 
-// One that moves the model, and the settle steps after it (docs/protocol.md, 5).
+// One step that moves the model, and the settle steps after it (docs/protocol.md, 5).
 constexpr std::uint64_t kLeastSteps = 6;
 
 base::Status CheckFaults(const SimOptions& options) {
