@@ -41,8 +41,8 @@ base::StatusOr<const train::Dataset*> Runner::DataOf(const Cell& cell) {
 }
 
 base::StatusOr<train::Trainer*> Runner::TrainerOf(const Cell& cell) {
-  // The evaluation part is named in each call, and a batch that a trainer draws itself is the
-  // protocol's, of the cell's size.
+  // Each call names the evaluation part. A batch that a trainer draws itself is the protocol's, of
+  // the cell's size.
   auto& known = trainers_[cell.data + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
                           std::to_string(cell.batch_size)];
   if (!known) {

@@ -64,7 +64,7 @@ base::Status ReadLine(const std::string& text, bool first, StoredCells& cells) {
 
 struct Parsed {
   StoredCells cells;
-  std::size_t sound_bytes = 0;  // what follows is the torn end of the last write
+  std::size_t sound_bytes = 0;  // bytes after these are a torn last write
 };
 
 base::StatusOr<Parsed> Parse(const std::string& path, const std::string& text) {
@@ -78,7 +78,7 @@ base::StatusOr<Parsed> Parse(const std::string& path, const std::string& text) {
     const bool last = end + 1 == text.size();
     base::Status read = json_text ? ReadLine(*json_text, number == 1, parsed.cells)
                                   : base::InvalidArgument("its checksum does not fit");
-    if (!read.ok() && last && !json_text) break;  // torn, with a line feed in what was left
+    if (!read.ok() && last && !json_text) break;  // torn, but with a line feed in the rest
     if (!read.ok()) {
       return base::InvalidArgument(path + " line " + std::to_string(number) + " is damaged (" +
                                    base::MessageOf(read) +
@@ -95,7 +95,7 @@ base::Status Refused(const std::string& path) {
                            "again");
 }
 
-// By the descriptor: another one's closing would end the lock.
+// Reads through the open descriptor, because closing a second one would release the lock.
 base::StatusOr<std::string> ReadAll(const std::string& path, int file) {
   std::string text;
   char buffer[1 << 16];
@@ -143,7 +143,7 @@ base::StatusOr<CellStore> CellStore::Open(const std::string& folder, const Maker
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) return Refused(path);
   CellStore store(path, file);
-  // Not flock: its lock would live on in the workers after a kill -9 of their parent.
+  // Not flock: after a kill -9 of the parent its lock would stay with the workers.
   struct flock whole = {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;

@@ -202,11 +202,11 @@ class Expander {
                                 " is more than the " + std::to_string(rows) + " training rows of " +
                                 cell.data);
     }
-    // Every seed draws another partition, but whether there is one depends on sizes alone.
+    // Every seed draws another partition, but sizes alone decide whether one exists.
     return Partition(cell.partition, data.classes, cell.peers, base::Rng(0)).status();
   }
 
-  // Nothing where the protocol cannot be asked this.
+  // Null if the protocol can run this cell; else the reason why not.
   const char* NotOfTheProtocol(const Cell& cell) const {
     if (cell.partition != "shared") {
       return "rule btard trains on data that all members hold: partition shared only";
@@ -271,7 +271,7 @@ Status CheckNumbers(const Grid& grid) {
 base::StatusOr<std::vector<RuleText>> ExpandRule(const std::string& text) {
   std::vector<std::string> done = {""};
   std::string rest = text;
-  // A list of alternatives ends where the value does, and begins after its '='.
+  // A list of alternatives begins after '=' and ends where the value ends.
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find_first_of(",+"), rest.size());
     const std::string piece = rest.substr(0, end);

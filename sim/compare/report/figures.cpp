@@ -49,7 +49,7 @@ base::Status AddPartitions(const Plan& plan, std::vector<Figure>& figures) {
   std::set<std::string> drawn;
   std::map<std::string, train::Dataset> data;
   for (const Cell& cell : plan.cells) {
-    if (cell.partition == "shared") continue;  // nothing to see: everybody holds everything
+    if (cell.partition == "shared") continue;  // nothing to show: every worker holds all rows
     const std::string name =
         cell.data + " " + cell.partition + " " + std::to_string(cell.peers) + " workers";
     if (!drawn.insert(name).second) continue;
@@ -70,7 +70,8 @@ base::Status AddPartitions(const Plan& plan, std::vector<Figure>& figures) {
 base::StatusOr<std::vector<Figure>> FiguresOf(const Plan& plan, const std::vector<Line>& lines) {
   std::vector<Figure> figures;
   for (const auto& setting : BySetting(lines)) AddSetting(lines, setting, figures);
-  // A map for what else the settings differ in: lines of one model, say, in one figure.
+  // One map for each combination of the other settings: for example, all lines of one model in one
+  // figure.
   std::vector<std::pair<std::string, std::vector<Line>>> groups;
   for (const Line& line : lines) {
     Cell rest = *line.cell;

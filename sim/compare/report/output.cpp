@@ -24,7 +24,7 @@ std::vector<std::string> FailuresOf(const Plan& plan, const Records& records) {
   return failures;
 }
 
-// A figure that an earlier grid left would be taken for one of this.
+// Removes figures of an earlier grid, which would look like figures of this one.
 base::Status WriteFigures(const std::vector<Figure>& figures, const std::string& folder) {
   const std::string place = folder + "/figures";
   std::error_code error;

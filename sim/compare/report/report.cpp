@@ -21,7 +21,7 @@ std::string WithInterval(const Interval& interval) {
 
 std::string TableOf(const std::vector<const Line*>& lines) {
   const std::vector<std::string> attacks = AttacksOf(lines);
-  // The worst first: a page may be narrower than the table.
+  // The worst attack comes first, since a page may be narrower than the table.
   std::string head =
       page::Tag("th", "rule") + page::Tag("th", "worst") + page::Tag("th", "by", "text");
   for (const std::string& attack : attacks) head += page::Tag("th", page::Escaped(attack));
