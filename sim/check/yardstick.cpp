@@ -71,7 +71,8 @@ base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
 }
 
 base::Status JudgeExploded(double loss, const Yardstick& yardstick) {
-  if (!std::isfinite(loss)) return base::FailedPrecondition("the loss exploded: it is no number");
+  if (!std::isfinite(loss))
+    return base::FailedPrecondition("the loss exploded: it is not a number");
   if (loss > yardstick.initial) {
     return base::FailedPrecondition("the loss exploded: it began at " +
                                     std::to_string(yardstick.initial) + " and ended at " +

@@ -211,7 +211,7 @@ class AggregateTest(TestCase):
     def test_arrays_of_the_wrong_kind(self):
         self.refused_rows([1] * 6, (2, 3), "dtype is '<i4'", ".astype('<f4')", dtype="<i4")
         self.refused_rows([1.0] * 6, (2, 3), "Fortran order", "ascontiguousarray", fortran=True)
-        self.refused_rows([1.0] * 6, (6,), "shape (6,)", "one row a worker")
+        self.refused_rows([1.0] * 6, (6,), "shape (6,)", "one row for each worker")
         self.refused_rows([], (0, 3), "shape (0, 3)", "nothing in it")
         self.refused_rows([], (3, 0), "shape (3, 0)", "nothing in it")
         self.refused_rows([1.0] * 5, (2, 3), "cut short")

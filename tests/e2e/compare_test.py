@@ -132,7 +132,7 @@ class Results(CompareTest):
         store.write_bytes(seal[:SEAL_DIGITS].encode() + b" " + changed + b"\n" + rest)
         result = run("compare", "merge", "c", "a", "b", cwd=self.folder)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("will not mix compute profiles", result.stderr)
+        self.assertIn("refusing to mix compute profiles", result.stderr)
         self.grid.write_text(GRID.replace("steps = 12", "steps = 13"))
         self.compare(self.grid, "--out", "d", "--shard", "2/2")
         result = run("compare", "merge", "c", "a", "d", cwd=self.folder)

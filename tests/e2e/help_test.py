@@ -49,8 +49,8 @@ class HelpTest(TestCase):
 
 class UsageTest(TestCase):
     def test_no_subcommand_lists_them(self):
-        self.refused(2, [], "say what to do: swarm, node, key, run, status, doctor, ledger, evidence, export, sim, compare, aggregate, attack")
-        self.refused(2, ["key"], "say what to do: new, show, passwd, import", "`ostraka key --help`")
+        self.refused(2, [], "give a subcommand: swarm, node, key, run, status, doctor, ledger, evidence, export, sim, compare, aggregate, attack")
+        self.refused(2, ["key"], "give a subcommand: new, show, passwd, import", "`ostraka key --help`")
 
     def test_unknown_subcommand_suggests(self):
         self.refused(2, ["swrm"], "unknown subcommand 'swrm'", "did you mean 'swarm'?")

@@ -99,7 +99,7 @@ class SimTest(TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual({"equivocate", "lying_echo"}, set(json.loads(ended.stdout)["occurred"]["attacks"]))
         self.refused(2, ["sim", "merge", parts[0], parts[0]], "in two of the results")
-        self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "not what `ostraka sim --json`")
+        self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "give the output of `ostraka sim --json`")
 
     def test_text_for_people(self):
         result = run("sim", *SMALL, "--seed", 5, cwd=self.folder)

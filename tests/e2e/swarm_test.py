@@ -262,8 +262,8 @@ class InterruptTest(TestCase):
         self.assertEqual(result["problems"][1], "1 honest peers were removed")
         self.assertEqual([ban["kind"] for ban in result["bans"]], ["drop"])
         self.assertEqual((result["steps"], result["state_roots_equal"]), (20, True))
-        self.assertRegex(swarm.text["stderr"], r"node 1 \([0-9a-f]{16}\) is lost, status 137: "
-                                               "the others go on without it")
+        self.assertRegex(swarm.text["stderr"], r"node 1 \([0-9a-f]{16}\) ended without a report, status 137: "
+                                               "the others continue without it")
         self.assertRegex(swarm.text["stderr"], r"step \d+: dropped [0-9a-f]{16} \(drop\): sealed")
 
 

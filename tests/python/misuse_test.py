@@ -27,9 +27,9 @@ class MisuseTest(unittest.TestCase):
         self.refused("dtype object", mean, np.array([[None]]))
         self.refused("one after another", mean, np.ones((5, 6), "float32").T)
         self.refused("one after another", mean, np.ones((5, 6), "float32")[:, ::2])
-        self.refused("no array", mean, "rows")
-        self.refused("no array", mean, None)
-        self.refused("rows[0]: no array", mean, [[1.0, 2.0], [3.0, 4.0]])
+        self.refused("not an array", mean, "rows")
+        self.refused("not an array", mean, None)
+        self.refused("rows[0]: not an array", mean, [[1.0, 2.0], [3.0, 4.0]])
         self.refused("ragged: rows[1] has 4 values and rows[0] 3", mean,
                      [np.ones(3, "float32"), np.ones(4, "float32")])
         self.refused("mixed", mean, [np.ones(3, "float32"), np.ones(3, "float64")])

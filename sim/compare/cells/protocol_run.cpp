@@ -13,7 +13,7 @@ namespace {
 using aggregation::Default;
 using aggregation::ValueType;
 
-constexpr aggregation::Choice kModes[] = {{"majority", "bears a minority of cheats"},
+constexpr aggregation::Choice kModes[] = {{"majority", "bears a minority of Byzantine members"},
                                           {"balanced", "and some asynchrony"},
                                           {"third", "bears a third of both"}};
 constexpr aggregation::ParameterInfo kParameters[] = {

@@ -52,7 +52,7 @@ base::StatusOr<Record> RecordOf(const TaskDone& done) {
     return record;
   }
   const json line = json::parse(done.text, nullptr, /*allow_exceptions=*/false);
-  if (line.is_discarded()) return base::Internal("a worker wrote no JSON");
+  if (line.is_discarded()) return base::Internal("a worker wrote invalid JSON");
   if (line.contains("error")) {
     record.error = line["error"];
   } else {
@@ -102,7 +102,7 @@ base::Status CheckDisk(const Plan& plan, std::size_t cell_count, const std::stri
   std::error_code error;
   const auto space = std::filesystem::space(folder, error);
   if (error)
-    return base::Unavailable("cannot tell the free space of " + folder + ": " + error.message());
+    return base::Unavailable("cannot read the free space of " + folder + ": " + error.message());
   const std::uint64_t need = DiskNeed(plan, cell_count);
   if (space.available >= need) return base::OkStatus();
   return base::Unavailable("the results may take " + std::to_string(need >> 20) + " MiB, and " +
@@ -115,7 +115,7 @@ base::Status PrepareStudy(const Plan& plan, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder + "/study", error);
   if (!error) return base::OkStatus();
-  return base::Unavailable("cannot make the folder " + folder + "/study: " + error.message());
+  return base::Unavailable("cannot create the folder " + folder + "/study: " + error.message());
 }
 
 // The first cell of each kind, then the others. So the remaining time of every kind can be

@@ -190,7 +190,7 @@ class Pool {
   base::Status Start() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-      return SystemError("make a channel to a worker");
+      return SystemError("create a channel to a worker");
     }
     const pid_t parent = getpid();
     const pid_t process = fork();

@@ -66,7 +66,7 @@ Status CheckProtocolRule(const Cell& cell) {
   if (cell.peers < 3) return FailedPrecondition("rule btard needs at least 3 peers");
   if (cell.steps <= kSettleSteps) {
     return FailedPrecondition("rule btard needs more than " + std::to_string(kSettleSteps) +
-                              " steps: the last ones only settle what is in dispute");
+                              " steps: the last ones only settle open cases");
   }
   return protocol::CheckTolerates(mode, static_cast<std::uint32_t>(cell.peers),
                                   static_cast<std::uint32_t>(cell.byzantine));
@@ -82,8 +82,8 @@ Status CheckAttack(const Cell& cell) {
   RETURN_IF_ERROR(ParseAttack(cell.attack).status());
   if (name != "wrong_length") return base::OkStatus();
   return InvalidArgument(
-      "attack wrong_length: any server sees it at once, so there is nothing to "
-      "compare; leave it out");
+      "attack wrong_length: every server refuses it at once, so there is nothing to compare; leave "
+      "it out");
 }
 
 // --- expansion ----------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ class Expander {
                             "peers must be 1 to " + std::to_string(kMaxPeers)));
     if (cell.byzantine >= cell.peers) {
       return FailedPrecondition("grid: " + std::to_string(cell.byzantine) + " Byzantine of " +
-                                std::to_string(cell.peers) + " peers leave nobody honest");
+                                std::to_string(cell.peers) + " peers leave no honest worker");
     }
     const Data& data = data_[cell.data];
     const std::size_t rows = data.classes.of_rows.size();
@@ -214,7 +214,7 @@ class Expander {
     if (cell.schedule != "linear") return "rule btard has its own schedule: linear only";
     if (cell.worker_momentum != 0)
       return "rule btard has no worker momentum: worker_momentum 0 only";
-    if (cell.tolerate != cell.byzantine) return "rule btard is not told an f";
+    if (cell.tolerate != cell.byzantine) return "rule btard takes no f";
     return nullptr;
   }
 
@@ -250,7 +250,7 @@ bool InRange(const std::vector<double>& values, double low, double high) {
 
 Status CheckNumbers(const Grid& grid) {
   constexpr double kAny = 1e30;
-  RETURN_IF_ERROR(Require(!grid.rules.empty(), "no rules: say rules = [\"mean\", \"median\"]"));
+  RETURN_IF_ERROR(Require(!grid.rules.empty(), "no rules: write rules = [\"mean\", \"median\"]"));
   RETURN_IF_ERROR(Require(grid.steps >= 2 && grid.steps <= kMaxSteps,
                           "steps must be 2 to " + std::to_string(kMaxSteps)));
   RETURN_IF_ERROR(Require(grid.batch_size >= 1, "batch_size must be at least 1"));

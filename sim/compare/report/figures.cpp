@@ -31,11 +31,11 @@ void AddSetting(const std::vector<Line>& lines, const std::vector<const Line*>& 
                          ": the mean over seeds, at hyperparameters chosen on validation data. "
                          "Worst: the lowest of the attacks.",
                      TableSvg(setting)});
-  figures.push_back({FileName("curves", name),
-                     "Test accuracy in percent against steps" + Of(name) +
-                         ": the mean over seeds and its 95 % interval. The dashed line is where "
-                         "the attack begins.",
-                     CurvesSvg(setting)});
+  figures.push_back(
+      {FileName("curves", name),
+       "Test accuracy in percent against steps" + Of(name) +
+           ": the mean over seeds and its 95 % interval. The attack begins at the dashed line.",
+       CurvesSvg(setting)});
   figures.push_back({FileName("cost", name),
                      "Worst accuracy in percent, with its 95 % interval, against what a run "
                      "costs" +
@@ -86,19 +86,19 @@ base::StatusOr<std::vector<Figure>> FiguresOf(const Plan& plan, const std::vecto
     if (svg.empty()) continue;
     const std::string name =
         groups.size() > 1 ? group.front().cell->data + " " + group.front().cell->model : "";
-    figures.push_back({FileName("map", name),
-                       "Worst accuracy in percent" + Of(name) +
-                           ": Byzantine workers down, partitions across; and the rule that is "
-                           "best at its worst (=2: two more cannot be told from it).",
-                       std::move(svg)});
+    figures.push_back(
+        {FileName("map", name),
+         "Worst accuracy in percent" + Of(name) +
+             ": Byzantine workers down, partitions across; and the rule with the best worst "
+             "accuracy (=2: two more rules cannot be distinguished from it).",
+         std::move(svg)});
   }
   if (std::string svg = BansSvg(lines); !svg.empty()) {
-    figures.push_back(
-        {"bans",
-         "How long attackers of the protocol lasted: each dot is a run, from the "
-         "first misdeed to the block that removed the last attacker; beside them in how many "
-         "runs all were.",
-         std::move(svg)});
+    figures.push_back({"bans",
+                       "How long attackers of the protocol stayed: each dot is a run, from the "
+                       "first misdeed to the block that removed the last attacker; beside them the "
+                       "number of runs that removed all.",
+                       std::move(svg)});
   }
   RETURN_IF_ERROR(AddPartitions(plan, figures));
   return figures;

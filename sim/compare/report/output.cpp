@@ -30,7 +30,7 @@ base::Status WriteFigures(const std::vector<Figure>& figures, const std::string&
   std::error_code error;
   std::filesystem::remove_all(place, error);
   if (!error) std::filesystem::create_directories(place, error);
-  if (error) return base::Unavailable("cannot make the folder " + place + ": " + error.message());
+  if (error) return base::Unavailable("cannot create the folder " + place + ": " + error.message());
   for (const Figure& figure : figures) {
     RETURN_IF_ERROR(WriteText(place + "/" + figure.name + ".svg", figure.svg));
   }

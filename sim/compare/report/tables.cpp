@@ -232,7 +232,7 @@ std::string TextOf(const std::vector<const Line*>& lines) {
   const Winner best = BestAtWorst(lines);
   text += "best at its worst: " + best.line->cell->rule.family;
   for (std::size_t i = 0; i < best.ties.size(); ++i) {
-    text += (i == 0 ? "; not told apart from it: " : ", ") + best.ties[i]->cell->rule.family;
+    text += (i == 0 ? "; not distinguished from it: " : ", ") + best.ties[i]->cell->rule.family;
   }
   return text + "\n";
 }
@@ -381,9 +381,10 @@ std::string SelectionCsv(const std::vector<Line>& lines) {
 }
 
 std::string LatexTable(const Plan& plan, const std::vector<Line>& lines) {
-  std::string text = "% " + plan.grid.name +
-                     ": test accuracy in percent, mean and half-width of the 95 % interval over "
-                     "seeds.\n% Bold: the best, and what cannot be told from it. Needs booktabs.\n";
+  std::string text =
+      "% " + plan.grid.name +
+      ": test accuracy in percent, mean and half-width of the 95 % interval over seeds.\n"
+      "% Bold: the best, and entries that cannot be distinguished from it. Needs booktabs.\n";
   for (const auto& setting : BySetting(lines)) text += LatexOf(setting) + "\n";
   return text;
 }

@@ -97,7 +97,7 @@ TEST(JudgeCalibration, SaysWhatAManifestMustAllow) {
   EXPECT_THAT(narrow.fix, HasSubstr("eps_g = 1.0e-05"));
   const Finding small = JudgeCalibration(Facts(1e-6, 1.5e-6));
   EXPECT_EQ(small.severity, Severity::kSerious);
-  EXPECT_THAT(small.text, HasSubstr("an honest node would be accused here"));
+  EXPECT_THAT(small.text, HasSubstr("an honest node on this machine would be accused"));
   EXPECT_EQ(JudgeCalibration(Facts(std::numeric_limits<double>::infinity(), 1)).severity,
             Severity::kSerious);
 }

@@ -196,7 +196,7 @@ TEST(JudgeSwarmTest, DifferentStates) {
 
 TEST(JudgeSwarmTest, DifferentRemovals) {
   EXPECT_THAT(ProblemsAfter([](Story& story) { story.report(1)["removals"][0]["step"] = 5; }),
-              ElementsAre("honest nodes disagree on who was removed"));
+              ElementsAre("honest nodes disagree on the removed members"));
 }
 
 TEST(JudgeSwarmTest, NodesThatWereStoppedAtDifferentStepsAreNotCalledDifferent) {

@@ -75,7 +75,7 @@ TEST(ReportTest, DrawsLossesThatAreNoNumbers) {
         {step, 5, 3, step < 3 ? std::pow(10.0, 3.0 * double(step)) : std::nan("")});
   }
   const std::string html = ReportHtml(input);
-  EXPECT_THAT(html, HasSubstr("without, then no number"));
+  EXPECT_THAT(html, HasSubstr("without, then not a number"));
   EXPECT_THAT(html, Not(HasSubstr("nan")));
   EXPECT_THAT(html, Not(HasSubstr("inf")));
   input.unprotected.rows.assign(3, {0, 5, 3, std::nan("")});

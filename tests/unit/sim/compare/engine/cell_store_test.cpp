@@ -123,9 +123,9 @@ TEST_F(CellStoreTest, TheNewestRecordOfACellCounts) {
 TEST_F(CellStoreTest, RefusesAnotherMakersCells) {
   ASSERT_TRUE(AddThree().ok());
   const auto version = CellStore::Open(folder_, {"1.1", maker_.profile});
-  EXPECT_THAT(base::MessageOf(version.status()), HasSubstr("made by 1.0, and this is 1.1"));
+  EXPECT_THAT(base::MessageOf(version.status()), HasSubstr("written by 1.0, and this program is 1.1"));
   const auto profile = CellStore::Open(folder_, {"1.0", "other"});
-  EXPECT_THAT(base::MessageOf(profile.status()), HasSubstr("numerics 5, and this is other"));
+  EXPECT_THAT(base::MessageOf(profile.status()), HasSubstr("numerics 5, and this program is other"));
 }
 
 TEST_F(CellStoreTest, MissingAndUnwritableFolders) {
