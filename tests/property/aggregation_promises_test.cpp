@@ -83,7 +83,7 @@ RC_GTEST_PROP(AllRulesProperty, OrderOfRowsDoesNotMatter, ()) {
 
 // Rows on a grid and an offset of 2^20 grid steps: exact in float32, so the selection and the
 // moved result are too.
-RC_GTEST_PROP(AllRulesProperty, ACommonOffsetMovesTheResultAndNoSelection, ()) {
+RC_GTEST_PROP(AllRulesProperty, CommonOffsetMovesTheResultAndNoSelection, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   Matrix rows(11, std::vector<float>(1 + rng.Below(30)));
   for (auto& row : rows) {
@@ -133,7 +133,7 @@ RC_GTEST_PROP(AllRulesProperty, FaultyRowsCannotCarryARobustRuleAway, ()) {
 
 // What the property above found: the mean lies beyond the smaller faulty row, so an honest row
 // seems to be further out.
-TEST(Dnc, ALargerRowHidesASmallerOneOnItsSide) {
+TEST(Dnc, LargerRowHidesASmallerRowOnItsSide) {
   Matrix rows(11, std::vector<float>{3, 3});
   rows[1] = {3e6F, 3e6F};
   rows[7] = {5e5F, 5e5F};
@@ -142,7 +142,7 @@ TEST(Dnc, ALargerRowHidesASmallerOneOnItsSide) {
   EXPECT_LT(testing::Run("dnc:f=2", rows)[0], 4) << "on the other side it cannot hide";
 }
 
-RC_GTEST_PROP(AllRulesProperty, EveryValueThatIsNotFiniteIsRefusedByName, ()) {
+RC_GTEST_PROP(AllRulesProperty, NonFiniteValuesAreRefusedWithTheirPlace, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   Matrix rows = testing::NormalRows(rng, 11, 1 + rng.Below(700));
   const std::vector<float> reference = rows[0];

@@ -46,7 +46,7 @@ RC_GTEST_PROP(ReferenceProperty, ColumnRulesWithTies, ()) {
   ExpectNear(Run("sign_majority", rows), testing::SlowSignMajority(rows), rows);
 }
 
-RC_GTEST_PROP(ReferenceProperty, KrumInAllItsVariants, ()) {
+RC_GTEST_PROP(ReferenceProperty, KrumInAllVariants, ()) {
   const auto [rows, f] = DrawRows(3, 12, 2, 3);
   const std::size_t n = rows.size();
   struct Variant {

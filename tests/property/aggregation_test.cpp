@@ -65,7 +65,7 @@ RC_GTEST_PROP(CenteredClipProperty, OrderOfRowsDoesNotChangeTheObjective, ()) {
   RC_ASSERT(std::abs(difference) <= slack + 1e-9L);
 }
 
-RC_GTEST_PROP(CenteredClipProperty, MovesWithItsRows, ()) {
+RC_GTEST_PROP(CenteredClipProperty, IsTranslationEquivariant, ()) {
   const Matrix rows = TameRows(9, 6);
   const double tau = AnyTau();
   Matrix moved = rows;
@@ -116,7 +116,7 @@ RC_GTEST_PROP(RuleProperty, LevelsAndExecutorsAgreeOnEveryBit, ()) {
   }
 }
 
-RC_GTEST_PROP(RuleProperty, OneBadValueIsFoundAndNamed, ()) {
+RC_GTEST_PROP(RuleProperty, SingleNonFiniteValueIsFoundAndNamed, ()) {
   Matrix rows = AnyRows(6, 600);
   const auto row = static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(0, rows.size()));
   const auto at = static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(0, rows[0].size()));

@@ -486,7 +486,7 @@ std::uint64_t Percent() {
   return *rc::gen::weightedElement<std::uint64_t>({{6, 0}, {2, 2}, {1, 10}, {1, 30}, {1, 80}});
 }
 
-RC_GTEST_PROP(FramingProperty, ColludersNeverCostAnHonestMemberItsPlace, ()) {
+RC_GTEST_PROP(FramingProperty, ColludersNeverGetAnHonestMemberRemoved, ()) {
   const auto n = *rc::gen::inRange<std::uint32_t>(4, 17);
   const Mode mode = *rc::gen::element(Mode::kMajority, Mode::kBalanced, Mode::kThird);
   const Malice malice = {Percent(),

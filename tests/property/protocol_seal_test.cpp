@@ -173,7 +173,7 @@ RC_GTEST_PROP(SealProperty, LateOpenersNeverFork, ()) {
 
 // A crash is a fault like another; but the member comes back, says nothing otherwise than before,
 // and learns the decision.
-RC_GTEST_PROP(SealProperty, AMemberThatRestartsKeepsItsWord, ()) {
+RC_GTEST_PROP(SealProperty, RestartedMemberNeverContradictsItsMessages, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   WorldOptions options;
   options.seed = rng.Next();
@@ -196,7 +196,7 @@ RC_GTEST_PROP(SealProperty, AMemberThatRestartsKeepsItsWord, ()) {
 
 // Messages lost, late by minutes, a partition: nobody decides otherwise than another, and after it
 // has healed all decide.
-RC_GTEST_PROP(SealProperty, UntimelyNetworksNeverForkAndHeal, ()) {
+RC_GTEST_PROP(SealProperty, UntimelyNetworksNeverForkAndRecoverOnceTimely, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   WorldOptions options;
   options.seed = rng.Next();

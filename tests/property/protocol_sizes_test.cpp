@@ -96,7 +96,7 @@ RC_GTEST_PROP(SizeCheckProperty, AnHonestOwnerOfTruthfulSendersPasses, ()) {
 
 // However few are large, and however far: the loose bound of a huge result is no excuse for one
 // that its rows do not have.
-RC_GTEST_PROP(SizeCheckProperty, AnHonestMajorityIsNeverBlindForOthersSake, ()) {
+RC_GTEST_PROP(SizeCheckProperty, HonestMajorityIsNeverBlindBecauseOfOthers, ()) {
   const std::size_t others = *rc::gen::inRange<std::size_t>(1, 8);
   const std::size_t length = *rc::gen::inRange<std::size_t>(2, 5000);
   const base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
@@ -120,7 +120,7 @@ RC_GTEST_PROP(SizeCheckProperty, AnHonestMajorityIsNeverBlindForOthersSake, ()) 
 }
 
 // b liars claim what they like, and their owner's result may be anything.
-RC_GTEST_PROP(SizeCheckProperty, NoOwnerPassesBeyondTheBound, ()) {
+RC_GTEST_PROP(SizeCheckProperty, NoOwnerPassesAboveTheBound, ()) {
   const std::size_t lying = *rc::gen::inRange<std::size_t>(0, 128);
   const std::size_t honest = lying + 1 + *rc::gen::inRange<std::size_t>(0, 2);
   const double largest = PowerOfTen(-6, 12);

@@ -32,7 +32,7 @@ void ExpectHarmless(SimOptions options, std::uint64_t seeds) {
 }
 
 // One cheat is enough, if its own proof ends the wait of some and not of others.
-TEST(AgreementAttack, AnUnreadableEchoForSomeRemovesNobodyHonest) {
+TEST(AgreementAttack, UnreadableEchoForSomeMembersRemovesNoHonestMember) {
   ExpectHarmless(Attack("split_echo", 8, 1), 6);
   ExpectHarmless(Attack("split_echo", 8, 3), 6);
   ExpectHarmless(Attack("split_echo", 16, 7), 2);
@@ -40,7 +40,7 @@ TEST(AgreementAttack, AnUnreadableEchoForSomeRemovesNobodyHonest) {
 
 // Two groups an iteration apart, each a quorum with the colluders: at c9c7fb4 two decisions in half
 // of the seeds, by which of its members led those iterations.
-TEST(AgreementAttack, TwoHalvesAnIterationApartDecideTheSame) {
+TEST(AgreementAttack, TwoHalvesOneIterationApartDecideOneValue) {
   ExpectHarmless(Attack("fork", 8, 3), 8);
   SimOptions quicker = Attack("fork", 8, 3);
   quicker.delay_max = base::Milliseconds(20);
@@ -53,7 +53,7 @@ TEST(AgreementAttack, TwoHalvesAnIterationApartDecideTheSame) {
 }
 
 // Who begins alone seals the others absent before they have said a word.
-TEST(AgreementAttack, AGenesisThatSomeDoNotSeeRemovesNobodyHonest) {
+TEST(AgreementAttack, GenesisEchoHiddenFromSomeRemovesNoHonestMember) {
   ExpectHarmless(Attack("split_genesis", 8, 3), 4);
   ExpectHarmless(Attack("split_genesis", 16, 7), 2);
 }
@@ -63,7 +63,7 @@ TEST(AgreementAttack, AGenesisThatSomeDoNotSeeRemovesNobodyHonest) {
 void ExpectHarmless(const std::string& replay) { RunWithoutHarm(Replayed(replay)); }
 
 // All colluders' COMMITs cannot be read, which is known to some when they wait for them.
-TEST(FoundScript, UnreadableCommitsRemoveNobodyHonest) {
+TEST(FoundScript, UnreadableCommitsRemoveNoHonestMember) {
   ExpectHarmless(
       "seed=14376185018149091106 peers=6 byzantine=2 attack=free attack_from_step=1 "
       "await_removal=0 premises=0 steps=6 dimension=28 batch_size=4 delay_max_ns=10000000 "
@@ -76,7 +76,7 @@ TEST(FoundScript, UnreadableCommitsRemoveNobodyHonest) {
 
 // Half of the members decide the last seal, and are cut off from the others until they would have
 // left, had they not waited for the links.
-TEST(FoundScript, ACutInTheLastSealIsOutlasted) {
+TEST(FoundScript, RunFinishesAfterACutInTheLastSeal) {
   ExpectHarmless(
       "seed=1 peers=8 byzantine=1 attack=free attack_from_step=1 steps=6 dimension=1000 "
       "batch_size=32 delay_min_ns=5000000 delay_max_ns=50000000 jitter_ns=5000000 cut=halves "
@@ -85,7 +85,7 @@ TEST(FoundScript, ACutInTheLastSealIsOutlasted) {
 }
 
 // As split_genesis, with COMMITs for the step before instead of none.
-TEST(FoundScript, AGenesisForOneHalfRemovesNobodyHonest) {
+TEST(FoundScript, GenesisEchoForOneHalfRemovesNoHonestMember) {
   ExpectHarmless(
       "seed=4745039814216033966 peers=8 byzantine=3 attack=free attack_from_step=0 "
       "await_removal=0 premises=0 steps=6 dimension=32 batch_size=4 delay_min_ns=0 jitter_ns=0 "
@@ -93,7 +93,7 @@ TEST(FoundScript, AGenesisForOneHalfRemovesNobodyHonest) {
       "propose@c.i2>not1:swap;commit@a.s2*2>h1:hold(begin);commit@a>h2:older;"
       "echo@a.s1*0>h1:hold(echo+8)");
 }
-TEST(FoundScript, AGenesisEchoForAllButOneLeavesNobodyBehind) {
+TEST(FoundScript, GenesisEchoForAllButOneLeavesNoMemberBehind) {
   ExpectHarmless(
       "seed=3218814211822612807 peers=6 byzantine=1 attack=free attack_from_step=1 "
       "await_removal=0 premises=0 steps=6 dimension=28 batch_size=4 delay_max_ns=55000000 "
@@ -105,7 +105,7 @@ TEST(FoundScript, AGenesisEchoForAllButOneLeavesNobodyBehind) {
 
 // Who settles a seal forgets whom its block removes; two that had not settled it yet lacked a PROOF
 // of these, which the decision names, and the three others are no quorum of five.
-TEST(FoundScript, WhatADecisionNamesIsGivenOnThoughItsAuthorIsRemoved) {
+TEST(FoundScript, DecidedMessageIsForwardedEvenIfItsSenderIsRemoved) {
   ExpectHarmless(
       "seed=599576389392917328 peers=8 byzantine=3 attack=free attack_from_step=0 "
       "await_removal=0 premises=0 steps=6 dimension=32 batch_size=4 delay_min_ns=0 jitter_ns=0 "
@@ -114,7 +114,7 @@ TEST(FoundScript, WhatADecisionNamesIsGivenOnThoughItsAuthorIsRemoved) {
 
 // A liar and an honest member echoed vectors that named one message; the liar alone was asked for
 // it.
-TEST(FoundScript, WhatALiarAndAnotherShowIsAskedOfBoth) {
+TEST(FoundScript, MessageShownByALiarAndAnotherIsRequestedFromBoth) {
   ExpectHarmless(
       "seed=2688513148127268823 peers=7 byzantine=2 attack=free attack_from_step=1 "
       "await_removal=0 premises=0 steps=6 dimension=30 batch_size=4 delay_min_ns=0 "
@@ -124,7 +124,7 @@ TEST(FoundScript, WhatALiarAndAnotherShowIsAskedOfBoth) {
 
 // The first of two COMMITs named another history, and its owner waited for the second until the
 // part timer.
-TEST(FoundScript, TwoCommitsOfTwoHistoriesKeepNobodyWaiting) {
+TEST(FoundScript, TwoCommitsOfTwoHistoriesDelayNobody) {
   ExpectHarmless("seed=66 peers=4 byzantine=1 attack=free steps=7 dimension=508 batch_size=31");
 }
 

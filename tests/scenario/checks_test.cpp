@@ -24,7 +24,7 @@ std::uint64_t CountOf(const std::map<std::string, std::uint64_t>& counts, const 
   return entry == counts.end() ? 0 : entry->second;
 }
 
-TEST(Checks, NoneSpeaksInAnHonestRun) {
+TEST(Checks, NoCheckFiresInAnHonestRun) {
   const SimResult result = RunWith("none");
   EXPECT_THAT(result.suspicions, testing::IsEmpty());
   EXPECT_THAT(result.removals, testing::IsEmpty());
@@ -32,7 +32,7 @@ TEST(Checks, NoneSpeaksInAnHonestRun) {
 }
 
 // V1: each aggregator finds for itself who lied about the part that it holds.
-TEST(Checks, V1NamesThoseWhoseNumbersDoNotFollowFromTheirParts) {
+TEST(Checks, V1NamesWorkersWhoseNumbersContradictTheirParts) {
   const SimResult result = RunWith("false_proof");
   EXPECT_GT(CountOf(result.suspicions, "V1"), 0U);
   EXPECT_GT(CountOf(result.columns, "sum_check"), 0U) << "what the lies touch is not applied";
@@ -49,7 +49,7 @@ TEST(Checks, V2VoidsAShiftedAggregate) {
 
 // Column rule: without 2b + 1 senders a column is void, so a selective bitmap cannot hand it to
 // colluders.
-TEST(Checks, TheColumnRuleVoidsWhatTooFewSent) {
+TEST(Checks, ColumnWithTooFewSendersIsVoid) {
   const SimResult result = RunWith("selective_send");
   EXPECT_GT(CountOf(result.columns, "too_few_senders"), 0U);
   EXPECT_GT(CountOf(result.columns, "applied"), 0U);
@@ -77,7 +77,7 @@ TEST(Checks, AFalseAccusationBansTheAccuser) {
 }
 
 // Equivocation that all see is sealed as such; the block of the same step bans for it.
-TEST(Checks, EquivocationSeenIsSealedAndBanned) {
+TEST(Checks, EquivocationIsSealedAndBanned) {
   const SimResult result = RunWith("equivocate");
   EXPECT_EQ(result.byzantine_removed, 3U);
   EXPECT_GT(CountOf(result.suspicions, "equivocation"), 0U);

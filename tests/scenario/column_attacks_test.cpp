@@ -57,7 +57,7 @@ std::vector<std::string> Some(Swarm size, const std::vector<std::string>& all,
 
 class LargeTest : public testing::TestWithParam<Swarm> {};
 
-TEST_P(LargeTest, OneAggregatorHarmsNothingWhateverItsScale) {
+TEST_P(LargeTest, WrongAggregateOfAnyScaleDoesNoHarm) {
   for (const std::string& scale :
        Some(GetParam(), {"1", "1e2", "1e4", "1e6", "1e8", "1e16", "1e30", "-1e8"},
             {"1e2", "1e30"})) {
@@ -71,7 +71,7 @@ TEST_P(LargeTest, OneAggregatorHarmsNothingWhateverItsScale) {
 }
 
 // It begins where no check can see it, and grows.
-TEST_P(LargeTest, NorWhenItGrowsSlowly) {
+TEST_P(LargeTest, SlowlyGrowingWrongAggregateDoesNoHarm) {
   for (const char* ramp : {"2", "10"}) {
     const SimResult result = RunWithoutHarm(
         OptionsOf(GetParam(), "wrong_aggregate", {{"scale", "1e-6"}, {"ramp", ramp}}));
@@ -81,7 +81,7 @@ TEST_P(LargeTest, NorWhenItGrowsSlowly) {
 }
 
 // Friends state sums and sizes that hide it, or send such parts themselves.
-TEST_P(LargeTest, NorWithFriendsWhoLieForIt) {
+TEST_P(LargeTest, WrongAggregateCoveredByColludersDoesNoHarm) {
   for (const char* cover : {"1", "2"}) {
     for (const std::string& scale :
          Some(GetParam(), {"0.5", "1", "1e4", "1e8", "1e30"}, {"1", "1e8"})) {
@@ -94,14 +94,14 @@ TEST_P(LargeTest, NorWithFriendsWhoLieForIt) {
 
 INSTANTIATE_TEST_SUITE_P(Swarms, LargeTest, testing::ValuesIn(kSwarms), NameOfParam);
 
-TEST(SizeAttack, AnAggregateBeyondItsRowsIsDroppedForItsSize) {
+TEST(SizeAttack, OwnerOfAnAggregateLargerThanItsRowsIsDropped) {
   const SimResult result = RunWithoutHarm(OptionsOf({8, 1}, "wrong_aggregate", {{"scale", "1e8"}}));
   ASSERT_FALSE(result.removals.empty());
   EXPECT_THAT(result.removals[0].reason, HasSubstr("failed the size check and it named nobody"));
   EXPECT_FALSE(result.columns.contains("blind"));
 }
 
-TEST(SizeAttack, WhoLiesAboutItsSizeIsNamedAndBannedByTheVerdict) {
+TEST(SizeAttack, WorkerThatStatesAFalseSizeIsNamedAndBannedByVerdict) {
   for (const char* scale : {"1e-6", "0.5", "1e6"}) {
     const SimResult result = RunWithoutHarm(OptionsOf({8, 3}, "false_size", {{"scale", scale}}));
     EXPECT_EQ(MembersRemoved(result), 3U) << scale;
@@ -118,7 +118,7 @@ TEST(SizeAttack, WhoLiesAboutItsSizeIsNamedAndBannedByTheVerdict) {
 
 class VoidTest : public testing::TestWithParam<std::tuple<int, Swarm>> {};
 
-TEST_P(VoidTest, CostsThePlaceAtTheThirdColumn) {
+TEST_P(VoidTest, OwnerIsDroppedAtItsThirdVoidColumn) {
   const auto [kind, size] = GetParam();
   for (const char* content : {"0", "1"}) {
     const SimResult result = RunWithoutHarm(
@@ -149,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, VoidTest,
                          });
 
 // Pairs pay: t_s disputes a member, in each of its two roles.
-TEST(VoidAttack, WhatPairsWithholdIsBounded) {
+TEST(VoidAttack, ColumnsVoidedByPairsAreBounded) {
   for (const auto& [attack, params] :
        std::vector<std::pair<std::string, AttackParams>>{{"false_complaint", {{"kind", "0"}}},
                                                          {"false_complaint", {{"kind", "2"}}},
@@ -162,7 +162,7 @@ TEST(VoidAttack, WhatPairsWithholdIsBounded) {
 }
 
 // The first radius is the manifest's; what is blind beside it is so in step 0, and no more.
-TEST(BlindColumns, AreThoseOfTheFirstStepAtMost) {
+TEST(BlindColumns, OccurInTheFirstStepAtMost) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const SimResult result = RunWithoutHarm(OptionsOf({8, 0}, "none", {}, seed));
     const auto blind = result.columns.find("blind");

@@ -48,14 +48,14 @@ std::size_t BansOf(const SimResult& result) {
 
 // --- crashes ------------------------------------------------------------------------------------
 
-TEST(Crashes, AQuickRestartLosesNothing) {
+TEST(Crashes, QuickRestartLosesNothing) {
   SimOptions options = Eight(1);
   options.crashes = 10;
   options.crash_down = base::Milliseconds(200);
   EXPECT_EQ(RunWell(options).honest_removed, 0U);
 }
 
-TEST(Crashes, WhoIsAwayTooLongIsDroppedFollowsAndComesBack) {
+TEST(Crashes, LongAbsentMemberIsDroppedThenFollowsAndReturns) {
   SimOptions options = Eight(2);
   options.steps = 60;
   options.crashes = 2;
@@ -66,7 +66,7 @@ TEST(Crashes, WhoIsAwayTooLongIsDroppedFollowsAndComesBack) {
   EXPECT_EQ(BansOf(result), 0U);
 }
 
-TEST(Crashes, WithoutItsDiskAPeerComesBackByRejoinOnly) {
+TEST(Crashes, PeerWithoutItsDiskReturnsOnlyByRejoin) {
   SimOptions options = Eight(3);
   options.crashes = 2;
   options.lose_disk = true;
@@ -77,7 +77,7 @@ TEST(Crashes, WithoutItsDiskAPeerComesBackByRejoinOnly) {
 
 // Found by the machine's fuzzer: one that had lost its disk fetched blocks, was killed again and
 // took them for its own past. It went on as a member and signed a second time what it had signed.
-TEST(Crashes, WhoWasKilledAgainBeforeItWasAdmittedStillSignsNothing) {
+TEST(Crashes, PeerKilledAgainBeforeItsAdmissionSignsNothing) {
   for (const std::uint64_t seed : {1, 4, 9}) {
     SimOptions options;
     options.seed = seed;
@@ -103,7 +103,7 @@ SimOptions LongWithLostDisks(std::uint64_t seed, std::uint32_t crashes, std::uin
 // Disks are lost again and again. One that was lost soon after its owner had been admitted was
 // followed by a store that met that admission among the blocks of the past, and took it for its
 // own: two signatures of one slot.
-TEST(Crashes, AnAdmissionOfTheStoreBeforeIsNone) {
+TEST(Crashes, AdmissionOfALostStoreDoesNotCount) {
   const SimResult result = RunWell(LongWithLostDisks(7, 40, 500));
   EXPECT_GT(result.returns, 0U);
   EXPECT_EQ(BansOf(result), 0U);
@@ -111,7 +111,7 @@ TEST(Crashes, AnAdmissionOfTheStoreBeforeIsNone) {
 
 // A long way back, from a fetched state, is interrupted. The state was stored without its block,
 // and could not be used; and each block that came was one more question for thirty-two.
-TEST(Crashes, ALongWayBackIsGoneOnWithAfterAKill) {
+TEST(Crashes, CatchingUpContinuesAfterAKill) {
   for (const std::uint64_t seed : {1, 4}) {
     SimOptions options = LongWithLostDisks(seed, 8, 400);
     options.dimension = 100;
@@ -122,7 +122,7 @@ TEST(Crashes, ALongWayBackIsGoneOnWithAfterAKill) {
 }
 
 // Who comes back is helped while two members ask everybody for everything.
-TEST(Crashes, AFloodKeepsNobodyFromComingBack) {
+TEST(Crashes, FloodPreventsNoReturn) {
   SimOptions options = Eight(3);
   options.byzantine = 2;
   options.attack = "flood";
@@ -138,7 +138,7 @@ TEST(Crashes, AFloodKeepsNobodyFromComingBack) {
 }
 
 // Two of those whom it asks for blocks, results and the state spoil what they give.
-TEST(Crashes, WhatIsPoisonedIsAskedOfAnother) {
+TEST(Crashes, PoisonedAnswerIsRequestedFromAnotherMember) {
   for (const char* cut : {"0", "1"}) {
     SimOptions options = Eight(3);
     options.byzantine = 2;
@@ -157,7 +157,7 @@ TEST(Crashes, WhatIsPoisonedIsAskedOfAnother) {
 }
 
 // Two Byzantine and the killed one are what eight peers bear.
-TEST(Crashes, KillsBesideAttackersChangeNoVerdict) {
+TEST(Crashes, KillsDuringAttacksChangeNoVerdict) {
   for (const char* attack : {"sign_flip", "equivocate", "false_accuse", "wrong_aggregate"}) {
     SimOptions options = Eight(4);
     options.byzantine = 2;
@@ -172,7 +172,7 @@ TEST(Crashes, KillsBesideAttackersChangeNoVerdict) {
 // One member was killed in a seal, and again in its slow path, until the others had dropped it and
 // gone on. It came back into iteration 2 of that seal, waited for others in it, and was helped by
 // nobody: they help members, and it asked for heads at the beginning of an iteration only.
-TEST(Crashes, InASealThatEndedWithoutItLeaveItByItself) {
+TEST(Crashes, MemberRestartedInASealThatEndedLeavesIt) {
   const SimOptions options = Replayed(
       "seed=1735 peers=6 byzantine=1 attack=lying_echo attack_from_step=8 await_removal=0 "
       "mode=third "
@@ -188,7 +188,7 @@ TEST(Crashes, InASealThatEndedWithoutItLeaveItByItself) {
 
 // A false complainer's victim was killed, and once also dropped, before it could complain for the
 // second time. It finds another: what it says of who has left is nobody's concern.
-TEST(Crashes, OfItsVictimDoNotEndAFalseComplaint) {
+TEST(Crashes, FalseComplainerFindsAnotherVictimAfterACrash) {
   const SimResult result = RunWell(Replayed(
       "seed=7064 peers=16 byzantine=1 attack=false_complaint attack_from_step=1 mode=third "
       "steps=40 dimension=34 batch_size=31 delay_min_ns=3000000 delay_max_ns=3000000 "
@@ -198,7 +198,7 @@ TEST(Crashes, OfItsVictimDoNotEndAFalseComplaint) {
   EXPECT_GE(result.byzantine_removed, 1U);
 }
 
-TEST(Crashes, CountAsFaults) {
+TEST(Crashes, CrashesCountAsFaults) {
   SimOptions options = Eight(1);
   options.byzantine = 3;
   options.crashes = 1;
@@ -208,7 +208,7 @@ TEST(Crashes, CountAsFaults) {
 }
 
 // Power fails everywhere at once, again and again.
-TEST(Crashes, WhenAllStartAgainTheRunGoesOnFromTheLastSealedBlock) {
+TEST(Crashes, RunContinuesFromTheLastSealedBlockAfterABlackout) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     SimOptions options = Eight(seed);
     options.blackouts = 3;
@@ -221,7 +221,7 @@ TEST(Crashes, WhenAllStartAgainTheRunGoesOnFromTheLastSealedBlock) {
 
 class Partition : public testing::TestWithParam<std::string> {};
 
-TEST_P(Partition, NeverForksAndTheRunGoesOnWhenItHeals) {
+TEST_P(Partition, NeverForksAndTheRunContinuesAfterIt) {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
     SimOptions options = Eight(seed);
     options.cut = GetParam();
@@ -231,7 +231,7 @@ TEST_P(Partition, NeverForksAndTheRunGoesOnWhenItHeals) {
   }
 }
 
-TEST_P(Partition, OneTwoFacedMemberDoesNotForkItEither) {
+TEST_P(Partition, DoesNotForkWithOneTwoFacedMember) {
   for (const std::uint64_t seed : {1, 2}) {
     SimOptions options = Eight(seed);
     options.cut = GetParam();
@@ -247,7 +247,7 @@ TEST_P(Partition, OneTwoFacedMemberDoesNotForkItEither) {
 
 // As many as an untimely network bears, each of whom does its worst in the seals while it is cut.
 // `agreement` says that no two certificates came of it, `recovery` that the run went on in time.
-TEST_P(Partition, LiarsInTheSealsNeitherForkItNorKeepItFromRecovering) {
+TEST_P(Partition, NeitherForksNorStallsWithLyingEchoes) {
   struct Liar {
     const char* attack;
     AttackParams params;
@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(Cuts, Partition, testing::Values("halves", "one_way", "
 
 // Members were sealed absent in one seal here and others in the next, until too few were awake for
 // a quorum.
-TEST(HealedPartition, NeverPutsMoreToSleepThanTheStepCanSpare) {
+TEST(HealedPartition, NeverMutesMoreMembersThanTheStepCanSpare) {
   SimOptions options = Eight(4);
   options.cut = "flapping";
   RunWell(options);
@@ -285,7 +285,7 @@ TEST(HealedPartition, NeverPutsMoreToSleepThanTheStepCanSpare) {
 // While each link of four was down in turns nobody heard the ECHO of an honest member. When the
 // slow path counted from the own ECHO that cost it its place, and the three others, of whom one
 // lies in its ECHOs, stood still.
-TEST(HealedPartition, ACutOfEachLinkInTurnsCostsNobodyItsPlace) {
+TEST(HealedPartition, CuttingEachLinkInTurnRemovesNoMember) {
   const SimOptions options = Replayed(
       "seed=117 peers=4 byzantine=1 attack=lying_echo await_removal=0 steps=40 dimension=144 "
       "batch_size=26 delay_min_ns=1000000 delay_max_ns=17000000 bytes_per_second=6400000 "
@@ -296,7 +296,7 @@ TEST(HealedPartition, ACutOfEachLinkInTurnsCostsNobodyItsPlace) {
 
 // One of four was on a short way back and waited for results from two who were cut off; then the
 // way was a long one, a state was to be fetched, and those requests left no room to ask for it.
-TEST(HealedPartition, AShortWayBackMayBecomeALongOne) {
+TEST(HealedPartition, FollowerNearTheHeadMayFallFarBehind) {
   const SimOptions options = Replayed(
       "seed=5311 peers=4 byzantine=0 steps=40 validators=3 dimension=34 batch_size=10 "
       "delay_min_ns=4000000 delay_max_ns=16000000 jitter_ns=0 bytes_per_second=400000 "
@@ -330,7 +330,7 @@ TEST(HealedPartition, WaitsForNoCoinOfALostDisk) {
 
 // One member heard nobody for a while. Then all came at once, and the LOCKs decided the seal it was
 // in, whose messages the others had long thrown away; it asked for those and for nothing else.
-TEST(HealedPartition, ASealWhoseMessagesAreGoneIsLeft) {
+TEST(HealedPartition, SealWhoseMessagesAreGoneIsLeft) {
   const SimOptions options = Replayed(
       "seed=3511 peers=7 byzantine=1 attack=opt_min_sum attack_from_step=7 await_removal=0 "
       "mode=balanced steps=40 validators=2 dimension=201 batch_size=4 delay_min_ns=6000000 "

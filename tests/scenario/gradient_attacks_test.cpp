@@ -46,7 +46,7 @@ class GradientAttack : public testing::TestWithParam<std::tuple<std::string, Siz
   }
 };
 
-TEST_P(GradientAttack, EndsWithTheAttackersRemovedAndTheModelTrained) {
+TEST_P(GradientAttack, RemovesTheAttackersAndTrainsTheModel) {
   const SimOptions options = Options();
   const auto attacked = RunSimulation(options);
   ASSERT_TRUE(attacked.ok()) << attacked.status().message();

@@ -23,7 +23,7 @@ SimResult RunSwarm(std::uint64_t seed, base::Bug bug) {
 
 class PlantedBugs : public testing::TestWithParam<PlantedBug> {};
 
-TEST_P(PlantedBugs, IsFoundByTheCheckerNamedForItAndTheCleanSwarmIsSilent) {
+TEST_P(PlantedBugs, BugIsFoundByItsCheckerAndTheCleanSwarmPasses) {
   const SimResult planted = RunSwarm(GetParam().seed, GetParam().bug);
   ASSERT_TRUE(planted.failure.has_value()) << "no checker saw it: " << planted.replay;
   EXPECT_EQ(planted.failure->checker, GetParam().checker) << planted.failure->message;
@@ -68,15 +68,15 @@ void ExpectFound(const std::string& attack, const AttackParams& params, base::Bu
   EXPECT_TRUE(clean.ok) << clean.failure->checker << ": " << clean.failure->message;
 }
 
-TEST(PlantedInAnAnswer, SizesUncheckedIsFoundByTheSizes) {
+TEST(PlantedInAnAnswer, UncheckedSizesAreFoundByCheckerSizes) {
   ExpectFound("wrong_aggregate", {{"scale", "1e8"}}, base::Bug::kSizesUnchecked, "sizes");
 }
 
-TEST(PlantedInAnAnswer, FreeVoidsAreFoundByWhoIsNotRemoved) {
+TEST(PlantedInAnAnswer, FreeVoidsAreFoundByCheckerUndetected) {
   ExpectFound("void_columns", {}, base::Bug::kVoidsAreFree, "undetected");
 }
 
-TEST(PlantedInAnAnswer, WhoLeavesAtTheEndIsFoundByThoseLeftBehind) {
+TEST(PlantedInAnAnswer, LeavingAtTheEndIsFoundByCheckerProgress) {
   ExpectFound("split_genesis", {}, base::Bug::kLeavesAtTheEnd, "progress", 3);
 }
 

@@ -124,7 +124,7 @@ TEST(ProtocolAttack, ACoveredAggregateCostsBothTheirPlace) {
 }
 
 // The one whose numbers hide all the others' is drawn sooner or later; then they have nobody.
-TEST(ProtocolAttack, OneLiarWhoCoversForAllIsFoundAndTheOthersStop) {
+TEST(ProtocolAttack, SingleAbsorberForAllIsFoundAndTheOthersStop) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const SimResult result = RunAttack("cover_up", {{"one", "1"}}, 3, seed);
     EXPECT_GE(result.byzantine_removed, 1U) << "seed " << seed;
@@ -132,7 +132,7 @@ TEST(ProtocolAttack, OneLiarWhoCoversForAllIsFoundAndTheOthersStop) {
   }
 }
 
-TEST(ProtocolAttack, WhoDoesNotShowTheConvictedFriendsPartIsDropped) {
+TEST(ProtocolAttack, OwnerThatHidesTheConvictedWorkersPartIsDropped) {
   const SimResult result = RunAttack("cover_up", {{"show", "0"}});
   const auto dropped =
       std::find_if(result.removals.begin(), result.removals.end(),
@@ -152,7 +152,7 @@ std::set<base::PeerId> BannedByVerdict(const SimResult& result) {
 }
 
 // Once silence between the draw and the accusation cost a place and no more: they came back.
-TEST(ProtocolAttack, WhoLeavesBeforeTheAccusationIsBannedAllTheSame) {
+TEST(ProtocolAttack, AttackerThatLeavesBeforeTheAccusationIsBanned) {
   for (const char* back : {"0", "1"}) {
     const SimResult result = RunAttack("leave_after", {{"back", back}});
     EXPECT_EQ(BannedByVerdict(result).size(), 3U) << "of whom somebody saw something";
@@ -169,7 +169,7 @@ TEST(ProtocolAttack, WhoLeavesBeforeTheAccusationIsBannedAllTheSame) {
 }
 
 // It leaves before anybody is drawn for what it did last: the draw finds it nevertheless.
-TEST(ProtocolAttack, TheDrawFindsThoseWhoHaveLeft) {
+TEST(ProtocolAttack, DrawIncludesWorkersThatLeft) {
   std::size_t banned = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const SimResult result = RunAttack("leave_after", {{"steps", "1"}, {"back", "1"}}, 3, seed);
@@ -179,7 +179,7 @@ TEST(ProtocolAttack, TheDrawFindsThoseWhoHaveLeft) {
   EXPECT_GE(banned, 1U);
 }
 
-TEST(ProtocolAttack, TheOddsOfBeingWatchedCatchUpWithThoseWhoPlayThem) {
+TEST(ProtocolAttack, AttackersThatPlayTheOddsOfValidationAreBanned) {
   SimOptions options;
   options.attack = "unwatched";
   options.steps = 120;
@@ -189,7 +189,7 @@ TEST(ProtocolAttack, TheOddsOfBeingWatchedCatchUpWithThoseWhoPlayThem) {
 }
 
 // Each coin that would have had one of them watched costs one its place, for 1000 steps.
-TEST(ProtocolAttack, KeepingCoinsFromTheDrawCostsAnIdentityEach) {
+TEST(ProtocolAttack, EachWithheldCoinCostsAnIdentity) {
   SimOptions options;
   options.attack = "unwatched";
   options.attack_params = {{"abort", "1"}};
@@ -210,7 +210,7 @@ TEST(ProtocolAttack, KeepingCoinsFromTheDrawCostsAnIdentityEach) {
 
 // As many as the mode bears, all against one, by each rule and by all in turns; the checkers watch
 // that the victim is neither removed nor suspected.
-TEST(ProtocolAttack, NobodyIsFramedByAsManyAsCanBeAtFault) {
+TEST(ProtocolAttack, AtMostFaultBoundColludersFrameNobody) {
   for (int rule = 0; rule <= 9; ++rule) {
     const SimResult result = RunAttack("frame_victim", {{"rule", std::to_string(rule)}});
     EXPECT_EQ(result.honest_removed, 0U) << "rule " << rule;
@@ -218,7 +218,7 @@ TEST(ProtocolAttack, NobodyIsFramedByAsManyAsCanBeAtFault) {
   }
 }
 
-TEST(ProtocolAttack, NorInASwarmOfSixteenWithSevenAgainstOne) {
+TEST(ProtocolAttack, SevenOfSixteenColludersFrameNobody) {
   SimOptions options;
   options.peers = 16;
   options.byzantine = 7;
@@ -232,24 +232,24 @@ TEST(ProtocolAttack, NorInASwarmOfSixteenWithSevenAgainstOne) {
 
 // --- false complaints ---------------------------------------------------------------------------
 
-TEST(ProtocolAttack, WhoSaysThatNoPartCameIsDroppedAsOthersHeldIt) {
+TEST(ProtocolAttack, FalseClaimOfAMissingPartIsDroppedSinceOthersHeldIt) {
   const SimResult result = RunAttack("false_complaint", {{"kind", "0"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"it left out part", "which others held in time"});
 }
 
-TEST(ProtocolAttack, WhoNamesAnHonestSenderIsBannedByTheVerdict) {
+TEST(ProtocolAttack, OwnerThatNamesAnHonestSenderIsBannedByVerdict) {
   const SimResult result = RunAttack("false_complaint", {{"kind", "1"}});
   ExpectRemoved(result, RemovalKind::kVerdict, {"falsely of part"});
 }
 
 // Once an honest aggregator was dropped for this: its witnesses did not speak up, for they had
 // stopped passing the result on when they had all results themselves.
-TEST(ProtocolAttack, WhoSaysThatNoResultCameIsDroppedAsOthersPassedItOn) {
+TEST(ProtocolAttack, FalseClaimOfAMissingResultIsDroppedSinceOthersForwardedIt) {
   const SimResult result = RunAttack("false_complaint", {{"kind", "2"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"it claims to miss the aggregate of part"});
 }
 
-TEST(ProtocolAttack, AnAggregateOfFriendsIsNeverAppliedAndItsOwnerIsDropped) {
+TEST(ProtocolAttack, AggregateOfColludersOnlyIsNeverAppliedAndItsOwnerIsDropped) {
   const SimResult result = RunAttack("selective_bitmap");
   ExpectRemoved(result, RemovalKind::kDrop, {"in dispute with", "which others held in time"});
   EXPECT_GT(result.columns.at("too_few_senders"), 0U);
@@ -269,7 +269,7 @@ TEST(ProtocolAttack, SplitEquivocationTakesTheSlowPathAndIsBannedInTheSameStep) 
   EXPECT_EQ(result.detection_steps, 0U);
 }
 
-TEST(ProtocolAttack, GuiltThatOneMemberSeesReachesAllInTheSameStep) {
+TEST(ProtocolAttack, EvidenceOfOneMemberReachesAllInTheSameStep) {
   const SimResult result = RunAttack("equivocate", {{"one", "1"}});
   ExpectRemoved(result, RemovalKind::kEvidence, {"two different"});
   EXPECT_EQ(result.detection_steps, 0U);
@@ -284,26 +284,26 @@ TEST(ProtocolAttack, TwoMachinesWithOneKeyAreBannedInTheStepThatShowsThem) {
 // The second machine says nothing in time, so a half of the members gets neither its COMMIT nor its
 // parts. Those in dispute with it got the parts from others; without the COMMIT they could not take
 // them in, and were dropped.
-TEST(ProtocolAttack, NobodyIsDroppedForAPartWhoseCommitIsKeptFromIt) {
+TEST(ProtocolAttack, OwnerThatDidNotGetACommitIsNotDroppedForItsPart) {
   const SimResult result = RunAttack("two_faced", {{"apart", "1"}});
   EXPECT_GT(result.misdeeds, 0U);
   EXPECT_LT(result.loss, 1.5 * HonestLoss());
 }
 
-TEST(ProtocolAttack, NobodyCanSpeakInAnothersName) {
+TEST(ProtocolAttack, MessagesInAnothersNameAreDiscarded) {
   const SimResult result = RunAttack("impersonate");
   ExpectContained(result);
   EXPECT_GT(result.suspicions.at("signature"), 0U);
 }
 
-TEST(ProtocolAttack, WhoHearsNoColluderGetsAllFromTheOthers) {
+TEST(ProtocolAttack, MemberIgnoredByColludersGetsAllFromTheOthers) {
   const SimResult result = RunAttack("eclipse");
   ExpectContained(result);
   EXPECT_GT(result.misdeeds, 0U);
   EXPECT_EQ(result.slow_iterations, 0U);
 }
 
-TEST(ProtocolAttack, IdentitiesThatCopyOneAnothersGradientAreBannedByTheVerdict) {
+TEST(ProtocolAttack, IdentitiesThatShareOneGradientAreBannedByVerdict) {
   const SimResult result = RunAttack("sybil");
   EXPECT_EQ(result.byzantine_removed, 2U) << "all but the one that computes it";
   for (const wire::Removal& removal : result.removals) {
@@ -312,7 +312,7 @@ TEST(ProtocolAttack, IdentitiesThatCopyOneAnothersGradientAreBannedByTheVerdict)
   }
 }
 
-TEST(ProtocolAttack, AFloodIsContained) {
+TEST(ProtocolAttack, FloodIsContained) {
   const SimResult result = RunAttack("flood");
   ExpectContained(result);
   EXPECT_GT(result.suspicions.at("signature"), 0U);
@@ -321,7 +321,7 @@ TEST(ProtocolAttack, AFloodIsContained) {
 
 // Of 9,000 messages a second to each a third are questions, with more answers than the ration has,
 // and more than it has are forged.
-TEST(ProtocolAttack, AFloodCostsNoMoreThanItsRation) {
+TEST(ProtocolAttack, FloodCostsNoMoreThanItsRation) {
   SimOptions options;
   options.attack = "flood";
   options.attack_params["rate"] = "9000";
@@ -341,19 +341,19 @@ TEST(ProtocolAttack, FalseRevealersAreBannedInTheStepThatShowsIt) {
 }
 
 // Before that had a price, every seal was slow.
-TEST(ProtocolAttack, ALyingEchoCostsThePlaceAndAFewSlowSeals) {
+TEST(ProtocolAttack, LyingEchoIsDroppedAfterAFewSlowSeals) {
   const SimResult result = RunAttack("lying_echo");
   ExpectRemoved(result, RemovalKind::kDrop, {"echoed without what it had to wait for"});
   EXPECT_LT(result.slow_steps, 12U);
 }
 
-TEST(ProtocolAttack, LocksThatDoNotDecideCostThePlaceAndNobodyVotesPastThem) {
+TEST(ProtocolAttack, StaleLockLeaderIsDroppedAndNobodyVotesAgainstALock) {
   const SimResult result = RunAttack("stale_lock");
   ExpectRemoved(result, RemovalKind::kDrop, {"echoed without what it had to wait for"});
   EXPECT_GT(result.slow_iterations, 3U);
 }
 
-TEST(ProtocolAttack, ALeaderWithTwoProposalsIsBannedByEvidence) {
+TEST(ProtocolAttack, LeaderWithTwoProposalsIsBannedByEvidence) {
   const SimResult result = RunAttack("double_propose");
   EXPECT_TRUE(result.ok) << result.failure->message;
   EXPECT_EQ(result.honest_removed, 0U);
@@ -373,14 +373,14 @@ TEST(ProtocolAttack, ALeaderWithTwoProposalsIsBannedByEvidence) {
 
 // --- silence ------------------------------------------------------------------------------------
 
-TEST(ProtocolAttack, WhoSaysNothingIsDroppedAsSealedAbsent) {
+TEST(ProtocolAttack, SilentMemberIsSealedAbsentAndDropped) {
   const SimResult result = RunAttack("silent");
   ExpectRemoved(result, RemovalKind::kDrop, {"its COMMIT did not come"});
   EXPECT_EQ(result.detection_steps, 0U);
   EXPECT_EQ(result.returns, 0U);
 }
 
-TEST(ProtocolAttack, SilenceInSealAMayEndAndIsForgivenOnce) {
+TEST(ProtocolAttack, SilenceInSealAMayEndAndIsExcusedOnce) {
   const SimResult result = RunAttack("silent", {{"phase", "1"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"its COMMIT did not come"});
   EXPECT_EQ(result.byzantine_removed, 6U);
@@ -408,13 +408,13 @@ TEST(ProtocolAttack, EachAbortedCoinCostsAnIdentity) {
   }
 }
 
-TEST(ProtocolAttack, AWithheldEchoIsDroppedWhenMoreMissItThanCanBeAtFault) {
+TEST(ProtocolAttack, WithheldEchoIsDroppedIfMoreMembersMissItThanTheFaultBound) {
   ExpectRemoved(RunAttack("withhold_echo"), RemovalKind::kDrop, {"withheld its echo"});
 }
 
 // An attack is one on a run: what it does to the messages of genesis would only keep it from
 // beginning.
-TEST(ProtocolAttack, FromTheFirstStepOnItLetsTheRunBegin) {
+TEST(ProtocolAttack, EchoWithheldFromTheFirstStepLetsTheRunBegin) {
   for (const char* attack : {"withhold_echo", "lying_echo", "late", "equivocate"}) {
     SimOptions options;
     options.attack = attack;
@@ -425,11 +425,11 @@ TEST(ProtocolAttack, FromTheFirstStepOnItLetsTheRunBegin) {
   }
 }
 
-TEST(ProtocolAttack, AnEchoWithheldFromHalfIsPassedOnByTheOthers) {
+TEST(ProtocolAttack, EchoWithheldFromHalfIsForwardedByTheOthers) {
   ExpectContained(RunAttack("withhold_echo", {{"half", "1"}}));
 }
 
-TEST(ProtocolAttack, AnAggregateWithheldFromOneIsPassedOnByTheOthers) {
+TEST(ProtocolAttack, AggregateWithheldFromOneIsForwardedByTheOthers) {
   ExpectContained(RunAttack("withhold_result"));
 }
 
@@ -439,7 +439,7 @@ TEST(ProtocolAttack, AnAggregateWithheldFromAllIsDropped) {
 }
 
 // In dispute the part goes to all, and they pass it on: one column of one step is the damage.
-TEST(ProtocolAttack, APartWithheldFromOneOwnerIsPassedOnByTheOthers) {
+TEST(ProtocolAttack, PartWithheldFromOneOwnerIsForwardedByTheOthers) {
   const SimResult result = RunAttack("selective_send");
   ExpectContained(result);
   EXPECT_LE(result.columns.at("too_few_senders"), result.byzantine.size());
@@ -452,19 +452,19 @@ TEST(ProtocolAttack, APartWithheldFromAllIsDroppedInItsDispute) {
 
 // Its owner refuses such a part, all others get the same one once the two are in dispute, and its
 // numbers are as they should be. "Held in time", said of it, once dropped the honest owner.
-TEST(ProtocolAttack, APartThatNobodyCanTakeInIsTheWorkersFault) {
+TEST(ProtocolAttack, PartThatNobodyCanAcceptIsTheWorkersFault) {
   ExpectRemoved(RunAttack("spoilt_part"), RemovalKind::kDrop, {"it withheld part"});
   ExpectRemoved(RunAttack("spoilt_part", {{"short", "1"}}), RemovalKind::kDrop,
                 {"it withheld part"});
 }
 
-TEST(ProtocolAttack, GradientsOfNoNumbersBanThemselves) {
+TEST(ProtocolAttack, NonFiniteGradientsAreBannedByEvidence) {
   for (const char* attack : {"inf", "nan"}) {
     ExpectRemoved(RunAttack(attack), RemovalKind::kEvidence, {"states impossible numbers"});
   }
 }
 
-TEST(ProtocolAttack, WhoQuarrelsWithMoreThanCanBeAtFaultIsDropped) {
+TEST(ProtocolAttack, MemberInDisputeWithMoreThanTheFaultBoundIsDropped) {
   ExpectRemoved(RunAttack("selective_send", {{"rotate", "1"}}), RemovalKind::kDrop,
                 {"in dispute with"});
 }
@@ -472,7 +472,7 @@ TEST(ProtocolAttack, WhoQuarrelsWithMoreThanCanBeAtFaultIsDropped) {
 // --- late ---------------------------------------------------------------------------------------
 
 // Once t_s late members drove Delta to its ceiling, and a step took three minutes.
-TEST(ProtocolAttack, LateUpToTwoDeltasCostsTimeButDoesNotMoveDelta) {
+TEST(ProtocolAttack, LatenessUpToTwoDeltaCostsTimeButDoesNotRaiseDelta) {
   const SimResult honest = RunAttack("none");
   for (const char* deltas : {"0.9", "1.1"}) {
     const SimResult result = RunAttack("late", {{"deltas", deltas}});
@@ -483,7 +483,7 @@ TEST(ProtocolAttack, LateUpToTwoDeltasCostsTimeButDoesNotMoveDelta) {
   }
 }
 
-TEST(ProtocolAttack, LaterThanTheDeadlineIsAbsent) {
+TEST(ProtocolAttack, MessageAfterTheDeadlineIsAbsent) {
   ExpectRemoved(RunAttack("late", {{"deltas", "3.1"}}), RemovalKind::kDrop,
                 {"its REVEAL did not come", "let the others wait"});
 }

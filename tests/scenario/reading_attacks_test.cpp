@@ -53,34 +53,34 @@ void ExpectAllRemoved(const Swarm& swarm, const SimResult& result) {
 class SealTrick : public testing::TestWithParam<Swarm> {};
 
 // Its entry made it count in the seal in progress: who got it went on alone.
-TEST_P(SealTrick, AThirdFrameOfAnotherPhasesSlotCountsNowhere) {
+TEST_P(SealTrick, ThirdFrameForASlotOfAnotherPhaseCountsNowhere) {
   if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "1"}});
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "2"}});
 }
 
 // Who decided by it gave on the first two, and was ahead of all others by more than 2 Delta.
-TEST_P(SealTrick, AThirdEchoIsGivenOnByWhomItMadeDecide) {
+TEST_P(SealTrick, ThirdEchoIsForwardedByTheMemberThatDecidedByIt) {
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "3"}});
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "6"}});
 }
 
 // It counted as in time, and its owner paid for the part that came to it at the last moment.
-TEST_P(SealTrick, ACopyOfAPartThatNobodyCanTakeIsNoCopy) {
+TEST_P(SealTrick, UnacceptableCopyOfAPartDoesNotCount) {
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "4"}});
 }
 
 // The others' deadlines of seal A seemed hasty to a member that had opened it 1.3 Delta later.
-TEST_P(SealTrick, AMemberThatOpensAStepLateNamesNobody) {
+TEST_P(SealTrick, MemberThatOpensAStepLateNamesNobody) {
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "5"}}, GetParam().peers > 8 ? 20 : 40);
 }
 
 // It said that it held the part in time, and its owner waited no longer.
-TEST_P(SealTrick, WhoBeginsLatePassesOnNoLongerThanOthers) {
+TEST_P(SealTrick, LateMemberForwardsNoLongerThanOthers) {
   if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "7"}}, 40);
 }
 
 // The one whose word was needed had no room for a disputed part.
-TEST_P(SealTrick, AMemberThatEndsAStepLateGetsTheDisputedPartsAllTheSame) {
+TEST_P(SealTrick, MemberThatEndsAStepLateStillGetsDisputedParts) {
   if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "8"}});
 }
 
@@ -90,19 +90,19 @@ class FreeRide : public testing::TestWithParam<Swarm> {};
 
 // A member that had not begun the step kept two parts of each worker, whichever they were, and
 // nobody asked for the others.
-TEST_P(FreeRide, APartThatCameTooEarlyIsAskedFor) {
+TEST_P(FreeRide, PartThatCameTooEarlyIsRequested) {
   ExpectHarmless(GetParam(), "free_ride", {{"kind", "4"}}, 20);
   if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "free_ride", {{"kind", "5"}}, 20);
 }
 
 // One member a half Delta was asked for it, and PROOFs waited.
-TEST_P(FreeRide, AnExhibitShownToAFewComesToAllInTime) {
+TEST_P(FreeRide, ExhibitShownToAFewReachesAllInTime) {
   ExpectHarmless(GetParam(), "free_ride", {{"kind", "6"}, {"all", "2"}}, 30);
 }
 
 // --- all others waited ---------------------------------------------------------------------------
 
-TEST_P(FreeRide, AnEchoAfterTheGateThatLacksAnEntryCostsThePlace) {
+TEST_P(FreeRide, EchoAfterTheGateThatLacksAnEntryIsDropped) {
   for (const char* echo : {"1.1", "1.4", "2.4"}) {
     const SimResult result =
         RunAttack(GetParam(), "free_ride", {{"kind", "2"}, {"echo", echo}}, 1, 30);
@@ -111,19 +111,19 @@ TEST_P(FreeRide, AnEchoAfterTheGateThatLacksAnEntryCostsThePlace) {
   }
 }
 
-TEST_P(FreeRide, AnEchoAtTheLastMomentCostsThePlace) {
+TEST_P(FreeRide, EchoAtTheLastMomentIsDropped) {
   ExpectAllRemoved(GetParam(),
                    RunAttack(GetParam(), "free_ride", {{"kind", "1"}, {"echo", "3.3"}}, 1, 40));
 }
 
 // A lag held the wait of Delta/4 before its author asked, so that each raised the next Delta.
-TEST_P(FreeRide, WordsForOneMemberAloneDoNotPumpDelta) {
+TEST_P(FreeRide, MessagesForOneMemberOnlyDoNotRaiseDelta) {
   const SimResult result = RunAttack(GetParam(), "free_ride", {{"kind", "3"}}, 1, 60);
   EXPECT_LT(ExcessPerStep(GetParam(), result), DeltaSeconds()) << result.replay;
 }
 
 // All that no rule charges, at once: what docs/protocol.md 6 says that it may cost.
-TEST_P(FreeRide, WhatIsNeverChargedIsBounded) {
+TEST_P(FreeRide, UnchargedTimeIsBounded) {
   const SimResult result = RunAttack(GetParam(), "free_ride",
                                      {{"kind", "1"},
                                       {"commit", "3.7"},
@@ -137,7 +137,7 @@ TEST_P(FreeRide, WhatIsNeverChargedIsBounded) {
 }
 
 // A late COMMIT counted twice: it moved the bar of the AGGs, and excused them.
-TEST_P(FreeRide, FriendsOfALateWorkerPayForTheirOwnLateness) {
+TEST_P(FreeRide, ColludersOfALateWorkerPayForTheirOwnLateness) {
   if (GetParam().byzantine == 1) return;  // it has no friend
   const SimResult result = RunAttack(GetParam(), "free_ride",
                                      {{"kind", "9"}, {"commit", "20.5"}, {"agg", "41.0"}}, 1, 30);
@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Swarms, FreeRide, testing::ValuesIn(kSwarms), NameOfPar
 
 // Its AGG, REVEAL or PROOF comes to one honest member just before the deadline and to nobody else:
 // that one's ECHO named an entry that was sealed absent, and counted as never shown.
-TEST(ShownToOne, JustBeforeTheDeadlineCostsNobodyElseItsPlace) {
+TEST(ShownToOne, JustBeforeTheDeadlineRemovesNobodyElse) {
   for (const char* word : {"aggregate@a", "reveal@b", "proof@c"}) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       const std::string script =

@@ -55,10 +55,10 @@ TEST_P(Dawdle, ProofsAlone) { ExpectPaid(GetParam(), {{"what", "1"}}); }
 TEST_P(Dawdle, ThePartOfOneHonestOwner) { ExpectPaid(GetParam(), {{"what", "2"}}, 130); }
 TEST_P(Dawdle, AllParts) { ExpectPaid(GetParam(), {{"what", "3"}}); }
 TEST_P(Dawdle, ItsResult) { ExpectPaid(GetParam(), {{"what", "4"}}); }
-TEST_P(Dawdle, TakingTurns) { ExpectPaid(GetParam(), {{"turns", "1"}}); }
+TEST_P(Dawdle, ColludersByTurns) { ExpectPaid(GetParam(), {{"turns", "1"}}); }
 
 // Who has the result has it for all: nobody waits, and nobody is to blame for it.
-TEST_P(Dawdle, ItsResultFromSomeCostsNothing) {
+TEST_P(Dawdle, ResultLateForHalfCostsNothing) {
   const SimResult result = RunWithoutHarm(OptionsOf(GetParam(), "none", {}));
   SimOptions options = OptionsOf(GetParam(), "dawdle", {{"what", "5"}});
   options.await_removal = false;
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Swarms, Dawdle, testing::ValuesIn(kSwarms), NameOfParam
 
 // --- echoes -------------------------------------------------------------------------------------
 
-TEST(LyingEcho, CostsThePlaceOfWhoSendsIt) {
+TEST(LyingEcho, ItsSenderIsDropped) {
   for (const Swarm& swarm : kSwarms) {
     const SimResult result = RunWithoutHarm(OptionsOf(swarm, "lying_echo", {}));
     for (const wire::Removal& removal : result.removals) {
@@ -84,7 +84,7 @@ TEST(LyingEcho, CostsThePlaceOfWhoSendsIt) {
 
 // A worker kept its part from an honest owner, and a liar made the seal slow: what excused the
 // owner did not grow with the seal, and what it was charged did.
-TEST(FoundSeed, AnOwnerThatWaitedIsNoLaterForASlowSeal) {
+TEST(FoundSeed, OwnerThatWaitedIsNotChargedForASlowSeal) {
   RunWithoutHarm(Replayed(
       "seed=20140 peers=9 byzantine=3 attack=selective_send attack_from_step=7 liars=1 mode=third "
       "steps=40 validators=2 dimension=168 delay_min_ns=55000000 delay_max_ns=65000000 "
@@ -94,7 +94,7 @@ TEST(FoundSeed, AnOwnerThatWaitedIsNoLaterForASlowSeal) {
 
 // A cut of 7 s made Delta 28 s for thirty steps, and the grace that follows it let a member be 90 s
 // late in each seal.
-TEST(FoundSeed, AnOutageGivesNobodyLongGrace) {
+TEST(FoundSeed, OutageGivesNobodyALongGrace) {
   RunWithoutHarm(Replayed(
       "seed=40965 peers=4 byzantine=1 attack=dawdle attack_from_step=4 steps=40 "
       "validators=2 dimension=197 batch_size=17 delay_min_ns=45000000 delay_max_ns=156000000 "

@@ -181,7 +181,8 @@ base::StatusOr<std::optional<NpyFile>> MapReference(const AggregateOptions& opti
   if (reference.header().type != in.header().type) {
     return base::InvalidArgument(options.reference + " is " +
                                  base::NpyTypeName(reference.header().type) + " and " + in.path() +
-                                 " " + base::NpyTypeName(in.header().type) + ": give both as float32 or both as float64");
+                                 " " + base::NpyTypeName(in.header().type) +
+                                 ": give both as float32 or both as float64");
   }
   return std::optional<NpyFile>(std::move(reference));
 }

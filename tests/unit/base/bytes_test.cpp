@@ -28,7 +28,7 @@ TEST(Hex, RefusesAnOddNumberOfDigits) {
   EXPECT_EQ(FromHex(std::string_view("abcd").substr(0, 3)), std::nullopt);
 }
 
-TEST(Hex, RefusesEveryCharacterThatIsNoDigitInBothPlaces) {
+TEST(Hex, RefusesNonDigitsInBothPlaces) {
   for (int code = 0; code < 256; ++code) {
     const char character = static_cast<char>(code);
     const bool digit = code < 128 && std::isxdigit(code) != 0;

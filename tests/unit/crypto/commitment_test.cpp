@@ -55,7 +55,7 @@ TEST(Coin, MatchesGoldenValues) {
             "2bb1e2c5ec22baa56f0df0e24207fcaf0c45f3e2442fdd2b651b413452543b67");
 }
 
-TEST(Coin, EveryDrawOfEveryStepHasItsOwn) {
+TEST(Coin, DiffersForEachDrawAndStep) {
   std::set<Digest> seen;
   for (std::uint64_t step = 0; step < 10; ++step) {
     for (std::uint64_t draw = 0; draw < 10; ++draw) {

@@ -127,7 +127,7 @@ TEST(KeyFile, RoundTripsWithAndWithoutPassphrase) {
   }
 }
 
-TEST(KeyFile, EncryptsEachTimeAnew) {
+TEST(KeyFile, EncryptsDifferentlyEachTime) {
   const std::string first = EncodeKeyFile(GoldenKey(), kPassphrase, kCheap).value();
   const std::string second = EncodeKeyFile(GoldenKey(), kPassphrase, kCheap).value();
   EXPECT_NE(BinaryOf(first), BinaryOf(second));
@@ -147,7 +147,7 @@ TEST(KeyFile, RefusesTheWrongPassphrase) {
   }
 }
 
-TEST(KeyFile, PassesOnWhyThereIsNoPassphrase) {
+TEST(KeyFile, ReturnsTheErrorOfThePassphraseSource) {
   const auto source = []() -> base::StatusOr<std::string> { return base::Unavailable("no tty"); };
   EXPECT_EQ(DecodeKeyFile(kEncryptedFile, source).status(), base::Unavailable("no tty"));
   const auto none = DecodeKeyFile(kEncryptedFile, nullptr);
@@ -264,7 +264,7 @@ constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(th
 constexpr bool kSanitized = false;
 #endif
 
-TEST(KeyFile, SaysSoWhenThereIsNoMemory) {
+TEST(KeyFile, ReportsLackOfMemory) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer needs the address space that this test takes away";
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
@@ -281,7 +281,7 @@ TEST(KeyFile, SaysSoWhenThereIsNoMemory) {
   }
 }
 
-TEST(InspectKeyFile, SaysWhatCanBeKnownWithoutThePassphrase) {
+TEST(InspectKeyFile, ShowsPublicFactsWithoutThePassphrase) {
   const auto encrypted = InspectKeyFile(kEncryptedFile);
   ASSERT_TRUE(encrypted.ok()) << encrypted.status();
   EXPECT_EQ(encrypted->id, GoldenKey().id());
@@ -294,7 +294,7 @@ TEST(InspectKeyFile, SaysWhatCanBeKnownWithoutThePassphrase) {
   EXPECT_EQ(clear->cost, (KdfCost{.ops = 0, .memory_kib = 0}));
 }
 
-TEST(InspectKeyFile, TellsOtherFilesApart) {
+TEST(InspectKeyFile, RecognizesOtherFiles) {
   const auto message = [](std::string_view text) {
     const base::Status status = InspectKeyFile(text).status();
     ExpectOneLine(status);

@@ -72,7 +72,7 @@ RC_GTEST_PROP(MerkleRoot, ChangesWithAnyLeaf, ()) {
   RC_ASSERT(MerkleRoot(leaves) != root);
 }
 
-TEST(MerkleRoot, TellsLeavesNodesAndRootsApart) {
+TEST(MerkleRoot, SeparatesLeavesNodesAndRoots) {
   const std::vector<Digest> leaves = Leaves(2);
   const Digest node = Hasher(kDomainNode).Update(leaves[0]).Update(leaves[1]).Finish();
   const std::vector<Digest> one{node};
@@ -176,7 +176,7 @@ TEST(Blob, CarriesTheRootOfItsData) {
   EXPECT_EQ(MakeBlob({})->root, MerkleRoot({}));
 }
 
-TEST(MerkleDeathTest, PathOfALeafThatIsNotThere) {
+TEST(MerkleDeathTest, RefusesThePathOfAMissingLeaf) {
   EXPECT_DEATH(MerklePath(Leaves(3), 3), "CHECK failed");
 }
 

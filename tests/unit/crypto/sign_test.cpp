@@ -40,7 +40,7 @@ TEST(SigningKey, SignsAsOpenSslDoes) {
             "3933d3a90605d9058e9d0ac45950ee2d3c9c9b14857415587179fe0ccac35f09");
 }
 
-TEST(SigningKey, GivesItsSeedBack) {
+TEST(SigningKey, ReturnsItsSeed) {
   const Bytes seed(32, 0x5c);
   const SigningKey key = SigningKey::FromSeed(seed);
   EXPECT_TRUE(std::ranges::equal(key.seed(), seed));
@@ -85,7 +85,7 @@ TEST(PlainVerifier, AcceptsOnlyTheSignerTheDigestAndTheSignature) {
 
 // The same signature with S + L (L: the order of the base point) fulfils the equation too; were it
 // accepted, anyone could make a second signature of a message.
-TEST(PlainVerifier, RefusesASecondSpellingOfASignature) {
+TEST(PlainVerifier, RefusesASecondEncodingOfASignature) {
   const Bytes order = *FromHex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
   const SigningKey key = SigningKey::FromSeed(Bytes(32, 1));
   Signature signature = key.Sign(Counting());

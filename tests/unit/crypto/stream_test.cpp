@@ -102,7 +102,7 @@ TEST(Stream, MatchesGoldenBytes) {
             "2e5a419784eb8849a8769490c5b33ebe37b263b0f08715df3730d0226e5780d6");
 }
 
-RC_GTEST_PROP(Stream, DoesNotDependOnHowItIsRead, ()) {
+RC_GTEST_PROP(Stream, DoesNotDependOnReadSizes, ()) {
   const auto sizes =
       *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, 2500));
   Stream stream("cut", Counting());
@@ -180,7 +180,7 @@ TEST(Permutation, HoldsEveryNumberOnce) {
   }
 }
 
-TEST(Permutation, DrawsAllOrdersAlike) {
+TEST(Permutation, AllOrdersAreEquallyLikely) {
   constexpr double kDraws = 24'000;
   constexpr double kExpected = kDraws / 24;
   Stream stream("orders", Counting());
@@ -194,7 +194,7 @@ TEST(Permutation, DrawsAllOrdersAlike) {
   EXPECT_LT(chi_squared, 49.7);  // 23 degrees of freedom, p = 0.001; the draws are fixed
 }
 
-TEST(StreamDeathTest, BelowNothing) {
+TEST(StreamDeathTest, RefusesABoundOfZero) {
   EXPECT_DEATH(Stream("x", Digest{}).Below(0), "CHECK failed");
 }
 

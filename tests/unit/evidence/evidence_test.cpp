@@ -89,7 +89,7 @@ TEST(EvidenceTest, TheOrderOfTheFramesDoesNotMatter) {
 }
 
 // What a slot's signer may not vary is everything: the entry that it saw too.
-TEST(EvidenceTest, AnotherEntryIsEquivocationToo) {
+TEST(EvidenceTest, AnotherParentIsEquivocationToo) {
   const auto frame = wire::Open(std::make_shared<const Bytes>(CommitFrame(kCheat)));
   ASSERT_TRUE(frame.ok());
   wire::Envelope other = frame->envelope;
@@ -176,7 +176,7 @@ TEST(EvidenceTest, GenesisIsNeverEvidence) {
   EXPECT_THAT(base::MessageOf(echoes.status()), HasSubstr("genesis"));
 }
 
-TEST(EvidenceTest, TwoSaysOfOneIterationProveEquivocation) {
+TEST(EvidenceTest, TwoMessagesOfOneIterationProveEquivocation) {
   for (const MessageType type :
        {MessageType::kStatus, MessageType::kPropose, MessageType::kVote, MessageType::kLock}) {
     wire::Envelope first = wire::SampleEnvelope(type);
@@ -232,7 +232,7 @@ TEST(EvidenceTest, AnotherCoinProvesAFalseReveal) {
 }
 
 // Whoever cheats in a large message must not escape for want of room in an honest PROOF.
-TEST(EvidenceTest, ProofsOfAllButProofsTravelInline) {
+TEST(EvidenceTest, EvidenceOfAllMessagesButProofsFitsInline) {
   for (const MessageType type : wire::SignedMessageTypes()) {
     if (type == MessageType::kProof) continue;
     if (type == MessageType::kBoot || type == MessageType::kRejoin) continue;  // never evidence
@@ -307,7 +307,7 @@ TEST(EvidenceTest, SwappedOrForeignFramesProveNothing) {
 }
 
 // A verifier that trusts nobody: what Verify proves it proves by signatures.
-TEST(EvidenceTest, EverySignatureIsAsked) {
+TEST(EvidenceTest, EverySignatureIsVerified) {
   class CountingVerifier final : public crypto::Verifier {
    public:
     explicit CountingVerifier(int good) : good_(good) {}
@@ -342,7 +342,7 @@ TEST(EvidenceTest, ASealedBanNeedsOneJudgeMoreThanFaults) {
 }
 
 // One proof, one file: a signature more would be another file that proves the same.
-TEST(EvidenceTest, ASealedBanHasNoJudgeToSpare) {
+TEST(EvidenceTest, SealedBanWithAnExtraJudgeIsRefused) {
   const KnownRun run = RunOfJudges(kJudges - 2);
   const auto four = SealedBan(kJudges - 1);
   const auto three = SealedBan(kJudges - 2);
@@ -371,7 +371,7 @@ TEST(EvidenceTest, JudgesOfAnotherRunOrStrangersProveNothing) {
   EXPECT_EQ(VerifyInRun(*file, strangers).outcome, Outcome::kNotProven);
 }
 
-TEST(EvidenceTest, ASealedBanNamesWhomTheBlockBansAndNobodyElse) {
+TEST(EvidenceTest, SealedBanProvesOnlyTheBansOfItsBlock) {
   const KnownRun run = RunOfJudges(kJudges - 1);
   wire::Block block = BanningBlock();
   EXPECT_FALSE(MakeSealedBan(HonestKey().id(), block, CommitsBuildingOn(block), run).ok());
@@ -405,7 +405,7 @@ TEST(EvidenceTest, AVerdictNeedsOneVoterMoreThanFaultsInOneCase) {
       MakeVerdict(HonestKey().id(), {guilty[0], guilty[1], guilty[2], innocent[3]}, run).ok());
 }
 
-TEST(EvidenceTest, WhoAbstainsOrFindsAnOwnerInnocentCondemnsNobody) {
+TEST(EvidenceTest, AbstentionsAndAcquittalsCondemnNobody) {
   wire::Vote vote{
       {.kind = wire::CaseKind::kCover, .accuser = CheaterKey().id(), .target = HonestKey().id()},
       wire::Verdict::kInnocent};
@@ -417,7 +417,7 @@ TEST(EvidenceTest, WhoAbstainsOrFindsAnOwnerInnocentCondemnsNobody) {
 }
 
 // Other kinds need no manifest, and none can undo them.
-TEST(EvidenceTest, TheRunMattersOnlyToFilesOfJudges) {
+TEST(EvidenceTest, RunIdMattersOnlyToFilesOfJudges) {
   const auto file = MakeEquivocation(CommitFrame(kCheat), OtherCommit());
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(VerifyInRun(*file, KnownRun{}).outcome, Outcome::kProven);
@@ -453,7 +453,7 @@ TEST(EvidenceTest, NamesAreAsInJson) {
 }
 
 // Makers for messages: what is not bad makes no file.
-TEST(EvidenceTest, MakersOfGoodMessagesRefuse) {
+TEST(EvidenceTest, MakersRefuseGoodMessages) {
   EXPECT_FALSE(MakeUnreadable(CommitFrame(kFair)).ok());
   EXPECT_FALSE(MakeFalsePart(CommitFrame(kFair), RevealFrame(kFair, 0)).ok());
   EXPECT_FALSE(MakeImpossibleNumbers(CommitFrame(kFair)).ok());
@@ -464,7 +464,7 @@ TEST(EvidenceTest, MakersOfGoodMessagesRefuse) {
 
 class EvidenceVectorTest : public testing::TestWithParam<NamedFile> {};
 
-TEST_P(EvidenceVectorTest, JudgedAsItsNameSays) {
+TEST_P(EvidenceVectorTest, VerdictMatchesItsName) {
   const NamedFile& file = GetParam();
   const auto golden = wire::ReadVector("tests/vectors/evidence/" + file.name + ".hex");
   ASSERT_TRUE(golden.ok()) << golden.status();

@@ -43,7 +43,7 @@ class CheckpointTest : public os::TempFolderTest {
   }
 };
 
-TEST_F(CheckpointTest, ComesBackAsItWasWritten) {
+TEST_F(CheckpointTest, RoundTrips) {
   const Checkpoint written = Sample();
   ASSERT_TRUE(WriteCheckpoint(dir_, written).ok());
   EXPECT_EQ(path(), dir_ + "/checkpoints/step-41.safetensors");
@@ -59,7 +59,7 @@ TEST_F(CheckpointTest, ComesBackAsItWasWritten) {
             protocol::StateRoot(written.state, written.layout).Hex());
 }
 
-TEST_F(CheckpointTest, OneOfTheSameStepIsReplaced) {
+TEST_F(CheckpointTest, CheckpointOfTheSameStepIsReplaced) {
   ASSERT_TRUE(WriteCheckpoint(dir_, Sample()).ok());
   Checkpoint other = Sample();
   other.state.parameters = Floats(7, 18);
@@ -85,7 +85,7 @@ TEST_F(CheckpointTest, AreListedByStepWithoutStrangers) {
   EXPECT_EQ(steps, (std::vector<std::uint64_t>{9, 20, 100}));
 }
 
-TEST_F(CheckpointTest, AnyBitThatIsWrongIsFound) {
+TEST_F(CheckpointTest, AnyWrongBitIsFound) {
   ASSERT_TRUE(WriteCheckpoint(dir_, Sample()).ok());
   const std::string whole = ContentOf(path());
   for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -110,7 +110,7 @@ TEST_F(CheckpointTest, AnyBitThatIsWrongIsFound) {
   }
 }
 
-TEST_F(CheckpointTest, EveryPrefixAndAnyMoreIsRefused) {
+TEST_F(CheckpointTest, TruncatedAndExtendedFilesAreRefused) {
   ASSERT_TRUE(WriteCheckpoint(dir_, Sample()).ok());
   const std::string whole = ContentOf(path());
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -143,7 +143,7 @@ TEST_F(CheckpointTest, HostileHeadersAreRefused) {
   }
 }
 
-TEST_F(CheckpointTest, AModelHasTheParametersAlone) {
+TEST_F(CheckpointTest, ModelHasOnlyTheParameters) {
   const Checkpoint checkpoint = Sample();
   const std::string out = dir_ + "/model.safetensors";
   ASSERT_TRUE(WriteModel(out, checkpoint).ok());

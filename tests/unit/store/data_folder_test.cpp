@@ -34,7 +34,7 @@ TEST_F(DataFolderTest, IsMadeForItsOwnerOnly) {
   EXPECT_TRUE(folder->Sync().ok());
 }
 
-TEST_F(DataFolderTest, OneThatIsThereKeepsItsMode) {
+TEST_F(DataFolderTest, ExistingFolderKeepsItsMode) {
   ASSERT_EQ(::chmod(dir_.c_str(), 0750), 0);
   ASSERT_TRUE(DataFolder::Claim(dir_).ok());
   EXPECT_EQ(ModeOf(dir_), 0750U);
@@ -69,7 +69,7 @@ TEST_F(DataFolderTest, IsFreeAfterAProcessThatWasKilled) {
   EXPECT_TRUE(DataFolder::Claim(dir_).ok());
 }
 
-TEST_F(DataFolderTest, SaysWhyItCannotBe) {
+TEST_F(DataFolderTest, ReportsWhyItCannotBeUsed) {
   std::ofstream(dir_ + "/file") << "here";
   const auto under_file = DataFolder::Claim(dir_ + "/file/data");
   ASSERT_FALSE(under_file.ok());

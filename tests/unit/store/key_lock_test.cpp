@@ -50,7 +50,7 @@ class KeyLockTest : public os::TempFolderTest {
   base::PeerId key_;
 };
 
-TEST_F(KeyLockTest, OneHolderAKeyAndRun) {
+TEST_F(KeyLockTest, OneHolderForEachKeyAndRun) {
   auto held = Claim();
   ASSERT_TRUE(held.ok()) << held.status();
   const auto second = Claim();
@@ -73,7 +73,7 @@ TEST_F(KeyLockTest, OtherRunsAndKeysAreFree) {
   EXPECT_TRUE(KeyLock::Claim(run_, other_key, {dir_}).ok());
 }
 
-TEST_F(KeyLockTest, IsFreeOnceItsHolderLetsGo) {
+TEST_F(KeyLockTest, IsFreeOnceItsHolderReleasesIt) {
   {
     auto held = Claim();
     ASSERT_TRUE(held.ok());
@@ -117,7 +117,7 @@ TEST_F(KeyLockTest, LeavesNoFileBehind) {
 }
 
 // The same key by another path: the lock in the home sees it. A folder of no use is passed over.
-TEST_F(KeyLockTest, OneFolderInCommonIsEnough) {
+TEST_F(KeyLockTest, OneSharedFolderIsEnough) {
   const std::string home = dir_ + "/home";
   const std::string open = dir_ + "/open";
   std::filesystem::create_directories(home);
@@ -134,7 +134,7 @@ TEST_F(KeyLockTest, OneFolderInCommonIsEnough) {
 }
 
 // Half of run and key are public, so another user knows the name: it must be of no use to him.
-TEST_F(KeyLockTest, AnotherUserCanNeitherTakeItNorHoldItUp) {
+TEST_F(KeyLockTest, AnotherUserCanNeitherTakeNorBlockIt) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be two users";
   ASSERT_EQ(chmod(dir_.c_str(), 0755), 0);
   ASSERT_EQ(chown(dir_.c_str(), 65533, 65533), 0);

@@ -158,7 +158,7 @@ TEST_F(LedgerCrashTest, FailsOnceTheDiskIsFullOfResults) {
   EXPECT_GT((*restored)->results.size(), 10U);
 }
 
-TEST_F(LedgerCrashTest, BoundsWhatWaitsForTheDisk) {
+TEST_F(LedgerCrashTest, BoundsTheRecordsThatWaitForTheDisk) {
   // The writer thread is held in its callback while the queue fills.
   std::promise<void> hold;
   std::shared_future<void> released(hold.get_future());

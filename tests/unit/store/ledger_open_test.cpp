@@ -70,7 +70,7 @@ TEST_F(LedgerOpenTest, ItsFilesAreTheOwnersAlone) {
   umask(before);
 }
 
-TEST_F(LedgerOpenTest, GivesBackNothingAtFirst) {
+TEST_F(LedgerOpenTest, RestoresNothingAtFirst) {
   const auto ledger = MustOpen(Options());
   const auto restored = ledger->Restore();
   ASSERT_TRUE(restored.ok()) << restored.status();
@@ -78,7 +78,7 @@ TEST_F(LedgerOpenTest, GivesBackNothingAtFirst) {
 }
 
 // What the key said in the newest sealed step and the open one, to the byte; nothing before.
-TEST_F(LedgerOpenTest, GivesBackWhatTheKeySignedSinceTheNewestBlocksStep) {
+TEST_F(LedgerOpenTest, RestoresSlotsSignedSinceTheNewestBlocksStep) {
   const Record sealed = Slot(2, 1);
   const Record open = Slot(3, 2);
   ASSERT_TRUE(Write({sealed, BlockRecord(BlockOf(3)), open}).ok());
@@ -94,7 +94,7 @@ TEST_F(LedgerOpenTest, GivesBackWhatTheKeySignedSinceTheNewestBlocksStep) {
 }
 
 // The newest state and what came after it; older ones are superfluous.
-TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
+TEST_F(LedgerOpenTest, RestoresTheNewestStateAndLaterResults) {
   const auto blob = [](std::uint8_t byte) { return crypto::MakeBlob({byte, byte}); };
   const auto state = [&](std::uint64_t step, std::uint8_t byte) {
     return Record{RecordKind::kState, protocol::BlockKey(false, step), {}, blob(byte)};
@@ -198,7 +198,7 @@ TEST_F(LedgerOpenTest, RefusesAFolderThatCannotBeMade) {
   EXPECT_TRUE(IsOneLine(refusal));
 }
 
-TEST_F(LedgerOpenTest, AReaderSaysThatNoLedgerIsThere) {
+TEST_F(LedgerOpenTest, ReaderReportsAMissingLedger) {
   const base::Status refusal = LedgerReader::Open(root_ + "/nowhere").status();
   EXPECT_TRUE(absl::IsNotFound(refusal)) << refusal;
   EXPECT_FALSE(std::filesystem::exists(root_ + "/nowhere"));

@@ -129,7 +129,7 @@ TEST_F(LedgerPruneTest, TheFileStopsGrowing) {
   EXPECT_LT(late, 8u << 20);
 }
 
-TEST_F(LedgerPruneTest, KeepsAWindowAndWhatMatteredBefore) {
+TEST_F(LedgerPruneTest, KeepsAWindowAndEarlierRemovals) {
   Run(1025);
   const std::set<std::uint64_t> kept = KeptSteps();
   const std::uint64_t below = 1024 - kKeep;
@@ -156,7 +156,7 @@ TEST_F(LedgerPruneTest, KeepsAWindowAndWhatMatteredBefore) {
   EXPECT_TRUE(genesis);
 }
 
-TEST_F(LedgerPruneTest, NothingIsForgottenBeforeTheWindowIsFull) {
+TEST_F(LedgerPruneTest, NothingIsPrunedBeforeTheWindowIsFull) {
   Run(kKeep + 1);
   EXPECT_EQ(KeptSteps().size(), kKeep + 1);
   EXPECT_EQ(MustRead().Summary()->pruned_below, 0u);

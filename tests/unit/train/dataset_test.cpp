@@ -65,7 +65,7 @@ Dataset SomeDataset() {
   return data;
 }
 
-TEST(HashOf, SeesEverythingThatTrainingDependsOn) {
+TEST(HashOf, DependsOnEverythingThatTrainingUses) {
   const Dataset data = SomeDataset();
   std::set<base::Digest> hashes = {HashOf(data)};
   const auto changed = [&](auto change) {

@@ -40,7 +40,7 @@ TEST(Gzip, TheLimitIsExact) {
   }
 }
 
-TEST(Gzip, ABombStopsAtTheLimit) {
+TEST(Gzip, DecompressionBombStopsAtTheLimit) {
   const base::Bytes bomb = Gzipped(base::Bytes(100 << 20, 0));  // 100 KB of gzip
   EXPECT_LT(bomb.size(), std::size_t{1} << 17);
   EXPECT_THAT(ErrorOf(bomb), HasSubstr("holds more than 1048576 bytes"));
@@ -55,7 +55,7 @@ TEST(Gzip, EveryPrefixIsCutShort) {
   }
 }
 
-TEST(Gzip, AByteThatIsWrongIsFound) {
+TEST(Gzip, WrongByteIsFound) {
   const base::Bytes plain = RandomBytes(1, 300);
   const base::Bytes file = Gzipped(plain);
   for (std::size_t i = 0; i < file.size(); ++i) {

@@ -57,7 +57,7 @@ TEST(Text, PartsHaveNoByteInCommon) {
   EXPECT_EQ(data.validation.size(), 250 - kTextWindow);
 }
 
-TEST(Text, HeldOutWindowsAreAFewFromEverywhere) {
+TEST(Text, HeldOutWindowsAreSpreadOverTheText) {
   const Dataset data = TextDataset(RandomBytes(1, 100'000, 200)).value();
   EXPECT_EQ(data.training.size(), 80'000 - kTextWindow);
   EXPECT_EQ(data.validation.size(), kMaxHeldOutWindows);
@@ -86,14 +86,14 @@ TEST(Text, AnyBytesAreATextUnlessTheyAreTooFew) {
   });
 }
 
-TEST(Text, SaysWhatIsWrong) {
+TEST(Text, ErrorsNameTheProblem) {
   EXPECT_THAT(base::MessageOf(TextDataset(base::Bytes(999, 'a')).status()),
               HasSubstr("too short: 999 bytes"));
   EXPECT_THAT(base::MessageOf(TextDataset(base::Bytes(1000, 'a')).status()),
               HasSubstr("one byte, over and over"));
 }
 
-TEST(Text, AHashIsOfEveryByteThatTrains) {
+TEST(Text, HashCoversEveryTrainingByte) {
   base::Bytes text = RandomBytes(3, 4000, 60);
   const base::Digest hash = HashOf(TextDataset(text).value());
   EXPECT_EQ(HashOf(TextDataset(text).value()), hash);

@@ -61,7 +61,7 @@ class TorchTrainerOf : public ::testing::TestWithParam<Case> {
   ReferenceNetwork reference() const { return {GetParam().model, GetParam().hidden}; }
 };
 
-TEST_P(TorchTrainerOf, GradientIsTheReferences) {
+TEST_P(TorchTrainerOf, GradientMatchesTheReference) {
   const auto trainer = Make(options()).value();
   const Dataset digits = LoadDigits();
   const auto row_count = static_cast<std::uint32_t>(digits.training.size());
@@ -100,7 +100,7 @@ TEST_P(TorchTrainerOf, GradientIsTheSlopeOfTheLoss) {
   }
 }
 
-TEST_P(TorchTrainerOf, EvaluationIsOverTheWholePartThatWasAskedFor) {
+TEST_P(TorchTrainerOf, EvaluationCoversTheWholeHeldOutPart) {
   const Dataset digits = LoadDigits();
   for (const HeldOut on : {HeldOut::kTest, HeldOut::kValidation}) {
     TrainerOptions with = options();
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Models, TorchTrainerOf,
                            return test.param.model + std::to_string(test.param.hidden);
                          });
 
-TEST(TorchTrainer, LayoutsAreNamedAsCheckpointsNameThem) {
+TEST(TorchTrainer, LayoutsUseTheNamesOfCheckpoints) {
   EXPECT_EQ(Make({.model = "mlp", .hidden = 48}).value()->layout(),
             (base::TensorLayout{{"layers.0.weight", {48, 64}},
                                 {"layers.0.bias", {48}},
@@ -199,7 +199,7 @@ TEST(TorchTrainer, LayoutsAreNamedAsCheckpointsNameThem) {
                                 {"fc2.bias", {10}}}));
 }
 
-TEST(TorchTrainer, GradientOnATextIsTheReferences) {
+TEST(TorchTrainer, GradientOnATextMatchesTheReference) {
   const std::string file = ::testing::TempDir() + "/ostraka_text";
   const base::Bytes text = RandomBytes(1, 3000, 40);
   WriteBytes(file, text);
@@ -244,7 +244,7 @@ TEST(TorchTrainer, SgdWithSevenPeersLearnsDigits) {
   EXPECT_LT(end.loss, 0.2);
 }
 
-TEST(TorchTrainer, RefusesOptionsThatItCannotServe) {
+TEST(TorchTrainer, RefusesUnsupportedOptions) {
   const auto message_of = [](const TrainerOptions& options) {
     const auto made = Make(options);
     EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);

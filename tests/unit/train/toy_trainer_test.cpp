@@ -166,7 +166,7 @@ TEST(ToyTrainer, NonFiniteParametersGiveNonFiniteGradients) {
   EXPECT_FALSE(std::isfinite(trainer->Evaluate(parameters)->loss));
 }
 
-TEST(ToyTrainer, ADataSeedIsAProblem) {
+TEST(ToyTrainer, DataSeedDeterminesTheProblem) {
   TrainerOptions options = ToyOptions(50);
   const auto one = MakeToyTrainer(options).value();
   options.data_seed = 8;
@@ -176,7 +176,7 @@ TEST(ToyTrainer, ADataSeedIsAProblem) {
             other->Gradient(zero, SeedOf(1), false).value());
 }
 
-TEST(ToyTrainer, RefusesOptionsThatItCannotServe) {
+TEST(ToyTrainer, RefusesUnsupportedOptions) {
   const auto message_of = [](const TrainerOptions& options) {
     const auto made = MakeToyTrainer(options);
     EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);

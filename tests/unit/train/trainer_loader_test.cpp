@@ -88,7 +88,7 @@ TEST(TrainerLoader, AMissingModuleIsNamedWithWhatToDo) {
 #endif
 }
 
-TEST(TrainerLoader, LoadsTheFirstModuleThatIsThere) {
+TEST(TrainerLoader, LoadsTheFirstExistingModule) {
   const TrainerOptions options{.hidden = 20};
   const auto trainer =
       MakeTrainerFrom(options, {"/nonexistent/a.so", FAKE_MODULE_GOOD, FAKE_MODULE_OLD});
@@ -98,7 +98,7 @@ TEST(TrainerLoader, LoadsTheFirstModuleThatIsThere) {
   EXPECT_EQ((*trainer)->Gradient(parameters, SeedOf(1), false)->size(), 21u);
 }
 
-TEST(TrainerLoader, AModulesRefusalIsHandedOn) {
+TEST(TrainerLoader, ErrorOfTheModuleIsReturned) {
   const TrainerOptions options{.batch_size = 0};
   const auto made = MakeTrainerFrom(options, {FAKE_MODULE_GOOD});
   EXPECT_EQ(MessageOfOneLine(made.status(), absl::StatusCode::kInvalidArgument),
@@ -112,13 +112,13 @@ TEST(TrainerLoader, AModuleOfAnotherVersionIsRefused) {
                                                           "this program has 3)")));
 }
 
-TEST(TrainerLoader, ALibraryThatIsNoModuleIsRefused) {
+TEST(TrainerLoader, OtherLibrariesAreRefused) {
   const auto made = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_NO_ENTRY});
   EXPECT_THAT(MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
               EndsWith("is no trainer module: it lacks ostraka_trainer_module"));
 }
 
-TEST(TrainerLoader, AFileThatIsNoLibraryIsRefused) {
+TEST(TrainerLoader, OtherFilesAreRefused) {
   const std::string file = ::testing::TempDir() + "/ostraka_no_library.so";
   std::ofstream(file) << "this is text";
   const auto made = MakeTrainerFrom(kNeedsModule, {file});

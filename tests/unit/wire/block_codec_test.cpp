@@ -136,7 +136,7 @@ TEST(BlockCodecTest, ListsOfRecordsHaveBounds) {
               HasSubstr("candidates: too many"));
 }
 
-TEST(BlockCodecTest, WhatIsPerColumnHasBounds) {
+TEST(BlockCodecTest, FieldsOfColumnsHaveBounds) {
   EXPECT_THAT(JudgeEdited([](Block& b) { b.columns.resize(kMaxParts + 1); }),
               HasSubstr("columns: too many"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.result_roots.resize(kMaxParts + 1); }),
@@ -147,7 +147,7 @@ TEST(BlockCodecTest, WhatIsPerColumnHasBounds) {
               HasSubstr("senders: too many"));
 }
 
-TEST(BlockCodecTest, WhatIsInsideOfARecordHasBounds) {
+TEST(BlockCodecTest, FieldsOfRecordsHaveBounds) {
   EXPECT_THAT(JudgeEdited([](Block& b) { b.removals[0].reason.assign(kMaxReasonBytes + 1, 'x'); }),
               HasSubstr("reason: too long"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.cases[0].ballots.resize(kMaxPeers + 1); }),
@@ -179,7 +179,7 @@ TEST(BlockCodecTest, AQuietBlockIsSmall) {
   EXPECT_LT(EncodeBlock(block).size(), 64 * 1024U);
 }
 
-TEST(BlockCodecTest, WhatIsInTheOrderOfKeysAscends) {
+TEST(BlockCodecTest, ListsByKeyAscend) {
   const auto reversed = [](auto member) {
     Block block = SampleBlock();
     auto& list = block.*member;
@@ -216,7 +216,7 @@ TEST(BlockCodecTest, AColumnsSendersAreAnyOfTheBlocks) {
   EXPECT_EQ(Judge(block), "");
 }
 
-TEST(BlockCodecTest, ARemovalInTheFirstStepIsNotNone) {
+TEST(BlockCodecTest, RemovalInTheFirstStepDiffersFromNone) {
   Block block = SampleBlock();
   block.last_removal_step = 0;
   EXPECT_EQ(Judge(block), "");

@@ -295,7 +295,7 @@ TEST(BodiesTest, TheLargestVectorFitsInAFrame) {
   EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("too many"));
 }
 
-TEST(BodiesTest, VectorEntriesAreAsTheyAreHashed) {
+TEST(BodiesTest, VectorEntriesAreEncodedAsHashed) {
   Vector vector = SampleVector();
   vector.entries[1].state = 3;
   EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("state: unknown"));
@@ -305,7 +305,7 @@ TEST(BodiesTest, VectorEntriesAreAsTheyAreHashed) {
   }
 }
 
-TEST(BodiesTest, AChunkIsOneOfItsCount) {
+TEST(BodiesTest, ChunkIndexIsBelowItsCount) {
   Chunk chunk = SampleChunk();
   chunk.index = chunk.count - 1;
   EXPECT_EQ(Judge(chunk, DecodeChunk), "");
@@ -343,7 +343,7 @@ TEST(BodiesTest, UnknownVerdictsAreRefused) {
   EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("verdict: unknown"));
 }
 
-TEST(BodiesTest, OneTypesBodyIsNotAnothers) {
+TEST(BodiesTest, BodyOfOneTypeDoesNotDecodeAsAnother) {
   EXPECT_FALSE(DecodeCommit(Encode(SampleProof())).ok());
   EXPECT_FALSE(DecodeProof(Encode(SampleCommit())).ok());
   EXPECT_FALSE(DecodeReveal(Encode(SampleEcho())).ok());

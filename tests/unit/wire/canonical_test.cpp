@@ -136,7 +136,7 @@ TEST(CanonicalTest, LengthLimitComesFirst) {
 }
 
 // Whatever decodes encodes to the very bytes it came from.
-TEST(CanonicalTest, DamagedSamplesDecodeToTheirOwnBytesOrNotAtAll) {
+TEST(CanonicalTest, DamagedSamplesReencodeToTheirBytesOrAreRefused) {
   base::Rng rng(1);
   const Bytes sample = Encode(SampleProof());
   std::size_t decoded_count = 0;

@@ -36,7 +36,7 @@ TEST(EnvelopeTest, SealSignsTheDigestOfTheCore) {
   EXPECT_TRUE(Fields(sealed.envelope) == Fields(envelope));
 }
 
-TEST(EnvelopeTest, OpenKeepsTheFrameItWasGiven) {
+TEST(EnvelopeTest, OpenKeepsTheGivenFrame) {
   const SignedEnvelope sealed = Seal(SampleEnvelope(MessageType::kEcho), SampleKey(1));
   const auto opened = Open(sealed.frame);
   ASSERT_TRUE(opened.ok()) << opened.status();

@@ -48,7 +48,7 @@ TEST(SlotCodecTest, UnknownPhaseAndTypeAreRefused) {
 }
 
 // Else one message could be signed under two slots that mean the same, unpunished.
-TEST(SlotCodecTest, OnlyMessagesAboutSealBHaveADraw) {
+TEST(SlotCodecTest, OnlyMessagesOfSealBHaveADraw) {
   for (const MessageType type : AllMessageTypes()) {
     for (std::uint8_t phase = 0; phase < kPhaseCount; ++phase) {
       Slot slot = SampleSlot(type);
@@ -83,7 +83,7 @@ TEST(SlotCodecTest, LeaderIterationsCountFromOneToTheLimit) {
   }
 }
 
-TEST(SlotCodecTest, IterationIsAPartsIndex) {
+TEST(SlotCodecTest, IterationIsTheIndexOfAPart) {
   Slot slot = SampleSlot(MessageType::kPart);
   slot.iteration = kMaxParts - 1;
   EXPECT_TRUE(Opens(slot));

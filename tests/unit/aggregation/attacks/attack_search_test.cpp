@@ -70,7 +70,7 @@ std::vector<std::pair<std::string, Line>> LinesOf(const Matrix& honest) {
           {"coordinate", Ranged({moments.mean, unit, {}, 0, 0}, 1000)}};
 }
 
-TEST(AttackSearch, FindsAWindowOnTheOtherSide) {
+TEST(AttackSearch, FindsAWindowOnTheNegativeSide) {
   // Damage 1 at |t| = 5 on the one side; 3 in (-0.011, -0.0085) on the other.
   const Line line{{0.0}, {1.0}, {}, -100, 100};
   const Victim victim = [](const Rows& rows, std::span<float> out) {
@@ -97,7 +97,7 @@ TEST(AttackSearch, FindsTheEdgeOfASelection) {
   EXPECT_NEAR(found->damage, 7.77, 0.01);
 }
 
-TEST(AttackSearch, ALineWithoutRoomIsTriedOnce) {
+TEST(AttackSearch, LineWithoutRoomIsTriedOnce) {
   int calls = 0;
   const Victim victim = [&calls](const Rows& rows, std::span<float> out) {
     ++calls;
@@ -112,7 +112,7 @@ TEST(AttackSearch, ALineWithoutRoomIsTriedOnce) {
 }
 
 // Every rule of the registry that runs on its defaults, alone and behind what mixes rows.
-TEST(AttackSearch, ReachesTheWorstOfEveryRule) {
+TEST(AttackSearch, FindsTheWorstVectorOfEveryRule) {
   base::Rng rng(21);
   std::size_t rules = 0;
   for (const RuleInfo* rule : Rules()) {

@@ -56,7 +56,7 @@ TEST(Attacks, TableIsSortedDistinctAndComplete) {
 }
 
 // The names that docs/design promise to users: a renamed attack breaks their scripts.
-TEST(Attacks, NamesStay) {
+TEST(Attacks, NamesAreStable) {
   for (const std::string_view name : {"sign_flip",   "random_direction",
                                       "label_flip",  "delayed",
                                       "ipm",         "alie",
@@ -93,7 +93,7 @@ TEST(Attacks, EveryVectorAttackRunsOnItsDefaults) {
 
 // A colluder with another number and another gradient of its own sends the same, where that is
 // promised, and something else where the attack draws for itself.
-TEST(Attacks, IdenticalMeansIdentical) {
+TEST(Attacks, IdenticalAttacksSendEqualVectors) {
   base::Rng rng(3);
   const Matrix honest = testing::NormalRows(rng, 9, 40);
   for (const AttackInfo* attack : Attacks()) {
@@ -153,7 +153,7 @@ TEST(Attacks, ParametersReachTheFormula) {
   EXPECT_TRUE(std::isinf((*Sent("inf", {}, view))[2]));
 }
 
-TEST(Attacks, DelayedSendsWhatWasTrueThen) {
+TEST(Attacks, DelayedSendsAnEarlierGradient) {
   AttackState state;
   const auto attack = MakeAttack("delayed", {{"steps", "2"}});
   ASSERT_TRUE(attack.ok());
@@ -168,7 +168,7 @@ TEST(Attacks, DelayedSendsWhatWasTrueThen) {
   EXPECT_EQ(sent, (std::vector<float>{0, 0, 0, 1, 2, 3}));
 }
 
-TEST(Attacks, RefuseWhatTheyCannotUse) {
+TEST(Attacks, RefuseUnusableInput) {
   const std::vector<float> own = {1, 2, 3};
   const Matrix honest = {{1, 2, 3}, {4, 5, 6}};
   const auto refused = [](const auto& result, const std::string& fragment) {
@@ -210,7 +210,7 @@ TEST(Attacks, RefuseWhatTheyCannotUse) {
   refused(Sent("opt_ipm", {}, bad), "needs to know the rule");
 }
 
-TEST(Attacks, WhatTheVictimRefusesIsPassedOn) {
+TEST(Attacks, ErrorOfTheVictimRuleIsReturned) {
   const Victim picky = [](const Rows&, std::span<float>) {
     return base::InvalidArgument("not these");
   };

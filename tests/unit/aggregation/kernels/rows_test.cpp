@@ -37,7 +37,7 @@ TEST(CheckRows, NamesTheRowAndTheCoordinate) {
   EXPECT_EQ(Complaint(rows), "row 1, coordinate 700 is infinite");
 }
 
-TEST(CheckRows, RefusesWhatIsNoInput) {
+TEST(CheckRows, RefusesInvalidInput) {
   EXPECT_EQ(CheckRows(Rows(), SerialExecutor()).code(), absl::StatusCode::kInvalidArgument);
   const std::vector<float> row(1);
   EXPECT_EQ(CheckRows({{row.data()}, 0}, SerialExecutor()).code(),

@@ -40,7 +40,7 @@ double PromisedSumOfSquares(const std::vector<float>& values) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-TEST(Simd, ScalarIsAlwaysThereAndNamesAreDistinct) {
+TEST(Simd, ScalarAlwaysExistsAndNamesAreDistinct) {
   EXPECT_TRUE(IsSupported(Level::kScalar));
   EXPECT_EQ(KernelsFor(Level::kScalar).level, Level::kScalar);
   EXPECT_EQ(LevelName(Level::kScalar), "scalar");
@@ -190,7 +190,7 @@ TEST(Simd, EveryLevelSortsAndComparesRowsToTheSameBits) {
   }
 }
 
-TEST(Simd, ColumnsSayWhenAValueIsNotFinite) {
+TEST(Simd, ColumnsReportNonFiniteValues) {
   const float bad[] = {std::numeric_limits<float>::quiet_NaN(),
                        std::numeric_limits<float>::infinity()};
   const std::vector<Comparator> network = SortNetwork(3, 1, 2);

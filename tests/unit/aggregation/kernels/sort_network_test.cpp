@@ -40,7 +40,7 @@ TEST(SortNetwork, SortsEverySequenceOfZerosAndOnes) {
   }
 }
 
-TEST(SortNetwork, LeavesOutWhatTheWantedRowsDoNotNeed) {
+TEST(SortNetwork, OmitsComparisonsThatTheWantedRowsDoNotNeed) {
   EXPECT_EQ(SortNetwork(16, 0, 16).size(), 63u);
   EXPECT_LT(SortNetwork(16, 7, 9).size(), 63u);
   EXPECT_TRUE(SortNetwork(1, 0, 1).empty());

@@ -43,7 +43,7 @@ TEST(WidePasses, AgreeWithThePassesInDouble) {
   }
 }
 
-TEST(WidePasses, SeeWhatIsLeftWhenHugeRowsCancel) {
+TEST(WidePasses, KeepTheRemainderWhenHugeRowsCancel) {
   const Matrix matrix = {{1e30f, 2.0f}, {-1e30f, 2.0f}, {1.0f, 2.0f}};
   const Rows rows = RowsOf(matrix);
   const SerialExecutor executor;

@@ -69,7 +69,7 @@ void ExpectDigests(std::span<const Info* const> infos, const Digests& expected) 
   }
 }
 
-TEST(Bits, OfRulesAreTheOnesWrittenDownHere) {
+TEST(Bits, OfRulesAreRecorded) {
   const Digests expected = {
       {"aksel", 0xb9b39a4fe8e7016du},
       {"bulyan", 0x53b9ee111b22047au},
@@ -101,7 +101,7 @@ TEST(Bits, OfRulesAreTheOnesWrittenDownHere) {
   ExpectDigests(Rules(), expected);
 }
 
-TEST(Bits, OfPreAggregationsAreTheOnesWrittenDownHere) {
+TEST(Bits, OfPreAggregationsAreRecorded) {
   const Digests expected = {
       {"arc", 0xa6d9ca54dbc59d4fu},
       {"bucketing", 0xa2ae1122ee730a60u},

@@ -34,12 +34,12 @@ Outcome Clip(const Matrix& matrix, double tau, double eps = 1e-6) {
   return outcome;
 }
 
-TEST(CenteredClip, OneRowIsItsOwnAnswer) {
+TEST(CenteredClip, OneRowIsTheAnswer) {
   const Matrix rows = {{1.5f, -2.0f, 1e30f, -3e-40f}};
   EXPECT_EQ(Clip(rows, 0.1).out, rows[0]);
 }
 
-TEST(CenteredClip, EqualRowsAreTheirOwnAnswer) {
+TEST(CenteredClip, EqualRowsAreTheAnswer) {
   const Matrix rows(5, std::vector<float>{1.0f, -3e38f, 1e-45f});
   EXPECT_EQ(Clip(rows, 1e-3).out, rows[0]);
 }
@@ -167,7 +167,7 @@ TEST(CenteredClip, HoldsItsBoundOnHostileRows) {
 
 // Rows of pull 1e13 and more cancel, and what remains must be right to 1e-6: more than double can
 // hold.
-TEST(CenteredClip, HugePullsThatCancelAreCountedInWide) {
+TEST(CenteredClip, HugePullsThatCancelAreSummedInWide) {
   const Matrix rows = {{1e21f, 1.0f}, {-1e21f, 1.0f}, {0.5f, 2.0f}, {0.25f, 4.0f}, {0.125f, -8.0f}};
   const SerialExecutor executor;
   const Rows view = RowsOf(rows);
@@ -198,7 +198,7 @@ TEST(CenteredClip, HugePullsThatCancelAreCountedInWide) {
 }
 
 // Beyond 2^95 or so between pull and bound even Wide is blind, and says so.
-TEST(CenteredClip, SaysSoWhereNoArithmeticHereCanTell) {
+TEST(CenteredClip, ReportsWhenNoArithmeticHereIsPreciseEnough) {
   const Matrix rows = {{1e38f}, {-1e38f}, {1e-3f}};
   std::vector<float> out(1);
   EXPECT_EQ(CenteredClip({1e37, 1e-9}).Aggregate(RowsOf(rows), SerialExecutor(), out).code(),
@@ -272,7 +272,7 @@ TEST(CenteredClip, RefusesNonFiniteRowsByName) {
   }
 }
 
-TEST(CenteredClip, RefusesOptionsThatMeanNothing) {
+TEST(CenteredClip, RefusesMeaninglessOptions) {
   const Matrix rows = {{1.0f}, {2.0f}};
   std::vector<float> out(1);
   const double infinity = std::numeric_limits<double>::infinity();

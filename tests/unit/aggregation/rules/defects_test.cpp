@@ -30,7 +30,7 @@ std::vector<float> RunRule(const std::string& text, const Matrix& rows, Report* 
 }
 
 // 1. A far row makes the published CAF loop 3,362 times (at 1e3), or for ever (from 1e5 on).
-TEST(Defects, CafEndsHoweverFarARowIs) {
+TEST(Defects, CafTerminatesHoweverFarARowIs) {
   base::Rng rng(1);
   for (const float distance : {1e2f, 1e3f, 1e5f, 1e10f, 1e30f}) {
     Matrix rows = testing::NormalRows(rng, 9, 20);
@@ -84,7 +84,7 @@ TEST(Defects, ARowOfNaNsIsNeverSelected) {
 
 // 5. Distances from a float32 product of n > 25 rows are off by a quarter at an offset of 1000
 // times the spread, and the wrong row is chosen. Here at a million times.
-TEST(Defects, ManyRowsFarFromZeroAreStillToldApart) {
+TEST(Defects, ManyRowsFarFromZeroAreDistinguished) {
   base::Rng rng(5);
   Matrix rows(40, std::vector<float>(50));
   for (auto& row : rows) {
@@ -102,7 +102,7 @@ TEST(Defects, ManyRowsFarFromZeroAreStillToldApart) {
 
 // 6. A new Bulyan whose output was said to "remain identical" differs from the old one on 190 of
 // 200 inputs. Ours are two variants, and the paper's is the default.
-TEST(Defects, TheTwoBulyansAreTwoVariants) {
+TEST(Defects, BothDefinitionsOfBulyanAreVariants) {
   base::Rng rng(6);
   int different = 0;
   for (int trial = 0; trial < 20; ++trial) {
@@ -116,7 +116,7 @@ TEST(Defects, TheTwoBulyansAreTwoVariants) {
 
 // 7. Weights kept in a set made a "geometric median" the first row where all weights were equal,
 // and a "coordinate-wise trimmed mean" sorted rows by something else than their values.
-TEST(Defects, ValuesDecideAndNotThePlaceOfARow) {
+TEST(Defects, ValuesDecideAndNotTheRowIndex) {
   base::Rng rng(7);
   Matrix rows = testing::NormalRows(rng, 9, 6);
   testing::Multiply(rows[0], 1e6);
@@ -131,13 +131,13 @@ TEST(Defects, ValuesDecideAndNotThePlaceOfARow) {
 
 // 8. A Bulyan returned the mean distance to the median in place of the values: nothing that moves
 // with its rows.
-TEST(Defects, BulyanMovesWithItsRows) {
+TEST(Defects, BulyanIsTranslationEquivariant) {
   const Matrix rows(7, std::vector<float>{-4, 0, 9});
   EXPECT_EQ(RunRule("bulyan:f=1", rows), rows[0]);
 }
 
 // 9. Clipping and ARC overwrite the caller's array; float64 is silently made float32.
-TEST(Defects, TheInputIsNeverWrittenTo) {
+TEST(Defects, InputIsNeverWritten) {
   base::Rng rng(9);
   const Matrix rows = testing::NormalRows(rng, 9, 300);
   const Matrix before = rows;

@@ -200,7 +200,7 @@ TEST(Golden, EveryRuleIsReproduced) {
 
 // The published definition is ours but for the rows that its maximum runs over: a reference with
 // theirs gives their numbers, with ours it gives ours.
-TEST(Golden, CafDiffersOnlyInTheRowsThatTheMaximumRunsOver) {
+TEST(Golden, CafDiffersOnlyInTheRowsOfTheMaximum) {
   std::size_t seen = 0;
   for (const json& test_case : Golden()["cases"]) {
     if (test_case["rule"] != "CAF") continue;

@@ -46,7 +46,7 @@ void ExpectSortedAndComplete(const Infos& infos, std::string_view kind) {
   }
 }
 
-TEST(RegistryTest, EveryEntryIsCompleteAndInItsPlace) {
+TEST(RegistryTest, EveryEntryIsCompleteAndSorted) {
   ExpectSortedAndComplete(Rules(), "rule");
   ExpectSortedAndComplete(PreAggregations(), "pre-aggregation");
 }

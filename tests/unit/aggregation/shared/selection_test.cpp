@@ -23,7 +23,7 @@ TEST(Selection, TheMedianOfAnEvenNumberIsHalfway) {
 }
 
 // One row alone has no distance that could show what is wrong with it.
-TEST(Selection, ALoneRowIsLookedAtToo) {
+TEST(Selection, SingleRowIsCheckedToo) {
   const testing::Matrix rows = {{1, std::numeric_limits<float>::infinity()}};
   EXPECT_FALSE(SquaredDistancesOf(testing::RowsOf(rows), SerialExecutor()).ok());
 }

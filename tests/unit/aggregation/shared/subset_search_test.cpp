@@ -38,7 +38,7 @@ TEST(SubsetSearch, FindsTheFirstOfManyEqualDiameters) {
 }
 
 // 64 rows, 12 of them far from the rest and from each other: 3e12 subsets, and no time at all.
-TEST(SubsetSearch, NeedsNoTimeWhereEnumerationWouldNotEnd) {
+TEST(SubsetSearch, IsFastWhereEnumerationIsInfeasible) {
   base::Rng rng(2);
   Matrix rows = testing::NormalRows(rng, 64, 30);
   Indices honest;

@@ -32,7 +32,7 @@ void Expect(const Finding& finding, Severity severity, const std::string& words 
   EXPECT_THAT(finding.text + " | " + finding.fix, HasSubstr(words));
 }
 
-TEST(DoctorTest, BlasThatTakesTheCpuForAnOlderOneIsNamedWithTheCure) {
+TEST(DoctorTest, BlasThatMistakesTheCpuIsReportedWithItsRemedy) {
   CpuFacts avx2 = NewCpu();
   avx2.avx512 = false;
   CpuFacts old = avx2;

@@ -112,7 +112,7 @@ void FromStep7(wire::Block& block, std::uint8_t history) {
   if (block.step >= 7) block.randomness = Filled(history);
 }
 
-TEST_F(RecoveryTest, GoesOnFromTheNewestStateThatBothSidesHave) {
+TEST_F(RecoveryTest, ContinuesFromTheNewestStateThatBothSidesHave) {
   const std::string left = Folder("left", 12, [](auto& block) { FromStep7(block, 1); });
   const std::string right = Folder("right", 15, [](auto& block) { FromStep7(block, 2); });
   Checkpoint(left, 3);
@@ -133,7 +133,7 @@ TEST_F(RecoveryTest, GoesOnFromTheNewestStateThatBothSidesHave) {
   EXPECT_EQ(*state->parameters, std::vector<float>(12, 5.0F));
 }
 
-TEST_F(RecoveryTest, LeavesOutWhomTheirOwnSignaturesProveGuilty) {
+TEST_F(RecoveryTest, LeavesOutMembersProvenGuiltyByTheirSignatures) {
   const std::string left = Folder("left", 9, [](auto& block) { FromStep7(block, 1); });
   Checkpoint(left, 6);
   const std::string right = Write("right", {Equivocation(2)});
@@ -149,7 +149,7 @@ TEST_F(RecoveryTest, LeavesOutWhomTheirOwnSignaturesProveGuilty) {
 // Two sides of a split: five members, of whom two colluders locked w in iteration 1 with one side
 // and voted for v in iteration 2 with the other; an honest one locked w as well, and moved to v by
 // a higher certificate. One side's member found it, and the other's folder holds no file.
-TEST_F(RecoveryTest, LeavesOutWhoVotedAgainstItsOwnLockAndNotWhoMovedToAHigherOne) {
+TEST_F(RecoveryTest, LeavesOutVotersAgainstTheirLockButNotForAHigherOne) {
   const auto say = [&](std::size_t who, wire::MessageType type, std::uint32_t iteration,
                        base::Bytes body) {
     const wire::Slot slot{manifest_.run_id, 0, 7, wire::Phase::kC, type, 0, iteration};
@@ -191,7 +191,7 @@ TEST_F(RecoveryTest, LeavesOutWhoVotedAgainstItsOwnLockAndNotWhoMovedToAHigherOn
 }
 
 // A majority of a split run may be the attackers': they must not ban for the run that follows.
-TEST_F(RecoveryTest, BansOfOneSideAloneDoNotCount) {
+TEST_F(RecoveryTest, BansOfOneSideOnlyDoNotCount) {
   const auto ban = [](wire::Block& block, std::uint64_t from, std::size_t who) {
     if (block.step >= from) block.standings = {{.peer = Key(who).id(), .banned = true}};
   };
@@ -208,7 +208,7 @@ TEST_F(RecoveryTest, BansOfOneSideAloneDoNotCount) {
   EXPECT_EQ(one->left_out.size(), 1u) << "banned before the ledgers part";
 }
 
-TEST_F(RecoveryTest, SaysWhatIsMissing) {
+TEST_F(RecoveryTest, ErrorsNameWhatIsMissing) {
   const std::string left = Folder("left", 9);
   EXPECT_THAT(ErrorOf({left}), HasSubstr("--checkpoint-every"));
   Checkpoint(left, 6);
@@ -221,7 +221,7 @@ TEST_F(RecoveryTest, SaysWhatIsMissing) {
   manifest_.run_id = run;
 }
 
-TEST_F(RecoveryTest, AStateThatIsNotTheOneIsRefused) {
+TEST_F(RecoveryTest, StateWithAnotherRootIsRefused) {
   const std::string left = Folder("left", 9);
   Checkpoint(left, 5);
   Checkpoint(left, 6);

@@ -166,7 +166,7 @@ void AssertSamePlan(const protocol::TrainingPlan& a, const protocol::TrainingPla
   RC_ASSERT(a.weight_decay == b.weight_decay);
 }
 
-RC_GTEST_PROP(ManifestProperty, WhatIsWrittenIsRead, ()) {
+RC_GTEST_PROP(ManifestProperty, RoundTrips, ()) {
   const Manifest wrote = AnyManifest();
   const std::string text = WriteManifest(wrote, Filled(7));
   const auto read = ParseManifest(text);
@@ -200,7 +200,7 @@ RC_GTEST_PROP(ManifestProperty, WhatIsWrittenIsRead, ()) {
   RC_ASSERT(read->patience == wrote.patience);
 }
 
-RC_GTEST_PROP(ManifestProperty, AnyChangeOfTheBytesIsAnotherRunOrNone, ()) {
+RC_GTEST_PROP(ManifestProperty, AnyChangedByteGivesAnotherRunOrAnError, ()) {
   const std::string text = SampleText();
   const auto original = ParseManifest(text);
   RC_ASSERT(original.ok());
@@ -345,7 +345,7 @@ TEST(ManifestTest, SectionsAreRequiredAndKnown) {
 
 // --- values --------------------------------------------------------------------------------------
 
-TEST(ManifestTest, NumbersThatAreNoneOrOutOfRange) {
+TEST(ManifestTest, MalformedAndOutOfRangeNumbers) {
   ExpectRefused(With("steps = 200", "steps = 1.5"), {"training.steps must be a whole number"});
   ExpectRefused(With("steps = 200", "steps = -1"), {"training.steps must be a whole number"});
   ExpectRefused(With("steps = 200", "steps = 0"), {"training.steps must be at least 1"});
@@ -376,7 +376,7 @@ TEST(ManifestTest, InfAndNanAreRefusedWhereverANumberStands) {
   EXPECT_EQ(tried, 9U * 4);
 }
 
-TEST(ManifestTest, AWrittenNanIsRefusedByItsName) {
+TEST(ManifestTest, NanIsRefusedByName) {
   Manifest manifest = Sample();
   manifest.training.momentum = std::numeric_limits<double>::quiet_NaN();
   ExpectRefused(WriteManifest(manifest, Filled(9)), {"training.momentum must be"});
@@ -384,7 +384,7 @@ TEST(ManifestTest, AWrittenNanIsRefusedByItsName) {
   ExpectRefused(WriteManifest(manifest, Filled(9)), {"training.momentum must be"});
 }
 
-TEST(ManifestTest, WordsOfASet) {
+TEST(ManifestTest, EnumeratedValues) {
   ExpectRefused(With("mode = \"majority\"", "mode = \"most\""), {"run.mode", "\"third\""});
   ExpectRefused(With("rule = \"centered_clip\"", "rule = \"krum\""), {"aggregation.rule"});
   ExpectRefused(With("tau = \"auto\"", "tau = \"some\""), {"aggregation.tau", "\"auto\""});
@@ -430,7 +430,7 @@ TEST(ManifestTest, DepthAndGarbage) {
   ExpectRefused(SampleText() + "[run]\n", {"manifest line "});  // a section twice
 }
 
-TEST(ManifestFileTest, ReadsWhatWasWrittenAndNamesTheFile) {
+TEST(ManifestFileTest, RoundTripsAndErrorsNameTheFile) {
   const std::string path = testing::TempDir() + "ostraka-manifest-test.toml";
   std::ofstream(path, std::ios::binary) << SampleText();
   const auto read = ReadManifestFile(path);

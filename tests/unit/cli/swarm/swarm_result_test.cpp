@@ -105,14 +105,14 @@ TEST(JudgeSwarmTest, AddsUpTheNumbers) {
   EXPECT_NEAR(result["payload_bytes_per_step"].get<double>(), (600 + 660 + 720) / 3.0 / 60, 1e-9);
 }
 
-TEST(JudgeSwarmTest, ALiarThatStays) {
+TEST(JudgeSwarmTest, AttackerThatStaysIsAProblem) {
   EXPECT_THAT(ProblemsAfter([](Story& story) {
                 for (std::size_t i = 0; i < 3; ++i) story.report(i)["removals"] = json::array();
               }),
               ElementsAre("1 of 1 Byzantine peers were not removed"));
 }
 
-TEST(JudgeSwarmTest, NobodyNeedsToBeRemovedWhoNeedNotBe) {
+TEST(JudgeSwarmTest, AttackersThatAreOnlyContainedMayStay) {
   const auto stay = [](Story& story) {
     for (std::size_t i = 0; i < 3; ++i) story.report(i)["removals"] = json::array();
   };
@@ -163,7 +163,7 @@ TEST(JudgeSwarmTest, AnHonestPeerThatWasDroppedTwiceAndIsBackCountsOnce) {
   EXPECT_EQ(result["problems"], json::array({"1 honest peers were removed"}));
 }
 
-TEST(JudgeSwarmTest, AByzantineNodeMustNotEndByItselfAnHonestOneMust) {
+TEST(JudgeSwarmTest, HonestNodesMustEndByThemselvesByzantineOnesNeedNot) {
   const auto stop = [](std::size_t i) {
     return [i](Story& story) {
       story.report(i) = nullptr;
@@ -175,7 +175,7 @@ TEST(JudgeSwarmTest, AByzantineNodeMustNotEndByItselfAnHonestOneMust) {
   EXPECT_THAT(ProblemsAfter(stop(2)), ElementsAre(HasSubstr("ended without a report, status 137")));
 }
 
-TEST(JudgeSwarmTest, EveryOtherLostNodeIsToldToo) {
+TEST(JudgeSwarmTest, EveryLostNodeIsReported) {
   EXPECT_THAT(ProblemsAfter([](Story& story) {
                 for (const std::size_t i : {1, 2}) {
                   story.report(i) = nullptr;
@@ -199,7 +199,7 @@ TEST(JudgeSwarmTest, DifferentRemovals) {
               ElementsAre("honest nodes disagree on the removed members"));
 }
 
-TEST(JudgeSwarmTest, NodesThatWereStoppedAtDifferentStepsAreNotCalledDifferent) {
+TEST(JudgeSwarmTest, NodesStoppedAtDifferentStepsMayDiffer) {
   Story story;
   story.run.interrupted = true;
   story.report(1)["steps"] = 59;
@@ -219,7 +219,7 @@ TEST(JudgeSwarmTest, AnHonestNodeThatDidNotFinish) {
               ElementsAre("node 1 (0101010101010101) stalled: no word from 0303"));
 }
 
-TEST(JudgeSwarmTest, ALostNodeIsToldWithItsLastWordsAndTheOnesStoppedForItAreNot) {
+TEST(JudgeSwarmTest, LostNodeIsReportedWithItsLastLogLineAndNodesStoppedForItAreNot) {
   EXPECT_THAT(ProblemsAfter([](Story& story) {
                 for (const std::size_t i : {1, 2}) {
                   story.report(i) = nullptr;

@@ -19,7 +19,7 @@ TEST(PrintableLineTest, KeepsText) {
   EXPECT_EQ(PrintableLine("port 7000 is taken: ~ü€𝄞"), "port 7000 is taken: ~ü€𝄞");
 }
 
-TEST(PrintableLineTest, LeavesNothingThatATerminalObeys) {
+TEST(PrintableLineTest, RemovesControlCharacters) {
   EXPECT_EQ(PrintableLine("a\nb\tc\r\x1b[2J\x7f"), "a?b?c??[2J?");
   EXPECT_EQ(PrintableLine(std::string_view("\0", 1)), "?");
   EXPECT_EQ(PrintableLine("\xc2\x9b"), "??");                 // C1 control: CSI
@@ -28,7 +28,7 @@ TEST(PrintableLineTest, LeavesNothingThatATerminalObeys) {
   EXPECT_EQ(PrintableLine("\xff\xe2\x82"), "???");            // no UTF-8, and UTF-8 cut short
 }
 
-TEST(PrintableLineTest, IsNeverLong) {
+TEST(PrintableLineTest, IsBounded) {
   const std::string line = PrintableLine(std::string(1 << 20, 'x'));
   EXPECT_EQ(line, std::string(1000, 'x') + "...");
   EXPECT_EQ(PrintableLine(std::string(1000, 'x')), std::string(1000, 'x'));

@@ -80,7 +80,7 @@ TEST_F(ProcessTest, GivesLinesTheLogAndTheExitCode) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}), "oops\n");
 }
 
-TEST_F(ProcessTest, ALineIsGivenWhenItIsWhole) {
+TEST_F(ProcessTest, OnlyWholeLinesAreReturned) {
   auto process = Process::Start(Shell("printf 'ha'; printf 'lf\\nrest'"));
   ASSERT_TRUE(process.ok());
   EXPECT_EQ(ReadAll(*process), std::vector<std::string>{"half"});
@@ -111,7 +111,7 @@ TEST_F(ProcessTest, AnEndlessLineIsRefused) {
   }
 }
 
-TEST_F(ProcessTest, ASignalIsSentAndItsEndIsTold) {
+TEST_F(ProcessTest, SignalIsSentAndTheEndReported) {
   auto process = Process::Start(Shell("kill -STOP $$"));
   ASSERT_TRUE(process.ok());
   process->Signal(SIGKILL);
@@ -119,7 +119,7 @@ TEST_F(ProcessTest, ASignalIsSentAndItsEndIsTold) {
   process->Signal(SIGKILL);  // of an ended child: nothing to hit
 }
 
-TEST_F(ProcessTest, WhatStillRunsIsKilledAndReaped) {
+TEST_F(ProcessTest, RunningProcessIsKilledAndReaped) {
   pid_t pid = -1;
   {
     auto process = Process::Start(Shell("exec tail -f /dev/null"));
@@ -131,7 +131,7 @@ TEST_F(ProcessTest, WhatStillRunsIsKilledAndReaped) {
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST_F(ProcessTest, MovingKeepsOneOwner) {
+TEST_F(ProcessTest, MovingTransfersOwnership) {
   auto first = Process::Start(Shell("echo moved"));
   auto second = Process::Start(Shell("exec tail -f /dev/null"));
   ASSERT_TRUE(first.ok() && second.ok());
@@ -143,7 +143,7 @@ TEST_F(ProcessTest, MovingKeepsOneOwner) {
   EXPECT_EQ(StatusOf(third), 0);
 }
 
-TEST_F(ProcessTest, OnlyTheInheritedDescriptorGoesAlong) {
+TEST_F(ProcessTest, OnlyTheGivenDescriptorIsInherited) {
   // Both would go along without close-on-exec, which everything we open has.
   const int given = open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int kept = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -201,7 +201,7 @@ TEST_F(ProcessTest, DoesNotOutliveAParentThatWasKilled) {
   close(ends[0]);
 }
 
-TEST_F(ProcessTest, WhatCannotStartSaysSo) {
+TEST_F(ProcessTest, FailureToStartIsReported) {
   ProcessOptions options = Shell("true");
   options.stderr_file = folder_ + "/none/stderr";
   const auto refused = Process::Start(options);

@@ -49,7 +49,7 @@ TEST(SelectiveSend, WithholdsPartsFromOneHonestOwner) {
 
 // --- state_poison -------------------------------------------------------------------------------
 
-TEST(StatePoison, SpoilsWhatIsAskedForAndNothingElse) {
+TEST(StatePoison, SpoilsAnswersAndNothingElse) {
   Wrapped wrapped("state_poison", 3);
   const auto blob = crypto::MakeBlob({1, 2, 3, 4});
   const auto given = [&](MessageType type, std::uint64_t step) {
@@ -75,7 +75,7 @@ TEST(StatePoison, SpoilsWhatIsAskedForAndNothingElse) {
 
 // --- eclipse ------------------------------------------------------------------------------------
 
-TEST(Eclipse, SaysNothingToOneHonestMember) {
+TEST(Eclipse, SendsNothingToOneHonestMember) {
   Wrapped wrapped("eclipse", 3);
   wrapped.Enter(2);
   EXPECT_EQ(ReceiversOf(wrapped, MessageType::kPart, 2).size(), 5U) << "honest before its step";
@@ -90,7 +90,7 @@ TEST(Eclipse, SaysNothingToOneHonestMember) {
 
 // --- flood --------------------------------------------------------------------------------------
 
-TEST(Flood, AsksTheHonestForEverythingAndSignsNothingThatCounts) {
+TEST(Flood, RequestsEverythingFromHonestMembersAndSignsNothingThatCounts) {
   Wrapped wrapped("flood", 3, {{"rate", "1000"}, {"most", "0"}});
   wrapped.Enter(2);
   EXPECT_FALSE(wrapped.coven().deeds().contains(wrapped.self())) << "honest before its step";
@@ -124,7 +124,7 @@ TEST(Flood, AsksTheHonestForEverythingAndSignsNothingThatCounts) {
   EXPECT_EQ(kinds.size(), wire::kPullKindCount);
 }
 
-TEST(Flood, IsBoundedInAStepIfItIsTold) {
+TEST(Flood, IsBoundedInAStepByMost) {
   Wrapped wrapped("flood", 1, {{"rate", "1000"}, {"most", "150"}});
   wrapped.Enter(1);  // pours a tenth of a second's
   std::vector<std::size_t> sends;
@@ -146,7 +146,7 @@ wire::SignedEnvelope OwnCommit(const Wrapped& wrapped, std::uint64_t step) {
   return wrapped.Own(Phase::kA, MessageType::kCommit, step, wire::Encode(commit));
 }
 
-TEST(Equivocate, GivesEveryoneBothAndItsOwnMachineTheRival) {
+TEST(Equivocate, SendsBothToEveryMemberAndTheRivalToItsOwnMachine) {
   Wrapped wrapped("equivocate", 1);
   wrapped.Enter(1);
   const wire::SignedEnvelope original = OwnCommit(wrapped, 1);
@@ -194,7 +194,7 @@ TEST(Equivocate, LeavesOtherMessagesAndEarlierStepsAlone) {
   EXPECT_TRUE(wrapped.coven().deeds().empty());
 }
 
-TEST(Equivocate, OneShowsTheRivalToOneHonestMemberWhenSealAIsOver) {
+TEST(Equivocate, WithOneSendsTheRivalToOneHonestMemberAfterSealA) {
   Wrapped wrapped("equivocate", 1, {{"one", "1"}});
   wrapped.Enter(1);
   const wire::SignedEnvelope original = OwnCommit(wrapped, 1);
@@ -215,7 +215,7 @@ TEST(Equivocate, OneShowsTheRivalToOneHonestMemberWhenSealAIsOver) {
 
 // --- impersonate --------------------------------------------------------------------------------
 
-TEST(Impersonate, SendsTheSameInAnHonestMembersNameWithoutItsSignature) {
+TEST(Impersonate, SendsCopiesInAnHonestMembersNameWithoutItsSignature) {
   Wrapped wrapped("impersonate", 1);
   wrapped.Enter(1);
   const wire::SignedEnvelope original = OwnCommit(wrapped, 1);

@@ -103,7 +103,7 @@ TEST_F(AppliedTest, PassesTheFixedPointOfWhatTrainersComputed) {
   EXPECT_TRUE(Apply(0, {0, 1, 2}, {1, 0}).ok());
 }
 
-TEST_F(AppliedTest, FiresOnWhatIsFurtherAwayThanRounding) {
+TEST_F(AppliedTest, FiresOnAnErrorLargerThanRounding) {
   Train(0, {0, 0});
   Train(1, {1, 0});
   Train(2, {20, 0});
@@ -118,14 +118,14 @@ TEST_F(AppliedTest, TakesTauFromTheBlockBefore) {
       << "the mean is right for a larger tau only";
 }
 
-TEST_F(AppliedTest, FiresOnASenderWhoseGradientWasAnother) {
+TEST_F(AppliedTest, FiresOnASenderWithAnotherGradient) {
   Train(0, {0, 0});
   Train(1, {0.5F, 0});
   Train(2, {20, 0});
   EXPECT_FALSE(Apply(0, {0, 1, 2}, {1, 0}).ok());
 }
 
-TEST_F(AppliedTest, TakesWhatIsNotFiniteForZero) {
+TEST_F(AppliedTest, TakesNonFiniteValuesAsZero) {
   Train(0, {0, 0});
   Train(1, {1, std::numeric_limits<float>::quiet_NaN()});
   Train(2, {20, std::numeric_limits<float>::infinity()});
@@ -138,7 +138,7 @@ TEST_F(AppliedTest, FiresOnAPartThatNobodyMade) {
   EXPECT_THAT(Fault(Apply(0, {0, 1, 2}, {1, 0})), HasSubstr("never made"));
 }
 
-TEST_F(AppliedTest, FiresIfTheStateMovesOtherwise) {
+TEST_F(AppliedTest, FiresIfTheStateMovesDifferently) {
   Train(0, {0, 0});
   Send(0, wire::MessageType::kResult, wire::Encode(wire::Result{}), {0, 0});
   EXPECT_THAT(Fault(Accept(0, {0}, {0, 0}, State({10, 20.5F}))), HasSubstr("coordinate 1"));
@@ -159,14 +159,14 @@ TEST_F(AppliedTest, TakesAnAdversarysPartFromWhatItSent) {
   EXPECT_TRUE(Apply(0, {0, 1, 3}, {1, 0}).ok());
 }
 
-TEST_F(AppliedTest, FiresIfAnAdversarysPartWasNotTheOneItSent) {
+TEST_F(AppliedTest, FiresIfAnAdversarysPartDiffersFromTheOneItSent) {
   Train(0, {0, 0});
   Train(1, {1, 0});
   SendPart(3, {-20, 0});
   EXPECT_FALSE(Apply(0, {0, 1, 3}, {1, 0}).ok());
 }
 
-TEST_F(AppliedTest, PassesWhatItCannotKnow) {
+TEST_F(AppliedTest, PassesColumnsWithUnknownParts) {
   Train(0, {0, 0});
   Train(1, {1, 0});
   SendPart(3, {20, 0});
@@ -177,20 +177,20 @@ TEST_F(AppliedTest, PassesWhatItCannotKnow) {
 // --- a Byzantine aggregator ---------------------------------------------------------------------
 
 // Two rows are c away in one coordinate: each direction sees 2 c / sqrt(2).
-TEST_F(AppliedTest, FiresOnAByzantineAggregatorWhomNobodyCovers) {
+TEST_F(AppliedTest, FiresOnAByzantineAggregatorWithoutCover) {
   Train(0, {0, 0});
   Train(1, {0, 0});
   EXPECT_THAT(Fault(Apply(3, {0, 1}, {0.01F, 0})), HasSubstr("shifted by its aggregator"));
 }
 
-TEST_F(AppliedTest, AllowsAsMuchAsACoveringFriendCanHide) {
+TEST_F(AppliedTest, AllowsTheShiftThatACoveringColluderCanHide) {
   Train(0, {0, 0});
   Train(1, {0, 0});
   // One Byzantine sender may have sealed up to tau in each direction: 2 D / sqrt(2) < 1.
   EXPECT_TRUE(Apply(3, {0, 1, 3}, {0.7F, 0}).ok());
 }
 
-TEST_F(AppliedTest, FiresOnMoreThanAFriendCanHide) {
+TEST_F(AppliedTest, FiresOnALargerShiftThanAColluderCanHide) {
   Train(0, {0, 0});
   Train(1, {0, 0});
   EXPECT_THAT(Fault(Apply(3, {0, 1, 3}, {0.72F, 0})), HasSubstr("shifted by its aggregator"));

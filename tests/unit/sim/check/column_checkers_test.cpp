@@ -29,7 +29,7 @@ base::Status AfterAggregating(std::uint32_t peer, const std::vector<float>& resu
 }
 
 // With radius 1 the far row counts as one at distance 1: 1 - v + 0 - v + 1 = 0.
-TEST(Aggregation, FiresOnWhatIsNotTheFixedPoint) {
+TEST(Aggregation, FiresOnAResultOffTheFixedPoint) {
   EXPECT_TRUE(AfterAggregating(0, {1, 0}, 1).ok());
   EXPECT_THAT(Fault(AfterAggregating(0, {7, 0}, 1)), HasSubstr("3 parts"));
   EXPECT_FALSE(AfterAggregating(0, {1.0001F, 0}, 1).ok());
@@ -120,7 +120,7 @@ TEST_F(ColumnsTest, FiresOnASumBeyondTheTolerance) {
               HasSubstr("tolerances"));
 }
 
-TEST_F(ColumnsTest, PassesWhatItCannotKnow) {
+TEST_F(ColumnsTest, PassesColumnsWithUnknownProofs) {
   Aggregate();
   for (std::uint32_t peer = 0; peer < 3; ++peer) Prove(peer, 0.5);
   Prove(1, -1);  // two PROOFs: which of them is sealed the block does not say

@@ -40,7 +40,7 @@ class RecoveryTest : public testing::Test {
   Recovery checker_{ThreePeers(), kOver, kDelta, kPartTimeout};
 };
 
-TEST_F(RecoveryTest, MeasuresUntilTheLastHonestPeerHasABlockThatNobodyHad) {
+TEST_F(RecoveryTest, MeasuresUntilEveryHonestPeerHasANewBlock) {
   EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
   EXPECT_TRUE(At(-1, 1, BlockOf(6)).ok());
   EXPECT_TRUE(At(2, 0, BlockOf(8)).ok());
@@ -50,7 +50,7 @@ TEST_F(RecoveryTest, MeasuresUntilTheLastHonestPeerHasABlockThatNobodyHad) {
   EXPECT_EQ(checker_.took(), base::Seconds(5));
 }
 
-TEST_F(RecoveryTest, FiresWhenTheBoundIsOver) {
+TEST_F(RecoveryTest, FiresAfterTheBound) {
   EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
   EXPECT_TRUE(At(-1, 1, BlockOf(7)).ok());
   const double bound =
@@ -62,7 +62,7 @@ TEST_F(RecoveryTest, FiresWhenTheBoundIsOver) {
   EXPECT_THAT(std::string(base::MessageOf(At(bound + 2, 1, BlockOf(8)))), HasSubstr("only"));
 }
 
-TEST_F(RecoveryTest, TheBoundGoesByWhatTheRunShows) {
+TEST_F(RecoveryTest, BoundUsesTheRunsOwnTerms) {
   EXPECT_TRUE(At(-9, 0, BlockOf(9, base::Seconds(4))).ok());
   EXPECT_TRUE(At(-9, 0, BlockOf(10, base::Seconds(2))).ok()) << "the newest block's Delta counts";
   EXPECT_TRUE(At(-9, 1, BlockOf(7)).ok());
@@ -78,7 +78,7 @@ TEST_F(RecoveryTest, TheBoundGoesByWhatTheRunShows) {
                                              .behind = 3}));
 }
 
-TEST_F(RecoveryTest, WhoHasFinishedNeedsNothingNew) {
+TEST_F(RecoveryTest, FinishedPeersNeedNoNewBlock) {
   EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
   EXPECT_TRUE(At(-1, 0, protocol::Halted{}).ok());
   EXPECT_TRUE(At(1, 1, BlockOf(7)).ok());

@@ -28,7 +28,7 @@ TEST(MemoVerifier, VerifiesATripleOnceForAll) {
   EXPECT_EQ(verifier.verified_for_real(), 1U);
 }
 
-TEST(MemoVerifier, RefusesABadSignatureEachTimeAnew) {
+TEST(MemoVerifier, RefusesABadSignatureEachTime) {
   const crypto::SigningKey key = Key(1);
   const base::Digest digest = DigestNumber(1);
   crypto::Signature bad = key.Sign(digest);
@@ -42,7 +42,7 @@ TEST(MemoVerifier, RefusesABadSignatureEachTimeAnew) {
 }
 
 // What was verified vouches for nothing that differs from it in any of the three parts.
-TEST(MemoVerifier, AGoodTripleVouchesForNoOther) {
+TEST(MemoVerifier, GoodTripleVouchesForNoOther) {
   const crypto::SigningKey key = Key(1);
   const base::Digest digest = DigestNumber(1);
   const crypto::Signature signature = key.Sign(digest);

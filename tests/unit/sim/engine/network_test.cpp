@@ -27,7 +27,7 @@ Network AllUp(std::uint32_t peers, std::uint64_t seed, const NetworkOptions& opt
   return network;
 }
 
-TEST(Network, DropsWhatIsSentOnALinkThatIsDown) {
+TEST(Network, DropsMessagesOnALinkThatIsDown) {
   Network network(Jittery(), 2, base::Rng(1));
   EXPECT_FALSE(network.Arrival(0, 1, {0}, std::nullopt));
   network.SetUp(1, 0, true);

@@ -97,7 +97,7 @@ TEST_F(Premises, OpeningSealAAfterTheFirstDeadline) {
   EXPECT_THAT(Fault(At(checker, 2'201, 1, {Begins(0)})), HasSubstr("opens seal a of step 0"));
 }
 
-TEST_F(Premises, WhoDoesNotBeginWithTheOthers) {
+TEST_F(Premises, MemberThatDoesNotBeginWithTheOthers) {
   BeginsTogether checker(roster_, &watch_, base::Seconds(2));
   EXPECT_TRUE(At(checker, 100, 0, {Begins(0)}).ok());
   EXPECT_TRUE(checker.AtEnd().ok()) << "it is not late yet";
@@ -163,7 +163,7 @@ TEST_F(Premises, AnHonestProofThatNamesAnHonestMember) {
               HasSubstr("was not shown"));
 }
 
-TEST_F(Premises, WhatASealIsMadeOfIsKeptForTwoSteps) {
+TEST_F(Premises, StoriesAreKeptForTwoSteps) {
   EchoSkew checker(roster_, &watch_);
   EXPECT_TRUE(At(checker, 0, 0, {Echo(0, 1)}).ok());
   EXPECT_TRUE(At(checker, 1, 2, {Echo(2, 1)}).ok());

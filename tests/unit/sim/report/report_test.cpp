@@ -39,7 +39,7 @@ TEST(ReportTest, ShowsRemovalsLossAndAStep) {
   }
 }
 
-TEST(ReportTest, TheProtectedRunIsTheOneWithoutAReport) {
+TEST(ReportTest, ProtectedRunEqualsTheRunWithoutAReport) {
   const auto report = Make(Attacked());
   const auto alone = RunSimulation(Attacked());
   ASSERT_TRUE(report.ok() && alone.ok());
@@ -47,7 +47,7 @@ TEST(ReportTest, TheProtectedRunIsTheOneWithoutAReport) {
   EXPECT_EQ(Make(Attacked())->html, report->html) << "a function of the options";
 }
 
-TEST(ReportTest, SaysWhenTheOtherRunHadNoFaults) {
+TEST(ReportTest, NotesThatTheUnprotectedRunHadNoFaults) {
   SimOptions options = Attacked();
   options.attack = "none";
   options.byzantine = 0;
@@ -56,7 +56,7 @@ TEST(ReportTest, SaysWhenTheOtherRunHadNoFaults) {
   EXPECT_THAT(Make(options)->html, HasSubstr("no crash and no cut"));
 }
 
-TEST(ReportTest, RefusesWhatHasNothingToSetBesideIt) {
+TEST(ReportTest, RefusesAnUnprotectedRun) {
   SimOptions options = Attacked();
   options.unprotected = true;
   EXPECT_THAT(base::MessageOf(Make(options).status()), HasSubstr("--unprotected"));
@@ -66,7 +66,7 @@ TEST(ReportTest, RefusesWhatHasNothingToSetBesideIt) {
 }
 
 // What an attack may do to a model that nobody protects.
-TEST(ReportTest, DrawsLossesThatAreNoNumbers) {
+TEST(ReportTest, DrawsNonFiniteLosses) {
   ReportInput input;
   input.roster = RosterOf(Attacked()).value();
   for (std::uint64_t step = 0; step < 6; ++step) {

@@ -57,7 +57,7 @@ TEST(RunSimulation, ItsReplayLineGivesTheSameRun) {
   EXPECT_EQ(RunSimulation(*replayed)->trace_digest, result->trace_digest);
 }
 
-TEST(RunSimulation, LookingDoesNotChangeTheRun) {
+TEST(RunSimulation, ObserversDoNotChangeTheRun) {
   std::size_t lines = 0;
   const auto watched = RunSimulation(Small(), [&](const std::string&) { ++lines; });
   EXPECT_EQ(watched->trace_digest, RunSimulation(Small())->trace_digest);

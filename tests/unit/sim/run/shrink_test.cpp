@@ -23,7 +23,7 @@ SimOptions Hurried() {
   return options;
 }
 
-TEST(ShrinkTest, NothingNeedlessIsLeft) {
+TEST(ShrinkTest, LeavesNothingThatCanBeRemoved) {
   const auto result = Shrink(Hurried(), 500);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->failure.checker, "progress");
@@ -42,7 +42,7 @@ TEST(ShrinkTest, NothingNeedlessIsLeft) {
   EXPECT_EQ(again->failure->message, result->failure.message);
 }
 
-TEST(ShrinkTest, StopsWhenItsRunsAreSpent) {
+TEST(ShrinkTest, StopsAfterMaxRuns) {
   const auto result = Shrink(Hurried(), 3);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->runs, 3U);

@@ -79,7 +79,7 @@ TEST(FaultPlan, ABlackoutKillsAllHonestPeersAtOnce) {
   EXPECT_LT(plan.kills[0].down, plan.kills[7].down);
 }
 
-TEST(FaultPlan, ASparedKillShiftsNoOther) {
+TEST(FaultPlan, SparedKillShiftsNoOther) {
   SimOptions options = Eight();
   options.crashes = 5;
   const FaultPlan all = Draw(options, 9);
@@ -107,7 +107,7 @@ TEST(FaultPlan, ACutHasTwoHalvesAndAnEnd) {
   EXPECT_EQ(Draw(options, 5).hold, base::Seconds(4)) << "it hears all when the cut is over";
 }
 
-TEST(FaultPlan, MarksWhomAFaultHits) {
+TEST(FaultPlan, MarksThePeersThatAFaultHits) {
   SimOptions options = Eight();
   options.crashes = 3;
   const FaultPlan plan = Draw(options, 2);

@@ -36,7 +36,7 @@ const std::vector<std::string> kDisjoint = {
     "shards",  "shards:each=5",        "pathological:classes=3", "pathological:classes=10"};
 
 // What ByzFL's Dirichlet breaks in six draws of ten.
-TEST(Partition, EveryRowHasOneWorkerAndNobodyIsEmpty) {
+TEST(Partition, EveryRowHasOneWorkerAndNoWorkerIsEmpty) {
   rc::check([] {
     const std::string text = *rc::gen::elementOf(kDisjoint);
     const auto workers = *rc::gen::inRange<std::size_t>(10, 40);
@@ -67,7 +67,7 @@ TEST(Partition, AsManyRowsAsWorkersIsOneEach) {
   }
 }
 
-TEST(Partition, SharedIsEverythingForEverybody) {
+TEST(Partition, SharedGivesAllRowsToEveryWorker) {
   const RowsOfWorkers rows = Make("shared", Labels(50), 3);
   for (const auto& own : rows) EXPECT_EQ(own.size(), 50u);
 }
@@ -156,7 +156,7 @@ TEST(Partition, ATextsClassesAreItsTenths) {
   }
 }
 
-TEST(Partition, ASeedIsAPartition) {
+TEST(Partition, SeedDeterminesThePartition) {
   const std::vector<std::uint8_t> labels = Labels(300);
   for (const std::string text : {"iid", "dirichlet:alpha=1", "shards", "pathological"}) {
     EXPECT_EQ(Make(text, labels, 10, 5), Make(text, labels, 10, 5)) << text;
@@ -164,7 +164,7 @@ TEST(Partition, ASeedIsAPartition) {
   }
 }
 
-TEST(Partition, SaysWhatIsWrong) {
+TEST(Partition, ErrorsNameTheProblem) {
   const auto error = [](const std::string& text, std::size_t rows, std::size_t workers) {
     return base::MessageOf(
         Partition(text, {Labels(rows), kClasses}, workers, base::Rng(1)).status());

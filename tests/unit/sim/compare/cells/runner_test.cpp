@@ -8,7 +8,7 @@
 namespace ostraka::compare {
 namespace {
 
-TEST(DrawSeed, IsOfTheSeedAndNotOfTheRule) {
+TEST(DrawSeed, DependsOnTheSeedAndNotOnTheRule) {
   Cell a;
   Cell b;
   b.rule.pipeline = "median";
@@ -21,7 +21,7 @@ TEST(DrawSeed, IsOfTheSeedAndNotOfTheRule) {
 }
 
 // Whatever ran before: cells share trainers and data, and nothing else.
-TEST(Runner, AResultIsAFunctionOfTheCell) {
+TEST(Runner, ResultIsAFunctionOfTheCell) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"median", "centered_clip:variant=steps", "btard"};
     grid.model = {"softmax", "mlp"};

@@ -33,7 +33,7 @@ TEST_F(ServerRunTest, LearnsWithoutAnAttack) {
   EXPECT_EQ(result.curve.size(), 7u);  // steps 0, 10, ..., 60
 }
 
-TEST_F(ServerRunTest, TheMeanFallsToWhatARobustRuleBears) {
+TEST_F(ServerRunTest, MeanFailsWhereARobustRuleSucceeds) {
   const auto attacked = [&](const char* rule) {
     return RunCell([rule](Grid& grid) {
       grid.rules = {rule};
@@ -105,7 +105,7 @@ TEST_F(ServerRunTest, PartitionsMomentumAndDecayMatter) {
   EXPECT_EQ(RunCell([](Grid&) {}), plain);
 }
 
-TEST_F(ServerRunTest, StudyHasAStepEach) {
+TEST_F(ServerRunTest, StudyHasOneRowForEachStep) {
   Study study;
   const CellResult result = RunCell(
       [](Grid& grid) {

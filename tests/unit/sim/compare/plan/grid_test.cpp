@@ -61,7 +61,7 @@ TEST(MakePlan, IsTheProductInOrder) {
   EXPECT_EQ(plan->cells[12].byzantine, 2u);
 }
 
-TEST(MakePlan, TheProtocolIsLeftOutWhereItCannotBeAsked) {
+TEST(MakePlan, ProtocolIsLeftOutWhereItCannotRun) {
   Grid grid = Small();
   grid.rules = {"mean", "btard"};
   grid.partition = {"shared", "extreme"};
@@ -78,7 +78,7 @@ TEST(MakePlan, TheProtocolIsLeftOutWhereItCannotBeAsked) {
 }
 
 // One line each, before anything is run.
-TEST(MakePlan, SaysWhatIsWrong) {
+TEST(MakePlan, ErrorsNameTheProblem) {
   const auto error = [](auto change) {
     Grid grid = Small();
     change(grid);

@@ -15,7 +15,7 @@ Plan PlanOfPreset(const char* name) {
 TEST(Presets, SmokeIsSmall) { EXPECT_LT(PlanOfPreset("smoke").cells.size(), 200u); }
 
 // 2 models x 8 attacks x 7 rules x {3, 7} Byzantine x 5 seeds, nothing left out.
-TEST(Presets, Btard2022IsAllOfIt) {
+TEST(Presets, Btard2022IsComplete) {
   const Plan plan = PlanOfPreset("btard-2022");
   EXPECT_EQ(plan.cells.size(), 1120u);
   EXPECT_TRUE(plan.left_out.empty());
@@ -39,7 +39,7 @@ TEST(Presets, ByzflMnistNeedsFiles) {
   EXPECT_EQ(plan->cells.size(), 288u);
 }
 
-TEST(Presets, AnUnknownOneIsNotGuessed) {
+TEST(Presets, UnknownNameIsRefused) {
   EXPECT_THAT(base::MessageOf(PresetText("btard").status()), testing::HasSubstr("known:"));
 }
 

@@ -72,7 +72,7 @@ TEST(Figures, NothingIsDrawnWithoutResults) {
   EXPECT_TRUE(none->empty());
 }
 
-TEST(Figures, NumbersAreTheLines) {
+TEST(Figures, NumbersAreThoseOfTheLines) {
   const auto drawn = Draw([](Grid& grid) {
     grid.rules = {"mean", "median"};
     grid.byzantine = {1, 2};

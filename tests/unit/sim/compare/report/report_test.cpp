@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Report, HasTablesFiguresAndWhatIsMissing) {
+TEST(Report, HasTablesFiguresAndMissingCells) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.name = "<b>name</b>";
     grid.rules = {"mean", "centered_clip:tau=0.1|1"};
@@ -39,7 +39,7 @@ TEST(Report, HasTablesFiguresAndWhatIsMissing) {
 }
 
 // A run that stopped half-way: what is there stands under its own attack, in every form.
-TEST(Report, AMissingAttackLeavesItsPlaceEmpty) {
+TEST(Report, MissingAttackLeavesItsCellEmpty) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"mean", "median"};
     grid.attacks = {"none", "alie", "sign_flip"};

@@ -78,7 +78,7 @@ TEST(Select, AnIncompleteLineSaysSo) {
 }
 
 // The attack that is its worst may be among those not run yet.
-TEST(Winners, ALineWithCellsMissingIsNotBestAtItsWorst) {
+TEST(Winners, LineWithMissingCellsIsNotBestAtItsWorst) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"mean", "median"};
     grid.attacks = {"none", "alie"};
@@ -104,7 +104,7 @@ TEST(Winners, ALineWithCellsMissingIsNotBestAtItsWorst) {
   EXPECT_EQ(winner(), "median");
 }
 
-TEST(Winners, NameTheBestAndWhatCannotBeToldFromIt) {
+TEST(Winners, NameTheBestAndItsTies) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"mean", "median", "krum"};
     grid.attacks = {"none", "alie"};
