@@ -1,4 +1,4 @@
-// What rules promise for all inputs, with rapidcheck choosing and shrinking them.
+// Promises of rules for all inputs; rapidcheck chooses and shrinks them.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -46,7 +46,7 @@ RC_GTEST_PROP(CenteredClipProperty, ResidualIsWithinItsBoundForAnyRows, ()) {
   RC_ASSERT(testing::SlowResidual(rows, out, tau) <= Bound(rows, out));
 }
 
-// Where the minimum is not unique the order may choose another one: f agrees even there.
+// If the minimum is not unique, another order may reach another minimum, but f is equal there.
 RC_GTEST_PROP(CenteredClipProperty, OrderOfRowsDoesNotChangeTheObjective, ()) {
   const Matrix rows = TameRows(9, 6);
   const double tau = AnyTau();

@@ -64,7 +64,7 @@ TEST(AttackVectors, AlieZMatchesPublishedValues) {
         Row{100, 20, .285840875}, Row{16, 7, .764709674}}) {
     EXPECT_NEAR(AlieZ(row.n, row.m), row.z, 1e-9) << row.n << " " << row.m;
   }
-  // A Byzantine majority needs nobody else; the formula would give infinity.
+  // A Byzantine majority needs no honest row; the formula would give infinity.
   EXPECT_EQ(AlieZ(16, 9), NormalQuantile(1 - 0.5 / 7));
   EXPECT_EQ(AlieZ(16, 12), NormalQuantile(1 - 0.5 / 4));
   EXPECT_EQ(AlieZ(2, 1), 0);

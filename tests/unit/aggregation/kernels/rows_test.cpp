@@ -33,7 +33,7 @@ TEST(CheckRows, NamesTheRowAndTheCoordinate) {
   EXPECT_EQ(Complaint(rows), "row 2, coordinate 999 is NaN");
   rows[2][300] = -kInfinity;
   EXPECT_EQ(Complaint(rows), "row 2, coordinate 300 is infinite");
-  rows[1][700] = kInfinity;  // an earlier row comes first, whatever its coordinate
+  rows[1][700] = kInfinity;  // an earlier row is named first, whatever its coordinate
   EXPECT_EQ(Complaint(rows), "row 1, coordinate 700 is infinite");
 }
 

@@ -61,7 +61,7 @@ TEST(Simd, SumsRunInThePromisedOrder) {
   }
 }
 
-// Everything that the kernels write for one input, to compare between levels.
+// All outputs of the kernels for one input, compared between levels.
 struct Outputs {
   std::vector<double> doubles;
   std::vector<float> floats;
@@ -265,7 +265,7 @@ TEST(Simd, FindsANonFiniteValueInAnyLane) {
         EXPECT_TRUE(KernelsFor(level).all_finite(values.data(), values.size()));
         values[at] = value;
         EXPECT_FALSE(KernelsFor(level).all_finite(values.data(), values.size())) << at;
-        // One past the end must not be looked at.
+        // The value past the end must not be read.
         EXPECT_TRUE(KernelsFor(level).all_finite(values.data(), at));
       }
     }

@@ -1,7 +1,7 @@
-// Defects that were found in published libraries (../shared/research/aggregation.md, 1d), each as a
-// test that we pass, by its number there. 4 (four Krums) are known answers in golden_test.cpp and
-// references in tests/property/aggregation_rules_test.cpp; 10 (searches that miss a third of the
-// damage) is attack_search_test.cpp; 11 and 12 are of programs around rules.
+// Defects found in published libraries (../shared/research/aggregation.md, 1d), each as a test that
+// we pass, by its number there. 4 (four Krums) are known answers in golden_test.cpp and references
+// in tests/property/aggregation_rules_test.cpp; 10 (searches that miss a third of the damage) is
+// attack_search_test.cpp; 11 and 12 concern programs around rules.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -43,7 +43,7 @@ TEST(Defects, CafTerminatesHoweverFarARowIs) {
 }
 
 // 2. An estimate of the eigenvalue by one power step chose the wrong subset in 35 of 36 trials, and
-// another one when asked again.
+// another subset when called again.
 TEST(Defects, SmeaChoosesTheRightSubsetEachTime) {
   base::Rng rng(2);
   for (int trial = 0; trial < 12; ++trial) {
@@ -114,8 +114,8 @@ TEST(Defects, BothDefinitionsOfBulyanAreVariants) {
   EXPECT_GT(different, 0);
 }
 
-// 7. Weights kept in a set made a "geometric median" the first row where all weights were equal,
-// and a "coordinate-wise trimmed mean" sorted rows by something else than their values.
+// 7. Weights kept in a set made a "geometric median" the first row if all weights were equal, and a
+// "coordinate-wise trimmed mean" sorted rows by something else than their values.
 TEST(Defects, ValuesDecideAndNotTheRowIndex) {
   base::Rng rng(7);
   Matrix rows = testing::NormalRows(rng, 9, 6);
@@ -129,7 +129,7 @@ TEST(Defects, ValuesDecideAndNotTheRowIndex) {
   }
 }
 
-// 8. A Bulyan returned the mean distance to the median in place of the values: nothing that moves
+// 8. A Bulyan returned the mean distance to the median in place of the values, which does not move
 // with its rows.
 TEST(Defects, BulyanIsTranslationEquivariant) {
   const Matrix rows(7, std::vector<float>{-4, 0, 9});

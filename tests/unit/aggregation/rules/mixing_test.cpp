@@ -10,7 +10,7 @@ namespace {
 using testing::Matrix;
 using testing::RowsOf;
 
-// A pipeline that ends in the mean sees the same rows.
+// A pipeline that ends in the mean gets these rows.
 TEST(Mixing, IsWhatAPipelineDoesBeforeItsRule) {
   base::Rng rng(4);
   const Matrix matrix = testing::NormalRows(rng, 9, 30);

@@ -1,4 +1,4 @@
-// Rules and pre-aggregations that remember: their State is explicit, and what it must not be.
+// Rules and pre-aggregations with an explicit State, and the states that they refuse.
 #include <gtest/gtest.h>
 
 #include "aggregation/rules/pipeline.h"
@@ -119,7 +119,7 @@ TEST(StatefulTest, StateOfAnotherShapeIsRefusedAndUnchanged) {
   }
 }
 
-// A failing element must not leave a pipeline's states half moved on.
+// A failing element must not leave a pipeline's states half updated.
 TEST(StatefulTest, PipelineKeepsItsStatesOnAnError) {
   const auto pipeline = Pipeline::Make({{"krum", {}}, {{"worker_momentum", {}}}, 1, false});
   ASSERT_TRUE(pipeline.ok());

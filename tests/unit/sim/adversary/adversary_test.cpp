@@ -1,4 +1,5 @@
-// The wrapper itself: it passes everything through, stands by colluders, and lies about nobody.
+// The wrapper itself: it passes everything through, never testifies against colluders, and lies
+// about nobody.
 #include "sim/adversary/adversary.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // wrong_aggregate, near_tolerance, false_proof, false_accuse and spoilt_part: what they change in a
-// result, and what they leave.
+// result, and what they leave unchanged.
 #include "sim/adversary/lying.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// leave_after, unwatched and frame_victim: what they do, when, and what they leave.
+// leave_after, unwatched and frame_victim: what they change, when, and what they leave unchanged.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -42,7 +42,7 @@ bool CheatsIn(Wrapped& wrapped, std::uint64_t step) {
   return *given.gradient != std::vector<float>{1, 2, 3, 4};
 }
 
-// How many of the members hear an own message.
+// How many members receive an own message.
 std::size_t Heard(Wrapped& wrapped, const wire::SignedEnvelope& message) {
   std::vector<protocol::Action> says;
   for (std::size_t i = 1; i < 6; ++i) {
@@ -63,7 +63,7 @@ wire::SignedEnvelope OwnReveal(const Wrapped& wrapped, std::uint64_t step) {
 
 class LeaveAfterTest : public testing::Test {
  protected:
-  // Member `validator` is drawn for what the attacker did in `judged`.
+  // Member `validator` is drawn for the attacker's messages in step `judged`.
   static void EnterDrawn(Wrapped& wrapped, std::uint64_t step, std::size_t validator,
                          std::uint64_t judged) {
     protocol::StepStarted started = StartOf(wrapped, step);
@@ -116,8 +116,8 @@ TEST_F(LeaveAfterTest, WithBackItRejoinsAndAttacksAgain) {
 
 // --- unwatched ----------------------------------------------------------------------------------
 
-// Six members with t_s = 1 spare three validators of whom two thirds are honest, so one colluder is
-// caught with chance 1/6 x 4/6 for each validator that the manifest asks for (one).
+// Six members with t_s = 1 spare three validators, of which two thirds are honest. So one colluder
+// is caught with probability 1/6 x 4/6 for each validator that the manifest asks for (one).
 TEST(UnwatchedTest, AsManyAttackByTurnsAsTheOddsAllow) {
   for (const auto& [risk, share] : {std::pair{"0.05", 0.0}, {"0.12", 0.5}, {"0.25", 1.0}}) {
     Wrapped wrapped("unwatched", 1, {{"risk", risk}});
@@ -137,8 +137,8 @@ class KeptCoinTest : public testing::Test {
     wrapped_.Say({protocol::Observe{DoneBefore(wrapped_, kStep)}});
     wrapped_.Enter(kStep);
   }
-  // The attacker's REVEAL of a draw, then everybody else's with coins from `number` on. True if it
-  // is shown once all are known.
+  // The attacker's REVEAL of a draw, then all others' with coins from `number` on. True if it is
+  // sent once all others are known.
   bool Shows(std::uint32_t draw, std::uint8_t number) {
     wire::SignedEnvelope own = OwnReveal(wrapped_, kStep);
     wire::Envelope envelope = own.envelope;
@@ -197,7 +197,7 @@ TEST_F(KeptCoinTest, RevealsInTimeIfAnotherMemberIsSilent) {
 
 class FrameVictimTest : public testing::Test {
  protected:
-  // The one honest member whom every attack of this coven wrongs.
+  // The honest member that every attack of this coven targets.
   std::size_t Victim() const { return 2 + 77 % 4; }
 };
 

@@ -156,7 +156,7 @@ TEST(LabelFlip, AsksItsOwnTrainerForFlippedLabels) {
   EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 1U);
 }
 
-// The others are seen in a whole run (tests/scenario).
+// Whole runs show the other colluders (tests/scenario).
 TEST(Sybil, TheFirstOfTheCovenComputesItsOwnGradient) {
   Wrapped wrapped("sybil", 2);
   wrapped.Enter(3);

@@ -1,4 +1,4 @@
-// selective_send, equivocate and bad_reveal: which messages they change, and nothing else.
+// The messages that selective_send, equivocate, bad_reveal and others change, and no others.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -126,7 +126,7 @@ TEST(Flood, RequestsEverythingFromHonestMembersAndSignsNothingThatCounts) {
 
 TEST(Flood, IsBoundedInAStepByMost) {
   Wrapped wrapped("flood", 1, {{"rate", "1000"}, {"most", "150"}});
-  wrapped.Enter(1);  // pours a tenth of a second's
+  wrapped.Enter(1);  // sends the messages of a tenth of a second
   std::vector<std::size_t> sends;
   for (int tenth = 0; tenth < 4; ++tenth) {
     if (tenth == 3) wrapped.Enter(2);
@@ -235,7 +235,8 @@ TEST(Impersonate, SendsCopiesInAnHonestMembersNameWithoutItsSignature) {
 
 // --- bad_reveal ---------------------------------------------------------------------------------
 
-// What the machine inside does when seal A has decided: says so and stores its REVEAL's record.
+// The actions of the inner machine when seal A is decided: it reports it and stores its REVEAL's
+// record.
 std::vector<protocol::Action> SealAndStore(const Wrapped& wrapped, std::uint64_t step,
                                            protocol::StoreId id) {
   protocol::Sealed sealed{step, static_cast<std::uint8_t>(Phase::kA), {}};

@@ -1,5 +1,5 @@
-// Four peers with trainers, of whom the last is Byzantine, and one column of two coordinates: what
-// the block applies is held against what the trainers computed.
+// Four peers with trainers, the last one Byzantine, and one column of two coordinates: the applied
+// aggregate is compared with what the trainers computed.
 #include "sim/check/applied_checker.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ class AppliedTest : public testing::Test {
     before.tau = kTau;
     EXPECT_TRUE(checker_.OnAction(0, Done(before, State({10, 20}))).ok());
   }
-  // Rate 1, no momentum: what is applied is subtracted.
+  // Rate 1, no momentum: the applied aggregate is subtracted.
   static std::shared_ptr<const protocol::Manifest> PlainSgd() {
     auto manifest = std::make_shared<protocol::Manifest>();
     manifest->training.learning_rate = 1;
@@ -70,11 +70,11 @@ class AppliedTest : public testing::Test {
     Send(peer, wire::MessageType::kPart, wire::Encode(wire::Part{}), part);
   }
 
-  // What `owner` aggregated of `senders` is applied.
+  // The aggregate of `senders` by `owner` is applied.
   base::Status Apply(std::uint32_t owner, std::vector<std::uint32_t> senders,
                      const std::vector<float>& result) {
     Send(owner, wire::MessageType::kResult, wire::Encode(wire::Result{}), result);
-    // As the optimiser does, but for the velocity that it leaves.
+    // As the optimizer does, except for the velocity.
     protocol::ModelState after = State({10 - result[0], 20 - result[1]});
     after.velocity = std::make_shared<const std::vector<float>>(result);
     return Accept(owner, std::move(senders), result, std::move(after));
@@ -154,7 +154,7 @@ TEST_F(AppliedTest, FiresOnAnAggregateThatNobodySent) {
 TEST_F(AppliedTest, TakesAnAdversarysPartFromWhatItSent) {
   Train(0, {0, 0});
   Train(1, {1, 0});
-  Train(3, {0, 0});  // and what it computed does not matter
+  Train(3, {0, 0});  // its own gradient does not matter
   SendPart(3, {20, 0});
   EXPECT_TRUE(Apply(0, {0, 1, 3}, {1, 0}).ok());
 }
@@ -170,7 +170,7 @@ TEST_F(AppliedTest, PassesColumnsWithUnknownParts) {
   Train(0, {0, 0});
   Train(1, {1, 0});
   SendPart(3, {20, 0});
-  SendPart(3, {-20, 0});  // the owner holds one of them
+  SendPart(3, {-20, 0});  // the owner holds one of the two
   EXPECT_TRUE(Apply(0, {0, 1, 3}, {1, 0}).ok());
 }
 

@@ -1,4 +1,4 @@
-// Every checker fires on the fault that it is for, planted, and on nothing else.
+// Every checker fires on the planted fault that it is for, and on nothing else.
 #include "sim/check/checkers.h"
 
 #include <gmock/gmock.h>

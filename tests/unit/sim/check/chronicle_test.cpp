@@ -1,4 +1,4 @@
-// A run as its blocks tell it, whoever finishes them when.
+// The history of a run from its blocks, whatever peer finishes them first.
 #include "sim/check/chronicle.h"
 
 #include <gtest/gtest.h>

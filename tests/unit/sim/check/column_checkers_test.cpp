@@ -1,4 +1,4 @@
-// Each fires on the column that it is for, and on no other.
+// Each checker fires on the faulty column that it is for, and on no other.
 #include "sim/check/column_checkers.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST(Aggregation, FiresOnAResultOffTheFixedPoint) {
 
 // --- columns ------------------------------------------------------------------------------------
 
-// Four peers, of whom the last is Byzantine; one column of two coordinates, owned by peer 0.
+// Four peers, the last one Byzantine; one column of two coordinates, owned by peer 0.
 class ColumnsTest : public testing::Test {
  protected:
   ColumnsTest() : checker_(FourPeers(), std::make_shared<const protocol::Manifest>()) {
@@ -123,7 +123,7 @@ TEST_F(ColumnsTest, FiresOnASumBeyondTheTolerance) {
 TEST_F(ColumnsTest, PassesColumnsWithUnknownProofs) {
   Aggregate();
   for (std::uint32_t peer = 0; peer < 3; ++peer) Prove(peer, 0.5);
-  Prove(1, -1);  // two PROOFs: which of them is sealed the block does not say
+  Prove(1, -1);  // two PROOFs, and the block does not say which is sealed
   EXPECT_TRUE(Accept(StepFive(wire::ColumnFate::kApplied, 3), {5, 5}).ok());
 }
 

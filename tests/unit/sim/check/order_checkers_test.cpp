@@ -1,4 +1,4 @@
-// Each fires on the order that it is for, and on no other.
+// Each checker fires on the wrong order that it is for, and on no other.
 #include "sim/check/order_checkers.h"
 
 #include <gmock/gmock.h>

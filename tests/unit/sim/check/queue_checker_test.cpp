@@ -19,7 +19,7 @@ class QueuesTest : public testing::Test {
   void Sees(std::uint32_t peer, const protocol::Input& input) {
     checker_.OnStep({now_, 1, peer, input, {}});
   }
-  // Peer 0 sends the Byzantine peer what `author` signed.
+  // Peer 0 sends the Byzantine peer a message that `author` signed.
   base::Status PassesOn(std::uint32_t author, std::uint64_t step, std::size_t bulk_bytes = 0) {
     const auto blob = bulk_bytes == 0 ? nullptr : crypto::MakeBlob(base::Bytes(bulk_bytes));
     return Does(protocol::Send{ThreePeers().ids[2], Reveal(author, step, 1).frame, blob});
@@ -27,7 +27,7 @@ class QueuesTest : public testing::Test {
   static protocol::Send ToPeerOne(std::size_t bytes = 10) {
     return {ThreePeers().ids[1], std::make_shared<const base::Bytes>(bytes), nullptr};
   }
-  // Peer 1 gets it from peer 0.
+  // Peer 1 receives it from peer 0.
   void Comes(const protocol::Send& send) {
     Sees(1, protocol::MessageReceived{ThreePeers().ids[0], send.frame, send.blob});
   }
@@ -107,7 +107,8 @@ TEST_F(QueuesTest, BroadcastsToAByzantinePeerAreCountedInTransit) {
   EXPECT_EQ(checker_.peaks().answers, 0U);
 }
 
-// Started again while the network is cut it is never told that a link is down: none is up yet.
+// A peer that restarts while the network is cut gets no LinkChanged for links that are down, so all
+// count as down.
 TEST_F(QueuesTest, LinksAreDownUntilLinkChangedReportsThem) {
   Sees(0, protocol::Started{});
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(Does(ToPeerOne()).ok());

@@ -17,12 +17,12 @@ constexpr base::Duration kPartTimeout = base::Seconds(20);
 constexpr base::Duration kDelta = base::Seconds(1);
 constexpr base::Time kOver{10'000'000'000};
 
-// Peers 0 and 1 are honest, 2 is Byzantine; one step of the simulator after another.
+// Peers 0 and 1 are honest, 2 is Byzantine; the test makes the simulator's steps.
 class RecoveryTest : public testing::Test {
  protected:
   static Roster ThreePeers() { return {std::vector<base::PeerId>(3), {false, false, true}}; }
 
-  // `peer` does `what`, so many seconds after the last fault.
+  // `peer` observes `what`, `seconds` after the last fault.
   base::Status At(double seconds, std::uint32_t peer, protocol::Observation what) {
     const protocol::Input input = protocol::TimerFired{1};
     const std::vector<protocol::Action> actions = {protocol::Observe{std::move(what)}};
@@ -87,7 +87,8 @@ TEST_F(RecoveryTest, FinishedPeersNeedNoNewBlock) {
   EXPECT_EQ(checker_.took(), base::Seconds(2));
 }
 
-// The sum of docs/simulation.md, by hand: Delta 1, part_timeout 20, nobody faulty, iteration 3.
+// The formula of docs/simulation.md, by hand: Delta 1, part_timeout 20, no faulty member, iteration
+// 3.
 TEST(RecoveryBound, IsWhatTheDocumentationSays) {
   const base::Duration healing = protocol::HealingBound(kDelta, 3, 0);
   EXPECT_EQ(healing, base::Seconds(5 + 4 + 4 * 4 + 4 * 8));

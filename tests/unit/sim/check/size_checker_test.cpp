@@ -1,4 +1,4 @@
-// Four peers with trainers, of whom the last is Byzantine, and one column of two coordinates.
+// Four peers with trainers, the last one Byzantine, and one column of two coordinates.
 #include "sim/check/size_checker.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ constexpr std::uint64_t kStep = 5;
 
 class SizesTest : public testing::Test {
  protected:
-  // `t_s`: Byzantine members that the view bears.
+  // `t_s`: Byzantine members that the head bears.
   explicit SizesTest(std::uint32_t t_s = 1)
       : checker_(FourPeers(), std::make_shared<protocol::Manifest>()) {
     wire::Block before = ABlock(kStep - 1);

@@ -44,7 +44,7 @@ TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
 }
 
 // A run of three honest rows a step (sim --replay of swarm seed 223553786988824) ended at 0.567;
-// the one descent that it was held against at 0.411. Neither is out of the ordinary.
+// the single descent that it was compared with ended at 0.411. Neither is unusual.
 TEST(YardstickTest, TakesTheWorstOfSeveralDescents) {
   SimOptions options;
   options.steps = 40;

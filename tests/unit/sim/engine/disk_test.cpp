@@ -1,4 +1,4 @@
-// What survives a crash, and what newer records make superfluous.
+// Records that survive a crash, and records that newer ones replace.
 #include "sim/engine/disk.h"
 
 #include <gtest/gtest.h>

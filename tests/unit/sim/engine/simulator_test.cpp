@@ -58,11 +58,11 @@ TEST(Simulator, OneSeedGivesOneTraceAndAnotherGivesAnother) {
   EXPECT_NE(once.digest, RunPings(2).digest);
   EXPECT_NE(once.digest, RunPings(1, 21).digest);
   // 5 starts, 20 link ends, 5 x 21 timers, and a message and a store for each ping on a link; each
-  // pings only those it is linked to by then.
+  // machine pings only peers that it is linked to by then.
   EXPECT_GT(once.events, 5U + 20U + 105U + 2 * 300U);
 }
 
-// The same on every machine and compiler: if this changes, so do all replays.
+// Equal on every machine and compiler; a change of this value breaks all replays.
 TEST(Simulator, TraceOfSeedOneIsPinned) {
   EXPECT_EQ(RunPings(1).digest.Hex(),
             "0871483b138491b98260510ebfb782880d6d06228bcea9a19070465de1120d09");

@@ -15,7 +15,7 @@ base::Digest SomeDigest() {
   return digest;
 }
 
-// One step in all its parts; tests change one at a time.
+// One step with all its parts; tests change one part at a time.
 struct AStep {
   base::Time now{5};
   std::uint64_t sequence = 7;

@@ -1,4 +1,4 @@
-// What the checkers of premises read of a seal, and what a search counts of a run.
+// The facts of a seal that checkers of premises read, and the figures of a run that a search reads.
 #include "sim/premises/seal_watch.h"
 
 #include <gtest/gtest.h>

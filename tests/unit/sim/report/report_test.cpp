@@ -65,7 +65,7 @@ TEST(ReportTest, RefusesAnUnprotectedRun) {
   EXPECT_THAT(base::MessageOf(later.status()), HasSubstr("never came to step 4000"));
 }
 
-// What an attack may do to a model that nobody protects.
+// An attack may do this to an unprotected model.
 TEST(ReportTest, DrawsNonFiniteLosses) {
   ReportInput input;
   input.roster = RosterOf(Attacked()).value();

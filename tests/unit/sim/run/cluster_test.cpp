@@ -1,4 +1,4 @@
-// Whole runs of the real protocol, small. The long ones are in tests/scenario.
+// Small whole runs of the real protocol. The long ones are in tests/scenario.
 #include "sim/run/cluster.h"
 
 #include <gmock/gmock.h>
@@ -64,7 +64,7 @@ TEST(RunSimulation, ObserversDoNotChangeTheRun) {
   EXPECT_EQ(lines, watched->events);
 }
 
-// The attack ends as without them, and a few seals are slow until the liars are dropped.
+// The attack ends as without liars, and a few seals are slow until the liars are dropped.
 TEST(RunSimulation, LiarsMakeSealsSlowBesideAnAttack) {
   SimOptions options = Small();
   options.peers = 7;

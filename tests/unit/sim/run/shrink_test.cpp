@@ -8,7 +8,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Fails "progress" whatever else it holds: there is no time for one step.
+// Fails "progress" whatever its other options are: there is no time for one step.
 SimOptions Hurried() {
   SimOptions options;
   options.peers = 6;
@@ -35,7 +35,7 @@ TEST(ShrinkTest, LeavesNothingThatCanBeRemoved) {
   EXPECT_EQ(small.loss_permille, 0U);
   EXPECT_EQ(small.skew.ns, 0);
   EXPECT_EQ(small.steps, 6U);
-  // It replays, and nothing simpler fails.
+  // The result replays, and nothing simpler fails.
   const auto again = RunSimulation(small);
   ASSERT_TRUE(again.ok());
   ASSERT_TRUE(again->failure.has_value());

@@ -1,4 +1,4 @@
-// Which faults a run is given: within what its mode bears, and the same however it is shrunk.
+// The faults of a run: within what its mode bears, and unchanged by shrinking.
 #include "sim/setup/fault_plan.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Of eight peers in mode third, whose t_s is 2: the last of them Byzantine.
+// Eight peers in mode third, whose t_s is 2; the last of them is Byzantine.
 SimOptions Eight() {
   SimOptions options;
   options.peers = 8;

@@ -27,7 +27,7 @@ TEST(SwarmDrawTest, EveryDrawIsAValidRun) {
   }
 }
 
-// What is never drawn is never tested.
+// An option that is never drawn is never tested.
 TEST(SwarmDrawTest, EveryOptionIsDrawn) {
   std::set<std::string> attacks;
   std::set<std::string> cuts;

@@ -53,7 +53,7 @@ TEST(Cell, EveryParameterIsInTheIdButTheFamily) {
   EXPECT_EQ(IdOf(renamed), IdOf(Example()));
 }
 
-// Ids are in files that people keep: a change of this one is a change of format.
+// Users keep files with ids, so a change of this id is a change of format.
 TEST(Cell, IdIsStable) { EXPECT_EQ(IdOf(Example()).Short(), "ca47dbd1cde12d11"); }
 
 TEST(Cell, NumbersReadBack) {

@@ -35,7 +35,7 @@ const std::vector<std::string> kDisjoint = {
     "extreme", "gamma:similarity=0",   "gamma:similarity=0.5",   "gamma:similarity=1",
     "shards",  "shards:each=5",        "pathological:classes=3", "pathological:classes=10"};
 
-// What ByzFL's Dirichlet breaks in six draws of ten.
+// ByzFL's Dirichlet breaks this in six draws of ten.
 TEST(Partition, EveryRowHasOneWorkerAndNoWorkerIsEmpty) {
   rc::check([] {
     const std::string text = *rc::gen::elementOf(kDisjoint);
@@ -72,7 +72,7 @@ TEST(Partition, SharedGivesAllRowsToEveryWorker) {
   for (const auto& own : rows) EXPECT_EQ(own.size(), 50u);
 }
 
-// The definition, slowly.
+// The definition, computed slowly.
 TEST(Partition, ExtremeIsTheSortedRowsInSlices) {
   const std::vector<std::uint8_t> labels = Labels(103);
   std::vector<std::pair<std::uint8_t, std::uint32_t>> sorted;
@@ -90,7 +90,7 @@ TEST(Partition, GammaGoesFromExtremeToIid) {
   const std::vector<std::uint8_t> labels = Labels(1000);
   EXPECT_EQ(Make("gamma:similarity=0", labels, 10), Make("extreme", labels, 10));
   EXPECT_EQ(Make("gamma:similarity=1", labels, 10), Make("iid", labels, 10));
-  // A worker's largest class: all of it, a bit more than half, and about a tenth.
+  // A worker's largest class: the whole worker, a bit more than half of it, and about a tenth.
   const auto largest = [&](const std::string& text) {
     std::size_t sum = 0;
     for (const auto& counts : CountClasses(Make(text, labels, 10), {labels, kClasses})) {

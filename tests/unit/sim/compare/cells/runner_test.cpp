@@ -20,7 +20,7 @@ TEST(DrawSeed, DependsOnTheSeedAndNotOnTheRule) {
   EXPECT_NE(DrawSeed(a, "batch"), DrawSeed(a, "initial"));
 }
 
-// Whatever ran before: cells share trainers and data, and nothing else.
+// Whatever ran before: cells share only trainers and data.
 TEST(Runner, ResultIsAFunctionOfTheCell) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"median", "centered_clip:variant=steps", "btard"};

@@ -67,7 +67,7 @@ TEST_F(CellStoreTest, KeepsRecords) {
   EXPECT_EQ(store->records().at(Id(2)).error, "step 3: \"quoted\"\nline");
 }
 
-// What a kill -9 or a power cut can leave: every beginning of the file.
+// A kill -9 or a power cut can leave any beginning of the file.
 TEST_F(CellStoreTest, TruncatedFileOpensWithItsWholeLines) {
   ASSERT_TRUE(AddThree().ok());
   const std::string whole = Read();
@@ -137,7 +137,7 @@ TEST_F(CellStoreTest, MissingAndUnwritableFolders) {
   EXPECT_EQ(CellStore::Open("/proc/none", maker_).status().code(), absl::StatusCode::kUnavailable);
 }
 
-// The system's limit on a file's size stands for the end of the disk.
+// The system's limit on file sizes stands for a full disk.
 TEST_F(CellStoreTest, FullDiskIsReportedAndLeavesASoundFile) {
   ASSERT_TRUE(AddThree().ok());
   const std::string whole = Read();

@@ -52,7 +52,7 @@ TEST(WorkerPool, LongAnswersAndSpacesArrive) {
   EXPECT_EQ(ran.tasks.at(1).text.size(), (1u << 20) + 2);
 }
 
-// A task that crashes ends as such, and the others are done by a new process.
+// A task that crashes is reported as such, and a new process runs the others.
 TEST(WorkerPool, ACrashEndsOneTask) {
   const Ran ran = RunAll(6, 2, [](std::size_t task) {
     if (task == 1) raise(SIGKILL);

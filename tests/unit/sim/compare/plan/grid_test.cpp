@@ -77,7 +77,7 @@ TEST(MakePlan, ProtocolIsLeftOutWhereItCannotRun) {
               HasSubstr("every combination was left out"));
 }
 
-// One line each, before anything is run.
+// One line each, before any cell runs.
 TEST(MakePlan, ErrorsNameTheProblem) {
   const auto error = [](auto change) {
     Grid grid = Small();

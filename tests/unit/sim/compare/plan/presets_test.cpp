@@ -33,7 +33,7 @@ TEST(Presets, ByzflMnistNeedsFiles) {
   auto grid = ParseGrid(*PresetText("byzfl-mnist"));
   ASSERT_TRUE(grid.ok()) << grid.status().ToString();
   EXPECT_EQ(MakePlan(*grid).status().code(), absl::StatusCode::kNotFound);
-  grid->data = {"digits"};  // and nothing else is wrong with it
+  grid->data = {"digits"};  // so that nothing else is wrong with it
   const auto plan = MakePlan(*grid);
   ASSERT_TRUE(plan.ok()) << plan.status().ToString();
   EXPECT_EQ(plan->cells.size(), 288u);

@@ -38,7 +38,7 @@ TEST(Report, HasTablesFiguresAndMissingCells) {
   EXPECT_THAT(html, Not(HasSubstr("https:")));
 }
 
-// A run that stopped half-way: what is there stands under its own attack, in every form.
+// A run that stopped half-way: every form shows the existing results under their own attack.
 TEST(Report, MissingAttackLeavesItsCellEmpty) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"mean", "median"};

@@ -47,7 +47,7 @@ TEST_F(TablesTest, ResultsCsvHasOneRowForEachCell) {
   // Commas are quoted.
   EXPECT_THAT(csv, HasSubstr("\"centered_clip:tau=0.1|1,eps=1e-6\""));
   EXPECT_THAT(csv, HasSubstr("\"libtorch, numerics 5\""));
-  EXPECT_THAT(csv, Not(HasSubstr("1.25")));  // no seconds in what repeats
+  EXPECT_THAT(csv, Not(HasSubstr("1.25")));  // no seconds in results that must repeat
   EXPECT_THAT(TimingsCsv(done_, "a processor"), HasSubstr(",1.25,1048576,1000,a processor\n"));
 }
 
