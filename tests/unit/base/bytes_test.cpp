@@ -24,7 +24,7 @@ TEST(Hex, ReadsEitherCase) {
 
 TEST(Hex, RefusesAnOddNumberOfDigits) {
   EXPECT_EQ(FromHex("a"), std::nullopt);
-  // The digit that follows the view must not be taken for its last.
+  // The digit after the end of the view must not be read as its last.
   EXPECT_EQ(FromHex(std::string_view("abcd").substr(0, 3)), std::nullopt);
 }
 

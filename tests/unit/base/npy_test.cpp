@@ -138,8 +138,8 @@ TEST(Npy, RefusesDataThatAreNotAligned) {
 }
 
 TEST(Npy, WritesWhatNumpyWrites) {
-  // numpy.save of numpy.zeros((2, 3), "<f4") with NumPy before 1.23; later ones pad by 64 bytes
-  // more.
+  // numpy.save of numpy.zeros((2, 3), "<f4") with NumPy before 1.23; later versions pad by 64 more
+  // bytes.
   const std::string header = EncodeNpyHeader(NpyType::kFloat32, {2, 3});
   EXPECT_EQ(header.size(), 128u);
   EXPECT_EQ(header.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));

@@ -115,7 +115,7 @@ RC_GTEST_PROP(Between, StaysInItsRange, (std::uint64_t seed, std::int64_t a, std
 TEST(Between, TakesTheWholeRangeAndASingleValue) {
   constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
-  // 2^64 values: the count of them does not fit, so every draw counts as it is.
+  // All 2^64 values: their number does not fit, so every draw is used as it is.
   EXPECT_EQ(
       static_cast<std::uint64_t>(Rng(4).Between(kMin, kMax)) - static_cast<std::uint64_t>(kMin),
       Rng(4).Next());

@@ -5,7 +5,7 @@
 namespace ostraka::base {
 namespace {
 
-// The format itself, byte by byte; tests/e2e/export_test.py has a reader of another language take
+// The format itself, byte by byte; in tests/e2e/export_test.py a reader in another language reads
 // whole files.
 TEST(Safetensors, HeaderFollowsTheFormat) {
   const TensorLayout layout = {{"a.weight", {2, 3}}, {"a.bias", {2}}};

@@ -46,7 +46,7 @@ Committed Commit() {
   return committed;
 }
 
-// Expected values: Python's hashlib.blake2b over the encodings that the header gives.
+// Expected values: Python's hashlib.blake2b over the encodings in the header.
 TEST(Coin, MatchesGoldenValues) {
   const Coin coin = DeriveCoin(Seed(), 7, 2);
   EXPECT_EQ(coin.value.Hex(), "c05e70999f8d16d79091055c7f41427b6d2440390c5b58237092b38b4e11750e");

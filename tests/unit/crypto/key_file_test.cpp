@@ -1,4 +1,4 @@
-// The format of key files; the disk is in key_file_disk_test.cpp.
+// The format of key files; key_file_disk_test.cpp tests the disk.
 #include "crypto/key_file.h"
 
 #include <gmock/gmock.h>
@@ -19,9 +19,9 @@ using testing::Not;
 constexpr KdfCost kCheap{.ops = 1, .memory_kib = 8};
 constexpr std::string_view kPassphrase = "correct horse battery staple";
 
-// The key of RFC 8032's test 1. Both files by a Python model over OpenSSL's Ed25519, Argon2id and
-// ChaCha20-Poly1305; the second has 2 passes over 64 KiB and the passphrase above. A file that was
-// once written must open for ever.
+// The key of RFC 8032's test 1. A Python model over OpenSSL's Ed25519, Argon2id and
+// ChaCha20-Poly1305 wrote both files; the second has 2 passes over 64 KiB and the passphrase above.
+// Every file that was ever written must stay readable.
 constexpr std::string_view kSeedHex =
     "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 constexpr std::string_view kClearFile =
@@ -164,8 +164,8 @@ TEST(KeyFile, RefusesToEncryptBadly) {
       EncodeKeyFile(GoldenKey(), "p", {.ops = 1, .memory_kib = 1024 * 1024 + 1}).status());
 }
 
-// Above this cost a file whose cost field was altered is not tried: with a passphrase it would take
-// the memory it asks for, which is allowed, and then fail.
+// A file whose cost field was altered to more than this is not tried: with a passphrase it would
+// take the requested memory, which is allowed, and then fail.
 constexpr std::uint32_t kTriedMemoryKib = 16 * 1024;
 
 // `text` may be refused, or open as the golden key; it must never open as another one.
@@ -220,7 +220,7 @@ TEST(KeyFile, EveryShortOrLongFileIsRefused) {
   ExpectOneLine(DecodeKeyFile(std::string(10'000, 'x'), MustNotBeAsked()).status());
 }
 
-// A file that opens as a key it does not name would let its owner take another for himself.
+// A file that opens as another key than it names would make its owner use the wrong identity.
 TEST(KeyFile, RefusesAFirstLineThatNamesAnotherKey) {
   const PeerId other = SigningKey::FromSeed(Bytes(32, 1)).id();
   for (const std::string_view file : {kClearFile, kEncryptedFile}) {

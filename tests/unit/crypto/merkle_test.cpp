@@ -23,8 +23,8 @@ std::vector<Digest> Leaves(std::size_t count) {
   return leaves;
 }
 
-// The tree by its other definition: the left half is the largest power of two that is smaller than
-// the whole (as in RFC 6962). Moving odd nodes up unchanged must give the same.
+// The tree by its other definition: the left half is the largest power of two below the whole (as
+// in RFC 6962). Moving odd nodes up unchanged must give an equal root.
 Digest NaiveTop(std::span<const Digest> leaves) {
   if (leaves.empty()) return Digest{};
   if (leaves.size() == 1) return leaves.front();

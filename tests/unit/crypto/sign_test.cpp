@@ -83,8 +83,8 @@ TEST(PlainVerifier, AcceptsOnlyTheSignerTheDigestAndTheSignature) {
   }
 }
 
-// The same signature with S + L (L: the order of the base point) fulfils the equation too; were it
-// accepted, anyone could make a second signature of a message.
+// The signature with S + L in place of S (L: the order of the base point) also fulfils the
+// equation. If it were accepted, anyone could make a second signature of a message.
 TEST(PlainVerifier, RefusesASecondEncodingOfASignature) {
   const Bytes order = *FromHex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
   const SigningKey key = SigningKey::FromSeed(Bytes(32, 1));
@@ -99,7 +99,7 @@ TEST(PlainVerifier, RefusesASecondEncodingOfASignature) {
   EXPECT_FALSE(PlainVerifier().Verify(key.id(), Counting(), signature));
 }
 
-// Under a key of small order one signature would be good for many messages.
+// Under a key of small order one signature would be valid for many messages.
 TEST(PlainVerifier, RefusesKeysOfSmallOrder) {
   PeerId neutral;
   neutral.bytes[0] = 1;
@@ -110,7 +110,8 @@ TEST(PlainVerifier, RefusesKeysOfSmallOrder) {
 }
 
 TEST(FillRandom, FillsTheWholeSpan) {
-  // A byte that was left alone would stay zero in all 64 draws; a random one does so with 2^-512.
+  // A byte that is never written would stay zero in all 64 draws; a random byte does so with
+  // 2^-512.
   std::array<std::uint8_t, 33> seen{};
   for (int i = 0; i < 64; ++i) {
     std::array<std::uint8_t, 33> draw{};

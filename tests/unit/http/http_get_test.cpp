@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Listens, and answers the first connection with `words` whatever it says.
+// Listens, and answers the first connection with `words` whatever the request is.
 class Mumbler {
  public:
   explicit Mumbler(std::string words) {
@@ -60,7 +60,7 @@ TEST_F(HttpTest, GetsByNameAndByAddress) {
 TEST_F(HttpTest, ReportsThatNobodyListens) {
   EXPECT_EQ(HttpGet({.address = {}, .socket_path = root_ + "/none"}, "/").status().code(),
             absl::StatusCode::kNotFound);
-  // A port that was ours a moment ago.
+  // A port that this process has just released.
   const auto fd = os::ListenOn("127.0.0.1:0");
   ASSERT_TRUE(fd.ok());
   const std::string address = "127.0.0.1:" + std::to_string(*os::ListeningPort(*fd));

@@ -46,7 +46,7 @@ TEST_F(HttpTest, OtherMethodsAndTargetsAreRefused) {
   EXPECT_THAT(Ask("GET http://x/ HTTP/1.1\r\nHost: localhost\r\n\r\n"), StartsWith("HTTP/1.1 400"));
 }
 
-// A page in the visitor's browser may point its own name at 127.0.0.1.
+// A page in the visitor's browser may let its own name resolve to 127.0.0.1.
 TEST_F(HttpTest, OnLoopbackOnlyLoopbackNamesAreServed) {
   Serve(kLoopback);
   for (const char* host : {"evil.example", "evil.example:80", "10.0.0.1", "", "localhost.evil", "[",
@@ -107,7 +107,7 @@ TEST_F(HttpTest, FullServerClosesTheOldestConnectionForANewOne) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), StartsWith("HTTP/1.1 200"));
   }
-  // The first came first and went first; the last still holds its place.
+  // The oldest connection was closed; the newest still holds its place.
   EXPECT_EQ(dawdlers.front().Hear(), "");
   dawdlers.back().Say(" / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(dawdlers.back().Hear(), StartsWith("HTTP/1.1 200"));

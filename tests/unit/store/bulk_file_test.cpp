@@ -45,7 +45,7 @@ TEST_F(BulkFileTest, RoundTrips) {
   EXPECT_EQ(*again.Read(extents[1]), second);
 }
 
-// What a crash leaves is nobody's: the next opening does not name it.
+// Bytes that a crash left are unreferenced: the next opening does not name them.
 TEST_F(BulkFileTest, OverwritesUnreferencedBytes) {
   BulkFile file = MustOpen();
   const Extent kept = MustWrite(file, Bytes(10, 1));
@@ -68,7 +68,7 @@ TEST_F(BulkFileTest, KeepsFreedBytesUntilTheyAreReclaimed) {
   EXPECT_EQ(MustWrite(file, Bytes(4, 5)), (Extent{20, 4})) << "two bytes are too small a gap";
 }
 
-// Beside the naive model: a map of what each extent should hold.
+// Compared with a naive model: a map of the content of each extent.
 TEST_F(BulkFileTest, NeverMixesExtentsAndStopsGrowing) {
   BulkFile file = MustOpen();
   std::mt19937 random(7);

@@ -93,8 +93,8 @@ TEST_F(CheckpointTest, AnyWrongBitIsFound) {
     wrong[i] = static_cast<char>(wrong[i] ^ 1 << (i % 8));
     Overwrite(path(), wrong);
     const auto read = ReadCheckpoint(path());
-    // What the run was called is not covered by its state root: any well-formed text may stand
-    // there. Nothing else may differ.
+    // The state root does not cover the name of the run, which may be any well-formed text. Nothing
+    // else may differ.
     if (read.ok()) {
       EXPECT_EQ(*read->state.parameters, *Sample().state.parameters);
       EXPECT_EQ(*read->state.velocity, *Sample().state.velocity);
@@ -122,7 +122,7 @@ TEST_F(CheckpointTest, TruncatedAndExtendedFilesAreRefused) {
   EXPECT_EQ(ReadCheckpoint(path() + "x").status().code(), absl::StatusCode::kNotFound);
 }
 
-// A header that promises more than the file has, by itself or by a product that wraps.
+// A header that claims more than the file contains, directly or by a product that wraps.
 TEST_F(CheckpointTest, HostileHeadersAreRefused) {
   std::filesystem::create_directories(CheckpointFolder(dir_));
   const std::string huge_length("\xff\xff\xff\xff\xff\xff\xff\x7f{}", 10);

@@ -35,7 +35,7 @@ class CheckpointWriterTest : public os::TempFolderTest {
     const auto values = std::make_shared<const std::vector<float>>(2, static_cast<float>(step));
     return {std::make_shared<const wire::Block>(block), {values, values}};
   }
-  // Offers steps 0..count-1 and waits for each that is due, so that none takes another's place.
+  // Offers steps 0..count-1 and waits for each that is due, so that none replaces another.
   void OfferAndAwait(CheckpointWriter& writer, std::uint64_t every, std::uint64_t count) {
     for (std::uint64_t step = 0; step < count; ++step) {
       writer.Offer(Done(step));

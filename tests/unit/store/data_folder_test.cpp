@@ -1,4 +1,4 @@
-// The folder of a node, and that one process at a time has it.
+// The folder of a node, which one process at a time uses.
 #include "node/store/data_folder.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST_F(DataFolderTest, IsInUseUntilItsOwnerIsGone) {
   EXPECT_TRUE(DataFolder::Claim(dir_).ok());
 }
 
-// However its process ends: here without any destructor.
+// However the process ends; here without any destructor.
 TEST_F(DataFolderTest, IsFreeAfterAProcessThatWasKilled) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -76,7 +76,7 @@ TEST_F(DataFolderTest, ReportsWhyItCannotBeUsed) {
   EXPECT_EQ(under_file.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(under_file.status().message().find("cannot be made"), std::string::npos);
 
-  // Nobody makes us write through a link that lies where the lock should.
+  // A link in place of the lock must not make us write through it.
   std::filesystem::create_symlink(dir_ + "/file", dir_ + "/" + kLockFileName);
   const auto linked = DataFolder::Claim(dir_);
   ASSERT_FALSE(linked.ok());

@@ -1,4 +1,4 @@
-// The record of what came, over kills and full disks.
+// The log of received frames, after kills and on full disks.
 #include "node/store/frame_log.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@
 #include "node/wire/evidence_codec.h"
 #include "tests/unit/store/ledger_fixture.h"
 
-// Counts what reaches the disk: these stand before the C library's own, also for libsqlite3.
+// Counts syncs: these functions replace the C library's, also for libsqlite3.
 namespace {
 std::atomic<int> syncs{0};
 }
@@ -36,7 +36,7 @@ using ::testing::IsEmpty;
 
 // --- what readers see ---------------------------------------------------------------------------
 
-// A ledger with something of every kind in it, closed, and a reader of it.
+// A closed ledger with a record of every kind, and a reader of it.
 class FullLedgerTest : public LedgerTest {
  protected:
   void SetUp() override {

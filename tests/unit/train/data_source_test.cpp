@@ -27,7 +27,7 @@ class DataSourceTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(dir_); }
 
   std::string File(const std::string& name) const { return dir_ + "/" + name; }
-  // The one line of an attempt that must fail.
+  // The error line of an attempt that must fail.
   std::string Error(const DataSource& source, absl::StatusCode code) {
     const auto data = LoadDataset(source);
     EXPECT_EQ(data.status().code(), code) << data.status().ToString();

@@ -80,7 +80,7 @@ TEST(HashOf, DependsOnEverythingThatTrainingUses) {
   changed([](Dataset& d) { d.max_value = 16; });
   changed([](Dataset& d) { d.class_count = 11; });
   changed([](Dataset& d) { d.shape = {4, 1, 1}; });
-  // The same bytes, cut elsewhere.
+  // Equal bytes, cut elsewhere.
   changed([](Dataset& d) {
     d.validation.Add(d.test.image(0), d.test.labels[0]);
     d.test.values.erase(d.test.values.begin(), d.test.values.begin() + 4);

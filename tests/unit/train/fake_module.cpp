@@ -1,11 +1,11 @@
-// Trainer modules for the loader's tests, without libtorch. By definition of the build:
+// Trainer modules for the loader's tests, without libtorch. The build defines:
 //   FAKE_VERSION  the version that the module claims;  FAKE_NO_ENTRY  it lacks the entry point.
 #include "node/train/trainer_module.h"
 
 namespace ostraka::train {
 namespace {
 
-// A trainer that can be told apart: the toy problem, of the dimension that was asked for plus one.
+// A recognizable trainer: the toy problem with one dimension more than requested.
 base::StatusOr<std::unique_ptr<Trainer>> MakeFake(const TrainerOptions& options) {
   if (options.batch_size == 0) return base::InvalidArgument("the module refuses batch_size 0");
   TrainerOptions toy = options;

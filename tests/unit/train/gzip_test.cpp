@@ -62,7 +62,7 @@ TEST(Gzip, WrongByteIsFound) {
     base::Bytes wrong = file;
     wrong[i] ^= 0x10;
     const auto out = Gunzip(wrong, kLimit);
-    // Time, flags and system of the header do not matter to the content, nor do the padding bits in
+    // Time, flags and system in the header do not affect the content, nor do the padding bits in
     // the first byte after it (random bytes are stored, not compressed).
     if (i >= 3 && i <= 10 && out.ok()) {
       EXPECT_EQ(*out, plain);

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Bytes never fall: each says which tenth it is from.
+// Bytes never decrease, so each tells its tenth.
 base::Bytes Counting(std::size_t count) {
   base::Bytes text;
   for (std::size_t i = 0; i < count; ++i) text.push_back(static_cast<std::uint8_t>(i / 10));
@@ -64,7 +64,7 @@ TEST(Text, HeldOutWindowsAreSpreadOverTheText) {
   EXPECT_EQ(data.test.size(), kMaxHeldOutWindows);
   EXPECT_EQ(data.class_count, 200u);
   const base::Bytes text = RandomBytes(1, 100'000, 200);
-  // The last window but for the distance to the next: symbols are the bytes, as all occur.
+  // The last window at the stride's distance; symbols equal bytes, since all occur.
   const std::size_t windows = 10'000 - kTextWindow;
   const std::size_t begin = 90'000 + (kMaxHeldOutWindows - 1) * windows / kMaxHeldOutWindows;
   EXPECT_EQ(data.test.labels.back(), text[begin + kTextWindow]);

@@ -1,4 +1,4 @@
-// The libtorch module, loaded as programs load it and judged by a network written out by hand.
+// The libtorch module, loaded as programs load it and compared with a network written by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -86,8 +86,8 @@ TEST_P(TorchTrainerOf, GradientIsTheSlopeOfTheLoss) {
   const auto loss_at = [&](const std::vector<float>& parameters) {
     return ReferenceGradient(reference(), digits, digits.training, rows, false, parameters).loss;
   };
-  // So small a step that no unit's ReLU turns on or off between the two. About 130 coordinates: all
-  // tensors are met.
+  // The step is so small that no unit's ReLU turns on or off. About 130 coordinates, from all
+  // tensors.
   constexpr float kStep = 0x1.0p-17F;
   const std::size_t stride = at.size() / 130 + 1;
   for (std::size_t i = 0; i < at.size(); i += stride) {
@@ -113,7 +113,7 @@ TEST_P(TorchTrainerOf, EvaluationCoversTheWholeHeldOutPart) {
     EXPECT_EQ(evaluation.on, on);
     EXPECT_NEAR(evaluation.loss,
                 ReferenceGradient(reference(), digits, part, AllRows(part), false, at).loss, 1e-5);
-    // A whole number of rows, and no more than an untrained network can have right.
+    // A whole number of rows, and no more correct ones than an untrained network can have.
     const double right = evaluation.value * static_cast<double>(part.size());
     EXPECT_NEAR(right, std::round(right), 1e-9);
     EXPECT_LT(evaluation.value, 0.5);
@@ -259,12 +259,12 @@ TEST(TorchTrainer, RefusesUnsupportedOptions) {
   EXPECT_TRUE(Make({.batch_size = 1302}).ok());
 }
 
-// In a child process, whose memory is limited so that libtorch throws.
+// Runs in a child process whose memory is limited, so that libtorch throws.
 TEST(TorchTrainerDeathTest, AnExceptionOfTheLibraryIsAStatus) {
   const auto run_out_of_memory = [] {
     const auto trainer = Make({.hidden = 1u << 18}).value();
     const std::vector<float> at(base::ElementCount(trainer->layout()), 0.0F);
-    // Less than what the process has mapped already: it can have no more.
+    // Below what the process has mapped already, so that it gets no more.
     const rlimit limit{.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
     if (setrlimit(RLIMIT_AS, &limit) != 0) std::exit(3);
     const auto gradient = trainer->Gradient(at, SeedOf(1), false);

@@ -27,7 +27,7 @@ std::vector<float> Negated(std::vector<float> values) {
   return values;
 }
 
-// What the problem is, seen from outside: the loss is a quadratic whose curvature is diagonal.
+// The problem as seen from outside: the loss is a quadratic with diagonal curvature.
 struct Problem {
   std::vector<double> mean;       // H e, by central differences (exact for a quadratic)
   std::vector<double> curvature;  // h, by second differences
@@ -107,8 +107,8 @@ TEST(ToyTrainer, FlippedLabelsPullToTheOppositeOptimum) {
   const std::vector<float> at = trainer->InitialParameters(SeedOf(3));
   const auto plain = trainer->Gradient(at, SeedOf(1), false).value();
   const auto flipped = trainer->Gradient(Negated(at), SeedOf(1), true).value();
-  // Mirrored parameters under mirrored labels: the mean is mirrored and the noise is the same, so
-  // half the difference is the mean, up to the one factor that the batch draws.
+  // With mirrored parameters and labels the mean is mirrored and the noise is unchanged, so half
+  // the difference is the mean, up to the one factor that the batch draws.
   const Problem problem = Probe(*trainer, at);
   double dot = 0;
   double mean_square = 0;

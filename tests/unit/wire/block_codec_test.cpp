@@ -103,7 +103,7 @@ TEST(BlockCodecTest, EverythingAtItsLimit) {
   EXPECT_EQ(Judge(block), "");
 }
 
-// What `edit` makes of the sample is refused.
+// The sample with `edit` applied is refused.
 template <typename Edit>
 std::string JudgeEdited(Edit edit) {
   Block block = SampleBlock();
@@ -168,7 +168,7 @@ TEST(BlockCodecTest, CoveringIsInTheOrderOfColumns) {
               HasSubstr("covering: must be strictly ascending"));
 }
 
-// What a block of 256 members with nothing to complain of costs: a row of the ledger a step.
+// The size of a block of 256 members without faults: a row of the ledger in each step.
 TEST(BlockCodecTest, AQuietBlockIsSmall) {
   Block block;
   block.members = block.proven = Peers(kMaxPeers);
@@ -239,7 +239,7 @@ TEST(BlockCodecTest, MembersAscend) {
   EXPECT_THAT(Judge(block), HasSubstr("ascending"));
 }
 
-// Else quorum() would wrap round.
+// Otherwise quorum() would wrap around.
 TEST(BlockCodecTest, NoMoreFaultsThanMembers) {
   Block block = SampleBlock();
   block.thresholds = {.n = 3, .t_s = 4, .t_a = 0};

@@ -39,7 +39,7 @@ TEST(NoiseBetween, IsZeroBetweenEqualsAndOfTheSizeOfTheDifference) {
   }
 }
 
-// It is relative: what a run's learning problem is scaled by is no matter.
+// The noise is relative: the scale of a run's learning problem does not matter.
 TEST(NoiseBetween, DoesNotDependOnTheScale) {
   const auto noise = [](double scale) {
     const Gradients honest = SomeGradients(scale);
@@ -73,7 +73,7 @@ TEST(WorstNoise, TakesTheWorstPlace) {
   const Gradients small = SomeGradients(1e-3);
   honest.insert(honest.end(), small.begin(), small.end());
   Gradients other = honest;
-  // Much for the small ones, nothing beside the others.
+  // Large for the small gradients, and negligible for the others.
   for (std::size_t i = 0; i < 100; ++i) other[kProbeWorkers][i] *= 1.01F;
   EXPECT_GT(WorstNoise(other, honest, 7), 1e-3);
 }

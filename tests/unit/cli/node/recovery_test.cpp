@@ -41,7 +41,7 @@ const crypto::SigningKey& Key(std::size_t index) {
   return keys[index];
 }
 
-// Folders of members of one run of 20 steps, whose blocks a test makes as it likes.
+// Folders of members of one run of 20 steps, with blocks that the tests make.
 class RecoveryTest : public os::TempFolderTest {
  protected:
   void SetUp() override {
@@ -53,7 +53,7 @@ class RecoveryTest : public os::TempFolderTest {
               [](const auto& a, const auto& b) { return a.id < b.id; });
   }
 
-  // A folder with `count` blocks; `edit` makes each what its history says.
+  // A folder with `count` blocks, each changed by `edit`.
   std::string Folder(
       const std::string& name, std::uint64_t count,
       const std::function<void(wire::Block&)>& edit = [](wire::Block&) {}) {
@@ -116,7 +116,7 @@ TEST_F(RecoveryTest, ContinuesFromTheNewestStateThatBothSidesHave) {
   const std::string left = Folder("left", 12, [](auto& block) { FromStep7(block, 1); });
   const std::string right = Folder("right", 15, [](auto& block) { FromStep7(block, 2); });
   Checkpoint(left, 3);
-  Checkpoint(left, 9);  // of one side alone
+  Checkpoint(left, 9);  // of one side only
   Checkpoint(right, 5);
   const auto plan = PlanRecovery(manifest_, {left, right}, {});
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -146,9 +146,9 @@ TEST_F(RecoveryTest, LeavesOutMembersProvenGuiltyByTheirSignatures) {
   EXPECT_EQ(plan->manifest.members.size(), kMembers - 2);
 }
 
-// Two sides of a split: five members, of whom two colluders locked w in iteration 1 with one side
-// and voted for v in iteration 2 with the other; an honest one locked w as well, and moved to v by
-// a higher certificate. One side's member found it, and the other's folder holds no file.
+// Two sides of a split run with five members. Two colluders locked w in iteration 1 with one side
+// and voted for v in iteration 2 with the other. An honest member locked w as well, and moved to v
+// by a higher certificate. One side's member found it, and the other side's folder holds no file.
 TEST_F(RecoveryTest, LeavesOutVotersAgainstTheirLockButNotForAHigherOne) {
   const auto say = [&](std::size_t who, wire::MessageType type, std::uint32_t iteration,
                        base::Bytes body) {
@@ -190,7 +190,8 @@ TEST_F(RecoveryTest, LeavesOutVotersAgainstTheirLockButNotForAHigherOne) {
   }
 }
 
-// A majority of a split run may be the attackers': they must not ban for the run that follows.
+// The majority of one side of a split run may be attackers: their bans must not count in the run
+// that follows.
 TEST_F(RecoveryTest, BansOfOneSideOnlyDoNotCount) {
   const auto ban = [](wire::Block& block, std::uint64_t from, std::size_t who) {
     if (block.step >= from) block.standings = {{.peer = Key(who).id(), .banned = true}};

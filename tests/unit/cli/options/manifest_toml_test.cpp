@@ -72,7 +72,7 @@ void ExpectRefused(const std::string& text, const std::vector<std::string>& part
 // --- round trip ----------------------------------------------------------------------------------
 
 rc::Gen<std::string> AnyText() {
-  // What TOML must quote or escape, among harmless letters; all of it valid UTF-8.
+  // Characters that TOML must quote or escape, among harmless letters; all of it valid UTF-8.
   const std::vector<std::string> pieces = {"a",    " ",      "\"", "'", "\\", "\n",
                                            "\t",   "\"\"\"", "#",  "=", "[",  "]",
                                            "\x7f", "\x01",   "ü",  "𝄞", "\r", "\xc2\x9b"};
@@ -138,7 +138,7 @@ Manifest AnyManifest() {
   manifest.eps = *Positive();
   manifest.eps_g = *Positive();
   manifest.delta_max = *rc::gen::arbitrary<bool>() ? 0 : *Positive();
-  // None only where no fault is borne (protocol::Validate).
+  // Zero only where no fault is borne (protocol::Validate).
   manifest.validators = static_cast<std::uint32_t>(*Count(1));
   manifest.state_root_every = *Count(1);
   manifest.probation = *Count(3);
@@ -233,7 +233,7 @@ TEST(ManifestTest, TheNonceMakesAnotherRun) {
 }
 
 TEST(ManifestTest, AnyTextSurvives) {
-  // A line feed in front is what a multi-line string of TOML would lose.
+  // A multi-line string of TOML would lose a leading line feed.
   for (const std::string name : {"", "\n", "\r\n", "\"", "\\", "'", "\x01\x7f", "ü𝄞\xc2\x9b"}) {
     Manifest manifest = Sample();
     manifest.name = name;
@@ -427,7 +427,7 @@ TEST(ManifestTest, DepthAndGarbage) {
   ExpectRefused(std::string(100'000, '['), {"manifest line 1: "});
   ExpectRefused(std::string(64, '\0'), {"manifest line 1: "});
   ExpectRefused("\xff\xfe", {"manifest line 1: "});
-  ExpectRefused(SampleText() + "[run]\n", {"manifest line "});  // a section twice
+  ExpectRefused(SampleText() + "[run]\n", {"manifest line "});  // a repeated section
 }
 
 TEST(ManifestFileTest, RoundTripsAndErrorsNameTheFile) {

@@ -1,5 +1,5 @@
-// JudgeSwarm on reports made by hand: a run without fault, and one change for each that it must
-// see.
+// JudgeSwarm on made-up reports: a run without fault, and one change for each fault that it must
+// report.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ json Report(std::uint8_t i) {
       {"peak_rss_bytes", 1000 + i}};
 }
 
-// Three honest nodes and one liar that was banned.
+// Three honest nodes and one attacker that was banned.
 struct Story {
   SwarmOptions options;
   SwarmRun run;
@@ -99,9 +99,10 @@ TEST(JudgeSwarmTest, ARunWithoutFault) {
 
 TEST(JudgeSwarmTest, AddsUpTheNumbers) {
   const json result = Story().Judge();
-  EXPECT_EQ(result["bytes_sent"], 4000);                                       // of all
-  EXPECT_EQ(result["peak_rss_bytes"], 1003);                                   // the largest
-  EXPECT_NEAR(result["seconds_per_step"]["total"].get<double>(), 0.6, 1e-12);  // of the honest
+  EXPECT_EQ(result["bytes_sent"], 4000);      // sum over all nodes
+  EXPECT_EQ(result["peak_rss_bytes"], 1003);  // the largest
+  // Mean of the honest nodes.
+  EXPECT_NEAR(result["seconds_per_step"]["total"].get<double>(), 0.6, 1e-12);
   EXPECT_NEAR(result["payload_bytes_per_step"].get<double>(), (600 + 660 + 720) / 3.0 / 60, 1e-9);
 }
 
@@ -116,7 +117,7 @@ TEST(JudgeSwarmTest, AttackersThatAreOnlyContainedMayStay) {
   const auto stay = [](Story& story) {
     for (std::size_t i = 0; i < 3; ++i) story.report(i)["removals"] = json::array();
   };
-  // No lie; no protection; an attack that the protocol only promises to contain.
+  // No attack; no protection; an attack that the protocol only promises to contain.
   for (const auto& excuse : std::vector<std::function<void(Story&)>>{
            [](Story& story) { story.options.attack = "none"; },
            [](Story& story) { story.options.unprotected = true; },
@@ -261,7 +262,7 @@ TEST(JudgeSwarmTest, ALossAboveTheTarget) {
   };
   EXPECT_THAT(with(0.2, 0.1), ElementsAre());
   EXPECT_THAT(with(0.05, 0.1), ElementsAre("loss is 0.100000, above the target 0.050000"));
-  // A training that blew up: its loss is no number.
+  // Training that diverged: its loss is not a number.
   EXPECT_THAT(with(0.2, nullptr), ElementsAre(HasSubstr("no metric to compare")));
 }
 
