@@ -281,7 +281,7 @@ class AttackTest(TestCase):
         self.refused(2, ["attack", "--name", "sign_flip", "--own", own, self.honest, self.out],
                      "own.npy has shape (2, 3)", "a row of 3 for each of the 1 attackers")
 
-    def test_steps_are_remembered(self):
+    def test_state_is_kept_between_steps(self):
         flat_rows = [x for row in ROWS for x in row]
         steps = npy.write(self.honest, flat_rows + [2 * x for x in flat_rows], (2, 7, 3))
         late = json.loads(expect_ok("attack", "--name", "delayed", "--param", "steps=1", steps,
@@ -303,7 +303,7 @@ class AttackTest(TestCase):
         expect_ok("attack", "--name", name, self.honest, self.out)
         return self.out
 
-    def test_float64_is_rounded_with_a_line(self):
+    def test_float64_is_rounded_with_a_note(self):
         npy.write_rows(self.honest, ROWS, "<f8")
         result = run("attack", "--name", "ipm", self.honest, self.out)
         self.assertEqual(result.returncode, 0)
@@ -338,13 +338,13 @@ class AttackTest(TestCase):
 
 
 class PagesTest(TestCase):
-    def test_docs_are_what_the_registries_say(self):
+    def test_docs_match_the_registries(self):
         for command, page in [("aggregate", "aggregation.md"), ("attack", "attacks.md")]:
             text = expect_ok(command, "--list", "--markdown")
             self.assertEqual((ROOT / "docs" / page).read_text(), text,
                              f"run: ostraka {command} --list --markdown > docs/{page}")
 
-    def test_they_start_at_once(self):
+    def test_they_start_quickly(self):
         # 50 ms are promised, on an idle machine; libtorch alone would take 500. The best of a few
         # runs is what the program needs, whatever else the machine does.
         rows = npy.write_rows(self.folder / "in.npy", ROWS)

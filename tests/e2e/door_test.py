@@ -81,10 +81,10 @@ class DoorTest(harness.TestCase):
             node.signal(signal.SIGTERM)
         return seconds
 
-    def test_a_member_comes_back_through_a_crowd_that_says_nothing(self):
+    def test_a_member_returns_through_many_silent_connections(self):
         self.assertLess(self.seconds_until_back(400), BACK_WITHIN_S)
 
-    def test_a_member_comes_back_through_a_crowd_that_asks_for_other_runs(self):
+    def test_a_member_returns_through_many_connections_for_other_runs(self):
         import junk
         self.assertLess(self.seconds_until_back(200, junk.client_hello()), BACK_WITHIN_S)
 

@@ -16,7 +16,7 @@ COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], [
 
 
 class HelpTest(TestCase):
-    def test_every_subcommand_explains_itself_with_an_example_of_its_own(self):
+    def test_every_subcommand_has_help_with_an_example(self):
         for command in COMMANDS:
             with self.subTest(command=command):
                 result = run(*command, "--help")
@@ -69,7 +69,7 @@ class UsageTest(TestCase):
         self.refused(2, ["key", "new"], "file is required", "`ostraka key new --help`")
         self.refused(2, ["node", "run.toml"], "--key is required")
 
-    def test_numbers_that_are_none(self):
+    def test_malformed_numbers(self):
         self.refused(2, ["swarm", "--steps", "-3"], "--steps", "at least 0", "'-3'")
         self.refused(2, ["swarm", "--steps", "18446744073709551615"], "--steps", "at least 0")
         self.refused(2, ["swarm", "--steps", "many"], "--steps", "'many'")
