@@ -131,7 +131,7 @@ void AddParameters(std::string& page, const json& parameters) {
     }
     const std::string given = Text(parameter["default"]);
     page += "| `" + Text(parameter["name"]) + "` | " + Escaped(Text(parameter["range"])) + " | " +
-            (parameter["required"].get<bool>()  ? "none: give it"
+            (parameter["required"].get<bool>()  ? "required"
              : parameter["derived"].get<bool>() ? Escaped(given)
                                                 : "`" + given + "`") +
             " | " + meaning + " |\n";
