@@ -176,8 +176,7 @@ const RuleInfo kFoolsGoldInfo = {
               .source = "Fung, Yoon, Beschastnikh, RAID 2020, algorithm 1",
               .requirement = "f < n/2",
               .largest_f = MinorityLimit,
-              .breakdown =
-                  "any number of attackers that are alike, but not a single attacker",
+              .breakdown = "any number of attackers that are alike, but not a single attacker",
               .passes = 3,
               .writes = 0,
               .stateful = true,

@@ -1,4 +1,4 @@
-"""What people get wrong: each is one line that says what and what to do, and nothing is lost."""
+"""Wrong input: each error is one line that says what is wrong and what to do, and no data are lost."""
 import os
 import shutil
 import unittest
@@ -93,7 +93,7 @@ class ManifestTest(TestCase):
         self.whole = self.made.manifest.read_text()
 
     def refused_manifest(self, *fragments, code=2):
-        """By everything that reads one."""
+        """By every command that reads one."""
         path, data = self.made.manifest, self.folder / "data"
         for command in (["run", "check", path], ["run", "show", path],
                         ["node", path, "--key", self.made.key(0), "--data-dir", data]):
@@ -229,7 +229,7 @@ class FolderTest(TestCase):
                 with self.subTest(data=data[:16]):
                     self.refused(2, ["ledger", command, self.folder], "ledger.sqlite")
             self.assertEqual((self.folder / "ledger.sqlite").read_bytes(), data)
-            # Nor does a node write into what is not its own.
+            # A node does not write into other files either.
             if data:
                 self.refused(2, self.node("--data-dir", self.folder), "ledger.sqlite")
                 self.assertEqual((self.folder / "ledger.sqlite").read_bytes(), data)

@@ -1,4 +1,4 @@
-"""ostraka compare: the same grid gives the same bytes, whatever interrupts it and however it is cut."""
+"""ostraka compare: a grid gives equal bytes, whatever interrupts it and however it is sharded."""
 import csv
 import hashlib
 import io
@@ -88,7 +88,7 @@ class Results(CompareTest):
         expected = self.outputs("whole")
         self.compare(self.grid, "--out", "again", "--jobs", 1)
         self.assertEqual(self.outputs("again"), expected)
-        # One of each kind came first, so that the time left was soon known.
+        # A cell of each kind came first, so that the remaining time was known soon.
         pipelines = {row["id"]: row["pipeline"] for row in self.rows("again")}
         first = [pipelines[cell_id[:ID_DIGITS]] for cell_id in self.stored_ids("again")]
         self.assertEqual(set(first[:PIPELINES]), set(pipelines.values()))
@@ -172,7 +172,7 @@ class Results(CompareTest):
         self.assertIn("tenth 9", picture.read_text())
 
     def test_failed_cells_are_reported_and_repeated_on_request(self):
-        # A rule that remembers rows by their place cannot leave one out.
+        # A rule that remembers rows by index cannot leave one out.
         self.grid.write_text('rules = ["mean", "foolsgold"]\nattacks = "nan"\nseeds = 0\nsteps = 4\n')
         first = self.compare(self.grid, "--out", "out", code=1)
         self.assertEqual((first["ok"], first["done"]), (False, 1))

@@ -1,4 +1,4 @@
-"""Data in files: training on them, and what a peer with other files is told."""
+"""Data in files: training on them, and the errors for a peer with other files."""
 import json
 
 import harness
@@ -36,7 +36,7 @@ class TrainTest(TestCase):
 
 
 class OtherDataTest(TestCase):
-    """Every check comes before the node meets anybody: no other data is ever trained on."""
+    """Every check runs before the node contacts any peer, so it never trains on other data."""
 
     def setUp(self):
         super().setUp()

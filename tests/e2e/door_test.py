@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Strangers crowd the doors of a run of real nodes, and a member that was killed comes back all the same.
+"""Strangers hold many connections to a run of real nodes, and a member that was killed still comes back.
 
     OSTRAKA=build/release/ostraka tests/e2e/door_test.py
 
-Members of a loopback run are strangers by their address, as members behind NAT or a DNS name are: nothing but what
-they ask for tells them from the crowd.
+Members of a loopback run are strangers by their address, like members behind NAT or a DNS name: only their requests
+distinguish them from strangers.
 """
 import collections
 import contextlib

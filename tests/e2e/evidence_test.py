@@ -1,4 +1,4 @@
-"""`ostraka evidence`: what real swarms leave behind convinces two verifiers, and damage convinces neither."""
+"""`ostraka evidence`: two verifiers accept the files of real swarms, and neither accepts damaged ones."""
 import json
 import shutil
 import subprocess

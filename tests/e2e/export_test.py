@@ -68,7 +68,7 @@ def classify(model, tensors, pixels):
 
 
 class ModelTest(TestCase):
-    """An exported model, evaluated by another program, is what the node said that it is."""
+    """Another program's evaluation of an exported model agrees with the node's."""
 
     def check(self, model, held_out):
         out = self.folder / model

@@ -1,4 +1,4 @@
-"""Attacks on the protocol in real processes: by which rule they end, and that `swarm` says so.
+"""Attacks on the protocol in real processes: the rule that ends each, as `swarm` reports it.
 
 All of them, with their numbers: docs/benchmarks.md, "Protocol attacks in real processes".
 """

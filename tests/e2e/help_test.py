@@ -40,7 +40,7 @@ class HelpTest(TestCase):
         self.assertRegex(result.stdout, r"\Aostraka \d+\.\d+\.\d+\n\Z")
 
     def test_the_program_itself_links_no_libtorch(self):
-        # What starts in milliseconds does not load half a gigabyte first.
+        # A program that starts in milliseconds cannot load half a gigabyte first.
         libraries = subprocess.run(["ldd", OSTRAKA], capture_output=True, text=True, check=True)
         self.assertIn("libsodium", libraries.stdout)
         for heavy in ["torch", "libc10", "openblas"]:
@@ -78,7 +78,7 @@ class UsageTest(TestCase):
 
 
 class OutputTest(TestCase):
-    """A result that nobody could read is no success."""
+    """A result that could not be written is a failure."""
 
     def test_full_disk(self):
         key = self.folder / "a.key"

@@ -1,4 +1,4 @@
-"""`make install`: what is put in place works there, and uninstall leaves nothing."""
+"""`make install`: the installed files work, and uninstall leaves nothing."""
 import os
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Kill -9 at any moment, and what comes of it: no second signature, no lost ban, and a way back.
+"""Kill -9 at any moment: no second signature, no lost ban, and the member can return.
 
 Short in ctest. The full form, 50 kills:  OSTRAKA_KILLS=50 OSTRAKA_KILL_RUNS=5 (docs/hacking.md).
 """

@@ -93,8 +93,8 @@ class RunTest(TestCase):
 
 
 class LostNodeTest(TestCase):
-    """One node ends in the middle of a run; the others go on without it, if the protocol lets so
-    few, and it may return."""
+    """One node ends in the middle of a run. The others continue without it, if they are enough for
+    the protocol, and it may return."""
 
     def start(self, count, steps):
         self.made = self.make_run(count=count, steps=steps, deadlines_ms=(1000, 4000))

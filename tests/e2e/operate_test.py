@@ -1,4 +1,4 @@
-"""What operators set: where the log goes and how much, and how much of the network is used."""
+"""Operators' settings: the log's place and size, and the limit on network use."""
 import re
 import signal
 

@@ -1,4 +1,4 @@
-"""`ostraka run recover`: members are gone for good, and those who are left go on in a new run."""
+"""`ostraka run recover`: members are gone permanently, and the others continue in a new run."""
 import json
 import re
 

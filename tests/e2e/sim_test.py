@@ -1,4 +1,4 @@
-"""`ostraka sim`: the same seed gives the same run, and failures can be replayed."""
+"""`ostraka sim`: a seed determines the run, and failures can be replayed."""
 import json
 
 import browser

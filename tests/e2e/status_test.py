@@ -1,4 +1,4 @@
-"""`ostraka status` and `ostraka node --http`, asked as people and monitors ask them."""
+"""`ostraka status` and `ostraka node --http`, as people and monitors use them."""
 import json
 import os
 import signal

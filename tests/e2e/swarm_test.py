@@ -1,4 +1,4 @@
-"""`ostraka swarm`: real nodes, some of them liars; and what their ledgers say afterwards."""
+"""`ostraka swarm`: real nodes, some of them attackers, and their ledgers afterwards."""
 import json
 import math
 import os

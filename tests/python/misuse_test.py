@@ -1,4 +1,4 @@
-"""What people get wrong in Python: a ValueError or TypeError of one line, and never a crash."""
+"""Wrong input in Python: a ValueError or TypeError of one line, and never a crash."""
 import unittest
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The module beside obvious NumPy: rules, attacks, and that nothing is copied or converted."""
+"""The module compared with plain NumPy: rules, attacks, and that nothing is copied or converted."""
 import sys
 import threading
 import unittest
