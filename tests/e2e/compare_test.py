@@ -68,7 +68,7 @@ class CompareTest(TestCase):
 @needs_torch
 class Results(CompareTest):
     def kill_when(self, cells, out):
-        """Goes on, and is killed once so many cells are kept; what it is at then nobody knows."""
+        """Continues, and is killed at some moment once this many cells are stored."""
         store = self.folder / out / "cells.jsonl"
         running = Running("compare", self.grid, "--out", out, "--jobs", 2, cwd=self.folder)
         deadline = time.monotonic() + harness.DEADLINE_S

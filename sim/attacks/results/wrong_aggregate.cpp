@@ -1,5 +1,5 @@
 // wrong_aggregate: AGG and RESULT carry an aggregate that is not CenteredClip's fixed point.
-// near_tolerance: the same, with an error just at the limit of the sum check.
+// near_tolerance: such an aggregate with an error just at the limit of the sum check.
 //
 // wrong_aggregate shifts all coordinates by `scale` root mean squares, or a single coordinate with
 // one = 1. The shift grows by the factor `ramp` each step. With cover = 1 colluders state sums that

@@ -101,7 +101,7 @@ class ColumnsTest : public testing::Test {
 TEST_F(ColumnsTest, FiresOnFewerThan2bPlus1Senders) {
   wire::Block block = StepFive(wire::ColumnFate::kApplied, 0);
   EXPECT_THAT(Fault(Accept(block, {5, 5})), HasSubstr("applied with 0 senders of at least 1"))
-      << "who is at fault is outside and may be sealed absent";
+      << "faulty members are outside S and may be sealed absent";
   block.step = 6;
   block.aggregated[0].senders = Sorted({Key(0)->id(), Key(3)->id()});
   EXPECT_THAT(Fault(Accept(block, {5, 5})), HasSubstr("applied with 2 senders of at least 3"));

@@ -139,7 +139,7 @@ TEST(Partition, ShardsAndPathologicalLimitTheClasses) {
   EXPECT_EQ(most("pathological:classes=1"), 1);
 }
 
-// Who holds the beginning of a text holds what is written there.
+// The holder of the beginning of a text holds the symbols that occur there.
 TEST(Partition, ATextsClassesAreItsTenths) {
   train::Dataset data;
   data.class_count = 60;
