@@ -6,11 +6,11 @@
 // hide it and sizes above all others. With cover = 2 they send parts shifted by the same distance,
 // and true numbers.
 //
-// Rule: the size check V3 and the sum check V2 (protocol.md 5).
+// Rule: the size check (protocol.md 4) and the sum check V2 (5).
 // Cost to honest members: a void column until the owner is removed; below the limit, an error that
 // rounding can make too.
-// Found by: V2 or V3. The column is void, and the owner is dropped because it names no worker that
-// lied; with cover the colluders are banned by verdict.
+// Found by: V2 or the size check. The column is void, and the owner is dropped because it names no
+// worker that lied; with cover the colluders are banned by verdict.
 #include <algorithm>
 #include <cmath>
 #include <limits>
