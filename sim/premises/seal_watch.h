@@ -4,8 +4,8 @@
 //
 // Promises:
 //   W1  A message counts for its signer when the signer itself sends it; forwarding counts for
-//   nobody. W2  Messages far ahead of the newest step are ignored, so a Byzantine peer cannot grow
-//   the
+//       nobody.
+//   W2  Messages far ahead of the newest step are ignored, so a Byzantine peer cannot grow the
 //       stories.
 //
 // May not know: the protocol's own rules.

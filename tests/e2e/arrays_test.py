@@ -192,7 +192,7 @@ class AggregateTest(TestCase):
         self.refused(3, ["aggregate", "--rule", "mean", self.folder / "no.npy", self.out],
                      "no.npy: cannot open it")
         self.refused(2, ["aggregate", "--rule", "mean", self.folder, self.out],
-                     "no regular file")
+                     "not a regular file")
         text = self.folder / "text.npy"
         text.write_text("1,2,3\n")
         self.refused(2, ["aggregate", "--rule", "mean", text, self.out], "text.npy: this is no .npy")
@@ -212,8 +212,8 @@ class AggregateTest(TestCase):
         self.refused_rows([1] * 6, (2, 3), "dtype is '<i4'", ".astype('<f4')", dtype="<i4")
         self.refused_rows([1.0] * 6, (2, 3), "Fortran order", "ascontiguousarray", fortran=True)
         self.refused_rows([1.0] * 6, (6,), "shape (6,)", "one row for each worker")
-        self.refused_rows([], (0, 3), "shape (0, 3)", "nothing in it")
-        self.refused_rows([], (3, 0), "shape (3, 0)", "nothing in it")
+        self.refused_rows([], (0, 3), "shape (0, 3)", "the array is empty")
+        self.refused_rows([], (3, 0), "shape (3, 0)", "the array is empty")
         self.refused_rows([1.0] * 5, (2, 3), "cut short")
         self.refused_rows([1.0] * 7, (2, 3), "4 bytes follow")
 

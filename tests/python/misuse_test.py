@@ -25,8 +25,8 @@ class MisuseTest(unittest.TestCase):
         self.refused("dtype float16", mean, np.ones((2, 3), "float16"))
         self.refused("dtype >f4", mean, np.ones((2, 3), ">f4"))
         self.refused("dtype object", mean, np.array([[None]]))
-        self.refused("one after another", mean, np.ones((5, 6), "float32").T)
-        self.refused("one after another", mean, np.ones((5, 6), "float32")[:, ::2])
+        self.refused("not contiguous", mean, np.ones((5, 6), "float32").T)
+        self.refused("not contiguous", mean, np.ones((5, 6), "float32")[:, ::2])
         self.refused("not an array", mean, "rows")
         self.refused("not an array", mean, None)
         self.refused("rows[0]: not an array", mean, [[1.0, 2.0], [3.0, 4.0]])
@@ -38,7 +38,7 @@ class MisuseTest(unittest.TestCase):
         self.refused("no rows", mean, np.ones((0, 3), "float32"))
         self.refused("no coordinates", mean, np.ones((3, 0), "float32"))
         misaligned = np.zeros(4 * 12 + 1, "uint8")[1:].view("float32").reshape(3, 4)
-        self.refused("one after another", mean, misaligned)
+        self.refused("not contiguous", mean, misaligned)
 
     def test_values(self):
         bad = X.copy()

@@ -107,7 +107,7 @@ TEST(MakePlan, ErrorsNameTheProblem) {
   EXPECT_THAT(error([](Grid& g) { g.data = {"digits", "digits"}; }), HasSubstr("named twice"));
   EXPECT_THAT(error([](Grid& g) { g.data = {"toy"}; }), HasSubstr("no images"));
   EXPECT_THAT(error([](Grid& g) { g.model = {"mpl"}; }), HasSubstr("unknown model 'mpl'"));
-  EXPECT_THAT(error([](Grid& g) { g.byzantine = {9}; }), HasSubstr("nobody honest"));
+  EXPECT_THAT(error([](Grid& g) { g.byzantine = {9}; }), HasSubstr("no honest worker"));
   EXPECT_THAT(error([](Grid& g) { g.batch_size = 2000; }), HasSubstr("more than the 1302"));
   EXPECT_THAT(error([](Grid& g) { g.partition = {"sharde"}; }),
               HasSubstr("did you mean 'shared'?"));
