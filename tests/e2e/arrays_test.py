@@ -155,7 +155,7 @@ class AggregateTest(TestCase):
         self.assertEqual(results[0], results[1])
         self.assertEqual(results[0], results[2])
 
-    def test_what_is_no_number_is_named_or_dropped(self):
+    def test_non_finite_rows_are_named_or_dropped(self):
         bad = [list(row) for row in ROWS]
         bad[3][1] = math.nan
         rows = npy.write_rows(self.rows, bad)
@@ -188,7 +188,7 @@ class AggregateTest(TestCase):
         self.refused(2, ["aggregate", "--rule", "krum", "--param", "f", self.rows, self.out],
                      "'f' is not of the form key=value")
 
-    def test_files_that_are_none(self):
+    def test_other_files_are_refused(self):
         self.refused(3, ["aggregate", "--rule", "mean", self.folder / "no.npy", self.out],
                      "no.npy: cannot open it")
         self.refused(2, ["aggregate", "--rule", "mean", self.folder, self.out],
@@ -199,7 +199,7 @@ class AggregateTest(TestCase):
         self.refused(3, ["aggregate", "--rule", "mean", self.rows, self.folder / "no/out.npy"],
                      "no/out.npy")
 
-    def test_the_input_is_kept(self):
+    def test_the_input_is_never_overwritten(self):
         before = self.rows.read_bytes()
         other = self.folder / "link.npy"
         other.symlink_to(self.rows)
@@ -234,7 +234,7 @@ class AggregateTest(TestCase):
             for key in ["summary", "definition", "source", "requirement"]:
                 self.assertTrue(entry[key], (entry["name"], key))
 
-    def test_larger_than_the_memory_it_may_have(self):
+    def test_input_larger_than_the_memory_limit(self):
         # 640 MB of rows, 80 MB of result, and 300 MB for everything that is no file.
         d = 20_000_000
         header = npy.write(self.rows, [], (8, d)).read_bytes()
