@@ -1,6 +1,12 @@
 // The history of a run, read from its chain: each block as the first honest peer that accepts it
 // reports it. Checkers compare the peers; this class does not.
 //
+// Promises:
+//   K1  A block counts once, when the first honest peer finishes it, in ascending steps.
+//   K2  Observations of Byzantine peers count for nothing.
+//
+// What an attacker can do here: nothing.
+//
 // Memory: counts and removals of the run; the newest parameters.
 //
 // Thread safety: none; one simulation.

@@ -2,6 +2,10 @@
 // it has in transit to another. The checker finds whatever grows with time instead, because nobody
 // cancels it or because it is requested again and again (docs/simulation.md, "What is checked").
 //
+// Promises:
+//   Q1  What a machine cancels, what arrives, and what a link that goes down loses, no longer
+//   counts. Q2  The bound depends on the size of the run, and not on its length.
+//
 // Memory: a record for each timer, job, store and message that is outstanding.
 //
 // What an attacker can do here: nothing; only queues of honest peers are counted.

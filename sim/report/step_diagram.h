@@ -1,6 +1,10 @@
 // One step of a run as a message sequence: senders, receivers, times of arrival, and decisions.
 // Signed messages only, because unsigned requests are repeated until they are answered.
 //
+// Promises:
+//   D1  Recording changes nothing in the run.
+//   D2  A message that never arrives is kept, without a time of arrival.
+//
 // Memory: messages of the newest few steps, and of the chosen one.
 //
 // Thread safety: one owner.
