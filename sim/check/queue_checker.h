@@ -3,8 +3,9 @@
 // cancels it or because it is requested again and again (docs/simulation.md, "What is checked").
 //
 // Promises:
-//   Q1  What a machine cancels, what arrives, and what a link that goes down loses, no longer
-//   counts. Q2  The bound depends on the size of the run, and not on its length.
+//   Q1  Requests that were cancelled or answered, and messages that arrived or were lost with
+//       their link, no longer count.
+//   Q2  The bound depends on the size of the run, and not on its length.
 //
 // Memory: a record for each timer, job, store and message that is outstanding.
 //
