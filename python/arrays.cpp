@@ -30,7 +30,8 @@ py::array View(const py::handle& object, const std::string& what) {
     Refuse(what, "its memory cannot be read in place (" + reason +
                      "): give a tensor that is detached, on the CPU, float32 or float64");
   }
-  Refuse(what, "no array: give one of NumPy or torch; numpy.asarray(x, dtype='float32') makes one");
+  Refuse(what,
+         "not an array: give one of NumPy or torch, such as numpy.asarray(x, dtype='float32')");
 }
 
 template <typename T>
@@ -41,7 +42,7 @@ bool Holds(const py::array& array) {
 void CheckType(const py::array& array, const std::string& what) {
   if (Holds<float>(array) || Holds<double>(array)) return;
   Refuse(what, "dtype " + py::str(array.dtype()).cast<std::string>() +
-                   ": nothing is converted silently; give .astype('float32')");
+                   ": values are not converted silently; give .astype('float32')");
 }
 
 std::string ShapeText(const py::array& array) {
@@ -59,7 +60,7 @@ void CheckRow(const py::array& array, std::size_t axis, const std::string& what)
   const bool aligned = reinterpret_cast<std::uintptr_t>(array.data()) % item == 0 &&
                        (array.ndim() < 2 || array.strides(0) % item == 0);
   if (contiguous && aligned) return;
-  Refuse(what, "the values of a row do not lie one after another: give numpy.ascontiguousarray(x)");
+  Refuse(what, "the values of a row are not contiguous: give numpy.ascontiguousarray(x)");
 }
 
 template <typename T>
@@ -101,7 +102,7 @@ void AddOneByOne(const py::handle& object, const std::string& what, Matrix& matr
                        what + "[0] " + std::to_string(first.shape(0)));
     }
     if (Holds<float>(array) != Holds<float>(first)) {
-      Refuse(what, "float32 and float64 mixed: give all rows alike");
+      Refuse(what, "float32 and float64 mixed: give all rows with one dtype");
     }
     matrix.is_torch = matrix.is_torch || IsTorch(row);
     matrix.owners.push_back(std::move(array));
@@ -126,7 +127,7 @@ Matrix AsMatrix(const py::handle& object, const std::string& what) {
     py::array array = View(object, what);
     CheckType(array, what);
     if (array.ndim() != 2) {
-      Refuse(what, "shape " + ShapeText(array) + ": give a matrix, one row a worker");
+      Refuse(what, "shape " + ShapeText(array) + ": give a matrix with one row for each worker");
     }
     CheckRow(array, 1, what);
     matrix.is_torch = IsTorch(object);

@@ -138,20 +138,26 @@ py::object Apply(const std::string& name, const py::object& object, py::kwargs k
 
 void AddAttacks(py::module_& module) {
   py::class_<Memory>(module, "Memory",
-                     "What attackers remember from step to step. Memory() is the one before the "
-                     "first step; a call with it changes it.")
-      .def(py::init<>(), "Memory()\n\nNothing is remembered yet.")
+                     "The state of attackers from step to step. Memory() is the state before the "
+                     "first step; a call updates the memory that it gets.")
+      .def(py::init<>(),
+           "Memory()\n"
+           "\n"
+           "An empty memory.")
       .def(
           "copy", [](const Memory& memory) { return Memory(memory); },
-          "copy()\n\nAnother memory of the same.");
+          "copy()\n"
+          "\n"
+          "An equal memory.");
   module.def("attack", &Apply, py::arg("name"), py::arg("honest"),
              "attack(name, honest, *, byzantine=1, seed=0, step=0, own=None, rule=None, "
-             "memory=None, threads=None, **parameters)\n\n"
-             "What `byzantine` attackers send among the honest rows: an array of shape "
+             "memory=None, threads=None, **parameters)\n"
+             "\n"
+             "The rows that `byzantine` attackers send beside the honest rows: an array of shape "
              "(byzantine, d). `honest` is float32, (n - m, d) or n - m arrays of d values. `own` "
              "are the attackers' true gradients, by default the honest mean; `rule` is the "
-             "Pipeline that the opt_* attacks search against; `memory` is a Memory for those that "
-             "remember. The same as ostraka.attacks.<name>(honest, ...).");
+             "Pipeline that the opt_* attacks search against; `memory` is a Memory for stateful "
+             "attacks. Equals ostraka.attacks.<name>(honest, ...).");
   module.def(
       "list_attacks",
       [] {
@@ -161,7 +167,9 @@ void AddAttacks(py::module_& module) {
         }
         return list;
       },
-      "list_attacks()\n\nAll attacks: a dict each, with definition, source and parameters.");
+      "list_attacks()\n"
+      "\n"
+      "All attacks: one dict each, with definition, source and parameters.");
   py::module_ attacks =
       module.def_submodule("attacks", "A function for every attack on gradients.");
   for (const aggregation::AttackInfo* attack : aggregation::Attacks()) {

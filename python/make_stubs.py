@@ -1,4 +1,4 @@
-"""Writes ostraka.pyi, the type stubs, from what the module says of itself.
+"""Writes ostraka.pyi, the type stubs, from the module's own descriptions.
 
 usage: make_stubs.py OUT.pyi          with the module on PYTHONPATH
 """

@@ -7,14 +7,15 @@ PYBIND11_MODULE(ostraka, module) {
   pybind11::options options;
   options.disable_function_signatures();  // the docstrings begin with better signatures
   module.doc() =
-      "Robust aggregation rules and the attacks against them, on NumPy arrays and torch "
-      "tensors.\n\n"
+      "Robust aggregation rules and the attacks against them, on NumPy arrays and torch tensors.\n"
+      "\n"
       "    ostraka.rules.krum(rows, f=2)\n"
       "    ostraka.aggregate('trimmed_mean', rows, f=2, pre='nnm')\n"
-      "    ostraka.attacks.alie(honest, byzantine=3)\n\n"
-      "Nothing is copied and nothing is converted: float32 rows give float32 results, float64 rows "
-      "float64 ones. What a rule cannot take is a ValueError of one line. The bits of a result do "
-      "not depend on threads, processor or compiler.";
+      "    ostraka.attacks.alie(honest, byzantine=3)\n"
+      "\n"
+      "Rows are neither copied nor converted: float32 rows give float32 results, float64 rows "
+      "float64 ones. Input that a rule cannot take raises a ValueError of one line. The bits of a "
+      "result do not depend on threads, processor or compiler.";
   ostraka::python::AddRules(module);
   ostraka::python::AddAttacks(module);
 }

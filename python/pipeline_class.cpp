@@ -122,18 +122,24 @@ py::object Aggregate(const std::string& rule, const py::object& rows, py::kwargs
 
 void AddClasses(py::module_& module) {
   py::class_<PipelineState>(module, "State",
-                            "What a stateful rule remembers from call to call. State() is the one "
-                            "before the first call; a call with it changes it.")
-      .def(py::init<>(), "State()\n\nNothing is remembered yet.")
+                            "The state of a stateful rule from call to call. State() is the state "
+                            "before the first call; a call updates the state that it gets.")
+      .def(py::init<>(),
+           "State()\n"
+           "\n"
+           "An empty state.")
       .def(
           "copy", [](const PipelineState& state) { return PipelineState(state); },
-          "copy()\n\nAnother state that remembers the same.");
+          "copy()\n"
+          "\n"
+          "An equal state.");
   py::class_<Pipeline>(
       module, "Pipeline",
-      "Pipeline(rule, *, pre=None, drop_invalid=False, **parameters)\n\n"
-      "Pre-aggregations and then a rule, checked once and called many times: "
-      "Pipeline('krum', f=2, pre='nnm')(rows). `rule` is a name of list_rules(), `pre` one or more "
-      "of list_pre() as 'nnm' or 'bucketing:s=2,seed=7'. ValueError for what there is not.")
+      "Pipeline(rule, *, pre=None, drop_invalid=False, **parameters)\n"
+      "\n"
+      "Pre-aggregations and then a rule, checked once and called many times: Pipeline('krum', f=2, "
+      "pre='nnm')(rows). `rule` is a name of list_rules(), `pre` one or more of list_pre() as "
+      "'nnm' or 'bucketing:s=2,seed=7'. Unknown names raise a ValueError.")
       .def(py::init([](const std::string& rule, py::kwargs keywords) {
              const py::object pre = Take(keywords, "pre");
              const bool drop_invalid = TakeBool(keywords, "drop_invalid");
@@ -143,10 +149,11 @@ void AddClasses(py::module_& module) {
       .def("__call__", &Run, py::arg("rows"), py::kw_only(), py::arg("reference") = py::none(),
            py::arg("state") = py::none(), py::arg("threads") = py::none(),
            py::arg("report") = false,
-           "__call__(rows, *, reference=None, state=None, threads=None, report=False)\n\n"
+           "__call__(rows, *, reference=None, state=None, threads=None, report=False)\n"
+           "\n"
            "The aggregate of `rows`: an array of shape (n, d), or n arrays of d values, float32 or "
-           "float64, of NumPy or torch; nothing is copied. With report=True also a dict of what "
-           "the rule found out. The GIL is released; the result is the same for any number of "
+           "float64, of NumPy or torch, which are not copied. With report=True also a dict of the "
+           "rule's findings. The GIL is released; the result does not depend on the number of "
            "threads.")
       .def_property_readonly("rule",
                              [](const Pipeline& p) { return std::string(p.rule().about.name); })
@@ -159,13 +166,15 @@ void AddRules(py::module_& module) {
   AddClasses(module);
   module.def("aggregate", &Aggregate, py::arg("rule"), py::arg("rows"),
              "aggregate(rule, rows, *, pre=None, drop_invalid=False, reference=None, state=None, "
-             "threads=None, report=False, **parameters)\n\n"
-             "The aggregate of `rows` by the rule of that name. The same as "
-             "ostraka.rules.<rule>(rows, ...), whose docstrings say what the parameters are.");
+             "threads=None, report=False, **parameters)\n"
+             "\n"
+             "The aggregate of `rows` by the named rule. Equals ostraka.rules.<rule>(rows, ...), "
+             "whose docstrings describe the parameters.");
   module.def("mix", &Mix, py::arg("pre"), py::arg("rows"), py::kw_only(), py::arg("f") = py::none(),
              py::arg("state") = py::none(), py::arg("threads") = py::none(),
-             "mix(pre, rows, *, f=None, state=None, threads=None)\n\n"
-             "What the pre-aggregations `pre` make of the rows: what a rule after them is given.");
+             "mix(pre, rows, *, f=None, state=None, threads=None)\n"
+             "\n"
+             "The rows after the pre-aggregations `pre`, as the rule after them gets them.");
   module.def(
       "list_rules",
       [] {
@@ -175,7 +184,9 @@ void AddRules(py::module_& module) {
         }
         return list;
       },
-      "list_rules()\n\nAll rules: a dict each, with definition, source, limits and parameters.");
+      "list_rules()\n"
+      "\n"
+      "All rules: one dict each, with definition, source, limits and parameters.");
   module.def(
       "list_pre",
       [] {

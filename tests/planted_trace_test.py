@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No trace of the planted bugs is in what users run.
+"""Programs and libraries for users contain no trace of the planted bugs.
 
 usage: planted_trace_test.py PLANTED_LIBRARY LIBRARY_OR_PROGRAM...
 

@@ -51,13 +51,13 @@ constexpr ParameterInfo kMimic[] = {
      .low = 0},
 };
 constexpr ParameterInfo kPerturbation[] = {
-    PerturbationParameter("what is subtracted from the mean")};
+    PerturbationParameter("the vector that is subtracted from the mean")};
 constexpr Choice kTargets[] = {{"trimmed_mean", "against coordinate-wise rules"},
                                {"krum", "against Krum"}};
 constexpr ParameterInfo kFang[] = {
     {.name = "target",
      .type = ValueType::kChoice,
-     .meaning = "what it is made for",
+     .meaning = "the rule that it targets",
      .default_kind = Default::kValue,
      .default_text = "trimmed_mean",
      .choices = kTargets},
@@ -83,7 +83,7 @@ base::StatusOr<Vector> Ipm(const Parameters& parameters, const AttackView& view)
 
 base::StatusOr<Vector> ApplyMimic(const Parameters& parameters, const AttackView& view) {
   if (!view.honest_ids.empty() && view.honest_ids.size() != view.honest.count()) {
-    return base::InvalidArgument("attack mimic: not one identity for every honest row");
+    return base::InvalidArgument("attack mimic: give one identity for every honest row");
   }
   StateOf state(view);
   return Mimic(view.honest, view.honest_ids,
@@ -133,17 +133,16 @@ const AttackInfo kIpmInfo = {
     .knowledge = Knowledge::kHonest,
     .apply = Ipm};
 
-const AttackInfo kMimicInfo = {
-    .name = "mimic",
-    .summary = "a copy of one honest worker, which then counts too often",
-    .definition =
-        "the row of one worker, by identity; with a warm-up the one that lies "
-        "furthest along the direction of the greatest variance",
-    .source = "Karimireddy, He, Jaggi, ICLR 2022",
-    .parameters = kMimic,
-    .knowledge = Knowledge::kHonest,
-    .remembers = true,
-    .apply = ApplyMimic};
+const AttackInfo kMimicInfo = {.name = "mimic",
+                               .summary = "copies one honest worker, which then counts too often",
+                               .definition =
+                                   "the row of one worker, by identity; with a warm-up the row "
+                                   "furthest along the direction of the greatest variance",
+                               .source = "Karimireddy, He, Jaggi, ICLR 2022",
+                               .parameters = kMimic,
+                               .knowledge = Knowledge::kHonest,
+                               .remembers = true,
+                               .apply = ApplyMimic};
 
 const AttackInfo kMinMaxInfo = {
     .name = "min_max",
@@ -160,8 +159,8 @@ const AttackInfo kMinSumInfo = {
     .name = "min_sum",
     .summary = "as far in the sum of squares as the honest row in the middle",
     .definition =
-        "mean - g p with the largest g for which the squared distances to the honest "
-        "rows add up to no more than those of some honest row; exact",
+        "mean - g p with the largest g for which the sum of squared distances to the honest rows "
+        "is at most that of some honest row; exact",
     .source =
         "Shejwalkar, Houmansadr, NDSS 2021; the minimum over rows, as in the authors' "
         "code",
@@ -187,7 +186,8 @@ const AttackInfo kAntiCgeInfo = {
     .summary =
         "opposite to the rows that comparative gradient elimination keeps, short "
         "enough to be kept",
-    .definition = "against the sum of the n - 2m smallest honest rows, as long as the next one",
+    .definition =
+        "against the sum of the n - 2m smallest honest rows, with the length of the next row",
     .source = "Rouault, ByzantineMomentum (code), anticge",
     .knowledge = Knowledge::kHonest,
     .apply = ApplyAntiCge};

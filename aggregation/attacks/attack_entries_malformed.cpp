@@ -18,7 +18,7 @@ constexpr ParameterInfo kSpoiled[] = {
 constexpr ParameterInfo kLength[] = {
     {.name = "length",
      .type = ValueType::kInteger,
-     .meaning = "what is sent, the rest of it zeros",
+     .meaning = "the value that is sent; the other coordinates are zero",
      .default_kind = Default::kDerived,
      .default_text = "d - 1",
      .low = 0,
@@ -91,7 +91,7 @@ const AttackInfo kWrongLengthInfo = {.name = "wrong_length",
 
 const AttackInfo kHugeInfo = {
     .name = "huge",
-    .summary = "the largest floats there are: sums of their squares overflow in float32",
+    .summary = "the largest finite floats: sums of their squares overflow in float32",
     .definition = "-sign(own) 3.4e38",
     .source = "",
     .knowledge = Knowledge::kOwn,

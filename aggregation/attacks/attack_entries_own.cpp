@@ -41,7 +41,7 @@ constexpr Choice kAround[] = {{"zero", "noise alone"}, {"own", "noise on the tru
 constexpr ParameterInfo kGaussian[] = {
     {.name = "around",
      .type = ValueType::kChoice,
-     .meaning = "what the noise is added to",
+     .meaning = "the vector to which the noise is added",
      .default_kind = Default::kValue,
      .default_text = "zero",
      .choices = kAround},
@@ -181,8 +181,8 @@ const AttackInfo kLabelFlipInfo = {
 
 const AttackInfo kDelayedInfo = {
     .name = "delayed",
-    .summary = "a true gradient, but an old one (steps=1: a lazy worker)",
-    .definition = "own of `steps` steps ago; the oldest there is in the first steps",
+    .summary = "an old true gradient (steps=1: a lazy worker)",
+    .definition = "own of `steps` steps ago; in the first steps the oldest",
     .source =
         "Gorbunov, Borzunov, Diskin, Ryabinin, ICML 2022, experiments (BTARD), there "
         "1000 steps",

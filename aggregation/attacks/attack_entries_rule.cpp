@@ -32,7 +32,7 @@ constexpr ParameterInfo kFangRange[] = {RangeParameter(
 constexpr ParameterInfo kCoordinate[] = {
     {.name = "coordinate",
      .type = ValueType::kInteger,
-     .meaning = "which one is moved, from 0",
+     .meaning = "the coordinate that is moved, from 0",
      .default_kind = Default::kValue,
      .default_text = "0",
      .low = 0},
@@ -140,7 +140,7 @@ const AttackInfo kOptAlieInfo = {
     .definition =
         "mean + t deviation, |t| <= range, where |rule - mean| is largest; both "
         "signs, about 400 calls of the rule",
-    .source = "Shejwalkar, Houmansadr, NDSS 2021; ByzFL (code), which looks at one side",
+    .source = "Shejwalkar, Houmansadr, NDSS 2021; ByzFL (code), which searches one side",
     .parameters = kAlieRange,
     .knowledge = Knowledge::kRule,
     .apply = OptAlie};
@@ -151,7 +151,7 @@ const AttackInfo kOptIpmInfo = {
     .definition =
         "t mean, |t| <= range, where |rule - mean| is largest; both signs, about 400 "
         "calls of the rule",
-    .source = "ByzFL (code), which looks at one side",
+    .source = "ByzFL (code), which searches one side",
     .parameters = kIpmRange,
     .knowledge = Knowledge::kRule,
     .apply = OptIpm};
@@ -169,7 +169,7 @@ const AttackInfo kOptFangInfo = {
 
 const AttackInfo kOptMinMaxInfo = {
     .name = "opt_min_max",
-    .summary = "within the limits of min_max, what does the most damage to the rule",
+    .summary = "the vector within the limits of min_max that damages the rule most",
     .definition =
         "mean + t p, t within the limits of min_max on either side; both signs, about "
         "400 calls of the rule",
@@ -180,7 +180,7 @@ const AttackInfo kOptMinMaxInfo = {
 
 const AttackInfo kOptMinSumInfo = {
     .name = "opt_min_sum",
-    .summary = "within the limits of min_sum, what does the most damage to the rule",
+    .summary = "the vector within the limits of min_sum that damages the rule most",
     .definition =
         "mean + t p, t within the limits of min_sum on either side; both signs, about "
         "400 calls of the rule",
@@ -191,7 +191,7 @@ const AttackInfo kOptMinSumInfo = {
 
 const AttackInfo kOptCoordinateInfo = {
     .name = "opt_coordinate",
-    .summary = "one coordinate moved as far as the rule bears: the hidden vulnerability",
+    .summary = "moves one coordinate as far as the rule tolerates: the hidden vulnerability",
     .definition =
         "mean + t e_k, |t| <= range, where |rule - mean| is largest; both signs, "
         "about 400 calls of the rule",

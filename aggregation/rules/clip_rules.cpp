@@ -208,9 +208,9 @@ class NormClipping final : public TypedRule<NormClipping> {
   double limit_;
 };
 
-constexpr Choice kStarts[] = {{"reference", "the reference vector if one is given, else zeros"},
-                              {"mean", "the mean of the rows: one pass more"},
-                              {"median", "the coordinate-wise median: one pass more"}};
+constexpr Choice kStarts[] = {{"reference", "the given reference vector, else zeros"},
+                              {"mean", "the mean of the rows: one additional pass"},
+                              {"median", "the coordinate-wise median: one additional pass"}};
 constexpr ParameterInfo kStart = {.name = "start",
                                   .type = ValueType::kChoice,
                                   .meaning = "where steps start; not used at the fixed point",
@@ -219,7 +219,7 @@ constexpr ParameterInfo kStart = {.name = "start",
                                   .choices = kStarts};
 
 constexpr Choice kClipVariants[] = {
-    {"fixed_point", "as many steps as it takes; the result depends on no start"},
+    {"fixed_point", "iterates to convergence; the result does not depend on a start"},
     {"steps", "L steps from a start: the last result if there is a state, else `start`"}};
 constexpr ParameterInfo kClipParameters[] = {
     {.name = "variant",

@@ -92,8 +92,8 @@ const RuleInfo kPhocasInfo = {
     .about = ByColumn(
         {.name = "phocas",
          .summary = "the mean of the n - f values of each coordinate nearest to its trimmed mean",
-         .definition = "coordinate by coordinate, around trimmed_mean with the same f; of "
-                       "values equally far the lower is kept",
+         .definition = "coordinate by coordinate, around trimmed_mean with this f; of values "
+                       "equally far the lower is kept",
          .source = "Xie, Koyejo, Gupta, Phocas, 2018, definition 7",
          .parameters = kOnlyFaults,
          .breakdown = kBreakdown}),

@@ -243,7 +243,7 @@ const RuleInfo kClippedClusteringInfo = {
 
 const RuleInfo kFlTrustInfo = {
     .about = {.name = "fltrust",
-              .summary = "a mean weighted by how far rows agree with a trusted one",
+              .summary = "a mean weighted by the agreement of rows with a trusted row",
               .definition =
                   "with g the reference and t_i = max(0, cos(row_i, g)): sum_i t_i (|g| / "
                   "|row_i|) row_i / sum_i t_i; zero if no row agrees",

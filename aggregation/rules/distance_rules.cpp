@@ -213,7 +213,7 @@ constexpr ParameterInfo kMultiKrumParameters[] = {
      .low = 1}};
 
 constexpr Choice kBulyanVariants[] = {
-    {"paper", "Krum chooses one row after another from those that are left"},
+    {"paper", "Krum chooses one row after another from the remaining rows"},
     {"multi_krum", "the n - 2f rows of least score at once"}};
 constexpr ParameterInfo kBulyanParameters[] = {kFaults,
                                                {.name = "variant",
@@ -255,7 +255,7 @@ std::optional<std::size_t> BulyanLimit(std::size_t n, const Parameters&) {
 
 constexpr std::string_view kKrumRequirement = "n >= 2f + 3 (n > 2f in variants byzfl and byzmom)";
 constexpr std::string_view kKrumBreakdown =
-    "2f + 2 < n: at an angle below a right one to the true gradient, if that is long enough";
+    "2f + 2 < n: at an acute angle to the true gradient, if that is long enough";
 
 }  // namespace
 

@@ -176,8 +176,7 @@ const RuleInfo kFoolsGoldInfo = {
               .source = "Fung, Yoon, Beschastnikh, RAID 2020, algorithm 1",
               .requirement = "f < n/2",
               .largest_f = MinorityLimit,
-              .breakdown = "against attackers that are alike: their number does not matter, but "
-                           "a single one passes",
+              .breakdown = "any number of attackers that are alike, but not a single attacker",
               .passes = 3,
               .writes = 0,
               .stateful = true,
@@ -195,7 +194,7 @@ const RuleInfo kSafeguardInfo = {
                             "A_i whose distance to its (n/2 + 1)-th nearest is least, lowest index "
                             "of equals",
               .source = "Allen-Zhu, Ebrahimianghazani, Li, Alistarh, ICLR 2021, algorithm 1; the "
-                        "median is the one with the least radius, which exists always",
+                        "median is the row with the least radius, which always exists",
               .parameters = kSafeguardParameters,
               .requirement = "f < n/2",
               .largest_f = MinorityLimit,

@@ -21,12 +21,12 @@ namespace {
 using ostraka::cli::ExitCode;
 
 constexpr char kDescription[] =
-    "ostraka: train one model together with people whom nobody vouches for.\n"
-    "Peers check each other's gradients and banish cheats by evidence.";
+    "ostraka: train one model together with peers that need not trust each other.\n"
+    "Peers check each other's gradients and ban attackers by evidence.";
 constexpr char kFooter[] =
     "Example: ostraka swarm\n"
-    "  eight real nodes on this machine, three of them liars; watch them being banished\n"
-    "Exit codes: 0 done, 1 came out negative, 2 bad usage or input, 3 environment";
+    "  runs eight real nodes on this machine, three of them attackers, and shows their bans\n"
+    "Exit codes: 0 done, 1 negative result, 2 bad usage or input, 3 environment";
 
 // A parent may have closed our standard descriptors. Files opened later would take their numbers,
 // and printed text would corrupt them, for example the ledger. A closed stdout is replaced by
@@ -42,8 +42,9 @@ bool HoldStandardDescriptors() {
 // Output that cannot be written (a full disk, a closed pipe) turns success into an error.
 ExitCode Written(ExitCode code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  return ostraka::cli::Fail(ostraka::base::Unavailable(
-      "cannot write to standard output: is the disk full, or the reader gone?"));
+  return ostraka::cli::Fail(
+      ostraka::base::Unavailable("cannot write to standard output: check that the disk is not full "
+                                 "and the reader still runs"));
 }
 
 int Main(int argc, char** argv) {

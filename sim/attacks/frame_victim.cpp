@@ -1,18 +1,21 @@
-// frame_victim: all colluders say of one honest member whatever can be said, by every rule there
-// is.
+// frame_victim: all colluders make every possible accusation against one honest member.
 //
-//   rule 1  as a validator or voter, condemns it            (false_accuse)
-//   rule 2  never got its part                              (false_complaint, kind 0)
-//   rule 3  its numbers do not follow from its part         (kind 1)
-//   rule 4  never got its aggregate                         (kind 2)
-//   rule 5  withholds the own part from it, and disputes    (selective_send)
-//   rule 6  withholds the own aggregate from it             (withhold_result)
-//   rule 7  its echo did not come; in a dispute, it did not hold what it held   (false_witness)
-//   rule 8  tells it everything late, so that it is late    (late)
-//   rule 9  speaks in its name                              (impersonate)
+//   rule 1  as a validator or voter, condemns it                          (false_accuse)
+//   rule 2  claims that its part never came                               (false_complaint, kind 0)
+//   rule 3  claims that its numbers do not follow from its part           (kind 1)
+//   rule 4  claims that its aggregate never came                          (kind 2)
+//   rule 5  withholds the own part from it, which opens a dispute         (selective_send)
+//   rule 6  withholds the own aggregate from it                           (withhold_result)
+//   rule 7  names its ECHO as missing; in disputes testifies against it   (false_witness)
+//   rule 8  sends it everything late, so that it becomes late itself      (late)
+//   rule 9  signs messages in its name                                    (impersonate)
 //
-// With rule = 0 each rule is on in half of the steps, drawn alike for all colluders, so that they
-// speak with one voice and rules meet each other; else that rule alone, always.
+// With rule = 0 each rule is active in half of the steps, drawn alike for all colluders, so that
+// they testify alike and the rules combine. Otherwise that one rule is always active.
+//
+// Rule: no rule removes a member on the testimony of t_s members or fewer.
+// Cost to honest members: the victim's disputes and cases; its parts and results by way of others.
+// Found by: the rule that the false testimony is for; the victim stays (`honest_removed`).
 #include "sim/attacks/frame_victim.h"
 
 #include <algorithm>
@@ -39,8 +42,8 @@ void SetBit(base::Bytes& bitmap, std::size_t bit, bool on) {
       static_cast<std::uint8_t>(on ? bitmap[bit / 8] | mask : bitmap[bit / 8] & ~mask);
 }
 
-// Testifies in its PROOF against the victim: that its echo did not come, and in its disputes
-// whatever makes it the loser (node/protocol/rules/disputes.h).
+// Testifies in its PROOF that the victim's ECHO did not come and, in the victim's disputes,
+// whatever makes the victim lose (node/protocol/rules/disputes.h).
 class FalseWitness final : public SubstitutingEditor {
  public:
   explicit FalseWitness(const EditorOptions& options)
@@ -72,7 +75,7 @@ class FalseWitness final : public SubstitutingEditor {
     for (std::size_t d = 0; d < disputes; ++d) {
       const bool works = view_->disputes[d].worker == *victim;
       if (!works && view_->disputes[d].aggregator != *victim) continue;
-      // Held parts speak for the worker, held aggregates for the aggregator.
+      // Held parts are evidence for the worker, held aggregates for the aggregator.
       SetBit(proof->held, d, !works);
       SetBit(proof->held, disputes + d, works);
     }
@@ -80,16 +83,16 @@ class FalseWitness final : public SubstitutingEditor {
   }
 
   Victims victims_;
-  std::shared_ptr<const wire::Block> view_;  // of the step in progress
+  std::shared_ptr<const wire::Block> view_;  // the parent of the step in progress
 };
 
-// Another editor, in half of the steps.
+// Another editor, active in half of the steps.
 class InTurns final : public Editor {
  public:
   InTurns(std::unique_ptr<Editor> rule, const base::Rng& rng) : rule_(std::move(rule)), rng_(rng) {}
 
   void OnInput(Turn& turn, protocol::Input input) override {
-    // What it holds back is its own business in any step.
+    // Timers for delayed messages of the inner editor fire in every step.
     const auto* timer = std::get_if<protocol::TimerFired>(&input);
     const bool own = timer != nullptr && timer->id >= kFirstReservedTimer;
     if (own || IsOn(turn)) return rule_->OnInput(turn, std::move(input));

@@ -1,4 +1,6 @@
-// Everything that colluders can say against one honest member, at once.
+// frame_victim: colluders make every accusation against one honest member at once.
+//
+// Thread safety: none; one owner.
 #pragma once
 
 #include <memory>
@@ -9,7 +11,7 @@
 
 namespace ostraka::sim {
 
-// Each editor is around the ones before it.
+// The editors, inner first: each wraps the ones before it.
 std::vector<std::unique_ptr<Editor>> MakeFrameVictim(const EditorOptions& options);
 
 }  // namespace ostraka::sim

@@ -24,7 +24,7 @@ using Editors = std::vector<std::unique_ptr<Editor>>;
 // More steps or messages than a run has.
 constexpr double kMany = 1e6;
 
-// From 0 on; what they mean stands in the summary of their attack.
+// An integer from 0 up. The attack's summary says what its values mean.
 aggregation::ParameterInfo Count(const char* name, const char* usual, double most) {
   return {.name = name,
           .type = aggregation::ValueType::kInteger,
@@ -48,7 +48,7 @@ aggregation::ParameterInfo AnySize(const char* name, const char* usual) {
 struct Entry {
   KnownAttack attack;
   std::function<std::unique_ptr<Editor>(const EditorOptions&)> make;
-  // In its place, for attacks of several editors: each is around the ones before it.
+  // Instead of `make`, for attacks of several editors: each wraps the ones before it.
   std::function<Editors(const EditorOptions&)> make_several = {};
 };
 
@@ -69,14 +69,12 @@ Entry GradientEntry(const aggregation::AttackInfo& info) {
 std::vector<Entry> LiesAboutWork() {
   return {
       {{"wrong_aggregate",
-        "as an aggregator, shifts every coordinate by scale x root mean square, ramp times as far "
-        "each step; one = 1: a single one; cover = 1: friends hide it by false sums and sizes, 2: "
-        "by "
-        "parts as far off",
+        "as an aggregator, shifts every coordinate by scale x root mean square, times ramp each "
+        "step; one = 1: a single coordinate; cover = 1: colluders hide it by false sums and sizes, "
+        "2: by equally shifted parts",
         {AnySize("scale", "1"), Switch("one"), Real("ramp", "1", 1e6), Count("cover", "0", 2)},
         Outcome::kRemoved,
-        "dropped: the size or the sum check failed and it names nobody who lied to it (cover: "
-        "banned "
+        "dropped: the size or the sum check fails and it names no worker that lied (cover: banned "
         "by verdict)",
         {{"cover", Outcome::kRemovedInTime}},
         {{"scale", {"1e4", "1e8", "1e30"}},
@@ -86,10 +84,10 @@ std::vector<Entry> LiesAboutWork() {
        {},
        MakeWrongAggregate},
       {{"near_tolerance",
-        "as an aggregator, shifts it to `times` the limit of the sum check",
+        "as an aggregator, shifts the aggregate to `times` the limit of the sum check",
         {AnySize("times", "3")},
         Outcome::kRemoved,
-        "as wrong_aggregate; below the limit nothing is lost that rounding does not lose too",
+        "as wrong_aggregate; below the limit the error is no larger than rounding may make",
         {},
         {{"times", {"1.5", "20"}}}},
        MakeNearTolerance},
@@ -103,40 +101,42 @@ std::vector<Entry> LiesAboutWork() {
         "states scale x the true size of its own parts to honest aggregators",
         {AnySize("scale", "0.5")},
         Outcome::kRemoved,
-        "as false_proof; of void columns too, by a validator",
+        "as false_proof; in void columns a validator finds it",
         {},
         {{"scale", {"1e-6", "1e6"}}}},
        MakeFalseSize},
       {{"void_columns",
-        "as an aggregator, voids its column by its own word: kind 0: no aggregate, 1: a wrong "
-        "root, "
-        "2: it leaves out itself, 3: it misses its own; content = 1: only results that it dislikes",
+        "as an aggregator, makes its own column void: kind 0: no aggregate, 1: a wrong root, 2: "
+        "without its own part, 3: it claims to miss its own result; content = 1: only results that "
+        "it dislikes",
         {Count("kind", "0", 3), Switch("content")},
         Outcome::kRemoved,
-        "dropped at the third column",
+        "dropped at the third void column",
         {{"content", Outcome::kRemovedInTime}},
         {{"kind", {"1", "2", "3"}}, {"content", {"1"}}}},
        MakeVoidColumns},
       {{"false_accuse",
-        "accuses and convicts honest peers; victim = 1: one of them only",
+        "as a validator accuses and as a voter convicts honest members; victim = 1: only one of "
+        "them",
         {Switch("victim")},
         Outcome::kRemovedInTime,  // false votes are not punished; it must be drawn to accuse
         "banned by verdict: most members find the accused innocent"},
        MakeFalseAccuse},
       {{"cover_up",
-        "shifts an aggregate, and a friend's numbers hide it; show = 0: withholds that part later; "
-        "one = 1: one friend hides it for all",
+        "shifts an aggregate, and a colluder's false numbers hide it; show = 0: withholds the "
+        "colluder's part later; one = 1: one colluder hides it for all",
         {AnySize("scale", "1"), Count("show", "1", 1), Switch("one")},
         Outcome::kRemovedInTime,
-        "the friend is banned by verdict, and the aggregator for covering it (show = 0: dropped)",
+        "the colluder is banned by verdict, and the aggregator for covering it (show = 0: dropped)",
         {},
         {{"show", {"0"}}, {"one", {"1"}}}},
        MakeCoverUp},
       {{"false_complaint",
-        "of an honest member: kind 0: no part came, 1: its numbers are false, 2: no aggregate came",
+        "claims of an honest member: kind 0: its part never came, 1: its numbers are false, 2: its "
+        "aggregate never came",
         {Count("kind", "0", 2)},
         Outcome::kRemoved,
-        "0 and 2: dropped at the second time, as others held it; 1: banned by verdict",
+        "0 and 2: dropped at the second time, since others held it; 1: banned by verdict",
         {},
         {{"kind", {"1", "2"}}}},
        MakeFalseComplaint},
@@ -144,29 +144,30 @@ std::vector<Entry> LiesAboutWork() {
         "as an aggregator, leaves out all honest parts",
         {},
         Outcome::kRemoved,
-        "its column is void; dropped: in dispute with more members than can be at fault"},
+        "its column is void; dropped: in dispute with more members than the fault bound"},
        MakeSelectiveBitmap},
   };
 }
 
-// Other gradients, sent by who minds who is watching.
+// False gradients by colluders that avoid validators.
 std::vector<Entry> CautiousGradients() {
   return {
       {{"unwatched",
-        "another gradient, by as many as the odds of being watched allow (risk); abort = 1: a "
-        "coin that would have one watched is kept",
+        "a false gradient, by as many colluders as keep the chance that a validator sees one at "
+        "`risk`; abort = 1: withholds a coin that would have one validated",
         {AnySize("scale", "10"), Real("risk", "0.25", 1), Switch("abort")},
         Outcome::kRemovedInTime,
-        "banned by verdict: who is watched is drawn after it is sealed; abort: each coin costs one",
+        "banned by verdict: targets are drawn after the PROOFs are sealed; abort: each coin costs "
+        "a member",
         {},
         {{"risk", {"0.1", "1"}}, {"abort", {"1"}}}},
        MakeUnwatched},
       {{"leave_after",
-        "another gradient, and silence as soon as an honest validator is drawn for it; steps = k: "
-        "after k steps; back = 1: asks to come back",
+        "a false gradient, then silence as soon as an honest validator is drawn for it; steps = k: "
+        "after k steps; back = 1: asks to rejoin",
         {AnySize("scale", "10"), Count("steps", "0", kMany), Switch("back")},
         Outcome::kRemovedInTime,
-        "who leaves is dropped, and banned by verdict all the same: what it had sealed is judged",
+        "dropped, and banned by verdict as well: its sealed messages are judged without it",
         {},
         {{"steps", {"1", "3"}}, {"back", {"1"}}}},
        MakeLeaveAfter},
@@ -174,8 +175,8 @@ std::vector<Entry> CautiousGradients() {
         "one of the colluders computes its gradient, and all sign that",
         {},
         Outcome::kRemovedInTime,
-        "banned by verdict, but for the one that computes: the others' does not follow from their "
-        "batches"},
+        "banned by verdict, except the colluder that computes: the gradients do not follow from "
+        "the others' batches"},
        MakeSybil},
   };
 }
@@ -184,8 +185,7 @@ std::vector<Entry> LiesInMessages() {
   return {
       {{"equivocate",
         "two COMMITs for one slot, both to all; split = 1: one to each half; one = 1: the second "
-        "to "
-        "one honest member, after seal A",
+        "only to one honest member, after seal A",
         {Switch("split"), Switch("one")},
         Outcome::kRemoved,
         "banned by evidence in the step that shows it",
@@ -193,20 +193,20 @@ std::vector<Entry> LiesInMessages() {
         {{"split", {"1"}}, {"one", {"1"}}}},
        MakeEquivocate},
       {{"two_faced",
-        "two honest machines with its key, one for each half of the members; apart = 1: with the "
-        "same coins, and the second hears its half only",
+        "two honest machines with one key, one for each half of the members; apart = 1: with equal "
+        "coins, and the second gets only its half's messages",
         {Switch("apart")},
         Outcome::kRemoved,
-        "banned by evidence: two words for one slot (apart: if a member gets both; most are the "
-        "same)",
+        "banned by evidence: two messages for one slot (apart: if a member gets both; most are "
+        "equal)",
         {{"apart", Outcome::kContained}},
         {{"apart", {"1"}}}},
        MakeTwoFaced},
       {{"impersonate",
-        "beside all that it signs, the same in an honest member's name",
+        "sends a copy of each message in an honest member's name",
         {},
         Outcome::kContained,
-        "the signature is not the victim's: nobody takes it in, and nobody is blamed for a frame"},
+        "the signature is invalid: members discard the copy, and blame nobody for it"},
        MakeImpersonate},
       {{"bad_reveal",
         "reveals a coin that it did not commit to",
@@ -218,19 +218,21 @@ std::vector<Entry> LiesInMessages() {
         "echoes a vector that nobody holds",
         {},
         Outcome::kRemoved,
-        "dropped: it echoed without what it had to wait for"},
+        "dropped: its ECHO came without messages that it had to wait for"},
        MakeLyingEcho},
       {{"double_propose",
         "forces the slow path and, as its leader, proposes two values",
         {},
         Outcome::kRemoved,
-        "dropped for its ECHO, or banned by evidence if it leads first: two PROPOSEs of one slot"},
+        "dropped for its ECHO, or banned by evidence if it leads before: two PROPOSEs for one "
+        "slot"},
        MakeDoublePropose},
       {{"stale_lock",
-        "has honest members lock and not decide and, as the next leader, proposes past their locks",
+        "makes honest members lock without deciding and, as the next leader, proposes against "
+        "their locks",
         {},
         Outcome::kRemoved,
-        "dropped for the ECHO that forces the slow path; nobody votes past a lock"},
+        "dropped for the ECHO that forces the slow path; no honest member votes against its lock"},
        MakeStaleLock},
   };
 }
@@ -238,19 +240,20 @@ std::vector<Entry> LiesInMessages() {
 std::vector<Entry> AbusesOfServices() {
   return {
       {{"state_poison",
-        "gives who asks for blocks, results or a state other bytes; cut = 1: a byte too few",
+        "answers requests for blocks, results or a state with other bytes; cut = 1: one byte too "
+        "few",
         {Switch("cut")},
         Outcome::kContained,
-        "each piece is checked against what is sealed, and asked of another",
+        "each piece is checked against sealed hashes, and requested from another member",
         {},
         {{"cut", {"1"}}}},
        MakeStatePoison},
       {{"flood",
-        "asks each honest member for everything, and sends what is of no use, `rate` messages a "
-        "second, no more than `most` in a step (0: any number)",
+        "sends every honest member requests for everything and useless messages, `rate` a second, "
+        "at most `most` in a step (0: no limit)",
         {Real("rate", "100", kMany), Count("most", "60", kMany)},
         Outcome::kContained,
-        "what it may cost them is rationed; what it would use up of another's is its own"},
+        "requests are rationed for each link, so it uses up only its own ration"},
        MakeFlood},
   };
 }
@@ -258,11 +261,12 @@ std::vector<Entry> AbusesOfServices() {
 std::vector<Entry> Conspiracies() {
   return {
       {{"frame_victim",
-        "all say of one honest member whatever can be said, rules in turns; rule = 1..9: one rule",
+        "all colluders make every accusation against one honest member, by turns; rule = 1..9: one "
+        "kind",
         {Count("rule", "0", 9)},
         Outcome::kContained,
-        "the victim stays: no rule takes the word of as many as can be at fault; who is found out "
-        "by a rule is removed by it",
+        "the victim stays: no rule acts on the testimony of t_s members or fewer; a colluder that "
+        "a rule exposes is removed by it",
         {},
         {{"rule", {"1", "2", "3", "4", "5", "6", "7", "8", "9"}}}},
        {},
@@ -273,31 +277,31 @@ std::vector<Entry> Conspiracies() {
 std::vector<Entry> Silences() {
   return {
       {{"eclipse",
-        "no colluder says anything to one honest member",
+        "no colluder sends anything to one honest member",
         {},
         Outcome::kContained,
-        "the others pass on what it lacks"},
+        "the others forward the messages that it lacks"},
        MakeEclipse},
       {{"selective_send",
-        "withholds its part from an honest owner; stubborn = 1: from all; rotate = 1: from another "
-        "owner each step",
+        "withholds its part from one honest owner; stubborn = 1: from all; rotate = 1: from "
+        "another owner each step",
         {Switch("stubborn"), Switch("rotate")},
         Outcome::kContained,
-        "once in dispute its part goes to all, who pass it on (stubborn, rotate: dropped)",
+        "once in dispute its part goes to all, which forward it (stubborn, rotate: dropped)",
         {{"stubborn", Outcome::kRemoved}, {"rotate", Outcome::kRemoved}},
         {{"stubborn", {"1"}}, {"rotate", {"1"}}}},
        MakeSelectiveSend},
       {{"spoilt_part",
-        "sends an honest owner a part of NaN, under its COMMIT and with the true numbers; short = "
-        "1: one number short",
+        "sends an honest owner a part of NaN that matches its COMMIT, and states the true numbers; "
+        "short = 1: one number too few",
         {Switch("short")},
         Outcome::kRemoved,
-        "dropped at the second time: nobody held a part that its owner could take",
+        "dropped at the second time: nobody held a part that its owner could accept",
         {},
         {{"short", {"1"}}}},
        MakeSpoiltPart},
       {{"silent",
-        "says nothing at all; phase = 1, 2, 3: nothing in seal A, B, C",
+        "sends nothing at all; phase = 1, 2, 3: nothing in seal A, B, C",
         {Count("phase", "0", 3)},
         Outcome::kRemoved,
         "dropped: sealed absent",
@@ -305,7 +309,8 @@ std::vector<Entry> Silences() {
         {{"phase", {"1", "2", "3"}}}},
        MakeSilent},
       {{"abort_coin",
-        "sees the others' coins and does not show its own; one draw each, or (together = 1) one",
+        "withholds its coin after it saw the others'; one colluder a draw, or (together = 1) all "
+        "in one draw",
         {Switch("together")},
         Outcome::kRemoved,
         "dropped at REVEAL, barred for 1000 steps; the next coin decides",
@@ -313,10 +318,10 @@ std::vector<Entry> Silences() {
         {{"together", {"1"}}}},
        MakeAbortCoin},
       {{"withhold_echo",
-        "its echoes reach nobody; half = 1: every second member does not get them",
+        "its ECHOs reach nobody; half = 1: every second member does not get them",
         {Switch("half")},
         Outcome::kRemoved,
-        "dropped: more members miss its echo than can be at fault (half: others pass it on)",
+        "dropped: more members miss its ECHO than the fault bound (half: others forward it)",
         {{"half", Outcome::kContained}},
         {{"half", {"1"}}}},
        MakeWithholdEcho},
@@ -324,51 +329,51 @@ std::vector<Entry> Silences() {
         "as an aggregator, withholds the aggregate from an honest member; all = 1: from all",
         {Switch("all")},
         Outcome::kContained,
-        "whoever lacks it asks the others (all: dropped, more miss it than can be at fault)",
+        "a member that lacks it asks the others (all: dropped, more miss it than the fault bound)",
         {{"all", Outcome::kRemoved}},
         {{"all", {"1"}}}},
        MakeWithholdResult},
       {{"late",
-        "sends everything some Deltas late; victim = 1: to one honest member only",
+        "sends everything `deltas` Delta late; victim = 1: only to one honest member",
         {Real("deltas", "1.1", 1000), Switch("victim")},
         Outcome::kContained,
-        "costs time only, up to 2 Delta; from there on it is sealed absent and dropped",
+        "costs only time, up to 2 Delta; beyond that it is sealed absent and dropped",
         {},
         {{"deltas", {"0.5", "3.1"}}, {"victim", {"1"}}}},
        MakeLate},
       {{"dawdle",
-        "sends one kind of word just before nobody waits for it any more: what = 0 AGG and PROOF, "
-        "1 PROOF, 2 the part for one honest owner, 3 all parts, 4 its result, 5 its result to "
-        "half; until: the share of that time; turns = 1: one colluder a step",
+        "sends one kind of message just before members stop waiting for it: what = 0 AGG and "
+        "PROOF, 1 PROOF, 2 the part for one honest owner, 3 all parts, 4 its result, 5 its result "
+        "to half; until: the share of the waiting time; turns = 1: one colluder a step",
         {Count("what", "0", 5), Real("until", "0.95", 1), Switch("turns")},
         Outcome::kRemovedInTime,
-        "dropped: it let the others wait for more than two deadlines in all",
+        "dropped: honest members waited for it more than two deadlines in total",
         {},
         {{"what", {"1", "2", "3", "4", "5"}}, {"turns", {"1"}}}},
        MakeDawdle},
   };
 }
 
-// What engineers who had not built the rules found in them, by number; each is told in its file.
+// Attacks that reviewers found who had not written the rules, by number; their files describe them.
 std::vector<Entry> FoundByReading() {
   return {
       {{"seal_trick",
-        "words that count for one member only, and copies that nobody can take: idea = 1..9 "
-        "(sim/attacks/messages/seal_tricks.cpp)",
+        "messages that count for one member only, copies that nobody can accept, shifted "
+        "deadlines: idea = 1..9 (sim/attacks/messages/seal_tricks.cpp)",
         {Count("idea", "1", 9)},
         Outcome::kContained,
-        "nobody honest is removed; what can be proved or named costs its author its place",
+        "no honest member is removed; a colluder that is proven or named is",
         {},
         {{"idea", {"2", "3", "4", "5", "6", "7", "8", "9"}}}},
        MakeSealTrick},
       {{"free_ride",
-        "waits, frames and traffic that no rule charged: kind = 1..9 "
+        "delays, frames and traffic that no rule charged once: kind = 1..9 "
         "(sim/attacks/messages/free_ride.cpp); times in Delta",
         {Count("kind", "1", 9), Real("commit", "0", 1000), Real("agg", "0", 1000),
          Real("reveal", "0", 1000), Real("result", "0", 1000), Real("proof", "0", 1000),
          Real("echo", "0", 1000), Count("all", "0", 16)},
         Outcome::kContained,
-        "nobody honest is removed, and what is beyond the stated bounds costs a place",
+        "no honest member is removed; a colluder that exceeds the stated bounds is",
         {},
         {{"kind", {"2", "3", "4", "5", "6", "8", "9"}}}},
        {},
@@ -379,39 +384,40 @@ std::vector<Entry> FoundByReading() {
 std::vector<Entry> Scripts() {
   return {
       {{"split_echo",
-        "shows an unreadable ECHO to some honest members (early; 0: as few as it takes), and its "
-        "AGG to nobody",
+        "sends an unreadable ECHO to `early` honest members (0: as few as it takes), and its AGG "
+        "to nobody",
         {Count("early", "0", kMany)},
         Outcome::kContained,
-        "who shows the unreadable ECHO is banned by evidence; the others did nothing wrong"},
+        "the sender of the unreadable ECHO is banned by evidence; the other colluders broke no "
+        "rule"},
        MakeSplitEcho},
       {{"fork",
-        "as split_echo; the other half gets the AGG `after` Delta / 4 later, when the first is an "
-        "iteration ahead, and the colluders vote and lock with both",
+        "as split_echo; the other half gets the AGG `after` Delta / 4 later, when the first half "
+        "is an iteration ahead; the colluders vote and lock with both halves",
         {Count("after", "30", 1000)},
         Outcome::kContained,
-        "no half has a quorum that the other does not know of; two words for a slot: evidence",
+        "each half learns of the other's quorum; two messages for one slot are evidence",
         {},
         {{"after", {"29", "31", "32"}}}},
        MakeFork},
       {{"split_genesis",
-        "shows its genesis ECHO to as few honest members as make a quorum with the colluders, and "
-        "says nothing to the others from then on",
+        "sends its genesis ECHO to as few honest members as make a quorum with the colluders, and "
+        "then nothing more to the others",
         {},
         Outcome::kContained,
-        "who begins passes on all ECHOs, so everybody does"},
+        "a member that begins forwards all ECHOs, so every member begins"},
        MakeSplitGenesis},
       {{"hold_back",
         "sends its AGG and its PROOF `before` Delta / 4 before the deadline of their seals",
         {Count("before", "2", 1000)},
         Outcome::kContained,
-        "in time, so nothing of it is missing: what it costs is time"},
+        "on time, so nothing is missing; it costs only time"},
        MakeHoldBack},
       {{"free",
-        "whatever a script says (docs/simulation.md); without one it is drawn",
+        "plays a script (docs/simulation.md); without one, a drawn script",
         {},
         Outcome::kContained,
-        "whatever it is, nobody honest is removed and no two honest members decide differently",
+        "no honest member is removed and no two honest members decide differently",
         {},
         {},
         "script"},
@@ -424,8 +430,8 @@ std::vector<Entry> MakeEntries() {
       {{"none", "does nothing wrong", {}, Outcome::kContained, "nothing to remove"},
        [](const EditorOptions&) { return std::make_unique<Editor>(); }}};
   for (const aggregation::AttackInfo* info : aggregation::Attacks()) {
-    // A vector of another length is none that a machine could pack into parts; spoilt_part sends
-    // one. "none" stands there already.
+    // A machine could not pack a vector of another length into parts; spoilt_part sends one. "none"
+    // is the first entry already.
     if (info->name != "wrong_length" && info->name != "none") {
       entries.push_back(GradientEntry(*info));
     }
@@ -459,13 +465,13 @@ base::StatusOr<const Entry*> FindEntry(std::string_view name) {
                                Listed(known));
 }
 
-// What is given for the parameter that is text; empty if nothing is.
+// The value given for the attack's text parameter; empty if none is.
 std::string TextIn(const KnownAttack& attack, const AttackParams& given) {
   const auto place = given.find(attack.text);
   return attack.text.empty() || place == given.end() ? "" : place->second;
 }
 
-// `given`, and the defaults of the others, for an attack on the protocol.
+// The parameters `given` and the defaults of the others, for an attack on the protocol.
 base::StatusOr<std::map<std::string, double>> NumbersFrom(const KnownAttack& attack,
                                                           AttackParams given) {
   const std::string text = TextIn(attack, given);

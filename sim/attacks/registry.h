@@ -1,5 +1,5 @@
-// Every attack by name: what `ostraka sim`, `swarm` and `node --attack` offer. Those on gradients
-// are the ones of aggregation/attacks/attacks.h.
+// Every attack by name: the attacks that `ostraka sim`, `swarm` and `node --attack` offer. Attacks
+// on gradients come from aggregation/attacks/attacks.h.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -23,59 +23,59 @@
 
 namespace ostraka::sim {
 
-// Parameters of an attack, by name, as a user writes them.
+// Parameters of an attack by name, as text from the user.
 using AttackParams = std::map<std::string, std::string>;
 
 struct KnownAttack {
-  // What the protocol promises if at most t_s peers do this.
+  // The protocol's promise if at most t_s peers mount this attack.
   enum class Outcome {
-    kRemoved,        // whoever does it once is removed
-    kRemovedInTime,  // whoever goes on is removed: a validator must be drawn for it first
-    kContained,      // nothing they do enters the model and nobody honest is removed
+    kRemoved,        // an attacker is removed after its first misdeed
+    kRemovedInTime,  // an attacker that continues is removed, once a validator is drawn for it
+    kContained,      // nothing false enters the model and no honest member is removed
   };
   std::string name;
   std::string summary;                             // one line
-  std::vector<aggregation::ParameterInfo> params;  // of attacks on the protocol: numbers
-  Outcome outcome = Outcome::kRemoved;             // with the default parameters
-  // One line: by which rule they are removed, or why no more is promised than to contain them.
+  std::vector<aggregation::ParameterInfo> params;  // of attacks on the protocol; numbers
+  Outcome outcome = Outcome::kRemoved;             // with default parameters
+  // One line: the rule that removes the attackers, or why the promise is only to contain them.
   std::string ending = {};
-  // How it ends instead if the parameter of this name is not zero.
+  // The outcome instead, if the parameter of this name is not zero.
   std::map<std::string, Outcome> outcome_if = {};
-  // Other values of its parameters that swarm testing tries.
+  // Further parameter values that swarm testing tries.
   std::map<std::string, std::vector<std::string>> variants = {};
-  // Its parameter that is a script (sim/script/script.h) and no number; empty: there is none.
+  // Name of the parameter that is a script (sim/script/script.h) instead of a number; empty: none.
   std::string text = {};
-  // Of attacks on gradients: all there is to say.
+  // Set for attacks on gradients, whose parameters and formula it describes.
   const aggregation::AttackInfo* gradient = nullptr;
 };
 
-// "none" first, then attacks on gradients, then on the protocol.
+// "none" first, then attacks on gradients, then attacks on the protocol.
 const std::vector<KnownAttack>& KnownAttacks();
 
-// InvalidArgument for an unknown name, with the known ones.
+// InvalidArgument for an unknown name; the text lists the known ones.
 base::StatusOr<KnownAttack> FindAttack(std::string_view name);
 
-// InvalidArgument for a parameter that the attack does not have, with those it has, or for a value
-// that it cannot take.
+// InvalidArgument for an unknown parameter (the text lists the known ones) or a value outside its
+// range.
 base::Status CheckParams(const KnownAttack& attack, const AttackParams& given);
 
-// How it ends with these parameters. REQUIRES: CheckParams is ok.
+// The outcome with these parameters. REQUIRES: CheckParams is ok.
 KnownAttack::Outcome OutcomeOf(const KnownAttack& attack, const AttackParams& given);
 
 // True if the attack sends gradients of flipped labels, so that it needs a trainer over them. False
 // for an unknown name.
 bool FlipsLabels(std::string_view name);
 
-// What every attack is made from.
+// The arguments of MakeAdversary.
 struct AdversaryOptions {
-  std::string name;                    // of KnownAttacks()
-  AttackParams params;                 // overrides of the attack's defaults
-  std::uint64_t attack_from_step = 0;  // honest before
+  std::string name;                    // one of KnownAttacks()
+  AttackParams params;                 // override the attack's defaults
+  std::uint64_t attack_from_step = 0;  // honest in the steps before
   std::shared_ptr<const protocol::Manifest> manifest;
-  std::shared_ptr<const crypto::SigningKey> key;  // the attacker's own
+  std::shared_ptr<const crypto::SigningKey> key;  // the attacker's key
   base::TensorLayout layout;
   std::shared_ptr<Coven> coven;
-  // Makes an honest machine like the one inside, not started. Without it two_faced is honest.
+  // Makes a second honest machine, not started. Without it two_faced is honest.
   std::function<std::unique_ptr<protocol::Machine>()> another = {};
   // The gradients of a trainer over flipped labels (sim/attacks/results/flipped_labels.h), for
   // attacks that FlipsLabels names. Called in the machine's Step.

@@ -21,7 +21,7 @@ bool SameFloat(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
-// A part of a gradient, as a worker packs it: what is not finite is zero.
+// A part of a gradient as a worker packs it: values that are not finite become zero.
 std::vector<float> Cut(const std::vector<float>& gradient, const protocol::PartRange& range) {
   std::vector<float> part;
   part.reserve(range.size());
@@ -85,7 +85,7 @@ void Applied::OnStep(const StepRecord& record) {
 void Applied::Hear(std::uint32_t peer, const protocol::Action& action) {
   const auto* send = std::get_if<protocol::Send>(&action);
   if (!send || !send->blob) return;
-  // A colluder may keep its RESULT back and answer who asks for it.
+  // A colluder may withhold its RESULT and answer requests for it.
   const auto opened = opener_->Open(send->frame);
   if (opened.ok() && (*opened)->envelope.slot.type == wire::MessageType::kChunk) {
     const std::uint64_t step = (*opened)->envelope.slot.step;
@@ -124,7 +124,8 @@ base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
   const auto place = said_.find(block.step);
   const Said& said = place == said_.end() ? kNothing : place->second;
   for (std::size_t j = 0; j < ranges.size(); ++j) {
-    if (block.columns[j] != wire::ColumnFate::kApplied) continue;  // "columns" looks at void ones
+    // The checker "columns" judges void ones.
+    if (block.columns[j] != wire::ColumnFate::kApplied) continue;
     const auto result = said.results.find(block.result_roots[j]);
     if (result == said.results.end() ||
         !protocol::HoldsFiniteFloats(*result->second, ranges[j].size())) {
@@ -139,8 +140,8 @@ base::Status Applied::JudgeStep(const protocol::StepDone& done) const {
   return base::OkStatus();
 }
 
-// The optimiser's step in scalar code, one rounding an operation: aggregation/optim/sgd.h promises
-// it.
+// The optimizer's step in scalar code with one rounding for each operation, as
+// aggregation/optim/sgd.h promises.
 base::Status Applied::JudgeState(const Column& column, const protocol::ModelState& after) const {
   const aggregation::SgdOptions sgd = protocol::SgdOf(manifest_->training, column.block.step);
   for (std::uint64_t c = 0; c < column.range.size(); ++c) {
@@ -161,7 +162,7 @@ base::Status Applied::JudgeClip(const Column& column, const Said& said) const {
   const wire::Block::Column& aggregated = column.block.aggregated[column.index];
   const bool honest_owner = IsHonest(aggregated.owner);
   std::vector<double> sum(column.range.size());
-  std::size_t strangers = 0;  // senders whose sealed numbers are not known to be true
+  std::size_t strangers = 0;  // senders whose sealed numbers may be false
   for (const base::PeerId& sender : aggregated.senders) {
     if (IsHonest(sender)) {
       const auto gradient = said.gradients.find(sender);
@@ -170,7 +171,7 @@ base::Status Applied::JudgeClip(const Column& column, const Said& said) const {
     } else if (honest_owner) {
       const auto parts = said.parts.find({sender, static_cast<std::uint32_t>(column.index)});
       if (parts == said.parts.end()) return Unsent(column, sender);
-      // Of two that it sent the owner holds one, and the block does not say which.
+      // The owner holds one of the two parts that it sent, and the block does not say which.
       if (parts->second.size() != 1) return base::OkStatus();
       const crypto::Blob& part = *parts->second.front();
       if (!protocol::HoldsFiniteFloats(part, column.range.size())) return Unsent(column, sender);

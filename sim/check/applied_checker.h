@@ -1,16 +1,24 @@
-// "applied": what an applied column adds to the model is CenteredClip's fixed point of what its
-// senders' trainers computed, however it came there (docs/protocol.md, 4 and 5).
+// "applied": an applied column adds to the model exactly CenteredClip's fixed point of what its
+// senders' trainers computed, whatever path the aggregate took (docs/protocol.md, 4 and 5).
 //
-// Nothing that the protocol says of itself is believed. The parts of honest senders are cut from
-// their trainers' gradients, those of adversaries read from what they sent; tau is the one that the
-// block before sealed; the aggregate is the blob that the block names, and the state before and
-// after must differ by exactly that. Then
-//  - of an honest aggregator: |sum over S of D| <= |S| (eps + 2^-23 |ghat|). The sum is the
-//    gradient of a convex function, so it vanishes at its minimum, which is CenteredClip, and
-//    nowhere else: to measure it is to compare with an iteration that was run to convergence.
-//  - of a Byzantine one, what V1, V2 and the range of honest numbers leave: with the directions
-//    z of the step's coin, |sum over the honest in S of <z, D>| <= T + B min(1, 10/sqrt(p)) tau,
-//    where B of S are Byzantine and may have sealed whatever an honest peer could have.
+// Promises:
+//   A1  No statement of the protocol about itself is trusted. Parts of honest senders are cut from
+//       their trainers' gradients, parts of adversaries are read from what they sent. tau is the
+//       one that the block before sealed. The aggregate is the blob that the block names, and the
+//       states before and after differ by exactly that.
+//   A2  For an honest aggregator: |sum over S of D| <= |S| (eps + 2^-23 |ghat|). The sum is the
+//       gradient of a convex function, so it vanishes only at the minimum, which is CenteredClip.
+//       So measuring it equals comparing with an iteration that was run to convergence.
+//   A3  For a Byzantine aggregator, the bound that V1, V2 and the range of honest numbers leave:
+//       with the directions z of the step's coin, |sum over the honest in S of <z, D>| <= T + B
+//       min(1, 10/sqrt(p)) tau, where B of S are Byzantine and may have sealed any number that an
+//       honest peer could state.
+//
+// May not know: the protocol's own rules and the aggregation library's iteration.
+//
+// Memory: gradients, parts and aggregates of steps whose block is not judged yet.
+//
+// What an attacker can do here: grow the memory of one simulation by different parts of one slot.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -34,14 +42,14 @@ class Applied final : public Checker, public StepObserver {
   Applied(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
           std::shared_ptr<wire::Opener> opener = std::make_shared<wire::PlainOpener>());
   std::string_view name() const override { return "applied"; }
-  // Reads gradients, parts and aggregates. Register with the simulator before the set.
+  // Reads gradients, parts and aggregates. Register with the simulator before the set of checkers.
   void OnStep(const StepRecord& record) override;
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
  private:
   struct Said {  // of one step, until its block is judged
-    std::map<base::PeerId, protocol::SharedVector> gradients;  // of honest peers' trainers
-    // By sender and part: different ones that a Byzantine peer sent.
+    std::map<base::PeerId, protocol::SharedVector> gradients;  // of honest peers, by their trainers
+    // By sender and part: the different parts that a Byzantine peer sent.
     std::map<std::pair<base::PeerId, std::uint32_t>, std::vector<protocol::SharedBlob>> parts;
     std::map<base::Digest, protocol::SharedBlob> results;  // by root
   };
@@ -58,7 +66,7 @@ class Applied final : public Checker, public StepObserver {
   base::Status JudgeStep(const protocol::StepDone& done) const;
   base::Status JudgeState(const Column& column, const protocol::ModelState& after) const;
   base::Status JudgeClip(const Column& column, const Said& said) const;
-  // `sum` of D over all senders; or of honest ones only, with `strangers` others.
+  // `sum` of D over all senders; or over honest ones only, with `strangers` others.
   base::Status JudgeHonest(const Column& column, std::span<const double> sum) const;
   base::Status JudgeByzantine(const Column& column, std::span<const double> sum,
                               std::size_t strangers) const;

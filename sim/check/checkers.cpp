@@ -13,10 +13,10 @@
 namespace ostraka::sim {
 namespace {
 
-constexpr std::uint64_t kRememberedSteps = 32;       // of slots: twice what peers keep
-constexpr std::uint64_t kComparedByBits = 8;         // newest steps whose states are held
+constexpr std::uint64_t kRememberedSteps = 32;       // slots are kept for twice as long as by peers
+constexpr std::uint64_t kComparedByBits = 8;         // newest steps whose whole states are kept
 constexpr std::uint64_t kStoppedFor = 10;            // steps without a misdeed
-constexpr std::size_t kRememberedRecords = 1 << 12;  // of durable digests a peer
+constexpr std::size_t kRememberedRecords = 1 << 12;  // durable digests kept for a peer
 
 std::string StepName(const wire::Block& block) {
   return block.genesis ? "genesis" : "step " + std::to_string(block.step);
@@ -86,7 +86,7 @@ base::Status Agreement::OnSealed(std::uint32_t peer, const protocol::Sealed& sea
                                   .UpdateU64(sealed.phase)
                                   .Update(sealed.decision)
                                   .Finish();
-  // A member that was away decides fewer seals than the others, but none otherwise.
+  // A member that was away may miss seals, but every seal that it decides equals the others'.
   const SealName name{sealed.step, sealed.phase, sealed.draw};
   const auto [first, is_first] = seals_.try_emplace(name, First{peer, digest});
   if (is_first || first->second.digest == digest) return base::OkStatus();
@@ -115,7 +115,7 @@ base::Status BansKept::OnAction(std::uint32_t peer, const protocol::Action& acti
     if (wire::IsBan(removal.kind)) banned_.try_emplace(removal.peer, block.step);
   }
   for (const auto& [banned, step] : banned_) {
-    if (step > block.step) continue;  // this peer is behind the one that saw it
+    if (step > block.step) continue;  // this peer is behind the peer that reported it
     const auto standing =
         std::find_if(block.standings.begin(), block.standings.end(),
                      [&who = banned](const wire::Standing& s) { return s.peer == who; });
@@ -233,7 +233,7 @@ void WriteAhead::OnStep(const StepRecord& record) {
   const auto* stored = std::get_if<protocol::Stored>(&record.input);
   if (!roster_.IsHonest(record.peer)) return;
   Disk& disk = disks_[record.peer];
-  // What a crash caught on its way to the disk never was.
+  // Records that were on their way to the disk at a crash are lost.
   if (std::holds_alternative<protocol::Started>(record.input)) disk.waiting.clear();
   if (!stored) return;
   const auto batch = disk.waiting.find(stored->id);

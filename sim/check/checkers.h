@@ -1,7 +1,15 @@
-// The checkers of a run. Each promises one line of docs/protocol.md, 1.
+// The checkers of a run. Each checks one line of docs/protocol.md, 1, and fails with one line that
+// names the peer and the step.
 //
-// Memory: per step of the run a few digests, and at most a few a peer of the newest steps; vectors
-// only of the newest steps.
+// May not know: the protocol's own rules (sim/engine/checker.h says why).
+//
+// Memory: a few digests for each step of the run, and for each peer in the newest steps; vectors of
+// the newest steps only.
+//
+// What an attacker can do here: nothing; only the signed actions of honest peers count against
+// them.
+//
+// Thread safety: none; one simulation.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +38,8 @@ class HonestNeverRemoved final : public Checker {
   Roster roster_;
 };
 
-// "honest_suspected": no honest peer's own check names an honest peer: what it sees of one is never
-// what only a cheat would do.
+// "honest_suspected": no honest peer's own check names an honest peer, since an honest peer never
+// does what only a Byzantine one would.
 class HonestNeverSuspected final : public Checker {
  public:
   explicit HonestNeverSuspected(const Roster& roster) : roster_(roster) {}
@@ -42,8 +50,8 @@ class HonestNeverSuspected final : public Checker {
   Roster roster_;
 };
 
-// "agreement": honest peers decide the same seals and the same blocks (so the same removals), in
-// the same order, step by step.
+// "agreement": honest peers decide equal seals and equal blocks (so equal removals), in one order,
+// step by step.
 class Agreement final : public Checker {
  public:
   explicit Agreement(const Roster& roster) : roster_(roster) {}
@@ -64,8 +72,8 @@ class Agreement final : public Checker {
   std::map<std::uint64_t, First> blocks_;  // by height: 0 genesis, step + 1 after
 };
 
-// "ban_lost": whom a block banned is banned in every later block that an honest peer accepts, also
-// in those that it reads again or fetches after a crash.
+// "ban_lost": a member that a block banned is banned in every later block that an honest peer
+// accepts, including blocks that it reads or fetches after a crash.
 class BansKept final : public Checker {
  public:
   explicit BansKept(const Roster& roster) : roster_(roster) {}
@@ -74,28 +82,29 @@ class BansKept final : public Checker {
 
  private:
   Roster roster_;
-  std::map<base::PeerId, std::uint64_t> banned_;  // and in the block of which step
+  std::map<base::PeerId, std::uint64_t> banned_;  // the step whose block banned it
 };
 
-// "rejoin_only": who was in a step and starts again without its disk signs nothing but genesis and
-// REJOIN until a block admits it: nobody knows what it signed before.
+// "rejoin_only": a member that took part in a step and restarts without its disk signs nothing but
+// genesis and REJOIN until a block admits it, because it cannot know what it signed before.
 class RebornRejoins final : public Checker, public StepObserver {
  public:
   explicit RebornRejoins(const Roster& roster, std::shared_ptr<wire::Opener> opener =
                                                    std::make_shared<wire::PlainOpener>());
   std::string_view name() const override { return "rejoin_only"; }
-  // Learns from inputs who starts from nothing. Register with the simulator before the set.
+  // Learns from inputs which peers start without a disk. Register with the simulator before the
+  // set.
   void OnStep(const StepRecord& record) override;
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
  private:
   Roster roster_;
-  std::vector<bool> lived_;   // has had a disk: began a step or accepted a block
-  std::vector<bool> reborn_;  // and lost it since
+  std::vector<bool> lived_;   // had a disk: began a step or accepted a block
+  std::vector<bool> reborn_;  // lost it since
   Speech speech_;
 };
 
-// "state": parameters and optimiser state are equal by bits on all honest peers after every step.
+// "state": after every step, parameters and optimizer state are equal by bits on all honest peers.
 class StateEquality final : public Checker {
  public:
   explicit StateEquality(const Roster& roster) : roster_(roster) {}
@@ -105,22 +114,23 @@ class StateEquality final : public Checker {
  private:
   struct First {
     std::uint32_t peer = 0;
-    protocol::ModelState state;  // null vectors once it is old
-    base::Digest digest;         // instead of them
+    protocol::ModelState state;  // null vectors in old steps
+    base::Digest digest;         // kept in old steps instead
   };
   Roster roster_;
   std::map<std::uint64_t, First> first_;  // by height
 };
 
-// "self_equivocation": an honest peer never signs two bodies for one slot, but for those that one
-// who lost its disk may say anew. Reads frames on the wire. Off in unprotected runs, whose frames
-// are not signed.
+// "self_equivocation": an honest peer never signs two bodies for one slot, except for the slots
+// that a peer without its disk may sign anew. Reads frames on the wire. Off in unprotected runs,
+// whose frames are not signed.
 class NoSelfEquivocation final : public Checker, public StepObserver {
  public:
   explicit NoSelfEquivocation(const Roster& roster, std::shared_ptr<wire::Opener> opener =
                                                         std::make_shared<wire::PlainOpener>());
   std::string_view name() const override { return "self_equivocation"; }
-  // Learns from inputs who starts from nothing. Register with the simulator before the set.
+  // Learns from inputs which peers start without a disk. Register with the simulator before the
+  // set.
   void OnStep(const StepRecord& record) override;
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
@@ -136,7 +146,7 @@ class NoSelfEquivocation final : public Checker, public StepObserver {
   Speech speech_;
 };
 
-// "write_ahead": an honest peer signs nothing whose record was not durable before.
+// "write_ahead": an honest peer signs nothing before the record of it is durable.
 class WriteAhead final : public Checker, public StepObserver {
  public:
   explicit WriteAhead(const Roster& roster,
@@ -150,16 +160,17 @@ class WriteAhead final : public Checker, public StepObserver {
   struct Disk {
     std::map<protocol::StoreId, std::vector<base::Digest>> waiting;
     std::set<base::Digest> durable;
-    std::vector<base::Digest> durable_order;  // oldest first, to forget
+    std::vector<base::Digest> durable_order;  // oldest first; the oldest is forgotten first
   };
   Roster roster_;
   std::vector<Disk> disks_;
   Speech speech_;
 };
 
-// "undetected": whoever left the protocol is removed by the end, unless the run had no slack left.
-// For attacks that the protocol promises to remove. `in_time`: it promises that of those who go on;
-// who stopped long before the end, for want of friends perhaps, may never have been watched.
+// "undetected": a peer that departed from the protocol is removed by the end, unless the run had no
+// slack left. For attacks whose removal the protocol promises. `in_time`: it promises the removal
+// of attackers that continue; a peer that stopped long before the end, perhaps for lack of
+// colluders, may never have been validated.
 class CheatersRemoved final : public Checker {
  public:
   CheatersRemoved(const Roster& roster, std::shared_ptr<const Coven> coven, bool in_time = false)
@@ -177,9 +188,9 @@ class CheatersRemoved final : public Checker {
   std::uint64_t newest_step_ = 0;
 };
 
-// "progress": every honest peer comes to the end of the run, or the run stands still with no slack
-// left (sim/check/slack.h), or no honest peer ever begins: genesis needs every member, the
-// Byzantine too.
+// "progress": every honest peer reaches the end of the run, or the run stands still without slack
+// (sim/check/slack.h), or no honest peer ever begins: genesis needs every member, Byzantine ones
+// too.
 class Progress final : public Checker {
  public:
   explicit Progress(const Roster& roster);
@@ -195,7 +206,7 @@ class Progress final : public Checker {
   std::uint32_t honest_ = 0;
   std::uint32_t finished_ = 0;
   Slack slack_;
-  bool begun_ = false;  // an honest peer has
+  bool begun_ = false;  // some honest peer began
   std::vector<bool> done_;
   std::vector<std::uint64_t> steps_;  // blocks accepted
 };

@@ -1,5 +1,13 @@
-// What became of a run, read from its chain: each block from the first honest peer that has it.
-// Whether the others see the same is for checkers to say.
+// The history of a run, read from its chain: each block as the first honest peer that accepts it
+// reports it. Checkers compare the peers; this class does not.
+//
+// Promises:
+//   K1  A block counts once, when the first honest peer finishes it, in ascending steps.
+//   K2  Observations of Byzantine peers count for nothing.
+//
+// What an attacker can do here: nothing.
+//
+// Memory: counts and removals of the run; the newest parameters.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -17,7 +25,7 @@ namespace ostraka::sim {
 
 class Chronicle final : public StepObserver {
  public:
-  // Called for each block but genesis, with the parameters after it.
+  // Called for each block except genesis, with the parameters after it.
   using BlockSink = std::function<void(const wire::Block&, const std::vector<float>&)>;
 
   // `sink` may be null.
@@ -25,13 +33,15 @@ class Chronicle final : public StepObserver {
   void OnStep(const StepRecord& record) override;
 
   std::uint64_t steps() const;  // of the slowest honest peer
-  const protocol::SharedVector& parameters() const { return parameters_; }  // null before a block
-  const std::vector<wire::Removal>& removals() const { return removals_; }  // in the order sealed
-  // Columns by what became of them, and honest peers' suspicions by what raised them.
+  // Null before the first block.
+  const protocol::SharedVector& parameters() const { return parameters_; }
+  // In the order of the blocks.
+  const std::vector<wire::Removal>& removals() const { return removals_; }
+  // Columns by fate, and honest peers' suspicions by the check that raised them.
   const std::map<std::string, std::uint64_t>& columns() const { return columns_; }
   const std::map<std::string, std::uint64_t>& suspicions() const { return suspicions_; }
-  std::uint64_t returns() const { return returns_; }  // members admitted again
-  // Iterations of slow seals, of each honest peer; steps that any of them was in.
+  std::uint64_t returns() const { return returns_; }  // members that were admitted again
+  // Iterations of slow paths, summed over honest peers; steps in which any of them took one.
   std::uint64_t slow_iterations() const { return slow_iterations_; }
   std::uint64_t slow_steps() const { return slow_steps_.size(); }
 

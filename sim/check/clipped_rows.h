@@ -1,5 +1,5 @@
-// CenteredClip's terms once more, in the plainest double precision: what checkers hold the
-// aggregation library against, so they share no code with it (docs/protocol.md, 4).
+// The terms of CenteredClip in plain double precision. Checkers compare the aggregation library
+// with these, so they share no code with it (docs/protocol.md, 4).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace ostraka::sim {
 
-// Rounding of sums that are formed in another order than the protocol's.
+// Allows for rounding of sums in another order than the protocol's.
 inline constexpr double kRoundingSlack = 1 + 1e-6;
 
 template <typename Value>
@@ -36,7 +36,7 @@ inline void AddClipped(std::span<const float> row, std::span<const float> center
   }
 }
 
-// What |sum of D| may be at an aggregate of norm `norm`: |S| (eps + 2^-23 |ghat|).
+// Bound of |sum of D| at an aggregate of norm `norm`: |S| (eps + 2^-23 |ghat|).
 inline double ClipBound(std::size_t senders, double eps, double norm) {
   return static_cast<double>(senders) * (eps + 0x1.0p-23 * norm) * kRoundingSlack;
 }

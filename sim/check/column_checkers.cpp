@@ -119,8 +119,8 @@ base::Status Columns::JudgeStep(const protocol::StepDone& done) const {
   return base::OkStatus();
 }
 
-// 2b + 1, with the least b that the members outside can make: those at fault, or that a fault hit,
-// may all be sealed absent.
+// 2b + 1, with the smallest b that the members outside S allow: those that are Byzantine, or that a
+// fault hit, may all be sealed absent.
 std::size_t Columns::LeastSenders(const std::vector<base::PeerId>& senders) const {
   const wire::Block& view = before_.block();
   std::uint32_t known = 0;
@@ -155,7 +155,7 @@ base::Status Columns::JudgeSums(const wire::Block& block, std::size_t column) co
   double sums[wire::kDirections] = {};
   for (const base::PeerId& sender : senders) {
     const auto proofs = said->second.proofs.find(sender);
-    // Of two that it signed one is sealed, and the block does not say which.
+    // One of the two PROOFs that it signed is sealed, and the block does not say which.
     if (proofs == said->second.proofs.end() || proofs->second.size() != 1) return base::OkStatus();
     const auto proof = wire::DecodeProof(proofs->second.front()->envelope.body);
     if (!proof.ok() || proof->columns.size() != block.columns.size() ||

@@ -1,6 +1,10 @@
-// What must hold of the columns of a step: how they are aggregated, when they are applied, and what
-// stays as it is if they are not (docs/protocol.md, 4 and 5). Computed again here, from the frames
-// on the wire and the blocks.
+// Properties of the columns of a step: how they are aggregated, when they are applied, and what
+// stays unchanged if they are not (docs/protocol.md, 4 and 5). Computed anew from the frames on the
+// wire and the blocks.
+//
+// May not know: the protocol's own rules.
+//
+// Memory: PROOFs and aggregates of the newest few steps.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -18,13 +22,14 @@
 
 namespace ostraka::sim {
 
-// "aggregation": what an honest aggregator computes is CenteredClip's fixed point, as exactly as
-// promised: |sum_i D_i| <= |S| (eps + 2^-23 |ghat|).
+// "aggregation": an honest aggregator's result is CenteredClip's fixed point, as exactly as
+// promised:
+// sum_i D_i| <= |S| (eps + 2^-23 |ghat|).
 class Aggregation final : public Checker, public StepObserver {
  public:
   explicit Aggregation(const Roster& roster) : roster_(roster) {}
   std::string_view name() const override { return "aggregation"; }
-  // Reads results as they come in. Register with the simulator before the set.
+  // Reads results as they arrive. Register with the simulator before the set.
   void OnStep(const StepRecord& record) override;
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
@@ -32,11 +37,11 @@ class Aggregation final : public Checker, public StepObserver {
   Roster roster_;
   std::map<std::pair<std::uint32_t, protocol::JobId>, std::shared_ptr<const protocol::JobSpec>>
       running_;
-  base::Status fault_;  // the first, until it is asked for
+  base::Status fault_;  // the first one, until OnAction returns it
 };
 
-// "columns": an applied column has 2b + 1 senders and sealed numbers whose sums vanish; a void one
-// leaves every bit of its coordinates.
+// "columns": an applied column has at least 2b + 1 senders and sealed numbers whose sums vanish; a
+// void column leaves every bit of its coordinates unchanged.
 class Columns final : public Checker, public StepObserver {
  public:
   Columns(const Roster& roster, std::shared_ptr<const protocol::Manifest> manifest,
@@ -52,7 +57,7 @@ class Columns final : public Checker, public StepObserver {
     std::size_t length = 0;
   };
   struct Said {                                                       // of one step
-    std::map<base::PeerId, std::vector<wire::SharedMessage>> proofs;  // different ones of a peer
+    std::map<base::PeerId, std::vector<wire::SharedMessage>> proofs;  // different PROOFs of a peer
     std::map<base::Digest, Result> results;                           // by root
   };
   void Hear(std::uint32_t peer, const protocol::Action& action);

@@ -1,7 +1,6 @@
 // "lateness": while no fault hits honest peers or the network, no block charges an honest member
-// with having let the others wait (node/protocol/rules/lateness.h), whatever colluders hold back
-// from whom or say. So the distance of an honest member to its removal is zero and not just below
-// the limit.
+// for lateness (node/protocol/rules/lateness.h), whatever colluders withhold or testify. So an
+// honest member is not just below the limit of removal: it carries no charge at all.
 //
 // Thread safety: none; one simulation.
 #pragma once

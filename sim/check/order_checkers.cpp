@@ -11,7 +11,7 @@ namespace ostraka::sim {
 namespace {
 
 constexpr std::uint64_t kRememberedSteps = 8;
-// From the step in which evidence is made: it may have missed that step's PROOF, and the next
+// Blocks from the step in which evidence is made: it may miss that step's PROOF, and the next PROOF
 // carries it.
 constexpr std::uint64_t kSpreadsWithin = 2;
 
@@ -49,7 +49,8 @@ base::Status DrawOrder::OnAction(std::uint32_t peer, const protocol::Action& act
   const auto* done = Observed<protocol::StepDone>(action);
   if (!done || done->block->genesis) return base::OkStatus();
   const wire::Block& block = *done->block;
-  // Who catches up accepts it long after the first did; that it is the same is for `agreement`.
+  // A member that catches up accepts this block long after the first did; `agreement` checks that
+  // they are equal.
   if (!proven_.empty() && block.step <= proven_.rbegin()->first) return base::OkStatus();
   proven_.emplace(block.step, block.proven);
   while (proven_.size() > kRememberedSteps) proven_.erase(proven_.begin());
@@ -81,7 +82,7 @@ void GuiltSpreads::Hear(std::uint32_t peer, const protocol::Store& store) {
   if (!steps_[peer] || roster_.IsUnlucky(peer)) return;
   for (const protocol::Record& record : store.records) {
     if (record.kind != protocol::RecordKind::kEvidence) continue;
-    if (record.value.size() > wire::kMaxEvidenceBytes) continue;  // too long to be passed on
+    if (record.value.size() > wire::kMaxEvidenceBytes) continue;  // too long to be sent
     const evidence::Finding finding = evidence::Verify(record.value);
     const bool transferable = finding.outcome == evidence::Outcome::kProven &&
                               finding.kind != evidence::EvidenceKind::kSealedBan;

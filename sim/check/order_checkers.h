@@ -1,5 +1,7 @@
-// What must not happen before something else has: coins before their commitments are sealed, draws
-// before what they judge is, and guilt known to one that never reaches the others.
+// Order of events: no coin is shown before its commitments are sealed, no draw judges numbers
+// before they are sealed, and evidence that one member holds reaches the others.
+//
+// Memory: the newest few steps; evidence until its subject is banned.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -14,8 +16,8 @@
 
 namespace ostraka::sim {
 
-// "phase_order": an honest peer signs a COMMIT only after the block before, a REVEAL only after
-// seal A and a PROOF only after seal B of that step were decided here.
+// "phase_order": an honest peer signs a COMMIT only after it accepted the block before, a REVEAL
+// only after it decided seal A, and a PROOF only after it decided seal B of that step.
 class PhaseOrder final : public Checker {
  public:
   explicit PhaseOrder(const Roster& roster,
@@ -26,8 +28,8 @@ class PhaseOrder final : public Checker {
 
  private:
   struct Peer {
-    std::uint64_t height = 0;    // blocks accepted
-    std::uint64_t sealed_a = 0;  // steps whose seal A is decided: those below
+    std::uint64_t height = 0;    // number of accepted blocks
+    std::uint64_t sealed_a = 0;  // seal A is decided in all steps below
     std::uint64_t sealed_b = 0;
   };
   Roster roster_;
@@ -35,9 +37,9 @@ class PhaseOrder final : public Checker {
   Speech speech_;
 };
 
-// "draw_order": validators judge numbers that were sealed before the coin that drew them was shown:
-// a block's draw is about a step before its own, in whose block the target's PROOF is sealed. Of
-// each step the first block that somebody accepts is judged.
+// "draw_order": validators judge numbers that were sealed before the coin that drew them was shown.
+// A block's draw concerns an earlier step, in whose block the target's PROOF is sealed. Judges the
+// first accepted block of each step.
 class DrawOrder final : public Checker {
  public:
   explicit DrawOrder(const Roster& roster) : roster_(roster) {}
@@ -49,8 +51,8 @@ class DrawOrder final : public Checker {
   std::map<std::uint64_t, std::vector<base::PeerId>> proven_;  // by step, the newest few
 };
 
-// "guilt_spreads": whoever an honest member has evidence against is banned by the second block
-// after. Members that a fault hits are excused: what they held may be lost.
+// "guilt_spreads": a member against which an honest member has evidence is banned by the second
+// block after. Members that a fault hits are excused: the evidence that they held may be lost.
 class GuiltSpreads final : public Checker {
  public:
   explicit GuiltSpreads(const Roster& roster) : roster_(roster), steps_(roster.ids.size()) {}
@@ -60,7 +62,7 @@ class GuiltSpreads final : public Checker {
  private:
   struct Guilt {
     std::uint32_t witness = 0;
-    std::uint64_t step = 0;  // that the witness was in
+    std::uint64_t step = 0;  // the witness's step
   };
   void Hear(std::uint32_t peer, const protocol::Store& store);
   base::Status OnBlock(const wire::Block& block) const;

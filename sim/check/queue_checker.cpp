@@ -21,27 +21,27 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duratio
                      base::Duration delta) {
   const std::size_t n = peers;
   QueueBounds bounds;
-  // The phase's deadline, bulk data, the seal, questions, and the way back.
+  // Timers: the phase's deadline, bulk data, the seal, requests, and the way back.
   bounds.timers = 5;
-  // A step asks for nine, and a vote or an exhibit for each case that opened: of a member by its
-  // validator, by those that aggregated its parts, of who covered it. The step before may not have
-  // all of its own yet.
+  // A step asks for nine jobs, and a vote or an exhibit for each case that opened: for each member
+  // by its validator, by the owners of its parts, and against an owner that covers it. The step
+  // before may not have finished all of its own.
   bounds.jobs = 2 * (9 + 4 * n);
-  // A step stores a record of each word (six, more in a slow seal), each result, evidence against
-  // each member, its state and its block. What comes after has to wait for what came before.
+  // A step stores a record of each message (six, more in a slow seal), each result, evidence
+  // against each member, its state and its block. Later records wait for earlier ones.
   bounds.stores = 2 * (16 + 3 * n);
-  // A step has a dozen messages from one to another; a slow seal passes on what others said, and
-  // who asks for what it lacks gets an answer from each, of all members at most. Who catches up
-  // asks for many blocks, for more of them while some are on the way, and each question may come
-  // twice.
+  // A step has a dozen messages from one member to another. A slow seal forwards messages of
+  // others, and a request for missing messages gets an answer from each member, covering at most
+  // all members. A member that catches up asks for many blocks, for more of them while some are on
+  // their way, and each request may arrive twice.
   bounds.messages = 32 + 16 * n + 4 * protocol::kMaxBlocksAnAnswer;
-  // While nothing arrives a member goes on to ask, at most once a Delta (docs/seal.md, 5) for each
-  // of 2 n entries and n echoes, answers as many questions, and says its words of the iterations.
+  // While nothing arrives, a member repeats requests at most once a Delta (docs/seal.md, 5) for
+  // each of 2 n entries and n ECHOs, answers as many, and sends its own messages of the iterations.
   const auto deltas = static_cast<std::size_t>(hold.ns / delta.ns);
   bounds.messages += deltas * (16 + 6 * n);
-  // A part and its aggregate, those of disputed pairs, the state with its velocity for who comes
-  // back, and results each time that they are asked for; all else is small, and as much as its
-  // number allows.
+  // A part and its aggregate, those of disputed pairs, the state with its velocity for members that
+  // come back, and results each time that they are requested. All other messages are small, and
+  // their number bounds their bytes.
   bounds.message_bytes = (8 + deltas) * 2 * sizeof(float) * dimension + bounds.messages * 4096;
   bounds.answers = bounds.messages + 2 * protocol::Ration::kAnswersASecond;
   bounds.answer_bytes = bounds.message_bytes + 2 * protocol::Ration::BytesASecond(dimension);
@@ -66,7 +66,8 @@ void Queues::OnStep(const StepRecord& record) {
   const base::PeerId& self = roster_.ids[record.peer];
   if (std::holds_alternative<protocol::Started>(record.input)) {
     peer = {};
-    peer.down.insert(roster_.ids.begin(), roster_.ids.end());  // until it is told of each link
+    // All links count as down until LinkChanged reports them.
+    peer.down.insert(roster_.ids.begin(), roster_.ids.end());
   } else if (const auto* timer = std::get_if<protocol::TimerFired>(&record.input)) {
     peer.timers.erase(timer->id);
   } else if (const auto* job = std::get_if<protocol::JobDone>(&record.input)) {
@@ -74,7 +75,7 @@ void Queues::OnStep(const StepRecord& record) {
   } else if (const auto* stored = std::get_if<protocol::Stored>(&record.input)) {
     peer.stores.erase(stored->id);
   } else if (const auto* changed = std::get_if<protocol::LinkChanged>(&record.input)) {
-    // What was on its way is lost when a link goes down.
+    // Messages in transit are lost when a link goes down.
     peer.links.erase(changed->peer);
     if (changed->up) {
       peer.down.erase(changed->peer);
@@ -86,7 +87,7 @@ void Queues::OnStep(const StepRecord& record) {
     const auto from = roster_.IndexOf(message->from);
     if (!from || IsAnswer(*from, record.peer, message->frame)) return;
     Link& link = peers_[*from].links[self];
-    if (link.messages > 0) --link.messages;  // a copy comes twice
+    if (link.messages > 0) --link.messages;  // a duplicate arrives as a second message
     link.bytes -= std::min(link.bytes, SizeOf(message->frame, message->blob));
     if (link.messages == 0) link.bytes = 0;
   }

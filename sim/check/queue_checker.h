@@ -1,6 +1,15 @@
-// "queues": what a machine has asked for and not got yet, and what it has on its way to another, is
-// bounded by the size of the run. Whatever grows with time instead, because nobody takes it back or
-// because it is asked for again and again, is found here (docs/simulation.md, "What is checked").
+// "queues": the size of the run bounds what a machine has requested and not received yet, and what
+// it has in transit to another. The checker finds whatever grows with time instead, because nobody
+// cancels it or because it is requested again and again (docs/simulation.md, "What is checked").
+//
+// Promises:
+//   Q1  Requests that were cancelled or answered, and messages that arrived or were lost with
+//       their link, no longer count.
+//   Q2  The bound depends on the size of the run, and not on its length.
+//
+// Memory: a record for each timer, job, store and message that is outstanding.
+//
+// What an attacker can do here: nothing; only queues of honest peers are counted.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -18,26 +27,27 @@ namespace ostraka::sim {
 
 struct QueueBounds {
   std::size_t timers = 0;           // set, and neither fired nor cancelled
-  std::size_t jobs = 0;             // running or waiting, of a machine
+  std::size_t jobs = 0;             // running or waiting, for one machine
   std::size_t stores = 0;           // on their way to its disk
-  std::size_t messages = 0;         // on their way from one peer to another
-  std::uint64_t message_bytes = 0;  // of them, frames and bulk data
+  std::size_t messages = 0;         // in transit from one peer to another
+  std::uint64_t message_bytes = 0;  // bytes of those, frames and bulk data
   std::size_t answers = 0;          // to a Byzantine peer within kAnswerWindow
   std::uint64_t answer_bytes = 0;
 };
 
-// Less than a second: no more than two seconds of a machine's ration touch it, whatever its clock.
+// Below one second, so that it overlaps at most two seconds of a machine's ration, whatever its
+// clock.
 inline constexpr base::Duration kAnswerWindow = base::Milliseconds(900);
 
-// Of a run of `peers` with `dimension` parameters, in which Delta is never below `delta` and
-// the network keeps messages back for up to `hold`. What is kept back waits in the network and not
-// in a machine; what a real node holds of it is bounded by its transport
-// (node/net/mesh/transport.h: control_queue_bytes, bulk_queue_bytes).
+// Bounds for a run of `peers` with `dimension` parameters, in which Delta is never below `delta`
+// and the network delays messages by up to `hold`. A delayed message waits in the network and not
+// in a machine; the transport bounds what a real node holds of it (node/net/mesh/transport.h:
+// control_queue_bytes, bulk_queue_bytes).
 //
-// An honest peer asks for what it lacks; a Byzantine one for everything, again and again. So what
-// others said, and what is said to one peer alone, is not counted on its way to a Byzantine peer,
-// but by the second: no more than the ration (node/protocol/mail/ration.h) and what the peer
-// would have been sent unasked.
+// An honest peer requests only what it lacks; a Byzantine one requests everything, again and again.
+// So forwarded messages and messages for one peer alone are not counted in transit to a Byzantine
+// peer, but by the second: at most the ration (node/protocol/mail/ration.h) and what the peer
+// would have been sent without requests.
 QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duration hold,
                      base::Duration delta);
 
@@ -45,11 +55,11 @@ class Queues final : public Checker, public StepObserver {
  public:
   Queues(const Roster& roster, const QueueBounds& bounds, std::shared_ptr<wire::Opener> opener);
   std::string_view name() const override { return "queues"; }
-  // Learns from inputs what has come. Register with the simulator before the set.
+  // Learns from inputs which messages arrived. Register with the simulator before the set.
   void OnStep(const StepRecord& record) override;
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
-  // The largest that there were.
+  // The largest values so far.
   const QueueBounds& peaks() const { return peaks_; }
 
  private:
@@ -64,12 +74,12 @@ class Queues final : public Checker, public StepObserver {
     std::set<protocol::TimerId> timers;
     std::set<protocol::JobId> jobs;
     std::set<protocol::StoreId> stores;
-    // By receiver: what was sent since the link came up and is not there yet. What is sent while it
-    // is down goes nowhere.
+    // By receiver: messages sent since the link came up that have not arrived. Messages sent while
+    // the link is down are lost.
     std::map<base::PeerId, Link> links;
     std::set<base::PeerId> down;
   };
-  // Nobody's own word to all, sent to a Byzantine peer.
+  // True for a message to a Byzantine peer that is not a broadcast of the sender's own.
   bool IsAnswer(std::uint32_t from, std::uint32_t to, const base::SharedBytes& frame) const;
   base::Status CountAnswer(std::uint32_t peer, Link& link, std::uint64_t bytes);
   template <typename Size>

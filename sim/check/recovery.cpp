@@ -10,8 +10,8 @@ namespace ostraka::sim {
 base::Duration RecoveryBound(const RecoveryTerms& terms) {
   const base::Duration delta = terms.delta;
   const std::int64_t faulty = terms.faulty;
-  const base::Duration long_deadline = terms.part_timeout * 2 + delta * 2;  // of seals A and C
-  const base::Duration short_deadline = delta * 3;                          // of a draw of seal B
+  const base::Duration long_deadline = terms.part_timeout * 2 + delta * 2;  // for seals A and C
+  const base::Duration short_deadline = delta * 3;  // for one draw of seal B
   const base::Duration healing =
       protocol::HealingBound(delta, terms.iteration, terms.faulty) + long_deadline;
   const base::Duration decision = protocol::DecisionBound(delta, terms.faulty);
@@ -88,7 +88,7 @@ base::Status Recovery::OnAction(std::uint32_t peer, const protocol::Action& acti
   Note(peer, action);
   slack_.OnAction(action);
   if (!stock_taken_ || took_ || !slack_.Borne()) return base::OkStatus();
-  // What a peer works under until it has the new block.
+  // The largest Delta of a peer until it has the new block.
   if (Waits(peer)) terms_.delta = std::max(terms_.delta, peers_[peer].delta);
   CountAway();
   return Judge();

@@ -1,5 +1,7 @@
-// "recovery": progress within a stated bound once the last fault is over (docs/simulation.md,
-// "Crashes and partitions", which derives it from docs/seal.md, 6).
+// "recovery": progress within a stated bound after the last fault (docs/simulation.md, "Crashes and
+// partitions", which derives it from docs/seal.md, 6).
+//
+// Memory: a few numbers for each peer.
 //
 // Thread safety: RecoveryBound is a pure function; the checker has one owner.
 #pragma once
@@ -14,17 +16,17 @@
 
 namespace ostraka::sim {
 
-// What the bound is computed from.
+// The terms of the bound.
 struct RecoveryTerms {
-  base::Duration delta;         // the largest Delta that an honest peer worked under since
+  base::Duration delta;         // the largest of an honest peer since then
   base::Duration part_timeout;  // the manifest's
-  std::uint32_t iteration = 0;  // furthest of an honest peer in a seal's slow path at the end
-  std::uint32_t faulty = 0;     // Byzantine peers, and the most honest ones that were away at once
-  std::uint64_t behind = 0;     // blocks that the hindmost honest peer lacked at the end
+  std::uint32_t iteration = 0;  // the highest of an honest peer in a slow path at the end
+  std::uint32_t faulty = 0;     // Byzantine peers, and the most honest peers away at once
+  std::uint64_t behind = 0;     // blocks that the last honest peer lacked at the end
 };
 
-// The longest that it may take, after the last fault, until every honest peer has a block that
-// nobody had before.
+// The longest time, after the last fault, until every honest peer has a block that nobody had
+// before.
 base::Duration RecoveryBound(const RecoveryTerms& terms);
 
 class Recovery final : public Checker, public StepObserver {
@@ -37,13 +39,14 @@ class Recovery final : public Checker, public StepObserver {
   void OnStep(const StepRecord& record) override;
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
 
-  // How long it took; nullopt: the run ended before. (That it ended too early, `progress` says.)
+  // The time it took; nullopt: the run ended before. (`progress` checks that it did not end too
+  // early.)
   std::optional<base::Duration> took() const { return took_; }
   base::Duration bound() const { return RecoveryBound(terms_); }
 
  private:
   struct Peer {
-    std::uint64_t height = 0;  // blocks it has
+    std::uint64_t height = 0;  // number of blocks that it has
     base::Duration delta;      // of its newest block
     std::uint32_t iteration = 0;
     bool away = false;
@@ -63,7 +66,7 @@ class Recovery final : public Checker, public StepObserver {
   std::uint32_t byzantine_ = 0;
   Slack slack_;
   bool stock_taken_ = false;
-  std::uint64_t highest_ = 0;  // blocks that somebody honest had at `over`
+  std::uint64_t highest_ = 0;  // the height of the highest honest peer at `over`
   std::optional<base::Duration> took_;
 };
 

@@ -1,5 +1,5 @@
-// The newest block that any peer finished, and the state after it: what a checker of sealed columns
-// holds the next one against.
+// The newest block that any peer finished, with the state after it. A checker of sealed columns
+// compares the next block with it.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -16,18 +16,18 @@ namespace ostraka::sim {
 
 class SealedTip {
  public:
-  // Whether `done` ends the step right after the tip, so that the two can be compared. False for
-  // the first block that is seen, for one that others finished before, and after a gap.
+  // True if `done` ends the step right after the tip, so that the two can be compared. False for
+  // the first block, for a block that others finished before, and after a gap.
   bool IsFollowedBy(const protocol::StepDone& done) const {
     return tip_ && HeightOf(*done.block) == HeightOf(*tip_->block) + 1;
   }
-  // Moves on to `done`; false, and stays, if it is no further.
+  // Moves on to `done`; returns false and stays if `done` is not newer.
   bool MoveTo(const protocol::StepDone& done) {
     if (tip_ && HeightOf(*done.block) <= HeightOf(*tip_->block)) return false;
     tip_ = Tip{done.block, done.state};
     return true;
   }
-  // REQUIRES: MoveTo() said true once.
+  // REQUIRES: MoveTo() returned true once.
   const wire::Block& block() const { return *tip_->block; }
   const protocol::ModelState& state() const { return tip_->state; }
 
@@ -39,7 +39,7 @@ class SealedTip {
   std::optional<Tip> tip_;
 };
 
-// How messages name a column.
+// The name of a column in messages.
 inline std::string ColumnOf(const wire::Block& block, std::size_t column) {
   return "column " + std::to_string(column) + " of step " + std::to_string(block.step);
 }

@@ -13,7 +13,7 @@
 namespace ostraka::sim {
 namespace {
 
-// What is not finite a worker packs as zero.
+// A worker packs values that are not finite as zero.
 double SizeOf(const std::vector<float>& gradient, const protocol::PartRange& range) {
   double squares = 0;
   for (std::uint64_t c = range.begin; c < range.end; ++c) {
@@ -59,9 +59,9 @@ void Sizes::OnStep(const StepRecord& record) {
 base::Status Sizes::OnAction(std::uint32_t, const protocol::Action& action) {
   const auto* done = Observed<protocol::StepDone>(action);
   if (!done) return base::OkStatus();
-  // What the view bears is what the rule promises. A cut can end with fewer honest members than
-  // that [swarm seed 47993: one of five was dropped in a cut, and two liars sent to a column of
-  // four].
+  // The rule promises its bound for as many Byzantine members as the block's thresholds bear. A cut
+  // can end with fewer honest members than that [swarm seed 47993: one of five was dropped in a
+  // cut, and two liars sent to a column of four].
   const bool promised = before_.IsFollowedBy(*done) && BearsItsByzantine(before_.block(), roster_);
   const base::Status status = promised ? JudgeStep(*done) : base::OkStatus();
   if (before_.MoveTo(*done) && !done->block->genesis) {
@@ -86,7 +86,7 @@ base::Status Sizes::JudgeStep(const protocol::StepDone& done) const {
 base::Status Sizes::JudgeColumn(const wire::Block& block, std::size_t column,
                                 const protocol::PartRange& range, const Seen& seen) const {
   const auto result = seen.results.find(block.result_roots[column]);
-  if (result == seen.results.end()) return base::OkStatus();  // "applied" asks for it
+  if (result == seen.results.end()) return base::OkStatus();  // the checker "applied" asks for it
   double largest = 0;
   std::size_t honest = 0;
   const std::vector<base::PeerId>& senders = block.aggregated[column].senders;

@@ -1,11 +1,13 @@
-// "sizes": no applied column is larger than its honest rows allow, whatever others state of theirs
+// "sizes": no applied column is larger than its honest rows allow, whatever sizes others state
 // (docs/protocol.md 5; node/protocol/rules/sizes.h has the proof).
 //
-// With h honest senders whose true parts measure up to R, and B others, B < h:
+// With h honest senders whose true parts have sizes up to R, and B others, B < h:
 //   |ghat| <= max(R + tau q, R / sqrt(1 - q^2)),  q = (B + 1/4) / h.
-// The quarter is what the residual may be where a column is not blind. Parts are cut from what the
-// honest trainers computed, the aggregate is the blob that the block names: no sealed number is
-// believed.
+// The quarter is the largest residual of a column that is not blind. Parts are cut from what the
+// honest trainers computed, and the aggregate is the blob that the block names: no sealed number is
+// trusted.
+//
+// Memory: gradients and sizes of steps whose block is not judged yet.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -33,7 +35,7 @@ class Sizes final : public Checker, public StepObserver {
 
  private:
   struct Seen {                                                // in one step
-    std::map<base::PeerId, protocol::SharedVector> gradients;  // of honest peers' trainers
+    std::map<base::PeerId, protocol::SharedVector> gradients;  // of honest peers, by their trainers
     std::map<base::Digest, double> results;                    // |ghat| by root
   };
   base::Status JudgeStep(const protocol::StepDone& done) const;

@@ -1,9 +1,9 @@
-// Whether the newest view bears the Byzantine members in it: no more than its t_s.
+// Whether the head bears its Byzantine members: they are no more than its t_s.
 //
-// No run begins otherwise (CheckOptions), but a cut can end there. Honest members that nobody heard
-// are dropped, the bound goes down with them, and each of them is missing until it is admitted
-// again (docs/protocol.md, Open). Then nothing false is sealed all the same, and a liar can keep
-// the rest from a quorum until people RECOVER. So who asks for progress asks here first.
+// Every run begins so (CheckOptions), but a cut can end otherwise. Honest members that nobody heard
+// are dropped, t_s shrinks with them, and each of them is missing until it is admitted again
+// (docs/protocol.md, Open). Nothing false is sealed even then, but a liar can keep the others from
+// a quorum until people RECOVER. So a checker of progress asks here first.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace ostraka::sim {
 
-// Whether the members of `view` that are Byzantine are no more than it bears.
+// True if at most t_s members of `view` are Byzantine.
 inline bool BearsItsByzantine(const protocol::Block& view, const Roster& roster) {
   const auto byzantine =
       std::count_if(view.members.begin(), view.members.end(), [&](const base::PeerId& member) {
@@ -29,7 +29,7 @@ class Slack {
  public:
   explicit Slack(const Roster& roster) : roster_(roster) {}
 
-  // Of an honest peer.
+  // An action of an honest peer.
   void OnAction(const protocol::Action& action) {
     const auto* done = Observed<protocol::StepDone>(action);
     if (!done || HeightOf(*done->block) < height_) return;

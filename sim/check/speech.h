@@ -1,5 +1,5 @@
-// What peers sign and send themselves, each message once: a broadcast is one frame sent many times,
-// and whatever they pass on was said by somebody else before.
+// The messages that peers sign and send themselves, each once. A broadcast is one frame sent many
+// times, and forwarded messages were heard from their signers before.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -15,12 +15,12 @@ namespace ostraka::sim {
 
 class Speech {
  public:
-  // Several may share an opener.
+  // Several objects may share an opener.
   Speech(const Roster& roster, std::shared_ptr<wire::Opener> opener)
       : ids_(roster.ids), last_frames_(roster.ids.size()), opener_(std::move(opener)) {}
 
-  // Null if `action` is no Send, or of the frame that `peer` sent last, of another's message, or of
-  // a service, which nobody signs. An error if the frame does not open.
+  // Null if `action` is no Send, or its frame is the one that `peer` sent last, another member's
+  // message, or a service, which is unsigned. An error if the frame does not open.
   base::StatusOr<wire::SharedMessage> Hear(std::uint32_t peer, const protocol::Action& action) {
     const auto* send = std::get_if<protocol::Send>(&action);
     if (send == nullptr || send->frame == last_frames_[peer]) return wire::SharedMessage();

@@ -12,7 +12,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Of row `row`, which no member of the run has drawn.
+// The gradient of row `row`, which no member of the run has drawn.
 base::StatusOr<std::vector<float>> RowOf(train::Trainer& trainer,
                                          const protocol::TrainingPlan& plan,
                                          std::span<const float> parameters,
@@ -70,7 +70,8 @@ base::StatusOr<Yardstick> MeasureYardstick(train::Trainer& trainer,
 }
 
 base::Status JudgeExploded(double loss, const Yardstick& yardstick) {
-  if (!std::isfinite(loss)) return base::FailedPrecondition("the loss exploded: it is no number");
+  if (!std::isfinite(loss))
+    return base::FailedPrecondition("the loss exploded: it is not a number");
   if (loss > yardstick.initial) {
     return base::FailedPrecondition("the loss exploded: it began at " +
                                     std::to_string(yardstick.initial) + " and ended at " +

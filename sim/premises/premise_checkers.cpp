@@ -18,7 +18,7 @@ std::string NameOf(const SealName& seal) {
          std::to_string(seal.height - 1);
 }
 
-// "1.25 Delta".
+// Text such as "1.25 Delta".
 std::string InDeltas(base::Duration time, base::Duration delta) {
   char buffer[32];
   std::snprintf(
@@ -30,8 +30,8 @@ std::string InDeltas(base::Duration time, base::Duration delta) {
 bool IsA(const SealName& seal) { return seal.phase == static_cast<std::uint8_t>(Phase::kA); }
 bool IsGenesis(const SealName& seal) { return seal.height == 0; }
 
-// When somebody can have had a quorum of CLOSEs: honest members' that there are, and all of the
-// others'. Nullopt: not yet, or there is no such word.
+// The earliest time at which some member can have had a quorum of CLOSEs: the honest ones that
+// exist, and those of all Byzantine members. Nullopt: not yet, or the protocol has no CLOSE.
 std::optional<base::Time> GateOf(const SealStory& story, const Roster& roster) {
   if (story.closed.empty()) return std::nullopt;
   std::vector<base::Time> times;
@@ -46,7 +46,7 @@ std::optional<base::Time> GateOf(const SealStory& story, const Roster& roster) {
 
 }  // namespace
 
-// Each action of a step is judged with all words of that step known.
+// Judges each action of a step with all messages of that step known.
 base::Status EchoSkew::OnAction(std::uint32_t peer, const protocol::Action& action) {
   if (!std::holds_alternative<protocol::Send>(action)) return base::OkStatus();
   for (const SealWatch::Said& said : watch_->said()) {
@@ -57,7 +57,7 @@ base::Status EchoSkew::OnAction(std::uint32_t peer, const protocol::Action& acti
     if (skew <= story.delta) continue;
     const auto gate = GateOf(story, roster_);
     if (gate && watch_->now() - *gate <= story.delta) continue;
-    // Before anybody can have passed, a late ECHO is what the gate is for.
+    // Before any member can have passed the gate, the gate itself handles a late ECHO.
     if (!gate && !story.closed.empty()) continue;
     return base::FailedPrecondition(Named(roster_, peer) + " echoes in " + NameOf(said.seal) + " " +
                                     InDeltas(skew, story.delta) + " after the first honest ECHO");

@@ -1,8 +1,14 @@
 // The premises of docs/seal.md as checkers: what its proofs assume of the caller and of each other.
-// A run can break one of them and end well; the next one forks. They hold while the network is
-// timely, so a run with cuts or crashes is not asked (sim/run/cluster.cpp).
+// A run can break a premise and end well, and the next run then forks. They hold while the network
+// is timely, so runs with cuts or crashes skip them (sim/run/cluster.cpp).
 //
 // All read a SealWatch, which must be registered with the simulator before the set.
+//
+// May not know: the protocol's own rules.
+//
+// Memory: none of their own; SealWatch holds the seals.
+//
+// Thread safety: none; one simulation.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +19,10 @@
 
 namespace ostraka::sim {
 
-// "echo_skew": honest ECHOs of a seal lie within Delta of each other; or, where the protocol has a
-// gate, none comes later than 4 d = Delta after the first honest member can have passed it: with Q
-// CLOSEs, honest ones among them (docs of the gate: nobody echoes after it, and all pass within 3
-// d).
+// "echo_skew": honest ECHOs of a seal lie within Delta of each other. Where the protocol has a
+// gate, none comes later than 4 d = Delta after the first honest member can have passed it, with Q
+// CLOSEs that include honest ones (seal.md on the gate: no member echoes after it, and all pass
+// within 3 d).
 class EchoSkew final : public Checker {
  public:
   EchoSkew(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
@@ -44,7 +50,7 @@ class OpeningSkew final : public Checker {
 };
 
 // "begins_together": every honest member begins step 0 within the deadline of seal A (2 P + 2
-// Delta) of the first.
+// Delta) of the first one.
 class BeginsTogether final : public Checker {
  public:
   BeginsTogether(const Roster& roster, const SealWatch* watch, base::Duration deadline)
@@ -59,8 +65,8 @@ class BeginsTogether final : public Checker {
   base::Duration deadline_;
 };
 
-// "lock_known": when an honest member begins an iteration, it holds the certificate of every honest
-// LOCK of an earlier one, so its STATUS is of no lower rank. And no honest member votes for another
+// "lock_known": an honest member that begins an iteration holds the certificate of every honest
+// LOCK of an earlier one, so its STATUS has no lower rank. And no honest member votes for another
 // value than an honest LOCK of an earlier iteration.
 class LockKnown final : public Checker {
  public:
@@ -74,10 +80,10 @@ class LockKnown final : public Checker {
   const SealWatch* watch_;
 };
 
-// "certificates": where an honest member has locked, no other value has a quorum of VOTEs in that
-// iteration or a later one: two would be a fork in waiting, decided or not. (Two values with a
-// quorum of ECHOs each, or of VOTEs below any lock, are none: colluders that say two words can make
-// them in any network, and nobody can have decided by either.)
+// "certificates": where an honest member locked a value, no other value has a quorum of VOTEs in
+// that iteration or a later one. Two such values would be a latent fork, decided or not. (Two
+// values with a quorum of ECHOs each, or of VOTEs below any lock, are allowed: colluders that
+// equivocate can make them in any network, and nobody can have decided by either.)
 class Certificates final : public Checker {
  public:
   Certificates(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
@@ -89,8 +95,8 @@ class Certificates final : public Checker {
   const SealWatch* watch_;
 };
 
-// "honest_names": an honest PROOF names no honest member as silent, hasty or unshown. (How near the
-// names of all come to a removal is a figure and no verdict: sim/search/reach.h.)
+// "honest_names": an honest PROOF names no honest member as silent, hasty or unshown.
+// (sim/search/reach.h measures how near all names come to a removal, without a verdict.)
 class HonestNames final : public Checker {
  public:
   HonestNames(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}

@@ -14,7 +14,7 @@ using wire::Phase;
 
 constexpr std::uint64_t kRememberedSteps = 2;
 
-// By name: older protocols have no such word.
+// By name, because older protocols have no CLOSE.
 bool IsClose(MessageType type) { return std::string_view(wire::MessageTypeName(type)) == "close"; }
 
 }  // namespace
@@ -103,7 +103,7 @@ void SealWatch::OnObserved(std::uint32_t peer, const protocol::Observe& observe)
     if (sealed->phase == static_cast<std::uint8_t>(Phase::kA)) {
       open({sealed->step + 1, static_cast<std::uint8_t>(Phase::kB), 0});
     } else if (sealed->phase == static_cast<std::uint8_t>(Phase::kB)) {
-      // Another draw or seal C: whichever has words is the one.
+      // Another draw of seal B, or seal C: the one that gets messages is the real one.
       open({sealed->step + 1, static_cast<std::uint8_t>(Phase::kB), sealed->draw + 1});
       open({sealed->step + 1, static_cast<std::uint8_t>(Phase::kC), 0});
     }

@@ -1,6 +1,14 @@
-// What happened in each seal, seen from outside: when honest members opened it and echoed, who gave
+// The events of each seal, seen from outside: when honest members opened it and echoed, who gave
 // which ballot, who locked what. The checkers of seal.md's premises read it, and so does the search
 // for scripts (sim/search/search.h).
+//
+// Promises:
+//   W1  A message counts for its signer when the signer itself sends it; forwarding counts for
+//       nobody.
+//   W2  Messages far ahead of the newest step are ignored, so a Byzantine peer cannot grow the
+//       stories.
+//
+// May not know: the protocol's own rules.
 //
 // Memory: the seals of the newest few steps.
 //
@@ -23,40 +31,40 @@
 
 namespace ostraka::sim {
 
-// Of one seal. Peers are indices of the roster.
+// The story of one seal. Peers are indices of the roster.
 struct SealStory {
-  base::Duration delta;  // under which the first honest member opened it
+  base::Duration delta;  // of the parent at the first honest opening
   std::size_t quorum = 0;
-  std::map<std::uint32_t, base::Time> opened;  // by honest members
+  std::map<std::uint32_t, base::Time> opened;  // honest members
   std::map<std::uint32_t, base::Time> echoed;
-  std::map<std::uint32_t, base::Time> closed;  // first CLOSE of each, if the protocol has that word
-  // Ballots there are, whoever got them: iteration (0: ECHOs) and value -> signers.
+  std::map<std::uint32_t, base::Time> closed;  // first CLOSE of each, if the protocol has CLOSE
+  // Ballots that were sent to anybody: iteration (0: ECHOs) and value -> signers.
   std::map<std::pair<std::uint32_t, base::Digest>, std::set<std::uint32_t>> ballots;
   // Honest LOCKs: iteration -> value.
   std::map<std::uint32_t, base::Digest> locks;
   std::map<std::uint32_t, std::uint32_t> reached;  // honest member -> iteration
   std::map<std::uint32_t, std::uint32_t> ranks;    // honest member -> rank of its last STATUS
 
-  // Between the first and the last; zero for fewer than two.
+  // The time between the first and the last; zero for fewer than two.
   static base::Duration Spread(const std::map<std::uint32_t, base::Time>& times);
-  // Values with a quorum of ECHOs, of VOTEs of one iteration, or of either.
+  // The number of values with a quorum of ECHOs, of VOTEs of one iteration, or of either.
   std::size_t EchoedValues() const { return Certified(true, false); }
   std::size_t VotedValues() const { return Certified(false, true); }
   std::size_t CertifiedValues() const { return Certified(true, true); }
-  std::size_t LockedValues() const;  // by honest members
+  std::size_t LockedValues() const;  // of honest members
 
  private:
   std::size_t Certified(bool by_echoes, bool by_votes) const;
 };
 
-// What a step begins with.
+// The membership at the start of a step.
 struct StepView {
-  std::vector<base::PeerId> members;  // by key
+  std::vector<base::PeerId> members;  // sorted by key
   std::size_t quorum = 0;
-  std::size_t bound = 0;  // more names than this remove a member
+  std::size_t bound = 0;  // fault bound: more names than this remove a member
   base::Duration delta;
 };
-// Of step 0.
+// The membership of step 0.
 StepView GenesisView(const SimOptions& options, const Roster& roster);
 
 class SealWatch final : public StepObserver {
@@ -65,13 +73,12 @@ class SealWatch final : public StepObserver {
 
   void OnStep(const StepRecord& record) override;
 
-  // Null for a seal that nobody opened, or long ago.
+  // Null for a seal that nobody opened, or that is forgotten.
   const SealStory* StoryOf(const SealName& seal) const;
   const std::map<SealName, SealStory>& stories() const { return stories_; }
-  // By the first honest member that had the block before it; of the newest step known if nobody
-  // has.
+  // As the first honest member accepted the block before; of the newest known step if none has.
   const StepView& ViewOf(std::uint64_t step) const;
-  // A message that this peer has just sent for the first time, as the last OnStep read it.
+  // A message that a peer sent for the first time in the last OnStep.
   struct Said {
     std::uint32_t peer = 0;
     SealName seal;
@@ -79,7 +86,7 @@ class SealWatch final : public StepObserver {
   };
   const std::vector<Said>& said() const { return said_; }
   base::Time now() const { return now_; }
-  // When honest members began step 0.
+  // The times at which honest members began step 0.
   const std::map<std::uint32_t, base::Time>& begun() const { return begun_; }
 
  private:

@@ -141,7 +141,7 @@ std::string MembersSvg(const ReportInput& input) {
   for (const History::Row& row : input.history.rows) {
     const double x = axis.XOf(row.step);
     for (auto& [series, count] : {std::pair{&honest, row.honest}, {&byzantine, row.byzantine}}) {
-      // Members leave in one block: a step down, and no slope.
+      // Members leave at a block, so the line steps down and does not slope.
       if (!series->places.empty()) series->places.push_back({x, series->places.back().y});
       series->places.push_back({x, y_of(count)});
     }
@@ -150,7 +150,7 @@ std::string MembersSvg(const ReportInput& input) {
   return svg.Finish();
 }
 
-// Decades between what is drawn, as powers of ten.
+// The powers of ten between which losses are drawn.
 struct Decades {
   double low = 0;
   double high = 1;
@@ -178,7 +178,7 @@ Decades DecadesOf(const std::vector<const History*>& all) {
   return decades;
 }
 
-// Up to where the loss is a number.
+// The points up to the first loss that is no number.
 Series LossSeries(const History& history, const StepAxis& axis, const Decades& decades,
                   std::string name, std::string color) {
   Series series{std::move(name), std::move(color), {}};
@@ -186,7 +186,7 @@ Series LossSeries(const History& history, const StepAxis& axis, const Decades& d
     if (!std::isfinite(row.loss)) break;
     series.places.push_back({axis.XOf(row.step), decades.YOf(row.loss)});
   }
-  if (series.places.size() < history.rows.size()) series.name += ", then no number";
+  if (series.places.size() < history.rows.size()) series.name += ", then not a number";
   if (series.places.empty()) series.places.push_back({kArea.left, kArea.top});
   return series;
 }
@@ -213,7 +213,7 @@ std::string LossSvg(const ReportInput& input) {
 std::string Number(std::uint64_t value) { return std::to_string(value); }
 
 std::string RemovalTable(const ReportInput& input) {
-  if (input.result.removals.empty()) return page::Tag("p", "Nobody was removed.") + "\n";
+  if (input.result.removals.empty()) return page::Tag("p", "No member was removed.") + "\n";
   std::string rows = page::Tag("tr", page::Tag("th", "peer") + page::Tag("th", "who", "text") +
                                          page::Tag("th", "step") + page::Tag("th", "how", "text") +
                                          page::Tag("th", "why", "text")) +
@@ -280,10 +280,10 @@ std::string StepSection(const ReportInput& input) {
   }
   return page::Tag("h2", "Step " + step) + "\n" +
          page::Figure(StepSvg(*input.step, input.roster),
-                      "What was signed in step " + step +
-                          ", from when a message is sent to when it comes, and what honest peers "
-                          "made of it. Time runs downwards; long waits are drawn short. Of more "
-                          "than eight peers those that the step names and the first others.") +
+                      "Signed messages of step " + step +
+                          ", from sending to arrival, and the observations of honest peers. Time "
+                          "runs downwards; long waits are shortened. Of more than eight peers only "
+                          "those that the step removed and the first others are shown.") +
          page::Table(text);
 }
 
@@ -297,7 +297,7 @@ std::string ReportHtml(const ReportInput& input) {
       "\n" + page::Figure(MembersSvg(input), "Members after each step, honest and Byzantine.") +
       RemovalTable(input) + page::Tag("h2", "Loss") + "\n" +
       page::Figure(LossSvg(input), LossCaption(input)) + StepSection(input) +
-      page::Tag("h2", "To see it again") + "\n" +
+      page::Tag("h2", "Repeat this run") + "\n" +
       page::Tag("pre", page::Escaped(input.result.replay)) + "\n" +
       page::Tag("p", "Put this line into a file and give it to ostraka sim --replay.") + "\n";
   return page::Document(title, body);
@@ -307,7 +307,7 @@ base::StatusOr<Report> MakeReport(const SimOptions& options, std::optional<std::
                                   const std::function<void(const std::string&)>& progress) {
   if (options.unprotected) {
     return base::InvalidArgument(
-        "a report sets a protected run beside one without: leave --unprotected out");
+        "a report compares a protected run with an unprotected one: leave --unprotected out");
   }
   ReportInput input;
   input.options = options;

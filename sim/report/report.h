@@ -1,4 +1,4 @@
-// `ostraka sim --report`: one page about one run: who was removed when, what the model lost, the
+// `ostraka sim --report`: one page about one run: when members were removed and why, the loss, the
 // same attack on a swarm that checks nothing, and one step as a message sequence.
 //
 // Thread safety: pure functions, but for the runs that MakeReport makes.
@@ -16,11 +16,11 @@
 
 namespace ostraka::sim {
 
-// What a run had come to after each block, as the first honest peer saw it.
+// The state of a run after each block, as the first honest peer that accepted it saw it.
 struct History {
   struct Row {
     std::uint64_t step = 0;
-    std::uint32_t honest = 0;  // members
+    std::uint32_t honest = 0;  // honest members
     std::uint32_t byzantine = 0;
     double loss = 0;  // on held-out data; may be no number
   };
@@ -32,13 +32,14 @@ struct ReportInput {
   Roster roster;
   SimResult result;
   History history;
-  // The same without protection; empty rows: it was not run.
+  // The history without protection; empty rows: there was no such run.
   History unprotected;
-  bool same_faults = true;  // false: an unprotected run bears no crash and no cut, so it had none
+  // False: the unprotected run had no crash and no cut, because it bears none.
+  bool same_faults = true;
   std::optional<RecordedStep> step;
 };
 
-// The file. REQUIRES: history has a row.
+// The page as HTML. REQUIRES: history has a row.
 std::string ReportHtml(const ReportInput& input);
 
 struct Report {
@@ -46,9 +47,9 @@ struct Report {
   std::string html;
 };
 
-// Runs `options`, and again without protection. `step` is drawn; nullopt: the one that removed the
-// first. `progress` is called with what begins. InvalidArgument: the options are those of an
-// unprotected run, or the run never came to that step; else errors of RunSimulation.
+// Runs `options`, and again without protection. Draws step `step`; nullopt: the first step that
+// removed a member. Calls `progress` at the start of each part. InvalidArgument: the options are
+// those of an unprotected run, or the run never came to that step; else errors of RunSimulation.
 base::StatusOr<Report> MakeReport(const SimOptions& options, std::optional<std::uint64_t> step,
                                   const std::function<void(const std::string&)>& progress);
 

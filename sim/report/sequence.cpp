@@ -8,7 +8,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Mermaid ends a text at ';' and takes '#' for an entity.
+// Mermaid ends a text at ';' and takes '#' as the start of an entity.
 std::string Plain(std::string text) {
   for (char& c : text) {
     if (c == ';' || c == '#' || c == ':') c = ',';
@@ -37,7 +37,7 @@ void SequenceRecorder::OnStep(const StepRecord& record) {
   if (const auto* message = std::get_if<protocol::MessageReceived>(&record.input)) {
     Push(entries_, {record.peer, message->from, NameOf(message->frame)}, kept_);
   }
-  // Describe puts what was observed behind semicolons.
+  // Describe puts observations behind semicolons.
   if (const std::size_t notes = line.find("; "); notes != std::string::npos) {
     Push(entries_, {record.peer, {}, line.substr(notes + 2)}, kept_);
   }

@@ -1,6 +1,8 @@
 // The last messages of a run as a sequence diagram (Mermaid), for people who look at a failure.
 //
-// Memory: the newest `kept` arrows. Thread safety: none; one simulation.
+// Memory: the newest `kept` arrows.
+//
+// Thread safety: none; one simulation.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +19,12 @@ class SequenceRecorder final : public StepObserver {
  public:
   explicit SequenceRecorder(std::size_t kept) : kept_(kept) {}
 
-  // Messages that arrived, and what machines observed of weight: seals, blocks, suspicions, halts.
-  // Equal messages to many at one instant are arrows of their own.
+  // Records messages that arrived, and important observations of machines: seals, blocks,
+  // suspicions, halts. Each receiver of a broadcast gets an arrow of its own.
   void OnStep(const StepRecord& record) override;
 
-  // "sequenceDiagram\n  participant p0 as peer 0, Byzantine ...". Peers that take part only.
+  // "sequenceDiagram\n  participant p0 as peer 0, Byzantine ...", with only the peers that take
+  // part.
   std::string Mermaid(const Roster& roster) const;
   // The newest events, one line each.
   std::string Lines() const;
@@ -29,7 +32,7 @@ class SequenceRecorder final : public StepObserver {
  private:
   struct Entry {
     std::uint32_t peer = 0;
-    base::PeerId from;  // zero: a note
+    base::PeerId from;  // zero id: a note
     std::string text;
   };
   std::size_t kept_;

@@ -13,7 +13,7 @@
 namespace ostraka::sim {
 namespace {
 
-constexpr std::uint64_t kKept = 2;  // newest steps, besides the chosen one
+constexpr std::uint64_t kKept = 2;  // newest steps, beside the chosen one
 constexpr std::size_t kMostLetters = 96;
 
 std::string Shortened(std::string text) {
@@ -147,7 +147,7 @@ constexpr double kLongestWait = 30;  // pixels
 constexpr double kLabelHeight = 15;
 constexpr double kNoteGap = 40;
 
-// Time downwards: as long as it took, but for waits.
+// Maps time to the page, downwards: proportional, but with long waits shortened.
 class Clock {
  public:
   explicit Clock(std::set<base::Time> times) {
@@ -170,7 +170,7 @@ class Clock {
   double bottom_ = kTop;
 };
 
-// Whom the step removed, then the first others; by index.
+// The indices of the peers to show: those that the step removed, then the first others.
 std::vector<std::uint32_t> Shown(const RecordedStep& step, const Roster& roster, std::size_t most) {
   std::vector<std::uint32_t> order;
   for (const bool named : {true, false}) {
@@ -293,7 +293,7 @@ class Diagram {
     const page::Stroke stroke = StrokeFor(message.type);
     const page::Place from{lanes_.at(message.from), clock_.YOf(message.sent)};
     const double x = lanes_.at(message.to);
-    if (!message.arrived) {  // a stub: it never came
+    if (!message.arrived) {  // a short arrow: it never arrived
       const double way = x > from.x ? 18 : -18;
       svg.Line(from, {from.x + way, from.y + 4}, stroke);
       svg.Circle({from.x + way, from.y + 4}, 2, "#d55e00");
@@ -319,7 +319,7 @@ class Diagram {
   const Roster& roster_;
   std::vector<std::uint32_t> peers_;
   Clock clock_;
-  std::map<std::uint32_t, double> lanes_;  // x of each peer that is shown
+  std::map<std::uint32_t, double> lanes_;  // x coordinate of each peer that is shown
   std::set<wire::MessageType> types_;
 };
 

@@ -1,7 +1,13 @@
-// One step of a run as a message sequence: who sent what, when it came, and what was decided. Of
-// what is signed: questions for what is missing are asked again and again until it is there.
+// One step of a run as a message sequence: senders, receivers, times of arrival, and decisions.
+// Signed messages only, because unsigned requests are repeated until they are answered.
 //
-// Memory: messages of the newest few steps, and of the one that is kept. Thread safety: one owner.
+// Promises:
+//   D1  Recording changes nothing in the run.
+//   D2  A message that never arrives is kept, without a time of arrival.
+//
+// Memory: messages of the newest few steps, and of the chosen one.
+//
+// Thread safety: one owner.
 #pragma once
 
 #include <cstdint>
@@ -31,23 +37,23 @@ struct RecordedStep {
   };
   std::uint64_t step = 0;
   std::vector<Message> messages;
-  std::vector<Note> notes;  // by time, each text once
+  std::vector<Note> notes;  // in the order of time, each text once
 };
 
 class StepRecorder final : public StepObserver {
  public:
-  // Keeps step `chosen`; nullopt: the one whose block is the first to remove somebody, or else the
-  // last that a block ended.
+  // Keeps step `chosen`; nullopt: the first step whose block removes a member, or else the last
+  // step that a block ended.
   StepRecorder(Roster roster, std::optional<std::uint64_t> chosen);
 
   void OnStep(const StepRecord& record) override;
-  // Nullopt if the run never came to it.
+  // Nullopt if the run never came to that step.
   std::optional<RecordedStep> Recorded() const;
 
  private:
   struct InProgress {
     RecordedStep recorded;
-    // Sent and not there yet: (from, to), in order.
+    // Messages in transit by (from, to), in order.
     std::map<std::pair<std::uint32_t, std::uint32_t>,
              std::vector<std::pair<base::SharedBytes, std::size_t>>>
         under_way;
@@ -65,13 +71,14 @@ class StepRecorder final : public StepObserver {
   std::optional<std::uint64_t> last_done_;
   std::uint64_t newest_ = 0;
   std::map<std::uint64_t, InProgress> steps_;
-  // A broadcast is one frame sent many times: it is opened once.
+  // A broadcast is one frame sent many times; it is opened once.
   base::SharedBytes last_frame_;
   std::optional<wire::Slot> last_slot_;
 };
 
-// Lifelines from the top down, with an arrow a message; of more than `most` peers those that the
-// step removed and the first others. Long waits are drawn short; times are at the left.
+// Draws lifelines from the top down, and an arrow for each message. If there are more than `most`
+// peers, it draws those that the step removed and the first others. Long waits are shortened; times
+// stand at the left.
 std::string StepSvg(const RecordedStep& step, const Roster& roster, std::size_t most = 8);
 
 }  // namespace ostraka::sim

@@ -90,7 +90,7 @@ protocol::TrainingPlan ToyPlan(const SimOptions& options) {
   plan.hidden = options.dimension;
   plan.data_seed = options.seed;
   plan.steps = options.steps;
-  plan.settle_steps = 5;  // the least; CheckOptions leaves room for them
+  plan.settle_steps = 5;  // the minimum; CheckOptions leaves room for them
   plan.learning_rate = options.learning_rate;
   return plan;
 }
@@ -125,7 +125,7 @@ SimulatorOptions MakeSimulatorOptions(const SimOptions& options) {
   return simulator;
 }
 
-// Everything that lives as long as one run.
+// Owns all objects of one run.
 class Cluster {
  public:
   static base::StatusOr<std::unique_ptr<Cluster>> Make(const SimOptions& options,
@@ -152,16 +152,17 @@ class Cluster {
   FaultPlan faults_;
   std::shared_ptr<const protocol::Manifest> manifest_;
   std::shared_ptr<Coven> coven_;
-  // The same members; what liars confess is kept apart, since no rule removes them for it.
+  // The coven of the liars. Their confessions are separate, since no rule removes them for a lying
+  // ECHO.
   std::shared_ptr<Coven> liars_;
   aggregation::SerialExecutor executor_;
   std::shared_ptr<wire::Opener> opener_ = std::make_shared<MemoOpener>();
   JobMemo jobs_;
   CheckerSet checkers_;
   Chronicle chronicle_;
-  std::unique_ptr<SealWatch> watch_;    // null: premises are not asked
+  std::unique_ptr<SealWatch> watch_;    // null: premises are not checked
   Progress* progress_ = nullptr;        // owned by checkers_
-  const Recovery* recovery_ = nullptr;  // too; null without faults
+  const Recovery* recovery_ = nullptr;  // owned by checkers_; null without faults
   std::vector<Simulator::Member> members_;
 };
 
@@ -203,7 +204,7 @@ base::StatusOr<std::unique_ptr<Cluster>> Cluster::Make(const SimOptions& options
   return cluster;
 }
 
-// The first Byzantine by key are the liars.
+// The liars are the first Byzantine peers by key.
 AdversaryOptions Cluster::AdversaryAt(std::uint32_t peer) const {
   const auto before = std::count(roster_.byzantine.begin(), roster_.byzantine.begin() + peer, true);
   const bool lies = static_cast<std::uint32_t>(before) < options_.liars;
@@ -244,8 +245,8 @@ base::StatusOr<std::vector<Simulator::Member>> Cluster::MakeMembers(
 }
 
 void Cluster::AddCheckers(Simulator& simulator) {
-  // Some also read what is no action: inputs, stores, results of jobs, what adversaries send. They
-  // learn it before the set asks them.
+  // Some checkers also read inputs, stores, results of jobs and messages of adversaries. They see
+  // each step before the set calls their OnAction.
   const auto add_observing = [&](auto checker) {
     simulator.AddObserver(checker.get());
     checkers_.Add(std::move(checker));
@@ -384,9 +385,9 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   }
 }
 
-// What an attack on gradients or columns may cost: the steps in which those who were removed for it
-// were at large, and all from the first misdeed on if somebody still is. Nothing, if it is only
-// contained and nobody pays for it.
+// The steps that an attack on gradients or columns may cost: those in which its removed authors
+// were members, and all steps from the first misdeed on if one of them still is. None, if the
+// attack is only contained and no member is removed for it.
 Rest Cluster::RestOf(const SimResult& result) const {
   const auto attack = FindAttack(options_.attack);
   OSTRAKA_CHECK(attack.ok());  // CheckOptions
@@ -399,18 +400,17 @@ Rest Cluster::RestOf(const SimResult& result) const {
     rest.begin = std::min(rest.begin, deeds.first_step);
   }
   if (!all_gone) return rest;
-  // A cheat that returned may have cheated again, so its last removal counts.
+  // An attacker that returned may have attacked again, so its last removal counts.
   for (const wire::Removal& removal : result.removals) {
     if (coven_->Contains(removal.peer)) rest.end = std::max(rest.begin, removal.step) + 1;
   }
   return rest;
 }
 
-// Of a run that came to its end. Without protection a loss may fall behind, and that is what such a
-// run is for.
+// For runs that reached their end. An unprotected run may fall behind, which is its purpose.
 void Cluster::HoldAgainstYardstick(const Simulator& simulator, SimResult& result) {
   if (!result.ok || !progress_->AllFinished()) return;
-  // Who validates sends no row.
+  // A validator sends no row.
   const std::uint32_t honest = options_.peers - options_.byzantine;
   const std::uint32_t rows = honest > options_.validators ? honest - options_.validators : 1;
   const auto yardstick = MeasureYardstick(*trainer_, manifest_->training,

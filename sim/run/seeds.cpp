@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kLiesBesideAnAttack[] = "liars beside another attack";
 
-// The digest of one event, with all that it holds.
+// A digest of one event with all its data.
 base::Digest DigestOf(const StepRecord& record) {
   Trace trace;
   trace.OnStep(record);
@@ -39,7 +39,7 @@ class Comparer final : public StepObserver {
         "event " + std::to_string(event) + " differs when the seed runs again: " + Describe(record);
   }
   bool WantsStop() const override { return !difference_.empty(); }
-  // Empty: none.
+  // Empty if the runs are equal.
   std::string difference() const {
     if (difference_.empty() && next_ != expected_.size()) return "the second run ends earlier";
     return difference_;

@@ -11,7 +11,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Candidates for one option: its field set to each of `values` that is not its value already.
+// Candidates for one option: its field set to each of `values` that differs from its own.
 class Candidates {
  public:
   explicit Candidates(const SimOptions& options) : options_(options) {}
@@ -25,7 +25,7 @@ class Candidates {
       Add(what, std::move(smaller));
     }
   }
-  // Towards `least`: at once, half way, by one.
+  // Towards `least`: all the way, half way, by one.
   template <typename Value>
   void Lower(const std::string& what, Value SimOptions::*field, Value least) {
     const Value now = options_.*field;
@@ -63,7 +63,7 @@ void DropFaults(const SimOptions& options, Candidates& candidates) {
   if (options.byzantine > 0) candidates.Add("nobody cheats", honest);
   const auto attack = FindAttack(options.attack);
   for (const auto& [name, value] : options.attack_params) {
-    if (attack.ok() && name == attack->text) continue;  // without it another one would be drawn
+    if (attack.ok() && name == attack->text) continue;  // without it another script would be drawn
     SimOptions plain = options;
     plain.attack_params.erase(name);
     candidates.Add("attack parameter " + name + " at its default", std::move(plain));
@@ -85,7 +85,7 @@ void MakeSmall(const SimOptions& options, Candidates& candidates) {
   candidates.Try("usual bandwidth", &SimOptions::bytes_per_second, {defaults.bytes_per_second});
 }
 
-// The decisions themselves: each kill that still happens.
+// Leaves out single kills that still happen.
 void SpareKills(const SimOptions& options, Candidates& candidates) {
   const std::uint64_t restarts =
       options.crashes + std::uint64_t{options.blackouts} * (options.peers - options.byzantine);
@@ -98,7 +98,7 @@ void SpareKills(const SimOptions& options, Candidates& candidates) {
   }
 }
 
-// What colluders do, word by word.
+// Simplifies the colluders' script word by word.
 void SimplifyScript(const SimOptions& options, Candidates& candidates) {
   const auto attack = FindAttack(options.attack);
   const auto given = attack.ok() && !attack->text.empty() ? options.attack_params.find(attack->text)

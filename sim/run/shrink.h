@@ -1,8 +1,9 @@
-// Makes a failure smaller: options that fail the same checker with less in them.
+// Makes a failure smaller: finds options with fewer faults, peers and steps that fail the same
+// checker.
 //
-// Greedy, from the coarse to the fine: whole faults off, then fewer peers and steps, then single
-// kills left out (SimOptions::spared_kills), again and again until nothing smaller fails. Every
-// candidate is a run of its own, so the result is a replay like any other.
+// Greedy, from coarse to fine: drops whole faults, then peers and steps, then single kills
+// (SimOptions::spared_kills), until nothing smaller fails. Every candidate is a run of its own, so
+// the result is a replay like any other.
 //
 // Thread safety: as RunSimulation.
 #pragma once
@@ -18,10 +19,10 @@
 namespace ostraka::sim {
 
 struct Smaller {
-  std::string what;  // was done: "steps 40 -> 20"
+  std::string what;  // the change, such as "steps 40 -> 20"
   SimOptions options;
 };
-// Everything that is one simplification away, coarse ones first; only what CheckOptions takes.
+// All options that are one simplification away and pass CheckOptions, coarse ones first.
 std::vector<Smaller> Simplifications(const SimOptions& options);
 
 struct ShrinkResult {
@@ -31,8 +32,8 @@ struct ShrinkResult {
   std::vector<std::string> applied;  // in order
 };
 
-// FailedPrecondition if `options` fail no checker. At most `max_runs` runs. `progress` hears of
-// every simplification that still fails.
+// FailedPrecondition if `options` fail no checker. Makes at most `max_runs` runs. Calls `progress`
+// for every simplification that still fails.
 base::StatusOr<ShrinkResult> Shrink(const SimOptions& options, std::uint64_t max_runs,
                                     const std::function<void(const std::string&)>& progress = {});
 

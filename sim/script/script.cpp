@@ -305,7 +305,7 @@ base::StatusOr<Script> ParseScript(std::string_view text) {
         head ? ReadHead(item, script) : ReadDeviation(item, script.deviations.emplace_back());
     if (!ok) {
       return base::InvalidArgument("'" + std::string(item) +
-                                   "' is no part of a script (sim/script/script.h)");
+                                   "' is not a part of a script (grammar: sim/script/script.h)");
     }
   }
   return script;

@@ -19,7 +19,8 @@ double InDeltas(base::Duration time, base::Duration delta) {
   return static_cast<double>(time.ns) / static_cast<double>(std::max<std::int64_t>(delta.ns, 1));
 }
 
-// 0, then one for each doubling from `least` on: what differs by less is the same to a search.
+// 0, then one more for each doubling from `least` on. Values of one grade count as equal in a
+// search.
 unsigned Grade(double value, double least) {
   if (!(value >= least)) return 0;
   return static_cast<unsigned>(
@@ -73,7 +74,8 @@ void Reach::OnEcho(const SealWatch::Said& said) {
       std::max(distances_.echo_skew, InDeltas(SealStory::Spread(story.echoed), story.delta));
   const auto echo = wire::DecodeEcho(said.message->envelope.body);
   if (!echo.ok()) return;
-  // COMMITs, REVEALs or PROOFs come first; who need not reveal counts here too, alike in all runs.
+  // In A and C the COMMITs and PROOFs come first. In B a member that need not reveal counts here
+  // too, alike in all runs.
   if (said.seal.phase == static_cast<std::uint8_t>(Phase::kB)) return;
   const auto& members = watch_->ViewOf(said.message->envelope.slot.step).members;
   for (std::size_t i = 0; i < members.size(); ++i) {

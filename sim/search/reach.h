@@ -1,4 +1,6 @@
-// How near a run came to breaking something: figures that a search follows, and never verdicts.
+// How near a run came to breaking something: numbers that guide a search, never verdicts.
+//
+// Memory: the distances, and the names in PROOFs by step.
 //
 // Thread safety: none; one simulation.
 #pragma once
@@ -12,30 +14,30 @@
 
 namespace ostraka::sim {
 
-// The largest of a run.
+// The largest values of a run.
 struct Distances {
-  double echo_skew = 0;                // between honest ECHOs of a seal, in Delta
-  double opening_skew = 0;             // between honest openings of a seal, in Delta
-  std::uint32_t iterations_apart = 0;  // of honest members in a seal's slow path
-  std::size_t certified = 0;           // values with a quorum of ballots in a seal
-  std::size_t voted = 0;               // of VOTEs
-  std::size_t locked = 0;              // values that honest members locked
-  double names = 0;          // members who name one honest member as silent, / the fault bound
-  double seconds = 0;        // of virtual time that a step took
-  std::size_t left_out = 0;  // honest ECHOs that show an honest member's entry absent
+  double echo_skew = 0;                // time between honest ECHOs of a seal, in Delta
+  double opening_skew = 0;             // time between honest openings of a seal, in Delta
+  std::uint32_t iterations_apart = 0;  // difference between honest members in a seal's slow path
+  std::size_t certified = 0;           // number of values with a quorum of ballots in one seal
+  std::size_t voted = 0;               // number of values with a quorum of VOTEs
+  std::size_t locked = 0;              // number of values that honest members locked
+  double names = 0;    // members that name one honest member as silent, divided by the fault bound
+  double seconds = 0;  // virtual time of a step
+  std::size_t left_out = 0;  // honest ECHOs that show an honest member's entry as absent
 };
 
 class Reach final : public StepObserver {
  public:
-  // `watch` has seen each step before this object does.
+  // REQUIRES: `watch` sees each step before this object does.
   Reach(const Roster& roster, const SealWatch* watch) : roster_(roster), watch_(watch) {}
 
   void OnStep(const StepRecord& record) override;
 
   const Distances& distances() const { return distances_; }
-  // What was met, in words of a few letters: distances in steps, and (seal, iterations and ranks of
-  // the first and the last honest member, values certified). A run with a word that is new has been
-  // where no run was.
+  // The situations that the run met, as short words: graded distances, and (seal, iterations and
+  // ranks of the first and the last honest member, values certified). A run with a new word reached
+  // a situation that no run before it reached.
   std::set<std::string> Marks() const;
 
  private:

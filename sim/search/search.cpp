@@ -14,7 +14,7 @@ namespace ostraka::sim {
 namespace {
 
 constexpr char kScript[] = "script";
-constexpr std::uint64_t kSteps = 6;  // the least; scripts deviate in the first three
+constexpr std::uint64_t kSteps = 6;  // the minimum; scripts deviate in the first three
 
 constexpr base::Duration kBegins = base::Seconds(150);
 
@@ -29,7 +29,7 @@ Stage StageOf(const SimOptions& options) {
   return {options.peers - options.byzantine, options.byzantine, options.attack_from_step};
 }
 
-// Watches one run and says how far it came.
+// Watches one run and measures its reach.
 class Scout final : public StepObserver {
  public:
   Scout(const Roster& roster, const SimOptions& options)
@@ -40,7 +40,7 @@ class Scout final : public StepObserver {
     watch_.OnStep(record);
     reach_.OnStep(record);
   }
-  // A run that has not begun by now never will; nobody is harmed by it.
+  // A run that has not begun by then never will, which harms nobody.
   bool WantsStop() const override {
     return watch_.begun().empty() && watch_.now() > base::Time{} + kBegins;
   }
@@ -63,7 +63,7 @@ void TakeFarther(const Distances& one, Distances& farthest) {
   farthest.left_out = std::max(farthest.left_out, one.left_out);
 }
 
-// One figure of all: beyond an iteration of skew nothing more is to be had.
+// One number from all distances. An iteration of skew is the maximum that counts.
 double Nearness(const Distances& one) {
   return std::min(one.echo_skew, 10.0) / 5 + std::min(one.opening_skew, 10.0) / 5 +
          2.0 * std::min(one.iterations_apart, 3U) +
@@ -98,7 +98,7 @@ class Search {
       return fresh;
     }
     SimOptions changed = Chosen(rng);
-    // Another run, and so other leaders, roles and delays, for the same script or a changed one.
+    // The changed script may get a new seed, and so other leaders, roles and delays.
     if (OneIn(rng, 2)) changed.seed = rng.Fork("seed").Next();
     Script script = ScriptOf(changed);
     if (OneIn(rng, 4)) {
@@ -110,8 +110,8 @@ class Search {
     return changed;
   }
 
-  // One of three drawn: every other time the one that came nearest, else the newest, which has been
-  // where none before it was.
+  // One of three drawn candidates: every other time the one with the largest reach, else the
+  // newest.
   const SimOptions& Chosen(base::Rng& rng) const {
     const bool nearest = OneIn(rng, 2);
     std::size_t best = rng.Below(corpus_.size());
@@ -128,7 +128,7 @@ class Search {
     return std::move(script).value();
   }
 
-  // Deviations of another script too, as many as fit.
+  // Adds deviations of another script, as many as fit.
   static void Splice(const Script& other, base::Rng rng, Script& script) {
     for (const Deviation& one : other.deviations) {
       if (script.deviations.size() >= kMostDeviations || OneIn(rng, 3)) continue;
@@ -144,7 +144,7 @@ class Search {
     ASSIGN_OR_RETURN(const SimResult run, RunSimulation(options, {}, &scout));
     if (options.cut == "none") TakeFarther(scout.reach().distances(), result_.farthest);
     bool is_new = false;
-    // What a cut leads to is nothing new for a timely network.
+    // A situation that a cut causes does not count as new for a timely network.
     const std::string network = options.cut == "none" ? "" : "cut ";
     for (const std::string& mark : scout.reach().Marks()) {
       is_new |= marks_.insert(network + mark).second;
@@ -183,12 +183,12 @@ SimOptions DrawStage(std::uint64_t seed) {
   options.attack = "free";
   options.attack_from_step = OneIn(rng, 2) ? 0 : 1;
   options.await_removal = false;
-  // With a retransmission less than a quarter of the least Delta.
+  // With a retransmission, less than a quarter of the smallest Delta.
   constexpr std::int64_t kDelays[] = {5, 20, 50};
   options.delay_min = base::Milliseconds(OneIn(rng, 2) ? 0 : 5);
   options.delay_max = options.delay_min + base::Milliseconds(kDelays[rng.Below(3)]);
   options.jitter = base::Milliseconds(static_cast<std::int64_t>(rng.Below(6)));
-  // What waits for deadlines again and again is no halt.
+  // Long, since a run that waits for deadlines again and again has not halted.
   options.time_limit = base::Seconds(900);
   const protocol::Thresholds thresholds = ThresholdsOf(options);
   options.byzantine = thresholds.t_s;

@@ -1,8 +1,11 @@
-// A search for scripts that break a run (sim/script/script.h): 40 % of the runs play a fresh one,
-// 60 % a change of one that has been where none was before (sim/search/reach.h).
+// A search for scripts that break a run (sim/script/script.h): 40 % of the runs play a new script,
+// 60 % a change of a script that reached a new situation (sim/search/reach.h).
 //
-// Promise: a function of its options alone, run by run: a search with more runs begins with the
-// same ones.
+// Promises:
+//   F1  The result is a function of the options, run by run: a longer search begins with the runs
+//       of a shorter one.
+//
+// Memory: the scripts that reached something new, and one finding for each way to fail.
 //
 // Thread safety: as RunSimulation.
 #pragma once
@@ -22,35 +25,35 @@ namespace ostraka::sim {
 struct SearchOptions {
   std::uint64_t seed = 1;
   std::uint64_t runs = 1000;
-  // The checkers of premises fail runs too, and so end them. Without, a broken premise is a
-  // distance only, and what it leads to is seen.
+  // If true, checkers of premises fail and end runs too. If false, a broken premise is only a
+  // distance, and the run shows what it leads to.
   bool premises = false;
-  // Ends at the first run that fails the checker of this name; empty: goes through.
+  // Ends at the first run that fails the checker of this name; empty: makes all runs.
   std::string until = {};
 };
 
-// The first run that failed in one way: checkers and rules by name, without numbers and ids.
+// The first run that failed in one way: the checker or rule by name, without numbers and ids.
 struct Finding {
   std::uint64_t run = 0;  // from 1
   std::string way;
   Failure failure;
-  SimOptions options;  // what --replay reads; attack_params["script"] is the script
+  SimOptions options;  // for --replay; attack_params["script"] is the script
 };
 
 struct SearchResult {
   std::uint64_t runs = 0;
-  std::vector<Finding> findings;              // one for each way, in order
-  std::map<std::string, std::uint64_t> ways;  // and how many runs failed so
-  std::size_t corpus = 0;                     // scripts that had been somewhere new
-  std::size_t marks = 0;                      // places that any had been to
-  Distances farthest;                         // each the largest of all runs without a cut
+  std::vector<Finding> findings;              // one for each way to fail, in order
+  std::map<std::string, std::uint64_t> ways;  // number of runs for each way to fail
+  std::size_t corpus = 0;                     // number of scripts that reached something new
+  std::size_t marks = 0;                      // number of different situations that were reached
+  Distances farthest;  // the largest value of each, over all runs without a cut
 };
 
-// A run for a script: 5 to 8 peers, as many Byzantine as are borne mostly, a timely network; one in
-// eight is cut, with t_a of them at most. Without a script.
+// The run for a script: 5 to 8 peers, mostly with as many Byzantine ones as the mode bears, in a
+// timely network. One in eight has a cut and at most t_a Byzantine peers. It has no script yet.
 SimOptions DrawStage(std::uint64_t seed);
 
-// `progress`, if given, is called after each run with what is known so far.
+// `progress`, if given, is called after each run with the result so far.
 base::StatusOr<SearchResult> SearchFree(
     const SearchOptions& options, const std::function<void(const SearchResult&)>& progress = {});
 

@@ -10,18 +10,18 @@
 namespace ostraka::sim {
 namespace {
 
-// How long a flapping link is down, and then up.
+// How long a flapping link is down, and then how long it is up.
 constexpr base::Duration kFlap = base::Seconds(1);
-// A flaky one, each time.
+// How long a flaky link is down or up, each time.
 constexpr Latency kFlaky = {base::Milliseconds(100), base::Milliseconds(2'900)};
-// How long one that lost its disk runs before it is killed again.
+// How long a peer that lost its disk runs before it is killed again.
 constexpr base::Duration kAgain = base::Seconds(3);
-// From here on every process has started.
+// The time from which on every process runs.
 constexpr base::Time kFirstKill{300'000'000};
 
-// Times spread over the run, one in each of `count` equal stretches of it.
+// Random times, one in each of `count` equal stretches of the run.
 std::vector<base::Time> SpreadOver(base::Rng& rng, const SimOptions& options, std::uint32_t count) {
-  // Virtual time that a step takes, roughly: seven delays, disks and jobs.
+  // The approximate virtual time of a step is seven delays, disks and jobs.
   const base::Duration run = options.delay_max * 8 * static_cast<std::int64_t>(options.steps);
   std::vector<base::Time> times;
   for (std::uint32_t k = 0; k < count; ++k) {
@@ -37,9 +37,9 @@ void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, 
     if (roster.IsHonest(i)) honest.push_back(i);
   }
   std::uint32_t number = 0;
-  // Returns when it starts again.
+  // Returns the time of the restart.
   const auto kill_once = [&](std::uint32_t peer, base::Time down, bool lose_disk) {
-    // Drawn also if it is left out: shrinking must not shift the others.
+    // Drawn even if the kill is left out, since shrinking must not shift the other kills.
     const base::Time up = down + Latency{{}, options.crash_down}.Draw(rng);
     const std::uint32_t k = number++;
     if (k < 64 && (options.spared_kills >> k & 1) != 0) return up;
@@ -49,17 +49,18 @@ void DrawKills(base::Rng& rng, const SimOptions& options, const Roster& roster, 
   };
   const auto kill = [&](std::uint32_t peer, base::Time down) {
     if (!options.lose_disk) return void(kill_once(peer, down, false));
-    // A disk lost while the run begins is one that never begins (docs/protocol.md, Open).
+    // A disk lost while the run begins is a run that never begins (docs/protocol.md, Open).
     const base::Time begun = kFirstKill + options.delay_max * 20;
     const base::Time up = kill_once(peer, std::max(down, begun), true);
-    // And once more with the disk that it has by then, likely before anybody has removed it [one
-    // that fell back on blocks it had just fetched took part again, and signed what it had signed].
+    // A second kill, with the disk that it has by then, likely before a block has removed it [a
+    // peer that fell back on blocks that it had just fetched took part again, and signed slots that
+    // it had signed].
     kill_once(peer, up + Latency{{}, kAgain}.Draw(rng), false);
   };
   for (const base::Time at : SpreadOver(rng, options, options.blackouts)) {
     for (const std::uint32_t peer : honest) kill(peer, at);
   }
-  // Within what the mode bears: whoever crashes counts as faulty.
+  // Within what the mode bears, since a crashed peer counts as faulty.
   for (std::size_t i = 0; i < honest.size(); ++i) {
     std::swap(honest[i], honest[i + rng.Below(honest.size() - i)]);
   }

@@ -1,5 +1,5 @@
-// Which fault hits whom and when in one run: kills, restarts and cut links, drawn from its seed and
-// given to the simulator before it starts.
+// The faults of one run: kills, restarts and cut links, drawn from its seed and given to the
+// simulator before it starts.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace ostraka::sim {
 
-// Only honest peers crash: what an adversary does when it starts again is the attack's business.
+// Only honest peers crash; restarts of an adversary are up to its attack.
 struct FaultPlan {
   struct Kill {
     std::uint32_t peer = 0;
@@ -25,14 +25,14 @@ struct FaultPlan {
     bool lose_disk = false;
   };
   std::vector<Kill> kills;
-  std::vector<std::uint32_t> first_half;  // of a cut; empty without one
+  std::vector<std::uint32_t> first_half;  // one side of a cut; empty without one
   std::optional<base::Time> over;         // when the last fault ends; nullopt: there is none
-  base::Duration hold;                    // the longest that a link keeps a message back
+  base::Duration hold;                    // the longest that a link delays a message
 };
 
 FaultPlan DrawFaults(base::Rng rng, const SimOptions& options, const Roster& roster);
 
-// The roster with those marked whom a fault hits.
+// The roster, with the peers marked that a fault hits.
 Roster WithUnlucky(Roster roster, const SimOptions& options, const FaultPlan& plan);
 
 // `rng` is the run's: flaky links draw from forks of it.

@@ -26,13 +26,13 @@ bool ParseNumber(std::string_view text, Number& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// One option: its word and how it is written and read.
+// One option: its name, and how it is written and read.
 struct Field {
   std::string_view name;
   std::function<std::string(const SimOptions&)> write;
   std::function<bool(std::string_view, SimOptions&)> read;
-  // Left out at its default. The text names the run, so an option that is added this way changes
-  // the runs that use it, and no other.
+  // Left out of the text at its default. The text names the run, so an option added this way
+  // changes only the runs that use it.
   bool only_if_set = false;
 };
 
@@ -168,7 +168,7 @@ bool IsTimely(const SimOptions& options) {
 
 namespace {
 
-// One that moves the model, and the settle steps after it (docs/protocol.md, 5).
+// One step that moves the model, and the settle steps after it (docs/protocol.md, 5).
 constexpr std::uint64_t kLeastSteps = 6;
 
 base::Status CheckFaults(const SimOptions& options) {
@@ -180,12 +180,12 @@ base::Status CheckFaults(const SimOptions& options) {
                               options.cut == "flaky",
                           "cut must be none, halves, one_way, flapping or flaky"));
   RETURN_IF_ERROR(Require(!options.lose_disk || options.blackouts == 0,
-                          "when all lose their disks at once the run is lost: make blackouts 0, or "
-                          "let them keep their disks"));
+                          "a run in which all peers lose their disks at once is lost: make "
+                          "blackouts 0, or let peers keep their disks"));
   if (options.crashes == 0 || options.byzantine < FaultsBorne(options)) return base::OkStatus();
   return base::FailedPrecondition(
-      "who crashes counts as faulty, and " + std::to_string(options.peers) + " peers bear " +
-      std::to_string(FaultsBorne(options)) + ": make byzantine less, or crashes 0");
+      "a crashed peer counts as faulty, and " + std::to_string(options.peers) + " peers bear " +
+      std::to_string(FaultsBorne(options)) + ": give a smaller byzantine, or crashes 0");
 }
 
 }  // namespace
@@ -210,8 +210,9 @@ base::StatusOr<SimOptions> ParseOptions(std::string_view text) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos ||
         !ReadWord(word.substr(0, equals), word.substr(equals + 1), options)) {
-      return base::InvalidArgument("'" + std::string(word) +
-                                   "' is not an option of a simulation with a value it can take");
+      return base::InvalidArgument(
+          "'" + std::string(word) +
+          "' is not an option of a simulation, or its value is out of range");
     }
   }
   return options;
@@ -223,11 +224,12 @@ base::Status CheckOptions(const SimOptions& options) {
   RETURN_IF_ERROR(Require(options.byzantine < options.peers, "byzantine must be below peers"));
   RETURN_IF_ERROR(Require(options.steps >= kLeastSteps,
                           "steps must be at least " + std::to_string(kLeastSteps) +
-                              ": one that trains, and five in which claims about it are settled"));
-  RETURN_IF_ERROR(Require(options.liars <= options.byzantine,
-                          "liars are some of the Byzantine: make liars less, or byzantine more"));
+                              ": one that trains, and five that settle claims about it"));
+  RETURN_IF_ERROR(
+      Require(options.liars <= options.byzantine,
+              "liars are some of the Byzantine peers: give fewer liars, or more byzantine"));
   RETURN_IF_ERROR(Require(options.liars == 0 || !options.unprotected,
-                          "an unprotected run has no ECHOs to lie in: make liars 0"));
+                          "an unprotected run has no ECHOs: make liars 0"));
   ASSIGN_OR_RETURN(const KnownAttack attack, FindAttack(options.attack));
   RETURN_IF_ERROR(CheckParams(attack, options.attack_params));
   if (!options.unprotected) {

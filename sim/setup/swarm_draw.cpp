@@ -13,7 +13,8 @@ namespace {
 
 bool OneIn(base::Rng& rng, std::uint64_t n) { return rng.Below(n) == 0; }
 
-// Small swarms mostly: thresholds are tightest there, and what a seal costs grows with the cube.
+// Mostly small swarms: their thresholds are tightest, and the cost of a seal grows with the cube of
+// the size.
 std::uint32_t DrawPeers(base::Rng rng) {
   const std::uint64_t band = rng.Below(64);
   if (band < 55) return static_cast<std::uint32_t>(4 + rng.Below(6));  // 4..9
@@ -32,9 +33,8 @@ void DrawMembers(base::Rng rng, SimOptions& options) {
   options.batch_size = 4 + rng.Below(29);
 }
 
-// The highest of tickets that each attack draws for itself: an attack that is added changes the
-// swarms that draw it, and no other. Three tickets for those on the protocol, of which there are
-// fewer.
+// Each attack draws tickets, and the highest ticket wins: an added attack changes only the swarms
+// that draw it. Attacks on the protocol get three tickets, because there are fewer of them.
 const KnownAttack& ChooseAttack(const base::Rng& rng) {
   const KnownAttack* chosen = nullptr;
   std::uint64_t highest = 0;
@@ -51,8 +51,8 @@ const KnownAttack& ChooseAttack(const base::Rng& rng) {
   return *chosen;
 }
 
-// Of small swarms under attack half are slow in every seal: the fast path alone would be well
-// tested. Of large ones, in which that takes long, one in eight.
+// Half of the small swarms under attack take the slow path in every seal; else mostly the fast path
+// would be tested. Of large swarms, in which that takes long, one in eight.
 void DrawLiars(base::Rng rng, bool only_attack, SimOptions& options) {
   if (!OneIn(rng, options.peers < 10 ? 2 : 8)) return;
   if (options.byzantine > 1) {
@@ -64,19 +64,19 @@ void DrawLiars(base::Rng rng, bool only_attack, SimOptions& options) {
   }
 }
 
-// Parameters that have variants sometimes take one of them; the others keep their defaults.
+// A parameter with variants sometimes takes one of them; the others keep their defaults.
 void DrawAttack(base::Rng rng, SimOptions& options) {
   const KnownAttack& attack = ChooseAttack(rng.Fork("attack"));
   options.attack = attack.name;
   options.await_removal = attack.outcome == KnownAttack::Outcome::kRemoved;
-  // After the genesis seal, which waits for everybody.
+  // After the genesis seal, which waits for every member.
   options.attack_from_step = 1 + rng.Below(8);
   for (const auto& [name, values] : attack.variants) {
     if (OneIn(rng, 3)) options.attack_params[name] = values[rng.Below(values.size())];
   }
   if (!CheckParams(attack, options.attack_params).ok()) options.attack_params.clear();
   if (attack.text.empty()) return;
-  // Written out, so that it can be shrunk.
+  // The script is written out, so that it can be shrunk.
   const Stage stage{options.peers - options.byzantine, options.byzantine, options.attack_from_step};
   options.attack_params[attack.text] = FormatScript(DrawScript(rng.Fork(attack.text), stage));
 }
@@ -86,7 +86,7 @@ base::Duration DrawMilliseconds(base::Rng& rng, std::uint64_t least, std::uint64
 }
 
 // Timely: with a retransmission and a stalled store a message still takes less than a quarter of
-// Delta, 250 ms, and a store less than another. Half of the networks are near that bound.
+// Delta, 250 ms, and a store less than another quarter. Half of the networks are near that bound.
 void DrawNetwork(base::Rng rng, SimOptions& options) {
   const std::uint64_t far = OneIn(rng, 2) ? 6 : 1;
   options.delay_min = DrawMilliseconds(rng, 0, 10 * far);
@@ -107,15 +107,15 @@ void DrawFaults(base::Rng rng, SimOptions& options) {
     options.crash_down = DrawMilliseconds(rng, 50, 4'000);
     options.lose_disk = OneIn(rng, 4);
   }
-  // While the network is cut no more than t_a members may be at fault, whatever the mode bears
-  // else.
+  // While the network is cut, at most t_a members may be Byzantine, whatever else the mode bears.
   const std::uint32_t t_a = protocol::GenesisAsynchronousFaults(options.mode, options.peers);
   if (options.byzantine <= std::min(t_a, FaultsBorne(options)) && OneIn(rng, 2)) {
     if (options.byzantine > 0) options.crashes = 0;
     constexpr const char* kCuts[] = {"halves", "one_way", "flapping", "flaky"};
     options.cut = kCuts[rng.Below(std::size(kCuts))];
     options.cut_at = DrawMilliseconds(rng, 1'000, 8'000);
-    // Seals A and C have deadlines of 42 s: what outlasts them is another test than what does not.
+    // Seals A and C have deadlines of 42 s. Some cuts outlast them and some do not, which tests
+    // different rules.
     options.cut_for =
         OneIn(rng, 2) ? DrawMilliseconds(rng, 200, 15'000) : DrawMilliseconds(rng, 15'000, 120'000);
   }

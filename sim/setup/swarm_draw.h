@@ -1,11 +1,11 @@
-// Swarm testing: what a seed does to a swarm is drawn from the seed, too. Every run turns on a few
-// of the things that can be turned on, each with drawn parameters, because faults hide behind each
-// other: a run with all of them at once would never get to the rare pairs (Groce et al., ISSTA
-// 2012).
+// Swarm testing: the seed of a run also draws the swarm and its faults. Each run turns on a few of
+// the possible faults, with drawn parameters, because faults hide each other: a run with all of
+// them would never reach the rare pairs (Groce et al., ISSTA 2012).
 //
-// Within the promise: Byzantine peers and those that crash together are at most t_s of the mode,
-// and messages are as timely as SEAL asks (node/protocol/seal/seal.h), but while the network is
-// cut; and there at most t_a are Byzantine.
+// Promises:
+//   D1  Byzantine peers and peers that crash together are at most t_s of the mode.
+//   D2  Messages are as timely as SEAL requires (node/protocol/seal/seal.h), except during a cut;
+//       and a run with a cut has at most t_a Byzantine peers.
 //
 // Thread safety: pure function.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace ostraka::sim {
 
-// The run of `seed`. `base` gives what is not drawn: steps, and with `only_attack` the attack and
-// its parameters. CheckOptions of the result is ok if that of `base` is.
+// The run of `seed`. `base` gives the values that are not drawn: steps, and with `only_attack` the
+// attack and its parameters. CheckOptions of the result is ok if that of `base` is.
 SimOptions DrawSwarm(std::uint64_t seed, const SimOptions& base, bool only_attack = false);
 
 }  // namespace ostraka::sim

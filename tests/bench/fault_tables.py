@@ -3,11 +3,11 @@
 
 usage: tests/bench/fault_tables.py BINARY [--steps N] [--fault NAME ...]
 
-Eight nodes on loopback, the mlp on digits, and from step `FROM` on one of them (for `silent` and the
-like) or several go wrong. Each row is seen by one honest node: the median step before and after,
-the longest step (what the fault cost once), how many seals took the slow path, the most memory that
-any of them used, and what became of who was at fault. A run whose honest nodes end other than by finishing, or with different states,
-ends the program with exit code 1: a table of failed runs would be no measurement.
+Eight nodes on loopback, the mlp on digits; from step `FROM` on one of them (or several, as for
+`silent`) are faulty. Each row is as one honest node sees it: the median step before and after, the
+longest step (the single cost of the fault), the number of seals on the slow path, the largest memory
+of an honest node, and the outcome for the faulty members. If honest nodes do not finish, or end with
+different states, the program ends with exit code 1, since failed runs are no measurement.
 """
 import argparse
 import json
@@ -178,7 +178,7 @@ def main():
     import harness  # reads OSTRAKA
 
     print("| fault | median step before, ms | median step after, ms | longest step, ms | slow seals | "
-          "peak MiB of an honest node | what became of who was at fault | honest removed |")
+          "peak MiB of an honest node | outcome for the faulty members | honest removed |")
     print("|---|---|---|---|---|---|---|---|")
     for name in options.fault or FAULTS:
         folder = Path(tempfile.mkdtemp(prefix="ostraka-bench-"))

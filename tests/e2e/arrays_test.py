@@ -155,7 +155,7 @@ class AggregateTest(TestCase):
         self.assertEqual(results[0], results[1])
         self.assertEqual(results[0], results[2])
 
-    def test_what_is_no_number_is_named_or_dropped(self):
+    def test_non_finite_rows_are_named_or_dropped(self):
         bad = [list(row) for row in ROWS]
         bad[3][1] = math.nan
         rows = npy.write_rows(self.rows, bad)
@@ -188,18 +188,18 @@ class AggregateTest(TestCase):
         self.refused(2, ["aggregate", "--rule", "krum", "--param", "f", self.rows, self.out],
                      "'f' is not of the form key=value")
 
-    def test_files_that_are_none(self):
+    def test_other_files_are_refused(self):
         self.refused(3, ["aggregate", "--rule", "mean", self.folder / "no.npy", self.out],
                      "no.npy: cannot open it")
         self.refused(2, ["aggregate", "--rule", "mean", self.folder, self.out],
-                     "no regular file")
+                     "not a regular file")
         text = self.folder / "text.npy"
         text.write_text("1,2,3\n")
         self.refused(2, ["aggregate", "--rule", "mean", text, self.out], "text.npy: this is no .npy")
         self.refused(3, ["aggregate", "--rule", "mean", self.rows, self.folder / "no/out.npy"],
                      "no/out.npy")
 
-    def test_the_input_is_kept(self):
+    def test_the_input_is_never_overwritten(self):
         before = self.rows.read_bytes()
         other = self.folder / "link.npy"
         other.symlink_to(self.rows)
@@ -211,9 +211,9 @@ class AggregateTest(TestCase):
     def test_arrays_of_the_wrong_kind(self):
         self.refused_rows([1] * 6, (2, 3), "dtype is '<i4'", ".astype('<f4')", dtype="<i4")
         self.refused_rows([1.0] * 6, (2, 3), "Fortran order", "ascontiguousarray", fortran=True)
-        self.refused_rows([1.0] * 6, (6,), "shape (6,)", "one row a worker")
-        self.refused_rows([], (0, 3), "shape (0, 3)", "nothing in it")
-        self.refused_rows([], (3, 0), "shape (3, 0)", "nothing in it")
+        self.refused_rows([1.0] * 6, (6,), "shape (6,)", "one row for each worker")
+        self.refused_rows([], (0, 3), "shape (0, 3)", "the array is empty")
+        self.refused_rows([], (3, 0), "shape (3, 0)", "the array is empty")
         self.refused_rows([1.0] * 5, (2, 3), "cut short")
         self.refused_rows([1.0] * 7, (2, 3), "4 bytes follow")
 
@@ -234,7 +234,7 @@ class AggregateTest(TestCase):
             for key in ["summary", "definition", "source", "requirement"]:
                 self.assertTrue(entry[key], (entry["name"], key))
 
-    def test_larger_than_the_memory_it_may_have(self):
+    def test_input_larger_than_the_memory_limit(self):
         # 640 MB of rows, 80 MB of result, and 300 MB for everything that is no file.
         d = 20_000_000
         header = npy.write(self.rows, [], (8, d)).read_bytes()
@@ -281,7 +281,7 @@ class AttackTest(TestCase):
         self.refused(2, ["attack", "--name", "sign_flip", "--own", own, self.honest, self.out],
                      "own.npy has shape (2, 3)", "a row of 3 for each of the 1 attackers")
 
-    def test_steps_are_remembered(self):
+    def test_state_is_kept_between_steps(self):
         flat_rows = [x for row in ROWS for x in row]
         steps = npy.write(self.honest, flat_rows + [2 * x for x in flat_rows], (2, 7, 3))
         late = json.loads(expect_ok("attack", "--name", "delayed", "--param", "steps=1", steps,
@@ -303,7 +303,7 @@ class AttackTest(TestCase):
         expect_ok("attack", "--name", name, self.honest, self.out)
         return self.out
 
-    def test_float64_is_rounded_with_a_line(self):
+    def test_float64_is_rounded_with_a_note(self):
         npy.write_rows(self.honest, ROWS, "<f8")
         result = run("attack", "--name", "ipm", self.honest, self.out)
         self.assertEqual(result.returncode, 0)
@@ -338,13 +338,13 @@ class AttackTest(TestCase):
 
 
 class PagesTest(TestCase):
-    def test_docs_are_what_the_registries_say(self):
+    def test_docs_match_the_registries(self):
         for command, page in [("aggregate", "aggregation.md"), ("attack", "attacks.md")]:
             text = expect_ok(command, "--list", "--markdown")
             self.assertEqual((ROOT / "docs" / page).read_text(), text,
                              f"run: ostraka {command} --list --markdown > docs/{page}")
 
-    def test_they_start_at_once(self):
+    def test_they_start_quickly(self):
         # 50 ms are promised, on an idle machine; libtorch alone would take 500. The best of a few
         # runs is what the program needs, whatever else the machine does.
         rows = npy.write_rows(self.folder / "in.npy", ROWS)

@@ -1,4 +1,4 @@
-"""What people get wrong: each is one line that says what and what to do, and nothing is lost."""
+"""Wrong input: each error is one line that says what is wrong and what to do, and no data are lost."""
 import os
 import shutil
 import unittest
@@ -54,11 +54,11 @@ class KeyTest(TestCase):
         self.refused(2, ["key", "new", key, "--no-passphrase"], str(key), "never overwritten")
         self.assertEqual(key.read_bytes(), before)
 
-    def test_a_new_key_needs_a_passphrase_or_the_word_that_it_has_none(self):
+    def test_a_new_key_needs_a_passphrase_or_an_explicit_none(self):
         self.refused(2, ["key", "new", self.folder / "a.key"], "no terminal")
         self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_files_that_are_no_keys(self):
+    def test_other_files_as_keys_are_refused(self):
         key, _ = self.new_key()
         whole = key.read_bytes()
         for name, data in {"empty": b"", "garbage": bytes(range(256)), "cut": whole[:-9],
@@ -73,7 +73,7 @@ class KeyTest(TestCase):
         self.refused(3, ["key", "new", self.folder / "none/a.key", "--no-passphrase"],
                      "check the path")
 
-    def test_a_name_that_is_no_text(self):
+    def test_a_file_name_that_is_not_utf8(self):
         path = os.fsencode(self.folder) + b"/\xff\x1b[2J.key"
         result = harness.subprocess.run([OSTRAKA, "key", "new", path, "--no-passphrase", "--json"],
                                         capture_output=True, timeout=harness.DEADLINE_S)
@@ -93,7 +93,7 @@ class ManifestTest(TestCase):
         self.whole = self.made.manifest.read_text()
 
     def refused_manifest(self, *fragments, code=2):
-        """By everything that reads one."""
+        """By every command that reads one."""
         path, data = self.made.manifest, self.folder / "data"
         for command in (["run", "check", path], ["run", "show", path],
                         ["node", path, "--key", self.made.key(0), "--data-dir", data]):
@@ -139,7 +139,7 @@ class ManifestTest(TestCase):
                 self.refused(2, command, "unknown", new.split('"')[1], fragment)
         self.assertFalse(data.exists())
 
-    def test_files_that_are_no_manifests(self):
+    def test_other_files_as_manifests_are_refused(self):
         for data in (b"", b"\0" * 100, bytes(range(256)), b"a = [" * 10000, b"[[[", b"x" * (1 << 20 | 1),
                      b"[run]", self.whole.encode()[:-100]):
             with self.subTest(data=data[:16]):
@@ -150,7 +150,7 @@ class ManifestTest(TestCase):
         self.made.manifest.mkdir()
         self.refused_manifest("cannot read manifest", code=3)
 
-    def test_a_mode_that_is_too_weak_names_one_that_would_do(self):
+    def test_a_mode_that_is_too_weak_suggests_another(self):
         members = []
         for i in range(8):
             key = self.folder / f"{i}.key"
@@ -207,7 +207,7 @@ class FolderTest(TestCase):
         environment = {k: v for k, v in os.environ.items() if k != "HOME"}
         self.refused(2, self.node(), "HOME is not set", "--data-dir", env=environment)
 
-    def test_a_folder_that_cannot_be_made_or_written(self):
+    def test_a_folder_that_cannot_be_created_or_written(self):
         file = self.folder / "file"
         file.touch()
         self.refused(3, self.node("--data-dir", file), str(file), "give a folder")
@@ -220,7 +220,7 @@ class FolderTest(TestCase):
         closed.mkdir(mode=0o500)
         self.refused(3, self.node("--data-dir", closed), str(closed))
 
-    def test_files_that_are_no_ledgers(self):
+    def test_other_files_as_ledgers_are_refused(self):
         self.refused(3, ["ledger", "show", self.folder / "none"], "is not there")
         self.refused(3, ["ledger", "show", self.folder], "name the data folder")
         for data in (b"", b"\0" * 5000, bytes(range(256)), b"SQLite format 3\0" + bytes(200)):
@@ -229,7 +229,7 @@ class FolderTest(TestCase):
                 with self.subTest(data=data[:16]):
                     self.refused(2, ["ledger", command, self.folder], "ledger.sqlite")
             self.assertEqual((self.folder / "ledger.sqlite").read_bytes(), data)
-            # Nor does a node write into what is not its own.
+            # A node does not write into other files either.
             if data:
                 self.refused(2, self.node("--data-dir", self.folder), "ledger.sqlite")
                 self.assertEqual((self.folder / "ledger.sqlite").read_bytes(), data)

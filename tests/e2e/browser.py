@@ -1,4 +1,4 @@
-"""Pages as a real browser shows them: every figure is drawn, and no text is cut off or over another."""
+"""Pages in a real browser: every figure is drawn, and no text is cut off or overlaps another."""
 import json
 import shutil
 import subprocess
@@ -34,7 +34,7 @@ window.onload = () => {
 
 
 def show(page, folder):
-    """What the document has become once it is loaded. Nothing may be said on the console."""
+    """The loaded document. The console must stay empty."""
     command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
                f"--user-data-dir={folder}/profile", "--enable-logging=stderr",
                "--virtual-time-budget=5000", "--dump-dom", page.as_uri()]

@@ -1,4 +1,4 @@
-"""ostraka compare: the same grid gives the same bytes, whatever interrupts it and however it is cut."""
+"""ostraka compare: a grid gives equal bytes, whatever interrupts it and however it is sharded."""
 import csv
 import hashlib
 import io
@@ -68,7 +68,7 @@ class CompareTest(TestCase):
 @needs_torch
 class Results(CompareTest):
     def kill_when(self, cells, out):
-        """Goes on, and is killed once so many cells are kept; what it is at then nobody knows."""
+        """Continues, and is killed at some moment once this many cells are stored."""
         store = self.folder / out / "cells.jsonl"
         running = Running("compare", self.grid, "--out", out, "--jobs", 2, cwd=self.folder)
         deadline = time.monotonic() + harness.DEADLINE_S
@@ -82,13 +82,13 @@ class Results(CompareTest):
         self.assertEqual(running.finish(), -signal.SIGKILL)
         running.close()
 
-    def test_the_same_grid_twice_is_the_same_bytes_though_killed_ten_times(self):
+    def test_a_grid_gives_equal_bytes_after_ten_kills(self):
         whole = self.compare(self.grid, "--out", "whole")
         self.assertEqual((whole["ok"], whole["cells"], whole["done"]), (True, CELLS, CELLS))
         expected = self.outputs("whole")
         self.compare(self.grid, "--out", "again", "--jobs", 1)
         self.assertEqual(self.outputs("again"), expected)
-        # One of each kind came first, so that the time left was soon known.
+        # A cell of each kind came first, so that the remaining time was known soon.
         pipelines = {row["id"]: row["pipeline"] for row in self.rows("again")}
         first = [pipelines[cell_id[:ID_DIGITS]] for cell_id in self.stored_ids("again")]
         self.assertEqual(set(first[:PIPELINES]), set(pipelines.values()))
@@ -101,7 +101,7 @@ class Results(CompareTest):
         self.assertEqual(len(ids), CELLS)
         self.assertEqual(len(set(ids)), CELLS)
 
-    def test_a_torn_store_goes_on(self):
+    def test_a_torn_store_is_continued(self):
         self.compare(self.grid, "--out", "whole")
         expected = self.outputs("whole")
         store = self.folder / "whole" / "cells.jsonl"
@@ -111,7 +111,7 @@ class Results(CompareTest):
             self.compare(self.grid, "--out", "whole")
             self.assertEqual(self.outputs("whole"), expected)
 
-    def test_shards_merged_are_the_whole(self):
+    def test_merged_shards_equal_the_whole(self):
         self.compare(self.grid, "--out", "whole")
         for shard in (1, 2, 3):
             part = self.compare(self.grid, "--out", f"part-{shard}", "--shard", f"{shard}/3")
@@ -132,7 +132,7 @@ class Results(CompareTest):
         store.write_bytes(seal[:SEAL_DIGITS].encode() + b" " + changed + b"\n" + rest)
         result = run("compare", "merge", "c", "a", "b", cwd=self.folder)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("will not mix compute profiles", result.stderr)
+        self.assertIn("refusing to mix compute profiles", result.stderr)
         self.grid.write_text(GRID.replace("steps = 12", "steps = 13"))
         self.compare(self.grid, "--out", "d", "--shard", "2/2")
         result = run("compare", "merge", "c", "a", "d", cwd=self.folder)
@@ -171,8 +171,8 @@ class Results(CompareTest):
         (picture,) = (self.folder / "out" / "figures").glob("partition*.svg")
         self.assertIn("tenth 9", picture.read_text())
 
-    def test_failed_cells_are_told_and_tried_again_when_asked(self):
-        # A rule that remembers rows by their place cannot leave one out.
+    def test_failed_cells_are_reported_and_repeated_on_request(self):
+        # A rule that remembers rows by index cannot leave one out.
         self.grid.write_text('rules = ["mean", "foolsgold"]\nattacks = "nan"\nseeds = 0\nsteps = 4\n')
         first = self.compare(self.grid, "--out", "out", code=1)
         self.assertEqual((first["ok"], first["done"]), (False, 1))
@@ -224,7 +224,7 @@ class BadGrids(CompareTest):
             self.refused(3 if "none.toml" in args else 2, args, part, cwd=self.folder)
 
     @needs_torch
-    def test_no_place_to_write(self):
+    def test_a_folder_that_cannot_be_written(self):
         self.refused_grid(3, 'rules = "mean"', "/proc/none", args=("--out", "/proc/none"))
         (self.folder / "file").touch()
         self.refused(3, ["compare", self.grid, "--out", "file"], "file", cwd=self.folder)
@@ -249,7 +249,7 @@ class BadGrids(CompareTest):
 @needs_torch
 @browser.needs_browser
 class Report(CompareTest):
-    def test_every_figure_is_shown_and_nothing_overlaps(self):
+    def test_every_figure_is_drawn_without_overlaps(self):
         self.compare(self.grid, "--out", "out")
         text = (self.folder / "out" / "report.html").read_text()
         self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", ""))

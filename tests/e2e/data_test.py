@@ -1,4 +1,4 @@
-"""Data in files: training on them, and what a peer with other files is told."""
+"""Data in files: training on them, and the errors for a peer with other files."""
 import json
 
 import harness
@@ -36,7 +36,7 @@ class TrainTest(TestCase):
 
 
 class OtherDataTest(TestCase):
-    """Every check comes before the node meets anybody: no other data is ever trained on."""
+    """Every check runs before the node contacts any peer, so it never trains on other data."""
 
     def setUp(self):
         super().setUp()
@@ -49,7 +49,7 @@ class OtherDataTest(TestCase):
                 self.folder / "data", *options]
 
     @needs_torch
-    def test_one_other_pixel(self):
+    def test_one_changed_pixel_is_refused(self):
         other = self.folder / "other"
         image_files.write_mnist(other, 300, 100)
         images = bytearray((other / "train-images-idx3-ubyte").read_bytes())
@@ -69,7 +69,7 @@ class OtherDataTest(TestCase):
         self.refused(3, self.node("--data", f"mnist:{self.folder}"), "train-images-idx3-ubyte",
                      "is not there")
 
-    def test_files_that_are_wrong_are_named(self):
+    def test_wrong_files_are_named(self):
         labels = self.mnist / "train-labels-idx1-ubyte"
         whole = labels.read_bytes()
         init = ["run", "init", "--out", self.folder / "new.toml", "--model", "softmax", "--data",
@@ -83,7 +83,7 @@ class OtherDataTest(TestCase):
         self.refused(3, init, str(labels), "is not there")
         self.assertFalse((self.folder / "new.toml").exists())
 
-    def test_a_manifest_says_which_data(self):
+    def test_a_manifest_names_its_data(self):
         text = self.made.manifest.read_text()
         name = json.loads(expect_ok("run", "show", "--json", self.made.manifest))["data"]
         self.assertRegex(name, r"\Amnist@[0-9a-f]{64}\Z")

@@ -50,7 +50,7 @@ class DoctorTest(TestCase):
         self.assertIn(made.ids[2][:16], finding["text"])
         self.refused(3, ["doctor", self.folder / "none.toml"], "none.toml")
 
-    def test_calibrate_measures_what_a_manifest_must_allow(self):
+    def test_calibrate_states_the_eps_g_that_a_manifest_needs(self):
         made = self.make_run(count=4, model="softmax")
         result = run("doctor", made.manifest, "--calibrate", "--json")
         if "needs libostraka_torch.so" in result.stdout:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Strangers crowd the doors of a run of real nodes, and a member that was killed comes back all the same.
+"""Strangers hold many connections to a run of real nodes, and a member that was killed still comes back.
 
     OSTRAKA=build/release/ostraka tests/e2e/door_test.py
 
-Members of a loopback run are strangers by their address, as members behind NAT or a DNS name are: nothing but what
-they ask for tells them from the crowd.
+Members of a loopback run are strangers by their address, like members behind NAT or a DNS name: only their requests
+distinguish them from strangers.
 """
 import collections
 import contextlib
@@ -81,10 +81,10 @@ class DoorTest(harness.TestCase):
             node.signal(signal.SIGTERM)
         return seconds
 
-    def test_a_member_comes_back_through_a_crowd_that_says_nothing(self):
+    def test_a_member_returns_through_many_silent_connections(self):
         self.assertLess(self.seconds_until_back(400), BACK_WITHIN_S)
 
-    def test_a_member_comes_back_through_a_crowd_that_asks_for_other_runs(self):
+    def test_a_member_returns_through_many_connections_for_other_runs(self):
         import junk
         self.assertLess(self.seconds_until_back(200, junk.client_hello()), BACK_WITHIN_S)
 

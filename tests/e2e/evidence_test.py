@@ -1,4 +1,4 @@
-"""`ostraka evidence`: what real swarms leave behind convinces two verifiers, and damage convinces neither."""
+"""`ostraka evidence`: two verifiers accept the files of real swarms, and neither accepts damaged ones."""
 import json
 import shutil
 import subprocess
@@ -35,7 +35,7 @@ class SwarmEvidenceTest(TestCase):
         ended = run("evidence", "verify", "--json", file, *options)
         return ended.returncode, json.loads(ended.stdout)
 
-    def test_each_liar_left_both_kinds_and_nobody_else_left_any(self):
+    def test_evidence_of_both_kinds_exists_against_each_attacker_only(self):
         found = {}
         for file in self.files:
             code, finding = self.judge(file, "--manifest", self.manifest)
@@ -67,7 +67,7 @@ class SwarmEvidenceTest(TestCase):
         self.assertIn("another run", finding["reason"])
         self.assertEqual(second_verifier("--manifest", other, file).returncode, 1)
 
-    def test_of_several_files_each_is_judged_and_the_worst_is_the_exit_code(self):
+    def test_several_files_are_judged_and_the_worst_is_the_exit_code(self):
         damaged = self.base / "damaged.evidence"
         damaged.write_bytes(self.files[0].read_bytes()[:-8])
         args = ["--manifest", self.manifest, self.files[0], damaged]
@@ -81,7 +81,7 @@ class SwarmEvidenceTest(TestCase):
                          [(str(self.files[0]), "proven"), (str(damaged), "malformed")])
         self.assertEqual(second_verifier(*args).returncode, 2)
 
-    def test_show_says_what_stands_in_it(self):
+    def test_show_prints_its_content(self):
         file = next(file for file in self.files if "equivocation" in file.name)
         shown = json.loads(expect_ok("evidence", "show", "--json", file))
         self.assertEqual((shown["kind"], len(shown["frames"])), ("equivocation", 2))
@@ -89,7 +89,7 @@ class SwarmEvidenceTest(TestCase):
         self.assertTrue(file.name.endswith(shown["id"][:8] + ".evidence"))
         self.assertIn("signature holds", expect_ok("evidence", "show", file))
 
-    def test_export_gets_them_out_of_one_ledger(self):
+    def test_export_writes_the_files_of_one_ledger(self):
         into = self.base / "exported"
         expect_ok("evidence", "export", self.out / "node0", into)
         names = {file.name for file in into.iterdir()}
@@ -98,7 +98,7 @@ class SwarmEvidenceTest(TestCase):
 
 
 class BadInputTest(TestCase):
-    def test_what_is_no_evidence_is_malformed_and_what_is_not_there_is_missing(self):
+    def test_other_files_are_malformed_and_absent_files_missing(self):
         with tempfile.TemporaryDirectory() as folder:
             junk = Path(folder) / "junk"
             junk.write_bytes(b"x" * 64)
@@ -109,7 +109,7 @@ class BadInputTest(TestCase):
             self.assertEqual(run("evidence", "verify", Path(folder) / "none").returncode, 3)
             self.assertEqual(run("evidence", "export", folder, Path(folder) / "out").returncode, 3)
 
-    def test_the_second_verifier_says_so_in_one_line(self):
+    def test_the_second_verifier_reports_errors_in_one_line(self):
         with tempfile.TemporaryDirectory() as folder:
             junk = Path(folder) / "junk"
             junk.write_bytes(b"x" * 64)

@@ -68,7 +68,7 @@ def classify(model, tensors, pixels):
 
 
 class ModelTest(TestCase):
-    """An exported model, evaluated by another program, is what the node said that it is."""
+    """Another program's evaluation of an exported model agrees with the node's."""
 
     def check(self, model, held_out):
         out = self.folder / model
@@ -124,7 +124,7 @@ class FinishedTest(TestCase):
             self.assertEqual(report["checkpoint"], str(node / "checkpoints/step-44.safetensors"))
             self.assertEqual([path.name for path in (node / "checkpoints").glob("*.tmp")], [])
 
-    def test_a_model_has_names_shapes_and_where_it_comes_from(self):
+    def test_a_model_has_names_shapes_and_its_origin(self):
         out = self.folder / "model.safetensors"
         exported = export(self.nodes[0], out)
         metadata, tensors = safetensors_file.read(out)
@@ -162,7 +162,7 @@ class FinishedTest(TestCase):
                                "as the run sealed it\n")
 
     @unittest.skipUnless(safe_open, "NOT TESTED: the safetensors package of PyPI is not installed")
-    def test_the_reference_reader_takes_it(self):
+    def test_the_reference_reader_reads_it(self):
         out = self.folder / "model.safetensors"
         export(self.nodes[0], out)
         metadata, tensors = safetensors_file.read(out)
@@ -207,7 +207,7 @@ class FinishedTest(TestCase):
         file.write_bytes(data.replace(self.run_id.encode(), other.encode()))
         self.refused(2, ["export", node, self.folder / "x"], "of another run")
 
-    def test_folders_that_are_none(self):
+    def test_other_folders_are_refused(self):
         node, _ = self.copy()
         shutil.rmtree(node / "checkpoints")
         self.refused(3, ["export", node, self.folder / "x"], "holds no state", "--checkpoint-every")
@@ -247,7 +247,7 @@ class LiveTest(TestCase):
 
 
 class FailureTest(TestCase):
-    def test_a_state_that_cannot_be_kept_is_no_success(self):
+    def test_a_state_that_cannot_be_written_is_a_failure(self):
         made = self.make_run(steps=8)
         made.data_dir(0).mkdir()
         (made.data_dir(0) / "checkpoints").write_text("a file in the way")

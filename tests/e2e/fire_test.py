@@ -1,4 +1,4 @@
-"""Attacks on the protocol in real processes: by which rule they end, and that `swarm` says so.
+"""Attacks on the protocol in real processes: the rule that ends each, as `swarm` reports it.
 
 All of them, with their numbers: docs/benchmarks.md, "Protocol attacks in real processes".
 """
@@ -23,14 +23,14 @@ class FireTest(TestCase):
         self.assertEqual(result["rejoined"], [])
         return result["bans"], ended.stderr
 
-    def test_two_commits_for_one_slot_are_a_ban_by_evidence_in_the_same_step(self):
+    def test_two_commits_for_one_slot_ban_by_evidence_in_the_same_step(self):
         bans, told = self.attack("equivocate")
         for ban in bans:
             self.assertEqual((ban["kind"], ban["step"]), ("evidence", 0))
             self.assertEqual(ban["reason"], "signed two different COMMITs of one slot")
             self.assertIn(f"step 0: BANISHED {ban['peer'][:16]} (evidence)", told)
 
-    def test_the_silent_are_dropped_which_is_no_ban(self):
+    def test_silent_members_are_dropped_and_not_banned(self):
         bans, told = self.attack("silent")
         for ban in bans:
             self.assertEqual(ban["kind"], "drop")

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: the real binary, real processes, no sleeps, no fixed ports.
+"""Shared by the end-to-end tests: the real binary, real processes, no sleeps, no fixed ports.
 
 Every wait is for something that the program says or does, and every wait has a deadline that fails
 the test. Children are started in sessions of their own, so that no test can leave one behind.

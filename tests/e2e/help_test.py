@@ -16,7 +16,7 @@ COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], [
 
 
 class HelpTest(TestCase):
-    def test_every_subcommand_explains_itself_with_an_example_of_its_own(self):
+    def test_every_subcommand_has_help_with_an_example(self):
         for command in COMMANDS:
             with self.subTest(command=command):
                 result = run(*command, "--help")
@@ -40,7 +40,7 @@ class HelpTest(TestCase):
         self.assertRegex(result.stdout, r"\Aostraka \d+\.\d+\.\d+\n\Z")
 
     def test_the_program_itself_links_no_libtorch(self):
-        # What starts in milliseconds does not load half a gigabyte first.
+        # A program that starts in milliseconds cannot load half a gigabyte first.
         libraries = subprocess.run(["ldd", OSTRAKA], capture_output=True, text=True, check=True)
         self.assertIn("libsodium", libraries.stdout)
         for heavy in ["torch", "libc10", "openblas"]:
@@ -49,8 +49,8 @@ class HelpTest(TestCase):
 
 class UsageTest(TestCase):
     def test_no_subcommand_lists_them(self):
-        self.refused(2, [], "say what to do: swarm, node, key, run, status, doctor, ledger, evidence, export, sim, compare, aggregate, attack")
-        self.refused(2, ["key"], "say what to do: new, show, passwd, import", "`ostraka key --help`")
+        self.refused(2, [], "give a subcommand: swarm, node, key, run, status, doctor, ledger, evidence, export, sim, compare, aggregate, attack")
+        self.refused(2, ["key"], "give a subcommand: new, show, passwd, import", "`ostraka key --help`")
 
     def test_unknown_subcommand_suggests(self):
         self.refused(2, ["swrm"], "unknown subcommand 'swrm'", "did you mean 'swarm'?")
@@ -69,7 +69,7 @@ class UsageTest(TestCase):
         self.refused(2, ["key", "new"], "file is required", "`ostraka key new --help`")
         self.refused(2, ["node", "run.toml"], "--key is required")
 
-    def test_numbers_that_are_none(self):
+    def test_malformed_numbers(self):
         self.refused(2, ["swarm", "--steps", "-3"], "--steps", "at least 0", "'-3'")
         self.refused(2, ["swarm", "--steps", "18446744073709551615"], "--steps", "at least 0")
         self.refused(2, ["swarm", "--steps", "many"], "--steps", "'many'")
@@ -78,7 +78,7 @@ class UsageTest(TestCase):
 
 
 class OutputTest(TestCase):
-    """A result that nobody could read is no success."""
+    """A result that could not be written is a failure."""
 
     def test_full_disk(self):
         key = self.folder / "a.key"

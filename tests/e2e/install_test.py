@@ -1,4 +1,4 @@
-"""`make install`: what is put in place works there, and uninstall leaves nothing."""
+"""`make install`: the installed files work, and uninstall leaves nothing."""
 import os
 import re
 import shutil
@@ -69,7 +69,7 @@ class InstallTest(TestCase):
                                 unit], capture_output=True, text=True, timeout=harness.DEADLINE_S)
         self.assertEqual(rated.returncode, 0, rated.stdout[-600:] + rated.stderr)
 
-    def test_uninstall_takes_all_of_it_away_and_nothing_else(self):
+    def test_uninstall_removes_all_installed_files_and_nothing_else(self):
         mine = self.prefix / "share/doc/other/file"
         mine.parent.mkdir(parents=True)
         mine.write_text("stays")

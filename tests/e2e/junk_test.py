@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Strangers throw junk at a run of real nodes, which goes on as if nothing were.
+"""Strangers send junk to a run of real nodes, which continues undisturbed.
 
     OSTRAKA=build/release/ostraka tests/e2e/junk_test.py                       the short form, for ctest
     OSTRAKA=build/release/ostraka tests/e2e/junk_test.py --connections 10000   the full form

@@ -72,7 +72,7 @@ class PasswdTest(KeyTestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(self.passwd("--passphrase-file", self.two, "--no-passphrase").returncode, 0)
 
-    def test_what_is_refused_changes_nothing(self):
+    def test_a_refusal_changes_nothing(self):
         before = self.key.read_bytes()
         self.refused(2, ["key", "passwd", self.key], "no terminal")
         self.refused(2, ["key", "passwd", self.key, "--new-passphrase-file", self.text("e", "")],
@@ -108,7 +108,7 @@ class ImportTest(KeyTestCase):
         self.assertTrue(self.encrypted(self.folder / "b.key"))
 
     @unittest.skipUnless(harness.shutil.which("openssl"), "NOT TESTED: no openssl program")
-    def test_what_openssl_makes(self):
+    def test_import_of_openssl_keys(self):
         pem = self.folder / "key.pem"
         subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", pem], check=True)
         public = subprocess.run(["openssl", "pkey", "-in", pem, "-pubout", "-outform", "DER"],

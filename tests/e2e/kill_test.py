@@ -1,4 +1,4 @@
-"""Kill -9 at any moment, and what comes of it: no second signature, no lost ban, and a way back.
+"""Kill -9 at any moment: no second signature, no lost ban, and the member can return.
 
 Short in ctest. The full form, 50 kills:  OSTRAKA_KILLS=50 OSTRAKA_KILL_RUNS=5 (docs/hacking.md).
 """
@@ -187,7 +187,7 @@ class ReturnTest(NodesTest):
         joined = [block["step"] for block in self.ledger(0)["blocks"] if me in block["joined"]]
         return report, drops[0], joined
 
-    def test_who_lost_its_disk_signs_only_rejoin_until_it_is_admitted(self):
+    def test_a_member_without_its_disk_signs_only_rejoin_until_admitted(self):
         lost = 3
         # Nobody can choose where in a step a kill comes. One between COMMIT and REVEAL may hide a
         # coin that was not liked: such a member only watches (docs/protocol.md, 6).

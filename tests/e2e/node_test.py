@@ -13,7 +13,7 @@ REPORT_KEYS = {"event", "ok", "peer", "end", "step", "reason", "steps", "removal
 
 
 class RunTest(TestCase):
-    def test_three_nodes_finish_alike(self):
+    def test_three_nodes_finish_with_equal_states(self):
         made = self.make_run(steps=12)
         nodes = [self.running(made.start(i)) for i in range(3)]
         reports = []
@@ -93,8 +93,8 @@ class RunTest(TestCase):
 
 
 class LostNodeTest(TestCase):
-    """One node ends in the middle of a run; the others go on without it, if the protocol lets so
-    few, and it may return."""
+    """One node ends in the middle of a run. The others continue without it, if they are enough for
+    the protocol, and it may return."""
 
     def start(self, count, steps):
         self.made = self.make_run(count=count, steps=steps, deadlines_ms=(1000, 4000))
@@ -114,7 +114,7 @@ class LostNodeTest(TestCase):
     def shown(self, index):
         return json.loads(expect_ok("ledger", "show", "--json", self.made.data_dir(index)))
 
-    def test_killed_the_others_go_on_without_it(self):
+    def test_the_others_continue_without_a_killed_node(self):
         self.start(count=4, steps=20)
         self.nodes[0].signal(signal.SIGKILL)
         self.assertEqual(self.nodes[0].finish(), -signal.SIGKILL)
@@ -126,7 +126,7 @@ class LostNodeTest(TestCase):
         self.assertGreaterEqual(len(shown["blocks"]), 3)
         self.assertIn("it was killed", expect_ok("ledger", "show", self.made.data_dir(0)))
 
-    def test_stopped_with_ctrl_c_the_others_go_on_without_it(self):
+    def test_the_others_continue_without_a_node_stopped_by_ctrl_c(self):
         self.start(count=4, steps=20)
         self.nodes[0].signal(signal.SIGINT)
         self.assertEqual(self.nodes[0].finish(), 1)
@@ -137,7 +137,7 @@ class LostNodeTest(TestCase):
         self.assertIn("Ctrl-C", shown["outcome"])
         self.assertEqual(len(shown["blocks"]), report["steps"] + 1)
 
-    def test_three_cannot_spare_one_so_they_name_it_and_wait_for_its_return(self):
+    def test_three_members_name_a_missing_one_and_wait_for_it(self):
         self.start(count=3, steps=15)
         self.nodes[0].signal(signal.SIGKILL)
         self.nodes[0].finish()
@@ -183,7 +183,7 @@ class FolderTest(TestCase):
         node = self.running(made.start(0))
         node.wait_for_event(event="started")
 
-    def test_addresses_and_sockets_that_are_none(self):
+    def test_malformed_addresses_and_sockets(self):
         made = self.make_run()
         common = ["node", made.manifest, "--key", made.key(0), "--data-dir", made.data_dir(0)]
         self.refused(2, [*common, "--listen", "nonsense"], "--listen", "host:port")

@@ -1,4 +1,4 @@
-"""What operators set: where the log goes and how much, and how much of the network is used."""
+"""Operators' settings: the log's place and size, and the limit on network use."""
 import re
 import signal
 
@@ -84,7 +84,7 @@ class BandwidthTest(TestCase):
         # A slow machine makes this truer; only a cap that does not hold can break it.
         self.assertLess(report["payload_bytes_sent"], self.CAP * (report["seconds"] + 2))
 
-    def test_a_cap_below_what_the_members_must_make_is_refused(self):
+    def test_a_cap_too_low_for_the_run_is_refused(self):
         made = self.make_run()
         node = ["node", made.manifest, "--key", made.key(0), "--data-dir", made.data_dir(0),
                 "--listen", "127.0.0.1:0"]

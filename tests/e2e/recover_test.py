@@ -1,4 +1,4 @@
-"""`ostraka run recover`: members are gone for good, and those who are left go on in a new run."""
+"""`ostraka run recover`: members are gone permanently, and the others continue in a new run."""
 import json
 import re
 
@@ -31,7 +31,7 @@ class RecoverTest(TestCase):
             self.made.folder / f"next{index}", "--listen-fd", fd, "--events", *options,
             pass_fds=(fd,)))
 
-    def test_three_of_four_go_on_from_their_newest_common_state(self):
+    def test_three_of_four_continue_from_their_newest_common_state(self):
         plan = self.recover()
         self.assertIsNone(plan["parted_at"])
         self.assertEqual(plan["step"] % 5, 4)

@@ -1,4 +1,4 @@
-"""`ostraka sim`: the same seed gives the same run, and failures can be replayed."""
+"""`ostraka sim`: a seed determines the run, and failures can be replayed."""
 import json
 
 import browser
@@ -41,7 +41,7 @@ class SimTest(TestCase):
         saved.write_text("seed=5 peers=4 byzantine=1 attack=sign_flip dimension=64 steps=15\n")
         self.assertEqual(self.sim("--replay", saved), self.sim(*SMALL, "--seed", 5))
 
-    def test_a_failure_exits_1_and_leaves_what_replays_it(self):
+    def test_a_failure_exits_1_and_leaves_a_replay(self):
         # No bug can be planted from outside, but a run can be given too little virtual time.
         hurried = self.folder / "hurried.replay"
         hurried.write_text("seed=7 peers=4 byzantine=0 attack=none dimension=64 steps=15 "
@@ -99,21 +99,21 @@ class SimTest(TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual({"equivocate", "lying_echo"}, set(json.loads(ended.stdout)["occurred"]["attacks"]))
         self.refused(2, ["sim", "merge", parts[0], parts[0]], "in two of the results")
-        self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "not what `ostraka sim --json`")
+        self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "give the output of `ostraka sim --json`")
 
-    def test_text_for_people(self):
+    def test_text_output(self):
         result = run("sim", *SMALL, "--seed", 5, cwd=self.folder)
         self.assertEqual(result.returncode, 0)
         self.assertIn("removed: 1 Byzantine, 0 honest", result.stdout)
         self.assertEqual(result.stdout.splitlines()[-1], "OK")
 
-    def test_a_run_too_short_to_watch_everybody_says_so(self):
+    def test_a_run_too_short_to_validate_all_members_says_so(self):
         result = run("sim", *SMALL[:-1], 7, "--seed", 5, cwd=self.folder)
         self.assertEqual(result.returncode, 1)
         self.assertIn("checker=undetected", result.stdout)
         self.assertIn("more --steps", result.stdout)
 
-    def test_validators_that_nobody_can_spare_are_told_of(self):
+    def test_a_note_says_how_many_validators_the_mode_spares(self):
         result = run("sim", "--steps", 20, "--validators", 9, cwd=self.folder)
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stderr, r"^note: \d of 9 validators a step: \d+ peers in mode majority can spare no more\n$")
@@ -140,7 +140,7 @@ class SimTest(TestCase):
             probe = browser.probe(page.read_text(), self.folder)
             self.assertEqual(probe, {"figures": 3, "found": []}, attack)
 
-    def test_what_no_report_can_show(self):
+    def test_reports_that_are_impossible(self):
         page = self.folder / "page.html"
         self.refused(2, ["sim", *SMALL, "--seeds", "1..3", "--report", page], "--seed instead")
         self.refused(2, ["sim", *SMALL, "--report-step", 3], "give --report FILE")

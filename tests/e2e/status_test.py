@@ -1,4 +1,4 @@
-"""`ostraka status` and `ostraka node --http`, asked as people and monitors ask them."""
+"""`ostraka status` and `ostraka node --http`, as people and monitors use them."""
 import json
 import os
 import signal
@@ -51,7 +51,7 @@ class StatusTestCase(TestCase):
 
 
 class LiveTest(StatusTestCase):
-    def test_alone_it_says_for_whom_it_waits(self):
+    def test_a_single_node_names_the_members_it_waits_for(self):
         self.start()
         status = self.status()
         self.assertEqual(set(status), STATUS_KEYS)
@@ -67,7 +67,7 @@ class LiveTest(StatusTestCase):
                          f"boot of {min(others)[:16]} (not linked)"]:
             self.assertIn(fragment, text)
 
-    def test_training_it_counts_and_estimates(self):
+    def test_status_while_training_counts_and_estimates(self):
         self.start()
         self.start_others()
         by_folder, by_address = self.status(), self.status(where=f"127.0.0.1:{self.port}")
@@ -88,7 +88,7 @@ class LiveTest(StatusTestCase):
             status = self.status()
         self.others[0].signal(signal.SIGCONT)
 
-    def test_after_its_end_the_ledger_speaks(self):
+    def test_status_after_the_end_comes_from_the_ledger(self):
         self.start()
         self.start_others()
         for node in [self.first, *self.others]:
@@ -102,7 +102,7 @@ class LiveTest(StatusTestCase):
         self.assertFalse((self.made.data_dir(0) / "status.sock").exists())
         self.refused(3, ["status", f"127.0.0.1:{self.port}"], "nobody listens")
 
-    def test_killed_it_leaves_a_socket_that_misleads_nobody(self):
+    def test_the_socket_of_a_killed_node_misleads_nobody(self):
         self.start()
         self.first.signal(signal.SIGKILL)
         self.first.finish()
@@ -112,7 +112,7 @@ class LiveTest(StatusTestCase):
         again.wait_for_event(event="started")
         self.assertIs(self.status()["running"], True)
 
-    def test_a_stuck_node_is_not_waited_for_for_ever(self):
+    def test_status_of_a_stuck_node_times_out(self):
         self.start()
         self.first.signal(signal.SIGSTOP)
         self.refused(3, ["status", self.made.data_dir(0)], "status.sock", "no answer for 5000 ms")
@@ -191,7 +191,7 @@ class HttpTest(StatusTestCase):
         self.assertGreater(value("process_resident_memory_bytes"), 1 << 20)
         self.assertGreater(value("process_open_fds"), 5)
 
-    def test_a_node_without_progress_is_unwell_by_name(self):
+    def test_a_node_without_progress_is_unhealthy_with_a_reason(self):
         # The rule is in node_status_test; here only that its verdict becomes 503 and exit code 1.
         # Of three, two go on without one: it is when both are gone that nothing can be sealed.
         self.start("--verbose", deadlines_ms=(1000, 3000))
@@ -211,7 +211,7 @@ class HttpTest(StatusTestCase):
         self.assertTrue({w["peer"] for w in status["waits_for"]} <= set(self.made.ids[1:]))
         self.assertTrue(any(ident[:16] in status["health"] for ident in self.made.ids[1:]))
 
-    def test_garbage_does_not_disturb_it(self):
+    def test_garbage_does_not_disturb_the_server(self):
         self.start()
         clients = []
         for i in range(40):  # more than it holds
@@ -229,7 +229,7 @@ class HttpTest(StatusTestCase):
         self.start_others()
         self.assertEqual(get(self.port, "/healthz")[0], 200)
 
-    def test_only_this_machine_unless_told(self):
+    def test_serves_only_loopback_by_default(self):
         made = self.make_run()
         node = ["node", made.manifest, "--key", made.key(0), "--data-dir", made.data_dir(0)]
         for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:80", "example.org:80"):
@@ -245,13 +245,13 @@ class HttpTest(StatusTestCase):
 
 
 class WrongPlaceTest(TestCase):
-    def test_places_that_are_no_node(self):
+    def test_other_folders_and_addresses_are_refused(self):
         self.refused(3, ["status", self.folder], "name the data folder")
         self.refused(3, ["status", self.folder / "none"], "no folder and no HOST:PORT")
         self.refused(3, ["status", "127.0.0.1:1"], "nobody listens")
         self.refused(2, ["status", "127.0.0.1:70000"], "65535")
 
-    def test_a_server_that_is_no_node(self):
+    def test_another_http_server_is_refused(self):
         answers = [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
                    b"HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n{\"running\":true}",
                    b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", b"220 smtp ready\r\n"]

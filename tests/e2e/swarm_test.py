@@ -1,4 +1,4 @@
-"""`ostraka swarm`: real nodes, some of them liars; and what their ledgers say afterwards."""
+"""`ostraka swarm`: real nodes, some of them attackers, and their ledgers afterwards."""
 import json
 import math
 import os
@@ -65,7 +65,7 @@ class BanishTest(TestCase):
             self.assertTrue(0 < ban["step"] < self.result["steps"])
             self.assertIn(f"step {ban['step']}: BANISHED {ban['peer'][:16]}", self.ended.stderr)
 
-    def test_every_honest_ledger_tells_the_same_story(self):
+    def test_honest_ledgers_are_equal(self):
         shown = [json.loads(expect_ok("ledger", "show", "--json", node)) for node in self.honest]
         self.assertEqual(len({ledger["peer"] for ledger in shown}), 5)
         self.assertEqual(len({ledger["run_id"] for ledger in shown}), 1)
@@ -138,7 +138,7 @@ class BanishTest(TestCase):
             writable.close()
             copy.unlink()
 
-    def test_what_is_kept(self):
+    def test_kept_files(self):
         expect_ok("run", "check", self.out / "run.toml", "--faults", 3)
         for i in range(8):
             self.assertTrue((self.out / f"node{i}.log").exists())
@@ -156,7 +156,7 @@ class OutcomeTest(TestCase):
         self.assertEqual(parsed["ok"], not parsed["problems"])
         return parsed, result
 
-    def test_whoever_does_no_wrong_is_not_removed(self):
+    def test_honest_nodes_are_not_removed(self):
         temporary = self.folder / "tmp"
         temporary.mkdir()
         result, _ = self.swarm("--peers", 4, "--byzantine", 1, "--attack", "none", *TOY,
@@ -166,7 +166,7 @@ class OutcomeTest(TestCase):
         self.assertEqual(result["steps"], 12)
         self.assertEqual(list(temporary.iterdir()), [], "a run that went well leaves nothing")
 
-    def test_a_person_sees_who_was_banished_and_why(self):
+    def test_text_names_removed_nodes_and_reasons(self):
         result = run("swarm", "--peers", 4, "--byzantine", 1, *TOY, "--steps", 20)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertRegex(result.stdout, r"(?m)^3 +[0-9a-f]{16} +byzantine +banished +step \d+, "
@@ -228,17 +228,17 @@ class InterruptTest(TestCase):
             self.assertGreaterEqual(len(shown["blocks"]), 4)
             self.assertIn("Ctrl-C", shown["outcome"])
 
-    def test_the_swarm_alone_is_told(self):
+    def test_a_signal_to_the_swarm_ends_all_nodes(self):
         swarm, nodes = self.start()
         swarm.signal(signal.SIGTERM)
         self.check_clean_end(swarm, nodes)
 
-    def test_ctrl_c_on_a_terminal_tells_the_whole_group(self):
+    def test_ctrl_c_on_a_terminal_ends_all_nodes(self):
         swarm, nodes = self.start()
         os.killpg(swarm.pid, signal.SIGINT)
         self.check_clean_end(swarm, nodes)
 
-    def test_killed_it_leaves_no_node_behind(self):
+    def test_a_killed_swarm_leaves_no_node_running(self):
         swarm, nodes = self.start()
         swarm.signal(signal.SIGKILL)
         self.assertEqual(swarm.finish(), -signal.SIGKILL)
@@ -246,7 +246,7 @@ class InterruptTest(TestCase):
         for i in range(3):
             expect_ok("ledger", "show", self.out / f"node{i}")
 
-    def test_one_lost_node_is_named_and_the_others_go_on(self):
+    def test_a_lost_node_is_named_and_the_others_continue(self):
         swarm = self.running(Running("swarm", "--peers", 4, "--byzantine", 0, *TOY, "--steps", 20,
                                      "--evaluate-every", 1, "--part-timeout-ms", 1500, "--json",
                                      "--out", self.folder / "out"))
@@ -262,8 +262,8 @@ class InterruptTest(TestCase):
         self.assertEqual(result["problems"][1], "1 honest peers were removed")
         self.assertEqual([ban["kind"] for ban in result["bans"]], ["drop"])
         self.assertEqual((result["steps"], result["state_roots_equal"]), (20, True))
-        self.assertRegex(swarm.text["stderr"], r"node 1 \([0-9a-f]{16}\) is lost, status 137: "
-                                               "the others go on without it")
+        self.assertRegex(swarm.text["stderr"], r"node 1 \([0-9a-f]{16}\) ended without a report, status 137: "
+                                               "the others continue without it")
         self.assertRegex(swarm.text["stderr"], r"step \d+: dropped [0-9a-f]{16} \(drop\): sealed")
 
 

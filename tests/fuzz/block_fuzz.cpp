@@ -1,5 +1,5 @@
-// Any bytes as a block of the ledger: refused, or the very bytes that the decoded block encodes to,
-// with what readers of a block rely on.
+// Any bytes as a block of the ledger: refused, or exactly the bytes that the decoded block encodes
+// to, with the properties on which readers of a block rely.
 #include <algorithm>
 #include <cstdint>
 

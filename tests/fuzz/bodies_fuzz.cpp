@@ -1,5 +1,5 @@
-// A message type and then any bytes as its body: refused with one line, or the very bytes that the
-// decoded body encodes to.
+// A message type and then any bytes as its body: refused with one line, or exactly the bytes that
+// the decoded body encodes to.
 #include <algorithm>
 #include <cstdint>
 
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const auto type =
       static_cast<ostraka::wire::MessageType>(data[0] % ostraka::wire::kMessageTypeCount);
-  // One byte in: never on a word's boundary, so the copy to aligned words is always taken.
+  // One byte in, never on a word's boundary, so that the copy to aligned words always runs.
   ostraka::wire::CheckAs(type, {data + 1, size - 1});
   return 0;
 }

@@ -1,5 +1,5 @@
-// A fuzzer's bytes as a stream of small decisions. Once they are used up every decision is 0, so
-// that any prefix of an input is an input too.
+// A fuzzer's bytes as a stream of small decisions. After the last byte every decision is 0, so any
+// prefix of an input is an input too.
 //
 // Thread safety: one owner.
 #pragma once

@@ -1,8 +1,8 @@
 // Any bytes where the channel reads plain bytes of a stranger: HELLO, the certificate, and the
 // records that carry a blob (node/net/link/record.h); and both ends of a link, driven in any order.
 //
-// Records come from a sender that is honest but for what the fuzzer bends, because nobody guesses a
-// hash: leaves and chunks that were never true would all end at the first check.
+// Records come from an honest sender with the fuzzer's changes, because nobody can guess a hash:
+// arbitrary leaves and chunks would all end at the first check.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -43,7 +43,7 @@ void TakeHello(base::ByteView bytes) {
     const Bytes again = EncodeHello(*hello);
     OSTRAKA_CHECK(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
   }
-  // Everyone can work with his like, and with nobody of another version, run or protection.
+  // A HELLO is compatible with itself, and with none of another version, run or protection.
   OSTRAKA_CHECK(CheckCompatible(*hello, *hello).ok());
   Hello other = *hello;
   other.version += 1;
@@ -63,14 +63,14 @@ const crypto::SigningKey& CorpusKey() {
   return key;
 }
 
-// Nobody but the holder of a key makes a certificate that proves its id.
+// Only the holder of a key can make a certificate that proves its id.
 void TakeCertificate(base::ByteView der) {
   const auto id = PeerIdOfCertificate(der);
   if (!id.ok()) return CheckRefusal(id.status());
   OSTRAKA_CHECK(*id == CorpusKey().id());
 }
 
-// Starts from our own certificate, for whatever is not almost one ends early.
+// Starts from our own certificate, because most other bytes are refused early.
 void TakeBentCertificate(ByteSource& source) {
   static const Bytes kOwn = *MakeCertificate(CorpusKey());
   Bytes der = kOwn;
@@ -111,7 +111,7 @@ std::vector<Record> RecordsOf(const Bytes& frame, const crypto::Blob& blob, bool
   return records;
 }
 
-// As long as the source says: mostly short, at times around the length of a chunk.
+// Of the length that the source gives: mostly short, at times around the length of a chunk.
 crypto::SharedBlob AnyBlob(ByteSource& source) {
   const std::size_t near_chunks = source.Below(4) * crypto::kChunkBytes;
   const std::size_t size = std::min(kMaxBlobBytes, near_chunks + source.Below(512));
@@ -203,7 +203,7 @@ void TakeBlobs(ByteSource& source) {
 
 // --- both ends of a link ------------------------------------------------------------------------
 
-// One end: what it sends, what it takes, and what it has reason to expect.
+// One end: what it sends, what it receives, and what it may expect.
 class End {
  public:
   explicit End(std::uint64_t window) : credit_(window) {}
@@ -217,7 +217,7 @@ class End {
     const auto outgoing = std::make_shared<OutgoingBlob>(std::move(blob));
     OSTRAKA_CHECK(queue_.PushBulk(std::make_shared<const Bytes>(frame), outgoing).ok());
   }
-  // As Connection does when the other side's bulk has come.
+  // As Connection does when the other side's bulk data has arrived.
   void Grant() {
     Bytes body;
     base::AppendLittleEndian(body, credit_.Grant(), 8);
@@ -225,7 +225,7 @@ class End {
   }
   bool may_write() const { return queue_.has_control() || queue_.has_credit(); }
 
-  // The next record goes to `to` and must be taken there: both ends are honest.
+  // Delivers the next record to `to`, which must accept it: both ends are honest.
   void WriteTo(End& to) {
     const bool has_control = queue_.has_control();
     const SendQueue::Record record = queue_.Next();
@@ -276,8 +276,8 @@ class End {
   std::deque<std::pair<Bytes, crypto::SharedBlob>> sent_blobs_;
 };
 
-// Whatever is sent, granted and written in whatever order, everything arrives, in order of its
-// class, and nothing is sent without credit. In the end everyone is granted what he waits for.
+// In whatever order records are sent, granted and written, each arrives, in the order of its class,
+// and none is sent without credit. In the end every waiting side gets its grant.
 void DriveBothEnds(ByteSource& source) {
   End ends[2] = {End(kInitialCredit + source.Integer(3)), End(kInitialCredit)};
   for (std::size_t turns = 0; turns < 64 && !source.empty(); ++turns) {

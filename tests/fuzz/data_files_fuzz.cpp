@@ -1,5 +1,5 @@
 // Any bytes as a file of a data set: IDX images, IDX labels, a CIFAR-10 batch, gzip, a text. The
-// first byte chooses; what is taken must be all that the parser promises.
+// first byte chooses; an accepted file must have everything that the parser promises.
 #include <cstdint>
 #include <string>
 

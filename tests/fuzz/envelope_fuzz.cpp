@@ -1,5 +1,5 @@
-// Any bytes as a frame, signed and unsigned: refused with one line, or the very bytes that the
-// envelope encodes to. Many inputs are truly signed by the corpus's key (envelope_mutator.cpp).
+// Any bytes as a frame, signed and unsigned: refused with one line, or exactly the bytes that the
+// envelope encodes to. Many inputs are validly signed by the corpus's key (envelope_mutator.cpp).
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -26,12 +26,12 @@ void CheckUnsigned(base::ByteView frame) {
   OSTRAKA_CHECK(std::equal(again->begin(), again->end(), frame.begin(), frame.end()));
 }
 
-// What a key signed is what it signs again: nobody makes a second signature of it.
+// Signing again gives an equal signature: nobody else can make a second one.
 void CheckSignature(const SignedEnvelope& message) {
   static const crypto::SigningKey kKey = SampleKey(1);
   crypto::PlainVerifier verifier;
   if (IsService(message.envelope.slot.type) || message.envelope.sender != kKey.id()) return;
-  // Costs a hundred times of decoding: one in sixteen is enough.
+  // Costs a hundred times as much as decoding, so one in sixteen is checked.
   if (message.signature.bytes[0] % 16 != 0) return;
   const bool good = verifier.Verify(kKey.id(), message.digest, message.signature);
   OSTRAKA_CHECK(good == (*Seal(message.envelope, kKey).frame == *message.frame));
@@ -56,7 +56,7 @@ void CheckSigned(base::ByteView bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   ostraka::wire::CheckSigned({data, size});
   ostraka::wire::CheckUnsigned({data, size});
-  // A core that does not lie on a word's boundary.
+  // A core that does not begin on a word's boundary.
   if (size > 0) ostraka::wire::CheckUnsigned({data + 1, size - 1});
   return 0;
 }

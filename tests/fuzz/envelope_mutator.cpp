@@ -1,4 +1,4 @@
-// Frames that stay frames, signed by the key of the corpus.
+// Mutations that keep frames valid, signed by the key of the corpus.
 #include <memory>
 
 #include "node/wire/codec.h"

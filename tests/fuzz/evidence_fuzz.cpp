@@ -1,6 +1,6 @@
-// Any bytes as an evidence file. The corpus holds frames of a peer that cheated, of one that did
-// not, and of four judges. However the fuzzer cuts and joins them, and whatever the cheater and two
-// of the judges sign besides (evidence_mutator.cpp), the honest are never convicted.
+// Any bytes as an evidence file. The corpus has frames of a cheater, of an honest peer, and of four
+// judges. However the fuzzer cuts and joins them, and whatever the cheater and two of the judges
+// also sign (evidence_mutator.cpp), honest peers are never convicted.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace ostraka::evidence {
 namespace {
 
-// The cheater and two judges are at fault, so that it takes an honest judge's word.
+// The cheater and two judges are faulty, so a conviction needs an honest judge.
 const KnownRun& Run() {
   static const KnownRun kRun = RunOfJudges(3);
   return kRun;
@@ -34,7 +34,7 @@ void CheckFile(ByteView file) {
   OSTRAKA_CHECK(*EvidenceKindName(finding.kind) != '\0');
 }
 
-// What makers make of two frames, if anything.
+// The files that makers make of two frames, if any.
 void CheckMakers(ByteView first, ByteView second) {
   for (const auto& make :
        {MakeEquivocation, MakeFalseReveal, MakeFalsePart, MakeBrokenLock, MakeFalseStatus}) {
@@ -45,7 +45,7 @@ void CheckMakers(ByteView first, ByteView second) {
   }
 }
 
-// The frames and the block of a file as somebody else would have put them together.
+// The frames and the block of a file, put together by somebody else.
 void CheckRemade(const wire::EvidenceFile& file) {
   if (file.frames.empty()) return;
   CheckMakers(file.frames.front(), file.frames.back());

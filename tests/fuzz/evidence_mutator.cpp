@@ -1,5 +1,5 @@
-// Evidence files whose frames are changed and truly signed again: by the cheater, and by two of the
-// four judges, who lie as they like. The honest peer and the other judges sign nothing new.
+// Evidence files whose frames are changed and validly signed again: by the cheater, and by two of
+// the four judges, which lie. The honest peer and the other judges sign nothing new.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -19,7 +19,7 @@ using base::Bytes;
 using evidence::EvidenceKind;
 using wire::EvidenceFile;
 
-// The keys that are for sale.
+// The keys of the liars.
 const crypto::SigningKey& AnyLiar(const base::PeerId& wanted, Choices& choices) {
   static const std::array<crypto::SigningKey, 3> kLiars = {wire::SampleKey(3), wire::SampleKey(12),
                                                            wire::SampleKey(13)};
@@ -45,7 +45,7 @@ void MutateFrame(EvidenceFile& file, Choices& choices) {
   frame = SignedAgain(std::move(opened->envelope), key);
 }
 
-// Another block, and the lying judges build on it.
+// Another block, on which the lying judges build.
 void MutateBlock(EvidenceFile& file, Choices& choices) {
   auto block = wire::DecodeBlock(file.block);
   if (!block.ok()) return;
@@ -90,7 +90,7 @@ void MutateClaim(EvidenceFile& file, Choices& choices) {
   }
 }
 
-// The claim follows the frames, as whoever makes a file would have it.
+// Makes the claim match the frames, as a maker of files would.
 void Fit(EvidenceFile& file) {
   if (!evidence::IsOwnWord(file.kind) || file.frames.empty()) return;
   const auto offence = Opened(file.frames.back());

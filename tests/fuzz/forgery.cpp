@@ -33,7 +33,7 @@ PeerId AnyMember(const ForgerView& view, ByteSource& source) {
   return view.members[source.Below(view.members.size())];
 }
 
-// A step near the present one, mostly.
+// A step, mostly near the present one.
 std::uint64_t AnyStep(const ForgerView& view, ByteSource& source) {
   return source.Byte() % 8 == 0 ? source.Integer(8) : view.step - source.Below(4);
 }
@@ -250,7 +250,7 @@ void Edit(wire::Chunk& chunk, const ForgerView&, ByteSource& source) {
   chunk.count = source.Flip() ? source.Integer(8) : chunk.index + source.Below(4);
 }
 
-// `decoded` is of an honest body, or of one that was forged before and may be unreadable.
+// `decoded` is the body of an honest message, or of an earlier forgery that may be unreadable.
 template <typename Body>
 Bytes Forged(base::StatusOr<Body> decoded, const ForgerView& view, ByteSource& source) {
   Body body = decoded.ok() ? *std::move(decoded) : Body{};

@@ -1,6 +1,6 @@
-// What a cheat may write instead of an honest body: each kind of message with fields changed as the
-// fuzzer says. Editing fields, not bytes, keeps the encoding canonical, so that the lie reaches the
-// code that judges it and not only the decoder (bodies_fuzz.cpp looks at that).
+// Bodies that a cheat may send instead of honest ones: each kind of message with fields that the
+// fuzzer changes. Changing fields instead of bytes keeps the encoding canonical, so the false body
+// reaches the code that judges it and not only the decoder (which bodies_fuzz.cpp tests).
 //
 // Thread safety: pure but for the source.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace ostraka::fuzz {
 
-// What a forger knows of the run.
+// The facts of the run that a forger knows.
 struct ForgerView {
   std::vector<base::PeerId> members;
   std::uint64_t step = 0;

@@ -9,11 +9,10 @@
 namespace ostraka::crypto {
 namespace {
 
-// What the corpus's encrypted files were made with.
+// The passphrase of the corpus's encrypted files.
 constexpr std::string_view kPassphrase = "fuzz";
 
-// Argon2id within its limits may take 1 GiB and seconds, which is right for a user and useless
-// here.
+// Argon2id within its limits may take 1 GiB and seconds: right for a user, too slow here.
 bool IsCheap(const KdfCost& cost) { return cost.ops <= 2 && cost.memory_kib <= 64; }
 
 void CheckOneLine(const base::Status& status) {
@@ -21,7 +20,7 @@ void CheckOneLine(const base::Status& status) {
   OSTRAKA_CHECK(base::MessageOf(status).find('\n') == std::string::npos);
 }
 
-// A key that opened must survive being written and read again, as it was: in the clear or not.
+// A key that opened must survive writing and reading, encrypted or not as before.
 void CheckOpened(const SigningKey& key, const KeyFileInfo& info) {
   OSTRAKA_CHECK(key.id() == info.id);
   const auto text = info.encrypted ? EncodeKeyFile(key, kPassphrase, info.cost)

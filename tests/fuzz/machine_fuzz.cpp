@@ -1,8 +1,8 @@
-// Any bytes as what happens to a run of four members, of whom one cheats: which messages arrive,
+// Any bytes as the events of a run of four members, one of them a cheat: the messages that arrive,
 // when, twice or never; timers, links, the disk and the jobs in any order; deaths and restarts;
-// whatever the cheat may sign or ask, and frames of others bent on the way. No input may make an
-// honest member abort, sign twice, be banned, or hold another block than the other honest members
-// (tests/fuzz/machine_world.h).
+// whatever the cheat may sign or request, and frames of others changed on the way. No input may
+// make an honest member abort, sign twice, be banned, or hold another block than the other honest
+// members (tests/fuzz/machine_world.h).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -39,7 +39,7 @@ crypto::SharedBlob SpoiledBlob(const crypto::SharedBlob& blob, ByteSource& sourc
   return crypto::MakeBlob(std::move(data));
 }
 
-// Runs one input: the operations that it spells, then everything that is still under way.
+// Runs one input: the operations that it encodes, then everything that is still outstanding.
 class Play final : public Cheat {
  public:
   explicit Play(base::ByteView bytes)
@@ -48,8 +48,8 @@ class Play final : public Cheat {
   void Run() {
     for (std::size_t i = 0; i < kMaxOperations && !source_.empty(); ++i) Operate();
     world_.DeliverAll();
-    // Parts or results that never come are given up, seals take their slow path, and who was away
-    // comes back.
+    // Members give up on parts or results that never come, seals take their slow path, and absent
+    // members come back.
     for (int round = 0; round < kLastRounds; ++round) {
       for (std::size_t member = 0; member < kMembers; ++member) world_.FireTimer(member);
       world_.DeliverAll();
@@ -80,7 +80,7 @@ class Play final : public Cheat {
   }
 
   Bytes Forge(const wire::Envelope& honest) override {
-    // Half of a forged batch stays true, so that COMMIT can be false beside true PARTs.
+    // Half of a forged batch stays true, so that a false COMMIT can accompany true PARTs.
     if (source_.Flip()) return honest.body;
     return ForgeBody(honest.slot.type, honest.body, View(), source_);
   }
@@ -139,15 +139,15 @@ class Play final : public Cheat {
     world_.ChangeLink(member, other, source_.Flip());
   }
 
-  // One that was sent lately.
+  // One of the messages sent lately.
   const Heard& AnyHeard() {
     const auto& heard = world_.heard();
     return heard[heard.size() - 1 - source_.Below(heard.size())];
   }
 
-  // A message of the cheat's, true or forged after another's, beside what it says anyway: an
-  // equivocation, a message too early or too late, a blob beside a message that has none, a
-  // signature that is nobody's.
+  // A message of the cheat, true or forged from another's, in addition to its other messages: an
+  // equivocation, a message too early or too late, a blob with a message that has none, an invalid
+  // signature.
   void SayMore() {
     if (world_.heard().empty()) return;
     const Heard& model = AnyHeard();
@@ -164,7 +164,7 @@ class Play final : public Cheat {
     if ((how & 32) != 0) envelope.entry.bytes[0] ^= source_.Byte();
     base::SharedBytes frame = world_.SignAsCheat(std::move(envelope));
     if ((how & 128) != 0) frame = Bent(*frame, crypto::Signature::kSize);
-    // To one, or to all alike.
+    // To one member, or to all alike.
     const std::size_t to = source_.Below(kMembers + 1);
     for (std::size_t member = 0; member < kMembers; ++member) {
       if (to == member || to == kMembers) world_.Inject(member, kCheat, frame, blob);
@@ -178,14 +178,14 @@ class Play final : public Cheat {
     return bent;
   }
 
-  // A true frame by another way, with other bulk data, or with a byte changed.
+  // A true frame over another link, with other bulk data, or with a byte changed.
   void Bend() {
     if (world_.heard().empty()) return;
     const Heard heard = AnyHeard();
     const std::size_t to = AnyMember();
     const std::size_t from = AnyMember();
-    // For a service the link alone vouches, and nobody bends what an honest member says over its
-    // own.
+    // Only the link authenticates a service, and nobody changes an honest member's messages on its
+    // own link.
     const bool own = heard.envelope.sender == world_.members()[from];
     if (wire::IsService(heard.envelope.slot.type) && own && from != kCheat) return;
     base::SharedBytes frame = heard.frame;
@@ -195,7 +195,8 @@ class Play final : public Cheat {
     world_.Inject(to, from, std::move(frame), std::move(blob));
   }
 
-  // A slot and a body of any bytes, signed: past the signature check there is no more to guess.
+  // A slot and a body of any bytes, signed: past the signature check nothing more needs to be
+  // guessed.
   void SayAnything() {
     wire::Envelope envelope;
     if (!world_.heard().empty()) envelope = AnyHeard().envelope;

@@ -78,8 +78,8 @@ wire::Slot SlotOfKey(const Bytes& key, const base::Digest& run_id) {
 
 }  // namespace
 
-// Knows every signature that was made here. No other can be true, unless Ed25519 is broken, and
-// looking one up costs a hundredth of checking it.
+// Knows every signature that was made here. No other can be valid unless Ed25519 is broken, and a
+// look-up costs a hundredth of a check.
 class MachineWorld::Notary final : public crypto::Verifier {
  public:
   void Note(const wire::SignedEnvelope& message) {
@@ -172,7 +172,7 @@ void MachineWorld::Restart(std::size_t member, bool with_store) {
   }
 }
 
-// Of honest members'. Nobody can tell a run whose stores are all lost from one that never began.
+// Of honest members. A run whose stores are all lost cannot be told from one that never began.
 bool MachineWorld::WouldBeTheLastStore(std::size_t member) const {
   for (std::size_t other = 0; other < kMembers; ++other) {
     const bool keeps = other != kCheat && other != member && !nodes_[other].lost_its_store;
@@ -269,7 +269,7 @@ void MachineWorld::Hear(std::size_t index, const protocol::Send& send) {
       OSTRAKA_CHECK(own);
     } else if (own) {
       notary_->Note(*opened);
-    } else {  // passed on: as its author signed it
+    } else {  // forwarded, as its author signed it
       OSTRAKA_CHECK(notary_->Verify(heard.envelope.sender, opened->digest, opened->signature));
     }
   }
@@ -292,14 +292,15 @@ void MachineWorld::PerformStore(std::size_t index, const protocol::Store& store)
     }
   }
   if (index == kCheat && !slots.empty() && cheat_.WantsToForge(slots.front())) {
-    // The machine inside must not sign its own message, so it never hears that the disk is done.
+    // The inner machine must not sign its own message, so it never gets Stored.
     to_forge_.insert(to_forge_.end(), slots.begin(), slots.end());
     return TryForge();
   }
   queue_.push_back({index, protocol::Stored{store.id}});
 }
 
-// One body a slot, whatever became of the store, but for what is said anew without it.
+// One body for each slot, whatever became of the store, except for messages that may be signed
+// again without it.
 void MachineWorld::NoteSlot(std::size_t index, const protocol::Record& record) {
   const auto [said, fresh] = nodes_[index].slots.emplace(record.key, record.value);
   OSTRAKA_CHECK(fresh || said->second == record.value);
@@ -361,8 +362,8 @@ void MachineWorld::SendForged(const wire::Slot& slot, const Heard& honest) {
   envelope.slot = slot;
   envelope.body = cheat_.Forge(honest.envelope);
   const base::SharedBytes frame = SignAsCheat(std::move(envelope));
-  // A PART goes to its aggregator, the rest to all, and to the machine inside as if it were its
-  // own.
+  // A PART goes to its aggregator, other messages to all, and to the inner machine as if they were
+  // its own.
   for (std::size_t to = 0; to < kMembers; ++to) {
     if (slot.type == MessageType::kPart && to != honest.to) continue;
     queue_.push_back({to, protocol::MessageReceived{members_[kCheat], frame, honest.blob}});

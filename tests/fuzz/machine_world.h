@@ -1,11 +1,14 @@
-// Four members of a tiny run, the last a cheat, with everything that may go differently decided
-// from outside: what is delivered when, how often and to whom, which timers fire, who dies and
-// starts again, with its store or without, what the cheat says.
+// Four members of a tiny run, the last one a cheat. The caller decides everything that may vary:
+// which message is delivered when, how often and to whom, which timers fire, which member dies and
+// restarts, with its store or without, and what the cheat sends.
 //
 // Aborts as soon as an honest member breaks a promise of the protocol (docs/protocol.md): its
-// invariants, one body a slot also across restarts, no honest member banned (one whose words the
-// fuzzer loses may be dropped), one chain of blocks for all. Four members bear one fault: once an
-// honest one was dropped while the cheat is a member, only the chain and the slots are promised.
+// invariants, one body for each slot also across restarts, no honest member banned (one whose
+// messages the fuzzer loses may be dropped), one chain of blocks for all. Four members bear one
+// fault: once an honest member was dropped while the cheat is a member, only the chain and the
+// slots are promised.
+//
+// Memory: the chain, the slots of each member, outstanding inputs, and the last kMemory messages.
 //
 // Thread safety: one owner.
 #pragma once
@@ -28,7 +31,7 @@ namespace ostraka::fuzz {
 inline constexpr std::size_t kMembers = 4;
 inline constexpr std::size_t kCheat = kMembers - 1;
 
-// A message that a member sent, and to whom.
+// A message that a member sent, and its receiver.
 struct Heard {
   std::size_t to = 0;
   wire::Envelope envelope;
@@ -36,16 +39,16 @@ struct Heard {
   crypto::SharedBlob blob;
 };
 
-// Says what the cheat does in place of its machine.
+// Decides what the cheat does in place of its machine.
 class Cheat {
  public:
   virtual ~Cheat() = default;
-  // May change what a job of the cheat's machine returned.
+  // May change the result of a job of the cheat's machine.
   virtual void OnJob(protocol::JobResult& result) = 0;
-  // True: the cheat will sign something else in the slots that its machine prepared together, of
-  // which this is the first, each once it has heard an honest message of the kind.
+  // True: the cheat will sign other messages in the slots that its machine prepared together, of
+  // which this is the first, each after it got an honest message of the kind.
   virtual bool WantsToForge(const wire::Slot& first) = 0;
-  // What it signs in place of `honest`, an honest member's message of the same kind.
+  // The body that it signs in place of `honest`, an honest member's message of that kind.
   virtual base::Bytes Forge(const wire::Envelope& honest) = 0;
 };
 
@@ -57,29 +60,29 @@ class MachineWorld {
   MachineWorld(const MachineWorld&) = delete;
   MachineWorld& operator=(const MachineWorld&) = delete;
 
-  // Inputs under way, oldest first. Messages may be delivered again or lost, the others may not
+  // Outstanding inputs, oldest first. Messages may be delivered again or lost, others may not
   // (node/protocol/ground/machine.h).
   std::size_t under_way() const { return queue_.size(); }
   void Deliver(std::size_t index);
   void DeliverAgain(std::size_t index);
   void Lose(std::size_t index);
-  // Delivers everything, in order, until nothing is under way.
+  // Delivers everything, in order, until nothing is outstanding.
   void DeliverAll();
 
-  // Fires the timer of `member` that is due first, if it has one. The clock goes there.
+  // Fires the earliest timer of `member`, if it has one, and advances the clock to it.
   void FireTimer(std::size_t member);
   void ChangeLink(std::size_t member, std::size_t other, bool up);
-  // An honest member dies and starts again, from what it stored or, if that is lost, from nothing;
-  // one honest member keeps its first store. What was under way to it is lost, and its links come
-  // up. Does nothing to the cheat.
+  // An honest member dies and restarts, from its store or, if that is lost, from nothing; one
+  // honest member keeps its first store. Inputs outstanding for it are lost, and its links come up.
+  // Does nothing to the cheat.
   void Restart(std::size_t member, bool with_store);
   void Wait(base::Duration duration) { now_ = now_ + duration; }
-  // A message as if it came over the link from `from`, now.
+  // Delivers a message as if it came over the link from `from` now.
   void Inject(std::size_t to, std::size_t from, base::SharedBytes frame, crypto::SharedBlob blob);
   // Signs as the cheat; services go unsigned.
   base::SharedBytes SignAsCheat(wire::Envelope envelope);
 
-  // What has been sent lately, oldest first; at most kMemory.
+  // The messages sent lately, oldest first; at most kMemory.
   const std::deque<Heard>& heard() const { return heard_; }
   const std::vector<base::PeerId>& members() const { return members_; }
   std::uint64_t step() const { return step_; }
@@ -92,7 +95,8 @@ class MachineWorld {
     std::shared_ptr<const crypto::SigningKey> key;
     std::unique_ptr<protocol::Machine> machine;
     std::map<protocol::TimerId, base::Time> timers;
-    std::map<base::Bytes, base::Bytes> slots;  // that it said it would sign in, and what
+    // Slots that it recorded before signing, and their bodies.
+    std::map<base::Bytes, base::Bytes> slots;
     std::map<std::pair<protocol::RecordKind, base::Bytes>, protocol::Record> store;
     bool lost_its_store = false;
     std::uint64_t starts = 0;
@@ -128,7 +132,7 @@ class MachineWorld {
   std::vector<wire::Slot> to_forge_;
   std::map<base::Bytes, base::Bytes> chain_;  // of all honest members: key and encoded block
   std::vector<base::Bytes> evidence_;
-  std::uint64_t step_ = 0;    // latest that an honest member began
+  std::uint64_t step_ = 0;    // latest step that an honest member began
   bool within_bound_ = true;  // as many honest members as the promises need
   base::Time now_;
 };

@@ -1,5 +1,5 @@
-// Any text as a manifest: it must be refused with a message, or be a run that survives being
-// written and read again.
+// Any text as a manifest: it must be refused with a message, or be a run that survives writing and
+// reading.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ void RunOne(std::string_view text) {
   const std::string written = WriteManifest(*manifest, base::Digest{});
   const auto again = ParseManifest(written);
   OSTRAKA_CHECK(again.ok());
-  // Equal in everything that is written; the run is another, as the bytes are.
+  // All written values are equal; the run id differs, because the bytes do.
   OSTRAKA_CHECK(WriteManifest(*again, base::Digest{}) == written);
 }
 

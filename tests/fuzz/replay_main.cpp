@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sorted, so that a failure comes at the same place on every machine.
+// Sorted, so that a failure occurs at one place on every machine.
 std::vector<fs::path> FilesUnder(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -38,7 +38,7 @@ bool Replay(const fs::path& path) {
     std::fprintf(stderr, "cannot read %s\n", path.c_str());
     return false;
   }
-  // Shown before the run: if the target aborts, this is the input that made it.
+  // Printed before the run: if the target aborts, this is the input.
   std::printf("%s (%zu bytes)\n", path.c_str(), bytes.size());
   std::fflush(stdout);
   return LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()),

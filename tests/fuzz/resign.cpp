@@ -10,10 +10,10 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 namespace ostraka::fuzz {
 namespace {
 
-// Small bodies stay small, so that a mutation is felt.
+// Small bodies stay small, so that a mutation has an effect.
 constexpr std::size_t kMaxGrowth = 64;
 
-// Near what it was, or anything.
+// A value near the old one, or any value.
 std::uint64_t Changed(std::uint64_t value, Choices& choices) {
   if (choices.OneIn(4)) return std::uint64_t{choices.Below(1 << 16)} << choices.Below(48);
   return value + choices.Below(5) - 2;
@@ -73,7 +73,7 @@ base::Bytes SignedAgain(wire::Envelope envelope, const crypto::SigningKey& key) 
 
 }  // namespace ostraka::fuzz
 
-// What was signed again, if it fits; else the input as libFuzzer changes it.
+// The signed mutation, if it fits; otherwise the input as libFuzzer changes it.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
   ostraka::fuzz::Choices choices(seed);

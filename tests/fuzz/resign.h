@@ -1,7 +1,9 @@
-// Signed messages changed and signed again, for custom mutators: what is changed at random after
-// its signature never gets past the check of it.
+// Changes signed messages and signs them again, for custom mutators: a random change after the
+// signature would never pass the signature check.
 //
-// Part of libFuzzer builds only, for libFuzzer does the changing. Thread safety: one owner.
+// Part of libFuzzer builds only, because libFuzzer makes the changes.
+//
+// Thread safety: one owner.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +15,7 @@
 
 namespace ostraka::fuzz {
 
-// Choices of a mutator: the same for the same seed, as libFuzzer asks.
+// Choices of a mutator: a function of the seed, as libFuzzer requires.
 class Choices {
  public:
   explicit Choices(unsigned seed) : generator_(seed) {}
@@ -25,18 +27,17 @@ class Choices {
   std::mt19937 generator_;
 };
 
-// `bytes` as libFuzzer would change them, at most `max_size` (> 0) long.
+// `bytes` changed by libFuzzer, at most `max_size` (> 0) long.
 base::Bytes Mutated(base::ByteView bytes, std::size_t max_size);
 
-// Changes a field of the slot, the entry, or the body.
+// Changes a field of the slot, the parent, or the body.
 void MutateEnvelope(wire::Envelope& envelope, Choices& choices);
 
-// The frame of what `key` now says in place of `envelope`, with a true signature; services go
-// unsigned.
+// The frame of `envelope`, validly signed by `key`; services go unsigned.
 base::Bytes SignedAgain(wire::Envelope envelope, const crypto::SigningKey& key);
 
 // Each mutator defines it: the input with something changed and signed again. Empty if the input is
-// none that it knows, or this time is for changing bytes blindly.
+// not of a known form, or this time is for changing bytes blindly.
 base::Bytes Resigned(base::ByteView input, Choices& choices);
 
 }  // namespace ostraka::fuzz

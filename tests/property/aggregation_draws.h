@@ -1,4 +1,4 @@
-// Rows that rapidcheck draws, and rules run on them: what the property tests of aggregation share.
+// Random rows for rapidcheck, and rules run on them: shared by the property tests of aggregation.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ inline std::vector<float> Run(const std::string& text, const Matrix& rows, Repor
   return out;
 }
 
-// Within float32's rounding of the result, and a little for sums of large rows in double.
+// Allows float32's rounding of the result, and a little for sums of large rows in double.
 inline void ExpectNear(const std::vector<float>& found, const Vector& expected, const Matrix& rows,
                        double slack = 1e-12) {
   long double largest = 0;
@@ -83,7 +83,7 @@ inline void ExpectNear(const std::vector<float>& found, const Vector& expected, 
   }
 }
 
-// "f=2".
+// The text "f=2" for f = 2.
 inline std::string F(std::size_t f) { return "f=" + std::to_string(f); }
 
 // The rows that a pre-aggregation makes of `rows`.

@@ -1,4 +1,4 @@
-// What all rules of the registry promise together.
+// Promises that all rules of the registry make.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -19,7 +19,7 @@ using testing::Matrix;
 using testing::RowsOf;
 using testing::Run;
 
-// Each rule with what it requires; every other parameter at its default.
+// Each rule with its required parameters; all others at their defaults.
 std::string TextOf(const RuleInfo& info, std::size_t f) {
   std::string text = std::string(info.about.name) + ":" + F(f);
   for (const ParameterInfo& parameter : info.about.parameters) {
@@ -57,9 +57,9 @@ RC_GTEST_PROP(AllRulesProperty, ThreadsChangeNoBit, ()) {
   });
 }
 
-// Rules that say so do not care for the order of their rows, but for ties. Three rules meet ties on
-// any rows: signguard's clusters lie on a grid of shares; bulyan's last choices look at a single
-// neighbour, so that two rows that are nearest to each other score the same; and the pair that
+// The order of rows does not matter to a rule that says so, except for ties. Three rules meet ties
+// on any rows: signguard's clusters lie on a grid of shares; bulyan's last choices look at a single
+// neighbour, so that two rows that are nearest to each other have equal scores; and the pair that
 // makes a diameter is in many subsets of mda.
 RC_GTEST_PROP(AllRulesProperty, OrderOfRowsDoesNotMatter, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
@@ -83,7 +83,7 @@ RC_GTEST_PROP(AllRulesProperty, OrderOfRowsDoesNotMatter, ()) {
 
 // Rows on a grid and an offset of 2^20 grid steps: exact in float32, so the selection and the
 // moved result are too.
-RC_GTEST_PROP(AllRulesProperty, ACommonOffsetMovesTheResultAndNoSelection, ()) {
+RC_GTEST_PROP(AllRulesProperty, CommonOffsetMovesTheResultAndNoSelection, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   Matrix rows(11, std::vector<float>(1 + rng.Below(30)));
   for (auto& row : rows) {
@@ -106,12 +106,12 @@ RC_GTEST_PROP(AllRulesProperty, ACommonOffsetMovesTheResultAndNoSelection, ()) {
   }
 }
 
-// f rows as far away as float32 allows, alike or not: the result stays with the honest rows.
+// f rows as far away as float32 allows, equal or different: the result stays near the honest rows.
 RC_GTEST_PROP(AllRulesProperty, FaultyRowsCannotCarryARobustRuleAway, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   Matrix rows = testing::NormalRows(rng, 11, 1 + rng.Below(20));
   for (auto& row : rows) {
-    for (float& value : row) value += 3;  // rules by angle need one
+    for (float& value : row) value += 3;  // rules by angle need a common direction
   }
   const std::vector<float> reference = rows[10];
   long double reach = 0;
@@ -120,9 +120,10 @@ RC_GTEST_PROP(AllRulesProperty, FaultyRowsCannotCarryARobustRuleAway, ()) {
   testing::Multiply(rows[1], factor);
   testing::Multiply(rows[7], rng.Chance(1, 2) ? -factor : -factor / 3);
   if (rng.Chance(1, 2)) rows[7] = rows[1];
-  // What these promise is another thing: nothing (mean), attackers that are alike (foolsgold),
-  // trust that is lost only after a call (safeguard), and outliers of one pass along one direction
-  // (dnc: a faulty row can hide behind a larger one on its side, which draws the centre past it).
+  // These rules promise something else: mean nothing; foolsgold resists only attackers that are
+  // alike; safeguard withdraws trust only after a call; dnc removes outliers of one pass along one
+  // direction (a faulty row can hide behind a larger one on its side, which draws the centre past
+  // it).
   const std::vector<std::string_view> others = {"mean", "foolsgold", "safeguard", "dnc"};
   ForEachRule(rows, 2, [&](const RuleInfo& info, const std::string& text) {
     if (std::find(others.begin(), others.end(), info.about.name) != others.end()) return;
@@ -131,9 +132,9 @@ RC_GTEST_PROP(AllRulesProperty, FaultyRowsCannotCarryARobustRuleAway, ()) {
   });
 }
 
-// What the property above found: the mean lies beyond the smaller faulty row, so an honest row
-// seems to be further out.
-TEST(Dnc, ALargerRowHidesASmallerOneOnItsSide) {
+// A case that the property above found: the mean lies beyond the smaller faulty row, so an honest
+// row seems to be further out.
+TEST(Dnc, LargerRowHidesASmallerRowOnItsSide) {
   Matrix rows(11, std::vector<float>{3, 3});
   rows[1] = {3e6F, 3e6F};
   rows[7] = {5e5F, 5e5F};
@@ -142,7 +143,7 @@ TEST(Dnc, ALargerRowHidesASmallerOneOnItsSide) {
   EXPECT_LT(testing::Run("dnc:f=2", rows)[0], 4) << "on the other side it cannot hide";
 }
 
-RC_GTEST_PROP(AllRulesProperty, EveryValueThatIsNotFiniteIsRefusedByName, ()) {
+RC_GTEST_PROP(AllRulesProperty, NonFiniteValuesAreRefusedWithTheirPlace, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   Matrix rows = testing::NormalRows(rng, 11, 1 + rng.Below(700));
   const std::vector<float> reference = rows[0];

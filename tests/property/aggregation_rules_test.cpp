@@ -1,4 +1,4 @@
-// Every rule of the registry against its slow reference; those that remember over many calls are in
+// Every rule of the registry against its slow reference; rules with a state over many calls are in
 // history_rules_test.cpp.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -46,7 +46,7 @@ RC_GTEST_PROP(ReferenceProperty, ColumnRulesWithTies, ()) {
   ExpectNear(Run("sign_majority", rows), testing::SlowSignMajority(rows), rows);
 }
 
-RC_GTEST_PROP(ReferenceProperty, KrumInAllItsVariants, ()) {
+RC_GTEST_PROP(ReferenceProperty, KrumInAllVariants, ()) {
   const auto [rows, f] = DrawRows(3, 12, 2, 3);
   const std::size_t n = rows.size();
   struct Variant {
@@ -123,7 +123,7 @@ RC_GTEST_PROP(ReferenceProperty, NearestRows, ()) {
   const Vector to_own = testing::SlowDistancesTo(rows, testing::SlowRow(rows[own]));
   ExpectNear(Run("monna:" + F(f) + ",idx=" + std::to_string(own), rows),
              testing::SlowMeanOf(rows, testing::SlowSmallest(to_own, n - f)), rows);
-  // The library measures from the median as it is stored, in float32.
+  // The library measures from the stored median, which is float32.
   const auto median = Run("median", rows);
   const Vector to_median = testing::SlowDistancesTo(rows, testing::SlowRow(median));
   ExpectNear(Run("aksel:" + F(f), rows),
@@ -132,7 +132,8 @@ RC_GTEST_PROP(ReferenceProperty, NearestRows, ()) {
 
 RC_GTEST_PROP(ReferenceProperty, FiltersOnTheDirectionOfMostVariance, ()) {
   const auto [rows, f] = DrawMinority();
-  // A direction is only as sure as the gap below its eigenvalue: rows of one scale keep it open.
+  // A direction is only as certain as the gap below its eigenvalue; rows of one scale keep the gap
+  // large.
   for (const auto& row : rows) RC_PRE(testing::SlowNorm(row) < 100);
   const auto caf = Run("caf:" + F(f), rows);
   ExpectNear(caf, testing::SlowCaf(rows, f, false), rows, 1e-5);

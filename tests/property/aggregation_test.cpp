@@ -1,4 +1,4 @@
-// What rules promise for all inputs, with rapidcheck choosing and shrinking them.
+// Promises of rules for all inputs; rapidcheck chooses and shrinks them.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -46,7 +46,7 @@ RC_GTEST_PROP(CenteredClipProperty, ResidualIsWithinItsBoundForAnyRows, ()) {
   RC_ASSERT(testing::SlowResidual(rows, out, tau) <= Bound(rows, out));
 }
 
-// Where the minimum is not unique the order may choose another one: f agrees even there.
+// If the minimum is not unique, another order may reach another minimum, but f is equal there.
 RC_GTEST_PROP(CenteredClipProperty, OrderOfRowsDoesNotChangeTheObjective, ()) {
   const Matrix rows = TameRows(9, 6);
   const double tau = AnyTau();
@@ -65,7 +65,7 @@ RC_GTEST_PROP(CenteredClipProperty, OrderOfRowsDoesNotChangeTheObjective, ()) {
   RC_ASSERT(std::abs(difference) <= slack + 1e-9L);
 }
 
-RC_GTEST_PROP(CenteredClipProperty, MovesWithItsRows, ()) {
+RC_GTEST_PROP(CenteredClipProperty, IsTranslationEquivariant, ()) {
   const Matrix rows = TameRows(9, 6);
   const double tau = AnyTau();
   Matrix moved = rows;
@@ -116,7 +116,7 @@ RC_GTEST_PROP(RuleProperty, LevelsAndExecutorsAgreeOnEveryBit, ()) {
   }
 }
 
-RC_GTEST_PROP(RuleProperty, OneBadValueIsFoundAndNamed, ()) {
+RC_GTEST_PROP(RuleProperty, SingleNonFiniteValueIsFoundAndNamed, ()) {
   Matrix rows = AnyRows(6, 600);
   const auto row = static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(0, rows.size()));
   const auto at = static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(0, rows[0].size()));

@@ -1,4 +1,4 @@
-// What attacks promise for all honest rows, with rapidcheck choosing and shrinking them.
+// Promises of attacks for all honest rows; rapidcheck chooses and shrinks them.
 #include "aggregation/attacks/attacks.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ RC_GTEST_PROP(AttackProperty, ResultsAreFiniteAndDependOnTheSeedAlone, ()) {
   }
 }
 
-// Attacks that look at all honest rows see a set: their order changes roundings and no more.
+// Attacks treat the honest rows as a set: their order changes only rounding.
 RC_GTEST_PROP(AttackProperty, TheOrderOfHonestRowsDoesNotMatter, ()) {
   const Matrix rows = AnyRows(6, 20);
   Matrix reversed(rows.rbegin(), rows.rend());

@@ -1,5 +1,5 @@
-// Rules by lengths, signs and histories against their slow references: one call, and many with the
-// State that goes from each to the next.
+// Rules by lengths, signs and histories against their slow references: in one call, and in many
+// calls with the State passed from each to the next.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -27,7 +27,7 @@ RC_GTEST_PROP(HistoryProperty, SignGuard, ()) {
   Matrix rows = testing::NormalRows(rng, 3 + rng.Below(10), 1 + rng.Below(300));
   for (auto& row : rows) {
     testing::Multiply(row, testing::PowerOfTen(static_cast<int>(rng.Between(-1, 1))));
-    // Some rows lean to one sign, some hold zeros: clusters of signs.
+    // Some rows lean to one sign and some contain zeros, which gives clusters of signs.
     const auto lean = static_cast<float>(rng.Between(-1, 1));
     const bool zeros = rng.Chance(1, 3);
     for (float& value : row) value = zeros && rng.Chance(1, 4) ? 0.0f : value + lean;
@@ -47,7 +47,7 @@ RC_GTEST_PROP(HistoryProperty, SafeguardOverManyCalls, ()) {
   const double th1 = 0.3 + 2 * rng.Unit();
   const std::string text = "safeguard:T0=" + std::to_string(t0) + ",T1=" + std::to_string(t1) +
                            ",th0=" + std::to_string(th0) + ",th1=" + std::to_string(th1);
-  // As the text has them.
+  // With the values as the text rounds them.
   testing::SlowSafeguard slow({t0, std::stod(std::to_string(th0))},
                               {t1, std::stod(std::to_string(th1))});
   State state;
@@ -69,7 +69,7 @@ RC_GTEST_PROP(HistoryProperty, SafeguardOverManyCalls, ()) {
   RC_ASSERT(state.calls == 10u);
 }
 
-// The cosines are those of what each row has added up to; the weights are of this call's rows.
+// Cosines are of each row's sum over all calls; weights apply to this call's rows.
 RC_GTEST_PROP(HistoryProperty, FoolsGoldOverManyCalls, ()) {
   base::Rng rng = AnyRng();
   const std::size_t n = 3 + rng.Below(6);

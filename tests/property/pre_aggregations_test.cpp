@@ -47,7 +47,7 @@ RC_GTEST_PROP(PreProperty, Clipping, ()) {
   ExpectScaled(Mixed("clipping:c=" + std::to_string(c), rows), rows, c);
 }
 
-// The k longest rows become as long as the longest of the others.
+// The k longest rows are shortened to the longest of the others.
 RC_GTEST_PROP(PreProperty, AdaptiveClipping, ()) {
   const auto [rows, f] = DrawMinority();
   const std::size_t n = rows.size();
@@ -58,7 +58,7 @@ RC_GTEST_PROP(PreProperty, AdaptiveClipping, ()) {
   ExpectScaled(Mixed("arc:" + F(f), rows), rows, lengths.back());
 }
 
-// Which rows share a bucket shows when each row is a unit vector.
+// Unit vectors as rows show which rows share a bucket.
 std::vector<Indices> BucketsOf(const std::string& text, std::size_t n) {
   Matrix unit(n, std::vector<float>(n, 0.0f));
   for (std::size_t i = 0; i < n; ++i) unit[i][i] = 1;
@@ -99,7 +99,7 @@ RC_GTEST_PROP(PreProperty, Bucketing, ()) {
   }
 }
 
-// Another seed, other buckets; any two rows meet about as often as any others.
+// Another seed gives other buckets, and any two rows meet about equally often.
 TEST(Bucketing, DrawsItsBucketsFromTheSeed) {
   constexpr std::size_t kRows = 6;
   constexpr int kSeeds = 3000;
@@ -111,7 +111,7 @@ TEST(Bucketing, DrawsItsBucketsFromTheSeed) {
   }
   for (std::size_t i = 0; i < kRows; ++i) {
     for (std::size_t j = i + 1; j < kRows; ++j) {
-      EXPECT_NEAR(met[i][j], kSeeds / 5, 120);  // five deviations and more
+      EXPECT_NEAR(met[i][j], kSeeds / 5, 120);  // more than five standard deviations
     }
   }
 }

@@ -1,4 +1,4 @@
-// V2 from both sides: no honest aggregator ever fails it, and one that moves its result does.
+// V2 from both sides: an honest aggregator never fails it, and one that shifts its result does.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -114,8 +114,8 @@ RC_GTEST_PROP(SumCheckProperty, AShiftedAggregateFails, ()) {
   RC_ASSERT(SumsOverTolerance(rows, BlobOf(shifted), tau, 1) > 1.0);
 }
 
-// The same bits for any Executor is aggregation's promise; that packing and summing lose nothing of
-// a gradient is ours.
+// The aggregation library promises equal bits for any Executor; the protocol promises that packing
+// and summing lose nothing of a gradient.
 RC_GTEST_PROP(PackProperty, PartsAreTheGradient, ()) {
   const auto count = *rc::gen::inRange<std::uint32_t>(1, 20);
   const std::size_t dimension = *rc::gen::inRange<std::size_t>(count, 500);

@@ -1,10 +1,9 @@
-// As many colluders as the view bears, with whatever words they like, never cost an honest member
-// its place (protocol.md 1), and never have a majority among the senders of an applied column.
+// As many colluders as the thresholds bear, with any messages, never get an honest member removed
+// (protocol.md 1), and are never a majority among the senders of an applied column.
 //
-// Honest members say what is true and do what they owe, as node/protocol/rules/cases.h and
-// disputes.h ask of them. Colluders withhold, lie, accuse, name, vote, confirm and fall silent at
-// random. What is true (who lied about which column, whose gradient is wrong) is kept beside the
-// sealed words.
+// Honest members tell the truth and do their duties, as node/protocol/rules/cases.h and disputes.h
+// require. Colluders withhold, lie, accuse, name, vote, confirm and fall silent at random. The
+// truth (false numbers by column, false gradients) is recorded beside the sealed messages.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -30,11 +29,12 @@ using wire::CaseId;
 using wire::CaseKind;
 using wire::Verdict;
 
-// How often colluders do each thing, in percent: some worlds are quiet, some are not.
+// How often colluders do each thing, in percent. Some worlds are quiet and some are not.
 struct Malice {
   std::uint64_t withhold, lie, accuse, name, vote, fall_silent;
-  std::uint64_t conspire;  // several lie about one column; one gives up its place for the others
-  std::uint64_t dawdle;    // words come late, and others are said to
+  // Several lie about one column, and one gives up its membership for the others.
+  std::uint64_t conspire;
+  std::uint64_t dawdle;  // messages arrive late, and colluders claim that others' do
 };
 
 void Demand(bool holds, const std::string& what) {
@@ -59,7 +59,7 @@ class World {
   std::size_t cases = 0;
   std::size_t covers = 0;
   std::size_t disputes = 0;
-  std::size_t second_failures = 0;  // live pairs, of which one was dropped
+  std::size_t second_failures = 0;  // pairs in dispute of which one member was dropped
 
  private:
   using Claim = std::tuple<std::uint64_t, std::uint32_t, PeerId>;  // step, column, worker
@@ -91,21 +91,22 @@ class World {
   Manifest manifest_;
   Block view_;
   std::set<PeerId> byzantine_;
-  std::set<Claim> lies_;                                    // numbers that do not follow
-  std::set<std::pair<std::uint64_t, PeerId>> wrong_;        // gradients that do not
-  std::set<std::pair<PeerId, PeerId>> away_;                // this step: parts that did not arrive
-  std::set<std::pair<PeerId, PeerId>> unseen_;              // this step: (worker, owner) results
-  std::set<std::size_t> held_parts_, held_results_;         // this step: by all honest members
+  std::set<Claim> lies_;                              // numbers that do not follow from the part
+  std::set<std::pair<std::uint64_t, PeerId>> wrong_;  // gradients that do not follow from the batch
+  std::set<std::pair<PeerId, PeerId>> away_;          // this step: parts that did not arrive
+  std::set<std::pair<PeerId, PeerId>> unseen_;        // this step: (worker, owner) results
+  std::set<std::size_t> held_parts_, held_results_;   // this step: by all honest members
   std::map<std::size_t, std::set<PeerId>> part_witnesses_;  // this step: by some of them
   std::map<std::size_t, std::set<PeerId>> result_witnesses_;
-  // This step: by how many ms, as honest members see it, own words and AGGs.
+  // In this step, by how many ms honest members see own messages and AGGs late.
   std::map<PeerId, std::uint64_t> late_;
   std::map<PeerId, std::uint64_t> late_aggregate_;
   SealedStep sealed_;
   Judged judged_;
 };
 
-// A colluder that falls silent does so at one of the four places where a step asks for its word.
+// A colluder that falls silent does so at one of the four points of a step where its message is
+// due.
 void World::Commit() {
   for (const PeerId& member : view_.members) {
     const bool silent = Bad(member) && Luck(malice_.fall_silent);
@@ -140,8 +141,9 @@ void World::Commit() {
   }
 }
 
-// Parts and results of live pairs go to all, and honest members pass them on: so they arrive where
-// any honest member holds them, and an honest giver's are held by all honest members.
+// Parts and results of pairs in dispute go to all, and honest members forward them. So they arrive
+// wherever any honest member holds them, and those of an honest sender are held by all honest
+// members.
 void World::HandOverParts() {
   const auto pairs = LivePairsOf(view_, sealed_.roles);
   for (const LivePair& pair : pairs) {
@@ -176,7 +178,7 @@ void World::Aggregate() {
     if (sealed_.faulty_in_a.contains(owner)) continue;
     std::vector<PeerId> senders;
     std::vector<Digest> commits;
-    // A colluder that leaves honest senders out takes all its friends and few others.
+    // A colluder that leaves out honest senders includes all colluders and few others.
     const bool picks = Bad(owner) && Luck(malice_.withhold);
     std::uint64_t others = picks ? rng_.Below(view_.members.size()) : view_.members.size();
     for (const PeerId& worker : sealed_.roles.workers) {
@@ -195,8 +197,8 @@ void World::Aggregate() {
   }
 }
 
-// Colluders let the others wait by their own words, or by a part, which makes its owner late; in
-// dispute all members see when the part comes. A colluding owner blames whom it likes.
+// Colluders delay their own messages, or a part, which makes its owner late. In a dispute all
+// members see when the part comes. A colluding owner blames any worker.
 void World::Dawdle() {
   const auto pairs = LivePairsOf(view_, sealed_.roles);
   for (const PeerId& member : view_.members) {
@@ -212,7 +214,7 @@ void World::Dawdle() {
     }
     for (const PeerId& worker : sealed_.roles.workers) {
       if (!Bad(worker) || !Luck(malice_.dawdle)) continue;
-      const std::uint64_t ms = rng_.Below(20'000);  // its part timer ends that
+      const std::uint64_t ms = rng_.Below(20'000);  // the owner's part timer ends the wait
       if (ms <= late_aggregate_[owner]) continue;
       aggregate.slowest = worker;
       late_aggregate_[owner] = ms;
@@ -247,7 +249,7 @@ void World::HandOverResults() {
   }
 }
 
-// Numbers are zeros, which are possible; whether they follow from the parts is kept in lies_.
+// All numbers are zero, which is possible; lies_ records whether they follow from the parts.
 void World::Prove() {
   const bool together = !sealed_.roles.owners.empty() && Luck(malice_.conspire);
   const std::uint64_t victim = together ? rng_.Below(sealed_.roles.owners.size()) : 0;
@@ -271,7 +273,7 @@ void World::Prove() {
   }
 }
 
-// The sum check fails only where somebody lied: a sender, or the owner by its aggregate.
+// The sum check fails only if somebody lied: a sender, or the owner with its aggregate.
 void World::JudgeColumns() {
   judged_.fates = JudgeWithoutAggregates(sealed_, view_);
   for (std::uint32_t j = 0; j < judged_.fates.size(); ++j) {
@@ -289,7 +291,8 @@ void World::JudgeColumns() {
   }
 }
 
-// Of those who lied about its column of the last step one that is still a member, if there is one.
+// A worker that lied about the owner's column in the last step and is still a member, if there is
+// one.
 std::optional<wire::Naming> World::TrueNaming(const PeerId& owner) const {
   std::optional<wire::Naming> naming;
   for (std::uint32_t j = 0; j < view_.aggregated.size(); ++j) {
@@ -303,7 +306,7 @@ std::optional<wire::Naming> World::TrueNaming(const PeerId& owner) const {
   return naming;
 }
 
-// What anybody finds who has what the case is about.
+// The finding of a member that holds the data of the case.
 Verdict World::TruthOf(const CaseId& about) const {
   bool guilty = false;
   if (about.kind == CaseKind::kGradient) {
@@ -315,7 +318,7 @@ Verdict World::TruthOf(const CaseId& about) const {
   return guilty ? Verdict::kGuilty : Verdict::kInnocent;
 }
 
-// A gradient anybody can recompute; a part has to be shown by the one who aggregated it.
+// Any member can recompute a gradient; a part must be shown by the owner that aggregated it.
 bool World::Knows(const PeerId&, const Case& open) {
   switch (open.id.kind) {
     case CaseKind::kGradient:
@@ -375,7 +378,7 @@ void World::SpeakAtWill(const PeerId& member, wire::Proof& proof) {
     }
     proof.naming = wire::Naming{Anybody(), view_.step - rng_.Below(10) / 9, column};
   } else if (Luck(50)) {
-    proof.naming = TrueNaming(member);  // a friend, betrayed
+    proof.naming = TrueNaming(member);  // a betrayed colluder
   }
   for (const Case& open : view_.cases) {
     if (!Luck(malice_.vote)) continue;
@@ -423,7 +426,7 @@ void World::CheckBlock(const Block& block) const {
   Demand(decoded.ok(), "the block cannot be read");
 }
 
-// The same words in another order: votes within a PROOF, and validators as drawn.
+// Equal messages in another order: votes within a PROOF, and validators as drawn.
 void World::CheckOrderDoesNotMatter(const Block& block) const {
   SealedStep sealed = sealed_;
   for (auto& [member, proof] : sealed.proofs) {
@@ -481,12 +484,12 @@ void World::PlayStep() {
   view_ = block;
 }
 
-// Mostly nothing: colluders who do everything at once are gone before a plan of theirs unfolds.
+// Mostly zero, since colluders that do everything at once are removed before a plan unfolds.
 std::uint64_t Percent() {
   return *rc::gen::weightedElement<std::uint64_t>({{6, 0}, {2, 2}, {1, 10}, {1, 30}, {1, 80}});
 }
 
-RC_GTEST_PROP(FramingProperty, ColludersNeverCostAnHonestMemberItsPlace, ()) {
+RC_GTEST_PROP(FramingProperty, ColludersNeverGetAnHonestMemberRemoved, ()) {
   const auto n = *rc::gen::inRange<std::uint32_t>(4, 17);
   const Mode mode = *rc::gen::element(Mode::kMajority, Mode::kBalanced, Mode::kThird);
   const Malice malice = {Percent(),

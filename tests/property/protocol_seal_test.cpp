@@ -1,5 +1,5 @@
-// SEAL against members that lie, in networks that are timely and in networks that are not:
-// agreement always, a decision within the bound of docs/seal.md, and nobody honest left out.
+// SEAL against lying members, in timely and untimely networks: agreement always, a decision within
+// the bound of docs/seal.md, and no honest member left out.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -64,8 +64,8 @@ std::string Explain(const World& world, const WorldOptions& options) {
   return text;
 }
 
-// An honest member whose message reached all in time is in the decision; nobody honest is called
-// equivocator.
+// If an honest member's message reached all in time, the decision contains it; no honest member
+// counts as equivocator.
 void CheckEntries(const World& world, const WorldOptions& options) {
   for (std::uint32_t i = 0; i < world.nodes(); ++i) {
     if (!world.IsHonest(i) || options.muted_members.contains(i)) continue;
@@ -86,7 +86,7 @@ void CheckDecided(const World& world, const WorldOptions& options, base::Time fr
     if (!world.IsHonest(i) || options.muted_members.contains(i)) continue;
     if (!world.DecidedAt(i)) RC_FAIL("undecided: " + Explain(world, options));
     if (i == excused) continue;
-    // An observer asks every 2 Delta.
+    // An observer asks for the decision every 2 Delta.
     const base::Duration more = i < options.n ? base::Duration{} : options.delta * 4;
     if (*world.DecidedAt(i) - from <= bound + more) continue;
     RC_FAIL("node " + std::to_string(i) + " took " +
@@ -95,7 +95,7 @@ void CheckDecided(const World& world, const WorldOptions& options, base::Time fr
   }
 }
 
-// What all honest members echoed; nullopt if they did not all echo the same.
+// The vector that all honest members echoed; nullopt if they echoed different ones.
 std::optional<Digest> EchoedByAll(const World& world, const WorldOptions& options) {
   std::set<Digest> echoed;
   for (std::uint32_t i = 0; i < options.n; ++i) {
@@ -117,7 +117,7 @@ RC_GTEST_PROP(SealProperty, TimelyNetworksDecideWithinTheBound, ()) {
   options.observers = static_cast<std::uint32_t>(rng.Below(2));
   const auto faulty = static_cast<std::uint32_t>(rng.Below(options.t_s + 1));
   DrawFaulty(options, faulty, rng);
-  // Who was sealed absent earlier counts against t_s like any fault.
+  // A member that was sealed absent earlier counts against t_s like any fault.
   if (faulty < options.t_s && rng.Chance(1, 4)) {
     const auto member = static_cast<std::uint32_t>(rng.Below(options.n));
     if (!options.byzantine.contains(member)) options.muted_members.insert(member);
@@ -130,10 +130,10 @@ RC_GTEST_PROP(SealProperty, TimelyNetworksDecideWithinTheBound, ()) {
   if (const auto all = EchoedByAll(world, options)) RC_ASSERT(*world.Decision() == *all);
 }
 
-// When members echo does not matter to agreement: whatever ends the wait of one and not of another,
-// by whatever time, the gate comes after it. (A slow path that counted from the own ECHO forked at
-// a skew of 1.5 Delta.) Nobody honest is left out, as nobody is made to echo before the first
-// honest member has been patient.
+// Agreement does not depend on the time at which members echo: whatever ends one member's wait and
+// not another's, at any time, the gate comes after it. [A slow path that counted from the own ECHO
+// forked at a skew of 1.5 Delta.] No honest member is left out, because nobody is made to echo
+// before the first honest member's patience ends.
 RC_GTEST_PROP(SealProperty, EchoesAtAnyTimeNeverFork, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   WorldOptions options;
@@ -150,7 +150,7 @@ RC_GTEST_PROP(SealProperty, EchoesAtAnyTimeNeverFork, ()) {
   CheckEntries(world, options);
 }
 
-// A member that opens the seal long after the others counts as a fault, and splits nobody.
+// A member that opens the seal long after the others counts as a fault, and causes no fork.
 RC_GTEST_PROP(SealProperty, LateOpenersNeverFork, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   WorldOptions options;
@@ -171,9 +171,9 @@ RC_GTEST_PROP(SealProperty, LateOpenersNeverFork, ()) {
   CheckDecided(world, options, world.LastHonestEcho(), DecisionBound(options.delta, faulty + late));
 }
 
-// A crash is a fault like another; but the member comes back, says nothing otherwise than before,
-// and learns the decision.
-RC_GTEST_PROP(SealProperty, AMemberThatRestartsKeepsItsWord, ()) {
+// A crash counts as a fault; the member comes back, contradicts no message of its own, and learns
+// the decision.
+RC_GTEST_PROP(SealProperty, RestartedMemberNeverContradictsItsMessages, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   WorldOptions options;
   options.seed = rng.Next();
@@ -194,9 +194,9 @@ RC_GTEST_PROP(SealProperty, AMemberThatRestartsKeepsItsWord, ()) {
                restarting);
 }
 
-// Messages lost, late by minutes, a partition: nobody decides otherwise than another, and after it
-// has healed all decide.
-RC_GTEST_PROP(SealProperty, UntimelyNetworksNeverForkAndHeal, ()) {
+// Messages are lost or late by minutes, or the network is partitioned: all decisions are equal, and
+// once the network is timely again all members decide.
+RC_GTEST_PROP(SealProperty, UntimelyNetworksNeverForkAndRecoverOnceTimely, ()) {
   base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
   WorldOptions options;
   options.seed = rng.Next();

@@ -1,5 +1,5 @@
-// The size check (node/protocol/rules/sizes.h) against our own CenteredClip: whatever rows there
-// are, an honest owner of truthful senders passes; and no owner passes with more than the bound.
+// The size check (node/protocol/rules/sizes.h) against our own CenteredClip: for any rows, an
+// honest owner of truthful senders passes, and no owner passes with a size above the bound.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -50,7 +50,7 @@ SizeRule RuleOf(const Row& result, double tau) {
   return {.tau = tau, .eps = kEps, .result_norm = aggregation::Norm(result)};
 }
 
-// Rows of one kind: equal, spread about a center, each of its own size, or sparse and huge.
+// Rows of one kind: equal, spread about a center, each of a different size, or sparse and huge.
 Row DrawnRow(int kind, base::Rng rng, const Row& center, double scale) {
   const std::size_t length = center.size();
   switch (kind) {
@@ -94,9 +94,9 @@ RC_GTEST_PROP(SizeCheckProperty, AnHonestOwnerOfTruthfulSendersPasses, ()) {
   RC_ASSERT(JudgeSizes(SizesOf(rows), rule) != ColumnFate::kSizeCheck);
 }
 
-// However few are large, and however far: the loose bound of a huge result is no excuse for one
-// that its rows do not have.
-RC_GTEST_PROP(SizeCheckProperty, AnHonestMajorityIsNeverBlindForOthersSake, ()) {
+// However few rows are large, and however far away: the loose bound of a huge result must not
+// excuse an owner whose rows are small.
+RC_GTEST_PROP(SizeCheckProperty, HonestMajorityIsNeverBlindBecauseOfOthers, ()) {
   const std::size_t others = *rc::gen::inRange<std::size_t>(1, 8);
   const std::size_t length = *rc::gen::inRange<std::size_t>(2, 5000);
   const base::Rng rng(*rc::gen::arbitrary<std::uint64_t>());
@@ -119,8 +119,8 @@ RC_GTEST_PROP(SizeCheckProperty, AnHonestMajorityIsNeverBlindForOthersSake, ()) 
   RC_ASSERT(rule.result_norm <= LargestAggregate(others + 1, others, most, tau));
 }
 
-// b liars claim what they like, and their owner's result may be anything.
-RC_GTEST_PROP(SizeCheckProperty, NoOwnerPassesBeyondTheBound, ()) {
+// b liars state any sizes, and their owner's result may be anything.
+RC_GTEST_PROP(SizeCheckProperty, NoOwnerPassesAboveTheBound, ()) {
   const std::size_t lying = *rc::gen::inRange<std::size_t>(0, 128);
   const std::size_t honest = lying + 1 + *rc::gen::inRange<std::size_t>(0, 2);
   const double largest = PowerOfTen(-6, 12);
@@ -135,7 +135,7 @@ RC_GTEST_PROP(SizeCheckProperty, NoOwnerPassesBeyondTheBound, ()) {
   const SizeRule rule{.tau = tau, .eps = kEps, .result_norm = beyond};
   const ColumnFate fate = JudgeSizes(sizes, rule);
   RC_ASSERT(fate != ColumnFate::kApplied);
-  // Void and nobody's fault only if an honest row is of that order.
+  // A column is void without a culprit only if an honest row is of that order.
   if (fate == ColumnFate::kBlind) RC_ASSERT(beyond <= 16 * largest);
 }
 

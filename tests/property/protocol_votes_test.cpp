@@ -1,6 +1,6 @@
-// The bookkeeping of cases, drops and returns against a second program that is written from
-// protocol.md 5 to 7 and shares nothing with the first but the thresholds: over random histories of
-// votes, faults, removals and confirmations.
+// The rules for cases, drops and returns against a second program, which is written from
+// protocol.md 5 to 7 and shares only the thresholds with the first: over random histories of votes,
+// faults, removals and confirmations.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -22,7 +22,7 @@ using wire::Verdict;
 
 struct CaseRecord {
   std::uint64_t opened = 0;
-  std::map<PeerId, Verdict> firsts;  // each voter's first word other than "abstain"
+  std::map<PeerId, Verdict> firsts;  // each voter's first vote other than "abstain"
 };
 
 struct Past {
@@ -51,9 +51,9 @@ bool Votes(const CaseId& id, const PeerId& voter) {
 }
 
 void TakeVotes(Model& model, const std::map<PeerId, wire::Proof>& proofs) {
-  for (auto& [id, record] : model.cases) {  // who has left is not eligible any more
+  for (auto& [id, record] : model.cases) {  // members that left are no longer eligible
     std::erase_if(record.firsts, [&](const auto& f) { return !model.members.contains(f.first); });
-    // Who was admitted since holds nothing of that step: it has no vote.
+    // Members admitted since hold no data of that step, so they have no vote.
     for (const PeerId& peer : model.joined) {
       if (Votes(id, peer)) record.firsts.emplace(peer, Verdict::kAbstain);
     }
@@ -76,11 +76,11 @@ double Needed(const Model& model, const CaseId& id) {
   if (id.kind == CaseKind::kGradient) return (n - parties) / 2 + 0.5;  // more than half
   const double more = model.Faults() + 1;
   if (id.kind == CaseKind::kCover) return more;
-  // In the smallest views not even all honest members are more than the faults.
+  // In the smallest memberships not even all honest members are more than the fault bound.
   return std::max(1.0, std::min(more, n - more));
 }
 
-// Whether the honest who vote on it could have ended it. Of two parties one is at fault.
+// Whether the honest voters could have decided the case. Of two parties one is faulty.
 bool HonestCouldDecide(const Model& model, const CaseId& id, const CaseRecord& record) {
   double honest = id.kind == CaseKind::kCover ? -model.Faults() : 1 - model.Faults();
   for (const PeerId& member : model.members) {
@@ -130,7 +130,7 @@ std::vector<std::pair<PeerId, bool>> Remove(Model& model, std::uint64_t step,
     drops.insert(id.kind == CaseKind::kCover ? id.target : id.accuser);
   }
   for (const PeerId& peer : bans) drops.erase(peer);
-  // So many cannot be at fault: the network was not timely.
+  // More drops than the fault bound mean that the network was not timely.
   if (static_cast<double>(drops.size()) > model.Faults()) drops.clear();
   std::vector<std::pair<PeerId, bool>> removed;  // (peer, dropped)
   for (const PeerId& peer : bans) {
@@ -183,7 +183,7 @@ std::set<PeerId> Admit(Model& model, const Model& before, std::uint64_t step,
 
 // --- random histories ---------------------------------------------------------------------------
 
-// A vote on one of the open cases, now and then on none.
+// A vote on one of the open cases, sometimes on none.
 wire::Vote AnyVote(const std::vector<Case>& cases) {
   wire::Vote vote;
   vote.about = cases[*rc::gen::inRange<std::size_t>(0, cases.size())].id;
@@ -207,7 +207,8 @@ SealedStep AnyStep(std::uint32_t n, const Block& view) {
   SealedStep sealed;
   sealed.step = view.step + 1;
   const int eager = *rc::gen::element(0, 70, 95);  // percent that confirm a return
-  for (std::uint32_t i = 0; i < n + 1; ++i) {      // one is no member; the removed speak on
+  // One voter is no member; removed members still send votes.
+  for (std::uint32_t i = 0; i < n + 1; ++i) {
     wire::Proof& proof = sealed.proofs[PeerNumber(i)];
     const int votes = view.cases.empty() ? 0 : *rc::gen::inRange(0, 3);
     for (int v = 0; v < votes; ++v) proof.votes.push_back(AnyVote(view.cases));
@@ -219,7 +220,7 @@ SealedStep AnyStep(std::uint32_t n, const Block& view) {
   return sealed;
 }
 
-// Gradient cases have disjoint parties; the others may name anybody.
+// Gradient cases have disjoint parties; other cases may name any member.
 std::vector<Case> AnyCases(std::uint32_t n) {
   std::vector<Case> cases;
   const auto add = [&](CaseKind kind, std::uint32_t accuser, std::uint32_t target) {

@@ -1,4 +1,4 @@
-"""What people get wrong in Python: a ValueError or TypeError of one line, and never a crash."""
+"""Wrong input in Python: a ValueError or TypeError of one line, and never a crash."""
 import unittest
 
 import numpy as np
@@ -25,11 +25,11 @@ class MisuseTest(unittest.TestCase):
         self.refused("dtype float16", mean, np.ones((2, 3), "float16"))
         self.refused("dtype >f4", mean, np.ones((2, 3), ">f4"))
         self.refused("dtype object", mean, np.array([[None]]))
-        self.refused("one after another", mean, np.ones((5, 6), "float32").T)
-        self.refused("one after another", mean, np.ones((5, 6), "float32")[:, ::2])
-        self.refused("no array", mean, "rows")
-        self.refused("no array", mean, None)
-        self.refused("rows[0]: no array", mean, [[1.0, 2.0], [3.0, 4.0]])
+        self.refused("not contiguous", mean, np.ones((5, 6), "float32").T)
+        self.refused("not contiguous", mean, np.ones((5, 6), "float32")[:, ::2])
+        self.refused("not an array", mean, "rows")
+        self.refused("not an array", mean, None)
+        self.refused("rows[0]: not an array", mean, [[1.0, 2.0], [3.0, 4.0]])
         self.refused("ragged: rows[1] has 4 values and rows[0] 3", mean,
                      [np.ones(3, "float32"), np.ones(4, "float32")])
         self.refused("mixed", mean, [np.ones(3, "float32"), np.ones(3, "float64")])
@@ -38,7 +38,7 @@ class MisuseTest(unittest.TestCase):
         self.refused("no rows", mean, np.ones((0, 3), "float32"))
         self.refused("no coordinates", mean, np.ones((3, 0), "float32"))
         misaligned = np.zeros(4 * 12 + 1, "uint8")[1:].view("float32").reshape(3, 4)
-        self.refused("one after another", mean, misaligned)
+        self.refused("not contiguous", mean, misaligned)
 
     def test_values(self):
         bad = X.copy()

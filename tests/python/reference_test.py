@@ -1,4 +1,4 @@
-"""The module beside obvious NumPy: rules, attacks, and that nothing is copied or converted."""
+"""The module compared with plain NumPy: rules, attacks, and that nothing is copied or converted."""
 import sys
 import threading
 import unittest
@@ -74,7 +74,7 @@ class RuleTest(unittest.TestCase):
                     self.close(ostraka.aggregate("trimmed_mean", x, f=f, pre=["nnm"]),
                                trimmed_mean(nnm(wide, f), f), dtype)
 
-    def test_ways_to_say_the_same(self):
+    def test_equivalent_calls(self):
         x = rows()
         one = ostraka.rules.krum(x, f=2, variant="byzfl")
         np.testing.assert_array_equal(one, ostraka.aggregate("krum", x, f=2, variant="byzfl"))

@@ -1,6 +1,6 @@
-// Attacks on agreement and on what seals wait for, in a timely network and with no more faults than
-// the mode bears: nobody honest is removed, no two honest members decide differently, and every
-// honest member comes to the end. (The checkers watch all of it in every step.)
+// Attacks on agreement and on the waits of seals, in a timely network and with no more faults than
+// the mode bears: no honest member is removed, no two honest members decide differently, and every
+// honest member reaches the end. (The checkers watch all of it in every step.)
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,16 +31,16 @@ void ExpectHarmless(SimOptions options, std::uint64_t seeds) {
   EXPECT_GT(misdeeds, 0U) << "nobody attacked";
 }
 
-// One cheat is enough, if its own proof ends the wait of some and not of others.
-TEST(AgreementAttack, AnUnreadableEchoForSomeRemovesNobodyHonest) {
+// One attacker is enough, if its own evidence ends the wait of some members and not of others.
+TEST(AgreementAttack, UnreadableEchoForSomeMembersRemovesNoHonestMember) {
   ExpectHarmless(Attack("split_echo", 8, 1), 6);
   ExpectHarmless(Attack("split_echo", 8, 3), 6);
   ExpectHarmless(Attack("split_echo", 16, 7), 2);
 }
 
-// Two groups an iteration apart, each a quorum with the colluders: at c9c7fb4 two decisions in half
-// of the seeds, by which of its members led those iterations.
-TEST(AgreementAttack, TwoHalvesAnIterationApartDecideTheSame) {
+// Two groups an iteration apart, each a quorum with the colluders. [At c9c7fb4 half of the seeds
+// gave two decisions, depending on the leaders of those iterations.]
+TEST(AgreementAttack, TwoHalvesOneIterationApartDecideOneValue) {
   ExpectHarmless(Attack("fork", 8, 3), 8);
   SimOptions quicker = Attack("fork", 8, 3);
   quicker.delay_max = base::Milliseconds(20);
@@ -52,8 +52,8 @@ TEST(AgreementAttack, TwoHalvesAnIterationApartDecideTheSame) {
   }
 }
 
-// Who begins alone seals the others absent before they have said a word.
-TEST(AgreementAttack, AGenesisThatSomeDoNotSeeRemovesNobodyHonest) {
+// A member that begins alone would seal the others absent before they have sent anything.
+TEST(AgreementAttack, GenesisEchoHiddenFromSomeRemovesNoHonestMember) {
   ExpectHarmless(Attack("split_genesis", 8, 3), 4);
   ExpectHarmless(Attack("split_genesis", 16, 7), 2);
 }
@@ -62,8 +62,8 @@ TEST(AgreementAttack, AGenesisThatSomeDoNotSeeRemovesNobodyHonest) {
 
 void ExpectHarmless(const std::string& replay) { RunWithoutHarm(Replayed(replay)); }
 
-// All colluders' COMMITs cannot be read, which is known to some when they wait for them.
-TEST(FoundScript, UnreadableCommitsRemoveNobodyHonest) {
+// No COMMIT of the colluders can be read, and some members know it while they wait for them.
+TEST(FoundScript, UnreadableCommitsRemoveNoHonestMember) {
   ExpectHarmless(
       "seed=14376185018149091106 peers=6 byzantine=2 attack=free attack_from_step=1 "
       "await_removal=0 premises=0 steps=6 dimension=28 batch_size=4 delay_max_ns=10000000 "
@@ -74,9 +74,9 @@ TEST(FoundScript, UnreadableCommitsRemoveNobodyHonest) {
       "time_limit_ns=900000000000");
 }
 
-// Half of the members decide the last seal, and are cut off from the others until they would have
-// left, had they not waited for the links.
-TEST(FoundScript, ACutInTheLastSealIsOutlasted) {
+// Half of the members decide the last seal. They are then cut off from the others for so long that
+// they would have left, had they not waited for the links.
+TEST(FoundScript, RunFinishesAfterACutInTheLastSeal) {
   ExpectHarmless(
       "seed=1 peers=8 byzantine=1 attack=free attack_from_step=1 steps=6 dimension=1000 "
       "batch_size=32 delay_min_ns=5000000 delay_max_ns=50000000 jitter_ns=5000000 cut=halves "
@@ -85,7 +85,7 @@ TEST(FoundScript, ACutInTheLastSealIsOutlasted) {
 }
 
 // As split_genesis, with COMMITs for the step before instead of none.
-TEST(FoundScript, AGenesisForOneHalfRemovesNobodyHonest) {
+TEST(FoundScript, GenesisEchoForOneHalfRemovesNoHonestMember) {
   ExpectHarmless(
       "seed=4745039814216033966 peers=8 byzantine=3 attack=free attack_from_step=0 "
       "await_removal=0 premises=0 steps=6 dimension=32 batch_size=4 delay_min_ns=0 jitter_ns=0 "
@@ -93,7 +93,7 @@ TEST(FoundScript, AGenesisForOneHalfRemovesNobodyHonest) {
       "propose@c.i2>not1:swap;commit@a.s2*2>h1:hold(begin);commit@a>h2:older;"
       "echo@a.s1*0>h1:hold(echo+8)");
 }
-TEST(FoundScript, AGenesisEchoForAllButOneLeavesNobodyBehind) {
+TEST(FoundScript, GenesisEchoForAllButOneLeavesNoMemberBehind) {
   ExpectHarmless(
       "seed=3218814211822612807 peers=6 byzantine=1 attack=free attack_from_step=1 "
       "await_removal=0 premises=0 steps=6 dimension=28 batch_size=4 delay_max_ns=55000000 "
@@ -103,18 +103,19 @@ TEST(FoundScript, AGenesisEchoForAllButOneLeavesNobodyBehind) {
       "part@any>all:older;aggregate@any*0>h1:older");
 }
 
-// Who settles a seal forgets whom its block removes; two that had not settled it yet lacked a PROOF
-// of these, which the decision names, and the three others are no quorum of five.
-TEST(FoundScript, WhatADecisionNamesIsGivenOnThoughItsAuthorIsRemoved) {
+// A member that settles a seal forgets the members that its block removes. Two that had not settled
+// it yet lacked a PROOF of these, which the decision names, and the other three are no quorum of
+// five.
+TEST(FoundScript, DecidedMessageIsForwardedEvenIfItsSenderIsRemoved) {
   ExpectHarmless(
       "seed=599576389392917328 peers=8 byzantine=3 attack=free attack_from_step=0 "
       "await_removal=0 premises=0 steps=6 dimension=32 batch_size=4 delay_min_ns=0 jitter_ns=0 "
       "time_limit_ns=900000000000 attack.script=h2=9,deaf;status@b*2>not4:later");
 }
 
-// A liar and an honest member echoed vectors that named one message; the liar alone was asked for
-// it.
-TEST(FoundScript, WhatALiarAndAnotherShowIsAskedOfBoth) {
+// A liar and an honest member echoed vectors that named one message, and only the liar was asked
+// for it.
+TEST(FoundScript, MessageShownByALiarAndAnotherIsRequestedFromBoth) {
   ExpectHarmless(
       "seed=2688513148127268823 peers=7 byzantine=2 attack=free attack_from_step=1 "
       "await_removal=0 premises=0 steps=6 dimension=30 batch_size=4 delay_min_ns=0 "
@@ -122,9 +123,9 @@ TEST(FoundScript, WhatALiarAndAnotherShowIsAskedOfBoth) {
       "attack.script=h2=1d,twins;aggregate@a>h2:unreadable");
 }
 
-// The first of two COMMITs named another history, and its owner waited for the second until the
-// part timer.
-TEST(FoundScript, TwoCommitsOfTwoHistoriesKeepNobodyWaiting) {
+// The first of two COMMITs named another history, and the owner waited for the second until the
+// part timer fired.
+TEST(FoundScript, TwoCommitsOfTwoHistoriesDelayNobody) {
   ExpectHarmless("seed=66 peers=4 byzantine=1 attack=free steps=7 dimension=508 batch_size=31");
 }
 

@@ -1,4 +1,4 @@
-// Runs of the simulator that must go well, as the tests of attacks share them.
+// Simulated runs that must go well, for the tests of attacks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Swarm {
   std::uint32_t peers = 8;
   std::uint32_t byzantine = 3;
 };
-// One cheat; as many as eight members bear; as many as sixteen do.
+// One attacker; as many as eight members bear; as many as sixteen bear.
 inline constexpr Swarm kSwarms[] = {{8, 1}, {8, 3}, {16, 7}};
 
 // "3Of8".
@@ -28,14 +28,14 @@ inline std::string NameOfParam(const testing::TestParamInfo<Swarm>& info) {
   return NameOf(info.param);
 }
 
-// A swarm that was drawn and failed, as its replay file says.
+// The options of a drawn swarm that failed, as its replay file has them.
 inline SimOptions Replayed(std::string_view replay) {
   auto options = ParseOptions(replay);
   EXPECT_TRUE(options.ok()) << options.status().message();
   return std::move(options).value();
 }
 
-// No checker fails, and nobody honest is removed.
+// Expects that no checker fails and no honest member is removed.
 inline SimResult RunWithoutHarm(const SimOptions& options) {
   auto result = RunSimulation(options);
   EXPECT_TRUE(result.ok()) << result.status().message();
@@ -45,7 +45,7 @@ inline SimResult RunWithoutHarm(const SimOptions& options) {
   return std::move(result).value();
 }
 
-// How many members were removed, however often.
+// How many different members were removed.
 inline std::size_t MembersRemoved(const SimResult& result) {
   std::set<base::PeerId> removed;
   for (const wire::Removal& removal : result.removals) removed.insert(removal.peer);

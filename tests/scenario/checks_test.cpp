@@ -1,5 +1,5 @@
-// One named scenario for each check of the protocol: an attack that needs it, what the check does
-// about it, and that an honest run never sets it off.
+// One named scenario for each check of the protocol: an attack that needs it, the reaction of the
+// check, and that no honest run triggers it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,22 +24,22 @@ std::uint64_t CountOf(const std::map<std::string, std::uint64_t>& counts, const 
   return entry == counts.end() ? 0 : entry->second;
 }
 
-TEST(Checks, NoneSpeaksInAnHonestRun) {
+TEST(Checks, NoCheckFiresInAnHonestRun) {
   const SimResult result = RunWith("none");
   EXPECT_THAT(result.suspicions, testing::IsEmpty());
   EXPECT_THAT(result.removals, testing::IsEmpty());
   EXPECT_THAT(result.columns, testing::ElementsAre(testing::Pair("applied", testing::Ge(7U * 60))));
 }
 
-// V1: each aggregator finds for itself who lied about the part that it holds.
-TEST(Checks, V1NamesThoseWhoseNumbersDoNotFollowFromTheirParts) {
+// V1: each aggregator finds the workers that lied about the parts that it holds.
+TEST(Checks, V1NamesWorkersWhoseNumbersContradictTheirParts) {
   const SimResult result = RunWith("false_proof");
   EXPECT_GT(CountOf(result.suspicions, "V1"), 0U);
   EXPECT_GT(CountOf(result.columns, "sum_check"), 0U) << "what the lies touch is not applied";
   EXPECT_EQ(result.honest_removed, 0U);
 }
 
-// V2: the sums of a shifted aggregate do not vanish, so what it says is never applied.
+// V2: the sums of a shifted aggregate do not vanish, so it is never applied.
 TEST(Checks, V2VoidsAShiftedAggregate) {
   const SimResult result = RunWith("wrong_aggregate");
   EXPECT_GT(CountOf(result.columns, "sum_check"), 0U);
@@ -47,9 +47,9 @@ TEST(Checks, V2VoidsAShiftedAggregate) {
   EXPECT_EQ(result.honest_removed, 0U);
 }
 
-// Column rule: without 2b + 1 senders a column is void, so a selective bitmap cannot hand it to
+// Column rule: a column without 2b + 1 senders is void, so a selective bitmap cannot hand it to
 // colluders.
-TEST(Checks, TheColumnRuleVoidsWhatTooFewSent) {
+TEST(Checks, ColumnWithTooFewSendersIsVoid) {
   const SimResult result = RunWith("selective_send");
   EXPECT_GT(CountOf(result.columns, "too_few_senders"), 0U);
   EXPECT_GT(CountOf(result.columns, "applied"), 0U);
@@ -66,7 +66,7 @@ TEST(Checks, ValidatorsConvictAFalseGradient) {
   }
 }
 
-// A false accusation costs the accuser its place, and the accused nothing.
+// A false accusation costs the accuser its membership, and the accused nothing.
 TEST(Checks, AFalseAccusationBansTheAccuser) {
   const SimResult result = RunWith("false_accuse");
   EXPECT_EQ(result.byzantine_removed, 3U);
@@ -76,8 +76,8 @@ TEST(Checks, AFalseAccusationBansTheAccuser) {
   }
 }
 
-// Equivocation that all see is sealed as such; the block of the same step bans for it.
-TEST(Checks, EquivocationSeenIsSealedAndBanned) {
+// Equivocation that all members see is sealed as such, and the block of that step bans for it.
+TEST(Checks, EquivocationIsSealedAndBanned) {
   const SimResult result = RunWith("equivocate");
   EXPECT_EQ(result.byzantine_removed, 3U);
   EXPECT_GT(CountOf(result.suspicions, "equivocation"), 0U);

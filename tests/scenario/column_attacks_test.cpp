@@ -1,4 +1,4 @@
-// What aggregators and their friends can do to a column: make it large, or make it void. Each ends
+// Attacks of aggregators and their colluders on a column: make it large, or make it void. Each ends
 // as sim/attacks/registry.h says, and costs the model next to nothing (docs/protocol.md 5).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ std::uint64_t Voids(const SimResult& result) {
 
 // --- too large ----------------------------------------------------------------------------------
 
-// Three of eight meet all of them, the other swarms some: the test has its time.
+// Swarms with three of eight meet all values, the others some, to limit the time of the test.
 std::vector<std::string> Some(Swarm size, const std::vector<std::string>& all,
                               const std::vector<std::string>& some) {
   return size.peers == 8 && size.byzantine == 3 ? all : some;
@@ -57,7 +57,7 @@ std::vector<std::string> Some(Swarm size, const std::vector<std::string>& all,
 
 class LargeTest : public testing::TestWithParam<Swarm> {};
 
-TEST_P(LargeTest, OneAggregatorHarmsNothingWhateverItsScale) {
+TEST_P(LargeTest, WrongAggregateOfAnyScaleDoesNoHarm) {
   for (const std::string& scale :
        Some(GetParam(), {"1", "1e2", "1e4", "1e6", "1e8", "1e16", "1e30", "-1e8"},
             {"1e2", "1e30"})) {
@@ -70,8 +70,8 @@ TEST_P(LargeTest, OneAggregatorHarmsNothingWhateverItsScale) {
   }
 }
 
-// It begins where no check can see it, and grows.
-TEST_P(LargeTest, NorWhenItGrowsSlowly) {
+// The shift begins below what any check can see, and grows.
+TEST_P(LargeTest, SlowlyGrowingWrongAggregateDoesNoHarm) {
   for (const char* ramp : {"2", "10"}) {
     const SimResult result = RunWithoutHarm(
         OptionsOf(GetParam(), "wrong_aggregate", {{"scale", "1e-6"}, {"ramp", ramp}}));
@@ -80,8 +80,8 @@ TEST_P(LargeTest, NorWhenItGrowsSlowly) {
   }
 }
 
-// Friends state sums and sizes that hide it, or send such parts themselves.
-TEST_P(LargeTest, NorWithFriendsWhoLieForIt) {
+// Colluders state sums and sizes that hide it, or send shifted parts themselves.
+TEST_P(LargeTest, WrongAggregateCoveredByColludersDoesNoHarm) {
   for (const char* cover : {"1", "2"}) {
     for (const std::string& scale :
          Some(GetParam(), {"0.5", "1", "1e4", "1e8", "1e30"}, {"1", "1e8"})) {
@@ -94,14 +94,14 @@ TEST_P(LargeTest, NorWithFriendsWhoLieForIt) {
 
 INSTANTIATE_TEST_SUITE_P(Swarms, LargeTest, testing::ValuesIn(kSwarms), NameOfParam);
 
-TEST(SizeAttack, AnAggregateBeyondItsRowsIsDroppedForItsSize) {
+TEST(SizeAttack, OwnerOfAnAggregateLargerThanItsRowsIsDropped) {
   const SimResult result = RunWithoutHarm(OptionsOf({8, 1}, "wrong_aggregate", {{"scale", "1e8"}}));
   ASSERT_FALSE(result.removals.empty());
   EXPECT_THAT(result.removals[0].reason, HasSubstr("failed the size check and it named nobody"));
   EXPECT_FALSE(result.columns.contains("blind"));
 }
 
-TEST(SizeAttack, WhoLiesAboutItsSizeIsNamedAndBannedByTheVerdict) {
+TEST(SizeAttack, WorkerThatStatesAFalseSizeIsNamedAndBannedByVerdict) {
   for (const char* scale : {"1e-6", "0.5", "1e6"}) {
     const SimResult result = RunWithoutHarm(OptionsOf({8, 3}, "false_size", {{"scale", scale}}));
     EXPECT_EQ(MembersRemoved(result), 3U) << scale;
@@ -118,25 +118,26 @@ TEST(SizeAttack, WhoLiesAboutItsSizeIsNamedAndBannedByTheVerdict) {
 
 class VoidTest : public testing::TestWithParam<std::tuple<int, Swarm>> {};
 
-TEST_P(VoidTest, CostsThePlaceAtTheThirdColumn) {
+TEST_P(VoidTest, OwnerIsDroppedAtItsThirdVoidColumn) {
   const auto [kind, size] = GetParam();
   for (const char* content : {"0", "1"}) {
     const SimResult result = RunWithoutHarm(
         OptionsOf(size, "void_columns", {{"kind", std::to_string(kind)}, {"content", content}}));
     EXPECT_EQ(MembersRemoved(result), size.byzantine) << "content " << content;
-    // Each is dropped, comes back, and is dropped once more. A place costs three columns by the
-    // own word; or two, and those of the step that fails the sum check and of the next; and a
-    // member that has just come back may void one with the part that it lacks.
+    // Each attacker is dropped, comes back, and is dropped again. Each drop costs up to three
+    // columns that it voids by its own message; or two, and the columns of the step that fails the
+    // sum check and of the next; and a member that has just come back may void one with the part
+    // that it lacks.
     EXPECT_LE(Voids(result), 2 * 4 * size.byzantine)
         << "content " << content << ": " << testing::PrintToString(result.columns);
     for (const wire::Removal& removal : result.removals) {
       EXPECT_EQ(removal.kind, wire::RemovalKind::kDrop) << removal.reason;
-      // With a friend gone fewer senders are enough, and then it is its own part that the sum
-      // lacks.
+      // After a colluder is gone fewer senders are enough, and then the sum lacks the attacker's
+      // own part.
       EXPECT_THAT(removal.reason,
                   AnyOf(HasSubstr("columns by its own word"), HasSubstr("failed the sum check")));
     }
-    // In 100 steps, of which those in which columns rest have the largest rates.
+    // Over 100 steps. The steps in which columns rest have the largest learning rates.
     EXPECT_LT(result.loss, 1.2 * HonestLoss(size)) << "content " << content;
   }
 }
@@ -148,8 +149,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, VoidTest,
                                   NameOf(std::get<1>(instance.param));
                          });
 
-// Pairs pay: t_s disputes a member, in each of its two roles.
-TEST(VoidAttack, WhatPairsWithholdIsBounded) {
+// Pairs pay with disputes: t_s for a member in each of its two roles.
+TEST(VoidAttack, ColumnsVoidedByPairsAreBounded) {
   for (const auto& [attack, params] :
        std::vector<std::pair<std::string, AttackParams>>{{"false_complaint", {{"kind", "0"}}},
                                                          {"false_complaint", {{"kind", "2"}}},
@@ -161,8 +162,8 @@ TEST(VoidAttack, WhatPairsWithholdIsBounded) {
   }
 }
 
-// The first radius is the manifest's; what is blind beside it is so in step 0, and no more.
-TEST(BlindColumns, AreThoseOfTheFirstStepAtMost) {
+// The first radius is the manifest's. Columns that are blind beside it are so in step 0 only.
+TEST(BlindColumns, OccurInTheFirstStepAtMost) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const SimResult result = RunWithoutHarm(OptionsOf({8, 0}, "none", {}, seed));
     const auto blind = result.columns.find("blind");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Swarm testing of seeds that nobody chose: the first is the commit's hash, so each commit tries others.
+"""Swarm testing of arbitrary seeds: the first is the commit's hash, so each commit tests others.
 
 usage: commit_seeds_test.py OSTRAKA [COUNT [FIRST]]
 

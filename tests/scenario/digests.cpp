@@ -1,9 +1,10 @@
-// Runs a few simulations with the kernels of each instruction set that this machine has, and prints
+// Runs a few simulations with the kernels of each instruction set of this machine, and prints a
+// line for each:
 //   LEVEL DIGEST OPTIONS
-// of each: the digest of its whole trace (sim/run/cluster.h). Exit code 1: two levels differ.
-// Builds by different compilers and flags must print the same; `make digests` compares them.
+// DIGEST is of the whole trace (sim/run/cluster.h). Exit code 1: two levels differ. Builds by
+// different compilers and flags must print equal digests; `make digests` compares them.
 //
-// There is no golden digest here, as every change of the protocol would change it.
+// There is no golden digest here, because every change of the protocol would change it.
 #include <cstdio>
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
-// Crashes, lost disks and partitions, alone and with attackers: what docs/simulation.md promises of
-// such runs. The checkers do the watching: agreement of seals and blocks, no double signature over
-// restarts, no ban lost, nobody honest banned, honest peers dropped only if a fault hit them, who
-// lost its disk asks to rejoin first, and progress within the stated bound once the fault is over.
+// Crashes, lost disks and partitions, alone and with attackers: the promises of docs/simulation.md
+// for such runs. The checkers watch agreement of seals and blocks, double signatures over restarts,
+// lost bans, bans of honest members, drops of peers that no fault hit, rejoining before signing
+// after a lost disk, and progress within the stated bound after the fault.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ SimResult RunWell(const SimOptions& options) {
   return std::move(result).value();
 }
 
-// The `recovery` checker holds every run to its bound; this run must have put it to the test.
+// The `recovery` checker holds every run to its bound; this run must have tested it.
 void ExpectRecovered(const SimResult& result) {
   ASSERT_TRUE(result.recovery) << "the run was over before the fault was";
   EXPECT_LE(result.recovery->took, result.recovery->bound);
@@ -48,14 +48,14 @@ std::size_t BansOf(const SimResult& result) {
 
 // --- crashes ------------------------------------------------------------------------------------
 
-TEST(Crashes, AQuickRestartLosesNothing) {
+TEST(Crashes, QuickRestartLosesNothing) {
   SimOptions options = Eight(1);
   options.crashes = 10;
   options.crash_down = base::Milliseconds(200);
   EXPECT_EQ(RunWell(options).honest_removed, 0U);
 }
 
-TEST(Crashes, WhoIsAwayTooLongIsDroppedFollowsAndComesBack) {
+TEST(Crashes, LongAbsentMemberIsDroppedThenFollowsAndReturns) {
   SimOptions options = Eight(2);
   options.steps = 60;
   options.crashes = 2;
@@ -66,7 +66,7 @@ TEST(Crashes, WhoIsAwayTooLongIsDroppedFollowsAndComesBack) {
   EXPECT_EQ(BansOf(result), 0U);
 }
 
-TEST(Crashes, WithoutItsDiskAPeerComesBackByRejoinOnly) {
+TEST(Crashes, PeerWithoutItsDiskReturnsOnlyByRejoin) {
   SimOptions options = Eight(3);
   options.crashes = 2;
   options.lose_disk = true;
@@ -75,9 +75,10 @@ TEST(Crashes, WithoutItsDiskAPeerComesBackByRejoinOnly) {
   EXPECT_EQ(BansOf(result), 0U);
 }
 
-// Found by the machine's fuzzer: one that had lost its disk fetched blocks, was killed again and
-// took them for its own past. It went on as a member and signed a second time what it had signed.
-TEST(Crashes, WhoWasKilledAgainBeforeItWasAdmittedStillSignsNothing) {
+// Found by the machine's fuzzer: a member that had lost its disk fetched blocks, was killed again
+// and took them for its own past. It went on as a member and signed slots that it had signed
+// before.
+TEST(Crashes, PeerKilledAgainBeforeItsAdmissionSignsNothing) {
   for (const std::uint64_t seed : {1, 4, 9}) {
     SimOptions options;
     options.seed = seed;
@@ -100,18 +101,18 @@ SimOptions LongWithLostDisks(std::uint64_t seed, std::uint32_t crashes, std::uin
   return options;
 }
 
-// Disks are lost again and again. One that was lost soon after its owner had been admitted was
-// followed by a store that met that admission among the blocks of the past, and took it for its
-// own: two signatures of one slot.
-TEST(Crashes, AnAdmissionOfTheStoreBeforeIsNone) {
+// Disks are lost again and again. A disk was lost soon after its owner had been admitted. The next
+// store found that admission among the blocks of the past and took it for its own: two signatures
+// for one slot.
+TEST(Crashes, AdmissionOfALostStoreDoesNotCount) {
   const SimResult result = RunWell(LongWithLostDisks(7, 40, 500));
   EXPECT_GT(result.returns, 0U);
   EXPECT_EQ(BansOf(result), 0U);
 }
 
-// A long way back, from a fetched state, is interrupted. The state was stored without its block,
-// and could not be used; and each block that came was one more question for thirty-two.
-TEST(Crashes, ALongWayBackIsGoneOnWithAfterAKill) {
+// Catching up from a fetched state is interrupted. The state was stored without its block and could
+// not be used, and each block that arrived caused a request for thirty-two more.
+TEST(Crashes, CatchingUpContinuesAfterAKill) {
   for (const std::uint64_t seed : {1, 4}) {
     SimOptions options = LongWithLostDisks(seed, 8, 400);
     options.dimension = 100;
@@ -121,8 +122,8 @@ TEST(Crashes, ALongWayBackIsGoneOnWithAfterAKill) {
   }
 }
 
-// Who comes back is helped while two members ask everybody for everything.
-TEST(Crashes, AFloodKeepsNobodyFromComingBack) {
+// The returning member is served while two members request everything from everybody.
+TEST(Crashes, FloodPreventsNoReturn) {
   SimOptions options = Eight(3);
   options.byzantine = 2;
   options.attack = "flood";
@@ -137,8 +138,8 @@ TEST(Crashes, AFloodKeepsNobodyFromComingBack) {
   EXPECT_EQ(BansOf(result), 0U);
 }
 
-// Two of those whom it asks for blocks, results and the state spoil what they give.
-TEST(Crashes, WhatIsPoisonedIsAskedOfAnother) {
+// Two of the members that it asks for blocks, results and the state spoil their answers.
+TEST(Crashes, PoisonedAnswerIsRequestedFromAnotherMember) {
   for (const char* cut : {"0", "1"}) {
     SimOptions options = Eight(3);
     options.byzantine = 2;
@@ -156,8 +157,8 @@ TEST(Crashes, WhatIsPoisonedIsAskedOfAnother) {
   }
 }
 
-// Two Byzantine and the killed one are what eight peers bear.
-TEST(Crashes, KillsBesideAttackersChangeNoVerdict) {
+// Two Byzantine peers and the killed one are as many as eight peers bear.
+TEST(Crashes, KillsDuringAttacksChangeNoVerdict) {
   for (const char* attack : {"sign_flip", "equivocate", "false_accuse", "wrong_aggregate"}) {
     SimOptions options = Eight(4);
     options.byzantine = 2;
@@ -170,9 +171,9 @@ TEST(Crashes, KillsBesideAttackersChangeNoVerdict) {
 }
 
 // One member was killed in a seal, and again in its slow path, until the others had dropped it and
-// gone on. It came back into iteration 2 of that seal, waited for others in it, and was helped by
-// nobody: they help members, and it asked for heads at the beginning of an iteration only.
-TEST(Crashes, InASealThatEndedWithoutItLeaveItByItself) {
+// gone on. It came back into iteration 2 of that seal and waited there. Nobody helped it, because
+// members help only members, and it asked for heads only at the beginning of an iteration.
+TEST(Crashes, MemberRestartedInASealThatEndedLeavesIt) {
   const SimOptions options = Replayed(
       "seed=1735 peers=6 byzantine=1 attack=lying_echo attack_from_step=8 await_removal=0 "
       "mode=third "
@@ -181,14 +182,14 @@ TEST(Crashes, InASealThatEndedWithoutItLeaveItByItself) {
       "jitter_ns=3000000 bytes_per_second=1600000 fsync_max_ns=4000000 drift_ppm=475 crashes=4 "
       "crash_down_ns=2493000000");
   const SimResult result = RunWell(options);
-  // Since liars are dropped, few seals are slow, and it may be back before the others drop it.
+  // Liars are dropped, so few seals are slow, and the member may be back before the others drop it.
   EXPECT_LE(result.honest_removed, 1U);
   ExpectRecovered(result);
 }
 
-// A false complainer's victim was killed, and once also dropped, before it could complain for the
-// second time. It finds another: what it says of who has left is nobody's concern.
-TEST(Crashes, OfItsVictimDoNotEndAFalseComplaint) {
+// A false complainer's victim was killed, and once also dropped, before the second complaint. The
+// complainer finds another victim, since a complaint about a member that left has no effect.
+TEST(Crashes, FalseComplainerFindsAnotherVictimAfterACrash) {
   const SimResult result = RunWell(Replayed(
       "seed=7064 peers=16 byzantine=1 attack=false_complaint attack_from_step=1 mode=third "
       "steps=40 dimension=34 batch_size=31 delay_min_ns=3000000 delay_max_ns=3000000 "
@@ -198,7 +199,7 @@ TEST(Crashes, OfItsVictimDoNotEndAFalseComplaint) {
   EXPECT_GE(result.byzantine_removed, 1U);
 }
 
-TEST(Crashes, CountAsFaults) {
+TEST(Crashes, CrashesCountAsFaults) {
   SimOptions options = Eight(1);
   options.byzantine = 3;
   options.crashes = 1;
@@ -207,8 +208,8 @@ TEST(Crashes, CountAsFaults) {
   EXPECT_THAT(base::MessageOf(refused.status()), testing::HasSubstr("counts as faulty"));
 }
 
-// Power fails everywhere at once, again and again.
-TEST(Crashes, WhenAllStartAgainTheRunGoesOnFromTheLastSealedBlock) {
+// All members lose power at once, again and again.
+TEST(Crashes, RunContinuesFromTheLastSealedBlockAfterABlackout) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     SimOptions options = Eight(seed);
     options.blackouts = 3;
@@ -221,7 +222,7 @@ TEST(Crashes, WhenAllStartAgainTheRunGoesOnFromTheLastSealedBlock) {
 
 class Partition : public testing::TestWithParam<std::string> {};
 
-TEST_P(Partition, NeverForksAndTheRunGoesOnWhenItHeals) {
+TEST_P(Partition, NeverForksAndTheRunContinuesAfterIt) {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
     SimOptions options = Eight(seed);
     options.cut = GetParam();
@@ -231,7 +232,7 @@ TEST_P(Partition, NeverForksAndTheRunGoesOnWhenItHeals) {
   }
 }
 
-TEST_P(Partition, OneTwoFacedMemberDoesNotForkItEither) {
+TEST_P(Partition, DoesNotForkWithOneTwoFacedMember) {
   for (const std::uint64_t seed : {1, 2}) {
     SimOptions options = Eight(seed);
     options.cut = GetParam();
@@ -245,9 +246,10 @@ TEST_P(Partition, OneTwoFacedMemberDoesNotForkItEither) {
   }
 }
 
-// As many as an untimely network bears, each of whom does its worst in the seals while it is cut.
-// `agreement` says that no two certificates came of it, `recovery` that the run went on in time.
-TEST_P(Partition, LiarsInTheSealsNeitherForkItNorKeepItFromRecovering) {
+// As many Byzantine members as an untimely network bears, each doing its worst in the seals during
+// the cut. `agreement` checks that no two certificates result, `recovery` that the run goes on in
+// time.
+TEST_P(Partition, NeitherForksNorStallsWithLyingEchoes) {
   struct Liar {
     const char* attack;
     AttackParams params;
@@ -264,7 +266,7 @@ TEST_P(Partition, LiarsInTheSealsNeitherForkItNorKeepItFromRecovering) {
     options.attack = liar.attack;
     options.attack_params = liar.params;
     options.attack_from_step = 8;   // before the cut begins
-    options.await_removal = false;  // a step in the cut may be the last in which it cheats
+    options.await_removal = false;  // a step in the cut may be the last in which it attacks
     const SimResult result = RunWell(options);
     EXPECT_GT(result.misdeeds, 0U) << liar.attack;
     ExpectRecovered(result);
@@ -274,18 +276,18 @@ TEST_P(Partition, LiarsInTheSealsNeitherForkItNorKeepItFromRecovering) {
 INSTANTIATE_TEST_SUITE_P(Cuts, Partition, testing::Values("halves", "one_way", "flapping", "flaky"),
                          [](const auto& test) { return test.param; });
 
-// Members were sealed absent in one seal here and others in the next, until too few were awake for
-// a quorum.
-TEST(HealedPartition, NeverPutsMoreToSleepThanTheStepCanSpare) {
+// Members were sealed absent in one seal here and others in the next, until fewer than a quorum
+// were unmuted.
+TEST(HealedPartition, NeverMutesMoreMembersThanTheStepCanSpare) {
   SimOptions options = Eight(4);
   options.cut = "flapping";
   RunWell(options);
 }
 
-// While each link of four was down in turns nobody heard the ECHO of an honest member. When the
-// slow path counted from the own ECHO that cost it its place, and the three others, of whom one
-// lies in its ECHOs, stood still.
-TEST(HealedPartition, ACutOfEachLinkInTurnsCostsNobodyItsPlace) {
+// While each link of four members was down in turn, nobody received one honest member's ECHO. When
+// the slow path counted from the own ECHO, that got the member removed, and the three others, of
+// which one lies in its ECHOs, stood still.
+TEST(HealedPartition, CuttingEachLinkInTurnRemovesNoMember) {
   const SimOptions options = Replayed(
       "seed=117 peers=4 byzantine=1 attack=lying_echo await_removal=0 steps=40 dimension=144 "
       "batch_size=26 delay_min_ns=1000000 delay_max_ns=17000000 bytes_per_second=6400000 "
@@ -294,9 +296,10 @@ TEST(HealedPartition, ACutOfEachLinkInTurnsCostsNobodyItsPlace) {
   EXPECT_EQ(RunWell(options).honest_removed, 0U);
 }
 
-// One of four was on a short way back and waited for results from two who were cut off; then the
-// way was a long one, a state was to be fetched, and those requests left no room to ask for it.
-TEST(HealedPartition, AShortWayBackMayBecomeALongOne) {
+// One of four was catching up by a few blocks and waited for results from two members that were cut
+// off. Then it fell further behind and had to fetch a state, and those requests left no room to ask
+// for it.
+TEST(HealedPartition, FollowerNearTheHeadMayFallFarBehind) {
   const SimOptions options = Replayed(
       "seed=5311 peers=4 byzantine=0 steps=40 validators=3 dimension=34 batch_size=10 "
       "delay_min_ns=4000000 delay_max_ns=16000000 jitter_ns=0 bytes_per_second=400000 "
@@ -305,8 +308,8 @@ TEST(HealedPartition, AShortWayBackMayBecomeALongOne) {
   EXPECT_EQ(RunWell(options).honest_removed, 0U);
 }
 
-// Four honest members, of which one or another was not heard when its coin was asked for, until
-// both coins of the step were spoilt: every one of them gave the run up.
+// Four honest members. In each draw one of them was not heard when its coin was due, until both
+// coins of the step were spoilt: all four gave the run up.
 TEST(HealedPartition, WaitsForTheLastCoin) {
   const SimOptions options = Replayed(
       "seed=9010 peers=4 byzantine=0 steps=80 dimension=193 batch_size=5 delay_min_ns=5000000 "
@@ -315,9 +318,9 @@ TEST(HealedPartition, WaitsForTheLastCoin) {
   ExpectRecovered(RunWell(options));
 }
 
-// A cut spoilt a coin, and what was decided left out one member but not the one that lost its disk.
-// There were two coins, and no deadline for the last: all waited for one that only the next block
-// could let sign again.
+// A cut spoilt a coin. The decision left out one member, but not the one that lost its disk. There
+// were two coins, and no deadline for the last: all waited for a member that could sign again only
+// after the next block.
 TEST(HealedPartition, WaitsForNoCoinOfALostDisk) {
   const SimOptions options = Replayed(
       "seed=40183 peers=4 byzantine=0 steps=40 validators=3 dimension=8 batch_size=27 "
@@ -328,9 +331,10 @@ TEST(HealedPartition, WaitsForNoCoinOfALostDisk) {
   ExpectRecovered(RunWell(options));
 }
 
-// One member heard nobody for a while. Then all came at once, and the LOCKs decided the seal it was
-// in, whose messages the others had long thrown away; it asked for those and for nothing else.
-TEST(HealedPartition, ASealWhoseMessagesAreGoneIsLeft) {
+// One member received nothing for a while. Then all messages came at once, and the LOCKs decided
+// its current seal. The others had long discarded the messages of that seal; the member asked for
+// those and for nothing else.
+TEST(HealedPartition, SealWhoseMessagesAreGoneIsLeft) {
   const SimOptions options = Replayed(
       "seed=3511 peers=7 byzantine=1 attack=opt_min_sum attack_from_step=7 await_removal=0 "
       "mode=balanced steps=40 validators=2 dimension=201 batch_size=4 delay_min_ns=6000000 "
@@ -339,7 +343,7 @@ TEST(HealedPartition, ASealWhoseMessagesAreGoneIsLeft) {
   ExpectRecovered(RunWell(options));
 }
 
-// Each half missed the other's echoes and results, and the next block dropped every member.
+// Each half missed the ECHOs and results of the other, and the next block dropped every member.
 TEST(HealedPartition, NeverDropsAllMembers) {
   SimOptions options = Eight(1);
   options.cut = "flapping";

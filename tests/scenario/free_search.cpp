@@ -1,8 +1,8 @@
-// Searches for scripts that break a run (sim/search/search.h), with a bug planted or without:
+// Searches for scripts that break a run (sim/search/search.h), with a planted bug or without:
 //   free_search RUNS SEED [--bug NAME] [--until CHECKER] [--premises] [--shrink]
-// prints a row for each way in which runs failed: the run that was the first, the checker, how many
-// failed so, and what to replay. NAME is one of tests/scenario/planted_bugs.h; a part of it is
-// enough. Exit code 1: something was found.
+// It prints a row for each way to fail: the first run that failed so, the checker, the number of
+// such runs, and what to replay. NAME is part of a name in tests/scenario/planted_bugs.h. Exit code
+// 1: something was found.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

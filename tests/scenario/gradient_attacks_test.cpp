@@ -1,6 +1,6 @@
 // Every attack on gradients against the real protocol, with as many attackers as the mode bears:
-// all are removed, nobody honest is, all honest peers agree, and training comes to the same loss as
-// without an attack. (The simulator's checkers watch the first three in every step.)
+// all are removed, no honest member is, all honest peers agree, and training reaches the loss of a
+// run without an attack. (The simulator's checkers watch the first three in every step.)
 #include <gtest/gtest.h>
 
 #include <map>
@@ -31,7 +31,7 @@ class GradientAttack : public testing::TestWithParam<std::tuple<std::string, Siz
     return options;
   }
 
-  // Of the same run with nobody cheating; computed once for each size.
+  // The loss of an equal run without attackers; computed once for each size.
   static double HonestLoss(SimOptions options) {
     static std::map<std::uint32_t, double> known;
     options.attack = "none";
@@ -46,7 +46,7 @@ class GradientAttack : public testing::TestWithParam<std::tuple<std::string, Siz
   }
 };
 
-TEST_P(GradientAttack, EndsWithTheAttackersRemovedAndTheModelTrained) {
+TEST_P(GradientAttack, RemovesTheAttackersAndTrainsTheModel) {
   const SimOptions options = Options();
   const auto attacked = RunSimulation(options);
   ASSERT_TRUE(attacked.ok()) << attacked.status().message();
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(AllAttacks, GradientAttack,
                                           testing::Values(Size{8, 3, 150}, Size{16, 7, 200})),
                          NameOf);
 
-// One of each kind of the rest of aggregation/attacks/attacks.h: with memory, drawn, searched.
+// One of each other kind in aggregation/attacks/attacks.h: with memory, drawn, searched.
 INSTANTIATE_TEST_SUITE_P(MoreAttacks, GradientAttack,
                          testing::Combine(testing::Values("bit_flip", "delayed", "fang", "gaussian",
                                                           "huge", "mimic", "min_max", "opt_alie",

@@ -1,5 +1,5 @@
-// The bugs that are planted (node/base/planted.h), and how the general swarm tester finds each: a
-// swarm drawn from a seed fails, at the checker that is named for the bug.
+// The planted bugs (node/base/planted.h), and how the general swarm tester finds each: a swarm
+// drawn from a seed fails at the checker that is named for the bug.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct PlantedBug {
   base::Bug bug;
   const char* name;
   const char* checker;
-  std::uint64_t seed;  // whose swarm finds it
+  std::uint64_t seed;  // the seed whose swarm finds it
 };
 
 inline constexpr PlantedBug kPlantedBugs[] = {
@@ -37,7 +37,7 @@ inline constexpr PlantedBug kPlantedBugs[] = {
 };
 inline constexpr PlantedBug kCanary = {base::Bug::kCanary, "canary", "honest_suspected", 1};
 
-// Steps of each run: as many as swarm testing is asked for.
+// Steps of each run, as in swarm testing.
 inline constexpr std::uint64_t kPlantedSteps = 40;
 
 inline SimOptions PlantedSwarm(std::uint64_t seed) {

@@ -1,6 +1,6 @@
-// The tests of the tests: each planted bug is found by the swarm of its seed, at the checker that
-// is named for it, and the same swarm without the bug is found by nobody. (planted_search looks for
-// such seeds; docs/simulation.md says how many it takes.)
+// The tests of the tests: the swarm of its seed finds each planted bug, at the checker that is
+// named for it, and passes without the bug. (planted_search finds such seeds; docs/simulation.md
+// says how many it takes.)
 #include "tests/scenario/planted_bugs.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ SimResult RunSwarm(std::uint64_t seed, base::Bug bug) {
 
 class PlantedBugs : public testing::TestWithParam<PlantedBug> {};
 
-TEST_P(PlantedBugs, IsFoundByTheCheckerNamedForItAndTheCleanSwarmIsSilent) {
+TEST_P(PlantedBugs, BugIsFoundByItsCheckerAndTheCleanSwarmPasses) {
   const SimResult planted = RunSwarm(GetParam().seed, GetParam().bug);
   ASSERT_TRUE(planted.failure.has_value()) << "no checker saw it: " << planted.replay;
   EXPECT_EQ(planted.failure->checker, GetParam().checker) << planted.failure->message;
@@ -42,7 +42,7 @@ std::string TestName(const testing::TestParamInfo<PlantedBug>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(All, PlantedBugs, testing::ValuesIn(kPlantedBugs), TestName);
 
-// Bugs in what answers one attack are looked for with it.
+// Bugs in the answer to one attack are searched for with that attack.
 SimResult RunAttack(const std::string& attack, const AttackParams& params, base::Bug bug,
                     std::uint32_t byzantine) {
   SimOptions options;
@@ -68,19 +68,19 @@ void ExpectFound(const std::string& attack, const AttackParams& params, base::Bu
   EXPECT_TRUE(clean.ok) << clean.failure->checker << ": " << clean.failure->message;
 }
 
-TEST(PlantedInAnAnswer, SizesUncheckedIsFoundByTheSizes) {
+TEST(PlantedInAnAnswer, UncheckedSizesAreFoundByCheckerSizes) {
   ExpectFound("wrong_aggregate", {{"scale", "1e8"}}, base::Bug::kSizesUnchecked, "sizes");
 }
 
-TEST(PlantedInAnAnswer, FreeVoidsAreFoundByWhoIsNotRemoved) {
+TEST(PlantedInAnAnswer, FreeVoidsAreFoundByCheckerUndetected) {
   ExpectFound("void_columns", {}, base::Bug::kVoidsAreFree, "undetected");
 }
 
-TEST(PlantedInAnAnswer, WhoLeavesAtTheEndIsFoundByThoseLeftBehind) {
+TEST(PlantedInAnAnswer, LeavingAtTheEndIsFoundByCheckerProgress) {
   ExpectFound("split_genesis", {}, base::Bug::kLeavesAtTheEnd, "progress", 3);
 }
 
-// If this is not found, nothing above means anything.
+// If this bug is not found, the tests above prove nothing.
 TEST(PlantedCanary, FailsInEverySwarm) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const SimResult planted = RunSwarm(seed, kCanary.bug);

@@ -1,9 +1,9 @@
 // Searches for seeds whose swarms find a planted bug:
 //   planted_search FIRST LAST [--only WORD]... [NAME...]
-// runs the swarms of seeds FIRST..LAST with each bug (or those whose name contains a NAME) until
-// the bug's own checker fails, and prints for each a row of the table in docs/simulation.md. --only
-// skips swarms whose options (sim/setup/options.h) lack the word, as in cut=halves. Exit code 1:
-// one was not found.
+// It runs the swarms of seeds FIRST..LAST with each bug (or with bugs whose name contains a NAME)
+// until the bug's own checker fails, and prints a row of the table in docs/simulation.md for each.
+// --only skips swarms whose options (sim/setup/options.h) lack the word, as in cut=halves. Exit
+// code 1: a bug was not found.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Attacks on the protocol itself: each ends as sim/attacks/registry.h says, by the rule that is
-// meant for it. (The simulator's checkers watch in every step that nobody honest is removed and
+// meant for it. (The simulator's checkers watch in every step that no honest member is removed and
 // that all honest peers agree.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,13 +40,13 @@ SimResult RunAttack(const std::string& attack, const AttackParams& params = {},
   return RunOptions(options);
 }
 
-// What it costs in the model: the loss of a run in which nobody cheats.
+// The reference for the cost in the model: the loss of a run without attackers.
 double HonestLoss() {
   static const double kLoss = RunAttack("none").loss;
   return kLoss;
 }
 
-// Every attacker is removed, each time for one of `reasons` and with the kind `kind`.
+// Every attacker is removed, each time for one of `reasons` and with `kind`.
 void ExpectRemoved(const SimResult& result, RemovalKind kind,
                    const std::vector<std::string>& reasons) {
   std::set<base::PeerId> removed;
@@ -78,8 +78,8 @@ TEST(ProtocolAttack, LiarsAboutTheirNumbersAreNamedAndBannedByTheVerdict) {
                 {"do not follow from what it sent: named by"});
 }
 
-// Once the liars also lied in each other's columns: an owner among them could name nobody without
-// giving a friend away, and was dropped for its sum before anybody was convicted.
+// [Once the liars also lied in each other's columns. An owner among them could name nobody without
+// betraying a colluder, and was dropped for its sum before anybody was convicted.]
 TEST(ProtocolAttack, SevenOfSixteenLiarsAboutTheirNumbersAreBannedByTheVerdict) {
   SimOptions options;
   options.attack = "false_proof";
@@ -111,9 +111,10 @@ TEST(ProtocolAttack, AnAggregateJustBeyondTheToleranceIsDroppedForItsSum) {
                 {"failed the sum check and it named nobody who lied"});
 }
 
-// The friend whose numbers hide it is convicted by a validator, the aggregator for not having said.
+// A validator convicts the colluder whose numbers hide the shift, and the aggregator for not naming
+// it.
 TEST(ProtocolAttack, ACoveredAggregateCostsBothTheirPlace) {
-  // With no friend left nobody can cover it and it stops: in this seed all three are drawn before.
+  // Without colluders nobody can cover it, and it stops. In this seed all three are drawn before.
   const SimResult result = RunAttack("cover_up", {}, 3, 2);
   ExpectRemoved(result, RemovalKind::kVerdict,
                 {"does not follow from its batch", "it hid that the numbers of"});
@@ -123,8 +124,8 @@ TEST(ProtocolAttack, ACoveredAggregateCostsBothTheirPlace) {
       << "somebody was banned for covering";
 }
 
-// The one whose numbers hide all the others' is drawn sooner or later; then they have nobody.
-TEST(ProtocolAttack, OneLiarWhoCoversForAllIsFoundAndTheOthersStop) {
+// The absorber of all columns is drawn sooner or later, and then nobody covers the others.
+TEST(ProtocolAttack, SingleAbsorberForAllIsFoundAndTheOthersStop) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const SimResult result = RunAttack("cover_up", {{"one", "1"}}, 3, seed);
     EXPECT_GE(result.byzantine_removed, 1U) << "seed " << seed;
@@ -132,7 +133,7 @@ TEST(ProtocolAttack, OneLiarWhoCoversForAllIsFoundAndTheOthersStop) {
   }
 }
 
-TEST(ProtocolAttack, WhoDoesNotShowTheConvictedFriendsPartIsDropped) {
+TEST(ProtocolAttack, OwnerThatHidesTheConvictedWorkersPartIsDropped) {
   const SimResult result = RunAttack("cover_up", {{"show", "0"}});
   const auto dropped =
       std::find_if(result.removals.begin(), result.removals.end(),
@@ -151,8 +152,9 @@ std::set<base::PeerId> BannedByVerdict(const SimResult& result) {
   return banned;
 }
 
-// Once silence between the draw and the accusation cost a place and no more: they came back.
-TEST(ProtocolAttack, WhoLeavesBeforeTheAccusationIsBannedAllTheSame) {
+// [Once silence between the draw and the accusation cost a drop and no ban, and the attackers came
+// back.]
+TEST(ProtocolAttack, AttackerThatLeavesBeforeTheAccusationIsBanned) {
   for (const char* back : {"0", "1"}) {
     const SimResult result = RunAttack("leave_after", {{"back", back}});
     EXPECT_EQ(BannedByVerdict(result).size(), 3U) << "of whom somebody saw something";
@@ -168,8 +170,8 @@ TEST(ProtocolAttack, WhoLeavesBeforeTheAccusationIsBannedAllTheSame) {
   }
 }
 
-// It leaves before anybody is drawn for what it did last: the draw finds it nevertheless.
-TEST(ProtocolAttack, TheDrawFindsThoseWhoHaveLeft) {
+// It leaves before anybody is drawn for its last misdeed, and the draw includes it nevertheless.
+TEST(ProtocolAttack, DrawIncludesWorkersThatLeft) {
   std::size_t banned = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const SimResult result = RunAttack("leave_after", {{"steps", "1"}, {"back", "1"}}, 3, seed);
@@ -179,7 +181,7 @@ TEST(ProtocolAttack, TheDrawFindsThoseWhoHaveLeft) {
   EXPECT_GE(banned, 1U);
 }
 
-TEST(ProtocolAttack, TheOddsOfBeingWatchedCatchUpWithThoseWhoPlayThem) {
+TEST(ProtocolAttack, AttackersThatPlayTheOddsOfValidationAreBanned) {
   SimOptions options;
   options.attack = "unwatched";
   options.steps = 120;
@@ -188,8 +190,8 @@ TEST(ProtocolAttack, TheOddsOfBeingWatchedCatchUpWithThoseWhoPlayThem) {
   ExpectRemoved(result, RemovalKind::kVerdict, {"does not follow from its batch"});
 }
 
-// Each coin that would have had one of them watched costs one its place, for 1000 steps.
-TEST(ProtocolAttack, KeepingCoinsFromTheDrawCostsAnIdentityEach) {
+// Each coin that would have had a colluder validated costs an identity, for 1000 steps.
+TEST(ProtocolAttack, EachWithheldCoinCostsAnIdentity) {
   SimOptions options;
   options.attack = "unwatched";
   options.attack_params = {{"abort", "1"}};
@@ -208,9 +210,9 @@ TEST(ProtocolAttack, KeepingCoinsFromTheDrawCostsAnIdentityEach) {
   EXPECT_LT(result.loss, 1.5 * HonestLoss());
 }
 
-// As many as the mode bears, all against one, by each rule and by all in turns; the checkers watch
-// that the victim is neither removed nor suspected.
-TEST(ProtocolAttack, NobodyIsFramedByAsManyAsCanBeAtFault) {
+// As many colluders as the mode bears, all against one member, by each rule and by all in turns.
+// The checkers watch that the victim is neither removed nor suspected.
+TEST(ProtocolAttack, AtMostFaultBoundColludersFrameNobody) {
   for (int rule = 0; rule <= 9; ++rule) {
     const SimResult result = RunAttack("frame_victim", {{"rule", std::to_string(rule)}});
     EXPECT_EQ(result.honest_removed, 0U) << "rule " << rule;
@@ -218,7 +220,7 @@ TEST(ProtocolAttack, NobodyIsFramedByAsManyAsCanBeAtFault) {
   }
 }
 
-TEST(ProtocolAttack, NorInASwarmOfSixteenWithSevenAgainstOne) {
+TEST(ProtocolAttack, SevenOfSixteenColludersFrameNobody) {
   SimOptions options;
   options.peers = 16;
   options.byzantine = 7;
@@ -232,24 +234,24 @@ TEST(ProtocolAttack, NorInASwarmOfSixteenWithSevenAgainstOne) {
 
 // --- false complaints ---------------------------------------------------------------------------
 
-TEST(ProtocolAttack, WhoSaysThatNoPartCameIsDroppedAsOthersHeldIt) {
+TEST(ProtocolAttack, FalseClaimOfAMissingPartIsDroppedSinceOthersHeldIt) {
   const SimResult result = RunAttack("false_complaint", {{"kind", "0"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"it left out part", "which others held in time"});
 }
 
-TEST(ProtocolAttack, WhoNamesAnHonestSenderIsBannedByTheVerdict) {
+TEST(ProtocolAttack, OwnerThatNamesAnHonestSenderIsBannedByVerdict) {
   const SimResult result = RunAttack("false_complaint", {{"kind", "1"}});
   ExpectRemoved(result, RemovalKind::kVerdict, {"falsely of part"});
 }
 
-// Once an honest aggregator was dropped for this: its witnesses did not speak up, for they had
-// stopped passing the result on when they had all results themselves.
-TEST(ProtocolAttack, WhoSaysThatNoResultCameIsDroppedAsOthersPassedItOn) {
+// [Once an honest aggregator was dropped for this: its witnesses did not testify, because they
+// stopped forwarding the result when they had all results themselves.]
+TEST(ProtocolAttack, FalseClaimOfAMissingResultIsDroppedSinceOthersForwardedIt) {
   const SimResult result = RunAttack("false_complaint", {{"kind", "2"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"it claims to miss the aggregate of part"});
 }
 
-TEST(ProtocolAttack, AnAggregateOfFriendsIsNeverAppliedAndItsOwnerIsDropped) {
+TEST(ProtocolAttack, AggregateOfColludersOnlyIsNeverAppliedAndItsOwnerIsDropped) {
   const SimResult result = RunAttack("selective_bitmap");
   ExpectRemoved(result, RemovalKind::kDrop, {"in dispute with", "which others held in time"});
   EXPECT_GT(result.columns.at("too_few_senders"), 0U);
@@ -269,7 +271,7 @@ TEST(ProtocolAttack, SplitEquivocationTakesTheSlowPathAndIsBannedInTheSameStep) 
   EXPECT_EQ(result.detection_steps, 0U);
 }
 
-TEST(ProtocolAttack, GuiltThatOneMemberSeesReachesAllInTheSameStep) {
+TEST(ProtocolAttack, EvidenceOfOneMemberReachesAllInTheSameStep) {
   const SimResult result = RunAttack("equivocate", {{"one", "1"}});
   ExpectRemoved(result, RemovalKind::kEvidence, {"two different"});
   EXPECT_EQ(result.detection_steps, 0U);
@@ -281,29 +283,29 @@ TEST(ProtocolAttack, TwoMachinesWithOneKeyAreBannedInTheStepThatShowsThem) {
   EXPECT_EQ(result.detection_steps, 0U);
 }
 
-// The second machine says nothing in time, so a half of the members gets neither its COMMIT nor its
-// parts. Those in dispute with it got the parts from others; without the COMMIT they could not take
-// them in, and were dropped.
-TEST(ProtocolAttack, NobodyIsDroppedForAPartWhoseCommitIsKeptFromIt) {
+// The second machine sends nothing in time, so half of the members get neither its COMMIT nor its
+// parts. [Owners in dispute with it got the parts from others. Without the COMMIT they could not
+// accept them, and were dropped.]
+TEST(ProtocolAttack, OwnerThatDidNotGetACommitIsNotDroppedForItsPart) {
   const SimResult result = RunAttack("two_faced", {{"apart", "1"}});
   EXPECT_GT(result.misdeeds, 0U);
   EXPECT_LT(result.loss, 1.5 * HonestLoss());
 }
 
-TEST(ProtocolAttack, NobodyCanSpeakInAnothersName) {
+TEST(ProtocolAttack, MessagesInAnothersNameAreDiscarded) {
   const SimResult result = RunAttack("impersonate");
   ExpectContained(result);
   EXPECT_GT(result.suspicions.at("signature"), 0U);
 }
 
-TEST(ProtocolAttack, WhoHearsNoColluderGetsAllFromTheOthers) {
+TEST(ProtocolAttack, MemberIgnoredByColludersGetsAllFromTheOthers) {
   const SimResult result = RunAttack("eclipse");
   ExpectContained(result);
   EXPECT_GT(result.misdeeds, 0U);
   EXPECT_EQ(result.slow_iterations, 0U);
 }
 
-TEST(ProtocolAttack, IdentitiesThatCopyOneAnothersGradientAreBannedByTheVerdict) {
+TEST(ProtocolAttack, IdentitiesThatShareOneGradientAreBannedByVerdict) {
   const SimResult result = RunAttack("sybil");
   EXPECT_EQ(result.byzantine_removed, 2U) << "all but the one that computes it";
   for (const wire::Removal& removal : result.removals) {
@@ -312,16 +314,16 @@ TEST(ProtocolAttack, IdentitiesThatCopyOneAnothersGradientAreBannedByTheVerdict)
   }
 }
 
-TEST(ProtocolAttack, AFloodIsContained) {
+TEST(ProtocolAttack, FloodIsContained) {
   const SimResult result = RunAttack("flood");
   ExpectContained(result);
   EXPECT_GT(result.suspicions.at("signature"), 0U);
   EXPECT_EQ(result.slow_iterations, 0U) << "nobody waits for it";
 }
 
-// Of 9,000 messages a second to each a third are questions, with more answers than the ration has,
-// and more than it has are forged.
-TEST(ProtocolAttack, AFloodCostsNoMoreThanItsRation) {
+// Of 9,000 messages a second to each member a third are requests, with more answers than the ration
+// allows, and more than the ration are forged.
+TEST(ProtocolAttack, FloodCostsNoMoreThanItsRation) {
   SimOptions options;
   options.attack = "flood";
   options.attack_params["rate"] = "9000";
@@ -340,25 +342,25 @@ TEST(ProtocolAttack, FalseRevealersAreBannedInTheStepThatShowsIt) {
   EXPECT_EQ(result.detection_steps, 0U);
 }
 
-// Before that had a price, every seal was slow.
-TEST(ProtocolAttack, ALyingEchoCostsThePlaceAndAFewSlowSeals) {
+// [Before it had a price, every seal was slow.]
+TEST(ProtocolAttack, LyingEchoIsDroppedAfterAFewSlowSeals) {
   const SimResult result = RunAttack("lying_echo");
   ExpectRemoved(result, RemovalKind::kDrop, {"echoed without what it had to wait for"});
   EXPECT_LT(result.slow_steps, 12U);
 }
 
-TEST(ProtocolAttack, LocksThatDoNotDecideCostThePlaceAndNobodyVotesPastThem) {
+TEST(ProtocolAttack, StaleLockLeaderIsDroppedAndNobodyVotesAgainstALock) {
   const SimResult result = RunAttack("stale_lock");
   ExpectRemoved(result, RemovalKind::kDrop, {"echoed without what it had to wait for"});
   EXPECT_GT(result.slow_iterations, 3U);
 }
 
-TEST(ProtocolAttack, ALeaderWithTwoProposalsIsBannedByEvidence) {
+TEST(ProtocolAttack, LeaderWithTwoProposalsIsBannedByEvidence) {
   const SimResult result = RunAttack("double_propose");
   EXPECT_TRUE(result.ok) << result.failure->message;
   EXPECT_EQ(result.honest_removed, 0U);
-  // Whoever withholds to force the slow path may be dropped for that before it leads an iteration,
-  // and once more after its return.
+  // A member that withholds its ECHO to force the slow path may be dropped for that before it leads
+  // an iteration, and again after its return.
   std::set<base::PeerId> removed;
   std::size_t proven = 0;
   for (const wire::Removal& removal : result.removals) {
@@ -373,14 +375,14 @@ TEST(ProtocolAttack, ALeaderWithTwoProposalsIsBannedByEvidence) {
 
 // --- silence ------------------------------------------------------------------------------------
 
-TEST(ProtocolAttack, WhoSaysNothingIsDroppedAsSealedAbsent) {
+TEST(ProtocolAttack, SilentMemberIsSealedAbsentAndDropped) {
   const SimResult result = RunAttack("silent");
   ExpectRemoved(result, RemovalKind::kDrop, {"its COMMIT did not come"});
   EXPECT_EQ(result.detection_steps, 0U);
   EXPECT_EQ(result.returns, 0U);
 }
 
-TEST(ProtocolAttack, SilenceInSealAMayEndAndIsForgivenOnce) {
+TEST(ProtocolAttack, SilenceInSealAMayEndAndIsExcusedOnce) {
   const SimResult result = RunAttack("silent", {{"phase", "1"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"its COMMIT did not come"});
   EXPECT_EQ(result.byzantine_removed, 6U);
@@ -398,7 +400,7 @@ TEST(ProtocolAttack, SilenceInSealCIsDropped) {
                 {"its PROOF did not come"});
 }
 
-// Three colluders see three coins and like none; the fourth counts whatever it is.
+// Three colluders see three coins and dislike all; the fourth coin counts whatever it is.
 TEST(ProtocolAttack, EachAbortedCoinCostsAnIdentity) {
   for (const char* together : {"0", "1"}) {
     const SimResult result = RunAttack("abort_coin", {{"together", together}});
@@ -408,13 +410,13 @@ TEST(ProtocolAttack, EachAbortedCoinCostsAnIdentity) {
   }
 }
 
-TEST(ProtocolAttack, AWithheldEchoIsDroppedWhenMoreMissItThanCanBeAtFault) {
+TEST(ProtocolAttack, WithheldEchoIsDroppedIfMoreMembersMissItThanTheFaultBound) {
   ExpectRemoved(RunAttack("withhold_echo"), RemovalKind::kDrop, {"withheld its echo"});
 }
 
-// An attack is one on a run: what it does to the messages of genesis would only keep it from
+// An attack targets a run. Attacking the messages of genesis would only keep the run from
 // beginning.
-TEST(ProtocolAttack, FromTheFirstStepOnItLetsTheRunBegin) {
+TEST(ProtocolAttack, EchoWithheldFromTheFirstStepLetsTheRunBegin) {
   for (const char* attack : {"withhold_echo", "lying_echo", "late", "equivocate"}) {
     SimOptions options;
     options.attack = attack;
@@ -425,11 +427,11 @@ TEST(ProtocolAttack, FromTheFirstStepOnItLetsTheRunBegin) {
   }
 }
 
-TEST(ProtocolAttack, AnEchoWithheldFromHalfIsPassedOnByTheOthers) {
+TEST(ProtocolAttack, EchoWithheldFromHalfIsForwardedByTheOthers) {
   ExpectContained(RunAttack("withhold_echo", {{"half", "1"}}));
 }
 
-TEST(ProtocolAttack, AnAggregateWithheldFromOneIsPassedOnByTheOthers) {
+TEST(ProtocolAttack, AggregateWithheldFromOneIsForwardedByTheOthers) {
   ExpectContained(RunAttack("withhold_result"));
 }
 
@@ -438,8 +440,8 @@ TEST(ProtocolAttack, AnAggregateWithheldFromAllIsDropped) {
                 {"it withheld its aggregate of part"});
 }
 
-// In dispute the part goes to all, and they pass it on: one column of one step is the damage.
-TEST(ProtocolAttack, APartWithheldFromOneOwnerIsPassedOnByTheOthers) {
+// In dispute the part goes to all members, which forward it: the damage is one column of one step.
+TEST(ProtocolAttack, PartWithheldFromOneOwnerIsForwardedByTheOthers) {
   const SimResult result = RunAttack("selective_send");
   ExpectContained(result);
   EXPECT_LE(result.columns.at("too_few_senders"), result.byzantine.size());
@@ -450,29 +452,29 @@ TEST(ProtocolAttack, APartWithheldFromAllIsDroppedInItsDispute) {
                 {"it withheld part"});
 }
 
-// Its owner refuses such a part, all others get the same one once the two are in dispute, and its
-// numbers are as they should be. "Held in time", said of it, once dropped the honest owner.
-TEST(ProtocolAttack, APartThatNobodyCanTakeInIsTheWorkersFault) {
+// The owner refuses such a part. Once the two are in dispute all others get it as well, and its
+// numbers are correct. [Testimony that it was "held in time" once dropped the honest owner.]
+TEST(ProtocolAttack, PartThatNobodyCanAcceptIsTheWorkersFault) {
   ExpectRemoved(RunAttack("spoilt_part"), RemovalKind::kDrop, {"it withheld part"});
   ExpectRemoved(RunAttack("spoilt_part", {{"short", "1"}}), RemovalKind::kDrop,
                 {"it withheld part"});
 }
 
-TEST(ProtocolAttack, GradientsOfNoNumbersBanThemselves) {
+TEST(ProtocolAttack, NonFiniteGradientsAreBannedByEvidence) {
   for (const char* attack : {"inf", "nan"}) {
     ExpectRemoved(RunAttack(attack), RemovalKind::kEvidence, {"states impossible numbers"});
   }
 }
 
-TEST(ProtocolAttack, WhoQuarrelsWithMoreThanCanBeAtFaultIsDropped) {
+TEST(ProtocolAttack, MemberInDisputeWithMoreThanTheFaultBoundIsDropped) {
   ExpectRemoved(RunAttack("selective_send", {{"rotate", "1"}}), RemovalKind::kDrop,
                 {"in dispute with"});
 }
 
 // --- late ---------------------------------------------------------------------------------------
 
-// Once t_s late members drove Delta to its ceiling, and a step took three minutes.
-TEST(ProtocolAttack, LateUpToTwoDeltasCostsTimeButDoesNotMoveDelta) {
+// [Once t_s late members drove Delta to its ceiling, and a step took three minutes.]
+TEST(ProtocolAttack, LatenessUpToTwoDeltaCostsTimeButDoesNotRaiseDelta) {
   const SimResult honest = RunAttack("none");
   for (const char* deltas : {"0.9", "1.1"}) {
     const SimResult result = RunAttack("late", {{"deltas", deltas}});
@@ -483,12 +485,12 @@ TEST(ProtocolAttack, LateUpToTwoDeltasCostsTimeButDoesNotMoveDelta) {
   }
 }
 
-TEST(ProtocolAttack, LaterThanTheDeadlineIsAbsent) {
+TEST(ProtocolAttack, MessageAfterTheDeadlineIsAbsent) {
   ExpectRemoved(RunAttack("late", {{"deltas", "3.1"}}), RemovalKind::kDrop,
                 {"its REVEAL did not come", "let the others wait"});
 }
 
-// The test of the tests: what the protocol prevents does happen without it.
+// The test of the tests: without the protocol the attack succeeds.
 TEST(ProtocolAttack, UnprotectedRunsAreRuinedBySignFlip) {
   SimOptions options;
   options.attack = "sign_flip";

@@ -1,6 +1,7 @@
-// What engineers found who had not built the rules: each attack removed honest members, or made all
-// others wait for ever, when it was found (sim/attacks/messages/seal_tricks.cpp, free_ride.cpp).
-// The simulator's checkers, the premises and `lateness` among them, watch every step.
+// Attacks that reviewers found who had not written the rules. When it was found, each removed
+// honest members or made all others wait for ever (sim/attacks/messages/seal_tricks.cpp,
+// free_ride.cpp). The simulator's checkers, including the premises and `lateness`, watch every
+// step.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -35,7 +36,7 @@ void ExpectHarmless(const Swarm& swarm, const std::string& attack, const AttackP
   EXPECT_GT(misdeeds, 0U) << "nobody attacked";
 }
 
-// Seconds a step beyond an honest run's.
+// Seconds a step above an honest run's.
 double ExcessPerStep(const Swarm& swarm, const SimResult& result) {
   const SimResult honest = RunAttack({swarm.peers, 0}, "none", {}, 1, 20);
   return result.virtual_time.seconds() / static_cast<double>(result.steps) -
@@ -52,35 +53,39 @@ void ExpectAllRemoved(const Swarm& swarm, const SimResult& result) {
 
 class SealTrick : public testing::TestWithParam<Swarm> {};
 
-// Its entry made it count in the seal in progress: who got it went on alone.
-TEST_P(SealTrick, AThirdFrameOfAnotherPhasesSlotCountsNowhere) {
+// [The ECHO's parent made it count in the seal in progress, and the member that got it went on
+// alone.]
+TEST_P(SealTrick, ThirdFrameForASlotOfAnotherPhaseCountsNowhere) {
   if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "1"}});
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "2"}});
 }
 
-// Who decided by it gave on the first two, and was ahead of all others by more than 2 Delta.
-TEST_P(SealTrick, AThirdEchoIsGivenOnByWhomItMadeDecide) {
+// [The member that decided by it forwarded the first two, and was ahead of all others by more than
+// 2 Delta.]
+TEST_P(SealTrick, ThirdEchoIsForwardedByTheMemberThatDecidedByIt) {
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "3"}});
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "6"}});
 }
 
-// It counted as in time, and its owner paid for the part that came to it at the last moment.
-TEST_P(SealTrick, ACopyOfAPartThatNobodyCanTakeIsNoCopy) {
+// [The copy counted as in time, and the owner was charged for the part that came at the last
+// moment.]
+TEST_P(SealTrick, UnacceptableCopyOfAPartDoesNotCount) {
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "4"}});
 }
 
-// The others' deadlines of seal A seemed hasty to a member that had opened it 1.3 Delta later.
-TEST_P(SealTrick, AMemberThatOpensAStepLateNamesNobody) {
+// [ECHOs at the others' deadlines of seal A seemed hasty to a member that had opened it 1.3 Delta
+// later.]
+TEST_P(SealTrick, MemberThatOpensAStepLateNamesNobody) {
   ExpectHarmless(GetParam(), "seal_trick", {{"idea", "5"}}, GetParam().peers > 8 ? 20 : 40);
 }
 
-// It said that it held the part in time, and its owner waited no longer.
-TEST_P(SealTrick, WhoBeginsLatePassesOnNoLongerThanOthers) {
+// [It testified that it held the part in time, when its owner no longer waited.]
+TEST_P(SealTrick, LateMemberForwardsNoLongerThanOthers) {
   if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "7"}}, 40);
 }
 
-// The one whose word was needed had no room for a disputed part.
-TEST_P(SealTrick, AMemberThatEndsAStepLateGetsTheDisputedPartsAllTheSame) {
+// [The member whose testimony was needed had no room for a disputed part.]
+TEST_P(SealTrick, MemberThatEndsAStepLateStillGetsDisputedParts) {
   if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "seal_trick", {{"idea", "8"}});
 }
 
@@ -88,21 +93,21 @@ INSTANTIATE_TEST_SUITE_P(Swarms, SealTrick, testing::ValuesIn(kSwarms), NameOfPa
 
 class FreeRide : public testing::TestWithParam<Swarm> {};
 
-// A member that had not begun the step kept two parts of each worker, whichever they were, and
-// nobody asked for the others.
-TEST_P(FreeRide, APartThatCameTooEarlyIsAskedFor) {
+// [A member that had not begun the step kept two arbitrary parts of each worker, and nobody asked
+// for the others.]
+TEST_P(FreeRide, PartThatCameTooEarlyIsRequested) {
   ExpectHarmless(GetParam(), "free_ride", {{"kind", "4"}}, 20);
   if (GetParam().byzantine > 1) ExpectHarmless(GetParam(), "free_ride", {{"kind", "5"}}, 20);
 }
 
-// One member a half Delta was asked for it, and PROOFs waited.
-TEST_P(FreeRide, AnExhibitShownToAFewComesToAllInTime) {
+// [One member was asked for it each half Delta, and PROOFs waited.]
+TEST_P(FreeRide, ExhibitShownToAFewReachesAllInTime) {
   ExpectHarmless(GetParam(), "free_ride", {{"kind", "6"}, {"all", "2"}}, 30);
 }
 
 // --- all others waited ---------------------------------------------------------------------------
 
-TEST_P(FreeRide, AnEchoAfterTheGateThatLacksAnEntryCostsThePlace) {
+TEST_P(FreeRide, EchoAfterTheGateThatLacksAnEntryIsDropped) {
   for (const char* echo : {"1.1", "1.4", "2.4"}) {
     const SimResult result =
         RunAttack(GetParam(), "free_ride", {{"kind", "2"}, {"echo", echo}}, 1, 30);
@@ -111,19 +116,20 @@ TEST_P(FreeRide, AnEchoAfterTheGateThatLacksAnEntryCostsThePlace) {
   }
 }
 
-TEST_P(FreeRide, AnEchoAtTheLastMomentCostsThePlace) {
+TEST_P(FreeRide, EchoAtTheLastMomentIsDropped) {
   ExpectAllRemoved(GetParam(),
                    RunAttack(GetParam(), "free_ride", {{"kind", "1"}, {"echo", "3.3"}}, 1, 40));
 }
 
-// A lag held the wait of Delta/4 before its author asked, so that each raised the next Delta.
-TEST_P(FreeRide, WordsForOneMemberAloneDoNotPumpDelta) {
+// [A lag included the wait of Delta/4 before its author asked, so that each lag raised the next
+// Delta.]
+TEST_P(FreeRide, MessagesForOneMemberOnlyDoNotRaiseDelta) {
   const SimResult result = RunAttack(GetParam(), "free_ride", {{"kind", "3"}}, 1, 60);
   EXPECT_LT(ExcessPerStep(GetParam(), result), DeltaSeconds()) << result.replay;
 }
 
-// All that no rule charges, at once: what docs/protocol.md 6 says that it may cost.
-TEST_P(FreeRide, WhatIsNeverChargedIsBounded) {
+// Everything that no rule charges, at once: docs/protocol.md 6 bounds its cost.
+TEST_P(FreeRide, UnchargedTimeIsBounded) {
   const SimResult result = RunAttack(GetParam(), "free_ride",
                                      {{"kind", "1"},
                                       {"commit", "3.7"},
@@ -136,9 +142,9 @@ TEST_P(FreeRide, WhatIsNeverChargedIsBounded) {
   EXPECT_LT(ExcessPerStep(GetParam(), result), 22 * DeltaSeconds()) << result.replay;
 }
 
-// A late COMMIT counted twice: it moved the bar of the AGGs, and excused them.
-TEST_P(FreeRide, FriendsOfALateWorkerPayForTheirOwnLateness) {
-  if (GetParam().byzantine == 1) return;  // it has no friend
+// [A late COMMIT counted twice: it moved the bar of the AGGs, and excused them.]
+TEST_P(FreeRide, ColludersOfALateWorkerPayForTheirOwnLateness) {
+  if (GetParam().byzantine == 1) return;  // it has no colluder
   const SimResult result = RunAttack(GetParam(), "free_ride",
                                      {{"kind", "9"}, {"commit", "20.5"}, {"agg", "41.0"}}, 1, 30);
   const protocol::Manifest manifest;
@@ -152,9 +158,9 @@ INSTANTIATE_TEST_SUITE_P(Swarms, FreeRide, testing::ValuesIn(kSwarms), NameOfPar
 
 // --- one line of script --------------------------------------------------------------------------
 
-// Its AGG, REVEAL or PROOF comes to one honest member just before the deadline and to nobody else:
-// that one's ECHO named an entry that was sealed absent, and counted as never shown.
-TEST(ShownToOne, JustBeforeTheDeadlineCostsNobodyElseItsPlace) {
+// Its AGG, REVEAL or PROOF reaches one honest member just before the deadline and nobody else.
+// [That member's ECHO named an entry that was sealed absent, and counted as never shown.]
+TEST(ShownToOne, JustBeforeTheDeadlineRemovesNobodyElse) {
   for (const char* word : {"aggregate@a", "reveal@b", "proof@c"}) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       const std::string script =

@@ -1,5 +1,5 @@
-// Who makes the others wait, without ever being absent: what that costs the run, and its author.
-// (The simulator's checkers watch in every step that nobody honest is removed.)
+// Attackers that make others wait without ever being absent: the cost to the run and to the
+// attacker. (The simulator's checkers watch in every step that no honest member is removed.)
 #include <gtest/gtest.h>
 
 #include <string>
@@ -28,9 +28,9 @@ double DeadlineSeconds() {
   return (manifest.part_timeout * 2 + manifest.delta * 2).seconds();
 }
 
-// Every colluder loses its place, for one of the two reasons, and the run is held up by no more
-// than three deadlines for each place (they may come back once, with half an allowance), and half
-// of one for each pair that comes into dispute.
+// Every colluder is removed, for one of the two reasons. The run loses at most three deadlines for
+// each removal (a colluder may come back once, with half an allowance), and half a deadline for
+// each pair that comes into dispute.
 void ExpectPaid(const Swarm& swarm, const AttackParams& params, std::uint32_t steps = 40) {
   SimOptions options = OptionsOf(swarm, "dawdle", params);
   options.steps = steps;
@@ -50,15 +50,15 @@ class Dawdle : public testing::TestWithParam<Swarm> {};
 
 TEST_P(Dawdle, AggregatesAndProofs) { ExpectPaid(GetParam(), {}); }
 TEST_P(Dawdle, ProofsAlone) { ExpectPaid(GetParam(), {{"what", "1"}}); }
-// An owner names one worker a step, and a worker in dispute with more owners than can lie is
-// dropped. Seven that hold back together share the steps: in 90 steps five of them are dropped.
+// An owner names one worker a step, and a worker in dispute with more owners than the fault bound
+// is dropped. Seven that hold back together share the steps: in 90 steps five of them are dropped.
 TEST_P(Dawdle, ThePartOfOneHonestOwner) { ExpectPaid(GetParam(), {{"what", "2"}}, 130); }
 TEST_P(Dawdle, AllParts) { ExpectPaid(GetParam(), {{"what", "3"}}); }
 TEST_P(Dawdle, ItsResult) { ExpectPaid(GetParam(), {{"what", "4"}}); }
-TEST_P(Dawdle, TakingTurns) { ExpectPaid(GetParam(), {{"turns", "1"}}); }
+TEST_P(Dawdle, ColludersByTurns) { ExpectPaid(GetParam(), {{"turns", "1"}}); }
 
-// Who has the result has it for all: nobody waits, and nobody is to blame for it.
-TEST_P(Dawdle, ItsResultFromSomeCostsNothing) {
+// One holder of the result serves all: nobody waits, and nobody is to blame.
+TEST_P(Dawdle, ResultLateForHalfCostsNothing) {
   const SimResult result = RunWithoutHarm(OptionsOf(GetParam(), "none", {}));
   SimOptions options = OptionsOf(GetParam(), "dawdle", {{"what", "5"}});
   options.await_removal = false;
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Swarms, Dawdle, testing::ValuesIn(kSwarms), NameOfParam
 
 // --- echoes -------------------------------------------------------------------------------------
 
-TEST(LyingEcho, CostsThePlaceOfWhoSendsIt) {
+TEST(LyingEcho, ItsSenderIsDropped) {
   for (const Swarm& swarm : kSwarms) {
     const SimResult result = RunWithoutHarm(OptionsOf(swarm, "lying_echo", {}));
     for (const wire::Removal& removal : result.removals) {
@@ -82,9 +82,9 @@ TEST(LyingEcho, CostsThePlaceOfWhoSendsIt) {
 
 // --- what swarm testing found --------------------------------------------------------------------
 
-// A worker kept its part from an honest owner, and a liar made the seal slow: what excused the
-// owner did not grow with the seal, and what it was charged did.
-TEST(FoundSeed, AnOwnerThatWaitedIsNoLaterForASlowSeal) {
+// A worker withheld its part from an honest owner, and a liar made the seal slow. [The owner's
+// excuse did not grow with the seal, but its charge did.]
+TEST(FoundSeed, OwnerThatWaitedIsNotChargedForASlowSeal) {
   RunWithoutHarm(Replayed(
       "seed=20140 peers=9 byzantine=3 attack=selective_send attack_from_step=7 liars=1 mode=third "
       "steps=40 validators=2 dimension=168 delay_min_ns=55000000 delay_max_ns=65000000 "
@@ -92,9 +92,9 @@ TEST(FoundSeed, AnOwnerThatWaitedIsNoLaterForASlowSeal) {
       "stall_permille=2 attack.stubborn=1"));
 }
 
-// A cut of 7 s made Delta 28 s for thirty steps, and the grace that follows it let a member be 90 s
-// late in each seal.
-TEST(FoundSeed, AnOutageGivesNobodyLongGrace) {
+// A cut of 7 s made Delta 28 s for thirty steps. [The grace, which follows Delta, let a member be
+// 90 s late in each seal.]
+TEST(FoundSeed, OutageGivesNobodyALongGrace) {
   RunWithoutHarm(Replayed(
       "seed=40965 peers=4 byzantine=1 attack=dawdle attack_from_step=4 steps=40 "
       "validators=2 dimension=197 batch_size=17 delay_min_ns=45000000 delay_max_ns=156000000 "

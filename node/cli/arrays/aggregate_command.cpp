@@ -181,7 +181,8 @@ base::StatusOr<std::optional<NpyFile>> MapReference(const AggregateOptions& opti
   if (reference.header().type != in.header().type) {
     return base::InvalidArgument(options.reference + " is " +
                                  base::NpyTypeName(reference.header().type) + " and " + in.path() +
-                                 " " + base::NpyTypeName(in.header().type) + ": give both alike");
+                                 " " + base::NpyTypeName(in.header().type) +
+                                 ": give both as float32 or both as float64");
   }
   return std::optional<NpyFile>(std::move(reference));
 }
@@ -193,11 +194,11 @@ base::StatusOr<Work> MakeWork(const AggregateOptions& options) {
     return work;
   }
   if (options.rule.pre.empty()) {
-    return base::InvalidArgument("give --rule; `ostraka aggregate --list` prints what there is");
+    return base::InvalidArgument("give --rule; `ostraka aggregate --list` prints all rules");
   }
   if (options.drop_invalid || !options.rule.params.empty() || !options.reference.empty()) {
     return base::InvalidArgument(
-        "--drop-invalid, --param and --reference are for a rule: give --rule");
+        "--drop-invalid, --param and --reference apply to a rule: give --rule");
   }
   std::vector<aggregation::ElementSpec> elements;
   for (const std::string& text : options.rule.pre) {
@@ -246,15 +247,15 @@ base::Status Aggregate(const AggregateOptions& options) {
 }  // namespace
 
 void AddAggregateCommand(CLI::App& program, Invocation& invocation) {
-  auto* command =
-      program.add_subcommand("aggregate", "a robust rule on a matrix, one row a worker");
+  auto* command = program.add_subcommand(
+      "aggregate", "apply a robust rule to a matrix with one row for each worker");
   auto options = std::make_shared<AggregateOptions>();
   command->add_option("in", options->in,
                       "IN.npy: float32 or float64, of shape (n, d), or (steps, n, d)");
   command->add_option("out", options->array.out, "OUT.npy, or - for JSON on stdout");
   AddRuleOptions(*command, "--param", options->rule);
   command->add_option("--reference", options->reference,
-                      "REF.npy: the vector that some rules compare with");
+                      "REF.npy: the reference vector that some rules need");
   command->add_flag("--drop-invalid", options->drop_invalid,
                     "leave out rows with a NaN or an infinity and count them against f");
   AddArrayOptions(*command, "rules and pre-aggregations", "docs/aggregation.md", options->array);

@@ -8,7 +8,9 @@ namespace ostraka::cli {
 
 void AddArrayOptions(CLI::App& command, const std::string& what, const std::string& page,
                      ArrayOptions& options) {
-  command.add_option("--threads", options.threads, "the result is the same for any number")
+  command
+      .add_option("--threads", options.threads,
+                  "threads to use; the result does not depend on their number")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command.add_flag("--list", options.list, "print all " + what);

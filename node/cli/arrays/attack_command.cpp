@@ -201,7 +201,7 @@ base::StatusOr<std::optional<NpyFile>> MapOwn(const AttackCommandOptions& option
     return base::InvalidArgument(options.own + " has shape " + own.header().ShapeText() +
                                  ": give a row of " + std::to_string(steps.dimension) +
                                  " for each of the " + std::to_string(options.byzantine) +
-                                 " attackers, in as many steps as the honest have");
+                                 " attackers, in as many steps as the honest rows have");
   }
   return std::optional<NpyFile>(std::move(own));
 }
@@ -211,7 +211,7 @@ base::StatusOr<std::optional<aggregation::Pipeline>> MakeVictim(const AttackComm
   if (options.rule.rule.empty()) {
     if (attack.info->knowledge == aggregation::Knowledge::kRule) {
       return base::InvalidArgument("attack " + options.name +
-                                   " needs the rule that it is to break: give --rule");
+                                   " searches against a rule: give --rule");
     }
     return std::optional<aggregation::Pipeline>();
   }
@@ -263,13 +263,14 @@ void AddOptions(CLI::App& command, AttackCommandOptions& options) {
   command.add_option("honest", options.honest,
                      "HONEST.npy: the honest rows, of shape (n - m, d), or (steps, n - m, d)");
   command.add_option("out", options.array.out, "OUT.npy, m rows; or - for JSON on stdout");
-  command.add_option("--name", options.name, "of the attack; --list prints them");
+  command.add_option("--name", options.name, "name of the attack; --list prints all");
   command.add_option("--param", options.params, "name=value, a parameter of the attack")
       ->allow_extra_args(false);
-  command.add_option("--byzantine", options.byzantine, "m, how many attack")
+  command.add_option("--byzantine", options.byzantine, "m, the number of attackers")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "that the attackers share")->capture_default_str();
+  command.add_option("--seed", options.seed, "seed that the attackers share")
+      ->capture_default_str();
   command.add_option("--own", options.own,
                      "OWN.npy: the attackers' true gradients, m rows; default: the honest mean");
   AddRuleOptions(command, "--rule-param", options.rule);
@@ -279,14 +280,14 @@ void AddOptions(CLI::App& command, AttackCommandOptions& options) {
 }  // namespace
 
 void AddAttackCommand(CLI::App& program, Invocation& invocation) {
-  auto* command =
-      program.add_subcommand("attack", "what Byzantine workers would send among honest ones");
+  auto* command = program.add_subcommand(
+      "attack", "compute what Byzantine workers send beside the honest rows");
   auto options = std::make_shared<AttackCommandOptions>();
   AddOptions(*command, *options);
   command->footer(
       "Example: ostraka attack --name alie --byzantine 3 honest.npy byzantine.npy\n"
-      "  --name opt_ipm --rule krum --pre nnm searches for what does krum the most damage;\n"
-      "  --f is --byzantine unless it is given");
+      "  --name opt_ipm --rule krum --pre nnm searches for the vectors that damage krum most;\n"
+      "  --f defaults to --byzantine");
   command->callback([options, &invocation] {
     invocation.body = [options] {
       return ListOrRun(options->array, ListOfAttacks, [&] { return RunAttack(*options); });

@@ -66,27 +66,29 @@ base::Status Run(BenchOptions options) {
 }  // namespace
 
 void AddBenchCommand(CLI::App& program, Invocation& invocation) {
-  auto* command = program.add_subcommand("bench", "the measurements of docs/benchmarks.md");
+  auto* command = program.add_subcommand("bench", "repeat the measurements of docs/benchmarks.md");
   command->require_subcommand(1);
   command->footer("Example: ostraka bench aggregation --rule krum --rule median");
 
   auto options = std::make_shared<BenchOptions>();
   options->bench.threads = os::AvailableThreads();
   auto* aggregation = command->add_subcommand(
-      "aggregation", "time rules beside reading their input as often as they must");
-  aggregation->add_option("--rule", options->bench.rules,
-                          "a rule or pre-aggregation; again for more (default: a dozen)");
+      "aggregation", "time rules, relative to the memory traffic that they cannot avoid");
+  aggregation->add_option(
+      "--rule", options->bench.rules,
+      "a rule or pre-aggregation; may be repeated (default: the twelve in docs/benchmarks.md)");
   aggregation->add_option("--rows", options->rows, "n, with --dimension")->capture_default_str();
   aggregation->add_option("--dimension", options->dimension,
                           "d (default: 16 x 1e6, 16 x 1e7 and 64 x 1e6 one after another)");
   aggregation
-      ->add_option("--threads", options->bench.threads, "threads, for the rule and the reading")
+      ->add_option("--threads", options->bench.threads, "threads, for the rule and for reading")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  aggregation->add_option("--runs", options->bench.runs, "the fastest of so many counts")
+  aggregation
+      ->add_option("--runs", options->bench.runs, "number of runs, of which the fastest counts")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  aggregation->add_flag("--smoke", options->smoke, "one run of a tiny input: does it work at all?");
+  aggregation->add_flag("--smoke", options->smoke, "one run on a tiny input, to see that it works");
   aggregation->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   aggregation->footer("Example: ostraka bench aggregation --rows 16 --dimension 1000000 --runs 50");
   aggregation->callback([options, &invocation] {

@@ -30,7 +30,8 @@ base::StatusOr<NpyFile> NpyFile::Map(const std::string& path) {
   struct stat info {};
   if (fstat(file.get(), &info) != 0) return Cannot(path, "look at it");
   if (!S_ISREG(info.st_mode)) {
-    return base::InvalidArgument(path + " is no regular file: write the array to one first");
+    return base::InvalidArgument(path +
+                                 " is not a regular file: write the array to a regular file first");
   }
   NpyFile mapped;
   mapped.path_ = path;
@@ -70,12 +71,13 @@ NpyFile& NpyFile::operator=(NpyFile&& other) noexcept {
 base::StatusOr<Steps> StepsOf(const NpyFile& file) {
   const std::vector<std::uint64_t>& shape = file.header().shape;
   if (shape.size() != 2 && shape.size() != 3) {
-    return base::InvalidArgument(file.path() + " has shape " + file.header().ShapeText() +
-                                 ": give a matrix, one row a worker, or steps of them");
+    return base::InvalidArgument(
+        file.path() + " has shape " + file.header().ShapeText() +
+        ": give a matrix with one row for each worker, or one such matrix for each step");
   }
   if (file.header().element_count == 0) {
     return base::InvalidArgument(file.path() + " has shape " + file.header().ShapeText() +
-                                 ": there is nothing in it");
+                                 ": the array is empty; give at least one row and one value");
   }
   Steps steps;
   steps.many = shape.size() == 3;

@@ -131,7 +131,7 @@ void AddParameters(std::string& page, const json& parameters) {
     }
     const std::string given = Text(parameter["default"]);
     page += "| `" + Text(parameter["name"]) + "` | " + Escaped(Text(parameter["range"])) + " | " +
-            (parameter["required"].get<bool>()  ? "none: give it"
+            (parameter["required"].get<bool>()  ? "required"
              : parameter["derived"].get<bool>() ? Escaped(given)
                                                 : "`" + given + "`") +
             " | " + meaning + " |\n";
@@ -235,7 +235,8 @@ std::string ListOfAttacks(ListFormat format) {
   }
   std::string page =
       "# Attacks on gradients\nMade from the table by `ostraka attack --list --markdown`: change "
-      "aggregation/attack\\_entries\\_\\*.cpp,\nnot this page. n workers, m of them Byzantine; "
+      "aggregation/attacks/attack\\_entries\\_\\*.cpp,\nnot this page. n workers, m of them "
+      "Byzantine; "
       "\"mean\" and \"deviation\" are those of the honest rows, \"own\"\nis the attacker's true "
       "gradient.\n";
   for (const json& entry : all["attacks"]) {

@@ -6,14 +6,17 @@
 namespace ostraka::cli {
 
 void AddRuleOptions(CLI::App& command, const char* param_option, RuleOptions& options) {
-  command.add_option("--rule", options.rule, "its name; `ostraka aggregate --list` prints them");
+  command.add_option("--rule", options.rule,
+                     "name of the rule; `ostraka aggregate --list` prints all");
   command.add_option(param_option, options.params, "name=value, a parameter of the rule")
       ->allow_extra_args(false);
   command
-      .add_option("--pre", options.pre,
-                  "a pre-aggregation, as nnm or bucketing:s=2,seed=7; several are applied in order")
+      .add_option(
+          "--pre", options.pre,
+          "a pre-aggregation, such as nnm or bucketing:s=2,seed=7; several are applied in order")
       ->allow_extra_args(false);
-  command.add_option("--f", options.f, "Byzantine rows to tolerate, for the rule and for --pre");
+  command.add_option("--f", options.f,
+                     "number of Byzantine rows to tolerate, for the rule and for --pre");
 }
 
 base::StatusOr<aggregation::Arguments> ParseArguments(const std::vector<std::string>& texts) {

@@ -124,7 +124,7 @@ CalibrationFacts Calibrate(const protocol::Manifest& manifest, const std::string
   facts.from_manifest = !manifest_file.empty();
   std::string folder = (fs::temp_directory_path() / "ostraka-calibrate-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) {
-    facts.problem = "no folder can be made in " + fs::temp_directory_path().string();
+    facts.problem = "cannot create a folder in " + fs::temp_directory_path().string();
     return facts;
   }
   std::map<std::string, std::optional<std::string>> before;

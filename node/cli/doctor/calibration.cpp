@@ -110,7 +110,7 @@ double CalibrationFacts::noise() const {
 Finding JudgeCalibration(const CalibrationFacts& facts) {
   if (!facts.problem.empty()) {
     return {"eps_g", Severity::kWarning, facts.model + ": not measured: " + facts.problem,
-            "mend that, and calibrate again"};
+            "correct that, and calibrate again"};
   }
   std::string paths;
   for (const PathNoise& path : facts.paths) {
@@ -123,7 +123,7 @@ Finding JudgeCalibration(const CalibrationFacts& facts) {
                            (facts.from_manifest ? "the manifest's is " : "the default is ") +
                            Scientific(facts.eps_g);
   if (!(facts.eps_g >= 2 * noise)) {
-    return {"eps_g", Severity::kSerious, text + ": an honest node would be accused here",
+    return {"eps_g", Severity::kSerious, text + ": an honest node on this machine would be accused",
             "write a manifest with eps_g = " + Scientific(least) + ", or leave this machine out"};
   }
   if (facts.eps_g < least) {
@@ -132,7 +132,7 @@ Finding JudgeCalibration(const CalibrationFacts& facts) {
   }
   if (facts.from_manifest && noise > 0 && facts.eps_g > kGenerous * noise) {
     return {"eps_g", Severity::kWarning,
-            text + ": cheats may move each gradient by more than honest machines differ",
+            text + ": attackers may move each gradient by more than honest machines differ",
             "write the next manifest with eps_g = " + Scientific(least) +
                 " if the other members' machines measure no more"};
   }

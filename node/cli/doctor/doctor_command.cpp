@@ -160,19 +160,20 @@ base::StatusOr<ExitCode> Doctor(const DoctorOptions& options) {
 }  // namespace
 
 void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
-  auto* command =
-      program.add_subcommand("doctor", "is this machine fit for a node, and what to do if not");
+  auto* command = program.add_subcommand(
+      "doctor", "check whether this machine is fit for a node, and say what to do if it is not");
   auto options = std::make_shared<DoctorOptions>();
   command->add_option("manifest", options->manifest_file,
-                      "a run's manifest: also try to reach its members");
+                      "manifest of a run: also try to reach its members");
   command->add_option("--data-dir", options->data_dir,
-                      "the data folder to try (default ~/.local/share/ostraka)");
-  command->add_option("--listen", options->listen, "HOST:PORT to try to listen on");
-  command->add_flag("--calibrate", options->calibrate,
-                    "instead, measure the gradient noise between CPUs' code paths, and whether the "
-                    "manifest's eps_g (or the default, for the built-in models) bears it");
+                      "data folder to check (default ~/.local/share/ostraka)");
+  command->add_option("--listen", options->listen, "HOST:PORT on which to try to listen");
+  command->add_flag(
+      "--calibrate", options->calibrate,
+      "instead, measure the noise of gradients between the code paths of different CPUs, and "
+      "compare it with the manifest's eps_g (or the default, for the built-in models)");
   command->add_option("--data", options->data,
-                      "of --calibrate: where the manifest's data is, as for ostraka node");
+                      "with --calibrate: location of the manifest's data, as for ostraka node");
   command->add_option("--probe-into", options->probe_into)->group("");
   command->add_option("--probe-at", options->probe_at)->group("");
   command->add_option("--probe-model", options->probe_model)->group("");
@@ -181,7 +182,8 @@ void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
       "Example: ostraka doctor\n"
       "         ostraka doctor run.toml --listen 0.0.0.0:7000 --data-dir /srv/ostraka\n"
       "         ostraka doctor run.toml --calibrate\n"
-      "Whether others reach this machine they can tell: let one run it with the manifest.\n"
+      "Only another member can check that it reaches this machine: ask one to run this command "
+      "with the manifest.\n"
       "Exit 0: no serious finding; 1: a node would fail here");
   command->callback([options, &invocation] {
     invocation.body = [options] {

@@ -66,7 +66,7 @@ Finding JudgeCpu(const CpuFacts& facts) {
   if (facts.avx512) return {"cpu", Severity::kOk, model + ", AVX-512", ""};
   if (facts.avx2) return {"cpu", Severity::kOk, model + ", AVX2", ""};
   return {"cpu", Severity::kWarning, model + ", no AVX2: aggregation runs at scalar speed",
-          "use a machine or a VM type that passes AVX2 through; results are the same bits"};
+          "use a machine or a VM type with AVX2; results have equal bits without it"};
 }
 
 Finding JudgeThreads(const CpuFacts& facts) {
@@ -77,7 +77,7 @@ Finding JudgeThreads(const CpuFacts& facts) {
   if (usable >= 2) return {"threads", Severity::kOk, text, ""};
   return {"threads", Severity::kWarning,
           text + ": gradients, aggregation and the network share one",
-          "give the node two cores or more, or the others wait for it in every step"};
+          "give the node two cores or more, or other members wait for it in every step"};
 }
 
 Finding JudgeBlas(const BlasFacts& facts, const CpuFacts& cpu) {
@@ -96,7 +96,7 @@ Finding JudgeBlas(const BlasFacts& facts, const CpuFacts& cpu) {
                        : cpu.avx2 && !Names(kAvx2Cores, facts.core)   ? "Haswell"
                                                                       : nullptr;
   if (better == nullptr) return {"blas", Severity::kOk, text, ""};
-  return {"blas", Severity::kWarning, text + ": it takes this CPU for an older one",
+  return {"blas", Severity::kWarning, text + ": it mistakes this CPU for an older one",
           std::string("start the node with OPENBLAS_CORETYPE=") + better +
               " in its environment, and compare the GFLOP/s that this command prints with it"};
 }
@@ -118,7 +118,7 @@ Finding JudgeDisk(const DiskFacts& facts) {
   const std::string where = facts.path + ": ";
   if (!facts.problem.empty()) {
     return {"disk", Severity::kSerious, where + facts.problem,
-            "give a folder that can be written with --data-dir"};
+            "give a writable folder with --data-dir"};
   }
   if (!facts.network_type.empty()) {
     return {"disk", Severity::kSerious,
@@ -154,7 +154,7 @@ Finding JudgeMemory(const MemoryFacts& facts) {
   }
   // A node with libtorch and a small model takes about 250 MiB.
   if (usable < 512 * kMiB) {
-    return {"memory", Severity::kWarning, text + ": enough for small models alone",
+    return {"memory", Severity::kWarning, text + ": enough for small models only",
             "end other programs, or raise the limit"};
   }
   return {"memory", Severity::kOk, text, ""};
@@ -166,7 +166,7 @@ Finding JudgeFiles(std::uint64_t soft, std::uint64_t hard) {
   // A run of 256 members needs two connections per member while links are made, plus files.
   if (soft >= 1024) return {"files", Severity::kOk, text, ""};
   return {"files", soft < 128 ? Severity::kSerious : Severity::kWarning,
-          text + ": too few for a large run, or for a crowd at the door",
+          text + ": too few for a large run, or for many connections at once",
           "ulimit -n 4096 before the start, or LimitNOFILE=4096 in its systemd unit"};
 }
 
@@ -175,7 +175,7 @@ Finding JudgeListen(const ListenFacts& facts) {
     return {"listen", Severity::kOk, "can listen on " + facts.address, ""};
   }
   return {"listen", Severity::kSerious, facts.problem,
-          "choose another address with --listen, or end what has the port"};
+          "choose another address with --listen, or end the program that uses the port"};
 }
 
 Finding JudgeReach(const std::vector<ReachFacts>& facts) {
@@ -195,8 +195,8 @@ Finding JudgeReach(const std::vector<ReachFacts>& facts) {
   if (failures == 0) return {"reach", Severity::kOk, text, ""};
   const Severity severity = failures == dialed ? Severity::kSerious : Severity::kWarning;
   return {"reach", severity, text + " (" + failed + ")",
-          "start the nodes that are not up; for the others check the firewall here and there, and "
-          "that the port is forwarded"};
+          "start the nodes that are down; for the others check the firewalls on both sides and the "
+          "port forwarding"};
 }
 
 }  // namespace ostraka::cli

@@ -29,7 +29,7 @@ base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& ma
 void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   auto& m = options.manifest;
   auto& t = m.training;
-  command.add_option("--name", m.name, "a name for people");
+  command.add_option("--name", m.name, "name of the run, for people");
   command.add_option("--mode", options.mode, "majority, balanced or third")->capture_default_str();
   command.add_option("--model", t.model, "softmax, mlp, cnn or toy")->capture_default_str();
   command
@@ -42,22 +42,24 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
       ->capture_default_str();
   command.add_option("--batch-size", t.batch_size, "rows of each worker's batch")
       ->capture_default_str();
-  command.add_option("--steps", t.steps, "steps, at least")->capture_default_str();
-  command.add_option("--learning-rate", t.learning_rate, "at its peak")->capture_default_str();
+  command.add_option("--steps", t.steps, "least number of steps")->capture_default_str();
+  command.add_option("--learning-rate", t.learning_rate, "learning rate at its peak")
+      ->capture_default_str();
   command.add_option("--momentum", t.momentum, "of SGD")->capture_default_str();
   command.add_option("--validators", m.validators, "members that recompute instead of training")
       ->capture_default_str();
   command
       .add_option("--part-timeout-ms", options.part_timeout_ms,
-                  "an aggregator waits so long for parts")
+                  "how long an aggregator waits for parts")
       ->capture_default_str();
   command
       .add_option("--delta-ms", options.delta_ms,
-                  "four times what a message may take: 1000 for the Internet, 250 at home")
+                  "four times the longest delay of a message: 1000 for the Internet, 250 at home")
       ->capture_default_str();
   command
-      .add_option("--patience-ms", options.patience_ms,
-                  "who needs no longer for a step's work is never late (docs/operating.md)")
+      .add_option(
+          "--patience-ms", options.patience_ms,
+          "a member that finishes a step's work within this time is never late (docs/operating.md)")
       ->capture_default_str();
 }
 
@@ -111,7 +113,7 @@ base::Status CheckDimension(std::uint64_t dimension, std::size_t members) {
   if (dimension >= 2 * members) return base::OkStatus();
   return base::FailedPrecondition("the model has " + std::to_string(dimension) +
                                   " parameters, and a run of " + std::to_string(members) +
-                                  " members needs at least two a member: use --hidden " +
+                                  " members needs at least two for each member: use --hidden " +
                                   std::to_string(2 * members) + " or more, or fewer members");
 }
 

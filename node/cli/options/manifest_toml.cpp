@@ -180,7 +180,7 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
   auto& t = m.training;
   std::vector<Field> fields = {
       TextField("run", "name", "for people", m.name),
-      DigestField("run", "nonce", "makes this run another run than one with equal settings", nonce),
+      DigestField("run", "nonce", "distinguishes this run from others with equal settings", nonce),
       CountField("run", "protocol_version", "", m.protocol_version),
       ModeField(m.mode),
       TextField("run", "compute_profile", "how recomputed gradients are compared",
@@ -188,11 +188,11 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       TextField("training", "model", "softmax, mlp, cnn, toy", t.model),
       TextField("training", "data",
                 "name@hash of its content: digits, mnist, cifar10, text; or toy", t.data),
-      CountField("training", "data_seed", "of toy's problem", t.data_seed),
+      CountField("training", "data_seed", "seed of the toy problem", t.data_seed),
       CountField("training", "hidden", "mlp, cnn: hidden units; toy: dimension", t.hidden),
       CountField("training", "batch_size", "rows of each worker's batch", t.batch_size),
-      CountField("training", "steps", "at least so many", t.steps),
-      CountField("training", "steps_after_ban", "go on so long after the last removal",
+      CountField("training", "steps", "least number of steps", t.steps),
+      CountField("training", "steps_after_ban", "steps that follow the last removal",
                  t.steps_after_ban),
       CountField("training", "settle_steps", "last steps, with learning rate 0", t.settle_steps),
       RealField("training", "learning_rate", "peak; decays linearly to 0", t.learning_rate),
@@ -201,8 +201,10 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
       RealField("training", "weight_decay", "", t.weight_decay),
       RuleField(m.clip),
       TauField(m.tau),
-      RealField("aggregation", "tau_multiple", "of auto: times the median norm", m.tau_multiple),
-      RealField("aggregation", "tau_initial", "of auto: the first step's", m.tau_initial),
+      RealField("aggregation", "tau_multiple", "for automatic tau: factor of the median norm",
+                m.tau_multiple),
+      RealField("aggregation", "tau_initial", "for automatic tau: tau of the first step",
+                m.tau_initial),
       RealField("aggregation", "eps", "residual per row that an aggregator must reach", m.eps),
       CountField("checks", "validators", "members that recompute instead of training",
                  m.validators),
@@ -212,21 +214,24 @@ std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
                  m.state_root_every),
       CountField("checks", "probation", "blocks that a returning member follows first",
                  m.probation),
-      MillisecondsField("delta_ms", "four times what a message may take", m.delta),
-      MillisecondsField("delta_ceiling_ms", "what measured delays may raise it to",
-                        m.delta_ceiling),
-      MillisecondsField("part_timeout_ms", "an aggregator waits so long for parts", m.part_timeout),
-      MillisecondsField("seal_timeout_ms", "then the fast path has failed", m.seal_timeout),
-      MillisecondsField("patience_ms", "who needs no longer for a step's work is never late",
+      MillisecondsField("delta_ms", "four times the longest delay of a message", m.delta),
+      MillisecondsField("delta_ceiling_ms",
+                        "the largest value to which measured delays may raise it", m.delta_ceiling),
+      MillisecondsField("part_timeout_ms", "how long an aggregator waits for parts",
+                        m.part_timeout),
+      MillisecondsField("seal_timeout_ms", "how long the fast path may take", m.seal_timeout),
+      MillisecondsField("patience_ms",
+                        "a member that finishes a step's work within this time is never late",
                         m.patience),
   };
   if (m.origin) {
     fields.push_back(
-        DigestField("origin", "run", "the older run that this one goes on from", m.origin->run_id));
-    fields.push_back(
-        CountField("origin", "step", "its last step that is in the state", m.origin->step));
+        DigestField("origin", "run", "the earlier run that this one continues", m.origin->run_id));
+    fields.push_back(CountField("origin", "step",
+                                "the last step of the earlier run that the state includes",
+                                m.origin->step));
     fields.push_back(DigestField("origin", "state_root",
-                                 "of the state, which nodes take with --origin",
+                                 "root of that state, which nodes load with --origin",
                                  m.origin->state_root));
   }
   return fields;
@@ -335,7 +340,8 @@ base::StatusOr<Manifest> ReadManifestFile(const std::string& path) {
   }
   std::string text(kMaxManifestBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return base::Unavailable("cannot read manifest " + path + ": is it a file?");
+  if (file.bad())
+    return base::Unavailable("cannot read manifest " + path + ": give a readable file");
   text.resize(static_cast<std::size_t>(file.gcount()));
   auto manifest = ParseManifest(text);
   if (manifest.ok()) return manifest;
@@ -347,7 +353,8 @@ std::string WriteManifest(const Manifest& manifest, const base::Digest& nonce) {
   Manifest copy = manifest;
   base::Digest nonce_copy = nonce;
   std::string text =
-      "# ostraka run manifest: its bytes are the run, so every member needs the same file.\n";
+      "# ostraka run manifest: its hash identifies the run, so every member needs an identical "
+      "file.\n";
   std::string section;
   for (const Field& field : FieldsOf(copy, nonce_copy)) {
     if (field.section != section) text += "\n[" + field.section + "]\n";

@@ -10,15 +10,15 @@ namespace ostraka::cli {
 void AddStateOptions(CLI::App& command, StateOptions& options) {
   command
       .add_option("--evaluate-on", options.evaluate_on,
-                  "test, or validation to choose hyperparameters by")
+                  "test, or validation for the choice of hyperparameters")
       ->capture_default_str();
   command
       .add_option("--checkpoint-every", options.checkpoint_every,
-                  "steps between states kept in the data folder; 0: only the last")
+                  "steps between checkpoints in the data folder; 0: only the last state")
       ->capture_default_str();
   command
       .add_option("--keep-checkpoints", options.keep_checkpoints,
-                  "how many of them stay, at least 1")
+                  "number of checkpoints to keep, at least 1")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
 }

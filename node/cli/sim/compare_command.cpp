@@ -50,7 +50,7 @@ base::StatusOr<std::string> ReadGridText(const std::string& path) {
   if (!file) return base::NotFound("cannot read grid " + path + ": check the path");
   std::string text(kMaxGridBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return base::Unavailable("cannot read grid " + path + ": is it a file?");
+  if (file.bad()) return base::Unavailable("cannot read grid " + path + ": give a readable file");
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kMaxGridBytes) return base::InvalidArgument(path + " is larger than 1 MiB");
   return text;
@@ -171,9 +171,9 @@ base::StatusOr<ExitCode> Finish(const compare::Plan& plan, const compare::Record
     std::fprintf(stderr, "failed: %s\n", PrintableLine(line).c_str());
   }
   if (!summary.failed.empty()) {
-    std::fprintf(stderr, "run the same command with --retry-failed to try these again\n");
+    std::fprintf(stderr, "repeat the command with --retry-failed to run these again\n");
   } else if (summary.done < wanted) {
-    std::fprintf(stderr, "%zu of %zu cells are missing: run them, then do this again\n",
+    std::fprintf(stderr, "%zu of %zu cells are missing: run them, then repeat this command\n",
                  wanted - summary.done, wanted);
   }
   std::printf("%s/report.html has the figures, results.csv every cell\n", options.out.c_str());
@@ -187,8 +187,8 @@ base::StatusOr<ExitCode> Compare(const CompareOptions& options) {
   if (options.dry_run) return DryRun(plan, shard, jobs, options.json);
   if (options.out.empty()) {
     return base::InvalidArgument(
-        "--out DIR is missing: where results go, and where an "
-        "interrupted comparison goes on");
+        "--out DIR is missing: give the folder for results, also to continue an interrupted "
+        "comparison");
   }
   ASSIGN_OR_RETURN(const std::string profile, compare::ComputeProfile());
   const compare::Maker maker{compare::CodeVersion(), profile};
@@ -218,14 +218,14 @@ base::StatusOr<ExitCode> Merge(const CompareOptions& options) {
       continue;
     }
     if (text != grid) {
-      return base::InvalidArgument(part + " is of another grid than " + options.parts.front() +
+      return base::InvalidArgument(part + " belongs to another grid than " + options.parts.front() +
                                    ": merge shards of one grid");
     }
     if (cells.maker != merged->maker) {
       const bool version = cells.maker.version != merged->maker.version;
       return base::FailedPrecondition(
-          "will not mix " + std::string(version ? "code versions: " : "compute profiles: ") + part +
-          " was made by " + (version ? cells.maker.version : cells.maker.profile) + ", " +
+          "refusing to mix " + std::string(version ? "code versions: " : "compute profiles: ") +
+          part + " was made by " + (version ? cells.maker.version : cells.maker.profile) + ", " +
           options.parts.front() + " by " +
           (version ? merged->maker.version : merged->maker.profile));
     }
@@ -254,10 +254,10 @@ std::function<ExitCode()> BodyOf(const std::shared_ptr<CompareOptions>& options,
 
 void AddMerge(CLI::App& command, const std::shared_ptr<CompareOptions>& options,
               Invocation& invocation) {
-  auto* merge = command.add_subcommand("merge", "join the folders of shards, all of one grid");
-  merge->add_option("out", options->out, "a new folder for the whole")->required();
-  merge->add_option("parts", options->parts, "the shards' folders")->required();
-  merge->add_option("--data", options->data, "instead of the grid's, as in `compare --data`");
+  auto* merge = command.add_subcommand("merge", "join the folders of one grid's shards");
+  merge->add_option("out", options->out, "new folder for the joined results")->required();
+  merge->add_option("parts", options->parts, "folders of the shards")->required();
+  merge->add_option("--data", options->data, "replaces the grid's data, as in `compare --data`");
   merge->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   merge->footer("Example: ostraka compare merge whole shard-1 shard-2");
   merge->callback([options, &invocation] { invocation.body = BodyOf(options, Merge); });
@@ -267,22 +267,23 @@ void AddMerge(CLI::App& command, const std::shared_ptr<CompareOptions>& options,
 
 void AddCompareCommand(CLI::App& program, Invocation& invocation) {
   auto* command = program.add_subcommand(
-      "compare", "aggregation rules, and the protocol, under attack: a paper's tables");
+      "compare", "compare aggregation rules and the protocol under attack, as tables and figures");
   auto options = std::make_shared<CompareOptions>();
-  command->add_option("grid", options->grid, "a TOML file (docs/compare.md)");
+  command->add_option("grid", options->grid,
+                      "grid of the comparison, a TOML file (docs/compare.md)");
   command->add_option("--preset", options->preset,
-                      "a grid that comes with the program: smoke, btard-2022 or byzfl-mnist");
+                      "a built-in grid: smoke, btard-2022 or byzfl-mnist");
   command->add_option("--out", options->out,
-                      "folder for results; the same again goes on where it stopped");
+                      "folder for results; the same command continues an interrupted comparison");
   command->add_option("--data", options->data,
-                      "instead of the grid's: digits, mnist:DIR, cifar10:DIR, text:FILE");
-  command->add_option("--jobs", options->jobs, "cells at a time; 0: one a core")
+                      "replaces the grid's data: digits, mnist:DIR, cifar10:DIR, text:FILE");
+  command->add_option("--jobs", options->jobs, "cells at a time; 0: one for each core")
       ->capture_default_str();
   command->add_option("--shard", options->shard, "I/N: only every N-th cell, from the I-th")
       ->capture_default_str();
   command->add_flag("--dry-run", options->dry_run,
-                    "say how many cells there are, and how long they take");
-  command->add_flag("--retry-failed", options->retry_failed, "run cells again that failed");
+                    "print the number of cells and an estimate of their time, and run none");
+  command->add_flag("--retry-failed", options->retry_failed, "run failed cells again");
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   command->footer(
       "Examples: ostraka compare --preset smoke --out smoke\n"

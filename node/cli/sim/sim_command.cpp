@@ -92,7 +92,8 @@ base::StatusOr<sim::SimOptions> ReadReplay(const std::string& path) {
   if (!file) return base::NotFound("cannot read replay file " + path + ": check the path");
   std::string text(kMaxReplayBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return base::Unavailable("cannot read replay file " + path + ": is it a file?");
+  if (file.bad())
+    return base::Unavailable("cannot read replay file " + path + ": give a readable file");
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.empty() || text.size() > kMaxReplayBytes) {
     return base::InvalidArgument(path + " is " + (text.empty() ? "empty" : "larger than 64 KiB") +
@@ -144,7 +145,9 @@ base::StatusOr<sim::SeedsResult> RunForReport(const SimWork& work,
   std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
   file << report->html;
   file.close();
-  if (!file) return base::Unavailable("cannot write " + options.report + ": is the disk full?");
+  if (!file)
+    return base::Unavailable("cannot write " + options.report +
+                             ": check that the disk is not full");
   sim::SeedsTally tally;
   tally.Add(std::move(report->result));
   return std::move(tally).Finish();
@@ -152,7 +155,8 @@ base::StatusOr<sim::SeedsResult> RunForReport(const SimWork& work,
 
 base::Status CheckReport(const SimCommandOptions& options) {
   if (options.report.empty() && options.report_step) {
-    return base::InvalidArgument("--report-step says what --report draws: give --report FILE too");
+    return base::InvalidArgument(
+        "--report-step selects the step that --report draws: give --report FILE too");
   }
   if (!options.report.empty() && !options.seeds.empty()) {
     return base::InvalidArgument("--report shows one run: give --seed instead of --seeds");
@@ -233,7 +237,7 @@ base::StatusOr<json> ReadResult(const std::string& path) {
   if (!file) return base::NotFound("cannot read '" + path + "': check the path");
   json result = json::parse(file, nullptr, false);
   if (result.is_object() && result.contains("ranges") && result.contains("occurred")) return result;
-  return base::InvalidArgument(path + ": not what `ostraka sim --json` printed");
+  return base::InvalidArgument(path + ": give the output of `ostraka sim --json`");
 }
 
 base::StatusOr<bool> Merge(const SimCommandOptions& options) {
@@ -267,7 +271,7 @@ std::function<ExitCode()> AsExit(Body body) {
 void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOptions>& options,
                        Invocation& invocation) {
   auto* shrink = command.add_subcommand("shrink", "make a failure smaller");
-  shrink->add_option("replay", options->replay, "options.replay of a failure")->required();
+  shrink->add_option("replay", options->replay, "file options.replay of a failure")->required();
   shrink->add_option("--max-runs", options->max_runs, "runs to spend")->capture_default_str();
   shrink->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   shrink->footer("Example: ostraka sim shrink ostraka-sim-seed-17/options.replay");
@@ -278,20 +282,21 @@ void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOption
     });
   });
   auto* search =
-      command.add_subcommand("search", "look for scripts of attack `free` that break a run");
+      command.add_subcommand("search", "search for scripts of attack `free` that break a run");
   search->add_option("--runs", options->search.runs, "runs to spend")->capture_default_str();
-  search->add_option("--seed", options->search.seed, "another one, other scripts")
-      ->capture_default_str();
-  search->add_option("--until", options->search.until, "end at the first that this checker fails");
+  search->add_option("--seed", options->search.seed, "seed of the search")->capture_default_str();
+  search->add_option("--until", options->search.until,
+                     "end at the first run that fails this checker");
   search->add_flag("--premises", options->search.premises,
-                   "also end runs that break what docs/seal.md assumes");
+                   "also fail runs that break an assumption of docs/seal.md");
   search->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   search->footer("Example: ostraka sim search --runs 1000 --seed 7");
   search->callback([options, &invocation] {
     invocation.body = AsExit([options] { return SearchScripts(options->search, options->json); });
   });
   auto* merge = command.add_subcommand("merge", "join results of ranges of seeds");
-  merge->add_option("results", options->results, "what `ostraka sim --json` printed")->required();
+  merge->add_option("results", options->results, "files with the output of `ostraka sim --json`")
+      ->required();
   merge->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
   merge->footer("Example: ostraka sim merge range1.json range2.json");
   merge->callback(
@@ -302,67 +307,83 @@ void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOption
 
 void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   sim::SimOptions& sim = options->sim;
-  command->add_option("--peers", sim.peers, "machines")->capture_default_str();
-  command->add_option("--byzantine", sim.byzantine, "of them adversaries")->capture_default_str();
-  command->add_option("--attack", sim.attack, "what they do; a wrong name lists the known ones")
+  command->add_option("--peers", sim.peers, "number of peers")->capture_default_str();
+  command->add_option("--byzantine", sim.byzantine, "number of Byzantine peers among them")
+      ->capture_default_str();
+  command->add_option("--attack", sim.attack, "their attack; an unknown name lists the known ones")
       ->capture_default_str();
   command->add_option("--attack-param", options->attack_params, "name=value");
   command->add_option("--attack-from", sim.attack_from_step, "honest before this step")
       ->capture_default_str();
-  command->add_option("--liars", sim.liars, "of the adversaries these only make each seal slow")
+  command
+      ->add_option("--liars", sim.liars, "number of Byzantine peers that only make each seal slow")
       ->capture_default_str();
   command->add_option("--mode", options->mode, "majority, balanced or third")
       ->capture_default_str();
-  command->add_option("--steps", sim.steps, "steps, at least")->capture_default_str();
-  command->add_option("--validators", sim.validators, "per step")->capture_default_str();
-  command->add_option("--dimension", sim.dimension, "of the toy problem")->capture_default_str();
-  command->add_flag("--unprotected", sim.unprotected, "plain averaging, nothing checked");
+  command->add_option("--steps", sim.steps, "least number of steps")->capture_default_str();
+  command->add_option("--validators", sim.validators, "validators in each step")
+      ->capture_default_str();
+  command->add_option("--dimension", sim.dimension, "dimension of the toy problem")
+      ->capture_default_str();
+  command->add_flag("--unprotected", sim.unprotected, "plain averaging without checks");
 }
 
 void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {
   sim::SimOptions& sim = options->sim;
-  command->add_option("--crashes", sim.crashes, "kills of honest peers, spread over the run")
-      ->capture_default_str();
-  command->add_option("--blackouts", sim.blackouts, "kills of all honest peers at once")
+  command
+      ->add_option("--crashes", sim.crashes, "number of kills of honest peers, spread over the run")
       ->capture_default_str();
   command
-      ->add_option("--crash-down", options->crash_down, "seconds until they start again, at most")
+      ->add_option("--blackouts", sim.blackouts,
+                   "number of times at which all honest peers are killed at once")
+      ->capture_default_str();
+  command
+      ->add_option("--crash-down", options->crash_down, "most seconds until a killed peer restarts")
       ->capture_default_str();
   command->add_flag("--lose-disk", sim.lose_disk,
-                    "they start again from nothing, and soon after once more");
-  command->add_option("--cut", sim.cut, "the network: none, halves, one_way, flapping or flaky")
+                    "killed peers lose their disk, and are killed once more soon after");
+  command
+      ->add_option("--cut", sim.cut, "cut of the network: none, halves, one_way, flapping or flaky")
       ->capture_default_str();
   command->add_option("--cut-at", options->cut_at, "seconds")->capture_default_str();
   command->add_option("--cut-for", options->cut_for, "seconds")->capture_default_str();
-  command->add_option("--loss", sim.loss_permille, "of 1000 messages so many are lost at first")
+  command
+      ->add_option("--loss", sim.loss_permille, "of 1000 messages, the number lost and sent again")
       ->capture_default_str();
-  command->add_option("--duplicates", sim.duplicate_permille, "of 1000 messages so many come twice")
+  command
+      ->add_option("--duplicates", sim.duplicate_permille,
+                   "of 1000 messages, the number that arrive twice")
       ->capture_default_str();
-  command->add_option("--stalls", sim.stall_permille, "of 1000 stores so many take 5 x as long")
+  command
+      ->add_option("--stalls", sim.stall_permille,
+                   "of 1000 stores, the number that take 5 times as long")
       ->capture_default_str();
-  command->add_option("--skew", options->skew, "seconds that clocks differ, at most")
+  command->add_option("--skew", options->skew, "most seconds by which clocks differ")
       ->capture_default_str();
-  command->add_option("--drift", sim.drift_ppm, "clocks are fast or slow by so many ppm, at most")
+  command->add_option("--drift", sim.drift_ppm, "most ppm by which clocks are fast or slow")
       ->capture_default_str();
 }
 
 // --- choice of runs, and output ------------------------------------------------------------------
 
 void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
-  command->add_flag("--swarm-test", options->swarm_test,
-                    "draw peers, attack, network and faults from each seed; --steps and, if given, "
-                    "--attack hold");
+  command->add_flag(
+      "--swarm-test", options->swarm_test,
+      "draw peers, attack, network and faults from each seed, except --steps and a given --attack");
   command->add_option("--threads", options->threads, "seeds at a time (default: cores)");
-  auto* seed = command->add_option("--seed", options->sim.seed, "one run")->capture_default_str();
+  auto* seed =
+      command->add_option("--seed", options->sim.seed, "seed of one run")->capture_default_str();
   auto* seeds =
       command->add_option("--seeds", options->seeds, "FIRST..LAST: many runs")->excludes(seed);
-  command->add_option("--replay", options->replay, "a file that a failure left")
+  command->add_option("--replay", options->replay, "options.replay of a failure: repeat that run")
       ->excludes(seed)
       ->excludes(seeds);
-  command->add_option("--report", options->report,
-                      "a page about one run: removals, loss with and without protection, a step");
-  command->add_option("--report-step", options->report_step,
-                      "the step that it draws (default: the one that removed the first)");
+  command->add_option(
+      "--report", options->report,
+      "write a page about one run: removals, loss with and without protection, one step");
+  command->add_option(
+      "--report-step", options->report_step,
+      "the step that the page draws (default: the first step that removed a member)");
   command->add_flag("--trace", options->trace, "print every event of the run to stderr");
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
 }
@@ -370,7 +391,8 @@ void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
 }  // namespace
 
 void AddSimCommand(CLI::App& program, Invocation& invocation) {
-  auto* command = program.add_subcommand("sim", "attack a swarm in virtual time, from a seed");
+  auto* command =
+      program.add_subcommand("sim", "simulate a swarm under attack in virtual time, from a seed");
   auto options = std::make_shared<SimCommandOptions>();
   AddSwarmOptions(command, options.get());
   AddFaultOptions(command, options.get());

@@ -226,7 +226,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].first > ranges[i - 1].second) continue;
     return base::InvalidArgument("seed " + std::to_string(ranges[i].first) +
-                                 " is in two of the results: name each once");
+                                 " is in two of the results: give each result once");
   }
   all["ranges"] = ranges;
   return all;
@@ -240,7 +240,7 @@ void PrintSimText(const json& result) {
               count("seeds") == 1 ? "" : "s", count("steps"), count("events"), count("slow_steps"));
   if (count("run_twice") > 0) std::printf("; %llu seeds ran twice", count("run_twice"));
   if (count("stood_still") > 0) {
-    std::printf("; %llu stood still, as a cut had cost more members than the rest can do without",
+    std::printf("; %llu stood still, because a cut cost more members than the run can lose",
                 count("stood_still"));
   }
   std::printf("\nremoved: %llu Byzantine, %llu honest\n",
@@ -272,7 +272,7 @@ void PrintSimText(const json& result) {
                 failure["message"].get<std::string>().c_str(),
                 failure["replay"].get<std::string>().c_str());
     if (failure["checker"] == "undetected") {
-      std::printf("  few members a step are drawn to be watched: it may take more --steps\n");
+      std::printf("  few members are validated in each step: give more --steps\n");
     }
   }
   std::printf("%s\n", result["ok"].get<bool>() ? "OK" : "FAILED");

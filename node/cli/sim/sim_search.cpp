@@ -46,7 +46,9 @@ base::StatusOr<json> JsonOf(const sim::SearchOptions& options, const sim::Search
 void PrintText(const json& out) {
   for (const json& finding : out["findings"]) {
     std::printf(
-        "FAIL run=%llu checker=%s: %s\n  script: %s\n  runs that failed so: %llu\n"
+        "FAIL run=%llu checker=%s: %s\n"
+        "  script: %s\n"
+        "  runs that failed like this: %llu\n"
         "  replay: %s\n",
         static_cast<unsigned long long>(finding["run"].get<std::uint64_t>()),
         finding["checker"].get<std::string>().c_str(),
@@ -56,13 +58,13 @@ void PrintText(const json& out) {
         finding["replay"].get<std::string>().c_str());
   }
   const json& far = out["farthest"];
-  std::printf("%llu runs, %llu scripts kept, %llu places\n",
+  std::printf("%llu runs, %llu scripts kept, %llu situations\n",
               static_cast<unsigned long long>(out["runs"].get<std::uint64_t>()),
               static_cast<unsigned long long>(out["scripts"].get<std::uint64_t>()),
               static_cast<unsigned long long>(out["places"].get<std::uint64_t>()));
   std::printf(
-      "farthest without a cut: ECHOs %.2f Delta apart, openings %.2f, iterations %u; "
-      "%u values certified in a seal; names %.2f of what removes; %.0f s a step\n",
+      "maxima without a cut: ECHOs %.2f Delta apart, openings %.2f, iterations %u; %u values "
+      "certified in a seal; names %.2f of the fault bound; %.0f s a step\n",
       far["echo_skew"].get<double>(), far["opening_skew"].get<double>(),
       far["iterations_apart"].get<unsigned>(), far["certified"].get<unsigned>(),
       far["names"].get<double>(), far["step_seconds"].get<double>());

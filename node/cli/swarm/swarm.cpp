@@ -73,7 +73,7 @@ base::StatusOr<std::string> MakeRunDir(const std::string& wanted) {
   if (wanted.empty()) {
     std::string path = (fs::temp_directory_path(error) / "ostraka-swarm-XXXXXX").string();
     if (error || mkdtemp(path.data()) == nullptr) {
-      return base::Unavailable("cannot make a temporary folder: give --out DIR");
+      return base::Unavailable("cannot create a temporary folder: give --out DIR");
     }
     return path;
   }
@@ -82,8 +82,8 @@ base::StatusOr<std::string> MakeRunDir(const std::string& wanted) {
   }
   fs::create_directories(wanted, error);
   if (error) {
-    return base::Unavailable("cannot make '" + wanted + "' (" + error.message() +
-                             "): give a folder that can be written with --out");
+    return base::Unavailable("cannot create '" + wanted + "' (" + error.message() +
+                             "): give a writable folder with --out");
   }
   return wanted;
 }
@@ -263,7 +263,7 @@ class Swarm {
       const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
       if (event.is_discarded() || !event.contains("event")) {
         return base::Internal("node " + std::to_string(index) +
-                              " printed what is no event: " + line);
+                              " printed a line that is no event: " + line);
       }
       Take(index, event);
     }

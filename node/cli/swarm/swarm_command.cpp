@@ -64,8 +64,9 @@ class LiveView final : public SwarmWatcher {
     }
   }
   void OnLost(std::size_t index, const SwarmNode& node) override {
-    Line("node " + std::to_string(index) + " (" + node.id.Short() + ") is lost, status " +
-         std::to_string(node.exit_status) + ": the others go on without it");
+    Line("node " + std::to_string(index) + " (" + node.id.Short() +
+         ") ended without a report, status " + std::to_string(node.exit_status) +
+         ": the others continue without it");
   }
 
  private:
@@ -206,34 +207,34 @@ ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
 }  // namespace
 
 void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
-  auto* command = program.add_subcommand("swarm", "real nodes on this machine, some of them liars");
+  auto* command =
+      program.add_subcommand("swarm", "run real nodes on this machine, some of them attackers");
   auto options = std::make_shared<SwarmOptions>();
   auto print_json = std::make_shared<bool>(false);
   command->add_option("--peers", options->peers, "nodes")->capture_default_str();
-  command->add_option("--byzantine", options->byzantine, "of them attackers")
+  command->add_option("--byzantine", options->byzantine, "number of attackers among them")
       ->capture_default_str();
   command
       ->add_option("--attack", options->attack,
-                   "sign_flip, random_direction, label_flip, alie, ipm, none ...")
+                   "their attack: sign_flip, random_direction, label_flip, alie, ipm, none ...")
       ->capture_default_str();
   command->add_option("--attack-param", options->attack_params, "name=value");
   command->add_option("--attack-from", options->attack_from, "honest before this step");
   AddManifestOptions(*command, options->manifest);
-  command->add_option("--seed", options->seed, "of keys, run and initial parameters")
+  command->add_option("--seed", options->seed, "seed of keys, run and initial parameters")
       ->capture_default_str();
   command->add_option("--target", options->target,
-                      "fail unless accuracy reaches this, or the toy's loss comes down to it");
+                      "fail unless the accuracy is at least this (toy: the loss at most this)");
   command->add_option("--evaluate-every", options->evaluate_every, "steps between evaluations")
       ->capture_default_str();
   AddStateOptions(*command, options->states);
   command->add_option("--out", options->out_dir,
                       "keep data folders, logs, ledgers and evidence here");
-  command->add_flag("--unprotected", options->unprotected, "plain averaging, nothing checked");
+  command->add_flag("--unprotected", options->unprotected, "plain averaging without checks");
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
   command->footer(
       "Example: ostraka swarm --attack label_flip --steps 300\n"
-      "Exit 0 only if every attacker was removed (unless its attack is one that is only "
-      "contained:\n"
+      "Exit 0 only if every attacker was removed (attacks that are only contained excepted:\n"
       "docs/simulation.md), no honest peer was, and all states are equal");
   command->callback([options, print_json, &invocation] {
     invocation.body = [options, print_json] { return RunCommand(*options, *print_json); };

@@ -132,7 +132,7 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
   require(tally.honest_removed.empty(),
           std::to_string(tally.honest_removed.size()) + " honest peers were removed");
   require(tally.same_step, "the honest nodes ended after different steps");
-  require(tally.removals_agree, "honest nodes disagree on who was removed");
+  require(tally.removals_agree, "honest nodes disagree on the removed members");
   require(tally.roots_equal, "the honest nodes' state roots differ");
   RequireSoundLoss(run.losses, problems);
   if (options.target > 0) RequireTarget(options.target, tally, problems);

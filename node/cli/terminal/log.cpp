@@ -73,11 +73,11 @@ class Log::File {
 void AddLogOptions(CLI::App& command, LogOptions& options) {
   command.add_option("--log-level", options.level,
                      "debug, info, warning or error (default info; with --events warning)");
-  command.add_option("--log-file", options.file, "log to this file; stderr then gets errors alone");
+  command.add_option("--log-file", options.file, "log to this file; stderr then gets only errors");
   command.add_option("--log-max-bytes", options.max_bytes,
                      "rotate the file at this size (default 16M)");
   command.add_option("--log-files", options.files, "rotated files to keep (default 5)");
-  command.add_flag("--verbose", options.verbose, "short for --log-level debug");
+  command.add_flag("--verbose", options.verbose, "same as --log-level debug");
 }
 
 base::StatusOr<std::unique_ptr<Log>> Log::Open(const LogOptions& options, LogLevel default_level) {

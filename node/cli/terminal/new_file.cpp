@@ -12,7 +12,8 @@ base::Status WriteNewFile(const std::string& path, const std::string& text) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0) {
     return errno == EEXIST
-               ? base::FailedPrecondition("'" + path + "' exists: give another name with --out")
+               ? base::FailedPrecondition("'" + path +
+                                          "' exists and is kept: give another name with --out")
                : base::Unavailable("cannot create '" + path + "': " + std::strerror(errno));
   }
   const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());

@@ -71,7 +71,7 @@ std::string Unknown(const CLI::App& app, const std::vector<std::string>& words) 
   if (commands.empty() || TakesWords(app)) return "";
   std::string list;
   for (const std::string& command : commands) list += (list.empty() ? "" : ", ") + command;
-  return "say what to do: " + list;
+  return "give a subcommand: " + list;
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ std::string CaseText(const json& id) {
   if (kind == "numbers") {
     return accuser + " accuses " + target + " of its numbers for column " + column + step;
   }
-  return target + " must show what " + accuser + " sent it for column " + column + step;
+  return target + " must show the part that " + accuser + " sent it for column " + column + step;
 }
 
 json StepEvent(const wire::Block& block) {

@@ -64,9 +64,9 @@ class Exposition {
 };
 
 void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
-  out.Open("ostraka_node_info", "gauge", "Which node of which run this is.");
+  out.Open("ostraka_node_info", "gauge", "The node and its run, as labels.");
   out.Sample(1, {{"peer", status.self.Hex()}, {"run", status.run_id.Hex()}});
-  out.Single("ostraka_healthy", "gauge", "1 if /healthz says 200.", HealthOf(status).ok ? 1 : 0);
+  out.Single("ostraka_healthy", "gauge", "1 if /healthz answers 200.", HealthOf(status).ok ? 1 : 0);
   out.Single("ostraka_step", "gauge", "Step in progress.", status.progress.step);
   out.Single("ostraka_steps_planned", "gauge", "Steps of the run.", steps);
   out.Single("ostraka_steps_done_total", "counter", "Steps done by this process.",
@@ -77,16 +77,18 @@ void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
     out.Sample(status.progress.phase == phase ? 1 : 0, {{"phase", phase}});
   }
   out.Single("ostraka_seconds_since_progress", "gauge",
-             "Since a seal was decided or a step began or ended.", status.since_progress.seconds());
+             "Time since a seal was decided or a step began or ended.",
+             status.since_progress.seconds());
   std::map<std::string, std::uint64_t> awaited;
   for (const auto& missing : status.progress.missing) ++awaited[missing.message];
-  out.Open("ostraka_awaited_messages", "gauge", "Messages of others that the node waits for.");
+  out.Open("ostraka_awaited_messages", "gauge",
+           "Messages of other members that the node waits for.");
   for (const auto& [message, count] : awaited) {
     out.Sample(static_cast<double>(count), {{"message", message}});
   }
   if (const auto left = TimeLeft(status, steps)) {
-    out.Single("ostraka_eta_seconds", "gauge", "Until the last step at the pace of late.",
-               left->seconds());
+    out.Single("ostraka_eta_seconds", "gauge",
+               "Estimated time until the last step, at the recent pace.", left->seconds());
   }
   if (status.evaluation) {
     out.Open("ostraka_evaluation", "gauge", "The last evaluation on held-out data.");
@@ -94,7 +96,8 @@ void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
     if (status.evaluation->metric != "loss") {
       out.Sample(status.evaluation->loss, {{"metric", "loss"}});
     }
-    out.Single("ostraka_evaluated_step", "gauge", "The step that it is of.", status.evaluated_step);
+    out.Single("ostraka_evaluated_step", "gauge", "The step of that evaluation.",
+               status.evaluated_step);
   }
 }
 
@@ -108,11 +111,12 @@ void AddMembers(const NodeStatus& status, Exposition& out) {
     const auto removal = static_cast<wire::RemovalKind>(kind);
     out.Sample(static_cast<double>(removals[removal]), {{"kind", wire::RemovalKindName(removal)}});
   }
-  out.Open("ostraka_suspicions_total", "counter", "What this node alone holds against others.");
+  out.Open("ostraka_suspicions_total", "counter",
+           "Suspicions that this node alone holds against others.");
   for (const auto& [check, count] : status.suspicions) {
     out.Sample(static_cast<double>(count), {{"check", check}});
   }
-  out.Open("ostraka_columns_total", "counter", "Parts of the model, by what became of them.");
+  out.Open("ostraka_columns_total", "counter", "Columns of the model, by their fate.");
   for (std::uint8_t fate = 0; fate < wire::kColumnFateCount; ++fate) {
     out.Sample(static_cast<double>(status.columns[fate]),
                {{"fate", wire::ColumnFateName(static_cast<wire::ColumnFate>(fate))}});
@@ -121,7 +125,7 @@ void AddMembers(const NodeStatus& status, Exposition& out) {
 
 void AddTimes(const NodeStatus& status, Exposition& out) {
   const host::StepHistogram& steps = status.step_seconds;
-  out.Open("ostraka_step_duration_seconds", "histogram", "How long steps took.");
+  out.Open("ostraka_step_duration_seconds", "histogram", "Duration of steps.");
   for (std::size_t i = 0; i < steps.kBoundsSeconds.size(); ++i) {
     char bound[16];
     std::snprintf(bound, sizeof bound, "%g", steps.kBoundsSeconds[i]);
@@ -130,7 +134,7 @@ void AddTimes(const NodeStatus& status, Exposition& out) {
   out.Sample(static_cast<double>(steps.count), {{"le", "+Inf"}}, "_bucket");
   out.Sample(steps.sum_seconds, {}, "_sum");
   out.Sample(static_cast<double>(steps.count), {}, "_count");
-  out.Open("ostraka_step_part_seconds_total", "counter", "Where the time of steps went.");
+  out.Open("ostraka_step_part_seconds_total", "counter", "Time of steps, by activity.");
   const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
   out.Sample(seconds(status.step_times.compute_ns), {{"part", "compute"}});
   out.Sample(seconds(status.step_times.aggregate_ns), {{"part", "aggregate"}});
@@ -143,20 +147,21 @@ void AddNetwork(const NodeStatus& status, Exposition& out) {
     out.Sample(static_cast<double>(control), {{"kind", "control"}});
     out.Sample(static_cast<double>(payload), {{"kind", "payload"}});
   };
-  out.Open("ostraka_sent_bytes_total", "counter", "Before encryption, to all members.");
+  out.Open("ostraka_sent_bytes_total", "counter", "Bytes to all members, before encryption.");
   both(traffic.total.control_sent, traffic.total.payload_sent);
-  out.Open("ostraka_received_bytes_total", "counter", "After decryption, from all members.");
+  out.Open("ostraka_received_bytes_total", "counter", "Bytes from all members, after decryption.");
   both(traffic.total.control_received, traffic.total.payload_received);
-  out.Open("ostraka_queued_bytes", "gauge", "Waiting to be sent, on all links.");
+  out.Open("ostraka_queued_bytes", "gauge", "Bytes that wait to be sent, on all links.");
   both(traffic.queued_control_bytes, traffic.queued_bulk_bytes);
   out.Single("ostraka_linked_members", "gauge", "Members linked.", traffic.links_up);
   out.Single("ostraka_links_total", "counter", "Links made.", traffic.links);
   out.Single("ostraka_connections", "gauge", "Connections of any kind.", traffic.connections_open);
-  out.Single("ostraka_half_open_connections", "gauge", "Accepted, and not yet a link.",
-             traffic.half_open);
+  out.Single("ostraka_half_open_connections", "gauge",
+             "Accepted connections that are not yet links.", traffic.half_open);
   out.Single("ostraka_connections_dialed_total", "counter", "Attempts.", traffic.dialed);
   out.Single("ostraka_connections_accepted_total", "counter", "From anyone.", traffic.accepted);
-  out.Open("ostraka_connections_refused_total", "counter", "Closed for what the other side did.");
+  out.Open("ostraka_connections_refused_total", "counter",
+           "Connections closed for a fault of the other side.");
   for (std::size_t i = 0; i < net::kRefusals; ++i) {
     const auto refusal = static_cast<net::Refusal>(i);
     out.Sample(static_cast<double>(traffic.refused_by[i]), {{"reason", net::RefusalName(refusal)}});
@@ -166,12 +171,12 @@ void AddNetwork(const NodeStatus& status, Exposition& out) {
     const bool linked = std::binary_search(status.linked.begin(), status.linked.end(), peer);
     out.Sample(linked ? 1 : 0, {{"peer", peer.Short()}});
   }
-  out.Open("ostraka_peer_received_bytes_total", "counter", "From one member.");
+  out.Open("ostraka_peer_received_bytes_total", "counter", "Bytes from one member.");
   for (const auto& [peer, bytes] : traffic.by_peer) {
     out.Sample(static_cast<double>(bytes.control_received + bytes.payload_received),
                {{"peer", peer.Short()}});
   }
-  out.Open("ostraka_peer_sent_bytes_total", "counter", "To one member.");
+  out.Open("ostraka_peer_sent_bytes_total", "counter", "Bytes to one member.");
   for (const auto& [peer, bytes] : traffic.by_peer) {
     out.Sample(static_cast<double>(bytes.control_sent + bytes.payload_sent),
                {{"peer", peer.Short()}});
@@ -188,14 +193,14 @@ void AddWork(const NodeStatus& status, Exposition& out) {
   out.Sample(jobs.compute_busy.seconds(), {{"kind", "compute"}});
   out.Sample(jobs.pure_busy.seconds(), {{"kind", "pure"}});
   out.Sample(jobs.evaluation_busy.seconds(), {{"kind", "evaluation"}});
-  out.Single("ostraka_jobs_waiting", "gauge", "Jobs that no thread has taken yet.", jobs.waiting);
+  out.Single("ostraka_jobs_waiting", "gauge", "Jobs that wait for a thread.", jobs.waiting);
   const store::LedgerStats& ledger = status.ledger;
   out.Single("ostraka_ledger_stores_total", "counter", "Records made durable before a signature.",
              ledger.stores);
   out.Single("ostraka_ledger_commits_total", "counter", "Commits to the disk.", ledger.commits);
   out.Single("ostraka_ledger_commit_seconds_total", "counter", "Time spent in them.",
              ledger.commit_time.seconds());
-  out.Single("ostraka_ledger_waiting_bytes", "gauge", "Waiting for the disk.",
+  out.Single("ostraka_ledger_waiting_bytes", "gauge", "Records that wait for the disk.",
              ledger.waiting_bytes);
 }
 
@@ -208,10 +213,11 @@ void AddProcess(const NodeStatus& status, Exposition& out) {
              status.process.cpu_seconds);
   out.Single("process_resident_memory_bytes", "gauge", "Resident memory.",
              status.process.rss_bytes);
-  out.Single("ostraka_peak_resident_memory_bytes", "gauge", "The most there ever was.",
+  out.Single("ostraka_peak_resident_memory_bytes", "gauge", "Peak resident memory.",
              status.process.peak_rss_bytes);
   out.Single("process_open_fds", "gauge", "Open file descriptors.", status.process.open_files);
-  out.Single("process_max_fds", "gauge", "How many there may be.", status.process.max_open_files);
+  out.Single("process_max_fds", "gauge", "Limit of open file descriptors.",
+             status.process.max_open_files);
 }
 
 }  // namespace

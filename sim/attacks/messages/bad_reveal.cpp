@@ -1,4 +1,8 @@
 // bad_reveal: REVEAL opens a coin that COMMIT did not commit to.
+//
+// Rule: commit and reveal of the coin (protocol.md 3).
+// Cost to honest members: none; the coin of a banned member does not count.
+// Found by: COMMIT and REVEAL together are evidence; banned in that step.
 #include <memory>
 #include <optional>
 
@@ -14,11 +18,11 @@ class BadReveal final : public SubstitutingEditor {
       : SubstitutingEditor(options, wire::MessageType::kReveal) {}
 
  private:
-  // The first draw only: later ones follow decisions that depend on what happened to this one.
+  // Only the first draw, because later draws depend on its outcome.
   std::optional<base::Bytes> Another(const Turn&, const wire::Envelope& own) override {
     if (own.slot.draw != 0) return std::nullopt;
     wire::Reveal reveal;
-    reveal.opening.coin.value = own.entry;  // any value serves
+    reveal.opening.coin.value = own.entry;  // any value that is not the coin
     return wire::Encode(reveal);
   }
 };

@@ -1,6 +1,11 @@
-// dawdle: one kind of word goes out only when the seal that waits for it is about to give up on
-// it; all else is sent as an honest member sends it. So every word is sealed present, REVEAL comes
-// in time, and each step takes as long as one can take.
+// dawdle: sends one kind of message just before the seal that waits for it gives up, and all others
+// on time. So every message is sealed present, REVEAL is on time, and each step takes as long as it
+// can.
+//
+// Rule: the charges for lateness (protocol.md 6).
+// Cost to honest members: up to one deadline a seal, until the attacker is dropped.
+// Found by: the sum of its lateness; dropped once honest members waited more than two deadlines for
+// it.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -22,10 +27,10 @@ using wire::Phase;
 enum class What : std::uint8_t {
   kAggAndProof = 0,
   kProof = 1,
-  kPartToOne = 2,  // to one honest owner, another in each step
+  kPartToOne = 2,  // to one honest owner, a different one in each step
   kPartToAll = 3,
   kResult = 4,
-  kResultToHalf = 5,  // to every second member; the others get it in time
+  kResultToHalf = 5,  // to every second member; the others get it on time
 };
 
 class Dawdle final : public Editor {
@@ -48,7 +53,7 @@ class Dawdle final : public Editor {
     const auto due = HeldUntil(turn, action);
     if (!due || *due <= turn.now()) return turn.Emit(std::move(action));
     turn.Confess();
-    // A result that is asked for is no frame of its own; the one that is held follows.
+    // A request for the result is answered by the held result itself, so no extra frame is held.
     if (wire::IsService(frames_.Read(action)->envelope.slot.type)) return later_.Arm(turn);
     later_.Hold(turn, *due, std::move(action));
   }
@@ -68,7 +73,8 @@ class Dawdle final : public Editor {
       if (sealed->phase != static_cast<std::uint8_t>(Phase::kB)) return;
       opened_c_ = turn.now();
       if (what_ < What::kResult) return;
-      // Results were ready before anybody began to wait for them.
+      // Results are ready before phase C opens and anybody waits for them; they get their dates
+      // now.
       std::multimap<base::Time, protocol::Action> dated;
       for (auto& [due, action] : later_.held()) {
         dated.emplace(*After(opened_c_, PartTimer()), std::move(action));
@@ -90,7 +96,7 @@ class Dawdle final : public Editor {
     return turn.step() % colluders == before;
   }
 
-  // Nullopt: it goes out at once.
+  // Nullopt: it is sent at once.
   std::optional<base::Time> HeldUntil(Turn& turn, const protocol::Action& action) {
     const wire::SignedEnvelope* message = frames_.Read(action);
     if (!message || !turn.round() || turn.step() < from_step_ || !IsMyTurn(turn)) {
@@ -118,7 +124,7 @@ class Dawdle final : public Editor {
         if (!result || (what_ == What::kResultToHalf && !victims_.InSecondHalf(to))) {
           return std::nullopt;
         }
-        // Until phase C opens nobody waits for it.
+        // Nobody waits for a result until phase C opens.
         return opened_c_ ? After(opened_c_, timer) : turn.now() + deadline * 2;
       default:
         return std::nullopt;
@@ -135,11 +141,11 @@ class Dawdle final : public Editor {
 
   std::uint64_t from_step_;
   What what_;
-  double until_;  // as a share of the time that is waited for it
+  double until_;  // share of the time for which members wait
   bool turns_;
   Victims victims_;
   std::shared_ptr<const protocol::Manifest> manifest_;
-  base::Duration delta_;  // of the newest block
+  base::Duration delta_;  // of the head
   std::optional<base::Time> opened_a_, opened_c_;
   FrameReader frames_;
   Later later_;

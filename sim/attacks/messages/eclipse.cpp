@@ -1,5 +1,9 @@
-// eclipse: no colluder says anything to one honest member, neither its own words nor what it is
-// asked for. (To cut the victim off from the honest too is the network's business: --cut.)
+// eclipse: no colluder sends anything to one honest member: neither its own messages nor answers.
+// (Cutting the victim off from honest members too is a fault of the network: --cut.)
+//
+// Rule: honest members forward what a member lacks, so that nobody depends on its direct links.
+// Cost to honest members: one victim gets the colluders' messages later, and asks for them.
+// Found by: nothing; contained.
 #include <memory>
 #include <utility>
 #include <variant>

@@ -1,9 +1,13 @@
 // equivocate: two different COMMITs for one slot.
 //
-// By default everyone gets both, the rival first, and so does the machine inside: all peers, the
-// attacker among them, see the same equivocation, and the seal can say so. With split = 1 every
-// second member gets only the rival: no two halves agree on what was sent. With one = 1 everyone
-// gets one COMMIT, and when seal A has fixed it, one honest member the rival too.
+// By default every member gets both, the rival first, and so does the inner machine: all peers,
+// including the attacker, see the same equivocation, and the seal can state it. With split = 1
+// every second member gets only the rival, so the two halves disagree on what was sent. With one =
+// 1 every member gets one COMMIT, and after seal A is decided one honest member gets the rival too.
+//
+// Rule: one message for each slot (protocol.md 2); agreement of the seal on what was sent.
+// Cost to honest members: split = 1 makes seal A take the slow path.
+// Found by: the two signatures are evidence; banned in the step that shows them.
 #include <memory>
 #include <utility>
 
@@ -76,7 +80,7 @@ class Equivocate final : public Editor {
   std::shared_ptr<const crypto::SigningKey> key_;
   Victims victims_;
   FrameReader frames_;
-  std::uint64_t shown_in_ = 0;  // the last step in which one was, and one more; 0: none
+  std::uint64_t shown_in_ = 0;  // the last step in which the rival was shown, plus one; 0: none
   base::SharedBytes rival_of_;
   base::SharedBytes rival_;
 };

@@ -1,5 +1,5 @@
-// The editors that send other messages than the machine does, one file each.
-// Names, summaries and defaults are in sim/attacks/registry.cpp.
+// Factories of the editors that send other messages than the inner machine, one file each. Names,
+// summaries and defaults are in sim/attacks/registry.cpp.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace ostraka::sim {
 
-// Other messages.
+// False messages.
 std::unique_ptr<Editor> MakeEquivocate(const EditorOptions& options);
 std::unique_ptr<Editor> MakeTwoFaced(const EditorOptions& options);
 std::unique_ptr<Editor> MakeImpersonate(const EditorOptions& options);
@@ -20,7 +20,7 @@ std::unique_ptr<Editor> MakeDoublePropose(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStaleLock(const EditorOptions& options);
 std::unique_ptr<Editor> MakeStatePoison(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFlood(const EditorOptions& options);
-// Messages that do not come, or late, or not to all.
+// Messages that are missing, late, or sent to some members only.
 std::unique_ptr<Editor> MakeSelectiveSend(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSpoiltPart(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSilent(const EditorOptions& options);
@@ -36,7 +36,7 @@ std::unique_ptr<Editor> MakeFork(const EditorOptions& options);
 std::unique_ptr<Editor> MakeSplitGenesis(const EditorOptions& options);
 std::unique_ptr<Editor> MakeHoldBack(const EditorOptions& options);
 std::unique_ptr<Editor> MakeFree(const EditorOptions& options);
-// What others than the builders found in the rules.
+// Attacks that reviewers found who had not written the rules.
 std::unique_ptr<Editor> MakeSealTrick(const EditorOptions& options);
 std::vector<std::unique_ptr<Editor>> MakeFreeRide(const EditorOptions& options);
 

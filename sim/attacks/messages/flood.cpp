@@ -1,9 +1,12 @@
-// flood: beside all that an honest member does, it asks each honest one for everything, all the
-// time, and sends what has to be looked at before it can be thrown away.
+// flood: does all that an honest member does, and also sends every honest member requests for
+// everything and messages that must be examined before they can be discarded.
 //
-// Each message is of a kind that costs its receiver more than its sender: questions with large
-// answers, or many; signatures that are not good, or good and of no use; bytes that have to be
-// decoded. What they may cost is rationed, link by link (node/protocol/mail/ration.h).
+// Each message costs its receiver more than its sender: requests with large or many answers;
+// signatures that are invalid, or valid and useless; bytes that have to be decoded.
+//
+// Rule: rations for each link (node/protocol/mail/ration.h).
+// Cost to honest members: at most the ration of the attacker's own link.
+// Found by: nothing; contained. The checker `queues` fails if an answer exceeds the ration.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,9 +34,9 @@ using wire::Phase;
 using wire::PullKind;
 
 constexpr base::Duration kEvery = base::Milliseconds(100);
-// One in which it never speaks itself.
+// An iteration for which the attacker itself signs nothing.
 constexpr std::uint32_t kNoIteration = 1'000;
-// A step that no run comes to, and more blocks than there are.
+// A step that no run reaches, and a number above that of all blocks.
 constexpr std::uint64_t kFarAhead = 1'000'000;
 
 class Flood final : public Editor {
@@ -67,7 +70,7 @@ class Flood final : public Editor {
   }
 
  private:
-  // So much as was due since the last time.
+  // Sends the messages that fell due since the last call.
   void Pour(Turn& turn) {
     if (turn.step() != poured_in_) left_ = most_ > 0 ? most_ : HUGE_VAL;
     poured_in_ = turn.step();
@@ -86,7 +89,7 @@ class Flood final : public Editor {
     turn.Emit(protocol::SetTimer{kFirstReservedTimer, turn.now() + kEvery});
   }
 
-  // To whom is still to say.
+  // The next message; the caller fills in the receiver.
   Send Next(const Turn& turn) const {
     switch (poured_ % 3) {
       case 0:
@@ -108,8 +111,8 @@ class Flood final : public Editor {
             .iteration = 0};
   }
   static std::uint64_t StepBefore(const Turn& turn) { return turn.step() - (turn.step() > 0); }
-  // Nobody is there, not even one who is late: what is signed of it is no second message of a slot
-  // that somebody may hold.
+  // A step in which no member is active, not even a late one. So a message signed for it is no
+  // second message for a slot of which somebody may hold the first.
   static std::uint64_t OtherStep(const Turn& turn) {
     constexpr std::uint64_t kLongAgo = 4;
     return turn.step() < kLongAgo ? kFarAhead : turn.step() - kLongAgo;
@@ -118,12 +121,12 @@ class Flood final : public Editor {
     return crypto::Hasher(crypto::kDomainFingerprint).UpdateU64(poured_).Finish();
   }
 
-  // Every kind of PULL in turn, each for as much as it may ask for.
+  // Every kind of PULL in turn, each for the largest amount that it allows.
   Send Question(const Turn& turn) const {
     const std::uint64_t round = poured_ / 3;
     wire::Pull pull;
     pull.kind = static_cast<PullKind>(round % wire::kPullKindCount);
-    pull.index = round / wire::kPullKindCount % 2;  // columns, and pieces of a state
+    pull.index = round / wire::kPullKindCount % 2;  // columns, or pieces of a state
     wire::Slot slot = Slot(StepBefore(turn), Phase::kA, MessageType::kPull);
     if (pull.kind == PullKind::kMessages) {
       constexpr std::array kTypes = {MessageType::kCommit, MessageType::kEcho, MessageType::kLock};
@@ -142,29 +145,29 @@ class Flood final : public Editor {
     return {{}, wire::EncodeService({slot, {}, turn.self(), wire::Encode(pull)}), nullptr};
   }
 
-  // Under its own name or an honest one's.
+  // A message in its own name, or forged in an honest member's.
   Send Signed(const Turn& turn) const {
     wire::Envelope envelope;
     envelope.sender = turn.self();
     bool forge = false;
     switch (poured_ / 3 % 5) {
-      case 0:  // of a seal that is over: it pretends to need help
+      case 0:  // from a seal that is over, as if the sender needed help
         envelope.slot = Slot(StepBefore(turn), Phase::kC, MessageType::kStatus);
         envelope.slot.iteration = kNoIteration;
         break;
-      case 1:  // of another history
+      case 1:  // from another history
         envelope.slot = Slot(OtherStep(turn), Phase::kA, MessageType::kAggregate);
         envelope.entry = AnyDigest();
         break;
-      case 2:  // of a step far ahead
+      case 2:  // from a step far ahead
         envelope.slot = Slot(turn.step() + kFarAhead, Phase::kA, MessageType::kCommit);
         break;
-      case 3:  // another's ballot, which has not its signature
+      case 3:  // a ballot in another member's name, without its signature
         envelope.slot = Slot(turn.step(), Phase::kA, MessageType::kVote);
         envelope.slot.iteration = 1;
         forge = true;
         break;
-      default:  // another's COMMIT, likewise
+      default:  // a COMMIT in another member's name, without its signature
         envelope.slot = Slot(turn.step() + 1, Phase::kA, MessageType::kCommit);
         envelope.entry = AnyDigest();
         forge = true;
@@ -174,7 +177,7 @@ class Flood final : public Editor {
     return {{}, forge ? InNameOf(other, turn.self(), frame) : frame, nullptr};
   }
 
-  // What nobody asked for, and nobody can read.
+  // Unrequested and unreadable messages.
   Send Rubbish(const Turn& turn) const {
     const base::Digest noise = AnyDigest();
     const base::Bytes bytes(noise.bytes.begin(), noise.bytes.end());
@@ -199,13 +202,13 @@ class Flood final : public Editor {
 
   std::uint64_t from_step_;
   double rate_;  // messages a second to each honest member
-  double most_;  // and in a step
+  double most_;  // limit for a step
   std::shared_ptr<const protocol::Manifest> manifest_;
   std::shared_ptr<const crypto::SigningKey> key_;
   Victims victims_;
-  std::vector<base::PeerId> members_;  // of the newest block
+  std::vector<base::PeerId> members_;  // members of the head
   double owed_ = 0;
-  std::optional<std::uint64_t> poured_in_;  // the step of `left_`; nullopt: not begun
+  std::optional<std::uint64_t> poured_in_;  // the step of `left_`; nullopt: not started
   double left_ = 0;
   std::uint64_t poured_ = 0;
 };

@@ -1,19 +1,25 @@
-// free_ride: harm that was free. Each kind breaks one assumption of a rule, and none of the rule's
-// words.
-//   kind 1  words as late as no rule charges: param commit, agg, reveal, result, proof (in Delta
-//           after the phase began), echo (after the first honest ECHO of the seal)
-//   kind 2  an ECHO that lacks an entry, after the gate: not hasty, not silent, and shown
-//   kind 3  AGG, REVEAL and PROOF to one honest member alone, another for each seal: the others
-//           ask for them, a quarter of Delta later, and that is measured as lag
-//   kind 4  a disputed part comes to all others early and to its owner earlier still, which holds
-//           its places full: the owner leaves out what all others held
-//   kind 5  all colluders leave out one worker twice; the others, kept a little behind, have no
-//           places for its parts
-//   kind 6  who is named falsely; the part is shown to as few as keep the bar low
-//   kind 7  3, and 1 with `echo`
-//   kind 8  its AGG a little late, it names an honest worker as the slowest: up to `all` of them
-//   kind 9  one is late with its own words (commit), its friends with their AGGs (agg), and they
-//           name it: it pays for both
+// free_ride: harm that once cost its author nothing. Each kind breaks the assumption behind a rule
+// without breaking the rule itself.
+//   kind 1  sends messages as late as no rule charges: params commit, agg, reveal, result, proof
+//           (in Delta after the phase began), echo (after the first honest ECHO of the seal)
+//   kind 2  sends, after the gate, an ECHO that lacks an entry: not hasty, not silent, and shown
+//   kind 3  sends AGG, REVEAL and PROOF to one honest member only, a different one for each seal:
+//           the others ask for them, a quarter of Delta later, and that counts as lag
+//   kind 4  sends a disputed part early to all others, and fills the owner's places for early parts
+//           before that: the owner leaves out a part that all others held
+//   kind 5  all colluders leave out one worker twice; the other members, kept a little behind, have
+//           no places for its parts
+//   kind 6  an owner names an honest worker falsely, and shows the exhibit to few members, so that
+//           the bar stays low
+//   kind 7  kind 3, and kind 1 with `echo`
+//   kind 8  sends its AGG a little late and names an honest worker as the slowest: up to `all` of
+//           them
+//   kind 9  one colluder is late with its own messages (commit), the others with their AGGs (agg),
+//           and they name the first: it pays for both
+//
+// Rule: the bounds on time, frames and traffic that a member may cost (protocol.md 6).
+// Cost to honest members: time and frames up to those bounds.
+// Found by: the charges for lateness and disputes; below the bounds nothing, as promised.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -56,7 +62,7 @@ class Base : public Editor {
   }
 
  protected:
-  // Delta, members and disputes of the newest block; when phases began here.
+  // Notes Delta, members and disputes of the head, and the times at which phases began here.
   void See(Turn& turn, const protocol::Action& action) {
     const auto* observe = std::get_if<protocol::Observe>(&action);
     if (!observe) return;
@@ -90,7 +96,7 @@ class Base : public Editor {
   bool IsMember(const base::PeerId& peer) const {
     return std::find(members_.begin(), members_.end(), peer) != members_.end();
   }
-  // The colluder's place among them.
+  // The index of this peer among the colluders.
   std::size_t Place(const Turn& turn) const {
     const auto& all = turn.coven().members();
     return static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), turn.self()) -
@@ -137,7 +143,7 @@ class Linger final : public Base {
     const base::PeerId to = std::get<protocol::Send>(action).to;
     if (own && slot.type == MessageType::kEcho && Param("echo") > 0) {
       const SealId seal = SealOfSlot(slot);
-      if (!said_.insert({seal, to}).second) return;  // once
+      if (!said_.insert({seal, to}).second) return;  // one copy for each receiver
       while (said_.size() > 4096) said_.erase(said_.begin());
       turn.Confess();
       const auto first = echoed_.find(seal);
@@ -251,7 +257,7 @@ class AfterGate final : public Base {
       case MessageType::kPropose:
       case MessageType::kVote:
       case MessageType::kLock:
-        return;  // all honest members make a quorum
+        return;  // without them: all honest members make a quorum
       case MessageType::kEcho:
         break;
       default:
@@ -365,7 +371,7 @@ class OneHearer final : public Base {
 
 // --- kind 4 --------------------------------------------------------------------------------------
 
-// Only the first colluder that is a member does anything.
+// Only the first colluder that is still a member attacks.
 class FrameOwner final : public Base {
  public:
   explicit FrameOwner(const EditorOptions& options)
@@ -382,8 +388,8 @@ class FrameOwner final : public Base {
     if (!message || !victim || !IsMine(turn)) return turn.Emit(std::move(action));
     const wire::Slot slot = message->envelope.slot;
     const auto& send = std::get<protocol::Send>(action);
-    // Its ECHO of seal C comes to the owner from others, half a Delta later: the owner begins the
-    // next step behind all others.
+    // The owner gets this ECHO of seal C from others, half a Delta later, and so begins the next
+    // step after all others.
     if (slot.type == MessageType::kEcho && slot.phase == Phase::kC && InDispute(turn) &&
         send.to == *victim) {
       return;
@@ -394,7 +400,7 @@ class FrameOwner final : public Base {
     const auto column = turn.round()->roles.PartOwnedBy(*victim);
     if (!column) return turn.Emit(std::move(action));
     if (!InDispute(turn)) {
-      if (slot.iteration == *column) return turn.Confess();  // once: it opens the dispute
+      if (slot.iteration == *column) return turn.Confess();  // once, which opens the dispute
       return turn.Emit(std::move(action));
     }
     if (slot.iteration == *column) {
@@ -402,7 +408,7 @@ class FrameOwner final : public Base {
       turn.Confess();
       return later_.Hold(turn, turn.now() + base::Milliseconds(120), std::move(action));
     }
-    // Parts of other columns, which fill what the owner keeps of a step that it has not begun.
+    // Parts of other columns fill the owner's places for parts of a step that it has not begun.
     turn.Emit(protocol::Send{*victim, send.frame, send.blob});
     turn.Emit(std::move(action));
   }
@@ -469,8 +475,8 @@ class FrameWorker final : public Base {
   }
 
  private:
-  // The victim's parts, once the step that they are of has begun here: left out by all at first;
-  // then by the one alone whose column is the last that the victim sends.
+  // Handles the victim's parts once their step has begun here. At first all colluders leave them
+  // out; then only the colluder whose column the victim sends last.
   void TakeEarly(Turn& turn, const base::PeerId& victim) {
     for (protocol::Input& input : std::exchange(early_, {})) {
       const auto& received = std::get<protocol::MessageReceived>(input);
@@ -507,8 +513,8 @@ class FrameWorker final : public Base {
 
 // --- kind 6 --------------------------------------------------------------------------------------
 
-// Colluders take turns. The one named is the last honest member by key but one, and the part is
-// shown to `all` + 1 honest members, the last by key.
+// Colluders take turns. They name the last honest member by key, and show the part to the `all`
+// honest members before it.
 class HiddenExhibit final : public Base {
  public:
   explicit HiddenExhibit(const EditorOptions& options)
@@ -548,7 +554,7 @@ class HiddenExhibit final : public Base {
   }
 
  private:
-  // Honest members, the last by key first.
+  // Honest member number `index`, the last by key first.
   std::optional<base::PeerId> Honest(const Turn& turn, std::size_t index) const {
     std::vector<base::PeerId> honest;
     for (const base::PeerId& member : members_) {

@@ -1,6 +1,10 @@
-// impersonate: beside everything that it signs, the same in the name of an honest member. It has no
-// key of that member, so only a receiver that checks no signature believes it; then the victim has
-// signed two things for every slot.
+// impersonate: sends a copy of every message that it signs in the name of an honest member. It has
+// no key of that member, so only a receiver that checks no signature would accept the copy; then
+// the victim would have signed two messages for every slot.
+//
+// Rule: signatures; no member is blamed for a frame that it did not sign.
+// Cost to honest members: one signature check for each copy.
+// Found by: the signature check, which discards the copy; contained.
 #include <memory>
 #include <utility>
 

@@ -1,5 +1,8 @@
-// late: everything that it signs goes out some Deltas late; with victim = 1 only to one honest
-// member.
+// late: sends everything `deltas` Delta late; with victim = 1 only to one honest member.
+//
+// Rule: deadlines of the seals and the charges for lateness (protocol.md 6).
+// Cost to honest members: time, up to 2 Delta a message.
+// Found by: a deadline that it misses; sealed absent and dropped. Below that it is contained.
 #include <deque>
 #include <memory>
 #include <utility>
@@ -44,7 +47,7 @@ class Late final : public Editor {
     base::Time due =
         turn.now() +
         base::Duration{static_cast<std::int64_t>(deltas_ * static_cast<double>(delta_.ns))};
-    // In order also when Delta has just become smaller.
+    // Keeps the order when Delta has just become smaller.
     if (!held_.empty()) due = std::max(due, held_.back().due);
     if (held_.empty()) turn.Emit(protocol::SetTimer{kFirstReservedTimer, due});
     held_.push_back({due, std::move(action)});
@@ -63,9 +66,9 @@ class Late final : public Editor {
   double deltas_;
   bool victim_only_;
   Victims victims_;
-  base::Duration delta_;  // of the newest block
+  base::Duration delta_;  // of the head
   FrameReader frames_;
-  std::deque<Held> held_;  // by due
+  std::deque<Held> held_;  // in the order of their due times
 };
 
 }  // namespace

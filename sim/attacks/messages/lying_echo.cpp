@@ -1,5 +1,8 @@
-// lying_echo, double_propose and stale_lock: lies in the seals themselves. Neither fast path nor
-// honest leaders need them, so what they cost is time.
+// lying_echo, double_propose and stale_lock: attacks on the seals themselves.
+//
+// Rule: agreement (seal.md 4); neither a fast path nor an honest leader may be needed for it.
+// Cost to honest members: time, for the slow path.
+// Found by: what each class says below.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -11,8 +14,9 @@
 namespace ostraka::sim {
 namespace {
 
-// Its ECHO names a vector that nobody holds and shows nothing of what it has. One ECHO for a seal,
-// so no evidence.
+// Echoes a vector that nobody holds, and does not show it when asked. It sends one ECHO for each
+// seal, so there is no evidence. It is dropped: its ECHO is unshown, and came without messages that
+// it had to wait for.
 class LyingEcho : public Editor {
  public:
   // `confesses`: each such ECHO counts as a misdeed.
@@ -51,8 +55,9 @@ class LyingEcho : public Editor {
   FrameReader frames_;
 };
 
-// Forces the slow path with a lying ECHO and, when it leads, proposes one value to each half. Only
-// that is a misdeed to be caught: whoever never leads leaves no evidence.
+// Forces the slow path with a lying ECHO and, as leader, proposes two values, one to each half.
+// Only the two PROPOSEs count as the misdeed, because a colluder that never leads leaves no
+// evidence. Two PROPOSEs for one slot are evidence; otherwise it is dropped for its ECHO.
 class DoublePropose final : public LyingEcho {
  public:
   explicit DoublePropose(const EditorOptions& options)
@@ -79,10 +84,12 @@ class DoublePropose final : public LyingEcho {
   Victims victims_;
 };
 
-// Has honest members lock a value and not decide it, and proposes past their locks. Leading an
-// iteration, it shows its proposal to fewer honest members than a quorum; colluders vote to those
-// alone, so they lock, and keep their own LOCKs, so nobody decides. A colluder that leads the next
-// iteration proposes by the certificate of the echoes, which is older than those locks.
+// Makes honest members lock a value without deciding it, then proposes another one. As leader of an
+// iteration it shows its proposal to fewer honest members than a quorum. Colluders vote to those
+// members only, so they lock, and withhold their own LOCKs, so nobody decides. A colluder that
+// leads the next iteration proposes by the certificate of the ECHOs, which ranks below those locks.
+// Honest members do not vote for a proposal below their lock; the leader is dropped for its lying
+// ECHO.
 class StaleLock final : public LyingEcho {
  public:
   explicit StaleLock(const EditorOptions& options) : LyingEcho(options) {}
@@ -109,9 +116,10 @@ class StaleLock final : public LyingEcho {
     turn.Emit(std::move(send));
   }
 
-  // The first honest members by key: so many that those left, the votes of the coven and no more
-  // make a quorum, and that their LOCKs with the one that the machine inside holds back make none
-  // [it would decide by it, and lead nothing any more].
+  // Leaves out the first honest members by key, so many that two things hold for the members that
+  // get the proposal: with the votes of the coven they make just a quorum, so that they lock; and
+  // their LOCKs, with the LOCK that the inner machine withholds, make none [with a quorum of LOCKs
+  // the inner machine would decide, and lead no further iteration].
   bool IsLeftOut(const Turn& turn, const base::PeerId& to) const {
     if (!view_ || turn.coven().Contains(to)) return false;
     std::size_t honest = 0;

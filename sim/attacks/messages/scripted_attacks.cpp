@@ -1,6 +1,11 @@
-// split_echo, fork, split_genesis, hold_back: named scripts (sim/script/script.h), and free, any
-// script. The first three rest on one idea: the honest members of one half are kept from knowing
-// what those of the other half know, while the network is timely.
+// split_echo, fork, split_genesis, hold_back: named scripts (sim/script/script.h); free: any
+// script.
+//
+// The first three share one idea: one half of the honest members does not learn what the other half
+// knows, although the network is timely.
+// Rule: agreement of the seals and of genesis (seal.md).
+// Cost to honest members: time, for slow paths and deadlines.
+// Found by: two messages for one slot, or an unreadable one, as evidence; the others are contained.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -27,7 +32,7 @@ Counts CountsOf(const EditorOptions& options) {
   return {members - options.colluders, t_s, members - t_s, options.colluders};
 }
 
-// All honest members but `first` of them, counted from a drawn one.
+// Bitmap of all honest members but `first` of them, counted from a drawn one.
 std::uint64_t AllBut(std::uint32_t first, const EditorOptions& options) {
   const std::uint32_t honest = CountsOf(options).honest;
   std::uint64_t second = 0;
@@ -37,7 +42,8 @@ std::uint64_t AllBut(std::uint32_t first, const EditorOptions& options) {
   return second;
 }
 
-// Text is what can be read and tried by hand: `ostraka sim --attack free --attack-param script=...`
+// Takes the script as text, so that it can be read and tried by hand: `ostraka sim --attack free
+// --attack-param script=...`
 std::unique_ptr<Editor> Play(const EditorOptions& options, const std::string& text,
                              std::uint64_t second_half, Timing timing = {}) {
   auto script = ParseScript("h2=0," + text);
@@ -48,8 +54,8 @@ std::unique_ptr<Editor> Play(const EditorOptions& options, const std::string& te
 
 }  // namespace
 
-// So many see the unreadable ECHO that with the colluders, who have the AGG, they are more than can
-// be at fault; the others wait for it until the deadline of seal A.
+// The unreadable ECHO goes to so many members that, with the colluders, which hold the AGG, they
+// are more than the fault bound. The other members wait for the AGG until the deadline of seal A.
 std::unique_ptr<Editor> MakeSplitEcho(const EditorOptions& options) {
   const Counts counts = CountsOf(options);
   const auto given = static_cast<std::uint32_t>(options.Param("early"));
@@ -59,10 +65,9 @@ std::unique_ptr<Editor> MakeSplitEcho(const EditorOptions& options) {
               AllBut(std::min(early, counts.honest), options), {.as_owner = true, .once = true});
 }
 
-// The first half, which makes a quorum with the colluders, sees the unreadable ECHO and is an
-// iteration ahead when the second gets the AGG. No colluder echoes beside that, so nobody is
-// locked by ECHOs; the LOCKs of each half wait for those of the other, which then decides something
-// else.
+// The first half, a quorum together with the colluders, gets the unreadable ECHO. It is an
+// iteration ahead when the second half gets the AGG. Colluders send no other ECHO, so ECHOs lock
+// nobody. The LOCKs of each half are held back from the other, which then decides another value.
 std::unique_ptr<Editor> MakeFork(const EditorOptions& options) {
   const Counts counts = CountsOf(options);
   const std::uint32_t ahead =
@@ -76,7 +81,7 @@ std::unique_ptr<Editor> MakeFork(const EditorOptions& options) {
               AllBut(std::min(ahead, counts.honest), options), {.as_owner = true, .once = true});
 }
 
-// Who has no genesis ECHO of the colluders does not begin, and hears nothing from them any more.
+// A member without the colluders' genesis ECHO does not begin, and gets nothing more from them.
 std::unique_ptr<Editor> MakeSplitGenesis(const EditorOptions& options) {
   const Counts counts = CountsOf(options);
   const std::uint32_t first =
@@ -88,8 +93,8 @@ std::unique_ptr<Editor> MakeSplitGenesis(const EditorOptions& options) {
               AllBut(std::min(first, counts.honest), options));
 }
 
-// Its REVEAL it does not hold back: seal B has a deadline of 2 Delta, which honest members keep
-// with little to spare.
+// REVEAL is not held back: seal B has a deadline of 2 Delta, which honest members meet with little
+// to spare.
 std::unique_ptr<Editor> MakeHoldBack(const EditorOptions& options) {
   const std::string held =
       ":hold(deadline-" + std::to_string(static_cast<std::uint32_t>(options.Param("before"))) + ")";

@@ -1,23 +1,30 @@
-// seal_trick: each `idea` breaks what a rule of the seals took for granted.
+// seal_trick: each `idea` breaks an assumption that a rule of the seals once made.
 //
 //   1  stray_halt    the first colluder's ECHO in seal A reaches one honest member only, as the
-//                    third of three frames signed for a slot of phase C: that member counts it in
-//                    seal A, nobody else ever can. All colluders are silent to the others.
-//   2  stray_drop    the same to as many honest members as make a quorum with the colluders, who go
-//                    on with those alone.
-//   3  third_echo    its ECHO in seal A reaches one honest member only, after two false ones; who
-//                    asks that member gets the first two.
-//   4  spoilt_copy   a disputed part comes late to its owner, and in time, but with a header that
-//                    nobody can take, to all others.
+//      third of three frames signed for a slot of phase C. That member counts it in seal A, and
+//      nobody else ever can. All colluders are silent to the others.
+//   2  stray_drop    as idea 1, but it reaches as many honest members as make a quorum with the
+//      colluders, and the colluders continue with those alone.
+//   3  third_echo    its ECHO in seal A reaches one honest member only, after two false ones; a
+//      member that asks this one gets the first two.
+//   4  spoilt_copy   a disputed part reaches its owner late; it reaches all others on time, but
+//      with a header that nobody can accept.
 //   5  settle_skew   a result reaches one honest validator last; then ECHOs at the others' deadline
-//                    look hasty to it, and colluders say so too.
-//   6  third_echo_c  as 3 in seal C, to all but one: that one opens seal A 2 Delta late
-//   7  forward_skew  as 5 an honest member begins late; a disputed part comes to it alone, and so
-//                    late that its owner waits no longer when it is passed on
+//      look hasty to it, and colluders testify so too.
+//   6  third_echo_c  as idea 3 in seal C, to all but one member, which then opens seal A 2 Delta
+//      late
+//   7  forward_skew  as in idea 5 an honest member begins late; a disputed part reaches that member
+//      alone, so late that the owner no longer waits when it is forwarded
 //   8  crowded       all colluders leave out the part of one honest worker, twice; in between, one
-//                    honest member ends the step 0.3 Delta late, with room for two parts only
-//   9  ratchet       Delta is driven up by words for one honest member alone; then an honest member
-//                    begins so late that its AGG comes after the others' deadline
+//      honest member ends the step 0.3 Delta late, with places for two parts only
+//   9  ratchet       Delta is driven up by messages to one honest member alone; then an honest
+//      member begins so late that its AGG comes after the others' deadline
+//
+// Rule: no seal may count what it cannot forward, and no honest member may be removed for lateness
+// that others caused (seal.md; protocol.md 6).
+// Cost to honest members: time, up to deadlines of the seal.
+// Found by: evidence for extra signed messages; disputes and charges for the rest. Contained:
+// honest members stay.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -72,12 +79,12 @@ class Trick : public Editor {
 
  protected:
   virtual void Hear(Turn& turn, protocol::Input input) { turn.Deliver(input); }
-  // A frame, own or another's, that goes out.
+  // Handles an outgoing frame, the attacker's own or a forwarded one.
   virtual void Say(Turn& turn, const wire::SignedEnvelope& message, protocol::Send send) {
     (void)message;
     turn.Emit(std::move(send));
   }
-  // Nullopt: the machine's own PROOF.
+  // Nullopt: the inner machine's own PROOF is sent.
   virtual std::optional<wire::Proof> OtherProof(const Turn&, const wire::Envelope&,
                                                 const wire::Proof&) {
     return std::nullopt;
@@ -185,7 +192,7 @@ class Stray final : public Trick {
     const bool ahead = IsAmongFirst(send.to, Ahead(turn));
     if (envelope.slot.type != MessageType::kEcho) {
       turn.Confess();
-      return;  // nobody honest hears of a slow path from us
+      return;  // colluders send honest members nothing of a slow path
     }
     if (envelope.sender != Star(turn)) return turn.Emit(std::move(send));
     turn.Confess();
@@ -258,8 +265,8 @@ class SpoiltCopy final : public Trick {
   }
 };
 
-// Of ideas 5, 7 and 9: in one step the result of a colluder comes to honest workers at the last
-// moment, and never to one honest validator, which begins the next step late.
+// Base of ideas 5, 7 and 9. In one step the result of a colluder reaches honest workers at the last
+// moment and one honest validator never, so that the validator begins the next step late.
 class LateResult : public Trick {
  public:
   using Trick::Trick;
@@ -272,7 +279,7 @@ class LateResult : public Trick {
     std::uint32_t column = 0;
   };
 
-  // In the step of the plan: true if the frame is that result, which is held back.
+  // In the step of the plan: returns true if the frame is that result, and holds it back.
   bool KeepsResultBack(Turn& turn, const wire::Envelope& envelope, protocol::Send& send) {
     const wire::Slot& slot = envelope.slot;
     const bool result = slot.type == MessageType::kResult && envelope.sender == plan_->owner;
@@ -286,7 +293,7 @@ class LateResult : public Trick {
     if (send.to != plan_->late && !chunk) waiting_.push_back(std::move(send));
     return true;
   }
-  // Once phase C has begun: `before` the bulk timer of the others.
+  // Once phase C has begun, dates the held results `before` the others' timer for bulk data.
   void SendResults(Turn& turn, base::Duration before) {
     if (waiting_.empty() || !opened_c_) return;
     const base::Time due =
@@ -301,14 +308,15 @@ class LateResult : public Trick {
   std::vector<protocol::Send> waiting_;
 };
 
-// Idea 5. In one step, if roles allow it, the first colluder's result comes so late that an honest
-// validator states its PROOF without it; in the next one an AGG comes when the others echo.
+// Idea 5. In a step whose roles allow it, a colluder's result comes so late that one honest
+// validator states its PROOF without it; in the next step an AGG comes at the moment when others
+// echo.
 class SettleSkew final : public LateResult {
  public:
   using LateResult::LateResult;
 
  private:
-  // The same for all colluders: of what all know.
+  // Uses public data only, so that all colluders make one plan.
   void MakePlan(const Turn& turn) {
     if (!turn.round() || turn.step() < from_step_ || !view_) return;
     if (plan_ && turn.step() <= plan_->step + 1) return;
@@ -332,7 +340,7 @@ class SettleSkew final : public LateResult {
     }
   }
 
-  // Number k of the honest members but the late one.
+  // The index of an honest member, not counting the late one.
   std::size_t PlaceOf(const PeerId& peer) const {
     std::size_t place = 0;
     for (const PeerId& member : honest()) {
@@ -348,7 +356,7 @@ class SettleSkew final : public LateResult {
     const wire::Envelope& envelope = message.envelope;
     const wire::Slot& slot = envelope.slot;
     if (slot.step == plan_->step) return SayFirst(turn, message, std::move(send));
-    // In the next step the AGG of the same owner, or of another colluder that owns a part.
+    // In the next step: the AGG of the first colluder that owns a part.
     if (slot.step == plan_->step + 1 && slot.type == MessageType::kAggregate &&
         !IsHonest(turn, envelope.sender)) {
       const PeerId& who = AggregatorOf(turn);
@@ -374,7 +382,7 @@ class SettleSkew final : public LateResult {
     const wire::Envelope& envelope = message.envelope;
     const wire::Slot& slot = envelope.slot;
     if (KeepsResultBack(turn, envelope, send)) return;
-    // Its ECHO in seal C comes late to the late one, who asks for it.
+    // The late validator gets this ECHO of seal C late, since it has to ask for it.
     const bool echo = slot.phase == Phase::kC && slot.type == MessageType::kEcho &&
                       envelope.sender == plan_->owner && send.to == plan_->late;
     if (echo) {
@@ -405,8 +413,8 @@ class SettleSkew final : public LateResult {
   }
 };
 
-// Idea 7. As idea 5 makes an honest member begin late; then a disputed part comes to that one
-// alone, just before it would not pass it on any more, and its owner waits no longer.
+// Idea 7. Makes an honest member begin late, as idea 5. Then a disputed part reaches that member
+// alone, just before it would stop forwarding it, when the owner no longer waits.
 class ForwardSkew final : public LateResult {
  public:
   using LateResult::LateResult;
@@ -474,7 +482,7 @@ class ForwardSkew final : public LateResult {
     const bool own_part = slot.type == MessageType::kPart && turn.self() == Star(turn) && column &&
                           envelope.sender == turn.self() && slot.iteration == *column &&
                           slot.step == turn.step() && slot.step >= from_step_;
-    if (own_part && !Dispute(turn)) {  // once late, to come into dispute
+    if (own_part && !Dispute(turn)) {  // late once, which opens the dispute
       if (send.to != Victim()) return turn.Emit(std::move(send));
       turn.Confess();
       return SayLater(turn, *opened_a_ + Share(0.95, manifest_->part_timeout + delta_ * 2),
@@ -509,9 +517,9 @@ class ForwardSkew final : public LateResult {
   std::optional<protocol::Send> part_;
 };
 
-// Idea 9. First Delta is driven up to its ceiling by showing the own entries to one honest member
-// before the others. Then a step ends late for one honest member, by a share of that Delta which is
-// more than the part timeout; and a part that it waits for makes its AGG come after the deadline.
+// Idea 9. First drives Delta up to its ceiling by showing the own entries to one honest member
+// before the others. Then a step ends late for one honest member, by a share of that Delta which
+// exceeds the part timeout; and it waits for a part, so that its AGG comes after the deadline.
 class Ratchet final : public LateResult {
  public:
   using LateResult::LateResult;
@@ -549,7 +557,7 @@ class Ratchet final : public LateResult {
       if (entry && envelope.sender == Star(turn) && turn.self() == Star(turn) &&
           send.to != Honest(0)) {
         turn.Confess();
-        return;  // they will ask for it
+        return;  // the members ask for it
       }
       return turn.Emit(std::move(send));
     }

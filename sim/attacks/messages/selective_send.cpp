@@ -1,8 +1,13 @@
-// selective_send: an honest owner does not get its part.
+// selective_send: an honest owner does not get the attacker's part.
 //
-// By default the same owner for the whole coven and run, and the part is withheld from it alone:
-// once the two are in dispute the part goes to all, and the others pass it on. With stubborn = 1
-// nobody gets that part. With rotate = 1 it is another owner in each step.
+// By default one owner is the victim for the whole coven and run, and only it lacks the part. Once
+// the two are in dispute the part goes to all members, and the others forward it. With stubborn = 1
+// nobody gets that part. With rotate = 1 the victim is another owner in each step.
+//
+// Rule: disputes (protocol.md 6), which must not remove the honest party.
+// Cost to honest members: one column of one step without that part; then forwarding it.
+// Found by: stubborn and rotate run into the limits on disputes (dropped); the default is
+// contained.
 #include <memory>
 #include <optional>
 #include <utility>

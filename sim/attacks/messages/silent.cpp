@@ -1,4 +1,10 @@
-// silent, abort_coin, withhold_echo and withhold_result: what is owed does not come.
+// silent, abort_coin, withhold_echo and withhold_result: a message that is owed does not come.
+//
+// Rule: removal of members that are sealed absent, or that more members miss than the fault bound
+// (protocol.md 6).
+// Cost to honest members: one deadline; abort_coin one more draw of the coin; withhold_result
+// requests to other members.
+// Found by: the seal (absent) or testimony (silent, missing); dropped, and barred for a kept coin.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -10,7 +16,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Says nothing at all (phase 0), or nothing of phase A, B or C (1, 2, 3).
+// Sends nothing at all (phase 0), or nothing of phase A, B or C (1, 2, 3).
 class Silent final : public Editor {
  public:
   explicit Silent(const EditorOptions& options)
@@ -36,8 +42,9 @@ class Silent final : public Editor {
   FrameReader frames_;
 };
 
-// Sees the coins of all others and does not like what they would make. Colluders take turns, one a
-// draw, so as to see as many coins as they can; with together = 1 all of them spoil the first.
+// Withholds its REVEAL, as a member would that sees the coins of all others and dislikes the
+// result. Colluders take turns, one for each draw, so as to see as many coins as they can; with
+// together = 1 all of them withhold the first.
 class AbortCoin final : public Editor {
  public:
   explicit AbortCoin(const EditorOptions& options)
@@ -65,7 +72,7 @@ class AbortCoin final : public Editor {
   FrameReader frames_;
 };
 
-// Its ECHO reaches nobody, or (half = 1) only every second member.
+// Its ECHO reaches nobody, or (half = 1) not every second member.
 class WithholdEcho final : public Editor {
  public:
   explicit WithholdEcho(const EditorOptions& options)
@@ -87,8 +94,8 @@ class WithholdEcho final : public Editor {
   FrameReader frames_;
 };
 
-// As an aggregator, gives its result to all but one honest member, or (all = 1) to nobody, whoever
-// asks for it.
+// As an aggregator, sends its result to all but one honest member, or (all = 1) to nobody, not even
+// on request.
 class WithholdResult final : public Editor {
  public:
   explicit WithholdResult(const EditorOptions& options)
@@ -109,7 +116,7 @@ class WithholdResult final : public Editor {
     if (!message || message->envelope.sender != turn.self()) return false;
     const wire::Slot& slot = message->envelope.slot;
     if (slot.type == wire::MessageType::kResult) return true;
-    // The answer to who asks: any column's, but for those of others.
+    // The answer to a request for any column; those of other owners pass.
     if (slot.type != wire::MessageType::kChunk || slot.step != turn.step()) return false;
     const auto chunk = wire::DecodeChunk(message->envelope.body);
     return chunk.ok() && turn.round()->roles.PartOwnedBy(turn.self()) == chunk->index;

@@ -1,8 +1,13 @@
-// spoilt_part: an honest owner gets a part that holds no numbers, which it has to refuse.
+// spoilt_part: an honest owner gets a part that is not finite numbers, which it must refuse.
 //
-// The part is well signed and under its COMMIT, and what the worker says of its numbers is true of
-// the part as it should be. So all that can be seen of it is that the owner left it out: who holds
-// the spoilt part must not say that it held what its owner would not take.
+// The part is correctly signed and matches its COMMIT, and the worker's numbers are true of the
+// part as it should be. So others see only that the owner left the part out. Members that hold the
+// spoilt part must not testify that they held it, since its owner could not accept it.
+//
+// Rule: testimony in disputes counts acceptable parts only (protocol.md 6).
+// Cost to honest members: one column of a step without that part, twice.
+// Found by: the dispute: nobody held a part that its owner could accept; dropped at the second
+// time.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -57,7 +62,7 @@ class SpoiltPart final : public LyingEditor<protocol::PackResult> {
 
   bool shorter_;
   Victims victims_;
-  protocol::SharedBlob true_part_, spoilt_part_;  // of this step
+  protocol::SharedBlob true_part_, spoilt_part_;  // of the current step
 };
 
 }  // namespace

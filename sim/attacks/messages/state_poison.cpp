@@ -1,8 +1,12 @@
-// state_poison: who asks for blocks, results or a state gets other bytes than were asked for.
+// state_poison: answers requests for blocks, results or a state with other bytes.
 //
-// Whoever comes back from a crash takes all of that from others. Each piece proves itself by hashes
-// up to what a quorum sealed, so a poisoned one has to be seen for what it is, and asked of
-// another.
+// A member that comes back from a crash gets all of these from others. Each piece is proven by
+// hashes up to a block that a quorum sealed, so the member must detect a poisoned piece and ask
+// another member.
+//
+// Rule: catching up trusts hashes only (protocol.md 7).
+// Cost to honest members: one more request for each poisoned piece.
+// Found by: the hash check; contained.
 #include <memory>
 #include <utility>
 
@@ -26,7 +30,7 @@ class StatePoison final : public Editor {
   }
 
  private:
-  // With bulk data: a block, a piece of a state, a result.
+  // True for bulk data that answers a request: a block, a piece of a state, a result.
   bool IsAnswer(const protocol::Action& action) {
     const auto* send = std::get_if<protocol::Send>(&action);
     if (!send || !send->blob || send->blob->data.empty()) return false;
@@ -34,7 +38,8 @@ class StatePoison final : public Editor {
     return message && wire::IsService(message->envelope.slot.type);
   }
 
-  // As long and one bit off, as finite floats may be; or one byte short.
+  // Of the true length with one bit changed, so that it still reads as finite floats; or one byte
+  // short.
   base::Bytes Poisoned(base::Bytes bytes) const {
     if (cut_) {
       bytes.pop_back();

@@ -1,11 +1,16 @@
 // two_faced: two honest machines with one key, one for each half of the members.
 //
-// What somebody does who copies a running node's data folder and starts it once more. Neither
-// machine lies: each does what it has to with all that anyone says to this peer, but they draw
-// other coins, so from COMMIT on each half sees another member, consistent with itself through all
-// seals, votes and proofs. Neither hears of the other: a machine that meets its own signature on
-// what it never signed stops. With apart = 1 they have the same coins, and the second hears its
-// half only: it says another thing where it has to do without the others.
+// What the attacker does: it copies a running node's data folder and starts the copy as well.
+// Neither machine lies: each follows the protocol with all that this peer receives. But they draw
+// different coins, so from COMMIT on each half sees a different member, consistent in all seals,
+// votes and proofs. The machines do not learn of each other: a machine stops when it meets its own
+// signature on a message that it never signed. With apart = 1 both have the same coins, and the
+// second gets only its half's messages: its messages differ where it has to go on without the
+// others.
+// Rule: one message for each slot (protocol.md 2).
+// Cost to honest members: slow paths in the step where it begins.
+// Found by: evidence, in the step in which any member gets two messages for one slot. With apart =
+// 1 most messages are equal, so it is only contained.
 #include <deque>
 #include <functional>
 #include <map>
@@ -37,7 +42,8 @@ class TwoFaced final : public Editor {
     if (const auto* started = std::get_if<protocol::Started>(&input)) {
       other_seed_ = started->private_seed;
       if (!apart_) other_seed_.bytes[0] ^= 1;
-      // Only a store that we saw filled can be copied: who starts again is honest.
+      // Only a store whose writes this editor has seen can be copied, so a restarted peer is
+      // honest.
       if (started->restored) another_ = {};
     } else if (const auto* link = std::get_if<protocol::LinkChanged>(&input)) {
       link->up ? (void)links_.insert(link->peer) : (void)links_.erase(link->peer);
@@ -69,7 +75,7 @@ class TwoFaced final : public Editor {
   }
 
  private:
-  using Said = std::set<std::pair<std::uint64_t, base::Digest>>;  // step and digest of own words
+  using Said = std::set<std::pair<std::uint64_t, base::Digest>>;  // step and digest of own messages
   static constexpr std::uint64_t kRememberedSteps = 8;
 
   static void Note(Said& said, const wire::SignedEnvelope& message) {
@@ -85,7 +91,8 @@ class TwoFaced final : public Editor {
     return std::holds_alternative<protocol::LinkChanged>(input);
   }
 
-  // What this peer signed since there are two machines, but not the one that said `said`.
+  // True for a message of this peer, signed since there are two machines, that is not in `said`:
+  // the other machine signed it.
   bool IsRival(const Turn& turn, const protocol::Input& input, const Said& said) {
     const auto* message = std::get_if<protocol::MessageReceived>(&input);
     const wire::SignedEnvelope* opened =
@@ -96,7 +103,7 @@ class TwoFaced final : public Editor {
            !said.contains({opened->envelope.slot.step, opened->digest});
   }
 
-  // The second machine starts from what the first has stored, when that has begun no new step.
+  // Starts the second machine from the first one's store, before the first begins a new step.
   void Split(Turn& turn, std::uint64_t step) {
     split_at_ = step;
     other_ = another_();
@@ -104,8 +111,8 @@ class TwoFaced final : public Editor {
     for (const base::PeerId& peer : links_) StepOther(turn, protocol::LinkChanged{peer, true});
   }
 
-  // The first half hears the first machine. The second half hears it too until the other machine
-  // begins a step, and what it says of that step or a later one never.
+  // The first half gets the first machine's messages. So does the second half, until the other
+  // machine begins a step; of that step and later ones it gets only the other machine's.
   void OnSend(Turn& turn, protocol::Action action) {
     const auto& send = std::get<protocol::Send>(action);
     const wire::SignedEnvelope* own = frames_.ReadOwn(turn, action, split_at_);
@@ -116,7 +123,7 @@ class TwoFaced final : public Editor {
     held_.emplace_back(own->envelope.slot.step, send);
   }
 
-  // A timer or job of the other machine, under its own name for it.
+  // A timer or job of the other machine, with the id that the other machine gave it.
   std::optional<protocol::Input> OfOther(const protocol::Input& input) {
     if (const auto* timer = std::get_if<protocol::TimerFired>(&input)) {
       if (timer->id < kFirstReservedTimer) return std::nullopt;
@@ -130,7 +137,7 @@ class TwoFaced final : public Editor {
     return std::nullopt;
   }
 
-  // Its stores are done at once: it will never start again.
+  // Its stores are durable at once, since it never restarts.
   void StepOther(Turn& turn, const protocol::Input& input) {
     std::deque<protocol::Input> inputs = {input};
     for (; !inputs.empty(); inputs.pop_front()) {
@@ -168,7 +175,8 @@ class TwoFaced final : public Editor {
     }
   }
 
-  // Until it takes part it asks all members how the run goes on; then it knows its half only.
+  // Until it takes part, it asks all members for the state of the run; then it contacts its half
+  // only.
   void OnOthersSend(Turn& turn, protocol::Action action) {
     const base::PeerId& to = std::get<protocol::Send>(action).to;
     const wire::SignedEnvelope* own = frames_.ReadOwn(turn, action, split_at_);
@@ -185,14 +193,14 @@ class TwoFaced final : public Editor {
   FrameReader frames_;
   FrameReader incoming_;
   base::Digest other_seed_;
-  std::set<base::PeerId> links_;  // that are up
+  std::set<base::PeerId> links_;  // links that are up
   Disk disk_;                     // of the first machine
   std::unique_ptr<protocol::Machine> other_;
-  std::uint64_t split_at_ = 0;              // the first step that the other may take part in
-  std::optional<std::uint64_t> seen_from_;  // the first that it does
-  // What the first machine signed meanwhile for the second half, by step.
+  std::uint64_t split_at_ = 0;  // the first step that the other machine may take part in
+  std::optional<std::uint64_t> seen_from_;  // the first step that it takes part in
+  // Messages that the first machine signs meanwhile for the second half, by step.
   std::deque<std::pair<std::uint64_t, protocol::Send>> held_;
-  std::map<protocol::JobId, protocol::JobId> jobs_;  // our name for it -> the other machine's
+  std::map<protocol::JobId, protocol::JobId> jobs_;  // id here -> id in the other machine
   Said first_said_;
   Said other_said_;
 };

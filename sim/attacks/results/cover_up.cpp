@@ -1,12 +1,15 @@
-// cover_up: an aggregator shifts its aggregate, and another colluder, the absorber, states numbers
-// of its own part that make the sum vanish again: the sum check passes, and the one who could
-// expose the absorber is its friend. Only a validator that recomputes the absorber's gradient can
-// tell; its conviction then asks the aggregator for the part that does not bear the numbers out.
+// cover_up: an aggregator shifts its aggregate, and a colluding worker hides the shift.
 //
-// The absorber of a colluder's column is the next colluder by key among the step's workers; with
-// one = 1 the first by key is everybody's. It
-// needs the others' numbers before they are sealed, so it recomputes their gradients from the
-// public seeds, as every omniscient attack does; colluders send honest ones.
+// What the attackers do: the worker (the absorber) states numbers of its own part that make the sum
+// of the column vanish again. The sum check passes, and the aggregator, which alone could name the
+// absorber, does not. The absorber needs the others' numbers before they are sealed. So it
+// recomputes their gradients from the public seeds, as every omniscient attack does; colluders send
+// honest gradients. The absorber of a column is the next colluder by key after its owner, among the
+// step's workers; with one = 1 the first colluder by key absorbs all columns.
+// Rule: the sum check V2 and the naming that follows it (protocol.md 5).
+// Cost to honest members: one shifted column in each step until the absorber is validated.
+// Found by: a validator that recomputes the absorber's gradient. The conviction opens a cover case,
+// and the aggregator must show a part that contradicts the absorber's numbers.
 #include "sim/attacks/results/cover_up.h"
 
 #include <algorithm>
@@ -31,10 +34,10 @@
 namespace ostraka::sim {
 namespace {
 
-// As large as a part can be, and more than any aggregate is.
+// As large as a size can be, and above that of any aggregate.
 constexpr double kClaimedSize = 1e38;
 
-// By as much as one row's clipped difference, shared among the rows: what one absorber can
+// Shifts by one row's clipped difference divided by the number of rows: as much as one absorber can
 // plausibly state.
 std::optional<protocol::AggregateResult> ShiftedByARow(const protocol::AggregateSpec& spec,
                                                        const protocol::AggregateResult& truth,
@@ -73,7 +76,7 @@ class CoverUp final : public Editor {
     turn.Deliver(input);
   }
 
-  // With show = 0 it does not answer for the parts of convicted friends.
+  // With show = 0, withholds the parts of convicted colluders.
   void OnAction(Turn& turn, protocol::Action action) override {
     const auto* send = std::get_if<protocol::Send>(&action);
     if (!style_.show && send && send->blob) {
@@ -94,11 +97,11 @@ class CoverUp final : public Editor {
   }
 
  private:
-  struct Held {  // the own numbers, until all gradients of the step are there
+  struct Held {  // the own numbers, until all gradients of the step are computed
     protocol::JobDone done;
     std::shared_ptr<const protocol::JobSpec> spec;
-    std::vector<std::uint32_t> columns;                           // to absorb
-    std::vector<std::uint32_t> claimed;                           // to state a huge size in
+    std::vector<std::uint32_t> columns;  // columns whose sum it hides
+    std::vector<std::uint32_t> claimed;  // columns in which it states a huge size
     std::map<protocol::JobId, protocol::SharedVector> gradients;  // of the other workers
     std::size_t running = 0;
   };
@@ -136,7 +139,7 @@ class CoverUp final : public Editor {
       if (AbsorberOf(turn, owner) == turn.self()) held.columns.push_back(j);
     }
     if ((held.columns.empty() && held.claimed.empty()) || held_) return turn.Deliver(done);
-    if (held.columns.empty()) {  // no sums to work out
+    if (held.columns.empty()) {  // no sums to compute
       held_ = std::move(held);
       return Absorb(turn);
     }
@@ -178,7 +181,7 @@ class CoverUp final : public Editor {
         const wire::ColumnNumbers numbers = protocol::NumbersOf(part, column, spec.tau);
         for (std::size_t k = 0; k < own.s.size(); ++k) own.s[k] -= numbers.s[k];
       }
-      // More than an honest peer can state would be evidence by itself.
+      // A larger number than an honest peer can state would itself be evidence.
       const double p = static_cast<double>(column.range.size());
       const double most = 0.99 * std::min(1.0, 10 / std::sqrt(p)) * std::min(spec.tau, own.norm);
       for (double& s : own.s) s = std::clamp(s, -most, most);

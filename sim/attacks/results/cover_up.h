@@ -1,5 +1,5 @@
-// An aggregator that lies, and friends among its senders who state numbers under which nobody sees
-// it (cover_up.cpp).
+// An aggregator that reports a false aggregate, and colluding workers whose false numbers hide it
+// from the size and sum checks (cover_up.cpp). Also used by wrong_aggregate.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -14,13 +14,13 @@
 namespace ostraka::sim {
 
 struct CoverStyle {
-  // What the aggregator gives in place of the truth; nullopt: the truth, this time.
+  // Returns the false aggregate; nullopt: the true one is reported this time.
   std::function<std::optional<protocol::AggregateResult>(
       const Turn&, const protocol::AggregateSpec&, const protocol::AggregateResult&)>
       lie;
-  bool show = true;         // they answer for the parts of convicted friends
-  bool one = false;         // the first friend by key absorbs for all; else the next one by key
-  bool claim_size = false;  // every friend states a size beyond all others in that column
+  bool show = true;         // the aggregator shows the parts of convicted colluders
+  bool one = false;         // the first colluder by key absorbs all columns; else the next by key
+  bool claim_size = false;  // every colluder states a size above all others in that column
 };
 
 std::unique_ptr<Editor> MakeCovered(const EditorOptions& options, CoverStyle style);

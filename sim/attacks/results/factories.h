@@ -1,5 +1,5 @@
-// The editors that lie in results of own jobs, one file each; those on gradients are in gradient.h.
-// Names, summaries and defaults are in sim/attacks/registry.cpp.
+// Factories of the editors that falsify results of their own jobs, one file each; editors of
+// gradients are in gradient.h. Names, summaries and defaults are in sim/attacks/registry.cpp.
 #pragma once
 
 #include <memory>

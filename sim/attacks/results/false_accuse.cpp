@@ -1,5 +1,10 @@
-// false_accuse: as a validator it accuses, as a voter it convicts, whoever is honest; with victim =
-// 1 one honest member only.
+// false_accuse: as a validator it accuses honest members, and as a voter it convicts them; with
+// victim = 1 only one honest member.
+//
+// Rule: the vote on a validator's accusation (protocol.md 5).
+// Cost to honest members: each accusation makes every member recompute one gradient, and the
+// accused holds no role while its case is open.
+// Found by: the votes. A majority acquits the accused, and the accuser is banned by verdict.
 #include "sim/adversary/frames.h"
 #include "sim/adversary/lying.h"
 #include "sim/attacks/results/factories.h"

@@ -1,8 +1,16 @@
-// false_complaint: says of an honest member that it failed what it owes.
-//   kind 0  as an aggregator: never got its part
-//   kind 1  as an aggregator: its numbers do not follow from its part
-//   kind 2  as a worker: never got its aggregate
-// selective_bitmap says of all honest members that no part came: its aggregate is its friends'.
+// false_complaint: claims that one honest member failed its duty.
+//   kind 0  as an aggregator: the victim's part never came
+//   kind 1  as an aggregator: the victim's numbers do not follow from its part
+//   kind 2  as a worker: the victim's aggregate never came
+// selective_bitmap: as an aggregator, claims that no honest part came. Its aggregate contains only
+// the parts of colluders.
+//
+// Rule: disputes, which must not remove a member on one peer's word (protocol.md 6), and naming
+// (5).
+// Cost to honest members: a missing part or a void column for a step; a case for each naming.
+// Found by: other members that held the part or the aggregate (dropped at the second time); for
+// kind 1 the exhibit (banned by verdict); for selective_bitmap more disputes than the fault bound
+// allows.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -14,10 +22,10 @@
 namespace ostraka::sim {
 namespace {
 
-// The part for the own column, from whomever it comes, is not let in.
+// Withholds parts for the own column from the inner machine, directly sent or forwarded.
 class NoPart final : public Editor {
  public:
-  // Of one victim, or of all who are not in the coven.
+  // Parts of one victim, or (`of_all`) of all members outside the coven.
   NoPart(const EditorOptions& options, bool of_all)
       : from_step_(options.from_step), of_all_(of_all), victims_(options) {}
 
@@ -32,7 +40,7 @@ class NoPart final : public Editor {
     if (!received || !received->blob || !turn.round()) return false;
     const wire::SignedEnvelope* message = frames_.Open(received->frame);
     if (!message || message->envelope.slot.type != wire::MessageType::kPart) return false;
-    // A part of the next step may come early: whose column it is shows only then.
+    // A part of the next step may come early, before roles tell whose column it is for.
     const wire::Slot& slot = message->envelope.slot;
     return slot.step >= from_step_ && slot.step >= turn.step() &&
            (of_all_ ? !turn.coven().Contains(message->envelope.sender)

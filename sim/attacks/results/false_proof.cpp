@@ -1,4 +1,9 @@
-// false_proof: PROOF states numbers of the own parts that are not theirs.
+// false_proof: PROOF states false projections of the own parts.
+//
+// Rule: V1, each owner's check of the numbers against the parts that it holds (protocol.md 5).
+// Cost to honest members: a column whose sum check fails, and one case.
+// Found by: the honest owner of the column, which names the worker and shows its part; banned by
+// verdict.
 #include <utility>
 
 #include "sim/adversary/lying.h"
@@ -7,9 +12,9 @@
 namespace ostraka::sim {
 namespace {
 
-// The signs of all projections turned, the norms left: within the range of honest numbers, so only
-// somebody who holds the part can tell. In the columns of friends it tells the truth: false sums
-// would cost them their place.
+// Turns the signs of all projections and keeps the norms. The numbers stay in the honest range, so
+// only a holder of the part can tell. In columns of colluders the numbers are true: false sums
+// there would cost the colluders their membership.
 class FalseProof final : public LyingEditor<protocol::ProveResult> {
  public:
   explicit FalseProof(const EditorOptions& options) : LyingEditor(options.from_step) {}
@@ -20,7 +25,7 @@ class FalseProof final : public LyingEditor<protocol::ProveResult> {
     protocol::ProveResult lie = truth;
     bool differs = false;
     for (std::size_t j = 0; j < lie.columns.size(); ++j) {
-      // A friend would have to name this one, or be dropped.
+      // A colluding owner would have to name this worker, or be dropped.
       const std::vector<base::PeerId>& owners = turn.round()->roles.owners;
       if (j < owners.size() && turn.coven().Contains(owners[j])) continue;
       for (double& s : lie.columns[j].s) {

@@ -1,12 +1,17 @@
 // false_size: PROOF states `scale` times the true size of the own parts, so that honest columns
-// fail the size check (scale < 1) or colluders' pass it (scale > 1; see wrong_aggregate, cover).
+// fail the size check (scale < 1) or colluders' columns pass it (scale > 1; see wrong_aggregate,
+// cover).
+//
+// Rule: the size check (protocol.md 4).
+// Cost to honest members: a void column and one case.
+// Found by: the owner, as for false_proof; in void columns, by a validator.
 #include "sim/adversary/lying.h"
 #include "sim/attacks/results/factories.h"
 
 namespace ostraka::sim {
 namespace {
 
-// In the columns of friends it tells the truth: they would have to name it, or be dropped.
+// In columns of colluders the sizes are true: their owners would have to name it, or be dropped.
 class FalseSize final : public LyingEditor<protocol::ProveResult> {
  public:
   explicit FalseSize(const EditorOptions& options)

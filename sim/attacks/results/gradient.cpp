@@ -26,7 +26,7 @@ protocol::SharedVector GradientOf(const protocol::JobDone& done) {
   return result ? result->gradient : nullptr;
 }
 
-// The result of an own gradient in an input, with its job.
+// The result of an own gradient job in an input, with its job.
 struct OwnGradient {
   std::shared_ptr<const protocol::JobSpec> spec;
   protocol::SharedVector gradient;
@@ -47,8 +47,8 @@ std::optional<OwnGradient> OwnGradientIn(const Turn& turn, const protocol::Input
   return own;
 }
 
-// Parameters were checked when the adversary was made and the view has what the attack needs, so
-// what is left to fail is what only the view can tell (a coordinate beyond the last). An attacker
+// Parameters were checked when the adversary was made, and the view contains what the attack needs.
+// So only an error that depends on the view remains (a coordinate beyond the last). An attacker
 // that cannot attack is honest.
 std::vector<float> Apply(const VectorAttack& attack, aggregation::AttackView view) {
   view.layout = &attack.layout;
@@ -59,21 +59,21 @@ std::vector<float> Apply(const VectorAttack& attack, aggregation::AttackView vie
   return std::move(vector).value();
 }
 
-// Its place among the colluders.
+// The index of this peer among the colluders.
 std::size_t NumberOf(const Turn& turn) {
   const std::vector<base::PeerId>& members = turn.coven().members();
   return static_cast<std::size_t>(std::find(members.begin(), members.end(), turn.self()) -
                                   members.begin());
 }
 
-// An identity that a worker keeps from step to step.
+// An identity of a worker that is stable from step to step.
 std::uint64_t NumberOf(const base::PeerId& peer) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < 8; ++i) number = number << 8 | peer.bytes[i];
   return number;
 }
 
-// What the run's aggregators do to whole gradients: part by part, as each of them.
+// Aggregates whole gradients as the run's aggregators do, part by part.
 base::Status AggregateParts(const protocol::Manifest& manifest, double tau,
                             const std::vector<protocol::PartRange>& parts,
                             const aggregation::Rows& rows, std::span<float> out) {
@@ -146,7 +146,7 @@ void OmniscientEditor::OnSpied(Turn& turn, const protocol::JobDone& done) {
   const auto place = held_->honest.find(done.id);
   if (place == held_->honest.end()) return;
   place->second.gradient = GradientOf(done);
-  if (!place->second.gradient) held_->honest.erase(place);  // failed: do without
+  if (!place->second.gradient) held_->honest.erase(place);  // failed: go on without it
   if (--held_->running == 0) Release(turn);
 }
 

@@ -1,10 +1,16 @@
-// The attacks of aggregation/attacks/attacks.h, as editors: another vector in place of the own
-// gradient.
+// Editors that play the attacks of aggregation/attacks/attacks.h: another vector in place of the
+// own gradient.
 //
-// They wait for the result of the own GradientSpec job and put the vector in its place before the
-// machine inside sees it, so everything after (parts, roots, proofs) is consistent with the lie and
-// only a recomputation can tell. Label flipping takes its vector from a trainer of the attacker's
-// own, over flipped labels; no job, and no trainer of anybody else, knows of it.
+// What the attacker does: it waits for the result of its own GradientSpec job and replaces the
+// vector before the inner machine sees it. So parts, roots and proofs are consistent with the false
+// vector, and only a recomputation can tell. Label flipping takes its vector from a trainer of the
+// attacker's own, over flipped labels; no job, and no other trainer, knows of it.
+// Rule: robust aggregation, which bounds what such a vector can do, and validation.
+// Cost to honest members: the bounded shift until a validator is drawn.
+// Found by: a validator that recomputes the gradient (ban by verdict); impossible numbers (inf,
+// nan) by evidence.
+//
+// Thread safety: none; one owner.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +28,14 @@ namespace ostraka::sim {
 // The editor of `options.gradient`.
 std::unique_ptr<Editor> MakeGradientAttack(const EditorOptions& options);
 
-// What an attack on vectors is called with, apart from what it is called on.
+// An attack on vectors with its constant arguments.
 struct VectorAttack {
   aggregation::Attack attack;
   base::TensorLayout layout;
-  std::uint64_t seed = 0;  // of the coven
+  std::uint64_t seed = 0;  // the coven's
 };
 
-// For attacks that need the own gradient alone.
+// Plays attacks that need only the own gradient.
 class OwnGradientEditor final : public Editor {
  public:
   OwnGradientEditor(VectorAttack attack, std::uint64_t from_step)
@@ -42,10 +48,10 @@ class OwnGradientEditor final : public Editor {
   aggregation::AttackState state_;
 };
 
-// Omniscient: roles and batch seeds are public, so it computes the gradient of every honest worker
-// of the step itself (jobs of its own), and all colluders send the same vector. It stays honest
-// where no honest gradient is to be had. Attacks on the rule are told the run's own: the mean, or
-// CenteredClip of every part with the tau of the step.
+// Plays omniscient attacks. Roles and batch seeds are public, so the editor computes the gradient
+// of every honest worker of the step itself (jobs of its own), and all colluders send one vector.
+// It is honest in a step in which it has no honest gradient. Attacks on the rule get the run's own
+// rule: the mean, or CenteredClip of every part with the tau of the step.
 class OmniscientEditor final : public Editor {
  public:
   OmniscientEditor(VectorAttack attack, std::uint64_t from_step,
@@ -55,17 +61,17 @@ class OmniscientEditor final : public Editor {
   base::Digest Fingerprint() const override;
 
  private:
-  struct Held {  // the own result, until the honest gradients are there
+  struct Held {  // the own result, until the honest gradients are computed
     protocol::JobDone done;
     protocol::SharedVector own;
     std::uint64_t step = 0;
     protocol::SharedVector parameters;
     std::vector<protocol::PartRange> parts;
     double tau = 0;
-    std::size_t colluders = 0;  // workers of this step
+    std::size_t colluders = 0;  // number of colluding workers in this step
     struct Spied {
       base::PeerId worker;
-      protocol::SharedVector gradient;  // null: still running
+      protocol::SharedVector gradient;  // null: the job is still running
     };
     std::map<protocol::JobId, Spied> honest;
     std::size_t running = 0;
@@ -81,8 +87,8 @@ class OmniscientEditor final : public Editor {
   std::optional<Held> held_;
 };
 
-// label_flip. A call of `gradients` takes as long as the job before it, in the Step of the job's
-// end: nobody but the attacker waits for that.
+// Plays label_flip. A call of `gradients` takes as long as the job before it, in the Step of the
+// job's end: only the attacker waits for it.
 class LabelFlipEditor final : public Editor {
  public:
   // REQUIRES: `gradients` is not empty.

@@ -1,9 +1,13 @@
-// leave_after: another gradient, and then it is gone before it can be asked.
+// leave_after: sends a false gradient and leaves before it can be asked about it.
 //
-// With steps = 0 it goes on until an honest validator is drawn for what it did, which all know a
-// step before the accusation: from then on it says nothing. With steps = k it leaves after k steps,
-// before anybody is drawn for the last. Then it says nothing for ever; with back = 1 only until it
-// is dropped: it asks to rejoin, and begins anew if it is let in.
+// With steps = 0 it attacks until an honest validator is drawn for one of its gradients, which is
+// public one step before the accusation; from then on it sends nothing. With steps = k it leaves
+// after k steps, before a validator is drawn for the last. Then it is silent for ever; with back =
+// 1 only until it is dropped: then it asks to rejoin, and starts again if it is admitted.
+//
+// Rule: cases go on after their subject left; a drop must not protect from a ban (protocol.md 6).
+// Cost to honest members: the false gradients, and the wait for an absent member in one step.
+// Found by: the validator. Its sealed COMMIT is judged without it, so it is dropped and banned too.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -47,7 +51,8 @@ class LeaveAfter final : public LyingEditor<protocol::GradientResult> {
   }
 
  private:
-  // Who comes back asks questions, or it would not learn how the run goes on without it.
+  // A member that wants to come back still sends questions; without their answers it could not
+  // follow the run.
   bool IsSilentAbout(const Turn& turn, const protocol::Action& action) {
     if (!back_) return std::holds_alternative<protocol::Send>(action);
     return frames_.ReadOwn(turn, action, 0) != nullptr;
@@ -76,7 +81,7 @@ class LeaveAfter final : public LyingEditor<protocol::GradientResult> {
   std::size_t steps_;
   bool back_;
   FrameReader frames_;
-  std::set<std::uint64_t> cheated_;  // steps
+  std::set<std::uint64_t> cheated_;  // steps with a false gradient
   bool gone_ = false;
 };
 

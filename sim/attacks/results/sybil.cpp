@@ -1,5 +1,9 @@
-// sybil: several identities and one machine. It computes the gradient of one of them, and all sign
-// that: what it would cost to take part as many is not paid.
+// sybil: several identities share one computation. The machine computes the gradient of one
+// identity, and all sign it.
+//
+// Rule: each worker's batch follows from its own key, so that every identity costs a worker's work.
+// Cost to honest members: fewer independent gradients in the mean.
+// Found by: a validator's recomputation; banned by verdict, except for the identity that computed.
 #include <memory>
 #include <utility>
 #include <variant>
@@ -18,7 +22,7 @@ class Sybil final : public Editor {
   void OnAction(Turn& turn, protocol::Action action) override {
     const auto* start = std::get_if<protocol::StartJob>(&action);
     const auto* job = start ? std::get_if<protocol::GradientSpec>(start->spec.get()) : nullptr;
-    // The one that computes is honest.
+    // The identity whose gradient is computed stays honest.
     const base::PeerId& computes = turn.coven().members().front();
     const bool own = job && job->owner == turn.self() && job->step >= from_step_;
     if (!own || computes == turn.self() || !turn.round() || turn.step() != job->step) {

@@ -1,16 +1,20 @@
-// unwatched: another gradient, where it is unlikely that an honest validator will look.
+// unwatched: sends a false gradient when an honest validator is unlikely to check it.
 //
-// What can be known, and when (protocol.md 3 and 5). Who is watched for step t is drawn from the
-// coin of step t + 1, after the PROOFs of step t are sealed, so when a gradient is sent nobody
-// knows; but how many validators the view allows, and how many of those who may be drawn are
-// friends, gives the odds. As many colluders as keep the chance that one of them is caught at
-// `risk` cheat in a step, taking turns.
+// What can be known, and when (protocol.md 3 and 5). The targets of step t are drawn from the coin
+// of step t + 1, after the PROOFs of step t are sealed. So nobody knows the draw when it sends a
+// gradient. The odds are public: the head gives the number of validators and the members that can
+// be drawn, of which some are colluders. In each step as many colluders attack, in turns, as keep
+// the chance that one is caught at most `risk`.
 //
-// In step t + 1 whoever speaks last sees the coins of all others before it shows its own. With
-// abort = 1 colluders wait for all honest coins, put their own beside them, and so know the draw
-// before anybody else: if an honest validator would look at one who cheated, one of them keeps its
-// coin, which costs it its place, and another coin is drawn (protocol.md 3, draws). In one
-// simulation they share their coins; on real nodes each knows only those that are shown.
+// In step t + 1 the last member to REVEAL sees all other coins before it shows its own. With abort
+// = 1 colluders wait for all honest coins, add their own, and so know the draw before anybody else.
+// If an honest validator would check a colluder that attacked, one colluder keeps its coin. It
+// loses its membership, and another coin is drawn (protocol.md 3, draws). In one simulation
+// colluders share their coins; on real nodes each knows only those that are shown.
+//
+// Rule: the draw of validators, and that a kept coin costs more than it gains.
+// Cost to honest members: false gradients up to the risk; one more draw for each kept coin.
+// Found by: the validator (banned by verdict); a kept coin at REVEAL (dropped and barred).
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -61,7 +65,7 @@ class Unwatched final : public Editor {
     }
     const wire::Slot& slot = message->envelope.slot;
     const std::pair<std::uint64_t, std::uint32_t> draw{slot.step, slot.draw};
-    const auto fate = shown_.find(draw);  // which holds for those who ask, too
+    const auto fate = shown_.find(draw);  // the decision holds for later requests too
     if (fate != shown_.end()) {
       if (fate->second) turn.Emit(std::move(action));
       return;
@@ -86,11 +90,10 @@ class Unwatched final : public Editor {
 
   // --- the gradient ---
 
-  // The chance that one worker of the step in progress will be drawn as an honest validator's
-  // target.
+  // The probability that a given worker of this step becomes the target of an honest validator.
   double Odds(const Turn& turn) const {
     const std::vector<base::PeerId>& workers = turn.round()->roles.workers;
-    // How many are drawn does not depend on the coin.
+    // The number of targets does not depend on the coin.
     const std::size_t drawn = protocol::DrawValidators(view_->randomness, *view_, workers,
                                                        view_->step + 2, manifest_->validators)
                                   .size();
@@ -134,7 +137,7 @@ class Unwatched final : public Editor {
 
   // --- the coin ---
 
-  // Nobody looks for a REVEAL before two Delta have passed (protocol.md 3).
+  // Honest members do not ask for a REVEAL before two Delta have passed (protocol.md 3).
   base::Duration Patience() const {
     return view_ ? base::Microseconds(static_cast<std::int64_t>(view_->delta_us))
                  : manifest_->delta;
@@ -149,8 +152,8 @@ class Unwatched final : public Editor {
         reveal->opening.coin.value;
   }
 
-  // Whom the coin makes validators look at; nullopt until all coins of the draw are known that can
-  // still be shown.
+  // The validators and targets that the coin gives; nullopt until every coin of the draw that can
+  // still be shown is known.
   std::optional<std::vector<protocol::Assignment>> Foresee(const Turn& turn) const {
     if (!view_) return std::nullopt;
     const Coven::Whispers& known = turn.coven().whispers(held_draw_.first);
@@ -169,8 +172,8 @@ class Unwatched final : public Editor {
                                     manifest_->validators);
   }
 
-  // Shows the coin or keeps it, as soon as all others are known; at the latest when `now_or_never`.
-  // One coin is enough: the first who knows keeps it.
+  // Shows or keeps the own coin as soon as all others are known; at the latest when `now_or_never`.
+  // One kept coin is enough: the first colluder that decides keeps it.
   void Decide(Turn& turn, bool now_or_never) {
     if (held_.empty()) return;
     const auto drawn = Foresee(turn);
@@ -194,7 +197,7 @@ class Unwatched final : public Editor {
     });
   }
 
-  static constexpr std::size_t kRemembered = 16;  // of the draws that others may ask about
+  static constexpr std::size_t kRemembered = 16;  // draws that others may still ask about
 
   std::uint64_t from_step_;
   double scale_;
@@ -202,10 +205,10 @@ class Unwatched final : public Editor {
   bool abort_;
   std::shared_ptr<const protocol::Manifest> manifest_;
   FrameReader frames_;
-  std::shared_ptr<const wire::Block> view_;  // of the step in progress
+  std::shared_ptr<const wire::Block> view_;  // the parent of the step in progress
   Draw held_draw_{};
-  std::vector<protocol::Action> held_;  // the own REVEAL, to each member, until it is decided
-  std::map<Draw, bool> shown_;          // or kept
+  std::vector<protocol::Action> held_;  // the own REVEAL for each member, until decided
+  std::map<Draw, bool> shown_;          // true: shown; false: kept
 };
 
 }  // namespace

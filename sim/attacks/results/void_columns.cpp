@@ -1,9 +1,15 @@
-// void_columns: as an aggregator, voids its own column by its own word.
+// void_columns: as an aggregator, makes its own column void by its own message.
 //   kind 0  its AGG says that it formed no aggregate
-//   kind 1  the root of the COMMITs in its AGG is wrong
-//   kind 2  its AGG leaves out itself
-//   kind 3  as a worker, it misses its own aggregate
-// With content = 1 only where it dislikes the result: where that points up on the whole.
+//   kind 1  its AGG has a wrong root of the COMMITs
+//   kind 2  its AGG leaves out its own part
+//   kind 3  as a worker, it states that its own aggregate is missing
+// With content = 1 it does so only for results that it dislikes: those whose coordinates have a
+// positive sum.
+//
+// Rule: a column voided by its owner's message costs the owner (protocol.md 6). If voids were free,
+// an owner could apply only the updates that it likes.
+// Cost to honest members: the coordinates of a void column stay as they were for a step.
+// Found by: the count of its void columns; dropped at the third.
 #include <map>
 #include <memory>
 #include <numeric>
@@ -64,7 +70,7 @@ class MissesItsOwn final : public LyingEditor<protocol::ProveResult> {
   bool by_content_;
 };
 
-// Signs another AGG in place of the machine's, which never learns that its own is stored.
+// Signs another AGG in place of the inner machine's own, which never gets Stored for its own.
 class OtherAggregate final : public Editor {
  public:
   explicit OtherAggregate(const EditorOptions& options)
@@ -132,7 +138,7 @@ class OtherAggregate final : public Editor {
   Substitutes substitutes_;
   FrameReader frames_;
   protocol::SharedBlob result_;
-  std::vector<base::PeerId> members_;                                      // of the view
+  std::vector<base::PeerId> members_;                                      // members of the head
   std::map<std::uint64_t, std::map<base::PeerId, base::Digest>> commits_;  // by step
 };
 

@@ -1,9 +1,16 @@
-// wrong_aggregate: AGG and RESULT carry an aggregate that is not CenteredClip's. near_tolerance:
-// one that is off by so little that the sum check is at its limit.
+// wrong_aggregate: AGG and RESULT carry an aggregate that is not CenteredClip's fixed point.
+// near_tolerance: such an aggregate with an error just at the limit of the sum check.
 //
-// wrong_aggregate shifts all coordinates by `scale` root mean squares, or one = 1 only; each time
-// `ramp` times as far as the time before. cover = 1: its friends state sums that hide it and sizes
-// beyond all others; cover = 2: they send parts as far off as the aggregate, and true numbers.
+// wrong_aggregate shifts all coordinates by `scale` root mean squares, or a single coordinate with
+// one = 1. The shift grows by the factor `ramp` each step. With cover = 1 colluders state sums that
+// hide it and sizes above all others. With cover = 2 they send parts shifted by the same distance,
+// and true numbers.
+//
+// Rule: the size check (protocol.md 4) and the sum check V2 (5).
+// Cost to honest members: a void column until the owner is removed; below the limit, an error that
+// rounding can make too.
+// Found by: V2 or the size check. The column is void, and the owner is dropped because it names no
+// worker that lied; with cover the colluders are banned by verdict.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,13 +23,13 @@
 namespace ostraka::sim {
 namespace {
 
-// As far as floats go, and finite: what is not is no aggregate at all.
+// Clamped to finite floats: a non-finite aggregate would not count as one at all.
 float Added(float value, double shift) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   return static_cast<float>(std::clamp(double{value} + shift, -kLargest, kLargest));
 }
 
-// By how much, and where.
+// Computes the shift of each coordinate.
 class Shift {
  public:
   explicit Shift(const EditorOptions& options)
@@ -76,9 +83,9 @@ class FarParts final : public LyingEditor<protocol::GradientResult> {
   Shift shift_;
 };
 
-// The check allows sums of 8 |S| (eps + 2^-23 |ghat|) / sqrt(p) over |S| projections on directions
-// of p entries +-1/sqrt(p): this shift makes them `times` that, times a standard normal number
-// each.
+// The sum check allows sums of 8 |S| (eps + 2^-23 |ghat|) / sqrt(p), over |S| projections on
+// directions of p entries +-1/sqrt(p). This shift makes each sum `times` that limit, times a
+// standard normal number.
 class NearTolerance final : public LyingEditor<protocol::AggregateResult> {
  public:
   explicit NearTolerance(const EditorOptions& options)

@@ -1,7 +1,7 @@
-// One cell of a comparison: a training run, by everything that its result depends on.
+// One cell of a comparison: a training run, with every parameter that its result depends on.
 //
-// A cell's id is the hash of its parameters, each as text. So a result belongs to what made it
-// whatever the grid that asked for it, and a grid that grows finds its old cells done.
+// The id of a cell is the hash of its parameters, each as text. So a result belongs to its
+// parameters, whatever grid asked for it, and an enlarged grid finds its old cells done.
 //
 // Thread safety: plain values and pure functions.
 #pragma once
@@ -19,10 +19,10 @@
 
 namespace ostraka::compare {
 
-// A line of the table: a rule with its pre-aggregations at a trusted server, or the protocol.
+// A row of the table: a rule with its pre-aggregations at a trusted server, or the protocol.
 struct RuleText {
-  std::string family;    // as the grid says it, "centered_clip:tau=0.1|1+nnm": a row of tables
-  std::string pipeline;  // one choice of its alternatives, "centered_clip:tau=1+nnm"
+  std::string family;    // as the grid writes it, "centered_clip:tau=0.1|1+nnm": a row of tables
+  std::string pipeline;  // one of its alternatives, "centered_clip:tau=1+nnm"
 
   auto operator<=>(const RuleText&) const = default;
 };
@@ -39,15 +39,15 @@ struct Cell {
   std::string partition = "shared";
   std::uint64_t peers = 16;
   std::uint64_t byzantine = 3;
-  std::uint64_t tolerate = 3;  // f, what the rule is told
+  std::uint64_t tolerate = 3;  // f, the number that the rule is told
   RuleText rule;
   std::string attack = "none";
-  std::uint64_t attack_from = 0;  // the first step that is attacked
+  std::uint64_t attack_from = 0;  // the first step under attack
   std::uint64_t steps = 100;
   std::uint64_t batch_size = 8;
-  std::uint64_t evaluate_every = 10;  // steps
+  std::uint64_t evaluate_every = 10;  // in steps
 
-  // What selection chooses among, with the alternatives in `rule`.
+  // Parameters that selection chooses, with the alternatives in `rule`.
   double learning_rate = 0.1;
   std::string schedule = "linear";
   std::uint64_t warmup_steps = 0;
@@ -60,7 +60,7 @@ struct Cell {
   bool is_protocol() const;
 };
 
-// What a parameter is for: tables group by it.
+// The use of a parameter, by which tables group.
 enum class Role { kSetting, kRule, kAttack, kChoice, kSeed };
 
 struct Column {
@@ -72,21 +72,21 @@ struct Column {
 // Every parameter, in the order of results.csv. "rule" is the family.
 std::vector<Column> ColumnsOf(const Cell& cell);
 
-// H(kDomainCompareCell, "name=value\n" of every column but the family).
+// H(kDomainCompareCell, "name=value\n" for every column except the family).
 base::Digest IdOf(const Cell& cell);
 
-// The columns of these roles, "name=value" joined by spaces: one text for cells that differ in
-// nothing else. Of kSetting it leaves out nothing.
+// The columns of these roles as "name=value" joined by spaces. Cells with one such text differ only
+// in other roles. Leaves out no column of kSetting.
 std::string KeyOf(const Cell& cell, std::initializer_list<Role> roles);
 
-// The shortest text that reads back as `value`; "nan", "inf", "-inf".
+// The shortest text that parses back to `value`; "nan", "inf", "-inf".
 std::string NumberText(double value);
 
-// "krum:variant=paper+nnm": the rule, then pre-aggregations in the order in which they are applied.
+// "krum:variant=paper+nnm": the rule, then pre-aggregations in the order of application.
 // InvalidArgument as ParseElement.
 base::StatusOr<aggregation::PipelineSpec> ParsePipeline(std::string_view text);
 
-// "ipm:eps=0.1". InvalidArgument as ParseElement and MakeAttack; with a suggestion for a name.
+// "ipm:eps=0.1". InvalidArgument as ParseElement and MakeAttack; it suggests a known name.
 base::StatusOr<aggregation::Attack> ParseAttack(std::string_view text);
 
 }  // namespace ostraka::compare

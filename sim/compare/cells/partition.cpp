@@ -52,7 +52,7 @@ constexpr PartitionInfo kPartitions[] = {
     {"pathological", "a few classes a worker", kClasses},
 };
 
-// Stretches of a text, which its rows are in the order of.
+// A text is divided into this many stretches; its rows are in text order.
 constexpr std::uint32_t kTenths = 10;
 
 struct Choice {
@@ -120,7 +120,8 @@ std::vector<double> DrawDirichlet(double alpha, std::size_t count, base::Rng& rn
   std::vector<double> shares(count);
   double sum = 0;
   for (double& share : shares) sum += share = DrawGamma(alpha, rng);
-  // A tiny alpha can underflow every share: all to one, as the limit has it.
+  // A tiny alpha can underflow every share. Then one worker gets all, which is the limit for alpha
+  // -> 0.
   if (sum <= 0) return sum = 1, shares[rng.Below(count)] = 1, shares;
   for (double& share : shares) share /= sum;
   return shares;

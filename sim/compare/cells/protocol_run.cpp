@@ -1,5 +1,5 @@
 // The full protocol, BTARD with bans: the machines of node/protocol in virtual time, training the
-// cell's model. What the simulator's checkers find wrong is an error of the cell.
+// cell's model. A failed checker of the simulator is an error of the cell.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@ namespace {
 using aggregation::Default;
 using aggregation::ValueType;
 
-constexpr aggregation::Choice kModes[] = {{"majority", "bears a minority of cheats"},
+constexpr aggregation::Choice kModes[] = {{"majority", "bears a minority of Byzantine members"},
                                           {"balanced", "and some asynchrony"},
                                           {"third", "bears a third of both"}};
 constexpr aggregation::ParameterInfo kParameters[] = {
@@ -106,7 +106,7 @@ base::StatusOr<CellResult> RunProtocolCell(const Cell& cell, const RunContext& c
   ASSIGN_OR_RETURN(const sim::SimResult run, sim::RunTraining(options, training));
   if (done > 0 && done % cell.evaluate_every != 0) evaluate(done, last);
   RETURN_IF_ERROR(failed);
-  // A cheat that nobody found is a result, as a model that does not learn is.
+  // An attacker that stays undetected is a result, like a model that does not learn.
   if (!run.ok && run.failure->checker != "undetected") {
     return base::FailedPrecondition("checker " + run.failure->checker + ": " +
                                     run.failure->message);

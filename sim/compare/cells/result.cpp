@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Infinite losses come back as NaN: both say that the model diverged.
+// Infinite losses are read back as NaN; both mean that the model diverged.
 double RealOf(const json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }

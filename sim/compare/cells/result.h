@@ -1,4 +1,4 @@
-// What running a cell gives, and its form as JSON.
+// The result of a cell, and its JSON form.
 //
 // Thread safety: plain values and pure functions.
 #pragma once
@@ -13,18 +13,18 @@
 
 namespace ostraka::compare {
 
-// The model after so many steps.
+// The model after some steps.
 struct Point {
-  std::uint64_t step = 0;  // steps done
+  std::uint64_t step = 0;  // number of steps done
   double validation_accuracy = 0;
-  double validation_loss = 0;  // may be NaN or infinite: a model that diverged
+  double validation_loss = 0;  // NaN or infinite for a model that diverged
   double test_accuracy = 0;
   double test_loss = 0;
 
   bool operator==(const Point&) const = default;
 };
 
-// What the full protocol says besides.
+// Additional results of the full protocol.
 struct ProtocolFacts {
   struct Removal {
     std::uint64_t step = 0;
@@ -34,10 +34,10 @@ struct ProtocolFacts {
     bool operator==(const Removal&) const = default;
   };
   std::vector<Removal> removals;
-  // From the first misdeed to the block that removed the last of those who misbehaved; nothing if
-  // none did, or one was not removed.
+  // Steps from the first misdeed to the block that removed the last attacker; nullopt if there was
+  // none, or one was not removed.
   std::optional<std::uint64_t> detection_steps;
-  std::uint64_t steps = 0;  // it may last longer than the grid says, with learning rate 0
+  std::uint64_t steps = 0;  // may exceed the grid's number, with learning rate 0
   std::uint64_t slow_seals = 0;
 
   bool operator==(const ProtocolFacts&) const = default;
@@ -45,34 +45,34 @@ struct ProtocolFacts {
 
 // A function of the cell, the code version and the compute profile.
 struct CellResult {
-  std::vector<Point> curve;  // ascending; the last is the end of the run
-  // Of the rows that attackers sent, the share that the aggregate was made of, over the steps under
-  // attack; 1 for rules that select no rows. Nothing without an attack, after a pre-aggregation and
-  // of the protocol.
+  std::vector<Point> curve;  // ascending; the last point is the end of the run
+  // The share of the attackers' rows that the aggregate was made of, over the steps under attack; 1
+  // for rules that select no rows. Nullopt without an attack, after a pre-aggregation, and for the
+  // protocol.
   std::optional<double> byzantine_selected;
   std::optional<ProtocolFacts> protocol;
-  std::uint64_t bytes = 0;  // sent by all, the model to the workers at a server included
+  std::uint64_t bytes = 0;  // sent by all peers; at a server, including the model to the workers
 
   bool operator==(const CellResult&) const = default;
 };
 
-// What of a run no second run repeats.
+// The measurements that differ from run to run.
 struct CellCost {
   double seconds = 0;
-  std::uint64_t peak_memory_bytes = 0;  // of the process that ran it
+  std::uint64_t peak_memory_bytes = 0;  // of the process that ran the cell
 };
 
 const Point& FinalOf(const CellResult& result);
-// Over the curve.
+// The maximum over the curve.
 double BestTestAccuracy(const CellResult& result);
-// Over the points after the first step under attack; of the end if there are none.
+// The minimum over the points after the first step under attack; the end if there are none.
 double WorstTestAccuracyFrom(const CellResult& result, std::uint64_t attack_from);
 
 nlohmann::json JsonOf(const CellResult& result);
-// InvalidArgument for anything but what JsonOf writes.
+// InvalidArgument for anything that JsonOf does not write.
 base::StatusOr<CellResult> ResultOf(const nlohmann::json& json);
 
-// A number, or null where JSON has no word for it.
+// A number, or null for a value that JSON cannot write.
 nlohmann::json JsonOfReal(double value);
 
 }  // namespace ostraka::compare

@@ -1,7 +1,10 @@
-// Runs cells. Trainers and data are loaded once and serve all cells that ask for the same.
+// Runs cells. Loads trainers and data once for all cells that use them.
 //
-// Promise: a result is a function of the cell, the code and the compute profile: not of other cells
-// run before it, of the time or of the process.
+// Promises:
+//   C1  A result is a function of the cell, the code and the compute profile, and not of other
+//       cells run before it, the time or the process.
+//
+// Memory: each data set and trainer that a cell has used.
 //
 // Thread safety: one owner.
 #pragma once
@@ -28,9 +31,9 @@ struct RunContext {
   train::Trainer* flipped = nullptr;  // over flipped labels; null unless the attack needs it
 };
 
-// A trusted server aggregates with the cell's pipeline; the protocol's machines in virtual time.
-// `study`, if not null, gets a row a step (a server's only: members of the protocol tell nobody
-// their gradients). Messages of a Status are one line.
+// A trusted server aggregates with the cell's pipeline; or the protocol's machines train in virtual
+// time. `study`, if not null, gets one row a step (at a server only: members of the protocol do not
+// publish their gradients). Messages of a Status are one line.
 base::StatusOr<CellResult> RunServerCell(const Cell& cell, const RunContext& context, Study* study);
 base::StatusOr<CellResult> RunProtocolCell(const Cell& cell, const RunContext& context);
 
@@ -41,21 +44,21 @@ base::StatusOr<aggregation::Parameters> ParseProtocol(const aggregation::Argumen
 base::StatusOr<Point> Evaluate(std::uint64_t step, std::span<const float> parameters,
                                train::Trainer& trainer);
 
-// Of one draw of a cell's seed: equal in all cells of that seed, so that rules and attacks meet the
-// same batches, partitions and initial parameters (paired comparisons).
+// A seed for one use within a cell. Equal in all cells with one `seed`, so that rules and attacks
+// meet equal batches, partitions and initial parameters (paired comparisons).
 base::Digest DrawSeed(const Cell& cell, std::string_view label, std::uint64_t a = 0,
                       std::uint64_t b = 0);
 
-// Who holds which rows in a cell. Errors as Partition.
+// The rows of each worker in a cell. Errors as Partition.
 base::StatusOr<RowsOfWorkers> PartitionOf(const Cell& cell, const train::Dataset& data);
 
 class Runner {
  public:
-  // `sources`: where each data set is.
+  // `sources`: the location of each data set.
   explicit Runner(std::map<std::string, train::DataSource> sources)
       : sources_(std::move(sources)) {}
 
-  // Errors of data and trainers, and of rules that refuse the rows they are given.
+  // Errors of data, of trainers, and of rules that refuse their rows.
   base::StatusOr<CellResult> Run(const Cell& cell, Study* study);
 
  private:

@@ -49,7 +49,7 @@ base::StatusOr<Schedule> Parse(std::string_view text) {
   return schedule;
 }
 
-// Of the rate after the warm-up.
+// The share of the rate after the warm-up.
 double ShareOf(const Schedule& schedule, const Cell& cell, std::uint64_t step) {
   const auto steps = static_cast<double>(std::max<std::uint64_t>(cell.steps, 1));
   if (schedule.name == "cosine") {

@@ -1,13 +1,13 @@
 // Learning rates over a run, by name.
 //
-//   constant                     after the warm-up, the rate
-//   linear                       the protocol's own (node/protocol/ground/schedule.h): to 0 at the
-//   last
-//                                steps but kSettleSteps, which move nothing
-//   cosine                       half a cosine, to 0 at the end (Loshchilov and Hutter 2017)
-//   step:every=E,factor=F        times F after every E steps
+//   constant                  the rate, after the warm-up
+//   linear                    the protocol's own (node/protocol/ground/schedule.h): to 0 before the
+//                             last kSettleSteps steps, which move nothing
+//   cosine                    half a cosine, to 0 at the end (Loshchilov and Hutter 2017)
+//   step:every=E,factor=F     times F after every E steps
 //
 // Each begins with a linear warm-up over `warmup_steps`.
+//
 // Thread safety: pure functions.
 #pragma once
 
@@ -23,10 +23,10 @@ namespace ostraka::compare {
 
 inline constexpr std::uint64_t kSettleSteps = 5;
 
-// InvalidArgument for an unknown name, with a suggestion, or a parameter that it cannot take.
+// InvalidArgument for an unknown name (it suggests one) or a parameter outside its range.
 base::Status CheckSchedule(std::string_view text);
 
-// What the protocol's members are told; its schedule is linear.
+// The plan for the protocol's members; its schedule is linear.
 protocol::TrainingPlan PlanOf(const Cell& cell);
 
 // REQUIRES: the cell's schedule passed CheckSchedule.

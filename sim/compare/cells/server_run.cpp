@@ -1,8 +1,8 @@
-// A trusted server: workers send vectors, one rule makes them one, SGD applies it.
+// A trusted server: workers send vectors, a rule aggregates them, SGD applies the aggregate.
 //
 // Order of a step, as in the literature on worker momentum (Karimireddy et al. 2021): gradients,
-// each worker's momentum, the attack on what the honest send, the rule, SGD. Before the attack
-// begins, and under attack "none", the Byzantine workers are honest.
+// each worker's momentum, the attack on the vectors that honest workers send, the rule, SGD. Before
+// the attack begins, and under attack "none", Byzantine workers are honest.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,7 +23,7 @@ namespace {
 using aggregation::Knowledge;
 using Vector = std::vector<float>;
 
-// As the protocol does: one bad batch must not look like an attack.
+// As in the protocol: a bad batch must not look like an attack.
 void ZeroNonFinite(Vector& vector) {
   for (float& value : vector) {
     if (!std::isfinite(value)) value = 0;
@@ -85,11 +85,12 @@ class ServerRun {
   Vector parameters_;
   Vector velocity_;
   Vector aggregate_;
-  std::vector<Vector> sent_;  // what the server gets, by worker
+  std::vector<Vector> sent_;  // the vectors that the server gets, by worker
   std::vector<Vector> momentum_;
-  std::vector<aggregation::AttackState> memories_;  // the first is the colluders' common one
+  std::vector<aggregation::AttackState> memories_;  // the first is the common one of the colluders
   std::vector<aggregation::State> states_;
-  std::vector<aggregation::State> victim_states_;  // before the step: what the rule will start from
+  // Before the step: the state that the rule starts from.
+  std::vector<aggregation::State> victim_states_;
   aggregation::Report report_;
   Vector reference_;
   std::uint64_t colluder_seed_;
@@ -148,7 +149,7 @@ aggregation::Rows ServerRun::RowsFrom(std::size_t begin, std::size_t end) const 
   return rows;
 }
 
-// Each colluder from its own vector.
+// Each colluder attacks from its own vector.
 base::Status ServerRun::AttackAlone(std::uint64_t step) {
   for (std::size_t worker = honest_count(); worker < cell_.peers; ++worker) {
     aggregation::AttackView view;
@@ -166,7 +167,7 @@ base::Status ServerRun::AttackAlone(std::uint64_t step) {
   return base::OkStatus();
 }
 
-// One vector for all colluders from what all honest workers send.
+// All colluders send one vector, made from the vectors of all honest workers.
 base::Status ServerRun::AttackTogether(std::uint64_t step) {
   aggregation::AttackView view;
   view.own = sent_[honest_count()];
@@ -203,8 +204,8 @@ base::Status ServerRun::Attack(std::uint64_t step) {
   OSTRAKA_CHECK(false);
 }
 
-// What rules with a trusted vector are given: a gradient on a batch of the server's own, from the
-// first worker's rows. Where a vector may be given to start from, it is the last aggregate.
+// Computes the trusted vector of rules that need one: a gradient on a batch of the server's own,
+// from the first worker's rows. A rule that can start from a given vector gets the last aggregate.
 base::Status ServerRun::Trust(std::uint64_t step) {
   using aggregation::ReferenceUse;
   ReferenceUse use = pipeline_.rule().about.reference;
@@ -221,7 +222,7 @@ base::Status ServerRun::Trust(std::uint64_t step) {
   return base::OkStatus();
 }
 
-// Rows that a pre-aggregation made are nobody's.
+// Rows made by a pre-aggregation belong to no worker.
 std::optional<double> ServerRun::ByzantineSelected() const {
   if (report_.selected.empty() || !pipeline_.pre().empty()) return std::nullopt;
   const auto first =
@@ -282,7 +283,7 @@ base::StatusOr<CellResult> ServerRun::Run(Study* study) {
   if (selected_steps_ > 0) {
     result.byzantine_selected = selected_sum_ / static_cast<double>(selected_steps_);
   }
-  // Each worker sends a vector and gets the model, each step.
+  // In each step, each worker sends a vector and receives the model.
   result.bytes = cell_.steps * cell_.peers * 2 * parameters_.size() * sizeof(float);
   return result;
 }

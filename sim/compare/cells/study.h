@@ -1,6 +1,6 @@
-// What happened in each step of a cell, as columns of numbers: lengths and angles of the honest
-// mean, the attack and the aggregate, and how many Byzantine rows the rule took. (Per-step data as
-// the runner of Byzantine momentum writes it: El-Mhamdi, Guerraoui, Rouault, ICLR 2021.)
+// Per-step data of a cell, as columns of numbers: lengths and angles of the honest mean, the attack
+// and the aggregate, and the number of Byzantine rows that the rule selected. (The data that the
+// runner of Byzantine momentum writes: El-Mhamdi, Guerraoui, Rouault, ICLR 2021.)
 //
 // Thread safety: plain values and pure functions.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace ostraka::compare {
 
-// Entry t is of step t. NaN: there is no such number (no attack, a rule that selects no rows).
+// Entry t belongs to step t. NaN: no value (no attack, or a rule that selects no rows).
 struct Study {
   std::vector<double> rate;
   std::vector<double> honest_norm;    // of the mean of the honest rows
@@ -34,7 +34,7 @@ void AddStep(double rate, std::span<const float* const> honest,
              std::span<const float* const> attack, std::span<const float> aggregate,
              std::optional<double> selected, Study& study);
 
-// An uncompressed .npz of float64 arrays, one for each member, by its name; np.load reads it.
+// An uncompressed .npz with one float64 array for each member, by its name; np.load reads it.
 base::Bytes NpzOf(const Study& study);
 
 }  // namespace ostraka::compare

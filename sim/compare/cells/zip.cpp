@@ -39,7 +39,7 @@ void Put32(std::uint32_t value, base::Bytes& out) {
   Put16(static_cast<std::uint16_t>(value >> 16), out);
 }
 
-// What a local header and the central directory say alike.
+// The fields that a local header and the central directory share.
 void PutCommon(const ZipFile& file, std::uint32_t crc, base::Bytes& out) {
   Put16(kVersion, out);
   Put16(0, out);  // flags

@@ -1,6 +1,6 @@
-// ZIP archives whose members are stored, not compressed: what NumPy's .npz is.
-// Format: PKWARE APPNOTE 6.3, without ZIP64, encryption or dates (all are 1980-01-01, so that equal
-// members make equal bytes).
+// ZIP archives with stored (uncompressed) members, as NumPy's .npz uses. Format: PKWARE APPNOTE
+// 6.3, without ZIP64, encryption or dates (all are 1980-01-01, so that equal members make equal
+// bytes).
 //
 // Thread safety: pure functions.
 #pragma once

@@ -35,7 +35,7 @@ json JsonOf(const base::Digest& id, const Record& record) {
 
 base::Status ReadRecord(const json& line, Records& records) {
   const auto id = base::Digest::FromHexDigits(line.at("id").get<std::string>());
-  if (!id) return base::InvalidArgument("an id that is none");
+  if (!id) return base::InvalidArgument("an invalid id");
   Record record;
   record.cost = {line.at("seconds"), line.at("peak_memory_bytes")};
   if (line.contains("result")) {
@@ -48,7 +48,7 @@ base::Status ReadRecord(const json& line, Records& records) {
 }
 
 base::Status ReadHeader(const json& line, Maker& maker) {
-  if (line.at("format") != kFormat) return base::InvalidArgument("another format of cells");
+  if (line.at("format") != kFormat) return base::InvalidArgument("an unknown format of cells");
   maker = {line.at("version"), line.at("profile")};
   return base::OkStatus();
 }
@@ -64,7 +64,7 @@ base::Status ReadLine(const std::string& text, bool first, StoredCells& cells) {
 
 struct Parsed {
   StoredCells cells;
-  std::size_t sound_bytes = 0;  // what follows is the torn end of the last write
+  std::size_t sound_bytes = 0;  // bytes after these are a torn last write
 };
 
 base::StatusOr<Parsed> Parse(const std::string& path, const std::string& text) {
@@ -77,12 +77,12 @@ base::StatusOr<Parsed> Parse(const std::string& path, const std::string& text) {
     ++number;
     const bool last = end + 1 == text.size();
     base::Status read = json_text ? ReadLine(*json_text, number == 1, parsed.cells)
-                                  : base::InvalidArgument("its checksum does not fit");
-    if (!read.ok() && last && !json_text) break;  // torn, with a line feed in what was left
+                                  : base::InvalidArgument("its checksum is wrong");
+    if (!read.ok() && last && !json_text) break;  // torn, but with a line feed in the rest
     if (!read.ok()) {
       return base::InvalidArgument(path + " line " + std::to_string(number) + " is damaged (" +
                                    base::MessageOf(read) +
-                                   "): delete that line, and its cell is run again");
+                                   "): delete that line, and the next run repeats its cell");
     }
     begin = parsed.sound_bytes = end + 1;
   }
@@ -95,7 +95,7 @@ base::Status Refused(const std::string& path) {
                            "again");
 }
 
-// By the descriptor: another one's closing would end the lock.
+// Reads through the open descriptor, because closing a second one would release the lock.
 base::StatusOr<std::string> ReadAll(const std::string& path, int file) {
   std::string text;
   char buffer[1 << 16];
@@ -112,8 +112,8 @@ base::Status CheckMaker(const std::string& path, const Maker& theirs, const Make
   if (theirs == mine) return base::OkStatus();
   const bool version = theirs.version != mine.version;
   return base::FailedPrecondition(
-      path + " was made by " + (version ? theirs.version : theirs.profile) + ", and this is " +
-      (version ? mine.version : mine.profile) +
+      path + " was written by " + (version ? theirs.version : theirs.profile) +
+      ", and this program is " + (version ? mine.version : mine.profile) +
       ": results of the two would not be comparable; name another --out");
 }
 
@@ -137,13 +137,13 @@ base::StatusOr<CellStore> CellStore::Open(const std::string& folder, const Maker
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    return base::Unavailable("cannot make the folder " + folder + ": " + error.message() +
+    return base::Unavailable("cannot create the folder " + folder + ": " + error.message() +
                              "; name another --out");
   }
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) return Refused(path);
   CellStore store(path, file);
-  // Not flock: its lock would live on in the workers after a kill -9 of their parent.
+  // Not flock: after a kill -9 of the parent its lock would stay with the workers.
   struct flock whole = {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
@@ -202,13 +202,13 @@ CellStore::~CellStore() {
 base::StatusOr<StoredCells> ReadCells(const std::string& folder) {
   const std::string path = folder + "/" + kFile;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return base::NotFound(path + " is not there: give the --out of a comparison");
+  if (file < 0) return base::NotFound(path + " does not exist: give the --out of a comparison");
   const auto text = ReadAll(path, file);
   close(file);
   if (!text.ok()) return text.status();
   ASSIGN_OR_RETURN(Parsed parsed, Parse(path, *text));
   if (parsed.sound_bytes == 0) {
-    return base::InvalidArgument(path + " holds nothing: it is not of a comparison that ran");
+    return base::InvalidArgument(path + " is empty: give the --out of a comparison that ran");
   }
   return std::move(parsed.cells);
 }

@@ -1,9 +1,17 @@
-// Finished cells on disk: an append-only file, "cells.jsonl", that a kill -9 or a power cut leaves
-// whole but for its last line, which the next reader drops.
+// Finished cells on disk, in the append-only file "cells.jsonl".
 //
-// Each line is 16 hexadecimal digits, the start of H(kDomainCompareLine, the rest), a space and one
-// JSON object: first the header, then a record a cell, the newest of an id counting. A record is
-// synced before Append returns.
+// Each line is 16 hexadecimal digits (the start of H(kDomainCompareLine, the rest)), a space and
+// one JSON object: first the header, then one record for each cell, of which the newest for an id
+// counts.
+//
+// Promises:
+//   S1  A record is synced before Append returns.
+//   S2  A kill -9 or a power cut damages at most the last line, which the next reader drops.
+//   S3  Records of two makers (code version, machine profile) are not mixed.
+//
+// May not know: which cells a plan has.
+//
+// Memory: every record of the folder.
 //
 // Thread safety: one owner; a lock keeps other processes out.
 #pragma once
@@ -19,13 +27,13 @@
 namespace ostraka::compare {
 
 struct Record {
-  std::optional<CellResult> result;  // nothing: it failed
-  std::string error;                 // one line, why
+  std::optional<CellResult> result;  // nullopt: the cell failed
+  std::string error;                 // the reason, one line
   CellCost cost;
 };
 using Records = std::map<base::Digest, Record>;
 
-// What made the records. Records of two makers are not mixed.
+// The code and machine that made the records.
 struct Maker {
   std::string version;  // of the program
   std::string profile;  // of the machine (sim/compare/engine/profile.h)
@@ -35,9 +43,9 @@ struct Maker {
 
 class CellStore {
  public:
-  // Makes the folder and the file if they are not there. InvalidArgument: the file is damaged in
-  // its middle. FailedPrecondition: it is another maker's. Unavailable: another process has it
-  // open, or the folder cannot be written.
+  // Creates the folder and the file if they do not exist. InvalidArgument: the file is damaged
+  // before its end. FailedPrecondition: it belongs to another maker. Unavailable: another process
+  // has it open, or the folder cannot be written.
   static base::StatusOr<CellStore> Open(const std::string& folder, const Maker& maker);
   CellStore(CellStore&& other) noexcept;
   CellStore& operator=(CellStore&& other) = delete;
@@ -45,7 +53,7 @@ class CellStore {
 
   const Records& records() const { return records_; }
 
-  // Unavailable: the disk is full, or gone.
+  // Unavailable: the disk is full or gone.
   base::Status Append(const base::Digest& id, const Record& record);
 
  private:
@@ -62,12 +70,12 @@ struct StoredCells {
   Maker maker;
   Records records;
 };
-// Of a folder that nobody need hold open. NotFound: there is none. InvalidArgument: damaged.
+// Reads a folder without opening it for writing. NotFound: there is none. InvalidArgument: damaged.
 base::StatusOr<StoredCells> ReadCells(const std::string& folder);
 
-// A line that changes by one bit is seen.
+// Adds a checksum, so that a reader detects a changed bit.
 std::string SealLine(const std::string& json);
-// Nothing unless SealLine made it.
+// Nullopt unless SealLine made the line.
 std::optional<std::string> OpenLine(std::string_view line);
 
 }  // namespace ostraka::compare

@@ -20,7 +20,7 @@ constexpr std::uint64_t kBytesAPoint = 100;
 constexpr std::uint64_t kBytesACell = 4096;
 constexpr std::uint64_t kStudyColumns = 10;
 
-// What takes about the same time.
+// Cells of one kind take about equally long.
 std::string KindOf(const Cell& cell) {
   return cell.rule.pipeline + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
          cell.data + " " + std::to_string(cell.peers) + " " + std::to_string(cell.byzantine);
@@ -33,7 +33,7 @@ base::Status WriteStudy(const std::string& folder, const Cell& cell, const Study
   return os::WriteDurably(path, pieces, os::IfExists::kReplace);
 }
 
-// In a worker: one line of JSON.
+// Runs in a worker; returns one line of JSON.
 std::string RunOne(const Cell& cell, bool wants_study, const std::string& folder, Runner& runner) {
   Study study;
   const bool keep = wants_study && !cell.is_protocol();
@@ -52,7 +52,7 @@ base::StatusOr<Record> RecordOf(const TaskDone& done) {
     return record;
   }
   const json line = json::parse(done.text, nullptr, /*allow_exceptions=*/false);
-  if (line.is_discarded()) return base::Internal("a worker wrote no JSON");
+  if (line.is_discarded()) return base::Internal("a worker wrote invalid JSON");
   if (line.contains("error")) {
     record.error = line["error"];
   } else {
@@ -61,7 +61,7 @@ base::StatusOr<Record> RecordOf(const TaskDone& done) {
   return record;
 }
 
-// Predicts by the mean of what ended so far.
+// Predicts the remaining time from the mean times of finished cells.
 class Clock {
  public:
   Clock(const std::vector<const Cell*>& todo, std::size_t workers) : workers_(workers) {
@@ -102,7 +102,7 @@ base::Status CheckDisk(const Plan& plan, std::size_t cell_count, const std::stri
   std::error_code error;
   const auto space = std::filesystem::space(folder, error);
   if (error)
-    return base::Unavailable("cannot tell the free space of " + folder + ": " + error.message());
+    return base::Unavailable("cannot read the free space of " + folder + ": " + error.message());
   const std::uint64_t need = DiskNeed(plan, cell_count);
   if (space.available >= need) return base::OkStatus();
   return base::Unavailable("the results may take " + std::to_string(need >> 20) + " MiB, and " +
@@ -115,11 +115,11 @@ base::Status PrepareStudy(const Plan& plan, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder + "/study", error);
   if (!error) return base::OkStatus();
-  return base::Unavailable("cannot make the folder " + folder + "/study: " + error.message());
+  return base::Unavailable("cannot create the folder " + folder + "/study: " + error.message());
 }
 
-// The first cell of each kind, then the others: soon after the start the time left is predicted by
-// what cells of each kind take.
+// The first cell of each kind, then the others. So the remaining time of every kind can be
+// predicted soon after the start.
 std::vector<const Cell*> OneOfEachKindFirst(const std::vector<const Cell*>& cells) {
   std::vector<const Cell*> ordered;
   std::vector<const Cell*> others;
@@ -131,7 +131,7 @@ std::vector<const Cell*> OneOfEachKindFirst(const std::vector<const Cell*>& cell
   return ordered;
 }
 
-// What the store lacks; `report` gets what it has.
+// The cells that the store lacks. `report` gets the number of those that it has.
 std::vector<const Cell*> CellsToRun(const Plan& plan, const EngineOptions& options,
                                     const Records& records, ProgressReport& report) {
   const std::vector<const Cell*> cells = CellsOf(plan, options.shard);
@@ -163,7 +163,7 @@ std::vector<const Cell*> CellsOf(const Plan& plan, const Shard& shard) {
 std::uint64_t DiskNeed(const Plan& plan, std::size_t cell_count) {
   const Grid& grid = plan.grid;
   const std::uint64_t points = grid.steps / grid.evaluate_every + 2;
-  // The store, results.json and the report hold each curve once.
+  // The store, results.json and the report each hold every curve once.
   std::uint64_t each = kBytesACell + 3 * points * kBytesAPoint;
   if (grid.study) each += grid.steps * kStudyColumns * sizeof(double) + kBytesACell;
   return (std::uint64_t{1} << 20) + cell_count * each;
@@ -176,7 +176,7 @@ base::Status RunCells(const Plan& plan, const EngineOptions& options, CellStore&
   RETURN_IF_ERROR(CheckDisk(plan, todo.size(), options.folder));
   RETURN_IF_ERROR(PrepareStudy(plan, options.folder));
   Clock clock(todo, options.workers);
-  Runner runner(plan.sources);  // each worker's own copy
+  Runner runner(plan.sources);  // a copy for each worker
   PoolOptions pool;
   pool.workers = options.workers;
   pool.work = [&](std::size_t task) {
@@ -200,7 +200,7 @@ base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const
   std::map<std::string, std::pair<const Cell*, std::size_t>> kinds;
   for (const Cell* cell : cells) {
     auto& [example, count] = kinds[KindOf(*cell)];
-    // An attack costs time: not the first cell, which is without one, but the last.
+    // The last cell is the example and not the first, which has no attack: an attack costs time.
     example = cell;
     ++count;
   }
@@ -211,7 +211,7 @@ base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const
     const auto whole = static_cast<double>(trial.steps);
     trial.steps = std::min(trial.steps, kTrialSteps);
     trial.attack_from = trial.warmup_steps = 0;
-    // Loads what it needs; not counted.
+    // Loads data and trainers, untimed.
     Cell shortest = trial;
     shortest.steps = std::min(trial.steps, kSettleSteps + 1);
     RETURN_IF_ERROR(runner.Run(shortest, nullptr).status());

@@ -1,7 +1,13 @@
 // Runs the cells of a plan that are not in the store yet, on all cores.
 //
-// Promise: whatever kills it, running the same again goes on where it stopped: no finished cell is
-// run twice, none is lost, and the tables come out the same bytes.
+// Promises:
+//   E1  After any interruption, the same command continues: it repeats no finished cell and loses
+//       none.
+//   E2  The tables come out with equal bytes, however often the run was interrupted.
+//
+// May not know: what a cell computes.
+//
+// Memory: the store's records; one line from each worker.
 //
 // Thread safety: one owner; no thread may run in the process (sim/compare/engine/worker_pool.h).
 #pragma once
@@ -22,31 +28,31 @@ struct Shard {
 };
 
 struct ProgressReport {
-  std::size_t done = 0;  // of `total`, in the store, failed ones included
+  std::size_t done = 0;  // of `total`; in the store, failed cells included
   std::size_t failed = 0;
   std::size_t total = 0;
-  double seconds_left = 0;  // by the mean time of cells of the same rule and model so far
+  double seconds_left = 0;  // from the mean time of finished cells with the same rule and model
 };
 
 struct EngineOptions {
-  std::string folder;  // --out
+  std::string folder;  // the folder of --out
   Shard shard;
   std::size_t workers = 1;
   bool retry_failed = false;
   std::function<void(const ProgressReport&)> progress;  // may be empty
 };
 
-// The cells that this shard runs: every count-th.
+// The cells of this shard: every count-th one.
 std::vector<const Cell*> CellsOf(const Plan& plan, const Shard& shard);
 
-// Appends to `store`. A cell that fails is a record; an error is of the engine. Unavailable: too
-// little disk space (before the first cell), or a store that cannot be written.
+// Appends to `store`. A failed cell is a record; an error is one of the engine. Unavailable: too
+// little disk space (before the first cell), or the store cannot be written.
 base::Status RunCells(const Plan& plan, const EngineOptions& options, CellStore& store);
 
-// Bytes that a plan's results may take on disk, roughly.
+// Approximate bytes that a plan's results take on disk.
 std::uint64_t DiskNeed(const Plan& plan, std::size_t cell_count);
 
-// Seconds that the cells would take one after another: runs a few steps of one cell of each rule,
+// Seconds that the cells would take one after another. Runs a few steps of one cell for each rule,
 // model and number of Byzantine workers.
 base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const Cell*>& cells);
 

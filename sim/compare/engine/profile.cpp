@@ -12,8 +12,7 @@
 namespace ostraka::compare {
 namespace {
 
-// Gradients on the embedded data, at sizes that the kernels of libtorch treat
-// differently.
+// Gradients on the embedded data, at sizes for which libtorch uses different kernels.
 base::StatusOr<std::string> Fingerprint() {
   crypto::Hasher hasher(crypto::kDomainCompareProfile);
   for (const char* model : {"softmax", "mlp", "cnn"}) {
@@ -47,7 +46,7 @@ std::string ProcessorName() {
 }
 
 base::StatusOr<std::string> ComputeProfile() {
-  // First a letter that says which it is.
+  // The first letter says whether the rest is a profile or an error.
   std::string answer;
   base::Status failed;
   PoolOptions pool;

@@ -1,9 +1,11 @@
-// What made a result, beside the cell: the code and the machine's arithmetic.
+// The environment of a result besides its cell: the machine's arithmetic.
 //
-// A result is equal by bits on machines of one profile and may differ between profiles: libtorch
-// and its BLAS round as the processor's instructions suggest. So the profile has, besides names for
-// people, a fingerprint of what a gradient of each model comes to here. (Aggregation is the same
-// bits everywhere.) Thread safety: free functions.
+// A result is equal by bits on machines of one profile and may differ between profiles, because
+// libtorch and its BLAS round according to the processor's instructions. So the profile has,
+// besides names for people, a fingerprint of the gradient of each model on this machine.
+// (Aggregation gives equal bits everywhere.)
+//
+// Thread safety: free functions.
 #pragma once
 
 #include <string>
@@ -12,12 +14,11 @@
 
 namespace ostraka::compare {
 
-// "libtorch 1.13.1, numerics 0a1b2c3d4e5f6071".
-// Loads the trainer module; errors as train::MakeTrainer. Runs in a process of its own, so that
-// this one stays without threads.
+// "libtorch 1.13.1, numerics 0a1b2c3d4e5f6071". Loads the trainer module; errors as
+// train::MakeTrainer. Runs in a process of its own, so that this process stays without threads.
 base::StatusOr<std::string> ComputeProfile();
 
-// "Intel(R) Xeon(R) Processor", for tables of what cells cost.
+// "Intel(R) Xeon(R) Processor", for tables of costs.
 std::string ProcessorName();
 
 }  // namespace ostraka::compare

@@ -37,7 +37,7 @@ bool WriteAll(int file, const std::string& text) {
   return true;
 }
 
-// Appends what has come; false at the end of the stream.
+// Appends the available bytes; false at the end of the stream.
 bool ReadSome(int file, std::string& text) {
   char buffer[1 << 16];
   ssize_t count = -1;
@@ -49,7 +49,7 @@ bool ReadSome(int file, std::string& text) {
   return true;
 }
 
-// The first line of `text`, which is taken out of it.
+// Removes the first line from `text` and returns it.
 std::optional<std::string> TakeLine(std::string& text) {
   const std::size_t end = text.find('\n');
   if (end == std::string::npos) return std::nullopt;
@@ -60,8 +60,8 @@ std::optional<std::string> TakeLine(std::string& text) {
 
 // --- in the worker ------------------------------------------------------------------------------
 
-// Linux counts a peak anew from the moment that 5 is written here. Where it may not be, peaks are
-// of the process so far.
+// Linux restarts the count of peak memory when 5 is written to this file. If that is not allowed,
+// peaks count from the start of the process.
 void ResetPeakMemory() {
   if (std::FILE* file = std::fopen("/proc/self/clear_refs", "w"); file != nullptr) {
     std::fputs("5", file);
@@ -83,7 +83,7 @@ std::uint64_t PeakMemoryBytes() {
 
 [[noreturn]] void Serve(int channel, pid_t parent, const PoolOptions& options) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it died before we asked to die with it
+  if (getppid() != parent) _exit(1);  // the parent died before prctl took effect
   std::string input;
   while (true) {
     const auto line = TakeLine(input);
@@ -131,7 +131,7 @@ class Worker {
     task_ = task;
     return WriteAll(channel_, std::to_string(task) + "\n");
   }
-  // What has come of its task; nothing yet if that is not whole.
+  // The result of its task; nullopt while it is incomplete.
   std::optional<TaskDone> Read() {
     if (!ReadSome(channel_, partial_)) return Buried();
     const auto line = TakeLine(partial_);
@@ -178,7 +178,7 @@ class Pool {
         if (errno == EINTR) continue;
         return SystemError("wait for workers");
       }
-      // From the last: a worker that died is replaced at the end of the list.
+      // Backwards, because the replacement of a dead worker goes to the end of the list.
       for (std::size_t i = polled.size(); i-- > 0;) {
         if (polled[i].revents != 0) RETURN_IF_ERROR(OnReadable(i));
       }
@@ -190,7 +190,7 @@ class Pool {
   base::Status Start() {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-      return SystemError("make a channel to a worker");
+      return SystemError("create a channel to a worker");
     }
     const pid_t parent = getpid();
     const pid_t process = fork();
@@ -210,7 +210,7 @@ class Pool {
   }
 
   void GiveNext(Worker& worker) {
-    // One that cannot be told has died; its channel will say so.
+    // Writing to a dead worker fails silently here; its channel reports the death.
     if (begun_ < count_) worker.Give(begun_++);
   }
 
@@ -218,7 +218,7 @@ class Pool {
     const bool idle = workers_[index].idle();
     const auto done = workers_[index].Read();
     if (!done) return base::OkStatus();
-    if (idle) {  // it can only have died, with nothing to do
+    if (idle) {  // idle: the event can only be its death
       workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(index));
       return base::OkStatus();
     }

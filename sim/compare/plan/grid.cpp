@@ -66,7 +66,7 @@ Status CheckProtocolRule(const Cell& cell) {
   if (cell.peers < 3) return FailedPrecondition("rule btard needs at least 3 peers");
   if (cell.steps <= kSettleSteps) {
     return FailedPrecondition("rule btard needs more than " + std::to_string(kSettleSteps) +
-                              " steps: the last ones only settle what is in dispute");
+                              " steps: the last ones only settle open cases");
   }
   return protocol::CheckTolerates(mode, static_cast<std::uint32_t>(cell.peers),
                                   static_cast<std::uint32_t>(cell.byzantine));
@@ -82,8 +82,8 @@ Status CheckAttack(const Cell& cell) {
   RETURN_IF_ERROR(ParseAttack(cell.attack).status());
   if (name != "wrong_length") return base::OkStatus();
   return InvalidArgument(
-      "attack wrong_length: any server sees it at once, so there is nothing to "
-      "compare; leave it out");
+      "attack wrong_length: every server refuses it at once, so there is nothing to compare; leave "
+      "it out");
 }
 
 // --- expansion ----------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ class Expander {
                             "peers must be 1 to " + std::to_string(kMaxPeers)));
     if (cell.byzantine >= cell.peers) {
       return FailedPrecondition("grid: " + std::to_string(cell.byzantine) + " Byzantine of " +
-                                std::to_string(cell.peers) + " peers leave nobody honest");
+                                std::to_string(cell.peers) + " peers leave no honest worker");
     }
     const Data& data = data_[cell.data];
     const std::size_t rows = data.classes.of_rows.size();
@@ -202,11 +202,11 @@ class Expander {
                                 " is more than the " + std::to_string(rows) + " training rows of " +
                                 cell.data);
     }
-    // Every seed draws another partition, but whether there is one depends on sizes alone.
+    // Every seed draws another partition, but sizes alone decide whether one exists.
     return Partition(cell.partition, data.classes, cell.peers, base::Rng(0)).status();
   }
 
-  // Nothing where the protocol cannot be asked this.
+  // Null if the protocol can run this cell; else the reason why not.
   const char* NotOfTheProtocol(const Cell& cell) const {
     if (cell.partition != "shared") {
       return "rule btard trains on data that all members hold: partition shared only";
@@ -214,7 +214,7 @@ class Expander {
     if (cell.schedule != "linear") return "rule btard has its own schedule: linear only";
     if (cell.worker_momentum != 0)
       return "rule btard has no worker momentum: worker_momentum 0 only";
-    if (cell.tolerate != cell.byzantine) return "rule btard is not told an f";
+    if (cell.tolerate != cell.byzantine) return "rule btard takes no f";
     return nullptr;
   }
 
@@ -250,7 +250,7 @@ bool InRange(const std::vector<double>& values, double low, double high) {
 
 Status CheckNumbers(const Grid& grid) {
   constexpr double kAny = 1e30;
-  RETURN_IF_ERROR(Require(!grid.rules.empty(), "no rules: say rules = [\"mean\", \"median\"]"));
+  RETURN_IF_ERROR(Require(!grid.rules.empty(), "no rules: write rules = [\"mean\", \"median\"]"));
   RETURN_IF_ERROR(Require(grid.steps >= 2 && grid.steps <= kMaxSteps,
                           "steps must be 2 to " + std::to_string(kMaxSteps)));
   RETURN_IF_ERROR(Require(grid.batch_size >= 1, "batch_size must be at least 1"));
@@ -271,7 +271,7 @@ Status CheckNumbers(const Grid& grid) {
 base::StatusOr<std::vector<RuleText>> ExpandRule(const std::string& text) {
   std::vector<std::string> done = {""};
   std::string rest = text;
-  // A list of alternatives ends where the value does, and begins after its '='.
+  // A list of alternatives begins after '=' and ends where the value ends.
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find_first_of(",+"), rest.size());
     const std::string piece = rest.substr(0, end);

@@ -1,4 +1,4 @@
-// What a comparison compares: lists of values, whose product is its cells.
+// The axes of a comparison: lists of values, whose product is its cells.
 //
 // Thread safety: plain values and pure functions, but for LoadSources, which reads files.
 #pragma once
@@ -22,7 +22,7 @@ struct Grid {
   std::vector<std::string> partition = {"shared"};
   std::vector<std::uint64_t> peers = {16};
   std::vector<std::uint64_t> byzantine = {3};
-  std::vector<std::uint64_t> tolerate;  // empty: as many as are Byzantine
+  std::vector<std::uint64_t> tolerate;  // empty: the number of Byzantine workers
   std::vector<std::string> rules;       // each with alternatives: "centered_clip:tau=0.1|1+nnm"
   std::vector<std::string> attacks = {"none"};
   std::uint64_t attack_from = 0;
@@ -36,26 +36,26 @@ struct Grid {
   std::vector<double> momentum = {0};
   std::vector<double> worker_momentum = {0};
   std::vector<double> weight_decay = {0};
-  bool study = false;  // per-step data of every server cell
+  bool study = false;  // per-step data for every server cell
 };
 
 // A grid whose every cell was checked, in the order of tables.
 struct Plan {
   Grid grid;
-  std::map<std::string, train::DataSource> sources;  // by the name that cells have
-  std::vector<Cell> cells;  // of distinct ids; a rule's cells stand together
-  // Combinations that were left out, one line each with their number: the protocol has one data
-  // set for all and its own schedule.
+  std::map<std::string, train::DataSource> sources;  // by the names that cells use
+  std::vector<Cell> cells;  // distinct ids; the cells of a rule are adjacent
+  // Combinations that were left out, one line each with their number: the protocol has one data set
+  // for all workers and its own schedule.
   std::vector<std::string> left_out;
 };
 
-// The alternatives of "centered_clip:tau=0.1|1+nnm", in the order written.
-// InvalidArgument: an empty alternative.
+// The alternatives of "centered_clip:tau=0.1|1+nnm", in the order written. InvalidArgument: an
+// empty alternative.
 base::StatusOr<std::vector<RuleText>> ExpandRule(const std::string& text);
 
-// InvalidArgument, FailedPrecondition (an f too large for a rule, a batch larger than the data,
-// workers without data) or NotFound (data that are not there), one line that says what to do; all
-// before any cell is run.
+// Checks everything before any cell runs. InvalidArgument, FailedPrecondition (an f too large for a
+// rule, a batch larger than the data, workers without data) or NotFound (data that do not exist),
+// in one line that says what to do.
 base::StatusOr<Plan> MakePlan(const Grid& grid);
 
 }  // namespace ostraka::compare

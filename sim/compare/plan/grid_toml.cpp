@@ -83,7 +83,7 @@ std::string TextOf(const std::string& value) {
 std::string TextOf(std::uint64_t value) { return std::to_string(value); }
 std::string TextOf(double value) {
   const std::string text = NumberText(value);
-  // TOML wants a point or an exponent in a float.
+  // A float in TOML needs a point or an exponent.
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
@@ -209,7 +209,7 @@ std::string WriteGrid(const Grid& grid) {
   Grid copy = grid;
   std::string text = "# The grid of this comparison, every key written out.\n";
   for (const Key& key : KeysOf(copy)) {
-    // An empty list means a default of its own, which has no other way to be said.
+    // An empty list stands for a default that cannot be written, so it is left out.
     const std::string value = key.write();
     if (value != "[]") text += key.name + " = " + value + "\n";
   }

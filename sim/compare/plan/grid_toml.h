@@ -1,11 +1,12 @@
 // Grid files.
 //
-//   name = "clipping on digits"      every key is optional but rules; those in the plural, and
-//   rules = ["mean", "krum+nnm"]     data, model and the like, take one value or a list of them;
+//   name = "clipping on digits"      every key is optional except rules; plural keys, and data,
+//   rules = ["mean", "krum+nnm"]     model and the like, take one value or a list of values;
 //   seeds = "0..4"                   a whole number may be a range
-//   preset = "btard-2022"            begin with a preset and replace what stands here
+//   preset = "btard-2022"            starts from a preset and replaces the keys given here
 //
 // Keys are strict: an unknown one is refused with a suggestion.
+//
 // Thread safety: pure functions.
 #pragma once
 
@@ -18,14 +19,14 @@
 
 namespace ostraka::compare {
 
-// InvalidArgument, with the line, for anything that is no grid.
+// InvalidArgument, with the line number, for a text that is no grid.
 base::StatusOr<Grid> ParseGrid(std::string_view text);
 
-// Every key, also those that have their default; ParseGrid reads it back.
+// Writes every key, including defaults; ParseGrid reads it back.
 std::string WriteGrid(const Grid& grid);
 
-// The text of a preset, which ParseGrid reads. InvalidArgument, with a suggestion, for another
-// name.
+// The text of a preset, which ParseGrid reads. InvalidArgument for an unknown name; it suggests
+// one.
 base::StatusOr<std::string> PresetText(std::string_view name);
 std::vector<std::string> PresetNames();
 

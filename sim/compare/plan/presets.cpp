@@ -1,4 +1,4 @@
-// Grids that ship with the program. Each says where its numbers come from.
+// Grids that ship with the program, each with the source of its numbers.
 #include <array>
 
 #include "node/base/suggest.h"

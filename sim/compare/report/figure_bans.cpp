@@ -1,5 +1,5 @@
-// How long attackers of the protocol lasted: a dot a run, a lane for each attack and number of
-// Byzantine workers.
+// How long attackers of the protocol stayed: one dot for each run, one lane for each attack and
+// number of Byzantine workers.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,9 +17,9 @@ constexpr double kPlotWidth = 430;
 constexpr double kCountWidth = 60;     // "7 byz."
 constexpr double kSummaryWidth = 160;  // "mean 33.2, 5 of 5 runs"
 
-// Runs under one attack with one number of Byzantine workers.
+// The runs under one attack with one number of Byzantine workers.
 struct Bans {
-  std::vector<std::uint64_t> steps;  // to the last ban, where all attackers were banned
+  std::vector<std::uint64_t> steps;  // steps until the last ban, for runs that banned all attackers
   std::size_t runs = 0;
 };
 

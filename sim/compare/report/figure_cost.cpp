@@ -1,4 +1,4 @@
-// Robustness against cost: worst accuracy against the mean seconds of a run, on a log scale.
+// Robustness against cost: worst accuracy over the mean seconds of a run, on a log scale.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr page::PlotArea kArea{52, 16, 358, 238};
 constexpr double kLabelWidth = 210;
 constexpr double kLabelHeight = 14;
-constexpr double kLeastSeconds = 1e-3;  // what is faster is drawn here
+constexpr double kLeastSeconds = 1e-3;  // shorter times are drawn here
 
 double MeanSeconds(const Line& line) {
   double sum = 0;
@@ -25,7 +25,7 @@ double MeanSeconds(const Line& line) {
   return std::max(sum / count, kLeastSeconds);
 }
 
-// Whole powers of ten around all.
+// Whole powers of ten around all values.
 struct LogScale {
   double first = 0;
   double last = 1;

@@ -1,4 +1,4 @@
-// Accuracy against steps: a panel an attack, a curve with its band a rule.
+// Accuracy over steps: one panel for each attack, one curve with a band for each rule.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -25,7 +25,8 @@ struct CurvePoint {
   Interval accuracy;
 };
 
-// Steps that all runs have; a run of the protocol may last some steps longer than the grid says.
+// Only steps that all runs have; a run of the protocol may last some steps longer than the grid
+// says.
 std::vector<CurvePoint> MeanCurve(const UnderAttack& under, std::uint64_t steps) {
   std::map<std::uint64_t, std::vector<double>> values;
   for (const Done& run : under.runs) {
@@ -45,7 +46,7 @@ std::vector<CurvePoint> MeanCurve(const UnderAttack& under, std::uint64_t steps)
 struct Label {
   std::string name;
   std::string color;
-  CurvePoint end;  // of the curve
+  CurvePoint end;  // the last point of the curve
 };
 
 class Panel {
@@ -82,7 +83,7 @@ class Panel {
     svg_.Path(line, stroke);
   }
 
-  // Names at the ends of the curves, with a thin line to each.
+  // Writes the names at the ends of the curves, with a thin line to each.
   void Labels(const std::vector<Label>& labels) {
     std::vector<double> wanted;
     for (const Label& label : labels) wanted.push_back(area_.YOf(label.end.accuracy.mean));
@@ -107,7 +108,7 @@ class Panel {
   double steps_;
 };
 
-// What the lines did under one attack. Lines keep their colours also where one has not been run.
+// Draws all lines under one attack. A line keeps its colour even if another one has no result here.
 void DrawCurves(const std::vector<const Line*>& lines, const std::string& attack, Panel& panel) {
   std::vector<Label> labels;
   for (std::size_t i = 0; i < lines.size(); ++i) {

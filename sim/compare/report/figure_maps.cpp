@@ -1,4 +1,4 @@
-// Tables as shades: rules against attacks, and Byzantine workers against partitions.
+// Tables as shaded cells: rules by attacks, and Byzantine workers by partitions.
 #include <algorithm>
 
 #include "sim/compare/report/figures.h"
@@ -40,7 +40,7 @@ Axes AxesOf(const std::vector<Line>& lines) {
   return axes;
 }
 
-// The only line at this place; null without one, or with several.
+// The only line at this place; null if there are none or several.
 const Line* At(const std::vector<Line>& lines, std::uint64_t byzantine,
                const std::string& partition, const std::string& rule) {
   const Line* found = nullptr;
@@ -64,7 +64,7 @@ bool OneLineAPlace(const std::vector<Line>& lines, const Axes& axes) {
   return axes.byzantine.size() * axes.partitions.size() > 1;
 }
 
-// Best by the worst attack, with "=" where others cannot be told from it.
+// The best rule under its worst attack, with "=" if others cannot be distinguished from it.
 std::string BestAt(const std::vector<Line>& lines, const Axes& axes, std::uint64_t byzantine,
                    const std::string& partition, double& worst) {
   std::vector<const Line*> there;
@@ -79,7 +79,7 @@ std::string BestAt(const std::vector<Line>& lines, const Axes& axes, std::uint64
   return winner.line->cell->rule.family + ties;
 }
 
-// One map: what `text` and `share` say of each place.
+// One map, filled by `text` and `share` of each place.
 template <typename Cell>
 void Map(page::Svg& svg, page::Place corner, const std::string& title, const Axes& axes,
          double tile, const Cell& cell) {

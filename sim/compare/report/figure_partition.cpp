@@ -1,4 +1,5 @@
-// Who holds which data: a circle for each worker and class, its area the number of rows.
+// Which worker holds which data: a circle for each worker and class, whose area is the number of
+// rows.
 #include <algorithm>
 #include <cmath>
 
@@ -23,7 +24,7 @@ void DrawClasses(const Classes& classes, double width, page::Svg& svg) {
   }
 }
 
-// One worker's column. `most` rows are the largest circle.
+// Draws one worker's column. The largest circle stands for `most` rows.
 void DrawWorker(double x, const std::vector<std::size_t>& counts, std::size_t most,
                 page::Svg& svg) {
   for (std::size_t c = 0; c < counts.size(); ++c) {
@@ -44,7 +45,7 @@ base::StatusOr<std::string> PartitionSvg(const train::Dataset& data, const Cell&
   for (const auto& own : counts) most = std::max(most, *std::max_element(own.begin(), own.end()));
   const double width = kStep * static_cast<double>(counts.size());
   const double bottom = kTop + kStep * static_cast<double>(classes.count);
-  // Wide enough for the line below it, whatever the number of workers.
+  // Wide enough for the caption line, whatever the number of workers.
   page::Svg svg(std::max(kLeft + width, 300.0) + 12, bottom + 40,
                 "rows of each class that each worker holds, partition " + cell.partition);
   svg.Text({kLeft, 16}, cell.partition, {12, page::Anchor::kStart, "#111111", true});

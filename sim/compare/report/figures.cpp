@@ -31,11 +31,11 @@ void AddSetting(const std::vector<Line>& lines, const std::vector<const Line*>& 
                          ": the mean over seeds, at hyperparameters chosen on validation data. "
                          "Worst: the lowest of the attacks.",
                      TableSvg(setting)});
-  figures.push_back({FileName("curves", name),
-                     "Test accuracy in percent against steps" + Of(name) +
-                         ": the mean over seeds and its 95 % interval. The dashed line is where "
-                         "the attack begins.",
-                     CurvesSvg(setting)});
+  figures.push_back(
+      {FileName("curves", name),
+       "Test accuracy in percent against steps" + Of(name) +
+           ": the mean over seeds and its 95 % interval. The attack begins at the dashed line.",
+       CurvesSvg(setting)});
   figures.push_back({FileName("cost", name),
                      "Worst accuracy in percent, with its 95 % interval, against what a run "
                      "costs" +
@@ -49,7 +49,7 @@ base::Status AddPartitions(const Plan& plan, std::vector<Figure>& figures) {
   std::set<std::string> drawn;
   std::map<std::string, train::Dataset> data;
   for (const Cell& cell : plan.cells) {
-    if (cell.partition == "shared") continue;  // nothing to see: everybody holds everything
+    if (cell.partition == "shared") continue;  // nothing to show: every worker holds all rows
     const std::string name =
         cell.data + " " + cell.partition + " " + std::to_string(cell.peers) + " workers";
     if (!drawn.insert(name).second) continue;
@@ -70,7 +70,8 @@ base::Status AddPartitions(const Plan& plan, std::vector<Figure>& figures) {
 base::StatusOr<std::vector<Figure>> FiguresOf(const Plan& plan, const std::vector<Line>& lines) {
   std::vector<Figure> figures;
   for (const auto& setting : BySetting(lines)) AddSetting(lines, setting, figures);
-  // A map for what else the settings differ in: lines of one model, say, in one figure.
+  // One map for each combination of the other settings: for example, all lines of one model in one
+  // figure.
   std::vector<std::pair<std::string, std::vector<Line>>> groups;
   for (const Line& line : lines) {
     Cell rest = *line.cell;
@@ -85,19 +86,19 @@ base::StatusOr<std::vector<Figure>> FiguresOf(const Plan& plan, const std::vecto
     if (svg.empty()) continue;
     const std::string name =
         groups.size() > 1 ? group.front().cell->data + " " + group.front().cell->model : "";
-    figures.push_back({FileName("map", name),
-                       "Worst accuracy in percent" + Of(name) +
-                           ": Byzantine workers down, partitions across; and the rule that is "
-                           "best at its worst (=2: two more cannot be told from it).",
-                       std::move(svg)});
+    figures.push_back(
+        {FileName("map", name),
+         "Worst accuracy in percent" + Of(name) +
+             ": Byzantine workers down, partitions across; and the rule with the best worst "
+             "accuracy (=2: two more rules cannot be distinguished from it).",
+         std::move(svg)});
   }
   if (std::string svg = BansSvg(lines); !svg.empty()) {
-    figures.push_back(
-        {"bans",
-         "How long attackers of the protocol lasted: each dot is a run, from the "
-         "first misdeed to the block that removed the last attacker; beside them in how many "
-         "runs all were.",
-         std::move(svg)});
+    figures.push_back({"bans",
+                       "How long attackers of the protocol stayed: each dot is a run, from the "
+                       "first misdeed to the block that removed the last attacker; beside them the "
+                       "number of runs that removed all.",
+                       std::move(svg)});
   }
   RETURN_IF_ERROR(AddPartitions(plan, figures));
   return figures;

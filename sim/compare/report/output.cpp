@@ -24,13 +24,13 @@ std::vector<std::string> FailuresOf(const Plan& plan, const Records& records) {
   return failures;
 }
 
-// A figure that an earlier grid left would be taken for one of this.
+// Removes figures of an earlier grid, which would look like figures of this one.
 base::Status WriteFigures(const std::vector<Figure>& figures, const std::string& folder) {
   const std::string place = folder + "/figures";
   std::error_code error;
   std::filesystem::remove_all(place, error);
   if (!error) std::filesystem::create_directories(place, error);
-  if (error) return base::Unavailable("cannot make the folder " + place + ": " + error.message());
+  if (error) return base::Unavailable("cannot create the folder " + place + ": " + error.message());
   for (const Figure& figure : figures) {
     RETURN_IF_ERROR(WriteText(place + "/" + figure.name + ".svg", figure.svg));
   }

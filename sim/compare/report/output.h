@@ -1,4 +1,4 @@
-// Everything that a comparison leaves in its folder, written whole or not at all.
+// All files of a comparison in its folder, each written completely or not at all.
 //
 // Thread safety: one writer a folder.
 #pragma once
@@ -14,9 +14,9 @@ namespace ostraka::compare {
 
 struct Summary {
   std::size_t done = 0;             // cells of the plan that have a result
-  std::vector<std::string> failed;  // one line each: the cell and why
+  std::vector<std::string> failed;  // one line each: the cell and the reason
   std::string text;                 // a table for a terminal
-  std::string winners_json;         // as in results.json
+  std::string winners_json;         // the text in results.json
 };
 
 // results.csv, results.json, timings.csv, selection.csv, table.tex, table.md, report.html and
@@ -24,7 +24,7 @@ struct Summary {
 base::StatusOr<Summary> WriteOutputs(const Plan& plan, const Records& records, const Maker& maker,
                                      const std::string& folder);
 
-// Unavailable, with what to do, if it cannot be written.
+// Unavailable if it cannot be written; the text says what to do.
 base::Status WriteText(const std::string& path, const std::string& text);
 
 }  // namespace ostraka::compare

@@ -21,7 +21,7 @@ std::string WithInterval(const Interval& interval) {
 
 std::string TableOf(const std::vector<const Line*>& lines) {
   const std::vector<std::string> attacks = AttacksOf(lines);
-  // The worst first: a page may be narrower than the table.
+  // The worst attack comes first, since a page may be narrower than the table.
   std::string head =
       page::Tag("th", "rule") + page::Tag("th", "worst") + page::Tag("th", "by", "text");
   for (const std::string& attack : attacks) head += page::Tag("th", page::Escaped(attack));
@@ -50,7 +50,7 @@ std::string WinnersOf(const std::vector<const Line*>& lines) {
       "Best at its worst: " + page::Tag("b", page::Escaped(winner.line->cell->rule.family)) +
       " with " + Percent(winner.line->worst.mean) + " %";
   for (std::size_t i = 0; i < winner.ties.size(); ++i) {
-    text += (i == 0 ? "; the intervals do not tell it from " : ", ") +
+    text += (i == 0 ? "; the intervals do not distinguish it from " : ", ") +
             page::Escaped(winner.ties[i]->cell->rule.family);
   }
   return page::Tag("p", text + ".") + "\n";
@@ -116,9 +116,9 @@ std::string ReportHtml(const ReportInput& input) {
           "Percent at the end of the runs, mean over seeds and 95 % interval (Student's t). "
           "Hyperparameters were chosen on validation data, by the worst attack; test data were "
           "read once. The interval of the worst covers the lowest of all attacks (union bound). "
-          "Bold: the best of a column and what paired differences over the seeds, or for the "
-          "worst the intervals, do not tell from it. Optimistic: what is reported where the "
-          "best step is picked on test data; do not cite it.") +
+          "Bold: the best of a column, and entries that paired differences over the seeds (for the "
+          "worst: the intervals) do not distinguish from it. Optimistic: the number that "
+          "benchmarks report if they choose the best step on test data; do not cite it.") +
       "\n";
   for (const auto& setting : BySetting(input.lines)) {
     const std::string own = SettingName(input.lines, *setting.front());

@@ -1,4 +1,4 @@
-// report.html: one file that shows a comparison without a network.
+// report.html: one file that shows a comparison and needs no network.
 //
 // Thread safety: pure function.
 #pragma once

@@ -10,7 +10,7 @@
 namespace ostraka::compare {
 namespace {
 
-// Cells that differ in attack and seed only.
+// Cells that differ only in attack and seed.
 struct Candidate {
   std::string choice;
   std::vector<Done> runs;  // in the plan's order: by attack, then by seed
@@ -34,7 +34,7 @@ std::vector<Done> RunsUnder(const std::vector<Done>& runs, const std::string& at
   return found;
 }
 
-// What selection may see.
+// The value that selection uses.
 double ValidationWorst(const std::vector<Done>& runs) {
   double worst = std::numeric_limits<double>::infinity();
   for (const std::string& attack : AttacksOf(runs)) {
@@ -46,7 +46,7 @@ double ValidationWorst(const std::vector<Done>& runs) {
   return worst;
 }
 
-// The mean test curve's best point; steps that not all runs have do not count.
+// The best point of the mean test curve, over steps that all runs have.
 double BestStep(const std::vector<Done>& runs) {
   std::map<std::uint64_t, std::pair<double, std::size_t>> sums;
   for (const Done& run : runs) {
@@ -122,7 +122,7 @@ Line LineOf(const std::vector<Candidate>& candidates, std::size_t planned) {
 
 std::string LineKey(const Cell& cell) { return KeyOf(cell, {Role::kSetting, Role::kRule}); }
 
-// Accuracies of the seeds that both have.
+// The accuracies of seeds that both have.
 std::pair<std::vector<double>, std::vector<double>> Pair(const UnderAttack& a,
                                                          const UnderAttack& b) {
   std::map<std::uint64_t, double> of_b;

@@ -117,14 +117,14 @@ json WinnersOf(const std::vector<Line>& lines) {
 
 // --- for papers and pages ------------------------------------------------------------------------
 
-// What stands under an attack, or at the end of the row under "worst".
+// The entry under an attack, or under "worst" at the end of the row.
 struct Entry {
   Interval interval;
-  bool best = false;  // or not told from it
+  bool best = false;  // or cannot be distinguished from it
 };
 struct Entries {
   std::string rule;
-  std::vector<std::optional<Entry>> entries;  // nothing: not run
+  std::vector<std::optional<Entry>> entries;  // nullopt: was not run
 };
 
 std::vector<Entries> EntriesOf(const std::vector<const Line*>& lines) {
@@ -143,7 +143,7 @@ std::vector<Entries> EntriesOf(const std::vector<const Line*>& lines) {
   return rows;
 }
 
-// Nothing where one seed says nothing of it.
+// Empty for one seed, which has no spread.
 std::string HalfWidth(const Interval& interval) {
   const double half = std::max(interval.high - interval.mean, interval.mean - interval.low);
   return half < 1 ? Percent(half) : "";
@@ -232,7 +232,7 @@ std::string TextOf(const std::vector<const Line*>& lines) {
   const Winner best = BestAtWorst(lines);
   text += "best at its worst: " + best.line->cell->rule.family;
   for (std::size_t i = 0; i < best.ties.size(); ++i) {
-    text += (i == 0 ? "; not told apart from it: " : ", ") + best.ties[i]->cell->rule.family;
+    text += (i == 0 ? "; not distinguished from it: " : ", ") + best.ties[i]->cell->rule.family;
   }
   return text + "\n";
 }
@@ -264,7 +264,7 @@ std::string SettingName(const std::vector<Line>& lines, const Line& line) {
     const bool differs = std::any_of(lines.begin(), lines.end(), [&](const Line& other) {
       return ColumnsOf(*other.cell)[i].text != own[i].text;
     });
-    // What is told unless told otherwise says nothing new.
+    // A parameter at its default adds no information.
     if (!differs || (own[i].name == "tolerate" && line.cell->tolerate == line.cell->byzantine)) {
       continue;
     }
@@ -381,9 +381,10 @@ std::string SelectionCsv(const std::vector<Line>& lines) {
 }
 
 std::string LatexTable(const Plan& plan, const std::vector<Line>& lines) {
-  std::string text = "% " + plan.grid.name +
-                     ": test accuracy in percent, mean and half-width of the 95 % interval over "
-                     "seeds.\n% Bold: the best, and what cannot be told from it. Needs booktabs.\n";
+  std::string text =
+      "% " + plan.grid.name +
+      ": test accuracy in percent, mean and half-width of the 95 % interval over seeds.\n"
+      "% Bold: the best, and entries that cannot be distinguished from it. Needs booktabs.\n";
   for (const auto& setting : BySetting(lines)) text += LatexOf(setting) + "\n";
   return text;
 }

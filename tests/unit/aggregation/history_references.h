@@ -1,5 +1,5 @@
-// Slow and obvious versions of the rules that look at lengths, signs and histories; with
-// references.h, which has all others.
+// Slow and obvious versions of the rules by lengths, signs and histories; references.h has all
+// others.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ inline long double SquaredDistanceOf(const Vector& a, const Vector& b) {
   return sum;
 }
 
-// The larger of two clusters of points, Lloyd's algorithm from the first two that are farthest
-// apart. Nothing where a point is equally far from both means: rounding would decide.
+// The larger of two clusters of points, by Lloyd's algorithm from the first two that are farthest
+// apart. Nullopt if a point is equally far from both means, where rounding would decide.
 inline std::optional<Indices> SlowLargerOfTwoMeans(const std::vector<Vector>& points) {
   const std::size_t n = points.size();
   std::array<Vector, 2> centers = {points[0], points[0]};
@@ -65,7 +65,7 @@ inline std::optional<Indices> SlowLargerOfTwoMeans(const std::vector<Vector>& po
   return std::min(clusters[0], clusters[1]);
 }
 
-// Nothing where SlowLargerOfTwoMeans says nothing.
+// Nullopt if SlowLargerOfTwoMeans returns nullopt.
 inline std::optional<Vector> SlowSignGuard(const Matrix& rows, long double low, long double high) {
   std::vector<Vector> counts;
   for (const auto& row : rows) counts.push_back(SignCountsOf(row));
@@ -87,7 +87,7 @@ inline std::optional<Vector> SlowSignGuard(const Matrix& rows, long double low, 
   return SlowWeightedSum(rows, weights);
 }
 
-// Safeguard over all calls from the first: who is trusted, and the sums of both windows.
+// Safeguard over all calls from the first: the trusted rows, and the sums of both windows.
 class SlowSafeguard {
  public:
   struct Window {

@@ -1,5 +1,5 @@
-// Slow and obvious versions of the rules, straight from their definitions in long double: what the
-// fast ones are compared with. No cleverness here: loops over definitions.
+// Slow and obvious versions of the rules in long double, straight from their definitions: the
+// references of the fast ones. No cleverness here: loops over definitions.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,8 @@ inline long double MedianOfSorted(const Vector& x) {
   return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
-// The mean of the `count` sorted values nearest to `center`; of values equally far the lower first.
+// The mean of the `count` sorted values nearest to `center`; of values equally far the lower is
+// taken.
 inline long double MeanOfNearestTo(Vector x, long double center, std::size_t count) {
   std::stable_sort(x.begin(), x.end(), [&](long double a, long double b) {
     return std::abs(a - center) < std::abs(b - center);
@@ -191,7 +192,7 @@ inline long double VarianceOf(const Matrix& rows, const Indices& subset) {
   return SlowTopEigen(SlowCovariance(rows, weights, mean)).first;
 }
 
-// The filter of CAF; the published one takes its maximum over all rows, which need not end.
+// The filter of CAF; the published version takes its maximum over all rows, and need not terminate.
 inline Vector SlowCaf(const Matrix& rows, std::size_t f, bool maximum_over_all) {
   const std::size_t n = rows.size();
   Vector c(n, 1.0L);
@@ -250,7 +251,7 @@ inline long double ClipFactor(long double length, long double limit) {
   return length <= limit ? 1.0L : limit / length;
 }
 
-// Krum chooses, its choice is taken out, and so on; then each column's values nearest its median.
+// Krum chooses, its choice is removed, and so on; then each column's values nearest its median.
 inline Indices SlowBulyanSet(const Matrix& rows, std::size_t f) {
   Indices left(rows.size());
   std::iota(left.begin(), left.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// What the tests of aggregation share: rows that own their memory, a threaded Executor, slow and
+// Shared by the tests of aggregation: rows that own their memory, a threaded Executor, slow and
 // obvious references, and families of hostile inputs.
 #pragma once
 
@@ -29,7 +29,8 @@ inline Rows RowsOf(const Matrix& matrix) {
   return rows;
 }
 
-// Takes work off a shared counter, highest index first: neither order nor thread is the serial one.
+// Takes work off a shared counter, highest index first, so that neither order nor thread equals the
+// serial one.
 class ThreadedExecutor final : public Executor {
  public:
   explicit ThreadedExecutor(int threads) : threads_(threads) {}
@@ -63,7 +64,7 @@ inline bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
   return SameBits(std::span<const float>(a), std::span<const float>(b));
 }
 
-// FNV-1a over the bytes: a number to compare bits with across compilers.
+// FNV-1a over the bytes: a number by which compilers compare bits.
 inline std::uint64_t BitsDigest(std::span<const float> values) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const float value : values) {
@@ -137,7 +138,7 @@ inline Matrix HostileRows(base::Rng& rng, Family family, std::size_t n, std::siz
   return rows;
 }
 
-// |values| and distances in long double, without any order to speak of.
+// values| and distances in long double, in no particular order.
 inline long double SlowNorm(std::span<const float> values) {
   long double squares = 0;
   for (const float value : values) squares += static_cast<long double>(value) * value;

@@ -24,11 +24,11 @@ TEST(Hex, ReadsEitherCase) {
 
 TEST(Hex, RefusesAnOddNumberOfDigits) {
   EXPECT_EQ(FromHex("a"), std::nullopt);
-  // The digit that follows the view must not be taken for its last.
+  // The digit after the end of the view must not be read as its last.
   EXPECT_EQ(FromHex(std::string_view("abcd").substr(0, 3)), std::nullopt);
 }
 
-TEST(Hex, RefusesEveryCharacterThatIsNoDigitInBothPlaces) {
+TEST(Hex, RefusesNonDigitsInBothPlaces) {
   for (int code = 0; code < 256; ++code) {
     const char character = static_cast<char>(code);
     const bool digit = code < 128 && std::isxdigit(code) != 0;

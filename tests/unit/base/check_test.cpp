@@ -22,8 +22,8 @@ TEST(Check, IsOneStatement) {
   EXPECT_TRUE(reached_else);
 }
 
-// By a signal and not by an exit code, so that a core is left and no exit handler runs.
-TEST(CheckDeathTest, SaysWhatFailedAndWhereAndAborts) {
+// Ends by a signal and not by an exit code, so that a core is left and no exit handler runs.
+TEST(CheckDeathTest, ReportsTheConditionAndThePlaceAndAborts) {
   const int limit = 3;
   EXPECT_EXIT(OSTRAKA_CHECK(limit > 5), testing::KilledBySignal(SIGABRT),
               "CHECK failed: limit > 5 at .*check_test.cpp:[0-9]+");

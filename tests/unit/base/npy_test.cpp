@@ -70,7 +70,7 @@ TEST(Npy, EmptyArraysHaveNoElementsHoweverLongTheirOtherSides) {
   EXPECT_EQ(header->element_count, 0u);
 }
 
-TEST(Npy, RefusesWhatIsNoArrayOfNumbers) {
+TEST(Npy, RefusesOtherContents) {
   ExpectRefused("", "no .npy file");
   ExpectRefused("PK\x03\x04", "no .npy file");
   ExpectRefused(File(Dict("|O", "(2,)"), 16), "Python objects");
@@ -81,7 +81,7 @@ TEST(Npy, RefusesWhatIsNoArrayOfNumbers) {
                 "records");
 }
 
-TEST(Npy, RefusesFilesThatAreCutOrGoOn) {
+TEST(Npy, RefusesTruncatedAndExtendedFiles) {
   const std::string whole = File(Dict("<f4", "(2, 3)"), 24);
   ASSERT_TRUE(ParseNpy(AsBytes(whole)).ok());
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -91,7 +91,7 @@ TEST(Npy, RefusesFilesThatAreCutOrGoOn) {
   ExpectRefused(whole + "x", "1 bytes follow");
 }
 
-TEST(Npy, RefusesHeadersThatLie) {
+TEST(Npy, RefusesFalseHeaders) {
   // 2^62 floats: more bytes than an offset can count; and a product that wraps to 1.
   ExpectRefused(File(Dict("<f4", "(4611686018427387904,)"), 8), "beyond any memory");
   ExpectRefused(File(Dict("<f4", "(4294967296, 4294967296)"), 8), "beyond any memory");
@@ -138,8 +138,8 @@ TEST(Npy, RefusesDataThatAreNotAligned) {
 }
 
 TEST(Npy, WritesWhatNumpyWrites) {
-  // numpy.save of numpy.zeros((2, 3), "<f4") with NumPy before 1.23; later ones pad by 64 bytes
-  // more.
+  // numpy.save of numpy.zeros((2, 3), "<f4") with NumPy before 1.23; later versions pad by 64 more
+  // bytes.
   const std::string header = EncodeNpyHeader(NpyType::kFloat32, {2, 3});
   EXPECT_EQ(header.size(), 128u);
   EXPECT_EQ(header.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
@@ -147,7 +147,7 @@ TEST(Npy, WritesWhatNumpyWrites) {
   EXPECT_EQ(header.back(), '\n');
 }
 
-RC_GTEST_PROP(NpyProperty, WhatIsWrittenIsRead, ()) {
+RC_GTEST_PROP(NpyProperty, RoundTrips, ()) {
   const auto shape = *rc::gen::container<std::vector<std::uint64_t>>(
       *rc::gen::inRange(0, 5), rc::gen::inRange<std::uint64_t>(0, 7));
   const NpyType type = *rc::gen::element(NpyType::kFloat32, NpyType::kFloat64);

@@ -60,7 +60,7 @@ TEST(Rng, DrawsFixedFloatingPointNumbers) {
   EXPECT_EQ(normal.Normal(), 0x1.7d1e72dab7750p-1);
 }
 
-TEST(Below, DrawsAgainWhereAPlainRemainderWouldBeBiased) {
+TEST(Below, DrawsAgainIfARemainderWouldBeBiased) {
   // Of this seed's draws the first two fall into the incomplete last interval of 3 * 2^62.
   Rng rng(20);
   EXPECT_EQ(rng.Below(3ULL << 62), 4645975589145387511ULL);
@@ -103,7 +103,7 @@ TEST(Below, TakesTheExtremeBounds) {
             std::numeric_limits<std::uint64_t>::max());
 }
 
-TEST(BelowDeathTest, HasNoValueBelowZero) { EXPECT_DEATH(Rng(3).Below(0), "bound > 0"); }
+TEST(BelowDeathTest, RefusesABoundOfZero) { EXPECT_DEATH(Rng(3).Below(0), "bound > 0"); }
 
 RC_GTEST_PROP(Between, StaysInItsRange, (std::uint64_t seed, std::int64_t a, std::int64_t b)) {
   const std::int64_t low = std::min(a, b);
@@ -115,7 +115,7 @@ RC_GTEST_PROP(Between, StaysInItsRange, (std::uint64_t seed, std::int64_t a, std
 TEST(Between, TakesTheWholeRangeAndASingleValue) {
   constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
-  // 2^64 values: the count of them does not fit, so every draw counts as it is.
+  // All 2^64 values: their number does not fit, so every draw is used as it is.
   EXPECT_EQ(
       static_cast<std::uint64_t>(Rng(4).Between(kMin, kMax)) - static_cast<std::uint64_t>(kMin),
       Rng(4).Next());
@@ -125,7 +125,7 @@ TEST(Between, TakesTheWholeRangeAndASingleValue) {
 
 TEST(BetweenDeathTest, RefusesAnEmptyRange) { EXPECT_DEATH(Rng(3).Between(1, 0), "low <= high"); }
 
-TEST(Chance, IsNeverOrAlwaysAtTheEnds) {
+TEST(Chance, IsNeverAtZeroAndAlwaysAtOne) {
   Rng rng(6);
   for (int i = 0; i < 1000; ++i) {
     EXPECT_FALSE(rng.Chance(0, 7));
@@ -161,7 +161,7 @@ TEST(Normal, HasMeanZeroVarianceOneAndEndsAtSix) {
   EXPECT_NEAR(sum_of_squares / kDraws, 1.0, 0.025);
 }
 
-TEST(Fork, LeavesItsParentAsItWas) {
+TEST(Fork, DoesNotChangeItsParent) {
   const Rng parent(42);
   (void)parent.Fork("network");
   EXPECT_EQ(Draws(parent, 4), Draws(Rng(42), 4));
@@ -174,7 +174,7 @@ TEST(Fork, IsNotShiftedByItsSiblingsDraws) {
   EXPECT_EQ(Draws(parent.Fork("quiet"), 4), Draws(Rng(42).Fork("quiet"), 4));
 }
 
-TEST(Fork, DependsOnWhereItsParentStands) {
+TEST(Fork, DependsOnTheStateOfItsParent) {
   Rng parent(42);
   const std::vector<std::uint64_t> before = Draws(parent.Fork("network"), 4);
   parent.Next();

@@ -5,9 +5,9 @@
 namespace ostraka::base {
 namespace {
 
-// The format itself, byte by byte; tests/e2e/export_test.py has a reader of another language take
+// The format itself, byte by byte; in tests/e2e/export_test.py a reader in another language reads
 // whole files.
-TEST(Safetensors, HeaderIsTheFormats) {
+TEST(Safetensors, HeaderFollowsTheFormat) {
   const TensorLayout layout = {{"a.weight", {2, 3}}, {"a.bias", {2}}};
   const std::string json = R"({"__metadata__":{"format":"pt","step":"7"},)"
                            R"("a.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
@@ -41,7 +41,7 @@ TEST(Safetensors, TextIsEscaped) {
             std::string::npos);
 }
 
-TEST(SafetensorsDeathTest, TwoTensorsOfOneNameAreABug) {
+TEST(SafetensorsDeathTest, RefusesTwoTensorsOfOneName) {
   EXPECT_DEATH(SafetensorsHeader({{"x", {1}}, {"x", {2}}}, {}), "CHECK failed");
   EXPECT_DEATH(SafetensorsHeader({{"__metadata__", {1}}}, {}), "CHECK failed");
 }

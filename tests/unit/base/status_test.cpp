@@ -39,7 +39,7 @@ TEST(ReturnIfError, ReturnsAnErrorAtOnceAndEvaluatesOnce) {
   EXPECT_FALSE(went_on);
 }
 
-TEST(ReturnIfError, GoesOnAfterOk) {
+TEST(ReturnIfError, ContinuesAfterOk) {
   int calls = 0;
   bool went_on = false;
   EXPECT_TRUE(Forward(OkStatus(), calls, went_on).ok());

@@ -36,7 +36,7 @@ TEST(ClosestNameTest, TheLeastDistanceWinsAndTiesGoToTheFirst) {
   EXPECT_EQ(ClosestName("eps_h", {"eps", "eps_g"}), "eps_g");
 }
 
-RC_GTEST_PROP(ClosestNameProperty, OneSlipIsAlwaysForgiven, ()) {
+RC_GTEST_PROP(ClosestNameProperty, OneSlipIsAlwaysCorrected, ()) {
   const auto word =
       *rc::gen::suchThat(rc::gen::container<std::string>(rc::gen::inRange('a', 'z')),
                          [](const auto& s) { return s.size() >= 1 && s.size() < 40; });

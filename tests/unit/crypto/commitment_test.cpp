@@ -46,7 +46,7 @@ Committed Commit() {
   return committed;
 }
 
-// Expected values: Python's hashlib.blake2b over the encodings that the header gives.
+// Expected values: Python's hashlib.blake2b over the encodings in the header.
 TEST(Coin, MatchesGoldenValues) {
   const Coin coin = DeriveCoin(Seed(), 7, 2);
   EXPECT_EQ(coin.value.Hex(), "c05e70999f8d16d79091055c7f41427b6d2440390c5b58237092b38b4e11750e");
@@ -55,7 +55,7 @@ TEST(Coin, MatchesGoldenValues) {
             "2bb1e2c5ec22baa56f0df0e24207fcaf0c45f3e2442fdd2b651b413452543b67");
 }
 
-TEST(Coin, EveryDrawOfEveryStepHasItsOwn) {
+TEST(Coin, DiffersForEachDrawAndStep) {
   std::set<Digest> seen;
   for (std::uint64_t step = 0; step < 10; ++step) {
     for (std::uint64_t draw = 0; draw < 10; ++draw) {

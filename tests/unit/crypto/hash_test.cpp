@@ -43,7 +43,7 @@ TEST(Hasher, EncodesNumbersLittleEndianAndSizesFirst) {
             "98a0b64bd205d81751fbfbed3f646b448eada67d39140f898927e27160bc7a54");
 }
 
-TEST(Hasher, DoesNotDependOnHowTheBytesAreCut) {
+TEST(Hasher, DoesNotDependOnChunking) {
   const Bytes data = Counting(1000);
   const Digest whole = Hash("trace/1", data);
   for (std::size_t cut = 0; cut <= data.size(); cut += 37) {
@@ -52,12 +52,12 @@ TEST(Hasher, DoesNotDependOnHowTheBytesAreCut) {
   }
 }
 
-TEST(Hasher, SizedFieldsCannotRunIntoEachOther) {
+TEST(Hasher, SizedFieldsAreUnambiguous) {
   EXPECT_NE(Hasher("set.root/1").UpdateSized(AsBytes("ab")).UpdateSized(AsBytes("c")).Finish(),
             Hasher("set.root/1").UpdateSized(AsBytes("a")).UpdateSized(AsBytes("bc")).Finish());
 }
 
-TEST(Hasher, ACopyGoesOnAlone) {
+TEST(Hasher, CopiesAreIndependent) {
   Hasher first("trace/1");
   first.Update(AsBytes("common"));
   Hasher second = first;

@@ -68,7 +68,7 @@ TEST_F(KeyFileDisk, ReadsWhatItWrote) {
   EXPECT_EQ(FilesInFolder(), 1u) << "a temporary file was left";
 }
 
-TEST_F(KeyFileDisk, WritesForTheOwnerAloneWhateverTheUmask) {
+TEST_F(KeyFileDisk, WritesForTheOwnerOnlyWhateverTheUmask) {
   const mode_t before = umask(0);
   const base::Status status = WriteKeyFile(path_, "text");
   umask(before);
@@ -101,7 +101,7 @@ TEST_F(KeyFileDisk, DoesNotWriteThroughASymbolicLink) {
   EXPECT_EQ(FilesInFolder(), 1u);
 }
 
-TEST_F(KeyFileDisk, SaysWhyItCannotWrite) {
+TEST_F(KeyFileDisk, ReportsWhyItCannotWrite) {
   ExpectRefused(WriteKeyFile((folder_ / "no" / "key").string(), "text"), StatusCode::kNotFound,
                 "does not exist; check the path");
   ExpectRefused(WriteKeyFile("", "text"), StatusCode::kInvalidArgument, "give a path");
@@ -121,7 +121,7 @@ TEST_F(KeyFileDisk, LeavesNothingWhenTheDiskIsFull) {
   EXPECT_EQ(FilesInFolder(), 0u);
 }
 
-TEST_F(KeyFileDisk, RefusesAFileThatOthersMayOpenAndSaysTheRemedy) {
+TEST_F(KeyFileDisk, RefusesAFileThatOthersCanOpenAndStatesTheRemedy) {
   for (const mode_t bit : {0040u, 0020u, 0010u, 0004u, 0002u, 0001u}) {
     MakeFile("text", 0600 | bit);
     ExpectRefused(ReadKeyFile(path_).status(), StatusCode::kFailedPrecondition,
@@ -153,7 +153,7 @@ TEST_F(KeyFileDisk, RefusesSymbolicLinks) {
                 "symbolic link; give the path of the file itself");
 }
 
-TEST_F(KeyFileDisk, RefusesWhatIsNoFileWithoutWaiting) {
+TEST_F(KeyFileDisk, RefusesOtherThanRegularFilesWithoutBlocking) {
   ExpectRefused(ReadKeyFile(folder_.string()).status(), StatusCode::kFailedPrecondition,
                 "not a regular file");
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
@@ -184,7 +184,7 @@ TEST_F(KeyFileDisk, ReplacesAFileAndLeavesNothingElse) {
   EXPECT_EQ(FilesInFolder(), 1u);
 }
 
-TEST_F(KeyFileDisk, ReplacesOnlyWhatItWouldRead) {
+TEST_F(KeyFileDisk, ReplacesOnlyReadableKeyFiles) {
   ExpectRefused(ReplaceKeyFile(path_, "new"), StatusCode::kNotFound, "does not exist");
   EXPECT_EQ(FilesInFolder(), 0u);
   MakeFile("old", 0644);

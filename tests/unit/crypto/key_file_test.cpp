@@ -1,4 +1,4 @@
-// The format of key files; the disk is in key_file_disk_test.cpp.
+// The format of key files; key_file_disk_test.cpp tests the disk.
 #include "crypto/key_file.h"
 
 #include <gmock/gmock.h>
@@ -19,9 +19,9 @@ using testing::Not;
 constexpr KdfCost kCheap{.ops = 1, .memory_kib = 8};
 constexpr std::string_view kPassphrase = "correct horse battery staple";
 
-// The key of RFC 8032's test 1. Both files by a Python model over OpenSSL's Ed25519, Argon2id and
-// ChaCha20-Poly1305; the second has 2 passes over 64 KiB and the passphrase above. A file that was
-// once written must open for ever.
+// The key of RFC 8032's test 1. A Python model over OpenSSL's Ed25519, Argon2id and
+// ChaCha20-Poly1305 wrote both files; the second has 2 passes over 64 KiB and the passphrase above.
+// Every file that was ever written must stay readable.
 constexpr std::string_view kSeedHex =
     "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 constexpr std::string_view kClearFile =
@@ -127,7 +127,7 @@ TEST(KeyFile, RoundTripsWithAndWithoutPassphrase) {
   }
 }
 
-TEST(KeyFile, EncryptsEachTimeAnew) {
+TEST(KeyFile, EncryptsDifferentlyEachTime) {
   const std::string first = EncodeKeyFile(GoldenKey(), kPassphrase, kCheap).value();
   const std::string second = EncodeKeyFile(GoldenKey(), kPassphrase, kCheap).value();
   EXPECT_NE(BinaryOf(first), BinaryOf(second));
@@ -147,7 +147,7 @@ TEST(KeyFile, RefusesTheWrongPassphrase) {
   }
 }
 
-TEST(KeyFile, PassesOnWhyThereIsNoPassphrase) {
+TEST(KeyFile, ReturnsTheErrorOfThePassphraseSource) {
   const auto source = []() -> base::StatusOr<std::string> { return base::Unavailable("no tty"); };
   EXPECT_EQ(DecodeKeyFile(kEncryptedFile, source).status(), base::Unavailable("no tty"));
   const auto none = DecodeKeyFile(kEncryptedFile, nullptr);
@@ -164,8 +164,8 @@ TEST(KeyFile, RefusesToEncryptBadly) {
       EncodeKeyFile(GoldenKey(), "p", {.ops = 1, .memory_kib = 1024 * 1024 + 1}).status());
 }
 
-// Above this cost a file whose cost field was altered is not tried: with a passphrase it would take
-// the memory it asks for, which is allowed, and then fail.
+// A file whose cost field was altered to more than this is not tried: with a passphrase it would
+// take the requested memory, which is allowed, and then fail.
 constexpr std::uint32_t kTriedMemoryKib = 16 * 1024;
 
 // `text` may be refused, or open as the golden key; it must never open as another one.
@@ -220,7 +220,7 @@ TEST(KeyFile, EveryShortOrLongFileIsRefused) {
   ExpectOneLine(DecodeKeyFile(std::string(10'000, 'x'), MustNotBeAsked()).status());
 }
 
-// A file that opens as a key it does not name would let its owner take another for himself.
+// A file that opens as another key than it names would make its owner use the wrong identity.
 TEST(KeyFile, RefusesAFirstLineThatNamesAnotherKey) {
   const PeerId other = SigningKey::FromSeed(Bytes(32, 1)).id();
   for (const std::string_view file : {kClearFile, kEncryptedFile}) {
@@ -264,7 +264,7 @@ constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(th
 constexpr bool kSanitized = false;
 #endif
 
-TEST(KeyFile, SaysSoWhenThereIsNoMemory) {
+TEST(KeyFile, ReportsLackOfMemory) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer needs the address space that this test takes away";
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
@@ -281,7 +281,7 @@ TEST(KeyFile, SaysSoWhenThereIsNoMemory) {
   }
 }
 
-TEST(InspectKeyFile, SaysWhatCanBeKnownWithoutThePassphrase) {
+TEST(InspectKeyFile, ShowsPublicFactsWithoutThePassphrase) {
   const auto encrypted = InspectKeyFile(kEncryptedFile);
   ASSERT_TRUE(encrypted.ok()) << encrypted.status();
   EXPECT_EQ(encrypted->id, GoldenKey().id());
@@ -294,7 +294,7 @@ TEST(InspectKeyFile, SaysWhatCanBeKnownWithoutThePassphrase) {
   EXPECT_EQ(clear->cost, (KdfCost{.ops = 0, .memory_kib = 0}));
 }
 
-TEST(InspectKeyFile, TellsOtherFilesApart) {
+TEST(InspectKeyFile, RecognizesOtherFiles) {
   const auto message = [](std::string_view text) {
     const base::Status status = InspectKeyFile(text).status();
     ExpectOneLine(status);

@@ -46,7 +46,7 @@ TEST(KeyImport, TakesOpenSslsPem) {
   EXPECT_EQ(ImportKey("\n" + windows)->id(), key->id());
 }
 
-TEST(KeyImport, RefusesWhatIsNoKey) {
+TEST(KeyImport, RefusesOtherTexts) {
   const std::string seed = kSeed;
   for (const std::string& text : {std::string(), std::string("\n"), seed.substr(1), seed + "0",
                                   seed.substr(2) + "zz", seed.substr(0, 32) + " " + seed.substr(32),
@@ -55,7 +55,7 @@ TEST(KeyImport, RefusesWhatIsNoKey) {
   }
 }
 
-TEST(KeyImport, RefusesPemOfOtherKindsAndSaysWhatToDo) {
+TEST(KeyImport, RefusesPemOfOtherKindsWithARemedy) {
   EXPECT_THAT(Refusal("-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIG=\n"), HasSubstr("openssl pkey"));
   EXPECT_THAT(Refusal("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n"), HasSubstr("SSH key"));
   EXPECT_THAT(Refusal("ostraka identity key 00\nabc\n"), HasSubstr("already"));

@@ -23,8 +23,8 @@ std::vector<Digest> Leaves(std::size_t count) {
   return leaves;
 }
 
-// The tree by its other definition: the left half is the largest power of two that is smaller than
-// the whole (as in RFC 6962). Moving odd nodes up unchanged must give the same.
+// The tree by its other definition: the left half is the largest power of two below the whole (as
+// in RFC 6962). Moving odd nodes up unchanged must give an equal root.
 Digest NaiveTop(std::span<const Digest> leaves) {
   if (leaves.empty()) return Digest{};
   if (leaves.size() == 1) return leaves.front();
@@ -72,7 +72,7 @@ RC_GTEST_PROP(MerkleRoot, ChangesWithAnyLeaf, ()) {
   RC_ASSERT(MerkleRoot(leaves) != root);
 }
 
-TEST(MerkleRoot, TellsLeavesNodesAndRootsApart) {
+TEST(MerkleRoot, SeparatesLeavesNodesAndRoots) {
   const std::vector<Digest> leaves = Leaves(2);
   const Digest node = Hasher(kDomainNode).Update(leaves[0]).Update(leaves[1]).Finish();
   const std::vector<Digest> one{node};
@@ -176,7 +176,7 @@ TEST(Blob, CarriesTheRootOfItsData) {
   EXPECT_EQ(MakeBlob({})->root, MerkleRoot({}));
 }
 
-TEST(MerkleDeathTest, PathOfALeafThatIsNotThere) {
+TEST(MerkleDeathTest, RefusesThePathOfAMissingLeaf) {
   EXPECT_DEATH(MerklePath(Leaves(3), 3), "CHECK failed");
 }
 

@@ -16,7 +16,7 @@ TEST(Secret, StartsAsZeros) {
   EXPECT_TRUE(std::ranges::all_of(secret.span(), [](std::uint8_t b) { return b == 0; }));
 }
 
-TEST(Secret, MovesItsBytesAndLeavesNothing) {
+TEST(Secret, MovingLeavesNoBytesBehind) {
   Secret from(3);
   from.span()[1] = 7;
   Secret to(std::move(from));

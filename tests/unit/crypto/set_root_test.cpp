@@ -5,7 +5,7 @@
 namespace ostraka::crypto {
 namespace {
 
-TEST(SetRootTest, NamesOrderAndCount) {
+TEST(SetRootTest, DependsOnOrderAndCount) {
   base::Digest a;
   base::Digest b;
   a.bytes[0] = 1;

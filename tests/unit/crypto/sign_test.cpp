@@ -40,7 +40,7 @@ TEST(SigningKey, SignsAsOpenSslDoes) {
             "3933d3a90605d9058e9d0ac45950ee2d3c9c9b14857415587179fe0ccac35f09");
 }
 
-TEST(SigningKey, GivesItsSeedBack) {
+TEST(SigningKey, ReturnsItsSeed) {
   const Bytes seed(32, 0x5c);
   const SigningKey key = SigningKey::FromSeed(seed);
   EXPECT_TRUE(std::ranges::equal(key.seed(), seed));
@@ -83,9 +83,9 @@ TEST(PlainVerifier, AcceptsOnlyTheSignerTheDigestAndTheSignature) {
   }
 }
 
-// The same signature with S + L (L: the order of the base point) fulfils the equation too; were it
-// accepted, anyone could make a second signature of a message.
-TEST(PlainVerifier, RefusesASecondSpellingOfASignature) {
+// The signature with S + L in place of S (L: the order of the base point) also fulfils the
+// equation. If it were accepted, anyone could make a second signature of a message.
+TEST(PlainVerifier, RefusesASecondEncodingOfASignature) {
   const Bytes order = *FromHex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
   const SigningKey key = SigningKey::FromSeed(Bytes(32, 1));
   Signature signature = key.Sign(Counting());
@@ -99,7 +99,7 @@ TEST(PlainVerifier, RefusesASecondSpellingOfASignature) {
   EXPECT_FALSE(PlainVerifier().Verify(key.id(), Counting(), signature));
 }
 
-// Under a key of small order one signature would be good for many messages.
+// Under a key of small order one signature would be valid for many messages.
 TEST(PlainVerifier, RefusesKeysOfSmallOrder) {
   PeerId neutral;
   neutral.bytes[0] = 1;
@@ -110,7 +110,8 @@ TEST(PlainVerifier, RefusesKeysOfSmallOrder) {
 }
 
 TEST(FillRandom, FillsTheWholeSpan) {
-  // A byte that was left alone would stay zero in all 64 draws; a random one does so with 2^-512.
+  // A byte that is never written would stay zero in all 64 draws; a random byte does so with
+  // 2^-512.
   std::array<std::uint8_t, 33> seen{};
   for (int i = 0; i < 64; ++i) {
     std::array<std::uint8_t, 33> draw{};

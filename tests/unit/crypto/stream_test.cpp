@@ -40,7 +40,7 @@ void QuarterRound(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, std::uin
   c += d, b = std::rotl(b ^ c, 7);
 }
 
-// ChaCha20's block function as RFC 8439, 2.3 writes it: the model that the stream is held against.
+// ChaCha20's block function as RFC 8439, 2.3 defines it: the reference for the stream.
 Bytes ReferenceBlock(ByteView key, std::uint32_t counter, ByteView nonce) {
   std::array<std::uint32_t, 16> start{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
   std::memcpy(&start[4], key.data(), 32);
@@ -89,7 +89,7 @@ TEST(Stream, IsTheKeystreamOfRfc8439) {
   EXPECT_EQ(Take(stream, expected.size()), expected);
 }
 
-// By a Python model, which owes nothing to this code.
+// From a Python model that shares nothing with this code.
 TEST(Stream, MatchesGoldenBytes) {
   Stream stream("roles", Counting());
   EXPECT_EQ(base::ToHex(Take(stream, 64)),
@@ -102,7 +102,7 @@ TEST(Stream, MatchesGoldenBytes) {
             "2e5a419784eb8849a8769490c5b33ebe37b263b0f08715df3730d0226e5780d6");
 }
 
-RC_GTEST_PROP(Stream, DoesNotDependOnHowItIsRead, ()) {
+RC_GTEST_PROP(Stream, DoesNotDependOnReadSizes, ()) {
   const auto sizes =
       *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, 2500));
   Stream stream("cut", Counting());
@@ -127,7 +127,7 @@ TEST(Stream, NumbersAreLittleEndian) {
   EXPECT_EQ(Stream("roles", Counting()).NextU64(), 0x6ae2a74598457fc1u);
 }
 
-// By the same Python model; half of the values are refused under a bound of 2^63 + 1.
+// From that Python model; a bound of 2^63 + 1 refuses half of the values.
 TEST(Below, MatchesGoldenValues) {
   constexpr std::uint64_t kHalf = (std::uint64_t{1} << 63) + 1;
   Stream stream("roles", Counting());
@@ -149,7 +149,7 @@ RC_GTEST_PROP(Below, StaysBelow, (std::uint64_t seed)) {
   for (int i = 0; i < 20; ++i) RC_ASSERT(stream.Below(bound) < bound);
 }
 
-// Pearson's chi-squared over 3 * 2^62: with plain modulo the first third would come twice as
+// Pearson's chi-squared over 3 * 2^62: with a plain modulo the first third would occur twice as
 // often as the others, and the statistic would be about 10000.
 TEST(Below, HasNoModuloBias) {
   constexpr std::uint64_t kThird = std::uint64_t{1} << 62;
@@ -180,7 +180,7 @@ TEST(Permutation, HoldsEveryNumberOnce) {
   }
 }
 
-TEST(Permutation, DrawsAllOrdersAlike) {
+TEST(Permutation, AllOrdersAreEquallyLikely) {
   constexpr double kDraws = 24'000;
   constexpr double kExpected = kDraws / 24;
   Stream stream("orders", Counting());
@@ -194,7 +194,7 @@ TEST(Permutation, DrawsAllOrdersAlike) {
   EXPECT_LT(chi_squared, 49.7);  // 23 degrees of freedom, p = 0.001; the draws are fixed
 }
 
-TEST(StreamDeathTest, BelowNothing) {
+TEST(StreamDeathTest, RefusesABoundOfZero) {
   EXPECT_DEATH(Stream("x", Digest{}).Below(0), "CHECK failed");
 }
 

@@ -56,7 +56,7 @@ Bytes OtherCommit() {
   return FrameWithBody(kCheat, MessageType::kCommit, Encode(commit));
 }
 
-// Of the cheater, in a run of which `faults` may be at fault.
+// Against the cheater, in a run whose fault bound is `faults`.
 base::StatusOr<Bytes> SealedBan(std::size_t faults) {
   const wire::Block block = BanningBlock();
   return MakeSealedBan(CheaterKey().id(), block, CommitsBuildingOn(block), RunOfJudges(faults));
@@ -88,8 +88,8 @@ TEST(EvidenceTest, TheOrderOfTheFramesDoesNotMatter) {
   EXPECT_NE(IdOf(*one), IdOf(Bytes{}));
 }
 
-// What a slot's signer may not vary is everything: the entry that it saw too.
-TEST(EvidenceTest, AnotherEntryIsEquivocationToo) {
+// A signer may vary nothing within a slot, not even the parent.
+TEST(EvidenceTest, AnotherParentIsEquivocationToo) {
   const auto frame = wire::Open(std::make_shared<const Bytes>(CommitFrame(kCheat)));
   ASSERT_TRUE(frame.ok());
   wire::Envelope other = frame->envelope;
@@ -99,7 +99,7 @@ TEST(EvidenceTest, AnotherEntryIsEquivocationToo) {
   EXPECT_EQ(Verify(*file).outcome, Outcome::kProven);
 }
 
-// Bodies are not looked into: garbage twice is still two messages.
+// Bodies are not decoded: two different unreadable bodies are still two messages.
 TEST(EvidenceTest, UnreadableBodiesEquivocateToo) {
   const auto file = MakeEquivocation(FrameWithBody(kCheat, MessageType::kProof, Bytes(3, 1)),
                                      FrameWithBody(kCheat, MessageType::kProof, Bytes(4, 1)));
@@ -127,8 +127,8 @@ TEST(EvidenceTest, MessagesOfTwoPeersProveNothing) {
   EXPECT_FALSE(MakeFalseReveal(CommitFrame(kCheat), RevealFrame(kFair, 0)).ok());
 }
 
-// The accused's signature under an envelope that names another sender: whatever that is, it is no
-// message of the accused. By its digest it may come first or second.
+// The accused's signature under an envelope that names another sender is no message of the accused.
+// By its digest it may come first or second.
 TEST(EvidenceTest, AMessageInAnothersNameProvesNothing) {
   const auto own = wire::Open(std::make_shared<const Bytes>(CommitFrame(kCheat)));
   ASSERT_TRUE(own.ok());
@@ -176,7 +176,7 @@ TEST(EvidenceTest, GenesisIsNeverEvidence) {
   EXPECT_THAT(base::MessageOf(echoes.status()), HasSubstr("genesis"));
 }
 
-TEST(EvidenceTest, TwoSaysOfOneIterationProveEquivocation) {
+TEST(EvidenceTest, TwoMessagesOfOneIterationProveEquivocation) {
   for (const MessageType type :
        {MessageType::kStatus, MessageType::kPropose, MessageType::kVote, MessageType::kLock}) {
     wire::Envelope first = wire::SampleEnvelope(type);
@@ -187,7 +187,7 @@ TEST(EvidenceTest, TwoSaysOfOneIterationProveEquivocation) {
                                        *wire::Seal(second, CheaterKey()).frame);
     ASSERT_TRUE(file.ok()) << wire::MessageTypeName(type) << file.status();
     EXPECT_EQ(Verify(*file).outcome, Outcome::kProven) << wire::MessageTypeName(type);
-    // One may say another thing in the next iteration.
+    // The next iteration is another slot.
     ++second.slot.iteration;
     EXPECT_FALSE(MakeEquivocation(*wire::Seal(first, CheaterKey()).frame,
                                   *wire::Seal(second, CheaterKey()).frame)
@@ -196,7 +196,7 @@ TEST(EvidenceTest, TwoSaysOfOneIterationProveEquivocation) {
   }
 }
 
-// Whoever lost its disk asks again, and cannot know what it asked before.
+// A member that lost its disk asks again, and cannot know what it asked before.
 TEST(EvidenceTest, RejoinIsNeverEvidence) {
   const auto rejoin = [](std::uint8_t nonce) {
     return FrameWithBody(kCheat, MessageType::kRejoin,
@@ -206,7 +206,7 @@ TEST(EvidenceTest, RejoinIsNeverEvidence) {
   EXPECT_THAT(base::MessageOf(file.status()), HasSubstr("REJOIN is never evidence"));
 }
 
-// Nobody signs one: the frames are whoever's who wants to accuse.
+// Services are unsigned, so an accuser can make any of them.
 TEST(EvidenceTest, ServicesAreNeverEvidence) {
   for (const MessageType type : wire::AllMessageTypes()) {
     if (!wire::IsService(type)) continue;
@@ -231,8 +231,8 @@ TEST(EvidenceTest, AnotherCoinProvesAFalseReveal) {
   EXPECT_EQ(finding.slot.draw, 3u);
 }
 
-// Whoever cheats in a large message must not escape for want of room in an honest PROOF.
-TEST(EvidenceTest, ProofsOfAllButProofsTravelInline) {
+// An attacker must not escape by a message too large for an honest PROOF.
+TEST(EvidenceTest, EvidenceOfAllMessagesButProofsFitsInline) {
   for (const MessageType type : wire::SignedMessageTypes()) {
     if (type == MessageType::kProof) continue;
     if (type == MessageType::kBoot || type == MessageType::kRejoin) continue;  // never evidence
@@ -269,8 +269,8 @@ TEST(EvidenceTest, EveryWayNotToOpenIsAFalseReveal) {
   EXPECT_TRUE(convicts(2, reveal)) << "a long path";
 }
 
-// The trap that put the count into COMMIT: with a count of the accuser's choice an honest REVEAL
-// fails its path. Here the accuser can only replace the whole COMMIT, which it cannot sign.
+// The attack that made COMMIT include the count: with a count chosen by the accuser an honest
+// REVEAL fails its path. Here the accuser can only replace the whole COMMIT, which it cannot sign.
 TEST(EvidenceTest, AForgedCoinCountConvictsNobody) {
   ASSERT_TRUE(crypto::VerifyOpening(HonestKey().id(), kFair.step, 1, kFair.coin_count,
                                     CommitOf(kFair).coins_root, RevealOf(kFair, 1).opening));
@@ -306,8 +306,8 @@ TEST(EvidenceTest, SwappedOrForeignFramesProveNothing) {
   EXPECT_FALSE(MakeEquivocation(CommitFrame(kCheat), Bytes(300, 7)).ok());
 }
 
-// A verifier that trusts nobody: what Verify proves it proves by signatures.
-TEST(EvidenceTest, EverySignatureIsAsked) {
+// The verifier trusts nobody: everything that Verify proves rests on signatures.
+TEST(EvidenceTest, EverySignatureIsVerified) {
   class CountingVerifier final : public crypto::Verifier {
    public:
     explicit CountingVerifier(int good) : good_(good) {}
@@ -328,7 +328,7 @@ TEST(EvidenceTest, EverySignatureIsAsked) {
   EXPECT_EQ(Verify(*file, both).outcome, Outcome::kProven);
 }
 
-// A sealed ban convinces whoever knows the members: if one more signed than can be at fault.
+// A sealed ban convinces anyone who knows the members, if more members signed than the fault bound.
 TEST(EvidenceTest, ASealedBanNeedsOneJudgeMoreThanFaults) {
   const auto file = SealedBan(kJudges - 1);
   ASSERT_TRUE(file.ok()) << file.status();
@@ -341,8 +341,8 @@ TEST(EvidenceTest, ASealedBanNeedsOneJudgeMoreThanFaults) {
   EXPECT_THAT(SealedBan(kJudges).status().message(), HasSubstr("must be 5"));
 }
 
-// One proof, one file: a signature more would be another file that proves the same.
-TEST(EvidenceTest, ASealedBanHasNoJudgeToSpare) {
+// One proof, one file: with an extra signature there would be two files with one meaning.
+TEST(EvidenceTest, SealedBanWithAnExtraJudgeIsRefused) {
   const KnownRun run = RunOfJudges(kJudges - 2);
   const auto four = SealedBan(kJudges - 1);
   const auto three = SealedBan(kJudges - 2);
@@ -371,7 +371,7 @@ TEST(EvidenceTest, JudgesOfAnotherRunOrStrangersProveNothing) {
   EXPECT_EQ(VerifyInRun(*file, strangers).outcome, Outcome::kNotProven);
 }
 
-TEST(EvidenceTest, ASealedBanNamesWhomTheBlockBansAndNobodyElse) {
+TEST(EvidenceTest, SealedBanProvesOnlyTheBansOfItsBlock) {
   const KnownRun run = RunOfJudges(kJudges - 1);
   wire::Block block = BanningBlock();
   EXPECT_FALSE(MakeSealedBan(HonestKey().id(), block, CommitsBuildingOn(block), run).ok());
@@ -382,7 +382,7 @@ TEST(EvidenceTest, ASealedBanNamesWhomTheBlockBansAndNobodyElse) {
       MakeSealedBan(CheaterKey().id(), BanningBlock(), CommitsBuildingOn(block), run).ok());
 }
 
-// The accuser loses by `innocent`, the target by `guilty`.
+// `innocent` convicts the accuser, `guilty` the target.
 TEST(EvidenceTest, AVerdictNeedsOneVoterMoreThanFaultsInOneCase) {
   const KnownRun run = RunOfJudges(kJudges - 1);
   const PeerId accuser = CheaterKey().id();
@@ -405,7 +405,7 @@ TEST(EvidenceTest, AVerdictNeedsOneVoterMoreThanFaultsInOneCase) {
       MakeVerdict(HonestKey().id(), {guilty[0], guilty[1], guilty[2], innocent[3]}, run).ok());
 }
 
-TEST(EvidenceTest, WhoAbstainsOrFindsAnOwnerInnocentCondemnsNobody) {
+TEST(EvidenceTest, AbstentionsAndAcquittalsCondemnNobody) {
   wire::Vote vote{
       {.kind = wire::CaseKind::kCover, .accuser = CheaterKey().id(), .target = HonestKey().id()},
       wire::Verdict::kInnocent};
@@ -416,14 +416,14 @@ TEST(EvidenceTest, WhoAbstainsOrFindsAnOwnerInnocentCondemnsNobody) {
   EXPECT_FALSE(CondemnedBy(vote));
 }
 
-// Other kinds need no manifest, and none can undo them.
-TEST(EvidenceTest, TheRunMattersOnlyToFilesOfJudges) {
+// Other kinds need no manifest, and a manifest cannot refute them.
+TEST(EvidenceTest, RunIdMattersOnlyToFilesOfJudges) {
   const auto file = MakeEquivocation(CommitFrame(kCheat), OtherCommit());
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(VerifyInRun(*file, KnownRun{}).outcome, Outcome::kProven);
 }
 
-// The same draws of damage as proofs/verifier's test: truncations, bits, bytes, swaps and copies.
+// The kinds of damage in proofs/verifier's test: truncations, bits, bytes, swaps and copies.
 TEST(EvidenceTest, TenThousandMutationsOfEachProvenFileProveNothing) {
   const KnownRun run = RunOfJudges(kJudges - 1);
   base::Rng rng(20240601);
@@ -452,8 +452,8 @@ TEST(EvidenceTest, NamesAreAsInJson) {
   EXPECT_STREQ(OutcomeName(Outcome::kMissingData), "missing_data");
 }
 
-// Makers for messages: what is not bad makes no file.
-TEST(EvidenceTest, MakersOfGoodMessagesRefuse) {
+// Makers refuse messages that are no offence.
+TEST(EvidenceTest, MakersRefuseGoodMessages) {
   EXPECT_FALSE(MakeUnreadable(CommitFrame(kFair)).ok());
   EXPECT_FALSE(MakeFalsePart(CommitFrame(kFair), RevealFrame(kFair, 0)).ok());
   EXPECT_FALSE(MakeImpossibleNumbers(CommitFrame(kFair)).ok());
@@ -464,7 +464,7 @@ TEST(EvidenceTest, MakersOfGoodMessagesRefuse) {
 
 class EvidenceVectorTest : public testing::TestWithParam<NamedFile> {};
 
-TEST_P(EvidenceVectorTest, JudgedAsItsNameSays) {
+TEST_P(EvidenceVectorTest, VerdictMatchesItsName) {
   const NamedFile& file = GetParam();
   const auto golden = wire::ReadVector("tests/vectors/evidence/" + file.name + ".hex");
   ASSERT_TRUE(golden.ok()) << golden.status();
@@ -474,7 +474,7 @@ TEST_P(EvidenceVectorTest, JudgedAsItsNameSays) {
   EXPECT_TRUE(file.name.starts_with(OutcomeName(finding.outcome)));
 }
 
-// Files about messages that have more fields since protocol version 2 are judged as they were.
+// Messages got more fields in protocol version 2; older files are judged as before.
 TEST(EvidenceTest, FilesOfVersion1AreJudgedAsTheyWere) {
   for (const std::string name : {"proven_overlong_aggregate", "not_proven_readable_aggregate",
                                  "proven_overlong_proof", "not_proven_readable_proof"}) {
@@ -491,7 +491,7 @@ TEST_P(EvidenceVectorTest, NoTruncationLeavesItProven) {
   }
 }
 
-// Of the proven files; damage to another could just undo what is wrong with it.
+// Only proven files, since damage to another could just repair it.
 TEST(EvidenceTest, NoDamagedByteLeavesAFileProven) {
   int proven = 0;
   for (const NamedFile& file : AllFiles()) {

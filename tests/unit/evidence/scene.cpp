@@ -126,7 +126,7 @@ void AddFalseReveals(std::vector<NamedFile>& files) {
        })});
 }
 
-// A file of that kind whose last frame is the offence, whatever it shows.
+// A file of that kind whose last frame is the alleged offence, whether it shows one or not.
 EvidenceFile Claim(EvidenceKind kind, std::vector<Bytes> frames) {
   const auto offence = wire::Open(std::make_shared<const Bytes>(frames.back()));
   OSTRAKA_CHECK(offence.ok());
@@ -143,13 +143,13 @@ void AddClaim(std::vector<NamedFile>& files, const std::string& name, Outcome ex
   files.push_back({name, expected, wire::EncodeEvidence(Claim(kind, std::move(frames)))});
 }
 
-// One of each type with a body that does not decode, and one that does.
+// One of each type with a body that does not decode, and one with a body that does.
 void AddUnreadables(std::vector<NamedFile>& files) {
   for (const MessageType type : wire::SignedMessageTypes()) {
     if (type == MessageType::kBoot || type == MessageType::kRejoin) continue;
     const std::string name = std::string(wire::MessageTypeName(type));
     const Bytes sample = wire::SampleEnvelope(type).body;
-    // Canonical form has one encoding of each value: a word too many is none of them.
+    // The canonical form has one encoding for each value, and none with an extra word.
     Bytes longer = sample;
     longer.insert(longer.end(), 8, 0);
     AddClaim(files, "proven_overlong_" + name, Outcome::kProven, EvidenceKind::kUnreadable,
@@ -282,7 +282,7 @@ void AddFalseStatuses(std::vector<NamedFile>& files) {
   add("not_proven_status_before_lock", Outcome::kNotProven, locked, status(2, 0, 6));
 }
 
-// Four judges find in one case that the cheater accused an honest peer.
+// In one case four judges find that the cheater accused an honest peer.
 void AddVerdicts(std::vector<NamedFile>& files) {
   const EvidenceFile file = Decoded(
       MakeVerdict(CheaterKey().id(), ProofsVoting(wire::Verdict::kInnocent), RunOfJudges(3)));
@@ -311,7 +311,7 @@ void AddSlowPath(std::vector<NamedFile>& files) {
                    wire::EncodeEvidence(Decoded(MakeEquivocation(vote(1), vote(2))))});
 }
 
-// What somebody says who has lost its store is no evidence, however it is put.
+// A message of a member that lost its store is no evidence, in any form.
 void AddRejoin(std::vector<NamedFile>& files) {
   EvidenceFile file;
   file.accused = CheaterKey().id();
@@ -327,7 +327,7 @@ void AddGenesis(std::vector<NamedFile>& files) {
   const Turn start = {.key = &CheaterKey(), .incarnation = 0, .step = 0, .coin_count = 1};
   EvidenceFile file;
   file.accused = CheaterKey().id();
-  // As when tests/vectors was written, whatever the version is today.
+  // The version at the time when tests/vectors was written.
   const auto one = Encode(wire::Boot{.boot_id = wire::Filled(1), .protocol_version = 3});
   const auto two = Encode(wire::Boot{.boot_id = wire::Filled(2), .protocol_version = 3});
   file.frames = {FrameWithBody(start, MessageType::kBoot, one),

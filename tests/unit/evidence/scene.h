@@ -1,5 +1,5 @@
-// Two peers in one run: one that keeps the rules and one that does not. What both sign is what the
-// tests, the vectors and the fuzzer's corpus of evidence are made of.
+// Two peers in one run, an honest one and a cheater. The tests, the vectors and the fuzzer's corpus
+// of evidence consist of messages that they sign.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace ostraka::evidence {
 const crypto::SigningKey& HonestKey();
 const crypto::SigningKey& CheaterKey();
 
-// Who, when and with how many coins.
+// The signer, the step, and the number of coins.
 struct Turn {
   const crypto::SigningKey* key = nullptr;
   std::uint32_t incarnation = 0;
@@ -26,7 +26,7 @@ struct Turn {
   std::uint32_t coin_count = 1;  // >= 1
 };
 
-// What an honest peer signs; the coins are a function of the key and the step.
+// An honest COMMIT; the coins are a function of the key and the step.
 Bytes CommitFrame(const Turn& turn);
 Bytes RevealFrame(const Turn& turn, std::uint32_t draw);  // REQUIRES: draw < turn.coin_count
 
@@ -36,14 +36,14 @@ Bytes FrameWithBody(const Turn& turn, wire::MessageType type, Bytes body, std::u
 wire::Commit CommitOf(const Turn& turn);
 wire::Reveal RevealOf(const Turn& turn, std::uint32_t draw);
 
-// A block that bans the cheater, the COMMITs of kJudges members that build on it, and the run that
-// they and the cheater are the members of.
+// A block that bans the cheater, the COMMITs of kJudges members that build on it, and the run whose
+// members they and the cheater are.
 inline constexpr std::uint8_t kJudges = 4;
 wire::Block BanningBlock();
 std::vector<base::SharedBytes> CommitsBuildingOn(const wire::Block& block);
 KnownRun RunOfJudges(std::size_t faults);
-// PROOFs in which the same members vote in a case in which the cheater accuses an honest peer: by
-// `verdict`, the last of them a step after the others.
+// PROOFs in which those members vote `verdict` in a case in which the cheater accuses an honest
+// peer; the last one a step after the others.
 std::vector<base::SharedBytes> ProofsVoting(wire::Verdict verdict);
 
 // Every kind of finding as a file, by the name of its vector: proven_*, not_proven_*, malformed_*,
@@ -54,7 +54,7 @@ struct NamedFile {
   Bytes bytes;
 };
 std::vector<NamedFile> AllFiles();
-// What GoogleTest prints of one.
+// The text that GoogleTest prints.
 void PrintTo(const NamedFile& file, std::ostream* out);
 
 }  // namespace ostraka::evidence

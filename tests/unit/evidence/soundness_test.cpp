@@ -1,5 +1,5 @@
-// The promise that evidence stands on: whatever an accuser writes around them, the messages of a
-// peer that signed one body per slot and revealed what it committed to convict it of nothing.
+// The promise on which evidence rests: messages of a peer that signed one body for each slot and
+// revealed what it committed to convict it of nothing, whatever an accuser adds to them.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -18,8 +18,8 @@ namespace {
 
 using wire::EvidenceFile;
 
-// Everything that an honest peer signed in a run: one body per slot, kept by slot so that it is.
-// Only a REJOIN it may have signed several times, with its disk lost in between.
+// All messages that an honest peer signed in a run, stored by slot so that there is one body for
+// each. Only REJOIN may be signed several times, after the disk was lost.
 class HonestHistory {
  public:
   void Sign(wire::Envelope envelope) {
@@ -56,7 +56,7 @@ HonestHistory AnyHistory() {
                        .incarnation = *rc::gen::inRange<std::uint32_t>(0, 2),
                        .step = *rc::gen::inRange<std::uint64_t>(0, 3),
                        .coin_count = *rc::gen::inRange<std::uint32_t>(1, 9)};
-    // A peer that has committed in this slot already does not commit to another count.
+    // A peer that has committed in this slot does not commit to another count.
     const std::size_t before = history.frames().size();
     history.SignFrame(CommitFrame(turn));
     if (history.frames().size() == before) continue;
@@ -67,7 +67,7 @@ HonestHistory AnyHistory() {
   const auto others = *rc::gen::inRange(0, 4);
   for (int i = 0; i < others; ++i) {
     wire::Envelope envelope = wire::AnySignedEnvelope();
-    // COMMIT and REVEAL of the honest have the coins above and no other body.
+    // COMMITs and REVEALs of an honest peer have the coins above and no other body.
     if (envelope.slot.type == wire::MessageType::kCommit) continue;
     if (envelope.slot.type == wire::MessageType::kReveal) continue;
     history.Sign(envelope);
@@ -86,7 +86,7 @@ bool PassesOverLock(const Bytes& lock, const Bytes& vote) {
   return body.ok() && body->rank <= first->envelope.slot.iteration;
 }
 
-// What an adversary can do to a frame that it cannot sign again.
+// The changes that an adversary can make to a frame that it cannot sign again.
 Bytes Tampered(Bytes frame) {
   const auto edits = *rc::gen::inRange(0, 3);
   for (int i = 0; i < edits && !frame.empty(); ++i) {
@@ -127,13 +127,13 @@ RC_GTEST_PROP(SoundnessTest, NoFileAroundHonestMessagesConvicts, ()) {
   file.frames = {*rc::gen::arbitrary<bool>() ? Forged(a) : Tampered(a),
                  *rc::gen::arbitrary<bool>() ? Forged(b) : Tampered(b)};
   if (*rc::gen::arbitrary<bool>()) file.attachments.clear();
-  // Claims that fit the second frame get furthest.
+  // Claims that match the second frame pass the most checks.
   const auto opened = wire::Open(std::make_shared<const Bytes>(b));
   if (*rc::gen::arbitrary<bool>()) file.slot = opened->envelope.slot;
   RC_ASSERT(Verify(wire::EncodeEvidence(file)).outcome != Outcome::kProven);
 }
 
-// Of parts and numbers the honest sign what follows from a gradient, and no more.
+// Honest peers sign only parts and numbers that follow from a gradient.
 RC_GTEST_PROP(SoundnessTest, HonestPartsAndReadableBodiesConvictNobody, ()) {
   const auto parts = *rc::gen::inRange<std::size_t>(1, 17);
   const auto index = *rc::gen::inRange<std::size_t>(0, parts);
@@ -157,7 +157,7 @@ RC_GTEST_PROP(SoundnessTest, HonestPartsAndReadableBodiesConvictNobody, ()) {
   const Bytes honest = *wire::Seal(envelope, HonestKey()).frame;
   RC_ASSERT(!MakeFalsePart(commit_frame, honest).ok());
   RC_ASSERT(!MakeUnreadable(honest).ok());
-  // And the other half.
+  // The opposite: a changed message convicts.
   part.root = wire::AnyDigest();
   envelope.sender = CheaterKey().id();
   envelope.body = Encode(part);
@@ -168,7 +168,7 @@ RC_GTEST_PROP(SoundnessTest, HonestPartsAndReadableBodiesConvictNobody, ()) {
                 .ok() != same);
 }
 
-// The other half, or the properties above would hold of a verifier that never convicts.
+// The opposite; otherwise the properties above would hold for a verifier that never convicts.
 RC_GTEST_PROP(SoundnessTest, EveryPairOfDifferentMessagesOfOneSlotConvicts, ()) {
   wire::Envelope first = wire::AnySignedEnvelope();
   first.sender = CheaterKey().id();

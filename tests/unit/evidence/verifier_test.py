@@ -59,7 +59,7 @@ class VectorTest(unittest.TestCase):
             seen[finding.verdict] += 1
         self.assertEqual(sorted(seen), sorted(VERDICTS))
 
-    def test_a_sealed_ban_needs_one_member_more_than_can_be_at_fault(self):
+    def test_a_sealed_ban_needs_more_members_than_the_fault_bound(self):
         data = dict(vectors())["missing_data_sealed_ban"]
         run = judges(data)
         self.assertEqual(ostraka_evidence.verify(data, run).verdict, "proven")
@@ -72,7 +72,7 @@ class VectorTest(unittest.TestCase):
         other = run._replace(run_id=bytes(32))
         self.assertEqual(ostraka_evidence.verify(data, other).verdict, "not_proven")
 
-    def test_a_verdict_needs_one_voter_more_than_can_be_at_fault(self):
+    def test_a_verdict_needs_more_voters_than_the_fault_bound(self):
         data = dict(vectors())["missing_data_verdict"]
         run = judges(data)
         self.assertEqual(ostraka_evidence.verify(data, run).verdict, "proven")

@@ -1,6 +1,6 @@
 // Writes the golden vectors of evidence and the fuzzer's seeds:
 //   evidence_write_vectors tests
-// Only after a change of format that is meant: the tests of vectors fail until then, on purpose.
+// Use it only after an intended change of format: until then the tests of vectors fail on purpose.
 #include <filesystem>
 #include <iostream>
 #include <string>

@@ -1,4 +1,4 @@
-// An HTTP server on a thread of its own, and clients that need not be polite.
+// An HTTP server on its own thread, and clients that may break the protocol.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 
 namespace ostraka::http {
 
-// A client's end of a connection, which says what a test wants said.
+// A client's end of a connection that sends any bytes.
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -39,12 +39,12 @@ class RawClient {
   }
 
   void Say(std::string_view text) const {
-    // Fails if the server has closed, which Hear finds out.
+    // Fails if the server has closed the connection, which Hear reports.
     (void)send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
   }
   void SayNoMore() const { shutdown(fd_, SHUT_WR); }
 
-  // All that comes until the server closes; fails the test if it does not within ten seconds.
+  // Everything until the server closes; fails the test after ten seconds.
   std::string Hear() const {
     std::string heard;
     for (;;) {
@@ -76,7 +76,7 @@ class HttpTest : public ::testing::Test {
     std::filesystem::remove_all(root_);
   }
 
-  // Answers with the path, on a thread of its own.
+  // Serves answers that contain the path, on its own thread.
   void Serve(const HttpPlace& place, HttpLimits limits = {}, std::string body = {}) {
     auto server = HttpServer::Make(
         io_, place,

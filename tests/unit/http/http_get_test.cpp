@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Listens, and answers the first connection with `words` whatever it says.
+// Listens, and answers the first connection with `words` whatever the request is.
 class Mumbler {
  public:
   explicit Mumbler(std::string words) {
@@ -57,10 +57,10 @@ TEST_F(HttpTest, GetsByNameAndByAddress) {
   EXPECT_EQ(none->status, 404u);
 }
 
-TEST_F(HttpTest, SaysThatNobodyListens) {
+TEST_F(HttpTest, ReportsThatNobodyListens) {
   EXPECT_EQ(HttpGet({.address = {}, .socket_path = root_ + "/none"}, "/").status().code(),
             absl::StatusCode::kNotFound);
-  // A port that was ours a moment ago.
+  // A port that this process has just released.
   const auto fd = os::ListenOn("127.0.0.1:0");
   ASSERT_TRUE(fd.ok());
   const std::string address = "127.0.0.1:" + std::to_string(*os::ListeningPort(*fd));
@@ -71,7 +71,7 @@ TEST_F(HttpTest, SaysThatNobodyListens) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(HttpGetTest, AnswersThatAreNoneAreErrors) {
+TEST(HttpGetTest, MalformedAnswersAreErrors) {
   EXPECT_EQ(HttpGet(Mumbler("SSH-2.0-OpenSSH_9.2\r\n").place(), "/").status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(HttpGet(Mumbler("").place(), "/").ok());
@@ -84,7 +84,7 @@ TEST(HttpGetTest, AnswersThatAreNoneAreErrors) {
           .ok());
 }
 
-TEST(HttpGetTest, WaitsNoLongerThanItWasTold) {
+TEST(HttpGetTest, WaitsNoLongerThanItsTimeout) {
   const auto fd = os::ListenOn("127.0.0.1:0");  // accepts nobody
   ASSERT_TRUE(fd.ok());
   const std::string address = "127.0.0.1:" + std::to_string(*os::ListeningPort(*fd));

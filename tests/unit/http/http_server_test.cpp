@@ -46,7 +46,7 @@ TEST_F(HttpTest, OtherMethodsAndTargetsAreRefused) {
   EXPECT_THAT(Ask("GET http://x/ HTTP/1.1\r\nHost: localhost\r\n\r\n"), StartsWith("HTTP/1.1 400"));
 }
 
-// A page in the visitor's browser may point its own name at 127.0.0.1.
+// A page in the visitor's browser may let its own name resolve to 127.0.0.1.
 TEST_F(HttpTest, OnLoopbackOnlyLoopbackNamesAreServed) {
   Serve(kLoopback);
   for (const char* host : {"evil.example", "evil.example:80", "10.0.0.1", "", "localhost.evil", "[",
@@ -86,7 +86,7 @@ TEST_F(HttpTest, ARequestThatIsTooLargeIsCutOff) {
               StartsWith("HTTP/1.1 413"));
 }
 
-TEST_F(HttpTest, WhoeverDawdlesIsClosed) {
+TEST_F(HttpTest, SlowConnectionsAreClosed) {
   Serve(kLoopback,
         {.max_connections = 4, .max_request_bytes = 1024, .timeout = base::Milliseconds(50)});
   const auto begin = std::chrono::steady_clock::now();
@@ -95,7 +95,7 @@ TEST_F(HttpTest, WhoeverDawdlesIsClosed) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(100));
 }
 
-TEST_F(HttpTest, AFullHouseMakesRoomForWhoAsks) {
+TEST_F(HttpTest, FullServerClosesTheOldestConnectionForANewOne) {
   constexpr std::size_t kRoom = 4;
   Serve(kLoopback,
         {.max_connections = kRoom, .max_request_bytes = 1024, .timeout = base::Seconds(60)});
@@ -107,7 +107,7 @@ TEST_F(HttpTest, AFullHouseMakesRoomForWhoAsks) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), StartsWith("HTTP/1.1 200"));
   }
-  // The first came first and went first; the last still holds its place.
+  // The oldest connection was closed; the newest still holds its place.
   EXPECT_EQ(dawdlers.front().Hear(), "");
   dawdlers.back().Say(" / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(dawdlers.back().Hear(), StartsWith("HTTP/1.1 200"));
@@ -133,7 +133,7 @@ TEST_F(HttpTest, DestroyedWithClientsItClosesThem) {
   EXPECT_EQ(client.Hear(), "");
 }
 
-TEST_F(HttpTest, ATakenPortIsSaid) {
+TEST_F(HttpTest, TakenPortIsReported) {
   Serve(kLoopback);
   const std::string taken = "127.0.0.1:" + std::to_string(server_->port());
   const auto second = HttpServer::Make(io_, {.address = taken, .socket_path = {}},
@@ -141,7 +141,7 @@ TEST_F(HttpTest, ATakenPortIsSaid) {
   EXPECT_THAT(base::MessageOf(second.status()), HasSubstr("the port is taken"));
 }
 
-TEST(IsLoopbackTest, TellsWhoCanReachAnAddress) {
+TEST(IsLoopbackTest, RecognizesLoopbackAddresses) {
   for (const char* address : {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:80"}) {
     EXPECT_TRUE(IsLoopback(address)) << address;
   }

@@ -10,7 +10,7 @@
 namespace ostraka::http {
 namespace {
 
-TEST_F(HttpTest, ASocketMayLieDeeperThanTheSystemCanName) {
+TEST_F(HttpTest, SocketPathMayExceedTheSystemsLimit) {
   std::string folder = root_;
   for (int i = 0; i < 12; ++i) folder += "/a-folder-with-a-long-name";
   std::filesystem::create_directories(folder);
@@ -42,7 +42,7 @@ TEST_F(HttpTest, AStaleSocketIsReplacedAndNothingElse) {
   EXPECT_TRUE(std::filesystem::is_regular_file(file));
 }
 
-TEST_F(HttpTest, AFolderThatIsNotThere) {
+TEST_F(HttpTest, MissingFolderIsReported) {
   EXPECT_EQ(os::ListenOnUnix(root_ + "/none/s").status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(os::ConnectToUnix(root_ + "/none/s").status().code(), absl::StatusCode::kNotFound);
 }

@@ -39,7 +39,7 @@ TEST_F(DurableFile, HoldsThePiecesInOrderAndNothingElseIsLeft) {
   EXPECT_EQ(FileCount(), 1);
 }
 
-TEST_F(DurableFile, WhatACrashLeftBehindIsOverwritten) {
+TEST_F(DurableFile, RemainsOfACrashAreOverwritten) {
   std::ofstream(path() + ".tmp") << "half of somethi";
   ASSERT_TRUE(Write("whole").ok());
   EXPECT_EQ(Content(), "whole");
@@ -64,7 +64,7 @@ TEST_F(DurableFile, AFailureLeavesTheOldFile) {
   EXPECT_EQ(Content(), "old");
 }
 
-TEST_F(DurableFile, AMissingFolderIsSaid) {
+TEST_F(DurableFile, MissingFolderIsReported) {
   const base::Bytes byte = {1};
   const std::array pieces = {base::ByteView(byte)};
   const base::Status status = WriteDurably(dir_ + "/none/file", pieces, IfExists::kReplace);

@@ -5,7 +5,7 @@
 namespace ostraka::os {
 namespace {
 
-TEST(AddressGroup, OneAddressIsWhatOnePersonHas) {
+TEST(AddressGroup, IsOneIpv4AddressOrAnIpv6Prefix) {
   EXPECT_EQ(AddressGroup("192.0.2.1"), "192.0.2.1");
   EXPECT_EQ(AddressGroup("::ffff:192.0.2.1"), "192.0.2.1");
   EXPECT_EQ(AddressGroup("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
@@ -17,7 +17,7 @@ TEST(AddressGroup, OneAddressIsWhatOnePersonHas) {
   EXPECT_EQ(AddressGroup("node.example.org"), "");
 }
 
-TEST(AddressPrefix, IsWhatOneCustomerHas) {
+TEST(AddressPrefix, IsThePrefixOfOneCustomer) {
   EXPECT_EQ(AddressPrefix("192.0.2.77"), "192.0.2.0/24");
   EXPECT_EQ(AddressPrefix("::ffff:192.0.2.1"), "192.0.2.0/24");
   EXPECT_EQ(AddressPrefix("2001:db8:1:2:3:4:5:6"), "2001:db8:1::/48");

@@ -41,7 +41,7 @@ TEST_F(PrivateFileTest, IsMadeForItsOwnerWhateverTheUmask) {
   EXPECT_EQ(ModeOf(path_), 0600U);
 }
 
-TEST_F(PrivateFileTest, AnOpenOneIsClosedToOthersAndKeepsItsBytes) {
+TEST_F(PrivateFileTest, ReadableFileIsClosedToOthersAndKeepsItsBytes) {
   std::ofstream(path_) << "here";
   ASSERT_EQ(chmod(path_.c_str(), 0666), 0);
   Open(path_);
@@ -78,7 +78,7 @@ TEST_F(PrivateFileTest, AnothersFileIsRefused) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(PrivateFileTest, APrivateFolderIsOneWhereNobodyElseMakesFiles) {
+TEST_F(PrivateFileTest, PrivateFolderAdmitsNoFilesOfOthers) {
   ASSERT_EQ(chmod(dir_.c_str(), 0755), 0);
   EXPECT_TRUE(IsPrivateFolder(dir_));
   for (const mode_t mode : {0777U, 0775U, 0757U, 01777U}) {

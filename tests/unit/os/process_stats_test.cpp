@@ -19,7 +19,7 @@ TEST(ProcessStatsTest, CountsOpenFiles) {
   for (const int fd : files) close(fd);
 }
 
-TEST(ProcessStatsTest, SeesMemoryThatIsTouched) {
+TEST(ProcessStatsTest, CountsTouchedMemory) {
   const ProcessStats before = ReadProcessStats();
   EXPECT_GT(before.rss_bytes, 0u);
   EXPECT_GE(before.peak_rss_bytes, before.rss_bytes / 2);

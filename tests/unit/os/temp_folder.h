@@ -1,4 +1,4 @@
-// A folder that goes with its test.
+// A folder that is removed with its test.
 #pragma once
 
 #include <gtest/gtest.h>

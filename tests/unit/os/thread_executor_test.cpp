@@ -43,7 +43,7 @@ TEST(ThreadExecutor, OneThreadIsTheCallers) {
   EXPECT_EQ(ids, std::set{std::this_thread::get_id()});
 }
 
-TEST(ThreadExecutor, ThereIsAThread) { EXPECT_GE(AvailableThreads(), 1u); }
+TEST(ThreadExecutor, HasAtLeastOneThread) { EXPECT_GE(AvailableThreads(), 1u); }
 
 }  // namespace
 }  // namespace ostraka::os

@@ -1,4 +1,4 @@
-// Three peers and what they say and do, for tests of checkers.
+// Three peers with their messages and observations, for tests of checkers.
 #pragma once
 
 #include <cstdint>

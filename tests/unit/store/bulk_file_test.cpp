@@ -31,7 +31,7 @@ class BulkFileTest : public os::TempFolderTest {
   }
 };
 
-TEST_F(BulkFileTest, GivesBackWhatWasWritten) {
+TEST_F(BulkFileTest, RoundTrips) {
   const Bytes first(100'000, 1);
   const Bytes second = {2, 3, 4};
   std::vector<Extent> extents;
@@ -45,8 +45,8 @@ TEST_F(BulkFileTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(*again.Read(extents[1]), second);
 }
 
-// What a crash leaves is nobody's: the next opening does not name it.
-TEST_F(BulkFileTest, WritesOverWhatNoRowNames) {
+// Bytes that a crash left are unreferenced: the next opening does not name them.
+TEST_F(BulkFileTest, OverwritesUnreferencedBytes) {
   BulkFile file = MustOpen();
   const Extent kept = MustWrite(file, Bytes(10, 1));
   const Extent lost = MustWrite(file, Bytes(10, 2));
@@ -68,7 +68,7 @@ TEST_F(BulkFileTest, KeepsFreedBytesUntilTheyAreReclaimed) {
   EXPECT_EQ(MustWrite(file, Bytes(4, 5)), (Extent{20, 4})) << "two bytes are too small a gap";
 }
 
-// Beside the naive model: a map of what each extent should hold.
+// Compared with a naive model: a map of the content of each extent.
 TEST_F(BulkFileTest, NeverMixesExtentsAndStopsGrowing) {
   BulkFile file = MustOpen();
   std::mt19937 random(7);
@@ -92,7 +92,7 @@ TEST_F(BulkFileTest, NeverMixesExtentsAndStopsGrowing) {
   EXPECT_LT(std::filesystem::file_size(Path()), 2 * early);
 }
 
-TEST_F(BulkFileTest, SaysThatItIsCutShort) {
+TEST_F(BulkFileTest, ReportsATruncatedFile) {
   BulkFile file = MustOpen();
   const Extent extent = MustWrite(file, Bytes(10, 1));
   std::filesystem::resize_file(Path(), 9);
@@ -100,7 +100,7 @@ TEST_F(BulkFileTest, SaysThatItIsCutShort) {
   EXPECT_TRUE(absl::IsInvalidArgument(file.Read({~0ULL - 5, 10}).status()));
 }
 
-TEST_F(BulkFileTest, RefusesPlacesThatCannotBeAndAFolderThatIsNotThere) {
+TEST_F(BulkFileTest, RefusesImpossiblePlacesAndAMissingFolder) {
   EXPECT_TRUE(absl::IsInvalidArgument(BulkFile::Open(Path(), {{0, 10}, {9, 10}}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(BulkFile::Open(Path(), {{5, ~0ULL}}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(BulkFile::Open(Path(), {{5, 0}}).status()));

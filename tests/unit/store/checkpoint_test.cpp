@@ -43,7 +43,7 @@ class CheckpointTest : public os::TempFolderTest {
   }
 };
 
-TEST_F(CheckpointTest, ComesBackAsItWasWritten) {
+TEST_F(CheckpointTest, RoundTrips) {
   const Checkpoint written = Sample();
   ASSERT_TRUE(WriteCheckpoint(dir_, written).ok());
   EXPECT_EQ(path(), dir_ + "/checkpoints/step-41.safetensors");
@@ -59,7 +59,7 @@ TEST_F(CheckpointTest, ComesBackAsItWasWritten) {
             protocol::StateRoot(written.state, written.layout).Hex());
 }
 
-TEST_F(CheckpointTest, OneOfTheSameStepIsReplaced) {
+TEST_F(CheckpointTest, CheckpointOfTheSameStepIsReplaced) {
   ASSERT_TRUE(WriteCheckpoint(dir_, Sample()).ok());
   Checkpoint other = Sample();
   other.state.parameters = Floats(7, 18);
@@ -85,7 +85,7 @@ TEST_F(CheckpointTest, AreListedByStepWithoutStrangers) {
   EXPECT_EQ(steps, (std::vector<std::uint64_t>{9, 20, 100}));
 }
 
-TEST_F(CheckpointTest, AnyBitThatIsWrongIsFound) {
+TEST_F(CheckpointTest, AnyWrongBitIsFound) {
   ASSERT_TRUE(WriteCheckpoint(dir_, Sample()).ok());
   const std::string whole = ContentOf(path());
   for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -93,8 +93,8 @@ TEST_F(CheckpointTest, AnyBitThatIsWrongIsFound) {
     wrong[i] = static_cast<char>(wrong[i] ^ 1 << (i % 8));
     Overwrite(path(), wrong);
     const auto read = ReadCheckpoint(path());
-    // What the run was called is not covered by its state root: any well-formed text may stand
-    // there. Nothing else may differ.
+    // The state root does not cover the name of the run, which may be any well-formed text. Nothing
+    // else may differ.
     if (read.ok()) {
       EXPECT_EQ(*read->state.parameters, *Sample().state.parameters);
       EXPECT_EQ(*read->state.velocity, *Sample().state.velocity);
@@ -110,7 +110,7 @@ TEST_F(CheckpointTest, AnyBitThatIsWrongIsFound) {
   }
 }
 
-TEST_F(CheckpointTest, EveryPrefixAndAnyMoreIsRefused) {
+TEST_F(CheckpointTest, TruncatedAndExtendedFilesAreRefused) {
   ASSERT_TRUE(WriteCheckpoint(dir_, Sample()).ok());
   const std::string whole = ContentOf(path());
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -122,7 +122,7 @@ TEST_F(CheckpointTest, EveryPrefixAndAnyMoreIsRefused) {
   EXPECT_EQ(ReadCheckpoint(path() + "x").status().code(), absl::StatusCode::kNotFound);
 }
 
-// A header that promises more than the file has, by itself or by a product that wraps.
+// A header that claims more than the file contains, directly or by a product that wraps.
 TEST_F(CheckpointTest, HostileHeadersAreRefused) {
   std::filesystem::create_directories(CheckpointFolder(dir_));
   const std::string huge_length("\xff\xff\xff\xff\xff\xff\xff\x7f{}", 10);
@@ -143,7 +143,7 @@ TEST_F(CheckpointTest, HostileHeadersAreRefused) {
   }
 }
 
-TEST_F(CheckpointTest, AModelHasTheParametersAlone) {
+TEST_F(CheckpointTest, ModelHasOnlyTheParameters) {
   const Checkpoint checkpoint = Sample();
   const std::string out = dir_ + "/model.safetensors";
   ASSERT_TRUE(WriteModel(out, checkpoint).ok());

@@ -35,7 +35,7 @@ class CheckpointWriterTest : public os::TempFolderTest {
     const auto values = std::make_shared<const std::vector<float>>(2, static_cast<float>(step));
     return {std::make_shared<const wire::Block>(block), {values, values}};
   }
-  // Offers steps 0..count-1 and waits for each that is due, so that none takes another's place.
+  // Offers steps 0..count-1 and waits for each that is due, so that none replaces another.
   void OfferAndAwait(CheckpointWriter& writer, std::uint64_t every, std::uint64_t count) {
     for (std::uint64_t step = 0; step < count; ++step) {
       writer.Offer(Done(step));
@@ -52,7 +52,7 @@ class CheckpointWriterTest : public os::TempFolderTest {
   std::atomic<int> failures_ = 0;
 };
 
-TEST_F(CheckpointWriterTest, KeepsTheLastOfEverySoManySteps) {
+TEST_F(CheckpointWriterTest, KeepsOneCheckpointPerInterval) {
   CheckpointWriter writer(Options(10));
   OfferAndAwait(writer, 10, 65);
   EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 64));
@@ -65,14 +65,14 @@ TEST_F(CheckpointWriterTest, KeepsTheLastOfEverySoManySteps) {
   EXPECT_EQ(failures_, 0);
 }
 
-TEST_F(CheckpointWriterTest, WithoutAnIntervalTheLastStateIsKeptAllTheSame) {
+TEST_F(CheckpointWriterTest, WithoutAnIntervalTheLastStateIsKept) {
   CheckpointWriter writer(Options(0));
   for (std::uint64_t step = 0; step < 20; ++step) writer.Offer(Done(step));
   EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 19));
   EXPECT_THAT(Steps(), ElementsAre(19));
 }
 
-TEST_F(CheckpointWriterTest, ADiskThatIsTooSlowLosesCheckpointsButNeverTheLast) {
+TEST_F(CheckpointWriterTest, SlowDiskLosesCheckpointsButNeverTheLast) {
   CheckpointWriter writer(Options(1, 1000));
   for (std::uint64_t step = 0; step < 500; ++step) writer.Offer(Done(step));
   ASSERT_TRUE(writer.Finish().ok());
@@ -82,14 +82,14 @@ TEST_F(CheckpointWriterTest, ADiskThatIsTooSlowLosesCheckpointsButNeverTheLast) 
   EXPECT_EQ(failures_, 0);
 }
 
-TEST_F(CheckpointWriterTest, NoStepNoFile) {
+TEST_F(CheckpointWriterTest, WithoutAStepThereIsNoFile) {
   CheckpointWriter writer(Options(1));
   writer.Offer(Done(0, /*genesis=*/true));
   EXPECT_EQ(writer.Finish().status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(Steps(), IsEmpty());
 }
 
-TEST_F(CheckpointWriterTest, WhatCannotBeWrittenIsToldAndTheLastIsTriedAgain) {
+TEST_F(CheckpointWriterTest, FailedWriteIsReportedAndTheLastIsTriedAgain) {
   std::ofstream(CheckpointFolder(dir_)) << "a file where the folder should be";
   CheckpointWriter writer(Options(1));
   writer.Offer(Done(0));
@@ -100,7 +100,7 @@ TEST_F(CheckpointWriterTest, WhatCannotBeWrittenIsToldAndTheLastIsTriedAgain) {
   EXPECT_EQ(failures_, 1);
 }
 
-TEST_F(CheckpointWriterTest, CheckpointsOfAnEarlierRunOfTheNodeAreOfTheSameSeries) {
+TEST_F(CheckpointWriterTest, CheckpointsFromBeforeARestartBelongToTheSeries) {
   {
     CheckpointWriter writer(Options(10));
     OfferAndAwait(writer, 10, 30);

@@ -1,4 +1,4 @@
-// The folder of a node, and that one process at a time has it.
+// The folder of a node, which one process at a time uses.
 #include "node/store/data_folder.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST_F(DataFolderTest, IsMadeForItsOwnerOnly) {
   EXPECT_TRUE(folder->Sync().ok());
 }
 
-TEST_F(DataFolderTest, OneThatIsThereKeepsItsMode) {
+TEST_F(DataFolderTest, ExistingFolderKeepsItsMode) {
   ASSERT_EQ(::chmod(dir_.c_str(), 0750), 0);
   ASSERT_TRUE(DataFolder::Claim(dir_).ok());
   EXPECT_EQ(ModeOf(dir_), 0750U);
@@ -55,7 +55,7 @@ TEST_F(DataFolderTest, IsInUseUntilItsOwnerIsGone) {
   EXPECT_TRUE(DataFolder::Claim(dir_).ok());
 }
 
-// However its process ends: here without any destructor.
+// However the process ends; here without any destructor.
 TEST_F(DataFolderTest, IsFreeAfterAProcessThatWasKilled) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -69,14 +69,14 @@ TEST_F(DataFolderTest, IsFreeAfterAProcessThatWasKilled) {
   EXPECT_TRUE(DataFolder::Claim(dir_).ok());
 }
 
-TEST_F(DataFolderTest, SaysWhyItCannotBe) {
+TEST_F(DataFolderTest, ReportsWhyItCannotBeUsed) {
   std::ofstream(dir_ + "/file") << "here";
   const auto under_file = DataFolder::Claim(dir_ + "/file/data");
   ASSERT_FALSE(under_file.ok());
   EXPECT_EQ(under_file.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(under_file.status().message().find("cannot be made"), std::string::npos);
 
-  // Nobody makes us write through a link that lies where the lock should.
+  // A link in place of the lock must not make us write through it.
   std::filesystem::create_symlink(dir_ + "/file", dir_ + "/" + kLockFileName);
   const auto linked = DataFolder::Claim(dir_);
   ASSERT_FALSE(linked.ok());

@@ -1,4 +1,4 @@
-// The record of what came, over kills and full disks.
+// The log of received frames, after kills and on full disks.
 #include "node/store/frame_log.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST_F(FrameLogTest, HoldsEachFrameBehindItsLength) {
   EXPECT_EQ(Content(), "\2\0\0\0ab\0\0\0\0\2\1\0\0"s + std::string(258, 'c'));
 }
 
-TEST_F(FrameLogTest, GoesOnAfterTheLastWholeFrame) {
+TEST_F(FrameLogTest, ContinuesAfterTheLastWholeFrame) {
   Append("ab");
   Append("cd");
   const std::string two = Content();
@@ -52,14 +52,14 @@ TEST_F(FrameLogTest, GoesOnAfterTheLastWholeFrame) {
   }
 }
 
-TEST_F(FrameLogTest, SaysWhereItCannotWrite) {
+TEST_F(FrameLogTest, ReportsWhereItCannotWrite) {
   const auto log = FrameLog::Open(dir_ + "/none/frames");
   ASSERT_FALSE(log.ok());
   EXPECT_EQ(log.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(log.status().message().find("cannot write"), std::string::npos);
 }
 
-TEST_F(FrameLogTest, AFullDiskEndsItAndIsToldOnce) {
+TEST_F(FrameLogTest, FullDiskEndsItAndIsReportedOnce) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   auto log = FrameLog::Open("/dev/full");
   ASSERT_TRUE(log.ok()) << log.status().message();

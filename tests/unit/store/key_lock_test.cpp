@@ -37,7 +37,7 @@ class KeyLockTest : public os::TempFolderTest {
   std::size_t Files() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(dir_), {}));
   }
-  // What `work` returns as user `uid`, in a process of its own.
+  // The result of `work` as user `uid`, in its own process.
   static int As(uid_t uid, const std::function<int()>& work) {
     const pid_t child = fork();
     if (child == 0) _exit(setuid(uid) == 0 ? work() : 99);
@@ -50,7 +50,7 @@ class KeyLockTest : public os::TempFolderTest {
   base::PeerId key_;
 };
 
-TEST_F(KeyLockTest, OneHolderAKeyAndRun) {
+TEST_F(KeyLockTest, OneHolderForEachKeyAndRun) {
   auto held = Claim();
   ASSERT_TRUE(held.ok()) << held.status();
   const auto second = Claim();
@@ -58,7 +58,7 @@ TEST_F(KeyLockTest, OneHolderAKeyAndRun) {
   EXPECT_THAT(base::MessageOf(second.status()),
               HasSubstr("in use for this run by process " + std::to_string(getpid())));
   EXPECT_EQ(base::MessageOf(second.status()).find('\n'), std::string::npos);
-  // Asking who holds it costs the holder nothing, however often.
+  // Failed claims cost the holder nothing, however many there are.
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(Claim().ok());
 }
 
@@ -73,7 +73,7 @@ TEST_F(KeyLockTest, OtherRunsAndKeysAreFree) {
   EXPECT_TRUE(KeyLock::Claim(run_, other_key, {dir_}).ok());
 }
 
-TEST_F(KeyLockTest, IsFreeOnceItsHolderLetsGo) {
+TEST_F(KeyLockTest, IsFreeOnceItsHolderReleasesIt) {
   {
     auto held = Claim();
     ASSERT_TRUE(held.ok());
@@ -116,8 +116,8 @@ TEST_F(KeyLockTest, LeavesNoFileBehind) {
   EXPECT_EQ(Files(), 0U);
 }
 
-// The same key by another path: the lock in the home sees it. A folder of no use is passed over.
-TEST_F(KeyLockTest, OneFolderInCommonIsEnough) {
+// The key by another path: the lock in the home folder detects it. An unusable folder is skipped.
+TEST_F(KeyLockTest, OneSharedFolderIsEnough) {
   const std::string home = dir_ + "/home";
   const std::string open = dir_ + "/open";
   std::filesystem::create_directories(home);
@@ -133,8 +133,9 @@ TEST_F(KeyLockTest, OneFolderInCommonIsEnough) {
   EXPECT_EQ(base::MessageOf(none.status()).find('\n'), std::string::npos);
 }
 
-// Half of run and key are public, so another user knows the name: it must be of no use to him.
-TEST_F(KeyLockTest, AnotherUserCanNeitherTakeItNorHoldItUp) {
+// Half of run and key is public, so another user knows the lock's name, which must be useless to
+// that user.
+TEST_F(KeyLockTest, AnotherUserCanNeitherTakeNorBlockIt) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be two users";
   ASSERT_EQ(chmod(dir_.c_str(), 0755), 0);
   ASSERT_EQ(chown(dir_.c_str(), 65533, 65533), 0);

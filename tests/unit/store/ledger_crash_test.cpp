@@ -1,4 +1,4 @@
-// What a ledger holds after a kill, on a full disk and on a slow one.
+// The contents of a ledger after a kill, on a full disk and on a slow one.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 
 using LedgerCrashTest = LedgerTest;
 
-// Of its step alone, and of a size that does not fit where another one's was.
+// Its content depends on the step, and its size fits no other record's place.
 Record ResultOf(std::uint64_t step) {
   return {RecordKind::kResult,
           protocol::ResultKey(step, 0),
@@ -49,7 +49,7 @@ Record StateAfter(std::uint64_t step) {
                         },
                     .failed = [](base::Status) { ::_exit(3); }});
   for (StoreId id = 1;; ++id) {
-    // Several records a Store, so that half a Store would show.
+    // Several records in each Store, so that half a Store would be noticed.
     std::vector<Record> records = {Slot(id, 1), ResultOf(id), BlockRecord(BlockOf(id))};
     if (id % 16 == 0) records.push_back(StateAfter(id));
     if (!(*ledger)->Append(StoreOf(id, std::move(records))).ok()) ::_exit(4);
@@ -93,7 +93,7 @@ TEST_F(LedgerCrashTest, HoldsEverythingReportedBeforeAKill) {
   EXPECT_EQ(reader->Summary()->slots, reader->Summary()->blocks) << "half a Store is there";
   EXPECT_THAT(reader->Summary()->outcome, IsEmpty());
 
-  // The lock went with the process, and what it kept is there for the next one.
+  // The lock ended with the process, and the next process finds its records.
   const auto again = MustOpen(Options());
   const auto restored = again->Restore();
   ASSERT_TRUE(restored.ok()) << restored.status();
@@ -110,7 +110,7 @@ TEST_F(LedgerCrashTest, HoldsEverythingReportedBeforeAKill) {
   }
 }
 
-// Whatever fills it: rows in the database, or bytes beside it.
+// Fills it by rows in the database, or by bytes beside it.
 void FillTheDisk(const LedgerOptions& options, Record (*record)(std::uint64_t)) {
   // A limit on file sizes stands for a full disk, in a child so that the limit ends with it.
   const pid_t child = ::fork();
@@ -158,7 +158,7 @@ TEST_F(LedgerCrashTest, FailsOnceTheDiskIsFullOfResults) {
   EXPECT_GT((*restored)->results.size(), 10U);
 }
 
-TEST_F(LedgerCrashTest, BoundsWhatWaitsForTheDisk) {
+TEST_F(LedgerCrashTest, BoundsTheRecordsThatWaitForTheDisk) {
   // The writer thread is held in its callback while the queue fills.
   std::promise<void> hold;
   std::shared_future<void> released(hold.get_future());

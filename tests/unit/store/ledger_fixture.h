@@ -1,4 +1,4 @@
-// A folder for ledgers, records to put into them, and what their tests say about refusals.
+// A folder for ledgers, records for them, and helpers for refusals.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ inline Record Slot(std::uint64_t step, std::uint64_t signed_digest,
   slot.phase = phase;
   slot.type =
       phase == wire::Phase::kGenesis ? wire::MessageType::kBoot : wire::MessageType::kCommit;
-  // Any bytes stand for the message: the ledger keeps them and their hash.
+  // Any bytes serve as the message: the ledger keeps them and their hash.
   const Digest digest = DigestOf(signed_digest);
   return {RecordKind::kSlot, protocol::SlotKey(slot), {digest.bytes.begin(), digest.bytes.end()}};
 }
@@ -88,7 +88,7 @@ class LedgerTest : public ::testing::Test {
     return ledger->Close("finished");
   }
 
-  // Why a second opening with `options` is refused.
+  // The reason why a second opening with `options` is refused.
   static base::Status Refusal(LedgerOptions options) {
     return Ledger::Open(std::move(options)).status();
   }

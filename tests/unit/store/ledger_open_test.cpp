@@ -1,4 +1,4 @@
-// Which folders a ledger refuses, and with which words.
+// The folders that a ledger refuses, and the reasons that it gives.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -45,7 +45,7 @@ TEST_F(LedgerOpenTest, RefusesAFolderOfAnotherKey) {
   EXPECT_THAT(base::MessageOf(refusal), HasSubstr("belongs to the key of " + PeerOf(1).Short()));
 }
 
-// In a folder that others may enter, and also where an older version left its files open to all.
+// In a folder that others may enter, and where an older version left its files open to all.
 TEST_F(LedgerOpenTest, ItsFilesAreTheOwnersAlone) {
   namespace fs = std::filesystem;
   constexpr auto kOwner = fs::perms::owner_read | fs::perms::owner_write;
@@ -70,15 +70,16 @@ TEST_F(LedgerOpenTest, ItsFilesAreTheOwnersAlone) {
   umask(before);
 }
 
-TEST_F(LedgerOpenTest, GivesBackNothingAtFirst) {
+TEST_F(LedgerOpenTest, RestoresNothingAtFirst) {
   const auto ledger = MustOpen(Options());
   const auto restored = ledger->Restore();
   ASSERT_TRUE(restored.ok()) << restored.status();
   EXPECT_EQ(*restored, nullptr);
 }
 
-// What the key said in the newest sealed step and the open one, to the byte; nothing before.
-TEST_F(LedgerOpenTest, GivesBackWhatTheKeySignedSinceTheNewestBlocksStep) {
+// The messages that the key signed in the newest sealed step and the open one, to the byte; none
+// from before.
+TEST_F(LedgerOpenTest, RestoresSlotsSignedSinceTheNewestBlocksStep) {
   const Record sealed = Slot(2, 1);
   const Record open = Slot(3, 2);
   ASSERT_TRUE(Write({sealed, BlockRecord(BlockOf(3)), open}).ok());
@@ -93,8 +94,8 @@ TEST_F(LedgerOpenTest, GivesBackWhatTheKeySignedSinceTheNewestBlocksStep) {
   EXPECT_FALSE((*restored)->member) << "nothing says that this store began with the run";
 }
 
-// The newest state and what came after it; older ones are superfluous.
-TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
+// The newest state and the results after it; older ones are superfluous.
+TEST_F(LedgerOpenTest, RestoresTheNewestStateAndLaterResults) {
   const auto blob = [](std::uint8_t byte) { return crypto::MakeBlob({byte, byte}); };
   const auto state = [&](std::uint64_t step, std::uint8_t byte) {
     return Record{RecordKind::kState, protocol::BlockKey(false, step), {}, blob(byte)};
@@ -123,7 +124,7 @@ TEST_F(LedgerOpenTest, GivesBackTheNewestStateAndTheResultsSince) {
   EXPECT_FALSE((*restored)->fork);
 }
 
-// The bytes are what was written, or nobody starts from them.
+// Either the bytes are those that were written, or no node starts from them.
 TEST_F(LedgerOpenTest, RefusesBulkThatIsDamagedOrMissing) {
   const Record member{RecordKind::kMember, protocol::BlockKey(true, 0), {}};
   const Record state{
@@ -143,7 +144,7 @@ TEST_F(LedgerOpenTest, RefusesBulkThatIsDamagedOrMissing) {
   EXPECT_TRUE(absl::IsInvalidArgument(refusal())) << refusal();
 }
 
-// A node that has seen the run split stays frozen, however often it is started.
+// A node that has seen a fork stays frozen, however often it is restarted.
 TEST_F(LedgerOpenTest, RemembersAFork) {
   const std::string first = "the run has split";
   const std::string line = "the run has split, and this one is named";
@@ -198,7 +199,7 @@ TEST_F(LedgerOpenTest, RefusesAFolderThatCannotBeMade) {
   EXPECT_TRUE(IsOneLine(refusal));
 }
 
-TEST_F(LedgerOpenTest, AReaderSaysThatNoLedgerIsThere) {
+TEST_F(LedgerOpenTest, ReaderReportsAMissingLedger) {
   const base::Status refusal = LedgerReader::Open(root_ + "/nowhere").status();
   EXPECT_TRUE(absl::IsNotFound(refusal)) << refusal;
   EXPECT_FALSE(std::filesystem::exists(root_ + "/nowhere"));

@@ -1,4 +1,4 @@
-// What the ledger forgets, and what it never does.
+// The records that the ledger forgets, and those that it never forgets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class LedgerPruneTest : public LedgerTest {
     return options;
   }
 
-  // What a node stores in `step`: some slots, a block of some size, a result, metrics.
+  // The records of a node in `step`: some slots, a block, a result, metrics.
   static std::vector<Record> StepRecords(std::uint64_t step) {
     wire::Block block = BlockOf(step);
     block.members.clear();
@@ -94,7 +94,7 @@ class LedgerPruneTest : public LedgerTest {
   std::uintmax_t Size() const {
     std::uintmax_t bytes = 0;
     for (const auto& entry : std::filesystem::directory_iterator(Options().data_dir)) {
-      std::error_code gone;  // SQLite removes its log when it likes
+      std::error_code gone;  // SQLite may remove its log at any time
       const std::uintmax_t size = entry.file_size(gone);
       if (!gone) bytes += size;
     }
@@ -129,7 +129,7 @@ TEST_F(LedgerPruneTest, TheFileStopsGrowing) {
   EXPECT_LT(late, 8u << 20);
 }
 
-TEST_F(LedgerPruneTest, KeepsAWindowAndWhatMatteredBefore) {
+TEST_F(LedgerPruneTest, KeepsAWindowAndEarlierRemovals) {
   Run(1025);
   const std::set<std::uint64_t> kept = KeptSteps();
   const std::uint64_t below = 1024 - kKeep;
@@ -156,13 +156,13 @@ TEST_F(LedgerPruneTest, KeepsAWindowAndWhatMatteredBefore) {
   EXPECT_TRUE(genesis);
 }
 
-TEST_F(LedgerPruneTest, NothingIsForgottenBeforeTheWindowIsFull) {
+TEST_F(LedgerPruneTest, NothingIsPrunedBeforeTheWindowIsFull) {
   Run(kKeep + 1);
   EXPECT_EQ(KeptSteps().size(), kKeep + 1);
   EXPECT_EQ(MustRead().Summary()->pruned_below, 0u);
 }
 
-// What was signed there is not known any more, so nothing may be signed there again.
+// The ledger no longer knows what was signed there, so nothing may be signed there again.
 TEST_F(LedgerPruneTest, ASlotBelowTheWindowIsNeverSigned) {
   auto ledger = Ledger::Open(Pruning());
   ASSERT_TRUE(ledger.ok());

@@ -14,7 +14,7 @@
 #include "node/wire/evidence_codec.h"
 #include "tests/unit/store/ledger_fixture.h"
 
-// Counts what reaches the disk: these stand before the C library's own, also for libsqlite3.
+// Counts syncs: these functions replace the C library's, also for libsqlite3.
 namespace {
 std::atomic<int> syncs{0};
 }
@@ -36,7 +36,7 @@ using ::testing::IsEmpty;
 
 // --- what readers see ---------------------------------------------------------------------------
 
-// A ledger with something of every kind in it, closed, and a reader of it.
+// A closed ledger with a record of every kind, and a reader of it.
 class FullLedgerTest : public LedgerTest {
  protected:
   void SetUp() override {
@@ -79,7 +79,7 @@ class FullLedgerTest : public LedgerTest {
   std::optional<LedgerReader> reader_;
 };
 
-TEST_F(FullLedgerTest, ItsSummarySaysWhoseItIsAndHowItEnded) {
+TEST_F(FullLedgerTest, SummaryHasTheOwnerAndTheOutcome) {
   const auto summary = reader_->Summary();
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_EQ(summary->run_id, DigestOf(1));
@@ -104,7 +104,7 @@ TEST_F(FullLedgerTest, ReadersSeeTheBlocksInOrder) {
   EXPECT_EQ(reader_->LastBlock()->decision, second_.decision);
 }
 
-TEST_F(FullLedgerTest, ReadersSeeWhoWasRemovedAndWhy) {
+TEST_F(FullLedgerTest, ReadersSeeRemovalsAndReasons) {
   const auto removals = reader_->Removals(PeerOf(2));
   ASSERT_TRUE(removals.ok()) << removals.status();
   ASSERT_EQ(removals->size(), 1u);
@@ -240,7 +240,7 @@ TEST_F(LedgerTest, TakesTheSameValueAgain) {
   EXPECT_TRUE(Write({Slot(1, 1), Slot(1, 1), block, block}).ok());
 }
 
-TEST_F(LedgerTest, RefusesRecordsThatOnlyABugCanMake) {
+TEST_F(LedgerTest, RefusesImpossibleRecords) {
   wire::Block other = BlockOf(3);
   other.tau = 0.25;
   Record short_slot = Slot(1, 1);

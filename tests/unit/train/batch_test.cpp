@@ -37,7 +37,7 @@ TEST(DrawBatch, CanDrawAllRowsOrNone) {
   EXPECT_THAT(DrawBatch(SeedOf(1), 0, 0), IsEmpty());
 }
 
-TEST(DrawBatch, ReachesTheLastRowThatAnIndexCanName) {
+TEST(DrawBatch, ReachesTheLargestIndex) {
   const auto rows = DrawBatch(SeedOf(1), 0xffffffff, 64);
   EXPECT_EQ(rows.size(), 64u);
   EXPECT_GT(rows.back(), 0xf0000000u);

@@ -27,7 +27,7 @@ class DataSourceTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(dir_); }
 
   std::string File(const std::string& name) const { return dir_ + "/" + name; }
-  // The one line of an attempt that must fail.
+  // The error line of an attempt that must fail.
   std::string Error(const DataSource& source, absl::StatusCode code) {
     const auto data = LoadDataset(source);
     EXPECT_EQ(data.status().code(), code) << data.status().ToString();
@@ -67,7 +67,7 @@ TEST(DataId, WithoutItsHashItIsRefused) {
             "unknown data 'imagenet'; known: toy digits mnist cifar10 text");
 }
 
-TEST(DataSource, IsANameAndAFolderWhereTheDataIsInFiles) {
+TEST(DataSource, IsANameWithAFolderForDataInFiles) {
   EXPECT_EQ(ParseDataSource("digits").value(), (DataSource{"digits", ""}));
   EXPECT_EQ(ParseDataSource("mnist:/a:b/c").value(), (DataSource{"mnist", "/a:b/c"}));
   const auto message = [](const char* text) {
@@ -204,7 +204,7 @@ TEST_F(DataSourceTest, TextErrorsNameTheirFile) {
 
 // --- the same data as the others ----------------------------------------------------------------
 
-TEST_F(DataSourceTest, APeerWithOtherDataIsToldSo) {
+TEST_F(DataSourceTest, OtherDataIsRefusedWithTheReason) {
   WriteMnist(dir_ + "/mine", 200, 30, 6, 1);
   WriteMnist(dir_ + "/theirs", 200, 30, 6, 2);
   const base::Digest theirs = HashOf(LoadDataset({"mnist", dir_ + "/theirs"}).value());
@@ -219,7 +219,7 @@ TEST_F(DataSourceTest, APeerWithOtherDataIsToldSo) {
               HasSubstr("of another version"));
 }
 
-TEST_F(DataSourceTest, OneWrongPixelIsOtherData) {
+TEST_F(DataSourceTest, OneWrongPixelChangesTheData) {
   WriteMnist(dir_, 200, 30, 6);
   const base::Digest right = HashOf(LoadDataset({"mnist", dir_}).value());
   base::Bytes images = Idx({200, 6, 6}, RandomBytes(2, 200 * 36));

@@ -65,7 +65,7 @@ Dataset SomeDataset() {
   return data;
 }
 
-TEST(HashOf, SeesEverythingThatTrainingDependsOn) {
+TEST(HashOf, DependsOnEverythingThatTrainingUses) {
   const Dataset data = SomeDataset();
   std::set<base::Digest> hashes = {HashOf(data)};
   const auto changed = [&](auto change) {
@@ -80,7 +80,7 @@ TEST(HashOf, SeesEverythingThatTrainingDependsOn) {
   changed([](Dataset& d) { d.max_value = 16; });
   changed([](Dataset& d) { d.class_count = 11; });
   changed([](Dataset& d) { d.shape = {4, 1, 1}; });
-  // The same bytes, cut elsewhere.
+  // Equal bytes, cut elsewhere.
   changed([](Dataset& d) {
     d.validation.Add(d.test.image(0), d.test.labels[0]);
     d.test.values.erase(d.test.values.begin(), d.test.values.begin() + 4);

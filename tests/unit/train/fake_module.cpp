@@ -1,4 +1,4 @@
-// Trainer modules for the loader's tests, without libtorch. By definition of the build:
+// Trainer modules for the loader's tests, without libtorch. The build defines:
 //   FAKE_VERSION  the version that the module claims;  FAKE_NO_ENTRY  it lacks the entry point.
 #include "node/train/toy_trainer.h"
 #include "node/train/trainer_module.h"

@@ -40,7 +40,7 @@ TEST(Gzip, TheLimitIsExact) {
   }
 }
 
-TEST(Gzip, ABombStopsAtTheLimit) {
+TEST(Gzip, DecompressionBombStopsAtTheLimit) {
   const base::Bytes bomb = Gzipped(base::Bytes(100 << 20, 0));  // 100 KB of gzip
   EXPECT_LT(bomb.size(), std::size_t{1} << 17);
   EXPECT_THAT(ErrorOf(bomb), HasSubstr("holds more than 1048576 bytes"));
@@ -55,14 +55,14 @@ TEST(Gzip, EveryPrefixIsCutShort) {
   }
 }
 
-TEST(Gzip, AByteThatIsWrongIsFound) {
+TEST(Gzip, WrongByteIsFound) {
   const base::Bytes plain = RandomBytes(1, 300);
   const base::Bytes file = Gzipped(plain);
   for (std::size_t i = 0; i < file.size(); ++i) {
     base::Bytes wrong = file;
     wrong[i] ^= 0x10;
     const auto out = Gunzip(wrong, kLimit);
-    // Time, flags and system of the header do not matter to the content, nor do the padding bits in
+    // Time, flags and system in the header do not affect the content, nor do the padding bits in
     // the first byte after it (random bytes are stored, not compressed).
     if (i >= 3 && i <= 10 && out.ok()) {
       EXPECT_EQ(*out, plain);

@@ -67,7 +67,7 @@ TEST(Idx, BytesAfterTheEndAreRefused) {
   EXPECT_EQ(LabelsError(Idx({2}, {1, 2, 3})), "too long: 3 bytes of data, its header says 2");
 }
 
-TEST(Idx, CountsThatNoFileCouldHoldAreRefused) {
+TEST(Idx, ImpossibleCountsAreRefused) {
   EXPECT_EQ(ImagesError(Idx({0xffffffff, 256, 256}, base::Bytes(16))),
             "cut short: 16 bytes of data, its header says 281474976645120");
   EXPECT_EQ(ImagesError(Idx({1, 0x80000000, 2}, base::Bytes(16))),

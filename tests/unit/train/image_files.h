@@ -1,4 +1,4 @@
-// Writes the files that data sets come in, right or wrong, for the tests that read them.
+// Writes the files of data sets, valid or invalid, for the tests that read them.
 #pragma once
 
 #include <zlib.h>
@@ -19,7 +19,7 @@ inline void AppendBigEndian(base::Bytes& bytes, std::uint32_t word) {
   for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(word >> shift));
 }
 
-// An IDX file of unsigned bytes with these extents and this data, whatever the two say together.
+// An IDX file of unsigned bytes with these extents and this data, which need not agree.
 inline base::Bytes Idx(std::initializer_list<std::uint32_t> extents, const base::Bytes& data) {
   base::Bytes bytes = {0, 0, 8, static_cast<std::uint8_t>(extents.size())};
   for (const std::uint32_t extent : extents) AppendBigEndian(bytes, extent);
@@ -35,7 +35,7 @@ inline base::Bytes RandomBytes(std::uint64_t seed, std::size_t count, std::uint6
   return bytes;
 }
 
-// Labels that go round: every class has as many, but for a remainder.
+// Labels in rotation: all classes have equally many, up to a remainder.
 inline base::Bytes RoundLabels(std::size_t count) {
   base::Bytes labels;
   for (std::size_t i = 0; i < count; ++i) labels.push_back(static_cast<std::uint8_t>(i % 10));

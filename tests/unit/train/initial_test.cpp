@@ -65,7 +65,7 @@ TEST(UniformByFanIn, DiffersByTensorAndBySeed) {
   EXPECT_NE(values, UniformByFanIn(twice, SeedOf(2)));
 }
 
-TEST(UniformByFanIn, ATensorDoesNotDependOnThoseBeforeIt) {
+TEST(UniformByFanIn, TensorsAreIndependent) {
   const std::vector<float> values = UniformByFanIn({{"a", {8, 8}}, {"b", {4, 8}}}, SeedOf(1));
   const std::vector<float> larger = UniformByFanIn({{"a", {50, 8}}, {"b", {4, 8}}}, SeedOf(1));
   EXPECT_TRUE(std::equal(values.begin() + 64, values.end(), larger.begin() + 400, larger.end()));

@@ -8,7 +8,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// One layer of the network; those with parameters know where these stand in the flat vectors.
+// One layer of the network; a layer with parameters knows their place in the flat vectors.
 class Layer {
  public:
   virtual ~Layer() = default;

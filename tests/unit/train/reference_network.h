@@ -1,4 +1,4 @@
-// The models of torch_models.cpp written out by hand in double, as the torch trainer's judge.
+// The models of torch_models.cpp by hand in double: the reference of the torch trainer.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Bytes never fall: each says which tenth it is from.
+// Bytes never decrease, so each tells its tenth.
 base::Bytes Counting(std::size_t count) {
   base::Bytes text;
   for (std::size_t i = 0; i < count; ++i) text.push_back(static_cast<std::uint8_t>(i / 10));
@@ -57,14 +57,14 @@ TEST(Text, PartsHaveNoByteInCommon) {
   EXPECT_EQ(data.validation.size(), 250 - kTextWindow);
 }
 
-TEST(Text, HeldOutWindowsAreAFewFromEverywhere) {
+TEST(Text, HeldOutWindowsAreSpreadOverTheText) {
   const Dataset data = TextDataset(RandomBytes(1, 100'000, 200)).value();
   EXPECT_EQ(data.training.size(), 80'000 - kTextWindow);
   EXPECT_EQ(data.validation.size(), kMaxHeldOutWindows);
   EXPECT_EQ(data.test.size(), kMaxHeldOutWindows);
   EXPECT_EQ(data.class_count, 200u);
   const base::Bytes text = RandomBytes(1, 100'000, 200);
-  // The last window but for the distance to the next: symbols are the bytes, as all occur.
+  // The last window at the stride's distance; symbols equal bytes, since all occur.
   const std::size_t windows = 10'000 - kTextWindow;
   const std::size_t begin = 90'000 + (kMaxHeldOutWindows - 1) * windows / kMaxHeldOutWindows;
   EXPECT_EQ(data.test.labels.back(), text[begin + kTextWindow]);
@@ -86,14 +86,14 @@ TEST(Text, AnyBytesAreATextUnlessTheyAreTooFew) {
   });
 }
 
-TEST(Text, SaysWhatIsWrong) {
+TEST(Text, ErrorsNameTheProblem) {
   EXPECT_THAT(base::MessageOf(TextDataset(base::Bytes(999, 'a')).status()),
               HasSubstr("too short: 999 bytes"));
   EXPECT_THAT(base::MessageOf(TextDataset(base::Bytes(1000, 'a')).status()),
               HasSubstr("one byte, over and over"));
 }
 
-TEST(Text, AHashIsOfEveryByteThatTrains) {
+TEST(Text, HashCoversEveryTrainingByte) {
   base::Bytes text = RandomBytes(3, 4000, 60);
   const base::Digest hash = HashOf(TextDataset(text).value());
   EXPECT_EQ(HashOf(TextDataset(text).value()), hash);

@@ -1,4 +1,4 @@
-// The libtorch module, loaded as programs load it and judged by a network written out by hand.
+// The libtorch module, loaded as programs load it and compared with a network written by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -67,7 +67,7 @@ class TorchTrainerOf : public ::testing::TestWithParam<Case> {
   ReferenceNetwork reference() const { return {GetParam().model, GetParam().hidden}; }
 };
 
-TEST_P(TorchTrainerOf, GradientIsTheReferences) {
+TEST_P(TorchTrainerOf, GradientMatchesTheReference) {
   const auto trainer = Make(options()).value();
   const Dataset digits = LoadDigits();
   const Dataset flipped = WithFlippedLabels(digits);
@@ -96,8 +96,8 @@ TEST_P(TorchTrainerOf, GradientIsTheSlopeOfTheLoss) {
   const auto loss_at = [&](const std::vector<float>& parameters) {
     return ReferenceGradient(reference(), digits, digits.training, rows, parameters).loss;
   };
-  // So small a step that no unit's ReLU turns on or off between the two. About 130 coordinates: all
-  // tensors are met.
+  // The step is so small that no unit's ReLU turns on or off. About 130 coordinates, from all
+  // tensors.
   constexpr float kStep = 0x1.0p-17F;
   const std::size_t stride = at.size() / 130 + 1;
   for (std::size_t i = 0; i < at.size(); i += stride) {
@@ -110,7 +110,7 @@ TEST_P(TorchTrainerOf, GradientIsTheSlopeOfTheLoss) {
   }
 }
 
-TEST_P(TorchTrainerOf, EvaluationIsOverTheWholePartThatWasAskedFor) {
+TEST_P(TorchTrainerOf, EvaluationCoversTheWholeHeldOutPart) {
   const Dataset digits = LoadDigits();
   for (const HeldOut on : {HeldOut::kTest, HeldOut::kValidation}) {
     TrainerOptions with = options();
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(Models, TorchTrainerOf,
                            return test.param.model + std::to_string(test.param.hidden);
                          });
 
-TEST(TorchTrainer, LayoutsAreNamedAsCheckpointsNameThem) {
+TEST(TorchTrainer, LayoutsUseTheNamesOfCheckpoints) {
   EXPECT_EQ(Make({.model = "mlp", .hidden = 48}).value()->layout(),
             (base::TensorLayout{{"layers.0.weight", {48, 64}},
                                 {"layers.0.bias", {48}},
@@ -209,7 +209,7 @@ TEST(TorchTrainer, LayoutsAreNamedAsCheckpointsNameThem) {
                                 {"fc2.bias", {10}}}));
 }
 
-TEST(TorchTrainer, GradientOnATextIsTheReferences) {
+TEST(TorchTrainer, GradientOnATextMatchesTheReference) {
   const std::string file = ::testing::TempDir() + "/ostraka_text";
   const base::Bytes text = RandomBytes(1, 3000, 40);
   WriteBytes(file, text);
@@ -251,7 +251,7 @@ TEST(TorchTrainer, SgdWithSevenPeersLearnsDigits) {
   EXPECT_LT(end.loss, 0.2);
 }
 
-TEST(TorchTrainer, RefusesOptionsThatItCannotServe) {
+TEST(TorchTrainer, RefusesUnsupportedOptions) {
   const auto message_of = [](const TrainerOptions& options) {
     const auto made = Make(options);
     EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
@@ -266,12 +266,12 @@ TEST(TorchTrainer, RefusesOptionsThatItCannotServe) {
   EXPECT_TRUE(Make({.batch_size = 1302}).ok());
 }
 
-// In a child process, whose memory is limited so that libtorch throws.
+// Runs in a child process whose memory is limited, so that libtorch throws.
 TEST(TorchTrainerDeathTest, AnExceptionOfTheLibraryIsAStatus) {
   const auto run_out_of_memory = [] {
     const auto trainer = Make({.hidden = 1u << 18}).value();
     const std::vector<float> at(base::ElementCount(trainer->layout()), 0.0F);
-    // Less than what the process has mapped already: it can have no more.
+    // Below what the process has mapped already, so that it gets no more.
     const rlimit limit{.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
     if (setrlimit(RLIMIT_AS, &limit) != 0) std::exit(3);
     const auto gradient = trainer->Gradient(at, SeedOf(1));

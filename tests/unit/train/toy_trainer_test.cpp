@@ -36,7 +36,7 @@ std::vector<float> Negated(std::vector<float> values) {
   return values;
 }
 
-// What the problem is, seen from outside: the loss is a quadratic whose curvature is diagonal.
+// The problem as seen from outside: the loss is a quadratic with diagonal curvature.
 struct Problem {
   std::vector<double> mean;       // H e, by central differences (exact for a quadratic)
   std::vector<double> curvature;  // h, by second differences
@@ -175,7 +175,7 @@ TEST(ToyTrainer, NonFiniteParametersGiveNonFiniteGradients) {
   EXPECT_FALSE(std::isfinite(trainer->Evaluate(parameters)->loss));
 }
 
-TEST(ToyTrainer, ADataSeedIsAProblem) {
+TEST(ToyTrainer, DataSeedDeterminesTheProblem) {
   TrainerOptions options = ToyOptions(50);
   const auto one = MakeToyTrainer(options).value();
   options.data_seed = 8;
@@ -184,7 +184,7 @@ TEST(ToyTrainer, ADataSeedIsAProblem) {
   EXPECT_NE(one->Gradient(zero, SeedOf(1)).value(), other->Gradient(zero, SeedOf(1)).value());
 }
 
-TEST(ToyTrainer, RefusesOptionsThatItCannotServe) {
+TEST(ToyTrainer, RefusesUnsupportedOptions) {
   const auto message_of = [](const TrainerOptions& options) {
     const auto made = MakeToyTrainer(options);
     EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);

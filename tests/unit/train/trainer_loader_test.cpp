@@ -88,7 +88,7 @@ TEST(TrainerLoader, AMissingModuleIsNamedWithWhatToDo) {
 #endif
 }
 
-TEST(TrainerLoader, LoadsTheFirstModuleThatIsThere) {
+TEST(TrainerLoader, LoadsTheFirstExistingModule) {
   const TrainerOptions options{.hidden = 20};
   const auto trainer =
       MakeTrainerFrom(options, {"/nonexistent/a.so", FAKE_MODULE_GOOD, FAKE_MODULE_OLD});
@@ -113,7 +113,7 @@ TEST(TrainerLoader, TheToyTakesNoDataSet) {
             "model toy has a problem of its own, and no data set");
 }
 
-TEST(TrainerLoader, AModulesRefusalIsHandedOn) {
+TEST(TrainerLoader, ErrorOfTheModuleIsReturned) {
   const TrainerOptions options{.batch_size = 0};
   const auto made = MakeTrainerFrom(options, {FAKE_MODULE_GOOD});
   EXPECT_EQ(MessageOfOneLine(made.status(), absl::StatusCode::kInvalidArgument),
@@ -127,13 +127,13 @@ TEST(TrainerLoader, AModuleOfAnotherVersionIsRefused) {
                                                           "this program has 4)")));
 }
 
-TEST(TrainerLoader, ALibraryThatIsNoModuleIsRefused) {
+TEST(TrainerLoader, OtherLibrariesAreRefused) {
   const auto made = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_NO_ENTRY});
   EXPECT_THAT(MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
               EndsWith("is no trainer module: it lacks ostraka_trainer_module"));
 }
 
-TEST(TrainerLoader, AFileThatIsNoLibraryIsRefused) {
+TEST(TrainerLoader, OtherFilesAreRefused) {
   const std::string file = ::testing::TempDir() + "/ostraka_no_library.so";
   std::ofstream(file) << "this is text";
   const auto made = MakeTrainerFrom(kNeedsModule, {file});

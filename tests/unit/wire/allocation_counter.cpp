@@ -9,7 +9,7 @@ std::size_t g_allocated_bytes = 0;
 
 }  // namespace
 
-// In a file of its own, where the compiler cannot inline one of the pair without the other.
+// In its own file, so that the compiler cannot inline one function of the pair without the other.
 void* operator new(std::size_t size) {
   g_allocated_bytes += size;
   if (void* memory = std::malloc(size)) return memory;

@@ -1,11 +1,11 @@
-// Counts what operator new hands out in a program that links allocation_counter.cpp.
+// Counts allocations by operator new in a program that links allocation_counter.cpp.
 #pragma once
 
 #include <cstddef>
 
 namespace ostraka::wire {
 
-// Bytes since the program began; what was freed still counts.
+// Bytes allocated since the program began, including freed ones.
 std::size_t AllocatedBytes();
 
 }  // namespace ostraka::wire

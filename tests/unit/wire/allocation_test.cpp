@@ -1,6 +1,6 @@
-// Decoders take no more memory than a small multiple of what they were given, whatever it says.
-// operator new is counted; Cap'n Proto's own segments come from calloc, but only to encode a value
-// that has been read and is therefore bounded already.
+// Decoders allocate at most a small multiple of their input, whatever it contains. operator new is
+// counted; Cap'n Proto's own segments come from calloc, but only to encode a value that has been
+// read and is therefore bounded.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 namespace ostraka::wire {
 namespace {
 
-// Room for reasons, exceptions and the lists of the largest counts, which cost nothing on the wire
-// when all elements are zero.
+// Allows for reasons, exceptions and lists of the largest counts, which take no bytes on the wire
+// if all elements are zero.
 constexpr std::size_t kConstantBytes = 64 * 1024;
 constexpr std::size_t kFactor = 8;
 
@@ -67,7 +67,7 @@ TEST(AllocationTest, SamplesAsEveryType) {
   }
 }
 
-// Each word of `sample` in turn becomes the most greedy pointer there is.
+// Each word of `sample` in turn becomes the pointer that claims the most.
 template <typename Decode>
 void ExpectFrugalWithGreedyPointers(const Bytes& sample, Decode decode) {
   for (const ElementSize size : {ElementSize::kVoid, ElementSize::kByte, ElementSize::kWord,
@@ -81,8 +81,7 @@ void ExpectFrugalWithGreedyPointers(const Bytes& sample, Decode decode) {
   }
 }
 
-// Each word of `sample` in turn opens a list of `count` structs without content, which take no
-// room.
+// Each word of `sample` in turn opens a list of `count` empty structs, which take no bytes.
 template <typename Decode>
 void ExpectFrugalWithEmptyStructs(const Bytes& sample, std::uint32_t count, Decode decode) {
   const Bytes tag = ToBytes({StructListTag(count, 0, 0)});
@@ -111,7 +110,8 @@ TEST(AllocationTest, EmptyStructsEverywhere) {
   }
 }
 
-// The exception: a bit of a block may stand for a sender, 32 bytes in memory. It has a bound.
+// The exception: a bit of a block may stand for a sender, 32 bytes in memory. Its number is
+// bounded.
 TEST(AllocationTest, SendersOfABlockAreBits) {
   std::vector<PeerId> all(kMaxPeers);
   for (std::size_t i = 0; i < all.size(); ++i) all[i].bytes[0] = static_cast<std::uint8_t>(i);

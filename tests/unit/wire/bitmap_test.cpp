@@ -32,13 +32,13 @@ TEST(BitmapTest, RoundTripsAnySubset) {
   }
 }
 
-TEST(BitmapTest, AnotherLengthNamesNobody) {
+TEST(BitmapTest, BitmapOfAnotherLengthIsRefused) {
   for (const std::size_t length : {0U, 1U, 3U}) {
     EXPECT_EQ(SendersOf(base::Bytes(length, 0), TenMembers()), std::nullopt) << length;
   }
 }
 
-TEST(BitmapTest, NoBitIsSetBeyondItsEndOrForOneThatIsNoMember) {
+TEST(BitmapTest, NoBitIsSetBeyondTheEndOrForANonMember) {
   EXPECT_FALSE(HasBit({0xff}, 8));
   EXPECT_FALSE(HasBit({}, 0));
   base::PeerId stranger;

@@ -103,7 +103,7 @@ TEST(BlockCodecTest, EverythingAtItsLimit) {
   EXPECT_EQ(Judge(block), "");
 }
 
-// What `edit` makes of the sample is refused.
+// The sample with `edit` applied is refused.
 template <typename Edit>
 std::string JudgeEdited(Edit edit) {
   Block block = SampleBlock();
@@ -136,7 +136,7 @@ TEST(BlockCodecTest, ListsOfRecordsHaveBounds) {
               HasSubstr("candidates: too many"));
 }
 
-TEST(BlockCodecTest, WhatIsPerColumnHasBounds) {
+TEST(BlockCodecTest, FieldsOfColumnsHaveBounds) {
   EXPECT_THAT(JudgeEdited([](Block& b) { b.columns.resize(kMaxParts + 1); }),
               HasSubstr("columns: too many"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.result_roots.resize(kMaxParts + 1); }),
@@ -147,7 +147,7 @@ TEST(BlockCodecTest, WhatIsPerColumnHasBounds) {
               HasSubstr("senders: too many"));
 }
 
-TEST(BlockCodecTest, WhatIsInsideOfARecordHasBounds) {
+TEST(BlockCodecTest, FieldsOfRecordsHaveBounds) {
   EXPECT_THAT(JudgeEdited([](Block& b) { b.removals[0].reason.assign(kMaxReasonBytes + 1, 'x'); }),
               HasSubstr("reason: too long"));
   EXPECT_THAT(JudgeEdited([](Block& b) { b.cases[0].ballots.resize(kMaxPeers + 1); }),
@@ -168,7 +168,7 @@ TEST(BlockCodecTest, CoveringIsInTheOrderOfColumns) {
               HasSubstr("covering: must be strictly ascending"));
 }
 
-// What a block of 256 members with nothing to complain of costs: a row of the ledger a step.
+// The size of a block of 256 members without faults: a row of the ledger in each step.
 TEST(BlockCodecTest, AQuietBlockIsSmall) {
   Block block;
   block.members = block.proven = Peers(kMaxPeers);
@@ -179,7 +179,7 @@ TEST(BlockCodecTest, AQuietBlockIsSmall) {
   EXPECT_LT(EncodeBlock(block).size(), 64 * 1024U);
 }
 
-TEST(BlockCodecTest, WhatIsInTheOrderOfKeysAscends) {
+TEST(BlockCodecTest, ListsByKeyAscend) {
   const auto reversed = [](auto member) {
     Block block = SampleBlock();
     auto& list = block.*member;
@@ -216,7 +216,7 @@ TEST(BlockCodecTest, AColumnsSendersAreAnyOfTheBlocks) {
   EXPECT_EQ(Judge(block), "");
 }
 
-TEST(BlockCodecTest, ARemovalInTheFirstStepIsNotNone) {
+TEST(BlockCodecTest, RemovalInTheFirstStepDiffersFromNone) {
   Block block = SampleBlock();
   block.last_removal_step = 0;
   EXPECT_EQ(Judge(block), "");
@@ -239,7 +239,7 @@ TEST(BlockCodecTest, MembersAscend) {
   EXPECT_THAT(Judge(block), HasSubstr("ascending"));
 }
 
-// Else quorum() would wrap round.
+// Otherwise quorum() would wrap around.
 TEST(BlockCodecTest, NoMoreFaultsThanMembers) {
   Block block = SampleBlock();
   block.thresholds = {.n = 3, .t_s = 4, .t_a = 0};

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Decodes what `body` encodes to: "" or the reason.
+// Decodes the encoding of `body`: "" or the reason.
 template <typename Body, typename Decoder>
 std::string Judge(const Body& body, Decoder decode) {
   const auto decoded = decode(Encode(body));
@@ -22,8 +22,8 @@ std::string Judge(const Body& body, Decoder decode) {
   return "";
 }
 
-// Every truncation fails, and every flipped bit either fails or shows: no two byte strings have
-// the same fields.
+// Every truncation fails, and every flipped bit either fails or changes a field: no two byte
+// strings have equal fields.
 template <typename Body, typename Decoder>
 void ExpectEveryBitMatters(const Body& body, Decoder decode) {
   const Bytes bytes = Encode(body);
@@ -213,7 +213,7 @@ TEST(BodiesTest, JoinsAscend) {
   EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("joins: must be strictly ascending"));
 }
 
-// Else one case would have several names, and votes on it would not add up.
+// Otherwise one case would have several names, and votes on it would not add up.
 TEST(BodiesTest, ACaseHasOneName) {
   Proof proof = SampleProof();
   for (std::uint8_t i = 0; i < kCaseKindCount; ++i) {
@@ -295,7 +295,7 @@ TEST(BodiesTest, TheLargestVectorFitsInAFrame) {
   EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("too many"));
 }
 
-TEST(BodiesTest, VectorEntriesAreAsTheyAreHashed) {
+TEST(BodiesTest, VectorEntriesAreEncodedAsHashed) {
   Vector vector = SampleVector();
   vector.entries[1].state = 3;
   EXPECT_THAT(Judge(vector, DecodeVector), HasSubstr("state: unknown"));
@@ -305,7 +305,7 @@ TEST(BodiesTest, VectorEntriesAreAsTheyAreHashed) {
   }
 }
 
-TEST(BodiesTest, AChunkIsOneOfItsCount) {
+TEST(BodiesTest, ChunkIndexIsBelowItsCount) {
   Chunk chunk = SampleChunk();
   chunk.index = chunk.count - 1;
   EXPECT_EQ(Judge(chunk, DecodeChunk), "");
@@ -314,8 +314,8 @@ TEST(BodiesTest, AChunkIsOneOfItsCount) {
   EXPECT_THAT(Judge(Chunk{}, DecodeChunk), HasSubstr("beyond"));
 }
 
-// A list of all-zero structs has no bytes in canonical form; it must not be taken for a bomb. A
-// worker whose gradient equals the aggregate sends one.
+// A list of all-zero structs has no bytes in canonical form, and must not count as a bomb. A worker
+// whose gradient equals the aggregate sends one.
 TEST(BodiesTest, AllZeroColumnsDecode) {
   Proof proof;
   proof.columns.resize(kMaxParts);
@@ -343,7 +343,7 @@ TEST(BodiesTest, UnknownVerdictsAreRefused) {
   EXPECT_THAT(Judge(proof, DecodeProof), HasSubstr("verdict: unknown"));
 }
 
-TEST(BodiesTest, OneTypesBodyIsNotAnothers) {
+TEST(BodiesTest, BodyOfOneTypeDoesNotDecodeAsAnother) {
   EXPECT_FALSE(DecodeCommit(Encode(SampleProof())).ok());
   EXPECT_FALSE(DecodeProof(Encode(SampleCommit())).ok());
   EXPECT_FALSE(DecodeReveal(Encode(SampleEcho())).ok());

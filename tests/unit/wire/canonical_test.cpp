@@ -1,4 +1,4 @@
-// One value, one encoding; and no message, however it is made, gets past the edge.
+// One encoding for each value; and no malformed message passes the decoder.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -135,8 +135,8 @@ TEST(CanonicalTest, LengthLimitComesFirst) {
               HasSubstr("too long"));
 }
 
-// Whatever decodes encodes to the very bytes it came from.
-TEST(CanonicalTest, DamagedSamplesDecodeToTheirOwnBytesOrNotAtAll) {
+// Whatever decodes also encodes to exactly the bytes it came from.
+TEST(CanonicalTest, DamagedSamplesReencodeToTheirBytesOrAreRefused) {
   base::Rng rng(1);
   const Bytes sample = Encode(SampleProof());
   std::size_t decoded_count = 0;
@@ -150,7 +150,7 @@ TEST(CanonicalTest, DamagedSamplesDecodeToTheirOwnBytesOrNotAtAll) {
     ++decoded_count;
     ASSERT_EQ(Encode(*decoded), bytes) << round;
   }
-  EXPECT_GT(decoded_count, 1000u);  // damage to contents; else this test says nothing
+  EXPECT_GT(decoded_count, 1000u);  // damage to contents; otherwise this test proves nothing
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::string WhyNot(Bytes frame) {
   return opened.ok() ? "opened" : base::MessageOf(opened.status());
 }
 
-// What the whole protocol relies on: bytes that nobody signed never pass as signed.
+// The whole protocol relies on this: unsigned bytes never pass as signed.
 bool PassesAsSigned(const Bytes& frame) {
   const auto opened = Open(Share(frame));
   crypto::PlainVerifier verifier;
@@ -36,7 +36,7 @@ TEST(EnvelopeTest, SealSignsTheDigestOfTheCore) {
   EXPECT_TRUE(Fields(sealed.envelope) == Fields(envelope));
 }
 
-TEST(EnvelopeTest, OpenKeepsTheFrameItWasGiven) {
+TEST(EnvelopeTest, OpenKeepsTheGivenFrame) {
   const SignedEnvelope sealed = Seal(SampleEnvelope(MessageType::kEcho), SampleKey(1));
   const auto opened = Open(sealed.frame);
   ASSERT_TRUE(opened.ok()) << opened.status();
@@ -110,7 +110,7 @@ TEST_P(EnvelopeFrameTest, AlignmentDoesNotMatter) {
 INSTANTIATE_TEST_SUITE_P(AllTypes, EnvelopeFrameTest, testing::ValuesIn(AllMessageTypes()),
                          [](const auto& param_info) { return MessageTypeName(param_info.param); });
 
-// So that the type alone says whether there is a signature to verify.
+// So the type alone says whether there is a signature to verify.
 TEST_P(EnvelopeFrameTest, AllButServicesAreSigned) {
   Bytes frame = frame_;
   if (IsService(GetParam())) {

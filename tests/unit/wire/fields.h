@@ -1,4 +1,4 @@
-// What two messages must agree in to be the same: all fields, doubles by their bits.
+// The fields in which two messages must agree to be equal: all of them, doubles by their bits.
 #pragma once
 
 #include <array>

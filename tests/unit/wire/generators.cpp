@@ -10,7 +10,7 @@
 namespace ostraka::wire {
 namespace {
 
-// Small counts are as likely as the limit: rapidcheck's own sizes would never reach 256.
+// Small counts are as likely as the limit; rapidcheck's own sizes would never reach 256.
 std::size_t AnyCount(std::size_t max) {
   const auto small = rc::gen::inRange<std::size_t>(0, std::min<std::size_t>(max, 4) + 1);
   return *rc::gen::weightedOneOf<std::size_t>(
@@ -176,7 +176,7 @@ Candidate AnyCandidate() {
           .confirmed = AnyInteger<std::uint64_t>()};
 }
 
-// Senders come from few, as the workers of a run do, or from anywhere.
+// Senders come from a small set, like the workers of a run, or from anywhere.
 std::vector<Block::Column> AnyAggregated() {
   const std::vector<PeerId> workers = AnyPeers(20);
   return ListOf(8, [&] {

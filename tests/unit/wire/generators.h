@@ -1,4 +1,4 @@
-// rapidcheck's draws of every message, within its limits. Call them inside a property.
+// Random values of every message for rapidcheck, within its limits. Call them inside a property.
 #pragma once
 
 #include "node/wire/block.h"
@@ -10,7 +10,7 @@ namespace ostraka::wire {
 Digest AnyDigest();
 PeerId AnyPeer();
 Bytes AnyBytes(std::size_t max);
-// A slot that messages of some type are sent in; AnySignedSlot: of a type that is signed.
+// A slot in which messages of some type are sent; AnySignedSlot: of a signed type.
 Slot AnySlot();
 Slot AnySignedSlot();
 

@@ -1,4 +1,5 @@
-// The bytes of every message, checked both ways against vectors that do not change by accident.
+// The bytes of every message, checked in both directions against vectors that do not change by
+// accident.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ TEST(GoldenTest, BlockAndEvidence) {
   ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);
 }
 
-// Evidence and ledgers of protocol version 1 hold these bytes: they still have one encoding.
+// Evidence and ledgers of protocol version 1 contain these bytes, which still have one encoding.
 TEST(GoldenTest, BytesOfVersion1) {
   const auto same = [](const std::string& name, auto decode, auto encode) {
     const Bytes golden = GoldenBytes("version1/" + name);

@@ -17,7 +17,7 @@ enum Field : std::size_t {
   kFieldCount = 9,
 };
 
-// A PROOF with all fields null; word 1 + f is field f, and content goes behind.
+// A PROOF with all fields null; word 1 + f is field f, and content follows.
 Words EmptyProof() {
   Words words(1 + kFieldCount);
   words[0] = StructPointer(0, 0, kFieldCount);
@@ -36,7 +36,7 @@ base::Bytes WithHugeList(Field field, ElementSize size) {
   return ToBytes(words);
 }
 
-// A list of structs of no size: no content at all, however many.
+// A list of empty structs: no content at all, however many.
 base::Bytes WithZeroSizedStructs(Field field, std::uint32_t count) {
   Words words = EmptyProof();
   words[1 + field] = ListPointer(OffsetToEnd(words, field), ElementSize::kStruct, 0);
@@ -44,7 +44,7 @@ base::Bytes WithZeroSizedStructs(Field field, std::uint32_t count) {
   return ToBytes(words);
 }
 
-// `count` pieces of evidence that are all the same 16 KiB.
+// `count` references to one piece of evidence of 16 KiB.
 base::Bytes WithSharedEvidence(std::uint32_t count) {
   Words words = EmptyProof();
   words[1 + kEvidence] = ListPointer(OffsetToEnd(words, kEvidence), ElementSize::kPointer, count);
@@ -65,7 +65,7 @@ base::Bytes WithDeepChain(std::size_t depth) {
   return ToBytes(words);
 }
 
-// An accusation that is the PROOF itself, again and again.
+// An accusation that points to the PROOF itself, again and again.
 base::Bytes WithLoop() {
   Words words = EmptyProof();
   words[1 + kAccusation] = StructPointer(-2, 0, kFieldCount);

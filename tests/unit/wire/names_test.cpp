@@ -48,7 +48,7 @@ TEST(NamesTest, ServicesArePullAndItsAnswers) {
   EXPECT_THAT(services, ElementsAre("pull", "vector", "block", "chunk"));
 }
 
-TEST(NamesTest, GenesisAndRejoinMayBeSaidAnew) {
+TEST(NamesTest, GenesisAndRejoinMayBeSignedAgain) {
   const auto may = [](Phase phase, MessageType type) {
     Slot slot;
     slot.phase = phase;
@@ -62,7 +62,7 @@ TEST(NamesTest, GenesisAndRejoinMayBeSaidAnew) {
   EXPECT_FALSE(may(Phase::kA, MessageType::kCommit));
 }
 
-TEST(NamesTest, VerdictAndEvidenceBanForEver) {
+TEST(NamesTest, VerdictAndEvidenceBanPermanently) {
   EXPECT_TRUE(IsBan(RemovalKind::kVerdict));
   EXPECT_TRUE(IsBan(RemovalKind::kEvidence));
   EXPECT_FALSE(IsBan(RemovalKind::kDrop));

@@ -1,5 +1,5 @@
-// Properties of every message: what is encoded decodes to the same fields, and no two values share
-// an encoding.
+// Properties of every message: decoding an encoded value gives equal fields, and no two values
+// share an encoding.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -94,7 +94,7 @@ RC_GTEST_PROP(RoundTripTest, DifferentBlocksHaveDifferentDigests, ()) {
   RC_ASSERT((Fields(a) == Fields(b)) == (BlockDigest(a) == BlockDigest(b)));
 }
 
-// Words that look like pointers more often than chance would have it.
+// Words that look like pointers more often than random ones would.
 RC_GTEST_PROP(RoundTripTest, AnyWordsAreSafeToDecode, ()) {
   const auto words = *rc::gen::container<std::vector<std::uint64_t>>(
       rc::gen::oneOf(rc::gen::arbitrary<std::uint64_t>(), rc::gen::inRange<std::uint64_t>(0, 64),

@@ -66,7 +66,7 @@ crypto::SigningKey SampleKey(std::uint8_t byte) {
   return crypto::SigningKey::FromSeed(Bytes(crypto::SigningKey::kSeedSize, byte));
 }
 
-// The version that the golden bytes were made with: a new one must not change them.
+// The version of the golden bytes; a newer version must not change them.
 Boot SampleBoot() { return {.boot_id = Filled(0x11), .protocol_version = 3}; }
 
 Commit SampleCommit() {

@@ -1,4 +1,4 @@
-// One fixed value of every message: the golden vectors of tests/vectors/wire, the seeds of the
+// One fixed value of every message, for the golden vectors of tests/vectors/wire, the seeds of the
 // fuzzers' corpora, and the valid frames that hostile tests damage.
 #pragma once
 
@@ -47,11 +47,11 @@ BlockMessage SampleBlockMessage();
 Chunk SampleChunk();
 Block SampleBlock();
 
-// A slot that messages of `type` are sent in.
+// A slot in which messages of `type` are sent.
 Slot SampleSlot(MessageType type);
 // The sample body of `type` in its slot, from SampleKey(1).
 Envelope SampleEnvelope(MessageType type);
-// The same as a frame: signed, or a service's.
+// SampleEnvelope as a frame: signed, or a service's.
 base::SharedBytes SampleFrame(MessageType type);
 // Both frames are of SampleKey(1) and differ in their body.
 EvidenceFile SampleEvidence();

@@ -16,8 +16,8 @@ bool IsSlowPath(MessageType type) {
   return type >= MessageType::kStatus && type <= MessageType::kLock;
 }
 
-// ECHOs and services are about any seal, the slow path about any but the genesis seal, and every
-// other message belongs to one.
+// ECHOs and services may concern any seal, the slow path any but the genesis seal, and every other
+// message belongs to one.
 bool IsSentIn(MessageType type, Phase phase) {
   if (type == MessageType::kEcho || IsService(type)) return true;
   if (IsSlowPath(type) || type == MessageType::kClose) return phase != Phase::kGenesis;
@@ -47,8 +47,8 @@ TEST(SlotCodecTest, UnknownPhaseAndTypeAreRefused) {
   EXPECT_FALSE(Opens(slot));
 }
 
-// Else one message could be signed under two slots that mean the same, unpunished.
-TEST(SlotCodecTest, OnlyMessagesAboutSealBHaveADraw) {
+// Otherwise one message could be signed in two slots with one meaning, unpunished.
+TEST(SlotCodecTest, OnlyMessagesOfSealBHaveADraw) {
   for (const MessageType type : AllMessageTypes()) {
     for (std::uint8_t phase = 0; phase < kPhaseCount; ++phase) {
       Slot slot = SampleSlot(type);
@@ -83,7 +83,7 @@ TEST(SlotCodecTest, LeaderIterationsCountFromOneToTheLimit) {
   }
 }
 
-TEST(SlotCodecTest, IterationIsAPartsIndex) {
+TEST(SlotCodecTest, IterationIsTheIndexOfAPart) {
   Slot slot = SampleSlot(MessageType::kPart);
   slot.iteration = kMaxParts - 1;
   EXPECT_TRUE(Opens(slot));

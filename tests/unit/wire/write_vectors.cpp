@@ -1,6 +1,6 @@
-// Writes the golden vectors of every message and the fuzzers' seeds that are made of them:
+// Writes the golden vectors of every message and the fuzzers' seeds that derive from them:
 //   wire_write_vectors tests
-// Only after a change of format that is meant: the golden test fails until then, on purpose.
+// Use it only after an intended change of format: until then the golden test fails on purpose.
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -13,7 +13,7 @@
 namespace ostraka::wire {
 namespace {
 
-// Seeds are in the repository: the large bombs stay with the unit tests.
+// Seeds are in the repository, so the large bombs stay with the unit tests.
 constexpr std::size_t kMaxSeedBytes = 1024;
 
 // A body fuzzer's input is the message type and then the body.

@@ -42,7 +42,7 @@ Matrix Shifted(base::Rng& rng, std::size_t n, std::size_t d) {
   return rows;
 }
 
-TEST(AttackLines, MinMaxReachesItsBoundAndNotFurther) {
+TEST(AttackLines, MinMaxReachesExactlyItsBound) {
   base::Rng rng(11);
   for (const std::string_view kind : {"std", "sign", "unit"}) {
     for (int trial = 0; trial < 20; ++trial) {
@@ -59,7 +59,7 @@ TEST(AttackLines, MinMaxReachesItsBoundAndNotFurther) {
   }
 }
 
-TEST(AttackLines, MinSumReachesItsBoundAndNotFurther) {
+TEST(AttackLines, MinSumReachesExactlyItsBound) {
   base::Rng rng(12);
   for (const std::string_view kind : {"std", "sign", "unit"}) {
     for (int trial = 0; trial < 20; ++trial) {
@@ -113,7 +113,7 @@ TEST(AttackLines, FangGoesBeyondTheExtremesAgainstTheMean) {
   }
 }
 
-// Krum as the paper defines it, from nothing but the rows.
+// Krum as the paper defines it, computed from the rows alone.
 std::size_t SlowKrum(const Matrix& rows, std::size_t f) {
   std::size_t best = 0;
   long double best_score = std::numeric_limits<long double>::infinity();
@@ -133,7 +133,7 @@ std::size_t SlowKrum(const Matrix& rows, std::size_t f) {
   return best;
 }
 
-TEST(AttackLines, FangIsSelectedByKrumAndWouldNotBeFurtherOut) {
+TEST(AttackLines, FangIsTheFarthestVectorThatKrumSelects) {
   base::Rng rng(14);
   int selected = 0;
   for (int trial = 0; trial < 40; ++trial) {
@@ -154,20 +154,21 @@ TEST(AttackLines, FangIsSelectedByKrumAndWouldNotBeFurtherOut) {
   EXPECT_GT(selected, 20);
 }
 
-TEST(AttackLines, AntiCgeIsKeptAndPointsAgainstWhatIsKept) {
+TEST(AttackLines, AntiCgeIsSelectedAndOpposesTheSelectedRows) {
   const Matrix honest = {{3, 0}, {1, 0}, {0, 2}, {0, 9}, {5, 0}};
   const std::vector<float> sent = AntiCge(RowsOf(honest), 2);
-  // Norms 1, 2, 3 | 5, 9: three are kept besides the two attackers, and 5 is the first that is not.
+  // Norms 1, 2, 3 | 5, 9: three rows are kept besides the two attackers, and 5 is the first that is
+  // not.
   EXPECT_NEAR(std::hypot(sent[0], sent[1]), 5, 1e-4);
   EXPECT_LT(std::hypot(sent[0], sent[1]), 5);
   EXPECT_FLOAT_EQ(sent[0] / sent[1], 4.0f / 2.0f);
   EXPECT_LT(sent[0], 0);
 }
 
-TEST(AttackLines, RelocatedOrthogonalIsWhatItsNameSays) {
+TEST(AttackLines, RelocatedOrthogonalMatchesItsDefinition) {
   const Matrix honest = {{3, 4}, {3, 4}};
   const std::vector<float> reference = {1, 0};
-  // From the mean, a unit step against what is orthogonal to the reference.
+  // From the mean, a unit step against its component orthogonal to the reference.
   EXPECT_EQ(RelocatedOrthogonal(RowsOf(honest), reference, 1, 1, 0), (std::vector<float>{3, 3}));
   EXPECT_EQ(RelocatedOrthogonal(RowsOf(honest), reference, 1, 0, 0), (std::vector<float>{1, -1}));
   EXPECT_EQ(RelocatedOrthogonal(RowsOf(honest), reference, 2, 1, 1), (std::vector<float>{5, 4}));

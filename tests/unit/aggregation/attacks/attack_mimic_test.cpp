@@ -19,7 +19,7 @@ TEST(Mimic, CopiesTheWorkerThatWasNamed) {
   EXPECT_EQ(Mimic(RowsOf(honest), {}, {7, 0}, 1, state), honest[0]) << "there are only three";
 }
 
-TEST(Mimic, FollowsIdentitiesNotPlaces) {
+TEST(Mimic, FollowsIdentitiesNotRowIndices) {
   const Matrix honest = {{1, 2}, {3, 4}, {5, 6}};
   const std::vector<std::uint64_t> ids = {900, 20, 500};
   AttackState state;
@@ -29,7 +29,7 @@ TEST(Mimic, FollowsIdentitiesNotPlaces) {
 }
 
 // Workers 0 to 4 differ by noise; worker 5's data are another distribution.
-TEST(Mimic, LearnsWhomToCopy) {
+TEST(Mimic, LearnsWhichWorkerToCopy) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     base::Rng rng(seed);
     AttackState state;
@@ -45,7 +45,7 @@ TEST(Mimic, LearnsWhomToCopy) {
   }
 }
 
-TEST(Mimic, TheStateIsAllThatItRemembers) {
+TEST(Mimic, CopiedStateGivesEqualResults) {
   base::Rng rng(3);
   const Matrix one = testing::NormalRows(rng, 4, 10);
   const Matrix two = testing::NormalRows(rng, 4, 10);

@@ -1,5 +1,6 @@
 // The promise of the optimising attacks: 95 % of the damage of a dense grid, on every rule here and
-// on rules that jump. What published searches miss (they climb, on one side) is the first test.
+// on rules that jump. The first test has a case that published searches miss, because they climb on
+// one side.
 #include "aggregation/attacks/attack_search.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,8 @@ double DamageOf(const Line& line, double t, const Matrix& honest, std::size_t m,
   return std::sqrt(squares);
 }
 
-// 1,000 lengths a side, half of them even and half geometric: it looks where the search does not.
+// 1,000 lengths a side, half of them even and half geometric, so that it also looks where the
+// search does not.
 double DenseGrid(const Line& line, const Matrix& honest, std::size_t m, const Victim& victim) {
   double worst = 0;
   for (const double end : {line.low, line.high}) {
@@ -70,7 +72,7 @@ std::vector<std::pair<std::string, Line>> LinesOf(const Matrix& honest) {
           {"coordinate", Ranged({moments.mean, unit, {}, 0, 0}, 1000)}};
 }
 
-TEST(AttackSearch, FindsAWindowOnTheOtherSide) {
+TEST(AttackSearch, FindsAWindowOnTheNegativeSide) {
   // Damage 1 at |t| = 5 on the one side; 3 in (-0.011, -0.0085) on the other.
   const Line line{{0.0}, {1.0}, {}, -100, 100};
   const Victim victim = [](const Rows& rows, std::span<float> out) {
@@ -85,7 +87,7 @@ TEST(AttackSearch, FindsAWindowOnTheOtherSide) {
 }
 
 TEST(AttackSearch, FindsTheEdgeOfASelection) {
-  // Krum-like: the attacker's row is taken as it is up to t = 7.77, and then never.
+  // Like Krum: the attacker's row is selected up to t = 7.77, and not above.
   const Line line{{0.0}, {1.0}, {}, -100, 100};
   const Victim victim = [](const Rows& rows, std::span<float> out) {
     out[0] = std::abs(rows.row.back()[0]) <= 7.77f ? rows.row.back()[0] : 0.0f;
@@ -97,7 +99,7 @@ TEST(AttackSearch, FindsTheEdgeOfASelection) {
   EXPECT_NEAR(found->damage, 7.77, 0.01);
 }
 
-TEST(AttackSearch, ALineWithoutRoomIsTriedOnce) {
+TEST(AttackSearch, LineWithoutRoomIsTriedOnce) {
   int calls = 0;
   const Victim victim = [&calls](const Rows& rows, std::span<float> out) {
     ++calls;
@@ -111,8 +113,8 @@ TEST(AttackSearch, ALineWithoutRoomIsTriedOnce) {
   EXPECT_EQ(calls, 1);
 }
 
-// Every rule of the registry that runs on its defaults, alone and behind what mixes rows.
-TEST(AttackSearch, ReachesTheWorstOfEveryRule) {
+// Every rule of the registry that runs on its defaults, alone and after mixing of rows.
+TEST(AttackSearch, FindsTheWorstVectorOfEveryRule) {
   base::Rng rng(21);
   std::size_t rules = 0;
   for (const RuleInfo* rule : Rules()) {

@@ -21,7 +21,7 @@ TEST(AttackVectors, SaturateCutsToTheLargestFloat) {
   EXPECT_EQ(Saturate(-std::numeric_limits<double>::infinity()), -largest);
 }
 
-TEST(AttackVectors, ColludersShareOneDirectionATensor) {
+TEST(AttackVectors, ColludersShareOneDirectionForEachTensor) {
   base::Rng rng(4);
   const base::TensorLayout layout = {{"weight", {10, 7}}, {"bias", {30}}};
   const Matrix own = testing::NormalRows(rng, 2, 100);
@@ -64,7 +64,7 @@ TEST(AttackVectors, AlieZMatchesPublishedValues) {
         Row{100, 20, .285840875}, Row{16, 7, .764709674}}) {
     EXPECT_NEAR(AlieZ(row.n, row.m), row.z, 1e-9) << row.n << " " << row.m;
   }
-  // A Byzantine majority needs nobody else; the formula would give infinity.
+  // A Byzantine majority needs no honest row; the formula would give infinity.
   EXPECT_EQ(AlieZ(16, 9), NormalQuantile(1 - 0.5 / 7));
   EXPECT_EQ(AlieZ(16, 12), NormalQuantile(1 - 0.5 / 4));
   EXPECT_EQ(AlieZ(2, 1), 0);
@@ -77,7 +77,7 @@ TEST(AttackVectors, AlieStaysZDeviationsBelowTheMean) {
   EXPECT_EQ(sent[1], 10.0f);
 }
 
-TEST(AttackVectors, MomentsDivideByWhatIsAsked) {
+TEST(AttackVectors, MomentsUseTheGivenDivisor) {
   const Matrix honest = {{1, 10}, {3, 10}, {5, 10}, {7, 10}};
   EXPECT_EQ(MomentsOf(RowsOf(honest)).mean, (std::vector<double>{4, 10}));
   EXPECT_DOUBLE_EQ(MomentsOf(RowsOf(honest)).deviation[0], std::sqrt(5.0));
@@ -85,7 +85,7 @@ TEST(AttackVectors, MomentsDivideByWhatIsAsked) {
   EXPECT_EQ(MomentsOf(RowsOf({{1, 2}}), 1).deviation, (std::vector<double>{0, 0}));
 }
 
-TEST(AttackVectors, NoiseHasTheMomentsThatWereAsked) {
+TEST(AttackVectors, NoiseHasTheGivenMoments) {
   const std::vector<float> center(20000, 100.0f);
   for (const std::vector<float>& sent :
        {GaussianAround(center, center.size(), 3, 2, base::Rng(1)),
@@ -101,7 +101,7 @@ TEST(AttackVectors, NoiseHasTheMomentsThatWereAsked) {
   }
 }
 
-TEST(AttackVectors, FlippedBitsAreThoseFourAndTheResultIsANumber) {
+TEST(AttackVectors, FlipsFourBitsAndStaysFinite) {
   const std::vector<float> own = {1.0f, 0.0f, 1e-30f, -2.5f, 3.0f};
   const std::vector<float> sent = FlipBits(own, 4);
   for (std::size_t c = 0; c < 4; ++c) {
@@ -113,7 +113,7 @@ TEST(AttackVectors, FlippedBitsAreThoseFourAndTheResultIsANumber) {
   EXPECT_EQ(sent[4], 3.0f) << "beyond the first four";
 }
 
-TEST(AttackVectors, SignHistogramKeepsTheHistogramAndNotThePlaces) {
+TEST(AttackVectors, SignHistogramKeepsCountsNotPositions) {
   std::vector<double> mean(300, 1.0);
   std::fill(mean.begin() + 200, mean.begin() + 280, -1.0);
   std::fill(mean.begin() + 280, mean.end(), 0.0);

@@ -1,4 +1,4 @@
-// Known answers of attacks (tests/vectors/aggregation.json) where a published definition is ours.
+// Known answers of attacks (tests/vectors/aggregation.json) whose published definition is ours.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -63,7 +63,7 @@ void ExpectAttack(std::string_view name, const Arguments& given, const std::stri
   ExpectNear(Sent(name, given, InputOf(cases[0])), cases[0]);
 }
 
-// There it is the mean of the honest rows that is reversed, not the attacker's own gradient.
+// There the mean of the honest rows is reversed, and not the attacker's own gradient.
 TEST(Golden, SignFlipping) { ExpectAttack("ipm", {{"eps", "1"}}, "byzfl", "SignFlipping"); }
 
 TEST(Golden, InnerProductManipulation) {

@@ -55,8 +55,8 @@ TEST(Attacks, TableIsSortedDistinctAndComplete) {
   EXPECT_EQ(FindAttack("flip_sign"), nullptr);
 }
 
-// The names that docs/design promise to users: a renamed attack breaks their scripts.
-TEST(Attacks, NamesStay) {
+// The names that docs/design promise to users: renaming an attack breaks their scripts.
+TEST(Attacks, NamesAreStable) {
   for (const std::string_view name : {"sign_flip",   "random_direction",
                                       "label_flip",  "delayed",
                                       "ipm",         "alie",
@@ -91,9 +91,9 @@ TEST(Attacks, EveryVectorAttackRunsOnItsDefaults) {
   }
 }
 
-// A colluder with another number and another gradient of its own sends the same, where that is
-// promised, and something else where the attack draws for itself.
-TEST(Attacks, IdenticalMeansIdentical) {
+// A colluder with another number and another own gradient sends an equal vector where that is
+// promised, and a different one where the attack draws for itself.
+TEST(Attacks, IdenticalAttacksSendEqualVectors) {
   base::Rng rng(3);
   const Matrix honest = testing::NormalRows(rng, 9, 40);
   for (const AttackInfo* attack : Attacks()) {
@@ -153,7 +153,7 @@ TEST(Attacks, ParametersReachTheFormula) {
   EXPECT_TRUE(std::isinf((*Sent("inf", {}, view))[2]));
 }
 
-TEST(Attacks, DelayedSendsWhatWasTrueThen) {
+TEST(Attacks, DelayedSendsAnEarlierGradient) {
   AttackState state;
   const auto attack = MakeAttack("delayed", {{"steps", "2"}});
   ASSERT_TRUE(attack.ok());
@@ -168,7 +168,7 @@ TEST(Attacks, DelayedSendsWhatWasTrueThen) {
   EXPECT_EQ(sent, (std::vector<float>{0, 0, 0, 1, 2, 3}));
 }
 
-TEST(Attacks, RefuseWhatTheyCannotUse) {
+TEST(Attacks, RefuseUnusableInput) {
   const std::vector<float> own = {1, 2, 3};
   const Matrix honest = {{1, 2, 3}, {4, 5, 6}};
   const auto refused = [](const auto& result, const std::string& fragment) {
@@ -188,7 +188,7 @@ TEST(Attacks, RefuseWhatTheyCannotUse) {
   AttackView bad = view;
   bad.honest = {};
   refused(Sent("alie", {}, bad), "no rows");
-  EXPECT_TRUE(Sent("sign_flip", {}, bad).ok());  // it needs nobody's gradient
+  EXPECT_TRUE(Sent("sign_flip", {}, bad).ok());  // it needs no other gradient
   const Matrix poisoned = {{1, 2, 3}, {4, std::nanf(""), 6}};
   bad = ViewOf(own, poisoned, 1);
   refused(Sent("alie", {}, bad), "row 1, coordinate 1 is NaN");
@@ -197,7 +197,7 @@ TEST(Attacks, RefuseWhatTheyCannotUse) {
   refused(Sent("ipm", {}, bad), "differ in length");
   bad.own = {};
   refused(Sent("sign_flip", {}, bad), "own gradient is empty");
-  EXPECT_TRUE(Sent("ipm", {}, bad).ok());  // it needs only the others'
+  EXPECT_TRUE(Sent("ipm", {}, bad).ok());  // it needs only honest gradients
   bad = view;
   bad.byzantine_count = 0;
   refused(Sent("ipm", {}, bad), "nobody attacks");
@@ -210,7 +210,7 @@ TEST(Attacks, RefuseWhatTheyCannotUse) {
   refused(Sent("opt_ipm", {}, bad), "needs to know the rule");
 }
 
-TEST(Attacks, WhatTheVictimRefusesIsPassedOn) {
+TEST(Attacks, ErrorOfTheVictimRuleIsReturned) {
   const Victim picky = [](const Rows&, std::span<float>) {
     return base::InvalidArgument("not these");
   };

@@ -16,7 +16,7 @@ std::vector<double> RandomSymmetric(base::Rng& rng, std::size_t n) {
   return matrix;
 }
 
-TEST(Eigen, TheLargestSolvesItsEquationAndBoundsAllQuotients) {
+TEST(Eigen, LargestSolvesItsEquationAndBoundsAllQuotients) {
   base::Rng rng(1);
   for (std::size_t n = 1; n <= 24; ++n) {
     const std::vector<double> a = RandomSymmetric(rng, n);

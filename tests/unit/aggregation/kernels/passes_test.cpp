@@ -89,7 +89,7 @@ TEST(Passes, NeitherThreadsNorLevelsChangeABit) {
   }
 }
 
-TEST(Passes, ANonFiniteValueShowsInTheDiagonalAndTheLargestDoNot) {
+TEST(Passes, NonFiniteValuesAppearInTheDiagonalAndLargestFloatsDoNot) {
   const float largest = std::numeric_limits<float>::max();
   Matrix matrix(3, std::vector<float>(3000, largest));
   for (float& value : matrix[2]) value = -largest;

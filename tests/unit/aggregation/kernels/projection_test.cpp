@@ -78,7 +78,7 @@ TEST(ClippedProjection, NeverExceedsTauOrTheNorm) {
     for (const double s : found.s) ASSERT_LE(std::abs(s), limit);
     if (found.s[0] == limit) ++touched;
   }
-  EXPECT_GT(touched, 100);  // or the test would not have been near the bound
+  EXPECT_GT(touched, 100);  // otherwise the test was not near the bound
 }
 
 TEST(ClippedProjection, ZeroDifferenceGivesZeros) {

@@ -33,11 +33,11 @@ TEST(CheckRows, NamesTheRowAndTheCoordinate) {
   EXPECT_EQ(Complaint(rows), "row 2, coordinate 999 is NaN");
   rows[2][300] = -kInfinity;
   EXPECT_EQ(Complaint(rows), "row 2, coordinate 300 is infinite");
-  rows[1][700] = kInfinity;  // an earlier row comes first, whatever its coordinate
+  rows[1][700] = kInfinity;  // an earlier row is named first, whatever its coordinate
   EXPECT_EQ(Complaint(rows), "row 1, coordinate 700 is infinite");
 }
 
-TEST(CheckRows, RefusesWhatIsNoInput) {
+TEST(CheckRows, RefusesInvalidInput) {
   EXPECT_EQ(CheckRows(Rows(), SerialExecutor()).code(), absl::StatusCode::kInvalidArgument);
   const std::vector<float> row(1);
   EXPECT_EQ(CheckRows({{row.data()}, 0}, SerialExecutor()).code(),

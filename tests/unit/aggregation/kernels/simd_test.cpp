@@ -40,7 +40,7 @@ double PromisedSumOfSquares(const std::vector<float>& values) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-TEST(Simd, ScalarIsAlwaysThereAndNamesAreDistinct) {
+TEST(Simd, ScalarAlwaysExistsAndNamesAreDistinct) {
   EXPECT_TRUE(IsSupported(Level::kScalar));
   EXPECT_EQ(KernelsFor(Level::kScalar).level, Level::kScalar);
   EXPECT_EQ(LevelName(Level::kScalar), "scalar");
@@ -61,7 +61,7 @@ TEST(Simd, SumsRunInThePromisedOrder) {
   }
 }
 
-// Everything that the kernels write for one input, to compare between levels.
+// All outputs of the kernels for one input, compared between levels.
 struct Outputs {
   std::vector<double> doubles;
   std::vector<float> floats;
@@ -190,7 +190,7 @@ TEST(Simd, EveryLevelSortsAndComparesRowsToTheSameBits) {
   }
 }
 
-TEST(Simd, ColumnsSayWhenAValueIsNotFinite) {
+TEST(Simd, ColumnsReportNonFiniteValues) {
   const float bad[] = {std::numeric_limits<float>::quiet_NaN(),
                        std::numeric_limits<float>::infinity()};
   const std::vector<Comparator> network = SortNetwork(3, 1, 2);
@@ -265,7 +265,7 @@ TEST(Simd, FindsANonFiniteValueInAnyLane) {
         EXPECT_TRUE(KernelsFor(level).all_finite(values.data(), values.size()));
         values[at] = value;
         EXPECT_FALSE(KernelsFor(level).all_finite(values.data(), values.size())) << at;
-        // One past the end must not be looked at.
+        // The value past the end must not be read.
         EXPECT_TRUE(KernelsFor(level).all_finite(values.data(), at));
       }
     }

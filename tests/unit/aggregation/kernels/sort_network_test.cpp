@@ -12,7 +12,7 @@ void Compare(const std::vector<simd::Comparator>& network, std::vector<int>& val
   for (const simd::Comparator& comparator : network) {
     const int low = std::min(values[comparator.low], values[comparator.high]);
     const int high = std::max(values[comparator.low], values[comparator.high]);
-    // A half that is not kept is not written: make sure that nobody reads it.
+    // The network does not write a half that is not kept; -1000 makes sure that nobody reads it.
     values[comparator.low] = comparator.keep_low ? low : -1000;
     values[comparator.high] = comparator.keep_high ? high : 1000;
   }
@@ -40,7 +40,7 @@ TEST(SortNetwork, SortsEverySequenceOfZerosAndOnes) {
   }
 }
 
-TEST(SortNetwork, LeavesOutWhatTheWantedRowsDoNotNeed) {
+TEST(SortNetwork, OmitsComparisonsThatTheWantedRowsDoNotNeed) {
   EXPECT_EQ(SortNetwork(16, 0, 16).size(), 63u);
   EXPECT_LT(SortNetwork(16, 7, 9).size(), 63u);
   EXPECT_TRUE(SortNetwork(1, 0, 1).empty());

@@ -10,7 +10,7 @@ namespace {
 using testing::Matrix;
 using testing::RowsOf;
 
-// On tame rows the passes in double are right to 1e-13: both must say the same.
+// On tame rows the passes in double are right to 1e-13, so both must agree.
 TEST(WidePasses, AgreeWithThePassesInDouble) {
   base::Rng rng(1);
   for (const std::size_t d : {1u, 257u, 9001u}) {
@@ -43,7 +43,7 @@ TEST(WidePasses, AgreeWithThePassesInDouble) {
   }
 }
 
-TEST(WidePasses, SeeWhatIsLeftWhenHugeRowsCancel) {
+TEST(WidePasses, KeepTheRemainderWhenHugeRowsCancel) {
   const Matrix matrix = {{1e30f, 2.0f}, {-1e30f, 2.0f}, {1.0f, 2.0f}};
   const Rows rows = RowsOf(matrix);
   const SerialExecutor executor;

@@ -63,7 +63,7 @@ TEST(Wide, QuotientsAndRootsInvertProducts) {
   }
 }
 
-TEST(Wide, KeepsWhatDoubleLoses) {
+TEST(Wide, KeepsDigitsThatDoubleLoses) {
   const Wide sum = Wide(1e30) + Wide(1.0 / 3) - Wide(1e30);
   EXPECT_EQ(sum.high, 1.0 / 3);
   EXPECT_EQ(static_cast<double>(sum), 1.0 / 3);

@@ -1,6 +1,6 @@
-// The bits of every rule and pre-aggregation on seeded rows, written down, at every instruction set
-// that this machine has and with 1 to 5 threads: whatever computes others is caught here, another
-// compiler or machine too. A change of a kernel's order changes them knowingly.
+// The recorded bits of every rule and pre-aggregation on seeded rows, at every instruction set of
+// this machine and with 1 to 5 threads: the test finds any compiler or machine that computes other
+// bits. A change of a kernel's order of operations changes these bits knowingly.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +17,7 @@ using testing::Matrix;
 
 using Digests = std::map<std::string, std::uint64_t, std::less<>>;
 
-// f = 2, and 5 for every other parameter that has no default.
+// f = 2, and 5 for every other parameter without a default.
 Arguments ArgumentsOf(const Description& about) {
   Arguments arguments = {{"f", "2"}};
   for (const ParameterInfo& parameter : about.parameters) {
@@ -69,7 +69,7 @@ void ExpectDigests(std::span<const Info* const> infos, const Digests& expected) 
   }
 }
 
-TEST(Bits, OfRulesAreTheOnesWrittenDownHere) {
+TEST(Bits, OfRulesAreRecorded) {
   const Digests expected = {
       {"aksel", 0xb9b39a4fe8e7016du},
       {"bulyan", 0x53b9ee111b22047au},
@@ -101,7 +101,7 @@ TEST(Bits, OfRulesAreTheOnesWrittenDownHere) {
   ExpectDigests(Rules(), expected);
 }
 
-TEST(Bits, OfPreAggregationsAreTheOnesWrittenDownHere) {
+TEST(Bits, OfPreAggregationsAreRecorded) {
   const Digests expected = {
       {"arc", 0xa6d9ca54dbc59d4fu},
       {"bucketing", 0xa2ae1122ee730a60u},

@@ -16,7 +16,7 @@ struct Outcome {
   CenteredClipReport report;
 };
 
-// Aggregates, and holds the result against the promise of centered_clip.h in long double.
+// Aggregates, and checks the result against the promise of centered_clip.h in long double.
 Outcome Clip(const Matrix& matrix, double tau, double eps = 1e-6) {
   Outcome outcome;
   outcome.out.resize(matrix[0].size());
@@ -34,12 +34,12 @@ Outcome Clip(const Matrix& matrix, double tau, double eps = 1e-6) {
   return outcome;
 }
 
-TEST(CenteredClip, OneRowIsItsOwnAnswer) {
+TEST(CenteredClip, OneRowIsTheAnswer) {
   const Matrix rows = {{1.5f, -2.0f, 1e30f, -3e-40f}};
   EXPECT_EQ(Clip(rows, 0.1).out, rows[0]);
 }
 
-TEST(CenteredClip, EqualRowsAreTheirOwnAnswer) {
+TEST(CenteredClip, EqualRowsAreTheAnswer) {
   const Matrix rows(5, std::vector<float>{1.0f, -3e38f, 1e-45f});
   EXPECT_EQ(Clip(rows, 1e-3).out, rows[0]);
 }
@@ -94,7 +94,7 @@ TEST(CenteredClip, SettlesWherePlainIterationNeedsTensOfThousandsOfSteps) {
 }
 
 TEST(CenteredClip, AMedianRowWithinTauOfTheAnswer) {
-  // The geometric median is row 0 itself: four others pull with no net force.
+  // The geometric median is row 0 itself: the other four pull with no net force.
   const Matrix rows = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}};
   for (const double tau : {0x1p-20, 0x1p-10, 0.5}) {
     const Outcome outcome = Clip(rows, tau, 1e-12);
@@ -116,22 +116,22 @@ TEST(CenteredClip, OneHugeRowMovesTheAnswerByTauAtMost) {
   }
 }
 
-// The first center is chosen on a sample of coordinates: an attacker can look honest there. It
-// may cost centrings, never the bound.
+// The first center is chosen on a sample of coordinates, where an attacker can look honest. That
+// may cost centrings, but never the bound.
 TEST(CenteredClip, RowsThatHideFromTheSampleCannotBreakTheBound) {
   base::Rng rng(5);
   Matrix rows = testing::NormalRows(rng, 9, 100'000);
   for (std::size_t i = 0; i < 4; ++i) {
     rows[i] = rows[4];            // four copies of an honest row: the majority's center,
-    rows[i][80'000 + i] = 1e30f;  // and far away where nobody looks
+    rows[i][80'000 + i] = 1e30f;  // and far away outside the sample
   }
   rows[4][70'000] = -1e25f;
   const Outcome outcome = Clip(rows, 50.0);
   EXPECT_LE(outcome.report.centrings, 4u);
 }
 
-// Its bound alone would let any result pass that is large enough. What is first made the center is
-// like all others where the sample looks; beside its one huge coordinate double loses the rest.
+// The bound alone would pass any result that is large enough. The first center looks like all other
+// rows in the sample; beside its one huge coordinate double loses the rest.
 TEST(CenteredClip, AHugeCoordinateOutsideTheSampleDoesNotStayInTheAnswer) {
   base::Rng rng(11);
   for (const float huge : {1e14f, 1e30f, -3e38f}) {
@@ -158,7 +158,7 @@ TEST(CenteredClip, HoldsItsBoundOnHostileRows) {
       const Outcome outcome = Clip(rows, tau, eps);
       ASSERT_FALSE(HasFailure()) << "family " << static_cast<int>(family) << " trial " << trial
                                  << " n " << n << " d " << d << " tau " << tau << " eps " << eps;
-      // Where the bound says little it looks for a better answer: twice as often as it may.
+      // If the bound is weak it looks for a better answer, at most twice as often.
       const bool telling = outcome.report.residual_bound <= tau / 4;
       EXPECT_LE(outcome.report.centrings, telling ? 4u : 12u);
     }
@@ -167,7 +167,7 @@ TEST(CenteredClip, HoldsItsBoundOnHostileRows) {
 
 // Rows of pull 1e13 and more cancel, and what remains must be right to 1e-6: more than double can
 // hold.
-TEST(CenteredClip, HugePullsThatCancelAreCountedInWide) {
+TEST(CenteredClip, HugePullsThatCancelAreSummedInWide) {
   const Matrix rows = {{1e21f, 1.0f}, {-1e21f, 1.0f}, {0.5f, 2.0f}, {0.25f, 4.0f}, {0.125f, -8.0f}};
   const SerialExecutor executor;
   const Rows view = RowsOf(rows);
@@ -192,13 +192,13 @@ TEST(CenteredClip, HugePullsThatCancelAreCountedInWide) {
       EXPECT_NEAR(out[0], 0.875 / 5, 1e-6);  // nothing is clipped: the mean
       EXPECT_NEAR(out[1], 0.0, 1e-6);
     } else {
-      EXPECT_NEAR(out[0], 0.875 / 3, 1e-6);  // the mean of the three that are not
+      EXPECT_NEAR(out[0], 0.875 / 3, 1e-6);  // the mean of the three rows that are not clipped
     }
   }
 }
 
-// Beyond 2^95 or so between pull and bound even Wide is blind, and says so.
-TEST(CenteredClip, SaysSoWhereNoArithmeticHereCanTell) {
+// Beyond about 2^95 between pull and bound even Wide is too coarse, and the report says so.
+TEST(CenteredClip, ReportsWhenNoArithmeticHereIsPreciseEnough) {
   const Matrix rows = {{1e38f}, {-1e38f}, {1e-3f}};
   std::vector<float> out(1);
   EXPECT_EQ(CenteredClip({1e37, 1e-9}).Aggregate(RowsOf(rows), SerialExecutor(), out).code(),
@@ -245,8 +245,8 @@ TEST(CenteredClip, NeitherLevelsNorThreadsChangeABit) {
   }
 }
 
-// The same bits from every compiler and machine: whoever changes this number forks every run that
-// mixes old and new binaries, and must raise the protocol's version with it.
+// Equal bits from every compiler and machine. A change of this number forks every run that mixes
+// old and new binaries, and must raise the protocol's version.
 TEST(CenteredClip, BitsAreFrozen) {
   base::Rng rng(9);
   Matrix rows = testing::NormalRows(rng, 16, 5000);
@@ -272,7 +272,7 @@ TEST(CenteredClip, RefusesNonFiniteRowsByName) {
   }
 }
 
-TEST(CenteredClip, RefusesOptionsThatMeanNothing) {
+TEST(CenteredClip, RefusesMeaninglessOptions) {
   const Matrix rows = {{1.0f}, {2.0f}};
   std::vector<float> out(1);
   const double infinity = std::numeric_limits<double>::infinity();

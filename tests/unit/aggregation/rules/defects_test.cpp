@@ -1,7 +1,7 @@
-// Defects that were found in published libraries (../shared/research/aggregation.md, 1d), each as a
-// test that we pass, by its number there. 4 (four Krums) are known answers in golden_test.cpp and
-// references in tests/property/aggregation_rules_test.cpp; 10 (searches that miss a third of the
-// damage) is attack_search_test.cpp; 11 and 12 are of programs around rules.
+// Defects found in published libraries (../shared/research/aggregation.md, 1d), each as a test that
+// we pass, by its number there. 4 (four Krums) are known answers in golden_test.cpp and references
+// in tests/property/aggregation_rules_test.cpp; 10 (searches that miss a third of the damage) is
+// attack_search_test.cpp; 11 and 12 concern programs around rules.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -30,7 +30,7 @@ std::vector<float> RunRule(const std::string& text, const Matrix& rows, Report* 
 }
 
 // 1. A far row makes the published CAF loop 3,362 times (at 1e3), or for ever (from 1e5 on).
-TEST(Defects, CafEndsHoweverFarARowIs) {
+TEST(Defects, CafTerminatesHoweverFarARowIs) {
   base::Rng rng(1);
   for (const float distance : {1e2f, 1e3f, 1e5f, 1e10f, 1e30f}) {
     Matrix rows = testing::NormalRows(rng, 9, 20);
@@ -43,7 +43,7 @@ TEST(Defects, CafEndsHoweverFarARowIs) {
 }
 
 // 2. An estimate of the eigenvalue by one power step chose the wrong subset in 35 of 36 trials, and
-// another one when asked again.
+// another subset when called again.
 TEST(Defects, SmeaChoosesTheRightSubsetEachTime) {
   base::Rng rng(2);
   for (int trial = 0; trial < 12; ++trial) {
@@ -84,7 +84,7 @@ TEST(Defects, ARowOfNaNsIsNeverSelected) {
 
 // 5. Distances from a float32 product of n > 25 rows are off by a quarter at an offset of 1000
 // times the spread, and the wrong row is chosen. Here at a million times.
-TEST(Defects, ManyRowsFarFromZeroAreStillToldApart) {
+TEST(Defects, ManyRowsFarFromZeroAreDistinguished) {
   base::Rng rng(5);
   Matrix rows(40, std::vector<float>(50));
   for (auto& row : rows) {
@@ -102,7 +102,7 @@ TEST(Defects, ManyRowsFarFromZeroAreStillToldApart) {
 
 // 6. A new Bulyan whose output was said to "remain identical" differs from the old one on 190 of
 // 200 inputs. Ours are two variants, and the paper's is the default.
-TEST(Defects, TheTwoBulyansAreTwoVariants) {
+TEST(Defects, BothDefinitionsOfBulyanAreVariants) {
   base::Rng rng(6);
   int different = 0;
   for (int trial = 0; trial < 20; ++trial) {
@@ -114,9 +114,9 @@ TEST(Defects, TheTwoBulyansAreTwoVariants) {
   EXPECT_GT(different, 0);
 }
 
-// 7. Weights kept in a set made a "geometric median" the first row where all weights were equal,
-// and a "coordinate-wise trimmed mean" sorted rows by something else than their values.
-TEST(Defects, ValuesDecideAndNotThePlaceOfARow) {
+// 7. Weights kept in a set made a "geometric median" the first row if all weights were equal, and a
+// "coordinate-wise trimmed mean" sorted rows by something else than their values.
+TEST(Defects, ValuesDecideAndNotTheRowIndex) {
   base::Rng rng(7);
   Matrix rows = testing::NormalRows(rng, 9, 6);
   testing::Multiply(rows[0], 1e6);
@@ -129,15 +129,15 @@ TEST(Defects, ValuesDecideAndNotThePlaceOfARow) {
   }
 }
 
-// 8. A Bulyan returned the mean distance to the median in place of the values: nothing that moves
+// 8. A Bulyan returned the mean distance to the median in place of the values, which does not move
 // with its rows.
-TEST(Defects, BulyanMovesWithItsRows) {
+TEST(Defects, BulyanIsTranslationEquivariant) {
   const Matrix rows(7, std::vector<float>{-4, 0, 9});
   EXPECT_EQ(RunRule("bulyan:f=1", rows), rows[0]);
 }
 
 // 9. Clipping and ARC overwrite the caller's array; float64 is silently made float32.
-TEST(Defects, TheInputIsNeverWrittenTo) {
+TEST(Defects, InputIsNeverWritten) {
   base::Rng rng(9);
   const Matrix rows = testing::NormalRows(rng, 9, 300);
   const Matrix before = rows;

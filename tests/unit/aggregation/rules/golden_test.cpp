@@ -1,9 +1,10 @@
 // Known answers (tests/vectors/aggregation.json, a copy of ../shared/golden): every case of a rule
-// or a pre-aggregation, by the pipeline that is that library's definition, in float32 and float64.
+// or a pre-aggregation, by the pipeline that matches that library's definition, in float32 and
+// float64.
 //
-// One definition differs and is left out of the table for it: the `exact` CAF follows ByzFL's
-// update, whose maximum runs over all rows; ours runs over rows of positive weight, so that it
-// always ends.
+// One definition differs and is left out of the table: the `exact` CAF follows ByzFL's update,
+// whose maximum runs over all rows; ours runs over rows of positive weight, so that it always
+// terminates.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -24,9 +25,9 @@ const json& Golden() {
   return golden;
 }
 
-// What reproduces a case: a rule's text and its pre-aggregations', or pre-aggregations alone.
+// The pipeline that reproduces a case: a rule with its pre-aggregations, or pre-aggregations alone.
 struct Recipe {
-  std::string rule;  // empty: the rows that the pre-aggregation writes
+  std::string rule;  // empty: the rows after the pre-aggregation
   std::vector<std::string> pre;
 };
 
@@ -160,7 +161,7 @@ std::vector<T> Reproduce(const Recipe& recipe, const json& test_case) {
   return out;
 }
 
-// As one vector, also where the case is a matrix.
+// As one vector, even if the case is a matrix.
 std::vector<double> ExpectedOf(const json& test_case) {
   std::vector<double> values;
   for (const json& entry : test_case["output"]) {
@@ -198,9 +199,9 @@ TEST(Golden, EveryRuleIsReproduced) {
   EXPECT_EQ(reproduced, 57u);
 }
 
-// The published definition is ours but for the rows that its maximum runs over: a reference with
-// theirs gives their numbers, with ours it gives ours.
-TEST(Golden, CafDiffersOnlyInTheRowsThatTheMaximumRunsOver) {
+// The published definition differs from ours only in the rows of its maximum: a reference with
+// theirs gives their numbers, and with ours it gives ours.
+TEST(Golden, CafDiffersOnlyInTheRowsOfTheMaximum) {
   std::size_t seen = 0;
   for (const json& test_case : Golden()["cases"]) {
     if (test_case["rule"] != "CAF") continue;

@@ -10,7 +10,7 @@ namespace {
 using testing::Matrix;
 using testing::RowsOf;
 
-// A pipeline that ends in the mean sees the same rows.
+// A pipeline that ends in the mean gets these rows.
 TEST(Mixing, IsWhatAPipelineDoesBeforeItsRule) {
   base::Rng rng(4);
   const Matrix matrix = testing::NormalRows(rng, 9, 30);
@@ -42,7 +42,7 @@ TEST(Mixing, ChangesTheNumberOfRows) {
   EXPECT_EQ(mixing->OutputRows(10), 4u);
 }
 
-TEST(Mixing, RemembersWhatItIsAskedToRemember) {
+TEST(Mixing, UpdatesTheGivenState) {
   const auto mixing = Mixing::Make({{"worker_momentum", {{"beta", "0.5"}}}}, std::nullopt);
   ASSERT_TRUE(mixing.ok()) << mixing.status();
   const Matrix ones = {{1}, {3}};
@@ -55,7 +55,7 @@ TEST(Mixing, RemembersWhatItIsAskedToRemember) {
   EXPECT_NE(first, second);
 }
 
-TEST(Mixing, RefusesWhatThereIsNot) {
+TEST(Mixing, RefusesUnknownNames) {
   EXPECT_FALSE(Mixing::Make({}, 1).ok());
   const auto wrong = Mixing::Make({{"nmn", {}}}, 1);
   EXPECT_NE(base::MessageOf(wrong.status()).find("did you mean 'nnm'?"), std::string::npos);

@@ -48,7 +48,7 @@ TEST(PipelineTest, DroppedRowsCountAgainstF) {
             "2 rows are not finite, more than f = 1; the first is row 1");
 }
 
-TEST(PipelineTest, NoRowIsDroppedFromARuleThatRemembersRowsByTheirPlace) {
+TEST(PipelineTest, RuleThatRemembersRowsByIndexDropsNoRow) {
   const auto pipeline = Pipeline::Make({{"foolsgold", {}}, {}, 1, true});
   ASSERT_TRUE(pipeline.ok());
   const Matrix rows = {{1, 2}, {3, kNaN}, {5, 6}};
@@ -58,7 +58,7 @@ TEST(PipelineTest, NoRowIsDroppedFromARuleThatRemembersRowsByTheirPlace) {
             "dropped");
 }
 
-TEST(PipelineTest, FIsGivenOnceForAll) {
+TEST(PipelineTest, FIsGivenOnceForAllElements) {
   const auto pipeline = Pipeline::Make({{"centered_clip", {{"f", "2"}}}, {}, std::nullopt, false});
   ASSERT_TRUE(pipeline.ok());
   EXPECT_EQ(pipeline->spec().f, 2u);

@@ -9,7 +9,7 @@
 namespace ostraka::aggregation {
 namespace {
 
-// What every description must say, and that its defaults parse.
+// Requires every text of a description, and that its defaults parse.
 void ExpectComplete(const Description& about, std::string_view kind) {
   SCOPED_TRACE(std::string(about.name));
   for (const std::string_view text : {about.name, about.summary, about.definition, about.source,
@@ -46,7 +46,7 @@ void ExpectSortedAndComplete(const Infos& infos, std::string_view kind) {
   }
 }
 
-TEST(RegistryTest, EveryEntryIsCompleteAndInItsPlace) {
+TEST(RegistryTest, EveryEntryIsCompleteAndSorted) {
   ExpectSortedAndComplete(Rules(), "rule");
   ExpectSortedAndComplete(PreAggregations(), "pre-aggregation");
 }

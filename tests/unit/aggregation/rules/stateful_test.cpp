@@ -1,4 +1,4 @@
-// Rules and pre-aggregations that remember: their State is explicit, and what it must not be.
+// Rules and pre-aggregations with an explicit State, and the states that they refuse.
 #include <gtest/gtest.h>
 
 #include "aggregation/rules/pipeline.h"
@@ -32,7 +32,7 @@ class Stateful {
   std::unique_ptr<Rule> rule_;
 };
 
-TEST(StatefulTest, CenteredClipStepsGoOnFromTheLastResult) {
+TEST(StatefulTest, CenteredClipStepsStartFromTheLastResult) {
   base::Rng rng(1);
   const Matrix rows = testing::NormalRows(rng, 5, 3);
   Stateful one_step("centered_clip:variant=steps,tau=0.5");
@@ -63,7 +63,7 @@ TEST(StatefulTest, ClippedClusteringGivesFedlibsKnownAnswer) {
   EXPECT_NEAR(out[2], 2.9596, 1e-4);
 }
 
-TEST(StatefulTest, FoolsGoldSeesWhoWasAlwaysAlike) {
+TEST(StatefulTest, FoolsGoldDetectsRowsThatWereAlwaysAlike) {
   base::Rng rng(2);
   Stateful rule("foolsgold");
   Report report;
@@ -80,7 +80,7 @@ TEST(StatefulTest, FoolsGoldSeesWhoWasAlwaysAlike) {
   }
 }
 
-TEST(StatefulTest, SafeguardExpelsForEver) {
+TEST(StatefulTest, SafeguardExpelsPermanently) {
   base::Rng rng(3);
   Stateful rule("safeguard:T0=3,T1=8,th0=3,th1=6");
   Report report;
@@ -105,7 +105,7 @@ TEST(StatefulTest, WorkerMomentumAveragesThePast) {
   EXPECT_EQ(out, (std::vector<float>{0.25f, 1}));
 }
 
-TEST(StatefulTest, AStateOfAnotherShapeIsRefusedAndKept) {
+TEST(StatefulTest, StateOfAnotherShapeIsRefusedAndUnchanged) {
   base::Rng rng(4);
   for (const char* text :
        {"foolsgold", "safeguard:th0=1,th1=1", "centered_clip:variant=steps,tau=1"}) {
@@ -119,8 +119,8 @@ TEST(StatefulTest, AStateOfAnotherShapeIsRefusedAndKept) {
   }
 }
 
-// A failing element must not leave a pipeline's states half moved on.
-TEST(StatefulTest, APipelineKeepsItsStatesOnAnError) {
+// A failing element must not leave a pipeline's states half updated.
+TEST(StatefulTest, PipelineKeepsItsStatesOnAnError) {
   const auto pipeline = Pipeline::Make({{"krum", {}}, {{"worker_momentum", {}}}, 1, false});
   ASSERT_TRUE(pipeline.ok());
   std::vector<State> states;

@@ -23,7 +23,7 @@ TEST(Clusters, AverageLinkageKeepsTheLargerPart) {
   EXPECT_EQ(LargerByAverageLinkage(1, {0}), (Indices{0}));
 }
 
-TEST(Clusters, TheDensestMajorityIsTheFirstToConnect) {
+TEST(Clusters, DensestMajorityConnectsFirst) {
   EXPECT_EQ(DensestMajority(5, OnALine({0, 100, 1, 2, 50})), (Indices{0, 2, 3}));
   EXPECT_EQ(DensestMajority(4, OnALine({0, 1, 2, 3})), (Indices{0, 1, 2, 3}));  // all at once
   EXPECT_EQ(DensestMajority(1, std::vector<double>{0}), (Indices{0}));

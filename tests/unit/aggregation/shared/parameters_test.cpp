@@ -34,7 +34,7 @@ std::string ErrorOf(const Arguments& given) {
   return parsed.ok() ? "" : base::MessageOf(parsed.status());
 }
 
-TEST(ParametersTest, TakesWhatIsGivenAndDefaultsForTheRest) {
+TEST(ParametersTest, TakesGivenValuesAndDefaultsForTheOthers) {
   const auto parsed = ParseParameters("rule x", kInfos, {{"f", "3"}, {"tau", "2e-3"}});
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->Integer("f"), 3u);
@@ -44,7 +44,7 @@ TEST(ParametersTest, TakesWhatIsGivenAndDefaultsForTheRest) {
   EXPECT_EQ(parsed->IntegerOr("m", 17), 17u);
 }
 
-TEST(ParametersTest, SaysWhatIsWrong) {
+TEST(ParametersTest, ErrorsNameTheProblem) {
   EXPECT_EQ(ErrorOf({}), "rule x needs parameter f: how many");
   EXPECT_EQ(ErrorOf({{"f", "1"}, {"taw", "1"}}),
             "rule x has no parameter 'taw'; did you mean 'tau'?");
@@ -55,7 +55,7 @@ TEST(ParametersTest, SaysWhatIsWrong) {
             "rule x: colour=blue must be one of red, green");
 }
 
-TEST(ParametersTest, RefusesWhatIsNoNumberOfItsKind) {
+TEST(ParametersTest, RefusesMalformedNumbers) {
   for (const char* text : {"", "1.5", "-1", "1x", " 1", "99999999999999999999", "0x1", "nan"}) {
     EXPECT_EQ(ErrorOf({{"f", text}}),
               "rule x: f=" + std::string(text) + " must be integer in [0, 9]");

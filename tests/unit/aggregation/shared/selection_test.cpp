@@ -22,8 +22,8 @@ TEST(Selection, TheMedianOfAnEvenNumberIsHalfway) {
   EXPECT_EQ(MedianOf({9, 1, 2}), 2);
 }
 
-// One row alone has no distance that could show what is wrong with it.
-TEST(Selection, ALoneRowIsLookedAtToo) {
+// A single row has no distance that could show what is wrong with it.
+TEST(Selection, SingleRowIsCheckedToo) {
   const testing::Matrix rows = {{1, std::numeric_limits<float>::infinity()}};
   EXPECT_FALSE(SquaredDistancesOf(testing::RowsOf(rows), SerialExecutor()).ok());
 }

@@ -15,7 +15,7 @@ SymmetricMatrix SquaresOf(const Matrix& rows) {
   return SquaredDistancesOf(testing::RowsOf(rows), SerialExecutor()).value();
 }
 
-// Points on a coarse grid: many equal distances, so that only the first subset in order will do.
+// Points on a coarse grid: many equal distances, so that only the first subset in order is right.
 TEST(SubsetSearch, FindsTheFirstOfManyEqualDiameters) {
   base::Rng rng(1);
   for (int trial = 0; trial < 300; ++trial) {
@@ -37,8 +37,9 @@ TEST(SubsetSearch, FindsTheFirstOfManyEqualDiameters) {
   }
 }
 
-// 64 rows, 12 of them far from the rest and from each other: 3e12 subsets, and no time at all.
-TEST(SubsetSearch, NeedsNoTimeWhereEnumerationWouldNotEnd) {
+// 64 rows, 12 of them far from the rest and from each other: 3e12 subsets, which the search does
+// not enumerate.
+TEST(SubsetSearch, IsFastWhereEnumerationIsInfeasible) {
   base::Rng rng(2);
   Matrix rows = testing::NormalRows(rng, 64, 30);
   Indices honest;

@@ -39,7 +39,7 @@ TEST(NoiseBetween, IsZeroBetweenEqualsAndOfTheSizeOfTheDifference) {
   }
 }
 
-// It is relative: what a run's learning problem is scaled by is no matter.
+// The noise is relative: the scale of a run's learning problem does not matter.
 TEST(NoiseBetween, DoesNotDependOnTheScale) {
   const auto noise = [](double scale) {
     const Gradients honest = SomeGradients(scale);
@@ -55,7 +55,7 @@ TEST(NoiseBetween, TheWorstPartCounts) {
   EXPECT_GT(NoiseBetween(other, honest, 7), 1e-4);
 }
 
-TEST(NoiseBetween, WhatIsNoNumberIsInfinite) {
+TEST(NoiseBetween, NonFiniteValuesGiveInfinity) {
   const Gradients honest = SomeGradients();
   Gradients other = honest;
   other[0][0] = std::numeric_limits<float>::quiet_NaN();
@@ -63,17 +63,17 @@ TEST(NoiseBetween, WhatIsNoNumberIsInfinite) {
   EXPECT_EQ(NoiseBetween(honest, other, 7), std::numeric_limits<double>::infinity());
 }
 
-TEST(NoiseBetween, NothingDiffersWhereNothingMoves) {
+TEST(NoiseBetween, ZeroGradientsGiveNoNoise) {
   const Gradients still(kProbeWorkers, std::vector<float>(70));
   EXPECT_EQ(NoiseBetween(still, still, 7), 0);
 }
 
-TEST(WorstNoise, LooksAtEachPlaceByItself) {
+TEST(WorstNoise, TakesTheWorstPlace) {
   Gradients honest = SomeGradients();
   const Gradients small = SomeGradients(1e-3);
   honest.insert(honest.end(), small.begin(), small.end());
   Gradients other = honest;
-  // Much for the small ones, nothing beside the others.
+  // Large for the small gradients, and negligible for the others.
   for (std::size_t i = 0; i < 100; ++i) other[kProbeWorkers][i] *= 1.01F;
   EXPECT_GT(WorstNoise(other, honest, 7), 1e-3);
 }
@@ -86,7 +86,7 @@ CalibrationFacts Facts(double noise, double eps_g, bool from_manifest = true) {
           .problem = {}};
 }
 
-TEST(JudgeCalibration, SaysWhatAManifestMustAllow) {
+TEST(JudgeCalibration, StatesTheEpsGThatAManifestNeeds) {
   const Finding good = JudgeCalibration(Facts(1e-6, 1e-5));
   EXPECT_EQ(good.severity, Severity::kOk);
   EXPECT_THAT(good.text, HasSubstr("eps_g must be 1.0e-05 or more; the manifest's is 1.0e-05"));
@@ -97,19 +97,19 @@ TEST(JudgeCalibration, SaysWhatAManifestMustAllow) {
   EXPECT_THAT(narrow.fix, HasSubstr("eps_g = 1.0e-05"));
   const Finding small = JudgeCalibration(Facts(1e-6, 1.5e-6));
   EXPECT_EQ(small.severity, Severity::kSerious);
-  EXPECT_THAT(small.text, HasSubstr("an honest node would be accused here"));
+  EXPECT_THAT(small.text, HasSubstr("an honest node on this machine would be accused"));
   EXPECT_EQ(JudgeCalibration(Facts(std::numeric_limits<double>::infinity(), 1)).severity,
             Severity::kSerious);
 }
 
-TEST(JudgeCalibration, GenerosityIsTheManifestsAlone) {
+TEST(JudgeCalibration, OnlyAManifestIsCalledGenerous) {
   EXPECT_EQ(JudgeCalibration(Facts(1e-7, 1e-3)).severity, Severity::kWarning);
   const Finding defaults = JudgeCalibration(Facts(1e-7, 1e-3, false));
   EXPECT_EQ(defaults.severity, Severity::kOk);
   EXPECT_THAT(defaults.text, HasSubstr("the default is"));
 }
 
-TEST(JudgeCalibration, SaysWhyNothingWasMeasured) {
+TEST(JudgeCalibration, ReportsWhyNothingWasMeasured) {
   CalibrationFacts facts = Facts(0, 1);
   facts.problem = "no libtorch";
   const Finding finding = JudgeCalibration(facts);

@@ -24,7 +24,7 @@ BlasFacts OpenBlas(const std::string& core) {
   return blas;
 }
 
-// Every finding that is not well says what to do, and no other does.
+// Every finding that is not ok has a remedy, and no other has one.
 void Expect(const Finding& finding, Severity severity, const std::string& words = "") {
   EXPECT_EQ(finding.severity, severity) << finding.text;
   EXPECT_EQ(finding.fix.empty(), severity == Severity::kOk) << finding.text;
@@ -32,7 +32,7 @@ void Expect(const Finding& finding, Severity severity, const std::string& words 
   EXPECT_THAT(finding.text + " | " + finding.fix, HasSubstr(words));
 }
 
-TEST(DoctorTest, BlasThatTakesTheCpuForAnOlderOneIsNamedWithTheCure) {
+TEST(DoctorTest, BlasThatMistakesTheCpuIsReportedWithItsRemedy) {
   CpuFacts avx2 = NewCpu();
   avx2.avx512 = false;
   CpuFacts old = avx2;
@@ -122,7 +122,7 @@ TEST(DoctorTest, Network) {
   Expect(JudgeReach({down, dials}), Severity::kSerious, "0 of 1");
 }
 
-// What is read of the machine that runs the tests: little can be said of it, but not nothing.
+// Facts of the machine that runs the tests: only that they can be read.
 TEST(DoctorFactsTest, AreReadFromThisMachine) {
   EXPECT_GE(ReadCpu().cores, 1u);
   EXPECT_GT(ReadMemory().available_bytes, 1u << 20);

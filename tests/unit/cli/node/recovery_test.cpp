@@ -41,7 +41,7 @@ const crypto::SigningKey& Key(std::size_t index) {
   return keys[index];
 }
 
-// Folders of members of one run of 20 steps, whose blocks a test makes as it likes.
+// Folders of members of one run of 20 steps, with blocks that the tests make.
 class RecoveryTest : public os::TempFolderTest {
  protected:
   void SetUp() override {
@@ -53,7 +53,7 @@ class RecoveryTest : public os::TempFolderTest {
               [](const auto& a, const auto& b) { return a.id < b.id; });
   }
 
-  // A folder with `count` blocks; `edit` makes each what its history says.
+  // A folder with `count` blocks, each changed by `edit`.
   std::string Folder(
       const std::string& name, std::uint64_t count,
       const std::function<void(wire::Block&)>& edit = [](wire::Block&) {}) {
@@ -112,11 +112,11 @@ void FromStep7(wire::Block& block, std::uint8_t history) {
   if (block.step >= 7) block.randomness = Filled(history);
 }
 
-TEST_F(RecoveryTest, GoesOnFromTheNewestStateThatBothSidesHave) {
+TEST_F(RecoveryTest, ContinuesFromTheNewestStateThatBothSidesHave) {
   const std::string left = Folder("left", 12, [](auto& block) { FromStep7(block, 1); });
   const std::string right = Folder("right", 15, [](auto& block) { FromStep7(block, 2); });
   Checkpoint(left, 3);
-  Checkpoint(left, 9);  // of one side alone
+  Checkpoint(left, 9);  // of one side only
   Checkpoint(right, 5);
   const auto plan = PlanRecovery(manifest_, {left, right}, {});
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -133,7 +133,7 @@ TEST_F(RecoveryTest, GoesOnFromTheNewestStateThatBothSidesHave) {
   EXPECT_EQ(*state->parameters, std::vector<float>(12, 5.0F));
 }
 
-TEST_F(RecoveryTest, LeavesOutWhomTheirOwnSignaturesProveGuilty) {
+TEST_F(RecoveryTest, LeavesOutMembersProvenGuiltyByTheirSignatures) {
   const std::string left = Folder("left", 9, [](auto& block) { FromStep7(block, 1); });
   Checkpoint(left, 6);
   const std::string right = Write("right", {Equivocation(2)});
@@ -146,10 +146,10 @@ TEST_F(RecoveryTest, LeavesOutWhomTheirOwnSignaturesProveGuilty) {
   EXPECT_EQ(plan->manifest.members.size(), kMembers - 2);
 }
 
-// Two sides of a split: five members, of whom two colluders locked w in iteration 1 with one side
-// and voted for v in iteration 2 with the other; an honest one locked w as well, and moved to v by
-// a higher certificate. One side's member found it, and the other's folder holds no file.
-TEST_F(RecoveryTest, LeavesOutWhoVotedAgainstItsOwnLockAndNotWhoMovedToAHigherOne) {
+// Two sides of a split run with five members. Two colluders locked w in iteration 1 with one side
+// and voted for v in iteration 2 with the other. An honest member locked w as well, and moved to v
+// by a higher certificate. One side's member found it, and the other side's folder holds no file.
+TEST_F(RecoveryTest, LeavesOutVotersAgainstTheirLockButNotForAHigherOne) {
   const auto say = [&](std::size_t who, wire::MessageType type, std::uint32_t iteration,
                        base::Bytes body) {
     const wire::Slot slot{manifest_.run_id, 0, 7, wire::Phase::kC, type, 0, iteration};
@@ -190,8 +190,9 @@ TEST_F(RecoveryTest, LeavesOutWhoVotedAgainstItsOwnLockAndNotWhoMovedToAHigherOn
   }
 }
 
-// A majority of a split run may be the attackers': they must not ban for the run that follows.
-TEST_F(RecoveryTest, BansOfOneSideAloneDoNotCount) {
+// The majority of one side of a split run may be attackers: their bans must not count in the run
+// that follows.
+TEST_F(RecoveryTest, BansOfOneSideOnlyDoNotCount) {
   const auto ban = [](wire::Block& block, std::uint64_t from, std::size_t who) {
     if (block.step >= from) block.standings = {{.peer = Key(who).id(), .banned = true}};
   };
@@ -208,7 +209,7 @@ TEST_F(RecoveryTest, BansOfOneSideAloneDoNotCount) {
   EXPECT_EQ(one->left_out.size(), 1u) << "banned before the ledgers part";
 }
 
-TEST_F(RecoveryTest, SaysWhatIsMissing) {
+TEST_F(RecoveryTest, ErrorsNameWhatIsMissing) {
   const std::string left = Folder("left", 9);
   EXPECT_THAT(ErrorOf({left}), HasSubstr("--checkpoint-every"));
   Checkpoint(left, 6);
@@ -221,7 +222,7 @@ TEST_F(RecoveryTest, SaysWhatIsMissing) {
   manifest_.run_id = run;
 }
 
-TEST_F(RecoveryTest, AStateThatIsNotTheOneIsRefused) {
+TEST_F(RecoveryTest, StateWithAnotherRootIsRefused) {
   const std::string left = Folder("left", 9);
   Checkpoint(left, 5);
   Checkpoint(left, 6);

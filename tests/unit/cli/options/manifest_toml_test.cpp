@@ -72,7 +72,7 @@ void ExpectRefused(const std::string& text, const std::vector<std::string>& part
 // --- round trip ----------------------------------------------------------------------------------
 
 rc::Gen<std::string> AnyText() {
-  // What TOML must quote or escape, among harmless letters; all of it valid UTF-8.
+  // Characters that TOML must quote or escape, among harmless letters; all of it valid UTF-8.
   const std::vector<std::string> pieces = {"a",    " ",      "\"", "'", "\\", "\n",
                                            "\t",   "\"\"\"", "#",  "=", "[",  "]",
                                            "\x7f", "\x01",   "ü",  "𝄞", "\r", "\xc2\x9b"};
@@ -138,7 +138,7 @@ Manifest AnyManifest() {
   manifest.eps = *Positive();
   manifest.eps_g = *Positive();
   manifest.delta_max = *rc::gen::arbitrary<bool>() ? 0 : *Positive();
-  // None only where no fault is borne (protocol::Validate).
+  // Zero only where no fault is borne (protocol::Validate).
   manifest.validators = static_cast<std::uint32_t>(*Count(1));
   manifest.state_root_every = *Count(1);
   manifest.probation = *Count(3);
@@ -166,7 +166,7 @@ void AssertSamePlan(const protocol::TrainingPlan& a, const protocol::TrainingPla
   RC_ASSERT(a.weight_decay == b.weight_decay);
 }
 
-RC_GTEST_PROP(ManifestProperty, WhatIsWrittenIsRead, ()) {
+RC_GTEST_PROP(ManifestProperty, RoundTrips, ()) {
   const Manifest wrote = AnyManifest();
   const std::string text = WriteManifest(wrote, Filled(7));
   const auto read = ParseManifest(text);
@@ -200,7 +200,7 @@ RC_GTEST_PROP(ManifestProperty, WhatIsWrittenIsRead, ()) {
   RC_ASSERT(read->patience == wrote.patience);
 }
 
-RC_GTEST_PROP(ManifestProperty, AnyChangeOfTheBytesIsAnotherRunOrNone, ()) {
+RC_GTEST_PROP(ManifestProperty, AnyChangedByteGivesAnotherRunOrAnError, ()) {
   const std::string text = SampleText();
   const auto original = ParseManifest(text);
   RC_ASSERT(original.ok());
@@ -233,7 +233,7 @@ TEST(ManifestTest, TheNonceMakesAnotherRun) {
 }
 
 TEST(ManifestTest, AnyTextSurvives) {
-  // A line feed in front is what a multi-line string of TOML would lose.
+  // A multi-line string of TOML would lose a leading line feed.
   for (const std::string name : {"", "\n", "\r\n", "\"", "\\", "'", "\x01\x7f", "ü𝄞\xc2\x9b"}) {
     Manifest manifest = Sample();
     manifest.name = name;
@@ -345,7 +345,7 @@ TEST(ManifestTest, SectionsAreRequiredAndKnown) {
 
 // --- values --------------------------------------------------------------------------------------
 
-TEST(ManifestTest, NumbersThatAreNoneOrOutOfRange) {
+TEST(ManifestTest, MalformedAndOutOfRangeNumbers) {
   ExpectRefused(With("steps = 200", "steps = 1.5"), {"training.steps must be a whole number"});
   ExpectRefused(With("steps = 200", "steps = -1"), {"training.steps must be a whole number"});
   ExpectRefused(With("steps = 200", "steps = 0"), {"training.steps must be at least 1"});
@@ -376,7 +376,7 @@ TEST(ManifestTest, InfAndNanAreRefusedWhereverANumberStands) {
   EXPECT_EQ(tried, 9U * 4);
 }
 
-TEST(ManifestTest, AWrittenNanIsRefusedByItsName) {
+TEST(ManifestTest, NanIsRefusedByName) {
   Manifest manifest = Sample();
   manifest.training.momentum = std::numeric_limits<double>::quiet_NaN();
   ExpectRefused(WriteManifest(manifest, Filled(9)), {"training.momentum must be"});
@@ -384,7 +384,7 @@ TEST(ManifestTest, AWrittenNanIsRefusedByItsName) {
   ExpectRefused(WriteManifest(manifest, Filled(9)), {"training.momentum must be"});
 }
 
-TEST(ManifestTest, WordsOfASet) {
+TEST(ManifestTest, EnumeratedValues) {
   ExpectRefused(With("mode = \"majority\"", "mode = \"most\""), {"run.mode", "\"third\""});
   ExpectRefused(With("rule = \"centered_clip\"", "rule = \"krum\""), {"aggregation.rule"});
   ExpectRefused(With("tau = \"auto\"", "tau = \"some\""), {"aggregation.tau", "\"auto\""});
@@ -427,10 +427,10 @@ TEST(ManifestTest, DepthAndGarbage) {
   ExpectRefused(std::string(100'000, '['), {"manifest line 1: "});
   ExpectRefused(std::string(64, '\0'), {"manifest line 1: "});
   ExpectRefused("\xff\xfe", {"manifest line 1: "});
-  ExpectRefused(SampleText() + "[run]\n", {"manifest line "});  // a section twice
+  ExpectRefused(SampleText() + "[run]\n", {"manifest line "});  // a repeated section
 }
 
-TEST(ManifestFileTest, ReadsWhatWasWrittenAndNamesTheFile) {
+TEST(ManifestFileTest, RoundTripsAndErrorsNameTheFile) {
   const std::string path = testing::TempDir() + "ostraka-manifest-test.toml";
   std::ofstream(path, std::ios::binary) << SampleText();
   const auto read = ReadManifestFile(path);

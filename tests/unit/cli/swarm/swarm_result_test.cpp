@@ -1,5 +1,5 @@
-// JudgeSwarm on reports made by hand: a run without fault, and one change for each that it must
-// see.
+// JudgeSwarm on made-up reports: a run without fault, and one change for each fault that it must
+// report.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ json Report(std::uint8_t i) {
       {"peak_rss_bytes", 1000 + i}};
 }
 
-// Three honest nodes and one liar that was banned.
+// Three honest nodes and one attacker that was banned.
 struct Story {
   SwarmOptions options;
   SwarmRun run;
@@ -99,24 +99,25 @@ TEST(JudgeSwarmTest, ARunWithoutFault) {
 
 TEST(JudgeSwarmTest, AddsUpTheNumbers) {
   const json result = Story().Judge();
-  EXPECT_EQ(result["bytes_sent"], 4000);                                       // of all
-  EXPECT_EQ(result["peak_rss_bytes"], 1003);                                   // the largest
-  EXPECT_NEAR(result["seconds_per_step"]["total"].get<double>(), 0.6, 1e-12);  // of the honest
+  EXPECT_EQ(result["bytes_sent"], 4000);      // sum over all nodes
+  EXPECT_EQ(result["peak_rss_bytes"], 1003);  // the largest
+  // Mean of the honest nodes.
+  EXPECT_NEAR(result["seconds_per_step"]["total"].get<double>(), 0.6, 1e-12);
   EXPECT_NEAR(result["payload_bytes_per_step"].get<double>(), (600 + 660 + 720) / 3.0 / 60, 1e-9);
 }
 
-TEST(JudgeSwarmTest, ALiarThatStays) {
+TEST(JudgeSwarmTest, AttackerThatStaysIsAProblem) {
   EXPECT_THAT(ProblemsAfter([](Story& story) {
                 for (std::size_t i = 0; i < 3; ++i) story.report(i)["removals"] = json::array();
               }),
               ElementsAre("1 of 1 Byzantine peers were not removed"));
 }
 
-TEST(JudgeSwarmTest, NobodyNeedsToBeRemovedWhoNeedNotBe) {
+TEST(JudgeSwarmTest, AttackersThatAreOnlyContainedMayStay) {
   const auto stay = [](Story& story) {
     for (std::size_t i = 0; i < 3; ++i) story.report(i)["removals"] = json::array();
   };
-  // No lie; no protection; an attack that the protocol only promises to contain.
+  // No attack; no protection; an attack that the protocol only promises to contain.
   for (const auto& excuse : std::vector<std::function<void(Story&)>>{
            [](Story& story) { story.options.attack = "none"; },
            [](Story& story) { story.options.unprotected = true; },
@@ -163,7 +164,7 @@ TEST(JudgeSwarmTest, AnHonestPeerThatWasDroppedTwiceAndIsBackCountsOnce) {
   EXPECT_EQ(result["problems"], json::array({"1 honest peers were removed"}));
 }
 
-TEST(JudgeSwarmTest, AByzantineNodeMustNotEndByItselfAnHonestOneMust) {
+TEST(JudgeSwarmTest, HonestNodesMustEndByThemselvesByzantineOnesNeedNot) {
   const auto stop = [](std::size_t i) {
     return [i](Story& story) {
       story.report(i) = nullptr;
@@ -175,7 +176,7 @@ TEST(JudgeSwarmTest, AByzantineNodeMustNotEndByItselfAnHonestOneMust) {
   EXPECT_THAT(ProblemsAfter(stop(2)), ElementsAre(HasSubstr("ended without a report, status 137")));
 }
 
-TEST(JudgeSwarmTest, EveryOtherLostNodeIsToldToo) {
+TEST(JudgeSwarmTest, EveryLostNodeIsReported) {
   EXPECT_THAT(ProblemsAfter([](Story& story) {
                 for (const std::size_t i : {1, 2}) {
                   story.report(i) = nullptr;
@@ -196,10 +197,10 @@ TEST(JudgeSwarmTest, DifferentStates) {
 
 TEST(JudgeSwarmTest, DifferentRemovals) {
   EXPECT_THAT(ProblemsAfter([](Story& story) { story.report(1)["removals"][0]["step"] = 5; }),
-              ElementsAre("honest nodes disagree on who was removed"));
+              ElementsAre("honest nodes disagree on the removed members"));
 }
 
-TEST(JudgeSwarmTest, NodesThatWereStoppedAtDifferentStepsAreNotCalledDifferent) {
+TEST(JudgeSwarmTest, NodesStoppedAtDifferentStepsMayDiffer) {
   Story story;
   story.run.interrupted = true;
   story.report(1)["steps"] = 59;
@@ -219,7 +220,7 @@ TEST(JudgeSwarmTest, AnHonestNodeThatDidNotFinish) {
               ElementsAre("node 1 (0101010101010101) stalled: no word from 0303"));
 }
 
-TEST(JudgeSwarmTest, ALostNodeIsToldWithItsLastWordsAndTheOnesStoppedForItAreNot) {
+TEST(JudgeSwarmTest, LostNodeIsReportedWithItsLastLogLineAndNodesStoppedForItAreNot) {
   EXPECT_THAT(ProblemsAfter([](Story& story) {
                 for (const std::size_t i : {1, 2}) {
                   story.report(i) = nullptr;
@@ -261,7 +262,7 @@ TEST(JudgeSwarmTest, ALossAboveTheTarget) {
   };
   EXPECT_THAT(with(0.2, 0.1), ElementsAre());
   EXPECT_THAT(with(0.05, 0.1), ElementsAre("loss is 0.100000, above the target 0.050000"));
-  // A training that blew up: its loss is no number.
+  // Training that diverged: its loss is not a number.
   EXPECT_THAT(with(0.2, nullptr), ElementsAre(HasSubstr("no metric to compare")));
 }
 

@@ -14,7 +14,7 @@ TEST(ByteCountTest, TakesPlainNumbersAndUnits) {
   EXPECT_EQ(ParseByteCount("4294967296G").value(), std::uint64_t{1} << 62);
 }
 
-TEST(ByteCountTest, RefusesTheRestInOneLine) {
+TEST(ByteCountTest, RefusesOtherTextsInOneLine) {
   for (const char* text : {"", "K", "-1", "+1", " 1", "1 ", "1k", "1KB", "1.5M", "0x10", "1e3",
                            "18446744073709551616", "4294967297G", "4611686018427387905"}) {
     const auto count = ParseByteCount(text);

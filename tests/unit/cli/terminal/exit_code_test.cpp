@@ -19,16 +19,16 @@ TEST(PrintableLineTest, KeepsText) {
   EXPECT_EQ(PrintableLine("port 7000 is taken: ~ü€𝄞"), "port 7000 is taken: ~ü€𝄞");
 }
 
-TEST(PrintableLineTest, LeavesNothingThatATerminalObeys) {
+TEST(PrintableLineTest, RemovesControlCharacters) {
   EXPECT_EQ(PrintableLine("a\nb\tc\r\x1b[2J\x7f"), "a?b?c??[2J?");
   EXPECT_EQ(PrintableLine(std::string_view("\0", 1)), "?");
   EXPECT_EQ(PrintableLine("\xc2\x9b"), "??");                 // C1 control: CSI
-  EXPECT_EQ(PrintableLine("\x9b"), "?");                      // the same in one byte
+  EXPECT_EQ(PrintableLine("\x9b"), "?");                      // CSI in one byte
   EXPECT_EQ(PrintableLine("\xc0\x9b\xe0\x80\x9b"), "?????");  // overlong ESC
   EXPECT_EQ(PrintableLine("\xff\xe2\x82"), "???");            // no UTF-8, and UTF-8 cut short
 }
 
-TEST(PrintableLineTest, IsNeverLong) {
+TEST(PrintableLineTest, IsBounded) {
   const std::string line = PrintableLine(std::string(1 << 20, 'x'));
   EXPECT_EQ(line, std::string(1000, 'x') + "...");
   EXPECT_EQ(PrintableLine(std::string(1000, 'x')), std::string(1000, 'x'));

@@ -51,7 +51,7 @@ TEST_F(LogTest, LinesInAFileHaveTimeAndLevelAndAreThereAtOnce) {
                            "[-0-9T:.]+Z warning two\n"));
 }
 
-TEST_F(LogTest, LevelsBelowTheOneChosenAreLeftOut) {
+TEST_F(LogTest, LowerLevelsAreLeftOut) {
   options_.level = "warning";
   const auto log = MustOpen(LogLevel::kDebug);
   log->Say(LogLevel::kDebug, "d");
@@ -61,7 +61,7 @@ TEST_F(LogTest, LevelsBelowTheOneChosenAreLeftOut) {
   EXPECT_THAT(TextOf("node.log"), Not(HasSubstr("info")));
 }
 
-TEST_F(LogTest, VerboseIsDebugAndALevelSaidBeatsIt) {
+TEST_F(LogTest, VerboseIsDebugUnlessALevelIsGiven) {
   options_.verbose = true;
   MustOpen(LogLevel::kWarning)->Say(LogLevel::kDebug, "seen");
   options_.level = "info";
@@ -70,7 +70,7 @@ TEST_F(LogTest, VerboseIsDebugAndALevelSaidBeatsIt) {
   EXPECT_THAT(TextOf("node.log"), Not(HasSubstr("left out")));
 }
 
-TEST_F(LogTest, WithAFileStderrGetsErrorsAlone) {
+TEST_F(LogTest, WithAFileStderrGetsOnlyErrors) {
   const auto log = MustOpen();
   ::testing::internal::CaptureStderr();
   log->Say(LogLevel::kWarning, "careful");
@@ -84,7 +84,7 @@ TEST_F(LogTest, WithAFileStderrGetsErrorsAlone) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "news\n");
 }
 
-TEST_F(LogTest, APeersWordsCannotForgeALine) {
+TEST_F(LogTest, TextFromAPeerCannotForgeALine) {
   MustOpen()->Say(LogLevel::kInfo,
                   "reason: x\n2026-01-01T00:00:00.000Z error forged \x1b[2J {} %s");
   const std::string text = TextOf("node.log");
@@ -113,14 +113,14 @@ TEST_F(LogTest, RotationBoundsTheDisk) {
   EXPECT_TRUE(fs::exists(folder_ / "node.2.log"));
 }
 
-TEST_F(LogTest, AnExistingLogGoesOn) {
+TEST_F(LogTest, ExistingLogIsAppendedTo) {
   MustOpen()->Say(LogLevel::kInfo, "first");
   MustOpen()->Say(LogLevel::kInfo, "second");
   EXPECT_THAT(TextOf("node.log"), HasSubstr("first"));
   EXPECT_THAT(TextOf("node.log"), HasSubstr("second"));
 }
 
-TEST_F(LogTest, OptionsThatMakeNoSenseAreNamed) {
+TEST_F(LogTest, InvalidOptionsAreNamed) {
   options_.level = "wraning";
   EXPECT_THAT(Refusal(), HasSubstr("did you mean 'warning'?"));
   options_.level.clear();

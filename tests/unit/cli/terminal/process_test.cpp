@@ -19,7 +19,7 @@
 namespace ostraka::cli {
 namespace {
 
-// Far longer than any of these children lives: a hang fails, a busy machine does not.
+// Far longer than any of these children runs: a hang fails the test, a busy machine does not.
 constexpr int kDeadlineMs = 60'000;
 
 class ProcessTest : public testing::Test {
@@ -58,7 +58,7 @@ class ProcessTest : public testing::Test {
     }
   }
 
-  // Waits for the end without reaping it, which is Poll's to do.
+  // Waits for the end without reaping the process, which is Poll's task.
   static int StatusOf(Process& process) {
     siginfo_t info{};
     EXPECT_EQ(waitid(P_PID, static_cast<id_t>(process.pid()), &info, WEXITED | WNOWAIT), 0);
@@ -75,12 +75,12 @@ TEST_F(ProcessTest, GivesLinesTheLogAndTheExitCode) {
   ASSERT_TRUE(process.ok());
   EXPECT_EQ(ReadAll(*process), (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(StatusOf(*process), 7);
-  EXPECT_EQ(process->Poll(), 7);  // again and again
+  EXPECT_EQ(process->Poll(), 7);  // repeatable
   std::ifstream log(folder_ + "/stderr");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}), "oops\n");
 }
 
-TEST_F(ProcessTest, ALineIsGivenWhenItIsWhole) {
+TEST_F(ProcessTest, OnlyWholeLinesAreReturned) {
   auto process = Process::Start(Shell("printf 'ha'; printf 'lf\\nrest'"));
   ASSERT_TRUE(process.ok());
   EXPECT_EQ(ReadAll(*process), std::vector<std::string>{"half"});
@@ -111,15 +111,15 @@ TEST_F(ProcessTest, AnEndlessLineIsRefused) {
   }
 }
 
-TEST_F(ProcessTest, ASignalIsSentAndItsEndIsTold) {
+TEST_F(ProcessTest, SignalIsSentAndTheEndReported) {
   auto process = Process::Start(Shell("kill -STOP $$"));
   ASSERT_TRUE(process.ok());
   process->Signal(SIGKILL);
   EXPECT_EQ(StatusOf(*process), 128 + SIGKILL);
-  process->Signal(SIGKILL);  // of an ended child: nothing to hit
+  process->Signal(SIGKILL);  // the child has ended: no effect
 }
 
-TEST_F(ProcessTest, WhatStillRunsIsKilledAndReaped) {
+TEST_F(ProcessTest, RunningProcessIsKilledAndReaped) {
   pid_t pid = -1;
   {
     auto process = Process::Start(Shell("exec tail -f /dev/null"));
@@ -131,7 +131,7 @@ TEST_F(ProcessTest, WhatStillRunsIsKilledAndReaped) {
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST_F(ProcessTest, MovingKeepsOneOwner) {
+TEST_F(ProcessTest, MovingTransfersOwnership) {
   auto first = Process::Start(Shell("echo moved"));
   auto second = Process::Start(Shell("exec tail -f /dev/null"));
   ASSERT_TRUE(first.ok() && second.ok());
@@ -143,14 +143,14 @@ TEST_F(ProcessTest, MovingKeepsOneOwner) {
   EXPECT_EQ(StatusOf(third), 0);
 }
 
-TEST_F(ProcessTest, OnlyTheInheritedDescriptorGoesAlong) {
-  // Both would go along without close-on-exec, which everything we open has.
+TEST_F(ProcessTest, OnlyTheGivenDescriptorIsInherited) {
+  // Both would be inherited without close-on-exec, which everything that we open has.
   const int given = open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int kept = open("/dev/null", O_RDONLY | O_CLOEXEC);
   ASSERT_TRUE(given >= 0 && kept >= 0);
   ProcessOptions options = Shell("ls /proc/$$/fd; readlink /proc/$$/fd/0");
   options.inherited_fd = given;
-  auto other = Process::Start(Shell("exec tail -f /dev/null"));  // its pipe is ours alone
+  auto other = Process::Start(Shell("exec tail -f /dev/null"));  // only we hold its pipe
   auto process = Process::Start(options);
   ASSERT_TRUE(other.ok() && process.ok());
   std::vector<std::string> lines = ReadAll(*process);
@@ -163,7 +163,7 @@ TEST_F(ProcessTest, OnlyTheInheritedDescriptorGoesAlong) {
   EXPECT_TRUE(has(0) && has(1) && has(2) && has(given));
   EXPECT_FALSE(has(kept));
   EXPECT_FALSE(has(other->stdout_fd()));
-  EXPECT_NE(fcntl(given, F_GETFD) & FD_CLOEXEC, 0);  // in the parent nothing changed
+  EXPECT_NE(fcntl(given, F_GETFD) & FD_CLOEXEC, 0);  // unchanged in the parent
   close(given);
   close(kept);
 }
@@ -178,7 +178,7 @@ TEST_F(ProcessTest, HasAGroupOfItsOwn) {
 }
 
 TEST_F(ProcessTest, DoesNotOutliveAParentThatWasKilled) {
-  // The grandchild alone holds the pipe's writing end in the end: its death is the pipe's end.
+  // In the end only the grandchild holds the writing end of the pipe, so its death closes the pipe.
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
   const pid_t parent = fork();
@@ -201,7 +201,7 @@ TEST_F(ProcessTest, DoesNotOutliveAParentThatWasKilled) {
   close(ends[0]);
 }
 
-TEST_F(ProcessTest, WhatCannotStartSaysSo) {
+TEST_F(ProcessTest, FailureToStartIsReported) {
   ProcessOptions options = Shell("true");
   options.stderr_file = folder_ + "/none/stderr";
   const auto refused = Process::Start(options);
@@ -213,7 +213,7 @@ TEST_F(ProcessTest, WhatCannotStartSaysSo) {
   auto process = Process::Start(options);
   ASSERT_TRUE(process.ok());
   EXPECT_TRUE(ReadAll(*process).empty());
-  EXPECT_EQ(StatusOf(*process), 127);  // as a shell says it
+  EXPECT_EQ(StatusOf(*process), 127);  // the status that a shell returns
 }
 
 }  // namespace

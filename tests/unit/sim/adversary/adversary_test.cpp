@@ -1,4 +1,5 @@
-// The wrapper itself: it passes everything through, stands by colluders, and lies about nobody.
+// The wrapper itself: it passes everything through, never testifies against colluders, and lies
+// about nobody.
 #include "sim/adversary/adversary.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +19,7 @@ protocol::RecomputeSpec RecomputationOf(const base::PeerId& target) {
 }
 const protocol::RecomputeResult kGuilty{.accuse = true, .convict = true, .worst_ratio = 9};
 
-TEST(AdversarialMachine, WithoutAnAttackItIsTheMachineInside) {
+TEST(AdversarialMachine, WithoutAnAttackEqualsTheInnerMachine) {
   Wrapped wrapped("none", 0);
   const auto frame = std::make_shared<const base::Bytes>(10);
   const std::vector<protocol::Action> says = {protocol::Send{wrapped.member(3), frame, nullptr},
@@ -55,7 +56,7 @@ TEST(AdversarialMachine, TellsTheTruthAboutOthers) {
   }
 }
 
-TEST(AdversarialMachine, ExposesOnlyLiarsWhoAreNotColluders) {
+TEST(AdversarialMachine, ExposesOnlyLiarsOutsideTheCoven) {
   Wrapped wrapped("none", 0);
   const auto result = std::get<protocol::CrossCheckResult>(wrapped.RunInside(
       protocol::CrossCheckSpec{},
@@ -63,7 +64,7 @@ TEST(AdversarialMachine, ExposesOnlyLiarsWhoAreNotColluders) {
   EXPECT_EQ(result.liars, (std::vector<base::PeerId>{wrapped.member(4), wrapped.member(2)}));
 }
 
-TEST(MakeAdversary, ListsWhatItKnows) {
+TEST(MakeAdversary, ListsKnownNames) {
   AdversaryOptions options;
   options.name = "sign_flop";
   options.key = KeyNumber(1);

@@ -15,7 +15,7 @@ TEST(Coven, KnowsItsMembers) {
   EXPECT_EQ(coven.members().front(), PeerNumber(2));
 }
 
-TEST(Coven, MakesAVectorOncePerStepAndParameters) {
+TEST(Coven, ComputesAVectorOncePerStepAndParameters) {
   Coven coven({}, 9);
   int made = 0;
   const auto make = [&] { return std::vector<float>{static_cast<float>(++made)}; };

@@ -1,5 +1,5 @@
 // wrong_aggregate, near_tolerance, false_proof, false_accuse and spoilt_part: what they change in a
-// result, and what they leave.
+// result, and what they leave unchanged.
 #include "sim/adversary/lying.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(WrongAggregate, LeavesTheRootZeroWhereNothingIsHashed) {
   EXPECT_TRUE(lie.result->root.is_zero());
 }
 
-TEST(NearTolerance, ShiftsByAMultipleOfWhatTheSumCheckAllows) {
+TEST(NearTolerance, ShiftsByAMultipleOfTheSumChecksLimit) {
   Wrapped wrapped("near_tolerance", 0, {{"times", "2"}});
   wrapped.Enter(0);
   protocol::AggregateSpec spec;
@@ -59,14 +59,14 @@ TEST(FalseProof, TurnsSignsAndLeavesNorms) {
   EXPECT_EQ(wrapped.coven().deeds().size(), 1U);
 }
 
-TEST(FalseProof, IsNoDeedIfThereIsNothingToTurn) {
+TEST(FalseProof, WithoutAnySignToTurnIsNoMisdeed) {
   Wrapped wrapped("false_proof", 0);
   wrapped.Enter(0);
   wrapped.RunInside(protocol::ProveSpec{}, protocol::ProveResult{{{true, {}, 0}}});
   EXPECT_TRUE(wrapped.coven().deeds().empty());
 }
 
-TEST(SpoiltPart, IsOfOneHonestOwnerAndProvenAsIfItWereWhole) {
+TEST(SpoiltPart, GoesToOneHonestOwnerWithTheTruePartsNumbers) {
   Wrapped wrapped("spoilt_part", 1);
   protocol::PackResult truth;
   for (int i = 0; i < 6; ++i) truth.parts.push_back(BlobOfFloats({1, 2, 3}));

@@ -61,7 +61,8 @@ class Wrapped {
   Coven& coven() { return *coven_; }
   const protocol::Manifest& manifest() const { return *manifest_; }
 
-  // The machine inside answers `input` with `says`; returns what the adversary does.
+  // Steps the adversary with `input`, which the inner machine answers with `says`; returns the
+  // adversary's actions.
   std::vector<protocol::Action> Step(const protocol::Input& input,
                                      std::vector<protocol::Action> says = {}) {
     says_next_ = std::move(says);
@@ -69,11 +70,11 @@ class Wrapped {
     machine_->Step({++time_}, input, out);
     return std::move(out.actions());
   }
-  // Lets the machine inside do something, on an input that no editor cares about.
+  // Makes the inner machine act, on an input that no editor changes.
   std::vector<protocol::Action> Say(std::vector<protocol::Action> actions) {
     return Step(protocol::TimerFired{1}, std::move(actions));
   }
-  // Brings the machine inside to `step`, all members workers; with `owners` member i owns part i.
+  // Brings the inner machine to `step`, all members workers; with `owners` member i owns part i.
   void Enter(std::uint64_t step, bool owners = false) {
     protocol::StepStarted started;
     started.step = step;
@@ -82,7 +83,8 @@ class Wrapped {
     if (owners) started.roles.owners = started.roles.workers;
     Say({protocol::Observe{started}});
   }
-  // Starts a job inside and hands back `result`: what the machine inside gets to see.
+  // Starts a job in the inner machine and answers with `result`; returns the result that the inner
+  // machine sees.
   protocol::JobResult RunInside(protocol::JobSpec spec, protocol::JobResult result) {
     const protocol::JobId id = next_job_++;
     Say({protocol::StartJob{id, std::make_shared<const protocol::JobSpec>(std::move(spec))}});
@@ -92,7 +94,7 @@ class Wrapped {
   const std::vector<ScriptedMachine::Seen>& seen() const { return *seen_; }
   protocol::Machine& machine() { return *machine_; }
 
-  // A message of the attacker's own, as the machine inside would send it.
+  // A message of the attacker's own, as the inner machine would send it.
   wire::SignedEnvelope Own(wire::Phase phase, wire::MessageType type, std::uint64_t step,
                            base::Bytes body, std::uint32_t iteration = 0) const {
     wire::Slot slot;

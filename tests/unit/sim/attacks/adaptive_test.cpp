@@ -1,4 +1,4 @@
-// leave_after, unwatched and frame_victim: what they do, when, and what they leave.
+// leave_after, unwatched and frame_victim: what they change, when, and what they leave unchanged.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -42,7 +42,7 @@ bool CheatsIn(Wrapped& wrapped, std::uint64_t step) {
   return *given.gradient != std::vector<float>{1, 2, 3, 4};
 }
 
-// How many of the members hear an own message.
+// How many members receive an own message.
 std::size_t Heard(Wrapped& wrapped, const wire::SignedEnvelope& message) {
   std::vector<protocol::Action> says;
   for (std::size_t i = 1; i < 6; ++i) {
@@ -63,7 +63,7 @@ wire::SignedEnvelope OwnReveal(const Wrapped& wrapped, std::uint64_t step) {
 
 class LeaveAfterTest : public testing::Test {
  protected:
-  // Member `validator` is drawn for what the attacker did in `judged`.
+  // Member `validator` is drawn for the attacker's messages in step `judged`.
   static void EnterDrawn(Wrapped& wrapped, std::uint64_t step, std::size_t validator,
                          std::uint64_t judged) {
     protocol::StepStarted started = StartOf(wrapped, step);
@@ -72,7 +72,7 @@ class LeaveAfterTest : public testing::Test {
   }
 };
 
-TEST_F(LeaveAfterTest, SaysNothingMoreOnceAnHonestValidatorIsDrawnForWhatItDid) {
+TEST_F(LeaveAfterTest, IsSilentOnceAnHonestValidatorIsDrawnForIt) {
   Wrapped wrapped("leave_after", 3);
   wrapped.Enter(2);
   EXPECT_FALSE(CheatsIn(wrapped, 2)) << "honest before its step";
@@ -89,7 +89,7 @@ TEST_F(LeaveAfterTest, SaysNothingMoreOnceAnHonestValidatorIsDrawnForWhatItDid) 
   EXPECT_EQ(wrapped.coven().deeds().at(wrapped.self()).count, 2U);
 }
 
-TEST_F(LeaveAfterTest, LeavesAfterSoManySteps) {
+TEST_F(LeaveAfterTest, LeavesAfterTheGivenSteps) {
   Wrapped wrapped("leave_after", 0, {{"steps", "2"}});
   for (const std::uint64_t step : {0, 1}) {
     wrapped.Enter(step);
@@ -102,7 +102,7 @@ TEST_F(LeaveAfterTest, LeavesAfterSoManySteps) {
   EXPECT_EQ(Heard(wrapped, OwnReveal(wrapped, 2)), 0U) << "for ever";
 }
 
-TEST_F(LeaveAfterTest, ComesBackAndBeginsAnewIfItIsToldTo) {
+TEST_F(LeaveAfterTest, WithBackItRejoinsAndAttacksAgain) {
   Wrapped wrapped("leave_after", 0, {{"steps", "1"}, {"back", "1"}});
   wrapped.Enter(0);
   EXPECT_TRUE(CheatsIn(wrapped, 0));
@@ -116,9 +116,9 @@ TEST_F(LeaveAfterTest, ComesBackAndBeginsAnewIfItIsToldTo) {
 
 // --- unwatched ----------------------------------------------------------------------------------
 
-// Six members with t_s = 1 spare three validators of whom two thirds are honest, so one colluder is
-// caught with chance 1/6 x 4/6 for each validator that the manifest asks for (one).
-TEST(UnwatchedTest, AsManyCheatAsTheOddsAllowTakingTurns) {
+// Six members with t_s = 1 spare three validators, of which two thirds are honest. So one colluder
+// is caught with probability 1/6 x 4/6 for each validator that the manifest asks for (one).
+TEST(UnwatchedTest, AsManyAttackByTurnsAsTheOddsAllow) {
   for (const auto& [risk, share] : {std::pair{"0.05", 0.0}, {"0.12", 0.5}, {"0.25", 1.0}}) {
     Wrapped wrapped("unwatched", 1, {{"risk", risk}});
     int cheats = 0;
@@ -137,8 +137,8 @@ class KeptCoinTest : public testing::Test {
     wrapped_.Say({protocol::Observe{DoneBefore(wrapped_, kStep)}});
     wrapped_.Enter(kStep);
   }
-  // The attacker's REVEAL of a draw, then everybody else's with coins from `number` on. True if it
-  // is shown once all are known.
+  // The attacker's REVEAL of a draw, then all others' with coins from `number` on. True if it is
+  // sent once all others are known.
   bool Shows(std::uint32_t draw, std::uint8_t number) {
     wire::SignedEnvelope own = OwnReveal(wrapped_, kStep);
     wire::Envelope envelope = own.envelope;
@@ -167,11 +167,11 @@ class KeptCoinTest : public testing::Test {
   Wrapped wrapped_;
 };
 
-TEST_F(KeptCoinTest, NobodyKeepsACoinIfNobodyHasCheated) {
+TEST_F(KeptCoinTest, NoCoinIsKeptWithoutAMisdeed) {
   for (std::uint8_t number = 0; number < 20; ++number) EXPECT_TRUE(Shows(number, number));
 }
 
-TEST_F(KeptCoinTest, ItIsKeptIfItWouldHaveAFriendWatched) {
+TEST_F(KeptCoinTest, CoinThatWouldHaveAColluderValidatedIsKept) {
   wrapped_.coven().whispers(kStep - 1).guilty = {wrapped_.self(), wrapped_.mate()};
   int kept = 0;
   for (std::uint8_t number = 0; number < 30; ++number) kept += Shows(number, number) ? 0 : 1;
@@ -180,7 +180,7 @@ TEST_F(KeptCoinTest, ItIsKeptIfItWouldHaveAFriendWatched) {
   EXPECT_EQ(wrapped_.coven().deeds().at(wrapped_.self()).count, static_cast<std::size_t>(kept));
 }
 
-TEST_F(KeptCoinTest, OneIsEnough) {
+TEST_F(KeptCoinTest, OneColluderKeepsItsCoin) {
   wrapped_.coven().whispers(kStep - 1).guilty = {wrapped_.self(), wrapped_.mate()};
   for (std::uint32_t draw = 0; draw < 30; ++draw) {
     wrapped_.coven().whispers(kStep).keeper[draw] = wrapped_.mate();
@@ -188,7 +188,7 @@ TEST_F(KeptCoinTest, OneIsEnough) {
   for (std::uint8_t number = 0; number < 30; ++number) EXPECT_TRUE(Shows(number, number));
 }
 
-TEST_F(KeptCoinTest, WhenSomebodyIsSilentItSpeaksInTime) {
+TEST_F(KeptCoinTest, RevealsInTimeIfAnotherMemberIsSilent) {
   EXPECT_EQ(Heard(wrapped_, OwnReveal(wrapped_, kStep)), 0U);
   EXPECT_EQ(wrapped_.Step(protocol::TimerFired{kFirstReservedTimer}).size(), 5U);
 }
@@ -197,11 +197,11 @@ TEST_F(KeptCoinTest, WhenSomebodyIsSilentItSpeaksInTime) {
 
 class FrameVictimTest : public testing::Test {
  protected:
-  // The one honest member whom every attack of this coven wrongs.
+  // The honest member that every attack of this coven targets.
   std::size_t Victim() const { return 2 + 77 % 4; }
 };
 
-TEST_F(FrameVictimTest, AsAWitnessItSpeaksAgainstTheVictimAlone) {
+TEST_F(FrameVictimTest, FalseWitnessTestifiesOnlyAgainstTheVictim) {
   Wrapped wrapped("frame_victim", 0, {{"rule", "7"}});
   protocol::StepDone before = DoneBefore(wrapped, 4);
   auto block = std::make_shared<wire::Block>(*before.block);
@@ -231,7 +231,7 @@ TEST_F(FrameVictimTest, AsAWitnessItSpeaksAgainstTheVictimAlone) {
   EXPECT_EQ(lie->held, (base::Bytes{0b001110})) << "nobody held its part, all passed it aggregates";
 }
 
-TEST_F(FrameVictimTest, OneRuleAloneIsThatRule) {
+TEST_F(FrameVictimTest, OneRuleIsAlwaysActive) {
   Wrapped wrapped("frame_victim", 0, {{"rule", "1"}});
   wrapped.Enter(1);
   const auto judged = [&](std::size_t member) {
@@ -243,7 +243,7 @@ TEST_F(FrameVictimTest, OneRuleAloneIsThatRule) {
   for (std::size_t i = 1; i < 6; ++i) EXPECT_EQ(judged(i), i == Victim()) << i;
 }
 
-TEST_F(FrameVictimTest, InTurnsEachRuleIsOnInSomeStepsAndTheSameForAll) {
+TEST_F(FrameVictimTest, EachRuleIsActiveInSomeStepsForAllColluders) {
   Wrapped one("frame_victim", 0);
   Wrapped other("frame_victim", 0);
   std::set<std::uint64_t> accused_in;

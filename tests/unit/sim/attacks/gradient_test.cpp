@@ -45,7 +45,7 @@ TEST(SignFlip, LeavesOtherResultsAlone) {
   EXPECT_TRUE(wrapped.coven().deeds().empty());
 }
 
-TEST(RandomDirection, IsTheSameForTheWholeCovenAndNotTheTruth) {
+TEST(RandomDirection, IsOneFalseVectorForTheWholeCoven) {
   Wrapped one("random_direction", 0);
   Wrapped two("random_direction", 0);
   one.Enter(0);
@@ -119,7 +119,7 @@ TEST(Omniscient, WaitsForAllAndThenSendsTheFormula) {
   EXPECT_EQ(ipm.wrapped.coven().deeds().at(ipm.wrapped.self()).count, 1U);
 }
 
-TEST(Omniscient, DoesWithoutAGradientThatFailed) {
+TEST(Omniscient, GoesOnWithoutAFailedGradient) {
   Omniscient ipm("ipm", {{"eps", "1"}});
   ipm.Answer(0, protocol::JobFailed{"no memory"});
   for (std::size_t i = 1; i < 4; ++i) ipm.Answer(i, Constant(6));

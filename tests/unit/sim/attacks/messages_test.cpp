@@ -1,4 +1,4 @@
-// selective_send, equivocate and bad_reveal: which messages they change, and nothing else.
+// The messages that selective_send, equivocate, bad_reveal and others change, and no others.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -49,7 +49,7 @@ TEST(SelectiveSend, WithholdsPartsFromOneHonestOwner) {
 
 // --- state_poison -------------------------------------------------------------------------------
 
-TEST(StatePoison, SpoilsWhatIsAskedForAndNothingElse) {
+TEST(StatePoison, SpoilsAnswersAndNothingElse) {
   Wrapped wrapped("state_poison", 3);
   const auto blob = crypto::MakeBlob({1, 2, 3, 4});
   const auto given = [&](MessageType type, std::uint64_t step) {
@@ -75,7 +75,7 @@ TEST(StatePoison, SpoilsWhatIsAskedForAndNothingElse) {
 
 // --- eclipse ------------------------------------------------------------------------------------
 
-TEST(Eclipse, SaysNothingToOneHonestMember) {
+TEST(Eclipse, SendsNothingToOneHonestMember) {
   Wrapped wrapped("eclipse", 3);
   wrapped.Enter(2);
   EXPECT_EQ(ReceiversOf(wrapped, MessageType::kPart, 2).size(), 5U) << "honest before its step";
@@ -90,7 +90,7 @@ TEST(Eclipse, SaysNothingToOneHonestMember) {
 
 // --- flood --------------------------------------------------------------------------------------
 
-TEST(Flood, AsksTheHonestForEverythingAndSignsNothingThatCounts) {
+TEST(Flood, RequestsEverythingFromHonestMembersAndSignsNothingThatCounts) {
   Wrapped wrapped("flood", 3, {{"rate", "1000"}, {"most", "0"}});
   wrapped.Enter(2);
   EXPECT_FALSE(wrapped.coven().deeds().contains(wrapped.self())) << "honest before its step";
@@ -124,9 +124,9 @@ TEST(Flood, AsksTheHonestForEverythingAndSignsNothingThatCounts) {
   EXPECT_EQ(kinds.size(), wire::kPullKindCount);
 }
 
-TEST(Flood, IsBoundedInAStepIfItIsTold) {
+TEST(Flood, IsBoundedInAStepByMost) {
   Wrapped wrapped("flood", 1, {{"rate", "1000"}, {"most", "150"}});
-  wrapped.Enter(1);  // pours a tenth of a second's
+  wrapped.Enter(1);  // sends the messages of a tenth of a second
   std::vector<std::size_t> sends;
   for (int tenth = 0; tenth < 4; ++tenth) {
     if (tenth == 3) wrapped.Enter(2);
@@ -146,7 +146,7 @@ wire::SignedEnvelope OwnCommit(const Wrapped& wrapped, std::uint64_t step) {
   return wrapped.Own(Phase::kA, MessageType::kCommit, step, wire::Encode(commit));
 }
 
-TEST(Equivocate, GivesEveryoneBothAndItsOwnMachineTheRival) {
+TEST(Equivocate, SendsBothToEveryMemberAndTheRivalToItsOwnMachine) {
   Wrapped wrapped("equivocate", 1);
   wrapped.Enter(1);
   const wire::SignedEnvelope original = OwnCommit(wrapped, 1);
@@ -194,7 +194,7 @@ TEST(Equivocate, LeavesOtherMessagesAndEarlierStepsAlone) {
   EXPECT_TRUE(wrapped.coven().deeds().empty());
 }
 
-TEST(Equivocate, OneShowsTheRivalToOneHonestMemberWhenSealAIsOver) {
+TEST(Equivocate, WithOneSendsTheRivalToOneHonestMemberAfterSealA) {
   Wrapped wrapped("equivocate", 1, {{"one", "1"}});
   wrapped.Enter(1);
   const wire::SignedEnvelope original = OwnCommit(wrapped, 1);
@@ -215,7 +215,7 @@ TEST(Equivocate, OneShowsTheRivalToOneHonestMemberWhenSealAIsOver) {
 
 // --- impersonate --------------------------------------------------------------------------------
 
-TEST(Impersonate, SendsTheSameInAnHonestMembersNameWithoutItsSignature) {
+TEST(Impersonate, SendsCopiesInAnHonestMembersNameWithoutItsSignature) {
   Wrapped wrapped("impersonate", 1);
   wrapped.Enter(1);
   const wire::SignedEnvelope original = OwnCommit(wrapped, 1);
@@ -235,7 +235,8 @@ TEST(Impersonate, SendsTheSameInAnHonestMembersNameWithoutItsSignature) {
 
 // --- bad_reveal ---------------------------------------------------------------------------------
 
-// What the machine inside does when seal A has decided: says so and stores its REVEAL's record.
+// The actions of the inner machine when seal A is decided: it reports it and stores its REVEAL's
+// record.
 std::vector<protocol::Action> SealAndStore(const Wrapped& wrapped, std::uint64_t step,
                                            protocol::StoreId id) {
   protocol::Sealed sealed{step, static_cast<std::uint8_t>(Phase::kA), {}};

@@ -1,5 +1,5 @@
-// Four peers with trainers, of whom the last is Byzantine, and one column of two coordinates: what
-// the block applies is held against what the trainers computed.
+// Four peers with trainers, the last one Byzantine, and one column of two coordinates: the applied
+// aggregate is compared with what the trainers computed.
 #include "sim/check/applied_checker.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ class AppliedTest : public testing::Test {
     before.tau = kTau;
     EXPECT_TRUE(checker_.OnAction(0, Done(before, State({10, 20}))).ok());
   }
-  // Rate 1, no momentum: what is applied is subtracted.
+  // Rate 1, no momentum: the applied aggregate is subtracted.
   static std::shared_ptr<const protocol::Manifest> PlainSgd() {
     auto manifest = std::make_shared<protocol::Manifest>();
     manifest->training.learning_rate = 1;
@@ -70,11 +70,11 @@ class AppliedTest : public testing::Test {
     Send(peer, wire::MessageType::kPart, wire::Encode(wire::Part{}), part);
   }
 
-  // What `owner` aggregated of `senders` is applied.
+  // The aggregate of `senders` by `owner` is applied.
   base::Status Apply(std::uint32_t owner, std::vector<std::uint32_t> senders,
                      const std::vector<float>& result) {
     Send(owner, wire::MessageType::kResult, wire::Encode(wire::Result{}), result);
-    // As the optimiser does, but for the velocity that it leaves.
+    // As the optimizer does, except for the velocity.
     protocol::ModelState after = State({10 - result[0], 20 - result[1]});
     after.velocity = std::make_shared<const std::vector<float>>(result);
     return Accept(owner, std::move(senders), result, std::move(after));
@@ -103,7 +103,7 @@ TEST_F(AppliedTest, PassesTheFixedPointOfWhatTrainersComputed) {
   EXPECT_TRUE(Apply(0, {0, 1, 2}, {1, 0}).ok());
 }
 
-TEST_F(AppliedTest, FiresOnWhatIsFurtherAwayThanRounding) {
+TEST_F(AppliedTest, FiresOnAnErrorLargerThanRounding) {
   Train(0, {0, 0});
   Train(1, {1, 0});
   Train(2, {20, 0});
@@ -118,14 +118,14 @@ TEST_F(AppliedTest, TakesTauFromTheBlockBefore) {
       << "the mean is right for a larger tau only";
 }
 
-TEST_F(AppliedTest, FiresOnASenderWhoseGradientWasAnother) {
+TEST_F(AppliedTest, FiresOnASenderWithAnotherGradient) {
   Train(0, {0, 0});
   Train(1, {0.5F, 0});
   Train(2, {20, 0});
   EXPECT_FALSE(Apply(0, {0, 1, 2}, {1, 0}).ok());
 }
 
-TEST_F(AppliedTest, TakesWhatIsNotFiniteForZero) {
+TEST_F(AppliedTest, TakesNonFiniteValuesAsZero) {
   Train(0, {0, 0});
   Train(1, {1, std::numeric_limits<float>::quiet_NaN()});
   Train(2, {20, std::numeric_limits<float>::infinity()});
@@ -138,7 +138,7 @@ TEST_F(AppliedTest, FiresOnAPartThatNobodyMade) {
   EXPECT_THAT(Fault(Apply(0, {0, 1, 2}, {1, 0})), HasSubstr("never made"));
 }
 
-TEST_F(AppliedTest, FiresIfTheStateMovesOtherwise) {
+TEST_F(AppliedTest, FiresIfTheStateMovesDifferently) {
   Train(0, {0, 0});
   Send(0, wire::MessageType::kResult, wire::Encode(wire::Result{}), {0, 0});
   EXPECT_THAT(Fault(Accept(0, {0}, {0, 0}, State({10, 20.5F}))), HasSubstr("coordinate 1"));
@@ -154,43 +154,43 @@ TEST_F(AppliedTest, FiresOnAnAggregateThatNobodySent) {
 TEST_F(AppliedTest, TakesAnAdversarysPartFromWhatItSent) {
   Train(0, {0, 0});
   Train(1, {1, 0});
-  Train(3, {0, 0});  // and what it computed does not matter
+  Train(3, {0, 0});  // its own gradient does not matter
   SendPart(3, {20, 0});
   EXPECT_TRUE(Apply(0, {0, 1, 3}, {1, 0}).ok());
 }
 
-TEST_F(AppliedTest, FiresIfAnAdversarysPartWasNotTheOneItSent) {
+TEST_F(AppliedTest, FiresIfAnAdversarysPartDiffersFromTheOneItSent) {
   Train(0, {0, 0});
   Train(1, {1, 0});
   SendPart(3, {-20, 0});
   EXPECT_FALSE(Apply(0, {0, 1, 3}, {1, 0}).ok());
 }
 
-TEST_F(AppliedTest, PassesWhatItCannotKnow) {
+TEST_F(AppliedTest, PassesColumnsWithUnknownParts) {
   Train(0, {0, 0});
   Train(1, {1, 0});
   SendPart(3, {20, 0});
-  SendPart(3, {-20, 0});  // the owner holds one of them
+  SendPart(3, {-20, 0});  // the owner holds one of the two
   EXPECT_TRUE(Apply(0, {0, 1, 3}, {1, 0}).ok());
 }
 
 // --- a Byzantine aggregator ---------------------------------------------------------------------
 
 // Two rows are c away in one coordinate: each direction sees 2 c / sqrt(2).
-TEST_F(AppliedTest, FiresOnAByzantineAggregatorWhomNobodyCovers) {
+TEST_F(AppliedTest, FiresOnAByzantineAggregatorWithoutCover) {
   Train(0, {0, 0});
   Train(1, {0, 0});
   EXPECT_THAT(Fault(Apply(3, {0, 1}, {0.01F, 0})), HasSubstr("shifted by its aggregator"));
 }
 
-TEST_F(AppliedTest, AllowsAsMuchAsACoveringFriendCanHide) {
+TEST_F(AppliedTest, AllowsTheShiftThatACoveringColluderCanHide) {
   Train(0, {0, 0});
   Train(1, {0, 0});
   // One Byzantine sender may have sealed up to tau in each direction: 2 D / sqrt(2) < 1.
   EXPECT_TRUE(Apply(3, {0, 1, 3}, {0.7F, 0}).ok());
 }
 
-TEST_F(AppliedTest, FiresOnMoreThanAFriendCanHide) {
+TEST_F(AppliedTest, FiresOnALargerShiftThanAColluderCanHide) {
   Train(0, {0, 0});
   Train(1, {0, 0});
   EXPECT_THAT(Fault(Apply(3, {0, 1, 3}, {0.72F, 0})), HasSubstr("shifted by its aggregator"));

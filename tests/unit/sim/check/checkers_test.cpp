@@ -1,4 +1,4 @@
-// Every checker fires on the fault that it is for, planted, and on nothing else.
+// Every checker fires on the planted fault that it is for, and on nothing else.
 #include "sim/check/checkers.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ TEST(HonestNeverRemoved, FiresOnlyIfAnHonestPeerIsRemoved) {
   EXPECT_THAT(fault, HasSubstr("drop, was silent"));
 }
 
-TEST(HonestNeverRemoved, LetsTheUnluckyBeDroppedAndNeverBanned) {
+TEST(HonestNeverRemoved, AllowsDropsButNoBansOfPeersHitByAFault) {
   Roster roster = ThreePeers();
   roster.unlucky = {false, true, false};
   HonestNeverRemoved checker(roster);
@@ -85,7 +85,7 @@ TEST(Agreement, FiresOnForkedSeals) {
   EXPECT_THAT(Fault(checker.OnAction(1, SealedAs(1, 2, 7))), HasSubstr("step 1, phase 2"));
 }
 
-TEST(Agreement, PassesASealThatOneWhoWasAwaySkipped) {
+TEST(Agreement, PassesASealThatAnAbsentPeerSkipped) {
   Agreement checker(ThreePeers());
   EXPECT_TRUE(checker.OnAction(0, SealedAs(1, 2, 5)).ok());
   EXPECT_TRUE(checker.OnAction(0, SealedAs(1, 3, 6)).ok());
@@ -131,7 +131,7 @@ TEST(NoSelfEquivocation, FiresOnTwoBodiesForOneSlot) {
   EXPECT_THAT(Fault(checker.OnAction(0, SendOf(Reveal(0, 1, 9)))), HasSubstr("two bodies"));
 }
 
-TEST(NoSelfEquivocation, PassesABootOfEachStore) {
+TEST(NoSelfEquivocation, PassesOneBootForEachStore) {
   NoSelfEquivocation checker(ThreePeers());
   const std::vector<protocol::Action> nothing;
   const auto start = [&](std::shared_ptr<const protocol::Restored> restored) {
@@ -166,7 +166,7 @@ class WriteAheadTest : public testing::Test {
   const std::vector<protocol::Action> none_ = {};
 };
 
-TEST_F(WriteAheadTest, PassesWhatWasStoredBefore) {
+TEST_F(WriteAheadTest, PassesMessagesStoredBefore) {
   EXPECT_TRUE(checker_.OnAction(0, StoreOf(7, Reveal(0, 1, 5))).ok());
   Stored(0, 7);
   EXPECT_TRUE(checker_.OnAction(0, SendOf(Reveal(0, 1, 5))).ok());
@@ -185,7 +185,7 @@ TEST_F(WriteAheadTest, FiresWhileTheRecordIsNotDurableYet) {
   EXPECT_FALSE(checker_.OnAction(0, SendOf(Reveal(0, 1, 5))).ok());
 }
 
-TEST_F(WriteAheadTest, FiresIfAnotherMessageWasRecordedOrAsAnotherKind) {
+TEST_F(WriteAheadTest, FiresIfTheRecordHasAnotherMessageOrKind) {
   EXPECT_TRUE(checker_.OnAction(0, StoreOf(7, Reveal(0, 1, 6))).ok());
   EXPECT_TRUE(
       checker_.OnAction(0, StoreOf(8, Reveal(0, 1, 5), protocol::RecordKind::kEvidence)).ok());
@@ -194,7 +194,7 @@ TEST_F(WriteAheadTest, FiresIfAnotherMessageWasRecordedOrAsAnotherKind) {
   EXPECT_FALSE(checker_.OnAction(0, SendOf(Reveal(0, 1, 5))).ok());
 }
 
-TEST(CheatersRemoved, FiresIfOneWhoCheatedIsStillThere) {
+TEST(CheatersRemoved, FiresIfAnAttackerIsStillAMember) {
   const auto coven = std::make_shared<Coven>(std::vector<base::PeerId>{Key(2)->id()}, 1);
   CheatersRemoved checker(ThreePeers(), coven);
   EXPECT_TRUE(checker.AtEnd().ok()) << "nobody cheated";
@@ -207,7 +207,7 @@ TEST(CheatersRemoved, FiresIfOneWhoCheatedIsStillThere) {
   EXPECT_TRUE(checker.AtEnd().ok());
 }
 
-TEST(CheatersRemoved, InTimeExcusesWhoStoppedLongBeforeTheEnd) {
+TEST(CheatersRemoved, InTimeExcusesAttackersThatStoppedLongBeforeTheEnd) {
   const auto coven = std::make_shared<Coven>(std::vector<base::PeerId>{Key(2)->id()}, 1);
   CheatersRemoved checker(ThreePeers(), coven, true);
   coven->Confess(Key(2)->id(), 4);
@@ -217,7 +217,7 @@ TEST(CheatersRemoved, InTimeExcusesWhoStoppedLongBeforeTheEnd) {
   EXPECT_TRUE(checker.AtEnd().ok());
 }
 
-TEST(Progress, WantsEveryHonestPeerAtTheEnd) {
+TEST(Progress, FiresUnlessEveryHonestPeerReachesTheEnd) {
   Progress checker(ThreePeers());
   EXPECT_TRUE(checker.OnAction(0, Done(ABlock(0))).ok());
   EXPECT_TRUE(checker.OnAction(0, HaltedFor(protocol::Halted::Why::kFinished)).ok());
@@ -228,7 +228,7 @@ TEST(Progress, WantsEveryHonestPeerAtTheEnd) {
   EXPECT_TRUE(checker.AtEnd().ok());
 }
 
-TEST(Progress, AsksNothingWhileTheViewBearsFewerThanAreByzantine) {
+TEST(Progress, PassesWhileMoreMembersAreByzantineThanTheHeadBears) {
   Progress checker(ThreePeers());
   wire::Block block = ABlock(4);
   block.thresholds.t_s = 0;
@@ -269,7 +269,7 @@ class Grumpy final : public Checker {
   std::vector<std::uint32_t>* asked_;
 };
 
-TEST(CheckerSet, KeepsTheFirstFailureAndLooksOnlyAtTheHonest) {
+TEST(CheckerSet, KeepsTheFirstFailureAndChecksOnlyHonestPeers) {
   std::vector<std::uint32_t> asked;
   CheckerSet set(ThreePeers());
   set.Add(std::make_unique<Grumpy>("one", &asked));

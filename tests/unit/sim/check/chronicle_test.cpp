@@ -1,4 +1,4 @@
-// A run as its blocks tell it, whoever finishes them when.
+// The history of a run from its blocks, whatever peer finishes them first.
 #include "sim/check/chronicle.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST_F(ChronicleTest, CountsABlockOnceAndStepsOfTheSlowest) {
   EXPECT_EQ(*chronicle_.parameters(), std::vector<float>{7});
 }
 
-TEST_F(ChronicleTest, BelievesNoAdversary) {
+TEST_F(ChronicleTest, IgnoresAdversaries) {
   Tell(2, Done(Block(0)));
   Tell(2, protocol::Observe{protocol::Suspicion{0, Key(0)->id(), "V1", "because"}});
   EXPECT_TRUE(sunk_.empty());
@@ -51,7 +51,7 @@ TEST_F(ChronicleTest, BelievesNoAdversary) {
   EXPECT_EQ(chronicle_.suspicions().at("V1"), 1U);
 }
 
-TEST_F(ChronicleTest, CountsSlowStepsOnceAndTheirIterationsEach) {
+TEST_F(ChronicleTest, CountsSlowStepsOnceAndEachIteration) {
   Tell(0, protocol::Observe{protocol::SlowSeal{3, 1, 1, ""}});
   Tell(0, protocol::Observe{protocol::SlowSeal{3, 1, 2, ""}});
   Tell(1, protocol::Observe{protocol::SlowSeal{3, 2, 1, ""}});

@@ -1,4 +1,4 @@
-// Each fires on the column that it is for, and on no other.
+// Each checker fires on the faulty column that it is for, and on no other.
 #include "sim/check/column_checkers.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ base::Status AfterAggregating(std::uint32_t peer, const std::vector<float>& resu
 }
 
 // With radius 1 the far row counts as one at distance 1: 1 - v + 0 - v + 1 = 0.
-TEST(Aggregation, FiresOnWhatIsNotTheFixedPoint) {
+TEST(Aggregation, FiresOnAResultOffTheFixedPoint) {
   EXPECT_TRUE(AfterAggregating(0, {1, 0}, 1).ok());
   EXPECT_THAT(Fault(AfterAggregating(0, {7, 0}, 1)), HasSubstr("3 parts"));
   EXPECT_FALSE(AfterAggregating(0, {1.0001F, 0}, 1).ok());
@@ -40,7 +40,7 @@ TEST(Aggregation, FiresOnWhatIsNotTheFixedPoint) {
 
 // --- columns ------------------------------------------------------------------------------------
 
-// Four peers, of whom the last is Byzantine; one column of two coordinates, owned by peer 0.
+// Four peers, the last one Byzantine; one column of two coordinates, owned by peer 0.
 class ColumnsTest : public testing::Test {
  protected:
   ColumnsTest() : checker_(FourPeers(), std::make_shared<const protocol::Manifest>()) {
@@ -101,7 +101,7 @@ class ColumnsTest : public testing::Test {
 TEST_F(ColumnsTest, FiresOnFewerThan2bPlus1Senders) {
   wire::Block block = StepFive(wire::ColumnFate::kApplied, 0);
   EXPECT_THAT(Fault(Accept(block, {5, 5})), HasSubstr("applied with 0 senders of at least 1"))
-      << "who is at fault is outside and may be sealed absent";
+      << "faulty members are outside S and may be sealed absent";
   block.step = 6;
   block.aggregated[0].senders = Sorted({Key(0)->id(), Key(3)->id()});
   EXPECT_THAT(Fault(Accept(block, {5, 5})), HasSubstr("applied with 2 senders of at least 3"));
@@ -120,10 +120,10 @@ TEST_F(ColumnsTest, FiresOnASumBeyondTheTolerance) {
               HasSubstr("tolerances"));
 }
 
-TEST_F(ColumnsTest, PassesWhatItCannotKnow) {
+TEST_F(ColumnsTest, PassesColumnsWithUnknownProofs) {
   Aggregate();
   for (std::uint32_t peer = 0; peer < 3; ++peer) Prove(peer, 0.5);
-  Prove(1, -1);  // two PROOFs: which of them is sealed the block does not say
+  Prove(1, -1);  // two PROOFs, and the block does not say which is sealed
   EXPECT_TRUE(Accept(StepFive(wire::ColumnFate::kApplied, 3), {5, 5}).ok());
 }
 

@@ -14,7 +14,7 @@ wire::Block Charging(std::uint32_t peer, std::uint64_t ms) {
   return block;
 }
 
-TEST(HonestNeverLate, LetsTheByzantineBeCharged) {
+TEST(HonestNeverLate, AllowsChargesToByzantineMembers) {
   HonestNeverLate checker(ThreePeers());
   EXPECT_TRUE(checker.OnAction(0, Done(ABlock(3))).ok());
   EXPECT_TRUE(checker.OnAction(0, Done(Charging(2, 40'000))).ok());

@@ -1,4 +1,4 @@
-// Each fires on the order that it is for, and on no other.
+// Each checker fires on the wrong order that it is for, and on no other.
 #include "sim/check/order_checkers.h"
 
 #include <gmock/gmock.h>
@@ -64,7 +64,7 @@ wire::Block Drawing(std::uint64_t step, std::uint64_t judged) {
   return block;
 }
 
-TEST(DrawOrder, FiresOnADrawAboutAStepThatIsNotSealedBefore) {
+TEST(DrawOrder, FiresOnADrawAboutAStepNotYetSealed) {
   DrawOrder checker(ThreePeers());
   wire::Block first = Drawing(4, 3);
   first.drawn.clear();
@@ -81,7 +81,7 @@ TEST(DrawOrder, FiresOnATargetWithoutASealedProof) {
   EXPECT_THAT(Fault(checker.OnAction(0, Done(Drawing(5, 4)))), HasSubstr(Key(1)->id().Short()));
 }
 
-TEST(DrawOrder, DoesNotJudgeAgainWhatSomebodyAcceptsLate) {
+TEST(DrawOrder, JudgesEachBlockOnce) {
   DrawOrder checker(ThreePeers());
   wire::Block first = Drawing(4, 3);
   first.drawn.clear();
@@ -121,7 +121,7 @@ class GuiltSpreadsTest : public testing::Test {
   }
 };
 
-TEST_F(GuiltSpreadsTest, FiresIfTheSecondBlockDoesNotKnow) {
+TEST_F(GuiltSpreadsTest, FiresIfTheSecondBlockLacksTheBan) {
   GuiltSpreads checker(ThreePeers());
   EXPECT_TRUE(checker.OnAction(0, Started(3)).ok());
   EXPECT_TRUE(checker.OnAction(0, Evidence()).ok());
@@ -137,7 +137,7 @@ TEST_F(GuiltSpreadsTest, PassesABan) {
   EXPECT_TRUE(checker.OnAction(1, Done(Banning(5))).ok());
 }
 
-TEST_F(GuiltSpreadsTest, ExcusesThoseWhoAreAwayOrUnlucky) {
+TEST_F(GuiltSpreadsTest, ExcusesPeersThatAreAwayOrHitByAFault) {
   GuiltSpreads away(ThreePeers());
   EXPECT_TRUE(away.OnAction(0, Evidence()).ok());
   EXPECT_TRUE(away.OnAction(1, Done(ABlock(9))).ok());

@@ -19,7 +19,7 @@ class QueuesTest : public testing::Test {
   void Sees(std::uint32_t peer, const protocol::Input& input) {
     checker_.OnStep({now_, 1, peer, input, {}});
   }
-  // Peer 0 sends the Byzantine peer what `author` signed.
+  // Peer 0 sends the Byzantine peer a message that `author` signed.
   base::Status PassesOn(std::uint32_t author, std::uint64_t step, std::size_t bulk_bytes = 0) {
     const auto blob = bulk_bytes == 0 ? nullptr : crypto::MakeBlob(base::Bytes(bulk_bytes));
     return Does(protocol::Send{ThreePeers().ids[2], Reveal(author, step, 1).frame, blob});
@@ -27,7 +27,7 @@ class QueuesTest : public testing::Test {
   static protocol::Send ToPeerOne(std::size_t bytes = 10) {
     return {ThreePeers().ids[1], std::make_shared<const base::Bytes>(bytes), nullptr};
   }
-  // Peer 1 gets it from peer 0.
+  // Peer 1 receives it from peer 0.
   void Comes(const protocol::Send& send) {
     Sees(1, protocol::MessageReceived{ThreePeers().ids[0], send.frame, send.blob});
   }
@@ -35,7 +35,7 @@ class QueuesTest : public testing::Test {
   Queues checker_;
 };
 
-TEST_F(QueuesTest, TimersThatNobodyTakesBackAreCounted) {
+TEST_F(QueuesTest, UncancelledTimersAreCounted) {
   EXPECT_TRUE(Does(protocol::SetTimer{1, {}}).ok());
   EXPECT_TRUE(Does(protocol::SetTimer{1, {}}).ok()) << "set again";
   EXPECT_TRUE(Does(protocol::SetTimer{2, {}}).ok());
@@ -62,7 +62,7 @@ TEST_F(QueuesTest, JobsAndStoresAreCountedUntilTheyAreDone) {
   EXPECT_TRUE(Does(protocol::Store{22, {}}).ok()) << "a crash empties them";
 }
 
-TEST_F(QueuesTest, MessagesAreCountedUntilTheyComeOrTheLinkGoesDown) {
+TEST_F(QueuesTest, MessagesAreCountedUntilTheyArriveOrTheLinkGoesDown) {
   for (int i = 0; i < 10; ++i) {
     const protocol::Send send = ToPeerOne();
     EXPECT_TRUE(Does(send).ok());
@@ -82,7 +82,7 @@ TEST_F(QueuesTest, BytesAreCountedToo) {
   EXPECT_THAT(Fault(Does(ToPeerOne(101))), HasSubstr("1001 bytes on the way"));
 }
 
-TEST_F(QueuesTest, WhatIsSentToALinkThatIsDownGoesNowhere) {
+TEST_F(QueuesTest, MessagesToALinkThatIsDownAreNotCounted) {
   Sees(0, protocol::LinkChanged{ThreePeers().ids[1], false});
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(Does(ToPeerOne()).ok());
   Sees(0, protocol::LinkChanged{ThreePeers().ids[1], true});
@@ -100,15 +100,16 @@ TEST_F(QueuesTest, AnswersToAByzantinePeerAreCountedByTheSecond) {
   EXPECT_THAT(Fault(PassesOn(1, 5, 2000)), HasSubstr("bytes of answers"));
 }
 
-TEST_F(QueuesTest, OwnWordsToAByzantinePeerAreCountedOnTheirWay) {
+TEST_F(QueuesTest, BroadcastsToAByzantinePeerAreCountedInTransit) {
   EXPECT_TRUE(PassesOn(0, 1).ok());
   EXPECT_TRUE(PassesOn(0, 2).ok());
   EXPECT_THAT(Fault(PassesOn(0, 3)), HasSubstr("3 messages on the way"));
   EXPECT_EQ(checker_.peaks().answers, 0U);
 }
 
-// Started again while the network is cut it is never told that a link is down: none is up yet.
-TEST_F(QueuesTest, NoLinkIsUpBeforeAStartedPeerIsToldSo) {
+// A peer that restarts while the network is cut gets no LinkChanged for links that are down, so all
+// count as down.
+TEST_F(QueuesTest, LinksAreDownUntilLinkChangedReportsThem) {
   Sees(0, protocol::Started{});
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(Does(ToPeerOne()).ok());
   EXPECT_EQ(checker_.peaks().messages, 0U);

@@ -17,12 +17,12 @@ constexpr base::Duration kPartTimeout = base::Seconds(20);
 constexpr base::Duration kDelta = base::Seconds(1);
 constexpr base::Time kOver{10'000'000'000};
 
-// Peers 0 and 1 are honest, 2 is Byzantine; one step of the simulator after another.
+// Peers 0 and 1 are honest, 2 is Byzantine; the test makes the simulator's steps.
 class RecoveryTest : public testing::Test {
  protected:
   static Roster ThreePeers() { return {std::vector<base::PeerId>(3), {false, false, true}}; }
 
-  // `peer` does `what`, so many seconds after the last fault.
+  // `peer` observes `what`, `seconds` after the last fault.
   base::Status At(double seconds, std::uint32_t peer, protocol::Observation what) {
     const protocol::Input input = protocol::TimerFired{1};
     const std::vector<protocol::Action> actions = {protocol::Observe{std::move(what)}};
@@ -40,7 +40,7 @@ class RecoveryTest : public testing::Test {
   Recovery checker_{ThreePeers(), kOver, kDelta, kPartTimeout};
 };
 
-TEST_F(RecoveryTest, MeasuresUntilTheLastHonestPeerHasABlockThatNobodyHad) {
+TEST_F(RecoveryTest, MeasuresUntilEveryHonestPeerHasANewBlock) {
   EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
   EXPECT_TRUE(At(-1, 1, BlockOf(6)).ok());
   EXPECT_TRUE(At(2, 0, BlockOf(8)).ok());
@@ -50,7 +50,7 @@ TEST_F(RecoveryTest, MeasuresUntilTheLastHonestPeerHasABlockThatNobodyHad) {
   EXPECT_EQ(checker_.took(), base::Seconds(5));
 }
 
-TEST_F(RecoveryTest, FiresWhenTheBoundIsOver) {
+TEST_F(RecoveryTest, FiresAfterTheBound) {
   EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
   EXPECT_TRUE(At(-1, 1, BlockOf(7)).ok());
   const double bound =
@@ -62,7 +62,7 @@ TEST_F(RecoveryTest, FiresWhenTheBoundIsOver) {
   EXPECT_THAT(std::string(base::MessageOf(At(bound + 2, 1, BlockOf(8)))), HasSubstr("only"));
 }
 
-TEST_F(RecoveryTest, TheBoundGoesByWhatTheRunShows) {
+TEST_F(RecoveryTest, BoundUsesTheRunsOwnTerms) {
   EXPECT_TRUE(At(-9, 0, BlockOf(9, base::Seconds(4))).ok());
   EXPECT_TRUE(At(-9, 0, BlockOf(10, base::Seconds(2))).ok()) << "the newest block's Delta counts";
   EXPECT_TRUE(At(-9, 1, BlockOf(7)).ok());
@@ -78,7 +78,7 @@ TEST_F(RecoveryTest, TheBoundGoesByWhatTheRunShows) {
                                              .behind = 3}));
 }
 
-TEST_F(RecoveryTest, WhoHasFinishedNeedsNothingNew) {
+TEST_F(RecoveryTest, FinishedPeersNeedNoNewBlock) {
   EXPECT_TRUE(At(-1, 0, BlockOf(7)).ok());
   EXPECT_TRUE(At(-1, 0, protocol::Halted{}).ok());
   EXPECT_TRUE(At(1, 1, BlockOf(7)).ok());
@@ -87,7 +87,8 @@ TEST_F(RecoveryTest, WhoHasFinishedNeedsNothingNew) {
   EXPECT_EQ(checker_.took(), base::Seconds(2));
 }
 
-// The sum of docs/simulation.md, by hand: Delta 1, part_timeout 20, nobody faulty, iteration 3.
+// The formula of docs/simulation.md, by hand: Delta 1, part_timeout 20, no faulty member, iteration
+// 3.
 TEST(RecoveryBound, IsWhatTheDocumentationSays) {
   const base::Duration healing = protocol::HealingBound(kDelta, 3, 0);
   EXPECT_EQ(healing, base::Seconds(5 + 4 + 4 * 4 + 4 * 8));

@@ -1,4 +1,4 @@
-// Four peers with trainers, of whom the last is Byzantine, and one column of two coordinates.
+// Four peers with trainers, the last one Byzantine, and one column of two coordinates.
 #include "sim/check/size_checker.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ constexpr std::uint64_t kStep = 5;
 
 class SizesTest : public testing::Test {
  protected:
-  // `t_s`: Byzantine members that the view bears.
+  // `t_s`: Byzantine members that the head bears.
   explicit SizesTest(std::uint32_t t_s = 1)
       : checker_(FourPeers(), std::make_shared<protocol::Manifest>()) {
     wire::Block before = ABlock(kStep - 1);
@@ -64,14 +64,16 @@ class SizesTest : public testing::Test {
   Sizes checker_;
 };
 
-TEST_F(SizesTest, AllowsWhatHonestRowsCanMake) { EXPECT_TRUE(Apply({0, 1, 2, 3}, {3, 4}).ok()); }
+TEST_F(SizesTest, AllowsSizesThatHonestRowsCanGive) {
+  EXPECT_TRUE(Apply({0, 1, 2, 3}, {3, 4}).ok());
+}
 
 // One of four lies: 5 / sqrt(1 - (1.25 / 3)^2) = 5.5, and 5 + 1.25 / 3 = 5.42.
 TEST_F(SizesTest, FiresBeyondTheirBound) {
   EXPECT_THAT(Fault(Apply({0, 1, 2, 3}, {0, 5.6F})), HasSubstr("beyond the 5.5"));
 }
 
-TEST_F(SizesTest, FiresWhereTheHonestAreNoMajority) {
+TEST_F(SizesTest, FiresWithoutAnHonestMajority) {
   EXPECT_THAT(Fault(Apply({0, 3}, {0, 1})), HasSubstr("only 1 are known to be honest"));
 }
 
@@ -79,7 +81,7 @@ class SizesOfTooFewTest : public SizesTest {
  protected:
   SizesOfTooFewTest() : SizesTest(0) {}
 };
-TEST_F(SizesOfTooFewTest, AsksNothingWhereTheViewBearsFewerLiarsThanItHas) {
+TEST_F(SizesOfTooFewTest, PassesWhileMoreMembersAreByzantineThanTheHeadBears) {
   EXPECT_TRUE(Apply({0, 3}, {0, 1}).ok());
 }
 

@@ -44,8 +44,8 @@ TEST(YardstickTest, DescendsOnTheMeanOfHonestRows) {
 }
 
 // A run of three honest rows a step (sim --replay of swarm seed 223553786988824) ended at 0.567;
-// the one descent that it was held against at 0.411. Neither is out of the ordinary.
-TEST(YardstickTest, TakesTheLuckOfFewExamplesForWhatItIs) {
+// the single descent that it was compared with ended at 0.411. Neither is unusual.
+TEST(YardstickTest, TakesTheWorstOfSeveralDescents) {
   SimOptions options;
   options.steps = 40;
   options.dimension = 30;
@@ -66,7 +66,7 @@ TEST(YardstickTest, TakesTheLuckOfFewExamplesForWhatItIs) {
   EXPECT_LE(refused, 4) << "of 800 descents";
 }
 
-TEST(JudgeLossTest, TakesWhatIsNearAndRefusesWhatExplodedOrFellBehind) {
+TEST(JudgeLossTest, AcceptsNearLossesAndRefusesExplodedOnes) {
   const Yardstick yardstick{.initial = 10, .reference = 0.5, .worst = 1};
   EXPECT_TRUE(JudgeLoss(0.9, yardstick).ok());
   EXPECT_TRUE(JudgeLoss(1.21, yardstick).ok());

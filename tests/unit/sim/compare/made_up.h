@@ -1,4 +1,4 @@
-// Plans with made-up results, for tests of what is done with results.
+// Plans with made-up results, for tests that process results.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What survives a crash, and what newer records make superfluous.
+// Records that survive a crash, and records that newer ones replace.
 #include "sim/engine/disk.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Record StateAfter(std::uint64_t step) {
   return {RecordKind::kState, protocol::BlockKey(false, step), {4}};
 }
 
-TEST(Disk, HoldsNothingAtFirstAndAfterItWasLost) {
+TEST(Disk, IsEmptyAtFirstAndAfterALoss) {
   Disk disk;
   EXPECT_EQ(disk.Restored(), nullptr);
   disk.Apply({1, {Slot(0)}});
@@ -35,7 +35,7 @@ TEST(Disk, HoldsNothingAtFirstAndAfterItWasLost) {
   EXPECT_EQ(disk.Restored(), nullptr);
 }
 
-TEST(Disk, GivesBackSlotsOfTheNewestBlocksStepAndAfterOnly) {
+TEST(Disk, RestoresSlotsFromTheNewestBlocksStepOn) {
   Disk disk;
   disk.Apply({1, {Slot(3), Slot(4), BlockOf(3)}});
   EXPECT_EQ(disk.Restored()->slots.size(), 2U);
@@ -45,7 +45,7 @@ TEST(Disk, GivesBackSlotsOfTheNewestBlocksStepAndAfterOnly) {
   EXPECT_EQ(disk.Restored()->blocks.size(), 2U);
 }
 
-TEST(Disk, AStateReplacesWhatLeadsToIt) {
+TEST(Disk, StateReplacesTheResultsThatLedToIt) {
   Disk disk;
   disk.Apply({1, {StateAfter(1), BlockOf(1), BlockOf(2), ResultOf(2, 0), ResultOf(2, 1)}});
   disk.Apply({2, {BlockOf(3), ResultOf(3, 0), StateAfter(2)}});
@@ -61,7 +61,7 @@ TEST(Disk, AStateReplacesWhatLeadsToIt) {
   EXPECT_EQ(disk.Restored()->results[0].key, ResultOf(3, 0).key);
 }
 
-TEST(Disk, SaysWhetherThisStoreHasSignedAsAMember) {
+TEST(Disk, KnowsWhetherThisStoreHasSignedAsAMember) {
   Disk disk;
   disk.Apply({1, {Slot(0)}});
   EXPECT_FALSE(disk.Restored()->member);

@@ -39,7 +39,7 @@ TEST(EventQueue, EventsOfOneTimeKeepTheOrderOfScheduling) {
   }
 }
 
-TEST(EventQueue, LetsGoOfWhatItGaveAway) {
+TEST(EventQueue, ReleasesReturnedEvents) {
   EventQueue queue;
   const auto frame = std::make_shared<const base::Bytes>(1);
   Event event;

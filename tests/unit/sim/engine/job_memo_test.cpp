@@ -90,7 +90,7 @@ TEST(JobMemo, RunsEqualSharedJobsOnceByBitsNotByAddress) {
   }
 }
 
-TEST(JobMemo, RunsWhatEachPeerDoesForItselfEachTime) {
+TEST(JobMemo, RunsPrivateJobsEachTime) {
   Counting counting;
   JobMemo memo = counting.Make();
   const auto pack = Spec(protocol::PackSpec{Vector({1, 2}), {{0, 2}}, true});
@@ -130,7 +130,7 @@ TEST(JobMemo, ForgetsTheOldest) {
 }
 
 // Every field counts, numbers by their bits.
-TEST(SameJob, AnyOtherFieldIsAnotherJob) {
+TEST(SameJob, AnyDifferentFieldIsAnotherJob) {
   const auto differs = [](auto make, auto change) {
     auto changed = make();
     change(changed);

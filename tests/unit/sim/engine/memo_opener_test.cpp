@@ -43,7 +43,7 @@ TEST(MemoOpener, EqualBytesOfAnotherFrameAreOpenedAnew) {
   EXPECT_EQ(opener.opened_for_real(), 2U);
 }
 
-TEST(MemoOpener, RefusesWhatDoesNotOpenEachTime) {
+TEST(MemoOpener, RefusesABadFrameEachTime) {
   MemoOpener opener;
   base::Bytes bytes = *Frame(1);
   bytes.pop_back();
@@ -56,7 +56,7 @@ TEST(MemoOpener, RefusesWhatDoesNotOpenEachTime) {
   EXPECT_EQ(opener.remembered(), 0U);
 }
 
-TEST(MemoOpener, DoesNotTakeANewFrameForAForgottenOne) {
+TEST(MemoOpener, DoesNotMistakeANewFrameForAForgottenOne) {
   MemoOpener opener(/*capacity=*/4);
   // An allocator gives the addresses of freed frames to new ones.
   for (std::uint8_t i = 0; i < 200; ++i) {
@@ -67,7 +67,7 @@ TEST(MemoOpener, DoesNotTakeANewFrameForAForgottenOne) {
   }
 }
 
-TEST(MemoOpener, KeepsWhatIsStillAskedFor) {
+TEST(MemoOpener, KeepsRecentlyUsedFrames) {
   MemoOpener opener(/*capacity=*/4);
   const base::SharedBytes asked = Frame(255);
   std::vector<base::SharedBytes> others;

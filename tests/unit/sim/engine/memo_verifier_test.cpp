@@ -28,7 +28,7 @@ TEST(MemoVerifier, VerifiesATripleOnceForAll) {
   EXPECT_EQ(verifier.verified_for_real(), 1U);
 }
 
-TEST(MemoVerifier, RefusesABadSignatureEachTimeAnew) {
+TEST(MemoVerifier, RefusesABadSignatureEachTime) {
   const crypto::SigningKey key = Key(1);
   const base::Digest digest = DigestNumber(1);
   crypto::Signature bad = key.Sign(digest);
@@ -41,8 +41,8 @@ TEST(MemoVerifier, RefusesABadSignatureEachTimeAnew) {
   EXPECT_EQ(verifier.remembered(), 0U);
 }
 
-// What was verified vouches for nothing that differs from it in any of the three parts.
-TEST(MemoVerifier, AGoodTripleVouchesForNoOther) {
+// A verified triple vouches for no triple that differs from it in any part.
+TEST(MemoVerifier, GoodTripleVouchesForNoOther) {
   const crypto::SigningKey key = Key(1);
   const base::Digest digest = DigestNumber(1);
   const crypto::Signature signature = key.Sign(digest);
@@ -57,7 +57,7 @@ TEST(MemoVerifier, AGoodTripleVouchesForNoOther) {
   }
 }
 
-// With the key at hand the same is good, and the same is not.
+// With the signing key known, equal inputs give equal verdicts.
 TEST(MemoVerifier, KnownKeysJudgeAsVerifyingDoes) {
   std::vector<std::shared_ptr<const crypto::SigningKey>> keys;
   for (std::uint8_t i = 1; i <= 3; ++i) {

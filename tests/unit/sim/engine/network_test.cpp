@@ -27,7 +27,7 @@ Network AllUp(std::uint32_t peers, std::uint64_t seed, const NetworkOptions& opt
   return network;
 }
 
-TEST(Network, DropsWhatIsSentOnALinkThatIsDown) {
+TEST(Network, DropsMessagesOnALinkThatIsDown) {
   Network network(Jittery(), 2, base::Rng(1));
   EXPECT_FALSE(network.Arrival(0, 1, {0}, std::nullopt));
   network.SetUp(1, 0, true);
@@ -50,7 +50,7 @@ TEST(Network, GoingDownEndsAnEpochInBothDirections) {
 TEST(Network, DelaysLieInTheirRange) {
   Network network = AllUp(2, 3);
   for (int i = 0; i < 1000; ++i) {
-    // Far apart, so that none waits for the one before.
+    // Far apart, so that no message waits for the one before.
     const base::Time now{std::int64_t{i} * 1'000'000'000};
     const base::Duration delay = *network.Arrival(0, 1, now, std::nullopt) - now;
     EXPECT_GE(delay, base::Milliseconds(1));
@@ -86,7 +86,7 @@ TEST(Network, TrafficOnOneLinkDoesNotShiftAnother) {
   EXPECT_EQ(quiet.Arrival(0, 2, {5}, std::nullopt), busy.Arrival(0, 2, {5}, std::nullopt));
 }
 
-// FIFO per link and lane, whatever is sent when and however the jitter falls.
+// FIFO for each link and lane, whatever the send times and the jitter.
 RC_GTEST_PROP(NetworkProperty, KeepsTheOrderOfEachLane, (std::uint64_t seed)) {
   Network network = AllUp(3, seed);
   base::Rng rng(seed);

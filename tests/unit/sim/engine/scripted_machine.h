@@ -1,4 +1,4 @@
-// Machines for tests of the simulator and of adversaries: small enough to say what must come out.
+// Machines for tests of the simulator and of adversaries, small enough to predict their outputs.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace ostraka::sim {
 
-// Does what a function says, and keeps what it was given.
+// Answers as a given function says, and records its inputs.
 class ScriptedMachine final : public protocol::Machine {
  public:
   using Script = std::function<void(base::Time, const protocol::Input&, protocol::Outbox&)>;

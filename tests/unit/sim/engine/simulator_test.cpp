@@ -58,11 +58,11 @@ TEST(Simulator, OneSeedGivesOneTraceAndAnotherGivesAnother) {
   EXPECT_NE(once.digest, RunPings(2).digest);
   EXPECT_NE(once.digest, RunPings(1, 21).digest);
   // 5 starts, 20 link ends, 5 x 21 timers, and a message and a store for each ping on a link; each
-  // pings only those it is linked to by then.
+  // machine pings only peers that it is linked to by then.
   EXPECT_GT(once.events, 5U + 20U + 105U + 2 * 300U);
 }
 
-// The same on every machine and compiler: if this changes, so do all replays.
+// Equal on every machine and compiler; a change of this value breaks all replays.
 TEST(Simulator, TraceOfSeedOneIsPinned) {
   EXPECT_EQ(RunPings(1).digest.Hex(),
             "0871483b138491b98260510ebfb782880d6d06228bcea9a19070465de1120d09");
@@ -134,7 +134,7 @@ TEST(Simulator, ATimerIsReplacedByItsIdAndCanBeCancelled) {
   EXPECT_EQ(timers[1].at - seen[0].at, base::Seconds(4));
 }
 
-TEST(Simulator, StoresBecomeDurableOneAfterAnotherAfterAnFsyncEach) {
+TEST(Simulator, StoresBecomeDurableInOrderEachAfterAnFsync) {
   SimulatorOptions options;
   options.fsync = {base::Milliseconds(10), {}};
   OneScripted run(
@@ -203,7 +203,7 @@ void SendEveryTenMilliseconds(base::Time now, const protocol::Input& input, prot
   out.Add(protocol::SetTimer{timer->id + 1, now + base::Milliseconds(10)});
 }
 
-TEST(Simulator, ACutLinkLosesWhatIsOnItsWayAndTellsBothEnds) {
+TEST(Simulator, CutLinkLosesMessagesInTransitAndInformsBothEnds) {
   OneScripted run(SendEveryTenMilliseconds);
   run.simulator().ScheduleLink({base::Milliseconds(800).ns}, 0, 1, false);
   run.Run();
@@ -220,7 +220,7 @@ TEST(Simulator, ACutLinkLosesWhatIsOnItsWayAndTellsBothEnds) {
   EXPECT_FALSE(std::get<protocol::LinkChanged>(links[1].input).up);
 }
 
-TEST(Simulator, WhatIsSentToNobodyOrToOneselfGoesNowhere) {
+TEST(Simulator, MessagesToStrangersOrOneselfAreDropped) {
   OneScripted run([](base::Time, const protocol::Input& input, protocol::Outbox& out) {
     if (!std::holds_alternative<protocol::LinkChanged>(input)) return;
     const auto frame = std::make_shared<const base::Bytes>(1);
@@ -231,7 +231,7 @@ TEST(Simulator, WhatIsSentToNobodyOrToOneselfGoesNowhere) {
   EXPECT_EQ(run.simulator().bytes_sent(), 0U);
 }
 
-TEST(Simulator, SaysWhyARunEnded) {
+TEST(Simulator, ReportsWhyARunEnded) {
   JobMemo jobs = MakeJobs();
   Simulator simulator({}, Pingers(3, 10), &jobs);
   EXPECT_EQ(simulator.Run({.until = {base::Seconds(60).ns}, .events = 4}),

@@ -15,7 +15,7 @@ base::Digest SomeDigest() {
   return digest;
 }
 
-// One step in all its parts; tests change one at a time.
+// One step with all its parts; tests change one part at a time.
 struct AStep {
   base::Time now{5};
   std::uint64_t sequence = 7;
@@ -102,7 +102,7 @@ TEST(Trace, EveryPartOfAStepCounts) {
   }
 }
 
-TEST(Trace, ContentsCountAndAddressesDoNot) {
+TEST(Trace, DependsOnContentsAndNotOnAddresses) {
   AStep once;
   once.actions.emplace_back(ASend());
   once.actions.emplace_back(ASend());  // another object with the same bytes
@@ -140,7 +140,7 @@ TEST(Trace, AskingForTheDigestDoesNotChangeIt) {
   EXPECT_EQ(asked.digest(), unasked.digest());
 }
 
-TEST(Describe, SaysWhoDidWhatInOneLine) {
+TEST(Describe, DescribesAnEventInOneLine) {
   AStep step;
   step.now = {base::Milliseconds(12'345).ns};
   step.actions.emplace_back(ASend());

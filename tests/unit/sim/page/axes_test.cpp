@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(RoundTicks, AreRoundNumbersUpToTheEnd) {
+TEST(RoundTicks, AreRoundAndReachTheEnd) {
   EXPECT_THAT(RoundTicks(0), ElementsAre(0));
   EXPECT_THAT(RoundTicks(1), ElementsAre(0, 1));
   EXPECT_THAT(RoundTicks(6), ElementsAre(0, 1, 2, 3, 4, 5, 6));

@@ -16,7 +16,7 @@ TEST(HtmlTest, TagsMayHaveAClass) {
   EXPECT_EQ(Tag("td", "1", "best"), "<td class=\"best\">1</td>");
 }
 
-TEST(HtmlTest, WhatIsSaidOfAFigureIsText) {
+TEST(HtmlTest, CaptionsAreEscaped) {
   EXPECT_EQ(Figure("<svg></svg>", "a < b"),
             "<figure><svg></svg><figcaption>a &lt; b</figcaption></figure>\n");
 }

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Svg, EscapesWhatUsersWrote) {
+TEST(Svg, EscapesTextFromUsers) {
   Svg svg(10, 10, "<a & \"b\">");
   svg.Text({1, 1}, "</svg><script>");
   EXPECT_THAT(svg.Finish(), HasSubstr("&lt;a &amp; &quot;b&quot;&gt;"));
@@ -34,7 +34,7 @@ TEST(Svg, EachRuleHasALineOfItsOwn) {
   EXPECT_EQ(std::adjacent_find(looks.begin(), looks.end()), looks.end());
 }
 
-TEST(Spread, KeepsPlacesThatDoNotCollide) {
+TEST(Spread, KeepsLabelsThatDoNotCollide) {
   EXPECT_THAT(Spread({30, 10, 50}, 10, 0, 100), testing::ElementsAre(30, 10, 50));
 }
 

@@ -1,4 +1,4 @@
-// Each premise fires on what breaks it, and not on what it allows.
+// Each premise fires on a run that breaks it, and not on one that it allows.
 #include "sim/premises/premise_checkers.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ base::Digest Value(std::uint8_t fill) {
 // Two honest peers and a Byzantine one; Q = 2.
 class Premises : public testing::Test {
  protected:
-  // What `peer` does at `ms`; returns what the checker says of it.
+  // `peer` acts at `ms`; returns the checker's status.
   template <typename AnyChecker>
   base::Status At(AnyChecker& checker, std::int64_t ms, std::uint32_t peer,
                   const std::vector<protocol::Action>& actions) {
@@ -97,7 +97,7 @@ TEST_F(Premises, OpeningSealAAfterTheFirstDeadline) {
   EXPECT_THAT(Fault(At(checker, 2'201, 1, {Begins(0)})), HasSubstr("opens seal a of step 0"));
 }
 
-TEST_F(Premises, WhoDoesNotBeginWithTheOthers) {
+TEST_F(Premises, MemberThatDoesNotBeginWithTheOthers) {
   BeginsTogether checker(roster_, &watch_, base::Seconds(2));
   EXPECT_TRUE(At(checker, 100, 0, {Begins(0)}).ok());
   EXPECT_TRUE(checker.AtEnd().ok()) << "it is not late yet";
@@ -148,7 +148,7 @@ protocol::Action ProofNaming(std::uint32_t author, std::uint8_t named, std::uint
 }
 
 TEST_F(Premises, AnHonestProofThatNamesAnHonestMember) {
-  // The order of members is by key: which bit is whose is read from the roster.
+  // Members are sorted by key, so the roster tells which bit belongs to which peer.
   std::uint8_t byzantine = 0;
   for (std::size_t i = 0; i < roster_.ids.size(); ++i) {
     if (!roster_.IsHonest(static_cast<std::uint32_t>(i))) byzantine |= 1U << i;
@@ -163,7 +163,7 @@ TEST_F(Premises, AnHonestProofThatNamesAnHonestMember) {
               HasSubstr("was not shown"));
 }
 
-TEST_F(Premises, WhatASealIsMadeOfIsKeptForTwoSteps) {
+TEST_F(Premises, StoriesAreKeptForTwoSteps) {
   EchoSkew checker(roster_, &watch_);
   EXPECT_TRUE(At(checker, 0, 0, {Echo(0, 1)}).ok());
   EXPECT_TRUE(At(checker, 1, 2, {Echo(2, 1)}).ok());

@@ -1,4 +1,4 @@
-// What the checkers of premises read of a seal, and what a search counts of a run.
+// The facts of a seal that checkers of premises read, and the figures of a run that a search reads.
 #include "sim/premises/seal_watch.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class SealWatchTest : public testing::Test {
   std::uint64_t sequence_ = 0;
 };
 
-TEST_F(SealWatchTest, TellsWhenHonestMembersEchoedAndClosed) {
+TEST_F(SealWatchTest, RecordsWhenHonestMembersEchoedAndClosed) {
   At(100, 0, {Echo(0, 1)});
   At(180, 1, {Echo(1, 1), Echo(0, 1)});
   At(300, 0, {Say(0, MessageType::kClose, wire::Encode(wire::Close{}))});
@@ -59,7 +59,7 @@ TEST_F(SealWatchTest, CountsValuesThatAQuorumGaveBallotsFor) {
   EXPECT_EQ(Story().CertifiedValues(), 1U);
 }
 
-TEST_F(SealWatchTest, TheSearchSeesHowFarApartEchoesWere) {
+TEST_F(SealWatchTest, ReachMeasuresTheSkewOfEchoes) {
   Reach reach(roster_, &watch_);
   const auto step = [&](std::int64_t ms, std::uint32_t peer,
                         const std::vector<protocol::Action>& actions) {

@@ -39,7 +39,7 @@ TEST(ReportTest, ShowsRemovalsLossAndAStep) {
   }
 }
 
-TEST(ReportTest, TheProtectedRunIsTheOneWithoutAReport) {
+TEST(ReportTest, ProtectedRunEqualsTheRunWithoutAReport) {
   const auto report = Make(Attacked());
   const auto alone = RunSimulation(Attacked());
   ASSERT_TRUE(report.ok() && alone.ok());
@@ -47,7 +47,7 @@ TEST(ReportTest, TheProtectedRunIsTheOneWithoutAReport) {
   EXPECT_EQ(Make(Attacked())->html, report->html) << "a function of the options";
 }
 
-TEST(ReportTest, SaysWhenTheOtherRunHadNoFaults) {
+TEST(ReportTest, NotesThatTheUnprotectedRunHadNoFaults) {
   SimOptions options = Attacked();
   options.attack = "none";
   options.byzantine = 0;
@@ -56,7 +56,7 @@ TEST(ReportTest, SaysWhenTheOtherRunHadNoFaults) {
   EXPECT_THAT(Make(options)->html, HasSubstr("no crash and no cut"));
 }
 
-TEST(ReportTest, RefusesWhatHasNothingToSetBesideIt) {
+TEST(ReportTest, RefusesAnUnprotectedRun) {
   SimOptions options = Attacked();
   options.unprotected = true;
   EXPECT_THAT(base::MessageOf(Make(options).status()), HasSubstr("--unprotected"));
@@ -65,8 +65,8 @@ TEST(ReportTest, RefusesWhatHasNothingToSetBesideIt) {
   EXPECT_THAT(base::MessageOf(later.status()), HasSubstr("never came to step 4000"));
 }
 
-// What an attack may do to a model that nobody protects.
-TEST(ReportTest, DrawsLossesThatAreNoNumbers) {
+// An attack may do this to an unprotected model.
+TEST(ReportTest, DrawsNonFiniteLosses) {
   ReportInput input;
   input.roster = RosterOf(Attacked()).value();
   for (std::uint64_t step = 0; step < 6; ++step) {
@@ -75,7 +75,7 @@ TEST(ReportTest, DrawsLossesThatAreNoNumbers) {
         {step, 5, 3, step < 3 ? std::pow(10.0, 3.0 * double(step)) : std::nan("")});
   }
   const std::string html = ReportHtml(input);
-  EXPECT_THAT(html, HasSubstr("without, then no number"));
+  EXPECT_THAT(html, HasSubstr("without, then not a number"));
   EXPECT_THAT(html, Not(HasSubstr("nan")));
   EXPECT_THAT(html, Not(HasSubstr("inf")));
   input.unprotected.rows.assign(3, {0, 5, 3, std::nan("")});

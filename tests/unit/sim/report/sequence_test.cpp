@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(SequenceTest, ShowsTheLastMessagesAndWhoCheats) {
+TEST(SequenceTest, ShowsTheLastMessagesAndMarksByzantinePeers) {
   SimOptions options;
   options.peers = 4;
   options.byzantine = 1;
@@ -34,7 +34,7 @@ TEST(SequenceTest, ShowsTheLastMessagesAndWhoCheats) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 100);
 }
 
-TEST(SequenceTest, NothingSeenIsAnEmptyDiagram) {
+TEST(SequenceTest, WithoutEventsIsAnEmptyDiagram) {
   EXPECT_EQ(SequenceRecorder(5).Mermaid(Roster{}), "sequenceDiagram\n");
 }
 

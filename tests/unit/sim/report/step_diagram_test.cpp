@@ -39,7 +39,7 @@ std::size_t CountOf(const RecordedStep& step, wire::MessageType type) {
                     [&](const RecordedStep::Message& message) { return message.type == type; }));
 }
 
-TEST(StepRecorderTest, KeepsTheStepThatRemovedTheFirst) {
+TEST(StepRecorderTest, KeepsTheFirstStepThatRemovedAMember) {
   const auto step = Record(Attacked());
   ASSERT_TRUE(step);
   EXPECT_EQ(step->step, 3U);
@@ -50,7 +50,7 @@ TEST(StepRecorderTest, KeepsTheStepThatRemovedTheFirst) {
   EXPECT_GE(CountOf(*step, wire::MessageType::kCommit), 4U * 3 + 3) << "and the rival to each";
 }
 
-TEST(StepRecorderTest, WithoutARemovalTheLastIsKept) {
+TEST(StepRecorderTest, WithoutARemovalKeepsTheLastStep) {
   SimOptions options = Attacked();
   options.attack = "none";
   options.byzantine = 0;
@@ -60,7 +60,7 @@ TEST(StepRecorderTest, WithoutARemovalTheLastIsKept) {
   EXPECT_EQ(CountOf(*step, wire::MessageType::kCommit), 4U * 3);
 }
 
-TEST(StepRecorderTest, KeepsTheStepThatIsAskedFor) {
+TEST(StepRecorderTest, KeepsTheChosenStep) {
   const auto step = Record(Attacked(), 5);
   ASSERT_TRUE(step);
   EXPECT_EQ(step->step, 5U);
@@ -93,7 +93,7 @@ Roster RosterOfThree() {
   return roster;
 }
 
-TEST(StepSvgTest, NamesPeersMessagesAndWhatWasDecided) {
+TEST(StepSvgTest, NamesPeersMessagesAndDecisions) {
   const std::string svg = StepSvg(Small(), RosterOfThree());
   for (const char* text : {"peer 0", "peer 1", "Byzantine", "commit", "reveal", "proof",
                            "seal a decided", "its &lt;COMMIT&gt; did not come", "0.010 s"}) {
@@ -103,7 +103,7 @@ TEST(StepSvgTest, NamesPeersMessagesAndWhatWasDecided) {
   EXPECT_THAT(svg, HasSubstr("<circle")) << "of what never came";
 }
 
-TEST(StepSvgTest, OfManyPeersThoseThatTheStepNamesComeFirst) {
+TEST(StepSvgTest, ShowsRemovedPeersFirst) {
   const std::string svg = StepSvg(Small(), RosterOfThree(), 2);
   EXPECT_THAT(svg, HasSubstr(">peer 0<"));
   EXPECT_THAT(svg, Not(HasSubstr(">peer 1<")));
@@ -111,7 +111,7 @@ TEST(StepSvgTest, OfManyPeersThoseThatTheStepNamesComeFirst) {
 }
 
 // Nine seconds of waiting do not push the last message off the page.
-TEST(StepSvgTest, LongWaitsAreDrawnShort) {
+TEST(StepSvgTest, ShortensLongWaits) {
   const std::string svg = StepSvg(Small(), RosterOfThree());
   const std::size_t place = svg.find(" height=\"");
   ASSERT_NE(place, std::string::npos);

@@ -1,4 +1,4 @@
-// Whole runs of the real protocol, small. The long ones are in tests/scenario.
+// Small whole runs of the real protocol. The long ones are in tests/scenario.
 #include "sim/run/cluster.h"
 
 #include <gmock/gmock.h>
@@ -57,14 +57,14 @@ TEST(RunSimulation, ItsReplayLineGivesTheSameRun) {
   EXPECT_EQ(RunSimulation(*replayed)->trace_digest, result->trace_digest);
 }
 
-TEST(RunSimulation, LookingDoesNotChangeTheRun) {
+TEST(RunSimulation, ObserversDoNotChangeTheRun) {
   std::size_t lines = 0;
   const auto watched = RunSimulation(Small(), [&](const std::string&) { ++lines; });
   EXPECT_EQ(watched->trace_digest, RunSimulation(Small())->trace_digest);
   EXPECT_EQ(lines, watched->events);
 }
 
-// The attack ends as without them, and a few seals are slow until the liars are dropped.
+// The attack ends as without liars, and a few seals are slow until the liars are dropped.
 TEST(RunSimulation, LiarsMakeSealsSlowBesideAnAttack) {
   SimOptions options = Small();
   options.peers = 7;

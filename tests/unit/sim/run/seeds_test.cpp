@@ -37,7 +37,7 @@ TEST(RunSeeds, SumsUpAndChainsInOrder) {
   EXPECT_NE(RunSeeds(honest, 3, 4)->trace_digest, all->trace_digest);
 }
 
-TEST(RunSeeds, CountsWhatOccurredAndWhichRuleAnswered) {
+TEST(RunSeeds, CountsEventsAndTheRulesThatAnswered) {
   SimOptions options = Small();
   options.loss_permille = 50;
   options.duplicate_permille = 50;
@@ -54,7 +54,7 @@ TEST(RunSeeds, CountsWhatOccurredAndWhichRuleAnswered) {
   EXPECT_EQ(all->rules.begin()->second, 2U);
 }
 
-TEST(RunSeeds, KeepsFailuresWithTheirSeedsAndStopsWhenTold) {
+TEST(RunSeeds, KeepsFailuresWithTheirSeedsAndStopsOnRequest) {
   SimOptions options = Small();
   options.time_limit = base::Seconds(1);
   const auto all = RunSeeds(options, 1, 10, [](const SimResult& one) {
@@ -78,7 +78,7 @@ TEST(RunSeed, TwiceIsTheSameRun) {
   EXPECT_EQ(once->trace_digest, twice->trace_digest);
 }
 
-TEST(RuleOf, NamesTheRuleAndNotTheCase) {
+TEST(RuleOf, NamesTheRuleWithoutItsNumbers) {
   wire::Removal removal;
   removal.kind = wire::RemovalKind::kVerdict;
   removal.reason = "its part 12 of step 7: named by 0123456789abcdef, guilty by 3 of 4 votes";

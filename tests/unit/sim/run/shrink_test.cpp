@@ -8,7 +8,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Fails "progress" whatever else it holds: there is no time for one step.
+// Fails "progress" whatever its other options are: there is no time for one step.
 SimOptions Hurried() {
   SimOptions options;
   options.peers = 6;
@@ -23,7 +23,7 @@ SimOptions Hurried() {
   return options;
 }
 
-TEST(ShrinkTest, NothingNeedlessIsLeft) {
+TEST(ShrinkTest, LeavesNothingThatCanBeRemoved) {
   const auto result = Shrink(Hurried(), 500);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->failure.checker, "progress");
@@ -35,14 +35,14 @@ TEST(ShrinkTest, NothingNeedlessIsLeft) {
   EXPECT_EQ(small.loss_permille, 0U);
   EXPECT_EQ(small.skew.ns, 0);
   EXPECT_EQ(small.steps, 6U);
-  // It replays, and nothing simpler fails.
+  // The result replays, and nothing simpler fails.
   const auto again = RunSimulation(small);
   ASSERT_TRUE(again.ok());
   ASSERT_TRUE(again->failure.has_value());
   EXPECT_EQ(again->failure->message, result->failure.message);
 }
 
-TEST(ShrinkTest, StopsWhenItsRunsAreSpent) {
+TEST(ShrinkTest, StopsAfterMaxRuns) {
   const auto result = Shrink(Hurried(), 3);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->runs, 3U);

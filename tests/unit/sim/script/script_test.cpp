@@ -25,7 +25,7 @@ Word To(std::uint32_t honest, std::uint8_t half, MessageType type, Phase phase,
   return word;
 }
 
-TEST(ScriptTest, WhatIsDrawnOrMutatedIsWrittenAndReadBack) {
+TEST(ScriptTest, DrawnAndMutatedScriptsRoundTrip) {
   const Stage stage{5, 3, 1};
   Script script;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
@@ -40,7 +40,7 @@ TEST(ScriptTest, WhatIsDrawnOrMutatedIsWrittenAndReadBack) {
   }
 }
 
-TEST(ScriptTest, EveryWordTypePhaseAndDeedIsDrawnSometime) {
+TEST(ScriptTest, EveryTypePhaseAndDeedIsDrawn) {
   std::string all;
   for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
     all += FormatScript(DrawScript(base::Rng(seed), {5, 3, 0})) + "\n";
@@ -63,7 +63,7 @@ TEST(ScriptTest, EveryWordTypePhaseAndDeedIsDrawnSometime) {
   }
 }
 
-TEST(ScriptTest, SaysWhatIsNoScript) {
+TEST(ScriptTest, ErrorsNameTheBadPart) {
   for (const char* text :
        {"", "h2=1", "h2=x,solo", "h2=1,both", "h2=1,solo;", "h2=1,solo;echo", "h2=1,solo;echo@a",
         "h2=1,solo;echo@a>h3:drop", "h2=1,solo;echo@a>all:hold", "h2=1,solo;echo@a>all:hold(x)",
@@ -79,7 +79,7 @@ TEST(ScriptTest, SaysWhatIsNoScript) {
   EXPECT_TRUE(CheckParams(*attack, {}).ok());
 }
 
-TEST(ScriptTest, TheFirstDeviationAboutAWordDecides) {
+TEST(ScriptTest, FirstMatchingDeviationDecides) {
   const auto script = ParseScript(
       "h2=6,solo;echo@a.s3*1>h2:drop;echo@a>one1:swap;any@b>not0:later;any@any>all:friends");
   ASSERT_TRUE(script.ok());
@@ -105,7 +105,7 @@ TEST(ScriptTest, TheFirstDeviationAboutAWordDecides) {
   EXPECT_EQ(what(genesis), "as it is");
 }
 
-TEST(EventLogTest, HoldsUntilWhatHonestMembersDo) {
+TEST(EventLogTest, HoldsUntilEventsOfHonestMembers) {
   EventLog log;
   wire::Slot slot;
   slot.type = MessageType::kEcho;

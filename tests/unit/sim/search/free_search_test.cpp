@@ -11,7 +11,7 @@
 namespace ostraka::sim {
 namespace {
 
-TEST(FreeSearchTest, IsAFunctionOfItsSeedAndALongerOneBeginsTheSame) {
+TEST(FreeSearchTest, IsAFunctionOfItsSeedAndExtendsAShorterOne) {
   SearchOptions options;
   options.runs = 3;
   std::size_t places_after_three = 0;
@@ -26,7 +26,7 @@ TEST(FreeSearchTest, IsAFunctionOfItsSeedAndALongerOneBeginsTheSame) {
   EXPECT_GT(three->corpus, 0U) << "the first run has been where none was";
 }
 
-TEST(FreeSearchTest, EveryStageIsARunThatCanBe) {
+TEST(FreeSearchTest, EveryStageIsAValidRun) {
   bool cut = false;
   bool from_genesis = false;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -40,7 +40,7 @@ TEST(FreeSearchTest, EveryStageIsARunThatCanBe) {
   EXPECT_TRUE(cut && from_genesis);
 }
 
-TEST(SimplifyTest, LeavesDeviationsOutOneByOneAndChangesNoOther) {
+TEST(SimplifyTest, RemovesDeviationsOneByOneAndChangesNoOther) {
   const auto script = ParseScript(
       "h2=14,deaf;echo@a*0>h1:unreadable;aggregate@a>all:hold(echo.h1.last+31);"
       "vote@b.i1>h2:swap;any@c.s2>one1:later");

@@ -1,4 +1,4 @@
-// Which faults a run is given: within what its mode bears, and the same however it is shrunk.
+// The faults of a run: within what its mode bears, and unchanged by shrinking.
 #include "sim/setup/fault_plan.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace ostraka::sim {
 namespace {
 
-// Of eight peers in mode third, whose t_s is 2: the last of them Byzantine.
+// Eight peers in mode third, whose t_s is 2; the last of them is Byzantine.
 SimOptions Eight() {
   SimOptions options;
   options.peers = 8;
@@ -79,7 +79,7 @@ TEST(FaultPlan, ABlackoutKillsAllHonestPeersAtOnce) {
   EXPECT_LT(plan.kills[0].down, plan.kills[7].down);
 }
 
-TEST(FaultPlan, ASparedKillShiftsNoOther) {
+TEST(FaultPlan, SparedKillShiftsNoOther) {
   SimOptions options = Eight();
   options.crashes = 5;
   const FaultPlan all = Draw(options, 9);
@@ -107,7 +107,7 @@ TEST(FaultPlan, ACutHasTwoHalvesAndAnEnd) {
   EXPECT_EQ(Draw(options, 5).hold, base::Seconds(4)) << "it hears all when the cut is over";
 }
 
-TEST(FaultPlan, MarksWhomAFaultHits) {
+TEST(FaultPlan, MarksThePeersThatAFaultHits) {
   SimOptions options = Eight();
   options.crashes = 3;
   const FaultPlan plan = Draw(options, 2);

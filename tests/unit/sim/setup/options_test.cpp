@@ -43,7 +43,7 @@ TEST(SimOptions, FormatAndParseAreInverse) {
   EXPECT_EQ(*parsed, options);
 }
 
-TEST(SimOptions, WhatWasAddedLaterIsWrittenIfSet) {
+TEST(SimOptions, OptionsAddedLaterAreWrittenOnlyIfSet) {
   SimOptions options;
   EXPECT_THAT(FormatOptions(options), testing::Not(HasSubstr("liars")));
   options.liars = 1;
@@ -73,7 +73,7 @@ std::string WhyNot(const SimOptions& options) { return base::MessageOf(CheckOpti
 
 TEST(SimOptions, DefaultsAreRunnable) { EXPECT_TRUE(CheckOptions(SimOptions{}).ok()); }
 
-TEST(SimOptions, CheckSaysWhatToDo) {
+TEST(SimOptions, CheckErrorsHaveARemedy) {
   SimOptions options;
   options.attack = "sign_flop";
   EXPECT_THAT(WhyNot(options), HasSubstr("sign_flip"));

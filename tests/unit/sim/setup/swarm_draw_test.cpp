@@ -17,7 +17,7 @@ SimOptions Base() {
   return base;
 }
 
-TEST(SwarmDrawTest, EveryDrawIsARunThatCanBe) {
+TEST(SwarmDrawTest, EveryDrawIsAValidRun) {
   for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
     const SimOptions options = DrawSwarm(seed, Base());
     EXPECT_TRUE(CheckOptions(options).ok()) << FormatOptions(options);
@@ -27,8 +27,8 @@ TEST(SwarmDrawTest, EveryDrawIsARunThatCanBe) {
   }
 }
 
-// What is never drawn is never tested.
-TEST(SwarmDrawTest, EverythingIsDrawnSometime) {
+// An option that is never drawn is never tested.
+TEST(SwarmDrawTest, EveryOptionIsDrawn) {
   std::set<std::string> attacks;
   std::set<std::string> cuts;
   std::set<std::uint32_t> peers;

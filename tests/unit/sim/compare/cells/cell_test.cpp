@@ -53,8 +53,8 @@ TEST(Cell, EveryParameterIsInTheIdButTheFamily) {
   EXPECT_EQ(IdOf(renamed), IdOf(Example()));
 }
 
-// Ids are in files that people keep: a change of this one is a change of format.
-TEST(Cell, TheIdIsTheSameForEver) { EXPECT_EQ(IdOf(Example()).Short(), "ca47dbd1cde12d11"); }
+// Users keep files with ids, so a change of this id is a change of format.
+TEST(Cell, IdIsStable) { EXPECT_EQ(IdOf(Example()).Short(), "ca47dbd1cde12d11"); }
 
 TEST(Cell, NumbersReadBack) {
   EXPECT_EQ(NumberText(0.1), "0.1");
@@ -78,7 +78,7 @@ TEST(Cell, TheProtocolIsKnownByItsName) {
   EXPECT_FALSE(cell.is_protocol());
 }
 
-TEST(Pipeline, IsARuleAndWhatComesBeforeIt) {
+TEST(Pipeline, IsARuleAfterPreAggregations) {
   const auto spec = ParsePipeline("krum:variant=byzfl+clipping:c=2+nnm");
   ASSERT_TRUE(spec.ok());
   EXPECT_EQ(spec->rule.name, "krum");
@@ -88,7 +88,7 @@ TEST(Pipeline, IsARuleAndWhatComesBeforeIt) {
   EXPECT_EQ(spec->pre[1].name, "nnm");
 }
 
-TEST(ParseAttack, RefusesWhatTheTableDoesNotKnow) {
+TEST(ParseAttack, RefusesUnknownAttacks) {
   EXPECT_TRUE(ParseAttack("ipm:eps=0.1").ok());
   EXPECT_THAT(base::MessageOf(ParseAttack("ipm:epsilon=0.1").status()), HasSubstr("epsilon"));
 }

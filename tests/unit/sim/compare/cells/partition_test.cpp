@@ -35,8 +35,8 @@ const std::vector<std::string> kDisjoint = {
     "extreme", "gamma:similarity=0",   "gamma:similarity=0.5",   "gamma:similarity=1",
     "shards",  "shards:each=5",        "pathological:classes=3", "pathological:classes=10"};
 
-// What ByzFL's Dirichlet breaks in six draws of ten.
-TEST(Partition, EveryRowHasOneWorkerAndNobodyIsEmpty) {
+// ByzFL's Dirichlet breaks this in six draws of ten.
+TEST(Partition, EveryRowHasOneWorkerAndNoWorkerIsEmpty) {
   rc::check([] {
     const std::string text = *rc::gen::elementOf(kDisjoint);
     const auto workers = *rc::gen::inRange<std::size_t>(10, 40);
@@ -67,12 +67,12 @@ TEST(Partition, AsManyRowsAsWorkersIsOneEach) {
   }
 }
 
-TEST(Partition, SharedIsEverythingForEverybody) {
+TEST(Partition, SharedGivesAllRowsToEveryWorker) {
   const RowsOfWorkers rows = Make("shared", Labels(50), 3);
   for (const auto& own : rows) EXPECT_EQ(own.size(), 50u);
 }
 
-// The definition, slowly.
+// The definition, computed slowly.
 TEST(Partition, ExtremeIsTheSortedRowsInSlices) {
   const std::vector<std::uint8_t> labels = Labels(103);
   std::vector<std::pair<std::uint8_t, std::uint32_t>> sorted;
@@ -90,7 +90,7 @@ TEST(Partition, GammaGoesFromExtremeToIid) {
   const std::vector<std::uint8_t> labels = Labels(1000);
   EXPECT_EQ(Make("gamma:similarity=0", labels, 10), Make("extreme", labels, 10));
   EXPECT_EQ(Make("gamma:similarity=1", labels, 10), Make("iid", labels, 10));
-  // A worker's largest class: all of it, a bit more than half, and about a tenth.
+  // A worker's largest class: the whole worker, a bit more than half of it, and about a tenth.
   const auto largest = [&](const std::string& text) {
     std::size_t sum = 0;
     for (const auto& counts : CountClasses(Make(text, labels, 10), {labels, kClasses})) {
@@ -139,7 +139,7 @@ TEST(Partition, ShardsAndPathologicalLimitTheClasses) {
   EXPECT_EQ(most("pathological:classes=1"), 1);
 }
 
-// Who holds the beginning of a text holds what is written there.
+// The holder of the beginning of a text holds the symbols that occur there.
 TEST(Partition, ATextsClassesAreItsTenths) {
   train::Dataset data;
   data.class_count = 60;
@@ -156,7 +156,7 @@ TEST(Partition, ATextsClassesAreItsTenths) {
   }
 }
 
-TEST(Partition, ASeedIsAPartition) {
+TEST(Partition, SeedDeterminesThePartition) {
   const std::vector<std::uint8_t> labels = Labels(300);
   for (const std::string text : {"iid", "dirichlet:alpha=1", "shards", "pathological"}) {
     EXPECT_EQ(Make(text, labels, 10, 5), Make(text, labels, 10, 5)) << text;
@@ -164,7 +164,7 @@ TEST(Partition, ASeedIsAPartition) {
   }
 }
 
-TEST(Partition, SaysWhatIsWrong) {
+TEST(Partition, ErrorsNameTheProblem) {
   const auto error = [](const std::string& text, std::size_t rows, std::size_t workers) {
     return base::MessageOf(
         Partition(text, {Labels(rows), kClasses}, workers, base::Rng(1)).status());

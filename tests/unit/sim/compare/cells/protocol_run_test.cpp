@@ -24,7 +24,7 @@ CellResult RunCell(const std::function<void(Grid&)>& change) {
   return result.value_or(CellResult{{Point()}, {}, ProtocolFacts(), 0});
 }
 
-TEST(ProtocolRun, LearnsAndBansNobodyHonest) {
+TEST(ProtocolRun, LearnsAndBansNoHonestMember) {
   const CellResult result = RunCell([](Grid&) {});
   ASSERT_TRUE(result.protocol);
   EXPECT_TRUE(result.protocol->removals.empty());

@@ -29,7 +29,7 @@ TEST(Result, JsonReadsBack) {
   EXPECT_EQ(*ResultOf(JsonOf(plain)), plain);
 }
 
-TEST(Result, ADivergedLossReadsBackAsNoNumber) {
+TEST(Result, DivergedLossReadsBackAsNan) {
   CellResult result = Example();
   result.curve.back().test_loss = std::numeric_limits<double>::infinity();
   const auto back = ResultOf(nlohmann::json::parse(JsonOf(result).dump()));
@@ -37,7 +37,7 @@ TEST(Result, ADivergedLossReadsBackAsNoNumber) {
   EXPECT_TRUE(std::isnan(back->curve.back().test_loss));
 }
 
-TEST(Result, RefusesWhatItDidNotWrite) {
+TEST(Result, RefusesOtherJson) {
   for (const char* text : {"{}", "[]", R"({"curve":[],"bytes":1})", R"({"curve":[[1]],"bytes":1})",
                            R"({"curve":[["a",1,1,1,1]],"bytes":1})"}) {
     EXPECT_FALSE(ResultOf(nlohmann::json::parse(text)).ok()) << text;

@@ -8,7 +8,7 @@
 namespace ostraka::compare {
 namespace {
 
-TEST(DrawSeed, IsOfTheSeedAndNotOfTheRule) {
+TEST(DrawSeed, DependsOnTheSeedAndNotOnTheRule) {
   Cell a;
   Cell b;
   b.rule.pipeline = "median";
@@ -20,8 +20,8 @@ TEST(DrawSeed, IsOfTheSeedAndNotOfTheRule) {
   EXPECT_NE(DrawSeed(a, "batch"), DrawSeed(a, "initial"));
 }
 
-// Whatever ran before: cells share trainers and data, and nothing else.
-TEST(Runner, AResultIsAFunctionOfTheCell) {
+// Whatever ran before: cells share only trainers and data.
+TEST(Runner, ResultIsAFunctionOfTheCell) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"median", "centered_clip:variant=steps", "btard"};
     grid.model = {"softmax", "mlp"};

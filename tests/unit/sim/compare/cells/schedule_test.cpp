@@ -52,7 +52,7 @@ TEST(Schedule, WarmUpRisesToTheRate) {
   EXPECT_FLOAT_EQ(SgdOf(cell, 4).rate, 1);
 }
 
-TEST(Schedule, SaysWhatIsWrong) {
+TEST(Schedule, ErrorsNameTheProblem) {
   EXPECT_THAT(base::MessageOf(CheckSchedule("cosin")), HasSubstr("did you mean 'cosine'?"));
   EXPECT_THAT(base::MessageOf(CheckSchedule("step")), HasSubstr("every"));
   EXPECT_THAT(base::MessageOf(CheckSchedule("step:every=10,factor=2")), HasSubstr("factor"));

@@ -33,7 +33,7 @@ TEST_F(ServerRunTest, LearnsWithoutAnAttack) {
   EXPECT_EQ(result.curve.size(), 7u);  // steps 0, 10, ..., 60
 }
 
-TEST_F(ServerRunTest, TheMeanFallsToWhatARobustRuleBears) {
+TEST_F(ServerRunTest, MeanFailsWhereARobustRuleSucceeds) {
   const auto attacked = [&](const char* rule) {
     return RunCell([rule](Grid& grid) {
       grid.rules = {rule};
@@ -45,7 +45,7 @@ TEST_F(ServerRunTest, TheMeanFallsToWhatARobustRuleBears) {
   EXPECT_GT(FinalOf(median).test_accuracy, 0.8);
 }
 
-// An attacker with no Byzantine worker is nobody, and f = 0 mean is the mean.
+// An attack without a Byzantine worker changes nothing, and with f = 0 the mean is the mean.
 TEST_F(ServerRunTest, NoByzantineWorkersMeanNoAttack) {
   const auto without = [&](const char* attack) {
     return RunCell([attack](Grid& grid) {
@@ -66,7 +66,7 @@ TEST_F(ServerRunTest, HonestUntilTheAttackBegins) {
   EXPECT_NE(late.curve[4], none.curve[4]);
 }
 
-// Every attack of the table that a grid takes, against a rule with memory and one without.
+// Every attack that a grid accepts, against a rule with memory and one without.
 TEST_F(ServerRunTest, EveryAttackRuns) {
   for (const auto* attack : aggregation::Attacks()) {
     if (attack->name == "wrong_length") continue;
@@ -105,7 +105,7 @@ TEST_F(ServerRunTest, PartitionsMomentumAndDecayMatter) {
   EXPECT_EQ(RunCell([](Grid&) {}), plain);
 }
 
-TEST_F(ServerRunTest, StudyHasAStepEach) {
+TEST_F(ServerRunTest, StudyHasOneRowForEachStep) {
   Study study;
   const CellResult result = RunCell(
       [](Grid& grid) {
@@ -118,7 +118,7 @@ TEST_F(ServerRunTest, StudyHasAStepEach) {
   EXPECT_TRUE(std::isnan(study.attack_norm[19]));
   EXPECT_LT(study.cos_honest_attack[30], -0.3);
   EXPECT_GT(study.attack_norm[30], 100 * study.honest_norm[30]);
-  EXPECT_EQ(result.byzantine_selected, 0.0);  // krum sees through this one
+  EXPECT_EQ(result.byzantine_selected, 0.0);  // krum selects none of these rows
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(Study, IsLengthsAndAngles) {
   EXPECT_EQ(study.byzantine_selected[0], 0.25);
 }
 
-TEST(Study, WhatThereIsNotIsNaN) {
+TEST(Study, MissingValuesAreNaN) {
   const float row[] = {0, 0};
   const float* honest[] = {row};
   Study study;

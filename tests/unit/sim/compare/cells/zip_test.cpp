@@ -28,7 +28,7 @@ TEST(Zip, HasTheFieldsOfTheFormat) {
   EXPECT_EQ(directory + U32(zip, end + 12), end);
 }
 
-TEST(Zip, SameFilesSameBytes) {
+TEST(Zip, EqualFilesGiveEqualBytes) {
   const std::vector<ZipFile> files = {{"x", {1, 2, 3}}};
   EXPECT_EQ(ZipOf(files), ZipOf(files));
 }

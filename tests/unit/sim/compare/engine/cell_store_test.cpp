@@ -67,8 +67,8 @@ TEST_F(CellStoreTest, KeepsRecords) {
   EXPECT_EQ(store->records().at(Id(2)).error, "step 3: \"quoted\"\nline");
 }
 
-// What a kill -9 or a power cut can leave: every beginning of the file.
-TEST_F(CellStoreTest, AnyBeginningOfTheFileOpensWithItsWholeLines) {
+// A kill -9 or a power cut can leave any beginning of the file.
+TEST_F(CellStoreTest, TruncatedFileOpensWithItsWholeLines) {
   ASSERT_TRUE(AddThree().ok());
   const std::string whole = Read();
   for (std::size_t size = 0; size <= whole.size(); ++size) {
@@ -81,7 +81,7 @@ TEST_F(CellStoreTest, AnyBeginningOfTheFileOpensWithItsWholeLines) {
   }
 }
 
-TEST_F(CellStoreTest, GoesOnAfterATornLine) {
+TEST_F(CellStoreTest, ContinuesAfterATornLine) {
   ASSERT_TRUE(AddThree().ok());
   const std::string whole = Read();
   Write(whole.substr(0, whole.size() - 10));
@@ -93,7 +93,7 @@ TEST_F(CellStoreTest, GoesOnAfterATornLine) {
   EXPECT_EQ(Read(), whole);
 }
 
-TEST_F(CellStoreTest, AChangedByteInTheMiddleIsSeen) {
+TEST_F(CellStoreTest, ChangedByteInTheMiddleIsDetected) {
   ASSERT_TRUE(AddThree().ok());
   const std::string whole = Read();
   const std::size_t second = whole.find('\n') + 1;
@@ -123,9 +123,11 @@ TEST_F(CellStoreTest, TheNewestRecordOfACellCounts) {
 TEST_F(CellStoreTest, RefusesAnotherMakersCells) {
   ASSERT_TRUE(AddThree().ok());
   const auto version = CellStore::Open(folder_, {"1.1", maker_.profile});
-  EXPECT_THAT(base::MessageOf(version.status()), HasSubstr("made by 1.0, and this is 1.1"));
+  EXPECT_THAT(base::MessageOf(version.status()),
+              HasSubstr("written by 1.0, and this program is 1.1"));
   const auto profile = CellStore::Open(folder_, {"1.0", "other"});
-  EXPECT_THAT(base::MessageOf(profile.status()), HasSubstr("numerics 5, and this is other"));
+  EXPECT_THAT(base::MessageOf(profile.status()),
+              HasSubstr("numerics 5, and this program is other"));
 }
 
 TEST_F(CellStoreTest, MissingAndUnwritableFolders) {
@@ -135,8 +137,8 @@ TEST_F(CellStoreTest, MissingAndUnwritableFolders) {
   EXPECT_EQ(CellStore::Open("/proc/none", maker_).status().code(), absl::StatusCode::kUnavailable);
 }
 
-// The system's limit on a file's size stands for the end of the disk.
-TEST_F(CellStoreTest, ADiskThatIsFullIsSaidAndLeavesASoundFile) {
+// The system's limit on file sizes stands for a full disk.
+TEST_F(CellStoreTest, FullDiskIsReportedAndLeavesASoundFile) {
   ASSERT_TRUE(AddThree().ok());
   const std::string whole = Read();
   {
@@ -156,7 +158,7 @@ TEST_F(CellStoreTest, ADiskThatIsFullIsSaidAndLeavesASoundFile) {
   EXPECT_EQ(CellStore::Open(folder_, maker_)->records().size(), 3u);
 }
 
-TEST(SealLine, OpensWhatItSealed) {
+TEST(SealLine, RoundTrips) {
   EXPECT_EQ(OpenLine(SealLine("{}")), "{}");
   EXPECT_EQ(OpenLine(""), std::nullopt);
   EXPECT_EQ(OpenLine("0123456789abcdef {}"), std::nullopt);

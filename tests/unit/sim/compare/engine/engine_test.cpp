@@ -9,7 +9,7 @@
 namespace ostraka::compare {
 namespace {
 
-TEST(Engine, ShardsAreDisjointAndTogetherEverything) {
+TEST(Engine, ShardsAreDisjointAndCoverAllCells) {
   const Plan plan = MadeUpPlan([](Grid& grid) { grid.rules = {"mean", "median", "krum"}; });
   for (const std::size_t count : {1u, 2u, 5u, 100u}) {
     std::set<const Cell*> all;
@@ -22,7 +22,7 @@ TEST(Engine, ShardsAreDisjointAndTogetherEverything) {
   }
 }
 
-TEST(Engine, DiskNeedGrowsWithWhatIsKept) {
+TEST(Engine, DiskNeedGrowsWithTheResults) {
   const Plan small = MadeUpPlan([](Grid&) {});
   const Plan study = MadeUpPlan([](Grid& grid) { grid.study = true; });
   EXPECT_GT(DiskNeed(small, 100), DiskNeed(small, 10));

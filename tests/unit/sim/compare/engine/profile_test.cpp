@@ -8,7 +8,7 @@
 namespace ostraka::compare {
 namespace {
 
-TEST(Profile, IsTheSameEachTime) {
+TEST(Profile, IsStable) {
   const auto profile = ComputeProfile();
   ASSERT_TRUE(profile.ok()) << profile.status().ToString();
   EXPECT_THAT(*profile, testing::MatchesRegex("libtorch .*, numerics [0-9a-f]+"));
@@ -16,7 +16,7 @@ TEST(Profile, IsTheSameEachTime) {
   EXPECT_FALSE(ProcessorName().empty());
 }
 
-TEST(CodeVersion, IsTheProjects) {
+TEST(CodeVersion, IsTheProjectsVersion) {
   EXPECT_THAT(CodeVersion(), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+.*"));
 }
 

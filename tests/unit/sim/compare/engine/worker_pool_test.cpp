@@ -30,7 +30,7 @@ Ran RunAll(std::size_t count, std::size_t workers, std::function<std::string(std
   return ran;
 }
 
-TEST(WorkerPool, EveryTaskIsDoneOnceByAnotherProcess) {
+TEST(WorkerPool, EveryTaskRunsOnceInAnotherProcess) {
   const pid_t own = getpid();
   const Ran ran = RunAll(20, 3, [](std::size_t task) {
     return std::to_string(task * task) + " " + std::to_string(getpid());
@@ -52,7 +52,7 @@ TEST(WorkerPool, LongAnswersAndSpacesArrive) {
   EXPECT_EQ(ran.tasks.at(1).text.size(), (1u << 20) + 2);
 }
 
-// A task that crashes ends as such, and the others are done by a new process.
+// A task that crashes is reported as such, and a new process runs the others.
 TEST(WorkerPool, ACrashEndsOneTask) {
   const Ran ran = RunAll(6, 2, [](std::size_t task) {
     if (task == 1) raise(SIGKILL);
@@ -78,7 +78,7 @@ TEST(WorkerPool, AnErrorOfTheCallerStopsAll) {
   EXPECT_EQ(seen, 1u);
 }
 
-TEST(WorkerPool, NothingToDoIsDone) {
+TEST(WorkerPool, NoTasksIsOk) {
   EXPECT_TRUE(RunAll(0, 2, [](std::size_t) { return std::string(); }).status.ok());
   EXPECT_GE(CoreCount(), 1u);
 }

@@ -61,7 +61,7 @@ TEST(MakePlan, IsTheProductInOrder) {
   EXPECT_EQ(plan->cells[12].byzantine, 2u);
 }
 
-TEST(MakePlan, TheProtocolIsLeftOutWhereItCannotBeAsked) {
+TEST(MakePlan, ProtocolIsLeftOutWhereItCannotRun) {
   Grid grid = Small();
   grid.rules = {"mean", "btard"};
   grid.partition = {"shared", "extreme"};
@@ -77,8 +77,8 @@ TEST(MakePlan, TheProtocolIsLeftOutWhereItCannotBeAsked) {
               HasSubstr("every combination was left out"));
 }
 
-// One line each, before anything is run.
-TEST(MakePlan, SaysWhatIsWrong) {
+// One line each, before any cell runs.
+TEST(MakePlan, ErrorsNameTheProblem) {
   const auto error = [](auto change) {
     Grid grid = Small();
     change(grid);
@@ -107,7 +107,7 @@ TEST(MakePlan, SaysWhatIsWrong) {
   EXPECT_THAT(error([](Grid& g) { g.data = {"digits", "digits"}; }), HasSubstr("named twice"));
   EXPECT_THAT(error([](Grid& g) { g.data = {"toy"}; }), HasSubstr("no images"));
   EXPECT_THAT(error([](Grid& g) { g.model = {"mpl"}; }), HasSubstr("unknown model 'mpl'"));
-  EXPECT_THAT(error([](Grid& g) { g.byzantine = {9}; }), HasSubstr("nobody honest"));
+  EXPECT_THAT(error([](Grid& g) { g.byzantine = {9}; }), HasSubstr("no honest worker"));
   EXPECT_THAT(error([](Grid& g) { g.batch_size = 2000; }), HasSubstr("more than the 1302"));
   EXPECT_THAT(error([](Grid& g) { g.partition = {"sharde"}; }),
               HasSubstr("did you mean 'shared'?"));

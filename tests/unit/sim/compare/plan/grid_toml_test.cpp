@@ -28,7 +28,7 @@ study = true
   EXPECT_EQ(grid->steps, Grid().steps);  // a default
 }
 
-TEST(ParseGrid, APresetIsWhereToBegin) {
+TEST(ParseGrid, PresetGivesDefaults) {
   const auto grid = ParseGrid("preset = \"smoke\"\nseeds = 7\n");
   ASSERT_TRUE(grid.ok()) << grid.status().ToString();
   EXPECT_THAT(grid->seeds, ElementsAre(7u));
@@ -48,7 +48,7 @@ TEST(ParseGrid, WriteGridReadsBack) {
   EXPECT_EQ(back->weight_decay, grid.weight_decay);
 }
 
-TEST(ParseGrid, SaysWhereAndWhatIsWrong) {
+TEST(ParseGrid, ErrorsNameTheLineAndTheProblem) {
   const auto error = [](const char* text) { return base::MessageOf(ParseGrid(text).status()); };
   EXPECT_THAT(error("rules = [\"mean\"]\natacks = \"none\"\n"),
               testing::AllOf(HasSubstr("line 2"), HasSubstr("did you mean 'attacks'?")));

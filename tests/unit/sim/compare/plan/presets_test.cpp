@@ -15,7 +15,7 @@ Plan PlanOfPreset(const char* name) {
 TEST(Presets, SmokeIsSmall) { EXPECT_LT(PlanOfPreset("smoke").cells.size(), 200u); }
 
 // 2 models x 8 attacks x 7 rules x {3, 7} Byzantine x 5 seeds, nothing left out.
-TEST(Presets, Btard2022IsAllOfIt) {
+TEST(Presets, Btard2022IsComplete) {
   const Plan plan = PlanOfPreset("btard-2022");
   EXPECT_EQ(plan.cells.size(), 1120u);
   EXPECT_TRUE(plan.left_out.empty());
@@ -33,13 +33,13 @@ TEST(Presets, ByzflMnistNeedsFiles) {
   auto grid = ParseGrid(*PresetText("byzfl-mnist"));
   ASSERT_TRUE(grid.ok()) << grid.status().ToString();
   EXPECT_EQ(MakePlan(*grid).status().code(), absl::StatusCode::kNotFound);
-  grid->data = {"digits"};  // and nothing else is wrong with it
+  grid->data = {"digits"};  // so that nothing else is wrong with it
   const auto plan = MakePlan(*grid);
   ASSERT_TRUE(plan.ok()) << plan.status().ToString();
   EXPECT_EQ(plan->cells.size(), 288u);
 }
 
-TEST(Presets, AnUnknownOneIsNotGuessed) {
+TEST(Presets, UnknownNameIsRefused) {
   EXPECT_THAT(base::MessageOf(PresetText("btard").status()), testing::HasSubstr("known:"));
 }
 

@@ -72,7 +72,7 @@ TEST(Figures, NothingIsDrawnWithoutResults) {
   EXPECT_TRUE(none->empty());
 }
 
-TEST(Figures, NumbersAreTheLines) {
+TEST(Figures, NumbersAreThoseOfTheLines) {
   const auto drawn = Draw([](Grid& grid) {
     grid.rules = {"mean", "median"};
     grid.byzantine = {1, 2};
@@ -82,7 +82,7 @@ TEST(Figures, NumbersAreTheLines) {
   EXPECT_THAT(TableSvg({&drawn->lines[0], &drawn->lines[1]}), HasSubstr(">87.5<"));
 }
 
-// A curve keeps its rule's colour under an attack that another rule has not been run under.
+// A curve keeps its rule's colour under an attack under which another rule was not run.
 TEST(Figures, ARuleHasOneColourInEveryPanel) {
   const auto drawn = Draw([](Grid& grid) {
     grid.rules = {"mean", "median"};

@@ -10,7 +10,7 @@
 namespace ostraka::compare {
 namespace {
 
-TEST(Output, WritesEverythingAndSaysWhatFailed) {
+TEST(Output, WritesAllFilesAndReportsFailures) {
   std::string folder = (std::filesystem::temp_directory_path() / "output-XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const Plan plan = MadeUpPlan([](Grid& grid) {

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Report, HasTablesFiguresAndWhatIsMissing) {
+TEST(Report, HasTablesFiguresAndMissingCells) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.name = "<b>name</b>";
     grid.rules = {"mean", "centered_clip:tau=0.1|1"};
@@ -38,8 +38,8 @@ TEST(Report, HasTablesFiguresAndWhatIsMissing) {
   EXPECT_THAT(html, Not(HasSubstr("https:")));
 }
 
-// A run that stopped half-way: what is there stands under its own attack, in every form.
-TEST(Report, AMissingAttackLeavesItsPlaceEmpty) {
+// A run that stopped half-way: every form shows the existing results under their own attack.
+TEST(Report, MissingAttackLeavesItsCellEmpty) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"mean", "median"};
     grid.attacks = {"none", "alie", "sign_flip"};

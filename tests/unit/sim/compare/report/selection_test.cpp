@@ -37,7 +37,7 @@ TEST(Select, ChoosesOnValidationAndReportsTest) {
   EXPECT_EQ(lines[0].worst_attack, "alie");
 }
 
-// Leakage would show: no test accuracy, whatever it is, may change the choice.
+// Detects leakage: no value of a test accuracy may change the choice.
 TEST(Select, TestAccuraciesDoNotChoose) {
   const Plan plan = TwoRates();
   for (const double test : {0.0, 0.5, 1.0}) {
@@ -77,8 +77,8 @@ TEST(Select, AnIncompleteLineSaysSo) {
   EXPECT_TRUE(Select(plan, DoneCells(plan, {})).empty());
 }
 
-// The attack that is its worst may be among those not run yet.
-TEST(Winners, ALineWithCellsMissingIsNotBestAtItsWorst) {
+// Its worst attack may be among those not run yet.
+TEST(Winners, LineWithMissingCellsIsNotBestAtItsWorst) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"mean", "median"};
     grid.attacks = {"none", "alie"};
@@ -104,7 +104,7 @@ TEST(Winners, ALineWithCellsMissingIsNotBestAtItsWorst) {
   EXPECT_EQ(winner(), "median");
 }
 
-TEST(Winners, NameTheBestAndWhatCannotBeToldFromIt) {
+TEST(Winners, NameTheBestAndItsTies) {
   const Plan plan = MadeUpPlan([](Grid& grid) {
     grid.rules = {"mean", "median", "krum"};
     grid.attacks = {"none", "alie"};
@@ -113,7 +113,7 @@ TEST(Winners, NameTheBestAndWhatCannotBeToldFromIt) {
     const double noise = 0.01 * static_cast<double>(cell.seed % 2);
     if (cell.rule.family == "mean")
       return Scores{.validation = 0.9, .test = cell.attack == "none" ? 0.95 + noise : 0.1};
-    // Krum is now above, now below the median.
+    // Krum is sometimes above and sometimes below the median.
     if (cell.rule.family == "krum") return Scores{.validation = 0.9, .test = 0.905 + noise * -0.9};
     return Scores{.validation = 0.9, .test = 0.9 + noise};
   });

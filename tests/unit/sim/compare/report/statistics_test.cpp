@@ -11,7 +11,7 @@ namespace ostraka::compare {
 namespace {
 
 // Tables of Student's t, as in any textbook.
-TEST(StudentQuantile, IsTheTables) {
+TEST(StudentQuantile, MatchesTheTables) {
   EXPECT_NEAR(StudentQuantile(0.975, 1), 12.7062047362, 1e-8);
   EXPECT_NEAR(StudentQuantile(0.975, 2), 4.3026527297, 1e-9);
   EXPECT_NEAR(StudentQuantile(0.975, 4), 2.7764451052, 1e-9);
@@ -23,7 +23,7 @@ TEST(StudentQuantile, IsTheTables) {
   EXPECT_EQ(StudentQuantile(0.5, 4), 0);
 }
 
-TEST(MeanInterval, IsTheFormula) {
+TEST(MeanInterval, MatchesTheFormula) {
   const double values[] = {1, 2, 3, 4, 5};
   const Interval interval = MeanInterval(values);
   EXPECT_DOUBLE_EQ(interval.mean, 3);
@@ -32,7 +32,7 @@ TEST(MeanInterval, IsTheFormula) {
   EXPECT_NEAR(3 - interval.low, interval.high - 3, 1e-12);
 }
 
-TEST(MeanInterval, OneValueSaysNothingOfItself) {
+TEST(MeanInterval, OneValueHasAnInfiniteInterval) {
   const double value[] = {0.5};
   const Interval interval = MeanInterval(value);
   EXPECT_EQ(interval.mean, 0.5);
@@ -46,7 +46,7 @@ TEST(MeanInterval, EqualValuesHaveNoWidth) {
   EXPECT_EQ(MeanInterval(values).high, 0.25);
 }
 
-TEST(WorstInterval, IsTheLowestOfEach) {
+TEST(WorstInterval, IsTheLowestEndOfEach) {
   const Interval worst = WorstInterval({{0.9, 0.91, 0.92}, {0.59, 0.6, 0.61}});
   const double second[] = {0.59, 0.6, 0.61};
   EXPECT_NEAR(worst.mean, 0.6, 1e-12);

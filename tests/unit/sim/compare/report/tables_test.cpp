@@ -38,7 +38,7 @@ class TablesTest : public testing::Test {
   Maker maker_{"1.0", "libtorch, numerics 5"};
 };
 
-TEST_F(TablesTest, ResultsCsvHasARowACell) {
+TEST_F(TablesTest, ResultsCsvHasOneRowForEachCell) {
   const std::string csv = ResultsCsv(done_, maker_);
   EXPECT_THAT(csv, StartsWith("id,data,data_hash,model,"));
   EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')),
@@ -47,11 +47,11 @@ TEST_F(TablesTest, ResultsCsvHasARowACell) {
   // Commas are quoted.
   EXPECT_THAT(csv, HasSubstr("\"centered_clip:tau=0.1|1,eps=1e-6\""));
   EXPECT_THAT(csv, HasSubstr("\"libtorch, numerics 5\""));
-  EXPECT_THAT(csv, Not(HasSubstr("1.25")));  // no seconds in what repeats
+  EXPECT_THAT(csv, Not(HasSubstr("1.25")));  // no seconds in results that must repeat
   EXPECT_THAT(TimingsCsv(done_, "a processor"), HasSubstr(",1.25,1048576,1000,a processor\n"));
 }
 
-TEST_F(TablesTest, ResultsJsonSaysWhatIsMissingAndWhatFailed) {
+TEST_F(TablesTest, ResultsJsonListsMissingAndFailedCells) {
   Records records = records_;
   records.erase(IdOf(plan_.cells[0]));
   records[IdOf(plan_.cells[1])] = Record{{}, "out of memory", {}};
@@ -74,7 +74,7 @@ TEST_F(TablesTest, LatexIsEscapedAndBoldWhereBest) {
   EXPECT_EQ(std::count(tex.begin(), tex.end(), '{'), std::count(tex.begin(), tex.end(), '}'));
 }
 
-TEST_F(TablesTest, MarkdownSaysTheSame) {
+TEST_F(TablesTest, MarkdownHasTheSameNumbers) {
   const std::string table = MarkdownTable(lines_);
   EXPECT_THAT(table,
               HasSubstr("**byzantine 1**\n\n| rule | none | alie | worst |\n|---|---|---|---|\n"));
