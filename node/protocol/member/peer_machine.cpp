@@ -21,12 +21,6 @@ using wire::Phase;
 PeerMachine::PeerMachine(PeerOptions options)
     : verifier_(options.verifier),
       parts_(options),
-      gate_({parts_.self, parts_.manifest, std::move(options.opener), &parts_.turn, &parts_.stage,
-             &parts_.voice, &parts_.chain, &parts_.inbox, &parts_.ration, &parts_.check,
-             &parts_.genesis, &parts_.past_seals, &parts_.charges}),
-      answers_({parts_.self, &parts_.turn, &parts_.stage, &parts_.voice, &parts_.journal,
-                &parts_.chain, &parts_.inbox, &parts_.ration, &parts_.past_seals, &parts_.server,
-                &parts_.followers}),
       forks_({parts_.self, &parts_.turn, &parts_.voice, &parts_.journal, &parts_.chain,
               &parts_.followers, &parts_.charges, &parts_.check, &parts_.server,
               &parts_.fork_watch}),
@@ -35,7 +29,8 @@ PeerMachine::PeerMachine(PeerOptions options)
       beginning_({parts_.self, parts_.manifest, &parts_.turn, &parts_.voice, &parts_.journal,
                   &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_}),
       ending_({parts_.self, &parts_.turn, &parts_.voice, &parts_.chain, &parts_.inbox,
-               &parts_.followers}) {}
+               &parts_.followers}),
+      intake_({&parts_, &forks_, &follower_, &beginning_, &ending_}, std::move(options.opener)) {}
 
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
   parts_.turn.Begin(now, out);
@@ -90,7 +85,7 @@ void PeerMachine::On(const Started& input) {
     parts_.stage.Enter(Stage::kGenesis);
     beginning_.BeginGenesis(input);
     for (const wire::SignedEnvelope& message : own) {
-      Accept(wire::Share(message), nullptr);
+      TakeIn(wire::Share(message), nullptr);
       if (message.envelope.slot.type != MessageType::kEcho) continue;
       const auto echo = wire::DecodeEcho(message.envelope.body);
       if (echo.ok()) parts_.genesis.OnOwnEcho(*echo);
@@ -174,195 +169,20 @@ void PeerMachine::On(const Stored& input) {
   }
 }
 
-// --- signed messages ----------------------------------------------------------------------------
-
 void PeerMachine::On(const MessageReceived& input) {
-  const auto shared = gate_.Open(input);
-  if (!shared) return;
-  const wire::Envelope& envelope = (*shared)->envelope;
-  if (wire::IsService(envelope.slot.type)) return OnService(input.from, envelope, input.blob);
-  if (parts_.stage.is(Stage::kFrozen)) return forks_.Hear(**shared, input.from);
-  if (parts_.stage.is(Stage::kLinger)) {
-    return Perform(gate_.JudgeAfterEnd(*shared, input.from), *shared, input);
-  }
-  if (!gate_.HasItsBlob(envelope, input)) return;
-  if (envelope.slot.type == MessageType::kRejoin) return OnRejoin(**shared, input.from);
-  OnSigned(*shared, input);
-}
-
-const StepFacts* PeerMachine::FactsInStep() const {
-  return parts_.stage.in_step() ? &step_->facts() : nullptr;
-}
-
-void PeerMachine::OnSigned(const wire::SharedMessage& shared, const MessageReceived& input) {
-  switch (forks_.Watch(*shared, input.from, FactsInStep())) {
-    case Forks::Finding::kNone:
-      break;
-    case Forks::Finding::kForged:
-      return;
-    case Forks::Finding::kSplit:
-      return Freeze();
-  }
-  Fate fate = gate_.Sort(shared->envelope, input.from, step_.get());
-  if (fate == Fate::kTakeIn) {
-    if (parts_.stage.is(Stage::kFollow)) follower_.NoteAttestation(*shared, input.from);
-    fate = gate_.Judge(shared, input, step_.get());
-  }
-  Perform(fate, shared, input);
-}
-
-void PeerMachine::Perform(Fate fate, const wire::SharedMessage& shared,
-                          const MessageReceived& input) {
-  const PeerId& sender = shared->envelope.sender;
-  switch (fate) {
-    case Fate::kNothing:
-      return;
-    case Fate::kExhibit:
-      return OnExhibit(*shared, input);
-    case Fate::kGenesisQuestion:
-      if (parts_.voice.step() == 0) beginning_.ShowEchoes(input.from);
-      return answers_.AnswerHead(input.from);
-    case Fate::kPastSeal:
-      return answers_.HelpStuck(*shared, input.from);
-    case Fate::kOdd:
-      return step_->sealing().OnOdd(*shared);
-    case Fate::kAhead:
-      return LeaveIfBehind(sender);
-    case Fate::kTakeIn:
-      Accept(shared, input.blob);
-      if (parts_.stage.is(Stage::kLinger)) Do(ending_.OnCommit(sender));
-      return;
-  }
-}
-
-void PeerMachine::OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input) {
-  if (!parts_.stage.in_step()) return;
-  if (!parts_.duties.IsExhibit(message.envelope, input.blob)) return;
-  if (!parts_.check.Verified(message, input.from)) return;  // it is passed on as its author's
-  const wire::Slot& slot = message.envelope.slot;
-  parts_.chain.KeepPart(slot.step, {slot.iteration, message.envelope.sender},
-                        {message.frame, input.blob});
-}
-
-void PeerMachine::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from) {
-  const PeerId& sender = message.envelope.sender;
-  const Digest& parent = message.envelope.entry;
-  if (!parts_.stage.in_step() || sender != from) return;
-  if (!MayRejoin(parts_.chain.head(), *parts_.manifest, sender, step_->number())) return;
-  if (parts_.followers.HasRejoin(sender, parent)) return;
-  if (!parts_.check.Verified(message, from)) return;
-  parts_.followers.OnRejoin(sender, parent, parts_.turn.now());
+  const bool began = parts_.stage.is(Stage::kGenesis);
+  Do(intake_.On(input, step_.get()));
+  // The block that made this member leave the genesis is one that the follower wants.
+  if (began && parts_.stage.is(Stage::kFollow)) Do(intake_.On(input, step_.get()));
 }
 
 void PeerMachine::TakeOwn() {
-  while (auto own = parts_.voice.NextOwn()) {
-    if (!parts_.stage.is(Stage::kHalted)) Accept(own->message, std::move(own->blob));
-  }
+  while (auto own = parts_.voice.NextOwn()) TakeIn(own->message, std::move(own->blob));
 }
 
-void PeerMachine::Accept(const wire::SharedMessage& shared, SharedBlob blob) {
-  const wire::Slot& slot = shared->envelope.slot;
-  const PeerId& sender = shared->envelope.sender;
-  if (slot.phase == Phase::kGenesis) {
-    if (parts_.genesis.Wants(shared->envelope)) parts_.inbox.Replace(shared);
-    return;
-  }
-  const Inbox::Outcome outcome = parts_.inbox.Add(shared, std::move(blob));
-  const Inbox::Item& item = *parts_.inbox.Find(Inbox::PlaceOf(slot), sender);
-  if (outcome == Inbox::Outcome::kRival && item.rivals.size() == 1) {
-    if (sender == parts_.self) {
-      // Whatever is signed from here on may be the second message of its slot too, and a file about
-      // it would convict this key: it is left to others to find.
-      return Halt(Halted::Why::kFailed,
-                  "another process signs with this key: end it, or this node, before both are "
-                  "banned; is the key in use on another machine, or was the data folder copied?");
-    }
-    parts_.charges.ShowEquivocation(item);
-    parts_.voice.Suspect(sender, "equivocation",
-                         std::string("signed two different messages of one ") +
-                             wire::MessageTypeName(slot.type) + " slot");
-  }
-  if (IsSealMessage(slot.type) && sender != parts_.self) {
-    if (!evidence::IsReadable(shared->envelope)) {
-      parts_.charges.Show(sender, evidence::MakeUnreadable(*shared->frame));
-    }
-    if (parts_.charges.FindBrokenLock(parts_.inbox, *shared)) {
-      parts_.voice.Suspect(sender, "lock", "voted against an earlier lock of its own");
-    }
-  }
-  if (step_ != nullptr) step_->OnAccepted(*shared);
-}
-
-// --- requests and answers -----------------------------------------------------------------------
-
-void PeerMachine::Malformed(const PeerId& from, const base::Status& status) const {
-  parts_.voice.Suspect(from, "service",
-                       "sent a malformed request or answer: " + base::MessageOf(status));
-}
-
-void PeerMachine::OnService(const PeerId& from, const wire::Envelope& envelope,
-                            const SharedBlob& blob) {
-  const wire::Slot& slot = envelope.slot;
-  if (slot.type == MessageType::kPull) {
-    const auto pull = wire::DecodePull(envelope.body);
-    return pull.ok() ? OnPull(from, slot, *pull) : Malformed(from, pull.status());
-  }
-  if (slot.type == MessageType::kVector) {
-    const auto vector = wire::DecodeVector(envelope.body);
-    if (!vector.ok()) return Malformed(from, vector.status());
-    if (step_ != nullptr) step_->sealing().OnVector(slot, *vector);
-    return;
-  }
-  if (slot.type == MessageType::kBlock) return OnBlock(from, blob);
-  if (slot.type == MessageType::kChunk) return OnChunk(from, envelope, blob);
-}
-
-void PeerMachine::OnPull(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull) {
-  if (!answers_.Admits(from)) return;
-  if (pull.kind == wire::PullKind::kProofs) return forks_.Answer(from, slot.step);
-  if (pull.kind != wire::PullKind::kFollow) return answers_.Answer(from, slot, pull, step_.get());
-  const bool lingers = parts_.stage.is(Stage::kLinger);
-  if (lingers && slot.step >= HeightOf(parts_.chain.head())) {
-    parts_.followers.Remove(from);
-    answers_.AnswerHead(from);
-    Do(ending_.OnFinished(from));
-    return;
-  }
-  parts_.followers.Note(from, parts_.turn.now());
-  if (lingers) ending_.StayFor(from);
-  answers_.AnswerHead(from);
-}
-
-void PeerMachine::OnBlock(const PeerId& from, const SharedBlob& blob) {
-  const StageNow& stage = parts_.stage;
-  if (!stage.is(Stage::kGenesis) && !stage.is(Stage::kFollow) && !stage.in_step()) return;
-  if (blob == nullptr) return parts_.genesis.OnWaiting(from);
-  auto block = wire::DecodeBlock(blob->data);
-  if (!block.ok()) return Malformed(from, block.status());
-  if (stage.is(Stage::kGenesis)) {
-    // The run has begun at `from`. If it is the block echoed here, its COMMIT comes too.
-    const bool own = parts_.genesis.IsOwnBlock(wire::DigestOfBlock(blob->data));
-    if (!own && gate_.NoteAhead(from)) Do(beginning_.LeaveGenesis());
-  }
-  if (stage.is(Stage::kFollow)) {
-    return follower_.OnBlock(from, *std::move(block), blob->data.size());
-  }
-  if (!stage.in_step()) return;
-  forks_.OnBlock(from, *block, FactsInStep());
-  // A member that is a little late is one block behind.
-  const std::uint64_t ahead = step_->sealing().IsStuck() ? 1 : 2;
-  if (HeightOf(*block) >= HeightOf(parts_.chain.head()) + ahead) LeaveIfBehind(from);
-}
-
-void PeerMachine::OnChunk(const PeerId& from, const wire::Envelope& envelope,
-                          const SharedBlob& blob) {
-  const wire::Slot& slot = envelope.slot;
-  const auto chunk = wire::DecodeChunk(envelope.body);
-  if (!chunk.ok()) return Malformed(from, chunk.status());
-  if (blob == nullptr) return;
-  if (parts_.stage.is(Stage::kFollow)) return follower_.OnChunk(slot, *chunk, blob);
-  const bool result = parts_.stage.in_step() && slot.phase == kResultChunk;
-  if (result && slot.step == step_->number()) step_->TakeResult(chunk->index, blob);
+void PeerMachine::TakeIn(const wire::SharedMessage& own, SharedBlob blob) {
+  if (parts_.stage.is(Stage::kHalted)) return;
+  Do(intake_.TakeOwn(own, std::move(blob), step_.get()));
 }
 
 // --- what happens to the member -----------------------------------------------------------------
@@ -385,6 +205,9 @@ bool PeerMachine::Do(const Outcome& outcome) {
       return true;
     case Outcome::What::kFinish:
       Finish();
+      return false;
+    case Outcome::What::kFreeze:
+      Freeze();
       return false;
     case Outcome::What::kHalt:
       Halt(outcome.why, outcome.reason);
@@ -417,7 +240,7 @@ void PeerMachine::BeginStep() {
   if (base::Planted(base::Bug::kCanary)) {
     parts_.voice.Suspect(parts_.self, "canary", "a bug was planted");
   }
-  step_->Begin(gate_.BeginStep(step));
+  step_->Begin(intake_.BeginStep(step));
   forks_.AskHeadsOfDropped();
 }
 
@@ -430,18 +253,11 @@ void PeerMachine::ResumeStep() {
   for (const wire::SignedEnvelope& message : own) {
     const wire::Slot& slot = message.envelope.slot;
     if (CarriesBlob(slot.type) || slot.step != step_->number()) continue;
-    Accept(wire::Share(message), nullptr);
+    TakeIn(wire::Share(message), nullptr);
   }
   step_->SendResultAgain();
   TakeOwn();
   parts_.voice.AskHeads(parts_.chain.head().members, step_->number());  // and at each link
-}
-
-void PeerMachine::LeaveIfBehind(const PeerId& sender) {
-  // In kUpdate the head is of the new block and the state still of the old one: BeginStep asks
-  // anew.
-  if (!gate_.NoteAhead(sender) || parts_.stage.is(Stage::kUpdate)) return;
-  Leave("the others are steps ahead: this node was too slow, or cut off", true);
 }
 
 // Signs nothing more in this step: the run goes on without this member.
@@ -461,7 +277,7 @@ void PeerMachine::Leave(const std::string& reason, bool trust_state) {
   parts_.duty_jobs.Clear();
   parts_.past_seals.Clear();
   parts_.chain.ForgetPast();
-  gate_.ForgetAhead();
+  intake_.ForgetAhead();
   parts_.stage.Enter(Stage::kFollow);
   follower_.Leave(at_work ? std::optional(step) : std::nullopt, trust_state);
 }

@@ -1,7 +1,7 @@
 // One member of a protected run. It owns the parts of the member and the stage, hands each input to
 // the class that it is for, and does what that class says should happen next (outcome.h).
 //
-//   input -> gate -> inbox -> step | beginning | follower | ending -> outcome -> next stage
+//   input -> intake -> inbox -> step | beginning | follower | ending -> outcome -> next stage
 //
 // Flow: every input changes the inbox or one class, and then Advance() takes as many transitions as
 // the sealed and received data allow. Nothing is decided anywhere else. Own messages come back
@@ -14,7 +14,7 @@
 //
 // Memory: that of its parts.
 //
-// What an attacker can do here: see gate.h (what is let in) and answers.h (what is answered).
+// What an attacker can do here: see intake.h.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -22,12 +22,11 @@
 #include <memory>
 #include <string>
 
-#include "node/protocol/member/answers.h"
 #include "node/protocol/member/beginning.h"
 #include "node/protocol/member/ending.h"
 #include "node/protocol/member/follower.h"
 #include "node/protocol/member/forks.h"
-#include "node/protocol/member/gate.h"
+#include "node/protocol/member/intake.h"
 #include "node/protocol/member/parts.h"
 
 namespace ostraka::protocol {
@@ -53,39 +52,26 @@ class PeerMachine final : public Machine {
   void Advance();
   bool TryAdvance();
 
-  // --- messages ---
-  void OnSigned(const wire::SharedMessage& shared, const MessageReceived& input);
-  void OnRejoin(const wire::SignedEnvelope& message, const PeerId& from);
-  void OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input);
-  void Perform(Fate fate, const wire::SharedMessage& shared, const MessageReceived& input);
-  void Accept(const wire::SharedMessage& shared, SharedBlob blob);
   void TakeOwn();
-  void OnService(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob);
-  void OnPull(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull);
-  void OnBlock(const PeerId& from, const SharedBlob& blob);
-  void OnChunk(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob);
-  void Malformed(const PeerId& from, const base::Status& status) const;
+  void TakeIn(const wire::SharedMessage& own, SharedBlob blob);
 
   // --- what happens to the member ---
   bool Do(const Outcome& outcome);  // true: there may be another transition
   void BeginStep();
   void ResumeStep();  // the first one after a restart
-  void LeaveIfBehind(const PeerId& sender);
   void Leave(const std::string& reason, bool trust_state);
   void Finish();
   void Freeze();
   void Halt(Halted::Why why, const std::string& reason);
   protocol::Step::Uses StepUses();
-  const StepFacts* FactsInStep() const;
 
   std::shared_ptr<crypto::Verifier> verifier_;  // before parts_, which takes it from the options
   Parts parts_;
-  Gate gate_;
-  Answers answers_;
   Forks forks_;
   Follower follower_;
   Beginning beginning_;
   Ending ending_;
+  Intake intake_;
   std::unique_ptr<protocol::Step> step_;  // the step in progress, or the last one
   Digest private_seed_;
   bool resends_ = true;  // false: halted without having said what the peers need

@@ -19,6 +19,7 @@ struct Outcome {
     kBeginStep,  // the step after the head begins
     kLeave,      // the run goes on without this member
     kFinish,     // the run is over here
+    kFreeze,     // the run has split
     kHalt,
   };
   What what = What::kWait;
@@ -30,6 +31,7 @@ struct Outcome {
   static Outcome GoOn() { return {.what = What::kGoOn}; }
   static Outcome BeginStep() { return {.what = What::kBeginStep}; }
   static Outcome Finish() { return {.what = What::kFinish}; }
+  static Outcome Freeze() { return {.what = What::kFreeze}; }
   static Outcome Leave(std::string reason, bool trust_state = true) {
     return {.what = What::kLeave, .reason = std::move(reason), .trust_state = trust_state};
   }

@@ -1,0 +1,264 @@
+#include "node/protocol/member/intake.h"
+
+#include <string>
+#include <utility>
+
+#include "node/protocol/mail/message_types.h"
+#include "node/protocol/rules/standing.h"
+#include "node/wire/codec.h"
+#include "proofs/evidence/evidence.h"
+
+namespace ostraka::protocol {
+
+using wire::MessageType;
+using wire::Phase;
+
+Intake::Intake(Uses uses, std::shared_ptr<wire::Opener> opener)
+    : uses_(uses),
+      parts_(*uses.parts),
+      gate_({parts_.self, parts_.manifest, std::move(opener), &parts_.turn, &parts_.stage,
+             &parts_.voice, &parts_.chain, &parts_.inbox, &parts_.ration, &parts_.check,
+             &parts_.genesis, &parts_.past_seals, &parts_.charges}),
+      answers_({parts_.self, &parts_.turn, &parts_.stage, &parts_.voice, &parts_.journal,
+                &parts_.chain, &parts_.inbox, &parts_.ration, &parts_.past_seals, &parts_.server,
+                &parts_.followers}) {}
+
+// --- signed messages ----------------------------------------------------------------------------
+
+Outcome Intake::On(const MessageReceived& input, Step* step) {
+  const auto shared = gate_.Open(input);
+  if (!shared) return Outcome::Wait();
+  const wire::Envelope& envelope = (*shared)->envelope;
+  if (wire::IsService(envelope.slot.type)) {
+    return OnService(input.from, envelope, input.blob, step);
+  }
+  if (parts_.stage.is(Stage::kFrozen)) {
+    uses_.forks->Hear(**shared, input.from);
+    return Outcome::Wait();
+  }
+  if (parts_.stage.is(Stage::kLinger)) {
+    return Perform(gate_.JudgeAfterEnd(*shared, input.from), *shared, input, step);
+  }
+  if (!gate_.HasItsBlob(envelope, input)) return Outcome::Wait();
+  if (envelope.slot.type != MessageType::kRejoin) return OnSigned(*shared, input, step);
+  OnRejoin(**shared, input.from, step);
+  return Outcome::Wait();
+}
+
+const StepFacts* Intake::FactsInStep(const Step* step) const {
+  return parts_.stage.in_step() ? &step->facts() : nullptr;
+}
+
+Outcome Intake::OnSigned(const wire::SharedMessage& shared, const MessageReceived& input,
+                         Step* step) {
+  switch (uses_.forks->Watch(*shared, input.from, FactsInStep(step))) {
+    case Forks::Finding::kNone:
+      break;
+    case Forks::Finding::kForged:
+      return Outcome::Wait();
+    case Forks::Finding::kSplit:
+      return Outcome::Freeze();
+  }
+  Fate fate = gate_.Sort(shared->envelope, input.from, step);
+  if (fate == Fate::kTakeIn) {
+    if (parts_.stage.is(Stage::kFollow)) uses_.follower->NoteAttestation(*shared, input.from);
+    fate = gate_.Judge(shared, input, step);
+  }
+  return Perform(fate, shared, input, step);
+}
+
+Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared, const MessageReceived& input,
+                        Step* step) {
+  const PeerId& sender = shared->envelope.sender;
+  switch (fate) {
+    case Fate::kNothing:
+      break;
+    case Fate::kExhibit:
+      OnExhibit(*shared, input);
+      break;
+    case Fate::kGenesisQuestion:
+      if (parts_.voice.step() == 0) uses_.beginning->ShowEchoes(input.from);
+      answers_.AnswerHead(input.from);
+      break;
+    case Fate::kPastSeal:
+      answers_.HelpStuck(*shared, input.from);
+      break;
+    case Fate::kOdd:
+      step->sealing().OnOdd(*shared);
+      break;
+    case Fate::kAhead:
+      return LeaveIfBehind(sender);
+    case Fate::kTakeIn: {
+      const Outcome outcome = Accept(shared, input.blob, step);
+      if (outcome.what != Outcome::What::kWait || !parts_.stage.is(Stage::kLinger)) return outcome;
+      return uses_.ending->OnCommit(sender);
+    }
+  }
+  return Outcome::Wait();
+}
+
+Outcome Intake::LeaveIfBehind(const PeerId& sender) {
+  // In kUpdate the head is of the new block and the state still of the old one: the next step asks
+  // anew.
+  if (!gate_.NoteAhead(sender) || parts_.stage.is(Stage::kUpdate)) return Outcome::Wait();
+  return Outcome::Leave("the others are steps ahead: this node was too slow, or cut off");
+}
+
+void Intake::OnExhibit(const wire::SignedEnvelope& message, const MessageReceived& input) {
+  if (!parts_.stage.in_step()) return;
+  if (!parts_.duties.IsExhibit(message.envelope, input.blob)) return;
+  if (!parts_.check.Verified(message, input.from)) return;  // it is passed on as its author's
+  const wire::Slot& slot = message.envelope.slot;
+  parts_.chain.KeepPart(slot.step, {slot.iteration, message.envelope.sender},
+                        {message.frame, input.blob});
+}
+
+void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from, const Step* step) {
+  const PeerId& sender = message.envelope.sender;
+  const Digest& parent = message.envelope.entry;
+  if (!parts_.stage.in_step() || sender != from) return;
+  if (!MayRejoin(parts_.chain.head(), *parts_.manifest, sender, step->number())) return;
+  if (parts_.followers.HasRejoin(sender, parent)) return;
+  if (!parts_.check.Verified(message, from)) return;
+  parts_.followers.OnRejoin(sender, parent, parts_.turn.now());
+}
+
+// --- what is taken in ---------------------------------------------------------------------------
+
+Outcome Intake::Accept(const wire::SharedMessage& shared, SharedBlob blob, Step* step) {
+  const wire::Slot& slot = shared->envelope.slot;
+  const PeerId& sender = shared->envelope.sender;
+  if (slot.phase == Phase::kGenesis) {
+    if (parts_.genesis.Wants(shared->envelope)) parts_.inbox.Replace(shared);
+    return Outcome::Wait();
+  }
+  const Inbox::Outcome added = parts_.inbox.Add(shared, std::move(blob));
+  const Inbox::Item& item = *parts_.inbox.Find(Inbox::PlaceOf(slot), sender);
+  if (added == Inbox::Outcome::kRival && item.rivals.size() == 1) {
+    const Outcome outcome = KeepEquivocation(item);
+    if (outcome.what == Outcome::What::kHalt) return outcome;
+  }
+  if (IsSealMessage(slot.type) && sender != parts_.self) KeepFaultOfSeal(*shared);
+  if (step != nullptr) step->OnAccepted(*shared);
+  return Outcome::Wait();
+}
+
+Outcome Intake::KeepEquivocation(const Inbox::Item& item) {
+  const wire::Envelope& envelope = item.message->envelope;
+  if (envelope.sender == parts_.self) {
+    // Whatever is signed from here on may be the second message of its slot too, and a file about
+    // it would convict this key: it is left to others to find.
+    return Outcome::Halt(
+        Halted::Why::kFailed,
+        "another process signs with this key: end it, or this node, before both are banned; "
+        "is the key in use on another machine, or was the data folder copied?");
+  }
+  parts_.charges.ShowEquivocation(item);
+  parts_.voice.Suspect(envelope.sender, "equivocation",
+                       std::string("signed two different messages of one ") +
+                           wire::MessageTypeName(envelope.slot.type) + " slot");
+  return Outcome::Wait();
+}
+
+// What a message of a seal proves by itself, or with another one of its signer.
+void Intake::KeepFaultOfSeal(const wire::SignedEnvelope& message) {
+  const PeerId& sender = message.envelope.sender;
+  if (!evidence::IsReadable(message.envelope)) {
+    parts_.charges.Show(sender, evidence::MakeUnreadable(*message.frame));
+  }
+  if (parts_.charges.FindBrokenLock(parts_.inbox, message)) {
+    parts_.voice.Suspect(sender, "lock", "voted against an earlier lock of its own");
+  }
+}
+
+// --- requests and answers -----------------------------------------------------------------------
+
+void Intake::Malformed(const PeerId& from, const base::Status& status) const {
+  parts_.voice.Suspect(from, "service",
+                       "sent a malformed request or answer: " + base::MessageOf(status));
+}
+
+Outcome Intake::OnService(const PeerId& from, const wire::Envelope& envelope,
+                          const SharedBlob& blob, Step* step) {
+  const wire::Slot& slot = envelope.slot;
+  if (slot.type == MessageType::kPull) {
+    const auto pull = wire::DecodePull(envelope.body);
+    if (pull.ok()) return OnPull(from, slot, *pull, step);
+    Malformed(from, pull.status());
+  } else if (slot.type == MessageType::kVector) {
+    const auto vector = wire::DecodeVector(envelope.body);
+    if (!vector.ok()) Malformed(from, vector.status());
+    if (vector.ok() && step != nullptr) step->sealing().OnVector(slot, *vector);
+  } else if (slot.type == MessageType::kBlock) {
+    return OnBlock(from, blob, step);
+  } else if (slot.type == MessageType::kChunk) {
+    OnChunk(from, envelope, blob, step);
+  }
+  return Outcome::Wait();
+}
+
+Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
+                       const Step* step) {
+  if (!answers_.Admits(from)) return Outcome::Wait();
+  if (pull.kind == wire::PullKind::kProofs) {
+    uses_.forks->Answer(from, slot.step);
+    return Outcome::Wait();
+  }
+  if (pull.kind != wire::PullKind::kFollow) {
+    answers_.Answer(from, slot, pull, step);
+    return Outcome::Wait();
+  }
+  const bool lingers = parts_.stage.is(Stage::kLinger);
+  if (lingers && slot.step >= HeightOf(parts_.chain.head())) {
+    parts_.followers.Remove(from);
+    answers_.AnswerHead(from);
+    return uses_.ending->OnFinished(from);
+  }
+  parts_.followers.Note(from, parts_.turn.now());
+  if (lingers) uses_.ending->StayFor(from);
+  answers_.AnswerHead(from);
+  return Outcome::Wait();
+}
+
+Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* step) {
+  const StageNow& stage = parts_.stage;
+  if (!stage.is(Stage::kGenesis) && !stage.is(Stage::kFollow) && !stage.in_step()) {
+    return Outcome::Wait();
+  }
+  if (blob == nullptr) {
+    parts_.genesis.OnWaiting(from);
+    return Outcome::Wait();
+  }
+  auto block = wire::DecodeBlock(blob->data);
+  if (!block.ok()) {
+    Malformed(from, block.status());
+    return Outcome::Wait();
+  }
+  if (stage.is(Stage::kFollow)) {
+    uses_.follower->OnBlock(from, *std::move(block), blob->data.size());
+    return Outcome::Wait();
+  }
+  if (stage.is(Stage::kGenesis)) {
+    // The run has begun at `from`. If it is the block echoed here, its COMMIT comes too.
+    const bool own = parts_.genesis.IsOwnBlock(wire::DigestOfBlock(blob->data));
+    return !own && gate_.NoteAhead(from) ? uses_.beginning->LeaveGenesis() : Outcome::Wait();
+  }
+  uses_.forks->OnBlock(from, *block, FactsInStep(step));
+  // A member that is a little late is one block behind.
+  const std::uint64_t ahead = step->sealing().IsStuck() ? 1 : 2;
+  const bool behind = HeightOf(*block) >= HeightOf(parts_.chain.head()) + ahead;
+  return behind ? LeaveIfBehind(from) : Outcome::Wait();
+}
+
+void Intake::OnChunk(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
+                     Step* step) {
+  const wire::Slot& slot = envelope.slot;
+  const auto chunk = wire::DecodeChunk(envelope.body);
+  if (!chunk.ok()) return Malformed(from, chunk.status());
+  if (blob == nullptr) return;
+  if (parts_.stage.is(Stage::kFollow)) return uses_.follower->OnChunk(slot, *chunk, blob);
+  const bool result = parts_.stage.in_step() && slot.phase == kResultChunk;
+  if (result && slot.step == step->number()) step->TakeResult(chunk->index, blob);
+}
+
+}  // namespace ostraka::protocol
