@@ -45,6 +45,7 @@ LAYERS = [
     ("sim/compare/engine/", 18, "cell_engine"),
     ("sim/compare/report/", 19, "paper"),
     ("node/os/", 9, "os"),
+    ("node/net/records/", 9, "records"),
     ("node/net/link/", 10, "link"),
     ("node/net/mesh/", 11, "mesh"),
     ("node/store/", 10, "store"),
@@ -71,12 +72,12 @@ COMPARE = members_under("sim/compare/")
 SIMULATOR = members_under("sim/") - COMPARE
 # (who, whom, why): no include between them, though the layers would allow it.
 STRANGERS = [
-    ({"link", "mesh", "store", "http", "host"}, SIMULATOR | COMPARE | {"train"},
+    ({"records", "link", "mesh", "store", "http", "host"}, SIMULATOR | COMPARE | {"train"},
      "the node and the simulator are two drivers of one machine, and neither knows the other"),
     (SIMULATOR, {"os", "train"}, "it runs in virtual time, and trains through node/train/trainer.h alone"),
     ({"member"}, {"trainer"}, "a machine asks for a gradient by a job, and knows no trainer"),
     ({"python"}, members_under("node/cli/"), "the module and the command are two front ends of one library"),
-    ({"os", "link", "mesh", "http"},
+    ({"os", "records", "link", "mesh", "http"},
      {"ground", "seal", "rules", "sync", "watch", "parts", "member", "trainer"},
      "it carries bytes and knows no protocol"),
 ]

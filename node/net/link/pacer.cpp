@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "crypto/merkle.h"
+#include "node/base/check.h"
 #include "node/os/steady_clock.h"
 
 namespace ostraka::net {
@@ -22,6 +23,7 @@ Pacer::Pacer(boost::asio::io_context& io, std::uint64_t bytes_per_second)
 
 bool Pacer::MayGo(std::function<void()> turn) {
   if (!limited_) return true;
+  OSTRAKA_CHECK(turn != nullptr);
   const base::Time now = os::SteadyNow();
   if (waiting_.empty() && bucket_.Ready(now)) return true;
   waiting_.push_back(std::move(turn));

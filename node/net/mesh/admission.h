@@ -25,7 +25,7 @@
 
 #include "node/base/status.h"
 #include "node/base/time.h"
-#include "node/net/link/token_bucket.h"
+#include "node/net/records/token_bucket.h"
 
 namespace ostraka::net {
 

@@ -54,10 +54,10 @@
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/net/link/link_options.h"
-#include "node/net/link/refusal.h"
-#include "node/net/link/traffic.h"
 #include "node/net/mesh/admission.h"
 #include "node/net/mesh/notices.h"
+#include "node/net/records/refusal.h"
+#include "node/net/records/traffic.h"
 
 namespace boost::asio {
 class io_context;
