@@ -36,6 +36,7 @@ void Pacer::Charge(std::uint64_t bytes) {
 }
 
 void Pacer::Wake() {
+  OSTRAKA_CHECK(limited_ && !waiting_.empty());  // P3
   // A caller that asks again within its turn queues behind those already waiting.
   std::size_t turns = waiting_.size();
   while (turns > 0 && bucket_.Ready(os::SteadyNow())) {

@@ -6,26 +6,32 @@
 // Of several connections to one peer exactly one becomes the link, and both ends agree on it
 // (docs/decisions/0003-channel.md).
 //
-// Promises (node/protocol/ground/machine.h states what a machine expects of its driver):
-// - link(peer, true) precedes the first message of a link and link(peer, false) follows the last.
-//   The two alternate for each peer, starting with true.
-// - Send to a peer whose link is down is dropped. While a link is up, messages without a blob
-//   arrive in the order of sending and overtake any queued blob; messages with a blob arrive in
-//   order among themselves. A link that goes down may lose a tail of what was queued, never a
-//   message in the middle.
-// - A message with a blob arrives once and whole, after every chunk was checked against its leaf
-//   hash and the leaves against the root: Blob::root is verified. A mismatch closes the connection.
-// - An unreachable member is dialed for ever, with exponential back-off. Each round of dials tries
-//   every address of the member once (address_book.h).
-// - Members come and go while it runs (Add, Remove), and so do their addresses.
-// - Control never waits for bulk: it goes before the next chunk, and bulk in transit is limited by
-//   the receiver's credit (LinkLimits::credit_bytes).
-// - A member that owes progress and makes less than LinkLimits::min_bytes_per_second is
-//   disconnected.
-// - Every refused connection is counted by kind and reported in one line with the reason (at most
-//   one line per second, with a count, where strangers cause many).
-// - No peer can make memory grow beyond the limits below, nor faster than it sends.
-// - No event fires inside a call of this class: all come from the io_context.
+// Promises (node/protocol/ground/machine.h states what a machine expects of its driver; the classes
+// named here check them):
+//   T1   link(peer, true) precedes the first message of a link and link(peer, false) follows the
+//        last. The two alternate for each peer, starting with true, whatever Add and Remove do
+//        (mesh.h).
+//   T2   Send to a peer whose link is down is dropped. While a link is up, messages without a blob
+//        arrive in the order of sending and overtake any queued blob; messages with a blob arrive
+//        in order among themselves. A link that goes down may lose a tail of what was queued, never
+//        a message in the middle (send_queue.h).
+//   T3   A message with a blob arrives once and whole, after every chunk was checked against its
+//        leaf hash and the leaves against the root: Blob::root is verified. A mismatch closes the
+//        connection (blob_receiver.h).
+//   T4   An unreachable member is dialed for ever, with exponential back-off. Each round of dials
+//        tries every address of the member once (address_book.h, dialing.h).
+//   T5   Members come and go while it runs (Add, Remove), and so do their addresses. Only the
+//        connection of a member becomes a link (roster.h, link_choice.h).
+//   T6   Control never waits for bulk: it goes before the next chunk, and the receiver's credit
+//        bounds bulk in transit, LinkLimits::credit_bytes (record_writer.h, receive_credit.h).
+//   T7   A member that owes progress and makes less than LinkLimits::min_bytes_per_second is
+//        disconnected (progress_watch.h).
+//   T8   Every refused connection is counted by kind and reported in one line with the reason, at
+//        most one line per second, with a count, where strangers cause many (tally.h).
+//   T9   No peer can make memory grow beyond the limits below, nor faster than it sends.
+//   T10  No event fires inside a call of this class: all come from the io_context.
+//
+// May not know: what is in a frame, what a member is to the run.
 //
 // Memory per member, whatever it does:
 //   received  one blob under assembly: max_blob_bytes, a sixteenth more while it grows, and 1/2048
@@ -36,6 +42,10 @@
 // Per connection that is not a link: 128 KiB, for at most twice half_open plus
 // half_open_per_address for each member address. Per connection in the lobby: 5 KiB, for at most
 // `waiting`.
+//
+// What an attacker can do here: as a stranger, fill the queues of strangers (admission.h, lobby.h).
+// As a member, use up its own share: its queues, its credit, its dials. As a member that announces
+// false addresses, make nodes dial them (address_book.h).
 //
 // Thread safety: none. The io_context runs on one thread, and all calls come from that thread (or
 // from before it runs). Does not throw.
@@ -142,8 +152,8 @@ std::uint64_t LeastBytesPerSecond(const LinkLimits& limits, std::size_t members)
 class Transport {
  public:
   // Binds the listening port. InvalidArgument: a malformed address, or more members than
-  // max_members; Unavailable: the port is taken
-  // or the address is not local; Internal: OpenSSL failed. REQUIRES: `io` outlives the transport.
+  // max_members; Unavailable: the port is taken or the address is not local; Internal: OpenSSL
+  // failed. REQUIRES: `io` outlives the transport.
   static base::StatusOr<std::unique_ptr<Transport>> Make(boost::asio::io_context& io,
                                                          TransportOptions options,
                                                          TransportEvents events);
@@ -162,7 +172,8 @@ class Transport {
   // `peer` becomes a member: it is admitted, and dialed at `addresses` (none: it dials us).
   // InvalidArgument: this node itself, or AddressBook::Check's reasons. FailedPrecondition: it is a
   // member already, or was forgotten, or Part or Shutdown was called. Unavailable: there are
-  // max_members. The message is phrased about `peer`. Errors change nothing.
+  // max_members. The message is phrased about `peer`. Errors change nothing. REQUIRES: `source` is
+  // not kIncoming.
   base::Status Add(const PeerId& peer, const std::vector<std::string>& addresses,
                    AddressSource source = AddressSource::kManifest);
   // Replaces the addresses of a member that came from `source`. If the member is down, a new one is
