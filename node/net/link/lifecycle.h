@@ -6,9 +6,8 @@
 // Promises:
 //   L1  The phase only grows, and only along the arrows.
 //   L2  The first reason to close is the reason; later ones are dropped.
-//   L3  delivered() is true only if the other side has read everything that was queued before it
-//   was
-//       asked to leave, or has left by itself.
+//   L3  delivered() is true only if the other side has read everything that was queued before
+//       Leave, or has left by itself.
 //
 // May not know: sockets, records, timers, owners.
 //

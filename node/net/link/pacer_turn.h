@@ -6,9 +6,8 @@
 // Promises:
 //   P1  At most one turn is asked for or held.
 //   P2  A turn that was granted is used by the next Take, and by no other.
-//   P3  `wake` is called once for each Take that returned false while nothing was asked, unless
-//   this
-//       object is destroyed before; never within Take.
+//   P3  `wake` is called once for each Take that returned false while nothing was asked, never
+//       within Take, and not after the end of this object.
 //
 // May not know: what is sent.
 //

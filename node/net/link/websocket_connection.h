@@ -14,8 +14,7 @@
 //
 // Promises:
 //   X1  Phases only grow (lifecycle.h). From kClosing on, the owner receives only OnClosing and
-//   then
-//       OnGone, once each, both posted, so that no event fires inside a call.
+//       then OnGone, once each, both posted, so that no event fires inside a call.
 //   X2  No record is read while closing, and nothing waits to be written.
 //   X3  peer() is proven from OnAuthenticated on, and is the expected id of a dialed connection.
 //   X4  A deadline runs until the connection is a link, and again while it closes.

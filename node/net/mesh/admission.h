@@ -15,9 +15,8 @@
 // machine share the loopback address, so only the total limits hold there.
 //
 // Promises:
-//   A1  Counts of open connections and of handshakes are never negative, and a count that is zero
-//   is
-//       not stored.
+//   A1  Counts of open connections and of handshakes are never negative, and a zero count is not
+//       stored.
 //   A2  A handshake that was charged and refunded leaves the rates as they were.
 //   A3  At most AddressBuckets::kMaxAddresses names are remembered of each kind.
 //

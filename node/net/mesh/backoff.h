@@ -1,8 +1,8 @@
 // The wait before a member is dialed again.
 //
 // Promises:
-//   W1  A wait lies between `first` and `longest`, but for the jitter, and doubles with each
-//   failure. W2  Only a link that lived for `stable` shortens it.
+//   W1  A wait lies between `first` and `longest`, but for the jitter, and each failure doubles it.
+//   W2  Only a link that lived for `stable` shortens it.
 //
 // May not know: clocks, members, why a dial failed.
 //

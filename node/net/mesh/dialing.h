@@ -2,8 +2,7 @@
 //
 // Promises:
 //   G1  At most one attempt is in progress.
-//   G2  At most one next dial is scheduled, and it fires once unless Cancel or another Schedule
-//   comes
+//   G2  At most one next dial is scheduled. It fires once, unless Cancel or another Schedule comes
 //       first.
 //   G3  Waits grow with each failure up to the longest (backoff.h), whatever addresses come.
 //

@@ -6,8 +6,9 @@
 // owes nothing while it waits for our pacer or for our credit: the caller says so.
 //
 // Promises:
-//   W1  A peer is reported only for a direction in which it owed progress at `looks` looks in a
-//   row. W2  Taking is judged before giving, and each look judges both until one is too slow.
+//   W1  A peer is reported only for a direction in which it owed progress at `looks` looks, one
+//       after the other.
+//   W2  Taking is judged before giving, and each look judges both until one is too slow.
 //
 // May not know: records, sockets, time.
 //
