@@ -310,6 +310,7 @@ TEST(ConnectionPool, HoldsAConnectionUntilItIsReleased) {
   EXPECT_THAT(owner.gone, ElementsAre(&first));
   EXPECT_EQ(pool.At(first).get(), &first);
   pool.Release(first);
+  ASSERT_EQ(pool.size(), 1u);
   EXPECT_EQ(pool.All().at(0).get(), &second);
 }
 
@@ -319,8 +320,10 @@ TEST(ConnectionPool, AfterItsEndNoConnectionCallsItsOwner) {
   options.key = TestKey(0);
   NoOwner owner;
   auto pool = std::make_unique<ConnectionPool>(io, options, *MakeTlsContext(*TestKey(0)), owner);
-  pool->Dial(TestKey(1)->id(), "127.0.0.1:1")->Start();
-  pool.reset();
+  const std::shared_ptr<Connection> connection = pool->Dial(TestKey(1)->id(), "127.0.0.1:1");
+  connection->Start();
+  connection->Close({Closing::Why::kLocal, "is not needed"}, CloseCode::kLeaving);
+  pool.reset();  // while its events wait to be called
   io.run();
   EXPECT_TRUE(owner.reasons.empty());
   EXPECT_TRUE(owner.gone.empty());
