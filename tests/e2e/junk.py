@@ -26,7 +26,7 @@ NOT_A_MEMBER = b"is not a member of this run"
 
 
 def hello_record(run_id):
-    """What a node with the right version and run says first (node/net/link/hello.h)."""
+    """What a node with the right version and run says first (node/net/records/hello.h)."""
     return b"\x01ostraka\0" + struct.pack("<I", PROTOCOL_VERSION) + bytes.fromhex(run_id) + struct.pack(
         "<QQQ", 0, random.getrandbits(64), 0)
 

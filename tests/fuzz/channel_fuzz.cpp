@@ -1,5 +1,6 @@
 // Any bytes where the channel reads plain bytes of a stranger: HELLO, the certificate, and the
-// records that carry a blob (node/net/link/record.h); and both ends of a link, driven in any order.
+// records that carry a blob (node/net/records/record.h); and both ends of a link, driven in any
+// order.
 //
 // Records come from an honest sender with the fuzzer's changes, because nobody can guess a hash:
 // arbitrary leaves and chunks would all end at the first check.
@@ -13,12 +14,12 @@
 #include "crypto/sign.h"
 #include "node/base/check.h"
 #include "node/base/little_endian.h"
-#include "node/net/link/blob_receiver.h"
-#include "node/net/link/hello.h"
-#include "node/net/link/receive_credit.h"
-#include "node/net/link/record.h"
-#include "node/net/link/send_queue.h"
 #include "node/net/link/tls_identity.h"
+#include "node/net/records/blob_receiver.h"
+#include "node/net/records/hello.h"
+#include "node/net/records/receive_credit.h"
+#include "node/net/records/record.h"
+#include "node/net/records/send_queue.h"
 #include "tests/fuzz/byte_source.h"
 
 namespace ostraka::net {

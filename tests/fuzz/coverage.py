@@ -26,10 +26,10 @@ DECODERS = {
     "manifest": ["node/cli/options/manifest_toml.cpp"],
     "npy": ["node/base/npy.cpp"],
     "data_files": ["node/train/cifar10.cpp", "node/train/gzip.cpp", "node/train/idx.cpp"],
-    "channel": ["node/net/link/hello.cpp", "node/net/link/blob_receiver.cpp",
-                "node/net/link/receive_credit.h", "node/net/link/send_queue.cpp"],
-    "machine": ["node/protocol/mail/inbox.cpp", "node/protocol/member/peer_messages.cpp",
-                "node/protocol/member/peer_pull.cpp", "node/protocol/sync/catch_up.cpp",
+    "channel": ["node/net/records/hello.cpp", "node/net/records/blob_receiver.cpp",
+                "node/net/records/receive_credit.h", "node/net/records/send_queue.cpp"],
+    "machine": ["node/protocol/mail/inbox.cpp", "node/protocol/member/gate.cpp",
+                "node/protocol/member/answers.cpp", "node/protocol/sync/catch_up.cpp",
                 "node/protocol/seal/seal_vector.cpp"],
 }
 

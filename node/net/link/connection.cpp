@@ -1,99 +1,159 @@
 #include "node/net/link/connection.h"
 
-#include <openssl/ssl.h>
-
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <string_view>
+#include <boost/asio/io_context.hpp>
 #include <utility>
+#include <variant>
 
 #include "node/base/check.h"
+#include "node/net/link/channel_errors.h"
 #include "node/net/link/websocket_connection.h"
-#include "node/os/endpoint.h"
 
 namespace ostraka::net {
 namespace {
 
-namespace asio = boost::asio;
-namespace websocket = boost::beast::websocket;
-using boost::system::error_code;
-
 // Time for a connection that never was a link to answer a close: long enough to read the reason.
 constexpr Duration kStrangerClose = base::Seconds(1);
-// The WebSocket standard leaves 123 bytes for the reason in a close frame.
-constexpr std::size_t kMaxCloseReason = 123;
 
-// Asio's wrapper frees the context, so it gets its own reference.
-asio::ssl::context WrapContext(const TlsContext& tls) {
-  SSL_CTX_up_ref(tls.get());
-  return asio::ssl::context(tls.get());
-}
-
-std::uint64_t BytesPerLook(const LinkLimits& limits) {
-  return static_cast<std::uint64_t>(static_cast<double>(limits.min_bytes_per_second) *
-                                    limits.look.seconds());
+ProgressWatch WatchOf(const LinkLimits& limits) {
+  const double per_look = static_cast<double>(limits.min_bytes_per_second) * limits.look.seconds();
+  return {static_cast<std::uint64_t>(per_look), limits.slow_looks, limits.min_bytes_per_second};
 }
 
 }  // namespace
 
 // --- construction --------------------------------------------------------------------------------
 
-std::shared_ptr<Connection> Connection::Accepted(asio::io_context& io,
+std::shared_ptr<Connection> Connection::Accepted(boost::asio::io_context& io,
                                                  const ConnectionSettings& settings,
                                                  ConnectionOwner& owner, Caller caller) {
   auto connection = std::make_shared<WebSocketConnection>(io, settings, owner, std::nullopt,
                                                           std::move(caller.socket.remote));
-  connection->TakeOver(caller.socket.fd, std::move(caller.first_bytes), caller.waited);
+  connection->Prepare({caller.socket.fd, std::move(caller.first_bytes), caller.waited});
   return connection;
 }
 
-std::shared_ptr<Connection> Connection::Dialed(asio::io_context& io,
+std::shared_ptr<Connection> Connection::Dialed(boost::asio::io_context& io,
                                                const ConnectionSettings& settings,
                                                ConnectionOwner& owner, const PeerId& expected,
                                                std::string remote) {
-  return std::make_shared<WebSocketConnection>(io, settings, owner, expected, std::move(remote));
+  auto connection =
+      std::make_shared<WebSocketConnection>(io, settings, owner, expected, std::move(remote));
+  connection->Prepare({});
+  return connection;
 }
 
-WebSocketConnection::WebSocketConnection(asio::io_context& io, const ConnectionSettings& settings,
-                                         ConnectionOwner& owner, std::optional<PeerId> expected,
-                                         std::string remote)
-    : io_(io),
-      settings_(settings),
+WebSocketConnection::WebSocketConnection(boost::asio::io_context& io,
+                                         const ConnectionSettings& settings, ConnectionOwner& owner,
+                                         std::optional<PeerId> expected, std::string remote)
+    : settings_(settings),
       owner_(&owner),
-      dialed_(expected.has_value()),
       remote_(std::move(remote)),
       peer_(expected),
-      ssl_context_(WrapContext(settings.tls)),
-      ws_(Socket(io.get_executor()), ssl_context_),
-      resolver_(io.get_executor()),
+      stream_(std::make_shared<RecordStream>(io, settings.tls)),
       deadline_(io),
-      queue_(settings.limits.control_queue_bytes, settings.limits.bulk_queue_bytes),
-      receiver_(settings.max_blob_bytes, settings.allow_unhashed),
-      credit_(settings.limits.credit_bytes),
-      taking_(BytesPerLook(settings.limits), settings.limits.slow_looks),
-      giving_(BytesPerLook(settings.limits), settings.limits.slow_looks) {
-  ReportRefusal(ws_.next_layer().native_handle(), &tls_refusal_);
+      writer_(settings.limits.control_queue_bytes, settings.limits.bulk_queue_bytes,
+              [this] { return MaySendBulk(); }),
+      reader_(settings.max_blob_bytes, settings.allow_unhashed, settings.limits.credit_bytes),
+      watch_(WatchOf(settings.limits)),
+      sending_turn_(*settings.sending),
+      granting_turn_(*settings.receiving) {}
+
+void WebSocketConnection::Prepare(Adopted adopted) {
+  OSTRAKA_CHECK(handshake_ == nullptr && peer_.has_value() == (adopted.fd < 0));
+  if (adopted.fd >= 0) stream_->Adopt(adopted.fd);
+  handshake_time_ = settings_.timeouts.handshake - adopted.waited;
+  const auto weak = weak_from_this();
+  stream_->Listen({.read =
+                       [weak](error_code ec, std::size_t added) {
+                         if (const auto self = weak.lock()) self->OnRead(ec, added);
+                       },
+                   .written =
+                       [weak](error_code ec) {
+                         if (const auto self = weak.lock()) self->OnWritten(ec);
+                       }});
+  handshake_ = std::make_shared<Handshake>(
+      stream_, settings_.timeouts, peer_, remote_, std::move(adopted.first_bytes),
+      Handshake::Events{.authenticated = [weak](const PeerId& id) -> base::StatusOr<Hello> {
+                          const auto self = weak.lock();
+                          if (self == nullptr) return base::Unavailable("comes too late");
+                          return self->OnAuthenticated(id);
+                        },
+                        .upgraded =
+                            [weak](const Hello& ours) {
+                              if (const auto self = weak.lock()) self->OnUpgraded(ours);
+                            },
+                        .failed =
+                            [weak](const Closing& why) {
+                              if (const auto self = weak.lock()) self->Abort(why);
+                            }});
 }
 
-void WebSocketConnection::TakeOver(int fd, base::Bytes first_bytes, Duration waited) {
-  first_bytes_ = std::move(first_bytes);
-  waited_ = waited;
-  error_code ec;
-  socket().assign(os::IsIpv6(fd) ? tcp::v6() : tcp::v4(), fd, ec);
-  // Fails only for an invalid descriptor, or one that is already open in Asio.
-  OSTRAKA_CHECK(!ec);
+// --- until it is a link --------------------------------------------------------------------------
+
+void WebSocketConnection::Start() {
+  OSTRAKA_CHECK(handshake_ != nullptr);
+  StartDeadline(handshake_time_, &WebSocketConnection::OnDeadline);
+  handshake_->Start();
 }
 
-void WebSocketConnection::StartDeadline(Duration after, void (WebSocketConnection::*then)()) {
-  deadline_.Start(after, [weak = weak_from_this(), then] {
-    if (const auto self = weak.lock()) ((*self).*then)();
-  });
+base::StatusOr<Hello> WebSocketConnection::OnAuthenticated(const PeerId& id) {
+  OSTRAKA_CHECK(!peer_ || *peer_ == id);  // X3
+  peer_ = id;
+  return owner_->OnAuthenticated(*this);
+}
+
+void WebSocketConnection::OnUpgraded(const Hello& ours) {
+  life_.BeginGreeting();
+  handshake_.reset();
+  greeting_.emplace(ours);
+  StartDeadline(settings_.timeouts.hello - settings_.timeouts.handshake,
+                &WebSocketConnection::OnDeadline);
+  writer_.QueueRecord(RecordType::kHello, EncodeHello(ours));
+  Pump();
+  ReadNext();
+}
+
+void WebSocketConnection::OnGreeting(const Greeting::Event& event) {
+  if (const auto* refused = std::get_if<Greeting::Refused>(&event)) {
+    return Refuse(refused->refusal, refused->reason);
+  }
+  if (const auto* go = std::get_if<Greeting::GoCame>(&event)) {
+    return owner_->OnGo(*this, go->link_id);
+  }
+  owner_->OnHello(*this, greeting_->theirs());
+}
+
+void WebSocketConnection::SendGo(std::uint64_t link_id) {
+  if (closing()) return;
+  OSTRAKA_CHECK(greeting_ && greeting_->stage() == Greeting::Stage::kAccepted);
+  writer_.QueueRecord(RecordType::kGo, EncodeGo(link_id));
+  Pump();
+}
+
+void WebSocketConnection::BecomeLink() {
+  if (closing()) return;
+  greeting_->End();
+  life_.BecomeLink();
+  deadline_.Cancel();
+  reader_.OpenLink();
+  CheckInvariants();
+  GrantMore();
+}
+
+void WebSocketConnection::OnDeadline() {
+  if (closing()) return;
+  const std::string within = " within " + FormatSeconds(settings_.timeouts.hello);
+  if (handshake_ != nullptr) return Abort(handshake_->Late());
+  if (greeting_->stage() == Greeting::Stage::kBegun) return Refuse("said no HELLO" + within);
+  Refuse(Refusal::kHandshake, "did not make this connection the link" + within);
 }
 
 // --- closing -------------------------------------------------------------------------------------
 
 void WebSocketConnection::Refuse(const std::string& reason) {
-  Refuse(phase_ < Phase::kReady ? Refusal::kHandshake : Refusal::kRecord, reason);
+  const bool was_accepted = greeting_ && greeting_->stage() >= Greeting::Stage::kAccepted;
+  Refuse(was_accepted ? Refusal::kRecord : Refusal::kHandshake, reason);
 }
 
 void WebSocketConnection::Refuse(Refusal refusal, const std::string& reason) {
@@ -101,49 +161,32 @@ void WebSocketConnection::Refuse(Refusal refusal, const std::string& reason) {
         refusal == Refusal::kSlow ? CloseCode::kSlow : CloseCode::kRefused);
 }
 
-void WebSocketConnection::Lose(const std::string& reason) {
-  StartClosing({Closing::Why::kLost, reason});
-  Finish();
-}
-
 void WebSocketConnection::Close(const Closing& closing, CloseCode code) {
   if (this->closing()) return;
-  const bool upgraded = phase_ >= Phase::kHello;
-  const bool was_link = phase_ == Phase::kLink;
-  const bool all_written = leaving_ && queue_.empty() && !is_writing_;
+  const bool upgraded = life_.phase() >= Lifecycle::Phase::kGreeting;
+  const bool was_link = life_.is_link();
   StartClosing(closing);
   if (!upgraded) return Finish();
   StartDeadline(
       was_link ? settings_.timeouts.close : std::min(settings_.timeouts.close, kStrangerClose),
       &WebSocketConnection::Finish);
-  websocket::close_reason frame(static_cast<websocket::close_code>(code));
-  const std::string_view fits = std::string_view(closing.reason).substr(0, kMaxCloseReason);
-  frame.reason.assign(fits.data(), fits.size());
-  ws_.async_close(frame, [self = shared_from_this(), all_written](error_code /*reason() says*/) {
-    self->OnCloseAnswered(all_written);
-  });
-}
-
-// Frames arrive in order, so the peer's answer proves that it has read everything sent before our
-// close. A code other than the standard answer is the peer's own close, which crossed ours.
-void WebSocketConnection::OnCloseAnswered(bool all_written) {
-  if (phase_ == Phase::kGone) return;
-  const std::uint16_t code = ws_.reason().code;
-  const bool is_answer = code == websocket::close_code::normal;
-  const bool has_left = code == static_cast<std::uint16_t>(CloseCode::kLeaving);
-  delivered_ = (is_answer && all_written) || has_left;
-  Finish();
+  const auto answered = [weak = weak_from_this()](error_code /*close_code() says*/) {
+    const auto self = weak.lock();
+    if (self == nullptr || self->life_.phase() == Lifecycle::Phase::kGone) return;
+    self->life_.OnCloseAnswered(self->stream_->close_code());
+    self->Finish();
+  };
+  stream_->SendClose(code, closing.reason, answered);
 }
 
 void WebSocketConnection::CloseWhenFlushed(const std::string& reason) {
-  if (phase_ != Phase::kLink) return Close({Closing::Why::kLocal, reason}, CloseCode::kLeaving);
-  leaving_ = true;
-  leaving_reason_ = reason;
+  if (!life_.is_link()) return Close({Closing::Why::kLocal, reason}, CloseCode::kLeaving);
+  life_.Leave(reason);
   Pump();
 }
 
 void WebSocketConnection::Abort(const Closing& closing) {
-  if (phase_ == Phase::kGone) return;
+  if (life_.phase() == Lifecycle::Phase::kGone) return;
   StartClosing(closing);
   Finish();
 }
@@ -154,25 +197,35 @@ void WebSocketConnection::Abandon() {
 }
 
 void WebSocketConnection::StartClosing(const Closing& closing) {
-  if (this->closing()) return;
-  phase_ = Phase::kClosing;
+  if (!life_.Close(closing, writer_.idle())) return;
+  if (handshake_ != nullptr) std::exchange(handshake_, nullptr)->Cancel();
   deadline_.Cancel();
-  why_ = closing;
-  asio::post(io_, [self = shared_from_this()] {
-    if (self->owner_ != nullptr) self->owner_->OnClosing(*self, self->why_);
+  writer_.Drop();
+  CheckInvariants();
+  stream_->Post([self = shared_from_this()] {
+    if (self->owner_ != nullptr) self->owner_->OnClosing(*self, self->why());
   });
 }
 
 void WebSocketConnection::Finish() {
-  if (phase_ == Phase::kGone) return;
-  phase_ = Phase::kGone;
+  if (!life_.End()) return;
   deadline_.Cancel();
-  resolver_.cancel();
-  error_code ignored;  // closing a socket leaves it closed even where it reports an error
-  socket().close(ignored);
-  asio::post(io_, [self = shared_from_this()] {
+  stream_->CloseSocket();
+  stream_->Post([self = shared_from_this()] {
     if (self->owner_ != nullptr) self->owner_->OnGone(*self);
   });
+}
+
+void WebSocketConnection::StartDeadline(Duration after, void (WebSocketConnection::*then)()) {
+  deadline_.Start(after, [weak = weak_from_this(), then] {
+    if (const auto self = weak.lock()) ((*self).*then)();
+  });
+}
+
+void WebSocketConnection::CheckInvariants() const {
+  OSTRAKA_CHECK(!closing() || (writer_.queue().empty() && handshake_ == nullptr));  // X2
+  OSTRAKA_CHECK(!greeting_ || peer_.has_value());                                   // X3
+  OSTRAKA_CHECK(!life_.is_link() || greeting_->stage() == Greeting::Stage::kOver);
 }
 
 }  // namespace ostraka::net

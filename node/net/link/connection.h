@@ -4,7 +4,8 @@
 //   dial: resolve, connect ────────┴─ TLS ── upgrade ── HELLO ── [GO] ── link ── closing ── gone
 //
 // A connection knows nothing of other connections. Its owner chooses the HELLO to send, judges the
-// other side's, and makes the connection the link (SendGo) or closes it.
+// other side's, and makes the connection the link (SendGo) or closes it. The promises, the memory
+// and the attacks stand in websocket_connection.h, with the parts that keep them.
 //
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
@@ -21,39 +22,18 @@
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/net/link/caller.h"
-#include "node/net/link/hello.h"
 #include "node/net/link/link_options.h"
 #include "node/net/link/pacer.h"
-#include "node/net/link/refusal.h"
-#include "node/net/link/send_queue.h"
 #include "node/net/link/tls_identity.h"
-#include "node/net/link/traffic.h"
+#include "node/net/records/closing.h"
+#include "node/net/records/hello.h"
+#include "node/net/records/refusal.h"
+#include "node/net/records/send_queue.h"
+#include "node/net/records/traffic.h"
 
 namespace ostraka::net {
 
 class Connection;
-
-// Codes of the WebSocket close frame, in the range for private use (RFC 6455, 7.4.2).
-enum class CloseCode : std::uint16_t {
-  kDuplicate = 4000,  // another connection is the link
-  kRefused = 4001,    // because of the other side's identity or behaviour
-  kLeaving = 4002,    // nothing more is needed: this node shuts down, or the other side was removed
-  kSlow = 4003,       // the other side reads too slowly
-};
-
-// Why a connection can no longer be used.
-struct Closing {
-  enum class Why : std::uint8_t {
-    kRefused,    // by us, because of the other side's identity, action or omission
-    kLost,       // ended by the network or the other side, without or with a reason of its own
-    kLeft,       // the other side needs nothing more from us (CloseCode::kLeaving)
-    kDuplicate,  // one of the two sides has another connection as the link
-    kLocal,      // by us, for a local reason
-  };
-  Why why = Why::kLocal;
-  std::string reason;                  // one line about the other side; printable
-  Refusal refusal = Refusal::kRecord;  // if kRefused
-};
 
 // Events of a connection, always from the io_context.
 class ConnectionOwner {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "crypto/merkle.h"
+#include "node/base/check.h"
 #include "node/os/steady_clock.h"
 
 namespace ostraka::net {
@@ -22,6 +23,7 @@ Pacer::Pacer(boost::asio::io_context& io, std::uint64_t bytes_per_second)
 
 bool Pacer::MayGo(std::function<void()> turn) {
   if (!limited_) return true;
+  OSTRAKA_CHECK(turn != nullptr);
   const base::Time now = os::SteadyNow();
   if (waiting_.empty() && bucket_.Ready(now)) return true;
   waiting_.push_back(std::move(turn));
@@ -34,6 +36,7 @@ void Pacer::Charge(std::uint64_t bytes) {
 }
 
 void Pacer::Wake() {
+  OSTRAKA_CHECK(limited_ && !waiting_.empty());  // P3
   // A caller that asks again within its turn queues behind those already waiting.
   std::size_t turns = waiting_.size();
   while (turns > 0 && bucket_.Ready(os::SteadyNow())) {

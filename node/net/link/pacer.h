@@ -3,6 +3,18 @@
 // Every byte is charged but only bulk waits: control overdraws the rate, and later bulk waits
 // longer.
 //
+// Promises:
+//   P1  Turns are granted in the order of request, one bulk record each, and none while the bucket
+//       is in debt.
+//   P2  No turn is called within MayGo. A turn that asks again queues behind those that wait.
+//   P3  While somebody waits a timer runs, so that every turn comes.
+//
+// May not know: connections, records, priorities.
+//
+// Memory: one callback for each turn asked for, at most one for each connection (pacer_turn.h).
+//
+// What an attacker can do here: take its share of the rate, as every connection does.
+//
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
 
@@ -10,7 +22,7 @@
 #include <deque>
 #include <functional>
 
-#include "node/net/link/token_bucket.h"
+#include "node/net/records/token_bucket.h"
 #include "node/os/timer.h"
 
 namespace ostraka::net {

@@ -1,37 +1,50 @@
-// The implementation of connection.h: one class in three files.
-//   connection.cpp            construction, and every way in which a connection ends
-//   connection_handshake.cpp  TCP, TLS, upgrade, HELLO, GO: until it is a link
-//   connection_records.cpp    the pump: one record read, one record written at a time
+// The implementation of connection.h: conducts the parts of one connection, each of which does one
+// job and returns what should happen.
 //
-// Lifetime: every Asio operation holds a reference (Then); timers hold none. So the object lives
-// until its socket is closed and its last operation has completed.
+//   handshake.h      TCP, TLS, upgrade          lifecycle.h        phases, reasons, the end
+//   greeting.h       HELLO and GO               record_stream.h    the bytes, both ways
+//   record_writer.h  what goes out              record_reader.h    what comes in
+//   pacer_turn.h     turns of the shared pace   progress_watch.h   peers that are too slow
 //
-// INVARIANT: phase_ only grows. From kClosing on, the owner receives only OnClosing and then
-// OnGone, both posted, so that no event fires inside a call.
+// connection.cpp: construction, the way to the link, and every way in which a connection ends.
+// connection_records.cpp: the pump, which reads and writes one record at a time.
+//
+// Lifetime: callbacks of the parts hold weak references, and what is posted holds strong ones. The
+// owner holds the connection until OnGone. The stream outlives it until its last operation ends.
+//
+// Promises:
+//   X1  Phases only grow (lifecycle.h). From kClosing on, the owner receives only OnClosing and
+//       then OnGone, once each, both posted, so that no event fires inside a call.
+//   X2  No record is read while closing, and nothing waits to be written.
+//   X3  peer() is proven from OnAuthenticated on, and is the expected id of a dialed connection.
+//   X4  A deadline runs until the connection is a link, and again while it closes.
+//
+// May not know: other connections, members, the protocol inside the frames.
+//
+// Memory: what transport.h states for a link, or for a connection that is none.
+//
+// What an attacker can do here: each part says it for itself. Together: hold one connection for
+// timeouts.hello and one second more without being a member.
 //
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
-#include <boost/beast/websocket.hpp>
-#include <boost/beast/websocket/ssl.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
-#include "node/net/link/blob_receiver.h"
 #include "node/net/link/connection.h"
-#include "node/net/link/rate_floor.h"
-#include "node/net/link/receive_credit.h"
-#include "node/net/link/record.h"
-#include "node/net/link/send_queue.h"
+#include "node/net/link/handshake.h"
+#include "node/net/link/lifecycle.h"
+#include "node/net/link/pacer_turn.h"
+#include "node/net/link/record_stream.h"
+#include "node/net/records/greeting.h"
+#include "node/net/records/progress_watch.h"
+#include "node/net/records/record_reader.h"
+#include "node/net/records/record_writer.h"
 #include "node/os/timer.h"
 
 namespace ostraka::net {
@@ -39,13 +52,18 @@ namespace ostraka::net {
 class WebSocketConnection final : public Connection,
                                   public std::enable_shared_from_this<WebSocketConnection> {
  public:
-  // `expected`: the id to dial; nullopt for an incoming connection, which TakeOver completes.
+  // `expected`: the id to dial; nullopt for an incoming connection.
   WebSocketConnection(boost::asio::io_context& io, const ConnectionSettings& settings,
                       ConnectionOwner& owner, std::optional<PeerId> expected, std::string remote);
 
-  // REQUIRES: `fd` is a connected TCP socket from which `first_bytes` were read. Takes ownership of
-  // `fd`. `waited`: the part of the handshake time already used.
-  void TakeOver(int fd, base::Bytes first_bytes, Duration waited);
+  // An incoming TCP socket, which the connection owns from here.
+  struct Adopted {
+    int fd = -1;
+    base::Bytes first_bytes;  // read from it before
+    Duration waited;          // the part of the handshake time already used
+  };
+  // Completes the construction. REQUIRES: called once; `adopted` has a socket unless it dials.
+  void Prepare(Adopted adopted);
 
   void Start() override;
   void SendGo(std::uint64_t link_id) override;
@@ -57,114 +75,60 @@ class WebSocketConnection final : public Connection,
   void Abort(const Closing& closing) override;
   void Abandon() override;
 
-  bool closing() const override { return phase_ >= Phase::kClosing; }
-  const Closing& why() const override { return why_; }
-  bool delivered() const override { return delivered_; }
-  const Hello& their_hello() const override { return their_hello_; }
+  bool closing() const override { return life_.closing(); }
+  const Closing& why() const override { return life_.why(); }
+  bool delivered() const override { return life_.delivered(); }
+  const Hello& their_hello() const override { return greeting_->theirs(); }
   const std::optional<PeerId>& peer() const override { return peer_; }
   const std::string& remote() const override { return remote_; }
-  const SendQueue& queue() const override { return queue_; }
+  const SendQueue& queue() const override { return writer_.queue(); }
 
  private:
   using error_code = boost::system::error_code;
-  using tcp = boost::asio::ip::tcp;
-  // The concrete executor saves a virtual call and an allocation per operation.
-  using Executor = boost::asio::io_context::executor_type;
-  using Socket = boost::asio::basic_stream_socket<tcp, Executor>;
-  using Resolver = boost::asio::ip::basic_resolver<tcp, Executor>;
-  using Stream = boost::beast::websocket::stream<boost::beast::ssl_stream<Socket>>;
 
-  enum class Phase : std::uint8_t {
-    kTcp,  // dialing
-    kTls,
-    kUpgrade,
-    kHello,  // records may flow; the first must be HELLO
-    kReady,  // HELLOs are compatible; waiting for GO
-    kLink,
-    kClosing,
-    kGone,
-  };
-
-  Socket& socket() { return boost::beast::get_lowest_layer(ws_); }
-  // Binds a handler to this connection and keeps the connection alive.
-  template <typename Method>
-  auto Then(Method method) {
-    return [self = shared_from_this(), method](auto... results) {
-      ((*self).*method)(std::move(results)...);
-    };
-  }
-
-  // Replaces the previous deadline; does not keep the connection alive.
-  void StartDeadline(Duration after, void (WebSocketConnection::*then)());
-
-  // --- handshake (connection_handshake.cpp) ---
-  void Resolve();
-  void OnResolved(error_code ec, tcp::resolver::results_type where);
-  void OnConnected(error_code ec);
-  void StartTls();
-  void OnTls(error_code ec);
-  void Upgrade();
-  void OnUpgraded(error_code ec);
-  void HandleHello(base::ByteView body);
+  // --- until it is a link (connection.cpp) ---
+  base::StatusOr<Hello> OnAuthenticated(const PeerId& id);
+  void OnUpgraded(const Hello& ours);
+  void OnGreeting(const Greeting::Event& event);
   void OnDeadline();
 
   // --- records (connection_records.cpp) ---
   void ReadNext();
-  void OnRead(error_code ec, std::size_t size);
+  void OnRead(error_code ec, std::size_t added);
   void OnReadError(error_code ec);
   void HandleRecord(base::ByteView record);
   void HandleLinkRecord(RecordType type, base::ByteView body);
-  void Pump();
-  bool MaySendBulk();
   void GrantMore();
-  void Grant();
-  void OnWritten(error_code ec, std::size_t size);
+  bool MaySendBulk();
+  void Pump();
+  void OnWritten(error_code ec);
 
   // --- closing (connection.cpp) ---
   void Refuse(const std::string& reason);
   void Refuse(Refusal refusal, const std::string& reason);
-  void Lose(const std::string& reason);
-  void OnCloseAnswered(bool all_written);
   void StartClosing(const Closing& closing);
   void Finish();
+  // Replaces the previous deadline; does not keep the connection alive.
+  void StartDeadline(Duration after, void (WebSocketConnection::*then)());
+  void CheckInvariants() const;
 
-  boost::asio::io_context& io_;
   const ConnectionSettings& settings_;
   ConnectionOwner* owner_;  // null once abandoned
-  const bool dialed_;
   const std::string remote_;
   std::optional<PeerId> peer_;
-  base::Bytes first_bytes_;  // of an accepted connection, until TLS has read them
-  Duration waited_;
-  std::string tls_refusal_;  // written by the certificate check; outlives ws_
 
-  boost::asio::ssl::context ssl_context_;
-  Stream ws_;
-  Resolver resolver_;
+  const std::shared_ptr<RecordStream> stream_;
+  std::shared_ptr<Handshake> handshake_;  // until records flow
+  Duration handshake_time_;               // from Start
+  std::optional<Greeting> greeting_;      // from then on
+  Lifecycle life_;
   os::Timer deadline_;
-  Phase phase_ = Phase::kTcp;
-  bool leaving_ = false;  // close once the queue is empty
-  std::string leaving_reason_;
-  Closing why_;  // valid once closing
-  bool delivered_ = false;
 
-  Hello our_hello_;
-  Hello their_hello_;
-  boost::beast::flat_buffer inbox_;
-  std::size_t max_record_bytes_ = kMaxFirstRecordBytes;
-  SendQueue queue_;
-  SendQueue::Record writing_;
-  bool is_writing_ = false;
-  BlobReceiver receiver_;
-  ReceiveCredit credit_;
-
-  bool my_turn_ = false;          // the sending pacer granted one bulk record
-  bool asked_turn_ = false;       // a turn was requested from the sending pacer
-  bool granting_ = false;         // a turn was requested from the receiving pacer
-  std::uint64_t bytes_sent_ = 0;  // in records of all types
-  std::uint64_t bytes_received_ = 0;
-  RateFloor taking_;
-  RateFloor giving_;
+  RecordWriter writer_;
+  RecordReader reader_;
+  ProgressWatch watch_;
+  PacerTurn sending_turn_;
+  PacerTurn granting_turn_;
 };
 
 }  // namespace ostraka::net

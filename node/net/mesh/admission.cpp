@@ -32,6 +32,7 @@ void AddressBuckets::Take(base::Time now, const std::string& name) {
     if (buckets_.size() >= kMaxAddresses && !buckets_.contains(name)) return;
   }
   buckets_.try_emplace(name, per_second_, capacity_).first->second.Take(1);
+  OSTRAKA_CHECK(buckets_.size() <= kMaxAddresses);  // B1
 }
 
 void AddressBuckets::GiveBack(const std::string& name) {
@@ -39,12 +40,15 @@ void AddressBuckets::GiveBack(const std::string& name) {
   if (bucket != buckets_.end()) bucket->second.Take(-1);
 }
 
+void AddressBuckets::SetCapacity(double capacity) {
+  capacity_ = capacity;
+  for (auto& [name, bucket] : buckets_) bucket.SetCapacity(capacity);
+}
+
 // --- Admission -----------------------------------------------------------------------------------
 
-Admission::Admission(const AdmissionLimits& limits, std::size_t members,
-                     std::set<std::string> known)
+Admission::Admission(const AdmissionLimits& limits, std::size_t members)
     : limits_(limits),
-      known_(std::move(known)),
       askers_(static_cast<double>(limits.handshakes_per_second), Burst(limits.half_open, members)),
       unnamed_(static_cast<double>(limits.unnamed_per_second),
                static_cast<double>(limits.half_open)),
@@ -52,6 +56,11 @@ Admission::Admission(const AdmissionLimits& limits, std::size_t members,
                  Burst(limits.half_open_per_address, members)),
       patience_(static_cast<double>(limits.refusals_per_address) / kMinute,
                 static_cast<double>(limits.refusals_per_address)) {}
+
+void Admission::SetMembers(std::size_t members) {
+  askers_.SetCapacity(Burst(limits_.half_open, members));
+  of_prefix_.SetCapacity(Burst(limits_.half_open_per_address, members));
+}
 
 base::Status Admission::Admit(base::Time now, const std::string& address, bool is_loopback) {
   if (is_loopback) return base::OkStatus();
@@ -67,8 +76,8 @@ base::Status Admission::Admit(base::Time now, const std::string& address, bool i
   return base::OkStatus();
 }
 
-Standing Admission::StandingOf(const std::string& address, bool is_loopback, bool names_run) const {
-  if (!is_loopback && known_.contains(address)) return Standing::kKnown;
+Standing Admission::StandingOf(bool is_vouched, bool is_loopback, bool names_run) {
+  if (!is_loopback && is_vouched) return Standing::kKnown;
   return names_run ? Standing::kAsker : Standing::kUnnamed;
 }
 
@@ -111,17 +120,21 @@ bool Admission::is_full(Standing standing) const {
          handshakes_[static_cast<std::size_t>(standing)] >= limits_.half_open;
 }
 
-void Admission::Enter(const std::string& address) { ++open_[address]; }
+void Admission::Enter(const std::string& address) {
+  ++open_[address];
+  ++all_open_;
+}
 
 void Admission::Leave(const std::string& address) {
   const auto open = open_.find(address);
-  OSTRAKA_CHECK(open != open_.end());
+  OSTRAKA_CHECK(open != open_.end() && all_open_ > 0);  // A1
+  --all_open_;
   if (--open->second == 0) open_.erase(open);
 }
 
 void Admission::End(Standing standing) {
   std::size_t& count = handshakes_[static_cast<std::size_t>(standing)];
-  OSTRAKA_CHECK(count > 0);
+  OSTRAKA_CHECK(count > 0);  // A1
   --count;
 }
 

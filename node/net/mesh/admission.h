@@ -4,7 +4,8 @@
 // A connection costs almost nothing until TLS begins (lobby.h). Before that only two counts per
 // address matter: its open connections and its recent refusals. A TLS handshake costs a signature.
 // One of three queues pays for it:
-//   known    from an address in the members' list: only the limits per address hold
+//   known    from an address that the run vouches for (address_book.h): only the limits per address
+//            hold
 //   asker    named this run (client_hello.h): one rate per network and one in total
 //   unnamed  anybody else: one small rate in total
 //
@@ -13,6 +14,16 @@
 // proves a member's key gets its charge back and no longer counts as a stranger. All nodes of a
 // machine share the loopback address, so only the total limits hold there.
 //
+// Promises:
+//   A1  Counts of open connections and of handshakes are never negative, and a zero count is not
+//       stored.
+//   A2  A handshake that was charged and refunded leaves the rates as they were.
+//   A3  At most AddressBuckets::kMaxAddresses names are remembered of each kind.
+//
+// May not know: members, keys, sockets, clocks.
+//
+// Memory: two times kMaxAddresses buckets, and one count for each address with an open connection.
+//
 // Thread safety: none; one owner. Reads no clock.
 #pragma once
 
@@ -20,12 +31,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 
 #include "node/base/status.h"
 #include "node/base/time.h"
-#include "node/net/link/token_bucket.h"
+#include "node/net/records/token_bucket.h"
 
 namespace ostraka::net {
 
@@ -54,8 +64,13 @@ struct AdmissionLimits {
 
 // The queue that pays for a connection's handshake.
 enum class Standing : std::uint8_t { kKnown, kAsker, kUnnamed };
+inline constexpr std::size_t kStandings = 3;
 
 // Token buckets by name; remembers a bounded number.
+//
+// Promises: B1  at most kMaxAddresses buckets exist. B2  a bucket is dropped only when it is full.
+// Attack: an attacker with more addresses than that is not counted by address for the excess; the
+// total rates still hold.
 class AddressBuckets {
  public:
   AddressBuckets(double per_second, double capacity)
@@ -66,25 +81,30 @@ class AddressBuckets {
   // No-op for a new name while kMaxAddresses other buckets are not full.
   void Take(base::Time now, const std::string& name);
   void GiveBack(const std::string& name);
+  // Of all buckets (TokenBucket::SetCapacity).
+  void SetCapacity(double capacity);
 
   // Names beyond this number are not counted.
   static constexpr std::size_t kMaxAddresses = 4096;
 
  private:
   const double per_second_;
-  const double capacity_;
+  double capacity_;
   std::map<std::string, TokenBucket> buckets_;
 };
 
 class Admission {
  public:
-  // `known`: AddressGroup of the members' numeric addresses; host names have no effect.
-  Admission(const AdmissionLimits& limits, std::size_t members, std::set<std::string> known);
+  Admission(const AdmissionLimits& limits, std::size_t members);
+
+  // The number of members has changed, and with it the bursts that must be expected.
+  void SetMembers(std::size_t members);
 
   // Judges a new connection from `address`, an AddressGroup. Unavailable if it must be refused now,
   // with a reason phrased about the other side.
   base::Status Admit(base::Time now, const std::string& address, bool is_loopback);
-  Standing StandingOf(const std::string& address, bool is_loopback, bool names_run) const;
+  // `is_vouched`: the run vouches for the address.
+  static Standing StandingOf(bool is_vouched, bool is_loopback, bool names_run);
   // Charges a handshake from `prefix`, an AddressPrefix, if the rate allows it.
   base::Status Charge(base::Time now, const std::string& prefix, bool is_loopback,
                       Standing standing);
@@ -103,17 +123,19 @@ class Admission {
   // A connection from `address` was refused for what it sent or failed to send.
   void OnRefused(base::Time now, const std::string& address, bool is_loopback);
 
-  static constexpr std::size_t kMaxAddresses = AddressBuckets::kMaxAddresses;
+  // Connections between Enter and Leave, and handshakes by standing between Begin and End.
+  std::size_t open() const { return all_open_; }
+  const std::array<std::size_t, kStandings>& handshakes() const { return handshakes_; }
 
  private:
   const AdmissionLimits limits_;
-  const std::set<std::string> known_;
   TokenBucket askers_;
   TokenBucket unnamed_;
-  AddressBuckets of_prefix_;                 // askers, by AddressPrefix
-  AddressBuckets patience_;                  // refusals, by address
-  std::array<std::size_t, 3> handshakes_{};  // in progress, by Standing
-  std::map<std::string, std::size_t> open_;  // by address; only nonzero counts
+  AddressBuckets of_prefix_;                          // askers, by AddressPrefix
+  AddressBuckets patience_;                           // refusals, by address
+  std::array<std::size_t, kStandings> handshakes_{};  // in progress, by Standing
+  std::map<std::string, std::size_t> open_;           // by address; only nonzero counts
+  std::size_t all_open_ = 0;                          // the sum
 };
 
 }  // namespace ostraka::net

@@ -1,5 +1,15 @@
 // The wait before a member is dialed again.
 //
+// Promises:
+//   W1  A wait lies between `first` and `longest`, but for the jitter, and each failure doubles it.
+//   W2  Only a link that lived for `stable` shortens it.
+//
+// May not know: clocks, members, why a dial failed.
+//
+// Memory: constant.
+//
+// What an attacker can do here: end links early, so that the wait for it alone stays long.
+//
 // Thread safety: none; one owner.
 #pragma once
 

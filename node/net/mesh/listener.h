@@ -1,5 +1,16 @@
 // Accepts TCP connections on one socket.
 //
+// Promises:
+//   L1  Each accepted descriptor is passed on once, to a receiver that must close it.
+//   L2  After the destructor no event follows, and the socket is closed.
+//   L3  A failure to accept is reported and tried again after 100 ms, for ever.
+//
+// May not know: who may connect.
+//
+// Memory: one socket that is being accepted.
+//
+// What an attacker can do here: connect often. Each connection costs what the receiver decides.
+//
 // Thread safety: none; the thread that runs the io_context.
 #pragma once
 

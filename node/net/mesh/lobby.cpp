@@ -134,6 +134,7 @@ void Lobby::Enter(AcceptedSocket socket) {
   const std::uint64_t number = next_++;
   const auto visitor = std::make_shared<Visitor>(*this, number, std::move(socket));
   waiting_.emplace(number, visitor);
+  OSTRAKA_CHECK(waiting_.size() <= places_);  // L1
   visitor->Start();
 }
 
@@ -151,11 +152,13 @@ void Lobby::MakeRoom() {
 
 void Lobby::OnSpoke(std::uint64_t number, bool names_run) {
   const auto visitor = waiting_.extract(number);
+  OSTRAKA_CHECK(!visitor.empty());  // L2
   events_.spoke(visitor.mapped()->Release(names_run));
 }
 
 void Lobby::Close(std::uint64_t number, const Closing& closing) {
   const auto visitor = waiting_.extract(number);
+  OSTRAKA_CHECK(!visitor.empty());  // L2
   events_.left(visitor.mapped()->Close(), closing);
 }
 

@@ -1,6 +1,16 @@
 // Holds incoming connections until they name the run that they want. Each costs a socket, a timer
 // and at most kMaxClientHelloBytes, and no cryptography.
 //
+// Promises:
+//   L1  At most `places` connections wait.
+//   L2  For each connection that entered exactly one event comes, or none after Clear.
+//   L3  A connection waits for at most `patience`.
+//
+// May not know: members, admission, TLS beyond its first message.
+//
+// Memory: `places` connections of 5 KiB.
+//
+// What an attacker can do here:
 // Attack: open connections and send nothing. They hold places until `patience` ends, or until all
 // places are taken and another connection comes: then the oldest connection of the address with the
 // most places is closed. An honest dialer sends its ClientHello with the last packet of TCP's

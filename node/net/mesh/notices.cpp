@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "node/base/check.h"
+
 namespace ostraka::net {
 
 void Notices::Say(NoticeLevel level, const std::string& line) {
@@ -14,6 +16,7 @@ void Notices::SayOfStranger(base::Time now, const std::string& line) {
     allowed_ = std::min(burst_, allowed_ + std::min(seconds, burst_));
     refilled_ = refilled_ + base::Seconds(seconds);
   }
+  OSTRAKA_CHECK(allowed_ >= 0 && allowed_ <= burst_);  // N1
   if (allowed_ == 0) {
     ++left_out_;
     return;

@@ -1,5 +1,16 @@
 // Log lines for people, rate-limited where strangers can cause them.
 //
+// Promises:
+//   N1  Of strangers' lines at most a burst passes, and then one a second.
+//   N2  Every line that was held back is counted in the next one that passes.
+//
+// May not know: what a line means.
+//
+// Memory: constant.
+//
+// What an attacker can do here: use up the burst, so that other strangers' lines are only counted.
+// Lines about members are not limited.
+//
 // Thread safety: none; one owner.
 #pragma once
 

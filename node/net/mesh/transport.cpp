@@ -11,6 +11,7 @@
 #include "node/net/link/tls_identity.h"
 #include "node/net/mesh/listener.h"
 #include "node/net/mesh/mesh.h"
+#include "node/net/mesh/tally.h"
 #include "node/os/endpoint.h"
 
 namespace ostraka::net {
@@ -35,15 +36,12 @@ class FdGuard {
 
 // Refuses a cap so low that honest members would count as slow.
 base::Status CheckRate(const TransportOptions& options) {
-  const std::uint64_t least =
-      2 * options.link.min_bytes_per_second * std::max<std::size_t>(options.members.size(), 1);
+  const std::size_t members = options.members.size();
+  const std::uint64_t least = LeastBytesPerSecond(options.link, members);
   if (options.max_bytes_per_second == 0 || options.max_bytes_per_second >= least) {
     return base::OkStatus();
   }
-  return base::InvalidArgument("a bandwidth of " + std::to_string(options.max_bytes_per_second) +
-                               " bytes a second is too little for " +
-                               std::to_string(options.members.size()) + " members: give at least " +
-                               std::to_string(least));
+  return base::InvalidArgument(RateReason(options.max_bytes_per_second, least, members));
 }
 
 // Checks the members and removes this node from them.
@@ -54,20 +52,30 @@ base::Status PrepareMembers(TransportOptions& options) {
       return base::InvalidArgument("member " + member.id.Short() + " is named twice");
     }
     if (member.address.empty()) continue;
-    ASSIGN_OR_RETURN(const os::HostPort where, os::ParseHostPort(member.address));
-    if (where.port == 0) {
-      return base::InvalidArgument("member " + member.id.Short() + " has port 0 in \"" +
-                                   member.address + "\"");
+    RETURN_IF_ERROR(os::ParseHostPort(member.address).status());
+    const base::Status good = AddressBook::Check({member.address});
+    if (!good.ok()) {
+      return base::InvalidArgument("member " + member.id.Short() + " " + base::MessageOf(good));
     }
   }
   std::erase_if(options.members, [self = options.key->id()](const TransportMember& member) {
     return member.id == self;
   });
+  if (options.members.size() > options.max_members) {
+    return base::InvalidArgument("there are " + std::to_string(options.members.size()) +
+                                 " members; at most " + std::to_string(options.max_members) +
+                                 " are taken");
+  }
   return base::OkStatus();
 }
 
 }  // namespace
 
+std::uint64_t LeastBytesPerSecond(const LinkLimits& limits, std::size_t members) {
+  return 2 * limits.min_bytes_per_second * std::max<std::size_t>(members, 1);
+}
+
+// What Make puts together. The listener calls the mesh, and the mesh nobody.
 class Transport::Impl {
  public:
   Impl(boost::asio::io_context& io, TransportOptions options, TlsContext tls,
@@ -96,8 +104,14 @@ base::StatusOr<std::unique_ptr<Transport>> Transport::Make(boost::asio::io_conte
   if (fd.get() >= 0) {
     ASSIGN_OR_RETURN(port, os::ListeningPort(fd.get()));
   }
+  const std::vector<TransportMember> members = std::exchange(options.members, {});
   auto impl = std::make_unique<Impl>(io, std::move(options), std::move(tls), std::move(events));
   impl->port = port;
+  for (const TransportMember& member : members) {
+    std::vector<std::string> addresses;
+    if (!member.address.empty()) addresses.push_back(member.address);
+    RETURN_IF_ERROR(impl->mesh.Add(member.id, addresses, AddressSource::kManifest));
+  }
   if (fd.get() >= 0) {
     Mesh& mesh = impl->mesh;
     impl->listener.emplace(
@@ -121,6 +135,22 @@ void Transport::Start() {
 void Transport::Send(const PeerId& to, SharedBytes frame, SharedBlob blob) {
   impl_->mesh.Send(to, std::move(frame), std::move(blob));
 }
+
+base::Status Transport::Add(const PeerId& peer, const std::vector<std::string>& addresses,
+                            AddressSource source) {
+  return impl_->mesh.Add(peer, addresses, source);
+}
+
+base::Status Transport::SetAddresses(const PeerId& peer, const std::vector<std::string>& addresses,
+                                     AddressSource source) {
+  return impl_->mesh.SetAddresses(peer, addresses, source);
+}
+
+std::vector<PeerAddress> Transport::AddressesOf(const PeerId& peer) const {
+  return impl_->mesh.AddressesOf(peer);
+}
+
+bool Transport::Remove(const PeerId& peer) { return impl_->mesh.Remove(peer); }
 
 void Transport::Forget(const PeerId& peer) { impl_->mesh.Forget(peer); }
 

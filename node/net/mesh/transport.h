@@ -6,33 +6,46 @@
 // Of several connections to one peer exactly one becomes the link, and both ends agree on it
 // (docs/decisions/0003-channel.md).
 //
-// Promises (node/protocol/ground/machine.h states what a machine expects of its driver):
-// - link(peer, true) precedes the first message of a link and link(peer, false) follows the last.
-//   The two alternate for each peer, starting with true.
-// - Send to a peer whose link is down is dropped. While a link is up, messages without a blob
-//   arrive in the order of sending and overtake any queued blob; messages with a blob arrive in
-//   order among themselves. A link that goes down may lose a tail of what was queued, never a
-//   message in the middle.
-// - A message with a blob arrives once and whole, after every chunk was checked against its leaf
-//   hash and the leaves against the root: Blob::root is verified. A mismatch closes the connection.
-// - An unreachable member is dialed for ever, with exponential back-off.
-// - Control never waits for bulk: it goes before the next chunk, and bulk in transit is limited by
-//   the receiver's credit (LinkLimits::credit_bytes).
-// - A member that owes progress and makes less than LinkLimits::min_bytes_per_second is
-//   disconnected.
-// - Every refused connection is counted by kind and reported in one line with the reason (at most
-//   one line per second, with a count, where strangers cause many).
-// - No peer can make memory grow beyond the limits below, nor faster than it sends.
-// - No event fires inside a call of this class: all come from the io_context.
+// Promises (node/protocol/ground/machine.h states what a machine expects of its driver; the classes
+// named here check them):
+//   T1   link(peer, true) precedes the first message of a link and link(peer, false) follows the
+//        last. The two alternate for each peer, starting with true, whatever Add and Remove do
+//        (mesh.h).
+//   T2   Send to a peer whose link is down is dropped. While a link is up, messages without a blob
+//        arrive in the order of sending and overtake any queued blob; messages with a blob arrive
+//        in order among themselves. A link that goes down may lose a tail of what was queued, never
+//        a message in the middle (send_queue.h).
+//   T3   A message with a blob arrives once and whole, after every chunk was checked against its
+//        leaf hash and the leaves against the root: Blob::root is verified. A mismatch closes the
+//        connection (blob_receiver.h).
+//   T4   An unreachable member is dialed for ever, with exponential back-off. Each round of dials
+//        tries every address of the member once (address_book.h, dialing.h).
+//   T5   Members come and go while it runs (Add, Remove), and so do their addresses. Only the
+//        connection of a member becomes a link (roster.h, link_choice.h).
+//   T6   Control never waits for bulk: it goes before the next chunk, and the receiver's credit
+//        bounds bulk in transit, LinkLimits::credit_bytes (record_writer.h, receive_credit.h).
+//   T7   A member that owes progress and makes less than LinkLimits::min_bytes_per_second is
+//        disconnected (progress_watch.h).
+//   T8   Every refused connection is counted by kind and reported in one line with the reason, at
+//        most one line per second, with a count, where strangers cause many (tally.h).
+//   T9   No peer can make memory grow beyond the limits below, nor faster than it sends.
+//   T10  No event fires inside a call of this class: all come from the io_context.
+//
+// May not know: what is in a frame, what a member is to the run.
 //
 // Memory per member, whatever it does:
 //   received  one blob under assembly: max_blob_bytes, a sixteenth more while it grows, and 1/2048
 //             for leaves; one record, 256 KiB
 //   sent      control_queue_bytes, and bulk_queue_bytes in blobs, which the queues of all members
 //             and the machine share; one record, and 128 KiB of TLS and WebSocket
+// Per member, besides: its addresses, 6 KiB (address_book.h). There are at most max_members.
 // Per connection that is not a link: 128 KiB, for at most twice half_open plus
 // half_open_per_address for each member address. Per connection in the lobby: 5 KiB, for at most
 // `waiting`.
+//
+// What an attacker can do here: as a stranger, fill the queues of strangers (admission.h, lobby.h).
+// As a member, use up its own share: its queues, its credit, its dials. As a member that announces
+// false addresses, make nodes dial them (address_book.h).
 //
 // Thread safety: none. The io_context runs on one thread, and all calls come from that thread (or
 // from before it runs). Does not throw.
@@ -54,10 +67,12 @@
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/net/link/link_options.h"
-#include "node/net/link/refusal.h"
-#include "node/net/link/traffic.h"
+#include "node/net/mesh/address_book.h"
 #include "node/net/mesh/admission.h"
 #include "node/net/mesh/notices.h"
+#include "node/net/records/refusal.h"
+#include "node/net/records/traffic.h"
+#include "node/wire/limits.h"
 
 namespace boost::asio {
 class io_context;
@@ -88,12 +103,16 @@ struct TransportOptions {
   std::uint32_t protocol_version = 1;
   std::string listen;  // "host:port" (port 0: any free port); empty with listen_fd -1: dial only
   int listen_fd = -1;  // a listening socket to use instead; owned even if Make fails
-  std::vector<TransportMember> members;  // may contain this node; that item is ignored
-  std::uint64_t max_blob_bytes = 0;      // larger blobs are refused before allocation
-  bool allow_unhashed = false;  // unprotected runs: blobs without a root are sent and accepted
-                                // unchecked
+  // Add is called for each of them before Make returns. May contain this node; that item is
+  // ignored.
+  std::vector<TransportMember> members;
+  // Forgotten members count, removed ones do not.
+  std::size_t max_members = 2 * wire::kMaxPeers;
+  std::uint64_t max_blob_bytes = 0;  // larger blobs are refused before allocation
+  bool allow_unhashed = false;       // unprotected runs: blobs without a root are sent and accepted
+                                     // unchecked
   // Cap for all links together, in each direction; 0: none. Control is counted but never delayed.
-  // REQUIRES (else Make refuses): at least twice min_bytes_per_second per member.
+  // REQUIRES: at least LeastBytesPerSecond (else Make refuses, and a later Add warns).
   std::uint64_t max_bytes_per_second = 0;
   LinkTimeouts timeouts;
   TransportBackoff backoff;
@@ -110,12 +129,12 @@ struct TransportEvents {
 };
 
 struct TransportCounters {
-  Traffic total;  // of all members, also forgotten ones
-  std::map<PeerId, Traffic> by_peer;
-  std::uint64_t dialed = 0;    // attempts
-  std::uint64_t accepted = 0;  // TCP connections
-  std::uint64_t links = 0;     // link(up) events
-  std::uint64_t refused = 0;   // connections closed because of the other side's actions
+  Traffic total;                      // of all members, also forgotten and removed ones
+  std::map<PeerId, Traffic> by_peer;  // of the present members, and of forgotten ones
+  std::uint64_t dialed = 0;           // attempts
+  std::uint64_t accepted = 0;         // TCP connections
+  std::uint64_t links = 0;            // link(up) events
+  std::uint64_t refused = 0;          // connections closed because of the other side's actions
   std::array<std::uint64_t, kRefusals> refused_by{};  // `refused` by Refusal
   // Current values:
   std::size_t links_up = 0;
@@ -125,10 +144,16 @@ struct TransportCounters {
   std::uint64_t queued_bulk_bytes = 0;  // on all links; a blob queued for two members counts twice
 };
 
+// The lowest rate cap under which honest members do not count as slow: twice min_bytes_per_second
+// for each.
+std::uint64_t LeastBytesPerSecond(const LinkLimits& limits, std::size_t members);
+
+// All calls but those from a notice may come from within an event.
 class Transport {
  public:
-  // Binds the listening port. InvalidArgument: a malformed address; Unavailable: the port is taken
-  // or the address is not local; Internal: OpenSSL failed. REQUIRES: `io` outlives the transport.
+  // Binds the listening port. InvalidArgument: a malformed address, or more members than
+  // max_members; Unavailable: the port is taken or the address is not local; Internal: OpenSSL
+  // failed. REQUIRES: `io` outlives the transport.
   static base::StatusOr<std::unique_ptr<Transport>> Make(boost::asio::io_context& io,
                                                          TransportOptions options,
                                                          TransportEvents events);
@@ -144,7 +169,28 @@ class Transport {
   // root unless allow_unhashed.
   void Send(const PeerId& to, SharedBytes frame, SharedBlob blob = nullptr);
 
-  // `peer` was removed from the run: closes its link, stops dialing it and refuses it for ever.
+  // `peer` becomes a member: it is admitted, and dialed at `addresses` (none: it dials us).
+  // InvalidArgument: this node itself, or AddressBook::Check's reasons. FailedPrecondition: it is a
+  // member already, or was forgotten, or Part or Shutdown was called. Unavailable: there are
+  // max_members. The message is phrased about `peer`. Errors change nothing. REQUIRES: `source` is
+  // not kIncoming.
+  base::Status Add(const PeerId& peer, const std::vector<std::string>& addresses,
+                   AddressSource source = AddressSource::kManifest);
+  // Replaces the addresses of a member that came from `source`. If the member is down, a new one is
+  // tried within TransportBackoff::first, or that long after the round of dials in progress; an
+  // open link stays. NotFound: no member. InvalidArgument: AddressBook::Check's reasons. REQUIRES:
+  // `source` is not kIncoming, which the transport notes by itself.
+  base::Status SetAddresses(const PeerId& peer, const std::vector<std::string>& addresses,
+                            AddressSource source);
+  // In the order in which they are tried.
+  std::vector<PeerAddress> AddressesOf(const PeerId& peer) const;
+
+  // `peer` is no member any more: its link closes as one that needs nothing more (link(peer, false)
+  // follows from the io_context), what is queued for it is dropped, it is no longer dialed, and it
+  // is refused as any stranger. Add admits it again. False: it was no member.
+  bool Remove(const PeerId& peer);
+  // `peer` was banned from the run: like Remove, but the peer keeps a place among the members, and
+  // is told for ever that it was removed. Remove frees the place.
   void Forget(const PeerId& peer);
 
   // Ends a run that went well and gives every member what it may still need. A link closes once the

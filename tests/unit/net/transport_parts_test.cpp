@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "node/base/little_endian.h"
-#include "node/net/link/blob_receiver.h"
 #include "node/net/link/channel_errors.h"
-#include "node/net/link/hello.h"
-#include "node/net/link/rate_floor.h"
-#include "node/net/link/send_queue.h"
-#include "node/net/link/token_bucket.h"
 #include "node/net/mesh/backoff.h"
 #include "node/net/mesh/notices.h"
+#include "node/net/records/blob_receiver.h"
+#include "node/net/records/hello.h"
+#include "node/net/records/rate_floor.h"
+#include "node/net/records/send_queue.h"
+#include "node/net/records/token_bucket.h"
 #include "node/os/endpoint.h"
 #include "tests/unit/net/transport_net.h"
 

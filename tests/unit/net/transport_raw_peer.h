@@ -15,9 +15,9 @@
 #include <string>
 
 #include "node/base/bytes.h"
-#include "node/net/link/hello.h"
-#include "node/net/link/record.h"
 #include "node/net/link/tls_identity.h"
+#include "node/net/records/hello.h"
+#include "node/net/records/record.h"
 #include "tests/unit/net/transport_net.h"
 
 namespace ostraka::net {

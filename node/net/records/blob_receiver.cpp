@@ -1,11 +1,12 @@
-#include "node/net/link/blob_receiver.h"
+#include "node/net/records/blob_receiver.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "node/base/check.h"
 #include "node/base/little_endian.h"
-#include "node/net/link/record.h"
+#include "node/net/records/record.h"
 
 namespace ostraka::net {
 namespace {
@@ -73,6 +74,7 @@ base::Status BlobReceiver::Chunk(base::ByteView body) {
   GrowFor(data_, body.size(), blob_bytes_);
   data_.insert(data_.end(), body.begin(), body.end());
   ++chunks_taken_;
+  CheckInvariants();
   return base::OkStatus();
 }
 
@@ -84,7 +86,15 @@ std::optional<BlobReceiver::Message> BlobReceiver::Take() {
       crypto::Blob{std::exchange(data_, {}), root_, std::exchange(leaves_, {})});
   chunks_taken_ = 0;
   active_ = false;
+  CheckInvariants();
   return message;
+}
+
+void BlobReceiver::CheckInvariants() const {
+  OSTRAKA_CHECK(blob_bytes_ <= max_blob_bytes_);  // A2
+  OSTRAKA_CHECK(data_.size() <= blob_bytes_ && leaves_.size() <= chunk_count_);
+  OSTRAKA_CHECK(data_.size() == std::min(blob_bytes_, chunks_taken_ * crypto::kChunkBytes));
+  OSTRAKA_CHECK(active_ || (data_.empty() && leaves_.empty() && chunks_taken_ == 0));  // A3
 }
 
 }  // namespace ostraka::net

@@ -1,7 +1,7 @@
 // The records of the channel: the content of one binary WebSocket message.
 //
 //   u8 type | body
-//   HELLO    node/net/link/hello.h; the first record, both ways
+//   HELLO    node/net/records/hello.h; the first record, both ways
 //   GO       u64 link id: this connection is the link; sent by the smaller peer id
 //   CONTROL  a message without a blob: its frame
 //   ANNOUNCE u64 blob bytes | root (32) | frame; then LEAVES and CHUNKs until the blob is complete

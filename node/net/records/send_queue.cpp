@@ -1,4 +1,4 @@
-#include "node/net/link/send_queue.h"
+#include "node/net/records/send_queue.h"
 
 #include <algorithm>
 #include <string>
@@ -74,6 +74,7 @@ SendQueue::Record SendQueue::Next() {
   if (!control_.empty()) {
     Control next = std::move(control_.front());
     control_.pop_front();
+    OSTRAKA_CHECK(control_bytes_ >= next.body->size());  // Q1
     control_bytes_ -= next.body->size();
     Record record = StartRecord(next.type);
     record.body = *next.body;
@@ -81,13 +82,34 @@ SendQueue::Record SendQueue::Next() {
     return record;
   }
   bulk_sent_ += NextSize();
+  OSTRAKA_CHECK(bulk_sent_ <= credit_);  // Q3
   Bulk& bulk = bulk_.front();
   Record record = NextOf(bulk);
   if (IsDone(bulk)) {
     bulk_bytes_ -= bulk.frame->size() + bulk.blob->blob().data.size();
     bulk_.pop_front();
+    OSTRAKA_CHECK(!bulk_.empty() || bulk_bytes_ == 0);  // Q1
   }
   return record;
+}
+
+void SendQueue::Clear() {
+  control_ = {};
+  bulk_ = {};
+  control_bytes_ = 0;
+  bulk_bytes_ = 0;
+}
+
+void SendQueue::CheckInvariants() const {
+  std::size_t control = 0;
+  std::uint64_t bulk = 0;
+  for (const Control& waiting : control_) control += waiting.body->size();
+  for (const Bulk& waiting : bulk_) {
+    bulk += waiting.frame->size() + waiting.blob->blob().data.size();
+  }
+  OSTRAKA_CHECK(control == control_bytes_ && bulk == bulk_bytes_);  // Q1
+  OSTRAKA_CHECK(bulk_bytes_ <= max_bulk_bytes_);                    // Q2
+  OSTRAKA_CHECK(bulk_sent_ <= credit_);                             // Q3
 }
 
 SendQueue::Record SendQueue::NextOf(Bulk& bulk) {

@@ -1,5 +1,19 @@
 // The messages queued for one peer: control first, then blobs one at a time, cut into chunks as far
-// as the peer's credit allows (node/net/link/record.h).
+// as the peer's credit allows (node/net/records/record.h).
+//
+// Promises:
+//   Q1  control_bytes and bulk_bytes are the bytes of what waits, and are zero in an empty queue.
+//   Q2  A message beyond a limit is not queued. HELLO, GO and CREDIT always are.
+//   Q3  The bulk records taken from the queue never exceed the credit of the peer.
+//   Q4  Control leaves in the order of arrival, before any bulk; blobs leave in the order of
+//       arrival, each whole before the next begins.
+//
+// May not know: sockets, pace, the meaning of a frame.
+//
+// Memory: max_control_bytes, and max_bulk_bytes of blobs, which the queues of all receivers share.
+//
+// What an attacker can do here: read slowly, so that the queue fills; the caller then closes the
+// connection. Grant much credit: it only shortens the wait.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -9,17 +23,20 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "crypto/merkle.h"
 #include "node/base/bytes.h"
 #include "node/base/status.h"
-#include "node/net/link/record.h"
+#include "node/net/records/record.h"
 
 namespace ostraka::net {
 
 // An outgoing blob with the leaf hashes that precede its chunks. The queues of all its receivers
 // share it, so that it is hashed once.
+//
+// Promises: B1  leaves() returns one vector, whose contents never change.
 class OutgoingBlob {
  public:
   explicit OutgoingBlob(crypto::SharedBlob blob) : blob_(std::move(blob)) {}
@@ -49,8 +66,8 @@ class SendQueue {
     base::ByteView head() const { return base::ByteView(head_bytes).first(head_size); }
   };
 
-  // Queues HELLO or GO in order with control. REQUIRES: called before the first chunk; fits the
-  // limit.
+  // Queues HELLO, GO or CREDIT in order with control. REQUIRES: a few bytes, and at most one of
+  // each waits.
   void PushRecord(RecordType type, base::Bytes body);
   // FailedPrecondition: the queue is over its limit because the peer reads too slowly.
   base::Status PushControl(base::SharedBytes frame);
@@ -68,6 +85,11 @@ class SendQueue {
   std::uint64_t bulk_bytes() const { return bulk_bytes_; }
   // REQUIRES: has_control() or has_credit().
   Record Next();
+  // Drops everything that waits and frees its memory.
+  void Clear();
+
+  // Q1 and Q3, in time linear in the number of waiting messages.
+  void CheckInvariants() const;
 
  private:
   struct Control {

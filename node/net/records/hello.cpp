@@ -1,4 +1,4 @@
-#include "node/net/link/hello.h"
+#include "node/net/records/hello.h"
 
 #include <algorithm>
 #include <string>

@@ -1,10 +1,20 @@
 // Assembles the message with a blob that one peer is sending, and trusts none of its claims.
 //
-// INVARIANT: a chunk is kept only if it has the announced leaf hash, and leaves are kept only if
-// they hash to the announced root.
+// Promises:
+//   A1  A chunk is kept only if it has the announced leaf hash, and leaves are kept only if they
+//       hash to the announced root.
+//   A2  What is kept never exceeds what was announced, and what was announced never exceeds
+//       max_blob_bytes.
+//   A3  Take returns a message once, and only when every chunk of its blob is there.
+//   A4  After an error nothing more is kept; the caller closes the connection.
+//
+// May not know: credit, sockets, the meaning of a frame.
 //
 // Memory: whatever was announced, written memory is at most 17/16 of the bytes received so far, and
 // reserved address space is at most 16 times that.
+//
+// What an attacker can do here: announce much and send little. It costs address space, not memory.
+// Send a blob slowly: the rate floor (rate_floor.h) ends the link.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -31,8 +41,8 @@ class BlobReceiver {
   BlobReceiver(std::uint64_t max_blob_bytes, bool allow_unhashed)
       : max_blob_bytes_(max_blob_bytes), allow_unhashed_(allow_unhashed) {}
 
-  // Take the bodies of ANNOUNCE, LEAVES and CHUNK records (node/net/link/record.h) in the order of
-  // arrival. An error is the reason to close the connection, phrased about the other side.
+  // Take the bodies of ANNOUNCE, LEAVES and CHUNK records (node/net/records/record.h) in the order
+  // of arrival. An error is the reason to close the connection, phrased about the other side.
   base::Status Announce(base::ByteView body);
   base::Status Leaves(base::ByteView body);
   base::Status Chunk(base::ByteView body);
@@ -42,6 +52,9 @@ class BlobReceiver {
 
   // Returns the message once its blob is complete; after that nullopt.
   std::optional<Message> Take();
+
+  // A2 and A3.
+  void CheckInvariants() const;
 
  private:
   bool hashed() const { return !root_.is_zero(); }

@@ -1,0 +1,131 @@
+// Members come, go and are dialed (node/net/mesh/mesh.h).
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/net/mesh/mesh.h"
+
+namespace ostraka::net {
+namespace {
+
+const Closing kRemoved{Closing::Why::kLocal, "was removed from this run"};
+
+}  // namespace
+
+// --- members -------------------------------------------------------------------------------------
+
+base::Status Mesh::Add(const PeerId& peer, const std::vector<std::string>& addresses,
+                       AddressSource source) {
+  if (ending_.begun()) return base::FailedPrecondition("comes while this node ends");
+  RETURN_IF_ERROR(roster_.Add(peer, source, addresses));
+  const std::size_t members = roster_.members().size();
+  reception_.SetMembers(members);
+  const std::uint64_t least = LeastBytesPerSecond(options_.link, members);
+  if (options_.max_bytes_per_second > 0 && options_.max_bytes_per_second < least) {
+    tally_.RateTooLow(options_.max_bytes_per_second, least, members);
+  }
+  CheckInvariants();
+  if (started_) DialFirst(*roster_.Find(peer));
+  return base::OkStatus();
+}
+
+base::Status Mesh::SetAddresses(const PeerId& peer, const std::vector<std::string>& addresses,
+                                AddressSource source) {
+  ASSIGN_OR_RETURN(const bool is_new, roster_.book().Set(peer, source, addresses));
+  Member& member = *roster_.Find(peer);  // it has a page, so it is a member
+  if (!is_new || !started_ || !MayDial(member)) return base::OkStatus();
+  if (member.choice.link() != nullptr) return base::OkStatus();
+  // Soon, but not at once. Attack: otherwise announcements make us dial at their own rate.
+  if (member.dialing.attempt() != nullptr) {
+    member.has_new_address = true;
+  } else {
+    member.dialing.ScheduleNoLater(member.dialing.FirstWait(), [this, &member] { Dial(member); });
+  }
+  return base::OkStatus();
+}
+
+bool Mesh::Remove(const PeerId& peer) {
+  Member* member = roster_.Find(peer);
+  if (member == nullptr) return false;
+  // Its link(false) comes from the io_context, before any link(true) of a later membership: what
+  // could bring that one is not yet begun, and this is posted first.
+  if (member->choice.link() != nullptr) departed_.insert(member->choice.link().get());
+  CloseAllOf(peer);
+  roster_.Remove(peer);
+  reception_.SetMembers(roster_.members().size());
+  CheckInvariants();
+  StopOncePartedFromAll();
+  return true;
+}
+
+void Mesh::Forget(const PeerId& peer) {
+  Member* member = roster_.Find(peer);
+  if (member == nullptr || member->forgotten) return;
+  member->forgotten = true;
+  member->dialing.Cancel();
+  CloseAllOf(peer);
+  CheckInvariants();
+  StopOncePartedFromAll();
+}
+
+void Mesh::CloseAllOf(const PeerId& peer) {
+  for (const std::shared_ptr<Connection>& connection : pool_.Of(peer)) {
+    connection->Close(kRemoved, CloseCode::kLeaving);
+  }
+}
+
+// --- dialing -------------------------------------------------------------------------------------
+
+bool Mesh::MayDial(const Member& member) const {
+  return !ending_.stopping() && !member.forgotten && !(ending_.parting() && member.parted) &&
+         !roster_.book().Of(member.id).empty();
+}
+
+// If both sides dialed at once, one of the two handshakes would be wasted.
+void Mesh::DialFirst(Member& member) {
+  if (member.choice.we_decide()) {
+    Dial(member);
+  } else {
+    ScheduleDial(member, options_.backoff.stagger);
+  }
+}
+
+void Mesh::ScheduleDial(Member& member, Duration wait) {
+  if (!MayDial(member)) return;
+  member.dialing.Schedule(wait, [this, &member] { Dial(member); });
+}
+
+// Begins a round: each address of the member once, until one of them leads to a link.
+void Mesh::Dial(Member& member) {
+  if (!MayDial(member)) return;
+  if (member.choice.link() != nullptr || member.dialing.attempt() != nullptr) return;
+  roster_.book().BeginRound(member.id);
+  DialNext(member);
+}
+
+// False if the round is over.
+bool Mesh::DialNext(Member& member) {
+  if (!MayDial(member) || member.choice.link() != nullptr) return false;
+  const std::optional<std::string> address = roster_.book().Next(member.id);
+  if (!address) return false;
+  tally_.CountDialed();
+  const std::shared_ptr<Connection> attempt = pool_.Dial(member.id, *address);
+  member.dialing.Begin(attempt);
+  attempt->Start();
+  return true;
+}
+
+void Mesh::EndDial(Member& member, const Closing& closing) {
+  const std::shared_ptr<Connection> attempt = member.dialing.End();
+  if (closing.why == Closing::Why::kDuplicate) {
+    // The other connection is about to become the link; dial again in case it does not.
+    return ScheduleDial(member, options_.backoff.first);
+  }
+  const bool is_news = roster_.book().OnFailed(member.id, attempt->remote(), closing.reason);
+  tally_.DialFailed(member.id.Short() + " at " + attempt->remote(), closing, is_news);
+  if (DialNext(member)) return;
+  const bool is_hasty = std::exchange(member.has_new_address, false);
+  ScheduleDial(member, is_hasty ? member.dialing.FirstWait() : member.dialing.NextWait(rng_));
+}
+
+}  // namespace ostraka::net
