@@ -81,7 +81,7 @@ STRANGERS = [
     (SIMULATOR, {"os", "train"}, "it runs in virtual time, and trains through node/train/trainer.h alone"),
     (members_under("") - {"seal_inside"}, {"seal_inside"},
      "the parts of a Seal are its own: seal.h is the contract"),
-    ({"member"}, {"trainer"}, "a machine asks for a gradient by a job, and knows no trainer"),
+    ({"step", "member"}, {"trainer"}, "a machine asks for a gradient by a job, and knows no trainer"),
     ({"python"}, members_under("node/cli/"), "the module and the command are two front ends of one library"),
     ({"os", "records", "link", "mesh", "http"},
      {"ground", "seal", "rules", "sync", "watch", "mail", "parts", "step", "member", "trainer"},

@@ -48,7 +48,7 @@ BUGS = [
      "if (IsEnough(open, view, Count(open, Verdict::kInnocent))) return Ruling::kInnocent;", "",
      "protocol_attacks_test", "ProtocolAttack.FalseAccusers*"),
     ("half_the_votes_convict", "node/protocol/rules/cases.cpp",
-     "return 2 * ballots > Eligible(open, view);", "return 2 * ballots >= Eligible(open, view);",
+     "return 2 * ballots > VotersIn(open, view).size();", "return 2 * ballots >= VotersIn(open, view).size();",
      "protocol_rules_test", "VoteTest.*"),
     ("as_many_drops_as_faults_are_forgiven", "node/protocol/rules/judgement.cpp",
      "(drops) > FaultBound(view.thresholds)) docket", "(drops) >= FaultBound(view.thresholds)) docket",

@@ -35,6 +35,15 @@ struct Roles {
 
 bool IsMember(const std::vector<PeerId>& sorted, const PeerId& peer);
 
+// Four sets of members take part in a step, and each rule names the one that it means. They are
+// nearly equal today, and need not stay so:
+//   sealers  agree on the messages of each phase (SealersOf), and count in n
+//   workers  compute gradients (Roles::workers)
+//   owners   aggregate the parts (Roles::owners)
+//   voters   judge an open case (VotersIn, node/protocol/rules/cases.h)
+// The sealers of the step after `head`, by key: entry i of a seal's vector is that of sealer i.
+inline const std::vector<PeerId>& SealersOf(const Block& head) { return head.members; }
+
 // Accuser and target of open cases, which hold no role. The pairs are disjoint, chosen greedily in
 // the order of the cases, gradient cases first. A case of which one party is taken already adds no
 // pair. Attack: an aggregator that accuses many, or a liar that all accuse, would otherwise put the

@@ -183,7 +183,7 @@ Outcome Follower::AtHead() {
 void Follower::SendRejoin() {
   const Block& head = uses_.chain->head();
   const std::uint64_t step = HeightOf(head);
-  if (!MayRejoin(head, *uses_.manifest, uses_.self, step)) return SayBarred();
+  if (!MayRejoin(head, uses_.self, step)) return SayBarred();
   const wire::Slot slot = uses_.voice->SlotOf(step, Phase::kC, MessageType::kRejoin);
   if (uses_.journal->Said(slot)) return;
   wire::Rejoin rejoin;

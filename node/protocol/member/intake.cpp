@@ -117,7 +117,7 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from, c
   const PeerId& sender = message.envelope.sender;
   const Digest& parent = message.envelope.entry;
   if (!parts_.stage.in_step() || sender != from) return;
-  if (!MayRejoin(parts_.chain.head(), *parts_.manifest, sender, step->number())) return;
+  if (!MayRejoin(parts_.chain.head(), sender, step->number())) return;
   if (parts_.followers.HasRejoin(sender, parent)) return;
   if (!parts_.check.Verified(message, from)) return;
   parts_.followers.OnRejoin(sender, parent, parts_.turn.now());

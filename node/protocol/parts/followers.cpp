@@ -33,12 +33,11 @@ bool Followers::HasRejoin(const PeerId& peer, const base::Digest& block) const {
   return held != rejoins_.end() && held->second == block;
 }
 
-std::vector<PeerId> Followers::JoinsToConfirm(const wire::Block& head, const Manifest& manifest,
-                                              std::uint64_t step,
+std::vector<PeerId> Followers::JoinsToConfirm(const wire::Block& head, std::uint64_t step,
                                               const RecentBlocks& recent) const {
   std::vector<PeerId> joins;
   for (const auto& [peer, named] : rejoins_) {
-    if (!MayRejoin(head, manifest, peer, step)) continue;
+    if (!MayRejoin(head, peer, step)) continue;
     const auto& blocks = recent.all();
     std::uint64_t back = 0;
     for (auto it = blocks.rbegin(); it != blocks.rend() && back < kRejoinBlocks; ++it, ++back) {

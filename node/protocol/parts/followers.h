@@ -41,8 +41,8 @@ class Followers {
   void OnRejoin(const PeerId& peer, const base::Digest& block, base::Time now);
   bool HasRejoin(const PeerId& peer, const base::Digest& block) const;
   // Whose return the PROOF of `step` confirms.
-  std::vector<PeerId> JoinsToConfirm(const wire::Block& head, const Manifest& manifest,
-                                     std::uint64_t step, const RecentBlocks& recent) const;
+  std::vector<PeerId> JoinsToConfirm(const wire::Block& head, std::uint64_t step,
+                                     const RecentBlocks& recent) const;
 
   // The head names the members: whoever is one of them is away no more.
   void OnHead(const std::vector<PeerId>& members);

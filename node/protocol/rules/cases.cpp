@@ -30,18 +30,11 @@ bool HasVoted(const Case& open, const PeerId& voter, Verdict verdict) {
   });
 }
 
-// Members that are no party.
-std::size_t Eligible(const Case& open, const Block& view) {
-  return static_cast<std::size_t>(
-      std::count_if(view.members.begin(), view.members.end(),
-                    [&](const PeerId& member) { return !IsParty(open, member); }));
-}
-
-// True iff so many ballots for one verdict decide the case.
+// True iff this number of ballots for one verdict decides the case.
 bool IsEnough(const Case& open, const Block& view, std::size_t ballots) {
   switch (open.id.kind) {
     case CaseKind::kGradient:
-      return 2 * ballots > Eligible(open, view);
+      return 2 * ballots > VotersIn(open, view).size();
     case CaseKind::kNumbers:
       return ballots >= DecidingBallots(view.thresholds);
     case CaseKind::kCover:
@@ -50,8 +43,8 @@ bool IsEnough(const Case& open, const Block& view, std::size_t ballots) {
   return false;
 }
 
-// Who was admitted after the step that a case is about holds nothing of it and cannot vote; its
-// place among the ballots says so for as long as the case is open.
+// Members admitted after the disputed step hold no data about it, so they abstain. Their ballots
+// say so for as long as the case is open.
 void ExcuseJoined(Case& open, const Block& view) {
   for (const PeerId& member : view.joined) {
     if (IsParty(open, member) || HasVoted(open, member)) continue;
@@ -59,8 +52,8 @@ void ExcuseJoined(Case& open, const Block& view) {
   }
 }
 
-// True iff the honest who hold what the case is about could have decided it by themselves. If not,
-// that nobody did says nothing of its parties.
+// True iff the honest members that hold the data of the case could have decided it by themselves.
+// If they could not, a case that stayed open says nothing about its parties.
 bool CouldBeDecided(const Case& open, const Block& view) {
   const auto knowing =
       std::count_if(view.members.begin(), view.members.end(), [&](const PeerId& member) {
@@ -79,8 +72,8 @@ bool CouldBeDecided(const Case& open, const Block& view) {
 
 std::string Ballots(const Case& open, Verdict verdict, const Block& view) {
   return std::string(verdict == Verdict::kGuilty ? "guilty" : "innocent") + " by " +
-         std::to_string(Count(open, verdict)) + " of " + std::to_string(Eligible(open, view)) +
-         " votes";
+         std::to_string(Count(open, verdict)) + " of " +
+         std::to_string(VotersIn(open, view).size()) + " votes";
 }
 
 std::string PartOfStep(const CaseId& id) {
@@ -213,6 +206,14 @@ std::vector<Case> OfConvictions(const SealedStep& sealed, const std::vector<Case
 }
 
 }  // namespace
+
+std::vector<PeerId> VotersIn(const Case& open, const Block& view) {
+  std::vector<PeerId> voters;
+  for (const PeerId& member : view.members) {
+    if (!IsParty(open, member)) voters.push_back(member);
+  }
+  return voters;
+}
 
 std::uint64_t BlocksOf(CaseKind kind) {
   switch (kind) {

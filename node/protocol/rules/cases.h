@@ -39,6 +39,8 @@ std::uint64_t BlocksOf(wire::CaseKind kind);
 
 // The convicted worker of a kCover case is not a member, so only the target is a party.
 bool IsParty(const Case& open, const PeerId& peer);
+// Members that may vote in the case, by key: those that are no party.
+std::vector<PeerId> VotersIn(const Case& open, const Block& view);
 
 // The view's cases with the sealed votes of this step. Ballots of former members are struck.
 std::vector<Case> CountBallots(const SealedStep& sealed, const Block& view);

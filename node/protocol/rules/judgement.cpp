@@ -15,12 +15,12 @@ namespace {
 
 using wire::CaseKind;
 
-// Whom evidence may still ban: keys of the genesis, but for those banned already.
-std::vector<PeerId> MayBeBanned(const Manifest& manifest, const Block& view) {
+// Keys that evidence may still ban: all of the run, but for those banned already.
+std::vector<PeerId> MayBeBanned(const Block& view) {
   std::vector<PeerId> peers;
-  for (const Member& member : manifest.members) {
-    const Standing* standing = StandingOf(view.standings, member.id);
-    if (standing == nullptr || !standing->banned) peers.push_back(member.id);
+  for (const PeerId& key : KeysOf(view)) {
+    const Standing* standing = StandingOf(view.standings, key);
+    if (standing == nullptr || !standing->banned) peers.push_back(key);
   }
   return peers;
 }
@@ -106,8 +106,7 @@ std::optional<Digest> SealedStateRoot(const SealedStep& sealed, const Thresholds
   return std::nullopt;
 }
 
-// --- what the step did, for those who were away and for later judgements
-// --------------------------
+// --- what the step did, for members that were away and for later judgements ----------------------
 
 // The senders that a claim about the column can be about: those whose sealed COMMIT it names.
 bool SendersCount(ColumnFate fate) {
@@ -138,7 +137,7 @@ void DrawNext(const SealedStep& sealed, const Block& view, const Manifest& manif
   for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(drawn.target, view, namings);
 }
 
-// Who is a member after the block, and what the others' past costs them.
+// The members after the block, and the consequences of removals.
 void SettleMembers(const SealedStep& sealed, const Block& view, const Manifest& manifest,
                    const Docket& docket, Block& block) {
   const auto losers = docket.Losers();
@@ -197,7 +196,7 @@ std::uint64_t NextDelta(const SealedStep& sealed, const Block& view, const Manif
 
 Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& manifest,
                 const Judged& judged) {
-  Docket docket(view.members, MayBeBanned(manifest, view));
+  Docket docket(view.members, MayBeBanned(view));
   SealedFaults faults = judged.faults;
   FindImpossibleWords(sealed, view, faults);
   RemoveForFaults(faults, docket);

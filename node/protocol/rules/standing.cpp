@@ -19,12 +19,6 @@ void Note(Standing& standing, FaultKind fault, std::uint64_t step) {
   standing.last_drop_step = step;
 }
 
-bool IsGenesisMember(const Manifest& manifest, const PeerId& peer) {
-  const auto member = std::lower_bound(manifest.members.begin(), manifest.members.end(), peer,
-                                       [](const Member& m, const PeerId& id) { return m.id < id; });
-  return member != manifest.members.end() && member->id == peer;
-}
-
 // How many members confirm each peer. Naming it twice is naming it once.
 std::map<PeerId, std::size_t> Confirmations(const SealedStep& sealed, const Block& view) {
   std::map<PeerId, std::size_t> confirmations;
@@ -68,11 +62,10 @@ std::vector<Standing> StandingsAfter(const Block& view, const std::map<PeerId, F
   return all;
 }
 
-bool MayRejoin(const Block& view, const Manifest& manifest, const PeerId& peer,
-               std::uint64_t step) {
-  if (!IsGenesisMember(manifest, peer) || IsMember(view.members, peer)) return false;
-  const Standing* standing = StandingOf(view.standings, peer);
-  return standing == nullptr || (!standing->banned && step >= standing->barred_until);
+bool MayRejoin(const Block& view, const PeerId& peer, std::uint64_t step) {
+  if (!IsKey(view, peer) || IsMember(view.members, peer)) return false;
+  const Standing& standing = *StandingOf(view.standings, peer);
+  return !standing.banned && step >= standing.barred_until;
 }
 
 Returns ReturnsAfter(const SealedStep& sealed, const Block& view, const Manifest& manifest,
@@ -80,7 +73,7 @@ Returns ReturnsAfter(const SealedStep& sealed, const Block& view, const Manifest
   Returns returns;
   for (const auto& [peer, confirmations] : Confirmations(sealed, view)) {
     if (confirmations <= FaultBound(view.thresholds) || losers.contains(peer)) continue;
-    if (!MayRejoin(view, manifest, peer, sealed.step)) continue;
+    if (!MayRejoin(view, peer, sealed.step)) continue;
     // The view has exactly those that its own block confirmed: a gap starts again.
     const auto before = std::find_if(view.candidates.begin(), view.candidates.end(),
                                      [&who = peer](const Candidate& c) { return c.peer == who; });

@@ -31,9 +31,9 @@ bool IsKey(const Block& head, const PeerId& peer);
 std::vector<Standing> StandingsAfter(const Block& view, const std::map<PeerId, FaultKind>& losers,
                                      std::uint64_t step);
 
-// True iff a REJOIN of `peer` in `step` is in order: a genesis key, not a member of the view, not
-// banned and not barred. An honest member checks this before it confirms a REJOIN.
-bool MayRejoin(const Block& view, const Manifest& manifest, const PeerId& peer, std::uint64_t step);
+// True iff a REJOIN of `peer` in `step` is in order: a key of the run, not a member of the view,
+// not banned and not barred. An honest member checks this before it confirms a REJOIN.
+bool MayRejoin(const Block& view, const PeerId& peer, std::uint64_t step);
 
 struct Returns {
   std::vector<Candidate> candidates;  // by key

@@ -20,7 +20,7 @@ StepReading::StepReading(const Block& head, const Manifest& manifest, std::uint6
   sealed.tau = base::Planted(base::Bug::kFirstTauGoesOn) ? manifest.tau_initial : head.tau;
   sealed.roles = AssignRoles(head, dimension);
   sealed.aggregates.resize(sealed.roles.parts.size());
-  coin_count = static_cast<std::uint32_t>(head.members.size());
+  coin_count = static_cast<std::uint32_t>(SealersOf(head).size());
 }
 
 bool StepReading::IsComplete(const PeerId& member, const wire::Commit& commit) const {
@@ -67,11 +67,11 @@ void StepReading::ReadAggregate(const PeerId& member, std::uint32_t column,
 }
 
 void StepReading::ReadSealA(const Block& head, const SealedMessages& sealed_a) {
-  const std::size_t n = head.members.size();
+  const std::size_t n = SealersOf(head).size();
   OSTRAKA_CHECK(sealed_a.size() == 2 * n);
   const std::vector<PeerId> in_role = InRole(head);
   for (std::size_t i = 0; i < n; ++i) {
-    const PeerId& member = head.members[i];
+    const PeerId& member = SealersOf(head)[i];
     const auto owned = sealed.roles.PartOwnedBy(member);
     const SealedMessage& commit = sealed_a[i];
     const SealedMessage& aggregate = sealed_a[n + i];
@@ -97,7 +97,7 @@ bool StepReading::MustReveal(const PeerId& peer) const {
 
 std::size_t StepReading::RevealersLeft(const Block& head) const {
   return static_cast<std::size_t>(
-      std::count_if(head.members.begin(), head.members.end(),
+      std::count_if(SealersOf(head).begin(), SealersOf(head).end(),
                     [&](const PeerId& member) { return MustReveal(member); }));
 }
 
@@ -115,11 +115,11 @@ bool StepReading::RevealIsGood(const PeerId& peer, const wire::SignedEnvelope& m
 
 bool StepReading::ReadSealB(const Block& head, const Manifest& manifest,
                             const SealedMessages& sealed_b) {
-  OSTRAKA_CHECK(sealed_b.size() == head.members.size());
+  OSTRAKA_CHECK(sealed_b.size() == SealersOf(head).size());
   coins.clear();
   bool all_good = true;
   for (std::size_t i = 0; i < sealed_b.size(); ++i) {
-    const PeerId& member = head.members[i];
+    const PeerId& member = SealersOf(head)[i];
     if (!MustReveal(member)) continue;
     if (sealed_b[i].state == SealedMessage::State::kPresent) {
       if (RevealIsGood(member, *sealed_b[i].message)) continue;
@@ -142,9 +142,9 @@ bool StepReading::ReadSealB(const Block& head, const Manifest& manifest,
 // --- seal C -------------------------------------------------------------------------------------
 
 void StepReading::ReadSealC(const Block& head, const SealedMessages& sealed_c) {
-  OSTRAKA_CHECK(sealed_c.size() == head.members.size());
+  OSTRAKA_CHECK(sealed_c.size() == SealersOf(head).size());
   for (std::size_t i = 0; i < sealed_c.size(); ++i) {
-    const PeerId& member = head.members[i];
+    const PeerId& member = SealersOf(head)[i];
     if (absent.contains(member) || two_commits.contains(member)) continue;  // S2
     if (sealed_c[i].state != SealedMessage::State::kPresent) {
       NoteEntry(Phase::kC, member, sealed_c[i].state, "PROOF");

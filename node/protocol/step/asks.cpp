@@ -47,7 +47,7 @@ void Asks::AskMessages(const PeerId& whom, const wire::Slot& slot, MessageType t
   uses_.voice->Ask(whom, slot,
                    {.kind = PullKind::kMessages,
                     .type = type,
-                    .members = wire::BitmapOf(authors, uses_.chain->head().members),
+                    .members = wire::BitmapOf(authors, SealersOf(uses_.chain->head())),
                     .digests = {},
                     .index = 0});
 }
@@ -86,7 +86,7 @@ bool Asks::ForEntries(const Sealing& sealing) const {
 // asks again, and more of them, half a Delta after its own ECHO: docs/seal.md, 5.)
 bool Asks::ForEchoes(const Sealing& sealing) const {
   if (!sealing.seal().echoed() || sealing.seal().decision()) return false;
-  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   std::vector<PeerId> lacking;
   const auto& echoes = uses_.inbox->At(Inbox::PlaceOf(sealing.slot()));
   for (const PeerId& member : members) {
@@ -108,7 +108,7 @@ bool Asks::ForEchoes(const Sealing& sealing) const {
 // time.
 bool Asks::ForResults(const Results& results) const {
   bool missing = false;
-  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   const std::size_t n = members.size();
   for (std::size_t j = 0; j < results.all().size(); ++j) {
     if (!results.IsMissing(j)) continue;
@@ -141,7 +141,7 @@ bool Asks::ForExhibits() const {
 
 void Asks::ForLate(const Sealing& sealing) const {
   if (sealing.seal().echoed()) return;
-  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   std::map<MessageType, std::vector<PeerId>> late;
   for (const LateWatch::Word& due :
        uses_.reports->TakeOverdue(uses_.turn->now(), uses_.chain->delta())) {
@@ -160,14 +160,14 @@ void Asks::ForRefusedPart(const PeerId& whom, const PeerId& worker, std::uint32_
   uses_.voice->Ask(whom, ServiceSlot(facts_->number(), Phase::kA, MessageType::kPull),
                    {.kind = PullKind::kPart,
                     .type = {},
-                    .members = wire::BitmapOf({worker}, uses_.chain->head().members),
+                    .members = wire::BitmapOf({worker}, SealersOf(uses_.chain->head())),
                     .digests = {},
                     .index = column});
 }
 
 void Asks::ForRefusedParts(const std::set<PeerId>& links, const DisputedPairs& pairs) const {
   for (const PeerId& whom : links) {
-    if (!IsMember(uses_.chain->head().members, whom)) continue;
+    if (!IsMember(SealersOf(uses_.chain->head()), whom)) continue;
     if (facts_->my_part && facts_->roles().IsWorker(whom)) {
       ForRefusedPart(whom, whom, *facts_->my_part);
     }

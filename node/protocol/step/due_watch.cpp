@@ -24,7 +24,7 @@ LateWatch::Options DueWatch::Options() const {
   options.delta = uses_.chain->delta();
   options.patience = uses_.manifest->patience;
   options.deadline = SealDeadline(*uses_.manifest, uses_.chain->delta());
-  options.members = head.members.size();
+  options.members = SealersOf(head).size();
   options.quorum = head.thresholds.quorum();
   options.fault_bound = FaultBound(head.thresholds);
   return options;
@@ -32,7 +32,7 @@ LateWatch::Options DueWatch::Options() const {
 
 void DueWatch::BeginA() {
   const Roles& roles = facts_->roles();
-  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   const bool owner = facts_->my_part.has_value();
   LateWatch::Options options = Options();
   options.owns_column = owner;
@@ -50,13 +50,13 @@ void DueWatch::BeginA() {
 
 void DueWatch::BeginB() {
   LateWatch& watch = uses_.reports->WatchLateness(Options());
-  for (std::size_t i = 0; i < uses_.chain->head().members.size(); ++i) {
+  for (std::size_t i = 0; i < SealersOf(uses_.chain->head()).size(); ++i) {
     if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueWord::kReveal, i}, i);
   }
 }
 
 void DueWatch::BeginC() {
-  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   LateWatch& watch = uses_.reports->WatchLateness(Options());
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueWord::kProof, i}, i);
@@ -68,7 +68,7 @@ void DueWatch::BeginC() {
 }
 
 bool DueWatch::IsHeld(const LateWatch::Word& due) {
-  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   const Entries& entries = holdings_.sealing->entries();
   switch (due.kind) {
     case DueWord::kCommit:

@@ -9,11 +9,11 @@ using wire::MessageType;
 using wire::Phase;
 
 std::size_t Entries::Count() const {
-  return chain_->head().members.size() * (phase_ == Phase::kA ? 2 : 1);
+  return SealersOf(chain_->head()).size() * (phase_ == Phase::kA ? 2 : 1);
 }
 
 std::optional<std::pair<Inbox::Place, PeerId>> Entries::PlaceOf(std::size_t index) const {
-  const std::vector<PeerId>& members = chain_->head().members;
+  const std::vector<PeerId>& members = SealersOf(chain_->head());
   const PeerId& member = members[index % members.size()];
   const StepReading& reading = facts_->reading;
   if (reading.absent.contains(member) || reading.two_commits.contains(member)) return std::nullopt;
@@ -75,7 +75,7 @@ bool Entries::HoldsAll(const SealVector& vector) const {
 // three of those were dropped for it].
 bool Entries::OwesNothing(std::size_t index, const PeerId& member) const {
   if (base::Planted(base::Bug::kEvidenceEndsWaits)) return charges_->Against(member);
-  const std::size_t n = chain_->head().members.size();
+  const std::size_t n = SealersOf(chain_->head()).size();
   return phase_ == Phase::kA && index >= n &&
          EntryNow(index - n).state == SealEntry::State::kEquivocated;
 }

@@ -102,8 +102,7 @@ wire::Proof Proving::Compose() {
   proof.state_root = state_root_;
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = uses_.charges->ForProof();
   proof.held = HeldBitmap(head, holdings_.pairs->parts(), holdings_.pairs->results());
-  proof.joins = uses_.followers->JoinsToConfirm(head, *uses_.manifest, facts_->number(),
-                                                uses_.chain->recent());
+  proof.joins = uses_.followers->JoinsToConfirm(head, facts_->number(), uses_.chain->recent());
   // If no lag was measured: as things are.
   uses_.reports->StateIn(proof, head.members, head.delta_us / 4);
   return proof;

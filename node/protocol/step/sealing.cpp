@@ -41,7 +41,7 @@ void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
   options.slot = slot_;
   options.entry = facts_->ParentOf(phase);
   options.self = uses_.self;
-  options.members = head.members;
+  options.members = SealersOf(head);
   options.muted_members = facts_->muted;
   options.thresholds = head.thresholds;
   options.delta = uses_.chain->delta();
@@ -103,7 +103,7 @@ void Sealing::WatchEchoes(base::Duration deadline, std::optional<Time> step_befo
   if (slot_.phase == Phase::kA) {
     options.deadline = step_before_ended ? *step_before_ended + deadline : Time{};
   }
-  const std::size_t n = uses_.chain->head().members.size();
+  const std::size_t n = SealersOf(uses_.chain->head()).size();
   for (std::size_t i = 0; i < entries_->Count(); ++i) {
     if (!entries_->PlaceOf(i)) continue;
     EchoWatch::DueEntry due{i, std::nullopt};
@@ -132,7 +132,7 @@ void Sealing::OnAccepted(const wire::SignedEnvelope& message) {
 }
 
 bool Sealing::TakeOdd(const PeerId& from) {
-  return ++odd_[from] <= kOddBallots + kOddBallotsOfEach * uses_.chain->head().members.size();
+  return ++odd_[from] <= kOddBallots + kOddBallotsOfEach * SealersOf(uses_.chain->head()).size();
 }
 
 void Sealing::OnVector(const wire::Slot& slot, const wire::Vector& vector) {
@@ -156,7 +156,7 @@ void Sealing::OnEchoTimer() {
   if (seal_ == nullptr) return;
   if (WaitsForLastCoin()) {
     overdue_ = true;
-    uses_.voice->AskHeads(uses_.chain->head().members, step());
+    uses_.voice->AskHeads(SealersOf(uses_.chain->head()), step());
     uses_.turn->Do(SetTimer{kEchoTimer, uses_.turn->now() + uses_.chain->delta() * 2});
     return;
   }
@@ -201,7 +201,7 @@ void Sealing::Feed(const wire::SignedEnvelope& message) {
 // --- what the seal says -------------------------------------------------------------------------
 
 void Sealing::Perform(SealOutput output) {
-  const std::vector<PeerId>& members = uses_.chain->head().members;
+  const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   Say(std::move(output.say));
   if (output.unhelped) {
     uses_.voice->AskHeads(members, step());
@@ -238,11 +238,11 @@ void Sealing::Say(std::vector<SealSay> says) {
     const wire::Slot slot =
         uses_.voice->SlotOf(step(), slot_.phase, say.type, slot_.draw, say.iteration);
     drafts.push_back(uses_.voice->MakeDraft(slot, facts_->ParentOf(slot_.phase),
-                                            std::move(say.body), uses_.chain->head().members));
+                                            std::move(say.body), SealersOf(uses_.chain->head())));
     if (say.type == MessageType::kEcho) uses_.pull->Arm({uses_.chain->delta().ns / 2});
     if (say.type != MessageType::kStatus) continue;
     if (say.iteration > 1) {
-      uses_.voice->AskHeads(uses_.chain->head().members, step());
+      uses_.voice->AskHeads(SealersOf(uses_.chain->head()), step());
       uses_.charges->StoreVerdicts();
     }
     uses_.inbox->ForgetSlowPath(say.iteration < 2 ? 0 : say.iteration - 1);
@@ -264,7 +264,7 @@ bool Sealing::IsStuck() const {
 // --- closing ------------------------------------------------------------------------------------
 
 void Sealing::TakeWatches() {
-  uses_.reports->TakeSeal(uses_.chain->head().members, EchoOf(*seal_->decision()).vector,
+  uses_.reports->TakeSeal(SealersOf(uses_.chain->head()), EchoOf(*seal_->decision()).vector,
                           seal_->iteration() > 0, uses_.turn->now(),
                           [this](const Digest& value) { return IsShown(value); });
 }
@@ -290,7 +290,7 @@ Digest Sealing::Close() {
   }
   uses_.past_seals->Add(SealKeyOf(slot_), {vector, seal_->Certificate()});
   Decision decided{parent, value, {}, head.thresholds.quorum(), seal_->Certificate()};
-  for (const PeerId& member : head.members) {
+  for (const PeerId& member : SealersOf(head)) {
     if (!facts_->muted.contains(member)) decided.awake.insert(member);
   }
   if (transcript_.slow()) decided.words = std::move(transcript_);

@@ -60,8 +60,6 @@ TEST_F(FollowersTest, AdmittedFollowerIsAwayNoMore) {
 }
 
 TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
-  Manifest manifest;
-  for (const PeerId& peer : peers_) manifest.members.push_back({.id = peer});
   wire::Block head;
   head.members = members_;
   // `away_` was dropped long ago, and may come back.
@@ -76,7 +74,7 @@ TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
   }
   const auto confirmed = [&](const Digest& named) {
     followers_.OnRejoin(away_, named, At(0));
-    return followers_.JoinsToConfirm(head, manifest, 1'000'000, recent).size();
+    return followers_.JoinsToConfirm(head, 1'000'000, recent).size();
   };
   EXPECT_EQ(confirmed(digests[11]), 1u);
   EXPECT_EQ(confirmed(digests[12 - Followers::kRejoinBlocks]), 1u);

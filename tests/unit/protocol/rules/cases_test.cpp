@@ -78,9 +78,10 @@ TEST_F(AccusationTest, OfOneWhoIsDroppedInThisBlockCounts) {
   EXPECT_EQ(block.cases[0].id.target, PeerNumber(5));
 }
 
-TEST_F(AccusationTest, OfOneWhoLeftBeforeCountsUnlessItIsBanned) {
+TEST_F(AccusationTest, OfADroppedMemberCountsUnlessItIsBanned) {
   Accuse(2, 5, kStep - 2);
   std::erase(step_.view.members, PeerNumber(5));
+  step_.view.standings = {{.peer = PeerNumber(5), .drops = 1}};
   step_.sealed.proofs.erase(PeerNumber(5));
   step_.sealed.aggregates.clear();
   step_.sealed.roles.owners.clear();

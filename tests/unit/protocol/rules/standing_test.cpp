@@ -59,19 +59,29 @@ TEST_F(StandingTest, AreByKeyAndKeepTheOthers) {
   EXPECT_EQ(StandingOf(standings, PeerNumber(2)), nullptr);
 }
 
-TEST_F(StandingTest, WhoMayRejoin) {
-  const Manifest manifest = ManifestOf(8);
+TEST_F(StandingTest, ARemovedKeyThatIsNeitherBannedNorBarredMayRejoin) {
   for (const std::uint32_t gone : {1u, 2u, 3u}) std::erase(view_.members, PeerNumber(gone));
   view_.standings = {{PeerNumber(1), true, 0, 0, 0},
                      {PeerNumber(2), false, 2, 10, kStep},
                      {PeerNumber(3), false, 1, 40, 0},
                      {PeerNumber(4), false, 1, 5, 0}};
-  EXPECT_FALSE(MayRejoin(view_, manifest, PeerNumber(1), kStep)) << "banned";
-  EXPECT_FALSE(MayRejoin(view_, manifest, PeerNumber(2), kStep - 1)) << "barred";
-  EXPECT_TRUE(MayRejoin(view_, manifest, PeerNumber(2), kStep));
-  EXPECT_TRUE(MayRejoin(view_, manifest, PeerNumber(3), kStep));
-  EXPECT_FALSE(MayRejoin(view_, manifest, PeerNumber(4), kStep)) << "a member";
-  EXPECT_FALSE(MayRejoin(view_, manifest, PeerNumber(8), kStep)) << "never was one";
+  EXPECT_FALSE(MayRejoin(view_, PeerNumber(1), kStep)) << "banned";
+  EXPECT_FALSE(MayRejoin(view_, PeerNumber(2), kStep - 1)) << "barred";
+  EXPECT_TRUE(MayRejoin(view_, PeerNumber(2), kStep));
+  EXPECT_TRUE(MayRejoin(view_, PeerNumber(3), kStep));
+  EXPECT_FALSE(MayRejoin(view_, PeerNumber(4), kStep)) << "a member";
+  EXPECT_FALSE(MayRejoin(view_, PeerNumber(8), kStep)) << "never was one";
+}
+
+TEST_F(StandingTest, KeysAreTheMembersAndAllThatWereRemoved) {
+  view_.members = {PeerNumber(0), PeerNumber(2)};
+  std::sort(view_.members.begin(), view_.members.end());
+  view_.standings = {{PeerNumber(1), true, 0, 0, 0}, {PeerNumber(2), false, 1, 5, 0}};
+  std::vector<PeerId> keys = {PeerNumber(0), PeerNumber(1), PeerNumber(2)};
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(KeysOf(view_), keys);
+  for (const PeerId& key : keys) EXPECT_TRUE(IsKey(view_, key));
+  EXPECT_FALSE(IsKey(view_, PeerNumber(3)));
 }
 
 // --- the way back
