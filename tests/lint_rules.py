@@ -49,6 +49,7 @@ LAYERS = [
     ("node/net/mesh/", 11, "mesh"),
     ("node/store/", 10, "store"),
     ("node/http/", 10, "http"),
+    ("node/config/", 11, "config"),
     ("node/host/", 12, "host"),
     ("node/cli/terminal/", 20, "terminal"),
     ("node/cli/options/", 21, "options"),
@@ -71,8 +72,10 @@ COMPARE = members_under("sim/compare/")
 SIMULATOR = members_under("sim/") - COMPARE
 # (who, whom, why): no include between them, though the layers would allow it.
 STRANGERS = [
-    ({"link", "mesh", "store", "http", "host"}, SIMULATOR | COMPARE | {"train"},
+    ({"link", "mesh", "store", "http", "config", "host"}, SIMULATOR | COMPARE,
      "the node and the simulator are two drivers of one machine, and neither knows the other"),
+    ({"link", "mesh", "store", "http"}, {"train"},
+     "models and data are for node/config and node/host, which make a run of them"),
     (SIMULATOR, {"os", "train"}, "it runs in virtual time, and trains through node/train/trainer.h alone"),
     ({"member"}, {"trainer"}, "a machine asks for a gradient by a job, and knows no trainer"),
     ({"python"}, members_under("node/cli/"), "the module and the command are two front ends of one library"),
@@ -98,7 +101,7 @@ THIRD_PARTY = [
     (r"sqlite3\.h", r"node/store/.*", "SQLite"),
     (r"zlib\.h", r"node/train/gzip\.cpp", "zlib"),
     (r"CLI/.*", r"(node/cli|sim/compare)/.*", "CLI11"),
-    (r"toml\+\+/.*", r"(node/cli|sim/compare)/.*", "toml++"),
+    (r"toml\+\+/.*", r"(node/config|sim/compare)/.*", "toml++"),
     (r"nlohmann/.*", r"(node/cli|node/store|sim/compare)/.*", "nlohmann-json"),
     (r"(spdlog|fmt)/.*", r"node/cli/.*", "spdlog"),
     (r"(gtest|gmock|rapidcheck)(/.*|\.h)", r"tests/.*", "test libraries"),

@@ -84,7 +84,7 @@ class ThirdParty(unittest.TestCase):
         "openssl/ssl.h": "node/net/link/x.cpp",
         "sqlite3.h": "node/store/x.cpp",
         "CLI/CLI.hpp": "node/cli/x.cpp",
-        "toml++/toml.h": "node/cli/x.cpp",
+        "toml++/toml.h": "node/config/x.cpp",
         "nlohmann/json.hpp": "node/cli/x.cpp",
         "spdlog/spdlog.h": "node/cli/x.cpp",
         "absl/status/status.h": "node/base/x.cpp",

@@ -14,7 +14,6 @@
 #include "node/cli/node/recovery.h"
 #include "node/cli/options/attack_options.h"
 #include "node/cli/options/manifest_options.h"
-#include "node/cli/options/manifest_toml.h"
 #include "node/cli/options/state_options.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/data_dir.h"
@@ -23,6 +22,9 @@
 #include "node/cli/views/node_answers.h"
 #include "node/cli/views/node_json.h"
 #include "node/cli/views/node_view.h"
+#include "node/config/manifest_toml.h"
+#include "node/config/origin.h"
+#include "node/config/training.h"
 #include "node/host/node_driver.h"
 #include "node/os/endpoint.h"
 #include "node/protocol/ground/state.h"
@@ -187,7 +189,7 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   ASSIGN_OR_RETURN(node.log,
                    Log::Open(options.log, options.events ? LogLevel::kWarning : LogLevel::kInfo));
   RETURN_IF_ERROR(CheckHttp(options));
-  ASSIGN_OR_RETURN(protocol::Manifest parsed, ReadManifestFile(options.manifest_file));
+  ASSIGN_OR_RETURN(protocol::Manifest parsed, config::ReadManifestFile(options.manifest_file));
   const auto manifest = std::make_shared<const protocol::Manifest>(std::move(parsed));
   ASSIGN_OR_RETURN(crypto::SigningKey loaded, LoadKey(options.key_file, options.passphrase));
   const auto key = std::make_shared<const crypto::SigningKey>(std::move(loaded));
@@ -199,12 +201,12 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   }
   ASSIGN_OR_RETURN(const train::HeldOut evaluate_on, HeldOutOf(options.states));
   ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
-                   TrainerOptionsOf(*manifest, options.data, evaluate_on));
+                   config::TrainerOptionsOf(*manifest, options.data, evaluate_on));
   ASSIGN_OR_RETURN(std::unique_ptr<train::Trainer> trainer, train::MakeTrainer(trainer_options));
   node.self = key->id();
   node.layout = trainer->layout();
   const std::uint64_t dimension = base::ElementCount(node.layout);
-  RETURN_IF_ERROR(CheckDimension(dimension, manifest->members.size()));
+  RETURN_IF_ERROR(config::CheckDimension(dimension, manifest->members.size()));
   ASSIGN_OR_RETURN(net::TransportOptions transport,
                    MakeTransport(options, *manifest, key, dimension));
 
@@ -214,7 +216,7 @@ base::StatusOr<Node> Build(const NodeCommandOptions& options) {
   peer.verifier = std::make_shared<crypto::PlainVerifier>();
   peer.layout = node.layout;
   ASSIGN_OR_RETURN(const protocol::ModelState origin,
-                   ReadOrigin(*manifest, options.origin, node.layout));
+                   config::ReadOrigin(*manifest, options.origin, node.layout));
   peer.initial_parameters = origin.parameters;
   peer.initial_velocity = origin.velocity;
   if (origin.parameters == nullptr) {

@@ -1,4 +1,4 @@
-#include "node/cli/options/manifest_toml.h"
+#include "node/config/manifest_toml.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@
 #include "node/base/toml_text.h"
 #include "node/os/endpoint.h"
 
-namespace ostraka::cli {
+namespace ostraka::config {
 namespace {
 
 using base::InvalidArgument;
@@ -362,4 +362,4 @@ std::string WriteManifest(const Manifest& manifest, const base::Digest& nonce) {
   return text;
 }
 
-}  // namespace ostraka::cli
+}  // namespace ostraka::config

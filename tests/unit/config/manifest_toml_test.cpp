@@ -1,4 +1,4 @@
-#include "node/cli/options/manifest_toml.h"
+#include "node/config/manifest_toml.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -16,7 +16,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 
-namespace ostraka::cli {
+namespace ostraka::config {
 namespace {
 
 using protocol::Manifest;
@@ -447,4 +447,4 @@ TEST(ManifestFileTest, ReadsWhatWasWrittenAndNamesTheFile) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::config

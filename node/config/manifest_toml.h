@@ -12,7 +12,7 @@
 #include "node/base/status.h"
 #include "node/protocol/ground/manifest.h"
 
-namespace ostraka::cli {
+namespace ostraka::config {
 
 // Strict: an unknown, missing or mistyped key is InvalidArgument with the line and, if one is
 // close, the intended key. The result satisfies protocol::Validate. Any bytes are safe.
@@ -25,4 +25,4 @@ base::StatusOr<protocol::Manifest> ReadManifestFile(const std::string& path);
 // settings differ.
 std::string WriteManifest(const protocol::Manifest& manifest, const base::Digest& nonce);
 
-}  // namespace ostraka::cli
+}  // namespace ostraka::config
