@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +36,6 @@ TEST(StopSignalsTest, AfterItNoSignalIsHeld) {
     {
       const StopSignals signals(io, [](const std::string&) { ::_exit(1); });
     }
-    io.run();
     ::raise(SIGINT);
   };
   EXPECT_EXIT(after(), ::testing::KilledBySignal(SIGINT), "");
@@ -43,10 +44,13 @@ TEST(StopSignalsTest, AfterItNoSignalIsHeld) {
 TEST(StopSignalsTest, NothingIsCalledAfterItIsGone) {
   boost::asio::io_context io;
   std::vector<std::string> calls;
-  {
-    const StopSignals signals(io, [&](const std::string& said) { calls.push_back(said); });
-    ::raise(SIGTERM);  // caught, and not yet handled
-  }
+  std::optional<StopSignals> signals;
+  signals.emplace(io, [&](const std::string& said) { calls.push_back(said); });
+  boost::asio::post(io, [&] {
+    ::raise(SIGTERM);
+    // The call is in the queue of the io_context when this runs.
+    boost::asio::post(io, [&] { boost::asio::post(io, [&] { signals.reset(); }); });
+  });
   io.run();
   EXPECT_THAT(calls, IsEmpty());
 }

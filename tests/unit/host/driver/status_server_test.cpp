@@ -26,7 +26,7 @@ TEST_F(StatusServerTest, NamesThePortOfTheLastPlaceThatHasOne) {
   const auto none = StatusServer::Make(io_, {Socket()}, answer_);
   ASSERT_TRUE(none.ok()) << none.status();
   EXPECT_EQ(none->port(), 0u);
-  const auto one = StatusServer::Make(io_, {Port()}, answer_);
+  const auto one = StatusServer::Make(io_, {Port(), Socket()}, answer_);
   ASSERT_TRUE(one.ok()) << one.status();
   EXPECT_NE(one->port(), 0u);
 }
