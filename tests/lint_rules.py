@@ -78,8 +78,9 @@ SIMULATOR = members_under("sim/") - COMPARE
 STRANGERS = [
     ({"link", "mesh", "store", "http", "config"} | HOST, SIMULATOR | COMPARE,
      "the node and the simulator are two drivers of one machine, and neither knows the other"),
-    (({"link", "mesh", "store", "http"} | HOST) - {"host"}, {"train", "config", "member"},
+    (({"link", "mesh", "store", "http"} | HOST) - {"host"}, {"train", "config"},
      "models, data and manifests become a run in node/host/prepared_run.cpp alone"),
+    (({"store"} | HOST) - {"host"}, {"member"}, "a driver knows a machine by its seam"),
     (SIMULATOR, {"os", "train"}, "it runs in virtual time, and trains through node/train/trainer.h alone"),
     ({"member"}, {"trainer"}, "a machine asks for a gradient by a job, and knows no trainer"),
     ({"python"}, members_under("node/cli/"), "the module and the command are two front ends of one library"),
