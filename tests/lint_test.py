@@ -55,11 +55,16 @@ class Layers(unittest.TestCase):
     def test_refuses_a_stranger_in_a_lower_layer(self):
         for path, include in [("node/host/x.cpp", "sim/engine/simulator.h"),
                               ("node/store/x.cpp", "node/train/loader.h"),
+                              ("node/host/driver/x.cpp", "node/train/loader.h"),
+                              ("node/host/report/x.cpp", "node/protocol/member/peer.h"),
                               ("sim/run/x.cpp", "node/os/timer.h"),
                               ("sim/run/x.cpp", "node/train/loader.h"),
                               ("python/x.cpp", "node/cli/terminal/exit_code.h"),
                               ("node/net/mesh/x.cpp", "node/protocol/member/peer.h")]:
             self.assertEqual(self.planted(path, include), [(path, 2)])
+
+    def test_lets_the_composition_root_make_a_trainer(self):
+        self.assertEqual(self.planted("node/host/x.cpp", "node/train/loader.h"), [])
 
     def test_lets_a_driver_use_the_trainer_interface(self):
         self.assertEqual(self.planted("sim/engine/x.cpp", "node/train/trainer.h"), [])
@@ -84,7 +89,7 @@ class ThirdParty(unittest.TestCase):
         "openssl/ssl.h": "node/net/link/x.cpp",
         "sqlite3.h": "node/store/x.cpp",
         "CLI/CLI.hpp": "node/cli/x.cpp",
-        "toml++/toml.h": "node/cli/x.cpp",
+        "toml++/toml.h": "node/config/x.cpp",
         "nlohmann/json.hpp": "node/cli/x.cpp",
         "spdlog/spdlog.h": "node/cli/x.cpp",
         "absl/status/status.h": "node/base/x.cpp",

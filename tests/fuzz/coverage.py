@@ -23,7 +23,7 @@ DECODERS = {
     "evidence": ["node/wire/evidence_codec.cpp", "proofs/evidence/evidence.cpp",
                  "proofs/evidence/kinds.cpp"],
     "key_file": ["crypto/key_file.cpp"],
-    "manifest": ["node/cli/options/manifest_toml.cpp"],
+    "manifest": ["node/config/manifest_toml.cpp"],
     "npy": ["node/base/npy.cpp"],
     "data_files": ["node/train/cifar10.cpp", "node/train/gzip.cpp", "node/train/idx.cpp"],
     "channel": ["node/net/records/hello.cpp", "node/net/records/blob_receiver.cpp",

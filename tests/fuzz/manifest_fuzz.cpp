@@ -6,9 +6,9 @@
 
 #include "crypto/sign.h"
 #include "node/base/check.h"
-#include "node/cli/options/manifest_toml.h"
+#include "node/config/manifest_toml.h"
 
-namespace ostraka::cli {
+namespace ostraka::config {
 namespace {
 
 void RunOne(std::string_view text) {
@@ -27,11 +27,11 @@ void RunOne(std::string_view text) {
 }
 
 }  // namespace
-}  // namespace ostraka::cli
+}  // namespace ostraka::config
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const bool initialized = ostraka::crypto::Initialize().ok();
   OSTRAKA_CHECK(initialized);
-  ostraka::cli::RunOne({reinterpret_cast<const char*>(data), size});
+  ostraka::config::RunOne({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -12,9 +12,10 @@
 #include "node/cli/doctor/commands.h"
 #include "node/cli/doctor/doctor.h"
 #include "node/cli/options/manifest_options.h"
-#include "node/cli/options/manifest_toml.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/views/node_json.h"
+#include "node/config/manifest_toml.h"
+#include "node/config/training.h"
 
 namespace ostraka::cli {
 namespace {
@@ -48,10 +49,10 @@ base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& b
     if (built_in == "cnn") chosen.manifest.training.learning_rate = kCnnRate;
     ASSIGN_OR_RETURN(model.manifest, MakeManifest(chosen));
   } else {
-    ASSIGN_OR_RETURN(model.manifest, ReadManifestFile(options.manifest_file));
+    ASSIGN_OR_RETURN(model.manifest, config::ReadManifestFile(options.manifest_file));
   }
   ASSIGN_OR_RETURN(model.trainer,
-                   TrainerOptionsOf(model.manifest, options.data, train::HeldOut::kTest));
+                   config::TrainerOptionsOf(model.manifest, options.data, train::HeldOut::kTest));
   return model;
 }
 
@@ -93,7 +94,8 @@ std::vector<ReachFacts> TryMembers(const std::vector<protocol::Member>& members)
 base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
   std::vector<ReachFacts> members;
   if (!options.manifest_file.empty()) {
-    ASSIGN_OR_RETURN(const protocol::Manifest manifest, ReadManifestFile(options.manifest_file));
+    ASSIGN_OR_RETURN(const protocol::Manifest manifest,
+                     config::ReadManifestFile(options.manifest_file));
     members = TryMembers(manifest.members);
   }
   std::string folder = options.data_dir;

@@ -11,8 +11,8 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/evidence_files.h"
-#include "node/cli/options/manifest_toml.h"
 #include "node/cli/views/node_json.h"
+#include "node/config/manifest_toml.h"
 #include "node/protocol/ground/known_run.h"
 #include "node/wire/codec.h"
 #include "proofs/evidence/evidence.h"
@@ -54,7 +54,7 @@ json JsonOf(const evidence::Finding& finding) {
 // The run of --manifest; nullopt without it.
 base::StatusOr<std::optional<evidence::KnownRun>> ReadRun(const EvidenceCommandOptions& options) {
   if (options.manifest.empty()) return std::nullopt;
-  ASSIGN_OR_RETURN(const protocol::Manifest manifest, ReadManifestFile(options.manifest));
+  ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.manifest));
   return protocol::KnownRunOf(manifest);
 }
 

@@ -16,9 +16,7 @@
 
 #include "node/base/ids.h"
 #include "node/base/status.h"
-#include "node/base/tensor_layout.h"
 #include "node/protocol/ground/manifest.h"
-#include "node/protocol/ground/state.h"
 
 namespace ostraka::cli {
 
@@ -41,12 +39,5 @@ struct RecoveryPlan {
 base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
                                           const std::vector<std::string>& data_dirs,
                                           const std::vector<base::PeerId>& without);
-
-// The state that `manifest` begins with, from the checkpoint at `path`; null vectors if the
-// manifest names no origin. InvalidArgument: a path without an origin, an origin without a path, or
-// a file with another state. ReadCheckpoint's errors.
-base::StatusOr<protocol::ModelState> ReadOrigin(const protocol::Manifest& manifest,
-                                                const std::string& path,
-                                                const base::TensorLayout& layout);
 
 }  // namespace ostraka::cli

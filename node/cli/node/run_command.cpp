@@ -9,9 +9,10 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/options/manifest_options.h"
-#include "node/cli/options/manifest_toml.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
+#include "node/config/manifest_toml.h"
+#include "node/config/training.h"
 #include "node/os/endpoint.h"
 
 namespace ostraka::cli {
@@ -102,17 +103,17 @@ base::Status Init(const RunOptions& options) {
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
   base::Digest nonce;
   crypto::FillRandom(nonce.bytes);
-  const std::string text = WriteManifest(manifest, nonce);
-  ASSIGN_OR_RETURN(const protocol::Manifest parsed, ParseManifest(text));
+  const std::string text = config::WriteManifest(manifest, nonce);
+  ASSIGN_OR_RETURN(const protocol::Manifest parsed, config::ParseManifest(text));
   RETURN_IF_ERROR(WriteNewFile(options.file, text));
   PrintSummary(parsed, options.json);
   return base::OkStatus();
 }
 
 base::Status Inspect(const RunOptions& options) {
-  ASSIGN_OR_RETURN(const protocol::Manifest manifest, ReadManifestFile(options.file));
+  ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.file));
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
-  RETURN_IF_ERROR(CheckTraining(manifest));
+  RETURN_IF_ERROR(config::CheckTraining(manifest));
   PrintSummary(manifest, options.json);
   return base::OkStatus();
 }

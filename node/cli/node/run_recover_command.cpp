@@ -8,9 +8,9 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/recovery.h"
-#include "node/cli/options/manifest_toml.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
+#include "node/config/manifest_toml.h"
 
 namespace ostraka::cli {
 namespace {
@@ -73,12 +73,12 @@ base::Status Recover(const RecoverOptions& options) {
     if (!peer) return base::InvalidArgument("--without '" + text + "': give a peer id");
     without.push_back(*peer);
   }
-  ASSIGN_OR_RETURN(const protocol::Manifest old, ReadManifestFile(options.manifest_file));
+  ASSIGN_OR_RETURN(const protocol::Manifest old, config::ReadManifestFile(options.manifest_file));
   ASSIGN_OR_RETURN(const RecoveryPlan plan, PlanRecovery(old, options.data_dirs, without));
   base::Digest nonce;
   crypto::FillRandom(nonce.bytes);
-  const std::string text = WriteManifest(plan.manifest, nonce);
-  ASSIGN_OR_RETURN(const protocol::Manifest written, ParseManifest(text));
+  const std::string text = config::WriteManifest(plan.manifest, nonce);
+  ASSIGN_OR_RETURN(const protocol::Manifest written, config::ParseManifest(text));
   RETURN_IF_ERROR(WriteNewFile(options.out_file, text));
   Print(options, plan, written);
   return base::OkStatus();

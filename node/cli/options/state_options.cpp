@@ -2,9 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "node/cli/terminal/exit_code.h"
-#include "node/train/data_source.h"
-
 namespace ostraka::cli {
 
 void AddStateOptions(CLI::App& command, StateOptions& options) {
@@ -35,24 +32,6 @@ base::StatusOr<train::HeldOut> HeldOutOf(const StateOptions& options) {
   }
   return base::InvalidArgument("--evaluate-on '" + options.evaluate_on +
                                "' is not known: use test or validation");
-}
-
-std::unique_ptr<store::CheckpointWriter> MakeCheckpointWriter(const StateOptions& options,
-                                                              const protocol::Manifest& manifest,
-                                                              const std::string& data_dir,
-                                                              const base::TensorLayout& layout) {
-  const std::string& data = manifest.training.data;
-  return std::make_unique<store::CheckpointWriter>(store::CheckpointWriterOptions{
-      .data_dir = data_dir,
-      .every = options.checkpoint_every,
-      .keep = options.keep_checkpoints,
-      .layout = layout,
-      .metadata = {{"run_id", manifest.run_id.Hex()},
-                   {"model", manifest.training.model},
-                   {"data", data},
-                   // Formula for the pixels p in the data's files.
-                   {"inputs", train::InputScaling(data.substr(0, data.find('@')))}},
-      .failed = [](const base::Status& status) { Fail(status); }});
 }
 
 }  // namespace ostraka::cli

@@ -2,16 +2,11 @@
 // settings: they do not affect other members.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "node/base/status.h"
-#include "node/base/tensor_layout.h"
-#include "node/protocol/ground/manifest.h"
-#include "node/store/checkpoint_writer.h"
 #include "node/train/trainer.h"
 
 namespace CLI {
@@ -33,11 +28,5 @@ void AppendStateArguments(const StateOptions& options, std::vector<std::string>&
 
 // InvalidArgument: neither "test" nor "validation".
 base::StatusOr<train::HeldOut> HeldOutOf(const StateOptions& options);
-
-// The writer for a node of the run; it reports failures on stderr.
-std::unique_ptr<store::CheckpointWriter> MakeCheckpointWriter(const StateOptions& options,
-                                                              const protocol::Manifest& manifest,
-                                                              const std::string& data_dir,
-                                                              const base::TensorLayout& layout);
 
 }  // namespace ostraka::cli

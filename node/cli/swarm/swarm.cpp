@@ -20,8 +20,9 @@
 #include "crypto/hash.h"
 #include "crypto/key_file.h"
 #include "node/cli/options/attack_options.h"
-#include "node/cli/options/manifest_toml.h"
 #include "node/cli/terminal/process.h"
+#include "node/config/manifest_toml.h"
+#include "node/config/training.h"
 #include "node/os/endpoint.h"
 #include "node/train/trainer_loader.h"
 #include "node/wire/limits.h"
@@ -144,10 +145,10 @@ class Swarm {
     ASSIGN_OR_RETURN(protocol::Manifest manifest, MakeManifest(options_.manifest));
     ASSIGN_OR_RETURN(const train::HeldOut evaluate_on, HeldOutOf(options_.states));
     ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
-                     TrainerOptionsOf(manifest, DataSourceText(), evaluate_on));
+                     config::TrainerOptionsOf(manifest, DataSourceText(), evaluate_on));
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
     run_.dimension = base::ElementCount(trainer->layout());
-    RETURN_IF_ERROR(CheckDimension(run_.dimension, options_.peers));
+    RETURN_IF_ERROR(config::CheckDimension(run_.dimension, options_.peers));
     for (std::uint32_t i = 0; i < options_.peers; ++i) {
       ASSIGN_OR_RETURN(sockets_.emplace_back(), os::ListenOnLoopback());
       SwarmNode& node = run_.nodes.emplace_back();
@@ -157,8 +158,8 @@ class Swarm {
     }
     std::sort(manifest.members.begin(), manifest.members.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
-    const std::string text = WriteManifest(manifest, NonceOf(options_.seed));
-    RETURN_IF_ERROR(ParseManifest(text).status());
+    const std::string text = config::WriteManifest(manifest, NonceOf(options_.seed));
+    RETURN_IF_ERROR(config::ParseManifest(text).status());
     ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
     return WriteFiles(text);
   }

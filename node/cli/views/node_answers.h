@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "node/host/node_status.h"
+#include "node/host/report/node_status.h"
 #include "node/http/http_server.h"
 
 namespace ostraka::cli {

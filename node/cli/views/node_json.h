@@ -8,7 +8,7 @@
 #include <string>
 
 #include "node/base/tensor_layout.h"
-#include "node/host/node_events.h"
+#include "node/host/report/node_events.h"
 
 namespace ostraka::cli {
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "node/cli/terminal/exit_code.h"
 #include "node/cli/views/node_json.h"
 
 namespace ostraka::cli {
@@ -67,6 +68,7 @@ class PeopleView final : public NodeEvents {
     if (halted_ && level != NoticeLevel::kWarning) return;
     log_.Say(LevelOf(level), line);
   }
+  void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
   void OnHalted(const host::NodeOutcome& outcome) override {
     halted_ = true;
     const bool finished = outcome.end == host::NodeEnd::kFinished;
@@ -107,6 +109,7 @@ class JsonView final : public NodeEvents {
   void OnNotice(NoticeLevel level, const std::string& line) override {
     log_.Say(LevelOf(level), line);
   }
+  void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
   void OnHalted(const host::NodeOutcome& outcome) override { Emit(HaltedEvent(outcome)); }
 
  private:

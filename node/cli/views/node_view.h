@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "node/cli/terminal/log.h"
-#include "node/host/node_events.h"
+#include "node/host/report/node_events.h"
 
 namespace ostraka::cli {
 

@@ -1,5 +1,5 @@
 // The parameters of a run, on which all peers agree before it starts. Parsed from TOML by
-// node/cli/options/manifest_toml.h; the simulator builds it in memory.
+// node/config/manifest_toml.h; the simulator builds it in memory.
 //
 // Thread safety: immutable once built.
 #pragma once

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "node/config/origin.h"
 #include "node/protocol/mail/signer.h"
 #include "node/protocol/watch/fork_trial.h"
 #include "node/store/checkpoint.h"
@@ -128,7 +129,7 @@ TEST_F(RecoveryTest, ContinuesFromTheNewestStateThatBothSidesHave) {
   EXPECT_EQ(plan->manifest.training.steps, 14u) << "what was left of 20";
   EXPECT_EQ(plan->manifest.members.size(), kMembers);
   EXPECT_TRUE(plan->left_out.empty());
-  const auto state = ReadOrigin(plan->manifest, plan->checkpoint, kLayout);
+  const auto state = config::ReadOrigin(plan->manifest, plan->checkpoint, kLayout);
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(*state->parameters, std::vector<float>(12, 5.0F));
 }
@@ -220,25 +221,6 @@ TEST_F(RecoveryTest, ErrorsNameWhatIsMissing) {
   manifest_.run_id = Filled(0xbb);
   EXPECT_THAT(ErrorOf({left}), HasSubstr("is of run"));
   manifest_.run_id = run;
-}
-
-TEST_F(RecoveryTest, StateWithAnotherRootIsRefused) {
-  const std::string left = Folder("left", 9);
-  Checkpoint(left, 5);
-  Checkpoint(left, 6);
-  const auto plan = PlanRecovery(manifest_, {left}, {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  const auto refusal = [&](const protocol::Manifest& manifest, const std::string& path,
-                           const base::TensorLayout& layout) {
-    const auto state = ReadOrigin(manifest, path, layout);
-    EXPECT_FALSE(state.ok());
-    return state.ok() ? "" : base::MessageOf(state.status());
-  };
-  EXPECT_THAT(refusal(plan->manifest, store::CheckpointPath(left, 5), kLayout),
-              HasSubstr("is not the state after step 6"));
-  EXPECT_THAT(refusal(plan->manifest, "", kLayout), HasSubstr("--origin"));
-  EXPECT_THAT(refusal(plan->manifest, plan->checkpoint, {{"y", {12}}}), HasSubstr("another model"));
-  EXPECT_THAT(refusal(manifest_, plan->checkpoint, kLayout), HasSubstr("of its own"));
 }
 
 }  // namespace

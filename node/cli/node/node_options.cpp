@@ -1,0 +1,185 @@
+#include "node/cli/node/node_options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "node/cli/node/flipped_gradients.h"
+#include "node/cli/options/attack_options.h"
+#include "node/cli/terminal/byte_count.h"
+#include "node/cli/terminal/data_dir.h"
+#include "node/cli/views/node_answers.h"
+#include "node/config/manifest_toml.h"
+#include "node/config/training.h"
+#include "node/os/endpoint.h"
+#include "sim/attacks/registry.h"
+
+namespace ostraka::cli {
+namespace {
+
+// Anyone who can connect can read the members, their ids and their state, without a password.
+base::Status CheckHttp(const NodeNetworkOptions& options) {
+  if (options.http.empty()) return base::OkStatus();
+  const auto address = os::ParseHostPort(options.http);
+  if (!address.ok()) return base::InvalidArgument("--http " + base::MessageOf(address.status()));
+  if (options.http_remote || http::IsLoopback(options.http)) return base::OkStatus();
+  return base::InvalidArgument("--http " + options.http +
+                               ": other machines could read it without a password; use 127.0.0.1 "
+                               "(and an SSH tunnel), or add --http-remote if the network is yours");
+}
+
+base::StatusOr<std::map<base::PeerId, std::string>> AddressesOf(
+    const std::vector<std::string>& peers, const protocol::Manifest& manifest) {
+  std::map<base::PeerId, std::string> addresses;
+  for (const std::string& text : peers) {
+    const std::size_t at = text.find('@');
+    const auto id = base::PeerId::FromHexDigits(text.substr(0, at));
+    if (!id || at == std::string::npos) {
+      return base::InvalidArgument("--peers '" + text + "': write ID@HOST:PORT");
+    }
+    const auto address = os::ParseHostPort(text.substr(at + 1));
+    if (!address.ok()) return base::InvalidArgument("--peers " + base::MessageOf(address.status()));
+    const auto& members = manifest.members;
+    if (std::none_of(members.begin(), members.end(),
+                     [&id](const protocol::Member& member) { return member.id == *id; })) {
+      return base::InvalidArgument("--peers: " + id->Short() + " is no member of this run");
+    }
+    addresses[*id] = text.substr(at + 1);
+  }
+  return addresses;
+}
+
+base::StatusOr<std::uint64_t> BandwidthOf(const std::string& text) {
+  if (text.empty()) return 0;
+  const auto cap = ParseByteCount(text);
+  if (cap.ok() && *cap > 0) return *cap;
+  return base::InvalidArgument("--bandwidth " +
+                               (cap.ok() ? "must be above 0" : base::MessageOf(cap.status())));
+}
+
+base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
+                                           const protocol::Manifest& manifest,
+                                           const std::string& data_dir) {
+  host::RunNetwork network;
+  network.listen_socket = os::Descriptor(options.listen_fd);
+  ASSIGN_OR_RETURN(network.addresses, AddressesOf(options.peers, manifest));
+  if (!options.listen.empty()) {
+    const auto address = os::ParseHostPort(options.listen);
+    if (!address.ok()) {
+      return base::InvalidArgument("--listen " + base::MessageOf(address.status()));
+    }
+  }
+  network.listen = options.listen;
+  ASSIGN_OR_RETURN(network.max_bytes_per_second, BandwidthOf(options.bandwidth));
+  // The socket for `ostraka status DIR`, and the address that the user gives.
+  network.http.push_back({.address = {}, .socket_path = data_dir + "/" + kStatusSocketName});
+  if (!options.http.empty()) network.http.push_back({.address = options.http, .socket_path = {}});
+  network.http_answer = [steps = manifest.training.steps](std::string_view path,
+                                                          const host::NodeStatus& status) {
+    return AnswerHttp(path, status, steps);
+  };
+  return network;
+}
+
+// The machine that --attack makes of an honest one.
+base::StatusOr<std::unique_ptr<protocol::Machine>> Attacker(
+    const NodeLabOptions& lab, std::shared_ptr<const protocol::Manifest> manifest,
+    std::shared_ptr<const crypto::SigningKey> key, const train::TrainerOptions& trainer,
+    const base::TensorLayout& layout, const host::MachineMaker& honest) {
+  std::vector<base::PeerId> colluders = {key->id()};
+  for (const std::string& text : lab.colluders) {
+    const auto id = base::PeerId::FromHexDigits(text);
+    if (!id) return base::InvalidArgument("--colluders '" + text + "': give peer ids");
+    if (*id != key->id()) colluders.push_back(*id);
+  }
+  sim::AdversaryOptions adversary;
+  adversary.name = lab.attack;
+  ASSIGN_OR_RETURN(adversary.params, ParseAttackParams(lab.attack_params));
+  adversary.attack_from_step = lab.attack_from;
+  adversary.manifest = std::move(manifest);
+  adversary.key = std::move(key);
+  adversary.layout = layout;
+  adversary.coven = std::make_shared<sim::Coven>(std::move(colluders), lab.attack_seed);
+  adversary.another = honest;
+  if (sim::FlipsLabels(lab.attack)) {
+    ASSIGN_OR_RETURN(adversary.flipped_gradients, FlippedGradients(trainer));
+  }
+  return sim::MakeAdversary(std::move(adversary), honest());
+}
+
+}  // namespace
+
+base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options) {
+  host::RunOptions run;
+  RETURN_IF_ERROR(CheckHttp(options.network));
+  ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.files.manifest));
+  run.manifest = std::make_shared<const protocol::Manifest>(std::move(manifest));
+  ASSIGN_OR_RETURN(crypto::SigningKey key, LoadKey(options.files.key, options.files.passphrase));
+  run.key = std::make_shared<const crypto::SigningKey>(std::move(key));
+  ASSIGN_OR_RETURN(run.states.evaluate_on, HeldOutOf(options.states));
+  run.states.evaluate_every = options.evaluate_every;
+  run.states.checkpoint_every = options.states.checkpoint_every;
+  run.states.keep_checkpoints = options.states.keep_checkpoints;
+  ASSIGN_OR_RETURN(run.files.data_dir, DataDirOf(options.files.data_dir, run.manifest->run_id));
+  run.files.lock_folders = LockFolders(options.files.key);
+  run.files.data = options.files.data;
+  run.files.origin = options.files.origin;
+  run.files.record = options.files.record_frames;
+  ASSIGN_OR_RETURN(run.network, NetworkOf(options.network, *run.manifest, run.files.data_dir));
+  run.unprotected = options.lab.unprotected;
+  if (options.lab.Attacks()) {
+    ASSIGN_OR_RETURN(
+        train::TrainerOptions trainer,
+        config::TrainerOptionsOf(*run.manifest, run.files.data, run.states.evaluate_on));
+    run.machine = [lab = options.lab, of = run.manifest, own = run.key, trainer](
+                      const host::MachineMaker& honest, const base::TensorLayout& layout) {
+      return Attacker(lab, of, own, trainer, layout, honest);
+    };
+  }
+  return run;
+}
+
+void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
+  command.add_option("manifest", options.files.manifest, "the run's manifest")->required();
+  command.add_option("--key", options.files.key, "identity key file")->required();
+  AddPassphraseOptions(command, options.files.passphrase);
+  command.add_option("--peers", options.network.peers,
+                     "ID@HOST:PORT: addresses instead of the manifest's");
+  command.add_option("--data-dir", options.files.data_dir,
+                     "where the ledger is kept (default ~/.local/share/ostraka/<run id>)");
+  command.add_option("--listen", options.network.listen, "HOST:PORT instead of the manifest's");
+  command.add_option("--listen-fd", options.network.listen_fd,
+                     "take over this listening socket (socket activation)");
+  command.add_option("--bandwidth", options.network.bandwidth,
+                     "send, and take, at most so many bytes of gradients a second (10M, 500K)");
+  command.add_option("--http", options.network.http,
+                     "HOST:PORT (port 0: any) for /status, /metrics (Prometheus) and /healthz; "
+                     "on this machine only");
+  command.add_flag("--http-remote", options.network.http_remote,
+                   "let --http listen on addresses that other machines reach");
+  command.add_option("--data", options.files.data,
+                     "mnist:DIR, cifar10:DIR or text:FILE, where this node has the run's data");
+  command.add_option("--origin", options.files.origin,
+                     "file of the state that the run goes on from, if it does (run recover)");
+  command.add_option("--record-frames", options.files.record_frames,
+                     "append every frame that comes to this file: for audits from outside");
+  command.add_option("--evaluate-every", options.evaluate_every,
+                     "evaluate on held-out data every so many steps; 0: at the end");
+  AddStateOptions(command, options.states);
+  command.add_flag("--json", options.output.json, "print a final report as one JSON object");
+  command.add_flag("--events", options.output.events,
+                   "print one JSON object a line for each event");
+  AddLogOptions(command, options.output.log);
+  const char* lab = "For experiments: misbehave on purpose";
+  command.add_flag("--unprotected", options.lab.unprotected, "plain averaging, nothing checked")
+      ->group(lab);
+  command.add_option("--attack", options.lab.attack, "attack by this name")->group(lab);
+  command.add_option("--attack-param", options.lab.attack_params, "name=value")->group(lab);
+  command.add_option("--attack-from", options.lab.attack_from, "honest before this step")
+      ->group(lab);
+  command.add_option("--attack-seed", options.lab.attack_seed, "shared by colluders")->group(lab);
+  command.add_option("--colluders", options.lab.colluders, "peer ids of all colluders")->group(lab);
+}
+
+}  // namespace ostraka::cli

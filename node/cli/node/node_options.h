@@ -1,0 +1,74 @@
+// What a user says to `ostraka node`, and the run that follows from it.
+//
+// Thread safety: AddNodeOptions before parsing; RunOptionsOf reads files and the environment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "node/base/status.h"
+#include "node/cli/options/state_options.h"
+#include "node/cli/terminal/log.h"
+#include "node/cli/terminal/passphrase.h"
+#include "node/host/run_options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ostraka::cli {
+
+struct NodeFileOptions {
+  std::string manifest;
+  std::string key;
+  PassphraseOptions passphrase;
+  std::string data_dir;
+  std::string data;    // this node's copy of the run's data
+  std::string origin;  // file of the state that the run begins with
+  std::string record_frames;
+};
+
+struct NodeNetworkOptions {
+  std::vector<std::string> peers;  // ID@HOST:PORT
+  std::string listen;
+  int listen_fd = -1;
+  std::string bandwidth;  // bytes per second
+  std::string http;       // HOST:PORT
+  bool http_remote = false;
+};
+
+struct NodeOutputOptions {
+  bool events = false;
+  bool json = false;
+  LogOptions log;
+};
+
+// For experiments: a node that misbehaves on purpose.
+struct NodeLabOptions {
+  bool Attacks() const { return !attack.empty() && attack != "none"; }
+  bool unprotected = false;
+  std::string attack;
+  std::vector<std::string> attack_params;  // name=value
+  std::vector<std::string> colluders;      // ids
+  std::uint64_t attack_seed = 0;
+  std::uint64_t attack_from = 0;
+};
+
+struct NodeCommandOptions {
+  NodeFileOptions files;
+  NodeNetworkOptions network;
+  StateOptions states;
+  std::uint64_t evaluate_every = 0;
+  NodeOutputOptions output;
+  NodeLabOptions lab;
+};
+
+void AddNodeOptions(CLI::App& command, NodeCommandOptions& options);
+
+// InvalidArgument: an option that cannot be, or an address that other machines would reach without
+// --http-remote. ReadManifestFile's, LoadKey's and DataDirOf's errors. REQUIRES: called once, for
+// it takes over --listen-fd.
+base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options);
+
+}  // namespace ostraka::cli

@@ -1,0 +1,372 @@
+#include "node/config/manifest_toml.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <vector>
+
+// On some texts (such as "[[[") toml++ 3.3 asserts a condition that its next lines check and
+// refuse; with NDEBUG the compiler may assume the condition. We need the refusal.
+#undef NDEBUG
+#define TOML_ASSERT(expression) static_cast<void>(0)
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+#include "crypto/domains.h"
+#include "crypto/hash.h"
+#include "node/base/suggest.h"
+#include "node/base/toml_text.h"
+#include "node/os/endpoint.h"
+
+namespace ostraka::config {
+namespace {
+
+using base::InvalidArgument;
+using base::Status;
+using protocol::Manifest;
+
+constexpr std::size_t kMaxManifestBytes = 1 << 20;
+
+std::string FormatDouble(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::array<char, 40> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  std::string text(buffer.data(), end);
+  // TOML requires a point or an exponent in a float.
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+// A TOML basic string on one line. toml++ would write a text with line feeds as a multi-line
+// string, which loses its first line feed when it is read.
+std::string Quoted(const std::string& text) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted.append({'\\', c});
+    } else if (byte < 0x20 || byte == 0x7f) {
+      quoted.append("\\u00").append({kDigits[byte >> 4], kDigits[byte & 15]});
+    } else {
+      quoted.push_back(c);
+    }
+  }
+  return quoted + "\"";
+}
+
+// One key of the manifest: its place, its meaning, and the conversion of its value in both
+// directions.
+struct Field {
+  std::string section;
+  std::string key;
+  std::string comment;
+  std::function<Status(const toml::node&)> read;  // the error message states what the value must be
+  std::function<std::string()> write;
+};
+
+Field TextField(std::string section, std::string key, std::string comment, std::string& value) {
+  return {std::move(section), std::move(key), std::move(comment),
+          [&value](const toml::node& node) -> Status {
+            const auto text = node.value_exact<std::string>();
+            if (!text) return InvalidArgument("must be a string");
+            value = *text;
+            return base::OkStatus();
+          },
+          [&value] { return Quoted(value); }};
+}
+
+template <typename Integer>
+Field CountField(std::string section, std::string key, std::string comment, Integer& value) {
+  return {std::move(section), std::move(key), std::move(comment),
+          [&value](const toml::node& node) -> Status {
+            const auto number = node.value_exact<std::int64_t>();
+            if (!number || *number < 0 ||
+                static_cast<std::uint64_t>(*number) > std::numeric_limits<Integer>::max()) {
+              return InvalidArgument("must be a whole number of at least 0");
+            }
+            value = static_cast<Integer>(*number);
+            return base::OkStatus();
+          },
+          [&value] { return std::to_string(value); }};
+}
+
+Field RealField(std::string section, std::string key, std::string comment, double& value) {
+  return {std::move(section), std::move(key), std::move(comment),
+          [&value](const toml::node& node) -> Status {
+            const auto number = node.value<double>();
+            if (!number || node.is_boolean()) return InvalidArgument("must be a number");
+            value = *number;
+            return base::OkStatus();
+          },
+          [&value] { return FormatDouble(value); }};
+}
+
+Field MillisecondsField(std::string key, std::string comment, base::Duration& value) {
+  return {"deadlines", std::move(key), std::move(comment),
+          [&value](const toml::node& node) -> Status {
+            const auto number = node.value_exact<std::int64_t>();
+            if (!number || *number <= 0 || *number > 86'400'000) {
+              return InvalidArgument("must be a number of milliseconds from 1 to 86400000");
+            }
+            value = base::Milliseconds(*number);
+            return base::OkStatus();
+          },
+          [&value] { return std::to_string(value.ns / 1'000'000); }};
+}
+
+Field DigestField(std::string section, std::string key, std::string comment, base::Digest& value) {
+  return {std::move(section), std::move(key), std::move(comment),
+          [&value](const toml::node& node) -> Status {
+            const auto text = node.value_exact<std::string>();
+            const auto digest = text ? base::Digest::FromHexDigits(*text) : std::nullopt;
+            if (!digest) return InvalidArgument("must be a string of 64 hexadecimal digits");
+            value = *digest;
+            return base::OkStatus();
+          },
+          [&value] { return Quoted(value.Hex()); }};
+}
+
+Field ModeField(protocol::Mode& value) {
+  return {"run", "mode", "majority bears the most faults, third stays safe in any network",
+          [&value](const toml::node& node) -> Status {
+            auto mode = protocol::ParseMode(node.value_or(std::string()));
+            if (!mode.ok())
+              return InvalidArgument("must be \"majority\", \"balanced\" or \"third\"");
+            value = *mode;
+            return base::OkStatus();
+          },
+          [&value] { return Quoted(protocol::ModeName(value)); }};
+}
+
+Field RuleField(bool& clip) {
+  return {"aggregation", "rule", "centered_clip; mean is for comparison only",
+          [&clip](const toml::node& node) -> Status {
+            const std::string name = node.value_or(std::string());
+            if (name != "centered_clip" && name != "mean") {
+              return InvalidArgument("must be \"centered_clip\" or \"mean\"");
+            }
+            clip = name == "centered_clip";
+            return base::OkStatus();
+          },
+          [&clip] { return Quoted(clip ? "centered_clip" : "mean"); }};
+}
+
+Field TauField(double& tau) {
+  return {"aggregation", "tau",
+          "clipping radius of a part; \"auto\" follows the median of the last sealed norms",
+          [&tau](const toml::node& node) -> Status {
+            if (node.value_exact<std::string>() == "auto") {
+              tau = 0;
+              return base::OkStatus();
+            }
+            const auto number = node.value<double>();
+            if (!number || !(*number > 0)) {
+              return InvalidArgument("must be \"auto\" or a positive number");
+            }
+            tau = *number;
+            return base::OkStatus();
+          },
+          [&tau] { return tau == 0 ? Quoted("auto") : FormatDouble(tau); }};
+}
+
+// All keys except the members, bound to `m`, in the order of the file.
+std::vector<Field> FieldsOf(Manifest& m, base::Digest& nonce) {
+  auto& t = m.training;
+  std::vector<Field> fields = {
+      TextField("run", "name", "for people", m.name),
+      DigestField("run", "nonce", "distinguishes this run from others with equal settings", nonce),
+      CountField("run", "protocol_version", "", m.protocol_version),
+      ModeField(m.mode),
+      TextField("run", "compute_profile", "how recomputed gradients are compared",
+                m.compute_profile),
+      TextField("training", "model", "softmax, mlp, cnn, toy", t.model),
+      TextField("training", "data",
+                "name@hash of its content: digits, mnist, cifar10, text; or toy", t.data),
+      CountField("training", "data_seed", "seed of the toy problem", t.data_seed),
+      CountField("training", "hidden", "mlp, cnn: hidden units; toy: dimension", t.hidden),
+      CountField("training", "batch_size", "rows of each worker's batch", t.batch_size),
+      CountField("training", "steps", "least number of steps", t.steps),
+      CountField("training", "steps_after_ban", "steps that follow the last removal",
+                 t.steps_after_ban),
+      CountField("training", "settle_steps", "last steps, with learning rate 0", t.settle_steps),
+      RealField("training", "learning_rate", "peak; decays linearly to 0", t.learning_rate),
+      CountField("training", "warmup_steps", "linear from 0", t.warmup_steps),
+      RealField("training", "momentum", "", t.momentum),
+      RealField("training", "weight_decay", "", t.weight_decay),
+      RuleField(m.clip),
+      TauField(m.tau),
+      RealField("aggregation", "tau_multiple", "for automatic tau: factor of the median norm",
+                m.tau_multiple),
+      RealField("aggregation", "tau_initial", "for automatic tau: tau of the first step",
+                m.tau_initial),
+      RealField("aggregation", "eps", "residual per row that an aggregator must reach", m.eps),
+      CountField("checks", "validators", "members that recompute instead of training",
+                 m.validators),
+      RealField("checks", "eps_g", "relative noise of an honest gradient", m.eps_g),
+      RealField("checks", "delta_max", "norm check; 0: off", m.delta_max),
+      CountField("checks", "state_root_every", "steps between sealed state roots",
+                 m.state_root_every),
+      CountField("checks", "probation", "blocks that a returning member follows first",
+                 m.probation),
+      MillisecondsField("delta_ms", "four times the longest delay of a message", m.delta),
+      MillisecondsField("delta_ceiling_ms",
+                        "the largest value to which measured delays may raise it", m.delta_ceiling),
+      MillisecondsField("part_timeout_ms", "how long an aggregator waits for parts",
+                        m.part_timeout),
+      MillisecondsField("seal_timeout_ms", "how long the fast path may take", m.seal_timeout),
+      MillisecondsField("patience_ms",
+                        "a member that finishes a step's work within this time is never late",
+                        m.patience),
+  };
+  if (m.origin) {
+    fields.push_back(
+        DigestField("origin", "run", "the earlier run that this one continues", m.origin->run_id));
+    fields.push_back(CountField("origin", "step",
+                                "the last step of the earlier run that the state includes",
+                                m.origin->step));
+    fields.push_back(DigestField("origin", "state_root",
+                                 "root of that state, which nodes load with --origin",
+                                 m.origin->state_root));
+  }
+  return fields;
+}
+
+Status At(const toml::node& node, const std::string& message) {
+  return InvalidArgument("manifest line " + std::to_string(node.source().begin.line) + ": " +
+                         message);
+}
+
+Status RefuseUnknown(const toml::table& table, const std::string& section,
+                     const std::vector<std::string>& known) {
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string where = section.empty() ? "" : " in [" + section + "]";
+    return At(node, "unknown key '" + name + "'" + where + base::SuggestionFor(name, known));
+  }
+  return base::OkStatus();
+}
+
+Status ReadMember(const toml::node& node, protocol::Member& member) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) return At(node, "each of [[members]] must be a table");
+  RETURN_IF_ERROR(RefuseUnknown(*table, "members", {"id", "address"}));
+  const toml::node* id = table->get("id");
+  const std::string text = id == nullptr ? "" : id->value_or(std::string());
+  const auto peer = base::PeerId::FromHexDigits(text);
+  if (!peer) return At(node, "a member needs id = \"<64 hexadecimal digits>\"");
+  member.id = *peer;
+  const toml::node* address = table->get("address");
+  if (address != nullptr && !address->is_string()) return At(*address, "address must be a string");
+  if (address == nullptr) return base::OkStatus();  // without an address it only dials
+  member.address = address->value_or(std::string());
+  const auto parsed = os::ParseHostPort(member.address);
+  if (!parsed.ok()) return At(*address, "address " + base::MessageOf(parsed.status()));
+  if (parsed->port == 0) return At(*address, "address \"" + member.address + "\" has port 0");
+  return base::OkStatus();
+}
+
+Status ReadMembers(const toml::table& root, Manifest& manifest) {
+  const toml::node* node = root.get("members");
+  const toml::array* array = node == nullptr ? nullptr : node->as_array();
+  if (array == nullptr) return InvalidArgument("manifest: no [[members]]");
+  for (const toml::node& element : *array) {
+    RETURN_IF_ERROR(ReadMember(element, manifest.members.emplace_back()));
+  }
+  std::sort(manifest.members.begin(), manifest.members.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
+  return base::OkStatus();
+}
+
+Status ReadSections(const toml::table& root, const std::vector<Field>& fields) {
+  std::vector<std::string> sections = {"members", "origin"};
+  std::map<std::string, std::vector<std::string>> keys;
+  for (const Field& field : fields) {
+    if (keys[field.section].empty()) sections.push_back(field.section);
+    keys[field.section].push_back(field.key);
+  }
+  RETURN_IF_ERROR(RefuseUnknown(root, "", sections));
+  for (const Field& field : fields) {
+    const toml::node* section = root.get(field.section);
+    const toml::table* table = section == nullptr ? nullptr : section->as_table();
+    if (table == nullptr) return InvalidArgument("manifest: no section [" + field.section + "]");
+    RETURN_IF_ERROR(RefuseUnknown(*table, field.section, keys[field.section]));
+    const toml::node* node = table->get(field.key);
+    if (node == nullptr) {
+      return InvalidArgument("manifest: [" + field.section + "] lacks '" + field.key + "'");
+    }
+    const Status status = field.read(*node);
+    if (!status.ok()) {
+      return At(*node, field.section + "." + field.key + " " + base::MessageOf(status));
+    }
+  }
+  return base::OkStatus();
+}
+
+}  // namespace
+
+base::StatusOr<Manifest> ParseManifest(std::string_view text) {
+  if (text.size() > kMaxManifestBytes) return InvalidArgument("manifest: larger than 1 MiB");
+  const Status readable = base::CheckTomlText(text);
+  if (!readable.ok()) return InvalidArgument("manifest " + base::MessageOf(readable));
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    const auto& error = parsed.error();
+    return InvalidArgument("manifest line " + std::to_string(error.source().begin.line) + ": " +
+                           std::string(error.description()));
+  }
+  Manifest manifest;
+  base::Digest nonce;
+  if (parsed.table().contains("origin")) manifest.origin.emplace();
+  RETURN_IF_ERROR(ReadSections(parsed.table(), FieldsOf(manifest, nonce)));
+  RETURN_IF_ERROR(ReadMembers(parsed.table(), manifest));
+  manifest.run_id = crypto::Hash(crypto::kDomainManifest, base::AsBytes(text));
+  const Status valid = protocol::Validate(manifest);
+  if (!valid.ok()) return InvalidArgument("manifest: " + base::MessageOf(valid));
+  return manifest;
+}
+
+base::StatusOr<Manifest> ReadManifestFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return base::NotFound("cannot read manifest " + path +
+                          ": give the file that `ostraka run init` wrote");
+  }
+  std::string text(kMaxManifestBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad())
+    return base::Unavailable("cannot read manifest " + path + ": give a readable file");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  auto manifest = ParseManifest(text);
+  if (manifest.ok()) return manifest;
+  return base::MakeStatus(manifest.status().code(),
+                          path + ": " + base::MessageOf(manifest.status()));
+}
+
+std::string WriteManifest(const Manifest& manifest, const base::Digest& nonce) {
+  Manifest copy = manifest;
+  base::Digest nonce_copy = nonce;
+  std::string text =
+      "# ostraka run manifest: its hash identifies the run, so every member needs an identical "
+      "file.\n";
+  std::string section;
+  for (const Field& field : FieldsOf(copy, nonce_copy)) {
+    if (field.section != section) text += "\n[" + field.section + "]\n";
+    section = field.section;
+    text += field.key + " = " + field.write();
+    text += field.comment.empty() ? "\n" : "  # " + field.comment + "\n";
+  }
+  for (const protocol::Member& member : copy.members) {
+    text += "\n[[members]]\nid = " + Quoted(member.id.Hex()) + "\n";
+    if (!member.address.empty()) text += "address = " + Quoted(member.address) + "\n";
+  }
+  return text;
+}
+
+}  // namespace ostraka::config

@@ -1,0 +1,28 @@
+// Run manifests as TOML files. The file's exact bytes identify the run: run_id = H(kDomainManifest,
+// bytes), so no canonical form is needed (docs/decisions/0004-run-id-is-hash-of-file-bytes.md).
+//
+// One table describes every key, for reading, writing and suggestions.
+//
+// Thread safety: pure functions, except ReadManifestFile.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "node/base/status.h"
+#include "node/protocol/ground/manifest.h"
+
+namespace ostraka::config {
+
+// Strict: an unknown, missing or mistyped key is InvalidArgument with the line and, if one is
+// close, the intended key. The result satisfies protocol::Validate. Any bytes are safe.
+base::StatusOr<protocol::Manifest> ParseManifest(std::string_view text);
+
+// Reads at most 1 MiB. NotFound if there is no such file.
+base::StatusOr<protocol::Manifest> ReadManifestFile(const std::string& path);
+
+// A commented TOML text that ParseManifest accepts. `nonce` makes the ids of runs with equal
+// settings differ.
+std::string WriteManifest(const protocol::Manifest& manifest, const base::Digest& nonce);
+
+}  // namespace ostraka::config

@@ -1,0 +1,250 @@
+#include "node/host/driver/node_driver.h"
+
+#include <utility>
+
+#include "crypto/sign.h"
+#include "node/base/check.h"
+#include "node/host/driver/node_driver_impl.h"
+#include "node/os/process_stats.h"
+#include "node/os/steady_clock.h"
+
+namespace ostraka::host {
+namespace {
+
+std::set<base::PeerId> OthersOf(const net::TransportOptions& transport) {
+  std::set<base::PeerId> others;
+  for (const net::TransportMember& member : transport.members) others.insert(member.id);
+  others.erase(transport.key->id());
+  return others;
+}
+
+}  // namespace
+
+// --- construction -------------------------------------------------------------------------------
+
+NodeDriver::Impl::Plan::Plan(NodeOptions& options)
+    : self(options.transport.key->id()),
+      run_id(options.transport.run_id),
+      transport(std::move(options.transport)),
+      http(std::move(options.http)),
+      http_answer(std::move(options.http_answer)),
+      record_file(std::move(options.record_file)),
+      flush_timeout(options.flush_timeout),
+      started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)} {}
+
+NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEvents& events)
+    : plan_(options),
+      inlet_(io, [this](const std::string& what) { Break(what); }),
+      seat_(io, std::move(options.machine),
+            [this](protocol::TimerId id) {
+              inlet_.Enter([this, id] { Feed(protocol::TimerFired{id}); });
+            }),
+      reporter_(events, seat_.Now()),
+      roster_(io, OthersOf(plan_.transport), options.forget_after,
+              [this](const base::PeerId& peer) {
+                inlet_.Enter([this, &peer] { transport_->Forget(peer); });
+              }),
+      evaluations_(options.evaluate_every),
+      disk_(inlet_, std::move(options.ledger), std::move(options.states), DiskEvents()),
+      jobs_(std::move(options.trainer), options.jobs, JobEvents()),
+      closing_(inlet_) {}
+
+RunDiskEvents NodeDriver::Impl::DiskEvents() {
+  return {
+      .stored = [this](protocol::StoreId id) { Feed(protocol::Stored{id}); },
+      .failed = [this](const base::Status& why) { Fail(why); },
+      .checkpoint_failed = [this](const base::Status& why) { reporter_.CheckpointFailed(why); }};
+}
+
+// Called on the worker threads.
+JobPoolCallbacks NodeDriver::Impl::JobEvents() {
+  return {
+      .job_done =
+          [this](protocol::JobId id, std::shared_ptr<const protocol::JobResult> result) {
+            inlet_.Post([this, id, done = std::move(result)] {
+              Feed(protocol::JobDone{id, done});
+            });
+          },
+      .evaluated =
+          [this](std::uint64_t step, base::StatusOr<train::Evaluation> result) {
+            inlet_.Post([this, step, done = std::move(result)] { Evaluated(step, done); });
+          },
+  };
+}
+
+base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io) {
+  net::TransportEvents events;
+  events.message = [this](const base::PeerId& from, base::SharedBytes frame,
+                          crypto::SharedBlob blob) {
+    inlet_.Enter([&] {
+      const base::Status recorded = disk_.Record(*frame);
+      if (!recorded.ok()) {
+        reporter_.Notice(net::NoticeLevel::kWarning, base::MessageOf(recorded));
+      }
+      Feed(protocol::MessageReceived{from, std::move(frame), std::move(blob)});
+    });
+  };
+  events.link = [this](const base::PeerId& peer, bool up) {
+    inlet_.Enter([&] { LinkChanged(peer, up); });
+  };
+  events.notice = [this](net::NoticeLevel level, const std::string& line) {
+    inlet_.Enter([&] { reporter_.Notice(level, line); });
+  };
+  ASSIGN_OR_RETURN(transport_,
+                   net::Transport::Make(io, std::move(plan_.transport), std::move(events)));
+  if (!plan_.record_file.empty()) RETURN_IF_ERROR(disk_.RecordFrames(plan_.record_file));
+  ASSIGN_OR_RETURN(http_, StatusServer::Make(io, plan_.http, [this](std::string_view path) {
+                     http::HttpResponse answer;
+                     answer.status = 500;  // unless the handler answers
+                     inlet_.Enter([&] { answer = plan_.http_answer(path, Status()); });
+                     return answer;
+                   }));
+  plan_.port = transport_->port();
+  plan_.http_port = http_->port();
+  return base::OkStatus();
+}
+
+NodeStatus NodeDriver::Impl::Status() const {
+  NodeStatus status = reporter_.StatusAt(seat_.Now());
+  status.self = plan_.self;
+  status.run_id = plan_.run_id;
+  if (stop_.Ending()) status.outcome = stop_.outcome();
+  status.progress = seat_.progress();
+  status.others = roster_.others();
+  status.linked = roster_.linked();
+  status.traffic = transport_->counters();
+  status.jobs = jobs_.stats();
+  status.ledger = disk_.stats();
+  status.process = os::ReadProcessStats();
+  return status;
+}
+
+// --- starting and ending ------------------------------------------------------------------------
+
+void NodeDriver::Impl::Start(Ended ended) {
+  ended_ = std::move(ended);
+  plan_.begun = seat_.Now();
+  inlet_.Enter([this] {
+    disk_.Start();
+    reporter_.Started(port(), http_port(), roster_.of());
+    transport_->Start();  // before the machine's first message, which may be its last
+    Feed(std::exchange(plan_.started, {}));
+  });
+}
+
+void NodeDriver::Impl::Stop(const std::string& by) {
+  using Phase = StopSequence::Phase;
+  if (stop_.phase() >= Phase::kClosing) return;
+  // Once it is ending, this skips the last evaluation and the wait for slow peers.
+  if (stop_.phase() == Phase::kFlushing) return BeginClose();
+  const std::string where = reporter_.met()
+                                ? "in step " + std::to_string(reporter_.step())
+                                : "before the first step, with " + std::to_string(roster_.up()) +
+                                      " of " + std::to_string(roster_.of()) + " members linked";
+  stop_.Interrupt({NodeEnd::kInterrupted, reporter_.step(), "stopped by " + by + " " + where});
+  inlet_.Enter([this] { BeginFlush(); });
+}
+
+// The disk failed: Stores in flight will not come.
+void NodeDriver::Impl::Fail(const base::Status& status) {
+  stop_.Halt({NodeEnd::kFailed, reporter_.step(), base::MessageOf(status)});
+  if (!stop_.Ending()) BeginFlush();
+}
+
+void NodeDriver::Impl::Break(const std::string& what) {
+  if (stop_.phase() >= StopSequence::Phase::kClosing) return;
+  stop_.Break({NodeEnd::kFailed, reporter_.step(), "a library failed: " + what});
+  reporter_.Halted(stop_.outcome());
+  // The exception may have passed through the transport, which must not be destroyed in an event.
+  inlet_.Post([this] { Close(); });
+}
+
+void NodeDriver::Impl::BeginFlush() {
+  stop_.BeginFlush();
+  seat_.StopTimers();
+  roster_.StopForgetting();
+  reporter_.Halted(stop_.outcome());
+  if (stop_.outcome().end != NodeEnd::kInterrupted) EvaluateLastState();
+  const auto flushed = [this] {
+    inlet_.Enter([this] {
+      stop_.Flushed();
+      CloseIfDone();
+    });
+  };
+  if (stop_.InPeace()) {
+    transport_->Part(plan_.flush_timeout, flushed);
+  } else {
+    transport_->Shutdown(plan_.flush_timeout, flushed);
+  }
+}
+
+void NodeDriver::Impl::CloseIfDone() {
+  if (stop_.MayClose(evaluations_.Awaited())) BeginClose();
+}
+
+void NodeDriver::Impl::BeginClose() {
+  stop_.BeginClose();
+  // Later: this may be an event of the transport.
+  inlet_.Post([this] { Close(); });
+}
+
+void NodeDriver::Impl::Close() {
+  struct Closed {
+    base::Status ledger;
+    base::Time at;
+    store::LedgerStats stats;
+    base::StatusOr<std::string> state = base::NotFound("");
+  };
+  const auto closed = std::make_shared<Closed>();
+  net::TransportCounters traffic = transport_->counters();
+  http_.reset();
+  transport_.reset();
+  closing_.Start(
+      [this, closed, reason = stop_.outcome().reason] {
+        jobs_.Shutdown();
+        closed->ledger = disk_.CloseLedger(reason);
+        closed->at = seat_.Now();
+        closed->stats = disk_.stats();
+        closed->state = disk_.Free();
+      },
+      [this, closed, counters = std::move(traffic)](const base::Status& ran) {
+        NodeReport report = reporter_.report();
+        report.outcome = stop_.outcome();
+        const base::Status& status = closed->ledger.ok() ? ran : closed->ledger;
+        if (!status.ok() && report.outcome.end != NodeEnd::kFailed) {
+          report.outcome.end = NodeEnd::kFailed;
+          report.outcome.reason = base::MessageOf(status);
+        }
+        report.checkpoint = closed->state;
+        report.wall = closed->at - plan_.begun;
+        report.traffic = counters;
+        report.jobs = jobs_.stats();
+        report.ledger = closed->stats;
+        report.peak_rss_bytes = os::ReadProcessStats().peak_rss_bytes;
+        stop_.End();
+        ended_(std::move(report));
+      });
+}
+
+// --- NodeDriver ---------------------------------------------------------------------------------
+
+NodeDriver::NodeDriver(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+NodeDriver::~NodeDriver() = default;
+
+base::StatusOr<std::unique_ptr<NodeDriver>> NodeDriver::Make(boost::asio::io_context& io,
+                                                             NodeOptions options,
+                                                             NodeEvents& events) {
+  OSTRAKA_CHECK(options.machine && options.trainer && options.ledger && options.transport.key);
+  OSTRAKA_CHECK(options.http.empty() || options.http_answer);
+  auto impl = std::make_unique<Impl>(io, std::move(options), events);
+  RETURN_IF_ERROR(impl->Bind(io));
+  return std::unique_ptr<NodeDriver>(new NodeDriver(std::move(impl)));
+}
+
+std::uint16_t NodeDriver::port() const { return impl_->port(); }
+std::uint16_t NodeDriver::http_port() const { return impl_->http_port(); }
+void NodeDriver::Start(Ended ended) { impl_->Start(std::move(ended)); }
+void NodeDriver::Stop(const std::string& by) { impl_->Stop(by); }
+void NodeDriver::Break(const std::string& what) { impl_->Break(what); }
+
+}  // namespace ostraka::host

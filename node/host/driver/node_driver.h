@@ -1,0 +1,122 @@
+// The real driver: runs one protocol::Machine over sockets, threads, a disk and a clock. Any number
+// of drivers share one io_context.
+//
+//   protocol thread  the thread of the io_context: machine, timers, transport, status
+//   compute thread   owns the trainer: gradients, recomputations, evaluations   (job_pool.h)
+//   job threads      pure functions                                             (job_pool.h)
+//   disk thread      SQLite                                                     (ledger.h)
+//   states thread    files of states (checkpoint_writer.h) closing thread   at the end: waits for
+//   all of these                         (background_task.h)
+// Jobs and stores go out, and completions come back as posted inputs; nothing else crosses threads.
+//
+// It keeps the contract of node/protocol/ground/machine.h: inputs are serial, time is monotonic,
+// actions are performed in order, and Stored comes only after the records survive a crash. The
+// caller provides the machine: an adversary is the honest machine wrapped in an editor (sim/).
+//
+// Promises
+// V1  A driver never waits on the protocol thread, and no exception of its machine or of a library
+//     under it leaves it. So a run that fails, ends or is slow leaves the others alone.
+// V2  OnStarted comes first, OnHalted once, and `ended` last and once.
+// V3  When `ended` is called, every thread of the run has ended, and its data folder is free.
+//
+// How a run ends (stop_sequence.h has the phases)
+// - The machine halts: the driver sends what is queued and evaluates the last state. If the machine
+//   finished or was banned, its peers may need its last messages to end well: the driver then waits
+//   up to flush_timeout for every member whose link is down, and the machine repeats the messages
+//   to it.
+// - The disk or the job pool fails: as above without that wait, as kFailed; the machine gets no
+//   further input.
+// - Stop: as above without the evaluation, as kInterrupted. A second Stop skips the flush too.
+// - An exception: at once, without a flush, as kFailed. The machine is not called again.
+//
+// The transport forgets a removed member only after `forget_after`, so that the member can still
+// learn of its ban.
+//
+// May not know: manifests, models, key files, signals, commands; other runs.
+// Memory: what its parts state: transport, ledger queue, waiting jobs, the machine.
+// What an attacker can do here: what the machine and the transport let it do. It cannot end the
+// process, nor take a turn from another run for longer than one Step of this run's machine takes.
+//
+// Thread safety: none; the protocol thread, or any one thread while the io_context does not run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/base/status.h"
+#include "node/base/time.h"
+#include "node/host/report/node_events.h"
+#include "node/host/report/node_status.h"
+#include "node/host/threads/job_pool.h"
+#include "node/http/http_server.h"
+#include "node/net/mesh/transport.h"
+#include "node/protocol/ground/machine.h"
+#include "node/store/checkpoint_writer.h"
+#include "node/store/ledger.h"
+#include "node/train/trainer.h"
+
+namespace ostraka::host {
+
+struct NodeOptions {
+  std::unique_ptr<protocol::Machine> machine;  // REQUIRES: fresh, not null
+  std::shared_ptr<train::Trainer> trainer;     // REQUIRES: not null
+  std::unique_ptr<store::Ledger> ledger;       // REQUIRES: open, not started
+  // The states that are kept. Nullopt: none. `failed` is replaced (NodeEvents::OnCheckpointFailed).
+  std::optional<store::CheckpointWriterOptions> states = std::nullopt;
+  base::Digest coin_seed;  // crypto::CoinSeed of the node's key and run
+  // The ledger's records of this key in the run; null if the key is new.
+  std::shared_ptr<const protocol::Restored> restored;
+  net::TransportOptions transport;
+  JobPoolOptions jobs;
+  std::uint64_t evaluate_every = 0;                 // steps; 0: only at the end
+  base::Duration flush_timeout = base::Seconds(5);  // for everything sent at the end
+  base::Duration forget_after = base::Seconds(10);  // from a member's removal
+  // Appends every received frame to this file, each after its length (u32, little-endian), for
+  // audits from outside. Empty: no file.
+  std::string record_file = {};
+  // Where the status is served from Make until the run closes, and the handler of a path.
+  std::vector<http::HttpPlace> http;
+  std::function<http::HttpResponse(std::string_view path, const NodeStatus& status)> http_answer;
+};
+
+class NodeDriver {
+ public:
+  using Ended = std::function<void(NodeReport)>;
+
+  // Binds the ports, so that a port in use is reported here. Sends nothing, and its threads wait.
+  // Transport::Make's and HttpServer::Make's errors. REQUIRES: `io` and `events` outlive the
+  // driver; one thread runs `io`.
+  static base::StatusOr<std::unique_ptr<NodeDriver>> Make(boost::asio::io_context& io,
+                                                          NodeOptions options, NodeEvents& events);
+  // Ends everything at once, without OnHalted or `ended`. Blocks for running jobs and the disk
+  // unless `ended` was called. REQUIRES: not called from within an event or `ended`.
+  ~NodeDriver();
+
+  // The port it listens on; 0 if it only dials.
+  std::uint16_t port() const;
+  // The port of the last of NodeOptions::http that has a port; 0 if none has.
+  std::uint16_t http_port() const;
+
+  // Starts the machine. The run goes on while `io` runs, until `ended`. REQUIRES: called once.
+  void Start(Ended ended);
+
+  // Ends the run soon. `by` completes "stopped by ...". No effect once the run closes. REQUIRES:
+  // started; not called from within an event.
+  void Stop(const std::string& by);
+
+  // Ends the run at once, as kFailed: a library failed outside of any run's functions. REQUIRES:
+  // started.
+  void Break(const std::string& what);
+
+ private:
+  class Impl;
+  explicit NodeDriver(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ostraka::host

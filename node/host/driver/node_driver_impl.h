@@ -1,0 +1,105 @@
+// The implementation of NodeDriver: one class in two files.
+//   node_driver.cpp          construction, start, end, the report
+//   node_driver_machine.cpp  the machine's inputs, actions and observations
+// It connects the parts, which do the work: seat (machine, time), disk, jobs, transport, roster,
+// reporter, stop sequence. A part calls back here and never another part.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "node/host/driver/evaluations.h"
+#include "node/host/driver/machine_seat.h"
+#include "node/host/driver/node_driver.h"
+#include "node/host/driver/roster.h"
+#include "node/host/driver/run_disk.h"
+#include "node/host/driver/status_server.h"
+#include "node/host/driver/stop_sequence.h"
+#include "node/host/report/reporter.h"
+#include "node/host/threads/background_task.h"
+#include "node/host/threads/inlet.h"
+
+namespace ostraka::host {
+
+class NodeDriver::Impl {
+ public:
+  Impl(boost::asio::io_context& io, NodeOptions options, NodeEvents& events);
+
+  base::Status Bind(boost::asio::io_context& io);
+  std::uint16_t port() const { return plan_.port; }
+  std::uint16_t http_port() const { return plan_.http_port; }
+  void Start(Ended ended);
+  void Stop(const std::string& by);
+  void Break(const std::string& what);
+
+ private:
+  // What was asked for, as far as no part holds it.
+  struct Plan {
+    explicit Plan(NodeOptions& options);  // takes what it needs
+    base::PeerId self;
+    base::Digest run_id;
+    net::TransportOptions transport;  // until Bind
+    std::vector<http::HttpPlace> http;
+    std::function<http::HttpResponse(std::string_view, const NodeStatus&)> http_answer;
+    std::string record_file;
+    base::Duration flush_timeout;
+    protocol::Started started;  // until Start
+    std::uint16_t port = 0;     // from Bind on
+    std::uint16_t http_port = 0;
+    base::Time begun;
+  };
+  RunDiskEvents DiskEvents();
+  JobPoolCallbacks JobEvents();
+  NodeStatus Status() const;
+
+  // --- the machine ---
+  void Feed(const protocol::Input& input);
+  void On(protocol::Send& action);
+  void On(protocol::StartJob& action);
+  void On(protocol::Store& action);
+  void On(const protocol::Observe& action);
+  void On(const protocol::SetTimer&) {}  // this and the next: the seat's
+  void On(const protocol::CancelTimer&) {}
+  void LinkChanged(const base::PeerId& peer, bool up);
+  void RepeatLastMessagesTo(const base::PeerId& peer);
+
+  // --- observations that ask something of the driver ---
+  void See(const protocol::Resumed& seen) { disk_.Offer({seen.block, seen.state}); }
+  void See(const protocol::StepDone& seen);
+  void See(const protocol::StepTimes& seen);
+  void See(const protocol::Halted& seen);
+  template <typename T>
+  void See(const T&) {}
+  void Ban(const base::PeerId& peer);
+
+  // --- evaluations ---
+  void Evaluate(std::uint64_t step, const protocol::SharedVector& parameters);
+  void EvaluateLastState();
+  void Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result);
+
+  // --- the end ---
+  void Fail(const base::Status& status);
+  void BeginFlush();
+  void CloseIfDone();
+  void BeginClose();
+  void Close();
+
+  // In order of destruction, from the last: what calls back goes before what it calls.
+  Plan plan_;
+  const Inlet inlet_;
+  StopSequence stop_;
+  MachineSeat seat_;
+  Reporter reporter_;
+  Roster roster_;
+  Evaluations evaluations_;
+  RunDisk disk_;
+  JobPool jobs_;
+  std::unique_ptr<net::Transport> transport_;  // until the run closes
+  std::optional<StatusServer> http_;           // until the run closes
+  Ended ended_;
+  BackgroundTask closing_;  // waits for disk and jobs
+};
+
+}  // namespace ostraka::host

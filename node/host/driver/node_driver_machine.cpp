@@ -1,0 +1,139 @@
+#include <utility>
+#include <variant>
+
+#include "node/host/driver/node_driver_impl.h"
+
+namespace ostraka::host {
+namespace {
+
+using protocol::Action;
+using protocol::Input;
+
+NodeEnd EndOf(protocol::Halted::Why why) {
+  using Why = protocol::Halted::Why;
+  switch (why) {
+    case Why::kFinished:
+      return NodeEnd::kFinished;
+    case Why::kBanned:
+      return NodeEnd::kBanned;
+    case Why::kStalled:
+      return NodeEnd::kStalled;
+    case Why::kDiverged:
+      return NodeEnd::kDiverged;
+    case Why::kFailed:
+      return NodeEnd::kFailed;
+    case Why::kForked:
+      return NodeEnd::kForked;
+  }
+  return NodeEnd::kFailed;
+}
+
+}  // namespace
+
+// --- inputs and actions -------------------------------------------------------------------------
+
+void NodeDriver::Impl::Feed(const Input& input) {
+  if (!stop_.TakesInputs()) return;
+  // All actions of an input are performed, also after one that ends the run: they do not depend on
+  // its failure.
+  seat_.Feed(input,
+             [this](Action& action) { std::visit([this](auto& what) { On(what); }, action); });
+  if (stop_.MayFlush(disk_.StoresInFlight())) BeginFlush();
+}
+
+void NodeDriver::Impl::On(protocol::Send& action) {
+  transport_->Send(action.to, std::move(action.frame), std::move(action.blob));
+}
+
+void NodeDriver::Impl::On(protocol::StartJob& action) {
+  const base::Status status = jobs_.Start(action.id, std::move(action.spec));
+  if (!status.ok()) stop_.Halt({NodeEnd::kFailed, reporter_.step(), base::MessageOf(status)});
+}
+
+void NodeDriver::Impl::On(protocol::Store& action) {
+  const base::Status status = disk_.Append(std::move(action));
+  if (!status.ok()) stop_.Halt({NodeEnd::kFailed, reporter_.step(), base::MessageOf(status)});
+}
+
+void NodeDriver::Impl::On(const protocol::Observe& action) {
+  reporter_.See(seat_.Now(), action.what);
+  std::visit([this](const auto& seen) { See(seen); }, action.what);
+}
+
+void NodeDriver::Impl::LinkChanged(const base::PeerId& peer, bool up) {
+  if (roster_.LinkChanged(peer, up)) {
+    reporter_.LinkChanged(seat_.Now());
+    reporter_.Links(roster_.up(), roster_.of());
+  }
+  if (stop_.phase() == StopSequence::Phase::kFlushing && stop_.InPeace() && up) {
+    return RepeatLastMessagesTo(peer);
+  }
+  Feed(protocol::LinkChanged{peer, up});
+}
+
+// After halting, the machine answers only this input (node/protocol/ground/machine.h).
+void NodeDriver::Impl::RepeatLastMessagesTo(const base::PeerId& peer) {
+  seat_.Feed(protocol::LinkChanged{peer, true}, [this](Action& action) {
+    if (auto* send = std::get_if<protocol::Send>(&action)) On(*send);
+  });
+}
+
+// --- observations -------------------------------------------------------------------------------
+
+void NodeDriver::Impl::See(const protocol::StepDone& seen) {
+  const wire::Block& block = *seen.block;
+  disk_.Offer(seen);
+  if (!block.genesis && evaluations_.Due(block.step)) {
+    Evaluate(block.step, seen.state.parameters);
+  }
+  for (const wire::Removal& removal : block.removals) {
+    reporter_.Removed(removal);
+    if (wire::IsBan(removal.kind)) Ban(removal.peer);  // a dropped member may return
+  }
+  // Also bans from blocks that this node skipped, or sealed before its restart.
+  for (const wire::Standing& standing : block.standings) {
+    if (standing.banned) Ban(standing.peer);
+  }
+}
+
+void NodeDriver::Impl::Ban(const base::PeerId& peer) {
+  if (roster_.Ban(peer)) reporter_.Links(roster_.up(), roster_.of());
+}
+
+void NodeDriver::Impl::See(const protocol::StepTimes& seen) {
+  disk_.Metric(seen.step, "compute_seconds", base::Nanoseconds(seen.compute_ns).seconds());
+  disk_.Metric(seen.step, "aggregate_seconds", base::Nanoseconds(seen.aggregate_ns).seconds());
+  disk_.Metric(seen.step, "agree_seconds", base::Nanoseconds(seen.agree_ns).seconds());
+}
+
+void NodeDriver::Impl::See(const protocol::Halted& seen) {
+  stop_.Halt({EndOf(seen.why), seen.step, seen.reason});
+}
+
+// --- evaluations --------------------------------------------------------------------------------
+
+void NodeDriver::Impl::Evaluate(std::uint64_t step, const protocol::SharedVector& parameters) {
+  evaluations_.Send(step);
+  jobs_.Evaluate(step, parameters);
+}
+
+void NodeDriver::Impl::EvaluateLastState() {
+  const NodeReport& report = reporter_.report();
+  if (report.last_block == nullptr || report.last_block->genesis) return;
+  const std::uint64_t step = report.last_block->step;
+  if (!evaluations_.Sent(step)) Evaluate(step, report.state.parameters);
+}
+
+void NodeDriver::Impl::Evaluated(std::uint64_t step,
+                                 const base::StatusOr<train::Evaluation>& result) {
+  if (stop_.phase() >= StopSequence::Phase::kClosing) return;  // the ledger is another thread's
+  evaluations_.Answer(step);
+  if (result.ok()) {
+    disk_.Metric(step, result->metric, result->value);
+    if (result->metric != "loss") disk_.Metric(step, "loss", result->loss);
+  }
+  reporter_.Evaluated(step, result);
+  CloseIfDone();
+}
+
+}  // namespace ostraka::host

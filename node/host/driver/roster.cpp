@@ -1,0 +1,42 @@
+#include "node/host/driver/roster.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+
+namespace ostraka::host {
+
+Roster::Roster(boost::asio::io_context& io, std::set<base::PeerId> others,
+               base::Duration forget_after, Forget forget)
+    : io_(io),
+      forget_after_(forget_after),
+      forget_(std::move(forget)),
+      others_(std::move(others)) {}
+
+bool Roster::LinkChanged(const base::PeerId& peer, bool up) {
+  if (!others_.contains(peer)) return false;
+  if (up) {
+    linked_.insert(peer);
+  } else {
+    linked_.erase(peer);
+  }
+  CheckInvariants();
+  return true;
+}
+
+bool Roster::Ban(const base::PeerId& peer) {
+  if (others_.erase(peer) == 0) return false;
+  linked_.erase(peer);
+  forgetting_.try_emplace(peer, io_).first->second.Start(forget_after_,
+                                                         [this, peer] { forget_(peer); });
+  CheckInvariants();
+  return true;
+}
+
+void Roster::CheckInvariants() const {
+  OSTRAKA_CHECK(std::includes(others_.begin(), others_.end(), linked_.begin(), linked_.end()));
+  for (const auto& [peer, timer] : forgetting_) OSTRAKA_CHECK(!others_.contains(peer));
+}
+
+}  // namespace ostraka::host

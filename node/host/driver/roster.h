@@ -1,0 +1,60 @@
+// The other members of a run, as the links show them: members that may still take part, and those
+// of them that are linked. A banned member is forgotten only after a while, so that it can still
+// learn of its ban.
+//
+// Promises
+// O1  A linked member is a member that may take part.
+// O2  Members only become fewer.
+// O3  `forget` is called once for each banned member, `forget_after` after Ban, never within a call
+//     of the roster, and never after StopForgetting.
+//
+// May not know: why a member is banned; the transport.
+// Memory: one entry for each genesis member.
+// What an attacker can do here: its own link goes up and down; each change is one event for people.
+//
+// Thread safety: none; the protocol thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/base/time.h"
+#include "node/os/timer.h"
+
+namespace ostraka::host {
+
+class Roster {
+ public:
+  using Forget = std::function<void(const base::PeerId&)>;
+
+  // REQUIRES: `io` outlives the roster.
+  Roster(boost::asio::io_context& io, std::set<base::PeerId> others, base::Duration forget_after,
+         Forget forget);
+
+  // False if `peer` does not count: it is banned, or no member.
+  bool LinkChanged(const base::PeerId& peer, bool up);
+  // False if `peer` was banned before, or is no member.
+  bool Ban(const base::PeerId& peer);
+  void StopForgetting() { forgetting_.clear(); }
+
+  std::size_t up() const { return linked_.size(); }
+  std::size_t of() const { return others_.size(); }
+  std::vector<base::PeerId> others() const { return {others_.begin(), others_.end()}; }
+  std::vector<base::PeerId> linked() const { return {linked_.begin(), linked_.end()}; }
+
+  // O1; also at the end of each mutation.
+  void CheckInvariants() const;
+
+ private:
+  boost::asio::io_context& io_;
+  const base::Duration forget_after_;
+  const Forget forget_;
+  std::set<base::PeerId> others_;  // without this node
+  std::set<base::PeerId> linked_;
+  std::map<base::PeerId, os::Timer> forgetting_;
+};
+
+}  // namespace ostraka::host

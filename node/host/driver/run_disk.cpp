@@ -1,0 +1,77 @@
+#include "node/host/driver/run_disk.h"
+
+#include <utility>
+
+#include "node/base/check.h"
+
+namespace ostraka::host {
+
+RunDisk::RunDisk(const Inlet& inlet, std::unique_ptr<store::Ledger> ledger,
+                 std::optional<store::CheckpointWriterOptions> states, RunDiskEvents events)
+    : inlet_(inlet), events_(std::move(events)), ledger_(std::move(ledger)) {
+  OSTRAKA_CHECK(ledger_ != nullptr && events_.stored && events_.failed);
+  if (!states) return;
+  OSTRAKA_CHECK(events_.checkpoint_failed != nullptr);
+  states->failed = [this](const base::Status& why) {
+    inlet_.Post([this, why] { events_.checkpoint_failed(why); });
+  };
+  states_ = std::make_unique<store::CheckpointWriter>(*std::move(states));
+}
+
+base::Status RunDisk::RecordFrames(const std::string& path) {
+  ASSIGN_OR_RETURN(frames_, store::FrameLog::Open(path));
+  return base::OkStatus();
+}
+
+void RunDisk::Start() {
+  ledger_->Start({
+      .committed =
+          [this](std::vector<protocol::StoreId> ids) {
+            inlet_.Post([this, stored = std::move(ids)] { Stored(stored); });
+          },
+      .failed =
+          [this](const base::Status& why) { inlet_.Post([this, why] { events_.failed(why); }); },
+  });
+}
+
+base::Status RunDisk::Append(protocol::Store store) {
+  const protocol::StoreId id = store.id;
+  RETURN_IF_ERROR(ledger_->Append(std::move(store)));
+  in_flight_.push_back(id);
+  return base::OkStatus();
+}
+
+void RunDisk::Stored(const std::vector<protocol::StoreId>& ids) {
+  if (reporting_) return;
+  reporting_ = true;
+  for (const protocol::StoreId id : ids) {
+    OSTRAKA_CHECK(!in_flight_.empty() && in_flight_.front() == id);  // D1
+    in_flight_.pop_front();
+    events_.stored(id);
+  }
+  reporting_ = false;
+}
+
+// A failed ledger reports through its own callback.
+void RunDisk::Metric(std::uint64_t step, const std::string& name, double value) {
+  const base::Status heard_elsewhere = ledger_->AppendMetric(step, name, value);
+  (void)heard_elsewhere;
+}
+
+void RunDisk::Offer(const protocol::StepDone& done) {
+  if (states_) states_->Offer(done);
+}
+
+base::Status RunDisk::Record(const base::Bytes& frame) {
+  return frames_ ? frames_->Append(frame) : base::OkStatus();
+}
+
+base::StatusOr<std::string> RunDisk::Free() {
+  base::StatusOr<std::string> last = base::NotFound("no states are kept");
+  if (states_) last = states_->Finish();
+  states_.reset();
+  ledger_.reset();  // after the states: it holds the lock of their folder
+  return last;
+}
+
+}  // namespace ostraka::host

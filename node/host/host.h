@@ -1,0 +1,83 @@
+// The composition root: any number of runs in one process, on one io_context. Open a manifest, a
+// key and a data folder, and get a running member (docs/decisions/0014-host-as-a-library.md).
+//
+//   host::Host host;
+//   ASSIGN_OR_RETURN(const auto run, host.Open(std::move(options), events));
+//   host.RunToTheEnd();
+//   run->report()->outcome ...
+//
+// Promises
+// H1  All events and callbacks come from the thread in RunToTheEnd, one at a time.
+// H2  A run that cannot be opened, fails, ends or is stopped changes nothing for the others.
+// H3  RunToTheEnd returns exactly when no run is open.
+// H4  One key of one run is open at most once on this machine, whatever the process (key_lock.h).
+// H5  A host touches no signal, environment variable, standard stream or default folder.
+//
+// Not shared: trainers, worker threads, ledgers, ports. Shared: the protocol thread, so the Steps
+// of all machines add up on it; and the machine itself.
+//
+// May not know: commands, files of keys and manifests (its caller reads them), attacks.
+// Memory: that of its open runs.
+// What an attacker can do here: what it can do in its own run (node_driver.h). Its Steps take turns
+// with those of the other runs, so members of slow machines should not host many runs.
+//
+// Thread safety: Stop and Post from any thread; the rest on the thread in RunToTheEnd, or on any
+// one thread while nothing is in it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node/base/status.h"
+#include "node/host/prepared_run.h"
+#include "node/host/run.h"
+#include "node/host/run_options.h"
+
+namespace ostraka::host {
+
+class Host {
+ public:
+  // Called when a run has ended; `run.report()` has the result. May open another run.
+  using Ended = std::function<void(Run& run)>;
+
+  Host();
+  // Ends open runs at once, without their reports.
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  // Opens a run, binds its ports, and starts it once RunToTheEnd runs. Errors: Prepare's, a port
+  // that is taken. REQUIRES: `events` outlives the run; crypto::Initialize was called.
+  base::StatusOr<std::shared_ptr<Run>> Open(RunOptions options, NodeEvents& events,
+                                            Ended ended = nullptr);
+  // The same after Prepare, which reads files and should run elsewhere while other runs go on.
+  base::StatusOr<std::shared_ptr<Run>> Open(PreparedRun prepared, NodeEvents& events,
+                                            Ended ended = nullptr);
+
+  void RunToTheEnd();
+
+  // Ends all runs that are open when it is handled; also before RunToTheEnd. `by` completes
+  // "stopped by ...".
+  void Stop(const std::string& by = "request");
+
+  // Runs `function`, which must not throw, on the protocol thread while that is in RunToTheEnd.
+  void Post(std::function<void()> function);
+
+  const std::vector<std::shared_ptr<Run>>& open() const { return open_; }
+  // Every open run still has its driver, and is open once. At the end of each mutation.
+  void CheckInvariants() const;
+
+  // For timers and signals of the caller.
+  boost::asio::io_context& io() { return *io_; }
+
+ private:
+  void OnEnded(Run& run);
+
+  const std::unique_ptr<boost::asio::io_context> io_;
+  std::vector<std::shared_ptr<Run>> open_;
+  bool running_ = false;
+};
+
+}  // namespace ostraka::host

@@ -1,0 +1,140 @@
+#include "node/host/prepared_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "node/base/check.h"
+#include "node/config/origin.h"
+#include "node/config/training.h"
+#include "node/protocol/ground/state.h"
+#include "node/protocol/member/peer.h"
+#include "node/train/data_source.h"
+#include "node/train/trainer_loader.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::host {
+namespace {
+
+using protocol::Manifest;
+
+base::Status CheckMember(const Manifest& manifest, const base::PeerId& self) {
+  const bool member = std::any_of(manifest.members.begin(), manifest.members.end(),
+                                  [&](const protocol::Member& each) { return each.id == self; });
+  if (member) return base::OkStatus();
+  return base::FailedPrecondition("key " + self.Short() +
+                                  " is no member of this run: ask for a manifest that lists it");
+}
+
+// The largest blob that a member may send: a part; or, to a returning member, a chunk of a state or
+// a block. Blocks grow with the number of cases that n members can have open and with the ballots
+// on them.
+std::uint64_t LargestBlob(std::uint64_t dimension, std::uint64_t n) {
+  const std::uint64_t part = protocol::LargestPart(dimension) * sizeof(float);
+  const std::uint64_t block = std::min<std::uint64_t>(wire::kMaxBlockBytes, 65'536 + 640 * n * n);
+  return std::max({part, std::uint64_t{wire::kStateChunkBytes}, block});
+}
+
+base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
+                                                  std::uint64_t dimension) {
+  const Manifest& manifest = *options.manifest;
+  const RunNetwork& network = options.network;
+  net::TransportOptions transport;
+  transport.run_id = manifest.run_id;
+  transport.protocol_version = manifest.protocol_version;
+  std::size_t used = 0;
+  for (const protocol::Member& member : manifest.members) {
+    const auto own = network.addresses.find(member.id);
+    if (own != network.addresses.end()) ++used;
+    transport.members.push_back(
+        {member.id, own == network.addresses.end() ? member.address : own->second});
+    if (member.id == options.key->id()) transport.listen = member.address;
+  }
+  if (used < network.addresses.size()) {
+    return base::InvalidArgument("an address is of a key that is no member of this run");
+  }
+  if (!network.listen.empty()) transport.listen = network.listen;
+  if (network.listen_socket.ok()) transport.listen.clear();
+  transport.key = options.key;
+  transport.max_blob_bytes = LargestBlob(dimension, manifest.members.size());
+  transport.allow_unhashed = options.unprotected;
+  transport.max_bytes_per_second = network.max_bytes_per_second;
+  return transport;
+}
+
+base::StatusOr<MachineMaker> HonestMaker(const RunOptions& options, const train::Trainer& trainer) {
+  protocol::PeerOptions peer;
+  peer.manifest = options.manifest;
+  peer.key = options.key;
+  peer.verifier = std::make_shared<crypto::PlainVerifier>();
+  peer.layout = trainer.layout();
+  ASSIGN_OR_RETURN(const protocol::ModelState origin,
+                   config::ReadOrigin(*options.manifest, options.files.origin, peer.layout));
+  peer.initial_parameters = origin.parameters;
+  peer.initial_velocity = origin.velocity;
+  if (origin.parameters == nullptr) {
+    peer.initial_parameters = std::make_shared<const std::vector<float>>(
+        trainer.InitialParameters(options.manifest->run_id));
+  }
+  return MachineMaker([peer = std::move(peer), plain = options.unprotected] {
+    return plain ? protocol::MakePlainPeer(peer) : protocol::MakePeer(peer);
+  });
+}
+
+store::CheckpointWriterOptions StatesOf(const RunOptions& options,
+                                        const base::TensorLayout& layout) {
+  const protocol::TrainingPlan& training = options.manifest->training;
+  const std::string data = training.data.substr(0, training.data.find('@'));
+  return {.data_dir = options.files.data_dir,
+          .every = options.states.checkpoint_every,
+          .keep = options.states.keep_checkpoints,
+          .layout = layout,
+          .metadata = {{"run_id", options.manifest->run_id.Hex()},
+                       {"model", training.model},
+                       {"data", training.data},
+                       // Formula for the pixels p in the data's files.
+                       {"inputs", train::InputScaling(data)}},
+          .failed = {}};
+}
+
+}  // namespace
+
+base::StatusOr<PreparedRun> Prepare(RunOptions options) {
+  OSTRAKA_CHECK(options.manifest != nullptr && options.key != nullptr);
+  OSTRAKA_CHECK(options.states.keep_checkpoints > 0);
+  const Manifest& manifest = *options.manifest;
+  const base::PeerId self = options.key->id();
+  const base::Status valid = protocol::Validate(manifest);
+  if (!valid.ok()) return base::InvalidArgument("manifest: " + base::MessageOf(valid));
+  RETURN_IF_ERROR(CheckMember(manifest, self));
+  ASSIGN_OR_RETURN(
+      const train::TrainerOptions trainer_options,
+      config::TrainerOptionsOf(manifest, options.files.data, options.states.evaluate_on));
+  NodeOptions node;
+  ASSIGN_OR_RETURN(node.trainer, train::MakeTrainer(trainer_options));
+  const base::TensorLayout layout = node.trainer->layout();
+  const std::uint64_t dimension = base::ElementCount(layout);
+  RETURN_IF_ERROR(config::CheckDimension(dimension, manifest.members.size()));
+  ASSIGN_OR_RETURN(node.transport, TransportOf(options, dimension));
+  ASSIGN_OR_RETURN(const MachineMaker honest, HonestMaker(options, *node.trainer));
+  if (options.machine) {
+    ASSIGN_OR_RETURN(node.machine, options.machine(honest, layout));
+  } else {
+    node.machine = honest();
+  }
+  ASSIGN_OR_RETURN(store::KeyLock key_lock,
+                   store::KeyLock::Claim(manifest.run_id, self, options.files.lock_folders));
+  ASSIGN_OR_RETURN(node.ledger, store::Ledger::Open({.data_dir = options.files.data_dir,
+                                                     .run_id = manifest.run_id,
+                                                     .peer = self}));
+  ASSIGN_OR_RETURN(node.restored, node.ledger->Restore());
+  node.coin_seed = crypto::CoinSeed(*options.key, manifest.run_id);
+  node.states = StatesOf(options, layout);
+  node.evaluate_every = options.states.evaluate_every;
+  node.record_file = options.files.record;
+  node.http = std::move(options.network.http);
+  node.http_answer = std::move(options.network.http_answer);
+  return PreparedRun{self, layout, std::move(key_lock), std::move(node),
+                     os::Descriptor(options.network.listen_socket.Release())};
+}
+
+}  // namespace ostraka::host

@@ -1,0 +1,91 @@
+// The events of a running node for its display (a table, a log, a parent process), and its final
+// report.
+//
+// Thread safety: all calls come from the protocol thread, between two inputs of the machine. They
+// must return quickly, because the other runs of the process wait, and must not throw.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/base/ids.h"
+#include "node/base/status.h"
+#include "node/base/time.h"
+#include "node/host/threads/job_pool.h"
+#include "node/net/mesh/transport.h"
+#include "node/protocol/ground/observation.h"
+#include "node/store/ledger.h"
+#include "node/train/trainer.h"
+#include "node/wire/block.h"
+
+namespace ostraka::host {
+
+// How a node ended. All except kInterrupted come from the machine (protocol::Halted::Why).
+enum class NodeEnd : std::uint8_t {
+  kFinished,
+  kBanned,
+  kStalled,
+  kDiverged,
+  kFailed,       // also: the disk, the job pool or a library failed
+  kForked,       // two decisions of one seal: people must compare ledgers
+  kInterrupted,  // stopped by a person or the system
+};
+const char* NodeEndName(
+    NodeEnd end);  // finished, banned, stalled, diverged, failed, forked, interrupted
+
+struct NodeOutcome {
+  NodeEnd end = NodeEnd::kFailed;
+  std::uint64_t step = 0;  // at which it ended
+  std::string reason;      // one line: what happened and what to do
+};
+
+class NodeEvents {
+ public:
+  virtual ~NodeEvents() = default;
+
+  // The node listens on `port` (0: it only dials) and begins to look for the other members. It
+  // serves its status on `http_port` (0: on no port).
+  virtual void OnStarted(std::uint16_t port, std::uint16_t http_port) = 0;
+  // `up` of `of` other members still in the run are linked.
+  virtual void OnLinks(std::size_t up, std::size_t of) = 0;
+  // Called for every block except the genesis block.
+  virtual void OnStepDone(const protocol::StepDone& done) = 0;
+  // The three times sum to the wall time of the step, by the driver's clock.
+  virtual void OnStepTimes(const protocol::StepTimes& times) = 0;
+  // Result for the state after `step`, on held-out data.
+  virtual void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) = 0;
+  virtual void OnSuspicion(const protocol::Suspicion& suspicion) = 0;
+  virtual void OnRemoval(const wire::Removal& removal) = 0;
+  // One log line: news of the channel, or a problem that did not end the node.
+  virtual void OnNotice(net::NoticeLevel level, const std::string& line) = 0;
+  // A state could not be kept on disk. Training goes on; the last state is tried again at the end.
+  virtual void OnCheckpointFailed(const base::Status& why) = 0;
+  // The last protocol event; results of running evaluations may follow.
+  virtual void OnHalted(const NodeOutcome& outcome) = 0;
+};
+
+struct NodeReport {
+  NodeOutcome outcome;
+  std::uint64_t steps_done = 0;  // including steps restored from its store; without genesis
+  std::shared_ptr<const wire::Block> last_block;  // null if none was sealed
+  protocol::ModelState state;                     // after the last step; null vectors if none
+  std::vector<wire::Removal> removals;            // in the order sealed
+  std::optional<train::Evaluation> evaluation;  // the last one, for the state after evaluated_step
+  std::uint64_t evaluated_step = 0;
+  // The file with the last state. NotFound if no step was done or no states are kept.
+  base::StatusOr<std::string> checkpoint = base::NotFound("no states are kept");
+
+  base::Duration wall;             // from Start until the ledger is closed
+  protocol::StepTimes step_times;  // summed over `timed_steps` (`step` is the last)
+  std::uint64_t timed_steps = 0;
+  net::TransportCounters traffic;
+  JobPoolStats jobs;
+  store::LedgerStats ledger;
+  std::uint64_t peak_rss_bytes = 0;  // of the process
+};
+
+}  // namespace ostraka::host

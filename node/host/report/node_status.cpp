@@ -1,0 +1,144 @@
+#include "node/host/report/node_status.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "node/base/check.h"
+#include "node/wire/messages.h"
+
+namespace ostraka::host {
+
+void StepHistogram::Add(double seconds) {
+  for (std::size_t i = 0; i < kBoundsSeconds.size(); ++i) {
+    if (seconds <= kBoundsSeconds[i]) ++at_most[i];
+  }
+  ++count;
+  sum_seconds += seconds;
+}
+
+std::optional<base::Duration> TimeLeft(const NodeStatus& status, std::uint64_t steps) {
+  if (status.outcome || status.recent_step.ns == 0) return std::nullopt;
+  const std::uint64_t done = std::min(status.progress.step, steps);
+  // In double: the product may pass 2^63 for an absurdly long run.
+  const double left = static_cast<double>(steps - done) * status.recent_step.seconds();
+  constexpr double kLongest = 1e9;  // thirty years
+  return base::Milliseconds(static_cast<std::int64_t>(std::min(left, kLongest) * 1e3));
+}
+
+namespace {
+
+std::string FirstMissing(const std::vector<protocol::Progress::Missing>& missing) {
+  if (missing.empty()) return "its own work";
+  std::string first = missing.front().message + " of " + missing.front().peer.Short();
+  if (missing.size() > 1) first += " and " + std::to_string(missing.size() - 1) + " more";
+  return first;
+}
+
+// All members are linked, and have sent this node their opening messages.
+bool BeginsByNow(const NodeStatus& status) {
+  const auto& missing = status.progress.missing;
+  return status.linked.size() == status.others.size() && !missing.empty() &&
+         missing.front().message == wire::MessageTypeName(wire::MessageType::kEcho);
+}
+
+}  // namespace
+
+Health HealthOf(const NodeStatus& status) {
+  if (status.outcome) {
+    const bool finished = status.outcome->end == NodeEnd::kFinished;
+    return {finished,
+            std::string(NodeEndName(status.outcome->end)) + ": " + status.outcome->reason};
+  }
+  if (!status.met && !BeginsByNow(status)) {
+    return {true, "waits for the members to meet: " + std::to_string(status.linked.size()) +
+                      " of " + std::to_string(status.others.size()) + " linked"};
+  }
+  const base::Duration patience = std::max(kPatience, status.recent_step * 10);
+  const std::string where =
+      "step " + std::to_string(status.progress.step) + ", " + status.progress.phase;
+  if (status.since_progress <= patience) return {true, where};
+  std::string reason = where + ": no progress for " +
+                       std::to_string(status.since_progress.ns / base::Seconds(1).ns) +
+                       " s, waits for " + FirstMissing(status.progress.missing);
+  if (!status.met) {
+    reason +=
+        "; if a member lost its data folder at the start, begin another run (ostraka run init)";
+  }
+  return {false, reason};
+}
+
+void NodeMonitor::See(base::Time now, const protocol::Observation& what) {
+  std::visit([this, now](const auto& seen) { On(now, seen); }, what);
+  CheckInvariants(now);
+}
+
+void NodeMonitor::CheckInvariants(base::Time now) const {
+  OSTRAKA_CHECK(recent_.size() <= kRecentSteps && recent_.size() <= seen_.step_seconds.count);
+  OSTRAKA_CHECK(seen_.step_seconds.count <= seen_.steps_done);
+  OSTRAKA_CHECK(start_ <= progressed_ && progressed_ <= now);
+}
+
+void NodeMonitor::SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation) {
+  seen_.evaluation = evaluation;
+  seen_.evaluated_step = step;
+}
+
+void NodeMonitor::SeeLinks(base::Time now) {
+  if (!seen_.met) progressed_ = now;
+}
+
+NodeStatus NodeMonitor::StatusAt(base::Time now) const {
+  NodeStatus status = seen_;
+  status.uptime = now - start_;
+  status.since_progress = now - progressed_;
+  for (const base::Duration took : recent_) status.recent_step = status.recent_step + took;
+  if (!recent_.empty()) {
+    status.recent_step.ns /= static_cast<std::int64_t>(recent_.size());
+  }
+  return status;
+}
+
+void NodeMonitor::On(base::Time now, const protocol::StepStarted& /*seen*/) {
+  progressed_ = now;
+  step_began_ = now;
+  seen_.met = true;
+}
+
+void NodeMonitor::On(base::Time now, const protocol::Sealed& /*seen*/) { progressed_ = now; }
+
+void NodeMonitor::On(base::Time /*now*/, const protocol::Slow& seen) {
+  seen_.late_ms = seen.Lasts() ? seen.used_ms : 0;
+  seen_.late_allowed_ms = seen.Lasts() ? seen.allowed_ms : 0;
+}
+
+void NodeMonitor::On(base::Time now, const protocol::StepDone& seen) {
+  progressed_ = now;
+  seen_.met = true;
+  const wire::Block& block = *seen.block;
+  for (const wire::Removal& removal : block.removals) seen_.removals.push_back(removal);
+  if (block.genesis) return;
+  ++seen_.steps_done;
+  for (const wire::ColumnFate fate : block.columns) {
+    ++seen_.columns[static_cast<std::size_t>(fate)];
+  }
+  if (!step_began_) return;
+  const base::Duration took = now - *step_began_;
+  step_began_.reset();
+  seen_.step_seconds.Add(took.seconds());
+  recent_.push_back(took);
+  if (recent_.size() > kRecentSteps) recent_.pop_front();
+}
+
+void NodeMonitor::On(base::Time /*now*/, const protocol::Suspicion& seen) {
+  ++seen_.suspicions[seen.check];
+}
+
+void NodeMonitor::On(base::Time /*now*/, const protocol::StepTimes& seen) {
+  seen_.step_times.step = seen.step;
+  seen_.step_times.compute_ns += seen.compute_ns;
+  seen_.step_times.aggregate_ns += seen.aggregate_ns;
+  seen_.step_times.agree_ns += seen.agree_ns;
+  ++seen_.timed_steps;
+}
+
+}  // namespace ostraka::host

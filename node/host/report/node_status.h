@@ -1,0 +1,126 @@
+// A snapshot of a running node for people and monitors (`ostraka status`, /metrics, /healthz), and
+// the monitor that collects its content.
+//
+// Thread safety: plain values; a NodeMonitor has one owner.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/host/report/node_events.h"
+#include "node/os/process_stats.h"
+
+namespace ostraka::host {
+
+// Durations of steps as a Prometheus histogram: cumulative counts by upper bound.
+struct StepHistogram {
+  static constexpr std::array<double, 13> kBoundsSeconds = {0.01, 0.03, 0.1, 0.3, 1,   3,   10,
+                                                            30,   60,   120, 300, 600, 1800};
+  std::array<std::uint64_t, kBoundsSeconds.size()> at_most{};  // steps not longer than the bound
+  std::uint64_t count = 0;
+  double sum_seconds = 0;
+
+  void Add(double seconds);
+};
+
+struct NodeStatus {
+  base::PeerId self;
+  base::Digest run_id;
+  base::Duration uptime;
+  std::optional<NodeOutcome> outcome;  // once it has halted
+
+  protocol::Progress progress;    // its step, what it waits for and from which members
+  bool met = false;               // the genesis block is sealed
+  base::Duration since_progress;  // since the last decided seal, step begin or step end
+  std::uint64_t steps_done = 0;   // in this process
+  base::Duration recent_step;     // mean of the last NodeMonitor::kRecentSteps; 0: none yet
+  StepHistogram step_seconds;
+  protocol::StepTimes step_times;  // summed over `timed_steps`
+  std::uint64_t timed_steps = 0;
+  std::array<std::uint64_t, wire::kColumnFateCount> columns{};  // by fate, since the start
+  std::map<std::string, std::uint64_t> suspicions;              // by check, since the start
+  std::optional<train::Evaluation> evaluation;                  // the last one
+  std::uint64_t evaluated_step = 0;
+
+  // How long it has delayed the others, and the limit (protocol::Slow); zeros: at most half of it.
+  std::uint64_t late_ms = 0;
+  std::uint64_t late_allowed_ms = 0;
+
+  std::vector<base::PeerId> others;  // members still in the run, without this node
+  std::vector<base::PeerId> linked;  // of these
+  std::vector<wire::Removal> removals;
+
+  net::TransportCounters traffic;
+  JobPoolStats jobs;
+  store::LedgerStats ledger;
+  os::ProcessStats process;
+};
+
+// Estimated time until `steps` steps are done at the recent pace; nullopt before the first step and
+// after the end.
+std::optional<base::Duration> TimeLeft(const NodeStatus& status, std::uint64_t steps);
+
+struct Health {
+  bool ok = true;
+  std::string reason;  // one line, also if ok
+};
+// Not ok: the node halted without finishing, or waits for others longer than both kPatience and ten
+// recent steps. Waiting for members to join at the start is ok, since it may take days. It is not
+// ok if all members are linked and the run does not begin.
+inline constexpr base::Duration kPatience = base::Seconds(30);
+Health HealthOf(const NodeStatus& status);
+
+// Collects observations for the status. Times are the driver's.
+//
+// Promises
+// N1  What it reports of a step comes from the observations of this process: a restored step has no
+//     duration.
+// N2  Counts never fall. At most kRecentSteps durations are kept.
+// N3  Progress never lies in the future, nor before the start.
+// Memory: one entry for each removal and for each name of a check that a suspicion gave.
+// What an attacker can do here: it adds suspicions, which count up a number; the names of checks
+// are the machine's.
+class NodeMonitor {
+ public:
+  static constexpr std::size_t kRecentSteps = 16;
+
+  explicit NodeMonitor(base::Time start) : start_(start), progressed_(start) {}
+
+  void See(base::Time now, const protocol::Observation& what);
+  // Before the run begins, a change of links counts as progress.
+  void SeeLinks(base::Time now);
+  void SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation);
+
+  // The observed part of the status; the caller fills in the rest.
+  NodeStatus StatusAt(base::Time now) const;
+  // The genesis block is sealed.
+  bool met() const { return seen_.met; }
+
+  // N2, N3 as of `now`; also at the end of See.
+  void CheckInvariants(base::Time now) const;
+
+ private:
+  void On(base::Time now, const protocol::StepStarted& seen);
+  void On(base::Time now, const protocol::StepDone& seen);
+  void On(base::Time now, const protocol::Suspicion& seen);
+  void On(base::Time now, const protocol::StepTimes& seen);
+  void On(base::Time now, const protocol::Sealed& seen);
+  void On(base::Time now, const protocol::Slow& seen);
+  // Other observations change nothing here.
+  template <typename T>
+  void On(base::Time, const T&) {}
+
+  const base::Time start_;
+  base::Time progressed_;
+  std::optional<base::Time> step_began_;
+  std::deque<base::Duration> recent_;
+  NodeStatus seen_;
+};
+
+}  // namespace ostraka::host

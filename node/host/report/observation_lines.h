@@ -1,0 +1,38 @@
+// Log lines for a machine's observations about its own state.
+//
+// Promises
+// L1  A line for every observation that has no event in NodeEvents, except repetitions: catching up
+//     is reported once a second and at its end, and the node's own slowness whenever it has grown.
+// Memory: a time and a number.
+// What an attacker can do here: a slow or absent member causes a line for each iteration of a seal
+// (SlowSeal); lines contain no byte of a peer but ids.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "node/base/time.h"
+#include "node/net/mesh/transport.h"
+#include "node/protocol/ground/observation.h"
+
+namespace ostraka::host {
+
+struct ObservationLine {
+  net::NoticeLevel level = net::NoticeLevel::kInfo;
+  std::string line;
+  bool operator==(const ObservationLine&) const = default;
+};
+
+class ObservationLines {
+ public:
+  // The line for `seen`, or nullopt (L1).
+  std::optional<ObservationLine> Of(base::Time now, const protocol::Observation& seen);
+
+ private:
+  std::optional<base::Time> told_of_way_;
+  std::uint64_t told_late_ms_ = 0;
+};
+
+}  // namespace ostraka::host

@@ -1,0 +1,78 @@
+#include "node/host/report/reporter.h"
+
+#include <utility>
+#include <variant>
+
+#include "node/base/check.h"
+
+namespace ostraka::host {
+
+void Reporter::Started(std::uint16_t port, std::uint16_t http_port, std::size_t members) {
+  events_.OnStarted(port, http_port);
+  events_.OnLinks(0, members);
+}
+
+void Reporter::See(base::Time now, const protocol::Observation& what) {
+  monitor_.See(now, what);
+  if (const auto said = lines_.Of(now, what)) events_.OnNotice(said->level, said->line);
+  std::visit([this](const auto& seen) { On(seen); }, what);
+  CheckInvariants();
+}
+
+void Reporter::CheckInvariants() const {
+  OSTRAKA_CHECK((report_.steps_done == 0) ==
+                (report_.last_block == nullptr || report_.last_block->genesis));
+}
+
+// A restored run may already be complete; report its result all the same.
+void Reporter::On(const protocol::Resumed& seen) {
+  report_.last_block = seen.block;
+  report_.state = seen.state;
+  if (!seen.block->genesis) report_.steps_done = seen.block->step + 1;
+}
+
+void Reporter::On(const protocol::StepDone& seen) {
+  report_.last_block = seen.block;
+  report_.state = seen.state;
+  if (!seen.block->genesis) {
+    step_ = seen.block->step;
+    ++report_.steps_done;
+  }
+  events_.OnStepDone(seen);
+}
+
+void Reporter::On(const protocol::StepTimes& seen) {
+  report_.step_times.step = seen.step;
+  report_.step_times.compute_ns += seen.compute_ns;
+  report_.step_times.aggregate_ns += seen.aggregate_ns;
+  report_.step_times.agree_ns += seen.agree_ns;
+  ++report_.timed_steps;
+  events_.OnStepTimes(seen);
+}
+
+void Reporter::Removed(const wire::Removal& removal) {
+  report_.removals.push_back(removal);
+  events_.OnRemoval(removal);
+}
+
+void Reporter::Links(std::size_t up, std::size_t of) {
+  if (!halted_) events_.OnLinks(up, of);
+}
+
+void Reporter::Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result) {
+  if (!result.ok()) {
+    return events_.OnNotice(net::NoticeLevel::kWarning,
+                            "the state after step " + std::to_string(step) +
+                                " could not be evaluated: " + base::MessageOf(result.status()));
+  }
+  report_.evaluation = *result;
+  report_.evaluated_step = step;
+  monitor_.SeeEvaluation(step, *result);
+  events_.OnEvaluation(step, *result);
+}
+
+void Reporter::Halted(const NodeOutcome& outcome) {
+  if (!std::exchange(halted_, true)) events_.OnHalted(outcome);
+}
+
+}  // namespace ostraka::host

@@ -1,0 +1,73 @@
+// Everything that a run tells people: events as they happen, the status at any time, the report at
+// the end. The driver hands in what it sees; nothing flows back from here.
+//
+// Promises
+// R1  Every observation reaches the monitor, and its event or its line in the log.
+// R2  OnHalted is called once, and only OnEvaluation, OnNotice and OnCheckpointFailed after it.
+// R3  The report's last state is that of the last block seen. Its `steps_done` is 0 exactly if that
+//     is none, or the genesis block.
+//
+// May not know: the machine, sockets, threads, the disk.
+// Memory: one entry for each removal, and what NodeMonitor holds.
+// What an attacker can do here: as node_status.h and observation_lines.h say.
+//
+// Thread safety: none; the protocol thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "node/host/report/node_events.h"
+#include "node/host/report/node_status.h"
+#include "node/host/report/observation_lines.h"
+
+namespace ostraka::host {
+
+class Reporter {
+ public:
+  // REQUIRES: `events` outlives the reporter.
+  Reporter(NodeEvents& events, base::Time start) : events_(events), monitor_(start) {}
+
+  void Started(std::uint16_t port, std::uint16_t http_port, std::size_t members);
+  void See(base::Time now, const protocol::Observation& what);
+  // A removal of the block that was seen last.
+  void Removed(const wire::Removal& removal);
+  void Links(std::size_t up, std::size_t of);
+  // A link that counts went up or down.
+  void LinkChanged(base::Time now) { monitor_.SeeLinks(now); }
+  void Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result);
+  void Notice(net::NoticeLevel level, const std::string& line) { events_.OnNotice(level, line); }
+  void CheckpointFailed(const base::Status& why) { events_.OnCheckpointFailed(why); }
+  // Does nothing after the first call: an outcome may still change for the worse.
+  void Halted(const NodeOutcome& outcome);
+
+  // The observed part of the status; the caller fills in the rest.
+  NodeStatus StatusAt(base::Time now) const { return monitor_.StatusAt(now); }
+  std::uint64_t step() const { return step_; }  // in progress
+  bool met() const { return monitor_.met(); }   // a block was sealed or a step began
+  // The observed part of the report; the caller fills in the rest.
+  const NodeReport& report() const { return report_; }
+
+  // R3.
+  void CheckInvariants() const;
+
+ private:
+  void On(const protocol::StepStarted& seen) { step_ = seen.step; }
+  void On(const protocol::Resumed& seen);
+  void On(const protocol::StepDone& seen);
+  void On(const protocol::Suspicion& seen) { events_.OnSuspicion(seen); }
+  void On(const protocol::StepTimes& seen);
+  // The others have a line, or the driver's attention, and no event.
+  template <typename T>
+  void On(const T&) {}
+
+  NodeEvents& events_;
+  NodeMonitor monitor_;
+  ObservationLines lines_;
+  NodeReport report_;
+  std::uint64_t step_ = 0;
+  bool halted_ = false;
+};
+
+}  // namespace ostraka::host

@@ -1,0 +1,79 @@
+// One open run of a Host: a member that trains, until it ends or is stopped.
+//
+// Promises
+// U1  `report` is there exactly from the end on. From then on the run holds no file, lock, port or
+//     thread, so that the same run can be opened again.
+// U2  A run shares with other runs of its host only the protocol thread.
+//
+// May not know: other runs, signals, commands.
+// Memory: what its driver needs; after the end, the report with the last state.
+// What an attacker can do here: node_driver.h.
+//
+// Thread safety: Stop from any thread; the rest on the protocol thread, or on any one thread while
+// the host does not run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "node/base/ids.h"
+#include "node/base/tensor_layout.h"
+#include "node/host/prepared_run.h"
+#include "node/host/report/node_events.h"
+
+namespace ostraka::host {
+
+class Run : public std::enable_shared_from_this<Run> {
+ public:
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  const base::Digest& run_id() const { return run_id_; }
+  const base::PeerId& self() const { return self_; }
+  const base::TensorLayout& layout() const { return layout_; }
+  std::uint16_t port() const { return port_; }            // 0 if it only dials
+  std::uint16_t http_port() const { return http_port_; }  // 0 if it has none
+
+  // Ends the run soon. `by` completes "stopped by ...". REQUIRES: the host still exists.
+  void Stop(const std::string& by = "request");
+
+  // Null until the run has ended.
+  const NodeReport* report() const { return report_ ? &*report_ : nullptr; }
+
+  // U1.
+  void CheckInvariants() const;
+
+ private:
+  friend class Host;
+
+  // The errors of NodeDriver::Make.
+  static base::StatusOr<std::shared_ptr<Run>> Open(boost::asio::io_context& io,
+                                                   PreparedRun prepared, NodeEvents& events);
+  Run(boost::asio::io_context& io, const PreparedRun& prepared);
+
+  // `ended` is called once, not within Start, after U1 holds.
+  void Start(std::function<void(Run&)> ended);
+  // On the protocol thread, also before Start.
+  void StopNow(const std::string& by);
+  // A library failed outside of any run's functions.
+  void BreakNow(const std::string& what);
+  // The host is destroyed: ends at once, without a report.
+  void Abandon();
+
+  boost::asio::io_context& io_;
+  const base::Digest run_id_;
+  const base::PeerId self_;
+  const base::TensorLayout layout_;
+  std::uint16_t port_ = 0;
+  std::uint16_t http_port_ = 0;
+  std::optional<store::KeyLock> key_lock_;  // until the end
+  std::unique_ptr<NodeDriver> driver_;      // until the end
+  bool started_ = false;
+  std::optional<std::string> stop_at_start_;  // by
+  std::optional<NodeReport> report_;
+};
+
+}  // namespace ostraka::host

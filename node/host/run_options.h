@@ -1,0 +1,68 @@
+// Everything that opens a run: values, no files of a command.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "crypto/sign.h"
+#include "node/base/ids.h"
+#include "node/base/status.h"
+#include "node/base/tensor_layout.h"
+#include "node/host/report/node_status.h"
+#include "node/http/http_server.h"
+#include "node/os/descriptor.h"
+#include "node/protocol/ground/machine.h"
+#include "node/protocol/ground/manifest.h"
+#include "node/train/trainer.h"
+
+namespace ostraka::host {
+
+struct RunFiles {
+  std::string data_dir;  // for this run and key alone
+  // Folders in which this user's processes lock the key (node/store/key_lock.h).
+  std::vector<std::string> lock_folders;
+  std::string data;    // where this machine has the run's data (node/config/training.h)
+  std::string origin;  // file of the state that the run goes on from, if it does
+  std::string record;  // every received frame is appended to this file; empty: none
+};
+
+struct RunNetwork {
+  // Instead of the manifest's: "host:port"; empty: the member dials.
+  std::map<base::PeerId, std::string> addresses;
+  std::string listen;                // "host:port" instead of this member's address; empty: that
+  os::Descriptor listen_socket{-1};  // a listening socket to use instead
+  std::uint64_t max_bytes_per_second = 0;  // of gradients, in each direction; 0: no limit
+  // Where the status is served, and the answer to a path.
+  std::vector<http::HttpPlace> http;
+  std::function<http::HttpResponse(std::string_view path, const NodeStatus& status)> http_answer;
+};
+
+struct RunStates {
+  train::HeldOut evaluate_on = train::HeldOut::kTest;
+  std::uint64_t evaluate_every = 0;      // steps; 0: only the last state
+  std::uint64_t checkpoint_every = 100;  // steps; 0: only the last state
+  std::uint64_t keep_checkpoints = 3;    // files; at least 1
+};
+
+// Makes an honest machine that has not started.
+using MachineMaker = std::function<std::unique_ptr<protocol::Machine>()>;
+
+struct RunOptions {
+  std::shared_ptr<const protocol::Manifest> manifest;  // REQUIRES: not null
+  std::shared_ptr<const crypto::SigningKey> key;       // REQUIRES: not null
+  RunFiles files;
+  RunNetwork network;
+  RunStates states;
+  bool unprotected = false;  // plain averaging, nothing checked: for comparison only
+  // Makes the machine, for experiments with one that misbehaves. Null: an honest one.
+  std::function<base::StatusOr<std::unique_ptr<protocol::Machine>>(const MachineMaker& honest,
+                                                                   const base::TensorLayout&)>
+      machine;
+};
+
+}  // namespace ostraka::host

@@ -1,0 +1,261 @@
+#include "node/host/threads/job_pool.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "aggregation/kernels/rows.h"
+#include "node/base/check.h"
+#include "node/os/steady_clock.h"
+
+namespace ostraka::host {
+namespace {
+
+using protocol::GradientSpec;
+using protocol::JobFailed;
+using protocol::JobResult;
+
+// The exception's text, in one line.
+std::string Describe(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    return "out of memory: use a smaller model or batch, or a machine with more memory";
+  } catch (const std::exception& error) {
+    return std::string("a library failed: ") + error.what();
+  } catch (...) {
+    return "a library threw something that is no exception";
+  }
+}
+
+}  // namespace
+
+// The iterations of one ParallelFor, shared between the calling job and its helpers.
+struct JobPool::Loop {
+  Loop(std::size_t n, const std::function<void(std::size_t)>& f) : count(n), body(&f) {}
+
+  // Takes iterations until none is left. `body` is used only while an iteration is held, and Finish
+  // waits for those; so a late helper finds no iteration and does not touch `body`.
+  void Work() {
+    std::unique_lock lock(mutex);
+    while (next < count) {
+      const std::size_t i = next++;
+      ++running;
+      lock.unlock();
+      std::exception_ptr caught;
+      try {
+        (*body)(i);
+      } catch (...) {
+        caught = std::current_exception();
+      }
+      lock.lock();
+      --running;
+      if (caught && !thrown) {
+        thrown = caught;
+        next = count;  // the rest would be wasted
+      }
+    }
+    if (running == 0) idle.notify_all();
+  }
+
+  void Finish() {
+    Work();
+    std::unique_lock lock(mutex);
+    idle.wait(lock, [this] { return running == 0; });
+    if (thrown) std::rethrow_exception(thrown);
+  }
+
+  const std::size_t count;
+  const std::function<void(std::size_t)>* const body;
+  std::mutex mutex;
+  std::condition_variable idle;
+  std::size_t next = 0;
+  std::size_t running = 0;
+  std::exception_ptr thrown;  // the first exception; Finish rethrows it in the job's own thread
+};
+
+class JobPool::LoopExecutor final : public aggregation::Executor {
+ public:
+  explicit LoopExecutor(JobPool& pool) : pool_(pool) {}
+  void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body) const override {
+    pool_.ParallelFor(count, body);
+  }
+
+ private:
+  JobPool& pool_;
+};
+
+JobPool::JobPool(std::shared_ptr<train::Trainer> trainer, JobPoolOptions options,
+                 JobPoolCallbacks callbacks)
+    : trainer_(std::move(trainer)),
+      options_(options),
+      callbacks_(std::move(callbacks)),
+      executor_(std::make_unique<LoopExecutor>(*this)) {
+  OSTRAKA_CHECK(trainer_ != nullptr && options_.job_threads > 0);
+  threads_.emplace_back([this] { ComputeThread(); });
+  for (std::size_t i = 0; i < options_.job_threads; ++i) {
+    threads_.emplace_back([this] { JobThread(); });
+  }
+}
+
+JobPool::~JobPool() { Shutdown(); }
+
+base::Status JobPool::Start(protocol::JobId id, std::shared_ptr<const protocol::JobSpec> spec) {
+  const bool compute = protocol::NeedsGradient(*spec);
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return base::OkStatus();
+  if (compute_jobs_.size() + pure_jobs_.size() >= options_.max_queued) {
+    return base::Unavailable(std::to_string(options_.max_queued) +
+                             " jobs wait: this machine is too slow for the run");
+  }
+  (compute ? compute_jobs_ : pure_jobs_).push_back({id, std::move(spec)});
+  (compute ? compute_wake_ : job_wake_).notify_one();
+  CheckLocked();
+  return base::OkStatus();
+}
+
+void JobPool::Evaluate(std::uint64_t step, protocol::SharedVector parameters) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  if (evaluations_.size() >= kMaxEvaluations) {
+    evaluations_.pop_front();
+    ++stats_.evaluations_skipped;
+  }
+  evaluations_.push_back({step, std::move(parameters)});
+  compute_wake_.notify_one();
+  CheckLocked();
+}
+
+void JobPool::Shutdown() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    compute_jobs_.clear();
+    pure_jobs_.clear();
+    evaluations_.clear();
+    CheckLocked();
+  }
+  compute_wake_.notify_all();
+  job_wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+JobPoolStats JobPool::stats() const {
+  const std::lock_guard lock(mutex_);
+  JobPoolStats stats = stats_;
+  stats.waiting = compute_jobs_.size() + pure_jobs_.size();
+  return stats;
+}
+
+void JobPool::CheckInvariants() const {
+  const std::lock_guard lock(mutex_);
+  CheckLocked();
+}
+
+void JobPool::CheckLocked() const {
+  const std::size_t waiting = compute_jobs_.size() + pure_jobs_.size();
+  OSTRAKA_CHECK(waiting <= options_.max_queued);
+  OSTRAKA_CHECK(evaluations_.size() <= kMaxEvaluations);
+  OSTRAKA_CHECK(!stopping_ || (waiting == 0 && evaluations_.empty()));
+  OSTRAKA_CHECK(idle_job_threads_ <= options_.job_threads);
+}
+
+void JobPool::ComputeThread() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    compute_wake_.wait(
+        lock, [this] { return stopping_ || !compute_jobs_.empty() || !evaluations_.empty(); });
+    if (stopping_) return;
+    if (!compute_jobs_.empty()) {
+      const Job job = std::move(compute_jobs_.front());
+      compute_jobs_.pop_front();
+      lock.unlock();
+      RunOne(job, true);
+    } else {
+      const Evaluation evaluation = std::move(evaluations_.front());
+      evaluations_.pop_front();
+      lock.unlock();
+      EvaluateOne(evaluation);
+    }
+    lock.lock();
+  }
+}
+
+void JobPool::JobThread() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_job_threads_;
+    job_wake_.wait(lock, [this] { return stopping_ || !loops_.empty() || !pure_jobs_.empty(); });
+    --idle_job_threads_;
+    // Help running jobs before starting new ones, also while stopping: a thread waits for them to
+    // end.
+    if (!loops_.empty()) {
+      const std::shared_ptr<Loop> loop = std::move(loops_.front());
+      loops_.pop_front();
+      lock.unlock();
+      loop->Work();
+    } else if (stopping_) {
+      return;
+    } else {
+      const Job job = std::move(pure_jobs_.front());
+      pure_jobs_.pop_front();
+      lock.unlock();
+      RunOne(job, false);
+    }
+    lock.lock();
+  }
+}
+
+void JobPool::RunOne(const Job& job, bool compute) {
+  const auto gradients = [this](const GradientSpec& spec) {
+    return trainer_->Gradient(*spec.parameters, spec.batch_seed);
+  };
+  const base::Time begin = os::SteadyNow();
+  std::shared_ptr<const JobResult> result;
+  try {
+    result = std::make_shared<const JobResult>(protocol::RunJob(*job.spec, gradients, *executor_));
+  } catch (...) {
+    result = std::make_shared<const JobResult>(JobFailed{Describe(std::current_exception())});
+  }
+  const base::Duration busy = os::SteadyNow() - begin;
+  {
+    const std::lock_guard lock(mutex_);
+    ++(compute ? stats_.compute_jobs : stats_.pure_jobs);
+    base::Duration& total = compute ? stats_.compute_busy : stats_.pure_busy;
+    total = total + busy;
+  }
+  callbacks_.job_done(job.id, std::move(result));
+}
+
+void JobPool::EvaluateOne(const Evaluation& evaluation) {
+  const base::Time begin = os::SteadyNow();
+  base::StatusOr<train::Evaluation> result = base::Internal("not evaluated");
+  try {
+    result = trainer_->Evaluate(*evaluation.parameters);
+  } catch (...) {
+    result = base::Internal(Describe(std::current_exception()));
+  }
+  const base::Duration busy = os::SteadyNow() - begin;
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.evaluations;
+    stats_.evaluation_busy = stats_.evaluation_busy + busy;
+  }
+  callbacks_.evaluated(evaluation.step, std::move(result));
+}
+
+void JobPool::ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body) {
+  const auto loop = std::make_shared<Loop>(count, body);
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t helpers = std::min(count == 0 ? 0 : count - 1, idle_job_threads_);
+    for (std::size_t i = 0; i < helpers; ++i) loops_.push_back(loop);
+  }
+  job_wake_.notify_all();
+  loop->Finish();
+}
+
+}  // namespace ostraka::host

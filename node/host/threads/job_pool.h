@@ -1,0 +1,126 @@
+// The worker threads of one run: one compute thread, which owns the trainer, and a few job threads
+// for pure functions (protocol::RunJob). Jobs go in and completions come out; nothing else is
+// shared. Every run has its own pool (docs/decisions/0014-host-as-a-library.md).
+//
+// Promises
+// J1  A job that needs a gradient runs on the compute thread, in the order of Start. Other jobs run
+//     on any job thread and begin in the order of Start.
+// J2  Evaluations run on the compute thread while no gradient waits. At most kMaxEvaluations wait;
+//     a further one replaces the oldest, so a slow evaluation never delays training.
+// J3  Heavy pure jobs share idle job threads through aggregation::Executor. Results do not depend
+//     on this (aggregation/shared/rule.h).
+// J4  An exception from a library becomes JobFailed or a Status.
+// J5  At most max_queued jobs wait.
+// J6  No callback comes once Shutdown has returned, and nothing waits from then on.
+//
+// May not know: the machine; what a job is for.
+// Memory: max_queued specs, kMaxEvaluations references to states, and what running jobs need.
+// What an attacker can do here: nothing beyond what the machine asks for. A machine that asks for
+// more than this computer can do ends its own run at max_queued (J5).
+//
+// Thread safety: Start, Evaluate and stats from any thread; Shutdown from the owner's. Callbacks
+// run on the worker threads and must not block.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "node/base/status.h"
+#include "node/base/time.h"
+#include "node/protocol/ground/jobs.h"
+#include "node/train/trainer.h"
+
+namespace ostraka::host {
+
+struct JobPoolOptions {
+  std::size_t job_threads = 1;    // at least 1
+  std::size_t max_queued = 4096;  // waiting jobs of both kinds together
+};
+
+struct JobPoolCallbacks {
+  std::function<void(protocol::JobId, std::shared_ptr<const protocol::JobResult>)> job_done;
+  std::function<void(std::uint64_t step, base::StatusOr<train::Evaluation>)> evaluated;
+};
+
+struct JobPoolStats {
+  std::uint64_t compute_jobs = 0;  // gradients and recomputations
+  std::uint64_t pure_jobs = 0;
+  std::uint64_t evaluations = 0;
+  std::uint64_t evaluations_skipped = 0;
+  base::Duration compute_busy;  // of the compute thread, without evaluations
+  base::Duration pure_busy;     // summed over the job threads that own a job
+  base::Duration evaluation_busy;
+  std::size_t waiting = 0;  // now, without evaluations
+};
+
+class JobPool {
+ public:
+  static constexpr std::size_t kMaxEvaluations = 4;
+
+  // REQUIRES: `trainer` is not null and has no other user until Shutdown has returned.
+  JobPool(std::shared_ptr<train::Trainer> trainer, JobPoolOptions options,
+          JobPoolCallbacks callbacks);
+  ~JobPool();
+  JobPool(const JobPool&) = delete;
+  JobPool& operator=(const JobPool&) = delete;
+
+  // Unavailable if max_queued jobs are waiting.
+  base::Status Start(protocol::JobId id, std::shared_ptr<const protocol::JobSpec> spec);
+  // Evaluates `parameters`, the state after `step`.
+  void Evaluate(std::uint64_t step, protocol::SharedVector parameters);
+
+  // Drops waiting jobs, lets running ones end, and joins the threads; no callback follows. Start
+  // and Evaluate do nothing from then on.
+  void Shutdown();
+
+  JobPoolStats stats() const;
+
+  // J2, J5, J6; also at the end of each mutation.
+  void CheckInvariants() const;
+
+ private:
+  struct Job {
+    protocol::JobId id;
+    std::shared_ptr<const protocol::JobSpec> spec;
+  };
+  struct Evaluation {
+    std::uint64_t step;
+    protocol::SharedVector parameters;
+  };
+  struct Loop;
+  class LoopExecutor;
+
+  void ComputeThread();
+  void JobThread();
+  void RunOne(const Job& job, bool compute);
+  void EvaluateOne(const Evaluation& evaluation);
+  void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body);
+  void CheckLocked() const;  // REQUIRES: mutex_ is held
+
+  const std::shared_ptr<train::Trainer> trainer_;
+  const JobPoolOptions options_;
+  const JobPoolCallbacks callbacks_;
+  const std::unique_ptr<LoopExecutor> executor_;
+
+  mutable std::mutex mutex_;
+  // All below are guarded by mutex_.
+  std::condition_variable compute_wake_;
+  std::condition_variable job_wake_;
+  std::deque<Job> compute_jobs_;
+  std::deque<Evaluation> evaluations_;
+  std::deque<Job> pure_jobs_;
+  std::deque<std::shared_ptr<Loop>> loops_;  // of running jobs that accept helpers
+  std::size_t idle_job_threads_ = 0;
+  bool stopping_ = false;
+  JobPoolStats stats_;
+
+  std::vector<std::thread> threads_;  // the owner's
+};
+
+}  // namespace ostraka::host

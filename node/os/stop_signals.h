@@ -1,0 +1,31 @@
+// SIGINT and SIGTERM as one call on an io_context, for a program that ends cleanly.
+//
+// The first signal of either kind calls `stop` with its name, "Ctrl-C" or "SIGTERM", and restores
+// the default handlers: a second signal ends the process at once. So does the destructor.
+//
+// Thread safety: none; the thread that runs the io_context. One per process at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace ostraka::os {
+
+class StopSignals {
+ public:
+  StopSignals(boost::asio::io_context& io, std::function<void(const std::string& name)> stop);
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  struct State;
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace ostraka::os

@@ -1,0 +1,37 @@
+#include "node/host/driver/evaluations.h"
+
+#include <gtest/gtest.h>
+
+namespace ostraka::host {
+namespace {
+
+TEST(EvaluationsTest, EveryFewStepsAreDue) {
+  const Evaluations every(2);
+  EXPECT_FALSE(every.Due(0));
+  EXPECT_TRUE(every.Due(1));
+  EXPECT_TRUE(every.Due(3));
+  EXPECT_FALSE(Evaluations(0).Due(1)) << "only the last state";
+}
+
+TEST(EvaluationsTest, TheResultOfTheLastStateIsAwaited) {
+  Evaluations evaluations(1);
+  EXPECT_FALSE(evaluations.Awaited());
+  evaluations.Send(4);
+  evaluations.Send(5);
+  EXPECT_TRUE(evaluations.Sent(5));
+  EXPECT_FALSE(evaluations.Sent(4));
+  evaluations.Answer(4);
+  EXPECT_TRUE(evaluations.Awaited());
+  evaluations.Answer(5);
+  EXPECT_FALSE(evaluations.Awaited());
+}
+
+TEST(EvaluationsTest, AResultThatNobodyAskedForIsABug) {
+  EXPECT_DEATH(Evaluations(1).Answer(0), "CHECK failed");
+  Evaluations evaluations(1);
+  evaluations.Send(4);
+  EXPECT_DEATH(evaluations.Answer(5), "CHECK failed");
+}
+
+}  // namespace
+}  // namespace ostraka::host

@@ -1,0 +1,62 @@
+#include "node/host/driver/roster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <vector>
+
+namespace ostraka::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+base::PeerId Id(std::uint8_t n) {
+  base::PeerId id;
+  id.bytes.fill(n);
+  return id;
+}
+
+class RosterTest : public ::testing::Test {
+ protected:
+  boost::asio::io_context io_;
+  std::vector<base::PeerId> forgotten_;
+  Roster roster_{
+      io_, {Id(1), Id(2), Id(3)}, base::Milliseconds(1), [this](const base::PeerId& peer) {
+        forgotten_.push_back(peer);
+      }};
+};
+
+TEST_F(RosterTest, CountsLinksOfMembersThatMayTakePart) {
+  EXPECT_TRUE(roster_.LinkChanged(Id(1), true));
+  EXPECT_TRUE(roster_.LinkChanged(Id(2), true));
+  EXPECT_TRUE(roster_.LinkChanged(Id(1), false));
+  EXPECT_FALSE(roster_.LinkChanged(Id(9), true)) << "no member";
+  EXPECT_THAT(roster_.linked(), ElementsAre(Id(2)));
+  EXPECT_EQ(roster_.up(), 1u);
+  EXPECT_EQ(roster_.of(), 3u);
+}
+
+TEST_F(RosterTest, ABannedMemberNoLongerCountsAndIsForgottenLater) {
+  roster_.LinkChanged(Id(2), true);
+  EXPECT_TRUE(roster_.Ban(Id(2)));
+  EXPECT_FALSE(roster_.Ban(Id(2))) << "once";
+  EXPECT_FALSE(roster_.Ban(Id(9)));
+  EXPECT_FALSE(roster_.LinkChanged(Id(2), true));
+  EXPECT_THAT(roster_.linked(), IsEmpty());
+  EXPECT_THAT(roster_.others(), ElementsAre(Id(1), Id(3)));
+  EXPECT_THAT(forgotten_, IsEmpty()) << "it may still learn of its ban";
+  io_.run();
+  EXPECT_THAT(forgotten_, ElementsAre(Id(2)));
+}
+
+TEST_F(RosterTest, NobodyIsForgottenOnceTheRunEnds) {
+  roster_.Ban(Id(2));
+  roster_.StopForgetting();
+  io_.run();
+  EXPECT_THAT(forgotten_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace ostraka::host

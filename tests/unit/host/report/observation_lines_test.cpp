@@ -1,0 +1,79 @@
+// Which observations become lines, and how often.
+#include "node/host/report/observation_lines.h"
+
+#include <gtest/gtest.h>
+
+namespace ostraka::host {
+namespace {
+
+using protocol::Observation;
+
+constexpr base::Time kNow{5'000'000'000};
+
+std::string LineOf(const Observation& seen) {
+  const auto notice = ObservationLines().Of(kNow, seen);
+  return notice ? notice->line : "";
+}
+
+TEST(ObservationLines, SayWhatHappenedAndWhatComes) {
+  EXPECT_EQ(LineOf(protocol::SlowSeal{7, 1, 2, "waits for b2"}), "step 7: waits for b2");
+  EXPECT_EQ(LineOf(protocol::Away{7, "sealed absent"}),
+            "out of the run since step 7: sealed absent; it follows, and asks to come back");
+  EXPECT_EQ(LineOf(protocol::Back{9}), "a member again, from step 9 on");
+  const std::string barred = LineOf(protocol::Barred{7, 1007});
+  EXPECT_EQ(barred.find("dropped in step 7"), 0U) << barred;
+  EXPECT_NE(barred.find("from step 1007 on"), std::string::npos) << barred;
+}
+
+TEST(ObservationLines, SayForWhomItStaysAtTheEndAndForHowLong) {
+  base::PeerId other;
+  other.bytes[0] = 0xab;
+  EXPECT_EQ(
+      LineOf(protocol::Staying{7, {other}, base::Milliseconds(26'001)}),
+      "step 7 was the last; this node stays for 27 s at most, to help ab00000000000000 to end it");
+  EXPECT_EQ(
+      LineOf(protocol::Staying{7, {other, {}, {}}, base::Seconds(26)}),
+      "step 7 was the last; this node stays for 26 s at most, to help ab00000000000000 and 2 more "
+      "to end it");
+}
+
+TEST(ObservationLines, WarnOfWhatCostsThePlace) {
+  EXPECT_EQ(ObservationLines().Of(kNow, protocol::Away{})->level, net::NoticeLevel::kWarning);
+  EXPECT_EQ(ObservationLines().Of(kNow, protocol::Barred{})->level, net::NoticeLevel::kWarning);
+  EXPECT_EQ(ObservationLines().Of(kNow, protocol::Back{})->level, net::NoticeLevel::kInfo);
+}
+
+TEST(ObservationLines, TellTheOwnSlownessWheneverItGrows) {
+  ObservationLines lines;
+  const auto first = lines.Of(kNow, protocol::Slow{7, 60'000, 82'000});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->level, net::NoticeLevel::kWarning);
+  EXPECT_NE(first->line.find("60000 of the 82000 ms"), std::string::npos) << first->line;
+  EXPECT_NE(first->line.find("patience_ms"), std::string::npos) << first->line;
+  EXPECT_EQ(lines.Of(kNow, protocol::Slow{8, 59'950, 82'000}), std::nullopt);
+  EXPECT_TRUE(lines.Of(kNow, protocol::Slow{9, 59'960, 82'000}));
+  EXPECT_EQ(lines.Of(kNow, protocol::Slow{10, 41'000, 82'000}), std::nullopt);
+  EXPECT_TRUE(lines.Of(kNow, protocol::Slow{11, 41'001, 82'000}));
+}
+
+TEST(ObservationLines, LeaveToOthersWhatHasItsOwnEvent) {
+  EXPECT_EQ(ObservationLines().Of(kNow, protocol::StepStarted{}), std::nullopt);
+  EXPECT_EQ(ObservationLines().Of(kNow, protocol::StepDone{}), std::nullopt);
+  EXPECT_EQ(ObservationLines().Of(kNow, protocol::Halted{}), std::nullopt);
+}
+
+TEST(ObservationLines, TellTheWayOnceASecondAndItsEnd) {
+  ObservationLines lines;
+  const auto told = [&](std::int64_t ms, std::uint64_t height) {
+    const base::Time now = kNow + base::Milliseconds(ms);
+    return lines.Of(now, protocol::CatchingUp{height, 100, "somewhere"}).has_value();
+  };
+  EXPECT_TRUE(told(0, 1)) << "the first at once";
+  EXPECT_FALSE(told(999, 2));
+  EXPECT_TRUE(told(1000, 3));
+  EXPECT_FALSE(told(1500, 4));
+  EXPECT_TRUE(told(1600, 100)) << "there";
+}
+
+}  // namespace
+}  // namespace ostraka::host

@@ -1,0 +1,78 @@
+#include "node/host/report/reporter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/host/driver/node_driver_fixture.h"
+
+namespace ostraka::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr base::Time kNow{1'000};
+
+class ReporterTest : public ::testing::Test {
+ protected:
+  void See(const protocol::Observation& what) { reporter_.See(kNow, what); }
+
+  Log log_;
+  Reporter reporter_{log_, base::Time{}};
+};
+
+TEST_F(ReporterTest, EveryObservationHasItsEventOrItsLineAndReachesTheStatus) {
+  See(protocol::StepStarted{.step = 4, .previous_randomness = {}, .state = {}, .roles = {}});
+  See(protocol::SlowSeal{4, 1, 2, "waits for b2"});
+  See(protocol::Suspicion{4, {}, "V1", "false numbers"});
+  See(DoneWith(4, 1));
+  See(protocol::StepTimes{4, 10, 20, 30});
+  See(protocol::StepTimes{5, 1, 2, 3});
+  EXPECT_THAT(log_.notices, ElementsAre("step 4: waits for b2"));
+  EXPECT_THAT(log_.suspicions, ElementsAre("false numbers"));
+  EXPECT_THAT(log_.steps, ElementsAre(4));
+  EXPECT_THAT(log_.times, ElementsAre(4, 5));
+  EXPECT_EQ(reporter_.step(), 4u);
+  EXPECT_TRUE(reporter_.met());
+  EXPECT_EQ(reporter_.StatusAt(kNow).steps_done, 1u);
+  EXPECT_EQ(reporter_.report().steps_done, 1u);
+  EXPECT_EQ(reporter_.report().timed_steps, 2u);
+  EXPECT_EQ(reporter_.report().step_times.agree_ns, 33);
+}
+
+TEST_F(ReporterTest, ARestoredRunIsReportedThoughItHasNoEvent) {
+  const protocol::StepDone last = DoneWith(8, 2);
+  See(protocol::Resumed{last.block, last.state});
+  EXPECT_EQ(reporter_.report().steps_done, 9u);
+  EXPECT_EQ(reporter_.report().last_block, last.block);
+  EXPECT_EQ(reporter_.report().state.parameters, last.state.parameters);
+  EXPECT_THAT(log_.steps, IsEmpty());
+}
+
+TEST_F(ReporterTest, AnEvaluationIsAnEventAndItsFailureANotice) {
+  reporter_.Evaluated(3, train::Evaluation{"accuracy", 0.5, 1});
+  reporter_.Evaluated(4, base::Internal("no data"));
+  EXPECT_THAT(log_.evaluated, ElementsAre(3));
+  EXPECT_EQ(reporter_.report().evaluated_step, 3u);
+  EXPECT_DOUBLE_EQ(reporter_.report().evaluation->value, 0.5);
+  EXPECT_DOUBLE_EQ(reporter_.StatusAt(kNow).evaluation->value, 0.5);
+  EXPECT_THAT(log_.notices, ElementsAre("the state after step 4 could not be evaluated: no data"));
+}
+
+TEST_F(ReporterTest, TheEndIsToldOnceAndLinksThatGoWithItAreNoNews) {
+  reporter_.Started(7, 8, 3);
+  reporter_.Links(1, 3);
+  reporter_.Halted({NodeEnd::kFinished, 3, "done"});
+  reporter_.Halted({NodeEnd::kFailed, 3, "a library failed"});
+  reporter_.Links(0, 3);
+  reporter_.Removed({{}, wire::RemovalKind::kVerdict, 3, "it lied"});
+  EXPECT_EQ(log_.started_port, 7u);
+  EXPECT_EQ(log_.started_http_port, 8u);
+  EXPECT_THAT(log_.halted, ElementsAre("done"));
+  EXPECT_THAT(log_.links, ElementsAre(std::pair(0u, 3u), std::pair(1u, 3u)));
+  EXPECT_EQ(reporter_.report().removals.size(), 1u);
+}
+
+}  // namespace
+}  // namespace ostraka::host

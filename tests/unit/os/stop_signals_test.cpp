@@ -1,0 +1,59 @@
+#include "node/os/stop_signals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ostraka::os {
+namespace {
+
+using ::testing::IsEmpty;
+
+// In children, because the default handlers end the process.
+TEST(StopSignalsTest, TheFirstSignalIsACallAndTheSecondEndsTheProcess) {
+  const auto twice = [](int signal, const std::string& name) {
+    boost::asio::io_context io;
+    std::vector<std::string> calls;
+    const StopSignals signals(io, [&](const std::string& said) { calls.push_back(said); });
+    ::raise(signal);
+    io.run();
+    if (calls != std::vector{name}) ::_exit(1);
+    ::raise(signal);
+  };
+  EXPECT_EXIT(twice(SIGINT, "Ctrl-C"), ::testing::KilledBySignal(SIGINT), "");
+  EXPECT_EXIT(twice(SIGTERM, "SIGTERM"), ::testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST(StopSignalsTest, AfterItNoSignalIsHeld) {
+  const auto after = [] {
+    boost::asio::io_context io;
+    {
+      const StopSignals signals(io, [](const std::string&) { ::_exit(1); });
+    }
+    ::raise(SIGINT);
+  };
+  EXPECT_EXIT(after(), ::testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(StopSignalsTest, NothingIsCalledAfterItIsGone) {
+  boost::asio::io_context io;
+  std::vector<std::string> calls;
+  std::optional<StopSignals> signals;
+  signals.emplace(io, [&](const std::string& said) { calls.push_back(said); });
+  boost::asio::post(io, [&] {
+    ::raise(SIGTERM);
+    // The call is in the queue of the io_context when this runs.
+    boost::asio::post(io, [&] { boost::asio::post(io, [&] { signals.reset(); }); });
+  });
+  io.run();
+  EXPECT_THAT(calls, IsEmpty());
+}
+
+}  // namespace
+}  // namespace ostraka::os
