@@ -113,7 +113,7 @@ TEST_F(PreparedRunTest, RefusesWhatDoesNotFitTheRun) {
   small.training.hidden = 7;
   options = run_->OptionsOf(member());
   options.manifest = std::make_shared<const protocol::Manifest>(small);
-  EXPECT_THAT(RefusalOf(std::move(options)), HasSubstr("at least two a member"));
+  EXPECT_THAT(RefusalOf(std::move(options)), HasSubstr("at least two for each member"));
   options = run_->OptionsOf(member());
   options.files.lock_folders = {};
   EXPECT_FALSE(RefusalOf(std::move(options)).empty()) << "a key that cannot be locked";
