@@ -21,9 +21,8 @@ void OwnGradient::Begin() {
   const std::uint64_t step = facts_->number();
   const Digest seed = BatchSeed(uses_.manifest->run_id, uses_.manifest->training.data,
                                 uses_.chain->head().randomness, step, uses_.self);
-  job_ = uses_.jobs->Start(
-      {.about = step, .asked_in = step},
-      GradientSpec{step, uses_.self, uses_.chain->state().parameters, seed});
+  job_ = uses_.jobs->Start({.about = step, .asked_in = step},
+                           GradientSpec{step, uses_.self, uses_.chain->state().parameters, seed});
 }
 
 bool OwnGradient::OnJob(const JobResult& result) {
