@@ -67,7 +67,7 @@ StepWorld::StepWorld(std::uint32_t members, Beginning beginning)
       pull(&turn),
       facts(StepReading(*beginning.head, *manifest, kDimension)) {
   turn.Begin(Time{} + base::Seconds(1000), out);
-  voice.SetStep(kStep);
+  voice.SetStep(facts.number());
   facts.parent_a = wire::BlockDigest(head());
   facts.my_part = facts.roles().PartOwnedBy(self());
 }
@@ -103,7 +103,7 @@ void StepWorld::Go(base::Duration duration) {
 OwnCoins StepWorld::CoinsOf(std::size_t member) const {
   return {.self = Id(member),
           .private_seed = DigestOf(900 + member),
-          .step = kStep,
+          .step = facts.number(),
           .count = facts.reading.coin_count};
 }
 
@@ -184,7 +184,7 @@ wire::Proof StepWorld::ProofBody(std::size_t member) {
   spec.parts = PartsOf(member);
   for (std::uint32_t j = 0; j < facts.roles().parts.size(); ++j) {
     spec.columns.push_back({j, facts.roles().parts[j], ResultOf(j),
-                            DirectionSeed(facts.reading.randomness, kStep, j)});
+                            DirectionSeed(facts.reading.randomness, facts.number(), j)});
   }
   spec.tau = head().tau;
   proof.columns = std::get<ProveResult>(Run(spec)).columns;
@@ -194,7 +194,7 @@ wire::Proof StepWorld::ProofBody(std::size_t member) {
 wire::SharedMessage StepWorld::SayUnder(const Digest& parent, std::size_t member, Phase phase,
                                         MessageType type, base::Bytes body, std::uint32_t draw,
                                         std::uint32_t iteration) const {
-  const wire::Slot slot = voice.SlotOf(kStep, phase, type, draw, iteration);
+  const wire::Slot slot = voice.SlotOf(facts.number(), phase, type, draw, iteration);
   return wire::Share(wire::Seal({slot, parent, Id(member), std::move(body)}, *keys[member]));
 }
 

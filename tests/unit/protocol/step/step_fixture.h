@@ -43,7 +43,7 @@ struct SentFrame {
 
 class StepWorld {
  public:
-  static constexpr std::uint64_t kStep = 5;
+  static constexpr std::uint64_t kStep = 5;  // if no edit moves the head
   static constexpr std::uint64_t kDimension = 120;
   static constexpr std::size_t kSelf = 0;
   static constexpr base::Duration kDelta = base::Seconds(1);
