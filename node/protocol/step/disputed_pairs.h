@@ -56,6 +56,7 @@ class DisputedPairs {
   // Of pairs, by index in the head's disputes: what was passed on.
   const std::set<std::size_t>& parts() const { return parts_; }
   const std::set<std::size_t>& results() const { return results_; }
+  void CheckInvariants() const;  // aborts if D2 is broken, or a party passed something on
 
  private:
   bool CanPassOn(const LivePair& pair);

@@ -22,6 +22,7 @@ class DisputedPairsTest : public testing::Test {
       : w_(edit), pairs_(w_.PairsUses(), &w_.facts) {
     pairs_.ForwardUntil(w_.now() + base::Seconds(20));
   }
+  void TearDown() override { pairs_.CheckInvariants(); }
   std::uint32_t column() const { return w_.ColumnOf(kAggregator); }
   void HearBoth() {
     w_.Hear(w_.Commit(kWorker));

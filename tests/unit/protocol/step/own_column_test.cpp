@@ -25,6 +25,7 @@ class OwnColumnTest : public testing::Test {
  protected:
   explicit OwnColumnTest(const StepWorld::Edit& edit = nullptr)
       : w_(edit), column_(w_.ColumnUses(), &w_.facts) {}
+  void TearDown() override { column_.CheckInvariants(); }
 
   std::uint32_t mine() const { return *w_.facts.my_part; }
   void HearBoth(std::size_t worker) {
@@ -91,7 +92,6 @@ TEST_F(OwnColumnTest, AggregateIsComputedOnceWhenEveryPartIsThere) {
   EXPECT_EQ(spec.tau, w_.head().tau);
   column_.Try();
   EXPECT_TRUE(w_.Taken<StartJob>().empty());
-  column_.CheckInvariants();
 }
 
 TEST_F(OwnColumnTest, AggAndResultStateWhatIsIncluded) {
@@ -161,6 +161,19 @@ TEST_F(OwnColumnTest, UnderTwoCommitsNoPartCounts) {
   EXPECT_FALSE(column_.held().contains(w_.Id(2)));
 }
 
+// The second COMMIT bans its signer, and voids the column if seal A shows it.
+TEST_F(OwnColumnTest, SecondCommitAfterThePartWasJudgedLeavesThePartIncluded) {
+  HearBoth(2);
+  column_.Try();
+  w_.Hear(w_.SecondCommit(2));
+  column_.Note(w_.Id(2));
+  HearBut(2);
+  column_.Try();
+  EXPECT_TRUE(column_.closed());
+  ASSERT_TRUE(column_.held().contains(w_.Id(2)));
+  EXPECT_EQ(column_.held().at(w_.Id(2)).commit, w_.Commit(2)->digest);
+}
+
 TEST_F(OwnColumnTest, PartThatIsNotUnderItsCommitLeavesEvidenceAndASuspicion) {
   HearSpoilt(2, w_.PartsOf(3)[mine()], false);
   column_.Try();
@@ -183,6 +196,7 @@ TEST_F(OwnColumnTest, PartWithNaNIsRefusedThoughItIsUnderItsCommit) {
   EXPECT_TRUE(column_.IsSettled(w_.Id(2)));
   EXPECT_FALSE(column_.held().contains(w_.Id(2)));
   EXPECT_EQ(w_.Observed<Suspicion>().size(), 1u);
+  EXPECT_FALSE(w_.charges.Against(w_.Id(2)));  // the two frames prove nothing
 }
 
 TEST_F(OwnColumnTest, CommitOfAnotherHistoryIsWaitedFor) {

@@ -22,6 +22,7 @@ class OwnGradientTest : public testing::Test {
       : w_(edit),
         pairs_(w_.PairsUses(), &w_.facts),
         gradient_(w_.GradientUses(), &w_.facts, &pairs_, w_.CoinsOf(kSelf)) {}
+  void TearDown() override { gradient_.CheckInvariants(); }
 
   // The jobs run until the parts are there.
   void Work() {

@@ -31,6 +31,7 @@ class ProvingTest : public testing::Test {
         proving_({w_.self(), w_.manifest, w_.layout, &w_.voice, &w_.jobs, &w_.chain, &w_.charges,
                   &w_.reports, &w_.duties, &w_.duty_jobs, &w_.followers},
                  &w_.facts, {&gradient_, &results_, &pairs_}) {}
+  void TearDown() override { proving_.CheckInvariants(); }
 
   void Work() {
     gradient_.Begin();

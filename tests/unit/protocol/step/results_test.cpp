@@ -19,6 +19,7 @@ using wire::Phase;
 class ResultsTest : public testing::Test {
  protected:
   ResultsTest() : results_(w_.ResultsUses(), &w_.facts) {}
+  void TearDown() override { results_.CheckInvariants(); }
 
   // The column's sealed AGG names this blob.
   void Announce(std::uint32_t column, const SharedBlob& blob) {

@@ -20,6 +20,7 @@ constexpr base::Duration kDeadline = base::Seconds(42);
 class SealingTest : public testing::Test {
  protected:
   SealingTest() : sealing_(w_.SealingUses(), &w_.facts) {}
+  void TearDown() override { sealing_.CheckInvariants(); }
 
   void OpenA() {
     sealing_.Open(Phase::kA, 0, kDeadline, std::nullopt);

@@ -38,6 +38,7 @@ class SettlingTest : public testing::Test {
     w_.ReadB();
     w_.ReadC();
   }
+  void TearDown() override { settling_.CheckInvariants(); }
 
   void HoldResults(std::uint32_t but = UINT32_MAX) {
     for (std::uint32_t j = 0; j < w_.count(); ++j) {
