@@ -100,6 +100,18 @@ TEST_F(AsksTest, EachRoundAsksOtherMembersForAnEntry) {
   EXPECT_NE(Asked(10), first);
 }
 
+// A restarted member's own ECHO shows what it has lost.
+TEST_F(AsksTest, OwnEchoTakesNoMembersPlaceAmongThoseThatAreAsked) {
+  OpenA();
+  for (std::size_t i = 0; i < kMany; ++i) HearEcho(i, 5);
+  for (std::size_t round = 0; round < kMany; ++round) {
+    w_.out.actions().clear();
+    EXPECT_TRUE(asks_.ForEntries(sealing_));
+    EXPECT_EQ(Asked().size(), 10u);
+    w_.pull.CountAttempt();
+  }
+}
+
 TEST_F(AsksTest, OnlyMembersWhoseEchoShowsTheEntryAreAsked) {
   OpenA();
   HearEcho(1, 5);
@@ -300,7 +312,7 @@ TEST(AsksInDisputeTest, PartThatOthersPassedOnIsAskedOfThem) {
   const DisputedPairs pairs(w.PairsUses(), &w.facts);
   const Asks asks({w.self(), &w.turn, &w.voice, &w.chain, &w.inbox, &w.reports, &w.duties, &w.pull},
                   &w.facts);
-  asks.ForRefusedParts({w.Id(4)}, pairs);
+  asks.ForRefusedParts({w.Id(4), scene::PeerNumber(99)}, pairs);
   std::set<base::Bytes> authors;
   for (const auto& [to, pull] : w.Pulls()) {
     EXPECT_EQ(to, w.Id(4));

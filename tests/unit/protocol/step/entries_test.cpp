@@ -126,7 +126,9 @@ TEST_F(EntriesTest, AbsentMemberAndOneWithTwoCommitsFillNoLaterEntry) {
   EXPECT_FALSE(entries.Complete());
   w_.Hear(w_.Reveal(0));
   EXPECT_TRUE(entries.Complete());
-  EXPECT_FALSE(Of(Phase::kC).PlaceOf(1));
+  for (std::size_t i = 0; i < n(); ++i) {
+    EXPECT_EQ(Of(Phase::kC).PlaceOf(i).has_value(), i != 1 && i != 2);
+  }
 }
 
 TEST_F(EntriesTest, RevealOfAnotherDrawIsNotThisOnes) {
