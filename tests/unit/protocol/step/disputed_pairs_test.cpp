@@ -101,6 +101,16 @@ TEST_F(DisputedPairsTest, PartThatItsOwnerCannotTakeInDoesNotCount) {
   EXPECT_TRUE(Forwarded().empty());
 }
 
+// The owner refuses such a part. The two COMMITs ban the worker, so that nobody pays for it.
+TEST_F(DisputedPairsTest, PartUnderTheFirstOfTwoCommitsIsPassedOn) {
+  HearBoth();
+  w_.Hear(w_.SecondCommit(kWorker));
+  EXPECT_TRUE(pairs_.HasPart(0));
+  const std::vector<Send> sends = Forwarded();
+  ASSERT_EQ(sends.size(), 2u);
+  EXPECT_EQ(*sends[0].frame, *w_.Commit(kWorker)->frame);
+}
+
 TEST_F(DisputedPairsTest, PartOfAnotherColumnIsNotDisputed) {
   w_.Hear(w_.Commit(kWorker));
   w_.HearPart(kWorker, (column() + 1) % 6);
