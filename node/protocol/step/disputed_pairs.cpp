@@ -81,4 +81,18 @@ bool DisputedPairs::HasPart(std::size_t index) {
   return CanPassOn(*pair);
 }
 
+void DisputedPairs::CheckInvariants() const {
+  std::size_t parts = 0;
+  std::size_t results = 0;
+  for (const LivePair& pair : pairs_) {
+    const bool part = parts_.contains(pair.index);
+    const bool result = results_.contains(pair.index);
+    OSTRAKA_CHECK(!IsParty(pair) || (!part && !result));
+    OSTRAKA_CHECK(!part || !spoilt_.contains(pair.index));  // D2
+    parts += part;
+    results += result;
+  }
+  OSTRAKA_CHECK(parts == parts_.size() && results == results_.size());
+}
+
 }  // namespace ostraka::protocol

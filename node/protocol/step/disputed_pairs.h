@@ -6,6 +6,9 @@
 //   D1  A part or result is passed on at most once, and only until `forward_until`.
 //   D2  Only what its owner can take in counts as held: a copy with a false header, in time, would
 //       make the owner pay for what came to it late.
+//       Exception: a part under the first of two COMMITs counts, though its owner refuses it. Both
+//       COMMITs are evidence, which the owner's PROOF carries, and a pair with a banned worker has
+//       no loser (disputes.cpp).
 //
 // May not know: seals, jobs, or how a dispute ends.
 //
@@ -56,6 +59,7 @@ class DisputedPairs {
   // Of pairs, by index in the head's disputes: what was passed on.
   const std::set<std::size_t>& parts() const { return parts_; }
   const std::set<std::size_t>& results() const { return results_; }
+  void CheckInvariants() const;  // aborts if D2 is broken, or a party passed something on
 
  private:
   bool CanPassOn(const LivePair& pair);

@@ -105,4 +105,6 @@ SealedMessages Entries::MessagesOf(const SealVector& vector) const {
   return messages;
 }
 
+void Entries::CheckInvariants() const { OSTRAKA_CHECK(settled_ <= Count()); }  // E2
+
 }  // namespace ostraka::protocol

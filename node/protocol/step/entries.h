@@ -48,6 +48,7 @@ class Entries final : public SealMessages {
   bool Complete();
   // The messages that the decided vector names. REQUIRES: they are held.
   SealedMessages MessagesOf(const SealVector& vector) const;
+  void CheckInvariants() const;  // aborts if E2 counts entries that do not exist
 
  private:
   // No entry of the member is waited for, as the own ECHO shows why.

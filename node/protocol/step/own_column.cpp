@@ -143,6 +143,8 @@ std::optional<PeerId> OwnColumn::SlowestSender() const {
 
 void OwnColumn::CheckInvariants() const {
   OSTRAKA_CHECK(held_.size() + refused_.size() <= facts_->roles().workers.size());
+  OSTRAKA_CHECK(!started_ || (owned() && closed_));  // O2
+  OSTRAKA_CHECK(!job_ || started_);
   for (const auto& [worker, held] : held_) OSTRAKA_CHECK(!refused_.contains(worker));  // O1
 }
 

@@ -2,8 +2,10 @@
 // aggregate, and the AGG and RESULT that state it.
 //
 // Promises:
-//   O1  A part is included only under the one COMMIT of its sender, and only if it is good
-//       (part_check.h). A bad one leaves evidence.
+//   O1  A part is included only if it is good (part_check.h) under the one COMMIT of its sender
+//       that was held when the part was judged. A bad part leaves a suspicion, and evidence if it
+//       is not under that COMMIT. Attack: a second COMMIT after that leaves the part included. It
+//       voids the column if seal A shows it, and bans its signer.
 //   O2  The aggregate is computed once: when each worker's part is held or refused, or when the
 //       wait for parts ends (Close).
 //   O3  The AGG says which parts are included. If there is none, or the work fails, it says that
@@ -75,7 +77,7 @@ class OwnColumn {
   bool IsSettled(const PeerId& worker) const {
     return held_.contains(worker) || refused_.contains(worker);
   }
-  void CheckInvariants() const;
+  void CheckInvariants() const;  // aborts if O1 or O2 is broken
 
  private:
   void Judge();

@@ -83,4 +83,10 @@ std::vector<PeerId> OwnGradient::RecipientsOf(std::uint32_t column) const {
   return {facts_->roles().owners[column]};
 }
 
+void OwnGradient::CheckInvariants() const {
+  OSTRAKA_CHECK(parts_.empty() || parts_.size() == facts_->roles().parts.size());
+  OSTRAKA_CHECK(!parts_lost_ || !parts_.empty());  // G1
+  OSTRAKA_CHECK(!job_ || parts_.empty());
+}
+
 }  // namespace ostraka::protocol

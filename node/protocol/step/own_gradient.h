@@ -53,6 +53,7 @@ class OwnGradient {
   const std::vector<SharedBlob>& parts() const { return parts_; }
   bool parts_lost() const { return parts_lost_; }
   const OwnCoins& coins() const { return coins_; }
+  void CheckInvariants() const;  // aborts if parts are lost that are not there, or some lack
 
  private:
   void OnPacked(const PackResult& result);

@@ -126,4 +126,10 @@ void Proving::OnJob(JobId id, const JobResult& result) {
   }
 }
 
+void Proving::CheckInvariants() const {
+  OSTRAKA_CHECK(!said_ || (numbers_ && !prove_ && !accuse_ && !root_));  // W1
+  OSTRAKA_CHECK(!started_ || !holdings_.gradient->parts_lost());         // W2
+  OSTRAKA_CHECK(started_ || (!prove_ && !numbers_));
+}
+
 }  // namespace ostraka::protocol

@@ -65,6 +65,7 @@ class Proving {
   void OnJob(JobId id, const JobResult& result);
   // Nullopt if this step has none, or not yet.
   const std::optional<Digest>& state_root() const { return state_root_; }
+  void CheckInvariants() const;  // aborts if W1 or W2 is broken
 
  private:
   JobId Start(std::uint64_t about, JobSpec spec);

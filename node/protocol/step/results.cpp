@@ -1,5 +1,6 @@
 #include "node/protocol/step/results.h"
 
+#include "node/base/check.h"
 #include "node/protocol/ground/numbers.h"
 
 namespace ostraka::protocol {
@@ -42,6 +43,16 @@ Column Results::ColumnOf(std::size_t column) const {
           .range = facts_->roles().parts[column],
           .result = results_[column],
           .direction_seed = DirectionSeed(facts_->reading.randomness, facts_->number(), index)};
+}
+
+void Results::CheckInvariants() const {
+  OSTRAKA_CHECK(closed_ || !expired_);
+  for (std::size_t j = 0; j < results_.size(); ++j) {
+    if (results_[j] == nullptr) continue;
+    OSTRAKA_CHECK(IsWanted(j));
+    const Digest& sealed = facts_->reading.sealed.aggregates[j]->result_root;
+    OSTRAKA_CHECK(results_[j]->root == sealed);  // R1
+  }
 }
 
 }  // namespace ostraka::protocol

@@ -50,6 +50,7 @@ class Results {
   const std::vector<SharedBlob>& all() const { return results_; }
   // REQUIRES: the step's coin is known.
   Column ColumnOf(std::size_t column) const;
+  void CheckInvariants() const;  // aborts if a result is held that R1 does not allow
 
  private:
   Uses uses_;

@@ -304,4 +304,11 @@ Digest Sealing::Close() {
   return decision;
 }
 
+void Sealing::CheckInvariants() const {
+  if (seal_ == nullptr) return;
+  OSTRAKA_CHECK(entries_.has_value() && slot_.step == facts_->number());  // S1
+  OSTRAKA_CHECK(slot_.draw == (slot_.phase == Phase::kB ? facts_->reading.draw : 0));
+  entries_->CheckInvariants();
+}
+
 }  // namespace ostraka::protocol

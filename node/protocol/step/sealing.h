@@ -88,6 +88,7 @@ class Sealing {
   // Others may have left this seal: to help a late member takes less than this. A member that was
   // dropped meanwhile is helped by nobody.
   bool IsStuck() const;
+  void CheckInvariants() const;  // aborts if S1 is broken
 
  private:
   bool WaitsForLastCoin() const;

@@ -166,4 +166,12 @@ void Settling::ShowHeadToFollowers() {
                           FollowersStay(members.size(), uses_.chain->delta()));
 }
 
+// In every stage the step may have been left, and the update still run.
+void Settling::CheckInvariants() const {
+  OSTRAKA_CHECK(fates_.empty() || fates_.size() == facts_->roles().parts.size());
+  if (!update_) return;
+  OSTRAKA_CHECK(uses_.chain->head().step == facts_->number());  // B2
+  OSTRAKA_CHECK(!uses_.stage->in_step() || uses_.stage->is(Stage::kUpdate));
+}
+
 }  // namespace ostraka::protocol

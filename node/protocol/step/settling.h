@@ -75,6 +75,7 @@ class Settling {
   bool Owns(JobId id) const { return update_ == id; }
   // The state after the block is there.
   Outcome OnJob(const JobResult& result);
+  void CheckInvariants() const;  // aborts if an update runs without a block
 
  private:
   Outcome TakeBlock(SharedBlock block);

@@ -25,6 +25,12 @@ StepFacts FactsOf(const Step::Uses& uses) {
   return facts;
 }
 
+// The phase of the seal that is open in that stage.
+Phase PhaseOf(Stage stage) {
+  if (stage == Stage::kCollect) return Phase::kA;
+  return stage == Stage::kReveal ? Phase::kB : Phase::kC;
+}
+
 OwnCoins CoinsOf(const Step::Uses& uses, const StepFacts& facts, const Digest& private_seed) {
   return {.self = uses.self,
           .private_seed = private_seed,
@@ -316,7 +322,16 @@ std::vector<base::SharedBytes> Step::SealedCommits() const {
 void Step::CheckInvariants() const {
   OSTRAKA_CHECK(facts_.roles().owners.size() == facts_.roles().parts.size());
   OSTRAKA_CHECK(IsSealing(uses_.stage->stage()) == sealing_.open() || !uses_.stage->in_step());
+  if (sealing_.open() && uses_.stage->in_step()) {
+    OSTRAKA_CHECK(sealing_.slot().phase == PhaseOf(uses_.stage->stage()));  // T2
+  }
+  pairs_.CheckInvariants();
+  gradient_.CheckInvariants();
   column_.CheckInvariants();
+  results_.CheckInvariants();
+  sealing_.CheckInvariants();
+  proving_.CheckInvariants();
+  settling_.CheckInvariants();
 }
 
 }  // namespace ostraka::protocol

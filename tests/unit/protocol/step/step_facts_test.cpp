@@ -1,0 +1,50 @@
+#include "node/protocol/step/step_facts.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/protocol/scene.h"
+#include "tests/unit/protocol/step/step_fixture.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::DigestOf;
+using wire::MessageType;
+using wire::Phase;
+
+TEST(StepFactsTest, EachPhaseHasTheParentThatOpenedItsSeal) {
+  StepWorld w;
+  w.facts.parent_a = DigestOf(1);
+  w.facts.parent_b = DigestOf(2);
+  w.facts.parent_c = DigestOf(3);
+  EXPECT_EQ(w.facts.ParentOf(Phase::kA), DigestOf(1));
+  EXPECT_EQ(w.facts.ParentOf(Phase::kB), DigestOf(2));
+  EXPECT_EQ(w.facts.ParentOf(Phase::kC), DigestOf(3));
+  EXPECT_TRUE(w.facts.ParentOf(Phase::kGenesis).is_zero());
+}
+
+TEST(StepFactsTest, PlaceNamesTheStepInProgress) {
+  const StepWorld w;
+  const Inbox::Place place = w.facts.PlaceOf(Phase::kB, MessageType::kReveal, 2);
+  EXPECT_EQ(place, (Inbox::Place{StepWorld::kStep, Phase::kB, MessageType::kReveal, 2, 0}));
+}
+
+TEST(StepFactsTest, OnlyAMessageWithTheRightParentIsUsable) {
+  StepWorld w;
+  const Inbox::Place commits = w.facts.PlaceOf(Phase::kA, MessageType::kCommit);
+  EXPECT_EQ(Usable(w.inbox, w.facts, commits, w.Id(1)), nullptr);
+  w.Hear(w.Commit(1));
+  w.Hear(
+      w.SayUnder(DigestOf(9), 2, Phase::kA, MessageType::kCommit, wire::Encode(w.CommitBody(2))));
+  EXPECT_NE(Usable(w.inbox, w.facts, commits, w.Id(1)), nullptr);
+  EXPECT_EQ(Usable(w.inbox, w.facts, commits, w.Id(2)), nullptr);
+}
+
+TEST(StepFactsTest, MomentFollowsTheManifestAndNotTheMeasuredDelta) {
+  const StepWorld w([](Manifest&, Block& head) { head.delta_us = 21'000'000; });
+  EXPECT_EQ(MomentOf(*w.manifest), base::Milliseconds(125));
+  EXPECT_EQ(SealDeadline(*w.manifest, w.chain.delta()), base::Seconds(2 * 20 + 2 * 21));
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
