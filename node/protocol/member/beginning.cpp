@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "node/base/check.h"
 #include "node/base/planted.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/wire/codec.h"
@@ -161,6 +162,11 @@ Outcome Beginning::Replayed() const {
     return Outcome::Leave("this node's store began after the run");
   }
   return RunIsOver(*uses_.manifest, chain.head()) ? Outcome::Finish() : Outcome::BeginStep();
+}
+
+void Beginning::CheckInvariants() const {
+  replay_.CheckInvariants();
+  OSTRAKA_CHECK(replay_.empty() || replays_);  // B1
 }
 
 }  // namespace ostraka::protocol

@@ -60,6 +60,7 @@ class Beginning {
   Outcome ReplayNext();
   bool Owns(JobId id) const { return replay_.Owns(id); }
   Outcome OnJob(JobId id, const JobResult& result);
+  void CheckInvariants() const;
 
  private:
   using Blocks = std::map<std::uint64_t, SharedBlock>;  // by height
