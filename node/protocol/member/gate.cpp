@@ -171,6 +171,9 @@ bool Gate::BlobIsWanted(const wire::Envelope& envelope, const MessageReceived& i
   if (BulkWanted(envelope, input.from, input.blob->data.size(), step)) return true;
   const bool early = !uses_.stage->in_step() || envelope.slot.step > step->number();
   if (early && envelope.slot.type == MessageType::kPart) {
+    // Steps that ended while this member was away never begin here.
+    const std::uint64_t expected = ExpectedStep(step);
+    std::erase_if(refused_early_, [&](const auto& entry) { return entry.first < expected; });
     refused_early_[envelope.slot.step].insert(input.from);
   }
   return false;

@@ -108,6 +108,7 @@ void MemberTest::Settle() {
 }
 
 void MemberTest::UseUp(const PeerId& peer, std::uint64_t left) {
+  Pass(base::Seconds(1));  // a new second: nothing is used yet
   for (std::uint64_t i = left; i < Ration::kAnswersASecond; ++i) {
     ASSERT_TRUE(parts().ration.Take(parts().turn.now(), peer));
   }
