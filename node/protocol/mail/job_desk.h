@@ -48,7 +48,7 @@ class JobDesk {
   void EndEra() { ++era_; }
 
   void CheckInvariants() const {
-    OSTRAKA_CHECK(open_.empty() || open_.rbegin()->first < next_);  // J1
+    OSTRAKA_CHECK(open_.empty() || open_.rbegin()->first < next_);       // J1
     for (const auto& [id, job] : open_) OSTRAKA_CHECK(job.era <= era_);  // J2
   }
 

@@ -102,7 +102,8 @@ TEST_F(SignatureCheckTest, OddMessagesHaveARationOfTheirOwn) {
   EXPECT_FALSE(check_.VerifiedOdd(message, Link(2)));
   EXPECT_EQ(oracle_->asked, Ration::kOddMessagesASecond) << "refused unverified";
   EXPECT_TRUE(Suspicions().empty()) << "to pass on too many is no fault";
-  EXPECT_TRUE(check_.Verified(message, Link(2))) << "messages that matter are verified all the same";
+  EXPECT_TRUE(check_.Verified(message, Link(2)))
+      << "messages that matter are verified all the same";
   EXPECT_TRUE(check_.VerifiedOdd(message, Link(3)));
   After(base::Seconds(1));
   EXPECT_TRUE(check_.VerifiedOdd(message, Link(2)));

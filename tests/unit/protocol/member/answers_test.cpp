@@ -53,7 +53,9 @@ class AnswersTest : public MemberTest {
     past.vector = {{SealEntry::State::kPresent, DigestOf(6)}, {}};
     std::vector<wire::SharedMessage> echoes;
     for (std::uint32_t i = 1; i <= 3; ++i) {
-      echoes.push_back(Sign({.from = i, .type = MessageType::kEcho, .step = kStep - 1,
+      echoes.push_back(Sign({.from = i,
+                             .type = MessageType::kEcho,
+                             .step = kStep - 1,
                              .body = wire::Encode(EchoOf(past.vector))}));
       past.certificate.push_back(echoes.back()->frame);
     }
@@ -62,9 +64,8 @@ class AnswersTest : public MemberTest {
   }
 
   Answers answers_{Answers::Uses{parts().self, &parts().turn, &parts().stage, &parts().voice,
-                                 &parts().journal, &parts().chain, &parts().inbox,
-                                 &parts().ration, &parts().past_seals, &parts().server,
-                                 &parts().followers}};
+                                 &parts().journal, &parts().chain, &parts().inbox, &parts().ration,
+                                 &parts().past_seals, &parts().server, &parts().followers}};
 };
 
 // --- which peers are answered -------------------------------------------------------------------
@@ -165,13 +166,16 @@ TEST_F(AnswersTest, BallotsOfTheSealInProgressAreGivenWhateverTheirIteration) {
   BeginStep();
   const Digest parent = step().facts().parent_a;
   const auto vote = [&](std::uint32_t from, std::uint32_t iteration) {
-    return Sign({.from = from, .type = MessageType::kVote, .iteration = iteration,
-                 .body = wire::Encode(wire::SealVote{DigestOf(1), 0}), .parent = parent});
+    return Sign({.from = from,
+                 .type = MessageType::kVote,
+                 .iteration = iteration,
+                 .body = wire::Encode(wire::SealVote{DigestOf(1), 0}),
+                 .parent = parent});
   };
   wire::Echo body;
   body.vector = DigestOf(4);
-  const auto echo = Sign({.from = 1, .type = MessageType::kEcho, .body = wire::Encode(body),
-                          .parent = parent});
+  const auto echo =
+      Sign({.from = 1, .type = MessageType::kEcho, .body = wire::Encode(body), .parent = parent});
   step().OnAccepted(*echo);  // the seal has it, and the inbox does not
   const auto ballot = vote(1, 1);
   step().sealing().OnOdd(*ballot);
@@ -255,8 +259,11 @@ class PartAnswersTest : public AnswersTest {
     part.header.shape = {facts.roles().parts[column].size()};
     part.root = roots[column];
     part.path = crypto::MerklePath(roots, column);
-    Hold({.from = worker, .type = MessageType::kPart, .iteration = column,
-          .body = wire::Encode(part), .parent = facts.parent_a},
+    Hold({.from = worker,
+          .type = MessageType::kPart,
+          .iteration = column,
+          .body = wire::Encode(part),
+          .parent = facts.parent_a},
          blobs[column]);
   }
   const SharedBlob blob_ = crypto::MakeBlob(base::Bytes(32, 0));
@@ -338,7 +345,9 @@ TEST_F(AnswersTest, MemberThatIsStuckInAPastSealGetsItsCertificate) {
   BeginStep();
   const auto echoes = AddPastSeal();
   const auto help = [&](std::uint32_t from, MessageType type, std::uint32_t link) {
-    const auto message = Sign({.from = from, .type = type, .step = kStep - 1,
+    const auto message = Sign({.from = from,
+                               .type = type,
+                               .step = kStep - 1,
                                .iteration = type == MessageType::kStatus ? 1u : 0u});
     answers_.HelpStuck(*message, IdOf(link));
     return SentTo(IdOf(link));
@@ -347,9 +356,8 @@ TEST_F(AnswersTest, MemberThatIsStuckInAPastSealGetsItsCertificate) {
   EXPECT_EQ(help(4, MessageType::kStatus, 4), Frames(echoes));
   EXPECT_EQ(help(4, MessageType::kEcho, 4), Frames(echoes));
   EXPECT_TRUE(help(4, MessageType::kClose, 1).empty()) << "passed on";
-  answers_.HelpStuck(*Sign({.from = 4, .type = MessageType::kVote, .step = kStep - 1,
-                            .iteration = 1}),
-                     IdOf(4));
+  answers_.HelpStuck(
+      *Sign({.from = 4, .type = MessageType::kVote, .step = kStep - 1, .iteration = 1}), IdOf(4));
   EXPECT_TRUE(Taken<Send>().empty()) << "a VOTE is no cry for help: a STATUS came before it";
   UseUp(IdOf(4));
   EXPECT_TRUE(help(4, MessageType::kClose, 4).empty());

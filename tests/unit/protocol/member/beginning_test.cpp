@@ -111,8 +111,8 @@ class BeginningTest : public MemberTest {
   }
 
   Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
-                                    &parts().voice, &parts().journal, &parts().jobs,
-                                    &parts().chain, &parts().inbox, &parts().check}};
+                                    &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
+                                    &parts().inbox, &parts().check}};
   Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
                                        &parts().journal, &parts().jobs, &parts().chain,
                                        &parts().genesis, &follower_}};
@@ -222,6 +222,26 @@ TEST_F(BeginningTest, BlocksAreReplayedAsFarAsEveryResultIsThere) {
   EXPECT_EQ(HeightOf(parts().chain.head()), 1u);
 }
 
+TEST_F(BeginningTest, ResultThatWasSpoiltOnTheDiskCountsAsLost) {
+  Restored store = StoreWith(kBlocks - 1);
+  store.results[1].blob = ResultOf(77);  // the root of another aggregate
+  ASSERT_TRUE(beginning_.Restore(store).ok());
+  EXPECT_EQ(Replay().what, Outcome::What::kLeave);
+  EXPECT_EQ(replayed_, 1u);
+}
+
+TEST_F(BeginningTest, ResultOfAnotherSizeThanItsColumnIsNotApplied) {
+  Restored store = StoreWith(kBlocks - 1);
+  const SharedBlob shorter = crypto::MakeBlob(base::Bytes(sizeof(float), 0));
+  Block block = BlockAt(2);
+  block.result_roots[0] = shorter->root;
+  store.blocks[2] = RecordOf(block);
+  store.results[1].blob = shorter;
+  ASSERT_TRUE(beginning_.Restore(store).ok());
+  EXPECT_EQ(Replay().what, Outcome::What::kLeave);
+  EXPECT_EQ(replayed_, 1u);
+}
+
 TEST_F(BeginningTest, BlocksAfterAGapAreNotReplayed) {
   Restored store = StoreWith(kBlocks - 1);
   store.blocks.erase(store.blocks.begin() + 2);
@@ -286,6 +306,16 @@ TEST_F(BeginningTest, SlotOfAnotherRunIsAStatus) {
 
 TEST_F(BeginningTest, UnreadableBlockIsAStatus) {
   ExpectRefused([](Restored& store) { store.blocks[1].value = {1, 2, 3}; });
+}
+
+TEST_F(BeginningTest, BlockUnderTheKeyOfAnotherIsAStatus) {
+  ExpectRefused([](Restored& store) { std::swap(store.blocks[1].key, store.blocks[2].key); });
+}
+
+TEST_F(BeginningTest, StateWithoutDataIsAStatus) {
+  ExpectRefused([](Restored& store) {
+    store.state = Record{RecordKind::kState, BlockKey(false, 1), {}};
+  });
 }
 
 TEST_F(BeginningTest, StateOfAnotherSizeIsAStatus) {

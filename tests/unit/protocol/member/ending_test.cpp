@@ -28,9 +28,7 @@ class EndingTest : public MemberTest {
     EXPECT_EQ(outcome.what, Outcome::What::kHalt);
     EXPECT_EQ(outcome.why, Halted::Why::kFinished);
   }
-  static void ExpectStays(const Outcome& outcome) {
-    EXPECT_EQ(outcome.what, Outcome::What::kWait);
-  }
+  static void ExpectStays(const Outcome& outcome) { EXPECT_EQ(outcome.what, Outcome::What::kWait); }
   std::optional<Time> TimerSet() {
     std::optional<Time> at;
     for (const SetTimer& set : Taken<SetTimer>()) {

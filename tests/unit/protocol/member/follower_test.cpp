@@ -46,9 +46,9 @@ class FollowerTest : public MemberTest {
     for (std::uint32_t i = 1; i <= 2; ++i) Attest(block, i);
   }
   void Attest(const Block& block, std::uint32_t member) {
-    follower_.NoteAttestation(*Sign({.from = member, .step = HeightOf(block),
-                                     .parent = wire::BlockDigest(block)}),
-                              IdOf(member));
+    follower_.NoteAttestation(
+        *Sign({.from = member, .step = HeightOf(block), .parent = wire::BlockDigest(block)}),
+        IdOf(member));
   }
   void Show(const Block& block) {
     follower_.OnBlock(IdOf(1), block, wire::EncodeBlock(block).size());
@@ -91,8 +91,8 @@ class FollowerTest : public MemberTest {
   static Outcome::What Is(const Outcome& outcome) { return outcome.what; }
 
   Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
-                                    &parts().voice, &parts().journal, &parts().jobs,
-                                    &parts().chain, &parts().inbox, &parts().check}};
+                                    &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
+                                    &parts().inbox, &parts().check}};
 };
 
 TEST_F(FollowerTest, MemberThatLeavesAsksEachOtherKeyToSendWhatItSendsToMembers) {
@@ -123,8 +123,8 @@ TEST_F(FollowerTest, OneMembersWordIsNotEnoughToBeBack) {
 TEST_F(FollowerTest, ForgedAttestationCountsForNothing) {
   follower_.Leave(std::nullopt, true);
   Attest(parts().chain.head(), 1);
-  follower_.NoteAttestation(
-      *Forged({.from = 2, .parent = wire::BlockDigest(parts().chain.head())}), IdOf(3));
+  follower_.NoteAttestation(*Forged({.from = 2, .parent = wire::BlockDigest(parts().chain.head())}),
+                            IdOf(3));
   const auto seen = Observed<Suspicion>();
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].peer, IdOf(3)) << "the link";

@@ -37,8 +37,12 @@ class ForksTest : public MemberTest {
   }
   static Saying Lock(std::uint32_t from, std::uint64_t value, Phase phase = Phase::kC,
                      std::uint32_t iteration = 1) {
-    return {.from = from, .type = MessageType::kLock, .step = kStep - 1, .phase = phase,
-            .iteration = iteration, .body = wire::Encode(wire::Lock{DigestOf(value)}),
+    return {.from = from,
+            .type = MessageType::kLock,
+            .step = kStep - 1,
+            .phase = phase,
+            .iteration = iteration,
+            .body = wire::Encode(wire::Lock{DigestOf(value)}),
             .parent = DigestOf(1)};
   }
   Finding Watch(const Saying& saying, std::uint32_t link = 1) {

@@ -56,12 +56,18 @@ class GateTest : public MemberTest {
   }
   Saying PartOf(std::uint32_t from, std::uint32_t column, const SharedBlob& blob,
                 std::uint64_t step = kStep) const {
-    return {.from = from, .type = MessageType::kPart, .step = step, .iteration = column,
+    return {.from = from,
+            .type = MessageType::kPart,
+            .step = step,
+            .iteration = column,
             .body = PartBody(blob)};
   }
   Saying ResultOf(std::uint32_t from, std::uint32_t column, const SharedBlob& blob,
                   std::uint64_t step = kStep) const {
-    return {.from = from, .type = MessageType::kResult, .step = step, .iteration = column,
+    return {.from = from,
+            .type = MessageType::kResult,
+            .step = step,
+            .iteration = column,
             .body = ResultBody(blob)};
   }
   std::uint32_t MyColumn() { return step().facts().my_part.value(); }
@@ -212,7 +218,10 @@ TEST_F(GateTest, PassedOnGenesisEchoCountsIfItEqualsTheOwnOne) {
   parts().stage.Enter(Stage::kGenesis);
   wire::Echo echo;
   echo.vector = DigestOf(3);
-  Saying saying{.from = 1, .type = MessageType::kEcho, .step = 0, .phase = Phase::kGenesis,
+  Saying saying{.from = 1,
+                .type = MessageType::kEcho,
+                .step = 0,
+                .phase = Phase::kGenesis,
                 .body = wire::Encode(echo)};
   EXPECT_EQ(Sort(saying, 2), Fate::kNothing) << "not echoed here yet";
   parts().genesis.OnOwnEcho(echo);
@@ -267,7 +276,10 @@ TEST_F(GateTest, ThirdVersionOfASealsMessageGoesToTheSealAlone) {
 TEST_F(GateTest, MessageOfADecidedSealIsPast) {
   BeginStep();
   parts().past_seals.Add({kStep - 1, Phase::kC, 0}, {{}, {Sign({})->frame}});
-  EXPECT_EQ(Judge({.from = 1, .type = MessageType::kStatus, .step = kStep - 1, .phase = Phase::kC,
+  EXPECT_EQ(Judge({.from = 1,
+                   .type = MessageType::kStatus,
+                   .step = kStep - 1,
+                   .phase = Phase::kC,
                    .iteration = 1}),
             Fate::kPastSeal);
   EXPECT_EQ(Judge({.from = 1, .type = MessageType::kProof, .step = kStep - 1, .phase = Phase::kC}),
@@ -307,8 +319,7 @@ TEST_F(GateTest, MessageTwoStepsAheadShowsThatItsSignerIs) {
 TEST_F(GateTest, MemberIsOneDrawAheadAtMost) {
   BeginStep();
   const auto reveal = [&](std::uint32_t draw) {
-    return Judge(
-        {.from = 1, .type = MessageType::kReveal, .phase = Phase::kB, .draw = draw});
+    return Judge({.from = 1, .type = MessageType::kReveal, .phase = Phase::kB, .draw = draw});
   };
   EXPECT_EQ(reveal(0), Fate::kTakeIn);
   EXPECT_EQ(reveal(1), Fate::kTakeIn);

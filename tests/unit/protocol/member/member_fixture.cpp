@@ -43,8 +43,8 @@ wire::SharedMessage MemberTest::Sign(const Saying& saying) const {
                         .type = saying.type,
                         .draw = saying.draw,
                         .iteration = saying.iteration};
-  return wire::Share(wire::Seal({slot, saying.parent, IdOf(saying.from), saying.body},
-                                *keys_[saying.from]));
+  return wire::Share(
+      wire::Seal({slot, saying.parent, IdOf(saying.from), saying.body}, *keys_[saying.from]));
 }
 
 wire::SharedMessage MemberTest::Forged(const Saying& saying) const {
@@ -133,10 +133,10 @@ void MemberTest::BeginStep(Block head) {
   if (parts().stage.is(Stage::kUnstarted)) parts().stage.Enter(Stage::kGenesis);
   Parts& p = parts();
   step_ = std::make_unique<Step>(
-      Step::Uses{p.self,       p.manifest,    verifier_,     p.layout,   &p.turn,
-                 &p.stage,     &p.voice,      &p.journal,    &p.jobs,    &p.chain,
-                 &p.inbox,     &p.server,     &p.charges,    &p.reports, &p.duties,
-                 &p.duty_jobs, &p.followers,  &p.fork_watch, &p.past_seals, &p.pace},
+      Step::Uses{p.self,       p.manifest,   verifier_,     p.layout,      &p.turn,
+                 &p.stage,     &p.voice,     &p.journal,    &p.jobs,       &p.chain,
+                 &p.inbox,     &p.server,    &p.charges,    &p.reports,    &p.duties,
+                 &p.duty_jobs, &p.followers, &p.fork_watch, &p.past_seals, &p.pace},
       DigestOf(900), std::nullopt);
   p.voice.SetStep(step_->number());
   p.stage.Enter(Stage::kCollect);

@@ -57,8 +57,8 @@ struct Saying {
 class MemberTest : public testing::Test {
  protected:
   // `self`: the number of the member that the parts are of.
-  explicit MemberTest(std::uint32_t self = kSelf,
-                      const std::function<void(Manifest&)>& edit = [](Manifest&) {});
+  explicit MemberTest(
+      std::uint32_t self = kSelf, const std::function<void(Manifest&)>& edit = [](Manifest&) {});
 
   PeerId IdOf(std::uint32_t number) const { return keys_[number]->id(); }
   PeerId Self() const { return parts().self; }

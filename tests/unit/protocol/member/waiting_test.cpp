@@ -24,8 +24,8 @@ class WaitingTest : public MemberTest {
   using Waits = std::map<MessageType, std::set<PeerId>>;
   Waits AwaitedAt(Stage stage) {
     Waits waits;
-    for (const Awaited& awaited : AwaitedBy({stage, &parts().chain, &parts().inbox,
-                                             &parts().genesis, &ending_, step_.get()})) {
+    for (const Awaited& awaited : AwaitedBy(
+             {stage, &parts().chain, &parts().inbox, &parts().genesis, &ending_, step_.get()})) {
       EXPECT_TRUE(waits[awaited.type].insert(awaited.sender).second) << "named twice";
     }
     return waits;
@@ -63,7 +63,9 @@ class WaitingTest : public MemberTest {
     aggregate.included = wire::BitmapOf(senders, Members());
     aggregate.leaves_root = DigestOf(800);
     aggregate.commits_root = crypto::SetRoot(commits);
-    return {.from = member, .type = MessageType::kAggregate, .body = wire::Encode(aggregate),
+    return {.from = member,
+            .type = MessageType::kAggregate,
+            .body = wire::Encode(aggregate),
             .parent = step_->facts().parent_a};
   }
   // Members 1 to 4 have said all of phase A, and seal A is decided without this member.
@@ -80,8 +82,11 @@ class WaitingTest : public MemberTest {
   void ReachProve() {
     ReachReveal();
     for (std::uint32_t i = 1; i < kMemberCount; ++i) {
-      Take({.from = i, .type = MessageType::kReveal, .phase = Phase::kB,
-            .body = wire::Encode(CoinsOf(i).RevealOf(0)), .parent = step().facts().parent_b});
+      Take({.from = i,
+            .type = MessageType::kReveal,
+            .phase = Phase::kB,
+            .body = wire::Encode(CoinsOf(i).RevealOf(0)),
+            .parent = step().facts().parent_b});
     }
     DecideSeal();
     ASSERT_EQ(step().TryAdvance().what, Outcome::What::kGoOn);
@@ -132,8 +137,11 @@ TEST_F(WaitingTest, MemberThatHasEchoedWaitsForEchoesAlone) {
 TEST_F(WaitingTest, RevealWaitsForTheCoinsOfMembersThatAreNotAbsent) {
   ReachReveal();
   EXPECT_EQ(AwaitedNow(), (Waits{{MessageType::kReveal, Ids({1, 2, 3, 4})}}));
-  Take({.from = 1, .type = MessageType::kReveal, .phase = Phase::kB,
-        .body = wire::Encode(CoinsOf(1).RevealOf(0)), .parent = step().facts().parent_b});
+  Take({.from = 1,
+        .type = MessageType::kReveal,
+        .phase = Phase::kB,
+        .body = wire::Encode(CoinsOf(1).RevealOf(0)),
+        .parent = step().facts().parent_b});
   EXPECT_EQ(AwaitedNow(), (Waits{{MessageType::kReveal, Ids({2, 3, 4})}}));
   step().sealing().OnEchoTimer();
   EXPECT_EQ(AwaitedNow(), (Waits{{MessageType::kEcho, Ids({1, 2, 3, 4})}}));

@@ -25,8 +25,8 @@ class ChainServerTest : public testing::Test {
   ChainServerTest() {
     turn_.Begin(Time{}, out_);
     for (std::uint64_t step = 0; step <= kHead; ++step) Advance(BlockOf(step));
-    server_.emplace(ChainServer::Uses{Self(), kLayout, &turn_, &voice_, &journal_, &chain_, &inbox_,
-                                      &ration_});
+    server_.emplace(
+        ChainServer::Uses{Self(), kLayout, &turn_, &voice_, &journal_, &chain_, &inbox_, &ration_});
   }
   static PeerId Self() { return KeyNumber(0)->id(); }
   static PeerId Peer(std::uint32_t number = 1) { return KeyNumber(number)->id(); }
