@@ -1,127 +1,18 @@
 #include "node/protocol/member/gate.h"
 
-#include <string>
-
-#include "node/protocol/mail/timers.h"
-#include "tests/unit/protocol/member/member_fixture.h"
+#include "tests/unit/protocol/member/gate_fixture.h"
 
 namespace ostraka::protocol {
 namespace {
 
 using scene::DigestOf;
+using scene::GateTest;
 using scene::kMemberCount;
 using scene::kStep;
 using scene::kStranger;
-using scene::MemberTest;
 using scene::Saying;
 using wire::MessageType;
 using wire::Phase;
-
-class GateTest : public MemberTest {
- protected:
-  ~GateTest() override { gate_.CheckInvariants(); }
-
-  Fate Judge(const wire::SharedMessage& message, const PeerId& link, SharedBlob blob = nullptr) {
-    const Fate fate = gate_.Judge(message, Over(link, message, std::move(blob)), step_.get());
-    gate_.CheckInvariants();
-    return fate;
-  }
-  // Over the link of its signer.
-  Fate Judge(const Saying& saying, SharedBlob blob = nullptr) {
-    return Judge(Sign(saying), IdOf(saying.from), std::move(blob));
-  }
-  Fate Sort(const Saying& saying, std::uint32_t link) {
-    return gate_.Sort(Sign(saying)->envelope, IdOf(link), step_.get());
-  }
-  // The check for which a link was suspected; "" if none was.
-  std::string SuspectedOf(const PeerId& link) {
-    std::string check;
-    for (const Suspicion& suspicion : Observed<Suspicion>()) {
-      EXPECT_EQ(suspicion.peer, link);
-      check = suspicion.check;
-    }
-    return check;
-  }
-  void Follow() {
-    SetHead(HeadBlock());
-    parts().stage.Enter(Stage::kGenesis);
-    parts().stage.Enter(Stage::kFollow);
-  }
-
-  // --- bulk data ---
-  static SharedBlob FloatsBlob(std::size_t count, std::uint8_t tag = 0) {
-    base::Bytes bytes(count * sizeof(float), 0);
-    bytes[0] = tag;
-    return crypto::MakeBlob(std::move(bytes));
-  }
-  Saying PartOf(std::uint32_t from, std::uint32_t column, const SharedBlob& blob,
-                std::uint64_t step = kStep) const {
-    return {.from = from,
-            .type = MessageType::kPart,
-            .step = step,
-            .iteration = column,
-            .body = PartBody(blob)};
-  }
-  Saying ResultOf(std::uint32_t from, std::uint32_t column, const SharedBlob& blob,
-                  std::uint64_t step = kStep) const {
-    return {.from = from,
-            .type = MessageType::kResult,
-            .step = step,
-            .iteration = column,
-            .body = ResultBody(blob)};
-  }
-  std::uint32_t MyColumn() { return step().facts().my_part.value(); }
-
-  // --- the slow path of the seal in progress ---
-  void ReachIteration(std::uint32_t iteration) {
-    Sealing& sealing = step().sealing();
-    sealing.OnEchoTimer();
-    Settle();
-    for (std::uint32_t i = 1; i < kMemberCount; ++i) {
-      step().OnAccepted(*Hold({.from = i,
-                               .type = MessageType::kClose,
-                               .body = wire::Encode(wire::Close{}),
-                               .parent = step().facts().parent_a}));
-    }
-    std::uint32_t now = 0;
-    for (int timers = 0; timers < 200 && now < iteration; ++timers) {
-      ASSERT_TRUE(sealing.seal().wake());
-      const base::Duration wait = *sealing.seal().wake() - parts().turn.now();
-      Pass(std::max(wait, base::Duration{0}));
-      sealing.OnSealTimer();
-      Settle();
-      if (sealing.seal().iteration() == now) continue;
-      now = sealing.seal().iteration();
-      SayStatuses(now);
-    }
-    ForgetActions();
-  }
-  // Without a quorum of these an iteration does not end.
-  void SayStatuses(std::uint32_t iteration) {
-    for (std::uint32_t i = 1; i < kMemberCount; ++i) {
-      step().OnAccepted(*Hold({.from = i,
-                               .type = MessageType::kStatus,
-                               .iteration = iteration,
-                               .body = wire::Encode(wire::Status{0, DigestOf(1)}),
-                               .parent = step().facts().parent_a}));
-    }
-  }
-  Saying Ballot(MessageType type, std::uint32_t iteration, std::uint32_t from = 1,
-                std::uint8_t tag = 1) const {
-    const Digest value = DigestOf(tag);
-    return {.from = from,
-            .type = type,
-            .iteration = iteration,
-            .body = type == MessageType::kVote ? wire::Encode(wire::SealVote{value, 0})
-                                               : wire::Encode(wire::Lock{value}),
-            .parent = step_->facts().parent_a};
-  }
-
-  Gate gate_{Gate::Uses{parts().self, manifest_, std::make_shared<wire::PlainOpener>(),
-                        &parts().turn, &parts().stage, &parts().voice, &parts().chain,
-                        &parts().inbox, &parts().ration, &parts().check, &parts().genesis,
-                        &parts().past_seals, &parts().charges}};
-};
 
 // --- frames -------------------------------------------------------------------------------------
 
@@ -382,128 +273,6 @@ TEST_F(GateTest, OldBallotsAreCountedForTheLinkAndNotForTheirSigner) {
   EXPECT_EQ(Judge(ballot, IdOf(2)), Fate::kNothing);
   EXPECT_EQ(Judge(Sign(Ballot(MessageType::kVote, 1, 3)), IdOf(2)), Fate::kNothing);
   EXPECT_EQ(Judge(ballot, IdOf(1)), Fate::kOdd) << "a relay uses up nobody else's quota";
-}
-
-// --- bulk data ----------------------------------------------------------------------------------
-
-TEST_F(GateTest, BulkDataOtherThanAnnouncedIsSuspectedOfTheLink) {
-  BeginStep();
-  const auto part = Sign(PartOf(1, MyColumn(), FloatsBlob(8, 1)));
-  EXPECT_EQ(Judge(part, IdOf(2), FloatsBlob(8, 2)), Fate::kNothing);
-  EXPECT_EQ(SuspectedOf(IdOf(2)), "blob");
-  EXPECT_FALSE(parts().charges.Against(IdOf(1))) << "a relay may have spoilt it";
-}
-
-TEST_F(GateTest, UnreadableAnnouncementIsChargedToItsSigner) {
-  BeginStep();
-  const SharedBlob blob = FloatsBlob(8);
-  for (const std::uint32_t signer : {1u, scene::kSelf}) {
-    Saying saying = PartOf(signer, MyColumn(), blob);
-    saying.body = {1, 2, 3};
-    EXPECT_EQ(Judge(Sign(saying), IdOf(2), blob), Fate::kNothing);
-  }
-  EXPECT_TRUE(parts().charges.Against(IdOf(1)));
-  EXPECT_FALSE(parts().charges.Against(Self()));
-}
-
-TEST_F(GateTest, OwnerTakesInThePartsOfItsColumnAlone) {
-  BeginStep();
-  const SharedBlob blob = FloatsBlob(8);
-  const std::uint32_t other = (MyColumn() + 1) % kMemberCount;
-  EXPECT_EQ(Judge(PartOf(1, MyColumn(), blob), blob), Fate::kTakeIn);
-  EXPECT_EQ(Judge(Sign(PartOf(1, MyColumn(), blob)), IdOf(2), blob), Fate::kTakeIn) << "relayed";
-  EXPECT_EQ(Judge(PartOf(1, other, blob), blob), Fate::kNothing);
-}
-
-TEST_F(GateTest, PartOfADisputedPairIsTakenInByAll) {
-  Block head = HeadBlock();
-  BeginStep(head);
-  const std::uint32_t column = (MyColumn() + 1) % kMemberCount;
-  const PeerId owner = step().facts().roles().owners[column];
-  std::uint32_t worker = 1;
-  while (IdOf(worker) == owner) ++worker;
-  head.disputes = {{.worker = IdOf(worker), .aggregator = owner, .since = 0}};
-  step_.reset();
-  parts_->stage.Enter(Stage::kFollow);
-  BeginStep(head);
-  const SharedBlob blob = FloatsBlob(8);
-  EXPECT_EQ(Judge(PartOf(worker, column, blob), blob), Fate::kTakeIn);
-}
-
-TEST_F(GateTest, ResultIsTakenFromTheOwnerOfItsColumn) {
-  BeginStep();
-  const SharedBlob blob = FloatsBlob(8);
-  const std::uint32_t column = step().facts().roles().PartOwnedBy(IdOf(1)).value();
-  EXPECT_EQ(Judge(ResultOf(1, column, blob), blob), Fate::kTakeIn);
-  EXPECT_EQ(Judge(ResultOf(1, (column + 1) % kMemberCount, blob), blob), Fate::kNothing);
-}
-
-TEST_F(GateTest, EarlyPartsFillTheirSignersRoomAndTheRestIsAskedForWhenTheStepBegins) {
-  BeginStep();
-  const SharedBlob blob = FloatsBlob(8);
-  for (std::uint32_t column = 0; column < 2; ++column) {
-    const Saying part = PartOf(1, column, blob, kStep + 1);
-    EXPECT_EQ(Judge(part, blob), Fate::kTakeIn);
-    Hold(part, blob);
-  }
-  EXPECT_EQ(Judge(PartOf(1, 2, blob, kStep + 1), blob), Fate::kNothing);
-  EXPECT_EQ(SuspectedOf(IdOf(1)), "") << "to come early is no fault";
-  EXPECT_EQ(Judge(PartOf(2, 2, blob, kStep + 1), blob), Fate::kTakeIn) << "each has its own room";
-  EXPECT_EQ(gate_.BeginStep(kStep + 1), std::set<PeerId>{IdOf(1)});
-  EXPECT_TRUE(gate_.BeginStep(kStep + 1).empty()) << "given out once";
-}
-
-TEST_F(GateTest, WorkerInDisputeHasRoomForAPartMore) {
-  Block head = HeadBlock();
-  head.disputes = {{.worker = IdOf(1), .aggregator = IdOf(2), .since = 0}};
-  BeginStep(head);
-  const SharedBlob blob = FloatsBlob(8);
-  for (std::uint32_t column = 0; column < 3; ++column) {
-    const Saying part = PartOf(1, column, blob, kStep + 1);
-    EXPECT_EQ(Judge(part, blob), Fate::kTakeIn);
-    Hold(part, blob);
-  }
-  EXPECT_EQ(Judge(PartOf(1, 3, blob, kStep + 1), blob), Fate::kNothing);
-}
-
-// [A cheat filled the room of an honest worker with parts of other columns.]
-TEST_F(GateTest, EarlyPartThatIsPassedOnTakesNoRoomAndIsRememberedForItsLink) {
-  BeginStep();
-  const SharedBlob blob = FloatsBlob(8);
-  EXPECT_EQ(Judge(Sign(PartOf(1, 0, blob, kStep + 1)), IdOf(2), blob), Fate::kNothing);
-  EXPECT_EQ(gate_.BeginStep(kStep + 1), std::set<PeerId>{IdOf(2)});
-}
-
-TEST_F(GateTest, EarlyPartIsNoLargerThanAnyPartCanBe) {
-  BeginStep();
-  const std::size_t largest = LargestPart(scene::kFloats, 0);
-  const SharedBlob fits = FloatsBlob(largest);
-  const SharedBlob more = FloatsBlob(largest + 1);
-  EXPECT_EQ(Judge(PartOf(1, 0, more, kStep + 1), more), Fate::kNothing);
-  EXPECT_EQ(Judge(PartOf(1, 0, fits, kStep + 1), fits), Fate::kTakeIn);
-}
-
-TEST_F(GateTest, OneEarlyResultIsTakenInAndARefusedOneNotRemembered) {
-  BeginStep();
-  const SharedBlob blob = FloatsBlob(8);
-  EXPECT_EQ(Judge(ResultOf(1, 0, blob, kStep + 1), blob), Fate::kTakeIn);
-  Hold(ResultOf(1, 0, blob, kStep + 1), blob);
-  EXPECT_EQ(Judge(ResultOf(1, 1, blob, kStep + 1), blob), Fate::kNothing);
-  EXPECT_TRUE(gate_.BeginStep(kStep + 1).empty());
-}
-
-// A member that may not come back follows for a thousand steps, and a cheat sends it a PART of
-// somebody else in each.
-TEST_F(GateTest, RefusedPartsOfStepsThatAreOverAreForgotten) {
-  Follow();
-  const SharedBlob blob = FloatsBlob(8);
-  for (std::uint64_t step = kStep; step < kStep + 10; ++step) {
-    Block head = HeadBlock();
-    head.step = step - 1;
-    SetHead(head);
-    EXPECT_EQ(Judge(Sign(PartOf(1, 0, blob, step + 2)), IdOf(2), blob), Fate::kNothing);
-  }
-  EXPECT_EQ(gate_.BeginStep(kStep + 10), std::set<PeerId>{IdOf(2)});
 }
 
 // --- the end, and other steps -------------------------------------------------------------------
