@@ -47,6 +47,11 @@ class JobDesk {
   }
   void EndEra() { ++era_; }
 
+  void CheckInvariants() const {
+    OSTRAKA_CHECK(open_.empty() || open_.rbegin()->first < next_);       // J1
+    for (const auto& [id, job] : open_) OSTRAKA_CHECK(job.era <= era_);  // J2
+  }
+
   std::size_t open() const { return open_.size(); }
   std::uint64_t era() const { return era_; }
   JobId next() const { return next_; }

@@ -137,4 +137,11 @@ void Journal::HashInto(crypto::Hasher& hasher) const {
   hasher.UpdateU64(signer_.pending()).UpdateU64(next_store_);
 }
 
+void Journal::CheckInvariants() const {
+  OSTRAKA_CHECK(signer_.pending() < next_store_);  // J2: each waits for a store of its own
+  for (const Sent& sent : sent_) {
+    OSTRAKA_CHECK(sent.frame != nullptr && (sent.bulk || sent.blob == nullptr));  // J3
+  }
+}
+
 }  // namespace ostraka::protocol

@@ -5,8 +5,7 @@
 //       restored message is said again, to the byte.
 //   J2  Each store has a number of its own; one number is never used twice.
 //   J3  What was sent in the last step and the step in progress stays here, in the order in which
-//   it
-//       was sent, so that a link that comes up gets it.
+//       it was sent, so that a link that comes up gets it.
 //
 // May not know: what a message means. The caller decides what is said, to whom, and when.
 //
@@ -85,6 +84,7 @@ class Journal {
 
   static Record RecordOf(bool genesis, std::uint64_t step, Bytes encoded);
   void HashInto(crypto::Hasher& hasher) const;
+  void CheckInvariants() const;
 
  private:
   void Keep(const wire::SignedEnvelope& message, SharedBlob blob, std::vector<PeerId> to);

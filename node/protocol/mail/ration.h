@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 
+#include "node/base/check.h"
 #include "node/base/ids.h"
 #include "node/base/time.h"
 
@@ -58,6 +59,9 @@ class Ration {
     return Of(now, peer).forgeries < kForgeriesASecond;
   }
   void CountForgery(base::Time now, const base::PeerId& peer) { ++Of(now, peer).forgeries; }
+
+  // `keys`: of the run, as the driver has no link to another.
+  void CheckInvariants(std::size_t keys) const { OSTRAKA_CHECK(used_.size() <= keys); }
 
  private:
   struct Used {

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "node/base/check.h"
 #include "node/protocol/mail/journal.h"
 #include "node/protocol/mail/turn.h"
 
@@ -45,6 +46,8 @@ class Voice {
   // The next own message to take in; nullopt if there is none.
   std::optional<Journal::Own> NextOwn();
   bool HasOwn() const { return !own_.empty(); }
+  // Between two calls of the machine: nothing that was said is still to be taken in (V2).
+  void CheckInvariants() const { OSTRAKA_CHECK(own_.empty()); }
 
   // --- requests and answers ---
   void SendService(const PeerId& to, wire::Slot slot, Bytes body, SharedBlob blob = nullptr) const;

@@ -4,7 +4,9 @@
 #include <utility>
 #include <variant>
 
+#include "node/base/check.h"
 #include "node/base/planted.h"
+#include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/wire/codec.h"
 
@@ -84,6 +86,9 @@ base::StatusOr<Beginning::Blocks> Beginning::RestoreBlocks(const Restored& resto
   Blocks blocks;
   for (const Record& record : restored.blocks) {
     ASSIGN_OR_RETURN(Block block, wire::DecodeBlock(record.value));
+    if (record.key != BlockKey(block.genesis, block.step)) {
+      return base::InvalidArgument("a stored block is not the one it is filed under");
+    }
     uses_.chain->KeepBlock(block);
     // Those before the stored state are for others. (Keys are big-endian.)
     if (restored.state && record.key < restored.state->key) continue;
@@ -100,6 +105,7 @@ base::Status Beginning::RestoreState(const Restored& restored, const Blocks& blo
     if (blocks.contains(0)) chain.AdvanceHead(blocks.at(0));
     return base::OkStatus();
   }
+  if (restored.state->blob == nullptr) return base::InvalidArgument("the stored state is empty");
   const auto state = DecodeState(restored.state->blob->data, chain.state().parameters->size());
   if (!state) return base::InvalidArgument("the stored state has another size than the model");
   chain.SetState(*state);
@@ -120,6 +126,16 @@ base::Status Beginning::RestoreResults(const Restored& restored) {
   return base::OkStatus();
 }
 
+// A file of the store that was spoilt counts as lost: applied, it would part this state from all
+// others'.
+bool Beginning::IsResultOf(const Block& block, std::uint32_t column,
+                           const crypto::Blob& result) const {
+  const auto ranges = CutParts(uses_.chain->state().parameters->size(),
+                               static_cast<std::uint32_t>(block.columns.size()));
+  return column < block.result_roots.size() && result.root == block.result_roots[column] &&
+         HoldsFiniteFloats(result, ranges[column].size());
+}
+
 void Beginning::PlanReplay(const Blocks& blocks) {
   for (std::uint64_t height = HeightOf(uses_.chain->head()) + 1; blocks.contains(height);
        ++height) {
@@ -128,7 +144,7 @@ void Beginning::PlanReplay(const Blocks& blocks) {
     for (std::uint32_t j = 0; j < columns.size(); ++j) {
       if (block->columns[j] != wire::ColumnFate::kApplied) continue;
       columns[j] = uses_.chain->ResultAt(block->step, j);
-      if (columns[j] == nullptr) return;  // B1
+      if (columns[j] == nullptr || !IsResultOf(*block, j, *columns[j])) return;  // B1
     }
     replay_.Add({block, std::move(columns)});
   }
@@ -161,6 +177,11 @@ Outcome Beginning::Replayed() const {
     return Outcome::Leave("this node's store began after the run");
   }
   return RunIsOver(*uses_.manifest, chain.head()) ? Outcome::Finish() : Outcome::BeginStep();
+}
+
+void Beginning::CheckInvariants() const {
+  replay_.CheckInvariants();
+  OSTRAKA_CHECK(replay_.empty() || replays_);  // B1
 }
 
 }  // namespace ostraka::protocol

@@ -2,9 +2,10 @@
 // its store kept.
 //
 // Promises:
-//   B1  After a restart the stored blocks are applied as far as every result is there; the rest
-//       comes from the other members.
-//   B2  Nothing of the store is believed that cannot be read: the caller gets a Status.
+//   B1  After a restart the stored blocks are applied as far as every result is there, with the
+//       root that its block names; the rest comes from the other members.
+//   B2  Nothing of the store is believed that cannot be read, or is filed under another key than
+//       its own: the caller gets a Status.
 //   B3  A store that is younger than the run is told to the follower before anything is signed.
 //
 // May not know: steps, seals but the first, or what becomes of the member afterwards.
@@ -60,6 +61,7 @@ class Beginning {
   Outcome ReplayNext();
   bool Owns(JobId id) const { return replay_.Owns(id); }
   Outcome OnJob(JobId id, const JobResult& result);
+  void CheckInvariants() const;
 
  private:
   using Blocks = std::map<std::uint64_t, SharedBlock>;  // by height
@@ -67,6 +69,7 @@ class Beginning {
   base::Status RestoreState(const Restored& restored, const Blocks& blocks);
   base::Status RestoreResults(const Restored& restored);
   void PlanReplay(const Blocks& blocks);
+  bool IsResultOf(const Block& block, std::uint32_t column, const crypto::Blob& result) const;
   Outcome Replayed() const;
 
   Uses uses_;

@@ -59,6 +59,7 @@ class Ending {
   void StayFor(const PeerId& peer) { stay_.For(uses_.turn->now(), peer); }
   std::vector<PeerId> Others() const { return stay_.Others(); }
   bool said_last_commit() const { return last_block_.has_value(); }
+  void CheckInvariants() const { stay_.CheckInvariants(); }  // Z2
 
  private:
   bool HasFinished(const PeerId& member) const;

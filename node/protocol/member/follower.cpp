@@ -210,6 +210,7 @@ void Follower::HashInto(crypto::Hasher& hasher) const {
 
 void Follower::CheckInvariants() const {
   if (catch_up_) catch_up_->CheckInvariants();
+  replay_.CheckInvariants();
   OSTRAKA_CHECK(!replay_.busy() || catch_up_);
 }
 

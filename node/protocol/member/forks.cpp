@@ -81,6 +81,7 @@ void Forks::Answer(const PeerId& from, std::uint64_t step) const {
 void Forks::Freeze() {
   OSTRAKA_CHECK(found_ && !trial_);
   trial_.emplace(*std::move(found_), uses_.self);
+  found_.reset();
   uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + kTrialLasts});
   for (const auto& [peer, culprit] : trial_->culprits()) uses_.charges->Keep(culprit.file);
   StoreLine(false);
@@ -109,6 +110,11 @@ void Forks::StoreLine(bool last) {
 std::string Forks::End() {
   StoreLine(true);
   return trial_->Line();
+}
+
+void Forks::CheckInvariants() const {
+  OSTRAKA_CHECK(!found_);  // what Watch finds, Freeze takes in the same call
+  if (trial_) trial_->CheckInvariants();
 }
 
 }  // namespace ostraka::protocol

@@ -69,6 +69,9 @@ class Forks {
   // The trial is over: the line that says what was found.
   std::string End();
 
+  // Between two calls of the machine.
+  void CheckInvariants() const;
+
  private:
   bool IsOtherHistory(std::uint64_t step, const Digest& parent, const StepFacts* current) const;
   void Trace(const PeerId& from, std::uint64_t step);

@@ -17,6 +17,8 @@ namespace {
 
 // Iterations of the slow path that a member may be ahead of us.
 constexpr std::uint32_t kIterationsAhead = 8;
+// Steps of the window of a member that is away.
+constexpr std::size_t kStepsRefused = 3;
 
 // Why the bulk data cannot be what the message announces; nullopt if it is.
 std::optional<std::string> BlobFault(const wire::Envelope& envelope, const SharedBlob& blob) {
@@ -169,6 +171,9 @@ bool Gate::BlobIsWanted(const wire::Envelope& envelope, const MessageReceived& i
   if (BulkWanted(envelope, input.from, input.blob->data.size(), step)) return true;
   const bool early = !uses_.stage->in_step() || envelope.slot.step > step->number();
   if (early && envelope.slot.type == MessageType::kPart) {
+    // Steps that ended while this member was away never begin here.
+    const std::uint64_t expected = ExpectedStep(step);
+    std::erase_if(refused_early_, [&](const auto& entry) { return entry.first < expected; });
     refused_early_[envelope.slot.step].insert(input.from);
   }
   return false;
@@ -231,6 +236,11 @@ std::set<PeerId> Gate::BeginStep(std::uint64_t step) {
   std::set<PeerId> refused = std::move(refused_early_[step]);
   std::erase_if(refused_early_, [step](const auto& entry) { return entry.first <= step; });
   return refused;
+}
+
+void Gate::CheckInvariants() const {
+  OSTRAKA_CHECK(refused_early_.size() <= kStepsRefused);
+  OSTRAKA_CHECK(ahead_.size() <= uses_.manifest->members.size());
 }
 
 }  // namespace ostraka::protocol

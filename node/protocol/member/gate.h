@@ -87,6 +87,8 @@ class Gate {
   // This member leaves: who is ahead is counted anew.
   void ForgetAhead() { ahead_.clear(); }
 
+  void CheckInvariants() const;
+
  private:
   std::uint64_t ExpectedStep(const Step* step) const;
   bool InWindow(const wire::Slot& slot, const Step* step) const;

@@ -56,9 +56,17 @@ Parts::Parts(PeerOptions& options)
 }
 
 void Parts::CheckInvariants() const {
+  const std::size_t keys = manifest->members.size();
+  journal.CheckInvariants();
+  voice.CheckInvariants();
+  jobs.CheckInvariants();
   chain.CheckInvariants();
+  genesis.CheckInvariants();
+  ration.CheckInvariants(keys);
   charges.CheckInvariants();
-  followers.CheckInvariants(manifest->members.size());
+  duty_jobs.CheckInvariants();
+  followers.CheckInvariants(keys);
+  past_seals.CheckInvariants();
 }
 
 }  // namespace ostraka::protocol

@@ -334,6 +334,11 @@ void PeerMachine::CheckInvariants() const {
   OSTRAKA_CHECK(!stage.is(Stage::kFrozen) || forks_.split());
   OSTRAKA_CHECK(stage.is(Stage::kFollow) == follower_.away() || stage.is(Stage::kHalted) ||
                 stage.is(Stage::kFrozen));
+  gate_.CheckInvariants();
+  forks_.CheckInvariants();
+  follower_.CheckInvariants();
+  beginning_.CheckInvariants();
+  ending_.CheckInvariants();
   if (step_ != nullptr) step_->CheckInvariants();
 }
 

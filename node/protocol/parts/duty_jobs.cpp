@@ -46,4 +46,8 @@ void DutyJobs::Clear() {
   cross_check_.reset();
 }
 
+void DutyJobs::CheckInvariants() const {
+  OSTRAKA_CHECK(!cross_check_ || !votes_.contains(*cross_check_));  // B1
+}
+
 }  // namespace ostraka::protocol

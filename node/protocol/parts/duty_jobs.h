@@ -43,6 +43,8 @@ class DutyJobs {
   // The step was left: what comes is not wanted.
   void Clear();
 
+  void CheckInvariants() const;
+
  private:
   struct Vote {
     wire::CaseId about;

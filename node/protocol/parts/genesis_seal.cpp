@@ -112,4 +112,9 @@ std::vector<GenesisSeal::Missing> GenesisSeal::MissingNow() const {
   return missing;
 }
 
+void GenesisSeal::CheckInvariants() const {
+  OSTRAKA_CHECK(waiting_.size() <= head_->members.size());
+  OSTRAKA_CHECK(!echo_ || (echo_->block != nullptr && echo_->block->genesis));  // G3
+}
+
 }  // namespace ostraka::protocol

@@ -3,8 +3,7 @@
 //
 // Promises:
 //   G1  A member echoes once, after each other member has said, over a link that is up, that the
-//   run
-//       has not begun there.
+//       run has not begun there.
 //   G2  After its ECHO a member takes in no other BOOT, and of each member no ECHO after one that
 //       equals its own. BOOT differs between stores of one key, so no two stores of a key begin as
 //       long as one other honest member keeps its own store.
@@ -80,6 +79,8 @@ class GenesisSeal {
     wire::MessageType type = wire::MessageType::kBoot;
   };
   std::vector<Missing> MissingNow() const;
+
+  void CheckInvariants() const;
 
  private:
   struct OwnEcho {

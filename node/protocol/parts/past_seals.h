@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/base/check.h"
 #include "node/protocol/seal/seal_vector.h"
 #include "node/protocol/watch/fork_watch.h"
 
@@ -28,7 +29,12 @@ struct PastSeal {
 
 class PastSeals {
  public:
-  void Add(const SealKey& key, PastSeal seal) { seals_[key] = std::move(seal); }
+  // REQUIRES: not added before; the certificate is not empty.
+  void Add(const SealKey& key, PastSeal seal) {
+    OSTRAKA_CHECK(!seal.certificate.empty());
+    const bool fresh = seals_.try_emplace(key, std::move(seal)).second;
+    OSTRAKA_CHECK(fresh);  // P1
+  }
   // Null if that seal is not decided here, or forgotten.
   const PastSeal* Find(const SealKey& key) const {
     const auto seal = seals_.find(key);
@@ -38,7 +44,10 @@ class PastSeals {
     std::erase_if(seals_, [step](const auto& entry) { return entry.first.step < step; });
   }
   void Clear() { seals_.clear(); }
-  const std::map<SealKey, PastSeal>& all() const { return seals_; }
+  void CheckInvariants() const {
+    if (seals_.empty()) return;
+    OSTRAKA_CHECK(seals_.rbegin()->first.step - seals_.begin()->first.step <= 1);  // two steps
+  }
 
  private:
   std::map<SealKey, PastSeal> seals_;

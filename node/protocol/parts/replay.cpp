@@ -5,6 +5,13 @@
 
 namespace ostraka::protocol {
 
+void Replay::Add(Item item) {
+  OSTRAKA_CHECK(item.results.size() == item.block->columns.size());
+  OSTRAKA_CHECK(waiting_.empty() ||
+                HeightOf(*item.block) == HeightOf(*waiting_.back().block) + 1);  // R1
+  waiting_.push_back(std::move(item));
+}
+
 void Replay::Start(JobDesk& desk, const Manifest& manifest, const ModelState& state,
                    std::uint64_t now) {
   OSTRAKA_CHECK(!waiting_.empty() && !job_);
@@ -33,6 +40,10 @@ Replay::Item Replay::Take(JobId id) {
 void Replay::Clear() {
   waiting_.clear();
   job_.reset();
+}
+
+void Replay::CheckInvariants() const {
+  OSTRAKA_CHECK(!job_ || !waiting_.empty());  // a job is about the first block that waits
 }
 
 }  // namespace ostraka::protocol

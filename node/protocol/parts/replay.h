@@ -33,7 +33,8 @@ class Replay {
     std::vector<SharedBlob> results;  // by column; null where the column is void
   };
 
-  void Add(Item item) { waiting_.push_back(std::move(item)); }
+  // REQUIRES: the block follows the last one that waits, if any; a result or null for each column.
+  void Add(Item item);
   bool empty() const { return waiting_.empty(); }
   bool busy() const { return job_.has_value(); }
   // Starts the update of the first block. REQUIRES: not empty, not busy. `now`: the step in
@@ -44,6 +45,8 @@ class Replay {
   Item Take(JobId id);
   // Nothing waits any more; a job that runs is not ours.
   void Clear();
+
+  void CheckInvariants() const;
 
  private:
   std::deque<Item> waiting_;

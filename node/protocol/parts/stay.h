@@ -73,6 +73,11 @@ class Stay {
     return others;
   }
 
+  // It ends for each of them at the latest when it ends in any case.
+  void CheckInvariants() const {
+    for (const auto& [peer, end] : until_) OSTRAKA_CHECK(ends_ && end <= *ends_);
+  }
+
  private:
   std::set<base::PeerId> unlinked_;  // whose link went down, and did not come up since
   std::optional<base::Time> ends_;   // in any case, once begun

@@ -54,5 +54,29 @@ TEST(StageTest, MemberThatHasFinishedSignsInNoStep) {
   }
 }
 
+TEST(StageTest, MemberIsInAStepFromCollectToUpdateAndSealsFromCollectToProve) {
+  for (std::size_t i = 0; i < kStages; ++i) {
+    const Stage stage = At(i);
+    const bool seals =
+        stage == Stage::kCollect || stage == Stage::kReveal || stage == Stage::kProve;
+    EXPECT_EQ(IsSealing(stage), seals) << NameOf(stage);
+    EXPECT_EQ(IsInStep(stage), seals || stage == Stage::kSettle || stage == Stage::kUpdate);
+  }
+}
+
+TEST(StageTest, StageChangesAsTheTableAllowsAndNotOtherwise) {
+  StageNow now;
+  EXPECT_TRUE(now.is(Stage::kUnstarted));
+  EXPECT_DEATH(now.Enter(Stage::kCollect), "CHECK");
+  now.Enter(Stage::kGenesis);
+  EXPECT_FALSE(now.in_step());
+  EXPECT_DEATH(now.Enter(Stage::kGenesis), "CHECK");
+  now.Enter(Stage::kCollect);
+  EXPECT_TRUE(now.in_step());
+  EXPECT_EQ(now.stage(), Stage::kCollect);
+  now.Enter(Stage::kHalted);
+  EXPECT_DEATH(now.Enter(Stage::kCollect), "CHECK");
+}
+
 }  // namespace
 }  // namespace ostraka::protocol

@@ -1,0 +1,383 @@
+#include "node/protocol/member/follower.h"
+
+#include <set>
+
+#include "node/protocol/mail/timers.h"
+#include "tests/unit/protocol/member/member_fixture.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::DigestOf;
+using scene::kMemberCount;
+using scene::kStep;
+using scene::MemberTest;
+using wire::MessageType;
+using wire::Phase;
+using wire::PullKind;
+
+constexpr std::uint64_t kHeight = kStep;  // of the head: the block of step kStep - 1
+
+void ShortRun(Manifest& manifest) {
+  manifest.training.steps = kStep + 2;
+  manifest.training.warmup_steps = 0;
+}
+
+// A member that is away, after the block of step kStep - 1.
+class FollowerTest : public MemberTest {
+ protected:
+  FollowerTest() : MemberTest(scene::kSelf, ShortRun) {
+    SetHead(HeadBlock());
+    follower_.Begin(DigestOf(900));
+  }
+  ~FollowerTest() override { follower_.CheckInvariants(); }
+
+  const base::TensorLayout& layout() const { return parts().layout; }
+  // The block after the head, without columns.
+  Block NextBlock() const {
+    Block next = parts().chain.head();
+    next.previous = wire::BlockDigest(next);
+    ++next.step;
+    next.decision = DigestOf(4000 + next.step);
+    return next;
+  }
+  // Members 1 and 2, more than can lie, sign COMMITs that name the block.
+  void Attest(const Block& block) {
+    for (std::uint32_t i = 1; i <= 2; ++i) Attest(block, i);
+  }
+  void Attest(const Block& block, std::uint32_t member) {
+    follower_.NoteAttestation(
+        *Sign({.from = member, .step = HeightOf(block), .parent = wire::BlockDigest(block)}),
+        IdOf(member));
+  }
+  void Show(const Block& block) {
+    follower_.OnBlock(IdOf(1), block, wire::EncodeBlock(block).size());
+    Attest(block);
+  }
+  static ModelState StateOf(float value) {
+    const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, value);
+    return {numbers, numbers};
+  }
+  // The update that runs is done.
+  void FinishUpdate(float value = 3) {
+    const auto jobs = Taken<StartJob>();
+    ASSERT_EQ(jobs.size(), 1u);
+    ASSERT_TRUE(follower_.Owns(jobs[0].id));
+    ASSERT_TRUE(parts().jobs.Take(jobs[0].id));
+    follower_.OnJob(jobs[0].id, UpdateResult{StateOf(value)});
+    follower_.CheckInvariants();
+  }
+  // As Drop does, with what a block says of a member that is none.
+  Block Dropped(bool banned = false, std::uint64_t barred_until = 0) const {
+    Block head = HeadBlock();
+    std::erase(head.members, Self());
+    wire::Standing standing;
+    standing.peer = Self();
+    standing.banned = banned;
+    standing.drops = 1;
+    standing.last_drop_step = kStep - 3;
+    standing.barred_until = barred_until;
+    head.standings = {standing};
+    return head;
+  }
+  std::vector<wire::Envelope> Rejoins() {
+    std::vector<wire::Envelope> said;
+    for (const Record& record : Stored(RecordKind::kSlot)) {
+      said.push_back(wire::OpenUnsigned(record.value).value());
+      EXPECT_EQ(said.back().slot.type, MessageType::kRejoin);
+    }
+    return said;
+  }
+  static Outcome::What Is(const Outcome& outcome) { return outcome.what; }
+
+  Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
+                                    &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
+                                    &parts().inbox, &parts().check}};
+};
+
+TEST_F(FollowerTest, MemberThatLeavesAsksEachOtherKeyToSendWhatItSendsToMembers) {
+  follower_.Leave(std::nullopt, true);
+  EXPECT_TRUE(follower_.away());
+  std::set<PeerId> asked;
+  for (const Send& send : Taken<Send>()) {
+    EXPECT_EQ(PullOf(send).kind, PullKind::kFollow);
+    EXPECT_EQ(EnvelopeOf(send).slot.step, kHeight);
+    asked.insert(send.to);
+  }
+  EXPECT_EQ(asked.size(), kMemberCount - 1);
+  const auto timers = Taken<SetTimer>();
+  ASSERT_EQ(timers.size(), 1u);
+  EXPECT_EQ(timers[0].at, parts().turn.now() + parts().chain.delta());
+}
+
+// --- attestations -------------------------------------------------------------------------------
+
+TEST_F(FollowerTest, OneMembersWordIsNotEnoughToBeBack) {
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head(), 1);
+  Attest(parts().chain.head(), 1);
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  EXPECT_TRUE(follower_.away());
+}
+
+TEST_F(FollowerTest, ForgedAttestationCountsForNothing) {
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head(), 1);
+  follower_.NoteAttestation(*Forged({.from = 2, .parent = wire::BlockDigest(parts().chain.head())}),
+                            IdOf(3));
+  const auto seen = Observed<Suspicion>();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].peer, IdOf(3)) << "the link";
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+}
+
+TEST_F(FollowerTest, KnownAttestationAndWhatIsNoneAreNotVerified) {
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head(), 1);
+  EXPECT_EQ(verifier_->asked, 1u);
+  Attest(parts().chain.head(), 1);
+  const Digest head = wire::BlockDigest(parts().chain.head());
+  for (const scene::Saying& saying :
+       {scene::Saying{.from = 2, .type = MessageType::kAggregate, .parent = head},
+        scene::Saying{.from = 2, .step = kHeight - 1, .parent = head}}) {
+    follower_.NoteAttestation(*Sign(saying), IdOf(2));
+  }
+  EXPECT_EQ(verifier_->asked, 1u);
+}
+
+// --- a member again -----------------------------------------------------------------------------
+
+TEST_F(FollowerTest, MemberThatNobodyDroppedIsBackWithTheNewestBlock) {
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head());
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kBeginStep);
+  EXPECT_FALSE(follower_.away());
+  const auto back = Observed<Back>();
+  ASSERT_EQ(back.size(), 1u);
+  EXPECT_EQ(back[0].step, kHeight);
+  ASSERT_EQ(Taken<CancelTimer>().size(), 1u);
+}
+
+TEST_F(FollowerTest, StepInWhichTheMemberWasMutedEndsWithoutIt) {
+  follower_.Leave(kStep, true);
+  Attest(parts().chain.head());
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  const Block next = NextBlock();  // of step kStep
+  Show(next);
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  FinishUpdate();
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kBeginStep);
+  EXPECT_EQ(HeightOf(parts().chain.head()), kHeight + 1);
+  EXPECT_EQ(parts().chain.state().parameters->front(), 3.0F);
+}
+
+TEST_F(FollowerTest, StoreThatWasLostWaitsThoughItsKeyIsAMember) {
+  follower_.MustRejoin();
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head());
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  EXPECT_TRUE(follower_.MustBeAdmitted());
+  EXPECT_TRUE(Rejoins().empty()) << "a member asks for nothing";
+}
+
+// Blocks of the past hold admissions of the stores before it.
+TEST_F(FollowerTest, AdmissionCountsOnlyIfThisStoreAskedForIt) {
+  for (const bool own : {true, false}) {
+    parts_->chain.AdvanceHead(std::make_shared<const Block>(Dropped()));
+    // Five blocks in a row confirm a REJOIN: the first is 4 below the one that admits.
+    follower_.AskedSince(kHeight + 1 - 4 + (own ? 0 : 1));
+    follower_.MustRejoin();
+    follower_.Leave(std::nullopt, true);
+    Block next = NextBlock();
+    next.members = Members();
+    next.joined = {Self()};
+    Show(next);
+    follower_.Advance();
+    FinishUpdate();
+    EXPECT_EQ(follower_.MustBeAdmitted(), !own);
+    EXPECT_EQ(Stored(RecordKind::kMember).size(), own ? 1u : 0u);
+    EXPECT_EQ(Is(follower_.Advance()), own ? Outcome::What::kBeginStep : Outcome::What::kWait);
+  }
+}
+
+// --- asking to come back ------------------------------------------------------------------------
+
+TEST_F(FollowerTest, DroppedMemberSignsOneRejoinAStep) {
+  SetHead(Dropped());
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head());
+  EXPECT_EQ(Is(follower_.Advance()), Outcome::What::kWait);
+  const auto said = Rejoins();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].slot.step, kHeight);
+  EXPECT_EQ(said[0].entry, wire::BlockDigest(parts().chain.head()));
+  follower_.Advance();
+  EXPECT_TRUE(Rejoins().empty());
+}
+
+TEST_F(FollowerTest, LostStoreKeepsWhenItAskedFirst) {
+  SetHead(Dropped());
+  follower_.MustRejoin();
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head());
+  follower_.Advance();
+  std::vector<RecordKind> kinds;
+  for (const Store& store : Taken<Store>()) kinds.push_back(store.records[0].kind);
+  EXPECT_EQ(kinds, (std::vector{RecordKind::kAsks, RecordKind::kSlot})) << "in this order";
+  const Block next = NextBlock();
+  Show(next);
+  follower_.Advance();
+  FinishUpdate();
+  follower_.Advance();
+  EXPECT_TRUE(Stored(RecordKind::kAsks).empty()) << "once";
+}
+
+TEST_F(FollowerTest, RejoinIsNotSignedWhileTheMemberIsBarredWhichIsSaidOnce) {
+  SetHead(Dropped(false, kHeight + 1));
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head());
+  follower_.Advance();
+  follower_.Advance();
+  const auto told = Observed<Barred>();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].step, kStep - 3);
+  EXPECT_EQ(told[0].until, kHeight + 1);
+  EXPECT_TRUE(Rejoins().empty());
+  Show(NextBlock());
+  follower_.Advance();
+  FinishUpdate();
+  follower_.Advance();
+  EXPECT_EQ(Rejoins().size(), 1u) << "the step from which on it may";
+}
+
+TEST_F(FollowerTest, BannedMemberHalts) {
+  SetHead(Dropped(true));
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head());
+  const Outcome outcome = follower_.Advance();
+  EXPECT_EQ(outcome.what, Outcome::What::kHalt);
+  EXPECT_EQ(outcome.why, Halted::Why::kBanned);
+}
+
+TEST_F(FollowerTest, FollowerAtTheLastBlockSaysThatItHasAllAndHalts) {
+  Block last = HeadBlock();
+  last.step = kStep + 1;
+  SetHead(last);
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head());
+  ForgetActions();
+  const Outcome outcome = follower_.Advance();
+  EXPECT_EQ(outcome.what, Outcome::What::kHalt);
+  EXPECT_EQ(outcome.why, Halted::Why::kFinished);
+  std::size_t follows = 0;
+  for (const Send& send : Taken<Send>()) {
+    if (PullOf(send).kind != PullKind::kFollow) continue;
+    EXPECT_EQ(EnvelopeOf(send).slot.step, HeightOf(last));
+    ++follows;
+  }
+  EXPECT_EQ(follows, kMemberCount - 1);
+}
+
+// --- the way back -------------------------------------------------------------------------------
+
+TEST_F(FollowerTest, BlockIsStoredBeforeItIsApplied) {
+  follower_.Leave(std::nullopt, true);
+  ForgetActions();
+  const Block next = NextBlock();
+  Show(next);
+  follower_.Advance();
+  std::vector<std::string> order;
+  for (const Action& action : out_.actions()) {
+    if (std::holds_alternative<Store>(action)) order.push_back("store");
+    if (std::holds_alternative<StartJob>(action)) order.push_back("job");
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"store", "job"}));
+  EXPECT_EQ(HeightOf(parts().chain.head()), kHeight) << "not applied yet";
+  FinishUpdate();
+  EXPECT_EQ(parts().chain.head().decision, next.decision);
+  EXPECT_EQ(Observed<StepDone>().size(), 1u);
+}
+
+TEST_F(FollowerTest, BlockThatWasStoredBeforeTheCrashIsOfferedAgainAndNotStoredAgain) {
+  const Block next = NextBlock();
+  parts().chain.KeepBlock(next);  // sealed here, and its results were lost
+  follower_.Leave(std::nullopt, true);
+  Attest(next);
+  follower_.Advance();
+  EXPECT_TRUE(Stored(RecordKind::kBlock).empty());
+  FinishUpdate();
+  EXPECT_EQ(parts().chain.head().decision, next.decision);
+}
+
+TEST_F(FollowerTest, ResultsAreAskedForAndKeptWithTheirBlock) {
+  follower_.Leave(std::nullopt, true);
+  const std::vector<float> values(scene::kFloats, 0.25F);
+  const base::ByteView bytes = base::AsBytes(std::span(values));
+  const SharedBlob result = crypto::MakeBlob({bytes.begin(), bytes.end()});
+  Block next = NextBlock();
+  next.columns = {wire::ColumnFate::kApplied};
+  next.result_roots = {result->root};
+  Show(next);
+  ForgetActions();
+  follower_.Advance();
+  EXPECT_TRUE(Taken<StartJob>().empty());
+  bool asked = false;
+  for (const Send& send : Taken<Send>()) asked |= PullOf(send).kind == PullKind::kResult;
+  EXPECT_TRUE(asked);
+  const auto take = [&](const SharedBlob& blob) {
+    wire::Slot slot = ServiceSlot(kStep, Phase::kA, MessageType::kChunk);
+    follower_.OnChunk(slot, {kStep, 0, 1}, blob);
+    follower_.Advance();
+  };
+  take(crypto::MakeBlob(base::Bytes(scene::kFloats * sizeof(float), 0)));  // a liar's
+  EXPECT_TRUE(Taken<StartJob>().empty());
+  take(result);
+  FinishUpdate();
+  EXPECT_EQ(Stored(RecordKind::kResult).size(), 1u);
+  EXPECT_EQ(parts().chain.ResultAt(kStep, 0), result);
+}
+
+TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
+  follower_.Leave(std::nullopt, false);
+  const ModelState state = StateOf(7);
+  Block next = NextBlock();
+  next.state_root = StateRoot(state, layout());
+  Show(next);
+  ForgetActions();
+  follower_.Advance();
+  bool asked = false;
+  for (const Send& send : Taken<Send>()) asked |= PullOf(send).kind == PullKind::kState;
+  EXPECT_TRUE(asked);
+  const JobId old = parts().jobs.Start({}, PackSpec{});
+  const auto leaves = StateLeaves(state, layout());
+  const auto pieces = StatePieces(layout());
+  for (std::uint64_t index = 0; index <= pieces.size(); ++index) {
+    base::Bytes bytes;
+    if (index > 0) bytes = PieceOf(state, pieces[index - 1]);
+    for (const Digest& leaf : leaves) {
+      if (index == 0) bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
+    }
+    follower_.OnChunk(ServiceSlot(kStep, Phase::kC, MessageType::kChunk),
+                      {kStep, index, pieces.size() + 1}, crypto::MakeBlob(std::move(bytes)));
+  }
+  Taken<StartJob>();
+  follower_.Advance();
+  EXPECT_EQ(*parts().chain.state().parameters, *state.parameters);
+  EXPECT_EQ(*parts().chain.state().velocity, *state.velocity);
+  EXPECT_EQ(Stored(RecordKind::kState).size(), 1u);
+  EXPECT_FALSE(parts().jobs.Take(old)) << "an update of the old way is not wanted";
+  FinishUpdate();
+}
+
+TEST_F(FollowerTest, TrustedStateIsNotFetchedOverAShortWay) {
+  follower_.Leave(std::nullopt, true);
+  Block next = NextBlock();
+  next.state_root = StateRoot(StateOf(7), layout());
+  Show(next);
+  follower_.Advance();
+  for (const Send& send : Taken<Send>()) EXPECT_NE(PullOf(send).kind, PullKind::kState);
+  FinishUpdate();
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
