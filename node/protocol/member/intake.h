@@ -49,6 +49,7 @@ class Intake {
   std::set<PeerId> BeginStep(std::uint64_t step) { return gate_.BeginStep(step); }
   // This member leaves.
   void ForgetAhead() { gate_.ForgetAhead(); }
+  void CheckInvariants() const { gate_.CheckInvariants(); }
 
  private:
   Outcome OnSigned(const wire::SharedMessage& shared, const MessageReceived& input, Step* step);

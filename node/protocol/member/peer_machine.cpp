@@ -334,7 +334,7 @@ void PeerMachine::CheckInvariants() const {
   OSTRAKA_CHECK(!stage.is(Stage::kFrozen) || forks_.split());
   OSTRAKA_CHECK(stage.is(Stage::kFollow) == follower_.away() || stage.is(Stage::kHalted) ||
                 stage.is(Stage::kFrozen));
-  gate_.CheckInvariants();
+  intake_.CheckInvariants();
   forks_.CheckInvariants();
   follower_.CheckInvariants();
   beginning_.CheckInvariants();
