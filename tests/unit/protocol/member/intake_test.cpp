@@ -1,0 +1,166 @@
+#include "node/protocol/member/intake.h"
+
+#include <memory>
+#include <string>
+
+#include "tests/unit/protocol/member/member_fixture.h"
+
+namespace ostraka::protocol {
+namespace {
+
+using scene::kSelf;
+using scene::kStep;
+using scene::MemberTest;
+using scene::Saying;
+using wire::MessageType;
+using wire::Phase;
+
+class IntakeTest : public MemberTest {
+ protected:
+  ~IntakeTest() override { intake_.CheckInvariants(); }
+
+  Outcome On(const wire::SharedMessage& message, std::uint32_t link, SharedBlob blob = nullptr) {
+    return intake_.On(Over(IdOf(link), message, std::move(blob)), step_.get());
+  }
+  // A request or an answer of `link`.
+  Outcome OnService(std::uint32_t link, const wire::Slot& slot, Bytes body,
+                    SharedBlob blob = nullptr) {
+    wire::Slot full = slot;
+    full.run_id = manifest_->run_id;
+    const auto frame = wire::EncodeService({full, Digest{}, IdOf(link), std::move(body)});
+    return intake_.On({IdOf(link), frame, std::move(blob)}, step_.get());
+  }
+  Outcome ShowBlock(std::uint32_t link, const Block& block) {
+    return OnService(link, ServiceSlot(block.step, Phase::kC, MessageType::kBlock),
+                     wire::Encode(wire::BlockMessage{wire::BlockDigest(block), true}),
+                     crypto::MakeBlob(wire::EncodeBlock(block)));
+  }
+  std::string SuspectedFor() {
+    std::string check;
+    for (const Suspicion& suspicion : Observed<Suspicion>()) check = suspicion.check;
+    return check;
+  }
+  void EnterGenesis() { parts().stage.Enter(Stage::kGenesis); }
+  bool Holds(const Saying& saying) const {
+    const wire::SharedMessage message = Sign(saying);
+    const Inbox::Place place = Inbox::PlaceOf(message->envelope.slot);
+    return parts().inbox.Find(place, IdOf(saying.from), message->digest) != nullptr;
+  }
+  Saying Commit(std::uint32_t from, std::uint8_t tag) {
+    return {.from = from, .body = {tag}, .parent = step().facts().parent_a};
+  }
+  // A block that is `ahead` steps after the head.
+  Block Ahead(std::uint64_t ahead) const {
+    Block block = HeadBlock();
+    block.step += ahead;
+    return block;
+  }
+
+  Forks forks_{Forks::Uses{parts().self, &parts().turn, &parts().voice, &parts().journal,
+                           &parts().chain, &parts().followers, &parts().charges, &parts().check,
+                           &parts().server, &parts().fork_watch}};
+  Follower follower_{Follower::Uses{parts().self, manifest_, parts().layout, &parts().turn,
+                                    &parts().voice, &parts().journal, &parts().jobs, &parts().chain,
+                                    &parts().inbox, &parts().check}};
+  Beginning beginning_{Beginning::Uses{parts().self, manifest_, &parts().turn, &parts().voice,
+                                       &parts().journal, &parts().jobs, &parts().chain,
+                                       &parts().genesis, &follower_}};
+  Ending ending_{Ending::Uses{parts().self, &parts().turn, &parts().voice, &parts().chain,
+                              &parts().inbox, &parts().followers}};
+  Intake intake_{{&parts(), &forks_, &follower_, &beginning_, &ending_},
+                 std::make_shared<wire::PlainOpener>()};
+};
+
+TEST_F(IntakeTest, MessageOfAnotherMemberIsVerifiedAndAnOwnOneIsNot) {
+  BeginStep();
+  EXPECT_EQ(On(Sign(Commit(1, 1)), 1).what, Outcome::What::kWait);
+  EXPECT_TRUE(Holds(Commit(1, 1)));
+  EXPECT_EQ(verifier_->asked, 1u);
+  EXPECT_EQ(intake_.TakeOwn(Sign(Commit(kSelf, 1)), nullptr, step_.get()).what,
+            Outcome::What::kWait);
+  EXPECT_TRUE(Holds(Commit(kSelf, 1)));
+  EXPECT_EQ(verifier_->asked, 1u);
+}
+
+TEST_F(IntakeTest, FirstEquivocationIsStoredAndSaidOnce) {
+  BeginStep();
+  On(Sign(Commit(1, 1)), 1);
+  ForgetActions();
+  On(Sign(Commit(1, 2)), 1);
+  EXPECT_EQ(SuspectedFor(), "equivocation");
+  EXPECT_EQ(Stored(RecordKind::kEvidence).size(), 1u);
+  EXPECT_TRUE(parts().charges.Against(IdOf(1)));
+  On(Sign(Commit(1, 3)), 1);
+  EXPECT_EQ(SuspectedFor(), "");
+  EXPECT_TRUE(Stored(RecordKind::kEvidence).empty());
+}
+
+TEST_F(IntakeTest, SecondOwnMessageOfASlotHaltsWithoutEvidenceAgainstTheOwnKey) {
+  BeginStep();
+  intake_.TakeOwn(Sign(Commit(kSelf, 1)), nullptr, step_.get());
+  ForgetActions();
+  const Outcome outcome = intake_.TakeOwn(Sign(Commit(kSelf, 2)), nullptr, step_.get());
+  EXPECT_EQ(outcome.what, Outcome::What::kHalt);
+  EXPECT_EQ(outcome.why, Halted::Why::kFailed);
+  EXPECT_TRUE(Stored(RecordKind::kEvidence).empty());
+  EXPECT_FALSE(parts().charges.Against(Self()));
+}
+
+TEST_F(IntakeTest, MalformedServiceIsSuspectedAndNothingElse) {
+  BeginStep();
+  for (const MessageType type :
+       {MessageType::kPull, MessageType::kVector, MessageType::kChunk, MessageType::kBlock}) {
+    const Outcome outcome = OnService(1, ServiceSlot(kStep, Phase::kA, type), {0xff, 0xff, 0xff},
+                                      crypto::MakeBlob({1, 2, 3}));
+    EXPECT_EQ(outcome.what, Outcome::What::kWait);
+    EXPECT_EQ(SuspectedFor(), "service");
+  }
+}
+
+TEST_F(IntakeTest, MemberLeavesAStepWhenMoreThanTheFaultBoundShowABlockTwoAhead) {
+  BeginStep();
+  EXPECT_EQ(ShowBlock(1, Ahead(1)).what, Outcome::What::kWait) << "a little late";
+  EXPECT_EQ(ShowBlock(2, Ahead(1)).what, Outcome::What::kWait);
+  EXPECT_EQ(ShowBlock(1, Ahead(2)).what, Outcome::What::kWait) << "one voice";
+  EXPECT_EQ(ShowBlock(1, Ahead(2)).what, Outcome::What::kWait) << "the same voice";
+  EXPECT_EQ(ShowBlock(2, Ahead(2)).what, Outcome::What::kLeave);
+}
+
+TEST_F(IntakeTest, OneVoiceIsNotEnoughToLeaveTheGenesis) {
+  EnterGenesis();
+  EXPECT_EQ(ShowBlock(1, Ahead(0)).what, Outcome::What::kWait);
+  EXPECT_EQ(ShowBlock(1, Ahead(1)).what, Outcome::What::kWait);
+  EXPECT_EQ(ShowBlock(2, Ahead(0)).what, Outcome::What::kLeave);
+}
+
+TEST_F(IntakeTest, FollowRequestIsNotedAndAnsweredWithTheHead) {
+  BeginStep();
+  ForgetActions();
+  const wire::Slot slot = ServiceSlot(kStep, Phase::kC, MessageType::kPull);
+  OnService(1, slot, wire::Encode(wire::Pull{.kind = wire::PullKind::kFollow}));
+  EXPECT_TRUE(parts().followers.Contains(IdOf(1)));
+  const auto sends = Taken<Send>();
+  ASSERT_FALSE(sends.empty());
+  EXPECT_EQ(sends[0].to, IdOf(1));
+  EXPECT_EQ(EnvelopeOf(sends[0]).slot.type, MessageType::kBlock);
+}
+
+TEST_F(IntakeTest, RejoinCountsOnlyOverTheLinkOfItsSigner) {
+  Block head = HeadBlock();
+  std::erase(head.members, IdOf(4));
+  head.standings = {{.peer = IdOf(4), .drops = 1}};
+  BeginStep(head);
+  const Digest parent = wire::BlockDigest(parts().chain.head());
+  const auto rejoin = Sign({.from = 4,
+                            .type = MessageType::kRejoin,
+                            .phase = Phase::kC,
+                            .body = wire::Encode(wire::Rejoin{}),
+                            .parent = parent});
+  On(rejoin, 1);
+  EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), parent));
+  On(rejoin, 4);
+  EXPECT_TRUE(parts().followers.HasRejoin(IdOf(4), parent));
+}
+
+}  // namespace
+}  // namespace ostraka::protocol
