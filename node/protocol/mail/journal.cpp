@@ -133,8 +133,4 @@ void Journal::StoreForkLine(std::uint64_t step, const std::string& line, bool la
   StoreOne({RecordKind::kFork, std::move(key), Bytes(line.begin(), line.end())});
 }
 
-void Journal::HashInto(crypto::Hasher& hasher) const {
-  hasher.UpdateU64(signer_.pending()).UpdateU64(next_store_);
-}
-
 }  // namespace ostraka::protocol

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/seal/seal_vector.h"
 #include "node/protocol/watch/fork_watch.h"
 
@@ -24,10 +25,14 @@ namespace ostraka::protocol {
 struct PastSeal {
   SealVector vector;
   std::vector<base::SharedBytes> certificate;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, vector, certificate); }
 };
 
 class PastSeals {
  public:
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, seals_); }
+  friend struct FingerprintProbe;
+
   void Add(const SealKey& key, PastSeal seal) { seals_[key] = std::move(seal); }
   // Null if that seal is not decided here, or forgotten.
   const PastSeal* Find(const SealKey& key) const {
