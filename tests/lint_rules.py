@@ -228,7 +228,7 @@ TESTED_ELSEWHERE = [
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/[a-z]+/[^/]*\.cpp", "tests/e2e runs the binary"),
     (r"python/[^/]*\.cpp", "tests/python imports the module"),
-    (r"node/protocol/member/peer_machine\.cpp", "MakePeer: tests/unit/protocol/member/cluster.h runs whole machines"),
+    (r"node/protocol/member/peer_machine\.cpp", "MakePeer: tests/unit/protocol/member/whole/cluster.h runs whole machines"),
     (r"node/(net/(link/connection(_[a-z]+)?|mesh/(listener|mesh(_[a-z]+)?))|os/timer)\.cpp",
      "transport_*_test.cpp, through real sockets"),
     (r"node/store/(ledger_tables|sqlite)\.cpp", "ledger_*_test.cpp, through the ledger"),

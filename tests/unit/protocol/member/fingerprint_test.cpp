@@ -1,7 +1,7 @@
 #include "tests/unit/protocol/fingerprint.h"
 
 #include "tests/unit/protocol/member/fingerprint_probe.h"
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 
 namespace ostraka::protocol {
 

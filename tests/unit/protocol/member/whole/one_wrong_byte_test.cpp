@@ -8,7 +8,7 @@
 
 #include "node/protocol/mail/ration.h"
 #include "tests/unit/protocol/member/fingerprint_probe.h"
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 
 namespace ostraka::protocol {
 namespace {
