@@ -304,6 +304,41 @@ def check_folders(tree):
                           f"{rules.MAX_FOLDER_FILES}: make rooms of it")
 
 
+def check_fingerprint(tree):
+    """HashInto names every field that can decide; Fingerprint is made by it alone"""
+    used = set()
+    sources = tree.cpp((".h", ".cpp"))
+    for path in sources:
+        if not path.startswith(rules.FINGERPRINTED):
+            continue
+        for found in text_of.classes(tree.texts[path]):
+            if "HashInto" in found.bodies:
+                yield from _fields_left_out(tree, path, found, used)
+            elif "Fingerprint" in found.bodies:
+                yield Finding(path, found.line, "fingerprint",
+                              f"{found.name} has a Fingerprint and no HashInto")
+    if any(path.startswith(rules.FINGERPRINTED) for path in sources):
+        for row in sorted(set(rules.NOT_HASHED) - used):
+            yield Finding("tests/lint_rules.py", 1, "fingerprint",
+                          f"row {row} of NOT_HASHED is not in use: remove it")
+
+
+def _fields_left_out(tree, path, found, used):
+    body = found.bodies["HashInto"]
+    if not body:
+        definitions = [text_of.body_of(text, f"{found.name}::HashInto")
+                       for other, text in tree.texts.items() if other.endswith(".cpp")]
+        body = next(filter(None, definitions), "")
+    for line, field, kind in found.fields:
+        fixed = kind.endswith(("*", "&")) or kind in ("Uses", "Holdings") or kind.startswith("const ")
+        row = f"{found.name}::{field}"
+        if row in rules.NOT_HASHED:
+            used.add(row)
+        elif not fixed and not re.search(rf"\b{field}\b", body):
+            yield Finding(path, line, "fingerprint", f"HashInto leaves out {row}: feed it, or give "
+                          "the reason in tests/lint_rules.py NOT_HASHED")
+
+
 def check_format(tree, root=ROOT, fix=False):
     """clang-format (.clang-format) would change nothing"""
     paths = tree.cpp()
@@ -376,7 +411,7 @@ def _closure(tree, path):
 
 FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
-               check_folders, check_format]
+               check_folders, check_fingerprint, check_format]
 SLOW_CHECKS = [check_headers_alone]
 
 

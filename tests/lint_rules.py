@@ -228,7 +228,7 @@ TESTED_ELSEWHERE = [
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/[a-z]+/[^/]*\.cpp", "tests/e2e runs the binary"),
     (r"python/[^/]*\.cpp", "tests/python imports the module"),
-    (r"node/protocol/member/peer_machine\.cpp", "MakePeer: tests/unit/protocol/member/cluster.h runs whole machines"),
+    (r"node/protocol/member/peer_machine\.cpp", "MakePeer: tests/unit/protocol/member/whole/cluster.h runs whole machines"),
     (r"node/(net/(link/connection(_[a-z]+)?|mesh/(listener|mesh(_[a-z]+)?))|os/timer)\.cpp",
      "transport_*_test.cpp, through real sockets"),
     (r"node/store/(ledger_tables|sqlite)\.cpp", "ledger_*_test.cpp, through the ledger"),
@@ -245,3 +245,54 @@ TESTED_ELSEWHERE = [
 
 # Sources that a function of cmake/OstrakaBuild.cmake adds to many targets.
 BUILT_BY_FUNCTIONS = {"tests/fuzz/replay_main.cpp", "tests/unit/crypto/environment.cpp"}
+
+# --- fingerprints (crypto/hash_into.h) -----------------------------------------------------------
+# Where a class that declares HashInto has to name all its fields in it. Pointers, references, const
+# fields, Uses and Holdings are free: they are fixed, and what they show has another owner.
+FINGERPRINTED = ("node/protocol/", "crypto/hash_into.h")
+# Class::field -> why it cannot decide what the class does next, or what is fed in its place.
+_FIXED = "fixed for the whole run: the key, or the manifest and the genesis block"
+NOT_HASHED = {
+    "Signer::key_": _FIXED,
+    "Voice::self_": _FIXED,
+    "Voice::run_id_": _FIXED,
+    "Charges::self_": _FIXED,
+    "Charges::manifest_": _FIXED,
+    "Duties::self_": _FIXED,
+    "Duties::manifest_": _FIXED,
+    "GenesisSeal::self_": _FIXED,
+    "GenesisSeal::run_id_": _FIXED,
+    "Reports::self_": _FIXED,
+    "ForkTrial::self_": _FIXED,
+    "RecentBlocks::capacity_": _FIXED,
+    "PlainPeer::manifest_": _FIXED,
+    "PlainPeer::self_": _FIXED,
+    "PlainPeer::members_": _FIXED,
+    "PlainPeer::parts_": _FIXED,
+    "PlainPeer::my_index_": _FIXED,
+    "Parts::turn": "its time and its outbox are set anew in each call",
+    "Parts::check": "holds pointers and the verifier alone",
+    "Parts::server": "holds pointers alone",
+    "Intake::answers_": "holds pointers alone",
+    "PeerMachine::verifier_": "a cache: it remembers signatures that it found good",
+    "Chain::shown_": "a cache: the head, encoded",
+    "Entries::settled_": "a cache: a count of entries that the inbox holds or the ECHO settles",
+    "LateWatch::tallies_": "derived from authors_ and held_",
+    "SealedStep::roles": "a function of the head",
+    "SealedStep::commits": "decoded from the messages whose digests commit_digests holds",
+    "SealedStep::proofs": "decoded from StepReading::proofs, which is fed",
+    "PastStep::members": "a function of the block of its step, whose digest RecentBlocks feeds",
+    "PastStep::state": "a model: a function of the genesis block and of results that blocks name",
+    "PastStep::tau": "a function of the block before its step",
+    "PastStep::previous_randomness": "a function of the block before its step",
+    "PastStep::fates": "a function of the block of its step",
+    "PastStep::commits": "named by the decision of the block of its step",
+    "PastStep::proofs": "named by the decision of the block of its step",
+    "Step::clock_": "measures laps that people are told, and nothing else",
+    "Step::due_": "holds pointers alone: what it finds is kept in Reports",
+    "Step::asks_": "holds pointers alone",
+    "PlainPeer::state_": "a model: a function of the genesis block and the messages taken in",
+    "PlainPeer::times_": "measures laps that people are told, and nothing else",
+    "PlainPeer::now_": "set anew in each call",
+    "PlainPeer::mark_": "measures laps that people are told, and nothing else",
+}

@@ -305,6 +305,76 @@ class Houses(unittest.TestCase):
         self.assertEqual(findings(lint.check_sizes, {"sim/x.cpp": f"class C {{\n{body}}};\n"}), [])
 
 
+class Fingerprint(unittest.TestCase):
+    PATH = "node/protocol/mail/desk.h"
+    CLEAN = [
+        "class Desk {",
+        " public:",
+        "  struct Job {",
+        "    int about = 0, asked_in = 0;",
+        "    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, about, asked_in); }",
+        "  };",
+        "  explicit Desk(const Turn* turn) : turn_(turn), open_{} { next_ = 1; }",
+        "  void HashInto(crypto::Hasher& hasher) const {",
+        "    crypto::Feed(hasher, open_, next_);",
+        "  }",
+        "  int next() const { return next_; }",
+        " private:",
+        "  const Turn* turn_;",
+        "  const SealSetup& setup_;",
+        "  const std::size_t quorum_;",
+        "  static constexpr int kMost = 3;",
+        "  std::map<int, std::function<void(int)>> open_{};",
+        "  int next_ = 1 << 3;  // int forgotten_;",
+        "};",
+    ]
+
+    def setUp(self):
+        self.table = rules.NOT_HASHED
+        rules.NOT_HASHED = {}
+
+    def tearDown(self):
+        rules.NOT_HASHED = self.table
+
+    def planted(self, before, after="", **more):
+        lines = "\n".join(self.CLEAN).replace(before, after) if before else "\n".join(self.CLEAN)
+        return findings(lint.check_fingerprint, {self.PATH: lines, **more})
+
+    def test_accepts_a_body_that_names_every_field(self):
+        self.assertEqual(self.planted(""), [])
+
+    def test_refuses_a_field_that_the_body_leaves_out(self):
+        for body, less, line in [("open_, next_)", "open_)", 18), ("open_, next_)", "next_)", 17),
+                                 ("about, asked_in);", "about);", 4)]:
+            self.assertEqual(self.planted(body, less), [(self.PATH, line)])
+
+    def test_refuses_a_new_field_of_any_shape(self):
+        for field in ["bool new_ = false;", "std::map<A, std::set<B>> new_;", "A a_, new_;", "Old new_{1, 2};",
+                      "std::optional<Digest> new_; ", "std::array<int, 2> new_ = {1, 2};", "int new_[2];"]:
+            found = self.planted("  const Turn* turn_;", "  const Turn* turn_; " + field)
+            self.assertIn((self.PATH, 13), found, field)
+
+    def test_reads_a_body_in_another_file(self):
+        declared = {"HashInto(crypto::Hasher& hasher) const {\n    crypto::Feed(hasher, open_, next_);\n  }":
+                    "HashInto(crypto::Hasher& hasher) const;"}
+        (before, after), = declared.items()
+        body = "void Desk::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, %s); }\n"
+        cpp = "node/protocol/mail/desk.cpp"
+        self.assertEqual(self.planted(before, after, **{cpp: body % "open_, next_"}), [])
+        self.assertEqual(self.planted(before, after, **{cpp: body % "open_"}), [(self.PATH, 16)])
+        self.assertEqual(len(self.planted(before, after)), 2)
+
+    def test_wants_hash_into_behind_every_fingerprint(self):
+        text = "class M {\n  Digest Fingerprint() const override { return {}; }\n  int step_ = 0;\n};\n"
+        self.assertEqual(findings(lint.check_fingerprint, {self.PATH: text}), [(self.PATH, 1)])
+
+    def test_lets_a_reason_stand_for_a_field_and_wants_each_reason_used(self):
+        rules.NOT_HASHED = {"Desk::next_": "a cache"}
+        self.assertEqual(self.planted("open_, next_)", "open_)"), [])
+        rules.NOT_HASHED = {"Desk::gone_": "a cache"}
+        self.assertEqual(self.planted(""), [("tests/lint_rules.py", 1)])
+
+
 class Format(unittest.TestCase):
     def test_finds_and_mends_what_clang_format_would_change(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
 """C++ text as the linter sees it: without comments and strings, and cut into functions."""
 
 import re
+from typing import NamedTuple
 
 _TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/'                                     # comments
@@ -94,3 +95,105 @@ def functions(text):
                 header = ""
             header += char
         index += 1
+
+
+class Class(NamedTuple):
+    line: int
+    name: str
+    fields: list  # (line, name, type)
+    bodies: dict  # function -> its body; "" if it is only declared
+
+
+def classes(text):
+    """The classes and structs of a file, nested ones too, with data members and functions.
+
+    A heuristic for code as clang-format leaves it: a statement of a class body without a parenthesis
+    outside template arguments declares data.
+    """
+    code = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: _blank(m.group(0)), strip(text), flags=re.M)
+    for match in re.finditer(r"(?<!enum )\b(?:class|struct)\s+([\w:]+)[^;{}()<>]*(?:<[^;{}]*>)?[^;{}()]*\{", code):
+        fields, bodies = [], {}
+        end = _after_brace(code, match.end() - 1)
+        for start, statement, body in _statements(code, match.end(), end - 1):
+            called = re.search(r"([\w~]+)\s*\(", _outside_templates(statement))
+            if called or "operator" in statement:
+                bodies[called.group(1) if called else "operator"] = body
+            else:
+                line = code.count("\n", 0, start) + 1
+                fields += [(line, name, kind) for name, kind in _declared(statement)]
+        yield Class(code.count("\n", 0, match.start()) + 1, match.group(1).split("::")[-1], fields, bodies)
+
+
+def body_of(text, name):
+    """The body of the function `name` (as `Class::Function`) that a source file defines, or None."""
+    code = strip(text)
+    match = re.search(rf"\b{name}\([^;{{}}]*\{{", code)
+    return code[match.end():_after_brace(code, match.end() - 1)] if match else None
+
+
+def _after_brace(code, index):
+    depth = 0
+    while index < len(code):
+        depth += (code[index] == "{") - (code[index] == "}")
+        index += 1
+        if depth == 0:
+            break
+    return index
+
+
+def _statements(code, index, end):
+    """(offset, statement, body) of each declaration between two offsets of a class body."""
+    statement, start, body = "", index, ""
+    while index < end:
+        char = code[index]
+        if char == "{":
+            after = _after_brace(code, index)
+            function = "(" in _outside_templates(statement)
+            inside = code[index + 1:after - 1]
+            index = after
+            statement += " {} "
+            if function:
+                body = inside
+                rest = code[index:end].lstrip()
+                if rest[:1] not in (",", "{"):  # else it was an initialiser of a constructor
+                    yield start, statement, body
+                    statement, body = "", ""
+            continue
+        index += 1
+        if char == ";":
+            yield start, statement, body
+            statement, body = "", ""
+        elif char == ":" and re.fullmatch(r"\s*(public|private|protected)\s*", statement):
+            statement = ""
+        else:
+            if not statement.strip():
+                statement, start = "", index - 1
+            statement += char
+
+
+def _outside_templates(statement):
+    """`statement` up to its first initialiser, without what stands between < and >."""
+    head = statement if "operator" in statement else re.split(r"(?<![<>=!])=(?!=)", statement)[0]
+    return _without_templates(head)
+
+
+def _without_templates(statement):
+    while True:
+        shorter = re.sub(r"<[^<>]*>", "", statement)
+        if shorter == statement:
+            return statement
+        statement = shorter
+
+
+def _declared(statement):
+    """(name, type) of each data member that a statement without a parameter list declares."""
+    flat = " ".join(_without_templates(statement.replace("{}", " ")).split())
+    if not flat or re.match(r"(using|typedef|friend|enum|class|struct|template|static)\b", flat):
+        return
+    first, *others = [declarator.split("=")[0].strip() for declarator in flat.split(",")]
+    match = re.fullmatch(r"(.*[\s*&])(\w+)\s*(\[.*\])?", first)
+    if match is None:
+        return
+    for name in [match.group(2), *(other.strip(" *&") for other in others)]:
+        if re.fullmatch(r"\w+", name):  # else it is within an initialiser
+            yield name, match.group(1).strip()

@@ -94,14 +94,6 @@ const wire::SignedEnvelope* Inbox::FindDigest(std::uint64_t step, wire::Phase ph
   return nullptr;
 }
 
-void Inbox::HashInto(crypto::Hasher& hasher) const {
-  for (const auto& [place, items] : places_) {
-    for (const auto& [sender, item] : items) {
-      hasher.Update(item.message->digest).UpdateU64(item.rivals.size());
-    }
-  }
-}
-
 void Inbox::ForgetBefore(std::uint64_t step) {
   while (!places_.empty() && places_.begin()->first.step < step) places_.erase(places_.begin());
 }

@@ -17,6 +17,7 @@
 
 #include "crypto/hash.h"
 #include "crypto/merkle.h"
+#include "node/wire/hash_into.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -40,9 +41,20 @@ class Inbox {
     SharedBlob blob;                          // null if none came
     std::vector<wire::SharedMessage> rivals;  // others signed for the same slot
     bool equivocated() const { return !rivals.empty(); }
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, message, blob, rivals); }
   };
   // kRival: the first proof of an equivocation. kMore: nothing new about one who is caught.
   enum class Outcome : std::uint8_t { kNew, kDuplicate, kRival, kMore };
+
+  // A message names its place and its sender.
+  void HashInto(crypto::Hasher& hasher) const {
+    for (const auto& [place, items] : places_) {
+      crypto::Feed(hasher, items.size());
+      for (const auto& [sender, item] : items) crypto::Feed(hasher, item);
+    }
+    crypto::Feed(hasher, wanted_);
+  }
+  friend struct FingerprintProbe;
 
   // What Add would return, without changing anything. Lets a caller skip the signature check of a
   // duplicate.
@@ -71,9 +83,6 @@ class Inbox {
   // The first message of that (step, phase, draw) with the digest, of any type or sender.
   const wire::SignedEnvelope* FindDigest(std::uint64_t step, wire::Phase phase,
                                          const Digest& digest) const;
-
-  // Feeds every message held, in order: for fingerprints.
-  void HashInto(crypto::Hasher& hasher) const;
 
   void ForgetBefore(std::uint64_t step);
   // A removed member's messages of steps after `step` mean nothing any more. Those of `step` and

@@ -18,6 +18,7 @@
 #include <optional>
 #include <utility>
 
+#include "crypto/hash_into.h"
 #include "node/base/check.h"
 #include "node/protocol/mail/turn.h"
 
@@ -28,9 +29,12 @@ class JobDesk {
   struct Job {
     std::uint64_t about = 0;     // the step that it works on
     std::uint64_t asked_in = 0;  // the step in progress then
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, about, asked_in); }
   };
 
   explicit JobDesk(const Turn* turn) : turn_(turn) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, open_, era_, next_); }
+  friend struct FingerprintProbe;
 
   JobId Start(const Job& job, JobSpec spec) {
     const JobId id = next_++;
@@ -60,6 +64,7 @@ class JobDesk {
   struct Open {
     Job job;
     std::uint64_t era = 0;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, job, era); }
   };
 
   const Turn* turn_;

@@ -133,10 +133,6 @@ void Journal::StoreForkLine(std::uint64_t step, const std::string& line, bool la
   StoreOne({RecordKind::kFork, std::move(key), Bytes(line.begin(), line.end())});
 }
 
-void Journal::HashInto(crypto::Hasher& hasher) const {
-  hasher.UpdateU64(signer_.pending()).UpdateU64(next_store_);
-}
-
 void Journal::CheckInvariants() const {
   OSTRAKA_CHECK(signer_.pending() < next_store_);  // J2: each waits for a store of its own
   for (const Sent& sent : sent_) {

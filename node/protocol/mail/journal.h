@@ -27,6 +27,7 @@
 #include "crypto/hash.h"
 #include "node/protocol/mail/signer.h"
 #include "node/protocol/mail/turn.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -38,15 +39,21 @@ class Journal {
     SharedBlob blob;
     std::vector<PeerId> to;
     bool bulk = false;  // a PART or RESULT: says nothing without its blob, which a crash loses
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, step, frame, blob, to, bulk);
+    }
   };
   // A message of this member that is addressed to itself too.
   struct Own {
     wire::SharedMessage message;
     SharedBlob blob;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, message, blob); }
   };
 
   Journal(std::shared_ptr<const crypto::SigningKey> key, const Turn* turn)
       : turn_(turn), signer_(std::move(key)) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, signer_, next_store_, sent_); }
+  friend struct FingerprintProbe;
 
   // --- saying ---
   // If the slot was said before a crash, and with these bytes: its restored frame goes out with the
@@ -83,7 +90,6 @@ class Journal {
   void StoreForkLine(std::uint64_t step, const std::string& line, bool last);
 
   static Record RecordOf(bool genesis, std::uint64_t step, Bytes encoded);
-  void HashInto(crypto::Hasher& hasher) const;
   void CheckInvariants() const;
 
  private:

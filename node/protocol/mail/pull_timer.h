@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/mail/timers.h"
 #include "node/protocol/mail/turn.h"
 
@@ -23,6 +24,8 @@ namespace ostraka::protocol {
 class PullTimer {
  public:
   explicit PullTimer(const Turn* turn) : turn_(turn) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, at_, attempts_); }
+  friend struct FingerprintProbe;
 
   void Arm(Duration after) {
     const Time at = turn_->now() + after;

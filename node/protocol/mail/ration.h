@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 
+#include "crypto/hash_into.h"
 #include "node/base/check.h"
 #include "node/base/ids.h"
 #include "node/base/time.h"
@@ -37,6 +38,8 @@ class Ration {
 
   // REQUIRES: no answer is larger than `bytes_a_second`.
   explicit Ration(std::uint64_t bytes_a_second) : bytes_a_second_(bytes_a_second) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, bytes_a_second_, used_); }
+  friend struct FingerprintProbe;
 
   // True, and it is counted, if `peer` may have one more answer, of so many bytes.
   bool Take(base::Time now, const base::PeerId& peer, std::uint64_t bytes = 0) {
@@ -71,6 +74,9 @@ class Ration {
     std::uint64_t odd_messages = 0;
     std::uint64_t forgeries = 0;
     std::uint64_t repeats = 0;
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, since, answers, bytes, odd_messages, forgeries, repeats);
+    }
   };
   Used& Of(base::Time now, const base::PeerId& peer) {
     Used& used = used_[peer];

@@ -17,6 +17,7 @@
 #include "crypto/sign.h"
 #include "node/protocol/ground/machine.h"
 #include "node/wire/codec.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -24,6 +25,7 @@ struct Draft {
   wire::Envelope envelope;
   SharedBlob blob;         // may be null
   std::vector<PeerId> to;  // may hold the sender itself: delivered locally
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, envelope, blob, to); }
 };
 
 struct SignedDraft {
@@ -39,6 +41,8 @@ base::Bytes SlotKey(const wire::Slot& slot);
 class Signer {
  public:
   explicit Signer(std::shared_ptr<const crypto::SigningKey> key) : key_(std::move(key)) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, pending_, said_); }
+  friend struct FingerprintProbe;
 
   const PeerId& id() const { return key_->id(); }
 

@@ -23,6 +23,7 @@
 #include "node/base/check.h"
 #include "node/protocol/mail/journal.h"
 #include "node/protocol/mail/turn.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -30,6 +31,8 @@ class Voice {
  public:
   Voice(const PeerId& self, const Digest& run_id, const Turn* turn, Journal* journal)
       : self_(self), run_id_(run_id), turn_(turn), journal_(journal) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step_, own_); }
+  friend struct FingerprintProbe;
 
   // --- signed messages ---
   wire::Slot SlotOf(std::uint64_t step, wire::Phase phase, wire::MessageType type,

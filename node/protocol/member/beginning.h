@@ -22,6 +22,7 @@
 #include <memory>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/member/follower.h"
 #include "node/protocol/parts/genesis_seal.h"
@@ -42,6 +43,8 @@ class Beginning {
     Follower* follower;
   };
   explicit Beginning(Uses uses) : uses_(std::move(uses)) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, replay_, replays_); }
+  friend struct FingerprintProbe;
 
   // --- genesis ---
   void BeginGenesis(const Started& started);

@@ -21,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
@@ -41,6 +42,8 @@ class Ending {
     const Followers* followers;
   };
   explicit Ending(Uses uses) : uses_(std::move(uses)) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, stay_, last_block_); }
+  friend struct FingerprintProbe;
 
   // From the start of the process on.
   void OnLink(const PeerId& peer, bool up) { stay_.OnLink(uses_.turn->now(), peer, up); }

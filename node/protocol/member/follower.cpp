@@ -203,11 +203,6 @@ void Follower::SayBarred() {
   uses_.turn->Do(Observe{Barred{standing->last_drop_step, standing->barred_until}});
 }
 
-void Follower::HashInto(crypto::Hasher& hasher) const {
-  if (!catch_up_) return;
-  hasher.UpdateU64(HeightOf(*catch_up_->view())).UpdateU64(HeightOf(*catch_up_->head()));
-}
-
 void Follower::CheckInvariants() const {
   if (catch_up_) catch_up_->CheckInvariants();
   replay_.CheckInvariants();

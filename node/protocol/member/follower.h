@@ -21,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/tensor_layout.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/inbox.h"
@@ -47,6 +48,11 @@ class Follower {
     SignatureCheck* check;
   };
   explicit Follower(Uses uses) : uses_(std::move(uses)) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, private_seed_, catch_up_, replay_, said_barred_, left_step_, must_rejoin_,
+                 asks_since_);
+  }
+  friend struct FingerprintProbe;
 
   // --- what the store knows ---
   // For the nonces of REJOINs.
@@ -77,7 +83,6 @@ class Follower {
   }
   void OnChunk(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob);
 
-  void HashInto(crypto::Hasher& hasher) const;
   void CheckInvariants() const;
 
  private:

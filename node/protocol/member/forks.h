@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/parts/chain_server.h"
 #include "node/protocol/parts/charges.h"
@@ -45,6 +46,8 @@ class Forks {
     ForkWatch* watch;
   };
   explicit Forks(Uses uses) : uses_(std::move(uses)) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, found_, trial_); }
+  friend struct FingerprintProbe;
 
   // --- while the run is one ---
   enum class Finding : std::uint8_t { kNone, kForged, kSplit };

@@ -25,6 +25,7 @@
 #include <set>
 #include <string>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/parts/charges.h"
 #include "node/protocol/parts/genesis_seal.h"
@@ -64,6 +65,8 @@ class Gate {
     Charges* charges;
   };
   explicit Gate(Uses uses) : uses_(std::move(uses)) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, ahead_, refused_early_); }
+  friend struct FingerprintProbe;
 
   // The frame as a message of this run; nullopt if it is none. A request or an answer comes from
   // its sender alone.

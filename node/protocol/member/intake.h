@@ -18,6 +18,7 @@
 
 #include <memory>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/member/answers.h"
 #include "node/protocol/member/beginning.h"
 #include "node/protocol/member/ending.h"
@@ -37,6 +38,8 @@ class Intake {
     Ending* ending;
   };
   Intake(Uses uses, std::shared_ptr<wire::Opener> opener);
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, gate_); }
+  friend struct FingerprintProbe;
 
   // `step`: null if there is none. kLeave from the genesis: hand the input in again afterwards, as
   // the follower wants the block that it carries.

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/mail/signature_check.h"
 #include "node/protocol/member/peer.h"
 #include "node/protocol/parts/chain_server.h"
@@ -23,6 +24,11 @@ struct Parts {
   explicit Parts(PeerOptions& options);
   Parts(const Parts&) = delete;  // they point at each other
   Parts& operator=(const Parts&) = delete;
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, stage, journal, voice, jobs, chain, inbox, genesis, ration, charges,
+                 reports, duties, duty_jobs, followers, past_seals, fork_watch, pace);
+  }
+  friend struct FingerprintProbe;
 
   const PeerId self;
   const std::shared_ptr<const Manifest> manifest;

@@ -344,28 +344,7 @@ void PeerMachine::CheckInvariants() const {
 
 Digest PeerMachine::Fingerprint() const {
   crypto::Hasher hasher(crypto::kDomainFingerprint);
-  hasher.UpdateU64(static_cast<std::uint64_t>(parts_.stage.stage()));
-  hasher.Update(parts_.chain.head().decision);
-  hasher.UpdateU64(parts_.jobs.open());
-  parts_.journal.HashInto(hasher);
-  hasher.UpdateU64(parts_.jobs.next()).UpdateU64(parts_.jobs.era());
-  hasher.UpdateU64(parts_.followers.size());
-  parts_.inbox.HashInto(hasher);
-  if (step_ != nullptr && step_->sealing().open()) {
-    const Seal& seal = step_->sealing().seal();
-    hasher.UpdateU64(seal.echoed() ? 1 : 0).UpdateU64(seal.iteration());
-    hasher.UpdateU64(seal.lags().size());
-  }
-  follower_.HashInto(hasher);
-  if (ending_.said_last_commit()) {
-    hasher.UpdateU64(parts_.voice.step()).Update(Digest{}).Update(Digest{});
-    hasher.UpdateU64(0).UpdateU64(0).Update(Digest{});
-  } else if (step_ != nullptr) {
-    const StepFacts& facts = step_->facts();
-    hasher.UpdateU64(facts.number()).Update(facts.parent_b).Update(facts.parent_c);
-    hasher.UpdateU64(facts.reading.draw).UpdateU64(step_->column().held().size());
-    hasher.Update(facts.reading.randomness);
-  }
+  HashInto(hasher);
   return hasher.Finish();
 }
 

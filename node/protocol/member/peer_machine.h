@@ -22,6 +22,7 @@
 #include <memory>
 #include <string>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/member/beginning.h"
 #include "node/protocol/member/ending.h"
 #include "node/protocol/member/follower.h"
@@ -34,6 +35,11 @@ namespace ostraka::protocol {
 class PeerMachine final : public Machine {
  public:
   explicit PeerMachine(PeerOptions options);
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, parts_, forks_, follower_, beginning_, ending_, intake_, step_,
+                 private_seed_, resends_);
+  }
+  friend struct FingerprintProbe;
 
   void Step(Time now, const Input& input, Outbox& out) override;
   void CheckInvariants() const override;

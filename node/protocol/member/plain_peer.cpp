@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "crypto/domains.h"
-#include "crypto/hash.h"
+#include "crypto/hash_into.h"
 #include "node/base/check.h"
 #include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/roles.h"
@@ -26,6 +26,10 @@ constexpr TimerId kStallTimer = 1;
 class PlainPeer final : public Machine {
  public:
   explicit PlainPeer(PeerOptions options);
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, running_, halted_, finished_, step_, aggregating_, updating_, inbox_,
+                 sent_, jobs_, next_job_);
+  }
 
   void Step(Time now, const Input& input, Outbox& out) override;
   void CheckInvariants() const override {
@@ -33,11 +37,9 @@ class PlainPeer final : public Machine {
     OSTRAKA_CHECK(inbox_.size() <= 5 * manifest_->members.size());
   }
   Digest Fingerprint() const override {
-    return crypto::Hasher(crypto::kDomainFingerprint)
-        .UpdateU64(step_)
-        .UpdateU64(inbox_.size())
-        .UpdateU64(next_job_)
-        .Finish();
+    crypto::Hasher hasher(crypto::kDomainFingerprint);
+    HashInto(hasher);
+    return hasher.Finish();
   }
   Progress progress() const override;
 
@@ -49,6 +51,7 @@ class PlainPeer final : public Machine {
     MessageType type;
     PeerId sender;
     auto operator<=>(const Place&) const = default;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step, type, sender); }
   };
 
   void On(const Started&) { Broadcast(MessageType::kBoot, 0, nullptr); }
@@ -87,6 +90,8 @@ class PlainPeer final : public Machine {
     PeerId to;
     SharedBytes frame;
     SharedBlob blob;
+    // An unsigned frame has no digest, and is short.
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step, to, *frame, blob); }
   };
   std::vector<Sent> sent_;  // this step and the last
   std::map<JobId, Purpose> jobs_;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "crypto/merkle.h"
+#include "node/protocol/ground/hash_into.h"
 #include "node/protocol/ground/schedule.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/sync/catch_up.h"
@@ -39,6 +40,15 @@ inline constexpr std::size_t kRecentBlocks = 4096;
 class Chain {
  public:
   Chain(SharedBlock head, ModelState state);
+  // The block of its step names the root of a result.
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, head_, state_, recent_, past_, served_);
+    for (const auto& [step, columns] : results_) {
+      crypto::Feed(hasher, step, columns.size());
+      for (const auto& [column, result] : columns) crypto::Feed(hasher, column);
+    }
+  }
+  friend struct FingerprintProbe;
 
   // --- head and state ---
   const Block& head() const { return *head_; }
@@ -86,6 +96,8 @@ class Chain {
   struct Served {
     ModelState state;
     std::vector<Digest> leaves;
+    // The leaves are a function of the state.
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, state, leaves.size()); }
   };
   // The state at the beginning of `step` is the present one, and has these leaves.
   void Serve(std::uint64_t step, std::vector<Digest> leaves);

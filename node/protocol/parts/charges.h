@@ -25,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/mail/journal.h"
@@ -37,6 +38,8 @@ class Charges {
  public:
   Charges(const PeerId& self, std::shared_ptr<const Manifest> manifest, Journal* journal)
       : self_(self), manifest_(std::move(manifest)), journal_(journal) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, shown_, votes_, verdicts_); }
+  friend struct FingerprintProbe;
 
   // Stores a file; nothing if none could be made. Not every fault has a file: a message may be bad
   // only against messages of others. Then the block that bans is the proof (ProveBans).

@@ -30,6 +30,7 @@
 #include "node/protocol/ground/jobs.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/parts/chain.h"
+#include "node/wire/hash_into.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -38,6 +39,10 @@ class Duties {
  public:
   Duties(const PeerId& self, std::shared_ptr<const Manifest> manifest, const Chain* chain)
       : self_(self), manifest_(std::move(manifest)), chain_(chain) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, verdicts_, naming_, cross_checking_, exhibit_attempts_);
+  }
+  friend struct FingerprintProbe;
 
   // --- recomputing a gradient: validators, and voters in gradient cases ---
   // What to recompute of `target`'s `step`; nullopt if the step is not held any more, or the target

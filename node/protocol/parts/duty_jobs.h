@@ -20,12 +20,15 @@
 
 #include "node/protocol/mail/job_desk.h"
 #include "node/protocol/parts/duties.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
 class DutyJobs {
  public:
   DutyJobs(Duties* duties, JobDesk* desk) : duties_(duties), desk_(desk) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, votes_, cross_check_); }
+  friend struct FingerprintProbe;
 
   // `now`: the step in progress.
   void StartVote(std::uint64_t now, const wire::CaseId& about, JobSpec spec, std::uint64_t step);
@@ -49,6 +52,7 @@ class DutyJobs {
   struct Vote {
     wire::CaseId about;
     std::uint64_t asked_in = 0;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, about, asked_in); }
   };
 
   Duties* duties_;

@@ -17,6 +17,7 @@
 #include <map>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/time.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/sync/recent_blocks.h"
@@ -27,6 +28,9 @@ class Followers {
  public:
   // A REJOIN travels while the run goes on.
   static constexpr std::uint64_t kRejoinBlocks = 8;
+
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, since_, rejoins_); }
+  friend struct FingerprintProbe;
 
   void Note(const PeerId& peer, base::Time now) { since_[peer] = now; }
   // A follower may wait for a step that lasts longer than a watcher that asks for nothing is kept.

@@ -31,6 +31,7 @@
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/sync/catch_up.h"
 #include "node/wire/block.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -39,6 +40,8 @@ class GenesisSeal {
   // `head`: the manifest's members and thresholds, before any seal.
   GenesisSeal(const PeerId& self, const Digest& run_id, SharedBlock head, const Inbox* inbox)
       : self_(self), run_id_(run_id), head_(std::move(head)), inbox_(inbox) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, head_, waiting_, echo_); }
+  friend struct FingerprintProbe;
 
   // --- what comes ---
   // `member` says, over its link, that the run has not begun there.
@@ -87,6 +90,7 @@ class GenesisSeal {
     Digest vector;
     SharedBlock block;  // that it leads to
     Digest digest;      // of the block
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, vector, block, digest); }
   };
   const Inbox::Item* Held(wire::MessageType type, const PeerId& member) const;
   bool HasEchoed(const PeerId& member) const;  // as this member did. REQUIRES: echoed

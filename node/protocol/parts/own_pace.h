@@ -6,6 +6,7 @@
 // Thread safety: none; one owner.
 #pragma once
 
+#include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/turn.h"
 #include "node/protocol/rules/lateness.h"
@@ -14,6 +15,9 @@ namespace ostraka::protocol {
 
 class OwnPace {
  public:
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, told_); }
+  friend struct FingerprintProbe;
+
   // `head` is new. Says once that the member is no longer slow.
   void Tell(const Turn& turn, const wire::Block& head, const Manifest& manifest,
             const PeerId& self) {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/check.h"
 #include "node/protocol/seal/seal_vector.h"
 #include "node/protocol/watch/fork_watch.h"
@@ -25,10 +26,14 @@ namespace ostraka::protocol {
 struct PastSeal {
   SealVector vector;
   std::vector<base::SharedBytes> certificate;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, vector, certificate); }
 };
 
 class PastSeals {
  public:
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, seals_); }
+  friend struct FingerprintProbe;
+
   // REQUIRES: not added before; the certificate is not empty.
   void Add(const SealKey& key, PastSeal seal) {
     OSTRAKA_CHECK(!seal.certificate.empty());

@@ -23,6 +23,7 @@
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/job_desk.h"
 #include "node/protocol/sync/catch_up.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -31,7 +32,11 @@ class Replay {
   struct Item {
     SharedBlock block;
     std::vector<SharedBlob> results;  // by column; null where the column is void
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, block, results); }
   };
+
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, waiting_, job_); }
+  friend struct FingerprintProbe;
 
   // REQUIRES: the block follows the last one that waits, if any; a result or null for each column.
   void Add(Item item);

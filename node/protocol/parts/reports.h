@@ -28,6 +28,7 @@
 #include "node/protocol/watch/echo_lags.h"
 #include "node/protocol/watch/echo_watch.h"
 #include "node/protocol/watch/late_watch.h"
+#include "node/wire/hash_into.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -35,6 +36,10 @@ namespace ostraka::protocol {
 class Reports {
  public:
   explicit Reports(const PeerId& self) : self_(self) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, echoes_, lateness_, asked_at_, lags_, silent_, hasty_, unshown_, late_);
+  }
+  friend struct FingerprintProbe;
 
   // --- the seal in progress ---
   void WatchEchoes(EchoWatch::Options options) { echoes_.emplace(std::move(options)); }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "crypto/hash_into.h"
+
 namespace ostraka::protocol {
 
 enum class Stage : std::uint8_t {
@@ -34,6 +36,9 @@ constexpr bool IsSealing(Stage stage) { return stage >= Stage::kCollect && stage
 // The stage of one member. All of its parts see it, and it changes in Enter alone.
 class StageNow {
  public:
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, stage_); }
+  friend struct FingerprintProbe;
+
   Stage stage() const { return stage_; }
   bool is(Stage stage) const { return stage_ == stage; }
   bool in_step() const { return IsInStep(stage_); }

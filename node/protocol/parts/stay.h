@@ -19,6 +19,7 @@
 #include <set>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/check.h"
 #include "node/base/ids.h"
 #include "node/base/time.h"
@@ -35,6 +36,11 @@ inline base::Duration LingerFor(base::Duration delta) { return base::Seconds(20)
 
 class Stay {
  public:
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, unlinked_, ends_, linger_, until_);
+  }
+  friend struct FingerprintProbe;
+
   void OnLink(base::Time now, const base::PeerId& peer, bool up) {
     if (up) {
       unlinked_.erase(peer);

@@ -21,6 +21,7 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/wire/block.h"
+#include "node/wire/hash_into.h"
 #include "node/wire/messages.h"
 #include "proofs/evidence/evidence.h"
 
@@ -28,6 +29,9 @@ namespace ostraka::protocol {
 
 class VoteRecord {
  public:
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, cases_); }
+  friend struct FingerprintProbe;
+
   // The first vote of `voter` in each case of `open` that its PROOF votes in.
   void Note(const base::PeerId& voter, const wire::SharedMessage& proof, const wire::Proof& body,
             const std::vector<wire::Case>& open);
@@ -44,6 +48,7 @@ class VoteRecord {
   struct Ballot {
     base::PeerId condemned;
     wire::SharedMessage proof;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, condemned, proof); }
   };
   std::map<wire::CaseId, std::map<base::PeerId, Ballot>> cases_;  // by voter
 };

@@ -17,6 +17,7 @@
 #include <set>
 #include <vector>
 
+#include "node/protocol/ground/hash_into.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/roles.h"
 #include "node/wire/messages.h"
@@ -37,6 +38,12 @@ struct SealedStep {
   std::vector<std::optional<wire::Aggregate>> aggregates;
   std::set<PeerId> faulty_in_a;          // members in role, absent or equivocated in seal A
   std::map<PeerId, wire::Proof> proofs;  // sealed present and well-formed
+
+  // The roles follow from the head; COMMITs and PROOFs count by their digests, those of PROOFs in
+  // StepReading::proofs.
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, step, tau, commit_digests, aggregates, faulty_in_a);
+  }
 
   // True iff the column's sealed AGG gives a result: one that all wait for.
   bool GivesResult(std::size_t column) const;

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/rules/columns.h"
@@ -39,6 +40,9 @@ struct LivePair {
   PeerId worker;
   PeerId aggregator;
   std::uint32_t column = 0;  // owned by the aggregator
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, index, worker, aggregator, column);
+  }
 };
 // By index.
 std::vector<LivePair> LivePairsOf(const Block& view, const Roles& roles);

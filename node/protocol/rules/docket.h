@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/ids.h"
 #include "node/wire/block.h"
 
@@ -39,6 +40,7 @@ struct Fault {
   FaultKind kind = FaultKind::kBan;
   std::string reason;  // one line
   bool operator==(const Fault&) const = default;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, reason); }
 };
 
 // Faults that the seals themselves prove.

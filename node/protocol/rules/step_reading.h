@@ -25,6 +25,7 @@
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/rules/columns.h"
 #include "node/protocol/rules/judgement.h"
+#include "node/wire/hash_into.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -40,6 +41,10 @@ using SealedMessages = std::vector<SealedMessage>;
 struct StepReading {
   // Before any seal; every step has as many coins as members.
   StepReading(const Block& head, const Manifest& manifest, std::uint64_t dimension);
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, sealed, coin_count, absent, two_commits, draw, coins, false_revealers,
+                 randomness, proofs, faults, unreadable, false_reveals);
+  }
 
   // COMMITs of all members of `head`, then their AGGs.
   void ReadSealA(const Block& head, const SealedMessages& sealed_a);

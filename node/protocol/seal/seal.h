@@ -66,6 +66,7 @@
 #include <string>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/ids.h"
 #include "node/base/time.h"
 #include "node/protocol/seal/seal_io.h"
@@ -79,6 +80,8 @@ class Seal {
   // REQUIRES: `messages` outlives the Seal.
   Seal(SealOptions options, const SealMessages* messages);
   ~Seal();
+  void HashInto(crypto::Hasher& hasher) const;
+  friend struct FingerprintProbe;
 
   // --- inputs; each may make the Seal decide ---
   // Everything that came before the seal opened has been handed in: own frames from before a

@@ -25,6 +25,7 @@
 #include <set>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/ids.h"
 #include "node/protocol/seal/seal_vector.h"
 
@@ -35,6 +36,7 @@ struct SealLock {
   std::uint32_t rank = 0;
   Digest value;
   auto operator<=>(const SealLock&) const = default;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, rank, value); }
 };
 
 // One frame of each member, all for one value.
@@ -43,6 +45,9 @@ using Signers = std::map<PeerId, base::SharedBytes>;
 // ECHOs, or the VOTEs of one iteration.
 class Ballots {
  public:
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, firsts_, by_value_); }
+  friend struct FingerprintProbe;
+
   // True iff the frame is new and kept: the sender's first, or `needed`.
   bool Add(const PeerId& sender, const Digest& value, base::SharedBytes frame, bool needed);
   const Signers& For(const Digest& value) const;
@@ -65,6 +70,8 @@ class Ballots {
 class Locks {
  public:
   static constexpr std::size_t kLocksOfOne = 4;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, groups_); }
+  friend struct FingerprintProbe;
 
   bool Add(const PeerId& sender, std::uint32_t iteration, const Digest& value,
            base::SharedBytes frame);
@@ -73,6 +80,7 @@ class Locks {
     std::uint32_t iteration = 0;
     Digest value;
     auto operator<=>(const Group&) const = default;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, iteration, value); }
   };
   const std::map<Group, Signers>& groups() const { return groups_; }
   void CheckInvariants() const;  // aborts if invariant 3 is broken

@@ -31,6 +31,7 @@
 #include <optional>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/time.h"
 #include "node/protocol/seal/seal_vector.h"
 #include "node/wire/messages.h"
@@ -63,6 +64,10 @@ class SealClock {
   };
 
   explicit SealClock(base::Duration delta) : delta_(delta) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, delta_, step_, iteration_, began_, rest_until_, gathered_);
+  }
+  friend struct FingerprintProbe;
 
   // The own ECHO is sent now: CLOSE is due 2 Delta later. Ignored unless the clock is idle.
   void Echoed(base::Time now);

@@ -34,6 +34,7 @@
 #include <map>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/bytes.h"
 #include "node/base/ids.h"
 #include "node/protocol/seal/seal_ballots.h"
@@ -44,6 +45,8 @@ class SealGate {
  public:
   // REQUIRES: 0 < quorum; `unmuted` by key.
   SealGate(std::vector<PeerId> unmuted, std::size_t quorum);
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, closers_, passed_); }
+  friend struct FingerprintProbe;
 
   // `frame` is a verified CLOSE. True iff it is the sender's first and the sender is unmuted.
   bool Add(const PeerId& sender, base::SharedBytes frame);

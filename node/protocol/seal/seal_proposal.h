@@ -29,6 +29,7 @@
 
 #include "node/protocol/seal/seal_io.h"
 #include "node/protocol/seal/seal_vector.h"
+#include "node/wire/hash_into.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -37,11 +38,15 @@ struct StatusSeen {
   wire::Status body;
   Digest digest;
   base::SharedBytes frame;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, body, digest, frame); }
 };
 
 // STATUSes of one iteration: the first of each member, and one rival.
 class Statuses {
  public:
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, by_sender_); }
+  friend struct FingerprintProbe;
+
   // True iff it is kept.
   bool Add(const PeerId& sender, StatusSeen status);
   // Null if none came.

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/bytes.h"
 #include "node/base/ids.h"
 #include "node/wire/messages.h"
@@ -36,6 +37,8 @@ namespace ostraka::protocol {
 class SealTranscript {
  public:
   static constexpr std::size_t kMessagesOfOne = 8;  // of one type
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, shelves_, bytes_, slow_); }
+  friend struct FingerprintProbe;
 
   // True iff the message is kept and was not held before. Two different messages of one slot are
   // both kept, a third is not. REQUIRES: a message of this seal (ECHO to LOCK, or CLOSE), with
@@ -56,15 +59,18 @@ class SealTranscript {
     base::PeerId signer;
     wire::MessageType type = wire::MessageType::kEcho;
     auto operator<=>(const Shelf&) const = default;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, signer, type); }
   };
   struct Place {
     std::uint32_t iteration = 0;
     base::Digest digest;
     auto operator<=>(const Place&) const = default;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, iteration, digest); }
   };
   struct Kept {
     base::SharedBytes frame;
     std::uint32_t reach = 0;  // of a VOTE: the number of iterations whose LOCKs it contradicts
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, frame, reach); }
   };
   using Messages = std::map<Place, Kept>;
   static std::size_t CountOf(const Messages& messages, std::uint32_t iteration);

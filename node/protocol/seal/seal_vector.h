@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/ids.h"
 #include "node/wire/messages.h"
 
@@ -21,6 +22,7 @@ struct SealEntry {
   State state = State::kAbsent;
   Digest digest;  // of the envelope if present, else zero
   bool operator==(const SealEntry&) const = default;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, state, digest); }
 };
 
 // vector[e * n + i] is entry e of the i-th member by key, n being the number of members. Seal A has

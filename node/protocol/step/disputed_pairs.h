@@ -22,6 +22,7 @@
 #include <set>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/parts/chain_server.h"
 #include "node/protocol/rules/disputes.h"
 #include "node/protocol/step/step_facts.h"
@@ -38,6 +39,10 @@ class DisputedPairs {
     ChainServer* server;
   };
   DisputedPairs(Uses uses, const StepFacts* facts);
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, pairs_, forward_until_, parts_, results_, spoilt_);
+  }
+  friend struct FingerprintProbe;
 
   const std::vector<LivePair>& all() const { return pairs_; }
   // The part goes from its worker to all members, and not to its owner alone.

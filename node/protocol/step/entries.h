@@ -17,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/parts/charges.h"
@@ -36,6 +37,8 @@ class Entries final : public SealMessages {
         chain_(chain),
         inbox_(inbox),
         charges_(charges) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, phase_, draw_); }
+  friend struct FingerprintProbe;
 
   // Two a member in phase A (COMMIT, AGG), else one.
   std::size_t Count() const;

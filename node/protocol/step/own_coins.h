@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "crypto/commitment.h"
+#include "crypto/hash_into.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -20,6 +21,9 @@ struct OwnCoins {
   base::Digest private_seed;
   std::uint64_t step = 0;
   std::uint32_t count = 0;  // coins of the step
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, self, private_seed, step, count);
+  }
 
   crypto::Coin CoinOf(std::uint32_t draw) const;
   // One a draw; their Merkle root stands in the COMMIT.

@@ -25,6 +25,7 @@
 #include <optional>
 #include <set>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/job_desk.h"
 #include "node/protocol/mail/voice.h"
@@ -52,10 +53,15 @@ class OwnColumn {
     SharedBlob blob;
     Digest commit;  // of the COMMIT that the part is under
     base::SharedBytes frame;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, blob, commit, frame); }
   };
 
   // A member that owns no column has an empty one, which does nothing.
   OwnColumn(Uses uses, const StepFacts* facts);
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, held_, refused_, to_judge_, closed_, started_, job_);
+  }
+  friend struct FingerprintProbe;
 
   bool owned() const { return facts_->my_part.has_value(); }
   // A message of phase A of `sender` has come.

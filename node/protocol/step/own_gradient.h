@@ -20,6 +20,7 @@
 #include <optional>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/ground/manifest.h"
 #include "node/protocol/mail/job_desk.h"
 #include "node/protocol/mail/voice.h"
@@ -42,6 +43,10 @@ class OwnGradient {
     const Followers* followers;
   };
   OwnGradient(Uses uses, const StepFacts* facts, const DisputedPairs* pairs, OwnCoins coins);
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, coins_, job_, parts_, parts_lost_);
+  }
+  friend struct FingerprintProbe;
 
   // A worker's gradient is computed; another member says its COMMIT now.
   void Begin();

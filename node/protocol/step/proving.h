@@ -27,6 +27,7 @@
 #include "node/protocol/step/disputed_pairs.h"
 #include "node/protocol/step/own_gradient.h"
 #include "node/protocol/step/results.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -53,6 +54,11 @@ class Proving {
   };
   Proving(Uses uses, const StepFacts* facts, Holdings holdings)
       : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, prove_, accuse_, root_, target_, started_, numbers_, accusation_,
+                 state_root_, said_);
+  }
+  friend struct FingerprintProbe;
 
   // As the step begins: a validator recomputes its target's step; every member recomputes what a
   // gradient case is about; the state's root is due in some steps.

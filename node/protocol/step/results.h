@@ -17,6 +17,7 @@
 
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/mail/journal.h"
 #include "node/protocol/parts/chain.h"
 #include "node/protocol/step/step_facts.h"
@@ -32,6 +33,8 @@ class Results {
   };
   Results(Uses uses, const StepFacts* facts)
       : uses_(uses), facts_(facts), results_(facts->roles().parts.size()) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, results_, closed_, expired_); }
+  friend struct FingerprintProbe;
 
   // The column's sealed AGG gives a result: all wait for it.
   bool IsWanted(std::size_t column) const { return facts_->reading.sealed.GivesResult(column); }

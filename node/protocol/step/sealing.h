@@ -29,6 +29,7 @@
 #include "node/protocol/parts/past_seals.h"
 #include "node/protocol/parts/reports.h"
 #include "node/protocol/step/entries.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -49,6 +50,10 @@ class Sealing {
     PullTimer* pull;
   };
   Sealing(Uses uses, const StepFacts* facts) : uses_(std::move(uses)), facts_(facts) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, seal_, entries_, slot_, overdue_, transcript_, odd_);
+  }
+  friend struct FingerprintProbe;
 
   // --- one seal ---
   // Opens the seal of `phase` and `draw`, whose deadline is `deadline` from now, and hands it what

@@ -21,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/parts/chain_server.h"
 #include "node/protocol/parts/charges.h"
 #include "node/protocol/parts/duty_jobs.h"
@@ -65,6 +66,10 @@ class Settling {
   };
   Settling(Uses uses, const StepFacts* facts, Holdings holdings)
       : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, decision_c_, fates_, update_);
+  }
+  friend struct FingerprintProbe;
 
   // Seal C has decided: what is still needed is known now.
   void Begin(const Digest& decision_c);

@@ -26,6 +26,7 @@
 #include <set>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "crypto/sign.h"
 #include "node/protocol/parts/outcome.h"
 #include "node/protocol/step/asks.h"
@@ -64,6 +65,11 @@ class Step {
   Step(const Uses& uses, const Digest& private_seed, std::optional<Time> before_ended);
   Step(const Step&) = delete;  // its parts point at each other
   Step& operator=(const Step&) = delete;
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, facts_, before_ended_, ended_, pull_, pairs_, gradient_, column_, results_,
+                 sealing_, proving_, settling_);
+  }
+  friend struct FingerprintProbe;
 
   // Opens seal A and starts the work. `refused`: links whose PARTs found no room before now.
   void Begin(const std::set<PeerId>& refused);

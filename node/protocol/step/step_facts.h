@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/rules/step_reading.h"
 
@@ -13,6 +14,9 @@ namespace ostraka::protocol {
 
 struct StepFacts {
   explicit StepFacts(StepReading before) : reading(std::move(before)) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, reading, parent_a, parent_b, parent_c, my_part, muted);
+  }
 
   StepReading reading;
   Digest parent_a, parent_b, parent_c;   // decisions that open the seals; zero until then

@@ -46,6 +46,7 @@
 
 #include "node/base/tensor_layout.h"
 #include "node/base/time.h"
+#include "node/protocol/ground/hash_into.h"
 #include "node/protocol/ground/roles.h"
 #include "node/protocol/ground/state.h"
 #include "node/wire/limits.h"
@@ -85,6 +86,11 @@ class CatchUp {
   // first over any distance. `patience`: how long to wait for an answer.
   CatchUp(const PeerId& self, base::TensorLayout layout, SharedBlock view, ModelState state,
           bool trust_state, base::Duration patience);
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, view_, state_, trust_state_, head_, confirmed_, attests_, unproven_,
+                 chain_, reported_, fetch_, fetched_, results_, open_, turn_, wake_);
+  }
+  friend struct FingerprintProbe;
 
   // --- answers; any content is safe ---
   // `sender` signed a message of phase A of `step` that names `entry` as its parent. REQUIRES: the
@@ -125,6 +131,7 @@ class CatchUp {
     SharedBlock block;
     std::size_t byte_count = 0;
     std::set<PeerId> from;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, block, byte_count, from); }
   };
   struct Fetch {  // the state at the start of `step`, being fetched
     std::uint64_t step = 0;
@@ -133,16 +140,23 @@ class CatchUp {
     std::vector<bool> have;      // by piece
     std::size_t left = 0;        // pieces that have not come
     std::shared_ptr<std::vector<float>> parameters, velocity;
+    // Each piece that is in place was checked against its leaf, and the leaves against the root.
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, step, root, leaves.size(), have, left, parameters != nullptr,
+                   velocity != nullptr);
+    }
   };
   struct Key {
     wire::PullKind kind = wire::PullKind::kHead;
     std::uint64_t step = 0;
     std::uint64_t index = 0;
     auto operator<=>(const Key&) const = default;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, step, index); }
   };
   struct Open {
     base::Time asked;
     std::size_t turn = 0;  // picks the member that was asked (MemberOfTurn)
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked, turn); }
   };
 
   bool IsAttested(const Digest& digest) const;

@@ -7,6 +7,7 @@
 // Thread safety: a plain value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "node/base/check.h"
+#include "node/protocol/ground/hash_into.h"
 #include "node/protocol/ground/jobs.h"
 #include "node/protocol/ground/roles.h"
 #include "node/wire/block.h"
@@ -27,12 +29,14 @@ inline constexpr std::uint64_t kPastSteps = 16;
 struct SignedPart {
   base::SharedBytes frame;
   SharedBlob blob;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, frame, blob); }
 };
 // The part of `author` for `column`.
 struct PartKey {
   std::uint32_t column = 0;
   PeerId author;
   auto operator<=>(const PartKey&) const = default;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, column, author); }
 };
 
 struct PastStep {
@@ -47,6 +51,15 @@ struct PastStep {
   // n^2 records each. NumbersOf decodes one when a member is judged, which is rare.
   std::map<PeerId, wire::SharedMessage> proofs;
   std::map<PartKey, SignedPart> parts;  // held: those of the own column, and exhibits of cases
+  // The rest follows from the block of the step, of which RecentBlocks has the digest, and from
+  // the messages that the block's decision names.
+  void HashInto(crypto::Hasher& hasher) const {
+    const auto missing = std::count_if(columns.begin(), columns.end(), [](const Column& column) {
+      return column.result == nullptr;
+    });
+    crypto::Feed(hasher, missing, parts.size());
+    for (const auto& [key, part] : parts) crypto::Feed(hasher, key);
+  }
 
   // Nullopt if no PROOF of `author` was sealed.
   std::optional<std::vector<wire::ColumnNumbers>> NumbersOf(const PeerId& author) const {

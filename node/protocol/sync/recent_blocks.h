@@ -15,6 +15,7 @@
 #include <map>
 #include <utility>
 
+#include "crypto/hash_into.h"
 #include "node/base/bytes.h"
 #include "node/base/check.h"
 #include "node/protocol/sync/catch_up.h"
@@ -29,12 +30,21 @@ class RecentBlocks {
     std::uint64_t step = 0;
     base::Digest digest;  // BlockDigest
     base::Bytes encoded;
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, genesis, step, digest, encoded.size());
+    }
   };
   // By height, the greatest last.
   using ByHeight = std::map<std::uint64_t, Kept>;
 
   // REQUIRES: capacity > 0.
   explicit RecentBlocks(std::size_t capacity) : capacity_(capacity) {}
+  // The newest block names the ones before it by their digests.
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, kept_.size());
+    if (!kept_.empty()) crypto::Feed(hasher, kept_.begin()->first, *kept_.rbegin());
+  }
+  friend struct FingerprintProbe;
 
   // Replaces a block of equal height. The reference is valid until the next call of Add.
   // REQUIRES: if `capacity` blocks are kept, `block` is not lower than all of them.

@@ -21,6 +21,7 @@
 #include <map>
 #include <optional>
 
+#include "crypto/hash_into.h"
 #include "node/base/ids.h"
 #include "node/base/time.h"
 
@@ -29,6 +30,9 @@ namespace ostraka::protocol {
 class EchoLags {
  public:
   static constexpr std::size_t kLagsKept = 100;
+
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kept_); }
+  friend struct FingerprintProbe;
 
   // A seal was decided by equal ECHOs. `lags`: how long after the own ECHO that of each other
   // member came. Notes nothing if these and the own ECHO are no quorum.

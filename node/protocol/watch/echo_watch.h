@@ -44,6 +44,7 @@
 #include "node/base/ids.h"
 #include "node/base/time.h"
 #include "node/protocol/seal/seal_vector.h"
+#include "node/wire/hash_into.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -58,13 +59,19 @@ class EchoWatch {
   struct DueEntry {
     std::size_t index = 0;
     std::optional<std::size_t> excused_by;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, index, excused_by); }
   };
   struct Options {
     base::Duration delta;
     std::optional<base::Time> deadline;  // the own one; nullopt: none (the last coin of a step)
     std::vector<DueEntry> due;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, delta, deadline, due); }
   };
   explicit EchoWatch(Options options) : options_(std::move(options)) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, options_, seen_, gate_, stood_still_, own_, own_at_);
+  }
+  friend struct FingerprintProbe;
 
   // The own ECHO, when it is durable and goes out.
   void OnOwnEcho(const wire::Echo& echo, base::Time now);
@@ -96,6 +103,9 @@ class EchoWatch {
         early;  // when it came, if before the deadline with a due entry absent
     std::optional<base::Time> first_asked;
     bool asked_again = false;
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, vector, at, blind, early, first_asked, asked_again);
+    }
   };
   bool ShowsAbsent(const wire::Echo& echo) const;
   bool IsBlind(const wire::Echo& echo, base::Time now) const;

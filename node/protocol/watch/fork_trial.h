@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/bytes.h"
 #include "node/protocol/seal/seal_transcript.h"
 #include "node/protocol/watch/fork_watch.h"
@@ -41,6 +42,7 @@ namespace ostraka::protocol {
 struct Culprit {
   base::Bytes file;    // evidence that proves it
   std::string reason;  // what the file shows, for people
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, file, reason); }
 };
 using Culprits = std::map<base::PeerId, Culprit>;
 
@@ -48,6 +50,8 @@ class ForkTrial {
  public:
   // `self` is never accused: if its key signs elsewhere, others find it.
   ForkTrial(Fork fork, const base::PeerId& self);
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, fork_, words_, culprits_); }
+  friend struct FingerprintProbe;
 
   const SealKey& seal() const { return fork_.seal; }
   // True iff `message` belongs to the seal and names the parent that both sides share, its sender

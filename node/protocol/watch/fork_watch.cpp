@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "crypto/domains.h"
 #include "node/base/check.h"
 
 namespace ostraka::protocol {
@@ -25,7 +26,9 @@ std::vector<SharedBytes> FramesOf(const Signers& signers) {
 void ForkWatch::Remember(const SealKey& seal, Decision decision) {
   Watched& watched = seals_[seal];
   word_bytes_ -= watched.decision.words.bytes();
-  watched = {std::move(decision), {}, {}};
+  crypto::Hasher hasher(crypto::kDomainFingerprint);
+  decision.HashInto(hasher);
+  watched = {std::move(decision), {}, {}, hasher.Finish()};
   word_bytes_ += watched.decision.words.bytes();
   // Rivals that came before the decision here are part of the other branch's proof.
   for (const SharedBytes& frame : watched.decision.words.Frames()) {
@@ -128,7 +131,7 @@ std::optional<Fork> ForkWatch::Note(const wire::SignedEnvelope& message) {
   const SealKey key = SealKeyOf(message.envelope.slot);
   const auto found = seals_.find(key);
   OSTRAKA_CHECK(found != seals_.end());
-  const auto& [decision, rivals, said] = found->second;
+  const auto& [decision, rivals, said, decided] = found->second;
   const Signers& signers = KeepRival(found->second, message);
   const bool lock = message.envelope.slot.type == MessageType::kLock;
   if (signers.size() < (lock ? decision.quorum : decision.awake.size())) return std::nullopt;

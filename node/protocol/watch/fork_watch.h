@@ -36,6 +36,7 @@
 #include <set>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/ids.h"
 #include "node/protocol/seal/seal_ballots.h"
 #include "node/protocol/seal/seal_transcript.h"
@@ -50,6 +51,7 @@ struct SealKey {
   wire::Phase phase = wire::Phase::kA;
   std::uint32_t draw = 0;
   auto operator<=>(const SealKey&) const = default;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, step, phase, draw); }
 };
 inline SealKey SealKeyOf(const wire::Slot& slot) { return {slot.step, slot.phase, slot.draw}; }
 
@@ -65,6 +67,9 @@ struct Decision {
   std::size_t quorum = 0;
   std::vector<base::SharedBytes> certificate;  // Seal::Certificate
   SealTranscript words = {};                   // the messages of the seal, if it was slow
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, entry, value, awake, quorum, certificate, words);
+  }
 };
 
 // Two decisions of one seal.
@@ -74,10 +79,16 @@ struct Fork {
   std::set<PeerId> awake;  // members awake in the seal
   std::vector<base::SharedBytes> ours, theirs;
   std::vector<base::SharedBytes> others;  // other messages of the seal that are held
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, seal, entry, awake, ours, theirs, others);
+  }
 };
 
 class ForkWatch {
  public:
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, seals_, asked_, word_bytes_); }
+  friend struct FingerprintProbe;
+
   // A seal was decided here. Forgets steps before the last kWatchedSteps.
   void Remember(const SealKey& seal, Decision decision);
 
@@ -109,11 +120,16 @@ class ForkWatch {
     std::uint32_t iteration = 0;
     Digest value;
     auto operator<=>(const Group&) const = default;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, type, iteration, value); }
   };
   struct Watched {
     Decision decision;
     std::map<Group, Signers> rivals;
     std::map<PeerId, std::vector<Group>> said;  // groups with a rival of a signer, as they came
+    Digest decided;  // of the decision: it is fed once, as its frames are many
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, decided, decision.words.bytes(), rivals, said);
+    }
   };
   static std::optional<Group> GroupOf(const wire::Envelope& envelope);
   static void CheckRivals(const Watched& watched);

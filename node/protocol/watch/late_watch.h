@@ -52,6 +52,7 @@
 #include <set>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/time.h"
 
 namespace ostraka::protocol {
@@ -74,6 +75,7 @@ struct LateFigures {
   std::uint64_t own = 0;        // COMMIT, PART, RESULT and PROOF
   std::uint64_t aggregate = 0;  // its AGG, beyond that
   auto operator<=>(const LateFigures&) const = default;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, own, aggregate); }
 };
 
 class LateWatch {
@@ -87,15 +89,25 @@ class LateWatch {
     std::size_t quorum = 0;
     std::size_t fault_bound = 0;
     bool owns_column = false;  // seal A: PARTs are expected here
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, opened, delta, patience, deadline, members, quorum, fault_bound,
+                   owns_column);
+    }
   };
   // A due message: its kind, and the index of its subject (a member, a column or a dispute).
   struct Word {
     DueWord kind = DueWord::kCommit;
     std::size_t index = 0;
     auto operator<=>(const Word&) const = default;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, index); }
   };
 
   explicit LateWatch(const Options& options) : options_(options) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, options_, authors_, lacking_, held_, results_ended_, stopped_,
+                 slowly_decided_, stood_still_);
+  }
+  friend struct FingerprintProbe;
 
   // `author` owes the message. REQUIRES: not expected yet; no Held before.
   void Expect(const Word& word, std::size_t author);

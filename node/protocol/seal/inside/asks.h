@@ -27,6 +27,7 @@
 #include <set>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/time.h"
 #include "node/protocol/seal/inside/lacks.h"
 #include "node/protocol/seal/inside/setup.h"
@@ -38,6 +39,8 @@ class SealAsks {
  public:
   // REQUIRES: `setup` outlives this object.
   explicit SealAsks(const SealSetup& setup) : setup_(setup) {}
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked_, next_look_); }
+  friend struct FingerprintProbe;
 
   // Look for lacks at that time, or before.
   void LookAt(base::Time at);

@@ -35,6 +35,7 @@
 #include <set>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/seal/seal_ballots.h"
 #include "node/protocol/seal/seal_io.h"
 
@@ -44,6 +45,10 @@ class SealCertificates {
  public:
   // REQUIRES: quorum > 0.
   explicit SealCertificates(std::size_t quorum);
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, ballots_, locks_, lock_, claims_);
+  }
+  friend struct FingerprintProbe;
 
   // Iterations are counted from 1 (the wire refuses others). `wanted`: it is kept even if it is not
   // the sender's first and no known lock may rest on it.

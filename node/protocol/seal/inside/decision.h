@@ -20,6 +20,7 @@
 #include <optional>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/seal/inside/values.h"
 #include "node/protocol/seal/seal_ballots.h"
 #include "node/protocol/seal/seal_vector.h"
@@ -28,6 +29,11 @@ namespace ostraka::protocol {
 
 class SealDecision {
  public:
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, value_, certificate_, witnesses_, vector_, asked_, alone_);
+  }
+  friend struct FingerprintProbe;
+
   bool made() const { return value_.has_value(); }
   // REQUIRES: not made; `signers` is not empty.
   void Make(const Digest& value, const Signers& signers, const PeerId& self);

@@ -26,6 +26,7 @@
 
 #include "node/base/time.h"
 #include "node/protocol/seal/inside/setup.h"
+#include "node/wire/hash_into.h"
 #include "node/wire/messages.h"
 
 namespace ostraka::protocol {
@@ -35,10 +36,16 @@ class SealEchoes {
   struct Seen {
     wire::Echo body;
     base::Time at;
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, body, at); }
   };
 
   // REQUIRES: `setup` outlives this object.
   explicit SealEchoes(const SealSetup& setup) : setup_(setup) {}
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, begun_at_, sent_at_, own_value_, own_vector_known_, echoes_, lags_,
+                 silent_);
+  }
+  friend struct FingerprintProbe;
 
   // --- the own ECHO ---
   // The wait ends now. False if it had ended before.

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/seal/inside/asks.h"
 #include "node/protocol/seal/inside/decision.h"
 #include "node/protocol/seal/inside/echoes.h"
@@ -32,6 +33,11 @@ namespace ostraka::protocol {
 class Seal::Impl {
  public:
   Impl(SealOptions options, const SealMessages* messages);
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, values_, echoes_, gate_, clock_, slow_path_, repeats_, asks_, decision_,
+                 opened_, slow_);
+  }
+  friend struct FingerprintProbe;
 
   // --- seal.cpp: inputs, as in seal.h ---
   void Opened(base::Time now, SealOutput& out);

@@ -20,6 +20,7 @@
 #include <optional>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/base/time.h"
 #include "node/protocol/seal/inside/view.h"
 #include "node/wire/messages.h"
@@ -32,6 +33,7 @@ struct SealLack {
   std::size_t member = 0;  // kMessages: index among the members
   Digest digest;  // kDigests, kVector: what is asked for; kMessages of ballots: their value
   auto operator<=>(const SealLack&) const = default;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, type, member, digest); }
 };
 
 struct SealLacks {

@@ -25,12 +25,16 @@
 #include <cstdint>
 #include <optional>
 
+#include "crypto/hash_into.h"
 #include "node/base/time.h"
 
 namespace ostraka::protocol {
 
 class SealRepeats {
  public:
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, next_, count_, alone_); }
+  friend struct FingerprintProbe;
+
   // This member waits for a quorum since `began`. True iff it is time to send the own frame again;
   // then the next time is `step` later.
   bool IsDue(base::Time now, base::Time began, base::Duration step);

@@ -29,6 +29,7 @@
 #include "node/protocol/seal/seal_ballots.h"
 #include "node/protocol/seal/seal_io.h"
 #include "node/protocol/seal/seal_proposal.h"
+#include "node/wire/hash_into.h"
 
 namespace ostraka::protocol {
 
@@ -37,6 +38,7 @@ struct ProposeSeen {
   wire::Propose body;
   Digest digest;
   base::SharedBytes frame;
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, leader, body, digest, frame); }
 };
 
 class SealRounds {
@@ -44,6 +46,8 @@ class SealRounds {
   // Frames are kept of this many iterations ahead of the own one, and of the one before it.
   static constexpr std::uint32_t kIterationsAhead = 2;
   static bool InWindow(std::uint32_t iteration, std::uint32_t current);
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, reached_, rounds_); }
+  friend struct FingerprintProbe;
 
   // --- how far the members are ---
   // True iff `sender` was not in that iteration before.
@@ -86,6 +90,9 @@ class SealRounds {
     Statuses statuses;
     std::vector<ProposeSeen> proposals;
     std::string refusal;
+    void HashInto(crypto::Hasher& hasher) const {
+      crypto::Feed(hasher, statuses, proposals, refusal);
+    }
   };
   const Round& At(std::uint32_t iteration) const;
 

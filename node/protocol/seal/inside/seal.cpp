@@ -180,6 +180,8 @@ Seal::Seal(SealOptions options, const SealMessages* messages)
     : impl_(std::make_unique<Impl>(std::move(options), messages)) {}
 Seal::~Seal() = default;
 
+void Seal::HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, impl_); }
+
 void Seal::Opened(base::Time now, SealOutput& out) { impl_->Opened(now, out); }
 void Seal::Echo(base::Time now, SealOutput& out) { impl_->Echo(now, out); }
 void Seal::OnMessage(base::Time now, const wire::SignedEnvelope& message, SealOutput& out) {

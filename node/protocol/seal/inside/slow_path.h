@@ -37,6 +37,7 @@
 #include <string>
 #include <vector>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/seal/inside/certificates.h"
 #include "node/protocol/seal/inside/rounds.h"
 #include "node/protocol/seal/inside/setup.h"
@@ -49,6 +50,8 @@ class SealSlowPath {
  public:
   // REQUIRES: `setup` outlives this object.
   explicit SealSlowPath(const SealSetup& setup);
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, certificates_, rounds_); }
+  friend struct FingerprintProbe;
 
   // --- messages: verified, of unmuted members, of any iteration ---
   // Of kStatus, kPropose, kVote or kLock. True iff `sender` was not in that iteration before.

@@ -24,6 +24,7 @@
 #include <optional>
 #include <set>
 
+#include "crypto/hash_into.h"
 #include "node/protocol/seal/seal_io.h"
 #include "node/protocol/seal/seal_vector.h"
 
@@ -33,6 +34,8 @@ class SealValues {
  public:
   // REQUIRES: `messages` outlives this object.
   SealValues(std::size_t entries, const SealMessages* messages);
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, known_); }
+  friend struct FingerprintProbe;
 
   const SealMessages& messages() const { return *messages_; }
   // The vector that this member would echo now.

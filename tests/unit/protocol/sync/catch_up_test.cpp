@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "node/wire/limits.h"
-#include "tests/unit/protocol/member/past_run.h"
+#include "tests/unit/protocol/member/whole/past_run.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {

@@ -6,8 +6,8 @@
 
 #include "node/protocol/mail/signer.h"
 #include "node/protocol/rules/standing.h"
-#include "tests/unit/protocol/member/cluster.h"
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {

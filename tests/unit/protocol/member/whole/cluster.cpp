@@ -1,4 +1,4 @@
-#include "tests/unit/protocol/member/cluster.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
 
 #include <gtest/gtest.h>
 

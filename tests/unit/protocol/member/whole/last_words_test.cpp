@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tests/unit/protocol/member/cluster.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
 
 namespace ostraka::protocol {
 namespace {

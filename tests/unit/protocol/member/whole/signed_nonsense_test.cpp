@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "node/protocol/rules/voids.h"
-#include "tests/unit/protocol/member/cluster.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
 
 namespace ostraka::protocol {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/unit/protocol/keys.h"
-#include "tests/unit/protocol/member/cluster.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
 
 namespace ostraka::protocol::scene {
 

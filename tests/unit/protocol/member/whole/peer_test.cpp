@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "tests/unit/protocol/keys.h"
-#include "tests/unit/protocol/member/cluster.h"
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {

@@ -9,8 +9,9 @@
 #include "node/wire/bitmap.h"
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/keys.h"
-#include "tests/unit/protocol/member/cluster.h"
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
+#include "tests/unit/protocol/member/fingerprint_probe.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {
@@ -249,7 +250,7 @@ TEST_F(ServicesTest, PassedOnServicesAreTheirCarriersFault) {
 
 TEST_F(ServicesTest, GarbageChangesNothing) {
   base::Rng rng(7);
-  const Digest before = cluster_.node(0).machine->Fingerprint();
+  const Digest before = FingerprintProbe::WithoutNotes(*cluster_.node(0).machine);
   for (int i = 0; i < 2000; ++i) {
     const MessageType types[] = {MessageType::kPull, MessageType::kVector, MessageType::kBlock,
                                  MessageType::kChunk};
@@ -266,7 +267,7 @@ TEST_F(ServicesTest, GarbageChangesNothing) {
     }
     Give(slot, std::move(body), rng.Chance(1, 2) ? crypto::MakeBlob({1, 2, 3}) : nullptr);
   }
-  EXPECT_EQ(cluster_.node(0).machine->Fingerprint(), before);
+  EXPECT_EQ(FingerprintProbe::WithoutNotes(*cluster_.node(0).machine), before);
   ExpectTheRunGoesOn();
 }
 
@@ -287,9 +288,9 @@ TEST_F(ServicesTest, ResultsOfColumnsThatTheirSenderDoesNotOwnAreNotKept) {
       const auto message =
           wire::Seal({slot, scene::DigestOf(5), cluster_.node(kCheat).id(), wire::Encode(body)},
                      *cluster_.node(kCheat).key);
-      const Digest before = cluster_.node(0).machine->Fingerprint();
+      const Digest before = FingerprintProbe::WithoutNotes(*cluster_.node(0).machine);
       cluster_.Feed(0, MessageReceived{cluster_.node(kCheat).id(), message.frame, blob});
-      kept += cluster_.node(0).machine->Fingerprint() == before ? 0 : 1;
+      kept += FingerprintProbe::WithoutNotes(*cluster_.node(0).machine) == before ? 0 : 1;
     }
   }
   const std::size_t owned = roles.PartOwnedBy(cluster_.node(kCheat).id()) ? 1 : 0;

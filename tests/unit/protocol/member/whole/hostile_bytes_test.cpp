@@ -7,8 +7,9 @@
 
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/keys.h"
-#include "tests/unit/protocol/member/cluster.h"
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
+#include "tests/unit/protocol/member/fingerprint_probe.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {
@@ -54,10 +55,11 @@ class HostileBytesTest : public testing::Test {
   Outcome Give(base::SharedBytes frame, SharedBlob blob = nullptr) {
     Cluster::Node& node = cluster_.node(0);
     node.suspicions.clear();
-    const Digest before = node.machine->Fingerprint();
+    const Digest before = FingerprintProbe::WithoutNotes(*node.machine);
     const auto actions = cluster_.Feed(
         0, MessageReceived{cluster_.node(kCheat).id(), std::move(frame), std::move(blob)});
-    return {node.machine->Fingerprint() != before, actions.size(), node.suspicions};
+    return {FingerprintProbe::WithoutNotes(*node.machine) != before, actions.size(),
+            node.suspicions};
   }
   // Nothing but a suspicion of the one who sent it, by `check`.
   void ExpectRefused(const Outcome& outcome, const std::string& check) {

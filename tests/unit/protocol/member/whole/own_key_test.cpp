@@ -1,7 +1,7 @@
 // What a peer does when it meets its own signature on what it never signed.
 #include <gtest/gtest.h>
 
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 
 namespace ostraka::protocol::scene {
 namespace {

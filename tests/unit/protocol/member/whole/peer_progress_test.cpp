@@ -1,7 +1,7 @@
 // What a machine says when a person asks what it waits for.
 #include <gtest/gtest.h>
 
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 
 namespace ostraka::protocol::scene {
 namespace {

@@ -1,8 +1,8 @@
 // How a run begins: whose words of genesis count, and what a lost store or ECHO does to it.
 #include <gtest/gtest.h>
 
-#include "tests/unit/protocol/member/cluster.h"
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {

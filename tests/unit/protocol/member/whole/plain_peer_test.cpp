@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "tests/unit/protocol/member/cluster.h"
+#include "tests/unit/protocol/member/whole/cluster.h"
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {

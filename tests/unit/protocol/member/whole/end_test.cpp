@@ -1,7 +1,7 @@
 // The last step: who has finished stays for who has not (node/protocol/member/peer_end.cpp).
 #include <gtest/gtest.h>
 
-#include "tests/unit/protocol/member/four_peers.h"
+#include "tests/unit/protocol/member/whole/four_peers.h"
 
 namespace ostraka::protocol::scene {
 namespace {

@@ -1,0 +1,29 @@
+// What the tests of whole members reach of a PeerMachine (see tests/unit/protocol/fingerprint.h).
+#pragma once
+
+#include <utility>
+
+#include "node/protocol/member/peer_machine.h"
+
+namespace ostraka::protocol {
+
+struct FingerprintProbe {
+  // The fingerprint without what a refused message may change: the rations, where it is counted,
+  // and the gate's notes of members that are ahead and of links whose parts found no room.
+  static Digest WithoutNotes(Machine& machine) {
+    auto& peer = static_cast<PeerMachine&>(machine);
+    Gate& gate = peer.intake_.gate_;
+    auto used = std::exchange(peer.parts_.ration.used_, {});
+    auto ahead = std::exchange(gate.ahead_, {});
+    auto refused = std::exchange(gate.refused_early_, {});
+    const Digest fingerprint = peer.Fingerprint();
+    peer.parts_.ration.used_ = std::move(used);
+    gate.ahead_ = std::move(ahead);
+    gate.refused_early_ = std::move(refused);
+    return fingerprint;
+  }
+  static void OfParts(PeerMachine& machine);
+  static void OfMember(PeerMachine& machine);
+};
+
+}  // namespace ostraka::protocol

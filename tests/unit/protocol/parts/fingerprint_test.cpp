@@ -1,0 +1,141 @@
+#include "tests/unit/protocol/fingerprint.h"
+
+#include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/charges.h"
+#include "node/protocol/parts/duties.h"
+#include "node/protocol/parts/duty_jobs.h"
+#include "node/protocol/parts/followers.h"
+#include "node/protocol/parts/genesis_seal.h"
+#include "node/protocol/parts/own_pace.h"
+#include "node/protocol/parts/past_seals.h"
+#include "node/protocol/parts/replay.h"
+#include "node/protocol/parts/reports.h"
+#include "node/protocol/parts/stage.h"
+#include "node/protocol/parts/stay.h"
+#include "node/protocol/parts/vote_record.h"
+
+namespace ostraka::protocol {
+
+struct FingerprintProbe {
+  static void OfChain() {
+    const auto zeros = std::make_shared<const std::vector<float>>(4, 0.0F);
+    Chain chain(std::make_shared<Block>(), {zeros, zeros});
+    Block next;
+    next.step = 1;
+    EXPECT_FEEDS_AFTER(chain, chain.head_ = std::make_shared<Block>(next));
+    EXPECT_FEEDS_AFTER(chain, chain.state_.parameters = nullptr);
+    EXPECT_FEEDS_AFTER(chain, chain.state_.velocity = nullptr);
+    EXPECT_FEEDS_AFTER(chain, chain.recent_.Add(next));
+    EXPECT_FEEDS(chain, results_);
+    EXPECT_FEEDS(chain, results_.begin()->second);
+    EXPECT_FEEDS(chain, past_);
+    EXPECT_FEEDS(chain, served_);
+    EXPECT_FEEDS(chain, served_.begin()->second.state.velocity);
+    EXPECT_FEEDS(chain, served_.begin()->second.leaves);
+  }
+  static void OfCharges() {
+    Charges charges({}, nullptr, nullptr);
+    EXPECT_FEEDS(charges, shown_);
+    EXPECT_FEEDS(charges, votes_.cases_);
+    EXPECT_FEEDS(charges, votes_.cases_.begin()->second);
+    EXPECT_FEEDS(charges, votes_.cases_.begin()->second.begin()->second.condemned);
+    EXPECT_FEEDS_AFTER(
+        charges, charges.votes_.cases_.begin()->second.begin()->second.proof = wire::Share({}));
+    EXPECT_FEEDS(charges, verdicts_);
+  }
+  static void OfDuties() {
+    Duties duties({}, nullptr, nullptr);
+    EXPECT_FEEDS(duties, verdicts_);
+    EXPECT_FEEDS(duties, verdicts_.begin()->second);
+    EXPECT_FEEDS(duties, naming_);
+    EXPECT_FEEDS(duties, naming_->target);
+    EXPECT_FEEDS(duties, naming_->step);
+    EXPECT_FEEDS(duties, naming_->column);
+    EXPECT_FEEDS(duties, cross_checking_);
+    EXPECT_FEEDS(duties, exhibit_attempts_);
+  }
+  static void OfDutyJobs() {
+    DutyJobs jobs(nullptr, nullptr);
+    EXPECT_FEEDS(jobs, votes_);
+    wire::CaseId& about = jobs.votes_.begin()->second.about;
+    EXPECT_FEEDS_AFTER(jobs, Alter(about.kind));
+    EXPECT_FEEDS_AFTER(jobs, Alter(about.accuser));
+    EXPECT_FEEDS_AFTER(jobs, Alter(about.target));
+    EXPECT_FEEDS_AFTER(jobs, Alter(about.step));
+    EXPECT_FEEDS_AFTER(jobs, Alter(about.column));
+    EXPECT_FEEDS(jobs, votes_.begin()->second.asked_in);
+    EXPECT_FEEDS(jobs, cross_check_);
+  }
+  static void OfFollowers() {
+    Followers followers;
+    EXPECT_FEEDS(followers, since_);
+    EXPECT_FEEDS(followers, rejoins_);
+  }
+  static void OfGenesisSeal() {
+    GenesisSeal genesis({}, {}, std::make_shared<Block>(), nullptr);
+    EXPECT_FEEDS_AFTER(genesis, genesis.head_ = nullptr);
+    EXPECT_FEEDS(genesis, waiting_);
+    EXPECT_FEEDS(genesis, echo_);
+    EXPECT_FEEDS(genesis, echo_->vector);
+    EXPECT_FEEDS_AFTER(genesis, genesis.echo_->block = std::make_shared<Block>());
+    EXPECT_FEEDS(genesis, echo_->digest);
+  }
+  static void OfOwnPace() {
+    OwnPace pace;
+    EXPECT_FEEDS(pace, told_);
+  }
+  static void OfPastSeals() {
+    PastSeals seals;
+    EXPECT_FEEDS(seals, seals_);
+    EXPECT_FEEDS(seals, seals_.begin()->second.vector);
+    EXPECT_FEEDS(seals, seals_.begin()->second.vector[0].state);
+    EXPECT_FEEDS(seals, seals_.begin()->second.vector[0].digest);
+    EXPECT_FEEDS(seals, seals_.begin()->second.certificate);
+  }
+  static void OfReplay() {
+    Replay replay;
+    EXPECT_FEEDS(replay, waiting_);
+    EXPECT_FEEDS_AFTER(replay, replay.waiting_[0].block = std::make_shared<Block>());
+    EXPECT_FEEDS(replay, waiting_[0].results);
+    EXPECT_FEEDS(replay, job_);
+  }
+  static void OfReports() {
+    Reports reports({});
+    EXPECT_FEEDS_AFTER(reports, reports.echoes_.emplace(EchoWatch::Options{}));
+    EXPECT_FEEDS_AFTER(reports, reports.lateness_.emplace(LateWatch::Options{}));
+    EXPECT_FEEDS(reports, asked_at_);
+    EXPECT_FEEDS_AFTER(reports, Alter(reports.lags_.kept_));
+    EXPECT_FEEDS(reports, silent_);
+    EXPECT_FEEDS(reports, hasty_);
+    EXPECT_FEEDS(reports, unshown_);
+    EXPECT_FEEDS(reports, late_);
+    EXPECT_FEEDS(reports, late_.begin()->second.own);
+    EXPECT_FEEDS(reports, late_.begin()->second.aggregate);
+  }
+  static void OfStage() {
+    StageNow stage;
+    EXPECT_FEEDS(stage, stage_);
+  }
+  static void OfStay() {
+    Stay stay;
+    EXPECT_FEEDS(stay, unlinked_);
+    EXPECT_FEEDS(stay, ends_);
+    EXPECT_FEEDS(stay, linger_);
+    EXPECT_FEEDS(stay, until_);
+  }
+};
+
+TEST(Fingerprint, FeedsEveryFieldOfTheChain) { FingerprintProbe::OfChain(); }
+TEST(Fingerprint, FeedsEveryFieldOfChargesAndTheVoteRecord) { FingerprintProbe::OfCharges(); }
+TEST(Fingerprint, FeedsEveryFieldOfDuties) { FingerprintProbe::OfDuties(); }
+TEST(Fingerprint, FeedsEveryFieldOfDutyJobs) { FingerprintProbe::OfDutyJobs(); }
+TEST(Fingerprint, FeedsEveryFieldOfFollowers) { FingerprintProbe::OfFollowers(); }
+TEST(Fingerprint, FeedsEveryFieldOfTheGenesisSeal) { FingerprintProbe::OfGenesisSeal(); }
+TEST(Fingerprint, FeedsEveryFieldOfTheOwnPace) { FingerprintProbe::OfOwnPace(); }
+TEST(Fingerprint, FeedsEveryFieldOfPastSeals) { FingerprintProbe::OfPastSeals(); }
+TEST(Fingerprint, FeedsEveryFieldOfAReplay) { FingerprintProbe::OfReplay(); }
+TEST(Fingerprint, FeedsEveryFieldOfReports) { FingerprintProbe::OfReports(); }
+TEST(Fingerprint, FeedsTheStage) { FingerprintProbe::OfStage(); }
+TEST(Fingerprint, FeedsEveryFieldOfAStay) { FingerprintProbe::OfStay(); }
+
+}  // namespace ostraka::protocol

@@ -1,0 +1,83 @@
+#include "tests/unit/protocol/fingerprint.h"
+
+#include "node/protocol/sync/catch_up.h"
+#include "node/protocol/sync/past_step.h"
+#include "node/protocol/sync/recent_blocks.h"
+
+namespace ostraka::protocol {
+
+struct FingerprintProbe {
+  static SharedBlock BlockOf(std::uint64_t step) {
+    auto block = std::make_shared<Block>();
+    block->step = step;
+    return block;
+  }
+  static void OfCatchUp() {
+    CatchUp catch_up({}, {}, BlockOf(1), {}, false, {});
+    EXPECT_FEEDS_AFTER(catch_up, catch_up.view_ = BlockOf(2));
+    EXPECT_FEEDS_AFTER(catch_up,
+                       catch_up.state_.parameters = std::make_shared<std::vector<float>>());
+    EXPECT_FEEDS(catch_up, trust_state_);
+    EXPECT_FEEDS_AFTER(catch_up, catch_up.head_ = BlockOf(3));
+    EXPECT_FEEDS(catch_up, confirmed_);
+    EXPECT_FEEDS(catch_up, attests_);
+    EXPECT_FEEDS(catch_up, unproven_);
+    EXPECT_FEEDS_AFTER(catch_up, catch_up.unproven_.begin()->second.block = BlockOf(4));
+    EXPECT_FEEDS(catch_up, unproven_.begin()->second.byte_count);
+    EXPECT_FEEDS(catch_up, unproven_.begin()->second.from);
+    EXPECT_FEEDS(catch_up, chain_);
+    EXPECT_FEEDS(catch_up, reported_);
+    EXPECT_FEEDS(catch_up, fetch_);
+    EXPECT_FEEDS(catch_up, fetch_->step);
+    EXPECT_FEEDS(catch_up, fetch_->root);
+    EXPECT_FEEDS(catch_up, fetch_->leaves);
+    EXPECT_FEEDS_AFTER(catch_up, catch_up.fetch_->have.push_back(false));
+    EXPECT_FEEDS_AFTER(catch_up, catch_up.fetch_->have[0] = true);
+    EXPECT_FEEDS(catch_up, fetch_->left);
+    EXPECT_FEEDS(catch_up, fetch_->parameters);
+    EXPECT_FEEDS(catch_up, fetch_->velocity);
+    EXPECT_FEEDS_AFTER(catch_up, catch_up.fetched_.emplace(BlockOf(5), ModelState{}));
+    EXPECT_FEEDS(catch_up, results_);
+    EXPECT_FEEDS(catch_up, open_);
+    EXPECT_FEEDS(catch_up, open_.begin()->second.asked);
+    EXPECT_FEEDS(catch_up, open_.begin()->second.turn);
+    EXPECT_FEEDS(catch_up, turn_);
+    EXPECT_FEEDS(catch_up, wake_);
+  }
+  static void OfRecentBlocks() {
+    RecentBlocks recent(4);
+    EXPECT_FEEDS(recent, kept_);
+    EXPECT_FEEDS(recent, kept_.begin()->second.genesis);
+    EXPECT_FEEDS(recent, kept_.begin()->second.step);
+    EXPECT_FEEDS(recent, kept_.begin()->second.digest);
+    EXPECT_FEEDS(recent, kept_.begin()->second.encoded);
+  }
+};
+
+TEST(Fingerprint, FeedsEveryFieldOfCatchUp) { FingerprintProbe::OfCatchUp(); }
+TEST(Fingerprint, FeedsEveryFieldOfRecentBlocks) { FingerprintProbe::OfRecentBlocks(); }
+
+TEST(Fingerprint, FeedsWhatAPastStepHasOfItsOwn) {
+  PastStep past;
+  EXPECT_FEEDS(past, columns);
+  EXPECT_FEEDS(past, parts);
+  EXPECT_FEEDS_AFTER(past, past.columns[0].result = crypto::MakeBlob({1}));
+}
+
+// A block differs from another by any of the fields that its digest covers and that are fed.
+TEST(Fingerprint, FeedsABlock) {
+  Block block;
+  EXPECT_FEEDS(block, step);
+  EXPECT_FEEDS(block, genesis);
+  EXPECT_FEEDS(block, decision);
+  EXPECT_FEEDS(block, previous);
+  EXPECT_FEEDS(block, randomness);
+  EXPECT_FEEDS(block, members);
+  EXPECT_FEEDS(block, thresholds.n);
+  EXPECT_FEEDS(block, thresholds.t_s);
+  EXPECT_FEEDS(block, thresholds.t_a);
+  EXPECT_FEEDS(block, state_root);
+  EXPECT_FEEDS(block, result_roots);
+}
+
+}  // namespace ostraka::protocol
