@@ -42,7 +42,8 @@ void Voice::Prepare(std::vector<Draft> drafts) {
   }
   const auto id = journal_->Prepare(std::move(drafts));
   if (!id || !base::Planted(base::Bug::kSignedBeforeStored)) return;
-  for (SignedDraft& draft : *journal_->Release(*id)) Say(std::move(draft));
+  auto released = journal_->Release(*id);
+  for (SignedDraft& draft : *released) Say(std::move(draft));
 }
 
 void Voice::Prepare(Draft draft) {
