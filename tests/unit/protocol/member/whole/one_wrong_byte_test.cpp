@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "node/protocol/mail/ration.h"
-#include "tests/unit/protocol/member/fingerprint_probe.h"
+#include "tests/unit/protocol/member/whole/fingerprint_probe.h"
 #include "tests/unit/protocol/member/whole/four_peers.h"
 
 namespace ostraka::protocol {

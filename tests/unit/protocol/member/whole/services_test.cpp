@@ -10,7 +10,7 @@
 #include "node/wire/limits.h"
 #include "tests/unit/protocol/keys.h"
 #include "tests/unit/protocol/member/whole/cluster.h"
-#include "tests/unit/protocol/member/fingerprint_probe.h"
+#include "tests/unit/protocol/member/whole/fingerprint_probe.h"
 #include "tests/unit/protocol/member/whole/four_peers.h"
 #include "tests/unit/protocol/scene.h"
 

@@ -1,6 +1,6 @@
 #include "tests/unit/protocol/fingerprint.h"
 
-#include "tests/unit/protocol/member/fingerprint_probe.h"
+#include "tests/unit/protocol/member/whole/fingerprint_probe.h"
 #include "tests/unit/protocol/member/whole/four_peers.h"
 
 namespace ostraka::protocol {
