@@ -57,7 +57,6 @@ class JobDesk {
   }
 
   std::size_t open() const { return open_.size(); }
-  std::uint64_t era() const { return era_; }
   JobId next() const { return next_; }
 
  private:

@@ -11,4 +11,7 @@ inline constexpr TimerId kSealTimer = 3;    // the seal's own clock
 inline constexpr TimerId kPullTimer = 4;    // asking for what is missing (pull_timer.h)
 inline constexpr TimerId kFollowTimer = 5;  // away, at the end of the run, or frozen
 
+// The timers of a step in progress.
+inline constexpr TimerId kStepTimers[] = {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer};
+
 }  // namespace ostraka::protocol

@@ -10,6 +10,7 @@
 #include "node/protocol/ground/schedule.h"
 #include "node/protocol/mail/timers.h"
 #include "node/protocol/parts/chain_server.h"
+#include "node/protocol/parts/kept_result.h"
 #include "node/protocol/rules/standing.h"
 #include "node/protocol/step/settling.h"
 #include "node/wire/codec.h"
@@ -127,8 +128,7 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   const auto [block, results] = replay_.Take(id);
   Chain& chain = *uses_.chain;
   for (std::uint32_t j = 0; j < results.size(); ++j) {
-    if (results[j] == nullptr || !chain.KeepResult(block->step, j, results[j])) continue;
-    uses_.journal->StoreResult(block->step, j, results[j]);
+    if (results[j] != nullptr) KeepResult(chain, *uses_.journal, block->step, j, results[j]);
   }
   chain.TrimResults();
   chain.AdvanceHead(block);

@@ -133,9 +133,8 @@ Outcome Intake::Accept(const wire::SharedMessage& shared, SharedBlob blob, Step*
     return Outcome::Wait();
   }
   const Inbox::Outcome added = parts_.inbox.Add(shared, std::move(blob));
-  const Inbox::Item& item = *parts_.inbox.Find(Inbox::PlaceOf(slot), sender);
-  if (added == Inbox::Outcome::kRival && item.rivals.size() == 1) {
-    const Outcome outcome = KeepEquivocation(item);
+  if (added == Inbox::Outcome::kRival) {
+    const Outcome outcome = KeepEquivocation(*parts_.inbox.Find(Inbox::PlaceOf(slot), sender));
     if (outcome.what == Outcome::What::kHalt) return outcome;
   }
   if (IsSealMessage(slot.type) && sender != parts_.self) KeepFaultOfSeal(*shared);
@@ -144,6 +143,7 @@ Outcome Intake::Accept(const wire::SharedMessage& shared, SharedBlob blob, Step*
 }
 
 Outcome Intake::KeepEquivocation(const Inbox::Item& item) {
+  if (item.rivals.size() != 1) return Outcome::Wait();  // the first rival proved it (I2)
   const wire::Envelope& envelope = item.message->envelope;
   if (envelope.sender == parts_.self) {
     // Whatever is signed from here on may be the second message of its slot too, and a file about

@@ -267,9 +267,7 @@ void PeerMachine::Leave(const std::string& reason, bool trust_state) {
   parts_.charges.StoreVerdicts();
   parts_.jobs.EndEra();
   parts_.turn.Do(Observe{Away{step, reason}});
-  for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
-    parts_.turn.Do(CancelTimer{timer});
-  }
+  CancelStepTimers();
   // A step that was not finished left the head and the state as they were before it.
   step_.reset();
   parts_.voice.SetStep(0);
@@ -280,6 +278,10 @@ void PeerMachine::Leave(const std::string& reason, bool trust_state) {
   intake_.ForgetAhead();
   parts_.stage.Enter(Stage::kFollow);
   follower_.Leave(at_work ? std::optional(step) : std::nullopt, trust_state);
+}
+
+void PeerMachine::CancelStepTimers() const {
+  for (const TimerId timer : kStepTimers) parts_.turn.Do(CancelTimer{timer});
 }
 
 void PeerMachine::Finish() {
@@ -293,9 +295,7 @@ void PeerMachine::Freeze() {
   parts_.stage.Enter(Stage::kFrozen);
   parts_.jobs.EndEra();
   if (step_ != nullptr) step_->sealing().Drop();
-  for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer}) {
-    parts_.turn.Do(CancelTimer{timer});
-  }
+  CancelStepTimers();
   forks_.Freeze();
 }
 
@@ -305,9 +305,8 @@ void PeerMachine::Halt(Halted::Why why, const std::string& reason) {
   parts_.stage.Enter(Stage::kHalted);
   parts_.jobs.EndEra();
   resends_ = why == Halted::Why::kFinished || why == Halted::Why::kBanned;
-  for (const TimerId timer : {kEchoTimer, kBulkTimer, kSealTimer, kPullTimer, kFollowTimer}) {
-    parts_.turn.Do(CancelTimer{timer});
-  }
+  CancelStepTimers();
+  parts_.turn.Do(CancelTimer{kFollowTimer});
   parts_.turn.Do(Observe{Halted{why, parts_.voice.step(), reason}});
 }
 

@@ -66,6 +66,7 @@ class PeerMachine final : public Machine {
   void BeginStep();
   void ResumeStep();  // the first one after a restart
   void Leave(const std::string& reason, bool trust_state);
+  void CancelStepTimers() const;
   void Finish();
   void Freeze();
   void Halt(Halted::Why why, const std::string& reason);

@@ -48,9 +48,9 @@ class Asks {
   bool ForEchoes(const Sealing& sealing) const;
   bool ForResults(const Results& results) const;
   bool ForExhibits() const;
-  // Messages that are overdue: from all. What one honest member holds all hold a Delta later:
-  // otherwise a member that sends to some alone would have members disagree on how late it was, and
-  // the others would wait for it.
+  // Messages that are overdue: from all. So a message that one honest member holds is held by all a
+  // Delta later. Attack: otherwise a member that sends to some members alone makes them disagree on
+  // how late it was, and the others wait for it.
   void ForLate(const Sealing& sealing) const;
   // PARTs for which there was no room before the step began here, from the links that brought them:
   // a member's own part for this member's column and of live pairs, and what it passed on to this

@@ -6,6 +6,7 @@
 
 #include "crypto/set_root.h"
 #include "node/base/check.h"
+#include "node/protocol/parts/kept_result.h"
 #include "node/protocol/step/part_check.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
@@ -110,9 +111,7 @@ void OwnColumn::State(const SharedBlob& result) {
       wire::Encode(aggregate), members));
   if (result != nullptr) {
     // An AGG whose aggregate is lost drops its owner.
-    if (uses_.chain->KeepResult(facts_->number(), index, result)) {
-      uses_.journal->StoreResult(facts_->number(), index, result);
-    }
+    KeepResult(*uses_.chain, *uses_.journal, facts_->number(), index, result);
     drafts.push_back(ResultDraft(result));
   }
   uses_.voice->Prepare(std::move(drafts));

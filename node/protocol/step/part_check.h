@@ -1,6 +1,6 @@
 // Whether a PART can be taken in under its sender's COMMIT: a function of the two messages and the
-// part's bytes, so that all members that hold them find the same. Attack: else others would state
-// that they held in time what its owner refused.
+// part's bytes, so all members that hold them reach one result. Attack: otherwise other members
+// would state that they held in time a part that its owner refused.
 #pragma once
 
 #include <optional>

@@ -2,6 +2,7 @@
 
 #include "node/base/check.h"
 #include "node/protocol/ground/numbers.h"
+#include "node/protocol/parts/kept_result.h"
 
 namespace ostraka::protocol {
 
@@ -30,10 +31,8 @@ bool Results::Take(std::size_t column, const SharedBlob& blob) {
   if (!HoldsFiniteFloats(*blob, sealed.roles.parts[column].size())) return false;
   if (results_[column] != nullptr) return true;
   results_[column] = blob;
-  const auto index = static_cast<std::uint32_t>(column);
-  if (uses_.chain->KeepResult(facts_->number(), index, blob)) {
-    uses_.journal->StoreResult(facts_->number(), index, blob);  // R2
-  }
+  KeepResult(*uses_.chain, *uses_.journal, facts_->number(), static_cast<std::uint32_t>(column),
+             blob);  // R2
   return true;
 }
 

@@ -13,8 +13,8 @@
 namespace ostraka::protocol {
 namespace {
 
-// A watcher that asks for nothing more is gone. One that waits asks a member for its head in each
-// half Delta, so each is asked once in n / 2 of them.
+// A follower that asks for nothing more is gone. A follower that waits asks one member for its head
+// in each half Delta, so it asks each member once in n / 2 Delta.
 base::Duration FollowersStay(std::size_t n, base::Duration delta) {
   return base::Seconds(60) + delta * static_cast<std::int64_t>(n);
 }
