@@ -144,12 +144,15 @@ void Seal::Impl::Propose(SealOutput& out) {
 }
 
 void Seal::Impl::Vote(SealOutput& out) {
-  // A merge must hold the own ECHO, or what is held if this member echoed nothing.
+  // A merge must hold the own ECHO. A member that echoed nothing has shown nothing, so a merge may
+  // leave out anything that it holds. Attack: compared with what it holds, every merge of another
+  // leader was refused by each such member that a two-faced member had shown its second message;
+  // nobody could ask for that message, and two such members refused each other for ever.
   std::optional<SealVector> own;
   if (echoes_.own_vector_known()) {
     own = *values_.Find(echoes_.own_value());
   } else if (!echoes_.sent_at()) {
-    own = values_.HeldNow();
+    own = SealVector(setup_.entries());
   }
   const std::uint32_t k = clock_.iteration();
   const ProposeSeen* proposal = slow_path_.Vote(k, values_, own);

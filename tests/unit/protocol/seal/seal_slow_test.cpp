@@ -122,6 +122,27 @@ TEST_F(SealTest, AMemberThatOpensTheSealAfterTheGateEchoesNothing) {
   }
 }
 
+// Nobody can ask for what this member holds: it sent no ECHO that shows it.
+TEST_F(SealTest, AMemberThatEchoedNothingLetsAMergeLeaveOutWhatItHolds) {
+  const std::uint32_t k = IterationLedBy(false);
+  held_[4].insert(scene::DigestOf(999));  // the second message of a two-faced member
+  EnterWithoutEcho(k);
+  Until(StepEnd(k, 1) + 100);
+  HearMerge(k, All());
+  Until(StepEnd(k, 2));
+  EXPECT_NE(Said(MessageType::kVote, k), nullptr) << seal_->Describe(now_);
+}
+
+TEST_F(SealTest, AMemberThatEchoedNothingVotesForNoMessageThatItLacks) {
+  const std::uint32_t k = IterationLedBy(false);
+  held_.erase(4);
+  EnterWithoutEcho(k);
+  Until(StepEnd(k, 1) + 100);
+  HearMerge(k, All());
+  Until(StepEnd(k, 2));
+  EXPECT_EQ(Said(MessageType::kVote, k), nullptr);
+}
+
 TEST_F(SealTest, AVoteThatWouldComeTooLateIsNotSent) {
   const std::uint32_t k = IterationLedBy(false);
   SplitAndEnter(k);
