@@ -205,7 +205,7 @@ class FinishedTest(TestCase):
         other = "0" * 64
         self.assertEqual(data.count(self.run_id.encode()), 1)
         file.write_bytes(data.replace(self.run_id.encode(), other.encode()))
-        self.refused(2, ["export", node, self.folder / "x"], "of another run")
+        self.refused(2, ["export", node, self.folder / "x"], "belongs to another run")
 
     def test_other_folders_are_refused(self):
         node, _ = self.copy()

@@ -77,7 +77,7 @@ class RecoverTest(TestCase):
         self.refused(2, [*recover, self.made.folder / "x.toml", "--without", "nobody"],
                      "--without 'nobody'")
         self.refused(2, ["run", "recover", self.next, self.made.data_dir(0), "--out",
-                         self.made.folder / "x.toml"], "is of run")
+                         self.made.folder / "x.toml"], "belongs to run")
 
 
 if __name__ == "__main__":

@@ -219,7 +219,7 @@ TEST_F(RecoveryTest, ErrorsNameWhatIsMissing) {
               HasSubstr("at least 3 members"));
   const Digest run = manifest_.run_id;
   manifest_.run_id = Filled(0xbb);
-  EXPECT_THAT(ErrorOf({left}), HasSubstr("is of run"));
+  EXPECT_THAT(ErrorOf({left}), HasSubstr("belongs to run"));
   manifest_.run_id = run;
 }
 
