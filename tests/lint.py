@@ -15,6 +15,7 @@ tests in tests/lint_test.py. Needs Python 3.11 and nothing else.
 import argparse
 import collections
 import concurrent.futures
+import fnmatch
 import hashlib
 import os
 import pathlib
@@ -163,7 +164,7 @@ def _third_party_problem(tree, path, target, quoted):
 
 
 def check_banned(tree):
-    """no clocks, randomness, threads, unordered containers ... in layers 0-8"""
+    """no clocks, randomness, threads, unordered containers ... in the pure layers"""
     used = set()
     for path in tree.cpp():
         layer = layer_of(path)
@@ -232,6 +233,76 @@ def check_readmes(tree):
     for folder in sorted(folders - {"", "cmake"}):
         if f"{folder}/README.md" not in tree.sizes:
             yield Finding(folder, 1, "readme", "has no README.md (model: node/base/README.md)")
+
+
+# A page names a path from a top-level folder anywhere; in backticks also one that is relative to its own folder.
+_QUOTED_PATH = re.compile(r"`([\w.*@-]+(?:/[\w.*@-]*)*)`")
+_PATH_ENDING = re.compile(r".*(/.*|\.(h|inc|cpp|py|pml|md|txt|toml|csv|cmake|capnp|conf|in))")
+_LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def check_named_paths(tree):
+    """every path and link in a page leads somewhere; decisions may name what was"""
+    folders = {str(above) for path in tree.sizes for above in pathlib.PurePosixPath(path).parents}
+    tops = "|".join(sorted(folder for folder in folders if re.fullmatch(r"\w[\w-]*", folder)))
+    rooted = re.compile(rf"(?<![\w/.*<-])((?:{tops})/[\w.*/-]*[\w*])(?![\w*<{{\\])")
+    for page in _pages(tree):
+        home = os.path.dirname(page)
+        for line, text in _outside_fences(tree.texts[page]):
+            named = rooted.findall(text)
+            if os.path.basename(page) in ("README.md", "hacking.md"):
+                named += [path for path in _QUOTED_PATH.findall(text) if _PATH_ENDING.fullmatch(path)]
+            for path in sorted(set(named)):
+                if not _is_in(tree, folders, home, path.rstrip("/")):
+                    yield Finding(page, line, "named-path", f"no file or folder {path}")
+            for link in _LINK.findall(text):
+                if os.path.normpath(os.path.join(home, link)) not in folders | set(tree.sizes):
+                    yield Finding(page, line, "named-path", f"the link to {link} leads nowhere")
+
+
+def _pages(tree):
+    return [path for path in tree.texts if path.endswith(".md") and not path.startswith("docs/decisions/0")]
+
+
+def _outside_fences(text):
+    fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+
+
+def _is_in(tree, folders, home, path):
+    if "*" in path:
+        return any(fnmatch.fnmatchcase(file, pattern) for file in tree.sizes
+                   for pattern in (path, f"{home}/{path}", f"{home}/*/{path}"))
+    below = f"{home}/" if home else ""
+    return any(place in (path, below + path) or place.startswith(below) and place.endswith("/" + path)
+               for places in (folders, tree.sizes) for place in places)
+
+
+def check_room_layers(tree):
+    """a room's README.md gives the layers that tests/lint_rules.py LAYERS gives the room"""
+    for page in _pages(tree):
+        home = os.path.dirname(page)
+        for line, text in _outside_fences(tree.texts[page]):
+            title = re.match(rf"# {re.escape(home)} \((?=layers? )(.*)\)", text)
+            row = re.match(r"\| ([\d to]+) \| (.*)", text)
+            if title:
+                yield from _layers_of_room(tree, page, line, home, title.group(1))
+            for room in re.findall(r"\]\(([\w/]+)/README\.md\)", row.group(2)) if row else []:
+                yield from _layers_of_room(tree, page, line, f"{home}/{room}", row.group(1))
+
+
+def _layers_of_room(tree, page, line, room, text):
+    inside = [path for path in tree.cpp() if path.startswith(f"{room}/") and layer_of(path)]
+    below = {layer_of(path)[0] for path in inside}
+    own = {layer_of(path)[0] for path in inside if os.path.dirname(path) == room}
+    given = {int(number) for number in re.findall(r"\d+", text)}
+    if below and given not in (own, {min(below), max(below)}):
+        yield Finding(page, line, "room-layers",
+                      f"{room} has the layers {sorted(own or below)}, see LAYERS")
 
 
 def check_test_mirror(tree):
@@ -411,7 +482,7 @@ def _closure(tree, path):
 
 FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
-               check_folders, check_fingerprint, check_format]
+               check_folders, check_fingerprint, check_named_paths, check_room_layers, check_format]
 SLOW_CHECKS = [check_headers_alone]
 
 

@@ -375,6 +375,43 @@ class Fingerprint(unittest.TestCase):
         self.assertEqual(self.planted(""), [("tests/lint_rules.py", 1)])
 
 
+class Pages(unittest.TestCase):
+    FILES = {
+        "sim/run/seeds.h": "#pragma once\n",
+        "sim/run/README.md": "# sim/run (layer 16)\n`seeds.h` many runs\n",
+        "sim/README.md": "# sim (layers 16 to 17)\n| 16 | [run](run/README.md) | `seeds.h` |\n",
+        "sim/report/report.h": "#pragma once\n",
+        "docs/hacking.md": "In sim/run/seeds.h, `sim/*/seeds.*` and [sim](../sim/README.md#a).\n```\nsim/gone.h\n```\n",
+        "docs/other.md": "`seeds.h` is no path from the root; sim/run is.\n",
+    }
+
+    def planted(self, check, path, line):
+        return findings(check, {**self.FILES, path: line + "\n"})
+
+    def test_accepts_what_is_there(self):
+        self.assertEqual(findings(lint.check_named_paths, self.FILES), [])
+        self.assertEqual(findings(lint.check_room_layers, self.FILES), [])
+
+    def test_refuses_names_of_what_is_gone(self):
+        for line in ["see sim/run/gone.h", "`sim/run/gone.h`", "`gone.h`", "`run/gone/`", "`sim/*/gone.*`",
+                     "[run](../sim/gone.md)", "(sim/gone)"]:
+            self.assertEqual(self.planted(lint.check_named_paths, "docs/hacking.md", line),
+                             [("docs/hacking.md", 1)], line)
+
+    def test_finds_a_rooted_path_in_any_page_but_decisions(self):
+        for page, found in [("docs/other.md", 1), ("docs/decisions/README.md", 1), ("docs/decisions/0001-a.md", 0)]:
+            self.assertEqual(self.planted(lint.check_named_paths, page, "sim/gone.h"), [(page, 1)] * found)
+
+    def test_leaves_alone_what_only_looks_like_a_path(self):
+        for line in ["and/or", "`build/sim/x.h`", "`DIR/status.sock`", "https://a.b/sim/gone.h", "sim/<room>/x.h"]:
+            self.assertEqual(self.planted(lint.check_named_paths, "docs/other.md", line), [], line)
+
+    def test_wants_the_layers_of_the_table(self):
+        for path, line in [("sim/run/README.md", "# sim/run (layer 15)"), ("sim/README.md", "# sim (layers 15 to 17)"),
+                           ("sim/README.md", "| 15 | [run](run/README.md) | x |")]:
+            self.assertEqual(self.planted(lint.check_room_layers, path, line), [(path, 1)], line)
+
+
 class Format(unittest.TestCase):
     def test_finds_and_mends_what_clang_format_would_change(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -235,7 +235,7 @@ class AggregateTest(TestCase):
                 self.assertTrue(entry[key], (entry["name"], key))
 
     def test_input_larger_than_the_memory_limit(self):
-        # 640 MB of rows, 80 MB of result, and 300 MB for everything that is no file.
+        # 640 MB of rows, 80 MB of result, and 300 MB for the rest of the process.
         d = 20_000_000
         header = npy.write(self.rows, [], (8, d)).read_bytes()
         with open(self.rows, "wb") as file:
@@ -345,8 +345,8 @@ class PagesTest(TestCase):
                              f"run: ostraka {command} --list --markdown > docs/{page}")
 
     def test_they_start_quickly(self):
-        # 50 ms are promised, on an idle machine; libtorch alone would take 500. The best of a few
-        # runs is what the program needs, whatever else the machine does.
+        # The promise is 50 ms on an idle machine; libtorch alone would take 500. The best of a few
+        # runs leaves out what other programs cost.
         rows = npy.write_rows(self.folder / "in.npy", ROWS)
         best = math.inf
         for _ in range(5):

@@ -93,7 +93,7 @@ class ManifestTest(TestCase):
         self.whole = self.made.manifest.read_text()
 
     def refused_manifest(self, *fragments, code=2):
-        """By every command that reads one."""
+        """Every command that reads a manifest refuses this one."""
         path, data = self.made.manifest, self.folder / "data"
         for command in (["run", "check", path], ["run", "show", path],
                         ["node", path, "--key", self.made.key(0), "--data-dir", data]):
@@ -229,7 +229,7 @@ class FolderTest(TestCase):
                 with self.subTest(data=data[:16]):
                     self.refused(2, ["ledger", command, self.folder], "ledger.sqlite")
             self.assertEqual((self.folder / "ledger.sqlite").read_bytes(), data)
-            # A node does not write into other files either.
+            # A node leaves other files unchanged, too.
             if data:
                 self.refused(2, self.node("--data-dir", self.folder), "ledger.sqlite")
                 self.assertEqual((self.folder / "ledger.sqlite").read_bytes(), data)

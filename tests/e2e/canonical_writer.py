@@ -1,5 +1,5 @@
-"""Writes what proofs/verifier/canonical.py reads, by the same tables: for tests that damage a file's members and
-want the rest of it well formed."""
+"""The inverse of proofs/verifier/canonical.py, with its tables. Tests use it to damage one member of a file and keep
+the rest well formed."""
 import struct
 import sys
 from pathlib import Path

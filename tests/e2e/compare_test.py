@@ -88,7 +88,7 @@ class Results(CompareTest):
         expected = self.outputs("whole")
         self.compare(self.grid, "--out", "again", "--jobs", 1)
         self.assertEqual(self.outputs("again"), expected)
-        # A cell of each kind came first, so that the remaining time was known soon.
+        # The first cells are one of each kind, so that the estimate of the remaining time comes early.
         pipelines = {row["id"]: row["pipeline"] for row in self.rows("again")}
         first = [pipelines[cell_id[:ID_DIGITS]] for cell_id in self.stored_ids("again")]
         self.assertEqual(set(first[:PIPELINES]), set(pipelines.values()))
@@ -96,7 +96,7 @@ class Results(CompareTest):
             self.kill_when(cells, "killed")
         self.compare(self.grid, "--out", "killed")
         self.assertEqual(self.outputs("killed"), expected)
-        # No cell was run twice, and none is kept twice.
+        # Each cell ran once and is stored once.
         ids = self.stored_ids("killed")
         self.assertEqual(len(ids), CELLS)
         self.assertEqual(len(set(ids)), CELLS)
@@ -172,7 +172,7 @@ class Results(CompareTest):
         self.assertIn("tenth 9", picture.read_text())
 
     def test_failed_cells_are_reported_and_repeated_on_request(self):
-        # A rule that remembers rows by index cannot leave one out.
+        # A rule with memory by row index cannot leave out a row.
         self.grid.write_text('rules = ["mean", "foolsgold"]\nattacks = "nan"\nseeds = 0\nsteps = 4\n')
         first = self.compare(self.grid, "--out", "out", code=1)
         self.assertEqual((first["ok"], first["done"]), (False, 1))

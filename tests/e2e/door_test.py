@@ -22,7 +22,7 @@ BACK_WITHIN_S = 5
 
 
 def crowd(ports, per_second, hello):
-    """Connects `per_second` times a second to each port, says `hello`, and holds what it can; until it is killed."""
+    """Until it is killed, connects `per_second` times a second to each port, sends `hello`, and holds the connection."""
     held = collections.deque()
     begin = time.monotonic()
     made = 0
@@ -54,7 +54,7 @@ class DoorTest(harness.TestCase):
         return json.loads(result.stdout) if result.stdout else {"linked": 0}
 
     def seconds_until_back(self, per_second, hello=b""):
-        """Kills one of four, starts it again in the crowd, and says when its links to the others were up."""
+        """Kills one of four nodes and starts it again in the crowd; returns when its links to the others were up."""
         self.made = self.make_run(count=NODES, steps=1000000)
         nodes = [self.running(self.made.start(i)) for i in range(NODES)]
         nodes[0].wait_for_event(event="step", step=3)

@@ -134,7 +134,7 @@ def replace_judge(rng, file, others):
 
 
 def add_stranger(rng, file, others):
-    """Somebody who is no member signs what a frame says; added, or in place of its sender."""
+    """A stranger signs the content of a frame; the new frame is added, or replaces the old one."""
     key = nacl.signing.SigningKey(rng.randbytes(32))
     frame = rng.choice(file["frames"])
     envelope = decode(messages.ENVELOPE, frame[SIGNATURE:])
@@ -243,7 +243,7 @@ def sender_of(frame):
 
 @functools.lru_cache(maxsize=256)
 def opened(data):
-    """Of a whole file; not to be changed."""
+    """The decoded members of a whole file; read-only."""
     return decode(messages.EVIDENCE, data)
 
 
@@ -288,8 +288,8 @@ def judged_by_the_node(folder, files, manifest):
     return verdicts
 
 
-# How often which verdict; what the verifiers disagreed on and what one took for a proof, as (name of the mutation,
-# verdicts, bytes).
+# Counts of each verdict; and the mutants on which the verifiers disagreed or that one of them took for a proof, as
+# (name of the mutation, verdicts, bytes).
 Tally = collections.namedtuple("Tally", "verdicts disagreed proven")
 
 
@@ -322,9 +322,9 @@ def judge_mutants(folder, files, others, manifest, count, seed):
 
 TOY = ["--peers", 8, "--byzantine", 3, "--model", "toy", "--hidden", 64]
 STEPS = 24
-# Each seal takes the slow path, some Delta long; or who is watched is left to chance.
+# Each seal takes the slow path, which lasts some Delta; or chance decides which member is watched.
 STEPS_OF = {"stale_lock": 6, "lying_echo": 6, "unwatched": 60, "leave_after": 60}
-# Every attack on the protocol (docs/simulation.md) and one on gradients; which kinds of file it leaves.
+# Every attack on the protocol (docs/simulation.md) and one on gradients, with the kinds of evidence that it leaves.
 BAN = {"sealed_ban"}
 TWO = {"equivocation", "sealed_ban"}
 ATTACKS = {
@@ -345,7 +345,7 @@ def swarm_files(out, attack):
     """Runs the swarm; (its result, its files by kind)."""
     name, *params = attack.split()
     options = [option for param in params for option in ("--attack-param", param)]
-    # Exit code 1: an attacker was not found in so few steps, which is not what is asked here.
+    # Exit code 1 means that an attacker was not found in these few steps, which does not matter here.
     ended = run("swarm", *TOY, "--steps", STEPS_OF.get(name, STEPS), "--attack", name, *options, "--json",
                 "--out", out, timeout=SWARM_DEADLINE_S)
     if ended.returncode not in (0, 1):

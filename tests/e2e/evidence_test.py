@@ -19,7 +19,7 @@ def second_verifier(*args):
 
 
 class SwarmEvidenceTest(TestCase):
-    """One swarm whose liars equivocate: a self-contained proof and a sealed ban of each."""
+    """One swarm whose attackers equivocate: a self-contained proof and a sealed ban of each."""
 
     @classmethod
     def setUpClass(cls):

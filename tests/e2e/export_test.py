@@ -86,7 +86,7 @@ class ModelTest(TestCase):
         test, validation = held_out_digits()
         rows = {"test": test, "validation": validation}[held_out]
         right = sum(classify(model, tensors, row[:64]) == row[64] for row in rows)
-        # Two logits may be so near that one program's rounding prefers the other.
+        # The rounding of one program may change which of two nearly equal logits is larger.
         self.assertLessEqual(abs(right - result["metric"]["value"] * len(rows)), 1.01)
 
     @needs_torch
@@ -101,7 +101,7 @@ class ModelTest(TestCase):
 # --- folders of nodes in every state --------------------------------------------------------------
 
 class FinishedTest(TestCase):
-    """Three toy nodes that finished; every test looks at the same run."""
+    """Three toy nodes that finished; all tests share their run."""
 
     @classmethod
     def setUpClass(cls):
@@ -205,7 +205,7 @@ class FinishedTest(TestCase):
         other = "0" * 64
         self.assertEqual(data.count(self.run_id.encode()), 1)
         file.write_bytes(data.replace(self.run_id.encode(), other.encode()))
-        self.refused(2, ["export", node, self.folder / "x"], "of another run")
+        self.refused(2, ["export", node, self.folder / "x"], "belongs to another run")
 
     def test_other_folders_are_refused(self):
         node, _ = self.copy()
@@ -235,7 +235,7 @@ class LiveTest(TestCase):
         self.assertEqual(self.nodes[0].finish(), 1)
         stopped = export(self.made.data_dir(0), self.folder / "stopped")
         report = self.nodes[0].report()
-        # Wherever it was stopped, the state after its last step is kept.
+        # The state after the last step is kept, at whatever point the node was stopped.
         self.assertEqual(stopped["step"] + 1, report["steps"])
         self.assertEqual(stopped["state_root"], report["state_root"])
         self.assertGreaterEqual(stopped["step"], running["step"])

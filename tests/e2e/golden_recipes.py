@@ -67,14 +67,14 @@ def attack_recipe(lib, rule, p):
     """Arguments of `ostraka attack`, without files."""
     perturbation = {"unit_vec": "unit"}.get(p.get("dev"), p.get("dev"))
     against = {"TrMean": ["--rule", "trimmed_mean"],
-               # The golden searches were against ByzFL's own definitions.
+               # The golden values come from searches against ByzFL's definitions of the rules.
                "Krum": ["--rule", "krum", "--rule-param", "variant=byzfl"],
                "GeometricMedian": ["--rule", "geometric_median", "--rule-param",
                                    "variant=weiszfeld", "--rule-param", "nu=0.1", "--rule-param",
                                    "T=3"]}.get(p.get("agg"), [])
     search = ["--pre", "nnm", "--byzantine", p.get("f"), *against]
     return {
-        # There it is the honest mean that is reversed.
+        # ByzFL reverses the honest mean here.
         ("byzfl", "SignFlipping"): lambda: ["--name", "sign_flip", "--param", "lambda=1"],
         ("byzfl", "InnerProductManipulation"): lambda: [
             "--name", "ipm", "--param", f"eps={p['tau']}"],

@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 OSTRAKA = os.environ["OSTRAKA"]
-# Generous: a busy machine is not a failure, a hang is.
+# Long, so that a busy machine does not fail a test and a hang does.
 DEADLINE_S = 150
 HAS_TORCH = (Path(OSTRAKA).parent / "libostraka_torch.so").exists()
 ID_DIGITS = 64
@@ -33,7 +33,7 @@ def kill_group(process):
 
 
 def run(*args, timeout=DEADLINE_S, stdout=subprocess.PIPE, **popen):
-    """Runs ostraka to its end. Without a terminal, as it has a session of its own."""
+    """Runs ostraka to its end, in a session of its own and so without a terminal."""
     process = subprocess.Popen([OSTRAKA, *map(str, args)], stdin=subprocess.DEVNULL, stdout=stdout,
                                stderr=subprocess.PIPE, start_new_session=True, **popen)
     try:
@@ -86,7 +86,7 @@ class Running:
         """The first line from now on that matches(line)."""
         found = None
         for name, line in self._lines():
-            # The rest of what has come is read too: nothing is lost to the next wait.
+            # Lines that came with it stay queued for the next wait.
             if found is None and name == stream and matches(line):
                 found = line
                 break
@@ -105,7 +105,7 @@ class Running:
         self.process.send_signal(number)
 
     def finish(self):
-        """Waits for its end; the exit status as a shell would say it."""
+        """Waits for its end; returns the exit status as a shell counts it."""
         for _ in self._lines():
             pass
         self.process.wait(timeout=max(1, self.deadline - time.monotonic()))
@@ -212,7 +212,7 @@ class TestCase(unittest.TestCase):
             self.assertIn(fragment, stderr)
 
     def refused(self, code, args, *fragments, **popen):
-        """Ends with `code`, nothing on stdout, and one line on stderr that has the fragments."""
+        """The command exits with `code`, prints nothing to stdout and one line with the fragments to stderr."""
         result = run(*args, **popen)
         self.assertEqual(result.returncode, code, result.stderr)
         self.assertFalse(result.stdout)

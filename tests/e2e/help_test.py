@@ -91,8 +91,8 @@ class OutputTest(TestCase):
                 self.assert_one_line(result.stderr, "cannot write to standard output")
 
     def test_closed_descriptors_do_not_become_files(self):
-        # With 0, 1 and 2 closed, the first files opened would be the key and what is printed would
-        # land in it.
+        # With 0, 1 and 2 closed, the key file would get one of these numbers, and the program would
+        # print into it.
         key = self.folder / "a.key"
         script = f'exec "{OSTRAKA}" key new "{key}" --no-passphrase <&- >&- 2>&-'
         ended = subprocess.run(["bash", "-c", script], timeout=harness.DEADLINE_S)

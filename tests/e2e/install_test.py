@@ -56,7 +56,7 @@ class InstallTest(TestCase):
         self.assertIn("SystemCallFilter=@system-service", text)
         if not shutil.which("systemd-analyze"):
             self.skipTest("NOT TESTED: no systemd-analyze")
-        # A copy with what this machine has: the program's path, and a user that exists.
+        # A copy of the unit with this machine's path of the program and a user that exists here.
         unit = self.folder / "ostraka@.service"
         unit.write_text(re.sub(r"(?m)^(ExecStart=).*/bin/ostraka", r"\1" + OSTRAKA, text)
                         .replace("User=ostraka", "User=daemon"))

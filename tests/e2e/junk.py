@@ -18,7 +18,7 @@ import struct
 import sys
 import time
 
-# A connection that lives longer than this is counted as still open, and given up.
+# A connection that is open for longer than this counts as still open; the test closes it.
 GIVE_UP_S = 20
 HEADER = pathlib.Path(__file__).parents[2] / "node/wire/messages.h"
 PROTOCOL_VERSION = int(re.search(r"kProtocolVersion = (\d+);", HEADER.read_text())[1])
@@ -26,7 +26,7 @@ NOT_A_MEMBER = b"is not a member of this run"
 
 
 def hello_record(run_id):
-    """What a node with the right version and run says first (node/net/records/hello.h)."""
+    """The first record of a node of the right version and run (node/net/records/hello.h)."""
     return b"\x01ostraka\0" + struct.pack("<I", PROTOCOL_VERSION) + bytes.fromhex(run_id) + struct.pack(
         "<QQQ", 0, random.getrandbits(64), 0)
 
@@ -65,13 +65,13 @@ class Junk:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-            # Every other one knows which run this is (docs/wire.md, "Channel").
+            # Every second connection names the right run (docs/wire.md, "Channel").
             context.set_alpn_protocols(["ostraka", "ostraka/" + run_id[:32]][:1 + i % 2])
             context.load_cert_chain(os.path.join(keys[0], f"{i}.crt"),
                                     os.path.join(keys[0], f"{i}.key"))
             self.contexts.append(context)
 
-    # --- what a connection does until it is closed; nobody waits for an answer --------------------
+    # --- what a connection sends until it is closed, without waiting for an answer ----------------
 
     async def random_bytes(self, writer):
         writer.write(self.random.randbytes(self.random.randint(1, 4000)))
@@ -134,7 +134,7 @@ class Junk:
 
     async def until_closed(self, index, kind, context):
         writer = None
-        # The node ends a connection as it likes: with a close, a reset, or within the handshake.
+        # The node may end a connection by a close, by a reset, or within the handshake.
         with contextlib.suppress(OSError):
             # The nodes' backlog may be full for a moment; the connection counts once it is made.
             reader, writer = await asyncio.open_connection(
@@ -160,7 +160,7 @@ class Junk:
         begin = time.monotonic()
         tasks = []
         for index in range(self.connections):
-            # Even in time, whatever the loop is busy with.
+            # At even intervals, even if the loop is late.
             await asyncio.sleep(max(0, begin + index / self.per_second - time.monotonic()))
             tasks.append(asyncio.ensure_future(self.one(index)))
             self.made += 1

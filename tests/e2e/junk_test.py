@@ -31,7 +31,7 @@ class Options:
     per_second = 120
     keys = 20
     patience = 2
-    # The short form runs beside other tests on a busy machine: there a median says little.
+    # The short form runs beside other tests on a busy machine, where a median means little.
     judges_time = False
 
 
@@ -137,7 +137,7 @@ def make_keys(folder, count):
 
 class JunkTest(harness.TestCase):
     def calm_step_seconds(self):
-        """The median of a run that is left alone: how many steps last as long as the attack."""
+        """The median step of an undisturbed run: it tells how many steps last as long as the attack."""
         run = harness.Run(self.folder / "calm", count=NODES, steps=40)
         self.addCleanup(run.close)
         nodes = Nodes(run)
@@ -147,7 +147,7 @@ class JunkTest(harness.TestCase):
         return statistics.median(step_seconds(run.data_dir(0)).values())
 
     def throw(self, run, keys):
-        """Throws the junk. Strangers elsewhere would take no processor time from the nodes."""
+        """Sends the junk from another process; real strangers would take no processor time from the nodes."""
         run_id = json.loads(harness.expect_ok("run", "show", run.manifest, "--json"))["run_id"]
         junk = subprocess.Popen(
             [sys.executable, Path(__file__).with_name("junk.py")], stdin=subprocess.PIPE,
@@ -162,8 +162,8 @@ class JunkTest(harness.TestCase):
 
     def test_a_run_goes_on_under_junk(self):
         keys = make_keys(self.folder / "keys", Options.keys)
-        # Nobody is closed later than ten seconds after he came. The run must outlast it all, also
-        # where a busy machine lets the junk come more slowly than planned.
+        # Every connection is closed within ten seconds. The run must outlast the junk, even if a busy
+        # machine sends it more slowly than planned.
         attack_seconds = Options.connections / Options.per_second + 10
         steps = BASELINE_STEPS + int(Options.patience * attack_seconds / self.calm_step_seconds())
         run = self.make_run(count=NODES, steps=steps)
@@ -193,8 +193,8 @@ class JunkTest(harness.TestCase):
         self.assertEqual(result["made"], Options.connections)
         self.assertEqual(result["still_open"], 0)
         self.assertLess(longest, 10)
-        # Of those with a valid key many get as far as being told why not. The faster they come, the
-        # more of them meet a quota first.
+        # Many connections with a valid key get a refusal with a reason. The faster they come, the more
+        # of them meet a quota first.
         self.assertGreater(result["told_not_a_member"], Options.connections // 40)
         self.assertLessEqual(growth, 64 * MIB)
         self.assertGreater(end - begin, 0)

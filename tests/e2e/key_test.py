@@ -38,7 +38,7 @@ class PasswdTest(KeyTestCase):
         return run("key", "passwd", self.key, *options)
 
     def opens_with(self, *options):
-        """A node gets past the key, as far as the data folder that cannot be made."""
+        """A node opens the key, and then fails at a data folder that cannot be made."""
         result = run("node", self.made.manifest, "--key", self.key, *options, "--listen",
                      "127.0.0.1:0", "--data-dir", "/proc/none")
         return "/proc/none" in result.stderr
@@ -154,13 +154,13 @@ class OneNodeAKeyTest(TestCase):
         self.refused(2, [*second, "--data-dir", other], made.ids[0][:16],
                      f"in use for this run by process {first.pid}", "end that one first")
         self.assertFalse(other.exists())
-        # Nor does a copy of the key file help.
+        # A copy of the key file is refused, too.
         copy = self.folder / "copy.key"
         copy.write_bytes(made.key(0).read_bytes())
         copy.chmod(0o600)
         self.refused(2, ["node", made.manifest, "--key", copy, "--listen", "127.0.0.1:0",
                          "--data-dir", other], "in use for this run")
-        # Killed, it leaves no lock behind.
+        # A killed node leaves no lock behind.
         first.signal(signal.SIGKILL)
         first.finish()
         again = self.running(harness.Running(*second, "--data-dir", other, "--events"))

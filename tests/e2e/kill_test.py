@@ -17,13 +17,13 @@ RUNS = int(os.environ.get("OSTRAKA_KILL_RUNS", "1"))
 SEED = int(os.environ.get("OSTRAKA_KILL_SEED", "1"))
 RETURNS = 8  # runs in which a lost disk may have been lost at a bad moment
 STEPS_A_KILL = int(os.environ.get("OSTRAKA_KILL_STEPS", "20"))
-# Deadlines, not pauses: a busy machine is no failure.
+# Deadlines and not pauses, so that a busy machine fails no test.
 START_DEADLINE_S = 300
 KILL_DEADLINE_S = 60
 
 
 class Nodes:
-    """Nodes of one run, each with its output in files, for they die and start again."""
+    """Nodes of one run. Their output goes to files, because they are killed and start again."""
 
     def __init__(self, made, attacks=None):
         self.made, self.attacks, self.processes, self.files = made, attacks or {}, {}, []
@@ -98,7 +98,7 @@ class NodesTest(TestCase):
         frames = [self.nodes.path(index, "frames") for index in self.honest]
         result = subprocess.run([SLOT_AUDIT, *options, *frames], capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        if not options:  # nobody here sends garbage: what a kill cut off was taken away
+        if not options:  # no member sends garbage here, and a frame that a kill cut off was removed
             self.assertRegex(result.stdout, " 0 unreadable$")
         return result.stdout.strip()
 
@@ -116,7 +116,7 @@ class KillTest(NodesTest):
                    count=8, steps=40 + STEPS_A_KILL * kills)
         killed = set()
         for k in range(kills):
-            # At some moment while a certain step is on; and again from 0 to 2 s later.
+            # Killed at a random moment of a given step, and again 0 to 2 s later.
             self.await_step(self.honest, 5 + STEPS_A_KILL * k + rng.randrange(STEPS_A_KILL))
             time.sleep(rng.random() * 0.05)
             victim = rng.choice(self.honest)
@@ -130,7 +130,7 @@ class KillTest(NodesTest):
         print(f"seed {seed}: {kills} kills of {len(killed)} nodes, {len(drops)} drops; of those "
               f"killed {len(killed) - observers} ended as members, {observers} as observers; "
               f"{self.audit()}", flush=True)
-        # Every ledger knows both bans and no other, also those of nodes that were away.
+        # Every ledger has both bans and no other, even the ledgers of nodes that were away.
         for index in self.honest:
             bans = {row["peer"]: row["kind"] for row in self.removals(index)
                     if row["kind"] != "drop"}
@@ -189,8 +189,8 @@ class ReturnTest(NodesTest):
 
     def test_a_member_without_its_disk_signs_only_rejoin_until_admitted(self):
         lost = 3
-        # Nobody can choose where in a step a kill comes. One between COMMIT and REVEAL may hide a
-        # coin that was not liked: such a member only watches (docs/protocol.md, 6).
+        # The test cannot choose where in a step the kill comes. A member that is killed between COMMIT
+        # and REVEAL may be hiding its coin, so it only watches (docs/protocol.md, 6).
         for _ in range(RETURNS):
             report, drop, joined = self.lose_a_disk(lost)
             if "REVEAL" not in drop["reason"]:

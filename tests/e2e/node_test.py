@@ -41,7 +41,7 @@ class RunTest(TestCase):
         for key in ("steps", "state_root", "member", "checkpoint"):
             self.assertEqual(again.report()[key], report[key])
         self.assertEqual(self.ledger(made, 0), before)
-        # Nor may another key or another run take the folder over.
+        # The folder is refused to another key and to another run.
         self.refused(2, ["node", made.manifest, "--key", made.key(1), "--data-dir",
                          made.data_dir(0)], "belongs to the key of " + made.ids[0][:16])
         text = made.manifest.read_text()
@@ -121,8 +121,8 @@ class LostNodeTest(TestCase):
         self.check_others_went_on()
         shown = self.shown(0)
         self.assertEqual(shown["outcome"], "")
-        # It had announced step 2, for whose signatures genesis and blocks 0 and 1 were durable;
-        # block 2 itself may have been on its way to the disk.
+        # The node had announced step 2, so genesis and blocks 0 and 1 were durable. Block 2 may still
+        # have been on its way to the disk.
         self.assertGreaterEqual(len(shown["blocks"]), 3)
         self.assertIn("it was killed", expect_ok("ledger", "show", self.made.data_dir(0)))
 
@@ -149,7 +149,7 @@ class LostNodeTest(TestCase):
             self.assertEqual(node.finish(), 0, node.text["stderr"])
             report = node.report()
             self.assertEqual(report["end"], "finished")
-            # Back too late for the seal that waited for it, it is dropped, and banned never.
+            # A member that returns too late for the seal that waited for it is dropped, and never banned.
             self.assertLessEqual({(row["peer"], row["kind"]) for row in report["removals"]},
                                  {(self.made.ids[0], "drop")})
         self.assertEqual(len({node.report()["state_root"] for node in self.nodes}), 1)
@@ -179,7 +179,7 @@ class FolderTest(TestCase):
         port = made.sockets[0].getsockname()[1]
         self.refused(3, ["node", made.manifest, "--key", made.key(0), "--data-dir",
                          made.data_dir(0)], f"127.0.0.1:{port}", "the port is taken")
-        # Nothing was lost: with a free socket the same folder serves.
+        # Nothing was lost: the node starts from this folder with a free socket.
         node = self.running(made.start(0))
         node.wait_for_event(event="started")
 

@@ -47,7 +47,7 @@ class LogTest(TestCase):
         node = self.start("--log-level", "debug", "--log-file", log, "--log-max-bytes", "4K",
                           "--log-files", 2)
         lines = []
-        # A member that comes and goes is worth some lines each time.
+        # A member that comes and goes makes some lines each time.
         for _ in range(60):
             other = self.running(self.made.start(1))
             other.wait_for_event(event="links", up=1)
@@ -73,7 +73,7 @@ class BandwidthTest(TestCase):
     CAP = 128 << 10
 
     def test_a_cap_holds(self):
-        # 3 members exchange 1.6 MB each in 12 steps: a second or so where nothing holds them back.
+        # 3 members exchange 1.6 MB each in 12 steps, which takes about a second without a cap.
         made = self.make_run(steps=12, options=["--hidden", 25000])
         nodes = [self.running(made.start(0, "--bandwidth", "128K"))]
         nodes += [self.running(made.start(i)) for i in (1, 2)]
@@ -81,7 +81,7 @@ class BandwidthTest(TestCase):
             self.assertEqual(node.finish(), 0, node.text["stderr"])
         report = nodes[0].report()
         self.assertGreater(report["payload_bytes_sent"], 8 * self.CAP)
-        # A slow machine makes this truer; only a cap that does not hold can break it.
+        # A slow machine takes even longer; only a cap that does not hold can fail this.
         self.assertLess(report["payload_bytes_sent"], self.CAP * (report["seconds"] + 2))
 
     def test_a_cap_too_low_for_the_run_is_refused(self):

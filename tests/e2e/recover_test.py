@@ -50,14 +50,14 @@ class RecoverTest(TestCase):
         self.assertEqual(len({end["state_root"] for end in ends}), 1)
         self.assertEqual(ends[0]["steps"], plan["steps"])
         self.assertEqual(ends[0]["removals"], [])
-        # It goes on, and does not begin anew: its first step is about where the old run was.
+        # The new run continues the old one: its first loss is about that of the old run at that step.
         before, after = self.losses(self.old), self.losses(nodes[0])
         self.assertLess(after[0], 1.5 * before[plan["step"]])
         self.assertLess(after[0], 0.5 * before[0])
 
     @staticmethod
     def losses(node):
-        """By step, as far as the node told."""
+        """By step, as far as the node reported it."""
         events = [json.loads(line) for line in node.text["stdout"].splitlines()]
         return {event["step"]: event["value"] for event in events
                 if event["event"] == "evaluation"}
@@ -77,7 +77,7 @@ class RecoverTest(TestCase):
         self.refused(2, [*recover, self.made.folder / "x.toml", "--without", "nobody"],
                      "--without 'nobody'")
         self.refused(2, ["run", "recover", self.next, self.made.data_dir(0), "--out",
-                         self.made.folder / "x.toml"], "is of run")
+                         self.made.folder / "x.toml"], "belongs to run")
 
 
 if __name__ == "__main__":

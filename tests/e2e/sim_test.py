@@ -42,7 +42,7 @@ class SimTest(TestCase):
         self.assertEqual(self.sim("--replay", saved), self.sim(*SMALL, "--seed", 5))
 
     def test_a_failure_exits_1_and_leaves_a_replay(self):
-        # No bug can be planted from outside, but a run can be given too little virtual time.
+        # A test cannot plant a bug in this binary, but it can give a run too little virtual time.
         hurried = self.folder / "hurried.replay"
         hurried.write_text("seed=7 peers=4 byzantine=0 attack=none dimension=64 steps=15 "
                            "time_limit_ns=1000000\n")

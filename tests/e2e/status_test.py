@@ -13,7 +13,7 @@ import harness
 from harness import TestCase, expect_ok, run
 
 try:
-    # Debian's package serves any Python 3, also one that is not Debian's.
+    # Debian's package works with any Python 3, even with one that is not Debian's.
     sys.path.append("/usr/lib/python3/dist-packages")
     from prometheus_client.parser import text_string_to_metric_families
 except ImportError:
@@ -79,7 +79,7 @@ class LiveTest(StatusTestCase):
             self.assertAlmostEqual(status["eta_seconds"], left, delta=left / 100)
         self.assertGreaterEqual(by_address["step"], by_folder["step"])
         self.assertIn("other members", expect_ok("status", f"http://127.0.0.1:{self.port}/"))
-        # One member stops answering: it is the one that is missing.
+        # A member that stops answering is the one that the status names.
         self.others[0].signal(signal.SIGSTOP)
         lost = self.made.ids[1]
         status = by_folder
@@ -102,7 +102,7 @@ class LiveTest(StatusTestCase):
         self.assertFalse((self.made.data_dir(0) / "status.sock").exists())
         self.refused(3, ["status", f"127.0.0.1:{self.port}"], "nobody listens")
 
-    def test_the_socket_of_a_killed_node_misleads_nobody(self):
+    def test_the_socket_of_a_killed_node_counts_as_not_running(self):
         self.start()
         self.first.signal(signal.SIGKILL)
         self.first.finish()
@@ -192,8 +192,8 @@ class HttpTest(StatusTestCase):
         self.assertGreater(value("process_open_fds"), 5)
 
     def test_a_node_without_progress_is_unhealthy_with_a_reason(self):
-        # The rule is in node_status_test; here only that its verdict becomes 503 and exit code 1.
-        # Of three, two go on without one: it is when both are gone that nothing can be sealed.
+        # node_status_test tests the rule. Here its verdict becomes 503 and exit code 1.
+        # Two of three members continue without the third. With both others gone nothing can be sealed.
         self.start("--verbose", deadlines_ms=(1000, 3000))
         self.start_others()
         for other in self.others:

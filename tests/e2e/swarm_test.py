@@ -19,7 +19,7 @@ KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters
 
 
 class BanishTest(TestCase):
-    """Eight nodes, three of which flip their gradients' sign; every test looks at the same run."""
+    """Eight nodes, three of which flip the sign of their gradients; all tests share their run."""
 
     @classmethod
     def setUpClass(cls):
@@ -53,7 +53,7 @@ class BanishTest(TestCase):
         for key in ["seconds", "bytes_sent", "peak_rss_bytes", "payload_bytes_per_step"]:
             self.assertGreater(result[key], 0)
 
-    def test_the_byzantine_and_nobody_else_are_banned_with_step_and_reason(self):
+    def test_only_byzantine_nodes_are_banned_with_step_and_reason(self):
         self.assertEqual(len(self.result["byzantine"]), 3)
         self.assertEqual(sorted(ban["peer"] for ban in self.result["bans"]),
                          sorted(self.result["byzantine"]))
@@ -117,7 +117,7 @@ class BanishTest(TestCase):
             self.assertEqual(rows, [(b["peer"], b["step"], b["kind"], b["reason"])
                                     for b in wanted])
 
-    def test_nobody_signed_a_slot_twice(self):
+    def test_no_key_signed_a_slot_twice(self):
         for node in self.honest:
             copy = self.base / "copy.sqlite"
             with sqlite3.connect(f"file:{node}/ledger.sqlite?mode=ro", uri=True) as ledger, \
@@ -128,9 +128,9 @@ class BanishTest(TestCase):
                 commits = dict(ledger.execute("SELECT step, COUNT(*) FROM slots WHERE type = 1 "
                                               "GROUP BY step").fetchall())
                 self.assertEqual(twice, [])
-                # The one after the last step attests to the last block.
+                # The COMMIT after the last step attests to the last block.
                 self.assertEqual(commits, {s: 1 for s in range(self.result["steps"] + 1)})
-                # Nor could it: the table refuses a second digest.
+                # The table refuses a second digest for a slot.
                 with self.assertRaises(sqlite3.IntegrityError):
                     writable.execute("INSERT INTO slots SELECT slot, step, phase, type, 'other' "
                                      "FROM slots LIMIT 1")
@@ -181,7 +181,7 @@ class OutcomeTest(TestCase):
                                    "--steps", 30, "--out", self.folder / "out")
         self.assertEqual((result["bans"], result["honest_removed"]), ([], 0))
         self.assertIs(result["unprotected"], True)
-        # A thousandfold gradient of the wrong sign: nothing is left of the model.
+        # A gradient of the wrong sign, a thousandfold, destroys the model.
         self.assertIs(result["ok"], False)
         self.assertRegex(" ".join(result["problems"]), "diverged|not finite|not a number|exploded")
 
@@ -195,7 +195,7 @@ class OutcomeTest(TestCase):
         self.assertTrue(result["ok"], result["problems"])
 
     @needs_torch
-    def test_softmax_on_digits_learns_beside_a_liar(self):
+    def test_softmax_on_digits_learns_beside_an_attacker(self):
         result, _ = self.swarm("--peers", 4, "--byzantine", 1, "--model", "softmax", "--steps", 40)
         self.assertTrue(result["ok"], result["problems"])
         self.assertEqual([ban["peer"] for ban in result["bans"]], result["byzantine"])

@@ -86,7 +86,7 @@ void CheckDecided(const World& world, const WorldOptions& options, base::Time fr
     if (!world.IsHonest(i) || options.muted_members.contains(i)) continue;
     if (!world.DecidedAt(i)) RC_FAIL("undecided: " + Explain(world, options));
     if (i == excused) continue;
-    // An observer asks for the decision every 2 Delta.
+    // A seal that only watches may take longer (docs/seal.md, 6).
     const base::Duration more = i < options.n ? base::Duration{} : options.delta * 4;
     if (*world.DecidedAt(i) - from <= bound + more) continue;
     RC_FAIL("node " + std::to_string(i) + " took " +

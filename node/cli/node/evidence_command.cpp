@@ -142,7 +142,7 @@ void PrintShown(const json& shown) {
   std::printf("verdict  %s: %s\n", text(shown["verdict"]).c_str(), text(shown["reason"]).c_str());
 }
 
-// Shows the file's content, whatever it proves.
+// Shows the file's content, whether or not it proves anything.
 base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
   ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(options.files.front()));
   const auto file = wire::DecodeEvidence(bytes);
@@ -183,8 +183,7 @@ base::StatusOr<ExitCode> ExportFiles(const EvidenceCommandOptions& options) {
 }  // namespace
 
 void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
-  auto* command =
-      program.add_subcommand("evidence", "proofs of misbehaviour, judged without any network");
+  auto* command = program.add_subcommand("evidence", "check proofs of misbehaviour, offline");
   command->require_subcommand(1);
   command->footer(
       "Example: ostraka evidence verify out/evidence/*equivocation*.evidence\n"
@@ -206,18 +205,18 @@ void AddEvidenceCommand(CLI::App& program, Invocation& invocation) {
   const auto add_judge = [&](CLI::App* one, const char* name, const char* description, int most) {
     one->add_option(name, options->files, description)->required()->expected(1, most);
     one->add_option("--manifest", options->manifest,
-                    "of the run: who its members are, which a sealed_ban needs");
+                    "the run's manifest: sealed_ban and verdict are judged by its members");
   };
   add_judge(
-      add("verify", "does it prove what it claims",
+      add("verify", "check whether files prove what they claim",
           "Example: ostraka evidence verify --manifest run.toml evidence/*.evidence\n"
           "Exit codes, of the worst file: 0 proven, 1 not proven, 2 malformed, 3 data missing",
           VerifyFiles),
       "files", "evidence files", kMostFiles);
-  add_judge(add("show", "what stands in it", "Example: ostraka evidence show ban.evidence --json",
-                ShowFile),
+  add_judge(add("show", "print the content of a file",
+                "Example: ostraka evidence show ban.evidence --json", ShowFile),
             "file", "the evidence file", 1);
-  auto* exporter = add("export", "out of a node's ledger, as files",
+  auto* exporter = add("export", "write the evidence in a node's ledger to files",
                        "Example: ostraka evidence export out/node0 evidence", ExportFiles);
   exporter->add_option("dir", options->data_dir, "the node's data folder")->required();
   exporter->add_option("out", options->out_dir, "the folder to write into")->required();

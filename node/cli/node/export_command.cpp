@@ -111,7 +111,7 @@ base::Status Export(const ExportOptions& options) {
   ASSIGN_OR_RETURN(const Checkpoint checkpoint, Read(options));
   if (Metadata(checkpoint, "run_id") != summary.run_id.Hex()) {
     return base::InvalidArgument(store::CheckpointPath(options.data_dir, checkpoint.step) +
-                                 ": is of another run than the ledger beside it");
+                                 " belongs to another run than the ledger beside it: move it away");
   }
   ASSIGN_OR_RETURN(const bool sealed, IsSealed(ledger, checkpoint));
   const base::Status written = store::WriteModel(options.out_file, checkpoint);
@@ -127,12 +127,13 @@ base::Status Export(const ExportOptions& options) {
 
 void AddExportCommand(CLI::App& program, Invocation& invocation) {
   auto* command =
-      program.add_subcommand("export", "the model that a node trained, as a safetensors file");
+      program.add_subcommand("export", "write the model that a node trained to a safetensors file");
   auto options = std::make_shared<ExportOptions>();
-  command->add_option("dir", options->data_dir, "the node's data folder; the node may run")
+  command->add_option("dir", options->data_dir, "the node's data folder (the node may be running)")
       ->required();
   command->add_option("file", options->out_file, "the safetensors file to write")->required();
-  command->add_option("--step", options->step, "the state after this step, not the newest");
+  command->add_option("--step", options->step,
+                      "export the state after this step (default: the newest)");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       "Example: ostraka export out/node0 model.safetensors\n"

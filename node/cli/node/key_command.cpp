@@ -120,8 +120,8 @@ void AddKeyCommand(CLI::App& program, Invocation& invocation) {
     });
     return sub;
   };
-  const char* written = "where to write it (mode 0600, never overwritten)";
-  const char* clear = "store the key in the clear";
+  const char* written = "the file to write (mode 0600; an existing file is never overwritten)";
+  const char* clear = "store the key without encryption";
 
   auto* create =
       add("new", "make a key and print its peer id", "Example: ostraka key new me.key", New);
@@ -133,11 +133,11 @@ void AddKeyCommand(CLI::App& program, Invocation& invocation) {
                    "Example: ostraka key show me.key", ShowFile);
   show->add_option("file", options->file, "the key file")->required();
 
-  auto* passwd = add("passwd", "change, add or remove the passphrase of a key file",
-                     "Example: ostraka key passwd me.key\n"
-                     "The file holds the key under the old passphrase or the new one, whole, at "
-                     "every moment.\nCopies of it keep the old one.",
-                     ChangePassphrase);
+  auto* passwd =
+      add("passwd", "change, add or remove the passphrase of a key file",
+          "Example: ostraka key passwd me.key\n"
+          "The file is replaced atomically. Copies that you made of it keep the old passphrase.",
+          ChangePassphrase);
   passwd->add_option("file", options->file, "the key file")->required();
   passwd->add_flag("--no-passphrase", options->no_passphrase, clear);
   AddPassphraseOptions(*passwd, options->passphrase);
@@ -146,12 +146,12 @@ void AddKeyCommand(CLI::App& program, Invocation& invocation) {
   auto* import =
       add("import", "make a key file from an Ed25519 key of another program",
           "Example: ostraka key import - me.key < ed25519.pem\n"
-          "Takes PEM as `openssl genpkey -algorithm ed25519` writes it, or the seed as 64 "
+          "Reads PEM as `openssl genpkey -algorithm ed25519` writes it, or the seed as 64 "
           "hexadecimal digits.",
           Import);
   import
       ->add_option("source", options->source,
-                   "the file (mode 0600) that holds it, or - for standard input")
+                   "the file (mode 0600) with the other program's key, or - for standard input")
       ->required();
   import->add_option("file", options->file, written)->required();
   import->add_flag("--no-passphrase", options->no_passphrase, clear);

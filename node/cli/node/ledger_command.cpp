@@ -32,10 +32,10 @@ std::string ListOf(const std::vector<base::PeerId>& peers) {
 base::Status ShowText(store::LedgerReader& ledger, const store::LedgerSummary& summary) {
   std::printf("run   %s\nnode  %s\nsince %s\n", summary.run_id.Hex().c_str(),
               summary.peer.Hex().c_str(), summary.created_utc.c_str());
-  std::printf("end   %s\n",
-              summary.outcome.empty() ? "not yet, or it was killed" : summary.outcome.c_str());
+  std::printf("end   %s\n", summary.outcome.empty() ? "none recorded: it runs, or it was killed"
+                                                    : summary.outcome.c_str());
   if (summary.pruned_below > 0) {
-    std::printf("kept  of steps below %llu only blocks with removals or open cases\n",
+    std::printf("kept  below step %llu only blocks with removals or open cases\n",
                 static_cast<unsigned long long>(summary.pruned_below));
   }
   std::printf("%-8s %-16s %8s %10s %10s  %s\n", "step", "decision", "members", "applied", "tau",
@@ -195,7 +195,8 @@ base::Status Explain(const LedgerCommandOptions& options) {
 }  // namespace
 
 void AddLedgerCommand(CLI::App& program, Invocation& invocation) {
-  auto* command = program.add_subcommand("ledger", "what a node's data folder says of a run");
+  auto* command =
+      program.add_subcommand("ledger", "read the record of a run in a node's data folder");
   command->require_subcommand(1);
   command->footer("Example: ostraka ledger explain out/node0");
   auto options = std::make_shared<LedgerCommandOptions>();
@@ -213,10 +214,12 @@ void AddLedgerCommand(CLI::App& program, Invocation& invocation) {
     });
     return reader;
   };
-  add("show", "the sealed blocks, one line each", "Example: ostraka ledger show out/node0", Show);
-  add("explain", "why a peer is gone, or who is", "Example: ostraka ledger explain out/node0 3f2a",
-      Explain)
-      ->add_option("peer", options->peer, "peer id, or its first digits");
+  add("show", "print the sealed blocks, one per line", "Example: ostraka ledger show out/node0",
+      Show);
+  add("explain", "print why a peer was removed, or every removal",
+      "Example: ostraka ledger explain out/node0 3f2a", Explain)
+      ->add_option("peer", options->peer,
+                   "peer id, or its first digits (default: all removed peers)");
 }
 
 }  // namespace ostraka::cli

@@ -71,13 +71,15 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
 }  // namespace
 
 void AddNodeCommand(CLI::App& program, Invocation& invocation) {
-  auto* command = program.add_subcommand("node", "be a member of a run");
+  auto* command = program.add_subcommand("node", "run a node: one member of a run");
   auto options = std::make_shared<NodeCommandOptions>();
   AddNodeOptions(*command, *options);
   command->footer(
       "Example: ostraka node run.toml --key me.key\n"
       "         ostraka node run.toml --key me.key --http 127.0.0.1:9464\n"
-      "Ctrl-C stops cleanly. Exit 0: the run finished; 1: banned or stopped; 3: no peers, no disk");
+      "Ctrl-C stops the node cleanly.\n"
+      "Exit codes: 0 the run finished; 1 banned, diverged, forked or stopped; 2 bad options or "
+      "files; 3 no progress, no disk or no port");
   command->callback([options, &invocation] {
     invocation.body = [options] {
       const auto code = RunNode(*options);

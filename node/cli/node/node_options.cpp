@@ -18,15 +18,16 @@
 namespace ostraka::cli {
 namespace {
 
-// Anyone who can connect can read the members, their ids and their state, without a password.
+// Attack: whoever can connect reads the members, their ids and their state, without a password.
 base::Status CheckHttp(const NodeNetworkOptions& options) {
   if (options.http.empty()) return base::OkStatus();
   const auto address = os::ParseHostPort(options.http);
   if (!address.ok()) return base::InvalidArgument("--http " + base::MessageOf(address.status()));
   if (options.http_remote || http::IsLoopback(options.http)) return base::OkStatus();
   return base::InvalidArgument("--http " + options.http +
-                               ": other machines could read it without a password; use 127.0.0.1 "
-                               "(and an SSH tunnel), or add --http-remote if the network is yours");
+                               ": other machines could read the status without a password; use "
+                               "127.0.0.1 (and an SSH tunnel), or add --http-remote if you trust "
+                               "the network");
 }
 
 base::StatusOr<std::map<base::PeerId, std::string>> AddressesOf(
@@ -90,7 +91,10 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Attacker(
   std::vector<base::PeerId> colluders = {key->id()};
   for (const std::string& text : lab.colluders) {
     const auto id = base::PeerId::FromHexDigits(text);
-    if (!id) return base::InvalidArgument("--colluders '" + text + "': give peer ids");
+    if (!id)
+      return base::InvalidArgument("--colluders '" + text +
+                                   "' is no peer id: give 64 hexadecimal digits, as `ostraka key "
+                                   "show` prints them");
     if (*id != key->id()) colluders.push_back(*id);
   }
   sim::AdversaryOptions adversary;
@@ -145,40 +149,48 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
   command.add_option("--key", options.files.key, "identity key file")->required();
   AddPassphraseOptions(command, options.files.passphrase);
   command.add_option("--peers", options.network.peers,
-                     "ID@HOST:PORT: addresses instead of the manifest's");
-  command.add_option("--data-dir", options.files.data_dir,
-                     "where the ledger is kept (default ~/.local/share/ostraka/<run id>)");
-  command.add_option("--listen", options.network.listen, "HOST:PORT instead of the manifest's");
+                     "ID@HOST:PORT: addresses that replace those of the manifest");
+  command.add_option(
+      "--data-dir", options.files.data_dir,
+      "folder of the ledger and the checkpoints (default ~/.local/share/ostraka/<run id>)");
+  command.add_option("--listen", options.network.listen,
+                     "HOST:PORT to listen on, instead of the address in the manifest");
   command.add_option("--listen-fd", options.network.listen_fd,
-                     "take over this listening socket (socket activation)");
+                     "descriptor of a socket that listens already (socket activation)");
   command.add_option("--bandwidth", options.network.bandwidth,
-                     "send, and take, at most so many bytes of gradients a second (10M, 500K)");
-  command.add_option("--http", options.network.http,
-                     "HOST:PORT (port 0: any) for /status, /metrics (Prometheus) and /healthz; "
-                     "on this machine only");
+                     "limit on bytes of gradients per second, in each direction (10M, 500K)");
+  command.add_option(
+      "--http", options.network.http,
+      "HOST:PORT (port 0: any free one) that serves /status, /metrics (Prometheus) and "
+      "/healthz; a loopback address, unless --http-remote");
   command.add_flag("--http-remote", options.network.http_remote,
-                   "let --http listen on addresses that other machines reach");
-  command.add_option("--data", options.files.data,
-                     "mnist:DIR, cifar10:DIR or text:FILE, where this node has the run's data");
+                   "allow addresses for --http that other machines can reach");
+  command.add_option(
+      "--data", options.files.data,
+      "mnist:DIR, cifar10:DIR or text:FILE: where the run's data is on this machine");
   command.add_option("--origin", options.files.origin,
-                     "file of the state that the run goes on from, if it does (run recover)");
+                     "file with the initial state, for a run made by `run recover`");
   command.add_option("--record-frames", options.files.record_frames,
-                     "append every frame that comes to this file: for audits from outside");
+                     "append every received frame to this file, for audits");
   command.add_option("--evaluate-every", options.evaluate_every,
-                     "evaluate on held-out data every so many steps; 0: at the end");
+                     "evaluate on held-out data every this many steps; 0: only at the end");
   AddStateOptions(command, options.states);
-  command.add_flag("--json", options.output.json, "print a final report as one JSON object");
-  command.add_flag("--events", options.output.events,
-                   "print one JSON object a line for each event");
+  command.add_flag("--json", options.output.json, "print the final report as one JSON object");
+  command.add_flag("--events", options.output.events, "print each event as one line of JSON");
   AddLogOptions(command, options.output.log);
-  const char* lab = "For experiments: misbehave on purpose";
-  command.add_flag("--unprotected", options.lab.unprotected, "plain averaging, nothing checked")
+  const char* lab = "Experiments: a node that misbehaves on purpose";
+  command.add_flag("--unprotected", options.lab.unprotected, "average gradients without any check")
       ->group(lab);
-  command.add_option("--attack", options.lab.attack, "attack by this name")->group(lab);
-  command.add_option("--attack-param", options.lab.attack_params, "name=value")->group(lab);
-  command.add_option("--attack-from", options.lab.attack_from, "honest before this step")
+  command.add_option("--attack", options.lab.attack, "name of the attack")->group(lab);
+  command
+      .add_option("--attack-param", options.lab.attack_params,
+                  "NAME=VALUE, a parameter of the attack")
       ->group(lab);
-  command.add_option("--attack-seed", options.lab.attack_seed, "shared by colluders")->group(lab);
+  command.add_option("--attack-from", options.lab.attack_from, "first step under attack")
+      ->group(lab);
+  command
+      .add_option("--attack-seed", options.lab.attack_seed, "random seed, equal for all colluders")
+      ->group(lab);
   command.add_option("--colluders", options.lab.colluders, "peer ids of all colluders")->group(lab);
 }
 

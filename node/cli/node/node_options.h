@@ -1,4 +1,4 @@
-// What a user says to `ostraka node`, and the run that follows from it.
+// The options of `ostraka node`, and the run that they describe.
 //
 // Thread safety: AddNodeOptions before parsing; RunOptionsOf reads files and the environment.
 #pragma once
@@ -66,9 +66,9 @@ struct NodeCommandOptions {
 
 void AddNodeOptions(CLI::App& command, NodeCommandOptions& options);
 
-// InvalidArgument: an option that cannot be, or an address that other machines would reach without
-// --http-remote. ReadManifestFile's, LoadKey's and DataDirOf's errors. REQUIRES: called once, for
-// it takes over --listen-fd.
+// InvalidArgument: a bad option, or an address that other machines can reach without --http-remote.
+// Also the errors of ReadManifestFile, LoadKey and DataDirOf. REQUIRES: called once, because it
+// takes over --listen-fd.
 base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options);
 
 }  // namespace ostraka::cli

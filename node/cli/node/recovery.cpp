@@ -26,8 +26,9 @@ base::StatusOr<LedgerReader> OpenLedger(const std::string& data_dir, const Diges
   ASSIGN_OR_RETURN(LedgerReader ledger, LedgerReader::Open(data_dir));
   ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
   if (summary.run_id != run_id) {
-    return base::InvalidArgument(data_dir + ": is of run " + summary.run_id.Short() +
-                                 ", and the manifest is of run " + run_id.Short());
+    return base::InvalidArgument(data_dir + " belongs to run " + summary.run_id.Short() +
+                                 ", and the manifest to run " + run_id.Short() +
+                                 ": give folders of one run and its manifest");
   }
   return ledger;
 }
@@ -82,7 +83,8 @@ base::StatusOr<std::pair<std::string, store::Checkpoint>> NewestState(
   ASSIGN_OR_RETURN(store::Checkpoint checkpoint, store::ReadCheckpoint(best->path));
   const auto run = checkpoint.metadata.find("run_id");
   if (run == checkpoint.metadata.end() || run->second != run_id.Hex()) {
-    return base::InvalidArgument(best->path + ": is a state of another run");
+    return base::InvalidArgument(best->path +
+                                 " is a state of another run: remove it, or give another folder");
   }
   return std::make_pair(best->path, std::move(checkpoint));
 }
@@ -116,7 +118,9 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
   }
   // The genesis block has no predecessor.
   if (parted_height) common.erase(common.lower_bound(*parted_height), common.end());
-  if (common.empty()) return base::NotFound("these ledgers have no block in common");
+  if (common.empty())
+    return base::NotFound(
+        "these ledgers have no block in common: give folders of members of one run");
   const wire::Block& head = common.rbegin()->second;
   if (parted_height) plan.parted_at = *parted_height - 1;
   LeaveOutBanned(head, plan.left_out);
@@ -146,7 +150,7 @@ base::StatusOr<RecoveryPlan> PlanRecovery(const protocol::Manifest& old,
   }
   const base::Status valid = protocol::Validate(plan.manifest);
   if (!valid.ok()) {
-    return base::FailedPrecondition("those who are left cannot make a run: " +
+    return base::FailedPrecondition("the remaining members cannot form a run: " +
                                     base::MessageOf(valid));
   }
   return plan;

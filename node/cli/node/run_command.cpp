@@ -33,9 +33,7 @@ base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
     return base::InvalidArgument("--member '" + text +
                                  "': write ID@HOST:PORT, the ID as `ostraka key show` prints it");
   }
-  if (at == std::string::npos)
-    return protocol::Member{*id, ""};  // without an address it only
-                                       // dials
+  if (at == std::string::npos) return protocol::Member{*id, ""};  // it only dials
   const auto address = os::ParseHostPort(text.substr(at + 1));
   if (!address.ok()) return base::InvalidArgument("--member " + base::MessageOf(address.status()));
   return protocol::Member{*id, text.substr(at + 1)};
@@ -66,20 +64,21 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   }
   std::printf("run %s%s%s\n", m.run_id.Hex().c_str(), m.name.empty() ? "" : "  ",
               PrintableLine(m.name).c_str());
-  std::printf("mode %s: %u members, bears %u faulty (%u if the network is slow)\n",
+  std::printf("mode %s: %u members, tolerates %u faulty ones (%u while messages are late)\n",
               protocol::ModeName(m.mode), n, thresholds.t_s, thresholds.t_a);
-  // 16 digits of a hash are enough to compare.
+  // People compare the first 16 digits of a hash.
   const std::size_t at = m.training.data.find('@');
   const std::string data =
       at == std::string::npos ? m.training.data : m.training.data.substr(0, at + 1 + 16);
   if (m.origin) {
-    std::printf("goes on from run %s, after step %llu\n", m.origin->run_id.Short().c_str(),
+    std::printf("continues run %s after step %llu\n", m.origin->run_id.Short().c_str(),
                 static_cast<unsigned long long>(m.origin->step));
   }
   const std::uint32_t spared =
       protocol::SparedValidators(n, protocol::FaultBound(thresholds), m.validators);
-  std::printf("trains %s on %s for %llu steps; validators a step: %u%s\n", m.training.model.c_str(),
-              data.c_str(), static_cast<unsigned long long>(m.training.steps), spared,
+  std::printf("trains %s on %s for %llu steps; validators per step: %u%s\n",
+              m.training.model.c_str(), data.c_str(),
+              static_cast<unsigned long long>(m.training.steps), spared,
               spared < m.validators ? ", as many as the mode can spare" : "");
   for (const auto& member : m.members) {
     std::printf("member %s  %s\n", member.id.Hex().c_str(),
@@ -121,7 +120,8 @@ base::Status Inspect(const RunOptions& options) {
 }  // namespace
 
 void AddRunCommand(CLI::App& program, Invocation& invocation) {
-  auto* command = program.add_subcommand("run", "run manifests: what all members agree on");
+  auto* command =
+      program.add_subcommand("run", "run manifests: the settings that all members share");
   command->require_subcommand(1);
   command->footer("Example: ostraka run check run.toml");
   auto options = std::make_shared<RunOptions>();
@@ -129,9 +129,10 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
   auto* init = command->add_subcommand("init", "write a manifest");
   init->add_option("--out", options->file, "the file to write")->required();
   init->add_option("--member", options->members,
-                   "ID@HOST:PORT, once for each member; only ID for one that dials the others")
+                   "ID@HOST:PORT, once for each member; ID alone for a member that only dials")
       ->required();
-  init->add_option("--faults", options->faults, "refuse a mode that bears fewer faulty members");
+  init->add_option("--faults", options->faults,
+                   "refuse a mode that tolerates fewer faulty members");
   AddManifestOptions(*init, options->manifest);
   init->add_flag("--json", options->json, "print one JSON object");
   init->footer(
@@ -148,7 +149,7 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
     auto* reader = command->add_subcommand(name, description);
     reader->add_option("file", options->file, "the manifest")->required();
     reader->add_option("--faults", options->faults,
-                       "refuse a mode that bears fewer faulty members");
+                       "refuse a mode that tolerates fewer faulty members");
     reader->add_flag("--json", options->json, "print one JSON object");
     reader->footer(std::string("Example: ostraka run ") + name + " run.toml");
     reader->callback([options, &invocation] {
@@ -158,8 +159,8 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
       };
     });
   };
-  add_reader("show", "print what a manifest says");
-  add_reader("check", "exit 0 only if a run can start from this manifest");
+  add_reader("show", "print the settings of a manifest");
+  add_reader("check", "check whether a run can start from a manifest (exit code 0)");
   AddRunRecoverCommand(*command, invocation);
 }
 

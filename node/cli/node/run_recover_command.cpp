@@ -1,4 +1,4 @@
-// ostraka run recover: a new run from the remains of one that cannot continue.
+// ostraka run recover: a new run that continues from the last common state of one that cannot.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -44,13 +44,13 @@ void Print(const RecoverOptions& options, const RecoveryPlan& plan,
     return PrintJson(result);
   }
   if (plan.parted_at) {
-    std::printf("the ledgers part at step %llu\n",
+    std::printf("the ledgers differ from step %llu on\n",
                 static_cast<unsigned long long>(*plan.parted_at));
   } else {
     std::printf("the ledgers agree\n");
   }
   std::printf(
-      "%s: run %s goes on from the state after step %llu, with %zu members for %llu steps\n",
+      "%s: run %s continues from the state after step %llu, with %zu members for %llu steps\n",
       PrintableLine(options.out_file).c_str(), manifest.run_id.Hex().c_str(), step,
       manifest.members.size(), static_cast<unsigned long long>(manifest.training.steps));
   for (const auto& [peer, why] : plan.left_out) {
@@ -58,9 +58,9 @@ void Print(const RecoverOptions& options, const RecoveryPlan& plan,
   }
   if (plan.parted_at && plan.guilty == 0) {
     std::printf(
-        "nobody is proven guilty of the split: no member's words in these folders contradict each "
-        "other; folders of members of the other side may hold some that do, and --without leaves "
-        "out whom you name\n");
+        "no member is proven guilty of the fork: no two messages in these folders contradict each "
+        "other. Folders of members on the other branch may hold such messages; --without leaves "
+        "out a member that you name\n");
   }
   std::printf("each member needs both files: ostraka node %s --origin %s --key ...\n",
               PrintableLine(options.out_file).c_str(), PrintableLine(plan.checkpoint).c_str());
@@ -70,7 +70,10 @@ base::Status Recover(const RecoverOptions& options) {
   std::vector<base::PeerId> without;
   for (const std::string& text : options.without) {
     const auto peer = base::PeerId::FromHexDigits(text);
-    if (!peer) return base::InvalidArgument("--without '" + text + "': give a peer id");
+    if (!peer)
+      return base::InvalidArgument("--without '" + text +
+                                   "' is no peer id: give 64 hexadecimal digits, as `ostraka key "
+                                   "show` prints them");
     without.push_back(*peer);
   }
   ASSIGN_OR_RETURN(const protocol::Manifest old, config::ReadManifestFile(options.manifest_file));
@@ -89,7 +92,7 @@ base::Status Recover(const RecoverOptions& options) {
 void AddRunRecoverCommand(CLI::App& run, Invocation& invocation) {
   auto options = std::make_shared<RecoverOptions>();
   auto* command = run.add_subcommand(
-      "recover", "write the manifest of a new run that goes on where an old one cannot");
+      "recover", "write the manifest of a new run that continues one that forked or stalled");
   command->add_option("manifest", options->manifest_file, "the old run's manifest")->required();
   command
       ->add_option("data_dirs", options->data_dirs,
@@ -97,13 +100,15 @@ void AddRunRecoverCommand(CLI::App& run, Invocation& invocation) {
       ->required();
   command->add_option("--out", options->out_file, "the manifest to write")->required();
   command->add_option("--without", options->without,
-                      "leave this member out, whatever the ledgers say");
+                      "id of a member to leave out, whatever the ledgers say");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       "Example: ostraka run recover run.toml mine/ theirs/ --out next.toml\n"
-      "For runs that split, or whose members are gone for good. It begins with the newest state\n"
-      "that the folders have in common, without those banned or proven guilty. Everybody compares\n"
-      "what it printed, then starts a node with the new manifest and --origin.");
+      "For a run that forked, or that lost too many members. The new run starts from the newest "
+      "state\n"
+      "that the folders share, without members that are banned or proven guilty. The members "
+      "compare\n"
+      "the output, and then start their nodes with the new manifest and --origin.");
   command->callback([options, &invocation] {
     invocation.body = [options] {
       const base::Status status = Recover(*options);

@@ -30,8 +30,8 @@ struct StatusOptions {
 
 base::Status NotANode(const std::string& source) {
   return base::InvalidArgument(source +
-                               ": answered, but not as a node does: is this the address of "
-                               "`ostraka node --http`?");
+                               ": answered, but not as a node answers: give the address of "
+                               "`ostraka node --http`");
 }
 
 base::StatusOr<json> ParseStatus(const std::string& source, const http::HttpResponse& answer) {
@@ -94,7 +94,7 @@ base::StatusOr<std::string> OnlyFolder() {
   if (found.size() == 1) return found.front();
   if (found.empty()) {
     return base::NotFound("no node has a data folder under " + root +
-                          ": name the folder, or the address given to --http");
+                          ": name its folder, or its --http address");
   }
   std::string names;
   for (const std::string& name : found) names += " " + name;
@@ -112,8 +112,8 @@ base::StatusOr<json> Ask(const StatusOptions& options) {
     return FromAddress(options.where);
   }
   return base::NotFound("'" + options.where +
-                        "' is no folder and no HOST:PORT: name a node's data folder, or the "
-                        "address given to --http");
+                        "' is no folder and no HOST:PORT: name a node's data folder, or its "
+                        "--http address");
 }
 
 std::string Span(double seconds) {
@@ -158,7 +158,7 @@ class Text {
   static std::string Count(const json& count) { return std::to_string(count.get<std::uint64_t>()); }
 
   void Live(const json& status) {
-    Line("health", (status.at("healthy").get<bool>() ? "ok: " : "NOT WELL: ") +
+    Line("health", (status.at("healthy").get<bool>() ? "ok: " : "UNHEALTHY: ") +
                        status.at("health").get<std::string>());
     Line("now", "step " + Count(status.at("step")) + " of " + Count(status.at("steps")) + ", " +
                     status.at("phase").get<std::string>() + " for " +
@@ -171,9 +171,9 @@ class Text {
     Line("links", links);
     if (status.contains("slow")) {
       const json& slow = status.at("slow");
-      Line("SLOW", "it has let the others wait " + Count(slow.at("used_ms")) + " of the " +
-                       Count(slow.at("allowed_ms")) +
-                       " ms that it may, and is dropped beyond them (docs/operating.md)");
+      Line("SLOW", "it has delayed the others by " + Count(slow.at("used_ms")) +
+                       " ms, and is dropped beyond " + Count(slow.at("allowed_ms")) +
+                       " ms (docs/operating.md)");
     }
     if (status.contains("eta_seconds")) {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
@@ -183,8 +183,8 @@ class Text {
 
   void Ended(const json& status) {
     const std::string outcome = status.at("outcome");
-    Line("health", "does not run; " + (outcome.empty() ? "it was killed, or never ended"
-                                                       : "it ended: " + outcome));
+    Line("health", "not running; " + (outcome.empty() ? "it was killed before its run ended"
+                                                      : "it ended: " + outcome));
     if (!status.contains("step")) return;
     Line("last",
          "step " + Count(status.at("step")) + ", " + Count(status.at("members")) + " members");
@@ -201,7 +201,7 @@ class Text {
       line += ShortOf(missing.at("peer"));
       if (!missing.at("linked").get<bool>()) line += " (not linked)";
     }
-    return line.empty() ? "for nobody: it works" : line;
+    return line.empty() ? "for no member: it computes" : line;
   }
 
   std::string text_;
@@ -226,16 +226,16 @@ base::StatusOr<ExitCode> Status(const StatusOptions& options) {
 
 void AddStatusCommand(CLI::App& program, Invocation& invocation) {
   auto* command = program.add_subcommand(
-      "status", "how a node is: its step, who is missing, what it waits for");
+      "status", "show a node's step, its links, and the messages that it waits for");
   auto options = std::make_shared<StatusOptions>();
   command->add_option("where", options->where,
-                      "the node's data folder, or the address given to `ostraka node --http` "
+                      "the node's data folder, or its address from `ostraka node --http` "
                       "(default: the only folder in ~/.local/share/ostraka)");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       "Example: ostraka status out/node0\n"
       "         ostraka status 127.0.0.1:9464\n"
-      "Exit 0: it is well; 1: it waits too long, has ended or does not run; 3: nobody answers");
+      "Exit codes: 0 healthy; 1 no progress for too long, ended or not running; 3 no answer");
   command->callback([options, &invocation] {
     invocation.body = [options] {
       const auto code = Status(*options);

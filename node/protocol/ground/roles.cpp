@@ -53,15 +53,15 @@ std::optional<Assignment> Roles::AssignmentOf(const PeerId& validator) const {
   return std::nullopt;
 }
 
-std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& view) {
+std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& head) {
   std::vector<std::pair<PeerId, PeerId>> pairs;
   std::set<PeerId> taken;
   for (const CaseKind kind : {CaseKind::kGradient, CaseKind::kNumbers}) {
-    for (const wire::Case& open : view.cases) {
+    for (const wire::Case& open : head.cases) {
       const PeerId& accuser = open.id.accuser;
       const PeerId& target = open.id.target;
       if (open.id.kind != kind || taken.contains(accuser) || taken.contains(target)) continue;
-      if (!IsMember(view.members, accuser) || !IsMember(view.members, target)) continue;
+      if (!IsMember(head.members, accuser) || !IsMember(head.members, target)) continue;
       taken.insert({accuser, target});
       pairs.emplace_back(accuser, target);
     }
@@ -69,28 +69,28 @@ std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& view) {
   return pairs;
 }
 
-std::vector<PeerId> InRole(const Block& view) {
+std::vector<PeerId> InRole(const Block& head) {
   std::set<PeerId> quarantined;
-  for (const auto& [accuser, target] : QuarantinedPairs(view)) {
+  for (const auto& [accuser, target] : QuarantinedPairs(head)) {
     quarantined.insert({accuser, target});
   }
   std::vector<PeerId> in_role;
-  for (const PeerId& member : view.members) {
+  for (const PeerId& member : head.members) {
     if (!quarantined.contains(member)) in_role.push_back(member);
   }
   return in_role;
 }
 
-bool MayBeTarget(const Block& view, const PeerId& worker) {
-  if (IsMember(view.members, worker)) return IsMember(InRole(view), worker);
+bool MayBeTarget(const Block& head, const PeerId& worker) {
+  if (IsMember(head.members, worker)) return IsMember(InRole(head), worker);
   const auto banned = [&](const wire::Standing& s) { return s.peer == worker && s.banned; };
-  return std::none_of(view.standings.begin(), view.standings.end(), banned);
+  return std::none_of(head.standings.begin(), head.standings.end(), banned);
 }
 
-std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty) {
-  const auto known = static_cast<std::uint32_t>(QuarantinedPairs(view).size()) + known_faulty;
-  const std::uint32_t rest = view.thresholds.t_s > known ? view.thresholds.t_s - known : 0;
-  return std::max(view.thresholds.t_a, rest);
+std::uint32_t FaultsAmongWorkers(const Block& head, std::uint32_t known_faulty) {
+  const auto known = static_cast<std::uint32_t>(QuarantinedPairs(head).size()) + known_faulty;
+  const std::uint32_t rest = head.thresholds.t_s > known ? head.thresholds.t_s - known : 0;
+  return std::max(head.thresholds.t_a, rest);
 }
 
 Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
@@ -101,18 +101,18 @@ Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
   return hasher.Finish();
 }
 
-std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& view,
+std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& head,
                                        const std::vector<PeerId>& workers_proven,
                                        std::uint64_t next_step, std::uint32_t m) {
   if (next_step < 2) return {};
-  const std::vector<PeerId> pool = InRole(view);
+  const std::vector<PeerId> pool = InRole(head);
   std::vector<PeerId> drawn = Shuffled(pool, "validators", randomness);
-  drawn.resize(SparedValidators(pool.size(), FaultsAmongWorkers(view, 0), m));
+  drawn.resize(SparedValidators(pool.size(), FaultsAmongWorkers(head, 0), m));
 
   std::vector<PeerId> candidates;
   for (const PeerId& worker : workers_proven) {
     const bool validates = std::find(drawn.begin(), drawn.end(), worker) != drawn.end();
-    if (!validates && MayBeTarget(view, worker)) candidates.push_back(worker);
+    if (!validates && MayBeTarget(head, worker)) candidates.push_back(worker);
   }
   const std::vector<PeerId> targets = Shuffled(candidates, "targets", randomness);
   const std::uint64_t judged = next_step - (base::Planted(base::Bug::kTargetsBeforeProof) ? 1 : 2);
@@ -123,18 +123,18 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& vi
   return assignments;
 }
 
-Roles AssignRoles(const Block& view, std::uint64_t dimension) {
+Roles AssignRoles(const Block& head, std::uint64_t dimension) {
   Roles roles;
-  const std::vector<PeerId> pool = InRole(view);
+  const std::vector<PeerId> pool = InRole(head);
   if (pool.size() < kFewestWorkers) return roles;
-  for (const Assignment& assignment : view.drawn) {
+  for (const Assignment& assignment : head.drawn) {
     if (roles.validators.size() + kFewestWorkers == pool.size()) break;
     if (IsMember(pool, assignment.validator)) roles.validators.push_back(assignment);
   }
   for (const PeerId& peer : pool) {
     if (!roles.AssignmentOf(peer)) roles.workers.push_back(peer);
   }
-  roles.owners = Shuffled(roles.workers, "owners", view.randomness);
+  roles.owners = Shuffled(roles.workers, "owners", head.randomness);
   roles.parts = CutParts(dimension, static_cast<std::uint32_t>(roles.workers.size()));
   return roles;
 }

@@ -48,40 +48,40 @@ inline const std::vector<PeerId>& SealersOf(const Block& head) { return head.mem
 // the order of the cases, gradient cases first. A case of which one party is taken already adds no
 // pair. Attack: an aggregator that accuses many, or a liar that all accuse, would otherwise put the
 // whole swarm out of role. A case of kCover adds no pair. Each pair holds at least one fault.
-std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& view);
+std::vector<std::pair<PeerId, PeerId>> QuarantinedPairs(const Block& head);
 
 // Members in no quarantined pair, which may hold a role.
-std::vector<PeerId> InRole(const Block& view);
+std::vector<PeerId> InRole(const Block& head);
 
 // Faults that an aggregation must still bear: max(t_a, t_s - quarantined pairs - `known_faulty`).
 // `known_faulty` counts members outside the pairs that seal A proves faulty and that contribute
 // nothing to the aggregation.
-std::uint32_t FaultsAmongWorkers(const Block& view, std::uint32_t known_faulty);
+std::uint32_t FaultsAmongWorkers(const Block& head, std::uint32_t known_faulty);
 
 // True iff a validator may be drawn for a past step of `worker`: it is in no quarantined pair, and
 // not banned. A former member may be a target too. Attack: otherwise a member that leaves after a
 // misdeed is safe.
-bool MayBeTarget(const Block& view, const PeerId& worker);
+bool MayBeTarget(const Block& head, const PeerId& worker);
 
 // r^t: the randomness of `step`, from the coins revealed in it, by peer.
 Digest RandomnessOf(const Digest& run_id, std::uint64_t step,
                     const std::map<PeerId, Digest>& coins);
 
 // Validators for step `next_step`, drawn by the coin `randomness` of the step before from the
-// members in role of `view`, the block before that coin. (Attack: if the pool came from a later
+// members in role of `head`, the block before that coin. (Attack: if the pool came from a later
 // block, a member could change the draw by silence after it saw the coin.) Targets are drawn from
-// `workers_proven`, the workers of step next_step - 2 whose PROOFs `view` sealed. At most m_t pairs
+// `workers_proven`, the workers of step next_step - 2 whose PROOFs `head` sealed. At most m_t pairs
 // (manifest.h, SparedValidators), all distinct.
-std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& view,
+std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& head,
                                        const std::vector<PeerId>& workers_proven,
                                        std::uint64_t next_step, std::uint32_t m);
 
-// Roles of step `view.step + 1` (of step 0 after the genesis block). Validators are the members of
-// view.drawn that are still in role, workers the others in role; view.randomness permutes the
+// Roles of step `head.step + 1` (of step 0 after the genesis block). Validators are the members of
+// head.drawn that are still in role, workers the others in role; head.randomness permutes the
 // owners of parts. If fewer than kFewestWorkers would remain, the validators drawn last work
 // instead. Rationale: a single worker among validators would own the whole model, more than a link
 // carries.
-Roles AssignRoles(const Block& view, std::uint64_t dimension);
+Roles AssignRoles(const Block& head, std::uint64_t dimension);
 
 // Seed of the batch of `peer` in `step`: H(run, data source, r^{step-1}, step, peer).
 Digest BatchSeed(const Digest& run_id, std::string_view data_source,

@@ -41,7 +41,7 @@ bool Forks::IsOtherHistory(std::uint64_t step, const Digest& parent,
                            const StepFacts* current) const {
   if (step == 0) return false;
   if (current != nullptr && step == current->number()) return parent != current->parent_a;
-  const Digest* own = uses_.watch->EntryOf({step, Phase::kA, 0});
+  const Digest* own = uses_.watch->ParentOf({step, Phase::kA, 0});
   return own != nullptr && *own != parent;
 }
 

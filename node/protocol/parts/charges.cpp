@@ -62,7 +62,7 @@ bool Charges::FindBrokenLock(const Inbox& inbox, const wire::SignedEnvelope& mes
 void Charges::ProveImpossibleNumbers(const SealedStep& sealed, const Block& head,
                                      const std::map<PeerId, wire::SharedMessage>& proofs) {
   SealedFaults impossible;
-  FindImpossibleWords(sealed, head, impossible);
+  FindImpossibleMessages(sealed, head, impossible);
   for (const auto& [member, proof] : proofs) {
     if (impossible.contains(member)) Keep(evidence::MakeImpossibleNumbers(*proof->frame));
   }

@@ -52,9 +52,9 @@ std::optional<base::Time> Reports::AskAt(base::Duration delta) const {
   return asked_at_ ? std::max(*ask, *asked_at_ + delta) : *ask;
 }
 
-std::set<LateWatch::Word> Reports::TakeOverdue(base::Time now, base::Duration delta) {
+std::set<LateWatch::Message> Reports::TakeOverdue(base::Time now, base::Duration delta) {
   if (!lateness_ || (asked_at_ && now < *asked_at_ + delta)) return {};
-  std::set<LateWatch::Word> overdue = lateness_->Overdue(now);
+  std::set<LateWatch::Message> overdue = lateness_->Overdue(now);
   if (!overdue.empty()) asked_at_ = now;
   return overdue;
 }

@@ -60,7 +60,7 @@ class Reports {
   // When all members are to be asked for what is overdue; nullopt: nothing is.
   std::optional<base::Time> AskAt(base::Duration delta) const;
   // What to ask for now; once a Delta at most.
-  std::set<LateWatch::Word> TakeOverdue(base::Time now, base::Duration delta);
+  std::set<LateWatch::Message> TakeOverdue(base::Time now, base::Duration delta);
   // Index of the member whose PART for the own column came last, if that is worth naming.
   std::optional<std::size_t> SlowestSender() const;
 

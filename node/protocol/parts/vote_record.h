@@ -4,9 +4,9 @@
 // Why beside a sealed_ban: that one rests on the COMMITs of the next step. After a ban that comes
 // with many drops too few members are left to sign it, and none does if the run stops there. The
 // votes were signed before (evidence kind verdict). They prove it to a stranger as long as more
-// members of the genesis voted than can be at fault, so in each case that was decided while the
-// view was whole. In a view that has lost members since, fewer votes decide, and all of these could
-// be liars: then nobody can be convinced by signatures, whatever is kept.
+// members of the genesis voted than the fault bound, so in each case that was decided while the
+// membership was whole. In a membership that has lost members since, fewer votes decide, and all of
+// them could be false. Then no signatures convince a stranger, whatever is kept.
 //
 // Bounded by the cases of a block (kMaxCases) and its members; PROOFs are shared, not copied.
 //

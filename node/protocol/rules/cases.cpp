@@ -31,22 +31,22 @@ bool HasVoted(const Case& open, const PeerId& voter, Verdict verdict) {
 }
 
 // True iff this number of ballots for one verdict decides the case.
-bool IsEnough(const Case& open, const Block& view, std::size_t ballots) {
+bool IsEnough(const Case& open, const Block& head, std::size_t ballots) {
   switch (open.id.kind) {
     case CaseKind::kGradient:
-      return 2 * ballots > VotersIn(open, view).size();
+      return 2 * ballots > VotersIn(open, head).size();
     case CaseKind::kNumbers:
-      return ballots >= DecidingBallots(view.thresholds);
+      return ballots >= DecidingBallots(head.thresholds);
     case CaseKind::kCover:
-      return ballots > FaultBound(view.thresholds);
+      return ballots > FaultBound(head.thresholds);
   }
   return false;
 }
 
 // Members admitted after the disputed step hold no data about it, so they abstain. Their ballots
 // say so for as long as the case is open.
-void ExcuseJoined(Case& open, const Block& view) {
-  for (const PeerId& member : view.joined) {
+void ExcuseJoined(Case& open, const Block& head) {
+  for (const PeerId& member : head.joined) {
     if (IsParty(open, member) || HasVoted(open, member)) continue;
     open.ballots.push_back({member, Verdict::kAbstain});
   }
@@ -54,35 +54,35 @@ void ExcuseJoined(Case& open, const Block& view) {
 
 // True iff the honest members that hold the data of the case could have decided it by themselves.
 // If they could not, a case that stayed open says nothing about its parties.
-bool CouldBeDecided(const Case& open, const Block& view) {
+bool CouldBeDecided(const Case& open, const Block& head) {
   const auto knowing =
-      std::count_if(view.members.begin(), view.members.end(), [&](const PeerId& member) {
+      std::count_if(head.members.begin(), head.members.end(), [&](const PeerId& member) {
         return !IsParty(open, member) && !HasVoted(open, member, Verdict::kAbstain);
       });
   // Of two parties one is at fault, and a member unless it has left.
   const bool two_parties =
-      open.id.kind != CaseKind::kCover && IsMember(view.members, open.id.target);
-  const std::uint32_t faults = FaultBound(view.thresholds);
+      open.id.kind != CaseKind::kCover && IsMember(head.members, open.id.target);
+  const std::uint32_t faults = FaultBound(head.thresholds);
   const auto faulty = static_cast<std::ptrdiff_t>(two_parties && faults > 0 ? faults - 1 : faults);
   const std::size_t honest = knowing > faulty ? static_cast<std::size_t>(knowing - faulty) : 0;
-  return IsEnough(open, view, honest);
+  return IsEnough(open, head, honest);
 }
 
 // --- reasons ------------------------------------------------------------------------------------
 
-std::string Ballots(const Case& open, Verdict verdict, const Block& view) {
+std::string Ballots(const Case& open, Verdict verdict, const Block& head) {
   return std::string(verdict == Verdict::kGuilty ? "guilty" : "innocent") + " by " +
          std::to_string(Count(open, verdict)) + " of " +
-         std::to_string(VotersIn(open, view).size()) + " votes";
+         std::to_string(VotersIn(open, head).size()) + " votes";
 }
 
 std::string PartOfStep(const CaseId& id) {
   return "part " + std::to_string(id.column) + " of step " + std::to_string(id.step);
 }
 
-std::string GuiltyReason(const Case& open, const Block& view) {
+std::string GuiltyReason(const Case& open, const Block& head) {
   const CaseId& id = open.id;
-  const std::string votes = Ballots(open, Verdict::kGuilty, view);
+  const std::string votes = Ballots(open, Verdict::kGuilty, head);
   switch (id.kind) {
     case CaseKind::kGradient:
       return "its gradient of step " + std::to_string(id.step) +
@@ -97,12 +97,12 @@ std::string GuiltyReason(const Case& open, const Block& view) {
   return {};
 }
 
-std::string InnocentReason(const Case& open, const Block& view) {
+std::string InnocentReason(const Case& open, const Block& head) {
   const CaseId& id = open.id;
   const bool gradient = id.kind == CaseKind::kGradient;
   return (gradient ? "accused " : "named ") + id.target.Short() + " falsely of " +
          (gradient ? "step " + std::to_string(id.step) : PartOfStep(id)) + ": " +
-         Ballots(open, Verdict::kInnocent, view);
+         Ballots(open, Verdict::kInnocent, head);
 }
 
 std::string UndecidedReason(const Case& open) {
@@ -121,10 +121,10 @@ std::string UndecidedReason(const Case& open) {
   return {};
 }
 
-// Which check of the owner's column failed in the view's step.
-const char* FailedCheck(const PeerId& owner, const Block& view) {
-  for (std::size_t j = 0; j < std::min(view.aggregated.size(), view.columns.size()); ++j) {
-    if (view.aggregated[j].owner == owner && view.columns[j] == ColumnFate::kSizeCheck) {
+// Which check of the owner's column failed in the head's step.
+const char* FailedCheck(const PeerId& owner, const Block& head) {
+  for (std::size_t j = 0; j < std::min(head.aggregated.size(), head.columns.size()); ++j) {
+    if (head.aggregated[j].owner == owner && head.columns[j] == ColumnFate::kSizeCheck) {
       return "size";
     }
   }
@@ -166,9 +166,9 @@ std::vector<Case> OfAccusations(const SealedStep& sealed, const std::vector<Case
   return opened;
 }
 
-std::vector<Case> OfNamings(const SealedStep& sealed, const Block& view, const Docket& docket) {
+std::vector<Case> OfNamings(const SealedStep& sealed, const Block& head, const Docket& docket) {
   std::vector<Case> opened;
-  for (const auto& [namer, naming] : NamingsInOrder(sealed, view)) {
+  for (const auto& [namer, naming] : NamingsInOrder(sealed, head)) {
     if (!docket.Stays(namer) || !docket.Stays(naming.target)) continue;
     opened.push_back({.id = {.kind = CaseKind::kNumbers,
                              .accuser = namer,
@@ -207,9 +207,9 @@ std::vector<Case> OfConvictions(const SealedStep& sealed, const std::vector<Case
 
 }  // namespace
 
-std::vector<PeerId> VotersIn(const Case& open, const Block& view) {
+std::vector<PeerId> VotersIn(const Case& open, const Block& head) {
   std::vector<PeerId> voters;
-  for (const PeerId& member : view.members) {
+  for (const PeerId& member : head.members) {
     if (!IsParty(open, member)) voters.push_back(member);
   }
   return voters;
@@ -232,18 +232,18 @@ bool IsParty(const Case& open, const PeerId& peer) {
   return open.id.kind != CaseKind::kCover && open.id.accuser == peer;
 }
 
-std::vector<Case> CountBallots(const SealedStep& sealed, const Block& view) {
-  std::vector<Case> cases = view.cases;
+std::vector<Case> CountBallots(const SealedStep& sealed, const Block& head) {
+  std::vector<Case> cases = head.cases;
   std::map<CaseId, Case*> by_id;
   for (Case& open : cases) {
     std::erase_if(open.ballots, [&](const Case::Ballot& ballot) {
-      return !IsMember(view.members, ballot.voter);
+      return !IsMember(head.members, ballot.voter);
     });
-    ExcuseJoined(open, view);
+    ExcuseJoined(open, head);
     by_id[open.id] = &open;
   }
   for (const auto& [voter, proof] : sealed.proofs) {
-    if (!IsMember(view.members, voter)) continue;
+    if (!IsMember(head.members, voter)) continue;
     for (const wire::Vote& vote : proof.votes) {
       const auto about = by_id.find(vote.about);
       if (vote.verdict == Verdict::kAbstain || about == by_id.end()) continue;
@@ -255,9 +255,9 @@ std::vector<Case> CountBallots(const SealedStep& sealed, const Block& view) {
   return cases;
 }
 
-Ruling RuleOn(const Case& open, const Block& view, std::uint64_t step) {
-  if (IsEnough(open, view, Count(open, Verdict::kGuilty))) return Ruling::kGuilty;
-  if (IsEnough(open, view, Count(open, Verdict::kInnocent))) return Ruling::kInnocent;
+Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step) {
+  if (IsEnough(open, head, Count(open, Verdict::kGuilty))) return Ruling::kGuilty;
+  if (IsEnough(open, head, Count(open, Verdict::kInnocent))) return Ruling::kInnocent;
   if (step >= open.opened_step + BlocksOf(open.id.kind)) return Ruling::kUndecided;
   return Ruling::kPending;
 }
@@ -269,78 +269,78 @@ std::uint32_t DecidingBallots(const Thresholds& thresholds) {
   return std::max(1U, std::min(faults + 1, sure));
 }
 
-bool NamingIsInOrder(const PeerId& namer, const Naming& naming, const Block& view) {
-  if (naming.step != view.step || naming.column >= view.aggregated.size()) return false;
-  const Block::Column& column = view.aggregated[naming.column];
+bool NamingIsInOrder(const PeerId& namer, const Naming& naming, const Block& head) {
+  if (naming.step != head.step || naming.column >= head.aggregated.size()) return false;
+  const Block::Column& column = head.aggregated[naming.column];
   return column.owner == namer && naming.target != namer &&
-         IsMember(column.senders, naming.target) && IsMember(view.proven, naming.target);
+         IsMember(column.senders, naming.target) && IsMember(head.proven, naming.target);
 }
 
-std::map<PeerId, Naming> NamingsInOrder(const SealedStep& sealed, const Block& view) {
+std::map<PeerId, Naming> NamingsInOrder(const SealedStep& sealed, const Block& head) {
   std::map<PeerId, Naming> namings;
   for (const auto& [namer, proof] : sealed.proofs) {
-    if (!proof.naming || !IsMember(view.members, namer)) continue;
-    if (NamingIsInOrder(namer, *proof.naming, view)) namings.emplace(namer, *proof.naming);
+    if (!proof.naming || !IsMember(head.members, namer)) continue;
+    if (NamingIsInOrder(namer, *proof.naming, head)) namings.emplace(namer, *proof.naming);
   }
   return namings;
 }
 
-std::vector<wire::Covering> CoveringOf(const PeerId& worker, const Block& view,
+std::vector<wire::Covering> CoveringOf(const PeerId& worker, const Block& head,
                                        const std::map<PeerId, Naming>& namings) {
   std::vector<wire::Covering> covering;
-  const std::size_t columns = std::min(view.aggregated.size(), view.columns.size());
+  const std::size_t columns = std::min(head.aggregated.size(), head.columns.size());
   for (std::size_t j = 0; j < columns; ++j) {
-    const Block::Column& column = view.aggregated[j];
-    if (view.columns[j] != ColumnFate::kApplied || column.owner == worker) continue;
+    const Block::Column& column = head.aggregated[j];
+    if (head.columns[j] != ColumnFate::kApplied || column.owner == worker) continue;
     if (!IsMember(column.senders, worker) || namings.contains(column.owner)) continue;
     covering.push_back({static_cast<std::uint32_t>(j), column.owner});
   }
   return covering;
 }
 
-std::vector<Case> OpenCases(const SealedStep& sealed, const Block& view,
+std::vector<Case> OpenCases(const SealedStep& sealed, const Block& head,
                             const std::vector<Case>& open, const std::vector<Case>& convicted,
                             const Docket& docket) {
   std::vector<Case> opened;
   for (std::vector<Case> group :
-       {OfAccusations(sealed, open, docket), OfNamings(sealed, view, docket),
+       {OfAccusations(sealed, open, docket), OfNamings(sealed, head, docket),
         OfConvictions(sealed, convicted, docket)}) {
     std::sort(group.begin(), group.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
     for (Case& one : group) {
       if (open.size() + opened.size() >= wire::kMaxCases) return opened;
-      ExcuseJoined(one, view);
+      ExcuseJoined(one, head);
       opened.push_back(std::move(one));
     }
   }
   return opened;
 }
 
-void RuleOnCases(const std::vector<Case>& cases, const Block& view, std::uint64_t step,
+void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_t step,
                  Docket& docket) {
   for (const Case& open : cases) {
-    const Ruling ruling = RuleOn(open, view, step);
+    const Ruling ruling = RuleOn(open, head, step);
     if (ruling == Ruling::kGuilty) {
-      docket.Ban(open.id.target, RemovalKind::kVerdict, GuiltyReason(open, view));
+      docket.Ban(open.id.target, RemovalKind::kVerdict, GuiltyReason(open, head));
     } else if (ruling == Ruling::kInnocent && open.id.kind != CaseKind::kCover) {
-      docket.Ban(open.id.accuser, RemovalKind::kVerdict, InnocentReason(open, view));
+      docket.Ban(open.id.accuser, RemovalKind::kVerdict, InnocentReason(open, head));
     }
   }
   docket.EndPass();
   for (const Case& open : cases) {
-    if (RuleOn(open, view, step) != Ruling::kUndecided || !docket.Stays(open.id.target)) continue;
-    if (!CouldBeDecided(open, view)) continue;
+    if (RuleOn(open, head, step) != Ruling::kUndecided || !docket.Stays(open.id.target)) continue;
+    if (!CouldBeDecided(open, head)) continue;
     const bool cover = open.id.kind == CaseKind::kCover;
     docket.Drop(cover ? open.id.target : open.id.accuser, UndecidedReason(open));
   }
   docket.EndPass();
 }
 
-void DropSilentOwers(const SealedStep& sealed, const Block& view, Docket& docket) {
-  const auto namings = NamingsInOrder(sealed, view);
-  for (const PeerId& owner : view.owing) {
+void DropSilentOwers(const SealedStep& sealed, const Block& head, Docket& docket) {
+  const auto namings = NamingsInOrder(sealed, head);
+  for (const PeerId& owner : head.owing) {
     if (!docket.Stays(owner) || namings.contains(owner)) continue;
-    docket.Drop(owner, "its part of step " + std::to_string(view.step) + " failed the " +
-                           FailedCheck(owner, view) + " check and it named nobody who lied");
+    docket.Drop(owner, "its part of step " + std::to_string(head.step) + " failed the " +
+                           FailedCheck(owner, head) + " check and it named nobody who lied");
   }
   docket.EndPass();
 }

@@ -40,32 +40,32 @@ std::uint64_t BlocksOf(wire::CaseKind kind);
 // The convicted worker of a kCover case is not a member, so only the target is a party.
 bool IsParty(const Case& open, const PeerId& peer);
 // Members that may vote in the case, by key: those that are no party.
-std::vector<PeerId> VotersIn(const Case& open, const Block& view);
+std::vector<PeerId> VotersIn(const Case& open, const Block& head);
 
-// The view's cases with the sealed votes of this step. Ballots of former members are struck.
-std::vector<Case> CountBallots(const SealedStep& sealed, const Block& view);
+// The head's cases with the sealed votes of this step. Ballots of former members are struck.
+std::vector<Case> CountBallots(const SealedStep& sealed, const Block& head);
 
 enum class Ruling : std::uint8_t { kPending, kGuilty, kInnocent, kUndecided };
-// The state of `open` in the block of `step`, among the members of `view`.
-Ruling RuleOn(const Case& open, const Block& view, std::uint64_t step);
+// The state of `open` in the block of `step`, among the members of `head`.
+Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step);
 
 // The ballots that decide a case of kNumbers. One of its two parties is faulty, so among the others
 // there are fewer faulty members than this, and at least this many honest ones.
 std::uint32_t DecidingBallots(const Thresholds& thresholds);
 
-// True iff `namer` may claim in the step after `view` that the target of `naming` lied to it: for
-// the view's step, its own column, and a sender whose part is in that column. Whether V2 failed
+// True iff `namer` may claim in the step after `head` that the target of `naming` lied to it: for
+// the head's step, its own column, and a sender whose part is in that column. Whether V2 failed
 // does not matter. The target may have left meanwhile; the naming then opens no case.
-bool NamingIsInOrder(const PeerId& namer, const wire::Naming& naming, const Block& view);
+bool NamingIsInOrder(const PeerId& namer, const wire::Naming& naming, const Block& head);
 
 // Namings in order of this step, by namer.
-std::map<PeerId, wire::Naming> NamingsInOrder(const SealedStep& sealed, const Block& view);
+std::map<PeerId, wire::Naming> NamingsInOrder(const SealedStep& sealed, const Block& head);
 
-// The owners that answer for the part of `worker` if a verdict on the view's step convicts it:
+// The owners that answer for the part of `worker` if a verdict on the head's step convicts it:
 // those of applied columns that include it, except owners that name a sender of their column in
 // this step. Rationale: an honest owner to which two senders lied names one, and must not answer
 // for the other.
-std::vector<wire::Covering> CoveringOf(const PeerId& worker, const Block& view,
+std::vector<wire::Covering> CoveringOf(const PeerId& worker, const Block& head,
                                        const std::map<PeerId, wire::Naming>& namings);
 
 // The cases that open in this block among the peers that stay: by the accusations and namings of
@@ -73,16 +73,16 @@ std::vector<wire::Covering> CoveringOf(const PeerId& worker, const Block& view,
 // gradient, numbers, cover, each by id. The target of a gradient case may have left: the evidence
 // is sealed, and leaving must not avoid a ban. `open` are the cases that stay open; beyond
 // kMaxCases no case opens, and no member is blamed for that.
-std::vector<Case> OpenCases(const SealedStep& sealed, const Block& view,
+std::vector<Case> OpenCases(const SealedStep& sealed, const Block& head,
                             const std::vector<Case>& open, const std::vector<Case>& convicted,
                             const Docket& docket);
 
 // --- the passes of a block over its docket (judgement.cpp) ---
 
 // Bans by verdict and, a pass later, drops by cases that ended undecided, if the target stays.
-void RuleOnCases(const std::vector<Case>& cases, const Block& view, std::uint64_t step,
+void RuleOnCases(const std::vector<Case>& cases, const Block& head, std::uint64_t step,
                  Docket& docket);
-// Drops the owners in view.owing that name no sender.
-void DropSilentOwers(const SealedStep& sealed, const Block& view, Docket& docket);
+// Drops the owners in head.owing that name no sender.
+void DropSilentOwers(const SealedStep& sealed, const Block& head, Docket& docket);
 
 }  // namespace ostraka::protocol

@@ -39,14 +39,14 @@ std::uint32_t FaultyOutside(const SealedStep& sealed, const std::vector<PeerId>&
                     [&](const PeerId& faulty) { return !IsMember(senders, faulty); }));
 }
 
-ColumnFate JudgeColumn(const SealedStep& sealed, const Block& view, std::size_t column) {
+ColumnFate JudgeColumn(const SealedStep& sealed, const Block& head, std::size_t column) {
   const auto& aggregate = sealed.aggregates[column];
   if (!sealed.GivesResult(column) || aggregate->part_index != column) {
     return ColumnFate::kNoAggregate;
   }
-  const auto senders = IncludedIn(sealed, view, column);
+  const auto senders = IncludedIn(sealed, head, column);
   if (!senders || !SendersAreSealed(sealed, *aggregate, *senders)) return ColumnFate::kBadSenders;
-  const std::uint32_t b = FaultsAmongWorkers(view, FaultyOutside(sealed, *senders));
+  const std::uint32_t b = FaultsAmongWorkers(head, FaultyOutside(sealed, *senders));
   const bool few = senders->size() < 2 * std::size_t{b} + 1;
   if (few && !base::Planted(base::Bug::kFewSendersSuffice)) return ColumnFate::kTooFewSenders;
 
@@ -113,26 +113,26 @@ bool SealedStep::GivesResult(std::size_t column) const {
          !aggregates[column]->result_root.is_zero();
 }
 
-std::optional<std::vector<PeerId>> IncludedIn(const SealedStep& sealed, const Block& view,
+std::optional<std::vector<PeerId>> IncludedIn(const SealedStep& sealed, const Block& head,
                                               std::size_t column) {
   if (column >= sealed.aggregates.size() || !sealed.aggregates[column]) return std::nullopt;
-  return wire::SendersOf(sealed.aggregates[column]->included, view.members);
+  return wire::SendersOf(sealed.aggregates[column]->included, head.members);
 }
 
-std::vector<ColumnFate> JudgeWithoutAggregates(const SealedStep& sealed, const Block& view) {
+std::vector<ColumnFate> JudgeWithoutAggregates(const SealedStep& sealed, const Block& head) {
   std::vector<ColumnFate> fates;
   fates.reserve(sealed.roles.parts.size());
   for (std::size_t j = 0; j < sealed.roles.parts.size(); ++j) {
-    fates.push_back(JudgeColumn(sealed, view, j));
+    fates.push_back(JudgeColumn(sealed, head, j));
   }
   return fates;
 }
 
-void JudgeAggregates(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+void JudgeAggregates(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                      const std::vector<double>& result_norms, std::vector<ColumnFate>& fates) {
   for (std::size_t j = 0; j < fates.size(); ++j) {
     if (fates[j] != ColumnFate::kApplied) continue;
-    const auto senders = *wire::SendersOf(sealed.aggregates[j]->included, view.members);
+    const auto senders = *wire::SendersOf(sealed.aggregates[j]->included, head.members);
     fates[j] = JudgeResult(sealed, manifest, senders, j, result_norms[j]);
   }
 }

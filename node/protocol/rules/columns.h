@@ -50,17 +50,17 @@ struct SealedStep {
 };
 
 // Members that the column's sealed AGG includes; nullopt if there is none or it cannot be read.
-std::optional<std::vector<PeerId>> IncludedIn(const SealedStep& sealed, const Block& view,
+std::optional<std::vector<PeerId>> IncludedIn(const SealedStep& sealed, const Block& head,
                                               std::size_t column);
 
 // Fates from everything that needs no aggregate: kApplied here means "applied if the aggregate
 // passes".
-std::vector<ColumnFate> JudgeWithoutAggregates(const SealedStep& sealed, const Block& view);
+std::vector<ColumnFate> JudgeWithoutAggregates(const SealedStep& sealed, const Block& head);
 
 // The size check, V2 and V3, in this order, on the columns that `fates` still has applied.
 // `result_norms[j]` is |ghat[j]| there. [V3 is last: an aggregate that is far from all rows would
 // else be void before its owner can owe a name for it.]
-void JudgeAggregates(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+void JudgeAggregates(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                      const std::vector<double>& result_norms, std::vector<ColumnFate>& fates);
 
 // True iff the fate's owner owes a name: honest, it was lied to by one of its senders.

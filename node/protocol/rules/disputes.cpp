@@ -20,9 +20,9 @@ bool OwesParts(const SealedStep& sealed, const PeerId& worker) {
 }
 
 // The aggregator says by its sealed AGG that it did not have the worker's part.
-bool LeftOut(const SealedStep& sealed, const Block& view, const PeerId& worker,
+bool LeftOut(const SealedStep& sealed, const Block& head, const PeerId& worker,
              std::uint32_t column) {
-  const auto included = IncludedIn(sealed, view, column);
+  const auto included = IncludedIn(sealed, head, column);
   return included && OwesParts(sealed, worker) && !IsMember(*included, worker);
 }
 
@@ -35,20 +35,20 @@ bool Missed(const SealedStep& sealed, const PeerId& worker, std::uint32_t column
 
 // Members whose PROOF has `states`.
 template <typename States>
-std::size_t Witnesses(const SealedStep& sealed, const Block& view, States states) {
+std::size_t Witnesses(const SealedStep& sealed, const Block& head, States states) {
   std::size_t count = 0;
   for (const auto& [member, proof] : sealed.proofs) {
-    if (IsMember(view.members, member) && states(proof.held)) ++count;
+    if (IsMember(head.members, member) && states(proof.held)) ++count;
   }
   return count;
 }
 
 // Pairs that fail each other in this step. Nobody is in dispute with itself.
-std::set<Pair> FailedPairs(const SealedStep& sealed, const Block& view) {
+std::set<Pair> FailedPairs(const SealedStep& sealed, const Block& head) {
   std::set<Pair> failed;
   for (std::uint32_t j = 0; j < sealed.roles.owners.size(); ++j) {
     const PeerId& owner = sealed.roles.owners[j];
-    const auto included = IncludedIn(sealed, view, j);
+    const auto included = IncludedIn(sealed, head, j);
     for (const PeerId& worker : sealed.roles.workers) {
       if (worker == owner) continue;
       const bool left_out = included && OwesParts(sealed, worker) && !IsMember(*included, worker);
@@ -60,10 +60,10 @@ std::set<Pair> FailedPairs(const SealedStep& sealed, const Block& view) {
 
 }  // namespace
 
-std::vector<LivePair> LivePairsOf(const Block& view, const Roles& roles) {
+std::vector<LivePair> LivePairsOf(const Block& head, const Roles& roles) {
   std::vector<LivePair> pairs;
-  for (std::size_t d = 0; d < view.disputes.size(); ++d) {
-    const Dispute& dispute = view.disputes[d];
+  for (std::size_t d = 0; d < head.disputes.size(); ++d) {
+    const Dispute& dispute = head.disputes[d];
     const auto column = roles.PartOwnedBy(dispute.aggregator);
     if (!column || !roles.IsWorker(dispute.worker)) continue;
     pairs.push_back({d, dispute.worker, dispute.aggregator, *column});
@@ -71,9 +71,9 @@ std::vector<LivePair> LivePairsOf(const Block& view, const Roles& roles) {
   return pairs;
 }
 
-base::Bytes HeldBitmap(const Block& view, const std::set<std::size_t>& parts,
+base::Bytes HeldBitmap(const Block& head, const std::set<std::size_t>& parts,
                        const std::set<std::size_t>& results) {
-  const std::size_t disputes = view.disputes.size();
+  const std::size_t disputes = head.disputes.size();
   base::Bytes held((2 * disputes + 7) / 8, 0);
   const auto set = [&](std::size_t bit) {
     held[bit / 8] = static_cast<std::uint8_t>(held[bit / 8] | 1U << (bit % 8));
@@ -89,25 +89,25 @@ bool HeldResult(const base::Bytes& held, std::size_t index, std::size_t disputes
   return wire::HasBit(held, disputes + index);
 }
 
-void DropWithholders(const SealedStep& sealed, const Block& view, Docket& docket) {
+void DropWithholders(const SealedStep& sealed, const Block& head, Docket& docket) {
   for (std::uint32_t j = 0; j < sealed.roles.owners.size(); ++j) {
     const auto missed =
         std::count_if(sealed.roles.workers.begin(), sealed.roles.workers.end(),
                       [&](const PeerId& worker) { return Missed(sealed, worker, j); });
-    if (static_cast<std::size_t>(missed) <= FaultBound(view.thresholds)) continue;
+    if (static_cast<std::size_t>(missed) <= FaultBound(head.thresholds)) continue;
     docket.Drop(sealed.roles.owners[j], "it withheld its aggregate of part " + std::to_string(j) +
                                             ": " + std::to_string(missed) + " members miss it");
   }
 }
 
-void RuleOnLivePairs(const SealedStep& sealed, const Block& view, Docket& docket) {
-  const std::size_t bound = FaultBound(view.thresholds);
-  for (const LivePair& pair : LivePairsOf(view, sealed.roles)) {
+void RuleOnLivePairs(const SealedStep& sealed, const Block& head, Docket& docket) {
+  const std::size_t bound = FaultBound(head.thresholds);
+  for (const LivePair& pair : LivePairsOf(head, sealed.roles)) {
     if (!docket.Stays(pair.worker) || !docket.Stays(pair.aggregator)) continue;
     const std::string part = "part " + std::to_string(pair.column);
-    if (LeftOut(sealed, view, pair.worker, pair.column)) {
+    if (LeftOut(sealed, head, pair.worker, pair.column)) {
       const auto states = [&](const base::Bytes& held) { return HeldPart(held, pair.index); };
-      if (Witnesses(sealed, view, states) > bound) {
+      if (Witnesses(sealed, head, states) > bound) {
         docket.Drop(pair.aggregator, "it left out " + part + " of " + pair.worker.Short() +
                                          ", which others held in time");
       } else {
@@ -116,9 +116,9 @@ void RuleOnLivePairs(const SealedStep& sealed, const Block& view, Docket& docket
       }
     } else if (Missed(sealed, pair.worker, pair.column)) {
       const auto states = [&](const base::Bytes& held) {
-        return HeldResult(held, pair.index, view.disputes.size());
+        return HeldResult(held, pair.index, head.disputes.size());
       };
-      if (Witnesses(sealed, view, states) > bound) {
+      if (Witnesses(sealed, head, states) > bound) {
         docket.Drop(pair.worker, "it claims to miss the aggregate of " + part + " by " +
                                      pair.aggregator.Short() + ", which others passed to it");
       } else {
@@ -130,10 +130,10 @@ void RuleOnLivePairs(const SealedStep& sealed, const Block& view, Docket& docket
   docket.EndPass();
 }
 
-std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& view,
+std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
                                    const std::set<Pair>& late) {
   std::map<Pair, std::uint64_t> since;
-  for (const Dispute& dispute : view.disputes) {
+  for (const Dispute& dispute : head.disputes) {
     if (sealed.step >= dispute.since + kDisputeSteps) continue;
     since.emplace(Pair{dispute.worker, dispute.aggregator}, dispute.since);
   }
@@ -141,7 +141,7 @@ std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& view,
   for (const Pair& pair : late) {
     since.emplace(pair, sealed.step + kLateDisputeSteps - kDisputeSteps);
   }
-  for (const Pair& pair : FailedPairs(sealed, view)) since.emplace(pair, sealed.step);
+  for (const Pair& pair : FailedPairs(sealed, head)) since.emplace(pair, sealed.step);
 
   std::vector<Dispute> disputes;
   for (const auto& [pair, step] : since) disputes.push_back({pair.first, pair.second, step});

@@ -36,7 +36,7 @@ inline constexpr std::uint64_t kDisputeSteps = 100;
 
 // A live dispute whose worker and aggregator meet in this step.
 struct LivePair {
-  std::size_t index = 0;  // in view.disputes
+  std::size_t index = 0;  // in head.disputes
   PeerId worker;
   PeerId aggregator;
   std::uint32_t column = 0;  // owned by the aggregator
@@ -45,11 +45,11 @@ struct LivePair {
   }
 };
 // By index.
-std::vector<LivePair> LivePairsOf(const Block& view, const Roles& roles);
+std::vector<LivePair> LivePairsOf(const Block& head, const Roles& roles);
 
-// Proof::held of a member that held in time, and forwarded, the parts and results of the view's
+// Proof::held of a member that held in time, and forwarded, the parts and results of the head's
 // disputes with these indices.
-base::Bytes HeldBitmap(const Block& view, const std::set<std::size_t>& parts,
+base::Bytes HeldBitmap(const Block& head, const std::set<std::size_t>& parts,
                        const std::set<std::size_t>& results);
 bool HeldPart(const base::Bytes& held, std::size_t index);
 bool HeldResult(const base::Bytes& held, std::size_t index, std::size_t disputes);
@@ -58,12 +58,12 @@ bool HeldResult(const base::Bytes& held, std::size_t index, std::size_t disputes
 
 // Drops the owner of every column whose aggregate more workers miss than the fault bound. Ends no
 // pass.
-void DropWithholders(const SealedStep& sealed, const Block& view, Docket& docket);
+void DropWithholders(const SealedStep& sealed, const Block& head, Docket& docket);
 // Drops the loser of every live pair that failed again.
-void RuleOnLivePairs(const SealedStep& sealed, const Block& view, Docket& docket);
-// The view's disputes that live on and this step's failures, by (worker, aggregator). Pairs in
+void RuleOnLivePairs(const SealedStep& sealed, const Block& head, Docket& docket);
+// The head's disputes that live on and this step's failures, by (worker, aggregator). Pairs in
 // `late` are in dispute for kLateDisputeSteps (lateness.h): their `since` lies in the future.
-std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& view,
+std::vector<Dispute> DisputesAfter(const SealedStep& sealed, const Block& head,
                                    const std::set<std::pair<PeerId, PeerId>>& late = {});
 // Drops each peer that `disputes` pair with more than max(1, t_s at genesis) peers that stay. Ends
 // the pass.

@@ -16,10 +16,10 @@ namespace {
 using wire::CaseKind;
 
 // Keys that evidence may still ban: all of the run, but for those banned already.
-std::vector<PeerId> MayBeBanned(const Block& view) {
+std::vector<PeerId> MayBeBanned(const Block& head) {
   std::vector<PeerId> peers;
-  for (const PeerId& key : KeysOf(view)) {
-    const Standing* standing = StandingOf(view.standings, key);
+  for (const PeerId& key : KeysOf(head)) {
+    const Standing* standing = StandingOf(head.standings, key);
     if (standing == nullptr || !standing->banned) peers.push_back(key);
   }
   return peers;
@@ -37,58 +37,58 @@ void RemoveForFaults(const SealedFaults& faults, Docket& docket) {
 }
 
 // Members that more members name in `names` of their PROOFs than can lie. Ends no pass.
-void DropNamed(const SealedStep& sealed, const Block& view, base::Bytes wire::Proof::*names,
+void DropNamed(const SealedStep& sealed, const Block& head, base::Bytes wire::Proof::*names,
                const std::string& fault, const std::string& by, Docket& docket) {
-  for (std::size_t i = 0; i < view.members.size(); ++i) {
+  for (std::size_t i = 0; i < head.members.size(); ++i) {
     const auto named = [&](const auto& entry) {
-      return IsMember(view.members, entry.first) && wire::HasBit(entry.second.*names, i);
+      return IsMember(head.members, entry.first) && wire::HasBit(entry.second.*names, i);
     };
     const auto count = std::count_if(sealed.proofs.begin(), sealed.proofs.end(), named);
-    if (static_cast<std::size_t>(count) <= FaultBound(view.thresholds)) continue;
-    docket.Drop(view.members[i], fault + ": " + std::to_string(count) + " members " + by);
+    if (static_cast<std::size_t>(count) <= FaultBound(head.thresholds)) continue;
+    docket.Drop(head.members[i], fault + ": " + std::to_string(count) + " members " + by);
   }
 }
 
 // What no honest member does to the seals (node/protocol/watch/echo_watch.h).
-void DropForEchoes(const SealedStep& sealed, const Block& view, Docket& docket) {
-  DropNamed(sealed, view, &wire::Proof::silent, "withheld its echo", "waited for it", docket);
-  DropNamed(sealed, view, &wire::Proof::hasty, "echoed without what it had to wait for", "saw it",
+void DropForEchoes(const SealedStep& sealed, const Block& head, Docket& docket) {
+  DropNamed(sealed, head, &wire::Proof::silent, "withheld its echo", "waited for it", docket);
+  DropNamed(sealed, head, &wire::Proof::hasty, "echoed without what it had to wait for", "saw it",
             docket);
-  DropNamed(sealed, view, &wire::Proof::unshown, "echoed what it did not show", "asked for it",
+  DropNamed(sealed, head, &wire::Proof::unshown, "echoed what it did not show", "asked for it",
             docket);
 }
 
 // While the network is timely only faulty members are dropped. More than can be faulty show that it
 // was not; and a partition must not cost the run its members, perhaps all of them.
-void ForgiveUntimely(const Block& view, Docket& docket) {
+void ForgiveUntimely(const Block& head, Docket& docket) {
   const auto losers = docket.Losers();
   const auto drops = std::count_if(losers.begin(), losers.end(), [&](const auto& loser) {
     return loser.second != FaultKind::kBan;
   });
-  if (static_cast<std::size_t>(drops) > FaultBound(view.thresholds)) docket.ForgiveDrops();
+  if (static_cast<std::size_t>(drops) > FaultBound(head.thresholds)) docket.ForgiveDrops();
 }
 
 // A case goes on while nothing ended it and its parties stay; of a kCover case that is its target.
 // Whose gradient is judged need not stay: all that is asked of it is sealed.
-bool GoesOn(const Case& open, const Block& view, std::uint64_t step, const Docket& docket) {
+bool GoesOn(const Case& open, const Block& head, std::uint64_t step, const Docket& docket) {
   const PeerId& target = open.id.target;
   const bool gradient = open.id.kind == CaseKind::kGradient;
-  if (RuleOn(open, view, step) != Ruling::kPending) return false;
+  if (RuleOn(open, head, step) != Ruling::kPending) return false;
   if (gradient ? !docket.Answers(target) : !docket.Stays(target)) return false;
   return open.id.kind == CaseKind::kCover || docket.Stays(open.id.accuser);
 }
 
-std::vector<Case> CasesAfter(const SealedStep& sealed, const Block& view,
+std::vector<Case> CasesAfter(const SealedStep& sealed, const Block& head,
                              const std::vector<Case>& counted, const Docket& docket) {
   std::vector<Case> cases;
   std::vector<Case> convicted;
   for (const Case& open : counted) {
-    if (GoesOn(open, view, sealed.step, docket)) cases.push_back(open);
-    if (open.id.kind == CaseKind::kGradient && RuleOn(open, view, sealed.step) == Ruling::kGuilty) {
+    if (GoesOn(open, head, sealed.step, docket)) cases.push_back(open);
+    if (open.id.kind == CaseKind::kGradient && RuleOn(open, head, sealed.step) == Ruling::kGuilty) {
       convicted.push_back(open);
     }
   }
-  for (Case& opened : OpenCases(sealed, view, cases, convicted, docket)) {
+  for (Case& opened : OpenCases(sealed, head, cases, convicted, docket)) {
     cases.push_back(std::move(opened));
   }
   return cases;
@@ -113,11 +113,11 @@ bool SendersCount(ColumnFate fate) {
   return fate != ColumnFate::kNoAggregate && fate != ColumnFate::kBadSenders;
 }
 
-void RecordColumns(const SealedStep& sealed, const Block& view, Block& block) {
+void RecordColumns(const SealedStep& sealed, const Block& head, Block& block) {
   for (std::size_t j = 0; j < block.columns.size(); ++j) {
     Block::Column& column = block.aggregated.emplace_back();
     column.owner = sealed.roles.owners[j];
-    if (SendersCount(block.columns[j])) column.senders = *IncludedIn(sealed, view, j);
+    if (SendersCount(block.columns[j])) column.senders = *IncludedIn(sealed, head, j);
     const bool applied = block.columns[j] == ColumnFate::kApplied;
     block.result_roots.push_back(applied ? sealed.aggregates[j]->result_root : Digest{});
     if (OwesAName(block.columns[j]) && IsMember(block.members, column.owner)) {
@@ -130,26 +130,26 @@ void RecordColumns(const SealedStep& sealed, const Block& view, Block& block) {
   }
 }
 
-void DrawNext(const SealedStep& sealed, const Block& view, const Manifest& manifest, Block& block) {
+void DrawNext(const SealedStep& sealed, const Block& head, const Manifest& manifest, Block& block) {
   block.drawn =
-      DrawValidators(block.randomness, view, view.proven, sealed.step + 1, manifest.validators);
-  const auto namings = NamingsInOrder(sealed, view);
-  for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(drawn.target, view, namings);
+      DrawValidators(block.randomness, head, head.proven, sealed.step + 1, manifest.validators);
+  const auto namings = NamingsInOrder(sealed, head);
+  for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(drawn.target, head, namings);
 }
 
 // The members after the block, and the consequences of removals.
-void SettleMembers(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+void SettleMembers(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                    const Docket& docket, Block& block) {
   const auto losers = docket.Losers();
   block.removals = docket.Removals(sealed.step);
   block.last_removal_step =
-      block.removals.empty() ? view.last_removal_step : std::optional(sealed.step);
-  block.standings = StandingsAfter(view, losers, sealed.step);
-  Returns returns = ReturnsAfter(sealed, view, manifest, losers);
+      block.removals.empty() ? head.last_removal_step : std::optional(sealed.step);
+  block.standings = StandingsAfter(head, losers, sealed.step);
+  Returns returns = ReturnsAfter(sealed, head, manifest, losers);
   block.candidates = std::move(returns.candidates);
   block.joined = std::move(returns.joined);
   block.members = block.joined;
-  for (const PeerId& member : view.members) {
+  for (const PeerId& member : head.members) {
     if (!losers.contains(member)) block.members.push_back(member);
   }
   std::sort(block.members.begin(), block.members.end());
@@ -158,10 +158,10 @@ void SettleMembers(const SealedStep& sealed, const Block& view, const Manifest& 
 
 }  // namespace
 
-void FindImpossibleWords(const SealedStep& sealed, const Block& view, SealedFaults& faults) {
+void FindImpossibleMessages(const SealedStep& sealed, const Block& head, SealedFaults& faults) {
   for (std::size_t j = 0; j < sealed.aggregates.size(); ++j) {
     if (!sealed.aggregates[j]) continue;
-    const auto included = IncludedIn(sealed, view, j);
+    const auto included = IncludedIn(sealed, head, j);
     const auto works = [&](const PeerId& sender) { return sealed.roles.IsWorker(sender); };
     if (included && std::all_of(included->begin(), included->end(), works)) continue;
     NoteFault(faults, sealed.roles.owners[j], FaultKind::kBan,
@@ -178,62 +178,62 @@ void FindImpossibleWords(const SealedStep& sealed, const Block& view, SealedFaul
   }
 }
 
-std::uint64_t NextDelta(const SealedStep& sealed, const Block& view, const Manifest& manifest) {
+std::uint64_t NextDelta(const SealedStep& sealed, const Block& head, const Manifest& manifest) {
   const auto microseconds = [](base::Duration d) {
     return static_cast<std::uint64_t>(d.ns / 1000);
   };
   const std::uint64_t ceiling = microseconds(manifest.delta_ceiling);
   std::vector<std::uint64_t> lags;
   for (const auto& [member, proof] : sealed.proofs) {
-    if (IsMember(view.members, member)) lags.push_back(std::min(proof.lag_us, ceiling));
+    if (IsMember(head.members, member)) lags.push_back(std::min(proof.lag_us, ceiling));
   }
-  const std::size_t liars = FaultBound(view.thresholds);
-  if (lags.size() <= liars) return view.delta_us;
+  const std::size_t liars = FaultBound(head.thresholds);
+  if (lags.size() <= liars) return head.delta_us;
   const auto lag = lags.begin() + static_cast<std::ptrdiff_t>(liars);
   std::nth_element(lags.begin(), lag, lags.end(), std::greater<>());
   return std::clamp(4 * *lag, microseconds(manifest.delta), ceiling);
 }
 
-Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                 const Judged& judged) {
-  Docket docket(view.members, MayBeBanned(view));
+  Docket docket(head.members, MayBeBanned(head));
   SealedFaults faults = judged.faults;
-  FindImpossibleWords(sealed, view, faults);
+  FindImpossibleMessages(sealed, head, faults);
   RemoveForFaults(faults, docket);
-  const std::vector<Case> counted = CountBallots(sealed, view);
-  RuleOnCases(counted, view, sealed.step, docket);
-  DropSilentOwers(sealed, view, docket);
-  const auto voiders = VoidedByOwnWord(sealed, view, judged.fates, docket);
-  std::vector<Voids> voids = VoidsAfter(view, voiders, sealed.step);
+  const std::vector<Case> counted = CountBallots(sealed, head);
+  RuleOnCases(counted, head, sealed.step, docket);
+  DropSilentOwers(sealed, head, docket);
+  const auto voiders = VoidedByOwnMessage(sealed, head, judged.fates, docket);
+  std::vector<Voids> voids = VoidsAfter(head, voiders, sealed.step);
   DropVoiders(voids, sealed.step, docket);
-  DropWithholders(sealed, view, docket);
-  DropForEchoes(sealed, view, docket);
-  const LatenessRuling slowness = RuleOnLateness(sealed, view, manifest);
-  const auto lateness = LatenessAfter(slowness, view, manifest);
-  DropLate(lateness, view, manifest, docket);
+  DropWithholders(sealed, head, docket);
+  DropForEchoes(sealed, head, docket);
+  const LatenessRuling slowness = RuleOnLateness(sealed, head, manifest);
+  const auto lateness = LatenessAfter(slowness, head, manifest);
+  DropLate(lateness, head, manifest, docket);
   docket.EndPass();
-  RuleOnLivePairs(sealed, view, docket);
-  const std::vector<Dispute> disputes = DisputesAfter(sealed, view, slowness.new_pairs);
+  RuleOnLivePairs(sealed, head, docket);
+  const std::vector<Dispute> disputes = DisputesAfter(sealed, head, slowness.new_pairs);
   DropDisputed(disputes, manifest, docket);
-  ForgiveUntimely(view, docket);
+  ForgiveUntimely(head, docket);
 
   Block block;
   block.step = sealed.step;
   block.decision = judged.decision;
-  block.previous = wire::BlockDigest(view);
+  block.previous = wire::BlockDigest(head);
   block.randomness = judged.randomness;
   block.columns = judged.fates;
-  SettleMembers(sealed, view, manifest, docket, block);
-  RecordColumns(sealed, view, block);
-  DrawNext(sealed, view, manifest, block);
-  block.cases = CasesAfter(sealed, view, counted, docket);
+  SettleMembers(sealed, head, manifest, docket, block);
+  RecordColumns(sealed, head, block);
+  DrawNext(sealed, head, manifest, block);
+  block.cases = CasesAfter(sealed, head, counted, docket);
   block.disputes = KeptDisputes(disputes, docket);
-  block.lateness = KeptLateness(lateness, view, manifest, block.members, block.joined);
+  block.lateness = KeptLateness(lateness, head, manifest, block.members, block.joined);
   std::erase_if(voids, [&](const Voids& one) { return !IsMember(block.members, one.peer); });
   block.voids = std::move(voids);
-  block.tau = NextTau(sealed, view, manifest, judged.fates);
-  block.delta_us = NextDelta(sealed, view, manifest);
-  block.state_root = SealedStateRoot(sealed, view.thresholds);
+  block.tau = NextTau(sealed, head, manifest, judged.fates);
+  block.delta_us = NextDelta(sealed, head, manifest);
+  block.state_root = SealedStateRoot(sealed, head.thresholds);
   return block;
 }
 

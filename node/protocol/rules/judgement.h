@@ -1,7 +1,7 @@
 // The block of a step: every removal, case, dispute, return and threshold as a deterministic
-// function of the last block and sealed data alone (protocol.md 5 to 7). No local observation
-// enters here: what one peer saw and others did not must never decide. A block needs no older one
-// but the view.
+// function of the head (the last block) and sealed data alone (protocol.md 5 to 7). No local
+// observation enters here: what one peer saw and others did not must never decide. A block needs no
+// block before the head.
 //
 // Passes over one docket, each of which sees the losers of those before it:
 //   1 what the seals prove: bans, and drops of the absent
@@ -33,25 +33,26 @@ struct Judged {
   Digest decision;                // of seal C
   Digest randomness;              // r^t
   std::vector<ColumnFate> fates;  // one a column
-  // Absences, equivocations, malformed words, false reveals, inline evidence. What the decoded
-  // words prove by themselves (FindImpossibleWords) is added.
+  // Absences, equivocations, malformed messages, false reveals, inline evidence. JudgeStep adds
+  // what the decoded messages prove by themselves (FindImpossibleMessages).
   SealedFaults faults;
 };
 
-// Words that no honest peer can have signed: numbers out of range (protocol.md 4), and an AGG whose
-// bitmap is not one over the view or names who is no worker.
-void FindImpossibleWords(const SealedStep& sealed, const Block& view, SealedFaults& faults);
+// Messages that no honest peer signs: numbers out of range (protocol.md 4), and an AGG whose bitmap
+// has not one bit a member, or includes a member that is no worker.
+void FindImpossibleMessages(const SealedStep& sealed, const Block& head, SealedFaults& faults);
 
 // Delta of the next step in microseconds: 4 x the (bound + 1)-th largest sealed lag_us, from the
-// manifest's delta to its ceiling; the view's if no more PROOFs than the bound are sealed.
+// manifest's delta to its ceiling; the head's value if no more PROOFs than the fault bound are
+// sealed.
 //   Raising: the figure is at most what an honest member measured, so no minority raises Delta.
 //   Lowering: a minority that states zeros takes Delta back to the manifest's, which all chose when
 //   they joined, and never below it. Agreement and the naming of the silent rest on that value
 //   alone. (A median of what is stated falls to the fastest honest member near t_s = n / 2.)
-std::uint64_t NextDelta(const SealedStep& sealed, const Block& view, const Manifest& manifest);
+std::uint64_t NextDelta(const SealedStep& sealed, const Block& head, const Manifest& manifest);
 
-// REQUIRES: `sealed` is of the step after `view`, and fates are one a column.
-Block JudgeStep(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+// REQUIRES: `sealed` is of the step after `head`, and fates are one a column.
+Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                 const Judged& judged);
 
 }  // namespace ostraka::protocol

@@ -23,16 +23,16 @@ std::uint64_t Largest(std::vector<std::uint64_t> figures, std::size_t k) {
   return *place;
 }
 
-// Where a member's figure stands in PROOF::late_ms: of its own words, or of its AGG.
+// Where a member's figure stands in PROOF::late_ms: of its own messages, or of its AGG.
 enum class Kind : std::uint8_t { kOwn = 0, kAggregate = 1 };
 
 // Of each member: the (bound + 1)-th largest figure of that kind that others state. Nobody can be
 // late by more than the two seals last, which keeps the sums small.
-Figures StatedFigures(Kind kind, const SealedStep& sealed, const Block& view,
+Figures StatedFigures(Kind kind, const SealedStep& sealed, const Block& head,
                       const Manifest& manifest) {
-  const std::vector<PeerId>& members = view.members;
+  const std::vector<PeerId>& members = head.members;
   const std::size_t first = static_cast<std::size_t>(kind) * members.size();
-  const std::uint64_t most = 2 * DeadlineMs(view, manifest);
+  const std::uint64_t most = 2 * DeadlineMs(head, manifest);
   Figures figures;
   for (std::size_t i = 0; i < members.size(); ++i) {
     std::vector<std::uint64_t> stated;
@@ -41,7 +41,7 @@ Figures StatedFigures(Kind kind, const SealedStep& sealed, const Block& view,
       if (proof.late_ms.size() != 2 * members.size()) continue;
       stated.push_back(std::min(proof.late_ms[first + i], most));
     }
-    const std::uint64_t figure = Largest(std::move(stated), FaultBound(view.thresholds) + 1);
+    const std::uint64_t figure = Largest(std::move(stated), FaultBound(head.thresholds) + 1);
     if (figure > 0) figures[members[i]] = figure;
   }
   return figures;
@@ -65,23 +65,23 @@ std::map<PeerId, std::vector<PeerId>> Namers(const SealedStep& sealed, const Fig
   return namers;
 }
 
-bool InDispute(const Block& view, const PeerId& worker, const PeerId& owner) {
-  return std::any_of(view.disputes.begin(), view.disputes.end(), [&](const Dispute& dispute) {
+bool InDispute(const Block& head, const PeerId& worker, const PeerId& owner) {
+  return std::any_of(head.disputes.begin(), head.disputes.end(), [&](const Dispute& dispute) {
     return dispute.worker == worker && dispute.aggregator == owner;
   });
 }
 
-// Takes from the AGGs' figures of the owners what `worker` caused, whose own words are late by
+// Takes from the figures of the owners' AGGs what `worker` caused, whose own messages are late by
 // `own_ms`.
 void Excuse(const PeerId& worker, std::uint64_t own_ms, const std::vector<PeerId>& owners,
-            const Block& view, const Manifest& manifest, Figures& aggregates,
+            const Block& head, const Manifest& manifest, Figures& aggregates,
             LatenessRuling& ruling) {
   // An owner waits for parts until its part timer.
-  const std::uint64_t once = Milliseconds(manifest.part_timeout) + 2 * view.delta_us / 1'000;
+  const std::uint64_t once = Milliseconds(manifest.part_timeout) + 2 * head.delta_us / 1'000;
   for (const PeerId& owner : owners) {
     std::uint64_t& figure = aggregates[owner];
     std::uint64_t excused = own_ms;
-    if (figure > excused && !InDispute(view, worker, owner)) {
+    if (figure > excused && !InDispute(head, worker, owner)) {
       ruling.new_pairs.emplace(worker, owner);
       excused = std::max(excused, once);
     }
@@ -91,23 +91,23 @@ void Excuse(const PeerId& worker, std::uint64_t own_ms, const std::vector<PeerId
 
 }  // namespace
 
-std::uint64_t DeadlineMs(const Block& view, const Manifest& manifest) {
-  return 2 * Milliseconds(manifest.part_timeout) + 2 * view.delta_us / 1'000;
+std::uint64_t DeadlineMs(const Block& head, const Manifest& manifest) {
+  return 2 * Milliseconds(manifest.part_timeout) + 2 * head.delta_us / 1'000;
 }
 
-std::uint64_t AllowanceMs(const Block& view, const Manifest& manifest) {
-  return 2 * DeadlineMs(view, manifest);
+std::uint64_t AllowanceMs(const Block& head, const Manifest& manifest) {
+  return 2 * DeadlineMs(head, manifest);
 }
 
-LatenessRuling RuleOnLateness(const SealedStep& sealed, const Block& view,
+LatenessRuling RuleOnLateness(const SealedStep& sealed, const Block& head,
                               const Manifest& manifest) {
-  const Figures own = StatedFigures(Kind::kOwn, sealed, view, manifest);
-  Figures aggregates = StatedFigures(Kind::kAggregate, sealed, view, manifest);
+  const Figures own = StatedFigures(Kind::kOwn, sealed, head, manifest);
+  Figures aggregates = StatedFigures(Kind::kAggregate, sealed, head, manifest);
   LatenessRuling ruling;
   for (const auto& [worker, owners] : Namers(sealed, aggregates)) {
-    Excuse(worker, In(own, worker), owners, view, manifest, aggregates, ruling);
+    Excuse(worker, In(own, worker), owners, head, manifest, aggregates, ruling);
   }
-  const std::uint64_t most = 2 * DeadlineMs(view, manifest);
+  const std::uint64_t most = 2 * DeadlineMs(head, manifest);
   for (const Figures& figures : {own, aggregates}) {
     for (const auto& [member, ms] : figures) {
       std::uint64_t& charged = ruling.charged_ms[member];
@@ -116,28 +116,28 @@ LatenessRuling RuleOnLateness(const SealedStep& sealed, const Block& view,
   }
   std::vector<std::uint64_t> left;
   for (const auto& [member, ms] : ruling.charged_ms) left.push_back(ms);
-  const std::uint64_t common = Largest(std::move(left), FaultBound(view.thresholds) + 1);
+  const std::uint64_t common = Largest(std::move(left), FaultBound(head.thresholds) + 1);
   for (auto& [member, ms] : ruling.charged_ms) ms -= std::min(ms, common);
   std::erase_if(ruling.charged_ms, [](const auto& entry) { return entry.second == 0; });
   return ruling;
 }
 
-std::map<PeerId, std::uint64_t> LatenessAfter(const LatenessRuling& ruling, const Block& view,
+std::map<PeerId, std::uint64_t> LatenessAfter(const LatenessRuling& ruling, const Block& head,
                                               const Manifest& manifest) {
   const std::uint64_t forgiven =
       std::max<std::uint64_t>(Milliseconds(manifest.patience) / kForgivingSteps, 1);
   Figures after;
-  for (const PeerId& member : view.members) {
-    const std::uint64_t before = LatenessOf(view, member);
+  for (const PeerId& member : head.members) {
+    const std::uint64_t before = LatenessOf(head, member);
     const std::uint64_t ms = before - std::min(before, forgiven) + In(ruling.charged_ms, member);
     if (ms > 0) after[member] = ms;
   }
   return after;
 }
 
-void DropLate(const std::map<PeerId, std::uint64_t>& lateness, const Block& view,
+void DropLate(const std::map<PeerId, std::uint64_t>& lateness, const Block& head,
               const Manifest& manifest, Docket& docket) {
-  const std::uint64_t allowance = AllowanceMs(view, manifest);
+  const std::uint64_t allowance = AllowanceMs(head, manifest);
   for (const auto& [member, ms] : lateness) {
     if (ms <= allowance) continue;
     docket.Drop(member, "let the others wait: " + std::to_string(ms - allowance) +
@@ -146,10 +146,10 @@ void DropLate(const std::map<PeerId, std::uint64_t>& lateness, const Block& view
 }
 
 std::vector<Lateness> KeptLateness(const std::map<PeerId, std::uint64_t>& lateness,
-                                   const Block& view, const Manifest& manifest,
+                                   const Block& head, const Manifest& manifest,
                                    const std::vector<PeerId>& members,
                                    const std::vector<PeerId>& joined) {
-  const std::uint64_t allowance = AllowanceMs(view, manifest);
+  const std::uint64_t allowance = AllowanceMs(head, manifest);
   std::vector<Lateness> kept;
   for (const PeerId& member : members) {
     const bool returns = std::binary_search(joined.begin(), joined.end(), member);

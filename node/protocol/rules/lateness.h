@@ -50,28 +50,28 @@ inline constexpr std::uint64_t kLateDisputeSteps = 1000;
 inline constexpr std::uint64_t kForgivingSteps = 20;
 
 // 2 part_timeout + 2 Delta in ms: the longest wait of seals A and C.
-std::uint64_t DeadlineMs(const Block& view, const Manifest& manifest);
+std::uint64_t DeadlineMs(const Block& head, const Manifest& manifest);
 // Lateness in ms beyond which a member is dropped: two deadlines.
-std::uint64_t AllowanceMs(const Block& view, const Manifest& manifest);
+std::uint64_t AllowanceMs(const Block& head, const Manifest& manifest);
 
 struct LatenessRuling {
-  std::map<PeerId, std::uint64_t> charged_ms;     // of members of the view; never zero
+  std::map<PeerId, std::uint64_t> charged_ms;     // of members of the head; never zero
   std::set<std::pair<PeerId, PeerId>> new_pairs;  // (worker, aggregator) that come into dispute
 };
-LatenessRuling RuleOnLateness(const SealedStep& sealed, const Block& view,
+LatenessRuling RuleOnLateness(const SealedStep& sealed, const Block& head,
                               const Manifest& manifest);
 
-// By member of the view, in ms: its lateness after the ruling and one step's forgiveness; never
+// By member of the head, in ms: its lateness after the ruling and one step's forgiveness; never
 // zero.
-std::map<PeerId, std::uint64_t> LatenessAfter(const LatenessRuling& ruling, const Block& view,
+std::map<PeerId, std::uint64_t> LatenessAfter(const LatenessRuling& ruling, const Block& head,
                                               const Manifest& manifest);
 // Drops each member beyond its allowance. Ends no pass.
-void DropLate(const std::map<PeerId, std::uint64_t>& lateness, const Block& view,
+void DropLate(const std::map<PeerId, std::uint64_t>& lateness, const Block& head,
               const Manifest& manifest, Docket& docket);
 // Block::lateness of `members`. A member in `joined` begins with half its allowance used. A member
 // beyond its allowance whose drop was forgiven keeps exactly its allowance.
 std::vector<Lateness> KeptLateness(const std::map<PeerId, std::uint64_t>& lateness,
-                                   const Block& view, const Manifest& manifest,
+                                   const Block& head, const Manifest& manifest,
                                    const std::vector<PeerId>& members,
                                    const std::vector<PeerId>& joined);
 // The lateness of `member` in `block`, in ms; zero if it has none.

@@ -20,10 +20,10 @@ void Note(Standing& standing, FaultKind fault, std::uint64_t step) {
 }
 
 // How many members confirm each peer. Naming it twice is naming it once.
-std::map<PeerId, std::size_t> Confirmations(const SealedStep& sealed, const Block& view) {
+std::map<PeerId, std::size_t> Confirmations(const SealedStep& sealed, const Block& head) {
   std::map<PeerId, std::size_t> confirmations;
   for (const auto& [member, proof] : sealed.proofs) {
-    if (!IsMember(view.members, member)) continue;
+    if (!IsMember(head.members, member)) continue;
     const std::set<PeerId> joins(proof.joins.begin(), proof.joins.end());
     for (const PeerId& peer : joins) ++confirmations[peer];
   }
@@ -48,10 +48,10 @@ bool IsKey(const Block& head, const PeerId& peer) {
   return IsMember(head.members, peer) || StandingOf(head.standings, peer) != nullptr;
 }
 
-std::vector<Standing> StandingsAfter(const Block& view, const std::map<PeerId, FaultKind>& losers,
+std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, FaultKind>& losers,
                                      std::uint64_t step) {
   std::map<PeerId, Standing> standings;
-  for (const Standing& standing : view.standings) standings.emplace(standing.peer, standing);
+  for (const Standing& standing : head.standings) standings.emplace(standing.peer, standing);
   for (const auto& [peer, fault] : losers) {
     Standing& standing = standings[peer];
     standing.peer = peer;
@@ -62,22 +62,22 @@ std::vector<Standing> StandingsAfter(const Block& view, const std::map<PeerId, F
   return all;
 }
 
-bool MayRejoin(const Block& view, const PeerId& peer, std::uint64_t step) {
-  if (!IsKey(view, peer) || IsMember(view.members, peer)) return false;
-  const Standing& standing = *StandingOf(view.standings, peer);
+bool MayRejoin(const Block& head, const PeerId& peer, std::uint64_t step) {
+  if (!IsKey(head, peer) || IsMember(head.members, peer)) return false;
+  const Standing& standing = *StandingOf(head.standings, peer);
   return !standing.banned && step >= standing.barred_until;
 }
 
-Returns ReturnsAfter(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+Returns ReturnsAfter(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                      const std::map<PeerId, FaultKind>& losers) {
   Returns returns;
-  for (const auto& [peer, confirmations] : Confirmations(sealed, view)) {
-    if (confirmations <= FaultBound(view.thresholds) || losers.contains(peer)) continue;
-    if (!MayRejoin(view, peer, sealed.step)) continue;
-    // The view has exactly those that its own block confirmed: a gap starts again.
-    const auto before = std::find_if(view.candidates.begin(), view.candidates.end(),
+  for (const auto& [peer, confirmations] : Confirmations(sealed, head)) {
+    if (confirmations <= FaultBound(head.thresholds) || losers.contains(peer)) continue;
+    if (!MayRejoin(head, peer, sealed.step)) continue;
+    // The head has exactly those that its own block confirmed: a gap starts again.
+    const auto before = std::find_if(head.candidates.begin(), head.candidates.end(),
                                      [&who = peer](const Candidate& c) { return c.peer == who; });
-    const std::uint64_t since = before == view.candidates.end() ? sealed.step : before->since;
+    const std::uint64_t since = before == head.candidates.end() ? sealed.step : before->since;
     if (sealed.step - since + 1 >= manifest.probation) {
       returns.joined.push_back(peer);
     } else {

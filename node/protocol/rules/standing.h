@@ -27,13 +27,13 @@ const Standing* StandingOf(const std::vector<Standing>& standings, const PeerId&
 std::vector<PeerId> KeysOf(const Block& head);
 bool IsKey(const Block& head, const PeerId& peer);
 
-// The view's standings, by key, with the removals of this block added.
-std::vector<Standing> StandingsAfter(const Block& view, const std::map<PeerId, FaultKind>& losers,
+// The head's standings, by key, with the removals of this block added.
+std::vector<Standing> StandingsAfter(const Block& head, const std::map<PeerId, FaultKind>& losers,
                                      std::uint64_t step);
 
-// True iff a REJOIN of `peer` in `step` is in order: a key of the run, not a member of the view,
+// True iff a REJOIN of `peer` in `step` is in order: a key of the run, not a member of the head,
 // not banned and not barred. An honest member checks this before it confirms a REJOIN.
-bool MayRejoin(const Block& view, const PeerId& peer, std::uint64_t step);
+bool MayRejoin(const Block& head, const PeerId& peer, std::uint64_t step);
 
 struct Returns {
   std::vector<Candidate> candidates;  // by key
@@ -42,7 +42,7 @@ struct Returns {
 // The peers that more members than the fault bound confirm in this step, without those in `losers`.
 // The first such block opens a candidacy, each later block must confirm it again, and the
 // manifest's `probation`-th block in a row admits the peer.
-Returns ReturnsAfter(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+Returns ReturnsAfter(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                      const std::map<PeerId, FaultKind>& losers);
 
 }  // namespace ostraka::protocol

@@ -19,7 +19,7 @@ double LowerMedian(std::vector<double> values) {
 
 }  // namespace
 
-double NextTau(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+double NextTau(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                const std::vector<ColumnFate>& fates) {
   if (manifest.tau > 0) return manifest.tau;
   std::vector<double> norms;  // one a column
@@ -28,7 +28,7 @@ double NextTau(const SealedStep& sealed, const Block& view, const Manifest& mani
     if (fates[j] != ColumnFate::kApplied && fates[j] != ColumnFate::kBlind) continue;
     std::vector<double> column_norms;
     std::vector<double> column_sizes;
-    const auto senders = IncludedIn(sealed, view, j);
+    const auto senders = IncludedIn(sealed, head, j);
     for (const PeerId& sender : *senders) {
       const wire::ColumnNumbers& numbers = sealed.proofs.at(sender).columns[j];
       column_norms.push_back(numbers.norm);

@@ -13,7 +13,7 @@ namespace ostraka::protocol {
 
 // The manifest's tau, unless that is 0. Then, over applied and blind columns: tau_multiple times
 // the median of the columns' median norms, and at least 2^-12 times the median of the columns'
-// median sizes; limited to [SmallestTau, LargestTau]. Medians are lower ones. The view's tau if no
+// median sizes; limited to [SmallestTau, LargestTau]. Medians are lower ones. The head's tau if no
 // column counts.
 //
 // Rationale: b of a column's 2b + 1 senders lie, so its medians lie between the smallest and the
@@ -22,7 +22,7 @@ namespace ostraka::protocol {
 // others' columns. With tau_multiple <= 1 the feedback from a displaced aggregate to tau dies out.
 // Blind columns count, as a tau that is too small would otherwise stay so for ever; and with 2^-12
 // of the sizes no column is blind whose aggregate is about as large as its rows.
-double NextTau(const SealedStep& sealed, const Block& view, const Manifest& manifest,
+double NextTau(const SealedStep& sealed, const Block& head, const Manifest& manifest,
                const std::vector<ColumnFate>& fates);
 
 }  // namespace ostraka::protocol

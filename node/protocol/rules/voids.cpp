@@ -25,10 +25,10 @@ bool MissesItsOwn(const SealedStep& sealed, const PeerId& owner, std::size_t col
          proof->second.columns[column].missing;
 }
 
-bool IsByOwnWord(const SealedStep& sealed, const Block& view, ColumnFate fate, std::size_t column,
-                 const Docket& docket) {
+bool IsByOwnMessage(const SealedStep& sealed, const Block& head, ColumnFate fate,
+                    std::size_t column, const Docket& docket) {
   const PeerId& owner = sealed.roles.owners[column];
-  const auto senders = IncludedIn(sealed, view, column);
+  const auto senders = IncludedIn(sealed, head, column);
   switch (fate) {
     case ColumnFate::kNoAggregate:
       return sealed.aggregates[column].has_value();
@@ -50,20 +50,21 @@ bool IsByOwnWord(const SealedStep& sealed, const Block& view, ColumnFate fate, s
 
 }  // namespace
 
-std::vector<PeerId> VoidedByOwnWord(const SealedStep& sealed, const Block& view,
-                                    const std::vector<ColumnFate>& fates, const Docket& docket) {
+std::vector<PeerId> VoidedByOwnMessage(const SealedStep& sealed, const Block& head,
+                                       const std::vector<ColumnFate>& fates, const Docket& docket) {
   std::vector<PeerId> voiders;
   if (base::Planted(base::Bug::kVoidsAreFree)) return voiders;
   for (std::size_t j = 0; j < fates.size(); ++j) {
-    if (IsByOwnWord(sealed, view, fates[j], j, docket)) voiders.push_back(sealed.roles.owners[j]);
+    if (IsByOwnMessage(sealed, head, fates[j], j, docket))
+      voiders.push_back(sealed.roles.owners[j]);
   }
   return voiders;
 }
 
-std::vector<Voids> VoidsAfter(const Block& view, const std::vector<PeerId>& voiders,
+std::vector<Voids> VoidsAfter(const Block& head, const std::vector<PeerId>& voiders,
                               std::uint64_t step) {
   std::map<PeerId, Voids> counts;
-  for (const Voids& voids : view.voids) {
+  for (const Voids& voids : head.voids) {
     if (step < voids.last_step + kVoidsKept) counts.emplace(voids.peer, voids);
   }
   for (const PeerId& voider : voiders) {

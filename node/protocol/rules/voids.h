@@ -43,11 +43,11 @@ inline constexpr std::uint64_t kVoidsKept = 1000;
 
 // Owners that voided their column of this step by their own message, by column. `docket` holds the
 // bans that the seals prove.
-std::vector<PeerId> VoidedByOwnWord(const SealedStep& sealed, const Block& view,
-                                    const std::vector<ColumnFate>& fates, const Docket& docket);
+std::vector<PeerId> VoidedByOwnMessage(const SealedStep& sealed, const Block& head,
+                                       const std::vector<ColumnFate>& fates, const Docket& docket);
 
-// The view's counts that live on, with one more for each of `voiders`, by key.
-std::vector<Voids> VoidsAfter(const Block& view, const std::vector<PeerId>& voiders,
+// The head's counts that live on, with one more for each of `voiders`, by key.
+std::vector<Voids> VoidsAfter(const Block& head, const std::vector<PeerId>& voiders,
                               std::uint64_t step);
 
 // Drops each member that voided more than kVoidsBorne columns, the last one in `step`. Ends no

@@ -22,19 +22,19 @@ namespace {
 constexpr std::size_t kEchoSources = 8;
 
 // Nullopt for bulk, which is not asked for here.
-std::optional<MessageType> TypeOf(DueWord kind) {
+std::optional<MessageType> TypeOf(DueMessage kind) {
   switch (kind) {
-    case DueWord::kCommit:
+    case DueMessage::kCommit:
       return MessageType::kCommit;
-    case DueWord::kAggregate:
+    case DueMessage::kAggregate:
       return MessageType::kAggregate;
-    case DueWord::kReveal:
+    case DueMessage::kReveal:
       return MessageType::kReveal;
-    case DueWord::kProof:
+    case DueMessage::kProof:
       return MessageType::kProof;
-    case DueWord::kPart:
-    case DueWord::kDisputedPart:
-    case DueWord::kResult:
+    case DueMessage::kPart:
+    case DueMessage::kDisputedPart:
+    case DueMessage::kResult:
       break;
   }
   return std::nullopt;
@@ -143,7 +143,7 @@ void Asks::ForLate(const Sealing& sealing) const {
   if (sealing.seal().echoed()) return;
   const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   std::map<MessageType, std::vector<PeerId>> late;
-  for (const LateWatch::Word& due :
+  for (const LateWatch::Message& due :
        uses_.reports->TakeOverdue(uses_.turn->now(), uses_.chain->delta())) {
     if (const auto type = TypeOf(due.kind)) late[*type].push_back(members[due.index]);
   }

@@ -38,20 +38,20 @@ void DueWatch::BeginA() {
   options.owns_column = owner;
   LateWatch& watch = uses_.reports->WatchLateness(options);
   for (std::size_t i = 0; i < members.size(); ++i) {
-    watch.Expect({DueWord::kCommit, i}, i);
-    if (roles.PartOwnedBy(members[i])) watch.Expect({DueWord::kAggregate, i}, i);
-    if (owner && roles.IsWorker(members[i])) watch.Expect({DueWord::kPart, i}, i);
+    watch.Expect({DueMessage::kCommit, i}, i);
+    if (roles.PartOwnedBy(members[i])) watch.Expect({DueMessage::kAggregate, i}, i);
+    if (owner && roles.IsWorker(members[i])) watch.Expect({DueMessage::kPart, i}, i);
   }
   for (const LivePair& pair : holdings_.pairs->all()) {
     if (pair.worker == uses_.self || pair.aggregator == uses_.self) continue;
-    watch.Expect({DueWord::kDisputedPart, pair.index}, IndexIn(members, pair.worker));
+    watch.Expect({DueMessage::kDisputedPart, pair.index}, IndexIn(members, pair.worker));
   }
 }
 
 void DueWatch::BeginB() {
   LateWatch& watch = uses_.reports->WatchLateness(Options());
   for (std::size_t i = 0; i < SealersOf(uses_.chain->head()).size(); ++i) {
-    if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueWord::kReveal, i}, i);
+    if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueMessage::kReveal, i}, i);
   }
 }
 
@@ -59,29 +59,29 @@ void DueWatch::BeginC() {
   const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   LateWatch& watch = uses_.reports->WatchLateness(Options());
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueWord::kProof, i}, i);
+    if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueMessage::kProof, i}, i);
   }
   for (std::size_t j = 0; j < holdings_.results->all().size(); ++j) {
     if (!holdings_.results->IsWanted(j)) continue;
-    watch.Expect({DueWord::kResult, j}, IndexIn(members, facts_->roles().owners[j]));
+    watch.Expect({DueMessage::kResult, j}, IndexIn(members, facts_->roles().owners[j]));
   }
 }
 
-bool DueWatch::IsHeld(const LateWatch::Word& due) {
+bool DueWatch::IsHeld(const LateWatch::Message& due) {
   const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   const Entries& entries = holdings_.sealing->entries();
   switch (due.kind) {
-    case DueWord::kCommit:
-    case DueWord::kReveal:
-    case DueWord::kProof:
+    case DueMessage::kCommit:
+    case DueMessage::kReveal:
+    case DueMessage::kProof:
       return entries.EntryNow(due.index).state != SealEntry::State::kAbsent;
-    case DueWord::kAggregate:
+    case DueMessage::kAggregate:
       return entries.EntryNow(members.size() + due.index).state != SealEntry::State::kAbsent;
-    case DueWord::kPart:
+    case DueMessage::kPart:
       return holdings_.column->IsSettled(members[due.index]);
-    case DueWord::kDisputedPart:
+    case DueMessage::kDisputedPart:
       return holdings_.pairs->HasPart(due.index);  // L2
-    case DueWord::kResult:
+    case DueMessage::kResult:
       return holdings_.results->all()[due.index] != nullptr;
   }
   return true;
@@ -90,8 +90,8 @@ bool DueWatch::IsHeld(const LateWatch::Word& due) {
 void DueWatch::Update() {
   LateWatch* const watch = uses_.reports->lateness();
   if (watch == nullptr) return;
-  const std::set<LateWatch::Word> lacking = watch->lacking();
-  for (const LateWatch::Word& due : lacking) {
+  const std::set<LateWatch::Message> lacking = watch->lacking();
+  for (const LateWatch::Message& due : lacking) {
     if (IsHeld(due)) watch->Held(due, uses_.turn->now());
   }
   if (holdings_.results->expired()) watch->EndResults(uses_.turn->now());

@@ -53,7 +53,7 @@ class DueWatch {
 
  private:
   LateWatch::Options Options() const;
-  bool IsHeld(const LateWatch::Word& due);
+  bool IsHeld(const LateWatch::Message& due);
 
   Uses uses_;
   const StepFacts* facts_;

@@ -291,9 +291,9 @@ Digest Sealing::Close() {
   uses_.past_seals->Add(SealKeyOf(slot_), {vector, seal_->Certificate()});
   Decision decided{parent, value, {}, head.thresholds.quorum(), seal_->Certificate()};
   for (const PeerId& member : SealersOf(head)) {
-    if (!facts_->muted.contains(member)) decided.awake.insert(member);
+    if (!facts_->muted.contains(member)) decided.unmuted.insert(member);
   }
-  if (transcript_.slow()) decided.words = std::move(transcript_);
+  if (transcript_.slow()) decided.messages = std::move(transcript_);
   uses_.forks->Remember(SealKeyOf(slot_), std::move(decided));
   uses_.inbox->ForgetSlowPath();
   seal_.reset();

@@ -57,27 +57,27 @@ ForkTrial::ForkTrial(Fork fork, const PeerId& self) : fork_(std::move(fork)), se
 bool ForkTrial::IsNews(const wire::SignedEnvelope& message) const {
   const wire::Envelope& envelope = message.envelope;
   return envelope.slot.type >= MessageType::kEcho && envelope.slot.type <= MessageType::kLock &&
-         SealKeyOf(envelope.slot) == fork_.seal && envelope.entry == fork_.entry &&
-         fork_.awake.contains(envelope.sender) && !words_.Holds(message);
+         SealKeyOf(envelope.slot) == fork_.seal && envelope.entry == fork_.parent &&
+         fork_.unmuted.contains(envelope.sender) && !messages_.Holds(message);
 }
 
 const Culprit* ForkTrial::Hear(const wire::SignedEnvelope& message) {
-  if (!words_.Add(message)) return nullptr;
+  if (!messages_.Add(message)) return nullptr;
   const Culprit* culprit = Judge(message);
   if (culprit != nullptr) CheckInvariants();
   return culprit;
 }
 
 void ForkTrial::CheckInvariants() const {
-  words_.CheckInvariants();
+  messages_.CheckInvariants();
   OSTRAKA_CHECK(!culprits_.contains(self_));
-  for (const auto& [member, culprit] : culprits_) OSTRAKA_CHECK(fork_.awake.contains(member));
+  for (const auto& [member, culprit] : culprits_) OSTRAKA_CHECK(fork_.unmuted.contains(member));
 }
 
 const Culprit* ForkTrial::Judge(const wire::SignedEnvelope& message) {
   const PeerId& signer = message.envelope.sender;
   if (signer == self_ || culprits_.contains(signer)) return nullptr;
-  for (const SharedBytes& frame : words_.FramesOf(signer)) {
+  for (const SharedBytes& frame : messages_.FramesOf(signer)) {
     if (*frame == *message.frame) continue;
     auto culprit = CulpritOf(*wire::Open(frame), message);
     if (culprit) return &culprits_.emplace(signer, *std::move(culprit)).first->second;
@@ -89,7 +89,7 @@ std::vector<SharedBytes> ForkTrial::Frames() const {
   std::vector<SharedBytes> frames = fork_.ours;
   frames.insert(frames.end(), fork_.theirs.begin(), fork_.theirs.end());
   const auto of_proofs = static_cast<std::ptrdiff_t>(frames.size());
-  for (SharedBytes& frame : words_.Frames()) {
+  for (SharedBytes& frame : messages_.Frames()) {
     const bool shown = std::any_of(frames.begin(), frames.begin() + of_proofs,
                                    [&](const SharedBytes& proof) { return *proof == *frame; });
     if (!shown) frames.push_back(std::move(frame));
@@ -104,7 +104,7 @@ std::string ForkTrial::Line() const {
                      "bears; ";
   if (culprits_.empty()) {
     line +=
-        "nobody is named, as no member's words that came here contradict each other (members "
+        "nobody is named, as no member's messages that came here contradict each other (members "
         "of the other side may hold some that do)";
   } else {
     line += "proven guilty by their own signatures: ";

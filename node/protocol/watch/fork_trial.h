@@ -11,8 +11,8 @@
 // Invariants [C: CHECKed by CheckInvariants]
 //   1  Each culprit has an evidence file, verified when it was made, that holds only its own
 //      signatures. Messages of other members, of a side or of this node do not count in it.
-//   2  A culprit was awake in the seal and is not `self`; it is never taken back. [C: the first
-//   half]
+//   2  A culprit was unmuted in the seal and is not `self`; it is never taken back.
+//      [C: the first half]
 //
 // Limit: a VOTE states the rank of its proposal, and the absence of such a certificate cannot be
 // proven. A member that lies in that number and hides its other messages stays unnamed.
@@ -50,12 +50,12 @@ class ForkTrial {
  public:
   // `self` is never accused: if its key signs elsewhere, others find it.
   ForkTrial(Fork fork, const base::PeerId& self);
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, fork_, words_, culprits_); }
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, fork_, messages_, culprits_); }
   friend struct FingerprintProbe;
 
   const SealKey& seal() const { return fork_.seal; }
   // True iff `message` belongs to the seal and names the parent that both sides share, its sender
-  // was awake in the seal, and it is not held. Does not check the signature.
+  // was unmuted in the seal, and it is not held. Does not check the signature.
   bool IsNews(const wire::SignedEnvelope& message) const;
   // The signer as a culprit, if this message convicts it and none did before; else null. REQUIRES:
   // IsNews, and the signature verified.
@@ -73,7 +73,7 @@ class ForkTrial {
 
   Fork fork_;
   base::PeerId self_;
-  SealTranscript words_;
+  SealTranscript messages_;
   Culprits culprits_;
 };
 

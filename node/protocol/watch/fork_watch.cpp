@@ -25,29 +25,29 @@ std::vector<SharedBytes> FramesOf(const Signers& signers) {
 
 void ForkWatch::Remember(const SealKey& seal, Decision decision) {
   Watched& watched = seals_[seal];
-  word_bytes_ -= watched.decision.words.bytes();
+  message_bytes_ -= watched.decision.messages.bytes();
   crypto::Hasher hasher(crypto::kDomainFingerprint);
   decision.HashInto(hasher);
   watched = {std::move(decision), {}, {}, hasher.Finish()};
-  word_bytes_ += watched.decision.words.bytes();
+  message_bytes_ += watched.decision.messages.bytes();
   // Rivals that came before the decision here are part of the other branch's proof.
-  for (const SharedBytes& frame : watched.decision.words.Frames()) {
-    const auto word = wire::Open(frame);
-    if (word.ok() && IsRival(word->envelope)) KeepRival(watched, *word);
+  for (const SharedBytes& frame : watched.decision.messages.Frames()) {
+    const auto message = wire::Open(frame);
+    if (message.ok() && IsRival(message->envelope)) KeepRival(watched, *message);
   }
   if (seal.step >= kWatchedSteps) ForgetBefore(seal.step - kWatchedSteps + 1);
-  ForgetWords();
+  ForgetMessages();
   CheckInvariants();
 }
 
 void ForkWatch::CheckInvariants() const {
   std::size_t bytes = 0;
   for (const auto& [seal, watched] : seals_) {
-    bytes += watched.decision.words.bytes();
+    bytes += watched.decision.messages.bytes();
     CheckRivals(watched);
   }
-  OSTRAKA_CHECK(bytes == word_bytes_);
-  OSTRAKA_CHECK(word_bytes_ <= kWordBytes);
+  OSTRAKA_CHECK(bytes == message_bytes_);
+  OSTRAKA_CHECK(message_bytes_ <= kMessageBytes);
 }
 
 void ForkWatch::CheckRivals(const Watched& watched) {
@@ -57,7 +57,7 @@ void ForkWatch::CheckRivals(const Watched& watched) {
     kept += signers.size();
   }
   for (const auto& [signer, groups] : watched.said) {
-    OSTRAKA_CHECK(watched.decision.awake.contains(signer) && groups.size() <= kRivalsOfOne);
+    OSTRAKA_CHECK(watched.decision.unmuted.contains(signer) && groups.size() <= kRivalsOfOne);
     kept -= groups.size();
   }
   OSTRAKA_CHECK(kept == 0);
@@ -65,17 +65,17 @@ void ForkWatch::CheckRivals(const Watched& watched) {
 
 void ForkWatch::ForgetBefore(std::uint64_t step) {
   while (!seals_.empty() && seals_.begin()->first.step < step) {
-    word_bytes_ -= seals_.begin()->second.decision.words.bytes();
+    message_bytes_ -= seals_.begin()->second.decision.messages.bytes();
     seals_.erase(seals_.begin());
   }
   for (auto& [member, steps] : asked_) steps.erase(steps.begin(), steps.lower_bound(step));
 }
 
-void ForkWatch::ForgetWords() {
-  for (auto it = seals_.begin(); it != seals_.end() && word_bytes_ > kWordBytes; ++it) {
-    SealTranscript& words = it->second.decision.words;
-    word_bytes_ -= words.bytes();
-    words = {};
+void ForkWatch::ForgetMessages() {
+  for (auto it = seals_.begin(); it != seals_.end() && message_bytes_ > kMessageBytes; ++it) {
+    SealTranscript& messages = it->second.decision.messages;
+    message_bytes_ -= messages.bytes();
+    messages = {};
   }
 }
 
@@ -97,7 +97,8 @@ bool ForkWatch::IsRival(const wire::Envelope& envelope) const {
   const auto watched = seals_.find(SealKeyOf(envelope.slot));
   if (watched == seals_.end()) return false;
   const Decision& decision = watched->second.decision;
-  if (envelope.entry != decision.entry || !decision.awake.contains(envelope.sender)) return false;
+  if (envelope.entry != decision.parent || !decision.unmuted.contains(envelope.sender))
+    return false;
   const auto group = GroupOf(envelope);
   return group && group->value != decision.value;
 }
@@ -134,23 +135,23 @@ std::optional<Fork> ForkWatch::Note(const wire::SignedEnvelope& message) {
   const auto& [decision, rivals, said, decided] = found->second;
   const Signers& signers = KeepRival(found->second, message);
   const bool lock = message.envelope.slot.type == MessageType::kLock;
-  if (signers.size() < (lock ? decision.quorum : decision.awake.size())) return std::nullopt;
-  std::vector<SharedBytes> others = decision.words.Frames();
+  if (signers.size() < (lock ? decision.quorum : decision.unmuted.size())) return std::nullopt;
+  std::vector<SharedBytes> others = decision.messages.Frames();
   for (const auto& [other, rival_signers] : rivals) {
     if (&rival_signers == &signers) continue;
     for (const auto& [signer, frame] : rival_signers) others.push_back(frame);
   }
   return Fork{key,
-              decision.entry,
-              decision.awake,
+              decision.parent,
+              decision.unmuted,
               decision.certificate,
               FramesOf(signers),
               std::move(others)};
 }
 
-const Digest* ForkWatch::EntryOf(const SealKey& seal) const {
+const Digest* ForkWatch::ParentOf(const SealKey& seal) const {
   const auto watched = seals_.find(seal);
-  return watched == seals_.end() ? nullptr : &watched->second.decision.entry;
+  return watched == seals_.end() ? nullptr : &watched->second.decision.parent;
 }
 
 bool ForkWatch::MayAsk(const PeerId& member, std::uint64_t step) {
@@ -164,14 +165,14 @@ bool ForkWatch::MayAsk(const PeerId& member, std::uint64_t step) {
 
 std::vector<SharedBytes> ForkWatch::ProofsOf(std::uint64_t step) const {
   std::vector<SharedBytes> frames;
-  std::vector<SharedBytes> words;
+  std::vector<SharedBytes> messages;
   for (auto it = seals_.lower_bound({step, wire::Phase::kGenesis, 0});
        it != seals_.end() && it->first.step == step; ++it) {
     const Decision& decision = it->second.decision;
     frames.insert(frames.end(), decision.certificate.begin(), decision.certificate.end());
-    for (SharedBytes& frame : decision.words.Frames()) words.push_back(std::move(frame));
+    for (SharedBytes& frame : decision.messages.Frames()) messages.push_back(std::move(frame));
   }
-  frames.insert(frames.end(), words.begin(), words.end());
+  frames.insert(frames.end(), messages.begin(), messages.end());
   return frames;
 }
 

@@ -1,10 +1,10 @@
 // ForkWatch finds out whether the run has split: it remembers what the seals of the last steps
 // decided, and collects frames that prove another decision of one of them (docs/protocol.md, 8).
 //
-// A decision is proven by equal ECHOs of all members awake in its seal, or by LOCKs of a quorum in
-// one iteration. With at most t_s faulty members (t_a if the network is not timely) no seal has two
-// such proofs, so two proofs show people that there were more. fork_trial.h finds out which members
-// these were; for it the messages of a seal are kept beside its proof.
+// A decision is proven by equal ECHOs of all members unmuted in its seal, or by LOCKs of a quorum
+// in one iteration. With at most t_s faulty members (t_a if the network is not timely) no seal has
+// two such proofs, so two proofs show people that there were more. fork_trial.h finds out which
+// members these were; for it the messages of a seal are kept beside its proof.
 //
 // How both branches of a fork find it: after the split the messages of each branch name parents
 // that the other does not know. That alone proves nothing, since a cheat may name anything. It
@@ -12,15 +12,17 @@
 // seal whose parent both branches share.
 //
 // Invariants [C: CHECKed by CheckInvariants]
-//   1  A rival names another value than the decided one, and its signer was awake in the seal. [C]
+//   1  A rival names another value than the decided one, and was signed by a member that was
+//      unmuted in the seal. [C]
 //   2  Of each signer at most kRivalsOfOne rivals are kept in a seal; its first four are never
 //      displaced, and a rival displaces only rivals of its signer. [C: the number]
-//   3  word_bytes() is the size of the messages kept of all seals, and at most kWordBytes. [C]
+//   3  message_bytes() is the size of the messages that are kept of all seals. It is at most
+//      kMessageBytes. [C]
 //
 // It may not know links, keys or the inbox: the caller verifies signatures and asks other members.
 //
 // Memory: the certificates of the seals of kWatchedSteps steps, kRivalsOfOne frames of each member
-// awake in them, and kWordBytes of messages of slow seals, the newest ones.
+// unmuted in them, and kMessageBytes of messages of slow seals, the newest ones.
 //
 // What an attacker can do: nothing with its own frames alone, since a proof needs the frames of a
 // quorum of the members that sealed the step. By filling SealTranscript it shortens the time in
@@ -58,49 +60,51 @@ inline SealKey SealKeyOf(const wire::Slot& slot) { return {slot.step, slot.phase
 inline constexpr std::uint64_t kWatchedSteps = 64;
 inline constexpr std::uint64_t kAskAgainAfter = 4;  // steps
 // Of all seals together. A message has about 300 bytes; an honest member sends four an iteration.
-inline constexpr std::size_t kWordBytes = 32 << 20;
+inline constexpr std::size_t kMessageBytes = 32 << 20;
 
 struct Decision {
-  Digest entry;  // the parent: what opened the seal
-  Digest value;  // of its vector, as ECHO and LOCK name it
-  std::set<PeerId> awake;
+  Digest parent;  // the decision that opened the seal
+  Digest value;   // of its vector, as ECHO and LOCK name it
+  std::set<PeerId> unmuted;
   std::size_t quorum = 0;
   std::vector<base::SharedBytes> certificate;  // Seal::Certificate
-  SealTranscript words = {};                   // the messages of the seal, if it was slow
+  SealTranscript messages = {};                // the messages of the seal, if it was slow
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, entry, value, awake, quorum, certificate, words);
+    crypto::Feed(hasher, parent, value, unmuted, quorum, certificate, messages);
   }
 };
 
 // Two decisions of one seal.
 struct Fork {
   SealKey seal;
-  Digest entry;            // the parent that both decisions share
-  std::set<PeerId> awake;  // members awake in the seal
+  Digest parent;             // the parent that both decisions share
+  std::set<PeerId> unmuted;  // members unmuted in the seal
   std::vector<base::SharedBytes> ours, theirs;
   std::vector<base::SharedBytes> others;  // other messages of the seal that are held
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, seal, entry, awake, ours, theirs, others);
+    crypto::Feed(hasher, seal, parent, unmuted, ours, theirs, others);
   }
 };
 
 class ForkWatch {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, seals_, asked_, word_bytes_); }
+  void HashInto(crypto::Hasher& hasher) const {
+    crypto::Feed(hasher, seals_, asked_, message_bytes_);
+  }
   friend struct FingerprintProbe;
 
   // A seal was decided here. Forgets steps before the last kWatchedSteps.
   void Remember(const SealKey& seal, Decision decision);
 
-  // True for an ECHO or LOCK for another value than the decided one, of a member that was awake in
-  // that seal, naming the seal's parent. Does not check the signature.
+  // True for an ECHO or LOCK for another value than the decided one, of a member that was unmuted
+  // in that seal, naming the seal's parent. Does not check the signature.
   bool IsRival(const wire::Envelope& envelope) const;
   // Keeps a rival. Returns the fork once the rivals prove one. REQUIRES: IsRival, and the signature
   // verified.
   std::optional<Fork> Note(const wire::SignedEnvelope& message);
 
   // The parent of the seal; null if it is not watched.
-  const Digest* EntryOf(const SealKey& seal) const;
+  const Digest* ParentOf(const SealKey& seal) const;
   // True if `member` may be asked now for the proofs of `step`, and notes that it is: the step is
   // watched, and the member was not asked for it in the last kAskAgainAfter steps (an answer may be
   // lost).
@@ -110,7 +114,7 @@ class ForkWatch {
   std::vector<base::SharedBytes> ProofsOf(std::uint64_t step) const;
 
   std::size_t rival_count() const;  // frames kept
-  std::size_t word_bytes() const { return word_bytes_; }
+  std::size_t message_bytes() const { return message_bytes_; }
   void CheckInvariants() const;  // aborts if one of invariants 1 to 3 is broken
 
  private:
@@ -128,19 +132,19 @@ class ForkWatch {
     std::map<PeerId, std::vector<Group>> said;  // groups with a rival of a signer, as they came
     Digest decided;  // of the decision: it is fed once, as its frames are many
     void HashInto(crypto::Hasher& hasher) const {
-      crypto::Feed(hasher, decided, decision.words.bytes(), rivals, said);
+      crypto::Feed(hasher, decided, decision.messages.bytes(), rivals, said);
     }
   };
   static std::optional<Group> GroupOf(const wire::Envelope& envelope);
   static void CheckRivals(const Watched& watched);
   static const Signers& KeepRival(Watched& watched, const wire::SignedEnvelope& message);
   void ForgetBefore(std::uint64_t step);
-  void ForgetWords();  // of the oldest seals, down to kWordBytes
+  void ForgetMessages();  // of the oldest seals, down to kMessageBytes
 
   std::map<SealKey, Watched> seals_;
   // member -> step that it was asked for -> newest step when it was asked.
   std::map<PeerId, std::map<std::uint64_t, std::uint64_t>> asked_;
-  std::size_t word_bytes_ = 0;
+  std::size_t message_bytes_ = 0;
 };
 
 }  // namespace ostraka::protocol

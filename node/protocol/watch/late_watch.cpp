@@ -18,26 +18,26 @@ std::optional<base::Duration> Reached(const std::vector<base::Time>& times, std:
 
 // True for kinds that all members are asked for once they are late. Bulk goes to one member, or is
 // asked for by other rules.
-bool IsAskedFor(DueWord kind) {
-  return kind == DueWord::kCommit || kind == DueWord::kAggregate || kind == DueWord::kReveal ||
-         kind == DueWord::kProof;
+bool IsAskedFor(DueMessage kind) {
+  return kind == DueMessage::kCommit || kind == DueMessage::kAggregate ||
+         kind == DueMessage::kReveal || kind == DueMessage::kProof;
 }
 
 }  // namespace
 
-void LateWatch::Expect(const Word& word, std::size_t author) {
+void LateWatch::Expect(const Message& message, std::size_t author) {
   OSTRAKA_CHECK(author < options_.members && held_.empty());
-  const bool added = authors_.emplace(word, author).second;
+  const bool added = authors_.emplace(message, author).second;
   OSTRAKA_CHECK(added);
-  lacking_.insert(word);
-  ++TallyOf(word.kind).expected;
+  lacking_.insert(message);
+  ++TallyOf(message.kind).expected;
   CheckInvariants();
 }
 
-void LateWatch::Held(const Word& word, base::Time now) {
-  OSTRAKA_CHECK(lacking_.erase(word) == 1);
-  held_[word] = now;
-  std::vector<base::Time>& arrivals = TallyOf(word.kind).arrivals;
+void LateWatch::Held(const Message& message, base::Time now) {
+  OSTRAKA_CHECK(lacking_.erase(message) == 1);
+  held_[message] = now;
+  std::vector<base::Time>& arrivals = TallyOf(message.kind).arrivals;
   OSTRAKA_CHECK(arrivals.empty() || arrivals.back() <= now);
   arrivals.push_back(now);
   CheckInvariants();
@@ -69,16 +69,16 @@ base::Time LateWatch::Capped(base::Time bar) const {
 
 // q of the messages that come first in the seal.
 std::optional<base::Duration> LateWatch::Quickest() const {
-  const std::size_t results = TallyOf(DueWord::kResult).expected;
-  if (TallyOf(DueWord::kProof).expected > 0) {
+  const std::size_t results = TallyOf(DueMessage::kResult).expected;
+  if (TallyOf(DueMessage::kProof).expected > 0) {
     const std::size_t enough = results - std::min(results, options_.fault_bound);
-    return Reached(TallyOf(DueWord::kResult).arrivals, enough, options_.opened);
+    return Reached(TallyOf(DueMessage::kResult).arrivals, enough, options_.opened);
   }
   const auto commits =
-      Reached(TallyOf(DueWord::kCommit).arrivals, options_.quorum, options_.opened);
+      Reached(TallyOf(DueMessage::kCommit).arrivals, options_.quorum, options_.opened);
   if (!commits || !options_.owns_column) return commits;
-  const std::size_t most = TallyOf(DueWord::kPart).expected / 2 + 1;
-  const auto parts = Reached(TallyOf(DueWord::kPart).arrivals, most, options_.opened);
+  const std::size_t most = TallyOf(DueMessage::kPart).expected / 2 + 1;
+  const auto parts = Reached(TallyOf(DueMessage::kPart).arrivals, most, options_.opened);
   if (!parts) return std::nullopt;
   return std::max(*commits, *parts);
 }
@@ -93,28 +93,29 @@ std::optional<base::Time> LateWatch::FirstBar() const {
 std::optional<base::Time> LateWatch::LastBar() const {
   const auto first = FirstBar();
   if (!first) return std::nullopt;
-  if (TallyOf(DueWord::kProof).expected == 0) return Capped(*first + Grace(*Quickest()));
-  const std::vector<base::Time>& arrivals = TallyOf(DueWord::kResult).arrivals;
+  if (TallyOf(DueMessage::kProof).expected == 0) return Capped(*first + Grace(*Quickest()));
+  const std::vector<base::Time>& arrivals = TallyOf(DueMessage::kResult).arrivals;
   base::Time start = options_.opened;
-  if (arrivals.size() < TallyOf(DueWord::kResult).expected) {
+  if (arrivals.size() < TallyOf(DueMessage::kResult).expected) {
     if (!results_ended_) return std::nullopt;
     start = std::max(start, *results_ended_);
   }
   if (!arrivals.empty()) start = std::max(start, arrivals.back());
-  const auto own_quickest = Reached(TallyOf(DueWord::kProof).arrivals, options_.quorum, start);
+  const auto own_quickest = Reached(TallyOf(DueMessage::kProof).arrivals, options_.quorum, start);
   if (!own_quickest) return std::nullopt;
   return Capped(start + Grace(*own_quickest));
 }
 
-std::optional<base::Time> LateWatch::BarOf(DueWord kind) const {
-  if (kind == DueWord::kReveal) return options_.opened + base::Duration{options_.delta.ns * 3 / 2};
-  return kind == DueWord::kAggregate || kind == DueWord::kProof ? LastBar() : FirstBar();
+std::optional<base::Time> LateWatch::BarOf(DueMessage kind) const {
+  if (kind == DueMessage::kReveal)
+    return options_.opened + base::Duration{options_.delta.ns * 3 / 2};
+  return kind == DueMessage::kAggregate || kind == DueMessage::kProof ? LastBar() : FirstBar();
 }
 
 std::optional<base::Time> LateWatch::AskFrom() const {
   std::optional<base::Time> from;
-  for (std::size_t i = 0; i < kDueWords; ++i) {
-    const auto kind = static_cast<DueWord>(i);
+  for (std::size_t i = 0; i < kDueMessages; ++i) {
+    const auto kind = static_cast<DueMessage>(i);
     if (!IsAskedFor(kind) || tallies_[i].arrivals.size() == tallies_[i].expected) continue;
     const auto bar = BarOf(kind);
     if (bar && (!from || *bar < *from)) from = *bar;
@@ -123,12 +124,12 @@ std::optional<base::Time> LateWatch::AskFrom() const {
   return *from + base::Duration{-options_.delta.ns};
 }
 
-std::set<LateWatch::Word> LateWatch::Overdue(base::Time now) const {
-  std::set<Word> overdue;
-  for (const Word& word : lacking_) {
-    const auto bar = BarOf(word.kind);
+std::set<LateWatch::Message> LateWatch::Overdue(base::Time now) const {
+  std::set<Message> overdue;
+  for (const Message& message : lacking_) {
+    const auto bar = BarOf(message.kind);
     const bool due = bar && now + options_.delta >= *bar;
-    if (IsAskedFor(word.kind) && due) overdue.insert(word);
+    if (IsAskedFor(message.kind) && due) overdue.insert(message);
   }
   return overdue;
 }
@@ -150,18 +151,19 @@ std::map<std::size_t, LateFigures> LateWatch::Late() const {
   OSTRAKA_CHECK(stopped_.has_value());
   std::map<std::size_t, LateFigures> late;
   if (stood_still_) return late;
-  for (const auto& [word, author] : authors_) {
-    const bool bulk = word.kind == DueWord::kPart || word.kind == DueWord::kDisputedPart ||
-                      word.kind == DueWord::kAggregate;
+  for (const auto& [message, author] : authors_) {
+    const bool bulk = message.kind == DueMessage::kPart ||
+                      message.kind == DueMessage::kDisputedPart ||
+                      message.kind == DueMessage::kAggregate;
     if (bulk && !options_.owns_column) continue;  // no measure here of how long bulk takes
-    const auto bar = BarOf(word.kind);
-    const auto held = held_.find(word);
+    const auto bar = BarOf(message.kind);
+    const auto held = held_.find(message);
     base::Time until = held == held_.end() ? *stopped_ : std::min(held->second, *stopped_);
     if (!bar || until <= *bar) continue;
-    if (slowly_decided_ && word.kind != DueWord::kAggregate) until = *slowly_decided_;
+    if (slowly_decided_ && message.kind != DueMessage::kAggregate) until = *slowly_decided_;
     const auto ms = static_cast<std::uint64_t>((until - *bar).ns / 1'000'000);
     if (ms == 0) continue;
-    const bool aggregate = word.kind == DueWord::kAggregate;
+    const bool aggregate = message.kind == DueMessage::kAggregate;
     std::uint64_t& figure = aggregate ? late[author].aggregate : late[author].own;
     figure = std::max(figure, ms);
   }
@@ -177,9 +179,9 @@ std::optional<std::size_t> LateWatch::Slowest() const {
   const base::Time bar = options_.opened + base::Duration{Grace(*quickest).ns / 2};
   std::optional<std::size_t> slowest;
   base::Time latest = bar;
-  for (const auto& [word, author] : authors_) {
-    if (word.kind != DueWord::kPart) continue;
-    const auto held = held_.find(word);
+  for (const auto& [message, author] : authors_) {
+    if (message.kind != DueMessage::kPart) continue;
+    const auto held = held_.find(message);
     if (held == held_.end()) return author;
     if (held->second <= latest) continue;
     latest = held->second;

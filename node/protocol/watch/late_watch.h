@@ -57,7 +57,7 @@
 
 namespace ostraka::protocol {
 
-enum class DueWord : std::uint8_t {
+enum class DueMessage : std::uint8_t {
   kCommit,
   kPart,          // for the own column
   kDisputedPart,  // sent to all members
@@ -66,7 +66,7 @@ enum class DueWord : std::uint8_t {
   kResult,
   kProof,
 };
-inline constexpr std::size_t kDueWords = 7;
+inline constexpr std::size_t kDueMessages = 7;
 
 // How late one member was, in ms. AGGs have their own figure: an owner may have waited for a part,
 // while nothing excuses a member's other messages. Attack: with one figure for both, three late
@@ -95,10 +95,10 @@ class LateWatch {
     }
   };
   // A due message: its kind, and the index of its subject (a member, a column or a dispute).
-  struct Word {
-    DueWord kind = DueWord::kCommit;
+  struct Message {
+    DueMessage kind = DueMessage::kCommit;
     std::size_t index = 0;
-    auto operator<=>(const Word&) const = default;
+    auto operator<=>(const Message&) const = default;
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, index); }
   };
 
@@ -110,11 +110,11 @@ class LateWatch {
   friend struct FingerprintProbe;
 
   // `author` owes the message. REQUIRES: not expected yet; no Held before.
-  void Expect(const Word& word, std::size_t author);
+  void Expect(const Message& message, std::size_t author);
   // Messages that have not come.
-  const std::set<Word>& lacking() const { return lacking_; }
+  const std::set<Message>& lacking() const { return lacking_; }
   // The message has come. REQUIRES: it is lacking; `now` never goes back.
-  void Held(const Word& word, base::Time now);
+  void Held(const Message& message, base::Time now);
   // The wait for RESULTs ends: PROOFs are due a grace from now.
   void EndResults(base::Time now);
 
@@ -123,7 +123,7 @@ class LateWatch {
   std::optional<base::Time> AskFrom() const;
   // The messages to ask for: lacking COMMITs, AGGs, REVEALs and PROOFs whose bar is at most a Delta
   // away.
-  std::set<Word> Overdue(base::Time now) const;
+  std::set<Message> Overdue(base::Time now) const;
   // A timer that was set for `set_for` fires. If it is more than a Delta late, this machine stood
   // still, and finds no member late in this seal.
   void OnTimer(base::Time set_for, base::Time now);
@@ -145,7 +145,7 @@ class LateWatch {
   std::optional<base::Duration> Quickest() const;
   std::optional<base::Time> FirstBar() const;
   std::optional<base::Time> LastBar() const;
-  std::optional<base::Time> BarOf(DueWord kind) const;
+  std::optional<base::Time> BarOf(DueMessage kind) const;
   base::Duration Grace(base::Duration quickest) const;
   base::Time Capped(base::Time bar) const;
   // Messages of one kind.
@@ -153,14 +153,14 @@ class LateWatch {
     std::size_t expected = 0;
     std::vector<base::Time> arrivals;  // ascending
   };
-  const Tally& TallyOf(DueWord kind) const { return tallies_[static_cast<std::size_t>(kind)]; }
-  Tally& TallyOf(DueWord kind) { return tallies_[static_cast<std::size_t>(kind)]; }
+  const Tally& TallyOf(DueMessage kind) const { return tallies_[static_cast<std::size_t>(kind)]; }
+  Tally& TallyOf(DueMessage kind) { return tallies_[static_cast<std::size_t>(kind)]; }
 
   Options options_;
-  std::map<Word, std::size_t> authors_;
-  std::set<Word> lacking_;
-  std::map<Word, base::Time> held_;
-  std::array<Tally, kDueWords> tallies_;  // by kind, derived from authors_ and held_
+  std::map<Message, std::size_t> authors_;
+  std::set<Message> lacking_;
+  std::map<Message, base::Time> held_;
+  std::array<Tally, kDueMessages> tallies_;  // by kind, derived from authors_ and held_
   std::optional<base::Time> results_ended_;
   std::optional<base::Time> stopped_;
   std::optional<base::Time> slowly_decided_;

@@ -163,7 +163,7 @@ TEST_F(RecoveryTest, LeavesOutVotersAgainstTheirLockButNotForAHigherOne) {
     return say(who, wire::MessageType::kVote, 2, wire::Encode(wire::SealVote{Filled(5), rank}));
   };
   protocol::Fork fork{{7, wire::Phase::kC, 0}, Filled(1), {}, {}, {}, {}};
-  for (std::size_t i = 0; i < kMembers; ++i) fork.awake.insert(Key(i).id());
+  for (std::size_t i = 0; i < kMembers; ++i) fork.unmuted.insert(Key(i).id());
   for (const std::size_t i : {0, 2, 3}) fork.ours.push_back(lock(i, 2, 5));
   for (const std::size_t i : {1, 2, 3}) fork.theirs.push_back(lock(i, 1, 6));
   fork.others = {vote(0, 0), vote(2, 0), vote(3, 0), vote(1, 2)};
@@ -219,7 +219,7 @@ TEST_F(RecoveryTest, ErrorsNameWhatIsMissing) {
               HasSubstr("at least 3 members"));
   const Digest run = manifest_.run_id;
   manifest_.run_id = Filled(0xbb);
-  EXPECT_THAT(ErrorOf({left}), HasSubstr("is of run"));
+  EXPECT_THAT(ErrorOf({left}), HasSubstr("belongs to run"));
   manifest_.run_id = run;
 }
 

@@ -28,7 +28,7 @@ class ForksTest : public MemberTest {
     parts().voice.SetStep(kStep);
     for (const Phase phase : {Phase::kA, Phase::kC}) {
       Decision decision{DigestOf(1), DigestOf(10), {}, 4, {}};
-      for (std::uint32_t i = 0; i < kMemberCount; ++i) decision.awake.insert(IdOf(i));
+      for (std::uint32_t i = 0; i < kMemberCount; ++i) decision.unmuted.insert(IdOf(i));
       for (std::uint32_t i = 0; i < 4; ++i) {
         decision.certificate.push_back(Sign(Lock(i, 10, phase))->frame);
       }

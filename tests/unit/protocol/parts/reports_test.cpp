@@ -35,10 +35,10 @@ class ReportsTest : public testing::Test {
   // A seal in which all COMMITs come at once but those of members 0 and 1, which come late.
   void LateSeal() {
     LateWatch& watch = reports_.WatchLateness(Options());
-    for (std::size_t i = 0; i < members_.size(); ++i) watch.Expect({DueWord::kCommit, i}, i);
-    for (std::size_t i = 2; i < members_.size(); ++i) watch.Held({DueWord::kCommit, i}, At(10));
-    watch.Held({DueWord::kCommit, 0}, At(30'000));
-    watch.Held({DueWord::kCommit, 1}, At(30'000));
+    for (std::size_t i = 0; i < members_.size(); ++i) watch.Expect({DueMessage::kCommit, i}, i);
+    for (std::size_t i = 2; i < members_.size(); ++i) watch.Held({DueMessage::kCommit, i}, At(10));
+    watch.Held({DueMessage::kCommit, 0}, At(30'000));
+    watch.Held({DueMessage::kCommit, 1}, At(30'000));
     reports_.TakeSeal(members_, DigestOf(1), false, At(31'000), [](const Digest&) { return true; });
   }
   wire::Proof Stated() {
@@ -80,8 +80,8 @@ TEST_F(ReportsTest, LatenessOfTwoSealsAddsUp) {
 TEST_F(ReportsTest, OverdueMessagesAreAskedForOnceADelta) {
   EXPECT_FALSE(reports_.AskAt(kDelta));
   LateWatch& watch = reports_.WatchLateness(Options());
-  for (std::size_t i = 0; i < members_.size(); ++i) watch.Expect({DueWord::kCommit, i}, i);
-  for (std::size_t i = 1; i < members_.size(); ++i) watch.Held({DueWord::kCommit, i}, At(10));
+  for (std::size_t i = 0; i < members_.size(); ++i) watch.Expect({DueMessage::kCommit, i}, i);
+  for (std::size_t i = 1; i < members_.size(); ++i) watch.Held({DueMessage::kCommit, i}, At(10));
   const auto ask = reports_.AskAt(kDelta);
   ASSERT_TRUE(ask);
   EXPECT_EQ(reports_.TakeOverdue(*ask, kDelta).size(), 1u);

@@ -80,22 +80,22 @@ TEST_F(AccusationTest, OfOneWhoIsDroppedInThisBlockCounts) {
 
 TEST_F(AccusationTest, OfADroppedMemberCountsUnlessItIsBanned) {
   Accuse(2, 5, kStep - 2);
-  std::erase(step_.view.members, PeerNumber(5));
-  step_.view.standings = {{.peer = PeerNumber(5), .drops = 1}};
+  std::erase(step_.head.members, PeerNumber(5));
+  step_.head.standings = {{.peer = PeerNumber(5), .drops = 1}};
   step_.sealed.proofs.erase(PeerNumber(5));
   step_.sealed.aggregates.clear();
   step_.sealed.roles.owners.clear();
   step_.sealed.roles.parts.clear();
   const auto judged = [&] {
-    return JudgeStep(step_.sealed, step_.view, step_.manifest, {{}, {}, {}, {}});
+    return JudgeStep(step_.sealed, step_.head, step_.manifest, {{}, {}, {}, {}});
   };
   EXPECT_EQ(judged().cases.size(), 1u);
-  step_.view.standings = {{.peer = PeerNumber(5), .banned = true}};
+  step_.head.standings = {{.peer = PeerNumber(5), .banned = true}};
   EXPECT_TRUE(judged().cases.empty());
 }
 
 TEST_F(AccusationTest, OfAPartyToAnOpenCaseIsVoid) {
-  step_.view.cases = {CaseOf(5, 6)};
+  step_.head.cases = {CaseOf(5, 6)};
   Accuse(2, 5, kStep - 2);
   const Block block = step_.Judge();
   ASSERT_EQ(block.cases.size(), 1u);
@@ -190,7 +190,7 @@ TEST_F(VoteTest, AbstentionsNeverDecideAndLeaveNoBallot) {
 
 TEST_F(VoteTest, TheFirstVerdictOfAVoterCounts) {
   open_.ballots = {{PeerNumber(0), Verdict::kInnocent}};
-  step_.view.cases = {open_};
+  step_.head.cases = {open_};
   VoteAll({0, 2, 3, 4}, Verdict::kGuilty);  // member 0 has changed its mind
   Block block = step_.Judge();
   EXPECT_TRUE(block.removals.empty());
@@ -215,7 +215,7 @@ TEST_F(VoteTest, AVoteOnAnotherCaseIsNone) {
 
 TEST_F(VoteTest, BallotsAddUpOverBlocks) {
   VoteAll({0, 2, 3}, Verdict::kGuilty);
-  step_.view.cases = step_.Judge().cases;
+  step_.head.cases = step_.Judge().cases;
   for (auto& [peer, proof] : step_.sealed.proofs) proof.votes.clear();
   EXPECT_TRUE(step_.Judge().removals.empty());
   VoteAll({7}, Verdict::kGuilty);
@@ -223,7 +223,7 @@ TEST_F(VoteTest, BallotsAddUpOverBlocks) {
 }
 
 TEST_F(VoteTest, TheQuarantinedVoteOnOtherCases) {
-  step_.view.cases = {CaseOf(1, 6), CaseOf(0, 2)};
+  step_.head.cases = {CaseOf(1, 6), CaseOf(0, 2)};
   for (const std::uint32_t voter : {0u, 2u, 3u, 4u}) Vote(step_, voter, open_, Verdict::kGuilty);
   EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{6});
 }
@@ -231,10 +231,10 @@ TEST_F(VoteTest, TheQuarantinedVoteOnOtherCases) {
 TEST_F(VoteTest, EightBlocksWithoutAMajorityDropTheAccuser) {
   VoteAll({0, 2, 3}, Verdict::kGuilty);
   open_.opened_step = kStep - kGradientCaseBlocks + 1;
-  step_.view.cases = {open_};
+  step_.head.cases = {open_};
   EXPECT_TRUE(step_.Judge().removals.empty()) << "the eighth block is still to come";
   open_.opened_step = kStep - kGradientCaseBlocks;
-  step_.view.cases = {open_};
+  step_.head.cases = {open_};
   const Block block = step_.Judge();
   ASSERT_EQ(Removed(block), std::vector<int>{1});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
@@ -244,7 +244,7 @@ TEST_F(VoteTest, EightBlocksWithoutAMajorityDropTheAccuser) {
 
 TEST_F(VoteTest, AMajorityInTheLastBlockStillDecides) {
   open_.opened_step = kStep - kGradientCaseBlocks;
-  step_.view.cases = {open_};
+  step_.head.cases = {open_};
   VoteAll({0, 2, 3, 4}, Verdict::kGuilty);
   EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{6});
 }
@@ -267,8 +267,8 @@ TEST_F(VoteTest, ACaseGoesOnWithoutItsTarget) {
   EXPECT_EQ(dropped.cases[0].id, open_.id);
 
   HonestStep after = StepWith({open_});
-  after.view = dropped;
-  after.view.step = kStep - 1;
+  after.head = dropped;
+  after.head.step = kStep - 1;
   after.sealed = {};
   after.sealed.step = kStep;
   const auto judged = [&](Verdict verdict, std::vector<std::uint32_t> voters) {
@@ -276,7 +276,7 @@ TEST_F(VoteTest, ACaseGoesOnWithoutItsTarget) {
     for (const std::uint32_t voter : voters) {
       after.sealed.proofs[PeerNumber(voter)].votes = {{open_.id, verdict}};
     }
-    return JudgeStep(after.sealed, after.view, after.manifest, {{}, {}, {}, {}});
+    return JudgeStep(after.sealed, after.head, after.manifest, {{}, {}, {}, {}});
   };
   EXPECT_TRUE(judged(Verdict::kGuilty, {0, 2, 3}).removals.empty());
   const Block guilty = judged(Verdict::kGuilty, {0, 2, 3, 4});
@@ -287,7 +287,7 @@ TEST_F(VoteTest, ACaseGoesOnWithoutItsTarget) {
 
 TEST_F(VoteTest, UndecidedAgainstOneWhoLeftHasNoLoser) {
   open_.opened_step = kStep - kGradientCaseBlocks;
-  step_.view.cases = {open_};
+  step_.head.cases = {open_};
   SealedFaults silent;
   NoteFault(silent, PeerNumber(6), FaultKind::kDrop, "its COMMIT did not come");
   const Block block = step_.Judge(silent);
@@ -298,7 +298,7 @@ TEST_F(VoteTest, UndecidedAgainstOneWhoLeftHasNoLoser) {
 // An accuser whose target turned out to be a cheat in another way has not failed.
 TEST_F(VoteTest, ACaseThatEvidenceEndsHasNoSecondLoser) {
   open_.opened_step = kStep - kGradientCaseBlocks;
-  step_.view.cases = {open_};
+  step_.head.cases = {open_};
   const Block block = step_.Judge(Banned({6}));
   EXPECT_EQ(Removed(block), std::vector<int>{6});
 }
@@ -307,13 +307,13 @@ TEST_F(VoteTest, ACaseThatEvidenceEndsHasNoSecondLoser) {
 
 TEST(OpenCasesTest, BeyondTheLimitAccusationsComeFirstAndNobodyIsBlamed) {
   HonestStep step = StepWith({}, {{PeerNumber(2), PeerNumber(5), kStep - 2, {}}});
-  RecordHonestStep(step.view);
+  RecordHonestStep(step.head);
   step.ProofOf(PeerNumber(2)).accusation = {PeerNumber(5), kStep - 2};
   step.ProofOf(PeerNumber(0)).naming = {PeerNumber(5), kStep - 1, 0};
-  step.view.owing = {PeerNumber(0)};
+  step.head.owing = {PeerNumber(0)};
   for (std::size_t i = 0; i + 1 < wire::kMaxCases; ++i) {
     Case open = CaseOf(CaseKind::kCover, 60, 7, static_cast<std::uint32_t>(i));
-    step.view.cases.push_back(open);
+    step.head.cases.push_back(open);
   }
   const Block block = step.Judge();
   ASSERT_EQ(block.cases.size(), wire::kMaxCases);

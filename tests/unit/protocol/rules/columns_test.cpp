@@ -86,7 +86,7 @@ TEST(ColumnTest, ASenderWithoutASealedCommitVoids) {
     if (j != kColumn) step.SetSenders(j, others);
   }
   step.sealed.commit_digests.erase(absent);
-  std::vector<ColumnFate> fates = JudgeWithoutAggregates(step.sealed, step.view);
+  std::vector<ColumnFate> fates = JudgeWithoutAggregates(step.sealed, step.head);
   EXPECT_EQ(fates[kColumn], ColumnFate::kBadSenders);
   for (std::size_t j = 0; j < fates.size(); ++j) {
     if (j != kColumn) {
@@ -128,12 +128,12 @@ class SenderCountTest : public testing::TestWithParam<std::uint32_t> {};
 // A column of 2b senders could be b liars and b honest; 2b + 1 has an honest majority.
 TEST_P(SenderCountTest, TwoBAreTooFewAndOneMoreIsEnough) {
   HonestStep step = MakeHonestStep({.n = GetParam()});
-  const std::uint32_t b = FaultsAmongWorkers(step.view, 0);
+  const std::uint32_t b = FaultsAmongWorkers(step.head, 0);
   ASSERT_GT(b, 0u);
   std::vector<PeerId> senders = step.sealed.roles.workers;
   senders.resize(2 * b + 1);
   step.SetSenders(kColumn, senders);
-  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kApplied);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.head)[kColumn], ColumnFate::kApplied);
   senders.pop_back();
   step.SetSenders(kColumn, senders);
   EXPECT_EQ(FateOf(step), ColumnFate::kTooFewSenders);
@@ -149,7 +149,7 @@ TEST(ColumnTest, AKnownFaultLowersTheNumberAsked) {
   std::vector<PeerId> outside = step.sealed.roles.workers;
   outside.erase(outside.begin(), outside.begin() + 5);
   step.sealed.faulty_in_a = {outside[0]};  // b = 2
-  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kApplied);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.head)[kColumn], ColumnFate::kApplied);
 }
 
 // Whoever sends its part and withholds its AGG is at fault, and among the senders all the same:
@@ -169,10 +169,10 @@ TEST(ColumnTest, AQuarantinedPairLowersTheNumberAsked) {
   std::vector<PeerId> senders = step.sealed.roles.workers;
   senders.resize(5);
   step.SetSenders(kColumn, senders);
-  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kApplied);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.head)[kColumn], ColumnFate::kApplied);
   senders.resize(4);
   step.SetSenders(kColumn, senders);
-  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kTooFewSenders);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.head)[kColumn], ColumnFate::kTooFewSenders);
 }
 
 TEST(ColumnTest, KnownFaultsNeverLowerItBelowTheAsynchronousBound) {
@@ -195,7 +195,7 @@ TEST(ColumnTest, ASenderWithoutAProofVoids) {
     if (j != kColumn) step.SetSenders(j, others);
   }
   step.sealed.proofs.erase(worker);
-  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kMissingNumbers);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.head)[kColumn], ColumnFate::kMissingNumbers);
 }
 
 TEST(ColumnTest, ASenderThatStatesMissingVoids) {
@@ -221,7 +221,7 @@ TEST(ColumnTest, AProofOfAPeerThatIsNoSenderDoesNotMatter) {
   std::erase(others, worker);
   step.SetSenders(kColumn, others);
   step.ProofOf(worker).columns[kColumn].missing = true;
-  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.view)[kColumn], ColumnFate::kApplied);
+  EXPECT_EQ(JudgeWithoutAggregates(step.sealed, step.head)[kColumn], ColumnFate::kApplied);
 }
 
 // Numbers that no honest peer can state are evidence, and an applied column rests on none of them:
@@ -270,16 +270,16 @@ TEST(ColumnTest, V2TakesANanForAFailure) {
   std::vector<ColumnFate> fates(step.sealed.roles.parts.size(), ColumnFate::kApplied);
   step.ProofOf(step.sealed.roles.workers[3]).columns[kColumn].s[0] =
       std::numeric_limits<double>::quiet_NaN();
-  JudgeAggregates(step.sealed, step.view, step.manifest, step.result_norms, fates);
+  JudgeAggregates(step.sealed, step.head, step.manifest, step.result_norms, fates);
   EXPECT_EQ(fates[kColumn], ColumnFate::kSumCheck);
 }
 
 TEST(ColumnTest, V2LeavesVoidColumnsAsTheyAre) {
   HonestStep step = MakeHonestStep();
   step.ProofOf(step.sealed.roles.workers[3]).columns[kColumn].s[0] += 1;
-  std::vector<ColumnFate> fates = JudgeWithoutAggregates(step.sealed, step.view);
+  std::vector<ColumnFate> fates = JudgeWithoutAggregates(step.sealed, step.head);
   fates[kColumn] = ColumnFate::kNormCheck;
-  JudgeAggregates(step.sealed, step.view, step.manifest, step.result_norms, fates);
+  JudgeAggregates(step.sealed, step.head, step.manifest, step.result_norms, fates);
   EXPECT_EQ(fates[kColumn], ColumnFate::kNormCheck);
 }
 

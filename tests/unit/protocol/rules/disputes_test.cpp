@@ -47,7 +47,7 @@ class DisputeTest : public testing::Test {
       const std::set<std::size_t> one = {0};
       const std::set<std::size_t> none;
       step_.ProofOf(PeerNumber(i)).held =
-          HeldBitmap(step_.view, result ? none : one, result ? one : none);
+          HeldBitmap(step_.head, result ? none : one, result ? one : none);
     }
   }
   std::vector<int> Loser() { return Removed(step_.Judge()); }
@@ -115,7 +115,7 @@ TEST_F(DisputeTest, AWorkerWithoutACommitIsOwedNothing) {
 
 TEST_F(DisputeTest, AnAggThatIsAbsentDisputesNobody) {
   step_.sealed.aggregates[column_].reset();
-  for (const PeerId& member : step_.view.members) Miss(member);
+  for (const PeerId& member : step_.head.members) Miss(member);
   EXPECT_TRUE(step_.Judge().disputes.empty());
 }
 
@@ -131,13 +131,13 @@ TEST_F(DisputeTest, LivesAHundredStepsFromItsFirstFailure) {
     std::uint64_t since, after;
   };
   for (const Row& row : {Row{kStep - 99, kStep - 99}, Row{kStep - 100, kStep}}) {
-    step_.view.disputes = {Between(row.since)};
-    const auto disputes = DisputesAfter(step_.sealed, step_.view);
+    step_.head.disputes = {Between(row.since)};
+    const auto disputes = DisputesAfter(step_.sealed, step_.head);
     ASSERT_EQ(disputes.size(), 1u);
     EXPECT_EQ(disputes[0].since, row.after);
   }
   HonestStep honest = MakeHonestStep({.step = kStep});
-  honest.view.disputes = {Between(kStep - 100)};
+  honest.head.disputes = {Between(kStep - 100)};
   EXPECT_TRUE(honest.Judge().disputes.empty());
 }
 
@@ -146,7 +146,7 @@ TEST_F(DisputeTest, LivesAHundredStepsFromItsFirstFailure) {
 
 TEST_F(DisputeTest, MoreThanTheFaultsMissingAResultDropItsOwner) {
   int missed = 0;
-  for (const PeerId& member : step_.view.members) {
+  for (const PeerId& member : step_.head.members) {
     if (member == owner_) continue;
     EXPECT_TRUE(missed > 3 || step_.Judge().removals.empty()) << missed;
     Miss(member);
@@ -162,35 +162,35 @@ TEST_F(DisputeTest, MoreThanTheFaultsMissingAResultDropItsOwner) {
 // ----------------------------------------------------------------------
 
 TEST_F(DisputeTest, APartThatOthersHeldAndTheOwnerLeftOutDropsTheOwner) {
-  step_.view.disputes = {Between(kStep - 1)};
+  step_.head.disputes = {Between(kStep - 1)};
   LeaveOut(PeerNumber(kWorker));
   Held(4, false);
   EXPECT_EQ(Loser(), std::vector<int>{OwnerNumber()});
 }
 
 TEST_F(DisputeTest, APartThatNoHonestMemberHeldDropsTheWorker) {
-  step_.view.disputes = {Between(kStep - 1)};
+  step_.head.disputes = {Between(kStep - 1)};
   LeaveOut(PeerNumber(kWorker));
   Held(3, false);
   EXPECT_EQ(Loser(), std::vector<int>{static_cast<int>(kWorker)});
 }
 
 TEST_F(DisputeTest, AResultThatOthersHeldAndTheWorkerMissesDropsTheWorker) {
-  step_.view.disputes = {Between(kStep - 1)};
+  step_.head.disputes = {Between(kStep - 1)};
   Miss(PeerNumber(kWorker));
   Held(4, true);
   EXPECT_EQ(Loser(), std::vector<int>{static_cast<int>(kWorker)});
 }
 
 TEST_F(DisputeTest, AResultThatNoHonestMemberHeldDropsTheOwner) {
-  step_.view.disputes = {Between(kStep - 1)};
+  step_.head.disputes = {Between(kStep - 1)};
   Miss(PeerNumber(kWorker));
   Held(4, false);  // the part, which nobody asked for
   EXPECT_EQ(Loser(), std::vector<int>{OwnerNumber()});
 }
 
 TEST_F(DisputeTest, APairThatDoesItsWorkLosesNobodyAndStaysInDispute) {
-  step_.view.disputes = {Between(kStep - 1)};
+  step_.head.disputes = {Between(kStep - 1)};
   const Block block = step_.Judge();
   EXPECT_TRUE(block.removals.empty());
   ASSERT_EQ(block.disputes.size(), 1u);
@@ -198,18 +198,18 @@ TEST_F(DisputeTest, APairThatDoesItsWorkLosesNobodyAndStaysInDispute) {
 }
 
 TEST_F(DisputeTest, WhoIsGoneAnywayIsNoReasonToDropTheOther) {
-  step_.view.disputes = {Between(kStep - 1)};
+  step_.head.disputes = {Between(kStep - 1)};
   LeaveOut(PeerNumber(kWorker));
   Held(4, false);
   EXPECT_EQ(Removed(step_.Judge(Banned({kWorker}))), std::vector<int>{static_cast<int>(kWorker)});
 }
 
 TEST_F(DisputeTest, APairThatDoesNotMeetIsLeftAlone) {
-  step_.view.disputes = {Between(kStep - 1)};
-  step_.view.drawn = {{PeerNumber(kWorker), owner_, kStep - 2, {}}};
-  const Roles roles = AssignRoles(step_.view, 160);
-  EXPECT_TRUE(LivePairsOf(step_.view, roles).empty());
-  const auto pairs = LivePairsOf(step_.view, step_.sealed.roles);
+  step_.head.disputes = {Between(kStep - 1)};
+  step_.head.drawn = {{PeerNumber(kWorker), owner_, kStep - 2, {}}};
+  const Roles roles = AssignRoles(step_.head, 160);
+  EXPECT_TRUE(LivePairsOf(step_.head, roles).empty());
+  const auto pairs = LivePairsOf(step_.head, step_.sealed.roles);
   ASSERT_EQ(pairs.size(), 1u);
   EXPECT_EQ(pairs[0].index, 0u);
   EXPECT_EQ(pairs[0].column, column_);
@@ -219,9 +219,9 @@ TEST_F(DisputeTest, APairThatDoesNotMeetIsLeftAlone) {
 // ---------------------------------------------------------------------------
 
 TEST(HeldBitmapTest, SaysBothOfEveryDispute) {
-  Block view;
-  for (std::uint32_t i = 0; i < 5; ++i) view.disputes.push_back({PeerNumber(i), PeerNumber(9), 0});
-  const base::Bytes held = HeldBitmap(view, {0, 4}, {3});
+  Block head;
+  for (std::uint32_t i = 0; i < 5; ++i) head.disputes.push_back({PeerNumber(i), PeerNumber(9), 0});
+  const base::Bytes held = HeldBitmap(head, {0, 4}, {3});
   EXPECT_EQ(held, (base::Bytes{0x11, 0x01}));
   for (std::size_t d = 0; d < 5; ++d) {
     EXPECT_EQ(HeldPart(held, d), d == 0 || d == 4) << d;

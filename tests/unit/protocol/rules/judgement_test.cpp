@@ -36,9 +36,9 @@ TEST(JudgeStepTest, AnHonestStepRemovesNobody) {
   EXPECT_EQ(block.step, kStep);
   EXPECT_FALSE(block.genesis);
   EXPECT_EQ(block.decision, DigestOf(6000));
-  EXPECT_EQ(block.previous, wire::BlockDigest(step.view));
+  EXPECT_EQ(block.previous, wire::BlockDigest(step.head));
   EXPECT_EQ(block.randomness, step.randomness);
-  EXPECT_EQ(block.members, step.view.members);
+  EXPECT_EQ(block.members, step.head.members);
   EXPECT_EQ(block.thresholds, (Thresholds{8, 3, 1}));
   EXPECT_EQ(block.columns, std::vector<ColumnFate>(8, ColumnFate::kApplied));
   EXPECT_TRUE(block.removals.empty());
@@ -61,44 +61,44 @@ TEST(JudgeStepTest, AProvenFaultBansAndRecomputesTheThresholds) {
   EXPECT_EQ(block.thresholds, (Thresholds{7, 2, 1}));
 }
 
-TEST(FindImpossibleWordsTest, NamesThePeerAndThePart) {
+TEST(FindImpossibleMessagesTest, NamesThePeerAndThePart) {
   HonestStep step = MakeHonestStep();
   SealedFaults faults;
-  FindImpossibleWords(step.sealed, step.view, faults);
+  FindImpossibleMessages(step.sealed, step.head, faults);
   EXPECT_TRUE(faults.empty());
 
   step.ProofOf(PeerNumber(2)).columns[4].norm = std::numeric_limits<double>::infinity();
   step.ProofOf(PeerNumber(6)).columns[1].s[3] = 100;
-  FindImpossibleWords(step.sealed, step.view, faults);
+  FindImpossibleMessages(step.sealed, step.head, faults);
   ASSERT_EQ(faults.size(), 2u);
   EXPECT_EQ(faults.at(PeerNumber(2)).reason, "its PROOF states impossible numbers for part 4");
   EXPECT_EQ(faults.at(PeerNumber(6)).reason, "its PROOF states impossible numbers for part 1");
 }
 
-TEST(FindImpossibleWordsTest, KeepsAnEarlierReason) {
+TEST(FindImpossibleMessagesTest, KeepsAnEarlierReason) {
   HonestStep step = MakeHonestStep();
   step.ProofOf(PeerNumber(2)).columns[4].norm = -1;
   SealedFaults faults = {{PeerNumber(2), {FaultKind::kBan, "equivocated"}}};
-  FindImpossibleWords(step.sealed, step.view, faults);
+  FindImpossibleMessages(step.sealed, step.head, faults);
   EXPECT_EQ(faults.at(PeerNumber(2)).reason, "equivocated");
 }
 
-TEST(FindImpossibleWordsTest, MissingNumbersAreNone) {
+TEST(FindImpossibleMessagesTest, MissingNumbersAreNone) {
   HonestStep step = MakeHonestStep();
   step.ProofOf(PeerNumber(2)).columns[4] = {.missing = true, .s = {}, .norm = 0};
   SealedFaults faults;
-  FindImpossibleWords(step.sealed, step.view, faults);
+  FindImpossibleMessages(step.sealed, step.head, faults);
   EXPECT_TRUE(faults.empty());
 }
 
-TEST(FindImpossibleWordsTest, AnAggregateOfWhoIsNoWorker) {
+TEST(FindImpossibleMessagesTest, AnAggregateOfWhoIsNoWorker) {
   HonestStep step = MakeHonestStep({.drawn = {{PeerNumber(2), PeerNumber(5), 3, {}}}});
   std::vector<PeerId> senders = step.Senders(1);
   senders.insert(senders.begin() + 2, PeerNumber(2));  // the validator
   step.SetSenders(1, senders);
-  step.AggregateOf(4).included.push_back(0);  // longer than the view
+  step.AggregateOf(4).included.push_back(0);  // longer than the head
   SealedFaults faults;
-  FindImpossibleWords(step.sealed, step.view, faults);
+  FindImpossibleMessages(step.sealed, step.head, faults);
   ASSERT_EQ(faults.size(), 2u);
   EXPECT_EQ(faults.at(step.sealed.roles.owners[1]).kind, FaultKind::kBan);
   EXPECT_EQ(faults.at(step.sealed.roles.owners[4]).kind, FaultKind::kBan);
@@ -125,22 +125,22 @@ TEST(JudgeStepTest, BansComeBeforeDropsEachByKey) {
 TEST(JudgeStepTest, TheLastRemovalIsRemembered) {
   HonestStep step = MakeHonestStep({.step = kStep});
   EXPECT_EQ(step.Judge().last_removal_step, std::nullopt);
-  step.view.last_removal_step = 7;
+  step.head.last_removal_step = 7;
   EXPECT_EQ(step.Judge().last_removal_step, 7u);
 }
 
 // Who was dropped answers for what it signed before, and must not come back.
 TEST(JudgeStepTest, ADroppedMemberCanStillBeBannedOnce) {
   HonestStep step = MakeHonestStep({.n = 8, .step = kStep});
-  std::erase(step.view.members, PeerNumber(3));
+  std::erase(step.head.members, PeerNumber(3));
   step.sealed.proofs.erase(PeerNumber(3));
-  step.view.standings = {{PeerNumber(3), false, 1, 12, 0}};
+  step.head.standings = {{PeerNumber(3), false, 1, 12, 0}};
   step.sealed.aggregates.clear();
   step.sealed.roles = {};
   const Judged judged{DigestOf(1), DigestOf(2), {}, Banned({3})};
-  const Block block = JudgeStep(step.sealed, step.view, step.manifest, judged);
+  const Block block = JudgeStep(step.sealed, step.head, step.manifest, judged);
   EXPECT_EQ(Removed(block), std::vector<int>{3});
-  EXPECT_EQ(block.members, step.view.members);
+  EXPECT_EQ(block.members, step.head.members);
   ASSERT_EQ(block.standings.size(), 1u);
   EXPECT_TRUE(block.standings[0].banned);
   EXPECT_EQ(block.standings[0].drops, 1u);
@@ -211,7 +211,7 @@ TEST(BlockRecordTest, WhoAggregatedWhoseParts) {
   step.AggregateOf(5).commits_root = DigestOf(1);
   Judged judged = step.JudgedWith();
   judged.fates[2] = ColumnFate::kApplied;  // as if it had aggregated those alone
-  const Block block = JudgeStep(step.sealed, step.view, step.manifest, judged);
+  const Block block = JudgeStep(step.sealed, step.head, step.manifest, judged);
   ASSERT_EQ(block.aggregated.size(), 8u);
   for (std::size_t j = 0; j < 8; ++j) {
     EXPECT_EQ(block.aggregated[j].owner, step.sealed.roles.owners[j]) << j;
@@ -220,7 +220,7 @@ TEST(BlockRecordTest, WhoAggregatedWhoseParts) {
     EXPECT_EQ(block.aggregated[j].senders.size(), j == 2 ? 7u : applied ? 8u : 0u) << j;
     EXPECT_EQ(block.result_roots[j], applied ? step.AggregateOf(j).result_root : Digest{}) << j;
   }
-  EXPECT_EQ(block.proven, step.view.members);
+  EXPECT_EQ(block.proven, step.head.members);
   EXPECT_TRUE(block.owing.empty());
 }
 
@@ -244,17 +244,17 @@ TEST(BlockRecordTest, OwnersWhoseSumDoesNotVanishOweAName) {
 
 TEST(BlockRecordTest, TheNextValidatorsAndWhoAnswersForTheirTargets) {
   HonestStep step = MakeHonestStep({.step = kStep});
-  RecordHonestStep(step.view);
-  step.view.columns[3] = ColumnFate::kSumCheck;
-  std::erase(step.view.aggregated[4].senders, PeerNumber(5));
+  RecordHonestStep(step.head);
+  step.head.columns[3] = ColumnFate::kSumCheck;
+  std::erase(step.head.aggregated[4].senders, PeerNumber(5));
   const Block block = step.Judge();
   ASSERT_EQ(block.drawn.size(), 1u);
   const Assignment& drawn = block.drawn[0];
   EXPECT_EQ(drawn.step, kStep - 1);
-  const auto expected = DrawValidators(step.randomness, step.view, step.view.proven, kStep + 1, 1);
+  const auto expected = DrawValidators(step.randomness, step.head, step.head.proven, kStep + 1, 1);
   EXPECT_EQ(drawn.validator, expected[0].validator);
   EXPECT_EQ(drawn.target, expected[0].target);
-  EXPECT_EQ(drawn.covering, CoveringOf(drawn.target, step.view, {}));
+  EXPECT_EQ(drawn.covering, CoveringOf(drawn.target, step.head, {}));
   EXPECT_GE(drawn.covering.size(), 5u);
 }
 
@@ -263,12 +263,12 @@ TEST(BlockRecordTest, TheNextValidatorsAndWhoAnswersForTheirTargets) {
 
 class NextDeltaTest : public testing::Test {
  protected:
-  NextDeltaTest() : step_(MakeHonestStep({.n = 4})) { step_.view.delta_us = 777'000; }
+  NextDeltaTest() : step_(MakeHonestStep({.n = 4})) { step_.head.delta_us = 777'000; }
   std::uint64_t DeltaOf(const std::vector<std::uint64_t>& lags) {
     for (std::size_t i = 0; i < lags.size(); ++i) {
       step_.ProofOf(PeerNumber(static_cast<std::uint32_t>(i))).lag_us = lags[i];
     }
-    return NextDelta(step_.sealed, step_.view, step_.manifest);
+    return NextDelta(step_.sealed, step_.head, step_.manifest);
   }
   HonestStep step_;
 };
@@ -298,12 +298,12 @@ TEST(NextDelta, SevenZerosOfSixteenLeaveTheManifests) {
   for (std::uint32_t i = 0; i < 16; ++i) {
     step.ProofOf(PeerNumber(i)).lag_us = i < 7 ? 0 : i < 9 ? 10'000 : 240'000;
   }
-  EXPECT_EQ(NextDelta(step.sealed, step.view, step.manifest), 1'000'000u);
+  EXPECT_EQ(NextDelta(step.sealed, step.head, step.manifest), 1'000'000u);
 }
 
 TEST_F(NextDeltaTest, StaysWhereNoMoreProofsThanTheBoundAreSealed) {
   step_.sealed.proofs.clear();
-  EXPECT_EQ(NextDelta(step_.sealed, step_.view, step_.manifest), 777'000u);
+  EXPECT_EQ(NextDelta(step_.sealed, step_.head, step_.manifest), 777'000u);
 }
 
 // The thresholds keep the t_a of the genesis, not one of the smaller run.

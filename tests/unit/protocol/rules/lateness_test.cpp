@@ -15,13 +15,13 @@ using scene::PeerNumber;
 using scene::Removed;
 
 constexpr std::uint64_t kStep = 50;
-// Of the scene's manifest and view: 2 x (2 x 20 s + 2 Delta), and 20 s + 2 Delta.
+// Of the scene's manifest and head: 2 x (2 x 20 s + 2 Delta), and 20 s + 2 Delta.
 constexpr std::uint64_t kAllowance = 84'000;
 constexpr std::uint64_t kOnce = 22'000;
 
 class LatenessTest : public testing::Test {
  protected:
-  LatenessTest() : step_(MakeHonestStep({.step = kStep})) { step_.view.delta_us = 1'000'000; }
+  LatenessTest() : step_(MakeHonestStep({.step = kStep})) { step_.head.delta_us = 1'000'000; }
 
   // Members `from` to `to` - 1 say that `member` was so late with its own words, or that its AGG
   // was. The bound is 3 of 8.
@@ -41,9 +41,9 @@ class LatenessTest : public testing::Test {
     step_.AggregateOf(*column).slowest = PeerNumber(worker);
   }
   void Dispute(std::uint32_t worker, std::uint32_t owner) {
-    step_.view.disputes.push_back({PeerNumber(worker), PeerNumber(owner), kStep - 1});
+    step_.head.disputes.push_back({PeerNumber(worker), PeerNumber(owner), kStep - 1});
   }
-  LatenessRuling Rule() const { return RuleOnLateness(step_.sealed, step_.view, step_.manifest); }
+  LatenessRuling Rule() const { return RuleOnLateness(step_.sealed, step_.head, step_.manifest); }
   std::uint64_t Charged(std::uint32_t member) const {
     const LatenessRuling ruling = Rule();
     const auto ms = ruling.charged_ms.find(PeerNumber(member));
@@ -193,7 +193,7 @@ TEST_F(LatenessTest, WorkersThatAreLateToAllDoNotExcuseEachOther) {
 
 TEST_F(LatenessTest, AddsUpAndIsForgivenSlowly) {
   State(0, 7, 7, 3'000);
-  step_.view.lateness = {{PeerNumber(7), 10'000}, {PeerNumber(5), 40}};
+  step_.head.lateness = {{PeerNumber(7), 10'000}, {PeerNumber(5), 40}};
   const Block block = step_.Judge();
   ASSERT_EQ(block.lateness.size(), 1u) << "40 ms are forgiven";
   EXPECT_EQ(block.lateness[0].peer, PeerNumber(7));
@@ -202,7 +202,7 @@ TEST_F(LatenessTest, AddsUpAndIsForgivenSlowly) {
 }
 
 TEST_F(LatenessTest, BeyondTheAllowanceDrops) {
-  step_.view.lateness = {{PeerNumber(7), kAllowance}};
+  step_.head.lateness = {{PeerNumber(7), kAllowance}};
   State(0, 7, 7, 50);
   EXPECT_TRUE(step_.Judge().removals.empty()) << "just what it may";
   State(0, 7, 7, 57);
@@ -215,7 +215,7 @@ TEST_F(LatenessTest, BeyondTheAllowanceDrops) {
 
 TEST_F(LatenessTest, AForgivenDropLeavesTheAllowanceUsedUp) {
   for (std::uint32_t member = 0; member < 4; ++member) {
-    step_.view.lateness.push_back({PeerNumber(member), kAllowance + 5'000});
+    step_.head.lateness.push_back({PeerNumber(member), kAllowance + 5'000});
   }
   const Block block = step_.Judge();
   EXPECT_TRUE(block.removals.empty()) << "four of eight are more than can be at fault";
@@ -224,7 +224,7 @@ TEST_F(LatenessTest, AForgivenDropLeavesTheAllowanceUsedUp) {
 }
 
 TEST_F(LatenessTest, WhoReturnsBeginsWithHalfOfItUsed) {
-  const auto kept = KeptLateness({{PeerNumber(1), 70}}, step_.view, step_.manifest,
+  const auto kept = KeptLateness({{PeerNumber(1), 70}}, step_.head, step_.manifest,
                                  scene::PeersUpTo(8), {PeerNumber(4)});
   ASSERT_EQ(kept.size(), 2u);
   EXPECT_EQ(kept[0].ms, 70u);

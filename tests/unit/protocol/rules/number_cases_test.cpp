@@ -25,7 +25,7 @@ using wire::Verdict;
 // The last step was honest, member j owned column j and included all.
 class NamingTest : public testing::Test {
  protected:
-  NamingTest() : step_(MakeHonestStep({.step = kStep})) { RecordHonestStep(step_.view); }
+  NamingTest() : step_(MakeHonestStep({.step = kStep})) { RecordHonestStep(step_.head); }
   void Name(std::uint32_t namer, std::uint32_t target, std::uint64_t step, std::uint32_t column) {
     step_.ProofOf(PeerNumber(namer)).naming = {PeerNumber(target), step, column};
   }
@@ -43,8 +43,8 @@ TEST_F(NamingTest, OpensACaseThoughNoSumFailed) {
 }
 
 TEST_F(NamingTest, IsOfTheLastStepAndTheOwnColumnAndAnotherSenderWithNumbers) {
-  std::erase(step_.view.aggregated[2].senders, PeerNumber(6));
-  std::erase(step_.view.proven, PeerNumber(7));
+  std::erase(step_.head.aggregated[2].senders, PeerNumber(6));
+  std::erase(step_.head.proven, PeerNumber(7));
   struct Row {
     std::uint32_t namer, target;
     std::uint64_t step;
@@ -57,7 +57,7 @@ TEST_F(NamingTest, IsOfTheLastStepAndTheOwnColumnAndAnotherSenderWithNumbers) {
                          Row{2, 2, kStep - 1, 2, false}, Row{2, 6, kStep - 1, 2, false},
                          Row{2, 7, kStep - 1, 2, false}, Row{2, 50, kStep - 1, 2, false}}) {
     EXPECT_EQ(NamingIsInOrder(PeerNumber(row.namer), {PeerNumber(row.target), row.step, row.column},
-                              step_.view),
+                              step_.head),
               row.in_order)
         << row.namer << " " << row.target << " " << row.step << " " << row.column;
   }
@@ -82,7 +82,7 @@ TEST_F(NamingTest, AllOwnersMayNameOneLiar) {
 }
 
 TEST_F(NamingTest, AnOwnerThatOwesANameAndGivesNoneIsDropped) {
-  step_.view.owing = {PeerNumber(2), PeerNumber(4)};
+  step_.head.owing = {PeerNumber(2), PeerNumber(4)};
   Name(4, 5, kStep - 1, 4);
   const Block block = step_.Judge();
   EXPECT_EQ(Removed(block), std::vector<int>{2});
@@ -91,28 +91,28 @@ TEST_F(NamingTest, AnOwnerThatOwesANameAndGivesNoneIsDropped) {
 }
 
 TEST_F(NamingTest, ANameOutOfOrderIsNone) {
-  step_.view.owing = {PeerNumber(2)};
+  step_.head.owing = {PeerNumber(2)};
   Name(2, 5, kStep - 2, 2);
   EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{2});
 }
 
 TEST_F(NamingTest, TheNameOfOneWhoHasLeftIsInOrder) {
-  step_.view.owing = {PeerNumber(2)};
+  step_.head.owing = {PeerNumber(2)};
   Name(2, 5, kStep - 1, 2);
   EXPECT_EQ(Removed(step_.Judge(Banned({5}))), std::vector<int>{5});
 
-  // It left in the block before this one: the view has no such member, and the sender list has.
-  std::erase(step_.view.members, PeerNumber(5));
+  // It left in the block before this one: the head has no such member, and the sender list has.
+  std::erase(step_.head.members, PeerNumber(5));
   step_.sealed.proofs.erase(PeerNumber(5));
   step_.sealed.aggregates.clear();
   step_.sealed.roles = {};
-  const Block block = JudgeStep(step_.sealed, step_.view, step_.manifest, {{}, {}, {}, {}});
+  const Block block = JudgeStep(step_.sealed, step_.head, step_.manifest, {{}, {}, {}, {}});
   EXPECT_TRUE(block.removals.empty());
   EXPECT_TRUE(block.cases.empty());
 }
 
 TEST_F(NamingTest, ANamerThatOwesAndIsBannedLosesOnce) {
-  step_.view.owing = {PeerNumber(2)};
+  step_.head.owing = {PeerNumber(2)};
   const Block block = step_.Judge(Banned({2}));
   ASSERT_EQ(Removed(block), std::vector<int>{2});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kEvidence);
@@ -129,7 +129,7 @@ class NumbersCaseTest : public testing::Test {
   }
   Block JudgedAfter(std::uint64_t blocks) {
     open_.opened_step = kStep - blocks;
-    step_.view.cases = {open_};
+    step_.head.cases = {open_};
     return step_.Judge();
   }
   Case open_;
@@ -169,7 +169,7 @@ TEST_F(NumbersCaseTest, ThreeBlocksUndecidedDropTheNamer) {
 // Four ballots decide, and four of the six that are no party are honest if one party is: without
 // one of them to know, an honest namer could not win.
 TEST_F(NumbersCaseTest, NobodyLosesIfTooFewCouldKnow) {
-  step_.view.joined = {PeerNumber(7)};
+  step_.head.joined = {PeerNumber(7)};
   VoteAll({0, 2, 3}, Verdict::kGuilty);
   Vote(step_, 7, open_, Verdict::kGuilty);  // it cannot: it was not there
   const Block pending = JudgedAfter(2);
@@ -180,15 +180,15 @@ TEST_F(NumbersCaseTest, NobodyLosesIfTooFewCouldKnow) {
   EXPECT_TRUE(block.cases.empty());
 }
 
-// Known for as long as the case is open, also when the view that admitted them is long past.
+// Known for as long as the case is open, also when the head that admitted them is long past.
 TEST_F(NumbersCaseTest, WhoWasAdmittedTooLateStaysExcused) {
-  step_.view.joined = {PeerNumber(7)};
+  step_.head.joined = {PeerNumber(7)};
   const Block next = JudgedAfter(1);
   ASSERT_EQ(next.cases.size(), 1u);
   ASSERT_EQ(next.cases[0].ballots.size(), 1u);
   EXPECT_EQ(next.cases[0].ballots[0].voter, PeerNumber(7));
   EXPECT_EQ(next.cases[0].ballots[0].verdict, Verdict::kAbstain);
-  step_.view.joined.clear();
+  step_.head.joined.clear();
   open_ = next.cases[0];
   VoteAll({7}, Verdict::kGuilty);
   VoteAll({0, 2, 3}, Verdict::kGuilty);
@@ -207,8 +207,8 @@ TEST_F(NumbersCaseTest, AnotherCaseAgainstTheSameEndsWithIt) {
   const Case other = CaseOf(CaseKind::kNumbers, 2, 6, 2);
   VoteAll({0, 3, 4, 5}, Verdict::kGuilty);
   open_.opened_step = kStep - 3;
-  step_.view.cases = {other, open_};
-  step_.view.cases[0].opened_step = kStep - 3;
+  step_.head.cases = {other, open_};
+  step_.head.cases[0].opened_step = kStep - 3;
   EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{6});
 }
 
@@ -218,7 +218,7 @@ TEST_F(NumbersCaseTest, UndecidedCasesDoNotExcuseEachOther) {
   Case second = CaseOf(CaseKind::kNumbers, 2, 1, 2);
   first.opened_step = second.opened_step = kStep - 3;
   for (const std::vector<Case>& cases : {std::vector<Case>{first, second}, {second, first}}) {
-    step_.view.cases = cases;
+    step_.head.cases = cases;
     EXPECT_EQ(Removed(step_.Judge()), (std::vector<int>{1, 2}));
   }
 }
@@ -243,15 +243,15 @@ TEST(DecidingBallotsTest, FaultsNeverHaveThemAndTheHonestAlwaysDo) {
 // --- covering ------------------------------------------------------------------------------------
 
 TEST(CoveringTest, AreTheOwnersOfAppliedColumnsWithThePart) {
-  Block view = ViewBefore(ManifestOf(8), kStep);
-  RecordHonestStep(view);
-  std::erase(view.aggregated[1].senders, PeerNumber(5));
-  view.columns[2] = ColumnFate::kSumCheck;
-  view.columns[3] = ColumnFate::kMissingNumbers;
+  Block head = ViewBefore(ManifestOf(8), kStep);
+  RecordHonestStep(head);
+  std::erase(head.aggregated[1].senders, PeerNumber(5));
+  head.columns[2] = ColumnFate::kSumCheck;
+  head.columns[3] = ColumnFate::kMissingNumbers;
   // Column 5 is its own; the owner of column 6 names another in this step.
-  const std::map<PeerId, wire::Naming> namings = {{PeerNumber(6), {PeerNumber(0), view.step, 6}}};
+  const std::map<PeerId, wire::Naming> namings = {{PeerNumber(6), {PeerNumber(0), head.step, 6}}};
   EXPECT_EQ(
-      CoveringOf(PeerNumber(5), view, namings),
+      CoveringOf(PeerNumber(5), head, namings),
       (std::vector<wire::Covering>{{0, PeerNumber(0)}, {4, PeerNumber(4)}, {7, PeerNumber(7)}}));
 }
 
@@ -282,7 +282,7 @@ TEST_F(CoverCaseTest, InnocentClosesIt) {
 
 TEST_F(CoverCaseTest, GoesOnWithoutItsAccuserAndDropsTheOwnerAfterThreeBlocks) {
   EXPECT_EQ(step_.Judge().cases.size(), 1u);
-  step_.view.cases[0].opened_step = kStep - 3;
+  step_.head.cases[0].opened_step = kStep - 3;
   const Block block = step_.Judge();
   EXPECT_EQ(Removed(block), std::vector<int>{1});
   EXPECT_EQ(block.removals[0].kind, RemovalKind::kDrop);
@@ -290,10 +290,10 @@ TEST_F(CoverCaseTest, GoesOnWithoutItsAccuserAndDropsTheOwnerAfterThreeBlocks) {
 
 // n = 7, two faults: four honest members besides the owner's, of whom three must know.
 TEST_F(CoverCaseTest, NobodyLosesIfTooFewCouldKnow) {
-  step_.view.cases[0].opened_step = kStep - 3;
-  step_.view.joined = {PeerNumber(5)};
+  step_.head.cases[0].opened_step = kStep - 3;
+  step_.head.joined = {PeerNumber(5)};
   EXPECT_EQ(Removed(step_.Judge()), std::vector<int>{1}) << "three of them know";
-  step_.view.joined = {PeerNumber(4), PeerNumber(5)};
+  step_.head.joined = {PeerNumber(4), PeerNumber(5)};
   EXPECT_TRUE(step_.Judge().removals.empty());
 }
 
@@ -329,8 +329,8 @@ TEST_F(ConvictionTest, AsksEveryOwnerThatStays) {
 
 // Who knew nothing of the accused step in its case knows nothing in the cases that follow.
 TEST_F(ConvictionTest, WhoWasExcusedBeforeIsExcusedAgain) {
-  step_.view.cases[0].ballots = {{PeerNumber(3), Verdict::kAbstain}};
-  step_.view.joined = {PeerNumber(7)};
+  step_.head.cases[0].ballots = {{PeerNumber(3), Verdict::kAbstain}};
+  step_.head.joined = {PeerNumber(7)};
   for (const std::uint32_t voter : {1u, 2u, 4u, 5u}) Vote(step_, voter, open_, Verdict::kGuilty);
   const Block block = step_.Judge();
   ASSERT_EQ(Removed(block), std::vector<int>{6});

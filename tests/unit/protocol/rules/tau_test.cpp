@@ -23,7 +23,7 @@ class NextTauTest : public testing::Test {
         step_.ProofOf(PeerNumber(static_cast<std::uint32_t>(i))).columns[j].norm = norms[i][j];
       }
     }
-    return NextTau(step_.sealed, step_.view, step_.manifest, fates_);
+    return NextTau(step_.sealed, step_.head, step_.manifest, fates_);
   }
   HonestStep step_;
   std::vector<ColumnFate> fates_ = std::vector<ColumnFate>(3, ColumnFate::kApplied);

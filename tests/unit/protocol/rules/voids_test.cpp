@@ -50,9 +50,9 @@ TEST_P(OwnWordTest, IsCounted) {
 TEST_P(OwnWordTest, DropsAtTheThird) {
   HonestStep step = MakeHonestStep();
   GetParam().make(step);
-  step.view.voids = {{OwnerIn(step), 1, step.sealed.step - 3}};
+  step.head.voids = {{OwnerIn(step), 1, step.sealed.step - 3}};
   EXPECT_TRUE(step.Judge().removals.empty());
-  step.view.voids = {{OwnerIn(step), 2, step.sealed.step - 3}};
+  step.head.voids = {{OwnerIn(step), 2, step.sealed.step - 3}};
   const Block block = step.Judge();
   ASSERT_EQ(block.removals.size(), 1u);
   EXPECT_EQ(block.removals[0].peer, OwnerIn(step));
@@ -126,13 +126,13 @@ TEST(VoidsTest, APairPaysByItsDispute) {
 }
 
 TEST(VoidsTest, AreForgottenAThousandStepsAfterTheLast) {
-  Block view;
-  view.voids = {{PeerNumber(1), 2, 10}, {PeerNumber(2), 1, 11}};
-  EXPECT_EQ(VoidsAfter(view, {}, 1009).size(), 2u);
-  const auto kept = VoidsAfter(view, {}, 1010);
+  Block head;
+  head.voids = {{PeerNumber(1), 2, 10}, {PeerNumber(2), 1, 11}};
+  EXPECT_EQ(VoidsAfter(head, {}, 1009).size(), 2u);
+  const auto kept = VoidsAfter(head, {}, 1010);
   ASSERT_EQ(kept.size(), 1u);
   EXPECT_EQ(kept[0].peer, PeerNumber(2));
-  const auto again = VoidsAfter(view, {PeerNumber(1)}, 1010);
+  const auto again = VoidsAfter(head, {PeerNumber(1)}, 1010);
   ASSERT_EQ(again.size(), 2u);
   EXPECT_EQ(again[0].count, 1u) << "from the beginning";
   EXPECT_EQ(again[0].last_step, 1010u);
@@ -141,7 +141,7 @@ TEST(VoidsTest, AreForgottenAThousandStepsAfterTheLast) {
 // Where too many would be dropped the count stays, and the next void drops.
 TEST(VoidsTest, OneThatWasForgivenIsNotDroppedForNothing) {
   HonestStep step = MakeHonestStep();
-  step.view.voids = {{OwnerIn(step), 3, step.sealed.step - 1}};
+  step.head.voids = {{OwnerIn(step), 3, step.sealed.step - 1}};
   const Block quiet = step.Judge();
   EXPECT_TRUE(quiet.removals.empty());
   EXPECT_EQ(Counted(quiet), std::vector<PeerId>{OwnerIn(step)});

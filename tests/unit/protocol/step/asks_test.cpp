@@ -250,10 +250,10 @@ TEST_F(AsksTest, OverdueMessageIsAskedOfAllUnmutedMembersOnceADelta) {
   options.quorum = w_.head().thresholds.quorum();
   options.fault_bound = 9;
   LateWatch& watch = w_.reports.WatchLateness(options);
-  for (std::size_t i = 0; i < kMany; ++i) watch.Expect({DueWord::kCommit, i}, i);
-  watch.Expect({DueWord::kPart, 4}, 4);  // bulk: not asked for here
+  for (std::size_t i = 0; i < kMany; ++i) watch.Expect({DueMessage::kCommit, i}, i);
+  watch.Expect({DueMessage::kPart, 4}, 4);  // bulk: not asked for here
   for (std::size_t i = 0; i < kMany; ++i) {
-    if (i != 5) watch.Held({DueWord::kCommit, i}, w_.now());
+    if (i != 5) watch.Held({DueMessage::kCommit, i}, w_.now());
   }
   asks_.ForLate(sealing_);
   EXPECT_TRUE(w_.Pulls().empty());  // not due yet
@@ -277,7 +277,7 @@ TEST_F(AsksTest, AfterTheOwnEchoNothingIsLate) {
   options.deadline = base::Seconds(42);
   options.members = kMany;
   LateWatch& watch = w_.reports.WatchLateness(options);
-  watch.Expect({DueWord::kCommit, 5}, 5);
+  watch.Expect({DueMessage::kCommit, 5}, 5);
   w_.Go(base::Seconds(30));
   sealing_.OnEchoTimer();
   w_.out.actions().clear();

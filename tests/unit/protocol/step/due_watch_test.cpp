@@ -39,12 +39,12 @@ class DueWatchTest : public testing::Test {
     due_.BeginC();
     w_.out.actions().clear();
   }
-  std::size_t Lacking(DueWord kind) {
+  std::size_t Lacking(DueMessage kind) {
     const auto& lacking = w_.reports.lateness()->lacking();
     return static_cast<std::size_t>(std::count_if(
         lacking.begin(), lacking.end(), [kind](const auto& w) { return w.kind == kind; }));
   }
-  bool Lacks(DueWord kind, std::size_t index) {
+  bool Lacks(DueMessage kind, std::size_t index) {
     return w_.reports.lateness()->lacking().contains({kind, index});
   }
 
@@ -71,18 +71,18 @@ class ValidatorWatchTest : public DueWatchTest {
 
 TEST_F(DueWatchTest, OwnerExpectsCommitsAggsAndPartsInSealA) {
   OpenA();
-  EXPECT_EQ(Lacking(DueWord::kCommit), w_.count());
-  EXPECT_EQ(Lacking(DueWord::kAggregate), w_.count());
-  EXPECT_EQ(Lacking(DueWord::kPart), w_.count());
+  EXPECT_EQ(Lacking(DueMessage::kCommit), w_.count());
+  EXPECT_EQ(Lacking(DueMessage::kAggregate), w_.count());
+  EXPECT_EQ(Lacking(DueMessage::kPart), w_.count());
   EXPECT_EQ(w_.reports.lateness()->lacking().size(), 3 * w_.count());
 }
 
 TEST_F(ValidatorWatchTest, MemberWithoutAColumnExpectsNoPartsAndNoAggOfItsOwn) {
   OpenA();
-  EXPECT_EQ(Lacking(DueWord::kCommit), w_.count());
-  EXPECT_EQ(Lacking(DueWord::kPart), 0u);
-  EXPECT_EQ(Lacking(DueWord::kAggregate), w_.count() - 1);
-  EXPECT_FALSE(Lacks(DueWord::kAggregate, kSelf));
+  EXPECT_EQ(Lacking(DueMessage::kCommit), w_.count());
+  EXPECT_EQ(Lacking(DueMessage::kPart), 0u);
+  EXPECT_EQ(Lacking(DueMessage::kAggregate), w_.count() - 1);
+  EXPECT_FALSE(Lacks(DueMessage::kAggregate, kSelf));
 }
 
 TEST_F(DueWatchTest, WhatIsHeldIsNotLackingAnyMore) {
@@ -92,16 +92,16 @@ TEST_F(DueWatchTest, WhatIsHeldIsNotLackingAnyMore) {
   w_.HearPart(1, *w_.facts.my_part);
   column_.Try();
   due_.Update();
-  EXPECT_FALSE(Lacks(DueWord::kCommit, 1));
-  EXPECT_FALSE(Lacks(DueWord::kAggregate, 2));
-  EXPECT_FALSE(Lacks(DueWord::kPart, 1));
+  EXPECT_FALSE(Lacks(DueMessage::kCommit, 1));
+  EXPECT_FALSE(Lacks(DueMessage::kAggregate, 2));
+  EXPECT_FALSE(Lacks(DueMessage::kPart, 1));
   EXPECT_EQ(w_.reports.lateness()->lacking().size(), 3 * w_.count() - 3);
 }
 
 TEST_F(DisputeWatchTest, DisputedPartIsExpectedOnlyOfPairsOfOthers) {
   OpenA();
-  EXPECT_EQ(Lacking(DueWord::kDisputedPart), 1u);
-  EXPECT_TRUE(Lacks(DueWord::kDisputedPart, 0));
+  EXPECT_EQ(Lacking(DueMessage::kDisputedPart), 1u);
+  EXPECT_TRUE(Lacks(DueMessage::kDisputedPart, 0));
 }
 
 TEST_F(DisputeWatchTest, SpoiltDisputedPartIsLackingStill) {
@@ -113,7 +113,7 @@ TEST_F(DisputeWatchTest, SpoiltDisputedPartIsLackingStill) {
   w_.Hear(w_.Say(1, Phase::kA, MessageType::kPart, wire::Encode(spoilt), 0, column),
           w_.PartsOf(1)[column]);
   due_.Update();
-  EXPECT_TRUE(Lacks(DueWord::kDisputedPart, 0));
+  EXPECT_TRUE(Lacks(DueMessage::kDisputedPart, 0));
 }
 
 TEST_F(DisputeWatchTest, GoodDisputedPartIsHeld) {
@@ -121,7 +121,7 @@ TEST_F(DisputeWatchTest, GoodDisputedPartIsHeld) {
   w_.Hear(w_.Commit(1));
   w_.HearPart(1, w_.ColumnOf(2));
   due_.Update();
-  EXPECT_FALSE(Lacks(DueWord::kDisputedPart, 0));
+  EXPECT_FALSE(Lacks(DueMessage::kDisputedPart, 0));
 }
 
 TEST_F(DueWatchTest, OnlyMembersThatMustRevealAreExpectedInSealB) {
@@ -130,10 +130,10 @@ TEST_F(DueWatchTest, OnlyMembersThatMustRevealAreExpectedInSealB) {
   sealing_.Open(Phase::kB, 0, StepWorld::kDelta * 3, std::nullopt);
   due_.BeginB();
   EXPECT_EQ(w_.reports.lateness()->lacking().size(), w_.count() - 1);
-  EXPECT_FALSE(Lacks(DueWord::kReveal, 4));
+  EXPECT_FALSE(Lacks(DueMessage::kReveal, 4));
   w_.Hear(w_.Reveal(2));
   due_.Update();
-  EXPECT_FALSE(Lacks(DueWord::kReveal, 2));
+  EXPECT_FALSE(Lacks(DueMessage::kReveal, 2));
 }
 
 TEST_F(DueWatchTest, SealCExpectsProofsAndTheResultsThatAreWanted) {
@@ -143,13 +143,13 @@ TEST_F(DueWatchTest, SealCExpectsProofsAndTheResultsThatAreWanted) {
   w_.facts.reading.absent.insert(w_.Id(1));
   sealing_.Open(Phase::kC, 0, base::Seconds(42), std::nullopt);
   due_.BeginC();
-  EXPECT_EQ(Lacking(DueWord::kProof), w_.count() - 1);
-  EXPECT_EQ(Lacking(DueWord::kResult), w_.count() - 1);
-  EXPECT_FALSE(Lacks(DueWord::kProof, 1));
-  EXPECT_FALSE(Lacks(DueWord::kResult, 3));
+  EXPECT_EQ(Lacking(DueMessage::kProof), w_.count() - 1);
+  EXPECT_EQ(Lacking(DueMessage::kResult), w_.count() - 1);
+  EXPECT_FALSE(Lacks(DueMessage::kProof, 1));
+  EXPECT_FALSE(Lacks(DueMessage::kResult, 3));
   results_.Take(2, w_.ResultOf(2));
   due_.Update();
-  EXPECT_FALSE(Lacks(DueWord::kResult, 2));
+  EXPECT_FALSE(Lacks(DueMessage::kResult, 2));
 }
 
 TEST_F(DueWatchTest, OverdueMessageArmsThePullTimerAndIsAskedForByNobodyHere) {
@@ -198,7 +198,7 @@ TEST_F(DueWatchTest, WaitForResultsThatEndsMakesProofsDue) {
   results_.Expire();
   due_.Update();
   const auto overdue = w_.reports.TakeOverdue(w_.now() + base::Seconds(60), w_.chain.delta());
-  EXPECT_TRUE(overdue.contains({DueWord::kProof, 0}));
+  EXPECT_TRUE(overdue.contains({DueMessage::kProof, 0}));
 }
 
 TEST_F(DueWatchTest, NothingIsMeasuredWhileNoSealIsWatched) {

@@ -259,12 +259,12 @@ TEST_F(OwnColumnTest, AggNamesTheSlowestSenderButNeverThisMember) {
     OwnColumn column(w.ColumnUses(), &w.facts);
     LateWatch& watch = w.reports.WatchLateness(options);
     for (std::size_t i = 0; i < w.count(); ++i) {
-      watch.Expect({DueWord::kCommit, i}, i);
-      watch.Expect({DueWord::kPart, i}, i);
+      watch.Expect({DueMessage::kCommit, i}, i);
+      watch.Expect({DueMessage::kPart, i}, i);
     }
     for (std::size_t i = 0; i < w.count(); ++i) {
-      watch.Held({DueWord::kCommit, i}, w.now());
-      if (i != last) watch.Held({DueWord::kPart, i}, w.now());
+      watch.Held({DueMessage::kCommit, i}, w.now());
+      if (i != last) watch.Held({DueMessage::kPart, i}, w.now());
     }
     column.Close();
     column.Try();

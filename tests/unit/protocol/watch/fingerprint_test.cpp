@@ -41,8 +41,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(trial, fork_.seal.step);
     EXPECT_FEEDS(trial, fork_.seal.phase);
     EXPECT_FEEDS(trial, fork_.seal.draw);
-    EXPECT_FEEDS(trial, fork_.entry);
-    EXPECT_FEEDS(trial, fork_.awake);
+    EXPECT_FEEDS(trial, fork_.parent);
+    EXPECT_FEEDS(trial, fork_.unmuted);
     EXPECT_FEEDS(trial, fork_.ours);
     EXPECT_FEEDS(trial, fork_.theirs);
     EXPECT_FEEDS(trial, fork_.others);
@@ -55,10 +55,10 @@ struct FingerprintProbe {
     Decision decision;
     EXPECT_FEEDS(decision, entry);
     EXPECT_FEEDS(decision, value);
-    EXPECT_FEEDS(decision, awake);
+    EXPECT_FEEDS(decision, unmuted);
     EXPECT_FEEDS(decision, quorum);
     EXPECT_FEEDS(decision, certificate);
-    EXPECT_FEEDS_AFTER(decision, decision.words.Add(Lock(1)));
+    EXPECT_FEEDS_AFTER(decision, decision.messages.Add(Lock(1)));
   }
   static void OfForkWatch() {
     ForkWatch watch;
@@ -68,11 +68,11 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(watch, watch.Remember({}, other));
     ForkWatch::Watched& watched = watch.seals_.begin()->second;
     EXPECT_FEEDS_AFTER(watch, Alter(watched.decided));
-    EXPECT_FEEDS_AFTER(watch, watched.decision.words.Add(Lock(1)));
+    EXPECT_FEEDS_AFTER(watch, watched.decision.messages.Add(Lock(1)));
     EXPECT_FEEDS_AFTER(watch, Alter(watched.rivals));
     EXPECT_FEEDS_AFTER(watch, Alter(watched.said));
     EXPECT_FEEDS(watch, asked_);
-    EXPECT_FEEDS(watch, word_bytes_);
+    EXPECT_FEEDS(watch, message_bytes_);
   }
   static void OfLateWatch() {
     LateWatch watch({});

@@ -86,7 +86,7 @@ class ForkTrialTest : public ::testing::Test {
   static Fork ForkOf(std::vector<SharedBytes> ours, std::vector<SharedBytes> theirs,
                      const std::vector<SignedEnvelope>& others = {}) {
     Fork fork{{7, wire::Phase::kA, 0}, DigestOf(1), {}, std::move(ours), std::move(theirs), {}};
-    for (std::uint32_t i = 0; i < kMembers; ++i) fork.awake.insert(KeyNumber(i)->id());
+    for (std::uint32_t i = 0; i < kMembers; ++i) fork.unmuted.insert(KeyNumber(i)->id());
     for (const SignedEnvelope& message : others) fork.others.push_back(message.frame);
     return fork;
   }

@@ -24,7 +24,7 @@ class ForkWatchTest : public ::testing::Test {
 
   void Decide(std::uint64_t step) {
     Decision decision{DigestOf(1), DigestOf(10), {}, 3, {}};
-    for (std::uint32_t i = 0; i + 1 < kMembers; ++i) decision.awake.insert(KeyNumber(i)->id());
+    for (std::uint32_t i = 0; i + 1 < kMembers; ++i) decision.unmuted.insert(KeyNumber(i)->id());
     for (std::uint32_t i = 0; i < 3; ++i) {
       decision.certificate.push_back(Lock(i, 10, 1, 1, step).frame);
     }
@@ -109,42 +109,42 @@ TEST_F(ForkWatchTest, NobodysManyKeepOutItsOwnThatCounts) {
 // before the decision count for its proof.
 TEST_F(ForkWatchTest, WordsOfASealComeWithItsFork) {
   Decision decision{DigestOf(1), DigestOf(10), {}, 3, {}};
-  for (std::uint32_t i = 0; i + 1 < kMembers; ++i) decision.awake.insert(KeyNumber(i)->id());
+  for (std::uint32_t i = 0; i + 1 < kMembers; ++i) decision.unmuted.insert(KeyNumber(i)->id());
   const auto vote =
       Sign(0, MessageType::kVote, 2, 1, wire::Encode(wire::SealVote{DigestOf(10), 0}), kStep + 1);
-  decision.words.Add(vote);
-  decision.words.Add(Lock(0, 20, 1, 1, kStep + 1));
-  decision.words.Add(Lock(1, 20, 1, 1, kStep + 1));
+  decision.messages.Add(vote);
+  decision.messages.Add(Lock(0, 20, 1, 1, kStep + 1));
+  decision.messages.Add(Lock(1, 20, 1, 1, kStep + 1));
   watch_.Remember({kStep + 1, Phase::kC, 0}, decision);
-  EXPECT_EQ(watch_.word_bytes(), decision.words.bytes());
+  EXPECT_EQ(watch_.message_bytes(), decision.messages.bytes());
   EXPECT_EQ(watch_.ProofsOf(kStep + 1).size(), 3u) << "whoever asks may need them";
   const auto fork = Hear(Lock(2, 20, 1, 1, kStep + 1));
   ASSERT_TRUE(fork);
-  EXPECT_EQ(fork->entry, DigestOf(1));
-  EXPECT_EQ(fork->awake, decision.awake);
+  EXPECT_EQ(fork->parent, DigestOf(1));
+  EXPECT_EQ(fork->unmuted, decision.unmuted);
   EXPECT_EQ(fork->theirs.size(), 3u);
   EXPECT_EQ(std::count(fork->others.begin(), fork->others.end(), vote.frame), 1);
 }
 
 TEST_F(ForkWatchTest, WordsAreForgottenWithTheirStep) {
   Decision decision{DigestOf(1), DigestOf(10), {KeyNumber(0)->id()}, 3, {}};
-  decision.words.Add(Lock(0, 10));
+  decision.messages.Add(Lock(0, 10));
   watch_.Remember({kStep, Phase::kA, 0}, decision);
-  EXPECT_GT(watch_.word_bytes(), 0u);
+  EXPECT_GT(watch_.message_bytes(), 0u);
   Decide(kStep + kWatchedSteps);
-  EXPECT_EQ(watch_.word_bytes(), 0u);
+  EXPECT_EQ(watch_.message_bytes(), 0u);
 }
 
 // The oldest first; the proofs stay.
 TEST_F(ForkWatchTest, WordsAreBoundedOverAllSeals) {
   Decision decision{DigestOf(1), DigestOf(10), {}, 3, {Lock(0, 10).frame}};
-  for (std::uint32_t i = 0; decision.words.bytes() < kWordBytes / 3; ++i) {
-    decision.words.Add(Sign(i, MessageType::kPropose, 1, 1, base::Bytes(2000), kStep));
+  for (std::uint32_t i = 0; decision.messages.bytes() < kMessageBytes / 3; ++i) {
+    decision.messages.Add(Sign(i, MessageType::kPropose, 1, 1, base::Bytes(2000), kStep));
   }
   for (std::uint64_t step = kStep; step < kStep + 5; ++step) {
     watch_.Remember({step, Phase::kA, 0}, decision);
   }
-  EXPECT_LE(watch_.word_bytes(), kWordBytes);
+  EXPECT_LE(watch_.message_bytes(), kMessageBytes);
   EXPECT_EQ(watch_.ProofsOf(kStep + 1).size(), 1u) << "the proof alone";
   EXPECT_GT(watch_.ProofsOf(kStep + 4).size(), 1u);
 }

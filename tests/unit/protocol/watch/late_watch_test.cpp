@@ -27,14 +27,14 @@ LateWatch::Options Eight(bool owns_column = true) {
 LateWatch SealA(LateWatch::Options options = Eight()) {
   LateWatch watch(options);
   for (std::size_t i = 0; i < 8; ++i) {
-    watch.Expect({DueWord::kCommit, i}, i);
-    watch.Expect({DueWord::kAggregate, i}, i);
-    if (options.owns_column) watch.Expect({DueWord::kPart, i}, i);
+    watch.Expect({DueMessage::kCommit, i}, i);
+    watch.Expect({DueMessage::kAggregate, i}, i);
+    if (options.owns_column) watch.Expect({DueMessage::kPart, i}, i);
   }
   return watch;
 }
 
-void Give(LateWatch& watch, DueWord kind, std::size_t from, std::size_t to, std::int64_t ms) {
+void Give(LateWatch& watch, DueMessage kind, std::size_t from, std::size_t to, std::int64_t ms) {
   for (std::size_t i = from; i < to; ++i) watch.Held({kind, i}, At(ms));
 }
 
@@ -50,22 +50,22 @@ Figures Late(LateWatch& watch, std::int64_t stop_ms) {
 
 TEST(LateWatchTest, BelowThePatienceAndThreeDeltasNobodyIsLateHoweverFastTheOthersAre) {
   LateWatch watch = SealA();
-  Give(watch, DueWord::kCommit, 0, 7, 0);
-  Give(watch, DueWord::kPart, 0, 7, 0);
-  watch.Held({DueWord::kCommit, 7}, At(999));
-  watch.Held({DueWord::kPart, 7}, At(1000));
-  Give(watch, DueWord::kAggregate, 0, 8, 2000);
+  Give(watch, DueMessage::kCommit, 0, 7, 0);
+  Give(watch, DueMessage::kPart, 0, 7, 0);
+  watch.Held({DueMessage::kCommit, 7}, At(999));
+  watch.Held({DueMessage::kPart, 7}, At(1000));
+  Give(watch, DueMessage::kAggregate, 0, 8, 2000);
   EXPECT_EQ(Late(watch, 2000), Figures{});
 }
 
 TEST(LateWatchTest, ACommitIsLateFromTheBarOnAndMovesNoOther) {
   LateWatch watch = SealA();
-  Give(watch, DueWord::kCommit, 0, 7, 10);
-  Give(watch, DueWord::kPart, 0, 7, 20);
-  watch.Held({DueWord::kCommit, 7}, At(4000));
-  watch.Held({DueWord::kPart, 7}, At(4200));
-  Give(watch, DueWord::kAggregate, 0, 7, 5000);
-  watch.Held({DueWord::kAggregate, 7}, At(5300));
+  Give(watch, DueMessage::kCommit, 0, 7, 10);
+  Give(watch, DueMessage::kPart, 0, 7, 20);
+  watch.Held({DueMessage::kCommit, 7}, At(4000));
+  watch.Held({DueMessage::kPart, 7}, At(4200));
+  Give(watch, DueMessage::kAggregate, 0, 7, 5000);
+  watch.Held({DueMessage::kAggregate, 7}, At(5300));
   // By COMMIT and PART together once. The AGGs were due at 2000, and name member 7 as the slowest.
   watch.Stop(At(6000));
   const std::map<std::size_t, LateFigures> late = watch.Late();
@@ -76,11 +76,11 @@ TEST(LateWatchTest, ACommitIsLateFromTheBarOnAndMovesNoOther) {
 
 TEST(LateWatchTest, FourTimesTheQuickestQuorumIsInTime) {
   LateWatch watch = SealA();
-  Give(watch, DueWord::kCommit, 0, 5, 600);
-  Give(watch, DueWord::kPart, 0, 5, 700);
-  watch.Held({DueWord::kCommit, 5}, At(3000));  // 4 x 700 + 3 Delta = 3100
-  watch.Held({DueWord::kCommit, 6}, At(3100));
-  watch.Held({DueWord::kCommit, 7}, At(3200));
+  Give(watch, DueMessage::kCommit, 0, 5, 600);
+  Give(watch, DueMessage::kPart, 0, 5, 700);
+  watch.Held({DueMessage::kCommit, 5}, At(3000));  // 4 x 700 + 3 Delta = 3100
+  watch.Held({DueMessage::kCommit, 6}, At(3100));
+  watch.Held({DueMessage::kCommit, 7}, At(3200));
   EXPECT_EQ(Late(watch, 3200), (Figures{{5, 100}, {6, 100}, {7, 100}}))
       << "the parts have not come";
 }
@@ -88,20 +88,20 @@ TEST(LateWatchTest, FourTimesTheQuickestQuorumIsInTime) {
 // Three colluders that do not wait, and honest members of whom the second needs 300 ms.
 TEST(LateWatchTest, ColludersLowerTheBarToTheSecondFastestHonestMemberAndNoFurther) {
   LateWatch watch = SealA(Eight(false));
-  Give(watch, DueWord::kCommit, 0, 3, 0);
-  watch.Held({DueWord::kCommit, 3}, At(200));
+  Give(watch, DueMessage::kCommit, 0, 3, 0);
+  watch.Held({DueMessage::kCommit, 3}, At(200));
   EXPECT_EQ(watch.AskFrom(), std::nullopt);
-  watch.Held({DueWord::kCommit, 4}, At(300));
+  watch.Held({DueMessage::kCommit, 4}, At(300));
   EXPECT_EQ(watch.AskFrom(), At(4 * 300 + 200));
 }
 
 // With the AGGs in q, a part kept back from all owners would move the bar to the deadline.
 TEST(LateWatchTest, APartThatIsKeptBackFromAllMovesNoBar) {
   LateWatch watch = SealA();
-  Give(watch, DueWord::kCommit, 0, 8, 10);
-  Give(watch, DueWord::kPart, 0, 7, 20);
-  watch.Held({DueWord::kPart, 7}, At(5000));
-  Give(watch, DueWord::kAggregate, 0, 8, 5100);
+  Give(watch, DueMessage::kCommit, 0, 8, 10);
+  Give(watch, DueMessage::kPart, 0, 7, 20);
+  watch.Held({DueMessage::kPart, 7}, At(5000));
+  Give(watch, DueMessage::kAggregate, 0, 8, 5100);
   const Figures late = Late(watch, 5100);
   EXPECT_EQ(late.at(7), 4000u);
   EXPECT_EQ(late.at(0), 3100u) << "and the owners name it";
@@ -111,12 +111,12 @@ TEST(LateWatchTest, APartThatIsKeptBackFromAllMovesNoBar) {
 // What is told of an AGG is only what the own words do not tell already.
 TEST(LateWatchTest, TellsOwnWordsAndAggregatesApart) {
   LateWatch watch = SealA();
-  Give(watch, DueWord::kCommit, 0, 8, 10);
-  Give(watch, DueWord::kPart, 0, 6, 20);
-  Give(watch, DueWord::kPart, 6, 8, 3000);
-  Give(watch, DueWord::kAggregate, 0, 5, 1000);
-  Give(watch, DueWord::kAggregate, 5, 7, 3500);
-  watch.Held({DueWord::kAggregate, 7}, At(5000));
+  Give(watch, DueMessage::kCommit, 0, 8, 10);
+  Give(watch, DueMessage::kPart, 0, 6, 20);
+  Give(watch, DueMessage::kPart, 6, 8, 3000);
+  Give(watch, DueMessage::kAggregate, 0, 5, 1000);
+  Give(watch, DueMessage::kAggregate, 5, 7, 3500);
+  watch.Held({DueMessage::kAggregate, 7}, At(5000));
   watch.Stop(At(5000));
   const std::map<std::size_t, LateFigures> late = watch.Late();
   EXPECT_EQ(late.size(), 3u);
@@ -127,13 +127,13 @@ TEST(LateWatchTest, TellsOwnWordsAndAggregatesApart) {
 
 TEST(LateWatchTest, WhoOwnsNoColumnJudgesCommitsOnly) {
   LateWatch watch = SealA(Eight(false));
-  Give(watch, DueWord::kCommit, 0, 7, 10);
+  Give(watch, DueMessage::kCommit, 0, 7, 10);
   EXPECT_EQ(Late(watch, 3000), (Figures{{7, 2000}}));
 }
 
 TEST(LateWatchTest, WhileTooFewAreThereNobodyIsLate) {
   LateWatch watch = SealA();
-  Give(watch, DueWord::kCommit, 0, 4, 10);
+  Give(watch, DueMessage::kCommit, 0, 4, 10);
   EXPECT_EQ(watch.AskFrom(), std::nullopt);
   EXPECT_TRUE(watch.Overdue(At(9000)).empty());
   EXPECT_EQ(Late(watch, 10'000), Figures{});
@@ -141,7 +141,7 @@ TEST(LateWatchTest, WhileTooFewAreThereNobodyIsLate) {
 
 TEST(LateWatchTest, NothingIsDueAfterTheDeadline) {
   LateWatch watch = SealA(Eight(false));
-  Give(watch, DueWord::kCommit, 0, 5, 9000);
+  Give(watch, DueMessage::kCommit, 0, 5, 9000);
   EXPECT_EQ(watch.AskFrom(), At(9900));
 }
 
@@ -150,36 +150,36 @@ TEST(LateWatchTest, NothingIsDueAfterTheDeadline) {
 LateWatch SealC() {
   LateWatch watch(Eight());
   for (std::size_t i = 0; i < 8; ++i) {
-    watch.Expect({DueWord::kResult, i}, i);
-    watch.Expect({DueWord::kProof, i}, i);
+    watch.Expect({DueMessage::kResult, i}, i);
+    watch.Expect({DueMessage::kProof, i}, i);
   }
   return watch;
 }
 
 TEST(LateWatchTest, AResultThatComesLateIsItsOwnersAndNotThatOfThosePROOFsThatWaitForIt) {
   LateWatch watch = SealC();
-  Give(watch, DueWord::kResult, 0, 7, 0);
-  watch.Held({DueWord::kProof, 7}, At(10));  // who needs not wait
-  watch.Held({DueWord::kResult, 7}, At(6000));
-  Give(watch, DueWord::kProof, 0, 7, 6500);
+  Give(watch, DueMessage::kResult, 0, 7, 0);
+  watch.Held({DueMessage::kProof, 7}, At(10));  // who needs not wait
+  watch.Held({DueMessage::kResult, 7}, At(6000));
+  Give(watch, DueMessage::kProof, 0, 7, 6500);
   EXPECT_EQ(Late(watch, 6500), (Figures{{7, 5000}}));
 }
 
 TEST(LateWatchTest, AResultThatNeverComesEndsWithTheBulkTimer) {
   LateWatch watch = SealC();
-  Give(watch, DueWord::kResult, 0, 7, 0);
+  Give(watch, DueMessage::kResult, 0, 7, 0);
   watch.EndResults(At(5200));
-  Give(watch, DueWord::kProof, 0, 7, 5300);
-  watch.Held({DueWord::kProof, 7}, At(7200));
+  Give(watch, DueMessage::kProof, 0, 7, 5300);
+  watch.Held({DueMessage::kProof, 7}, At(7200));
   EXPECT_EQ(Late(watch, 7200), (Figures{{7, 6200}}));
 }
 
 TEST(LateWatchTest, AProofIsDueFourTimesWhatTheQuickestQuorumTook) {
   LateWatch watch = SealC();
-  Give(watch, DueWord::kResult, 0, 8, 100);
-  Give(watch, DueWord::kProof, 0, 5, 600);
-  watch.Held({DueWord::kProof, 5}, At(2400));  // 100 + 4 x 500 + 3 Delta
-  watch.Held({DueWord::kProof, 6}, At(2500));
+  Give(watch, DueMessage::kResult, 0, 8, 100);
+  Give(watch, DueMessage::kProof, 0, 5, 600);
+  watch.Held({DueMessage::kProof, 5}, At(2400));  // 100 + 4 x 500 + 3 Delta
+  watch.Held({DueMessage::kProof, 6}, At(2500));
   EXPECT_EQ(Late(watch, 2600), (Figures{{6, 100}, {7, 200}}));
 }
 
@@ -187,21 +187,21 @@ TEST(LateWatchTest, AProofIsDueFourTimesWhatTheQuickestQuorumTook) {
 
 TEST(LateWatchTest, AsksForWhatLacksADeltaBeforeTheBar) {
   LateWatch watch = SealA();
-  Give(watch, DueWord::kCommit, 0, 7, 10);
-  Give(watch, DueWord::kPart, 0, 7, 10);
+  Give(watch, DueMessage::kCommit, 0, 7, 10);
+  Give(watch, DueMessage::kPart, 0, 7, 10);
   EXPECT_EQ(watch.AskFrom(), At(900));
   EXPECT_TRUE(watch.Overdue(At(899)).empty());
-  const std::set<LateWatch::Word> commit = {{DueWord::kCommit, 7}};
+  const std::set<LateWatch::Message> commit = {{DueMessage::kCommit, 7}};
   EXPECT_EQ(watch.Overdue(At(900)), commit) << "parts have one receiver";
-  watch.Held({DueWord::kCommit, 7}, At(1500));
+  watch.Held({DueMessage::kCommit, 7}, At(1500));
   EXPECT_EQ(watch.AskFrom(), At(1900)) << "the AGGs";
-  EXPECT_FALSE(watch.Overdue(At(1899)).contains({DueWord::kAggregate, 0}));
-  EXPECT_TRUE(watch.Overdue(At(1900)).contains({DueWord::kAggregate, 0}));
+  EXPECT_FALSE(watch.Overdue(At(1899)).contains({DueMessage::kAggregate, 0}));
+  EXPECT_TRUE(watch.Overdue(At(1900)).contains({DueMessage::kAggregate, 0}));
 }
 
 TEST(LateWatchTest, WhoStoodStillBlamesNobody) {
   LateWatch watch = SealA(Eight(false));
-  Give(watch, DueWord::kCommit, 0, 7, 10);
+  Give(watch, DueMessage::kCommit, 0, 7, 10);
   watch.OnTimer(At(900), At(1000));
   LateWatch stopped = watch;
   EXPECT_EQ(Late(watch, 3000), (Figures{{7, 2000}}));
@@ -211,30 +211,30 @@ TEST(LateWatchTest, WhoStoodStillBlamesNobody) {
 
 TEST(LateWatchTest, NamesTheSlowestSenderOnlyWhereItWasWaitedFor) {
   LateWatch watch = SealA();
-  Give(watch, DueWord::kCommit, 0, 8, 10);
-  Give(watch, DueWord::kPart, 0, 6, 100);
-  watch.Held({DueWord::kPart, 6}, At(400));
+  Give(watch, DueMessage::kCommit, 0, 8, 10);
+  Give(watch, DueMessage::kPart, 0, 6, 100);
+  watch.Held({DueMessage::kPart, 6}, At(400));
   EXPECT_EQ(watch.Slowest(), 7u) << "it has not come at all";
-  watch.Held({DueWord::kPart, 7}, At(500));
+  watch.Held({DueMessage::kPart, 7}, At(500));
   EXPECT_EQ(watch.Slowest(), std::nullopt) << "half a grace";
   LateWatch slower = SealA();
-  Give(slower, DueWord::kCommit, 0, 8, 10);
-  Give(slower, DueWord::kPart, 0, 6, 100);
-  slower.Held({DueWord::kPart, 7}, At(600));
-  slower.Held({DueWord::kPart, 6}, At(700));
+  Give(slower, DueMessage::kCommit, 0, 8, 10);
+  Give(slower, DueMessage::kPart, 0, 6, 100);
+  slower.Held({DueMessage::kPart, 7}, At(600));
+  slower.Held({DueMessage::kPart, 6}, At(700));
   EXPECT_EQ(slower.Slowest(), 6u);
 }
 
 // A REVEAL takes no work; openings lie within a Delta.
 TEST(LateWatchTest, ARevealIsDueThreeHalvesOfADeltaAfterTheOpening) {
   LateWatch watch(Eight(false));
-  for (std::size_t i = 0; i < 8; ++i) watch.Expect({DueWord::kReveal, i}, i);
+  for (std::size_t i = 0; i < 8; ++i) watch.Expect({DueMessage::kReveal, i}, i);
   EXPECT_EQ(watch.AskFrom(), At(50));
-  Give(watch, DueWord::kReveal, 0, 6, 10);
-  watch.Held({DueWord::kReveal, 6}, At(150));
+  Give(watch, DueMessage::kReveal, 0, 6, 10);
+  watch.Held({DueMessage::kReveal, 6}, At(150));
   EXPECT_EQ(watch.Overdue(At(49)).size(), 0U);
   EXPECT_EQ(watch.Overdue(At(50)).size(), 1U);
-  watch.Held({DueWord::kReveal, 7}, At(153));
+  watch.Held({DueMessage::kReveal, 7}, At(153));
   EXPECT_EQ(Late(watch, 160), (Figures{{7, 3}}));
 }
 
@@ -242,9 +242,9 @@ TEST(LateWatchTest, ARevealIsDueThreeHalvesOfADeltaAfterTheOpening) {
 TEST(LateWatchTest, InASlowSealALateWordIsLateUntilTheDecision) {
   for (const bool held : {true, false}) {
     LateWatch watch(Eight(false));
-    for (std::size_t i = 0; i < 8; ++i) watch.Expect({DueWord::kReveal, i}, i);
-    Give(watch, DueWord::kReveal, 0, 7, 150);
-    if (held) watch.Held({DueWord::kReveal, 7}, At(290));
+    for (std::size_t i = 0; i < 8; ++i) watch.Expect({DueMessage::kReveal, i}, i);
+    Give(watch, DueMessage::kReveal, 0, 7, 150);
+    if (held) watch.Held({DueMessage::kReveal, 7}, At(290));
     watch.Stop(At(300));
     watch.Decided(At(1500), true);
     EXPECT_EQ(Late(watch, 300), (Figures{{7, 1350}}));
@@ -255,9 +255,9 @@ TEST(LateWatchTest, InASlowSealALateWordIsLateUntilTheDecision) {
 // charged].
 TEST(LateWatchTest, AnAggregateIsNoLaterForASlowSeal) {
   LateWatch watch = SealA();
-  Give(watch, DueWord::kCommit, 0, 8, 10);
-  Give(watch, DueWord::kPart, 0, 7, 20);
-  Give(watch, DueWord::kAggregate, 0, 8, 3000);
+  Give(watch, DueMessage::kCommit, 0, 8, 10);
+  Give(watch, DueMessage::kPart, 0, 7, 20);
+  Give(watch, DueMessage::kAggregate, 0, 8, 3000);
   watch.Stop(At(3000));
   watch.Decided(At(9000), true);
   const std::map<std::size_t, LateFigures> late = watch.Late();

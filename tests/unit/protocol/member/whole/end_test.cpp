@@ -1,4 +1,5 @@
-// The last step: who has finished stays for who has not (node/protocol/member/peer_end.cpp).
+// The last step: a member that has finished stays for those that have not
+// (node/protocol/parts/stay.h).
 #include <gtest/gtest.h>
 
 #include "tests/unit/protocol/member/whole/four_peers.h"

@@ -22,7 +22,7 @@ void FingerprintProbe::OfParts(PeerMachine& machine) {
   EXPECT_FEEDS_AFTER(machine, Alter(parts.duty_jobs.votes_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.followers.since_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.past_seals.seals_));
-  EXPECT_FEEDS_AFTER(machine, Alter(parts.fork_watch.word_bytes_));
+  EXPECT_FEEDS_AFTER(machine, Alter(parts.fork_watch.message_bytes_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.pace.told_));
 }
 void FingerprintProbe::OfMember(PeerMachine& machine) {
