@@ -32,6 +32,7 @@ class FalseAggregatesTest : public testing::Test {
   protocol::Record RecordOf(MessageType type, base::Bytes body) const {
     wire::Envelope envelope;
     envelope.slot.step = 4;
+    envelope.slot.phase = wire::Phase::kA;
     envelope.slot.type = type;
     envelope.sender = turn_.key()->id();
     envelope.body = std::move(body);
