@@ -9,7 +9,8 @@ usage: tests/lint.py [--fast] [--format] [--rules]
 
 Prints `path:line: [rule] message`, one finding a line. Exit code 0 (warnings may have been
 printed), 1 if a rule is broken, 3 if a tool is missing. The tables are in tests/lint_rules.py, the
-tests in tests/lint_test.py. Needs Python 3.11 and nothing else.
+rules for classes in tests/lint_classes.py, the tests in tests/lint_test.py and
+tests/lint_classes_test.py. Needs Python 3.11 and nothing else.
 """
 
 import argparse
@@ -23,76 +24,15 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import NamedTuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import lint_rules as rules  # noqa: E402  (the path above finds it)
 import lint_text as text_of  # noqa: E402
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-CPP = (".h", ".cpp", ".inc")  # .inc: text that several files include, with their own macros
-
-
-class Finding(NamedTuple):
-    path: str
-    line: int
-    rule: str
-    message: str
-    fatal: bool = True
-
-    def __str__(self):
-        kind = "" if self.fatal else "warning: "
-        return f"{self.path}:{self.line}: {kind}[{self.rule}] {self.message}"
-
-
-class Tree:
-    """The files to check: path -> text, and path -> size."""
-
-    def __init__(self, texts, sizes=None):
-        self.texts = dict(sorted(texts.items()))
-        self.sizes = sizes or {path: len(text.encode()) for path, text in texts.items()}
-        self._code = {}
-        self._includes = {}
-
-    @classmethod
-    def from_git(cls, root):
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=root, check=True, capture_output=True, text=True).stdout
-        paths = [p for p in listed.split("\0") if p and (root / p).is_file()]
-        sizes = {path: (root / path).stat().st_size for path in paths}
-        readable = (*CPP, ".capnp", ".py", ".md", ".txt", ".cmake", "Makefile", "deps", "run")
-        return cls({path: (root / path).read_text(encoding="utf-8", errors="replace")
-                    for path in paths if path.endswith(readable)}, sizes)
-
-    def cpp(self, suffixes=CPP):
-        return [path for path in self.texts if path.endswith(suffixes)]
-
-    def code(self, path):
-        """The text without comments and strings."""
-        if path not in self._code:
-            self._code[path] = text_of.strip(self.texts[path])
-        return self._code[path]
-
-    def includes(self, path):
-        """(line, target, is_quoted) of each #include."""
-        if path not in self._includes:
-            self._includes[path] = list(text_of.includes(self.texts[path]))
-        return self._includes[path]
-
-
-def layer_of(path):
-    """(layer, member) of a source file, or None outside the layers (tests, data)."""
-    for prefix, layer, member in rules.LAYERS:
-        if path.startswith(prefix):
-            return layer, member
-    return None
-
-
-def matches(pattern, path):
-    return re.fullmatch(pattern, path) is not None
-
+from lint_classes import (  # noqa: E402
+    check_class_size, check_contract, check_fingerprint, check_mutual_calls, check_one_journal,
+    check_one_transition, check_removals)
+from lint_tree import ROOT, Finding, Tree, layer_of, matches, unit_names  # noqa: E402
 
 # --- checks: each takes a Tree and yields Findings -----------------------------------------------
 
@@ -312,23 +252,11 @@ def check_test_mirror(tree):
     for path in tree.cpp((".cpp",)):
         if layer_of(path) is None or any(matches(p, path) for p, _ in rules.TESTED_ELSEWHERE):
             continue
-        names = _unit_names(tree, path)
+        names = unit_names(tree, path)
         header = f'#include "{os.path.dirname(path)}/{names[-1]}.h"'
         if header not in tested and not tests & {f"{name}_test.cpp" for name in names}:
             name = os.path.basename(path)[:-4]
             yield Finding(path, 1, "test-mirror", f"no {name}_test.cpp under tests/unit")
-
-
-def _unit_names(tree, path):
-    """A .cpp is the unit of its header; without one of its own, of a header whose name it extends:
-    key_file_disk.cpp is part of key_file.h."""
-    folder, name = os.path.split(path)
-    stem = name[:-4]
-    names = [stem]
-    while f"{folder}/{stem}.h" not in tree.texts and "_" in stem:
-        stem = stem.rsplit("_", 1)[0]
-        names.append(stem)
-    return names
 
 
 def check_built(tree):
@@ -373,41 +301,6 @@ def check_folders(tree):
         if count[folder] > rules.MAX_FOLDER_FILES:
             yield Finding(folder, 1, "folder", f"{count[folder]} headers and sources; more than "
                           f"{rules.MAX_FOLDER_FILES}: make rooms of it")
-
-
-def check_fingerprint(tree):
-    """HashInto names every field that can decide; Fingerprint is made by it alone"""
-    used = set()
-    sources = tree.cpp((".h", ".cpp"))
-    for path in sources:
-        if not path.startswith(rules.FINGERPRINTED):
-            continue
-        for found in text_of.classes(tree.texts[path]):
-            if "HashInto" in found.bodies:
-                yield from _fields_left_out(tree, path, found, used)
-            elif "Fingerprint" in found.bodies:
-                yield Finding(path, found.line, "fingerprint",
-                              f"{found.name} has a Fingerprint and no HashInto")
-    if any(path.startswith(rules.FINGERPRINTED) for path in sources):
-        for row in sorted(set(rules.NOT_HASHED) - used):
-            yield Finding("tests/lint_rules.py", 1, "fingerprint",
-                          f"row {row} of NOT_HASHED is not in use: remove it")
-
-
-def _fields_left_out(tree, path, found, used):
-    body = found.bodies["HashInto"]
-    if not body:
-        definitions = [text_of.body_of(text, f"{found.name}::HashInto")
-                       for other, text in tree.texts.items() if other.endswith(".cpp")]
-        body = next(filter(None, definitions), "")
-    for line, field, kind in found.fields:
-        fixed = kind.endswith(("*", "&")) or kind in ("Uses", "Holdings") or kind.startswith("const ")
-        row = f"{found.name}::{field}"
-        if row in rules.NOT_HASHED:
-            used.add(row)
-        elif not fixed and not re.search(rf"\b{field}\b", body):
-            yield Finding(path, line, "fingerprint", f"HashInto leaves out {row}: feed it, or give "
-                          "the reason in tests/lint_rules.py NOT_HASHED")
 
 
 def check_format(tree, root=ROOT, fix=False):
@@ -482,7 +375,9 @@ def _closure(tree, path):
 
 FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
-               check_folders, check_fingerprint, check_named_paths, check_room_layers, check_format]
+               check_folders, check_class_size, check_mutual_calls, check_contract,
+               check_one_journal, check_removals, check_one_transition, check_fingerprint,
+               check_format]
 SLOW_CHECKS = [check_headers_alone]
 
 

@@ -296,3 +296,43 @@ NOT_HASHED = {
     "PlainPeer::now_": "set anew in each call",
     "PlainPeer::mark_": "measures laps that people are told, and nothing else",
 }
+
+# --- classes (docs/decisions/0017) ----------------------------------------------------------------
+MAX_FIELDS = 20
+MAX_MEMBER_FUNCTIONS = 40
+# "path Class" -> (most fields, most functions, why it is longer). Plain records only: a class with
+# private state is split instead.
+LARGE_CLASSES = {
+    "node/wire/block.h Block": (25, 0, "a block as the wire carries it: its schema has these fields"),
+    "node/protocol/ground/manifest.h Manifest": (23, 0, "the manifest's file: a field a key"),
+    "node/host/report/node_status.h NodeStatus": (25, 0, "what `ostraka status` and /metrics report"),
+    "node/protocol/member/parts.h Parts": (22, 5, "the list of a member's parts, each a class with one job"),
+    "sim/setup/options.h SimOptions": (36, 1, "one run of the simulator: a field an option of `ostraka sim`"),
+    "sim/run/cluster.h SimResult": (25, 0, "the report of one run: a field a figure of its JSON"),
+    "sim/run/seeds.h SeedsResult": (22, 0, "the report of many runs: a field a figure of its JSON"),
+    "sim/compare/plan/grid.h Grid": (22, 0, "a comparison's plan file: a field a key"),
+    "sim/compare/cells/cell.h Cell": (21, 1, "a cell's name in the store of results: a field a key of it"),
+    "tests/property/protocol_framing_test.cpp World": (23, 20, "a test's world: a whole run in one place"),
+    "tests/unit/protocol/seal/seal_world.h World": (14, 44, "a test's world: a function a thing that "
+                                                    "members say or a test asks"),
+    "tests/unit/protocol/step/step_fixture.h StepWorld": (25, 52, "a test's world: a step's parts, and a "
+                                                          "function a message of its members"),
+}
+# Where files of a folder form no circle of includes.
+ONE_WAY_ROOMS = ("node/protocol/",)
+# Where a stateful class has numbered promises and CHECKs.
+CONTRACTED = ("node/protocol/", "node/machine/", "node/net/", "node/host/")
+# Header -> why no CHECK of its promises is possible.
+NOTHING_TO_CHECK = {
+    "node/host/driver/status_server.h": "P1 and P2 are the lifetimes of its servers; http CHECKs its own",
+    "node/host/report/observation_lines.h": "a time and a number, each value of which is right",
+    "node/net/records/progress_watch.h": "its state is that of two RateFloors, which CHECK theirs",
+    "node/protocol/mail/pull_timer.h": "a time and a count, each value of which is right",
+    "node/protocol/mail/signature_check.h": "its counts are Ration's, which CHECKs them",
+    "node/protocol/parts/own_pace.h": "a flag, each value of which is right",
+}
+# The only places that make a Store, and that note a fault.
+STORE_MAKERS = ("node/protocol/mail/",)
+REMOVERS = ("node/protocol/rules/",)
+# Types of a field that changes in one function, which CHECKs what may follow what.
+STAGES = {"Stage", "Phase"}

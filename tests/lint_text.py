@@ -97,10 +97,15 @@ def functions(text):
         index += 1
 
 
+# `Result (*name)(arguments)`: data, though it has parentheses.
+_FUNCTION_POINTER = re.compile(r"(\s*[\w:<>,&*\s]+)\(\s*\*\s*(?:const\s+)?(\w+)\s*\)\s*\(")
+
+
 class Class(NamedTuple):
     line: int
     name: str
     fields: list  # (line, name, type)
+    functions: list  # (line, name), overloads too
     bodies: dict  # function -> its body; "" if it is only declared
 
 
@@ -112,16 +117,25 @@ def classes(text):
     """
     code = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: _blank(m.group(0)), strip(text), flags=re.M)
     for match in re.finditer(r"(?<!enum )\b(?:class|struct)\s+([\w:]+)[^;{}()<>]*(?:<[^;{}]*>)?[^;{}()]*\{", code):
-        fields, bodies = [], {}
+        fields, functions, bodies = [], [], {}
         end = _after_brace(code, match.end() - 1)
         for start, statement, body in _statements(code, match.end(), end - 1):
+            line = code.count("\n", 0, start) + 1
+            statement = re.sub(r"\balignas\s*\([^()]*\)", " ", statement)
+            pointer = _FUNCTION_POINTER.match(_without_templates(statement))
+            if pointer:
+                fields.append((line, pointer.group(2), pointer.group(1).strip()))
+                continue
             called = re.search(r"([\w~]+)\s*\(", _outside_templates(statement))
             if called or "operator" in statement:
-                bodies[called.group(1) if called else "operator"] = body
+                name = called.group(1) if called else "operator"
+                bodies[name] = body
+                if not re.match(r"\s*(friend|using|static_assert)\b", statement):
+                    functions.append((line, name))
             else:
-                line = code.count("\n", 0, start) + 1
                 fields += [(line, name, kind) for name, kind in _declared(statement)]
-        yield Class(code.count("\n", 0, match.start()) + 1, match.group(1).split("::")[-1], fields, bodies)
+        yield Class(code.count("\n", 0, match.start()) + 1, match.group(1).split("::")[-1], fields,
+                    functions, bodies)
 
 
 def body_of(text, name):

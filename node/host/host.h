@@ -6,12 +6,12 @@
 //   host.RunToTheEnd();
 //   run->report()->outcome ...
 //
-// Promises
-// H1  All events and callbacks come from the thread in RunToTheEnd, one at a time.
-// H2  A run that cannot be opened, fails, ends or is stopped changes nothing for the others.
-// H3  RunToTheEnd returns exactly when no run is open.
-// H4  One key of one run is open at most once on this machine, whatever the process (key_lock.h).
-// H5  A host touches no signal, environment variable, standard stream or default folder.
+// Promises:
+//   H1  All events and callbacks come from the thread in RunToTheEnd, one at a time.
+//   H2  A run that cannot be opened, fails, ends or is stopped changes nothing for the others.
+//   H3  RunToTheEnd returns exactly when no run is open.
+//   H4  One key of one run is open at most once on this machine, whatever the process (key_lock.h).
+//   H5  A host touches no signal, environment variable, standard stream or default folder.
 //
 // Not shared: trainers, worker threads, ledgers, ports. Shared: the protocol thread, so the Steps
 // of all machines add up on it; and the machine itself.

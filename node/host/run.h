@@ -1,9 +1,9 @@
 // One open run of a Host: a member that trains, until it ends or is stopped.
 //
-// Promises
-// U1  `report` is there exactly from the end on. From then on the run holds no file, lock, port or
-//     thread, so that the same run can be opened again.
-// U2  A run shares with other runs of its host only the protocol thread.
+// Promises:
+//   U1  `report` is there exactly from the end on. From then on the run holds no file, lock, port
+//       or thread, so that the same run can be opened again.
+//   U2  A run shares with other runs of its host only the protocol thread.
 //
 // May not know: other runs, signals, commands.
 // Memory: what its driver needs; after the end, the report with the last state.

@@ -40,6 +40,9 @@
 //      CancelTimer or another SetTimer of the id comes first.
 //   A restart is a new machine: what was in flight for the old one does not come back.
 //
+// Promises:
+//   O1  An Outbox holds actions in the order in which they were added.
+//
 // Thread safety: none; one owner.
 #pragma once
 

@@ -9,15 +9,11 @@
 #include <memory>
 
 #include "sim/adversary/editor_options.h"
+#include "sim/adversary/script_steps.h"
 #include "sim/script/script.h"
 
 namespace ostraka::sim {
 
-struct Timing {
-  // Start at the first step in which the first colluder owns a part: only then it owes an AGG.
-  bool as_owner = false;
-  bool once = false;  // in one step only
-};
 std::unique_ptr<Editor> MakeScripted(const EditorOptions& options, Script script,
                                      Timing timing = {});
 

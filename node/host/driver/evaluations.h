@@ -1,9 +1,9 @@
 // Which states of a run are evaluated on held-out data, and which result is still awaited. A result
 // may never come for a state that a newer one replaced (JobPool, J2); it always comes for the last.
 //
-// Promises
-// E1  A result is awaited exactly if the last state that was sent to evaluation has none yet.
-// E2  No result comes for a state that was never sent: steps are sent in order.
+// Promises:
+//   E1  A result is awaited exactly if the last state that was sent to evaluation has none yet.
+//   E2  No result comes for a state that was never sent: steps are sent in order.
 //
 // May not know: states, trainers, results.
 // Memory: two numbers.

@@ -1,12 +1,12 @@
 // One machine with its clock and its timers. Keeps the part of the contract of a driver that is
 // about time and turns (node/protocol/ground/machine.h, 1).
 //
-// Promises
-// M1  Calls of the machine are serial and never nest.
-// M2  `now` is the time since the seat was made, and never goes back.
-// M3  The machine's actions are performed in order: timers here, all others by `perform`.
-// M4  After StopTimers no timer fires and none can be set.
-// M5  A machine that threw is never called again.
+// Promises:
+//   M1  Calls of the machine are serial and never nest.
+//   M2  `now` is the time since the seat was made, and never goes back.
+//   M3  The machine's actions are performed in order: timers here, all others by `perform`.
+//   M4  After StopTimers no timer fires and none can be set.
+//   M5  A machine that threw is never called again.
 //
 // May not know: what actions and inputs mean, but for timers.
 // Memory: the timers that the machine set.

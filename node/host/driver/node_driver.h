@@ -13,11 +13,11 @@
 // actions are performed in order, and Stored comes only after the records survive a crash. The
 // caller provides the machine: an adversary is the honest machine wrapped in an editor (sim/).
 //
-// Promises
-// V1  A driver never waits on the protocol thread, and no exception of its machine or of a library
-//     under it leaves it. So a run that fails, ends or is slow leaves the others alone.
-// V2  OnStarted comes first, OnHalted once, and `ended` last and once.
-// V3  When `ended` is called, every thread of the run has ended, and its data folder is free.
+// Promises:
+//   V1  A driver never waits on the protocol thread, and no exception of its machine or of a
+//       library under it leaves it. So a run that fails, ends or is slow leaves the others alone.
+//   V2  OnStarted comes first, OnHalted once, and `ended` last and once.
+//   V3  When `ended` is called, every thread of the run has ended, and its data folder is free.
 //
 // How a run ends (stop_sequence.h has the phases)
 // - The machine halts: the driver sends what is queued and evaluates the last state. If the machine

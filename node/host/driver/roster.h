@@ -2,11 +2,11 @@
 // of them that are linked. A banned member is forgotten only after a while, so that it can still
 // learn of its ban.
 //
-// Promises
-// O1  A linked member is a member that may take part.
-// O2  Members only become fewer.
-// O3  `forget` is called once for each banned member, `forget_after` after Ban, never within a call
-//     of the roster, and never after StopForgetting.
+// Promises:
+//   O1  A linked member is a member that may take part.
+//   O2  Members only become fewer.
+//   O3  `forget` is called once for each banned member, `forget_after` after Ban, never within a
+//       call of the roster, and never after StopForgetting.
 //
 // May not know: why a member is banned; the transport.
 // Memory: one entry for each genesis member.

@@ -2,12 +2,12 @@
 // audits, every frame that came. Keeps the part of the contract of a driver that is about Stores
 // (node/protocol/ground/machine.h, 3).
 //
-// Promises
-// D1  Each Store that Append took is reported by `stored` once, in the order of Append, after its
-//     records survive a crash (Ledger, 1 and 2).
-// D2  After `failed`, or an exception of `stored`, no Store is reported.
-// D3  Metrics, states and frames never end a run: their failures are notices.
-// D4  Nothing here waits for the disk but CloseLedger and Free.
+// Promises:
+//   D1  Each Store that Append took is reported by `stored` once, in the order of Append, after its
+//       records survive a crash (Ledger, 1 and 2).
+//   D2  After `failed`, or an exception of `stored`, no Store is reported.
+//   D3  Metrics, states and frames never end a run: their failures are notices.
+//   D4  Nothing here waits for the disk but CloseLedger and Free.
 //
 // May not know: what is stored; the machine; sockets.
 // Memory: the ledger's queue (LedgerOptions::max_queued_bytes), the ids of Stores in flight, two

@@ -1,8 +1,8 @@
 // The places where one run answers questions about its status, and the port of the last of them.
 //
-// Promises
-// P1  Every place is bound before Make returns, and none is left behind if one cannot be bound.
-// P2  `answer` is called on the protocol thread, and never after the server is destroyed.
+// Promises:
+//   P1  Every place is bound before Make returns, and none is left behind if one cannot be bound.
+//   P2  `answer` is called on the protocol thread, and never after the server is destroyed.
 //
 // May not know: what an answer contains.
 // Memory, and what an attacker can do here: http_server.h, for each place.

@@ -5,14 +5,14 @@
 // messages go out and the last state is evaluated. closing: threads and files end, on a thread of
 // their own.
 //
-// Promises
-// S1  Phases follow the table in stop_sequence.cpp (CHECKed) and never go back.
-// S2  There is an outcome exactly if the phase is not running.
-// S3  The first outcome counts. Two things replace it: a person's interrupt until flushing begins,
-//     and an exception of a library until closing begins.
-// S4  A run that ended in peace (finished, banned) flushes only after its Stores are durable,
-//     unless the disk failed: its peers may need the last messages, and no message may leave before
-//     its record is stored.
+// Promises:
+//   S1  Phases follow the table in stop_sequence.cpp (CHECKed) and never go back.
+//   S2  There is an outcome exactly if the phase is not running.
+//   S3  The first outcome counts. Two things replace it: a person's interrupt until flushing
+//       begins, and an exception of a library until closing begins.
+//   S4  A run that ended in peace (finished, banned) flushes only after its Stores are durable,
+//       unless the disk failed: its peers may need the last messages, and no message may leave
+//       before its record is stored.
 //
 // May not know: machines, networks, disks, threads.
 // Memory: an outcome.

@@ -78,11 +78,12 @@ Health HealthOf(const NodeStatus& status);
 
 // Collects observations for the status. Times are the driver's.
 //
-// Promises
-// N1  What it reports of a step comes from the observations of this process: a restored step has no
-//     duration.
-// N2  Counts never fall. At most kRecentSteps durations are kept.
-// N3  Progress never lies in the future, nor before the start.
+// Promises:
+//   N1  What it reports of a step comes from the observations of this process: a restored step has
+//       no duration.
+//   N2  Counts never fall. At most kRecentSteps durations are kept.
+//   N3  Progress never lies in the future, nor before the start.
+//
 // Memory: one entry for each removal and for each name of a check that a suspicion gave.
 // What an attacker can do here: it adds suspicions, which count up a number; the names of checks
 // are the machine's.

@@ -1,8 +1,10 @@
 // Log lines for a machine's observations about its own state.
 //
-// Promises
-// L1  A line for every observation that has no event in NodeEvents, except repetitions: catching up
-//     is reported once a second and at its end, and the node's own slowness whenever it has grown.
+// Promises:
+//   L1  A line for every observation that has no event in NodeEvents, except repetitions: catching
+//       up is reported once a second and at its end, and the node's own slowness whenever it has
+//       grown.
+//
 // Memory: a time and a number.
 // What an attacker can do here: a slow or absent member causes a line for each iteration of a seal
 // (SlowSeal); lines contain no byte of a peer but ids.

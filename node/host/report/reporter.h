@@ -1,11 +1,11 @@
 // Everything that a run tells people: events as they happen, the status at any time, the report at
 // the end. The driver hands in what it sees; nothing flows back from here.
 //
-// Promises
-// R1  Every observation reaches the monitor, and its event or its line in the log.
-// R2  OnHalted is called once, and only OnEvaluation, OnNotice and OnCheckpointFailed after it.
-// R3  The report's last state is that of the last block seen. Its `steps_done` is 0 exactly if that
-//     is none, or the genesis block.
+// Promises:
+//   R1  Every observation reaches the monitor, and its event or its line in the log.
+//   R2  OnHalted is called once, and only OnEvaluation, OnNotice and OnCheckpointFailed after it.
+//   R3  The report's last state is that of the last block seen. Its `steps_done` is 0 exactly if
+//       that is none, or the genesis block.
 //
 // May not know: the machine, sockets, threads, the disk.
 // Memory: one entry for each removal, and what NodeMonitor holds.

@@ -1,11 +1,11 @@
 // One blocking function on a thread of its own, and then one on the protocol thread: closing a run
 // waits for a gradient, a commit and a file, and the other runs of the process must not wait too.
 //
-// Promises
-// B1  `work` runs once, and `done` after it, through the inlet.
-// B2  A std::exception of `work` becomes the status of `done`.
-// B3  The destructor returns only after `work` has ended. Without a thread to be had, Start itself
-//     runs `work`.
+// Promises:
+//   B1  `work` runs once, and `done` after it, through the inlet.
+//   B2  A std::exception of `work` becomes the status of `done`.
+//   B3  The destructor returns only after `work` has ended. Without a thread to be had, Start
+//       itself runs `work`.
 //
 // May not know: what the functions do.
 // Memory: one thread.

@@ -2,16 +2,16 @@
 // for pure functions (protocol::RunJob). Jobs go in and completions come out; nothing else is
 // shared. Every run has its own pool (docs/decisions/0014-host-as-a-library.md).
 //
-// Promises
-// J1  A job that needs a gradient runs on the compute thread, in the order of Start. Other jobs run
-//     on any job thread and begin in the order of Start.
-// J2  Evaluations run on the compute thread while no gradient waits. At most kMaxEvaluations wait;
-//     a further one replaces the oldest, so a slow evaluation never delays training.
-// J3  Heavy pure jobs share idle job threads through aggregation::Executor. Results do not depend
-//     on this (aggregation/shared/rule.h).
-// J4  An exception from a library becomes JobFailed or a Status.
-// J5  At most max_queued jobs wait.
-// J6  No callback comes once Shutdown has returned, and nothing waits from then on.
+// Promises:
+//   J1  A job that needs a gradient runs on the compute thread, in the order of Start. Other jobs
+//       run on any job thread and begin in the order of Start.
+//   J2  Evaluations run on the compute thread while no gradient waits. At most kMaxEvaluations
+//       wait; a further one replaces the oldest, so a slow evaluation never delays training.
+//   J3  Heavy pure jobs share idle job threads through aggregation::Executor. Results do not depend
+//       on this (aggregation/shared/rule.h).
+//   J4  An exception from a library becomes JobFailed or a Status.
+//   J5  At most max_queued jobs wait.
+//   J6  No callback comes once Shutdown has returned, and nothing waits from then on.
 //
 // May not know: the machine; what a job is for.
 // Memory: max_queued specs, kMaxEvaluations references to states, and what running jobs need.

@@ -10,7 +10,6 @@
 #include "aggregation/rules/mean.h"
 #include "node/base/check.h"
 #include "node/base/planted.h"
-#include "node/protocol/ground/numbers.h"
 
 namespace ostraka::protocol {
 namespace {

@@ -17,16 +17,14 @@
 
 #include "aggregation/kernels/rows.h"
 #include "aggregation/optim/sgd.h"
-#include "crypto/merkle.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
 #include "node/machine/parts.h"
+#include "node/protocol/ground/numbers.h"
 #include "node/protocol/ground/state.h"
-#include "node/wire/messages.h"
 
 namespace ostraka::protocol {
 
-using crypto::SharedBlob;
 using machine::JobId;
 
 // A gradient at `parameters` on the batch of `batch_seed`.
@@ -51,14 +49,6 @@ struct AggregateSpec {
   double tau = 0;
   double eps = 0;
   bool hash = true;  // false in unprotected runs: the root stays zero
-};
-
-// One column as every peer sees it after seal B.
-struct Column {
-  std::uint32_t part_index = 0;
-  PartRange range;
-  SharedBlob result;      // null: missing
-  Digest direction_seed;  // from the coin of the step
 };
 
 // The numbers that a worker's PROOF states of its own parts.

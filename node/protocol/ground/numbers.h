@@ -5,11 +5,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
-#include "node/protocol/ground/jobs.h"
+#include "crypto/merkle.h"
+#include "node/protocol/ground/state.h"
+#include "node/wire/messages.h"
 
 namespace ostraka::protocol {
+
+using crypto::SharedBlob;
+
+// One column as every peer sees it after seal B.
+struct Column {
+  std::uint32_t part_index = 0;
+  PartRange range;
+  SharedBlob result;      // null: missing
+  Digest direction_seed;  // from the coin of the step
+};
 
 // A blob's bytes as float32. REQUIRES: the size is a multiple of 4.
 std::span<const float> AsFloats(const crypto::Blob& blob);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/base/check.h"
+
 namespace ostraka::protocol {
 namespace {
 
@@ -34,9 +36,13 @@ Inbox::Outcome Inbox::Add(wire::SharedMessage message, SharedBlob blob) {
   const Place place = PlaceOf(message->envelope.slot);
   const PeerId sender = message->envelope.sender;
   if (outcome == Outcome::kNew) {
-    places_[place].emplace(sender, Item{std::move(message), std::move(blob), {}});
+    const bool first =
+        places_[place].emplace(sender, Item{std::move(message), std::move(blob), {}}).second;
+    OSTRAKA_CHECK(first);  // X1
   } else if (outcome == Outcome::kRival) {
-    places_[place].at(sender).rivals.push_back(std::move(message));
+    Item& item = places_[place].at(sender);
+    OSTRAKA_CHECK(WithDigest(item, message->digest) == nullptr);  // X2
+    item.rivals.push_back(std::move(message));
   }
   return outcome;
 }

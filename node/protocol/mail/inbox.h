@@ -1,12 +1,22 @@
 // The messages of the last step, the current one and the first phase of the next, one per sender
-// and place.
+// and place. A place is (step, phase, type, draw, iteration). A second, different message for a
+// slot is equivocation, and is the rival of the first that proves it.
 //
-// Why bounded: a place is (step, phase, type, draw, iteration) and a sender fills it once; the
-// caller admits few places (its window). A second, different message for the same slot is
-// equivocation: it is kept as the rival that proves it. Further ones are kept only if a seal has
-// named them (Want).
+// Promises:
+//   X1  A message stands under the place and the sender that it names itself; the first one that
+//       came stays (exception: Replace).
+//   X2  The messages of one sender in one place have different digests. One rival is kept, and
+//       further ones only if a seal has named them (Want).
 //
-// Thread safety: one owner.
+// May not know: signatures, seals, which places matter now.
+//
+// Memory: for each place that the caller admits (its window) two messages of each sender, and those
+// that were wanted.
+//
+// What an attacker can do here: fill its own room. Each slot of its own holds two messages, and
+// more only if other members have sealed them.
+//
+// Thread safety: none; one owner.
 #pragma once
 
 #include <compare>

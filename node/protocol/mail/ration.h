@@ -1,5 +1,15 @@
 // How much a peer may make us do in a second: what it costs us is more than what it costs the peer.
 //
+// Promises:
+//   R1  Within a second of its own clock, begun by its first request, a peer gets no more answers,
+//       bytes, odd messages and repeats than the constants below say.
+//   R2  A peer that has sent kForgeriesASecond bad signatures is not heard until its second is
+//   over. R3  Only keys of the run have a record here. [C: CHECKed by CheckInvariants]
+//
+// May not know: what is asked, and what an answer holds.
+//
+// Memory: six numbers for each key of the run.
+//
 // What an attacker can do here: use up its own ration, after which it is not answered, or not
 // heard, until the second is over. Nobody can use up another's: what is counted is counted for the
 // link that it came over, whoever is named in it.

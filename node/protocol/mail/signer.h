@@ -4,7 +4,21 @@
 //   Prepare(drafts) -> Store{slot records} ... Stored(id) -> Release(id) -> signed messages
 //   Restore(records) -> the same messages, after a crash: Ed25519 signs equal bytes equally
 //
-// Thread safety: one owner.
+// Promises:
+//   G1  A slot is signed only by Release, after a Prepare whose records the caller has stored.
+//   G2  A slot is prepared at most once in the life of a store: not again if it was prepared or
+//       restored, until ForgetBefore.
+//   G3  Only slots of this key are signed. [C: CHECKed in Prepare]
+//   G4  Each number of a store is used once. [C: CHECKed in Prepare]
+//
+// May not know: what a message means, to whom it goes, how a record is stored.
+//
+// Memory: the drafts of stores under way, with their bulk data, and a key of 22 bytes for each slot
+// since the last ForgetBefore.
+//
+// What an attacker can do here: nothing. Only own drafts and own records come here.
+//
+// Thread safety: none; one owner.
 #pragma once
 
 #include <cstdint>

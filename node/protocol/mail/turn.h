@@ -1,5 +1,15 @@
 // The Step call in progress: its time, and where its actions go. The machine owns one; its parts
 // hold a reference to it and act only while a call is in progress.
+//
+// Promises [C: CHECKed]:
+//   N1  An action goes into the outbox of the call in progress; there is none between calls. [C]
+//   N2  Calls do not nest, and time does not go back. [C]
+//
+// May not know: what the actions are.
+//
+// Memory: a time. What an attacker can do here: nothing.
+//
+// Thread safety: none; one owner.
 #pragma once
 
 #include <utility>

@@ -1,7 +1,14 @@
 // Tells people that this member is slow: an honest machine that is too slow is not dropped without
 // a warning.
 //
-// Memory: a figure. An attacker cannot change it: it reads the sealed lateness of this member.
+// Promises:
+//   O1  People are told at each block while this member is slow, and once when it no longer is.
+//
+// May not know: how lateness is measured or charged.
+//
+// Memory: a flag.
+//
+// What an attacker can do here: nothing. It reads the sealed lateness of this member.
 //
 // Thread safety: none; one owner.
 #pragma once

@@ -1,5 +1,15 @@
 // The stages of a member, and which may follow which: the only place that says so
-// (docs/protocol.md draws it). A member changes its stage in one function, which checks this table.
+// (docs/protocol.md draws it).
+//
+// Promises:
+//   S1  The stage changes in StageNow::Enter alone, which CHECKs the table. No stage follows
+//       kHalted.
+//
+// May not know: why a stage is entered, and what is done in it.
+//
+// Memory: a number. What an attacker can do here: nothing.
+//
+// Thread safety: none; one owner.
 #pragma once
 
 #include <cstddef>

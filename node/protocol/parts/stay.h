@@ -1,11 +1,15 @@
 // How long a member that has finished stays for those that have not said that they have.
 //
-// Promises: it ends as soon as all others are known to have finished; else, for each of them,
-// LingerFor after its link came up, or after the beginning; and at kStayAtMost at the latest
-// (LingerFor, if Delta makes that longer), whatever links do.
+// Promises:
+//   Y1  The stay ends as soon as all others are known to have finished (AllFinished); else, for
+//   each
+//       of them, LingerFor after its link came up, or after the beginning.
+//   Y2  It ends at kStayAtMost after the beginning at the latest (LingerFor, if Delta makes that
+//       longer), whatever links do. [C: CHECKed by CheckInvariants]
 //
-// Knows links, from the start of the process on, and names; nothing of blocks or messages. Holds at
-// most a name a member and follower.
+// May not know: blocks, messages. It knows links, from the start of the process on, and names.
+//
+// Memory: a name for each member and follower.
 //
 // What an attacker can do here: not say that it has finished, which costs a run LingerFor once, or
 // kStayAtMost where it closes its link too.
@@ -79,7 +83,7 @@ class Stay {
     return others;
   }
 
-  // It ends for each of them at the latest when it ends in any case.
+  // Y2.
   void CheckInvariants() const {
     for (const auto& [peer, end] : until_) OSTRAKA_CHECK(ends_ && end <= *ends_);
   }

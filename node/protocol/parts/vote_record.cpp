@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "node/base/check.h"
+
 namespace ostraka::protocol {
 namespace {
 
@@ -38,6 +40,7 @@ base::StatusOr<base::Bytes> VoteRecord::ProofAgainst(const base::PeerId& accused
 
 void VoteRecord::ForgetAllBut(const std::vector<wire::Case>& open) {
   std::erase_if(cases_, [&](const auto& entry) { return !IsOpen(open, entry.first); });
+  OSTRAKA_CHECK(cases_.size() <= open.size());  // V1
 }
 
 }  // namespace ostraka::protocol

@@ -8,7 +8,19 @@
 // membership was whole. In a membership that has lost members since, fewer votes decide, and all of
 // them could be false. Then no signatures convince a stranger, whatever is kept.
 //
-// Bounded by the cases of a block (kMaxCases) and its members; PROOFs are shared, not copied.
+// Promises:
+//   V1  Votes of open cases alone are kept, of each voter in a case its first one; after
+//   ForgetAllBut
+//       none of a case that is over. [C: CHECKed, the last part]
+//   V2  A file that ProofAgainst returns was verified when it was made, and holds no vote of the
+//       accused.
+//
+// May not know: how a verdict is reached, stores, other members' files.
+//
+// Memory: a vote for each member in each case of a block (kMaxCases); PROOFs are shared, not
+// copied.
+//
+// What an attacker can do here: vote once in each case, as it may.
 //
 // Thread safety: none; one owner.
 #pragma once

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/base/check.h"
+
 namespace ostraka::protocol {
 
 using wire::Removal;
@@ -36,10 +38,12 @@ void Docket::Add(const PeerId& peer, Loss loss) {
 void Docket::ForgiveDrops() {
   std::erase_if(losses_, [](const auto& entry) { return entry.second.fault != FaultKind::kBan; });
   std::erase_if(lost_, [this](const PeerId& peer) { return !losses_.contains(peer); });
+  CheckInvariants();
 }
 
 void Docket::EndPass() {
   for (const auto& [peer, loss] : losses_) lost_.insert(peer);
+  CheckInvariants();
 }
 
 bool Docket::Stays(const PeerId& peer) const {
@@ -67,6 +71,16 @@ std::vector<Removal> Docket::Removals(std::uint64_t step) const {
     }
   }
   return removals;
+}
+
+void Docket::CheckInvariants() const {
+  for (const auto& [peer, loss] : losses_) {
+    const bool ban = loss.fault == FaultKind::kBan;
+    const std::vector<PeerId>& whom = ban ? may_be_banned_ : members_;
+    OSTRAKA_CHECK(std::binary_search(whom.begin(), whom.end(), peer));
+    OSTRAKA_CHECK(ban == wire::IsBan(loss.kind));
+  }
+  for (const PeerId& peer : lost_) OSTRAKA_CHECK(losses_.contains(peer));
 }
 
 }  // namespace ostraka::protocol

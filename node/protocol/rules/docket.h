@@ -1,14 +1,20 @@
 // The docket of a block: the peers that lose their membership in it, and why. Every rule adds to
 // it.
 //
-// Invariants
-//   1  A peer loses once, by its gravest fault; of equal faults the first one noted gives the
-//   reason. 2  Drops hit members only, bans only peers in `may_be_banned`. 3  Stays() reflects
-//   completed passes only, so that the order of peers or messages within a pass
-//      decides nothing. Answers() reflects the current pass too.
+// Promises [C: CHECKed when a pass ends]:
+//   D1  A peer loses once, by its gravest fault; of equal faults the first one noted gives the
+//       reason.
+//   D2  Drops hit members only, bans only peers in `may_be_banned`. [C]
+//   D3  Stays() reflects completed passes only, so that the order of peers or messages within a
+//       pass decides nothing. Answers() reflects the current pass too. [C: no peer is lost that has
+//       no loss]
 //
-// It may not know the rules. Memory: one loss for each peer of its two lists. An attacker reaches
-// it only through rules over sealed data, which are equal on all honest members.
+// May not know: the rules.
+//
+// Memory: one loss for each peer of its two lists.
+//
+// What an attacker can do here: nothing but through rules over sealed data, which are equal on all
+// honest members.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -71,6 +77,7 @@ class Docket {
   std::map<PeerId, FaultKind> Losers() const;
   // Bans by key, then drops by key.
   std::vector<wire::Removal> Removals(std::uint64_t step) const;
+  void CheckInvariants() const;  // aborts if D2 or D3 is broken
 
  private:
   struct Loss {

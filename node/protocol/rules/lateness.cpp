@@ -4,8 +4,6 @@
 #include <functional>
 #include <optional>
 
-#include "node/protocol/rules/disputes.h"
-
 namespace ostraka::protocol {
 namespace {
 
@@ -66,7 +64,7 @@ std::map<PeerId, std::vector<PeerId>> Namers(const SealedStep& sealed, const Fig
 }
 
 bool InDispute(const Block& head, const PeerId& worker, const PeerId& owner) {
-  return std::any_of(head.disputes.begin(), head.disputes.end(), [&](const Dispute& dispute) {
+  return std::any_of(head.disputes.begin(), head.disputes.end(), [&](const wire::Dispute& dispute) {
     return dispute.worker == worker && dispute.aggregator == owner;
   });
 }

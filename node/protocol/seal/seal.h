@@ -20,19 +20,18 @@
 //   Liveness  with f <= t_s in a timely network, and with f <= t_a once the network is timely
 //             again, within the bounds of seal_bounds.h.
 //
-// Invariants ([C]: CHECKed after each input, or once an iteration)
-//   1  The decided value never changes. Certificate() is empty exactly while nothing is decided,
-//      and decision() is empty until then. [C: the last two]
-//   2  At most one ECHO, one CLOSE and one message of each step of an iteration is sent in the life
-//      of a store. After the decision only the ECHO may still be sent.
-//   3  The rank of the lock never falls. The lock changes only when an iteration begins, when LOCK
-//      is sent, and when stored frames are handed in after a restart. (Exception: another process
-//      signs with this member's key.)
-//   4  A muted Seal sends nothing of its own, holds no lock and runs no clock; it still learns the
-//      decision and may forward frames of others. [C: voice, lock and clock]
-//   5  Only frames of unmuted members are held, within the bounds of "Memory". [C: senders,
-//   STATUSes,
-//      PROPOSEs and LOCKs]
+// Promises [C: CHECKed after each input, or once an iteration]:
+//   S1  The decided value never changes. Certificate() is empty exactly while nothing is decided,
+//       and decision() is empty until then. [C: the last two]
+//   S2  At most one ECHO, one CLOSE and one message of each step of an iteration is sent in the
+//       life of a store. After the decision only the ECHO may still be sent.
+//   S3  The rank of the lock never falls. The lock changes only when an iteration begins, when LOCK
+//       is sent, and when stored frames are handed in after a restart. (Exception: another process
+//       signs with this member's key.)
+//   S4  A muted Seal sends nothing of its own, holds no lock and runs no clock; it still learns the
+//       decision and may forward frames of others. [C: voice, lock and clock]
+//   S5  Only frames of unmuted members are held, within the bounds of "Memory". [C: senders,
+//       STATUSes, PROPOSEs and LOCKs]
 //
 // May not know: training, the content of the phase's messages (SealMessages holds these), keys,
 // links, clocks. It returns what to sign, what to ask for and the decision. The caller signs,
@@ -42,10 +41,11 @@
 // Memory: O(n) frames of three or four iterations, four LOCKs of each member, and at most t_s
 // frames more for each false claim of a lock, as no honest member supports one (docs/seal.md, 8).
 //
-// What an attacker can do: send few frames of its own for each iteration; void an iteration that it
-// leads, by signing two PROPOSEs; make the seal slow. The caller must hand in EVERY verified frame,
-// also the second and third of one slot. Rationale: a lock may rest on the one vote of a two-faced
-// member that came here second; the Seal keeps such a frame if some lock is claimed to rest on it.
+// What an attacker can do here: send few frames of its own for each iteration; void an iteration
+// that it leads, by signing two PROPOSEs; make the seal slow. The caller must hand in EVERY
+// verified frame, also the second and third of one slot. Rationale: a lock may rest on the one vote
+// of a two-faced member that came here second; the Seal keeps such a frame if some lock is claimed
+// to rest on it.
 //
 // Restart: before anything else the caller hands in the own stored frames of this seal (OnMessage).
 // No slot of theirs is used again, and the highest lock that they name is this member's lock. The

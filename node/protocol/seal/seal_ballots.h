@@ -1,11 +1,11 @@
 // The signers of each value: ECHOs and VOTEs, which certify locks, and LOCKs, which decide.
 //
-// Promises [C: CHECKed by CheckInvariants]
-//   Ballots  1  The first value of a member never changes. Each signer has one, and no group of
-//               by_value() is empty. [C]
-//            2  A further value of a member is kept only if it is `needed`.
-//   Locks    3  A member has frames in at most kLocksOfOne groups, and no group is empty. [C]
-//            4  A member's frame is displaced only by a later frame of that member.
+// Promises [C: CHECKed by CheckInvariants]:
+//   B1  Ballots: the first value of a member never changes. Each signer has one, and no group of
+//       by_value() is empty. [C]
+//   B2  Ballots: a further value of a member is kept only if it is `needed`.
+//   B3  Locks: a member has frames in at most kLocksOfOne groups, and no group is empty. [C]
+//   B4  Locks: a member's frame is displaced only by a later frame of that member.
 //
 // May not know: what a ballot decides, time, which iteration is the present one.
 //
@@ -58,7 +58,7 @@ class Ballots {
   // The first value of most members; the lowest of several. Zero if there is none.
   Digest Leading() const;
   void ForgetAllBut(const Digest& value);
-  void CheckInvariants() const;  // aborts if invariant 1 is broken
+  void CheckInvariants() const;  // aborts if B1 is broken
 
  private:
   std::map<PeerId, Digest> firsts_;
@@ -83,7 +83,7 @@ class Locks {
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, iteration, value); }
   };
   const std::map<Group, Signers>& groups() const { return groups_; }
-  void CheckInvariants() const;  // aborts if invariant 3 is broken
+  void CheckInvariants() const;  // aborts if B3 is broken
 
  private:
   std::map<Group, Signers> groups_;

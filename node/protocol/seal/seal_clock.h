@@ -10,12 +10,12 @@
 // In a timely network neither rule has an effect: all honest STATUSes come within 5/4 Delta, and
 // the members ahead are ahead by at most Delta.
 //
-// Promises [C: CHECKed]
-//   1  The iteration never falls. [C]
-//   2  It is 0 in kEchoed and kClosed, and at least 1 from kStatus to kLock. [C]
-//   3  The schedule never shifts: each step begins when the one before was due, not when the timer
-//      fired. A late timer (a suspended process, a busy machine) makes the member skip messages;
-//      it never sends them later than others count on (IsLate).
+// Promises [C: CHECKed]:
+//   K1  The iteration never falls. [C]
+//   K2  It is 0 in kEchoed and kClosed, and at least 1 from kStatus to kLock. [C]
+//   K3  The schedule never shifts: each step begins when the one before was due, not when the timer
+//       fired. A late timer (a suspended process, a busy machine) makes the member skip messages;
+//       it never sends them later than others count on (IsLate).
 //
 // May not know: messages, members, the gate.
 //
@@ -97,7 +97,7 @@ class SealClock {
   // End of the current step; nullopt: idle, closed, or in STATUS until Gathered.
   std::optional<base::Time> due() const;
 
-  void CheckInvariants() const;  // aborts if invariant 2 is broken
+  void CheckInvariants() const;  // aborts if K2 is broken
 
  private:
   void Begin(Step step, base::Time now);

@@ -14,7 +14,7 @@
 // SealGate holds the CLOSEs, and whether this member has passed. The Seal signs, forwards and asks
 // for them.
 //
-// Promises [C: CHECKed]
+// Promises [C: CHECKed]:
 //   G4  Only unmuted members are closers, each with its first CLOSE. [C: the first half]
 //   G5  open() and passed() never become false again; passed() implies open(). [C: the implication]
 //

@@ -10,8 +10,8 @@
 // never two-faced and number at least Q - t_a if a fast decision was possible; and Q - t_a > t_s
 // supporters of a value include an honest one, whatever two-faced members say.
 //
-// Statuses promises [C: CHECKed by CheckInvariants]: of each sender one or two STATUSes with
-// different digests. [C]
+// Promises [C: CHECKed by CheckInvariants]:
+//   U1  Statuses holds one or two STATUSes of each sender in it, with different digests. [C]
 //
 // May not know: time, votes, which iteration is the present one.
 //
@@ -53,7 +53,7 @@ class Statuses {
   const StatusSeen* FirstOf(const PeerId& sender) const;
   bool TwoFaced(const PeerId& sender) const;
   const std::map<PeerId, std::vector<StatusSeen>>& all() const { return by_sender_; }
-  void CheckInvariants() const;  // aborts if its invariant is broken
+  void CheckInvariants() const;  // aborts if U1 is broken
 
  private:
   std::map<PeerId, std::vector<StatusSeen>> by_sender_;

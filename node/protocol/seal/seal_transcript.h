@@ -4,10 +4,10 @@
 // a member may lock another value in another iteration. The VOTE in between convicts it
 // (proofs/evidence, broken_lock).
 //
-// Promises [C: CHECKed by CheckInvariants]
-//   1  At most kMessagesOfOne messages of one member and type, and at most two of one slot. [C]
-//   2  bytes() is the size of all frames held. [C]
-//   3  A message displaces only messages of its signer and type.
+// Promises [C: CHECKed by CheckInvariants]:
+//   W1  At most kMessagesOfOne messages of one member and type, and at most two of one slot. [C]
+//   W2  bytes() is the size of all frames held. [C]
+//   W3  A message displaces only messages of its signer and type.
 //
 // May not know: thresholds, the decision, the content of messages but a VOTE's rank.
 //
@@ -52,7 +52,7 @@ class SealTranscript {
   std::vector<base::SharedBytes> Frames() const;
   std::vector<base::SharedBytes> FramesOf(const base::PeerId& signer) const;
   std::size_t bytes() const { return bytes_; }  // of all frames
-  void CheckInvariants() const;                 // aborts if invariant 1 or 2 is broken
+  void CheckInvariants() const;                 // aborts if W1 or W2 is broken
 
  private:
   struct Shelf {  // of one member and type

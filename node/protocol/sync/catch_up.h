@@ -8,29 +8,27 @@
 //             themselves (state.h), from several members at once
 //   results   the aggregates of each block from there on, by the roots in the block
 //
-// Promises: with at most t_s (t_a) faulty members, each block, state and result that it returns is
-// the run's, and it gets there while honest members answer.
+// Promises [C: CHECKed by CheckInvariants after each change]:
+//   C1  HeightOf(view()) <= HeightOf(head()); view() never goes back. [C: the first half]
+//   C2  Every block of the chain is above view() and not above head(). [C]
+//   C3  At most kMaxRequests requests are open, at most kBulkRequests of them for pieces of the
+//       state or results. The other two are for the head and for blocks. Rationale: results that no
+//       member holds any more would otherwise keep this member from learning of a newer state,
+//       which makes them superfluous. [C]
+//   C4  Results are held of at most kBlocksAhead blocks. [C]
+//   C5  With at most t_s (t_a) faulty members, each block, state and result that it returns is the
+//       run's, and it gets to the head while honest members answer.
+//   C6  Of each sender at most kUnprovenBlocks blocks, of kUnprovenBytes in all, are held that are
+//       not believed yet. One limit for all senders together would let a liar push out the true
+//       head.
 //
-// Invariants [C: CHECKed by CheckInvariants after each change]
-//   1  HeightOf(view()) <= HeightOf(head()); view() never goes back. [C: the first half]
-//   2  Every block of the chain is above view() and not above head(). [C]
-//   3  At most kMaxRequests requests are open, at most kBulkRequests of them for pieces of the
-//   state
-//      or results. The other two are for the head and for blocks. Rationale: results that no member
-//      holds any more would otherwise keep this member from learning of a newer state, which makes
-//      them superfluous. [C]
-//   4  Results are held of at most kBlocksAhead blocks. [C]
-//   5  Of each sender at most kUnprovenBlocks blocks, of kUnprovenBytes in all, are held that are
-//      not believed yet. One limit for all senders together would let a liar push out the true
-//      head.
-//
-// It may not know links, keys, jobs or stores: it plans and checks. The caller sends the requests
+// May not know: links, keys, jobs, stores. It plans and checks. The caller sends the requests
 // of Wants(), hands in the answers, runs the updates and calls Applied().
 //
-// Memory: the blocks of invariant 5, the blocks of the chain, one state being fetched, and results
+// Memory: the blocks of C6, the blocks of the chain, one state being fetched, and results
 // of kBlocksAhead blocks.
 //
-// What an attacker can do: no answer is believed for its sender, so a false one costs another
+// What an attacker can do here: no answer is believed for its sender, so a false one costs another
 // request. A member can attest to false heads, of which at most kEntriesAMember are kept, and can
 // answer slowly: each request then moves on to the next member after `patience`.
 //
@@ -124,7 +122,7 @@ class CatchUp {
   bool at_head() const { return confirmed_ && HeightOf(*view_) == HeightOf(*head_); }
   std::string Describe() const;
   std::size_t unproven_count() const { return unproven_.size(); }
-  void CheckInvariants() const;  // aborts if one of invariants 1 to 4 is broken
+  void CheckInvariants() const;  // aborts if one of C1 to C4 is broken
 
  private:
   struct Unproven {

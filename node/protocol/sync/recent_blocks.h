@@ -1,11 +1,15 @@
 // The newest blocks, for members that were away and for REJOINs that name a block.
 //
-// Invariants [C: CHECKed by CheckInvariants after each change]
-//   1  At most `capacity` blocks are kept, by height; adding one drops the lowest. [C]
+// Promises [C: CHECKed by CheckInvariants after each change]:
+//   B1  At most `capacity` blocks are kept, by height; adding one drops the lowest. [C]
 //
 // Memory: `capacity` encoded blocks, as in the ledger. Rationale: a decoded block of n columns
 // holds n^2 sender ids (131 KB with 64 members, and thousands of blocks are kept), its encoding
-// bitmaps. Only decided blocks are added, so an attacker cannot reach it.
+// bitmaps.
+//
+// May not know: who asks for a block, and how it was decided.
+//
+// What an attacker can do here: nothing. Only decided blocks are added.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -68,7 +72,7 @@ class RecentBlocks {
   }
   const ByHeight& all() const { return kept_; }
   std::size_t size() const { return kept_.size(); }
-  // Aborts if invariant 1 is broken.
+  // Aborts if B1 is broken.
   void CheckInvariants() const { OSTRAKA_CHECK(kept_.size() <= capacity_); }
 
  private:

@@ -4,15 +4,21 @@
 // Only a seal that was decided by its ECHOs measures message delays. It counts with the lag of the
 // slowest member that a quorum needs, as up to t_s members may be slow at will.
 //
-// Invariants [C: CHECKed]
-//   1  At most kLagsKept lags are kept, the newest ones. [C]
-//   2  A lag counts as at most Delta / 2, so one seal at most doubles Delta. A longer lag is an
-//      outage; in a network that became slower for good Delta doubles step by step. Rationale: an
-//      outage of 7 s made Delta 28 s for thirty steps, in which a member could be 90 s late in each
-//      seal and was charged 5 s (swarm seed 40965).
+// Promises [C: CHECKed]:
+//   L1  At most kLagsKept lags are kept, the newest ones. [C]
+//   L2  A lag counts as at most Delta / 2, so one seal at most doubles Delta. A longer lag is an
+//       outage; in a network that became slower for good Delta doubles step by step. Rationale: an
+//       outage of 7 s made Delta 28 s for thirty steps, in which a member could be 90 s late in
+//       each seal and was charged 5 s (swarm seed 40965).
 //
-// Memory: kLagsKept numbers. What an attacker can do: t_s slow members change nothing; a seal that
-// they make slow is not noted. Thread safety: none; one owner.
+// May not know: seals, messages, what Delta follows.
+//
+// Memory: kLagsKept numbers.
+//
+// What an attacker can do here: t_s slow members change nothing; a seal that they make slow is not
+// noted.
+//
+// Thread safety: none; one owner.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +46,7 @@ class EchoLags {
             base::Duration delta);
   // The 99th percentile of the kept lags, by nearest rank, in microseconds; nullopt without lags.
   std::optional<std::uint64_t> Microseconds() const;
-  void CheckInvariants() const;  // aborts if invariant 1 is broken
+  void CheckInvariants() const;  // aborts if L1 is broken
 
  private:
   std::deque<std::uint64_t> kept_;  // oldest first

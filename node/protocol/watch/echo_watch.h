@@ -21,13 +21,15 @@
 // vector or a message in it, though asked at two times, the first at least a Delta before the
 // decision.
 //
-// Invariants [C: CHECKed by CheckInvariants]
-//   1  Only the first ECHO of each member counts, and only the first own ECHO and gate.
-//   2  A member was asked again only after it was asked first. [C]
+// Promises [C: CHECKed by CheckInvariants]:
+//   E1  Only the first ECHO of each member counts, and only the first own ECHO and gate.
+//   E2  A member was asked again only after it was asked first. [C]
 //
-// It may not know the rules that follow from its findings. Memory: one record for each member.
+// May not know: the rules that follow from its findings.
 //
-// What an attacker can do: name any member in its own PROOF, which has an effect only if more
+// Memory: one record for each member.
+//
+// What an attacker can do here: name any member in its own PROOF, which has an effect only if more
 // members than the fault bound do. It cannot make an honest ECHO hasty here while messages are
 // timely.
 //
@@ -92,7 +94,7 @@ class EchoWatch {
   std::map<PeerId, base::Duration> Tardy() const;
   std::set<PeerId> Unshown(const Digest& decided, base::Time now,
                            const std::function<bool(const Digest&)>& shown) const;
-  void CheckInvariants() const;  // aborts if invariant 2 is broken
+  void CheckInvariants() const;  // aborts if E2 is broken
 
  private:
   struct Seen {

@@ -8,20 +8,21 @@
 // messages of one slot; a VOTE or STATUS that passes over an own LOCK; a STATUS that names another
 // value than the own ECHO.
 //
-// Invariants [C: CHECKed by CheckInvariants]
-//   1  Each culprit has an evidence file, verified when it was made, that holds only its own
-//      signatures. Messages of other members, of a side or of this node do not count in it.
-//   2  A culprit was unmuted in the seal and is not `self`; it is never taken back.
-//      [C: the first half]
+// Promises [C: CHECKed by CheckInvariants]:
+//   T1  Each culprit has an evidence file, verified when it was made, that holds only its own
+//       signatures. Messages of other members, of a side or of this node do not count in it.
+//   T2  A culprit was unmuted in the seal and is not `self`; it is never taken back. [C: the first
+//       half]
 //
 // Limit: a VOTE states the rank of its proposal, and the absence of such a certificate cannot be
 // proven. A member that lies in that number and hides its other messages stays unnamed.
 //
-// It may not know the network, stores or people. Memory: SealTranscript of one seal, both proofs,
-// and a file for each culprit.
+// May not know: the network, stores, people.
 //
-// What an attacker can do: nothing against others, since files hold the culprit's own signatures.
-// It can fill its own room in SealTranscript.
+// Memory: SealTranscript of one seal, both proofs, and a file for each culprit.
+//
+// What an attacker can do here: nothing against others, since files hold the culprit's own
+// signatures. It can fill its own room in SealTranscript.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -66,7 +67,7 @@ class ForkTrial {
   std::vector<base::SharedBytes> Frames() const;
   // One line for people: what happened, the culprits and why, or why none is named.
   std::string Line() const;
-  void CheckInvariants() const;  // aborts if invariant 2 is broken
+  void CheckInvariants() const;  // aborts if T2 is broken
 
  private:
   const Culprit* Judge(const wire::SignedEnvelope& message);

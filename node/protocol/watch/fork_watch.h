@@ -11,22 +11,21 @@
 // makes this member ask for the proofs of the step before, and of the one before that, down to the
 // seal whose parent both branches share.
 //
-// Invariants [C: CHECKed by CheckInvariants]
-//   1  A rival names another value than the decided one, and was signed by a member that was
-//      unmuted in the seal. [C]
-//   2  Of each signer at most kRivalsOfOne rivals are kept in a seal; its first four are never
-//      displaced, and a rival displaces only rivals of its signer. [C: the number]
-//   3  message_bytes() is the size of the messages that are kept of all seals. It is at most
-//      kMessageBytes. [C]
+// Promises [C: CHECKed by CheckInvariants]:
+//   F1  A rival names another value than the decided one, and its signer was unmuted in the seal.
+//   [C] F2  Of each signer at most kRivalsOfOne rivals are kept in a seal; its first four are never
+//       displaced, and a rival displaces only rivals of its signer. [C: the number]
+//   F3  message_bytes() is the size of the messages kept of all seals, and at most kMessageBytes.
+//   [C]
 //
-// It may not know links, keys or the inbox: the caller verifies signatures and asks other members.
+// May not know: links, keys, the inbox. The caller verifies signatures and asks other members.
 //
 // Memory: the certificates of the seals of kWatchedSteps steps, kRivalsOfOne frames of each member
 // unmuted in them, and kMessageBytes of messages of slow seals, the newest ones.
 //
-// What an attacker can do: nothing with its own frames alone, since a proof needs the frames of a
-// quorum of the members that sealed the step. By filling SealTranscript it shortens the time in
-// which a culprit can be named, but not the time in which a fork is found.
+// What an attacker can do here: nothing with its own frames alone, since a proof needs the frames
+// of a quorum of the members that sealed the step. By filling SealTranscript it shortens the time
+// in which a culprit can be named, but not the time in which a fork is found.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -115,7 +114,7 @@ class ForkWatch {
 
   std::size_t rival_count() const;  // frames kept
   std::size_t message_bytes() const { return message_bytes_; }
-  void CheckInvariants() const;  // aborts if one of invariants 1 to 3 is broken
+  void CheckInvariants() const;  // aborts if one of F1 to F3 is broken
 
  private:
   // ECHO or LOCK, its iteration, its value.

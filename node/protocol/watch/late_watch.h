@@ -31,15 +31,17 @@
 //   (lateness.h). Attack: with AGGs due a grace after the last COMMIT the waiting was counted
 //   twice, and friends of a late worker had its lateness for free.
 //
-// Invariants [C: CHECKed]
-//   1  Each expected message is either lacking or held, and is held once. [C]
-//   2  Arrivals of a kind ascend in time, and are never more than are expected. [C]
-//   3  If this machine stood still (OnTimer), no member is late.
+// Promises [C: CHECKed]:
+//   L1  Each expected message is either lacking or held, and is held once. [C]
+//   L2  Arrivals of a kind ascend in time, and are never more than are expected. [C]
+//   L3  If this machine stood still (OnTimer), no member is late.
 //
-// It may not know messages, signatures or the rules. Memory: one record for each expected message.
+// May not know: messages, signatures, the rules.
 //
-// What an attacker can do: be quick, which lowers q to what the second-fastest honest member needs
-// and no further; or be slow, which moves no bar, as honest members alone suffice for each q.
+// Memory: one record for each expected message.
+//
+// What an attacker can do here: be quick, which lowers q to what the second-fastest honest member
+// needs and no further; or be slow, which moves no bar, as honest members alone suffice for each q.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -139,7 +141,7 @@ class LateWatch {
   // The author of the last PART for the own column, if that came more than half a grace after the
   // opening; a PART that never came counts as last. Nullopt: there is none.
   std::optional<std::size_t> Slowest() const;
-  void CheckInvariants() const;  // aborts if invariant 1 or 2 is broken
+  void CheckInvariants() const;  // aborts if L1 or L2 is broken
 
  private:
   std::optional<base::Duration> Quickest() const;

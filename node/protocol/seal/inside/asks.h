@@ -4,7 +4,7 @@
 // honest one is among them if there is one. The others follow when the owner looks again, Delta/2
 // later.
 //
-// Promises
+// Promises:
 //   A1  A source is asked for a thing at most once until Restart, which comes with each iteration.
 //       Exception: ECHOs and CLOSEs before the slow path. No message shows which of them a member
 //       holds, so every source is asked, each time.

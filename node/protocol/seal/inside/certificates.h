@@ -5,7 +5,7 @@
 // they are Q. Also here: this member's own lock, and the locks that others claim in this iteration,
 // since both say which further ballots are kept.
 //
-// Promises [C: CHECKed]
+// Promises [C: CHECKed]:
 //   C1  The first ballot of each member and iteration is kept. A further one is kept if a lock is
 //       known that may rest on it (IsNeeded). Rationale: a lock may rest on votes that a two-faced
 //       member gave to one honest member alone.

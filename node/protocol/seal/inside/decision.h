@@ -1,7 +1,7 @@
 // What a seal has decided at one member, the frames that prove it, and the members that can hand
 // over what it names.
 //
-// Promises [C: CHECKed]
+// Promises [C: CHECKed]:
 //   D1  A decision is made once and never changes. [C]
 //   D2  It is made exactly if certificate() is not empty. [C]
 //   D3  vector() is set only after the decision, to the vector with the decided value, once every

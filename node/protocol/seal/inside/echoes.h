@@ -4,7 +4,7 @@
 // A member's wait ends once (Begin): the phase is complete, its deadline has passed, or the gate is
 // passed. It then sends its ECHO, unless it is muted or too late to echo.
 //
-// Promises [C: CHECKed by CheckInvariants]
+// Promises [C: CHECKed by CheckInvariants]:
 //   E1  The own ECHO is sent at most once, after the wait has ended; never by a muted member. [C]
 //   E2  The first ECHO of a member never changes; unmuted members alone have one. [C]
 //   E3  A member has a lag exactly if its ECHO is here and it is not this member. [C]

@@ -81,7 +81,7 @@ class Seal::Impl {
   void RepeatOwn(base::Time now, SealOutput& out);
   void Ask(base::Time now, SealOutput& out);
 
-  // After each input: invariants 1, 4 and 5 of seal.h, in constant time.
+  // After each input: S1, S4 and S5 of seal.h, in constant time.
   void CheckInvariants() const;
   // The parts: when an iteration begins and when the seal is decided.
   void CheckParts() const;

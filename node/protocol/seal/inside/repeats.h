@@ -6,7 +6,7 @@
 // there for ever; the run had gone on without it, and nobody answered its STATUS. So with a repeat
 // the owner also asks the others for their newest block ("unhelped").
 //
-// Promises
+// Promises:
 //   W1  Two repeats are at least a step apart, the first is a step after the wait began.
 //   W2  alone() is true from the first repeat of a wait to its end. [C: CHECKed]
 //   W3  Every repeat of a STATUS counts as unhelped. Of a CLOSE they become rarer: the 1st, 2nd,

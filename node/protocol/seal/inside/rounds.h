@@ -1,7 +1,7 @@
 // What the members have sent in iterations of the slow path, but for their ballots: the latest
 // iteration of each, and the STATUSes and PROPOSEs of those near the present one (docs/seal.md, 4).
 //
-// Promises [C: CHECKed by CheckInvariants]
+// Promises [C: CHECKed by CheckInvariants]:
 //   R1  The latest iteration of a member never falls.
 //   R2  An iteration has at most two proposals, with different digests, all by one leader. [C]
 //       Rationale: a second one voids the iteration, a third says nothing new.

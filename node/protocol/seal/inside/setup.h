@@ -1,7 +1,7 @@
 // What is fixed before a seal opens: its options, and the lists and numbers that follow from them.
 // All parts of one Seal read it; none changes it.
 //
-// Promises [C: CHECKed on construction]
+// Promises [C: CHECKed on construction]:
 //   S1  members() is sorted by key, and the number of entries is a multiple of theirs. [C]
 //   S2  unmuted() is members() without the muted ones, others() is unmuted() without this member;
 //       both by key. Muted members count in n and in no list here but members().

@@ -6,19 +6,16 @@
 //   VOTE     for the one proposal that came, if it is valid
 //   LOCK     for that proposal, if Q VOTEs for it came
 //
-// Promises
+// Promises:
 //   P1  The lock changes only when an iteration begins (to the highest certified lock), when LOCK
-//   is
-//       sent, and by own frames from before a restart. Rationale: so what a leader heard of in
+//       is sent, and by own frames from before a restart. Rationale: so what a leader heard of in
 //       STATUS is what binds the voters; a certificate that a liar hides until PROPOSE spoils
 //       nothing.
 //   P2  VOTE and LOCK are sent only for an iteration's single proposal. With a second one others
-//   may
-//       have voted for that.
+//       may have voted for that.
 //   P3  VOTE is never sent for a proposal of a lower rank than the own lock's.
 //   P4  Frames are taken of iterations in the window alone, but for ballots that a lock may rest
-//   on,
-//       and LOCKs. [C: bounds, by SealRounds and SealCertificates]
+//       on, and LOCKs. [C: bounds, by SealRounds and SealCertificates]
 //
 // May not know: time, what has been sent before, whether the seal is decided. The owner says which
 // iteration is the present one (`current`), calls each step at most once in an iteration, and

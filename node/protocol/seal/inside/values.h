@@ -1,10 +1,9 @@
 // The vectors that a seal talks about, each under its value (its hash), and what this member holds
 // of the messages in them.
 //
-// Promises [C: CHECKed]
+// Promises [C: CHECKed]:
 //   V1  A vector has as many entries as the seal, and stands under its own hash. [C: entries at
-//   each
-//       Add; hashes by CheckInvariants]
+//       each Add; hashes by CheckInvariants]
 //   V2  A known vector stays until ForgetAllBut.
 //
 // May not know: members, votes, time. Who may name a value is the owner's decision.
