@@ -377,7 +377,7 @@ FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
                check_folders, check_class_size, check_mutual_calls, check_contract,
                check_one_journal, check_removals, check_one_transition, check_fingerprint,
-               check_format]
+               check_named_paths, check_room_layers, check_format]
 SLOW_CHECKS = [check_headers_alone]
 
 
