@@ -71,8 +71,8 @@ inline double BitsDouble(std::uint64_t bits) { return std::bit_cast<double>(bits
 // value of more than 512 MiB, which can only be a local bug.
 template <typename Schema, typename Fill>
 Bytes EncodeCanonical(Fill fill) noexcept {
-  // Cap'n Proto clears the first segment: 8 KiB by default, which was a sixth of all instructions of
-  // a simulated run. Most messages fit half a kilobyte; segments double where one does not.
+  // Cap'n Proto clears the first segment: 8 KiB by default, which was a sixth of all instructions
+  // of a simulated run. Most messages fit half a kilobyte; segments double where one does not.
   capnp::MallocMessageBuilder message(/*firstSegmentWords=*/64);
   typename Schema::Builder root = message.initRoot<Schema>();
   fill(root);
