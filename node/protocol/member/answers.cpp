@@ -155,7 +155,7 @@ void Answers::AnswerPart(const PeerId& to, const wire::Slot& slot, const wire::P
 // To the owner with which the worker is in dispute.
 void Answers::AnswerPassedOn(const PeerId& to, const PeerId& worker, std::uint32_t column,
                              const Step& step) {
-  if (!step.pairs().Owes(to, worker, column)) return;
+  if (!step.pairs().MustResend(to, worker, column)) return;
   const Inbox::Place place = step.facts().PlaceOf(Phase::kA, MessageType::kPart, 0, column);
   const Inbox::Item* part = Usable(*uses_.inbox, step.facts(), place, worker);
   if (part != nullptr) uses_.server->SendBulk(to, part->message->frame, part->blob);

@@ -31,7 +31,7 @@ class StepWaits {
   void ForParts(const OwnColumn& column) {
     if (!column.owned() || column.closed()) return;
     for (const PeerId& worker : facts_.roles().workers) {
-      if (!column.IsSettled(worker)) awaited_.push_back({worker, MessageType::kPart});
+      if (!column.IsJudged(worker)) awaited_.push_back({worker, MessageType::kPart});
     }
   }
   void ForResults(const Results& results) {

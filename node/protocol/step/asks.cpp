@@ -18,10 +18,10 @@ using wire::PullKind;
 
 namespace {
 
-// Members that are asked at a time for ECHOs that lack.
+// Members that are asked in one round for missing ECHOs.
 constexpr std::size_t kEchoSources = 8;
 
-// Nullopt for bulk, which is not asked for here.
+// Nullopt for bulk data, which ForLate does not request.
 std::optional<MessageType> TypeOf(DueMessage kind) {
   switch (kind) {
     case DueMessage::kCommit:
@@ -80,10 +80,10 @@ bool Asks::ForEntries(const Sealing& sealing) const {
   return !wanted.empty();
 }
 
-// ECHOs that lack half a Delta after this member's own: a two-faced member may have shown them to
-// others. While more lack than can be at fault, honest members have yet to speak, and will speak to
-// all: asking all for all made a quarter of a million messages of each slow seal of 64. (The seal
-// asks again, and more of them, half a Delta after its own ECHO: docs/seal.md, 5.)
+// ECHOs that are missing half a Delta after this member's own: a two-faced member may have shown
+// them to others. While more than t_s are missing, honest members have yet to send theirs, and will
+// send them to all: asking all for all made a quarter of a million messages of each slow seal of
+// 64. (The seal asks again, and more members, half a Delta after its own ECHO: docs/seal.md, 5.)
 bool Asks::ForEchoes(const Sealing& sealing) const {
   if (!sealing.seal().echoed() || sealing.seal().decision()) return false;
   const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
@@ -173,8 +173,8 @@ void Asks::ForRefusedParts(const std::set<PeerId>& links, const DisputedPairs& p
     }
     for (const LivePair& pair : pairs.all()) {
       const bool own = pair.worker == whom && pair.aggregator != uses_.self;
-      const bool passed_on = pair.aggregator == uses_.self && pair.worker != whom;
-      if (own || passed_on) ForRefusedPart(whom, pair.worker, pair.column);
+      const bool forwarded = pair.aggregator == uses_.self && pair.worker != whom;
+      if (own || forwarded) ForRefusedPart(whom, pair.worker, pair.column);
     }
   }
 }

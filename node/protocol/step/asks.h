@@ -1,17 +1,18 @@
-// What a member asks others for while a step goes on: messages that exist and are not here.
-// Requests are not signed; an answer proves itself by its signature or its hash.
+// The requests of a member to others while a step goes on: for messages that exist and are not
+// here. They are not signed; an answer proves itself by its signature or its hash.
 //
 // Promises:
-//   K1  Each round asks other members than the round before, so that a member that does not answer
-//       costs half a Delta.
-//   K2  The number of requests in a round is bounded: one more member than can lie for an entry,
-//       eight members for ECHOs, a widening range for bulk data.
+//   K1  ForEchoes moves on to other members each round. ForEntries starts one member further on
+//       each round. So a member that does not answer costs half a Delta a round at most.
+//   K2  Requests per round are bounded: for a missing entry, FaultBound + 1 members; for ECHOs,
+//       eight members; for bulk data, a range that widens; for overdue messages, each unmuted
+//       member once per message type, once a Delta; for refused PARTs, the links that brought them.
 //
 // May not know: the stage, or what follows from an answer.
 //
 // Memory: none of its own.
 //
-// What an attacker can do here: not answer, or answer with rubbish, which is dropped.
+// What an attacker can do here: not answer, or send invalid answers, which are dropped.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -42,19 +43,21 @@ class Asks {
   };
   Asks(Uses uses, const StepFacts* facts) : uses_(std::move(uses)), facts_(facts) {}
 
-  // Each returns true if something is missing.
-  // Messages of the phase that an ECHO of another member shows to exist: from that member.
+  // The next four send requests. They return true if the pull timer must be set again.
+  // Messages of the phase that are missing here: from members whose ECHO shows them. False if no
+  // ECHO shows any of them.
   bool ForEntries(const Sealing& sealing) const;
+  // True from this member's ECHO to the decision, whether an ECHO is missing or not.
   bool ForEchoes(const Sealing& sealing) const;
   bool ForResults(const Results& results) const;
   bool ForExhibits() const;
-  // Messages that are overdue: from all. So a message that one honest member holds is held by all a
-  // Delta later. Attack: otherwise a member that sends to some members alone makes them disagree on
-  // how late it was, and the others wait for it.
+  // Requests overdue messages from every unmuted member, so that a message which one honest member
+  // holds reaches all of them within one Delta. Attack: otherwise a member that sends to some
+  // members alone makes them disagree on how late it was, and the others wait for it.
   void ForLate(const Sealing& sealing) const;
-  // PARTs for which there was no room before the step began here, from the links that brought them:
-  // a member's own part for this member's column and of live pairs, and what it passed on to this
-  // member in a dispute.
+  // Requests again PARTs that were refused for lack of room before this step began. `links` brought
+  // them. Each link is asked for its own part of this member's column, for its own part of a
+  // disputed pair, and for parts that it forwarded to this member in a dispute.
   void ForRefusedParts(const std::set<PeerId>& links, const DisputedPairs& pairs) const;
 
  private:

@@ -1,20 +1,24 @@
-// The pairs of a worker and an owner that failed each other before and meet in this step
-// (node/protocol/rules/disputes.h). What they owe each other goes to all members; a member that
-// holds it in time passes it on, and states in its PROOF that it held it.
+// Pairs of a worker and a column owner with an open dispute (one of them did not deliver to the
+// other, node/protocol/rules/disputes.h) that have to exchange data in this step. They send that
+// data to all members. A member that gets it in time forwards it to the other side, and states in
+// its PROOF that it did.
 //
 // Promises:
-//   D1  A part or result is passed on at most once, and only until `forward_until`.
-//   D2  Only what its owner can take in counts as held: a copy with a false header, in time, would
-//       make the owner pay for what came to it late.
-//       Exception: a part under the first of two COMMITs counts, though its owner refuses it. Both
-//       COMMITs are evidence, which the owner's PROOF carries, and a pair with a banned worker has
-//       no loser (disputes.cpp).
+//   D1  This member forwards a part or a result at most once of its own accord, and only until
+//       `forward_until`. It sends a part again only on request (MustResend).
+//   D2  A part is judged once, when it and its COMMIT are held. Only a part that its owner can
+//       accept (part_check.h) is forwarded or counts as held. Attack: otherwise a copy with a false
+//       header that came in time would put the blame on an owner that got the good copy late.
+//       Exception: a part under the first of two COMMITs counts, though its owner may refuse it.
+//       Both COMMITs are evidence, which the owner's PROOF carries, and a pair with a banned worker
+//       is closed without blaming either (node/protocol/rules/disputes.cpp).
+//   D3  A party to a pair judges and forwards nothing of that pair.
 //
 // May not know: seals, jobs, or how a dispute ends.
 //
-// Memory: a few figures for each live pair (wire::kMaxDisputes).
+// Memory: a few integers for each live pair (wire::kMaxDisputes).
 //
-// What an attacker can do here: have its part passed on once by each member.
+// What an attacker can do here: have its part forwarded once by each member.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -40,34 +44,38 @@ class DisputedPairs {
   };
   DisputedPairs(Uses uses, const StepFacts* facts);
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, pairs_, forward_until_, parts_, results_, spoilt_);
+    crypto::Feed(hasher, pairs_, forward_until_, forwarded_parts_, forwarded_results_, spoilt_);
   }
   friend struct FingerprintProbe;
 
   const std::vector<LivePair>& all() const { return pairs_; }
   // The part goes from its worker to all members, and not to its owner alone.
   bool IsPublic(const PeerId& worker, std::uint32_t column) const;
-  // A request of `asker` for a part that this member passed on to it.
-  bool Owes(const PeerId& asker, const PeerId& worker, std::uint32_t column) const;
+  // `asker` may request this part again: this member forwarded it to it.
+  bool MustResend(const PeerId& asker, const PeerId& worker, std::uint32_t column) const;
 
-  // What comes later is not passed on.
+  // Data that comes later is not forwarded.
   void ForwardUntil(Time until) { forward_until_ = until; }
   Time forward_until() const { return forward_until_; }
-  // Passes on parts that are held now. Rationale: whether the own column is complete does not
-  // matter, as others may lack what comes late.
+  // Judges the parts that have come with their COMMITs since the last call.
+  void JudgeParts();
+  // Forwards the good parts, each with its COMMIT. This goes on when this member's own column is
+  // complete: others may still lack a part.
   void ForwardParts();
-  // The same for the result of `pair`, which the caller holds.
+  // Forwards the results of disputed columns. `results`: by column, null if not held here.
   void ForwardResults(const std::vector<SharedBlob>& results);
-  // The part of the pair of that index is held in time, or can be passed on.
-  bool HasPart(std::size_t index);
+  // The part of the pair was judged good, whether it came in time or not. `index`: in the head's
+  // disputes.
+  bool HoldsGoodPart(std::size_t index) const { return good_.contains(index); }
 
-  // Of pairs, by index in the head's disputes: what was passed on.
-  const std::set<std::size_t>& parts() const { return parts_; }
-  const std::set<std::size_t>& results() const { return results_; }
-  void CheckInvariants() const;  // aborts if D2 is broken, or a party passed something on
+  // Pairs of which this member forwarded the part or the result, by index in the head's disputes.
+  const std::set<std::size_t>& forwarded_parts() const { return forwarded_parts_; }
+  const std::set<std::size_t>& forwarded_results() const { return forwarded_results_; }
+  // Aborts if a part that is not good was forwarded (D2), if a party judged or forwarded something
+  // (D3), or if something was forwarded for a pair that does not live.
+  void CheckInvariants() const;
 
  private:
-  bool CanPassOn(const LivePair& pair);
   bool IsParty(const LivePair& pair) const {
     return pair.worker == uses_.self || pair.aggregator == uses_.self;
   }
@@ -78,8 +86,8 @@ class DisputedPairs {
   const StepFacts* facts_;
   std::vector<LivePair> pairs_;
   Time forward_until_;
-  std::set<std::size_t> parts_, results_;
-  std::set<std::size_t> spoilt_;  // parts that no member may take in
+  std::set<std::size_t> good_, spoilt_;  // pairs whose part was judged
+  std::set<std::size_t> forwarded_parts_, forwarded_results_;
 };
 
 }  // namespace ostraka::protocol

@@ -49,17 +49,19 @@ void DueWatch::BeginA() {
 }
 
 void DueWatch::BeginB() {
+  const Entries& entries = holdings_.sealing->entries();
   LateWatch& watch = uses_.reports->WatchLateness(Options());
   for (std::size_t i = 0; i < SealersOf(uses_.chain->head()).size(); ++i) {
-    if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueMessage::kReveal, i}, i);
+    if (entries.PlaceOf(entries.EntryOf(i))) watch.Expect({DueMessage::kReveal, i}, i);
   }
 }
 
 void DueWatch::BeginC() {
   const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
+  const Entries& entries = holdings_.sealing->entries();
   LateWatch& watch = uses_.reports->WatchLateness(Options());
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (holdings_.sealing->entries().PlaceOf(i)) watch.Expect({DueMessage::kProof, i}, i);
+    if (entries.PlaceOf(entries.EntryOf(i))) watch.Expect({DueMessage::kProof, i}, i);
   }
   for (std::size_t j = 0; j < holdings_.results->all().size(); ++j) {
     if (!holdings_.results->IsWanted(j)) continue;
@@ -67,20 +69,20 @@ void DueWatch::BeginC() {
   }
 }
 
-bool DueWatch::IsHeld(const LateWatch::Message& due) {
+bool DueWatch::IsHeld(const LateWatch::Message& due) const {
   const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   const Entries& entries = holdings_.sealing->entries();
   switch (due.kind) {
     case DueMessage::kCommit:
     case DueMessage::kReveal:
     case DueMessage::kProof:
-      return entries.EntryNow(due.index).state != SealEntry::State::kAbsent;
+      return entries.EntryNow(entries.EntryOf(due.index)).state != SealEntry::State::kAbsent;
     case DueMessage::kAggregate:
-      return entries.EntryNow(members.size() + due.index).state != SealEntry::State::kAbsent;
+      return entries.EntryNow(entries.AggEntryOf(due.index)).state != SealEntry::State::kAbsent;
     case DueMessage::kPart:
-      return holdings_.column->IsSettled(members[due.index]);
+      return holdings_.column->IsJudged(members[due.index]);
     case DueMessage::kDisputedPart:
-      return holdings_.pairs->HasPart(due.index);  // L2
+      return holdings_.pairs->HoldsGoodPart(due.index);  // L2
     case DueMessage::kResult:
       return holdings_.results->all()[due.index] != nullptr;
   }

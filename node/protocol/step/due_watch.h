@@ -2,9 +2,11 @@
 // late_watch.h): which messages are due, and which of them are held.
 //
 // Promises:
-//   L1  Only what the opened seal waits for is expected, once each.
-//   L2  A disputed part is held only if its owner can take it in (disputed_pairs.h).
-//   L3  Nothing here ends or begins a wait. What is overdue is asked for.
+//   L1  Each message that is due in this phase is expected once: the entries of the seal, and the
+//       bulk data that must come before these entries can be made.
+//   L2  A disputed part counts as held only if its owner can accept it (disputed_pairs.h).
+//   L3  Nothing here ends or begins a wait. It only arms the pull timer; asks.h requests what is
+//       overdue.
 //
 // May not know: what lateness leads to, or the stage.
 //
@@ -34,26 +36,27 @@ class DueWatch {
     Reports* reports;
     PullTimer* pull;
   };
-  // What the parts of the step hold.
+  // Other components of the step, to read.
   struct Holdings {
     const Sealing* sealing;
     const OwnColumn* column;
-    DisputedPairs* pairs;
+    const DisputedPairs* pairs;
     const Results* results;
   };
   DueWatch(Uses uses, const StepFacts* facts, Holdings holdings)
       : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
 
-  // The seal is just opened.
+  // The seal of that phase is just opened.
   void BeginA();
   void BeginB();
   void BeginC();
-  // Wherever something may have come. REQUIRES: the seal is open.
+  // Call after each message. Notes what is held now; until this member has sent its ECHO it also
+  // arms the pull timer for what is overdue. REQUIRES: the seal is open.
   void Update();
 
  private:
   LateWatch::Options Options() const;
-  bool IsHeld(const LateWatch::Message& due);
+  bool IsHeld(const LateWatch::Message& due) const;
 
   Uses uses_;
   const StepFacts* facts_;

@@ -8,9 +8,50 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-std::size_t Entries::Count() const {
-  return SealersOf(chain_->head()).size() * (phase_ == Phase::kA ? 2 : 1);
+namespace {
+
+SealedMessage::State StateOf(SealEntry::State state) {
+  switch (state) {
+    case SealEntry::State::kAbsent:
+      return SealedMessage::State::kAbsent;
+    case SealEntry::State::kPresent:
+      return SealedMessage::State::kPresent;
+    case SealEntry::State::kEquivocated:
+      return SealedMessage::State::kEquivocated;
+  }
+  return SealedMessage::State::kAbsent;
 }
+
+}  // namespace
+
+// --- the layout ---------------------------------------------------------------------------------
+
+std::size_t Entries::Count() const {
+  const std::size_t members = SealersOf(chain_->head()).size();
+  switch (phase_) {
+    case Phase::kA:
+      return 2 * members;
+    case Phase::kB:
+    case Phase::kC:
+      return members;
+    case Phase::kGenesis:
+      break;
+  }
+  return 0;
+}
+
+std::size_t Entries::AggEntryOf(std::size_t member) const {
+  OSTRAKA_CHECK(phase_ == Phase::kA);
+  return SealersOf(chain_->head()).size() + member;
+}
+
+std::optional<std::size_t> Entries::CommitEntryOf(std::size_t index) const {
+  const std::size_t members = SealersOf(chain_->head()).size();
+  if (phase_ != Phase::kA || index < members) return std::nullopt;
+  return index - members;
+}
+
+// --- what they hold -----------------------------------------------------------------------------
 
 std::optional<std::pair<Inbox::Place, PeerId>> Entries::PlaceOf(std::size_t index) const {
   const std::vector<PeerId>& members = SealersOf(chain_->head());
@@ -20,7 +61,7 @@ std::optional<std::pair<Inbox::Place, PeerId>> Entries::PlaceOf(std::size_t inde
   Inbox::Place place = facts_->PlaceOf(phase_, MessageType::kCommit, draw_);
   switch (phase_) {
     case Phase::kA:
-      if (index < members.size()) break;
+      if (!CommitEntryOf(index)) break;
       // An AGG of a member that owns no part says nothing and is not sealed.
       if (!facts_->roles().PartOwnedBy(member)) return std::nullopt;
       place.type = MessageType::kAggregate;
@@ -68,26 +109,25 @@ bool Entries::HoldsAll(const SealVector& vector) const {
   return true;
 }
 
-// A wait ends early only by what the own ECHO shows, so that others can follow it: a member that
-// signed two COMMITs is banned whether it goes on or not [seven that stopped after two COMMITs held
-// all others up for 40 s, until the deadline of seal A]. No other evidence counts: it is local
-// [one cheat of eight showed its fault to some members only, which echoed while the others waited;
-// three of those were dropped for it].
+// A wait may end early only for a reason that this member's ECHO shows to all others, so that they
+// can follow. A member that signed two COMMITs is banned whether it sends an AGG or not [seven that
+// stopped after two COMMITs held all others up for 40 s, until the deadline of seal A]. No other
+// evidence counts: it is local [one cheat of eight showed its fault to some members only, which
+// echoed while the others waited; three of those were dropped for it].
 bool Entries::OwesNothing(std::size_t index, const PeerId& member) const {
   if (base::Planted(base::Bug::kEvidenceEndsWaits)) return charges_->Against(member);
-  const std::size_t n = SealersOf(chain_->head()).size();
-  return phase_ == Phase::kA && index >= n &&
-         EntryNow(index - n).state == SealEntry::State::kEquivocated;
+  const auto commit = CommitEntryOf(index);
+  return commit && EntryNow(*commit).state == SealEntry::State::kEquivocated;
 }
 
-// Asked at each message: what is held stays held, so an entry that is settled is not looked at
-// again before the next seal.
+// Called after each message. What is held stays held, so an entry is not read again once it is
+// complete.
 bool Entries::Complete() {
   const std::size_t entries = Count();
-  for (; settled_ < entries; ++settled_) {
-    const auto place = PlaceOf(settled_);
-    if (!place || EntryNow(settled_).state != SealEntry::State::kAbsent) continue;
-    if (!OwesNothing(settled_, place->second)) return false;
+  for (std::size_t& i = complete_prefix_; i < entries; ++i) {
+    const auto place = PlaceOf(i);
+    if (!place || EntryNow(i).state != SealEntry::State::kAbsent) continue;
+    if (!OwesNothing(i, place->second)) return false;
   }
   return true;
 }
@@ -95,7 +135,7 @@ bool Entries::Complete() {
 SealedMessages Entries::MessagesOf(const SealVector& vector) const {
   SealedMessages messages(vector.size());
   for (std::size_t i = 0; i < vector.size(); ++i) {
-    messages[i].state = static_cast<SealedMessage::State>(vector[i].state);
+    messages[i].state = StateOf(vector[i].state);
     const auto place = PlaceOf(i);
     if (!place || vector[i].state != SealEntry::State::kPresent) continue;
     messages[i].message = inbox_->Shared(place->first, place->second, vector[i].digest);
@@ -105,6 +145,6 @@ SealedMessages Entries::MessagesOf(const SealVector& vector) const {
   return messages;
 }
 
-void Entries::CheckInvariants() const { OSTRAKA_CHECK(settled_ <= Count()); }  // E2
+void Entries::CheckInvariants() const { OSTRAKA_CHECK(complete_prefix_ <= Count()); }
 
 }  // namespace ostraka::protocol

@@ -1,7 +1,8 @@
-// The coins of one member in one step (phase B, MPRNG). Seal A fixes every gradient, aggregate and
-// coin commitment before any coin is shown. A missing or false revealer is left out and the next
-// coin is revealed by all, so an abort buys one redraw and costs an identity. Rationale: mixing
-// only what came would give an attacker a choice among 2^f coins.
+// The coins of one member in one step (phase B: multi-party random number generation). Seal A fixes
+// every gradient, aggregate and coin commitment before any coin is shown. A member whose REVEAL is
+// missing or false is left out, and the others reveal their next coin. So an abort gets one new
+// draw, and the aborter loses its place in the step. Rationale: mixing only what came would give an
+// attacker a choice among 2^f coins.
 //
 // Pure functions of the member's private seed. Memory: none. An attacker who learns the seed knows
 // the coins in advance; it is in no message.
@@ -26,9 +27,9 @@ struct OwnCoins {
   }
 
   crypto::Coin CoinOf(std::uint32_t draw) const;
-  // One a draw; their Merkle root stands in the COMMIT.
+  // One for each draw; their Merkle root stands in the COMMIT.
   std::vector<base::Digest> Commitments() const;
-  // The body of the REVEAL of that draw.
+  // The body of the REVEAL of that draw. REQUIRES: `draw` < `count`.
   wire::Reveal RevealOf(std::uint32_t draw) const;
 };
 

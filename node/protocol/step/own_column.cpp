@@ -25,7 +25,7 @@ OwnColumn::OwnColumn(Uses uses, const StepFacts* facts) : uses_(std::move(uses))
 
 void OwnColumn::Try() {
   if (!owned() || started_) return;
-  // The AGG was said before a crash, and is sent again since.
+  // The AGG was sent before a crash; the journal sends it again.
   const bool said =
       uses_.inbox->Find(facts_->PlaceOf(Phase::kA, MessageType::kAggregate), uses_.self) != nullptr;
   Judge();
@@ -34,7 +34,7 @@ void OwnColumn::Try() {
 
 void OwnColumn::Judge() {
   for (const PeerId& worker : std::exchange(to_judge_, {})) {
-    if (facts_->roles().IsWorker(worker) && !IsSettled(worker)) JudgePartOf(worker);
+    if (facts_->roles().IsWorker(worker) && !IsJudged(worker)) JudgePartOf(worker);
   }
   if (held_.size() + refused_.size() == facts_->roles().workers.size()) closed_ = true;
 }
@@ -119,7 +119,7 @@ void OwnColumn::State(const SharedBlob& result) {
 
 Draft OwnColumn::ResultDraft(const SharedBlob& result) const {
   const std::uint32_t index = *facts_->my_part;
-  const wire::Result body{HeaderOf(facts_->roles().parts[index]), result->root};
+  const wire::Result body{RawHeaderOf(facts_->roles().parts[index]), result->root};
   return uses_.voice->MakeDraft(
       uses_.voice->SlotOf(facts_->number(), Phase::kA, MessageType::kResult, 0, index),
       facts_->parent_a, wire::Encode(body), uses_.chain->head().members, result);

@@ -2,20 +2,22 @@
 // aggregate, and the AGG and RESULT that state it.
 //
 // Promises:
-//   O1  A part is included only if it is good (part_check.h) under the one COMMIT of its sender
-//       that was held when the part was judged. A bad part leaves a suspicion, and evidence if it
-//       is not under that COMMIT. Attack: a second COMMIT after that leaves the part included. It
-//       voids the column if seal A shows it, and bans its signer.
+//   O1  A part is included only if PartFault accepts it under the one COMMIT of its sender that was
+//       held at that time. A bad part is refused, raises a suspicion, and is offered as evidence
+//       (charges.h keeps it if the two messages prove a fault). The part of a worker with two
+//       COMMITs is refused without either. A second COMMIT that comes later does not remove the
+//       part: if seal A shows both, the column is void and the signer is banned.
 //   O2  The aggregate is computed once: when each worker's part is held or refused, or when the
-//       wait for parts ends (Close).
+//       wait for parts ends (Close). It is not computed again if the AGG was said before a restart.
 //   O3  The AGG says which parts are included. If there is none, or the work fails, it says that
-//       there is no result: the column is void, and nothing that others sent stops this member.
+//       there is no result, and the column is void: bad input from others never makes this member
+//       stop.
 //
 // May not know: seals, coins, or other columns.
 //
-// Memory: a part for each worker, of this member's column alone (a model's size together).
+// Memory: the parts of this member's column alone (workers x the column's size).
 //
-// What an attacker can do here: send no part, or a bad one; it is left out.
+// What an attacker can do here: send no part, or a bad part, which is left out.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -64,9 +66,9 @@ class OwnColumn {
   friend struct FingerprintProbe;
 
   bool owned() const { return facts_->my_part.has_value(); }
-  // A message of phase A of `sender` has come.
+  // `sender`'s message of phase A has come.
   void Note(const PeerId& sender) { to_judge_.insert(sender); }
-  // Looks at what has come, and aggregates once the parts are complete.
+  // Judges what has come, and aggregates once the parts are complete.
   void Try();
   // The wait for parts ends.
   void Close() { closed_ = true; }
@@ -75,15 +77,19 @@ class OwnColumn {
   bool Owns(JobId id) const { return job_ == id; }
   // A failed job is no fault of this member: the column is void (O3).
   void OnJob(const JobResult& result);
-  // After a restart: the frame of the RESULT is restored, its bulk data the store has.
+  // After a restart: sends the RESULT again; the store still has its bulk data.
   void SendResultAgain();
 
-  // By worker: parts that are included, and workers whose part never can be.
+  // By worker: the good parts held. They are the AGG's parts, unless the AGG was said before a
+  // restart: parts are judged after it too.
   const std::map<PeerId, Held>& held() const { return held_; }
-  bool IsSettled(const PeerId& worker) const {
+  // The worker's part is held, or refused for good.
+  bool IsJudged(const PeerId& worker) const {
     return held_.contains(worker) || refused_.contains(worker);
   }
-  void CheckInvariants() const;  // aborts if O1 or O2 is broken
+  // Aborts if a part is both held and refused, or if the work began without a column or before it
+  // might (O2).
+  void CheckInvariants() const;
 
  private:
   void Judge();
@@ -97,7 +103,7 @@ class OwnColumn {
   const StepFacts* facts_;
   std::map<PeerId, Held> held_;
   std::set<PeerId> refused_;
-  std::set<PeerId> to_judge_;  // of whom something came since: only their parts are looked at
+  std::set<PeerId> to_judge_;  // workers with new phase A messages; only these are judged again
   bool closed_ = false;
   bool started_ = false;
   std::optional<JobId> job_;

@@ -29,8 +29,9 @@ bool OwnGradient::OnJob(const JobResult& result) {
   OSTRAKA_CHECK(job_);
   job_.reset();
   if (const auto* computed = std::get_if<GradientResult>(&result)) {
-    job_ = uses_.jobs->Start({.about = facts_->number(), .asked_in = facts_->number()},
-                             PackSpec{computed->gradient, facts_->roles().parts, true});
+    job_ = uses_.jobs->Start(
+        {.about = facts_->number(), .asked_in = facts_->number()},
+        PackSpec{.gradient = computed->gradient, .parts = facts_->roles().parts, .hash = true});
     return false;
   }
   OnPacked(std::get<PackResult>(result));
@@ -68,7 +69,7 @@ void OwnGradient::Commit(std::optional<Digest> gradient_root,
   drafts.push_back(CommitDraft(gradient_root));
   for (std::uint32_t j = 0; j < part_roots.size(); ++j) {
     wire::Part part;
-    part.header = HeaderOf(facts_->roles().parts[j]);
+    part.header = RawHeaderOf(facts_->roles().parts[j]);
     part.root = part_roots[j];
     part.path = crypto::MerklePath(part_roots, j);
     drafts.push_back(uses_.voice->MakeDraft(

@@ -1,11 +1,15 @@
 // This member's gradient of a step: computed, cut into parts, committed to (COMMIT), and sent to
-// the owners of the columns (PART). A member that is no worker commits to its coins alone.
+// the owners of the columns (PART). COMMIT holds the root of the coin commitments and, for a
+// worker, the Merkle root of its parts.
 //
 // Promises:
-//   G1  One COMMIT a step. If it was said before a crash and the gradient has other bits now,
-//       parts_lost() says so, and no part is shown: the others go on without them.
+//   G1  This member signs one COMMIT per step (Voice::Prepare keeps it so across restarts). If the
+//       gradient that is computed again after a crash differs from the signed COMMIT, parts_lost()
+//       is true, no PART is sent, and parts() is not to be used.
 //   G2  A part goes to the owner of its column; to all members, if this worker and that owner are
 //       in dispute.
+//   G3  COMMIT and PARTs go out when the gradient is there, also after seal A: at a late member
+//       that is sealed absent but not muted, and at a member that restarted.
 //
 // May not know: seals, parts of others, or what is computed from the gradient.
 //
@@ -48,17 +52,19 @@ class OwnGradient {
   }
   friend struct FingerprintProbe;
 
-  // A worker's gradient is computed; another member says its COMMIT now.
+  // A worker starts its gradient; another member sends its COMMIT now.
   void Begin();
   bool Owns(JobId id) const { return job_ == id; }
-  // True: the parts are there.
+  // Returns true once parts() is filled. REQUIRES: the job did not fail.
   bool OnJob(const JobResult& result);
 
-  // By column; empty until they are there.
+  // By column; empty until the gradient is computed and cut.
   const std::vector<SharedBlob>& parts() const { return parts_; }
   bool parts_lost() const { return parts_lost_; }
   const OwnCoins& coins() const { return coins_; }
-  void CheckInvariants() const;  // aborts if parts are lost that are not there, or some lack
+  // Aborts unless parts() is empty or complete; on parts_lost() without parts; and on a job that
+  // runs on after the parts are there.
+  void CheckInvariants() const;
 
  private:
   void OnPacked(const PackResult& result);

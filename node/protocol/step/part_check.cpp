@@ -1,25 +1,28 @@
 #include "node/protocol/step/part_check.h"
 
 #include "crypto/merkle.h"
+#include "node/base/check.h"
 #include "node/base/status.h"
 #include "node/protocol/ground/numbers.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
 
-wire::TensorHeader HeaderOf(const PartRange& range) {
+wire::TensorHeader RawHeaderOf(const PartRange& range) {
   return {
       .element = wire::ElementType::kFloat32, .codec = wire::Codec::kRaw, .shape = {range.size()}};
 }
 
 std::optional<std::string> PartFault(const Inbox::Item& commit, const Inbox::Item& item,
                                      std::uint32_t column, const std::vector<PartRange>& parts) {
+  OSTRAKA_CHECK(item.blob != nullptr);  // the member takes no PART in without bulk data
   if (item.equivocated()) return "equivocated";
   const auto commitment = wire::DecodeCommit(commit.message->envelope.body);
   const auto part = wire::DecodePart(item.message->envelope.body);
   if (!commitment.ok() || !commitment->gradient_root) return "sent a COMMIT without a gradient";
   if (!part.ok()) return "sent a malformed PART: " + base::MessageOf(part.status());
-  if (part->header != HeaderOf(parts[column])) return "sent a part of another type, codec or shape";
+  if (part->header != RawHeaderOf(parts[column]))
+    return "sent a part of another type, codec or shape";
   if (!crypto::VerifyMerklePath(*commitment->gradient_root, part->root, column, parts.size(),
                                 part->path)) {
     return "sent a part that is not under its COMMIT";

@@ -1,6 +1,9 @@
-// Whether a PART can be taken in under its sender's COMMIT: a function of the two messages and the
-// part's bytes, so all members that hold them reach one result. Attack: otherwise other members
-// would state that they held in time a part that its owner refused.
+// Whether a PART is acceptable under its sender's COMMIT. This depends on both messages, on the
+// bytes, and on whether two versions of the PART are held; members that hold equal messages reach
+// equal verdicts. Attack: if they did not, others would state that they held in time a part that
+// its owner refused.
+//
+// Thread safety: pure functions.
 #pragma once
 
 #include <optional>
@@ -12,10 +15,11 @@
 
 namespace ostraka::protocol {
 
-// The header of a raw float32 tensor of that range.
-wire::TensorHeader HeaderOf(const PartRange& range);
+// The wire header of every PART and RESULT of that range: float32, raw codec.
+wire::TensorHeader RawHeaderOf(const PartRange& range);
 
-// Why no member may take `part` in for `column`; nullopt if it is good. `parts`: of the step.
+// Why no member may accept `part` for `column`; nullopt if it is good. `parts`: the ranges of all
+// columns. REQUIRES: `part` carries bulk data.
 std::optional<std::string> PartFault(const Inbox::Item& commit, const Inbox::Item& part,
                                      std::uint32_t column, const std::vector<PartRange>& parts);
 

@@ -46,6 +46,7 @@ void Proving::StartVotes() {
 // --- the PROOF ----------------------------------------------------------------------------------
 
 bool Proving::Try() {
+  OSTRAKA_CHECK(facts_->coin_known());
   TryNumbers();
   TryExhibits();
   if (!Ready()) return false;
@@ -77,8 +78,8 @@ void Proving::TryNumbers() {
   prove_ = Start(facts_->number(), std::move(spec));
 }
 
-// What comes after the own PROOF is judged in the next step: no job of a vote that a PROOF waits
-// for outlives its step.
+// An exhibit that comes after the own PROOF is judged in the next step: no job of a vote that a
+// PROOF waits for outlives its step.
 void Proving::TryExhibits() {
   if (said_) return;
   for (auto& [about, spec] : uses_.duties->ExhibitsToJudge()) {
@@ -101,9 +102,10 @@ wire::Proof Proving::Compose() {
   uses_.duties->StateIn(proof);
   proof.state_root = state_root_;
   if (!base::Planted(base::Bug::kGuiltKeptSecret)) proof.evidence = uses_.charges->ForProof();
-  proof.held = HeldBitmap(head, holdings_.pairs->parts(), holdings_.pairs->results());
+  proof.held =
+      HeldBitmap(head, holdings_.pairs->forwarded_parts(), holdings_.pairs->forwarded_results());
   proof.joins = uses_.followers->JoinsToConfirm(head, facts_->number(), uses_.chain->recent());
-  // If no lag was measured: as things are.
+  // If no lag was measured: the lag that leaves Delta as it is.
   uses_.reports->StateIn(proof, head.members, head.delta_us / 4);
   return proof;
 }

@@ -1,10 +1,13 @@
-// What this member states at the end of a step: the numbers of its own parts, its accusation as a
-// validator, its votes, and what it has measured. All of it goes out in one PROOF.
+// The PROOF of this member: all that it states at the end of a step. These are the numbers of its
+// own parts, its accusation as a validator, its votes, evidence, what it has measured, the disputed
+// data that it forwarded, the joins that it confirms, and the state root when that is due.
 //
 // Promises:
-//   W1  The PROOF is said once, when all that it states is known: numbers, recomputations, the
-//       state root, V1 of the step before. Exhibits are waited for as long as other bulk data.
-//   W2  A worker whose parts are lost says none.
+//   W1  The PROOF is sent once (Voice::Prepare keeps it so across restarts), when all that it
+//       states is known: numbers, recomputations, the state root, and the check of all workers'
+//       numbers for this member's column in the step before (Duties::AwaitsCrossCheck). Exhibits
+//       are waited for until the bulk timer.
+//   W2  A worker with OwnGradient::parts_lost() sends no PROOF.
 //
 // May not know: how the PROOF is sealed, or what follows from it.
 //
@@ -46,7 +49,7 @@ class Proving {
     DutyJobs* duty_jobs;
     const Followers* followers;
   };
-  // What other parts of the step hold.
+  // Other components of the step, to read.
   struct Holdings {
     const OwnGradient* gradient;
     const Results* results;
@@ -60,18 +63,22 @@ class Proving {
   }
   friend struct FingerprintProbe;
 
-  // As the step begins: a validator recomputes its target's step; every member recomputes what a
-  // gradient case is about; the state's root is due in some steps.
+  // As the step begins: a validator recomputes its target's step; every member recomputes the
+  // gradient that an open case disputes; the state root is computed in the steps that state it.
   void Begin();
-  // Starts what can be started, and says the PROOF when it is complete. True: it was said now.
-  // REQUIRES: the step's coin is known.
+  // Starts what can be started, and sends the PROOF when it is complete. Returns true if it was
+  // sent in this call. REQUIRES: the step's coin is known.
   bool Try();
 
   bool Owns(JobId id) const { return prove_ == id || accuse_ == id || root_ == id; }
+  // Accusing compares nothing here: the recompute job decides (duties.h). REQUIRES: Owns(id); the
+  // job did not fail.
   void OnJob(JobId id, const JobResult& result);
-  // Nullopt if this step has none, or not yet.
+  // Nullopt if this step states none, or it is not computed yet.
   const std::optional<Digest>& state_root() const { return state_root_; }
-  void CheckInvariants() const;  // aborts if W1 or W2 is broken
+  // Aborts if the PROOF was sent without numbers or while its own jobs run (W1), or if a worker
+  // whose parts are lost computes numbers (W2).
+  void CheckInvariants() const;
 
  private:
   JobId Start(std::uint64_t about, JobSpec spec);
@@ -86,8 +93,8 @@ class Proving {
   const StepFacts* facts_;
   Holdings holdings_;
   std::optional<JobId> prove_, accuse_, root_;
-  std::optional<wire::Accusation> target_;  // whom accuse_ is about
-  bool started_ = false;                    // on the numbers
+  std::optional<wire::Accusation> target_;  // the subject of job accuse_
+  bool started_ = false;                    // prove_ was started, or there is nothing to prove
   std::optional<std::vector<wire::ColumnNumbers>> numbers_;
   std::optional<wire::Accusation> accusation_;
   std::optional<Digest> state_root_;

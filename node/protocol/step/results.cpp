@@ -9,7 +9,8 @@ namespace ostraka::protocol {
 using wire::MessageType;
 using wire::Phase;
 
-void Results::Judge() {
+void Results::TakeHeld() {
+  OSTRAKA_CHECK(facts_->seal_a_decided());  // else no result is wanted, and the wait would end
   bool all = true;
   for (std::uint32_t j = 0; j < results_.size(); ++j) {
     if (!IsMissing(j)) continue;
@@ -25,6 +26,7 @@ void Results::Judge() {
 }
 
 bool Results::Take(std::size_t column, const SharedBlob& blob) {
+  OSTRAKA_CHECK(blob != nullptr);
   if (column >= results_.size() || !IsWanted(column)) return false;
   const SealedStep& sealed = facts_->reading.sealed;
   if (blob->root != sealed.aggregates[column]->result_root) return false;  // R1
@@ -37,6 +39,7 @@ bool Results::Take(std::size_t column, const SharedBlob& blob) {
 }
 
 Column Results::ColumnOf(std::size_t column) const {
+  OSTRAKA_CHECK(facts_->coin_known());
   const auto index = static_cast<std::uint32_t>(column);
   return {.part_index = index,
           .range = facts_->roles().parts[column],

@@ -3,14 +3,14 @@
 // Promises:
 //   R1  A result is taken from any sender, and only if it has the root that the sealed AGG names
 //       and holds finite numbers of its part's size.
-//   R2  A result is durable before anything that is said after it is taken: when a PROOF helps to
-//       seal the step, its author can still apply and serve the result after a crash of all.
+//   R2  A result is on disk before this member sends anything that depends on it. So after a crash
+//       of all members, each member that signed a PROOF can still apply and serve the result.
 //
 // May not know: seals in progress, jobs, or columns' fates.
 //
 // Memory: one result a column (a model's size).
 //
-// What an attacker can do here: nothing; what has another root is not taken.
+// What an attacker can do here: nothing; bytes with another root are not taken.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -36,15 +36,18 @@ class Results {
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, results_, closed_, expired_); }
   friend struct FingerprintProbe;
 
-  // The column's sealed AGG gives a result: all wait for it.
+  // The column's sealed AGG gives a result: every member waits for it.
   bool IsWanted(std::size_t column) const { return facts_->reading.sealed.GivesResult(column); }
   bool IsMissing(std::size_t column) const {
     return IsWanted(column) && results_[column] == nullptr;
   }
-  // Takes what has come, and what is kept. closed() once none is missing.
-  void Judge();
+  // Takes results from the inbox and the store; closed() once none is missing.
+  // REQUIRES: seal A is decided.
+  void TakeHeld();
+  // True if the result is held now. Before seal A is decided nothing is taken.
+  // REQUIRES: `blob` is not null.
   bool Take(std::size_t column, const SharedBlob& blob);
-  // The wait for results ends.
+  // The PROOF waits no longer for results. Settling still needs them.
   void Expire() { closed_ = expired_ = true; }
   bool closed() const { return closed_; }
   bool expired() const { return expired_; }
@@ -53,14 +56,16 @@ class Results {
   const std::vector<SharedBlob>& all() const { return results_; }
   // REQUIRES: the step's coin is known.
   Column ColumnOf(std::size_t column) const;
-  void CheckInvariants() const;  // aborts if a result is held that R1 does not allow
+  // Aborts if a result is held that no sealed AGG names by its root (R1; its numbers are not read
+  // again), or if the wait expired and is not closed.
+  void CheckInvariants() const;
 
  private:
   Uses uses_;
   const StepFacts* facts_;
   std::vector<SharedBlob> results_;
   bool closed_ = false;   // complete, or expired
-  bool expired_ = false;  // the phase waits for no more bulk data
+  bool expired_ = false;  // the PROOF waits for no more bulk data
 };
 
 }  // namespace ostraka::protocol

@@ -21,7 +21,7 @@ constexpr MessageType kSealTypes[] = {MessageType::kEcho,   MessageType::kClose,
 // Iterations of a seal after which a member asks itself whether the run went on without it.
 constexpr std::uint32_t kStuckIterations = 3;
 // Limits per seal and link for extra messages: third and later versions of one slot, and ballots of
-// past iterations. The second figure is for each member, as a link may pass on what locks rest on.
+// past iterations. The second figure is for each member, as a link may forward what locks rest on.
 // Counted for the link, not for the signer: otherwise a relay could use up an honest member's
 // quota.
 constexpr std::size_t kOddBallots = 256;
@@ -33,7 +33,8 @@ constexpr std::size_t kOddBallotsOfEach = 8;
 
 void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
                    std::optional<Time> step_before_ended) {
-  OSTRAKA_CHECK(seal_ == nullptr);  // S1
+  OSTRAKA_CHECK(seal_ == nullptr && phase != Phase::kGenesis);  // S1
+  OSTRAKA_CHECK(!facts_->ParentOf(phase).is_zero());
   const Block& head = uses_.chain->head();
   slot_ = uses_.voice->SlotOf(facts_->number(), phase, MessageType::kEcho, draw);
   entries_.emplace(phase, draw, facts_, uses_.chain, uses_.inbox, uses_.charges);
@@ -46,7 +47,7 @@ void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
   options.thresholds = head.thresholds;
   options.delta = uses_.chain->delta();
   options.moment = MomentOf(*uses_.manifest);
-  options.leader_seed = phase == Phase::kC ? facts_->reading.randomness : head.randomness;
+  options.leader_seed = LeaderSeed();
   options.entries = entries_->Count();
   seal_ = std::make_unique<Seal>(std::move(options), &*entries_);
   overdue_ = false;
@@ -67,7 +68,20 @@ void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
   Perform(std::move(output));
 }
 
-// What came early, or was said before a crash: own messages first.
+// The newest coin that all members know.
+const Digest& Sealing::LeaderSeed() const {
+  switch (slot_.phase) {
+    case Phase::kC:
+      return facts_->reading.randomness;
+    case Phase::kA:
+    case Phase::kB:
+    case Phase::kGenesis:
+      break;
+  }
+  return uses_.chain->head().randomness;
+}
+
+// Messages that came early, or were sent before a crash: own messages first.
 void Sealing::FeedHeld(Phase phase, std::uint32_t draw) {
   std::vector<wire::SharedMessage> early;
   for (const MessageType type : kSealTypes) {
@@ -97,18 +111,15 @@ void Sealing::WatchEchoes(base::Duration deadline, std::optional<Time> step_befo
   options.delta = uses_.chain->delta();
   if (!WaitsForLastCoin()) options.deadline = uses_.turn->now() + deadline;
   // Honest members open seal A when they have settled the step before and updated the model, which
-  // takes some longer than others [one that had to look for a result opened 1.3 Delta late, and
-  // the deadlines of the others seemed hasty to it]. None opens it sooner than a Delta before the
-  // decision here that ended that step. A member that saw none says nothing.
+  // takes some longer than others [a member that had to look for a result opened 1.3 Delta late,
+  // and the deadlines of the others seemed hasty to it]. None opens it sooner than a Delta before
+  // the decision here that ended that step. A member that saw none finds no ECHO hasty.
   if (slot_.phase == Phase::kA) {
     options.deadline = step_before_ended ? *step_before_ended + deadline : Time{};
   }
-  const std::size_t n = SealersOf(uses_.chain->head()).size();
   for (std::size_t i = 0; i < entries_->Count(); ++i) {
-    if (!entries_->PlaceOf(i)) continue;
-    EchoWatch::DueEntry due{i, std::nullopt};
-    if (i >= n) due.excused_by = i - n;  // nobody waits for the AGG of one with two COMMITs
-    options.due.push_back(due);
+    // Nobody waits for the AGG of a member with two COMMITs.
+    if (entries_->PlaceOf(i)) options.due.push_back({i, entries_->CommitEntryOf(i)});
   }
   uses_.reports->WatchEchoes(std::move(options));
 }
@@ -142,11 +153,12 @@ void Sealing::OnVector(const wire::Slot& slot, const wire::Vector& vector) {
   Perform(std::move(output));
 }
 
-// A draw that needs the only member left waits for it, and looks whether others do not: to give up
-// on it too would end the run. While messages are timely at least a quorum is left after the
-// faulty have spoilt a draw each. While they are not, honest members spoil draws as well [with a
-// draw for each faulty member and one more, the last one waited for ever: for one that lost its
-// disk after a cut had spoilt a draw (swarm seed 40183), or for a cheat that kept quiet then].
+// A draw that needs the only member left waits for it without a deadline, and asks whether others
+// have gone on: to give up on that member too would end the run. While messages are timely at least
+// a quorum is left after the faulty have spoilt a draw each. While they are not, honest members
+// spoil draws as well [with a draw for each faulty member and one more, the last one waited for
+// ever: for a member that lost its disk after a cut had spoilt a draw (swarm seed 40183), or for a
+// cheat that kept quiet then].
 bool Sealing::WaitsForLastCoin() const {
   return seal_ != nullptr && slot_.phase == Phase::kB &&
          facts_->reading.RevealersLeft(uses_.chain->head()) == 1 && !seal_->echoed();
@@ -173,6 +185,7 @@ void Sealing::OnSealTimer() {
 }
 
 bool Sealing::Drive(bool complete) {
+  OSTRAKA_CHECK(open());
   if (complete && !seal_->echoed()) {
     SealOutput output;
     seal_->Echo(uses_.turn->now(), output);
@@ -261,9 +274,25 @@ bool Sealing::IsStuck() const {
   return seal_ != nullptr && (overdue_ || seal_->iteration() >= kStuckIterations || seal_->alone());
 }
 
+const Seal& Sealing::seal() const {
+  OSTRAKA_CHECK(open());
+  return *seal_;
+}
+
+Entries& Sealing::entries() {
+  OSTRAKA_CHECK(open());
+  return *entries_;
+}
+
+const Entries& Sealing::entries() const {
+  OSTRAKA_CHECK(open());
+  return *entries_;
+}
+
 // --- closing ------------------------------------------------------------------------------------
 
 void Sealing::TakeWatches() {
+  OSTRAKA_CHECK(open() && seal_->decision());
   uses_.reports->TakeSeal(SealersOf(uses_.chain->head()), EchoOf(*seal_->decision()).vector,
                           seal_->iteration() > 0, uses_.turn->now(),
                           [this](const Digest& value) { return IsShown(value); });
@@ -277,6 +306,7 @@ bool Sealing::IsShown(const Digest& value) const {
 }
 
 Digest Sealing::Close() {
+  OSTRAKA_CHECK(open() && seal_->decision());  // S3
   const Block& head = uses_.chain->head();
   const SealVector& vector = *seal_->decision();
   const Digest value = EchoOf(vector).vector;
@@ -307,7 +337,7 @@ Digest Sealing::Close() {
 void Sealing::CheckInvariants() const {
   if (seal_ == nullptr) return;
   OSTRAKA_CHECK(entries_.has_value() && slot_.step == facts_->number());  // S1
-  OSTRAKA_CHECK(slot_.draw == (slot_.phase == Phase::kB ? facts_->reading.draw : 0));
+  OSTRAKA_CHECK(slot_.draw == facts_->DrawOf(slot_.phase));
   entries_->CheckInvariants();
 }
 

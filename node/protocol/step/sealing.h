@@ -4,17 +4,20 @@
 //
 // Promises:
 //   S1  At most one seal is open. Its entries are those of its phase and draw.
-//   S2  The seal gets each message of its slots that names its parent, and no other.
-//   S3  A decided seal is closed once; its certificate and its messages are kept then.
-//   S4  Nothing that only this member knows ends or begins a wait: the deadline, the completeness
-//       of the phase, and what the seal says.
+//   S2  The seal is fed each message of its slots that names its parent, and no other. Answers to
+//       its requests for a vector come apart (OnVector).
+//   S3  A decided seal is closed once. Its certificate is always kept, its messages only if the
+//       slow path ran.
+//   S4  A wait ends by the deadline, by completeness of the phase, or by what the seal says; never
+//       by knowledge that only this member has. Exception: the last possible coin of a step is
+//       waited for without a deadline.
 //
 // May not know: training, the stage, or what follows from a decision.
 //
 // Memory: one Seal (seal.h), its messages (SealTranscript), and a count for each link.
 //
-// What an attacker can do here: send ballots of past iterations and third versions of messages, as
-// many as a link may bring (TakeOdd).
+// What an attacker can do here: send extra messages (votes of past iterations, third and later
+// versions of a message), up to a quota for each link (TakeOdd).
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -57,26 +60,30 @@ class Sealing {
 
   // --- one seal ---
   // Opens the seal of `phase` and `draw`, whose deadline is `deadline` from now, and hands it what
-  // is held already. `step_before_ended`: when seal C of the step before was decided here.
-  // REQUIRES: none is open.
+  // is held already. `step_before_ended`: when seal C of the step before was decided here; used in
+  // phase A only. REQUIRES: none is open; the parent of the phase is known.
   void Open(wire::Phase phase, std::uint32_t draw, base::Duration deadline,
             std::optional<Time> step_before_ended);
   bool open() const { return seal_ != nullptr; }
   // Echoes once `complete`; true when the seal has decided. REQUIRES: open.
   bool Drive(bool complete);
-  // The decision leaves this member's measurements: before anything else is made of it. Rationale:
-  // a member that is absent has no place among the entries any more, and a vector that names it
-  // would count as never shown [each honest member that had echoed such an entry was dropped].
+  // Turns what was measured during this seal into reports. REQUIRES: decided; before StepFacts
+  // takes the decision in, and before Close. Rationale: once a member counts as absent, Entries has
+  // no place for it, so honest ECHOs that name it would look false [each honest member that had
+  // echoed such an entry was dropped].
   void TakeWatches();
-  // Keeps what the seal decided. Returns the decision's digest. REQUIRES: decided.
+  // Stores the decision and ends the seal. Returns the decision's digest. REQUIRES: decided;
+  // StepFacts has read it, and still has the seal's parent and the members that were muted while it
+  // ran.
   Digest Close();
-  // The step is left; the driver's timers are the caller's to cancel.
+  // Forgets the seal because the member leaves the step. The caller cancels the timers.
   void Drop() { seal_.reset(); }
 
   // --- what comes ---
   // A message that the inbox has taken in.
   void OnAccepted(const wire::SignedEnvelope& message);
-  // A verified message of this seal that the inbox does not keep: a lock may rest on it.
+  // A verified message that the inbox does not keep but a lock may need. The caller has asked
+  // TakeOdd before it verified the message.
   void OnOdd(const wire::SignedEnvelope& message) { Feed(message); }
   // False: `from` has brought as many such messages as one link may bring in a seal.
   bool TakeOdd(const PeerId& from);
@@ -84,18 +91,20 @@ class Sealing {
   void OnEchoTimer();
   void OnSealTimer();
 
-  // --- what others may ask, or read. REQUIRES: open, but for IsFor ---
+  // --- what others may ask, or read. REQUIRES: open, but for IsFor and IsStuck ---
   bool IsFor(const wire::Slot& slot) const;         // open, and of this step, phase and draw
   const wire::Slot& slot() const { return slot_; }  // of its ECHOs
-  const Seal& seal() const { return *seal_; }
-  Entries& entries() { return *entries_; }
-  const Entries& entries() const { return *entries_; }
-  // Others may have left this seal: to help a late member takes less than this. A member that was
-  // dropped meanwhile is helped by nobody.
+  const Seal& seal() const;
+  Entries& entries();
+  const Entries& entries() const;
+  // True if the others may have finished this seal without this member: the last coin is overdue,
+  // three iterations have passed, or nobody else takes part. They would help a member that is
+  // merely late; they do not help a member that was dropped. False if no seal is open.
   bool IsStuck() const;
-  void CheckInvariants() const;  // aborts if S1 is broken
+  void CheckInvariants() const;  // aborts if the open seal is not of the step's present draw (S1)
 
  private:
+  const Digest& LeaderSeed() const;
   bool WaitsForLastCoin() const;
   void WatchEchoes(base::Duration deadline, std::optional<Time> step_before_ended);
   void FeedHeld(wire::Phase phase, std::uint32_t draw);
@@ -113,7 +122,7 @@ class Sealing {
   wire::Slot slot_;
   bool overdue_ = false;  // the last coin of the step
   SealTranscript transcript_;
-  std::map<PeerId, std::size_t> odd_;  // by link: OnOdd
+  std::map<PeerId, std::size_t> odd_;  // count by link, for TakeOdd
 };
 
 }  // namespace ostraka::protocol

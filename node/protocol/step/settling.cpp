@@ -36,12 +36,11 @@ void Settling::Begin(const Digest& decision_c) {
 }
 
 Outcome Settling::Try(const std::optional<Digest>& own_root) {
-  holdings_.results->Judge();
   const std::vector<SharedBlob>& results = holdings_.results->all();
   std::vector<double> norms(fates_.size(), 0.0);
   for (std::size_t j = 0; j < fates_.size(); ++j) {
     if (fates_[j] != ColumnFate::kApplied) continue;
-    if (results[j] == nullptr) return Outcome::Wait();  // its owner owes it to us
+    if (results[j] == nullptr) return Outcome::Wait();  // its owner owes it
     norms[j] = aggregation::Norm(AsFloats(*results[j]));
   }
   Block block =
@@ -78,7 +77,8 @@ Outcome Settling::TakeBlock(SharedBlock block) {
   return Outcome::GoOn();
 }
 
-// V1: what all workers stated of the own column against the parts that this member holds.
+// Check V1 (docs/protocol.md 5): what all workers stated of this member's column, against the parts
+// that it holds.
 void Settling::CrossCheck() {
   uses_.duties->ForgetCrossCheck();
   const auto& mine = facts_->my_part;
@@ -125,7 +125,6 @@ void Settling::Remember() {
 // --- the update ---------------------------------------------------------------------------------
 
 void Settling::StartUpdate() {
-  uses_.stage->Enter(Stage::kUpdate);
   UpdateSpec spec;
   spec.state = uses_.chain->state();
   for (std::size_t j = 0; j < fates_.size(); ++j) {
@@ -144,9 +143,7 @@ Outcome Settling::OnJob(const JobResult& result) {
   update_.reset();
   uses_.chain->SetState(std::get<UpdateResult>(result).state);
   const Block& head = uses_.chain->head();
-  StepClock& clock = *holdings_.clock;
-  clock.Lap(clock.times.aggregate_ns, uses_.turn->now());
-  uses_.turn->Do(Observe{clock.times});
+  uses_.turn->Do(Observe{holdings_.clock->times});
   uses_.turn->Do(Observe{StepDone{uses_.chain->shared_head(), uses_.chain->state()}});
   if (HeightOf(head) % kStateEvery == 0) uses_.journal->StoreState(head, uses_.chain->state());
   ShowHeadToFollowers();
@@ -166,12 +163,9 @@ void Settling::ShowHeadToFollowers() {
                           FollowersStay(members.size(), uses_.chain->delta()));
 }
 
-// In every stage the step may have been left, and the update still run.
 void Settling::CheckInvariants() const {
   OSTRAKA_CHECK(fates_.empty() || fates_.size() == facts_->roles().parts.size());
-  if (!update_) return;
-  OSTRAKA_CHECK(uses_.chain->head().step == facts_->number());  // B2
-  OSTRAKA_CHECK(!uses_.stage->in_step() || uses_.stage->is(Stage::kUpdate));
+  OSTRAKA_CHECK(!update_ || uses_.chain->head().step == facts_->number());  // B2
 }
 
 }  // namespace ostraka::protocol

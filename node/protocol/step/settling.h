@@ -5,14 +5,17 @@
 //       (node/protocol/rules/step_reading.h). It waits for these aggregates and for nothing else.
 //   B2  The block is stored before the update begins; the results that it applies were stored
 //       before (results.h). After a crash of all, the run goes on from here.
-//   B3  A member whose own state differs from the sealed one leaves, and trusts its state no more.
+//   B3  A member whose own state differs from the sealed one leaves and does not reuse its state
+//       (Outcome::Leave).
+//   B4  A member that the block bans halts; a member that the block drops makes the update, and
+//       then leaves.
 //
-// May not know: seals in progress, or messages.
+// May not know: seals in progress, the stage, or how messages came.
 //
-// Memory: the fates of one step.
+// Memory: one fate for each column.
 //
-// What an attacker can do here: withhold an aggregate that its sealed AGG promised, which this
-// member asks the others for.
+// What an attacker can do here: withhold an aggregate that its sealed AGG promised; this member
+// then asks the others for it (asks.h).
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -29,14 +32,13 @@
 #include "node/protocol/parts/outcome.h"
 #include "node/protocol/parts/own_pace.h"
 #include "node/protocol/parts/reports.h"
-#include "node/protocol/parts/stage.h"
 #include "node/protocol/step/own_column.h"
 #include "node/protocol/step/results.h"
 #include "node/protocol/step/step_clock.h"
 
 namespace ostraka::protocol {
 
-// A state is stored once in so many blocks, the results in between with each.
+// The full state is stored every kStateEvery blocks; the blocks in between store their results.
 inline constexpr std::uint64_t kStateEvery = 16;
 
 class Settling {
@@ -45,7 +47,6 @@ class Settling {
     PeerId self;
     std::shared_ptr<const Manifest> manifest;
     const Turn* turn;
-    StageNow* stage;
     Journal* journal;
     JobDesk* jobs;
     Chain* chain;
@@ -58,11 +59,11 @@ class Settling {
     Followers* followers;
     OwnPace* pace;
   };
-  // What other parts of the step hold.
+  // Other components of the step, to read.
   struct Holdings {
     const OwnColumn* column;
-    Results* results;
-    StepClock* clock;
+    const Results* results;
+    const StepClock* clock;
   };
   Settling(Uses uses, const StepFacts* facts, Holdings holdings)
       : uses_(std::move(uses)), facts_(facts), holdings_(holdings) {}
@@ -71,16 +72,19 @@ class Settling {
   }
   friend struct FingerprintProbe;
 
-  // Seal C has decided: what is still needed is known now.
+  // Seal C has decided. Decides which aggregates the block still needs.
   void Begin(const Digest& decision_c);
-  // Makes the block once its aggregates are held, and starts the update. `own_root`: this member's
-  // own root of the state at the beginning of the step.
+  // Makes the block once its aggregates are held, and starts the update (then updating()).
+  // `own_root`: this member's own root of the state at the beginning of the step.
   Outcome Try(const std::optional<Digest>& own_root);
+  bool updating() const { return update_.has_value(); }
 
   bool Owns(JobId id) const { return update_ == id; }
-  // The state after the block is there.
+  // The state after the block is there. REQUIRES: the job did not fail; the clock's last lap is
+  // measured.
   Outcome OnJob(const JobResult& result);
-  void CheckInvariants() const;  // aborts if an update runs without a block
+  // Aborts unless there is one fate for each column, and if an update runs without a block (B2).
+  void CheckInvariants() const;
 
  private:
   Outcome TakeBlock(SharedBlock block);

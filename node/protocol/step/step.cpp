@@ -25,10 +25,27 @@ StepFacts FactsOf(const Step::Uses& uses) {
   return facts;
 }
 
-// The phase of the seal that is open in that stage.
-Phase PhaseOf(Stage stage) {
-  if (stage == Stage::kCollect) return Phase::kA;
-  return stage == Stage::kReveal ? Phase::kB : Phase::kC;
+// The phase of the seal that is open in that stage; nullopt if none is.
+std::optional<Phase> PhaseOf(Stage stage) {
+  switch (stage) {
+    case Stage::kCollect:
+      return Phase::kA;
+    case Stage::kReveal:
+      return Phase::kB;
+    case Stage::kProve:
+      return Phase::kC;
+    case Stage::kUnstarted:
+    case Stage::kRestore:
+    case Stage::kGenesis:
+    case Stage::kSettle:
+    case Stage::kUpdate:
+    case Stage::kFollow:
+    case Stage::kLinger:
+    case Stage::kFrozen:
+    case Stage::kHalted:
+      break;
+  }
+  return std::nullopt;
 }
 
 OwnCoins CoinsOf(const Step::Uses& uses, const StepFacts& facts, const Digest& private_seed) {
@@ -64,9 +81,9 @@ Step::Step(const Uses& uses, const Digest& private_seed, std::optional<Time> bef
       proving_({uses.self, uses.manifest, uses.layout, uses.voice, uses.jobs, uses.chain,
                 uses.charges, uses.reports, uses.duties, uses.duty_jobs, uses.followers},
                &facts_, {&gradient_, &results_, &pairs_}),
-      settling_({uses.self, uses.manifest, uses.turn, uses.stage, uses.journal, uses.jobs,
-                 uses.chain, uses.inbox, uses.server, uses.charges, uses.reports, uses.duties,
-                 uses.duty_jobs, uses.followers, uses.pace},
+      settling_({uses.self, uses.manifest, uses.turn, uses.journal, uses.jobs, uses.chain,
+                 uses.inbox, uses.server, uses.charges, uses.reports, uses.duties, uses.duty_jobs,
+                 uses.followers, uses.pace},
                 &facts_, {&column_, &results_, &clock_}) {
   clock_.times.step = number();
   clock_.mark = uses.turn->now();
@@ -108,15 +125,39 @@ Outcome Step::TryAdvance() {
     case Stage::kProve:
       return TrySealC();
     case Stage::kSettle:
-      return settling_.Try(proving_.state_root());
-    default:
-      return Outcome::Wait();
+      return TrySettle();
+    case Stage::kUpdate:  // ends with its job
+    case Stage::kUnstarted:
+    case Stage::kRestore:
+    case Stage::kGenesis:
+    case Stage::kFollow:
+    case Stage::kLinger:
+    case Stage::kFrozen:
+    case Stage::kHalted:
+      break;
   }
+  return Outcome::Wait();
+}
+
+// A decided seal is taken in three moves, in this order. TakeSealed reports what was measured
+// during it, while its entries still have their places, and gives its messages; StepReading reads
+// these; CloseSeal stores the decision, under the parent and with the muted members of the time in
+// which the seal ran, and only then mutes the members that it shows absent.
+SealedMessages Step::TakeSealed() {
+  sealing_.TakeWatches();
+  return sealing_.entries().MessagesOf(*sealing_.seal().decision());
+}
+
+Digest Step::CloseSeal() {
+  const Digest decision = sealing_.Close();
+  MuteAbsent();
+  return decision;
 }
 
 // --- seal A -------------------------------------------------------------------------------------
 
 Outcome Step::TrySealA() {
+  pairs_.JudgeParts();
   pairs_.ForwardParts();
   column_.Try();
   due_.Update();
@@ -129,22 +170,19 @@ Outcome Step::TrySealA() {
 }
 
 Outcome Step::TakeSealA() {
-  sealing_.TakeWatches();
-  const SealVector& vector = *sealing_.seal().decision();
-  facts_.reading.ReadSealA(uses_.chain->head(), sealing_.entries().MessagesOf(vector));
+  facts_.reading.ReadSealA(uses_.chain->head(), TakeSealed());
   KeepUnreadable();
   uses_.charges->ProveBans(uses_.chain->head(), SealedCommits());
-  facts_.parent_b = sealing_.Close();
-  MuteAbsent();
+  facts_.parent_b = CloseSeal();
   if (muted()) return Outcome::Leave("what this node sent in phase A came too late");
   uses_.stage->Enter(Stage::kReveal);
   OpenSealB();
   return Outcome::GoOn();
 }
 
-// While the network is timely only faulty members are absent. After a partition honest ones may be,
-// in each seal others; so no more are muted than leave a quorum unmuted beside t_a faulty ones, or
-// the step could never end.
+// While the network is timely only faulty members are absent. After a partition honest members may
+// be absent, other ones in each seal; so no more are muted than leave a quorum unmuted beside t_a
+// faulty members, or the step could never end.
 void Step::MuteAbsent() {
   const wire::Thresholds& bounds = uses_.chain->head().thresholds;
   if (facts_.reading.absent.size() + bounds.t_a <= bounds.t_s) {
@@ -154,8 +192,9 @@ void Step::MuteAbsent() {
 
 // --- seal B -------------------------------------------------------------------------------------
 
-// Three Delta: what one honest member has got 3/2 Delta after it began, all have got by then, so a
-// member that sends its REVEAL later than that to some is late (node/protocol/watch/late_watch.h).
+// The deadline is three Delta: a REVEAL that one honest member has 3/2 Delta after it began has
+// reached all by then, so a member that sends it later than that to some is late
+// (node/protocol/watch/late_watch.h).
 void Step::OpenSealB() {
   OpenSeal(Phase::kB, facts_.reading.draw, uses_.chain->delta() * 3);
   due_.BeginB();
@@ -173,16 +212,12 @@ Outcome Step::TrySealB() {
   due_.Update();
   if (!sealing_.Drive(sealing_.entries().Complete())) return Outcome::Wait();
   const Block& head = uses_.chain->head();
-  sealing_.TakeWatches();
-  const SealVector& vector = *sealing_.seal().decision();
-  const bool all_good =
-      facts_.reading.ReadSealB(head, *uses_.manifest, sealing_.entries().MessagesOf(vector));
+  const bool all_good = facts_.reading.ReadSealB(head, *uses_.manifest, TakeSealed());
   ProveFalseReveals();
-  facts_.parent_b = sealing_.Close();
-  MuteAbsent();
+  facts_.parent_b = CloseSeal();
   if (muted()) return Outcome::Leave("this node's REVEAL came too late");
   if (all_good) {
-    facts_.parent_c = facts_.parent_b;
+    facts_.parent_c = facts_.parent_b;  // seal C builds on the decision of the good draw
     BeginProve();
     return Outcome::GoOn();
   }
@@ -210,7 +245,7 @@ void Step::BeginProve() {
 }
 
 Outcome Step::TrySealC() {
-  results_.Judge();
+  results_.TakeHeld();
   pairs_.ForwardResults(results_.all());
   if (proving_.Try()) clock_.Lap(clock_.times.aggregate_ns, uses_.turn->now());
   due_.Update();
@@ -219,14 +254,11 @@ Outcome Step::TrySealC() {
 
 Outcome Step::TakeSealC() {
   const Block& head = uses_.chain->head();
-  sealing_.TakeWatches();
   ended_ = uses_.turn->now();
-  const SealVector& vector = *sealing_.seal().decision();
-  facts_.reading.ReadSealC(head, sealing_.entries().MessagesOf(vector));
+  facts_.reading.ReadSealC(head, TakeSealed());
   KeepUnreadable();
-  const Digest decision = sealing_.Close();
+  const Digest decision = CloseSeal();
   pull_.Restart();  // for results, from here on
-  MuteAbsent();
   if (muted()) return Outcome::Leave("this node's PROOF came too late");
   uses_.charges->ProveImpossibleNumbers(facts_.reading.sealed, head, facts_.reading.proofs);
   facts_.reading.ReadEvidence(*uses_.manifest, *uses_.verifier);
@@ -235,6 +267,15 @@ Outcome Step::TakeSealC() {
   uses_.stage->Enter(Stage::kSettle);
   pull_.Arm(MomentOf(*uses_.manifest));  // for results that the block needs
   return Outcome::GoOn();
+}
+
+// --- the block ----------------------------------------------------------------------------------
+
+Outcome Step::TrySettle() {
+  results_.TakeHeld();
+  Outcome outcome = settling_.Try(proving_.state_root());
+  if (settling_.updating()) uses_.stage->Enter(Stage::kUpdate);
+  return outcome;
 }
 
 // --- what comes ---------------------------------------------------------------------------------
@@ -246,8 +287,17 @@ void Step::OnAccepted(const wire::SignedEnvelope& message) {
 }
 
 void Step::OnBulkTimer() {
-  if (uses_.stage->is(Stage::kCollect)) column_.Close();
-  if (uses_.stage->is(Stage::kProve)) results_.Expire();
+  const auto phase = PhaseOf(uses_.stage->stage());
+  if (!phase) return;
+  switch (*phase) {
+    case Phase::kA:
+      return column_.Close();
+    case Phase::kC:
+      return results_.Expire();
+    case Phase::kB:  // no bulk data
+    case Phase::kGenesis:
+      break;
+  }
 }
 
 void Step::OnPullTimer() {
@@ -259,9 +309,9 @@ void Step::OnPullTimer() {
     missing |= asks_.ForEchoes(sealing_);
     asks_.ForLate(sealing_);
   }
-  if (uses_.stage->is(Stage::kProve) || uses_.stage->is(Stage::kSettle)) {
-    missing |= asks_.ForResults(results_);
-  }
+  // PROOF and block need results, from the coin until the block is made.
+  const bool need_results = facts_.coin_known() && !settling_.updating();
+  if (need_results) missing |= asks_.ForResults(results_);
   missing |= asks_.ForExhibits();
   pull_.CountAttempt();
   if (missing) pull_.Arm({uses_.chain->delta().ns / 2});
@@ -280,7 +330,10 @@ Outcome Step::OnJob(JobId id, const JobDesk::Job& job, const JobResult& result) 
   if (const auto* failed = std::get_if<JobFailed>(&result)) {
     return Outcome::FailedJob(job.about, failed->reason);
   }
-  if (settling_.Owns(id)) return settling_.OnJob(result);
+  if (settling_.Owns(id)) {
+    clock_.Lap(clock_.times.aggregate_ns, uses_.turn->now());
+    return settling_.OnJob(result);
+  }
   if (proving_.Owns(id)) {
     proving_.OnJob(id, result);
   } else if (gradient_.OnJob(result)) {
@@ -324,6 +377,10 @@ void Step::CheckInvariants() const {
   OSTRAKA_CHECK(IsSealing(uses_.stage->stage()) == sealing_.open() || !uses_.stage->in_step());
   if (sealing_.open() && uses_.stage->in_step()) {
     OSTRAKA_CHECK(sealing_.slot().phase == PhaseOf(uses_.stage->stage()));  // T2
+  }
+  // A step that this member has left may still have its update running.
+  if (settling_.updating() && uses_.stage->in_step()) {
+    OSTRAKA_CHECK(uses_.stage->is(Stage::kUpdate));  // T2
   }
   pairs_.CheckInvariants();
   gradient_.CheckInvariants();

@@ -1,22 +1,28 @@
-// The step in progress, as a member lives it: collect (seal A), reveal (seal B), prove (seal C),
-// settle, update. It owns the parts of the step and takes as many transitions as the sealed and
-// received data allow.
+// The step in progress, from one member's point of view: collect (seal A), reveal (seal B), prove
+// (seal C), settle, update. It owns the components of the step and takes as many transitions as the
+// sealed and received data allow.
 //
 //   COMMIT + PARTs -> AGG + RESULT -> seal A -> REVEAL -> seal B -> PROOF -> seal C -> block ->
 //   state
 //
 // Promises:
 //   T1  A transition depends on the seals, on the messages that they name, and on deadlines alone.
-//   T2  The stages follow each other as stage.h allows. The step enters kReveal to kUpdate itself;
-//       what follows the step, and every way out of it, is an Outcome for the member.
-//   T3  A member that is sealed absent, and muted, leaves: nobody listens to it in this step.
+//       Exceptions: a failed job halts this member, and a state root of its own that differs from
+//       the sealed one makes it leave.
+//   T2  The stages follow each other as stage.h allows. Step enters kReveal to kUpdate itself; what
+//       follows the step, and every way out of it, is an Outcome for the member: kLeave (T3, a
+//       drop, a false state), kHalt (a ban, a failed job, no member left to reveal a coin).
+//   T3  A member that a seal shows absent, and that is muted, leaves: nobody listens to it in this
+//       step.
 //
-// May not know: links, catching up, forks, or how messages were let in.
+// May not know: links and forks (it passes `refused` and `forks` through), catching up, or how
+// messages were let in.
 //
-// Memory: that of its parts, two models' sizes at most.
+// Memory: that of its components, three models' sizes at most (the parts of the own gradient, the
+// parts of the own column, the results).
 //
-// What an attacker can do here: see the parts. It cannot make the step take a transition that the
-// seals do not allow.
+// What an attacker can do here: see the components' own headers. It cannot make the step take a
+// transition that the seals do not allow.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -29,6 +35,7 @@
 #include "crypto/hash_into.h"
 #include "crypto/sign.h"
 #include "node/protocol/parts/outcome.h"
+#include "node/protocol/parts/stage.h"
 #include "node/protocol/step/asks.h"
 #include "node/protocol/step/due_watch.h"
 #include "node/protocol/step/proving.h"
@@ -38,7 +45,7 @@ namespace ostraka::protocol {
 
 class Step {
  public:
-  // The parts of the member that the step and its parts use. All outlive it.
+  // The parts of the member that the step and its components use. All outlive it.
   struct Uses {
     PeerId self;
     std::shared_ptr<const Manifest> manifest;
@@ -61,9 +68,10 @@ class Step {
     PastSeals* past_seals;
     OwnPace* pace;
   };
-  // The step after the head. `before_ended`: when seal C of the step before was decided here.
+  // The step after the head. `before_ended`: local time at which this member saw seal C of the step
+  // before decided; empty if it did not.
   Step(const Uses& uses, const Digest& private_seed, std::optional<Time> before_ended);
-  Step(const Step&) = delete;  // its parts point at each other
+  Step(const Step&) = delete;  // its components point at each other
   Step& operator=(const Step&) = delete;
   void HashInto(crypto::Hasher& hasher) const {
     crypto::Feed(hasher, facts_, before_ended_, ended_, pull_, pairs_, gradient_, column_, results_,
@@ -71,32 +79,37 @@ class Step {
   }
   friend struct FingerprintProbe;
 
-  // Opens seal A and starts the work. `refused`: links whose PARTs found no room before now.
+  // Opens seal A and starts the work. `refused`: links whose PARTs were refused for lack of room
+  // before now.
   void Begin(const std::set<PeerId>& refused);
-  // One transition, if there is one. REQUIRES: the member is in the step.
+  // Takes the next transition if possible. Outside a step it does nothing.
   Outcome TryAdvance();
 
   // --- what comes ---
   // The inbox has taken in a message of this step.
   void OnAccepted(const wire::SignedEnvelope& message);
   void TakeResult(std::uint64_t column, const SharedBlob& blob) { results_.Take(column, blob); }
+  // Collect: stop waiting for parts. Prove: stop waiting for results and exhibits.
   void OnBulkTimer();
   void OnPullTimer();
   bool Owns(JobId id) const;
   Outcome OnJob(JobId id, const JobDesk::Job& job, const JobResult& result);
   // After a restart, when the own messages of the step have been taken in.
   void SendResultAgain() { column_.SendResultAgain(); }
+  // For what concerns the open seal alone: its timers, odd messages, vectors.
+  Sealing& sealing() { return sealing_; }
 
   // --- what others read ---
   const StepFacts& facts() const { return facts_; }
   std::uint64_t number() const { return facts_.number(); }
-  Sealing& sealing() { return sealing_; }
   const Sealing& sealing() const { return sealing_; }
   const DisputedPairs& pairs() const { return pairs_; }
   const OwnColumn& column() const { return column_; }
   const Results& results() const { return results_; }
   // When seal C was decided here.
   std::optional<Time> ended() const { return ended_; }
+  // Aborts unless the open seal and the running update are those of the stage (T2), and if a
+  // component's own invariant is broken.
   void CheckInvariants() const;
 
  private:
@@ -109,6 +122,9 @@ class Step {
   void BeginProve();
   Outcome TrySealC();
   Outcome TakeSealC();
+  Outcome TrySettle();
+  SealedMessages TakeSealed();
+  Digest CloseSeal();
   void MuteAbsent();
   bool muted() const { return facts_.muted.contains(uses_.self); }
   void SetBulkTimer(Time from);

@@ -19,6 +19,18 @@ const Digest& StepFacts::ParentOf(Phase phase) const {
   return kNoParent;
 }
 
+std::uint32_t StepFacts::DrawOf(Phase phase) const {
+  switch (phase) {
+    case Phase::kB:
+      return reading.draw;
+    case Phase::kA:
+    case Phase::kC:
+    case Phase::kGenesis:
+      break;
+  }
+  return 0;
+}
+
 const Inbox::Item* Usable(const Inbox& inbox, const StepFacts& facts, const Inbox::Place& place,
                           const PeerId& sender) {
   const Inbox::Item* item = inbox.Find(place, sender);

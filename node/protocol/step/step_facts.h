@@ -1,5 +1,5 @@
-// What the seals of the step in progress have decided so far, and what follows for this member: the
-// facts that all parts of a step read. The step alone writes them.
+// The facts that most components of a step read: the decisions of its seals so far, and what this
+// member derives from them. Step alone writes them.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,23 @@ struct StepFacts {
   }
 
   StepReading reading;
-  Digest parent_a, parent_b, parent_c;   // decisions that open the seals; zero until then
-  std::optional<std::uint32_t> my_part;  // index of the part that this member aggregates
-  std::set<PeerId> muted;  // of reading.absent: not waited for, and not heard any more
+  // The parent of seal A (the head block), of seal B (the last decision: it changes with each draw)
+  // and of seal C; zero until known.
+  Digest parent_a, parent_b, parent_c;
+  std::optional<std::uint32_t> my_part;  // the column that this member owns
+  // Either all of reading.absent or an earlier set: the seals do not wait for the ECHOs of these
+  // members, and nobody listens to them. Absent members that are not muted owe no messages, but
+  // still take part in seals. The bound: Step::MuteAbsent.
+  std::set<PeerId> muted;
 
   std::uint64_t number() const { return reading.sealed.step; }
   const Roles& roles() const { return reading.sealed.roles; }
-  // Zero for the genesis.
+  bool seal_a_decided() const { return !parent_b.is_zero(); }
+  bool coin_known() const { return !reading.randomness.is_zero(); }
+  // Zero for phase kGenesis.
   const Digest& ParentOf(wire::Phase phase) const;
+  // The present draw in phase B; the other phases have draw 0 alone.
+  std::uint32_t DrawOf(wire::Phase phase) const;
   Inbox::Place PlaceOf(wire::Phase phase, wire::MessageType type, std::uint32_t draw = 0,
                        std::uint32_t index = 0) const {
     return {number(), phase, type, draw, index};
@@ -37,14 +46,14 @@ struct StepFacts {
 const Inbox::Item* Usable(const Inbox& inbox, const StepFacts& facts, const Inbox::Place& place,
                           const PeerId& sender);
 
-// Durations that the parts of a step share.
+// Durations that the components of a step share.
 inline base::Duration SealDeadline(const Manifest& manifest, base::Duration delta) {
   return manifest.part_timeout * 2 + delta * 2;
 }
-// SealOptions::moment. Of the manifest's Delta, which does not grow with what is measured: a lag
-// holds such a moment, so that with one of the head's Delta each measurement would raise Delta, and
-// Delta the next measurement [one cheat of eight, that gave its messages to one honest member at
-// first, drove Delta to 21 s in 155 steps].
+// Delay for SealOptions::moment. Uses the manifest's Delta, not the head's, which grows with
+// measured lag: each lag contains such a moment, so using the head's Delta would feed growth back
+// into itself [one cheat of eight, that gave its messages to one honest member at first, drove
+// Delta to 21 s in 155 steps].
 inline base::Duration MomentOf(const Manifest& manifest) { return {manifest.delta.ns / 8}; }
 
 }  // namespace ostraka::protocol

@@ -307,7 +307,7 @@ TEST_F(AsksOfSixTest, PartThatIsHeldIsNotAskedFor) {
   EXPECT_TRUE(w_.Pulls().empty());
 }
 
-TEST(AsksInDisputeTest, PartThatOthersPassedOnIsAskedOfThem) {
+TEST(AsksInDisputeTest, PartThatOthersForwardedIsAskedOfThem) {
   StepWorld w(InDispute(1, kSelf));
   const DisputedPairs pairs(w.PairsUses(), &w.facts);
   const Asks asks({w.self(), &w.turn, &w.voice, &w.chain, &w.inbox, &w.reports, &w.duties, &w.pull},

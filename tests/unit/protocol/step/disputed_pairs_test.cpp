@@ -28,8 +28,9 @@ class DisputedPairsTest : public testing::Test {
     w_.Hear(w_.Commit(kWorker));
     w_.HearPart(kWorker, column());
   }
-  // Frames that go out as parts are passed on.
+  // Frames that go out as parts are forwarded.
   std::vector<Send> Forwarded() {
+    pairs_.JudgeParts();
     pairs_.ForwardParts();
     return w_.Taken<Send>();
   }
@@ -65,48 +66,63 @@ TEST_F(DisputedPairsTest, PartGoesOnceToItsOwnerWithTheCommitBeforeIt) {
   EXPECT_EQ(sends[0].blob, nullptr);
   EXPECT_EQ(*sends[1].frame, *w_.Part(kWorker, column())->frame);
   EXPECT_EQ(sends[1].blob, w_.PartsOf(kWorker)[column()]);
-  EXPECT_EQ(pairs_.parts(), (std::set<std::size_t>{0}));
+  EXPECT_EQ(pairs_.forwarded_parts(), (std::set<std::size_t>{0}));
   EXPECT_TRUE(Forwarded().empty());
 }
 
 TEST_F(DisputedPairsTest, PartWaitsForItsCommit) {
   w_.HearPart(kWorker, column());
   EXPECT_TRUE(Forwarded().empty());
-  EXPECT_FALSE(pairs_.HasPart(0));
+  EXPECT_FALSE(pairs_.HoldsGoodPart(0));
   w_.Hear(w_.Commit(kWorker));
-  EXPECT_TRUE(pairs_.HasPart(0));
   EXPECT_EQ(Forwarded().size(), 2u);
+  EXPECT_TRUE(pairs_.HoldsGoodPart(0));
 }
 
-TEST_F(DisputedPairsTest, PartIsPassedOnAtTheLimitAndNotAfterIt) {
+TEST_F(DisputedPairsTest, PartIsForwardedAtTheLimitAndNotAfterIt) {
   HearBoth();
   w_.Go(base::Seconds(20) + base::Nanoseconds(1));
   EXPECT_TRUE(Forwarded().empty());
-  EXPECT_TRUE(pairs_.parts().empty());
+  EXPECT_TRUE(pairs_.HoldsGoodPart(0));  // late, and good
+  EXPECT_TRUE(pairs_.forwarded_parts().empty());
   pairs_.ForwardUntil(w_.now());
   EXPECT_EQ(Forwarded().size(), 2u);
 }
 
-TEST_F(DisputedPairsTest, PartThatItsOwnerCannotTakeInDoesNotCount) {
+TEST_F(DisputedPairsTest, PartThatItsOwnerCannotAcceptDoesNotCount) {
   w_.Hear(w_.Commit(kWorker));
   wire::Part spoilt = w_.PartBody(kWorker, column());
   spoilt.header.shape = {1};
   w_.Hear(w_.Say(kWorker, Phase::kA, MessageType::kPart, wire::Encode(spoilt), 0, column()),
           w_.PartsOf(kWorker)[column()]);
-  EXPECT_FALSE(pairs_.HasPart(0));
   EXPECT_TRUE(Forwarded().empty());
-  EXPECT_TRUE(pairs_.parts().empty());
+  EXPECT_FALSE(pairs_.HoldsGoodPart(0));
+  EXPECT_TRUE(pairs_.forwarded_parts().empty());
   w_.HearPart(kWorker, column());  // the right one, too late: two PARTs of one slot
-  EXPECT_FALSE(pairs_.HasPart(0));
   EXPECT_TRUE(Forwarded().empty());
+  EXPECT_FALSE(pairs_.HoldsGoodPart(0));
+}
+
+// It was good when it was judged. A later version of it would otherwise undo what this member has
+// stated.
+TEST_F(DisputedPairsTest, SecondVersionOfAJudgedPartChangesNothing) {
+  HearBoth();
+  w_.Go(base::Seconds(20) + base::Nanoseconds(1));
+  EXPECT_TRUE(Forwarded().empty());
+  wire::Part other = w_.PartBody(kWorker, column());
+  other.root = scene::DigestOf(3);
+  w_.Hear(w_.Say(kWorker, Phase::kA, MessageType::kPart, wire::Encode(other), 0, column()),
+          w_.PartsOf(kWorker)[column()]);
+  EXPECT_TRUE(Forwarded().empty());
+  EXPECT_TRUE(pairs_.HoldsGoodPart(0));
 }
 
 // The owner refuses such a part. The two COMMITs ban the worker, so that nobody pays for it.
-TEST_F(DisputedPairsTest, PartUnderTheFirstOfTwoCommitsIsPassedOn) {
+TEST_F(DisputedPairsTest, PartUnderTheFirstOfTwoCommitsIsForwarded) {
   HearBoth();
   w_.Hear(w_.SecondCommit(kWorker));
-  EXPECT_TRUE(pairs_.HasPart(0));
   const std::vector<Send> sends = Forwarded();
+  EXPECT_TRUE(pairs_.HoldsGoodPart(0));
   ASSERT_EQ(sends.size(), 2u);
   EXPECT_EQ(*sends[0].frame, *w_.Commit(kWorker)->frame);
 }
@@ -120,13 +136,13 @@ TEST_F(DisputedPairsTest, PartOfAnotherColumnIsNotDisputed) {
   EXPECT_FALSE(pairs_.IsPublic(w_.Id(kAggregator), column()));
 }
 
-TEST_F(DisputedPairsTest, OnlyItsOwnerIsOwedAPartThatWasPassedOn) {
+TEST_F(DisputedPairsTest, ForwardedPartIsSentAgainToItsOwnerOnly) {
   HearBoth();
-  EXPECT_FALSE(pairs_.Owes(w_.Id(kAggregator), w_.Id(kWorker), column()));
+  EXPECT_FALSE(pairs_.MustResend(w_.Id(kAggregator), w_.Id(kWorker), column()));
   Forwarded();
-  EXPECT_TRUE(pairs_.Owes(w_.Id(kAggregator), w_.Id(kWorker), column()));
-  EXPECT_FALSE(pairs_.Owes(w_.Id(3), w_.Id(kWorker), column()));
-  EXPECT_FALSE(pairs_.Owes(w_.Id(kAggregator), w_.Id(3), column()));
+  EXPECT_TRUE(pairs_.MustResend(w_.Id(kAggregator), w_.Id(kWorker), column()));
+  EXPECT_FALSE(pairs_.MustResend(w_.Id(3), w_.Id(kWorker), column()));
+  EXPECT_FALSE(pairs_.MustResend(w_.Id(kAggregator), w_.Id(3), column()));
 }
 
 TEST_F(DisputedPairsTest, ResultGoesOnceToTheWorker) {
@@ -136,36 +152,37 @@ TEST_F(DisputedPairsTest, ResultGoesOnceToTheWorker) {
   ASSERT_EQ(chunks.size(), 1u);
   EXPECT_EQ(chunks[0].to, w_.Id(kWorker));
   EXPECT_EQ(chunks[0].blob, results_[column()]);
-  EXPECT_EQ(pairs_.results(), (std::set<std::size_t>{0}));
+  EXPECT_EQ(pairs_.forwarded_results(), (std::set<std::size_t>{0}));
   pairs_.ForwardResults(results_);
   EXPECT_TRUE(w_.Taken<Send>().empty());
 }
 
-TEST_F(DisputedPairsTest, ResultIsPassedOnOnlyInTimeAndOnlyIfTheAggGivesIt) {
+TEST_F(DisputedPairsTest, ResultIsForwardedOnlyInTimeAndOnlyIfTheAggGivesIt) {
   HoldResult();
   w_.Go(base::Seconds(20) + base::Nanoseconds(1));
   pairs_.ForwardResults(results_);
-  EXPECT_TRUE(pairs_.results().empty());
+  EXPECT_TRUE(pairs_.forwarded_results().empty());
   pairs_.ForwardUntil(w_.now());
   w_.facts.reading.sealed.aggregates[column()].reset();
   pairs_.ForwardResults(results_);
-  EXPECT_TRUE(pairs_.results().empty());
+  EXPECT_TRUE(pairs_.forwarded_results().empty());
   EXPECT_TRUE(w_.Taken<Send>().empty());
 }
 
-TEST_F(OwnDisputeTest, PartyPassesNothingOn) {
+TEST_F(OwnDisputeTest, PartyJudgesAndForwardsNothing) {
   ASSERT_EQ(pairs_.all().size(), 2u);
   w_.Hear(w_.Commit(kWorker));
   w_.HearPart(kWorker, w_.ColumnOf(StepWorld::kSelf));
   w_.Hear(w_.Commit(StepWorld::kSelf));
   w_.HearPart(StepWorld::kSelf, column());
   EXPECT_TRUE(Forwarded().empty());
+  for (const LivePair& pair : pairs_.all()) EXPECT_FALSE(pairs_.HoldsGoodPart(pair.index));
   HoldResult();
   results_[w_.ColumnOf(StepWorld::kSelf)] = w_.ResultOf(w_.ColumnOf(StepWorld::kSelf));
   pairs_.ForwardResults(results_);
   EXPECT_TRUE(w_.Taken<Send>().empty());
-  EXPECT_TRUE(pairs_.parts().empty());
-  EXPECT_TRUE(pairs_.results().empty());
+  EXPECT_TRUE(pairs_.forwarded_parts().empty());
+  EXPECT_TRUE(pairs_.forwarded_results().empty());
 }
 
 }  // namespace

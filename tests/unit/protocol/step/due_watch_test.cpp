@@ -112,6 +112,7 @@ TEST_F(DisputeWatchTest, SpoiltDisputedPartIsLackingStill) {
   spoilt.header.shape = {1};
   w_.Hear(w_.Say(1, Phase::kA, MessageType::kPart, wire::Encode(spoilt), 0, column),
           w_.PartsOf(1)[column]);
+  pairs_.JudgeParts();
   due_.Update();
   EXPECT_TRUE(Lacks(DueMessage::kDisputedPart, 0));
 }
@@ -120,6 +121,7 @@ TEST_F(DisputeWatchTest, GoodDisputedPartIsHeld) {
   OpenA();
   w_.Hear(w_.Commit(1));
   w_.HearPart(1, w_.ColumnOf(2));
+  pairs_.JudgeParts();
   due_.Update();
   EXPECT_FALSE(Lacks(DueMessage::kDisputedPart, 0));
 }

@@ -40,6 +40,26 @@ TEST_F(EntriesTest, PhaseAHasACommitAndAnAggOfEachMemberAndOtherPhasesOneMessage
   EXPECT_EQ(Of(Phase::kC).Count(), n());
 }
 
+TEST_F(EntriesTest, LayoutNamesEveryEntryOnceAndAnAggsCommit) {
+  const Entries a = Of(Phase::kA);
+  for (std::size_t member = 0; member < n(); ++member) {
+    const std::size_t commit = Entries::EntryOf(member);
+    const std::size_t agg = a.AggEntryOf(member);
+    EXPECT_EQ(a.PlaceOf(commit)->first.type, MessageType::kCommit);
+    EXPECT_EQ(a.PlaceOf(agg)->first.type, MessageType::kAggregate);
+    EXPECT_EQ(a.PlaceOf(commit)->second, w_.Id(member));
+    EXPECT_EQ(a.PlaceOf(agg)->second, w_.Id(member));
+    EXPECT_EQ(a.CommitEntryOf(agg), commit);
+    EXPECT_EQ(a.CommitEntryOf(commit), std::nullopt);
+  }
+  w_.ReadA();
+  for (std::size_t i = 0; i < n(); ++i) {
+    EXPECT_EQ(Of(Phase::kB).CommitEntryOf(i), std::nullopt);
+    EXPECT_EQ(Of(Phase::kC).CommitEntryOf(i), std::nullopt);
+  }
+  EXPECT_DEATH(Of(Phase::kB).AggEntryOf(0), "CHECK failed");
+}
+
 TEST_F(EntriesTest, EntryIsTheMessageThatIsHeld) {
   const Entries entries = Of(Phase::kA);
   EXPECT_EQ(entries.EntryNow(1).state, State::kAbsent);

@@ -83,8 +83,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(step, pairs_.pairs_[0].aggregator);
     EXPECT_FEEDS(step, pairs_.pairs_[0].column);
     EXPECT_FEEDS(step, pairs_.forward_until_);
-    EXPECT_FEEDS(step, pairs_.parts_);
-    EXPECT_FEEDS(step, pairs_.results_);
+    EXPECT_FEEDS(step, pairs_.forwarded_parts_);
+    EXPECT_FEEDS(step, pairs_.forwarded_results_);
     EXPECT_FEEDS(step, pairs_.spoilt_);
   }
   static void OfOwnGradient(Step& step) {

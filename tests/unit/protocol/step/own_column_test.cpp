@@ -121,7 +121,7 @@ TEST_F(OwnColumnTest, WaitEndsWithWhatIsHeld) {
   ASSERT_TRUE(agg);
   EXPECT_EQ(agg->included, wire::BitmapOf({w_.Id(1), w_.Id(3)}, w_.head().members));
   EXPECT_EQ(agg->commits_root, crypto::SetRoot({w_.Commit(1)->digest, w_.Commit(3)->digest}));
-  EXPECT_FALSE(column_.IsSettled(w_.Id(4)));
+  EXPECT_FALSE(column_.IsJudged(w_.Id(4)));
 }
 
 TEST_F(OwnColumnTest, WithoutAnyPartTheAggSaysThatThereIsNoResult) {
@@ -152,7 +152,7 @@ TEST_F(OwnColumnTest, UnderTwoCommitsNoPartCounts) {
   w_.Hear(w_.SecondCommit(2));
   HearBut(2);
   column_.Try();
-  EXPECT_TRUE(column_.IsSettled(w_.Id(2)));
+  EXPECT_TRUE(column_.IsJudged(w_.Id(2)));
   EXPECT_FALSE(column_.held().contains(w_.Id(2)));
   EXPECT_TRUE(column_.closed());  // and nobody waits for it
   w_.HearPart(2, mine());
@@ -177,7 +177,7 @@ TEST_F(OwnColumnTest, SecondCommitAfterThePartWasJudgedLeavesThePartIncluded) {
 TEST_F(OwnColumnTest, PartThatIsNotUnderItsCommitLeavesEvidenceAndASuspicion) {
   HearSpoilt(2, w_.PartsOf(3)[mine()], false);
   column_.Try();
-  EXPECT_TRUE(column_.IsSettled(w_.Id(2)));
+  EXPECT_TRUE(column_.IsJudged(w_.Id(2)));
   EXPECT_FALSE(column_.held().contains(w_.Id(2)));
   EXPECT_TRUE(w_.charges.Against(w_.Id(2)));
   EXPECT_EQ(w_.StoredRecords(RecordKind::kEvidence).size(), 1u);
@@ -193,7 +193,7 @@ TEST_F(OwnColumnTest, PartWithNaNIsRefusedThoughItIsUnderItsCommit) {
   std::memcpy(data.data(), &bad, sizeof bad);
   HearSpoilt(2, crypto::MakeBlob(data), true);
   column_.Try();
-  EXPECT_TRUE(column_.IsSettled(w_.Id(2)));
+  EXPECT_TRUE(column_.IsJudged(w_.Id(2)));
   EXPECT_FALSE(column_.held().contains(w_.Id(2)));
   EXPECT_EQ(w_.Observed<Suspicion>().size(), 1u);
   EXPECT_FALSE(w_.charges.Against(w_.Id(2)));  // the two frames prove nothing
@@ -205,7 +205,7 @@ TEST_F(OwnColumnTest, CommitOfAnotherHistoryIsWaitedFor) {
   w_.HearPart(2, mine());
   column_.Note(w_.Id(2));
   column_.Try();
-  EXPECT_FALSE(column_.IsSettled(w_.Id(2)));
+  EXPECT_FALSE(column_.IsJudged(w_.Id(2)));
   EXPECT_TRUE(w_.Observed<Suspicion>().empty());
 }
 

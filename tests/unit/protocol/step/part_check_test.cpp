@@ -86,6 +86,10 @@ TEST_F(PartCheckTest, NumbersThatAreNotFiniteAreAFaultAlsoUnderTheCommit) {
   }
 }
 
+TEST_F(PartCheckTest, PartWithoutBulkDataIsOurOwnBug) {
+  EXPECT_DEATH(FaultOf(Body(), nullptr), "CHECK failed");
+}
+
 TEST_F(PartCheckTest, LengthIsExact) {
   for (const int change : {-4, 4, 1}) {
     base::Bytes data = Blob()->data;

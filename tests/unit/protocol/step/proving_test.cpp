@@ -48,7 +48,7 @@ class ProvingTest : public testing::Test {
     for (std::uint32_t j = 0; j < w_.facts.roles().parts.size(); ++j) {
       results_.Take(j, w_.ResultOf(j));
     }
-    results_.Judge();
+    results_.TakeHeld();
     w_.StoredRecords(RecordKind::kResult);
   }
   // The job on the own numbers, which Try starts.
@@ -154,6 +154,11 @@ TEST_F(ProvingTest, NumbersWaitForResultsUntilThatWaitEnds) {
   const auto proof = Said();
   ASSERT_TRUE(proof);
   for (const wire::ColumnNumbers& numbers : proof->columns) EXPECT_TRUE(numbers.missing);
+}
+
+TEST_F(ProvingTest, NothingIsProvenBeforeTheCoinIsKnown) {
+  w_.ReadA();
+  EXPECT_DEATH(proving_.Try(), "CHECK failed");
 }
 
 TEST_F(ProvingTest, NumbersWaitForTheOwnGradient) {

@@ -43,6 +43,14 @@ TEST_F(ResultsTest, NoResultIsTakenBeforeSealASaysWhichOnesThereAre) {
   EXPECT_TRUE(w_.Taken<Store>().empty());
 }
 
+TEST_F(ResultsTest, CallsBeforeTheirSealAreOurOwnBugs) {
+  EXPECT_DEATH(results_.TakeHeld(), "CHECK failed");
+  w_.ReadA();
+  results_.TakeHeld();
+  EXPECT_DEATH(results_.ColumnOf(0), "CHECK failed");
+  EXPECT_DEATH(results_.Take(0, nullptr), "CHECK failed");
+}
+
 TEST_F(ResultsTest, ResultWithTheSealedRootIsTakenFromAnybodyAndMadeDurable) {
   w_.ReadA();
   EXPECT_TRUE(results_.IsMissing(2));
@@ -82,28 +90,28 @@ TEST_F(ResultsTest, JudgeTakesWhatOwnersSentAndClosesWithTheLast) {
   w_.ReadA();
   const auto columns = static_cast<std::uint32_t>(w_.count());
   for (std::uint32_t j = 0; j + 1 < columns; ++j) HearResult(j);
-  results_.Judge();
+  results_.TakeHeld();
   EXPECT_FALSE(results_.closed());
   EXPECT_TRUE(results_.IsMissing(columns - 1));
   HearResult(columns - 1);
-  results_.Judge();
+  results_.TakeHeld();
   EXPECT_TRUE(results_.closed());
   EXPECT_FALSE(results_.expired());
 }
 
 TEST_F(ResultsTest, ResultOfAMemberThatIsNotTheOwnerIsNotLookedAtInTheInbox) {
   w_.ReadA();
-  const wire::Result body{HeaderOf(w_.facts.roles().parts[1]), w_.ResultOf(1)->root};
+  const wire::Result body{RawHeaderOf(w_.facts.roles().parts[1]), w_.ResultOf(1)->root};
   const std::size_t other = w_.OwnerOf(2);
   w_.Hear(w_.Say(other, Phase::kA, MessageType::kResult, wire::Encode(body), 0, 1), w_.ResultOf(1));
-  results_.Judge();
+  results_.TakeHeld();
   EXPECT_TRUE(results_.IsMissing(1));
 }
 
 TEST_F(ResultsTest, ResultThatTheStoreKeptIsTakenWithoutStoringItAgain) {
   w_.ReadA();
   w_.chain.KeepResult(StepWorld::kStep, 3, w_.ResultOf(3));
-  results_.Judge();
+  results_.TakeHeld();
   EXPECT_FALSE(results_.IsMissing(3));
   EXPECT_TRUE(w_.Taken<Store>().empty());
 }
@@ -112,7 +120,7 @@ TEST_F(ResultsTest, WrongResultOfTheOwnerDoesNotHideTheKeptOne) {
   w_.ReadA();
   w_.chain.KeepResult(StepWorld::kStep, 3, w_.ResultOf(3));
   w_.Hear(w_.Result(3), w_.ResultOf(2));
-  results_.Judge();
+  results_.TakeHeld();
   EXPECT_FALSE(results_.IsMissing(3));
 }
 
@@ -121,7 +129,7 @@ TEST_F(ResultsTest, ColumnWithoutAResultIsNotWaitedFor) {
   w_.facts.reading.sealed.aggregates[0].reset();
   w_.facts.reading.sealed.aggregates[1]->result_root = Digest{};
   for (std::uint32_t j = 2; j < w_.count(); ++j) HearResult(j);
-  results_.Judge();
+  results_.TakeHeld();
   EXPECT_TRUE(results_.closed());
   EXPECT_EQ(results_.all()[0], nullptr);
   EXPECT_EQ(results_.all()[1], nullptr);

@@ -81,6 +81,31 @@ TEST_F(SealingDeathTest, SecondSealDoesNotOpenBesideTheFirst) {
   EXPECT_DEATH(sealing_.Open(Phase::kA, 0, kDeadline, std::nullopt), "CHECK failed");
 }
 
+TEST_F(SealingDeathTest, SealOpensOnlyUnderAParent) {
+  EXPECT_DEATH(sealing_.Open(Phase::kB, 0, kDeadline, std::nullopt), "CHECK failed");
+  EXPECT_DEATH(sealing_.Open(Phase::kGenesis, 0, kDeadline, std::nullopt), "CHECK failed");
+}
+
+TEST_F(SealingDeathTest, OnlyAnOpenSealIsDrivenAndRead) {
+  EXPECT_DEATH(sealing_.Drive(true), "CHECK failed");
+  EXPECT_DEATH(sealing_.seal(), "CHECK failed");
+  EXPECT_DEATH(sealing_.entries(), "CHECK failed");
+  OpenA();
+  sealing_.Drop();
+  EXPECT_DEATH(sealing_.entries(), "CHECK failed");
+}
+
+TEST_F(SealingDeathTest, OnlyADecidedSealIsClosedAndOnlyOnce) {
+  OpenA();
+  EXPECT_DEATH(sealing_.TakeWatches(), "CHECK failed");
+  EXPECT_DEATH(sealing_.Close(), "CHECK failed");
+  sealing_.Drop();
+  DecideA();
+  sealing_.TakeWatches();
+  sealing_.Close();
+  EXPECT_DEATH(sealing_.Close(), "CHECK failed");
+}
+
 TEST_F(SealingTest, OpeningSetsTheDeadlineAndCancelsTheTimersOfTheSealBefore) {
   sealing_.Open(Phase::kA, 0, kDeadline, std::nullopt);
   const auto timers = w_.Taken<SetTimer>();

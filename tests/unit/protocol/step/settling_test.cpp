@@ -25,15 +25,10 @@ class SettlingTest : public testing::Test {
       : w_(edit),
         column_(w_.ColumnUses(), &w_.facts),
         results_(w_.ResultsUses(), &w_.facts),
-        settling_({w_.self(), w_.manifest, &w_.turn, &w_.stage, &w_.journal, &w_.jobs, &w_.chain,
-                   &w_.inbox, &w_.server, &w_.charges, &w_.reports, &w_.duties, &w_.duty_jobs,
-                   &w_.followers, &w_.pace},
+        settling_({w_.self(), w_.manifest, &w_.turn, &w_.journal, &w_.jobs, &w_.chain, &w_.inbox,
+                   &w_.server, &w_.charges, &w_.reports, &w_.duties, &w_.duty_jobs, &w_.followers,
+                   &w_.pace},
                   &w_.facts, {&column_, &results_, &clock_}) {
-    for (const Stage stage :
-         {Stage::kGenesis, Stage::kCollect, Stage::kReveal, Stage::kProve, Stage::kSettle}) {
-      w_.stage.Enter(stage);
-    }
-    clock_.mark = w_.now();
     w_.ReadA();
     w_.ReadB();
     w_.ReadC();
@@ -141,7 +136,7 @@ TEST_F(SettlingTest, ResultOfAVoidColumnThatIsHeldIsNotApplied) {
 TEST_F(SettlingTest, BlockIsStoredBeforeTheUpdateBegins) {
   HoldResults();
   ASSERT_EQ(Settle().what, What::kGoOn);
-  EXPECT_TRUE(w_.stage.is(Stage::kUpdate));
+  EXPECT_TRUE(settling_.updating());
   std::optional<std::size_t> stored, updates;
   const auto& actions = w_.out.actions();
   for (std::size_t i = 0; i < actions.size(); ++i) {

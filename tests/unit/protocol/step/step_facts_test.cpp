@@ -23,6 +23,21 @@ TEST(StepFactsTest, EachPhaseHasTheParentThatOpenedItsSeal) {
   EXPECT_TRUE(w.facts.ParentOf(Phase::kGenesis).is_zero());
 }
 
+TEST(StepFactsTest, FactsSayWhichSealsAreDecidedAndWhichDrawIsOpen) {
+  StepWorld w;
+  EXPECT_FALSE(w.facts.seal_a_decided());
+  w.ReadA();
+  EXPECT_TRUE(w.facts.seal_a_decided());
+  EXPECT_FALSE(w.facts.coin_known());
+  w.facts.reading.draw = 2;
+  EXPECT_EQ(w.facts.DrawOf(Phase::kA), 0u);
+  EXPECT_EQ(w.facts.DrawOf(Phase::kB), 2u);
+  EXPECT_EQ(w.facts.DrawOf(Phase::kC), 0u);
+  w.facts.reading.draw = 0;
+  w.ReadB();
+  EXPECT_TRUE(w.facts.coin_known());
+}
+
 TEST(StepFactsTest, PlaceNamesTheStepInProgress) {
   const StepWorld w;
   const Inbox::Place place = w.facts.PlaceOf(Phase::kB, MessageType::kReveal, 2);

@@ -117,7 +117,7 @@ SharedVector StepWorld::GradientOf(std::size_t member) const {
 const std::vector<SharedBlob>& StepWorld::PartsOf(std::size_t member) {
   std::vector<SharedBlob>& parts = parts_[member];
   if (parts.empty()) {
-    const PackSpec spec{GradientOf(member), facts.roles().parts, true};
+    const PackSpec spec{.gradient = GradientOf(member), .parts = facts.roles().parts, .hash = true};
     parts = std::get<PackResult>(Run(spec)).parts;
   }
   return parts;
@@ -152,7 +152,7 @@ wire::Part StepWorld::PartBody(std::size_t member, std::uint32_t column) {
   std::vector<Digest> roots;
   for (const SharedBlob& part : PartsOf(member)) roots.push_back(part->root);
   wire::Part part;
-  part.header = HeaderOf(facts.roles().parts[column]);
+  part.header = RawHeaderOf(facts.roles().parts[column]);
   part.root = roots[column];
   part.path = crypto::MerklePath(roots, column);
   return part;
@@ -221,7 +221,7 @@ wire::SharedMessage StepWorld::Aggregate(std::size_t member) {
              wire::Encode(AggregateBody(ColumnOf(member))));
 }
 wire::SharedMessage StepWorld::Result(std::uint32_t column) {
-  const wire::Result body{HeaderOf(facts.roles().parts[column]), ResultOf(column)->root};
+  const wire::Result body{RawHeaderOf(facts.roles().parts[column]), ResultOf(column)->root};
   return Say(OwnerOf(column), Phase::kA, MessageType::kResult, wire::Encode(body), 0, column);
 }
 wire::SharedMessage StepWorld::Reveal(std::size_t member, std::uint32_t draw) const {

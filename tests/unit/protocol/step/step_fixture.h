@@ -1,5 +1,5 @@
-// One member in one step, without its machine: the parts that the classes of node/protocol/step
-// use, and what all members say in a step in which each does its work.
+// One member in one step, without its machine: the parts of a member that the classes of
+// node/protocol/step use, and what all members say in a step in which each does its work.
 //
 // A test constructs the class in question over these, hands in messages with Hear, and reads what
 // came out with Taken, Utter and Sent.

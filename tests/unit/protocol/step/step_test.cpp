@@ -151,7 +151,7 @@ TEST_F(StepTest, StepBeginsWithSealAItsTimersAndTheOwnGradient) {
   std::map<TimerId, Time> at;
   for (const SetTimer& timer : timers) at[timer.id] = timer.at;
   EXPECT_EQ(at.at(kEchoTimer), w_.now() + base::Seconds(42));
-  EXPECT_EQ(at.at(kBulkTimer), w_.now() + base::Seconds(22));  // parts, and two Delta to pass on
+  EXPECT_EQ(at.at(kBulkTimer), w_.now() + base::Seconds(22));  // parts, and two Delta to forward
   EXPECT_EQ(step_.pairs().forward_until(), w_.now() + base::Seconds(20));
   EXPECT_TRUE(step_.sealing().open());
   const auto jobs = w_.Taken<StartJob>();
