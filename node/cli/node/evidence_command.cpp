@@ -147,7 +147,8 @@ base::StatusOr<ExitCode> ShowFile(const EvidenceCommandOptions& options) {
   ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(options.files.front()));
   const auto file = wire::DecodeEvidence(bytes);
   if (!file.ok()) {
-    return base::InvalidArgument(options.files.front() + ": " + base::MessageOf(file.status()));
+    return base::InvalidArgument(options.files.front() + ": " + base::MessageOf(file.status()) +
+                                 ": give a file from `swarm --out` or `evidence export`");
   }
   ASSIGN_OR_RETURN(const auto run, ReadRun(options));
   json shown = JsonOf(Judge(bytes, run));

@@ -50,7 +50,7 @@ base::StatusOr<base::Bytes> ReadEvidenceFile(const std::string& path) {
   if (!file) return base::NotFound("cannot read '" + path + "': check the path");
   base::Bytes bytes(wire::kMaxEvidenceFileBytes + 1);
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (file.bad()) return base::Unavailable("cannot read '" + path + "': is it a file?");
+  if (file.bad()) return base::Unavailable("cannot read '" + path + "': give an evidence file");
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   return bytes;
 }

@@ -78,8 +78,8 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
       "Example: ostraka node run.toml --key me.key\n"
       "         ostraka node run.toml --key me.key --http 127.0.0.1:9464\n"
       "Ctrl-C stops the node cleanly.\n"
-      "Exit codes: 0 the run finished; 1 banned, diverged, forked or stopped; 2 bad options or "
-      "files; 3 no progress, no disk or no port");
+      "Exit codes: 0 the run finished; 1 banned, diverged, forked or stopped; 2 bad option or "
+      "file content; 3 file, disk or port missing, or no progress");
   command->callback([options, &invocation] {
     invocation.body = [options] {
       const auto code = RunNode(*options);

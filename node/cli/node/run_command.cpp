@@ -64,7 +64,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   }
   std::printf("run %s%s%s\n", m.run_id.Hex().c_str(), m.name.empty() ? "" : "  ",
               PrintableLine(m.name).c_str());
-  std::printf("mode %s: %u members, tolerates %u faulty ones (%u while messages are late)\n",
+  std::printf("mode %s: %u members, tolerates %u faulty (%u while messages are late)\n",
               protocol::ModeName(m.mode), n, thresholds.t_s, thresholds.t_a);
   // People compare the first 16 digits of a hash.
   const std::size_t at = m.training.data.find('@');

@@ -104,7 +104,7 @@ std::string ForkTrial::Line() const {
                      "bears; ";
   if (culprits_.empty()) {
     line +=
-        "nobody is named, as no member's messages that came here contradict each other (members "
+        "nobody is named, as no member's words that came here contradict each other (members "
         "of the other side may hold some that do)";
   } else {
     line += "proven guilty by their own signatures: ";

@@ -57,23 +57,23 @@ Manifest ManifestOf(std::uint32_t n, Mode mode) {
 
 Block ViewBefore(const Manifest& manifest, std::uint64_t step) {
   OSTRAKA_CHECK(step > 0);
-  Block view;
-  view.step = step - 1;
-  view.decision = DigestOf(1000 + step);
-  view.randomness = DigestOf(2000 + step);
-  for (const Member& member : manifest.members) view.members.push_back(member.id);
-  const auto n = static_cast<std::uint32_t>(view.members.size());
-  view.thresholds = ThresholdsFor(manifest.mode, n, GenesisAsynchronousFaults(manifest.mode, n));
-  view.tau = manifest.tau;
-  return view;
+  Block head;
+  head.step = step - 1;
+  head.decision = DigestOf(1000 + step);
+  head.randomness = DigestOf(2000 + step);
+  for (const Member& member : manifest.members) head.members.push_back(member.id);
+  const auto n = static_cast<std::uint32_t>(head.members.size());
+  head.thresholds = ThresholdsFor(manifest.mode, n, GenesisAsynchronousFaults(manifest.mode, n));
+  head.tau = manifest.tau;
+  return head;
 }
 
-void RecordHonestStep(Block& view) {
-  for (const PeerId& member : view.members) {
-    view.columns.push_back(ColumnFate::kApplied);
-    view.aggregated.push_back({member, view.members});
+void RecordHonestStep(Block& head) {
+  for (const PeerId& member : head.members) {
+    head.columns.push_back(ColumnFate::kApplied);
+    head.aggregated.push_back({member, head.members});
   }
-  view.proven = view.members;
+  head.proven = head.members;
 }
 
 wire::Case GradientCase(std::uint32_t accuser, std::uint32_t target, std::uint64_t step,
@@ -107,16 +107,16 @@ SealedFaults Banned(const std::vector<std::uint32_t>& peers) {
 HonestStep MakeHonestStep(HonestStepOptions options) {
   HonestStep made;
   made.manifest = ManifestOf(options.n, options.mode);
-  made.view = ViewBefore(made.manifest, options.step);
-  made.view.tau = options.tau;
-  made.view.cases = std::move(options.cases);
-  made.view.drawn = std::move(options.drawn);
+  made.head = ViewBefore(made.manifest, options.step);
+  made.head.tau = options.tau;
+  made.head.cases = std::move(options.cases);
+  made.head.drawn = std::move(options.drawn);
   made.randomness = DigestOf(3000 + options.seed);
 
   SealedStep& sealed = made.sealed;
   sealed.step = options.step;
   sealed.tau = options.tau;
-  sealed.roles = AssignRoles(made.view, options.dimension);
+  sealed.roles = AssignRoles(made.head, options.dimension);
   const std::vector<PeerId>& workers = sealed.roles.workers;
   const base::Rng rng(options.seed);
   std::map<PeerId, std::vector<SharedBlob>> parts;
@@ -125,10 +125,10 @@ HonestStep MakeHonestStep(HonestStepOptions options) {
     parts[workers[i]] =
         std::get<PackResult>(Run(PackSpec{gradient, sealed.roles.parts, true})).parts;
   }
-  for (const PeerId& member : made.view.members) {
+  for (const PeerId& member : made.head.members) {
     sealed.commit_digests[member] = DigestOf(4000 + member.bytes[7]);
     wire::Commit commit;
-    commit.coin_count = static_cast<std::uint32_t>(made.view.members.size());
+    commit.coin_count = static_cast<std::uint32_t>(made.head.members.size());
     if (sealed.roles.IsWorker(member)) commit.gradient_root = DigestOf(5000 + member.bytes[7]);
     sealed.commits.emplace(member, commit);
     sealed.proofs[member];
@@ -157,19 +157,19 @@ HonestStep MakeHonestStep(HonestStepOptions options) {
 }
 
 std::vector<PeerId> HonestStep::Senders(std::size_t column) const {
-  return *wire::SendersOf(sealed.aggregates[column]->included, view.members);
+  return *wire::SendersOf(sealed.aggregates[column]->included, head.members);
 }
 
 void HonestStep::SetSenders(std::size_t column, const std::vector<PeerId>& senders) {
   std::vector<Digest> commits;
   for (const PeerId& sender : senders) commits.push_back(sealed.commit_digests.at(sender));
-  AggregateOf(column).included = wire::BitmapOf(senders, view.members);
+  AggregateOf(column).included = wire::BitmapOf(senders, head.members);
   AggregateOf(column).commits_root = crypto::SetRoot(commits);
 }
 
 std::vector<ColumnFate> HonestStep::Fates() const {
-  std::vector<ColumnFate> fates = JudgeWithoutAggregates(sealed, view);
-  JudgeAggregates(sealed, view, manifest, result_norms, fates);
+  std::vector<ColumnFate> fates = JudgeWithoutAggregates(sealed, head);
+  JudgeAggregates(sealed, head, manifest, result_norms, fates);
   return fates;
 }
 
@@ -178,7 +178,7 @@ Judged HonestStep::JudgedWith(SealedFaults faults) const {
 }
 
 Block HonestStep::Judge(SealedFaults faults) const {
-  return JudgeStep(sealed, view, manifest, JudgedWith(std::move(faults)));
+  return JudgeStep(sealed, head, manifest, JudgedWith(std::move(faults)));
 }
 
 }  // namespace ostraka::protocol::scene

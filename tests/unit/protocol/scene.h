@@ -22,9 +22,9 @@ Manifest ManifestOf(std::uint32_t n, Mode mode = Mode::kMajority);
 // The block before step `step` with all members and no case. REQUIRES: step > 0.
 Block ViewBefore(const Manifest& manifest, std::uint64_t step);
 
-// Makes `view` the block of a step in which all members worked, member j owned column j and
+// Makes `head` the block of a step in which all members worked, member j owned column j and
 // included all, and every column was applied.
-void RecordHonestStep(Block& view);
+void RecordHonestStep(Block& head);
 
 wire::Case GradientCase(std::uint32_t accuser, std::uint32_t target, std::uint64_t step,
                         std::uint64_t opened_step);
@@ -37,7 +37,7 @@ SealedFaults Banned(const std::vector<std::uint32_t>& peers);
 // A step of n members that all did their work, as seals A and C fixed it.
 struct HonestStep {
   Manifest manifest;
-  Block view;
+  Block head;
   SealedStep sealed;
   Digest randomness;  // r^t
   std::vector<Column> columns;

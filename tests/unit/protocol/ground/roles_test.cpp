@@ -26,22 +26,22 @@ wire::Case CaseOf(wire::CaseKind kind, std::uint32_t accuser, std::uint32_t targ
   return open;
 }
 
-Roles RolesWith(Block view, std::vector<Assignment> drawn, std::uint64_t dimension = 100) {
-  view.drawn = std::move(drawn);
-  return AssignRoles(view, dimension);
+Roles RolesWith(Block head, std::vector<Assignment> drawn, std::uint64_t dimension = 100) {
+  head.drawn = std::move(drawn);
+  return AssignRoles(head, dimension);
 }
 
-std::vector<Assignment> Draw(const Block& view, std::uint32_t m, std::uint64_t coin = 1) {
-  return DrawValidators(DigestOf(coin), view, view.members, view.step + 2, m);
+std::vector<Assignment> Draw(const Block& head, std::uint32_t m, std::uint64_t coin = 1) {
+  return DrawValidators(DigestOf(coin), head, head.members, head.step + 2, m);
 }
 
 // --- who is in role ------------------------------------------------------------------------------
 
 TEST(InRoleTest, LeavesOutBothPartiesOfEveryOpenCase) {
-  Block view = ViewBefore(ManifestOf(6), 5);
-  EXPECT_EQ(InRole(view), PeersUpTo(6));
-  view.cases = {CaseOf(4, 1), CaseOf(0, 5)};
-  EXPECT_EQ(InRole(view), (std::vector<PeerId>{PeerNumber(2), PeerNumber(3)}));
+  Block head = ViewBefore(ManifestOf(6), 5);
+  EXPECT_EQ(InRole(head), PeersUpTo(6));
+  head.cases = {CaseOf(4, 1), CaseOf(0, 5)};
+  EXPECT_EQ(InRole(head), (std::vector<PeerId>{PeerNumber(2), PeerNumber(3)}));
 }
 
 class QuarantineTest : public testing::Test {
@@ -107,11 +107,11 @@ TEST(FaultsAmongWorkersTest, IsTheFaultsLeftAfterThoseThatAreKnown) {
     for (std::uint32_t n = 2; n <= 24; ++n) {
       for (std::uint32_t pairs = 0; 2 * pairs <= n; ++pairs) {
         for (std::uint32_t known = 0; known <= n; ++known) {
-          Block view = ViewBefore(ManifestOf(n, mode), 5);
-          for (std::uint32_t i = 0; i < pairs; ++i) view.cases.push_back(CaseOf(2 * i, 2 * i + 1));
-          std::uint32_t left = view.thresholds.t_s;
+          Block head = ViewBefore(ManifestOf(n, mode), 5);
+          for (std::uint32_t i = 0; i < pairs; ++i) head.cases.push_back(CaseOf(2 * i, 2 * i + 1));
+          std::uint32_t left = head.thresholds.t_s;
           for (std::uint32_t i = 0; i < pairs + known && left > 0; ++i) --left;
-          EXPECT_EQ(FaultsAmongWorkers(view, known), std::max(left, view.thresholds.t_a))
+          EXPECT_EQ(FaultsAmongWorkers(head, known), std::max(left, head.thresholds.t_a))
               << n << " " << pairs << " " << known;
         }
       }
@@ -122,11 +122,11 @@ TEST(FaultsAmongWorkersTest, IsTheFaultsLeftAfterThoseThatAreKnown) {
 // --- the draw of validators ----------------------------------------------------------------------
 
 TEST(DrawValidatorsTest, DrawsNoneBeforeStepTwo) {
-  const Block view = ViewBefore(ManifestOf(8), 5);
+  const Block head = ViewBefore(ManifestOf(8), 5);
   for (const std::uint64_t step : {0, 1}) {
-    EXPECT_TRUE(DrawValidators(DigestOf(1), view, view.members, step, 1).empty());
+    EXPECT_TRUE(DrawValidators(DigestOf(1), head, head.members, step, 1).empty());
   }
-  EXPECT_EQ(DrawValidators(DigestOf(1), view, view.members, 2, 1).size(), 1u);
+  EXPECT_EQ(DrawValidators(DigestOf(1), head, head.members, 2, 1).size(), 1u);
 }
 
 TEST(DrawValidatorsTest, CountIsMinOfMAndWhatTheAggregationCanSpare) {
@@ -134,15 +134,15 @@ TEST(DrawValidatorsTest, CountIsMinOfMAndWhatTheAggregationCanSpare) {
     for (std::uint32_t n = 2; n <= 24; ++n) {
       for (std::uint32_t pairs = 0; 2 * pairs <= n; ++pairs) {
         for (const std::uint32_t m : {0u, 1u, 2u, 5u, 100u}) {
-          Block view = ViewBefore(ManifestOf(n, mode), 5);
-          for (std::uint32_t i = 0; i < pairs; ++i) view.cases.push_back(CaseOf(2 * i, 2 * i + 1));
+          Block head = ViewBefore(ManifestOf(n, mode), 5);
+          for (std::uint32_t i = 0; i < pairs; ++i) head.cases.push_back(CaseOf(2 * i, 2 * i + 1));
           const int in_role = static_cast<int>(n) - 2 * static_cast<int>(pairs);
-          const int b = static_cast<int>(FaultsAmongWorkers(view, 0));
+          const int b = static_cast<int>(FaultsAmongWorkers(head, 0));
           // protocol.md 5, and never more pairs than there are members to make them of.
           int expected = std::min({static_cast<int>(m), in_role - 2 * b - 1, in_role - 3});
           expected = std::max(expected, 0);
           expected = std::min(expected, in_role - expected);
-          EXPECT_EQ(static_cast<int>(Draw(view, m).size()), expected) << n << " " << pairs;
+          EXPECT_EQ(static_cast<int>(Draw(head, m).size()), expected) << n << " " << pairs;
         }
       }
     }
@@ -157,16 +157,16 @@ TEST(DrawValidatorsTest, EightAndSixteenMembersSpareOne) {
 
 TEST(DrawValidatorsTest, AllAreDistinctAndInRoleAndAboutTheStepBeforeLast) {
   for (std::uint64_t coin = 0; coin < 200; ++coin) {
-    Block view = ViewBefore(ManifestOf(16, Mode::kThird), 9);
-    view.cases = {CaseOf(2, 7)};
-    const auto drawn = Draw(view, 4, coin);
+    Block head = ViewBefore(ManifestOf(16, Mode::kThird), 9);
+    head.cases = {CaseOf(2, 7)};
+    const auto drawn = Draw(head, 4, coin);
     ASSERT_EQ(drawn.size(), 3u);
     std::set<PeerId> seen;
     for (const Assignment& assignment : drawn) {
-      EXPECT_EQ(assignment.step, view.step);
+      EXPECT_EQ(assignment.step, head.step);
       for (const PeerId& peer : {assignment.validator, assignment.target}) {
         EXPECT_TRUE(seen.insert(peer).second) << "drawn twice";
-        EXPECT_TRUE(IsMember(InRole(view), peer));
+        EXPECT_TRUE(IsMember(InRole(head), peer));
       }
     }
   }
@@ -174,24 +174,24 @@ TEST(DrawValidatorsTest, AllAreDistinctAndInRoleAndAboutTheStepBeforeLast) {
 
 // A worker whose PROOF was not sealed stated nothing that could be compared.
 TEST(DrawValidatorsTest, TargetsAreProvenWorkersOnly) {
-  const Block view = ViewBefore(ManifestOf(16, Mode::kThird), 9);
+  const Block head = ViewBefore(ManifestOf(16, Mode::kThird), 9);
   const std::vector<PeerId> proven = {PeerNumber(3), PeerNumber(8)};
   for (std::uint64_t coin = 0; coin < 200; ++coin) {
-    const auto drawn = DrawValidators(DigestOf(coin), view, proven, 10, 4);
+    const auto drawn = DrawValidators(DigestOf(coin), head, proven, 10, 4);
     EXPECT_LE(drawn.size(), proven.size());
     for (const Assignment& assignment : drawn) EXPECT_TRUE(IsMember(proven, assignment.target));
   }
-  EXPECT_TRUE(DrawValidators(DigestOf(1), view, {}, 10, 4).empty());
+  EXPECT_TRUE(DrawValidators(DigestOf(1), head, {}, 10, 4).empty());
 }
 
 // Who leaves after its PROOF was sealed is watched as those who stay are; who is banned is not.
 TEST(DrawValidatorsTest, TargetsMayHaveLeft) {
-  Block view = ViewBefore(ManifestOf(16, Mode::kThird), 9);
-  const std::vector<PeerId> proven = view.members;
-  std::erase(view.members, PeerNumber(3));
+  Block head = ViewBefore(ManifestOf(16, Mode::kThird), 9);
+  const std::vector<PeerId> proven = head.members;
+  std::erase(head.members, PeerNumber(3));
   const auto ever_drawn = [&] {
     for (std::uint64_t coin = 0; coin < 200; ++coin) {
-      for (const Assignment& drawn : DrawValidators(DigestOf(coin), view, proven, 10, 1)) {
+      for (const Assignment& drawn : DrawValidators(DigestOf(coin), head, proven, 10, 1)) {
         EXPECT_NE(drawn.validator, PeerNumber(3));
         if (drawn.target == PeerNumber(3)) return true;
       }
@@ -199,22 +199,22 @@ TEST(DrawValidatorsTest, TargetsMayHaveLeft) {
     return false;
   };
   EXPECT_TRUE(ever_drawn());
-  view.standings = {{.peer = PeerNumber(3), .banned = true}};
+  head.standings = {{.peer = PeerNumber(3), .banned = true}};
   EXPECT_FALSE(ever_drawn());
 }
 
 TEST(DrawValidatorsTest, EveryMemberComesToValidateAndToBeValidated) {
-  const Block view = ViewBefore(ManifestOf(8), 5);
+  const Block head = ViewBefore(ManifestOf(8), 5);
   std::map<PeerId, int> validated;
   std::map<PeerId, int> validator;
   constexpr int kDraws = 1600;
   for (std::uint64_t coin = 0; coin < kDraws; ++coin) {
-    for (const Assignment& assignment : Draw(view, 1, coin)) {
+    for (const Assignment& assignment : Draw(head, 1, coin)) {
       ++validated[assignment.target];
       ++validator[assignment.validator];
     }
   }
-  for (const PeerId& peer : view.members) {  // 200 expected, deviation 13
+  for (const PeerId& peer : head.members) {  // 200 expected, deviation 13
     EXPECT_NEAR(validated[peer], kDraws / 8, 70);
     EXPECT_NEAR(validator[peer], kDraws / 8, 70);
   }
@@ -223,9 +223,9 @@ TEST(DrawValidatorsTest, EveryMemberComesToValidateAndToBeValidated) {
 // Every peer must draw alike for ever: a change here is a new protocol version. These values, and
 // the other golden ones of this folder, were computed by an independent program.
 TEST(DrawValidatorsTest, IsGoldenForAFixedCoin) {
-  const Block view = ViewBefore(ManifestOf(16, Mode::kThird), 9);
+  const Block head = ViewBefore(ManifestOf(16, Mode::kThird), 9);
   std::vector<std::pair<int, int>> pairs;
-  for (const Assignment& assignment : Draw(view, 4, 77)) {
+  for (const Assignment& assignment : Draw(head, 4, 77)) {
     pairs.emplace_back(assignment.validator.bytes[7], assignment.target.bytes[7]);
   }
   EXPECT_EQ(pairs, (std::vector<std::pair<int, int>>{{1, 10}, {13, 0}, {3, 4}, {12, 9}}));
@@ -234,9 +234,9 @@ TEST(DrawValidatorsTest, IsGoldenForAFixedCoin) {
 // --- roles ---------------------------------------------------------------------------------------
 
 TEST(AssignRolesTest, EveryMemberInRoleWorksOrValidates) {
-  const Block view = ViewBefore(ManifestOf(8), 5);
+  const Block head = ViewBefore(ManifestOf(8), 5);
   const std::vector<Assignment> drawn = {{PeerNumber(2), PeerNumber(5), 3, {}}};
-  const Roles roles = RolesWith(view, drawn, 1000);
+  const Roles roles = RolesWith(head, drawn, 1000);
   ASSERT_EQ(roles.validators.size(), 1u);
   EXPECT_FALSE(roles.IsWorker(PeerNumber(2)));
   EXPECT_EQ(roles.AssignmentOf(PeerNumber(2))->target, PeerNumber(5));
@@ -248,8 +248,8 @@ TEST(AssignRolesTest, EveryMemberInRoleWorksOrValidates) {
 
 TEST(AssignRolesTest, PartsCoverTheDimensionAndEveryWorkerOwnsOne) {
   for (std::uint32_t n = 3; n <= 20; ++n) {
-    const Block view = ViewBefore(ManifestOf(n), 5);
-    const Roles roles = AssignRoles(view, 1003);
+    const Block head = ViewBefore(ManifestOf(n), 5);
+    const Roles roles = AssignRoles(head, 1003);
     ASSERT_EQ(roles.parts.size(), n);
     std::uint64_t next = 0;
     for (const PartRange& part : roles.parts) {
@@ -266,33 +266,33 @@ TEST(AssignRolesTest, PartsCoverTheDimensionAndEveryWorkerOwnsOne) {
 }
 
 TEST(AssignRolesTest, OwnersChangeWithTheCoin) {
-  Block view = ViewBefore(ManifestOf(8), 5);
-  const Roles first = AssignRoles(view, 100);
-  EXPECT_EQ(AssignRoles(view, 100).owners, first.owners);
-  view.randomness = DigestOf(1);
-  EXPECT_NE(AssignRoles(view, 100).owners, first.owners);
+  Block head = ViewBefore(ManifestOf(8), 5);
+  const Roles first = AssignRoles(head, 100);
+  EXPECT_EQ(AssignRoles(head, 100).owners, first.owners);
+  head.randomness = DigestOf(1);
+  EXPECT_NE(AssignRoles(head, 100).owners, first.owners);
 }
 
 TEST(AssignRolesTest, FewerThanThreeInRoleHaveNoParts) {
-  Block view = ViewBefore(ManifestOf(6), 5);
-  view.cases = {CaseOf(0, 1), CaseOf(2, 3)};
-  const Roles roles = RolesWith(view, {{PeerNumber(4), PeerNumber(5), 3, {}}});
+  Block head = ViewBefore(ManifestOf(6), 5);
+  head.cases = {CaseOf(0, 1), CaseOf(2, 3)};
+  const Roles roles = RolesWith(head, {{PeerNumber(4), PeerNumber(5), 3, {}}});
   EXPECT_TRUE(roles.workers.empty());
   EXPECT_TRUE(roles.validators.empty());
   EXPECT_TRUE(roles.parts.empty());
   EXPECT_TRUE(roles.owners.empty());
 
-  view.cases.pop_back();
-  EXPECT_EQ(AssignRoles(view, 100).workers.size(), 4u);
+  head.cases.pop_back();
+  EXPECT_EQ(AssignRoles(head, 100).workers.size(), 4u);
   EXPECT_EQ(AssignRoles(ViewBefore(ManifestOf(3), 5), 100).parts.size(), 3u);
   EXPECT_TRUE(AssignRoles(ViewBefore(ManifestOf(2), 5), 100).parts.empty());
 }
 
 TEST(AssignRolesTest, TheQuarantinedHoldNoRoleEvenIfTheyWereDrawn) {
-  Block view = ViewBefore(ManifestOf(8), 5);
-  view.cases = {CaseOf(2, 6)};
+  Block head = ViewBefore(ManifestOf(8), 5);
+  head.cases = {CaseOf(2, 6)};
   const Roles roles = RolesWith(
-      view, {{PeerNumber(2), PeerNumber(5), 3, {}}, {PeerNumber(3), PeerNumber(6), 3, {}}});
+      head, {{PeerNumber(2), PeerNumber(5), 3, {}}, {PeerNumber(3), PeerNumber(6), 3, {}}});
   ASSERT_EQ(roles.validators.size(), 1u);
   EXPECT_EQ(roles.validators[0].validator, PeerNumber(3));
   for (const std::uint32_t quarantined : {2u, 6u}) {
@@ -303,9 +303,9 @@ TEST(AssignRolesTest, TheQuarantinedHoldNoRoleEvenIfTheyWereDrawn) {
 
 // Silence must not be a redraw: a drawn member that has left is not replaced.
 TEST(AssignRolesTest, ADrawnMemberThatLeftIsNotReplaced) {
-  Block view = ViewBefore(ManifestOf(8), 5);
-  std::erase(view.members, PeerNumber(2));
-  const Roles roles = RolesWith(view, {{PeerNumber(2), PeerNumber(5), 3, {}}});
+  Block head = ViewBefore(ManifestOf(8), 5);
+  std::erase(head.members, PeerNumber(2));
+  const Roles roles = RolesWith(head, {{PeerNumber(2), PeerNumber(5), 3, {}}});
   EXPECT_TRUE(roles.validators.empty());
   EXPECT_EQ(roles.workers.size(), 7u);
 }
@@ -315,17 +315,17 @@ TEST(AssignRolesTest, ThreeWorkAtLeastHoweverManyWereDrawn) {
   for (std::uint32_t n = 3; n <= 16; ++n) {
     for (std::uint32_t validators = 0; validators <= n; ++validators) {
       for (std::uint32_t pairs = 0; 2 * pairs <= n; ++pairs) {
-        Block view = ViewBefore(ManifestOf(16, Mode::kThird), 5);
-        view.members = PeersUpTo(n);
+        Block head = ViewBefore(ManifestOf(16, Mode::kThird), 5);
+        head.members = PeersUpTo(n);
         for (std::uint32_t i = 0; i < pairs; ++i) {
-          view.cases.push_back(CaseOf(n - 1 - 2 * i, n - 2 - 2 * i));
+          head.cases.push_back(CaseOf(n - 1 - 2 * i, n - 2 - 2 * i));
         }
         std::vector<Assignment> drawn;
         for (std::uint32_t i = 0; i < validators; ++i) {
           drawn.push_back({PeerNumber(i), PeerNumber(i + 1), 3, {}});
         }
-        const Roles roles = RolesWith(view, drawn, 1003);
-        const std::size_t in_role = InRole(view).size();
+        const Roles roles = RolesWith(head, drawn, 1003);
+        const std::size_t in_role = InRole(head).size();
         if (in_role < 3) {
           EXPECT_TRUE(roles.workers.empty() && roles.validators.empty() && roles.parts.empty());
           continue;
@@ -362,10 +362,10 @@ TEST(LargestPartTest, IsThatOfTheFewestWorkersWhoCanHaveIt) {
 }
 
 TEST(AssignRolesTest, IsGoldenForAFixedCoin) {
-  Block view = ViewBefore(ManifestOf(8), 5);
-  view.randomness = DigestOf(42);
+  Block head = ViewBefore(ManifestOf(8), 5);
+  head.randomness = DigestOf(42);
   std::vector<int> owners;
-  for (const PeerId& owner : AssignRoles(view, 100).owners) owners.push_back(owner.bytes[7]);
+  for (const PeerId& owner : AssignRoles(head, 100).owners) owners.push_back(owner.bytes[7]);
   EXPECT_EQ(owners, (std::vector<int>{5, 0, 2, 7, 4, 6, 3, 1}));
 }
 

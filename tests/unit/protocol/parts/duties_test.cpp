@@ -20,7 +20,7 @@ class DutiesTest : public testing::Test {
  protected:
   // A member that holds step kStep, whose column 1 has a result, while `cases` are open.
   void Open(const std::vector<wire::CaseId>& ids) {
-    auto head = std::make_shared<Block>(honest_.view);
+    auto head = std::make_shared<Block>(honest_.head);
     head->step = kStep;
     for (const wire::CaseId& id : ids) {
       wire::Case open;
@@ -30,7 +30,7 @@ class DutiesTest : public testing::Test {
     const auto zeros = std::make_shared<const std::vector<float>>(160, 0.0F);
     chain_.emplace(std::move(head), ModelState{zeros, zeros});
     PastStep past;
-    past.members = honest_.view.members;
+    past.members = honest_.head.members;
     past.columns = honest_.columns;
     past.fates.assign(past.columns.size(), wire::ColumnFate::kApplied);
     for (const PeerId& member : past.members) past.proofs[member] = nullptr;
@@ -108,7 +108,7 @@ TEST_F(DutiesTest, MissingExhibitIsAskedOfTheDebtorAndOfMoreMembersEachTime) {
     all.insert(asks[0].sources.begin(), asks[0].sources.end());
   }
   EXPECT_GT(asked, 2u);
-  EXPECT_EQ(all.size(), honest_.view.members.size());
+  EXPECT_EQ(all.size(), honest_.head.members.size());
 }
 
 TEST_F(DutiesTest, CoverCaseIsAboutThePartOfItsAccuser) {

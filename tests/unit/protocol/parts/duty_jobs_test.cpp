@@ -18,7 +18,7 @@ class DutyJobsTest : public testing::Test {
  protected:
   DutyJobsTest() {
     turn_.Begin(Time{}, out_);
-    auto head = std::make_shared<Block>(honest_.view);
+    auto head = std::make_shared<Block>(honest_.head);
     head->step = kNow - 1;
     for (const std::uint32_t target : {1u, 2u}) {
       wire::Case& open = head->cases.emplace_back();
@@ -28,7 +28,7 @@ class DutyJobsTest : public testing::Test {
     const auto zeros = std::make_shared<const std::vector<float>>(160, 0.0F);
     chain_.emplace(std::move(head), ModelState{zeros, zeros});
     PastStep past;
-    past.members = honest_.view.members;
+    past.members = honest_.head.members;
     past.columns = honest_.columns;
     past.parts[{1, PeerNumber(2)}] = {nullptr, crypto::MakeBlob({1})};
     chain_->Remember(kStep, std::move(past));

@@ -46,14 +46,14 @@ struct FingerprintProbe {
     EXPECT_FEEDS(trial, fork_.ours);
     EXPECT_FEEDS(trial, fork_.theirs);
     EXPECT_FEEDS(trial, fork_.others);
-    EXPECT_FEEDS_AFTER(trial, trial.words_.Add(Lock(1)));
+    EXPECT_FEEDS_AFTER(trial, trial.messages_.Add(Lock(1)));
     EXPECT_FEEDS(trial, culprits_);
     EXPECT_FEEDS(trial, culprits_.begin()->second.file);
     EXPECT_FEEDS(trial, culprits_.begin()->second.reason);
   }
   static void OfDecision() {
     Decision decision;
-    EXPECT_FEEDS(decision, entry);
+    EXPECT_FEEDS(decision, parent);
     EXPECT_FEEDS(decision, value);
     EXPECT_FEEDS(decision, unmuted);
     EXPECT_FEEDS(decision, quorum);
