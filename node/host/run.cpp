@@ -45,7 +45,7 @@ void Run::Free() {
   const base::Status told = Attempt([&] { tell(*this); });
   if (told.ok()) return;
   report_->outcome.end = NodeEnd::kFailed;
-  report_->outcome.reason += "; then its owner: " + base::MessageOf(told);
+  report_->outcome.reason += "; then its owner's callback threw: " + base::MessageOf(told);
 }
 
 void Run::Stop(const std::string& by) {

@@ -25,7 +25,8 @@
 //   the last state, but waits for no member whose link is down. The machine gets no further input.
 // - Stop: the run ends as kInterrupted: it sends what is queued, and evaluates nothing. A second
 //   Stop, or a Stop while a run ends in another way, ends it at once.
-// - An exception: at once, without a flush, as kFailed. The machine is not called again.
+// - An exception: at once, without a flush, as kFailed. The machine is not called again. If the run
+//   is closing already, its report has the outcome and nothing else.
 // A failure while the run ends makes it kFailed, and its reason is added to an earlier failure's.
 //
 // The transport forgets a banned member only after `forget_after`, so that the member can still
