@@ -1,7 +1,7 @@
 // One open run of a Host: a member that trains, until it ends or is stopped.
 //
 // Promises:
-//   U1  `report` is there exactly from the end on. From then on the run holds no file, lock, port
+//   U1  `report()` is null until the run has ended. From then on the run holds no file, lock, port
 //       or thread, so that the same run can be opened again.
 //   U2  A run shares with other runs of its host only the protocol thread.
 //
@@ -40,10 +40,10 @@ class Run : public std::enable_shared_from_this<Run> {
   // Ends the run soon. `by` completes "stopped by ...". REQUIRES: the host still exists.
   void Stop(const std::string& by = "request");
 
-  // Null until the run has ended.
+  // U1.
   const NodeReport* report() const { return report_ ? &*report_ : nullptr; }
 
-  // U1.
+  // U1, in both directions; also at the end of each mutation.
   void CheckInvariants() const;
 
  private:
@@ -51,11 +51,15 @@ class Run : public std::enable_shared_from_this<Run> {
 
   // The errors of NodeDriver::Make.
   static base::StatusOr<std::shared_ptr<Run>> Open(boost::asio::io_context& io,
-                                                   PreparedRun prepared, NodeEvents& events);
-  Run(boost::asio::io_context& io, const PreparedRun& prepared);
+                                                   PreparedRun prepared, NodeEvents& events,
+                                                   std::function<void(Run&)> ended);
+  Run(boost::asio::io_context& io, const PreparedRun& prepared, std::function<void(Run&)> ended);
 
-  // `ended` is called once, not within Start, after U1 holds.
-  void Start(std::function<void(Run&)> ended);
+  void Start();
+  // True once the driver has ended. The host then calls Free, not from a function of the driver.
+  bool HasEnded() const { return ended_report_.has_value(); }
+  // Gives back everything that the run holds, and tells `ended`. REQUIRES: HasEnded.
+  void Free();
   // On the protocol thread, also before Start.
   void StopNow(const std::string& by);
   // A library failed outside of any run's functions.
@@ -72,8 +76,11 @@ class Run : public std::enable_shared_from_this<Run> {
   std::optional<store::KeyLock> key_lock_;  // until the end
   std::unique_ptr<NodeDriver> driver_;      // until the end
   bool started_ = false;
-  std::optional<std::string> stop_at_start_;  // by
+  std::optional<std::string> stop_at_start_;  // the `by` of a Stop that came before Start
+  std::function<void(Run&)> ended_;           // until the end
+  std::optional<NodeReport> ended_report_;    // from the driver's end until Free
   std::optional<NodeReport> report_;
+  bool abandoned_ = false;
 };
 
 }  // namespace ostraka::host

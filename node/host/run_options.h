@@ -1,4 +1,4 @@
-// Everything that opens a run: values, no files of a command.
+// Everything that opens a run. Values only: the caller has read its own files.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,20 @@ struct RunFiles {
   std::string data_dir;  // for this run and key alone
   // Folders in which this user's processes lock the key (node/store/key_lock.h).
   std::vector<std::string> lock_folders;
-  std::string data;    // where this machine has the run's data (node/config/training.h)
+  std::string data;    // where this computer keeps the run's data (node/config/training.h)
   std::string origin;  // file of the state that the run goes on from, if it does
   std::string record;  // every received frame is appended to this file; empty: none
 };
 
 struct RunNetwork {
-  // Instead of the manifest's: "host:port"; empty: the member dials.
+  // "host:port" for each member whose address in the manifest is replaced; an empty value: that
+  // member dials us.
   std::map<base::PeerId, std::string> addresses;
-  std::string listen;                // "host:port" instead of this member's address; empty: that
+  std::string listen;  // "host:port" to listen on; empty: this member's address in the manifest
   os::Descriptor listen_socket{-1};  // a listening socket to use instead
-  std::uint64_t max_bytes_per_second = 0;  // of gradients, in each direction; 0: no limit
-  // Where the status is served, and the answer to a path.
+  // For all links together, in each direction; control messages count but never wait; 0: no limit.
+  std::uint64_t max_bytes_per_second = 0;
+  // Where the status is served, and the answer to a path. REQUIRES: an answer if there is a place.
   std::vector<http::HttpPlace> http;
   std::function<http::HttpResponse(std::string_view path, const NodeStatus& status)> http_answer;
 };
@@ -46,7 +48,7 @@ struct RunStates {
   train::HeldOut evaluate_on = train::HeldOut::kTest;
   std::uint64_t evaluate_every = 0;      // steps; 0: only the last state
   std::uint64_t checkpoint_every = 100;  // steps; 0: only the last state
-  std::uint64_t keep_checkpoints = 3;    // files; at least 1
+  std::uint64_t keep_checkpoints = 3;    // files. REQUIRES: at least 1
 };
 
 // Makes an honest machine that has not started.
@@ -59,7 +61,8 @@ struct RunOptions {
   RunNetwork network;
   RunStates states;
   bool unprotected = false;  // plain averaging, nothing checked: for comparison only
-  // Makes the machine, for experiments with one that misbehaves. Null: an honest one.
+  // Makes the machine, for experiments with one that misbehaves. Null: an honest one. REQUIRES: the
+  // machine is fresh, not null.
   std::function<base::StatusOr<std::unique_ptr<protocol::Machine>>(const MachineMaker& honest,
                                                                    const base::TensorLayout&)>
       machine;

@@ -104,12 +104,11 @@ void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
 void AddMembers(const NodeStatus& status, Exposition& out) {
   out.Single("ostraka_members", "gauge", "Members still in the run, this node included.",
              status.others.size() + 1);
-  std::map<wire::RemovalKind, std::uint64_t> removals;
-  for (const wire::Removal& removal : status.removals) ++removals[removal.kind];
   out.Open("ostraka_removals_total", "counter", "Members removed from the run.");
   for (std::uint8_t kind = 0; kind < wire::kRemovalKindCount; ++kind) {
     const auto removal = static_cast<wire::RemovalKind>(kind);
-    out.Sample(static_cast<double>(removals[removal]), {{"kind", wire::RemovalKindName(removal)}});
+    out.Sample(static_cast<double>(status.removals_by_kind[kind]),
+               {{"kind", wire::RemovalKindName(removal)}});
   }
   out.Open("ostraka_suspicions_total", "counter",
            "Suspicions that this node alone holds against others.");

@@ -3,15 +3,17 @@
 //
 // Promises:
 //   E1  A result is awaited exactly if the last state that was sent to evaluation has none yet.
-//   E2  No result comes for a state that was never sent: steps are sent in order.
+//   E2  Steps are sent in any order, because a member that follows may take a state of an earlier
+//       step. A result for a step above all that were sent is a bug of ours (CHECKed).
 //
 // May not know: states, trainers, results.
-// Memory: two numbers.
+// Memory: three numbers.
 // What an attacker can do here: nothing.
 //
 // Thread safety: none; the protocol thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -26,24 +28,24 @@ class Evaluations {
 
   bool Due(std::uint64_t step) const { return every_ > 0 && (step + 1) % every_ == 0; }
   bool Sent(std::uint64_t step) const { return sent_ == step; }
-  bool Awaited() const { return sent_ != answered_; }
+  bool Awaited() const { return sent_ && !answered_; }
 
   void Send(std::uint64_t step) {
     sent_ = step;
-    CheckInvariants();
+    highest_ = std::max(highest_, step);
+    answered_ = false;
   }
-  void Answer(std::uint64_t step) {
-    answered_ = step;
-    CheckInvariants();
+  // Success or failure.
+  void RecordResult(std::uint64_t step) {
+    OSTRAKA_CHECK(sent_ && step <= highest_);  // E2
+    if (step == *sent_) answered_ = true;
   }
-
-  // E2.
-  void CheckInvariants() const { OSTRAKA_CHECK(!answered_ || (sent_ && *answered_ <= *sent_)); }
 
  private:
   const std::uint64_t every_;
-  std::optional<std::uint64_t> sent_;      // the last
-  std::optional<std::uint64_t> answered_;  // the last; success or failure
+  std::optional<std::uint64_t> sent_;  // the last
+  std::uint64_t highest_ = 0;          // of all that were sent
+  bool answered_ = false;              // the last
 };
 
 }  // namespace ostraka::host

@@ -5,6 +5,7 @@
 #include "crypto/sign.h"
 #include "node/base/check.h"
 #include "node/host/driver/node_driver_impl.h"
+#include "node/host/threads/thrown.h"
 #include "node/os/process_stats.h"
 #include "node/os/steady_clock.h"
 
@@ -16,6 +17,16 @@ std::set<base::PeerId> OthersOf(const net::TransportOptions& transport) {
   for (const net::TransportMember& member : transport.members) others.insert(member.id);
   others.erase(transport.key->id());
   return others;
+}
+
+// A failure takes the place of a better end, and follows an earlier failure.
+void AddFailure(const std::string& why, NodeOutcome& outcome) {
+  if (outcome.end != NodeEnd::kFailed) {
+    outcome.end = NodeEnd::kFailed;
+    outcome.reason = why;
+  } else if (outcome.reason != why) {
+    outcome.reason += "; then: " + why;
+  }
 }
 
 }  // namespace
@@ -34,7 +45,11 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
 
 NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEvents& events)
     : plan_(options),
-      inlet_(io, [this](const std::string& what) { Break(what); }),
+      inlet_(io,
+             [this](const std::string& what) {
+               OSTRAKA_CHECK(stop_.phase() != StopSequence::Phase::kEnded);  // `ended` threw
+               Break(what);
+             }),
       seat_(io, std::move(options.machine),
             [this](protocol::TimerId id) {
               inlet_.Enter([this, id] { Feed(protocol::TimerFired{id}); });
@@ -72,7 +87,7 @@ JobPoolCallbacks NodeDriver::Impl::JobEvents() {
   };
 }
 
-base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io) {
+base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor listen_socket) {
   net::TransportEvents events;
   events.message = [this](const base::PeerId& from, base::SharedBytes frame,
                           crypto::SharedBlob blob) {
@@ -90,6 +105,7 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io) {
   events.notice = [this](net::NoticeLevel level, const std::string& line) {
     inlet_.Enter([&] { reporter_.Notice(level, line); });
   };
+  plan_.transport.listen_fd = listen_socket.Release();
   ASSIGN_OR_RETURN(transport_,
                    net::Transport::Make(io, std::move(plan_.transport), std::move(events)));
   if (!plan_.record_file.empty()) RETURN_IF_ERROR(disk_.RecordFrames(plan_.record_file));
@@ -126,7 +142,7 @@ void NodeDriver::Impl::Start(Ended ended) {
   plan_.begun = seat_.Now();
   inlet_.Enter([this] {
     disk_.Start();
-    reporter_.Started(port(), http_port(), roster_.of());
+    reporter_.Started(port(), http_port(), roster_.member_count());
     transport_->Start();  // before the machine's first message, which may be its last
     Feed(std::exchange(plan_.started, {}));
   });
@@ -134,15 +150,17 @@ void NodeDriver::Impl::Start(Ended ended) {
 
 void NodeDriver::Impl::Stop(const std::string& by) {
   using Phase = StopSequence::Phase;
-  if (stop_.phase() >= Phase::kClosing) return;
-  // Once it is ending, this skips the last evaluation and the wait for slow peers.
-  if (stop_.phase() == Phase::kFlushing) return BeginClose();
-  const std::string where = reporter_.met()
-                                ? "in step " + std::to_string(reporter_.step())
-                                : "before the first step, with " + std::to_string(roster_.up()) +
-                                      " of " + std::to_string(roster_.of()) + " members linked";
-  stop_.Interrupt({NodeEnd::kInterrupted, reporter_.step(), "stopped by " + by + " " + where});
-  inlet_.Enter([this] { BeginFlush(); });
+  inlet_.Enter([&] {
+    if (stop_.phase() >= Phase::kClosing) return;
+    // Once it is ending, this skips the last evaluation and the wait for slow peers.
+    if (stop_.phase() == Phase::kFlushing) return BeginClose();
+    const std::string where =
+        reporter_.met() ? "in step " + std::to_string(reporter_.step())
+                        : "before the first step, with " + std::to_string(roster_.linked_count()) +
+                              " of " + std::to_string(roster_.member_count()) + " members linked";
+    stop_.Interrupt({NodeEnd::kInterrupted, reporter_.step(), "stopped by " + by + " " + where});
+    BeginFlush();
+  });
 }
 
 // The disk failed: Stores in flight will not come.
@@ -152,17 +170,27 @@ void NodeDriver::Impl::Fail(const base::Status& status) {
 }
 
 void NodeDriver::Impl::Break(const std::string& what) {
-  if (stop_.phase() >= StopSequence::Phase::kClosing) return;
-  stop_.Break({NodeEnd::kFailed, reporter_.step(), "a library failed: " + what});
-  reporter_.Halted(stop_.outcome());
-  // The exception may have passed through the transport, which must not be destroyed in an event.
-  inlet_.Post([this] { Close(); });
+  using Phase = StopSequence::Phase;
+  if (!ended_ || stop_.phase() == Phase::kEnded) return;  // there is no run to end
+  if (stop_.phase() == Phase::kClosing) return EndUnclosed(what);
+  stop_.Break({NodeEnd::kFailed, reporter_.step(), what});
+  inlet_.Enter([this] {
+    // Later: the exception may have passed through the transport, which must not be destroyed in
+    // one of its events.
+    inlet_.Post([this] { Close(); });
+    reporter_.Halted(stop_.outcome());
+  });
+}
+
+void NodeDriver::Impl::StopTimers() {
+  seat_.StopTimers();
+  roster_.StopForgetting();
 }
 
 void NodeDriver::Impl::BeginFlush() {
   stop_.BeginFlush();
-  seat_.StopTimers();
-  roster_.StopForgetting();
+  StopTimers();
+  jobs_.DropWaiting();
   reporter_.Halted(stop_.outcome());
   if (stop_.outcome().end != NodeEnd::kInterrupted) EvaluateLastState();
   const auto flushed = [this] {
@@ -171,7 +199,7 @@ void NodeDriver::Impl::BeginFlush() {
       CloseIfDone();
     });
   };
-  if (stop_.InPeace()) {
+  if (stop_.EndedNormally()) {
     transport_->Part(plan_.flush_timeout, flushed);
   } else {
     transport_->Shutdown(plan_.flush_timeout, flushed);
@@ -189,14 +217,10 @@ void NodeDriver::Impl::BeginClose() {
 }
 
 void NodeDriver::Impl::Close() {
-  struct Closed {
-    base::Status ledger;
-    base::Time at;
-    store::LedgerStats stats;
-    base::StatusOr<std::string> state = base::NotFound("");
-  };
+  if (stop_.phase() == StopSequence::Phase::kEnded) return;  // EndUnclosed came first
+  StopTimers();                                              // they use the transport
   const auto closed = std::make_shared<Closed>();
-  net::TransportCounters traffic = transport_->counters();
+  closed->traffic = transport_->counters();
   http_.reset();
   transport_.reset();
   closing_.Start(
@@ -207,23 +231,34 @@ void NodeDriver::Impl::Close() {
         closed->stats = disk_.stats();
         closed->state = disk_.Free();
       },
-      [this, closed, counters = std::move(traffic)](const base::Status& ran) {
-        NodeReport report = reporter_.report();
-        report.outcome = stop_.outcome();
-        const base::Status& status = closed->ledger.ok() ? ran : closed->ledger;
-        if (!status.ok() && report.outcome.end != NodeEnd::kFailed) {
-          report.outcome.end = NodeEnd::kFailed;
-          report.outcome.reason = base::MessageOf(status);
-        }
-        report.checkpoint = closed->state;
-        report.wall = closed->at - plan_.begun;
-        report.traffic = counters;
-        report.jobs = jobs_.stats();
-        report.ledger = closed->stats;
-        report.peak_rss_bytes = os::ReadProcessStats().peak_rss_bytes;
-        stop_.End();
-        ended_(std::move(report));
-      });
+      [this, closed](const base::Status& ran) { Finish(*closed, ran); });
+}
+
+void NodeDriver::Impl::Finish(const Closed& closed, const base::Status& ran) {
+  if (stop_.phase() == StopSequence::Phase::kEnded) return;  // EndUnclosed came first
+  NodeReport report = reporter_.Report();
+  report.outcome = stop_.outcome();
+  if (!closed.ledger.ok()) AddFailure(base::MessageOf(closed.ledger), report.outcome);
+  if (!ran.ok()) AddFailure(base::MessageOf(ran), report.outcome);
+  report.checkpoint = closed.state;
+  report.wall = closed.at - plan_.begun;
+  report.traffic = closed.traffic;
+  report.jobs = jobs_.stats();
+  report.ledger = closed.stats;
+  report.peak_rss_bytes = os::ReadProcessStats().peak_rss_bytes;
+  stop_.End();
+  ended_(std::move(report));
+}
+
+// A function of the closing run threw, so that nothing else may end it.
+void NodeDriver::Impl::EndUnclosed(const std::string& what) {
+  NodeReport report;
+  report.outcome = stop_.outcome();
+  AddFailure(what, report.outcome);
+  report.checkpoint = base::Internal(what);
+  report.wall = seat_.Now() - plan_.begun;
+  stop_.End();
+  ended_(std::move(report));
 }
 
 // --- NodeDriver ---------------------------------------------------------------------------------
@@ -236,9 +271,14 @@ base::StatusOr<std::unique_ptr<NodeDriver>> NodeDriver::Make(boost::asio::io_con
                                                              NodeEvents& events) {
   OSTRAKA_CHECK(options.machine && options.trainer && options.ledger && options.transport.key);
   OSTRAKA_CHECK(options.http.empty() || options.http_answer);
-  auto impl = std::make_unique<Impl>(io, std::move(options), events);
-  RETURN_IF_ERROR(impl->Bind(io));
-  return std::unique_ptr<NodeDriver>(new NodeDriver(std::move(impl)));
+  os::Descriptor listen_socket(std::exchange(options.transport.listen_fd, -1));
+  try {
+    auto impl = std::make_unique<Impl>(io, std::move(options), events);
+    RETURN_IF_ERROR(impl->Bind(io, std::move(listen_socket)));
+    return std::unique_ptr<NodeDriver>(new NodeDriver(std::move(impl)));
+  } catch (...) {
+    return base::Unavailable(DescribeThrown(std::current_exception()));
+  }
 }
 
 std::uint16_t NodeDriver::port() const { return impl_->port(); }

@@ -1,36 +1,37 @@
 // The real driver: runs one protocol::Machine over sockets, threads, a disk and a clock. Any number
-// of drivers share one io_context.
+// of drivers share one io_context. Jobs and stores go out, and completions come back as posted
+// inputs; nothing else crosses threads (the table of threads is in node/host/README.md).
 //
-//   protocol thread  the thread of the io_context: machine, timers, transport, status
-//   compute thread   owns the trainer: gradients, recomputations, evaluations   (job_pool.h)
-//   job threads      pure functions                                             (job_pool.h)
-//   disk thread      SQLite                                                     (ledger.h)
-//   states thread    files of states (checkpoint_writer.h) closing thread   at the end: waits for
-//   all of these                         (background_task.h)
-// Jobs and stores go out, and completions come back as posted inputs; nothing else crosses threads.
-//
-// It keeps the contract of node/protocol/ground/machine.h: inputs are serial, time is monotonic,
-// actions are performed in order, and Stored comes only after the records survive a crash. The
-// caller provides the machine: an adversary is the honest machine wrapped in an editor (sim/).
+// It keeps the contract of node/machine/machine.h: inputs are serial, time is monotonic, actions
+// are performed in order, and Stored comes only after the records survive a crash. The caller
+// provides the machine: an adversary is the honest machine wrapped in an editor (sim/).
 //
 // Promises:
-//   V1  A driver never waits on the protocol thread, and no exception of its machine or of a
-//       library under it leaves it. So a run that fails, ends or is slow leaves the others alone.
+//   V1  Nothing that a driver does on the protocol thread waits, except in ~NodeDriver, with
+//       record_file, and if no closing thread can be made. No exception of its machine or of a
+//       library leaves the driver. So a run that fails or ends leaves the others alone. A failed
+//       CHECK ends the process, and so does a worker thread without memory to post a result.
 //   V2  OnStarted comes first, OnHalted once, and `ended` last and once.
 //   V3  When `ended` is called, every thread of the run has ended, and its data folder is free.
+//       After an exception in a closing run that is so once ~NodeDriver has returned.
 //
 // How a run ends (stop_sequence.h has the phases)
-// - The machine halts: the driver sends what is queued and evaluates the last state. If the machine
-//   finished or was banned, its peers may need its last messages to end well: the driver then waits
+// - The machine halts: the driver drops the jobs that wait, sends what is queued, for flush_timeout
+//   at most, and evaluates the last state, for as long as that takes. If the machine finished or
+//   was banned, its peers may need its last messages so that they can finish: the driver then waits
 //   up to flush_timeout for every member whose link is down, and the machine repeats the messages
 //   to it.
-// - The disk or the job pool fails: as above without that wait, as kFailed; the machine gets no
-//   further input.
-// - Stop: as above without the evaluation, as kInterrupted. A second Stop skips the flush too.
-// - An exception: at once, without a flush, as kFailed. The machine is not called again.
+// - The disk or the job pool fails: the run ends as kFailed: it sends what is queued and evaluates
+//   the last state, but waits for no member whose link is down. The machine gets no further input.
+// - Stop: the run ends as kInterrupted: it sends what is queued, and evaluates nothing. A second
+//   Stop, or a Stop while a run ends in another way, ends it at once.
+// - An exception: at once, without a flush, as kFailed. The machine is not called again. If the run
+//   is closing already, its report has the outcome and nothing else.
+// A failure while the run ends makes it kFailed, and its reason is added to an earlier failure's.
 //
-// The transport forgets a removed member only after `forget_after`, so that the member can still
-// learn of its ban.
+// The transport forgets a banned member only after `forget_after`, so that the member can still
+// learn of its ban, and keeps its place, so that it is refused with that reason for ever. Members
+// that were banned before a restart are forgotten at once.
 //
 // May not know: manifests, models, key files, signals, commands; other runs.
 // Memory: what its parts state: transport, ledger queue, waiting jobs, the machine.
@@ -71,11 +72,12 @@ struct NodeOptions {
   base::Digest coin_seed;  // crypto::CoinSeed of the node's key and run
   // The ledger's records of this key in the run; null if the key is new.
   std::shared_ptr<const protocol::Restored> restored;
-  net::TransportOptions transport;
+  net::TransportOptions transport;  // its listen_fd is owned even if Make fails
   JobPoolOptions jobs;
-  std::uint64_t evaluate_every = 0;                 // steps; 0: only at the end
-  base::Duration flush_timeout = base::Seconds(5);  // for everything sent at the end
-  base::Duration forget_after = base::Seconds(10);  // from a member's removal
+  std::uint64_t evaluate_every = 0;  // steps; 0: only at the end
+  // Limit on sending, and on waiting for members whose link is down, at the end.
+  base::Duration flush_timeout = base::Seconds(5);
+  base::Duration forget_after = base::Seconds(10);  // from a member's ban
   // Appends every received frame to this file, each after its length (u32, little-endian), for
   // audits from outside. Empty: no file.
   std::string record_file = {};
@@ -88,13 +90,14 @@ class NodeDriver {
  public:
   using Ended = std::function<void(NodeReport)>;
 
-  // Binds the ports, so that a port in use is reported here. Sends nothing, and its threads wait.
-  // Transport::Make's and HttpServer::Make's errors. REQUIRES: `io` and `events` outlive the
-  // driver; one thread runs `io`.
+  // Binds the ports, so that a port in use is reported here. Sends nothing before Start; the worker
+  // threads exist and have no work. Transport::Make's, HttpServer::Make's and FrameLog::Open's
+  // errors. Unavailable: no thread can be started, or a library threw. REQUIRES: `io` and `events`
+  // outlive the driver; one thread runs `io`; http_answer is set if http is not empty.
   static base::StatusOr<std::unique_ptr<NodeDriver>> Make(boost::asio::io_context& io,
                                                           NodeOptions options, NodeEvents& events);
   // Ends everything at once, without OnHalted or `ended`. Blocks for running jobs and the disk
-  // unless `ended` was called. REQUIRES: not called from within an event or `ended`.
+  // unless `ended` was called (V3). REQUIRES: not called from within an event or `ended`.
   ~NodeDriver();
 
   // The port it listens on; 0 if it only dials.
@@ -102,15 +105,16 @@ class NodeDriver {
   // The port of the last of NodeOptions::http that has a port; 0 if none has.
   std::uint16_t http_port() const;
 
-  // Starts the machine. The run goes on while `io` runs, until `ended`. REQUIRES: called once.
+  // Starts the machine. The run goes on while `io` runs, until `ended`. REQUIRES: called once;
+  // `ended` does not throw (CHECKed).
   void Start(Ended ended);
 
   // Ends the run soon. `by` completes "stopped by ...". No effect once the run closes. REQUIRES:
   // started; not called from within an event.
   void Stop(const std::string& by);
 
-  // Ends the run at once, as kFailed: a library failed outside of any run's functions. REQUIRES:
-  // started.
+  // Ends the run at once, as kFailed, with `what` as the reason: a library failed outside of any
+  // run's functions. REQUIRES: started.
   void Break(const std::string& what);
 
  private:

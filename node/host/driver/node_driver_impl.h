@@ -5,7 +5,6 @@
 // reporter, stop sequence. A part calls back here and never another part.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +19,7 @@
 #include "node/host/report/reporter.h"
 #include "node/host/threads/background_task.h"
 #include "node/host/threads/inlet.h"
+#include "node/os/descriptor.h"
 
 namespace ostraka::host {
 
@@ -27,7 +27,8 @@ class NodeDriver::Impl {
  public:
   Impl(boost::asio::io_context& io, NodeOptions options, NodeEvents& events);
 
-  base::Status Bind(boost::asio::io_context& io);
+  // Takes over `listen_socket`, if there is one.
+  base::Status Bind(boost::asio::io_context& io, os::Descriptor listen_socket);
   std::uint16_t port() const { return plan_.port; }
   std::uint16_t http_port() const { return plan_.http_port; }
   void Start(Ended ended);
@@ -35,7 +36,7 @@ class NodeDriver::Impl {
   void Break(const std::string& what);
 
  private:
-  // What was asked for, as far as no part holds it.
+  // The options that no part owns.
   struct Plan {
     explicit Plan(NodeOptions& options);  // takes what it needs
     base::PeerId self;
@@ -50,6 +51,14 @@ class NodeDriver::Impl {
     std::uint16_t http_port = 0;
     base::Time begun;
   };
+  // What the closing thread leaves.
+  struct Closed {
+    net::TransportCounters traffic;
+    base::Status ledger;
+    base::Time at;
+    store::LedgerStats stats;
+    base::StatusOr<std::string> state = base::NotFound("no states are kept");
+  };
   RunDiskEvents DiskEvents();
   JobPoolCallbacks JobEvents();
   NodeStatus Status() const;
@@ -60,13 +69,16 @@ class NodeDriver::Impl {
   void On(protocol::StartJob& action);
   void On(protocol::Store& action);
   void On(const protocol::Observe& action);
-  void On(const protocol::SetTimer&) {}  // this and the next: the seat's
+  // MachineSeat performs SetTimer and CancelTimer itself.
+  void On(const protocol::SetTimer&) {}
   void On(const protocol::CancelTimer&) {}
   void LinkChanged(const base::PeerId& peer, bool up);
   void RepeatLastMessagesTo(const base::PeerId& peer);
+  // Something that the machine asked for was refused.
+  void Refused(const base::Status& status);
 
   // --- observations that ask something of the driver ---
-  void See(const protocol::Resumed& seen) { disk_.Offer({seen.block, seen.state}); }
+  void See(const protocol::Resumed& seen);
   void See(const protocol::StepDone& seen);
   void See(const protocol::StepTimes& seen);
   void See(const protocol::Halted& seen);
@@ -84,13 +96,17 @@ class NodeDriver::Impl {
   void BeginFlush();
   void CloseIfDone();
   void BeginClose();
+  void StopTimers();
   void Close();
+  void Finish(const Closed& closed, const base::Status& ran);
+  void EndUnclosed(const std::string& what);
 
-  // In order of destruction, from the last: what calls back goes before what it calls.
+  // Members are destroyed from the last to the first: whatever calls back is destroyed before what
+  // it calls.
   Plan plan_;
   const Inlet inlet_;
   StopSequence stop_;
-  MachineSeat seat_;
+  MachineSeat<protocol::MemberKind> seat_;
   Reporter reporter_;
   Roster roster_;
   Evaluations evaluations_;

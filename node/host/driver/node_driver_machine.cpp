@@ -47,12 +47,20 @@ void NodeDriver::Impl::On(protocol::Send& action) {
 
 void NodeDriver::Impl::On(protocol::StartJob& action) {
   const base::Status status = jobs_.Start(action.id, std::move(action.spec));
-  if (!status.ok()) stop_.Halt({NodeEnd::kFailed, reporter_.step(), base::MessageOf(status)});
+  if (!status.ok()) Refused(status);
 }
 
 void NodeDriver::Impl::On(protocol::Store& action) {
   const base::Status status = disk_.Append(std::move(action));
-  if (!status.ok()) stop_.Halt({NodeEnd::kFailed, reporter_.step(), base::MessageOf(status)});
+  if (!status.ok()) Refused(status);
+}
+
+void NodeDriver::Impl::Refused(const base::Status& status) {
+  if (stop_.phase() == StopSequence::Phase::kRunning) {
+    stop_.Halt({NodeEnd::kFailed, reporter_.step(), base::MessageOf(status)});
+  } else {
+    reporter_.Notice(net::NoticeLevel::kWarning, base::MessageOf(status));
+  }
 }
 
 void NodeDriver::Impl::On(const protocol::Observe& action) {
@@ -63,9 +71,9 @@ void NodeDriver::Impl::On(const protocol::Observe& action) {
 void NodeDriver::Impl::LinkChanged(const base::PeerId& peer, bool up) {
   if (roster_.LinkChanged(peer, up)) {
     reporter_.LinkChanged(seat_.Now());
-    reporter_.Links(roster_.up(), roster_.of());
+    reporter_.Links(roster_.linked_count(), roster_.member_count());
   }
-  if (stop_.phase() == StopSequence::Phase::kFlushing && stop_.InPeace() && up) {
+  if (stop_.phase() == StopSequence::Phase::kFlushing && stop_.EndedNormally() && up) {
     return RepeatLastMessagesTo(peer);
   }
   Feed(protocol::LinkChanged{peer, up});
@@ -80,6 +88,19 @@ void NodeDriver::Impl::RepeatLastMessagesTo(const base::PeerId& peer) {
 
 // --- observations -------------------------------------------------------------------------------
 
+// These bans are older than this process. The banned are refused at once, so that a run that is
+// complete waits for none of them at its end.
+void NodeDriver::Impl::See(const protocol::Resumed& seen) {
+  disk_.Offer({seen.block, seen.state});
+  bool fewer = false;
+  for (const wire::Standing& standing : seen.block->standings) {
+    if (!standing.banned || !roster_.Remove(standing.peer)) continue;
+    fewer = true;
+    transport_->Forget(standing.peer);
+  }
+  if (fewer) reporter_.Links(roster_.linked_count(), roster_.member_count());
+}
+
 void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   const wire::Block& block = *seen.block;
   disk_.Offer(seen);
@@ -90,14 +111,14 @@ void NodeDriver::Impl::See(const protocol::StepDone& seen) {
     reporter_.Removed(removal);
     if (wire::IsBan(removal.kind)) Ban(removal.peer);  // a dropped member may return
   }
-  // Also bans from blocks that this node skipped, or sealed before its restart.
+  // Also bans from blocks that this node skipped.
   for (const wire::Standing& standing : block.standings) {
     if (standing.banned) Ban(standing.peer);
   }
 }
 
 void NodeDriver::Impl::Ban(const base::PeerId& peer) {
-  if (roster_.Ban(peer)) reporter_.Links(roster_.up(), roster_.of());
+  if (roster_.Ban(peer)) reporter_.Links(roster_.linked_count(), roster_.member_count());
 }
 
 void NodeDriver::Impl::See(const protocol::StepTimes& seen) {
@@ -127,7 +148,7 @@ void NodeDriver::Impl::EvaluateLastState() {
 void NodeDriver::Impl::Evaluated(std::uint64_t step,
                                  const base::StatusOr<train::Evaluation>& result) {
   if (stop_.phase() >= StopSequence::Phase::kClosing) return;  // the ledger is another thread's
-  evaluations_.Answer(step);
+  evaluations_.RecordResult(step);
   if (result.ok()) {
     disk_.Metric(step, result->metric, result->value);
     if (result->metric != "loss") disk_.Metric(step, "loss", result->loss);

@@ -26,17 +26,33 @@ bool Roster::LinkChanged(const base::PeerId& peer, bool up) {
 }
 
 bool Roster::Ban(const base::PeerId& peer) {
-  if (others_.erase(peer) == 0) return false;
-  linked_.erase(peer);
-  forgetting_.try_emplace(peer, io_).first->second.Start(forget_after_,
-                                                         [this, peer] { forget_(peer); });
+  if (!Remove(peer)) return false;
+  if (stopped_) return true;
+  forgetting_.try_emplace(peer, io_).first->second.Start(forget_after_, [this, peer] {
+    OSTRAKA_CHECK(!stopped_);  // O3
+    forget_(peer);
+  });
   CheckInvariants();
   return true;
+}
+
+bool Roster::Remove(const base::PeerId& peer) {
+  if (others_.erase(peer) == 0) return false;  // O2, O3: at most once
+  linked_.erase(peer);
+  CheckInvariants();
+  return true;
+}
+
+void Roster::StopForgetting() {
+  stopped_ = true;
+  forgetting_.clear();
+  CheckInvariants();
 }
 
 void Roster::CheckInvariants() const {
   OSTRAKA_CHECK(std::includes(others_.begin(), others_.end(), linked_.begin(), linked_.end()));
   for (const auto& [peer, timer] : forgetting_) OSTRAKA_CHECK(!others_.contains(peer));
+  OSTRAKA_CHECK(!stopped_ || forgetting_.empty());
 }
 
 }  // namespace ostraka::host

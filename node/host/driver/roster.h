@@ -1,12 +1,12 @@
-// The other members of a run, as the links show them: members that may still take part, and those
-// of them that are linked. A banned member is forgotten only after a while, so that it can still
+// The other members of a run: the members that are not banned, and which of them have a link now.
+// A member that is banned while we watch is forgotten only after a while, so that it can still
 // learn of its ban.
 //
 // Promises:
-//   O1  A linked member is a member that may take part.
+//   O1  Every linked peer is a member that is not banned.
 //   O2  Members only become fewer.
-//   O3  `forget` is called once for each banned member, `forget_after` after Ban, never within a
-//       call of the roster, and never after StopForgetting.
+//   O3  `forget` is called once for each member that Ban removed, `forget_after` later, never
+//       within a call of the roster, and never after StopForgetting (CHECKed).
 //
 // May not know: why a member is banned; the transport.
 // Memory: one entry for each genesis member.
@@ -36,16 +36,18 @@ class Roster {
 
   // False if `peer` does not count: it is banned, or no member.
   bool LinkChanged(const base::PeerId& peer, bool up);
-  // False if `peer` was banned before, or is no member.
+  // `peer` was banned just now. False if it was banned before, or is no member.
   bool Ban(const base::PeerId& peer);
-  void StopForgetting() { forgetting_.clear(); }
+  // `peer` was banned long ago: like Ban, without `forget`, which is the caller's to do.
+  bool Remove(const base::PeerId& peer);
+  void StopForgetting();
 
-  std::size_t up() const { return linked_.size(); }
-  std::size_t of() const { return others_.size(); }
+  std::size_t linked_count() const { return linked_.size(); }
+  std::size_t member_count() const { return others_.size(); }
   std::vector<base::PeerId> others() const { return {others_.begin(), others_.end()}; }
   std::vector<base::PeerId> linked() const { return {linked_.begin(), linked_.end()}; }
 
-  // O1; also at the end of each mutation.
+  // O1, O3; also at the end of each mutation.
   void CheckInvariants() const;
 
  private:
@@ -55,6 +57,7 @@ class Roster {
   std::set<base::PeerId> others_;  // without this node
   std::set<base::PeerId> linked_;
   std::map<base::PeerId, os::Timer> forgetting_;
+  bool stopped_ = false;  // forgetting
 };
 
 }  // namespace ostraka::host

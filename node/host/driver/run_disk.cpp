@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/host/threads/thrown.h"
 
 namespace ostraka::host {
 
@@ -30,7 +31,12 @@ void RunDisk::Start() {
             inlet_.Post([this, stored = std::move(ids)] { Stored(stored); });
           },
       .failed =
-          [this](const base::Status& why) { inlet_.Post([this, why] { events_.failed(why); }); },
+          [this](const base::Status& why) {
+            inlet_.Post([this, why] {
+              failed_ = true;
+              events_.failed(why);
+            });
+          },
   });
 }
 
@@ -42,6 +48,7 @@ base::Status RunDisk::Append(protocol::Store store) {
 }
 
 void RunDisk::Stored(const std::vector<protocol::StoreId>& ids) {
+  OSTRAKA_CHECK(!failed_);  // D2
   if (reporting_) return;
   reporting_ = true;
   for (const protocol::StoreId id : ids) {
@@ -66,9 +73,18 @@ base::Status RunDisk::Record(const base::Bytes& frame) {
   return frames_ ? frames_->Append(frame) : base::OkStatus();
 }
 
+base::Status RunDisk::CloseLedger(const std::string& outcome) {
+  base::Status closed;
+  const base::Status ran = Attempt([&] { closed = ledger_->Close(outcome); });
+  return ran.ok() ? closed : ran;
+}
+
 base::StatusOr<std::string> RunDisk::Free() {
   base::StatusOr<std::string> last = base::NotFound("no states are kept");
-  if (states_) last = states_->Finish();
+  if (states_) {
+    const base::Status ran = Attempt([&] { last = states_->Finish(); });
+    if (!ran.ok()) last = ran;
+  }
   states_.reset();
   ledger_.reset();  // after the states: it holds the lock of their folder
   return last;

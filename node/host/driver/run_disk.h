@@ -1,21 +1,22 @@
 // What a run keeps on disk: the records of its machine in the ledger, its states as files, and, for
 // audits, every frame that came. Keeps the part of the contract of a driver that is about Stores
-// (node/protocol/ground/machine.h, 3).
+// (node/machine/machine.h, 3).
 //
 // Promises:
-//   D1  Each Store that Append took is reported by `stored` once, in the order of Append, after its
-//       records survive a crash (Ledger, 1 and 2).
-//   D2  After `failed`, or an exception of `stored`, no Store is reported.
+//   D1  Each Store that Append took is reported by `stored` once, in the order of Append (CHECKed),
+//       after its records survive a crash (Ledger, 1 and 2).
+//   D2  After `failed` (CHECKed), or an exception of `stored`, no Store is reported.
 //   D3  Metrics, states and frames never end a run: their failures are notices.
-//   D4  Nothing here waits for the disk but CloseLedger and Free.
+//   D4  Nothing here waits for the disk but CloseLedger, Free, and, once RecordFrames was called,
+//       Record.
 //
 // May not know: what is stored; the machine; sockets.
 // Memory: the ledger's queue (LedgerOptions::max_queued_bytes), the ids of Stores in flight, two
 // references to states.
 // What an attacker can do here: its frames fill the file of frames, if a user asked for one.
 //
-// Thread safety: none; the protocol thread. CloseLedger, stats and Free may run on another thread
-// once the protocol thread calls nothing here any more; completions may still arrive there.
+// Thread safety: none; the protocol thread. The closing thread may call CloseLedger, stats and Free
+// once the protocol thread makes no more calls. Completions may still reach the protocol thread.
 #pragma once
 
 #include <deque>
@@ -67,9 +68,10 @@ class RunDisk {
   store::LedgerStats stats() const { return ledger_->stats(); }
 
   // Commits what is queued and records the outcome. The ledger's first failure, if it failed.
-  base::Status CloseLedger(const std::string& outcome) { return ledger_->Close(outcome); }
+  base::Status CloseLedger(const std::string& outcome);
   // Writes the last state, gives up the folder, and returns the state's file. NotFound if there is
-  // none; WriteCheckpoint's errors. REQUIRES: the ledger is closed; nothing is called from then on.
+  // none; WriteCheckpoint's errors. The folder is given up whatever fails. REQUIRES: the ledger is
+  // closed; nothing is called from then on.
   base::StatusOr<std::string> Free();
 
  private:
@@ -82,6 +84,7 @@ class RunDisk {
   std::optional<store::FrameLog> frames_;
   std::deque<protocol::StoreId> in_flight_;  // in the order of Append
   bool reporting_ = false;                   // stays true if `stored` throws
+  bool failed_ = false;                      // `failed` was called
 };
 
 }  // namespace ostraka::host

@@ -1,7 +1,8 @@
-// The places where one run answers questions about its status, and the port of the last of them.
+// The addresses and sockets at which one run serves its status over HTTP.
 //
 // Promises:
-//   P1  Every place is bound before Make returns, and none is left behind if one cannot be bound.
+//   P1  Every place is bound before Make returns, and if one cannot be bound, the others are
+//       closed.
 //   P2  `answer` is called on the protocol thread, and never after the server is destroyed.
 //
 // May not know: what an answer contains.

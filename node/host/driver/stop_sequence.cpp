@@ -30,7 +30,7 @@ const NodeOutcome& StopSequence::outcome() const {
   return *outcome_;
 }
 
-bool StopSequence::InPeace() const {
+bool StopSequence::EndedNormally() const {
   return outcome_ && (outcome_->end == NodeEnd::kFinished || outcome_->end == NodeEnd::kBanned);
 }
 
@@ -51,7 +51,7 @@ void StopSequence::Break(NodeOutcome outcome) {
 }
 
 bool StopSequence::MayFlush(bool stores_in_flight) const {
-  return phase_ == Phase::kHalted && !(InPeace() && stores_in_flight);
+  return phase_ == Phase::kHalted && !(EndedNormally() && stores_in_flight);
 }
 
 void StopSequence::BeginFlush() { Enter(Phase::kFlushing); }

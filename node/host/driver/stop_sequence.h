@@ -10,7 +10,7 @@
 //   S2  There is an outcome exactly if the phase is not running.
 //   S3  The first outcome counts. Two things replace it: a person's interrupt until flushing
 //       begins, and an exception of a library until closing begins.
-//   S4  A run that ended in peace (finished, banned) flushes only after its Stores are durable,
+//   S4  A run that ended normally (finished or banned) flushes only after its Stores are durable,
 //       unless the disk failed: its peers may need the last messages, and no message may leave
 //       before its record is stored.
 //
@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "node/host/report/node_events.h"
 
@@ -32,13 +33,13 @@ class StopSequence {
   enum class Phase : std::uint8_t { kRunning, kHalted, kFlushing, kClosing, kEnded };
 
   Phase phase() const { return phase_; }
-  // The machine still takes inputs; once it has halted it ignores most.
+  // The driver still gives inputs to the machine. A halted machine ignores most of them.
   bool TakesInputs() const { return phase_ <= Phase::kHalted; }
   bool Ending() const { return phase_ >= Phase::kFlushing; }
   // REQUIRES: not running.
   const NodeOutcome& outcome() const;
   // Finished or banned. False while running.
-  bool InPeace() const;
+  bool EndedNormally() const;
 
   // The machine halted, or something that the run needs failed. Ignored unless running.
   void Halt(NodeOutcome outcome);
@@ -49,7 +50,7 @@ class StopSequence {
 
   bool MayFlush(bool stores_in_flight) const;
   void BeginFlush();
-  // Everything queued was sent, or its time is over.
+  // Everything queued was sent, or flush_timeout has passed.
   void Flushed();
   // `evaluation_awaited`: the last state's result has not come. An interrupted run waits for none.
   bool MayClose(bool evaluation_awaited) const;

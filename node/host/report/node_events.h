@@ -1,8 +1,9 @@
 // The events of a running node for its display (a table, a log, a parent process), and its final
 // report.
 //
-// Thread safety: all calls come from the protocol thread, between two inputs of the machine. They
-// must return quickly, because the other runs of the process wait, and must not throw.
+// Thread safety: all calls come from the protocol thread, never while the machine is in Step. They
+// must return quickly, because the other runs of the process wait, and must not throw: an exception
+// ends the run.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +25,15 @@
 
 namespace ostraka::host {
 
-// How a node ended. All except kInterrupted come from the machine (protocol::Halted::Why).
+// How a node ended. kInterrupted comes from people or the system, kFailed from the machine or the
+// driver, the others from the machine (protocol::Halted::Why).
 enum class NodeEnd : std::uint8_t {
   kFinished,
   kBanned,
   kStalled,
   kDiverged,
   kFailed,       // also: the disk, the job pool or a library failed
-  kForked,       // two decisions of one seal: people must compare ledgers
+  kForked,       // members decided one seal in two ways: people must compare their ledgers
   kInterrupted,  // stopped by a person or the system
 };
 const char* NodeEndName(
@@ -50,7 +52,7 @@ class NodeEvents {
   // The node listens on `port` (0: it only dials) and begins to look for the other members. It
   // serves its status on `http_port` (0: on no port).
   virtual void OnStarted(std::uint16_t port, std::uint16_t http_port) = 0;
-  // `up` of `of` other members still in the run are linked.
+  // `up` of the `of` other members that are not banned have a link.
   virtual void OnLinks(std::size_t up, std::size_t of) = 0;
   // Called for every block except the genesis block.
   virtual void OnStepDone(const protocol::StepDone& done) = 0;
@@ -60,7 +62,7 @@ class NodeEvents {
   virtual void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) = 0;
   virtual void OnSuspicion(const protocol::Suspicion& suspicion) = 0;
   virtual void OnRemoval(const wire::Removal& removal) = 0;
-  // One log line: news of the channel, or a problem that did not end the node.
+  // One log line: news of the transport, or a problem that did not end the node.
   virtual void OnNotice(net::NoticeLevel level, const std::string& line) = 0;
   // A state could not be kept on disk. Training goes on; the last state is tried again at the end.
   virtual void OnCheckpointFailed(const base::Status& why) = 0;
@@ -70,10 +72,10 @@ class NodeEvents {
 
 struct NodeReport {
   NodeOutcome outcome;
-  std::uint64_t steps_done = 0;  // including steps restored from its store; without genesis
+  std::uint64_t steps_done = 0;  // up to the last block, restored and skipped ones included
   std::shared_ptr<const wire::Block> last_block;  // null if none was sealed
   protocol::ModelState state;                     // after the last step; null vectors if none
-  std::vector<wire::Removal> removals;            // in the order sealed
+  std::vector<wire::Removal> removals;            // in the order sealed (removal_log.h)
   std::optional<train::Evaluation> evaluation;  // the last one, for the state after evaluated_step
   std::uint64_t evaluated_step = 0;
   // The file with the last state. NotFound if no step was done or no states are kept.

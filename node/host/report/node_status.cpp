@@ -91,6 +91,8 @@ NodeStatus NodeMonitor::StatusAt(base::Time now) const {
   NodeStatus status = seen_;
   status.uptime = now - start_;
   status.since_progress = now - progressed_;
+  status.removals = removals_.kept();
+  status.removals_by_kind = removals_.counts();
   for (const base::Duration took : recent_) status.recent_step = status.recent_step + took;
   if (!recent_.empty()) {
     status.recent_step.ns /= static_cast<std::int64_t>(recent_.size());
@@ -115,7 +117,7 @@ void NodeMonitor::On(base::Time now, const protocol::StepDone& seen) {
   progressed_ = now;
   seen_.met = true;
   const wire::Block& block = *seen.block;
-  for (const wire::Removal& removal : block.removals) seen_.removals.push_back(removal);
+  for (const wire::Removal& removal : block.removals) removals_.Add(removal);
   if (block.genesis) return;
   ++seen_.steps_done;
   for (const wire::ColumnFate fate : block.columns) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "node/host/report/node_events.h"
+#include "node/host/report/removal_log.h"
 #include "node/os/process_stats.h"
 
 namespace ostraka::host {
@@ -33,10 +34,11 @@ struct NodeStatus {
   base::PeerId self;
   base::Digest run_id;
   base::Duration uptime;
-  std::optional<NodeOutcome> outcome;  // once it has halted
+  // Once the run is ending: the outcome is known, and the Stores that must be safe first are safe.
+  std::optional<NodeOutcome> outcome;
 
-  protocol::Progress progress;    // its step, what it waits for and from which members
-  bool met = false;               // the genesis block is sealed
+  protocol::Progress progress;    // the machine's step, what it waits for and from which members
+  bool met = false;               // a block was seen, or a step began
   base::Duration since_progress;  // since the last decided seal, step begin or step end
   std::uint64_t steps_done = 0;   // in this process
   base::Duration recent_step;     // mean of the last NodeMonitor::kRecentSteps; 0: none yet
@@ -48,13 +50,15 @@ struct NodeStatus {
   std::optional<train::Evaluation> evaluation;                  // the last one
   std::uint64_t evaluated_step = 0;
 
-  // How long it has delayed the others, and the limit (protocol::Slow); zeros: at most half of it.
+  // How long this node has made the others wait, and the limit (protocol::Slow). Both are 0 while
+  // at most half of the limit is used.
   std::uint64_t late_ms = 0;
   std::uint64_t late_allowed_ms = 0;
 
-  std::vector<base::PeerId> others;  // members still in the run, without this node
-  std::vector<base::PeerId> linked;  // of these
-  std::vector<wire::Removal> removals;
+  std::vector<base::PeerId> others;       // members still in the run, without this node
+  std::vector<base::PeerId> linked;       // of these
+  std::vector<wire::Removal> removals;    // the newest, in the order sealed (removal_log.h)
+  RemovalLog::Counts removals_by_kind{};  // all, since the start
 
   net::TransportCounters traffic;
   JobPoolStats jobs;
@@ -81,10 +85,9 @@ Health HealthOf(const NodeStatus& status);
 // Promises:
 //   N1  What it reports of a step comes from the observations of this process: a restored step has
 //       no duration.
-//   N2  Counts never fall. At most kRecentSteps durations are kept.
-//   N3  Progress never lies in the future, nor before the start.
-//
-// Memory: one entry for each removal and for each name of a check that a suspicion gave.
+//   N2  Counts only grow. At most kRecentSteps durations are kept.
+//   N3  The time of the last progress is never later than `now`, nor earlier than the start.
+// Memory: RemovalLog, and one entry for each name of a check that a suspicion gave.
 // What an attacker can do here: it adds suspicions, which count up a number; the names of checks
 // are the machine's.
 class NodeMonitor {
@@ -100,10 +103,11 @@ class NodeMonitor {
 
   // The observed part of the status; the caller fills in the rest.
   NodeStatus StatusAt(base::Time now) const;
-  // The genesis block is sealed.
+  // A block was seen, or a step began.
   bool met() const { return seen_.met; }
+  const std::vector<wire::Removal>& removals() const { return removals_.kept(); }
 
-  // N2, N3 as of `now`; also at the end of See.
+  // N2's bound, N3 as of `now`; also at the end of See.
   void CheckInvariants(base::Time now) const;
 
  private:
@@ -121,6 +125,7 @@ class NodeMonitor {
   base::Time progressed_;
   std::optional<base::Time> step_began_;
   std::deque<base::Duration> recent_;
+  RemovalLog removals_;
   NodeStatus seen_;
 };
 

@@ -55,9 +55,9 @@ std::optional<ObservationLine> ObservationLines::Of(base::Time now,
                            "a member again, from " + StepName(back->step) + " on"};
   }
   if (const auto* way = std::get_if<protocol::CatchingUp>(&seen)) {
-    const bool just_told = told_of_way_ && now - *told_of_way_ < kTellEvery;
+    const bool just_told = last_catching_up_line_ && now - *last_catching_up_line_ < kTellEvery;
     if (just_told && way->height < way->head) return std::nullopt;
-    told_of_way_ = now;
+    last_catching_up_line_ = now;
     return ObservationLine{net::NoticeLevel::kInfo, "catching up: " + way->detail};
   }
   return std::nullopt;

@@ -1,10 +1,9 @@
 // Log lines for a machine's observations about its own state.
 //
 // Promises:
-//   L1  A line for every observation that has no event in NodeEvents, except repetitions: catching
-//       up is reported once a second and at its end, and the node's own slowness whenever it has
-//       grown.
-//
+//   X1  A line for every observation that has no event in NodeEvents, except the beginning of a
+//       step, a seal and what a restart found, and except repetitions: catching up is reported once
+//       a second and at its end, and the node's own slowness whenever it has grown.
 // Memory: a time and a number.
 // What an attacker can do here: a slow or absent member causes a line for each iteration of a seal
 // (SlowSeal); lines contain no byte of a peer but ids.
@@ -29,11 +28,11 @@ struct ObservationLine {
 
 class ObservationLines {
  public:
-  // The line for `seen`, or nullopt (L1).
+  // The line for `seen`, or nullopt (X1).
   std::optional<ObservationLine> Of(base::Time now, const protocol::Observation& seen);
 
  private:
-  std::optional<base::Time> told_of_way_;
+  std::optional<base::Time> last_catching_up_line_;
   std::uint64_t told_late_ms_ = 0;
 };
 

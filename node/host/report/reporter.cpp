@@ -13,6 +13,7 @@ void Reporter::Started(std::uint16_t port, std::uint16_t http_port, std::size_t 
 }
 
 void Reporter::See(base::Time now, const protocol::Observation& what) {
+  OSTRAKA_CHECK(!halted_);  // R2
   monitor_.See(now, what);
   if (const auto said = lines_.Of(now, what)) events_.OnNotice(said->level, said->line);
   std::visit([this](const auto& seen) { On(seen); }, what);
@@ -34,10 +35,9 @@ void Reporter::On(const protocol::Resumed& seen) {
 void Reporter::On(const protocol::StepDone& seen) {
   report_.last_block = seen.block;
   report_.state = seen.state;
-  if (!seen.block->genesis) {
-    step_ = seen.block->step;
-    ++report_.steps_done;
-  }
+  if (seen.block->genesis) return;
+  step_ = seen.block->step;
+  report_.steps_done = step_ + 1;  // a member that follows may have skipped some
   events_.OnStepDone(seen);
 }
 
@@ -51,8 +51,14 @@ void Reporter::On(const protocol::StepTimes& seen) {
 }
 
 void Reporter::Removed(const wire::Removal& removal) {
-  report_.removals.push_back(removal);
+  OSTRAKA_CHECK(!halted_);  // R2
   events_.OnRemoval(removal);
+}
+
+NodeReport Reporter::Report() const {
+  NodeReport report = report_;
+  report.removals = monitor_.removals();
+  return report;
 }
 
 void Reporter::Links(std::size_t up, std::size_t of) {

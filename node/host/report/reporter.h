@@ -2,13 +2,14 @@
 // the end. The driver hands in what it sees; nothing flows back from here.
 //
 // Promises:
-//   R1  Every observation reaches the monitor, and its event or its line in the log.
-//   R2  OnHalted is called once, and only OnEvaluation, OnNotice and OnCheckpointFailed after it.
+//   R1  Every observation reaches the monitor, and its event or its line in the log if it has one.
+//   R2  OnHalted is called once, and only OnEvaluation, OnNotice and OnCheckpointFailed after it
+//       (CHECKed).
 //   R3  The report's last state is that of the last block seen. Its `steps_done` is 0 exactly if
 //       that is none, or the genesis block.
 //
 // May not know: the machine, sockets, threads, the disk.
-// Memory: one entry for each removal, and what NodeMonitor holds.
+// Memory: what NodeMonitor holds, and references to a block and a state.
 // What an attacker can do here: as node_status.h and observation_lines.h say.
 //
 // Thread safety: none; the protocol thread.
@@ -31,7 +32,7 @@ class Reporter {
 
   void Started(std::uint16_t port, std::uint16_t http_port, std::size_t members);
   void See(base::Time now, const protocol::Observation& what);
-  // A removal of the block that was seen last.
+  // `removal` is in the block of the last StepDone.
   void Removed(const wire::Removal& removal);
   void Links(std::size_t up, std::size_t of);
   // A link that counts went up or down.
@@ -44,10 +45,12 @@ class Reporter {
 
   // The observed part of the status; the caller fills in the rest.
   NodeStatus StatusAt(base::Time now) const { return monitor_.StatusAt(now); }
-  std::uint64_t step() const { return step_; }  // in progress
+  std::uint64_t step() const { return step_; }  // the step in progress, or the last one done
   bool met() const { return monitor_.met(); }   // a block was sealed or a step began
-  // The observed part of the report; the caller fills in the rest.
+  // The observed part of the report but for the removals.
   const NodeReport& report() const { return report_; }
+  // With the removals; the caller fills in what is not observed.
+  NodeReport Report() const;
 
   // R3.
   void CheckInvariants() const;
@@ -58,7 +61,7 @@ class Reporter {
   void On(const protocol::StepDone& seen);
   void On(const protocol::Suspicion& seen) { events_.OnSuspicion(seen); }
   void On(const protocol::StepTimes& seen);
-  // The others have a line, or the driver's attention, and no event.
+  // Other observations cause no event here; some cause a log line.
   template <typename T>
   void On(const T&) {}
 

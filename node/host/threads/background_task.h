@@ -2,10 +2,10 @@
 // waits for a gradient, a commit and a file, and the other runs of the process must not wait too.
 //
 // Promises:
-//   B1  `work` runs once, and `done` after it, through the inlet.
-//   B2  A std::exception of `work` becomes the status of `done`.
-//   B3  The destructor returns only after `work` has ended. Without a thread to be had, Start
-//       itself runs `work`.
+//   B1  `work` runs once. `done` comes after it, through the inlet, once the thread has ended.
+//   B2  Whatever `work` throws becomes the status of `done`.
+//   B3  The destructor returns only after `work` has ended. If the system gives no thread, Start
+//       runs `work` itself and blocks.
 //
 // May not know: what the functions do.
 // Memory: one thread.
@@ -15,6 +15,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "node/base/status.h"
@@ -36,7 +37,8 @@ class BackgroundTask {
  private:
   const Inlet& inlet_;
   bool started_ = false;
-  std::thread thread_;
+  // Shared with the posted `done`, which may run after the task is destroyed.
+  const std::shared_ptr<std::thread> thread_ = std::make_shared<std::thread>();
 };
 
 }  // namespace ostraka::host

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <exception>
-#include <new>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "aggregation/kernels/rows.h"
 #include "node/base/check.h"
+#include "node/host/threads/thrown.h"
 #include "node/os/steady_clock.h"
 
 namespace ostraka::host {
@@ -16,19 +17,6 @@ namespace {
 using protocol::GradientSpec;
 using protocol::JobFailed;
 using protocol::JobResult;
-
-// The exception's text, in one line.
-std::string Describe(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::bad_alloc&) {
-    return "out of memory: use a smaller model or batch, or a machine with more memory";
-  } catch (const std::exception& error) {
-    return std::string("a library failed: ") + error.what();
-  } catch (...) {
-    return "a library threw something that is no exception";
-  }
-}
 
 }  // namespace
 
@@ -94,9 +82,19 @@ JobPool::JobPool(std::shared_ptr<train::Trainer> trainer, JobPoolOptions options
       callbacks_(std::move(callbacks)),
       executor_(std::make_unique<LoopExecutor>(*this)) {
   OSTRAKA_CHECK(trainer_ != nullptr && options_.job_threads > 0);
-  threads_.emplace_back([this] { ComputeThread(); });
-  for (std::size_t i = 0; i < options_.job_threads; ++i) {
-    threads_.emplace_back([this] { JobThread(); });
+  threads_.reserve(1 + options_.job_threads);
+  try {
+    threads_.push_back(options_.make_thread([this] { ComputeThread(); }));
+    for (std::size_t i = 0; i < options_.job_threads; ++i) {
+      threads_.push_back(options_.make_thread([this] { JobThread(); }));
+    }
+  } catch (const std::system_error& error) {
+    Shutdown();
+    throw std::system_error(error.code(),
+                            "no thread for the run's work, raise the limit (ulimit -u)");
+  } catch (...) {
+    Shutdown();
+    throw;
   }
 }
 
@@ -108,7 +106,7 @@ base::Status JobPool::Start(protocol::JobId id, std::shared_ptr<const protocol::
   if (stopping_) return base::OkStatus();
   if (compute_jobs_.size() + pure_jobs_.size() >= options_.max_queued) {
     return base::Unavailable(std::to_string(options_.max_queued) +
-                             " jobs wait: this machine is too slow for the run");
+                             " jobs wait: this computer is too slow for the run");
   }
   (compute ? compute_jobs_ : pure_jobs_).push_back({id, std::move(spec)});
   (compute ? compute_wake_ : job_wake_).notify_one();
@@ -125,6 +123,13 @@ void JobPool::Evaluate(std::uint64_t step, protocol::SharedVector parameters) {
   }
   evaluations_.push_back({step, std::move(parameters)});
   compute_wake_.notify_one();
+  CheckLocked();
+}
+
+void JobPool::DropWaiting() {
+  const std::lock_guard lock(mutex_);
+  compute_jobs_.clear();
+  pure_jobs_.clear();
   CheckLocked();
 }
 
@@ -218,7 +223,7 @@ void JobPool::RunOne(const Job& job, bool compute) {
   try {
     result = std::make_shared<const JobResult>(protocol::RunJob(*job.spec, gradients, *executor_));
   } catch (...) {
-    result = std::make_shared<const JobResult>(JobFailed{Describe(std::current_exception())});
+    result = std::make_shared<const JobResult>(JobFailed{DescribeThrown(std::current_exception())});
   }
   const base::Duration busy = os::SteadyNow() - begin;
   {
@@ -236,7 +241,7 @@ void JobPool::EvaluateOne(const Evaluation& evaluation) {
   try {
     result = trainer_->Evaluate(*evaluation.parameters);
   } catch (...) {
-    result = base::Internal(Describe(std::current_exception()));
+    result = base::Internal(DescribeThrown(std::current_exception()));
   }
   const base::Duration busy = os::SteadyNow() - begin;
   {

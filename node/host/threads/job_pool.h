@@ -5,11 +5,12 @@
 // Promises:
 //   J1  A job that needs a gradient runs on the compute thread, in the order of Start. Other jobs
 //       run on any job thread and begin in the order of Start.
-//   J2  Evaluations run on the compute thread while no gradient waits. At most kMaxEvaluations
-//       wait; a further one replaces the oldest, so a slow evaluation never delays training.
+//   J2  Evaluations begin on the compute thread while no gradient waits. At most kMaxEvaluations
+//       wait; a further one replaces the oldest, so evaluations never pile up. A running one delays
+//       a gradient until it ends.
 //   J3  Heavy pure jobs share idle job threads through aggregation::Executor. Results do not depend
 //       on this (aggregation/shared/rule.h).
-//   J4  An exception from a library becomes JobFailed or a Status.
+//   J4  What a library throws becomes JobFailed or a Status (thrown.h).
 //   J5  At most max_queued jobs wait.
 //   J6  No callback comes once Shutdown has returned, and nothing waits from then on.
 //
@@ -18,8 +19,9 @@
 // What an attacker can do here: nothing beyond what the machine asks for. A machine that asks for
 // more than this computer can do ends its own run at max_queued (J5).
 //
-// Thread safety: Start, Evaluate and stats from any thread; Shutdown from the owner's. Callbacks
-// run on the worker threads and must not block.
+// Thread safety: Start, Evaluate, DropWaiting and stats from any thread; Shutdown from one thread
+// at a time, while no other thread destroys the pool. Callbacks run on the worker threads; they
+// must not block, and one that throws ends the process.
 #pragma once
 
 #include <condition_variable>
@@ -29,6 +31,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "node/base/status.h"
@@ -41,6 +44,10 @@ namespace ostraka::host {
 struct JobPoolOptions {
   std::size_t job_threads = 1;    // at least 1
   std::size_t max_queued = 4096;  // waiting jobs of both kinds together
+  // May throw std::system_error, as a system that gives no thread does.
+  std::function<std::thread(std::function<void()>)> make_thread = [](std::function<void()> run) {
+    return std::thread(std::move(run));
+  };
 };
 
 struct JobPoolCallbacks {
@@ -54,7 +61,7 @@ struct JobPoolStats {
   std::uint64_t evaluations = 0;
   std::uint64_t evaluations_skipped = 0;
   base::Duration compute_busy;  // of the compute thread, without evaluations
-  base::Duration pure_busy;     // summed over the job threads that own a job
+  base::Duration pure_busy;     // summed over pure jobs; time of helping threads is not counted
   base::Duration evaluation_busy;
   std::size_t waiting = 0;  // now, without evaluations
 };
@@ -63,7 +70,8 @@ class JobPool {
  public:
   static constexpr std::size_t kMaxEvaluations = 4;
 
-  // REQUIRES: `trainer` is not null and has no other user until Shutdown has returned.
+  // Throws std::system_error if the system gives too few threads; those that it gave have ended
+  // then. REQUIRES: `trainer` is not null and has no other user until Shutdown has returned.
   JobPool(std::shared_ptr<train::Trainer> trainer, JobPoolOptions options,
           JobPoolCallbacks callbacks);
   ~JobPool();
@@ -75,8 +83,10 @@ class JobPool {
   // Evaluates `parameters`, the state after `step`.
   void Evaluate(std::uint64_t step, protocol::SharedVector parameters);
 
-  // Drops waiting jobs, lets running ones end, and joins the threads; no callback follows. Start
-  // and Evaluate do nothing from then on.
+  // Drops the jobs that wait: their results will not come. Evaluations stay.
+  void DropWaiting();
+  // Drops everything that waits, lets what runs end, and joins the threads; no callback follows.
+  // Start and Evaluate do nothing from then on.
   void Shutdown();
 
   JobPoolStats stats() const;
@@ -120,7 +130,7 @@ class JobPool {
   bool stopping_ = false;
   JobPoolStats stats_;
 
-  std::vector<std::thread> threads_;  // the owner's
+  std::vector<std::thread> threads_;  // used only by the constructor and Shutdown
 };
 
 }  // namespace ostraka::host

@@ -1,13 +1,13 @@
 // A machine's timers on an io_context: any number of timers behind one system timer.
 //
 // Promises:
-//   T1  Timers fire in the order of their time, and timers of equal time in the order of Set.
-//   T2  A timer that is cancelled or set again before its delivery does not fire, even if its time
+//   Q1  Timers fire in the order of their time, and timers of equal time in the order of Set.
+//   Q2  A timer that is cancelled or set again before its delivery does not fire, even if its time
 //       has passed.
-//   T3  No timer fires early, nor within a call of this class.
-//   T4  A timer that sets itself again for a time in the past lets the io_context's other work in
-//       first.
-//   T5  Each id has at most one place in the order, and each place one id.
+//   Q3  No timer fires early, nor within a call of this class.
+//   Q4  A timer that sets itself again for a time in the past fires only after other work that
+//       waits in the io_context.
+//   Q5  Each timer id has at most one entry in the order, and each entry one id.
 //
 // May not know: what a timer is for.
 // Memory: one entry for each timer that is set.
@@ -39,7 +39,7 @@ class TimerQueue {
   void Cancel(Id id);
   void Clear();
 
-  // T5, in full. Each mutation checks the sizes.
+  // Q5, in full. Each mutation checks the sizes.
   void CheckInvariants() const;
 
  private:

@@ -177,6 +177,39 @@ TEST_F(HostTest, ARunThatIsStoppedLetsTheOtherGoOnAndCanBeOpenedAgain) {
   first_->CommonRoot();
 }
 
+TEST_F(HostTest, ARunWithAReportCanBeOpenedAgainInTheVeryNextTurn) {
+  Make();
+  Member& member = first_->members()[0];
+  std::optional<base::Status> reopened;
+  std::function<void()> watch = [&] {
+    if (member.run->report() == nullptr) return host_.Post(watch);
+    member.run->CheckInvariants();
+    reopened = host_.Open(first_->OptionsOf(member), member.ear).status();
+    host_.Stop();
+  };
+  // It waits for its others, and keeps the host running.
+  Member& waiting = second_->members()[0];
+  ASSERT_TRUE(host_.Open(second_->OptionsOf(waiting), waiting.ear).ok());
+  first_->OpenAll(host_);
+  for (const Member& each : first_->members()) each.run->Stop();
+  host_.Post(watch);
+  host_.RunToTheEnd();
+  ASSERT_TRUE(reopened.has_value());
+  EXPECT_TRUE(reopened->ok()) << *reopened;
+}
+
+TEST_F(HostTest, AStopThatComesAfterTheLastRunEndsNoLaterOne) {
+  Make();
+  second_->OpenAll(host_, [&](host::Run&) {
+    if (host_.open().empty()) host_.Stop("a request for the runs that were open");
+  });
+  host_.RunToTheEnd();
+  second_->CommonRoot();
+  first_->OpenAll(host_);
+  host_.RunToTheEnd();
+  first_->CommonRoot();
+}
+
 TEST_F(HostTest, StopBeforeTheStartEndsEveryRunWithoutAStep) {
   Make();
   host_.Stop("Ctrl-C");
@@ -203,6 +236,31 @@ TEST_F(HostTest, AnExceptionThatIsOfNoRunEndsAllWithTheReason) {
       EXPECT_EQ(member.run->report()->outcome.reason, "a library failed: out of sockets");
     }
   }
+}
+
+TEST_F(HostTest, WhatIsThrownAndIsNoExceptionEndsAllTheSame) {
+  Make();
+  first_->members()[0].ear.on_step = [&](std::uint64_t done) {
+    if (done == 1) host_.Post([] { throw 3; });
+  };
+  first_->OpenAll(host_);
+  host_.RunToTheEnd();
+  for (const Member& member : first_->members()) {
+    EXPECT_EQ(member.run->report()->outcome.end, NodeEnd::kFailed);
+    EXPECT_THAT(member.run->report()->outcome.reason, HasSubstr("no exception"));
+  }
+}
+
+TEST_F(HostTest, AnOwnerWhoseCallbackThrowsLosesItsOwnRunAlone) {
+  Make();
+  first_->OpenAll(host_, [](host::Run&) { throw std::runtime_error("no mail"); });
+  second_->OpenAll(host_);
+  host_.RunToTheEnd();
+  for (const Member& member : first_->members()) {
+    EXPECT_EQ(member.run->report()->outcome.end, NodeEnd::kFailed);
+    EXPECT_THAT(member.run->report()->outcome.reason, HasSubstr("no mail"));
+  }
+  second_->CommonRoot();
 }
 
 TEST_F(HostTest, AHostThatIsDestroyedGivesBackWhatItsRunsHeld) {

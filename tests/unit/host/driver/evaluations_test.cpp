@@ -20,17 +20,27 @@ TEST(EvaluationsTest, TheResultOfTheLastStateIsAwaited) {
   evaluations.Send(5);
   EXPECT_TRUE(evaluations.Sent(5));
   EXPECT_FALSE(evaluations.Sent(4));
-  evaluations.Answer(4);
+  evaluations.RecordResult(4);
   EXPECT_TRUE(evaluations.Awaited());
-  evaluations.Answer(5);
+  evaluations.RecordResult(5);
+  EXPECT_FALSE(evaluations.Awaited());
+}
+
+TEST(EvaluationsTest, AMemberThatFollowsMayTakeAStateOfAnEarlierStep) {
+  Evaluations evaluations(1);
+  evaluations.Send(9);
+  evaluations.Send(4);
+  evaluations.RecordResult(9);
+  EXPECT_TRUE(evaluations.Awaited());
+  evaluations.RecordResult(4);
   EXPECT_FALSE(evaluations.Awaited());
 }
 
 TEST(EvaluationsTest, AResultThatNobodyAskedForIsABug) {
-  EXPECT_DEATH(Evaluations(1).Answer(0), "CHECK failed");
+  EXPECT_DEATH(Evaluations(1).RecordResult(0), "CHECK failed");
   Evaluations evaluations(1);
   evaluations.Send(4);
-  EXPECT_DEATH(evaluations.Answer(5), "CHECK failed");
+  EXPECT_DEATH(evaluations.RecordResult(5), "CHECK failed");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/unit/host/driver/node_driver_fixture.h"
+#include "tests/unit/machine/small_kinds.h"
 
 namespace ostraka::host {
 namespace {
@@ -34,7 +35,7 @@ class WaitingMachine final : public protocol::Machine {
 
 class MachineSeatTest : public ::testing::Test {
  protected:
-  MachineSeat::Perform Performed() {
+  MachineSeat<protocol::MemberKind>::Perform Performed() {
     return [this](protocol::Action& action) {
       if (const auto* send = std::get_if<protocol::Send>(&action)) {
         sent_.emplace_back(send->frame->begin(), send->frame->end());
@@ -46,7 +47,7 @@ class MachineSeatTest : public ::testing::Test {
   FakeMachine::StepFunction step_;
   std::vector<protocol::TimerId> fired_;
   std::vector<std::string> sent_;
-  MachineSeat seat_{
+  MachineSeat<protocol::MemberKind> seat_{
       io_,
       std::make_unique<WaitingMachine>([this](base::Time now, const protocol::Input& input,
                                               protocol::Outbox& out) { step_(now, input, out); }),
@@ -105,6 +106,32 @@ TEST_F(MachineSeatTest, AMachineThatThrewIsAskedNothingMore) {
   EXPECT_THROW(seat_.Feed(protocol::Started{}, Performed()), std::runtime_error);
   EXPECT_EQ(seat_.progress().phase, "starting");
   EXPECT_DEATH(seat_.Feed(protocol::Stored{1}, Performed()), "CHECK failed");
+}
+
+TEST_F(MachineSeatTest, APerformThatThrewEndsTheMachineToo) {
+  step_ = [](base::Time, const protocol::Input&, protocol::Outbox& out) {
+    out.Add(protocol::Send{{}, Frame("one"), nullptr});
+  };
+  const auto throws = [](protocol::Action&) { throw std::runtime_error("no"); };
+  EXPECT_THROW(seat_.Feed(protocol::Started{}, throws), std::runtime_error);
+  EXPECT_DEATH(seat_.Feed(protocol::Stored{1}, Performed()), "CHECK failed");
+}
+
+// A kind without links and jobs.
+TEST(MachineSeatOfAnotherKindTest, SeatsIt) {
+  using machine::TallyKind;
+  boost::asio::io_context io;
+  std::size_t sent = 0;
+  const MachineSeat<TallyKind>::Perform count = [&](machine::ActionOf<TallyKind>& action) {
+    sent += std::holds_alternative<machine::SendDatagram<std::uint16_t>>(action);
+  };
+  MachineSeat<TallyKind> seat(io, std::make_unique<machine::Tally>(3), [](machine::TimerId) {});
+  seat.Feed(machine::TallyStarted{}, count);
+  seat.Feed(machine::DatagramReceived<std::uint16_t>{5, Frame("one")}, count);
+  EXPECT_EQ(sent, 0u);
+  seat.Feed(machine::Stored{1}, count);
+  EXPECT_EQ(sent, 1u);
+  EXPECT_EQ(seat.progress(), 1u);
 }
 
 }  // namespace

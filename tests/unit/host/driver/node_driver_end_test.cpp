@@ -260,7 +260,7 @@ TEST_F(NodeDriverEndTest, AnExceptionOfTheMachineOrALibraryEndsTheNodeNotTheProc
   a_.step = [](base::Time, const Input&, Outbox&) { throw std::bad_alloc(); };
   const NodeReport report = RunAlone();
   EXPECT_EQ(report.outcome.end, NodeEnd::kFailed);
-  EXPECT_THAT(report.outcome.reason, HasSubstr("bad_alloc"));
+  EXPECT_THAT(report.outcome.reason, HasSubstr("out of memory"));
   EXPECT_EQ(a_.log.halted.size(), 1u);
 }
 

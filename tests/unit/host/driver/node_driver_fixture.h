@@ -156,10 +156,13 @@ class NodeDriverTest : public ::testing::Test {
   }
 
   void MakeDriver(Node& node) {
-    auto ledger =
-        store::Ledger::Open({.data_dir = node.data_dir, .run_id = kRun, .peer = node.id()});
-    ASSERT_TRUE(ledger.ok()) << ledger.status();
-    node.options.ledger = *std::move(ledger);
+    const base::Status made = TryToMakeDriver(node);
+    ASSERT_TRUE(made.ok()) << made;
+  }
+  base::Status TryToMakeDriver(Node& node) {
+    ASSIGN_OR_RETURN(
+        node.options.ledger,
+        store::Ledger::Open({.data_dir = node.data_dir, .run_id = kRun, .peer = node.id()}));
     node.options.machine = std::make_unique<FakeMachine>(node.step);
     node.options.trainer = node.trainer;
     node.coin_seed = node.options.coin_seed = crypto::CoinSeed(*node.key, kRun);
@@ -167,9 +170,8 @@ class NodeDriverTest : public ::testing::Test {
     node.options.transport.run_id = kRun;
     node.options.transport.members = members_;
     node.options.transport.max_blob_bytes = 64 << 20;
-    auto driver = NodeDriver::Make(io_, std::move(node.options), node.log);
-    ASSERT_TRUE(driver.ok()) << driver.status();
-    node.driver = *std::move(driver);
+    ASSIGN_OR_RETURN(node.driver, NodeDriver::Make(io_, std::move(node.options), node.log));
+    return base::OkStatus();
   }
 
   // Starts what was made, and runs it to its end.

@@ -34,8 +34,8 @@ TEST_F(RosterTest, CountsLinksOfMembersThatMayTakePart) {
   EXPECT_TRUE(roster_.LinkChanged(Id(1), false));
   EXPECT_FALSE(roster_.LinkChanged(Id(9), true)) << "no member";
   EXPECT_THAT(roster_.linked(), ElementsAre(Id(2)));
-  EXPECT_EQ(roster_.up(), 1u);
-  EXPECT_EQ(roster_.of(), 3u);
+  EXPECT_EQ(roster_.linked_count(), 1u);
+  EXPECT_EQ(roster_.member_count(), 3u);
 }
 
 TEST_F(RosterTest, ABannedMemberNoLongerCountsAndIsForgottenLater) {
@@ -51,9 +51,18 @@ TEST_F(RosterTest, ABannedMemberNoLongerCountsAndIsForgottenLater) {
   EXPECT_THAT(forgotten_, ElementsAre(Id(2)));
 }
 
+TEST_F(RosterTest, AMemberThatWasBannedLongAgoIsTheCallersToForget) {
+  EXPECT_TRUE(roster_.Remove(Id(2)));
+  EXPECT_FALSE(roster_.Ban(Id(2)));
+  EXPECT_FALSE(roster_.LinkChanged(Id(2), true));
+  io_.run();
+  EXPECT_THAT(forgotten_, IsEmpty());
+}
+
 TEST_F(RosterTest, NobodyIsForgottenOnceTheRunEnds) {
   roster_.Ban(Id(2));
   roster_.StopForgetting();
+  EXPECT_TRUE(roster_.Ban(Id(3)));
   io_.run();
   EXPECT_THAT(forgotten_, IsEmpty());
 }

@@ -14,7 +14,7 @@ TEST(StopSequenceTest, AFinishedRunWaitsForItsStoresItsMessagesAndItsEvaluation)
   EXPECT_TRUE(stop.TakesInputs());
   EXPECT_FALSE(stop.MayFlush(false)) << "it runs";
   stop.Halt(Outcome(NodeEnd::kFinished));
-  EXPECT_TRUE(stop.InPeace());
+  EXPECT_TRUE(stop.EndedNormally());
   EXPECT_FALSE(stop.MayFlush(true)) << "its last messages may rest on a Store";
   EXPECT_TRUE(stop.MayFlush(false));
   EXPECT_FALSE(stop.Ending());
@@ -33,7 +33,7 @@ TEST(StopSequenceTest, AFinishedRunWaitsForItsStoresItsMessagesAndItsEvaluation)
 TEST(StopSequenceTest, AFailedRunWaitsForNoStore) {
   StopSequence stop;
   stop.Halt(Outcome(NodeEnd::kFailed));
-  EXPECT_FALSE(stop.InPeace());
+  EXPECT_FALSE(stop.EndedNormally());
   EXPECT_TRUE(stop.MayFlush(true));
 }
 

@@ -109,6 +109,20 @@ TEST(NodeMonitorTest, CountsWhatBecameOfColumnsPeersAndSuspicions) {
   EXPECT_EQ(status.evaluated_step, 1u);
 }
 
+TEST(NodeMonitorTest, AMemberThatIsDroppedAgainAndAgainTakesNoMoreRoom) {
+  NodeMonitor monitor(Time{});
+  monitor.See(Time{}, Done(0, {}, {{PeerOf(7), wire::RemovalKind::kVerdict, 0, "it lied"}}));
+  for (std::uint64_t step = 1; step <= 5000; ++step) {
+    monitor.See(Time{}, Done(step, {}, {{PeerOf(8), wire::RemovalKind::kDrop, step, "silent"}}));
+  }
+  const NodeStatus status = monitor.StatusAt(Time{});
+  EXPECT_EQ(status.removals.size(), RemovalLog::kMost);
+  EXPECT_EQ(status.removals_by_kind[static_cast<std::size_t>(wire::RemovalKind::kDrop)], 5000u);
+  EXPECT_EQ(status.removals_by_kind[static_cast<std::size_t>(wire::RemovalKind::kVerdict)], 1u);
+  EXPECT_EQ(status.removals.front().peer, PeerOf(7)) << "a ban is kept";
+  EXPECT_EQ(status.removals.back().step, 5000u);
+}
+
 TEST(TimeLeftTest, IsWhatTheStepsLeftTakeAtThePaceOfLate) {
   EXPECT_EQ(TimeLeft(Running(10, Milliseconds(1500), {}), 30), Seconds(30));
   EXPECT_EQ(TimeLeft(Running(30, Seconds(1), {}), 30), Seconds(0));

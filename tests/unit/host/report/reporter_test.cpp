@@ -11,6 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr base::Time kNow{1'000};
 
@@ -36,7 +37,7 @@ TEST_F(ReporterTest, EveryObservationHasItsEventOrItsLineAndReachesTheStatus) {
   EXPECT_EQ(reporter_.step(), 4u);
   EXPECT_TRUE(reporter_.met());
   EXPECT_EQ(reporter_.StatusAt(kNow).steps_done, 1u);
-  EXPECT_EQ(reporter_.report().steps_done, 1u);
+  EXPECT_EQ(reporter_.report().steps_done, 5u) << "the last is step 4";
   EXPECT_EQ(reporter_.report().timed_steps, 2u);
   EXPECT_EQ(reporter_.report().step_times.agree_ns, 33);
 }
@@ -48,6 +49,20 @@ TEST_F(ReporterTest, ARestoredRunIsReportedThoughItHasNoEvent) {
   EXPECT_EQ(reporter_.report().last_block, last.block);
   EXPECT_EQ(reporter_.report().state.parameters, last.state.parameters);
   EXPECT_THAT(log_.steps, IsEmpty());
+}
+
+TEST_F(ReporterTest, StepsThatAFollowerSkippedCountAsDone) {
+  const protocol::StepDone last = DoneWith(8, 2);
+  See(protocol::Resumed{last.block, last.state});
+  See(DoneWith(20, 1));
+  EXPECT_EQ(reporter_.report().steps_done, 21u);
+}
+
+TEST_F(ReporterTest, TheReportHasTheRemovalsOfTheBlocks) {
+  See(DoneWith(4, 1, {{{}, wire::RemovalKind::kVerdict, 4, "it lied"}}));
+  ASSERT_THAT(reporter_.Report().removals, SizeIs(1));
+  EXPECT_EQ(reporter_.Report().removals[0].reason, "it lied");
+  EXPECT_EQ(reporter_.Report().steps_done, 5u);
 }
 
 TEST_F(ReporterTest, AnEvaluationIsAnEventAndItsFailureANotice) {
@@ -63,15 +78,16 @@ TEST_F(ReporterTest, AnEvaluationIsAnEventAndItsFailureANotice) {
 TEST_F(ReporterTest, TheEndIsToldOnceAndLinksThatGoWithItAreNoNews) {
   reporter_.Started(7, 8, 3);
   reporter_.Links(1, 3);
+  reporter_.Removed({{}, wire::RemovalKind::kVerdict, 3, "it lied"});
   reporter_.Halted({NodeEnd::kFinished, 3, "done"});
   reporter_.Halted({NodeEnd::kFailed, 3, "a library failed"});
   reporter_.Links(0, 3);
-  reporter_.Removed({{}, wire::RemovalKind::kVerdict, 3, "it lied"});
   EXPECT_EQ(log_.started_port, 7u);
   EXPECT_EQ(log_.started_http_port, 8u);
   EXPECT_THAT(log_.halted, ElementsAre("done"));
   EXPECT_THAT(log_.links, ElementsAre(std::pair(0u, 3u), std::pair(1u, 3u)));
-  EXPECT_EQ(reporter_.report().removals.size(), 1u);
+  EXPECT_THAT(log_.removed, SizeIs(1));
+  EXPECT_DEATH(See(DoneWith(4, 1)), "CHECK failed");
 }
 
 }  // namespace

@@ -33,12 +33,37 @@ TEST_F(BackgroundTaskTest, TheContextGoesOnWhileTheWorkWaits) {
   EXPECT_TRUE(done->ok()) << *done;
 }
 
+// A thread's own objects are destroyed after its function has returned.
+struct LastOfItsThread {
+  bool* ended;
+  ~LastOfItsThread() {
+    for (volatile int i = 0; i < 20'000'000;) i = i + 1;
+    *ended = true;
+  }
+};
+
+TEST_F(BackgroundTaskTest, TheThreadHasEndedWhenItIsDone) {
+  bool ended = false;
+  std::optional<bool> ended_at_done;
+  task_->Start([&] { thread_local const LastOfItsThread last{&ended}; },
+               [&](const base::Status&) { ended_at_done = ended; });
+  while (!ended_at_done) io_.run_one();
+  EXPECT_TRUE(*ended_at_done);
+}
+
 TEST_F(BackgroundTaskTest, AnExceptionOfTheWorkIsAStatus) {
   std::optional<base::Status> done;
   task_->Start([] { throw std::runtime_error("no disk"); },
                [&](const base::Status& status) { done = status; });
   while (!done) io_.run_one();
   EXPECT_EQ(base::MessageOf(*done), "a library failed: no disk");
+}
+
+TEST_F(BackgroundTaskTest, WhatIsNoExceptionIsAStatusToo) {
+  std::optional<base::Status> done;
+  task_->Start([] { throw 3; }, [&](const base::Status& status) { done = status; });
+  while (!done) io_.run_one();
+  EXPECT_FALSE(done->ok());
 }
 
 TEST_F(BackgroundTaskTest, TheDestructorWaitsForTheWork) {

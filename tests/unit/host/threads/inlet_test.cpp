@@ -54,8 +54,9 @@ TEST_F(InletTest, AnExceptionIsToldAndGoesNoFurther) {
   inlet_->Post([] { throw 3; });
   io_.run();
   inlet_->Enter([] { throw std::runtime_error("no file"); });
-  EXPECT_THAT(thrown_,
-              ElementsAre("no memory", "it threw something that is no exception", "no file"));
+  EXPECT_THAT(thrown_, ElementsAre("a library failed: no memory",
+                                   "a library threw something that is no exception",
+                                   "a library failed: no file"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "aggregation/kernels/rows.h"
@@ -218,6 +219,47 @@ TEST(JobPoolTest, WhatALibraryThrowsBecomesAResult) {
   EXPECT_THAT(reason(3), HasSubstr("no exception"));
   EXPECT_TRUE(absl::IsInternal(done.evaluations_[0].status()));
   EXPECT_THAT(base::MessageOf(done.evaluations_[0].status()), HasSubstr("no data"));
+}
+
+// Makes so many threads, and then none.
+JobPoolOptions WithThreads(int most) {
+  JobPoolOptions options{.job_threads = 3};
+  const auto make = options.make_thread;
+  options.make_thread = [most, make](std::function<void()> run) mutable {
+    if (most-- == 0) {
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    }
+    return make(std::move(run));
+  };
+  return options;
+}
+
+TEST(JobPoolTest, AThreadThatCannotBeMadeLeavesNone) {
+  for (int most = 0; most < 4; ++most) {
+    Completions done;
+    const auto trainer = std::make_shared<FakeTrainer>();
+    EXPECT_THROW(JobPool(trainer, WithThreads(most), done.Callbacks()), std::system_error);
+    EXPECT_EQ(trainer.use_count(), 1);
+  }
+}
+
+TEST(JobPoolTest, DropsTheJobsThatWaitAndNothingElse) {
+  Completions done;
+  const auto trainer = std::make_shared<FakeTrainer>();
+  Gate gate(*trainer, 1);
+  JobPool pool(trainer, {.job_threads = 1}, done.Callbacks());
+  ASSERT_TRUE(pool.Start(1, GradientAt(1)).ok());
+  gate.WaitUntilEntered();
+  ASSERT_TRUE(pool.Start(2, GradientAt(2)).ok());
+  pool.Evaluate(1, StateAt(0));
+  pool.DropWaiting();
+  EXPECT_EQ(pool.stats().waiting, 0u);
+  ASSERT_TRUE(pool.Start(3, GradientAt(3)).ok());
+  gate.Release();
+  done.WaitForJobs(2);
+  done.WaitForEvaluations(1);
+  pool.Shutdown();
+  EXPECT_THAT(done.order_, ElementsAre(1, 3));
 }
 
 TEST(JobPoolTest, RefusesMoreThanItsQueueHolds) {
