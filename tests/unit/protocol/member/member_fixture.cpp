@@ -147,7 +147,7 @@ void MemberTest::BeginStep(Block head) {
 void MemberTest::DecideSeal() {
   Sealing& sealing = step().sealing();
   const wire::Slot slot = sealing.slot();
-  if (!sealing.seal().echoed()) sealing.OnEchoTimer();
+  if (!sealing.seal().wait_ended()) sealing.OnEchoTimer();
   Settle();
   const Inbox::Item* own = parts().inbox.Find(Inbox::PlaceOf(slot), Self());
   ASSERT_NE(own, nullptr);

@@ -44,12 +44,11 @@ class SealTest : public testing::Test, public SealMessages {
     Start();
   }
 
-  void Start(std::set<std::uint32_t> muted_members = {}, bool muted = false) {
+  void Start(std::set<std::uint32_t> muted_members = {}) {
     SealOptions options;
     options.slot.phase = wire::Phase::kB;
     options.slot.type = wire::MessageType::kEcho;
     options.self = scene::PeerNumber(0);
-    options.muted = muted;
     options.members = scene::PeersUpTo(kMembers);
     for (const std::uint32_t i : muted_members) options.muted_members.insert(scene::PeerNumber(i));
     options.thresholds = {kMembers, 2, 0};

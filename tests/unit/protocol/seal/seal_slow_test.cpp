@@ -97,7 +97,7 @@ TEST_F(SealTest, AMemberThatPassesTheGateWhileItWaitsEchoesWhatItHolds) {
   Open();
   for (std::uint32_t i = 1; i <= 3; ++i) HearClose(i);
   ASSERT_NE(Said(MessageType::kEcho), nullptr);
-  EXPECT_TRUE(seal_->echoed());
+  EXPECT_TRUE(seal_->wait_ended());
   EXPECT_EQ(wire::DecodeEcho(Said(MessageType::kEcho)->body)->vector, EchoOf(Without(4)).vector);
   Until(1'500);
   EXPECT_NE(Said(MessageType::kStatus, 1), nullptr);
@@ -110,7 +110,7 @@ TEST_F(SealTest, AMemberThatOpensTheSealAfterTheGateEchoesNothing) {
   for (std::uint32_t i = 1; i <= 3; ++i) HearClose(i);
   Open();
   Echo();
-  EXPECT_TRUE(seal_->echoed());
+  EXPECT_TRUE(seal_->wait_ended());
   EXPECT_EQ(Said(MessageType::kEcho), nullptr);
   Until(1'500);
   const auto status = wire::DecodeStatus(Said(MessageType::kStatus, 1)->body).value();
@@ -339,9 +339,9 @@ TEST_F(SealTest, TimeGoesOnForAMemberThatEchoesAfterTheDecision) {
 }
 
 TEST_F(SealTest, AMutedSealSendsNothingAsksAndDecides) {
-  Start({0}, true);
+  Start({0});
   Echo();
-  EXPECT_TRUE(seal_->echoed());
+  EXPECT_TRUE(seal_->wait_ended());
   Until(10'000);
   EXPECT_TRUE(said_.empty());
   std::set<MessageType> asked;
