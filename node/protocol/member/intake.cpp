@@ -86,6 +86,9 @@ Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared, const Mess
     case Fate::kOdd:
       step->sealing().OnOdd(*shared);
       break;
+    case Fate::kPassedOver:
+      step->sealing().OnPassedOver(*shared);
+      break;
     case Fate::kAhead:
       return LeaveIfBehind(sender);
     case Fate::kTakeIn: {
