@@ -237,6 +237,10 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
     Malformed(from, block.status());
     return Outcome::Wait();
   }
+  if (block->thresholds != ThresholdsIn(*parts_.manifest, block->members.size())) {
+    Malformed(from, base::InvalidArgument("thresholds: not those of its membership"));
+    return Outcome::Wait();
+  }
   if (stage.is(Stage::kFollow)) {
     uses_.follower->OnBlock(from, *std::move(block), blob->data.size());
     return Outcome::Wait();
