@@ -282,6 +282,7 @@ TEST_F(BeginningTest, MemberThatWasDroppedBeforeItRestartedLeaves) {
   Restored store = StoreWith(kBlocks - 1);
   Block last = BlockAt(kBlocks - 1);
   std::erase(last.members, Self());
+  last.thresholds = ThresholdsIn(*manifest_, last.members.size());
   store.blocks.back() = RecordOf(last);
   ASSERT_TRUE(beginning_.Restore(store).ok());
   EXPECT_EQ(Replay().what, Outcome::What::kLeave);

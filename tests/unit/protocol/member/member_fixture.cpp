@@ -124,6 +124,7 @@ Block MemberTest::HeadBlock() const {
 }
 
 void MemberTest::SetHead(Block head) {
+  head.thresholds = ThresholdsIn(*manifest_, head.members.size());
   parts().chain.KeepBlock(head);
   parts().chain.AdvanceHead(std::make_shared<const Block>(std::move(head)));
 }

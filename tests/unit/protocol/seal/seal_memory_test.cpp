@@ -1,7 +1,10 @@
 // The memory of one Seal under members that send whatever makes it keep more: seal.h, "Memory".
 #include <gtest/gtest.h>
 
+#include "crypto/sign.h"
+#include "node/protocol/seal/inside/memory.h"
 #include "node/protocol/seal/seal_ballots.h"
+#include "node/wire/limits.h"
 #include "tests/unit/protocol/seal/seal_fixture.h"
 
 namespace ostraka::protocol {
@@ -13,6 +16,14 @@ using wire::MessageType;
 class SealMemoryTest : public SealTest {
  protected:
   std::size_t Count(MessageType type) const { return seal_->Frames(type).size(); }
+  std::size_t CountAll() const {
+    std::size_t count = 0;
+    for (const MessageType type : {MessageType::kEcho, MessageType::kClose, MessageType::kStatus,
+                                   MessageType::kPropose, MessageType::kVote, MessageType::kLock}) {
+      count += Count(type);
+    }
+    return count;
+  }
   // LOCKs of ever later iterations displace each other; each brings its VOTE with it.
   void HearPairs(std::uint32_t sender, std::uint32_t first, std::uint32_t count) {
     for (std::uint32_t k = first; k < first + count; ++k) {
@@ -57,6 +68,65 @@ TEST_F(SealMemoryTest, AFurtherEchoGoesWithTheClaimsThatNeededIt) {
   }
   // The first of each member, and four for each of the last two iterations.
   EXPECT_LE(Count(MessageType::kEcho), kMembers + 8);
+}
+
+// All others lie. Nothing that they send takes more than seal.h says, and nothing aborts.
+TEST_F(SealMemoryTest, WhatAllOthersSendTogetherStaysWithinTheBound) {
+  Echo();
+  std::size_t most = 0;
+  for (std::uint32_t k = 20; k < 32; ++k) {
+    const auto value = [k](std::uint32_t i, std::uint32_t j) {
+      return DigestOf(1'000'000 + 1000 * k + 10 * i + j);
+    };
+    for (std::uint32_t i = 1; i < kMembers; ++i) {
+      HearClose(i);
+      for (std::uint32_t j = 0; j < 3; ++j) {
+        HearStatus(i, k, 1, value(i, j));
+      }
+      for (std::uint32_t j = 0; j < 6; ++j) HearLock(i, k - 3 * j, value(i, j));
+      wire::Propose propose;
+      for (std::uint32_t j = 0; j < 3; ++j) {
+        propose.value = value(i, j);
+        propose.rank = 1;
+        if (Leader(k) == 0) continue;
+        Hear(Frame(Leader(k), MessageType::kPropose, k, wire::Encode(propose)));
+      }
+    }
+    for (std::uint32_t i = 1; i < kMembers; ++i) {
+      for (std::uint32_t of = 1; of < kMembers; ++of) {
+        for (std::uint32_t j = 0; j < 6; ++j) {
+          Hear(Frame(i, MessageType::kEcho, 0, wire::Encode(wire::Echo{value(of, j), {}, {}})));
+          HearVote(i, k, value(of, j));
+          HearVote(i, k - 3 * j, value(of, j));
+        }
+      }
+    }
+    most = std::max(most, CountAll());
+    EXPECT_LE(CountAll(), MostFrames(kMembers)) << k;
+  }
+  EXPECT_GT(most, 18 * kMembers + 8) << "ballots for false locks are among them";
+}
+
+TEST(SealMemoryBoundTest, IsTheFormulaOfTheContract) {
+  for (const std::size_t u : {1u, 5u, 64u, 256u}) {
+    EXPECT_EQ(MostFrames(u), 18 * u + 8 + u * (8 * u + 15));
+    EXPECT_EQ(MostVectors(u), u + 14);
+  }
+}
+
+// The largest bodies that the wire lets in.
+TEST(SealMemoryBoundTest, NoFrameIsLargerThanItSays) {
+  const base::Bytes bitmap(wire::kMaxBitmapBytes, 0xff);
+  wire::Propose propose;
+  propose.value = DigestOf(1);
+  propose.statuses_root = DigestOf(2);
+  propose.statuses = base::Bytes(wire::kMaxPeers / 8, 0xff);
+  const base::Bytes echo = wire::Encode(wire::Echo{DigestOf(1), bitmap, bitmap});
+  ASSERT_TRUE(wire::DecodeEcho(echo).ok());
+  for (const auto& message : {Frame(1, MessageType::kEcho, 0, echo),
+                              Frame(1, MessageType::kPropose, 1, wire::Encode(propose))}) {
+    EXPECT_LE(message.frame->size() + crypto::Signature::kSize, kMostFrameBytes);
+  }
 }
 
 }  // namespace

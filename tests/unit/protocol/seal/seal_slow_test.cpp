@@ -73,6 +73,24 @@ TEST_F(SealTest, StatusIsSentAgainUntilAQuorumIsThere) {
   EXPECT_NE(seal_->Describe(now_).find("own echo 20.0 s ago"), std::string::npos);
 }
 
+// It joins members ahead while it waits for CLOSEs, and then waits for STATUSes.
+TEST_F(SealTest, AWaitThatEndsByJoiningOthersLeavesNothingToTheNextOne) {
+  Start({}, 1);  // Q = 4
+  Echo();
+  Until(4'500);
+  EXPECT_TRUE(seal_->alone()) << "it sent its CLOSE again at 4 seconds";
+  for (std::uint32_t i = 1; i <= 2; ++i) HearStatus(i, 3, 0, DigestOf(1));
+  ASSERT_EQ(seal_->iteration(), 3u);
+  EXPECT_FALSE(seal_->alone());
+  forwards_.clear();
+  Until(8'499);
+  EXPECT_TRUE(forwards_.empty()) << "a step of iteration 3 lasts 4 seconds";
+  EXPECT_FALSE(seal_->alone());
+  Until(8'500);
+  EXPECT_EQ(forwards_.size(), 1u);
+  EXPECT_TRUE(seal_->alone());
+}
+
 TEST_F(SealTest, CloseIsSentAgainAndAskedForUntilTheGateIsPassed) {
   Echo();
   Until(3'999);
