@@ -314,7 +314,7 @@ LARGE_CLASSES = {
     "sim/compare/plan/grid.h Grid": (22, 0, "a comparison's plan file: a field a key"),
     "sim/compare/cells/cell.h Cell": (21, 1, "a cell's name in the store of results: a field a key of it"),
     "tests/property/protocol_framing_test.cpp World": (23, 20, "a test's world: a whole run in one place"),
-    "tests/unit/protocol/seal/seal_world.h World": (14, 44, "a test's world: a function a thing that "
+    "tests/unit/protocol/seal/seal_world.h World": (14, 45, "a test's world: a function a thing that "
                                                     "members say or a test asks"),
     "tests/unit/protocol/step/step_fixture.h StepWorld": (25, 52, "a test's world: a step's parts, and a "
                                                           "function a message of its members"),

@@ -34,6 +34,7 @@ Script DrawScript(base::Rng& rng) {
   script.also = chance();
   script.unasked = chance();
   script.mute_pull = chance();
+  script.flood = rng.Chance(1, 3) ? rng.Below(17) : 0;
   script.two_messages = rng.Chance(1, 3);
   script.hide_message = chance();
   return script;

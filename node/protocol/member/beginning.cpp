@@ -89,6 +89,9 @@ base::StatusOr<Beginning::Blocks> Beginning::RestoreBlocks(const Restored& resto
     if (record.key != BlockKey(block.genesis, block.step)) {
       return base::InvalidArgument("a stored block is not the one it is filed under");
     }
+    if (block.thresholds != ThresholdsIn(*uses_.manifest, block.members.size())) {
+      return base::InvalidArgument("a stored block has other thresholds than this run");
+    }
     uses_.chain->KeepBlock(block);
     // Those before the stored state are for others. (Keys are big-endian.)
     if (restored.state && record.key < restored.state->key) continue;

@@ -102,7 +102,10 @@ Fate Gate::Judge(const wire::SharedMessage& shared, const MessageReceived& input
   if (!InWindow(slot, step)) return JudgeOutside(message, input.from, step);
   if (input.blob != nullptr && !BlobIsWanted(message.envelope, input, step)) return Fate::kNothing;
   const Inbox::Outcome outcome = uses_.inbox->Probe(message);
-  if (outcome == Inbox::Outcome::kDuplicate) return Fate::kNothing;
+  if (outcome == Inbox::Outcome::kDuplicate) {
+    const bool again = step != nullptr && step->sealing().IsPassedOver(message);
+    return again ? Fate::kPassedOver : Fate::kNothing;
+  }
   if (outcome == Inbox::Outcome::kMore) {
     // It proves nothing new, but a lock may rest on it.
     const bool sealing = step != nullptr && step->sealing().open();

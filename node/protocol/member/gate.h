@@ -43,6 +43,7 @@ enum class Fate : std::uint8_t {
   kGenesisQuestion,  // its sender believes that the run has not begun
   kPastSeal,         // of a seal that is decided here
   kOdd,              // verified, for the seal alone: a lock may rest on it
+  kPassedOver,       // in the inbox, and for the seal once more: a lock may rest on it by now
   kAhead,            // verified: its sender is two steps ahead
   kTakeIn,           // verified, and new to the inbox
 };

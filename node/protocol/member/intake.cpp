@@ -86,6 +86,9 @@ Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared, const Mess
     case Fate::kOdd:
       step->sealing().OnOdd(*shared);
       break;
+    case Fate::kPassedOver:
+      step->sealing().OnPassedOver(*shared);
+      break;
     case Fate::kAhead:
       return LeaveIfBehind(sender);
     case Fate::kTakeIn: {
@@ -232,6 +235,10 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
   auto block = wire::DecodeBlock(blob->data);
   if (!block.ok()) {
     Malformed(from, block.status());
+    return Outcome::Wait();
+  }
+  if (block->thresholds != ThresholdsIn(*parts_.manifest, block->members.size())) {
+    Malformed(from, base::InvalidArgument("thresholds: not those of its membership"));
     return Outcome::Wait();
   }
   if (stage.is(Stage::kFollow)) {

@@ -16,7 +16,7 @@ class StepWaits {
         members_(member.chain->head().members),
         phase_(phase),
         // What a phase needs is complete, or late, once it was echoed.
-        echoed_(member.step->sealing().open() && member.step->sealing().seal().echoed()) {}
+        echoed_(member.step->sealing().open() && member.step->sealing().seal().wait_ended()) {}
 
   bool echoed() const { return echoed_; }
   void For(MessageType type) { ForOf(type, members_); }

@@ -6,7 +6,7 @@
 //
 //   echo    the phase is complete or its deadline has passed: ECHO{what this member holds}
 //   fast    equal ECHOs of all unmuted members decide; no timer is needed
-//   lock 0  Q equal ECHOs lock their vector at rank 1
+//   locks   Q equal ECHOs certify a lock of rank 1, Q VOTEs of iteration k one of rank 1 + k
 //   gate    2 Delta after the own ECHO: CLOSE. Q CLOSEs are the gate (seal_gate.h)
 //   slow    3/2 Delta after the gate, iterations k = 1, 2, ... of four steps of 2 Delta each
 //           (doubled from k = 3 on, up to kMaxStep): STATUS, PROPOSE by leader k, VOTE, LOCK;
@@ -22,38 +22,45 @@
 //
 // Promises [C: CHECKed after each input, or once an iteration]:
 //   S1  The decided value never changes. Certificate() is empty exactly while nothing is decided,
-//       and decision() is empty until then. [C: the last two]
-//   S2  At most one ECHO, one CLOSE and one message of each step of an iteration is sent in the
-//       life of a store. After the decision only the ECHO may still be sent.
+//       and decision() is empty until then. [C: the second sentence]
+//   S2  At most one ECHO, one CLOSE and one message of each step of an iteration is sent as long as
+//       this member keeps its stored frames, restarts included. After the decision only the ECHO
+//       may still be sent.
 //   S3  The rank of the lock never falls. The lock changes only when an iteration begins, when LOCK
 //       is sent, and when stored frames are handed in after a restart. (Exception: another process
 //       signs with this member's key.)
 //   S4  A muted Seal sends nothing of its own, holds no lock and runs no clock; it still learns the
 //       decision and may forward frames of others. [C: voice, lock and clock]
-//   S5  Only frames of unmuted members are held, within the bounds of "Memory". [C: senders,
-//       STATUSes, PROPOSEs and LOCKs]
+//   S5  Only frames of unmuted members are held, within the bounds of "Memory". [C]
 //
 // May not know: training, the content of the phase's messages (SealMessages holds these), keys,
-// links, clocks. It returns what to sign, what to ask for and the decision. The caller signs,
-// sends, stores, and verifies signature, slot, membership and `entry` (the digest of the parent:
-// the decision or block that opened the seal) of every frame before handing it in.
+// links, the system clock. It returns what to sign, what to ask for and the decision. The caller
+// signs, sends, stores, and verifies signature, slot, membership and `entry` (the digest of the
+// parent: the decision or block that opened the seal) of every frame before handing it in.
 //
-// Memory: O(n) frames of three or four iterations, four LOCKs of each member, and at most t_s
-// frames more for each false claim of a lock, as no honest member supports one (docs/seal.md, 8).
+// Memory, whatever members send (u unmuted ones; inside/memory.h, docs/seal.md 8):
+//   frames   18 u + 8 of the iterations from the one before the present to two ahead, and of four
+//            LOCKs of each member, of any iteration; and u (8 u + 15) ballots for locks that are
+//            known. (A member can name eight locks, and no honest one has a ballot for a false
+//            one.)
+//   bytes    1 KiB for each frame
+//   vectors  u + 14
 //
 // What an attacker can do here: send few frames of its own for each iteration; void an iteration
 // that it leads, by signing two PROPOSEs; make the seal slow. The caller must hand in EVERY
-// verified frame, also the second and third of one slot. Rationale: a lock may rest on the one vote
-// of a two-faced member that came here second; the Seal keeps such a frame if some lock is claimed
-// to rest on it.
+// verified frame, also the second and third of one slot, and once more when it comes again and
+// Holds() is false. Rationale: a lock may rest on the one vote of a two-faced member that came here
+// second. The Seal keeps such a frame while a known lock may rest on it, or the leading ECHO or a
+// proposal names its value; else it passes the frame over, and asks for it when a lock is named
+// that rests on it.
 //
 // Restart: before anything else the caller hands in the own stored frames of this seal (OnMessage).
-// No slot of theirs is used again, and the highest lock that they name is this member's lock. The
-// Seal goes on in the iteration after the last in which it sent a message.
+// The Seal signs nothing more for the slots of these frames, and the highest lock that they name is
+// this member's lock. It goes on in the iteration after the last in which it sent a message.
 //
-// Help: once Certificate() is not empty this Seal sends no more of its own. The caller then answers
-// every CLOSE and STATUS of an undecided member, also one repeated byte for byte, with
-// Certificate().
+// Help: once Certificate() is not empty this Seal sends nothing more of its own but its ECHO. The
+// caller then answers every CLOSE and STATUS of an undecided member, also one repeated byte for
+// byte, with Certificate().
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -90,7 +97,9 @@ class Seal {
   // The phase is complete, or its deadline has passed: echo what is held now. Idempotent. Passing
   // the gate has this effect too.
   void Echo(base::Time now, SealOutput& out);
-  bool echoed() const;
+  // The wait of the phase has ended here. Also true for a member that sent no ECHO (muted, or too
+  // late).
+  bool wait_ended() const;
   // A verified ECHO, CLOSE, STATUS, PROPOSE, VOTE or LOCK of a member, in a slot of this seal, of
   // any iteration, that names this seal's parent. Own messages too, once durable. A body that does
   // not decode counts as not sent.
@@ -102,7 +111,7 @@ class Seal {
   void OnHeld(base::Time now, SealOutput& out);
   // Call at `wake()` or later; an earlier call does no harm.
   void OnTimer(base::Time now, SealOutput& out);
-  // When OnTimer is due; nullopt: never (decided, or not begun).
+  // When OnTimer is due; nullopt: nothing is scheduled (always so once decision() is set).
   std::optional<base::Time> wake() const;
 
   // --- outcome ---
@@ -114,23 +123,28 @@ class Seal {
   std::vector<base::SharedBytes> Certificate() const;
   // Members whose ECHO had not come when the slow path began here; empty if it never began.
   const std::set<PeerId>& silent() const;
-  // How long after the own ECHO that of each other member came; 0 if it came before. Sets Delta.
+  // How long after the own ECHO that of each other member came; 0 if it came before. The caller
+  // tunes Delta by these (not by a muted member's: they are all 0).
   const std::map<PeerId, base::Duration>& lags() const;
   bool gate_passed() const;
   bool slow() const;                // the slow path has begun
-  std::uint32_t iteration() const;  // 0 before it
+  std::uint32_t iteration() const;  // 0 before iteration 1
   // This member gets no help: it had to repeat its CLOSE or this iteration's STATUS because too few
-  // others sent theirs, or to ask again for what the decision names.
+  // others sent theirs, or to ask again for what the decision names (this stays true when it has
+  // come).
   bool alone() const;
   // One line for people: what it waits for, from whom and since when, and which ECHOs differ.
   std::string Describe(base::Time now) const;
 
   // --- answers to requests of others ---
   std::optional<wire::Vector> VectorFor(const Digest& value) const;
-  // The answer to kMessages: all ECHOs or frames of the slow path of `type` that are held, several
-  // of one sender if it is two-faced. (Where kMessages asks for messages of the phase, the caller's
-  // answer must hold both frames of an equivocating member: a merge rests on them.)
+  // The answer to kMessages: all held frames of `type` (kEcho, kClose, kStatus, kPropose, kVote or
+  // kLock), several of one sender if it is two-faced. (Where kMessages asks for messages of the
+  // phase, the caller's answer must hold both frames of an equivocating member: a merge rests on
+  // them.)
   std::vector<SealFrame> Frames(wire::MessageType type) const;
+  // This very frame is held.
+  bool Holds(const wire::SignedEnvelope& message) const;
 
  private:
   class Impl;

@@ -1,5 +1,7 @@
 #include "node/protocol/seal/seal_ballots.h"
 
+#include <utility>
+
 #include "node/base/check.h"
 
 namespace ostraka::protocol {
@@ -20,11 +22,6 @@ const Signers& Ballots::For(const Digest& value) const {
   return found == by_value_.end() ? kNobody : found->second;
 }
 
-const Digest* Ballots::FirstOf(const PeerId& sender) const {
-  const auto found = firsts_.find(sender);
-  return found == firsts_.end() ? nullptr : &found->second;
-}
-
 Digest Ballots::Leading() const {
   std::map<Digest, std::size_t> counts;
   for (const auto& [sender, value] : firsts_) ++counts[value];
@@ -39,8 +36,19 @@ Digest Ballots::Leading() const {
   return leading;
 }
 
-void Ballots::ForgetAllBut(const Digest& value) {
-  std::erase_if(by_value_, [&](const auto& entry) { return entry.first != value; });
+void Ballots::Drop(const std::function<bool(const Digest&)>& needed, bool keeps_firsts) {
+  for (auto& [value, signers] : by_value_) {
+    if (needed(value)) continue;
+    std::erase_if(signers, [&, &of = value](const auto& signer) {
+      return !keeps_firsts || firsts_.at(signer.first) != of;
+    });
+  }
+  std::erase_if(by_value_, [](const auto& entry) { return entry.second.empty(); });
+  if (keeps_firsts) return;
+  firsts_.clear();
+  for (const auto& [value, signers] : by_value_) {
+    for (const auto& [sender, frame] : signers) firsts_.emplace(sender, value);
+  }
 }
 
 void Ballots::CheckInvariants() const {
@@ -48,11 +56,12 @@ void Ballots::CheckInvariants() const {
     OSTRAKA_CHECK(!signers.empty());
     for (const auto& [sender, frame] : signers) OSTRAKA_CHECK(firsts_.contains(sender));
   }
+  for (const auto& [sender, value] : firsts_) OSTRAKA_CHECK(For(value).contains(sender));
 }
 
-bool Locks::Add(const PeerId& sender, std::uint32_t iteration, const Digest& value,
-                base::SharedBytes frame) {
-  if (!groups_[{iteration, value}].emplace(sender, std::move(frame)).second) return false;
+Locks::Added Locks::Add(const PeerId& sender, std::uint32_t iteration, const Digest& value,
+                        base::SharedBytes frame) {
+  if (!groups_[{iteration, value}].emplace(sender, std::move(frame)).second) return {};
   std::size_t own = 0;
   auto weakest = groups_.end();
   for (auto it = groups_.begin(); it != groups_.end(); ++it) {
@@ -61,11 +70,12 @@ bool Locks::Add(const PeerId& sender, std::uint32_t iteration, const Digest& val
     if (it->first == Group{iteration, value}) continue;
     if (weakest == groups_.end() || it->second.size() < weakest->second.size()) weakest = it;
   }
-  if (own > kLocksOfOne) {
-    weakest->second.erase(sender);
-    if (weakest->second.empty()) groups_.erase(weakest);
-  }
-  return true;
+  if (own <= kLocksOfOne) return {true, std::nullopt};
+  weakest->second.erase(sender);
+  if (!weakest->second.empty()) return {true, std::nullopt};
+  const Group emptied = weakest->first;
+  groups_.erase(weakest);
+  return {true, emptied};
 }
 
 void Locks::CheckInvariants() const {

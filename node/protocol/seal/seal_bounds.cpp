@@ -8,7 +8,7 @@ namespace ostraka::protocol {
 
 base::Duration DecisionBound(base::Duration delta, std::uint32_t faults) {
   base::Duration bound = delta * 2 + base::Duration{delta.ns * 7 / 4};
-  for (std::uint32_t k = 1; k <= faults; ++k) bound = bound + StepLength(delta, k) * 4;
+  for (std::uint32_t k = 1; k <= faults; ++k) bound = bound + IterationLength(delta, k);
   return bound + StepLength(delta, faults + 1) * 3 + delta * 3;
 }
 
@@ -20,7 +20,7 @@ base::Duration HealingBound(base::Duration delta, std::uint32_t reached, std::ui
   base::Duration bound = delta * 2 + StepLength(delta, first);
   if (reached == 0) bound = bound + delta * 4;
   for (std::uint32_t k = first; k <= first + faults + 1; ++k) {
-    bound = bound + StepLength(delta, k) * 4;
+    bound = bound + IterationLength(delta, k);
   }
   return bound + delta * 3;
 }

@@ -17,6 +17,12 @@ base::Duration StepLength(base::Duration delta, std::uint32_t iteration) {
   return std::max(shortest, std::min(length, kMaxStep));
 }
 
+base::Duration IterationLength(base::Duration delta, std::uint32_t iteration) {
+  return StepLength(delta, iteration) * 4;
+}
+
+base::Duration RestLength(base::Duration delta) { return {delta.ns * 3 / 2}; }
+
 std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
                               const std::vector<PeerId>& unmuted) {
   const Digest key = crypto::Hasher(crypto::kDomainLeaders)
@@ -56,7 +62,7 @@ void SealClock::Closed(base::Time now) {
 void SealClock::Passed(base::Time now) {
   if (step_ > Step::kClosed || iteration_ > 0) return;
   const bool at_once = base::Planted(base::Bug::kNoWaitAfterGate);
-  Rest(0, at_once ? now : now + base::Duration{delta_.ns * 3 / 2});
+  Rest(0, at_once ? now : now + RestLength(delta_));
 }
 
 void SealClock::Rest(std::uint32_t iteration, base::Time until) {
@@ -90,7 +96,7 @@ std::optional<base::Time> SealClock::due() const {
     case Step::kStatus:
       if (!gathered_) return std::nullopt;
       // In a timely network Q members are seen by began + 5/4 Delta, and the first term is larger.
-      return std::max(began_ + length, *gathered_ + (length - base::Duration{delta_.ns * 3 / 2}));
+      return std::max(began_ + length, *gathered_ + (length - RestLength(delta_)));
     case Step::kPropose:
     case Step::kVote:
     case Step::kLock:

@@ -11,11 +11,13 @@
 // the members ahead are ahead by at most Delta.
 //
 // Promises [C: CHECKed]:
-//   K1  The iteration never falls. [C]
-//   K2  It is 0 in kEchoed and kClosed, and at least 1 from kStatus to kLock. [C]
-//   K3  The schedule never shifts: each step begins when the one before was due, not when the timer
-//       fired. A late timer (a suspended process, a busy machine) makes the member skip messages;
-//       it never sends them later than others count on (IsLate).
+//   T1  The iteration never falls. [C]
+//   T2  It is 0 in kEchoed and kClosed, and at least 1 from kStatus to kLock. [C]
+//   T3  The schedule never shifts: each step begins when the one before was due, not when the timer
+//       fired. After a late timer (a suspended process, a busy machine) a VOTE or LOCK is not sent
+//       when others no longer wait for it (IsLate). STATUS, PROPOSE and CLOSE are sent however
+//       late: they are true at any time and certify nothing. Others wait for a STATUS and a CLOSE
+//       without end, and a PROPOSE counts only for members that it reaches before they vote.
 //
 // May not know: messages, members, the gate.
 //
@@ -42,6 +44,11 @@ namespace ostraka::protocol {
 // than 2 Delta).
 inline constexpr base::Duration kMaxStep = base::Seconds(30);
 base::Duration StepLength(base::Duration delta, std::uint32_t iteration);
+// Four steps: STATUS, PROPOSE, VOTE, LOCK.
+base::Duration IterationLength(base::Duration delta, std::uint32_t iteration);
+// From the gate to STATUS of iteration 1. A STATUS that waited for a quorum lasts that much less
+// than a step after it came: enough to hear all.
+base::Duration RestLength(base::Duration delta);
 
 // A permutation of `unmuted`, drawn from `seed`, phase and draw. Iteration k >= 1 is led by
 // leaders[(k - 1) mod size].
@@ -51,7 +58,7 @@ std::vector<PeerId> LeadersOf(const Digest& seed, const wire::Slot& seal_slot,
 class SealClock {
  public:
   // kEchoed: until CLOSE is due. kClosed: until the gate is passed. kRest: from the gate to the
-  // first iteration; after a restart, until the last iteration with own messages is over.
+  // first iteration; after a restart, until the iteration of the last own message would be over.
   enum class Step : std::uint8_t {
     kIdle,
     kEchoed,
@@ -71,7 +78,7 @@ class SealClock {
 
   // The own ECHO is sent now: CLOSE is due 2 Delta later. Ignored unless the clock is idle.
   void Echoed(base::Time now);
-  // The own CLOSE was sent before a restart. Ignored after the gate.
+  // The own CLOSE was sent before a restart. Ignored in kRest and later.
   void Closed(base::Time now);
   // The gate is passed: STATUS of iteration 1 begins 3/2 Delta later. Ignored in an iteration.
   void Passed(base::Time now);
@@ -92,6 +99,7 @@ class SealClock {
 
   Step step() const { return step_; }
   std::uint32_t iteration() const { return iteration_; }
+  // When the current step began; in kRest: when it ends.
   base::Time began() const { return began_; }
   bool gathered() const { return gathered_.has_value(); }
   // End of the current step; nullopt: idle, closed, or in STATUS until Gathered.

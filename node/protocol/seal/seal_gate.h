@@ -23,9 +23,10 @@
 //
 // Memory: one frame of each unmuted member.
 //
-// What an attacker can do here: nothing that leaves out an honest message. Q closers include an
-// honest one, which waited 2 Delta after an ECHO that was complete or had reached its deadline; the
-// gate opens no earlier. Nor can it keep the gate shut: all honest members close, and they are Q.
+// What an attacker can do here: nothing that leaves out an honest message. It cannot open the gate
+// before honest messages have come: Q closers include an honest one, which waited 2 Delta after an
+// ECHO that was complete or had reached its deadline. Nor can it keep the gate shut: all honest
+// members close, and they are Q.
 //
 // Thread safety: none; one owner.
 #pragma once

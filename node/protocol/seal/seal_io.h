@@ -31,21 +31,19 @@ class SealMessages {
 };
 
 struct SealOptions {
-  wire::Slot slot;  // of its ECHO: run, incarnation, step, phase, draw
-  Digest entry;     // the parent: the decision or block that opened this seal
-  PeerId self;
-  bool muted = false;              // this member only watches
+  wire::Slot slot;                 // of its ECHO: run, incarnation, step, phase, draw
+  PeerId self;                     // only watches, unless it is an unmuted member
   std::vector<PeerId> members;     // all members, by key
   std::set<PeerId> muted_members;  // sealed absent earlier in this step
-  wire::Thresholds thresholds;
+  wire::Thresholds thresholds;     // of the last block: n is the number of members
   base::Duration delta;
   base::Duration moment;    // how long a message may still be under way before it is asked for
   Digest leader_seed;       // draws the permutation of leaders
   std::size_t entries = 0;  // 2 n for seal A, else n
 };
 
-// A message for the caller to sign and to send to all members. It must also come back through
-// OnMessage, once it is durable.
+// A message for the caller to sign and to send to all members. Once it is durable, the caller hands
+// it back through OnMessage.
 struct SealSay {
   wire::MessageType type = wire::MessageType::kEcho;
   std::uint32_t iteration = 0;
@@ -63,11 +61,14 @@ struct SealFrame {
 };
 struct SealOutput {
   std::vector<SealSay> say;
-  // To all members: frames of others; also the own CLOSE or STATUS again, while too few members
-  // have sent theirs.
+  // Signed frames to send to all: of others (CLOSEs of the gate, both STATUSes of a two-faced
+  // member, the PROPOSE that this member votes for, a certificate), or own ones again (CLOSE,
+  // STATUS, a certificate).
   std::vector<base::SharedBytes> forward;
-  bool unhelped = false;  // alone(): time to check whether the run went on without this member
-  std::vector<std::pair<PeerId, wire::Vector>> answer_vector;  // the own proposal's value, unasked
+  // Nobody helps (Seal::alone): ask the others for their newest block.
+  bool unhelped = false;
+  // The vector of the own proposal, sent without a request.
+  std::vector<std::pair<PeerId, wire::Vector>> answer_vector;
   std::vector<SealAsk> ask;
 };
 

@@ -47,12 +47,12 @@ std::optional<std::vector<PeerId>> ChooseStatuses(const Statuses& statuses, std:
 }
 
 std::optional<Digest> ForcedValue(const Statuses& statuses, const std::vector<PeerId>& chosen,
-                                  std::size_t enough) {
+                                  std::size_t force_count) {
   std::map<Digest, std::size_t> supporters;
   for (const PeerId& member : chosen) {
     const Digest& value = statuses.FirstOf(member)->body.value;
     if (value.is_zero()) continue;  // the member echoed nothing
-    if (++supporters[value] >= enough) return value;
+    if (++supporters[value] >= force_count) return value;
   }
   return std::nullopt;
 }
@@ -77,7 +77,7 @@ std::vector<PeerId> StatusesToAskFor(const Statuses& statuses, const std::vector
 }
 
 StatusRule JudgeStatuses(const Statuses& statuses, const std::vector<PeerId>& chosen,
-                         const wire::Propose& propose, std::size_t quorum, std::size_t enough,
+                         const wire::Propose& propose, std::size_t quorum, std::size_t force_count,
                          std::string& why) {
   if (chosen.size() != quorum) {
     why = "it names " + std::to_string(chosen.size()) + " statuses, not " + std::to_string(quorum);
@@ -105,14 +105,14 @@ StatusRule JudgeStatuses(const Statuses& statuses, const std::vector<PeerId>& ch
     return StatusRule::kRefused;
   }
   for (const auto& [value, count] : supporters) {
-    if (count >= enough && value != propose.value) {
+    if (count >= force_count && value != propose.value) {
       why = "its statuses force another value";
       return StatusRule::kRefused;
     }
   }
   const auto own = supporters.find(propose.value);
   const std::size_t support = (own == supporters.end() ? 0 : own->second) + two_faced;
-  return support >= enough ? StatusRule::kForced : StatusRule::kMerge;
+  return support >= force_count ? StatusRule::kForced : StatusRule::kMerge;
 }
 
 std::string MergeFault(const SealVector& own, const SealVector& merged,

@@ -6,9 +6,10 @@
 // leader merges.
 //
 // A member that signed two STATUSes for one slot is two-faced. The value that it supports is
-// unknown, so a voter accepts the leader's reading of it. This is safe: the honest members of J are
-// never two-faced and number at least Q - t_a if a fast decision was possible; and Q - t_a > t_s
-// supporters of a value include an honest one, whatever two-faced members say.
+// unknown, so a voter counts it as supporting whatever value the leader proposes. This is safe: the
+// honest members of J are never two-faced and number at least Q - t_a if a fast decision was
+// possible; and Q - t_a > t_s supporters of a value (inside/setup.h CHECKs it) include an honest
+// one, whatever two-faced members say.
 //
 // Promises [C: CHECKed by CheckInvariants]:
 //   U1  Statuses holds one or two STATUSes of each sender in it, with different digests. [C]
@@ -41,7 +42,7 @@ struct StatusSeen {
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, body, digest, frame); }
 };
 
-// STATUSes of one iteration: the first of each member, and one rival.
+// STATUSes of one iteration: the first of each member, and at most one different one (its rival).
 class Statuses {
  public:
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, by_sender_); }
@@ -62,22 +63,22 @@ class Statuses {
 // J as a leader chooses it: the first `quorum` members by key that state rank 0 and are not
 // two-faced; nullopt if there are too few.
 std::optional<std::vector<PeerId>> ChooseStatuses(const Statuses& statuses, std::size_t quorum);
-// The value that at least `enough` (Q - t_a) of `chosen` echoed.
+// The value that at least `force_count` (Q - t_a) of `chosen` echoed.
 std::optional<Digest> ForcedValue(const Statuses& statuses, const std::vector<PeerId>& chosen,
-                                  std::size_t enough);
+                                  std::size_t force_count);
 // Root over the first STATUSes of `chosen`, in that order. REQUIRES: all are held.
 Digest StatusesRoot(const Statuses& statuses, const std::vector<PeerId>& chosen);
 
-// Members of `chosen` whose STATUS a voter must ask the leader for: those it does not hold; or all,
-// if it holds all and their root is not the one that the leader named.
+// Members of `chosen` whose STATUS must be requested: those not held. If all are held, none is
+// two-faced and the root differs from the one that the leader named: all.
 std::vector<PeerId> StatusesToAskFor(const Statuses& statuses, const std::vector<PeerId>& chosen,
                                      const Digest& root);
 enum class StatusRule : std::uint8_t { kRefused, kForced, kMerge };
-// What J allows for `propose`. kRefused: the STATUSes are not in order, or force another value, and
-// `why` says so for people. kForced: they allow the value by themselves. kMerge: the value must
-// pass MergeFault.
+// What J permits for `propose`. kRefused: the STATUSes are not in order, or force another value,
+// and `why` says so for people. kForced: they permit the value, and its vector need not be judged.
+// kMerge: the value must pass MergeFault.
 StatusRule JudgeStatuses(const Statuses& statuses, const std::vector<PeerId>& chosen,
-                         const wire::Propose& propose, std::size_t quorum, std::size_t enough,
+                         const wire::Propose& propose, std::size_t quorum, std::size_t force_count,
                          std::string& why);
 
 // Empty if a member that echoed `own` may vote for `merged`: nothing of its ECHO is left out, and

@@ -31,6 +31,7 @@ bool SealTranscript::Add(const wire::SignedEnvelope& message) {
   const bool kept = least->first != place;
   bytes_ -= least->second.frame->size();
   messages.erase(least);
+  OSTRAKA_CHECK(messages.size() <= kMessagesOfOne);
   return kept;
 }
 

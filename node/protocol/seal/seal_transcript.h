@@ -1,7 +1,7 @@
 // The messages of each member in one seal, kept beyond the decision. Rationale: two messages of one
-// member may each look honest and convict it together, and the second may come only with a fork
-// (fork_watch.h). The frames of a certificate are not enough: they are LOCKs of one iteration, and
-// a member may lock another value in another iteration. The VOTE in between convicts it
+// member may each be valid and together prove that it lied, and the second may come only with a
+// fork (fork_watch.h). The frames of a certificate are not enough: they are LOCKs of one iteration,
+// and a member may lock another value in another iteration. The VOTE in between convicts it
 // (proofs/evidence, broken_lock).
 //
 // Promises [C: CHECKed by CheckInvariants]:
@@ -13,9 +13,11 @@
 //
 // Memory: kMessagesOfOne frames of each member and type; the caller adds messages of members only.
 //
-// What an attacker can do here: fill its own room. Of its VOTEs those with the widest reach stay. A
-// VOTE of iteration k and rank r convicts its signer together with any own LOCK of iterations r to
-// k - 1; so a member that sends many VOTEs to push one out sends a more telling one.
+// What an attacker can do here: use up its own share of the memory. Of its VOTEs those with the
+// widest reach stay. A VOTE of iteration k and rank r convicts its signer together with any own
+// LOCK of iterations r to k - 1; so a member that sends many VOTEs to push one out sends a more
+// telling one. Of other types the highest iterations stay; two messages of one slot are dropped
+// last.
 //
 // Thread safety: none; one owner.
 #pragma once

@@ -23,18 +23,24 @@ State StateIn(const wire::Echo& echo, std::size_t index) {
   return BitAt(echo.present, index) ? State::kPresent : State::kAbsent;
 }
 
-wire::Echo EchoOf(const SealVector& vector) {
-  wire::Echo echo;
-  echo.present.assign((vector.size() + 7) / 8, 0);
-  echo.equivocated.assign((vector.size() + 7) / 8, 0);
+Digest HashOf(const SealVector& vector) {
   crypto::Hasher hasher(crypto::kDomainVector);
   hasher.UpdateU64(vector.size());
+  for (const SealEntry& entry : vector) {
+    hasher.UpdateU64(static_cast<std::uint64_t>(entry.state)).Update(entry.digest);
+  }
+  return hasher.Finish();
+}
+
+wire::Echo EchoOf(const SealVector& vector) {
+  wire::Echo echo;
+  echo.vector = HashOf(vector);
+  echo.present.assign((vector.size() + 7) / 8, 0);
+  echo.equivocated.assign((vector.size() + 7) / 8, 0);
   for (std::size_t i = 0; i < vector.size(); ++i) {
-    hasher.UpdateU64(static_cast<std::uint64_t>(vector[i].state)).Update(vector[i].digest);
     if (vector[i].state == State::kPresent) SetBit(echo.present, i);
     if (vector[i].state == State::kEquivocated) SetBit(echo.equivocated, i);
   }
-  echo.vector = hasher.Finish();
   return echo;
 }
 

@@ -29,7 +29,10 @@ struct SealEntry {
 // two entries for each member (0: COMMIT, 1: AGG), the other seals have one.
 using SealVector = std::vector<SealEntry>;
 
-// EchoOf(vector).vector is the vector's hash: the value that the seal's messages name.
+// The value of a vector: its hash, which the seal's messages name. All members must compute the
+// same: never change it within a run.
+Digest HashOf(const SealVector& vector);
+// Its value, and bitmaps of the entries that it names as present and as equivocated.
 wire::Echo EchoOf(const SealVector& vector);
 wire::Vector WireOf(const SealVector& vector);
 // Nullopt unless well-formed: known states, and a zero digest unless present.

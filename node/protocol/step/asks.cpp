@@ -85,7 +85,7 @@ bool Asks::ForEntries(const Sealing& sealing) const {
 // send them to all: asking all for all made a quarter of a million messages of each slow seal of
 // 64. (The seal asks again, and more members, half a Delta after its own ECHO: docs/seal.md, 5.)
 bool Asks::ForEchoes(const Sealing& sealing) const {
-  if (!sealing.seal().echoed() || sealing.seal().decision()) return false;
+  if (!sealing.seal().wait_ended() || sealing.seal().decision()) return false;
   const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   std::vector<PeerId> lacking;
   const auto& echoes = uses_.inbox->At(Inbox::PlaceOf(sealing.slot()));
@@ -140,7 +140,7 @@ bool Asks::ForExhibits() const {
 }
 
 void Asks::ForLate(const Sealing& sealing) const {
-  if (sealing.seal().echoed()) return;
+  if (sealing.seal().wait_ended()) return;
   const std::vector<PeerId>& members = SealersOf(uses_.chain->head());
   std::map<MessageType, std::vector<PeerId>> late;
   for (const LateWatch::Message& due :

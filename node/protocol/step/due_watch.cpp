@@ -97,7 +97,7 @@ void DueWatch::Update() {
     if (IsHeld(due)) watch->Held(due, uses_.turn->now());
   }
   if (holdings_.results->expired()) watch->EndResults(uses_.turn->now());
-  if (holdings_.sealing->seal().echoed()) return watch->Stop(uses_.turn->now());
+  if (holdings_.sealing->seal().wait_ended()) return watch->Stop(uses_.turn->now());
   if (const auto ask = uses_.reports->AskAt(uses_.chain->delta())) {
     uses_.pull->Arm(std::max(*ask - uses_.turn->now(), Duration{}));
   }

@@ -40,7 +40,6 @@ void Sealing::Open(Phase phase, std::uint32_t draw, base::Duration deadline,
   entries_.emplace(phase, draw, facts_, uses_.chain, uses_.inbox, uses_.charges);
   SealOptions options;
   options.slot = slot_;
-  options.entry = facts_->ParentOf(phase);
   options.self = uses_.self;
   options.members = SealersOf(head);
   options.muted_members = facts_->muted;
@@ -135,7 +134,7 @@ void Sealing::OnAccepted(const wire::SignedEnvelope& message) {
   if (seal_ == nullptr || slot.step != slot_.step || slot.phase != slot_.phase) return;
   if (IsSealMessage(slot.type)) {
     if (slot.draw == slot_.draw) Feed(message);
-  } else if (seal_->echoed()) {
+  } else if (seal_->wait_ended()) {
     SealOutput output;
     seal_->OnHeld(uses_.turn->now(), output);
     Perform(std::move(output));
@@ -144,6 +143,23 @@ void Sealing::OnAccepted(const wire::SignedEnvelope& message) {
 
 bool Sealing::TakeOdd(const PeerId& from) {
   return ++odd_[from] <= kOddBallots + kOddBallotsOfEach * SealersOf(uses_.chain->head()).size();
+}
+
+bool Sealing::IsPassedOver(const wire::SignedEnvelope& message) const {
+  const wire::Slot& slot = message.envelope.slot;
+  if (!IsSealMessage(slot.type) || !IsFor(slot)) return false;
+  if (message.envelope.entry != facts_->ParentOf(slot_.phase)) return false;
+  return !facts_->muted.contains(message.envelope.sender) && !seal_->Holds(message);
+}
+
+void Sealing::OnPassedOver(const wire::SignedEnvelope& message) {
+  const wire::Envelope& envelope = message.envelope;
+  const auto held =
+      uses_.inbox->Shared(Inbox::PlaceOf(envelope.slot), envelope.sender, message.digest);
+  if (held == nullptr) return;
+  SealOutput output;
+  seal_->OnMessage(uses_.turn->now(), *held, output);
+  Perform(std::move(output));
 }
 
 void Sealing::OnVector(const wire::Slot& slot, const wire::Vector& vector) {
@@ -161,7 +177,7 @@ void Sealing::OnVector(const wire::Slot& slot, const wire::Vector& vector) {
 // cheat that kept quiet then].
 bool Sealing::WaitsForLastCoin() const {
   return seal_ != nullptr && slot_.phase == Phase::kB &&
-         facts_->reading.RevealersLeft(uses_.chain->head()) == 1 && !seal_->echoed();
+         facts_->reading.RevealersLeft(uses_.chain->head()) == 1 && !seal_->wait_ended();
 }
 
 void Sealing::OnEchoTimer() {
@@ -186,7 +202,7 @@ void Sealing::OnSealTimer() {
 
 bool Sealing::Drive(bool complete) {
   OSTRAKA_CHECK(open());
-  if (complete && !seal_->echoed()) {
+  if (complete && !seal_->wait_ended()) {
     SealOutput output;
     seal_->Echo(uses_.turn->now(), output);
     Perform(std::move(output));
@@ -309,7 +325,7 @@ Digest Sealing::Close() {
   OSTRAKA_CHECK(open() && seal_->decision());  // S3
   const Block& head = uses_.chain->head();
   const SealVector& vector = *seal_->decision();
-  const Digest value = EchoOf(vector).vector;
+  const Digest value = HashOf(vector);
   const Digest& parent = facts_->ParentOf(slot_.phase);
   const Digest decision = DecisionDigest(slot_, value, parent);
   const bool slow = seal_->iteration() > 0;

@@ -87,6 +87,13 @@ class Sealing {
   void OnOdd(const wire::SignedEnvelope& message) { Feed(message); }
   // False: `from` has brought as many such messages as one link may bring in a seal.
   bool TakeOdd(const PeerId& from);
+  // The inbox holds the message, and the seal, which is open and of which it is, does not: it saw
+  // no use for it when it came. Now a lock may rest on it. [A rival ballot that came before the
+  // lock that rests on it was lost to the seal: the inbox took it for a duplicate whenever it came
+  // again.]
+  bool IsPassedOver(const wire::SignedEnvelope& message) const;
+  // REQUIRES: IsPassedOver. What was verified counts: the message that the inbox holds.
+  void OnPassedOver(const wire::SignedEnvelope& message);
   void OnVector(const wire::Slot& slot, const wire::Vector& vector);
   void OnEchoTimer();
   void OnSealTimer();

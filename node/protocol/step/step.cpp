@@ -163,7 +163,7 @@ Outcome Step::TrySealA() {
   due_.Update();
   const bool complete = sealing_.entries().Complete();
   if (complete && base::Planted(base::Bug::kCoinBeforeSealA)) SayReveal();
-  if (complete && !sealing_.seal().echoed()) {
+  if (complete && !sealing_.seal().wait_ended()) {
     clock_.Lap(clock_.times.aggregate_ns, uses_.turn->now());
   }
   return sealing_.Drive(complete) ? TakeSealA() : Outcome::Wait();

@@ -1,13 +1,14 @@
 // The requests for what a seal lacks: whom to ask, and whom not to ask again (docs/seal.md, 5).
 //
-// Of the members that have shown that they hold a thing, fault bound + 1 are asked at once, so an
-// honest one is among them if there is one. The others follow when the owner looks again, Delta/2
-// later.
+// Of the members that have shown that they hold a thing, SealSetup::fault_bound() + 1 are asked at
+// once, so an honest one is among them if there is one. The others follow when the owner looks
+// again, Delta/2 later.
 //
 // Promises:
-//   A1  A source is asked for a thing at most once until Restart, which comes with each iteration.
-//       Exception: ECHOs and CLOSEs before the slow path. No message shows which of them a member
-//       holds, so every source is asked, each time.
+//   A1  A source is asked for a thing at most once between two calls of Restart (each iteration,
+//       each repeat, the decision, and every 2 Delta after it). Exception: ECHOs and CLOSEs before
+//       the slow path. No message shows which of them a member holds, so every source is asked,
+//       each time.
 //   A2  No request is sent to this member itself. [C: CHECKed]
 //   A3  Requests stay within the limits of the wire: kMaxPullDigests each.
 //
@@ -15,9 +16,9 @@
 //
 // Memory: for each lack the sources asked since the last Restart; lacks are bounded (lacks.h).
 //
-// What an attacker can do here: be asked. Of its claims fault bound + 1 sources are asked at once,
-// so it delays a request to an honest member by Delta/2 only if it and its like show the thing
-// first.
+// What an attacker can do here: show a thing before honest members do, so that it is asked first.
+// Fault bound + 1 are asked at once, so the request to an honest member comes at most Delta/2 later
+// if liars fill these places.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -42,14 +43,14 @@ class SealAsks {
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked_, next_look_); }
   friend struct FingerprintProbe;
 
-  // Look for lacks at that time, or before.
+  // The next look is at `at`, or at the time set before if that is earlier.
   void LookAt(base::Time at);
   std::optional<base::Time> next_look() const { return next_look_; }
   bool IsDue(base::Time now) const { return next_look_ && *next_look_ <= now; }
 
   // Every source may be asked again.
   void Restart() { asked_.clear(); }
-  // Asks the sources of `lacks`, and looks again when one of them is older. `slow`: the slow path
+  // Asks the sources of `lacks`, and sets the next look to `lacks.later`. `slow`: the slow path
   // has begun. True iff sources are left that have not been asked.
   bool Send(const SealLacks& lacks, bool slow, std::vector<SealAsk>& out);
 

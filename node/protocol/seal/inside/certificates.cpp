@@ -1,8 +1,10 @@
 #include "node/protocol/seal/inside/certificates.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/protocol/seal/inside/window.h"
 
 namespace ostraka::protocol {
 namespace {
@@ -15,50 +17,64 @@ void Append(const Signers& signers, std::vector<SealFrame>& frames) {
   for (const auto& [sender, frame] : signers) frames.push_back({sender, frame});
 }
 
+// The first ballots of this iteration are kept. (0: ECHOs.)
+bool KeepsFirsts(std::uint32_t iteration, std::uint32_t current) {
+  return iteration == 0 || InWindow(iteration, current);
+}
+
 }  // namespace
 
 SealCertificates::SealCertificates(std::size_t quorum) : quorum_(quorum) {
   OSTRAKA_CHECK(quorum_ > 0);
 }
 
-void SealCertificates::Add(std::uint32_t iteration, const PeerId& sender, const Digest& value,
-                           base::SharedBytes frame, bool wanted) {
-  const bool kept = wanted || IsNeeded(iteration, value);
-  ballots_[iteration].Add(sender, value, std::move(frame), kept);
-}
-
-// A further ECHO is also kept for the leading value: with it the fast path may still decide.
-void SealCertificates::AddEcho(const PeerId& sender, const Digest& value, base::SharedBytes frame,
-                               bool wanted) {
-  Add(0, sender, value, std::move(frame), wanted || value == LeadingEcho());
+void SealCertificates::AddEcho(const PeerId& sender, const Digest& value, base::SharedBytes frame) {
+  const Digest led = LeadingEcho();
+  ballots_[0].Add(sender, value, std::move(frame), IsNeeded(0, value));
+  if (LeadingEcho() != led) DropUnneeded(0, 0);
 }
 
 void SealCertificates::AddVote(std::uint32_t iteration, const PeerId& sender, const Digest& value,
-                               base::SharedBytes frame, bool wanted) {
-  Add(iteration, sender, value, std::move(frame), wanted);
+                               base::SharedBytes frame) {
+  OSTRAKA_CHECK(iteration > 0);
+  ballots_[iteration].Add(sender, value, std::move(frame), IsNeeded(iteration, value));
 }
 
 bool SealCertificates::AddLock(std::uint32_t iteration, const PeerId& sender, const Digest& value,
-                               base::SharedBytes frame) {
-  return locks_.Add(sender, iteration, value, std::move(frame));
+                               base::SharedBytes frame, std::uint32_t current) {
+  const Locks::Added added = locks_.Add(sender, iteration, value, std::move(frame));
+  if (added.emptied) DropUnneeded(added.emptied->iteration, current);
+  return added.is_new;
+}
+
+void SealCertificates::Name(const SealLock& lock, std::uint32_t last) {
+  std::uint32_t& through = named_[lock];
+  through = std::max(through, last);
 }
 
 bool SealCertificates::IsNeeded(std::uint32_t iteration, const Digest& value) const {
   const SealLock lock{iteration + 1, value};
-  if (lock == lock_ || claims_.contains(lock)) return true;
-  return iteration > 0 && !locks_.For(iteration, value).empty();
+  if (lock == lock_ || named_.contains(lock)) return true;
+  return iteration == 0 ? value == LeadingEcho() : !locks_.For(iteration, value).empty();
 }
 
-void SealCertificates::Raise(const SealLock& lock) {
-  if (lock.rank > lock_.rank) lock_ = lock;
+void SealCertificates::Raise(const SealLock& lock, std::uint32_t current) {
+  if (lock.rank > lock_.rank) SetLock(lock, current);
 }
 
-void SealCertificates::Hold(const SealLock& lock) {
+void SealCertificates::LockOn(const SealLock& lock, std::uint32_t current) {
   OSTRAKA_CHECK(IsCertified(lock));
-  lock_ = lock;
+  SetLock(lock, current);
+}
+
+void SealCertificates::SetLock(const SealLock& lock, std::uint32_t current) {
+  OSTRAKA_CHECK(lock.rank >= lock_.rank);  // C2
+  const SealLock before = std::exchange(lock_, lock);
+  if (before.rank > 0) DropUnneeded(before.rank - 1, current);
 }
 
 const Signers& SealCertificates::SignersOf(const SealLock& lock) const {
+  if (lock.rank == 0) return kNobody;
   const auto ballots = ballots_.find(lock.rank - 1);
   return ballots == ballots_.end() ? kNobody : ballots->second.For(lock.value);
 }
@@ -96,13 +112,21 @@ std::optional<SealCertificates::Decision> SealCertificates::Decided(std::size_t 
   return std::nullopt;
 }
 
+// The ballots that certify the own lock stay: others may ask for them.
 void SealCertificates::Forget(std::uint32_t current) {
-  claims_.clear();
-  // The votes that certify the own lock stay: others may ask for them.
-  std::erase_if(ballots_, [&](const auto& entry) {
-    return entry.first > 0 && entry.first + 1 < current && entry.first + 1 != lock_.rank;
-  });
-  if (lock_.rank > 1 && lock_.rank < current) ballots_[lock_.rank - 1].ForgetAllBut(lock_.value);
+  std::erase_if(named_, [&](const auto& name) { return name.second < current; });
+  for (auto it = ballots_.begin(); it != ballots_.end();) {
+    const std::uint32_t iteration = (it++)->first;
+    DropUnneeded(iteration, current);
+  }
+}
+
+void SealCertificates::DropUnneeded(std::uint32_t iteration, std::uint32_t current) {
+  const auto found = ballots_.find(iteration);
+  if (found == ballots_.end()) return;
+  const auto needed = [&](const Digest& value) { return IsNeeded(iteration, value); };
+  found->second.Drop(needed, KeepsFirsts(iteration, current));
+  if (found->second.empty()) ballots_.erase(found);
 }
 
 std::vector<SealFrame> SealCertificates::Frames(MessageType type) const {
@@ -118,8 +142,17 @@ std::vector<SealFrame> SealCertificates::Frames(MessageType type) const {
   return frames;
 }
 
-void SealCertificates::CheckInvariants() const {
-  for (const auto& [iteration, ballots] : ballots_) ballots.CheckInvariants();
+void SealCertificates::CheckInvariants(std::uint32_t current) const {
+  for (const auto& [iteration, ballots] : ballots_) {
+    ballots.CheckInvariants();
+    for (const auto& [value, signers] : ballots.by_value()) {
+      if (IsNeeded(iteration, value)) continue;
+      OSTRAKA_CHECK(KeepsFirsts(iteration, current));
+      for (const auto& [sender, frame] : signers) {
+        OSTRAKA_CHECK(ballots.firsts().at(sender) == value);
+      }
+    }
+  }
   locks_.CheckInvariants();
 }
 

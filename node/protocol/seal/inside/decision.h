@@ -39,8 +39,8 @@ class SealDecision {
   void Make(const Digest& value, const Signers& signers, const PeerId& self);
   // Sets vector() if all that it takes is here. REQUIRES: made.
   void Resolve(const SealValues& values);
-  // What the decision names was asked for, of all witnesses. True iff this was not the first time:
-  // then this member gets no help.
+  // All witnesses were asked for what the decision names. True from the second call on; alone() is
+  // then true, and stays so.
   bool NoteAsked();
 
   const Digest& value() const { return *value_; }  // REQUIRES: made

@@ -102,7 +102,7 @@ std::string DescribeSeal(const SealView& seal, base::Time now) {
   if (seal.decision.made()) {
     return "decided; waits for what it names, from " + Names(seal.decision.witnesses());
   }
-  if (!seal.echoes.begun_at()) return "waits for the messages of the phase";
+  if (!seal.echoes.wait_ended_at()) return "waits for the messages of the phase";
   std::string line = seal.setup.muted() ? "follows without a voice: " : "";
   line += OfGate(seal, now) + OfIteration(seal, now) + OfEchoes(seal);
   if (const auto sent = seal.echoes.sent_at()) line += "own echo " + Seconds(now - *sent) + " ago";

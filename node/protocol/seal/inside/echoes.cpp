@@ -6,14 +6,14 @@
 
 namespace ostraka::protocol {
 
-bool SealEchoes::Begin(base::Time now) {
-  if (begun_at_) return false;
-  begun_at_ = now;
+bool SealEchoes::EndWait(base::Time now) {
+  if (wait_ended_at_) return false;
+  wait_ended_at_ = now;
   return true;
 }
 
 void SealEchoes::Send(base::Time now, const Digest& value) {
-  OSTRAKA_CHECK(begun_at_ && !sent_at_);
+  OSTRAKA_CHECK(wait_ended_at_ && !sent_at_);
   sent_at_ = now;
   own_value_ = value;
   own_vector_known_ = true;
@@ -22,7 +22,7 @@ void SealEchoes::Send(base::Time now, const Digest& value) {
 
 bool SealEchoes::Recall(base::Time now, const Digest& value) {
   if (sent_at_) return false;
-  begun_at_ = now;
+  wait_ended_at_ = now;
   sent_at_ = now;
   own_value_ = value;
   CheckInvariants();
@@ -49,9 +49,12 @@ void SealEchoes::NameSilent() {
 }
 
 void SealEchoes::CheckInvariants() const {
-  OSTRAKA_CHECK(!sent_at_ || (begun_at_ && !setup_.muted()));
+  OSTRAKA_CHECK(!sent_at_ || (wait_ended_at_ && !setup_.muted()));  // E1
   OSTRAKA_CHECK(!own_vector_known_ || sent_at_);
-  OSTRAKA_CHECK(echoes_.size() <= setup_.unmuted().size());
+  for (const auto& [sender, echo] : echoes_) {
+    OSTRAKA_CHECK(setup_.IsUnmuted(sender));                             // E2
+    OSTRAKA_CHECK(lags_.contains(sender) == (sender != setup_.self()));  // E3
+  }
   OSTRAKA_CHECK(lags_.size() == echoes_.size() - echoes_.count(setup_.self()));
 }
 

@@ -3,8 +3,8 @@
 //
 // Each input is taken in (seal.cpp) and then goes through one course (Drive, seal_course.cpp): is
 // the seal decided, is the gate passed, is a step of the slow path over, is everything here that
-// the decision names, and what is to be asked for. The parts know neither each other nor this
-// class: they are called, and return what should happen.
+// the decision names, and what is to be asked for. No part knows this class: the parts are called,
+// and return what should happen (README.md says which part includes which).
 //
 // What an attacker can do: seal.h.
 //
@@ -48,6 +48,7 @@ class Seal::Impl {
   void OnTimer(base::Time now, SealOutput& out);
   std::optional<base::Time> wake() const;
   std::vector<SealFrame> Frames(wire::MessageType type) const;
+  bool Holds(const wire::SignedEnvelope& message) const;
 
   // --- reads ---
   SealView view() const;
@@ -81,10 +82,12 @@ class Seal::Impl {
   void RepeatOwn(base::Time now, SealOutput& out);
   void Ask(base::Time now, SealOutput& out);
 
-  // After each input: S1, S4 and S5 of seal.h, in constant time.
+  // After each input: S1, S4 and S5 of seal.h, in constant time. Also that an iteration begins
+  // with the slow path, and that the clock is idle once decided.
   void CheckInvariants() const;
-  // The parts: when an iteration begins and when the seal is decided.
+  // The parts and "Memory": when an iteration begins and when the seal is decided.
   void CheckParts() const;
+  void CheckMemory() const;
 
   const SealSetup setup_;
   SealValues values_;

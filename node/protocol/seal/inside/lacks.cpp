@@ -27,7 +27,9 @@ class Search {
   void OfProposal();
   void ForDecision();
 
+  void Add(const SealLack& lack, const std::vector<PeerId>& sources);
   void Ballots(const SealLock& lock, const std::vector<PeerId>& sources);
+  void Vector(const Digest& value, const std::vector<PeerId>& sources);
   void OfVector(const SealVector& vector, const std::vector<PeerId>& sources);
   void Entry(std::size_t index, const std::vector<PeerId>& sources);
   // The frame of `type` by `member`.
@@ -45,9 +47,9 @@ SealLacks Search::Run() {
     ForDecision();
     return std::move(lacks_);
   }
-  if (seal_.echoes.begun_at()) Echoes();
+  if (seal_.echoes.wait_ended_at()) Echoes();
   if (seal_.setup.muted()) {
-    if (seal_.echoes.begun_at()) LocksForObserver();
+    if (seal_.echoes.wait_ended_at()) LocksForObserver();
     return std::move(lacks_);
   }
   PhaseMessages();
@@ -59,6 +61,11 @@ SealLacks Search::Run() {
   Certificates();
   OfProposal();
   return std::move(lacks_);
+}
+
+void Search::Add(const SealLack& lack, const std::vector<PeerId>& sources) {
+  std::vector<PeerId>& all = lacks_.sources[lack];
+  all.insert(all.end(), sources.begin(), sources.end());
 }
 
 void Search::Later(base::Time due) {
@@ -103,7 +110,7 @@ void Search::Vectors() {
     if (const SealVector* known = seal_.values.Find(value)) {
       OfVector(*known, sources);
     } else {
-      lacks_.sources[{PullKind::kVector, MessageType::kBoot, 0, value}] = sources;
+      Vector(value, sources);
     }
   }
 }
@@ -112,7 +119,7 @@ void Search::Vectors() {
 // may have sent the leading value to others. A member that decided by the fast path holds equal
 // ECHOs of all, so the others that ask it decide within Delta of it.
 void Search::Echoes() {
-  const base::Time due = *seal_.echoes.begun_at() + base::Duration{seal_.setup.delta().ns / 2};
+  const base::Time due = *seal_.echoes.wait_ended_at() + base::Duration{seal_.setup.delta().ns / 2};
   if (due > now_) return Later(due);
   const SealCertificates& certificates = seal_.slow_path.certificates();
   const Signers& leading = certificates.SignersOf({1, certificates.LeadingEcho()});
@@ -209,7 +216,7 @@ void Search::OfProposal() {
   if (const SealVector* vector = seal_.values.Find(propose.value)) {
     OfVector(*vector, sources);
   } else {
-    lacks_.sources[{PullKind::kVector, MessageType::kBoot, 0, propose.value}] = sources;
+    Vector(propose.value, sources);
   }
 }
 
@@ -217,15 +224,12 @@ void Search::ForDecision() {
   const SealDecision& decision = seal_.decision;
   const SealVector* vector = seal_.values.Find(decision.value());
   if (vector == nullptr) {
-    lacks_.sources[{PullKind::kVector, MessageType::kBoot, 0, decision.value()}] =
-        decision.witnesses();
-    return;
+    return Vector(decision.value(), decision.witnesses());
   }
   for (std::size_t i = 0; i < vector->size(); ++i) {
     const SealEntry& entry = (*vector)[i];
     if (entry.state != State::kPresent || seal_.values.messages().Holds(i, entry.digest)) continue;
-    lacks_.sources[{PullKind::kDigests, MessageType::kBoot, 0, entry.digest}] =
-        decision.witnesses();
+    Add({PullKind::kDigests, MessageType::kBoot, 0, entry.digest}, decision.witnesses());
   }
 }
 
@@ -238,6 +242,10 @@ void Search::Ballots(const SealLock& lock, const std::vector<PeerId>& sources) {
   }
 }
 
+void Search::Vector(const Digest& value, const std::vector<PeerId>& sources) {
+  Add({PullKind::kVector, MessageType::kBoot, 0, value}, sources);
+}
+
 void Search::OfVector(const SealVector& vector, const std::vector<PeerId>& sources) {
   const SealMessages& messages = seal_.values.messages();
   for (std::size_t i = 0; i < vector.size(); ++i) {
@@ -246,26 +254,19 @@ void Search::OfVector(const SealVector& vector, const std::vector<PeerId>& sourc
     if (entry.state == State::kEquivocated) {
       if (messages.EntryNow(i).state != State::kEquivocated) Entry(i, sources);
     } else if (!messages.Holds(i, entry.digest)) {
-      // Several vectors may name the message: add the sources of each. Attack: with the sources of
-      // one vector only, a liar's vector hid those of an honest member, which was then never asked
-      // for its message and was named as unshown.
-      std::vector<PeerId>& all =
-          lacks_.sources[{PullKind::kDigests, MessageType::kBoot, 0, entry.digest}];
-      all.insert(all.end(), sources.begin(), sources.end());
+      Add({PullKind::kDigests, MessageType::kBoot, 0, entry.digest}, sources);
     }
   }
 }
 
 void Search::Entry(std::size_t index, const std::vector<PeerId>& sources) {
   const std::size_t member = index % seal_.setup.members().size();
-  std::vector<PeerId>& all =
-      lacks_.sources[{PullKind::kMessages, seal_.setup.TypeOfEntry(index), member, Digest{}}];
-  all.insert(all.end(), sources.begin(), sources.end());
+  Add({PullKind::kMessages, seal_.setup.TypeOfEntry(index), member, Digest{}}, sources);
 }
 
 void Search::Frame(MessageType type, const PeerId& member, const Digest& value,
                    const std::vector<PeerId>& sources) {
-  lacks_.sources[{PullKind::kMessages, type, seal_.setup.IndexOf(member), value}] = sources;
+  Add({PullKind::kMessages, type, seal_.setup.IndexOf(member), value}, sources);
 }
 
 }  // namespace

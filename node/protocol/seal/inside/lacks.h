@@ -4,12 +4,18 @@
 // whose messages show that they hold it. Nothing is remembered here: the lacks follow from what the
 // parts of the Seal hold.
 //
+// Promises
+//   K1  The sources of a thing are all members that show it, in whatever way they do. Attack: with
+//       the sources of one vector only, a liar's vector hid those of an honest member, which was
+//       then never asked for its message and was named as unshown. Attack: a liar that leads
+//       proposed the lock that an honest member claims, and was asked in its place.
+//
 // Memory: one lack for each entry of the vectors known, and for each frame of a claimed
 // certificate.
 //
 // What an attacker can do here: show bits or claim locks that do not exist. Each costs a few
 // requests to the attacker itself, and none of them keeps a request to an honest member from being
-// made: the sources of all that show a thing are joined.
+// made (K1).
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -31,14 +37,16 @@ struct SealLack {
   wire::PullKind kind = wire::PullKind::kMessages;
   wire::MessageType type = wire::MessageType::kBoot;
   std::size_t member = 0;  // kMessages: index among the members
-  Digest digest;  // kDigests, kVector: what is asked for; kMessages of ballots: their value
+  // kDigests, kVector: what is asked for. kMessages of VOTEs, or of ECHOs of a lock: the value; of
+  // STATUSes of a proposal: its root; else zero.
+  Digest digest;
   auto operator<=>(const SealLack&) const = default;
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, type, member, digest); }
 };
 
 struct SealLacks {
   std::map<SealLack, std::vector<PeerId>> sources;
-  std::optional<base::Time> later;  // when something is due that is too young to ask for now
+  std::optional<base::Time> later;  // when to look again for what is too recent to request now
 };
 
 SealLacks FindLacks(const SealView& seal, base::Time now);

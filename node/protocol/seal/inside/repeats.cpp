@@ -6,7 +6,7 @@
 
 namespace ostraka::protocol {
 
-bool SealRepeats::IsDue(base::Time now, base::Time began, base::Duration step) {
+bool SealRepeats::TakeDue(base::Time now, base::Time began, base::Duration step) {
   if (!next_) next_ = began + step;
   if (*next_ > now) return false;
   next_ = now + step;
@@ -14,16 +14,14 @@ bool SealRepeats::IsDue(base::Time now, base::Time began, base::Duration step) {
 }
 
 bool SealRepeats::OnRepeat(bool close) {
+  OSTRAKA_CHECK(next_.has_value());  // W1
   ++count_;
-  alone_ = true;
-  OSTRAKA_CHECK(alone_ == (count_ > 0));
   return !close || std::has_single_bit(count_) || count_ % 16 == 0;
 }
 
 void SealRepeats::Stop() {
   next_.reset();
   count_ = 0;
-  alone_ = false;
 }
 
 }  // namespace ostraka::protocol

@@ -2,20 +2,21 @@
 // 6).
 //
 // While too few members have sent theirs, the own frame may have been lost: it is repeated once a
-// step. Attack: a member that was killed in a seal and came back into its second iteration waited
+// step. Seen: a member that was killed in a seal and came back into its second iteration waited
 // there for ever; the run had gone on without it, and nobody answered its STATUS. So with a repeat
 // the owner also asks the others for their newest block ("unhelped").
 //
-// Promises:
-//   W1  Two repeats are at least a step apart, the first is a step after the wait began.
-//   W2  alone() is true from the first repeat of a wait to its end. [C: CHECKed]
+// Promises [C: CHECKed]:
+//   W1  Two repeats are at least a step apart, the first is a step after the wait began. [C: a
+//       repeat was due]
+//   W2  alone() is true from the first repeat of a wait to its end. (It is the count of repeats.)
 //   W3  Every repeat of a STATUS counts as unhelped. Of a CLOSE they become rarer: the 1st, 2nd,
 //       4th, 8th, 16th, and from there every 16th. Rationale: the gate may stay shut for all
 //       members until the deadline of the phase.
 //
-// May not know: frames, members, what it waits for but for its kind.
+// May not know: frames, members, what it waits for, except whether that is CLOSEs or STATUSes.
 //
-// Memory: three numbers.
+// Memory: two numbers.
 //
 // What an attacker can do here: withhold CLOSE or STATUS, and so make a member repeat its own.
 //
@@ -32,26 +33,23 @@ namespace ostraka::protocol {
 
 class SealRepeats {
  public:
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, next_, count_, alone_); }
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, next_, count_); }
   friend struct FingerprintProbe;
 
-  // This member waits for a quorum since `began`. True iff it is time to send the own frame again;
-  // then the next time is `step` later.
-  bool IsDue(base::Time now, base::Time began, base::Duration step);
+  // This member waits for a quorum since `began`. If it is time to send the own frame again: true,
+  // and the next time is `step` later.
+  bool TakeDue(base::Time now, base::Time began, base::Duration step);
   // The own frame was sent again. True iff this counts as unhelped.
   bool OnRepeat(bool close);
-  // It waits no more.
+  // It waits no more, or another wait begins.
   void Stop();
-  // A quorum came: a wait that follows counts from its own beginning.
-  void ForgetTime() { next_.reset(); }
 
-  bool alone() const { return alone_; }
+  bool alone() const { return count_ > 0; }
   std::optional<base::Time> next() const { return next_; }
 
  private:
   std::optional<base::Time> next_;
   std::uint32_t count_ = 0;
-  bool alone_ = false;
 };
 
 }  // namespace ostraka::protocol

@@ -5,14 +5,11 @@
 #include <utility>
 
 #include "node/base/check.h"
+#include "node/protocol/seal/inside/window.h"
 
 namespace ostraka::protocol {
 
 using wire::MessageType;
-
-bool SealRounds::InWindow(std::uint32_t iteration, std::uint32_t current) {
-  return iteration + 1 >= current && iteration <= current + kIterationsAhead;
-}
 
 bool SealRounds::NoteReached(const PeerId& sender, std::uint32_t iteration) {
   std::uint32_t& reached = reached_[sender];
@@ -70,12 +67,6 @@ const std::vector<ProposeSeen>& SealRounds::ProposalsOf(std::uint32_t iteration)
   return At(iteration).proposals;
 }
 
-bool SealRounds::IsProposed(std::uint32_t iteration, const Digest& value) const {
-  const std::vector<ProposeSeen>& proposals = ProposalsOf(iteration);
-  return std::any_of(proposals.begin(), proposals.end(),
-                     [&](const ProposeSeen& seen) { return seen.body.value == value; });
-}
-
 std::vector<SealLock> SealRounds::ClaimsOf(std::uint32_t iteration) const {
   std::vector<SealLock> claims;
   const auto claim = [&](std::uint32_t rank, const Digest& value) {
@@ -120,8 +111,9 @@ std::vector<SealFrame> SealRounds::Frames(MessageType type) const {
   return frames;
 }
 
-void SealRounds::CheckInvariants() const {
+void SealRounds::CheckInvariants(std::uint32_t current) const {
   for (const auto& [iteration, round] : rounds_) {
+    OSTRAKA_CHECK(InWindow(iteration, current));
     round.statuses.CheckInvariants();
     const std::vector<ProposeSeen>& proposals = round.proposals;
     OSTRAKA_CHECK(proposals.size() <= 2);

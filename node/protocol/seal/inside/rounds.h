@@ -1,4 +1,4 @@
-// What the members have sent in iterations of the slow path, but for their ballots: the latest
+// What the members have sent in iterations of the slow path, apart from their ballots: the latest
 // iteration of each, and the STATUSes and PROPOSEs of those near the present one (docs/seal.md, 4).
 //
 // Promises [C: CHECKed by CheckInvariants]:
@@ -6,9 +6,11 @@
 //   R2  An iteration has at most two proposals, with different digests, all by one leader. [C]
 //       Rationale: a second one voids the iteration, a third says nothing new.
 //   R3  An iteration has at most two STATUSes of a member, with different digests. [C: by Statuses]
+//   R4  STATUSes and proposals are of iterations in the window (window.h) alone. [C]
 //
-// May not know: which iteration is the present one, locks, vectors, time. The owner lets in unmuted
-// members, iterations in the window (InWindow) and proposals of the leader.
+// May not know: locks, vectors, time, and (it is told, and does not keep it) which iteration is the
+// present one. The owner lets in unmuted members, iterations in the window and proposals of the
+// leader.
 //
 // Memory: two STATUSes of each member and two proposals for each iteration in the window; one
 // number for each member, however far ahead it claims to be.
@@ -43,9 +45,6 @@ struct ProposeSeen {
 
 class SealRounds {
  public:
-  // Frames are kept of this many iterations ahead of the own one, and of the one before it.
-  static constexpr std::uint32_t kIterationsAhead = 2;
-  static bool InWindow(std::uint32_t iteration, std::uint32_t current);
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, reached_, rounds_); }
   friend struct FingerprintProbe;
 
@@ -66,10 +65,8 @@ class SealRounds {
   bool AddProposal(std::uint32_t iteration, ProposeSeen proposal);
   const Statuses& StatusesOf(std::uint32_t iteration) const;
   const std::vector<ProposeSeen>& ProposalsOf(std::uint32_t iteration) const;
-  // Some proposal of the iteration is for `value`.
-  bool IsProposed(std::uint32_t iteration, const Digest& value) const;
-  // The locks that STATUSes and PROPOSEs of the iteration claim. Ranks above the iteration are
-  // nonsense and left out.
+  // The locks that STATUSes and PROPOSEs of the iteration claim. Ranks above the iteration cannot
+  // be honest and are left out.
   std::vector<SealLock> ClaimsOf(std::uint32_t iteration) const;
   // All values that are proposed in the iterations held.
   std::set<Digest> ProposedValues() const;
@@ -83,7 +80,8 @@ class SealRounds {
   // All that are held of kStatus or kPropose.
   std::vector<SealFrame> Frames(wire::MessageType type) const;
   std::size_t members_seen() const { return reached_.size(); }
-  void CheckInvariants() const;  // aborts if R2 or R3 is broken
+  // Aborts if R2, R3 or R4 is broken.
+  void CheckInvariants(std::uint32_t current) const;
 
  private:
   struct Round {

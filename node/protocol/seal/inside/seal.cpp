@@ -1,9 +1,11 @@
 #include "node/protocol/seal/seal.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "node/protocol/seal/inside/describe.h"
 #include "node/protocol/seal/inside/impl.h"
+#include "node/protocol/seal/inside/memory.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -27,7 +29,7 @@ Seal::Impl::Impl(SealOptions options, const SealMessages* messages)
 // --- inputs --------------------------------------------------------------------------------------
 
 void Seal::Impl::Opened(base::Time now, SealOutput& out) {
-  if (gate_.passed() && !echoes_.begun_at()) Begin(now, out);  // too late to echo
+  if (gate_.passed() && !echoes_.wait_ended_at()) Begin(now, out);  // too late to echo
   opened_ = true;
   Drive(now, out);
 }
@@ -63,8 +65,13 @@ void Seal::Impl::OnMessage(base::Time now, const wire::SignedEnvelope& message, 
 void Seal::Impl::OnVector(base::Time now, const wire::Vector& vector, SealOutput& out) {
   std::optional<SealVector> parsed = values_.Parse(vector);
   if (!parsed) return;
-  const Digest value = EchoOf(*parsed).vector;
-  if (!NamedValues(view()).contains(value) || !values_.Add(value, *std::move(parsed))) return;
+  const Digest value = HashOf(*parsed);
+  const std::set<Digest> named = NamedValues(view());
+  if (!named.contains(value)) return;
+  // Normally only an iteration's beginning leaves values unnamed. (Own frames of another process
+  // with this key may change the own lock at any time.)
+  if (values_.size() > MostNamedValues(setup_.unmuted().size())) values_.ForgetAllBut(named);
+  if (!values_.Add(value, *std::move(parsed))) return;
   if (echoes_.sent_at() && value == echoes_.own_value()) echoes_.KnowOwnVector();
   asks_.LookAt(now);
   Drive(now, out);
@@ -93,6 +100,7 @@ void Seal::Impl::Remember(base::Time now, const wire::SignedEnvelope& own) {
   if (slot.type == MessageType::kEcho) {
     const auto echo = wire::DecodeEcho(own.envelope.body);
     if (!echo.ok() || !echoes_.Recall(now, echo->vector)) return;
+    slow_path_.NameOwnEcho(echo->vector);
     if (!decision_.made()) clock_.Echoed(now);
     asks_.LookAt(now + Half(setup_.delta()));
     RebuildOwnVector();
@@ -102,21 +110,25 @@ void Seal::Impl::Remember(base::Time now, const wire::SignedEnvelope& own) {
     if (!decision_.made()) clock_.Closed(now);
     return;
   }
+  const bool in_iteration = slot.type >= MessageType::kStatus && slot.type <= MessageType::kLock;
+  if (!in_iteration) return;
   if (slot.iteration > clock_.iteration()) {
     slow_ = true;
-    echoes_.Begin(now);
+    echoes_.EndWait(now);
     // Not once the seal is decided: its clock is not advanced any more, so a due time there would
     // wake the owner without end while messages that the decision names are lacking.
-    const base::Time over = now + StepLength(setup_.delta(), slot.iteration) * 4;
-    if (!decision_.made()) clock_.Rest(slot.iteration, over);
+    if (!decision_.made()) {
+      clock_.Rest(slot.iteration, now + IterationLength(setup_.delta(), slot.iteration));
+      slow_path_.MoveTo(slot.iteration);
+    }
   }
-  slow_path_.Recall(own);
+  slow_path_.Recall(own, clock_.iteration());
 }
 
 void Seal::Impl::RebuildOwnVector() {
   if (!echoes_.sent_at() || echoes_.own_vector_known()) return;
   SealVector held = values_.HeldNow();
-  if (EchoOf(held).vector != echoes_.own_value()) return;
+  if (HashOf(held) != echoes_.own_value()) return;
   echoes_.KnowOwnVector();
   values_.Add(echoes_.own_value(), std::move(held));
 }
@@ -125,8 +137,7 @@ void Seal::Impl::TakeEcho(base::Time now, const wire::SignedEnvelope& message) {
   auto echo = wire::DecodeEcho(message.envelope.body);
   if (!echo.ok()) return;
   const PeerId& sender = message.envelope.sender;
-  const bool as_mine = echoes_.sent_at() && echo->vector == echoes_.own_value();
-  slow_path_.AddEcho(sender, echo->vector, message.frame, as_mine);
+  slow_path_.AddEcho(sender, echo->vector, message.frame);
   if (!echoes_.Add(sender, std::move(echo).value(), now)) return;
   if (sender != setup_.self()) asks_.LookAt(now + setup_.moment());
 }
@@ -148,8 +159,11 @@ void Seal::Impl::TakeSlow(base::Time now, const wire::SignedEnvelope& message, S
       return TakePropose(now, message, out);
     case MessageType::kVote:
       return slow_path_.OnVote(message, current);
-    default:
+    case MessageType::kLock:
       if (slow_path_.OnLock(message, current)) asks_.LookAt(now);
+      return;
+    default:
+      return;
   }
 }
 
@@ -174,6 +188,13 @@ std::vector<SealFrame> Seal::Impl::Frames(MessageType type) const {
   return frames;
 }
 
+bool Seal::Impl::Holds(const wire::SignedEnvelope& message) const {
+  const std::vector<SealFrame> held = Frames(message.envelope.slot.type);
+  return std::any_of(held.begin(), held.end(), [&](const SealFrame& of) {
+    return of.sender == message.envelope.sender && *of.frame == *message.frame;
+  });
+}
+
 // --- the facade ----------------------------------------------------------------------------------
 
 Seal::Seal(SealOptions options, const SealMessages* messages)
@@ -193,7 +214,7 @@ void Seal::OnVector(base::Time now, const wire::Vector& vector, SealOutput& out)
 void Seal::OnHeld(base::Time now, SealOutput& out) { impl_->OnHeld(now, out); }
 void Seal::OnTimer(base::Time now, SealOutput& out) { impl_->OnTimer(now, out); }
 std::optional<base::Time> Seal::wake() const { return impl_->wake(); }
-bool Seal::echoed() const { return impl_->view().echoes.begun_at().has_value(); }
+bool Seal::wait_ended() const { return impl_->view().echoes.wait_ended_at().has_value(); }
 bool Seal::gate_passed() const { return impl_->view().gate.passed(); }
 bool Seal::alone() const { return impl_->alone(); }
 bool Seal::slow() const { return impl_->slow(); }
@@ -210,5 +231,6 @@ std::optional<wire::Vector> Seal::VectorFor(const Digest& value) const {
   return vector == nullptr ? std::nullopt : std::optional(WireOf(*vector));
 }
 std::vector<SealFrame> Seal::Frames(wire::MessageType type) const { return impl_->Frames(type); }
+bool Seal::Holds(const wire::SignedEnvelope& message) const { return impl_->Holds(message); }
 
 }  // namespace ostraka::protocol

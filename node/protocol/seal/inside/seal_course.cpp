@@ -6,6 +6,7 @@
 #include "node/base/planted.h"
 #include "node/protocol/seal/inside/impl.h"
 #include "node/protocol/seal/inside/lacks.h"
+#include "node/protocol/seal/inside/memory.h"
 #include "node/wire/codec.h"
 
 namespace ostraka::protocol {
@@ -57,7 +58,7 @@ void Seal::Impl::TryGate(base::Time now, SealOutput& out) {
 }
 
 void Seal::Impl::Begin(base::Time now, SealOutput& out) {
-  if (!echoes_.Begin(now)) return;
+  if (!echoes_.EndWait(now)) return;
   asks_.LookAt(now + Half(setup_.delta()));
   // A member that finds the gate passed when it opens the seal must not echo: the others rely on
   // holding every honest ECHO soon after the gate.
@@ -67,6 +68,7 @@ void Seal::Impl::Begin(base::Time now, SealOutput& out) {
   const wire::Echo echo = EchoOf(held);
   values_.Add(echo.vector, std::move(held));
   echoes_.Send(now, echo.vector);
+  slow_path_.NameOwnEcho(echo.vector);
   if (!decision_.made()) clock_.Echoed(now);
   if (base::Planted(base::Bug::kNoGate) && !decision_.made()) {
     clock_.Rest(0, now + setup_.delta() * 2);
@@ -88,7 +90,6 @@ void Seal::Impl::RunClock(base::Time now, SealOutput& out) {
     if (clock_.step() == Step::kStatus &&
         1 + rounds.CountThatReached(clock_.iteration(), setup_.self()) >= setup_.quorum()) {
       clock_.Gathered(now);
-      repeats_.ForgetTime();
     }
     if (!clock_.Advance(now)) break;
     BeginStep(now, out);
@@ -97,6 +98,7 @@ void Seal::Impl::RunClock(base::Time now, SealOutput& out) {
 }
 
 void Seal::Impl::BeginStep(base::Time now, SealOutput& out) {
+  repeats_.Stop();  // what a step waits for, the next one does not wait for
   switch (clock_.step()) {
     case Step::kIdle:
     case Step::kEchoed:
@@ -168,7 +170,7 @@ void Seal::Impl::RepeatOwn(base::Time now, SealOutput& out) {
   const bool alone_in_status = clock_.step() == Step::kStatus && !clock_.gathered();
   if (!closed && !alone_in_status) return repeats_.Stop();
   const base::Duration step = StepLength(setup_.delta(), clock_.iteration());
-  if (!repeats_.IsDue(now, clock_.began(), step)) return;
+  if (!repeats_.TakeDue(now, clock_.began(), step)) return;
   const base::SharedBytes* own = nullptr;  // null: not durable yet
   if (closed) {
     own = gate_.FrameOf(setup_.self());
@@ -189,7 +191,7 @@ void Seal::Impl::Ask(base::Time now, SealOutput& out) {
   const bool more = asks_.Send(lacks, slow_, out.ask);
   if (lacks.sources.empty()) return;
   const base::Duration delta = setup_.delta();
-  if (more || (!decision_.made() && !slow_ && echoes_.begun_at())) {
+  if (more || (!decision_.made() && !slow_ && echoes_.wait_ended_at())) {
     // A member that closed long ago may wait for the gate until the deadline of the phase.
     const bool waits = clock_.step() == Step::kClosed && now - clock_.began() > delta;
     asks_.LookAt(now + (waits ? delta * 2 : Half(delta)));
@@ -203,17 +205,37 @@ void Seal::Impl::Ask(base::Time now, SealOutput& out) {
 
 void Seal::Impl::CheckInvariants() const {
   decision_.CheckInvariants();
-  echoes_.CheckInvariants();
   const bool idle = clock_.step() == Step::kIdle;
   OSTRAKA_CHECK(!decision_.made() || idle);
   OSTRAKA_CHECK(!setup_.muted() || (idle && slow_path_.certificates().lock().rank == 0));
   OSTRAKA_CHECK(slow_ || clock_.iteration() == 0);
-  OSTRAKA_CHECK(slow_path_.rounds().members_seen() <= setup_.unmuted().size());
+  const std::size_t unmuted = setup_.unmuted().size();
+  OSTRAKA_CHECK(slow_path_.rounds().members_seen() <= unmuted);
+  OSTRAKA_CHECK(slow_path_.certificates().named().size() <= MostNames(unmuted));
+  OSTRAKA_CHECK(slow_path_.certificates().locks().groups().size() <= Locks::kLocksOfOne * unmuted);
+  OSTRAKA_CHECK(values_.size() <= MostVectors(unmuted));
 }
 
 void Seal::Impl::CheckParts() const {
-  slow_path_.CheckInvariants();
+  echoes_.CheckInvariants();
+  slow_path_.CheckInvariants(clock_.iteration());
   gate_.CheckInvariants();
+  values_.CheckInvariants();
+  CheckMemory();
+}
+
+void Seal::Impl::CheckMemory() const {
+  std::size_t frames = 0;
+  std::size_t bytes = 0;
+  for (const MessageType type : {MessageType::kEcho, MessageType::kClose, MessageType::kStatus,
+                                 MessageType::kPropose, MessageType::kVote, MessageType::kLock}) {
+    for (const SealFrame& held : Frames(type)) {
+      ++frames;
+      bytes += held.frame->size();
+    }
+  }
+  OSTRAKA_CHECK(frames <= MostFrames(setup_.unmuted().size()));
+  OSTRAKA_CHECK(bytes <= frames * kMostFrameBytes);
 }
 
 SealView Seal::Impl::view() const {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "node/base/planted.h"
+#include "node/protocol/seal/inside/window.h"
 #include "node/wire/bitmap.h"
 #include "node/wire/codec.h"
 
@@ -24,14 +25,14 @@ SealSlowPath::StatusTaken SealSlowPath::OnStatus(const wire::SignedEnvelope& mes
   const PeerId& sender = message.envelope.sender;
   StatusTaken taken;
   const auto status = wire::DecodeStatus(message.envelope.body);
-  if (!status.ok() || !SealRounds::InWindow(k, current)) return taken;
+  if (!status.ok() || !InWindow(k, current)) return taken;
   if (!rounds_.AddStatus(k, sender, {*status, message.digest, message.frame})) return taken;
   const Statuses& statuses = rounds_.StatusesOf(k);
   if (statuses.TwoFaced(sender)) {  // show both to all, so that no leader relies on the sender
     for (const StatusSeen& seen : statuses.all().at(sender)) taken.rivals.push_back(seen.frame);
   }
   taken.claims_lock = k == current && status->rank > 0 && status->rank <= k;
-  if (taken.claims_lock) certificates_.Claim({status->rank, status->value});
+  if (taken.claims_lock) certificates_.Name({status->rank, status->value}, k + 1);
   return taken;
 }
 
@@ -40,16 +41,15 @@ const wire::Propose* SealSlowPath::OnPropose(const wire::SignedEnvelope& message
   const std::uint32_t k = message.envelope.slot.iteration;
   const PeerId& sender = message.envelope.sender;
   auto propose = wire::DecodePropose(message.envelope.body);
-  if (!propose.ok() || !SealRounds::InWindow(k, current) || sender != setup_.LeaderOf(k)) {
-    return nullptr;
-  }
+  if (!propose.ok() || !InWindow(k, current) || sender != setup_.LeaderOf(k)) return nullptr;
   if (!rounds_.AddProposal(k,
                            {sender, std::move(propose).value(), message.digest, message.frame})) {
     return nullptr;
   }
-  if (k != current) return nullptr;
   const wire::Propose& body = rounds_.ProposalsOf(k).back().body;
-  if (body.rank > 0 && body.rank <= k) certificates_.Claim({body.rank, body.value});
+  certificates_.Name({k + 1, body.value}, k + 1);  // its VOTEs
+  if (k != current) return nullptr;
+  if (body.rank > 0 && body.rank <= k) certificates_.Name({body.rank, body.value}, k + 1);
   return &body;
 }
 
@@ -57,45 +57,47 @@ void SealSlowPath::OnVote(const wire::SignedEnvelope& message, std::uint32_t cur
   const std::uint32_t k = message.envelope.slot.iteration;
   const auto vote = wire::DecodeSealVote(message.envelope.body);
   if (!vote.ok()) return;
-  const bool proposed = rounds_.IsProposed(k, vote->value);
-  if (!SealRounds::InWindow(k, current) && !proposed && !certificates_.IsNeeded(k, vote->value)) {
-    return;
-  }
-  certificates_.AddVote(k, message.envelope.sender, vote->value, message.frame, proposed);
+  if (!InWindow(k, current) && !certificates_.IsNeeded(k, vote->value)) return;
+  certificates_.AddVote(k, message.envelope.sender, vote->value, message.frame);
 }
 
 bool SealSlowPath::OnLock(const wire::SignedEnvelope& message, std::uint32_t current) {
   const std::uint32_t k = message.envelope.slot.iteration;
   const auto lock = wire::DecodeLock(message.envelope.body);
   if (!lock.ok()) return false;
-  return certificates_.AddLock(k, message.envelope.sender, lock->value, message.frame) &&
-         SealRounds::InWindow(k, current);
+  return certificates_.AddLock(k, message.envelope.sender, lock->value, message.frame, current) &&
+         InWindow(k, current);
 }
 
-void SealSlowPath::Recall(const wire::SignedEnvelope& own) {
+void SealSlowPath::Recall(const wire::SignedEnvelope& own, std::uint32_t current) {
   const wire::Slot& slot = own.envelope.slot;
   if (slot.type == MessageType::kStatus) {
     const auto status = wire::DecodeStatus(own.envelope.body);
-    if (status.ok()) certificates_.Raise({status->rank, status->value});
+    if (status.ok()) certificates_.Raise({status->rank, status->value}, current);
   } else if (slot.type == MessageType::kLock) {
     const auto lock = wire::DecodeLock(own.envelope.body);
-    if (lock.ok()) certificates_.Raise({slot.iteration + 1, lock->value});
+    if (lock.ok()) certificates_.Raise({slot.iteration + 1, lock->value}, current);
   }
 }
 
-void SealSlowPath::AddEcho(const PeerId& sender, const Digest& value, base::SharedBytes frame,
-                           bool own) {
-  certificates_.AddEcho(sender, value, std::move(frame), own);
+void SealSlowPath::AddEcho(const PeerId& sender, const Digest& value, base::SharedBytes frame) {
+  certificates_.AddEcho(sender, value, std::move(frame));
 }
+
+void SealSlowPath::NameOwnEcho(const Digest& value) { certificates_.Name({1, value}, UINT32_MAX); }
 
 // --- steps ---------------------------------------------------------------------------------------
 
-wire::Status SealSlowPath::BeginIteration(std::uint32_t current, const Digest& echoed) {
-  certificates_.Raise(certificates_.HighestCertified());
+void SealSlowPath::MoveTo(std::uint32_t current) {
   rounds_.Forget(current);
   certificates_.Forget(current);
-  for (const SealLock& claim : rounds_.ClaimsOf(current)) certificates_.Claim(claim);
-  CheckInvariants();
+}
+
+wire::Status SealSlowPath::BeginIteration(std::uint32_t current, const Digest& echoed) {
+  certificates_.Raise(certificates_.HighestCertified(), current);
+  for (const SealLock& claim : rounds_.ClaimsOf(current)) certificates_.Name(claim, current + 1);
+  MoveTo(current);
+  CheckInvariants(current);
   const SealLock& lock = certificates_.lock();
   return {lock.rank, lock.rank > 0 ? lock.value : echoed};
 }
@@ -119,12 +121,12 @@ std::optional<SealSlowPath::Proposal> SealSlowPath::Propose(std::uint32_t curren
   if (!chosen) return std::nullopt;
   propose.statuses = wire::BitmapOf(*chosen, setup_.members());
   propose.statuses_root = StatusesRoot(statuses, *chosen);
-  if (const auto forced = ForcedValue(statuses, *chosen, setup_.enough())) {
+  if (const auto forced = ForcedValue(statuses, *chosen, setup_.force_count())) {
     propose.value = *forced;
     return proposal;
   }
   proposal.merged = values.HeldNow();
-  propose.value = EchoOf(*proposal.merged).vector;
+  propose.value = HashOf(*proposal.merged);
   return proposal;
 }
 
@@ -143,7 +145,7 @@ std::string SealSlowPath::FaultOf(const wire::Propose& propose, std::uint32_t cu
   if (!chosen) return "it names statuses of nobody";
   std::string why;
   switch (JudgeStatuses(rounds_.StatusesOf(current), *chosen, propose, setup_.quorum(),
-                        setup_.enough(), why)) {
+                        setup_.force_count(), why)) {
     case StatusRule::kRefused:
       return why;
     case StatusRule::kForced:
@@ -180,7 +182,10 @@ std::optional<wire::Lock> SealSlowPath::LockIn(std::uint32_t current) {
   if (proposals.size() != 1) return std::nullopt;
   const SealLock lock{current + 1, proposals.front().body.value};
   if (!certificates_.IsCertified(lock)) return std::nullopt;
-  certificates_.Hold(lock);
+  // VOTEs of a later iteration came before this member was there, or another process signs with
+  // this key.
+  if (certificates_.lock().rank > lock.rank) return std::nullopt;
+  certificates_.LockOn(lock, current);
   return wire::Lock{lock.value};
 }
 
@@ -200,9 +205,9 @@ std::vector<SealFrame> SealSlowPath::Frames(MessageType type) const {
   }
 }
 
-void SealSlowPath::CheckInvariants() const {
-  certificates_.CheckInvariants();
-  rounds_.CheckInvariants();
+void SealSlowPath::CheckInvariants(std::uint32_t current) const {
+  certificates_.CheckInvariants(current);
+  rounds_.CheckInvariants(current);
 }
 
 }  // namespace ostraka::protocol

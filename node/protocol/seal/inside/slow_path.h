@@ -8,14 +8,15 @@
 //
 // Promises:
 //   P1  The lock changes only when an iteration begins (to the highest certified lock), when LOCK
-//       is sent, and by own frames from before a restart. Rationale: so what a leader heard of in
-//       STATUS is what binds the voters; a certificate that a liar hides until PROPOSE spoils
-//       nothing.
+//       is sent, and by own frames from before a restart. Rationale: so voters are bound only by
+//       locks that the leader could hear of in STATUS; a certificate that a liar hides until
+//       PROPOSE spoils nothing.
 //   P2  VOTE and LOCK are sent only for an iteration's single proposal. With a second one others
 //       may have voted for that.
-//   P3  VOTE is never sent for a proposal of a lower rank than the own lock's.
-//   P4  Frames are taken of iterations in the window alone, but for ballots that a lock may rest
-//       on, and LOCKs. [C: bounds, by SealRounds and SealCertificates]
+//   P3  VOTE is never sent for a proposal of a lower rank than the own lock's, nor LOCK for a lower
+//       rank.
+//   P4  Frames are taken of iterations in the window (window.h) alone, but for ballots that a lock
+//       may rest on, and LOCKs. [C: R2 to R4 of SealRounds, C1 and C5 of SealCertificates]
 //
 // May not know: time, what has been sent before, whether the seal is decided. The owner says which
 // iteration is the present one (`current`), calls each step at most once in an iteration, and
@@ -24,7 +25,7 @@
 // Memory: SealRounds and SealCertificates.
 //
 // What an attacker can do here: void an iteration that it leads; make members keep and ask for the
-// ballots of a lock that does not exist, for one iteration.
+// ballots of a lock that does not exist, for two iterations.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -64,19 +65,23 @@ class SealSlowPath {
   // True iff it is new and in the window.
   bool OnLock(const wire::SignedEnvelope& message, std::uint32_t current);
   // An own frame, maybe from before a restart: its lock binds this member.
-  void Recall(const wire::SignedEnvelope& own);
-  // `own`: it names the value that this member echoed, so a lock may come to rest on it.
-  void AddEcho(const PeerId& sender, const Digest& value, base::SharedBytes frame, bool own);
+  void Recall(const wire::SignedEnvelope& own, std::uint32_t current);
+  void AddEcho(const PeerId& sender, const Digest& value, base::SharedBytes frame);
+  // This member echoed `value`, so a lock may come to rest on ECHOs for it.
+  void NameOwnEcho(const Digest& value);
 
   // --- steps of iteration `current` ---
-  // Adopts the highest certified lock and forgets old iterations. `echoed`: the value of the own
-  // ECHO, or zero.
+  // Forgets what is not of use in `current` or later. Call it whenever the present iteration
+  // changes; BeginIteration includes it.
+  void MoveTo(std::uint32_t current);
+  // Adopts the highest certified lock. `echoed`: the value of the own ECHO, or zero.
   wire::Status BeginIteration(std::uint32_t current, const Digest& echoed);
   struct Proposal {
     wire::Propose body;
     std::optional<SealVector> merged;  // the vector of a merge: a new value
   };
-  // What this member proposes as the leader; nullopt if too few STATUSes came.
+  // What this member proposes as the leader; nullopt if too few STATUSes came, or the highest lock
+  // is of this iteration or later.
   std::optional<Proposal> Propose(std::uint32_t current, const SealValues& values) const;
   // The proposal that this member votes for; null if it may not vote, and Refusal says why.
   // `own_vector`: what a merge must not leave out; nullopt if this member does not know it any
@@ -90,7 +95,8 @@ class SealSlowPath {
   const SealRounds& rounds() const { return rounds_; }
   // All frames that are held of kEcho, kStatus, kPropose, kVote or kLock.
   std::vector<SealFrame> Frames(wire::MessageType type) const;
-  void CheckInvariants() const;  // of its parts; aborts if one is broken
+  // Of its parts; aborts if one is broken.
+  void CheckInvariants(std::uint32_t current) const;
 
  private:
   // Empty if this member may vote for `propose`; else the reason, for people.

@@ -47,7 +47,7 @@ void SealValues::ForgetAllBut(const std::set<Digest>& values) {
 void SealValues::CheckInvariants() const {
   for (const auto& [value, vector] : known_) {
     OSTRAKA_CHECK(vector.size() == entries_);
-    OSTRAKA_CHECK(EchoOf(vector).vector == value);
+    OSTRAKA_CHECK(HashOf(vector) == value);
   }
 }
 

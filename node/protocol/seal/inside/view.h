@@ -25,7 +25,8 @@ struct SealView {
   const SealSlowPath& slow_path;
   const SealDecision& decision;
 
-  // This member may send messages of the slow path: it has echoed, or was too late to echo.
+  // This member may send messages of the slow path: it has echoed, or the gate is passed, or it was
+  // too late to echo.
   bool HasVoice() const {
     return !setup.muted() && (echoes.sent_at() || gate.passed() || clock.iteration() > 0);
   }

@@ -242,6 +242,14 @@ TEST_F(BeginningTest, ResultOfAnotherSizeThanItsColumnIsNotApplied) {
   EXPECT_EQ(replayed_, 1u);
 }
 
+TEST_F(BeginningTest, StoredBlockWithOtherThresholdsThanItsMembershipsIsRefused) {
+  Restored store = StoreWith(kBlocks - 1);
+  Block block = BlockAt(2);
+  block.thresholds.t_a = block.thresholds.n;
+  store.blocks[2] = RecordOf(block);
+  EXPECT_FALSE(beginning_.Restore(store).ok());
+}
+
 TEST_F(BeginningTest, BlocksAfterAGapAreNotReplayed) {
   Restored store = StoreWith(kBlocks - 1);
   store.blocks.erase(store.blocks.begin() + 2);
@@ -274,6 +282,7 @@ TEST_F(BeginningTest, MemberThatWasDroppedBeforeItRestartedLeaves) {
   Restored store = StoreWith(kBlocks - 1);
   Block last = BlockAt(kBlocks - 1);
   std::erase(last.members, Self());
+  last.thresholds = ThresholdsIn(*manifest_, last.members.size());
   store.blocks.back() = RecordOf(last);
   ASSERT_TRUE(beginning_.Restore(store).ok());
   EXPECT_EQ(Replay().what, Outcome::What::kLeave);

@@ -264,6 +264,21 @@ TEST_F(GateTest, OldBallotGoesToTheSealAndAPresentOneIntoTheInbox) {
   EXPECT_EQ(SuspectedOf(IdOf(2)), "signature");
 }
 
+// [A rival ballot that came before the lock that rests on it was lost to the seal.]
+TEST_F(GateTest, BallotOfTheInboxThatTheSealPassedOverGoesToItOnceMore) {
+  BeginStep();
+  const Saying first = Ballot(MessageType::kVote, 1, 1, 5);
+  const Saying rival = Ballot(MessageType::kVote, 1, 1, 6);
+  step().OnAccepted(*Hold(first));
+  step().OnAccepted(*Hold(rival));
+  verifier_->asked = 0;
+  EXPECT_EQ(Judge(first), Fate::kNothing) << "the seal holds it";
+  EXPECT_EQ(Judge(rival), Fate::kPassedOver);
+  EXPECT_EQ(verifier_->asked, 0u);
+  step().sealing().Drop();
+  EXPECT_EQ(Judge(rival), Fate::kNothing) << "no seal is open";
+}
+
 TEST_F(GateTest, OldBallotsAreCountedForTheLinkAndNotForTheirSigner) {
   BeginStep();
   ReachIteration(4);

@@ -126,6 +126,16 @@ TEST_F(IntakeTest, MemberLeavesAStepWhenMoreThanTheFaultBoundShowABlockTwoAhead)
   EXPECT_EQ(ShowBlock(2, Ahead(2)).what, Outcome::What::kLeave);
 }
 
+// A seal counts on them, so a block that has others is not our rules'.
+TEST_F(IntakeTest, BlockWithOtherThresholdsThanItsMembershipsIsMalformed) {
+  BeginStep();
+  Block block = Ahead(2);
+  block.thresholds.t_a = block.thresholds.n;
+  EXPECT_EQ(ShowBlock(1, block).what, Outcome::What::kWait);
+  EXPECT_EQ(SuspectedFor(), "service");
+  EXPECT_EQ(ShowBlock(2, block).what, Outcome::What::kWait) << "no voice for leaving";
+}
+
 TEST_F(IntakeTest, OneVoiceIsNotEnoughToLeaveTheGenesis) {
   EnterGenesis();
   EXPECT_EQ(ShowBlock(1, Ahead(0)).what, Outcome::What::kWait);

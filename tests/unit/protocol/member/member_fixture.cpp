@@ -124,6 +124,7 @@ Block MemberTest::HeadBlock() const {
 }
 
 void MemberTest::SetHead(Block head) {
+  head.thresholds = ThresholdsIn(*manifest_, head.members.size());
   parts().chain.KeepBlock(head);
   parts().chain.AdvanceHead(std::make_shared<const Block>(std::move(head)));
 }
@@ -147,7 +148,7 @@ void MemberTest::BeginStep(Block head) {
 void MemberTest::DecideSeal() {
   Sealing& sealing = step().sealing();
   const wire::Slot slot = sealing.slot();
-  if (!sealing.seal().echoed()) sealing.OnEchoTimer();
+  if (!sealing.seal().wait_ended()) sealing.OnEchoTimer();
   Settle();
   const Inbox::Item* own = parts().inbox.Find(Inbox::PlaceOf(slot), Self());
   ASSERT_NE(own, nullptr);

@@ -24,14 +24,13 @@ struct FingerprintProbe {
     OfRounds(seal, impl.slow_path_.rounds_);
     EXPECT_FEEDS_AFTER(seal, Alter(impl.repeats_.next_));
     EXPECT_FEEDS_AFTER(seal, Alter(impl.repeats_.count_));
-    EXPECT_FEEDS_AFTER(seal, Alter(impl.repeats_.alone_));
     EXPECT_FEEDS_AFTER(seal, Alter(impl.asks_.asked_));
     EXPECT_FEEDS_AFTER(seal, impl.asks_.asked_[{.member = 1}]);
     EXPECT_FEEDS_AFTER(seal, Alter(impl.asks_.next_look_));
     OfDecision(seal, impl.decision_);
   }
   static void OfEchoes(const Seal& seal, SealEchoes& echoes) {
-    EXPECT_FEEDS_AFTER(seal, Alter(echoes.begun_at_));
+    EXPECT_FEEDS_AFTER(seal, Alter(echoes.wait_ended_at_));
     EXPECT_FEEDS_AFTER(seal, Alter(echoes.sent_at_));
     EXPECT_FEEDS_AFTER(seal, Alter(echoes.own_value_));
     EXPECT_FEEDS_AFTER(seal, Alter(echoes.own_vector_known_));
@@ -57,7 +56,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(seal, certificates.locks_.groups_[{.iteration = 2}]);
     EXPECT_FEEDS_AFTER(seal, Alter(certificates.lock_.rank));
     EXPECT_FEEDS_AFTER(seal, Alter(certificates.lock_.value));
-    EXPECT_FEEDS_AFTER(seal, Alter(certificates.claims_));
+    EXPECT_FEEDS_AFTER(seal, Alter(certificates.named_));
   }
   static void OfRounds(const Seal& seal, SealRounds& rounds) {
     EXPECT_FEEDS_AFTER(seal, Alter(rounds.reached_));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/unit/protocol/scene.h"
 
 namespace ostraka::protocol {
@@ -21,13 +23,29 @@ TEST(BallotsTest, KeepsTheFirstOfEachAndWhatIsNeeded) {
   EXPECT_TRUE(ballots.Add(PeerNumber(2), DigestOf(2), Frame(), false));
   EXPECT_EQ(ballots.For(DigestOf(1)).size(), 1u);
   EXPECT_EQ(ballots.For(DigestOf(2)).size(), 2u);
-  EXPECT_EQ(*ballots.FirstOf(PeerNumber(1)), DigestOf(1));
-  EXPECT_EQ(ballots.FirstOf(PeerNumber(3)), nullptr);
+  EXPECT_EQ(ballots.firsts().at(PeerNumber(1)), DigestOf(1));
+  EXPECT_FALSE(ballots.firsts().contains(PeerNumber(3)));
   ballots.CheckInvariants();
-  ballots.ForgetAllBut(DigestOf(2));
+}
+
+TEST(BallotsTest, WhatIsNotNeededIsDroppedAndTheFirstsOnlyIfAsked) {
+  Ballots ballots;
+  ballots.Add(PeerNumber(1), DigestOf(1), Frame(), false);
+  ballots.Add(PeerNumber(1), DigestOf(2), Frame(), true);
+  ballots.Add(PeerNumber(1), DigestOf(3), Frame(), true);
+  ballots.Add(PeerNumber(2), DigestOf(3), Frame(), false);
+  const auto needed = [](const Digest& value) { return value == DigestOf(2); };
+  ballots.Drop(needed, true);
   ballots.CheckInvariants();
-  EXPECT_TRUE(ballots.For(DigestOf(1)).empty());
-  EXPECT_EQ(ballots.For(DigestOf(2)).size(), 2u);
+  EXPECT_EQ(ballots.For(DigestOf(1)).size(), 1u) << "the first of member 1";
+  EXPECT_EQ(ballots.For(DigestOf(2)).size(), 1u);
+  EXPECT_EQ(ballots.For(DigestOf(3)).size(), 1u) << "the first of member 2, and no further one";
+  ballots.Drop(needed, false);
+  ballots.CheckInvariants();
+  EXPECT_EQ(ballots.by_value().size(), 1u);
+  EXPECT_EQ(ballots.firsts(), (std::map<PeerId, Digest>{{PeerNumber(1), DigestOf(2)}}));
+  ballots.Drop([](const Digest&) { return false; }, false);
+  EXPECT_TRUE(ballots.empty());
 }
 
 TEST(BallotsTest, TheLeadingValueIsTheFirstOfMostMembers) {
@@ -45,11 +63,13 @@ TEST(BallotsTest, TheLeadingValueIsTheFirstOfMostMembers) {
 TEST(LocksTest, AMemberDisplacesItsOwnLockInTheSmallestGroup) {
   Locks locks;
   for (std::uint32_t i = 1; i <= 3; ++i) {
-    EXPECT_TRUE(locks.Add(PeerNumber(i), 7, DigestOf(1), Frame()));
+    EXPECT_TRUE(locks.Add(PeerNumber(i), 7, DigestOf(1), Frame()).is_new);
   }
-  EXPECT_FALSE(locks.Add(PeerNumber(1), 7, DigestOf(1), Frame()));
+  EXPECT_FALSE(locks.Add(PeerNumber(1), 7, DigestOf(1), Frame()).is_new);
   for (std::uint32_t k = 100; k < 200; ++k) {
-    EXPECT_TRUE(locks.Add(PeerNumber(1), k, DigestOf(2), Frame()));
+    const Locks::Added added = locks.Add(PeerNumber(1), k, DigestOf(2), Frame());
+    EXPECT_TRUE(added.is_new);
+    EXPECT_EQ(added.emptied.has_value(), k >= 103) << k;
   }
   locks.CheckInvariants();
   std::size_t of_one = 0;

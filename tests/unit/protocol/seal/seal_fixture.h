@@ -44,15 +44,14 @@ class SealTest : public testing::Test, public SealMessages {
     Start();
   }
 
-  void Start(std::set<std::uint32_t> muted_members = {}, bool muted = false) {
+  void Start(std::set<std::uint32_t> muted_members = {}, std::uint32_t t_s = 2) {
     SealOptions options;
     options.slot.phase = wire::Phase::kB;
     options.slot.type = wire::MessageType::kEcho;
     options.self = scene::PeerNumber(0);
-    options.muted = muted;
     options.members = scene::PeersUpTo(kMembers);
     for (const std::uint32_t i : muted_members) options.muted_members.insert(scene::PeerNumber(i));
-    options.thresholds = {kMembers, 2, 0};
+    options.thresholds = {kMembers, t_s, 0};
     options.delta = base::Seconds(1);
     options.moment = base::Milliseconds(250);
     options.leader_seed = scene::DigestOf(1);

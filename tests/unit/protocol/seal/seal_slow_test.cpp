@@ -73,6 +73,24 @@ TEST_F(SealTest, StatusIsSentAgainUntilAQuorumIsThere) {
   EXPECT_NE(seal_->Describe(now_).find("own echo 20.0 s ago"), std::string::npos);
 }
 
+// It joins members ahead while it waits for CLOSEs, and then waits for STATUSes.
+TEST_F(SealTest, AWaitThatEndsByJoiningOthersLeavesNothingToTheNextOne) {
+  Start({}, 1);  // Q = 4
+  Echo();
+  Until(4'500);
+  EXPECT_TRUE(seal_->alone()) << "it sent its CLOSE again at 4 seconds";
+  for (std::uint32_t i = 1; i <= 2; ++i) HearStatus(i, 3, 0, DigestOf(1));
+  ASSERT_EQ(seal_->iteration(), 3u);
+  EXPECT_FALSE(seal_->alone());
+  forwards_.clear();
+  Until(8'499);
+  EXPECT_TRUE(forwards_.empty()) << "a step of iteration 3 lasts 4 seconds";
+  EXPECT_FALSE(seal_->alone());
+  Until(8'500);
+  EXPECT_EQ(forwards_.size(), 1u);
+  EXPECT_TRUE(seal_->alone());
+}
+
 TEST_F(SealTest, CloseIsSentAgainAndAskedForUntilTheGateIsPassed) {
   Echo();
   Until(3'999);
@@ -97,7 +115,7 @@ TEST_F(SealTest, AMemberThatPassesTheGateWhileItWaitsEchoesWhatItHolds) {
   Open();
   for (std::uint32_t i = 1; i <= 3; ++i) HearClose(i);
   ASSERT_NE(Said(MessageType::kEcho), nullptr);
-  EXPECT_TRUE(seal_->echoed());
+  EXPECT_TRUE(seal_->wait_ended());
   EXPECT_EQ(wire::DecodeEcho(Said(MessageType::kEcho)->body)->vector, EchoOf(Without(4)).vector);
   Until(1'500);
   EXPECT_NE(Said(MessageType::kStatus, 1), nullptr);
@@ -110,7 +128,7 @@ TEST_F(SealTest, AMemberThatOpensTheSealAfterTheGateEchoesNothing) {
   for (std::uint32_t i = 1; i <= 3; ++i) HearClose(i);
   Open();
   Echo();
-  EXPECT_TRUE(seal_->echoed());
+  EXPECT_TRUE(seal_->wait_ended());
   EXPECT_EQ(Said(MessageType::kEcho), nullptr);
   Until(1'500);
   const auto status = wire::DecodeStatus(Said(MessageType::kStatus, 1)->body).value();
@@ -339,9 +357,9 @@ TEST_F(SealTest, TimeGoesOnForAMemberThatEchoesAfterTheDecision) {
 }
 
 TEST_F(SealTest, AMutedSealSendsNothingAsksAndDecides) {
-  Start({0}, true);
+  Start({0});
   Echo();
-  EXPECT_TRUE(seal_->echoed());
+  EXPECT_TRUE(seal_->wait_ended());
   Until(10'000);
   EXPECT_TRUE(said_.empty());
   std::set<MessageType> asked;

@@ -136,7 +136,7 @@ TEST_F(SealTest, AfterARestartNoSlotIsFilledAgainAndTheLockIsKept) {
   Hear(Frame(0, MessageType::kVote, 2, wire::Encode(wire::SealVote{DigestOf(5), 0})));
   Hear(Frame(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(5)})));
   Echo();
-  EXPECT_TRUE(seal_->echoed());
+  EXPECT_TRUE(seal_->wait_ended());
   EXPECT_TRUE(said_.empty());
   EXPECT_NE(seal_->VectorFor(value), std::nullopt);  // rebuilt from what it holds
   Until(7'999);

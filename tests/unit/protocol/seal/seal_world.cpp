@@ -181,7 +181,7 @@ void World::Enter(std::uint32_t number) {
   const Duration later{rng_.Between(0, options_.deadline_spread.ns)};
   At(now_ + options_.deadline + later, [this, number, life] {
     Node& late = *nodes_[number];
-    if (late.life != life || late.seal->echoed()) return;
+    if (late.life != life || late.seal->wait_ended()) return;
     SealOutput out;
     late.seal->Echo(now_, out);
     AfterInput(number, std::move(out));
@@ -209,9 +209,7 @@ void World::MakeSeal(std::uint32_t number) {
                   .type = MessageType::kEcho,
                   .draw = 0,
                   .iteration = 0};
-  options.entry = DigestOf(2);
   options.self = node.id;
-  options.muted = number >= options_.n;
   options.members = members_;
   for (const std::uint32_t i : options_.muted_members) options.muted_members.insert(PeerNumber(i));
   options.thresholds = {options_.n, options_.t_s, options_.t_a};
@@ -257,7 +255,7 @@ void World::HoldMessage(std::uint32_t number, std::size_t index, const Digest& d
 
 void World::CompleteMaybe(std::uint32_t number) {
   Node& node = *nodes_[number];
-  if (!node.seal || node.seal->echoed()) return;
+  if (!node.seal || node.seal->wait_ended()) return;
   for (std::size_t i = 0; i < options_.entries_each * options_.n; ++i) {
     const bool muted = options_.muted_members.contains(static_cast<std::uint32_t>(i % options_.n));
     if (!muted && node.EntryNow(i).state == State::kAbsent) return;
@@ -271,7 +269,7 @@ void World::CompleteMaybe(std::uint32_t number) {
 
 void World::AfterInput(std::uint32_t number, SealOutput out) {
   Node& node = *nodes_[number];
-  if (node.seal->echoed() && !node.echoed_at) {
+  if (node.seal->wait_ended() && !node.echoed_at) {
     node.echoed_at = now_;
     SealVector vector;
     for (std::size_t i = 0; i < options_.entries_each * options_.n; ++i) {
@@ -428,7 +426,7 @@ void World::Restart(std::uint32_t number, Duration down, bool keep_messages) {
     back.waiting.clear();
     for (const wire::SignedEnvelope& message : waiting) Deliver(number, message);
     Open(number);
-    if (!back.seal->echoed()) {
+    if (!back.seal->wait_ended()) {
       SealOutput out;
       back.seal->Echo(now_, out);
       AfterInput(number, std::move(out));

@@ -25,13 +25,14 @@ using base::Time;
 
 // What a Byzantine member does; each a chance in 16 for each message and recipient.
 struct Script {
-  std::uint64_t silence = 0;       // sends nothing to that member
-  std::uint64_t late = 0;          // up to 8 Delta late to that member
-  std::uint64_t lie = 0;           // another body for that slot to that member
-  std::uint64_t also = 0;          // the other body as well
-  std::uint64_t unasked = 0;       // sends in a step although the rules give it nothing to send
-  std::uint64_t mute_pull = 0;     // does not answer
-  bool two_messages = false;       // signs two messages of the phase
+  std::uint64_t silence = 0;    // sends nothing to that member
+  std::uint64_t late = 0;       // up to 8 Delta late to that member
+  std::uint64_t lie = 0;        // another body for that slot to that member
+  std::uint64_t also = 0;       // the other body as well
+  std::uint64_t unasked = 0;    // sends in a step although the rules give it nothing to send
+  std::uint64_t mute_pull = 0;  // does not answer
+  std::uint64_t flood = 0;      // sends whatever may make that member keep more, once an iteration
+  bool two_messages = false;    // signs two messages of the phase
   std::uint64_t hide_message = 0;  // shows its message to that member only after the ECHOs
 };
 
@@ -117,6 +118,7 @@ class World {
   void Say(std::uint32_t node, const SealSay& say);
   void SayFalsely(std::uint32_t node, const SealSay& say);
   void LieThroughIteration(std::uint32_t node, std::uint32_t iteration);
+  void Flood(std::uint32_t node, std::uint32_t iteration);
   base::Bytes FalseBody(std::uint32_t node, wire::MessageType type, std::uint32_t iteration);
   base::Bytes FalsePropose(std::uint32_t node, std::uint32_t iteration, const Digest& value);
   Digest AnyValue();

@@ -105,6 +105,7 @@ void World::SayFalsely(std::uint32_t number, const SealSay& say) {
 // Sends a message in every step whether or not the rules give it one to send.
 void World::LieThroughIteration(std::uint32_t number, std::uint32_t iteration) {
   if (!nodes_[number]->lied_through.insert(iteration).second) return;
+  Flood(number, iteration);
   const Script script = ScriptOf(number);
   const Duration step = StepLength(options_.delta, iteration);
   const MessageType types[] = {MessageType::kPropose, MessageType::kVote, MessageType::kLock};
@@ -121,6 +122,32 @@ void World::LieThroughIteration(std::uint32_t number, std::uint32_t iteration) {
         }
       }
     });
+  }
+}
+
+// LOCKs of ever later iterations displace each other, each with the VOTE that it makes needed; and
+// a claim of a lock of rank 1 that does not exist, with its ECHOs by every liar.
+void World::Flood(std::uint32_t number, std::uint32_t iteration) {
+  const Script script = ScriptOf(number);
+  std::vector<wire::SignedEnvelope> messages;
+  const auto say = [&](std::uint32_t by, MessageType type, std::uint32_t k, base::Bytes body) {
+    messages.push_back(Sign(by, type, k, std::move(body)));
+  };
+  for (std::uint32_t k = iteration + 3; k < iteration + 12; ++k) {
+    const Digest value = DigestOf(20'000 + 100 * k + number);
+    say(number, MessageType::kLock, k, wire::Encode(wire::Lock{value}));
+    say(number, MessageType::kVote, k, wire::Encode(wire::SealVote{value, 0}));
+  }
+  const Digest claimed = DigestOf(90'000 + 100 * iteration + number);
+  say(number, MessageType::kStatus, iteration, wire::Encode(wire::Status{1, claimed}));
+  for (const std::uint32_t liar : options_.byzantine) {
+    say(liar, MessageType::kEcho, 0, wire::Encode(wire::Echo{claimed, {0xff}, {0x0f}}));
+  }
+  for (std::uint32_t to = 0; to < nodes(); ++to) {
+    if (to == number || !rng_.Chance(script.flood, 16)) continue;
+    for (const wire::SignedEnvelope& message : messages) {
+      Send(number, to, [this, to, message] { Deliver(to, message); });
+    }
   }
 }
 

@@ -146,7 +146,7 @@ TEST_F(AsksTest, EchoesAreAskedOfEightMembersAndOfOthersInTheNextRound) {
     if (i != 4) HearEcho(i, 5);
   }
   w_.out.actions().clear();
-  ASSERT_TRUE(sealing_.seal().echoed());
+  ASSERT_TRUE(sealing_.seal().wait_ended());
   EXPECT_TRUE(asks_.ForEchoes(sealing_));
   const std::set<PeerId> first = Asked();
   EXPECT_EQ(first.size(), 8u);

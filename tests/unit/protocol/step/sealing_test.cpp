@@ -159,7 +159,7 @@ TEST_F(SealingTest, MessagesThatCameBeforeTheSealOpenedAreFed) {
   w_.Hear(w_.SayUnder(DigestOf(9), 4, Phase::kA, MessageType::kEcho, body));
   OpenA();
   EXPECT_EQ(EchoesHeld(), 4u);
-  EXPECT_TRUE(sealing_.seal().echoed());  // the own one, from before a crash
+  EXPECT_TRUE(sealing_.seal().wait_ended());  // the own one, from before a crash
 }
 
 TEST_F(SealingTest, OwnSlowPathFromBeforeACrashIsFed) {
@@ -203,10 +203,10 @@ TEST_F(SealingTest, MemberEchoesOnceThePhaseIsComplete) {
   w_.HearPhaseA();
   OpenA();
   EXPECT_FALSE(sealing_.Drive(false));
-  EXPECT_FALSE(sealing_.seal().echoed());
+  EXPECT_FALSE(sealing_.seal().wait_ended());
   EXPECT_TRUE(Utter().empty());
   sealing_.Drive(true);
-  EXPECT_TRUE(sealing_.seal().echoed());
+  EXPECT_TRUE(sealing_.seal().wait_ended());
   const auto said = Utter();
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0]->envelope.body, wire::Encode(EchoOf(VectorNow())));
@@ -237,7 +237,7 @@ TEST_F(SealingTest, OnlyMemberLeftIsWaitedForAndHeadsAreAskedFor) {
   w_.out.actions().clear();
   EXPECT_FALSE(sealing_.IsStuck());
   sealing_.OnEchoTimer();
-  EXPECT_FALSE(sealing_.seal().echoed());
+  EXPECT_FALSE(sealing_.seal().wait_ended());
   EXPECT_TRUE(sealing_.IsStuck());
   const auto timers = w_.Taken<SetTimer>();
   ASSERT_EQ(timers.size(), 1u);
@@ -248,7 +248,7 @@ TEST_F(SealingTest, OnlyMemberLeftIsWaitedForAndHeadsAreAskedFor) {
   for (const auto& [to, pull] : pulls) EXPECT_EQ(pull.kind, wire::PullKind::kHead);
   Accept(w_.Reveal(3));
   sealing_.Drive(true);
-  EXPECT_TRUE(sealing_.seal().echoed());
+  EXPECT_TRUE(sealing_.seal().wait_ended());
 }
 
 TEST_F(SealingTest, TwoMembersLeftAreNotWaitedForBeyondTheDeadline) {
@@ -258,7 +258,7 @@ TEST_F(SealingTest, TwoMembersLeftAreNotWaitedForBeyondTheDeadline) {
   }
   sealing_.Open(Phase::kB, 0, kDeadline, std::nullopt);
   sealing_.OnEchoTimer();
-  EXPECT_TRUE(sealing_.seal().echoed());
+  EXPECT_TRUE(sealing_.seal().wait_ended());
 }
 
 // --- what a link may bring ---
@@ -272,6 +272,43 @@ TEST_F(SealingTest, LinkBringsExactlyItsQuotaOfOddMessagesInASeal) {
   sealing_.Drop();
   OpenB();
   EXPECT_TRUE(sealing_.TakeOdd(w_.Id(1)));
+}
+
+// The inbox takes it for a duplicate whenever it comes again.
+TEST_F(SealingTest, ABallotThatCameBeforeTheLockThatRestsOnItGoesToTheSealAgain) {
+  OpenA();
+  const auto vote = [&](std::size_t member, std::uint64_t value) {
+    return w_.Say(member, Phase::kA, MessageType::kVote,
+                  wire::Encode(wire::SealVote{DigestOf(value), 0}), 0, 1);
+  };
+  const auto votes = [&] { return sealing_.seal().Frames(MessageType::kVote).size(); };
+  Accept(vote(1, 5));
+  Accept(vote(1, 6));
+  EXPECT_EQ(votes(), 1u);
+  EXPECT_FALSE(sealing_.IsPassedOver(*vote(1, 5))) << "the seal holds it";
+  ASSERT_TRUE(sealing_.IsPassedOver(*vote(1, 6)));
+  sealing_.OnPassedOver(*vote(1, 6));
+  EXPECT_EQ(votes(), 1u) << "no lock rests on it";
+  Accept(w_.Say(2, Phase::kA, MessageType::kLock, wire::Encode(wire::Lock{DigestOf(6)}), 0, 1));
+  sealing_.OnPassedOver(*vote(1, 7));
+  EXPECT_EQ(votes(), 1u) << "it never came, so nobody verified it";
+  sealing_.OnPassedOver(*vote(1, 6));
+  EXPECT_EQ(votes(), 2u);
+  EXPECT_FALSE(sealing_.IsPassedOver(*vote(1, 6)));
+}
+
+TEST_F(SealingTest, WhatIsNotOfTheOpenSealIsNotPassedOver) {
+  const auto echo = [&](const Digest& parent, Phase phase) {
+    return w_.SayUnder(parent, 1, phase, MessageType::kEcho, wire::Encode(wire::Echo{}));
+  };
+  EXPECT_FALSE(sealing_.IsPassedOver(*echo(w_.facts.parent_a, Phase::kA))) << "none is open";
+  OpenA();
+  EXPECT_TRUE(sealing_.IsPassedOver(*echo(w_.facts.parent_a, Phase::kA)));
+  EXPECT_FALSE(sealing_.IsPassedOver(*echo(DigestOf(9), Phase::kA)));
+  EXPECT_FALSE(sealing_.IsPassedOver(*echo(w_.facts.parent_a, Phase::kC)));
+  EXPECT_FALSE(sealing_.IsPassedOver(*w_.Commit(1)));
+  w_.facts.muted = {w_.Id(1)};
+  EXPECT_FALSE(sealing_.IsPassedOver(*echo(w_.facts.parent_a, Phase::kA)));
 }
 
 // --- S3 ---

@@ -163,7 +163,7 @@ TEST_F(StepTest, StepBeginsWithSealAItsTimersAndTheOwnGradient) {
 TEST_F(StepTest, StepWaitsUntilTheSealIsDecided) {
   HearPhaseAOfOthers();
   EXPECT_EQ(Pump().what, What::kWait);
-  EXPECT_TRUE(step_.sealing().seal().echoed());
+  EXPECT_TRUE(step_.sealing().seal().wait_ended());
   EXPECT_TRUE(w_.stage.is(Stage::kCollect));
   EXPECT_TRUE(w_.Sent(MessageType::kReveal).empty());  // no coin before seal A
 }
@@ -198,7 +198,7 @@ TEST_F(StepTest, SpoiltDrawIsFollowedByTheNextWithoutTheMemberThatSpoiltIt) {
   ReachSealB();
   HearRevealsOfOthers(3);
   Pump();
-  EXPECT_FALSE(step_.sealing().seal().echoed());
+  EXPECT_FALSE(step_.sealing().seal().wait_ended());
   step_.sealing().OnEchoTimer();
   Pump();
   w_.Taken<Send>();
@@ -211,7 +211,7 @@ TEST_F(StepTest, SpoiltDrawIsFollowedByTheNextWithoutTheMemberThatSpoiltIt) {
   EXPECT_EQ(reveals[0].envelope.slot.draw, 1u);
   HearRevealsOfOthers(3);
   Pump();
-  EXPECT_TRUE(step_.sealing().seal().echoed());
+  EXPECT_TRUE(step_.sealing().seal().wait_ended());
 }
 
 // After a partition honest members may be absent: a quorum stays unmuted beside the faulty ones.
@@ -275,7 +275,7 @@ TEST_F(StepTest, FailedAggregationHaltsNobody) {
     }
   }
   EXPECT_EQ(Pump().what, What::kWait);
-  EXPECT_TRUE(step_.sealing().seal().echoed());
+  EXPECT_TRUE(step_.sealing().seal().wait_ended());
 }
 
 TEST_F(StepTest, PullTimerAsksAgainWhileSomethingIsMissing) {

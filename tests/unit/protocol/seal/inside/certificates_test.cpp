@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/unit/protocol/seal/inside/parts_fixture.h"
 
 namespace ostraka::protocol {
@@ -16,11 +18,14 @@ constexpr std::size_t kQuorum = 3;
 
 class SealCertificatesTest : public testing::Test {
  protected:
-  void Echo(std::uint32_t member, std::uint64_t value, bool wanted = false) {
-    certificates_.AddEcho(PeerNumber(member), DigestOf(value), FrameOf(1), wanted);
+  void Echo(std::uint32_t member, std::uint64_t value) {
+    certificates_.AddEcho(PeerNumber(member), DigestOf(value), FrameOf(1));
   }
-  void Vote(std::uint32_t k, std::uint32_t member, std::uint64_t value, bool wanted = false) {
-    certificates_.AddVote(k, PeerNumber(member), DigestOf(value), FrameOf(2), wanted);
+  void Vote(std::uint32_t k, std::uint32_t member, std::uint64_t value) {
+    certificates_.AddVote(k, PeerNumber(member), DigestOf(value), FrameOf(2));
+  }
+  bool Lock(std::uint32_t k, std::uint32_t member, std::uint64_t value, std::uint32_t current = 5) {
+    return certificates_.AddLock(k, PeerNumber(member), DigestOf(value), FrameOf(3), current);
   }
   std::size_t Count(std::uint32_t rank, std::uint64_t value) const {
     return certificates_.SignersOf({rank, DigestOf(value)}).size();
@@ -47,12 +52,12 @@ TEST_F(SealCertificatesTest, AllOfFewerThanAQuorumDecideNothing) {
 }
 
 TEST_F(SealCertificatesTest, LocksOfAQuorumDecideInOneIterationAlone) {
-  certificates_.AddLock(5, PeerNumber(0), DigestOf(7), FrameOf(1));
-  certificates_.AddLock(5, PeerNumber(1), DigestOf(7), FrameOf(1));
-  certificates_.AddLock(6, PeerNumber(2), DigestOf(7), FrameOf(1));
+  Lock(5, 0, 7);
+  Lock(5, 1, 7);
+  Lock(6, 2, 7);
   EXPECT_EQ(certificates_.Decided(5), std::nullopt);
-  EXPECT_TRUE(certificates_.AddLock(5, PeerNumber(2), DigestOf(7), FrameOf(1)));
-  EXPECT_FALSE(certificates_.AddLock(5, PeerNumber(2), DigestOf(7), FrameOf(1)));
+  EXPECT_TRUE(Lock(5, 2, 7));
+  EXPECT_FALSE(Lock(5, 2, 7));
   EXPECT_EQ(certificates_.Decided(5)->value, DigestOf(7));
 }
 
@@ -61,15 +66,13 @@ TEST_F(SealCertificatesTest, AFurtherBallotIsKeptIfALockMayRestOnIt) {
   Vote(2, 0, 7);
   Vote(2, 0, 8);
   EXPECT_EQ(Count(3, 8), 0u);
-  Vote(2, 0, 8, true);
-  EXPECT_EQ(Count(3, 8), 1u) << "some proposal is for it";
-  certificates_.Claim({3, DigestOf(9)});
+  certificates_.Name({3, DigestOf(9)}, 3);
   Vote(2, 0, 9);
-  EXPECT_EQ(Count(3, 9), 1u) << "some member claims the lock";
-  certificates_.AddLock(2, PeerNumber(1), DigestOf(10), FrameOf(1));
+  EXPECT_EQ(Count(3, 9), 1u) << "some member claims the lock, or some proposal is for it";
+  Lock(2, 1, 10);
   Vote(2, 0, 10);
   EXPECT_EQ(Count(3, 10), 1u) << "some member has sent the LOCK";
-  certificates_.Raise({3, DigestOf(11)});
+  certificates_.Raise({3, DigestOf(11)}, 2);
   Vote(2, 0, 11);
   EXPECT_EQ(Count(3, 11), 1u) << "the own lock";
 }
@@ -80,7 +83,8 @@ TEST_F(SealCertificatesTest, AFurtherEchoIsKeptForTheLeadingAndForTheOwnValue) {
   Echo(2, 8);
   Echo(2, 9);
   EXPECT_EQ(Count(1, 9), 0u);
-  Echo(2, 9, true);
+  certificates_.Name({1, DigestOf(9)}, UINT32_MAX);
+  Echo(2, 9);
   EXPECT_EQ(Count(1, 9), 1u);
   EXPECT_EQ(certificates_.LeadingEcho(), DigestOf(7));
   Echo(2, 7);
@@ -88,14 +92,16 @@ TEST_F(SealCertificatesTest, AFurtherEchoIsKeptForTheLeadingAndForTheOwnValue) {
 }
 
 TEST_F(SealCertificatesTest, TheOwnLockRises) {
-  certificates_.Raise({2, DigestOf(7)});
-  certificates_.Raise({2, DigestOf(8)});
-  certificates_.Raise({1, DigestOf(9)});
+  certificates_.Raise({2, DigestOf(7)}, 4);
+  certificates_.Raise({2, DigestOf(8)}, 4);
+  certificates_.Raise({1, DigestOf(9)}, 4);
   EXPECT_EQ(certificates_.lock(), (SealLock{2, DigestOf(7)}));
   for (std::uint32_t i = 0; i < 3; ++i) Vote(4, i, 6);
-  certificates_.Hold({5, DigestOf(6)});
+  for (std::uint32_t i = 0; i < 3; ++i) Vote(3, i, 6);
+  certificates_.LockOn({5, DigestOf(6)}, 4);
   EXPECT_EQ(certificates_.lock(), (SealLock{5, DigestOf(6)}));
-  EXPECT_DEATH(certificates_.Hold({6, DigestOf(6)}), "CHECK failed") << "not certified";
+  EXPECT_DEATH(certificates_.LockOn({6, DigestOf(6)}, 4), "CHECK failed") << "not certified";
+  EXPECT_DEATH(certificates_.LockOn({4, DigestOf(6)}, 4), "CHECK failed") << "a lower rank";
 }
 
 TEST_F(SealCertificatesTest, OldBallotsGoButForThoseOfTheOwnLock) {
@@ -106,23 +112,87 @@ TEST_F(SealCertificatesTest, OldBallotsGoButForThoseOfTheOwnLock) {
     Vote(3, i, 6);
   }
   Vote(1, 3, 5);
-  certificates_.Hold({2, DigestOf(6)});
-  certificates_.Claim({3, DigestOf(77)});
+  certificates_.LockOn({2, DigestOf(6)}, 3);
+  certificates_.Name({3, DigestOf(77)}, 3);
   certificates_.Forget(4);
-  certificates_.CheckInvariants();
+  certificates_.CheckInvariants(4);
   EXPECT_EQ(Count(1, 7), 1u) << "ECHOs stay";
   EXPECT_EQ(Count(2, 6), 3u) << "the own lock's certificate";
   EXPECT_EQ(Count(2, 5), 0u) << "but no other ballot of its iteration";
   EXPECT_EQ(Count(3, 6), 0u);
   EXPECT_EQ(Count(4, 6), 3u) << "the iteration before";
-  EXPECT_FALSE(certificates_.IsNeeded(2, DigestOf(77))) << "claims end with their iteration";
+  EXPECT_FALSE(certificates_.IsNeeded(2, DigestOf(77))) << "its name ended";
+}
+
+TEST_F(SealCertificatesTest, AFurtherBallotGoesWithTheNameThatNeededIt) {
+  Echo(0, 7);
+  Echo(1, 7);
+  Vote(4, 0, 6);
+  certificates_.Name({1, DigestOf(8)}, 5);
+  certificates_.Name({5, DigestOf(8)}, 5);
+  Echo(0, 8);
+  Vote(4, 0, 8);
+  certificates_.Forget(5);
+  EXPECT_EQ(Count(1, 8), 1u);
+  EXPECT_EQ(Count(5, 8), 1u);
+  certificates_.Forget(6);
+  certificates_.CheckInvariants(6);
+  EXPECT_EQ(Count(1, 8), 0u);
+  EXPECT_EQ(Count(1, 7), 2u) << "first ECHOs stay";
+  EXPECT_EQ(Count(5, 8), 0u);
+  EXPECT_EQ(Count(5, 6), 0u) << "its iteration has left the window";
+}
+
+TEST_F(SealCertificatesTest, AVoteGoesWithTheLastLockFrameThatNeededIt) {
+  for (std::uint32_t k = 100; k < 200; ++k) {
+    EXPECT_TRUE(Lock(k, 1, k));
+    Vote(k, 1, k);
+    certificates_.CheckInvariants(5);
+  }
+  EXPECT_EQ(certificates_.Frames(MessageType::kLock).size(), Locks::kLocksOfOne);
+  EXPECT_EQ(certificates_.Frames(MessageType::kVote).size(), Locks::kLocksOfOne);
+}
+
+TEST_F(SealCertificatesTest, AFormerOwnLockNeedsItsBallotsNoMore) {
+  for (std::uint32_t i = 0; i < 3; ++i) Vote(4, i, 6);
+  certificates_.Raise({1, DigestOf(8)}, 4);
+  Echo(0, 7);
+  Echo(1, 7);
+  Echo(0, 8);
+  EXPECT_EQ(Count(1, 8), 1u);
+  certificates_.LockOn({5, DigestOf(6)}, 4);
+  EXPECT_EQ(Count(1, 8), 0u);
+  certificates_.CheckInvariants(4);
+}
+
+// The lowest of equals leads. Liars whose ECHOs come first, each with a lower value, all lead once;
+// each time every one of them added an ECHO for that value.
+TEST_F(SealCertificatesTest, AFurtherEchoForAValueThatLedGoes) {
+  constexpr std::uint32_t kLiars = 40;
+  std::set<Digest> values;
+  for (std::uint32_t i = 0; i < kLiars; ++i) values.insert(DigestOf(i));
+  std::uint32_t first = 0;
+  for (auto value = values.rbegin(); value != values.rend(); ++value, ++first) {
+    certificates_.AddEcho(PeerNumber(first), *value, FrameOf(1));
+    EXPECT_EQ(certificates_.LeadingEcho(), *value);
+    for (std::uint32_t i = 0; i < first; ++i) {
+      certificates_.AddEcho(PeerNumber(i), *value, FrameOf(2));
+    }
+    certificates_.CheckInvariants(0);
+  }
+  EXPECT_LE(certificates_.Frames(MessageType::kEcho).size(), 2 * kLiars);
+}
+
+TEST_F(SealCertificatesTest, NoBallotsCertifyRankZero) {
+  certificates_.AddVote(UINT32_MAX, PeerNumber(0), DigestOf(7), FrameOf(2));
+  EXPECT_EQ(Count(0, 7), 0u);
 }
 
 TEST_F(SealCertificatesTest, FramesAreOfOneType) {
   Echo(0, 7);
   Echo(1, 8);
   Vote(1, 0, 7);
-  certificates_.AddLock(1, PeerNumber(2), DigestOf(7), FrameOf(3));
+  Lock(1, 2, 7);
   EXPECT_EQ(certificates_.Frames(MessageType::kEcho).size(), 2u);
   EXPECT_EQ(certificates_.Frames(MessageType::kVote).size(), 1u);
   ASSERT_EQ(certificates_.Frames(MessageType::kLock).size(), 1u);

@@ -17,9 +17,9 @@ using scene::PeerNumber;
 TEST(SealEchoesTest, TheWaitEndsOnceAndTheOwnEchoIsSentOnce) {
   const SealSetup setup(FiveMembers());
   SealEchoes echoes(setup);
-  EXPECT_TRUE(echoes.Begin(At(10)));
-  EXPECT_FALSE(echoes.Begin(At(20)));
-  EXPECT_EQ(echoes.begun_at(), At(10));
+  EXPECT_TRUE(echoes.EndWait(At(10)));
+  EXPECT_FALSE(echoes.EndWait(At(20)));
+  EXPECT_EQ(echoes.wait_ended_at(), At(10));
   EXPECT_EQ(echoes.sent_at(), std::nullopt);
   echoes.Send(At(10), DigestOf(5));
   EXPECT_EQ(echoes.own_value(), DigestOf(5));
@@ -32,19 +32,19 @@ TEST(SealEchoesTest, AnEchoFromBeforeARestartIsTheOwnOneThoughItsVectorIsUnknown
   const SealSetup setup(FiveMembers());
   SealEchoes echoes(setup);
   EXPECT_TRUE(echoes.Recall(At(30), DigestOf(6)));
-  EXPECT_EQ(echoes.begun_at(), At(30));
+  EXPECT_EQ(echoes.wait_ended_at(), At(30));
   EXPECT_EQ(echoes.sent_at(), At(30));
   EXPECT_FALSE(echoes.own_vector_known());
   echoes.KnowOwnVector();
   EXPECT_TRUE(echoes.own_vector_known());
-  EXPECT_FALSE(echoes.Begin(At(40)));
+  EXPECT_FALSE(echoes.EndWait(At(40)));
 }
 
 TEST(SealEchoesTest, TheFirstEchoOfAMemberCountsAndItsLagRunsFromTheOwnEcho) {
   const SealSetup setup(FiveMembers());
   SealEchoes echoes(setup);
   EXPECT_TRUE(echoes.Add(PeerNumber(1), EchoOf(AllFive()), At(5)));
-  echoes.Begin(At(10));
+  echoes.EndWait(At(10));
   echoes.Send(At(10), EchoOf(AllFive()).vector);
   EXPECT_TRUE(echoes.Add(PeerNumber(0), EchoOf(AllFive()), At(12)));
   EXPECT_TRUE(echoes.Add(PeerNumber(2), EchoOf(Without(3)), At(260)));
@@ -67,10 +67,10 @@ TEST(SealEchoesTest, MembersWithoutAnEchoAreSilentButMutedOnesAreNot) {
 
 TEST(SealEchoesDeathTest, AMutedMemberSendsNone) {
   SealOptions options = FiveMembers();
-  options.muted = true;
+  options.self = PeerNumber(9);
   const SealSetup setup(options);
   SealEchoes echoes(setup);
-  echoes.Begin(At(0));
+  echoes.EndWait(At(0));
   EXPECT_DEATH(echoes.Send(At(0), DigestOf(1)), "CHECK failed");
 }
 

@@ -24,7 +24,6 @@ using wire::PullKind;
 
 SealOptions Observing() {
   SealOptions options = FiveMembers();
-  options.muted = true;
   options.self = PeerNumber(9);
   return options;
 }
@@ -42,10 +41,10 @@ class LacksTest : public testing::Test {
   }
   void HearEcho(std::uint32_t member, const SealVector& vector, std::int64_t ms) {
     echoes_.Add(PeerNumber(member), EchoOf(vector), At(ms));
-    slow_path_.AddEcho(PeerNumber(member), ValueOf(vector), FrameOf(1), false);
+    slow_path_.AddEcho(PeerNumber(member), ValueOf(vector), FrameOf(1));
   }
   void SendEcho(std::int64_t ms) {
-    echoes_.Begin(At(ms));
+    echoes_.EndWait(At(ms));
     values_.Add(ValueOf(values_.HeldNow()), values_.HeldNow());
     echoes_.Send(At(ms), ValueOf(values_.HeldNow()));
     clock_.Echoed(At(ms));
@@ -120,6 +119,39 @@ TEST_F(LacksTest, TheSourcesOfAllVectorsThatNameAMessageAreJoined) {
             (std::set<PeerId>{PeerNumber(1), PeerNumber(2)}));
 }
 
+// A liar that leads could keep an honest member from being asked, by naming what it claims.
+TEST_F(LacksTest, TheSourcesOfAProposalJoinThoseThatShowedTheSameThingBefore) {
+  SendEcho(0);
+  clock_.Enter(2, At(100));
+  const std::uint32_t leader = static_cast<std::uint32_t>(setup_.IndexOf(setup_.LeaderOf(2)));
+  const std::uint32_t other = leader == 3 ? 2 : 3;
+  const auto propose = [&](std::uint32_t rank, const Digest& value) {
+    wire::Propose body;
+    body.rank = rank;
+    body.value = value;
+    slow_path_.OnPropose(Message(leader, MessageType::kPropose, 2, wire::Encode(body)), 2);
+  };
+  slow_path_.OnStatus(
+      Message(other, MessageType::kStatus, 2, wire::Encode(wire::Status{2, DigestOf(7)})), 2);
+  propose(2, DigestOf(7));
+  EXPECT_EQ(SourcesOf(Find(100), MessageType::kVote, 1, DigestOf(7)),
+            (std::vector<PeerId>{PeerNumber(other), PeerNumber(leader)}));
+}
+
+TEST_F(LacksTest, TheSourcesOfAProposedVectorJoinItsEchoers) {
+  SendEcho(0);
+  clock_.Enter(1, At(500));
+  const std::uint32_t leader = static_cast<std::uint32_t>(setup_.IndexOf(setup_.LeaderOf(1)));
+  const std::uint32_t other = leader == 3 ? 2 : 3;
+  HearEcho(other, Without(1), 0);
+  wire::Propose body;
+  body.value = ValueOf(Without(1));
+  slow_path_.OnPropose(Message(leader, MessageType::kPropose, 1, wire::Encode(body)), 1);
+  const SealLack vector{PullKind::kVector, MessageType::kBoot, 0, ValueOf(Without(1))};
+  EXPECT_EQ(Find(500).sources.at(vector),
+            (std::vector<PeerId>{PeerNumber(other), PeerNumber(leader)}));
+}
+
 TEST_F(LacksTest, ClosesAreLackedOfMembersInAnIterationAndOfAllAfterALongWait) {
   gate_.Add(PeerNumber(1), FrameOf(1));
   SendEcho(0);
@@ -150,7 +182,7 @@ TEST_F(LacksTest, TheCertificateOfAClaimedLockIsLackedOfItsClaimant) {
     EXPECT_EQ(SourcesOf(lacks, MessageType::kVote, i, DigestOf(7)),
               std::vector<PeerId>{PeerNumber(3)});
   }
-  slow_path_.Recall(Message(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(8)})));
+  slow_path_.Recall(Message(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(8)})), 2);
   EXPECT_TRUE(SourcesOf(Find(100), MessageType::kVote, 1, DigestOf(7)).empty())
       << "below the own lock";
   EXPECT_EQ(SourcesOf(Find(100), MessageType::kVote, 1, DigestOf(8)), setup_.others());
@@ -175,7 +207,7 @@ TEST_F(LacksTest, WhatADecisionNamesIsLackedOfItsSignersAndNothingElseIs) {
 TEST_F(ObserverLacksTest, AMutedMemberLacksEchoesAndLocksAlone) {
   HearEcho(1, Without(2), 0);
   EXPECT_TRUE(Find(5000).sources.empty()) << "its wait has not ended";
-  echoes_.Begin(At(0));
+  echoes_.EndWait(At(0));
   std::set<MessageType> types;
   for (const auto& [lack, sources] : Find(5000).sources) types.insert(lack.type);
   EXPECT_EQ(types, (std::set<MessageType>{MessageType::kEcho, MessageType::kLock}));
@@ -184,7 +216,7 @@ TEST_F(ObserverLacksTest, AMutedMemberLacksEchoesAndLocksAlone) {
 
 TEST_F(LacksTest, NamedValuesAreThoseOfEchoesProposalsTheLockAndTheDecision) {
   HearEcho(1, Without(1), 0);
-  slow_path_.Recall(Message(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(8)})));
+  slow_path_.Recall(Message(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(8)})), 2);
   wire::Propose propose;
   propose.value = DigestOf(9);
   propose.rank = 1;

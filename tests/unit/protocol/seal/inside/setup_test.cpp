@@ -32,7 +32,7 @@ TEST(SealSetupTest, NumbersFollowFromTheThresholds) {
   options.thresholds = {8, 3, 1};
   const SealSetup setup(options);
   EXPECT_EQ(setup.quorum(), 5u);
-  EXPECT_EQ(setup.enough(), 4u);
+  EXPECT_EQ(setup.force_count(), 4u);
   EXPECT_EQ(setup.fault_bound(), 3u);
 }
 
@@ -59,6 +59,32 @@ TEST(SealSetupTest, EachEntryIsFilledByTheMessageOfItsPhase) {
   EXPECT_EQ(SealSetup(options).TypeOfEntry(0), MessageType::kProof);
   options.slot.phase = wire::Phase::kGenesis;
   EXPECT_EQ(SealSetup(options).TypeOfEntry(0), MessageType::kBoot);
+}
+
+TEST(SealSetupTest, AMemberThatIsNotAmongTheUnmutedOnlyWatches) {
+  SealOptions options = FiveMembers();
+  EXPECT_FALSE(SealSetup(options).muted());
+  options.muted_members = {options.self};
+  EXPECT_TRUE(SealSetup(options).muted());
+  options.muted_members = {};
+  options.self = PeerNumber(9);
+  EXPECT_TRUE(SealSetup(options).muted());
+}
+
+TEST(SealSetupDeathTest, OptionsThatOurRulesNeverGiveAbort) {
+  const auto dies = [](auto change) {
+    SealOptions options = FiveMembers();
+    change(options);
+    EXPECT_DEATH(SealSetup{options}, "CHECK failed");
+  };
+  dies([](SealOptions& o) { o.thresholds = {5, 2, 1}; });
+  dies([](SealOptions& o) { o.thresholds = {5, 0, 1}; });
+  dies([](SealOptions& o) { o.thresholds = {6, 2, 0}; });
+  dies([](SealOptions& o) { o.members[1] = o.members[0]; });
+  dies([](SealOptions& o) { std::swap(o.members[0], o.members[1]); });
+  dies([](SealOptions& o) { o.entries = 6; });
+  dies([](SealOptions& o) { o.muted_members.insert(o.members.begin(), o.members.end()); });
+  EXPECT_DEATH(SealSetup(FiveMembers()).LeaderOf(0), "CHECK failed");
 }
 
 }  // namespace

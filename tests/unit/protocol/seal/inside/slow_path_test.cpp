@@ -64,7 +64,7 @@ TEST_F(SealSlowPathTest, StatusIsTheLockOrTheValueThatWasEchoed) {
   EXPECT_EQ(status.rank, 0u);
   EXPECT_EQ(status.value, DigestOf(5));
   for (std::uint32_t i = 1; i <= 3; ++i) {
-    slow_path_.AddEcho(PeerNumber(i), DigestOf(6), parts::FrameOf(1), false);
+    slow_path_.AddEcho(PeerNumber(i), DigestOf(6), parts::FrameOf(1));
   }
   EXPECT_EQ(slow_path_.certificates().lock().rank, 0u) << "it changes when an iteration begins";
   status = slow_path_.BeginIteration(2, DigestOf(5));
@@ -80,6 +80,8 @@ TEST_F(SealSlowPathTest, AStatusIsTakenInTheWindowAndItsClaimInThePresentIterati
   EXPECT_TRUE(Status(2, 2, 2, DigestOf(5), 2).claims_lock);
   EXPECT_TRUE(slow_path_.certificates().IsNeeded(1, DigestOf(5)));
   slow_path_.BeginIteration(3, {});
+  EXPECT_TRUE(slow_path_.certificates().IsNeeded(1, DigestOf(5))) << "it may be claimed again";
+  slow_path_.BeginIteration(4, {});
   EXPECT_FALSE(slow_path_.certificates().IsNeeded(1, DigestOf(5)));
   EXPECT_TRUE(slow_path_.certificates().IsNeeded(0, DigestOf(5))) << "member 1 claims rank 1 here";
 }
@@ -148,8 +150,8 @@ TEST_F(SealSlowPathTest, AVoteIsForTheOneValidProposal) {
 TEST_F(SealSlowPathTest, NoVotePassesOverTheOwnLock) {
   DifferentStatuses(1);
   Propose(LeaderOf(1), 1, MergeOf(1, AllFive()), 1);
-  slow_path_.Recall(
-      Message(0, MessageType::kStatus, 1, wire::Encode(wire::Status{1, DigestOf(9)})));
+  slow_path_.Recall(Message(0, MessageType::kStatus, 1, wire::Encode(wire::Status{1, DigestOf(9)})),
+                    1);
   EXPECT_EQ(slow_path_.Vote(1, values_, AllFive()), nullptr);
   EXPECT_EQ(slow_path_.rounds().RefusalOf(1), "it passes over my lock");
 }
@@ -166,14 +168,42 @@ TEST_F(SealSlowPathTest, ALockTakesAQuorumOfVotesForTheOneProposal) {
   EXPECT_FALSE(slow_path_.LockIn(1)) << "others may have voted for the second proposal";
 }
 
+// VOTEs of iterations ahead may have come to a member that was cut off.
+TEST_F(SealSlowPathTest, NoLockIsSentBelowTheOwnOne) {
+  for (std::uint32_t i = 1; i <= 3; ++i) Vote(i, 3, DigestOf(8), 1);
+  slow_path_.BeginIteration(1, {});
+  ASSERT_EQ(slow_path_.certificates().lock(), (SealLock{4, DigestOf(8)}));
+  DifferentStatuses(1);
+  const wire::Propose merge = MergeOf(1, AllFive());
+  Propose(LeaderOf(1), 1, merge, 1);
+  for (std::uint32_t i = 1; i <= 3; ++i) Vote(i, 1, merge.value, 1);
+  ASSERT_TRUE(slow_path_.certificates().IsCertified({2, merge.value}));
+  EXPECT_FALSE(slow_path_.LockIn(1));
+  EXPECT_EQ(slow_path_.certificates().lock(), (SealLock{4, DigestOf(8)}));
+}
+
+// Frames of the window before would stay without bound if own frames moved the window often.
+TEST_F(SealSlowPathTest, WhatIsNotOfUseInALaterIterationGoesWithTheMove) {
+  for (std::uint32_t k = 10; k < 60; k += 10) {
+    slow_path_.MoveTo(k);
+    for (std::uint32_t i = 1; i <= 4; ++i) {
+      Status(i, k, k, DigestOf(k), k);
+      Vote(i, k, DigestOf(i), k);
+    }
+  }
+  slow_path_.CheckInvariants(50);
+  EXPECT_EQ(slow_path_.Frames(MessageType::kStatus).size(), 4u);
+  EXPECT_EQ(slow_path_.Frames(MessageType::kVote).size(), 4u);
+}
+
 TEST_F(SealSlowPathTest, TheHighestOwnFrameFromBeforeARestartBinds) {
-  slow_path_.Recall(Message(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(7)})));
-  slow_path_.Recall(
-      Message(0, MessageType::kStatus, 2, wire::Encode(wire::Status{1, DigestOf(6)})));
-  slow_path_.Recall(
-      Message(0, MessageType::kVote, 9, wire::Encode(wire::SealVote{DigestOf(5), 8})));
+  slow_path_.Recall(Message(0, MessageType::kLock, 2, wire::Encode(wire::Lock{DigestOf(7)})), 2);
+  slow_path_.Recall(Message(0, MessageType::kStatus, 2, wire::Encode(wire::Status{1, DigestOf(6)})),
+                    2);
+  slow_path_.Recall(Message(0, MessageType::kVote, 9, wire::Encode(wire::SealVote{DigestOf(5), 8})),
+                    2);
   EXPECT_EQ(slow_path_.certificates().lock(), (SealLock{3, DigestOf(7)}));
-  slow_path_.CheckInvariants();
+  slow_path_.CheckInvariants(2);
 }
 
 TEST_F(SealSlowPathTest, BodiesThatDoNotDecodeAreNotTaken) {
@@ -184,7 +214,7 @@ TEST_F(SealSlowPathTest, BodiesThatDoNotDecodeAreNotTaken) {
     slow_path_.OnPropose(garbage, 1);
     slow_path_.OnVote(garbage, 1);
     slow_path_.OnLock(garbage, 1);
-    slow_path_.Recall(garbage);
+    slow_path_.Recall(garbage, 1);
     EXPECT_TRUE(slow_path_.Frames(type).empty());
   }
   EXPECT_TRUE(slow_path_.Frames(MessageType::kBoot).empty());
