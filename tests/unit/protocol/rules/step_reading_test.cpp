@@ -32,7 +32,7 @@ class StepReadingTest : public testing::Test {
     manifest_ = scene::ManifestOf(kMembers);
     manifest_.members.clear();
     for (std::uint32_t i = 0; i < kMembers; ++i) {
-      manifest_.members.push_back({.id = KeyNumber(i)->id()});
+      manifest_.members.push_back({KeyNumber(i)->id(), ""});
     }
     std::sort(manifest_.members.begin(), manifest_.members.end(),
               [](const Member& a, const Member& b) { return a.id < b.id; });

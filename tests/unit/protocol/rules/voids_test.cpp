@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
                           s.ProofOf(OwnerIn(s)).columns[kColumn] = {.missing = true, .size = 1};
                         },
                         ColumnFate::kMissingNumbers}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& way) { return std::string(way.param.name); });
 
 // A worker that shows its COMMITs two-faced leaves an honest owner with the one that is not sealed.
 // The owner's PROOF bans it in the same block, and so the owner pays nothing.
