@@ -232,8 +232,9 @@ std::string EncodeNpyHeader(NpyType type, const std::vector<std::uint64_t>& shap
   OSTRAKA_CHECK(shape.size() <= kMaxNpyDimensions);
   NpyHeader header;
   header.shape = shape;
-  std::string dict = std::string("{'descr': '") + (type == NpyType::kFloat32 ? "<f4" : "<f8") +
-                     "', 'fortran_order': False, 'shape': " + header.ShapeText() + ", }";
+  std::string dict = "{'descr': '";
+  dict += type == NpyType::kFloat32 ? "<f4" : "<f8";
+  dict += "', 'fortran_order': False, 'shape': " + header.ShapeText() + ", }";
   const std::size_t start = kVersionEnd + 2;
   dict.append((kPadding - (start + dict.size() + 1) % kPadding) % kPadding, ' ');
   dict += '\n';
