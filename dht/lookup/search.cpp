@@ -30,13 +30,13 @@ Digest PointAt(const Digest& key, std::uint64_t distance) {
 
 Search::Search(const Digest& key, const Digest& random, const Lookup::Shape& shape,
                const RoutingTable& table, Scope scope)
-    : random_(random), scope_(scope) {
+    : random_(random), shape_(shape), scope_(scope) {
   lookups_.reserve(2 + kProbes);
   lookups_.emplace_back(key, table.self(), shape, StartOf(key, shape, table, scope));
 }
 
 void Search::HashInto(crypto::Hasher& hasher) const {
-  crypto::Feed(hasher, random_, scope_, lookups_, stage_, radius_);
+  crypto::Feed(hasher, random_, shape_.paths, shape_.alpha, scope_, lookups_, stage_, radius_);
 }
 
 std::vector<Search::Question> Search::Next(const RoutingTable& table, const NetworkSize& size,
@@ -66,8 +66,8 @@ Search::Stage Search::NextStage(const RoutingTable& table, const NetworkSize& si
   const std::vector<Digest> nearest = NearestIds(lookups_.front());
   if (stage_ == Stage::kLookup) {
     if (!may_survey || !size.IsTooDense(key(), nearest)) return Stage::kEnd;
-    lookups_.emplace_back(random_, table.self(), kProbeShape,
-                          StartOf(random_, kProbeShape, table, scope_));
+    // Over as many paths: colluders on a lookup of few make the network look smaller than it is.
+    lookups_.emplace_back(random_, table.self(), shape_, StartOf(random_, shape_, table, scope_));
     return Stage::kMeasure;
   }
   NetworkSize measured;

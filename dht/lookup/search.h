@@ -83,6 +83,7 @@ class Search {
   std::vector<Digest> NearestIds(const Lookup& lookup) const;
 
   Digest random_;
+  Lookup::Shape shape_;
   Scope scope_;
   std::vector<Lookup> lookups_;  // of the key; of the random point; of points around the key
   Stage stage_ = Stage::kLookup;

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "dht/lookup/lookup.h"
 #include "dht/wire/limits.h"
 #include "node/base/suggest.h"
 
@@ -177,7 +176,7 @@ class Replay final : public Answering {
   }
 
  private:
-  Answer Change(Swarm& swarm, std::uint32_t, const Query& query, Reply& reply) override {
+  Answer Change(Swarm&, std::uint32_t, const Query& query, Reply& reply) override {
     if (heard_.size() < 256) {
       heard_.emplace_back(dht::EncodeQuery(DrawNonce(rng_), query).datagram, reply.seen);
     }
@@ -188,7 +187,6 @@ class Replay final : public Answering {
     }
     const auto old = oldest_.find(query.target);
     if (query.kind != QueryKind::kGet || old == oldest_.end()) return Answer::kHonest;
-    (void)swarm;
     reply.token.fill(0x77);
     reply.records = {old->second};
     return Answer::kThis;
