@@ -413,7 +413,7 @@ void Node::BeginChecks() {
   find.kind = QueryKind::kFind;
   find.target = self_;
   Endpoint last;
-  for (std::size_t i = 0; i < Reachability::kHelpers; ++i) {
+  for (std::size_t i = 0; i < Reachability::HelpersAmong(table_.size()); ++i) {
     const KnownNode* helper = table_.OfAnotherPrefix(last, random_->NextU64());
     if (helper == nullptr) return;
     last = helper->contact.endpoint;

@@ -21,6 +21,7 @@
 // Thread safety: none; one owner.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -34,7 +35,11 @@ class Reachability {
  public:
   static constexpr std::size_t kNeeded = 2;
   static constexpr base::Duration kValid = base::Seconds(1500);
-  static constexpr std::size_t kHelpers = 3;  // of a round
+  // Of a round. Among few servers, most must stay unasked, or none is left to ping us: a network
+  // needs three servers that know themselves to be reachable to find others.
+  static constexpr std::size_t HelpersAmong(std::size_t servers) {
+    return std::clamp<std::size_t>(servers / 3, 1, 3);
+  }
   static constexpr base::Duration kQuiet = base::Seconds(150);
   static constexpr base::Duration kOpen = base::Seconds(10);
   // While it is not a server. Longer than kQuiet: in a network of few servers all have been sent
@@ -56,7 +61,7 @@ class Reachability {
   }
   bool IsDue(base::Time now) const { return role_ == Role::kAuto && now >= next_; }
   base::Time next() const { return next_; }
-  // A round of kHelpers tests begins; the next is due later. REQUIRES: IsDue.
+  // A round of tests begins; the next is due later. REQUIRES: IsDue.
   void BeginRound(base::Time now);
   // A helper will be asked to have us pinged with `mark`.
   void BeginTest(base::Time now, const Nonce& mark, const Endpoint& helper);

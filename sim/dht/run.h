@@ -27,7 +27,7 @@ struct DhtOptions {
   std::uint32_t partition_seconds = 0;  // a cut between two halves, in mid-run
   std::uint32_t nat_percent = 0;
   std::uint32_t dead_percent = 0;       // of honest nodes, which end at once before the questions
-  std::string adversary;                // empty: none
+  std::string adversary = {};           // empty: none
   std::uint32_t adversary_percent = 0;  // of the nodes
   std::uint32_t prefixes = 0;           // grinder: 8 ids around the key from each
   std::uint32_t gets = 100;

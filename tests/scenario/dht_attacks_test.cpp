@@ -53,7 +53,7 @@ TEST(DhtAttacks, ForgedSourcesGainNothing) { ExpectFound(Under("spoof", 10)); }
 TEST(DhtFaults, ChurnABurstLossAndNatsAreBorne) {
   DhtOptions options = Small();
   options.serve_at_once = false;
-  options.minutes = 12;
+  options.minutes = 25;
   options.churn_percent = 50;
   options.burst = 60;
   options.loss_permille = 50;
