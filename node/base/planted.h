@@ -43,6 +43,11 @@ enum class Bug : std::uint8_t {
   kEvidenceEndsWaits,        // a member does not wait for a member against which it holds evidence
   kGenesisKeptSecret,        // a member that begins does not forward the ECHOs of all to the others
   kLeavesAtTheEnd,           // a member that finishes stays only for followers
+  kDhtNoPrefixRule,          // limits that count by address prefix count nothing
+  kDhtNoToken,               // a record is stored whatever the token
+  kDhtEarlyStop,             // a read of the DHT ends when a few nodes have answered
+  kDhtUnsignedReply,         // a reply is believed whoever signed it
+  kDhtShortQuery,            // a query of any size is answered
 };
 
 #ifdef OSTRAKA_PLANTED_BUGS

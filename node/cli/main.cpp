@@ -10,6 +10,7 @@
 
 #include "crypto/sign.h"
 #include "node/cli/arrays/commands.h"
+#include "node/cli/dht/commands.h"
 #include "node/cli/doctor/commands.h"
 #include "node/cli/node/commands.h"
 #include "node/cli/sim/commands.h"
@@ -71,6 +72,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddAggregateCommand(program, invocation);
   ostraka::cli::AddAttackCommand(program, invocation);
   ostraka::cli::AddBenchCommand(program, invocation);
+  ostraka::cli::AddDhtCommand(program, invocation);
   ostraka::cli::RefuseWrappedCounts(program);
   try {
     program.parse(argc, argv);

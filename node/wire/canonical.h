@@ -1,5 +1,5 @@
-// Internal to node/wire, included by its .cpp files only: the only code that touches Cap'n Proto
-// directly. It stops Cap'n Proto's exceptions and sets its limits.
+// Internal to node/wire and dht/wire, included by their .cpp files only: the only code that touches
+// Cap'n Proto directly. It stops Cap'n Proto's exceptions and sets its limits.
 //
 // Canonical means that a value has exactly one encoding. The decoder re-encodes what it read and
 // compares the bytes. This one rule refuses trailing garbage, far or overlapping pointers, padding,

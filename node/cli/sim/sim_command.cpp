@@ -17,6 +17,7 @@
 
 #include "node/cli/options/attack_options.h"
 #include "node/cli/sim/commands.h"
+#include "node/cli/sim/sim_dht.h"
 #include "node/cli/sim/sim_runner.h"
 #include "node/cli/sim/sim_search.h"
 #include "node/cli/views/node_json.h"
@@ -404,6 +405,7 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
       "          ostraka sim --swarm-test --steps 40 --seeds 1..1000 --json > range1.json");
   command->require_subcommand(0, 1);
   AddSimSubcommands(*command, options, invocation);
+  AddSimDht(*command, invocation);
   command->callback([options, command, &invocation] {
     if (!command->get_subcommands().empty()) return;
     options->attack_given = command->count("--attack") > 0;

@@ -1,0 +1,12 @@
+// The subcommand `dht` (terminal/invocation.h).
+//
+// Thread safety: called once, before parsing.
+#pragma once
+
+#include "node/cli/terminal/invocation.h"
+
+namespace ostraka::cli {
+
+void AddDhtCommand(CLI::App& program, Invocation& invocation);
+
+}  // namespace ostraka::cli
