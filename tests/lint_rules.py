@@ -15,6 +15,11 @@ LAYERS = [
     ("aggregation/shared/", 3, "shared"),
     ("aggregation/rules/", 4, "agg_rules"),
     ("aggregation/attacks/", 5, "attacks"),
+    ("exact/kernels/", 3, "exact_kernels"),
+    ("exact/graph/", 3, "exact_graph"),
+    ("exact/models/", 4, "exact_models"),
+    ("exact/program/", 4, "exact_program"),
+    ("exact/run/", 5, "exact_run"),
     ("proofs/evidence/", 3, "evidence"),
     ("dht/", 4, "dht"),
     ("node/protocol/ground/", 5, "ground"),
@@ -134,8 +139,8 @@ SYSTEM_HEADER_FILES = [
     (r"crypto/key_file_disk\.cpp", "key files: owner, mode and atomic replacement"),
     (r"node/train/(trainer_loader|torch_trainer)\.cpp", "loads the libtorch module with dlopen"),
 ]
-INTRINSICS_HEADER = re.compile(r"(immintrin|x86intrin|cpuid)\.h")
-INTRINSICS_FILES = re.compile(r"aggregation/kernels/.*\.(cpp|h)")
+INTRINSICS_HEADER = re.compile(r"(immintrin|x86intrin|cpuid|arm_neon)\.h")
+INTRINSICS_FILES = re.compile(r"(aggregation|exact)/kernels/.*\.(cpp|h)")
 
 STANDARD_HEADERS = set(
     """algorithm any array atomic barrier bit bitset cassert cctype cerrno cfloat charconv chrono
@@ -225,6 +230,7 @@ TESTED_ELSEWHERE = [
     (r"aggregation/rules/([a-z]+_rules|pre_aggregations)\.cpp",
      "the table of rules: rule_test.cpp, golden_test.cpp and tests/property run every row"),
     (r"aggregation/shared/(history|krum_scores|majority_center)\.cpp", "as parts of those rules"),
+    (r"exact/kernels/kernels_(scalar|avx2|avx512|neon)\.cpp", "one text: kernels_*_test.cpp run every level that the machine has"),
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/[a-z]+/[^/]*\.cpp", "tests/e2e runs the binary"),
     (r"python/[^/]*\.cpp", "tests/python imports the module"),
