@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the exact kernels with each compiler, optimization and architecture and demands one digest from all levels.
+"""Builds exact gradients with each compiler, optimization and architecture and demands one digest of each from all.
 
 usage: tests/exact_digests.py [--list] [NAME...]      all builds whose compiler is there, or those named
 
@@ -8,6 +8,7 @@ The aarch64 builds need g++-aarch64-linux-gnu and qemu-user, and libsodium for a
   dpkg --add-architecture arm64 && apt-get update && apt-get install libsodium-dev:arm64 libabsl-dev:arm64
 """
 import argparse
+import collections
 import concurrent.futures
 import os
 import pathlib
@@ -16,12 +17,11 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCES = [*(f"exact/kernels/{name}.cpp" for name in (
-               "conformance", "float_environment", "kernels", "kernels_avx2", "kernels_avx512", "kernels_neon",
-               "kernels_scalar", "logarithm", "product")),
-           "node/base/bytes.cpp", "node/base/check.cpp", "node/base/rng.cpp", "crypto/hash.cpp", "crypto/sign.cpp",
-           "tests/unit/exact/kernels/exact_digests.cpp"]
-LIBRARIES = ["-lsodium", "-labsl_status", "-labsl_statusor", "-labsl_strings", "-labsl_cord", "-labsl_cordz_info",
+SOURCES = [*sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("exact/*/*.cpp")),
+           "crypto/hash.cpp", "crypto/secret.cpp", "crypto/sign.cpp", "node/base/bytes.cpp", "node/base/check.cpp",
+           "node/base/rng.cpp", "node/base/suggest.cpp", "node/os/thread_executor.cpp",
+           "tests/unit/exact/exact_digests.cpp"]
+LIBRARIES = ["-pthread", "-lsodium", "-labsl_status", "-labsl_statusor", "-labsl_strings", "-labsl_cord", "-labsl_cordz_info",
              "-labsl_cord_internal", "-labsl_base", "-labsl_throw_delegate", "-labsl_raw_logging_internal"]
 QEMU = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-E", "LD_LIBRARY_PATH=/usr/lib/aarch64-linux-gnu"]
 # name: compiler, flags, how to run the program
@@ -70,7 +70,7 @@ def main():
     if options.list:
         print("\n".join(BUILDS))
         return 0
-    print("| build | level | digest |\n|---|---|---|")
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
     failed = False
     for name in options.names or BUILDS:
         if shutil.which(BUILDS[name][0]) is None:
@@ -85,9 +85,14 @@ def main():
         if ended.stderr:
             print(f"{name}: {ended.stderr}", file=sys.stderr)
         for line in ended.stdout.splitlines():
-            level, digest = line.split()
-            print(f"| {name} | {level} | {digest[:16]} |", flush=True)
-    return 1 if failed else 0
+            level, what, digest = line.split()
+            found[what][digest].append(f"{name} {level}")
+    print("| gradient of | digest | builds and levels, on one and two threads |\n|---|---|---|")
+    for what, digests in found.items():
+        for digest, where in digests.items():
+            told = f"all {len(where)}" if len(digests) == 1 else "; ".join(where)
+            print(f"| {what} | {digest[:16]} | {told} |")
+    return 1 if failed or any(len(digests) > 1 for digests in found.values()) else 0
 
 
 if __name__ == "__main__":
