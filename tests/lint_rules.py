@@ -15,6 +15,11 @@ LAYERS = [
     ("aggregation/shared/", 3, "shared"),
     ("aggregation/rules/", 4, "agg_rules"),
     ("aggregation/attacks/", 5, "attacks"),
+    ("exact/kernels/", 3, "exact_kernels"),
+    ("exact/graph/", 3, "exact_graph"),
+    ("exact/models/", 4, "exact_models"),
+    ("exact/program/", 4, "exact_program"),
+    ("exact/run/", 5, "exact_run"),
     ("proofs/evidence/", 3, "evidence"),
     ("dht/wire/", 3, "dht_wire"),
     ("dht/table/", 4, "dht_table"),
@@ -71,6 +76,7 @@ LAYERS = [
     ("node/cli/node/", 23, "cli_node"),
     ("node/cli/doctor/", 23, "doctor"),
     ("node/cli/arrays/", 23, "arrays"),
+    ("node/cli/model/", 23, "cli_model"),
     ("node/cli/sim/", 23, "cli_sim"),
     ("node/cli/dht/", 23, "cli_dht"),
     ("node/cli/swarm/", 24, "swarm"),
@@ -141,8 +147,8 @@ SYSTEM_HEADER_FILES = [
     (r"crypto/key_file_disk\.cpp", "key files: owner, mode and atomic replacement"),
     (r"node/train/(trainer_loader|torch_trainer)\.cpp", "loads the libtorch module with dlopen"),
 ]
-INTRINSICS_HEADER = re.compile(r"(immintrin|x86intrin|cpuid)\.h")
-INTRINSICS_FILES = re.compile(r"aggregation/kernels/.*\.(cpp|h)")
+INTRINSICS_HEADER = re.compile(r"(immintrin|x86intrin|cpuid|arm_neon)\.h")
+INTRINSICS_FILES = re.compile(r"(aggregation|exact)/kernels/.*\.(cpp|h)")
 
 STANDARD_HEADERS = set(
     """algorithm any array atomic barrier bit bitset cassert cctype cerrno cfloat charconv chrono
@@ -232,6 +238,11 @@ TESTED_ELSEWHERE = [
     (r"aggregation/rules/([a-z]+_rules|pre_aggregations)\.cpp",
      "the table of rules: rule_test.cpp, golden_test.cpp and tests/property run every row"),
     (r"aggregation/shared/(history|krum_scores|majority_center)\.cpp", "as parts of those rules"),
+    (r"exact/kernels/kernels_(scalar|avx2|avx512|neon)\.cpp", "one text: kernels_*_test.cpp run every level that the machine has"),
+    (r"exact/graph/(graph_(parse|print)|infer|operations)\.cpp", "graph_test.cpp: texts, types and the table"),
+    (r"exact/program/[a-z]+\.cpp", "program_test.cpp, and gradient_test.cpp runs every operation"),
+    (r"exact/models/[a-z_]+\.cpp", "models_test.cpp, and gradient_test.cpp runs every model"),
+    (r"exact/run/(runner|steps_[a-z]+)\.cpp", "gradient_test.cpp and bits_test.cpp run every step"),
     (r".*/main\.cpp", "e2e: a main only starts what others do"),
     (r"node/cli/[a-z]+/[^/]*\.cpp", "tests/e2e runs the binary"),
     (r"python/[^/]*\.cpp", "tests/python imports the module"),

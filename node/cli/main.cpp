@@ -12,6 +12,7 @@
 #include "node/cli/arrays/commands.h"
 #include "node/cli/dht/commands.h"
 #include "node/cli/doctor/commands.h"
+#include "node/cli/model/commands.h"
 #include "node/cli/node/commands.h"
 #include "node/cli/sim/commands.h"
 #include "node/cli/swarm/commands.h"
@@ -67,6 +68,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddLedgerCommand(program, invocation);
   ostraka::cli::AddEvidenceCommand(program, invocation);
   ostraka::cli::AddExportCommand(program, invocation);
+  ostraka::cli::AddModelCommand(program, invocation);
   ostraka::cli::AddSimCommand(program, invocation);
   ostraka::cli::AddCompareCommand(program, invocation);
   ostraka::cli::AddAggregateCommand(program, invocation);

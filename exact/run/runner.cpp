@@ -1,0 +1,133 @@
+#include "exact/run/runner.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "exact/kernels/float_environment.h"
+#include "exact/run/steps.h"
+#include "node/base/check.h"
+
+namespace ostraka::exact {
+namespace {
+
+base::Status CheckInput(const Input& input, const InputValues& values) {
+  const auto count = static_cast<std::size_t>(input.type.count());
+  const bool of_integers = input.type.element == Element::kInt;
+  if ((of_integers ? values.integers.size() : values.floats.size()) != count) {
+    return base::InvalidArgument("input " + input.name + " has " + std::to_string(count) +
+                                 " values");
+  }
+  for (const std::int32_t value : values.integers) {
+    if (value < input.lowest || value >= input.bound) {
+      return base::InvalidArgument("input " + input.name + " has a value " + std::to_string(value) +
+                                   ", which is not in " + std::to_string(input.lowest) + " to " +
+                                   std::to_string(input.bound - 1));
+    }
+  }
+  return base::OkStatus();
+}
+
+// Fills in where each buffer lies.
+void Locate(Site& site, std::span<const float> parameters, std::span<const InputValues> inputs,
+            const std::vector<std::vector<float>>& constants, std::span<float> gradient) {
+  const std::vector<Buffer>& buffers = site.plan.program.buffers;
+  site.floats.resize(buffers.size());
+  site.integers.resize(buffers.size());
+  site.outputs.resize(buffers.size());
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const Buffer& buffer = buffers[i];
+    switch (buffer.place) {
+      case Place::kParameter:
+        site.floats[i] = parameters.data() + buffer.offset;
+        break;
+      case Place::kConstant:
+        site.floats[i] = constants[buffer.index].data();
+        break;
+      case Place::kInput:
+        site.floats[i] = inputs[buffer.index].floats.data();
+        site.integers[i] = inputs[buffer.index].integers.data();
+        break;
+      case Place::kGradient:
+        site.outputs[i] = gradient.empty() ? nullptr : gradient.data() + buffer.offset;
+        site.floats[i] = site.outputs[i];
+        break;
+      case Place::kArena:
+        site.outputs[i] = site.arena + buffer.offset;
+        site.floats[i] = site.outputs[i];
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+Runner::Runner(PlannedProgram plan, std::vector<std::vector<float>> constants,
+               const Kernels& kernels, const Executor& executor)
+    : plan_(std::move(plan)),
+      constants_(std::move(constants)),
+      kernels_(kernels),
+      executor_(executor),
+      scratch_(plan_.threads),
+      arena_(plan_.arena_elements) {
+  const std::vector<std::size_t>& elements = plan_.program.constant_elements;
+  OSTRAKA_CHECK(constants_.size() == elements.size());
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    OSTRAKA_CHECK(constants_[i].size() == elements[i]);
+  }
+}
+
+base::StatusOr<float> Runner::Gradient(std::span<const float> parameters,
+                                       std::span<const InputValues> inputs,
+                                       std::span<float> gradient) {
+  OSTRAKA_CHECK(gradient.size() == plan_.program.parameter_count);
+  return Run(parameters, inputs, gradient, plan_.program.steps.size());
+}
+
+base::StatusOr<float> Runner::Loss(std::span<const float> parameters,
+                                   std::span<const InputValues> inputs) {
+  return Run(parameters, inputs, {}, plan_.program.forward_steps);
+}
+
+base::StatusOr<float> Runner::Run(std::span<const float> parameters,
+                                  std::span<const InputValues> inputs, std::span<float> gradient,
+                                  std::size_t step_count) {
+  const Program& program = plan_.program;
+  OSTRAKA_CHECK(parameters.size() == program.parameter_count);
+  RETURN_IF_ERROR(CheckFloatEnvironment());
+  if (inputs.size() != program.inputs.size()) {
+    return base::InvalidArgument("the graph has " + std::to_string(program.inputs.size()) +
+                                 " inputs");
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    RETURN_IF_ERROR(CheckInput(program.inputs[i], inputs[i]));
+  }
+  Site site{.plan = plan_,
+            .kernels = kernels_,
+            .executor = executor_,
+            .products = scratch_,
+            .arena = arena_.data()};
+  Locate(site, parameters, inputs, constants_, gradient);
+  for (std::size_t s = 0; s < step_count; ++s) {
+    const Step& step = program.steps[s];
+    float* const scratch = arena_.data() + plan_.scratch[s];
+    std::visit(
+        [&](const auto& kind) {
+          using Kind = std::decay_t<decltype(kind)>;
+          if constexpr (std::is_same_v<Kind, AttentionStep>) {
+            RunAttention(site, step, kind, scratch);
+          } else if constexpr (std::is_same_v<Kind, AttentionBackwardStep>) {
+            RunAttentionBackward(site, step, kind, scratch);
+          } else {
+            RunStep(site, step, kind);
+          }
+        },
+        step.kind);
+  }
+  // The loss may be a parameter's own bits.
+  const float loss = *site.floats[program.loss];
+  return loss != loss ? kCanonicalNan : loss;
+}
+
+}  // namespace ostraka::exact

@@ -1,0 +1,65 @@
+// Runs a planned program: the loss and the gradient of a graph, to the bit (docs/numerics.md).
+//
+// Promises:
+//   R1  the result is a function of the parameters, inputs and constants alone: equal on every
+//   level,
+//       number of threads and machine.
+//   R2  it allocates nothing while it runs: memory is the plan's, taken once.
+//   R3  no integer of an input reads outside of a table: inputs are checked before anything runs.
+//
+// May not know: where data come from, what a run or a peer is.
+// Memory: PlannedProgram::peak_bytes, without the parameters and the gradient, which are the
+// caller's. What an attacker can do here: send data with values out of range, which are refused. A
+// graph has been checked and planned before it comes here. Thread safety: one call at a time. Uses
+// the Executor's threads during a call.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exact/kernels/kernels.h"
+#include "exact/kernels/product.h"
+#include "exact/program/plan.h"
+
+namespace ostraka::exact {
+
+// The values of one input: floats or integers, as its type says.
+struct InputValues {
+  std::span<const float> floats;
+  std::span<const std::int32_t> integers;
+};
+
+class Runner {
+ public:
+  // `kernels` and `executor` outlive this. REQUIRES: the plan's threads are those of the executor;
+  // `constants` has the floats of each constant, of the graph's sizes.
+  Runner(PlannedProgram plan, std::vector<std::vector<float>> constants, const Kernels& kernels,
+         const Executor& executor);
+
+  const PlannedProgram& plan() const { return plan_; }
+
+  // The loss at `parameters` on a micro-batch; `gradient` gets its gradient. Either may be infinite
+  // or NaN: the caller must check. InvalidArgument: an input of another size, or an integer out of
+  // range. FailedPrecondition: this thread does not compute as IEEE-754 has it.
+  // REQUIRES: parameters and gradient have the graph's parameter count.
+  base::StatusOr<float> Gradient(std::span<const float> parameters,
+                                 std::span<const InputValues> inputs, std::span<float> gradient);
+  // The loss alone, by the forward steps.
+  base::StatusOr<float> Loss(std::span<const float> parameters,
+                             std::span<const InputValues> inputs);
+
+ private:
+  base::StatusOr<float> Run(std::span<const float> parameters, std::span<const InputValues> inputs,
+                            std::span<float> gradient, std::size_t step_count);
+
+  PlannedProgram plan_;
+  std::vector<std::vector<float>> constants_;
+  const Kernels& kernels_;
+  const Executor& executor_;
+  ProductScratch scratch_;
+  std::vector<float> arena_;
+};
+
+}  // namespace ostraka::exact

@@ -1,0 +1,95 @@
+// ostraka model make: the graph of a well-known model.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "exact/graph/graph_text.h"
+#include "exact/models/models.h"
+#include "node/cli/model/commands.h"
+#include "node/cli/model/constants_file.h"
+#include "node/cli/terminal/new_file.h"
+
+namespace ostraka::cli {
+namespace {
+
+struct MakeOptions {
+  exact::ModelOptions model;
+  std::string out;
+  std::string base;
+};
+
+// The hashes of a base's tensors, and its tensors as constants of the graph that uses them.
+base::Status ReadBase(MakeOptions& options) {
+  if (options.base.empty() && options.model.lora_rank == 0) return base::OkStatus();
+  if (options.base.empty() || options.model.lora_rank == 0) {
+    return base::InvalidArgument(
+        "--lora and --base belong together: a rank, and the frozen weights");
+  }
+  ASSIGN_OR_RETURN(const std::vector<exact::ConstantTensor> tensors, ReadTensors(options.base));
+  for (const exact::ConstantTensor& tensor : tensors) {
+    options.model.base[tensor.name] = exact::HashOfConstant(tensor.values);
+  }
+  return base::OkStatus();
+}
+
+base::Status Make(MakeOptions options) {
+  RETURN_IF_ERROR(ReadBase(options));
+  ASSIGN_OR_RETURN(const exact::Model model, exact::MakeModel(options.model));
+  const std::string text = exact::PrintGraph(model.graph);
+  const std::string tables = options.out + ".constants.safetensors";
+  if (!model.constants.empty()) RETURN_IF_ERROR(WriteTensors(tables, model.constants));
+  RETURN_IF_ERROR(WriteNewFile(options.out, text));
+  std::int64_t parameters = 0;
+  for (const exact::Parameter& parameter : model.graph.parameters) {
+    parameters += parameter.type.count();
+  }
+  std::printf("%s: %s with %lld parameters, %zu instructions, graph %s\n",
+              PrintableLine(options.out).c_str(), options.model.model.c_str(),
+              static_cast<long long>(parameters), model.graph.instructions.size(),
+              exact::GraphId(text).Hex().c_str());
+  if (!model.constants.empty()) {
+    std::printf("%s: %zu constants that the graph names\n", PrintableLine(tables).c_str(),
+                model.constants.size());
+  }
+  return base::OkStatus();
+}
+
+}  // namespace
+
+void AddModelMakeCommand(CLI::App& model, Invocation& invocation) {
+  auto* command = model.add_subcommand("make", "write the graph of a well-known model");
+  auto options = std::make_shared<MakeOptions>();
+  exact::ModelOptions& sizes = options->model;
+  command->add_option("model", sizes.model, "gpt, llama, albert, vit, mlp or softmax")->required();
+  command->add_option("--out", options->out, "the graph file to write")->required();
+  const auto size = [command](const char* name, std::int64_t& value, const char* help) {
+    command->add_option(name, value, help)->capture_default_str();
+  };
+  size("--batch", sizes.batch, "examples of a micro-batch");
+  size("--layers", sizes.layers, "transformers: layers (albert uses one layer's weights)");
+  size("--width", sizes.width, "transformers: width of the residual stream");
+  size("--heads", sizes.heads, "transformers: heads of attention");
+  size("--groups", sizes.groups, "llama: heads of key and value (0: as many as heads)");
+  size("--context", sizes.context, "gpt, llama, albert: tokens of an example");
+  size("--vocabulary", sizes.vocabulary, "gpt, llama, albert: tokens there are");
+  size("--channels", sizes.channels, "vit: channels of an image");
+  size("--side", sizes.side, "vit: height and width of an image");
+  size("--patch", sizes.patch, "vit: height and width of a patch");
+  size("--features", sizes.features, "mlp, softmax: inputs");
+  size("--hidden", sizes.hidden, "mlp: hidden units");
+  size("--classes", sizes.classes, "vit, mlp, softmax: classes");
+  size("--lora", sizes.lora_rank, "train two factors of this rank beside each frozen linear layer");
+  command->add_option("--base", options->base,
+                      "with --lora: the frozen weights, a safetensors file");
+  command->footer(
+      "Example: ostraka model make gpt --layers 4 --width 256 --context 128 --out gpt.graph");
+  command->callback([options, &invocation] {
+    invocation.body = [options] {
+      const base::Status status = Make(*options);
+      return status.ok() ? kDone : Fail(status);
+    };
+  });
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,160 @@
+// What a program costs and where its buffers lie.
+#include "exact/program/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "exact/graph/check.h"
+#include "exact/graph/graph_text.h"
+#include "exact/models/models.h"
+#include "exact/program/cost.h"
+#include "exact/program/differentiate.h"
+#include "exact/program/plan.h"
+
+namespace ostraka::exact {
+namespace {
+
+using ::testing::HasSubstr;
+
+PlannedProgram PlanOf(const ModelOptions& options, std::size_t threads = 1) {
+  return PlanMemory(Differentiate(MakeModel(options).value().graph), {}, threads).value();
+}
+
+// What each element of the arena holds, written and read as the steps do.
+class ArenaWatch {
+ public:
+  explicit ArenaWatch(const PlannedProgram& plan)
+      : plan_(plan), owner_(plan.arena_elements, kNobody) {}
+
+  void RunAll() {
+    for (std::size_t s = 0; s < plan_.program.steps.size(); ++s) {
+      const Step& step = plan_.program.steps[s];
+      for (const BufferId id : step.reads) ExpectHeld(id, s);
+      const std::size_t floats = ScratchOf(step, plan_.threads);
+      Write(plan_.scratch[s], floats, kNobody);
+      for (const BufferId id : step.reads) {
+        if (floats > 0) ExpectHeld(id, s);
+      }
+      for (const BufferId id : step.writes) {
+        const Buffer& buffer = plan_.program.buffers[id];
+        if (buffer.place == Place::kArena) Write(buffer.offset, buffer.count, id);
+      }
+      // An elementwise step may write over its operands; any other may not.
+      if (!std::holds_alternative<MapStep>(step.kind) &&
+          !std::holds_alternative<AddRowStep>(step.kind) &&
+          !std::holds_alternative<SoftmaxStep>(step.kind) &&
+          !std::holds_alternative<SoftmaxBackwardStep>(step.kind)) {
+        for (const BufferId id : step.reads) ExpectHeld(id, s);
+      }
+      for (const BufferId id : step.writes) ExpectHeld(id, s);
+    }
+    ExpectHeld(plan_.program.loss, plan_.program.steps.size());
+  }
+
+ private:
+  static constexpr std::int64_t kNobody = -1;
+
+  void Write(std::size_t offset, std::size_t count, std::int64_t owner) {
+    ASSERT_LE(offset + count, owner_.size());
+    for (std::size_t i = offset; i < offset + count; ++i) owner_[i] = owner;
+  }
+  void ExpectHeld(BufferId id, std::size_t step) {
+    const Buffer& buffer = plan_.program.buffers[id];
+    if (buffer.place != Place::kArena) return;
+    ASSERT_LE(buffer.offset + buffer.count, owner_.size());
+    for (std::size_t i = buffer.offset; i < buffer.offset + buffer.count; ++i) {
+      ASSERT_EQ(owner_[i], static_cast<std::int64_t>(id)) << "at step " << step;
+    }
+  }
+
+  const PlannedProgram& plan_;
+  std::vector<std::int64_t> owner_;
+};
+
+const ModelOptions kSmall = {.layers = 2, .width = 16, .heads = 2, .context = 9, .vocabulary = 13};
+
+TEST(Plan, EveryBufferIsWholeWhenItIsRead) {
+  for (const char* model : {"gpt", "llama", "albert", "vit", "mlp", "softmax"}) {
+    for (const std::size_t threads : {1, 3}) {
+      ModelOptions options = kSmall;
+      options.model = model;
+      const PlannedProgram plan = PlanOf(options, threads);
+      ArenaWatch(plan).RunAll();
+    }
+  }
+}
+
+TEST(Plan, BuffersThatDoNotLiveTogetherShareMemory) {
+  const PlannedProgram plan = PlanOf(kSmall);
+  std::size_t all = 0;
+  for (const Buffer& buffer : plan.program.buffers) {
+    if (buffer.place == Place::kArena) all += buffer.count;
+  }
+  EXPECT_LT(plan.arena_elements, all / 2);
+}
+
+TEST(Plan, CountsOperationsOfProducts) {
+  const auto graph = ParseGraph(
+      "ostraka-graph 1\nparameter w f32[3,5] ones\ninput x f32[7,5]\ninput t i32[7] 0 3\n"
+      "%1 f32[7,3] = linear x w\n%2 f32[] = cross_entropy %1 t\nloss %2\n");
+  const Program program = Differentiate(graph.value());
+  std::uint64_t products = 0;
+  for (const Step& step : program.steps) {
+    if (std::holds_alternative<ProductStep>(step.kind)) products += OperationsOf(program, step);
+  }
+  // Forward and the weight's gradient; x needs none.
+  EXPECT_EQ(products, 2 * (2 * 7 * 3 * 5));
+}
+
+TEST(Plan, RefusesWhatIsBeyondTheLimits) {
+  const std::string text = PrintGraph(MakeModel(kSmall).value().graph);
+  EXPECT_TRUE(PrepareGraph(text, {}, 1).ok());
+  const auto memory = PrepareGraph(text, {.max_bytes = 1 << 20}, 1);
+  EXPECT_THAT(base::MessageOf(memory.status()), HasSubstr("more than the limit of 1048576"));
+  const auto operations = PrepareGraph(text, {.max_operations = 1000}, 1);
+  EXPECT_THAT(base::MessageOf(operations.status()), HasSubstr("more than the limit of 1000"));
+  EXPECT_FALSE(PrepareGraph("ostraka-graph 1\n", {}, 1).ok());
+}
+
+TEST(Plan, NamesSizesThatNoMachineHas) {
+  // Every tensor is within its limit; the scores of attention are 2^60 operations.
+  const auto plan = PrepareGraph(
+      "ostraka-graph 1\nparameter q f32[1,2000000000,1,1] ones\n"
+      "%1 f32[1,2000000000,1,1] = attention q q q causal=1 scale=1e+00\n"
+      "%2 f32[2000000000] = reshape %1\n%3 f32[] = sum %2 axis=0\nloss %3\n",
+      {}, 1);
+  EXPECT_THAT(base::MessageOf(plan.status()), HasSubstr("more than the limit"));
+}
+
+TEST(Differentiate, LeavesOutWhatTheLossDoesNotNeed) {
+  const auto graph = ParseGraph(
+      "ostraka-graph 1\nparameter a f32[4] ones\nparameter b f32[4] ones\ninput x f32[4]\n"
+      "%1 f32[4] = tanh b\n%2 f32[4] = mul a x\n%3 f32[] = sum %2 axis=0\nloss %3\n");
+  const Program program = Differentiate(graph.value());
+  EXPECT_EQ(program.forward_steps, 2U);  // mul, sum
+  EXPECT_EQ(program.parameter_count, 8U);
+}
+
+TEST(Differentiate, WritesEveryElementOfTheGradientOnce) {
+  for (const char* model : {"gpt", "llama", "albert", "vit", "mlp", "softmax"}) {
+    ModelOptions options = kSmall;
+    options.model = model;
+    const Program program = Differentiate(MakeModel(options).value().graph);
+    std::map<std::size_t, std::size_t> ranges;
+    for (const Buffer& buffer : program.buffers) {
+      if (buffer.place == Place::kGradient) ranges[buffer.offset] = buffer.count;
+    }
+    std::size_t next = 0;
+    for (const auto& [offset, count] : ranges) {
+      EXPECT_EQ(offset, next) << model;
+      next = offset + count;
+    }
+    EXPECT_EQ(next, program.parameter_count) << model;
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::exact
