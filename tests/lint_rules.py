@@ -62,6 +62,7 @@ LAYERS = [
     ("node/cli/terminal/", 21, "terminal"),
     ("node/cli/options/", 22, "options"),
     ("node/cli/views/", 22, "views"),
+    ("node/cli/page/", 22, "cli_page"),
     ("node/cli/node/", 23, "cli_node"),
     ("node/cli/doctor/", 23, "doctor"),
     ("node/cli/arrays/", 23, "arrays"),

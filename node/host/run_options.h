@@ -6,15 +6,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "crypto/sign.h"
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
-#include "node/host/report/node_status.h"
-#include "node/http/http_server.h"
+#include "node/host/report/status_service.h"
 #include "node/os/descriptor.h"
 #include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
@@ -37,9 +35,7 @@ struct RunNetwork {
   std::string listen;                // "host:port" instead of this member's address; empty: that
   os::Descriptor listen_socket{-1};  // a listening socket to use instead
   std::uint64_t max_bytes_per_second = 0;  // of gradients, in each direction; 0: no limit
-  // Where the status is served, and the answer to a path.
-  std::vector<http::HttpPlace> http;
-  std::function<http::HttpResponse(std::string_view path, const NodeStatus& status)> http_answer;
+  StatusService status;
 };
 
 struct RunStates {

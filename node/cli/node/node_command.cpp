@@ -6,6 +6,7 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/node_options.h"
+#include "node/cli/node/page_service.h"
 #include "node/cli/views/node_json.h"
 #include "node/cli/views/node_view.h"
 #include "node/host/host.h"
@@ -51,6 +52,7 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Log> log,
                    Log::Open(output.log, output.events ? LogLevel::kWarning : LogLevel::kInfo));
   ASSIGN_OR_RETURN(host::RunOptions run_options, RunOptionsOf(options));
+  const std::shared_ptr<RunPage> page = ServePage(run_options);
   const std::unique_ptr<host::NodeEvents> events =
       output.events ? MakeJsonView(*log)
                     : MakePeopleView(run_options.manifest->training.steps, *log);
@@ -65,7 +67,13 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
     const os::StopSignals signals(host.io(), [&host](const std::string& name) { host.Stop(name); });
     host.RunToTheEnd();
   }
-  return Show(output, *run);
+  const ExitCode code = Show(output, *run);
+  if (options.network.http.address.empty()) return code;
+  std::fflush(stdout);  // a parent process need not wait for the last page
+  const base::Status shown =
+      ServeLastPage(*page, WithPort(options.network.http.address, run->http_port()));
+  if (!shown.ok()) log->Say(LogLevel::kWarning, "no last page: " + base::MessageOf(shown));
+  return code;
 }
 
 }  // namespace

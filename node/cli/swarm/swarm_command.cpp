@@ -56,6 +56,7 @@ class LiveView final : public SwarmWatcher {
     if (!std::exchange(announced_, true)) Announce();
     if (index != 0) return;
     const std::string kind = event["event"];
+    if (kind == "started" && event["http_port"] != 0) OnPage(event["http_port"]);
     if (kind == "step" && !event["genesis"].get<bool>()) OnStep(event);
     if (kind == "evaluation") OnEvaluation(event);
     if (kind == "removal") OnRemoval(event);
@@ -78,6 +79,11 @@ class LiveView final : public SwarmWatcher {
     Line(std::to_string(options_.peers) + " nodes on loopback, " + liars +
          (options_.unprotected ? ", UNPROTECTED: " : ": ") + training.model +
          (training.model == "toy" ? "" : " on " + training.data));
+  }
+  void OnPage(std::uint16_t port) {
+    const std::string& address = options_.http.address;
+    Line("watch it at http://" + address.substr(0, address.rfind(':') + 1) + std::to_string(port) +
+         "/");
   }
   void OnStep(const json& event) {
     for (const json& open : event["cases"]) {
@@ -228,6 +234,7 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--evaluate-every", options->evaluate_every, "steps between evaluations")
       ->capture_default_str();
   AddStateOptions(*command, options->states);
+  AddHttpOptions(*command, options->http);
   command->add_option("--out", options->out_dir,
                       "keep data folders, logs, ledgers and evidence here");
   command->add_flag("--unprotected", options->unprotected, "plain averaging without checks");

@@ -1,15 +1,15 @@
-// Everything that a run tells people: events as they happen, the status at any time, the report at
-// the end. The driver hands in what it sees; nothing flows back from here.
+// Everything that a run tells people: events as they happen, the status and the history at any
+// time, the report at the end. The driver hands in what it sees; nothing flows back from here.
 //
 // Promises
-// R1  Every observation reaches the monitor, and its event or its line in the log.
+// R1  Every observation reaches the monitor and the history, and its event or its line in the log.
 // R2  OnHalted is called once, and only OnEvaluation, OnNotice and OnCheckpointFailed after it.
 // R3  The report's last state is that of the last block seen. Its `steps_done` is 0 exactly if that
 //     is none, or the genesis block.
 //
 // May not know: the machine, sockets, threads, the disk.
-// Memory: one entry for each removal, and what NodeMonitor holds.
-// What an attacker can do here: as node_status.h and observation_lines.h say.
+// Memory: one entry for each removal, and what NodeMonitor and RunHistory hold.
+// What an attacker can do here: as node_status.h, run_history.h and observation_lines.h say.
 //
 // Thread safety: none; the protocol thread.
 #pragma once
@@ -21,6 +21,7 @@
 #include "node/host/report/node_events.h"
 #include "node/host/report/node_status.h"
 #include "node/host/report/observation_lines.h"
+#include "node/host/report/run_history.h"
 
 namespace ostraka::host {
 
@@ -31,6 +32,7 @@ class Reporter {
 
   void Started(std::uint16_t port, std::uint16_t http_port, std::size_t members);
   void See(base::Time now, const protocol::Observation& what);
+  void Stored(const protocol::Record& record) { history_.SeeStored(record); }
   // A removal of the block that was seen last.
   void Removed(const wire::Removal& removal);
   void Links(std::size_t up, std::size_t of);
@@ -44,6 +46,7 @@ class Reporter {
 
   // The observed part of the status; the caller fills in the rest.
   NodeStatus StatusAt(base::Time now) const { return monitor_.StatusAt(now); }
+  const RunHistory& history() const { return history_; }
   std::uint64_t step() const { return step_; }  // in progress
   bool met() const { return monitor_.met(); }   // a block was sealed or a step began
   // The observed part of the report; the caller fills in the rest.
@@ -64,6 +67,7 @@ class Reporter {
 
   NodeEvents& events_;
   NodeMonitor monitor_;
+  RunHistory history_;
   ObservationLines lines_;
   NodeReport report_;
   std::uint64_t step_ = 0;
