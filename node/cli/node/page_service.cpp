@@ -40,8 +40,4 @@ base::Status ServeLastPage(const RunPage& page, const std::string& address) {
                         [&page](std::string_view path) { return page.AnswerLast(path); });
 }
 
-std::string WithPort(const std::string& address, std::uint16_t port) {
-  return address.substr(0, address.rfind(':') + 1) + std::to_string(port);
-}
-
 }  // namespace ostraka::cli

@@ -21,7 +21,4 @@ std::shared_ptr<RunPage> ServePage(host::RunOptions& run);
 // HttpServer::Make's errors.
 base::Status ServeLastPage(const RunPage& page, const std::string& address);
 
-// `address` with that port.
-std::string WithPort(const std::string& address, std::uint16_t port);
-
 }  // namespace ostraka::cli

@@ -89,8 +89,9 @@ std::string Figure(const std::string& name, const std::string& value, const std:
 
 std::string Figures(const PageData& data) {
   const PageProgress& now = data.progress;
-  const std::string of = "of " + CountText(now.steps);
-  std::string html = Figure("Step", CountText(std::min(now.step, now.steps)), of);
+  // A run outlasts its plan by some steps after a late ban.
+  const char* of = now.step > now.steps ? "planned: " : "of ";
+  std::string html = Figure("Step", CountText(now.step), of + CountText(now.steps));
   html += Figure("A step takes",
                  now.seconds_per_step ? SpanText(*now.seconds_per_step) : std::string("–"), "");
   if (data.ended) {
@@ -346,8 +347,8 @@ std::string Foot(const PageData& data) {
 }
 
 std::string TitleOf(const PageData& data) {
-  return CountText(std::min(data.progress.step, data.progress.steps)) + "/" +
-         CountText(data.progress.steps) + " " + data.news.headline + " – ostraka";
+  return CountText(data.progress.step) + "/" + CountText(data.progress.steps) + " " +
+         data.news.headline + " – ostraka";
 }
 
 }  // namespace
