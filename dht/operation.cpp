@@ -46,6 +46,7 @@ std::vector<Operation::Errand> Operation::Next(base::Time now, const RoutingTabl
     if (search_.lookups() > lookups) until_ = now + kSearchTime;
     const bool over = now >= until_ || (errands.empty() && search_.done());
     if (!over) return errands;
+    OSTRAKA_CHECK(stage_ == Stage::kSearching);
     stage_ = Stage::kFinishing;
     for (Errand& errand : Finish()) errands.push_back(std::move(errand));
   }

@@ -51,7 +51,9 @@ std::vector<Search::Question> Search::Next(const RoutingTable& table, const Netw
       waits = waits || lookups_[i].waits();
     }
     if (waits || stage_ == Stage::kSurvey || stage_ == Stage::kEnd) return questions;
-    stage_ = NextStage(table, size, may_survey);
+    const Stage next = NextStage(table, size, may_survey);
+    OSTRAKA_CHECK(next > stage_);  // so the loop ends
+    stage_ = next;
   }
 }
 

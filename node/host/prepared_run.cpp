@@ -131,8 +131,7 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   node.states = StatesOf(options, layout);
   node.evaluate_every = options.states.evaluate_every;
   node.record_file = options.files.record;
-  node.http = std::move(options.network.http);
-  node.http_answer = std::move(options.network.http_answer);
+  node.status = std::move(options.network.status);
   return PreparedRun{self, layout, std::move(key_lock), std::move(node),
                      os::Descriptor(options.network.listen_socket.Release())};
 }

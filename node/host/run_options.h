@@ -6,15 +6,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "crypto/sign.h"
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/tensor_layout.h"
-#include "node/host/report/node_status.h"
-#include "node/http/http_server.h"
+#include "node/host/report/status_service.h"
 #include "node/os/descriptor.h"
 #include "node/protocol/ground/machine.h"
 #include "node/protocol/ground/manifest.h"
@@ -39,9 +37,7 @@ struct RunNetwork {
   os::Descriptor listen_socket{-1};  // a listening socket to use instead
   // For all links together, in each direction; control messages count but never wait; 0: no limit.
   std::uint64_t max_bytes_per_second = 0;
-  // Where the status is served, and the answer to a path. REQUIRES: an answer if there is a place.
-  std::vector<http::HttpPlace> http;
-  std::function<http::HttpResponse(std::string_view path, const NodeStatus& status)> http_answer;
+  StatusService status;
 };
 
 struct RunStates {

@@ -4,7 +4,9 @@
 // Every connection ends `timeout` after it was accepted. When all places are taken, the connection
 // whose request has been incomplete for longest is closed. A server on a loopback address answers
 // only requests that name a loopback host, so that a web page cannot read it through a visitor's
-// browser (DNS rebinding).
+// browser (DNS rebinding). Every answer forbids scripts and styles that do not come from this
+// server as files of their own, and frames around it (Content-Security-Policy), so that text of a
+// peer that was escaped badly still runs nothing.
 //
 // Thread safety: none; the thread that runs the io_context. The handler runs there too, and must
 // not block. Does not throw.

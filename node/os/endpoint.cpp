@@ -84,6 +84,10 @@ base::StatusOr<HostPort> ParseHostPort(std::string_view text) {
   return result;
 }
 
+std::string WithPort(std::string_view address, std::uint16_t port) {
+  return std::string(address.substr(0, address.rfind(':') + 1)) + std::to_string(port);
+}
+
 base::StatusOr<int> ListenOn(std::string_view address) {
   ASSIGN_OR_RETURN(const HostPort where, ParseHostPort(address));
   ASSIGN_OR_RETURN(SocketAddress bound, NumericAddress(where));

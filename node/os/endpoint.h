@@ -19,6 +19,9 @@ struct HostPort {
 // "host:port", "[v6]:port". InvalidArgument names what is wrong.
 base::StatusOr<HostPort> ParseHostPort(std::string_view text);
 
+// `address` ("host:port") with that port.
+std::string WithPort(std::string_view address, std::uint16_t port);
+
 // A bound and listening TCP socket, which the caller must close. InvalidArgument: not a numeric
 // address; Unavailable: the port is taken, or the address is not local.
 base::StatusOr<int> ListenOn(std::string_view address);

@@ -28,7 +28,7 @@ class FireTest(TestCase):
         for ban in bans:
             self.assertEqual((ban["kind"], ban["step"]), ("evidence", 0))
             self.assertEqual(ban["reason"], "signed two different COMMITs of one slot")
-            self.assertIn(f"step 0: BANISHED {ban['peer'][:16]} (evidence)", told)
+            self.assertIn(f"step 0: BANNED {ban['peer'][:16]} (evidence)", told)
 
     def test_silent_members_are_dropped_and_not_banned(self):
         bans, told = self.attack("silent")
@@ -36,7 +36,7 @@ class FireTest(TestCase):
             self.assertEqual(ban["kind"], "drop")
             self.assertRegex(ban["reason"], "sealed absent: its [A-Z]+ did not come")
             self.assertIn(f"step {ban['step']}: dropped {ban['peer'][:16]} (drop)", told)
-        self.assertNotIn("BANISHED", told)
+        self.assertNotIn("BANNED", told)
 
 
 if __name__ == "__main__":

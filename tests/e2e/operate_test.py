@@ -27,8 +27,12 @@ class LogTest(TestCase):
         node = self.start()
         node.wait_for("stderr", lambda line: line.startswith("listening on port"))
         lines = self.stop(node)
-        self.assertRegex(lines[0], r"listening on port \d+")
-        self.assertRegex(lines[1], "interrupted: stopped by Ctrl-C")
+        self.assertRegex(lines[0], r"^run [0-9a-f]{16}: toy, \d+ steps, 3 members, bears 0 faulty$")
+        self.assertEqual(lines[1], f"this node is {self.made.ids[0][:16]}, and keeps its data in "
+                                   f"{self.made.data_dir(0)}")
+        self.assertRegex(lines[2], r"listening on port \d+")
+        self.assertRegex(lines[3], "interrupted: stopped by Ctrl-C")
+        self.assertNotIn("\x1b", "".join(lines))
         self.assertNotIn("shutting down", "".join(lines))
 
     def test_levels(self):

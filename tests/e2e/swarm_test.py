@@ -63,7 +63,7 @@ class BanishTest(TestCase):
             self.assertEqual(ban["kind"], "verdict")
             self.assertIn("does not follow from its batch", ban["reason"])
             self.assertTrue(0 < ban["step"] < self.result["steps"])
-            self.assertIn(f"step {ban['step']}: BANISHED {ban['peer'][:16]}", self.ended.stderr)
+            self.assertIn(f"step {ban['step']}: BANNED {ban['peer'][:16]}", self.ended.stderr)
 
     def test_honest_ledgers_are_equal(self):
         shown = [json.loads(expect_ok("ledger", "show", "--json", node)) for node in self.honest]
@@ -169,7 +169,7 @@ class OutcomeTest(TestCase):
     def test_text_names_removed_nodes_and_reasons(self):
         result = run("swarm", "--peers", 4, "--byzantine", 1, *TOY, "--steps", 20)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertRegex(result.stdout, r"(?m)^3 +[0-9a-f]{16} +byzantine +banished +step \d+, "
+        self.assertRegex(result.stdout, r"(?m)^3 +[0-9a-f]{16} +byzantine +banned +step \d+, "
                                         r"verdict: its gradient of step \d+ does not follow")
         self.assertRegex(result.stdout, r"(?m)^0 +[0-9a-f]{16} +honest +finished")
         self.assertIn("state roots of the honest nodes: equal", result.stdout)

@@ -6,9 +6,11 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/node/node_options.h"
+#include "node/cli/node/page_service.h"
 #include "node/cli/views/node_json.h"
 #include "node/cli/views/node_view.h"
 #include "node/host/host.h"
+#include "node/os/endpoint.h"
 #include "node/os/stop_signals.h"
 
 namespace ostraka::cli {
@@ -30,13 +32,14 @@ ExitCode ExitCodeOf(host::NodeEnd end) {
   return kEnvironment;
 }
 
-ExitCode Show(const NodeOutputOptions& output, const host::Run& run) {
+ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::string& data_dir) {
   const host::NodeReport& report = *run.report();
   nlohmann::json result = ReportJson(report, run.self(), run.layout());
   if (report.checkpoint.ok()) {
     result["checkpoint"] = *report.checkpoint;
     if (!output.events) {
-      std::fprintf(stderr, "the state is in %s\n", report.checkpoint->c_str());
+      std::fprintf(stderr, "the state is in %s\nthe model: ostraka export %s model.safetensors\n",
+                   report.checkpoint->c_str(), data_dir.c_str());
     }
   }
   if (output.events) result["event"] = "report";
@@ -51,9 +54,13 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Log> log,
                    Log::Open(output.log, output.events ? LogLevel::kWarning : LogLevel::kInfo));
   ASSIGN_OR_RETURN(host::RunOptions run_options, RunOptionsOf(options));
+  const std::shared_ptr<RunPage> page = ServePage(run_options);
+  const std::string data_dir = run_options.files.data_dir;
   const std::unique_ptr<host::NodeEvents> events =
       output.events ? MakeJsonView(*log)
-                    : MakePeopleView(run_options.manifest->training.steps, *log);
+                    : MakePeopleView({run_options.manifest, run_options.key->id(), data_dir,
+                                      options.network.http.address},
+                                     *log);
   host::Host host;
   ASSIGN_OR_RETURN(const std::shared_ptr<host::Run> run,
                    host.Open(std::move(run_options), *events));
@@ -65,7 +72,13 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
     const os::StopSignals signals(host.io(), [&host](const std::string& name) { host.Stop(name); });
     host.RunToTheEnd();
   }
-  return Show(output, *run);
+  const ExitCode code = Show(output, *run, data_dir);
+  if (options.network.http.address.empty()) return code;
+  std::fflush(stdout);  // a parent process need not wait for the last page
+  const base::Status shown =
+      ServeLastPage(*page, os::WithPort(options.network.http.address, run->http_port()));
+  if (!shown.ok()) log->Say(LogLevel::kWarning, "no last page: " + base::MessageOf(shown));
+  return code;
 }
 
 }  // namespace

@@ -18,18 +18,6 @@
 namespace ostraka::cli {
 namespace {
 
-// Attack: whoever can connect reads the members, their ids and their state, without a password.
-base::Status CheckHttp(const NodeNetworkOptions& options) {
-  if (options.http.empty()) return base::OkStatus();
-  const auto address = os::ParseHostPort(options.http);
-  if (!address.ok()) return base::InvalidArgument("--http " + base::MessageOf(address.status()));
-  if (options.http_remote || http::IsLoopback(options.http)) return base::OkStatus();
-  return base::InvalidArgument("--http " + options.http +
-                               ": other machines could read the status without a password; use "
-                               "127.0.0.1 (and an SSH tunnel), or add --http-remote if you trust "
-                               "the network");
-}
-
 base::StatusOr<std::map<base::PeerId, std::string>> AddressesOf(
     const std::vector<std::string>& peers, const protocol::Manifest& manifest) {
   std::map<base::PeerId, std::string> addresses;
@@ -74,12 +62,11 @@ base::StatusOr<host::RunNetwork> NetworkOf(const NodeNetworkOptions& options,
   network.listen = options.listen;
   ASSIGN_OR_RETURN(network.max_bytes_per_second, BandwidthOf(options.bandwidth));
   // The socket for `ostraka status DIR`, and the address that the user gives.
-  network.http.push_back({.address = {}, .socket_path = data_dir + "/" + kStatusSocketName});
-  if (!options.http.empty()) network.http.push_back({.address = options.http, .socket_path = {}});
-  network.http_answer = [steps = manifest.training.steps](std::string_view path,
-                                                          const host::NodeStatus& status) {
-    return AnswerHttp(path, status, steps);
-  };
+  std::vector<http::HttpPlace>& places = network.status.places;
+  places.push_back({.address = {}, .socket_path = data_dir + "/" + kStatusSocketName});
+  if (!options.http.address.empty()) {
+    places.push_back({.address = options.http.address, .socket_path = {}});
+  }
   return network;
 }
 
@@ -116,7 +103,7 @@ base::StatusOr<std::unique_ptr<protocol::Machine>> Attacker(
 
 base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options) {
   host::RunOptions run;
-  RETURN_IF_ERROR(CheckHttp(options.network));
+  RETURN_IF_ERROR(CheckHttp(options.network.http));
   ASSIGN_OR_RETURN(protocol::Manifest manifest, config::ReadManifestFile(options.files.manifest));
   run.manifest = std::make_shared<const protocol::Manifest>(std::move(manifest));
   ASSIGN_OR_RETURN(crypto::SigningKey key, LoadKey(options.files.key, options.files.passphrase));
@@ -159,12 +146,7 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
                      "descriptor of a socket that listens already (socket activation)");
   command.add_option("--bandwidth", options.network.bandwidth,
                      "limit on bytes of gradients per second, in each direction (10M, 500K)");
-  command.add_option(
-      "--http", options.network.http,
-      "HOST:PORT (port 0: any free one) that serves /status, /metrics (Prometheus) and "
-      "/healthz; a loopback address, unless --http-remote");
-  command.add_flag("--http-remote", options.network.http_remote,
-                   "allow addresses for --http that other machines can reach");
+  AddHttpOptions(command, options.network.http);
   command.add_option(
       "--data", options.files.data,
       "mnist:DIR, cifar10:DIR or text:FILE: where the run's data is on this machine");

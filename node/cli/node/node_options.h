@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "node/base/status.h"
+#include "node/cli/options/http_options.h"
 #include "node/cli/options/state_options.h"
 #include "node/cli/terminal/log.h"
 #include "node/cli/terminal/passphrase.h"
@@ -34,8 +35,7 @@ struct NodeNetworkOptions {
   std::string listen;
   int listen_fd = -1;
   std::string bandwidth;  // bytes per second
-  std::string http;       // HOST:PORT
-  bool http_remote = false;
+  HttpOptions http;
 };
 
 struct NodeOutputOptions {
@@ -67,8 +67,8 @@ struct NodeCommandOptions {
 void AddNodeOptions(CLI::App& command, NodeCommandOptions& options);
 
 // InvalidArgument: a bad option, or an address that other machines can reach without --http-remote.
-// Also the errors of ReadManifestFile, LoadKey and DataDirOf. REQUIRES: called once, because it
-// takes over --listen-fd.
+// Also the errors of ReadManifestFile, LoadKey and DataDirOf. The places of the status are named
+// and not yet answered (page_service.h). REQUIRES: called once, because it takes over --listen-fd.
 base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options);
 
 }  // namespace ostraka::cli

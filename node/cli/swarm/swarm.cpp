@@ -118,8 +118,7 @@ class Swarm {
     const auto begin = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < run_.nodes.size(); ++i) RETURN_IF_ERROR(Start(i));
     RETURN_IF_ERROR(Watch());
-    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-    run_.seconds = wall.count();
+    run_.seconds = std::chrono::duration<double>(last_end_ - begin).count();
     return std::move(run_);
   }
 
@@ -132,6 +131,7 @@ class Swarm {
       return base::InvalidArgument("--byzantine must be below --peers");
     }
     if (!std::isfinite(options_.target)) return base::InvalidArgument("--target must be a number");
+    RETURN_IF_ERROR(CheckHttp(options_.http));
     RETURN_IF_ERROR(CheckAttack(options_.attack, options_.attack_params));
     ASSIGN_OR_RETURN(const protocol::Mode mode, protocol::ParseMode(options_.manifest.mode));
     return options_.unprotected
@@ -211,12 +211,19 @@ class Swarm {
       process.arguments.insert(process.arguments.end(), {"--data", DataSourceText()});
     }
     AppendStateArguments(options_.states, process.arguments);
+    if (index == 0) AddHttp(process.arguments);
     if (options_.unprotected) process.arguments.push_back("--unprotected");
     if (node.byzantine) AddAttack(process.arguments);
     ASSIGN_OR_RETURN(Process started, Process::Start(process));
     processes_.push_back(std::move(started));
     close(std::exchange(sockets_[index].fd, -1));
     return base::OkStatus();
+  }
+
+  void AddHttp(std::vector<std::string>& arguments) const {
+    if (options_.http.address.empty()) return;
+    arguments.insert(arguments.end(), {"--http", options_.http.address});
+    if (options_.http.remote) arguments.push_back("--http-remote");
   }
 
   void AddAttack(std::vector<std::string>& arguments) const {
@@ -271,6 +278,7 @@ class Swarm {
     if (!status) return base::OkStatus();
     node.exit_status = *status;
     if (!node.report.is_null()) return base::OkStatus();
+    last_end_ = std::chrono::steady_clock::now();
     node.last_words = LastLineOf(node.log_file);
     if (node.stopped) return base::OkStatus();
     if (node.started) {
@@ -315,7 +323,10 @@ class Swarm {
   void Take(std::size_t index, const nlohmann::json& event) {
     SwarmNode& node = run_.nodes[index];
     if (event["event"] == "started") node.started = true;
-    if (event["event"] == "report") node.report = event;
+    if (event["event"] == "report") {
+      node.report = event;
+      last_end_ = std::chrono::steady_clock::now();  // it may stay for those who watch its page
+    }
     if (index == 0) TakeFirst(event);
     watcher_.OnEvent(index, node, event);
   }
@@ -338,6 +349,7 @@ class Swarm {
   SwarmRun run_;
   std::vector<os::ListeningSocket> sockets_;
   std::vector<Process> processes_;
+  std::chrono::steady_clock::time_point last_end_;     // the newest report, or exit without one
   std::optional<std::size_t> honest_left_;             // still running after the end of the run
   std::chrono::steady_clock::time_point quiet_since_;  // when honest_left_ last changed
 };

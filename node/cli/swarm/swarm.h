@@ -16,6 +16,7 @@
 
 #include "node/base/ids.h"
 #include "node/base/status.h"
+#include "node/cli/options/http_options.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/options/state_options.h"
 
@@ -34,6 +35,7 @@ struct SwarmOptions {
   std::string out_dir;  // empty: a temporary folder, removed after success
   std::uint64_t evaluate_every = 10;
   StateOptions states;
+  HttpOptions http;  // of node 0, which is honest
 
   // On loopback 5 s of silence means a fault, and a message takes less than 63 ms.
   SwarmOptions() {
@@ -65,7 +67,7 @@ struct SwarmRun {
   std::vector<SwarmNode> nodes;
   std::string run_dir;
   std::uint64_t dimension = 0;  // parameters of the model
-  double seconds = 0;           // from the first start to the last end
+  double seconds = 0;           // from the first start to the last report
   std::vector<double> losses;   // from the first honest node's evaluations
   std::vector<SwarmReturn> rejoined;
   bool interrupted = false;

@@ -3,9 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,7 +15,11 @@
 #include "node/cli/node/evidence_files.h"
 #include "node/cli/swarm/commands.h"
 #include "node/cli/swarm/swarm.h"
+#include "node/cli/terminal/human.h"
+#include "node/cli/terminal/ink.h"
+#include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_json.h"
+#include "node/os/endpoint.h"
 
 namespace ostraka::cli {
 namespace {
@@ -22,23 +27,24 @@ namespace {
 using nlohmann::json;
 
 // JSON has no NaN or Inf: diverged training shows them as null.
-std::string FourDigits(const json& number) {
-  if (!number.is_number()) return "not a number";
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.4f", number.get<double>());
-  return text;
+double NumberOf(const json& number) {
+  return number.is_number() ? number.get<double>() : std::nan("");
 }
 
-// The toy's metric is its loss: print it once.
-std::string MetricText(const json& name, const json& value, const json& loss) {
-  const std::string text = name.get<std::string>() + " " + FourDigits(value);
-  return name == "loss" ? text : text + ", loss " + FourDigits(loss);
+std::string MetricText(const json& metric) {
+  const json& name = metric.contains("name") ? metric["name"] : metric["metric"];
+  return EvaluationText(name.get<std::string>(), NumberOf(metric["value"]),
+                        NumberOf(metric["loss"]));
 }
 
-// Emphasizes bans, which are permanent.
-std::string Shout(const json& removal) {
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Bans, which are permanent, in capitals.
+std::string Shout(const json& removal, const Ink& ink) {
   const std::string word = RemovalWord(removal);
-  return word == "banished" ? "BANISHED" : word;
+  return word == "banned" ? ink.Bad("BANNED") : ink.Warn(word);
 }
 
 std::string ShortId(const json& id) { return id.get<std::string>().substr(0, 16); }
@@ -47,15 +53,18 @@ std::string ShortId(const json& id) { return id.get<std::string>().substr(0, 16)
 // nodes report equal events, so it shows those of node 0, which is honest.
 class LiveView final : public SwarmWatcher {
  public:
-  LiveView(const SwarmOptions& options, bool quiet)
-      : options_(options), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+  explicit LiveView(const SwarmOptions& options)
+      : options_(options),
+        terminal_(isatty(STDERR_FILENO) != 0),
+        ink_(STDERR_FILENO),
+        progress_(options.manifest.manifest.training.steps) {}
 
   void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
-    if (quiet_) return;
     // Announce with the first event, so that a failed start prints only its error.
     if (!std::exchange(announced_, true)) Announce();
     if (index != 0) return;
     const std::string kind = event["event"];
+    if (kind == "started" && event["http_port"] != 0) OnPage(event["http_port"]);
     if (kind == "step" && !event["genesis"].get<bool>()) OnStep(event);
     if (kind == "evaluation") OnEvaluation(event);
     if (kind == "removal") OnRemoval(event);
@@ -77,31 +86,31 @@ class LiveView final : public SwarmWatcher {
                                                             " Byzantine (" + options_.attack + ")";
     Line(std::to_string(options_.peers) + " nodes on loopback, " + liars +
          (options_.unprotected ? ", UNPROTECTED: " : ": ") + training.model +
-         (training.model == "toy" ? "" : " on " + training.data));
+         (training.model == "toy" ? "" : " on " + training.data) + ", " +
+         std::to_string(training.steps) + " steps");
   }
+  void OnPage(std::uint16_t port) {
+    Line("watch it at http://" + os::WithPort(options_.http.address, port) + "/");
+  }
+  // A case has one line, when it ends: the removal, whose reason names accuser and votes. Until
+  // then the progress line counts it.
   void OnStep(const json& event) {
-    for (const json& open : event["cases"]) {
-      const std::string key = open.dump();
-      if (!cases_.emplace(key, true).second) continue;
-      Line("step " + event["step"].dump() + ": " + CaseText(open));
-    }
     for (const json& peer : event["joined"]) {
-      Line("step " + event["step"].dump() + ": " + ShortId(peer) + " is a member again");
+      Line("step " + event["step"].dump() + ": " + ShortId(peer) + " returned");
     }
+    progress_.Done(event["step"].get<std::uint64_t>(), Now());
     if (!terminal_) return;
-    std::fprintf(stderr, "\r\x1b[Kstep %llu of %llu  %llu members  %zu removed  %s",
-                 static_cast<unsigned long long>(event["step"].get<std::uint64_t>() + 1),
-                 static_cast<unsigned long long>(options_.manifest.manifest.training.steps),
-                 static_cast<unsigned long long>(event["members"].get<std::uint64_t>()), removed_,
-                 metric_.c_str());
+    const std::string line =
+        progress_.Line(event["members"].get<std::size_t>(), event["cases"].size());
+    std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
   }
   void OnEvaluation(const json& event) {
-    metric_ = MetricText(event["metric"], event["value"], event["loss"]);
-    Line("step " + event["step"].dump() + ": " + metric_);
+    const std::string text = MetricText(event);
+    progress_.Evaluated(text);
+    Line("step " + event["step"].dump() + ": " + text);
   }
   void OnRemoval(const json& event) {
-    ++removed_;
-    Line("step " + event["step"].dump() + ": " + Shout(event) + " " + ShortId(event["peer"]) +
+    Line("step " + event["step"].dump() + ": " + Shout(event, ink_) + " " + ShortId(event["peer"]) +
          " (" + event["kind"].get<std::string>() + "): " + event["reason"].get<std::string>());
   }
   void Line(const std::string& text) {
@@ -109,12 +118,10 @@ class LiveView final : public SwarmWatcher {
   }
 
   const SwarmOptions& options_;
-  const bool quiet_;
   const bool terminal_;
+  const Ink ink_;
+  Progress progress_;
   bool announced_ = false;
-  std::size_t removed_ = 0;
-  std::string metric_;
-  std::map<std::string, bool> cases_;
 };
 
 void PrintNodes(const SwarmRun& run, const json& result) {
@@ -131,7 +138,7 @@ void PrintNodes(const SwarmRun& run, const json& result) {
     }
     for (const json& back : result["rejoined"]) {
       if (back["peer"] == node.id.Hex() && end == "dropped") {
-        why += "; a member again in step " + back["step"].dump();
+        why += "; returned in step " + back["step"].dump();
       }
     }
     if (why.empty() && end != "finished" && !node.report.is_null()) {
@@ -147,9 +154,8 @@ void PrintNumbers(const SwarmOptions& options, const json& result) {
     const json& metric = result["metric"];
     const std::string target =
         options.target > 0 ? " (target " + FourDigits(options.target) + ")" : "";
-    std::printf("%s after step %s%s\n",
-                MetricText(metric["name"], metric["value"], metric["loss"]).c_str(),
-                metric["step"].dump().c_str(), target.c_str());
+    std::printf("%s after step %s%s\n", MetricText(metric).c_str(), metric["step"].dump().c_str(),
+                target.c_str());
   }
   if (result["state_roots_equal"].get<bool>())
     std::printf("state roots of the honest nodes: equal\n");
@@ -177,7 +183,7 @@ base::Status KeepEvidence(const SwarmRun& run) {
 }
 
 ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
-  LiveView view(options, false);
+  LiveView view(options);
   const auto run = RunSwarm(options, view);
   if (!run.ok()) return Fail(run.status());
   const json result = JudgeSwarm(options, *run);
@@ -188,7 +194,8 @@ ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
     std::printf("\n");
     PrintNodes(*run, result);
     PrintNumbers(options, result);
-    std::printf("%s\n", ok ? "OK" : "FAILED");
+    const Ink ink(STDOUT_FILENO);
+    std::printf("%s\n", (ok ? ink.Good("OK") : ink.Bad("FAILED")).c_str());
     for (const json& problem : result["problems"]) {
       std::printf("  %s\n", problem.get<std::string>().c_str());
     }
@@ -198,7 +205,10 @@ ExitCode RunCommand(const SwarmOptions& options, bool print_json) {
     std::filesystem::remove_all(run->run_dir, ignored);
   } else {
     const base::Status kept = options.unprotected ? base::OkStatus() : KeepEvidence(*run);
-    std::fprintf(stderr, "logs, ledgers and evidence: %s\n", run->run_dir.c_str());
+    std::fprintf(stderr,
+                 "logs, ledgers and evidence: %s\n"
+                 "the model: ostraka export %s model.safetensors\n",
+                 run->run_dir.c_str(), run->nodes.front().data_dir.c_str());
     if (!kept.ok()) return Fail(kept);
   }
   return ok ? kDone : kNegative;
@@ -228,6 +238,7 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   command->add_option("--evaluate-every", options->evaluate_every, "steps between evaluations")
       ->capture_default_str();
   AddStateOptions(*command, options->states);
+  AddHttpOptions(*command, options->http);
   command->add_option("--out", options->out_dir,
                       "keep data folders, logs, ledgers and evidence here");
   command->add_flag("--unprotected", options->unprotected, "plain averaging without checks");

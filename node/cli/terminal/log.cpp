@@ -106,16 +106,22 @@ base::StatusOr<std::unique_ptr<Log>> Log::Open(const LogOptions& options, LogLev
 }
 
 Log::Log(LogLevel level, std::unique_ptr<File> file)
-    : level_(level), terminal_(isatty(STDERR_FILENO) != 0), file_(std::move(file)) {}
+    : level_(level),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      ink_(STDERR_FILENO),
+      file_(std::move(file)) {}
 
 Log::~Log() = default;
 
-void Log::Say(LogLevel level, const std::string& line) {
+void Log::Say(LogLevel level, const std::string& line, Tone tone) {
   if (level < level_) return;
   const std::string printable = PrintableLine(line);
   if (file_ != nullptr) file_->Say(level, printable);
   if (file_ != nullptr && level < LogLevel::kError) return;
-  std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\x1b[K" : "", printable.c_str());
+  const std::string shown = tone == Tone::kGood  ? ink_.Good(printable)
+                            : tone == Tone::kBad ? ink_.Bad(printable)
+                                                 : printable;
+  std::fprintf(stderr, "%s%s\n", terminal_ ? "\r\x1b[K" : "", shown.c_str());
 }
 
 void Log::Progress(const std::string& text) {

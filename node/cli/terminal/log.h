@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "node/base/status.h"
+#include "node/cli/terminal/ink.h"
 
 namespace CLI {
 class App;
@@ -22,6 +23,8 @@ class App;
 namespace ostraka::cli {
 
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
+// The colour of a line on a terminal (ink.h).
+enum class Tone : std::uint8_t { kPlain, kGood, kBad };
 
 struct LogOptions {
   std::string level;  // debug, info, warning, error; empty: the command's default
@@ -41,7 +44,7 @@ class Log {
                                                    LogLevel default_level);
   ~Log();
 
-  void Say(LogLevel level, const std::string& line);
+  void Say(LogLevel level, const std::string& line, Tone tone = Tone::kPlain);
   // A line that the next one replaces; shown only on a terminal.
   void Progress(const std::string& text);
 
@@ -51,6 +54,7 @@ class Log {
 
   const LogLevel level_;
   const bool terminal_;
+  const Ink ink_;
   const std::unique_ptr<File> file_;  // null: stderr
 };
 

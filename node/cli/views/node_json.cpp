@@ -24,11 +24,9 @@ json JsonOf(const wire::Removal& removal) {
 std::string RemovalWord(const json& removal) {
   for (std::uint8_t i = 0; i < wire::kRemovalKindCount; ++i) {
     const auto kind = static_cast<wire::RemovalKind>(i);
-    if (removal["kind"] != wire::RemovalKindName(kind)) continue;
-    if (wire::IsBan(kind)) return "banished";
-    return kind == wire::RemovalKind::kDrop ? "dropped" : "removed";
+    if (removal["kind"] == wire::RemovalKindName(kind) && wire::IsBan(kind)) return "banned";
   }
-  return "removed";
+  return "dropped";
 }
 
 json JsonOf(const wire::CaseId& id) {

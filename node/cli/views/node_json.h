@@ -17,7 +17,7 @@ void PrintJson(const nlohmann::json& value);
 
 // {"peer","step","kind","reason"}
 nlohmann::json JsonOf(const wire::Removal& removal);
-// The verb for such an object: "banished" (permanent), "dropped" (may return), ...
+// The verb for such an object: "banned" (permanent) or "dropped" (may return).
 std::string RemovalWord(const nlohmann::json& removal);
 
 // {"case_kind","accuser","target","accused_step","column"?}: column if the case is about one.

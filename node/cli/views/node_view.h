@@ -2,17 +2,28 @@
 // or to a parent process.
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "node/cli/terminal/log.h"
 #include "node/host/report/node_events.h"
+#include "node/protocol/ground/manifest.h"
 
 namespace ostraka::cli {
 
-// `steps` comes from the manifest, for the progress line. Repeated suspicions with equal peer and
-// check are shown once. REQUIRES: `log` outlives the view (also below).
-std::unique_ptr<host::NodeEvents> MakePeopleView(std::uint64_t steps, Log& log);
+// What a person is told at the start.
+struct RunFacts {
+  std::shared_ptr<const protocol::Manifest> manifest;  // REQUIRES: not null
+  base::PeerId self;
+  std::string data_dir;
+  std::string http;  // HOST:PORT of the page; empty: none
+};
+
+// Repeated suspicions with equal peer and check are shown once. REQUIRES: `log` outlives the view
+// (also below).
+std::unique_ptr<host::NodeEvents> MakePeopleView(RunFacts facts, Log& log);
+
+LogLevel LevelOf(net::NoticeLevel level);
 
 // One JSON object per line on stdout, flushed; notices go to the log. Repeated suspicions with
 // equal peer and check are reported once per step.

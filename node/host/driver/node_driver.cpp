@@ -37,8 +37,7 @@ NodeDriver::Impl::Plan::Plan(NodeOptions& options)
     : self(options.transport.key->id()),
       run_id(options.transport.run_id),
       transport(std::move(options.transport)),
-      http(std::move(options.http)),
-      http_answer(std::move(options.http_answer)),
+      status(std::move(options.status)),
       record_file(std::move(options.record_file)),
       flush_timeout(options.flush_timeout),
       started{options.coin_seed, crypto::RandomSeed(), std::move(options.restored)} {}
@@ -109,12 +108,13 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
   ASSIGN_OR_RETURN(transport_,
                    net::Transport::Make(io, std::move(plan_.transport), std::move(events)));
   if (!plan_.record_file.empty()) RETURN_IF_ERROR(disk_.RecordFrames(plan_.record_file));
-  ASSIGN_OR_RETURN(http_, StatusServer::Make(io, plan_.http, [this](std::string_view path) {
-                     http::HttpResponse answer;
-                     answer.status = 500;  // unless the handler answers
-                     inlet_.Enter([&] { answer = plan_.http_answer(path, Status()); });
-                     return answer;
-                   }));
+  ASSIGN_OR_RETURN(
+      http_, StatusServer::Make(io, plan_.status.places, [this](std::string_view path) {
+        http::HttpResponse answer;
+        answer.status = 500;  // unless the handler answers
+        inlet_.Enter([&] { answer = plan_.status.answer(path, Status(), reporter_.history()); });
+        return answer;
+      }));
   plan_.port = transport_->port();
   plan_.http_port = http_->port();
   return base::OkStatus();
@@ -221,6 +221,7 @@ void NodeDriver::Impl::Close() {
   StopTimers();                                              // they use the transport
   const auto closed = std::make_shared<Closed>();
   closed->traffic = transport_->counters();
+  if (plan_.status.last) plan_.status.last(Status(), reporter_.history());
   http_.reset();
   transport_.reset();
   closing_.Start(
@@ -270,7 +271,7 @@ base::StatusOr<std::unique_ptr<NodeDriver>> NodeDriver::Make(boost::asio::io_con
                                                              NodeOptions options,
                                                              NodeEvents& events) {
   OSTRAKA_CHECK(options.machine && options.trainer && options.ledger && options.transport.key);
-  OSTRAKA_CHECK(options.http.empty() || options.http_answer);
+  OSTRAKA_CHECK(options.status.places.empty() || options.status.answer);
   os::Descriptor listen_socket(std::exchange(options.transport.listen_fd, -1));
   try {
     auto impl = std::make_unique<Impl>(io, std::move(options), events);

@@ -46,15 +46,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "node/base/status.h"
 #include "node/base/time.h"
 #include "node/host/report/node_events.h"
-#include "node/host/report/node_status.h"
+#include "node/host/report/status_service.h"
 #include "node/host/threads/job_pool.h"
-#include "node/http/http_server.h"
 #include "node/net/mesh/transport.h"
 #include "node/protocol/ground/machine.h"
 #include "node/store/checkpoint_writer.h"
@@ -81,9 +79,7 @@ struct NodeOptions {
   // Appends every received frame to this file, each after its length (u32, little-endian), for
   // audits from outside. Empty: no file.
   std::string record_file = {};
-  // Where the status is served from Make until the run closes, and the handler of a path.
-  std::vector<http::HttpPlace> http;
-  std::function<http::HttpResponse(std::string_view path, const NodeStatus& status)> http_answer;
+  StatusService status;  // from Make until the run closes
 };
 
 class NodeDriver {
@@ -102,7 +98,7 @@ class NodeDriver {
 
   // The port it listens on; 0 if it only dials.
   std::uint16_t port() const;
-  // The port of the last of NodeOptions::http that has a port; 0 if none has.
+  // The port of the last of StatusService::places that has a port; 0 if none has.
   std::uint16_t http_port() const;
 
   // Starts the machine. The run goes on while `io` runs, until `ended`. REQUIRES: called once;

@@ -42,8 +42,7 @@ class NodeDriver::Impl {
     base::PeerId self;
     base::Digest run_id;
     net::TransportOptions transport;  // until Bind
-    std::vector<http::HttpPlace> http;
-    std::function<http::HttpResponse(std::string_view, const NodeStatus&)> http_answer;
+    StatusService status;
     std::string record_file;
     base::Duration flush_timeout;
     protocol::Started started;  // until Start

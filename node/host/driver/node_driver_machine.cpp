@@ -51,6 +51,7 @@ void NodeDriver::Impl::On(protocol::StartJob& action) {
 }
 
 void NodeDriver::Impl::On(protocol::Store& action) {
+  for (const protocol::Record& record : action.records) reporter_.Stored(record);
   const base::Status status = disk_.Append(std::move(action));
   if (!status.ok()) Refused(status);
 }

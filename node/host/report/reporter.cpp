@@ -15,6 +15,7 @@ void Reporter::Started(std::uint16_t port, std::uint16_t http_port, std::size_t 
 void Reporter::See(base::Time now, const protocol::Observation& what) {
   OSTRAKA_CHECK(!halted_);  // R2
   monitor_.See(now, what);
+  history_.See(now, what);
   if (const auto said = lines_.Of(now, what)) events_.OnNotice(said->level, said->line);
   std::visit([this](const auto& seen) { On(seen); }, what);
   CheckInvariants();
@@ -74,6 +75,7 @@ void Reporter::Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluat
   report_.evaluation = *result;
   report_.evaluated_step = step;
   monitor_.SeeEvaluation(step, *result);
+  history_.SeeEvaluation(step, *result);
   events_.OnEvaluation(step, *result);
 }
 

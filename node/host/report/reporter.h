@@ -1,16 +1,17 @@
-// Everything that a run tells people: events as they happen, the status at any time, the report at
-// the end. The driver hands in what it sees; nothing flows back from here.
+// Everything that a run tells people: events as they happen, the status and the history at any
+// time, the report at the end. The driver hands in what it sees; nothing flows back from here.
 //
 // Promises:
-//   R1  Every observation reaches the monitor, and its event or its line in the log if it has one.
+//   R1  Every observation reaches the monitor and the history, and its event or its line in the log
+//       if it has one.
 //   R2  OnHalted is called once, and only OnEvaluation, OnNotice and OnCheckpointFailed after it
 //       (CHECKed).
 //   R3  The report's last state is that of the last block seen. Its `steps_done` is 0 exactly if
 //       that is none, or the genesis block.
 //
 // May not know: the machine, sockets, threads, the disk.
-// Memory: what NodeMonitor holds, and references to a block and a state.
-// What an attacker can do here: as node_status.h and observation_lines.h say.
+// Memory: what NodeMonitor and RunHistory hold, and references to a block and a state.
+// What an attacker can do here: as node_status.h, run_history.h and observation_lines.h say.
 //
 // Thread safety: none; the protocol thread.
 #pragma once
@@ -22,6 +23,7 @@
 #include "node/host/report/node_events.h"
 #include "node/host/report/node_status.h"
 #include "node/host/report/observation_lines.h"
+#include "node/host/report/run_history.h"
 
 namespace ostraka::host {
 
@@ -32,6 +34,7 @@ class Reporter {
 
   void Started(std::uint16_t port, std::uint16_t http_port, std::size_t members);
   void See(base::Time now, const protocol::Observation& what);
+  void Stored(const protocol::Record& record) { history_.SeeStored(record); }
   // `removal` is in the block of the last StepDone.
   void Removed(const wire::Removal& removal);
   void Links(std::size_t up, std::size_t of);
@@ -45,6 +48,7 @@ class Reporter {
 
   // The observed part of the status; the caller fills in the rest.
   NodeStatus StatusAt(base::Time now) const { return monitor_.StatusAt(now); }
+  const RunHistory& history() const { return history_; }
   std::uint64_t step() const { return step_; }  // the step in progress, or the last one done
   bool met() const { return monitor_.met(); }   // a block was sealed or a step began
   // The observed part of the report but for the removals.
@@ -67,6 +71,7 @@ class Reporter {
 
   NodeEvents& events_;
   NodeMonitor monitor_;
+  RunHistory history_;
   ObservationLines lines_;
   NodeReport report_;
   std::uint64_t step_ = 0;

@@ -7,6 +7,8 @@
 #include <boost/asio/ip/v6_only.hpp>
 #include <utility>
 
+#include "node/base/check.h"
+
 namespace ostraka::net {
 namespace {
 
@@ -103,6 +105,7 @@ void UdpSocket::Send(const dht::Endpoint& to, base::ByteView bytes) {
 }
 
 dht::Endpoint UdpSocket::local() const {
+  OSTRAKA_CHECK(state_->socket.is_open());
   error_code ignored;  // an open socket has an address
   return FromAsio(state_->socket.local_endpoint(ignored));
 }

@@ -28,6 +28,24 @@ TEST_F(HttpTest, AnswersGetAndHeadWithoutTheQuery) {
   EXPECT_THAT(Ask("GET /none HTTP/1.1\r\nHost: [::1]:9\r\n\r\n"), HasSubstr("404 Not Found"));
 }
 
+// Should a text of a peer ever be escaped badly, nothing in it runs, and nothing leaves this
+// server.
+TEST_F(HttpTest, EveryAnswerForbidsForeignScriptsStylesAndFrames) {
+  Serve(kLoopback);
+  for (const char* request : {"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                              "GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                              "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", "nonsense\r\n\r\n"}) {
+    const std::string answer = Ask(request);
+    for (const char* header :
+         {"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; ",
+          "frame-ancestors 'none'", "X-Content-Type-Options: nosniff",
+          "Cross-Origin-Resource-Policy: same-origin", "Referrer-Policy: no-referrer"}) {
+      EXPECT_THAT(answer, HasSubstr(header)) << request;
+    }
+    EXPECT_THAT(answer, Not(HasSubstr("unsafe-inline")));
+  }
+}
+
 TEST_F(HttpTest, ALargeAnswerArrivesWhole) {
   const std::string body(3 << 20, 'x');
   Serve(kLoopback, {}, body);

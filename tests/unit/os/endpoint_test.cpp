@@ -26,5 +26,11 @@ TEST(AddressPrefix, IsThePrefixOfOneCustomer) {
   EXPECT_EQ(AddressPrefix("node.example.org"), "");
 }
 
+TEST(WithPort, ReplacesThePortOfAnyForm) {
+  EXPECT_EQ(WithPort("127.0.0.1:0", 80), "127.0.0.1:80");
+  EXPECT_EQ(WithPort("[::1]:0", 9464), "[::1]:9464");
+  EXPECT_EQ(WithPort("localhost:1", 2), "localhost:2");
+}
+
 }  // namespace
 }  // namespace ostraka::os

@@ -266,12 +266,13 @@ TEST_F(NodeDriverTest, AnEvaluationThatFailsEndsNothing) {
 
 TEST_F(NodeDriverTest, AnswersOverHttpFromItsBirthToItsEnd) {
   const http::HttpPlace place{.address = {}, .socket_path = root_ + "/status.sock"};
-  a_.options.http = {place, {.address = "127.0.0.1:0", .socket_path = {}}};
-  a_.options.http_answer = [](std::string_view path, const NodeStatus& status) {
-    return http::HttpResponse{200, "text/plain",
-                              std::string(path) + " " + status.self.Short() + " " +
-                                  std::to_string(status.steps_done) +
-                                  (status.outcome ? " ended" : " runs")};
+  StatusService& service = a_.options.status;
+  service.places = {place, {.address = "127.0.0.1:0", .socket_path = {}}};
+  service.answer = [](std::string_view path, const NodeStatus& status, const RunHistory& history) {
+    return http::HttpResponse{
+        200, "text/plain",
+        std::string(path) + " " + status.self.Short() + " " + std::to_string(status.steps_done) +
+            " " + std::to_string(history.block()->step) + (status.outcome ? " ended" : " runs")};
   };
   a_.step = [](base::Time, const Input& input, Outbox& out) {
     if (!std::holds_alternative<protocol::Started>(input)) return;
@@ -279,7 +280,7 @@ TEST_F(NodeDriverTest, AnswersOverHttpFromItsBirthToItsEnd) {
   };
   MakeDriver(a_);
   auto run = std::async(std::launch::async, [this] { Drive(); });
-  const std::string expected = "/x " + a_.id().Short() + " 1 runs";
+  const std::string expected = "/x " + a_.id().Short() + " 1 0 runs";
   const std::string tcp = "127.0.0.1:" + std::to_string(a_.driver->http_port());
   for (const http::HttpPlace& where : {place, http::HttpPlace{.address = tcp, .socket_path = {}}}) {
     const auto answer = http::HttpGet(where, "/x");

@@ -37,6 +37,7 @@ TEST_F(ReporterTest, EveryObservationHasItsEventOrItsLineAndReachesTheStatus) {
   EXPECT_EQ(reporter_.step(), 4u);
   EXPECT_TRUE(reporter_.met());
   EXPECT_EQ(reporter_.StatusAt(kNow).steps_done, 1u);
+  EXPECT_EQ(reporter_.history().spans().size(), 1u);
   EXPECT_EQ(reporter_.report().steps_done, 5u) << "the last is step 4";
   EXPECT_EQ(reporter_.report().timed_steps, 2u);
   EXPECT_EQ(reporter_.report().step_times.agree_ns, 33);
@@ -72,6 +73,7 @@ TEST_F(ReporterTest, AnEvaluationIsAnEventAndItsFailureANotice) {
   EXPECT_EQ(reporter_.report().evaluated_step, 3u);
   EXPECT_DOUBLE_EQ(reporter_.report().evaluation->value, 0.5);
   EXPECT_DOUBLE_EQ(reporter_.StatusAt(kNow).evaluation->value, 0.5);
+  EXPECT_EQ(reporter_.history().curve().Points().size(), 1u);
   EXPECT_THAT(log_.notices, ElementsAre("the state after step 4 could not be evaluated: no data"));
 }
 

@@ -1,0 +1,318 @@
+#include "node/cli/page/page_data.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "node/cli/page/page_text.h"
+#include "node/cli/terminal/human.h"
+#include "node/protocol/rules/lateness.h"
+
+namespace ostraka::cli {
+namespace {
+
+using base::PeerId;
+using host::NodeStatus;
+using host::RunHistory;
+
+// A wait of this many seconds is told; a quicker one is how a run goes.
+constexpr double kNotableWait = 3;
+
+PagePeer PeerOf(const PageRun& run, const PeerId& id) {
+  const auto name = run.names.find(id);
+  return {id.Hex(), name == run.names.end() ? "" : name->second};
+}
+
+bool IsIn(const std::vector<PeerId>& sorted, const PeerId& id) {
+  return std::binary_search(sorted.begin(), sorted.end(), id);
+}
+
+// --- the one line -------------------------------------------------------------------------------
+
+PageNews EndNews(const host::NodeOutcome& outcome) {
+  const bool finished = outcome.end == host::NodeEnd::kFinished;
+  std::string headline = host::NodeEndName(outcome.end);
+  headline.front() = static_cast<char>(headline.front() - 'a' + 'A');
+  return {finished ? Mood::kGood : Mood::kBad, headline, outcome.reason};
+}
+
+std::string AwaitedDetail(const PageRun& run, const NodeStatus& status) {
+  const auto& missing = status.progress.missing;
+  std::set<PeerId> peers;
+  for (const auto& each : missing) peers.insert(each.peer);
+  std::string names;
+  constexpr std::size_t kNamed = 3;
+  std::size_t named = 0;
+  for (const PeerId& peer : peers) {
+    if (named++ == kNamed) break;
+    names += (names.empty() ? "" : ", ") + ShownName(PeerOf(run, peer));
+  }
+  if (peers.size() > kNamed) names += " and " + std::to_string(peers.size() - kNamed) + " more";
+  return "step " + std::to_string(status.progress.step) + ": waiting " +
+         SpanText(status.since_progress.seconds()) + " for " + names +
+         (status.met ? "; nothing is lost" : "");
+}
+
+std::optional<PageNews> LossNews(const std::vector<host::CurvePoint>& points) {
+  switch (host::TrendOf(points)) {
+    case host::Trend::kFine:
+      return std::nullopt;
+    case host::Trend::kDiverged:
+      return PageNews{Mood::kBad, "Training has diverged",
+                      "the loss after step " + std::to_string(points.back().step) +
+                          " is no number: begin another run with a smaller learning rate"};
+    case host::Trend::kRising:
+      break;
+  }
+  return PageNews{Mood::kBad, "The loss is rising",
+                  "from " + FourDigits(points.front().loss) + " to " +
+                      FourDigits(points.back().loss) + " after step " +
+                      std::to_string(points.back().step)};
+}
+
+PageNews NewsOf(const PageRun& run, const NodeStatus& status, const RunHistory& history,
+                const std::vector<host::CurvePoint>& points) {
+  if (status.outcome) return EndNews(*status.outcome);
+  const host::Health health = host::HealthOf(status);
+  const bool waits = !status.progress.missing.empty();
+  const std::string detail = waits ? AwaitedDetail(run, status) : health.reason;
+  if (!health.ok) return {Mood::kBad, "No progress for too long", detail};
+  if (!status.met) return {Mood::kWaits, "Waiting for the members to meet", health.reason};
+  if (!history.away().empty()) {
+    return {Mood::kWaits, "Away: this node follows the run and asks to return", history.away()};
+  }
+  if (const auto loss = LossNews(points)) return *loss;
+  if (waits && status.since_progress.seconds() > kNotableWait) {
+    return {Mood::kWaits, "Waiting for other members", detail};
+  }
+  return {Mood::kGood, "Training", ""};
+}
+
+PageProgress ProgressOf(const PageRun& run, const NodeStatus& status) {
+  PageProgress progress;
+  progress.steps = run.manifest->training.steps;
+  progress.step = status.progress.step;
+  progress.phase = status.progress.phase;
+  if (status.outcome) {
+    const bool finished = status.outcome->end == host::NodeEnd::kFinished;
+    progress.step = status.outcome->step + (finished ? 1 : 0);
+    progress.phase = host::NodeEndName(status.outcome->end);
+  }
+  progress.seconds_in_phase = status.since_progress.seconds();
+  if (status.recent_step.ns > 0) progress.seconds_per_step = status.recent_step.seconds();
+  if (const auto left = host::TimeLeft(status, progress.steps)) {
+    progress.seconds_left = left->seconds();
+  }
+  return progress;
+}
+
+std::vector<PageAwaited> AwaitedOf(const PageRun& run, const NodeStatus& status) {
+  std::vector<PageAwaited> awaited;
+  if (status.outcome) return awaited;
+  for (const auto& missing : status.progress.missing) {
+    auto group = std::find_if(awaited.begin(), awaited.end(), [&](const PageAwaited& each) {
+      return each.message == missing.message;
+    });
+    if (group == awaited.end()) group = awaited.insert(group, PageAwaited{missing.message, {}});
+    group->authors.push_back({PeerOf(run, missing.peer), IsIn(status.linked, missing.peer)});
+  }
+  return awaited;
+}
+
+// --- members ------------------------------------------------------------------------------------
+
+std::set<PeerId> OnTrial(const wire::Block& block) {
+  std::set<PeerId> parties;
+  for (const auto& [accuser, target] : protocol::QuarantinedPairs(block)) {
+    parties.insert({accuser, target});
+  }
+  return parties;
+}
+
+// Facts about all members that the state of one follows from.
+struct Scene {
+  const NodeStatus& status;
+  const RunHistory& history;
+  std::map<PeerId, wire::Standing> standings;
+  std::set<PeerId> on_trial;
+  std::set<PeerId> asking;
+};
+
+Scene SceneOf(const NodeStatus& status, const RunHistory& history) {
+  Scene scene{status, history, {}, {}, {}};
+  const auto& block = history.block();
+  if (block == nullptr) return scene;
+  for (const wire::Standing& each : block->standings) scene.standings[each.peer] = each;
+  for (const wire::Candidate& each : block->candidates) scene.asking.insert(each.peer);
+  scene.on_trial = OnTrial(*block);
+  return scene;
+}
+
+MemberState StateOf(const Scene& scene, const PeerId& peer) {
+  const auto standing = scene.standings.find(peer);
+  if (standing != scene.standings.end() && standing->second.banned) return MemberState::kBanned;
+  const auto& block = scene.history.block();
+  if (block != nullptr && !IsIn(block->members, peer)) return MemberState::kDropped;
+  const bool here =
+      peer == scene.status.self ? scene.history.away().empty() : IsIn(scene.status.linked, peer);
+  // After the end all links close, and the last roles say more.
+  if (!here && !scene.status.outcome) return MemberState::kAway;
+  if (scene.on_trial.contains(peer)) return MemberState::kOnTrial;
+  if (scene.history.validators().contains(peer)) return MemberState::kChecks;
+  return scene.history.workers().contains(peer) ? MemberState::kTrains : MemberState::kReady;
+}
+
+// Samples are verified if the member's gradient entered the model under a sealed PROOF (H2), whose
+// numbers every aggregator has checked. A ban takes all of them away: it says that some were false.
+std::uint64_t VerifiedSamples(const PageRun& run, const host::MemberWork& work, MemberState state) {
+  return state == MemberState::kBanned ? 0 : work.steps * run.manifest->training.batch_size;
+}
+
+PageMember MemberOf(const PageRun& run, const Scene& scene, const PeerId& id) {
+  PageMember member;
+  member.peer = PeerOf(run, id);
+  member.self = id == scene.status.self;
+  member.state = StateOf(scene, id);
+  member.asks = member.state == MemberState::kDropped && scene.asking.contains(id);
+  member.returned = scene.standings.contains(id) && member.state != MemberState::kBanned &&
+                    member.state != MemberState::kDropped;
+  const auto work = scene.history.work().find(id);
+  if (work != scene.history.work().end()) {
+    member.samples = VerifiedSamples(run, work->second, member.state);
+    member.checked = work->second.checked;
+    member.checks = work->second.checks;
+  }
+  if (scene.history.block() != nullptr) {
+    member.late_ms = protocol::LatenessOf(*scene.history.block(), id);
+  }
+  const auto traffic = scene.status.traffic.by_peer.find(id);
+  if (traffic != scene.status.traffic.by_peer.end()) {
+    member.sent = traffic->second.control_sent + traffic->second.payload_sent;
+    member.received = traffic->second.control_received + traffic->second.payload_received;
+  }
+  return member;
+}
+
+std::vector<PageMember> MembersOf(const PageRun& run, const NodeStatus& status,
+                                  const RunHistory& history) {
+  const Scene scene = SceneOf(status, history);
+  std::set<PeerId> ids;
+  for (const protocol::Member& member : run.manifest->members) ids.insert(member.id);
+  if (history.block() != nullptr) {
+    ids.insert(history.block()->members.begin(), history.block()->members.end());
+  }
+  for (const auto& [peer, standing] : scene.standings) ids.insert(peer);
+  std::vector<PageMember> members;
+  std::uint64_t all = 0;
+  for (const PeerId& id : ids) {
+    members.push_back(MemberOf(run, scene, id));
+    all += members.back().samples;
+  }
+  for (PageMember& member : members) {
+    if (all > 0) member.share = static_cast<double>(member.samples) / static_cast<double>(all);
+  }
+  // Members without a name come last.
+  const auto order = [](const PageMember& member) {
+    return std::tuple(!member.self, member.peer.name.empty(), member.peer.name, member.peer.id);
+  };
+  std::sort(members.begin(), members.end(),
+            [&](const PageMember& a, const PageMember& b) { return order(a) < order(b); });
+  return members;
+}
+
+std::vector<std::size_t> LeadersOf(const std::vector<PageMember>& members) {
+  std::vector<std::size_t> leaders;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].samples > 0) leaders.push_back(i);
+  }
+  std::stable_sort(leaders.begin(), leaders.end(), [&](std::size_t a, std::size_t b) {
+    return members[a].samples > members[b].samples;
+  });
+  return leaders;
+}
+
+// --- removals, price ----------------------------------------------------------------------------
+
+std::string ProofText(const host::KnownProof& proof) {
+  std::string kind = wire::EvidenceKindName(proof.kind);
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  return kind + ", " + std::to_string(proof.frames) + " signed message" +
+         (proof.frames == 1 ? "" : "s");
+}
+
+std::vector<PageRemoval> RemovalsOf(const PageRun& run, const RunHistory& history) {
+  std::vector<PageRemoval> removals;
+  for (auto past = history.removals().rbegin(); past != history.removals().rend(); ++past) {
+    const wire::Removal& from = past->removal;
+    PageRemoval removal{PeerOf(run, from.peer),
+                        from.step,
+                        wire::IsBan(from.kind),
+                        wire::RemovalKindName(from.kind),
+                        from.reason,
+                        past->returned,
+                        {}};
+    // Proofs convict, so they belong to the ban.
+    for (const host::KnownProof& proof : history.proofs()) {
+      if (removal.ban && proof.accused == from.peer) {
+        removal.proofs.push_back({proof.id.Hex(), ProofText(proof)});
+      }
+    }
+    removals.push_back(std::move(removal));
+  }
+  return removals;
+}
+
+std::optional<PagePrice> PriceOf(const std::deque<host::StepSpan>& spans) {
+  PagePrice price;
+  double steps = 0;
+  for (const host::StepSpan& span : spans) {
+    const protocol::StepTimes& times = span.times;
+    if (times.compute_ns + times.aggregate_ns + times.agree_ns == 0) continue;
+    price.compute += static_cast<double>(times.compute_ns) * 1e-9;
+    price.aggregate += static_cast<double>(times.aggregate_ns) * 1e-9;
+    price.agree += static_cast<double>(times.agree_ns) * 1e-9;
+    ++steps;
+  }
+  if (steps == 0) return std::nullopt;
+  return PagePrice{price.compute / steps, price.aggregate / steps, price.agree / steps};
+}
+
+}  // namespace
+
+const char* MemberStateName(MemberState state) {
+  constexpr std::array<const char*, 7> kNames = {"ready", "trains",  "checks", "on trial",
+                                                 "away",  "dropped", "banned"};
+  return kNames.at(static_cast<std::size_t>(state));
+}
+
+PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHistory& history) {
+  const protocol::Manifest& manifest = *run.manifest;
+  PageData data;
+  data.run_id = manifest.run_id.Hex();
+  data.run_name = manifest.name;
+  data.model = manifest.training.model;
+  data.data = manifest.training.data.substr(0, manifest.training.data.find('@'));
+  data.unprotected = run.unprotected;
+  data.self = PeerOf(run, status.self);
+  data.ended = status.outcome.has_value();
+  data.learning = {history.metric(), history.curve().Points()};
+  data.news = NewsOf(run, status, history, data.learning.points);
+  data.progress = ProgressOf(run, status);
+  data.awaited = AwaitedOf(run, status);
+  data.members = MembersOf(run, status, history);
+  data.leaders = LeadersOf(data.members);
+  if (history.block() != nullptr && !run.unprotected) {
+    data.late_allowed_ms = protocol::AllowanceMs(*history.block(), manifest);
+  }
+  data.removals = RemovalsOf(run, history);
+  data.price = PriceOf(history.spans());
+  data.spans = {history.spans().begin(), history.spans().end()};
+  data.root = history.root();
+  data.uptime_seconds = status.uptime.seconds();
+  data.rss_bytes = status.process.rss_bytes;
+  return data;
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,143 @@
+// What the page of a running node shows, as values: names, words and numbers, not yet HTML.
+//
+// Texts may contain any bytes of peers; page_html.h escapes them.
+//
+// Thread safety: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/host/report/node_status.h"
+#include "node/host/report/run_history.h"
+#include "node/protocol/ground/manifest.h"
+
+namespace ostraka::cli {
+
+// What does not change during a run.
+struct PageRun {
+  std::shared_ptr<const protocol::Manifest> manifest;  // REQUIRES: not null
+  std::map<base::PeerId, std::string> names;           // of members that have one
+  bool unprotected = false;
+};
+
+struct PagePeer {
+  std::string id;    // all digits
+  std::string name;  // empty: it has none
+  bool operator==(const PagePeer&) const = default;
+};
+
+enum class Mood : std::uint8_t { kGood, kWaits, kBad };
+
+// The state of the run in one line. `headline` has no numbers that change by themselves, so that
+// a screen reader says it only when something has happened.
+struct PageNews {
+  Mood mood = Mood::kGood;
+  std::string headline;
+  std::string detail;
+};
+
+struct PageProgress {
+  std::uint64_t step = 0;  // in progress, or the number of steps once they are done
+  std::uint64_t steps = 0;
+  std::string phase;
+  double seconds_in_phase = 0;
+  std::optional<double> seconds_per_step;
+  std::optional<double> seconds_left;
+};
+
+struct PageLearning {
+  std::string metric;  // empty before the first evaluation
+  std::vector<host::CurvePoint> points;
+};
+
+// Messages of one kind that the node waits for.
+struct PageAwaited {
+  std::string message;
+  struct Author {
+    PagePeer peer;
+    bool linked = false;
+  };
+  std::vector<Author> authors;
+};
+
+enum class MemberState : std::uint8_t {
+  kReady,    // linked, and the run has not begun
+  kTrains,   // computes a gradient and aggregates a part
+  kChecks,   // recomputes a gradient as a validator
+  kOnTrial,  // party of an open case: it has no role until the case is judged
+  kAway,     // not linked with this node; or this node itself, out of the run for now
+  kDropped,  // removed, may return
+  kBanned,   // removed for ever
+};
+const char* MemberStateName(MemberState state);  // ready, trains, checks, on trial, away, ...
+
+struct PageMember {
+  PagePeer peer;
+  bool self = false;
+  MemberState state = MemberState::kReady;
+  bool returned = false;      // was dropped, and is a member again
+  bool asks = false;          // is dropped, and asks to return
+  std::uint64_t samples = 0;  // verified: page_data.cpp
+  double share = 0;           // of all members' verified samples
+  std::uint64_t checked = 0;  // RunHistory, H2
+  std::uint64_t checks = 0;   // likewise
+  std::uint64_t late_ms = 0;  // for which it delayed the others and that is not forgiven yet
+  std::uint64_t sent = 0;     // bytes from this node to it
+  std::uint64_t received = 0;
+};
+
+struct PageProof {
+  std::string id;    // of the file, all digits
+  std::string text;  // "equivocation, 2 signed messages"
+};
+
+struct PageRemoval {
+  PagePeer peer;
+  std::uint64_t step = 0;
+  bool ban = false;  // else a drop
+  std::string kind;  // as in JSON
+  std::string reason;
+  std::optional<std::uint64_t> returned;  // the step
+  std::vector<PageProof> proofs;
+};
+
+// Mean seconds of a recent step.
+struct PagePrice {
+  double compute = 0;
+  double aggregate = 0;
+  double agree = 0;
+  double Whole() const { return compute + aggregate + agree; }
+};
+
+struct PageData {
+  std::string run_id;
+  std::string run_name;
+  std::string model;
+  std::string data;
+  bool unprotected = false;
+  PagePeer self;
+  bool ended = false;
+  PageNews news;
+  PageProgress progress;
+  PageLearning learning;
+  std::vector<PageAwaited> awaited;   // in the order in which the machine names them
+  std::vector<PageMember> members;    // this node, then by name and id
+  std::vector<std::size_t> leaders;   // indices of members, most verified samples first
+  std::uint64_t late_allowed_ms = 0;  // beyond it a member is dropped; 0: unknown
+  std::vector<PageRemoval> removals;  // the newest first
+  std::optional<PagePrice> price;
+  std::vector<host::StepSpan> spans;
+  std::optional<host::SealedRoot> root;
+  double uptime_seconds = 0;
+  std::uint64_t rss_bytes = 0;
+};
+
+PageData PageDataOf(const PageRun& run, const host::NodeStatus& status,
+                    const host::RunHistory& history);
+
+}  // namespace ostraka::cli

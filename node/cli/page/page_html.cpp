@@ -1,0 +1,382 @@
+#include "node/cli/page/page_html.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "node/cli/page/page_charts.h"
+#include "node/cli/page/page_text.h"
+#include "node/cli/terminal/human.h"
+
+namespace ostraka::cli {
+namespace {
+
+// Longer lists say how many more there are; the command line has them whole.
+constexpr std::size_t kAwaitedShown = 8;
+constexpr std::size_t kLeadersShown = 10;
+constexpr std::size_t kRemovalsShown = 50;
+constexpr std::size_t kProofsShown = 4;
+// Shorter waits belong to each step, and a list of them would flicker.
+constexpr double kLongWait = 1;
+
+// `inside` is HTML.
+std::string Tag(const std::string& name, const std::string& attributes, const std::string& inside) {
+  return "<" + name + (attributes.empty() ? "" : " " + attributes) + ">" + inside + "</" + name +
+         ">";
+}
+std::string Cell(const std::string& inside) { return Tag("td", "", inside); }
+std::string NumberCell(const std::string& inside) { return Tag("td", "class=\"n\"", inside); }
+
+std::string Head(std::string_view title, bool number = false) {
+  return Tag("th", std::string("scope=\"col\"") + (number ? " class=\"n\"" : ""), Html(title));
+}
+
+// <bdi>: a direction mark in a name ends with it.
+// A phone shows the first half of the digits (page.css).
+std::string Who(const PagePeer& peer) {
+  const std::string digits = peer.id.substr(0, 16);
+  const std::size_t half = std::min<std::size_t>(digits.size(), 8);
+  const std::string id = "<code title=\"" + Html(peer.id) + "\">" + Html(digits.substr(0, half)) +
+                         "<span class=\"rest\">" + Html(digits.substr(half)) + "</span></code>";
+  return peer.name.empty() ? id : "<bdi>" + Html(peer.name) + "</bdi> " + id;
+}
+std::string ShortWho(const PagePeer& peer) {
+  return "<bdi title=\"" + Html(peer.id) + "\">" + Html(ShownName(peer)) + "</bdi>";
+}
+
+std::string Section(const std::string& id, const std::string& title, const std::string& inside) {
+  return "<section id=\"" + id + "\" aria-labelledby=\"" + id + "-h\"><h2 id=\"" + id + "-h\">" +
+         title + "</h2>" + inside + "</section>\n";
+}
+
+// A table that may be wider than the screen: it can be scrolled by keyboard.
+std::string ScrollTable(const char* label, const std::string& heads, const std::string& rows) {
+  return std::string("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"") + label +
+         "\"><table><thead><tr>" + heads + "</tr></thead><tbody>" + rows + "</tbody></table></div>";
+}
+
+std::string Key(const char* kind, const std::string& text) {
+  return std::string(
+             "<span class=\"key\"><svg class=\"swatch\" aria-hidden=\"true\" viewBox=\"0 0 "
+             "10 10\"><rect class=\"") +
+         kind + "\" width=\"10\" height=\"10\"/></svg>" + text + "</span> ";
+}
+
+// --- the top ------------------------------------------------------------------------------------
+
+std::string Banner(const PageData& data) {
+  constexpr std::array<const char*, 3> kKinds = {"good", "waits", "bad"};
+  constexpr std::array<const char*, 3> kMarks = {"●", "◐", "▲"};
+  const auto mood = static_cast<std::size_t>(data.news.mood);
+  std::string inside = Tag("p", "class=\"headline\" role=\"status\"",
+                           "<span aria-hidden=\"true\">" + std::string(kMarks.at(mood)) +
+                               "</span> " + Html(data.news.headline));
+  if (!data.news.detail.empty()) {
+    inside += Tag("p", "class=\"detail\"", "<bdi>" + Html(data.news.detail) + "</bdi>");
+  }
+  if (data.unprotected) {
+    inside += Tag("p", "class=\"detail\"", "Unprotected: plain averaging, nothing is checked.");
+  }
+  return Tag("div", std::string("class=\"banner ") + kKinds.at(mood) + "\"", inside) + "\n";
+}
+
+std::string Figure(const std::string& name, const std::string& value, const std::string& note) {
+  return "<div><dt>" + name + "</dt><dd>" + value +
+         (note.empty() ? "" : " <small>" + note + "</small>") + "</dd></div>";
+}
+
+std::string Figures(const PageData& data) {
+  const PageProgress& now = data.progress;
+  // A run outlasts its plan by some steps after a late ban.
+  const char* of = now.step > now.steps ? "planned: " : "of ";
+  std::string html = Figure("Step", CountText(now.step), of + CountText(now.steps));
+  html += Figure("A step takes",
+                 now.seconds_per_step ? SpanText(*now.seconds_per_step) : std::string("–"), "");
+  if (data.ended) {
+    html += Figure("Ran for", SpanText(data.uptime_seconds), "");
+  } else {
+    html +=
+        Figure("Time left", now.seconds_left ? SpanText(*now.seconds_left) : std::string("–"), "");
+  }
+  if (data.learning.points.empty()) {
+    html += Figure("Loss", "–", data.ended ? "" : "not evaluated yet");
+  } else {
+    const host::CurvePoint& newest = data.learning.points.back();
+    const std::string after = "after step " + CountText(newest.step);
+    if (data.learning.metric == "accuracy") {
+      html += Figure("Accuracy", PercentText(newest.value), after);
+    }
+    html +=
+        Figure("Loss", FourDigits(newest.loss), data.learning.metric == "accuracy" ? "" : after);
+  }
+  std::string bar = "<progress max=\"" + std::to_string(std::max<std::uint64_t>(now.steps, 1)) +
+                    "\" value=\"" + std::to_string(std::min(now.step, now.steps)) +
+                    "\" aria-label=\"Steps done\"></progress>";
+  return Tag("dl", "class=\"figures\"", html) + bar + "\n";
+}
+
+std::string Author(const PageAwaited::Author& author) {
+  return ShortWho(author.peer) + (author.linked ? "" : " (not linked)");
+}
+
+std::string AwaitedItem(const PageAwaited& awaited) {
+  std::string names;
+  const std::size_t shown = std::min(awaited.authors.size(), kAwaitedShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    names += (i == 0 ? "" : ", ") + Author(awaited.authors[i]);
+  }
+  if (awaited.authors.size() > shown) {
+    names += " and " + CountText(awaited.authors.size() - shown) + " more";
+  }
+  return Tag("li", "", "<strong>" + Html(awaited.message) + "</strong> of " + names);
+}
+
+std::string NowSection(const PageData& data) {
+  const PageProgress& now = data.progress;
+  std::string html;
+  if (data.ended) {
+    html = Tag("p", "", "The run has ended on this node: nothing is awaited.");
+  } else {
+    html = Tag("p", "",
+               "Phase <strong>" + Html(now.phase) + "</strong> of step " + CountText(now.step) +
+                   ", for " + SpanText(now.seconds_in_phase) + ".");
+    std::string items;
+    if (now.seconds_in_phase >= kLongWait) {
+      for (const PageAwaited& awaited : data.awaited) items += AwaitedItem(awaited);
+    }
+    html += items.empty() ? Tag("p", "", "No message is overdue.")
+                          : Tag("p", "", "Awaited for " + SpanText(now.seconds_in_phase) + ":") +
+                                Tag("ul", "", items);
+  }
+  if (data.root) {
+    html += Tag("p", "class=\"root\"",
+                "State root, sealed in step " + CountText(data.root->step) + ": <code>" +
+                    Html(data.root->root.Hex()) + "</code>");
+  } else if (!data.unprotected) {
+    html += Tag("p", "class=\"root\"", "State root: none is sealed yet.");
+  }
+  return Section("now", "Now", html);
+}
+
+// --- learning, phases, price --------------------------------------------------------------------
+
+std::string LearningSection(const PageData& data) {
+  const PageLearning& learning = data.learning;
+  if (learning.points.empty()) {
+    return Section("learning", "Learning",
+                   Tag("p", "",
+                       "There is no evaluation yet. <code>ostraka node --evaluate-every "
+                       "10</code> measures the loss every 10 steps."));
+  }
+  const bool accuracy = learning.metric == "accuracy";
+  std::string caption = Key("c1", "loss (left)");
+  if (accuracy) caption += Key("c3", "accuracy (right)");
+  std::string rows;
+  constexpr std::size_t kRows = 12;
+  const std::size_t first = learning.points.size() - std::min(learning.points.size(), kRows);
+  for (std::size_t i = first; i < learning.points.size(); ++i) {
+    const host::CurvePoint& point = learning.points[i];
+    rows += "<tr>" + NumberCell(CountText(point.step)) + NumberCell(FourDigits(point.loss)) +
+            (accuracy ? NumberCell(PercentText(point.value)) : "") + "</tr>";
+  }
+  const std::string table = "<table><thead><tr>" + Head("Step", true) + Head("Loss", true) +
+                            (accuracy ? Head("Accuracy", true) : "") + "</tr></thead><tbody>" +
+                            rows + "</tbody></table>";
+  return Section(
+      "learning", "Learning",
+      Tag("figure", "",
+          CurveChart(learning, data.progress.steps) + Tag("figcaption", "", caption)) +
+          Tag("details", "", Tag("summary", "", "The last evaluations in numbers") + table));
+}
+
+std::string PriceSection(const PageData& data) {
+  if (!data.price) {
+    return Section("price", "Price of protection",
+                   Tag("p", "", "It is measured once the first step is done."));
+  }
+  const PagePrice& price = *data.price;
+  const double whole = price.Whole();
+  const auto row = [whole](const char* kind, const char* name, const char* what, double seconds) {
+    return "<tr>" + Tag("th", "scope=\"row\"", Key(kind, name)) + Cell(what) +
+           NumberCell(SpanText(seconds)) + NumberCell(PercentText(seconds / whole)) + "</tr>";
+  };
+  const std::string table =
+      "<table><thead><tr>" + Head("Part") + Head("Work") + Head("Time", true) +
+      Head("Share", true) + "</tr></thead><tbody>" +
+      row("c1", "compute", "the own gradient", price.compute) +
+      row("c2", "aggregate", "parts, robust aggregates, proofs", price.aggregate) +
+      row("c3", "agree", "three seals", price.agree) + "</tbody></table>";
+  return Section("price", "Price of protection",
+                 Tag("p", "",
+                     "A recent step took " + SpanText(whole) + ", " +
+                         PercentText(price.compute / whole) + " of it for the own gradient.") +
+                     PriceBar(price) + table);
+}
+
+std::string PhaseSection(const PageData& data) {
+  if (data.spans.empty()) return "";
+  const std::string keys =
+      Key("c1", "collect") + Key("c2", "reveal") + Key("c3", "prove") + Key("c4", "settle");
+  const bool slow = std::any_of(data.spans.begin(), data.spans.end(),
+                                [](const host::StepSpan& span) { return span.slow; });
+  return Section(
+      "phases", "The last steps",
+      Tag("figure", "",
+          PhaseChart(data.spans) +
+              Tag("figcaption", "", keys + (slow ? "! a member was silent or late" : ""))));
+}
+
+// --- members ------------------------------------------------------------------------------------
+
+std::string StateCell(const PageMember& member) {
+  constexpr std::array<const char*, 7> kKinds = {"ready", "trains",  "checks", "trial",
+                                                 "away",  "dropped", "banned"};
+  constexpr std::array<const char*, 7> kMarks = {"○", "●", "◆", "◐", "○", "▽", "✕"};
+  const auto state = static_cast<std::size_t>(member.state);
+  std::string text = std::string("<span class=\"state ") + kKinds.at(state) +
+                     "\"><span aria-hidden=\"true\">" + kMarks.at(state) + "</span> " +
+                     MemberStateName(member.state) + "</span>";
+  if (member.returned) text += " <small>returned</small>";
+  if (member.asks) text += " <small>asks to return</small>";
+  return Cell(text);
+}
+
+std::string MemberRow(const PageMember& member) {
+  const std::string traffic = member.self ? "–" : BytesText(member.sent);
+  return "<tr>" +
+         Tag("th", "scope=\"row\"",
+             Who(member.peer) + (member.self ? " <small>this node</small>" : "")) +
+         StateCell(member) + NumberCell(CountText(member.samples)) +
+         NumberCell(PercentText(member.share)) + NumberCell(CountText(member.checked)) +
+         NumberCell(CountText(member.checks)) +
+         NumberCell(SpanText(static_cast<double>(member.late_ms) * 1e-3)) + NumberCell(traffic) +
+         NumberCell(member.self ? "–" : BytesText(member.received)) + "</tr>";
+}
+
+std::string MembersSection(const PageData& data) {
+  std::string rows;
+  for (const PageMember& member : data.members) rows += MemberRow(member);
+  const std::string heads = Head("Member") + Head("State") + Head("Verified samples", true) +
+                            Head("Share", true) + Head("Steps checked", true) +
+                            Head("Checks made", true) + Head("Lag", true) + Head("Sent to", true) +
+                            Head("Received", true);
+  std::string notes =
+      "Verified: the gradient entered the model under a sealed proof. A ban takes all of a "
+      "member's samples away. Lag: how long it has made the others wait, not forgiven yet";
+  notes += data.late_allowed_ms == 0
+               ? std::string(".")
+               : "; beyond " + SpanText(static_cast<double>(data.late_allowed_ms) * 1e-3) +
+                     " it is dropped.";
+  return Section("members", "Members",
+                 ScrollTable("Table of members", heads, rows) + Tag("p", "class=\"note\"", notes));
+}
+
+std::string LeadersSection(const PageData& data) {
+  if (data.leaders.empty()) {
+    return Section("leaders", "Leaderboard", Tag("p", "", "No sample is verified yet."));
+  }
+  const auto most = static_cast<double>(data.members[data.leaders.front()].samples);
+  std::string items;
+  const std::size_t shown = std::min(data.leaders.size(), kLeadersShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const PageMember& member = data.members[data.leaders[i]];
+    items += Tag("li", "",
+                 "<span class=\"who\">" + ShortWho(member.peer) + "</span>" +
+                     ShareBar(static_cast<double>(member.samples) / most) + "<span class=\"n\">" +
+                     CountText(member.samples) + "</span>");
+  }
+  return Section(
+      "leaders", "Leaderboard",
+      Tag("p", "", "Verified samples by member.") + Tag("ol", "class=\"leaders\"", items));
+}
+
+std::string ProofLinks(const PageRemoval& removal) {
+  std::string links;
+  const std::size_t shown = std::min(removal.proofs.size(), kProofsShown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const PageProof& proof = removal.proofs[i];
+    links += (i == 0 ? "Evidence: " : "; ") +
+             Tag("a",
+                 "href=\"/evidence/" + Html(proof.id) + "\" download=\"ostraka-" +
+                     Html(proof.id.substr(0, 8)) + ".evidence\"",
+                 Html(proof.text));
+  }
+  if (removal.proofs.size() > shown) {
+    links += " and " + CountText(removal.proofs.size() - shown) + " more";
+  }
+  return links.empty() ? "" : Tag("p", "", links);
+}
+
+std::string RemovalItem(const PageRemoval& removal) {
+  const std::string kind = removal.ban ? "banned" : "dropped";
+  std::string head = "<span class=\"state " + kind + "\">" + kind + "</span> " + Who(removal.peer) +
+                     " in step " + CountText(removal.step) + ", by " + Html(removal.kind);
+  if (removal.returned) {
+    head += "; <strong>returned</strong> in step " + CountText(*removal.returned);
+  }
+  return Tag("li", "",
+             Tag("p", "", head) +
+                 Tag("p", "class=\"reason\"", "<bdi>" + Html(removal.reason) + "</bdi>") +
+                 ProofLinks(removal));
+}
+
+std::string RemovalsSection(const PageData& data) {
+  const char* title = "Bans, drops and returns";
+  if (data.removals.empty()) {
+    return Section("removals", title, Tag("p", "", "No member was banned or dropped."));
+  }
+  std::string items;
+  const std::size_t shown = std::min(data.removals.size(), kRemovalsShown);
+  for (std::size_t i = 0; i < shown; ++i) items += RemovalItem(data.removals[i]);
+  std::string more;
+  if (data.removals.size() > shown) {
+    more = Tag("p", "class=\"note\"",
+               CountText(data.removals.size() - shown) +
+                   " earlier ones: <code>ostraka ledger explain</code>.");
+  }
+  return Section("removals", title, Tag("ul", "", items) + more);
+}
+
+std::string Foot(const PageData& data) {
+  return "<footer><p>Run <code>" + Html(data.run_id) + "</code>, up " +
+         SpanText(data.uptime_seconds) + ", memory " + BytesText(data.rss_bytes) +
+         ".</p><p>For programs: <a href=\"/status\">/status</a>, <a "
+         "href=\"/metrics\">/metrics</a>, <a href=\"/healthz\">/healthz</a>.</p></footer>\n";
+}
+
+std::string TitleOf(const PageData& data) {
+  return CountText(data.progress.step) + "/" + CountText(data.progress.steps) + " " +
+         data.news.headline + " – ostraka";
+}
+
+}  // namespace
+
+std::string PageMain(const PageData& data) {
+  const std::string name =
+      data.run_name.empty() ? "run " + data.run_id.substr(0, 16) : data.run_name;
+  std::string what = Html(data.model);
+  if (data.data != data.model) what += " on " + Html(data.data);
+  return "<main data-title=\"" + Html(TitleOf(data)) + "\"" + (data.ended ? " data-ended" : "") +
+         ">\n<header><h1><bdi>" + Html(name) + "</bdi></h1><p>" + what + ", seen by " +
+         Who(data.self) + "</p></header>\n" + Banner(data) + Figures(data) +
+         "<div class=\"columns\">\n<div>\n" + LearningSection(data) + PhaseSection(data) +
+         "</div>\n<div>\n" + NowSection(data) + PriceSection(data) + LeadersSection(data) +
+         "</div>\n</div>\n" + MembersSection(data) + RemovalsSection(data) + Foot(data) + "</main>";
+}
+
+std::string PageDocument(const PageData& data) {
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+         "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
+         "name=\"color-scheme\" content=\"light dark\">\n<title>" +
+         Html(TitleOf(data)) +
+         "</title>\n<link rel=\"icon\" href=\"/icon.svg\">\n<link rel=\"stylesheet\" "
+         "href=\"/page.css\">\n<script src=\"/page.js\" defer></script>\n<noscript><meta "
+         "http-equiv=\"refresh\" content=\"5\"></noscript>\n</head>\n<body>\n<header "
+         "class=\"top\"><p class=\"brand\">ostraka</p><p id=\"contact\" role=\"status\" hidden></p>"
+         "</header>\n" +
+         PageMain(data) + "\n</body>\n</html>\n";
+}
+
+}  // namespace ostraka::cli

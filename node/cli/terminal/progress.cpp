@@ -1,0 +1,53 @@
+#include "node/cli/terminal/progress.h"
+
+#include <algorithm>
+
+#include "node/base/check.h"
+#include "node/cli/terminal/human.h"
+
+namespace ostraka::cli {
+namespace {
+
+constexpr double kNewest = 0.1;  // weight of the newest step in the pace
+
+}  // namespace
+
+std::string EvaluationText(const std::string& metric, double value, double loss) {
+  const std::string text = "loss " + FourDigits(loss);
+  return metric == "loss" ? text : text + ", " + metric + " " + FourDigits(value);
+}
+
+void Progress::Done(std::uint64_t step, double now) {
+  // Steps that were caught up on at once say nothing about the pace.
+  if (done_at_ && step == *done_ + 1) {
+    const double took = now - *done_at_;
+    step_seconds_ = step_seconds_ ? *step_seconds_ + kNewest * (took - *step_seconds_) : took;
+  }
+  done_ = step;
+  done_at_ = now;
+  CheckInvariants();
+}
+
+std::string Progress::Line(std::size_t members, std::size_t cases) const {
+  if (!done_) return "";
+  const std::uint64_t done = *done_ + 1;
+  // A run outlasts its plan by some steps after a late ban.
+  std::string line = "step " + std::to_string(done) +
+                     (done > steps_ ? ", beyond the " + std::to_string(steps_) + " planned"
+                                    : " of " + std::to_string(steps_)) +
+                     ", " + std::to_string(members) + " members";
+  if (cases > 0) line += ", " + std::to_string(cases) + (cases == 1 ? " case" : " cases");
+  if (step_seconds_) {
+    const auto left = static_cast<double>(steps_ - std::min(done, steps_));
+    line +=
+        ", " + SpanText(*step_seconds_) + " a step, " + SpanText(left * *step_seconds_) + " left";
+  }
+  return evaluation_.empty() ? line : line + ", " + evaluation_;
+}
+
+void Progress::CheckInvariants() const {
+  OSTRAKA_CHECK(done_.has_value() == done_at_.has_value());
+  OSTRAKA_CHECK(!step_seconds_ || *step_seconds_ >= 0);
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,43 @@
+// The line that tells a person how far a run is: "step 61 of 300, 5 members, 97 ms a step, 23 s
+// left, loss 0.1406".
+//
+// Promises
+// P1  The pace is a mean of the steps that were counted, in which a newer step weighs more.
+// May not know: where the line is shown.
+// Memory: a few numbers, and the text of the newest evaluation.
+// What an attacker can do here: nothing; the numbers are this program's own.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ostraka::cli {
+
+// "loss 0.1406, accuracy 0.9120"; the metric of some models is the loss itself.
+std::string EvaluationText(const std::string& metric, double value, double loss);
+
+class Progress {
+ public:
+  explicit Progress(std::uint64_t steps) : steps_(steps) {}
+
+  // Step `step` is done at `now`, in seconds of a clock that never goes back.
+  void Done(std::uint64_t step, double now);
+  void Evaluated(const std::string& text) { evaluation_ = text; }
+
+  // `members` and `cases` (open ones) as of the last step. Empty before the first.
+  std::string Line(std::size_t members, std::size_t cases) const;
+
+  void CheckInvariants() const;
+
+ private:
+  const std::uint64_t steps_;
+  std::optional<std::uint64_t> done_;   // the newest step
+  std::optional<double> done_at_;       // of done_
+  std::optional<double> step_seconds_;  // P1
+  std::string evaluation_;
+};
+
+}  // namespace ostraka::cli

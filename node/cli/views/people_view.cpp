@@ -1,0 +1,115 @@
+// The view of a running node for a person: a banner at the start, a progress line on a terminal,
+// and a line for each important event.
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "node/cli/terminal/exit_code.h"
+#include "node/cli/terminal/progress.h"
+#include "node/cli/views/node_view.h"
+#include "node/host/report/curve.h"
+#include "node/os/endpoint.h"
+
+namespace ostraka::cli {
+namespace {
+
+using host::NodeEvents;
+using net::NoticeLevel;
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string StepOf(std::uint64_t step) { return "step " + std::to_string(step) + ": "; }
+
+class PeopleView final : public NodeEvents {
+ public:
+  PeopleView(RunFacts facts, Log& log)
+      : facts_(std::move(facts)), log_(log), progress_(facts_.manifest->training.steps) {}
+
+  void OnStarted(std::uint16_t port, std::uint16_t http_port) override {
+    const protocol::Manifest& manifest = *facts_.manifest;
+    const auto members = static_cast<std::uint32_t>(manifest.members.size());
+    const std::string data = manifest.training.data.substr(0, manifest.training.data.find('@'));
+    const std::string& model = manifest.training.model;
+    Info("run " + manifest.run_id.Short() + (manifest.name.empty() ? "" : " " + manifest.name) +
+         ": " + model + (data == model ? "" : " on " + data) + ", " +
+         std::to_string(manifest.training.steps) + " steps, " + std::to_string(members) +
+         " members, bears " + std::to_string(protocol::FaultsBorne(manifest.mode, members)) +
+         " faulty");
+    Info("this node is " + facts_.self.Short() + ", and keeps its data in " + facts_.data_dir);
+    if (port != 0) Info("listening on port " + std::to_string(port));
+    if (http_port != 0) Info("watch it at http://" + os::WithPort(facts_.http, http_port) + "/");
+  }
+  void OnLinks(std::size_t up, std::size_t of) override {
+    log_.Progress("linked to " + std::to_string(up) + " of " + std::to_string(of) + " members");
+  }
+  void OnStepDone(const protocol::StepDone& done) override {
+    const wire::Block& block = *done.block;
+    for (const base::PeerId& peer : block.joined) {
+      Info(StepOf(block.step) + peer.Short() + " returned");
+    }
+    progress_.Done(block.step, Now());
+    log_.Progress(progress_.Line(block.members.size(), block.cases.size()));
+  }
+  void OnStepTimes(const protocol::StepTimes&) override {}
+  void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) override {
+    const std::string text = EvaluationText(evaluation.metric, evaluation.value, evaluation.loss);
+    progress_.Evaluated(text);
+    Info(StepOf(step) + text);
+    curve_.Add({step, evaluation.loss, evaluation.value});
+    const host::Trend trend = host::TrendOf(curve_.Points());
+    if (std::exchange(trend_, trend) == trend || trend == host::Trend::kFine) return;
+    Warn(StepOf(step) + (trend == host::Trend::kDiverged
+                             ? "training has diverged: the loss is no number; begin another run "
+                               "with a smaller learning rate"
+                             : "the loss is rising: a smaller learning rate may help"));
+  }
+  void OnSuspicion(const protocol::Suspicion& suspicion) override {
+    if (!told_.emplace(suspicion.peer, suspicion.check).second) return;
+    Warn(StepOf(suspicion.step) + "suspect " + suspicion.peer.Short() + " (" + suspicion.check +
+         "): " + suspicion.reason);
+  }
+  void OnRemoval(const wire::Removal& removal) override {
+    const bool ban = wire::IsBan(removal.kind);
+    log_.Say(LogLevel::kWarning,
+             StepOf(removal.step) + (ban ? "BANNED " : "dropped ") + removal.peer.Short() + " (" +
+                 wire::RemovalKindName(removal.kind) + "): " + removal.reason,
+             ban ? Tone::kBad : Tone::kPlain);
+  }
+  void OnNotice(NoticeLevel level, const std::string& line) override {
+    // Links that end together with the node are no news.
+    if (halted_ && level != NoticeLevel::kWarning) return;
+    log_.Say(LevelOf(level), line);
+  }
+  void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
+  void OnHalted(const host::NodeOutcome& outcome) override {
+    halted_ = true;
+    const bool finished = outcome.end == host::NodeEnd::kFinished;
+    log_.Say(finished ? LogLevel::kInfo : LogLevel::kError,
+             std::string(host::NodeEndName(outcome.end)) + ": " + outcome.reason,
+             finished ? Tone::kGood : Tone::kBad);
+  }
+
+ private:
+  void Info(const std::string& line) { log_.Say(LogLevel::kInfo, line); }
+  void Warn(const std::string& line) { log_.Say(LogLevel::kWarning, line); }
+
+  const RunFacts facts_;
+  Log& log_;
+  Progress progress_;
+  host::Curve curve_;
+  host::Trend trend_ = host::Trend::kFine;  // as told
+  bool halted_ = false;
+  std::set<std::pair<base::PeerId, std::string>> told_;
+};
+
+}  // namespace
+
+std::unique_ptr<NodeEvents> MakePeopleView(RunFacts facts, Log& log) {
+  return std::make_unique<PeopleView>(std::move(facts), log);
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,152 @@
+#include "node/host/report/run_history.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "node/base/check.h"
+
+namespace ostraka::host {
+namespace {
+
+// The newest `most` remain.
+template <typename T>
+void Bound(std::deque<T>& list, std::size_t most) {
+  if (list.size() > most) list.pop_front();
+}
+
+}  // namespace
+
+void RunHistory::See(base::Time now, const protocol::Observation& what) {
+  std::visit([this, now](const auto& seen) { On(now, seen); }, what);
+  CheckInvariants();
+}
+
+void RunHistory::SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation) {
+  metric_ = evaluation.metric;
+  curve_.Add({step, evaluation.loss, evaluation.value});
+}
+
+void RunHistory::SeeStored(const protocol::Record& record) {
+  if (record.kind != protocol::RecordKind::kEvidence) return;
+  const auto file = wire::DecodeEvidence(record.value);
+  const auto id = base::Digest::FromBytes(record.key);
+  if (!file.ok() || !id) return;
+  proofs_.push_back({*id, file->accused, file->kind, file->frames.size()});
+  Bound(proofs_, kMostProofs);
+  CheckInvariants();
+}
+
+void RunHistory::On(base::Time now, const protocol::StepStarted& seen) {
+  workers_ = {seen.roles.workers.begin(), seen.roles.workers.end()};
+  validators_.clear();
+  for (const wire::Assignment& each : seen.roles.validators) {
+    validators_.insert(each.validator);
+    if (MemberWork* target = WorkOf(each.target)) ++target->checked;
+    if (MemberWork* validator = WorkOf(each.validator)) ++validator->checks;
+  }
+  current_ = StepSpan{};
+  current_->step = seen.step;
+  phase_began_ = now;
+}
+
+void RunHistory::On(base::Time now, const protocol::Sealed& seen) {
+  if (!current_ || seen.step != current_->step) return;
+  const base::Duration took = now - phase_began_;
+  switch (static_cast<wire::Phase>(seen.phase)) {
+    case wire::Phase::kA:
+      current_->collect = current_->collect + took;
+      break;
+    case wire::Phase::kB:  // once for each draw of the coin
+      current_->reveal = current_->reveal + took;
+      break;
+    case wire::Phase::kC:
+      current_->prove = current_->prove + took;
+      break;
+    case wire::Phase::kGenesis:
+      return;
+  }
+  phase_began_ = now;
+}
+
+void RunHistory::On(base::Time /*now*/, const protocol::SlowSeal& seen) {
+  if (current_ && seen.step == current_->step) current_->slow = true;
+}
+
+void RunHistory::On(base::Time now, const protocol::StepDone& seen) {
+  TakeBlock(seen.block);
+  const wire::Block& block = *seen.block;
+  for (const wire::Removal& removal : block.removals) {
+    removals_.push_back({removal, std::nullopt});
+    Bound(removals_, kMostRemovals);
+  }
+  for (const base::PeerId& peer : block.joined) {
+    const auto last =
+        std::find_if(removals_.rbegin(), removals_.rend(),
+                     [&peer](const PastRemoval& past) { return past.removal.peer == peer; });
+    if (last != removals_.rend()) last->returned = block.step;
+  }
+  if (block.genesis) return;
+  CountWork(block);
+  EndSpan(now, block.step);
+}
+
+void RunHistory::On(base::Time /*now*/, const protocol::StepTimes& seen) {
+  if (current_ && current_->step == seen.step) {
+    current_->times = seen;
+  } else if (!spans_.empty() && spans_.back().step == seen.step) {
+    spans_.back().times = seen;
+  }
+}
+
+void RunHistory::On(base::Time /*now*/, const protocol::Resumed& seen) { TakeBlock(seen.block); }
+
+void RunHistory::On(base::Time /*now*/, const protocol::Away& seen) {
+  away_ = seen.reason;
+  current_.reset();
+}
+
+void RunHistory::On(base::Time /*now*/, const protocol::Back& /*seen*/) { away_.clear(); }
+
+void RunHistory::TakeBlock(const std::shared_ptr<const wire::Block>& block) {
+  block_ = block;
+  if (block->state_root) root_ = SealedRoot{block->step, *block->state_root};
+}
+
+void RunHistory::CountWork(const wire::Block& block) {
+  std::set<base::PeerId> included;
+  const std::size_t columns = std::min(block.columns.size(), block.aggregated.size());
+  for (std::size_t j = 0; j < columns; ++j) {
+    if (block.columns[j] != wire::ColumnFate::kApplied) continue;
+    const std::vector<base::PeerId>& senders = block.aggregated[j].senders;
+    included.insert(senders.begin(), senders.end());
+  }
+  for (const base::PeerId& worker : block.proven) {
+    if (!included.contains(worker)) continue;
+    if (MemberWork* work = WorkOf(worker)) ++work->steps;
+  }
+}
+
+MemberWork* RunHistory::WorkOf(const base::PeerId& peer) {
+  const auto found = work_.find(peer);
+  if (found != work_.end()) return &found->second;
+  return work_.size() < kMostPeers ? &work_[peer] : nullptr;
+}
+
+void RunHistory::EndSpan(base::Time now, std::uint64_t step) {
+  if (!current_ || current_->step != step) return;
+  current_->settle = now - phase_began_;
+  spans_.push_back(*current_);
+  current_.reset();
+  Bound(spans_, kSpans);
+}
+
+void RunHistory::CheckInvariants() const {
+  OSTRAKA_CHECK(spans_.size() <= kSpans && removals_.size() <= kMostRemovals);
+  OSTRAKA_CHECK(proofs_.size() <= kMostProofs && work_.size() <= kMostPeers);
+  for (const StepSpan& span : spans_) {
+    OSTRAKA_CHECK(span.collect.ns >= 0 && span.reveal.ns >= 0);
+    OSTRAKA_CHECK(span.prove.ns >= 0 && span.settle.ns >= 0);
+  }
+}
+
+}  // namespace ostraka::host

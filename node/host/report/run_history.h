@@ -1,0 +1,141 @@
+// What happened in a run so far, for people who watch it: in bounded memory, beside NodeStatus,
+// which says what is now.
+//
+// Promises:
+//   H1  Everything here follows from the observations of this process. After a restart the members
+//       and their standings come from the newest block; what led to them does not.
+//   H2  A member's work counts a step once: if the block seals its PROOF of that step, and a column
+//       that was applied includes its part. `checked` counts the times that a validator was drawn
+//       to recompute one of its steps, `checks` the steps in which it was such a validator.
+//   H3  A span is of a whole step that began in this process; its parts sum to its duration.
+//   H4  No list grows beyond its bound. Removals and proofs drop the oldest; a peer that would be
+//       one too many has no work counted.
+// May not know: texts, pages, other runs.
+// Memory: kSpans spans, kMostRemovals removals, kMostProofs proofs, kMostPeers counters, a curve,
+// and the newest block.
+// What an attacker can do here: be dropped and return again and again, which pushes the oldest
+// removals out. Reasons are bytes that a block sealed; a reader escapes them.
+//
+// Thread safety: none; one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "node/base/time.h"
+#include "node/host/report/curve.h"
+#include "node/protocol/ground/machine.h"
+#include "node/train/trainer.h"
+#include "node/wire/evidence_codec.h"
+#include "node/wire/limits.h"
+
+namespace ostraka::host {
+
+// A member's share of the run.
+struct MemberWork {
+  std::uint64_t steps = 0;  // of which its gradient entered the model (H2)
+  std::uint64_t checked = 0;
+  std::uint64_t checks = 0;
+  bool operator==(const MemberWork&) const = default;
+};
+
+// The phases of one step, as this node saw them.
+struct StepSpan {
+  std::uint64_t step = 0;
+  base::Duration collect;     // from its begin to seal A
+  base::Duration reveal;      // from there to seal B
+  base::Duration prove;       // from there to seal C
+  base::Duration settle;      // from there to its block
+  bool slow = false;          // some seal took the slow path
+  protocol::StepTimes times;  // zeros until they are observed
+  base::Duration Whole() const { return collect + reveal + prove + settle; }
+};
+
+struct PastRemoval {
+  wire::Removal removal;
+  std::optional<std::uint64_t> returned;  // the step in which the peer was a member again
+};
+
+// A proof in this node's ledger.
+struct KnownProof {
+  base::Digest id;
+  base::PeerId accused;
+  wire::EvidenceKind kind = wire::EvidenceKind::kEquivocation;
+  std::size_t frames = 0;  // signed messages in it
+};
+
+struct SealedRoot {
+  std::uint64_t step = 0;  // the block that seals it, of the state before that step
+  base::Digest root;
+};
+
+class RunHistory {
+ public:
+  static constexpr std::size_t kSpans = 24;
+  static constexpr std::size_t kMostRemovals = 512;
+  static constexpr std::size_t kMostProofs = 512;
+  static constexpr std::size_t kMostPeers = 4 * wire::kMaxPeers;
+
+  void See(base::Time now, const protocol::Observation& what);
+  void SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation);
+  // A record that was stored: evidence is noted, others change nothing.
+  void SeeStored(const protocol::Record& record);
+
+  // Null before the genesis block.
+  const std::shared_ptr<const wire::Block>& block() const { return block_; }
+  // Of the step in progress, or of the last one; empty before the first.
+  const std::set<base::PeerId>& workers() const { return workers_; }
+  const std::set<base::PeerId>& validators() const { return validators_; }
+  const std::map<base::PeerId, MemberWork>& work() const { return work_; }
+  const std::deque<StepSpan>& spans() const { return spans_; }
+  const std::deque<PastRemoval>& removals() const { return removals_; }
+  const std::deque<KnownProof>& proofs() const { return proofs_; }
+  const std::optional<SealedRoot>& root() const { return root_; }
+  const Curve& curve() const { return curve_; }
+  const std::string& metric() const { return metric_; }  // empty before the first evaluation
+  // Why this node takes no part for now; empty if it does.
+  const std::string& away() const { return away_; }
+
+  // H3 and H4; also at the end of each mutation.
+  void CheckInvariants() const;
+
+ private:
+  void On(base::Time now, const protocol::StepStarted& seen);
+  void On(base::Time now, const protocol::Sealed& seen);
+  void On(base::Time now, const protocol::SlowSeal& seen);
+  void On(base::Time now, const protocol::StepDone& seen);
+  void On(base::Time now, const protocol::StepTimes& seen);
+  void On(base::Time now, const protocol::Resumed& seen);
+  void On(base::Time now, const protocol::Away& seen);
+  void On(base::Time now, const protocol::Back& seen);
+  // Other observations change nothing here.
+  template <typename T>
+  void On(base::Time, const T&) {}
+
+  void TakeBlock(const std::shared_ptr<const wire::Block>& block);
+  void CountWork(const wire::Block& block);
+  MemberWork* WorkOf(const base::PeerId& peer);
+  void EndSpan(base::Time now, std::uint64_t step);
+
+  std::shared_ptr<const wire::Block> block_;
+  std::set<base::PeerId> workers_;
+  std::set<base::PeerId> validators_;
+  std::map<base::PeerId, MemberWork> work_;
+  std::optional<StepSpan> current_;  // parts that have not ended are zero
+  base::Time phase_began_;           // of current_
+  std::deque<StepSpan> spans_;
+  std::deque<PastRemoval> removals_;
+  std::deque<KnownProof> proofs_;
+  std::optional<SealedRoot> root_;
+  Curve curve_;
+  std::string metric_;
+  std::string away_;
+};
+
+}  // namespace ostraka::host

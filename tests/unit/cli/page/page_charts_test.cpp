@@ -1,0 +1,83 @@
+#include "node/cli/page/page_charts.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+namespace ostraka::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::size_t Count(const std::string& text, const std::string& what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(CurveChartTest, SaysTheNewestValuesToAScreenReader) {
+  const std::string svg = CurveChart({"accuracy", {{9, 2, 0.1}, {19, 0.5, 0.875}}}, 200);
+  EXPECT_THAT(svg, HasSubstr("role=\"img\""));
+  EXPECT_THAT(svg,
+              HasSubstr("aria-label=\"Loss over steps; 0.5000 after step 19, accuracy 87.5 %\""));
+  EXPECT_EQ(Count(svg, "<polyline"), 2u);
+}
+
+TEST(CurveChartTest, WithoutAPointThereIsNoChart) { EXPECT_EQ(CurveChart({"loss", {}}, 200), ""); }
+
+TEST(CurveChartTest, ALossAloneHasOneLineAndOneScale) {
+  const std::string svg = CurveChart({"loss", {{9, 2, 2}, {19, 1, 1}}}, 200);
+  EXPECT_EQ(Count(svg, "<polyline"), 1u);
+  EXPECT_THAT(svg, Not(HasSubstr("100 %")));
+}
+
+TEST(CurveChartTest, ALossThatIsNoNumberLeavesAGap) {
+  const double none = std::numeric_limits<double>::infinity();
+  const std::string svg =
+      CurveChart({"loss", {{1, 1, 1}, {2, 1, 1}, {3, none, none}, {4, 1, 1}, {5, 1, 1}}}, 10);
+  EXPECT_EQ(Count(svg, "<polyline"), 2u);
+  EXPECT_EQ(Count(svg, "<circle"), 4u);
+}
+
+TEST(CurveChartTest, EveryPointLiesInTheDrawing) {
+  // The highest loss is at the top of the scale, and a step beyond the plan at its right end.
+  const std::string svg = CurveChart({"loss", {{0, 5, 5}, {300, 0, 0}}}, 200);
+  EXPECT_THAT(svg, HasSubstr("points=\"52.0,14.0 334.0,186.0\""));
+}
+
+TEST(PhaseChartTest, AColumnForEachStepInItsPhases) {
+  host::StepSpan span;
+  span.step = 7;
+  span.collect = base::Milliseconds(60);
+  span.reveal = base::Milliseconds(40);
+  host::StepSpan slow = span;
+  slow.step = 8;
+  slow.slow = true;
+  const std::string svg = PhaseChart({span, slow});
+  EXPECT_EQ(Count(svg, "<rect"), 8u);
+  EXPECT_THAT(svg, HasSubstr("<title>step 7, collect: 60 ms</title>"));
+  EXPECT_EQ(Count(svg, ">!</text>"), 1u);
+  EXPECT_THAT(svg, HasSubstr("Duration of the last 2 steps"));
+  EXPECT_EQ(PhaseChart({}), "");
+}
+
+TEST(PhaseChartTest, StepsOfNoLengthAreDrawnAsNothing) {
+  EXPECT_THAT(PhaseChart({host::StepSpan{}}), HasSubstr("height=\"0.0\""));
+}
+
+TEST(PriceBarTest, ThePartsFillTheBar) {
+  const std::string svg = PriceBar({1, 1, 2});
+  EXPECT_THAT(svg, HasSubstr("class=\"c3\" x=\"190.0\" y=\"0.0\" width=\"190.0\""));
+  EXPECT_EQ(PriceBar({0, 0, 0}), "");
+}
+
+TEST(ShareBarTest, IsNeverLongerThanItsTrack) {
+  EXPECT_THAT(ShareBar(0.5), HasSubstr("width=\"50.0\""));
+  EXPECT_THAT(ShareBar(7), Not(HasSubstr("700")));
+}
+
+}  // namespace
+}  // namespace ostraka::cli
