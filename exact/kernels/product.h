@@ -15,6 +15,9 @@ namespace ostraka::exact {
 using aggregation::Executor;
 
 // Where products are packed: kProductScratch floats for each thread, aligned to a cache line.
+//
+// Promises: the ranges of two threads do not overlap.
+// Memory: threads times kProductScratch floats (2.5 MiB).
 class ProductScratch {
  public:
   // REQUIRES: threads > 0.

@@ -1,6 +1,12 @@
 // Builds graphs value by value: types follow from the operations, and declarations may come at any
 // point between instructions.
 //
+// Promises:
+//   G1  every operand of an instruction was added before it.
+//   G2  every type is the one that infer.h gives; the builder stops the program at a wrong one, so
+//       callers check sizes first (models.cpp).
+// May not know: which model it builds.
+// Memory: proportional to what was added.
 // Thread safety: none; one owner.
 #pragma once
 

@@ -1,5 +1,9 @@
-// Layers of models over a GraphBuilder. Only models.cpp and transformers.cpp include this.
+// Layers of models over a GraphBuilder. Only layers.cpp, models.cpp and transformers.cpp include
+// this.
 //
+// Promises: with LoRA the only parameters are factors, and every other weight is a constant of the
+// base; a weight that the base lacks becomes status(), not a crash.
+// Memory: proportional to the model's number of tensors.
 // Thread safety: none; one owner.
 #pragma once
 
