@@ -25,7 +25,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(seal, Alter(impl.repeats_.next_));
     EXPECT_FEEDS_AFTER(seal, Alter(impl.repeats_.count_));
     EXPECT_FEEDS_AFTER(seal, Alter(impl.asks_.asked_));
-    EXPECT_FEEDS_AFTER(seal, impl.asks_.asked_[{.member = 1, .digest = {}}]);
+    EXPECT_FEEDS_AFTER(seal, (impl.asks_.asked_[SealLack{{}, {}, 1, {}}]));
     EXPECT_FEEDS_AFTER(seal, Alter(impl.asks_.next_look_));
     OfDecision(seal, impl.decision_);
   }
@@ -53,7 +53,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(seal, Alter(certificates.ballots_[0].firsts_));
     EXPECT_FEEDS_AFTER(seal, Alter(certificates.ballots_[0].by_value_));
     EXPECT_FEEDS_AFTER(seal, Alter(certificates.locks_.groups_));
-    EXPECT_FEEDS_AFTER(seal, certificates.locks_.groups_[{.iteration = 2, .value = {}}]);
+    EXPECT_FEEDS_AFTER(seal, (certificates.locks_.groups_[Locks::Group{2, {}}]));
     EXPECT_FEEDS_AFTER(seal, Alter(certificates.lock_.rank));
     EXPECT_FEEDS_AFTER(seal, Alter(certificates.lock_.value));
     EXPECT_FEEDS_AFTER(seal, Alter(certificates.named_));
