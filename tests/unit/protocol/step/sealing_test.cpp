@@ -326,8 +326,8 @@ TEST_F(SealingTest, DecidedSealKeepsItsCertificateAndIsWatchedForAFork) {
   ASSERT_NE(past, nullptr);
   EXPECT_EQ(past->vector, vector);
   EXPECT_EQ(past->certificate.size(), w_.count());
-  ASSERT_NE(w_.forks.EntryOf(SealKeyOf(slot)), nullptr);
-  EXPECT_EQ(*w_.forks.EntryOf(SealKeyOf(slot)), w_.facts.parent_a);
+  ASSERT_NE(w_.forks.ParentOf(SealKeyOf(slot)), nullptr);
+  EXPECT_EQ(*w_.forks.ParentOf(SealKeyOf(slot)), w_.facts.parent_a);
   EXPECT_FALSE(w_.forks.ProofsOf(StepWorld::kStep).empty());
   EXPECT_EQ(Cancelled(), (std::vector<TimerId>{kEchoTimer, kSealTimer, kPullTimer}));
   const auto sealed = w_.Observed<protocol::Sealed>();
