@@ -40,7 +40,8 @@ struct GetPeer {  // the newest announcement of a peer
   PeerId peer;
 };
 // Announces this peer, now and every 10 minutes until the next Publish. `content` needs no network,
-// peer, seq and expires. Under the run's key only if `under_run`: a closed run is not listed.
+// peer, seq and expires; one that does not fit a record (FitsRecord) is answered with nothing
+// stored. Under the run's key only if `under_run`: a closed run is not listed.
 struct Publish {
   Announcement content;
   bool under_run = false;

@@ -81,12 +81,10 @@ void Node::On(const machine::DatagramReceived<Endpoint>& datagram) {
 }
 
 void Node::On(const Ask& ask) {
-  if (!started_ || operations_.size() >= kMostOperations) {
-    const bool publishes = std::holds_alternative<Publish>(ask.what);
-    if (!publishes) return Answer(ask.id, {}, GotRecords{});
-  }
   const Lookup::Shape shape = Search::ShapeFor(table_.size());
+  const bool full = operations_.size() >= kMostOperations;
   const auto read = [&](const Digest& key, bool one_owner) {
+    if (full) return Answer(ask.id, {}, GotRecords{});
     const auto start = static_cast<std::uint32_t>(random_->NextU64());
     Begin(key, shape, ReadGoal{Reading(config_.network, key, one_owner), start}, ask.id);
   };
@@ -95,11 +93,14 @@ void Node::On(const Ask& ask) {
   } else if (const auto* peer = std::get_if<GetPeer>(&ask.what)) {
     read(PeerKey(config_.network, peer->peer), /*one_owner=*/true);
   } else if (const auto* find = std::get_if<FindNodes>(&ask.what)) {
+    if (full) return Answer(ask.id, {}, FoundNodes{});
     Begin(find->target, shape, LookGoal{}, ask.id);
   } else {
-    const auto replaced = publisher_.Set(turn_.now, ask.id, std::get<Publish>(ask.what));
+    const Publish& publish = std::get<Publish>(ask.what);
+    if (!FitsRecord(publish.content)) return Answer(ask.id, {}, Published{});
+    const auto replaced = publisher_.Set(turn_.now, ask.id, publish);
     if (replaced) turn_.out->Add(*replaced);
-    if (started_) Announce();
+    Announce();
   }
 }
 

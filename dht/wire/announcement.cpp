@@ -84,6 +84,11 @@ void HashValue(crypto::Hasher& hasher, const Contact& contact) {
   HashValue(hasher, endpoint);
 }
 
+bool FitsRecord(const Announcement& content) {
+  return content.addresses.size() <= kMaxAddresses && content.relays.size() <= kMaxRelays &&
+         content.name.size() <= kMaxNameBytes;
+}
+
 base::Bytes SignAnnouncement(const Announcement& content, const crypto::SigningKey& key) {
   OSTRAKA_CHECK(key.id() == content.peer);
   const base::Bytes core = EncodeCore(content);

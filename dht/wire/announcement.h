@@ -59,7 +59,10 @@ struct SignedAnnouncement {
   crypto::Signature signature;
 };
 
-// REQUIRES: key.id() == content.peer, and `content` is within the limits.
+// Whether the lists and the name are within the limits (dht/wire/limits.h).
+bool FitsRecord(const Announcement& content);
+
+// REQUIRES: key.id() == content.peer, FitsRecord(content).
 base::Bytes SignAnnouncement(const Announcement& content, const crypto::SigningKey& key);
 
 // Decodes and checks the limits, not the signature. InvalidArgument with a reason; any bytes are

@@ -9,7 +9,7 @@ from harness import OSTRAKA, TestCase, run
 COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], ["key", "passwd"],
             ["key", "import"], ["run"],
             ["run", "init"], ["run", "show"], ["run", "check"], ["run", "recover"], ["ledger"], ["ledger", "show"],
-            ["ledger", "explain"], ["sim"], ["status"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
+            ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["status"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
             ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
             ["model"], ["model", "make"], ["model", "show"],
             ["evidence"], ["evidence", "verify"], ["evidence", "show"],
@@ -31,7 +31,7 @@ class HelpTest(TestCase):
             text = run(*command, "--help").stdout
             _, _, after = text.partition("Subcommands:\n")
             return re.findall(r"^  ([a-z]+) ", after.partition("\n\n")[0], re.MULTILINE)
-        for command in [[], ["key"], ["run"], ["ledger"], ["bench"], ["compare"], ["evidence"], ["model"]]:
+        for command in [[], ["key"], ["run"], ["ledger"], ["bench"], ["dht"], ["compare"], ["evidence"], ["model"]]:
             names = [c[-1] for c in COMMANDS if c[:-1] == command and c]
             self.assertEqual(sorted(listed(command)), sorted(names))
 

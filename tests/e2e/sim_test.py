@@ -101,6 +101,17 @@ class SimTest(TestCase):
         self.refused(2, ["sim", "merge", parts[0], parts[0]], "in two of the results")
         self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "give the output of `ostraka sim --json`")
 
+    def test_the_dht_under_attack(self):
+        options = ["dht", "--nodes", 60, "--minutes", 1, "--gets", 20, "--serve-at-once", "--adversary", "colluder",
+                   "--share", 20, "--least-found", 90]
+        result = self.sim(*options)
+        self.assertTrue(result["ok"])
+        self.assertEqual(result["gets"], 20)
+        self.assertEqual(result["failure"], None)
+        lost = self.sim(*options, "--loss", 900, code=1)
+        self.assertEqual(lost["failure"]["checker"], "found")
+        self.refused(2, ["sim", "dht", "--adversary", "coluder", "--share", 50], "did you mean 'colluder'?")
+
     def test_text_output(self):
         result = run("sim", *SMALL, "--seed", 5, cwd=self.folder)
         self.assertEqual(result.returncode, 0)

@@ -153,11 +153,14 @@ class Play {
     }
     if (query.kind == QueryKind::kTry && !IsUsable(query.endpoint)) return;
     const Endpoint from = AnyEndpoint();
-    if (query.kind == QueryKind::kTry) named_.insert(query.endpoint);
     Nonce nonce;
     nonce.fill(source_.Byte());
     auto bytes = EncodeQuery(nonce, query).datagram;
     if (source_.Byte() % 16 == 0) bytes = Bent(*bytes);
+    const auto opened = OpenQuery(*bytes);
+    if (opened.ok() && opened->query.kind == QueryKind::kTry) {
+      named_.insert(opened->query.endpoint);
+    }
     Receive(from, bytes);
   }
 

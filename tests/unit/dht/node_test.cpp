@@ -225,6 +225,30 @@ TEST_F(NodeTest, QuestionsAreAnsweredThoughNobodyIsThere) {
   EXPECT_TRUE(std::get<FoundNodes>(answered_[1].result).nodes.empty());
 }
 
+TEST_F(NodeTest, WhatDoesNotFitARecordIsNotPublished) {
+  Start(Role::kServer);
+  Publish publish;
+  publish.content.name = std::string(kMaxNameBytes + 1, 'a');
+  Give(Ask{1, publish});
+  ASSERT_EQ(answered_.size(), 1U);
+  EXPECT_EQ(std::get<Published>(answered_[0].result).stored, 0U);
+}
+
+TEST_F(NodeTest, TooManyQuestionsAtOnceAreAnsweredWithNothing) {
+  Start(Role::kServer, {In(10)});
+  Receive(In(10), ReplyTo(all_[0], 10));
+  for (std::uint64_t i = 0; i < Node::kMostOperations + 20; ++i) {
+    Give(Ask{2 * i, GetPeer{KeyOf(9)->id()}});
+    Give(Ask{2 * i + 1, FindNodes{NetworkOf("point")}});
+  }
+  EXPECT_GE(answered_.size(), Node::kMostOperations);
+  Pass(At(20'000));
+  EXPECT_EQ(answered_.size(), 2 * (Node::kMostOperations + 20));
+  for (const Answered& one : answered_) {
+    EXPECT_EQ(std::holds_alternative<FoundNodes>(one.result), one.id % 2 == 1);
+  }
+}
+
 TEST_F(NodeTest, EqualInputsGiveEqualFingerprintsAndOthersDoNot) {
   Start(Role::kServer, {In(10)});
   const base::Digest begun = node_->Fingerprint();
