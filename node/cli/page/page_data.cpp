@@ -90,14 +90,15 @@ PageNews NewsOf(const PageRun& run, const NodeStatus& status, const RunHistory& 
   return {Mood::kGood, "Training", ""};
 }
 
-PageProgress ProgressOf(const PageRun& run, const NodeStatus& status) {
+PageProgress ProgressOf(const PageRun& run, const NodeStatus& status, const RunHistory& history) {
   PageProgress progress;
   progress.steps = run.manifest->training.steps;
   progress.step = status.progress.step;
   progress.phase = status.progress.phase;
   if (status.outcome) {
-    const bool finished = status.outcome->end == host::NodeEnd::kFinished;
-    progress.step = status.outcome->step + (finished ? 1 : 0);
+    // Of the steps that are done: the node may halt in the one after the last.
+    const auto& last = history.block();
+    progress.step = last == nullptr || last->genesis ? 0 : last->step + 1;
     progress.phase = host::NodeEndName(status.outcome->end);
   }
   progress.seconds_in_phase = status.since_progress.seconds();
@@ -299,7 +300,7 @@ PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHisto
   data.ended = status.outcome.has_value();
   data.learning = {history.metric(), history.curve().Points()};
   data.news = NewsOf(run, status, history, data.learning.points);
-  data.progress = ProgressOf(run, status);
+  data.progress = ProgressOf(run, status, history);
   data.awaited = AwaitedOf(run, status);
   data.members = MembersOf(run, status, history);
   data.leaders = LeadersOf(data.members);

@@ -42,7 +42,7 @@ struct PageNews {
 };
 
 struct PageProgress {
-  std::uint64_t step = 0;  // in progress, or the number of steps once they are done
+  std::uint64_t step = 0;  // in progress; after the end, the number of steps done
   std::uint64_t steps = 0;
   std::string phase;
   double seconds_in_phase = 0;

@@ -69,7 +69,8 @@ TEST_F(PageDataTest, BeforeTheFirstStepItWaitsForTheMembersToMeet) {
 }
 
 TEST_F(PageDataTest, TheEndIsTheNews) {
-  scene_.status.outcome = {host::NodeEnd::kFinished, 199, "all steps are done"};
+  scene_.Done(scene_.BlockOf(199));
+  scene_.status.outcome = {host::NodeEnd::kFinished, 200, "all steps are done"};
   PageData data = scene_.Data();
   EXPECT_TRUE(data.ended);
   EXPECT_EQ(data.news.mood, Mood::kGood);
@@ -81,7 +82,7 @@ TEST_F(PageDataTest, TheEndIsTheNews) {
   data = scene_.Data();
   EXPECT_EQ(data.news.mood, Mood::kBad);
   EXPECT_EQ(data.news.headline, "Banned");
-  EXPECT_EQ(data.progress.step, 30u);
+  EXPECT_EQ(data.progress.step, 200u) << "steps that are done";
 }
 
 TEST_F(PageDataTest, ALossThatIsNoNumberOrRisesIsBadNewsAtOnce) {
