@@ -117,7 +117,8 @@ class BrowserTest(PageTestCase):
         detail = browser.evaluate("document.querySelector('.banner .detail').textContent")
         self.assertRegex(detail, r"step \d+: waiting [\d.]+ m?s for .*nothing is lost")
         self.assertTrue(any(made.ids[index][:8] in detail for index in (2, 3)), detail)
-        self.assertFalse(any(made.ids[index][:8] in detail for index in (0, 1)), detail)
+        # The other running node may be awaited too: it sends no ECHO before its own deadline.
+        self.assertNotIn(made.ids[0][:8], detail)
         self.look(browser, "stalled")
         for node in nodes[2:]:
             node.signal(signal.SIGCONT)
@@ -133,7 +134,8 @@ class BrowserTest(PageTestCase):
         browser.call("Page.navigate", url=url)
         html = ""
         while "</footer>" not in html:
-            html = browser.evaluate("document.documentElement.outerHTML")
+            # Between two documents there is none.
+            html = browser.evaluate("document.documentElement?.outerHTML ?? ''")
         self.assertEqual(html.count('<th scope="row"><code'), 4)
         self.assertIn('http-equiv="refresh"', html)
         self.assertEqual(browser.said, [])
