@@ -93,10 +93,11 @@ void Sealing::FeedHeld(Phase phase, std::uint32_t draw) {
     return message->envelope.sender == uses_.self;
   });
   for (const Journal::Sent& sent : uses_.journal->sent()) {  // own slow path, restored
+    if (sent.step != step()) continue;
     auto opened = wire::Open(sent.frame);
     if (!opened.ok()) continue;
     const wire::Slot& slot = opened->envelope.slot;
-    const bool of_this = slot.step == step() && slot.phase == phase && slot.draw == draw;
+    const bool of_this = slot.phase == phase && slot.draw == draw;
     if (of_this && slot.type >= MessageType::kStatus && slot.type <= MessageType::kLock) {
       Feed(*opened);
     }
