@@ -9,6 +9,7 @@
 #include "crypto/domains.h"
 #include "crypto/hash.h"
 #include "node/wire/codec.h"
+#include "sim/check/recovery.h"
 
 namespace ostraka::sim {
 namespace {
@@ -294,8 +295,9 @@ base::Status CheatersRemoved::AtEnd() {
 
 // --- Progress -----------------------------------------------------------------------------------
 
-Progress::Progress(const Roster& roster)
+Progress::Progress(const Roster& roster, const Recovery* recovery)
     : roster_(roster),
+      recovery_(recovery),
       honest_(CountHonest(roster)),
       slack_(roster),
       done_(roster.ids.size()),
@@ -322,6 +324,7 @@ base::Status Progress::OnAction(std::uint32_t peer, const protocol::Action& acti
 base::Status Progress::AtEnd() {
   if (!slack_.Borne()) return base::OkStatus();
   if (!begun_ && honest_ < roster_.ids.size()) return base::OkStatus();
+  if (recovery_ != nullptr && recovery_->NobodyIsLeft()) return base::OkStatus();
   for (std::uint32_t peer = 0; peer < done_.size(); ++peer) {
     if (!roster_.IsHonest(peer) || done_[peer]) continue;
     return base::FailedPrecondition(Named(roster_, peer) + " did not finish: it accepted " +

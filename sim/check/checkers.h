@@ -191,9 +191,12 @@ class CheatersRemoved final : public Checker {
 // "progress": every honest peer reaches the end of the run, or the run stands still without slack
 // (sim/check/slack.h), or no honest peer ever begins: genesis needs every member, Byzantine ones
 // too.
+class Recovery;
+
 class Progress final : public Checker {
  public:
-  explicit Progress(const Roster& roster);
+  // `recovery`: of a run with faults, and outlives this; null without.
+  explicit Progress(const Roster& roster, const Recovery* recovery = nullptr);
   std::string_view name() const override { return "progress"; }
   base::Status OnAction(std::uint32_t peer, const protocol::Action& action) override;
   base::Status AtEnd() override;
@@ -203,6 +206,7 @@ class Progress final : public Checker {
 
  private:
   Roster roster_;
+  const Recovery* recovery_;
   std::uint32_t honest_ = 0;
   std::uint32_t finished_ = 0;
   Slack slack_;

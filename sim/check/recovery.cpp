@@ -50,6 +50,11 @@ void Recovery::TakeStock() {
     terms_.iteration = std::max(terms_.iteration, peer.iteration);
   }
   if (lowest < highest_) terms_.behind = highest_ - lowest;
+  nobody_left_ = lowest < highest_;
+  for (std::uint32_t i = 0; i < peers_.size(); ++i) {
+    if (!roster_.IsHonest(i) || peers_[i].height < highest_) continue;
+    nobody_left_ = nobody_left_ && peers_[i].finished;
+  }
   CountAway();
 }
 
@@ -87,7 +92,7 @@ void Recovery::Note(std::uint32_t index, const protocol::Action& action) {
 base::Status Recovery::OnAction(std::uint32_t peer, const protocol::Action& action) {
   Note(peer, action);
   slack_.OnAction(action);
-  if (!stock_taken_ || took_ || !slack_.Borne()) return base::OkStatus();
+  if (!stock_taken_ || took_ || nobody_left_ || !slack_.Borne()) return base::OkStatus();
   // The largest Delta of a peer until it has the new block.
   if (Waits(peer)) terms_.delta = std::max(terms_.delta, peers_[peer].delta);
   CountAway();

@@ -42,6 +42,9 @@ class Recovery final : public Checker, public StepObserver {
   // The time it took; nullopt: the run ended before. (`progress` checks that it did not end too
   // early.)
   std::optional<base::Duration> took() const { return took_; }
+  // The run was over before the fault was: whoever had the newest block when the fault ended had
+  // finished, and nobody is left who could give it to the others.
+  bool NobodyIsLeft() const { return nobody_left_; }
   base::Duration bound() const { return RecoveryBound(terms_); }
 
  private:
@@ -66,6 +69,7 @@ class Recovery final : public Checker, public StepObserver {
   std::uint32_t byzantine_ = 0;
   Slack slack_;
   bool stock_taken_ = false;
+  bool nobody_left_ = false;
   std::uint64_t highest_ = 0;  // the height of the highest honest peer at `over`
   std::optional<base::Duration> took_;
 };

@@ -279,7 +279,7 @@ void Cluster::AddCheckers(Simulator& simulator) {
     if (options_.premises && IsTimely(options_)) AddPremises(simulator);
   }
   checkers_.Add(std::make_unique<StateEquality>(roster_));
-  auto progress = std::make_unique<Progress>(roster_);
+  auto progress = std::make_unique<Progress>(roster_, recovery_);
   progress_ = progress.get();
   checkers_.Add(std::move(progress));
   AddRemovalChecker();

@@ -56,7 +56,7 @@ struct SimResult {
   std::uint64_t returns = 0;  // members that a block admitted again
   std::uint64_t lies = 0;     // misdeeds of peers that only lie in their ECHOs (SimOptions::liars)
   bool stood_still =
-      false;  // for want of slack (sim/check/slack.h); then there are fewer steps than requested
+      false;  // for want of slack (sim/check/slack.h), or of anybody left (sim/check/recovery.h)
   std::uint64_t slow_iterations = 0;  // of slow paths, summed over honest peers
   std::uint64_t slow_steps = 0;       // steps in which an honest peer took a slow path
   FaultCounts faults;                 // faults that happened

@@ -24,7 +24,7 @@ struct SeedsResult {
   std::uint64_t honest_removed = 0;
   std::uint64_t returns = 0;
   std::uint64_t slow_steps = 0;
-  std::uint64_t stood_still = 0;  // runs that a cut left without slack
+  std::uint64_t stood_still = 0;  // runs that a cut left without slack, or outlasted
   std::uint64_t run_twice = 0;    // runs repeated and found equal, or listed in failures
   double loss_mean = 0;
   double loss_worst = 0;

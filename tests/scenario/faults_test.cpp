@@ -199,6 +199,29 @@ TEST(Crashes, FalseComplainerFindsAnotherVictimAfterACrash) {
   EXPECT_GE(result.byzantine_removed, 1U);
 }
 
+// One member lost its disk shortly before the end, and followed while it still was a member. When
+// the next block was applied, the others forgot that it followed, since it was a member; nobody
+// waited for it at the end.
+TEST(Crashes, MemberThatLostItsDiskNearTheEndIsAwaited) {
+  const SimResult result = RunWell(Replayed(
+      "seed=23313023667013 peers=9 byzantine=2 attack=state_poison attack_from_step=6 "
+      "await_removal=0 mode=third steps=40 validators=2 dimension=45 batch_size=27 "
+      "delay_min_ns=36000000 delay_max_ns=45000000 jitter_ns=1000000 bytes_per_second=6400000 "
+      "fsync_max_ns=0 duplicate_permille=24 stall_permille=18 crashes=1 crash_down_ns=3441000000 "
+      "lose_disk=1"));
+  EXPECT_EQ(result.honest_removed, 1U) << "the one that lost its disk";
+}
+
+// Three slow seals of one step: one member lacked all three, asked for all at once, and the answers
+// of one other were more messages than the checker of queues allowed.
+TEST(Crashes, AnswersForThreeSlowSealsAreNoLeak) {
+  RunWell(Replayed(
+      "seed=210024526682813 peers=31 byzantine=10 attack=stale_lock attack_from_step=5 "
+      "await_removal=1 mode=majority steps=40 validators=3 dimension=95 batch_size=21 "
+      "delay_min_ns=33000000 delay_max_ns=145000000 jitter_ns=1000000 bytes_per_second=800000 "
+      "fsync_max_ns=6000000 duplicate_permille=11 crashes=2 crash_down_ns=3355000000"));
+}
+
 TEST(Crashes, CrashesCountAsFaults) {
   SimOptions options = Eight(1);
   options.byzantine = 3;
@@ -341,6 +364,19 @@ TEST(HealedPartition, SealWhoseMessagesAreGoneIsLeft) {
       "delay_max_ns=19000000 jitter_ns=6000000 bytes_per_second=400000 fsync_max_ns=6000000 "
       "loss_permille=8 cut=one_way cut_at_ns=5212000000 cut_for_ns=14380000000");
   ExpectRecovered(RunWell(options));
+}
+
+// Four of six, and a liar that they had banned, finished the last steps while a cut kept the two
+// others away, and left before it ended.
+TEST(HealedPartition, RunMayEndWithoutThoseThatItDropped) {
+  const auto result = RunSimulation(Replayed(
+      "seed=770000000204 peers=7 byzantine=1 attack=label_flip attack_from_step=1 await_removal=0 "
+      "mode=majority steps=40 validators=3 dimension=197 batch_size=13 delay_min_ns=3000000 "
+      "delay_max_ns=6000000 jitter_ns=3000000 bytes_per_second=100000 fsync_max_ns=3000000 "
+      "loss_permille=6 cut=halves cut_at_ns=3752000000 cut_for_ns=63119000000"));
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->ok) << result->failure->message;
+  EXPECT_TRUE(result->stood_still);
 }
 
 // Each half missed the ECHOs and results of the other, and the next block dropped every member.

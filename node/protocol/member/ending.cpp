@@ -24,7 +24,9 @@ Outcome Ending::Begin() {
       if (!base::Planted(base::Bug::kLeavesAtTheEnd)) stay_.For(uses_.turn->now(), member);
     }
   }
-  for (const PeerId& follower : uses_.followers->all()) stay_.For(uses_.turn->now(), follower);
+  for (const PeerId& follower : uses_.followers->all()) {
+    if (!HasFinished(follower)) stay_.For(uses_.turn->now(), follower);
+  }
   uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta() * 2});
   return HaltIfAllFinished();
 }

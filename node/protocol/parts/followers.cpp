@@ -53,9 +53,9 @@ void Followers::OnHead(const std::vector<PeerId>& members) {
   std::erase_if(rejoins_, [&](const auto& rejoin) { return IsMember(members, rejoin.first); });
 }
 
-void Followers::Expire(const std::vector<PeerId>& members, base::Time now, base::Duration stay) {
+void Followers::Expire(const std::vector<PeerId>& admitted, base::Time now, base::Duration stay) {
   std::erase_if(since_, [&](const auto& follower) {
-    return IsMember(members, follower.first) || now - follower.second > stay;
+    return IsMember(admitted, follower.first) || now - follower.second > stay;
   });
 }
 

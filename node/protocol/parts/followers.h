@@ -50,8 +50,10 @@ class Followers {
 
   // The head names the members: whoever is one of them is away no more.
   void OnHead(const std::vector<PeerId>& members);
-  // Followers that have asked for nothing for `stay` are gone, and members follow no more.
-  void Expire(const std::vector<PeerId>& members, base::Time now, base::Duration stay);
+  // Followers that have asked for nothing for `stay` are gone, and whoever the head has admitted
+  // follows no more. Other members may: one that lost its store follows until it is dropped
+  // [forgotten then, it was nobody's follower after, and the run ended without it].
+  void Expire(const std::vector<PeerId>& admitted, base::Time now, base::Duration stay);
 
   std::size_t size() const { return since_.size(); }
   void CheckInvariants(std::size_t keys) const;

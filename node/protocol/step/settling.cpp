@@ -158,9 +158,9 @@ Outcome Settling::OnJob(const JobResult& result) {
 // Also to a follower that this block admits: it waits for the block.
 void Settling::ShowHeadToFollowers() {
   for (const PeerId& peer : uses_.followers->all()) uses_.server->ShowHead(peer);
-  const std::vector<PeerId>& members = uses_.chain->head().members;
-  uses_.followers->Expire(members, uses_.turn->now(),
-                          FollowersStay(members.size(), uses_.chain->delta()));
+  const Block& head = uses_.chain->head();
+  uses_.followers->Expire(head.joined, uses_.turn->now(),
+                          FollowersStay(head.members.size(), uses_.chain->delta()));
 }
 
 void Settling::CheckInvariants() const {

@@ -51,12 +51,24 @@ TEST_F(FollowersTest, AdmittedFollowerIsAwayNoMore) {
   followers_.OnRejoin(away_, DigestOf(1), At(0));
   EXPECT_TRUE(followers_.HasRejoin(away_, DigestOf(1)));
   EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(2)));
-  const std::vector<PeerId> with = {peers_[0], peers_[1], peers_[2], away_};
-  followers_.OnHead(with);
-  followers_.Expire(with, At(1), Seconds(60));
+  followers_.OnHead({peers_[0], peers_[1], peers_[2], away_});
+  followers_.Expire({away_}, At(1), Seconds(60));
   EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(1)));
   EXPECT_EQ(followers_.size(), 0u);
   followers_.CheckInvariants(6);
+}
+
+// Its store is gone, and it is a member until a block drops it: it asks to follow once, and then
+// for heads.
+TEST_F(FollowersTest, MemberThatLostItsStoreFollowsBeyondItsDrop) {
+  followers_.Note(members_[1], At(0));
+  followers_.Expire({}, At(1), Seconds(60));
+  EXPECT_TRUE(followers_.Contains(members_[1]));
+  followers_.OnAsked(members_[1], At(50));
+  followers_.Expire({}, At(110), Seconds(60));
+  EXPECT_TRUE(followers_.Contains(members_[1]));
+  followers_.Expire({}, At(111), Seconds(60));
+  EXPECT_FALSE(followers_.Contains(members_[1]));
 }
 
 TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {

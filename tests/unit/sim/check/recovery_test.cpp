@@ -87,6 +87,24 @@ TEST_F(RecoveryTest, FinishedPeersNeedNoNewBlock) {
   EXPECT_EQ(checker_.took(), base::Seconds(2));
 }
 
+// Peer 1 was cut off, and dropped; peer 0 needed it no more, finished the run and left.
+TEST_F(RecoveryTest, RunThatEndsDuringTheFaultLeavesNobodyToHelp) {
+  EXPECT_TRUE(At(-9, 0, BlockOf(7)).ok());
+  EXPECT_TRUE(At(-9, 1, BlockOf(5)).ok());
+  EXPECT_TRUE(At(-8, 0, protocol::Halted{}).ok());
+  EXPECT_FALSE(checker_.NobodyIsLeft()) << "the fault is not over";
+  EXPECT_TRUE(At(1'000'000, 1, protocol::SlowSeal{6, 1, 9, ""}).ok());
+  EXPECT_TRUE(checker_.NobodyIsLeft());
+}
+
+TEST_F(RecoveryTest, WhoeverEndsAfterTheFaultIsLeftToHelp) {
+  EXPECT_TRUE(At(-9, 0, BlockOf(7)).ok());
+  EXPECT_TRUE(At(-9, 1, BlockOf(5)).ok());
+  EXPECT_TRUE(At(1, 0, protocol::Halted{}).ok());
+  EXPECT_FALSE(At(1'000'000, 1, protocol::SlowSeal{6, 1, 9, ""}).ok());
+  EXPECT_FALSE(checker_.NobodyIsLeft());
+}
+
 // The formula of docs/simulation.md, by hand: Delta 1, part_timeout 20, no faulty member, iteration
 // 3.
 TEST(RecoveryBound, IsWhatTheDocumentationSays) {
