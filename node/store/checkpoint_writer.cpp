@@ -25,7 +25,9 @@ CheckpointWriter::~CheckpointWriter() {
 
 void CheckpointWriter::Offer(const protocol::StepDone& done) {
   if (done.block->genesis) return;
-  const std::uint64_t step = done.block->step;
+  // The state after the step that closes the run is that after the step before.
+  const std::uint64_t step = wire::TrainedSteps(*done.block) - 1;
+  if (last_ && last_->step == step) return;
   last_ = State{step, done.state};
   if (options_.every == 0 || (step + 1) % options_.every != 0) return;
   {

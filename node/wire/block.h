@@ -119,6 +119,14 @@ struct Thresholds {
   bool operator==(const Thresholds&) const = default;
 };
 
+// How far a run is from its end, after a block (docs/protocol.md, 8).
+enum class Course : std::uint8_t {
+  kTrains = 0,  // the next step trains
+  kCloses = 1,  // the next step has no roles: it seals the state that training has led to
+  kClosed = 2,  // this block is the last
+};
+inline constexpr std::uint16_t kCourseCount = 3;
+
 struct Block {
   std::uint64_t step = 0;  // the genesis block has step 0 and `genesis` set
   bool genesis = false;
@@ -157,7 +165,14 @@ struct Block {
   std::uint64_t delta_us = 0;      // Delta of the next step's seals
   std::vector<Lateness> lateness;  // by key: members only, none of zero
   std::vector<Voids> voids;        // by key: members only, none of zero
+  Course course = Course::kTrains;
 };
+
+// Number of steps that have trained, up to `block`: the step that closes a run trains nothing.
+inline std::uint64_t TrainedSteps(const Block& block) {
+  if (block.genesis) return 0;
+  return block.course == Course::kClosed ? block.step : block.step + 1;
+}
 
 // H(kDomainBlock, EncodeBlock(block)). The next step's messages name it as their parent, so t_s + 1
 // of them attest to the block.

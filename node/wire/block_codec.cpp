@@ -230,6 +230,7 @@ base::Status ReadNext(schema::Block::Reader root, Block& out) {
   RETURN_IF_ERROR(ReadPeers(root.getJoined(), "joined", out.joined));
   if (root.getAnyRemoval()) out.last_removal_step = root.getLastRemovalStep();
   out.delta_us = root.getDeltaUs();
+  RETURN_IF_ERROR(ReadEnum(root.getCourse(), "course", kCourseCount, out.course));
   return base::OkStatus();
 }
 
@@ -267,6 +268,7 @@ void WriteNext(const Block& block, schema::Block::Builder root) {
   root.setAnyRemoval(block.last_removal_step.has_value());
   root.setLastRemovalStep(block.last_removal_step.value_or(0));
   root.setDeltaUs(block.delta_us);
+  root.setCourse(static_cast<schema::Course>(block.course));
   WriteList(
       block.lateness, [&](unsigned size) { return root.initLateness(size); }, WriteLateness);
   WriteList(

@@ -179,7 +179,7 @@ STANDING = Struct("standing", [Field("banned", 0, 1), Field("drops", 32, 32), Fi
 CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)], [Id("peer")])
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
 VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])
-BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1),
+BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1), Field("course", 80, 16, 2),
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
                          Field("last_removal_step", 256, 64), Field("delta_us", 320, 64)],
                [Id("decision"), Id("previous"), Id("randomness"), Ids("members", MAX_PEERS),

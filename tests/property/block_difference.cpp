@@ -141,6 +141,7 @@ std::string FirstDifference(const Block& a, const Block& b) {
   compare.Field("tau", a.tau, b.tau);
   compare.Field("delta_us", a.delta_us, b.delta_us);
   compare.Field("state_root", a.state_root, b.state_root);
+  compare.Field("course", a.course, b.course);
   const bool equal = wire::EncodeBlock(a) == wire::EncodeBlock(b);
   if (compare.difference.empty() && !equal) return "a field that FirstDifference does not know";
   return compare.difference;

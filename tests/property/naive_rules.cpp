@@ -105,6 +105,18 @@ std::optional<Digest> StateRootOf(const Step& step) {
   return sealed;
 }
 
+// protocol.md 5: "A run ends after its steps, at least `steps_after_ban` steps after the last
+// removal, and not while a case is open. One step more closes it".
+wire::Course CourseOf(const Step& step, const Block& block) {
+  if (step.last->course == wire::Course::kCloses) return wire::Course::kClosed;
+  const TrainingPlan& plan = step.manifest->training;
+  bool goes_on = !block.cases.empty() || step.number < plan.steps - 1;
+  if (block.last_removal_step) {
+    goes_on = goes_on || step.number < *block.last_removal_step + plan.steps_after_ban;
+  }
+  return goes_on ? wire::Course::kTrains : wire::Course::kCloses;
+}
+
 // protocol.md 7: Delta of the next step.
 std::uint64_t NextDelta(const Step& step) {
   const auto least = static_cast<std::uint64_t>(step.manifest->delta.ns / 1000);
@@ -161,6 +173,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   block.tau = NextTau(step, fates);
   block.delta_us = NextDelta(step);
   block.state_root = StateRootOf(step);
+  block.course = CourseOf(step, block);
   return block;
 }
 

@@ -105,6 +105,8 @@ constexpr const char* kOthers[] = {
     "Delta: stays for want of PROOFs",
     "state root sealed",
     "state root not sealed",
+    "course: closes",
+    "course: closed",
 };
 
 bool Has(const std::vector<PeerId>& list, const PeerId& peer) {
@@ -309,6 +311,8 @@ void Notes::OfNumbers() {
   const auto states = [](const wire::Proof& proof) { return proof.state_root.has_value(); };
   const bool stated = std::any_of(proofs_.begin(), proofs_.end(), states);
   If(stated && !block_.state_root, "state root not sealed");
+  If(block_.course == wire::Course::kCloses, "course: closes");
+  If(block_.course == wire::Course::kClosed, "course: closed");
 }
 
 }  // namespace

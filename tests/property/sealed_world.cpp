@@ -68,6 +68,8 @@ void SealedWorld::DrawManifest(std::uint32_t n, Mode mode) {
   manifest_.patience = base::Milliseconds(AnyOf<std::int64_t>({1, 45, 1000}));
   manifest_.delta = base::Microseconds(AnyOf<std::int64_t>({1'000, 10'500, 1'000'000}));
   manifest_.delta_ceiling = base::Microseconds(manifest_.delta.ns / 1000 * 9 + 3);
+  manifest_.training.steps = Luck(30) ? 3 + rng_.Below(25) : 100'000'000;
+  manifest_.training.steps_after_ban = rng_.Below(4);
 }
 
 // --- chance -------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ PageProgress ProgressOf(const PageRun& run, const NodeStatus& status, const RunH
   if (status.outcome) {
     // Of the steps that are done: the node may halt in the one after the last.
     const auto& last = history.block();
-    progress.step = last == nullptr || last->genesis ? 0 : last->step + 1;
+    progress.step = last == nullptr ? 0 : wire::TrainedSteps(*last);
     progress.phase = host::NodeEndName(status.outcome->end);
   }
   progress.seconds_in_phase = status.since_progress.seconds();

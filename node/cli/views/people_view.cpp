@@ -51,6 +51,11 @@ class PeopleView final : public NodeEvents {
     for (const base::PeerId& peer : block.joined) {
       Info(StepOf(block.step) + peer.Short() + " returned");
     }
+    if (block.course == wire::Course::kClosed) {
+      Info("the run is closed; its last state is sealed" +
+           (block.state_root ? " as " + block.state_root->Short() : " by the blocks before"));
+      return;
+    }
     progress_.Done(block.step, Now());
     log_.Progress(progress_.Line(block.members.size(), block.cases.size()));
   }

@@ -105,7 +105,8 @@ void NodeDriver::Impl::See(const protocol::Resumed& seen) {
 void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   const wire::Block& block = *seen.block;
   disk_.Offer(seen);
-  if (!block.genesis && evaluations_.Due(block.step)) {
+  const bool trained = !block.genesis && block.course != wire::Course::kClosed;
+  if (trained && evaluations_.Due(block.step)) {
     Evaluate(block.step, seen.state.parameters);
   }
   for (const wire::Removal& removal : block.removals) {
@@ -142,7 +143,7 @@ void NodeDriver::Impl::Evaluate(std::uint64_t step, const protocol::SharedVector
 void NodeDriver::Impl::EvaluateLastState() {
   const NodeReport& report = reporter_.report();
   if (report.last_block == nullptr || report.last_block->genesis) return;
-  const std::uint64_t step = report.last_block->step;
+  const std::uint64_t step = wire::TrainedSteps(*report.last_block) - 1;
   if (!evaluations_.Sent(step)) Evaluate(step, report.state.parameters);
 }
 

@@ -30,7 +30,7 @@ void Reporter::CheckInvariants() const {
 void Reporter::On(const protocol::Resumed& seen) {
   report_.last_block = seen.block;
   report_.state = seen.state;
-  if (!seen.block->genesis) report_.steps_done = seen.block->step + 1;
+  report_.steps_done = wire::TrainedSteps(*seen.block);
 }
 
 void Reporter::On(const protocol::StepDone& seen) {
@@ -38,7 +38,7 @@ void Reporter::On(const protocol::StepDone& seen) {
   report_.state = seen.state;
   if (seen.block->genesis) return;
   step_ = seen.block->step;
-  report_.steps_done = step_ + 1;  // a member that follows may have skipped some
+  report_.steps_done = wire::TrainedSteps(*seen.block);  // a member that follows may have skipped some
   events_.OnStepDone(seen);
 }
 

@@ -80,7 +80,7 @@ std::vector<Assignment> DrawValidators(const Digest& randomness, const Block& he
 // head.drawn that are still in role, workers the others in role; head.randomness permutes the
 // owners of parts. If fewer than kFewestWorkers would remain, the validators drawn last work
 // instead. Rationale: a single worker among validators would own the whole model, more than a link
-// carries.
+// carries. The step that closes a run has no roles.
 Roles AssignRoles(const Block& head, std::uint64_t dimension);
 
 // Seed of the batch of `peer` in `step`: H(run, data source, r^{step-1}, step, peer).

@@ -24,9 +24,11 @@ bool RunEndsWith(const TrainingPlan& plan, std::uint64_t step,
   return !last_removal_step || step >= *last_removal_step + plan.steps_after_ban;
 }
 
-bool RunIsOver(const Manifest& manifest, const wire::Block& block) {
-  return !block.genesis &&
-         RunEndsWith(manifest.training, block.step, block.last_removal_step, !block.cases.empty());
+wire::Course CourseAfter(wire::Course before, const TrainingPlan& plan, const wire::Block& block) {
+  if (before != wire::Course::kTrains) return wire::Course::kClosed;
+  const bool ends =
+      RunEndsWith(plan, block.step, block.last_removal_step, !block.cases.empty());
+  return ends ? wire::Course::kCloses : wire::Course::kTrains;
 }
 
 }  // namespace ostraka::protocol

@@ -162,7 +162,7 @@ Outcome Follower::AtHead() {
   if (standing != nullptr && standing->banned) {
     return Outcome::Halt(Halted::Why::kBanned, "banned: see `ostraka ledger explain`");
   }
-  if (RunIsOver(*uses_.manifest, head)) {
+  if (RunIsOver(head)) {
     Follow();  // says by its step that it has all: nobody need wait for it
     return Outcome::Halt(Halted::Why::kFinished, kAllDone);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "node/protocol/ground/numbers.h"
+#include "node/protocol/ground/schedule.h"
 #include "node/protocol/rules/lateness.h"
 #include "node/protocol/rules/voids.h"
 #include "node/wire/bitmap.h"
@@ -234,6 +235,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   block.tau = NextTau(sealed, head, manifest, judged.fates);
   block.delta_us = NextDelta(sealed, head, manifest);
   block.state_root = SealedStateRoot(sealed, head.thresholds);
+  block.course = CourseAfter(head.course, manifest.training, block);
   return block;
 }
 

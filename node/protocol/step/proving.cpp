@@ -19,7 +19,8 @@ JobId Proving::Start(std::uint64_t about, JobSpec spec) {
 // --- as the step begins -------------------------------------------------------------------------
 
 void Proving::Begin() {
-  if (facts_->number() % uses_.manifest->state_root_every == 0) {
+  const bool closing = uses_.chain->head().course == wire::Course::kCloses;
+  if (closing || facts_->number() % uses_.manifest->state_root_every == 0) {
     root_ = Start(facts_->number(), RootSpec{uses_.chain->state(), uses_.layout});
   }
   StartAccusation();

@@ -147,7 +147,7 @@ Outcome Settling::OnJob(const JobResult& result) {
   uses_.turn->Do(Observe{StepDone{uses_.chain->shared_head(), uses_.chain->state()}});
   if (HeightOf(head) % kStateEvery == 0) uses_.journal->StoreState(head, uses_.chain->state());
   ShowHeadToFollowers();
-  if (RunIsOver(*uses_.manifest, head)) return Outcome::Finish();
+  if (RunIsOver(head)) return Outcome::Finish();
   // Dropped by rules that need no absence: the others do not listen any more.
   if (!IsMember(head.members, uses_.self)) {
     return Outcome::Leave(DescribeRemoval(head, uses_.self));

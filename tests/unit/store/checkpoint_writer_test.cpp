@@ -28,8 +28,10 @@ class CheckpointWriterTest : public os::TempFolderTest {
             .metadata = {{"model", "toy"}},
             .failed = [this](const base::Status&) { ++failures_; }};
   }
-  static protocol::StepDone Done(std::uint64_t step, bool genesis = false) {
+  static protocol::StepDone Done(std::uint64_t step, bool genesis = false,
+                                 wire::Course course = wire::Course::kTrains) {
     wire::Block block;
+    block.course = course;
     block.step = step;
     block.genesis = genesis;
     const auto values = std::make_shared<const std::vector<float>>(2, static_cast<float>(step));
@@ -80,6 +82,24 @@ TEST_F(CheckpointWriterTest, SlowDiskLosesCheckpointsButNeverTheLast) {
   ASSERT_FALSE(steps.empty());
   EXPECT_EQ(steps.back(), 499u);
   EXPECT_EQ(failures_, 0);
+}
+
+TEST_F(CheckpointWriterTest, StepThatClosesTheRunGivesNoOtherState) {
+  {
+    CheckpointWriter writer(Options(1));
+    writer.Offer(Done(18));
+    writer.Offer(Done(19));
+    writer.Offer(Done(20, false, wire::Course::kClosed));
+    EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 19));
+  }
+  EXPECT_EQ(Steps().back(), 19u);
+  EXPECT_EQ(ReadCheckpoint(CheckpointPath(dir_, 19)).value().state.parameters->front(), 19.F);
+}
+
+TEST_F(CheckpointWriterTest, FollowerThatBeganAtTheLastBlockKeepsItsState) {
+  CheckpointWriter writer(Options(0));
+  writer.Offer(Done(20, false, wire::Course::kClosed));
+  EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 19));
 }
 
 TEST_F(CheckpointWriterTest, WithoutAStepThereIsNoFile) {

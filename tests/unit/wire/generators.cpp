@@ -405,6 +405,7 @@ Block AnyBlock() {
   block.removals = ListOf(8, AnyRemoval);
   block.cases = ListOf(8, AnyCase);
   block.state_root = Maybe(AnyDigest);
+  block.course = AnyEnum<Course>(kCourseCount);
   block.result_roots = ListOf(kMaxParts, AnyDigest);
   block.aggregated = AnyAggregated();
   FillNext(block);

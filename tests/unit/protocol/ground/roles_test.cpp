@@ -288,6 +288,16 @@ TEST(AssignRolesTest, FewerThanThreeInRoleHaveNoParts) {
   EXPECT_TRUE(AssignRoles(ViewBefore(ManifestOf(2), 5), 100).parts.empty());
 }
 
+TEST(AssignRolesTest, StepThatClosesTheRunHasNone) {
+  Block head = ViewBefore(ManifestOf(8), 5);
+  head.drawn = {{PeerNumber(0), PeerNumber(1), 4, {}}};
+  head.course = wire::Course::kCloses;
+  const Roles roles = AssignRoles(head, 100);
+  EXPECT_TRUE(roles.workers.empty());
+  EXPECT_TRUE(roles.validators.empty());
+  EXPECT_TRUE(roles.parts.empty());
+}
+
 TEST(AssignRolesTest, TheQuarantinedHoldNoRoleEvenIfTheyWereDrawn) {
   Block head = ViewBefore(ManifestOf(8), 5);
   head.cases = {CaseOf(2, 6)};

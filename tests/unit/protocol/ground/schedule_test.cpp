@@ -68,5 +68,23 @@ TEST(RunEndsWithTest, WaitsForStepsCasesAndTheLastRemoval) {
   }
 }
 
+TEST(CourseAfterTest, OneStepClosesTheRunWhateverItFinds) {
+  using wire::Course;
+  const TrainingPlan plan = Plan(20, 5, 0);
+  wire::Block block;
+  block.step = 18;
+  EXPECT_EQ(CourseAfter(Course::kTrains, plan, block), Course::kTrains);
+  block.step = 19;
+  EXPECT_EQ(CourseAfter(Course::kTrains, plan, block), Course::kCloses);
+  EXPECT_FALSE(RunIsOver(block));
+  block.step = 20;
+  block.cases.emplace_back();
+  block.last_removal_step = 20;
+  EXPECT_EQ(CourseAfter(Course::kTrains, plan, block), Course::kTrains);
+  block.course = CourseAfter(Course::kCloses, plan, block);
+  EXPECT_EQ(block.course, Course::kClosed);
+  EXPECT_TRUE(RunIsOver(block));
+}
+
 }  // namespace
 }  // namespace ostraka::protocol
