@@ -92,7 +92,7 @@ void Recovery::Note(std::uint32_t index, const protocol::Action& action) {
 base::Status Recovery::OnAction(std::uint32_t peer, const protocol::Action& action) {
   Note(peer, action);
   slack_.OnAction(action);
-  if (!stock_taken_ || took_ || nobody_left_ || !slack_.Borne()) return base::OkStatus();
+  if (!stock_taken_ || took_ || !slack_.Borne()) return base::OkStatus();
   // The largest Delta of a peer until it has the new block.
   if (Waits(peer)) terms_.delta = std::max(terms_.delta, peers_[peer].delta);
   CountAway();
@@ -109,6 +109,7 @@ base::Status Recovery::Judge() {
     if (!waits) took_ = since;
     return base::OkStatus();
   }
+  if (nobody_left_) return base::OkStatus();
   const std::string late =
       waits ? Named(roster_, *waits) + " has " + std::to_string(peers_[*waits].height) + " blocks"
             : std::string("the last honest peer had a new block only");

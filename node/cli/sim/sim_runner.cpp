@@ -240,8 +240,10 @@ void PrintSimText(const json& result) {
               count("seeds") == 1 ? "" : "s", count("steps"), count("events"), count("slow_steps"));
   if (count("run_twice") > 0) std::printf("; %llu seeds ran twice", count("run_twice"));
   if (count("stood_still") > 0) {
-    std::printf("; %llu stood still, because a cut cost more members than the run can lose or outlasted the run",
-                count("stood_still"));
+    std::printf(
+        "; %llu stood still, because a cut cost more members than the run can lose or outlasted "
+        "the run",
+        count("stood_still"));
   }
   std::printf("\nremoved: %llu Byzantine, %llu honest\n",
               static_cast<unsigned long long>(Count(result["removed"], "byzantine")),

@@ -123,7 +123,7 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from, c
   if (!MayRejoin(parts_.chain.head(), sender, step->number())) return;
   if (parts_.followers.HasRejoin(sender, parent)) return;
   if (!parts_.check.Verified(message, from)) return;
-  parts_.followers.OnRejoin(sender, parent, parts_.turn.now());
+  parts_.followers.OnRejoin(sender, parent, parts_.turn.now(), HeightOf(parts_.chain.head()));
 }
 
 // --- what is taken in ---------------------------------------------------------------------------
@@ -217,7 +217,7 @@ Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::P
     answers_.AnswerHead(from);
     return uses_.ending->OnFinished(from);
   }
-  parts_.followers.Note(from, parts_.turn.now());
+  parts_.followers.Note(from, parts_.turn.now(), HeightOf(parts_.chain.head()));
   if (lingers) uses_.ending->StayFor(from);
   answers_.AnswerHead(from);
   return Outcome::Wait();

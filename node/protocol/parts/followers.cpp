@@ -6,7 +6,7 @@
 namespace ostraka::protocol {
 
 void Followers::OnAsked(const PeerId& peer, base::Time now) {
-  if (const auto found = since_.find(peer); found != since_.end()) found->second = now;
+  if (const auto found = since_.find(peer); found != since_.end()) found->second.at = now;
 }
 
 std::vector<PeerId> Followers::all() const {
@@ -23,9 +23,10 @@ std::vector<PeerId> Followers::Audience(const std::vector<PeerId>& members) cons
   return audience;
 }
 
-void Followers::OnRejoin(const PeerId& peer, const base::Digest& block, base::Time now) {
+void Followers::OnRejoin(const PeerId& peer, const base::Digest& block, base::Time now,
+                         std::uint64_t step) {
   rejoins_[peer] = block;
-  since_[peer] = now;
+  since_[peer] = {now, step};
 }
 
 bool Followers::HasRejoin(const PeerId& peer, const base::Digest& block) const {
@@ -53,9 +54,11 @@ void Followers::OnHead(const std::vector<PeerId>& members) {
   std::erase_if(rejoins_, [&](const auto& rejoin) { return IsMember(members, rejoin.first); });
 }
 
-void Followers::Expire(const std::vector<PeerId>& admitted, base::Time now, base::Duration stay) {
+void Followers::Expire(const std::map<PeerId, base::Digest>& commits, std::uint64_t step,
+                       base::Time now, base::Duration stay) {
   std::erase_if(since_, [&](const auto& follower) {
-    return IsMember(admitted, follower.first) || now - follower.second > stay;
+    const bool at_work = commits.contains(follower.first) && step > follower.second.step + 1;
+    return at_work || now - follower.second.at > stay;
   });
 }
 

@@ -29,10 +29,14 @@ class Followers {
   // A REJOIN travels while the run goes on.
   static constexpr std::uint64_t kRejoinBlocks = 8;
 
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, since_, rejoins_); }
+  void HashInto(crypto::Hasher& hasher) const {
+    for (const auto& [peer, asked] : since_) crypto::Feed(hasher, peer, asked.at, asked.step);
+    crypto::Feed(hasher, since_.size(), rejoins_);
+  }
   friend struct FingerprintProbe;
 
-  void Note(const PeerId& peer, base::Time now) { since_[peer] = now; }
+  // Asked to follow, in `step` of the run.
+  void Note(const PeerId& peer, base::Time now, std::uint64_t step) { since_[peer] = {now, step}; }
   // A follower may wait for a step that lasts longer than a watcher that asks for nothing is kept.
   void OnAsked(const PeerId& peer, base::Time now);
   void Remove(const PeerId& peer) { since_.erase(peer); }
@@ -42,7 +46,7 @@ class Followers {
   std::vector<PeerId> Audience(const std::vector<PeerId>& members) const;
 
   // `peer` asks to come back, and has followed as far as the block of that digest.
-  void OnRejoin(const PeerId& peer, const base::Digest& block, base::Time now);
+  void OnRejoin(const PeerId& peer, const base::Digest& block, base::Time now, std::uint64_t step);
   bool HasRejoin(const PeerId& peer, const base::Digest& block) const;
   // Whose return the PROOF of `step` confirms.
   std::vector<PeerId> JoinsToConfirm(const wire::Block& head, std::uint64_t step,
@@ -50,16 +54,22 @@ class Followers {
 
   // The head names the members: whoever is one of them is away no more.
   void OnHead(const std::vector<PeerId>& members);
-  // Followers that have asked for nothing for `stay` are gone, and whoever the head has admitted
-  // follows no more. Other members may: one that lost its store follows until it is dropped
-  // [forgotten then, it was nobody's follower after, and the run ended without it].
-  void Expire(const std::vector<PeerId>& admitted, base::Time now, base::Duration stay);
+  // Followers that have asked for nothing for `stay` are gone. A member at work, whose COMMIT
+  // `step` sealed, follows no more, unless it asked in that step or the step before: then it may
+  // have lost its store since, and follows until it is dropped [forgotten as a member, it asked
+  // nobody again to let it follow, and the run ended without it].
+  void Expire(const std::map<PeerId, base::Digest>& commits, std::uint64_t step, base::Time now,
+              base::Duration stay);
 
   std::size_t size() const { return since_.size(); }
   void CheckInvariants(std::size_t keys) const;
 
  private:
-  std::map<PeerId, base::Time> since_;      // when each last asked for something
+  struct Asked {
+    base::Time at;           // for anything, last
+    std::uint64_t step = 0;  // in which it asked to follow
+  };
+  std::map<PeerId, Asked> since_;
   std::map<PeerId, base::Digest> rejoins_;  // by sender: the block that its REJOIN names
 };
 

@@ -158,9 +158,9 @@ Outcome Settling::OnJob(const JobResult& result) {
 // Also to a follower that this block admits: it waits for the block.
 void Settling::ShowHeadToFollowers() {
   for (const PeerId& peer : uses_.followers->all()) uses_.server->ShowHead(peer);
-  const Block& head = uses_.chain->head();
-  uses_.followers->Expire(head.joined, uses_.turn->now(),
-                          FollowersStay(head.members.size(), uses_.chain->delta()));
+  const std::size_t n = uses_.chain->head().members.size();
+  uses_.followers->Expire(facts_->reading.sealed.commit_digests, facts_->number(),
+                          uses_.turn->now(), FollowersStay(n, uses_.chain->delta()));
 }
 
 void Settling::CheckInvariants() const {

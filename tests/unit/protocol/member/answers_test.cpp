@@ -111,7 +111,7 @@ TEST_F(AnswersTest, MemberAtTheGenesisSaysThatItWaits) {
 
 TEST_F(AnswersTest, HeadIsShownAndAFollowerThatAsksIsKept) {
   BeginStep();
-  parts().followers.Note(IdOf(1), parts().turn.now());
+  parts().followers.Note(IdOf(1), parts().turn.now(), 0);
   Pass(base::Seconds(50));
   Answer(IdOf(1), {.kind = PullKind::kHead}, SlotAt());
   Answer(IdOf(2), {.kind = PullKind::kHead}, SlotAt());
@@ -119,7 +119,7 @@ TEST_F(AnswersTest, HeadIsShownAndAFollowerThatAsksIsKept) {
   ASSERT_EQ(sends.size(), 2u);
   EXPECT_EQ(sends[0].blob->data, wire::EncodeBlock(parts().chain.head()));
   Pass(base::Seconds(20));
-  parts().followers.Expire({}, parts().turn.now(), base::Seconds(30));
+  parts().followers.Expire({}, 0, parts().turn.now(), base::Seconds(30));
   EXPECT_TRUE(parts().followers.Contains(IdOf(1)));
   EXPECT_FALSE(parts().followers.Contains(IdOf(2))) << "to ask is not to follow";
 }

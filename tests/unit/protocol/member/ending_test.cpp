@@ -43,7 +43,7 @@ class EndingTest : public MemberTest {
 };
 
 TEST_F(EndingTest, MemberSaysOneCommitMoreThatNamesTheLastBlock) {
-  parts().followers.Note(IdOf(scene::kStranger), parts().turn.now());
+  parts().followers.Note(IdOf(scene::kStranger), parts().turn.now(), 0);
   ExpectStays(ending_.Begin());
   EXPECT_TRUE(ending_.said_last_commit());
   Settle();
@@ -80,7 +80,7 @@ TEST_F(EndingTest, LastCommitsThatCameBeforeAreCounted) {
 TEST_F(EndingTest, FollowerIsWaitedForUntilItLacksNothing) {
   for (std::uint32_t i = 1; i < kMemberCount; ++i) Hold({.from = i, .parent = LastBlock()});
   const PeerId follower = IdOf(scene::kStranger);
-  parts().followers.Note(follower, parts().turn.now());
+  parts().followers.Note(follower, parts().turn.now(), 0);
   ExpectStays(ending_.Begin());
   EXPECT_EQ(ending_.Others(), std::vector<PeerId>{follower});
   ExpectHalted(ending_.OnFinished(follower));

@@ -22,6 +22,12 @@ class FollowersTest : public testing::Test {
   }
   static base::Time At(std::int64_t seconds) { return base::Time{} + Seconds(seconds); }
 
+  static std::map<PeerId, Digest> Commits(const std::vector<PeerId>& members) {
+    std::map<PeerId, Digest> commits;
+    for (const PeerId& member : members) commits[member] = DigestOf(7);
+    return commits;
+  }
+
   std::vector<PeerId> peers_ = PeersUpTo(6);
   std::vector<PeerId> members_;
   PeerId away_;
@@ -29,45 +35,54 @@ class FollowersTest : public testing::Test {
 };
 
 TEST_F(FollowersTest, AudienceIsTheMembersAndThoseWhoFollow) {
-  followers_.Note(away_, At(0));
-  followers_.Note(members_[1], At(0));
+  followers_.Note(away_, At(0), 3);
+  followers_.Note(members_[1], At(0), 3);
   std::vector<PeerId> expected = members_;
   expected.push_back(away_);
   EXPECT_EQ(followers_.Audience(members_), expected);
 }
 
 TEST_F(FollowersTest, FollowerThatAsksForNothingIsForgotten) {
-  followers_.Note(away_, At(0));
+  followers_.Note(away_, At(0), 3);
   followers_.OnAsked(away_, At(50));
   followers_.OnAsked(peers_[5], At(50));  // does not follow by asking
-  followers_.Expire(members_, At(110), Seconds(60));
+  followers_.Expire(Commits(members_), 9, At(110), Seconds(60));
   EXPECT_TRUE(followers_.Contains(away_));
   EXPECT_FALSE(followers_.Contains(peers_[5]));
-  followers_.Expire(members_, At(111), Seconds(60));
+  followers_.Expire(Commits(members_), 9, At(111), Seconds(60));
   EXPECT_FALSE(followers_.Contains(away_));
 }
 
 TEST_F(FollowersTest, AdmittedFollowerIsAwayNoMore) {
-  followers_.OnRejoin(away_, DigestOf(1), At(0));
+  followers_.OnRejoin(away_, DigestOf(1), At(0), 3);
   EXPECT_TRUE(followers_.HasRejoin(away_, DigestOf(1)));
   EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(2)));
   followers_.OnHead({peers_[0], peers_[1], peers_[2], away_});
-  followers_.Expire({away_}, At(1), Seconds(60));
+  followers_.Expire(Commits({away_}), 5, At(1), Seconds(60));
   EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(1)));
   EXPECT_EQ(followers_.size(), 0u);
   followers_.CheckInvariants(6);
 }
 
-// Its store is gone, and it is a member until a block drops it: it asks to follow once, and then
-// for heads.
+// It signed the COMMITs of step 3 or 4 before its store was gone, and follows until a block drops
+// it. It asks to follow once, and then for heads.
 TEST_F(FollowersTest, MemberThatLostItsStoreFollowsBeyondItsDrop) {
-  followers_.Note(members_[1], At(0));
-  followers_.Expire({}, At(1), Seconds(60));
-  EXPECT_TRUE(followers_.Contains(members_[1]));
-  followers_.OnAsked(members_[1], At(50));
-  followers_.Expire({}, At(110), Seconds(60));
-  EXPECT_TRUE(followers_.Contains(members_[1]));
-  followers_.Expire({}, At(111), Seconds(60));
+  const PeerId& lost = members_[1];
+  followers_.Note(lost, At(0), 3);
+  followers_.Expire(Commits(members_), 3, At(1), Seconds(60));
+  followers_.Expire(Commits(members_), 4, At(1), Seconds(60));
+  followers_.Expire(Commits({members_[0], members_[2]}), 5, At(2), Seconds(60));
+  EXPECT_TRUE(followers_.Contains(lost));
+  followers_.OnAsked(lost, At(50));
+  followers_.Expire({}, 6, At(110), Seconds(60));
+  EXPECT_TRUE(followers_.Contains(lost));
+  followers_.Expire({}, 7, At(111), Seconds(60));
+  EXPECT_FALSE(followers_.Contains(lost));
+}
+
+TEST_F(FollowersTest, MemberThatCommitsTwoStepsLaterIsAtWorkAgain) {
+  followers_.Note(members_[1], At(0), 3);
+  followers_.Expire(Commits(members_), 5, At(1), Seconds(60));
   EXPECT_FALSE(followers_.Contains(members_[1]));
 }
 
@@ -85,7 +100,7 @@ TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {
     digests.push_back(recent.Add(head).digest);
   }
   const auto confirmed = [&](const Digest& named) {
-    followers_.OnRejoin(away_, named, At(0));
+    followers_.OnRejoin(away_, named, At(0), 3);
     return followers_.JoinsToConfirm(head, 1'000'000, recent).size();
   };
   EXPECT_EQ(confirmed(digests[11]), 1u);
