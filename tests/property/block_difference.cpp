@@ -24,6 +24,7 @@ std::string Show(double value) {
          ")";
 }
 std::string Show(wire::ColumnFate fate) { return wire::ColumnFateName(fate); }
+std::string Show(wire::Course course) { return Show(static_cast<int>(course)); }
 
 template <typename T>
 std::string Show(const std::optional<T>& value) {
