@@ -178,7 +178,7 @@ class FolderTest(TestCase):
         made = self.make_run()
         port = made.sockets[0].getsockname()[1]
         self.refused(3, ["node", made.manifest, "--key", made.key(0), "--data-dir",
-                         made.data_dir(0)], f"127.0.0.1:{port}", "the port is taken")
+                         made.data_dir(0)], f"127.0.0.1:{port}", "the port is taken", "--listen")
         # Nothing was lost: the node starts from this folder with a free socket.
         node = self.running(made.start(0))
         node.wait_for_event(event="started")
