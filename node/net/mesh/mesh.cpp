@@ -227,19 +227,11 @@ void Mesh::OnClosing(Connection& connection, const Closing& closing) {
     EndLink(*member, closing);
   } else if (member != nullptr && member->dialing.attempt().get() == &connection) {
     EndDial(*member, closing);
-  } else if (member != nullptr && IsOfAnother(closing)) {
-    tally_.MemberOfAnother(Name(connection), closing, IsNews(*member, closing));
+  } else if (member != nullptr && closing.IsOfAnother()) {
+    tally_.MemberOfAnother(Name(connection), closing, member->IsNews(closing));
   } else {
     tally_.StrangerLeft(os::SteadyNow(), Name(connection), closing);
   }
-}
-
-bool Mesh::IsOfAnother(const Closing& closing) {
-  return closing.why == Closing::Why::kRefused && closing.refusal == Refusal::kIdentity;
-}
-
-bool Mesh::IsNews(Member& member, const Closing& closing) {
-  return std::exchange(member.told_refusal, closing.reason) != closing.reason;
 }
 
 void Mesh::OnGone(Connection& connection) {

@@ -100,10 +100,6 @@ class Mesh final : private ConnectionOwner {
   void Dial(Member& member);
   bool DialNext(Member& member);
   void EndDial(Member& member, const Closing& closing);
-  // It proved to be of another run, protocol or mode than this node.
-  static bool IsOfAnother(const Closing& closing);
-  // False if people were told exactly that of the member last.
-  static bool IsNews(Member& member, const Closing& closing);
 
   // --- the end (mesh_end.cpp) ---
   void OnEndDeadline();

@@ -124,8 +124,8 @@ void Mesh::EndDial(Member& member, const Closing& closing) {
   const bool is_news = roster_.book().OnFailed(member.id, attempt->remote(), closing.reason);
   const std::string name = member.id.Short() + " at " + attempt->remote();
   // A key other than the one that was dialed is the address's fault, and told for each address.
-  if (IsOfAnother(closing) && attempt->peer() == member.id) {
-    tally_.MemberOfAnother(name, closing, IsNews(member, closing));
+  if (closing.IsOfAnother() && attempt->peer() == member.id) {
+    tally_.MemberOfAnother(name, closing, member.IsNews(closing));
   } else {
     tally_.DialFailed(name, closing, is_news);
   }

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/base/ids.h"
@@ -28,6 +29,7 @@
 #include "node/net/mesh/address_book.h"
 #include "node/net/mesh/dialing.h"
 #include "node/net/mesh/link_choice.h"
+#include "node/net/records/closing.h"
 #include "node/net/records/traffic.h"
 
 namespace ostraka::net {
@@ -36,6 +38,11 @@ struct Member {
   Member(boost::asio::io_context& io, const base::PeerId& who, bool we_decide,
          const TransportBackoff& waits)
       : id(who), choice(we_decide), dialing(io, waits) {}
+
+  // False if people were told exactly that of this member last.
+  bool IsNews(const Closing& closing) {
+    return std::exchange(told_refusal, closing.reason) != closing.reason;
+  }
 
   const base::PeerId id;
   bool forgotten = false;
