@@ -26,7 +26,7 @@ constexpr double kCnnRate = 0.3;
 struct DoctorOptions {
   std::string manifest_file;
   std::string data_dir;
-  std::string listen = "0.0.0.0:0";
+  std::string listen = "*:0";
   std::string data;
   bool calibrate = false;
   bool json = false;

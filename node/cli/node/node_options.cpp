@@ -141,7 +141,8 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
       "--data-dir", options.files.data_dir,
       "folder of the ledger and the checkpoints (default ~/.local/share/ostraka/<run id>)");
   command.add_option("--listen", options.network.listen,
-                     "HOST:PORT to listen on, instead of the address in the manifest");
+                     "HOST:PORT to listen on, *:PORT for all addresses of this machine (default: "
+                     "all, with the port of the manifest; a loopback address only on itself)");
   command.add_option("--listen-fd", options.network.listen_fd,
                      "descriptor of a socket that listens already (socket activation)");
   command.add_option("--bandwidth", options.network.bandwidth,

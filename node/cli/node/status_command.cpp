@@ -11,6 +11,7 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/terminal/data_dir.h"
+#include "node/cli/terminal/human.h"
 #include "node/cli/views/node_answers.h"
 #include "node/cli/views/node_json.h"
 #include "node/http/http_get.h"
@@ -177,7 +178,7 @@ class Text {
     }
     if (status.contains("eta_seconds")) {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
-                       Span(status.at("seconds_per_step")) + " a step");
+                       SpanText(status.at("seconds_per_step")) + " a step");
     }
   }
 

@@ -84,6 +84,10 @@ class PeopleView final : public NodeEvents {
     if (halted_ && level != NoticeLevel::kWarning) return;
     log_.Say(LevelOf(level), line);
   }
+  void OnWaiting(const host::Waiting& waiting) override {
+    // It fits 80 columns; the log has whole ids.
+    log_.Progress(host::WaitingText(waiting, /*digits=*/8, /*most=*/2));
+  }
   void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
   void OnHalted(const host::NodeOutcome& outcome) override {
     halted_ = true;

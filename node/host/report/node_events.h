@@ -16,6 +16,7 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/time.h"
+#include "node/host/report/waiting.h"
 #include "node/host/threads/job_pool.h"
 #include "node/net/mesh/transport.h"
 #include "node/protocol/ground/observation.h"
@@ -62,6 +63,8 @@ class NodeEvents {
   virtual void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) = 0;
   virtual void OnSuspicion(const protocol::Suspicion& suspicion) = 0;
   virtual void OnRemoval(const wire::Removal& removal) = 0;
+  // The run stands still; about once a second until it goes on.
+  virtual void OnWaiting(const Waiting& waiting) = 0;
   // One log line: news of the transport, or a problem that did not end the node.
   virtual void OnNotice(net::NoticeLevel level, const std::string& line) = 0;
   // A state could not be kept on disk. Training goes on; the last state is tried again at the end.

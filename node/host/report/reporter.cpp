@@ -66,6 +66,18 @@ void Reporter::Links(std::size_t up, std::size_t of) {
   if (!halted_) events_.OnLinks(up, of);
 }
 
+void Reporter::Look(const NodeStatus& now) {
+  if (halted_) return;
+  const std::optional<Waiting> waiting = WaitingOf(now);
+  if (waiting) events_.OnWaiting(*waiting);
+  const auto line = waits_.Of(waiting);
+  // Waiting for all to start may take days, and is no fault.
+  if (line) {
+    events_.OnNotice(
+        waiting && waiting->begun ? net::NoticeLevel::kWarning : net::NoticeLevel::kInfo, *line);
+  }
+}
+
 void Reporter::Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result) {
   if (!result.ok()) {
     return events_.OnNotice(net::NoticeLevel::kWarning,

@@ -43,6 +43,20 @@ TEST_F(ReporterTest, EveryObservationHasItsEventOrItsLineAndReachesTheStatus) {
   EXPECT_EQ(reporter_.report().step_times.agree_ns, 33);
 }
 
+TEST_F(ReporterTest, AWaitIsAnEventEachTimeAndALineAtFirstAndAtItsEnd) {
+  NodeStatus status = reporter_.StatusAt(kNow);
+  status.met = true;
+  status.others = {base::PeerId{}};
+  status.progress = {.step = 7, .phase = "collect", .missing = {{base::PeerId{}, "commit"}}};
+  for (const int seconds : {1, 4, 5, 6, 0}) {
+    status.since_progress = base::Seconds(seconds);
+    reporter_.Look(status);
+  }
+  EXPECT_THAT(log_.waits, SizeIs(3));
+  EXPECT_THAT(log_.notices,
+              ElementsAre(HasSubstr("step 7: waiting 5 s for 0000"), "step 7: the run goes on"));
+}
+
 TEST_F(ReporterTest, ARestoredRunIsReportedThoughItHasNoEvent) {
   const protocol::StepDone last = DoneWith(8, 2);
   See(protocol::Resumed{last.block, last.state});
