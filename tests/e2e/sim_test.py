@@ -49,7 +49,7 @@ class SimTest(TestCase):
         result = self.sim("--replay", hurried, code=1)
         self.assertIs(result["ok"], False)
         failure, = result["failures"]
-        self.assertEqual(set(failure), {"seed", "checker", "message", "replay"})
+        self.assertEqual(set(failure), {"seed", "checker", "message", "options", "replay"})
         self.assertEqual(failure["seed"], 7)
         self.assertTrue(failure["checker"] and failure["message"])
         self.assertTrue(failure["replay"].startswith("ostraka sim --replay "))
@@ -77,6 +77,40 @@ class SimTest(TestCase):
         passing = self.folder / "passing.replay"
         passing.write_text("seed=5 peers=4 byzantine=0 dimension=64 steps=6\n")
         self.refused(2, ["sim", "shrink", passing], "nothing to shrink")
+
+    def hurried(self, steps=15):
+        """A replay file of a run that fails, because it has too little virtual time."""
+        path = self.folder / f"hurried-{steps}.replay"
+        path.write_text(f"seed=7 peers=6 byzantine=0 attack=none dimension=64 steps={steps} loss_permille=20 "
+                        "time_limit_ns=1000000\n")
+        return path
+
+    def test_no_bundle_overwrites_another(self):
+        first, = self.sim("--replay", self.hurried(), code=1)["failures"]
+        kept = {path: path.read_bytes() for path in (self.folder / "ostraka-sim-seed-7").iterdir()}
+        self.assertEqual(self.sim("--replay", self.hurried(), code=1)["failures"], [first], "the bundle of that run is there")
+        second, = self.sim("--replay", self.hurried(16), code=1)["failures"]
+        self.assertEqual(second["replay"], "ostraka sim --replay ostraka-sim-seed-7-2/options.replay")
+        ended = run("sim", "shrink", "ostraka-sim-seed-7/options.replay", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("  replay: ostraka sim --replay ostraka-sim-seed-7-3/options.replay\n", ended.stdout)
+        self.assertEqual({path: path.read_bytes() for path in kept}, kept)
+
+    def test_a_failure_in_an_unwritable_folder_is_reported_nevertheless(self):
+        nowhere = "/proc"  # unwritable even for root
+        ended = run("sim", "--replay", self.hurried(), cwd=nowhere)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        lines = ended.stdout.splitlines()
+        failed, = (i for i, line in enumerate(lines) if line.startswith("FAIL seed=7 checker=progress: "))
+        self.assertEqual(lines[failed + 1], "  replay: ostraka sim --replay FILE")
+        self.assertIn("cannot make folder 'ostraka-sim-seed-7'", lines[failed + 2])
+        saved = self.folder / "saved.replay"
+        saved.write_text(lines[failed + 3])
+        again, = self.sim("--replay", saved, code=1)["failures"]
+        self.assertEqual(again["options"], lines[failed + 3])
+        ended = run("sim", "shrink", self.hurried(), "--json", cwd=nowhere)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("cannot make folder", json.loads(ended.stdout)["not_written"])
 
     def test_ranges_of_seeds_merge_to_the_whole(self):
         options = ["--swarm-test", "--attack", "equivocate", "--steps", 8]

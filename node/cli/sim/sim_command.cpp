@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "node/cli/options/attack_options.h"
+#include "node/cli/sim/bundle.h"
 #include "node/cli/sim/commands.h"
 #include "node/cli/sim/sim_dht.h"
 #include "node/cli/sim/sim_runner.h"
@@ -215,21 +216,19 @@ base::Status ShrinkReplay(const SimCommandOptions& options) {
                    sim::Shrink(failing, options.max_runs, [](const std::string& what) {
                      std::fprintf(stderr, "%s\n", what.c_str());
                    }));
-  ASSIGN_OR_RETURN(const std::string folder, WriteBundle(result.options));
-  const std::string replay = "ostraka sim --replay " + folder + "/options.replay";
+  json out = ReplayOf(result.options);
   if (options.json) {
-    PrintJson({{"checker", result.failure.checker},
-               {"message", result.failure.message},
-               {"runs", result.runs},
-               {"applied", result.applied},
-               {"options", sim::FormatOptions(result.options)},
-               {"replay", replay}});
+    out["checker"] = result.failure.checker;
+    out["message"] = result.failure.message;
+    out["runs"] = result.runs;
+    out["applied"] = result.applied;
+    PrintJson(out);
     return base::OkStatus();
   }
-  std::printf("%zu simplifications in %llu runs; checker %s still fails: %s\n  replay: %s\n",
+  std::printf("%zu simplifications in %llu runs; checker %s still fails: %s\n%s",
               result.applied.size(), static_cast<unsigned long long>(result.runs),
               result.failure.checker.c_str(), PrintableLine(result.failure.message).c_str(),
-              replay.c_str());
+              ReplayText(out).c_str());
   return base::OkStatus();
 }
 

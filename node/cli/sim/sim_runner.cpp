@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,7 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "sim/report/sequence.h"
+#include "node/cli/sim/bundle.h"
+#include "node/cli/terminal/exit_code.h"
 #include "sim/setup/swarm_draw.h"
 
 namespace ostraka::cli {
@@ -21,7 +20,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kTwiceEvery = 20;
-constexpr std::size_t kEventsKept = 400;  // of a failure
 
 bool RunsTwice(const SimWork& work, std::uint64_t seed) {
   return work.swarm_test && seed % kTwiceEvery == 0;
@@ -75,13 +73,6 @@ class Pool {
   std::uint64_t done_ = 0;
 };
 
-base::Status WriteText(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  return file ? base::OkStatus() : base::Unavailable("cannot write '" + path + "'");
-}
-
 std::uint64_t Count(const json& result, const char* key) {
   return result.at(key).get<std::uint64_t>();
 }
@@ -126,20 +117,6 @@ base::StatusOr<sim::SeedsResult> RunOnCores(const SimWork& work,
   return Pool(work, progress).Run();
 }
 
-base::StatusOr<std::string> WriteBundle(const sim::SimOptions& options) {
-  sim::SequenceRecorder recorder(kEventsKept);
-  ASSIGN_OR_RETURN(const sim::Roster roster, sim::RosterOf(options));
-  RETURN_IF_ERROR(sim::RunSimulation(options, {}, &recorder).status());
-  const std::string folder = "ostraka-sim-seed-" + std::to_string(options.seed);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return base::Unavailable("cannot make folder '" + folder + "': " + error.message());
-  RETURN_IF_ERROR(WriteText(folder + "/options.replay", sim::FormatOptions(options) + "\n"));
-  RETURN_IF_ERROR(WriteText(folder + "/events.txt", recorder.Lines()));
-  RETURN_IF_ERROR(WriteText(folder + "/sequence.mmd", recorder.Mermaid(roster)));
-  return folder;
-}
-
 base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result) {
   json attacks = json::object();
   for (const auto& [name, runs] : result.attack_runs) {
@@ -172,11 +149,11 @@ base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result)
   }
   for (const sim::SimResult& failed : result.failures) {
     ASSIGN_OR_RETURN(const sim::SimOptions options, sim::ParseOptions(failed.replay));
-    ASSIGN_OR_RETURN(const std::string folder, WriteBundle(options));
-    out["failures"].push_back({{"seed", options.seed},
-                               {"checker", failed.failure->checker},
-                               {"message", failed.failure->message},
-                               {"replay", "ostraka sim --replay " + folder + "/options.replay"}});
+    json failure = {{"seed", options.seed},
+                    {"checker", failed.failure->checker},
+                    {"message", failed.failure->message}};
+    failure.update(ReplayOf(options));
+    out["failures"].push_back(std::move(failure));
   }
   return out;
 }
@@ -240,8 +217,10 @@ void PrintSimText(const json& result) {
               count("seeds") == 1 ? "" : "s", count("steps"), count("events"), count("slow_steps"));
   if (count("run_twice") > 0) std::printf("; %llu seeds ran twice", count("run_twice"));
   if (count("stood_still") > 0) {
-    std::printf("; %llu stood still, because a cut cost more members than the run can lose or outlasted the run",
-                count("stood_still"));
+    std::printf(
+        "; %llu stood still, because a cut cost more members than the run can lose or outlasted "
+        "the run",
+        count("stood_still"));
   }
   std::printf("\nremoved: %llu Byzantine, %llu honest\n",
               static_cast<unsigned long long>(Count(result["removed"], "byzantine")),
@@ -267,10 +246,10 @@ void PrintSimText(const json& result) {
     std::printf("trace %s\n", result["trace_digest"].get<std::string>().c_str());
   }
   for (const json& failure : result["failures"]) {
-    std::printf("FAIL seed=%s checker=%s: %s\n  replay: %s\n", failure["seed"].dump().c_str(),
+    std::printf("FAIL seed=%s checker=%s: %s\n%s", failure["seed"].dump().c_str(),
                 failure["checker"].get<std::string>().c_str(),
-                failure["message"].get<std::string>().c_str(),
-                failure["replay"].get<std::string>().c_str());
+                PrintableLine(failure["message"].get<std::string>()).c_str(),
+                ReplayText(failure).c_str());
     if (failure["checker"] == "undetected") {
       std::printf("  few members are validated in each step: give more --steps\n");
     }

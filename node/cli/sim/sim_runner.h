@@ -37,13 +37,9 @@ base::StatusOr<sim::SeedsResult> RunOnCores(const SimWork& work,
                                             const std::function<void(std::uint64_t)>& progress);
 
 // {"ok","seeds","steps","events","trace_digest","removed","returns",...}; docs/json.md. Each
-// failure has "seed", "checker", "message" and "replay", and a bundle that is written to the
-// current folder.
+// failure has "seed", "checker" and "message", and the keys of ReplayOf (bundle.h), which writes a
+// bundle to the current folder.
 base::StatusOr<nlohmann::json> JsonOf(const SimWork& work, const sim::SeedsResult& result);
-
-// Writes a folder ostraka-sim-seed-N with options.replay, events.txt (the last events) and
-// sequence.mmd; returns its path. Runs the seed again to record it.
-base::StatusOr<std::string> WriteBundle(const sim::SimOptions& options);
 
 // Joins results for disjoint ranges of equal work: counts are summed, means are weighted by seeds.
 // InvalidArgument if a seed is in two results.
