@@ -63,7 +63,9 @@ std::string RuleOf(const wire::Removal& removal);
 
 // One run. With `twice` a second one runs beside it, compared event by event, and stops at the
 // first difference: then checker "determinism" has failed, and its message shows the event of both.
-base::StatusOr<SimResult> RunSeed(const SimOptions& options, bool twice);
+// If `stop` is given and says true, the run ends, and its result means nothing.
+base::StatusOr<SimResult> RunSeed(const SimOptions& options, bool twice,
+                                  const std::function<bool()>& stop = {});
 
 // Seeds `first` to `last`, both included, of otherwise equal options. `progress`, if given, is
 // called after every seed; if it returns false, the runs stop. REQUIRES: first <= last.

@@ -1,5 +1,10 @@
 """`ostraka sim`: a seed determines the run, and failures can be replayed."""
 import json
+import os
+import select
+import shlex
+import signal
+import subprocess
 
 import browser
 import harness
@@ -8,7 +13,7 @@ from harness import TestCase, run
 SMALL = ["--peers", 4, "--byzantine", 1, "--attack", "sign_flip", "--dimension", 64, "--steps", 15]
 KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "removed",
         "detection_steps", "returns", "loss", "recovery", "ranges", "slow_steps", "stood_still", "run_twice",
-        "occurred"}
+        "occurred", "interrupted"}
 
 
 class SimTest(TestCase):
@@ -134,6 +139,52 @@ class SimTest(TestCase):
         self.assertEqual({"equivocate", "lying_echo"}, set(json.loads(ended.stdout)["occurred"]["attacks"]))
         self.refused(2, ["sim", "merge", parts[0], parts[0]], "in two of the results")
         self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "give the output of `ostraka sim --json`")
+
+    def interrupted(self, *args, seeds_done):
+        """The end of a sweep that gets SIGINT when so many seeds have ended; its progress needs a terminal."""
+        terminal, stderr = os.openpty()
+        process = subprocess.Popen([harness.OSTRAKA, "sim", *map(str, args)], stdin=subprocess.DEVNULL, cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=stderr, start_new_session=True, text=True)
+        os.close(stderr)
+        shown = b""
+        try:
+            while f"\x1b[K{seeds_done} of ".encode() not in shown:
+                self.assertTrue(select.select([terminal], [], [], harness.DEADLINE_S)[0], shown)
+                shown += os.read(terminal, 4096)
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=harness.DEADLINE_S)
+        finally:
+            harness.kill_group(process)
+            os.close(terminal)
+        return process.returncode, out
+
+    def test_ctrl_c_keeps_what_a_sweep_has(self):
+        # Seven steps are too few to find the attacker of seed 5.
+        options = [*SMALL[:-1], 7]
+        code, out = self.interrupted(*options, "--seeds", "1..1000000", "--threads", 2, "--json", seeds_done=8)
+        result = json.loads(out)
+        self.assertEqual((code, result["ok"]), (1, False))
+        done = result["seeds"]
+        self.assertEqual(result["ranges"], [[1, done]] if done else [])
+        self.assertEqual(result["interrupted"]["left"], [done + 1, 1000000])
+        self.assertIn(5, [failure["seed"] for failure in result["failures"]])
+        words = shlex.split(result["interrupted"]["go_on"])
+        self.assertEqual(words[-2:], ["--seeds", f"{done + 1}..1000000"])
+        rest = json.loads(run("sim", *words[2:-2], "--seeds", f"{done + 1}..{done + 4}", "--json", cwd=self.folder).stdout)
+        parts = [self.folder / "stopped.json", self.folder / "rest.json"]
+        for path, part in zip(parts, (result, rest)):
+            path.write_text(json.dumps(part))
+        merged = json.loads(run("sim", "merge", *parts, "--json", cwd=self.folder).stdout)
+        whole = self.sim(*options, "--seeds", f"1..{done + 4}", code=1)
+        for key in ("seeds", "steps", "events", "removed", "occurred", "ok"):
+            self.assertEqual(merged[key], whole[key], key)
+
+    def test_ctrl_c_names_the_command_that_goes_on(self):
+        code, out = self.interrupted(*SMALL, "--seeds", "1..1000000", "--attack-param", "lambda=2", "--threads", 2, seeds_done=3)
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"(?m)^\d+ seeds?, \d+ steps")
+        self.assertRegex(out, r"INTERRUPTED: go on with\n  ostraka sim --peers 4 --byzantine 1 --attack sign_flip "
+                              r"--attack-param lambda=2 --steps 15 --dimension 64 --threads 2 --seeds \d+\.\.1000000\n\Z")
 
     def test_the_dht_under_attack(self):
         options = ["dht", "--nodes", 60, "--minutes", 1, "--gets", 20, "--serve-at-once", "--adversary", "colluder",

@@ -16,11 +16,13 @@
 #include <vector>
 
 #include "node/cli/options/attack_options.h"
+#include "node/cli/options/command_line.h"
 #include "node/cli/sim/bundle.h"
 #include "node/cli/sim/commands.h"
 #include "node/cli/sim/sim_dht.h"
 #include "node/cli/sim/sim_runner.h"
 #include "node/cli/sim/sim_search.h"
+#include "node/cli/sim/stop_request.h"
 #include "node/cli/views/node_json.h"
 #include "node/protocol/ground/manifest.h"
 #include "sim/report/report.h"
@@ -39,6 +41,7 @@ struct SimCommandOptions {
   std::string mode = "majority";
   std::vector<std::string> attack_params;
   std::string seeds;      // A..B
+  std::string command;    // as it was given, but without --seeds
   std::string replay;     // file
   double crash_down = 2;  // seconds
   double cut_at = 5;
@@ -128,8 +131,7 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
 
 // One run and the page about it. Opens the file first, so that an unusable path is reported before
 // the run.
-base::StatusOr<sim::SeedsResult> RunForReport(const SimWork& work,
-                                              const SimCommandOptions& options) {
+base::StatusOr<Sweep> RunForReport(const SimWork& work, const SimCommandOptions& options) {
   const bool is_new = !std::filesystem::exists(options.report);
   if (!std::ofstream(options.report, std::ios::binary | std::ios::app)) {
     return base::Unavailable("cannot write " + options.report +
@@ -152,7 +154,16 @@ base::StatusOr<sim::SeedsResult> RunForReport(const SimWork& work,
                              ": check that the disk is not full");
   sim::SeedsTally tally;
   tally.Add(std::move(report->result));
-  return std::move(tally).Finish();
+  return Sweep{std::move(tally).Finish(), std::nullopt, {}};
+}
+
+// Ctrl-C ends a sweep, which has something to report. It ends the process of one run.
+base::StatusOr<Sweep> RunSweep(const SimWork& work, const Progress& progress) {
+  std::optional<StopRequest> request;
+  if (work.seeds.first < work.seeds.last) request.emplace();
+  return RunOnCores(
+      work, [&request] { return request && request->made(); },
+      [&progress](std::uint64_t done) { progress.Show(done); });
 }
 
 base::Status CheckReport(const SimCommandOptions& options) {
@@ -195,19 +206,22 @@ base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
   work.only_attack = options.attack_given;
   work.threads = std::min<std::uint64_t>(options.threads, range.last - range.first + 1);
   const Progress progress(range.last - range.first + 1);
-  auto ran = options.report.empty()
-                 ? RunOnCores(work, [&](std::uint64_t done) { progress.Show(done); })
-                 : RunForReport(work, options);
+  work.command = options.command;
+  auto ran = options.report.empty() ? RunSweep(work, progress) : RunForReport(work, options);
   progress.Clear();
-  ASSIGN_OR_RETURN(const sim::SeedsResult result, std::move(ran));
+  ASSIGN_OR_RETURN(const Sweep sweep, std::move(ran));
   if (!options.swarm_test && options.replay.empty()) TellOfSparedValidators(sim_options);
-  ASSIGN_OR_RETURN(const json out, JsonOf(work, result));
+  ASSIGN_OR_RETURN(const json out, JsonOf(work, sweep));
   if (options.json) {
     PrintJson(out);
   } else {
     PrintSimText(out);
   }
-  return result.ok;
+  if (options.json && sweep.go_on_from) {
+    std::fprintf(stderr, "interrupted: go on with\n  %s\n",
+                 out["interrupted"]["go_on"].get<std::string>().c_str());
+  }
+  return out["ok"].get<bool>();
 }
 
 base::Status ShrinkReplay(const SimCommandOptions& options) {
@@ -408,6 +422,7 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   command->callback([options, command, &invocation] {
     if (!command->get_subcommands().empty()) return;
     options->attack_given = command->count("--attack") > 0;
+    options->command = "ostraka sim" + OptionsGiven(*command, {"--seeds"});
     if (options->threads == 0) options->threads = std::max(std::thread::hardware_concurrency(), 1U);
     invocation.body = AsExit([options] { return Simulate(*options); });
   });

@@ -28,31 +28,45 @@ bool RunsTwice(const SimWork& work, std::uint64_t seed) {
 // Idle threads take the next seed; results are stored by seed.
 class Pool {
  public:
-  Pool(const SimWork& work, const std::function<void(std::uint64_t)>& progress)
-      : work_(work), progress_(progress), results_(work.seeds.last - work.seeds.first + 1) {}
+  Pool(const SimWork& work, const std::function<bool()>& stop,
+       const std::function<void(std::uint64_t)>& progress)
+      : work_(work),
+        asked_to_stop_(stop),
+        progress_(progress),
+        results_(work.seeds.last - work.seeds.first + 1) {}
 
-  base::StatusOr<sim::SeedsResult> Run() {
+  base::StatusOr<Sweep> Run() {
     std::vector<std::thread> threads;
     for (std::uint32_t i = 0; i < std::max(work_.threads, 1U); ++i) {
       threads.emplace_back([this] { Work(); });
     }
     for (std::thread& thread : threads) thread.join();
     RETURN_IF_ERROR(problem_);
+    Sweep sweep;
     sim::SeedsTally tally;
     for (std::uint64_t i = 0; i < results_.size(); ++i) {
-      tally.Add(*std::move(results_[i]), RunsTwice(work_, work_.seeds.first + i));
+      const std::uint64_t seed = work_.seeds.first + i;
+      if (!results_[i]) {
+        if (!sweep.go_on_from) sweep.go_on_from = seed;
+      } else if (!sweep.go_on_from) {
+        tally.Add(*std::move(results_[i]), RunsTwice(work_, seed));
+      } else if (!results_[i]->ok) {
+        sweep.failed_ahead.push_back(*std::move(results_[i]));
+      }
     }
-    return std::move(tally).Finish();
+    sweep.result = std::move(tally).Finish();
+    return sweep;
   }
 
  private:
   void Work() {
     for (;;) {
       const std::uint64_t i = next_++;
-      if (i >= results_.size() || stop_) return;
+      if (i >= results_.size() || stop_ || asked_to_stop_()) return;
       const std::uint64_t seed = work_.seeds.first + i;
-      auto one = sim::RunSeed(OptionsFor(work_, seed), RunsTwice(work_, seed));
+      auto one = sim::RunSeed(OptionsFor(work_, seed), RunsTwice(work_, seed), asked_to_stop_);
       const std::lock_guard<std::mutex> lock(mutex_);
+      if (asked_to_stop_()) return;  // the run may have been given up
       if (!one.ok()) {
         problem_ = one.status();
         stop_ = true;
@@ -64,6 +78,7 @@ class Pool {
   }
 
   const SimWork& work_;
+  const std::function<bool()>& asked_to_stop_;
   const std::function<void(std::uint64_t)>& progress_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> stop_{false};
@@ -94,6 +109,15 @@ void AddCounts(const json& from, json& to) {
   }
 }
 
+// A sweep that was stopped reports failures of seeds beyond its range; the one that goes on from
+// there reports them again.
+void AddFailure(const json& failure, json& failures) {
+  for (const json& known : failures) {
+    if (known.at("seed") == failure.at("seed")) return;
+  }
+  failures.push_back(failure);
+}
+
 void PrintDetection(const json& detection) {
   std::printf("steps from the first misdeed to the last removal: mean %.1f",
               detection["mean"].get<double>());
@@ -112,12 +136,13 @@ sim::SimOptions OptionsFor(const SimWork& work, std::uint64_t seed) {
   return options;
 }
 
-base::StatusOr<sim::SeedsResult> RunOnCores(const SimWork& work,
-                                            const std::function<void(std::uint64_t)>& progress) {
-  return Pool(work, progress).Run();
+base::StatusOr<Sweep> RunOnCores(const SimWork& work, const std::function<bool()>& stop,
+                                 const std::function<void(std::uint64_t)>& progress) {
+  return Pool(work, stop, progress).Run();
 }
 
-base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result) {
+base::StatusOr<json> JsonOf(const SimWork& work, const Sweep& sweep) {
+  const sim::SeedsResult& result = sweep.result;
   json attacks = json::object();
   for (const auto& [name, runs] : result.attack_runs) {
     const auto answers = result.answers.find(name);
@@ -127,9 +152,10 @@ base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result)
         {"rules", answers == result.answers.end() ? json::object() : json(answers->second)}};
   }
   json out = {
-      {"ok", result.ok},
+      {"ok", result.ok && !sweep.go_on_from},
       {"seeds", result.seeds},
-      {"ranges", {{work.seeds.first, work.seeds.last}}},
+      {"ranges", json::array()},
+      {"interrupted", nullptr},
       {"steps", result.steps},
       {"slow_steps", result.slow_steps},
       {"stood_still", result.stood_still},
@@ -147,7 +173,18 @@ base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result)
     out["recovery"] = {{"seconds", result.slowest_recovery->took.seconds()},
                        {"bound_seconds", result.slowest_recovery->bound.seconds()}};
   }
-  for (const sim::SimResult& failed : result.failures) {
+  if (result.seeds > 0) {
+    out["ranges"].push_back({work.seeds.first, work.seeds.first + result.seeds - 1});
+  }
+  if (sweep.go_on_from) {
+    const json left = {*sweep.go_on_from, work.seeds.last};
+    out["interrupted"] = {
+        {"left", left},
+        {"go_on", work.command + " --seeds " + left[0].dump() + ".." + left[1].dump()}};
+  }
+  std::vector<sim::SimResult> failures = result.failures;
+  failures.insert(failures.end(), sweep.failed_ahead.begin(), sweep.failed_ahead.end());
+  for (const sim::SimResult& failed : failures) {
     ASSIGN_OR_RETURN(const sim::SimOptions options, sim::ParseOptions(failed.replay));
     json failure = {{"seed", options.seed},
                     {"checker", failed.failure->checker},
@@ -166,19 +203,20 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
     if (all.is_null()) {
       all = one;
       all.erase("trace_digest");  // chains seeds in order; undefined for several ranges
+      all.erase("interrupted");
       all["detection_steps"].erase("p95");
       continue;
     }
     const auto before = static_cast<double>(Count(all, "seeds"));
     const auto added = static_cast<double>(Count(one, "seeds"));
     for (const char* key : {"loss", "detection_steps"}) {
+      if (added == 0) break;  // a sweep that was stopped at once
       const double mean = all[key]["mean"].get<double>();
       all[key]["mean"] =
           mean + (one.at(key).at("mean").get<double>() - mean) * added / (before + added);
     }
     all["loss"]["worst"] =
         std::max(all["loss"]["worst"].get<double>(), one.at("loss").at("worst").get<double>());
-    all["ok"] = all["ok"].get<bool>() && one.at("ok").get<bool>();
     for (const char* key :
          {"seeds", "steps", "slow_steps", "stood_still", "run_twice", "events", "returns"}) {
       all[key] = Count(all, key) + Count(one, key);
@@ -197,8 +235,9 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
       AddCounts({{"runs", counts.at("runs")}, {"misdeeds", counts.at("misdeeds")}}, sum);
       AddCounts(counts.at("rules"), sum["rules"]);
     }
-    for (const json& failure : one.at("failures")) all["failures"].push_back(failure);
+    for (const json& failure : one.at("failures")) AddFailure(failure, all["failures"]);
   }
+  all["ok"] = all["failures"].empty();
   std::sort(ranges.begin(), ranges.end());
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].first > ranges[i - 1].second) continue;
@@ -253,6 +292,10 @@ void PrintSimText(const json& result) {
     if (failure["checker"] == "undetected") {
       std::printf("  few members are validated in each step: give more --steps\n");
     }
+  }
+  if (const json interrupted = result.value("interrupted", json()); !interrupted.is_null()) {
+    std::printf("INTERRUPTED: go on with\n  %s\n", interrupted["go_on"].get<std::string>().c_str());
+    return;
   }
   std::printf("%s\n", result["ok"].get<bool>() ? "OK" : "FAILED");
 }
