@@ -247,7 +247,7 @@ std::string Summary(const ReportInput& input) {
                      Number(result.honest_removed) + " of honest ones";
   if (result.detection_steps) {
     text += " &middot; " + Number(*result.detection_steps) +
-            " steps from the first misdeed to the last removal";
+            " steps from the first misdeed to the last ban or drop";
   }
   std::string body = page::Tag("p", text) + "\n";
   if (result.failure) {

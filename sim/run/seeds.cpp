@@ -109,9 +109,14 @@ void SeedsTally::Add(SimResult one, bool twice) {
   all_.run_twice += twice ? 1 : 0;
   all_.steps += one.steps;
   all_.events += one.events;
-  all_.byzantine_removed += one.byzantine_removed;
-  all_.honest_removed += one.honest_removed;
-  all_.returns += one.returns;
+  const auto count = [&one](const base::PeerId& peer, ByTruth& of) {
+    const auto& byzantine = one.byzantine;
+    ++(std::binary_search(byzantine.begin(), byzantine.end(), peer) ? of.byzantine : of.honest);
+  };
+  for (const wire::Removal& removal : one.removals) {
+    count(removal.peer, wire::IsBan(removal.kind) ? all_.banned : all_.dropped);
+  }
+  for (const base::PeerId& peer : one.returned) count(peer, all_.returned);
   all_.slow_steps += one.slow_steps;
   all_.stood_still += one.stood_still ? 1 : 0;
   all_.loss_mean += (one.loss - all_.loss_mean) / static_cast<double>(all_.seeds);

@@ -11,8 +11,8 @@ import harness
 from harness import TestCase, run
 
 SMALL = ["--peers", 4, "--byzantine", 1, "--attack", "sign_flip", "--dimension", 64, "--steps", 15]
-KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "removed",
-        "detection_steps", "returns", "loss", "recovery", "ranges", "slow_steps", "stood_still", "run_twice",
+KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "banned", "dropped",
+        "returned", "detection_steps", "loss", "recovery", "ranges", "slow_steps", "stood_still", "run_twice",
         "occurred", "interrupted"}
 
 
@@ -26,10 +26,23 @@ class SimTest(TestCase):
         result = self.sim(*SMALL, "--seed", 5)
         self.assertEqual(set(result), KEYS)
         self.assertEqual((result["ok"], result["seeds"], result["failures"]), (True, 1, []))
-        self.assertEqual(result["removed"], {"byzantine": 1, "honest": 0})
+        self.assertEqual(result["banned"], {"byzantine": 1, "honest": 0})
+        self.assertEqual((result["dropped"], result["returned"]), ({"byzantine": 0, "honest": 0},) * 2)
         self.assertGreaterEqual(result["steps"], 15)
         self.assertRegex(result["trace_digest"], r"\A[0-9a-f]{64}\Z")
         self.assertGreater(result["detection_steps"]["mean"], 0)
+
+    def test_a_drop_is_no_ban(self):
+        # Members that come back without their disk are dropped, and return.
+        result = self.sim("--byzantine", 0, "--crashes", 3, "--lose-disk")
+        dropped = result["dropped"]["honest"]
+        self.assertGreater(dropped, 0)
+        self.assertEqual(result["banned"], {"byzantine": 0, "honest": 0})
+        self.assertEqual(result["dropped"]["byzantine"], 0)
+        self.assertTrue(0 < result["returned"]["honest"] <= dropped, result["returned"])
+        silent = self.sim("--peers", 4, "--byzantine", 1, "--attack", "silent", "--steps", 15)
+        self.assertEqual(silent["banned"], {"byzantine": 0, "honest": 0})
+        self.assertGreater(silent["dropped"]["byzantine"], 0)
 
     def test_the_seed_alone_decides_the_run(self):
         first = self.sim(*SMALL, "--seed", 5)
@@ -39,7 +52,7 @@ class SimTest(TestCase):
     def test_many_seeds(self):
         result = self.sim(*SMALL, "--seeds", "1..3")
         self.assertEqual((result["ok"], result["seeds"]), (True, 3))
-        self.assertEqual(result["removed"], {"byzantine": 3, "honest": 0})
+        self.assertEqual(result["banned"], {"byzantine": 3, "honest": 0})
 
     def test_saved_options_give_the_same_run(self):
         saved = self.folder / "saved.replay"
@@ -129,7 +142,7 @@ class SimTest(TestCase):
         ended = run("sim", "merge", *reversed(parts), "--json", cwd=self.folder)
         self.assertEqual(ended.returncode, 0 if whole["ok"] else 1, ended.stderr)
         merged = json.loads(ended.stdout)
-        for key in ("seeds", "steps", "slow_steps", "events", "removed", "returns", "occurred", "run_twice"):
+        for key in ("seeds", "steps", "slow_steps", "events", "banned", "dropped", "returned", "occurred", "run_twice"):
             self.assertEqual(merged[key], whole[key], key)
         self.assertEqual(merged["ranges"], [[19, 20], [21, 22]])
         other = self.folder / "other.json"  # what is counted there is not counted in the first
@@ -176,7 +189,7 @@ class SimTest(TestCase):
             path.write_text(json.dumps(part))
         merged = json.loads(run("sim", "merge", *parts, "--json", cwd=self.folder).stdout)
         whole = self.sim(*options, "--seeds", f"1..{done + 4}", code=1)
-        for key in ("seeds", "steps", "events", "removed", "occurred", "ok"):
+        for key in ("seeds", "steps", "events", "banned", "dropped", "occurred", "ok"):
             self.assertEqual(merged[key], whole[key], key)
 
     def test_ctrl_c_names_the_command_that_goes_on(self):
@@ -200,7 +213,8 @@ class SimTest(TestCase):
     def test_text_output(self):
         result = run("sim", *SMALL, "--seed", 5, cwd=self.folder)
         self.assertEqual(result.returncode, 0)
-        self.assertIn("removed: 1 Byzantine, 0 honest", result.stdout)
+        self.assertIn("\nbanned: 1 Byzantine, 0 honest; dropped: 0 Byzantine, 0 honest; returned: 0 Byzantine, 0 honest\n",
+                      result.stdout)
         self.assertEqual(result.stdout.splitlines()[-1], "OK")
 
     def test_a_run_too_short_to_validate_all_members_says_so(self):

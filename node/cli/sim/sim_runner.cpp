@@ -1,6 +1,7 @@
 #include "node/cli/sim/sim_runner.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <mutex>
@@ -20,6 +21,13 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kTwiceEvery = 20;
+
+// What can happen to a member; each key counts members by "byzantine" and "honest".
+constexpr std::array<const char*, 3> kFates = {"banned", "dropped", "returned"};
+
+json JsonOf(const sim::ByTruth& counts) {
+  return {{"byzantine", counts.byzantine}, {"honest", counts.honest}};
+}
 
 bool RunsTwice(const SimWork& work, std::uint64_t seed) {
   return work.swarm_test && seed % kTwiceEvery == 0;
@@ -119,7 +127,7 @@ void AddFailure(const json& failure, json& failures) {
 }
 
 void PrintDetection(const json& detection) {
-  std::printf("steps from the first misdeed to the last removal: mean %.1f",
+  std::printf("steps from the first misdeed to the last ban or drop: mean %.1f",
               detection["mean"].get<double>());
   if (detection.contains("p95")) {
     std::printf(", p95 %llu", static_cast<unsigned long long>(Count(detection, "p95")));
@@ -162,8 +170,9 @@ base::StatusOr<json> JsonOf(const SimWork& work, const Sweep& sweep) {
       {"run_twice", result.run_twice},
       {"events", result.events},
       {"trace_digest", result.trace_digest.Hex()},
-      {"removed", {{"byzantine", result.byzantine_removed}, {"honest", result.honest_removed}}},
-      {"returns", result.returns},
+      {"banned", JsonOf(result.banned)},
+      {"dropped", JsonOf(result.dropped)},
+      {"returned", JsonOf(result.returned)},
       {"loss", {{"mean", result.loss_mean}, {"worst", result.loss_worst}}},
       {"detection_steps", {{"mean", result.detection_mean}, {"p95", result.detection_p95}}},
       {"recovery", nullptr},
@@ -217,8 +226,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
     }
     all["loss"]["worst"] =
         std::max(all["loss"]["worst"].get<double>(), one.at("loss").at("worst").get<double>());
-    for (const char* key :
-         {"seeds", "steps", "slow_steps", "stood_still", "run_twice", "events", "returns"}) {
+    for (const char* key : {"seeds", "steps", "slow_steps", "stood_still", "run_twice", "events"}) {
       all[key] = Count(all, key) + Count(one, key);
     }
     const json& recovery = one.at("recovery");
@@ -227,7 +235,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
          all["recovery"]["seconds"].get<double>() < recovery.at("seconds").get<double>())) {
       all["recovery"] = recovery;
     }
-    AddCounts(one.at("removed"), all["removed"]);
+    for (const char* key : kFates) AddCounts(one.at(key), all[key]);
     AddCounts(one.at("occurred").at("faults"), all["occurred"]["faults"]);
     AddCounts(one.at("occurred").at("rules"), all["occurred"]["rules"]);
     for (const auto& [name, counts] : one.at("occurred").at("attacks").items()) {
@@ -261,10 +269,15 @@ void PrintSimText(const json& result) {
         "the run",
         count("stood_still"));
   }
-  std::printf("\nremoved: %llu Byzantine, %llu honest\n",
-              static_cast<unsigned long long>(Count(result["removed"], "byzantine")),
-              static_cast<unsigned long long>(Count(result["removed"], "honest")));
-  if (Count(result["removed"], "byzantine") > 0) PrintDetection(result["detection_steps"]);
+  for (const char* fate : kFates) {
+    std::printf("%s%s: %llu Byzantine, %llu honest", fate == kFates.front() ? "\n" : "; ", fate,
+                static_cast<unsigned long long>(Count(result[fate], "byzantine")),
+                static_cast<unsigned long long>(Count(result[fate], "honest")));
+  }
+  std::printf("\n");
+  if (Count(result["banned"], "byzantine") + Count(result["dropped"], "byzantine") > 0) {
+    PrintDetection(result["detection_steps"]);
+  }
   if (!result["recovery"].is_null()) {
     std::printf(
         "from the last fault to a new block everywhere: at most %.1f s, of %.1f s allowed\n",
@@ -279,7 +292,7 @@ void PrintSimText(const json& result) {
     }
     PrintTable("faults that occurred", occurred["faults"]);
     PrintTable("misdeeds", misdeeds);
-    PrintTable("removals by rule", occurred["rules"]);
+    PrintTable("bans and drops by rule", occurred["rules"]);
   }
   if (result.contains("trace_digest")) {
     std::printf("trace %s\n", result["trace_digest"].get<std::string>().c_str());

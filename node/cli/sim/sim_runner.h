@@ -49,7 +49,7 @@ struct Sweep {
 base::StatusOr<Sweep> RunOnCores(const SimWork& work, const std::function<bool()>& stop,
                                  const std::function<void(std::uint64_t)>& progress);
 
-// {"ok","seeds","steps","events","trace_digest","removed","returns",...}; docs/json.md. Each
+// {"ok","seeds","steps","events","trace_digest","banned","dropped",...}; docs/json.md. Each
 // failure has "seed", "checker" and "message", and the keys of ReplayOf (bundle.h), which writes a
 // bundle to the current folder.
 base::StatusOr<nlohmann::json> JsonOf(const SimWork& work, const Sweep& sweep);
