@@ -223,6 +223,20 @@ class SimTest(TestCase):
         self.assertIn("checker=undetected", result.stdout)
         self.assertIn("more --steps", result.stdout)
 
+    def test_an_attack_below_its_limit_is_contained(self):
+        for times in ("0.01", "1"):
+            result = self.sim("--byzantine", 2, "--attack", "near_tolerance", "--attack-param", f"times={times}",
+                              "--steps", 20)
+            self.assertTrue(result["ok"], result["failures"])
+        self.assertGreater(result["occurred"]["attacks"]["near_tolerance"]["misdeeds"], 0)
+
+    def test_a_small_swarm_has_as_many_attackers_as_it_bears(self):
+        result = run("sim", "--peers", 4, "--steps", 8, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "note: --byzantine 1: 4 peers in mode majority bear no more than that\n")
+        self.refused(2, ["sim", "--peers", 2], "at least 3 members")
+        self.assertEqual(run("sim", "--peers", 8, "--steps", 8, cwd=self.folder).stderr, "")
+
     def test_a_note_says_how_many_validators_the_mode_spares(self):
         result = run("sim", "--steps", 20, "--validators", 9, cwd=self.folder)
         self.assertEqual(result.returncode, 0)
@@ -237,7 +251,7 @@ class SimTest(TestCase):
         self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", ""))
         for part in ("Removals", "banned by verdict", "with protection", "seal a decided"):
             self.assertIn(part, text)
-        self.sim(*SMALL, "--seed", 5, "--report", page, "--report-step", 3)
+        self.sim(*SMALL, "--seed", 5, "--report", page, "--report-step", 3, "--force")
         self.assertIn("<h2>Step 3</h2>", page.read_text())
 
     @browser.needs_browser
@@ -246,7 +260,7 @@ class SimTest(TestCase):
         for peers, attack, more in ((8, "equivocate", ["--attack-param", "split=1"]),
                                     (8, "sign_flip", []), (12, "frame_victim", [])):
             self.sim("--peers", peers, "--byzantine", 3, "--attack", attack, "--dimension", 64,
-                     "--steps", 25, "--report", page, *more)
+                     "--steps", 25, "--report", page, "--force", *more)
             probe = browser.probe(page.read_text(), self.folder)
             self.assertEqual(probe, {"figures": 3, "found": []}, attack)
 
@@ -261,13 +275,21 @@ class SimTest(TestCase):
                      "cannot write")
         self.refused(3, ["sim", *SMALL, "--report", self.folder], "cannot write")
         self.assertEqual(list(self.folder.iterdir()), [], "nothing is left behind")
+        self.refused(2, ["sim", *SMALL, "--force"], "give --report FILE")
+        page.write_text("another run")
+        self.refused(2, ["sim", *SMALL, "--report", page], "exists and is kept", "--force")
+        self.assertEqual(page.read_text(), "another run")
 
     def test_bad_input(self):
         self.refused(2, ["sim", "--attack", "nonsense"], "'nonsense' is not known", "sign_flip")
         self.refused(2, ["sim", "--attack", "sign_flip", "--attack-param", "x=1"], "'x'", "lambda")
         self.refused(2, ["sim", "--attack", "sign_flip", "--attack-param", "lambda"],
                      "write name=value")
-        self.refused(2, ["sim", "--byzantine", 8], "byzantine must be below peers")
+        self.refused(2, ["sim", "--byzantine", 8], "byzantine is 8 and peers 8: byzantine must be below peers")
+        self.refused(2, ["sim", "--peers", 4, "--byzantine", 3], "4 peers")
+        self.refused(2, ["sim", "--seed", 2 ** 64], "--seed", "must be at most 9223372036854775807")
+        self.refused(2, ["sim", "--seed", -1], "--seed", "whole number of at least 0")
+        self.refused(2, ["sim", "--seeds", f"1..{2 ** 64}"], "at most 18446744073709551615")
         self.refused(2, ["sim", "--steps", 5], "steps must be at least 6")
         self.refused(2, ["sim", "--mode", "thrid"], "'thrid'", "majority, balanced or third")
         self.refused(2, ["sim", "--seeds", "5..1"], "write FIRST..LAST")

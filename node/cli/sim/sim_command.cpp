@@ -23,6 +23,7 @@
 #include "node/cli/sim/sim_runner.h"
 #include "node/cli/sim/sim_search.h"
 #include "node/cli/sim/stop_request.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/protocol/ground/manifest.h"
 #include "sim/report/report.h"
@@ -49,6 +50,7 @@ struct SimCommandOptions {
   double skew = 0;
   bool swarm_test = false;
   bool attack_given = false;
+  bool byzantine_given = false;
   std::uint32_t threads = 0;
   std::uint64_t max_runs = 300;      // for shrink
   std::vector<std::string> results;  // for merge
@@ -56,6 +58,7 @@ struct SimCommandOptions {
   bool json = false;
   bool trace = false;
   std::string report;  // file
+  bool force = false;
   std::optional<std::uint64_t> report_step;
 };
 
@@ -86,6 +89,9 @@ base::StatusOr<SeedRange> ParseSeeds(const std::string& text) {
   const auto first = std::from_chars(begin, middle, range.first);
   const bool split = dots != std::string::npos && first.ec == std::errc() && first.ptr == middle;
   const auto last = split ? std::from_chars(middle + 2, end, range.last) : first;
+  if (first.ec == std::errc::result_out_of_range || last.ec == std::errc::result_out_of_range) {
+    return base::InvalidArgument("--seeds '" + text + "': a seed is at most 18446744073709551615");
+  }
   if (!split || last.ec != std::errc() || last.ptr != end || range.first > range.last) {
     return base::InvalidArgument("--seeds '" + text + "': write FIRST..LAST, for example 1..100");
   }
@@ -117,6 +123,18 @@ base::StatusOr<base::Duration> SecondsOf(const std::string& flag, double seconds
   return base::InvalidArgument(flag + " must be 0..86400 seconds");
 }
 
+// A user who chose a small swarm and no number of attackers gets as many as it bears.
+void TakeFewerAttackers(sim::SimOptions& sim) {
+  if (sim.peers < 2) return;
+  const std::uint32_t most = sim.unprotected ? sim.peers - 1 : sim::FaultsBorne(sim);
+  if (sim.byzantine <= most) return;
+  if (most > 0) {
+    std::fprintf(stderr, "note: --byzantine %u: %u peers in mode %s bear no more than that\n", most,
+                 sim.peers, protocol::ModeName(sim.mode));
+  }
+  sim.byzantine = most;
+}
+
 base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   if (!options.replay.empty()) return ReadReplay(options.replay);
   sim::SimOptions result = options.sim;
@@ -126,12 +144,14 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.cut_at));
   ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.cut_for));
   ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.skew));
+  if (!options.byzantine_given && !options.swarm_test) TakeFewerAttackers(result);
   return result;
 }
 
 // One run and the page about it. Opens the file first, so that an unusable path is reported before
 // the run.
 base::StatusOr<Sweep> RunForReport(const SimWork& work, const SimCommandOptions& options) {
+  RETURN_IF_ERROR(CheckReplaces(options.report, options.force));
   const bool is_new = !std::filesystem::exists(options.report);
   if (!std::ofstream(options.report, std::ios::binary | std::ios::app)) {
     return base::Unavailable("cannot write " + options.report +
@@ -167,6 +187,9 @@ base::StatusOr<Sweep> RunSweep(const SimWork& work, const Progress& progress) {
 }
 
 base::Status CheckReport(const SimCommandOptions& options) {
+  if (options.report.empty() && options.force) {
+    return base::InvalidArgument("--force replaces the file of --report: give --report FILE too");
+  }
   if (options.report.empty() && options.report_step) {
     return base::InvalidArgument(
         "--report-step selects the step that --report draws: give --report FILE too");
@@ -322,7 +345,9 @@ void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOption
 void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   sim::SimOptions& sim = options->sim;
   command->add_option("--peers", sim.peers, "number of peers")->capture_default_str();
-  command->add_option("--byzantine", sim.byzantine, "number of Byzantine peers among them")
+  command
+      ->add_option("--byzantine", sim.byzantine,
+                   "number of Byzantine peers among them, or fewer if so few peers bear no more")
       ->capture_default_str();
   command->add_option("--attack", sim.attack, "their attack; an unknown name lists the known ones")
       ->capture_default_str();
@@ -398,6 +423,7 @@ void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
   command->add_option(
       "--report-step", options->report_step,
       "the step that the page draws (default: the first step that removed a member)");
+  command->add_flag("--force", options->force, "replace the file of --report if it exists");
   command->add_flag("--trace", options->trace, "print every event of the run to stderr");
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
 }
@@ -422,6 +448,7 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   command->callback([options, command, &invocation] {
     if (!command->get_subcommands().empty()) return;
     options->attack_given = command->count("--attack") > 0;
+    options->byzantine_given = command->count("--byzantine") > 0;
     options->command = "ostraka sim" + OptionsGiven(*command, {"--seeds"});
     if (options->threads == 0) options->threads = std::max(std::thread::hardware_concurrency(), 1U);
     invocation.body = AsExit([options] { return Simulate(*options); });
