@@ -249,7 +249,7 @@ class SimTest(TestCase):
         self.assertEqual(self.sim(*SMALL, "--seed", 5, "--report", page), plain)
         text = page.read_text()
         self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", ""))
-        for part in ("Removals", "banned by verdict", "with protection", "seal a decided"):
+        for part in ("Bans, drops and returns", "banned by verdict", "with protection", "seal a decided"):
             self.assertIn(part, text)
         self.sim(*SMALL, "--seed", 5, "--report", page, "--report-step", 3, "--force")
         self.assertIn("<h2>Step 3</h2>", page.read_text())
