@@ -30,7 +30,7 @@ void Chronicle::OnBlock(std::uint32_t peer, const protocol::StepDone& done) {
   height_ = block.step + 1;
   parameters_ = done.state.parameters;
   removals_.insert(removals_.end(), block.removals.begin(), block.removals.end());
-  returns_ += block.joined.size();
+  returned_.insert(returned_.end(), block.joined.begin(), block.joined.end());
   for (const wire::ColumnFate fate : block.columns) ++columns_[wire::ColumnFateName(fate)];
   if (sink_) sink_(block, *parameters_);
 }

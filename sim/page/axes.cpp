@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "node/base/check.h"
@@ -41,15 +42,36 @@ void DrawTitleBelow(const PlotArea& area, const std::string& title, Svg& svg) {
            {11, Anchor::kMiddle, kInk, false});
 }
 
-std::vector<double> RoundTicks(double most) {
-  OSTRAKA_CHECK(most >= 0);
+std::vector<double> RoundTicks(double most) { return RoundTicks(0, most); }
+
+std::vector<double> RoundTicks(double least, double most) {
+  OSTRAKA_CHECK(least >= 0 && most >= least);
   constexpr double kMostSteps = 6;
   constexpr std::array<double, 3> kFactors = {2, 2.5, 2};  // 1, 2, 5, 10, 20, ...
   double step = 1;
-  for (std::size_t i = 0; most / step > kMostSteps; ++i) step *= kFactors[i % kFactors.size()];
+  for (std::size_t i = 0; (most - least) / step > kMostSteps; ++i) {
+    step *= kFactors[i % kFactors.size()];
+  }
   std::vector<double> ticks;
-  for (double tick = 0; tick <= most; tick += step) ticks.push_back(tick);
+  for (double tick = std::ceil(least / step) * step; tick <= most; tick += step) {
+    ticks.push_back(tick);
+  }
   return ticks;
+}
+
+std::vector<std::string> Wrapped(const std::string& text, double width) {
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find(' ', from), text.size());
+    const std::string word = text.substr(from, end - from);
+    from = end + 1;
+    if (!lines.empty() && WidthOf(lines.back() + " " + word) <= width) {
+      lines.back() += " " + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
 }
 
 double WidthOf(const std::string& text) { return kCharWidth * static_cast<double>(text.size()); }

@@ -34,6 +34,13 @@ void DrawTitleBelow(const PlotArea& area, const std::string& title, Svg& svg);
 // least 1. REQUIRES: most >= 0.
 std::vector<double> RoundTicks(double most);
 
+// The multiples of such an s that are within [least, most]. REQUIRES: 0 <= least <= most.
+std::vector<double> RoundTicks(double least, double most);
+
+// `text` in lines of at most `width` pixels in the usual size, broken at spaces. A longer word has
+// a line of its own.
+std::vector<std::string> Wrapped(const std::string& text, double width);
+
 // An upper estimate of the width in pixels of a text of the usual size.
 double WidthOf(const std::string& text);
 double WidestOf(const std::vector<std::string>& texts);

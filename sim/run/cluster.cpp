@@ -344,7 +344,7 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.removals = chronicle_.removals();
   result.columns = chronicle_.columns();
   result.suspicions = chronicle_.suspicions();
-  result.returns = chronicle_.returns();
+  result.returned = chronicle_.returned();
   result.slow_iterations = chronicle_.slow_iterations();
   result.slow_steps = chronicle_.slow_steps();
   result.stood_still = result.ok && !progress_->AllFinished();

@@ -72,7 +72,7 @@ class UsageTest(TestCase):
 
     def test_malformed_numbers(self):
         self.refused(2, ["swarm", "--steps", "-3"], "--steps", "at least 0", "'-3'")
-        self.refused(2, ["swarm", "--steps", "18446744073709551615"], "--steps", "at least 0")
+        self.refused(2, ["swarm", "--steps", "18446744073709551615"], "--steps", "at most 9223372036854775807")
         self.refused(2, ["swarm", "--steps", "many"], "--steps", "'many'")
         self.refused(2, ["swarm", "--steps"], "--steps")
         self.refused(2, ["swarm", "--target", "much"], "--target", "much")
