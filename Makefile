@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-python deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz coverage mutations digests planted models clean
+.PHONY: help deps deps-build deps-python deps-dev build python demo install deb uninstall test lint format bench asan tsan tidy fuzz coverage mutations digests planted models clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -65,6 +65,10 @@ python: deps-python  ## the Python module `ostraka`: build/release/python
 install: deps-python  ## into PREFIX (/usr/local), below DESTDIR: program, trainer and Python modules, manual, systemd unit
 	$(call build_python)
 	cmake --install build/release --prefix "$(PREFIX)" --strip
+
+deb: deps-python  ## Debian packages of the program, its trainer and the Python module: build/release/packages
+	$(call build_python)
+	cpack --config build/release/CPackConfig.cmake
 
 uninstall:  ## remove what `make install` installed
 	packaging/uninstall build/release/install_manifest.txt
