@@ -4,9 +4,7 @@ set(CPACK_PACKAGE_NAME ostraka)
 set(CPACK_PACKAGE_CONTACT "the ostraka authors <ostraka@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "train one model together with untrusted peers")
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
-# The unit and the folder of zsh's completion need the real prefix, and not CPack's work folder.
-set(CPACK_SET_DESTDIR ON)
-set(CPACK_INSTALL_PREFIX /usr)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES OFF)  # a -dbgsym package strips its original
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
