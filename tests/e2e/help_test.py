@@ -11,7 +11,7 @@ COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], [
             ["run", "init"], ["run", "show"], ["run", "check"], ["run", "recover"], ["ledger"], ["ledger", "show"],
             ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["status"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
             ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
-            ["model"], ["model", "make"], ["model", "show"],
+            ["model"], ["model", "make"], ["model", "show"], ["manual"],
             ["evidence"], ["evidence", "verify"], ["evidence", "show"],
             ["evidence", "export"]]
 
