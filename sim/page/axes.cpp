@@ -22,11 +22,24 @@ std::string ShortNumber(double value) {
 
 }  // namespace
 
+PlotArea ZoomedTo(PlotArea area, double least, double most) {
+  constexpr double kClose = 0.3;
+  constexpr double kStep = 0.04;  // of which four ticks are whole percents
+  constexpr double kMargin = 0.01;
+  if (most - least > kClose) return area;
+  area.low = std::max(std::floor((least - kMargin) / kStep) * kStep, 0.0);
+  area.high = std::min(std::ceil((most + kMargin) / kStep) * kStep, 1.0);
+  if (area.high - area.low < 2 * kStep) area.low = std::max(area.high - 2 * kStep, 0.0);
+  if (area.high <= area.low) area.high = area.low + kStep;
+  return area;
+}
+
 void DrawAccuracyAxis(const PlotArea& area, Svg& svg) {
-  for (const double accuracy : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+  for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+    const double accuracy = area.low + share * (area.high - area.low);
     const double y = area.YOf(accuracy);
     svg.Line({area.left, y}, {area.right(), y}, kGrid);
-    const std::string unit = accuracy == 1 ? " %" : "";
+    const std::string unit = share == 1 ? " %" : "";
     svg.Text({area.left - 6, y + 4}, ShortNumber(100 * accuracy) + unit,
              {11, Anchor::kEnd, kInk, false});
   }

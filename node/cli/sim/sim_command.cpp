@@ -37,6 +37,13 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxReplayBytes = 64 * 1024;
 
+// The page about one run.
+struct PageOptions {
+  std::string file;
+  std::optional<std::uint64_t> step;
+  bool force = false;
+};
+
 struct SimCommandOptions {
   sim::SimOptions sim;
   std::string mode = "majority";
@@ -57,9 +64,7 @@ struct SimCommandOptions {
   sim::SearchOptions search;
   bool json = false;
   bool trace = false;
-  std::string report;  // file
-  bool force = false;
-  std::optional<std::uint64_t> report_step;
+  PageOptions report;
 };
 
 // "17 of 100 seeds" on a terminal.
@@ -151,26 +156,26 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
 // One run and the page about it. Opens the file first, so that an unusable path is reported before
 // the run.
 base::StatusOr<Sweep> RunForReport(const SimWork& work, const SimCommandOptions& options) {
-  RETURN_IF_ERROR(CheckReplaces(options.report, options.force));
-  const bool is_new = !std::filesystem::exists(options.report);
-  if (!std::ofstream(options.report, std::ios::binary | std::ios::app)) {
-    return base::Unavailable("cannot write " + options.report +
+  RETURN_IF_ERROR(CheckReplaces(options.report.file, options.report.force));
+  const bool is_new = !std::filesystem::exists(options.report.file);
+  if (!std::ofstream(options.report.file, std::ios::binary | std::ios::app)) {
+    return base::Unavailable("cannot write " + options.report.file +
                              ": check the folder and your rights");
   }
-  auto report = sim::MakeReport(OptionsFor(work, work.seeds.first), options.report_step,
+  auto report = sim::MakeReport(OptionsFor(work, work.seeds.first), options.report.step,
                                 [](const std::string& what) {
                                   if (isatty(STDERR_FILENO) == 0) return;
                                   std::fprintf(stderr, "\r\x1b[K%s", what.c_str());
                                 });
   if (!report.ok()) {
-    if (is_new) std::filesystem::remove(options.report);
+    if (is_new) std::filesystem::remove(options.report.file);
     return report.status();
   }
-  std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
+  std::ofstream file(options.report.file, std::ios::binary | std::ios::trunc);
   file << report->html;
   file.close();
   if (!file)
-    return base::Unavailable("cannot write " + options.report +
+    return base::Unavailable("cannot write " + options.report.file +
                              ": check that the disk is not full");
   sim::SeedsTally tally;
   tally.Add(std::move(report->result));
@@ -187,14 +192,14 @@ base::StatusOr<Sweep> RunSweep(const SimWork& work, const Progress& progress) {
 }
 
 base::Status CheckReport(const SimCommandOptions& options) {
-  if (options.report.empty() && options.force) {
+  if (options.report.file.empty() && options.report.force) {
     return base::InvalidArgument("--force replaces the file of --report: give --report FILE too");
   }
-  if (options.report.empty() && options.report_step) {
+  if (options.report.file.empty() && options.report.step) {
     return base::InvalidArgument(
         "--report-step selects the step that --report draws: give --report FILE too");
   }
-  if (!options.report.empty() && !options.seeds.empty()) {
+  if (!options.report.file.empty() && !options.seeds.empty()) {
     return base::InvalidArgument("--report shows one run: give --seed instead of --seeds");
   }
   return base::OkStatus();
@@ -230,7 +235,7 @@ base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
   work.threads = std::min<std::uint64_t>(options.threads, range.last - range.first + 1);
   const Progress progress(range.last - range.first + 1);
   work.command = options.command;
-  auto ran = options.report.empty() ? RunSweep(work, progress) : RunForReport(work, options);
+  auto ran = options.report.file.empty() ? RunSweep(work, progress) : RunForReport(work, options);
   progress.Clear();
   ASSIGN_OR_RETURN(const Sweep sweep, std::move(ran));
   if (!options.swarm_test && options.replay.empty()) TellOfSparedValidators(sim_options);
@@ -418,12 +423,12 @@ void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
       ->excludes(seed)
       ->excludes(seeds);
   command->add_option(
-      "--report", options->report,
+      "--report", options->report.file,
       "write a page about one run: removals, loss with and without protection, one step");
   command->add_option(
-      "--report-step", options->report_step,
+      "--report-step", options->report.step,
       "the step that the page draws (default: the first step that removed a member)");
-  command->add_flag("--force", options->force, "replace the file of --report if it exists");
+  command->add_flag("--force", options->report.force, "replace the file of --report if it exists");
   command->add_flag("--trace", options->trace, "print every event of the run to stderr");
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
 }
