@@ -161,6 +161,7 @@ class Swarm {
     const std::string text = config::WriteManifest(manifest, NonceOf(options_.seed));
     RETURN_IF_ERROR(config::ParseManifest(text).status());
     ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
+    watcher_.OnPlanned(manifest);
     return WriteFiles(text);
   }
 

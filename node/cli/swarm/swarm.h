@@ -81,6 +81,8 @@ class SwarmWatcher {
  public:
   virtual ~SwarmWatcher() = default;
   // `event` is a line that node `index` printed (node/cli/views/node_json.h).
+  // Once, before the first node starts.
+  virtual void OnPlanned(const protocol::Manifest& manifest) = 0;
   virtual void OnEvent(std::size_t index, const SwarmNode& node, const nlohmann::json& event) = 0;
   // Node `index` ended without a report; the others continue.
   virtual void OnLost(std::size_t index, const SwarmNode& node) = 0;

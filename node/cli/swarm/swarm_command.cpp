@@ -61,6 +61,9 @@ class LiveView final : public SwarmWatcher {
 
   void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
     // Announce with the first event, so that a failed start prints only its error.
+  void OnPlanned(const protocol::Manifest& manifest) override {
+    sgd_ = SgdText(manifest.training.learning_rate, manifest.training.momentum);
+  }
     if (!std::exchange(announced_, true)) Announce();
     if (index != 0) return;
     const std::string kind = event["event"];
@@ -87,7 +90,7 @@ class LiveView final : public SwarmWatcher {
     Line(std::to_string(options_.peers) + " nodes on loopback, " + liars +
          (options_.unprotected ? ", UNPROTECTED: " : ": ") + training.model +
          (training.model == "toy" ? "" : " on " + training.data) + ", " +
-         std::to_string(training.steps) + " steps");
+         std::to_string(training.steps) + " steps, " + sgd_);
   }
   void OnPage(std::uint16_t port) {
     Line("watch it at http://" + os::WithPort(options_.http.address, port) + "/");
@@ -127,6 +130,7 @@ class LiveView final : public SwarmWatcher {
 void PrintNodes(const SwarmRun& run, const json& result) {
   std::printf("%-6s %-16s %-10s %-10s %s\n", "node", "peer", "role", "end", "why");
   for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+  std::string sgd_;
     const SwarmNode& node = run.nodes[i];
     std::string end = node.report.is_null() ? "lost" : node.report["end"].get<std::string>();
     std::string why;

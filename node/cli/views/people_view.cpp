@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "node/cli/terminal/exit_code.h"
+#include "node/cli/terminal/human.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_view.h"
 #include "node/host/report/curve.h"
@@ -36,9 +37,10 @@ class PeopleView final : public NodeEvents {
     const std::string& model = manifest.training.model;
     Info("run " + manifest.run_id.Short() + (manifest.name.empty() ? "" : " " + manifest.name) +
          ": " + model + (data == model ? "" : " on " + data) + ", " +
-         std::to_string(manifest.training.steps) + " steps, " + std::to_string(members) +
-         " members, bears " + std::to_string(protocol::FaultsBorne(manifest.mode, members)) +
-         " faulty");
+         std::to_string(manifest.training.steps) + " steps, " +
+         SgdText(manifest.training.learning_rate, manifest.training.momentum) + ", " +
+         std::to_string(members) + " members, bears " +
+         std::to_string(protocol::FaultsBorne(manifest.mode, members)) + " faulty");
     Info("this node is " + facts_.self.Short() + ", and keeps its data in " + facts_.data_dir);
     if (port != 0) Info("listening on port " + std::to_string(port));
     if (http_port != 0) Info("watch it at http://" + os::WithPort(facts_.http, http_port) + "/");
