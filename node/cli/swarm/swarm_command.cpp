@@ -19,6 +19,8 @@
 #include "node/cli/terminal/ink.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_json.h"
+#include "node/host/report/curve.h"
+#include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
 
 namespace ostraka::cli {
@@ -59,11 +61,11 @@ class LiveView final : public SwarmWatcher {
         ink_(STDERR_FILENO),
         progress_(options.manifest.manifest.training.steps) {}
 
-  void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
-    // Announce with the first event, so that a failed start prints only its error.
   void OnPlanned(const protocol::Manifest& manifest) override {
     sgd_ = SgdText(manifest.training.learning_rate, manifest.training.momentum);
   }
+  void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
+    // Announce with the first event, so that a failed start prints only its error.
     if (!std::exchange(announced_, true)) Announce();
     if (index != 0) return;
     const std::string kind = event["event"];
@@ -111,6 +113,10 @@ class LiveView final : public SwarmWatcher {
     const std::string text = MetricText(event);
     progress_.Evaluated(text);
     Line("step " + event["step"].dump() + ": " + text);
+    curve_.Add({event["step"].get<std::uint64_t>(), NumberOf(event["loss"]), 0});
+    const host::Trend trend = host::TrendOf(curve_.Points());
+    if (std::exchange(trend_, trend) == trend || trend == host::Trend::kFine) return;
+    Line(ink_.Bad(host::TroubleOf(curve_.Points())));
   }
   void OnRemoval(const json& event) {
     Line("step " + event["step"].dump() + ": " + Shout(event, ink_) + " " + ShortId(event["peer"]) +
@@ -124,13 +130,15 @@ class LiveView final : public SwarmWatcher {
   const bool terminal_;
   const Ink ink_;
   Progress progress_;
+  std::string sgd_;
+  host::Curve curve_;
+  host::Trend trend_ = host::Trend::kFine;  // as told
   bool announced_ = false;
 };
 
 void PrintNodes(const SwarmRun& run, const json& result) {
   std::printf("%-6s %-16s %-10s %-10s %s\n", "node", "peer", "role", "end", "why");
   for (std::size_t i = 0; i < run.nodes.size(); ++i) {
-  std::string sgd_;
     const SwarmNode& node = run.nodes[i];
     std::string end = node.report.is_null() ? "lost" : node.report["end"].get<std::string>();
     std::string why;

@@ -11,6 +11,7 @@
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_view.h"
 #include "node/host/report/curve.h"
+#include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
 
 namespace ostraka::cli {
@@ -64,10 +65,7 @@ class PeopleView final : public NodeEvents {
     curve_.Add({step, evaluation.loss, evaluation.value});
     const host::Trend trend = host::TrendOf(curve_.Points());
     if (std::exchange(trend_, trend) == trend || trend == host::Trend::kFine) return;
-    Warn(StepOf(step) + (trend == host::Trend::kDiverged
-                             ? "training has diverged: the loss is no number; begin another run "
-                               "with a smaller learning rate"
-                             : "the loss is rising: a smaller learning rate may help"));
+    Warn(host::TroubleOf(curve_.Points()));
   }
   void OnSuspicion(const protocol::Suspicion& suspicion) override {
     if (!told_.emplace(suspicion.peer, suspicion.check).second) return;
