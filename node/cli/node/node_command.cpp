@@ -47,6 +47,9 @@ ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::
                    report.checkpoint->c_str(), data_dir.c_str());
     }
   }
+  if (!output.events && !report.trouble.empty()) {
+    std::fprintf(stderr, "NOT WELL TRAINED: %s\n", report.trouble.c_str());
+  }
   if (output.events) result["event"] = "report";
   if (output.events || output.json) PrintJson(result);
   // A run whose result is lost has failed, whatever its outcome.

@@ -10,6 +10,7 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/options/manifest_options.h"
+#include "node/cli/terminal/human.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
@@ -51,12 +52,18 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
     for (const auto& member : m.members) {
       members.push_back({{"peer", member.id.Hex()}, {"address", member.address}});
     }
-    nlohmann::json result = {
-        {"run_id", m.run_id.Hex()},           {"name", m.name},
-        {"mode", protocol::ModeName(m.mode)}, {"members", members},
-        {"tolerates", thresholds.t_s},        {"tolerates_asynchronous", thresholds.t_a},
-        {"model", m.training.model},          {"data", m.training.data},
-        {"steps", m.training.steps},          {"validators", m.validators}};
+    nlohmann::json result = {{"run_id", m.run_id.Hex()},
+                             {"name", m.name},
+                             {"mode", protocol::ModeName(m.mode)},
+                             {"members", members},
+                             {"tolerates", thresholds.t_s},
+                             {"tolerates_asynchronous", thresholds.t_a},
+                             {"model", m.training.model},
+                             {"data", m.training.data},
+                             {"steps", m.training.steps},
+                             {"validators", m.validators},
+                             {"learning_rate", m.training.learning_rate},
+                             {"momentum", m.training.momentum}};
     if (m.origin) {
       result["origin"] = {{"run_id", m.origin->run_id.Hex()},
                           {"step", m.origin->step},
@@ -79,9 +86,10 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   }
   const std::uint32_t spared =
       protocol::SparedValidators(n, protocol::FaultBound(thresholds), m.validators);
-  std::printf("trains %s on %s for %llu steps; validators per step: %u%s\n",
+  std::printf("trains %s on %s for %llu steps, %s; validators per step: %u%s\n",
               m.training.model.c_str(), data.c_str(),
-              static_cast<unsigned long long>(m.training.steps), spared,
+              static_cast<unsigned long long>(m.training.steps),
+              SgdText(m.training.learning_rate, m.training.momentum).c_str(), spared,
               spared < m.validators ? ", as many as the mode can spare" : "");
   for (const auto& member : m.members) {
     std::printf("member %s  %s\n", member.id.Hex().c_str(),

@@ -1,6 +1,7 @@
 // ostraka status: a node's status, from its data folder or its HTTP address.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "node/cli/node/commands.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/terminal/human.h"
+#include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_answers.h"
 #include "node/cli/views/node_json.h"
 #include "node/http/http_get.h"
@@ -176,6 +178,8 @@ class Text {
                        " ms, and is dropped beyond " + Count(slow.at("allowed_ms")) +
                        " ms (docs/operating.md)");
     }
+    if (status.contains("metric")) Line("learns", LossOf(status.at("metric")));
+    if (status.contains("trouble")) Line("TROUBLE", status.at("trouble"));
     if (status.contains("eta_seconds")) {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
                        SpanText(status.at("seconds_per_step")) + " a step");
@@ -189,6 +193,16 @@ class Text {
     if (!status.contains("step")) return;
     Line("last",
          "step " + Count(status.at("step")) + ", " + Count(status.at("members")) + " members");
+  }
+
+  // JSON has no number that is not finite: it is null.
+  static double NumberOf(const json& number) {
+    return number.is_null() ? std::nan("") : number.get<double>();
+  }
+  static std::string LossOf(const json& metric) {
+    return EvaluationText(metric.at("name"), NumberOf(metric.at("value")),
+                          NumberOf(metric.at("loss"))) +
+           " after step " + Count(metric.at("step"));
   }
 
   // Text such as "for part of a, b; commit of a (not linked)".

@@ -126,6 +126,8 @@ json ReportJson(const host::NodeReport& report, const base::PeerId& self,
                         {"value", report.evaluation->value},
                         {"loss", report.evaluation->loss},
                         {"step", report.evaluated_step}};
+    result["trend"] = host::TrendName(report.trend);
+    if (!report.trouble.empty()) result["trouble"] = report.trouble;
   }
   const double steps = static_cast<double>(std::max<std::uint64_t>(report.timed_steps, 1));
   const protocol::StepTimes& times = report.step_times;

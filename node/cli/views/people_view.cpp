@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "node/cli/terminal/exit_code.h"
+#include "node/cli/terminal/human.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_view.h"
 #include "node/host/report/curve.h"
+#include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
 
 namespace ostraka::cli {
@@ -36,9 +38,10 @@ class PeopleView final : public NodeEvents {
     const std::string& model = manifest.training.model;
     Info("run " + manifest.run_id.Short() + (manifest.name.empty() ? "" : " " + manifest.name) +
          ": " + model + (data == model ? "" : " on " + data) + ", " +
-         std::to_string(manifest.training.steps) + " steps, " + std::to_string(members) +
-         " members, bears " + std::to_string(protocol::FaultsBorne(manifest.mode, members)) +
-         " faulty");
+         std::to_string(manifest.training.steps) + " steps, " +
+         SgdText(manifest.training.learning_rate, manifest.training.momentum) + ", " +
+         std::to_string(members) + " members, bears " +
+         std::to_string(protocol::FaultsBorne(manifest.mode, members)) + " faulty");
     Info("this node is " + facts_.self.Short() + ", and keeps its data in " + facts_.data_dir);
     if (port != 0) Info("listening on port " + std::to_string(port));
     if (http_port != 0) Info("watch it at http://" + os::WithPort(facts_.http, http_port) + "/");
@@ -62,10 +65,7 @@ class PeopleView final : public NodeEvents {
     curve_.Add({step, evaluation.loss, evaluation.value});
     const host::Trend trend = host::TrendOf(curve_.Points());
     if (std::exchange(trend_, trend) == trend || trend == host::Trend::kFine) return;
-    Warn(StepOf(step) + (trend == host::Trend::kDiverged
-                             ? "training has diverged: the loss is no number; begin another run "
-                               "with a smaller learning rate"
-                             : "the loss is rising: a smaller learning rate may help"));
+    Warn(host::TroubleOf(curve_.Points()));
   }
   void OnSuspicion(const protocol::Suspicion& suspicion) override {
     if (!told_.emplace(suspicion.peer, suspicion.check).second) return;

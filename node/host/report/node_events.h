@@ -16,6 +16,7 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/time.h"
+#include "node/host/report/trend.h"
 #include "node/host/report/waiting.h"
 #include "node/host/threads/job_pool.h"
 #include "node/net/mesh/transport.h"
@@ -81,6 +82,8 @@ struct NodeReport {
   std::vector<wire::Removal> removals;            // in the order sealed (removal_log.h)
   std::optional<train::Evaluation> evaluation;  // the last one, for the state after evaluated_step
   std::uint64_t evaluated_step = 0;
+  Trend trend = Trend::kFine;  // of the evaluations since the start
+  std::string trouble;         // what is wrong with training, in one line; empty if nothing is
   // The file with the last state. NotFound if no step was done or no states are kept.
   base::StatusOr<std::string> checkpoint = base::NotFound("no states are kept");
 

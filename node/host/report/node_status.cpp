@@ -79,8 +79,8 @@ void NodeMonitor::CheckInvariants(base::Time now) const {
 }
 
 void NodeMonitor::SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation) {
-  seen_.evaluation = evaluation;
-  seen_.evaluated_step = step;
+  seen_.learning.evaluation = evaluation;
+  seen_.learning.evaluated_step = step;
 }
 
 void NodeMonitor::SeeLinks(base::Time now) {

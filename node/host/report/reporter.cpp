@@ -59,7 +59,18 @@ void Reporter::Removed(const wire::Removal& removal) {
 NodeReport Reporter::Report() const {
   NodeReport report = report_;
   report.removals = monitor_.removals();
+  const std::vector<CurvePoint> points = history_.curve().Points();
+  report.trend = TrendOf(points);
+  report.trouble = TroubleOf(points);
   return report;
+}
+
+NodeStatus Reporter::StatusAt(base::Time now) const {
+  NodeStatus status = monitor_.StatusAt(now);
+  const std::vector<CurvePoint> points = history_.curve().Points();
+  status.learning.trend = TrendOf(points);
+  status.learning.trouble = TroubleOf(points);
+  return status;
 }
 
 void Reporter::Links(std::size_t up, std::size_t of) {

@@ -50,13 +50,13 @@ class Reporter {
   void Halted(const NodeOutcome& outcome);
 
   // The observed part of the status; the caller fills in the rest.
-  NodeStatus StatusAt(base::Time now) const { return monitor_.StatusAt(now); }
+  NodeStatus StatusAt(base::Time now) const;
   const RunHistory& history() const { return history_; }
   std::uint64_t step() const { return step_; }  // the step in progress, or the last one done
   bool met() const { return monitor_.met(); }   // a block was sealed or a step began
-  // The observed part of the report but for the removals.
+  // The observed part of the report but for the removals and the trend.
   const NodeReport& report() const { return report_; }
-  // With the removals; the caller fills in what is not observed.
+  // With both; the caller fills in what is not observed.
   NodeReport Report() const;
 
   // R3.

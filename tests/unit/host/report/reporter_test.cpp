@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/unit/host/driver/node_driver_fixture.h"
 
 namespace ostraka::host {
@@ -86,9 +88,20 @@ TEST_F(ReporterTest, AnEvaluationIsAnEventAndItsFailureANotice) {
   EXPECT_THAT(log_.evaluated, ElementsAre(3));
   EXPECT_EQ(reporter_.report().evaluated_step, 3u);
   EXPECT_DOUBLE_EQ(reporter_.report().evaluation->value, 0.5);
-  EXPECT_DOUBLE_EQ(reporter_.StatusAt(kNow).evaluation->value, 0.5);
+  EXPECT_DOUBLE_EQ(reporter_.StatusAt(kNow).learning.evaluation->value, 0.5);
   EXPECT_EQ(reporter_.history().curve().Points().size(), 1u);
   EXPECT_THAT(log_.notices, ElementsAre("the state after step 4 could not be evaluated: no data"));
+}
+
+TEST_F(ReporterTest, TrainingThatGoesBadlyIsInTheStatusAndTheReport) {
+  reporter_.Evaluated(0, train::Evaluation{"accuracy", 0.1, 2});
+  EXPECT_EQ(reporter_.StatusAt(kNow).learning.trend, Trend::kFine);
+  EXPECT_EQ(reporter_.Report().trouble, "");
+  reporter_.Evaluated(9, train::Evaluation{"accuracy", 0.1, std::nan("")});
+  EXPECT_EQ(reporter_.StatusAt(kNow).learning.trend, Trend::kDiverged);
+  EXPECT_THAT(reporter_.StatusAt(kNow).learning.trouble, HasSubstr("no number"));
+  EXPECT_EQ(reporter_.Report().trend, Trend::kDiverged);
+  EXPECT_EQ(reporter_.Report().trouble, reporter_.StatusAt(kNow).learning.trouble);
 }
 
 TEST_F(ReporterTest, TheEndIsToldOnceAndLinksThatGoWithItAreNoNews) {
