@@ -91,9 +91,9 @@ class BanishTest(TestCase):
                 self.assertEqual(entry["target"], entry["peer"])
         first = self.result["bans"][0]
         text = expect_ok("ledger", "explain", self.honest[0], first["peer"][:12])
-        self.assertIn(f"{first['peer'][:16]} was removed in step {first['step']} (verdict)", text)
+        self.assertIn(f"{first['peer'][:16]} was banned in step {first['step']} (verdict)", text)
         self.assertIn(first["reason"], text)
-        self.assertNotIn(self.result["bans"][1]["peer"][:16] + " was removed", text)
+        self.assertNotIn(self.result["bans"][1]["peer"][:16] + " was banned", text)
         me = json.loads(expect_ok("ledger", "show", "--json", self.honest[0]))["peer"]
         self.assertIn("was not removed", expect_ok("ledger", "explain", self.honest[0], me))
 
@@ -105,7 +105,7 @@ class BanishTest(TestCase):
         for ban in self.result["bans"]:
             line = lines[5 + ban["step"] + 1]
             self.assertTrue(line.startswith(str(ban["step"]) + " "))
-            self.assertIn("removed " + ban["peer"][:16], line)
+            self.assertIn("banned " + ban["peer"][:16], line)
 
     def test_anyone_can_query_it_with_sqlite(self):
         for node in self.honest:

@@ -71,11 +71,12 @@ std::optional<std::string> WaitLog::Of(const std::optional<Waiting>& now) {
     const bool had_a_line = kFirstLine < next_;
     next_ = kFirstLine;
     if (!had_a_line) return std::nullopt;
-    return "step " + std::to_string(step_) + ": the run goes on";
+    return begun_ ? "step " + std::to_string(step_) + ": the run goes on" : "the run begins";
   }
   if (now->since < next_) return std::nullopt;
   while (next_ <= now->since) next_ = next_ * 2;
   step_ = now->step;
+  begun_ = now->begun;
   CheckInvariants();
   return WaitingText(*now, base::PeerId{}.Short().size(), kNamedInTheLog);
 }

@@ -5,7 +5,7 @@
 //   A2  A wait that had a line gets one more when it ends.
 //
 // May not know: the machine, sockets, the terminal.
-// Memory: two numbers.
+// Memory: three numbers.
 // What an attacker can do here: a member that stays away causes a line each time its absence has
 // doubled; lines contain no byte of a peer but ids.
 //
@@ -56,6 +56,7 @@ class WaitLog {
  private:
   base::Duration next_ = kFirstLine;  // the wait at which the next line is due
   std::uint64_t step_ = 0;            // of the last line
+  bool begun_ = false;                // likewise
 };
 
 }  // namespace ostraka::host

@@ -98,6 +98,9 @@ TEST(WaitLog, HasALineEachTimeAWaitHasDoubledAndOneAtItsEnd) {
   EXPECT_TRUE(log.Of(wait(700))) << "the machine slept: one line for all";
   EXPECT_FALSE(log.Of(wait(1279)));
   EXPECT_TRUE(log.Of(wait(1280)));
+  log.Of(std::nullopt);
+  EXPECT_TRUE(log.Of(Waiting{0, false, Seconds(9), {kA}}));
+  EXPECT_EQ(log.Of(std::nullopt), "the run begins");
 }
 
 }  // namespace
