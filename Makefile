@@ -21,9 +21,6 @@ FUZZ_SECONDS ?= 60
 # program run by hand draws its own and prints it; `make test RC_PARAMS=` does too.
 RC_PARAMS ?= seed=20240601
 export RC_PARAMS
-# ccache then serves a fresh clone from the objects of any other checkout.
-export CCACHE_BASEDIR := $(CURDIR)
-export CCACHE_NOHASHDIR := 1
 
 # configure-and-build PRESET [TARGETS]
 define build_preset

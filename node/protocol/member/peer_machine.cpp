@@ -105,7 +105,7 @@ void PeerMachine::On(const LinkChanged& input) {
   if (!input.up || !parts_.ration.TakeRepeat(parts_.turn.now(), input.peer)) return;
   if (parts_.stage.is(Stage::kFrozen)) return forks_.Show(input.peer);
   parts_.journal.Repeat(input.peer);
-  if (parts_.stage.is(Stage::kFollow)) follower_.Follow();
+  if (parts_.stage.is(Stage::kFollow)) follower_.Follow(input.peer);
   // Whichever of the two was away, the other may have gone on.
   if (parts_.stage.in_step() || parts_.stage.is(Stage::kGenesis)) {
     parts_.voice.AskHeads({input.peer}, parts_.voice.step());

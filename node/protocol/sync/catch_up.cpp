@@ -317,6 +317,14 @@ std::optional<std::uint64_t> CatchUp::Gap() const {
   return std::nullopt;
 }
 
+// As a question to follow, which is answered with the head too: a member that forgot this follower
+// or restarted knows it again within a round.
+void CatchUp::AskHead(base::Time now, std::vector<Request>& out) {
+  const std::size_t before = out.size();
+  Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kFollow}, out);
+  if (out.size() > before) out.back().step = HeightOf(*view_);  // "I have as much"
+}
+
 std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   std::vector<Request> out;
   wake_.reset();
@@ -328,7 +336,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
     return (key.kind == wire::PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
            (key.kind == wire::PullKind::kBlock && !(gap && IsAskedBy(key, *gap)));
   });
-  Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kHead}, out);
+  AskHead(now, out);
   if (gap) AskBlocks(now, *gap, out);
   if (fetch_) {
     if (fetch_->leaves.empty()) {

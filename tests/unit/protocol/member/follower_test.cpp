@@ -112,6 +112,17 @@ TEST_F(FollowerTest, MemberThatLeavesAsksEachOtherKeyToSendWhatItSendsToMembers)
 
 // --- attestations -------------------------------------------------------------------------------
 
+// Were all asked, a link that flaps would use up what they answer this member.
+TEST_F(FollowerTest, LinkThatComesUpIsAskedAlone) {
+  follower_.Leave(kStep, true);
+  Taken<Send>();
+  follower_.Follow(IdOf(2));
+  const auto sends = Taken<Send>();
+  ASSERT_EQ(sends.size(), 1u);
+  EXPECT_EQ(sends[0].to, IdOf(2));
+  EXPECT_EQ(PullOf(sends[0]).kind, PullKind::kFollow);
+}
+
 TEST_F(FollowerTest, OneMembersWordIsNotEnoughToBeBack) {
   follower_.Leave(std::nullopt, true);
   Attest(parts().chain.head(), 1);

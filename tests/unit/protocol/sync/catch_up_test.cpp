@@ -43,7 +43,7 @@ class Members {
 
   void AnswerHonestly(CatchUp& way, const CatchUp::Request& request) const {
     switch (request.pull.kind) {
-      case PullKind::kHead:
+      case PullKind::kFollow:
         way.OnBlock(request.to, *run_.head(), SizeOf(*run_.head()));
         Attest(way, *run_.head(), 5);
         return;
@@ -307,7 +307,7 @@ TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
                           .iteration = 0};
     const std::uint64_t index = request.pull.index;
     switch (request.pull.kind) {
-      case PullKind::kHead:
+      case PullKind::kFollow:
         for (std::uint64_t height : {std::uint64_t{61}, ~std::uint64_t{0}}) {
           const Block forged = ForgedBlock(run, height, number++);
           w.OnBlock(request.to, forged, SizeOf(forged));
@@ -359,7 +359,7 @@ TEST(AskingTest, ARequestIsRepeatedToAnotherMemberAfterAWhile) {
   const base::Time start{base::Seconds(5).ns};
   const auto first = way.Wants(start);
   ASSERT_EQ(first.size(), 1u);
-  EXPECT_EQ(first[0].pull.kind, PullKind::kHead);
+  EXPECT_EQ(first[0].pull.kind, PullKind::kFollow);
   EXPECT_EQ(way.wake(), start + kPatience);
   EXPECT_TRUE(way.Wants(start + base::Milliseconds(999)).empty());
   EXPECT_EQ(way.wake(), start + kPatience);

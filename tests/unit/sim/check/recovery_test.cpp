@@ -105,7 +105,7 @@ TEST_F(RecoveryTest, RunThatEndsDuringTheFaultLeavesNobodyToHelp) {
 }
 
 TEST_F(RecoveryTest, MemberOfTheNewestBlockIsAwaitedThroughTheFault) {
-  EXPECT_TRUE(At(-9, 0, BlockOf(7, kDelta, {IdOf(0), IdOf(1), IdOf(2)})).ok());
+  EXPECT_TRUE(At(-9, 0, BlockOf(7, kDelta, {IdOf(0), IdOf(1)})).ok());
   EXPECT_TRUE(At(-9, 1, BlockOf(5)).ok());
   EXPECT_TRUE(At(-8, 0, protocol::Halted{}).ok());
   EXPECT_FALSE(At(1'000'000, 1, protocol::SlowSeal{6, 1, 9, ""}).ok());
