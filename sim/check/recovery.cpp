@@ -56,7 +56,7 @@ void Recovery::TakeStock() {
     if (!roster_.IsHonest(i)) continue;
     const bool has_all = peers_[i].height == highest_;
     const bool excused =
-        has_all ? peers_[i].finished : !protocol::IsMember(newest_members_, roster_.ids[i]);
+        has_all ? peers_[i].finished : !protocol::IsMember(slack_.members(), roster_.ids[i]);
     nobody_left_ = nobody_left_ && excused;
   }
   CountAway();
@@ -76,8 +76,6 @@ void Recovery::CountAway() {
 void Recovery::Note(std::uint32_t index, const protocol::Action& action) {
   Peer& peer = peers_[index];
   if (const auto* done = Observed<protocol::StepDone>(action)) {
-    const auto newer = [&](const Peer& other) { return other.height >= HeightOf(*done->block); };
-    if (std::none_of(peers_.begin(), peers_.end(), newer)) newest_members_ = done->block->members;
     peer.height = std::max(peer.height, HeightOf(*done->block));
     peer.delta = base::Microseconds(static_cast<std::int64_t>(done->block->delta_us));
     peer.iteration = 0;

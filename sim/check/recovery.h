@@ -71,8 +71,7 @@ class Recovery final : public Checker, public StepObserver {
   Slack slack_;
   bool stock_taken_ = false;
   bool nobody_left_ = false;
-  std::vector<base::PeerId> newest_members_;  // of the newest block of an honest peer
-  std::uint64_t highest_ = 0;                 // the height of the highest honest peer at `over`
+  std::uint64_t highest_ = 0;  // the height of the highest honest peer at `over`
   std::optional<base::Duration> took_;
 };
 

@@ -151,8 +151,8 @@ class Diagram {
     return IsOffender(message.from) && IsShown(message.from) && IsShown(message.to);
   }
 
-  // When each peer that is no offender first sends a message of a kind. Later ones are mostly the
-  // same message to one who asked for it, hundreds in a slow seal.
+  // When each peer that is no offender first sends a message of a kind. Later ones
+  // are mostly answers that repeat that message to a peer that asked, hundreds in a slow seal.
   struct Dot {
     base::Time at;
     std::size_t receivers = 0;  // at that time

@@ -87,6 +87,12 @@ class Shell:
     def __init__(self, test):
         self.folder = test.folder
 
+    def script_of(self, name):
+        """The first line of a script: it reads what `ostraka manual NAME` prints."""
+        file = self.folder / f"ostraka.{name}"
+        file.write_text(expect_ok("manual", name))
+        return f"source {file}\n"
+
     def ask(self, command, script):
         ended = subprocess.run([*command, script], capture_output=True, text=True,
                                cwd=self.folder, timeout=harness.DEADLINE_S)
@@ -96,9 +102,7 @@ class Shell:
 
 class Bash(Shell):
     def answers(self, lines):
-        file = self.folder / "ostraka.bash"
-        file.write_text(expect_ok("manual", "bash"))
-        script = f"source {file}\n"
+        script = self.script_of("bash")
         for words in lines:
             quoted = " ".join(f"'{word}'" for word in ["ostraka", *words])
             script += (f"COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; COMPREPLY=(stale)\n"
@@ -108,9 +112,7 @@ class Bash(Shell):
 
 class Fish(Shell):
     def answers(self, lines):
-        file = self.folder / "ostraka.fish"
-        file.write_text(expect_ok("manual", "fish"))
-        script = f"source {file}\n"
+        script = self.script_of("fish")
         for words in lines:
             line = " ".join(["ostraka", *words])
             script += f"echo (complete -C '{line}' | string replace -r '\\t.*' '')\n"

@@ -249,7 +249,7 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
     Malformed(from, base::InvalidArgument("thresholds: not those of its membership"));
     return Outcome::Wait();
   }
-  // Whoever catches up looks a root up by its column.
+  // A follower looks up the result root of each column.
   if (block->result_roots.size() != block->columns.size()) {
     Malformed(from, base::InvalidArgument("result roots: not one a column"));
     return Outcome::Wait();
