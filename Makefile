@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build deps-dev build python demo install uninstall test lint format bench asan tsan tidy fuzz coverage mutations digests planted models clean
+.PHONY: help deps deps-build deps-python deps-dev build python demo install deb uninstall test lint format bench asan tsan tidy fuzz coverage mutations digests planted models clean
 
 # Options of `ostraka swarm`, e.g. make demo DEMO="--attack alie --seed 3"
 DEMO ?=
@@ -21,14 +21,16 @@ FUZZ_SECONDS ?= 60
 # program run by hand draws its own and prints it; `make test RC_PARAMS=` does too.
 RC_PARAMS ?= seed=20240601
 export RC_PARAMS
-# ccache then serves a fresh clone from the objects of any other checkout.
-export CCACHE_BASEDIR := $(CURDIR)
-export CCACHE_NOHASHDIR := 1
 
 # configure-and-build PRESET [TARGETS]
 define build_preset
 	cmake --preset $(1) --log-level=WARNING
 	cmake --build --preset $(1) -j $(JOBS) $(if $(2),--target $(2))
+endef
+# The release build with the Python module, if its packages are there.
+define build_python
+	cmake --preset release --log-level=WARNING -DOSTRAKA_PYTHON=ON
+	cmake --build --preset release -j $(JOBS) $(if $(1),--target $(1))
 endef
 run_tests = ctest --no-tests=error -j $(JOBS) --output-on-failure
 
@@ -36,13 +38,16 @@ help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 
 deps:  ## install the Debian packages that building and testing need
-	@cmake/deps build test
+	@cmake/deps build test python
 
 deps-build:
 	@cmake/deps build
 
+deps-python:
+	@cmake/deps build python
+
 deps-dev:
-	@cmake/deps build test dev
+	@cmake/deps build test python dev
 
 build: deps-build  ## the release binary: build/release/ostraka
 	$(call build_preset,release)
@@ -50,13 +55,17 @@ build: deps-build  ## the release binary: build/release/ostraka
 demo: build  ## eight peers train on real digits, three of them cheat and are banished
 	build/release/ostraka swarm --target $(DEMO_TARGET) $(DEMO)
 
-python: deps  ## the Python module `ostraka`: build/release/python
-	cmake --preset release --log-level=WARNING -DOSTRAKA_PYTHON=ON
-	cmake --build --preset release -j $(JOBS) --target ostraka_python
+python: deps-python  ## the Python module `ostraka`: build/release/python
+	$(call build_python,ostraka_python)
 	@echo 'PYTHONPATH=build/release/python /usr/bin/python3 -c "import ostraka; help(ostraka)"'
 
-install: build  ## into PREFIX (/usr/local), below DESTDIR: program, trainer module, docs, systemd unit
-	cmake --install build/release --prefix "$(PREFIX)"
+install: deps-python  ## into PREFIX (/usr/local), below DESTDIR: program, trainer and Python modules, manual, systemd unit
+	$(call build_python)
+	cmake --install build/release --prefix "$(PREFIX)" --strip
+
+deb: deps-python  ## Debian packages of the program, its trainer and the Python module: build/release/packages
+	$(call build_python)
+	cpack --config build/release/CPackConfig.cmake
 
 uninstall:  ## remove what `make install` installed
 	packaging/uninstall build/release/install_manifest.txt

@@ -39,10 +39,12 @@ bool Holds(const py::array& array) {
   return py::isinstance<py::array_t<T>>(array);  // native byte order
 }
 
-void CheckType(const py::array& array, const std::string& what) {
+// `object` is what the caller gave, of which `array` is a view: the remedy is in its terms.
+void CheckType(const py::handle& object, const py::array& array, const std::string& what) {
   if (Holds<float>(array) || Holds<double>(array)) return;
   Refuse(what, "dtype " + py::str(array.dtype()).cast<std::string>() +
-                   ": values are not converted silently; give .astype('float32')");
+                   ": values are not converted silently; give " +
+                   (IsTorch(object) ? "x.float()" : ".astype('float32')"));
 }
 
 std::string ShapeText(const py::array& array) {
@@ -50,7 +52,8 @@ std::string ShapeText(const py::array& array) {
 }
 
 // Requires the values of a row to be contiguous and aligned for T.
-void CheckRow(const py::array& array, std::size_t axis, const std::string& what) {
+void CheckRow(const py::handle& object, const py::array& array, std::size_t axis,
+              const std::string& what) {
   if (array.size() == 0)
     return;  // strides of an empty array mean nothing; the rule reports its
              // own requirement
@@ -60,7 +63,8 @@ void CheckRow(const py::array& array, std::size_t axis, const std::string& what)
   const bool aligned = reinterpret_cast<std::uintptr_t>(array.data()) % item == 0 &&
                        (array.ndim() < 2 || array.strides(0) % item == 0);
   if (contiguous && aligned) return;
-  Refuse(what, "the values of a row are not contiguous: give numpy.ascontiguousarray(x)");
+  Refuse(what, std::string("the values of a row are not contiguous: give ") +
+                   (IsTorch(object) ? "x.contiguous()" : "numpy.ascontiguousarray(x)"));
 }
 
 template <typename T>
@@ -93,9 +97,9 @@ void AddOneByOne(const py::handle& object, const std::string& what, Matrix& matr
   for (const py::handle& row : py::reinterpret_borrow<py::sequence>(object)) {
     const std::string name = what + "[" + std::to_string(matrix.owners.size()) + "]";
     py::array array = View(row, name);
-    CheckType(array, name);
+    CheckType(row, array, name);
     if (array.ndim() != 1) Refuse(name, "shape " + ShapeText(array) + ", a row has one dimension");
-    CheckRow(array, 0, name);
+    CheckRow(row, array, 0, name);
     const py::array& first = matrix.owners.empty() ? array : matrix.owners.front();
     if (array.shape(0) != first.shape(0)) {
       Refuse(what, "ragged: " + name + " has " + std::to_string(array.shape(0)) + " values and " +
@@ -125,11 +129,11 @@ Matrix AsMatrix(const py::handle& object, const std::string& what) {
     AddOneByOne(object, what, matrix);
   } else {
     py::array array = View(object, what);
-    CheckType(array, what);
+    CheckType(object, array, what);
     if (array.ndim() != 2) {
       Refuse(what, "shape " + ShapeText(array) + ": give a matrix with one row for each worker");
     }
-    CheckRow(array, 1, what);
+    CheckRow(object, array, 1, what);
     matrix.is_torch = IsTorch(object);
     matrix.owners.push_back(std::move(array));
   }
@@ -144,13 +148,13 @@ Matrix AsMatrix(const py::handle& object, const std::string& what) {
 template <typename T>
 py::array AsVector(const py::handle& object, std::size_t dimension, const std::string& what) {
   py::array array = View(object, what);
-  CheckType(array, what);
+  CheckType(object, array, what);
   if (!Holds<T>(array)) Refuse(what, "float32 and float64 mixed: give the same dtype as the rows");
   if (array.ndim() != 1 || static_cast<std::size_t>(array.shape(0)) != dimension) {
     Refuse(what, "shape " + ShapeText(array) + ": give one vector of " + std::to_string(dimension) +
                      " values");
   }
-  CheckRow(array, 0, what);
+  CheckRow(object, array, 0, what);
   return array;
 }
 template py::array AsVector<float>(const py::handle&, std::size_t, const std::string&);

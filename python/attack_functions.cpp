@@ -172,6 +172,9 @@ void AddAttacks(py::module_& module) {
       "All attacks: one dict each, with definition, source and parameters.");
   py::module_ attacks =
       module.def_submodule("attacks", "A function for every attack on gradients.");
+  attacks.def("__getattr__", [](const std::string& name) {
+    throw py::attribute_error(base::MessageOf(aggregation::MakeAttack(name, {}).status()));
+  });
   for (const aggregation::AttackInfo* attack : aggregation::Attacks()) {
     const std::string name(attack->name);
     attacks.def(

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, Sequence, TypedDict, Union
 import numpy
 import numpy.typing
 
+__version__: str
 _Array = numpy.typing.NDArray[Any]
 
 
@@ -49,6 +50,7 @@ class Pipeline:
                  **parameters: Union[int, float, str]) -> None: ...
     def __call__(self, rows: _Rows, *, reference: Any = None, state: Union[State, None] = None,
                  threads: Union[int, None] = None, report: bool = False) -> Any: ...
+    def __repr__(self) -> str: ...
     @property
     def rule(self) -> str: ...
     @property

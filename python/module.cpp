@@ -16,6 +16,7 @@ PYBIND11_MODULE(ostraka, module) {
       "Rows are neither copied nor converted: float32 rows give float32 results, float64 rows "
       "float64 ones. Input that a rule cannot take raises a ValueError of one line. The bits of a "
       "result do not depend on threads, processor or compiler.";
+  module.attr("__version__") = OSTRAKA_VERSION;
   ostraka::python::AddRules(module);
   ostraka::python::AddAttacks(module);
 }

@@ -1,6 +1,7 @@
 // Rules: ostraka.Pipeline, ostraka.State, ostraka.aggregate, ostraka.rules.
 #include <pybind11/stl.h>
 
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -102,6 +103,43 @@ py::object Mix(const py::object& pre, const py::object& object, std::optional<st
   return AsResult(std::move(out), matrix.is_torch);
 }
 
+// `value` as Python source: a number as it is, a choice in quotes.
+std::string Literal(const std::string& value) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool is_number = error == std::errc() && end == value.data() + value.size();
+  return is_number ? value : "'" + value + "'";
+}
+
+// Source that makes an equal pipeline.
+std::string ReprOf(const Pipeline& pipeline) {
+  const aggregation::PipelineSpec& spec = pipeline.spec();
+  std::string text = "ostraka.Pipeline('" + spec.rule.name + "'";
+  std::optional<std::string> f;
+  if (spec.f) f = std::to_string(*spec.f);
+  for (const auto& [name, value] : spec.rule.arguments) {
+    if (name == "f") {
+      f = value;
+    } else {
+      text += ", " + name + "=" + Literal(value);
+    }
+  }
+  if (f) text += ", f=" + *f;
+  std::string pre;
+  for (const aggregation::ElementSpec& element : spec.pre) {
+    pre += (pre.empty() ? "'" : ", '") + element.name;
+    char separator = ':';
+    for (const auto& [name, value] : element.arguments) {
+      if (name == "f") continue;  // it is given once
+      pre += separator + name + "=" + value;
+      separator = ',';
+    }
+    pre += "'";
+  }
+  if (!pre.empty()) text += ", pre=[" + pre + "]";
+  return text + (spec.drop_invalid ? ", drop_invalid=True)" : ")");
+}
+
 bool TakeBool(py::kwargs& keywords, const char* name) {
   const py::object value = Take(keywords, name);
   return !value.is_none() && value.cast<bool>();
@@ -155,6 +193,7 @@ void AddClasses(py::module_& module) {
            "float64, of NumPy or torch, which are not copied. With report=True also a dict of the "
            "rule's findings. The GIL is released; the result does not depend on the number of "
            "threads.")
+      .def("__repr__", &ReprOf)
       .def_property_readonly("rule",
                              [](const Pipeline& p) { return std::string(p.rule().about.name); })
       .def_property_readonly("stateful", &Pipeline::stateful);
@@ -198,6 +237,10 @@ void AddRules(py::module_& module) {
       },
       "list_pre()\n\nAll pre-aggregations, as list_rules().");
   py::module_ rules = module.def_submodule("rules", "A function for every rule.");
+  // Called for names that the module lacks.
+  rules.def("__getattr__", [](const std::string& name) {
+    throw py::attribute_error(base::MessageOf(aggregation::FindRule(name).status()));
+  });
   for (const aggregation::RuleInfo* rule : aggregation::Rules()) {
     const std::string name(rule->about.name);
     rules.def(

@@ -80,6 +80,7 @@ LAYERS = [
     ("node/cli/model/", 23, "cli_model"),
     ("node/cli/sim/", 23, "cli_sim"),
     ("node/cli/dht/", 23, "cli_dht"),
+    ("node/cli/manual/", 23, "cli_manual"),
     ("node/cli/swarm/", 24, "swarm"),
     ("node/cli/", 25, "cli"),
     ("python/", 25, "python"),

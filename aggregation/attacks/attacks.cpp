@@ -3,6 +3,7 @@
 #include <string>
 
 #include "aggregation/attacks/attack_entries.h"
+#include "aggregation/shared/byzfl_names.h"
 #include "node/base/check.h"
 #include "node/base/suggest.h"
 
@@ -81,8 +82,9 @@ base::StatusOr<Attack> MakeAttack(std::string_view name, const Arguments& given)
   if (info == nullptr) {
     std::vector<std::string> known;
     for (const AttackInfo* attack : Attacks()) known.emplace_back(attack->name);
+    const std::string hint = ByzflHint(name);
     return base::InvalidArgument("unknown attack '" + std::string(name) + "'" +
-                                 base::SuggestionFor(name, known));
+                                 (hint.empty() ? base::SuggestionFor(name, known) : hint));
   }
   Attack attack{info, {}};
   ASSIGN_OR_RETURN(attack.parameters, ParseParameters(Who(*info), info->parameters, given));

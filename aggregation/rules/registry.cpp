@@ -5,6 +5,7 @@
 
 #include "aggregation/kernels/checks.h"
 #include "aggregation/rules/entries.h"
+#include "aggregation/shared/byzfl_names.h"
 #include "node/base/check.h"
 #include "node/base/suggest.h"
 
@@ -31,8 +32,9 @@ base::StatusOr<const Info*> Find(std::span<const Info* const> all, std::string_v
     if (info->about.name == name) return info;
     known.emplace_back(info->about.name);
   }
+  const std::string hint = ByzflHint(name);
   return base::InvalidArgument("unknown " + std::string(kind) + " '" + std::string(name) + "'" +
-                               base::SuggestionFor(name, known));
+                               (hint.empty() ? base::SuggestionFor(name, known) : hint));
 }
 
 template <typename T>

@@ -12,6 +12,7 @@
 #include "node/cli/arrays/commands.h"
 #include "node/cli/dht/commands.h"
 #include "node/cli/doctor/commands.h"
+#include "node/cli/manual/commands.h"
 #include "node/cli/model/commands.h"
 #include "node/cli/node/commands.h"
 #include "node/cli/sim/commands.h"
@@ -75,6 +76,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddAttackCommand(program, invocation);
   ostraka::cli::AddBenchCommand(program, invocation);
   ostraka::cli::AddDhtCommand(program, invocation);
+  ostraka::cli::AddManualCommand(program, invocation);
   ostraka::cli::RefuseWrappedCounts(program);
   try {
     program.parse(argc, argv);

@@ -6,6 +6,7 @@
 #include "node/base/check.h"
 #include "node/config/origin.h"
 #include "node/config/training.h"
+#include "node/os/endpoint.h"
 #include "node/protocol/ground/state.h"
 #include "node/protocol/member/peer.h"
 #include "node/train/data_source.h"
@@ -42,17 +43,22 @@ base::StatusOr<net::TransportOptions> TransportOf(const RunOptions& options,
   transport.run_id = manifest.run_id;
   transport.protocol_version = manifest.protocol_version;
   std::size_t used = 0;
+  std::string announced;  // this member's address, which others dial
   for (const protocol::Member& member : manifest.members) {
     const auto own = network.addresses.find(member.id);
     if (own != network.addresses.end()) ++used;
     transport.members.push_back(
         {member.id, own == network.addresses.end() ? member.address : own->second});
-    if (member.id == options.key->id()) transport.listen = member.address;
+    if (member.id == options.key->id()) announced = member.address;
   }
   if (used < network.addresses.size()) {
     return base::InvalidArgument("an address is of a key that is no member of this run");
   }
-  if (!network.listen.empty()) transport.listen = network.listen;
+  if (!network.listen.empty()) {
+    transport.listen = network.listen;
+  } else if (!announced.empty() && !network.listen_socket.ok()) {
+    ASSIGN_OR_RETURN(transport.listen, os::ListeningAddressFor(announced));
+  }
   if (network.listen_socket.ok()) transport.listen.clear();
   transport.key = options.key;
   transport.max_blob_bytes = LargestBlob(dimension, manifest.members.size());

@@ -33,7 +33,9 @@ struct RunNetwork {
   // "host:port" for each member whose address in the manifest is replaced; an empty value: that
   // member dials us.
   std::map<base::PeerId, std::string> addresses;
-  std::string listen;  // "host:port" to listen on; empty: this member's address in the manifest
+  // "host:port" to listen on, "*:port" for all addresses of this machine; empty: the port of this
+  // member's address in the manifest (os::ListeningAddressFor).
+  std::string listen;
   os::Descriptor listen_socket{-1};  // a listening socket to use instead
   // For all links together, in each direction; control messages count but never wait; 0: no limit.
   std::uint64_t max_bytes_per_second = 0;

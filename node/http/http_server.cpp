@@ -255,7 +255,7 @@ base::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Make(asio::io_context& i
   if (is_unix) {
     ASSIGN_OR_RETURN(fd, os::ListenOnUnix(place.socket_path));
   } else {
-    ASSIGN_OR_RETURN(fd, os::ListenOn(place.address));
+    ASSIGN_OR_RETURN(fd, os::ListenOn(place.address, "--http"));
   }
   std::uint16_t port = 0;
   if (!is_unix) {

@@ -20,7 +20,14 @@ struct SocketAddress {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-base::StatusOr<SocketAddress> NumericAddress(const HostPort& where) {
+constexpr std::string_view kEveryAddress = "*";
+
+// " with --listen", for the end of a sentence that says what to choose.
+std::string With(std::string_view option) {
+  return option.empty() ? "" : " with " + std::string(option);
+}
+
+base::StatusOr<SocketAddress> NumericAddress(const HostPort& where, std::string_view option) {
   SocketAddress address;
   auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
   auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
@@ -34,28 +41,48 @@ base::StatusOr<SocketAddress> NumericAddress(const HostPort& where) {
     address.size = sizeof(sockaddr_in6);
   } else {
     return base::InvalidArgument("cannot listen on \"" + where.host +
-                                 "\": give an address such as 0.0.0.0, 127.0.0.1 or [::]");
+                                 "\": give an address such as *, 127.0.0.1 or [::]" + With(option));
   }
   return address;
 }
 
-base::Status CannotListen(std::string_view address, int error) {
+base::Status CannotListen(std::string_view address, int error, std::string_view option) {
   const std::string where(address);
   if (error == EADDRINUSE) {
     return base::Unavailable("cannot listen on " + where +
                              ": the port is taken; stop the program that has it (ss -ltnp shows "
-                             "which) or choose another port");
+                             "which) or choose another port" +
+                             With(option));
   }
   if (error == EADDRNOTAVAIL) {
-    return base::Unavailable("cannot listen on " + where +
-                             ": this machine does not have that address; 0.0.0.0 means all that it "
-                             "has");
+    return base::Unavailable(
+        "cannot listen on " + where +
+        ": this machine does not have that address; choose one that it has, or "
+        "* for all of them," +
+        (option.empty() ? " instead" : With(option)));
   }
   if (error == EACCES) {
     return base::Unavailable("cannot listen on " + where +
-                             ": not allowed; choose a port above 1023");
+                             ": not allowed; choose a port above 1023" + With(option));
   }
   return base::Unavailable("cannot listen on " + where + ": " + std::strerror(error));
+}
+
+// A listening socket; or -1, and `error` is the system's.
+int Listen(SocketAddress& bound, int& error) {
+  const int fd = socket(bound.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  const int off = 0;
+  // Lets a restarted node take its port back while old connections linger in TIME_WAIT.
+  bool good = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0;
+  // [::] means IPv4 too, whatever net.ipv6.bindv6only is.
+  if (good && bound.get()->sa_family == AF_INET6) {
+    good = setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) == 0;
+  }
+  if (good && bind(fd, bound.get(), bound.size) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
+  error = errno;
+  if (fd >= 0) close(fd);
+  return -1;
 }
 
 }  // namespace
@@ -88,21 +115,35 @@ std::string WithPort(std::string_view address, std::uint16_t port) {
   return std::string(address.substr(0, address.rfind(':') + 1)) + std::to_string(port);
 }
 
-base::StatusOr<int> ListenOn(std::string_view address) {
-  ASSIGN_OR_RETURN(const HostPort where, ParseHostPort(address));
-  ASSIGN_OR_RETURN(SocketAddress bound, NumericAddress(where));
-  const int fd = socket(bound.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return CannotListen(address, errno);
-  // Lets a restarted node take its port back while old connections linger in TIME_WAIT.
-  const int on = 1;
-  const bool listening = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-                         bind(fd, bound.get(), bound.size) == 0 && listen(fd, SOMAXCONN) == 0;
-  if (!listening) {
-    const int error = errno;
-    close(fd);
-    return CannotListen(address, error);
+base::StatusOr<int> ListenOn(std::string_view address, std::string_view option) {
+  ASSIGN_OR_RETURN(HostPort where, ParseHostPort(address));
+  const bool every = where.host == kEveryAddress;
+  if (every) where.host = "::";
+  ASSIGN_OR_RETURN(SocketAddress bound, NumericAddress(where, option));
+  int error = 0;
+  int fd = Listen(bound, error);
+  if (fd < 0 && every && (error == EAFNOSUPPORT || error == EADDRNOTAVAIL)) {  // no IPv6 here
+    where.host = "0.0.0.0";
+    ASSIGN_OR_RETURN(bound, NumericAddress(where, option));
+    fd = Listen(bound, error);
   }
+  if (fd < 0) return CannotListen(address, error, option);
   return fd;
+}
+
+base::StatusOr<std::string> ListeningAddressFor(std::string_view announced) {
+  ASSIGN_OR_RETURN(const HostPort where, ParseHostPort(announced));
+  if (where.host == "localhost") return WithPort("127.0.0.1:", where.port);
+  in_addr v4{};
+  if (inet_pton(AF_INET, where.host.c_str(), &v4) == 1) {
+    constexpr std::uint32_t kLoopbackNet = 127;
+    if (ntohl(v4.s_addr) >> 24 == kLoopbackNet) return std::string(announced);
+  }
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, where.host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6)) {
+    return std::string(announced);
+  }
+  return WithPort("*:", where.port);
 }
 
 std::string AddressGroup(const std::string& host) {

@@ -22,9 +22,17 @@ base::StatusOr<HostPort> ParseHostPort(std::string_view text);
 // `address` ("host:port") with that port.
 std::string WithPort(std::string_view address, std::uint16_t port);
 
-// A bound and listening TCP socket, which the caller must close. InvalidArgument: not a numeric
-// address; Unavailable: the port is taken, or the address is not local.
-base::StatusOr<int> ListenOn(std::string_view address);
+// A bound and listening TCP socket, which the caller must close. The host "*" means every address
+// of this machine: of IPv6 and IPv4, or of IPv4 alone where there is no IPv6. Errors name `option`,
+// with which the user can choose another address, unless it is empty. InvalidArgument: neither "*"
+// nor a numeric address; Unavailable: the port is taken, or the address is not local.
+base::StatusOr<int> ListenOn(std::string_view address, std::string_view option = "");
+
+// The address to listen on so that others can reach `announced` ("host:port"). A machine behind NAT
+// or a host name does not have the address that others dial, so this is "*:port". A loopback
+// address is kept, so that a run on one machine stays on it ("localhost": 127.0.0.1).
+// InvalidArgument as from ParseHostPort.
+base::StatusOr<std::string> ListeningAddressFor(std::string_view announced);
 
 // The unit that counts as one address: an IPv4 address, also if written as an IPv6 one, or the
 // first 64 bits of an IPv6 address ("2001:db8:1:2::/64"), all of which usually belong to one

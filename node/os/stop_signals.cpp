@@ -7,9 +7,21 @@
 
 namespace ostraka::os {
 
+namespace {
+
+const char* NameOf(int signal) {
+  if (signal == SIGINT) return "Ctrl-C";
+  return signal == SIGHUP ? "SIGHUP" : "SIGTERM";
+}
+
+}  // namespace
+
 struct StopSignals::State {
   State(boost::asio::io_context& io, std::function<void(const std::string&)> call)
-      : signals(io, SIGINT, SIGTERM), stop(std::move(call)) {}
+      : signals(io, SIGINT, SIGTERM), stop(std::move(call)) {
+    struct sigaction old {};
+    if (sigaction(SIGHUP, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) signals.add(SIGHUP);
+  }
   boost::asio::signal_set signals;
   std::function<void(const std::string&)> stop;  // null once it was called, or must not be
 };
@@ -22,7 +34,7 @@ StopSignals::StopSignals(boost::asio::io_context& io,
     boost::system::error_code ignored;
     state->signals.clear(ignored);
     const auto call = std::exchange(state->stop, nullptr);
-    if (call) call(signal == SIGINT ? "Ctrl-C" : "SIGTERM");
+    if (call) call(NameOf(signal));
   });
 }
 

@@ -1,7 +1,8 @@
-// SIGINT and SIGTERM as one call on an io_context, for a program that ends cleanly.
+// SIGINT, SIGTERM and SIGHUP as one call on an io_context, for a program that ends cleanly.
 //
-// The first signal of either kind calls `stop` with its name, "Ctrl-C" or "SIGTERM", and restores
-// the default handlers: a second signal ends the process at once. So does the destructor.
+// The first signal of any kind calls `stop` with its name, "Ctrl-C", "SIGTERM" or "SIGHUP", and
+// restores the default handlers: a second signal ends the process at once. So does the destructor.
+// SIGHUP stays ignored if it is, as by nohup.
 //
 // Thread safety: none; the thread that runs the io_context. One per process at a time.
 #pragma once

@@ -1,5 +1,6 @@
 #include "node/store/checkpoint_writer.h"
 
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -8,6 +9,19 @@
 #include "node/base/check.h"
 
 namespace ostraka::store {
+namespace {
+
+bool SameBits(const protocol::SharedVector& a, const protocol::SharedVector& b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr || a->size() != b->size()) return false;
+  return std::memcmp(a->data(), b->data(), a->size() * sizeof(float)) == 0;
+}
+
+bool SameBits(const protocol::ModelState& a, const protocol::ModelState& b) {
+  return SameBits(a.parameters, b.parameters) && SameBits(a.velocity, b.velocity);
+}
+
+}  // namespace
 
 CheckpointWriter::CheckpointWriter(CheckpointWriterOptions options) : options_(std::move(options)) {
   OSTRAKA_CHECK(options_.keep > 0 && options_.failed);
@@ -23,12 +37,12 @@ CheckpointWriter::~CheckpointWriter() {
   if (thread_.joinable()) thread_.join();
 }
 
+// The state after a step that closes the run is that after the last step that trained.
 void CheckpointWriter::Offer(const protocol::StepDone& done) {
   if (done.block->genesis) return;
-  // The state after the step that closes the run is that after the step before.
   const std::uint64_t step = wire::TrainedSteps(*done.block) - 1;
-  if (last_ && last_->step == step) return;
-  last_ = State{step, done.state};
+  if (last_ && last_->step == step && SameBits(last_->state, done.state)) return;
+  last_ = State{step, done.state, last_ ? last_->number + 1 : 0};
   if (options_.every == 0 || (step + 1) % options_.every != 0) return;
   {
     const std::lock_guard lock(mutex_);
@@ -46,7 +60,7 @@ base::StatusOr<std::string> CheckpointWriter::Finish() {
   wake_.notify_one();
   thread_.join();
   if (!last_) return base::NotFound("no step was done: there is no state to keep");
-  if (written_ != last_->step) RETURN_IF_ERROR(Write(*last_));
+  if (written_ != last_->number) RETURN_IF_ERROR(Write(*last_));
   return CheckpointPath(options_.data_dir, last_->step);
 }
 
@@ -60,7 +74,7 @@ void CheckpointWriter::WriterLoop() {
     const base::Status status = Write(state);
     if (!status.ok()) options_.failed(status);
     lock.lock();
-    if (status.ok()) written_ = state.step;
+    if (status.ok()) written_ = state.number;
   }
 }
 

@@ -5,7 +5,8 @@
 // - While one state is being written, at most one more waits, and a newer one replaces it. So a
 //   disk slower than training loses checkpoints, never steps.
 // - It keeps the newest `keep` files. It deletes older ones after a newer one is safe on disk.
-// - It always writes the last state, which is the result of the run.
+// - It always writes the last state, which is the result of the run. A state of a step that had one
+//   before replaces it. [A member whose update failed fetches the state that was sealed.]
 //
 // Thread safety: one owner; `failed` is called on the writing thread.
 #pragma once
@@ -55,6 +56,7 @@ class CheckpointWriter {
   struct State {
     std::uint64_t step;
     protocol::ModelState state;
+    std::uint64_t number;  // of the offers that brought another state
   };
 
   void WriterLoop();
@@ -68,7 +70,7 @@ class CheckpointWriter {
   std::condition_variable wake_;
   std::optional<State> waiting_;          // guarded by mutex_
   bool closing_ = false;                  // guarded by mutex_
-  std::optional<std::uint64_t> written_;  // guarded by mutex_: the last step on disk
+  std::optional<std::uint64_t> written_;  // guarded by mutex_: number of the last state on disk
   std::thread thread_;
 };
 

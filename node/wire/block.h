@@ -119,13 +119,8 @@ struct Thresholds {
   bool operator==(const Thresholds&) const = default;
 };
 
-// How far a run is from its end, after a block (docs/protocol.md, 8).
-enum class Course : std::uint8_t {
-  kTrains = 0,  // the next step trains
-  kCloses = 1,  // the next step has no roles: it seals the state that training has led to
-  kClosed = 2,  // this block is the last
-};
-inline constexpr std::uint16_t kCourseCount = 3;
+// At most so many steps at the end of a run try to seal its last state (docs/protocol.md, 5).
+inline constexpr std::uint16_t kClosingSteps = 8;
 
 struct Block {
   std::uint64_t step = 0;  // the genesis block has step 0 and `genesis` set
@@ -165,13 +160,21 @@ struct Block {
   std::uint64_t delta_us = 0;      // Delta of the next step's seals
   std::vector<Lateness> lateness;  // by key: members only, none of zero
   std::vector<Voids> voids;        // by key: members only, none of zero
-  Course course = Course::kTrains;
+  // 0 while the run trains on, 1 in its last step that trains, k + 1 in the k-th step that trains
+  // nothing and only seals the state. At most kClosingSteps + 1, and at most step + 1.
+  std::uint16_t closing = 0;
 };
 
-// Number of steps that have trained, up to `block`: the step that closes a run trains nothing.
+// True if the step of `block` trained: it is neither the genesis nor a closing step.
+inline bool Trained(const Block& block) { return !block.genesis && block.closing <= 1; }
+// Number of steps that have trained, up to `block`.
 inline std::uint64_t TrainedSteps(const Block& block) {
   if (block.genesis) return 0;
-  return block.course == Course::kClosed ? block.step : block.step + 1;
+  return block.closing <= 1 ? block.step + 1 : block.step + 2 - block.closing;
+}
+// True for the last block of a run: a closing step sealed the state, or too many sealed none.
+inline bool RunIsOver(const Block& block) {
+  return block.closing > 1 && (block.state_root || block.closing > kClosingSteps);
 }
 
 // H(kDomainBlock, EncodeBlock(block)). The next step's messages name it as their parent, so t_s + 1
@@ -183,7 +186,7 @@ base::Digest DigestOfBlock(base::ByteView encoded);
 // The Cap'n Proto form for the ledger, for `ledger show` and for returning members.
 // REQUIRES: Column::senders ascend strictly.
 // DecodeBlock checks that every list ordered by key or column ascends strictly and that there are
-// no more faults than members. It judges nothing else.
+// no more faults than members, and the bounds of `closing`. It judges nothing else.
 base::Bytes EncodeBlock(const Block& block);
 base::StatusOr<Block> DecodeBlock(base::ByteView bytes);
 

@@ -221,6 +221,16 @@ base::Status ReadRecords(schema::Block::Reader root, Block& out) {
   return CheckAscending(out.voids, "voids", peer_of);
 }
 
+// A count of trained steps can be taken from every block that was read (TrainedSteps).
+base::Status ReadClosing(schema::Block::Reader root, Block& out) {
+  out.closing = root.getClosing();
+  if (out.closing > kClosingSteps + 1 || out.closing > out.step + 1 ||
+      (out.genesis && out.closing > 0)) {
+    return base::InvalidArgument("a block says that its run closes, and no run closes there");
+  }
+  return base::OkStatus();
+}
+
 // What the next step needs besides the membership.
 base::Status ReadNext(schema::Block::Reader root, Block& out) {
   RETURN_IF_ERROR(ReadList(root.getDrawn(), "drawn", kMaxPeers, out.drawn, ReadAssignment));
@@ -230,8 +240,7 @@ base::Status ReadNext(schema::Block::Reader root, Block& out) {
   RETURN_IF_ERROR(ReadPeers(root.getJoined(), "joined", out.joined));
   if (root.getAnyRemoval()) out.last_removal_step = root.getLastRemovalStep();
   out.delta_us = root.getDeltaUs();
-  RETURN_IF_ERROR(ReadEnum(root.getCourse(), "course", kCourseCount, out.course));
-  return base::OkStatus();
+  return ReadClosing(root, out);
 }
 
 base::StatusOr<Block> ReadBlock(schema::Block::Reader root) {
@@ -268,7 +277,7 @@ void WriteNext(const Block& block, schema::Block::Builder root) {
   root.setAnyRemoval(block.last_removal_step.has_value());
   root.setLastRemovalStep(block.last_removal_step.value_or(0));
   root.setDeltaUs(block.delta_us);
-  root.setCourse(static_cast<schema::Course>(block.course));
+  root.setClosing(block.closing);
   WriteList(
       block.lateness, [&](unsigned size) { return root.initLateness(size); }, WriteLateness);
   WriteList(

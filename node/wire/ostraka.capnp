@@ -365,12 +365,6 @@ struct Voids {
 # What seal C of a step decided: a row of the ledger. Lists of peers have 32 bytes per peer and
 # ascend strictly; disputes, standings, candidates, lateness and voids also ascend, by their first
 # fields.
-enum Course {
-  trains @0;
-  closes @1;
-  closed @2;
-}
-
 struct Block {
   step @0 :UInt64;
   genesis @1 :Bool;
@@ -401,5 +395,5 @@ struct Block {
   deltaUs @26 :UInt64;          # microseconds
   lateness @27 :List(Lateness);
   voids @28 :List(Voids);
-  course @29 :Course;
+  closing @29 :UInt16;          # at most 9, and at most step + 1; zero if genesis
 }

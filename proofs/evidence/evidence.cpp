@@ -67,7 +67,8 @@ Objections CheckJudges(const wire::EvidenceFile& file, const Frames& frames, con
                          " keys signed that it is guilty: the run's manifest "
                          "must say whose they are"};
   }
-  if (run->run_id != file.slot.run_id) return NotProven("the file is of another run");
+  if (run->run_id != file.slot.run_id)
+    return NotProven("the evidence is of another run than the manifest");
   const bool members = std::all_of(frames.begin(), frames.end(), [&](const auto& frame) {
     return IsMember(*run, frame.envelope.sender);
   });

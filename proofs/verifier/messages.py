@@ -116,6 +116,7 @@ BODIES = {
 REMOVAL_KINDS = ["verdict", "evidence", "drop", "eliminate"]
 BANS = {"verdict", "evidence"}
 COLUMN_FATES, VERDICTS = 9, 3
+CLOSING_STEPS = 8
 VOTES, CASES = ["abstain", "guilty", "innocent"], ["gradient", "numbers", "cover"]
 
 
@@ -161,6 +162,8 @@ def check_block(block):
         raise Refused("column fate: out of range")
     if block["last_removal_step"] and not block["any_removal"]:
         raise Refused("last removal step: without a removal")
+    if block["closing"] > (0 if block["genesis"] else min(block["step"] + 1, CLOSING_STEPS + 1)):
+        raise Refused("closing: no run closes there")
     check_aggregated(block)
 
 
@@ -179,7 +182,8 @@ STANDING = Struct("standing", [Field("banned", 0, 1), Field("drops", 32, 32), Fi
 CANDIDATE = Struct("candidate", [Field("since", 0, 64), Field("confirmed", 64, 64)], [Id("peer")])
 LATENESS = Struct("lateness", [Field("ms", 0, 64)], [Id("peer")])
 VOIDS = Struct("voids", [Field("count", 0, 32), Field("last_step", 64, 64)], [Id("peer")])
-BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1), Field("course", 80, 16, 2),
+BLOCK = Struct("block", [Field("step", 0, 64), Field("genesis", 64, 1), Field("any_removal", 65, 1),
+                         Field("closing", 80, 16),
                          Field("n", 96, 32), Field("t_s", 128, 32), Field("t_a", 160, 32), Field("tau", 192, 64),
                          Field("last_removal_step", 256, 64), Field("delta_us", 320, 64)],
                [Id("decision"), Id("previous"), Id("randomness"), Ids("members", MAX_PEERS),

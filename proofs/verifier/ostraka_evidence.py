@@ -316,7 +316,7 @@ def verify(data, run=None):
             if run is None:
                 return Finding("missing_data", "the run's manifest must say whose the signatures are", kind, accused,
                                step)
-            need(file["slot"]["run_id"] == run.run_id, "the file is of another run")
+            need(file["slot"]["run_id"] == run.run_id, "the evidence is of another run than the manifest")
             need(all(frame.sender in run.members for frame in frames), "not only members signed")
             need(len(frames) == run.faults + 1,
                  f"{len(frames)} members signed; as {run.faults} can be at fault, it must be one more than these")

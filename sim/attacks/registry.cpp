@@ -87,9 +87,13 @@ std::vector<Entry> LiesAboutWork() {
         "as an aggregator, shifts the aggregate to `times` the limit of the sum check",
         {AnySize("times", "3")},
         Outcome::kRemoved,
-        "as wrong_aggregate; below the limit the error is no larger than rounding may make",
+        "as wrong_aggregate; up to the limit it is only contained: the error is no larger than "
+        "rounding may make",
         {},
-        {{"times", {"1.5", "20"}}}},
+        {{"times", {"1.5", "20"}}},
+        {},
+        nullptr,
+        {{"times", 1}}},
        MakeNearTolerance},
       {{"false_proof",
         "turns the signs of its own projections",
@@ -521,6 +525,9 @@ Outcome OutcomeOf(const KnownAttack& attack, const AttackParams& given) {
   if (!params.ok()) return attack.outcome;
   for (const auto& [name, outcome] : attack.outcome_if) {
     if (params->at(name) != 0) return outcome;
+  }
+  for (const auto& [name, most] : attack.contained_up_to) {
+    if (params->at(name) <= most) return Outcome::kContained;
   }
   return attack.outcome;
 }

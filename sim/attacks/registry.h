@@ -47,6 +47,8 @@ struct KnownAttack {
   std::string text = {};
   // Set for attacks on gradients, whose parameters and formula it describes.
   const aggregation::AttackInfo* gradient = nullptr;
+  // The attack is only contained if the parameter of this name is at most so much.
+  std::map<std::string, double> contained_up_to = {};
 };
 
 // "none" first, then attacks on gradients, then attacks on the protocol.

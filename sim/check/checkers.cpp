@@ -275,7 +275,8 @@ base::Status CheatersRemoved::OnAction(std::uint32_t, const protocol::Action& ac
   slack_.OnAction(action);
   if (const auto* done = Observed<protocol::StepDone>(action)) {
     for (const wire::Removal& removal : done->block->removals) removed_.insert(removal.peer);
-    newest_step_ = std::max(newest_step_, done->block->step);
+    // Nobody validates in a step that closes the run.
+    if (wire::Trained(*done->block)) newest_step_ = std::max(newest_step_, done->block->step);
   }
   return base::OkStatus();
 }

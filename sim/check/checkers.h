@@ -27,6 +27,8 @@
 
 namespace ostraka::sim {
 
+class Recovery;
+
 // "honest_removed": no block that an honest peer accepts removes an honest peer.
 class HonestNeverRemoved final : public Checker {
  public:
@@ -191,8 +193,6 @@ class CheatersRemoved final : public Checker {
 // "progress": every honest peer reaches the end of the run, or the run stands still without slack
 // (sim/check/slack.h), or no honest peer ever begins: genesis needs every member, Byzantine ones
 // too.
-class Recovery;
-
 class Progress final : public Checker {
  public:
   // `recovery`: of a run with faults, and outlives this; null without.

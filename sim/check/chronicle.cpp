@@ -25,12 +25,12 @@ void Chronicle::OnStep(const StepRecord& record) {
 void Chronicle::OnBlock(std::uint32_t peer, const protocol::StepDone& done) {
   const wire::Block& block = *done.block;
   if (block.genesis) return;
-  heights_[peer] = std::max(heights_[peer], block.step + 1);
+  heights_[peer] = std::max(heights_[peer], wire::TrainedSteps(block));
   if (block.step < height_) return;
   height_ = block.step + 1;
   parameters_ = done.state.parameters;
   removals_.insert(removals_.end(), block.removals.begin(), block.removals.end());
-  returns_ += block.joined.size();
+  returned_.insert(returned_.end(), block.joined.begin(), block.joined.end());
   for (const wire::ColumnFate fate : block.columns) ++columns_[wire::ColumnFateName(fate)];
   if (sink_) sink_(block, *parameters_);
 }

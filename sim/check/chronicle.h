@@ -40,7 +40,8 @@ class Chronicle final : public StepObserver {
   // Columns by fate, and honest peers' suspicions by the check that raised them.
   const std::map<std::string, std::uint64_t>& columns() const { return columns_; }
   const std::map<std::string, std::uint64_t>& suspicions() const { return suspicions_; }
-  std::uint64_t returns() const { return returns_; }  // members that were admitted again
+  // In the order of the blocks that admitted them again.
+  const std::vector<base::PeerId>& returned() const { return returned_; }
   // Iterations of slow paths, summed over honest peers; steps in which any of them took one.
   std::uint64_t slow_iterations() const { return slow_iterations_; }
   std::uint64_t slow_steps() const { return slow_steps_.size(); }
@@ -56,7 +57,7 @@ class Chronicle final : public StepObserver {
   std::vector<wire::Removal> removals_;
   std::map<std::string, std::uint64_t> columns_;
   std::map<std::string, std::uint64_t> suspicions_;
-  std::uint64_t returns_ = 0;
+  std::vector<base::PeerId> returned_;
   std::uint64_t slow_iterations_ = 0;
   std::set<std::uint64_t> slow_steps_;
 };

@@ -32,10 +32,10 @@ QueueBounds BoundsOf(std::uint32_t peers, std::uint64_t dimension, base::Duratio
   bounds.stores = 2 * (16 + 3 * n);
   // A step has a dozen messages from one member to another. A slow seal forwards messages of
   // others, and a member that is behind asks for what it lacks: each answer has at most six kinds
-  // of message and two more that are forwarded, of each member. One that lacks all three seals of a
-  // step asks for all at once [three slow seals in a row filled a bound of one seal]. A member that
-  // catches up asks for many blocks, for more of them while some are on their way, and each request
-  // may arrive twice.
+  // of message and two more that are forwarded, of each member. A member that lacks all three seals
+  // of a step asks for all at once [three slow seals in a row filled a bound of one seal]. A member
+  // that catches up asks for many blocks, for more of them while some are on their way, and each
+  // request may arrive twice.
   constexpr std::size_t kSeals = 3;
   bounds.messages = 32 + kSeals * (6 + 2) * n + 4 * protocol::kMaxBlocksAnAnswer;
   // While nothing arrives, a member repeats requests at most once a Delta (docs/seal.md, 5) for

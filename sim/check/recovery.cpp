@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "node/protocol/ground/roles.h"
 #include "node/protocol/seal/seal_bounds.h"
 
 namespace ostraka::sim {
@@ -52,8 +53,11 @@ void Recovery::TakeStock() {
   if (lowest < highest_) terms_.behind = highest_ - lowest;
   nobody_left_ = lowest < highest_;
   for (std::uint32_t i = 0; i < peers_.size(); ++i) {
-    if (!roster_.IsHonest(i) || peers_[i].height < highest_) continue;
-    nobody_left_ = nobody_left_ && peers_[i].finished;
+    if (!roster_.IsHonest(i)) continue;
+    const bool has_all = peers_[i].height == highest_;
+    const bool excused =
+        has_all ? peers_[i].finished : !protocol::IsMember(slack_.members(), roster_.ids[i]);
+    nobody_left_ = nobody_left_ && excused;
   }
   CountAway();
 }

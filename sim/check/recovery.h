@@ -43,7 +43,8 @@ class Recovery final : public Checker, public StepObserver {
   // early.)
   std::optional<base::Duration> took() const { return took_; }
   // The run was over before the fault was: whoever had the newest block when the fault ended had
-  // finished, and nobody is left who could give it to the others.
+  // finished, so nobody is left who could give it to the others; and it had dropped all of these.
+  // (A member of the newest block must be awaited at the end: Stay.)
   bool NobodyIsLeft() const { return nobody_left_; }
   base::Duration bound() const { return RecoveryBound(terms_); }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "sim/engine/checker.h"
 
@@ -35,14 +36,17 @@ class Slack {
     if (!done || HeightOf(*done->block) < height_) return;
     height_ = HeightOf(*done->block);
     borne_ = BearsItsByzantine(*done->block, roster_);
+    members_ = done->block->members;
   }
 
   bool Borne() const { return borne_; }
+  const std::vector<base::PeerId>& members() const { return members_; }  // of the head, by key
 
  private:
   Roster roster_;
   std::uint64_t height_ = 0;
   bool borne_ = true;
+  std::vector<base::PeerId> members_;
 };
 
 }  // namespace ostraka::sim

@@ -11,6 +11,7 @@ h1 { font-size: 24px; } h2 { font-size: 19px; margin-top: 2em; border-bottom: 1p
 table { border-collapse: collapse; font-size: 13px; margin: 1em 0; }
 th, td { padding: 3px 9px; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
 th:first-child, td:first-child, td.text, th.text { text-align: left; }
+td.long { white-space: normal; }
 td.best { font-weight: bold; } td small { color: #666; font-weight: normal; }
 figure { margin: 1.5em 0; } figcaption { font-size: 13px; color: #444; max-width: 900px; }
 figure svg { max-width: 100%; height: auto; }

@@ -104,6 +104,8 @@ void Svg::Text(Place at, std::string_view text, const TextStyle& style) {
            "</text>\n";
 }
 
+void Svg::BeginTip(std::string_view tip) { text_ += "<g><title>" + Escaped(tip) + "</title>\n"; }
+
 Stroke StrokeOf(std::size_t index) {
   constexpr std::array<const char*, 7> kColors = {"#0072b2", "#e69f00", "#009e73", "#cc79a7",
                                                   "#56b4e9", "#777777", "#d55e00"};

@@ -44,9 +44,19 @@ class Svg {
   // `at` is on the base line.
   void Text(Place at, std::string_view text, const TextStyle& style = {});
 
+  // What `draw` draws shows `tip` to a reader who points at it.
+  template <typename Draw>
+  void WithTip(std::string_view tip, const Draw& draw) {
+    BeginTip(tip);
+    draw();
+    text_ += "</g>\n";
+  }
+
   std::string Finish() const { return text_ + "</svg>\n"; }
 
  private:
+  void BeginTip(std::string_view tip);
+
   std::string text_;
 };
 

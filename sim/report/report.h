@@ -24,7 +24,12 @@ struct History {
     std::uint32_t byzantine = 0;
     double loss = 0;  // on held-out data; may be no number
   };
+  struct Return {  // of a dropped member
+    std::uint32_t peer = 0;
+    std::uint64_t step = 0;
+  };
   std::vector<Row> rows;
+  std::vector<Return> returns;
 };
 
 struct ReportInput {

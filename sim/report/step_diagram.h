@@ -1,9 +1,11 @@
-// One step of a run as a message sequence: senders, receivers, times of arrival, and decisions.
+// One step of a run, recorded: senders, receivers, times of arrival, and decisions.
 // Signed messages only, because unsigned requests are repeated until they are answered.
 //
 // Promises:
 //   D1  Recording changes nothing in the run.
 //   D2  A message that never arrives is kept, without a time of arrival.
+//   D3  A message that its signer sends to one receiver again, as an answer, is kept once; copies
+//       that others forward are not kept.
 //
 // Memory: messages of the newest few steps, and of the chosen one.
 //
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -28,6 +31,7 @@ struct RecordedStep {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     wire::MessageType type = wire::MessageType::kBoot;
+    wire::Phase phase = wire::Phase::kA;
     base::Time sent;
     std::optional<base::Time> arrived;  // nullopt: never
   };
@@ -37,7 +41,8 @@ struct RecordedStep {
   };
   std::uint64_t step = 0;
   std::vector<Message> messages;
-  std::vector<Note> notes;  // in the order of time, each text once
+  std::vector<Note> notes;             // in the order of time, each text once
+  std::vector<std::uint32_t> removed;  // peers that its block banned or dropped, ascending
 };
 
 class StepRecorder final : public StepObserver {
@@ -57,6 +62,7 @@ class StepRecorder final : public StepObserver {
     std::map<std::pair<std::uint32_t, std::uint32_t>,
              std::vector<std::pair<base::SharedBytes, std::size_t>>>
         under_way;
+    std::set<std::tuple<std::uint32_t, std::uint32_t, base::Digest>> sent;  // D3
   };
   void OnSend(const StepRecord& record, const protocol::Send& send);
   void OnArrival(const StepRecord& record, const protocol::MessageReceived& message);
@@ -64,7 +70,10 @@ class StepRecorder final : public StepObserver {
   void OnBlock(const StepRecord& record, const wire::Block& block);
   // Null for a step that is not kept.
   InProgress* At(std::uint64_t step);
-  void Note(const StepRecord& record, std::uint64_t step, std::string text);
+  void NoteRemoved(std::uint64_t step, const base::PeerId& id);
+  // Keeps the text unless it is known up to `differs_from`, by default as a whole.
+  void Note(const StepRecord& record, std::uint64_t step, std::string text,
+            std::size_t differs_from = std::string::npos);
 
   Roster roster_;
   std::optional<std::uint64_t> chosen_;
@@ -74,11 +83,8 @@ class StepRecorder final : public StepObserver {
   // A broadcast is one frame sent many times; it is opened once.
   base::SharedBytes last_frame_;
   std::optional<wire::Slot> last_slot_;
+  base::Digest last_digest_;
+  base::PeerId last_signer_;
 };
-
-// Draws lifelines from the top down, and an arrow for each message. If there are more than `most`
-// peers, it draws those that the step removed and the first others. Long waits are shortened; times
-// stand at the left.
-std::string StepSvg(const RecordedStep& step, const Roster& roster, std::size_t most = 8);
 
 }  // namespace ostraka::sim

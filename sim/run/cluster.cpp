@@ -344,7 +344,7 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
   result.removals = chronicle_.removals();
   result.columns = chronicle_.columns();
   result.suspicions = chronicle_.suspicions();
-  result.returns = chronicle_.returns();
+  result.returned = chronicle_.returned();
   result.slow_iterations = chronicle_.slow_iterations();
   result.slow_steps = chronicle_.slow_steps();
   result.stood_still = result.ok && !progress_->AllFinished();
@@ -376,7 +376,8 @@ void Cluster::Summarise(const Simulator& simulator, SimResult& result) {
     if (at_large.erase(removal.peer) > 0) last_removal = std::max(last_removal, removal.step);
   }
   if (!coven_->deeds().empty() && at_large.empty()) {
-    result.detection_steps = last_removal - first_misdeed;
+    // A cut may have cost them their places before they did anything.
+    result.detection_steps = std::max(last_removal, first_misdeed) - first_misdeed;
   }
   if (manifest_->training.model == "toy" && chronicle_.parameters()) {
     const auto evaluation = trainer_->Evaluate(*chronicle_.parameters());

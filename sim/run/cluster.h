@@ -53,8 +53,8 @@ struct SimResult {
   std::map<std::string, std::uint64_t> columns;
   std::map<std::string, std::uint64_t> suspicions;
 
-  std::uint64_t returns = 0;  // members that a block admitted again
-  std::uint64_t lies = 0;     // misdeeds of peers that only lie in their ECHOs (SimOptions::liars)
+  std::vector<base::PeerId> returned;  // members that a block admitted again, in that order
+  std::uint64_t lies = 0;  // misdeeds of peers that only lie in their ECHOs (SimOptions::liars)
   bool stood_still =
       false;  // for want of slack (sim/check/slack.h), or of anybody left (sim/check/recovery.h)
   std::uint64_t slow_iterations = 0;  // of slow paths, summed over honest peers

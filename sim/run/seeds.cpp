@@ -19,8 +19,20 @@ base::Digest DigestOf(const StepRecord& record) {
   return trace.digest();
 }
 
-class Recorder final : public StepObserver {
+// Ends a run that nobody wants any more.
+class Stopper : public StepObserver {
  public:
+  explicit Stopper(const std::function<bool()>& stop) : stop_(stop) {}
+  void OnStep(const StepRecord& /*record*/) override {}
+  bool WantsStop() const override { return stop_ && stop_(); }
+
+ private:
+  const std::function<bool()>& stop_;
+};
+
+class Recorder final : public Stopper {
+ public:
+  using Stopper::Stopper;
   void OnStep(const StepRecord& record) override { digests_.push_back(DigestOf(record)); }
   const std::vector<base::Digest>& digests() const { return digests_; }
 
@@ -28,9 +40,10 @@ class Recorder final : public StepObserver {
   std::vector<base::Digest> digests_;
 };
 
-class Comparer final : public StepObserver {
+class Comparer final : public Stopper {
  public:
-  explicit Comparer(const std::vector<base::Digest>& expected) : expected_(expected) {}
+  Comparer(const std::vector<base::Digest>& expected, const std::function<bool()>& stop)
+      : Stopper(stop), expected_(expected) {}
   void OnStep(const StepRecord& record) override {
     if (!difference_.empty()) return;
     const std::size_t event = next_++;
@@ -38,7 +51,7 @@ class Comparer final : public StepObserver {
     difference_ =
         "event " + std::to_string(event) + " differs when the seed runs again: " + Describe(record);
   }
-  bool WantsStop() const override { return !difference_.empty(); }
+  bool WantsStop() const override { return !difference_.empty() || Stopper::WantsStop(); }
   // Empty if the runs are equal.
   std::string difference() const {
     if (difference_.empty() && next_ != expected_.size()) return "the second run ends earlier";
@@ -96,9 +109,14 @@ void SeedsTally::Add(SimResult one, bool twice) {
   all_.run_twice += twice ? 1 : 0;
   all_.steps += one.steps;
   all_.events += one.events;
-  all_.byzantine_removed += one.byzantine_removed;
-  all_.honest_removed += one.honest_removed;
-  all_.returns += one.returns;
+  const auto count = [&one](const base::PeerId& peer, ByTruth& of) {
+    const auto& byzantine = one.byzantine;
+    ++(std::binary_search(byzantine.begin(), byzantine.end(), peer) ? of.byzantine : of.honest);
+  };
+  for (const wire::Removal& removal : one.removals) {
+    count(removal.peer, wire::IsBan(removal.kind) ? all_.banned : all_.dropped);
+  }
+  for (const base::PeerId& peer : one.returned) count(peer, all_.returned);
   all_.slow_steps += one.slow_steps;
   all_.stood_still += one.stood_still ? 1 : 0;
   all_.loss_mean += (one.loss - all_.loss_mean) / static_cast<double>(all_.seeds);
@@ -144,11 +162,13 @@ SeedsResult SeedsTally::Finish() && {
   return std::move(all_);
 }
 
-base::StatusOr<SimResult> RunSeed(const SimOptions& options, bool twice) {
-  if (!twice) return RunSimulation(options);
-  Recorder recorder;
+base::StatusOr<SimResult> RunSeed(const SimOptions& options, bool twice,
+                                  const std::function<bool()>& stop) {
+  Stopper stopper(stop);
+  if (!twice) return RunSimulation(options, {}, &stopper);
+  Recorder recorder(stop);
   ASSIGN_OR_RETURN(SimResult first, RunSimulation(options, {}, &recorder));
-  Comparer comparer(recorder.digests());
+  Comparer comparer(recorder.digests(), stop);
   ASSIGN_OR_RETURN(const SimResult second, RunSimulation(options, {}, &comparer));
   std::string difference = comparer.difference();
   if (difference.empty() && first.trace_digest != second.trace_digest) {

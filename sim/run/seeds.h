@@ -14,15 +14,21 @@
 
 namespace ostraka::sim {
 
+// How many members of each kind; a member counts each time.
+struct ByTruth {
+  std::uint64_t byzantine = 0;
+  std::uint64_t honest = 0;
+};
+
 struct SeedsResult {
   bool ok = false;
   std::uint64_t seeds = 0;
   std::vector<SimResult> failures;  // those with ok == false, by seed
   std::uint64_t steps = 0;          // sums over the seeds
   std::uint64_t events = 0;
-  std::uint64_t byzantine_removed = 0;
-  std::uint64_t honest_removed = 0;
-  std::uint64_t returns = 0;
+  ByTruth banned;
+  ByTruth dropped;   // may return
+  ByTruth returned;  // after a drop
   std::uint64_t slow_steps = 0;
   std::uint64_t stood_still = 0;  // runs that a cut left without slack, or outlasted
   std::uint64_t run_twice = 0;    // runs repeated and found equal, or listed in failures
@@ -33,8 +39,8 @@ struct SeedsResult {
   std::optional<RecoveryTime> slowest_recovery;
   base::Digest trace_digest;  // digest over the digests of all seeds, in order
 
-  // How often each thing occurred: faults by name; runs and misdeeds by attack; removals by rule
-  // (Removal::reason without its numbers).
+  // How often each thing occurred: faults by name; runs and misdeeds by attack; bans and drops by
+  // rule (Removal::reason without its numbers).
   std::map<std::string, std::uint64_t> faults;
   std::map<std::string, std::uint64_t> attack_runs;
   std::map<std::string, std::uint64_t> misdeeds;
@@ -63,7 +69,9 @@ std::string RuleOf(const wire::Removal& removal);
 
 // One run. With `twice` a second one runs beside it, compared event by event, and stops at the
 // first difference: then checker "determinism" has failed, and its message shows the event of both.
-base::StatusOr<SimResult> RunSeed(const SimOptions& options, bool twice);
+// If `stop` is given and says true, the run ends, and its result means nothing.
+base::StatusOr<SimResult> RunSeed(const SimOptions& options, bool twice,
+                                  const std::function<bool()>& stop = {});
 
 // Seeds `first` to `last`, both included, of otherwise equal options. `progress`, if given, is
 // called after every seed; if it returns false, the runs stop. REQUIRES: first <= last.

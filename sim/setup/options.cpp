@@ -221,7 +221,9 @@ base::StatusOr<SimOptions> ParseOptions(std::string_view text) {
 base::Status CheckOptions(const SimOptions& options) {
   RETURN_IF_ERROR(Require(options.peers >= 2 && options.peers <= wire::kMaxPeers,
                           "peers must be 2.." + std::to_string(wire::kMaxPeers)));
-  RETURN_IF_ERROR(Require(options.byzantine < options.peers, "byzantine must be below peers"));
+  RETURN_IF_ERROR(Require(options.byzantine < options.peers,
+                          "byzantine is " + std::to_string(options.byzantine) + " and peers " +
+                              std::to_string(options.peers) + ": byzantine must be below peers"));
   RETURN_IF_ERROR(Require(options.steps >= kLeastSteps,
                           "steps must be at least " + std::to_string(kLeastSteps) +
                               ": one that trains, and five that settle claims about it"));

@@ -5,7 +5,7 @@ usage: tests/bench/sim_tables.py BINARY [--attacks NAME,...] [--peers N] [--byza
                                  [--validators M] [--attack-from STEP] [--seeds N] [--steps N]
 
 Prints Markdown and, on stderr, one line an attack. NAME may carry parameters: cover_up:one=1. Steps
-are counted from the first misdeed of a run to the removal of the last who made any, over the runs in
+are counted from the first misdeed of a run to the ban or drop of the last who made any, over the runs in
 which all of them are gone at the end. With --attacks none,...: the loss when nobody cheats. A run
 that a checker fails ends the program with exit code 1.
 """
@@ -30,10 +30,11 @@ def sim(args, attack):
 
 def row(args, attack):
     result = sim(args, attack)
-    steps, removed = result["detection_steps"], result["removed"]
-    found = (f"{steps['mean']:.1f}", steps["p95"]) if removed["byzantine"] else ("-", "-")
-    cells = [attack.replace(":", " "), *found, f"{removed['byzantine']:,} of {result['byzantine'] * args.seeds:,}",
-             removed["honest"], f"{result['loss']['mean']:.4f}", f"{result['loss']['worst']:.4f}",
+    steps = result["detection_steps"]
+    byzantine, honest = (result["banned"][kind] + result["dropped"][kind] for kind in ("byzantine", "honest"))
+    found = (f"{steps['mean']:.1f}", steps["p95"]) if byzantine else ("-", "-")
+    cells = [attack.replace(":", " "), *found, f"{byzantine:,} of {result['byzantine'] * args.seeds:,}", honest,
+             f"{result['loss']['mean']:.4f}", f"{result['loss']['worst']:.4f}",
              by_rule(result["occurred"]["rules"])]
     return "| " + " | ".join(map(str, cells)) + " |"
 
@@ -50,7 +51,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--steps", type=int, default=200)
     args = parser.parse_args()
-    print("| attack | steps to the last removal: mean | p95 | removals of attackers | honest removed | "
+    print("| attack | steps to the last ban or drop: mean | p95 | bans and drops of attackers | of honest members | "
           "loss: mean | worst | by rule |")
     print("|---|---|---|---|---|---|---|---|")
     for attack in args.attacks.split(","):

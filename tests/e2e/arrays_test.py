@@ -44,7 +44,7 @@ class GoldenTest(TestCase):
             recipe = golden_recipes.rule_recipe(case["lib"], case["rule"], case["params"])
             self.assertIsNotNone(recipe, case)
             out = self.folder / "out.npy"
-            expect_ok("aggregate", *recipe, rows, out)
+            expect_ok("aggregate", *recipe, "--force", rows, out)
             seen += 1
             if (case["rule"], case["input"]) == ("CAF", "X8"):
                 continue  # another definition: test_caf
@@ -119,6 +119,14 @@ class AggregateTest(TestCase):
         expect_ok("aggregate", "--rule", "median", rows, self.out)
         self.assertEqual(npy.read(self.out), ((1,), "<f8", [0.1]))  # not float32's 0.1
 
+    def test_a_result_replaces_no_file_unless_forced(self):
+        self.out.write_text("hours of work")
+        for command in (["aggregate", "--rule", "median"], ["attack", "--name", "alie"]):
+            self.refused(2, [*command, self.rows, self.out], "out.npy' exists and is kept", "--force")
+            self.assertEqual(self.out.read_text(), "hours of work")
+        expect_ok("aggregate", "--rule", "median", "--force", self.rows, self.out)
+        self.assertEqual(npy.read(self.out)[0], (3,))
+
     def test_json(self):
         answer = json.loads(expect_ok("aggregate", "--rule", "multi_krum", "--param", "f=2",
                                       self.rows, "-"))
@@ -150,7 +158,7 @@ class AggregateTest(TestCase):
         rows = npy.write(self.rows, values, (9, d))
         results = []
         for threads in [1, 2, 5]:
-            expect_ok("aggregate", "--rule", "centered_clip", "--threads", threads, rows, self.out)
+            expect_ok("aggregate", "--rule", "centered_clip", "--threads", threads, "--force", rows, self.out)
             results.append(self.out.read_bytes())
         self.assertEqual(results[0], results[1])
         self.assertEqual(results[0], results[2])
@@ -300,7 +308,7 @@ class AttackTest(TestCase):
         self.assertEqual(self.attack("--name", "inf")["result"], [[None] * 3])
 
     def written(self, name):
-        expect_ok("attack", "--name", name, self.honest, self.out)
+        expect_ok("attack", "--name", name, "--force", self.honest, self.out)
         return self.out
 
     def test_float64_is_rounded_with_a_note(self):
@@ -309,12 +317,13 @@ class AttackTest(TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("rounded to float32", result.stderr)
         npy.write_rows(self.honest, [[1e300, 1], [1, 1]], "<f8")
-        failed = run("attack", "--name", "ipm", self.honest, self.out)
+        failed = run("attack", "--name", "ipm", "--force", self.honest, self.out)
         self.assertEqual(failed.returncode, 2)
         self.assertIn("row 0, coordinate 0 is beyond float32", failed.stderr)
 
     def test_bad_input(self):
         self.refused(2, ["attack"], "--name ATTACK HONEST.npy OUT.npy")
+        self.refused(2, ["attack", "--list", self.honest, self.out], "--list prints everything", "leave", "out")
         self.refused(2, ["attack", "--name", "aile", self.honest, self.out],
                      "did you mean 'alie'?")
         self.refused(2, ["attack", "--name", "alie", "--param", "zed=1", self.honest, self.out],

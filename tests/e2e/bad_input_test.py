@@ -48,6 +48,15 @@ class KeyTest(TestCase):
                 self.refused(2, command, str(key), "open to other users", "chmod 600")
         self.assertFalse(data.exists())
 
+    def test_a_file_that_holds_no_key_keeps_its_mode(self):
+        made = self.make_run()
+        other = self.text("passwd", "root:x:0:0:root:/root:/bin/bash\n")
+        other.chmod(0o644)
+        for command in (["key", "show", other],
+                        ["node", made.manifest, "--key", other, "--data-dir", self.folder / "data"]):
+            refusal = self.refused(2, command, str(other), "not an ostraka identity key")
+            self.assertNotIn("chmod", refusal.stderr)
+
     def test_a_key_is_never_overwritten(self):
         key, _ = self.new_key()
         before = key.read_bytes()
@@ -55,7 +64,7 @@ class KeyTest(TestCase):
         self.assertEqual(key.read_bytes(), before)
 
     def test_a_new_key_needs_a_passphrase_or_an_explicit_none(self):
-        self.refused(2, ["key", "new", self.folder / "a.key"], "no terminal")
+        self.refused(2, ["key", "new", self.folder / "a.key"], "no terminal", "--no-passphrase")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_other_files_as_keys_are_refused(self):
@@ -124,6 +133,50 @@ class ManifestTest(TestCase):
                 self.made.manifest.write_text(self.whole.replace(old, new, 1))
                 self.refused_manifest(fragment, str(self.made.manifest))
 
+    def refused_check(self, old, new, *fragments):
+        """`run check` refuses this change of the manifest."""
+        self.assertEqual(self.whole.count(old), 1)
+        self.made.manifest.write_text(self.whole.replace(old, new))
+        self.refused(2, ["run", "check", self.made.manifest], *fragments)
+
+    def test_check_refuses_what_no_node_can_start_from(self):
+        expect_ok("run", "check", self.made.manifest)
+        self.refused_check("hidden = 64", "hidden = 1000000000", "hidden", "1000000000")
+        self.refused_check("hidden = 64", "hidden = 5", "5 parameters", "--hidden 6")
+        ports = [listener.getsockname()[1] for listener in self.made.sockets]
+        self.refused_check(f"127.0.0.1:{ports[0]}", f"127.0.0.1:{ports[1]}", self.made.ids[0][:16], self.made.ids[1][:16],
+                           f"one address, 127.0.0.1:{ports[1]}")
+
+    @harness.needs_torch
+    def test_check_refuses_a_size_that_the_model_cannot_have_and_other_data(self):
+        self.made = harness.Run(self.folder / "digits", model="mlp")
+        self.addCleanup(self.made.close)
+        self.whole = self.made.manifest.read_text()
+        expect_ok("run", "check", self.made.manifest)
+        self.refused_check("hidden = 64", "hidden = 1000000000", "hidden must be 1 to")
+        self.refused_check("batch_size = 32", "batch_size = 1000000000", "batch_size must be 1 to")
+        at = self.whole.index("digits@") + len("digits@")
+        digest = self.whole[at:at + 64]
+        self.refused_check(digest, digest[::-1], "digits")
+        out = self.folder / "large.toml"
+        members = [word for ident in self.made.ids for word in ("--member", ident)]
+        self.refused(2, ["run", "init", "--out", out, *members, "--hidden", 10**8], "hidden must be 1 to", "100000000")
+        self.assertFalse(out.exists())
+
+    @harness.needs_torch
+    def test_check_says_what_it_could_not_look_at(self):
+        text = self.folder / "text"
+        text.write_text("abcdefgh " * 500)
+        self.made = harness.Run(self.folder / "text-run", model="softmax", options=["--data", f"text:{text}"])
+        self.addCleanup(self.made.close)
+        checked = harness.run("run", "check", self.made.manifest)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertIn("not checked: whether the model fits the data: say with --data", checked.stderr)
+        checked = harness.run("run", "check", self.made.manifest, "--data", f"text:{text}")
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""))
+        text.write_text("abcdefgh " * 499)
+        self.refused(2, ["run", "check", self.made.manifest, "--data", f"text:{text}"], "text")
+
     def test_a_member_listed_twice(self):
         self.made.replace(self.made.ids[0], self.made.ids[1])
         self.refused_manifest("member " + self.made.ids[1][:16] + " is listed twice")
@@ -170,6 +223,10 @@ class ManifestTest(TestCase):
         out = self.folder / "new.toml"
         ids = self.made.ids
         init = ["run", "init", "--out", out, "--model", "toy"]
+        members = [word for id_ in ids for word in ("--member", id_)]
+        self.refused(2, [*init, *members, "--hidden", 10**9], "hidden", "1000000000")
+        self.refused(2, [*init, "--member", ids[0] + "@a:1", "--member", ids[1] + "@a:1", "--member", ids[2]],
+                     "one address, a:1")
         self.refused(2, [*init, "--member", ids[0]], "at least 3 members")
         self.refused(2, [*init, "--member", ids[0], "--member", ids[1], "--member", ids[0]],
                      "listed twice")

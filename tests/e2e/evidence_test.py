@@ -81,6 +81,17 @@ class SwarmEvidenceTest(TestCase):
                          [(str(self.files[0]), "proven"), (str(damaged), "malformed")])
         self.assertEqual(second_verifier(*args).returncode, 2)
 
+    def test_an_unreadable_file_leaves_the_others_judged(self):
+        missing = self.base / "missing.evidence"
+        args = ["--manifest", self.manifest, missing, self.files[0]]
+        ended = run("evidence", "verify", *args)
+        self.assertEqual(ended.returncode, 3)
+        self.assertIn(str(missing), ended.stderr)
+        self.assertTrue(ended.stdout.startswith(f"{self.files[0]}: proven: "), ended.stdout)
+        unread, judged = json.loads(run("evidence", "verify", "--json", *args).stdout)["findings"]
+        self.assertEqual((unread["file"], judged["verdict"]), (str(missing), "proven"))
+        self.assertIn("missing.evidence", unread["error"])
+
     def test_show_prints_its_content(self):
         file = next(file for file in self.files if "equivocation" in file.name)
         shown = json.loads(expect_ok("evidence", "show", "--json", file))

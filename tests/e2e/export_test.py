@@ -147,13 +147,15 @@ class FinishedTest(TestCase):
             export(node, file)
         self.assertEqual(len({file.read_bytes() for file in files}), 1)
 
-    def test_an_earlier_state_is_one_that_the_run_sealed(self):
-        self.assertFalse(export(self.nodes[0], self.folder / "last")["sealed"])
+    def test_an_earlier_state_and_the_last_are_those_that_the_run_sealed(self):
+        last = export(self.nodes[0], self.folder / "last")
+        self.assertEqual((last["step"], last["sealed"]), (44, True))
         exported = export(self.nodes[0], self.folder / "earlier", "--step", 39)
         self.assertTrue(exported["sealed"])
         blocks = json.loads(expect_ok("ledger", "show", "--json", self.nodes[0]))["blocks"]
         after = [block for block in blocks if block["step"] == 40 and not block["genesis"]]
         self.assertEqual(after[0]["state_root"], exported["state_root"])
+        self.assertEqual(blocks[-1]["state_root"], last["state_root"])
         self.refused(3, ["export", self.nodes[0], self.folder / "x", "--step", 7], "step 7", "39 44")
 
     def test_as_text(self):

@@ -48,10 +48,10 @@ def run(*args, timeout=DEADLINE_S, stdout=subprocess.PIPE, **popen):
 
 
 class Running:
-    """A running ostraka whose stdout and stderr are read line by line, against a deadline."""
+    """A running ostraka (or `program`) whose stdout and stderr are read line by line, against a deadline."""
 
-    def __init__(self, *args, pass_fds=(), **popen):
-        self.process = subprocess.Popen([OSTRAKA, *map(str, args)], stdin=subprocess.DEVNULL,
+    def __init__(self, *args, program=OSTRAKA, pass_fds=(), **popen):
+        self.process = subprocess.Popen([program, *map(str, args)], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         start_new_session=True, pass_fds=pass_fds, **popen)
         self.deadline = time.monotonic() + DEADLINE_S

@@ -11,7 +11,7 @@ COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], [
             ["run", "init"], ["run", "show"], ["run", "check"], ["run", "recover"], ["ledger"], ["ledger", "show"],
             ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["status"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
             ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
-            ["model"], ["model", "make"], ["model", "show"],
+            ["model"], ["model", "make"], ["model", "show"], ["manual"],
             ["evidence"], ["evidence", "verify"], ["evidence", "show"],
             ["evidence", "export"]]
 
@@ -72,7 +72,7 @@ class UsageTest(TestCase):
 
     def test_malformed_numbers(self):
         self.refused(2, ["swarm", "--steps", "-3"], "--steps", "at least 0", "'-3'")
-        self.refused(2, ["swarm", "--steps", "18446744073709551615"], "--steps", "at least 0")
+        self.refused(2, ["swarm", "--steps", "18446744073709551615"], "--steps", "at most 9223372036854775807")
         self.refused(2, ["swarm", "--steps", "many"], "--steps", "'many'")
         self.refused(2, ["swarm", "--steps"], "--steps")
         self.refused(2, ["swarm", "--target", "much"], "--target", "much")

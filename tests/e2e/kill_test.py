@@ -5,6 +5,7 @@ Short in ctest. The full form, 50 kills:  OSTRAKA_KILLS=50 OSTRAKA_KILL_RUNS=5 (
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import time
@@ -187,6 +188,16 @@ class ReturnTest(NodesTest):
         joined = [block["step"] for block in self.ledger(0)["blocks"] if me in block["joined"]]
         return report, drops[0], joined
 
+    def check_ledger_as_text(self, lost, dropped, returned):
+        """People are told of the drop, of the return, and of blocks that the lost one never had."""
+        explained = expect_ok("ledger", "explain", self.made.data_dir(0), self.made.ids[lost])
+        self.assertIn(f"was dropped in step {dropped} (drop)\n", explained)
+        self.assertIn(f"a member again since step {returned}\n", explained)
+        steps = [block["step"] for block in self.ledger(lost)["blocks"]]
+        gaps = [(a + 1, b - 1) for a, b in zip([-1, *steps], steps) if b > a + 1]
+        shown = expect_ok("ledger", "show", self.made.data_dir(lost))
+        self.assertEqual([tuple(map(int, gap)) for gap in re.findall(r"steps (\d+) to (\d+) are not here", shown)], gaps)
+
     def test_a_member_without_its_disk_signs_only_rejoin_until_admitted(self):
         lost = 3
         # The test cannot choose where in a step the kill comes. A member that is killed between COMMIT
@@ -202,6 +213,7 @@ class ReturnTest(NodesTest):
         else:
             self.fail(f"{RETURNS} kills, and all between COMMIT and REVEAL")
         self.assertEqual((len(joined), report["member"]), (1, True))
+        self.check_ledger_as_text(lost, drop["step"], joined[0])
         said = [line.split() for line in
                 self.audit("--said-by", self.made.ids[lost]).splitlines()]
         away = [kind for step, kind in said if drop["step"] < int(step) <= joined[0]]

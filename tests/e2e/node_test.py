@@ -1,14 +1,16 @@
 """`ostraka node`: a few nodes of one run, one of which is stopped, killed, or started badly."""
 import json
 import os
+import re
 import signal
 import socket
+from pathlib import Path
 
 import harness
 from harness import TestCase, expect_ok, run
 
 REPORT_KEYS = {"event", "ok", "peer", "end", "step", "reason", "steps", "removals", "member", "seconds",
-               "bytes_sent", "payload_bytes_sent", "peak_rss_bytes", "state_root", "metric",
+               "bytes_sent", "payload_bytes_sent", "peak_rss_bytes", "state_root", "metric", "trend",
                "seconds_per_step", "checkpoint"}
 
 
@@ -23,7 +25,8 @@ class RunTest(TestCase):
             kinds = [event["event"] for event in events]
             self.assertEqual(kinds[0], "started")
             self.assertEqual(kinds[-1], "report")
-            self.assertEqual(kinds.count("step"), 12)
+            self.assertEqual(kinds.count("step"), 13, "one more closes the run")
+            self.assertEqual([event["step"] for event in events if "closes" in event], [12])
             self.assertEqual(kinds.count("halted"), 1)
             reports.append(events[-1])
             self.assertEqual(set(reports[i]), REPORT_KEYS)
@@ -135,15 +138,26 @@ class LostNodeTest(TestCase):
         self.check_others_went_on()
         shown = self.shown(0)
         self.assertIn("Ctrl-C", shown["outcome"])
-        self.assertEqual(len(shown["blocks"]), report["steps"] + 1)
+        self.assertGreaterEqual(len(shown["blocks"]), report["steps"] + 1)
+
+    def test_a_service_manager_that_stops_a_node_sees_no_failure_and_a_closed_terminal_loses_nothing(self):
+        self.start(count=4, steps=1000000)
+        self.nodes[0].signal(signal.SIGTERM)
+        self.nodes[1].signal(signal.SIGHUP)
+        for node, code, name in zip(self.nodes, (0, 1), ("SIGTERM", "SIGHUP")):
+            self.assertEqual(node.finish(), code, node.text["stderr"])
+            report = node.report()
+            self.assertEqual(report["end"], "interrupted")
+            self.assertIn("stopped by " + name, report["reason"])
+            self.assertTrue(Path(report["checkpoint"]).is_file())
 
     def test_three_members_name_a_missing_one_and_wait_for_it(self):
         self.start(count=3, steps=15)
         self.nodes[0].signal(signal.SIGKILL)
         self.nodes[0].finish()
         for node in self.nodes[1:]:
-            node.wait_for("stderr", lambda line: "waits for" in line and
-                          "no echo of " + self.made.ids[0][:16] in line)
+            node.wait_for("stderr", lambda line: re.fullmatch(
+                rf"step \d+: waiting \d+ s for {self.made.ids[0][:16]}; nothing is lost", line))
         self.nodes[0] = self.running(self.made.start(0))
         for node in self.nodes:
             self.assertEqual(node.finish(), 0, node.text["stderr"])
@@ -153,6 +167,25 @@ class LostNodeTest(TestCase):
             self.assertLessEqual({(row["peer"], row["kind"]) for row in report["removals"]},
                                  {(self.made.ids[0], "drop")})
         self.assertEqual(len({node.report()["state_root"] for node in self.nodes}), 1)
+
+
+class OtherManifestTest(TestCase):
+    def test_one_byte_more_is_said_once_of_each_member(self):
+        made = self.make_run()
+        first = self.running(made.start(0))
+        first.wait_for_event(event="started")
+        made.manifest.write_text(made.manifest.read_text() + "\n")
+        for _ in range(3):  # it comes back, and is refused, again and again
+            other = self.running(made.start(2))
+            other.wait_for("stderr", lambda line: made.ids[0][:16] in line and "manifest that differs" in line)
+            other.signal(signal.SIGINT)
+            other.finish()
+            self.assertEqual(other.text["stderr"].count("manifest that differs"), 1, other.text["stderr"])
+        first.signal(signal.SIGINT)
+        first.finish()
+        said = [line for line in first.text["stderr"].splitlines() if "manifest that differs" in line]
+        self.assertEqual(len(said), 1, first.text["stderr"])
+        self.assertRegex(said[0], made.ids[2][:16] + ".* has a manifest that differs from ours: use the same bytes")
 
 
 class FolderTest(TestCase):
@@ -178,7 +211,7 @@ class FolderTest(TestCase):
         made = self.make_run()
         port = made.sockets[0].getsockname()[1]
         self.refused(3, ["node", made.manifest, "--key", made.key(0), "--data-dir",
-                         made.data_dir(0)], f"127.0.0.1:{port}", "the port is taken")
+                         made.data_dir(0)], f"127.0.0.1:{port}", "the port is taken", "--listen")
         # Nothing was lost: the node starts from this folder with a free socket.
         node = self.running(made.start(0))
         node.wait_for_event(event="started")

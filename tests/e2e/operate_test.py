@@ -27,7 +27,8 @@ class LogTest(TestCase):
         node = self.start()
         node.wait_for("stderr", lambda line: line.startswith("listening on port"))
         lines = self.stop(node)
-        self.assertRegex(lines[0], r"^run [0-9a-f]{16}: toy, \d+ steps, 3 members, bears 0 faulty$")
+        self.assertRegex(lines[0], r"^run [0-9a-f]{16}: toy, \d+ steps, learning rate 1, 3 members, "
+                                   r"bears 0 faulty$")
         self.assertEqual(lines[1], f"this node is {self.made.ids[0][:16]}, and keeps its data in "
                                    f"{self.made.data_dir(0)}")
         self.assertRegex(lines[2], r"listening on port \d+")

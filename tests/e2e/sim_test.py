@@ -1,14 +1,19 @@
 """`ostraka sim`: a seed determines the run, and failures can be replayed."""
 import json
+import os
+import select
+import shlex
+import signal
+import subprocess
 
 import browser
 import harness
 from harness import TestCase, run
 
 SMALL = ["--peers", 4, "--byzantine", 1, "--attack", "sign_flip", "--dimension", 64, "--steps", 15]
-KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "removed",
-        "detection_steps", "returns", "loss", "recovery", "ranges", "slow_steps", "stood_still", "run_twice",
-        "occurred"}
+KEYS = {"ok", "seeds", "failures", "steps", "events", "trace_digest", "banned", "dropped",
+        "returned", "detection_steps", "loss", "recovery", "ranges", "slow_steps", "stood_still", "run_twice",
+        "occurred", "interrupted"}
 
 
 class SimTest(TestCase):
@@ -21,10 +26,23 @@ class SimTest(TestCase):
         result = self.sim(*SMALL, "--seed", 5)
         self.assertEqual(set(result), KEYS)
         self.assertEqual((result["ok"], result["seeds"], result["failures"]), (True, 1, []))
-        self.assertEqual(result["removed"], {"byzantine": 1, "honest": 0})
+        self.assertEqual(result["banned"], {"byzantine": 1, "honest": 0})
+        self.assertEqual((result["dropped"], result["returned"]), ({"byzantine": 0, "honest": 0},) * 2)
         self.assertGreaterEqual(result["steps"], 15)
         self.assertRegex(result["trace_digest"], r"\A[0-9a-f]{64}\Z")
         self.assertGreater(result["detection_steps"]["mean"], 0)
+
+    def test_a_drop_is_no_ban(self):
+        # Members that come back without their disk are dropped, and return.
+        result = self.sim("--byzantine", 0, "--crashes", 3, "--lose-disk")
+        dropped = result["dropped"]["honest"]
+        self.assertGreater(dropped, 0)
+        self.assertEqual(result["banned"], {"byzantine": 0, "honest": 0})
+        self.assertEqual(result["dropped"]["byzantine"], 0)
+        self.assertTrue(0 < result["returned"]["honest"] <= dropped, result["returned"])
+        silent = self.sim("--peers", 4, "--byzantine", 1, "--attack", "silent", "--steps", 15)
+        self.assertEqual(silent["banned"], {"byzantine": 0, "honest": 0})
+        self.assertGreater(silent["dropped"]["byzantine"], 0)
 
     def test_the_seed_alone_decides_the_run(self):
         first = self.sim(*SMALL, "--seed", 5)
@@ -34,7 +52,7 @@ class SimTest(TestCase):
     def test_many_seeds(self):
         result = self.sim(*SMALL, "--seeds", "1..3")
         self.assertEqual((result["ok"], result["seeds"]), (True, 3))
-        self.assertEqual(result["removed"], {"byzantine": 3, "honest": 0})
+        self.assertEqual(result["banned"], {"byzantine": 3, "honest": 0})
 
     def test_saved_options_give_the_same_run(self):
         saved = self.folder / "saved.replay"
@@ -49,7 +67,7 @@ class SimTest(TestCase):
         result = self.sim("--replay", hurried, code=1)
         self.assertIs(result["ok"], False)
         failure, = result["failures"]
-        self.assertEqual(set(failure), {"seed", "checker", "message", "replay"})
+        self.assertEqual(set(failure), {"seed", "checker", "message", "options", "replay"})
         self.assertEqual(failure["seed"], 7)
         self.assertTrue(failure["checker"] and failure["message"])
         self.assertTrue(failure["replay"].startswith("ostraka sim --replay "))
@@ -78,6 +96,40 @@ class SimTest(TestCase):
         passing.write_text("seed=5 peers=4 byzantine=0 dimension=64 steps=6\n")
         self.refused(2, ["sim", "shrink", passing], "nothing to shrink")
 
+    def hurried(self, steps=15):
+        """A replay file of a run that fails, because it has too little virtual time."""
+        path = self.folder / f"hurried-{steps}.replay"
+        path.write_text(f"seed=7 peers=6 byzantine=0 attack=none dimension=64 steps={steps} loss_permille=20 "
+                        "time_limit_ns=1000000\n")
+        return path
+
+    def test_no_bundle_overwrites_another(self):
+        first, = self.sim("--replay", self.hurried(), code=1)["failures"]
+        kept = {path: path.read_bytes() for path in (self.folder / "ostraka-sim-seed-7").iterdir()}
+        self.assertEqual(self.sim("--replay", self.hurried(), code=1)["failures"], [first], "the bundle of that run is there")
+        second, = self.sim("--replay", self.hurried(16), code=1)["failures"]
+        self.assertEqual(second["replay"], "ostraka sim --replay ostraka-sim-seed-7-2/options.replay")
+        ended = run("sim", "shrink", "ostraka-sim-seed-7/options.replay", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("  replay: ostraka sim --replay ostraka-sim-seed-7-3/options.replay\n", ended.stdout)
+        self.assertEqual({path: path.read_bytes() for path in kept}, kept)
+
+    def test_a_failure_in_an_unwritable_folder_is_reported_nevertheless(self):
+        nowhere = "/proc"  # unwritable even for root
+        ended = run("sim", "--replay", self.hurried(), cwd=nowhere)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        lines = ended.stdout.splitlines()
+        failed, = (i for i, line in enumerate(lines) if line.startswith("FAIL seed=7 checker=progress: "))
+        self.assertEqual(lines[failed + 1], "  replay: ostraka sim --replay FILE")
+        self.assertIn("cannot make folder 'ostraka-sim-seed-7'", lines[failed + 2])
+        saved = self.folder / "saved.replay"
+        saved.write_text(lines[failed + 3])
+        again, = self.sim("--replay", saved, code=1)["failures"]
+        self.assertEqual(again["options"], lines[failed + 3])
+        ended = run("sim", "shrink", self.hurried(), "--json", cwd=nowhere)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("cannot make folder", json.loads(ended.stdout)["not_written"])
+
     def test_ranges_of_seeds_merge_to_the_whole(self):
         options = ["--swarm-test", "--attack", "equivocate", "--steps", 8]
         whole = self.sim(*options, "--seeds", "19..22", "--threads", 2)
@@ -90,7 +142,7 @@ class SimTest(TestCase):
         ended = run("sim", "merge", *reversed(parts), "--json", cwd=self.folder)
         self.assertEqual(ended.returncode, 0 if whole["ok"] else 1, ended.stderr)
         merged = json.loads(ended.stdout)
-        for key in ("seeds", "steps", "slow_steps", "events", "removed", "returns", "occurred", "run_twice"):
+        for key in ("seeds", "steps", "slow_steps", "events", "banned", "dropped", "returned", "occurred", "run_twice"):
             self.assertEqual(merged[key], whole[key], key)
         self.assertEqual(merged["ranges"], [[19, 20], [21, 22]])
         other = self.folder / "other.json"  # what is counted there is not counted in the first
@@ -100,6 +152,52 @@ class SimTest(TestCase):
         self.assertEqual({"equivocate", "lying_echo"}, set(json.loads(ended.stdout)["occurred"]["attacks"]))
         self.refused(2, ["sim", "merge", parts[0], parts[0]], "in two of the results")
         self.refused(2, ["sim", "merge", self.folder / "one.json", __file__], "give the output of `ostraka sim --json`")
+
+    def interrupted(self, *args, seeds_done):
+        """The end of a sweep that gets SIGINT when so many seeds have ended; its progress needs a terminal."""
+        terminal, stderr = os.openpty()
+        process = subprocess.Popen([harness.OSTRAKA, "sim", *map(str, args)], stdin=subprocess.DEVNULL, cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=stderr, start_new_session=True, text=True)
+        os.close(stderr)
+        shown = b""
+        try:
+            while f"\x1b[K{seeds_done} of ".encode() not in shown:
+                self.assertTrue(select.select([terminal], [], [], harness.DEADLINE_S)[0], shown)
+                shown += os.read(terminal, 4096)
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=harness.DEADLINE_S)
+        finally:
+            harness.kill_group(process)
+            os.close(terminal)
+        return process.returncode, out
+
+    def test_ctrl_c_keeps_what_a_sweep_has(self):
+        # Seven steps are too few to find the attacker of seed 5.
+        options = [*SMALL[:-1], 7]
+        code, out = self.interrupted(*options, "--seeds", "1..1000000", "--threads", 2, "--json", seeds_done=8)
+        result = json.loads(out)
+        self.assertEqual((code, result["ok"]), (1, False))
+        done = result["seeds"]
+        self.assertEqual(result["ranges"], [[1, done]] if done else [])
+        self.assertEqual(result["interrupted"]["left"], [done + 1, 1000000])
+        self.assertIn(5, [failure["seed"] for failure in result["failures"]])
+        words = shlex.split(result["interrupted"]["go_on"])
+        self.assertEqual(words[-2:], ["--seeds", f"{done + 1}..1000000"])
+        rest = json.loads(run("sim", *words[2:-2], "--seeds", f"{done + 1}..{done + 4}", "--json", cwd=self.folder).stdout)
+        parts = [self.folder / "stopped.json", self.folder / "rest.json"]
+        for path, part in zip(parts, (result, rest)):
+            path.write_text(json.dumps(part))
+        merged = json.loads(run("sim", "merge", *parts, "--json", cwd=self.folder).stdout)
+        whole = self.sim(*options, "--seeds", f"1..{done + 4}", code=1)
+        for key in ("seeds", "steps", "events", "banned", "dropped", "occurred", "ok"):
+            self.assertEqual(merged[key], whole[key], key)
+
+    def test_ctrl_c_names_the_command_that_goes_on(self):
+        code, out = self.interrupted(*SMALL, "--seeds", "1..1000000", "--attack-param", "lambda=2", "--threads", 2, seeds_done=3)
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"(?m)^\d+ seeds?, \d+ steps")
+        self.assertRegex(out, r"INTERRUPTED: go on with\n  ostraka sim --peers 4 --byzantine 1 --attack sign_flip "
+                              r"--attack-param lambda=2 --steps 15 --dimension 64 --threads 2 --seeds \d+\.\.1000000\n\Z")
 
     def test_the_dht_under_attack(self):
         options = ["dht", "--nodes", 60, "--minutes", 1, "--gets", 20, "--serve-at-once", "--adversary", "colluder",
@@ -115,7 +213,8 @@ class SimTest(TestCase):
     def test_text_output(self):
         result = run("sim", *SMALL, "--seed", 5, cwd=self.folder)
         self.assertEqual(result.returncode, 0)
-        self.assertIn("removed: 1 Byzantine, 0 honest", result.stdout)
+        self.assertIn("\nbanned: 1 Byzantine, 0 honest; dropped: 0 Byzantine, 0 honest; returned: 0 Byzantine, 0 honest\n",
+                      result.stdout)
         self.assertEqual(result.stdout.splitlines()[-1], "OK")
 
     def test_a_run_too_short_to_validate_all_members_says_so(self):
@@ -123,6 +222,20 @@ class SimTest(TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("checker=undetected", result.stdout)
         self.assertIn("more --steps", result.stdout)
+
+    def test_an_attack_below_its_limit_is_contained(self):
+        for times in ("0.01", "1"):
+            result = self.sim("--byzantine", 2, "--attack", "near_tolerance", "--attack-param", f"times={times}",
+                              "--steps", 20)
+            self.assertTrue(result["ok"], result["failures"])
+        self.assertGreater(result["occurred"]["attacks"]["near_tolerance"]["misdeeds"], 0)
+
+    def test_a_small_swarm_has_as_many_attackers_as_it_bears(self):
+        result = run("sim", "--peers", 4, "--steps", 8, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "note: --byzantine 1: 4 peers in mode majority bear no more than that\n")
+        self.refused(2, ["sim", "--peers", 2], "at least 3 members")
+        self.assertEqual(run("sim", "--peers", 8, "--steps", 8, cwd=self.folder).stderr, "")
 
     def test_a_note_says_how_many_validators_the_mode_spares(self):
         result = run("sim", "--steps", 20, "--validators", 9, cwd=self.folder)
@@ -136,9 +249,9 @@ class SimTest(TestCase):
         self.assertEqual(self.sim(*SMALL, "--seed", 5, "--report", page), plain)
         text = page.read_text()
         self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", ""))
-        for part in ("Removals", "banned by verdict", "with protection", "seal a decided"):
+        for part in ("Bans, drops and returns", "banned by verdict", "with protection", "seal a decided"):
             self.assertIn(part, text)
-        self.sim(*SMALL, "--seed", 5, "--report", page, "--report-step", 3)
+        self.sim(*SMALL, "--seed", 5, "--report", page, "--report-step", 3, "--force")
         self.assertIn("<h2>Step 3</h2>", page.read_text())
 
     @browser.needs_browser
@@ -147,7 +260,7 @@ class SimTest(TestCase):
         for peers, attack, more in ((8, "equivocate", ["--attack-param", "split=1"]),
                                     (8, "sign_flip", []), (12, "frame_victim", [])):
             self.sim("--peers", peers, "--byzantine", 3, "--attack", attack, "--dimension", 64,
-                     "--steps", 25, "--report", page, *more)
+                     "--steps", 25, "--report", page, "--force", *more)
             probe = browser.probe(page.read_text(), self.folder)
             self.assertEqual(probe, {"figures": 3, "found": []}, attack)
 
@@ -162,13 +275,21 @@ class SimTest(TestCase):
                      "cannot write")
         self.refused(3, ["sim", *SMALL, "--report", self.folder], "cannot write")
         self.assertEqual(list(self.folder.iterdir()), [], "nothing is left behind")
+        self.refused(2, ["sim", *SMALL, "--force"], "give --report FILE")
+        page.write_text("another run")
+        self.refused(2, ["sim", *SMALL, "--report", page], "exists and is kept", "--force")
+        self.assertEqual(page.read_text(), "another run")
 
     def test_bad_input(self):
         self.refused(2, ["sim", "--attack", "nonsense"], "'nonsense' is not known", "sign_flip")
         self.refused(2, ["sim", "--attack", "sign_flip", "--attack-param", "x=1"], "'x'", "lambda")
         self.refused(2, ["sim", "--attack", "sign_flip", "--attack-param", "lambda"],
                      "write name=value")
-        self.refused(2, ["sim", "--byzantine", 8], "byzantine must be below peers")
+        self.refused(2, ["sim", "--byzantine", 8], "byzantine is 8 and peers 8: byzantine must be below peers")
+        self.refused(2, ["sim", "--peers", 4, "--byzantine", 3], "4 peers")
+        self.refused(2, ["sim", "--seed", 2 ** 64], "--seed", "must be at most 9223372036854775807")
+        self.refused(2, ["sim", "--seed", -1], "--seed", "whole number of at least 0")
+        self.refused(2, ["sim", "--seeds", f"1..{2 ** 64}"], "at most 18446744073709551615")
         self.refused(2, ["sim", "--steps", 5], "steps must be at least 6")
         self.refused(2, ["sim", "--mode", "thrid"], "'thrid'", "majority, balanced or third")
         self.refused(2, ["sim", "--seeds", "5..1"], "write FIRST..LAST")

@@ -70,15 +70,20 @@ class LiveTest(StatusTestCase):
     def test_status_while_training_counts_and_estimates(self):
         self.start()
         self.start_others()
+        self.first.wait_for_event(event="evaluation")
         by_folder, by_address = self.status(), self.status(where=f"127.0.0.1:{self.port}")
-        self.assertEqual(set(by_folder), STATUS_KEYS | {"eta_seconds", "seconds_per_step"})
+        self.assertEqual(set(by_folder), STATUS_KEYS | {"eta_seconds", "seconds_per_step", "metric",
+                                                        "trend"})
         for status in (by_folder, by_address):
             self.assertGreaterEqual(status["step"], 3)
             self.assertEqual((status["steps"], status["linked"]), (1000000, 2))
             left = (status["steps"] - status["step"]) * status["seconds_per_step"]
             self.assertAlmostEqual(status["eta_seconds"], left, delta=left / 100)
         self.assertGreaterEqual(by_address["step"], by_folder["step"])
-        self.assertIn("other members", expect_ok("status", f"http://127.0.0.1:{self.port}/"))
+        text = expect_ok("status", f"http://127.0.0.1:{self.port}/")
+        self.assertIn("other members", text)
+        self.assertRegex(text, r"(?m)^learns +loss \d+\.\d{4} after step \d+$")
+        self.assertEqual(by_folder["trend"], "fine")
         # A member that stops answering is the one that the status names.
         self.others[0].signal(signal.SIGSTOP)
         lost = self.made.ids[1]
@@ -140,6 +145,7 @@ class HttpTest(StatusTestCase):
     def test_metrics_status_and_health(self):
         self.start()
         self.start_others()
+        self.first.wait_for_event(event="evaluation")
         self.assertEqual(get(self.port, "/healthz")[:2], (200, "text/plain; charset=utf-8"))
         code, kind, text = get(self.port, "/status?pretty")
         self.assertEqual((code, kind), (200, "application/json"))
@@ -170,6 +176,10 @@ class HttpTest(StatusTestCase):
         self.assertEqual(value("ostraka_members"), 3)
         self.assertEqual(value("ostraka_linked_members"), 2)
         self.assertEqual(value("ostraka_removals_total", kind="verdict"), 0)
+        self.assertGreater(value("ostraka_evaluation", metric="loss"), 0)
+        self.assertEqual({trend: value("ostraka_loss_trend", trend=trend)
+                          for trend in ("fine", "flat", "rising", "diverged")},
+                         {"fine": 1, "flat": 0, "rising": 0, "diverged": 0})
         phases = [v for (name, _), v in samples.items() if name == "ostraka_phase"]
         self.assertEqual(sum(phases), 1)
         for way in ("sent", "received"):

@@ -24,7 +24,6 @@ std::string Show(double value) {
          ")";
 }
 std::string Show(wire::ColumnFate fate) { return wire::ColumnFateName(fate); }
-std::string Show(wire::Course course) { return Show(static_cast<int>(course)); }
 
 template <typename T>
 std::string Show(const std::optional<T>& value) {
@@ -142,7 +141,7 @@ std::string FirstDifference(const Block& a, const Block& b) {
   compare.Field("tau", a.tau, b.tau);
   compare.Field("delta_us", a.delta_us, b.delta_us);
   compare.Field("state_root", a.state_root, b.state_root);
-  compare.Field("course", a.course, b.course);
+  compare.Field("closing", a.closing, b.closing);
   const bool equal = wire::EncodeBlock(a) == wire::EncodeBlock(b);
   if (compare.difference.empty() && !equal) return "a field that FirstDifference does not know";
   return compare.difference;

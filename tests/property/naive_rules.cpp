@@ -106,15 +106,15 @@ std::optional<Digest> StateRootOf(const Step& step) {
 }
 
 // protocol.md 5: "A run ends after its steps, at least `steps_after_ban` steps after the last
-// removal, and not while a case is open. One step more closes it".
-wire::Course CourseOf(const Step& step, const Block& block) {
-  if (step.last->course == wire::Course::kCloses) return wire::Course::kClosed;
+// removal, and not while a case is open. A closing step ends it".
+std::uint16_t ClosingOf(const Step& step, const Block& block) {
+  if (step.last->closing != 0) return static_cast<std::uint16_t>(1 + step.last->closing);
   const TrainingPlan& plan = step.manifest->training;
   bool goes_on = !block.cases.empty() || step.number < plan.steps - 1;
   if (block.last_removal_step) {
     goes_on = goes_on || step.number < *block.last_removal_step + plan.steps_after_ban;
   }
-  return goes_on ? wire::Course::kTrains : wire::Course::kCloses;
+  return goes_on ? 0 : 1;
 }
 
 // protocol.md 7: Delta of the next step.
@@ -161,7 +161,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   block.drawn =
       DrawValidators(step.randomness, last, last.proven, step.number + 1, manifest.validators);
   for (Assignment& drawn : block.drawn) drawn.covering = CoveringOf(step, drawn.target);
-  block.cases = OpenAfter(step, counted);
+  if (step.last->closing == 0) block.cases = OpenAfter(step, counted);
   for (const wire::Dispute& dispute : disputes) {
     if (!StaysBefore(step, kAfterAll, dispute.worker)) continue;
     if (StaysBefore(step, kAfterAll, dispute.aggregator)) block.disputes.push_back(dispute);
@@ -173,7 +173,7 @@ std::optional<Block> BlockAfter(const Block& last, const Manifest& manifest,
   block.tau = NextTau(step, fates);
   block.delta_us = NextDelta(step);
   block.state_root = StateRootOf(step);
-  block.course = CourseOf(step, block);
+  block.closing = ClosingOf(step, block);
   return block;
 }
 

@@ -105,8 +105,9 @@ constexpr const char* kOthers[] = {
     "Delta: stays for want of PROOFs",
     "state root sealed",
     "state root not sealed",
-    "course: closes",
-    "course: closed",
+    "closing: the last step that trains",
+    "closing: the state is sealed",
+    "closing: the state is not sealed",
 };
 
 bool Has(const std::vector<PeerId>& list, const PeerId& peer) {
@@ -311,8 +312,9 @@ void Notes::OfNumbers() {
   const auto states = [](const wire::Proof& proof) { return proof.state_root.has_value(); };
   const bool stated = std::any_of(proofs_.begin(), proofs_.end(), states);
   If(stated && !block_.state_root, "state root not sealed");
-  If(block_.course == wire::Course::kCloses, "course: closes");
-  If(block_.course == wire::Course::kClosed, "course: closed");
+  If(block_.closing == 1, "closing: the last step that trains");
+  If(block_.closing > 1 && block_.state_root, "closing: the state is sealed");
+  If(block_.closing > 1 && !block_.state_root, "closing: the state is not sealed");
 }
 
 }  // namespace

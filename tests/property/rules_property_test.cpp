@@ -58,7 +58,7 @@ std::string PlayStep(SealedWorld& world, Coverage& coverage, bool& goes_on) {
   NoteSituations(head, world.manifest(), sealed, *block, coverage);
   // One step of a membership that is too small for any role is enough.
   goes_on = head.members.size() > 2 && !block->members.empty() &&
-            block->course != wire::Course::kClosed;
+            !wire::RunIsOver(*block);
   if (goes_on) world.Follow(*block);
   return {};
 }

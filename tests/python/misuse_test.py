@@ -40,6 +40,25 @@ class MisuseTest(unittest.TestCase):
         misaligned = np.zeros(4 * 12 + 1, "uint8")[1:].view("float32").reshape(3, 4)
         self.refused("not contiguous", mean, misaligned)
 
+    def test_remedies_for_tensors_are_in_terms_of_torch(self):
+        class Tensor:  # torch is not needed: an object of its module that shows its memory
+            __module__ = "torch"
+
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        mean = ostraka.rules.mean
+        self.refused("give x.contiguous()", mean, Tensor(np.ones((5, 6), "float32").T))
+        self.refused("give x.contiguous()", mean, [Tensor(np.ones(6, "float32")[::2])] * 3)
+        self.refused("give x.float()", mean, Tensor(np.ones((2, 3), "int64")))
+        self.refused("give numpy.ascontiguousarray(x)", mean, np.ones((5, 6), "float32").T)
+
     def test_values(self):
         bad = X.copy()
         bad[2, 3] = np.inf

@@ -1,4 +1,5 @@
 """The module compared with plain NumPy: rules, attacks, and that nothing is copied or converted."""
+import re
 import sys
 import threading
 import unittest
@@ -241,6 +242,24 @@ class TorchTest(unittest.TestCase):
             ostraka.rules.mean(torch.ones(3, 4, requires_grad=True))
         with self.assertRaisesRegex(ValueError, "rows: "):
             ostraka.rules.mean(torch.ones(3, 4, dtype=torch.bfloat16))
+
+
+class ObjectsTest(unittest.TestCase):
+    def test_the_version_is_the_projects(self):
+        text = (Path(__file__).resolve().parents[2] / "CMakeLists.txt").read_text()
+        self.assertEqual(ostraka.__version__, re.search(r"VERSION (\d+\.\d+\.\d+)", text)[1])
+
+    def test_repr_is_source_that_makes_an_equal_pipeline(self):
+        rows = np.random.default_rng(1).standard_normal((9, 20))
+        for pipeline in [ostraka.Pipeline("mean"),
+                         ostraka.Pipeline("krum", f=2, variant="byzfl"),
+                         ostraka.Pipeline("centered_clip", tau=0.5, pre=["bucketing:s=2,seed=7", "nnm"],
+                                          f=1, drop_invalid=True)]:
+            again = eval(repr(pipeline))
+            self.assertEqual(repr(again), repr(pipeline))
+            np.testing.assert_array_equal(again(rows), pipeline(rows))
+        self.assertEqual(repr(pipeline), "ostraka.Pipeline('centered_clip', tau=0.5, f=1, "
+                         "pre=['bucketing:s=2,seed=7', 'nnm'], drop_invalid=True)")
 
 
 if __name__ == "__main__":

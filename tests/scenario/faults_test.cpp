@@ -62,7 +62,7 @@ TEST(Crashes, LongAbsentMemberIsDroppedThenFollowsAndReturns) {
   options.crash_down = base::Seconds(120);
   const SimResult result = RunWell(options);
   EXPECT_GT(result.honest_removed, 0U);
-  EXPECT_GT(result.returns, 0U);
+  EXPECT_GT(result.returned.size(), 0U);
   EXPECT_EQ(BansOf(result), 0U);
 }
 
@@ -71,7 +71,7 @@ TEST(Crashes, PeerWithoutItsDiskReturnsOnlyByRejoin) {
   options.crashes = 2;
   options.lose_disk = true;
   const SimResult result = RunWell(options);
-  EXPECT_GT(result.returns, 0U);
+  EXPECT_GT(result.returned.size(), 0U);
   EXPECT_EQ(BansOf(result), 0U);
 }
 
@@ -106,7 +106,7 @@ SimOptions LongWithLostDisks(std::uint64_t seed, std::uint32_t crashes, std::uin
 // for one slot.
 TEST(Crashes, AdmissionOfALostStoreDoesNotCount) {
   const SimResult result = RunWell(LongWithLostDisks(7, 40, 500));
-  EXPECT_GT(result.returns, 0U);
+  EXPECT_GT(result.returned.size(), 0U);
   EXPECT_EQ(BansOf(result), 0U);
 }
 
@@ -117,7 +117,7 @@ TEST(Crashes, CatchingUpContinuesAfterAKill) {
     SimOptions options = LongWithLostDisks(seed, 8, 400);
     options.dimension = 100;
     const SimResult result = RunWell(options);
-    EXPECT_GT(result.returns, 0U);
+    EXPECT_GT(result.returned.size(), 0U);
     EXPECT_EQ(BansOf(result), 0U);
   }
 }
@@ -133,7 +133,7 @@ TEST(Crashes, FloodPreventsNoReturn) {
   options.crashes = 2;
   options.lose_disk = true;
   const SimResult result = RunWell(options);
-  EXPECT_GT(result.returns, 0U);
+  EXPECT_GT(result.returned.size(), 0U);
   EXPECT_EQ(result.byzantine_removed, 0U);
   EXPECT_EQ(BansOf(result), 0U);
 }
@@ -150,7 +150,7 @@ TEST(Crashes, PoisonedAnswerIsRequestedFromAnotherMember) {
     options.lose_disk = true;
     options.steps = 60;
     const SimResult result = RunWell(options);
-    EXPECT_GT(result.returns, 0U);
+    EXPECT_GT(result.returned.size(), 0U);
     EXPECT_GT(result.misdeeds, 0U) << "nobody asked them";
     EXPECT_EQ(result.byzantine_removed, 0U);
     EXPECT_EQ(BansOf(result), 0U);

@@ -90,7 +90,7 @@ TEST(ProtocolAttack, SevenOfSixteenLiarsAboutTheirNumbersAreBannedByTheVerdict) 
   options.dimension = 200;
   const SimResult result = RunOptions(options);
   EXPECT_EQ(result.byzantine_removed, 7U);
-  EXPECT_EQ(result.returns, 0U) << "nobody was dropped first";
+  EXPECT_EQ(result.returned.size(), 0U) << "nobody was dropped first";
   for (const wire::Removal& removal : result.removals) {
     EXPECT_EQ(removal.kind, RemovalKind::kVerdict) << removal.reason;
     EXPECT_THAT(removal.reason, HasSubstr("do not follow from what it sent: named by"));
@@ -158,7 +158,7 @@ TEST(ProtocolAttack, AttackerThatLeavesBeforeTheAccusationIsBanned) {
   for (const char* back : {"0", "1"}) {
     const SimResult result = RunAttack("leave_after", {{"back", back}});
     EXPECT_EQ(BannedByVerdict(result).size(), 3U) << "of whom somebody saw something";
-    EXPECT_EQ(result.returns, 0U);
+    EXPECT_EQ(result.returned.size(), 0U);
     std::size_t left = 0;
     for (const wire::Removal& removal : result.removals) {
       if (removal.kind != RemovalKind::kDrop) continue;
@@ -206,7 +206,7 @@ TEST(ProtocolAttack, EachWithheldCoinCostsAnIdentity) {
   }
   EXPECT_EQ(removed.size(), 3U);
   EXPECT_GE(kept, 1U);
-  EXPECT_EQ(result.returns, 0U);
+  EXPECT_EQ(result.returned.size(), 0U);
   EXPECT_LT(result.loss, 1.5 * HonestLoss());
 }
 
@@ -379,20 +379,20 @@ TEST(ProtocolAttack, SilentMemberIsSealedAbsentAndDropped) {
   const SimResult result = RunAttack("silent");
   ExpectRemoved(result, RemovalKind::kDrop, {"its COMMIT did not come"});
   EXPECT_EQ(result.detection_steps, 0U);
-  EXPECT_EQ(result.returns, 0U);
+  EXPECT_EQ(result.returned.size(), 0U);
 }
 
 TEST(ProtocolAttack, SilenceInSealAMayEndAndIsExcusedOnce) {
   const SimResult result = RunAttack("silent", {{"phase", "1"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"its COMMIT did not come"});
   EXPECT_EQ(result.byzantine_removed, 6U);
-  EXPECT_EQ(result.returns, 3U) << "after a second drop 1000 steps must pass";
+  EXPECT_EQ(result.returned.size(), 3U) << "after a second drop 1000 steps must pass";
 }
 
 TEST(ProtocolAttack, SilenceAfterTheCoinsBarsFromReturning) {
   const SimResult result = RunAttack("silent", {{"phase", "2"}});
   ExpectRemoved(result, RemovalKind::kDrop, {"its REVEAL did not come"});
-  EXPECT_EQ(result.returns, 0U);
+  EXPECT_EQ(result.returned.size(), 0U);
 }
 
 TEST(ProtocolAttack, SilenceInSealCIsDropped) {
@@ -406,7 +406,7 @@ TEST(ProtocolAttack, EachAbortedCoinCostsAnIdentity) {
     const SimResult result = RunAttack("abort_coin", {{"together", together}});
     ExpectRemoved(result, RemovalKind::kDrop, {"its REVEAL did not come"});
     EXPECT_EQ(result.detection_steps, 0U);
-    EXPECT_EQ(result.returns, 0U);
+    EXPECT_EQ(result.returned.size(), 0U);
   }
 }
 

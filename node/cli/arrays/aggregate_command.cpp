@@ -229,7 +229,7 @@ base::Status Aggregate(const AggregateOptions& options) {
     return base::InvalidArgument(
         "give --rule RULE IN.npy OUT.npy, or --list (see `ostraka aggregate --help`)");
   }
-  RETURN_IF_ERROR(CheckKeepsInput(options.array, options.in));
+  RETURN_IF_ERROR(CheckKeepsFiles(options.array, options.in));
   ASSIGN_OR_RETURN(Work work, MakeWork(options));
   ASSIGN_OR_RETURN(NpyFile in, NpyFile::Map(options.in));
   ASSIGN_OR_RETURN(const Steps steps, StepsOf(in));
@@ -265,7 +265,8 @@ void AddAggregateCommand(CLI::App& program, Invocation& invocation) {
       "  --pre nnm --f 2 without --rule writes the mixed rows");
   command->callback([options, &invocation] {
     invocation.body = [options] {
-      return ListOrRun(options->array, ListOfRules, [&] { return Aggregate(*options); });
+      return ListOrRun(options->array, options->in, ListOfRules,
+                       [&] { return Aggregate(*options); });
     };
   });
 }

@@ -30,21 +30,24 @@ struct ArrayOptions {
   bool list = false;
   bool markdown = false;
   bool json = false;
+  bool force = false;
 
   bool prints_json() const { return json || out == "-"; }
 };
 
-// Adds --threads, --list (of `what`), --markdown (which prints `page`) and --json.
+// Adds --threads, --list (of `what`), --markdown (which prints `page`), --json and --force.
 void AddArrayOptions(CLI::App& command, const std::string& what, const std::string& page,
                      ArrayOptions& options);
 
-// Prints the list if --list was given, else runs `body`; prints an error as one line.
-ExitCode ListOrRun(const ArrayOptions& options, std::string (*list)(ListFormat),
-                   const std::function<base::Status()>& body);
+// Prints the list if --list was given, else runs `body`; prints an error as one line. `input` is
+// the file to read, if one was named; a list needs none.
+ExitCode ListOrRun(const ArrayOptions& options, const std::string& input,
+                   std::string (*list)(ListFormat), const std::function<base::Status()>& body);
 
 // InvalidArgument if the result would replace `input`, under any name: that file is mapped while it
-// is read, and the user wants to keep it.
-base::Status CheckKeepsInput(const ArrayOptions& options, const std::string& input);
+// is read, and the user wants to keep it. FailedPrecondition if it would replace another file
+// without --force: results of hours have common names.
+base::Status CheckKeepsFiles(const ArrayOptions& options, const std::string& input);
 
 // Writes the result to the file that `out` names, or into `answer`.
 template <typename T>

@@ -228,7 +228,7 @@ base::Status RunAttack(const AttackCommandOptions& options) {
     return base::InvalidArgument(
         "give --name ATTACK HONEST.npy OUT.npy, or --list (see `ostraka attack --help`)");
   }
-  RETURN_IF_ERROR(CheckKeepsInput(options.array, options.honest));
+  RETURN_IF_ERROR(CheckKeepsFiles(options.array, options.honest));
   ASSIGN_OR_RETURN(const aggregation::Arguments given, ParseArguments(options.params));
   ASSIGN_OR_RETURN(aggregation::Attack attack, aggregation::MakeAttack(options.name, given));
   ASSIGN_OR_RETURN(auto rule, MakeVictim(options, attack));
@@ -290,7 +290,8 @@ void AddAttackCommand(CLI::App& program, Invocation& invocation) {
       "  --f defaults to --byzantine");
   command->callback([options, &invocation] {
     invocation.body = [options] {
-      return ListOrRun(options->array, ListOfAttacks, [&] { return RunAttack(*options); });
+      return ListOrRun(options->array, options->honest, ListOfAttacks,
+                       [&] { return RunAttack(*options); });
     };
   });
 }

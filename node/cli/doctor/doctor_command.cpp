@@ -20,13 +20,10 @@
 namespace ostraka::cli {
 namespace {
 
-// docs/benchmarks.md: a cnn trains worse at the default rate, which is mlp's.
-constexpr double kCnnRate = 0.3;
-
 struct DoctorOptions {
   std::string manifest_file;
   std::string data_dir;
-  std::string listen = "0.0.0.0:0";
+  std::string listen = "*:0";
   std::string data;
   bool calibrate = false;
   bool json = false;
@@ -46,7 +43,6 @@ base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& b
   if (options.manifest_file.empty()) {
     ManifestOptions chosen;
     chosen.manifest.training.model = built_in;
-    if (built_in == "cnn") chosen.manifest.training.learning_rate = kCnnRate;
     ASSIGN_OR_RETURN(model.manifest, MakeManifest(chosen));
   } else {
     ASSIGN_OR_RETURN(model.manifest, config::ReadManifestFile(options.manifest_file));

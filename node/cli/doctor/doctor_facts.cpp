@@ -213,7 +213,7 @@ Finding CheckModule() {
 
 ListenFacts TryListen(const std::string& address) {
   ListenFacts facts{address, ""};
-  const auto fd = os::ListenOn(address);
+  const auto fd = os::ListenOn(address, "--listen");
   if (fd.ok()) {
     close(*fd);
   } else {

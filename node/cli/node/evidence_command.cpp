@@ -94,8 +94,14 @@ base::StatusOr<ExitCode> VerifyFiles(const EvidenceCommandOptions& options) {
   ExitCode worst = kDone;
   json findings = json::array();
   for (const std::string& file : options.files) {
-    ASSIGN_OR_RETURN(const base::Bytes bytes, ReadEvidenceFile(file));
-    const evidence::Finding finding = Judge(bytes, run);
+    const auto bytes = ReadEvidenceFile(file);
+    if (!bytes.ok()) {  // the other files are judged nevertheless
+      worst = std::max(worst, Fail(bytes.status()));
+      if (options.json)
+        findings.push_back({{"file", file}, {"error", base::MessageOf(bytes.status())}});
+      continue;
+    }
+    const evidence::Finding finding = Judge(*bytes, run);
     worst = std::max(worst, ExitOf(finding.outcome));
     if (options.json) {
       findings.push_back(JsonOf(finding));

@@ -55,16 +55,17 @@ base::StatusOr<Checkpoint> Read(const ExportOptions& options) {
   }
 }
 
-// Whether the run sealed exactly this state: the block of the next step has its root. False if that
-// block has no root (--checkpoint-every is not a multiple of the manifest's state_root_every), or
-// does not exist (the run's last step).
+// Whether the run sealed exactly this state: the block of the next step has its root, or one of the
+// blocks that close the run. False if no block has it (--checkpoint-every is not a multiple of the
+// manifest's state_root_every, or the run was stopped).
 base::StatusOr<bool> IsSealed(store::LedgerReader& ledger, const Checkpoint& checkpoint) {
   const std::string root = checkpoint.metadata.at("state_root");
   std::optional<base::Digest> sealed;
   // The block of step s has height s + 1.
   RETURN_IF_ERROR(ledger.ForEachBlock(checkpoint.step + 2, [&](const wire::Block& block) {
-    if (block.step == checkpoint.step + 1) sealed = block.state_root;
-    return false;
+    if (wire::TrainedSteps(block) > checkpoint.step + 1 && block.step > checkpoint.step + 1) return false;
+    sealed = block.state_root;
+    return !sealed;
   }));
   if (sealed && sealed->Hex() != root) {
     return base::FailedPrecondition("the state after step " + std::to_string(checkpoint.step) +

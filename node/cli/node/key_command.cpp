@@ -59,7 +59,7 @@ base::Status New(const KeyOptions& options) {
 }
 
 base::Status ShowFile(const KeyOptions& options) {
-  ASSIGN_OR_RETURN(const std::string text, crypto::ReadKeyFile(options.file));
+  ASSIGN_OR_RETURN(const std::string text, ReadKey(options.file));
   const auto info = crypto::InspectKeyFile(text);
   if (!info.ok()) return About(options.file, info.status());
   Show(info->id, info->encrypted, options);

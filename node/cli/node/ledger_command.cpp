@@ -2,6 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -29,6 +31,36 @@ std::string ListOf(const std::vector<base::PeerId>& peers) {
   return list;
 }
 
+// Steps whose blocks a node skipped: it was away, and took a later state from the others.
+struct Gap {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::string Text() const {
+    return "the blocks of steps " + std::to_string(from) + " to " + std::to_string(to) +
+           " are not here: this node was away, and took a later state";
+  }
+};
+
+// Finds the gaps in blocks that it is shown in order.
+class GapFinder {
+ public:
+  // Below `pruned_below` a missing block says nothing.
+  explicit GapFinder(std::uint64_t pruned_below) : pruned_below_(pruned_below) {}
+
+  // The gap before `block`, if there is one.
+  std::optional<Gap> Before(const wire::Block& block) {
+    const std::uint64_t expected = std::max(next_, pruned_below_);
+    const bool skips = !block.genesis && block.step > expected;
+    next_ = block.genesis ? 0 : block.step + 1;
+    if (!skips) return std::nullopt;
+    return Gap{expected, block.step - 1};
+  }
+
+ private:
+  const std::uint64_t pruned_below_;
+  std::uint64_t next_ = 0;  // step of the block that should follow
+};
+
 base::Status ShowText(store::LedgerReader& ledger, const store::LedgerSummary& summary) {
   std::printf("run   %s\nnode  %s\nsince %s\n", summary.run_id.Hex().c_str(),
               summary.peer.Hex().c_str(), summary.created_utc.c_str());
@@ -40,17 +72,22 @@ base::Status ShowText(store::LedgerReader& ledger, const store::LedgerSummary& s
   }
   std::printf("%-8s %-16s %8s %10s %10s  %s\n", "step", "decision", "members", "applied", "tau",
               "events");
-  return ledger.ForEachBlock(0, [](const wire::Block& block) {
+  GapFinder gaps(summary.pruned_below);
+  return ledger.ForEachBlock(0, [&gaps](const wire::Block& block) {
+    if (const auto gap = gaps.Before(block)) std::printf("...      %s\n", gap->Text().c_str());
     const auto applied =
         std::count(block.columns.begin(), block.columns.end(), wire::ColumnFate::kApplied);
     std::string events;
-    for (const auto& removal : block.removals) events += "removed " + removal.peer.Short() + " ";
-    for (const auto& peer : block.joined) events += "joined " + peer.Short() + " ";
+    for (const auto& removal : block.removals) {
+      events += (wire::IsBan(removal.kind) ? "banned " : "dropped ") + removal.peer.Short() + " ";
+    }
+    for (const auto& peer : block.joined) events += "returned " + peer.Short() + " ";
     for (const auto& open : block.cases) {
       if (open.opened_step == block.step) {
         events += CaseText(JsonOf(open.id)) + " ";
       }
     }
+    if (wire::RunIsOver(block)) events += "the run is closed ";
     if (block.state_root) events += "state root " + block.state_root->Short();
     const std::string step = block.genesis ? "genesis" : std::to_string(block.step);
     const std::string columns =
@@ -153,15 +190,64 @@ base::Status ExplainRemoval(store::LedgerReader& ledger, const wire::Removal& re
   return base::OkStatus();
 }
 
+// What the blocks say of members that were removed and came back.
+struct Returns {
+  std::map<base::PeerId, std::vector<std::uint64_t>> joined;  // steps, in order
+  std::vector<base::PeerId> members;                          // of the newest block
+  std::uint64_t newest = 0;                                   // its step
+  std::vector<Gap> gaps;
+};
+
+base::StatusOr<Returns> ReadReturns(store::LedgerReader& ledger) {
+  ASSIGN_OR_RETURN(const store::LedgerSummary summary, ledger.Summary());
+  Returns returns;
+  GapFinder gaps(summary.pruned_below);
+  RETURN_IF_ERROR(ledger.ForEachBlock(0, [&](const wire::Block& block) {
+    if (const auto gap = gaps.Before(block)) returns.gaps.push_back(*gap);
+    for (const base::PeerId& peer : block.joined) returns.joined[peer].push_back(block.step);
+    returns.members = block.members;
+    returns.newest = block.step;
+    return true;
+  }));
+  return returns;
+}
+
+// `next`: the step of the member's next removal, or none.
+void AddReturn(const Returns& returns, const wire::Removal& removal,
+               std::optional<std::uint64_t> next, json& entry) {
+  const auto joined = returns.joined.find(removal.peer);
+  if (joined != returns.joined.end()) {
+    for (const std::uint64_t step : joined->second) {
+      if (step <= removal.step || (next && step > *next)) continue;
+      entry["returned_in_step"] = step;
+      return;
+    }
+  }
+  // Its return is in a gap.
+  const auto& members = returns.members;
+  const bool is_member = std::find(members.begin(), members.end(), removal.peer) != members.end();
+  if (!next && is_member) entry["member_in_step"] = returns.newest;
+}
+
 void PrintExplanation(const json& entry) {
   const auto short_id = [](const json& id) { return id.get<std::string>().substr(0, 16); };
-  std::printf("%s was removed in step %llu (%s)\n", short_id(entry["peer"]).c_str(),
-              static_cast<unsigned long long>(entry["step"]),
-              entry["kind"].get<std::string>().c_str());
+  const std::string kind = entry["kind"];
+  const bool is_ban = kind == wire::RemovalKindName(wire::RemovalKind::kVerdict) ||
+                      kind == wire::RemovalKindName(wire::RemovalKind::kEvidence);
+  std::printf("%s was %s in step %llu (%s)\n", short_id(entry["peer"]).c_str(),
+              is_ban ? "banned" : "dropped", static_cast<unsigned long long>(entry["step"]),
+              kind.c_str());
   std::printf("  why: %s\n", PrintableLine(entry["reason"].get<std::string>()).c_str());
   if (entry.contains("accuser")) {
     std::printf("  case: %s; sealed in step %llu\n", CaseText(entry).c_str(),
                 static_cast<unsigned long long>(entry["case_opened_in_step"]));
+  }
+  if (entry.contains("returned_in_step")) {
+    std::printf("  a member again since step %llu\n",
+                static_cast<unsigned long long>(entry["returned_in_step"]));
+  } else if (entry.contains("member_in_step")) {
+    std::printf("  a member again in step %llu\n",
+                static_cast<unsigned long long>(entry["member_in_step"]));
   }
   if (!entry.contains("evidence")) return;
   for (const json& row : entry["evidence"]) {
@@ -177,9 +263,15 @@ base::Status Explain(const LedgerCommandOptions& options) {
     ASSIGN_OR_RETURN(peer, FindPeer(ledger, options.peer));
   }
   ASSIGN_OR_RETURN(const std::vector<wire::Removal> removals, ledger.Removals(peer));
+  ASSIGN_OR_RETURN(const Returns returns, ReadReturns(ledger));
   json list = json::array();
-  for (const wire::Removal& removal : removals) {
-    RETURN_IF_ERROR(ExplainRemoval(ledger, removal, list));
+  for (auto removal = removals.begin(); removal != removals.end(); ++removal) {
+    RETURN_IF_ERROR(ExplainRemoval(ledger, *removal, list));
+    const auto next =
+        std::find_if(std::next(removal), removals.end(),
+                     [&](const wire::Removal& later) { return later.peer == removal->peer; });
+    AddReturn(returns, *removal, next == removals.end() ? std::nullopt : std::optional(next->step),
+              list.back());
   }
   if (options.json) {
     PrintJson({{"removals", list}});
@@ -188,6 +280,9 @@ base::Status Explain(const LedgerCommandOptions& options) {
   }
   if (!options.json) {
     for (const json& entry : list) PrintExplanation(entry);
+    for (const Gap& gap : returns.gaps) {
+      std::printf("%s; removals and returns in them are missing above\n", gap.Text().c_str());
+    }
   }
   return base::OkStatus();
 }

@@ -16,7 +16,11 @@
 namespace ostraka::cli {
 namespace {
 
-ExitCode ExitCodeOf(host::NodeEnd end) {
+// A service manager that stops a node has no failure to report.
+constexpr const char* kSystemStop = "SIGTERM";
+
+ExitCode ExitCodeOf(host::NodeEnd end, const std::string& stopped_by) {
+  if (end == host::NodeEnd::kInterrupted && stopped_by == kSystemStop) return kDone;
   switch (end) {
     case host::NodeEnd::kFinished:
       return kDone;
@@ -32,7 +36,8 @@ ExitCode ExitCodeOf(host::NodeEnd end) {
   return kEnvironment;
 }
 
-ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::string& data_dir) {
+ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::string& data_dir,
+              const std::string& stopped_by) {
   const host::NodeReport& report = *run.report();
   nlohmann::json result = ReportJson(report, run.self(), run.layout());
   if (report.checkpoint.ok()) {
@@ -42,11 +47,14 @@ ExitCode Show(const NodeOutputOptions& output, const host::Run& run, const std::
                    report.checkpoint->c_str(), data_dir.c_str());
     }
   }
+  if (!output.events && !report.trouble.empty()) {
+    std::fprintf(stderr, "NOT WELL TRAINED: %s\n", report.trouble.c_str());
+  }
   if (output.events) result["event"] = "report";
   if (output.events || output.json) PrintJson(result);
   // A run whose result is lost has failed, whatever its outcome.
   if (!report.checkpoint.ok() && report.steps_done > 0) return Fail(report.checkpoint.status());
-  return ExitCodeOf(report.outcome.end);
+  return ExitCodeOf(report.outcome.end, stopped_by);
 }
 
 base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
@@ -68,11 +76,15 @@ base::StatusOr<ExitCode> RunNode(const NodeCommandOptions& options) {
     std::fprintf(stderr, "this node is Byzantine: it attacks with %s\n",
                  options.lab.attack.c_str());
   }
+  std::string stopped_by;
   {
-    const os::StopSignals signals(host.io(), [&host](const std::string& name) { host.Stop(name); });
+    const os::StopSignals signals(host.io(), [&](const std::string& name) {
+      stopped_by = name;
+      host.Stop(name);
+    });
     host.RunToTheEnd();
   }
-  const ExitCode code = Show(output, *run, data_dir);
+  const ExitCode code = Show(output, *run, data_dir, stopped_by);
   if (options.network.http.address.empty()) return code;
   std::fflush(stdout);  // a parent process need not wait for the last page
   const base::Status shown =
@@ -90,8 +102,9 @@ void AddNodeCommand(CLI::App& program, Invocation& invocation) {
   command->footer(
       "Example: ostraka node run.toml --key me.key\n"
       "         ostraka node run.toml --key me.key --http 127.0.0.1:9464\n"
-      "Ctrl-C stops the node cleanly.\n"
-      "Exit codes: 0 the run finished; 1 banned, diverged, forked or stopped; 2 bad option or "
+      "Ctrl-C stops the node cleanly; the same command goes on where it was.\n"
+      "Exit codes: 0 the run finished, or SIGTERM stopped the node; 1 banned, diverged, forked, or "
+      "stopped by Ctrl-C or a closed terminal (SIGHUP); 2 bad option or "
       "file content; 3 file, disk or port missing, or no progress");
   command->callback([options, &invocation] {
     invocation.body = [options] {

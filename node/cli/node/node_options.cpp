@@ -141,7 +141,8 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
       "--data-dir", options.files.data_dir,
       "folder of the ledger and the checkpoints (default ~/.local/share/ostraka/<run id>)");
   command.add_option("--listen", options.network.listen,
-                     "HOST:PORT to listen on, instead of the address in the manifest");
+                     "HOST:PORT to listen on, *:PORT for all addresses of this machine (default: "
+                     "all, with the port of the manifest; a loopback address only on itself)");
   command.add_option("--listen-fd", options.network.listen_fd,
                      "descriptor of a socket that listens already (socket activation)");
   command.add_option("--bandwidth", options.network.bandwidth,
@@ -154,8 +155,10 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
                      "file with the initial state, for a run made by `run recover`");
   command.add_option("--record-frames", options.files.record_frames,
                      "append every received frame to this file, for audits");
-  command.add_option("--evaluate-every", options.evaluate_every,
-                     "evaluate on held-out data every this many steps; 0: only at the end");
+  command
+      .add_option("--evaluate-every", options.evaluate_every,
+                  "steps between evaluations on held-out data; 0: only at the end")
+      ->capture_default_str();
   AddStateOptions(command, options.states);
   command.add_flag("--json", options.output.json, "print the final report as one JSON object");
   command.add_flag("--events", options.output.events, "print each event as one line of JSON");

@@ -59,7 +59,7 @@ struct NodeCommandOptions {
   NodeFileOptions files;
   NodeNetworkOptions network;
   StateOptions states;
-  std::uint64_t evaluate_every = 0;
+  std::uint64_t evaluate_every = 10;
   NodeOutputOptions output;
   NodeLabOptions lab;
 };

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,11 +10,13 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/options/manifest_options.h"
+#include "node/cli/terminal/human.h"
 #include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/config/manifest_toml.h"
 #include "node/config/training.h"
 #include "node/os/endpoint.h"
+#include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
 namespace {
@@ -23,6 +26,7 @@ struct RunOptions {
   std::vector<std::string> members;  // ID@HOST:PORT
   ManifestOptions manifest;
   std::uint32_t faults = 0;
+  std::string data;  // for check: where the run's data is on this machine
   bool json = false;
 };
 
@@ -48,12 +52,18 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
     for (const auto& member : m.members) {
       members.push_back({{"peer", member.id.Hex()}, {"address", member.address}});
     }
-    nlohmann::json result = {
-        {"run_id", m.run_id.Hex()},           {"name", m.name},
-        {"mode", protocol::ModeName(m.mode)}, {"members", members},
-        {"tolerates", thresholds.t_s},        {"tolerates_asynchronous", thresholds.t_a},
-        {"model", m.training.model},          {"data", m.training.data},
-        {"steps", m.training.steps},          {"validators", m.validators}};
+    nlohmann::json result = {{"run_id", m.run_id.Hex()},
+                             {"name", m.name},
+                             {"mode", protocol::ModeName(m.mode)},
+                             {"members", members},
+                             {"tolerates", thresholds.t_s},
+                             {"tolerates_asynchronous", thresholds.t_a},
+                             {"model", m.training.model},
+                             {"data", m.training.data},
+                             {"steps", m.training.steps},
+                             {"validators", m.validators},
+                             {"learning_rate", m.training.learning_rate},
+                             {"momentum", m.training.momentum}};
     if (m.origin) {
       result["origin"] = {{"run_id", m.origin->run_id.Hex()},
                           {"step", m.origin->step},
@@ -76,9 +86,10 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   }
   const std::uint32_t spared =
       protocol::SparedValidators(n, protocol::FaultBound(thresholds), m.validators);
-  std::printf("trains %s on %s for %llu steps; validators per step: %u%s\n",
+  std::printf("trains %s on %s for %llu steps, %s; validators per step: %u%s\n",
               m.training.model.c_str(), data.c_str(),
-              static_cast<unsigned long long>(m.training.steps), spared,
+              static_cast<unsigned long long>(m.training.steps),
+              SgdText(m.training.learning_rate, m.training.momentum).c_str(), spared,
               spared < m.validators ? ", as many as the mode can spare" : "");
   for (const auto& member : m.members) {
     std::printf("member %s  %s\n", member.id.Hex().c_str(),
@@ -89,6 +100,43 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
 base::Status CheckFaults(const protocol::Manifest& manifest, std::uint32_t faults) {
   return protocol::CheckTolerates(manifest.mode,
                                   static_cast<std::uint32_t>(manifest.members.size()), faults);
+}
+
+base::Status CheckAddresses(const protocol::Manifest& manifest) {
+  std::map<std::string, base::PeerId> at;
+  for (const protocol::Member& member : manifest.members) {
+    if (member.address.empty()) continue;
+    const auto [other, is_new] = at.emplace(member.address, member.id);
+    if (is_new) continue;
+    return base::InvalidArgument("members " + other->second.Short() + " and " + member.id.Short() +
+                                 " have one address, " + member.address +
+                                 ": give each member its own host or port");
+  }
+  return base::OkStatus();
+}
+
+// Refuses what no node can start from: makes the trainer that a node would make. `data`: where the
+// run's data is on this machine, or empty. Returns what could not be checked here, if anything.
+base::StatusOr<std::string> CheckStart(const protocol::Manifest& manifest,
+                                       const std::string& data) {
+  RETURN_IF_ERROR(CheckAddresses(manifest));
+  RETURN_IF_ERROR(config::CheckTraining(manifest));
+  ASSIGN_OR_RETURN(const train::TrainerOptions options,
+                   config::TrainerOptionsOf(manifest, data, train::HeldOut::kTest));
+  const bool is_built_in = options.data == "digits" || options.data == "toy";
+  if (data.empty() && !is_built_in) {
+    return "whether the model fits the data: say with --data where " + options.data + " is here";
+  }
+  const auto trainer = train::MakeTrainer(options);
+  // Without the trainer's library the machine can write a manifest for others.
+  if (!trainer.ok() && trainer.status().code() == absl::StatusCode::kNotFound &&
+      !train::TrainerLibrary().ok()) {
+    return "the model and the data: " + base::MessageOf(trainer.status());
+  }
+  if (!trainer.ok()) return trainer.status();
+  RETURN_IF_ERROR(
+      config::CheckDimension(base::ElementCount((*trainer)->layout()), manifest.members.size()));
+  return std::string();
 }
 
 base::Status Init(const RunOptions& options) {
@@ -104,15 +152,27 @@ base::Status Init(const RunOptions& options) {
   crypto::FillRandom(nonce.bytes);
   const std::string text = config::WriteManifest(manifest, nonce);
   ASSIGN_OR_RETURN(const protocol::Manifest parsed, config::ParseManifest(text));
+  const std::string& data = options.manifest.manifest.training.data;  // as the user wrote it
+  const bool is_elsewhere = data.find(':') != std::string::npos;
+  RETURN_IF_ERROR(CheckStart(parsed, is_elsewhere ? data : "").status());
   RETURN_IF_ERROR(WriteNewFile(options.file, text));
   PrintSummary(parsed, options.json);
   return base::OkStatus();
 }
 
-base::Status Inspect(const RunOptions& options) {
+base::Status Show(const RunOptions& options) {
   ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.file));
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
   RETURN_IF_ERROR(config::CheckTraining(manifest));
+  PrintSummary(manifest, options.json);
+  return base::OkStatus();
+}
+
+base::Status Check(const RunOptions& options) {
+  ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.file));
+  RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
+  ASSIGN_OR_RETURN(const std::string unchecked, CheckStart(manifest, options.data));
+  if (!unchecked.empty()) std::fprintf(stderr, "not checked: %s\n", unchecked.c_str());
   PrintSummary(manifest, options.json);
   return base::OkStatus();
 }
@@ -145,22 +205,28 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
     };
   });
 
-  const auto add_reader = [&](const char* name, const char* description) {
+  const auto add_reader = [&](const char* name, const char* description,
+                              base::Status (*body)(const RunOptions&)) {
     auto* reader = command->add_subcommand(name, description);
     reader->add_option("file", options->file, "the manifest")->required();
     reader->add_option("--faults", options->faults,
                        "refuse a mode that tolerates fewer faulty members");
     reader->add_flag("--json", options->json, "print one JSON object");
     reader->footer(std::string("Example: ostraka run ") + name + " run.toml");
-    reader->callback([options, &invocation] {
-      invocation.body = [options] {
-        const base::Status status = Inspect(*options);
+    reader->callback([options, &invocation, body] {
+      invocation.body = [options, body] {
+        const base::Status status = body(*options);
         return status.ok() ? kDone : Fail(status);
       };
     });
+    return reader;
   };
-  add_reader("show", "print the settings of a manifest");
-  add_reader("check", "check whether a run can start from a manifest (exit code 0)");
+  add_reader("show", "print the settings of a manifest", Show);
+  auto* check = add_reader(
+      "check", "check that a node with this manifest can start here (exit code 0); asks no network",
+      Check);
+  check->add_option("--data", options->data,
+                    "mnist:DIR, cifar10:DIR or text:FILE: also check this copy of the run's data");
   AddRunRecoverCommand(*command, invocation);
 }
 

@@ -1,6 +1,7 @@
 // ostraka status: a node's status, from its data folder or its HTTP address.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +12,8 @@
 
 #include "node/cli/node/commands.h"
 #include "node/cli/terminal/data_dir.h"
+#include "node/cli/terminal/human.h"
+#include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_answers.h"
 #include "node/cli/views/node_json.h"
 #include "node/http/http_get.h"
@@ -54,7 +57,7 @@ base::StatusOr<json> FromLedger(const std::string& dir) {
       {"healthy", false}, {"outcome", summary.outcome}, {"removals", std::move(removals)}};
   const base::StatusOr<wire::Block> last = ledger.LastBlock();
   if (last.ok()) {
-    result["step"] = last->step;
+    result["step"] = wire::TrainedSteps(*last) > 0 ? wire::TrainedSteps(*last) - 1 : 0;
     result["members"] = last->members.size();
   } else if (!absl::IsNotFound(last.status())) {
     return last.status();
@@ -175,9 +178,11 @@ class Text {
                        " ms, and is dropped beyond " + Count(slow.at("allowed_ms")) +
                        " ms (docs/operating.md)");
     }
+    if (status.contains("metric")) Line("learns", LossOf(status.at("metric")));
+    if (status.contains("trouble")) Line("TROUBLE", status.at("trouble"));
     if (status.contains("eta_seconds")) {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
-                       Span(status.at("seconds_per_step")) + " a step");
+                       SpanText(status.at("seconds_per_step")) + " a step");
     }
   }
 
@@ -188,6 +193,16 @@ class Text {
     if (!status.contains("step")) return;
     Line("last",
          "step " + Count(status.at("step")) + ", " + Count(status.at("members")) + " members");
+  }
+
+  // JSON has no number that is not finite: it is null.
+  static double NumberOf(const json& number) {
+    return number.is_null() ? std::nan("") : number.get<double>();
+  }
+  static std::string LossOf(const json& metric) {
+    return EvaluationText(metric.at("name"), NumberOf(metric.at("value")),
+                          NumberOf(metric.at("loss"))) +
+           " after step " + Count(metric.at("step"));
   }
 
   // Text such as "for part of a, b; commit of a (not linked)".

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "node/config/default_sgd.h"
 #include "node/train/data_source.h"
 #include "node/train/trainer_loader.h"
 
@@ -43,9 +44,10 @@ void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   command.add_option("--batch-size", t.batch_size, "rows of each worker's batch")
       ->capture_default_str();
   command.add_option("--steps", t.steps, "least number of steps")->capture_default_str();
-  command.add_option("--learning-rate", t.learning_rate, "learning rate at its peak")
-      ->capture_default_str();
-  command.add_option("--momentum", t.momentum, "of SGD")->capture_default_str();
+  command.add_option("--learning-rate", options.learning_rate,
+                     "learning rate at its peak (default: by model and data, docs/training.md)");
+  command.add_option("--momentum", options.momentum,
+                     "of SGD (default: by model and data; 0 with --learning-rate)");
   command.add_option("--validators", m.validators, "members that recompute instead of training")
       ->capture_default_str();
   command
@@ -74,6 +76,10 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   train::DataId id{.name = source.name, .hash = {}};
   // Check names first: that is faster than reading files.
   RETURN_IF_ERROR(train::CheckTrainerNames({.model = plan.model, .data = id.name}));
+  const config::SgdSettings sgd =
+      config::DefaultSgd(plan.model, id.name, options.learning_rate, options.momentum);
+  plan.learning_rate = sgd.rate;
+  plan.momentum = sgd.momentum;
   if (id.name != "toy") {
     ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
     id.hash = train::HashOf(data);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "node/base/status.h"
@@ -13,10 +14,12 @@ class App;
 
 namespace ostraka::cli {
 
-// Defaults are those of protocol::Manifest, tuned for mlp on digits. training.data holds the source
-// from the command line (node/train/data_source.h); in a manifest it is an id.
+// Defaults are those of protocol::Manifest, but for rate and momentum. training.data holds the
+// source from the command line (node/train/data_source.h); in a manifest it is an id.
 struct ManifestOptions {
   protocol::Manifest manifest;
+  std::optional<double> learning_rate;  // none: as config::DefaultSgd says
+  std::optional<double> momentum;       // as the rate
   std::string mode = "majority";
   std::uint64_t part_timeout_ms = 20'000;
   std::uint64_t delta_ms = 1000;

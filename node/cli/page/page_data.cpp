@@ -8,6 +8,7 @@
 
 #include "node/cli/page/page_text.h"
 #include "node/cli/terminal/human.h"
+#include "node/host/report/trend.h"
 #include "node/protocol/rules/lateness.h"
 
 namespace ostraka::cli {
@@ -56,25 +57,33 @@ std::string AwaitedDetail(const PageRun& run, const NodeStatus& status) {
 }
 
 std::optional<PageNews> LossNews(const std::vector<host::CurvePoint>& points) {
+  const std::string detail = host::TroubleOf(points);
   switch (host::TrendOf(points)) {
     case host::Trend::kFine:
       return std::nullopt;
-    case host::Trend::kDiverged:
-      return PageNews{Mood::kBad, "Training has diverged",
-                      "the loss after step " + std::to_string(points.back().step) +
-                          " is no number: begin another run with a smaller learning rate"};
+    case host::Trend::kFlat:
+      return PageNews{Mood::kBad, "The loss does not fall", detail};
     case host::Trend::kRising:
+      return PageNews{Mood::kBad, "The loss is rising", detail};
+    case host::Trend::kDiverged:
       break;
   }
-  return PageNews{Mood::kBad, "The loss is rising",
-                  "from " + FourDigits(points.front().loss) + " to " +
-                      FourDigits(points.back().loss) + " after step " +
-                      std::to_string(points.back().step)};
+  return PageNews{Mood::kBad, "Training has diverged", detail};
 }
 
 PageNews NewsOf(const PageRun& run, const NodeStatus& status, const RunHistory& history,
                 const std::vector<host::CurvePoint>& points) {
-  if (status.outcome) return EndNews(*status.outcome);
+  if (status.outcome) {
+    PageNews news = EndNews(*status.outcome);
+    const auto loss = LossNews(points);
+    // A run that ends badly for another reason has that as its news.
+    if (loss && status.outcome->end == host::NodeEnd::kFinished) {
+      news.mood = Mood::kBad;
+      news.headline += ". " + loss->headline;
+      news.detail += "; " + loss->detail;
+    }
+    return news;
+  }
   const host::Health health = host::HealthOf(status);
   const bool waits = !status.progress.missing.empty();
   const std::string detail = waits ? AwaitedDetail(run, status) : health.reason;

@@ -167,8 +167,8 @@ std::string LearningSection(const PageData& data) {
   if (learning.points.empty()) {
     return Section("learning", "Learning",
                    Tag("p", "",
-                       "There is no evaluation yet. <code>ostraka node --evaluate-every "
-                       "10</code> measures the loss every 10 steps."));
+                       "There is no evaluation yet: <code>--evaluate-every</code> says how often "
+                       "there is one."));
   }
   const bool accuracy = learning.metric == "accuracy";
   std::string caption = Key("c1", "loss (left)");

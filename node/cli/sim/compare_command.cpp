@@ -131,8 +131,7 @@ class ProgressLine {
 base::StatusOr<ExitCode> DryRun(const compare::Plan& plan, const compare::Shard& shard,
                                 std::uint64_t jobs, bool as_json) {
   const auto cells = compare::CellsOf(plan, shard);
-  ASSIGN_OR_RETURN(const double seconds, compare::EstimateSeconds(plan, cells));
-  const double wall = seconds / static_cast<double>(jobs);
+  ASSIGN_OR_RETURN(const double wall, compare::EstimateSeconds(plan, cells, jobs));
   if (as_json) {
     PrintJson(json{{"cells", cells.size()},
                    {"jobs", jobs},

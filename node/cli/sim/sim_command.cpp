@@ -16,10 +16,14 @@
 #include <vector>
 
 #include "node/cli/options/attack_options.h"
+#include "node/cli/options/command_line.h"
+#include "node/cli/sim/bundle.h"
 #include "node/cli/sim/commands.h"
 #include "node/cli/sim/sim_dht.h"
 #include "node/cli/sim/sim_runner.h"
 #include "node/cli/sim/sim_search.h"
+#include "node/cli/sim/stop_request.h"
+#include "node/cli/terminal/new_file.h"
 #include "node/cli/views/node_json.h"
 #include "node/protocol/ground/manifest.h"
 #include "sim/report/report.h"
@@ -33,11 +37,19 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxReplayBytes = 64 * 1024;
 
+// The page about one run.
+struct PageOptions {
+  std::string file;
+  std::optional<std::uint64_t> step;
+  bool force = false;
+};
+
 struct SimCommandOptions {
   sim::SimOptions sim;
   std::string mode = "majority";
   std::vector<std::string> attack_params;
   std::string seeds;      // A..B
+  std::string command;    // as it was given, but without --seeds
   std::string replay;     // file
   double crash_down = 2;  // seconds
   double cut_at = 5;
@@ -45,14 +57,14 @@ struct SimCommandOptions {
   double skew = 0;
   bool swarm_test = false;
   bool attack_given = false;
+  bool byzantine_given = false;
   std::uint32_t threads = 0;
   std::uint64_t max_runs = 300;      // for shrink
   std::vector<std::string> results;  // for merge
   sim::SearchOptions search;
   bool json = false;
   bool trace = false;
-  std::string report;  // file
-  std::optional<std::uint64_t> report_step;
+  PageOptions report;
 };
 
 // "17 of 100 seeds" on a terminal.
@@ -82,6 +94,9 @@ base::StatusOr<SeedRange> ParseSeeds(const std::string& text) {
   const auto first = std::from_chars(begin, middle, range.first);
   const bool split = dots != std::string::npos && first.ec == std::errc() && first.ptr == middle;
   const auto last = split ? std::from_chars(middle + 2, end, range.last) : first;
+  if (first.ec == std::errc::result_out_of_range || last.ec == std::errc::result_out_of_range) {
+    return base::InvalidArgument("--seeds '" + text + "': a seed is at most 18446744073709551615");
+  }
   if (!split || last.ec != std::errc() || last.ptr != end || range.first > range.last) {
     return base::InvalidArgument("--seeds '" + text + "': write FIRST..LAST, for example 1..100");
   }
@@ -113,6 +128,18 @@ base::StatusOr<base::Duration> SecondsOf(const std::string& flag, double seconds
   return base::InvalidArgument(flag + " must be 0..86400 seconds");
 }
 
+// A user who chose a small swarm and no number of attackers gets as many as it bears.
+void TakeFewerAttackers(sim::SimOptions& sim) {
+  if (sim.peers < 2) return;
+  const std::uint32_t most = sim.unprotected ? sim.peers - 1 : sim::FaultsBorne(sim);
+  if (sim.byzantine <= most) return;
+  if (most > 0) {
+    std::fprintf(stderr, "note: --byzantine %u: %u peers in mode %s bear no more than that\n", most,
+                 sim.peers, protocol::ModeName(sim.mode));
+  }
+  sim.byzantine = most;
+}
+
 base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   if (!options.replay.empty()) return ReadReplay(options.replay);
   sim::SimOptions result = options.sim;
@@ -122,44 +149,57 @@ base::StatusOr<sim::SimOptions> OptionsOf(const SimCommandOptions& options) {
   ASSIGN_OR_RETURN(result.cut_at, SecondsOf("--cut-at", options.cut_at));
   ASSIGN_OR_RETURN(result.cut_for, SecondsOf("--cut-for", options.cut_for));
   ASSIGN_OR_RETURN(result.skew, SecondsOf("--skew", options.skew));
+  if (!options.byzantine_given && !options.swarm_test) TakeFewerAttackers(result);
   return result;
 }
 
 // One run and the page about it. Opens the file first, so that an unusable path is reported before
 // the run.
-base::StatusOr<sim::SeedsResult> RunForReport(const SimWork& work,
-                                              const SimCommandOptions& options) {
-  const bool is_new = !std::filesystem::exists(options.report);
-  if (!std::ofstream(options.report, std::ios::binary | std::ios::app)) {
-    return base::Unavailable("cannot write " + options.report +
+base::StatusOr<Sweep> RunForReport(const SimWork& work, const SimCommandOptions& options) {
+  RETURN_IF_ERROR(CheckReplaces(options.report.file, options.report.force));
+  const bool is_new = !std::filesystem::exists(options.report.file);
+  if (!std::ofstream(options.report.file, std::ios::binary | std::ios::app)) {
+    return base::Unavailable("cannot write " + options.report.file +
                              ": check the folder and your rights");
   }
-  auto report = sim::MakeReport(OptionsFor(work, work.seeds.first), options.report_step,
+  auto report = sim::MakeReport(OptionsFor(work, work.seeds.first), options.report.step,
                                 [](const std::string& what) {
                                   if (isatty(STDERR_FILENO) == 0) return;
                                   std::fprintf(stderr, "\r\x1b[K%s", what.c_str());
                                 });
   if (!report.ok()) {
-    if (is_new) std::filesystem::remove(options.report);
+    if (is_new) std::filesystem::remove(options.report.file);
     return report.status();
   }
-  std::ofstream file(options.report, std::ios::binary | std::ios::trunc);
+  std::ofstream file(options.report.file, std::ios::binary | std::ios::trunc);
   file << report->html;
   file.close();
   if (!file)
-    return base::Unavailable("cannot write " + options.report +
+    return base::Unavailable("cannot write " + options.report.file +
                              ": check that the disk is not full");
   sim::SeedsTally tally;
   tally.Add(std::move(report->result));
-  return std::move(tally).Finish();
+  return Sweep{std::move(tally).Finish(), std::nullopt, {}};
+}
+
+// Ctrl-C ends a sweep, which has something to report. It ends the process of one run.
+base::StatusOr<Sweep> RunSweep(const SimWork& work, const Progress& progress) {
+  std::optional<StopRequest> request;
+  if (work.seeds.first < work.seeds.last) request.emplace();
+  return RunOnCores(
+      work, [&request] { return request && request->made(); },
+      [&progress](std::uint64_t done) { progress.Show(done); });
 }
 
 base::Status CheckReport(const SimCommandOptions& options) {
-  if (options.report.empty() && options.report_step) {
+  if (options.report.file.empty() && options.report.force) {
+    return base::InvalidArgument("--force replaces the file of --report: give --report FILE too");
+  }
+  if (options.report.file.empty() && options.report.step) {
     return base::InvalidArgument(
         "--report-step selects the step that --report draws: give --report FILE too");
   }
-  if (!options.report.empty() && !options.seeds.empty()) {
+  if (!options.report.file.empty() && !options.seeds.empty()) {
     return base::InvalidArgument("--report shows one run: give --seed instead of --seeds");
   }
   return base::OkStatus();
@@ -194,19 +234,22 @@ base::StatusOr<bool> Simulate(const SimCommandOptions& options) {
   work.only_attack = options.attack_given;
   work.threads = std::min<std::uint64_t>(options.threads, range.last - range.first + 1);
   const Progress progress(range.last - range.first + 1);
-  auto ran = options.report.empty()
-                 ? RunOnCores(work, [&](std::uint64_t done) { progress.Show(done); })
-                 : RunForReport(work, options);
+  work.command = options.command;
+  auto ran = options.report.file.empty() ? RunSweep(work, progress) : RunForReport(work, options);
   progress.Clear();
-  ASSIGN_OR_RETURN(const sim::SeedsResult result, std::move(ran));
+  ASSIGN_OR_RETURN(const Sweep sweep, std::move(ran));
   if (!options.swarm_test && options.replay.empty()) TellOfSparedValidators(sim_options);
-  ASSIGN_OR_RETURN(const json out, JsonOf(work, result));
+  ASSIGN_OR_RETURN(const json out, JsonOf(work, sweep));
   if (options.json) {
     PrintJson(out);
   } else {
     PrintSimText(out);
   }
-  return result.ok;
+  if (options.json && sweep.go_on_from) {
+    std::fprintf(stderr, "interrupted: go on with\n  %s\n",
+                 out["interrupted"]["go_on"].get<std::string>().c_str());
+  }
+  return out["ok"].get<bool>();
 }
 
 base::Status ShrinkReplay(const SimCommandOptions& options) {
@@ -215,21 +258,19 @@ base::Status ShrinkReplay(const SimCommandOptions& options) {
                    sim::Shrink(failing, options.max_runs, [](const std::string& what) {
                      std::fprintf(stderr, "%s\n", what.c_str());
                    }));
-  ASSIGN_OR_RETURN(const std::string folder, WriteBundle(result.options));
-  const std::string replay = "ostraka sim --replay " + folder + "/options.replay";
+  json out = ReplayOf(result.options);
   if (options.json) {
-    PrintJson({{"checker", result.failure.checker},
-               {"message", result.failure.message},
-               {"runs", result.runs},
-               {"applied", result.applied},
-               {"options", sim::FormatOptions(result.options)},
-               {"replay", replay}});
+    out["checker"] = result.failure.checker;
+    out["message"] = result.failure.message;
+    out["runs"] = result.runs;
+    out["applied"] = result.applied;
+    PrintJson(out);
     return base::OkStatus();
   }
-  std::printf("%zu simplifications in %llu runs; checker %s still fails: %s\n  replay: %s\n",
+  std::printf("%zu simplifications in %llu runs; checker %s still fails: %s\n%s",
               result.applied.size(), static_cast<unsigned long long>(result.runs),
               result.failure.checker.c_str(), PrintableLine(result.failure.message).c_str(),
-              replay.c_str());
+              ReplayText(out).c_str());
   return base::OkStatus();
 }
 
@@ -309,7 +350,9 @@ void AddSimSubcommands(CLI::App& command, const std::shared_ptr<SimCommandOption
 void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   sim::SimOptions& sim = options->sim;
   command->add_option("--peers", sim.peers, "number of peers")->capture_default_str();
-  command->add_option("--byzantine", sim.byzantine, "number of Byzantine peers among them")
+  command
+      ->add_option("--byzantine", sim.byzantine,
+                   "number of Byzantine peers among them, or fewer if so few peers bear no more")
       ->capture_default_str();
   command->add_option("--attack", sim.attack, "their attack; an unknown name lists the known ones")
       ->capture_default_str();
@@ -380,11 +423,12 @@ void AddRunOptions(CLI::App* command, SimCommandOptions* options) {
       ->excludes(seed)
       ->excludes(seeds);
   command->add_option(
-      "--report", options->report,
+      "--report", options->report.file,
       "write a page about one run: removals, loss with and without protection, one step");
   command->add_option(
-      "--report-step", options->report_step,
+      "--report-step", options->report.step,
       "the step that the page draws (default: the first step that removed a member)");
+  command->add_flag("--force", options->report.force, "replace the file of --report if it exists");
   command->add_flag("--trace", options->trace, "print every event of the run to stderr");
   command->add_flag("--json", options->json, "print one JSON object (docs/json.md)");
 }
@@ -409,6 +453,8 @@ void AddSimCommand(CLI::App& program, Invocation& invocation) {
   command->callback([options, command, &invocation] {
     if (!command->get_subcommands().empty()) return;
     options->attack_given = command->count("--attack") > 0;
+    options->byzantine_given = command->count("--byzantine") > 0;
+    options->command = "ostraka sim" + OptionsGiven(*command, {"--seeds"});
     if (options->threads == 0) options->threads = std::max(std::thread::hardware_concurrency(), 1U);
     invocation.body = AsExit([options] { return Simulate(*options); });
   });

@@ -1,10 +1,9 @@
 #include "node/cli/sim/sim_runner.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,7 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "sim/report/sequence.h"
+#include "node/cli/sim/bundle.h"
+#include "node/cli/terminal/exit_code.h"
 #include "sim/setup/swarm_draw.h"
 
 namespace ostraka::cli {
@@ -21,7 +21,13 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kTwiceEvery = 20;
-constexpr std::size_t kEventsKept = 400;  // of a failure
+
+// What can happen to a member; each key counts members by "byzantine" and "honest".
+constexpr std::array<const char*, 3> kFates = {"banned", "dropped", "returned"};
+
+json JsonOf(const sim::ByTruth& counts) {
+  return {{"byzantine", counts.byzantine}, {"honest", counts.honest}};
+}
 
 bool RunsTwice(const SimWork& work, std::uint64_t seed) {
   return work.swarm_test && seed % kTwiceEvery == 0;
@@ -30,31 +36,45 @@ bool RunsTwice(const SimWork& work, std::uint64_t seed) {
 // Idle threads take the next seed; results are stored by seed.
 class Pool {
  public:
-  Pool(const SimWork& work, const std::function<void(std::uint64_t)>& progress)
-      : work_(work), progress_(progress), results_(work.seeds.last - work.seeds.first + 1) {}
+  Pool(const SimWork& work, const std::function<bool()>& stop,
+       const std::function<void(std::uint64_t)>& progress)
+      : work_(work),
+        asked_to_stop_(stop),
+        progress_(progress),
+        results_(work.seeds.last - work.seeds.first + 1) {}
 
-  base::StatusOr<sim::SeedsResult> Run() {
+  base::StatusOr<Sweep> Run() {
     std::vector<std::thread> threads;
     for (std::uint32_t i = 0; i < std::max(work_.threads, 1U); ++i) {
       threads.emplace_back([this] { Work(); });
     }
     for (std::thread& thread : threads) thread.join();
     RETURN_IF_ERROR(problem_);
+    Sweep sweep;
     sim::SeedsTally tally;
     for (std::uint64_t i = 0; i < results_.size(); ++i) {
-      tally.Add(*std::move(results_[i]), RunsTwice(work_, work_.seeds.first + i));
+      const std::uint64_t seed = work_.seeds.first + i;
+      if (!results_[i]) {
+        if (!sweep.go_on_from) sweep.go_on_from = seed;
+      } else if (!sweep.go_on_from) {
+        tally.Add(*std::move(results_[i]), RunsTwice(work_, seed));
+      } else if (!results_[i]->ok) {
+        sweep.failed_ahead.push_back(*std::move(results_[i]));
+      }
     }
-    return std::move(tally).Finish();
+    sweep.result = std::move(tally).Finish();
+    return sweep;
   }
 
  private:
   void Work() {
     for (;;) {
       const std::uint64_t i = next_++;
-      if (i >= results_.size() || stop_) return;
+      if (i >= results_.size() || stop_ || asked_to_stop_()) return;
       const std::uint64_t seed = work_.seeds.first + i;
-      auto one = sim::RunSeed(OptionsFor(work_, seed), RunsTwice(work_, seed));
+      auto one = sim::RunSeed(OptionsFor(work_, seed), RunsTwice(work_, seed), asked_to_stop_);
       const std::lock_guard<std::mutex> lock(mutex_);
+      if (asked_to_stop_()) return;  // the run may have been given up
       if (!one.ok()) {
         problem_ = one.status();
         stop_ = true;
@@ -66,6 +86,7 @@ class Pool {
   }
 
   const SimWork& work_;
+  const std::function<bool()>& asked_to_stop_;
   const std::function<void(std::uint64_t)>& progress_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> stop_{false};
@@ -74,13 +95,6 @@ class Pool {
   base::Status problem_;
   std::uint64_t done_ = 0;
 };
-
-base::Status WriteText(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  return file ? base::OkStatus() : base::Unavailable("cannot write '" + path + "'");
-}
 
 std::uint64_t Count(const json& result, const char* key) {
   return result.at(key).get<std::uint64_t>();
@@ -103,8 +117,17 @@ void AddCounts(const json& from, json& to) {
   }
 }
 
+// A sweep that was stopped reports failures of seeds beyond its range; the one that goes on from
+// there reports them again.
+void AddFailure(const json& failure, json& failures) {
+  for (const json& known : failures) {
+    if (known.at("seed") == failure.at("seed")) return;
+  }
+  failures.push_back(failure);
+}
+
 void PrintDetection(const json& detection) {
-  std::printf("steps from the first misdeed to the last removal: mean %.1f",
+  std::printf("steps from the first misdeed to the last ban or drop: mean %.1f",
               detection["mean"].get<double>());
   if (detection.contains("p95")) {
     std::printf(", p95 %llu", static_cast<unsigned long long>(Count(detection, "p95")));
@@ -121,26 +144,13 @@ sim::SimOptions OptionsFor(const SimWork& work, std::uint64_t seed) {
   return options;
 }
 
-base::StatusOr<sim::SeedsResult> RunOnCores(const SimWork& work,
-                                            const std::function<void(std::uint64_t)>& progress) {
-  return Pool(work, progress).Run();
+base::StatusOr<Sweep> RunOnCores(const SimWork& work, const std::function<bool()>& stop,
+                                 const std::function<void(std::uint64_t)>& progress) {
+  return Pool(work, stop, progress).Run();
 }
 
-base::StatusOr<std::string> WriteBundle(const sim::SimOptions& options) {
-  sim::SequenceRecorder recorder(kEventsKept);
-  ASSIGN_OR_RETURN(const sim::Roster roster, sim::RosterOf(options));
-  RETURN_IF_ERROR(sim::RunSimulation(options, {}, &recorder).status());
-  const std::string folder = "ostraka-sim-seed-" + std::to_string(options.seed);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return base::Unavailable("cannot make folder '" + folder + "': " + error.message());
-  RETURN_IF_ERROR(WriteText(folder + "/options.replay", sim::FormatOptions(options) + "\n"));
-  RETURN_IF_ERROR(WriteText(folder + "/events.txt", recorder.Lines()));
-  RETURN_IF_ERROR(WriteText(folder + "/sequence.mmd", recorder.Mermaid(roster)));
-  return folder;
-}
-
-base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result) {
+base::StatusOr<json> JsonOf(const SimWork& work, const Sweep& sweep) {
+  const sim::SeedsResult& result = sweep.result;
   json attacks = json::object();
   for (const auto& [name, runs] : result.attack_runs) {
     const auto answers = result.answers.find(name);
@@ -150,17 +160,19 @@ base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result)
         {"rules", answers == result.answers.end() ? json::object() : json(answers->second)}};
   }
   json out = {
-      {"ok", result.ok},
+      {"ok", result.ok && !sweep.go_on_from},
       {"seeds", result.seeds},
-      {"ranges", {{work.seeds.first, work.seeds.last}}},
+      {"ranges", json::array()},
+      {"interrupted", nullptr},
       {"steps", result.steps},
       {"slow_steps", result.slow_steps},
       {"stood_still", result.stood_still},
       {"run_twice", result.run_twice},
       {"events", result.events},
       {"trace_digest", result.trace_digest.Hex()},
-      {"removed", {{"byzantine", result.byzantine_removed}, {"honest", result.honest_removed}}},
-      {"returns", result.returns},
+      {"banned", JsonOf(result.banned)},
+      {"dropped", JsonOf(result.dropped)},
+      {"returned", JsonOf(result.returned)},
       {"loss", {{"mean", result.loss_mean}, {"worst", result.loss_worst}}},
       {"detection_steps", {{"mean", result.detection_mean}, {"p95", result.detection_p95}}},
       {"recovery", nullptr},
@@ -170,13 +182,24 @@ base::StatusOr<json> JsonOf(const SimWork& work, const sim::SeedsResult& result)
     out["recovery"] = {{"seconds", result.slowest_recovery->took.seconds()},
                        {"bound_seconds", result.slowest_recovery->bound.seconds()}};
   }
-  for (const sim::SimResult& failed : result.failures) {
+  if (result.seeds > 0) {
+    out["ranges"].push_back({work.seeds.first, work.seeds.first + result.seeds - 1});
+  }
+  if (sweep.go_on_from) {
+    const json left = {*sweep.go_on_from, work.seeds.last};
+    out["interrupted"] = {
+        {"left", left},
+        {"go_on", work.command + " --seeds " + left[0].dump() + ".." + left[1].dump()}};
+  }
+  std::vector<sim::SimResult> failures = result.failures;
+  failures.insert(failures.end(), sweep.failed_ahead.begin(), sweep.failed_ahead.end());
+  for (const sim::SimResult& failed : failures) {
     ASSIGN_OR_RETURN(const sim::SimOptions options, sim::ParseOptions(failed.replay));
-    ASSIGN_OR_RETURN(const std::string folder, WriteBundle(options));
-    out["failures"].push_back({{"seed", options.seed},
-                               {"checker", failed.failure->checker},
-                               {"message", failed.failure->message},
-                               {"replay", "ostraka sim --replay " + folder + "/options.replay"}});
+    json failure = {{"seed", options.seed},
+                    {"checker", failed.failure->checker},
+                    {"message", failed.failure->message}};
+    failure.update(ReplayOf(options));
+    out["failures"].push_back(std::move(failure));
   }
   return out;
 }
@@ -189,21 +212,21 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
     if (all.is_null()) {
       all = one;
       all.erase("trace_digest");  // chains seeds in order; undefined for several ranges
+      all.erase("interrupted");
       all["detection_steps"].erase("p95");
       continue;
     }
     const auto before = static_cast<double>(Count(all, "seeds"));
     const auto added = static_cast<double>(Count(one, "seeds"));
     for (const char* key : {"loss", "detection_steps"}) {
+      if (added == 0) break;  // a sweep that was stopped at once
       const double mean = all[key]["mean"].get<double>();
       all[key]["mean"] =
           mean + (one.at(key).at("mean").get<double>() - mean) * added / (before + added);
     }
     all["loss"]["worst"] =
         std::max(all["loss"]["worst"].get<double>(), one.at("loss").at("worst").get<double>());
-    all["ok"] = all["ok"].get<bool>() && one.at("ok").get<bool>();
-    for (const char* key :
-         {"seeds", "steps", "slow_steps", "stood_still", "run_twice", "events", "returns"}) {
+    for (const char* key : {"seeds", "steps", "slow_steps", "stood_still", "run_twice", "events"}) {
       all[key] = Count(all, key) + Count(one, key);
     }
     const json& recovery = one.at("recovery");
@@ -212,7 +235,7 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
          all["recovery"]["seconds"].get<double>() < recovery.at("seconds").get<double>())) {
       all["recovery"] = recovery;
     }
-    AddCounts(one.at("removed"), all["removed"]);
+    for (const char* key : kFates) AddCounts(one.at(key), all[key]);
     AddCounts(one.at("occurred").at("faults"), all["occurred"]["faults"]);
     AddCounts(one.at("occurred").at("rules"), all["occurred"]["rules"]);
     for (const auto& [name, counts] : one.at("occurred").at("attacks").items()) {
@@ -220,8 +243,9 @@ base::StatusOr<json> MergeResults(const std::vector<json>& results) {
       AddCounts({{"runs", counts.at("runs")}, {"misdeeds", counts.at("misdeeds")}}, sum);
       AddCounts(counts.at("rules"), sum["rules"]);
     }
-    for (const json& failure : one.at("failures")) all["failures"].push_back(failure);
+    for (const json& failure : one.at("failures")) AddFailure(failure, all["failures"]);
   }
+  all["ok"] = all["failures"].empty();
   std::sort(ranges.begin(), ranges.end());
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].first > ranges[i - 1].second) continue;
@@ -245,10 +269,15 @@ void PrintSimText(const json& result) {
         "the run",
         count("stood_still"));
   }
-  std::printf("\nremoved: %llu Byzantine, %llu honest\n",
-              static_cast<unsigned long long>(Count(result["removed"], "byzantine")),
-              static_cast<unsigned long long>(Count(result["removed"], "honest")));
-  if (Count(result["removed"], "byzantine") > 0) PrintDetection(result["detection_steps"]);
+  for (const char* fate : kFates) {
+    std::printf("%s%s: %llu Byzantine, %llu honest", fate == kFates.front() ? "\n" : "; ", fate,
+                static_cast<unsigned long long>(Count(result[fate], "byzantine")),
+                static_cast<unsigned long long>(Count(result[fate], "honest")));
+  }
+  std::printf("\n");
+  if (Count(result["banned"], "byzantine") + Count(result["dropped"], "byzantine") > 0) {
+    PrintDetection(result["detection_steps"]);
+  }
   if (!result["recovery"].is_null()) {
     std::printf(
         "from the last fault to a new block everywhere: at most %.1f s, of %.1f s allowed\n",
@@ -263,19 +292,23 @@ void PrintSimText(const json& result) {
     }
     PrintTable("faults that occurred", occurred["faults"]);
     PrintTable("misdeeds", misdeeds);
-    PrintTable("removals by rule", occurred["rules"]);
+    PrintTable("bans and drops by rule", occurred["rules"]);
   }
   if (result.contains("trace_digest")) {
     std::printf("trace %s\n", result["trace_digest"].get<std::string>().c_str());
   }
   for (const json& failure : result["failures"]) {
-    std::printf("FAIL seed=%s checker=%s: %s\n  replay: %s\n", failure["seed"].dump().c_str(),
+    std::printf("FAIL seed=%s checker=%s: %s\n%s", failure["seed"].dump().c_str(),
                 failure["checker"].get<std::string>().c_str(),
-                failure["message"].get<std::string>().c_str(),
-                failure["replay"].get<std::string>().c_str());
+                PrintableLine(failure["message"].get<std::string>()).c_str(),
+                ReplayText(failure).c_str());
     if (failure["checker"] == "undetected") {
       std::printf("  few members are validated in each step: give more --steps\n");
     }
+  }
+  if (const json interrupted = result.value("interrupted", json()); !interrupted.is_null()) {
+    std::printf("INTERRUPTED: go on with\n  %s\n", interrupted["go_on"].get<std::string>().c_str());
+    return;
   }
   std::printf("%s\n", result["ok"].get<bool>() ? "OK" : "FAILED");
 }

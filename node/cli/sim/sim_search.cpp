@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "node/cli/sim/sim_runner.h"
+#include "node/cli/sim/bundle.h"
 #include "node/cli/terminal/invocation.h"
 #include "node/cli/views/node_json.h"
 
@@ -26,19 +26,19 @@ json JsonOf(const sim::Distances& far) {
           {"left_out", far.left_out}};
 }
 
-base::StatusOr<json> JsonOf(const sim::SearchOptions& options, const sim::SearchResult& result) {
+json JsonOf(const sim::SearchOptions& options, const sim::SearchResult& result) {
   json out = {{"ok", result.findings.empty()}, {"seed", options.seed},
               {"runs", result.runs},           {"scripts", result.corpus},
               {"places", result.marks},        {"farthest", JsonOf(result.farthest)},
               {"findings", json::array()}};
   for (const sim::Finding& finding : result.findings) {
-    ASSIGN_OR_RETURN(const std::string folder, WriteBundle(finding.options));
-    out["findings"].push_back({{"run", finding.run},
-                               {"checker", finding.failure.checker},
-                               {"message", finding.failure.message},
-                               {"runs", result.ways.at(finding.way)},
-                               {"script", finding.options.attack_params.at("script")},
-                               {"replay", "ostraka sim --replay " + folder + "/options.replay"}});
+    json found = {{"run", finding.run},
+                  {"checker", finding.failure.checker},
+                  {"message", finding.failure.message},
+                  {"runs", result.ways.at(finding.way)},
+                  {"script", finding.options.attack_params.at("script")}};
+    found.update(ReplayOf(finding.options));
+    out["findings"].push_back(std::move(found));
   }
   return out;
 }
@@ -49,13 +49,13 @@ void PrintText(const json& out) {
         "FAIL run=%llu checker=%s: %s\n"
         "  script: %s\n"
         "  runs that failed like this: %llu\n"
-        "  replay: %s\n",
+        "%s",
         static_cast<unsigned long long>(finding["run"].get<std::uint64_t>()),
         finding["checker"].get<std::string>().c_str(),
         PrintableLine(finding["message"].get<std::string>()).c_str(),
         finding["script"].get<std::string>().c_str(),
         static_cast<unsigned long long>(finding["runs"].get<std::uint64_t>()),
-        finding["replay"].get<std::string>().c_str());
+        ReplayText(finding).c_str());
   }
   const json& far = out["farthest"];
   std::printf("%llu runs, %llu scripts kept, %llu situations\n",
@@ -81,7 +81,7 @@ base::StatusOr<bool> SearchScripts(const sim::SearchOptions& options, bool as_js
                      static_cast<unsigned long long>(options.runs));
       }));
   if (terminal) std::fprintf(stderr, "\r\x1b[K");
-  ASSIGN_OR_RETURN(const json out, JsonOf(options, result));
+  const json out = JsonOf(options, result);
   as_json ? PrintJson(out) : PrintText(out);
   return result.findings.empty();
 }

@@ -161,6 +161,7 @@ class Swarm {
     const std::string text = config::WriteManifest(manifest, NonceOf(options_.seed));
     RETURN_IF_ERROR(config::ParseManifest(text).status());
     ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
+    watcher_.OnPlanned(manifest);
     return WriteFiles(text);
   }
 
@@ -333,7 +334,10 @@ class Swarm {
 
   // All honest nodes report equal results, so only the first is recorded.
   void TakeFirst(const nlohmann::json& event) {
-    if (event["event"] == "evaluation") run_.losses.push_back(NumberOf(event["loss"]));
+    if (event["event"] == "evaluation") {
+      run_.losses.push_back(
+          {event["step"].get<std::uint64_t>(), NumberOf(event["loss"]), NumberOf(event["value"])});
+    }
     if (event["event"] != "step") return;
     for (const nlohmann::json& peer : event["joined"]) {
       run_.rejoined.push_back({peer, event["step"]});

@@ -19,6 +19,7 @@
 #include "node/cli/options/http_options.h"
 #include "node/cli/options/manifest_options.h"
 #include "node/cli/options/state_options.h"
+#include "node/host/report/curve.h"
 
 namespace ostraka::cli {
 
@@ -66,9 +67,9 @@ struct SwarmReturn {
 struct SwarmRun {
   std::vector<SwarmNode> nodes;
   std::string run_dir;
-  std::uint64_t dimension = 0;  // parameters of the model
-  double seconds = 0;           // from the first start to the last report
-  std::vector<double> losses;   // from the first honest node's evaluations
+  std::uint64_t dimension = 0;           // parameters of the model
+  double seconds = 0;                    // from the first start to the last report
+  std::vector<host::CurvePoint> losses;  // the first honest node's evaluations
   std::vector<SwarmReturn> rejoined;
   bool interrupted = false;
   // A node that failed to start, for which the others were stopped. If a node is lost later the
@@ -80,6 +81,8 @@ struct SwarmRun {
 class SwarmWatcher {
  public:
   virtual ~SwarmWatcher() = default;
+  // Once, before the first node starts.
+  virtual void OnPlanned(const protocol::Manifest& manifest) = 0;
   // `event` is a line that node `index` printed (node/cli/views/node_json.h).
   virtual void OnEvent(std::size_t index, const SwarmNode& node, const nlohmann::json& event) = 0;
   // Node `index` ended without a report; the others continue.

@@ -19,6 +19,8 @@
 #include "node/cli/terminal/ink.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_json.h"
+#include "node/host/report/curve.h"
+#include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
 
 namespace ostraka::cli {
@@ -59,6 +61,9 @@ class LiveView final : public SwarmWatcher {
         ink_(STDERR_FILENO),
         progress_(options.manifest.manifest.training.steps) {}
 
+  void OnPlanned(const protocol::Manifest& manifest) override {
+    sgd_ = SgdText(manifest.training.learning_rate, manifest.training.momentum);
+  }
   void OnEvent(std::size_t index, const SwarmNode&, const json& event) override {
     // Announce with the first event, so that a failed start prints only its error.
     if (!std::exchange(announced_, true)) Announce();
@@ -87,7 +92,7 @@ class LiveView final : public SwarmWatcher {
     Line(std::to_string(options_.peers) + " nodes on loopback, " + liars +
          (options_.unprotected ? ", UNPROTECTED: " : ": ") + training.model +
          (training.model == "toy" ? "" : " on " + training.data) + ", " +
-         std::to_string(training.steps) + " steps");
+         std::to_string(training.steps) + " steps, " + sgd_);
   }
   void OnPage(std::uint16_t port) {
     Line("watch it at http://" + os::WithPort(options_.http.address, port) + "/");
@@ -98,6 +103,7 @@ class LiveView final : public SwarmWatcher {
     for (const json& peer : event["joined"]) {
       Line("step " + event["step"].dump() + ": " + ShortId(peer) + " returned");
     }
+    if (event.contains("closes")) return;  // nothing was trained in it
     progress_.Done(event["step"].get<std::uint64_t>(), Now());
     if (!terminal_) return;
     const std::string line =
@@ -108,6 +114,10 @@ class LiveView final : public SwarmWatcher {
     const std::string text = MetricText(event);
     progress_.Evaluated(text);
     Line("step " + event["step"].dump() + ": " + text);
+    curve_.Add({event["step"].get<std::uint64_t>(), NumberOf(event["loss"]), 0});
+    const host::Trend trend = host::TrendOf(curve_.Points());
+    if (std::exchange(trend_, trend) == trend || trend == host::Trend::kFine) return;
+    Line(ink_.Bad(host::TroubleOf(curve_.Points())));
   }
   void OnRemoval(const json& event) {
     Line("step " + event["step"].dump() + ": " + Shout(event, ink_) + " " + ShortId(event["peer"]) +
@@ -121,6 +131,9 @@ class LiveView final : public SwarmWatcher {
   const bool terminal_;
   const Ink ink_;
   Progress progress_;
+  std::string sgd_;
+  host::Curve curve_;
+  host::Trend trend_ = host::Trend::kFine;  // as told
   bool announced_ = false;
 };
 

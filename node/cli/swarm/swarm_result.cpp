@@ -1,10 +1,10 @@
 // Judges a swarm by its nodes' reports.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
 #include "node/cli/swarm/swarm.h"
+#include "node/host/report/trend.h"
 #include "sim/attacks/registry.h"
 
 namespace ostraka::cli {
@@ -87,20 +87,6 @@ void RequireTarget(double target, const Tally& tally, json& problems) {
                      (loss ? ", above" : ", below") + " the target " + wanted);
 }
 
-// Compares evaluations after equal numbers of steps. What honest members would have reached is
-// unknown here, but no sound run ends with a larger loss than at its first evaluation. A tenth is
-// allowed for the noise of runs too short to learn anything.
-void RequireSoundLoss(const std::vector<double>& losses, json& problems) {
-  constexpr double kNoise = 1.1;
-  if (losses.empty()) return;
-  if (!std::isfinite(losses.back())) {
-    problems.push_back("the loss exploded: it is not a number");
-  } else if (std::isfinite(losses.front()) && losses.back() > kNoise * losses.front()) {
-    problems.push_back("the loss exploded: it rose from " + std::to_string(losses.front()) +
-                       " to " + std::to_string(losses.back()));
-  }
-}
-
 json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& tally) {
   json problems = json::array();
   const auto require = [&problems](bool holds, const std::string& problem) {
@@ -134,7 +120,10 @@ json ProblemsOf(const SwarmOptions& options, const SwarmRun& run, const Tally& t
   require(tally.same_step, "the honest nodes ended after different steps");
   require(tally.removals_agree, "honest nodes disagree on the removed members");
   require(tally.roots_equal, "the honest nodes' state roots differ");
-  RequireSoundLoss(run.losses, problems);
+  // The results of the honest members alone are unknown here, but a run that learned nothing is no
+  // success.
+  const std::string trouble = host::TroubleOf(run.losses);
+  require(trouble.empty(), trouble);
   if (options.target > 0) RequireTarget(options.target, tally, problems);
   return problems;
 }
@@ -154,6 +143,8 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
     rejoined.push_back({{"peer", back.peer}, {"step", back.step}});
   }
   const json problems = ProblemsOf(options, run, tally);
+  json losses = json::array();
+  for (const host::CurvePoint& point : run.losses) losses.push_back(point.loss);
   json result = {
       {"ok", problems.empty()},
       {"peers", options.peers},
@@ -168,7 +159,7 @@ json JudgeSwarm(const SwarmOptions& options, const SwarmRun& run) {
       {"honest_removed", tally.honest_removed.size()},
       {"state_roots_equal", tally.roots_equal && tally.same_step && tally.honest_reports > 0},
       {"metric", nullptr},
-      {"loss", run.losses},
+      {"loss", losses},
       {"seconds", run.seconds},
       {"bytes_sent", tally.bytes_sent},
       {"peak_rss_bytes", tally.peak_rss_bytes},

@@ -11,4 +11,8 @@ namespace ostraka::cli {
 // Unavailable: it cannot be created or written.
 base::Status WriteNewFile(const std::string& path, const std::string& text);
 
+// FailedPrecondition if a file `path` exists and `force` is false, with the advice to give --force.
+// What is no regular file, such as /dev/stdout, is never replaced and so accepted.
+base::Status CheckReplaces(const std::string& path, bool force);
+
 }  // namespace ostraka::cli

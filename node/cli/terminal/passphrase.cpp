@@ -7,6 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 namespace ostraka::cli {
 namespace {
@@ -53,12 +56,12 @@ base::StatusOr<std::string> ReadLine(int fd, const std::string& source) {
   return line;
 }
 
-base::StatusOr<std::string> AskTerminal(const std::string& prompt) {
+base::StatusOr<std::string> AskTerminal(const std::string& prompt, const char* else_use) {
   const int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (tty < 0) {
     return base::FailedPrecondition(
-        "the key needs a passphrase and there is no terminal to ask on: "
-        "use --passphrase-file or --passphrase-fd");
+        std::string("the key needs a passphrase and there is no terminal to ask on: use ") +
+        else_use);
   }
   const auto say = [tty](std::string_view text) {
     return write(tty, text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -106,15 +109,21 @@ void AddPassphraseOptions(CLI::App& command, PassphraseOptions& options, WhichPa
 crypto::PassphraseSource MakePassphraseSource(const PassphraseOptions& options,
                                               const std::string& prompt) {
   return [options, prompt]() -> base::StatusOr<std::string> {
-    return Given(options) ? FromOptions(options) : AskTerminal(prompt);
+    return Given(options) ? FromOptions(options)
+                          : AskTerminal(prompt, "--passphrase-file or --passphrase-fd");
   };
 }
 
 crypto::PassphraseSource MakeNewPassphraseSource(const PassphraseOptions& options) {
   return [options]() -> base::StatusOr<std::string> {
     if (Given(options)) return FromOptions(options);
-    ASSIGN_OR_RETURN(const std::string first, AskTerminal("Passphrase for the new key: "));
-    ASSIGN_OR_RETURN(const std::string second, AskTerminal("Again: "));
+    const std::string file = options.descriptor_option == "--passphrase-fd"
+                                 ? "--passphrase-file"
+                                 : "--new-passphrase-file";
+    const std::string else_use = file + ", " + options.descriptor_option + " or --no-passphrase";
+    ASSIGN_OR_RETURN(const std::string first,
+                     AskTerminal("Passphrase for the new key: ", else_use.c_str()));
+    ASSIGN_OR_RETURN(const std::string second, AskTerminal("Again: ", else_use.c_str()));
     if (first != second)
       return base::InvalidArgument("the two passphrases differ: nothing was written");
     return first;
@@ -125,9 +134,24 @@ base::Status About(const std::string& path, const base::Status& status) {
   return base::MakeStatus(status.code(), path + ": " + base::MessageOf(status));
 }
 
+base::StatusOr<std::string> ReadKey(const std::string& path) {
+  auto text = crypto::ReadKeyFile(path);
+  if (text.ok() || text.status().code() != absl::StatusCode::kFailedPrecondition) return text;
+  std::error_code error;  // a file that cannot be looked at keeps its first reason
+  if (!std::filesystem::is_regular_file(path, error)) return text;
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(crypto::kMaxKeyFileBytes, '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (file.bad() || file.gcount() == 0) return text;
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  const auto info = crypto::InspectKeyFile(begin);
+  if (!info.ok()) return About(path, info.status());
+  return text;
+}
+
 base::StatusOr<crypto::SigningKey> LoadKey(const std::string& path,
                                            const PassphraseOptions& options) {
-  ASSIGN_OR_RETURN(const std::string text, crypto::ReadKeyFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadKey(path));
   auto key =
       crypto::DecodeKeyFile(text, MakePassphraseSource(options, "Passphrase for " + path + ": "));
   if (!key.ok()) return About(path, key.status());

@@ -36,6 +36,10 @@ crypto::PassphraseSource MakeNewPassphraseSource(const PassphraseOptions& option
 // `status` with its message prefixed by the file's path.
 base::Status About(const std::string& path, const base::Status& status);
 
+// crypto::ReadKeyFile. A file that is refused for its owner or mode and holds no key is called so,
+// because a user who mistook the path must not change the mode of some other file.
+base::StatusOr<std::string> ReadKey(const std::string& path);
+
 // Reads and decrypts a key file. Every message names the file.
 base::StatusOr<crypto::SigningKey> LoadKey(const std::string& path,
                                            const PassphraseOptions& options);

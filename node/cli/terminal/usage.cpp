@@ -48,7 +48,11 @@ std::string CountError(const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (whole && value <= std::numeric_limits<std::int64_t>::max()) return "";
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (whole && value <= kMost) return "";
+  const bool all_digits =
+      !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  if (all_digits) return "must be at most " + std::to_string(kMost) + ", not '" + text + "'";
   return "must be a whole number of at least 0, not '" + text + "'";
 }
 

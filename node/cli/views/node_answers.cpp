@@ -54,11 +54,13 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps) {
   }
   if (status.recent_step.ns > 0) result["seconds_per_step"] = status.recent_step.seconds();
   if (const auto left = host::TimeLeft(status, steps)) result["eta_seconds"] = left->seconds();
-  if (status.evaluation) {
-    result["metric"] = {{"name", status.evaluation->metric},
-                        {"value", status.evaluation->value},
-                        {"loss", status.evaluation->loss},
-                        {"step", status.evaluated_step}};
+  if (status.learning.evaluation) {
+    result["metric"] = {{"name", status.learning.evaluation->metric},
+                        {"value", status.learning.evaluation->value},
+                        {"loss", status.learning.evaluation->loss},
+                        {"step", status.learning.evaluated_step}};
+    result["trend"] = host::TrendName(status.learning.trend);
+    if (!status.learning.trouble.empty()) result["trouble"] = status.learning.trouble;
   }
   return result;
 }

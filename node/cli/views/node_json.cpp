@@ -59,11 +59,13 @@ json StepEvent(const wire::Block& block) {
   for (const wire::Case& open : block.cases) cases.push_back(JsonOf(open.id));
   json joined = json::array();
   for (const base::PeerId& peer : block.joined) joined.push_back(peer.Hex());
-  return {{"event", "step"},          {"step", block.step},
-          {"genesis", block.genesis}, {"members", block.members.size()},
-          {"applied", applied},       {"parts", block.columns.size()},
-          {"tau", block.tau},         {"cases", cases},
-          {"joined", joined}};
+  json event = {{"event", "step"},          {"step", block.step},
+                {"genesis", block.genesis}, {"members", block.members.size()},
+                {"applied", applied},       {"parts", block.columns.size()},
+                {"tau", block.tau},         {"cases", cases},
+                {"joined", joined}};
+  if (!block.genesis && !wire::Trained(block)) event["closes"] = wire::RunIsOver(block);
+  return event;
 }
 
 json EvaluationEvent(std::uint64_t step, const train::Evaluation& evaluation) {
@@ -126,6 +128,8 @@ json ReportJson(const host::NodeReport& report, const base::PeerId& self,
                         {"value", report.evaluation->value},
                         {"loss", report.evaluation->loss},
                         {"step", report.evaluated_step}};
+    result["trend"] = host::TrendName(report.trend);
+    if (!report.trouble.empty()) result["trouble"] = report.trouble;
   }
   const double steps = static_cast<double>(std::max<std::uint64_t>(report.timed_steps, 1));
   const protocol::StepTimes& times = report.step_times;

@@ -90,14 +90,20 @@ void AddRun(const NodeStatus& status, std::uint64_t steps, Exposition& out) {
     out.Single("ostraka_eta_seconds", "gauge",
                "Estimated time until the last step, at the recent pace.", left->seconds());
   }
-  if (status.evaluation) {
+  if (status.learning.evaluation) {
     out.Open("ostraka_evaluation", "gauge", "The last evaluation on held-out data.");
-    out.Sample(status.evaluation->value, {{"metric", status.evaluation->metric}});
-    if (status.evaluation->metric != "loss") {
-      out.Sample(status.evaluation->loss, {{"metric", "loss"}});
+    out.Sample(status.learning.evaluation->value, {{"metric", status.learning.evaluation->metric}});
+    if (status.learning.evaluation->metric != "loss") {
+      out.Sample(status.learning.evaluation->loss, {{"metric", "loss"}});
     }
     out.Single("ostraka_evaluated_step", "gauge", "The step of that evaluation.",
-               status.evaluated_step);
+               status.learning.evaluated_step);
+    out.Open("ostraka_loss_trend", "gauge",
+             "1 for the trend of the loss; any but fine means that training goes badly.");
+    using host::Trend;
+    for (const Trend trend : {Trend::kFine, Trend::kFlat, Trend::kRising, Trend::kDiverged}) {
+      out.Sample(status.learning.trend == trend ? 1 : 0, {{"trend", host::TrendName(trend)}});
+    }
   }
 }
 

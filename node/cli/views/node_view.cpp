@@ -51,6 +51,7 @@ class JsonView final : public NodeEvents {
   void OnNotice(NoticeLevel level, const std::string& line) override {
     log_.Say(LevelOf(level), line);
   }
+  void OnWaiting(const host::Waiting&) override {}  // also a notice, and in `ostraka status`
   void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
   void OnHalted(const host::NodeOutcome& outcome) override { Emit(HaltedEvent(outcome)); }
 

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "node/cli/terminal/exit_code.h"
+#include "node/cli/terminal/human.h"
 #include "node/cli/terminal/progress.h"
 #include "node/cli/views/node_view.h"
 #include "node/host/report/curve.h"
+#include "node/host/report/trend.h"
 #include "node/os/endpoint.h"
 
 namespace ostraka::cli {
@@ -24,6 +26,12 @@ double Now() {
 
 std::string StepOf(std::uint64_t step) { return "step " + std::to_string(step) + ": "; }
 
+std::string ClosingText(const wire::Block& block) {
+  if (block.state_root) return "the run is closed; it sealed its last state, " + block.state_root->Short();
+  if (wire::RunIsOver(block)) return "the run is closed; it could not seal its last state";
+  return StepOf(block.step) + "too few agree on the last state; the next step asks again";
+}
+
 class PeopleView final : public NodeEvents {
  public:
   PeopleView(RunFacts facts, Log& log)
@@ -36,9 +44,10 @@ class PeopleView final : public NodeEvents {
     const std::string& model = manifest.training.model;
     Info("run " + manifest.run_id.Short() + (manifest.name.empty() ? "" : " " + manifest.name) +
          ": " + model + (data == model ? "" : " on " + data) + ", " +
-         std::to_string(manifest.training.steps) + " steps, " + std::to_string(members) +
-         " members, bears " + std::to_string(protocol::FaultsBorne(manifest.mode, members)) +
-         " faulty");
+         std::to_string(manifest.training.steps) + " steps, " +
+         SgdText(manifest.training.learning_rate, manifest.training.momentum) + ", " +
+         std::to_string(members) + " members, bears " +
+         std::to_string(protocol::FaultsBorne(manifest.mode, members)) + " faulty");
     Info("this node is " + facts_.self.Short() + ", and keeps its data in " + facts_.data_dir);
     if (port != 0) Info("listening on port " + std::to_string(port));
     if (http_port != 0) Info("watch it at http://" + os::WithPort(facts_.http, http_port) + "/");
@@ -51,11 +60,7 @@ class PeopleView final : public NodeEvents {
     for (const base::PeerId& peer : block.joined) {
       Info(StepOf(block.step) + peer.Short() + " returned");
     }
-    if (block.course == wire::Course::kClosed) {
-      Info("the run is closed; its last state is sealed" +
-           (block.state_root ? " as " + block.state_root->Short() : " by the blocks before"));
-      return;
-    }
+    if (!block.genesis && !wire::Trained(block)) return Info(ClosingText(block));
     progress_.Done(block.step, Now());
     log_.Progress(progress_.Line(block.members.size(), block.cases.size()));
   }
@@ -67,10 +72,7 @@ class PeopleView final : public NodeEvents {
     curve_.Add({step, evaluation.loss, evaluation.value});
     const host::Trend trend = host::TrendOf(curve_.Points());
     if (std::exchange(trend_, trend) == trend || trend == host::Trend::kFine) return;
-    Warn(StepOf(step) + (trend == host::Trend::kDiverged
-                             ? "training has diverged: the loss is no number; begin another run "
-                               "with a smaller learning rate"
-                             : "the loss is rising: a smaller learning rate may help"));
+    Warn(host::TroubleOf(curve_.Points()));
   }
   void OnSuspicion(const protocol::Suspicion& suspicion) override {
     if (!told_.emplace(suspicion.peer, suspicion.check).second) return;
@@ -88,6 +90,10 @@ class PeopleView final : public NodeEvents {
     // Links that end together with the node are no news.
     if (halted_ && level != NoticeLevel::kWarning) return;
     log_.Say(LevelOf(level), line);
+  }
+  void OnWaiting(const host::Waiting& waiting) override {
+    // It fits 80 columns; the log has whole ids.
+    log_.Progress(host::WaitingText(waiting, /*digits=*/8, /*most=*/2));
   }
   void OnCheckpointFailed(const base::Status& why) override { Fail(why); }
   void OnHalted(const host::NodeOutcome& outcome) override {

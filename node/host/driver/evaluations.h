@@ -23,10 +23,13 @@ namespace ostraka::host {
 
 class Evaluations {
  public:
-  // `every`: steps; 0: only the last state.
+  // `every`: steps, and the first step, with which later losses are compared (trend.h); 0: only the
+  // last state.
   explicit Evaluations(std::uint64_t every) : every_(every) {}
 
-  bool Due(std::uint64_t step) const { return every_ > 0 && (step + 1) % every_ == 0; }
+  bool Due(std::uint64_t step) const {
+    return every_ > 0 && (step == 0 || (step + 1) % every_ == 0);
+  }
   bool Sent(std::uint64_t step) const { return sent_ == step; }
   bool Awaited() const { return sent_ && !answered_; }
 

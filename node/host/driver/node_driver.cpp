@@ -12,6 +12,8 @@
 namespace ostraka::host {
 namespace {
 
+constexpr base::Duration kLookEvery = base::Seconds(1);
+
 std::set<base::PeerId> OthersOf(const net::TransportOptions& transport) {
   std::set<base::PeerId> others;
   for (const net::TransportMember& member : transport.members) others.insert(member.id);
@@ -58,6 +60,7 @@ NodeDriver::Impl::Impl(boost::asio::io_context& io, NodeOptions options, NodeEve
               [this](const base::PeerId& peer) {
                 inlet_.Enter([this, &peer] { transport_->Forget(peer); });
               }),
+      look_timer_(io),
       evaluations_(options.evaluate_every),
       disk_(inlet_, std::move(options.ledger), std::move(options.states), DiskEvents()),
       jobs_(std::move(options.trainer), options.jobs, JobEvents()),
@@ -120,7 +123,7 @@ base::Status NodeDriver::Impl::Bind(boost::asio::io_context& io, os::Descriptor 
   return base::OkStatus();
 }
 
-NodeStatus NodeDriver::Impl::Status() const {
+NodeStatus NodeDriver::Impl::Seen() const {
   NodeStatus status = reporter_.StatusAt(seat_.Now());
   status.self = plan_.self;
   status.run_id = plan_.run_id;
@@ -128,6 +131,11 @@ NodeStatus NodeDriver::Impl::Status() const {
   status.progress = seat_.progress();
   status.others = roster_.others();
   status.linked = roster_.linked();
+  return status;
+}
+
+NodeStatus NodeDriver::Impl::Status() const {
+  NodeStatus status = Seen();
   status.traffic = transport_->counters();
   status.jobs = jobs_.stats();
   status.ledger = disk_.stats();
@@ -145,7 +153,14 @@ void NodeDriver::Impl::Start(Ended ended) {
     reporter_.Started(port(), http_port(), roster_.member_count());
     transport_->Start();  // before the machine's first message, which may be its last
     Feed(std::exchange(plan_.started, {}));
+    Look();
   });
+}
+
+void NodeDriver::Impl::Look() {
+  if (!stop_.TakesInputs()) return;
+  reporter_.Look(Seen());
+  look_timer_.Start(kLookEvery, [this] { inlet_.Enter([this] { Look(); }); });
 }
 
 void NodeDriver::Impl::Stop(const std::string& by) {
@@ -185,6 +200,7 @@ void NodeDriver::Impl::Break(const std::string& what) {
 void NodeDriver::Impl::StopTimers() {
   seat_.StopTimers();
   roster_.StopForgetting();
+  look_timer_.Cancel();
 }
 
 void NodeDriver::Impl::BeginFlush() {

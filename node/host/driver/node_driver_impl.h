@@ -20,6 +20,7 @@
 #include "node/host/threads/background_task.h"
 #include "node/host/threads/inlet.h"
 #include "node/os/descriptor.h"
+#include "node/os/timer.h"
 
 namespace ostraka::host {
 
@@ -61,6 +62,10 @@ class NodeDriver::Impl {
   RunDiskEvents DiskEvents();
   JobPoolCallbacks JobEvents();
   NodeStatus Status() const;
+  // Status without what costs system calls.
+  NodeStatus Seen() const;
+  // Once a second while the machine runs.
+  void Look();
 
   // --- the machine ---
   void Feed(const protocol::Input& input);
@@ -108,6 +113,7 @@ class NodeDriver::Impl {
   MachineSeat<protocol::MemberKind> seat_;
   Reporter reporter_;
   Roster roster_;
+  os::Timer look_timer_;
   Evaluations evaluations_;
   RunDisk disk_;
   JobPool jobs_;

@@ -105,8 +105,7 @@ void NodeDriver::Impl::See(const protocol::Resumed& seen) {
 void NodeDriver::Impl::See(const protocol::StepDone& seen) {
   const wire::Block& block = *seen.block;
   disk_.Offer(seen);
-  const bool trained = !block.genesis && block.course != wire::Course::kClosed;
-  if (trained && evaluations_.Due(block.step)) {
+  if (wire::Trained(block) && evaluations_.Due(block.step)) {
     Evaluate(block.step, seen.state.parameters);
   }
   for (const wire::Removal& removal : block.removals) {

@@ -1,7 +1,5 @@
 #include "node/host/report/curve.h"
 
-#include <cmath>
-
 #include "node/base/check.h"
 
 namespace ostraka::host {
@@ -35,15 +33,6 @@ void Curve::CheckInvariants() const {
     OSTRAKA_CHECK(kept_[i - 1].step < kept_[i].step);
   }
   OSTRAKA_CHECK(kept_.empty() || kept_.back().step <= newest_->step);
-}
-
-Trend TrendOf(const std::vector<CurvePoint>& points) {
-  constexpr std::size_t kFew = 3;
-  constexpr double kNoise = 1.1;
-  if (points.empty()) return Trend::kFine;
-  if (!std::isfinite(points.back().loss)) return Trend::kDiverged;
-  const bool rising = points.size() >= kFew && points.back().loss > kNoise * points.front().loss;
-  return rising ? Trend::kRising : Trend::kFine;
 }
 
 }  // namespace ostraka::host

@@ -46,12 +46,4 @@ class Curve {
   std::uint64_t stride_ = 1;  // every how many of them are kept
 };
 
-// Whether training goes well, by its losses alone.
-enum class Trend : std::uint8_t {
-  kFine,      // or too early to say
-  kRising,    // the newest loss is a tenth above the first, after at least three evaluations
-  kDiverged,  // the newest loss is no finite number
-};
-Trend TrendOf(const std::vector<CurvePoint>& points);
-
 }  // namespace ostraka::host

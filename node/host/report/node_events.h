@@ -16,6 +16,8 @@
 #include "node/base/ids.h"
 #include "node/base/status.h"
 #include "node/base/time.h"
+#include "node/host/report/trend.h"
+#include "node/host/report/waiting.h"
 #include "node/host/threads/job_pool.h"
 #include "node/net/mesh/transport.h"
 #include "node/protocol/ground/observation.h"
@@ -62,6 +64,8 @@ class NodeEvents {
   virtual void OnEvaluation(std::uint64_t step, const train::Evaluation& evaluation) = 0;
   virtual void OnSuspicion(const protocol::Suspicion& suspicion) = 0;
   virtual void OnRemoval(const wire::Removal& removal) = 0;
+  // The run stands still; about once a second until it goes on.
+  virtual void OnWaiting(const Waiting& waiting) = 0;
   // One log line: news of the transport, or a problem that did not end the node.
   virtual void OnNotice(net::NoticeLevel level, const std::string& line) = 0;
   // A state could not be kept on disk. Training goes on; the last state is tried again at the end.
@@ -78,6 +82,8 @@ struct NodeReport {
   std::vector<wire::Removal> removals;            // in the order sealed (removal_log.h)
   std::optional<train::Evaluation> evaluation;  // the last one, for the state after evaluated_step
   std::uint64_t evaluated_step = 0;
+  Trend trend = Trend::kFine;  // of the evaluations since the start
+  std::string trouble;         // what is wrong with training, in one line; empty if nothing is
   // The file with the last state. NotFound if no step was done or no states are kept.
   base::StatusOr<std::string> checkpoint = base::NotFound("no states are kept");
 

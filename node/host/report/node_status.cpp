@@ -79,8 +79,8 @@ void NodeMonitor::CheckInvariants(base::Time now) const {
 }
 
 void NodeMonitor::SeeEvaluation(std::uint64_t step, const train::Evaluation& evaluation) {
-  seen_.evaluation = evaluation;
-  seen_.evaluated_step = step;
+  seen_.learning.evaluation = evaluation;
+  seen_.learning.evaluated_step = step;
 }
 
 void NodeMonitor::SeeLinks(base::Time now) {
@@ -118,7 +118,10 @@ void NodeMonitor::On(base::Time now, const protocol::StepDone& seen) {
   seen_.met = true;
   const wire::Block& block = *seen.block;
   for (const wire::Removal& removal : block.removals) removals_.Add(removal);
-  if (block.genesis) return;
+  if (!wire::Trained(block)) {
+    step_began_.reset();  // a step without work would make the others look faster
+    return;
+  }
   ++seen_.steps_done;
   for (const wire::ColumnFate fate : block.columns) {
     ++seen_.columns[static_cast<std::size_t>(fate)];

@@ -15,6 +15,7 @@
 
 #include "node/host/report/node_events.h"
 #include "node/host/report/removal_log.h"
+#include "node/host/report/trend.h"
 #include "node/os/process_stats.h"
 
 namespace ostraka::host {
@@ -28,6 +29,13 @@ struct StepHistogram {
   double sum_seconds = 0;
 
   void Add(double seconds);
+};
+
+struct Learning {
+  std::optional<train::Evaluation> evaluation;  // the last one
+  std::uint64_t evaluated_step = 0;
+  Trend trend = Trend::kFine;  // of the evaluations since the start
+  std::string trouble;         // TroubleOf them: what is wrong with training; empty if nothing is
 };
 
 struct NodeStatus {
@@ -47,8 +55,7 @@ struct NodeStatus {
   std::uint64_t timed_steps = 0;
   std::array<std::uint64_t, wire::kColumnFateCount> columns{};  // by fate, since the start
   std::map<std::string, std::uint64_t> suspicions;              // by check, since the start
-  std::optional<train::Evaluation> evaluation;                  // the last one
-  std::uint64_t evaluated_step = 0;
+  Learning learning;
 
   // How long this node has made the others wait, and the limit (protocol::Slow). Both are 0 while
   // at most half of the limit is used.

@@ -5,7 +5,7 @@
 namespace ostraka::host {
 namespace {
 
-constexpr base::Duration kTellEvery = base::Seconds(1);
+constexpr base::Duration kTellEvery = base::Seconds(5);
 
 std::string StepName(std::uint64_t step) { return "step " + std::to_string(step); }
 
@@ -14,7 +14,8 @@ std::string StepName(std::uint64_t step) { return "step " + std::to_string(step)
 std::optional<ObservationLine> ObservationLines::Of(base::Time now,
                                                     const protocol::Observation& seen) {
   if (const auto* slow = std::get_if<protocol::SlowSeal>(&seen)) {
-    return ObservationLine{net::NoticeLevel::kWarning, StepName(slow->step) + ": " + slow->reason};
+    // For those who study agreement; people are told for whom the run waits (waiting.h).
+    return ObservationLine{net::NoticeLevel::kDebug, StepName(slow->step) + ": " + slow->reason};
   }
   if (const auto* away = std::get_if<protocol::Away>(&seen)) {
     return ObservationLine{net::NoticeLevel::kWarning,
@@ -56,7 +57,10 @@ std::optional<ObservationLine> ObservationLines::Of(base::Time now,
   }
   if (const auto* way = std::get_if<protocol::CatchingUp>(&seen)) {
     const bool just_told = last_catching_up_line_ && now - *last_catching_up_line_ < kTellEvery;
-    if (just_told && way->height < way->head) return std::nullopt;
+    // A member on probation is at the head after each step.
+    const bool arrives = way->height >= way->head && !was_at_head_;
+    was_at_head_ = way->height >= way->head;
+    if (just_told && !arrives) return std::nullopt;
     last_catching_up_line_ = now;
     return ObservationLine{net::NoticeLevel::kInfo, "catching up: " + way->detail};
   }

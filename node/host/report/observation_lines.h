@@ -3,10 +3,10 @@
 // Promises:
 //   X1  A line for every observation that has no event in NodeEvents, except the beginning of a
 //       step, a seal and what a restart found, and except repetitions: catching up is reported once
-//       a second and at its end, and the node's own slowness whenever it has grown.
+//       in five seconds and when it arrives, and the node's own slowness whenever it has grown.
 // Memory: a time and a number.
 // What an attacker can do here: a slow or absent member causes a line for each iteration of a seal
-// (SlowSeal); lines contain no byte of a peer but ids.
+// (SlowSeal, for debugging); lines contain no byte of a peer but ids.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -33,6 +33,7 @@ class ObservationLines {
 
  private:
   std::optional<base::Time> last_catching_up_line_;
+  bool was_at_head_ = false;  // as of the last CatchingUp
   std::uint64_t told_late_ms_ = 0;
 };
 

@@ -38,7 +38,8 @@ void Reporter::On(const protocol::StepDone& seen) {
   report_.state = seen.state;
   if (seen.block->genesis) return;
   step_ = seen.block->step;
-  report_.steps_done = wire::TrainedSteps(*seen.block);  // a member that follows may have skipped some
+  // A member that follows may have skipped some.
+  report_.steps_done = wire::TrainedSteps(*seen.block);
   events_.OnStepDone(seen);
 }
 
@@ -59,11 +60,34 @@ void Reporter::Removed(const wire::Removal& removal) {
 NodeReport Reporter::Report() const {
   NodeReport report = report_;
   report.removals = monitor_.removals();
+  const std::vector<CurvePoint> points = history_.curve().Points();
+  report.trend = TrendOf(points);
+  report.trouble = TroubleOf(points);
   return report;
+}
+
+NodeStatus Reporter::StatusAt(base::Time now) const {
+  NodeStatus status = monitor_.StatusAt(now);
+  const std::vector<CurvePoint> points = history_.curve().Points();
+  status.learning.trend = TrendOf(points);
+  status.learning.trouble = TroubleOf(points);
+  return status;
 }
 
 void Reporter::Links(std::size_t up, std::size_t of) {
   if (!halted_) events_.OnLinks(up, of);
+}
+
+void Reporter::Look(const NodeStatus& now) {
+  if (halted_) return;
+  const std::optional<Waiting> waiting = WaitingOf(now);
+  if (waiting) events_.OnWaiting(*waiting);
+  const auto line = waits_.Of(waiting);
+  // Waiting for all to start may take days, and is no fault.
+  if (line) {
+    events_.OnNotice(
+        waiting && waiting->begun ? net::NoticeLevel::kWarning : net::NoticeLevel::kInfo, *line);
+  }
 }
 
 void Reporter::Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result) {

@@ -24,6 +24,7 @@
 #include "node/host/report/node_status.h"
 #include "node/host/report/observation_lines.h"
 #include "node/host/report/run_history.h"
+#include "node/host/report/waiting.h"
 
 namespace ostraka::host {
 
@@ -38,6 +39,8 @@ class Reporter {
   // `removal` is in the block of the last StepDone.
   void Removed(const wire::Removal& removal);
   void Links(std::size_t up, std::size_t of);
+  // About once a second, with the status at that moment: tells whether the run stands still.
+  void Look(const NodeStatus& now);
   // A link that counts went up or down.
   void LinkChanged(base::Time now) { monitor_.SeeLinks(now); }
   void Evaluated(std::uint64_t step, const base::StatusOr<train::Evaluation>& result);
@@ -47,13 +50,13 @@ class Reporter {
   void Halted(const NodeOutcome& outcome);
 
   // The observed part of the status; the caller fills in the rest.
-  NodeStatus StatusAt(base::Time now) const { return monitor_.StatusAt(now); }
+  NodeStatus StatusAt(base::Time now) const;
   const RunHistory& history() const { return history_; }
   std::uint64_t step() const { return step_; }  // the step in progress, or the last one done
   bool met() const { return monitor_.met(); }   // a block was sealed or a step began
-  // The observed part of the report but for the removals.
+  // The observed part of the report but for the removals and the trend.
   const NodeReport& report() const { return report_; }
-  // With the removals; the caller fills in what is not observed.
+  // With both; the caller fills in what is not observed.
   NodeReport Report() const;
 
   // R3.
@@ -73,6 +76,7 @@ class Reporter {
   NodeMonitor monitor_;
   RunHistory history_;
   ObservationLines lines_;
+  WaitLog waits_;
   NodeReport report_;
   std::uint64_t step_ = 0;
   bool halted_ = false;

@@ -37,6 +37,8 @@ void RunHistory::SeeStored(const protocol::Record& record) {
 }
 
 void RunHistory::On(base::Time now, const protocol::StepStarted& seen) {
+  // A step that closes the run gives nobody work: the roles before it say more.
+  if (block_ != nullptr && block_->closing > 0) return;
   workers_ = {seen.roles.workers.begin(), seen.roles.workers.end()};
   validators_.clear();
   for (const wire::Assignment& each : seen.roles.validators) {

@@ -89,7 +89,7 @@ class RunHistory {
 
   // Null before the genesis block.
   const std::shared_ptr<const wire::Block>& block() const { return block_; }
-  // Of the step in progress, or of the last one; empty before the first.
+  // Of the step in progress, or of the last one that trained; empty before the first.
   const std::set<base::PeerId>& workers() const { return workers_; }
   const std::set<base::PeerId>& validators() const { return validators_; }
   const std::map<base::PeerId, MemberWork>& work() const { return work_; }

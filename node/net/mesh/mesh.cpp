@@ -227,6 +227,8 @@ void Mesh::OnClosing(Connection& connection, const Closing& closing) {
     EndLink(*member, closing);
   } else if (member != nullptr && member->dialing.attempt().get() == &connection) {
     EndDial(*member, closing);
+  } else if (member != nullptr && closing.IsOfAnother()) {
+    tally_.MemberOfAnother(Name(connection), closing, member->IsNews(closing));
   } else {
     tally_.StrangerLeft(os::SteadyNow(), Name(connection), closing);
   }

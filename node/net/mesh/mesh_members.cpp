@@ -122,7 +122,13 @@ void Mesh::EndDial(Member& member, const Closing& closing) {
     return ScheduleDial(member, options_.backoff.first);
   }
   const bool is_news = roster_.book().OnFailed(member.id, attempt->remote(), closing.reason);
-  tally_.DialFailed(member.id.Short() + " at " + attempt->remote(), closing, is_news);
+  const std::string name = member.id.Short() + " at " + attempt->remote();
+  // A key other than the one that was dialed is the address's fault, and told for each address.
+  if (closing.IsOfAnother() && attempt->peer() == member.id) {
+    tally_.MemberOfAnother(name, closing, member.IsNews(closing));
+  } else {
+    tally_.DialFailed(name, closing, is_news);
+  }
   if (DialNext(member)) return;
   const bool is_hasty = std::exchange(member.has_new_address, false);
   ScheduleDial(member, is_hasty ? member.dialing.FirstWait() : member.dialing.NextWait(rng_));

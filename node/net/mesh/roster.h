@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/base/ids.h"
@@ -28,6 +29,7 @@
 #include "node/net/mesh/address_book.h"
 #include "node/net/mesh/dialing.h"
 #include "node/net/mesh/link_choice.h"
+#include "node/net/records/closing.h"
 #include "node/net/records/traffic.h"
 
 namespace ostraka::net {
@@ -37,9 +39,15 @@ struct Member {
          const TransportBackoff& waits)
       : id(who), choice(we_decide), dialing(io, waits) {}
 
+  // False if people were told exactly that of this member last.
+  bool IsNews(const Closing& closing) {
+    return std::exchange(told_refusal, closing.reason) != closing.reason;
+  }
+
   const base::PeerId id;
   bool forgotten = false;
   bool parted = false;  // it announced that it needs nothing more, or has read our last messages
+  std::string told_refusal;      // why it is of another run, as last told people
   bool has_new_address = false;  // it came during a round of dials
   LinkChoice choice;
   Dialing dialing;

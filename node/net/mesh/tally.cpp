@@ -49,6 +49,10 @@ void Tally::DialFailed(const std::string& name, const Closing& closing, bool is_
   notices_.Say(is_news ? level : NoticeLevel::kDebug, name + " " + closing.reason);
 }
 
+void Tally::MemberOfAnother(const std::string& name, const Closing& closing, bool is_news) {
+  notices_.Say(is_news ? NoticeLevel::kWarning : NoticeLevel::kDebug, name + " " + closing.reason);
+}
+
 void Tally::StrangerLeft(base::Time now, const std::string& name, const Closing& closing) {
   const std::string line = name + " " + closing.reason;
   if (closing.why != Closing::Why::kRefused) return notices_.Say(NoticeLevel::kDebug, line);

@@ -46,6 +46,8 @@ class Tally {
   void LinkUp(const std::string& name);
   void LinkDown(const std::string& name, const Closing& closing);
   void DialFailed(const std::string& name, const Closing& closing, bool is_news);
+  // A member that proved its key is of another run, protocol or mode; it tries again for hours.
+  void MemberOfAnother(const std::string& name, const Closing& closing, bool is_news);
   // A connection ended that was no link and no dial of ours.
   void StrangerLeft(base::Time now, const std::string& name, const Closing& closing);
   void AcceptFailed(base::Time now, const std::string& reason);

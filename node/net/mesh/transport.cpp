@@ -97,7 +97,7 @@ base::StatusOr<std::unique_ptr<Transport>> Transport::Make(boost::asio::io_conte
   RETURN_IF_ERROR(CheckRate(options));
   ASSIGN_OR_RETURN(TlsContext tls, MakeTlsContext(*options.key, options.run_id));
   if (fd.get() < 0 && !options.listen.empty()) {
-    ASSIGN_OR_RETURN(const int listening, os::ListenOn(options.listen));
+    ASSIGN_OR_RETURN(const int listening, os::ListenOn(options.listen, "--listen"));
     fd.Reset(listening);
   }
   std::uint16_t port = 0;

@@ -101,7 +101,9 @@ struct TransportOptions {
   std::shared_ptr<const crypto::SigningKey> key;  // REQUIRES: not null
   Digest run_id;
   std::uint32_t protocol_version = 1;
-  std::string listen;  // "host:port" (port 0: any free port); empty with listen_fd -1: dial only
+  // "host:port", "*:port" for every address (port 0: any free port); empty with listen_fd -1: dial
+  // only.
+  std::string listen;
   int listen_fd = -1;  // a listening socket to use instead; owned even if Make fails
   // Add is called for each of them before Make returns. May contain this node; that item is
   // ignored.

@@ -27,6 +27,9 @@ struct Closing {
     kDuplicate,  // one of the two sides has another connection as the link
     kLocal,      // by us, for a local reason
   };
+  // The other side proved to be of another run, protocol or mode, or to have another key.
+  bool IsOfAnother() const { return why == Why::kRefused && refusal == Refusal::kIdentity; }
+
   Why why = Why::kLocal;
   std::string reason;                  // one line about the other side; printable
   Refusal refusal = Refusal::kRecord;  // if kRefused

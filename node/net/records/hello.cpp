@@ -49,8 +49,9 @@ base::Status CheckCompatible(const Hello& ours, const Hello& theirs) {
                                     ", we speak " + std::to_string(ours.version));
   }
   if (theirs.run_id != ours.run_id) {
-    return base::FailedPrecondition("runs another run: " + theirs.run_id.Short() + ", ours is " +
-                                    ours.run_id.Short());
+    return base::FailedPrecondition(
+        "has a manifest that differs from ours: use the same bytes (its run is " +
+        theirs.run_id.Short() + ", ours is " + ours.run_id.Short() + ")");
   }
   const bool we_skip = (ours.capabilities & kCapabilityUnhashed) != 0;
   const bool they_skip = (theirs.capabilities & kCapabilityUnhashed) != 0;

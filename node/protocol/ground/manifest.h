@@ -31,7 +31,7 @@ struct Member {
 };
 
 // The defaults train mlp on digits to 0.96 +- 0.01 accuracy (measured over seeds:
-// docs/benchmarks.md).
+// docs/benchmarks.md). Other models and data need another rate (node/config/default_sgd.h).
 struct TrainingPlan {
   std::string model = "mlp";
   std::string data = "digits";  // data source id: part of every batch seed

@@ -1,5 +1,7 @@
 #include "node/protocol/ground/schedule.h"
 
+#include "node/base/check.h"
+
 namespace ostraka::protocol {
 
 aggregation::SgdOptions SgdOf(const TrainingPlan& plan, std::uint64_t step) {
@@ -18,17 +20,17 @@ aggregation::SgdOptions SgdOf(const TrainingPlan& plan, std::uint64_t step) {
           .decay = static_cast<float>(plan.weight_decay)};
 }
 
-bool RunEndsWith(const TrainingPlan& plan, std::uint64_t step,
-                 std::optional<std::uint64_t> last_removal_step, bool case_open) {
+bool IsLastToTrain(const TrainingPlan& plan, std::uint64_t step,
+                   std::optional<std::uint64_t> last_removal_step, bool case_open) {
   if (case_open || step + 1 < plan.steps) return false;
   return !last_removal_step || step >= *last_removal_step + plan.steps_after_ban;
 }
 
-wire::Course CourseAfter(wire::Course before, const TrainingPlan& plan, const wire::Block& block) {
-  if (before != wire::Course::kTrains) return wire::Course::kClosed;
-  const bool ends =
-      RunEndsWith(plan, block.step, block.last_removal_step, !block.cases.empty());
-  return ends ? wire::Course::kCloses : wire::Course::kTrains;
+std::uint16_t ClosingAfter(const wire::Block& head, const TrainingPlan& plan,
+                           const wire::Block& block) {
+  OSTRAKA_CHECK(!wire::RunIsOver(head));
+  if (head.closing > 0) return static_cast<std::uint16_t>(head.closing + 1);
+  return IsLastToTrain(plan, block.step, block.last_removal_step, !block.cases.empty()) ? 1 : 0;
 }
 
 }  // namespace ostraka::protocol

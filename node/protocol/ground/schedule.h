@@ -17,11 +17,11 @@ aggregation::SgdOptions SgdOf(const TrainingPlan& plan, std::uint64_t step);
 
 // True if `step` is the last that trains: all steps are done, `steps_after_ban` steps have
 // passed since the block of the last removal, and no case is open.
-bool RunEndsWith(const TrainingPlan& plan, std::uint64_t step,
-                 std::optional<std::uint64_t> last_removal_step, bool case_open);
-// The course after `block`, which follows a block of course `before`: when the last step that
-// trains is done, one step more seals the state after it, whatever else that step finds.
-wire::Course CourseAfter(wire::Course before, const TrainingPlan& plan, const wire::Block& block);
-inline bool RunIsOver(const wire::Block& block) { return block.course == wire::Course::kClosed; }
+bool IsLastToTrain(const TrainingPlan& plan, std::uint64_t step,
+                   std::optional<std::uint64_t> last_removal_step, bool case_open);
+// Block::closing of `block`, which follows `head`: once a run closes, nothing that a closing step
+// finds makes it train on.
+std::uint16_t ClosingAfter(const wire::Block& head, const TrainingPlan& plan,
+                           const wire::Block& block);
 
 }  // namespace ostraka::protocol

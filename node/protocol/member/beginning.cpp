@@ -179,7 +179,7 @@ Outcome Beginning::Replayed() const {
   if (uses_.follower->MustBeAdmitted()) {
     return Outcome::Leave("this node's store began after the run");
   }
-  return RunIsOver(chain.head()) ? Outcome::Finish() : Outcome::BeginStep();
+  return wire::RunIsOver(chain.head()) ? Outcome::Finish() : Outcome::BeginStep();
 }
 
 void Beginning::CheckInvariants() const {

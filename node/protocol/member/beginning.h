@@ -52,7 +52,7 @@ class Beginning {
   Outcome TryGenesis();
   // The run has begun without this member's store.
   Outcome LeaveGenesis();
-  // To a member that believes that the run has not begun.
+  // To a member, as the run begins. Any number of frames: not in answer to a message.
   void ShowEchoes(const PeerId& to) const;
 
   // --- restart ---

@@ -28,6 +28,7 @@ Outcome Ending::Begin() {
     if (!HasFinished(follower)) stay_.For(uses_.turn->now(), follower);
   }
   uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta() * 2});
+  ProveBans();
   return HaltIfAllFinished();
 }
 
@@ -39,6 +40,19 @@ void Ending::SayLastCommit() {
   uses_.voice->Prepare(uses_.voice->MakeDraft(
       uses_.voice->SlotOf(HeightOf(head), Phase::kA, MessageType::kCommit), *last_block_,
       wire::Encode(last), uses_.followers->Audience(head.members)));
+}
+
+void Ending::ProveBans() {
+  if (bans_proven_) return;
+  const Block& head = uses_.chain->head();
+  const Inbox::Place place = {HeightOf(head), Phase::kA, MessageType::kCommit, 0, 0};
+  std::vector<base::SharedBytes> commits;
+  for (const PeerId& member : head.members) {
+    if (HasFinished(member)) commits.push_back(uses_.inbox->Find(place, member)->message->frame);
+  }
+  if (!uses_.charges->AreEnough(commits.size())) return;
+  uses_.charges->ProveBans(head, commits);
+  bans_proven_ = true;
 }
 
 // People are told when it takes longer than messages do.
@@ -58,6 +72,7 @@ bool Ending::HasFinished(const PeerId& member) const {
 }
 
 Outcome Ending::OnCommit(const PeerId& sender) {
+  ProveBans();
   return HasFinished(sender) ? OnFinished(sender) : Outcome::Wait();
 }
 

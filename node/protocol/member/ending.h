@@ -8,6 +8,8 @@
 // Promises:
 //   Z1  It ends no wait of any other member: nothing is decided here, only passed on.
 //   Z2  The member stays for a bounded time (stay.h).
+//   Z3  A ban of the last block gets its file (Charges, C4): no step follows whose seal A would
+//       bring it, so the last COMMITs prove it as soon as enough are here.
 //
 // May not know: seals in progress, jobs, or why a member lacks something.
 //
@@ -25,6 +27,7 @@
 #include "node/protocol/mail/inbox.h"
 #include "node/protocol/mail/voice.h"
 #include "node/protocol/parts/chain.h"
+#include "node/protocol/parts/charges.h"
 #include "node/protocol/parts/followers.h"
 #include "node/protocol/parts/outcome.h"
 #include "node/protocol/parts/stay.h"
@@ -40,9 +43,10 @@ class Ending {
     const Chain* chain;
     const Inbox* inbox;
     const Followers* followers;
+    Charges* charges;
   };
   explicit Ending(Uses uses) : uses_(std::move(uses)) {}
-  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, stay_, last_block_); }
+  void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, stay_, last_block_, bans_proven_); }
   friend struct FingerprintProbe;
 
   // From the start of the process on.
@@ -67,11 +71,13 @@ class Ending {
  private:
   bool HasFinished(const PeerId& member) const;
   void SayLastCommit();
+  void ProveBans();
   Outcome HaltIfAllFinished() const;
 
   Uses uses_;
   Stay stay_;
   std::optional<Digest> last_block_;  // if this member is one of its members
+  bool bans_proven_ = false;
 };
 
 }  // namespace ostraka::protocol

@@ -38,17 +38,17 @@ void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
     OSTRAKA_CHECK(block.ok());  // encoded here
     catch_up_->OnBlock(uses_.self, *block, 0);
   }
-  Follow();
+  FollowAll();
 }
 
-// Asks every key of the run to send what it sends to members. Again now and then: some may have
-// restarted.
-void Follower::Follow() const {
-  const Block& head = uses_.chain->head();
-  for (const PeerId& key : KeysOf(head)) {
-    uses_.voice->Ask(key, ServiceSlot(HeightOf(head), Phase::kC, MessageType::kPull),
-                     {.kind = wire::PullKind::kFollow});
-  }
+// Asks a key of the run to send what it sends to members.
+void Follower::Follow(const PeerId& key) const {
+  uses_.voice->Ask(key, ServiceSlot(HeightOf(uses_.chain->head()), Phase::kC, MessageType::kPull),
+                   {.kind = wire::PullKind::kFollow});
+}
+
+void Follower::FollowAll() const {
+  for (const PeerId& key : KeysOf(uses_.chain->head())) Follow(key);
   uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta()});
 }
 
@@ -162,8 +162,8 @@ Outcome Follower::AtHead() {
   if (standing != nullptr && standing->banned) {
     return Outcome::Halt(Halted::Why::kBanned, "banned: see `ostraka ledger explain`");
   }
-  if (RunIsOver(head)) {
-    Follow();  // says by its step that it has all: nobody need wait for it
+  if (wire::RunIsOver(head)) {
+    FollowAll();  // says by its step that it has all: nobody need wait for it
     return Outcome::Halt(Halted::Why::kFinished, kAllDone);
   }
   if (!IsMember(head.members, uses_.self)) {

@@ -68,8 +68,10 @@ class Follower {
   // fetched.
   void Leave(std::optional<std::uint64_t> step, bool trust_state);
   bool away() const { return catch_up_.has_value(); }
-  // A link came up: its peer is asked too.
-  void Follow() const;
+  // A link came up: its peer may have restarted, or not have heard before. Attack: if all were
+  // asked anew, a liar that lets its link flap would use up what they answer this member in a
+  // second.
+  void Follow(const PeerId& key) const;
   // As far as what has come allows. kBeginStep: a member again. REQUIRES: away.
   Outcome Advance();
   bool Owns(JobId id) const { return replay_.Owns(id); }
@@ -86,6 +88,7 @@ class Follower {
   void CheckInvariants() const;
 
  private:
+  void FollowAll() const;
   void StoreFresh();
   void TakeState();
   void Ask();

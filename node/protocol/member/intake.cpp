@@ -67,6 +67,14 @@ Outcome Intake::OnSigned(const wire::SharedMessage& shared, const MessageReceive
   return Perform(fate, shared, input, step);
 }
 
+// Within the ration of `to`. Attack: its BOOT, sent again and again, is checked no more, and each
+// would bring it the ECHOs of all members.
+void Intake::AnswerEchoes(const PeerId& to) {
+  for (const base::SharedBytes& frame : parts_.genesis.EchoesFor(to)) {
+    parts_.server.SendFrame(to, frame);
+  }
+}
+
 Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared, const MessageReceived& input,
                         Step* step) {
   const PeerId& sender = shared->envelope.sender;
@@ -77,7 +85,7 @@ Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared, const Mess
       OnExhibit(*shared, input);
       break;
     case Fate::kGenesisQuestion:
-      if (parts_.voice.step() == 0) uses_.beginning->ShowEchoes(input.from);
+      if (parts_.voice.step() == 0) AnswerEchoes(input.from);
       answers_.AnswerHead(input.from);
       break;
     case Fate::kPastSeal:
@@ -239,6 +247,11 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
   }
   if (block->thresholds != ThresholdsIn(*parts_.manifest, block->members.size())) {
     Malformed(from, base::InvalidArgument("thresholds: not those of its membership"));
+    return Outcome::Wait();
+  }
+  // A follower looks up the result root of each column.
+  if (block->result_roots.size() != block->columns.size()) {
+    Malformed(from, base::InvalidArgument("result roots: not one a column"));
     return Outcome::Wait();
   }
   if (stage.is(Stage::kFollow)) {

@@ -56,6 +56,7 @@ class Intake {
 
  private:
   Outcome OnSigned(const wire::SharedMessage& shared, const MessageReceived& input, Step* step);
+  void AnswerEchoes(const PeerId& to);
   Outcome Perform(Fate fate, const wire::SharedMessage& shared, const MessageReceived& input,
                   Step* step);
   Outcome Accept(const wire::SharedMessage& shared, SharedBlob blob, Step* step);

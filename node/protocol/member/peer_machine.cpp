@@ -29,7 +29,7 @@ PeerMachine::PeerMachine(PeerOptions options)
       beginning_({parts_.self, parts_.manifest, &parts_.turn, &parts_.voice, &parts_.journal,
                   &parts_.jobs, &parts_.chain, &parts_.genesis, &follower_}),
       ending_({parts_.self, &parts_.turn, &parts_.voice, &parts_.chain, &parts_.inbox,
-               &parts_.followers}),
+               &parts_.followers, &parts_.charges}),
       intake_({&parts_, &forks_, &follower_, &beginning_, &ending_}, std::move(options.opener)) {}
 
 void PeerMachine::Step(Time now, const Input& input, Outbox& out) {
@@ -105,7 +105,7 @@ void PeerMachine::On(const LinkChanged& input) {
   if (!input.up || !parts_.ration.TakeRepeat(parts_.turn.now(), input.peer)) return;
   if (parts_.stage.is(Stage::kFrozen)) return forks_.Show(input.peer);
   parts_.journal.Repeat(input.peer);
-  if (parts_.stage.is(Stage::kFollow)) follower_.Follow();
+  if (parts_.stage.is(Stage::kFollow)) follower_.Follow(input.peer);
   // Whichever of the two was away, the other may have gone on.
   if (parts_.stage.in_step() || parts_.stage.is(Stage::kGenesis)) {
     parts_.voice.AskHeads({input.peer}, parts_.voice.step());

@@ -266,7 +266,7 @@ void PlainPeer::On(const JobDone& input) {
       block->step = step_;
       block->members = members_;
       out_->Add(Observe{StepDone{std::move(block), state_}});
-      if (RunEndsWith(manifest_->training, step_, std::nullopt, false)) {
+      if (IsLastToTrain(manifest_->training, step_, std::nullopt, false)) {
         return Halt(Halted::Why::kFinished, "all steps are done");
       }
       ++step_;

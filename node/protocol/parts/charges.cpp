@@ -68,6 +68,10 @@ void Charges::ProveImpossibleNumbers(const SealedStep& sealed, const Block& head
   }
 }
 
+bool Charges::AreEnough(std::size_t signers) const {
+  return signers > KnownRunOf(*manifest_).faults;
+}
+
 // More members of the genesis than can be at fault convince whoever trusts the manifest. Where
 // fewer are left the votes convince, if more than can be at fault voted.
 void Charges::ProveBans(const Block& head, const std::vector<SharedBytes>& commits) {

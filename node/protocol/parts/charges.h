@@ -55,6 +55,8 @@ class Charges {
   // PROOFs whose numbers cannot be: `proofs` are those of `sealed`, signed.
   void ProveImpossibleNumbers(const SealedStep& sealed, const Block& head,
                               const std::map<PeerId, wire::SharedMessage>& proofs);
+  // Whether the COMMITs of so many members convince whoever trusts the manifest.
+  bool AreEnough(std::size_t signers) const;
   // Bans of `head`, proven by COMMITs of the next step that build on it.
   void ProveBans(const Block& head, const std::vector<SharedBytes>& commits);
   // The votes of a sealed step in the cases of `head`; of the bans of `block`, the step's outcome,

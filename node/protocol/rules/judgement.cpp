@@ -227,7 +227,8 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   SettleMembers(sealed, head, manifest, docket, block);
   RecordColumns(sealed, head, block);
   DrawNext(sealed, head, manifest, block);
-  block.cases = CasesAfter(sealed, head, counted, docket);
+  // A closing step opens none: nobody would vote on it.
+  if (head.closing == 0) block.cases = CasesAfter(sealed, head, counted, docket);
   block.disputes = KeptDisputes(disputes, docket);
   block.lateness = KeptLateness(lateness, head, manifest, block.members, block.joined);
   std::erase_if(voids, [&](const Voids& one) { return !IsMember(block.members, one.peer); });
@@ -235,7 +236,7 @@ Block JudgeStep(const SealedStep& sealed, const Block& head, const Manifest& man
   block.tau = NextTau(sealed, head, manifest, judged.fates);
   block.delta_us = NextDelta(sealed, head, manifest);
   block.state_root = SealedStateRoot(sealed, head.thresholds);
-  block.course = CourseAfter(head.course, manifest.training, block);
+  block.closing = ClosingAfter(head, manifest.training, block);
   return block;
 }
 

@@ -19,7 +19,7 @@ JobId Proving::Start(std::uint64_t about, JobSpec spec) {
 // --- as the step begins -------------------------------------------------------------------------
 
 void Proving::Begin() {
-  const bool closing = uses_.chain->head().course == wire::Course::kCloses;
+  const bool closing = uses_.chain->head().closing > 0;
   if (closing || facts_->number() % uses_.manifest->state_root_every == 0) {
     root_ = Start(facts_->number(), RootSpec{uses_.chain->state(), uses_.layout});
   }

@@ -143,11 +143,11 @@ Outcome Settling::OnJob(const JobResult& result) {
   update_.reset();
   uses_.chain->SetState(std::get<UpdateResult>(result).state);
   const Block& head = uses_.chain->head();
-  uses_.turn->Do(Observe{holdings_.clock->times});
+  if (wire::Trained(uses_.chain->head())) uses_.turn->Do(Observe{holdings_.clock->times});
   uses_.turn->Do(Observe{StepDone{uses_.chain->shared_head(), uses_.chain->state()}});
   if (HeightOf(head) % kStateEvery == 0) uses_.journal->StoreState(head, uses_.chain->state());
   ShowHeadToFollowers();
-  if (RunIsOver(head)) return Outcome::Finish();
+  if (wire::RunIsOver(head)) return Outcome::Finish();
   // Dropped by rules that need no absence: the others do not listen any more.
   if (!IsMember(head.members, uses_.self)) {
     return Outcome::Leave(DescribeRemoval(head, uses_.self));

@@ -136,7 +136,8 @@ SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
 }
 
 // Over a long distance fetches the state of the newest sealed root, if the block before that state
-// is known.
+// is known. [A state that the last block's root replaced is served by nobody, and no later root
+// comes.]
 void CatchUp::PlanWay() {
   const std::uint64_t here = HeightOf(*view_);
   if (trust_state_ && HeightOf(*head_) - here <= kLongWay) return;
@@ -146,8 +147,9 @@ void CatchUp::PlanWay() {
     // The state at the start of `step` follows the block of height `step`.
     const bool known = block.step == here || chain_.contains(block.step);
     if (block.step < here || !known || (trust_state_ && block.step == here)) return;
+    const bool last = wire::RunIsOver(block) && fetch_ && fetch_->step < block.step;
     const bool newer = !fetch_ || fetch_->step + 2 * kLongWay < block.step;
-    if (newer) StartFetch(block.step, *block.state_root);
+    if (newer || last) StartFetch(block.step, *block.state_root);
     return;
   }
 }
@@ -317,6 +319,14 @@ std::optional<std::uint64_t> CatchUp::Gap() const {
   return std::nullopt;
 }
 
+// As a question to follow, which is answered with the head too: a member that forgot this follower
+// or restarted knows it again within a round.
+void CatchUp::AskHead(base::Time now, std::vector<Request>& out) {
+  const std::size_t before = out.size();
+  Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kFollow}, out);
+  if (out.size() > before) out.back().step = HeightOf(*view_);  // "I have as much"
+}
+
 std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   std::vector<Request> out;
   wake_.reset();
@@ -328,7 +338,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
     return (key.kind == wire::PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
            (key.kind == wire::PullKind::kBlock && !(gap && IsAskedBy(key, *gap)));
   });
-  Ask(now, {wire::PullKind::kHead, 0, 0}, {.kind = wire::PullKind::kHead}, out);
+  AskHead(now, out);
   if (gap) AskBlocks(now, *gap, out);
   if (fetch_) {
     if (fetch_->leaves.empty()) {

@@ -168,6 +168,7 @@ class CatchUp {
   std::size_t BulkRequests() const;
   // True iff the answer to `key`, a request for blocks, includes the block of `height`.
   static bool IsAskedBy(const Key& key, std::uint64_t height);
+  void AskHead(base::Time now, std::vector<Request>& out);
   void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
   PeerId MemberOfTurn(std::size_t turn) const;

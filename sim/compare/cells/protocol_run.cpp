@@ -98,7 +98,8 @@ base::StatusOr<CellResult> RunProtocolCell(const Cell& cell, const RunContext& c
   std::uint64_t done = 0;
   std::vector<float> last;
   training.on_block = [&](const wire::Block& block, const std::vector<float>& parameters) {
-    done = block.step + 1;
+    if (!wire::Trained(block)) return;
+    done = wire::TrainedSteps(block);
     last = parameters;
     if (done % cell.evaluate_every == 0) evaluate(done, parameters);
   };

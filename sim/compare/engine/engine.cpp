@@ -44,6 +44,24 @@ std::string RunOne(const Cell& cell, bool wants_study, const std::string& folder
   return json{{"result", JsonOf(*result)}}.dump();
 }
 
+// A cell's trainer, which a process makes once and cells share.
+std::string TrainerOf(const Cell& cell) {
+  return cell.data + " " + cell.model + " " + std::to_string(cell.hidden) + " " +
+         std::to_string(cell.batch_size);
+}
+
+// Makes the trainer of `cell` and takes a few steps with it, so that what happens once a process
+// (in libtorch over a second) counts for no cell. Each trainer once; `warmed` has those.
+base::Status WarmUp(const Cell& cell, std::set<std::string>& warmed, Runner& runner) {
+  if (!warmed.insert(TrainerOf(cell)).second) return base::OkStatus();
+  Cell warm = cell;
+  warm.rule = {"mean", "mean"};
+  warm.attack = "none";
+  warm.steps = std::min(cell.steps, kSettleSteps + 1);
+  warm.attack_from = warm.warmup_steps = 0;
+  return runner.Run(warm, nullptr).status();
+}
+
 base::StatusOr<Record> RecordOf(const TaskDone& done) {
   Record record;
   record.cost = done.cost;
@@ -176,9 +194,14 @@ base::Status RunCells(const Plan& plan, const EngineOptions& options, CellStore&
   RETURN_IF_ERROR(CheckDisk(plan, todo.size(), options.folder));
   RETURN_IF_ERROR(PrepareStudy(plan, options.folder));
   Clock clock(todo, options.workers);
-  Runner runner(plan.sources);  // a copy for each worker
+  Runner runner(plan.sources);  // a copy for each worker, as `warmed`
+  std::set<std::string> warmed;
   PoolOptions pool;
   pool.workers = options.workers;
+  pool.prepare = [&](std::size_t task) {
+    // What is wrong with data or a model is wrong in the cell too, which reports it.
+    WarmUp(*todo[task], warmed, runner).IgnoreError();
+  };
   pool.work = [&](std::size_t task) {
     return RunOne(*todo[task], plan.grid.study, options.folder, runner);
   };
@@ -195,7 +218,8 @@ base::Status RunCells(const Plan& plan, const EngineOptions& options, CellStore&
   return RunTasks(todo.size(), pool);
 }
 
-base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const Cell*>& cells) {
+base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const Cell*>& cells,
+                                       std::size_t workers) {
   constexpr std::uint64_t kTrialSteps = 20;
   std::map<std::string, std::pair<const Cell*, std::size_t>> kinds;
   for (const Cell* cell : cells) {
@@ -204,24 +228,27 @@ base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const
     example = cell;
     ++count;
   }
+  const auto since = [](std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
   Runner runner(plan.sources);
+  std::set<std::string> warmed;
+  double start = 0;  // of each worker
   double seconds = 0;
   for (const auto& [kind, kind_cells] : kinds) {
     Cell trial = *kind_cells.first;
     const auto whole = static_cast<double>(trial.steps);
     trial.steps = std::min(trial.steps, kTrialSteps);
     trial.attack_from = trial.warmup_steps = 0;
-    // Loads data and trainers, untimed.
-    Cell shortest = trial;
-    shortest.steps = std::min(trial.steps, kSettleSteps + 1);
-    RETURN_IF_ERROR(runner.Run(shortest, nullptr).status());
+    const auto warming = std::chrono::steady_clock::now();
+    RETURN_IF_ERROR(WarmUp(trial, warmed, runner));
+    start += since(warming);
     const auto begin = std::chrono::steady_clock::now();
     RETURN_IF_ERROR(runner.Run(trial, nullptr).status());
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    seconds += took.count() * whole / static_cast<double>(trial.steps) *
+    seconds += since(begin) * whole / static_cast<double>(trial.steps) *
                static_cast<double>(kind_cells.second);
   }
-  return seconds;
+  return start + seconds / static_cast<double>(workers);
 }
 
 }  // namespace ostraka::compare

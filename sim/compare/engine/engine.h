@@ -52,8 +52,9 @@ base::Status RunCells(const Plan& plan, const EngineOptions& options, CellStore&
 // Approximate bytes that a plan's results take on disk.
 std::uint64_t DiskNeed(const Plan& plan, std::size_t cell_count);
 
-// Seconds that the cells would take one after another. Runs a few steps of one cell for each rule,
-// model and number of Byzantine workers.
-base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const Cell*>& cells);
+// Seconds until so many workers, each of which has to start, would have run the cells. Runs a few
+// steps of one cell for each rule, model and number of Byzantine workers.
+base::StatusOr<double> EstimateSeconds(const Plan& plan, const std::vector<const Cell*>& cells,
+                                       std::size_t workers);
 
 }  // namespace ostraka::compare

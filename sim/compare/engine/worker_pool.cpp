@@ -91,6 +91,7 @@ std::uint64_t PeakMemoryBytes() {
       if (!ReadSome(channel, input)) _exit(0);
       continue;
     }
+    if (options.prepare) options.prepare(std::stoull(*line));
     ResetPeakMemory();
     const auto begin = std::chrono::steady_clock::now();
     const std::string text = options.work(std::stoull(*line));

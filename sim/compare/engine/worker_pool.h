@@ -33,6 +33,8 @@ struct TaskDone {
 
 struct PoolOptions {
   std::size_t workers = 1;
+  // Runs in a worker before a task, and does not count for its cost. May be empty.
+  std::function<void(std::size_t task)> prepare = {};
   // Runs in a worker. Returns one line without a line feed.
   std::function<std::string(std::size_t task)> work;
   // Runs in this process, in the order in which tasks end. An error stops all tasks.

@@ -86,10 +86,12 @@ std::string BansSvg(const std::vector<Line>& lines) {
   const double row = kLane * static_cast<double>(all.counts.size()) + kGap;
   const page::PlotArea area{page::WidestOf(all.attacks) + kCountWidth + 10, 12, kPlotWidth,
                             row * static_cast<double>(all.attacks.size())};
-  const double scale = area.width / all.longest;
+  std::vector<double> ticks = page::RoundTicks(all.longest);
+  if (ticks.back() < all.longest) ticks.push_back(2 * ticks.back() - ticks[ticks.size() - 2]);
+  const double scale = area.width / ticks.back();
   const std::string title = "steps from the first misdeed to the last ban";
   page::Svg svg(area.right() + kSummaryWidth, area.bottom() + 44, title);
-  for (const double step : page::RoundTicks(all.longest)) {
+  for (const double step : ticks) {
     const double x = area.left + scale * step;
     svg.Line({x, area.top}, {x, area.bottom()}, {"#dddddd", 0.8, ""});
     page::DrawTick(area, x, step, svg);

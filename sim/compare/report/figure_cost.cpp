@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "sim/compare/report/figures.h"
+#include "sim/compare/report/looks.h"
+#include "sim/compare/report/tables.h"
 #include "sim/page/axes.h"
 
 namespace ostraka::compare {
@@ -48,31 +50,42 @@ LogScale ScaleOf(const std::vector<const Line*>& lines) {
   return scale;
 }
 
+page::PlotArea AreaFor(const std::vector<const Line*>& lines) {
+  double least = 1;
+  double most = 0;
+  for (const Line* line : lines) {
+    least = std::min(least, line->worst.mean);
+    most = std::max(most, line->worst.mean);
+  }
+  return page::ZoomedTo(kArea, least, most);
+}
+
 }  // namespace
 
 std::string CostSvg(const std::vector<const Line*>& lines) {
   page::Svg svg(kArea.right() + kLabelWidth, kArea.bottom() + 46,
                 "worst accuracy against seconds a run");
   const LogScale scale = ScaleOf(lines);
-  page::DrawAccuracyAxis(kArea, svg);
+  const page::PlotArea area = AreaFor(lines);
+  const std::vector<page::Stroke> looks = LooksOf(lines);
+  page::DrawAccuracyAxis(area, svg);
   for (double power = scale.first; power <= scale.last; ++power) {
     page::DrawTick(kArea, scale.XOf(std::pow(10, power)), std::pow(10, power), svg);
   }
   page::DrawTitleBelow(kArea, "seconds a run", svg);
   std::vector<double> wanted;
-  for (const Line* line : lines) wanted.push_back(kArea.YOf(line->worst.mean));
+  for (const Line* line : lines) wanted.push_back(area.YOf(line->worst.mean));
   const auto places = page::Spread(wanted, kLabelHeight, kArea.top - 6, kArea.bottom() + 22);
   const double label = kArea.right() + 15;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const page::Stroke stroke = page::StrokeOf(i);
+    const page::Stroke& stroke = looks[i];
     const page::Place at = {scale.XOf(MeanSeconds(*lines[i])), wanted[i]};
     const Interval& worst = lines[i]->worst;
-    svg.Line({at.x, kArea.YOf(std::clamp(worst.low, 0.0, 1.0))},
-             {at.x, kArea.YOf(std::clamp(worst.high, 0.0, 1.0))}, {stroke.color, 1.4, ""});
+    svg.Line({at.x, area.YOf(worst.low)}, {at.x, area.YOf(worst.high)}, {stroke.color, 1.4, ""});
     svg.Line(at, {label - 5, places[i]}, {stroke.color, 0.7, "2 3"});
     svg.Circle(at, 5, stroke.color);
     svg.Circle({label, places[i]}, 4, stroke.color);
-    svg.Text({label + 8, places[i] + 4}, lines[i]->cell->rule.family);
+    svg.Text({label + 8, places[i] + 4}, lines[i]->cell->rule.family + " " + Percent(worst.mean));
   }
   return svg.Finish();
 }

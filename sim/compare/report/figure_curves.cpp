@@ -4,6 +4,8 @@
 #include <map>
 
 #include "sim/compare/report/figures.h"
+#include "sim/compare/report/looks.h"
+#include "sim/compare/report/tables.h"
 #include "sim/page/axes.h"
 
 namespace ostraka::compare {
@@ -13,7 +15,7 @@ constexpr double kPlotWidth = 250;
 constexpr double kPlotHeight = 165;
 constexpr double kLeft = 44;
 constexpr double kTop = 30;
-constexpr double kLabelWidth = 170;
+constexpr double kLabelWidth = 215;
 constexpr double kBottom = 40;
 constexpr double kPanelWidth = kLeft + kPlotWidth + kLabelWidth;
 constexpr double kPanelHeight = kTop + kPlotHeight + kBottom;
@@ -49,23 +51,46 @@ struct Label {
   CurvePoint end;  // the last point of the curve
 };
 
+// A rule's curve under one attack.
+struct Drawn {
+  const Line* line = nullptr;
+  std::vector<CurvePoint> curve;
+  page::Stroke stroke;
+};
+
+// The part of a curve from `low` on, with the place at which it comes above it; the rest is below
+// the axis.
+std::vector<CurvePoint> From(double low, const std::vector<CurvePoint>& curve) {
+  const auto first = std::find_if(curve.begin(), curve.end(), [low](const CurvePoint& point) {
+    return point.accuracy.mean >= low;
+  });
+  std::vector<CurvePoint> part(first, curve.end());
+  if (first == curve.begin() || part.empty()) return part;
+  const CurvePoint& before = *std::prev(first);
+  const double share = (low - before.accuracy.mean) / (first->accuracy.mean - before.accuracy.mean);
+  CurvePoint at = before;
+  at.step += share * (first->step - before.step);
+  at.accuracy.mean = at.accuracy.low = low;
+  at.accuracy.high += share * (first->accuracy.high - before.accuracy.high);
+  part.insert(part.begin(), at);
+  return part;
+}
+
 class Panel {
  public:
-  Panel(page::Svg& svg, page::Place corner, double steps)
-      : svg_(svg),
-        area_{corner.x + kLeft, corner.y + kTop, kPlotWidth, kPlotHeight},
-        steps_(steps) {}
+  Panel(page::Svg& svg, const page::PlotArea& area, double steps)
+      : svg_(svg), area_(area), steps_(steps) {}
 
   const page::PlotArea& area() const { return area_; }
 
   void Frame(const std::string& title, double attack_from) {
     page::DrawAccuracyAxis(area_, svg_);
     for (const double share : {0.0, 0.5, 1.0}) {
-      page::DrawTick(area_, At(share * steps_, 0).x, std::floor(share * steps_), svg_);
+      page::DrawTick(area_, At(share * steps_, area_.low).x, std::floor(share * steps_), svg_);
     }
     svg_.Text({area_.left, area_.top - 12}, title, {12.5, page::Anchor::kStart, "#111111", true});
     if (attack_from > 0) {
-      svg_.Line(At(attack_from, 0), At(attack_from, 1), {"#999999", 1, "3 3"});
+      svg_.Line(At(attack_from, area_.low), At(attack_from, area_.high), {"#999999", 1, "3 3"});
     }
   }
 
@@ -108,35 +133,73 @@ class Panel {
   double steps_;
 };
 
-// Draws all lines under one attack. A line keeps its colour even if another one has no result here.
-void DrawCurves(const std::vector<const Line*>& lines, const std::string& attack, Panel& panel) {
-  std::vector<Label> labels;
+std::vector<Drawn> CurvesUnder(const std::vector<const Line*>& lines, const std::string& attack) {
+  const std::vector<page::Stroke> looks = LooksOf(lines);
+  std::vector<Drawn> curves;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const UnderAttack* under = Find(*lines[i], attack);
     if (under == nullptr) continue;
-    const std::vector<CurvePoint> curve = MeanCurve(*under, lines[i]->cell->steps);
-    panel.Curve(curve, page::StrokeOf(i));
-    labels.push_back({lines[i]->cell->rule.family, page::StrokeOf(i).color, curve.back()});
+    curves.push_back({lines[i], MeanCurve(*under, lines[i]->cell->steps), looks[i]});
+  }
+  return curves;
+}
+
+// Zoomed to the second half of the steps, in which curves that rose together part or do not.
+page::PlotArea AreaFor(const std::vector<Drawn>& curves, const page::PlotArea& area, double steps) {
+  double least = 1;
+  double most = 0;
+  for (const Drawn& drawn : curves) {
+    for (const CurvePoint& point : drawn.curve) {
+      if (2 * point.step < steps) continue;
+      least = std::min(least, point.accuracy.low);
+      most = std::max(most, point.accuracy.high);
+    }
+  }
+  return page::ZoomedTo(area, least, most);
+}
+
+void DrawCurves(const std::vector<Drawn>& curves, Panel& panel) {
+  std::vector<Label> labels;
+  for (const Drawn& drawn : curves) {
+    panel.Curve(From(panel.area().low, drawn.curve), drawn.stroke);
+    const CurvePoint& end = drawn.curve.back();
+    labels.push_back({drawn.line->cell->rule.family + " " + Percent(end.accuracy.mean),
+                      drawn.stroke.color, end});
   }
   panel.Labels(labels);
 }
+
+// Two panels a row. Of an odd number the first one has a row to itself.
+struct Places {
+  std::size_t count;
+
+  bool first_is_wide() const { return count > 1 && count % 2 == 1; }
+  std::size_t rows() const { return (count + 1) / kPanelsARow; }
+  page::PlotArea AreaOf(std::size_t panel) const {
+    const bool wide = panel == 0 && first_is_wide();
+    const std::size_t place = panel + (first_is_wide() && panel > 0 ? 1 : 0);
+    return {kLeft + kPanelWidth * static_cast<double>(place % kPanelsARow),
+            kTop + kPanelHeight * static_cast<double>(place / kPanelsARow),
+            kPlotWidth + (wide ? kPanelWidth : 0), kPlotHeight};
+  }
+};
 
 }  // namespace
 
 std::string CurvesSvg(const std::vector<const Line*>& lines) {
   const Cell& cell = *lines.front()->cell;
   const std::vector<std::string> attacks = AttacksOf(lines);
-  const std::size_t rows = (attacks.size() + kPanelsARow - 1) / kPanelsARow;
+  const Places places{attacks.size()};
+  const auto steps = static_cast<double>(cell.steps);
   page::Svg svg(kPanelWidth * static_cast<double>(std::min(kPanelsARow, attacks.size())),
-                kPanelHeight * static_cast<double>(rows) + 8,
+                kPanelHeight * static_cast<double>(places.rows()) + 8,
                 "test accuracy against steps, by attack");
   for (std::size_t a = 0; a < attacks.size(); ++a) {
-    const page::Place corner = {kPanelWidth * static_cast<double>(a % kPanelsARow),
-                                kPanelHeight * static_cast<double>(a / kPanelsARow)};
-    Panel panel(svg, corner, static_cast<double>(cell.steps));
+    const std::vector<Drawn> curves = CurvesUnder(lines, attacks[a]);
+    Panel panel(svg, AreaFor(curves, places.AreaOf(a), steps), steps);
     const bool attacked = attacks[a] != "none" && cell.byzantine > 0;
     panel.Frame(attacks[a], attacked ? static_cast<double>(cell.attack_from) : 0);
-    DrawCurves(lines, attacks[a], panel);
+    DrawCurves(curves, panel);
     if (a + kPanelsARow >= attacks.size()) page::DrawTitleBelow(panel.area(), "steps", svg);
   }
   return svg.Finish();

@@ -79,6 +79,44 @@ std::string BestAt(const std::vector<Line>& lines, const Axes& axes, std::uint64
   return winner.line->cell->rule.family + ties;
 }
 
+// Of one number of Byzantine workers or one partition: a single map, with a row for each rule.
+std::string OneMapSvg(const std::vector<Line>& lines, const Axes& axes) {
+  const bool by_partition = axes.partitions.size() > 1;
+  const std::size_t columns = by_partition ? axes.partitions.size() : axes.byzantine.size();
+  const auto byzantine = [&](std::size_t c) { return axes.byzantine[by_partition ? 0 : c]; };
+  const auto partition = [&](std::size_t c) { return axes.partitions[by_partition ? c : 0]; };
+  const auto heading = [&](std::size_t c) {
+    return by_partition ? partition(c) : std::to_string(byzantine(c)) + " byz.";
+  };
+  double tile = std::max(64.0, page::WidestOf(axes.rules) + page::WidthOf(" =10") + 10);
+  for (std::size_t c = 0; c < columns; ++c) {
+    tile = std::max(tile, page::WidthOf(heading(c)) + 10);
+  }
+  const double left = std::max(page::WidestOf(axes.rules), page::WidthOf("best at its worst")) + 14;
+  page::Svg svg(left + tile * static_cast<double>(columns) + 10,
+                40 + kRowHeight * static_cast<double>(axes.rules.size() + 1),
+                "worst accuracy by rule and setting");
+  for (std::size_t c = 0; c < columns; ++c) {
+    const double x = left + tile * static_cast<double>(c);
+    svg.Text({x + tile / 2, 20}, heading(c), {11, page::Anchor::kMiddle, "#222222", false});
+    double y = 30;
+    for (const std::string& rule : axes.rules) {
+      const Line* line = At(lines, byzantine(c), partition(c), rule);
+      if (line != nullptr) Tile(svg, {x, y}, tile, line->worst.mean, Percent(line->worst.mean));
+      y += kRowHeight;
+    }
+    double share = 0;
+    const std::string best = BestAt(lines, axes, byzantine(c), partition(c), share);
+    if (!best.empty()) Tile(svg, {x, y}, tile, share, best, /*bold=*/true);
+  }
+  for (std::size_t r = 0; r <= axes.rules.size(); ++r) {
+    svg.Text({left - 8, 30 + kRowHeight * (static_cast<double>(r) + 0.5) + 4},
+             r < axes.rules.size() ? axes.rules[r] : "best at its worst",
+             {11, page::Anchor::kEnd, "#222222", r == axes.rules.size()});
+  }
+  return svg.Finish();
+}
+
 // One map, filled by `text` and `share` of each place.
 template <typename Cell>
 void Map(page::Svg& svg, page::Place corner, const std::string& title, const Axes& axes,
@@ -137,6 +175,7 @@ std::string TableSvg(const std::vector<const Line*>& lines) {
 std::string HeatMapsSvg(const std::vector<Line>& lines) {
   const Axes axes = AxesOf(lines);
   if (!OneLineAPlace(lines, axes)) return "";
+  if (axes.byzantine.size() == 1 || axes.partitions.size() == 1) return OneMapSvg(lines, axes);
   const double tile = std::max({64.0, page::WidestOf(axes.partitions) + 10,
                                 page::WidestOf(axes.rules) + page::WidthOf(" =10") + 10});
   const double width = 34 + tile * static_cast<double>(axes.partitions.size()) + 30;

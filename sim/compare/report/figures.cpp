@@ -31,11 +31,12 @@ void AddSetting(const std::vector<Line>& lines, const std::vector<const Line*>& 
                          ": the mean over seeds, at hyperparameters chosen on validation data. "
                          "Worst: the lowest of the attacks.",
                      TableSvg(setting)});
-  figures.push_back(
-      {FileName("curves", name),
-       "Test accuracy in percent against steps" + Of(name) +
-           ": the mean over seeds and its 95 % interval. The attack begins at the dashed line.",
-       CurvesSvg(setting)});
+  figures.push_back({FileName("curves", name),
+                     "Test accuracy in percent against steps" + Of(name) +
+                         ": the mean over seeds and its 95 % interval. The attack begins at the "
+                         "dashed line. Panels whose curves end "
+                         "close together show only the range in which they do.",
+                     CurvesSvg(setting)});
   figures.push_back({FileName("cost", name),
                      "Worst accuracy in percent, with its 95 % interval, against what a run "
                      "costs" +
@@ -86,12 +87,12 @@ base::StatusOr<std::vector<Figure>> FiguresOf(const Plan& plan, const std::vecto
     if (svg.empty()) continue;
     const std::string name =
         groups.size() > 1 ? group.front().cell->data + " " + group.front().cell->model : "";
-    figures.push_back(
-        {FileName("map", name),
-         "Worst accuracy in percent" + Of(name) +
-             ": Byzantine workers down, partitions across; and the rule with the best worst "
-             "accuracy (=2: two more rules cannot be distinguished from it).",
-         std::move(svg)});
+    figures.push_back({FileName("map", name),
+                       "Worst accuracy in percent" + Of(name) +
+                           " by the number of Byzantine workers and the partition; and the rule "
+                           "with the best worst "
+                           "accuracy (=2: two more rules cannot be distinguished from it).",
+                       std::move(svg)});
   }
   if (std::string svg = BansSvg(lines); !svg.empty()) {
     figures.push_back({"bans",

@@ -1,7 +1,7 @@
 // The figures of a comparison, as SVG.
 //
 // Accuracies are on test data, at the hyperparameters that were chosen on validation data. A rule
-// has one colour in all figures of a report. Nothing is drawn without a result.
+// has one colour in all figures of all reports (looks.h). Nothing is drawn without a result.
 //
 // Thread safety: pure functions, but for FiguresOf, which reads the plan's data.
 #pragma once
@@ -31,7 +31,8 @@ std::string TableSvg(const std::vector<const Line*>& lines);
 std::string CostSvg(const std::vector<const Line*>& lines);
 
 // Number of Byzantine workers (down) by partition (across): one map for each rule with its worst
-// accuracy, and one map with the best rule. Empty if there is only one place, or if the settings
+// accuracy, and one map with the best rule. If there is one number or one partition: one map, rules
+// down. Empty if there is only one place, or if the settings
 // differ in anything else.
 std::string HeatMapsSvg(const std::vector<Line>& lines);
 

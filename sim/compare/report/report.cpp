@@ -1,6 +1,8 @@
 #include "sim/compare/report/report.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "sim/compare/plan/grid_toml.h"
 #include "sim/compare/report/tables.h"
@@ -56,26 +58,62 @@ std::string WinnersOf(const std::vector<const Line*>& lines) {
   return page::Tag("p", text + ".") + "\n";
 }
 
-std::string ChoicesOf(const std::vector<Line>& lines) {
+// The hyperparameters that differ somewhere in the plan, by name, without the pipeline.
+std::set<std::string> Varied(const Plan& plan) {
+  std::map<std::string, std::string> first;
+  std::set<std::string> varied;
+  for (const Cell& cell : plan.cells) {
+    for (const Column& column : ColumnsOf(cell)) {
+      if (column.role != Role::kChoice || column.name == "pipeline") continue;
+      const auto [place, fresh] = first.emplace(column.name, column.text);
+      if (!fresh && place->second != column.text) varied.insert(place->first);
+    }
+  }
+  return varied;
+}
+
+// "learning_rate=0.2", of those in `names` or, with `others`, not in it; the pipeline, if the rule
+// had a choice of several.
+std::string ChoiceText(const Cell& cell, const std::set<std::string>& names, bool others) {
+  std::string text;
+  for (const Column& column : ColumnsOf(cell)) {
+    if (column.role != Role::kChoice) continue;
+    const std::string name(column.name);
+    const bool wanted = name == "pipeline" ? !others && column.text != cell.rule.family
+                                           : names.contains(name) != others;
+    if (wanted) text += (text.empty() ? "" : " ") + name + "=" + column.text;
+  }
+  return text;
+}
+
+std::string ChoicesOf(const Plan& plan, const std::vector<Line>& lines) {
   if (std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.choices == 1; })) {
     return page::Tag("p", "The grid gives one value to each hyperparameter: nothing was chosen.") +
            "\n";
   }
-  std::string rows = page::Tag("tr", page::Tag("th", "rule") + page::Tag("th", "setting", "text") +
-                                         page::Tag("th", "chosen", "text") + page::Tag("th", "of") +
-                                         page::Tag("th", "worst on validation") +
-                                         page::Tag("th", "worst on test"));
+  const std::set<std::string> varied = Varied(plan);
+  const bool settings = BySetting(lines).size() > 1;
+  std::string rows = page::Tag(
+      "tr", page::Tag("th", "rule") + (settings ? page::Tag("th", "setting", "text") : "") +
+                page::Tag("th", "chosen", "text") + page::Tag("th", "of") +
+                page::Tag("th", "worst on validation") + page::Tag("th", "worst on test"));
   for (const Line& line : lines) {
-    rows += page::Tag("tr", page::Tag("td", page::Escaped(line.cell->rule.family)) +
-                                page::Tag("td", page::Escaped(SettingName(lines, line)), "text") +
-                                page::Tag("td", page::Escaped(KeyOf(*line.cell, {Role::kChoice})),
-                                          "text") +
-                                page::Tag("td", std::to_string(line.choices)) +
-                                page::Tag("td", Percent(line.validation_worst)) +
-                                page::Tag("td", Percent(line.worst.mean))) +
+    const std::string setting = page::Escaped(SettingName(lines, line));
+    rows += page::Tag(
+                "tr",
+                page::Tag("td", page::Escaped(line.cell->rule.family)) +
+                    (settings ? page::Tag("td", setting, "text") : "") +
+                    page::Tag("td", page::Escaped(ChoiceText(*line.cell, varied, false)), "text") +
+                    page::Tag("td", std::to_string(line.choices)) +
+                    page::Tag("td", Percent(line.validation_worst)) +
+                    page::Tag("td", Percent(line.worst.mean))) +
             "\n";
   }
-  return page::Table(rows);
+  const std::string fixed = ChoiceText(*lines.front().cell, varied, true);
+  return page::Table(rows) +
+         (fixed.empty()
+              ? ""
+              : page::Tag("p", "Equal in all runs: " + page::Escaped(fixed) + ".") + "\n");
 }
 
 std::string Notes(const ReportInput& input) {
@@ -139,7 +177,7 @@ std::string ReportHtml(const ReportInput& input) {
     }
     if (!section.empty()) body += page::Tag("h2", title) + "\n" + section;
   }
-  body += page::Tag("h2", "Chosen hyperparameters") + "\n" + ChoicesOf(input.lines);
+  body += page::Tag("h2", "Chosen hyperparameters") + "\n" + ChoicesOf(input.plan, input.lines);
   body += page::Tag("h2", "The grid") + "\n" +
           page::Tag("pre", page::Escaped(WriteGrid(input.plan.grid))) + "\n";
   return page::Document(name, body);

@@ -77,6 +77,21 @@ TEST_F(PreparedRunTest, ListensAtItsOwnAddressUnlessTold) {
   EXPECT_EQ(prepared->node.transport.listen, own);
 }
 
+TEST_F(PreparedRunTest, ListensOnEveryAddressIfOthersDialOneOfAnotherNetwork) {
+  protocol::Manifest far = *run_->manifest();
+  for (protocol::Member& each : far.members) each.address = "node.example.org:7000";
+  const auto listening = [&](const std::string& told) {
+    RunOptions options = run_->OptionsOf(member());
+    options.manifest = std::make_shared<const protocol::Manifest>(far);
+    options.network.listen_socket = os::Descriptor(-1);
+    options.network.listen = told;
+    const auto prepared = Prepare(std::move(options));
+    return prepared.ok() ? prepared->node.transport.listen : base::MessageOf(prepared.status());
+  };
+  EXPECT_EQ(listening(""), "*:7000");
+  EXPECT_EQ(listening("127.0.0.1:7001"), "127.0.0.1:7001");
+}
+
 TEST_F(PreparedRunTest, MakesTheMachineThatTheCallerWants) {
   int made = 0;
   RunOptions options = run_->OptionsOf(member());

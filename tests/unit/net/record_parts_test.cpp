@@ -48,7 +48,7 @@ TEST(Greeting, NothingElseIsAccepted) {
   Hello other_run = GoodHello(2);
   other_run.run_id = RunId(9);
   EXPECT_THAT(ReasonOf(greeting.Take(RecordType::kHello, EncodeHello(other_run))),
-              HasSubstr("identity: runs another run"));
+              HasSubstr("identity: has a manifest that differs"));
   EXPECT_EQ(greeting.stage(), Greeting::Stage::kBegun);
   EXPECT_DEATH(greeting.theirs(), "CHECK failed");
   EXPECT_EQ(ReasonOf(greeting.Take(RecordType::kHello, hello)), "accepted");

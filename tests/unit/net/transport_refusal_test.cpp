@@ -66,7 +66,10 @@ TEST_F(TransportRefusal, AnotherRun) {
   Start();
   Hello hello = GoodHello();
   hello.run_id = RunId(9);
-  const std::string reason = "runs another run: 0909090909090909, ours is 0707070707070707";
+  const std::string reason =
+      "has a manifest that differs from ours: use the same bytes (its run is 0909090909090909, "
+      "ours "
+      "is 0707070707070707)";
   EXPECT_EQ(TryHello(hello), reason);
   ExpectNotice(TestKey(4)->id().Short());
   ExpectNotice(reason);

@@ -28,6 +28,20 @@ TEST(StopSignalsTest, TheFirstSignalIsACallAndTheSecondEndsTheProcess) {
   };
   EXPECT_EXIT(twice(SIGINT, "Ctrl-C"), ::testing::KilledBySignal(SIGINT), "");
   EXPECT_EXIT(twice(SIGTERM, "SIGTERM"), ::testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(twice(SIGHUP, "SIGHUP"), ::testing::KilledBySignal(SIGHUP), "");
+}
+
+TEST(StopSignalsTest, UnderNohupAHangupStaysIgnored) {
+  const auto hung_up = [] {
+    ::signal(SIGHUP, SIG_IGN);
+    boost::asio::io_context io;
+    const StopSignals signals(io, [](const std::string& said) { ::_exit(said == "SIGTERM"); });
+    ::raise(SIGHUP);
+    ::raise(SIGTERM);
+    io.run();
+    ::_exit(2);
+  };
+  EXPECT_EXIT(hung_up(), ::testing::ExitedWithCode(1), "");
 }
 
 TEST(StopSignalsTest, AfterItNoSignalIsHeld) {

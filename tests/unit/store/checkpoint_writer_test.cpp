@@ -29,9 +29,9 @@ class CheckpointWriterTest : public os::TempFolderTest {
             .failed = [this](const base::Status&) { ++failures_; }};
   }
   static protocol::StepDone Done(std::uint64_t step, bool genesis = false,
-                                 wire::Course course = wire::Course::kTrains) {
+                                 std::uint16_t closing = 0) {
     wire::Block block;
-    block.course = course;
+    block.closing = closing;
     block.step = step;
     block.genesis = genesis;
     const auto values = std::make_shared<const std::vector<float>>(2, static_cast<float>(step));
@@ -89,16 +89,33 @@ TEST_F(CheckpointWriterTest, StepThatClosesTheRunGivesNoOtherState) {
     CheckpointWriter writer(Options(1));
     writer.Offer(Done(18));
     writer.Offer(Done(19));
-    writer.Offer(Done(20, false, wire::Course::kClosed));
+    writer.Offer(Done(20, false, 2));
     EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 19));
   }
   EXPECT_EQ(Steps().back(), 19u);
   EXPECT_EQ(ReadCheckpoint(CheckpointPath(dir_, 19)).value().state.parameters->front(), 19.F);
 }
 
+// The state of a member whose update failed, and the one that it fetched for it.
+TEST_F(CheckpointWriterTest, AnotherStateOfTheLastStepReplacesIt) {
+  for (const std::uint64_t every : {0, 1}) {
+    CheckpointWriter writer(Options(every));
+    writer.Offer(Done(18));
+    writer.Offer(Done(19));
+    protocol::StepDone fetched = Done(19);
+    fetched.state = Done(7).state;
+    writer.Offer(fetched);
+    protocol::StepDone closed = Done(20, false, 2);
+    closed.state = fetched.state;
+    writer.Offer(closed);
+    EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 19));
+    EXPECT_EQ(ReadCheckpoint(CheckpointPath(dir_, 19)).value().state.parameters->front(), 7.F);
+  }
+}
+
 TEST_F(CheckpointWriterTest, FollowerThatBeganAtTheLastBlockKeepsItsState) {
   CheckpointWriter writer(Options(0));
-  writer.Offer(Done(20, false, wire::Course::kClosed));
+  writer.Offer(Done(20, false, 2));
   EXPECT_EQ(writer.Finish().value(), CheckpointPath(dir_, 19));
 }
 

@@ -248,6 +248,25 @@ TEST(BlockCodecTest, NoMoreFaultsThanMembers) {
   EXPECT_THAT(Judge(block), HasSubstr("thresholds"));
 }
 
+// Otherwise the number of trained steps would wrap around.
+TEST(BlockCodecTest, RunClosesAfterItBeganAndWithinTheBound) {
+  Block block = SampleBlock();
+  block.closing = kClosingSteps + 1;
+  EXPECT_EQ(Judge(block), "");
+  ++block.closing;
+  EXPECT_THAT(Judge(block), HasSubstr("closes"));
+  block.step = 1;
+  block.closing = 2;
+  EXPECT_EQ(Judge(block), "");
+  EXPECT_EQ(TrainedSteps(block), 1U);
+  block.closing = 3;
+  EXPECT_THAT(Judge(block), HasSubstr("closes"));
+  Block genesis;
+  genesis.genesis = true;
+  genesis.closing = 1;
+  EXPECT_THAT(Judge(genesis), HasSubstr("closes"));
+}
+
 TEST(BlockCodecTest, ReasonsAreOneLineWithoutControlCharacters) {
   Block block = SampleBlock();
   block.removals[0].reason = "caf\xc3\xa9 |s| > 0.5";

@@ -128,7 +128,7 @@ inline auto Fields(const Block& b) {
                     FieldsOfAll(b.cases), b.state_root, b.result_roots, FieldsOfAll(b.aggregated),
                     FieldsOfAll(b.drawn), b.proven, b.owing, FieldsOfAll(b.disputes),
                     FieldsOfAll(b.standings), FieldsOfAll(b.candidates), b.joined,
-                    b.last_removal_step, b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids), b.course);
+                    b.last_removal_step, b.delta_us, FieldsOfAll(b.lateness), FieldsOfAll(b.voids), b.closing);
 }
 
 inline auto Fields(const EvidenceFile& f) {

@@ -405,7 +405,9 @@ Block AnyBlock() {
   block.removals = ListOf(8, AnyRemoval);
   block.cases = ListOf(8, AnyCase);
   block.state_root = Maybe(AnyDigest);
-  block.course = AnyEnum<Course>(kCourseCount);
+  block.closing = static_cast<std::uint16_t>(
+      Below(std::min<std::uint64_t>(block.step + 1, kClosingSteps + 1) + 1));
+  if (block.genesis) block.closing = 0;
   block.result_roots = ListOf(kMaxParts, AnyDigest);
   block.aggregated = AnyAggregated();
   FillNext(block);

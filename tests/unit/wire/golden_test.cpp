@@ -59,6 +59,8 @@ TEST(GoldenTest, SlowPathAndServices) {
 
 TEST(GoldenTest, BlockAndEvidence) {
   ExpectVector("block", SampleBlock(), EncodeBlock(SampleBlock()), DecodeBlock);
+  ExpectVector("block_closes", SampleClosingBlock(), EncodeBlock(SampleClosingBlock()),
+               DecodeBlock);
   ExpectVector("evidence", SampleEvidence(), EncodeEvidence(SampleEvidence()), DecodeEvidence);
 }
 

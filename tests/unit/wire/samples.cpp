@@ -245,6 +245,12 @@ Block SampleBlock() {
   return block;
 }
 
+Block SampleClosingBlock() {
+  Block block = SampleBlock();
+  block.closing = 3;
+  return block;
+}
+
 Slot SampleSlot(MessageType type) {
   Slot slot;
   slot.run_id = Filled(0xa1);
@@ -356,6 +362,7 @@ std::vector<NamedBytes> AllSamples() {
       {"block_message", Encode(SampleBlockMessage())},
       {"chunk", Encode(SampleChunk())},
       {"block", EncodeBlock(SampleBlock())},
+      {"block_closes", EncodeBlock(SampleClosingBlock())},
       {"evidence", EncodeEvidence(SampleEvidence())},
       {"core_unsigned", *EncodeUnsigned(SampleEnvelope(MessageType::kCommit))},
   };

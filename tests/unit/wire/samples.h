@@ -46,6 +46,7 @@ Vector SampleVector();
 BlockMessage SampleBlockMessage();
 Chunk SampleChunk();
 Block SampleBlock();
+Block SampleClosingBlock();
 
 // A slot in which messages of `type` are sent.
 Slot SampleSlot(MessageType type);

@@ -99,6 +99,19 @@ TEST_F(PageDataTest, ALossThatIsNoNumberOrRisesIsBadNewsAtOnce) {
   EXPECT_THAT(news.detail, HasSubstr("after step 39"));
 }
 
+TEST_F(PageDataTest, ARunThatLearnedNothingDoesNotEndWell) {
+  for (std::uint64_t step = 0; step < 60; step += 10) {
+    scene_.history.SeeEvaluation(step == 0 ? 0 : step - 1,
+                                 {.metric = "accuracy", .value = 0.1, .loss = 2.3});
+  }
+  EXPECT_EQ(scene_.Data().news.headline, "The loss does not fall");
+  scene_.status.outcome = host::NodeOutcome{host::NodeEnd::kFinished, 49, "all steps are done"};
+  const PageNews news = scene_.Data().news;
+  EXPECT_EQ(news.mood, Mood::kBad);
+  EXPECT_EQ(news.headline, "Finished. The loss does not fall");
+  EXPECT_THAT(news.detail, HasSubstr("all steps are done; the loss does not fall"));
+}
+
 TEST_F(PageDataTest, AnAwayNodeSaysWhy) {
   scene_.See(protocol::Away{3, "it fell behind"});
   EXPECT_EQ(scene_.Data().news.detail, "it fell behind");

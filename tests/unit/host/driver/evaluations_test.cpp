@@ -5,11 +5,14 @@
 namespace ostraka::host {
 namespace {
 
-TEST(EvaluationsTest, EveryFewStepsAreDue) {
-  const Evaluations every(2);
-  EXPECT_FALSE(every.Due(0));
-  EXPECT_TRUE(every.Due(1));
-  EXPECT_TRUE(every.Due(3));
+TEST(EvaluationsTest, TheFirstStepAndEveryFewStepsAreDue) {
+  const Evaluations every(3);
+  EXPECT_TRUE(every.Due(0));
+  EXPECT_FALSE(every.Due(1));
+  EXPECT_TRUE(every.Due(2));
+  EXPECT_FALSE(every.Due(3));
+  EXPECT_TRUE(every.Due(5));
+  EXPECT_FALSE(Evaluations(0).Due(0)) << "only the last state";
   EXPECT_FALSE(Evaluations(0).Due(1)) << "only the last state";
 }
 

@@ -93,6 +93,7 @@ class Log final : public NodeEvents {
   void OnSuspicion(const protocol::Suspicion& s) override { suspicions.push_back(s.reason); }
   void OnRemoval(const wire::Removal& removal) override { removed.push_back(removal.peer); }
   void OnNotice(net::NoticeLevel, const std::string& line) override { notices.push_back(line); }
+  void OnWaiting(const Waiting& seen) override { waits.push_back(seen); }
   void OnCheckpointFailed(const base::Status& why) override {
     lost.push_back(base::MessageOf(why));
   }
@@ -107,6 +108,7 @@ class Log final : public NodeEvents {
   std::vector<std::uint64_t> steps, times, evaluated;
   std::vector<std::string> suspicions, notices, lost, halted;
   std::vector<base::PeerId> removed;
+  std::vector<Waiting> waits;
   std::function<void()> on_halted;
 };
 

@@ -59,14 +59,5 @@ TEST(CurveTest, KeepsALossThatIsNoNumber) {
   EXPECT_TRUE(std::isnan(curve.Points().back().loss));
 }
 
-TEST(TrendTest, ToldByTheFirstAndTheNewestLoss) {
-  EXPECT_EQ(TrendOf({}), Trend::kFine);
-  EXPECT_EQ(TrendOf({{0, 1, 1}, {1, 9, 9}}), Trend::kFine) << "too early to say";
-  EXPECT_EQ(TrendOf({{0, 1, 1}, {1, 9, 9}, {2, 1.1, 1}}), Trend::kFine) << "noise";
-  EXPECT_EQ(TrendOf({{0, 1, 1}, {1, 9, 9}, {2, 1.2, 1}}), Trend::kRising);
-  EXPECT_EQ(TrendOf({{0, std::nan(""), 1}}), Trend::kDiverged);
-  EXPECT_EQ(TrendOf({{0, std::nan(""), 1}, {1, 1, 1}, {2, 5, 1}}), Trend::kFine);
-}
-
 }  // namespace
 }  // namespace ostraka::host

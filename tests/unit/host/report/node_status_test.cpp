@@ -106,7 +106,7 @@ TEST(NodeMonitorTest, CountsWhatBecameOfColumnsPeersAndSuspicions) {
   EXPECT_EQ(status.step_times.compute_ns, 10);
   EXPECT_EQ(status.step_times.agree_ns, 14);
   EXPECT_EQ(status.timed_steps, 2u);
-  EXPECT_EQ(status.evaluated_step, 1u);
+  EXPECT_EQ(status.learning.evaluated_step, 1u);
 }
 
 TEST(NodeMonitorTest, AMemberThatIsDroppedAgainAndAgainTakesNoMoreRoom) {

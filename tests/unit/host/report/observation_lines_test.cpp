@@ -40,6 +40,7 @@ TEST(ObservationLines, SayForWhomItStaysAtTheEndAndForHowLong) {
 TEST(ObservationLines, WarnOfWhatCostsThePlace) {
   EXPECT_EQ(ObservationLines().Of(kNow, protocol::Away{})->level, net::NoticeLevel::kWarning);
   EXPECT_EQ(ObservationLines().Of(kNow, protocol::Barred{})->level, net::NoticeLevel::kWarning);
+  EXPECT_EQ(ObservationLines().Of(kNow, protocol::SlowSeal{})->level, net::NoticeLevel::kDebug);
   EXPECT_EQ(ObservationLines().Of(kNow, protocol::Back{})->level, net::NoticeLevel::kInfo);
 }
 
@@ -62,17 +63,21 @@ TEST(ObservationLines, LeaveToOthersWhatHasItsOwnEvent) {
   EXPECT_EQ(ObservationLines().Of(kNow, protocol::Halted{}), std::nullopt);
 }
 
-TEST(ObservationLines, TellTheWayOnceASecondAndItsEnd) {
+TEST(ObservationLines, TellTheWayOnceInFiveSecondsAndItsEnd) {
   ObservationLines lines;
   const auto told = [&](std::int64_t ms, std::uint64_t height) {
     const base::Time now = kNow + base::Milliseconds(ms);
     return lines.Of(now, protocol::CatchingUp{height, 100, "somewhere"}).has_value();
   };
   EXPECT_TRUE(told(0, 1)) << "the first at once";
-  EXPECT_FALSE(told(999, 2));
-  EXPECT_TRUE(told(1000, 3));
-  EXPECT_FALSE(told(1500, 4));
-  EXPECT_TRUE(told(1600, 100)) << "there";
+  EXPECT_FALSE(told(4999, 2));
+  EXPECT_TRUE(told(5000, 3));
+  EXPECT_FALSE(told(5500, 4));
+  EXPECT_TRUE(told(5600, 100)) << "there";
+  EXPECT_FALSE(told(5700, 100)) << "on probation it is there after each step";
+  EXPECT_TRUE(told(10600, 100));
+  EXPECT_FALSE(told(10700, 99));
+  EXPECT_TRUE(told(10800, 100)) << "there again";
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/unit/host/driver/node_driver_fixture.h"
 
 namespace ostraka::host {
@@ -43,6 +45,20 @@ TEST_F(ReporterTest, EveryObservationHasItsEventOrItsLineAndReachesTheStatus) {
   EXPECT_EQ(reporter_.report().step_times.agree_ns, 33);
 }
 
+TEST_F(ReporterTest, AWaitIsAnEventEachTimeAndALineAtFirstAndAtItsEnd) {
+  NodeStatus status = reporter_.StatusAt(kNow);
+  status.met = true;
+  status.others = {base::PeerId{}};
+  status.progress = {.step = 7, .phase = "collect", .missing = {{base::PeerId{}, "commit"}}};
+  for (const int seconds : {1, 4, 5, 6, 0}) {
+    status.since_progress = base::Seconds(seconds);
+    reporter_.Look(status);
+  }
+  EXPECT_THAT(log_.waits, SizeIs(3));
+  EXPECT_THAT(log_.notices,
+              ElementsAre(HasSubstr("step 7: waiting 5 s for 0000"), "step 7: the run goes on"));
+}
+
 TEST_F(ReporterTest, ARestoredRunIsReportedThoughItHasNoEvent) {
   const protocol::StepDone last = DoneWith(8, 2);
   See(protocol::Resumed{last.block, last.state});
@@ -72,9 +88,20 @@ TEST_F(ReporterTest, AnEvaluationIsAnEventAndItsFailureANotice) {
   EXPECT_THAT(log_.evaluated, ElementsAre(3));
   EXPECT_EQ(reporter_.report().evaluated_step, 3u);
   EXPECT_DOUBLE_EQ(reporter_.report().evaluation->value, 0.5);
-  EXPECT_DOUBLE_EQ(reporter_.StatusAt(kNow).evaluation->value, 0.5);
+  EXPECT_DOUBLE_EQ(reporter_.StatusAt(kNow).learning.evaluation->value, 0.5);
   EXPECT_EQ(reporter_.history().curve().Points().size(), 1u);
   EXPECT_THAT(log_.notices, ElementsAre("the state after step 4 could not be evaluated: no data"));
+}
+
+TEST_F(ReporterTest, TrainingThatGoesBadlyIsInTheStatusAndTheReport) {
+  reporter_.Evaluated(0, train::Evaluation{"accuracy", 0.1, 2});
+  EXPECT_EQ(reporter_.StatusAt(kNow).learning.trend, Trend::kFine);
+  EXPECT_EQ(reporter_.Report().trouble, "");
+  reporter_.Evaluated(9, train::Evaluation{"accuracy", 0.1, std::nan("")});
+  EXPECT_EQ(reporter_.StatusAt(kNow).learning.trend, Trend::kDiverged);
+  EXPECT_THAT(reporter_.StatusAt(kNow).learning.trouble, HasSubstr("no number"));
+  EXPECT_EQ(reporter_.Report().trend, Trend::kDiverged);
+  EXPECT_EQ(reporter_.Report().trouble, reporter_.StatusAt(kNow).learning.trouble);
 }
 
 TEST_F(ReporterTest, TheEndIsToldOnceAndLinksThatGoWithItAreNoNews) {

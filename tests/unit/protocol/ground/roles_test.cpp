@@ -291,7 +291,7 @@ TEST(AssignRolesTest, FewerThanThreeInRoleHaveNoParts) {
 TEST(AssignRolesTest, StepThatClosesTheRunHasNone) {
   Block head = ViewBefore(ManifestOf(8), 5);
   head.drawn = {{PeerNumber(0), PeerNumber(1), 4, {}}};
-  head.course = wire::Course::kCloses;
+  head.closing = 1;
   const Roles roles = AssignRoles(head, 100);
   EXPECT_TRUE(roles.workers.empty());
   EXPECT_TRUE(roles.validators.empty());

@@ -44,7 +44,7 @@ TEST(SgdOfTest, MomentumAndDecayAreThePlans) {
   EXPECT_EQ(SgdOf(Plan(20, 5, 0), 3).decay, 0.125F);
 }
 
-TEST(RunEndsWithTest, WaitsForStepsCasesAndTheLastRemoval) {
+TEST(IsLastToTrainTest, WaitsForStepsCasesAndTheLastRemoval) {
   TrainingPlan plan = Plan(20, 5, 0);
   plan.steps_after_ban = 10;
   struct Row {
@@ -63,27 +63,45 @@ TEST(RunEndsWithTest, WaitsForStepsCasesAndTheLastRemoval) {
                          Row{20, 10, false, true},   //
                          Row{18, 0, false, false},   // steps count too
                          Row{29, 19, true, false}}) {
-    EXPECT_EQ(RunEndsWith(plan, row.step, row.last_removal, row.case_open), row.ends)
+    EXPECT_EQ(IsLastToTrain(plan, row.step, row.last_removal, row.case_open), row.ends)
         << row.step << " " << row.last_removal.value_or(999) << " " << row.case_open;
   }
 }
 
-TEST(CourseAfterTest, OneStepClosesTheRunWhateverItFinds) {
-  using wire::Course;
+TEST(ClosingAfterTest, ClosingStepsEndTheRunWhateverTheyFind) {
   const TrainingPlan plan = Plan(20, 5, 0);
+  wire::Block head;
   wire::Block block;
   block.step = 18;
-  EXPECT_EQ(CourseAfter(Course::kTrains, plan, block), Course::kTrains);
+  EXPECT_EQ(ClosingAfter(head, plan, block), 0);
   block.step = 19;
-  EXPECT_EQ(CourseAfter(Course::kTrains, plan, block), Course::kCloses);
-  EXPECT_FALSE(RunIsOver(block));
+  EXPECT_EQ(ClosingAfter(head, plan, block), 1);
+  head.closing = 1;
+  EXPECT_FALSE(wire::RunIsOver(head));
   block.step = 20;
   block.cases.emplace_back();
   block.last_removal_step = 20;
-  EXPECT_EQ(CourseAfter(Course::kTrains, plan, block), Course::kTrains);
-  block.course = CourseAfter(Course::kCloses, plan, block);
-  EXPECT_EQ(block.course, Course::kClosed);
-  EXPECT_TRUE(RunIsOver(block));
+  block.closing = ClosingAfter(head, plan, block);
+  EXPECT_EQ(block.closing, 2);
+  EXPECT_FALSE(wire::RunIsOver(block)) << "no state is sealed";
+  block.state_root.emplace();
+  EXPECT_TRUE(wire::RunIsOver(block));
+}
+
+TEST(ClosingAfterTest, RunWhoseStateNobodySealsEndsAllTheSame) {
+  const TrainingPlan plan = Plan(20, 5, 0);
+  wire::Block head;
+  head.step = 19;
+  head.closing = 1;
+  while (!wire::RunIsOver(head)) {
+    EXPECT_EQ(wire::TrainedSteps(head), 20U);
+    wire::Block next;
+    next.step = head.step + 1;
+    next.closing = ClosingAfter(head, plan, next);
+    head = next;
+  }
+  EXPECT_EQ(head.step, 19U + wire::kClosingSteps);
+  EXPECT_EQ(wire::TrainedSteps(head), 20U);
 }
 
 }  // namespace

@@ -288,17 +288,29 @@ TEST_F(BeginningTest, MemberThatWasDroppedBeforeItRestartedLeaves) {
   EXPECT_EQ(Replay().what, Outcome::What::kLeave);
 }
 
-TEST_F(BeginningTest, RunThatIsOverIsFinished) {
+Restored StoreThatEndsWith(const Block& last) {
   Restored store;
-  Block last = BlockAt(1);
-  last.step = manifest_->training.steps - 1;
   const auto numbers = std::make_shared<const std::vector<float>>(scene::kFloats, 9.0F);
   store.blocks = {RecordOf(last)};
   store.state =
       Record{RecordKind::kState, BlockKey(false, last.step), {}, EncodeState({numbers, numbers})};
   store.member = true;
-  ASSERT_TRUE(beginning_.Restore(store).ok());
+  return store;
+}
+
+TEST_F(BeginningTest, RunThatIsOverIsFinished) {
+  Block last = BlockAt(1);
+  last.closing = 2;
+  last.state_root = scene::DigestOf(1);
+  ASSERT_TRUE(beginning_.Restore(StoreThatEndsWith(last)).ok());
   EXPECT_EQ(Replay().what, Outcome::What::kFinish);
+}
+
+TEST_F(BeginningTest, RunWhoseLastStateIsNotSealedGoesOn) {
+  Block last = BlockAt(1);
+  last.closing = 1;
+  ASSERT_TRUE(beginning_.Restore(StoreThatEndsWith(last)).ok());
+  EXPECT_EQ(Replay().what, Outcome::What::kBeginStep);
 }
 
 // --- a store that cannot be read ----------------------------------------------------------------

@@ -86,10 +86,14 @@ class RootedSettlingTest : public SettlingTest {
     HoldResults();
   }
 };
-class LastStepTest : public SettlingTest {
+class LastToTrainTest : public SettlingTest {
  protected:
-  LastStepTest()
+  LastToTrainTest()
       : SettlingTest([](Manifest& manifest, Block&) { manifest.training.steps = kStep + 1; }) {}
+};
+class ClosingStepTest : public SettlingTest {
+ protected:
+  ClosingStepTest() : SettlingTest([](Manifest&, Block& head) { head.closing = 1; }) {}
 };
 class SixteenthBlockTest : public SettlingTest {
  protected:
@@ -231,10 +235,26 @@ TEST_F(SettlingTest, MessagesOfARemovedMemberAreForgottenAfterTheStepAndItsFileI
   EXPECT_FALSE(w_.charges.Against(banned));
 }
 
-TEST_F(LastStepTest, RunThatIsOverIsFinished) {
+TEST_F(LastToTrainTest, ClosingStepFollows) {
   HoldResults();
   Settle();
+  EXPECT_EQ(Update().what, What::kBeginStep);
+  EXPECT_EQ(w_.head().closing, 1);
+  EXPECT_EQ(w_.Taken<Observe>().size(), 2u) << "its times and its end";
+}
+
+TEST_F(ClosingStepTest, RunWhoseStateIsSealedIsFinished) {
+  for (auto& [member, proof] : w_.facts.reading.sealed.proofs) proof.state_root = DigestOf(1);
+  Settle();
+  w_.out.actions().clear();
   EXPECT_EQ(Update().what, What::kFinish);
+  EXPECT_EQ(w_.head().state_root, DigestOf(1));
+}
+
+TEST_F(ClosingStepTest, RunWhoseStateIsNotSealedAsksOnceMore) {
+  Settle();
+  EXPECT_EQ(Update().what, What::kBeginStep);
+  EXPECT_EQ(w_.head().closing, 2);
 }
 
 // --- what the step leaves behind ---

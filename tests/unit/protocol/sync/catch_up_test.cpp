@@ -43,7 +43,7 @@ class Members {
 
   void AnswerHonestly(CatchUp& way, const CatchUp::Request& request) const {
     switch (request.pull.kind) {
-      case PullKind::kHead:
+      case PullKind::kFollow:
         way.OnBlock(request.to, *run_.head(), SizeOf(*run_.head()));
         Attest(way, *run_.head(), 5);
         return;
@@ -119,8 +119,8 @@ class Members {
     if (const auto state = way.TakeState()) ExpectState(*state->first, state->second);
     while (const auto next = way.Next()) {
       const std::uint64_t step = next->block->step;
-      ASSERT_EQ(next->results.size(), kColumns);
-      for (std::size_t j = 0; j < kColumns; ++j) {
+      ASSERT_EQ(next->results.size(), run_.results[step].size());
+      for (std::size_t j = 0; j < next->results.size(); ++j) {
         const SharedBlob& expected = run_.results[step][j];
         ASSERT_EQ(next->results[j] == nullptr, expected == nullptr);
         if (expected != nullptr) {
@@ -281,6 +281,25 @@ TEST(WayTest, AStateThatIsNotTrustedIsFetchedHoweverShortTheWay) {
   EXPECT_EQ(members.applied(), 1u);
 }
 
+// Members serve the states of the newest two roots, and after the last block no newer one comes.
+TEST(WayTest, StateThatTheEndOfTheRunReplacedIsFetchedNoMore) {
+  PastRun run(54, 10);
+  CatchUp way = run.From(0);
+  Members members(run);
+  for (std::uint32_t i = 0; i < kMemberCount; ++i) {
+    members.liars[i] = [&](CatchUp& w, const CatchUp::Request& request) {
+      const bool state = request.pull.kind == PullKind::kState;
+      if (!state || request.step == run.head()->step) members.AnswerHonestly(w, request);
+    };
+  }
+  members.Bring(way, 20);
+  EXPECT_FALSE(way.at_head()) << "it fetches the state of step 50";
+  run.Close();
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(HeightOf(*way.view()), 55u);
+}
+
 // --- liars ---------------------------------------------------------------------------------------
 
 TEST(LiarTest, SilenceCostsTimeOnly) {
@@ -307,7 +326,7 @@ TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
                           .iteration = 0};
     const std::uint64_t index = request.pull.index;
     switch (request.pull.kind) {
-      case PullKind::kHead:
+      case PullKind::kFollow:
         for (std::uint64_t height : {std::uint64_t{61}, ~std::uint64_t{0}}) {
           const Block forged = ForgedBlock(run, height, number++);
           w.OnBlock(request.to, forged, SizeOf(forged));
@@ -359,7 +378,7 @@ TEST(AskingTest, ARequestIsRepeatedToAnotherMemberAfterAWhile) {
   const base::Time start{base::Seconds(5).ns};
   const auto first = way.Wants(start);
   ASSERT_EQ(first.size(), 1u);
-  EXPECT_EQ(first[0].pull.kind, PullKind::kHead);
+  EXPECT_EQ(first[0].pull.kind, PullKind::kFollow);
   EXPECT_EQ(way.wake(), start + kPatience);
   EXPECT_TRUE(way.Wants(start + base::Milliseconds(999)).empty());
   EXPECT_EQ(way.wake(), start + kPatience);

@@ -20,7 +20,12 @@ constexpr base::Time kOver{10'000'000'000};
 // Peers 0 and 1 are honest, 2 is Byzantine; the test makes the simulator's steps.
 class RecoveryTest : public testing::Test {
  protected:
-  static Roster ThreePeers() { return {std::vector<base::PeerId>(3), {false, false, true}}; }
+  static base::PeerId IdOf(std::uint8_t number) {
+    base::PeerId id;
+    id.bytes[0] = number;
+    return id;
+  }
+  static Roster ThreePeers() { return {{IdOf(0), IdOf(1), IdOf(2)}, {false, false, true}}; }
 
   // `peer` observes `what`, `seconds` after the last fault.
   base::Status At(double seconds, std::uint32_t peer, protocol::Observation what) {
@@ -30,8 +35,10 @@ class RecoveryTest : public testing::Test {
     checker_.OnStep({now, 0, peer, input, actions});
     return checker_.OnAction(peer, actions.front());
   }
-  static protocol::Observation BlockOf(std::uint64_t step, base::Duration delta = kDelta) {
+  static protocol::Observation BlockOf(std::uint64_t step, base::Duration delta = kDelta,
+                                       std::vector<base::PeerId> members = {}) {
     wire::Block block;
+    block.members = std::move(members);
     block.step = step;
     block.delta_us = static_cast<std::uint64_t>(delta.ns / 1000);
     return protocol::StepDone{std::make_shared<const wire::Block>(block), {}};
@@ -95,6 +102,14 @@ TEST_F(RecoveryTest, RunThatEndsDuringTheFaultLeavesNobodyToHelp) {
   EXPECT_FALSE(checker_.NobodyIsLeft()) << "the fault is not over";
   EXPECT_TRUE(At(1'000'000, 1, protocol::SlowSeal{6, 1, 9, ""}).ok());
   EXPECT_TRUE(checker_.NobodyIsLeft());
+}
+
+TEST_F(RecoveryTest, MemberOfTheNewestBlockIsAwaitedThroughTheFault) {
+  EXPECT_TRUE(At(-9, 0, BlockOf(7, kDelta, {IdOf(0), IdOf(1)})).ok());
+  EXPECT_TRUE(At(-9, 1, BlockOf(5)).ok());
+  EXPECT_TRUE(At(-8, 0, protocol::Halted{}).ok());
+  EXPECT_FALSE(At(1'000'000, 1, protocol::SlowSeal{6, 1, 9, ""}).ok());
+  EXPECT_FALSE(checker_.NobodyIsLeft());
 }
 
 TEST_F(RecoveryTest, WhoeverEndsAfterTheFaultIsLeftToHelp) {

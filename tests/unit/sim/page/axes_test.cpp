@@ -9,6 +9,20 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+TEST(RoundTicks, BeginWhereTheAxisBegins) {
+  EXPECT_THAT(RoundTicks(5, 12), ElementsAre(6, 8, 10, 12));
+  EXPECT_THAT(RoundTicks(37, 49), ElementsAre(38, 40, 42, 44, 46, 48));
+  EXPECT_THAT(RoundTicks(7, 7), ElementsAre(7));
+}
+
+TEST(Wrapped, BreaksAtSpacesAndLosesNoWord) {
+  const double width = WidthOf("four words");
+  EXPECT_THAT(Wrapped("four words are too many", width),
+              ElementsAre("four words", "are too", "many"));
+  EXPECT_THAT(Wrapped("unbreakableword a", width), ElementsAre("unbreakableword", "a"));
+  EXPECT_THAT(Wrapped("", width), ElementsAre());
+}
+
 TEST(RoundTicks, AreRoundAndReachTheEnd) {
   EXPECT_THAT(RoundTicks(0), ElementsAre(0));
   EXPECT_THAT(RoundTicks(1), ElementsAre(0, 1));

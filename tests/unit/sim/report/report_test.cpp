@@ -32,11 +32,38 @@ TEST(ReportTest, ShowsRemovalsLossAndAStep) {
   ASSERT_TRUE(report.ok()) << report.status().message();
   EXPECT_TRUE(report->result.ok);
   EXPECT_EQ(report->result.byzantine_removed, 3U);
-  for (const char* text :
-       {"<h2>Removals</h2>", "banned by evidence", "two different COMMITs", "<h2>Loss</h2>",
-        "with protection", "<h2>Step 3</h2>", "seal a decided", "attack=equivocate"}) {
+  for (const char* text : {"<h2>Bans, drops and returns</h2>", "banned by evidence",
+                           "two different COMMITs", "<h2>Loss</h2>", "with protection",
+                           "<h2>Step 3</h2>", "seal a decided", "attack=equivocate"}) {
     EXPECT_THAT(report->html, HasSubstr(text));
   }
+}
+
+// Three are banned in step 3 of at least 200.
+TEST(ReportTest, ZoomsToTheStepsInWhichMembersLeaveOrReturn) {
+  SimOptions options = Attacked();
+  options.steps = 200;
+  const std::string html = Make(options)->html;
+  EXPECT_THAT(html, HasSubstr("Shown are steps 0 to 6 of 200;"));
+  EXPECT_THAT(html,
+              HasSubstr("banned: 3 Byzantine, 0 honest &middot; dropped: 0 Byzantine, 0 honest"));
+  options.attack = "none";
+  options.byzantine = 0;
+  options.crashes = 3;
+  options.lose_disk = true;
+  options.steps = 60;
+  const std::string returned = Make(options)->html;
+  EXPECT_THAT(returned, HasSubstr(">returned</td>"));
+  EXPECT_THAT(returned, HasSubstr(" dropped</title>")) << "a mark in the chart";
+}
+
+TEST(ReportTest, NamesPeersByNumberInReasons) {
+  SimOptions options = Attacked();
+  options.attack = "sign_flip";
+  options.steps = 40;
+  const std::string html = Make(options)->html;
+  EXPECT_THAT(html, HasSubstr("accused by peer "));
+  EXPECT_THAT(html, Not(testing::ContainsRegex("accused by [0-9a-f]{16}")));
 }
 
 TEST(ReportTest, ProtectedRunEqualsTheRunWithoutAReport) {

@@ -185,6 +185,33 @@ TEST(CheatTest, ASecondCommitShownToOnePeerIsBannedByItsEvidence) {
   EXPECT_EQ(cluster.node(1).evidence_stored, 1u) << "the block that bans";
 }
 
+// No step follows whose COMMITs prove the ban: the last ones do.
+TEST(CheatTest, BanInTheClosingStepHasItsFileToo) {
+  constexpr std::uint64_t kClosingStep = 6;
+  Cluster cluster(Steps(kClosingStep));
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Slot slot = SlotOf(send);
+    if (from != kCheat || slot.step != kClosingStep || wire::IsService(slot.type)) return true;
+    if (slot.type != MessageType::kCommit) return false;
+    const auto malformed = [](wire::Envelope& envelope) {
+      auto commit = *wire::DecodeCommit(envelope.body);
+      commit.coin_count += 1;
+      envelope.body = wire::Encode(commit);
+    };
+    cluster.Deliver(cluster.IndexOf(send.to), from,
+                    Resigned(send.frame, *cluster.node(kCheat).key, malformed));
+    return false;
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  ExpectBanned(cluster, wire::RemovalKind::kEvidence);
+  EXPECT_EQ(RemovalsOf(cluster)[0].step, kClosingStep);
+  EXPECT_TRUE(wire::RunIsOver(*cluster.node(0).blocks.back()));
+  for (const std::size_t node : kHonest) {
+    EXPECT_EQ(KindsOf(cluster, node), std::set{evidence::EvidenceKind::kSealedBan});
+  }
+}
+
 // What peer 0 echoes and proves the cheat signs too, so that the seals are decided: it has no
 // machine of its own from here on.
 void ShadowPeerZero(Cluster& cluster, const Send& send) {

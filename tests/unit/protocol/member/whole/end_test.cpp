@@ -10,12 +10,13 @@ namespace {
 using wire::MessageType;
 
 constexpr std::uint64_t kSteps = 6;
+constexpr std::uint64_t kClosingStep = kSteps;
 constexpr std::size_t kLate = 1;
 
 // Of the message with which a member says that it has finished.
 bool SaysFinished(const Send& send) {
   const wire::Slot slot = SlotOf(send);
-  return slot.type == MessageType::kCommit && slot.step == kSteps;
+  return slot.type == MessageType::kCommit && slot.step == kClosingStep + 1;
 }
 
 bool AllButTheCheatSayThatTheyHaveFinished(std::size_t from, const Send& send) {
@@ -115,13 +116,13 @@ TEST(EndTest, AMemberThatIsStuckInTheLastSealIsHelpedByThoseThatHaveFinished) {
   cluster.on_send = [&](std::size_t, const Send& send) {
     const wire::Slot slot = SlotOf(send);
     const bool last_echo =
-        slot.type == MessageType::kEcho && slot.step == kSteps - 1 && slot.phase == wire::Phase::kC;
+        slot.type == MessageType::kEcho && slot.step == kClosingStep && slot.phase == wire::Phase::kC;
     return !last_echo || cluster.IndexOf(send.to) != kLate;
   };
   cluster.Start();
   cluster.Run();
-  EXPECT_EQ(cluster.node(0).blocks.back()->step, kSteps - 1) << "has finished";
-  EXPECT_EQ(cluster.node(kLate).blocks.back()->step, kSteps - 2) << "has not";
+  EXPECT_EQ(cluster.node(0).blocks.back()->step, kClosingStep) << "has finished";
+  EXPECT_EQ(cluster.node(kLate).blocks.back()->step, kSteps - 1) << "has not";
   EXPECT_FALSE(cluster.node(0).halted);
 
   cluster.on_send = nullptr;

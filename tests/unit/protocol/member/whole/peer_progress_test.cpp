@@ -49,7 +49,7 @@ TEST(PeerProgressTest, BeforeItsStartAndAfterItsEndItWaitsForNobody) {
   cluster.RunToEnd();
   const Progress progress = cluster.node(0).machine->progress();
   EXPECT_EQ(progress.phase, "halted");
-  EXPECT_EQ(progress.step, 6U);
+  EXPECT_EQ(progress.step, 7U);
   EXPECT_TRUE(progress.missing.empty());
 }
 

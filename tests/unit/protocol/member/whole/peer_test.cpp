@@ -31,28 +31,32 @@ using wire::MessageType;
 // --- when all goes well --------------------------------------------------------------------------
 
 TEST(PeerTest, HonestPeersTrainAndAgreeToTheBit) {
-  Cluster cluster(Steps(10));
+  Cluster cluster(Steps(9));
   cluster.Start();
   cluster.RunToEnd();
   EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
   cluster.ExpectAgreement();
   ExpectNoSuspicionOf(cluster, {0, 1, 2, 3});
   const Cluster::Node& node = cluster.node(0);
-  EXPECT_EQ(node.encoded_blocks.size(), 11u) << "genesis and ten steps";
+  EXPECT_EQ(node.encoded_blocks.size(), 11u) << "genesis, nine steps and the closing one";
   ASSERT_EQ(node.blocks.size(), 10u);
   EXPECT_TRUE(node.slow_seals.empty());
   ExpectAllApplied(node);
   for (const auto& block : node.blocks) {
     EXPECT_TRUE(block->removals.empty());
-    EXPECT_EQ(block->columns.size(), block->step < 2 ? 4u : 3u) << "one validates from step 2";
-    EXPECT_EQ(block->state_root.has_value(), block->step % 2 == 0);
+    const bool closes = block == node.blocks.back();
+    EXPECT_EQ(wire::RunIsOver(*block), closes);
+    EXPECT_EQ(block->columns.size(), closes ? 0u : block->step < 2 ? 4u : 3u)
+        << "one validates from step 2";
+    EXPECT_EQ(block->state_root.has_value(), block->step % 2 == 0 || closes);
   }
   for (std::size_t i = 0; i + 1 < node.blocks.size(); ++i) {
     EXPECT_EQ(node.blocks[i + 1]->previous, wire::BlockDigest(*node.blocks[i]));
   }
   // The minimum is at 1.
   for (const float x : *node.states.back().parameters) EXPECT_NEAR(x, 1.0, 0.75);
-  EXPECT_EQ(*node.states[9].parameters, *node.states[4].parameters) << "settling moves nothing";
+  EXPECT_EQ(*node.states[8].parameters, *node.states[4].parameters) << "settling moves nothing";
+  EXPECT_EQ(*node.states[9].parameters, *node.states[8].parameters) << "nor does closing";
 }
 
 TEST(PeerTest, OrderAndRepetitionOfDeliveriesDoNotMatter) {
@@ -319,6 +323,29 @@ TEST(PeerTest, AnotherStateThanTheSealedOneIsReplacedAndNobodyBanned) {
   EXPECT_EQ(*node.states.back().parameters, *cluster.node(0).states.back().parameters);
   EXPECT_EQ(node.encoded_blocks.rbegin()->second, cluster.node(0).encoded_blocks.rbegin()->second);
   EXPECT_FALSE(node.back.empty());
+}
+
+// The closing step alone compares the state after the last update.
+TEST(PeerTest, AnotherStateAfterTheLastUpdateIsReplacedBeforeTheEnd) {
+  constexpr std::uint64_t kSteps = 7;
+  Cluster cluster(Steps(kSteps));
+  std::uint64_t updates = 0;
+  cluster.on_job = [&updates](std::size_t node, const JobSpec& spec, JobResult& result) {
+    if (node != kCheat || !std::holds_alternative<UpdateSpec>(spec) || ++updates != kSteps) return;
+    auto& state = std::get<UpdateResult>(result).state;
+    auto parameters = *state.parameters;
+    parameters[5] += 1;
+    state.parameters = std::make_shared<const std::vector<float>>(std::move(parameters));
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  const Cluster::Node& node = cluster.node(kCheat);
+  ASSERT_FALSE(node.away.empty());
+  EXPECT_EQ(node.away[0].step, kSteps) << "the closing step";
+  EXPECT_EQ(cluster.NotHaltedAs(Halted::Why::kFinished), "");
+  EXPECT_EQ(*node.states.back().parameters, *cluster.node(0).states.back().parameters);
+  EXPECT_EQ(node.encoded_blocks.rbegin()->second, cluster.node(0).encoded_blocks.rbegin()->second);
+  EXPECT_TRUE(RemovalsOf(cluster).empty());
 }
 
 TEST(PeerTest, AfterTheEndNothingIsSent) {

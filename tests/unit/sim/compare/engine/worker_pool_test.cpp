@@ -46,6 +46,22 @@ TEST(WorkerPool, EveryTaskRunsOnceInAnotherProcess) {
   }
 }
 
+TEST(WorkerPool, ATaskIsPreparedInItsProcess) {
+  std::size_t prepared = 0;
+  std::map<std::size_t, std::string> answers;
+  PoolOptions options;
+  options.workers = 2;
+  options.prepare = [&prepared](std::size_t task) { prepared = task + 100; };
+  options.work = [&prepared](std::size_t) { return std::to_string(prepared); };
+  options.done = [&answers](const TaskDone& done) {
+    answers[done.task] = done.text;
+    return base::OkStatus();
+  };
+  ASSERT_TRUE(RunTasks(3, options).ok());
+  EXPECT_EQ(answers, (std::map<std::size_t, std::string>{{0, "100"}, {1, "101"}, {2, "102"}}));
+  EXPECT_EQ(prepared, 0u) << "not in this process";
+}
+
 TEST(WorkerPool, LongAnswersAndSpacesArrive) {
   const Ran ran = RunAll(2, 1, [](std::size_t) { return std::string(1 << 20, 'x') + " y"; });
   ASSERT_EQ(ran.tasks.size(), 2u);

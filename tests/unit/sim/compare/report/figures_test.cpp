@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <string>
 
+#include "sim/compare/report/looks.h"
 #include "sim/page/svg.h"
 #include "tests/unit/sim/compare/made_up.h"
 
@@ -102,6 +105,85 @@ TEST(Figures, ARuleHasOneColourInEveryPanel) {
   EXPECT_EQ(curves_of_second(), 2u);
   lines[0].attacks.pop_back();
   EXPECT_EQ(curves_of_second(), 2u);
+}
+
+// Two reports of different grids can be laid beside each other.
+TEST(Figures, ARuleHasItsColourInEveryReport) {
+  const auto both = Draw([](Grid& grid) { grid.rules = {"mean", "median", "krum"}; });
+  const auto one = Draw([](Grid& grid) { grid.rules = {"krum"}; });
+  EXPECT_EQ(LooksOf({&both->lines[2]})[0].color, LooksOf({&one->lines[0]})[0].color);
+  const auto looks = LooksOf({&both->lines[0], &both->lines[1], &both->lines[2]});
+  EXPECT_EQ(looks[2].color, page::StrokeOf(3).color);
+  EXPECT_NE(looks[0].color, looks[1].color);
+}
+
+TEST(Figures, LinesOfOneRuleDifferByTheirDashes) {
+  const auto drawn = Draw([](Grid& grid) { grid.rules = {"krum", "krum+nnm", "caf"}; });
+  const auto looks = LooksOf({&drawn->lines[0], &drawn->lines[1], &drawn->lines[2]});
+  EXPECT_EQ(looks[0].color, looks[1].color);
+  EXPECT_NE(looks[0].dashes, looks[1].dashes);
+  EXPECT_NE(looks[2].color + looks[2].dashes, looks[0].color + looks[0].dashes);
+}
+
+TEST(Figures, CloseAccuraciesHaveAZoomedAxis) {
+  const auto close = Draw([](Grid& grid) { grid.rules = {"median", "krum"}; });
+  EXPECT_THAT(CurvesSvg({&close->lines[0], &close->lines[1]}), HasSubstr(">84<"));
+  EXPECT_THAT(CostSvg({&close->lines[0], &close->lines[1]}), HasSubstr(">84<"));
+  const auto apart = Draw([](Grid& grid) { grid.rules = {"mean", "krum"}; });
+  EXPECT_THAT(CostSvg({&apart->lines[0], &apart->lines[1]}), HasSubstr(">100 %<"));
+  EXPECT_THAT(CostSvg({&apart->lines[0], &apart->lines[1]}), HasSubstr(">krum 87.5<"));
+}
+
+// The width of an SVG is its first number.
+double WidthOf(const std::string& svg) { return std::stod(svg.substr(svg.find(" width=\"") + 8)); }
+
+TEST(Figures, OneSettingAcrossIsOneMap) {
+  const auto drawn = Draw([](Grid& grid) {
+    grid.rules = {"mean", "median"};
+    grid.byzantine = {1, 2};
+  });
+  const std::string svg = HeatMapsSvg(drawn->lines);
+  EXPECT_THAT(svg, HasSubstr(">1 byz.<"));
+  EXPECT_EQ(svg.find(">1 byz.<"), svg.rfind(">1 byz.<")) << "one map and not one a rule";
+  EXPECT_THAT(svg, HasSubstr(">best at its worst<"));
+}
+
+TEST(Figures, AnOddNumberOfPanelsLeavesNoGap) {
+  const auto drawn = Draw([](Grid& grid) {
+    grid.rules = {"mean", "median"};
+    grid.attacks = {"none", "alie", "sign_flip"};
+  });
+  const std::string svg = CurvesSvg({&drawn->lines[0], &drawn->lines[1]});
+  const auto x_of = [&svg](const std::string& title) {
+    const std::size_t end = svg.find(">" + title + "<");
+    const std::size_t begin = svg.rfind(" x=\"", end);
+    return std::stod(svg.substr(begin + 4));
+  };
+  EXPECT_LT(x_of("alie"), WidthOf(svg) / 2) << "below the first, which is wide";
+  EXPECT_GT(x_of("sign_flip"), WidthOf(svg) / 2);
+}
+
+TEST(Figures, TicksOfBansReachTheLastDot) {
+  const auto drawn = Draw([](Grid& grid) {
+    grid.rules = {"btard"};
+    grid.attacks = {"alie"};
+  });
+  for (auto& [id, record] : drawn->records) {
+    if (record.result->protocol) record.result->protocol->detection_steps = 32;
+  }
+  const std::string svg = BansSvg(drawn->lines);
+  ASSERT_THAT(svg, HasSubstr("<circle"));
+  double dot = 0;
+  for (std::size_t at = svg.find("cx=\""); at != std::string::npos;
+       at = svg.find("cx=\"", at + 1)) {
+    dot = std::max(dot, std::stod(svg.substr(at + 4)));
+  }
+  double grid_line = 0;
+  for (std::size_t at = svg.find("x1=\""); at != std::string::npos;
+       at = svg.find("x1=\"", at + 1)) {
+    grid_line = std::max(grid_line, std::stod(svg.substr(at + 4)));
+  }
+  EXPECT_LE(dot, grid_line);
 }
 
 TEST(Figures, OneSeedHasNoBandAndStillACurve) {

@@ -1,0 +1,50 @@
+#include "node/config/default_sgd.h"
+
+#include <algorithm>
+#include <array>
+
+#include "node/base/check.h"
+
+namespace ostraka::config {
+namespace {
+
+struct Row {
+  std::string_view model;
+  std::string_view data;
+  SgdSettings settings;
+};
+
+constexpr std::array<Row, 12> kRows = {{
+    {"toy", "toy", {1.0, 0}},
+    {"softmax", "digits", {1.0, 0}},
+    {"softmax", "mnist", {0.03, 0.9}},
+    {"softmax", "cifar10", {0.01, 0.9}},
+    {"softmax", "text", {0.03, 0.9}},
+    {"mlp", "digits", {1.0, 0}},
+    {"mlp", "mnist", {0.07, 0.9}},
+    {"mlp", "cifar10", {0.02, 0.9}},
+    {"mlp", "text", {0.1, 0.9}},
+    {"cnn", "digits", {0.3, 0}},
+    {"cnn", "mnist", {0.05, 0.9}},
+    {"cnn", "cifar10", {0.3, 0}},
+}};
+
+}  // namespace
+
+SgdSettings DefaultSgd(std::string_view model, std::string_view data, std::optional<double> rate,
+                       std::optional<double> momentum) {
+  if (rate) return {*rate, momentum.value_or(0)};
+  const auto* const row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
+    return each.model == model && each.data == data;
+  });
+  OSTRAKA_CHECK(row != kRows.end());
+  SgdSettings settings = row->settings;
+  if (!momentum) return settings;
+  if (*momentum >= 0 && *momentum < 1 && *momentum != settings.momentum) {
+    settings.rate *= (1 - *momentum) / (1 - settings.momentum);
+  }
+  settings.momentum = *momentum;
+  return settings;
+}
+
+}  // namespace ostraka::config

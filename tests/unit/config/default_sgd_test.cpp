@@ -1,0 +1,61 @@
+#include "node/config/default_sgd.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "node/train/trainer_loader.h"
+
+namespace ostraka::config {
+namespace {
+
+SgdSettings Default(const char* model, const char* data) {
+  return DefaultSgd(model, data, std::nullopt, std::nullopt);
+}
+
+// How far a gradient moves the model in the end.
+double Reach(const SgdSettings& settings) { return settings.rate / (1 - settings.momentum); }
+
+TEST(DefaultSgdTest, EveryPairThatTrainsHasOne) {
+  std::size_t pairs = 0;
+  for (const char* model : {"toy", "softmax", "mlp", "cnn"}) {
+    for (const char* data : {"toy", "digits", "mnist", "cifar10", "text"}) {
+      if (!train::CheckTrainerNames({.model = model, .data = data}).ok()) continue;
+      ++pairs;
+      EXPECT_GT(Default(model, data).rate, 0) << model << " on " << data;
+    }
+  }
+  EXPECT_EQ(pairs, 12u);
+}
+
+TEST(DefaultSgdTest, ALinearLayerOfMoreInputsTakesSmallerSteps) {
+  for (const char* model : {"softmax", "mlp"}) {
+    EXPECT_LT(Default(model, "mnist").rate, Default(model, "digits").rate) << model;
+    EXPECT_LT(Default(model, "cifar10").rate, Default(model, "mnist").rate) << model;
+  }
+}
+
+// `make demo` promises an accuracy that was measured with these (docs/benchmarks.md).
+TEST(DefaultSgdTest, TheDemoKeepsItsSettings) {
+  EXPECT_EQ(Default("mlp", "digits"), (SgdSettings{1.0, 0}));
+}
+
+TEST(DefaultSgdTest, ARateThatIsGivenIsKeptAndBringsNoMomentum) {
+  EXPECT_EQ(DefaultSgd("mlp", "mnist", 0.25, std::nullopt), (SgdSettings{0.25, 0}));
+  EXPECT_EQ(DefaultSgd("mlp", "mnist", 0.25, 0.5), (SgdSettings{0.25, 0.5}));
+}
+
+TEST(DefaultSgdTest, AMomentumThatIsGivenChangesNoReach) {
+  for (const double momentum : {0.0, 0.5, 0.9, 0.99}) {
+    const SgdSettings given = DefaultSgd("mlp", "mnist", std::nullopt, momentum);
+    EXPECT_EQ(given.momentum, momentum);
+    EXPECT_NEAR(Reach(given), Reach(Default("mlp", "mnist")), 1e-9) << momentum;
+  }
+  // A manifest refuses these; its error must be about the momentum, not about the rate.
+  for (const double refused : {-0.5, 1.0, 7.0, std::nan("")}) {
+    EXPECT_EQ(DefaultSgd("mlp", "digits", std::nullopt, refused).rate, 1.0) << refused;
+  }
+}
+
+}  // namespace
+}  // namespace ostraka::config
