@@ -405,9 +405,8 @@ Block AnyBlock() {
   block.removals = ListOf(8, AnyRemoval);
   block.cases = ListOf(8, AnyCase);
   block.state_root = Maybe(AnyDigest);
-  block.closing = static_cast<std::uint16_t>(
-      Below(std::min<std::uint64_t>(block.step + 1, kClosingSteps + 1) + 1));
-  if (block.genesis) block.closing = 0;
+  const auto most = block.genesis ? 0 : std::min<std::uint64_t>(block.step + 1, kClosingSteps + 1);
+  block.closing = *rc::gen::inRange<std::uint16_t>(0, static_cast<std::uint16_t>(most + 1));
   block.result_roots = ListOf(kMaxParts, AnyDigest);
   block.aggregated = AnyAggregated();
   FillNext(block);
