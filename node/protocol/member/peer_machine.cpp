@@ -273,6 +273,7 @@ void PeerMachine::Leave(const std::string& reason, bool trust_state) {
   parts_.voice.SetStep(0);
   parts_.duties.Clear();
   parts_.duty_jobs.Clear();
+  parts_.reports.Clear();
   parts_.past_seals.Clear();
   parts_.chain.ForgetPast();
   intake_.ForgetAhead();

@@ -155,6 +155,33 @@ TEST_F(IntakeTest, FollowRequestIsNotedAndAnsweredWithTheHead) {
   EXPECT_EQ(EnvelopeOf(sends[0]).slot.type, MessageType::kBlock);
 }
 
+// Its BOOT is checked no more once the run has begun, so it may send it as often as it likes.
+TEST_F(IntakeTest, QuestionOfGenesisBringsTheEchoesOfAllWithinItsRation) {
+  Block genesis = HeadBlock();
+  genesis.genesis = true;
+  genesis.step = 0;
+  BeginStep(genesis);
+  for (std::uint32_t i = 2; i < scene::kMemberCount; ++i) {
+    Hold({.from = i, .type = MessageType::kEcho, .step = 0, .phase = Phase::kGenesis});
+  }
+  const auto boot =
+      Sign({.from = 1, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis});
+  const auto ask = [&] {
+    std::size_t echoes = 0;
+    On(boot, 1);
+    for (const Send& send : Taken<Send>()) {
+      EXPECT_EQ(send.to, IdOf(1));
+      echoes += EnvelopeOf(send).slot.type == MessageType::kEcho ? 1 : 0;
+    }
+    return echoes;
+  };
+  EXPECT_EQ(ask(), 3U);
+  std::size_t echoes = 0;
+  for (std::size_t i = 0; i < Ration::kAnswersASecond; ++i) echoes += ask();
+  EXPECT_GT(echoes, Ration::kAnswersASecond / 4);
+  EXPECT_LT(echoes, Ration::kAnswersASecond);
+}
+
 TEST_F(IntakeTest, RejoinCountsOnlyOverTheLinkOfItsSigner) {
   Block head = HeadBlock();
   std::erase(head.members, IdOf(4));

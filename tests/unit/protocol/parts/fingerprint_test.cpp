@@ -105,6 +105,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(reports, reports.lateness_.emplace(LateWatch::Options{}));
     EXPECT_FEEDS(reports, asked_at_);
     EXPECT_FEEDS_AFTER(reports, Alter(reports.lags_.kept_));
+    EXPECT_FEEDS(reports, unheard_);
     EXPECT_FEEDS(reports, silent_);
     EXPECT_FEEDS(reports, hasty_);
     EXPECT_FEEDS(reports, unshown_);
