@@ -65,9 +65,10 @@ void Follower::NoteAttestation(const wire::SignedEnvelope& message, const PeerId
   catch_up_->OnAttest(envelope.sender, slot.step, envelope.entry);
 }
 
-void Follower::OnChunk(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob) {
-  if (slot.phase == kStateChunk) return catch_up_->OnState(slot, chunk, blob);
-  catch_up_->OnResult(slot.step, chunk.index, blob);
+void Follower::OnChunk(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
+                       const SharedBlob& blob) {
+  if (slot.phase == kStateChunk) return catch_up_->OnState(from, slot, chunk, blob);
+  catch_up_->OnResult(from, slot.step, chunk.index, blob);
 }
 
 // --- the way back -------------------------------------------------------------------------------

@@ -83,7 +83,8 @@ class Follower {
   void OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
     catch_up_->OnBlock(from, std::move(block), byte_count);
   }
-  void OnChunk(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob);
+  void OnChunk(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
+               const SharedBlob& blob);
 
   void CheckInvariants() const;
 

@@ -276,7 +276,7 @@ void Intake::OnChunk(const PeerId& from, const wire::Envelope& envelope, const S
   const auto chunk = wire::DecodeChunk(envelope.body);
   if (!chunk.ok()) return Malformed(from, chunk.status());
   if (blob == nullptr) return;
-  if (parts_.stage.is(Stage::kFollow)) return uses_.follower->OnChunk(slot, *chunk, blob);
+  if (parts_.stage.is(Stage::kFollow)) return uses_.follower->OnChunk(from, slot, *chunk, blob);
   const bool result = parts_.stage.in_step() && slot.phase == kResultChunk;
   if (result && slot.step == step->number()) step->TakeResult(chunk->index, blob);
 }

@@ -167,24 +167,37 @@ void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
 
 // --- state --------------------------------------------------------------------------------------
 
-void CatchUp::OnState(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob) {
+void CatchUp::OnState(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
+                      const SharedBlob& blob) {
   if (!fetch_ || slot.step != fetch_->step || chunk.index > pieces_.size()) return;
-  open_.erase({wire::PullKind::kState, slot.step, chunk.index});
-  if (chunk.index == 0) {
-    if (!fetch_->leaves.empty() || blob->data.size() % sizeof(Digest) != 0) return;
-    std::vector<Digest> leaves(blob->data.size() / sizeof(Digest));
-    std::memcpy(leaves.data(), blob->data.data(), blob->data.size());
-    if (StateRootOf(leaves, layout_) == fetch_->root) fetch_->leaves = std::move(leaves);
-    return;
-  }
-  const std::size_t at = chunk.index - 1;
-  const StatePiece& piece = pieces_[at];
-  if (fetch_->have[at] || !PieceMatches(piece, blob->data, fetch_->leaves)) return;
-  auto& into = piece.velocity ? *fetch_->velocity : *fetch_->parameters;
-  std::memcpy(into.data() + piece.begin, blob->data.data(), blob->data.size());
-  fetch_->have[at] = true;
-  if (--fetch_->left > 0) return;
+  const Key key = {wire::PullKind::kState, slot.step, chunk.index};
+  if (!TakePiece(chunk.index, *blob)) return Refute(key, from);
+  open_.erase(key);
+  if (fetch_->left == 0) FinishFetch();
+}
 
+// True if it is a piece that was lacking; 0: the leaves.
+bool CatchUp::TakePiece(std::uint64_t index, const crypto::Blob& blob) {
+  if (blob.data.empty()) return false;
+  if (index == 0) {
+    if (!fetch_->leaves.empty() || blob.data.size() % sizeof(Digest) != 0) return false;
+    std::vector<Digest> leaves(blob.data.size() / sizeof(Digest));
+    std::memcpy(leaves.data(), blob.data.data(), blob.data.size());
+    if (StateRootOf(leaves, layout_) != fetch_->root) return false;
+    fetch_->leaves = std::move(leaves);
+    return true;
+  }
+  const std::size_t at = index - 1;
+  const StatePiece& piece = pieces_[at];
+  if (fetch_->have[at] || !PieceMatches(piece, blob.data, fetch_->leaves)) return false;
+  auto& into = piece.velocity ? *fetch_->velocity : *fetch_->parameters;
+  std::memcpy(into.data() + piece.begin, blob.data.data(), blob.data.size());
+  fetch_->have[at] = true;
+  --fetch_->left;
+  return true;
+}
+
+void CatchUp::FinishFetch() {
   if (fetch_->step != HeightOf(*view_)) view_ = BlockAt(fetch_->step);
   trust_state_ = true;
   state_ = {fetch_->parameters, fetch_->velocity};
@@ -197,20 +210,33 @@ void CatchUp::OnState(const wire::Slot& slot, const wire::Chunk& chunk, const Sh
 
 // --- results ------------------------------------------------------------------------------------
 
-void CatchUp::OnResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob) {
-  open_.erase({wire::PullKind::kResult, step, column});
+void CatchUp::OnResult(const PeerId& from, std::uint64_t step, std::uint64_t column,
+                       const SharedBlob& blob) {
+  const Key key = {wire::PullKind::kResult, step, column};
+  if (!TakeResult(step, column, blob)) return Refute(key, from);
+  open_.erase(key);
+  CheckInvariants();
+}
+
+bool CatchUp::TakeResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob) {
   const SharedBlock block = BlockAt(step + 1);
-  if (block == nullptr || column >= block->columns.size()) return;
-  if (step + 1 > HeightOf(*view_) + kBlocksAhead) return;
-  if (block->columns[column] != wire::ColumnFate::kApplied) return;
+  if (block == nullptr || column >= block->columns.size()) return false;
+  if (step + 1 > HeightOf(*view_) + kBlocksAhead) return false;
+  if (block->columns[column] != wire::ColumnFate::kApplied) return false;
   const auto ranges =
       CutParts(base::ElementCount(layout_), static_cast<std::uint32_t>(block->columns.size()));
-  if (blob->root != block->result_roots[column]) return;
-  if (!HoldsFiniteFloats(*blob, ranges[column].size())) return;
+  if (blob->root != block->result_roots[column]) return false;
+  if (!HoldsFiniteFloats(*blob, ranges[column].size())) return false;
   auto& held = results_[step];
   held.resize(block->columns.size());
   held[column] = blob;
-  CheckInvariants();
+  return true;
+}
+
+// `from` answered the request with something else.
+void CatchUp::Refute(const Key& key, const PeerId& from) {
+  const auto open = open_.find(key);
+  if (open != open_.end() && open->second.to == from) open->second.refuted = true;
 }
 
 std::optional<CatchUp::Ready> CatchUp::Next() const {
@@ -272,7 +298,7 @@ std::size_t CatchUp::BulkRequests() const {
 void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
                   std::vector<Request>& out) {
   const auto open = open_.find(key);
-  if (open != open_.end() && now < open->second.asked + patience_) {
+  if (open != open_.end() && !open->second.refuted && now < open->second.asked + patience_) {
     wake_ =
         std::min(wake_.value_or(open->second.asked + patience_), open->second.asked + patience_);
     return;
@@ -283,8 +309,10 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
   Open& entry = open == open_.end() ? open_[key] : open->second;
   entry.turn = open == open_.end() ? turn_++ : entry.turn + 1;
   entry.asked = now;
+  entry.to = MemberOfTurn(entry.turn);
+  entry.refuted = false;
   wake_ = std::min(wake_.value_or(now + patience_), now + patience_);
-  out.push_back({MemberOfTurn(entry.turn), key.step,
+  out.push_back({entry.to, key.step,
                  key.kind == wire::PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
 }
 

@@ -17,7 +17,8 @@
 //       which makes them superfluous. [C]
 //   C4  Results are held of at most kBlocksAhead blocks. [C]
 //   C5  With at most t_s (t_a) faulty members, each block, state and result that it returns is the
-//       run's, and it gets to the head while honest members answer.
+//       run's, and it gets to the head while honest members answer and its link brings a state
+//       within 2 kLongWay steps.
 //   C6  Of each sender at most kUnprovenBlocks blocks, of kUnprovenBytes in all, are held that are
 //       not believed yet. One limit for all senders together would let a liar push out the true
 //       head.
@@ -28,9 +29,11 @@
 // Memory: the blocks of C6, the blocks of the chain, one state being fetched, and results
 // of kBlocksAhead blocks.
 //
-// What an attacker can do here: no answer is believed for its sender, so a false one costs another
-// request. A member can attest to false heads, of which at most kEntriesAMember are kept, and can
-// answer slowly: each request then moves on to the next member after `patience`.
+// What an attacker can do here: no answer is believed for its sender. A false one of the member
+// that was asked moves the request on to the next member; of any other member it changes nothing
+// [it closed the request once, and each false chunk had the next member send the piece again]. A
+// member can attest to false heads, of which at most kEntriesAMember are kept, and can answer
+// slowly: each request then moves on to the next member after `patience`.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -98,8 +101,10 @@ class CatchUp {
   bool HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const;
   // `from` sent `block`, encoded in `byte_count` bytes.
   void OnBlock(const PeerId& from, Block block, std::size_t byte_count);
-  void OnState(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob);
-  void OnResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob);
+  void OnState(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
+               const SharedBlob& blob);
+  void OnResult(const PeerId& from, std::uint64_t step, std::uint64_t column,
+                const SharedBlob& blob);
 
   // The requests to send now. Call again after every answer and at wake().
   std::vector<Request> Wants(base::Time now);
@@ -153,8 +158,10 @@ class CatchUp {
   };
   struct Open {
     base::Time asked;
-    std::size_t turn = 0;  // picks the member that was asked (MemberOfTurn)
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked, turn); }
+    std::size_t turn = 0;  // picks the member to ask (MemberOfTurn)
+    PeerId to;             // the member that was asked
+    bool refuted = false;  // its answer was false: the next one is asked at once
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked, turn, to, refuted); }
   };
 
   bool IsAttested(const Digest& digest) const;
@@ -164,6 +171,10 @@ class CatchUp {
   void PlanWay();
   void StartFetch(std::uint64_t step, const Digest& root);
   std::optional<std::uint64_t> Gap() const;
+  bool TakePiece(std::uint64_t index, const crypto::Blob& blob);
+  bool TakeResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob);
+  void FinishFetch();
+  void Refute(const Key& key, const PeerId& from);
   static bool IsBulk(const Key& key);
   std::size_t BulkRequests() const;
   // True iff the answer to `key`, a request for blocks, includes the block of `height`.

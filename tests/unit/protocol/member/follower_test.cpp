@@ -337,7 +337,7 @@ TEST_F(FollowerTest, ResultsAreAskedForAndKeptWithTheirBlock) {
   EXPECT_TRUE(asked);
   const auto take = [&](const SharedBlob& blob) {
     wire::Slot slot = ServiceSlot(kStep, Phase::kA, MessageType::kChunk);
-    follower_.OnChunk(slot, {kStep, 0, 1}, blob);
+    follower_.OnChunk(IdOf(1), slot, {kStep, 0, 1}, blob);
     follower_.Advance();
   };
   take(crypto::MakeBlob(base::Bytes(scene::kFloats * sizeof(float), 0)));  // a liar's
@@ -368,7 +368,7 @@ TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
     for (const Digest& leaf : leaves) {
       if (index == 0) bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
     }
-    follower_.OnChunk(ServiceSlot(kStep, Phase::kC, MessageType::kChunk),
+    follower_.OnChunk(IdOf(1), ServiceSlot(kStep, Phase::kC, MessageType::kChunk),
                       {kStep, index, pieces.size() + 1}, crypto::MakeBlob(std::move(bytes)));
   }
   Taken<StartJob>();

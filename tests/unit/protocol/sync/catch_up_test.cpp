@@ -55,11 +55,11 @@ class Members {
         return;
       case PullKind::kResult: {
         const SharedBlob& blob = run_.results[request.step][request.pull.index];
-        if (blob != nullptr) way.OnResult(request.step, request.pull.index, blob);
+        if (blob != nullptr) way.OnResult(request.to, request.step, request.pull.index, blob);
         return;
       }
       case PullKind::kState:
-        return AnswerState(way, request.step, request.pull.index);
+        return AnswerState(way, request);
       default:
         FAIL() << "asked for something else";
     }
@@ -91,7 +91,9 @@ class Members {
     return static_cast<std::uint32_t>(scene::NumbersOfPeers({peer}).front());
   }
 
-  void AnswerState(CatchUp& way, std::uint64_t step, std::uint64_t index) const {
+  void AnswerState(CatchUp& way, const CatchUp::Request& request) const {
+    const std::uint64_t step = request.step;
+    const std::uint64_t index = request.pull.index;
     const wire::Slot slot{.run_id = {},
                           .incarnation = 0,
                           .step = step,
@@ -108,7 +110,8 @@ class Members {
     } else {
       bytes = PieceOf(run_.states[step], pieces[index - 1]);
     }
-    way.OnState(slot, {step, index, pieces.size() + 1}, crypto::MakeBlob(std::move(bytes)));
+    way.OnState(request.to, slot, {step, index, pieces.size() + 1},
+                crypto::MakeBlob(std::move(bytes)));
   }
 
   void Take(CatchUp& way) {
@@ -320,16 +323,17 @@ TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
         return w.OnBlock(request.to, forged, SizeOf(forged));
       }
       case PullKind::kState:
-        w.OnState(slot, {request.step, index, 3}, FloatBlob(1, 30));
-        w.OnState(slot, {request.step, index, 3}, crypto::MakeBlob({}));
-        w.OnState(slot, {request.step, ~std::uint64_t{0}, 3}, FloatBlob(1, 30));
-        return w.OnState(slot, {request.step, 0, 3}, crypto::MakeBlob(base::Bytes(4 * 32, 7)));
+        w.OnState(request.to, slot, {request.step, index, 3}, FloatBlob(1, 30));
+        w.OnState(request.to, slot, {request.step, index, 3}, crypto::MakeBlob({}));
+        w.OnState(request.to, slot, {request.step, ~std::uint64_t{0}, 3}, FloatBlob(1, 30));
+        return w.OnState(request.to, slot, {request.step, 0, 3},
+                         crypto::MakeBlob(base::Bytes(4 * 32, 7)));
       default:
-        w.OnResult(request.step, index, FloatBlob(123, 20));
-        w.OnResult(request.step, 1 - index, FloatBlob(123, 20));
-        w.OnResult(request.step, ~std::uint64_t{0}, FloatBlob(123, 20));
-        w.OnResult(~std::uint64_t{0}, index, FloatBlob(123, 20));
-        return w.OnResult(request.step, index, crypto::MakeBlob({}));
+        w.OnResult(request.to, request.step, index, FloatBlob(123, 20));
+        w.OnResult(request.to, request.step, 1 - index, FloatBlob(123, 20));
+        w.OnResult(request.to, request.step, ~std::uint64_t{0}, FloatBlob(123, 20));
+        w.OnResult(request.to, ~std::uint64_t{0}, index, FloatBlob(123, 20));
+        return w.OnResult(request.to, request.step, index, crypto::MakeBlob({}));
     }
   };
   members.liars = {{0, lie}, {1, lie}};
@@ -347,7 +351,7 @@ TEST(LiarTest, AResultOfNansIsNoneEvenUnderItsRoot) {
   CatchUp way = run.From(2);
   way.OnBlock(PeerNumber(0), block, SizeOf(block));
   Attest(way, block, 3);
-  way.OnResult(2, 0, nans);
+  way.OnResult(PeerNumber(0), 2, 0, nans);
   EXPECT_FALSE(way.Next());
 }
 
@@ -450,6 +454,62 @@ TEST(AskingTest, ResultsThatNobodyGaveMakeRoomForAState) {
   members.Bring(way);
   EXPECT_TRUE(way.at_head()) << way.Describe();
   EXPECT_EQ(HeightOf(*way.view()), 60u);
+}
+
+// A piece that nobody asked a liar for says nothing of the request: each false one would bring the
+// piece once more, from the next member.
+TEST(AskingTest, AFalseAnswerCountsOnlyFromTheMemberThatWasAsked) {
+  const PastRun run(21, 10);
+  CatchUp way = run.From(20, false);
+  const base::Time start;
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  const auto state_requests = [&] {
+    std::vector<CatchUp::Request> asked = way.Wants(start);
+    std::erase_if(asked, [](const auto& r) { return r.pull.kind != PullKind::kState; });
+    return asked;
+  };
+  const auto first = state_requests();
+  ASSERT_EQ(first.size(), 1U);
+  const wire::Slot slot{.step = 20, .phase = wire::Phase::kC, .type = wire::MessageType::kChunk};
+  const PeerId other = first[0].to == PeerNumber(1) ? PeerNumber(2) : PeerNumber(1);
+  for (int i = 0; i < 100; ++i) {
+    way.OnState(other, slot, {20, 0, 5}, FloatBlob(1, 8));
+    way.OnState(other, slot, {20, 0, 5}, crypto::MakeBlob({}));
+    EXPECT_TRUE(state_requests().empty());
+  }
+  way.OnState(first[0].to, slot, {20, 0, 5}, FloatBlob(1, 8));
+  const auto second = state_requests();
+  ASSERT_EQ(second.size(), 1U) << "at once";
+  EXPECT_NE(second[0].to, first[0].to);
+  EXPECT_TRUE(state_requests().empty());
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+}
+
+TEST(AskingTest, AFalseResultCountsOnlyFromTheMemberThatWasAsked) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(3);
+  const base::Time start;
+  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  const auto result_requests = [&] {
+    std::vector<CatchUp::Request> asked = way.Wants(start);
+    std::erase_if(asked, [](const auto& r) { return r.pull.kind != PullKind::kResult; });
+    return asked;
+  };
+  const auto first = result_requests();
+  ASSERT_EQ(first.size(), 2U);
+  const std::uint64_t column = first[0].pull.index;
+  const PeerId other = first[0].to == PeerNumber(1) ? PeerNumber(2) : PeerNumber(1);
+  way.OnResult(other, 3, column, FloatBlob(123, 20));
+  EXPECT_TRUE(result_requests().empty());
+  way.OnResult(first[0].to, 3, column, FloatBlob(123, 20));
+  const auto second = result_requests();
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].pull.index, column);
+  EXPECT_NE(second[0].to, first[0].to);
 }
 
 // All links were down while as many pieces were asked for as are at a time.

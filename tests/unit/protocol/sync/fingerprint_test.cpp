@@ -41,6 +41,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(catch_up, open_);
     EXPECT_FEEDS(catch_up, open_.begin()->second.asked);
     EXPECT_FEEDS(catch_up, open_.begin()->second.turn);
+    EXPECT_FEEDS(catch_up, open_.begin()->second.to);
+    EXPECT_FEEDS(catch_up, open_.begin()->second.refuted);
     EXPECT_FEEDS(catch_up, turn_);
     EXPECT_FEEDS(catch_up, wake_);
   }
