@@ -60,8 +60,12 @@ class Ration {
     return true;
   }
   // True, and it is counted, if one more such message of `peer` may be verified.
-  bool TakeOddMessage(base::Time now, const base::PeerId& peer) {
-    return ++Of(now, peer).odd_messages <= kOddMessagesASecond;
+  bool TakeOddMessage(base::Time now, const base::PeerId& peer) { return TakeOdd(now, peer, 1); }
+  // True, and it is counted, if a block of `peer`, of so many bytes, may be decoded that nothing
+  // proves yet. That takes as long as a signature for every few KB; the largest one is half a
+  // second's ration.
+  bool TakeOddBlock(base::Time now, const base::PeerId& peer, std::uint64_t bytes) {
+    return TakeOdd(now, peer, std::min(1 + bytes / 4096, kOddMessagesASecond / 2));
   }
   // True, and it is counted, if `peer` may be told all again because its link came up.
   bool TakeRepeat(base::Time now, const base::PeerId& peer) {
@@ -77,6 +81,12 @@ class Ration {
   void CheckInvariants(std::size_t keys) const { OSTRAKA_CHECK(used_.size() <= keys); }
 
  private:
+  bool TakeOdd(base::Time now, const base::PeerId& peer, std::uint64_t weight) {
+    Used& used = Of(now, peer);
+    if (used.odd_messages + weight > kOddMessagesASecond) return false;
+    used.odd_messages += weight;
+    return true;
+  }
   struct Used {
     base::Time since;
     std::uint64_t answers = 0;

@@ -34,9 +34,9 @@ void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
                     trust_state, round_trip);
   for (const auto& [height, kept] : uses_.chain->recent().all()) {
     if (height <= HeightOf(uses_.chain->head())) continue;
-    const auto block = wire::DecodeBlock(kept.encoded);
+    auto block = wire::DecodeBlock(kept.encoded);
     OSTRAKA_CHECK(block.ok());  // encoded here
-    catch_up_->OnBlock(uses_.self, *block, 0);
+    catch_up_->OnBlock(uses_.self, *std::move(block), crypto::MakeBlob(kept.encoded));
   }
   FollowAll();
 }

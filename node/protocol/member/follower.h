@@ -80,8 +80,11 @@ class Follower {
   // --- answers. REQUIRES: away ---
   // A COMMIT names the block before its step: enough of these prove the block.
   void NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from);
-  void OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
-    catch_up_->OnBlock(from, std::move(block), byte_count);
+  CatchUp::Look LookAt(const PeerId& from, const Digest& block) {
+    return catch_up_->LookAt(from, block);
+  }
+  void OnBlock(const PeerId& from, Block block, const SharedBlob& encoded) {
+    catch_up_->OnBlock(from, std::move(block), encoded);
   }
   void OnChunk(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
                const SharedBlob& blob);

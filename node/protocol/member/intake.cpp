@@ -1,5 +1,6 @@
 #include "node/protocol/member/intake.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -231,6 +232,28 @@ Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::P
   return Outcome::Wait();
 }
 
+// A block as a member of this run could show it, by what can be seen without knowing the blocks
+// before.
+base::StatusOr<Block> Intake::DecodeShown(const SharedBlob& blob) const {
+  ASSIGN_OR_RETURN(Block block, wire::DecodeBlock(blob->data));
+  const std::vector<PeerId> keys = KeysOf(parts_.chain.head());
+  const auto are_keys = [&](const std::vector<PeerId>& peers) {
+    return std::includes(keys.begin(), keys.end(), peers.begin(), peers.end());
+  };
+  if (!are_keys(block.members)) return base::InvalidArgument("members: no keys of this run");
+  if (block.thresholds != ThresholdsIn(*parts_.manifest, block.members.size())) {
+    return base::InvalidArgument("thresholds: not those of its membership");
+  }
+  // A follower looks up the result root of each column.
+  if (block.result_roots.size() != block.columns.size()) {
+    return base::InvalidArgument("result roots: not one a column");
+  }
+  for (const Block::Column& column : block.aggregated) {
+    if (!are_keys(column.senders)) return base::InvalidArgument("senders: no keys of this run");
+  }
+  return block;
+}
+
 Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* step) {
   const StageNow& stage = parts_.stage;
   if (!stage.is(Stage::kGenesis) && !stage.is(Stage::kFollow) && !stage.in_step()) {
@@ -240,27 +263,27 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
     parts_.genesis.OnWaiting(from);
     return Outcome::Wait();
   }
-  auto block = wire::DecodeBlock(blob->data);
+  const Digest digest = wire::DigestOfBlock(blob->data);
+  auto look = CatchUp::Look::kNew;
+  if (stage.is(Stage::kFollow)) look = uses_.follower->LookAt(from, digest);
+  if (look == CatchUp::Look::kHeld) return Outcome::Wait();
+  const Time now = parts_.turn.now();
+  const bool rationed = look == CatchUp::Look::kNew;
+  if (rationed && !parts_.ration.TakeOddBlock(now, from, blob->data.size())) {
+    return Outcome::Wait();
+  }
+  auto block = DecodeShown(blob);
   if (!block.ok()) {
     Malformed(from, block.status());
     return Outcome::Wait();
   }
-  if (block->thresholds != ThresholdsIn(*parts_.manifest, block->members.size())) {
-    Malformed(from, base::InvalidArgument("thresholds: not those of its membership"));
-    return Outcome::Wait();
-  }
-  // A follower looks up the result root of each column.
-  if (block->result_roots.size() != block->columns.size()) {
-    Malformed(from, base::InvalidArgument("result roots: not one a column"));
-    return Outcome::Wait();
-  }
   if (stage.is(Stage::kFollow)) {
-    uses_.follower->OnBlock(from, *std::move(block), blob->data.size());
+    uses_.follower->OnBlock(from, *std::move(block), blob);
     return Outcome::Wait();
   }
   if (stage.is(Stage::kGenesis)) {
     // The run has begun at `from`. If it is the block echoed here, its COMMIT comes too.
-    const bool own = parts_.genesis.IsOwnBlock(wire::DigestOfBlock(blob->data));
+    const bool own = parts_.genesis.IsOwnBlock(digest);
     return !own && gate_.NoteAhead(from) ? uses_.beginning->LeaveGenesis() : Outcome::Wait();
   }
   uses_.forks->OnBlock(from, *block, FactsInStep(step));

@@ -41,7 +41,7 @@ void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& e
   if (entries.size() > kEntriesAMember) entries.erase(entries.begin());
   if (!confirmed_ && entry == wire::BlockDigest(*view_)) confirmed_ = IsAttested(entry);
   const auto block = unproven_.find(entry);
-  if (block != unproven_.end() && IsAttested(entry)) Believe(block->second.block);
+  if (block != unproven_.end() && IsAttested(entry)) Believe(BlockOf(block->second));
   CheckInvariants();
 }
 
@@ -65,16 +65,34 @@ bool CatchUp::IsAttested(const Digest& digest) const {
   return vouchers >= Vouchers(*view_);
 }
 
-void CatchUp::OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
+SharedBlock CatchUp::BlockOf(const Unproven& held) {
+  auto block = wire::DecodeBlock(held.encoded->data);
+  OSTRAKA_CHECK(block.ok());  // as when it came
+  return std::make_shared<const Block>(*std::move(block));
+}
+
+CatchUp::Look CatchUp::LookAt(const PeerId& from, const Digest& digest) {
+  const auto held = unproven_.find(digest);
+  if (held != unproven_.end()) {
+    held->second.from.insert(from);
+    BoundUnprovenOf(from);
+    return Look::kHeld;
+  }
+  const auto gap = Gap();
+  const bool named = gap && BlockAt(*gap + 1)->previous == digest;
+  return named || IsAttested(digest) ? Look::kProven : Look::kNew;
+}
+
+void CatchUp::OnBlock(const PeerId& from, Block block, const SharedBlob& encoded) {
   if (HeightOf(block) <= HeightOf(*view_) || chain_.contains(HeightOf(block))) return;
-  const Digest digest = wire::BlockDigest(block);
+  const Digest digest = wire::DigestOfBlock(encoded->data);
   auto shared = std::make_shared<const Block>(std::move(block));
   if (IsAttested(digest)) return Believe(std::move(shared));
   // A block that the believed one above names as its previous.
   const SharedBlock after = BlockAt(HeightOf(*shared) + 1);
   if (after != nullptr && after->previous == digest) return Believe(std::move(shared));
   const auto [held, fresh] =
-      unproven_.try_emplace(digest, Unproven{std::move(shared), byte_count, {}});
+      unproven_.try_emplace(digest, Unproven{HeightOf(*shared), encoded, {}});
   held->second.from.insert(from);
   BoundUnprovenOf(from);
 }
@@ -89,11 +107,8 @@ void CatchUp::BoundUnprovenOf(const PeerId& from) {
     for (auto it = unproven_.begin(); it != unproven_.end(); ++it) {
       if (!it->second.from.contains(from)) continue;
       ++count;
-      bytes += it->second.byte_count;
-      if (lowest == unproven_.end() ||
-          HeightOf(*it->second.block) < HeightOf(*lowest->second.block)) {
-        lowest = it;
-      }
+      bytes += it->second.encoded->data.size();
+      if (lowest == unproven_.end() || it->second.height < lowest->second.height) lowest = it;
     }
     if (count <= kUnprovenBlocks && bytes <= kUnprovenBytes) return;
     lowest->second.from.erase(from);
@@ -118,14 +133,14 @@ void CatchUp::DescendChain() {
     const std::uint64_t below = it->first - 1;
     const auto proven = unproven_.find(it->second->previous);
     if (below > HeightOf(*view_) && !chain_.contains(below) && proven != unproven_.end()) {
-      chain_.emplace(below, proven->second.block);
+      chain_.emplace(below, BlockOf(proven->second));
       it = chain_.rbegin();
     } else {
       ++it;
     }
   }
   std::erase_if(unproven_, [this](const auto& entry) {
-    const std::uint64_t height = HeightOf(*entry.second.block);
+    const std::uint64_t height = entry.second.height;
     return height <= HeightOf(*view_) || chain_.contains(height);
   });
 }

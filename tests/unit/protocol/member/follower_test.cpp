@@ -51,7 +51,7 @@ class FollowerTest : public MemberTest {
         IdOf(member));
   }
   void Show(const Block& block) {
-    follower_.OnBlock(IdOf(1), block, wire::EncodeBlock(block).size());
+    follower_.OnBlock(IdOf(1), block, crypto::MakeBlob(wire::EncodeBlock(block)));
     Attest(block);
   }
   static ModelState StateOf(float value) {

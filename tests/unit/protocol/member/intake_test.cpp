@@ -1,5 +1,6 @@
 #include "node/protocol/member/intake.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -134,6 +135,36 @@ TEST_F(IntakeTest, BlockWithOtherThresholdsThanItsMembershipsIsMalformed) {
   EXPECT_EQ(ShowBlock(1, block).what, Outcome::What::kWait);
   EXPECT_EQ(SuspectedFor(), "service");
   EXPECT_EQ(ShowBlock(2, block).what, Outcome::What::kWait) << "no voice for leaving";
+}
+
+TEST_F(IntakeTest, BlockThatNamesAStrangerIsMalformed) {
+  BeginStep();
+  Block block = Ahead(2);
+  block.members.push_back(IdOf(scene::kStranger));
+  std::sort(block.members.begin(), block.members.end());
+  block.thresholds = ThresholdsIn(*manifest_, block.members.size());
+  EXPECT_EQ(ShowBlock(1, block).what, Outcome::What::kWait);
+  EXPECT_EQ(SuspectedFor(), "service");
+  EXPECT_EQ(ShowBlock(2, block).what, Outcome::What::kWait) << "no voice for leaving";
+  block = Ahead(2);
+  block.columns = {wire::ColumnFate::kApplied};
+  block.result_roots = {scene::DigestOf(1)};
+  block.aggregated = {{IdOf(1), {IdOf(scene::kStranger)}}};
+  EXPECT_EQ(ShowBlock(3, block).what, Outcome::What::kWait);
+  EXPECT_EQ(SuspectedFor(), "service");
+}
+
+// Of a link, so many KB of them in a second: a forged one takes as long to decode as a true one.
+TEST_F(IntakeTest, BlocksThatNothingProvesAreDecodedWithinARation) {
+  BeginStep();
+  Pass(base::Seconds(1));
+  std::size_t left = 0;
+  while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(1))) ++left;
+  EXPECT_EQ(left, Ration::kOddMessagesASecond);
+  EXPECT_EQ(ShowBlock(1, Ahead(2)).what, Outcome::What::kWait);
+  EXPECT_EQ(ShowBlock(2, Ahead(2)).what, Outcome::What::kWait) << "one voice was heard";
+  Pass(base::Seconds(1));
+  EXPECT_EQ(ShowBlock(1, Ahead(2)).what, Outcome::What::kLeave);
 }
 
 TEST_F(IntakeTest, OneVoiceIsNotEnoughToLeaveTheGenesis) {

@@ -23,7 +23,7 @@ using scene::DigestOf;
 using scene::PeerNumber;
 using wire::PullKind;
 
-std::size_t SizeOf(const Block& block) { return wire::EncodeBlock(block).size(); }
+SharedBlob BytesOf(const Block& block) { return crypto::MakeBlob(wire::EncodeBlock(block)); }
 
 void Attest(CatchUp& way, const Block& block, std::uint32_t members) {
   for (std::uint32_t i = 0; i < members; ++i) {
@@ -44,13 +44,13 @@ class Members {
   void AnswerHonestly(CatchUp& way, const CatchUp::Request& request) const {
     switch (request.pull.kind) {
       case PullKind::kFollow:
-        way.OnBlock(request.to, *run_.head(), SizeOf(*run_.head()));
+        way.OnBlock(request.to, *run_.head(), BytesOf(*run_.head()));
         Attest(way, *run_.head(), 5);
         return;
       case PullKind::kBlock:
         for (std::uint64_t i = 0; i < request.pull.index && i <= request.step + 1; ++i) {
           const Block& block = *run_.blocks[request.step + 1 - i];
-          way.OnBlock(request.to, block, SizeOf(block));
+          way.OnBlock(request.to, block, BytesOf(block));
         }
         return;
       case PullKind::kResult: {
@@ -152,7 +152,7 @@ class Members {
 TEST(HeadTest, IsBelievedOnceMoreMembersVouchThanMayLie) {
   const PastRun run(4, 100);
   CatchUp way = run.From(2);
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 2);
   Attest(way, *run.head(), 2);  // the same two again
   const Digest digest = wire::BlockDigest(*run.head());
@@ -169,7 +169,7 @@ TEST(HeadTest, TheVouchersMayComeBeforeTheBlock) {
   CatchUp way = run.From(2);
   Attest(way, *run.head(), 3);
   EXPECT_EQ(HeightOf(*way.head()), 2u);
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   EXPECT_EQ(HeightOf(*way.head()), 4u);
 }
 
@@ -194,11 +194,11 @@ Block ForgedBlock(const PastRun& run, std::uint64_t height, std::uint64_t number
 TEST(HeadTest, ALiarsBlocksAreFewAndPushNobodyElsesOut) {
   const PastRun run(4, 100);
   CatchUp way = run.From(2);
-  way.OnBlock(PeerNumber(1), *run.head(), SizeOf(*run.head()));
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));  // the liar's word for it, too
+  way.OnBlock(PeerNumber(1), *run.head(), BytesOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));  // the liar's word for it, too
   for (std::uint64_t i = 0; i < 500; ++i) {
     const Block forged = ForgedBlock(run, 1000 + i, i);
-    way.OnBlock(PeerNumber(0), forged, SizeOf(forged));
+    way.OnBlock(PeerNumber(0), forged, BytesOf(forged));
   }
   EXPECT_LE(way.unproven_count(), kUnprovenBlocks + 1);
   Attest(way, *run.head(), 3);
@@ -208,11 +208,36 @@ TEST(HeadTest, ALiarsBlocksAreFewAndPushNobodyElsesOut) {
 TEST(HeadTest, LargeBlocksAreCountedByTheirBytes) {
   const PastRun run(4, 100);
   CatchUp way = run.From(2);
-  for (std::uint64_t i = 0; i < 10; ++i) {
-    way.OnBlock(PeerNumber(0), ForgedBlock(run, 1000 + i, i), wire::kMaxBlockBytes);
-    way.OnBlock(PeerNumber(1), ForgedBlock(run, 1000 + i, 100 + i), wire::kMaxBlockBytes / 2);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    // The bytes are read only when the block is believed.
+    const auto bytes = [&](std::size_t count) {
+      return crypto::MakeBlob(base::Bytes(count, static_cast<std::uint8_t>(i)));
+    };
+    way.OnBlock(PeerNumber(0), ForgedBlock(run, 1000 + i, i), bytes(kUnprovenBytes));
+    way.OnBlock(PeerNumber(1), ForgedBlock(run, 1000 + i, 100 + i), bytes(kUnprovenBytes / 2));
   }
   EXPECT_EQ(way.unproven_count(), 3u);
+}
+
+// What is held until it is proven: the bytes that came, and not the block that they decode to.
+TEST(HeadTest, ABlockThatNothingProvesIsKeptAsItCame) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(2);
+  const SharedBlob bytes = BytesOf(*run.head());
+  const Digest digest = wire::BlockDigest(*run.head());
+  EXPECT_EQ(way.LookAt(PeerNumber(0), digest), CatchUp::Look::kNew);
+  way.OnBlock(PeerNumber(0), *run.head(), bytes);
+  EXPECT_EQ(bytes.use_count(), 2);
+  EXPECT_EQ(way.LookAt(PeerNumber(1), digest), CatchUp::Look::kHeld);
+  Attest(way, *run.head(), 3);
+  EXPECT_EQ(wire::BlockDigest(*way.head()), digest);
+  EXPECT_EQ(bytes.use_count(), 1);
+  // The believed one names the one below.
+  EXPECT_EQ(way.LookAt(PeerNumber(0), run.head()->previous), CatchUp::Look::kProven);
+  EXPECT_EQ(way.LookAt(PeerNumber(0), DigestOf(1)), CatchUp::Look::kNew);
+  CatchUp later = run.From(2);
+  Attest(later, *run.head(), 3);
+  EXPECT_EQ(later.LookAt(PeerNumber(0), digest), CatchUp::Look::kProven);
 }
 
 // --- the chain -----------------------------------------------------------------------------------
@@ -222,14 +247,14 @@ TEST(ChainTest, AnOlderBlockIsBelievedOnlyForTheNewerOnesSake) {
   CatchUp way = run.From(2);
   Block forged = *run.blocks[5];
   forged.decision = DigestOf(1);
-  way.OnBlock(PeerNumber(0), forged, SizeOf(forged));
-  way.OnBlock(PeerNumber(0), *run.blocks[3], SizeOf(*run.blocks[3]));
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), forged, BytesOf(forged));
+  way.OnBlock(PeerNumber(0), *run.blocks[3], BytesOf(*run.blocks[3]));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   EXPECT_TRUE(way.TakeBlocks().empty()) << "there is a gap above the view";
-  way.OnBlock(PeerNumber(0), *run.blocks[4], SizeOf(*run.blocks[4]));
+  way.OnBlock(PeerNumber(0), *run.blocks[4], BytesOf(*run.blocks[4]));
   EXPECT_TRUE(way.TakeBlocks().empty()) << "block 5 is still missing";
-  way.OnBlock(PeerNumber(1), *run.blocks[5], SizeOf(*run.blocks[5]));
+  way.OnBlock(PeerNumber(1), *run.blocks[5], BytesOf(*run.blocks[5]));
   const std::vector<SharedBlock> blocks = way.TakeBlocks();
   ASSERT_EQ(blocks.size(), 4u);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -274,7 +299,7 @@ TEST(WayTest, WithoutASealedRootALongOneIsMadeByResultsToo) {
 TEST(WayTest, AStateThatIsNotTrustedIsFetchedHoweverShortTheWay) {
   const PastRun run(21, 10);
   CatchUp way = run.From(20, false);
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   EXPECT_FALSE(way.Next());
   Members members(run);
@@ -313,14 +338,14 @@ TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
       case PullKind::kFollow:
         for (std::uint64_t height : {std::uint64_t{61}, ~std::uint64_t{0}}) {
           const Block forged = ForgedBlock(run, height, number++);
-          w.OnBlock(request.to, forged, SizeOf(forged));
+          w.OnBlock(request.to, forged, BytesOf(forged));
           w.OnAttest(PeerNumber(0), height, wire::BlockDigest(forged));
           w.OnAttest(PeerNumber(1), height, wire::BlockDigest(forged));
         }
         return;
       case PullKind::kBlock: {
         const Block forged = ForgedBlock(run, request.step + 1, number++);
-        return w.OnBlock(request.to, forged, SizeOf(forged));
+        return w.OnBlock(request.to, forged, BytesOf(forged));
       }
       case PullKind::kState:
         w.OnState(request.to, slot, {request.step, index, 3}, FloatBlob(1, 30));
@@ -349,7 +374,7 @@ TEST(LiarTest, AResultOfNansIsNoneEvenUnderItsRoot) {
   Block block = *run.blocks[3];
   block.result_roots[0] = nans->root;
   CatchUp way = run.From(2);
-  way.OnBlock(PeerNumber(0), block, SizeOf(block));
+  way.OnBlock(PeerNumber(0), block, BytesOf(block));
   Attest(way, block, 3);
   way.OnResult(PeerNumber(0), 2, 0, nans);
   EXPECT_FALSE(way.Next());
@@ -382,14 +407,14 @@ TEST(AskingTest, ABlockIsAskedForOnceWhileAnswersCome) {
   const PastRun run(100, 200);
   CatchUp way = run.From(0);
   const base::Time start;
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   std::vector<std::uint64_t> asked_from;  // heights, downwards
   for (std::uint64_t height = 99; height > 0; --height) {
     for (const CatchUp::Request& request : way.Wants(start)) {
       if (request.pull.kind == PullKind::kBlock) asked_from.push_back(request.step + 1);
     }
-    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
   }
   EXPECT_EQ(asked_from, (std::vector<std::uint64_t>{99, 67, 35, 3}));
 }
@@ -398,7 +423,7 @@ TEST(AskingTest, TheRestOfAnAnswerThatStopsIsAskedOfTheNextMember) {
   const PastRun run(60, 200);
   CatchUp way = run.From(0);
   const base::Time start;
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   const auto block_request = [&](base::Time now) -> std::optional<CatchUp::Request> {
     for (const CatchUp::Request& request : way.Wants(now)) {
@@ -409,7 +434,7 @@ TEST(AskingTest, TheRestOfAnAnswerThatStopsIsAskedOfTheNextMember) {
   const auto first = block_request(start);
   ASSERT_TRUE(first);
   for (const std::uint64_t height : {59, 58, 57}) {
-    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
   }
   EXPECT_FALSE(block_request(start + base::Milliseconds(999)));
   const auto second = block_request(start + kPatience);
@@ -447,7 +472,7 @@ TEST(AskingTest, ResultsThatNobodyGaveMakeRoomForAState) {
     };
   }
   for (std::uint64_t height = 8; height > 0; --height) {
-    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
   }
   Attest(way, *run.blocks[8], 5);
   EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + kBulkRequests) << "the head, and results";
@@ -462,7 +487,7 @@ TEST(AskingTest, AFalseAnswerCountsOnlyFromTheMemberThatWasAsked) {
   const PastRun run(21, 10);
   CatchUp way = run.From(20, false);
   const base::Time start;
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   const auto state_requests = [&] {
     std::vector<CatchUp::Request> asked = way.Wants(start);
@@ -492,7 +517,7 @@ TEST(AskingTest, AFalseResultCountsOnlyFromTheMemberThatWasAsked) {
   const PastRun run(4, 100);
   CatchUp way = run.From(3);
   const base::Time start;
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   const auto result_requests = [&] {
     std::vector<CatchUp::Request> asked = way.Wants(start);
