@@ -9,7 +9,10 @@ namespace ostraka::protocol {
 
 namespace {
 
+// At least so many states are served, and each for at least so many steps: a member that fetches
+// one turns to a newer one after 2 kLongWay steps (CatchUp::PlanWay), and not before.
 constexpr std::size_t kServedStates = 2;
+constexpr std::uint64_t kServedSteps = 2 * kLongWay;
 
 }  // namespace
 
@@ -76,7 +79,9 @@ void Chain::ForgetPast() {
 
 void Chain::Serve(std::uint64_t step, std::vector<Digest> leaves) {
   served_[step] = {state_, std::move(leaves)};
-  while (served_.size() > kServedStates) served_.erase(served_.begin());
+  while (served_.size() > kServedStates && served_.begin()->first + kServedSteps < step) {
+    served_.erase(served_.begin());
+  }
 }
 
 const Chain::Served* Chain::ServedAt(std::uint64_t step) const {
@@ -90,7 +95,7 @@ void Chain::CheckInvariants() const {
   OSTRAKA_CHECK(state_.parameters->size() == state_.velocity->size());
   OSTRAKA_CHECK(past_.size() <= kPastSteps);
   OSTRAKA_CHECK(recent_.size() <= kRecentBlocks);
-  OSTRAKA_CHECK(served_.size() <= kServedStates);
+  OSTRAKA_CHECK(served_.size() <= kServedSteps + 1);
 }
 
 }  // namespace ostraka::protocol

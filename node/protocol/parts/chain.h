@@ -9,7 +9,9 @@
 // May not know: seals in progress, messages, links, time.
 //
 // Memory: kRecentBlocks encoded blocks; the aggregates of kPastSteps steps (a model's size each);
-// kPastSteps past steps with the parts of the own column; two states with their roots.
+// kPastSteps past steps with the model of each and the parts of the own column; the states of the
+// last rooted steps: two where these are 2 kLongWay steps apart, and up to 2 kLongWay + 1 where
+// each step has a root.
 //
 // What an attacker can do here: nothing by itself. Only what is sealed, or proven by its hash,
 // comes in.
