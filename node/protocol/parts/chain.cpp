@@ -38,7 +38,10 @@ const Chain::ShownHead& Chain::Shown() {
 }
 
 bool Chain::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
-  return results_[step].try_emplace(column, blob).second;  // H3
+  SharedBlob& kept = results_[step][column];
+  if (kept != nullptr && kept->root == blob->root) return false;
+  kept = blob;  // H3
+  return true;
 }
 
 SharedBlob Chain::ResultAt(std::uint64_t step, std::uint64_t column) const {

@@ -4,7 +4,8 @@
 // Promises:
 //   H1  The members of the head are sorted.
 //   H2  The state is the one after the head; between AdvanceHead and SetState it is the one before.
-//   H3  A result that is kept does not change.
+//   H3  Of each column one result is kept, the one that was handed in last: callers hand in what
+//       they made, or what a sealed root proves.
 //
 // May not know: seals in progress, messages, links, time.
 //
@@ -76,7 +77,7 @@ class Chain {
   const RecentBlocks::Kept& KeepBlock(const Block& block) { return recent_.Add(block); }
 
   // --- aggregates ---
-  // False if one is kept already.
+  // False if that one is kept already.
   bool KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);
   // Null if it is not kept.
   SharedBlob ResultAt(std::uint64_t step, std::uint64_t column) const;

@@ -52,11 +52,14 @@ TEST_F(ChainTest, ShownHeadIsTheHeadOfNow) {
   EXPECT_EQ(chain_.Shown().digest, wire::BlockDigest(chain_.head()));
 }
 
-TEST_F(ChainTest, KeptResultDoesNotChange) {
+TEST_F(ChainTest, ResultThatCameLastIsKept) {
   const SharedBlob first = crypto::MakeBlob({1});
   EXPECT_TRUE(chain_.KeepResult(3, 1, first));
-  EXPECT_FALSE(chain_.KeepResult(3, 1, crypto::MakeBlob({2})));
+  EXPECT_FALSE(chain_.KeepResult(3, 1, crypto::MakeBlob({1})));
   EXPECT_EQ(chain_.ResultAt(3, 1), first);
+  const SharedBlob second = crypto::MakeBlob({2});
+  EXPECT_TRUE(chain_.KeepResult(3, 1, second));
+  EXPECT_EQ(chain_.ResultAt(3, 1), second);
   EXPECT_EQ(chain_.ResultAt(3, 2), nullptr);
   EXPECT_EQ(chain_.ResultAt(4, 1), nullptr);
   EXPECT_EQ(chain_.ResultAt(3, (std::uint64_t{1} << 32) + 1), nullptr);  // no wrap to column 1
