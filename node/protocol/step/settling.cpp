@@ -77,8 +77,9 @@ Outcome Settling::TakeBlock(SharedBlock block) {
   return Outcome::GoOn();
 }
 
-// Check V1 (docs/protocol.md 5): what all workers stated of this member's column, against the parts
-// that it holds.
+// Check V1 (docs/protocol.md 5): what the workers that the sealed AGG includes stated of this
+// member's column, against their parts. After a restart parts of others may be held too: a naming
+// of one of these does not count, and this member would owe a name still.
 void Settling::CrossCheck() {
   uses_.duties->ForgetCrossCheck();
   const auto& mine = facts_->my_part;
@@ -87,7 +88,10 @@ void Settling::CrossCheck() {
   CrossCheckSpec spec;
   spec.column = holdings_.results->ColumnOf(*mine);
   spec.tau = sealed.tau;
+  const auto included = IncludedIn(sealed, uses_.chain->head(), *mine);
+  if (!included) return;
   for (const auto& [worker, held] : holdings_.column->held()) {
+    if (!IsMember(*included, worker)) continue;
     const auto proof = sealed.proofs.find(worker);
     if (proof == sealed.proofs.end()) continue;
     if (proof->second.columns.size() != sealed.roles.parts.size()) continue;
@@ -101,7 +105,7 @@ void Settling::Remember() {
   const SealedStep& sealed = facts_->reading.sealed;
   PastStep past;
   past.members = uses_.chain->head().members;
-  past.state = uses_.chain->state();
+  past.parameters = uses_.chain->state().parameters;
   past.tau = sealed.tau;
   past.previous_randomness = uses_.chain->head().randomness;
   for (std::size_t j = 0; j < fates_.size(); ++j) {

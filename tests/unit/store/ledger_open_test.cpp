@@ -95,7 +95,7 @@ TEST_F(LedgerOpenTest, RestoresSlotsSignedSinceTheNewestBlocksStep) {
 }
 
 // One that was spoilt, or whose AGG was never said: the right one is stored under its key.
-TEST_F(LedgerTest, GivesBackTheLastResultOfAColumn) {
+TEST_F(LedgerOpenTest, GivesBackTheLastResultOfAColumn) {
   const auto result = [](std::uint8_t tag) {
     return Record{
         RecordKind::kResult, protocol::ResultKey(3, 0), {}, crypto::MakeBlob({tag, 2, 3})};
