@@ -84,7 +84,7 @@ CatchUp::Look CatchUp::LookAt(const PeerId& from, const Digest& digest) {
 }
 
 void CatchUp::OnBlock(const PeerId& from, Block block, const SharedBlob& encoded) {
-  if (HeightOf(block) <= HeightOf(*view_) || chain_.contains(HeightOf(block))) return;
+  if (HeightOf(block) <= Floor() || chain_.contains(HeightOf(block))) return;
   const Digest digest = wire::DigestOfBlock(encoded->data);
   auto shared = std::make_shared<const Block>(std::move(block));
   if (IsAttested(digest)) return Believe(std::move(shared));
@@ -122,28 +122,28 @@ void CatchUp::Believe(SharedBlock block) {
   if (height > HeightOf(*head_)) head_ = block;
   confirmed_ = true;
   chain_.emplace(height, std::move(block));
-  DescendChain();
+  DescendFrom(height);
   PlanWay();
   CheckInvariants();
 }
 
-// Believes unproven blocks that the chain above them proves.
-void CatchUp::DescendChain() {
-  for (auto it = chain_.rbegin(); it != chain_.rend();) {
-    const std::uint64_t below = it->first - 1;
-    const auto proven = unproven_.find(it->second->previous);
-    if (below > HeightOf(*view_) && !chain_.contains(below) && proven != unproven_.end()) {
-      chain_.emplace(below, BlockOf(proven->second));
-      it = chain_.rbegin();
-    } else {
-      ++it;
-    }
+// Believes unproven blocks below the one of `height`, which was just believed, as long as each
+// names the next. (Any other block of the chain was the one believed last, once.)
+void CatchUp::DescendFrom(std::uint64_t height) {
+  for (; height - 1 > HeightOf(*view_) && !chain_.contains(height - 1); --height) {
+    const auto proven = unproven_.find(BlockAt(height)->previous);
+    if (proven == unproven_.end() || proven->second.height != height - 1) break;
+    chain_.emplace(height - 1, BlockOf(proven->second));
   }
   std::erase_if(unproven_, [this](const auto& entry) {
-    const std::uint64_t height = entry.second.height;
-    return height <= HeightOf(*view_) || chain_.contains(height);
+    const std::uint64_t below = entry.second.height;
+    return below <= HeightOf(*view_) || chain_.contains(below);
   });
 }
+
+// No block of that height or a lower one is of use any more: a state that follows it is here, or
+// comes.
+std::uint64_t CatchUp::Floor() const { return fetch_ ? fetch_->step : HeightOf(*view_); }
 
 SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
   const auto block = chain_.find(height);
@@ -178,6 +178,7 @@ void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
                  .left = pieces_.size(),
                  .parameters = std::make_shared<std::vector<float>>(dimension),
                  .velocity = std::make_shared<std::vector<float>>(dimension)};
+  chain_.erase(chain_.begin(), chain_.lower_bound(step));
 }
 
 // --- state --------------------------------------------------------------------------------------
@@ -355,7 +356,7 @@ void CatchUp::AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>&
 std::optional<std::uint64_t> CatchUp::Gap() const {
   for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
     const std::uint64_t below = it->first - 1;
-    if (below > HeightOf(*view_) && !chain_.contains(below)) return below;
+    if (below > Floor() && !chain_.contains(below)) return below;
   }
   return std::nullopt;
 }
@@ -414,6 +415,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
 void CatchUp::CheckInvariants() const {
   OSTRAKA_CHECK(HeightOf(*view_) <= HeightOf(*head_));
   OSTRAKA_CHECK(chain_.empty() || chain_.begin()->first > HeightOf(*view_));
+  OSTRAKA_CHECK(!fetch_ || chain_.empty() || chain_.begin()->first >= fetch_->step);
   OSTRAKA_CHECK(chain_.empty() || chain_.rbegin()->first <= HeightOf(*head_));
   OSTRAKA_CHECK(open_.size() <= kMaxRequests);
   OSTRAKA_CHECK(BulkRequests() <= kBulkRequests);

@@ -10,7 +10,8 @@
 //
 // Promises [C: CHECKed by CheckInvariants after each change]:
 //   C1  HeightOf(view()) <= HeightOf(head()); view() never goes back. [C: the first half]
-//   C2  Every block of the chain is above view() and not above head(). [C]
+//   C2  Every block of the chain is above view() and not above head(), and while a state is fetched
+//       not below the block that the state follows. [C]
 //   C3  At most kMaxRequests requests are open, at most kBulkRequests of them for pieces of the
 //       state or results. The other two are for the head and for blocks. Rationale: results that no
 //       member holds any more would otherwise keep this member from learning of a newer state,
@@ -27,8 +28,9 @@
 // May not know: links, keys, jobs, stores. It plans and checks. The caller sends the requests
 // of Wants(), hands in the answers, runs the updates and calls Applied().
 //
-// Memory: the blocks of C6, the blocks of the chain, one state being fetched, and results
-// of kBlocksAhead blocks.
+// Memory: the blocks of C6; the blocks of the chain, which are those from the newest sealed root on
+// (without one: of the whole way) and one answer more; one state being fetched; and results of
+// kBlocksAhead blocks.
 //
 // What an attacker can do here: no answer is believed for its sender. A false one of the member
 // that was asked moves the request on to the next member; of any other member it changes nothing
@@ -172,7 +174,8 @@ class CatchUp {
   bool IsAttested(const Digest& digest) const;
   static SharedBlock BlockOf(const Unproven& held);
   void Believe(SharedBlock block);
-  void DescendChain();
+  void DescendFrom(std::uint64_t height);
+  std::uint64_t Floor() const;
   void BoundUnprovenOf(const PeerId& from);
   void PlanWay();
   void StartFetch(std::uint64_t step, const Digest& root);

@@ -537,6 +537,41 @@ TEST(AskingTest, AFalseResultCountsOnlyFromTheMemberThatWasAsked) {
   EXPECT_NE(second[0].to, first[0].to);
 }
 
+// What lies below the state that is fetched is of no use any more, and a long way is thousands of
+// blocks.
+TEST(AskingTest, BlocksBelowTheFetchedStateAreNeitherAskedForNorKept) {
+  const PastRun run(60, 10);
+  CatchUp way = run.From(0);
+  const auto show = [&](std::uint64_t height) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
+  };
+  show(60);
+  Attest(way, *run.head(), 3);
+  const base::Time start;
+  for (std::uint64_t height = 59; height >= 50; --height) {
+    bool asks = false;
+    for (const CatchUp::Request& request : way.Wants(start)) {
+      asks = asks || request.pull.kind == PullKind::kBlock;
+    }
+    EXPECT_EQ(asks, height == 59) << "one request brings them all";
+    show(height);
+  }
+  // The root in the block of step 50 is of the state after block 50.
+  bool fetches = false;
+  for (const CatchUp::Request& request : way.Wants(start + kPatience)) {
+    EXPECT_NE(request.pull.kind, PullKind::kBlock);
+    fetches = fetches || request.pull.kind == PullKind::kState;
+  }
+  EXPECT_TRUE(fetches);
+  for (std::uint64_t height = 49; height > 0; --height) show(height);
+  EXPECT_TRUE(way.TakeBlocks().empty()) << "the chain ends at block 50";
+  EXPECT_EQ(way.unproven_count(), 0U);
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.applied(), 10U);
+}
+
 // All links were down while as many pieces were asked for as are at a time.
 TEST(AskingTest, PiecesThatNobodyHeardOfAreAskedForAgain) {
   base::TensorLayout tensors;  // two pieces each, of the parameters and of the velocity
