@@ -71,9 +71,11 @@ class Ration {
   bool TakeRepeat(base::Time now, const base::PeerId& peer) {
     return ++Of(now, peer).repeats <= kRepeatsASecond;
   }
-  // False when `peer` has sent too many bad signatures: what else it sends is not looked at.
-  bool IsHeard(base::Time now, const base::PeerId& peer) {
-    return Of(now, peer).forgeries < kForgeriesASecond;
+  // False when `peer` has sent too many bad signatures: nothing else that it sends is looked at.
+  bool IsHeard(base::Time now, const base::PeerId& peer) const {
+    const auto used = used_.find(peer);
+    if (used == used_.end() || now - used->second.since >= base::Seconds(1)) return true;
+    return used->second.forgeries < kForgeriesASecond;
   }
   void CountForgery(base::Time now, const base::PeerId& peer) { ++Of(now, peer).forgeries; }
 

@@ -226,6 +226,12 @@ TEST_F(IntakeTest, RejoinCountsOnlyOverTheLinkOfItsSigner) {
                             .parent = parent});
   On(rejoin, 1);
   EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), parent));
+  Pass(base::Seconds(1));
+  while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(4))) {
+  }
+  On(rejoin, 4);
+  EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), parent)) << "its ration is used up";
+  Pass(base::Seconds(1));
   On(rejoin, 4);
   EXPECT_TRUE(parts().followers.HasRejoin(IdOf(4), parent));
 }
