@@ -226,7 +226,7 @@ Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::P
     answers_.AnswerHead(from);
     return uses_.ending->OnFinished(from);
   }
-  parts_.followers.Note(from, parts_.turn.now(), HeightOf(parts_.chain.head()));
+  parts_.followers.Note(from, parts_.turn.now(), HeightOf(parts_.chain.head()), slot.step);
   if (lingers) uses_.ending->StayFor(from);
   answers_.AnswerHead(from);
   return Outcome::Wait();

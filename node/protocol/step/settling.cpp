@@ -13,8 +13,8 @@
 namespace ostraka::protocol {
 namespace {
 
-// A follower that asks for nothing more is gone. A follower that waits asks one member for its head
-// in each half Delta, so it asks each member once in n / 2 Delta.
+// A follower that asks for nothing more is gone. A follower that waits asks one member in each half
+// Delta (that of its leave), so it asks each member once in n / 2 Delta.
 base::Duration FollowersStay(std::size_t n, base::Duration delta) {
   return base::Seconds(60) + delta * static_cast<std::int64_t>(n);
 }
@@ -70,7 +70,7 @@ Outcome Settling::TakeBlock(SharedBlock block) {
     }
   }
   uses_.duties->OnBlock(*block);
-  uses_.followers->OnHead(block->members);
+  uses_.followers->OnHead(*block);
   uses_.chain->AdvanceHead(std::move(block));
   uses_.pace->Tell(*uses_.turn, uses_.chain->head(), *uses_.manifest, uses_.self);
   StartUpdate();

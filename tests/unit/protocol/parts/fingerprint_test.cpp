@@ -68,7 +68,10 @@ struct FingerprintProbe {
   }
   static void OfFollowers() {
     Followers followers;
-    EXPECT_FEEDS(followers, since_);
+    EXPECT_FEEDS(followers, asked_);
+    EXPECT_FEEDS(followers, asked_.begin()->second.at);
+    EXPECT_FEEDS(followers, asked_.begin()->second.step);
+    EXPECT_FEEDS(followers, asked_.begin()->second.has);
     EXPECT_FEEDS(followers, rejoins_);
   }
   static void OfGenesisSeal() {

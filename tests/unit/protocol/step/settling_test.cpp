@@ -293,7 +293,7 @@ TEST_F(SettlingTest, StepIsRememberedWithThePartsOfTheOwnColumn) {
 
 TEST_F(SettlingTest, FollowerIsShownTheNewHead) {
   const PeerId follower = scene::PeerNumber(77);
-  w_.followers.Note(follower, w_.now(), 0);
+  w_.followers.Note(follower, w_.now(), 0, 0);
   HoldResults();
   Settle();
   Update();
@@ -305,7 +305,7 @@ TEST_F(SettlingTest, FollowerIsShownTheNewHead) {
 
 TEST_F(SettlingTest, FollowerThatAsksForNothingIsGoneAfterItsTime) {
   const PeerId follower = scene::PeerNumber(77);
-  w_.followers.Note(follower, w_.now(), 0);
+  w_.followers.Note(follower, w_.now(), 0, 0);
   w_.Go(base::Seconds(60 + 6) + base::Nanoseconds(1));  // a minute, and a Delta a member
   HoldResults();
   Settle();
