@@ -99,6 +99,7 @@ void Follower::TakeState() {
   Chain& chain = *uses_.chain;
   chain.AdvanceHead(state->first);
   chain.SetState(state->second);
+  ForgetBefore(HeightOf(chain.head()));
   // The blocks that were taken may begin after this one.
   uses_.journal->StoreBlock(chain.head(), wire::EncodeBlock(chain.head()));
   uses_.journal->StoreState(chain.head(), chain.state());
@@ -143,7 +144,14 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   catch_up_->Applied(chain.shared_head(), chain.state());
   uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
   uses_.turn->Do(Observe{CatchingUp{height, HeightOf(*catch_up_->head()), catch_up_->Describe()}});
+  ForgetBefore(height);
+}
+
+// What was sent in steps that are over: REJOINs, and what this member said in the step that it
+// left. The last step's stays for members that are stuck in it.
+void Follower::ForgetBefore(std::uint64_t height) {
   uses_.inbox->ForgetBefore(height);
+  uses_.journal->ForgetBefore(height == 0 ? 0 : height - 1);
 }
 
 // `probation` blocks in a row confirmed it, so it is this store's if the first of them could be.

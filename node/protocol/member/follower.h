@@ -94,6 +94,7 @@ class Follower {
  private:
   void FollowAll() const;
   void StoreFresh();
+  void ForgetBefore(std::uint64_t height);
   void TakeState();
   void Ask();
   Outcome ApplyNext();

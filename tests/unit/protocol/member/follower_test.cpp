@@ -348,6 +348,22 @@ TEST_F(FollowerTest, ResultsAreAskedForAndKeptWithTheirBlock) {
   EXPECT_EQ(parts().chain.ResultAt(kStep, 0), result);
 }
 
+// A REJOIN a head, and the parts of the step that was left, would go out again at each link.
+TEST_F(FollowerTest, WhatWasSaidInStepsThatAreOverIsForgotten) {
+  SetHead(Dropped());
+  follower_.Leave(std::nullopt, true);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const Block next = NextBlock();
+    Show(next);
+    follower_.Advance();
+    FinishUpdate();
+    follower_.Advance();
+    Settle();
+    EXPECT_LE(parts().journal.sent().size(), 2U);
+  }
+  EXPECT_EQ(parts().journal.sent().size(), 2U) << "the last two REJOINs";
+}
+
 TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
   follower_.Leave(std::nullopt, false);
   const ModelState state = StateOf(7);
