@@ -37,10 +37,10 @@ Outcome Intake::On(const MessageReceived& input, Step* step) {
     uses_.forks->Hear(**shared, input.from);
     return Outcome::Wait();
   }
+  if (!gate_.HasItsBlob(envelope, input)) return Outcome::Wait();
   if (parts_.stage.is(Stage::kLinger)) {
     return Perform(gate_.JudgeAfterEnd(*shared, input.from), *shared, input, step);
   }
-  if (!gate_.HasItsBlob(envelope, input)) return Outcome::Wait();
   if (envelope.slot.type != MessageType::kRejoin) return OnSigned(*shared, input, step);
   OnRejoin(**shared, input.from, step);
   return Outcome::Wait();
@@ -110,8 +110,8 @@ Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared, const Mess
 }
 
 Outcome Intake::LeaveIfBehind(const PeerId& sender) {
-  // In kUpdate the head is of the new block and the state still of the old one: the next step asks
-  // anew.
+  // In kUpdate the head is of the new block and the state still of the old one. The next step
+  // counts the members that are ahead anew.
   if (!gate_.NoteAhead(sender) || parts_.stage.is(Stage::kUpdate)) return Outcome::Wait();
   return Outcome::Leave("the others are steps ahead: this node was too slow, or cut off");
 }

@@ -15,7 +15,10 @@ using wire::MessageType;
 // The head is the last block: that of step kStep - 1.
 class EndingTest : public MemberTest {
  protected:
-  EndingTest() { SetHead(HeadBlock()); }
+  EndingTest() {
+    SetHead(HeadBlock());
+    for (std::uint32_t i = 1; i < kMemberCount; ++i) ending_.OnLink(IdOf(i), true);
+  }
   ~EndingTest() override { ending_.CheckInvariants(); }
 
   Digest LastBlock() const { return wire::BlockDigest(parts().chain.head()); }

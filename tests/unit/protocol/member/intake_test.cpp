@@ -174,6 +174,20 @@ TEST_F(IntakeTest, OneVoiceIsNotEnoughToLeaveTheGenesis) {
   EXPECT_EQ(ShowBlock(2, Ahead(0)).what, Outcome::What::kLeave);
 }
 
+TEST_F(IntakeTest, LastCommitWithBulkDataIsRefused) {
+  SetHead(HeadBlock());
+  parts().stage.Enter(Stage::kRestore);
+  parts().stage.Enter(Stage::kLinger);
+  ending_.Begin();
+  const Saying last{.from = 1, .parent = wire::BlockDigest(parts().chain.head())};
+  ForgetActions();
+  On(Sign(last), 1, crypto::MakeBlob({1}));
+  EXPECT_EQ(SuspectedFor(), "blob");
+  EXPECT_FALSE(Holds(last));
+  On(Sign(last), 1);
+  EXPECT_TRUE(Holds(last));
+}
+
 TEST_F(IntakeTest, FollowRequestIsNotedAndAnsweredWithTheHead) {
   BeginStep();
   ForgetActions();

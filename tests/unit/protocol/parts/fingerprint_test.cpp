@@ -122,7 +122,7 @@ struct FingerprintProbe {
   }
   static void OfStay() {
     Stay stay;
-    EXPECT_FEEDS(stay, unlinked_);
+    EXPECT_FEEDS(stay, linked_);
     EXPECT_FEEDS(stay, ends_);
     EXPECT_FEEDS(stay, linger_);
     EXPECT_FEEDS(stay, until_);
