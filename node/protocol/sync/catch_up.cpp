@@ -78,9 +78,9 @@ CatchUp::Look CatchUp::LookAt(const PeerId& from, const Digest& digest) {
     BoundUnprovenOf(from);
     return Look::kHeld;
   }
+  // Once it is here, another one is named: a proof by attestations would let in copies of the head.
   const auto gap = Gap();
-  const bool named = gap && BlockAt(*gap + 1)->previous == digest;
-  return named || IsAttested(digest) ? Look::kProven : Look::kNew;
+  return gap && BlockAt(*gap + 1)->previous == digest ? Look::kProven : Look::kNew;
 }
 
 void CatchUp::OnBlock(const PeerId& from, Block block, const SharedBlob& encoded) {
@@ -302,13 +302,9 @@ PeerId CatchUp::MemberOfTurn(std::size_t turn) const {
   return others.empty() ? self_ : others[turn % others.size()];
 }
 
-bool CatchUp::IsBulk(const Key& key) {
-  return key.kind == wire::PullKind::kState || key.kind == wire::PullKind::kResult;
-}
-
 std::size_t CatchUp::BulkRequests() const {
   return static_cast<std::size_t>(std::count_if(
-      open_.begin(), open_.end(), [](const auto& entry) { return IsBulk(entry.first); }));
+      open_.begin(), open_.end(), [](const auto& entry) { return entry.first.IsBulk(); }));
 }
 
 void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
@@ -319,7 +315,7 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
         std::min(wake_.value_or(open->second.asked + patience_), open->second.asked + patience_);
     return;
   }
-  if (open == open_.end() && IsBulk(key) && BulkRequests() >= kBulkRequests) return;
+  if (open == open_.end() && key.IsBulk() && BulkRequests() >= kBulkRequests) return;
   // Each request has its own round of all members: with one common round, requests that time out
   // together could meet one silent member for ever.
   Open& entry = open == open_.end() ? open_[key] : open->second;
@@ -330,10 +326,6 @@ void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
   wake_ = std::min(wake_.value_or(now + patience_), now + patience_);
   out.push_back({entry.to, key.step,
                  key.kind == wire::PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
-}
-
-bool CatchUp::IsAskedBy(const Key& key, std::uint64_t height) {
-  return height <= key.step + 1 && height + kMaxBlocksAnAnswer > key.step + 1;
 }
 
 // One answer brings many blocks, newest first, so only one request for blocks is open at a time.
@@ -378,7 +370,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   std::erase_if(open_, [&](const auto& entry) {
     const Key& key = entry.first;
     return (key.kind == wire::PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
-           (key.kind == wire::PullKind::kBlock && !(gap && IsAskedBy(key, *gap)));
+           (key.kind == wire::PullKind::kBlock && !(gap && key.AsksFor(*gap)));
   });
   AskHead(now, out);
   if (gap) AskBlocks(now, *gap, out);

@@ -1,8 +1,8 @@
 // CatchUp brings a member that was away from the last block it knows (view()) to the newest block,
 // with the help of members any of which may lie (docs/protocol.md, 7).
 //
-//   head      a block is believed once max(t_s, t_a) + 1 members of view() have signed messages of
-//             the next step that name its digest as their parent: one of them is honest
+//   head      a block is believed once max(t_s, t_a) + 1 members of view() have signed COMMITs of
+//             the next step, which name its digest as their parent: one of them is honest
 //   chain     older blocks, newest first: each names the digest of the one before
 //   state     if the distance is long: the newest state with a sealed root, in pieces that prove
 //             themselves (state.h), from several members at once
@@ -97,7 +97,7 @@ class CatchUp {
   friend struct FingerprintProbe;
 
   // --- answers; any content is safe ---
-  // `sender` signed a message of phase A of `step` that names `entry` as its parent. REQUIRES: the
+  // `sender` signed a COMMIT of `step`, which names `entry` as its parent. REQUIRES: the
   // signature is verified.
   void OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry);
   // True iff this attestation is held already, so that its signature need not be verified again.
@@ -161,6 +161,13 @@ class CatchUp {
     std::uint64_t step = 0;
     std::uint64_t index = 0;
     auto operator<=>(const Key&) const = default;
+    bool IsBulk() const {
+      return kind == wire::PullKind::kState || kind == wire::PullKind::kResult;
+    }
+    // A request for blocks: its answer includes the block of `height`.
+    bool AsksFor(std::uint64_t height) const {
+      return height <= step + 1 && height + kMaxBlocksAnAnswer > step + 1;
+    }
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, step, index); }
   };
   struct Open {
@@ -184,10 +191,7 @@ class CatchUp {
   bool TakeResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob);
   void FinishFetch();
   void Refute(const Key& key, const PeerId& from);
-  static bool IsBulk(const Key& key);
   std::size_t BulkRequests() const;
-  // True iff the answer to `key`, a request for blocks, includes the block of `height`.
-  static bool IsAskedBy(const Key& key, std::uint64_t height);
   void AskHead(base::Time now, std::vector<Request>& out);
   void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);
