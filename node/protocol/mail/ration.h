@@ -3,8 +3,9 @@
 // Promises:
 //   R1  Within a second of its own clock, begun by its first request, a peer gets no more answers,
 //       bytes, odd messages and repeats than the constants below say.
-//   R2  A peer that has sent kForgeriesASecond bad signatures is not heard until its second is
-//   over. R3  Only keys of the run have a record here. [C: CHECKed by CheckInvariants]
+//   R2  A peer that has sent kForgeriesASecond bad signatures in its second is not heard until that
+//       is over.
+//   R3  Only keys of the run have a record here. [C: CHECKed by CheckInvariants]
 //
 // May not know: what is asked, and what an answer holds.
 //

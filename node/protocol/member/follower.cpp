@@ -54,7 +54,7 @@ void Follower::FollowAll() const {
 
 // --- answers ------------------------------------------------------------------------------------
 
-// Phase A of a step names the block before as its parent: t_s + 1 of these prove the block.
+// A COMMIT names the block before its step as its parent: enough of these prove it (catch_up.h).
 void Follower::NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from) {
   const wire::Envelope& envelope = message.envelope;
   const wire::Slot& slot = envelope.slot;

@@ -1,5 +1,5 @@
 // A member that is away from the run: the way back (node/protocol/sync/catch_up.h), and the REJOIN
-// that ends the absence. It signs nothing but REJOIN.
+// that ends the absence. It says nothing new but REJOIN.
 //
 // Promises:
 //   F1  It is a member again when a block admits it; or, if no block dropped it meanwhile, as soon

@@ -12,7 +12,7 @@
 //
 // May not know: what is done with a message, or what the seals decide.
 //
-// Memory: for three steps, the links whose PARTs found no room; the senders of the next steps.
+// Memory: for three steps, the links whose PARTs found no room; the members seen two steps ahead.
 //
 // What an attacker can do here: fill its own places of the inbox, once each, in a window of two
 // steps; have signatures verified for nothing, as far as its ration goes (ration.h); be suspected.
