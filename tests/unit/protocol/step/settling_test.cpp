@@ -138,7 +138,8 @@ TEST_F(SettlingTest, ResultOfAVoidColumnThatIsHeldIsNotApplied) {
 TEST_F(SettlingTest, OwnerChecksOnlyTheSendersThatItsSealedAggIncludes) {
   HoldResults();
   HoldParts();
-  MakeVoid(*w_.facts.my_part);  // it includes member 1 alone
+  MakeVoid(*w_.facts.my_part);
+  const PeerId included = w_.Id(1);  // alone
   ASSERT_GT(column_.held().size(), 1U);
   ASSERT_EQ(Settle().what, What::kGoOn);
   std::vector<PeerId> checked;
@@ -147,7 +148,7 @@ TEST_F(SettlingTest, OwnerChecksOnlyTheSendersThatItsSealedAggIncludes) {
     if (check == nullptr) continue;
     for (const auto& claim : check->claims) checked.push_back(claim.peer);
   }
-  EXPECT_EQ(checked, std::vector<PeerId>{w_.Id(1)});
+  EXPECT_EQ(checked, std::vector<PeerId>{included});
 }
 
 // --- B2 ---
