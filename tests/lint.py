@@ -31,7 +31,7 @@ import lint_rules as rules  # noqa: E402  (the path above finds it)
 import lint_text as text_of  # noqa: E402
 from lint_classes import (  # noqa: E402
     check_class_size, check_contract, check_fingerprint, check_mutual_calls, check_one_journal,
-    check_one_transition, check_removals)
+    check_one_transition, check_promises, check_removals)
 from lint_tree import ROOT, Finding, Tree, layer_of, matches, unit_names  # noqa: E402
 
 # --- checks: each takes a Tree and yields Findings -----------------------------------------------
@@ -375,7 +375,7 @@ def _closure(tree, path):
 
 FAST_CHECKS = [check_layers, check_third_party, check_banned, check_marks, check_pragma_once,
                check_readmes, check_test_mirror, check_built, check_own_header_first, check_sizes,
-               check_folders, check_class_size, check_mutual_calls, check_contract,
+               check_folders, check_class_size, check_mutual_calls, check_contract, check_promises,
                check_one_journal, check_removals, check_one_transition, check_fingerprint,
                check_named_paths, check_room_layers, check_format]
 SLOW_CHECKS = [check_headers_alone]

@@ -130,6 +130,28 @@ def check_contract(tree):
     yield from _unused(tree, rules.NOTHING_TO_CHECK, used, "contract", "NOTHING_TO_CHECK")
 
 
+_ID = re.compile(r"//   [A-Z]\d+ +\S")                      # a promise begins
+_UNDER = re.compile(r"// {6,}\S")                           # and goes on, indented under its text
+_FOLDED = re.compile(r"[^\w\s(,] [A-Z]\d+ +[A-Z]\w* \w")     # "... is over. R3 Only keys": another one
+
+
+def check_promises(tree):
+    """a promise begins its line, and its other lines are indented under it"""
+    for path in tree.cpp((".h",)):
+        if not path.startswith(rules.CONTRACTED):
+            continue
+        inside = False
+        for number, line in enumerate(tree.texts[path].split("\n"), 1):
+            if _PROMISES.match(line):
+                inside = True
+            elif inside and not line.startswith("//  "):  # the next paragraph
+                inside = False
+            elif inside and (not (_ID.match(line) or _UNDER.match(line)) or _FOLDED.search(line)):
+                yield Finding(path, number, "promises", "a line that is too long was folded into the "
+                              "next one: begin each promise on its own line, in lines of at most 100 "
+                              "columns that clang-format leaves alone")
+
+
 def _files_of(tree, header, classes):
     """The files of a header's unit, and those of the Impl of its classes."""
     unit = header[:-2]

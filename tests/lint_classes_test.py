@@ -195,6 +195,24 @@ class Contract(WithTables):
         self.assertEqual(self.of(self.COMMENT, self.CLASS), [TABLES])
 
 
+class Promises(unittest.TestCase):
+    PATH = "node/protocol/parts/desk.h"
+
+    def of(self, *lines, path=PATH):
+        return findings(lint_classes.check_promises, {path: "\n".join(["// Promises [C: CHECKed]:", *lines])})
+
+    def test_accepts_promises_that_begin_their_lines(self):
+        self.assertEqual(self.of("//   D1  Each once (D2), and in", "//       order. [C]", "//   D2  Each. After D1 Begin ends.",
+                                 "//", "//   over. D3 Only keys have", "// Memory: none."), [])
+        self.assertEqual(self.of("//   D1 Each.", "// May not know: what", "//   over. D3 Only keys have"), [])
+
+    def test_finds_promises_that_were_folded_into_one_another(self):
+        self.assertEqual(self.of("//   D1  Each is not heard until it is", "//   over. D3  Only keys have"), [(self.PATH, 3)])
+        self.assertEqual(self.of("//   D1  Each is once. [C] D2  Of each one"), [(self.PATH, 2)])
+        self.assertEqual(self.of("//   D1  Nothing that it owes can still", "//   come", "//       in time."), [(self.PATH, 3)])
+        self.assertEqual(self.of("//   D1  Each can", "//   come", path="crypto/desk.h"), [])
+
+
 class OnePlace(unittest.TestCase):
     def planted(self, check, line, path="node/protocol/step/x.cpp"):
         return findings(check, {path: f"\n{line}\n"}) == [(path, 2)]

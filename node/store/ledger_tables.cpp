@@ -46,6 +46,10 @@ constexpr std::size_t kResultKeySize = sizeof(std::uint64_t) + sizeof(std::uint3
 
 bool HasBytes(const Record& record) { return record.blob != nullptr && !record.blob->data.empty(); }
 
+base::Digest RootOf(const crypto::Blob& blob) {
+  return blob.root.is_zero() ? crypto::MerkleRootOfData(blob.data) : blob.root;
+}
+
 base::Status OwnBug(const std::string& what) {
   return base::Internal("ledger: " + what + ": please report this as a bug of ostraka");
 }
@@ -61,6 +65,7 @@ struct LedgerTables::Statements {
   sqlite::Statement forget_states;
   sqlite::Statement add_result;
   sqlite::Statement forget_results;
+  sqlite::Statement forget_other_result;
   sqlite::Statement note_member;
   sqlite::Statement note_asks;
   sqlite::Statement note_fork;
@@ -109,6 +114,8 @@ base::Status LedgerTables::PrepareStatements() {
       {&statements_->add_result,
        "INSERT INTO results VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"},
       {&statements_->forget_results, "DELETE FROM results WHERE height < ?1 RETURNING start, size"},
+      {&statements_->forget_other_result,
+       "DELETE FROM results WHERE height = ?1 AND part = ?2 AND root <> ?3 RETURNING start, size"},
       {&statements_->note_member,
        "INSERT INTO meta VALUES ('member_since', ?1) ON CONFLICT DO NOTHING"},
       {&statements_->note_asks,
@@ -283,8 +290,10 @@ base::Status LedgerTables::ApplyState(const Record& record) {
   }
   const std::int64_t height = Signed(BigEndian(record.key));
   RETURN_IF_ERROR(AddBulk(statements_->add_state.Bind(1, height), 2, *record.blob));
-  RETURN_IF_ERROR(ForgetBulk(statements_->forget_states, height));
-  return ForgetBulk(statements_->forget_results, height);
+  statements_->forget_states.Bind(1, height);
+  RETURN_IF_ERROR(ForgetBulk(statements_->forget_states));
+  statements_->forget_results.Bind(1, height);
+  return ForgetBulk(statements_->forget_results);
 }
 
 base::Status LedgerTables::ApplyResult(const Record& record) {
@@ -292,23 +301,25 @@ base::Status LedgerTables::ApplyResult(const Record& record) {
     return OwnBug("a result record without its result");
   }
   const base::ByteView key(record.key);
+  const std::int64_t height = Signed(BigEndian(key.first(sizeof(std::uint64_t))));
+  const std::int64_t part = Signed(BigEndian(key.subspan(sizeof(std::uint64_t))));
+  sqlite::Statement& forget = statements_->forget_other_result;
+  forget.Bind(1, height).Bind(2, part).Bind(3, RootOf(*record.blob).Hex());
+  RETURN_IF_ERROR(ForgetBulk(forget));
   sqlite::Statement& add = statements_->add_result;
-  add.Bind(1, Signed(BigEndian(key.first(sizeof(std::uint64_t)))));
-  add.Bind(2, Signed(BigEndian(key.subspan(sizeof(std::uint64_t)))));
+  add.Bind(1, height).Bind(2, part);
   return AddBulk(add, 3, *record.blob);
 }
 
 base::Status LedgerTables::AddBulk(sqlite::Statement& add, int first, const crypto::Blob& blob) {
-  const base::Digest root = blob.root.is_zero() ? crypto::MerkleRootOfData(blob.data) : blob.root;
   ASSIGN_OR_RETURN(const Extent extent, bulk_.Write(blob.data));
   add.Bind(first, Signed(extent.offset)).Bind(first + 1, Signed(extent.size));
-  RETURN_IF_ERROR(add.Bind(first + 2, root.Hex()).Run());
+  RETURN_IF_ERROR(add.Bind(first + 2, RootOf(blob).Hex()).Run());
   if (database_.changed_rows() == 0) bulk_.Free(extent);  // the key already has a value
   return base::OkStatus();
 }
 
-base::Status LedgerTables::ForgetBulk(sqlite::Statement& forget, std::int64_t height) {
-  forget.Bind(1, height);
+base::Status LedgerTables::ForgetBulk(sqlite::Statement& forget) {
   while (true) {
     ASSIGN_OR_RETURN(const bool row, forget.Step());
     if (!row) return base::OkStatus();

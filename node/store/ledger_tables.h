@@ -58,7 +58,7 @@ class LedgerTables {
   // `add`.
   base::Status AddBulk(sqlite::Statement& add, int first, const crypto::Blob& blob);
   // Runs `forget` for heights below `height` and frees the extents that it returns.
-  base::Status ForgetBulk(sqlite::Statement& forget, std::int64_t height);
+  base::Status ForgetBulk(sqlite::Statement& forget);
   // Every kPruneEvery steps, prunes records older than keep_steps before `step`.
   base::Status Prune(std::uint64_t step);
 

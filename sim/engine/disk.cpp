@@ -26,6 +26,7 @@ void Disk::DropBelow(RecordKind kind, const protocol::Bytes& height) {
 void Disk::Apply(const protocol::Store& store) {
   for (const Record& record : store.records) {
     const auto [place, fresh] = records_.try_emplace({record.kind, record.key}, record);
+    if (record.kind == RecordKind::kResult) place->second = record;  // the last one counts
     OSTRAKA_CHECK(fresh || SameRecord(place->second, record));
     if (record.kind == RecordKind::kBlock) {
       DropBelow(RecordKind::kSlot, protocol::FirstSlotKept(record.key));

@@ -1,14 +1,12 @@
 // One UDP socket on an io_context, for datagrams of the DHT.
 //
 // Promises:
-//   U1 Each datagram that arrives is given to the receiver once, whole, with its source. Longer
-//   ones
-//      than kMostBytes arrive cut, one byte longer, so that a decoder refuses them.
+//   U1 Each datagram that arrives is given to the receiver once, whole, with its source. One that
+//      is longer than kMostBytes arrives cut, one byte longer, so that a decoder refuses it.
 //   U2 Send never blocks and never queues: what the system does not take at once is dropped, as UDP
 //      allows, and counted.
 //   U3 No call of the receiver after Close or destruction.
-//   U4 After kBurst datagrams other work of the io_context gets its turn. [A flood of datagrams
-//   must
+//   U4 After kBurst datagrams other work of the io_context gets its turn. [A flood of them must
 //      not stop the node's links and timers.]
 //
 // May not know: what is in a datagram.

@@ -47,7 +47,7 @@ enum class RecordKind : std::uint8_t {
   kState = 3,     // key: height of the block that the state follows; blob: EncodeState (state.h).
                   // Older kState records, and kResult records below that height, are then
                   // superfluous; a member that is one block behind may need those of the height
-  kResult = 4,    // key: height of its block, then the column, big-endian; blob: the aggregate
+  kResult = 4,    // key: height of its block, column, big-endian; blob: aggregate; the last counts
   kMember = 5,    // key: height of the block from which on this key signs from this store; no value
   kFork = 6,  // key: height of the split step's block, then 0 (found) or 1 (tried); value: a line
               // for people, the last one counts. This key then signs nothing more in this run

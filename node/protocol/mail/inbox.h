@@ -90,7 +90,7 @@ class Inbox {
   const std::map<PeerId, Item>& At(const Place& place) const;
   // How many iterations of a place that sender fills.
   std::size_t CountIterations(const Place& place, const PeerId& sender) const;
-  // The first message of that (step, phase, draw) with the digest, of any type or sender.
+  // The first message of that step and phase with the digest, of any type, draw or sender.
   const wire::SignedEnvelope* FindDigest(std::uint64_t step, wire::Phase phase,
                                          const Digest& digest) const;
 

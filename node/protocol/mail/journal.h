@@ -4,13 +4,13 @@
 //   J1  A slot is signed only after the record of it is durable (signer.h); after a crash the
 //       restored message is said again, to the byte.
 //   J2  Each store has a number of its own; one number is never used twice.
-//   J3  What was sent in the last step and the step in progress stays here, in the order in which
-//       it was sent, so that a link that comes up gets it.
+//   J3  What was sent since the step of the last ForgetBefore stays here, in the order in which it
+//       was sent, so that a link that comes up gets it.
 //
 // May not know: what a message means. The caller decides what is said, to whom, and when.
 //
 // Memory: the messages of two steps, with their bulk data (a model's size for PARTs, a column for
-// RESULT), which the caller bounds by ForgetBefore.
+// RESULT): the caller says ForgetBefore in each step, and for each block while it follows.
 //
 // What an attacker can do here: let its link come up again and again, and get what was sent to it
 // again; the caller's ration bounds that.

@@ -3,8 +3,9 @@
 // Promises:
 //   R1  Within a second of its own clock, begun by its first request, a peer gets no more answers,
 //       bytes, odd messages and repeats than the constants below say.
-//   R2  A peer that has sent kForgeriesASecond bad signatures is not heard until its second is
-//   over. R3  Only keys of the run have a record here. [C: CHECKed by CheckInvariants]
+//   R2  A peer that has sent kForgeriesASecond bad signatures in its second is not heard until that
+//       is over.
+//   R3  Only keys of the run have a record here. [C: CHECKed by CheckInvariants]
 //
 // May not know: what is asked, and what an answer holds.
 //
@@ -60,16 +61,22 @@ class Ration {
     return true;
   }
   // True, and it is counted, if one more such message of `peer` may be verified.
-  bool TakeOddMessage(base::Time now, const base::PeerId& peer) {
-    return ++Of(now, peer).odd_messages <= kOddMessagesASecond;
+  bool TakeOddMessage(base::Time now, const base::PeerId& peer) { return TakeOdd(now, peer, 1); }
+  // True, and it is counted, if a block of `peer`, of so many bytes, may be decoded that nothing
+  // proves yet. That takes as long as a signature for every few KB; the largest one is half a
+  // second's ration.
+  bool TakeOddBlock(base::Time now, const base::PeerId& peer, std::uint64_t bytes) {
+    return TakeOdd(now, peer, std::min(1 + bytes / 4096, kOddMessagesASecond / 2));
   }
   // True, and it is counted, if `peer` may be told all again because its link came up.
   bool TakeRepeat(base::Time now, const base::PeerId& peer) {
     return ++Of(now, peer).repeats <= kRepeatsASecond;
   }
-  // False when `peer` has sent too many bad signatures: what else it sends is not looked at.
-  bool IsHeard(base::Time now, const base::PeerId& peer) {
-    return Of(now, peer).forgeries < kForgeriesASecond;
+  // False when `peer` has sent too many bad signatures: nothing else that it sends is looked at.
+  bool IsHeard(base::Time now, const base::PeerId& peer) const {
+    const auto used = used_.find(peer);
+    if (used == used_.end() || now - used->second.since >= base::Seconds(1)) return true;
+    return used->second.forgeries < kForgeriesASecond;
   }
   void CountForgery(base::Time now, const base::PeerId& peer) { ++Of(now, peer).forgeries; }
 
@@ -77,6 +84,12 @@ class Ration {
   void CheckInvariants(std::size_t keys) const { OSTRAKA_CHECK(used_.size() <= keys); }
 
  private:
+  bool TakeOdd(base::Time now, const base::PeerId& peer, std::uint64_t weight) {
+    Used& used = Of(now, peer);
+    if (used.odd_messages + weight > kOddMessagesASecond) return false;
+    used.odd_messages += weight;
+    return true;
+  }
   struct Used {
     base::Time since;
     std::uint64_t answers = 0;

@@ -40,8 +40,7 @@ base::Bytes BlockKey(bool genesis, std::uint64_t step) {
 
 // A slot's key begins with its step. The last step's own frames are for members still in it.
 base::Bytes FirstSlotKept(const base::Bytes& block_key) {
-  std::uint64_t height = 0;
-  for (const std::uint8_t byte : block_key) height = height << 8 | byte;
+  const std::uint64_t height = HeightOfBlockKey(block_key);
   base::Bytes key;
   AppendBigEndian(key, height == 0 ? 0 : height - 1, 8);
   return key;

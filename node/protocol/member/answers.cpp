@@ -93,8 +93,9 @@ void Answers::AnswerMessages(const PeerId& from, const wire::Slot& slot, const w
   }
 }
 
-// What a decision rests on may be the third message of its sender, which no inbox keeps [a member
-// that got it alone was ahead of all others by more than 2 Delta, and dropped for its early ECHO].
+// What a decision rests on may be the third message of its sender, which no inbox keeps [a cheat
+// showed its third one to one honest member, which decided more than 2 Delta before all others and
+// was dropped for an ECHO of the next seal that came early].
 void Answers::AnswerCertificate(const PeerId& to, const wire::Slot& slot, MessageType type,
                                 const std::vector<PeerId>& authors) {
   const PastSeal* decided = uses_.past_seals->Find(SealKeyOf(slot));

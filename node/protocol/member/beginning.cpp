@@ -76,7 +76,7 @@ base::StatusOr<std::vector<wire::SignedEnvelope>> Beginning::Restore(const Resto
   if (!restored.member) uses_.follower->MustRejoin();  // B3
   uses_.follower->AskedSince(restored.asks_since);
   RETURN_IF_ERROR(RestoreState(restored, blocks));
-  RETURN_IF_ERROR(RestoreResults(restored));
+  RETURN_IF_ERROR(RestoreResults(restored, blocks));
   PlanReplay(blocks);
   replays_ = true;
   return own;
@@ -120,11 +120,17 @@ base::Status Beginning::RestoreState(const Restored& restored, const Blocks& blo
   return base::OkStatus();
 }
 
-base::Status Beginning::RestoreResults(const Restored& restored) {
+base::Status Beginning::RestoreResults(const Restored& restored, const Blocks& blocks) {
   for (const Record& record : restored.results) {
     const auto place = PlaceOfResult(record.key);
     if (!place) return base::InvalidArgument("a result under a key that is none");
-    uses_.chain->KeepResult(place->first, place->second, record.blob);
+    if (record.blob == nullptr) return base::InvalidArgument("a stored result is empty");
+    const auto& [step, column] = *place;
+    const auto block = blocks.find(step + 1);
+    const bool applied = block != blocks.end() && column < block->second->columns.size() &&
+                         block->second->columns[column] == wire::ColumnFate::kApplied;
+    if (applied && !IsResultOf(*block->second, column, *record.blob)) continue;
+    uses_.chain->KeepResult(step, column, record.blob);
   }
   return base::OkStatus();
 }
@@ -147,7 +153,7 @@ void Beginning::PlanReplay(const Blocks& blocks) {
     for (std::uint32_t j = 0; j < columns.size(); ++j) {
       if (block->columns[j] != wire::ColumnFate::kApplied) continue;
       columns[j] = uses_.chain->ResultAt(block->step, j);
-      if (columns[j] == nullptr || !IsResultOf(*block, j, *columns[j])) return;  // B1
+      if (columns[j] == nullptr) return;  // B1
     }
     replay_.Add({block, std::move(columns)});
   }

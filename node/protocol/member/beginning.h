@@ -5,7 +5,8 @@
 //   B1  After a restart the stored blocks are applied as far as every result is there, with the
 //       root that its block names; the rest comes from the other members.
 //   B2  Nothing of the store is believed that cannot be read, or is filed under another key than
-//       its own: the caller gets a Status.
+//       its own: the caller gets a Status. A result that is not the one that its block names
+//       counts as lost: it is neither applied nor served, and the right one takes its place.
 //   B3  A store that is younger than the run is told to the follower before anything is signed.
 //
 // May not know: steps, seals but the first, or what becomes of the member afterwards.
@@ -70,7 +71,7 @@ class Beginning {
   using Blocks = std::map<std::uint64_t, SharedBlock>;  // by height
   base::StatusOr<Blocks> RestoreBlocks(const Restored& restored);
   base::Status RestoreState(const Restored& restored, const Blocks& blocks);
-  base::Status RestoreResults(const Restored& restored);
+  base::Status RestoreResults(const Restored& restored, const Blocks& blocks);
   void PlanReplay(const Blocks& blocks);
   bool IsResultOf(const Block& block, std::uint32_t column, const crypto::Blob& result) const;
   Outcome Replayed() const;

@@ -16,8 +16,8 @@ void Ending::Rearm(const PeerId& peer) const {
 Outcome Ending::Begin() {
   const Block& head = uses_.chain->head();
   stay_.Begin(uses_.turn->now(), uses_.chain->delta());
+  last_block_ = wire::BlockDigest(head);
   if (IsMember(head.members, uses_.self)) {
-    last_block_ = wire::BlockDigest(head);
     SayLastCommit();
     for (const PeerId& member : head.members) {
       if (member == uses_.self || HasFinished(member)) continue;
@@ -25,7 +25,8 @@ Outcome Ending::Begin() {
     }
   }
   for (const PeerId& follower : uses_.followers->all()) {
-    if (!HasFinished(follower)) stay_.For(uses_.turn->now(), follower);
+    if (HasFinished(follower) || uses_.followers->Has(follower, HeightOf(head))) continue;
+    stay_.For(uses_.turn->now(), follower);
   }
   uses_.turn->Do(SetTimer{kFollowTimer, uses_.turn->now() + uses_.chain->delta() * 2});
   ProveBans();

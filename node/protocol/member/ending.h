@@ -65,7 +65,6 @@ class Ending {
   // `peer` follows, and lacks something.
   void StayFor(const PeerId& peer) { stay_.For(uses_.turn->now(), peer); }
   std::vector<PeerId> Others() const { return stay_.Others(); }
-  bool said_last_commit() const { return last_block_.has_value(); }
   void CheckInvariants() const { stay_.CheckInvariants(); }  // Z2
 
  private:
@@ -76,7 +75,7 @@ class Ending {
 
   Uses uses_;
   Stay stay_;
-  std::optional<Digest> last_block_;  // if this member is one of its members
+  std::optional<Digest> last_block_;  // once begun
   bool bans_proven_ = false;
 };
 

@@ -34,9 +34,9 @@ void Follower::Leave(std::optional<std::uint64_t> step, bool trust_state) {
                     trust_state, round_trip);
   for (const auto& [height, kept] : uses_.chain->recent().all()) {
     if (height <= HeightOf(uses_.chain->head())) continue;
-    const auto block = wire::DecodeBlock(kept.encoded);
+    auto block = wire::DecodeBlock(kept.encoded);
     OSTRAKA_CHECK(block.ok());  // encoded here
-    catch_up_->OnBlock(uses_.self, *block, 0);
+    catch_up_->OnBlock(uses_.self, *std::move(block), crypto::MakeBlob(kept.encoded));
   }
   FollowAll();
 }
@@ -54,7 +54,7 @@ void Follower::FollowAll() const {
 
 // --- answers ------------------------------------------------------------------------------------
 
-// Phase A of a step names the block before as its parent: t_s + 1 of these prove the block.
+// A COMMIT names the block before its step as its parent: enough of these prove it (catch_up.h).
 void Follower::NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from) {
   const wire::Envelope& envelope = message.envelope;
   const wire::Slot& slot = envelope.slot;
@@ -65,9 +65,10 @@ void Follower::NoteAttestation(const wire::SignedEnvelope& message, const PeerId
   catch_up_->OnAttest(envelope.sender, slot.step, envelope.entry);
 }
 
-void Follower::OnChunk(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob) {
-  if (slot.phase == kStateChunk) return catch_up_->OnState(slot, chunk, blob);
-  catch_up_->OnResult(slot.step, chunk.index, blob);
+void Follower::OnChunk(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
+                       const SharedBlob& blob) {
+  if (slot.phase == kStateChunk) return catch_up_->OnState(from, slot, chunk, blob);
+  catch_up_->OnResult(from, slot.step, chunk.index, blob);
 }
 
 // --- the way back -------------------------------------------------------------------------------
@@ -98,6 +99,7 @@ void Follower::TakeState() {
   Chain& chain = *uses_.chain;
   chain.AdvanceHead(state->first);
   chain.SetState(state->second);
+  ForgetBefore(HeightOf(chain.head()));
   // The blocks that were taken may begin after this one.
   uses_.journal->StoreBlock(chain.head(), wire::EncodeBlock(chain.head()));
   uses_.journal->StoreState(chain.head(), chain.state());
@@ -142,7 +144,14 @@ void Follower::OnJob(JobId id, const JobResult& result) {
   catch_up_->Applied(chain.shared_head(), chain.state());
   uses_.turn->Do(Observe{StepDone{chain.shared_head(), chain.state()}});
   uses_.turn->Do(Observe{CatchingUp{height, HeightOf(*catch_up_->head()), catch_up_->Describe()}});
+  ForgetBefore(height);
+}
+
+// What was sent in steps that are over: REJOINs, and what this member said in the step that it
+// left. The last step's stays for members that are stuck in it.
+void Follower::ForgetBefore(std::uint64_t height) {
   uses_.inbox->ForgetBefore(height);
+  uses_.journal->ForgetBefore(height == 0 ? 0 : height - 1);
 }
 
 // `probation` blocks in a row confirmed it, so it is this store's if the first of them could be.

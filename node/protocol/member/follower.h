@@ -1,5 +1,5 @@
 // A member that is away from the run: the way back (node/protocol/sync/catch_up.h), and the REJOIN
-// that ends the absence. It signs nothing but REJOIN.
+// that ends the absence. It says nothing new but REJOIN.
 //
 // Promises:
 //   F1  It is a member again when a block admits it; or, if no block dropped it meanwhile, as soon
@@ -80,16 +80,21 @@ class Follower {
   // --- answers. REQUIRES: away ---
   // A COMMIT names the block before its step: enough of these prove the block.
   void NoteAttestation(const wire::SignedEnvelope& message, const PeerId& from);
-  void OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
-    catch_up_->OnBlock(from, std::move(block), byte_count);
+  CatchUp::Look LookAt(const PeerId& from, const Digest& block) {
+    return catch_up_->LookAt(from, block);
   }
-  void OnChunk(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob);
+  void OnBlock(const PeerId& from, Block block, const SharedBlob& encoded) {
+    catch_up_->OnBlock(from, std::move(block), encoded);
+  }
+  void OnChunk(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
+               const SharedBlob& blob);
 
   void CheckInvariants() const;
 
  private:
   void FollowAll() const;
   void StoreFresh();
+  void ForgetBefore(std::uint64_t height);
   void TakeState();
   void Ask();
   Outcome ApplyNext();

@@ -39,6 +39,7 @@ std::optional<std::string> BlobFault(const wire::Envelope& envelope, const Share
 }  // namespace
 
 std::optional<wire::SharedMessage> Gate::Open(const MessageReceived& input) const {
+  if (!uses_.ration->IsHeard(uses_.turn->now(), input.from)) return std::nullopt;
   auto opened = uses_.opener->Open(input.frame);
   if (!opened.ok()) {
     uses_.voice->Suspect(input.from, "frame", base::MessageOf(opened.status()));
@@ -100,7 +101,7 @@ Fate Gate::Judge(const wire::SharedMessage& shared, const MessageReceived& input
     return JudgeOdd(message, input.from, step);
   }
   if (!InWindow(slot, step)) return JudgeOutside(message, input.from, step);
-  if (input.blob != nullptr && !BlobIsWanted(message.envelope, input, step)) return Fate::kNothing;
+  if (input.blob != nullptr && !BlobIsWanted(message, input, step)) return Fate::kNothing;
   const Inbox::Outcome outcome = uses_.inbox->Probe(message);
   if (outcome == Inbox::Outcome::kDuplicate) {
     const bool again = step != nullptr && step->sealing().IsPassedOver(message);
@@ -112,7 +113,10 @@ Fate Gate::Judge(const wire::SharedMessage& shared, const MessageReceived& input
     if (!sealing || !IsSealMessage(slot.type)) return Fate::kNothing;
     return JudgeOdd(message, input.from, step);
   }
-  return uses_.check->Verified(message, input.from) ? Fate::kTakeIn : Fate::kNothing;
+  // Of genesis the newest message counts, so that there is always one more to verify.
+  const bool good = slot.phase == Phase::kGenesis ? uses_.check->VerifiedOdd(message, input.from)
+                                                  : uses_.check->Verified(message, input.from);
+  return good ? Fate::kTakeIn : Fate::kNothing;
 }
 
 // The inbox does not keep it: the seal keeps what a lock is claimed to rest on.
@@ -161,13 +165,20 @@ bool Gate::InStepWindow(const wire::Slot& slot, const Step& step) const {
 
 // --- bulk data ----------------------------------------------------------------------------------
 
-bool Gate::BlobIsWanted(const wire::Envelope& envelope, const MessageReceived& input,
+// A relay may have spoilt the data; what cannot be read at all is its signer's message. It is kept
+// out of the inbox, so that it may come again and again.
+void Gate::KeepUnreadable(const wire::SignedEnvelope& message, const PeerId& from) {
+  const PeerId& sender = message.envelope.sender;
+  if (evidence::IsReadable(message.envelope) || sender == uses_.self) return;
+  if (uses_.charges->Against(sender) || !uses_.check->VerifiedOdd(message, from)) return;
+  uses_.charges->Show(sender, evidence::MakeUnreadable(*message.frame));
+}
+
+bool Gate::BlobIsWanted(const wire::SignedEnvelope& message, const MessageReceived& input,
                         const Step* step) {
+  const wire::Envelope& envelope = message.envelope;
   if (const auto fault = BlobFault(envelope, input.blob)) {
-    // A relay may have spoilt the data; what cannot be read at all is its signer's message.
-    if (!evidence::IsReadable(envelope) && envelope.sender != uses_.self) {
-      uses_.charges->Show(envelope.sender, evidence::MakeUnreadable(*input.frame));
-    }
+    KeepUnreadable(message, input.from);
     uses_.voice->Suspect(input.from, "blob", *fault);
     return false;
   }

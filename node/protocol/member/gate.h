@@ -7,11 +7,12 @@
 //       good.
 //   G2  A relayed frame counts as its author's, for it is signed. Relayed bulk data counts if it is
 //       what the frame announces.
-//   G3  What a link brings is counted for the link, and never for the signer.
+//   G3  What a link brings is counted for the link, and never for the signer. A link that brought
+//       too many forged signatures is not heard at all until its second is over.
 //
 // May not know: what is done with a message, or what the seals decide.
 //
-// Memory: for three steps, the links whose PARTs found no room; the senders of the next steps.
+// Memory: for three steps, the links whose PARTs found no room; the members seen two steps ahead.
 //
 // What an attacker can do here: fill its own places of the inbox, once each, in a window of two
 // steps; have signatures verified for nothing, as far as its ration goes (ration.h); be suspected.
@@ -100,7 +101,9 @@ class Gate {
   Fate JudgeOdd(const wire::SignedEnvelope& message, const PeerId& from, Step* step) const;
   Fate JudgeOutside(const wire::SignedEnvelope& message, const PeerId& from,
                     const Step* step) const;
-  bool BlobIsWanted(const wire::Envelope& envelope, const MessageReceived& input, const Step* step);
+  void KeepUnreadable(const wire::SignedEnvelope& message, const PeerId& from);
+  bool BlobIsWanted(const wire::SignedEnvelope& message, const MessageReceived& input,
+                    const Step* step);
   bool BulkWanted(const wire::Envelope& envelope, const PeerId& from, std::uint64_t bytes,
                   const Step* step) const;
   std::size_t DisputesOf(const PeerId& worker) const;

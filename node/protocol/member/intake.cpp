@@ -1,5 +1,6 @@
 #include "node/protocol/member/intake.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -36,10 +37,10 @@ Outcome Intake::On(const MessageReceived& input, Step* step) {
     uses_.forks->Hear(**shared, input.from);
     return Outcome::Wait();
   }
+  if (!gate_.HasItsBlob(envelope, input)) return Outcome::Wait();
   if (parts_.stage.is(Stage::kLinger)) {
     return Perform(gate_.JudgeAfterEnd(*shared, input.from), *shared, input, step);
   }
-  if (!gate_.HasItsBlob(envelope, input)) return Outcome::Wait();
   if (envelope.slot.type != MessageType::kRejoin) return OnSigned(*shared, input, step);
   OnRejoin(**shared, input.from, step);
   return Outcome::Wait();
@@ -109,8 +110,8 @@ Outcome Intake::Perform(Fate fate, const wire::SharedMessage& shared, const Mess
 }
 
 Outcome Intake::LeaveIfBehind(const PeerId& sender) {
-  // In kUpdate the head is of the new block and the state still of the old one: the next step asks
-  // anew.
+  // In kUpdate the head is of the new block and the state still of the old one. The next step
+  // counts the members that are ahead anew.
   if (!gate_.NoteAhead(sender) || parts_.stage.is(Stage::kUpdate)) return Outcome::Wait();
   return Outcome::Leave("the others are steps ahead: this node was too slow, or cut off");
 }
@@ -130,7 +131,7 @@ void Intake::OnRejoin(const wire::SignedEnvelope& message, const PeerId& from, c
   if (!parts_.stage.in_step() || sender != from) return;
   if (!MayRejoin(parts_.chain.head(), sender, step->number())) return;
   if (parts_.followers.HasRejoin(sender, parent)) return;
-  if (!parts_.check.Verified(message, from)) return;
+  if (!parts_.check.VerifiedOdd(message, from)) return;  // two in turn are new each time
   parts_.followers.OnRejoin(sender, parent, parts_.turn.now(), HeightOf(parts_.chain.head()));
 }
 
@@ -225,10 +226,32 @@ Outcome Intake::OnPull(const PeerId& from, const wire::Slot& slot, const wire::P
     answers_.AnswerHead(from);
     return uses_.ending->OnFinished(from);
   }
-  parts_.followers.Note(from, parts_.turn.now(), HeightOf(parts_.chain.head()));
+  parts_.followers.Note(from, parts_.turn.now(), HeightOf(parts_.chain.head()), slot.step);
   if (lingers) uses_.ending->StayFor(from);
   answers_.AnswerHead(from);
   return Outcome::Wait();
+}
+
+// A block as a member of this run could show it, by what can be seen without knowing the blocks
+// before.
+base::StatusOr<Block> Intake::DecodeShown(const SharedBlob& blob) const {
+  ASSIGN_OR_RETURN(Block block, wire::DecodeBlock(blob->data));
+  const std::vector<PeerId> keys = KeysOf(parts_.chain.head());
+  const auto are_keys = [&](const std::vector<PeerId>& peers) {
+    return std::includes(keys.begin(), keys.end(), peers.begin(), peers.end());
+  };
+  if (!are_keys(block.members)) return base::InvalidArgument("members: no keys of this run");
+  if (block.thresholds != ThresholdsIn(*parts_.manifest, block.members.size())) {
+    return base::InvalidArgument("thresholds: not those of its membership");
+  }
+  // A follower looks up the result root of each column.
+  if (block.result_roots.size() != block.columns.size()) {
+    return base::InvalidArgument("result roots: not one a column");
+  }
+  for (const Block::Column& column : block.aggregated) {
+    if (!are_keys(column.senders)) return base::InvalidArgument("senders: no keys of this run");
+  }
+  return block;
 }
 
 Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* step) {
@@ -240,27 +263,27 @@ Outcome Intake::OnBlock(const PeerId& from, const SharedBlob& blob, const Step* 
     parts_.genesis.OnWaiting(from);
     return Outcome::Wait();
   }
-  auto block = wire::DecodeBlock(blob->data);
+  const Digest digest = wire::DigestOfBlock(blob->data);
+  auto look = CatchUp::Look::kNew;
+  if (stage.is(Stage::kFollow)) look = uses_.follower->LookAt(from, digest);
+  if (look == CatchUp::Look::kHeld) return Outcome::Wait();
+  const Time now = parts_.turn.now();
+  const bool rationed = look == CatchUp::Look::kNew;
+  if (rationed && !parts_.ration.TakeOddBlock(now, from, blob->data.size())) {
+    return Outcome::Wait();
+  }
+  auto block = DecodeShown(blob);
   if (!block.ok()) {
     Malformed(from, block.status());
     return Outcome::Wait();
   }
-  if (block->thresholds != ThresholdsIn(*parts_.manifest, block->members.size())) {
-    Malformed(from, base::InvalidArgument("thresholds: not those of its membership"));
-    return Outcome::Wait();
-  }
-  // A follower looks up the result root of each column.
-  if (block->result_roots.size() != block->columns.size()) {
-    Malformed(from, base::InvalidArgument("result roots: not one a column"));
-    return Outcome::Wait();
-  }
   if (stage.is(Stage::kFollow)) {
-    uses_.follower->OnBlock(from, *std::move(block), blob->data.size());
+    uses_.follower->OnBlock(from, *std::move(block), blob);
     return Outcome::Wait();
   }
   if (stage.is(Stage::kGenesis)) {
     // The run has begun at `from`. If it is the block echoed here, its COMMIT comes too.
-    const bool own = parts_.genesis.IsOwnBlock(wire::DigestOfBlock(blob->data));
+    const bool own = parts_.genesis.IsOwnBlock(digest);
     return !own && gate_.NoteAhead(from) ? uses_.beginning->LeaveGenesis() : Outcome::Wait();
   }
   uses_.forks->OnBlock(from, *block, FactsInStep(step));
@@ -276,7 +299,7 @@ void Intake::OnChunk(const PeerId& from, const wire::Envelope& envelope, const S
   const auto chunk = wire::DecodeChunk(envelope.body);
   if (!chunk.ok()) return Malformed(from, chunk.status());
   if (blob == nullptr) return;
-  if (parts_.stage.is(Stage::kFollow)) return uses_.follower->OnChunk(slot, *chunk, blob);
+  if (parts_.stage.is(Stage::kFollow)) return uses_.follower->OnChunk(from, slot, *chunk, blob);
   const bool result = parts_.stage.in_step() && slot.phase == kResultChunk;
   if (result && slot.step == step->number()) step->TakeResult(chunk->index, blob);
 }

@@ -69,6 +69,7 @@ class Intake {
   Outcome OnPull(const PeerId& from, const wire::Slot& slot, const wire::Pull& pull,
                  const Step* step);
   Outcome OnBlock(const PeerId& from, const SharedBlob& blob, const Step* step);
+  base::StatusOr<Block> DecodeShown(const SharedBlob& blob) const;
   void OnChunk(const PeerId& from, const wire::Envelope& envelope, const SharedBlob& blob,
                Step* step);
   void Malformed(const PeerId& from, const base::Status& status) const;

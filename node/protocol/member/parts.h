@@ -1,6 +1,6 @@
 // The parts that one member is made of and that its classes share (node/protocol/parts): each is
 // owned here, constructed once, and knows no more than the parts before it. A plain aggregate: what
-// is done with them is in peer.cpp.
+// is done with them is in peer_machine.cpp and intake.cpp.
 #pragma once
 
 #include <memory>

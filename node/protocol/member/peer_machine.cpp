@@ -260,7 +260,8 @@ void PeerMachine::ResumeStep() {
   parts_.voice.AskHeads(parts_.chain.head().members, step_->number());  // and at each link
 }
 
-// Signs nothing more in this step: the run goes on without this member.
+// Says nothing new in this step: the run goes on without this member. What waits for its store is
+// signed still, as its slots are taken.
 void PeerMachine::Leave(const std::string& reason, bool trust_state) {
   const bool at_work = parts_.stage.in_step();
   const std::uint64_t step = at_work ? step_->number() : HeightOf(parts_.chain.head());
@@ -273,6 +274,7 @@ void PeerMachine::Leave(const std::string& reason, bool trust_state) {
   parts_.voice.SetStep(0);
   parts_.duties.Clear();
   parts_.duty_jobs.Clear();
+  parts_.reports.Clear();
   parts_.past_seals.Clear();
   parts_.chain.ForgetPast();
   intake_.ForgetAhead();

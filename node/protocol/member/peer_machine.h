@@ -8,9 +8,11 @@
 // through the same inbox once they are durable.
 //
 // Promises:
-//   P1  The stage changes as stage.h allows. A member in a step is a member of the last block.
+//   P1  The stage changes as stage.h allows. A member in a step is a member of the last block, but
+//       for the update of the one that drops it.
 //   P2  A seal is open exactly while the member collects, reveals or proves.
-//   P3  A halted member signs nothing more, a frozen one neither.
+//   P3  A frozen member signs nothing more, and neither does one that halts on a failure or a fork.
+//       One that has finished, or is banned, signs what waits for its store, and nothing new.
 //
 // Memory: that of its parts.
 //

@@ -112,7 +112,9 @@ PlainPeer::PlainPeer(PeerOptions options)
   my_index_ = static_cast<std::uint32_t>(std::lower_bound(members_.begin(), members_.end(), self_) -
                                          members_.begin());
   state_.parameters = std::move(options.initial_parameters);
-  state_.velocity = std::make_shared<const std::vector<float>>(dimension, 0.0F);
+  state_.velocity = options.initial_velocity != nullptr
+                        ? std::move(options.initial_velocity)
+                        : std::make_shared<const std::vector<float>>(dimension, 0.0F);
 }
 
 void PlainPeer::Step(Time now, const Input& input, Outbox& out) {

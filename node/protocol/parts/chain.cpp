@@ -9,7 +9,10 @@ namespace ostraka::protocol {
 
 namespace {
 
+// At least so many states are served, and each for at least so many steps: a member that fetches
+// one turns to a newer one after 2 kLongWay steps (CatchUp::PlanWay), and not before.
 constexpr std::size_t kServedStates = 2;
+constexpr std::uint64_t kServedSteps = 2 * kLongWay;
 
 }  // namespace
 
@@ -35,7 +38,10 @@ const Chain::ShownHead& Chain::Shown() {
 }
 
 bool Chain::KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob) {
-  return results_[step].try_emplace(column, blob).second;  // H3
+  SharedBlob& kept = results_[step][column];
+  if (kept != nullptr && kept->root == blob->root) return false;
+  kept = blob;  // H3
+  return true;
 }
 
 SharedBlob Chain::ResultAt(std::uint64_t step, std::uint64_t column) const {
@@ -76,7 +82,9 @@ void Chain::ForgetPast() {
 
 void Chain::Serve(std::uint64_t step, std::vector<Digest> leaves) {
   served_[step] = {state_, std::move(leaves)};
-  while (served_.size() > kServedStates) served_.erase(served_.begin());
+  while (served_.size() > kServedStates && served_.begin()->first + kServedSteps < step) {
+    served_.erase(served_.begin());
+  }
 }
 
 const Chain::Served* Chain::ServedAt(std::uint64_t step) const {
@@ -90,7 +98,7 @@ void Chain::CheckInvariants() const {
   OSTRAKA_CHECK(state_.parameters->size() == state_.velocity->size());
   OSTRAKA_CHECK(past_.size() <= kPastSteps);
   OSTRAKA_CHECK(recent_.size() <= kRecentBlocks);
-  OSTRAKA_CHECK(served_.size() <= kServedStates);
+  OSTRAKA_CHECK(served_.size() <= kServedSteps + 1);
 }
 
 }  // namespace ostraka::protocol

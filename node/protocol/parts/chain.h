@@ -4,12 +4,15 @@
 // Promises:
 //   H1  The members of the head are sorted.
 //   H2  The state is the one after the head; between AdvanceHead and SetState it is the one before.
-//   H3  A result that is kept does not change.
+//   H3  Of each column one result is kept, the one that was handed in last: callers hand in what
+//       they made, or what a sealed root proves.
 //
 // May not know: seals in progress, messages, links, time.
 //
 // Memory: kRecentBlocks encoded blocks; the aggregates of kPastSteps steps (a model's size each);
-// kPastSteps past steps with the parts of the own column; two states with their roots.
+// kPastSteps past steps with the model of each and the parts of the own column; the states of the
+// last rooted steps: two where these are 2 kLongWay steps apart, and up to 2 kLongWay + 1 where
+// each step has a root.
 //
 // What an attacker can do here: nothing by itself. Only what is sealed, or proven by its hash,
 // comes in.
@@ -74,7 +77,7 @@ class Chain {
   const RecentBlocks::Kept& KeepBlock(const Block& block) { return recent_.Add(block); }
 
   // --- aggregates ---
-  // False if one is kept already.
+  // False if that one is kept already.
   bool KeepResult(std::uint64_t step, std::uint32_t column, const SharedBlob& blob);
   // Null if it is not kept.
   SharedBlob ResultAt(std::uint64_t step, std::uint64_t column) const;

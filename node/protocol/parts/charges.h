@@ -2,9 +2,10 @@
 // of its PROOFs shows of them.
 //
 // Promises:
-//   C1  Each file is stored once, at once.
+//   C1  A file is stored at once. Show stores none of a member of which one is shown.
 //   C2  Of each member at most one file is shown, in every PROOF until a block bans its subject. A
-//       file that a PROOF cannot carry is stored and does not take the place of a shorter one.
+//       file that a PROOF cannot carry is stored and does not take the place of a shorter one: such
+//       files are one a slot, as the first rival of a slot alone is looked at.
 //   C3  No file is made against this member's own key: that is for others to find.
 //   C4  A ban by verdict gets a file even if no member says anything more: the votes prove it until
 //       the COMMITs of the next step do (sealed_ban).

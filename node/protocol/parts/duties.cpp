@@ -25,7 +25,7 @@ std::optional<RecomputeSpec> Duties::Recomputation(std::uint64_t step, const Pee
   const auto proven = past->NumbersOf(target);
   if (!proven) return std::nullopt;
   RecomputeSpec spec;
-  spec.gradient = {step, target, past->state.parameters,
+  spec.gradient = {step, target, past->parameters,
                    BatchSeed(manifest_->run_id, manifest_->training.data, past->previous_randomness,
                              step, target)};
   spec.tau = past->tau;

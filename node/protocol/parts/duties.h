@@ -5,9 +5,8 @@
 //   D1  A member votes once in a case, and in none that it is a party to.
 //   D2  It votes only by what it recomputed or compared itself. Members that do not hold what the
 //       case is about abstain.
-//   D3  A PROOF is ready (AwaitsCrossCheck, AwaitsExhibits) when nothing that it owes can still
-//   come
-//       in time; the caller ends the wait at the deadline for bulk data.
+//   D3  A PROOF is ready (AwaitsCrossCheck, AwaitsExhibits) when nothing that it owes can come in
+//       time; the caller ends the wait at the deadline for bulk data.
 //
 // May not know: the step in progress, seals, or which jobs run.
 //

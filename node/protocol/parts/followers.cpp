@@ -6,18 +6,18 @@
 namespace ostraka::protocol {
 
 void Followers::OnAsked(const PeerId& peer, base::Time now) {
-  if (const auto found = since_.find(peer); found != since_.end()) found->second.at = now;
+  if (const auto found = asked_.find(peer); found != asked_.end()) found->second.at = now;
 }
 
 std::vector<PeerId> Followers::all() const {
   std::vector<PeerId> peers;
-  for (const auto& [peer, since] : since_) peers.push_back(peer);
+  for (const auto& [peer, since] : asked_) peers.push_back(peer);
   return peers;
 }
 
 std::vector<PeerId> Followers::Audience(const std::vector<PeerId>& members) const {
   std::vector<PeerId> audience = members;
-  for (const auto& [peer, since] : since_) {
+  for (const auto& [peer, since] : asked_) {
     if (!IsMember(members, peer)) audience.push_back(peer);
   }
   return audience;
@@ -26,7 +26,9 @@ std::vector<PeerId> Followers::Audience(const std::vector<PeerId>& members) cons
 void Followers::OnRejoin(const PeerId& peer, const base::Digest& block, base::Time now,
                          std::uint64_t step) {
   rejoins_[peer] = block;
-  since_[peer] = {now, step};
+  Asked& asked = asked_[peer];
+  asked.at = now;
+  asked.step = step;
 }
 
 bool Followers::HasRejoin(const PeerId& peer, const base::Digest& block) const {
@@ -50,20 +52,30 @@ std::vector<PeerId> Followers::JoinsToConfirm(const wire::Block& head, std::uint
   return joins;
 }
 
-void Followers::OnHead(const std::vector<PeerId>& members) {
-  std::erase_if(rejoins_, [&](const auto& rejoin) { return IsMember(members, rejoin.first); });
+bool Followers::Has(const PeerId& peer, std::uint64_t height) const {
+  const auto found = asked_.find(peer);
+  return found != asked_.end() && found->second.has >= height;
+}
+
+void Followers::OnHead(const wire::Block& head) {
+  std::erase_if(rejoins_, [&](const auto& rejoin) { return IsMember(head.members, rejoin.first); });
+  for (const wire::Standing& standing : head.standings) {
+    if (!standing.banned) continue;
+    asked_.erase(standing.peer);
+    rejoins_.erase(standing.peer);
+  }
 }
 
 void Followers::Expire(const std::map<PeerId, base::Digest>& commits, std::uint64_t step,
                        base::Time now, base::Duration stay) {
-  std::erase_if(since_, [&](const auto& follower) {
+  std::erase_if(asked_, [&](const auto& follower) {
     const bool at_work = commits.contains(follower.first) && step > follower.second.step + 1;
     return at_work || now - follower.second.at > stay;
   });
 }
 
 void Followers::CheckInvariants(std::size_t keys) const {
-  OSTRAKA_CHECK(since_.size() <= keys && rejoins_.size() <= keys);
+  OSTRAKA_CHECK(asked_.size() <= keys && rejoins_.size() <= keys);
 }
 
 }  // namespace ostraka::protocol

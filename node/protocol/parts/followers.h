@@ -1,13 +1,16 @@
 // Members of the run that are away: which of them watch it, and which ask to come back.
 //
 // Promises:
-//   F1  A follower is kept while it asks for something now and then, and at most `stay` after that.
-//   F2  A REJOIN is confirmed only if it names one of the kRejoinBlocks newest blocks, and the last
+//   F1  A follower is kept while it asks now and then, and at most `stay` after that; or until it
+//       works as a member again.
+//   F2  A key that the head bans follows no more.
+//   F3  A REJOIN is confirmed only if it names one of the kRejoinBlocks newest blocks, and the last
 //       block lets its sender come back.
 //
 // May not know: why a member is away, or what is sent to it.
 //
-// Memory: a time and a digest for each key of the manifest; the caller lets in no other.
+// Memory: a time, two numbers and a digest for each key of the manifest; the caller lets in no
+// other.
 //
 // What an attacker can do here: follow for ever, which costs each member a block a step.
 //
@@ -30,17 +33,23 @@ class Followers {
   static constexpr std::uint64_t kRejoinBlocks = 8;
 
   void HashInto(crypto::Hasher& hasher) const {
-    for (const auto& [peer, asked] : since_) crypto::Feed(hasher, peer, asked.at, asked.step);
-    crypto::Feed(hasher, since_.size(), rejoins_);
+    for (const auto& [peer, asked] : asked_) {
+      crypto::Feed(hasher, peer, asked.at, asked.step, asked.has);
+    }
+    crypto::Feed(hasher, asked_.size(), rejoins_);
   }
   friend struct FingerprintProbe;
 
-  // Asked to follow, in `step` of the run.
-  void Note(const PeerId& peer, base::Time now, std::uint64_t step) { since_[peer] = {now, step}; }
+  // Asked to follow, in `step` of the run, and has the block of height `has`.
+  void Note(const PeerId& peer, base::Time now, std::uint64_t step, std::uint64_t has) {
+    asked_[peer] = {now, step, has};
+  }
   // A follower may wait for a step that lasts longer than a watcher that asks for nothing is kept.
   void OnAsked(const PeerId& peer, base::Time now);
-  void Remove(const PeerId& peer) { since_.erase(peer); }
-  bool Contains(const PeerId& peer) const { return since_.contains(peer); }
+  void Remove(const PeerId& peer) { asked_.erase(peer); }
+  bool Contains(const PeerId& peer) const { return asked_.contains(peer); }
+  // By its own word: one that lies harms itself alone.
+  bool Has(const PeerId& peer, std::uint64_t height) const;
   std::vector<PeerId> all() const;
   // The members, and the followers that are none. REQUIRES: `members` is sorted.
   std::vector<PeerId> Audience(const std::vector<PeerId>& members) const;
@@ -52,24 +61,25 @@ class Followers {
   std::vector<PeerId> JoinsToConfirm(const wire::Block& head, std::uint64_t step,
                                      const RecentBlocks& recent) const;
 
-  // The head names the members: whoever is one of them is away no more.
-  void OnHead(const std::vector<PeerId>& members);
-  // Followers that have asked for nothing for `stay` are gone. A member at work, whose COMMIT
-  // `step` sealed, follows no more, unless it asked in that step or the step before: then it may
-  // have lost its store since, and follows until it is dropped [forgotten as a member, it asked
-  // nobody again to let it follow, and the run ended without it].
+  // A member of the head asks to come back no more, and a key that it bans is forgotten.
+  void OnHead(const wire::Block& head);
+  // Forgets followers that have asked for nothing for `stay`, and members at work: those whose
+  // COMMIT `step` sealed. A COMMIT that was signed before a loss of the store can still be sealed
+  // in the step in which its signer asks to follow and in the next one, so it proves no work there
+  // [a member that lost its store was forgotten by such a COMMIT, and the run ended without it].
   void Expire(const std::map<PeerId, base::Digest>& commits, std::uint64_t step, base::Time now,
               base::Duration stay);
 
-  std::size_t size() const { return since_.size(); }
+  std::size_t size() const { return asked_.size(); }
   void CheckInvariants(std::size_t keys) const;
 
  private:
   struct Asked {
-    base::Time at;           // for anything, last
+    base::Time at;           // last: to follow, to come back, or for the head
     std::uint64_t step = 0;  // in which it asked to follow
+    std::uint64_t has = 0;   // height of the newest block that it had then
   };
-  std::map<PeerId, Asked> since_;
+  std::map<PeerId, Asked> asked_;
   std::map<PeerId, base::Digest> rejoins_;  // by sender: the block that its REJOIN names
 };
 

@@ -65,6 +65,7 @@ std::optional<std::size_t> Reports::SlowestSender() const {
 
 void Reports::TakeSeal(const std::vector<PeerId>& members, const Digest& decided, bool slow,
                        base::Time now, const std::function<bool(const Digest&)>& shown) {
+  silent_.merge(std::exchange(unheard_, {}));
   if (echoes_) {
     hasty_.merge(echoes_->Hasty(now));
     for (const auto& [member, late] : echoes_->Tardy()) {
@@ -92,6 +93,17 @@ void Reports::StateIn(wire::Proof& proof, const std::vector<PeerId>& members,
   proof.unshown = BitmapOfMembers(std::exchange(unshown_, {}), members);
   proof.lag_us = lags_.Microseconds().value_or(usual_lag_us);
   proof.late_ms = LateMsOf(members);
+  late_.clear();
+}
+
+void Reports::Clear() {
+  echoes_.reset();
+  lateness_.reset();
+  asked_at_.reset();
+  unheard_.clear();
+  silent_.clear();
+  hasty_.clear();
+  unshown_.clear();
   late_.clear();
 }
 

@@ -3,8 +3,11 @@
 // ECHOs take (echo_lags.h).
 //
 // Promises:
-//   R1  What is measured in a seal counts once, when that seal is decided here.
-//   R2  A PROOF states what came since the last one, and only of members of the last block.
+//   R1  What is measured in a seal counts once, when that seal is decided here; nothing of a seal
+//       that this member leaves undecided.
+//   R2  A PROOF states what came since the last one, and only of members of the last block. It
+//       states nothing from before an absence [figures of a cut, stated by all members that
+//       returned together, dropped an honest member in a timely network].
 //   R3  This member is never late in its own report.
 //
 // May not know: what a message says, or what a report leads to. It ends and begins no wait: what is
@@ -37,7 +40,8 @@ class Reports {
  public:
   explicit Reports(const PeerId& self) : self_(self) {}
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, echoes_, lateness_, asked_at_, lags_, silent_, hasty_, unshown_, late_);
+    crypto::Feed(hasher, echoes_, lateness_, asked_at_, lags_, unheard_, silent_, hasty_, unshown_,
+                 late_);
   }
   friend struct FingerprintProbe;
 
@@ -52,8 +56,8 @@ class Reports {
   void OnGate(base::Time now);
   // A timer that was set for `set_for` fires.
   void OnTimer(base::Time set_for, base::Time now);
-  // Members whose ECHO a slow seal lacks.
-  void OnSilent(const std::set<PeerId>& members) { silent_.insert(members.begin(), members.end()); }
+  // Members whose ECHO the seal lacked when its slow path began.
+  void OnSilent(const std::set<PeerId>& members) { unheard_ = members; }
 
   // Null when no seal is watched.
   LateWatch* lateness() { return lateness_ ? &*lateness_ : nullptr; }
@@ -79,6 +83,8 @@ class Reports {
   // stated if no lag was measured. REQUIRES: `members` is sorted.
   void StateIn(wire::Proof& proof, const std::vector<PeerId>& members, std::uint64_t usual_lag_us);
   void OnRemoval(const PeerId& member) { silent_.erase(member); }
+  // This member leaves: it forgets all but how long ECHOs take.
+  void Clear();
 
  private:
   std::vector<std::uint64_t> LateMsOf(const std::vector<PeerId>& members) const;
@@ -88,6 +94,7 @@ class Reports {
   std::optional<LateWatch> lateness_;
   std::optional<base::Time> asked_at_;  // when all were asked for what is overdue
   EchoLags lags_;
+  std::set<PeerId> unheard_;  // in the seal in progress
   std::set<PeerId> silent_, hasty_, unshown_;
   std::map<PeerId, LateFigures> late_;
 };

@@ -58,7 +58,8 @@ bool MayFollow(Stage before, Stage after) {
       return before == Stage::kGenesis || before == Stage::kRestore || IsInStep(before);
     case Stage::kLinger:
       return before == Stage::kRestore || before == Stage::kUpdate;
-    case Stage::kFrozen:
+    case Stage::kFrozen:  // from kGenesis and kRestore by the rule alone: no fork is watched for
+                          // there
       return before == Stage::kGenesis || before == Stage::kFollow || before == Stage::kRestore ||
              IsInStep(before);
     case Stage::kHalted:

@@ -31,7 +31,7 @@ enum class Stage : std::uint8_t {
   kFollow,   // no member of the step: catching up, watching, asking to come back
   kLinger,   // the run is over here, but not for all others
   kFrozen,   // the run has split: signs nothing more, and gathers evidence
-  kHalted,   // answers links that come up, and nothing else
+  kHalted,   // repeats to links that come up what it said, and nothing else
 };
 inline constexpr std::size_t kStages = 12;
 

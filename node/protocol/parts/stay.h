@@ -1,15 +1,15 @@
 // How long a member that has finished stays for those that have not said that they have.
 //
 // Promises:
-//   Y1  The stay ends as soon as all others are known to have finished (AllFinished); else, for
-//   each
-//       of them, LingerFor after its link came up, or after the beginning.
+//   Y1  The stay ends as soon as all others are known to have finished (AllFinished). For each one
+//       that is not, it ends LingerFor after the beginning, or after its link came up if that was
+//       later. One without a link is stayed for to the end (Y2).
 //   Y2  It ends at kStayAtMost after the beginning at the latest (LingerFor, if Delta makes that
 //       longer), whatever links do. [C: CHECKed by CheckInvariants]
 //
 // May not know: blocks, messages. It knows links, from the start of the process on, and names.
 //
-// Memory: a name for each member and follower.
+// Memory: a name for each link, and for each member and follower.
 //
 // What an attacker can do here: not say that it has finished, which costs a run LingerFor once, or
 // kStayAtMost where it closes its link too.
@@ -41,15 +41,15 @@ inline base::Duration LingerFor(base::Duration delta) { return base::Seconds(20)
 class Stay {
  public:
   void HashInto(crypto::Hasher& hasher) const {
-    crypto::Feed(hasher, unlinked_, ends_, linger_, until_);
+    crypto::Feed(hasher, linked_, ends_, linger_, until_);
   }
   friend struct FingerprintProbe;
 
   void OnLink(base::Time now, const base::PeerId& peer, bool up) {
     if (up) {
-      unlinked_.erase(peer);
+      linked_.insert(peer);
     } else {
-      unlinked_.insert(peer);
+      linked_.erase(peer);
     }
     if (until_.contains(peer)) For(now, peer);
   }
@@ -64,7 +64,7 @@ class Stay {
   // Stays for `peer` too. REQUIRES: has begun.
   void For(base::Time now, const base::PeerId& peer) {
     OSTRAKA_CHECK(ends_);
-    until_[peer] = unlinked_.contains(peer) ? *ends_ : std::min(now + linger_, *ends_);
+    until_[peer] = linked_.contains(peer) ? std::min(now + linger_, *ends_) : *ends_;
   }
   void OnFinished(const base::PeerId& peer) { until_.erase(peer); }
 
@@ -89,8 +89,8 @@ class Stay {
   }
 
  private:
-  std::set<base::PeerId> unlinked_;  // whose link went down, and did not come up since
-  std::optional<base::Time> ends_;   // in any case, once begun
+  std::set<base::PeerId> linked_;   // whose link is up
+  std::optional<base::Time> ends_;  // in any case, once begun
   base::Duration linger_;
   std::map<base::PeerId, base::Time> until_;  // of those that have not finished, as far as is known
 };

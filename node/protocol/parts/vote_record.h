@@ -9,9 +9,8 @@
 // them could be false. Then no signatures convince a stranger, whatever is kept.
 //
 // Promises:
-//   V1  Votes of open cases alone are kept, of each voter in a case its first one; after
-//   ForgetAllBut
-//       none of a case that is over. [C: CHECKed, the last part]
+//   V1  Votes of open cases alone are kept, of each voter in a case its first one; none of a case
+//       that is over after ForgetAllBut. [C: CHECKed, the last part]
 //   V2  A file that ProofAgainst returns was verified when it was made, and holds no vote of the
 //       accused.
 //

@@ -131,8 +131,7 @@ const char* FailedCheck(const PeerId& owner, const Block& head) {
   return "sum";
 }
 
-// --- what opens a case
-// ----------------------------------------------------------------------------
+// --- what opens a case --------------------------------------------------------------------------
 
 bool InGradientCase(const std::vector<Case>& cases, const PeerId& peer) {
   return std::any_of(cases.begin(), cases.end(), [&](const Case& open) {

@@ -54,8 +54,9 @@ Ruling RuleOn(const Case& open, const Block& head, std::uint64_t step);
 std::uint32_t DecidingBallots(const Thresholds& thresholds);
 
 // True iff `namer` may claim in the step after `head` that the target of `naming` lied to it: for
-// the head's step, its own column, and a sender whose part is in that column. Whether V2 failed
-// does not matter. The target may have left meanwhile; the naming then opens no case.
+// the head's step, its own column, and a sender whose part is in that column and whose PROOF is
+// sealed. Whether V2 failed does not matter. The target may have left meanwhile; the naming then
+// opens no case.
 bool NamingIsInOrder(const PeerId& namer, const wire::Naming& naming, const Block& head);
 
 // Namings in order of this step, by namer.

@@ -37,7 +37,7 @@ using wire::Block;
 
 // The cost of a fault, the gravest last.
 enum class FaultKind : std::uint8_t {
-  kDrop = 0,          // sealed absent: COMMIT, AGG of an owner, PROOF
+  kDrop = 0,          // any other drop: absent at COMMIT, AGG or PROOF, slow, in dispute, ...
   kDropAtReveal = 1,  // sealed absent at REVEAL: silence after seeing the coin
   kBan = 2,           // proven by its own signatures, or voted
 };

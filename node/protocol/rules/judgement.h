@@ -5,11 +5,13 @@
 //
 // Passes over one docket, each of which sees the losers of those before it:
 //   1 what the seals prove: bans, and drops of the absent
-//   2 cases decided: bans             3 cases undecided: drops
-//   4 owners that owe a name          5 own voids, withheld results, withheld or false echoes,
-//                                       slowness
-//   6 disputed pairs that failed again, then peers in dispute with too many
-// if this dropped more than can be at fault, the network was not timely: nobody is dropped;
+//   2 cases decided: bans
+//   3 cases undecided: drops
+//   4 owners that owe a name
+//   5 own voids, withheld results, withheld or false echoes, slowness
+//   6 disputed pairs that failed again
+//   7 peers in dispute with too many
+// If this dropped more than can be at fault, the network was not timely: nobody is dropped;
 //   then standings, cases that open, returns. Order of the removals: bans, drops, joins, each by
 //   key.
 //

@@ -8,7 +8,7 @@
 // Promises:
 //   S1  The same sealed messages give the same block, whoever reads them and whenever.
 //   S2  A member that is absent once, or signed two COMMITs, owes nothing more in this step.
-//   S3  Every message that is malformed as no honest member sends it bans its signer.
+//   S3  A message that no honest member sends, because it is malformed, bans its signer.
 //
 // May not know: this member's own key, time, links, or anything that is not sealed.
 //

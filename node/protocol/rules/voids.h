@@ -4,7 +4,7 @@
 //   fate             cause                                            payer
 //   no_aggregate     AGG sealed absent; two; malformed                owner: dropped; banned
 //                    its result is zero: it formed none               owner: counted here
-//   bad_senders      the bitmap names no worker, or is none           owner: banned
+//   bad_senders      the bitmap names one that is no worker, or none  owner: banned
 //                    a COMMIT of an included one is absent, or two    that worker: dropped; banned
 //                    the COMMITs are there and do not make the root   owner: counted here, but not
 //                                                                     if an included one is banned

@@ -13,8 +13,8 @@
 namespace ostraka::protocol {
 namespace {
 
-// A follower that asks for nothing more is gone. A follower that waits asks one member for its head
-// in each half Delta, so it asks each member once in n / 2 Delta.
+// A follower that asks for nothing more is gone. A follower that waits asks one member in each half
+// Delta (that of its leave), so it asks each member once in n / 2 Delta.
 base::Duration FollowersStay(std::size_t n, base::Duration delta) {
   return base::Seconds(60) + delta * static_cast<std::int64_t>(n);
 }
@@ -70,15 +70,16 @@ Outcome Settling::TakeBlock(SharedBlock block) {
     }
   }
   uses_.duties->OnBlock(*block);
-  uses_.followers->OnHead(block->members);
+  uses_.followers->OnHead(*block);
   uses_.chain->AdvanceHead(std::move(block));
   uses_.pace->Tell(*uses_.turn, uses_.chain->head(), *uses_.manifest, uses_.self);
   StartUpdate();
   return Outcome::GoOn();
 }
 
-// Check V1 (docs/protocol.md 5): what all workers stated of this member's column, against the parts
-// that it holds.
+// Check V1 (docs/protocol.md 5): what the workers that the sealed AGG includes stated of this
+// member's column, against their parts. After a restart parts of others may be held too: a naming
+// of one of these does not count, and this member would owe a name still.
 void Settling::CrossCheck() {
   uses_.duties->ForgetCrossCheck();
   const auto& mine = facts_->my_part;
@@ -87,7 +88,10 @@ void Settling::CrossCheck() {
   CrossCheckSpec spec;
   spec.column = holdings_.results->ColumnOf(*mine);
   spec.tau = sealed.tau;
+  const auto included = IncludedIn(sealed, uses_.chain->head(), *mine);
+  if (!included) return;
   for (const auto& [worker, held] : holdings_.column->held()) {
+    if (!IsMember(*included, worker)) continue;
     const auto proof = sealed.proofs.find(worker);
     if (proof == sealed.proofs.end()) continue;
     if (proof->second.columns.size() != sealed.roles.parts.size()) continue;
@@ -101,7 +105,7 @@ void Settling::Remember() {
   const SealedStep& sealed = facts_->reading.sealed;
   PastStep past;
   past.members = uses_.chain->head().members;
-  past.state = uses_.chain->state();
+  past.parameters = uses_.chain->state().parameters;
   past.tau = sealed.tau;
   past.previous_randomness = uses_.chain->head().randomness;
   for (std::size_t j = 0; j < fates_.size(); ++j) {

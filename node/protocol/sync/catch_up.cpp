@@ -41,7 +41,7 @@ void CatchUp::OnAttest(const PeerId& sender, std::uint64_t step, const Digest& e
   if (entries.size() > kEntriesAMember) entries.erase(entries.begin());
   if (!confirmed_ && entry == wire::BlockDigest(*view_)) confirmed_ = IsAttested(entry);
   const auto block = unproven_.find(entry);
-  if (block != unproven_.end() && IsAttested(entry)) Believe(block->second.block);
+  if (block != unproven_.end() && IsAttested(entry)) Believe(BlockOf(block->second));
   CheckInvariants();
 }
 
@@ -65,16 +65,34 @@ bool CatchUp::IsAttested(const Digest& digest) const {
   return vouchers >= Vouchers(*view_);
 }
 
-void CatchUp::OnBlock(const PeerId& from, Block block, std::size_t byte_count) {
-  if (HeightOf(block) <= HeightOf(*view_) || chain_.contains(HeightOf(block))) return;
-  const Digest digest = wire::BlockDigest(block);
+SharedBlock CatchUp::BlockOf(const Unproven& held) {
+  auto block = wire::DecodeBlock(held.encoded->data);
+  OSTRAKA_CHECK(block.ok());  // as when it came
+  return std::make_shared<const Block>(*std::move(block));
+}
+
+CatchUp::Look CatchUp::LookAt(const PeerId& from, const Digest& digest) {
+  const auto held = unproven_.find(digest);
+  if (held != unproven_.end()) {
+    held->second.from.insert(from);
+    BoundUnprovenOf(from);
+    return Look::kHeld;
+  }
+  // Once it is here, another one is named: a proof by attestations would let in copies of the head.
+  const auto gap = Gap();
+  return gap && BlockAt(*gap + 1)->previous == digest ? Look::kProven : Look::kNew;
+}
+
+void CatchUp::OnBlock(const PeerId& from, Block block, const SharedBlob& encoded) {
+  if (HeightOf(block) <= Floor() || chain_.contains(HeightOf(block))) return;
+  const Digest digest = wire::DigestOfBlock(encoded->data);
   auto shared = std::make_shared<const Block>(std::move(block));
   if (IsAttested(digest)) return Believe(std::move(shared));
   // A block that the believed one above names as its previous.
   const SharedBlock after = BlockAt(HeightOf(*shared) + 1);
   if (after != nullptr && after->previous == digest) return Believe(std::move(shared));
   const auto [held, fresh] =
-      unproven_.try_emplace(digest, Unproven{std::move(shared), byte_count, {}});
+      unproven_.try_emplace(digest, Unproven{HeightOf(*shared), encoded, {}});
   held->second.from.insert(from);
   BoundUnprovenOf(from);
 }
@@ -89,11 +107,8 @@ void CatchUp::BoundUnprovenOf(const PeerId& from) {
     for (auto it = unproven_.begin(); it != unproven_.end(); ++it) {
       if (!it->second.from.contains(from)) continue;
       ++count;
-      bytes += it->second.byte_count;
-      if (lowest == unproven_.end() ||
-          HeightOf(*it->second.block) < HeightOf(*lowest->second.block)) {
-        lowest = it;
-      }
+      bytes += it->second.encoded->data.size();
+      if (lowest == unproven_.end() || it->second.height < lowest->second.height) lowest = it;
     }
     if (count <= kUnprovenBlocks && bytes <= kUnprovenBytes) return;
     lowest->second.from.erase(from);
@@ -107,28 +122,28 @@ void CatchUp::Believe(SharedBlock block) {
   if (height > HeightOf(*head_)) head_ = block;
   confirmed_ = true;
   chain_.emplace(height, std::move(block));
-  DescendChain();
+  DescendFrom(height);
   PlanWay();
   CheckInvariants();
 }
 
-// Believes unproven blocks that the chain above them proves.
-void CatchUp::DescendChain() {
-  for (auto it = chain_.rbegin(); it != chain_.rend();) {
-    const std::uint64_t below = it->first - 1;
-    const auto proven = unproven_.find(it->second->previous);
-    if (below > HeightOf(*view_) && !chain_.contains(below) && proven != unproven_.end()) {
-      chain_.emplace(below, proven->second.block);
-      it = chain_.rbegin();
-    } else {
-      ++it;
-    }
+// Believes unproven blocks below the one of `height`, which was just believed, as long as each
+// names the next. (Any other block of the chain was the one believed last, once.)
+void CatchUp::DescendFrom(std::uint64_t height) {
+  for (; height - 1 > HeightOf(*view_) && !chain_.contains(height - 1); --height) {
+    const auto proven = unproven_.find(BlockAt(height)->previous);
+    if (proven == unproven_.end() || proven->second.height != height - 1) break;
+    chain_.emplace(height - 1, BlockOf(proven->second));
   }
   std::erase_if(unproven_, [this](const auto& entry) {
-    const std::uint64_t height = HeightOf(*entry.second.block);
-    return height <= HeightOf(*view_) || chain_.contains(height);
+    const std::uint64_t below = entry.second.height;
+    return below <= HeightOf(*view_) || chain_.contains(below);
   });
 }
+
+// No block of that height or a lower one is of use any more: a state that follows it is here, or
+// comes.
+std::uint64_t CatchUp::Floor() const { return fetch_ ? fetch_->step : HeightOf(*view_); }
 
 SharedBlock CatchUp::BlockAt(std::uint64_t height) const {
   const auto block = chain_.find(height);
@@ -165,28 +180,42 @@ void CatchUp::StartFetch(std::uint64_t step, const Digest& root) {
                  .left = pieces_.size(),
                  .parameters = std::make_shared<std::vector<float>>(dimension),
                  .velocity = std::make_shared<std::vector<float>>(dimension)};
+  chain_.erase(chain_.begin(), chain_.lower_bound(step));
 }
 
 // --- state --------------------------------------------------------------------------------------
 
-void CatchUp::OnState(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob) {
+void CatchUp::OnState(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
+                      const SharedBlob& blob) {
   if (!fetch_ || slot.step != fetch_->step || chunk.index > pieces_.size()) return;
-  open_.erase({wire::PullKind::kState, slot.step, chunk.index});
-  if (chunk.index == 0) {
-    if (!fetch_->leaves.empty() || blob->data.size() % sizeof(Digest) != 0) return;
-    std::vector<Digest> leaves(blob->data.size() / sizeof(Digest));
-    std::memcpy(leaves.data(), blob->data.data(), blob->data.size());
-    if (StateRootOf(leaves, layout_) == fetch_->root) fetch_->leaves = std::move(leaves);
-    return;
-  }
-  const std::size_t at = chunk.index - 1;
-  const StatePiece& piece = pieces_[at];
-  if (fetch_->have[at] || !PieceMatches(piece, blob->data, fetch_->leaves)) return;
-  auto& into = piece.velocity ? *fetch_->velocity : *fetch_->parameters;
-  std::memcpy(into.data() + piece.begin, blob->data.data(), blob->data.size());
-  fetch_->have[at] = true;
-  if (--fetch_->left > 0) return;
+  const Key key = {wire::PullKind::kState, slot.step, chunk.index};
+  if (!TakePiece(chunk.index, *blob)) return Refute(key, from);
+  open_.erase(key);
+  if (fetch_->left == 0) FinishFetch();
+}
 
+// True if it is a piece that was lacking; 0: the leaves.
+bool CatchUp::TakePiece(std::uint64_t index, const crypto::Blob& blob) {
+  if (blob.data.empty()) return false;
+  if (index == 0) {
+    if (!fetch_->leaves.empty() || blob.data.size() % sizeof(Digest) != 0) return false;
+    std::vector<Digest> leaves(blob.data.size() / sizeof(Digest));
+    std::memcpy(leaves.data(), blob.data.data(), blob.data.size());
+    if (StateRootOf(leaves, layout_) != fetch_->root) return false;
+    fetch_->leaves = std::move(leaves);
+    return true;
+  }
+  const std::size_t at = index - 1;
+  const StatePiece& piece = pieces_[at];
+  if (fetch_->have[at] || !PieceMatches(piece, blob.data, fetch_->leaves)) return false;
+  auto& into = piece.velocity ? *fetch_->velocity : *fetch_->parameters;
+  std::memcpy(into.data() + piece.begin, blob.data.data(), blob.data.size());
+  fetch_->have[at] = true;
+  --fetch_->left;
+  return true;
+}
+
+void CatchUp::FinishFetch() {
   if (fetch_->step != HeightOf(*view_)) view_ = BlockAt(fetch_->step);
   trust_state_ = true;
   state_ = {fetch_->parameters, fetch_->velocity};
@@ -199,20 +228,33 @@ void CatchUp::OnState(const wire::Slot& slot, const wire::Chunk& chunk, const Sh
 
 // --- results ------------------------------------------------------------------------------------
 
-void CatchUp::OnResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob) {
-  open_.erase({wire::PullKind::kResult, step, column});
+void CatchUp::OnResult(const PeerId& from, std::uint64_t step, std::uint64_t column,
+                       const SharedBlob& blob) {
+  const Key key = {wire::PullKind::kResult, step, column};
+  if (!TakeResult(step, column, blob)) return Refute(key, from);
+  open_.erase(key);
+  CheckInvariants();
+}
+
+bool CatchUp::TakeResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob) {
   const SharedBlock block = BlockAt(step + 1);
-  if (block == nullptr || column >= block->columns.size()) return;
-  if (step + 1 > HeightOf(*view_) + kBlocksAhead) return;
-  if (block->columns[column] != wire::ColumnFate::kApplied) return;
+  if (block == nullptr || column >= block->columns.size()) return false;
+  if (step + 1 > HeightOf(*view_) + kBlocksAhead) return false;
+  if (block->columns[column] != wire::ColumnFate::kApplied) return false;
   const auto ranges =
       CutParts(base::ElementCount(layout_), static_cast<std::uint32_t>(block->columns.size()));
-  if (blob->root != block->result_roots[column]) return;
-  if (!HoldsFiniteFloats(*blob, ranges[column].size())) return;
+  if (blob->root != block->result_roots[column]) return false;
+  if (!HoldsFiniteFloats(*blob, ranges[column].size())) return false;
   auto& held = results_[step];
   held.resize(block->columns.size());
   held[column] = blob;
-  CheckInvariants();
+  return true;
+}
+
+// `from` answered the request with something else.
+void CatchUp::Refute(const Key& key, const PeerId& from) {
+  const auto open = open_.find(key);
+  if (open != open_.end() && open->second.to == from) open->second.refuted = true;
 }
 
 std::optional<CatchUp::Ready> CatchUp::Next() const {
@@ -262,36 +304,30 @@ PeerId CatchUp::MemberOfTurn(std::size_t turn) const {
   return others.empty() ? self_ : others[turn % others.size()];
 }
 
-bool CatchUp::IsBulk(const Key& key) {
-  return key.kind == wire::PullKind::kState || key.kind == wire::PullKind::kResult;
-}
-
 std::size_t CatchUp::BulkRequests() const {
   return static_cast<std::size_t>(std::count_if(
-      open_.begin(), open_.end(), [](const auto& entry) { return IsBulk(entry.first); }));
+      open_.begin(), open_.end(), [](const auto& entry) { return entry.first.IsBulk(); }));
 }
 
 void CatchUp::Ask(base::Time now, const Key& key, const wire::Pull& pull,
                   std::vector<Request>& out) {
   const auto open = open_.find(key);
-  if (open != open_.end() && now < open->second.asked + patience_) {
+  if (open != open_.end() && !open->second.refuted && now < open->second.asked + patience_) {
     wake_ =
         std::min(wake_.value_or(open->second.asked + patience_), open->second.asked + patience_);
     return;
   }
-  if (open == open_.end() && IsBulk(key) && BulkRequests() >= kBulkRequests) return;
+  if (open == open_.end() && key.IsBulk() && BulkRequests() >= kBulkRequests) return;
   // Each request has its own round of all members: with one common round, requests that time out
   // together could meet one silent member for ever.
   Open& entry = open == open_.end() ? open_[key] : open->second;
   entry.turn = open == open_.end() ? turn_++ : entry.turn + 1;
   entry.asked = now;
+  entry.to = MemberOfTurn(entry.turn);
+  entry.refuted = false;
   wake_ = std::min(wake_.value_or(now + patience_), now + patience_);
-  out.push_back({MemberOfTurn(entry.turn), key.step,
+  out.push_back({entry.to, key.step,
                  key.kind == wire::PullKind::kResult ? wire::Phase::kA : wire::Phase::kC, pull});
-}
-
-bool CatchUp::IsAskedBy(const Key& key, std::uint64_t height) {
-  return height <= key.step + 1 && height + kMaxBlocksAnAnswer > key.step + 1;
 }
 
 // One answer brings many blocks, newest first, so only one request for blocks is open at a time.
@@ -314,7 +350,7 @@ void CatchUp::AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>&
 std::optional<std::uint64_t> CatchUp::Gap() const {
   for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) {
     const std::uint64_t below = it->first - 1;
-    if (below > HeightOf(*view_) && !chain_.contains(below)) return below;
+    if (below > Floor() && !chain_.contains(below)) return below;
   }
   return std::nullopt;
 }
@@ -336,7 +372,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
   std::erase_if(open_, [&](const auto& entry) {
     const Key& key = entry.first;
     return (key.kind == wire::PullKind::kResult && (key.step + 1 <= HeightOf(*view_) || fetch_)) ||
-           (key.kind == wire::PullKind::kBlock && !(gap && IsAskedBy(key, *gap)));
+           (key.kind == wire::PullKind::kBlock && !(gap && key.AsksFor(*gap)));
   });
   AskHead(now, out);
   if (gap) AskBlocks(now, *gap, out);
@@ -373,6 +409,7 @@ std::vector<CatchUp::Request> CatchUp::Wants(base::Time now) {
 void CatchUp::CheckInvariants() const {
   OSTRAKA_CHECK(HeightOf(*view_) <= HeightOf(*head_));
   OSTRAKA_CHECK(chain_.empty() || chain_.begin()->first > HeightOf(*view_));
+  OSTRAKA_CHECK(!fetch_ || chain_.empty() || chain_.begin()->first >= fetch_->step);
   OSTRAKA_CHECK(chain_.empty() || chain_.rbegin()->first <= HeightOf(*head_));
   OSTRAKA_CHECK(open_.size() <= kMaxRequests);
   OSTRAKA_CHECK(BulkRequests() <= kBulkRequests);

@@ -1,8 +1,8 @@
 // CatchUp brings a member that was away from the last block it knows (view()) to the newest block,
 // with the help of members any of which may lie (docs/protocol.md, 7).
 //
-//   head      a block is believed once max(t_s, t_a) + 1 members of view() have signed messages of
-//             the next step that name its digest as their parent: one of them is honest
+//   head      a block is believed once max(t_s, t_a) + 1 members of view() have signed COMMITs of
+//             the next step, which name its digest as their parent: one of them is honest
 //   chain     older blocks, newest first: each names the digest of the one before
 //   state     if the distance is long: the newest state with a sealed root, in pieces that prove
 //             themselves (state.h), from several members at once
@@ -10,27 +10,33 @@
 //
 // Promises [C: CHECKed by CheckInvariants after each change]:
 //   C1  HeightOf(view()) <= HeightOf(head()); view() never goes back. [C: the first half]
-//   C2  Every block of the chain is above view() and not above head(). [C]
+//   C2  Every block of the chain is above view() and not above head(), and while a state is fetched
+//       not below the block that the state follows. [C]
 //   C3  At most kMaxRequests requests are open, at most kBulkRequests of them for pieces of the
 //       state or results. The other two are for the head and for blocks. Rationale: results that no
 //       member holds any more would otherwise keep this member from learning of a newer state,
 //       which makes them superfluous. [C]
 //   C4  Results are held of at most kBlocksAhead blocks. [C]
 //   C5  With at most t_s (t_a) faulty members, each block, state and result that it returns is the
-//       run's, and it gets to the head while honest members answer.
+//       run's, and it gets to the head while honest members answer and its link brings a state
+//       within 2 kLongWay steps.
 //   C6  Of each sender at most kUnprovenBlocks blocks, of kUnprovenBytes in all, are held that are
-//       not believed yet. One limit for all senders together would let a liar push out the true
-//       head.
+//       not believed yet, as they came. One limit for all senders together would let a liar push
+//       out the true head. [Decoded, a block takes up to 80 times as much: three liars filled
+//       400 MB.]
 //
 // May not know: links, keys, jobs, stores. It plans and checks. The caller sends the requests
 // of Wants(), hands in the answers, runs the updates and calls Applied().
 //
-// Memory: the blocks of C6, the blocks of the chain, one state being fetched, and results
-// of kBlocksAhead blocks.
+// Memory: the blocks of C6; the blocks of the chain, which are those from the newest sealed root on
+// (without one: of the whole way) and one answer more; one state being fetched; and results of
+// kBlocksAhead blocks.
 //
-// What an attacker can do here: no answer is believed for its sender, so a false one costs another
-// request. A member can attest to false heads, of which at most kEntriesAMember are kept, and can
-// answer slowly: each request then moves on to the next member after `patience`.
+// What an attacker can do here: no answer is believed for its sender. A false one of the member
+// that was asked moves the request on to the next member; of any other member it changes nothing
+// [it closed the request once, and each false chunk had the next member send the piece again]. A
+// member can attest to false heads, of which at most kEntriesAMember are kept, and can answer
+// slowly: each request then moves on to the next member after `patience`.
 //
 // Thread safety: none; one owner.
 #pragma once
@@ -91,15 +97,21 @@ class CatchUp {
   friend struct FingerprintProbe;
 
   // --- answers; any content is safe ---
-  // `sender` signed a message of phase A of `step` that names `entry` as its parent. REQUIRES: the
+  // `sender` signed a COMMIT of `step`, which names `entry` as its parent. REQUIRES: the
   // signature is verified.
   void OnAttest(const PeerId& sender, std::uint64_t step, const Digest& entry);
   // True iff this attestation is held already, so that its signature need not be verified again.
   bool HasAttest(const PeerId& sender, std::uint64_t step, const Digest& entry) const;
-  // `from` sent `block`, encoded in `byte_count` bytes.
-  void OnBlock(const PeerId& from, Block block, std::size_t byte_count);
-  void OnState(const wire::Slot& slot, const wire::Chunk& chunk, const SharedBlob& blob);
-  void OnResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob);
+  // Whether a block of that digest has to be decoded. kHeld: no, and it is noted that `from` sent
+  // it, too. kProven: yes, and it is believed then. kNew: anything may be in it.
+  enum class Look : std::uint8_t { kHeld, kProven, kNew };
+  Look LookAt(const PeerId& from, const Digest& digest);
+  // `from` sent `block` as `encoded`. REQUIRES: DecodeBlock gave the one for the other.
+  void OnBlock(const PeerId& from, Block block, const SharedBlob& encoded);
+  void OnState(const PeerId& from, const wire::Slot& slot, const wire::Chunk& chunk,
+               const SharedBlob& blob);
+  void OnResult(const PeerId& from, std::uint64_t step, std::uint64_t column,
+                const SharedBlob& blob);
 
   // The requests to send now. Call again after every answer and at wake().
   std::vector<Request> Wants(base::Time now);
@@ -126,10 +138,10 @@ class CatchUp {
 
  private:
   struct Unproven {
-    SharedBlock block;
-    std::size_t byte_count = 0;
+    std::uint64_t height = 0;
+    SharedBlob encoded;
     std::set<PeerId> from;
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, block, byte_count, from); }
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, height, encoded, from); }
   };
   struct Fetch {  // the state at the start of `step`, being fetched
     std::uint64_t step = 0;
@@ -149,25 +161,37 @@ class CatchUp {
     std::uint64_t step = 0;
     std::uint64_t index = 0;
     auto operator<=>(const Key&) const = default;
+    bool IsBulk() const {
+      return kind == wire::PullKind::kState || kind == wire::PullKind::kResult;
+    }
+    // A request for blocks: its answer includes the block of `height`.
+    bool AsksFor(std::uint64_t height) const {
+      return height <= step + 1 && height + kMaxBlocksAnAnswer > step + 1;
+    }
     void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, kind, step, index); }
   };
   struct Open {
     base::Time asked;
-    std::size_t turn = 0;  // picks the member that was asked (MemberOfTurn)
-    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked, turn); }
+    std::size_t turn = 0;  // picks the member to ask (MemberOfTurn)
+    PeerId to;             // the member that was asked
+    bool refuted = false;  // its answer was false: the next one is asked at once
+    void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, asked, turn, to, refuted); }
   };
 
   bool IsAttested(const Digest& digest) const;
+  static SharedBlock BlockOf(const Unproven& held);
   void Believe(SharedBlock block);
-  void DescendChain();
+  void DescendFrom(std::uint64_t height);
+  std::uint64_t Floor() const;
   void BoundUnprovenOf(const PeerId& from);
   void PlanWay();
   void StartFetch(std::uint64_t step, const Digest& root);
   std::optional<std::uint64_t> Gap() const;
-  static bool IsBulk(const Key& key);
+  bool TakePiece(std::uint64_t index, const crypto::Blob& blob);
+  bool TakeResult(std::uint64_t step, std::uint64_t column, const SharedBlob& blob);
+  void FinishFetch();
+  void Refute(const Key& key, const PeerId& from);
   std::size_t BulkRequests() const;
-  // True iff the answer to `key`, a request for blocks, includes the block of `height`.
-  static bool IsAskedBy(const Key& key, std::uint64_t height);
   void AskHead(base::Time now, std::vector<Request>& out);
   void AskBlocks(base::Time now, std::uint64_t gap, std::vector<Request>& out);
   void Ask(base::Time now, const Key& key, const wire::Pull& pull, std::vector<Request>& out);

@@ -1,8 +1,9 @@
 // The record of a past step: it serves to check claims about the step, and to answer requests of
 // members that lack some of it (docs/protocol.md, 5: x, ghat, parts and blocks of 16 steps).
 //
-// Memory: the owner keeps kPastSteps of them; of the parts only those of the own column and the
-// exhibits of cases. Everything here was sealed or verified, so an attacker cannot add to it.
+// Memory: the owner keeps kPastSteps of them, each with a model's parameters and its aggregates;
+// of the parts only those of the own column and the exhibits of cases. Everything here was sealed
+// or verified: an attacker adds to it only the one part that a case about it is about.
 //
 // Thread safety: a plain value.
 #pragma once
@@ -41,7 +42,7 @@ struct PartKey {
 
 struct PastStep {
   std::vector<PeerId> members;  // members that sealed the step
-  ModelState state;             // x^s
+  SharedVector parameters;      // x^s, without the velocity: gradients are recomputed from it alone
   double tau = 0;
   Digest previous_randomness;   // r^{s-1}
   std::vector<Column> columns;  // all; a missing result is null

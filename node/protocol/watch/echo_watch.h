@@ -101,8 +101,8 @@ class EchoWatch {
     Digest vector;
     base::Time at;
     bool blind = false;  // shows an entry absent that its sender must have asked for
-    std::optional<base::Time>
-        early;  // when it came, if before the deadline with a due entry absent
+    // When it came, if more than a Delta before the deadline with a due entry absent.
+    std::optional<base::Time> early;
     std::optional<base::Time> first_asked;
     bool asked_again = false;
     void HashInto(crypto::Hasher& hasher) const {

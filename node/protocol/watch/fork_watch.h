@@ -12,11 +12,10 @@
 // seal whose parent both branches share.
 //
 // Promises [C: CHECKed by CheckInvariants]:
-//   F1  A rival names another value than the decided one, and its signer was unmuted in the seal.
-//   [C] F2  Of each signer at most kRivalsOfOne rivals are kept in a seal; its first four are never
+//   F1  A rival names another value than the decided one. Its signer was unmuted in the seal. [C]
+//   F2  Of each signer at most kRivalsOfOne rivals are kept in a seal; its first four are never
 //       displaced, and a rival displaces only rivals of its signer. [C: the number]
-//   F3  message_bytes() is the size of the messages kept of all seals, and at most kMessageBytes.
-//   [C]
+//   F3  message_bytes() is the size of the messages kept of all seals: kMessageBytes at most. [C]
 //
 // May not know: links, keys, the inbox. The caller verifies signatures and asks other members.
 //

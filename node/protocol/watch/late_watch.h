@@ -6,14 +6,13 @@
 // deadline.
 //   seal A  COMMIT, PART  the opening + grace
 //           AGG           that + grace
-//   seal B  REVEAL        the opening + 3/2 Delta: it takes no work, and openings lie within a
-//   Delta seal C  RESULT        the opening + grace
+//   seal B  REVEAL        the opening + 3/2 Delta (no work; openings lie within a Delta)
+//   seal C  RESULT        the opening + grace
 //           PROOF         the later of the opening and the last RESULT here, + grace
 //   grace = max(4 q, patience) + 3 Delta
 // q is the time that the quickest members took, measured here and never stated by any member:
-//   seal A  until COMMITs of `quorum` members were held and, at the owner of a column, PARTs of
-//   more
-//           than half of the workers (so only owners judge PARTs and AGGs)
+//   seal A  until COMMITs of `quorum` members were held; at the owner of a column also PARTs of
+//           more than half of the workers (so only owners judge PARTs and AGGs)
 //   seal C  RESULTs: until all but `fault_bound` of them were held; PROOFs: of `quorum` members,
 //           counted from the last RESULT here
 //
@@ -74,7 +73,7 @@ inline constexpr std::size_t kDueMessages = 7;
 // while nothing excuses a member's other messages. Attack: with one figure for both, three late
 // workers that named each other as owners excused each other.
 struct LateFigures {
-  std::uint64_t own = 0;        // COMMIT, PART, RESULT and PROOF
+  std::uint64_t own = 0;        // all its messages but AGG; late ECHOs are added (reports.h)
   std::uint64_t aggregate = 0;  // its AGG, beyond that
   auto operator<=>(const LateFigures&) const = default;
   void HashInto(crypto::Hasher& hasher) const { crypto::Feed(hasher, own, aggregate); }

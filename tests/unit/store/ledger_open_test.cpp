@@ -94,6 +94,19 @@ TEST_F(LedgerOpenTest, RestoresSlotsSignedSinceTheNewestBlocksStep) {
   EXPECT_FALSE((*restored)->member) << "nothing says that this store began with the run";
 }
 
+// One that was spoilt, or whose AGG was never said: the right one is stored under its key.
+TEST_F(LedgerOpenTest, GivesBackTheLastResultOfAColumn) {
+  const auto result = [](std::uint8_t tag) {
+    return Record{
+        RecordKind::kResult, protocol::ResultKey(3, 0), {}, crypto::MakeBlob({tag, 2, 3})};
+  };
+  ASSERT_TRUE(Write({BlockRecord(BlockOf(3)), result(1), result(1), result(2)}).ok());
+  const auto restored = MustOpen(Options())->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  ASSERT_EQ((*restored)->results.size(), 1U);
+  EXPECT_EQ((*restored)->results[0].blob->data, result(2).blob->data);
+}
+
 // The newest state and the results after it; older ones are superfluous.
 TEST_F(LedgerOpenTest, RestoresTheNewestStateAndLaterResults) {
   const auto blob = [](std::uint8_t byte) { return crypto::MakeBlob({byte, byte}); };

@@ -61,5 +61,19 @@ TEST(RationTest, OddMessagesAreCountedByThemselves) {
   EXPECT_TRUE(ration.TakeOddMessage(kStart + base::Seconds(1), PeerNumber(1)));
 }
 
+TEST(RationTest, BlocksThatNothingProvesCountByTheirBytes) {
+  Ration ration(1);
+  const base::Time now;
+  const PeerId peer;
+  EXPECT_TRUE(ration.TakeOddBlock(now, peer, 1));
+  EXPECT_TRUE(ration.TakeOddBlock(now, peer, 16 << 20)) << "the largest one is let in";
+  EXPECT_FALSE(ration.TakeOddBlock(now, peer, 16 << 20));
+  std::uint64_t small = 0;
+  while (ration.TakeOddBlock(now, peer, 4096)) ++small;
+  EXPECT_EQ(small, Ration::kOddMessagesASecond / 4 - 1);
+  EXPECT_TRUE(ration.TakeOddMessage(now, peer)) << "one is left";
+  EXPECT_FALSE(ration.TakeOddMessage(now, peer));
+}
+
 }  // namespace
 }  // namespace ostraka::protocol

@@ -111,7 +111,7 @@ TEST_F(AnswersTest, MemberAtTheGenesisSaysThatItWaits) {
 
 TEST_F(AnswersTest, HeadIsShownAndAFollowerThatAsksIsKept) {
   BeginStep();
-  parts().followers.Note(IdOf(1), parts().turn.now(), 0);
+  parts().followers.Note(IdOf(1), parts().turn.now(), 0, 0);
   Pass(base::Seconds(50));
   Answer(IdOf(1), {.kind = PullKind::kHead}, SlotAt());
   Answer(IdOf(2), {.kind = PullKind::kHead}, SlotAt());

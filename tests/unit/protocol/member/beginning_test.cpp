@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "node/protocol/parts/kept_result.h"
 #include "tests/unit/protocol/member/member_fixture.h"
 
 namespace ostraka::protocol {
@@ -228,6 +229,9 @@ TEST_F(BeginningTest, ResultThatWasSpoiltOnTheDiskCountsAsLost) {
   ASSERT_TRUE(beginning_.Restore(store).ok());
   EXPECT_EQ(Replay().what, Outcome::What::kLeave);
   EXPECT_EQ(replayed_, 1u);
+  EXPECT_EQ(parts().chain.ResultAt(1, 0), nullptr) << "it is not served";
+  KeepResult(parts().chain, parts().journal, 1, 0, ResultOf(1));
+  EXPECT_EQ(Stored(RecordKind::kResult).size(), 1u) << "the right one takes its place";
 }
 
 TEST_F(BeginningTest, ResultOfAnotherSizeThanItsColumnIsNotApplied) {

@@ -15,7 +15,10 @@ using wire::MessageType;
 // The head is the last block: that of step kStep - 1.
 class EndingTest : public MemberTest {
  protected:
-  EndingTest() { SetHead(HeadBlock()); }
+  EndingTest() {
+    SetHead(HeadBlock());
+    for (std::uint32_t i = 1; i < kMemberCount; ++i) ending_.OnLink(IdOf(i), true);
+  }
   ~EndingTest() override { ending_.CheckInvariants(); }
 
   Digest LastBlock() const { return wire::BlockDigest(parts().chain.head()); }
@@ -44,9 +47,8 @@ class EndingTest : public MemberTest {
 };
 
 TEST_F(EndingTest, MemberSaysOneCommitMoreThatNamesTheLastBlock) {
-  parts().followers.Note(IdOf(scene::kStranger), parts().turn.now(), 0);
+  parts().followers.Note(IdOf(scene::kStranger), parts().turn.now(), 0, 0);
   ExpectStays(ending_.Begin());
-  EXPECT_TRUE(ending_.said_last_commit());
   Settle();
   const auto sends = Taken<Send>();
   ASSERT_EQ(sends.size(), kMemberCount) << "to the other members and the follower";
@@ -81,10 +83,18 @@ TEST_F(EndingTest, LastCommitsThatCameBeforeAreCounted) {
 TEST_F(EndingTest, FollowerIsWaitedForUntilItLacksNothing) {
   for (std::uint32_t i = 1; i < kMemberCount; ++i) Hold({.from = i, .parent = LastBlock()});
   const PeerId follower = IdOf(scene::kStranger);
-  parts().followers.Note(follower, parts().turn.now(), 0);
+  parts().followers.Note(follower, parts().turn.now(), 0, 0);
   ExpectStays(ending_.Begin());
   EXPECT_EQ(ending_.Others(), std::vector<PeerId>{follower});
   ExpectHalted(ending_.OnFinished(follower));
+}
+
+// It said so while this member was in the last step, and halted.
+TEST_F(EndingTest, FollowerThatHadTheLastBlockBeforeIsNotWaitedFor) {
+  for (std::uint32_t i = 1; i < kMemberCount; ++i) Hold({.from = i, .parent = LastBlock()});
+  const PeerId follower = IdOf(scene::kStranger);
+  parts().followers.Note(follower, parts().turn.now(), kStep - 1, kStep);
+  ExpectHalted(ending_.Begin());
 }
 
 TEST_F(EndingTest, MemberThatFollowsAndLacksNothingNeedSayNoCommit) {
@@ -143,8 +153,19 @@ TEST_F(EndingTest, FormerMemberSaysNoCommitAndStaysForFollowersAlone) {
   head.members.erase(head.members.begin());  // this member
   SetHead(head);
   ExpectHalted(ending_.Begin());
-  EXPECT_FALSE(ending_.said_last_commit());
   EXPECT_TRUE(Taken<Store>().empty());
+}
+
+TEST_F(EndingTest, FormerMemberSeesThatAFollowerHasFinished) {
+  Block head = HeadBlock();
+  head.members.erase(head.members.begin());  // this member
+  SetHead(head);
+  parts().followers.Note(IdOf(1), parts().turn.now(), kStep - 1, 0);
+  parts().followers.Note(IdOf(2), parts().turn.now(), kStep - 1, 0);
+  Hold({.from = 1, .parent = LastBlock()});
+  ExpectStays(ending_.Begin());
+  EXPECT_EQ(ending_.Others(), std::vector<PeerId>{IdOf(2)});
+  ExpectHalted(Finish(2, LastBlock()));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ class FollowerTest : public MemberTest {
         IdOf(member));
   }
   void Show(const Block& block) {
-    follower_.OnBlock(IdOf(1), block, wire::EncodeBlock(block).size());
+    follower_.OnBlock(IdOf(1), block, crypto::MakeBlob(wire::EncodeBlock(block)));
     Attest(block);
   }
   static ModelState StateOf(float value) {
@@ -333,7 +333,7 @@ TEST_F(FollowerTest, ResultsAreAskedForAndKeptWithTheirBlock) {
   EXPECT_TRUE(asked);
   const auto take = [&](const SharedBlob& blob) {
     wire::Slot slot = ServiceSlot(kStep, Phase::kA, MessageType::kChunk);
-    follower_.OnChunk(slot, {kStep, 0, 1}, blob);
+    follower_.OnChunk(IdOf(1), slot, {kStep, 0, 1}, blob);
     follower_.Advance();
   };
   take(crypto::MakeBlob(base::Bytes(scene::kFloats * sizeof(float), 0)));  // a liar's
@@ -342,6 +342,24 @@ TEST_F(FollowerTest, ResultsAreAskedForAndKeptWithTheirBlock) {
   FinishUpdate();
   EXPECT_EQ(Stored(RecordKind::kResult).size(), 1u);
   EXPECT_EQ(parts().chain.ResultAt(kStep, 0), result);
+}
+
+// A REJOIN a head, and the parts of the step that was left, would go out again at each link.
+TEST_F(FollowerTest, WhatWasSaidInStepsThatAreOverIsForgotten) {
+  SetHead(Dropped());
+  follower_.Leave(std::nullopt, true);
+  Attest(parts().chain.head());
+  follower_.Advance();
+  Settle();
+  EXPECT_EQ(parts().journal.sent().size(), 1U) << "a REJOIN at the head";
+  for (const std::size_t sent : {2, 1}) {  // at the second block the run is over
+    Show(NextBlock());
+    follower_.Advance();
+    FinishUpdate();
+    follower_.Advance();
+    Settle();
+    EXPECT_EQ(parts().journal.sent().size(), sent);
+  }
 }
 
 TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
@@ -364,7 +382,7 @@ TEST_F(FollowerTest, DivergedStateIsFetchedThoughTheWayIsShortAndEndsTheEra) {
     for (const Digest& leaf : leaves) {
       if (index == 0) bytes.insert(bytes.end(), leaf.bytes.begin(), leaf.bytes.end());
     }
-    follower_.OnChunk(ServiceSlot(kStep, Phase::kC, MessageType::kChunk),
+    follower_.OnChunk(IdOf(1), ServiceSlot(kStep, Phase::kC, MessageType::kChunk),
                       {kStep, index, pieces.size() + 1}, crypto::MakeBlob(std::move(bytes)));
   }
   Taken<StartJob>();

@@ -149,7 +149,7 @@ TEST_F(ForksTest, DroppedMembersAreAskedForTheirHeads) {
     head.standings.push_back(standing);
   }
   SetHead(head);
-  parts().followers.Note(IdOf(3), parts().turn.now(), 0);
+  parts().followers.Note(IdOf(3), parts().turn.now(), 0, 0);
   forks_.AskHeadsOfDropped();
   EXPECT_EQ(Asked(PullKind::kHead, kStep), std::set<PeerId>{IdOf(2)})
       << "no member, no follower (it is on our branch), and nobody banned";

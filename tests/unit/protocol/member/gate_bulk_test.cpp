@@ -22,6 +22,26 @@ TEST_F(GateBulkTest, BulkDataOtherThanAnnouncedIsSuspectedOfTheLink) {
   EXPECT_FALSE(parts().charges.Against(IdOf(1))) << "a relay may have spoilt it";
 }
 
+// It never comes into the inbox, so that each copy is new.
+TEST_F(GateBulkTest, UnreadableAnnouncementIsVerifiedOnceAndItsForgeriesAreCounted) {
+  BeginStep();
+  Pass(base::Seconds(1));
+  const SharedBlob blob = FloatsBlob(8);
+  Saying unreadable = PartOf(1, 0, blob);
+  unreadable.body = {0xff, 0xff};
+  const std::size_t before = verifier_->asked;
+  for (std::uint64_t i = 0; i < Ration::kForgeriesASecond; ++i) {
+    EXPECT_TRUE(parts().ration.IsHeard(parts().turn.now(), IdOf(2)));
+    Judge(Forged(unreadable), IdOf(2), blob);
+  }
+  EXPECT_FALSE(parts().ration.IsHeard(parts().turn.now(), IdOf(2)));
+  EXPECT_FALSE(parts().charges.Against(IdOf(1)));
+  EXPECT_EQ(verifier_->asked, before + Ration::kForgeriesASecond);
+  for (int i = 0; i < 10; ++i) Judge(Sign(unreadable), IdOf(3), blob);
+  EXPECT_TRUE(parts().charges.Against(IdOf(1)));
+  EXPECT_EQ(verifier_->asked, before + Ration::kForgeriesASecond + 1);
+}
+
 TEST_F(GateBulkTest, UnreadableAnnouncementIsChargedToItsSigner) {
   BeginStep();
   const SharedBlob blob = FloatsBlob(8);

@@ -33,6 +33,35 @@ TEST_F(GateTest, MessageOfAnotherRunOrIncarnationIsSuspected) {
   }
 }
 
+TEST_F(GateTest, LinkWithTooManyForgeriesIsNotHeardUntilItsSecondIsOver) {
+  Pass(base::Seconds(1));
+  for (std::uint64_t i = 0; i < Ration::kForgeriesASecond; ++i) {
+    ASSERT_TRUE(gate_.Open(Over(IdOf(1), Sign({.from = 2}))));
+    parts().ration.CountForgery(parts().turn.now(), IdOf(1));
+  }
+  EXPECT_FALSE(gate_.Open(Over(IdOf(1), Sign({.from = 2}))));
+  EXPECT_EQ(SuspectedOf(IdOf(1)), "");
+  EXPECT_TRUE(gate_.Open(Over(IdOf(3), Sign({.from = 2})))) << "another link";
+  Pass(base::Seconds(1));
+  EXPECT_TRUE(gate_.Open(Over(IdOf(1), Sign({.from = 2}))));
+}
+
+// Of genesis the newest message takes the place of the one before, so that two in turn are new each
+// time.
+TEST_F(GateTest, MessagesOfGenesisAreVerifiedWithinARation) {
+  parts().stage.Enter(Stage::kGenesis);
+  Pass(base::Seconds(1));
+  const Saying boot{.from = 1, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis};
+  EXPECT_EQ(Judge(boot), Fate::kTakeIn);
+  while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(1))) {
+  }
+  const std::size_t before = verifier_->asked;
+  EXPECT_EQ(Judge(boot), Fate::kNothing);
+  EXPECT_EQ(verifier_->asked, before);
+  Pass(base::Seconds(1));
+  EXPECT_EQ(Judge(boot), Fate::kTakeIn);
+}
+
 TEST_F(GateTest, RequestComesFromItsSenderAlone) {
   wire::Slot slot = ServiceSlot(kStep, Phase::kC, MessageType::kPull);
   slot.run_id = manifest_->run_id;

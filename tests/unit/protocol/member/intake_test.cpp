@@ -1,5 +1,6 @@
 #include "node/protocol/member/intake.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -137,11 +138,55 @@ TEST_F(IntakeTest, BlockWithOtherThresholdsThanItsMembershipsIsMalformed) {
   EXPECT_EQ(ShowBlock(2, block).what, Outcome::What::kWait) << "no voice for leaving";
 }
 
+TEST_F(IntakeTest, BlockThatNamesAStrangerIsMalformed) {
+  BeginStep();
+  Block block = Ahead(2);
+  block.members.push_back(IdOf(scene::kStranger));
+  std::sort(block.members.begin(), block.members.end());
+  block.thresholds = ThresholdsIn(*manifest_, block.members.size());
+  EXPECT_EQ(ShowBlock(1, block).what, Outcome::What::kWait);
+  EXPECT_EQ(SuspectedFor(), "service");
+  EXPECT_EQ(ShowBlock(2, block).what, Outcome::What::kWait) << "no voice for leaving";
+  block = Ahead(2);
+  block.columns = {wire::ColumnFate::kApplied};
+  block.result_roots = {scene::DigestOf(1)};
+  block.aggregated = {{IdOf(1), {IdOf(scene::kStranger)}}};
+  EXPECT_EQ(ShowBlock(3, block).what, Outcome::What::kWait);
+  EXPECT_EQ(SuspectedFor(), "service");
+}
+
+// Of a link, so many KB of them in a second: a forged one takes as long to decode as a true one.
+TEST_F(IntakeTest, BlocksThatNothingProvesAreDecodedWithinARation) {
+  BeginStep();
+  Pass(base::Seconds(1));
+  std::size_t left = 0;
+  while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(1))) ++left;
+  EXPECT_EQ(left, Ration::kOddMessagesASecond);
+  EXPECT_EQ(ShowBlock(1, Ahead(2)).what, Outcome::What::kWait);
+  EXPECT_EQ(ShowBlock(2, Ahead(2)).what, Outcome::What::kWait) << "one voice was heard";
+  Pass(base::Seconds(1));
+  EXPECT_EQ(ShowBlock(1, Ahead(2)).what, Outcome::What::kLeave);
+}
+
 TEST_F(IntakeTest, OneVoiceIsNotEnoughToLeaveTheGenesis) {
   EnterGenesis();
   EXPECT_EQ(ShowBlock(1, Ahead(0)).what, Outcome::What::kWait);
   EXPECT_EQ(ShowBlock(1, Ahead(1)).what, Outcome::What::kWait);
   EXPECT_EQ(ShowBlock(2, Ahead(0)).what, Outcome::What::kLeave);
+}
+
+TEST_F(IntakeTest, LastCommitWithBulkDataIsRefused) {
+  SetHead(HeadBlock());
+  parts().stage.Enter(Stage::kRestore);
+  parts().stage.Enter(Stage::kLinger);
+  ending_.Begin();
+  const Saying last{.from = 1, .parent = wire::BlockDigest(parts().chain.head())};
+  ForgetActions();
+  On(Sign(last), 1, crypto::MakeBlob({1}));
+  EXPECT_EQ(SuspectedFor(), "blob");
+  EXPECT_FALSE(Holds(last));
+  On(Sign(last), 1);
+  EXPECT_TRUE(Holds(last));
 }
 
 TEST_F(IntakeTest, FollowRequestIsNotedAndAnsweredWithTheHead) {
@@ -154,6 +199,33 @@ TEST_F(IntakeTest, FollowRequestIsNotedAndAnsweredWithTheHead) {
   ASSERT_FALSE(sends.empty());
   EXPECT_EQ(sends[0].to, IdOf(1));
   EXPECT_EQ(EnvelopeOf(sends[0]).slot.type, MessageType::kBlock);
+}
+
+// Its BOOT is checked no more once the run has begun, so it may send it as often as it likes.
+TEST_F(IntakeTest, QuestionOfGenesisBringsTheEchoesOfAllWithinItsRation) {
+  Block genesis = HeadBlock();
+  genesis.genesis = true;
+  genesis.step = 0;
+  BeginStep(genesis);
+  for (std::uint32_t i = 2; i < scene::kMemberCount; ++i) {
+    Hold({.from = i, .type = MessageType::kEcho, .step = 0, .phase = Phase::kGenesis});
+  }
+  const auto boot =
+      Sign({.from = 1, .type = MessageType::kBoot, .step = 0, .phase = Phase::kGenesis});
+  const auto ask = [&] {
+    std::size_t echoes = 0;
+    On(boot, 1);
+    for (const Send& send : Taken<Send>()) {
+      EXPECT_EQ(send.to, IdOf(1));
+      echoes += EnvelopeOf(send).slot.type == MessageType::kEcho ? 1 : 0;
+    }
+    return echoes;
+  };
+  EXPECT_EQ(ask(), 3U);
+  std::size_t echoes = 0;
+  for (std::size_t i = 0; i < Ration::kAnswersASecond; ++i) echoes += ask();
+  EXPECT_GT(echoes, Ration::kAnswersASecond / 4);
+  EXPECT_LT(echoes, Ration::kAnswersASecond);
 }
 
 TEST_F(IntakeTest, RejoinCountsOnlyOverTheLinkOfItsSigner) {
@@ -169,6 +241,12 @@ TEST_F(IntakeTest, RejoinCountsOnlyOverTheLinkOfItsSigner) {
                             .parent = parent});
   On(rejoin, 1);
   EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), parent));
+  Pass(base::Seconds(1));
+  while (parts().ration.TakeOddMessage(parts().turn.now(), IdOf(4))) {
+  }
+  On(rejoin, 4);
+  EXPECT_FALSE(parts().followers.HasRejoin(IdOf(4), parent)) << "its ration is used up";
+  Pass(base::Seconds(1));
   On(rejoin, 4);
   EXPECT_TRUE(parts().followers.HasRejoin(IdOf(4), parent));
 }

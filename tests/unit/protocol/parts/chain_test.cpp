@@ -52,11 +52,14 @@ TEST_F(ChainTest, ShownHeadIsTheHeadOfNow) {
   EXPECT_EQ(chain_.Shown().digest, wire::BlockDigest(chain_.head()));
 }
 
-TEST_F(ChainTest, KeptResultDoesNotChange) {
+TEST_F(ChainTest, ResultThatCameLastIsKept) {
   const SharedBlob first = crypto::MakeBlob({1});
   EXPECT_TRUE(chain_.KeepResult(3, 1, first));
-  EXPECT_FALSE(chain_.KeepResult(3, 1, crypto::MakeBlob({2})));
+  EXPECT_FALSE(chain_.KeepResult(3, 1, crypto::MakeBlob({1})));
   EXPECT_EQ(chain_.ResultAt(3, 1), first);
+  const SharedBlob second = crypto::MakeBlob({2});
+  EXPECT_TRUE(chain_.KeepResult(3, 1, second));
+  EXPECT_EQ(chain_.ResultAt(3, 1), second);
   EXPECT_EQ(chain_.ResultAt(3, 2), nullptr);
   EXPECT_EQ(chain_.ResultAt(4, 1), nullptr);
   EXPECT_EQ(chain_.ResultAt(3, (std::uint64_t{1} << 32) + 1), nullptr);  // no wrap to column 1
@@ -82,11 +85,27 @@ TEST_F(ChainTest, PastStepsAndServedStatesAreBounded) {
   }
   EXPECT_EQ(chain_.Past(39 - kPastSteps), nullptr);
   EXPECT_NE(chain_.Past(39 - kPastSteps + 1), nullptr);
-  EXPECT_EQ(chain_.ServedAt(37), nullptr);
-  EXPECT_NE(chain_.ServedAt(38), nullptr);
+  EXPECT_EQ(chain_.ServedAt(39 - 2 * kLongWay - 1), nullptr);
+  EXPECT_NE(chain_.ServedAt(39 - 2 * kLongWay), nullptr);
   chain_.ForgetPast();
   EXPECT_EQ(chain_.Past(39), nullptr);
   EXPECT_EQ(chain_.ServedAt(39), nullptr);
+}
+
+// Whoever fetches the state of a step has until a root that is more than 2 kLongWay newer.
+TEST_F(ChainTest, StateIsServedUntilAMemberThatFetchesItTurnsToANewerOne) {
+  for (const std::uint64_t every : {1, 2, 5, 8, 10, 16, 30}) {
+    chain_.ForgetPast();
+    std::uint64_t newest = 0;
+    for (; newest <= 2 * kLongWay; newest += every) {
+      chain_.Serve(newest, {DigestOf(1)});
+      EXPECT_NE(chain_.ServedAt(0), nullptr) << every << ": at " << newest;
+    }
+    for (const std::uint64_t last = newest + every; newest <= last; newest += every) {
+      chain_.Serve(newest, {DigestOf(1)});
+    }
+    EXPECT_EQ(chain_.ServedAt(0), nullptr) << every;
+  }
 }
 
 TEST_F(ChainTest, ServedStateStaysAsItWas) {

@@ -68,7 +68,10 @@ struct FingerprintProbe {
   }
   static void OfFollowers() {
     Followers followers;
-    EXPECT_FEEDS(followers, since_);
+    EXPECT_FEEDS(followers, asked_);
+    EXPECT_FEEDS(followers, asked_.begin()->second.at);
+    EXPECT_FEEDS(followers, asked_.begin()->second.step);
+    EXPECT_FEEDS(followers, asked_.begin()->second.has);
     EXPECT_FEEDS(followers, rejoins_);
   }
   static void OfGenesisSeal() {
@@ -105,6 +108,7 @@ struct FingerprintProbe {
     EXPECT_FEEDS_AFTER(reports, reports.lateness_.emplace(LateWatch::Options{}));
     EXPECT_FEEDS(reports, asked_at_);
     EXPECT_FEEDS_AFTER(reports, Alter(reports.lags_.kept_));
+    EXPECT_FEEDS(reports, unheard_);
     EXPECT_FEEDS(reports, silent_);
     EXPECT_FEEDS(reports, hasty_);
     EXPECT_FEEDS(reports, unshown_);
@@ -118,7 +122,7 @@ struct FingerprintProbe {
   }
   static void OfStay() {
     Stay stay;
-    EXPECT_FEEDS(stay, unlinked_);
+    EXPECT_FEEDS(stay, linked_);
     EXPECT_FEEDS(stay, ends_);
     EXPECT_FEEDS(stay, linger_);
     EXPECT_FEEDS(stay, until_);

@@ -35,15 +35,15 @@ class FollowersTest : public testing::Test {
 };
 
 TEST_F(FollowersTest, AudienceIsTheMembersAndThoseWhoFollow) {
-  followers_.Note(away_, At(0), 3);
-  followers_.Note(members_[1], At(0), 3);
+  followers_.Note(away_, At(0), 3, 3);
+  followers_.Note(members_[1], At(0), 3, 3);
   std::vector<PeerId> expected = members_;
   expected.push_back(away_);
   EXPECT_EQ(followers_.Audience(members_), expected);
 }
 
 TEST_F(FollowersTest, FollowerThatAsksForNothingIsForgotten) {
-  followers_.Note(away_, At(0), 3);
+  followers_.Note(away_, At(0), 3, 3);
   followers_.OnAsked(away_, At(50));
   followers_.OnAsked(peers_[5], At(50));  // does not follow by asking
   followers_.Expire(Commits(members_), 9, At(110), Seconds(60));
@@ -57,7 +57,9 @@ TEST_F(FollowersTest, AdmittedFollowerIsAwayNoMore) {
   followers_.OnRejoin(away_, DigestOf(1), At(0), 3);
   EXPECT_TRUE(followers_.HasRejoin(away_, DigestOf(1)));
   EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(2)));
-  followers_.OnHead({peers_[0], peers_[1], peers_[2], away_});
+  wire::Block head;
+  head.members = {peers_[0], peers_[1], peers_[2], away_};
+  followers_.OnHead(head);
   followers_.Expire(Commits({away_}), 5, At(1), Seconds(60));
   EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(1)));
   EXPECT_EQ(followers_.size(), 0u);
@@ -68,7 +70,7 @@ TEST_F(FollowersTest, AdmittedFollowerIsAwayNoMore) {
 // it. It asks to follow once, and then for heads.
 TEST_F(FollowersTest, MemberThatLostItsStoreFollowsBeyondItsDrop) {
   const PeerId& lost = members_[1];
-  followers_.Note(lost, At(0), 3);
+  followers_.Note(lost, At(0), 3, 3);
   followers_.Expire(Commits(members_), 3, At(1), Seconds(60));
   followers_.Expire(Commits(members_), 4, At(1), Seconds(60));
   followers_.Expire(Commits({members_[0], members_[2]}), 5, At(2), Seconds(60));
@@ -81,9 +83,32 @@ TEST_F(FollowersTest, MemberThatLostItsStoreFollowsBeyondItsDrop) {
 }
 
 TEST_F(FollowersTest, MemberThatCommitsTwoStepsLaterIsAtWorkAgain) {
-  followers_.Note(members_[1], At(0), 3);
+  followers_.Note(members_[1], At(0), 3, 3);
   followers_.Expire(Commits(members_), 5, At(1), Seconds(60));
   EXPECT_FALSE(followers_.Contains(members_[1]));
+}
+
+TEST_F(FollowersTest, BannedKeyIsForgottenAndADroppedOneIsNot) {
+  followers_.OnRejoin(away_, DigestOf(1), At(0), 3);
+  followers_.Note(members_[1], At(0), 3, 3);
+  followers_.Note(peers_[5], At(0), 3, 3);
+  wire::Block head;
+  head.members = {members_[0], members_[2]};
+  head.standings = {{.peer = members_[1], .banned = true},
+                    {.peer = away_, .banned = true},
+                    {.peer = peers_[5], .drops = 1}};
+  followers_.OnHead(head);
+  EXPECT_EQ(followers_.all(), std::vector<PeerId>{peers_[5]});
+  EXPECT_FALSE(followers_.HasRejoin(away_, DigestOf(1)));
+}
+
+TEST_F(FollowersTest, FollowerHasWhatItSaidLast) {
+  EXPECT_FALSE(followers_.Has(away_, 0));
+  followers_.Note(away_, At(0), 9, 10);
+  EXPECT_TRUE(followers_.Has(away_, 10));
+  EXPECT_FALSE(followers_.Has(away_, 11));
+  followers_.Note(away_, At(1), 9, 4);  // it has lost its store
+  EXPECT_FALSE(followers_.Has(away_, 10));
 }
 
 TEST_F(FollowersTest, RejoinThatNamesAnOldOrUnknownBlockIsNotConfirmed) {

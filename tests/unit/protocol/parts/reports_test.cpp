@@ -54,6 +54,8 @@ class ReportsTest : public testing::Test {
 TEST_F(ReportsTest, ProofStatesSilentMembersOnceAndOnlyMembers) {
   const PeerId stranger = PeersUpTo(9).back();
   reports_.OnSilent({members_[1], members_[3], stranger});
+  EXPECT_EQ(Stated().silent, wire::BitmapOf({}, members_)) << "the seal is not decided";
+  reports_.TakeSeal(members_, DigestOf(1), true, At(2), [](const Digest&) { return true; });
   reports_.OnRemoval(members_[3]);
   EXPECT_EQ(Stated().silent, wire::BitmapOf({members_[1]}, members_));
   EXPECT_EQ(Stated().silent, wire::BitmapOf({}, members_));
@@ -67,6 +69,20 @@ TEST_F(ReportsTest, LatenessIsStatedOnceAndNeverOfThisMember) {
   EXPECT_GT(late[1], 20'000u);
   EXPECT_EQ(std::count(late.begin(), late.end(), 0u), 9);
   EXPECT_TRUE(Stated().late_ms.empty());
+}
+
+// What was measured in a cut would be stated after the return, when the network is timely.
+TEST_F(ReportsTest, MemberThatLeavesForgetsWhatItMeasured) {
+  reports_.OnSilent({members_[1]});
+  LateSeal();
+  reports_.OnSilent({members_[2]});  // of a seal that it leaves
+  reports_.WatchLateness(Options());
+  reports_.Clear();
+  EXPECT_EQ(reports_.lateness(), nullptr);
+  reports_.TakeSeal(members_, DigestOf(1), true, At(2), [](const Digest&) { return true; });
+  const wire::Proof proof = Stated();
+  EXPECT_EQ(proof.silent, wire::BitmapOf({}, members_));
+  EXPECT_TRUE(proof.late_ms.empty());
 }
 
 TEST_F(ReportsTest, LatenessOfTwoSealsAddsUp) {

@@ -19,8 +19,11 @@ PeerId Peer(std::uint8_t n) {
   return peer;
 }
 
+// The links of peers 1 and 2 are up.
 Stay Begun() {
   Stay stay;
+  stay.OnLink(kBegin, Peer(1), true);
+  stay.OnLink(kBegin, Peer(2), true);
   stay.Begin(kBegin, kDelta);
   return stay;
 }
@@ -51,6 +54,7 @@ TEST(StayTest, LastsAsLongAsHelpTakes) {
 TEST(StayTest, CountsFromTheMomentAtWhichALinkComesUp) {
   for (const bool before : {true, false}) {
     Stay stay;
+    stay.OnLink(kBegin, Peer(1), true);
     if (before) stay.OnLink(kBegin, Peer(1), false);
     stay.Begin(kBegin, kDelta);
     stay.For(kBegin, Peer(1));
@@ -59,6 +63,15 @@ TEST(StayTest, CountsFromTheMomentAtWhichALinkComesUp) {
     stay.OnLink(kBegin + Seconds(10), Peer(1), true);
     EXPECT_EQ(stay.Until(), kBegin + Seconds(10) + kLinger) << "up again";
   }
+}
+
+// Since this process started: it may have restarted in the middle of an outage.
+TEST(StayTest, CountsALinkThatNeverCameUpAsDown) {
+  Stay stay = Begun();
+  stay.For(kBegin, Peer(3));
+  EXPECT_EQ(stay.Until(), kBegin + kStayAtMost);
+  stay.OnLink(kBegin + Seconds(1), Peer(3), true);
+  EXPECT_EQ(stay.Until(), kBegin + Seconds(1) + kLinger);
 }
 
 TEST(StayTest, IsNotMadeLongerByLinksOfThoseThatHaveFinished) {
@@ -82,6 +95,7 @@ TEST(StayTest, HasAnEndWhateverLinksDo) {
   }
   // Where Delta is so large that help takes longer.
   Stay slow;
+  slow.OnLink(kBegin, Peer(1), true);
   slow.Begin(kBegin, Seconds(60));
   slow.For(kBegin, Peer(1));
   EXPECT_EQ(slow.Until(), kBegin + Seconds(500));

@@ -219,7 +219,7 @@ TEST_F(AsksForExhibitsTest, ExhibitIsAskedOfTheMemberThatOwesIt) {
   EXPECT_FALSE(asks_.ForExhibits());  // that step is not held
   PastStep past;
   past.members = w_.head().members;
-  past.state = w_.chain.state();
+  past.parameters = w_.chain.state().parameters;
   past.columns = {{0, w_.facts.roles().parts[0], w_.PartsOf(3)[0], DigestOf(1)}};
   past.fates = {wire::ColumnFate::kApplied};
   past.proofs[w_.Id(1)] = nullptr;

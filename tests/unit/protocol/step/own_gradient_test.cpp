@@ -104,7 +104,7 @@ TEST_F(OwnGradientTest, CommitAndPartsAreOneTransaction) {
 
 TEST_F(OwnGradientTest, FollowerGetsTheCommitAndNoPart) {
   const PeerId stranger = scene::PeerNumber(77);
-  w_.followers.Note(stranger, w_.now(), 0);
+  w_.followers.Note(stranger, w_.now(), 0, 0);
   Work();
   w_.Utter();
   const auto sends = w_.Taken<Send>();

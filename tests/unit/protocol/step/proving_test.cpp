@@ -69,7 +69,7 @@ class ProvingTest : public testing::Test {
   void RememberStep(const SharedBlob& result) {
     PastStep past;
     past.members = w_.head().members;
-    past.state = w_.chain.state();
+    past.parameters = w_.chain.state().parameters;
     past.tau = 4.0;
     wire::Proof proof;
     for (std::uint32_t j = 0; j < w_.facts.roles().parts.size(); ++j) {

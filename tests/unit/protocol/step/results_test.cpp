@@ -116,6 +116,17 @@ TEST_F(ResultsTest, ResultThatTheStoreKeptIsTakenWithoutStoringItAgain) {
   EXPECT_TRUE(w_.Taken<Store>().empty());
 }
 
+// Of the step in progress no block names the root yet.
+TEST_F(ResultsTest, ResultTakesThePlaceOfASpoiltOneOfTheStore) {
+  w_.ReadA();
+  w_.chain.KeepResult(StepWorld::kStep, 3, w_.ResultOf(2));
+  results_.TakeHeld();
+  EXPECT_TRUE(results_.IsMissing(3));
+  EXPECT_TRUE(results_.Take(3, w_.ResultOf(3)));
+  EXPECT_EQ(w_.StoredRecords(RecordKind::kResult).size(), 1U);
+  EXPECT_EQ(w_.chain.ResultAt(StepWorld::kStep, 3), w_.ResultOf(3));
+}
+
 TEST_F(ResultsTest, WrongResultOfTheOwnerDoesNotHideTheKeptOne) {
   w_.ReadA();
   w_.chain.KeepResult(StepWorld::kStep, 3, w_.ResultOf(3));

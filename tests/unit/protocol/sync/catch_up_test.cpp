@@ -23,7 +23,7 @@ using scene::DigestOf;
 using scene::PeerNumber;
 using wire::PullKind;
 
-std::size_t SizeOf(const Block& block) { return wire::EncodeBlock(block).size(); }
+SharedBlob BytesOf(const Block& block) { return crypto::MakeBlob(wire::EncodeBlock(block)); }
 
 void Attest(CatchUp& way, const Block& block, std::uint32_t members) {
   for (std::uint32_t i = 0; i < members; ++i) {
@@ -44,22 +44,22 @@ class Members {
   void AnswerHonestly(CatchUp& way, const CatchUp::Request& request) const {
     switch (request.pull.kind) {
       case PullKind::kFollow:
-        way.OnBlock(request.to, *run_.head(), SizeOf(*run_.head()));
+        way.OnBlock(request.to, *run_.head(), BytesOf(*run_.head()));
         Attest(way, *run_.head(), 5);
         return;
       case PullKind::kBlock:
         for (std::uint64_t i = 0; i < request.pull.index && i <= request.step + 1; ++i) {
           const Block& block = *run_.blocks[request.step + 1 - i];
-          way.OnBlock(request.to, block, SizeOf(block));
+          way.OnBlock(request.to, block, BytesOf(block));
         }
         return;
       case PullKind::kResult: {
         const SharedBlob& blob = run_.results[request.step][request.pull.index];
-        if (blob != nullptr) way.OnResult(request.step, request.pull.index, blob);
+        if (blob != nullptr) way.OnResult(request.to, request.step, request.pull.index, blob);
         return;
       }
       case PullKind::kState:
-        return AnswerState(way, request.step, request.pull.index);
+        return AnswerState(way, request);
       default:
         FAIL() << "asked for something else";
     }
@@ -91,7 +91,9 @@ class Members {
     return static_cast<std::uint32_t>(scene::NumbersOfPeers({peer}).front());
   }
 
-  void AnswerState(CatchUp& way, std::uint64_t step, std::uint64_t index) const {
+  void AnswerState(CatchUp& way, const CatchUp::Request& request) const {
+    const std::uint64_t step = request.step;
+    const std::uint64_t index = request.pull.index;
     const wire::Slot slot{.run_id = {},
                           .incarnation = 0,
                           .step = step,
@@ -108,7 +110,8 @@ class Members {
     } else {
       bytes = PieceOf(run_.states[step], pieces[index - 1]);
     }
-    way.OnState(slot, {step, index, pieces.size() + 1}, crypto::MakeBlob(std::move(bytes)));
+    way.OnState(request.to, slot, {step, index, pieces.size() + 1},
+                crypto::MakeBlob(std::move(bytes)));
   }
 
   void Take(CatchUp& way) {
@@ -149,7 +152,7 @@ class Members {
 TEST(HeadTest, IsBelievedOnceMoreMembersVouchThanMayLie) {
   const PastRun run(4, 100);
   CatchUp way = run.From(2);
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 2);
   Attest(way, *run.head(), 2);  // the same two again
   const Digest digest = wire::BlockDigest(*run.head());
@@ -166,7 +169,7 @@ TEST(HeadTest, TheVouchersMayComeBeforeTheBlock) {
   CatchUp way = run.From(2);
   Attest(way, *run.head(), 3);
   EXPECT_EQ(HeightOf(*way.head()), 2u);
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   EXPECT_EQ(HeightOf(*way.head()), 4u);
 }
 
@@ -191,11 +194,11 @@ Block ForgedBlock(const PastRun& run, std::uint64_t height, std::uint64_t number
 TEST(HeadTest, ALiarsBlocksAreFewAndPushNobodyElsesOut) {
   const PastRun run(4, 100);
   CatchUp way = run.From(2);
-  way.OnBlock(PeerNumber(1), *run.head(), SizeOf(*run.head()));
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));  // the liar's word for it, too
+  way.OnBlock(PeerNumber(1), *run.head(), BytesOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));  // the liar's word for it, too
   for (std::uint64_t i = 0; i < 500; ++i) {
     const Block forged = ForgedBlock(run, 1000 + i, i);
-    way.OnBlock(PeerNumber(0), forged, SizeOf(forged));
+    way.OnBlock(PeerNumber(0), forged, BytesOf(forged));
   }
   EXPECT_LE(way.unproven_count(), kUnprovenBlocks + 1);
   Attest(way, *run.head(), 3);
@@ -205,11 +208,36 @@ TEST(HeadTest, ALiarsBlocksAreFewAndPushNobodyElsesOut) {
 TEST(HeadTest, LargeBlocksAreCountedByTheirBytes) {
   const PastRun run(4, 100);
   CatchUp way = run.From(2);
-  for (std::uint64_t i = 0; i < 10; ++i) {
-    way.OnBlock(PeerNumber(0), ForgedBlock(run, 1000 + i, i), wire::kMaxBlockBytes);
-    way.OnBlock(PeerNumber(1), ForgedBlock(run, 1000 + i, 100 + i), wire::kMaxBlockBytes / 2);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    // The bytes are read only when the block is believed.
+    const auto bytes = [&](std::size_t count) {
+      return crypto::MakeBlob(base::Bytes(count, static_cast<std::uint8_t>(i)));
+    };
+    way.OnBlock(PeerNumber(0), ForgedBlock(run, 1000 + i, i), bytes(kUnprovenBytes));
+    way.OnBlock(PeerNumber(1), ForgedBlock(run, 1000 + i, 100 + i), bytes(kUnprovenBytes / 2));
   }
   EXPECT_EQ(way.unproven_count(), 3u);
+}
+
+// What is held until it is proven: the bytes that came, and not the block that they decode to.
+TEST(HeadTest, ABlockThatNothingProvesIsKeptAsItCame) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(2);
+  const SharedBlob bytes = BytesOf(*run.head());
+  const Digest digest = wire::BlockDigest(*run.head());
+  EXPECT_EQ(way.LookAt(PeerNumber(0), digest), CatchUp::Look::kNew);
+  way.OnBlock(PeerNumber(0), *run.head(), bytes);
+  EXPECT_EQ(bytes.use_count(), 2);
+  EXPECT_EQ(way.LookAt(PeerNumber(1), digest), CatchUp::Look::kHeld);
+  Attest(way, *run.head(), 3);
+  EXPECT_EQ(wire::BlockDigest(*way.head()), digest);
+  EXPECT_EQ(bytes.use_count(), 1);
+  // The believed one names the one below.
+  EXPECT_EQ(way.LookAt(PeerNumber(0), run.head()->previous), CatchUp::Look::kProven);
+  EXPECT_EQ(way.LookAt(PeerNumber(0), DigestOf(1)), CatchUp::Look::kNew);
+  EXPECT_EQ(way.LookAt(PeerNumber(0), digest), CatchUp::Look::kNew) << "a copy";
+  way.OnBlock(PeerNumber(0), *run.blocks[3], BytesOf(*run.blocks[3]));
+  EXPECT_EQ(way.LookAt(PeerNumber(0), run.head()->previous), CatchUp::Look::kNew) << "a copy";
 }
 
 // --- the chain -----------------------------------------------------------------------------------
@@ -219,14 +247,14 @@ TEST(ChainTest, AnOlderBlockIsBelievedOnlyForTheNewerOnesSake) {
   CatchUp way = run.From(2);
   Block forged = *run.blocks[5];
   forged.decision = DigestOf(1);
-  way.OnBlock(PeerNumber(0), forged, SizeOf(forged));
-  way.OnBlock(PeerNumber(0), *run.blocks[3], SizeOf(*run.blocks[3]));
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), forged, BytesOf(forged));
+  way.OnBlock(PeerNumber(0), *run.blocks[3], BytesOf(*run.blocks[3]));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   EXPECT_TRUE(way.TakeBlocks().empty()) << "there is a gap above the view";
-  way.OnBlock(PeerNumber(0), *run.blocks[4], SizeOf(*run.blocks[4]));
+  way.OnBlock(PeerNumber(0), *run.blocks[4], BytesOf(*run.blocks[4]));
   EXPECT_TRUE(way.TakeBlocks().empty()) << "block 5 is still missing";
-  way.OnBlock(PeerNumber(1), *run.blocks[5], SizeOf(*run.blocks[5]));
+  way.OnBlock(PeerNumber(1), *run.blocks[5], BytesOf(*run.blocks[5]));
   const std::vector<SharedBlock> blocks = way.TakeBlocks();
   ASSERT_EQ(blocks.size(), 4u);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -271,7 +299,7 @@ TEST(WayTest, WithoutASealedRootALongOneIsMadeByResultsToo) {
 TEST(WayTest, AStateThatIsNotTrustedIsFetchedHoweverShortTheWay) {
   const PastRun run(21, 10);
   CatchUp way = run.From(20, false);
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   EXPECT_FALSE(way.Next());
   Members members(run);
@@ -329,26 +357,27 @@ TEST(LiarTest, WrongBlocksPiecesAndResultsAreAskedForAgain) {
       case PullKind::kFollow:
         for (std::uint64_t height : {std::uint64_t{61}, ~std::uint64_t{0}}) {
           const Block forged = ForgedBlock(run, height, number++);
-          w.OnBlock(request.to, forged, SizeOf(forged));
+          w.OnBlock(request.to, forged, BytesOf(forged));
           w.OnAttest(PeerNumber(0), height, wire::BlockDigest(forged));
           w.OnAttest(PeerNumber(1), height, wire::BlockDigest(forged));
         }
         return;
       case PullKind::kBlock: {
         const Block forged = ForgedBlock(run, request.step + 1, number++);
-        return w.OnBlock(request.to, forged, SizeOf(forged));
+        return w.OnBlock(request.to, forged, BytesOf(forged));
       }
       case PullKind::kState:
-        w.OnState(slot, {request.step, index, 3}, FloatBlob(1, 30));
-        w.OnState(slot, {request.step, index, 3}, crypto::MakeBlob({}));
-        w.OnState(slot, {request.step, ~std::uint64_t{0}, 3}, FloatBlob(1, 30));
-        return w.OnState(slot, {request.step, 0, 3}, crypto::MakeBlob(base::Bytes(4 * 32, 7)));
+        w.OnState(request.to, slot, {request.step, index, 3}, FloatBlob(1, 30));
+        w.OnState(request.to, slot, {request.step, index, 3}, crypto::MakeBlob({}));
+        w.OnState(request.to, slot, {request.step, ~std::uint64_t{0}, 3}, FloatBlob(1, 30));
+        return w.OnState(request.to, slot, {request.step, 0, 3},
+                         crypto::MakeBlob(base::Bytes(4 * 32, 7)));
       default:
-        w.OnResult(request.step, index, FloatBlob(123, 20));
-        w.OnResult(request.step, 1 - index, FloatBlob(123, 20));
-        w.OnResult(request.step, ~std::uint64_t{0}, FloatBlob(123, 20));
-        w.OnResult(~std::uint64_t{0}, index, FloatBlob(123, 20));
-        return w.OnResult(request.step, index, crypto::MakeBlob({}));
+        w.OnResult(request.to, request.step, index, FloatBlob(123, 20));
+        w.OnResult(request.to, request.step, 1 - index, FloatBlob(123, 20));
+        w.OnResult(request.to, request.step, ~std::uint64_t{0}, FloatBlob(123, 20));
+        w.OnResult(request.to, ~std::uint64_t{0}, index, FloatBlob(123, 20));
+        return w.OnResult(request.to, request.step, index, crypto::MakeBlob({}));
     }
   };
   members.liars = {{0, lie}, {1, lie}};
@@ -364,9 +393,9 @@ TEST(LiarTest, AResultOfNansIsNoneEvenUnderItsRoot) {
   Block block = *run.blocks[3];
   block.result_roots[0] = nans->root;
   CatchUp way = run.From(2);
-  way.OnBlock(PeerNumber(0), block, SizeOf(block));
+  way.OnBlock(PeerNumber(0), block, BytesOf(block));
   Attest(way, block, 3);
-  way.OnResult(2, 0, nans);
+  way.OnResult(PeerNumber(0), 2, 0, nans);
   EXPECT_FALSE(way.Next());
 }
 
@@ -397,14 +426,14 @@ TEST(AskingTest, ABlockIsAskedForOnceWhileAnswersCome) {
   const PastRun run(100, 200);
   CatchUp way = run.From(0);
   const base::Time start;
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   std::vector<std::uint64_t> asked_from;  // heights, downwards
   for (std::uint64_t height = 99; height > 0; --height) {
     for (const CatchUp::Request& request : way.Wants(start)) {
       if (request.pull.kind == PullKind::kBlock) asked_from.push_back(request.step + 1);
     }
-    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
   }
   EXPECT_EQ(asked_from, (std::vector<std::uint64_t>{99, 67, 35, 3}));
 }
@@ -413,7 +442,7 @@ TEST(AskingTest, TheRestOfAnAnswerThatStopsIsAskedOfTheNextMember) {
   const PastRun run(60, 200);
   CatchUp way = run.From(0);
   const base::Time start;
-  way.OnBlock(PeerNumber(0), *run.head(), SizeOf(*run.head()));
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
   Attest(way, *run.head(), 3);
   const auto block_request = [&](base::Time now) -> std::optional<CatchUp::Request> {
     for (const CatchUp::Request& request : way.Wants(now)) {
@@ -424,7 +453,7 @@ TEST(AskingTest, TheRestOfAnAnswerThatStopsIsAskedOfTheNextMember) {
   const auto first = block_request(start);
   ASSERT_TRUE(first);
   for (const std::uint64_t height : {59, 58, 57}) {
-    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
   }
   EXPECT_FALSE(block_request(start + base::Milliseconds(999)));
   const auto second = block_request(start + kPatience);
@@ -462,13 +491,104 @@ TEST(AskingTest, ResultsThatNobodyGaveMakeRoomForAState) {
     };
   }
   for (std::uint64_t height = 8; height > 0; --height) {
-    way.OnBlock(PeerNumber(0), *run.blocks[height], SizeOf(*run.blocks[height]));
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
   }
   Attest(way, *run.blocks[8], 5);
   EXPECT_EQ(way.Wants(base::Time{}).size(), 1 + kBulkRequests) << "the head, and results";
   members.Bring(way);
   EXPECT_TRUE(way.at_head()) << way.Describe();
   EXPECT_EQ(HeightOf(*way.view()), 60u);
+}
+
+// A piece that nobody asked a liar for says nothing of the request: each false one would bring the
+// piece once more, from the next member.
+TEST(AskingTest, AFalseAnswerCountsOnlyFromTheMemberThatWasAsked) {
+  const PastRun run(21, 10);
+  CatchUp way = run.From(20, false);
+  const base::Time start;
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  const auto state_requests = [&] {
+    std::vector<CatchUp::Request> asked = way.Wants(start);
+    std::erase_if(asked, [](const auto& r) { return r.pull.kind != PullKind::kState; });
+    return asked;
+  };
+  const auto first = state_requests();
+  ASSERT_EQ(first.size(), 1U);
+  const wire::Slot slot{.step = 20, .phase = wire::Phase::kC, .type = wire::MessageType::kChunk};
+  const PeerId other = first[0].to == PeerNumber(1) ? PeerNumber(2) : PeerNumber(1);
+  for (int i = 0; i < 100; ++i) {
+    way.OnState(other, slot, {20, 0, 5}, FloatBlob(1, 8));
+    way.OnState(other, slot, {20, 0, 5}, crypto::MakeBlob({}));
+    EXPECT_TRUE(state_requests().empty());
+  }
+  way.OnState(first[0].to, slot, {20, 0, 5}, FloatBlob(1, 8));
+  const auto second = state_requests();
+  ASSERT_EQ(second.size(), 1U) << "at once";
+  EXPECT_NE(second[0].to, first[0].to);
+  EXPECT_TRUE(state_requests().empty());
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+}
+
+TEST(AskingTest, AFalseResultCountsOnlyFromTheMemberThatWasAsked) {
+  const PastRun run(4, 100);
+  CatchUp way = run.From(3);
+  const base::Time start;
+  way.OnBlock(PeerNumber(0), *run.head(), BytesOf(*run.head()));
+  Attest(way, *run.head(), 3);
+  const auto result_requests = [&] {
+    std::vector<CatchUp::Request> asked = way.Wants(start);
+    std::erase_if(asked, [](const auto& r) { return r.pull.kind != PullKind::kResult; });
+    return asked;
+  };
+  const auto first = result_requests();
+  ASSERT_EQ(first.size(), 2U);
+  const std::uint64_t column = first[0].pull.index;
+  const PeerId other = first[0].to == PeerNumber(1) ? PeerNumber(2) : PeerNumber(1);
+  way.OnResult(other, 3, column, FloatBlob(123, 20));
+  EXPECT_TRUE(result_requests().empty());
+  way.OnResult(first[0].to, 3, column, FloatBlob(123, 20));
+  const auto second = result_requests();
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].pull.index, column);
+  EXPECT_NE(second[0].to, first[0].to);
+}
+
+// What lies below the state that is fetched is of no use any more, and a long way is thousands of
+// blocks.
+TEST(AskingTest, BlocksBelowTheFetchedStateAreNeitherAskedForNorKept) {
+  const PastRun run(60, 10);
+  CatchUp way = run.From(0);
+  const auto show = [&](std::uint64_t height) {
+    way.OnBlock(PeerNumber(0), *run.blocks[height], BytesOf(*run.blocks[height]));
+  };
+  show(60);
+  Attest(way, *run.head(), 3);
+  const base::Time start;
+  for (std::uint64_t height = 59; height >= 50; --height) {
+    bool asks = false;
+    for (const CatchUp::Request& request : way.Wants(start)) {
+      asks = asks || request.pull.kind == PullKind::kBlock;
+    }
+    EXPECT_EQ(asks, height == 59) << "one request brings them all";
+    show(height);
+  }
+  // The root in the block of step 50 is of the state after block 50.
+  bool fetches = false;
+  for (const CatchUp::Request& request : way.Wants(start + kPatience)) {
+    EXPECT_NE(request.pull.kind, PullKind::kBlock);
+    fetches = fetches || request.pull.kind == PullKind::kState;
+  }
+  EXPECT_TRUE(fetches);
+  for (std::uint64_t height = 49; height > 0; --height) show(height);
+  EXPECT_TRUE(way.TakeBlocks().empty()) << "the chain ends at block 50";
+  EXPECT_EQ(way.unproven_count(), 0U);
+  Members members(run);
+  members.Bring(way);
+  EXPECT_TRUE(way.at_head()) << way.Describe();
+  EXPECT_EQ(members.applied(), 10U);
 }
 
 // All links were down while as many pieces were asked for as are at a time.

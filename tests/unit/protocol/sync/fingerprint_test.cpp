@@ -22,8 +22,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(catch_up, confirmed_);
     EXPECT_FEEDS(catch_up, attests_);
     EXPECT_FEEDS(catch_up, unproven_);
-    EXPECT_FEEDS_AFTER(catch_up, catch_up.unproven_.begin()->second.block = BlockOf(4));
-    EXPECT_FEEDS(catch_up, unproven_.begin()->second.byte_count);
+    EXPECT_FEEDS(catch_up, unproven_.begin()->second.height);
+    EXPECT_FEEDS(catch_up, unproven_.begin()->second.encoded);
     EXPECT_FEEDS(catch_up, unproven_.begin()->second.from);
     EXPECT_FEEDS(catch_up, chain_);
     EXPECT_FEEDS(catch_up, reported_);
@@ -41,6 +41,8 @@ struct FingerprintProbe {
     EXPECT_FEEDS(catch_up, open_);
     EXPECT_FEEDS(catch_up, open_.begin()->second.asked);
     EXPECT_FEEDS(catch_up, open_.begin()->second.turn);
+    EXPECT_FEEDS(catch_up, open_.begin()->second.to);
+    EXPECT_FEEDS(catch_up, open_.begin()->second.refuted);
     EXPECT_FEEDS(catch_up, turn_);
     EXPECT_FEEDS(catch_up, wake_);
   }

@@ -45,6 +45,16 @@ TEST(Disk, RestoresSlotsFromTheNewestBlocksStepOn) {
   EXPECT_EQ(disk.Restored()->blocks.size(), 2U);
 }
 
+TEST(Disk, LastResultOfAColumnCounts) {
+  Disk disk;
+  Record result = ResultOf(2, 0);
+  disk.Apply({1, {BlockOf(2), result}});
+  result.value = {9};
+  disk.Apply({2, {result}});
+  ASSERT_EQ(disk.Restored()->results.size(), 1U);
+  EXPECT_EQ(disk.Restored()->results[0].value, result.value);
+}
+
 TEST(Disk, StateReplacesTheResultsThatLedToIt) {
   Disk disk;
   disk.Apply({1, {StateAfter(1), BlockOf(1), BlockOf(2), ResultOf(2, 0), ResultOf(2, 1)}});

@@ -12,7 +12,7 @@ void FingerprintProbe::OfParts(PeerMachine& machine) {
   EXPECT_FEEDS_AFTER(machine, Alter(parts.journal.next_store_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.voice.step_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.jobs.era_));
-  EXPECT_FEEDS_AFTER(machine, Alter(parts.chain.served_));
+  EXPECT_FEEDS_AFTER(machine, parts.chain.served_.clear());
   EXPECT_FEEDS_AFTER(machine, Alter(parts.inbox.wanted_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.genesis.waiting_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.ration.used_));
@@ -20,7 +20,7 @@ void FingerprintProbe::OfParts(PeerMachine& machine) {
   EXPECT_FEEDS_AFTER(machine, Alter(parts.reports.hasty_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.duties.exhibit_attempts_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.duty_jobs.votes_));
-  EXPECT_FEEDS_AFTER(machine, Alter(parts.followers.since_));
+  EXPECT_FEEDS_AFTER(machine, Alter(parts.followers.asked_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.past_seals.seals_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.fork_watch.message_bytes_));
   EXPECT_FEEDS_AFTER(machine, Alter(parts.pace.told_));

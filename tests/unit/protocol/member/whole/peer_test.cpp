@@ -217,6 +217,37 @@ TEST(SilenceTest, WhoWithholdsAnEchoIsDropped) {
   }
 }
 
+// A member that is cut off in a slow seal names nobody for it when it is back: figures of a cut,
+// stated in a timely network by all that return, would drop honest members.
+TEST(SilenceTest, AnAbsenceEndsWhatWasMeasuredBefore) {
+  Cluster cluster(Steps(10));
+  bool cut = false;
+  std::vector<wire::Proof> said;  // by member 0, after step 2
+  cluster.on_send = [&](std::size_t from, const Send& send) {
+    const wire::Slot slot = SlotOf(send);
+    const bool seal_a = slot.step == 2 && slot.phase == wire::Phase::kA;
+    const bool to_0 = cluster.IndexOf(send.to) == 0;
+    if (from == 0 && slot.type == MessageType::kProof && slot.step > 2) {
+      said.push_back(wire::DecodeProof(scene::EnvelopeOf(send.frame).body).value());
+    }
+    // Seal A begins without ECHOs, so it is slow; then member 0 hears of it no more.
+    cut = cut || (from == 0 && seal_a && slot.type == MessageType::kStatus);
+    if (cut && to_0 && slot.step <= 2 && !wire::IsService(slot.type)) return false;
+    return cut || !seal_a || slot.type != MessageType::kEcho;
+  };
+  cluster.Start();
+  cluster.RunToEnd();
+  ASSERT_TRUE(cut);
+  ASSERT_FALSE(cluster.node(0).away.empty());
+  ASSERT_FALSE(said.empty());
+  for (const wire::Proof& proof : said) {
+    EXPECT_EQ(std::count_if(proof.silent.begin(), proof.silent.end(),
+                            [](std::uint8_t byte) { return byte != 0; }),
+              0);
+    EXPECT_TRUE(proof.late_ms.empty());
+  }
+}
+
 TEST(SilenceTest, ADeadMemberIsDroppedAndTheOthersGoOn) {
   Cluster cluster(Steps(8));
   bool silent = false;

@@ -29,6 +29,38 @@ TEST(PlainPeerTest, AveragesAndAgrees) {
   for (const float x : *cluster.node(0).states.back().parameters) EXPECT_NEAR(x, 1.0, 0.75);
 }
 
+// As a protected member does: else a run and its unprotected twin begin at different states.
+TEST(PlainPeerTest, BeginsWithTheVelocityThatItIsGiven) {
+  Cluster cluster(Plain(1));
+  PeerOptions options{std::make_shared<const Manifest>(cluster.manifest()),
+                      cluster.node(0).key,
+                      std::make_shared<crypto::PlainVerifier>(),
+                      {{"w", {30}}},
+                      std::make_shared<const std::vector<float>>(30, 0.0F),
+                      std::make_shared<const std::vector<float>>(30, 0.5F)};
+  const SharedVector velocity = options.initial_velocity;
+  const auto peer = MakePlainPeer(std::move(options));
+  Outbox out;
+  peer->Step(base::Time{}, Started{}, out);
+  for (std::size_t i = 1; i < cluster.size(); ++i) {
+    const wire::Envelope boot{{.run_id = cluster.manifest().run_id,
+                               .phase = wire::Phase::kGenesis,
+                               .type = wire::MessageType::kBoot},
+                              {},
+                              cluster.node(i).id(),
+                              {}};
+    peer->Step(base::Time{}, MessageReceived{boot.sender, wire::EncodeUnsigned(boot), nullptr},
+               out);
+  }
+  std::vector<SharedVector> begun;
+  for (const Action& action : out.actions()) {
+    const auto* seen = std::get_if<Observe>(&action);
+    const auto* started = seen != nullptr ? std::get_if<StepStarted>(&seen->what) : nullptr;
+    if (started != nullptr) begun.push_back(started->state.velocity);
+  }
+  EXPECT_EQ(begun, std::vector<SharedVector>{velocity});
+}
+
 TEST(PlainPeerTest, OrderAndRepetitionOfDeliveriesDoNotMatter) {
   Cluster straight(Plain(4));
   straight.Start();
