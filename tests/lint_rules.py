@@ -78,6 +78,7 @@ LAYERS = [
     ("node/cli/doctor/", 23, "doctor"),
     ("node/cli/arrays/", 23, "arrays"),
     ("node/cli/model/", 23, "cli_model"),
+    ("node/cli/data/", 23, "cli_data"),
     ("node/cli/sim/", 23, "cli_sim"),
     ("node/cli/dht/", 23, "cli_dht"),
     ("node/cli/manual/", 23, "cli_manual"),

@@ -79,12 +79,11 @@ struct TrainerOptions {
   std::uint64_t batch_size = 32;
   std::uint64_t hidden = 64;    // mlp, cnn: hidden units; toy: dimension
   std::uint64_t data_seed = 0;  // toy: the problem
-  Digest graph_id = {};         // graph: the hash of its file
+  std::string graph = {};       // graph: the text of its file (node/train/exact/graph_file.h)
   bool exact = false;           // by the kernels of exact/; else by libtorch
 
   std::string data_dir = {};  // mnist, cifar10: the folder of their files; text, tokens: the file
   HeldOut evaluate_on = HeldOut::kTest;
-  std::string graph_file = {};
   std::string kernels = {};  // exact: LevelName of the kernels; empty: the widest of this machine
 };
 

@@ -113,7 +113,7 @@ base::Status CheckTrainerNames(const TrainerOptions& options) {
 base::StatusOr<Dataset> LoadDataFor(const TrainerOptions& options) {
   DataSource source{.name = options.data, .dir = options.data_dir};
   if (options.data == kTokens) {
-    ASSIGN_OR_RETURN(const exact::Graph graph, LoadGraph(options.graph_file, options.graph_id));
+    ASSIGN_OR_RETURN(const exact::Graph graph, GraphOf(options.graph));
     ASSIGN_OR_RETURN(source.context, ContextOf(graph));
   }
   return LoadDatasetOf(source, options.data_hash);

@@ -25,7 +25,7 @@ base::Status CheckTrainerNames(const TrainerOptions& options);
 base::StatusOr<std::unique_ptr<Trainer>> MakeTrainer(const TrainerOptions& options);
 
 // The data that `options` name, for a trainer of them. LoadDatasetOf's errors; of tokens also
-// LoadGraph's. REQUIRES: a model other than the toy.
+// GraphOf's. REQUIRES: a model other than the toy.
 base::StatusOr<Dataset> LoadDataFor(const TrainerOptions& options);
 
 // A trainer of the options' model over `data`, in place of the data that they name. InvalidArgument

@@ -149,7 +149,7 @@ base::StatusOr<const exact::Kernels*> KernelsNamed(const std::string& name) {
 }
 
 base::StatusOr<exact::Graph> ModelOf(const TrainerOptions& options, const Dataset& data) {
-  if (options.model == kGraphModel) return LoadGraph(options.graph_file, options.graph_id);
+  if (options.model == kGraphModel) return GraphOf(options.graph);
   if (options.hidden == 0 || options.hidden > kMaxHidden) {
     return base::InvalidArgument("hidden must be 1 to " + std::to_string(kMaxHidden));
   }

@@ -26,9 +26,8 @@ namespace ostraka::train {
 inline constexpr std::uint64_t kMaxPeakBytes = std::uint64_t{8} << 30;
 
 // InvalidArgument: another model than softmax, mlp and graph; sizes out of range; a graph that does
-// not fit the data; too few examples; an unknown level of kernels. FailedPrecondition: another
-// graph than the run's, or a machine that computes other bits than its peers would
-// (exact/kernels/conformance.h). LoadGraph's errors.
+// not fit the data; too few examples; an unknown level of kernels. FailedPrecondition: a machine
+// that computes other bits than its peers would (exact/kernels/conformance.h). GraphOf's errors.
 base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainer(const TrainerOptions& options,
                                                           Dataset data);
 

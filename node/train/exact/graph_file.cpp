@@ -39,25 +39,21 @@ base::StatusOr<std::string> ReadGraphFile(const std::string& path) {
 }
 
 base::StatusOr<exact::Graph> GraphOf(std::string_view text) {
+  if (text.empty()) {
+    return base::FailedPrecondition(
+        "the run trains a graph: say where your copy of its file is with --graph FILE");
+  }
   ASSIGN_OR_RETURN(exact::Graph graph, exact::ParseGraph(text));
   RETURN_IF_ERROR(exact::CheckGraph(graph));
   return graph;
 }
 
-base::StatusOr<exact::Graph> LoadGraph(const std::string& path, const base::Digest& id) {
-  if (path.empty()) {
-    return base::FailedPrecondition("the run trains graph " + id.Short() +
-                                    ": say where your copy of its file is with --graph FILE");
-  }
-  ASSIGN_OR_RETURN(const std::string text, ReadGraphFile(path));
+base::StatusOr<std::string> ReadGraphOf(const std::string& path, const base::Digest& id) {
+  ASSIGN_OR_RETURN(std::string text, ReadGraphFile(path));
   const base::Digest mine = exact::GraphId(text);
-  if (mine != id) {
-    return base::FailedPrecondition("the run trains graph " + id.Short() + ", " + path + " is " +
-                                    mine.Short() + ": get the other members' file");
-  }
-  auto graph = GraphOf(text);
-  if (graph.ok()) return graph;
-  return base::MakeStatus(graph.status().code(), path + ": " + base::MessageOf(graph.status()));
+  if (mine == id) return text;
+  return base::FailedPrecondition("the run trains graph " + id.Short() + ", " + path + " is " +
+                                  mine.Short() + ": get the other members' file");
 }
 
 const exact::Input* InputNamed(const exact::Graph& graph, std::string_view name) {

@@ -37,11 +37,12 @@ std::string TextOf(const ModelId& id);
 base::StatusOr<std::string> ReadGraphFile(const std::string& path);
 
 // Parses and checks. InvalidArgument: not the text of a graph that means something.
+// FailedPrecondition: no text, because this machine has no copy of the file.
 base::StatusOr<exact::Graph> GraphOf(std::string_view text);
 
-// The graph at `path`, whose id must be `id`. FailedPrecondition: no path, or a file of another id.
-// Errors name the path.
-base::StatusOr<exact::Graph> LoadGraph(const std::string& path, const base::Digest& id);
+// The text of the graph file at `path`, whose id must be `id`. FailedPrecondition, naming the path:
+// a file of another id.
+base::StatusOr<std::string> ReadGraphOf(const std::string& path, const base::Digest& id);
 
 // The graph's input of this name; null if it has none.
 const exact::Input* InputNamed(const exact::Graph& graph, std::string_view name);

@@ -108,6 +108,14 @@ TEST(HashOfRecordsTest, CoversEveryRecordAndThePartItIsIn) {
   other.training.labels.pop_back();
   EXPECT_EQ(LeavesOfRecords(other), LeavesOfRecords(data));
   EXPECT_NE(HashOfRecords(other), hash);
+  other = data;  // the first record for tests moves to the validation part
+  other.validation.values.insert(other.validation.values.end(), data.test.values.begin(),
+                                 data.test.values.begin() + 9);
+  other.validation.labels.push_back(data.test.labels.front());
+  other.test.values.erase(other.test.values.begin(), other.test.values.begin() + 9);
+  other.test.labels.erase(other.test.labels.begin());
+  EXPECT_EQ(LeavesOfRecords(other), LeavesOfRecords(data));
+  EXPECT_NE(HashOfRecords(other), hash);
 }
 
 TEST(HashOfRecordsTest, APathProvesOneRecord) {

@@ -8,7 +8,9 @@
 #include <xmmintrin.h>
 #endif
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
@@ -17,6 +19,8 @@
 #include "exact/models/models.h"
 #include "node/train/batch.h"
 #include "node/train/digits.h"
+#include "node/train/exact/graph_file.h"
+#include "node/train/exact/micro_batch.h"
 #include "node/train/initial.h"
 #include "node/train/tokens/tokens.h"
 #include "node/train/trainer_loader.h"
@@ -26,6 +30,7 @@
 namespace ostraka::train {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // --- softmax, mlp
@@ -84,6 +89,14 @@ TEST_P(ExactTrainerOf, HeldOutExamplesAreEvaluatedEachOnce) {
   EXPECT_NE(trainer->EvaluateOn(at, HeldOut::kValidation)->loss, test.loss);
 }
 
+TEST_P(ExactTrainerOf, OfEqualLogitsTheFirstCounts) {
+  const auto trainer = Make();
+  const std::vector<float> zeros(base::ElementCount(trainer->layout()), 0.0F);
+  const Dataset digits = LoadDigits();
+  const auto first = std::count(digits.test.labels.begin(), digits.test.labels.end(), 0);
+  EXPECT_NEAR(trainer->Evaluate(zeros)->value, static_cast<double>(first) / 355, 1e-12);
+}
+
 TEST_P(ExactTrainerOf, RowsThatThereAreNotAreRefused) {
   const auto trainer = Make();
   const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
@@ -131,6 +144,31 @@ TEST(ExactTrainer, AThreadThatFlushesSubnormalsGivesNoGradient) {
 // --- graph files
 // ----------------------------------------------------------------------------------
 
+TEST(GraphFile, IsNamedByTheHashOfItsBytes) {
+  const std::string path = ::testing::TempDir() + "ostraka-graph-file";
+  const std::string text =
+      exact::PrintGraph(exact::MakeModel({.model = "softmax", .batch = 2})->graph);
+  std::ofstream(path, std::ios::binary) << text;
+  EXPECT_EQ(ReadGraphOf(path, exact::GraphId(text)).value(), text);
+  EXPECT_THAT(base::MessageOf(ReadGraphOf(path, SeedOf(1)).status()),
+              HasSubstr("get the other members' file"));
+  std::remove(path.c_str());
+  EXPECT_EQ(ReadGraphOf(path, exact::GraphId(text)).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(ModelIdTest, GoesToTextAndBack) {
+  const ModelId id{.name = "graph", .graph = SeedOf(7)};
+  EXPECT_EQ(TextOf(id), "graph@" + SeedOf(7).Hex());
+  EXPECT_EQ(ParseModelId(TextOf(id)).value(), id);
+  EXPECT_EQ(ParseModelId("mlp").value(), (ModelId{.name = "mlp"}));
+  EXPECT_EQ(TextOf(ModelId{.name = "mlp"}), "mlp");
+  for (const std::string& text :
+       {std::string("graph"), std::string("graph@"), "mlp@" + SeedOf(7).Hex(),
+        "graph@" + std::string(64, '0'), "graph@" + SeedOf(7).Hex() + "0"}) {
+    EXPECT_FALSE(ParseModelId(text).ok()) << text;
+  }
+}
+
 // A text in which a byte follows from the one before it.
 base::Bytes AText(std::size_t size) {
   const std::string line = "Nobody vouches for anybody here. ";
@@ -148,19 +186,13 @@ class GraphTrainer : public ::testing::Test {
     dir_ = name;
   }
 
-  // Options of a run that trains the model, whose file this writes.
-  TrainerOptions Write(const exact::ModelOptions& model, std::uint64_t batch_size) {
-    return WriteGraph(exact::PrintGraph(exact::MakeModel(model)->graph), batch_size);
+  // Options of a run that trains the model.
+  static TrainerOptions With(const exact::ModelOptions& model, std::uint64_t batch_size) {
+    return WithGraph(exact::PrintGraph(exact::MakeModel(model)->graph), batch_size);
   }
-  TrainerOptions WriteGraph(const std::string& text, std::uint64_t batch_size) {
-    const std::string file = dir_ + "/" + std::to_string(++files_) + ".graph";
-    std::ofstream(file, std::ios::binary) << text;
-    return {.model = "graph",
-            .data = "tokens",
-            .batch_size = batch_size,
-            .graph_id = exact::GraphId(text),
-            .exact = true,
-            .graph_file = file};
+  static TrainerOptions WithGraph(const std::string& text, std::uint64_t batch_size) {
+    return {
+        .model = "graph", .data = "tokens", .batch_size = batch_size, .graph = text, .exact = true};
   }
   static exact::ModelOptions SmallGpt() {
     return {.model = "gpt", .batch = 2, .layers = 1, .width = 16, .heads = 2, .context = 12};
@@ -176,11 +208,10 @@ class GraphTrainer : public ::testing::Test {
   }
 
   std::string dir_;
-  int files_ = 0;
 };
 
 TEST_F(GraphTrainer, AGptLearnsAText) {
-  const auto trainer = Make(Write(SmallGpt(), 8));
+  const auto trainer = Make(With(SmallGpt(), 8));
   std::vector<float> at = trainer->InitialParameters(SeedOf(1));
   const Evaluation before = trainer->Evaluate(at).value();
   EXPECT_NEAR(before.loss, std::log(256.0), 0.1) << "it begins by knowing nothing";
@@ -195,7 +226,7 @@ TEST_F(GraphTrainer, AGptLearnsAText) {
 }
 
 TEST_F(GraphTrainer, ItBeginsAsTheFileSays) {
-  const auto trainer = Make(Write(SmallGpt(), 2));
+  const auto trainer = Make(With(SmallGpt(), 2));
   const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
   EXPECT_NE(at, trainer->InitialParameters(SeedOf(2)));
   std::size_t begin = 0;
@@ -218,7 +249,7 @@ TEST_F(GraphTrainer, ItBeginsAsTheFileSays) {
 }
 
 TEST_F(GraphTrainer, SeveralMicroBatchesAreAddedInTheOrderOfTheRows) {
-  const auto trainer = Make(Write(SmallGpt(), 6));
+  const auto trainer = Make(With(SmallGpt(), 6));
   const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
   const std::vector<std::uint32_t> rows = {3, 9, 27, 81, 100, 200};
   std::vector<std::vector<float>> parts;
@@ -232,7 +263,7 @@ TEST_F(GraphTrainer, SeveralMicroBatchesAreAddedInTheOrderOfTheRows) {
 }
 
 TEST_F(GraphTrainer, EveryLevelOfKernelsGivesOneGradient) {
-  TrainerOptions options = Write(SmallGpt(), 4);
+  TrainerOptions options = With(SmallGpt(), 4);
   std::string first;
   for (const exact::Level level : exact::kAllLevels) {
     if (!exact::IsSupported(level)) continue;
@@ -250,15 +281,15 @@ TEST_F(GraphTrainer, EveryLevelOfKernelsGivesOneGradient) {
 }
 
 TEST_F(GraphTrainer, AGraphOverImagesTrainsOnThem) {
-  TrainerOptions options = Write({.model = "vit",
-                                  .batch = 4,
-                                  .layers = 1,
-                                  .width = 8,
-                                  .heads = 2,
-                                  .channels = 1,
-                                  .side = 8,
-                                  .patch = 4},
-                                 8);
+  TrainerOptions options = With({.model = "vit",
+                                 .batch = 4,
+                                 .layers = 1,
+                                 .width = 8,
+                                 .heads = 2,
+                                 .channels = 1,
+                                 .side = 8,
+                                 .patch = 4},
+                                8);
   options.data = "digits";
   const auto trainer = Make(options, LoadDigits());
   const std::vector<float> at = trainer->InitialParameters(SeedOf(1));
@@ -267,7 +298,7 @@ TEST_F(GraphTrainer, AGraphOverImagesTrainsOnThem) {
 }
 
 TEST_F(GraphTrainer, AFlippedTargetIsAnotherOneAndAnInputIsKept) {
-  const TrainerOptions options = Write(SmallGpt(), 2);
+  const TrainerOptions options = With(SmallGpt(), 2);
   Dataset flipped = Records();
   flipped.reversed_targets = true;
   const auto honest = Make(options);
@@ -278,7 +309,7 @@ TEST_F(GraphTrainer, AFlippedTargetIsAnotherOneAndAnInputIsKept) {
 }
 
 TEST_F(GraphTrainer, ItsDataComeFromATextOrAPackedFile) {
-  const TrainerOptions options = Write(SmallGpt(), 2);
+  const TrainerOptions options = With(SmallGpt(), 2);
   const auto write = [this](const std::string& name, const base::Bytes& bytes) {
     std::ofstream(dir_ + name, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()),
@@ -297,25 +328,22 @@ TEST_F(GraphTrainer, ItsDataComeFromATextOrAPackedFile) {
 }
 
 TEST_F(GraphTrainer, WhatDoesNotFitIsRefusedInOneLine) {
-  const TrainerOptions options = Write(SmallGpt(), 3);
+  const TrainerOptions options = With(SmallGpt(), 3);
   EXPECT_THAT(Refusal(options), HasSubstr("batch_size must be a multiple of 2"));
-  TrainerOptions other = Write(SmallGpt(), 2);
-  other.graph_id = SeedOf(1);
-  EXPECT_THAT(Refusal(other), HasSubstr("get the other members' file"));
-  EXPECT_THAT(Refusal(WriteGraph("no graph\n", 2)), HasSubstr("a graph file begins with"));
-  EXPECT_THAT(Refusal(Write(SmallGpt(), 2), RecordsOf(AText(6000), 11).value()),
+  EXPECT_THAT(Refusal(WithGraph("no graph\n", 2)), HasSubstr("a graph file begins with"));
+  EXPECT_THAT(Refusal(With(SmallGpt(), 2), RecordsOf(AText(6000), 11).value()),
               HasSubstr("and a record has 11"));
   exact::ModelOptions narrow = SmallGpt();
   narrow.vocabulary = 65;
-  EXPECT_THAT(Refusal(Write(narrow, 2)), HasSubstr("its tokens must allow 0 to 255"));
+  EXPECT_THAT(Refusal(With(narrow, 2)), HasSubstr("its tokens must allow 0 to 255"));
   EXPECT_THAT(
-      Refusal(Write(
+      Refusal(With(
           {.model = "llama", .batch = 2, .layers = 1, .width = 16, .heads = 2, .context = 12}, 2)),
       HasSubstr("the graph has constants"));
-  TrainerOptions images = Write({.model = "mlp", .batch = 2, .features = 63}, 2);
+  TrainerOptions images = With({.model = "mlp", .batch = 2, .features = 63}, 2);
   images.data = "digits";
   EXPECT_THAT(Refusal(images, LoadDigits()), HasSubstr("and an example has 64 features"));
-  EXPECT_THAT(Refusal(Write({.model = "mlp", .batch = 2}, 2)), HasSubstr("its tokens are f32"));
+  EXPECT_THAT(Refusal(With({.model = "mlp", .batch = 2}, 2)), HasSubstr("its tokens are f32"));
 }
 
 }  // namespace
