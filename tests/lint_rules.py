@@ -226,6 +226,8 @@ EXCEPTIONS = [
 ]
 
 # --- files ---------------------------------------------------------------------------------------
+# What pages write like a path, and is none.
+NOT_PATHS = {"exact/1"}  # a compute_profile of manifests
 MAX_FILE_BYTES = 200_000
 LARGE_FILES = {
     "node/train/data/digits.csv": "the embedded data set: provenance beside it",

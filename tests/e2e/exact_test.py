@@ -96,9 +96,9 @@ class GraphTest(ExactTestCase):
         self.refused(2, [*swarm, *GPT, "--data", text, "--profile", "tolerant"], "use compute_profile exact/1")
         self.refused(2, [*swarm, "--model", "cnn", "--profile", "exact/1"], "use compute_profile tolerant")
         self.refused(2, [*swarm, "--model", "mlp", "--profile", "exact"], "--profile must be exact/1 or tolerant")
-        self.refused(2, [*swarm, "--model", "graph:" + str(self.text("no.graph"))], "a graph file begins with")
+        self.refused(2, [*swarm, "--model", "graph:" + str(self.text("no.graph"))], "no.graph: line 1: ")
         self.refused(3, [*swarm, "--model", f"graph:{self.folder / 'none'}"], "cannot be opened")
-        self.refused(2, [*swarm, *GPT, "--context", 900, "--data", text], "is too short")
+        self.refused(2, [*swarm, "--model", "gpt", "--context", 1000, "--data", text], "is too short")
 
 
 class ProfileTest(ExactTestCase):

@@ -64,7 +64,11 @@ base::Status SetProfile(const ManifestOptions& options, const std::string& model
 base::StatusOr<std::string> GraphTextOf(const ManifestOptions& options) {
   const std::string& model = options.manifest.training.model;
   if (model.starts_with(kGraphSource)) {
-    return train::ReadGraphFile(model.substr(kGraphSource.size()));
+    const std::string path = model.substr(kGraphSource.size());
+    ASSIGN_OR_RETURN(const std::string text, train::ReadGraphFile(path));
+    const auto graph = train::GraphOf(text);
+    if (graph.ok()) return text;
+    return base::MakeStatus(graph.status().code(), path + ": " + base::MessageOf(graph.status()));
   }
   if (!IsMade(model)) return std::string();
   exact::ModelOptions sizes = options.sizes;

@@ -148,6 +148,10 @@ class Swarm {
         train::TrainerOptions trainer_options,
         config::TrainerOptionsOf(manifest, {.data = DataSourceText(), .evaluate_on = evaluate_on}));
     ASSIGN_OR_RETURN(trainer_options.graph, GraphTextOf(options_.manifest));
+    for (const std::string& kernels : options_.kernels) {
+      trainer_options.kernels = kernels;
+      RETURN_IF_ERROR(train::MakeTrainer(trainer_options).status());
+    }
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
     run_.dimension = base::ElementCount(trainer->layout());
     RETURN_IF_ERROR(config::CheckDimension(run_.dimension, options_.peers));
