@@ -141,6 +141,41 @@ TEST(ExactTrainer, AThreadThatFlushesSubnormalsGivesNoGradient) {
 }
 #endif
 
+// --- inputs -----------------------------------------------------------------------------------
+
+Dataset TwoRecords() {
+  Dataset data = RecordsOf(base::Bytes(100, 7), 4).value();
+  data.training.values = {1, 2, 3, 4, 5, 6, 7, 8};
+  data.training.labels = {5, 255};
+  return data;
+}
+
+MicroBatch BatchOfFours(std::int64_t size, const Dataset& data) {
+  const exact::Model gpt =
+      exact::MakeModel({.batch = size, .layers = 1, .width = 4, .heads = 1, .context = 4}).value();
+  return MicroBatch::For(gpt.graph, data).value();
+}
+
+TEST(MicroBatchTest, ATargetIsTheNextTokenAndEmptyPlacesAreLeftOut) {
+  const Dataset data = TwoRecords();
+  MicroBatch batch = BatchOfFours(3, data);
+  const std::vector<std::uint32_t> rows = {1, 0};
+  EXPECT_EQ(batch.Fill(data, data.training, rows), 8u);
+  const auto inputs = batch.inputs();
+  EXPECT_THAT(inputs[0].integers, ElementsAre(5, 6, 7, 8, 1, 2, 3, 4, 0, 0, 0, 0));
+  EXPECT_THAT(inputs[1].integers, ElementsAre(6, 7, 8, 255, 2, 3, 4, 5, -1, -1, -1, -1));
+}
+
+TEST(MicroBatchTest, ReversedTargetsLeaveTheTokensAlone) {
+  Dataset data = TwoRecords();
+  data.reversed_targets = true;
+  MicroBatch batch = BatchOfFours(1, data);
+  const std::vector<std::uint32_t> rows = {1};
+  batch.Fill(data, data.training, rows);
+  EXPECT_THAT(batch.inputs()[0].integers, ElementsAre(5, 6, 7, 8));
+  EXPECT_THAT(batch.inputs()[1].integers, ElementsAre(249, 248, 247, 0));
+}
+
 // --- graph files
 // ----------------------------------------------------------------------------------
 
