@@ -151,7 +151,8 @@ base::StatusOr<const exact::Kernels*> KernelsNamed(const std::string& name) {
 base::StatusOr<exact::Graph> ModelOf(const TrainerOptions& options, const Dataset& data) {
   if (options.model == kGraphModel) return GraphOf(options.graph);
   if (options.hidden == 0 || options.hidden > kMaxHidden) {
-    return base::InvalidArgument("hidden must be 1 to " + std::to_string(kMaxHidden));
+    return base::InvalidArgument("hidden must be 1 to " + std::to_string(kMaxHidden) + ", not " +
+                                 std::to_string(options.hidden));
   }
   ASSIGN_OR_RETURN(exact::Model model,
                    exact::MakeModel({.model = options.model,
