@@ -193,7 +193,7 @@ def check_named_paths(tree):
             if os.path.basename(page) in ("README.md", "hacking.md"):
                 named += [path for path in _QUOTED_PATH.findall(text) if _PATH_ENDING.fullmatch(path)]
             for path in sorted(set(named)):
-                if not _is_in(tree, folders, home, path.rstrip("/")):
+                if path not in rules.NOT_PATHS and not _is_in(tree, folders, home, path.rstrip("/")):
                     yield Finding(page, line, "named-path", f"no file or folder {path}")
             for link in _LINK.findall(text):
                 if os.path.normpath(os.path.join(home, link)) not in folders | set(tree.sizes):

@@ -78,6 +78,7 @@ LAYERS = [
     ("node/cli/doctor/", 23, "doctor"),
     ("node/cli/arrays/", 23, "arrays"),
     ("node/cli/model/", 23, "cli_model"),
+    ("node/cli/data/", 23, "cli_data"),
     ("node/cli/sim/", 23, "cli_sim"),
     ("node/cli/dht/", 23, "cli_dht"),
     ("node/cli/manual/", 23, "cli_manual"),
@@ -225,6 +226,8 @@ EXCEPTIONS = [
 ]
 
 # --- files ---------------------------------------------------------------------------------------
+# What pages write like a path, and is none.
+NOT_PATHS = {"exact/1"}  # a compute_profile of manifests
 MAX_FILE_BYTES = 200_000
 LARGE_FILES = {
     "node/train/data/digits.csv": "the embedded data set: provenance beside it",
@@ -329,7 +332,7 @@ LARGE_CLASSES = {
     "node/host/report/node_status.h NodeStatus": (26, 0, "what `ostraka status` and /metrics report"),
     "node/protocol/member/parts.h Parts": (22, 5, "the list of a member's parts, each a class with one job"),
     "node/store/ledger_tables.cpp Statements": (21, 0, "the ledger's SQL: a field a statement"),
-    "sim/setup/options.h SimOptions": (36, 1, "one run of the simulator: a field an option of `ostraka sim`"),
+    "sim/setup/options.h SimOptions": (37, 1, "one run of the simulator: a field an option of `ostraka sim`"),
     "sim/run/cluster.h SimResult": (25, 0, "the report of one run: a field a figure of its JSON"),
     "sim/run/seeds.h SeedsResult": (22, 0, "the report of many runs: a field a figure of its JSON"),
     "sim/compare/plan/grid.h Grid": (22, 0, "a comparison's plan file: a field a key"),

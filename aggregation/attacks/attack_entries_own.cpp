@@ -79,6 +79,12 @@ constexpr ParameterInfo kBits[] = {
      .default_kind = Default::kValue,
      .default_text = "1000",
      .low = 1},
+    {.name = "bit",
+     .type = ValueType::kInteger,
+     .meaning = "the only bit that is flipped, if not 0: 1 is within the noise between machines",
+     .default_kind = Default::kValue,
+     .default_text = "0",
+     .high = 32},
 };
 
 using Vector = std::vector<float>;
@@ -128,7 +134,7 @@ base::StatusOr<Vector> ApplyUniform(const Parameters& parameters, const AttackVi
 }
 
 base::StatusOr<Vector> BitFlip(const Parameters& parameters, const AttackView& view) {
-  return FlipBits(view.own, parameters.Integer("coordinates"));
+  return FlipBits(view.own, parameters.Integer("coordinates"), parameters.Integer("bit"));
 }
 
 }  // namespace

@@ -111,11 +111,12 @@ std::vector<float> Uniform(std::size_t dimension, double low, double high, base:
   return sent;
 }
 
-std::vector<float> FlipBits(std::span<const float> own, std::size_t coordinates) {
-  constexpr std::uint32_t kFlipped = 1U << 21 | 1U << 29 | 1U << 30 | 1U << 31;
+std::vector<float> FlipBits(std::span<const float> own, std::size_t coordinates, std::size_t bit) {
+  constexpr std::uint32_t kFour = 1U << 21 | 1U << 29 | 1U << 30 | 1U << 31;
+  const std::uint32_t mask = bit == 0 ? kFour : 1U << (bit - 1);
   std::vector<float> sent(own.begin(), own.end());
   for (std::size_t c = 0; c < std::min(coordinates, sent.size()); ++c) {
-    const float flipped = std::bit_cast<float>(std::bit_cast<std::uint32_t>(sent[c]) ^ kFlipped);
+    const float flipped = std::bit_cast<float>(std::bit_cast<std::uint32_t>(sent[c]) ^ mask);
     sent[c] = std::isfinite(flipped) ? flipped
                                      : std::copysign(std::numeric_limits<float>::max(), flipped);
   }

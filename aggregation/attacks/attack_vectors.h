@@ -56,9 +56,10 @@ std::vector<float> GaussianAround(std::span<const float> center, std::size_t dim
 // Independent and uniform in [low, high).
 std::vector<float> Uniform(std::size_t dimension, double low, double high, base::Rng rng);
 
-// Flips bits 22, 30, 31 and 32 (counted from 1 at the lowest) of the first `coordinates` values. A
-// result that is NaN or infinite becomes the largest float of its sign.
-std::vector<float> FlipBits(std::span<const float> own, std::size_t coordinates);
+// Flips bit `bit` (counted from 1 at the lowest), or with 0 bits 22, 30, 31 and 32, of the first
+// `coordinates` values. A result that is NaN or infinite becomes the largest float of its sign.
+// REQUIRES: bit <= 32.
+std::vector<float> FlipBits(std::span<const float> own, std::size_t coordinates, std::size_t bit);
 
 // Has equally many positive, negative and zero coordinates as the mean, with magnitudes uniform in
 // (0, 1], at random places. A histogram of signs cannot distinguish it from the mean.

@@ -47,6 +47,10 @@ void Lowering::Contribute(ValueId value, BufferId gradient) {
 void Lowering::BeginBackward() {
   program_.forward_steps = program_.steps.size();
   program_.loss = buffer_of(graph_.loss);
+  const std::size_t first = graph_.declared_count();
+  if (graph_.loss >= first && graph_.instructions[graph_.loss - first].op == Op::kCrossEntropy) {
+    program_.logits = buffer_of(graph_.instructions[graph_.loss - first].operands[0]);
+  }
   const BufferId one = NewBuffer(1);
   Emit(FillStep{1}, {}, {one});
   gradients_[graph_.loss] = one;

@@ -115,6 +115,7 @@ class Planner {
       for (const BufferId id : program.steps[s].writes) last_use_[id] = std::max(last_use_[id], s);
     }
     last_use_[program.loss] = program.steps.size();
+    if (program.logits) last_use_[*program.logits] = program.steps.size();
   }
 
   std::vector<std::size_t> PlaceAll() {

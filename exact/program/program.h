@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -167,6 +168,8 @@ struct Program {
   std::vector<Step> steps;
   std::size_t forward_steps = 0;  // the first of them give the loss
   BufferId loss = 0;
+  // If the loss is a cross_entropy, what it is taken of: kept to the end, for accuracies.
+  std::optional<BufferId> logits;
   std::size_t parameter_count = 0;
   std::size_t constant_count = 0;
   std::vector<Input> inputs;

@@ -90,6 +90,13 @@ base::StatusOr<float> Runner::Loss(std::span<const float> parameters,
   return Run(parameters, inputs, {}, plan_.program.forward_steps);
 }
 
+std::span<const float> Runner::Logits() const {
+  if (!plan_.program.logits) return {};
+  const Buffer& buffer = plan_.program.buffers[*plan_.program.logits];
+  if (buffer.place != Place::kArena) return {};
+  return {arena_.data() + buffer.offset, buffer.count};
+}
+
 base::StatusOr<float> Runner::Run(std::span<const float> parameters,
                                   std::span<const InputValues> inputs, std::span<float> gradient,
                                   std::size_t step_count) {

@@ -27,8 +27,8 @@ namespace ostraka::exact {
 
 // The values of one input: floats or integers, as its type says.
 struct InputValues {
-  std::span<const float> floats;
-  std::span<const std::int32_t> integers;
+  std::span<const float> floats = {};
+  std::span<const std::int32_t> integers = {};
 };
 
 class Runner {
@@ -49,6 +49,9 @@ class Runner {
   // The loss alone, by the forward steps.
   base::StatusOr<float> Loss(std::span<const float> parameters,
                              std::span<const InputValues> inputs);
+  // What the loss's cross_entropy was taken of in the last run, row-major; empty if the loss is
+  // none, or if it was taken of a parameter or an input.
+  std::span<const float> Logits() const;
 
  private:
   base::StatusOr<float> Run(std::span<const float> parameters, std::span<const InputValues> inputs,

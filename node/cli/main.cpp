@@ -10,6 +10,7 @@
 
 #include "crypto/sign.h"
 #include "node/cli/arrays/commands.h"
+#include "node/cli/data/commands.h"
 #include "node/cli/dht/commands.h"
 #include "node/cli/doctor/commands.h"
 #include "node/cli/manual/commands.h"
@@ -70,6 +71,7 @@ int Main(int argc, char** argv) {
   ostraka::cli::AddEvidenceCommand(program, invocation);
   ostraka::cli::AddExportCommand(program, invocation);
   ostraka::cli::AddModelCommand(program, invocation);
+  ostraka::cli::AddDataCommand(program, invocation);
   ostraka::cli::AddSimCommand(program, invocation);
   ostraka::cli::AddCompareCommand(program, invocation);
   ostraka::cli::AddAggregateCommand(program, invocation);

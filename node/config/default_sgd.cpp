@@ -14,7 +14,7 @@ struct Row {
   SgdSettings settings;
 };
 
-constexpr std::array<Row, 12> kRows = {{
+constexpr std::array<Row, 16> kRows = {{
     {"toy", "toy", {1.0, 0}},
     {"softmax", "digits", {1.0, 0}},
     {"softmax", "mnist", {0.03, 0.9}},
@@ -27,6 +27,11 @@ constexpr std::array<Row, 12> kRows = {{
     {"cnn", "digits", {0.3, 0}},
     {"cnn", "mnist", {0.05, 0.9}},
     {"cnn", "cifar10", {0.3, 0}},
+    // Graphs differ. These serve a small gpt (docs/training.md), and perceptrons on images.
+    {"graph", "tokens", {0.1, 0.9}},
+    {"graph", "digits", {0.3, 0}},
+    {"graph", "mnist", {0.03, 0.9}},
+    {"graph", "cifar10", {0.01, 0.9}},
 }};
 
 }  // namespace

@@ -1,34 +1,56 @@
 #include "node/config/training.h"
 
 #include "node/train/data_source.h"
+#include "node/train/exact/graph_file.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::config {
 
+namespace {
+
+// Whether a copy of `source` can be the run's data: records are cut from any text.
+bool MayBe(const train::DataSource& source, const train::DataId& id) {
+  return source.name == id.name || (id.name == train::kTokens && source.name == "text");
+}
+
+}  // namespace
+
 base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest& manifest,
-                                                       const std::string& data,
-                                                       train::HeldOut evaluate_on) {
+                                                       const LocalTraining& local) {
   const protocol::TrainingPlan& plan = manifest.training;
+  ASSIGN_OR_RETURN(const train::ModelId model, train::ParseModelId(plan.model));
   ASSIGN_OR_RETURN(const train::DataId id, train::ParseDataId(plan.data));
-  train::DataSource source{.name = id.name, .dir = {}};
-  if (!data.empty()) {
-    ASSIGN_OR_RETURN(source, train::ParseDataSource(data));
-    if (source.name != id.name) {
-      return base::InvalidArgument("--data " + data + ": the run trains on " + id.name);
+  train::TrainerOptions options{.model = model.name,
+                                .data = id.name,
+                                .data_hash = id.hash,
+                                .batch_size = plan.batch_size,
+                                .hidden = plan.hidden,
+                                .data_seed = plan.data_seed,
+                                .exact = manifest.compute_profile == protocol::kExact,
+                                .evaluate_on = local.evaluate_on,
+                                .kernels = local.kernels};
+  if (!local.data.empty()) {
+    ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(local.data));
+    if (!MayBe(source, id)) {
+      return base::InvalidArgument("--data " + local.data + ": the run trains on " + id.name);
     }
+    options.data_dir = source.dir;
   }
-  return train::TrainerOptions{.model = plan.model,
-                               .data = id.name,
-                               .data_hash = id.hash,
-                               .batch_size = plan.batch_size,
-                               .hidden = plan.hidden,
-                               .data_seed = plan.data_seed,
-                               .data_dir = source.dir,
-                               .evaluate_on = evaluate_on};
+  if (local.graph.empty()) return options;
+  if (model.name != train::kGraphModel) {
+    return base::InvalidArgument("--graph " + local.graph + ": the run trains " + model.name);
+  }
+  ASSIGN_OR_RETURN(options.graph, train::ReadGraphOf(local.graph, model.graph));
+  return options;
+}
+
+std::string_view DefaultProfile(std::string_view model) {
+  const bool is_exact = model == "softmax" || model == "mlp" || model == train::kGraphModel;
+  return is_exact ? protocol::kExact : protocol::kTolerant;
 }
 
 base::Status CheckTraining(const protocol::Manifest& manifest) {
-  const auto options = TrainerOptionsOf(manifest, "", train::HeldOut::kTest);
+  const auto options = TrainerOptionsOf(manifest, {});
   return options.ok() ? train::CheckTrainerNames(*options) : options.status();
 }
 

@@ -1,11 +1,12 @@
 // The trainer that a manifest asks for, with this machine's settings.
 //
-// Thread safety: pure functions.
+// Thread safety: pure functions, but for reading a graph file.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "node/base/status.h"
 #include "node/protocol/ground/manifest.h"
@@ -13,12 +14,22 @@
 
 namespace ostraka::config {
 
-// The trainer options of `manifest` plus the settings of this machine. `data` says where this
-// machine has the run's data (train::ParseDataSource), or is empty. InvalidArgument: unknown names,
-// data without a hash, or `data` other than the manifest's.
+// What a machine chooses for itself.
+struct LocalTraining {
+  std::string data = {};     // where the run's data are here (train::ParseDataSource), or empty
+  std::string graph = {};    // where the run's graph file is here, or empty
+  std::string kernels = {};  // of exact gradients; empty: the widest
+  train::HeldOut evaluate_on = train::HeldOut::kTest;
+};
+
+// The trainer options of `manifest` plus the settings of this machine. Reads the graph file, if the
+// run trains one and `local` names it. InvalidArgument: unknown names, a model or data without a
+// hash, data other than the manifest's, a graph for a run that trains none. ReadGraphOf's errors.
 base::StatusOr<train::TrainerOptions> TrainerOptionsOf(const protocol::Manifest& manifest,
-                                                       const std::string& data,
-                                                       train::HeldOut evaluate_on);
+                                                       const LocalTraining& local);
+
+// The profile of a run for which nobody chose one: exact/1 if exact kernels train its model.
+std::string_view DefaultProfile(std::string_view model);
 
 // InvalidArgument unless this build knows the manifest's model and data.
 base::Status CheckTraining(const protocol::Manifest& manifest);

@@ -112,9 +112,11 @@ base::StatusOr<PreparedRun> Prepare(RunOptions options) {
   const base::Status valid = protocol::Validate(manifest);
   if (!valid.ok()) return base::InvalidArgument("manifest: " + base::MessageOf(valid));
   RETURN_IF_ERROR(CheckMember(manifest, self));
-  ASSIGN_OR_RETURN(
-      const train::TrainerOptions trainer_options,
-      config::TrainerOptionsOf(manifest, options.files.data, options.states.evaluate_on));
+  ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
+                   config::TrainerOptionsOf(manifest, {.data = options.files.data,
+                                                       .graph = options.files.graph,
+                                                       .kernels = options.kernels,
+                                                       .evaluate_on = options.states.evaluate_on}));
   NodeOptions node;
   ASSIGN_OR_RETURN(node.trainer, train::MakeTrainer(trainer_options));
   const base::TensorLayout layout = node.trainer->layout();

@@ -25,6 +25,7 @@ struct RunFiles {
   // Folders in which this user's processes lock the key (node/store/key_lock.h).
   std::vector<std::string> lock_folders;
   std::string data;    // where this computer keeps the run's data (node/config/training.h)
+  std::string graph;   // and the run's graph file, if it trains one
   std::string origin;  // file of the state that the run goes on from, if it does
   std::string record;  // every received frame is appended to this file; empty: none
 };
@@ -58,6 +59,7 @@ struct RunOptions {
   RunFiles files;
   RunNetwork network;
   RunStates states;
+  std::string kernels;       // of exact gradients; empty: the widest of this machine
   bool unprotected = false;  // plain averaging, nothing checked: for comparison only
   // Makes the machine, for experiments with one that misbehaves. Null: an honest one. REQUIRES: the
   // machine is fresh, not null.

@@ -14,6 +14,7 @@
 #include "node/train/gzip.h"
 #include "node/train/idx.h"
 #include "node/train/text.h"
+#include "node/train/tokens/tokens.h"
 
 namespace ostraka::train {
 namespace {
@@ -23,13 +24,14 @@ struct KnownData {
   std::string_view place;  // what a source gives after the name: a DIR, a FILE or nothing
   std::string_view scaling;
 };
-constexpr std::array<KnownData, 5> kKnownData = {{
+constexpr std::array<KnownData, 6> kKnownData = {{
     {"toy", "", ""},
     {"digits", "", "2 * p / 16 - 1"},
     {"mnist", "DIR", "2 * p / 255 - 1"},
     {"cifar10", "DIR", "2 * p / 255 - 1"},
     {"text", "FILE",
      "sqrt(k) * one_hot(s, k) of the last 8 bytes; s is a byte's place among the k that occur"},
+    {kTokens, "FILE", "bytes as numbers; target t is token t + 1"},
 }};
 
 constexpr std::uint32_t kMnistClasses = 10;
@@ -186,6 +188,14 @@ base::StatusOr<Dataset> LoadText(const std::string& path) {
   return data.ok() ? std::move(data) : file.Named(data.status());
 }
 
+// A packed file, or a text that is cut into records here.
+base::StatusOr<Dataset> LoadTokens(const std::string& path, std::uint32_t context) {
+  if (!IsFile(path)) return base::NotFound(path + " is not a file: say tokens:FILE or text:FILE");
+  ASSIGN_OR_RETURN(const DataFile file, ReadFile(path, kMaxFileBytes));
+  auto data = LooksPacked(file.bytes) ? ParseRecords(file.bytes) : RecordsOf(file.bytes, context);
+  return data.ok() ? std::move(data) : file.Named(data.status());
+}
+
 }  // namespace
 
 base::Status CheckDataName(std::string_view name) {
@@ -246,6 +256,7 @@ base::StatusOr<Dataset> LoadDataset(const DataSource& source) {
                                     PlaceOf(source.name));
   }
   if (source.name == "text") return LoadText(source.dir);
+  if (source.name == kTokens) return LoadTokens(source.dir, source.context);
   auto data = source.name == "mnist" ? LoadMnist(source.dir) : LoadCifar10(source.dir);
   if (!data.ok()) return data.status();
   data->validation = SplitOff(data->training, data->class_count, kValidationShare);

@@ -2,8 +2,10 @@
 //
 // Every peer recomputes others' gradients, so all must have equal data. A manifest names its data
 // by an id that includes the hash of the content; each peer says where its own copy is.
-//   id      in a manifest: "digits@<64 hex digits>", "mnist@...", "cifar10@...", "text@...", "toy"
-//   source  on a command line: "digits", "mnist:DIR", "cifar10:DIR", "text:FILE", "toy"
+//   id      in a manifest: "digits@<64 hex digits>", "mnist@...", "cifar10@...", "text@...",
+//           "tokens@...", "toy"
+//   source  on a command line: "digits", "mnist:DIR", "cifar10:DIR", "text:FILE", "tokens:FILE",
+//           "toy"
 //
 // Thread safety: pure functions, except LoadDataset and LoadDatasetOf, which read files.
 #pragma once
@@ -30,7 +32,8 @@ std::string TextOf(const DataId& id);
 
 struct DataSource {
   std::string name;
-  std::string dir;  // or the text's file; empty for data that the program contains
+  std::string dir;            // or the text's file; empty for data that the program contains
+  std::uint32_t context = 0;  // tokens: positions of a record, for a text that is not packed
 
   bool operator==(const DataSource&) const = default;
 };
@@ -45,7 +48,8 @@ base::Status CheckDataName(std::string_view name);
 // who use an exported model elsewhere. Empty for the toy.
 std::string InputScaling(std::string_view name);
 
-// Loads the data of `source`. REQUIRES: a name other than the toy's.
+// Loads the data of `source`. Of tokens: a packed file, or any text, cut into records of `context`.
+// Others: REQUIRES: a name other than the toy's.
 //   mnist    DIR/train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
 //            t10k-labels-idx1-ubyte; also with '.' for the last '-' (train-images.idx3-ubyte), and
 //            with .gz. A tenth of each class of the train files is the validation part.

@@ -39,6 +39,9 @@ struct Examples {
   void Add(std::span<const std::uint8_t> image, std::uint8_t label);
 };
 
+// The name of data that are records of tokens (node/train/tokens/tokens.h).
+inline constexpr char kTokens[] = "tokens";
+
 // As `max_value`: values are symbols 0..class_count-1, not amounts.
 inline constexpr std::uint8_t kSymbols = 0;
 
@@ -50,6 +53,9 @@ struct Dataset {
   Examples training;
   Examples validation;  // for choosing hyperparameters, never `test`
   Examples test;
+  // Of tokens: a target t is taken for class_count - 1 - t. For attacks that flip labels; no part
+  // of the hash.
+  bool reversed_targets = false;
 };
 
 // A model's input for one example, in order. All features have a mean square near one, as initial
@@ -65,7 +71,7 @@ void WriteFeatures(const Dataset& data, std::span<const std::uint8_t> image,
 
 // The hash of everything that a gradient or an evaluation depends on: H(kDomainData, channels |
 // height | width | classes | max_value | for training, validation and test: sized values | sized
-// labels), all numbers as u64.
+// labels), all numbers as u64. Of tokens: HashOfRecords (node/train/tokens/tokens.h).
 base::Digest HashOf(const Dataset& data);
 
 // Moves one example in `share` of each class out of `examples`: those with the smallest leaf hashes

@@ -31,4 +31,30 @@ std::vector<float> UniformByFanIn(const base::TensorLayout& layout, const base::
   return parameters;
 }
 
+std::vector<float> InitialByGraph(const std::vector<exact::Parameter>& tensors,
+                                  const base::Digest& seed) {
+  const base::Rng root(crypto::Stream("initial", seed).NextU64());
+  std::vector<float> parameters;
+  for (std::size_t index = 0; index < tensors.size(); ++index) {
+    base::Rng rng = root.Fork("tensor", index);
+    const double scale = double{tensors[index].scale};
+    const auto draw = [&]() -> double {
+      switch (tensors[index].initial) {
+        case exact::Initial::kZeros:
+          return 0;
+        case exact::Initial::kOnes:
+          return 1;
+        case exact::Initial::kNormal:
+          return scale * rng.Normal();
+        case exact::Initial::kUniform:
+          return scale * (2 * rng.Unit() - 1);
+      }
+      return 0;
+    };
+    const std::int64_t count = tensors[index].type.count();
+    for (std::int64_t i = 0; i < count; ++i) parameters.push_back(static_cast<float>(draw()));
+  }
+  return parameters;
+}
+
 }  // namespace ostraka::train

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "exact/graph/graph.h"
 #include "node/base/ids.h"
 #include "node/base/tensor_layout.h"
 
@@ -16,5 +17,10 @@ namespace ostraka::train {
 // own generator, forked by its index. REQUIRES: every tensor has a dimension and an element, and
 // the first is not a vector.
 std::vector<float> UniformByFanIn(const base::TensorLayout& layout, const base::Digest& seed);
+
+// As a graph file states them (docs/graph.md): zeros, ones, normal (the near-normal of base::Rng,
+// bounded by 6 deviations) or uniform. Generators as above.
+std::vector<float> InitialByGraph(const std::vector<exact::Parameter>& tensors,
+                                  const base::Digest& seed);
 
 }  // namespace ostraka::train

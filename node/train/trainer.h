@@ -2,7 +2,8 @@
 //
 // A gradient is a function of (parameters, batch seed) alone, so that peers can check each other.
 // Initial parameters are bit-identical on every machine (own generator, no libm except sqrt).
-// Gradients may differ by ~1e-7 relative between machines (docs/protocol.md, tolerant profile).
+// Gradients by libtorch may differ by ~1e-7 relative between machines (docs/protocol.md, tolerant
+// profile); those of other trainers have equal bits.
 //
 // Thread safety: Gradient and Evaluate are called from one thread at a time (the compute thread).
 #pragma once
@@ -72,15 +73,18 @@ class Trainer {
 // The manifest's settings of training, from which every peer builds an equal trainer, followed by
 // settings of this machine.
 struct TrainerOptions {
-  std::string model = "mlp";    // toy, softmax, mlp, cnn
-  std::string data = "digits";  // toy, digits, mnist, cifar10, text
+  std::string model = "mlp";    // toy, softmax, mlp, cnn, graph
+  std::string data = "digits";  // toy, digits, mnist, cifar10, text, tokens
   Digest data_hash = {};        // the data's content (node/train/data_source.h); zero: any
   std::uint64_t batch_size = 32;
   std::uint64_t hidden = 64;    // mlp, cnn: hidden units; toy: dimension
   std::uint64_t data_seed = 0;  // toy: the problem
+  std::string graph = {};       // graph: the text of its file (node/train/exact/graph_file.h)
+  bool exact = false;           // by the kernels of exact/; else by libtorch
 
-  std::string data_dir = {};  // mnist, cifar10: the folder of their files; text: the file
+  std::string data_dir = {};  // mnist, cifar10: the folder of their files; text, tokens: the file
   HeldOut evaluate_on = HeldOut::kTest;
+  std::string kernels = {};  // exact: LevelName of the kernels; empty: the widest of this machine
 };
 
 }  // namespace ostraka::train

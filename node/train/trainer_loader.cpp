@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "node/train/data_source.h"
+#include "node/train/exact/exact_trainer.h"
+#include "node/train/exact/graph_file.h"
 #include "node/train/toy_trainer.h"
 #include "node/train/trainer_module.h"
 
@@ -17,7 +19,7 @@ namespace ostraka::train {
 namespace {
 
 constexpr char kModuleFile[] = "libostraka_torch.so";
-constexpr std::array<std::string_view, 4> kModels = {"toy", "softmax", "mlp", "cnn"};
+constexpr std::array<std::string_view, 5> kModels = {"toy", "softmax", "mlp", "cnn", kGraphModel};
 
 base::Status CheckModelName(const std::string& name) {
   if (std::find(kModels.begin(), kModels.end(), name) != kModels.end()) return base::OkStatus();
@@ -90,7 +92,31 @@ base::Status CheckTrainerNames(const TrainerOptions& options) {
   if (options.model == "cnn" && options.data == "text") {
     return base::InvalidArgument("model cnn is for images: data text goes with softmax or mlp");
   }
+  if ((options.data == kTokens) && options.model != kGraphModel) {
+    return base::InvalidArgument("data tokens are for graphs: model " + options.model +
+                                 " reads a text as text:FILE");
+  }
+  if (options.model == kGraphModel && options.data == "text") {
+    return base::InvalidArgument("a graph reads a text as tokens: name data tokens");
+  }
+  if (options.exact && options.model == "cnn") {
+    return base::InvalidArgument(
+        "model cnn needs libtorch, whose gradients differ between machines: use compute_profile "
+        "tolerant");
+  }
+  if (!options.exact && options.model == kGraphModel) {
+    return base::InvalidArgument("a graph trains by exact kernels: use compute_profile exact/1");
+  }
   return base::OkStatus();
+}
+
+base::StatusOr<Dataset> LoadDataFor(const TrainerOptions& options) {
+  DataSource source{.name = options.data, .dir = options.data_dir};
+  if (options.data == kTokens) {
+    ASSIGN_OR_RETURN(const exact::Graph graph, GraphOf(options.graph));
+    ASSIGN_OR_RETURN(source.context, ContextOf(graph));
+  }
+  return LoadDatasetOf(source, options.data_hash);
 }
 
 std::vector<std::string> ModuleCandidates() {
@@ -119,11 +145,15 @@ base::StatusOr<std::unique_ptr<Trainer>> MakeTrainerFrom(
     if (data) return base::InvalidArgument("model toy has a problem of its own, and no data set");
     return MakeToyTrainer(options);
   }
-  ASSIGN_OR_RETURN(const TrainerModule* module, LoadModule("model " + options.model, module_files));
-  if (!data) {
-    ASSIGN_OR_RETURN(data, LoadDatasetOf({options.data, options.data_dir}, options.data_hash));
+  const TrainerModule* module = nullptr;
+  if (!options.exact) {
+    ASSIGN_OR_RETURN(module, LoadModule("model " + options.model, module_files));
   }
-  return module->make(options, *std::move(data));
+  if (!data) {
+    ASSIGN_OR_RETURN(data, LoadDataFor(options));
+  }
+  return options.exact ? MakeExactTrainer(options, *std::move(data))
+                       : module->make(options, *std::move(data));
 }
 
 base::StatusOr<std::string> TrainerLibrary() {

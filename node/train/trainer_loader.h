@@ -24,6 +24,10 @@ base::Status CheckTrainerNames(const TrainerOptions& options);
 // another build. Each message is one line with a remedy.
 base::StatusOr<std::unique_ptr<Trainer>> MakeTrainer(const TrainerOptions& options);
 
+// The data that `options` name, for a trainer of them. LoadDatasetOf's errors; of tokens also
+// GraphOf's. REQUIRES: a model other than the toy.
+base::StatusOr<Dataset> LoadDataFor(const TrainerOptions& options);
+
 // A trainer of the options' model over `data`, in place of the data that they name. InvalidArgument
 // for the toy, which has no examples (node/train/toy_trainer.h); other errors as MakeTrainer.
 base::StatusOr<std::unique_ptr<Trainer>> MakeTrainerOver(const TrainerOptions& options,

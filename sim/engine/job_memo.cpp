@@ -57,8 +57,8 @@ bool Same(const GradientSpec& a, const GradientSpec& b) {
 }
 
 bool Same(const RecomputeSpec& a, const RecomputeSpec& b) {
-  if (!Same(a.tau, b.tau) || !Same(a.eps_g, b.eps_g) || a.claims.size() != b.claims.size() ||
-      !Same(a.gradient, b.gradient)) {
+  if (!Same(a.tau, b.tau) || !Same(a.eps_g, b.eps_g) || a.gradient_root != b.gradient_root ||
+      a.claims.size() != b.claims.size() || !Same(a.gradient, b.gradient)) {
     return false;
   }
   for (std::size_t i = 0; i < a.claims.size(); ++i) {

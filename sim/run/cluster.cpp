@@ -106,6 +106,10 @@ std::shared_ptr<const protocol::Manifest> MakeManifest(const SimOptions& options
   manifest->training = plan;
   manifest->tau = options.tau;
   manifest->validators = options.validators;
+  if (options.exact) {
+    manifest->compute_profile = protocol::kExact;
+    manifest->eps_g = 0;
+  }
   return manifest;
 }
 

@@ -88,6 +88,7 @@ const std::vector<Field>& Fields() {
       NumberField("batch_size", &SimOptions::batch_size),
       NumberField("learning_rate", &SimOptions::learning_rate),
       NumberField("tau", &SimOptions::tau),
+      OnlyIfSet(BoolField("exact", &SimOptions::exact)),
       DurationField("delay_min_ns", &SimOptions::delay_min),
       DurationField("delay_max_ns", &SimOptions::delay_max),
       DurationField("jitter_ns", &SimOptions::jitter),

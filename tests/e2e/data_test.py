@@ -27,7 +27,6 @@ class TrainTest(TestCase):
         self.assertEqual(result["parameters"], 136874)
         self.assertTrue(result["state_roots_equal"])
 
-    @needs_torch
     def test_mlp_on_a_text(self):
         text = self.folder / "text"
         text.write_text("Nobody vouches for anybody here. " * 200)
@@ -48,7 +47,6 @@ class OtherDataTest(TestCase):
         return ["node", self.made.manifest, "--key", self.made.key(0), "--data-dir",
                 self.folder / "data", *options]
 
-    @needs_torch
     def test_one_changed_pixel_is_refused(self):
         other = self.folder / "other"
         image_files.write_mnist(other, 300, 100)
@@ -61,7 +59,6 @@ class OtherDataTest(TestCase):
                      + wanted, "this copy has", str(other), "get theirs")
         self.assertFalse((self.folder / "data").exists())
 
-    @needs_torch
     def test_no_folder_and_other_names(self):
         self.refused(2, self.node(), "the run trains on mnist", "--data mnist:DIR")
         self.refused(2, self.node("--data", f"cifar10:{self.mnist}"), "the run trains on mnist")

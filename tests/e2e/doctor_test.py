@@ -5,7 +5,7 @@ import socket
 import harness
 from harness import TestCase, run
 
-CHECKS = ["cpu", "threads", "blas", "trainer", "memory", "disk", "files", "clock", "listen"]
+CHECKS = ["cpu", "threads", "kernels", "blas", "trainer", "memory", "disk", "files", "clock", "listen"]
 
 
 class DoctorTest(TestCase):
@@ -51,7 +51,7 @@ class DoctorTest(TestCase):
         self.refused(3, ["doctor", self.folder / "none.toml"], "none.toml")
 
     def test_calibrate_states_the_eps_g_that_a_manifest_needs(self):
-        made = self.make_run(count=4, model="softmax")
+        made = self.make_run(count=4, model="softmax", options=["--profile", "tolerant"])
         result = run("doctor", made.manifest, "--calibrate", "--json")
         if "needs libostraka_torch.so" in result.stdout:
             self.skipTest("built without libtorch")
@@ -69,6 +69,17 @@ class DoctorTest(TestCase):
         refused = run("doctor", made.manifest, "--calibrate")
         self.assertEqual(refused.returncode, 1, refused.stdout)
         self.assertIn("write a manifest with eps_g = ", refused.stdout)
+
+    def test_exact_kernels_show_their_digest_and_no_noise(self):
+        finding = self.doctor()["kernels"]
+        self.assertEqual(finding["severity"], "ok", finding)
+        self.assertRegex(finding["text"], r"exact gradients by scalar.*, conformance digest [0-9a-f]{64}\Z")
+        made = self.make_run(count=4, model="mlp")
+        report = json.loads(run("doctor", made.manifest, "--calibrate", "--json").stdout)
+        [measured] = report["calibration"]
+        self.assertEqual((measured["noise"], measured["eps_g"]), (0, 0))
+        self.assertIn("scalar", measured["paths"])
+        self.assertIn("equal in every bit", report["findings"][0]["text"])
 
 
 if __name__ == "__main__":

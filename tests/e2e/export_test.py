@@ -9,7 +9,7 @@ from pathlib import Path
 
 import harness
 import safetensors_file
-from harness import TestCase, expect_ok, needs_torch, run
+from harness import TestCase, expect_ok, run
 
 try:
     from safetensors import safe_open
@@ -89,11 +89,9 @@ class ModelTest(TestCase):
         # The rounding of one program may change which of two nearly equal logits is larger.
         self.assertLessEqual(abs(right - result["metric"]["value"] * len(rows)), 1.01)
 
-    @needs_torch
     def test_mlp(self):
         self.check("mlp", "test")
 
-    @needs_torch
     def test_softmax(self):
         self.check("softmax", "validation")
 

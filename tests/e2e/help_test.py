@@ -11,7 +11,7 @@ COMMANDS = [[], ["swarm"], ["node"], ["key"], ["key", "new"], ["key", "show"], [
             ["run", "init"], ["run", "show"], ["run", "check"], ["run", "recover"], ["ledger"], ["ledger", "show"],
             ["ledger", "explain"], ["sim"], ["sim", "dht"], ["dht"], ["dht", "bench"], ["status"], ["doctor"], ["bench"], ["bench", "aggregation"], ["export"],
             ["aggregate"], ["attack"], ["compare"], ["compare", "merge"],
-            ["model"], ["model", "make"], ["model", "show"], ["manual"],
+            ["model"], ["model", "make"], ["model", "show"], ["data"], ["data", "pack"], ["data", "check"], ["manual"],
             ["evidence"], ["evidence", "verify"], ["evidence", "show"],
             ["evidence", "export"]]
 
@@ -31,7 +31,7 @@ class HelpTest(TestCase):
             text = run(*command, "--help").stdout
             _, _, after = text.partition("Subcommands:\n")
             return re.findall(r"^  ([a-z]+) ", after.partition("\n\n")[0], re.MULTILINE)
-        for command in [[], ["key"], ["run"], ["ledger"], ["bench"], ["dht"], ["compare"], ["evidence"], ["model"]]:
+        for command in [[], ["key"], ["run"], ["ledger"], ["bench"], ["dht"], ["compare"], ["evidence"], ["model"], ["data"]]:
             names = [c[-1] for c in COMMANDS if c[:-1] == command and c]
             self.assertEqual(sorted(listed(command)), sorted(names))
 
@@ -50,14 +50,14 @@ class HelpTest(TestCase):
 
 class UsageTest(TestCase):
     def test_no_subcommand_lists_them(self):
-        self.refused(2, [], "give a subcommand: swarm, node, key, run, status, doctor, ledger, evidence, export, model, sim, compare, aggregate, attack")
+        self.refused(2, [], "give a subcommand: swarm, node, key, run, status, doctor, ledger, evidence, export, model, data, sim, compare, aggregate, attack")
         self.refused(2, ["key"], "give a subcommand: new, show, passwd, import", "`ostraka key --help`")
 
     def test_unknown_subcommand_suggests(self):
         self.refused(2, ["swrm"], "unknown subcommand 'swrm'", "did you mean 'swarm'?")
         self.refused(2, ["key", "shwo", "a"], "unknown subcommand 'shwo'", "did you mean 'show'?",
                      "`ostraka key --help`")
-        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, status, doctor, ledger, evidence, export, model, sim, compare, aggregate, attack")
+        self.refused(2, ["abracadabra"], "known: swarm, node, key, run, status, doctor, ledger, evidence, export, model, data, sim, compare, aggregate, attack")
 
     def test_unknown_option_suggests(self):
         self.refused(2, ["swarm", "--stps", "3"], "unknown option '--stps'",

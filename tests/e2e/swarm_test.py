@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import harness
-from harness import Running, TestCase, await_gone, children_of, expect_ok, needs_torch, run
+from harness import Running, TestCase, await_gone, children_of, expect_ok, run
 
 TOY = ["--model", "toy", "--hidden", "256"]
 KEYS = {"ok", "peers", "byzantine", "attack", "unprotected", "seed", "parameters", "steps", "bans", "rejoined",
@@ -196,7 +196,6 @@ class OutcomeTest(TestCase):
         result, _ = self.swarm(*args, "--target", 1e9)
         self.assertTrue(result["ok"], result["problems"])
 
-    @needs_torch
     def test_softmax_on_digits_learns_beside_an_attacker(self):
         result, _ = self.swarm("--peers", 4, "--byzantine", 1, "--model", "softmax", "--steps", 40)
         self.assertTrue(result["ok"], result["problems"])

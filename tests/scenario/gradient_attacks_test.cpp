@@ -81,5 +81,51 @@ INSTANTIATE_TEST_SUITE_P(MoreAttacks, GradientAttack,
                                           testing::Values(Size{8, 3, 150})),
                          NameOf);
 
+// --- the exact profile
+// ----------------------------------------------------------------------------
+
+// The lowest bit of one number of each false gradient.
+SimResult FlipOneBit(bool exact) {
+  SimOptions options;
+  options.peers = 8;
+  options.byzantine = 3;
+  options.steps = 150;
+  options.attack = "bit_flip";
+  options.attack_params = {{"coordinates", "1"}, {"bit", "1"}};
+  options.exact = exact;
+  options.await_removal = exact;
+  const auto result = RunSimulation(options);
+  EXPECT_TRUE(result.ok() && result->ok);
+  EXPECT_EQ(result->honest_removed, 0U);
+  return *result;
+}
+
+TEST(ExactProfile, OneBitIsABan) {
+  const SimResult result = FlipOneBit(true);
+  EXPECT_EQ(result.byzantine_removed, 3U);
+  for (const wire::Removal& removal : result.removals) {
+    EXPECT_EQ(removal.kind, wire::RemovalKind::kVerdict);
+  }
+}
+
+TEST(ExactProfile, WithoutItOneBitIsWithinTheNoise) {
+  EXPECT_TRUE(FlipOneBit(false).removals.empty());
+}
+
+TEST(ExactProfile, HonestMembersAreNotAccusedThroughCrashesAndVoidColumns) {
+  SimOptions options;
+  options.peers = 11;
+  options.byzantine = 2;
+  options.steps = 80;
+  options.attack = "void_columns";
+  options.crashes = 4;
+  options.validators = 2;
+  options.exact = true;
+  const auto result = RunSimulation(options);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->ok) << result->failure->checker << ": " << result->failure->message;
+  EXPECT_EQ(result->honest_removed, 0U);
+}
+
 }  // namespace
 }  // namespace ostraka::sim

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "exact/kernels/kernels.h"
 #include "node/cli/doctor/calibration.h"
 #include "node/cli/terminal/float_file.h"
 #include "node/cli/terminal/process.h"
@@ -86,16 +87,30 @@ base::Status RunPath(const Path& path, const std::vector<std::string>& arguments
                            std::to_string(*status));
 }
 
+// The paths that this machine can take: of libtorch, or of exact kernels.
+std::vector<Path> PathsHere(bool exact) {
+  std::vector<Path> paths;
+  const CpuFacts cpu = ReadCpu();
+  for (const Path& path : kPaths) {
+    if (!exact && (path.needs == nullptr || cpu.*path.needs)) paths.push_back(path);
+  }
+  for (const exact::Level level : exact::kAllLevels) {
+    if (!exact || !exact::IsSupported(level)) continue;
+    paths.push_back({exact::LevelName(level).data(), nullptr, {}});
+  }
+  return paths;
+}
+
 base::StatusOr<std::vector<PathNoise>> Measure(const protocol::Manifest& manifest,
                                                const std::vector<std::string>& model,
                                                const std::string& folder, std::uint64_t dimension) {
-  const CpuFacts cpu = ReadCpu();
+  const bool exact = manifest.compute_profile == protocol::kExact;
   std::vector<std::pair<PathNoise, Gradients>> measured;
-  for (const Path& path : kPaths) {
-    if (path.needs != nullptr && !(cpu.*path.needs)) continue;
+  for (const Path& path : PathsHere(exact)) {
     const std::string out = folder + "/gradients";
     std::vector<std::string> arguments = {"doctor", "--probe-into", out, "--probe-at",
                                           folder + "/places"};
+    if (exact) arguments.insert(arguments.end(), {"--probe-kernels", path.name});
     arguments.insert(arguments.end(), model.begin(), model.end());
     RETURN_IF_ERROR(RunPath(path, arguments, folder + "/log"));
     ASSIGN_OR_RETURN(Gradients gradients, ReadFloats(out, dimension));
@@ -117,8 +132,9 @@ base::StatusOr<std::vector<PathNoise>> Measure(const protocol::Manifest& manifes
 }  // namespace
 
 CalibrationFacts Calibrate(const protocol::Manifest& manifest, const std::string& manifest_file,
-                           const train::TrainerOptions& options) {
+                           const train::TrainerOptions& options, const std::string& graph) {
   CalibrationFacts facts;
+  facts.exact = options.exact;
   facts.model = options.model + " on " + options.data;
   facts.eps_g = manifest.eps_g;
   facts.from_manifest = !manifest_file.empty();
@@ -136,6 +152,7 @@ CalibrationFacts Calibrate(const protocol::Manifest& manifest, const std::string
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(options));
     std::vector<std::string> model = {"--probe-model", options.model};
     if (facts.from_manifest) model = {manifest_file};
+    if (!graph.empty()) model.insert(model.end(), {"--graph", graph});
     if (!options.data_dir.empty()) {
       model.insert(model.end(), {"--data", options.data + ":" + options.data_dir});
     }

@@ -117,6 +117,16 @@ Finding JudgeCalibration(const CalibrationFacts& facts) {
     paths += (paths.empty() ? "" : ", ") + path.path + " " + Scientific(path.noise);
   }
   const double noise = facts.noise();
+  if (facts.exact && noise == 0) {
+    return {"eps_g", Severity::kOk,
+            facts.model + ": equal in every bit by the kernels for " + paths, ""};
+  }
+  if (facts.exact) {
+    return {"eps_g", Severity::kSerious,
+            facts.model + ": kernels differ (" + paths +
+                "), and compute_profile exact/1 allows no difference",
+            "leave this machine out, and test its memory"};
+  }
   const double least = kNoiseMargin * noise;
   const std::string text = facts.model + ": noise " + Scientific(noise) + " between code paths (" +
                            paths + "), so eps_g must be " + Scientific(least) + " or more; " +

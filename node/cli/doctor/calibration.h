@@ -47,6 +47,7 @@ struct CalibrationFacts {
   std::vector<PathNoise> paths;
   double eps_g = 0;  // from the manifest, or the default
   bool from_manifest = false;
+  bool exact = false;   // paths are kernels, and must not differ by a bit
   std::string problem;  // reason why nothing was measured; empty if measured
   double noise() const;
 };
@@ -55,10 +56,11 @@ Finding JudgeCalibration(const CalibrationFacts& facts);
 // --- calibrate_paths.cpp: runs the paths ---------------------------------------------------------
 
 // Measures one model on this machine, which takes seconds for small models: the model of
-// `manifest`, which was read from `manifest_file`, or a built-in one on digits if that is empty.
-// REQUIRES: the program has AddDoctorCommand, and no other thread runs.
+// `manifest`, which was read from `manifest_file`, or a built-in one on digits if that is empty. In
+// profile exact/1 the paths are the kernels of this machine. `graph`: the run's graph file, or
+// empty. REQUIRES: the program has AddDoctorCommand, and no other thread runs.
 CalibrationFacts Calibrate(const protocol::Manifest& manifest, const std::string& manifest_file,
-                           const train::TrainerOptions& options);
+                           const train::TrainerOptions& options, const std::string& graph);
 
 // --- gradient_probe.cpp: runs in a path's process -----------------------------------------------
 

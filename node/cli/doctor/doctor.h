@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "exact/kernels/kernels.h"
 #include "node/base/time.h"
 
 namespace ostraka::cli {
@@ -47,6 +48,15 @@ struct BlasFacts {
 };
 // OpenBLAS may mistake a new CPU for an old one and then runs at a fraction of its speed.
 Finding JudgeBlas(const BlasFacts& facts, const CpuFacts& cpu);
+
+// Kernels of exact gradients for one instruction set of this machine.
+struct KernelFacts {
+  std::string level;    // exact::LevelName
+  std::string digest;   // of its conformance vectors, as hexadecimal digits
+  std::string problem;  // exact::CheckConformance's reason; empty if it computes as its peers do
+};
+// One finding for all levels. REQUIRES: at least one.
+Finding JudgeKernels(const std::vector<KernelFacts>& facts);
 
 struct ClockFacts {
   bool known = false;         // the kernel reports it
@@ -91,7 +101,9 @@ Finding JudgeReach(const std::vector<ReachFacts>& facts);
 // --- doctor_facts.cpp: measurements -------------------------------------------------------------
 
 CpuFacts ReadCpu();
-BlasFacts ReadBlas();  // takes about half a second
+BlasFacts ReadBlas();                                   // takes about half a second
+KernelFacts TryKernels(const exact::Kernels& kernels);  // takes some milliseconds
+std::vector<KernelFacts> ReadKernels();                 // of each level that this machine has
 ClockFacts ReadClock();
 DiskFacts ReadDisk(const std::string& folder);  // creates `folder` if missing; leaves no file in it
 MemoryFacts ReadMemory();

@@ -25,12 +25,14 @@ struct DoctorOptions {
   std::string data_dir;
   std::string listen = "*:0";
   std::string data;
+  std::string graph;
   bool calibrate = false;
   bool json = false;
   // For a process that --calibrate starts.
   std::string probe_into;
   std::string probe_at;
   std::string probe_model;
+  std::string probe_kernels;
 };
 
 // The manifest and its trainer, or the defaults with a built-in model.
@@ -48,7 +50,11 @@ base::StatusOr<Model> ModelOf(const DoctorOptions& options, const std::string& b
     ASSIGN_OR_RETURN(model.manifest, config::ReadManifestFile(options.manifest_file));
   }
   ASSIGN_OR_RETURN(model.trainer,
-                   config::TrainerOptionsOf(model.manifest, options.data, train::HeldOut::kTest));
+                   config::TrainerOptionsOf(
+                       model.manifest,
+                       {.data = options.data,
+                        .graph = GraphFileOf(options.graph, options.manifest_file, model.manifest),
+                        .kernels = options.probe_kernels}));
   return model;
 }
 
@@ -56,7 +62,7 @@ base::StatusOr<std::vector<CalibrationFacts>> CalibrateModels(const DoctorOption
   std::vector<CalibrationFacts> facts;
   for (const char* built_in : {"softmax", "mlp", "cnn"}) {
     ASSIGN_OR_RETURN(const Model model, ModelOf(options, built_in));
-    facts.push_back(Calibrate(model.manifest, options.manifest_file, model.trainer));
+    facts.push_back(Calibrate(model.manifest, options.manifest_file, model.trainer, options.graph));
     if (!options.manifest_file.empty()) break;
   }
   return facts;
@@ -99,10 +105,16 @@ base::StatusOr<std::vector<Finding>> Examine(const DoctorOptions& options) {
     ASSIGN_OR_RETURN(folder, DefaultDataRoot());
   }
   const CpuFacts cpu = ReadCpu();
-  std::vector<Finding> findings = {
-      JudgeCpu(cpu), JudgeThreads(cpu),         JudgeBlas(ReadBlas(), cpu),
-      CheckModule(), JudgeMemory(ReadMemory()), JudgeDisk(ReadDisk(folder)),
-      CheckFiles(),  JudgeClock(ReadClock()),   JudgeListen(TryListen(options.listen))};
+  std::vector<Finding> findings = {JudgeCpu(cpu),
+                                   JudgeThreads(cpu),
+                                   JudgeKernels(ReadKernels()),
+                                   JudgeBlas(ReadBlas(), cpu),
+                                   CheckModule(),
+                                   JudgeMemory(ReadMemory()),
+                                   JudgeDisk(ReadDisk(folder)),
+                                   CheckFiles(),
+                                   JudgeClock(ReadClock()),
+                                   JudgeListen(TryListen(options.listen))};
   if (!members.empty()) findings.push_back(JudgeReach(members));
   return findings;
 }
@@ -172,6 +184,10 @@ void AddDoctorCommand(CLI::App& program, Invocation& invocation) {
       "compare it with the manifest's eps_g (or the default, for the built-in models)");
   command->add_option("--data", options->data,
                       "with --calibrate: location of the manifest's data, as for ostraka node");
+  command->add_option("--graph", options->graph,
+                      "with --calibrate: location of the manifest's graph file, as for ostraka "
+                      "node");
+  command->add_option("--probe-kernels", options->probe_kernels)->group("");
   command->add_option("--probe-into", options->probe_into)->group("");
   command->add_option("--probe-at", options->probe_at)->group("");
   command->add_option("--probe-model", options->probe_model)->group("");

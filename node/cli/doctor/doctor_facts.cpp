@@ -15,6 +15,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "exact/kernels/conformance.h"
 #include "node/cli/doctor/doctor.h"
 #include "node/os/endpoint.h"
 #include "node/os/tcp_probe.h"
@@ -207,8 +208,24 @@ Finding CheckModule() {
   options.model = "softmax";
   const auto trainer = train::MakeTrainer(options);
   if (trainer.ok()) return {"trainer", Severity::kOk, "libtorch loads, models can be trained", ""};
-  return {"trainer", Severity::kWarning, "only the toy model: " + base::MessageOf(trainer.status()),
+  return {"trainer", Severity::kWarning,
+          "no cnn, and no run with compute_profile tolerant: " + base::MessageOf(trainer.status()),
           "install the package with its lib/ostraka folder, and libtorch1.13"};
+}
+
+KernelFacts TryKernels(const exact::Kernels& kernels) {
+  const base::Status conforms = exact::CheckConformance(kernels);
+  return {.level = std::string(exact::LevelName(kernels.level)),
+          .digest = exact::ConformanceDigest(kernels).Hex(),
+          .problem = conforms.ok() ? "" : base::MessageOf(conforms)};
+}
+
+std::vector<KernelFacts> ReadKernels() {
+  std::vector<KernelFacts> facts;
+  for (const exact::Level level : exact::kAllLevels) {
+    if (exact::IsSupported(level)) facts.push_back(TryKernels(exact::KernelsFor(level)));
+  }
+  return facts;
 }
 
 ListenFacts TryListen(const std::string& address) {

@@ -101,6 +101,24 @@ Finding JudgeBlas(const BlasFacts& facts, const CpuFacts& cpu) {
               " in its environment, and compare the GFLOP/s that this command prints with it"};
 }
 
+Finding JudgeKernels(const std::vector<KernelFacts>& facts) {
+  std::string levels;
+  for (const KernelFacts& level : facts) {
+    if (!level.problem.empty()) {
+      return {"kernels", Severity::kSerious, level.level + ": " + level.problem,
+              "leave this machine out of runs with compute_profile exact/1, and test its memory"};
+    }
+    levels += (levels.empty() ? "" : ", ") + level.level;
+  }
+  const std::string text =
+      "exact gradients by " + levels + ", conformance digest " + facts.front().digest;
+  if (facts.size() == 1 && facts.front().level == exact::LevelName(exact::Level::kScalar)) {
+    return {"kernels", Severity::kWarning, text + ": a hundred times slower than with FMA",
+            "use a CPU with AVX2 and FMA, or a 64-bit ARM"};
+  }
+  return {"kernels", Severity::kOk, text, ""};
+}
+
 Finding JudgeClock(const ClockFacts& facts) {
   if (!facts.known) {
     return {"clock", Severity::kWarning, "the kernel does not say whether the clock is right",

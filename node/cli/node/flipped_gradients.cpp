@@ -17,9 +17,12 @@ base::StatusOr<std::unique_ptr<train::Trainer>> MakeFlipped(const train::Trainer
     sim::FlipLabels(problem);
     return train::MakeToyTrainerOver(std::move(problem), options.batch_size);
   }
-  ASSIGN_OR_RETURN(train::Dataset data,
-                   train::LoadDatasetOf({options.data, options.data_dir}, options.data_hash));
-  sim::FlipLabels(data.training.labels, data.class_count);
+  ASSIGN_OR_RETURN(train::Dataset data, train::LoadDataFor(options));
+  if (data.name == train::kTokens) {
+    data.reversed_targets = true;
+  } else {
+    sim::FlipLabels(data.training.labels, data.class_count);
+  }
   return train::MakeTrainerOver(options, std::move(data));
 }
 

@@ -7,6 +7,7 @@
 
 #include "node/cli/node/flipped_gradients.h"
 #include "node/cli/options/attack_options.h"
+#include "node/cli/options/manifest_options.h"
 #include "node/cli/terminal/byte_count.h"
 #include "node/cli/terminal/data_dir.h"
 #include "node/cli/views/node_answers.h"
@@ -115,6 +116,8 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
   ASSIGN_OR_RETURN(run.files.data_dir, DataDirOf(options.files.data_dir, run.manifest->run_id));
   run.files.lock_folders = LockFolders(options.files.key);
   run.files.data = options.files.data;
+  run.files.graph = GraphFileOf(options.files.graph, options.files.manifest, *run.manifest);
+  run.kernels = options.lab.kernels;
   run.files.origin = options.files.origin;
   run.files.record = options.files.record_frames;
   ASSIGN_OR_RETURN(run.network, NetworkOf(options.network, *run.manifest, run.files.data_dir));
@@ -122,7 +125,10 @@ base::StatusOr<host::RunOptions> RunOptionsOf(const NodeCommandOptions& options)
   if (options.lab.Attacks()) {
     ASSIGN_OR_RETURN(
         train::TrainerOptions trainer,
-        config::TrainerOptionsOf(*run.manifest, run.files.data, run.states.evaluate_on));
+        config::TrainerOptionsOf(*run.manifest, {.data = run.files.data,
+                                                 .graph = run.files.graph,
+                                                 .kernels = run.kernels,
+                                                 .evaluate_on = run.states.evaluate_on}));
     run.machine = [lab = options.lab, of = run.manifest, own = run.key, trainer](
                       const host::MachineMaker& honest, const base::TensorLayout& layout) {
       return Attacker(lab, of, own, trainer, layout, honest);
@@ -150,7 +156,10 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
   AddHttpOptions(command, options.network.http);
   command.add_option(
       "--data", options.files.data,
-      "mnist:DIR, cifar10:DIR or text:FILE: where the run's data is on this machine");
+      "mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE: where the run's data is on this machine");
+  command.add_option("--graph", options.files.graph,
+                     "the run's graph file, if it trains one (default: the manifest's path and "
+                     ".graph)");
   command.add_option("--origin", options.files.origin,
                      "file with the initial state, for a run made by `run recover`");
   command.add_option("--record-frames", options.files.record_frames,
@@ -165,6 +174,11 @@ void AddNodeOptions(CLI::App& command, NodeCommandOptions& options) {
   AddLogOptions(command, options.output.log);
   const char* lab = "Experiments: a node that misbehaves on purpose";
   command.add_flag("--unprotected", options.lab.unprotected, "average gradients without any check")
+      ->group(lab);
+  command
+      .add_option("--kernels", options.lab.kernels,
+                  "exact gradients by the kernels for scalar, avx2, avx512 or neon: equal bits, "
+                  "another speed (default: the widest)")
       ->group(lab);
   command.add_option("--attack", options.lab.attack, "name of the attack")->group(lab);
   command

@@ -26,6 +26,7 @@ struct NodeFileOptions {
   PassphraseOptions passphrase;
   std::string data_dir;
   std::string data;    // this node's copy of the run's data
+  std::string graph;   // and of its graph file; empty: beside the manifest
   std::string origin;  // file of the state that the run begins with
   std::string record_frames;
 };
@@ -48,6 +49,7 @@ struct NodeOutputOptions {
 struct NodeLabOptions {
   bool Attacks() const { return !attack.empty() && attack != "none"; }
   bool unprotected = false;
+  std::string kernels;  // of exact gradients
   std::string attack;
   std::vector<std::string> attack_params;  // name=value
   std::vector<std::string> colluders;      // ids

@@ -26,7 +26,8 @@ struct RunOptions {
   std::vector<std::string> members;  // ID@HOST:PORT
   ManifestOptions manifest;
   std::uint32_t faults = 0;
-  std::string data;  // for check: where the run's data is on this machine
+  std::string data;   // for check: where the run's data is on this machine
+  std::string graph;  // for check: where its graph file is, if it trains one
   bool json = false;
 };
 
@@ -41,6 +42,12 @@ base::StatusOr<protocol::Member> ParseMember(const std::string& text) {
   const auto address = os::ParseHostPort(text.substr(at + 1));
   if (!address.ok()) return base::InvalidArgument("--member " + base::MessageOf(address.status()));
   return protocol::Member{*id, text.substr(at + 1)};
+}
+
+// A name with its hash cut to the 16 digits that people compare.
+std::string ShortName(const std::string& name) {
+  const std::size_t at = name.find('@');
+  return at == std::string::npos ? name : name.substr(0, at + 1 + 16);
 }
 
 void PrintSummary(const protocol::Manifest& m, bool json) {
@@ -60,6 +67,7 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
                              {"tolerates_asynchronous", thresholds.t_a},
                              {"model", m.training.model},
                              {"data", m.training.data},
+                             {"compute_profile", m.compute_profile},
                              {"steps", m.training.steps},
                              {"validators", m.validators},
                              {"learning_rate", m.training.learning_rate},
@@ -76,10 +84,6 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
               PrintableLine(m.name).c_str());
   std::printf("mode %s: %u members, tolerates %u faulty (%u while messages are late)\n",
               protocol::ModeName(m.mode), n, thresholds.t_s, thresholds.t_a);
-  // People compare the first 16 digits of a hash.
-  const std::size_t at = m.training.data.find('@');
-  const std::string data =
-      at == std::string::npos ? m.training.data : m.training.data.substr(0, at + 1 + 16);
   if (m.origin) {
     std::printf("continues run %s after step %llu\n", m.origin->run_id.Short().c_str(),
                 static_cast<unsigned long long>(m.origin->step));
@@ -87,10 +91,13 @@ void PrintSummary(const protocol::Manifest& m, bool json) {
   const std::uint32_t spared =
       protocol::SparedValidators(n, protocol::FaultBound(thresholds), m.validators);
   std::printf("trains %s on %s for %llu steps, %s; validators per step: %u%s\n",
-              m.training.model.c_str(), data.c_str(),
+              ShortName(m.training.model).c_str(), ShortName(m.training.data).c_str(),
               static_cast<unsigned long long>(m.training.steps),
               SgdText(m.training.learning_rate, m.training.momentum).c_str(), spared,
               spared < m.validators ? ", as many as the mode can spare" : "");
+  std::printf("gradients: %s\n", m.compute_profile == protocol::kExact
+                                     ? "exact/1, equal in every bit on every machine"
+                                     : "tolerant, equal within eps_g");
   for (const auto& member : m.members) {
     std::printf("member %s  %s\n", member.id.Hex().c_str(),
                 member.address.empty() ? "(dials only)" : PrintableLine(member.address).c_str());
@@ -115,16 +122,12 @@ base::Status CheckAddresses(const protocol::Manifest& manifest) {
   return base::OkStatus();
 }
 
-// Refuses what no node can start from: makes the trainer that a node would make. `data`: where the
-// run's data is on this machine, or empty. Returns what could not be checked here, if anything.
-base::StatusOr<std::string> CheckStart(const protocol::Manifest& manifest,
-                                       const std::string& data) {
-  RETURN_IF_ERROR(CheckAddresses(manifest));
-  RETURN_IF_ERROR(config::CheckTraining(manifest));
-  ASSIGN_OR_RETURN(const train::TrainerOptions options,
-                   config::TrainerOptionsOf(manifest, data, train::HeldOut::kTest));
+// Refuses a model that does not fit its data, or has too few parameters. Returns what could not be
+// checked here, if anything.
+base::StatusOr<std::string> CheckTrainer(const protocol::Manifest& manifest,
+                                         const train::TrainerOptions& options) {
   const bool is_built_in = options.data == "digits" || options.data == "toy";
-  if (data.empty() && !is_built_in) {
+  if (options.data_dir.empty() && !is_built_in) {
     return "whether the model fits the data: say with --data where " + options.data + " is here";
   }
   const auto trainer = train::MakeTrainer(options);
@@ -137,6 +140,11 @@ base::StatusOr<std::string> CheckStart(const protocol::Manifest& manifest,
   RETURN_IF_ERROR(
       config::CheckDimension(base::ElementCount((*trainer)->layout()), manifest.members.size()));
   return std::string();
+}
+
+base::Status CheckNames(const protocol::Manifest& manifest) {
+  RETURN_IF_ERROR(CheckAddresses(manifest));
+  return config::CheckTraining(manifest);
 }
 
 base::Status Init(const RunOptions& options) {
@@ -154,8 +162,15 @@ base::Status Init(const RunOptions& options) {
   ASSIGN_OR_RETURN(const protocol::Manifest parsed, config::ParseManifest(text));
   const std::string& data = options.manifest.manifest.training.data;  // as the user wrote it
   const bool is_elsewhere = data.find(':') != std::string::npos;
-  RETURN_IF_ERROR(CheckStart(parsed, is_elsewhere ? data : "").status());
+  RETURN_IF_ERROR(CheckNames(parsed));
+  ASSIGN_OR_RETURN(train::TrainerOptions trainer,
+                   config::TrainerOptionsOf(parsed, {.data = is_elsewhere ? data : ""}));
+  ASSIGN_OR_RETURN(trainer.graph, GraphTextOf(options.manifest));
+  RETURN_IF_ERROR(CheckTrainer(parsed, trainer).status());
   RETURN_IF_ERROR(WriteNewFile(options.file, text));
+  if (!trainer.graph.empty()) {
+    RETURN_IF_ERROR(WriteNewFile(GraphBeside(options.file), trainer.graph));
+  }
   PrintSummary(parsed, options.json);
   return base::OkStatus();
 }
@@ -171,7 +186,12 @@ base::Status Show(const RunOptions& options) {
 base::Status Check(const RunOptions& options) {
   ASSIGN_OR_RETURN(const protocol::Manifest manifest, config::ReadManifestFile(options.file));
   RETURN_IF_ERROR(CheckFaults(manifest, options.faults));
-  ASSIGN_OR_RETURN(const std::string unchecked, CheckStart(manifest, options.data));
+  RETURN_IF_ERROR(CheckNames(manifest));
+  ASSIGN_OR_RETURN(const train::TrainerOptions trainer,
+                   config::TrainerOptionsOf(
+                       manifest, {.data = options.data,
+                                  .graph = GraphFileOf(options.graph, options.file, manifest)}));
+  ASSIGN_OR_RETURN(const std::string unchecked, CheckTrainer(manifest, trainer));
   if (!unchecked.empty()) std::fprintf(stderr, "not checked: %s\n", unchecked.c_str());
   PrintSummary(manifest, options.json);
   return base::OkStatus();
@@ -226,7 +246,10 @@ void AddRunCommand(CLI::App& program, Invocation& invocation) {
       "check", "check that a node with this manifest can start here (exit code 0); asks no network",
       Check);
   check->add_option("--data", options->data,
-                    "mnist:DIR, cifar10:DIR or text:FILE: also check this copy of the run's data");
+                    "mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE: also check this copy of the "
+                    "run's data");
+  check->add_option("--graph", options->graph,
+                    "the run's graph file (default: the manifest's path and .graph)");
   AddRunRecoverCommand(*command, invocation);
 }
 

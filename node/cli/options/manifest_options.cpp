@@ -3,8 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "exact/graph/graph_text.h"
 #include "node/config/default_sgd.h"
+#include "node/config/training.h"
 #include "node/train/data_source.h"
+#include "node/train/exact/graph_file.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::cli {
@@ -25,24 +28,93 @@ base::Status SetDeadlines(const ManifestOptions& options, protocol::Manifest& ma
   return base::OkStatus();
 }
 
+constexpr std::string_view kGraphSource = "graph:";
+
+bool IsMade(const std::string& model) { return model == "gpt" || model == "albert"; }
+
+// What a run of this graph trains, on what, and in which batches.
+base::Status TakeGraph(const ManifestOptions& options, const std::string& text,
+                       protocol::TrainingPlan& plan, train::DataSource& source) {
+  ASSIGN_OR_RETURN(const exact::Graph graph, train::GraphOf(text));
+  plan.model = train::TextOf(train::ModelId{std::string(train::kGraphModel), exact::GraphId(text)});
+  if (!options.batch_size) {
+    ASSIGN_OR_RETURN(plan.batch_size, train::BatchOf(graph));
+  }
+  if (source.name == "text") source.name = train::kTokens;
+  if (source.name != train::kTokens) return base::OkStatus();
+  ASSIGN_OR_RETURN(source.context, train::ContextOf(graph));
+  return base::OkStatus();
+}
+
+base::Status SetProfile(const ManifestOptions& options, const std::string& model,
+                        protocol::Manifest& manifest) {
+  manifest.compute_profile =
+      options.profile.empty() ? std::string(config::DefaultProfile(model)) : options.profile;
+  if (manifest.compute_profile == protocol::kExact) {
+    manifest.eps_g = 0;
+  } else if (manifest.compute_profile != protocol::kTolerant) {
+    return base::InvalidArgument("--profile must be exact/1 or tolerant, not '" +
+                                 manifest.compute_profile + "'");
+  }
+  return base::OkStatus();
+}
+
 }  // namespace
+
+base::StatusOr<std::string> GraphTextOf(const ManifestOptions& options) {
+  const std::string& model = options.manifest.training.model;
+  if (model.starts_with(kGraphSource)) {
+    const std::string path = model.substr(kGraphSource.size());
+    ASSIGN_OR_RETURN(const std::string text, train::ReadGraphFile(path));
+    const auto graph = train::GraphOf(text);
+    if (graph.ok()) return text;
+    return base::MakeStatus(graph.status().code(), path + ": " + base::MessageOf(graph.status()));
+  }
+  if (!IsMade(model)) return std::string();
+  exact::ModelOptions sizes = options.sizes;
+  sizes.model = model;
+  sizes.batch =
+      static_cast<std::int64_t>(options.batch_size.value_or(options.manifest.training.batch_size));
+  ASSIGN_OR_RETURN(const exact::Model made, exact::MakeModel(sizes));
+  return exact::PrintGraph(made.graph);
+}
+
+std::string GraphBeside(const std::string& manifest_file) { return manifest_file + ".graph"; }
+
+std::string GraphFileOf(const std::string& given, const std::string& manifest_file,
+                        const protocol::Manifest& manifest) {
+  const bool is_graph = manifest.training.model.starts_with(std::string(train::kGraphModel) + "@");
+  return given.empty() && is_graph ? GraphBeside(manifest_file) : given;
+}
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options) {
   auto& m = options.manifest;
   auto& t = m.training;
   command.add_option("--name", m.name, "name of the run, for people");
   command.add_option("--mode", options.mode, "majority, balanced or third")->capture_default_str();
-  command.add_option("--model", t.model, "softmax, mlp, cnn or toy")->capture_default_str();
+  command
+      .add_option("--model", t.model,
+                  "softmax, mlp, cnn, toy, gpt, albert, or graph:FILE (docs/graph.md)")
+      ->capture_default_str();
+  const auto size = [&command](const char* name, std::int64_t& value, const char* help) {
+    command.add_option(name, value, help)->capture_default_str();
+  };
+  size("--layers", options.sizes.layers, "gpt, albert: layers");
+  size("--width", options.sizes.width, "gpt, albert: width of the residual stream");
+  size("--heads", options.sizes.heads, "gpt, albert: heads of attention");
+  size("--context", options.sizes.context, "gpt, albert: bytes of text that a prediction sees");
+  command.add_option("--profile", options.profile,
+                     "exact/1: gradients have equal bits on every machine; tolerant: by libtorch, "
+                     "compared within eps_g (default: exact/1, but for cnn and toy)");
   command
       .add_option("--data", t.data,
                   "digits (embedded), mnist:DIR (IDX files), cifar10:DIR (binary batches), "
-                  "text:FILE (any file), or toy "
-                  "with model toy")
+                  "text:FILE (any file), tokens:FILE (of `data pack`), or toy with model toy")
       ->capture_default_str();
   command.add_option("--hidden", t.hidden, "mlp, cnn: hidden units; toy: dimension")
       ->capture_default_str();
-  command.add_option("--batch-size", t.batch_size, "rows of each worker's batch")
-      ->capture_default_str();
+  command.add_option("--batch-size", options.batch_size,
+                     "rows of each worker's batch (default 32; of graph:FILE the file's)");
   command.add_option("--steps", t.steps, "least number of steps")->capture_default_str();
   command.add_option("--learning-rate", options.learning_rate,
                      "learning rate at its peak (default: by model and data, docs/training.md)");
@@ -72,12 +144,18 @@ base::StatusOr<protocol::Manifest> MakeManifest(const ManifestOptions& options) 
   protocol::TrainingPlan& plan = manifest.training;
   // The default data are meant for the other models.
   if (plan.model == "toy" && plan.data == "digits") plan.data = "toy";
-  ASSIGN_OR_RETURN(const train::DataSource source, train::ParseDataSource(plan.data));
+  ASSIGN_OR_RETURN(train::DataSource source, train::ParseDataSource(plan.data));
+  plan.batch_size = options.batch_size.value_or(plan.batch_size);
+  ASSIGN_OR_RETURN(const std::string graph, GraphTextOf(options));
+  if (!graph.empty()) RETURN_IF_ERROR(TakeGraph(options, graph, plan, source));
+  const std::string model = plan.model.substr(0, plan.model.find('@'));
+  RETURN_IF_ERROR(SetProfile(options, model, manifest));
   train::DataId id{.name = source.name, .hash = {}};
   // Check names first: that is faster than reading files.
-  RETURN_IF_ERROR(train::CheckTrainerNames({.model = plan.model, .data = id.name}));
+  RETURN_IF_ERROR(train::CheckTrainerNames(
+      {.model = model, .data = id.name, .exact = manifest.compute_profile == protocol::kExact}));
   const config::SgdSettings sgd =
-      config::DefaultSgd(plan.model, id.name, options.learning_rate, options.momentum);
+      config::DefaultSgd(model, id.name, options.learning_rate, options.momentum);
   plan.learning_rate = sgd.rate;
   plan.momentum = sgd.momentum;
   if (id.name != "toy") {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "exact/models/models.h"
 #include "node/base/status.h"
 #include "node/protocol/ground/manifest.h"
 
@@ -14,12 +15,16 @@ class App;
 
 namespace ostraka::cli {
 
-// Defaults are those of protocol::Manifest, but for rate and momentum. training.data holds the
-// source from the command line (node/train/data_source.h); in a manifest it is an id.
+// Defaults are those of protocol::Manifest, but for rate, momentum and profile. training.data holds
+// the source from the command line (node/train/data_source.h), and training.model a name, gpt,
+// albert or graph:FILE; in a manifest both are ids.
 struct ManifestOptions {
   protocol::Manifest manifest;
-  std::optional<double> learning_rate;  // none: as config::DefaultSgd says
-  std::optional<double> momentum;       // as the rate
+  std::optional<double> learning_rate;      // none: as config::DefaultSgd says
+  std::optional<double> momentum;           // as the rate
+  std::optional<std::uint64_t> batch_size;  // none: 32, or of a graph file its batch
+  std::string profile;                      // empty: as config::DefaultProfile says
+  exact::ModelOptions sizes = {.layers = 2, .width = 64, .heads = 4, .context = 64};  // gpt, albert
   std::string mode = "majority";
   std::uint64_t part_timeout_ms = 20'000;
   std::uint64_t delta_ms = 1000;
@@ -27,6 +32,17 @@ struct ManifestOptions {
 };
 
 void AddManifestOptions(CLI::App& command, ManifestOptions& options);
+
+// The text of the graph that the options ask for: read from a file, or made; empty for other
+// models. InvalidArgument: not a graph, or sizes out of range. ReadGraphFile's errors.
+base::StatusOr<std::string> GraphTextOf(const ManifestOptions& options);
+
+// Where the graph of a manifest's run is, unless the user says otherwise.
+std::string GraphBeside(const std::string& manifest_file);
+
+// `given`, or for a run that trains a graph GraphBeside; else empty.
+std::string GraphFileOf(const std::string& given, const std::string& manifest_file,
+                        const protocol::Manifest& manifest);
 
 // A manifest without members and run id. Reads the data, whose hash goes into the manifest.
 // InvalidArgument: unknown names; LoadDataset's errors.

@@ -302,7 +302,7 @@ PageData PageDataOf(const PageRun& run, const NodeStatus& status, const RunHisto
   PageData data;
   data.run_id = manifest.run_id.Hex();
   data.run_name = manifest.name;
-  data.model = manifest.training.model;
+  data.model = manifest.training.model.substr(0, manifest.training.model.find('@'));
   data.data = manifest.training.data.substr(0, manifest.training.data.find('@'));
   data.unprotected = run.unprotected;
   data.self = PeerOf(run, status.self);

@@ -370,6 +370,8 @@ void AddSwarmOptions(CLI::App* command, SimCommandOptions* options) {
   command->add_option("--dimension", sim.dimension, "dimension of the toy problem")
       ->capture_default_str();
   command->add_flag("--unprotected", sim.unprotected, "plain averaging without checks");
+  command->add_flag("--exact", sim.exact,
+                    "compute_profile exact/1: gradients are compared bit for bit");
 }
 
 void AddFaultOptions(CLI::App* command, SimCommandOptions* options) {

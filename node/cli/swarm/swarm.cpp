@@ -144,8 +144,14 @@ class Swarm {
   base::Status Plan() {
     ASSIGN_OR_RETURN(protocol::Manifest manifest, MakeManifest(options_.manifest));
     ASSIGN_OR_RETURN(const train::HeldOut evaluate_on, HeldOutOf(options_.states));
-    ASSIGN_OR_RETURN(const train::TrainerOptions trainer_options,
-                     config::TrainerOptionsOf(manifest, DataSourceText(), evaluate_on));
+    ASSIGN_OR_RETURN(
+        train::TrainerOptions trainer_options,
+        config::TrainerOptionsOf(manifest, {.data = DataSourceText(), .evaluate_on = evaluate_on}));
+    ASSIGN_OR_RETURN(trainer_options.graph, GraphTextOf(options_.manifest));
+    for (const std::string& kernels : options_.kernels) {
+      trainer_options.kernels = kernels;
+      RETURN_IF_ERROR(train::MakeTrainer(trainer_options).status());
+    }
     ASSIGN_OR_RETURN(const auto trainer, train::MakeTrainer(trainer_options));
     run_.dimension = base::ElementCount(trainer->layout());
     RETURN_IF_ERROR(config::CheckDimension(run_.dimension, options_.peers));
@@ -162,10 +168,10 @@ class Swarm {
     RETURN_IF_ERROR(config::ParseManifest(text).status());
     ASSIGN_OR_RETURN(run_.run_dir, MakeRunDir(options_.out_dir));
     watcher_.OnPlanned(manifest);
-    return WriteFiles(text);
+    return WriteFiles(text, trainer_options.graph);
   }
 
-  base::Status WriteFiles(const std::string& manifest) {
+  base::Status WriteFiles(const std::string& manifest, const std::string& graph) {
     for (std::uint32_t i = 0; i < options_.peers; ++i) {
       ASSIGN_OR_RETURN(const std::string text,
                        crypto::EncodeKeyFile(KeyOf(options_.seed, i), std::nullopt));
@@ -174,10 +180,15 @@ class Swarm {
       run_.nodes[i].data_dir = run_.run_dir + "/" + name;
       run_.nodes[i].log_file = run_.run_dir + "/" + name + ".log";
     }
-    std::ofstream file(ManifestFile(), std::ios::binary);
-    file << manifest;
+    if (!graph.empty()) RETURN_IF_ERROR(WriteFile(GraphBeside(ManifestFile()), graph));
+    return WriteFile(ManifestFile(), manifest);
+  }
+
+  static base::Status WriteFile(const std::string& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
     file.close();
-    return file ? base::OkStatus() : base::Unavailable("cannot write '" + ManifestFile() + "'");
+    return file ? base::OkStatus() : base::Unavailable("cannot write '" + path + "'");
   }
 
   // The --data argument of each node; empty if the program contains the data.
@@ -210,6 +221,10 @@ class Swarm {
                          "--events"};
     if (!DataSourceText().empty()) {
       process.arguments.insert(process.arguments.end(), {"--data", DataSourceText()});
+    }
+    if (!options_.kernels.empty()) {
+      const std::string& kernels = options_.kernels[index % options_.kernels.size()];
+      process.arguments.insert(process.arguments.end(), {"--kernels", kernels});
     }
     AppendStateArguments(options_.states, process.arguments);
     if (index == 0) AddHttp(process.arguments);

@@ -31,6 +31,8 @@ struct SwarmOptions {
   std::uint64_t attack_from = 0;  // honest before this step
   ManifestOptions manifest;
   std::uint64_t seed = 0;
+  std::vector<std::string>
+      kernels;  // dealt to the nodes by turns (node --kernels); empty: the widest
   bool unprotected = false;
   double target = 0;    // value that the metric must reach (a loss: at most this); 0: none
   std::string out_dir;  // empty: a temporary folder, removed after success

@@ -254,6 +254,10 @@ void AddSwarmCommand(CLI::App& program, Invocation& invocation) {
   AddHttpOptions(*command, options->http);
   command->add_option("--out", options->out_dir,
                       "keep data folders, logs, ledgers and evidence here");
+  command
+      ->add_option("--kernels", options->kernels,
+                   "kernels of exact gradients for the nodes, by turns: scalar,avx2,avx512")
+      ->delimiter(',');
   command->add_flag("--unprotected", options->unprotected, "plain averaging without checks");
   command->add_flag("--json", *print_json, "print one JSON object (docs/json.md)");
   command->footer(

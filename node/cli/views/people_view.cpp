@@ -41,7 +41,7 @@ class PeopleView final : public NodeEvents {
     const protocol::Manifest& manifest = *facts_.manifest;
     const auto members = static_cast<std::uint32_t>(manifest.members.size());
     const std::string data = manifest.training.data.substr(0, manifest.training.data.find('@'));
-    const std::string& model = manifest.training.model;
+    const std::string model = manifest.training.model.substr(0, manifest.training.model.find('@'));
     Info("run " + manifest.run_id.Short() + (manifest.name.empty() ? "" : " " + manifest.name) +
          ": " + model + (data == model ? "" : " on " + data) + ", " +
          std::to_string(manifest.training.steps) + " steps, " +

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "aggregation/kernels/projection.h"
 #include "aggregation/rules/centered_clip.h"
 #include "aggregation/rules/mean.h"
+#include "crypto/merkle.h"
 #include "node/base/check.h"
 #include "node/base/planted.h"
 
@@ -88,6 +90,7 @@ class Runner {
     JobResult own = (*this)(spec.gradient);
     const auto* gradient = std::get_if<GradientResult>(&own);
     if (gradient == nullptr) return own;
+    if (spec.gradient_root) return JudgeExactly(spec, *gradient->gradient);
     RecomputeResult result;
     for (const auto& claim : spec.claims) {
       const PartRange& range = claim.column.range;
@@ -123,6 +126,23 @@ class Runner {
   }
 
  private:
+  // The root covers every bit, those of void columns too. The numbers say whether the target also
+  // proved what it committed to.
+  static RecomputeResult JudgeExactly(const RecomputeSpec& spec, std::span<const float> gradient) {
+    std::vector<Digest> roots;
+    bool differs = false;
+    for (const auto& claim : spec.claims) {
+      const PartRange& range = claim.column.range;
+      const auto part = gradient.subspan(range.begin, range.size());
+      roots.push_back(BlobOf(part, /*hash=*/true)->root);
+      differs |= !AgreeToTheBit(claim.numbers, NumbersOf(part, claim.column, spec.tau));
+    }
+    differs |= crypto::MerkleRoot(roots) != *spec.gradient_root;
+    return {.accuse = differs,
+            .convict = differs,
+            .worst_ratio = differs ? std::numeric_limits<double>::infinity() : 0};
+  }
+
   base::Status Aggregate(const AggregateSpec& spec, const aggregation::Rows& rows,
                          std::span<float> out) const {
     const bool clip = spec.clip && !base::Planted(base::Bug::kMeanForClip);

@@ -75,6 +75,8 @@ struct RecomputeSpec {
   GradientSpec gradient;  // x^s and the target's batch
   double tau = 0;
   double eps_g = 0;
+  // In profile exact/1 alone: the root of the target's COMMIT. Then nothing may differ by a bit.
+  std::optional<Digest> gradient_root = {};
   struct Claim {
     Column column;  // without a result if it was not applied: then only the size is checked
     wire::ColumnNumbers numbers;

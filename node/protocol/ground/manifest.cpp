@@ -88,6 +88,15 @@ base::Status ValidateDeadlines(const Manifest& manifest) {
                  "seal_timeout_ms must be above part_timeout_ms: a seal waits for the aggregators");
 }
 
+base::Status ValidateProfile(const Manifest& manifest) {
+  if (manifest.compute_profile == kExact) {
+    return Require(manifest.eps_g == 0, "eps_g must be 0 in compute_profile exact/1");
+  }
+  RETURN_IF_ERROR(Require(manifest.compute_profile == kTolerant,
+                          "compute_profile must be \"exact/1\" or \"tolerant\""));
+  return Require(PositiveFinite(manifest.eps_g), "eps_g must be positive");
+}
+
 }  // namespace
 
 const char* ModeName(Mode mode) { return EntryOf(mode).name; }
@@ -184,9 +193,7 @@ base::Status Validate(const Manifest& manifest) {
                               std::to_string(manifest.protocol_version)));
   RETURN_IF_ERROR(ValidateMembers(manifest));
   RETURN_IF_ERROR(ValidateTraining(manifest.training));
-  RETURN_IF_ERROR(
-      Require(manifest.compute_profile == "tolerant",
-              "compute_profile must be \"tolerant\" (exact gradients are not built yet)"));
+  RETURN_IF_ERROR(ValidateProfile(manifest));
   RETURN_IF_ERROR(Require(NonNegativeFinite(manifest.tau), "tau must be 0 (auto) or positive"));
   RETURN_IF_ERROR(Require(PositiveFinite(manifest.tau_multiple) && manifest.tau_multiple <= 1,
                           "tau_multiple must be in (0, 1]: above 1 attackers can make tau grow"));
@@ -195,7 +202,6 @@ base::Status Validate(const Manifest& manifest) {
   RETURN_IF_ERROR(Require(std::max(manifest.tau, manifest.tau_initial) <= LargestTau(manifest),
                           "tau is too large for eps: doubles cannot resolve the sum check; "
                           "raise eps or lower tau"));
-  RETURN_IF_ERROR(Require(PositiveFinite(manifest.eps_g), "eps_g must be positive"));
   RETURN_IF_ERROR(
       Require(NonNegativeFinite(manifest.delta_max), "delta_max must be 0 (off) or positive"));
   RETURN_IF_ERROR(ValidateValidators(manifest));

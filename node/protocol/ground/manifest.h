@@ -25,6 +25,9 @@ enum class Mode : std::uint8_t { kMajority = 0, kBalanced = 1, kThird = 2 };
 const char* ModeName(Mode mode);  // majority, balanced, third
 base::StatusOr<Mode> ParseMode(std::string_view name);
 
+inline constexpr char kTolerant[] = "tolerant";
+inline constexpr char kExact[] = "exact/1";
+
 struct Member {
   PeerId id;
   std::string address;  // "host:port"; empty in the simulator
@@ -64,7 +67,8 @@ struct Manifest {
   std::vector<Member> members;  // genesis members by key
   TrainingPlan training;
   std::optional<Origin> origin;
-  std::string compute_profile = "tolerant";
+  // How recomputed gradients are compared: kTolerant within eps_g, kExact bit for bit.
+  std::string compute_profile = kTolerant;
 
   bool clip = true;  // false: mean, for comparison only
   double tau = 0;    // 0: auto, `tau_multiple` x the median sealed norm of the last block
@@ -72,7 +76,8 @@ struct Manifest {
   double tau_initial = 0x1.0p-10;  // auto's first step: near the geometric median of any scale
   double eps = 1e-6;               // CenteredClip's residual per row
   // Relative gradient noise (docs/protocol.md, tolerant profile): ten times the largest that was
-  // measured between code paths of the built-in models (docs/benchmarks.md, "Gradient noise").
+  // measured between code paths of the built-in models (docs/benchmarks.md, "Gradient noise"). In
+  // profile exact/1 it is 0.
   double eps_g = 6.4e-5;
   double delta_max = 0;                 // V3; 0: off
   std::uint32_t validators = 1;         // m

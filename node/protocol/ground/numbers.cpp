@@ -88,4 +88,9 @@ double DeviationRatio(const wire::ColumnNumbers& stated, const wire::ColumnNumbe
   return worst;
 }
 
+bool AgreeToTheBit(const wire::ColumnNumbers& stated, const wire::ColumnNumbers& recomputed) {
+  if (!stated.missing && !recomputed.missing) return SameBits(stated, recomputed);
+  return std::bit_cast<std::uint64_t>(stated.size) == std::bit_cast<std::uint64_t>(recomputed.size);
+}
+
 }  // namespace ostraka::protocol

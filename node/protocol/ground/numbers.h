@@ -53,4 +53,7 @@ double SumTolerance(std::size_t senders, double eps, double result_norm, std::ui
 double DeviationRatio(const wire::ColumnNumbers& stated, const wire::ColumnNumbers& recomputed,
                       double tau, double eps_g, std::uint64_t part_length);
 
+// The exact profile: SameBits; but if either is `missing`, only the size counts.
+bool AgreeToTheBit(const wire::ColumnNumbers& stated, const wire::ColumnNumbers& recomputed);
+
 }  // namespace ostraka::protocol

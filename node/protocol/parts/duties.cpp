@@ -30,6 +30,11 @@ std::optional<RecomputeSpec> Duties::Recomputation(std::uint64_t step, const Pee
                              step, target)};
   spec.tau = past->tau;
   spec.eps_g = manifest_->eps_g;
+  if (manifest_->compute_profile == kExact) {
+    const auto commit = past->commits.find(target);
+    if (commit == past->commits.end() || !commit->second.gradient_root) return std::nullopt;
+    spec.gradient_root = commit->second.gradient_root;
+  }
   for (const Column& column : past->columns) {
     const wire::ColumnNumbers& numbers = (*proven)[column.part_index];
     const bool applied = past->fates[column.part_index] == wire::ColumnFate::kApplied;

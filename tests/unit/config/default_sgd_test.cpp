@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "node/config/training.h"
 #include "node/train/trainer_loader.h"
 
 namespace ostraka::config {
@@ -18,14 +19,15 @@ double Reach(const SgdSettings& settings) { return settings.rate / (1 - settings
 
 TEST(DefaultSgdTest, EveryPairThatTrainsHasOne) {
   std::size_t pairs = 0;
-  for (const char* model : {"toy", "softmax", "mlp", "cnn"}) {
-    for (const char* data : {"toy", "digits", "mnist", "cifar10", "text"}) {
-      if (!train::CheckTrainerNames({.model = model, .data = data}).ok()) continue;
+  for (const char* model : {"toy", "softmax", "mlp", "cnn", "graph"}) {
+    for (const char* data : {"toy", "digits", "mnist", "cifar10", "text", "tokens"}) {
+      const bool exact = DefaultProfile(model) == protocol::kExact;
+      if (!train::CheckTrainerNames({.model = model, .data = data, .exact = exact}).ok()) continue;
       ++pairs;
       EXPECT_GT(Default(model, data).rate, 0) << model << " on " << data;
     }
   }
-  EXPECT_EQ(pairs, 12u);
+  EXPECT_EQ(pairs, 16u);
 }
 
 TEST(DefaultSgdTest, ALinearLayerOfMoreInputsTakesSmallerSteps) {

@@ -136,7 +136,8 @@ Manifest AnyManifest() {
   manifest.tau_multiple = *rc::gen::element(1.0, 0.3, 0x1p-40);
   manifest.tau_initial = *Positive();
   manifest.eps = *Positive();
-  manifest.eps_g = *Positive();
+  if (*rc::gen::arbitrary<bool>()) manifest.compute_profile = protocol::kExact;
+  manifest.eps_g = manifest.compute_profile == protocol::kExact ? 0 : *Positive();
   manifest.delta_max = *rc::gen::arbitrary<bool>() ? 0 : *Positive();
   // Zero only where no fault is borne (protocol::Validate).
   manifest.validators = static_cast<std::uint32_t>(*Count(1));

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+
+#include "exact/graph/graph_text.h"
 #include "node/train/data_source.h"
 
 namespace ostraka::config {
@@ -26,11 +30,12 @@ protocol::Manifest ManifestOn(const std::string& data) {
   return manifest;
 }
 
-std::string OnMnist() { return train::TextOf({.name = "mnist", .hash = Hash()}); }
+std::string OnMnist() { return train::TextOf(train::DataId{.name = "mnist", .hash = Hash()}); }
 
 TEST(TrainingTest, TheTrainerFollowsFromTheManifestAndThisMachine) {
-  const auto options =
-      TrainerOptionsOf(ManifestOn(OnMnist()), "mnist:/data", train::HeldOut::kValidation);
+  const auto options = TrainerOptionsOf(
+      ManifestOn(OnMnist()),
+      {.data = "mnist:/data", .kernels = "scalar", .evaluate_on = train::HeldOut::kValidation});
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->model, "softmax");
   EXPECT_EQ(options->data, "mnist");
@@ -40,13 +45,50 @@ TEST(TrainingTest, TheTrainerFollowsFromTheManifestAndThisMachine) {
   EXPECT_EQ(options->data_seed, 13u);
   EXPECT_EQ(options->data_dir, "/data");
   EXPECT_EQ(options->evaluate_on, train::HeldOut::kValidation);
+  EXPECT_EQ(options->kernels, "scalar");
+  EXPECT_FALSE(options->exact);
+}
+
+TEST(TrainingTest, TheProfileChoosesTheTrainer) {
+  protocol::Manifest manifest = ManifestOn(OnMnist());
+  manifest.compute_profile = protocol::kExact;
+  EXPECT_TRUE(TrainerOptionsOf(manifest, {})->exact);
+  EXPECT_TRUE(CheckTraining(manifest).ok());
+  manifest.training.model = "cnn";
+  EXPECT_THAT(base::MessageOf(CheckTraining(manifest)), HasSubstr("use compute_profile tolerant"));
+  for (const char* model : {"softmax", "mlp", "graph"}) EXPECT_EQ(DefaultProfile(model), "exact/1");
+  for (const char* model : {"cnn", "toy"}) EXPECT_EQ(DefaultProfile(model), "tolerant");
+}
+
+TEST(TrainingTest, AGraphIsNamedByItsFileAndReadsATextAsRecords) {
+  const std::string text = "any bytes: the trainer parses them";
+  const std::string file = ::testing::TempDir() + "ostraka-training-graph";
+  std::ofstream(file, std::ios::binary) << text;
+  protocol::Manifest manifest =
+      ManifestOn(train::TextOf(train::DataId{.name = "tokens", .hash = Hash()}));
+  manifest.compute_profile = protocol::kExact;
+  manifest.training.model = "graph@" + exact::GraphId(text).Hex();
+  const auto options = TrainerOptionsOf(manifest, {.data = "text:/book", .graph = file});
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->model, "graph");
+  EXPECT_EQ(options->graph, text);
+  EXPECT_EQ(options->data_dir, "/book");
+  EXPECT_TRUE(CheckTraining(manifest).ok());
+  manifest.training.model = "graph@" + Hash().Hex();
+  EXPECT_THAT(base::MessageOf(TrainerOptionsOf(manifest, {.graph = file}).status()),
+              HasSubstr("get the other members' file"));
+  manifest.training.model = "mlp";
+  EXPECT_THAT(base::MessageOf(TrainerOptionsOf(manifest, {.graph = file}).status()),
+              HasSubstr("the run trains mlp"));
+  manifest.training.model = "graph";
+  EXPECT_FALSE(TrainerOptionsOf(manifest, {}).ok()) << "a graph without a hash";
+  std::remove(file.c_str());
 }
 
 TEST(TrainingTest, RefusesOtherDataThanTheManifests) {
-  const auto refused = TrainerOptionsOf(ManifestOn(OnMnist()), "digits", train::HeldOut::kTest);
+  const auto refused = TrainerOptionsOf(ManifestOn(OnMnist()), {.data = "digits"});
   EXPECT_EQ(base::MessageOf(refused.status()), "--data digits: the run trains on mnist");
-  EXPECT_FALSE(TrainerOptionsOf(ManifestOn("mnist"), "", train::HeldOut::kTest).ok())
-      << "data without a hash";
+  EXPECT_FALSE(TrainerOptionsOf(ManifestOn("mnist"), {}).ok()) << "data without a hash";
 }
 
 TEST(TrainingTest, AManifestIsCheckedByNameWithoutItsData) {

@@ -37,11 +37,11 @@ TEST(TrainerLoader, UnknownNamesListTheKnownOnes) {
   TrainerOptions options;
   options.model = "mpl";
   EXPECT_EQ(MessageOfOneLine(MakeTrainer(options).status(), absl::StatusCode::kInvalidArgument),
-            "unknown model 'mpl'; known: toy softmax mlp cnn");
+            "unknown model 'mpl'; known: toy softmax mlp cnn graph");
   options = {};
   options.data = "digit";
   EXPECT_EQ(MessageOfOneLine(MakeTrainer(options).status(), absl::StatusCode::kInvalidArgument),
-            "unknown data 'digit'; known: toy digits mnist cifar10 text");
+            "unknown data 'digit'; known: toy digits mnist cifar10 text tokens");
 }
 
 TEST(TrainerLoader, ToyModelAndToyDataGoTogether) {
@@ -124,7 +124,7 @@ TEST(TrainerLoader, AModuleOfAnotherVersionIsRefused) {
   const auto made = MakeTrainerFrom(kNeedsModule, {FAKE_MODULE_OLD});
   EXPECT_THAT(MessageOfOneLine(made.status(), absl::StatusCode::kFailedPrecondition),
               AllOf(HasSubstr(FAKE_MODULE_OLD), HasSubstr("of another build (module version 0, "
-                                                          "this program has 4)")));
+                                                          "this program has 5)")));
 }
 
 TEST(TrainerLoader, OtherLibrariesAreRefused) {

@@ -103,7 +103,7 @@ TEST(AttackVectors, NoiseHasTheGivenMoments) {
 
 TEST(AttackVectors, FlipsFourBitsAndStaysFinite) {
   const std::vector<float> own = {1.0f, 0.0f, 1e-30f, -2.5f, 3.0f};
-  const std::vector<float> sent = FlipBits(own, 4);
+  const std::vector<float> sent = FlipBits(own, 4, 0);
   for (std::size_t c = 0; c < 4; ++c) {
     EXPECT_TRUE(std::isfinite(sent[c]));
     EXPECT_NE(std::signbit(sent[c]), std::signbit(own[c]));
@@ -111,6 +111,12 @@ TEST(AttackVectors, FlipsFourBitsAndStaysFinite) {
   EXPECT_EQ(std::bit_cast<std::uint32_t>(sent[2]),
             std::bit_cast<std::uint32_t>(own[2]) ^ 0xe0200000U);
   EXPECT_EQ(sent[4], 3.0f) << "beyond the first four";
+}
+
+TEST(AttackVectors, FlipsOneBitAlone) {
+  const std::vector<float> own = {1.0f, -2.5f};
+  EXPECT_EQ(FlipBits(own, 1, 1), (std::vector<float>{0x1.000002p0f, -2.5f}));
+  EXPECT_EQ(FlipBits(own, 2, 32), (std::vector<float>{-1.0f, 2.5f}));
 }
 
 TEST(AttackVectors, SignHistogramKeepsCountsNotPositions) {

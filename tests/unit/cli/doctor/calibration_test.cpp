@@ -109,6 +109,16 @@ TEST(JudgeCalibration, OnlyAManifestIsCalledGenerous) {
   EXPECT_THAT(defaults.text, HasSubstr("the default is"));
 }
 
+TEST(JudgeCalibration, ExactKernelsMayNotDifferByABit) {
+  CalibrationFacts facts = Facts(0, 0);
+  facts.exact = true;
+  const Finding equal = JudgeCalibration(facts);
+  EXPECT_EQ(equal.severity, Severity::kOk);
+  EXPECT_THAT(equal.text, HasSubstr("equal in every bit"));
+  facts.paths[0].noise = 1e-12;
+  EXPECT_EQ(JudgeCalibration(facts).severity, Severity::kSerious);
+}
+
 TEST(JudgeCalibration, ReportsWhyNothingWasMeasured) {
   CalibrationFacts facts = Facts(0, 1);
   facts.problem = "no libtorch";

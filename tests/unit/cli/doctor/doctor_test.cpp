@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "exact/kernels/conformance.h"
+
 namespace ostraka::cli {
 namespace {
 
@@ -64,6 +66,33 @@ TEST(DoctorTest, CpuAndThreads) {
   cpu.quota_cores = 0;
   cpu.cores = 1;
   Expect(JudgeThreads(cpu), Severity::kWarning, "1 core:");
+}
+
+TEST(DoctorTest, KernelsShowTheirDigest) {
+  const std::vector<KernelFacts> here = ReadKernels();
+  ASSERT_FALSE(here.empty());
+  EXPECT_EQ(here.front().level, "scalar");
+  for (const KernelFacts& level : here) EXPECT_EQ(level.digest, exact::kConformanceDigest);
+  EXPECT_THAT(JudgeKernels(here).text, HasSubstr(std::string(exact::kConformanceDigest)));
+  Expect(JudgeKernels({here.front()}), Severity::kWarning, "FMA");
+  Expect(JudgeKernels({here.front(), {"avx2", here.front().digest, ""}}), Severity::kOk,
+         "scalar, avx2");
+}
+
+// Adds from the first to the last, where every other machine has 16 lanes.
+float SumInAnotherOrder(const float* x, std::size_t count) {
+  float sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += x[i];
+  return sum;
+}
+
+TEST(DoctorTest, OneKernelWithAnotherOrderIsSerious) {
+  exact::Kernels planted = exact::KernelsFor(exact::Level::kScalar);
+  planted.sum = &SumInAnotherOrder;
+  const KernelFacts facts = TryKernels(planted);
+  EXPECT_NE(facts.digest, exact::kConformanceDigest);
+  Expect(JudgeKernels({TryKernels(exact::KernelsFor(exact::Level::kScalar)), facts}),
+         Severity::kSerious, "must give");
 }
 
 TEST(DoctorTest, Clock) {

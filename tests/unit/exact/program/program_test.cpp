@@ -52,6 +52,8 @@ class ArenaWatch {
       for (const BufferId id : step.writes) ExpectHeld(id, s);
     }
     ExpectHeld(plan_.program.loss, plan_.program.steps.size());
+    ASSERT_TRUE(plan_.program.logits.has_value());
+    ExpectHeld(*plan_.program.logits, plan_.program.steps.size());
   }
 
  private:

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "aggregation/optim/sgd.h"
+#include "crypto/merkle.h"
 #include "node/base/rng.h"
 #include "node/protocol/ground/numbers.h"
 #include "tests/unit/protocol/scene.h"
@@ -251,6 +253,79 @@ TEST_F(RecomputeJobTest, ANanAccuses) {
 TEST_F(RecomputeJobTest, AnotherGradientAccuses) {
   for (float& value : gradient_) value = -value;
   EXPECT_TRUE(Recompute().accuse);
+}
+
+// In profile exact/1 the target's COMMIT names a root over every bit of its gradient.
+class ExactRecomputeTest : public RecomputeJobTest {
+ protected:
+  ExactRecomputeTest() {
+    spec_.eps_g = 0;
+    Commit(gradient_);
+  }
+  // As a worker does that sends `gradient`.
+  void Commit(const std::vector<float>& gradient) {
+    std::vector<Digest> roots;
+    for (auto& claim : spec_.claims) {
+      const auto& range = claim.column.range;
+      const auto part = std::span(gradient).subspan(range.begin, range.size());
+      roots.push_back(BlobOf({part.begin(), part.end()})->root);
+      claim.numbers = NumbersOf(part, claim.column, kTau);
+    }
+    spec_.gradient_root = crypto::MerkleRoot(roots);
+  }
+  void ExpectGuilty(bool guilty) {
+    const RecomputeResult result = Recompute();
+    EXPECT_EQ(result.accuse, guilty);
+    EXPECT_EQ(result.convict, guilty);
+    EXPECT_EQ(result.worst_ratio > 0, guilty);
+  }
+};
+
+TEST_F(ExactRecomputeTest, AnHonestGradientIsInnocent) { ExpectGuilty(false); }
+
+TEST_F(ExactRecomputeTest, OneFlippedBitAnywhereIsGuilty) {
+  for (const std::size_t at : {std::size_t{0}, std::size_t{77}, kDimension - 1}) {
+    for (const std::uint32_t bit : {0U, 13U, 31U}) {
+      std::vector<float> lie = gradient_;
+      lie[at] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(lie[at]) ^ (1U << bit));
+      Commit(lie);
+      ExpectGuilty(true);
+    }
+  }
+}
+
+// A number so small that no sum of the part shows its lowest bit.
+TEST_F(ExactRecomputeTest, ABitThatNoNumberShowsIsGuilty) {
+  gradient_[5] = 0x1p-120F;
+  Commit(gradient_);
+  ExpectGuilty(false);
+  std::vector<float> lie = gradient_;
+  lie[5] = 0x1.000002p-120F;
+  const std::vector<RecomputeSpec::Claim> honest = spec_.claims;
+  Commit(lie);
+  ASSERT_EQ(spec_.claims[0].numbers.size, honest[0].numbers.size);
+  ExpectGuilty(true);
+}
+
+TEST_F(ExactRecomputeTest, VoidColumnsAreJudgedByTheRootAndTheSize) {
+  std::vector<float> lie = gradient_;
+  lie[3] += 1;
+  Commit(lie);
+  for (auto& claim : spec_.claims) claim.column.result = nullptr;
+  ExpectGuilty(true);
+  Commit(gradient_);
+  ExpectGuilty(false);
+  spec_.claims[1].numbers.size = std::nextafter(spec_.claims[1].numbers.size, 1e9);
+  ExpectGuilty(true);
+}
+
+TEST_F(ExactRecomputeTest, TrueNumbersOfAnotherCommitmentAreGuilty) {
+  const Digest honest = *spec_.gradient_root;
+  std::vector<float> lie = gradient_;
+  lie[3] += 1;
+  Commit(lie);
+  spec_.gradient_root = honest;  // committed to the truth, proved a lie
+  ExpectGuilty(true);
 }
 
 TEST_F(RecomputeJobTest, FailsWithTheTrainer) {

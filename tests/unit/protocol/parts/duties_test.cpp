@@ -34,6 +34,8 @@ class DutiesTest : public testing::Test {
     past.columns = honest_.columns;
     past.fates.assign(past.columns.size(), wire::ColumnFate::kApplied);
     for (const PeerId& member : past.members) past.proofs[member] = nullptr;
+    if (target_proof_) past.proofs[PeerNumber(2)] = target_proof_;
+    past.commits = commits_;
     chain_->Remember(kStep, std::move(past));
     duties_.emplace(PeerNumber(kSelf), std::make_shared<Manifest>(honest_.manifest), &*chain_);
   }
@@ -53,6 +55,8 @@ class DutiesTest : public testing::Test {
   scene::HonestStep honest_ = scene::MakeHonestStep();
   std::optional<Chain> chain_;
   std::optional<Duties> duties_;
+  wire::SharedMessage target_proof_;  // of member 2
+  std::map<PeerId, wire::Commit> commits_;
 };
 
 TEST_F(DutiesTest, MemberVotesInNoCaseThatItIsAPartyTo) {
@@ -81,6 +85,24 @@ TEST_F(DutiesTest, MemberThatHoldsNothingAbstains) {
   EXPECT_FALSE(duties_->Recomputation(kStep + 1, id.target));  // that step is not held
   duties_->BeginVote(id, false);
   EXPECT_TRUE(Stated().votes.empty());
+}
+
+TEST_F(DutiesTest, OnlyTheExactProfileAsksForTheRootOfTheCommit) {
+  wire::SignedEnvelope message;
+  message.envelope.body = wire::Encode(honest_.ProofOf(PeerNumber(2)));
+  target_proof_ = wire::Share(std::move(message));
+  commits_[PeerNumber(2)].gradient_root = scene::DigestOf(77);
+  Open({Id(CaseKind::kGradient, 3, 2)});
+  ASSERT_TRUE(duties_->Recomputation(kStep, PeerNumber(2)));
+  EXPECT_FALSE(duties_->Recomputation(kStep, PeerNumber(2))->gradient_root);
+
+  honest_.manifest.compute_profile = kExact;
+  honest_.manifest.eps_g = 0;
+  Open({Id(CaseKind::kGradient, 3, 2)});
+  EXPECT_EQ(duties_->Recomputation(kStep, PeerNumber(2))->gradient_root, scene::DigestOf(77));
+  commits_.clear();
+  Open({Id(CaseKind::kGradient, 3, 2)});
+  EXPECT_FALSE(duties_->Recomputation(kStep, PeerNumber(2))) << "it cannot be judged to the bit";
 }
 
 TEST_F(DutiesTest, VoteInAClosedCaseIsForgotten) {

@@ -25,6 +25,7 @@ TEST(SimOptions, FormatAndParseAreInverse) {
   options.batch_size = 3;
   options.learning_rate = 1.0 / 3;
   options.tau = 1e-9;
+  options.exact = true;
   options.delay_min = base::Nanoseconds(1);
   options.delay_max = base::Seconds(2);
   options.jitter = base::Nanoseconds(3);
@@ -46,6 +47,7 @@ TEST(SimOptions, FormatAndParseAreInverse) {
 TEST(SimOptions, OptionsAddedLaterAreWrittenOnlyIfSet) {
   SimOptions options;
   EXPECT_THAT(FormatOptions(options), testing::Not(HasSubstr("liars")));
+  EXPECT_THAT(FormatOptions(options), testing::Not(HasSubstr("exact")));
   options.liars = 1;
   EXPECT_THAT(FormatOptions(options), HasSubstr(" liars=1"));
 }

@@ -1,0 +1,122 @@
+// ostraka data pack|check: data sets as files, and their names.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "crypto/merkle.h"
+#include "node/cli/data/commands.h"
+#include "node/cli/terminal/new_file.h"
+#include "node/cli/views/node_json.h"
+#include "node/train/data_source.h"
+#include "node/train/tokens/tokens.h"
+
+namespace ostraka::cli {
+namespace {
+
+struct DataOptions {
+  std::string source;
+  std::uint32_t context = 64;
+  std::string out;
+  std::string id;  // that a copy must have; empty: any
+  bool json = false;
+};
+
+std::string IdOf(const train::Dataset& data) {
+  return train::TextOf(train::DataId{.name = data.name, .hash = train::HashOf(data)});
+}
+
+void Print(const train::Dataset& data, bool json) {
+  const bool of_records = data.name == train::kTokens;
+  const std::string root =
+      of_records ? crypto::MerkleRoot(train::LeavesOfRecords(data)).Hex() : std::string();
+  if (json) {
+    nlohmann::json result = {{"id", IdOf(data)},
+                             {"training", data.training.size()},
+                             {"validation", data.validation.size()},
+                             {"test", data.test.size()},
+                             {"classes", data.class_count}};
+    if (of_records) {
+      result["context"] = data.shape.width;
+      result["root"] = root;
+    }
+    PrintJson(result);
+    return;
+  }
+  std::printf("%s\n%zu examples for training, %zu for validation, %zu for tests; %u classes\n",
+              IdOf(data).c_str(), data.training.size(), data.validation.size(), data.test.size(),
+              data.class_count);
+  if (of_records) {
+    std::printf("records of %u tokens under the root %s\n", data.shape.width + 1, root.c_str());
+  }
+}
+
+base::Status Pack(const DataOptions& options) {
+  ASSIGN_OR_RETURN(const train::Dataset data,
+                   train::LoadDataset({train::kTokens, options.source, options.context}));
+  const base::Bytes file = train::PackRecords(data);
+  RETURN_IF_ERROR(WriteNewFile(options.out, std::string(file.begin(), file.end())));
+  Print(data, options.json);
+  return base::OkStatus();
+}
+
+base::StatusOr<ExitCode> Check(const DataOptions& options) {
+  ASSIGN_OR_RETURN(train::DataSource source, train::ParseDataSource(options.source));
+  if (source.name == "toy") {
+    return base::InvalidArgument("data toy are drawn, and nothing is stored of them");
+  }
+  source.context = options.context;
+  ASSIGN_OR_RETURN(const train::Dataset data, train::LoadDataset(source));
+  Print(data, options.json);
+  if (options.id.empty() || options.id == IdOf(data)) return kDone;
+  std::fprintf(stderr, "these are other data than %s\n", PrintableLine(options.id).c_str());
+  return kNegative;
+}
+
+void AddContext(CLI::App& command, DataOptions& options) {
+  command
+      .add_option("--context", options.context,
+                  "of a text that is cut into records: tokens that a prediction sees")
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "print one JSON object (docs/json.md)");
+}
+
+}  // namespace
+
+void AddDataCommand(CLI::App& program, Invocation& invocation) {
+  auto* command = program.add_subcommand("data", "data sets as files, and their names");
+  command->require_subcommand(1);
+  command->footer("Example: ostraka data check digits");
+  auto options = std::make_shared<DataOptions>();
+
+  auto* pack = command->add_subcommand("pack", "write a text as records of tokens");
+  pack->add_option("text", options->source, "the text: any file; also gzip")->required();
+  pack->add_option("--out", options->out, "the file to write")->required();
+  AddContext(*pack, *options);
+  pack->footer("Example: ostraka data pack book.txt --context 128 --out book.tokens");
+  pack->callback([options, &invocation] {
+    invocation.body = [options] {
+      const base::Status status = Pack(*options);
+      return status.ok() ? kDone : Fail(status);
+    };
+  });
+
+  auto* check = command->add_subcommand(
+      "check", "read a copy of some data, and name it by its hash as a manifest does");
+  check
+      ->add_option("data", options->source,
+                   "digits, mnist:DIR, cifar10:DIR, text:FILE or tokens:FILE")
+      ->required();
+  check->add_option("--id", options->id, "exit with 1 unless the copy has this name");
+  AddContext(*check, *options);
+  check->footer("Example: ostraka data check tokens:book.tokens");
+  check->callback([options, &invocation] {
+    invocation.body = [options] {
+      const auto code = Check(*options);
+      return code.ok() ? *code : Fail(code.status());
+    };
+  });
+}
+
+}  // namespace ostraka::cli

@@ -1,0 +1,34 @@
+// The trainer over exact kernels: softmax, mlp and graph files, without libtorch.
+//
+// Promises:
+//   E1  gradients and initial parameters are a function of their arguments, equal to the bit on
+//   every
+//       machine (docs/numerics.md).
+//   E2  a thread that does not compute as IEEE-754 has it gives an error, never other bits.
+//   E3  a gradient over several micro-batches is ((g1 + g2) + ...) * (1 / count), in the order of
+//   the
+//       rows.
+// May not know: peers, and what a gradient is used for.
+// Memory: the data set, and the plan of one micro-batch; at most kMaxPeakBytes.
+// What an attacker can do here: write the graph file, which is checked and planned first.
+// Thread safety: as node/train/trainer.h has it; computes on the caller's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "node/base/status.h"
+#include "node/train/dataset.h"
+#include "node/train/trainer.h"
+
+namespace ostraka::train {
+
+inline constexpr std::uint64_t kMaxPeakBytes = std::uint64_t{8} << 30;
+
+// InvalidArgument: another model than softmax, mlp and graph; sizes out of range; a graph that does
+// not fit the data; too few examples; an unknown level of kernels. FailedPrecondition: a machine
+// that computes other bits than its peers would (exact/kernels/conformance.h). GraphOf's errors.
+base::StatusOr<std::unique_ptr<Trainer>> MakeExactTrainer(const TrainerOptions& options,
+                                                          Dataset data);
+
+}  // namespace ostraka::train
