@@ -184,6 +184,11 @@ class Text {
       Line("ends", "in " + Span(status.at("eta_seconds")) + " at " +
                        SpanText(status.at("seconds_per_step")) + " a step");
     }
+    if (status.contains("of_another_run")) {
+      for (const json& member : status.at("of_another_run")) {
+        Line("DIFFERS", ShortOf(member.at("peer")) + " " + member.at("reason").get<std::string>());
+      }
+    }
   }
 
   void Ended(const json& status) {

@@ -84,6 +84,9 @@ PageNews NewsOf(const PageRun& run, const NodeStatus& status, const RunHistory& 
     }
     return news;
   }
+  if (!health.ok && !status.traffic.of_another.empty()) {
+    return {Mood::kBad, "A member is of another run", health.reason};
+  }
   const host::Health health = host::HealthOf(status);
   const bool waits = !status.progress.missing.empty();
   const std::string detail = waits ? AwaitedDetail(run, status) : health.reason;

@@ -65,6 +65,10 @@ json StatusJson(const NodeStatus& status, std::uint64_t steps) {
   return result;
 }
 
+  for (const auto& [peer, reason] : status.traffic.of_another) {
+    result["of_another_run"].push_back({{"peer", peer.Hex()}, {"reason", reason}});
+  }
+  if (!names.map().empty()) result["names"] = NamesJson(names.map());
 http::HttpResponse AnswerHttp(std::string_view path, const NodeStatus& status,
                               std::uint64_t steps) {
   http::HttpResponse response;
