@@ -131,7 +131,9 @@ class Swarm {
       SwarmNode& node = run_.nodes.emplace_back();
       node.id = KeyOf(options_.seed, i).id();
       node.byzantine = i >= options_.peers - options_.byzantine;
-      manifest.members.push_back({node.id, "127.0.0.1:" + std::to_string(sockets_.back().port)});
+      manifest.members.push_back({.id = node.id,
+                                  .address = "127.0.0.1:" + std::to_string(sockets_.back().port),
+                                  .name = SwarmNodeName(i)});
     }
     std::sort(manifest.members.begin(), manifest.members.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -147,7 +149,7 @@ class Swarm {
       ASSIGN_OR_RETURN(const std::string text,
                        crypto::EncodeKeyFile(KeyOf(options_.seed, i), std::nullopt));
       RETURN_IF_ERROR(crypto::WriteKeyFile(KeyFile(i), text));
-      const std::string name = "node" + std::to_string(i);
+      const std::string name = SwarmNodeName(i);
       run_.nodes[i].data_dir = run_.run_dir + "/" + name;
       run_.nodes[i].log_file = run_.run_dir + "/" + name + ".log";
     }
@@ -164,7 +166,7 @@ class Swarm {
   }
 
   std::string KeyFile(std::size_t i) const {
-    return run_.run_dir + "/node" + std::to_string(i) + ".key";
+    return run_.run_dir + "/" + SwarmNodeName(i) + ".key";
   }
   std::string ManifestFile() const { return run_.run_dir + "/run.toml"; }
 
@@ -336,6 +338,8 @@ class Swarm {
 };
 
 }  // namespace
+
+std::string SwarmNodeName(std::size_t index) { return "node" + std::to_string(index); }
 
 base::StatusOr<SwarmRun> RunSwarm(const SwarmOptions& options, SwarmWatcher& watcher) {
   // The nodes share the cores: threads within a matrix product would only compete.

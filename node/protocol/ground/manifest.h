@@ -27,7 +27,8 @@ base::StatusOr<Mode> ParseMode(std::string_view name);
 
 struct Member {
   PeerId id;
-  std::string address;  // "host:port"; empty in the simulator
+  std::string address;    // "host:port"; empty in the simulator
+  std::string name = {};  // for people (member_name.h); empty: none
 };
 
 // The defaults train mlp on digits to 0.96 +- 0.01 accuracy (measured over seeds:
